@@ -1,0 +1,139 @@
+// Package diag describes what is wrong in a text that a person wrote: where,
+// what, and what to do about it. The readers of waiters, of state machine
+// definitions and of path expressions all report through it, so that every
+// error of the toolkit reads the same and all problems of a text come at once.
+package diag
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Problem is one defect of a text.
+type Problem struct {
+	// Pointer is the RFC 6901 JSON pointer of the value at fault; empty for
+	// the whole document and for a text that is not JSON.
+	Pointer string `json:"pointer"`
+	// Line and Column say where the defect starts, counted from 1. A column
+	// is one character, not one byte. Both are 0 if the place is not known.
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
+	// Message says what was expected and what was found.
+	Message string `json:"message"`
+	// Suggestion is the nearest right word, if there is one near enough.
+	Suggestion string `json:"suggestion,omitempty"`
+	// Source is the line of the text at fault, shortened around the column.
+	Source string `json:"source,omitempty"`
+
+	caret int
+}
+
+// At returns a problem at a byte offset of text.
+func At(text []byte, offset int, pointer, message string) Problem {
+	offset = max(0, min(offset, len(text)))
+	start := 0
+	if i := strings.LastIndexByte(string(text[:offset]), '\n'); i >= 0 {
+		start = i + 1
+	}
+	end := len(text)
+	if i := strings.IndexByte(string(text[offset:]), '\n'); i >= 0 {
+		end = offset + i
+	}
+	source, caret := excerpt(string(text[start:end]), offset-start)
+	return Problem{
+		Pointer: pointer,
+		Line:    1 + strings.Count(string(text[:offset]), "\n"),
+		Column:  1 + utf8.RuneCount(text[start:offset]),
+		Message: message,
+		Source:  source,
+		caret:   caret,
+	}
+}
+
+// Suggest returns the problem with the nearest of candidates as its
+// suggestion, if one is near enough to word to be what the writer meant.
+func (p Problem) Suggest(word string, candidates ...string) Problem {
+	p.Suggestion = Nearest(word, candidates)
+	return p
+}
+
+// String renders the problem on one line, without the source line.
+func (p Problem) String() string {
+	var b strings.Builder
+	if p.Line > 0 {
+		fmt.Fprintf(&b, "%d:%d: ", p.Line, p.Column)
+	}
+	if p.Pointer != "" {
+		fmt.Fprintf(&b, "%s: ", p.Pointer)
+	}
+	b.WriteString(p.Message)
+	if p.Suggestion != "" {
+		fmt.Fprintf(&b, " (did you mean %q?)", p.Suggestion)
+	}
+	return b.String()
+}
+
+// Snippet renders the source line with a caret under the place at fault, or
+// the empty string if there is no source.
+func (p Problem) Snippet() string {
+	if strings.TrimSpace(p.Source) == "" {
+		return ""
+	}
+	return "  | " + p.Source + "\n  | " + strings.Repeat(" ", p.caret) + "^"
+}
+
+// Problems is every defect found in a text, in the order of the text.
+type Problems []Problem
+
+// Err returns nil if there is no problem, else the problems as an error.
+func (ps Problems) Err() error {
+	if len(ps) == 0 {
+		return nil
+	}
+	sorted := slices.Clone(ps)
+	slices.SortStableFunc(sorted, func(a, b Problem) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return sorted
+}
+
+// Error lists every problem, each with its source line and a caret.
+func (ps Problems) Error() string {
+	var b strings.Builder
+	if len(ps) > 1 {
+		fmt.Fprintf(&b, "%d problems:\n", len(ps))
+	}
+	for i, p := range ps {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(p.String())
+		if s := p.Snippet(); s != "" {
+			b.WriteByte('\n')
+			b.WriteString(s)
+		}
+	}
+	return b.String()
+}
+
+// excerpt shortens a line around a byte offset, so that a document written on
+// one line stays readable, and returns the caret's column in the result.
+func excerpt(line string, offset int) (text string, caret int) {
+	const before, after = 40, 60
+	line = strings.TrimSuffix(line, "\r")
+	offset = min(offset, len(line))
+	head := []rune(strings.ReplaceAll(line[:offset], "\t", " "))
+	tail := []rune(strings.ReplaceAll(line[offset:], "\t", " "))
+	if len(head) > before {
+		head = append([]rune("..."), head[len(head)-before:]...)
+	}
+	if len(tail) > after {
+		tail = append(slices.Clone(tail[:after]), []rune("...")...)
+	}
+	return string(head) + string(tail), len(head)
+}

@@ -1,0 +1,68 @@
+package diag_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+)
+
+func TestAt(t *testing.T) {
+	t.Parallel()
+	text := []byte("{\n  \"größe\": 1,\r\n\t\"x\": 2\n}")
+	tests := []struct {
+		name         string
+		offset       int
+		line, column int
+		snippet      string
+	}{
+		{"start", 0, 1, 1, "  | {\n  | ^"},
+		{"after wide characters", strings.Index(string(text), "1,"), 2, 12, "  |   \"größe\": 1,\n  |            ^"},
+		{"after a tab", strings.Index(string(text), `"x"`), 3, 2, "  |  \"x\": 2\n  |  ^"},
+		{"past the end", len(text) + 9, 4, 2, "  | }\n  |  ^"},
+		{"before the start", -1, 1, 1, "  | {\n  | ^"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := diag.At(text, tt.offset, "/x", "wrong")
+			require.Equal(t, tt.line, p.Line)
+			require.Equal(t, tt.column, p.Column)
+			require.Equal(t, tt.snippet, p.Snippet())
+		})
+	}
+}
+
+func TestAtShortensLongLines(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("a", 500) + "!" + strings.Repeat("b", 500)
+	p := diag.At([]byte(text), 500, "", "wrong")
+	require.Less(t, len(p.Source), 120)
+	lines := strings.Split(p.Snippet(), "\n")
+	require.Equal(t, strings.Index(lines[0], "!"), strings.Index(lines[1], "^"))
+}
+
+func TestProblemsErr(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, diag.Problems(nil).Err())
+	text := []byte("ab\ncd")
+	err := diag.Problems{diag.At(text, 3, "/b", "second"), diag.At(text, 1, "/a", "first").Suggest("colour", "color")}.Err()
+	require.EqualError(t, err, "2 problems:\n1:2: /a: first (did you mean \"color\"?)\n  | ab\n  |  ^\n2:1: /b: second\n  | cd\n  | ^")
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	words := []string{"ExportStatus", "ExportArn", "ExportTime"}
+	tests := []struct{ word, want string }{
+		{"ExportStaus", "ExportStatus"},
+		{"exportstatus", "ExportStatus"},
+		{"ExportAnr", "ExportArn"},
+		{"Table", ""},
+		{"", ""},
+	}
+	for _, tt := range tests {
+		require.Equal(t, tt.want, diag.Nearest(tt.word, words), tt.word)
+	}
+}

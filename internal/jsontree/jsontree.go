@@ -1,0 +1,233 @@
+// Package jsontree reads JSON into a tree that keeps what encoding/json drops:
+// the order of members, duplicate members, and where in the text each value
+// stands. Strict readers (waiters, state machine definitions, Lambda events)
+// walk the tree and report every problem with its JSON pointer and position.
+package jsontree
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+)
+
+// MaxDepth is how deep a document may nest before Parse refuses it.
+const MaxDepth = 512
+
+// Kind is the JSON type of a value.
+type Kind uint8
+
+// The JSON types.
+const (
+	Null Kind = iota
+	Bool
+	Number
+	String
+	Array
+	Object
+)
+
+// String names the type as people say it in messages.
+func (k Kind) String() string {
+	return [...]string{"null", "a boolean", "a number", "a string", "an array", "an object"}[k]
+}
+
+// Node is a JSON value and its place.
+type Node struct {
+	Kind    Kind
+	Pointer string // RFC 6901
+	Offset  int    // of the first byte
+	End     int    // after the last byte
+	Text    string // String: decoded; Number: the literal; Bool: "true" or "false"
+	Items   []*Node
+	Members []Member
+
+	doc *Document
+}
+
+// Member is a name and value of an object, in document order.
+type Member struct {
+	Name   string
+	Offset int // of the name
+	Value  *Node
+}
+
+// Document is a parsed text.
+type Document struct {
+	Root *Node
+	text []byte
+}
+
+// Parse reads exactly one JSON value. Its error is a diag.Problems: a syntax
+// error, a nesting above MaxDepth, or every duplicate member name.
+func Parse(text []byte) (*Document, error) {
+	var whole json.RawMessage
+	if err := json.Unmarshal(text, &whole); err != nil {
+		var syntax *json.SyntaxError
+		offset := len(text)
+		if errors.As(err, &syntax) {
+			offset = int(syntax.Offset)
+			if offset > 0 && !strings.Contains(err.Error(), "unexpected end") {
+				offset--
+			}
+		}
+		return nil, diag.Problems{diag.At(text, offset, "", "not valid JSON: "+strings.TrimPrefix(err.Error(), "json: "))}
+	}
+	d := &Document{text: text}
+	p := &parser{dec: json.NewDecoder(bytes.NewReader(text)), doc: d}
+	p.dec.UseNumber()
+	d.Root = p.value("", 0)
+	if err := p.problems.Err(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Problem returns a problem that stands at the value.
+func (n *Node) Problem(format string, args ...any) diag.Problem {
+	return n.doc.at(n.Offset, n.Pointer, format, args...)
+}
+
+// MemberProblem returns a problem that stands at the member's name.
+func (n *Node) MemberProblem(m Member, format string, args ...any) diag.Problem {
+	return n.doc.at(m.Offset, m.Value.Pointer, format, args...)
+}
+
+// Get returns the value of the member, or nil.
+func (n *Node) Get(name string) *Node {
+	for _, m := range n.Members {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	return nil
+}
+
+// Raw returns the value's own text.
+func (n *Node) Raw() json.RawMessage { return json.RawMessage(n.doc.text[n.Offset:n.End]) }
+
+// Value returns the value as encoding/json would decode it into an any, with
+// numbers as json.Number so that none loses digits.
+func (n *Node) Value() any {
+	switch n.Kind {
+	case Bool:
+		return n.Text == "true"
+	case Number:
+		return json.Number(n.Text)
+	case String:
+		return n.Text
+	case Array:
+		out := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			out[i] = item.Value()
+		}
+		return out
+	case Object:
+		out := make(map[string]any, len(n.Members))
+		for _, m := range n.Members {
+			out[m.Name] = m.Value.Value()
+		}
+		return out
+	default:
+		return nil
+	}
+}
+
+// Describe names a value for a message: its type, and its text if it is short.
+func (n *Node) Describe() string {
+	const limit = 40
+	if raw := n.Raw(); n.Kind < Array && n.Kind != Null && len(raw) <= limit {
+		return fmt.Sprintf("%s (%s)", n.Kind, raw)
+	}
+	return n.Kind.String()
+}
+
+func (d *Document) at(offset int, pointer, format string, args ...any) diag.Problem {
+	return diag.At(d.text, offset, pointer, fmt.Sprintf(format, args...))
+}
+
+// parser builds the tree from encoding/json's tokens. The text is known to be
+// valid JSON, so a token error cannot happen.
+type parser struct {
+	dec      *json.Decoder
+	doc      *Document
+	problems diag.Problems
+	stopped  bool
+}
+
+// next returns the next token and the offset of its first byte: the decoder
+// only tells where a token ended, so separators are skipped from there.
+func (p *parser) next() (json.Token, int) {
+	start := int(p.dec.InputOffset())
+	for start < len(p.doc.text) && strings.IndexByte(" \t\r\n,:", p.doc.text[start]) >= 0 {
+		start++
+	}
+	token, err := p.dec.Token()
+	if err != nil {
+		p.stopped = true
+	}
+	return token, start
+}
+
+func (p *parser) value(pointer string, depth int) *Node {
+	token, start := p.next()
+	n := &Node{Pointer: pointer, Offset: start, doc: p.doc}
+	switch t := token.(type) {
+	case bool:
+		n.Kind, n.Text = Bool, strconv.FormatBool(t)
+	case json.Number:
+		n.Kind, n.Text = Number, t.String()
+	case string:
+		n.Kind, n.Text = String, t
+	case json.Delim:
+		if depth >= MaxDepth {
+			p.problems = append(p.problems, p.doc.at(start, pointer, "nested deeper than %d values", MaxDepth))
+			p.stopped = true
+			return n
+		}
+		if t == '{' {
+			n.Kind = Object
+			p.members(n, depth)
+		} else {
+			n.Kind = Array
+			for p.more() {
+				item := p.value(pointer+"/"+strconv.Itoa(len(n.Items)), depth+1)
+				n.Items = append(n.Items, item)
+			}
+			p.close()
+		}
+	}
+	n.End = int(p.dec.InputOffset())
+	return n
+}
+
+func (p *parser) members(n *Node, depth int) {
+	seen := map[string]bool{}
+	for p.more() {
+		token, start := p.next()
+		name, _ := token.(string)
+		m := Member{Name: name, Offset: start, Value: p.value(n.Pointer+"/"+escape(name), depth+1)}
+		if seen[name] {
+			p.problems = append(p.problems, n.MemberProblem(m, "member %q stands twice in this object; keep one", name))
+		}
+		seen[name] = true
+		n.Members = append(n.Members, m)
+	}
+	p.close()
+}
+
+func (p *parser) more() bool { return !p.stopped && p.dec.More() }
+
+func (p *parser) close() {
+	if !p.stopped {
+		p.next()
+	}
+}
+
+func escape(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
