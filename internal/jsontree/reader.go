@@ -1,0 +1,128 @@
+package jsontree
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+)
+
+// Reader takes a tree apart strictly and collects every problem on the way.
+// Its methods return readers of one value, to be combined:
+//
+//	r.Object(doc.Root, "a job", map[string]func(*jsontree.Node){
+//		"name":  r.Text(&job.Name),
+//		"limit": r.Int(&job.Limit, 1, 10),
+//	}, "name")
+type Reader struct{ Problems diag.Problems }
+
+// Report adds a problem.
+func (r *Reader) Report(p diag.Problem) { r.Problems = append(r.Problems, p) }
+
+// Reported tells whether something at or below the pointer is known to be
+// wrong.
+func (r *Reader) Reported(pointer string) bool {
+	return slices.ContainsFunc(r.Problems, func(p diag.Problem) bool {
+		return p.Pointer == pointer || strings.HasPrefix(p.Pointer, pointer+"/")
+	})
+}
+
+// Object reads the members of n by the given readers and reports unknown and
+// missing ones. what names the object in messages: "a waiter".
+func (r *Reader) Object(n *Node, what string, members map[string]func(*Node), required ...string) {
+	if n.Kind != Object {
+		r.Report(n.Problem("expected %s, found %s", what, n.Describe()))
+		return
+	}
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, m := range n.Members {
+		if read, ok := members[m.Name]; ok {
+			read(m.Value)
+		} else {
+			r.Report(n.MemberProblem(m, "%s has no member %q", what, m.Name).Suggest(m.Name, names...))
+		}
+	}
+	for _, name := range required {
+		if n.Get(name) == nil {
+			r.Report(n.Problem("%s needs the member %q", what, name))
+		}
+	}
+}
+
+// Text reads a string.
+func (r *Reader) Text(to *string) func(*Node) {
+	return func(n *Node) {
+		if n.Kind != String {
+			r.Report(n.Problem("expected a string, found %s", n.Describe()))
+			return
+		}
+		*to = n.Text
+	}
+}
+
+// OneOf reads a string that must be one of the values.
+func (r *Reader) OneOf(to *string, values ...string) func(*Node) {
+	return func(n *Node) {
+		if n.Kind != String || !slices.Contains(values, n.Text) {
+			r.Report(n.Problem("expected one of %s, found %s", strings.Join(values, ", "), n.Describe()).Suggest(n.Text, values...))
+			return
+		}
+		*to = n.Text
+	}
+}
+
+// Bool reads a boolean.
+func (r *Reader) Bool(to *bool) func(*Node) {
+	return func(n *Node) {
+		if n.Kind != Bool {
+			r.Report(n.Problem("expected true or false, found %s", n.Describe()))
+			return
+		}
+		*to = n.Text == "true"
+	}
+}
+
+// Int reads a whole number between lo and hi, both included.
+func (r *Reader) Int(to *int, lo, hi int) func(*Node) {
+	return func(n *Node) {
+		i, err := strconv.Atoi(n.Text)
+		if n.Kind != Number || err != nil || i < lo || i > hi {
+			r.Report(n.Problem("expected a whole number from %d to %d, found %s", lo, hi, n.Describe()))
+			return
+		}
+		*to = i
+	}
+}
+
+// List reads an array, each item by item.
+func (r *Reader) List(item func(*Node)) func(*Node) {
+	return func(n *Node) {
+		if n.Kind != Array {
+			r.Report(n.Problem("expected an array, found %s", n.Describe()))
+			return
+		}
+		for _, i := range n.Items {
+			item(i)
+		}
+	}
+}
+
+// Nearest returns the value at the pointer below n, or the deepest one on the
+// way to it that is there.
+func (n *Node) Nearest(pointer string) *Node {
+	children := slices.Clone(n.Items)
+	for _, m := range n.Members {
+		children = append(children, m.Value)
+	}
+	for _, c := range children {
+		if pointer == c.Pointer || strings.HasPrefix(pointer, c.Pointer+"/") {
+			return c.Nearest(pointer)
+		}
+	}
+	return n
+}

@@ -1,0 +1,88 @@
+package jsontree_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+)
+
+type job struct {
+	name, mode string
+	limit      int
+	urgent     bool
+	tags       []string
+}
+
+func readJob(t *testing.T, text string) (job, error) {
+	t.Helper()
+	doc, err := jsontree.Parse([]byte(text))
+	require.NoError(t, err)
+	var r jsontree.Reader
+	var j job
+	r.Object(doc.Root, "a job", map[string]func(*jsontree.Node){
+		"name":   r.Text(&j.name),
+		"mode":   r.OneOf(&j.mode, "stop", "leave"),
+		"limit":  r.Int(&j.limit, 1, 10),
+		"urgent": r.Bool(&j.urgent),
+		"tags": r.List(func(n *jsontree.Node) {
+			var tag string
+			r.Text(&tag)(n)
+			j.tags = append(j.tags, tag)
+		}),
+	}, "name")
+	return j, r.Problems.Err()
+}
+
+func TestReader(t *testing.T) {
+	t.Parallel()
+	got, err := readJob(t, `{"name":"x","mode":"stop","limit":10,"urgent":true,"tags":["a","b"]}`)
+	require.NoError(t, err)
+	require.Equal(t, job{"x", "stop", 10, true, []string{"a", "b"}}, got)
+}
+
+func TestReaderReportsEverything(t *testing.T) {
+	t.Parallel()
+	_, err := readJob(t, `{"nam":"x","mode":"stp","limit":11,"urgent":"yes","tags":["a",1]}`)
+	for _, want := range []string{
+		"6 problems",
+		`1:1: a job needs the member "name"`,
+		`/nam: a job has no member "nam" (did you mean "name"?)`,
+		`/mode: expected one of stop, leave, found a string ("stp") (did you mean "stop"?)`,
+		"/limit: expected a whole number from 1 to 10, found a number (11)",
+		`/urgent: expected true or false, found a string ("yes")`,
+		"/tags/1: expected a string, found a number (1)",
+	} {
+		require.ErrorContains(t, err, want)
+	}
+	_, err = readJob(t, `{"name":null,"limit":1.5,"tags":{}}`)
+	require.ErrorContains(t, err, "/name: expected a string, found null")
+	require.ErrorContains(t, err, "/limit: expected a whole number from 1 to 10, found a number (1.5)")
+	require.ErrorContains(t, err, "/tags: expected an array, found an object")
+	_, err = readJob(t, `3`)
+	require.ErrorContains(t, err, "expected a job, found a number (3)")
+}
+
+func TestReported(t *testing.T) {
+	t.Parallel()
+	doc, err := jsontree.Parse([]byte(`{"a":{"b":1},"ab":2}`))
+	require.NoError(t, err)
+	var r jsontree.Reader
+	r.Report(doc.Root.Get("a").Get("b").Problem("wrong"))
+	require.True(t, r.Reported("/a"))
+	require.True(t, r.Reported("/a/b"))
+	require.False(t, r.Reported("/ab"))
+	require.False(t, r.Reported("/a/b/c"))
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	doc, err := jsontree.Parse([]byte(`{"a":[{"b":1}],"ab":2}`))
+	require.NoError(t, err)
+	for pointer, want := range map[string]string{
+		"/a/0/b": "/a/0/b", "/a/0/b/c": "/a/0/b", "/a/1": "/a", "/ab": "/ab", "/abc": "", "": "",
+	} {
+		require.Equal(t, want, doc.Root.Nearest(pointer).Pointer, pointer)
+	}
+}

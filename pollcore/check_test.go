@@ -1,0 +1,202 @@
+package pollcore_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+var exportDone = pollcore.MustNew("ExportCompleted",
+	pollcore.Succeed(pollcore.Output("ExportDescription.ExportStatus").Is("COMPLETED")),
+	pollcore.Fail(pollcore.Output("ExportDescription.ExportStatus").Is("FAILED")))
+
+func TestCheckOnSDKOutput(t *testing.T) {
+	t.Parallel()
+	w := *exportDone
+	w.Acceptors = append([]pollcore.Acceptor{}, w.Acceptors...)
+	w.Acceptors[1].Message = "ExportDescription.FailureMessage"
+	check, err := pollcore.Compile[*dynamodb.DescribeExportInput, *dynamodb.DescribeExportOutput](&w)
+	require.NoError(t, err)
+	denied := &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no"}
+	tests := []struct {
+		name     string
+		status   types.ExportStatus
+		err      error
+		verdict  pollcore.Verdict
+		acceptor int
+		seen     any
+		reason   string
+	}{
+		{"running", types.ExportStatusInProgress, nil, pollcore.Retry, -1, nil, `no acceptor matched; seen ExportDescription.ExportStatus = "IN_PROGRESS"`},
+		{"succeeded", types.ExportStatusCompleted, nil, pollcore.Success, 0, "COMPLETED", `ExportDescription.ExportStatus == "COMPLETED" (acceptor 1 of 2)`},
+		{"failed", types.ExportStatusFailed, nil, pollcore.Failure, 1, "FAILED", `ExportDescription.ExportStatus == "FAILED" (acceptor 2 of 2): disk full`},
+		{"error", types.ExportStatusCompleted, denied, pollcore.Failure, -1, nil, "no acceptor matches the error: api error AccessDeniedException: no"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			out := &dynamodb.DescribeExportOutput{ExportDescription: &types.ExportDescription{ExportStatus: tt.status, FailureMessage: new("disk full")}}
+			r := check.Check(nil, out, tt.err)
+			require.Equal(t, tt.verdict, r.Verdict)
+			require.Equal(t, tt.acceptor, r.Acceptor)
+			require.Equal(t, tt.seen, r.Seen)
+			require.Equal(t, tt.reason, check.Reason(r, out, tt.err))
+		})
+	}
+	r := check.Check(nil, nil, nil)
+	require.Equal(t, pollcore.Retry, r.Verdict, "a nil output matches nothing")
+}
+
+// The typed and the JSON reading of one waiter agree on every status.
+func TestCheckAgreesOnTypedAndJSON(t *testing.T) {
+	t.Parallel()
+	typed, err := pollcore.Compile[any, *dynamodb.DescribeExportOutput](exportDone)
+	require.NoError(t, err)
+	untyped, err := pollcore.Compile[any, any](exportDone)
+	require.NoError(t, err)
+	for _, status := range append(types.ExportStatus("").Values(), "", "NEW") {
+		out := &dynamodb.DescribeExportOutput{ExportDescription: &types.ExportDescription{ExportStatus: status}}
+		want := typed.Check(nil, out, nil)
+		require.Equal(t, want, untyped.Check(nil, map[string]any{"ExportDescription": map[string]any{"ExportStatus": string(status)}}, nil), status)
+		require.Equal(t, want, untyped.Check(nil, out, nil), status)
+	}
+}
+
+func TestComparators(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		matcher pollcore.Matcher
+		value   any
+		want    bool
+	}{
+		{"string", pollcore.Output("v").Is("x"), "x", true},
+		{"other string", pollcore.Output("v").Is("x"), "X", false},
+		{"string is no boolean", pollcore.Output("v").Is("true"), true, false},
+		{"null", pollcore.Output("v").Is(""), nil, false},
+		{"true", pollcore.Output("v").IsTrue(), true, true},
+		{"not true", pollcore.Output("v").IsTrue(), false, false},
+		{"false", pollcore.Output("v").IsFalse(), false, true},
+		{"boolean is no string", pollcore.Output("v").IsTrue(), "true", false},
+		{"all", pollcore.Output("v").All("x"), []any{"x", "x"}, true},
+		{"all but one", pollcore.Output("v").All("x"), []any{"x", "y"}, false},
+		{"all of none", pollcore.Output("v").All("x"), []any{}, false},
+		{"all with a number", pollcore.Output("v").All("x"), []any{"x", 1.0}, false},
+		{"all of no list", pollcore.Output("v").All("x"), "x", false},
+		{"any", pollcore.Output("v").Any("x"), []any{"y", "x", nil}, true},
+		{"none of any", pollcore.Output("v").Any("x"), []any{"y"}, false},
+		{"any of nothing", pollcore.Output("v").Any("x"), nil, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			check, err := pollcore.Compile[any, any](pollcore.MustNew("Done", pollcore.Succeed(tt.matcher)))
+			require.NoError(t, err)
+			got := check.Check(nil, map[string]any{"v": tt.value}, nil).Verdict == pollcore.Success
+			require.Equal(t, tt.want, got)
+		})
+	}
+}
+
+// shapeError has the form of the SDK's modeled errors, without a code.
+type shapeError struct{}
+
+func (*shapeError) Error() string { return "gone" }
+
+func TestErrorMatchers(t *testing.T) {
+	t.Parallel()
+	api := func(code string) error { return &smithy.GenericAPIError{Code: code} }
+	tests := []struct {
+		name    string
+		matcher pollcore.Matcher
+		err     error
+		want    bool
+	}{
+		{"code", pollcore.ErrorType("NotFound"), api("NotFound"), true},
+		{"other code", pollcore.ErrorType("NotFound"), api("NotFoundException"), false},
+		{"absolute shape ID", pollcore.ErrorType("com.amazonaws.s3#NotFound"), api("NotFound"), true},
+		{"code with namespace", pollcore.ErrorType("NotFound"), api("com.amazonaws.s3#NotFound"), true},
+		{"code with URI", pollcore.ErrorType("NotFound"), api("NotFound:http://internal.example/"), true},
+		{"code with a dot", pollcore.ErrorType("InvalidInstanceID.NotFound"), api("InvalidInstanceID.NotFound"), true},
+		{"wrapped", pollcore.ErrorType("NotFound"), fmt.Errorf("describe: %w", api("NotFound")), true},
+		{"joined", pollcore.ErrorType("NotFound"), errors.Join(errors.New("other"), api("NotFound")), true},
+		{"Go type of the shape", pollcore.ErrorType("ExportNotFoundException"), &types.ExportNotFoundException{ErrorCodeOverride: new("Odd")}, true},
+		{"Go type without a code", pollcore.ErrorType("shapeError"), &shapeError{}, true},
+		{"no error", pollcore.ErrorType("NotFound"), nil, false},
+		{"any error", pollcore.AnyError(), errors.New("x"), true},
+		{"any error, none", pollcore.AnyError(), nil, false},
+		{"any response", pollcore.AnyResponse(), nil, true},
+		{"any response, error", pollcore.AnyResponse(), errors.New("x"), false},
+		{"output is not read on an error", pollcore.Output("v").Is("x"), errors.New("x"), false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			check, err := pollcore.Compile[any, any](pollcore.MustNew("Done", pollcore.Succeed(tt.matcher)))
+			require.NoError(t, err)
+			got := check.Check(nil, map[string]any{"v": "x"}, tt.err).Verdict == pollcore.Success
+			require.Equal(t, tt.want, got)
+		})
+	}
+}
+
+func TestFirstMatchWins(t *testing.T) {
+	t.Parallel()
+	check, err := pollcore.Compile[any, any](pollcore.MustNew("Done",
+		pollcore.Again(pollcore.ErrorType("Throttled")), pollcore.Fail(pollcore.AnyError()),
+		pollcore.Succeed(pollcore.AnyResponse()), pollcore.Fail(pollcore.AnyResponse())))
+	require.NoError(t, err)
+	r := check.Check(nil, nil, &smithy.GenericAPIError{Code: "Throttled"})
+	require.Equal(t, pollcore.Result{Verdict: pollcore.Retry, Acceptor: 0, Seen: "Throttled"}, r)
+	require.Equal(t, "error Throttled (acceptor 1 of 4)", check.Reason(r, nil, errors.New("x")))
+	r = check.Check(nil, nil, errors.New("boom"))
+	require.Equal(t, pollcore.Failure, r.Verdict)
+	require.Equal(t, "any error (acceptor 2 of 4): boom", check.Reason(r, nil, errors.New("boom")))
+	require.Equal(t, 2, check.Check(nil, nil, nil).Acceptor)
+}
+
+// A path that errs does not match, the later acceptors are still tried, and
+// the error is kept.
+func TestPathErrorDoesNotMatch(t *testing.T) {
+	t.Parallel()
+	check, err := pollcore.Compile[any, any](pollcore.MustNew("Done",
+		pollcore.Fail(pollcore.Output("ExportStaus").Is("FAILED")), pollcore.Succeed(pollcore.AnyResponse())))
+	require.NoError(t, err)
+	r := check.Check(nil, types.ExportDescription{}, nil)
+	require.Equal(t, pollcore.Success, r.Verdict)
+	require.Len(t, r.Notes, 1)
+	require.ErrorContains(t, r.Notes[0], `acceptor 1: 1:1: types.ExportDescription has no member "ExportStaus"`)
+}
+
+func TestCompileRefuses(t *testing.T) {
+	t.Parallel()
+	w := pollcore.MustNew("Done",
+		pollcore.Succeed(pollcore.Output("ExportDescription.ExportStaus").Is("COMPLETED")),
+		pollcore.Fail(pollcore.Output("length(Items)").IsTrue()),
+		pollcore.Fail(pollcore.Output("ExportDescription.ExportStatus").IsTrue()),
+		pollcore.Fail(pollcore.Output("ExportDescription").Any("x")),
+		pollcore.Fail(pollcore.Matcher{InputOutput: &pollcore.PathMatcher{Path: "input.a", Expected: "b", Comparator: pollcore.StringEquals}}),
+		pollcore.Fail(pollcore.Output("ExportDescription.ItemCount").Is("0")))
+	_, err := pollcore.Compile[any, *dynamodb.DescribeExportOutput](w)
+	require.ErrorAs(t, err, new(pollcore.Problems))
+	for _, want := range []string{
+		"waiter Done: 6 problems",
+		`/acceptors/0/matcher/output/path: types.ExportDescription has no member "ExportStaus" (did you mean "ExportStatus"?)`,
+		`/acceptors/1/matcher/output/path: '(' cannot stand here: only paths of field names joined by dots are supported`,
+		"/acceptors/2/matcher/output/comparator: booleanEquals can never hold: ExportDescription.ExportStatus is types.ExportStatus",
+		"/acceptors/3/matcher/output/comparator: anyStringEquals can never hold: ExportDescription is types.ExportDescription",
+		"/acceptors/4/matcher/inputOutput: the inputOutput matcher is not supported",
+		"/acceptors/5/matcher/output/comparator: stringEquals can never hold: ExportDescription.ItemCount is int64",
+	} {
+		require.ErrorContains(t, err, want)
+	}
+	_, err = pollcore.Compile[any, any](&pollcore.Waiter{Name: "Done"})
+	require.ErrorContains(t, err, "no acceptor has the state success")
+}

@@ -1,0 +1,160 @@
+package pollcore
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// LatenessCap is the longest delay that a Schedule takes over from a waiter
+// outside SmithyExact mode. AWS's waiters hold a maxDelay of up to eight
+// hours, with which a finished job is noticed hours late.
+const LatenessCap = 2 * time.Minute
+
+// Status is where a poll loop stands; Choice states read it.
+type Status string
+
+// The statuses of a poll loop.
+const (
+	Running   Status = "RUNNING"
+	Succeeded Status = "SUCCEEDED"
+	Failed    Status = "FAILED"
+	TimedOut  Status = "TIMED_OUT"
+)
+
+// Mode is how a Schedule treats the end of the wait.
+type Mode int
+
+const (
+	// FullWindow lets a call start up to and at the deadline, and a verdict
+	// obtained counts even if it arrives after it: a job that has finished is
+	// never reported as timed out.
+	FullWindow Mode = iota
+	// SmithyExact follows the specification to the letter: no call starts in
+	// the last minDelay, and a verdict that arrives late is a timeout.
+	SmithyExact
+)
+
+// Schedule says when to call again and when to give up. It is a value without
+// state.
+type Schedule struct {
+	// Total is how long the job may take, from its start. Required.
+	Total time.Duration
+	// Initial is the delay before the first call.
+	Initial time.Duration
+	// Min and Max bound the delay between calls.
+	Min, Max time.Duration
+	Mode     Mode
+	// Random draws from [lo, hi], both included; nil draws uniformly.
+	Random func(lo, hi time.Duration) time.Duration
+}
+
+// Progress is how far a wait has come when a call has returned.
+type Progress struct {
+	// Attempts counts the calls made. 0 means that nobody counts them: the
+	// backoff is then taken from Elapsed, which grows just as fast.
+	Attempts int
+	Elapsed  time.Duration
+}
+
+// Decision is what a poll loop does after a call.
+type Decision struct {
+	Status Status
+	Delay  time.Duration // before the next call, while Running
+}
+
+// NewSchedule returns the waiter's FullWindow schedule for a total wait, with
+// the specification's defaults and delays above [LatenessCap] cut to it.
+func NewSchedule(w *Waiter, total time.Duration) Schedule {
+	lo, hi := w.delays()
+	s := Schedule{Total: total, Min: time.Duration(lo) * time.Second, Max: time.Duration(hi) * time.Second}
+	s.Max = min(s.Max, max(s.Min, LatenessCap))
+	return s
+}
+
+// NewSmithySchedule returns the waiter's SmithyExact schedule for a total wait.
+func NewSmithySchedule(w *Waiter, total time.Duration) Schedule {
+	lo, hi := w.delays()
+	return Schedule{Total: total, Min: time.Duration(lo) * time.Second, Max: time.Duration(hi) * time.Second, Mode: SmithyExact}
+}
+
+// Validate reports every value out of range at once, as a [Problems].
+func (s Schedule) Validate() error {
+	var found Problems
+	report := func(format string, args ...any) {
+		found = append(found, Problem{Message: fmt.Sprintf(format, args...)})
+	}
+	if s.Total <= 0 {
+		report("total wait must be above 0, got %s", s.Total)
+	}
+	if s.Initial < 0 {
+		report("initial delay must not be negative, got %s", s.Initial)
+	}
+	if s.Min <= 0 {
+		report("minimum delay must be above 0, got %s", s.Min)
+	}
+	if s.Max < s.Min {
+		report("maximum delay (%s) must not be below the minimum delay (%s)", s.Max, s.Min)
+	}
+	return found.Err()
+}
+
+// First returns the delay before the first call.
+func (s Schedule) First() time.Duration { return min(s.Initial, s.Total) }
+
+// Next decides after a call with verdict v. It is pure but for the draw from
+// Random.
+func (s Schedule) Next(v Verdict, p Progress) Decision {
+	if s.Mode == SmithyExact && p.Elapsed > s.Total {
+		return Decision{Status: TimedOut}
+	}
+	switch v {
+	case Success:
+		return Decision{Status: Succeeded}
+	case Failure:
+		return Decision{Status: Failed}
+	}
+	remaining := s.Total - p.Elapsed
+	if s.Mode == SmithyExact {
+		if remaining <= s.Min {
+			return Decision{Status: TimedOut}
+		}
+		delay := s.draw(s.ceiling(p))
+		if remaining-delay <= s.Min {
+			delay = remaining - s.Min
+		}
+		return Decision{Status: Running, Delay: delay}
+	}
+	if remaining <= 0 {
+		return Decision{Status: TimedOut}
+	}
+	delay := s.draw(s.ceiling(p))
+	// The last call starts at the deadline, and no call less than a minimum
+	// delay before it.
+	if remaining-delay < s.Min {
+		delay = remaining
+	}
+	return Decision{Status: Running, Delay: delay}
+}
+
+// ceiling is the upper bound of the next delay: Min doubled with each attempt
+// up to Max.
+func (s Schedule) ceiling(p Progress) time.Duration {
+	if p.Attempts == 0 {
+		// Undrawn delays Min, 2 Min, 4 Min ... add up to the next one less Min.
+		return max(s.Min, min(s.Max, p.Elapsed+s.Min))
+	}
+	limit := math.Log(float64(s.Max)/float64(s.Min))/math.Ln2 + 1
+	if float64(p.Attempts) > limit {
+		return s.Max
+	}
+	return s.Min << (p.Attempts - 1)
+}
+
+func (s Schedule) draw(hi time.Duration) time.Duration {
+	if s.Random != nil {
+		return s.Random(s.Min, hi)
+	}
+	return s.Min + rand.N(hi-s.Min+1)
+}

@@ -1,0 +1,115 @@
+package pollcore
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+)
+
+// Problem is one defect of a waiter: its JSON pointer in the waiter, its place
+// in the text if there is one, what is wrong, and a suggestion.
+type Problem = diag.Problem
+
+// Problems is everything wrong with a waiter, as an error.
+type Problems = diag.Problems
+
+var (
+	waiterName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+	// A relative or absolute shape ID, or an unmodeled wire code, some of
+	// which hold dots (InvalidInstanceID.NotFound).
+	errorName = regexp.MustCompile(`^([A-Za-z_][\w.]*#)?[A-Za-z_][\w.-]*$`)
+
+	comparators = []string{string(StringEquals), string(BooleanEquals), string(AllStringEquals), string(AnyStringEquals)}
+	verdicts    = []string{string(Success), string(Failure), string(Retry)}
+)
+
+// Validate checks the waiter against the rules of the specification that need
+// no model. All problems are reported at once, as a [Problems].
+func (w *Waiter) Validate() error { return w.problems().Err() }
+
+func (w *Waiter) problems() Problems {
+	var found Problems
+	report := func(pointer, format string, args ...any) {
+		found = append(found, Problem{Pointer: pointer, Message: fmt.Sprintf(format, args...)})
+	}
+	if !waiterName.MatchString(w.Name) {
+		report("", "waiter name %q must be UpperCamelCase: a capital, then letters and digits", w.Name)
+	}
+	if w.MinDelay < 0 {
+		report("/minDelay", "minDelay must be at least 1 second, got %d", w.MinDelay)
+	}
+	if w.MaxDelay < 0 {
+		report("/maxDelay", "maxDelay must be at least 1 second, got %d", w.MaxDelay)
+	}
+	if lo, hi := w.delays(); w.MinDelay >= 0 && w.MaxDelay >= 0 && lo > hi {
+		report("/minDelay", "minDelay (%d) must not be above maxDelay (%d%s)", lo, hi, ifZero(w.MaxDelay, ", the default"))
+	}
+	if !slices.ContainsFunc(w.Acceptors, func(a Acceptor) bool { return a.State == Success }) {
+		report("/acceptors", "no acceptor has the state success, so the waiter could never succeed")
+	}
+	for i, a := range w.Acceptors {
+		a.problems("/acceptors/"+strconv.Itoa(i), report)
+	}
+	return found
+}
+
+func (a Acceptor) problems(at string, report func(pointer, format string, args ...any)) {
+	if !slices.Contains(verdicts, string(a.State)) {
+		report(at+"/state", "state must be success, failure or retry, got %q", a.State)
+	}
+	if a.Message != "" && a.State != Failure {
+		report(at+"/message", "message is allowed on failure acceptors alone, this one's state is %q", a.State)
+	}
+	set := 0
+	for _, isSet := range []bool{a.Matcher.Output != nil, a.Matcher.InputOutput != nil, a.Matcher.Success != nil, a.Matcher.ErrorType != nil} {
+		if isSet {
+			set++
+		}
+	}
+	if set != 1 {
+		report(at+"/matcher", "matcher must have exactly one of output, inputOutput, success and errorType, this one has %d", set)
+	}
+	if m := a.Matcher.Output; m != nil {
+		m.problems(at+"/matcher/output", report)
+	}
+	if m := a.Matcher.InputOutput; m != nil {
+		m.problems(at+"/matcher/inputOutput", report)
+	}
+	if e := a.Matcher.ErrorType; e != nil && !errorName.MatchString(*e) {
+		report(at+"/matcher/errorType", "errorType must be an error code or shape name, got %q", *e)
+	}
+}
+
+func (m PathMatcher) problems(at string, report func(pointer, format string, args ...any)) {
+	if m.Path == "" {
+		report(at+"/path", "path must be a JMESPath expression, got an empty string")
+	}
+	switch {
+	case !slices.Contains(comparators, string(m.Comparator)):
+		report(at+"/comparator", "comparator must be one of stringEquals, booleanEquals, allStringEquals, anyStringEquals, got %q", m.Comparator)
+	case m.Comparator == BooleanEquals && m.Expected != "true" && m.Expected != "false":
+		report(at+"/expected", `expected must be "true" or "false" with booleanEquals, got %q`, m.Expected)
+	}
+}
+
+// delays returns the bounds of the delay in seconds with defaults applied.
+func (w *Waiter) delays() (lo, hi int) {
+	lo, hi = w.MinDelay, w.MaxDelay
+	if lo == 0 {
+		lo = DefaultMinDelay
+	}
+	if hi == 0 {
+		hi = DefaultMaxDelay
+	}
+	return lo, hi
+}
+
+func ifZero(n int, s string) string {
+	if n == 0 {
+		return s
+	}
+	return ""
+}
