@@ -116,6 +116,15 @@ func Succeed(m Matcher) Option { return accept(Success, m) }
 // Fail adds an acceptor that ends the wait with failure.
 func Fail(m Matcher) Option { return accept(Failure, m) }
 
+// FailWithMessage is Fail with a JMESPath expression into the output that gives
+// the reason.
+func FailWithMessage(m Matcher, path string) Option {
+	return func(w *Waiter) error {
+		w.Acceptors = append(w.Acceptors, Acceptor{State: Failure, Matcher: m, Message: path})
+		return nil
+	}
+}
+
 // Again adds an acceptor that keeps waiting, for an error that is expected
 // while the job is young or for a value that a later acceptor would match.
 func Again(m Matcher) Option { return accept(Retry, m) }

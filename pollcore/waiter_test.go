@@ -35,7 +35,7 @@ func TestParseWaiters(t *testing.T) {
 func TestWaiterJSONRoundTrip(t *testing.T) {
 	t.Parallel()
 	w := pollcore.MustNew("Everything",
-		pollcore.Fail(pollcore.Output("a.b").Is("x")),
+		pollcore.FailWithMessage(pollcore.Output("a.b").Is("x"), "a.reason"),
 		pollcore.Fail(pollcore.Output("a.l").Any("x")),
 		pollcore.Succeed(pollcore.Output("a.l").All("y")),
 		pollcore.Succeed(pollcore.Output("a.t").IsTrue()),
@@ -43,7 +43,7 @@ func TestWaiterJSONRoundTrip(t *testing.T) {
 		pollcore.Again(pollcore.AnyError()),
 		pollcore.Again(pollcore.ErrorType("com.example#Gone")),
 		pollcore.Delay(3*time.Second, 4*time.Minute))
-	w.Deprecated, w.Tags, w.Acceptors[0].Message = true, []string{"one"}, "a.reason"
+	w.Deprecated, w.Tags = true, []string{"one"}
 	text, err := json.Marshal(w)
 	require.NoError(t, err)
 	got := &pollcore.Waiter{Name: "Everything"}

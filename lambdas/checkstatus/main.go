@@ -1,0 +1,22 @@
+// Command checkstatus is the Lambda function that says whether a job has ended.
+// Its behaviour and its environment variables are those of lambdas/poller.
+package main
+
+import (
+	"context"
+	"log"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
+	"github.com/jobpoller/jobpoller/lambdas/poller"
+)
+
+func main() {
+	p, err := poller.FromEnvironment(context.Background(), dynamodbexport.FromEnvironment, lambdajob.FromEnvironment)
+	if err != nil {
+		log.Fatalf("checkstatus: %v", err)
+	}
+	lambda.Start(p.CheckStatus)
+}

@@ -1,0 +1,90 @@
+// Package dynamodbexport drives exports of DynamoDB tables to S3.
+package dynamodbexport
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// Name is what requests call this job.
+const Name = "dynamodb:ExportTableToPointInTime"
+
+// tokenWindow is how long DynamoDB remembers a ClientToken, by the API
+// reference of ExportTableToPointInTime.
+const tokenWindow = 8 * time.Hour
+
+// waiter has the acceptors and delays of DynamoDB's own ExportCompleted.
+var waiter = pollcore.MustNew("ExportCompleted",
+	pollcore.Succeed(pollcore.Output("ExportDescription.ExportStatus").Is("COMPLETED")),
+	pollcore.Fail(pollcore.Output("ExportDescription.ExportStatus").Is("FAILED")),
+	pollcore.Delay(20*time.Second, 2*time.Minute))
+
+// Client is the part of the DynamoDB client that the driver calls.
+type Client interface {
+	ExportTableToPointInTime(context.Context, *dynamodb.ExportTableToPointInTimeInput, ...func(*dynamodb.Options)) (*dynamodb.ExportTableToPointInTimeOutput, error)
+	DescribeExport(context.Context, *dynamodb.DescribeExportInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeExportOutput, error)
+}
+
+// Driver starts and describes exports. Its arguments are the members of
+// ExportTableToPointInTime but for ClientToken, which it sets from the token.
+type Driver struct{ client Client }
+
+// New returns a driver that calls client.
+func New(client Client) *Driver { return &Driver{client} }
+
+// FromEnvironment returns the driver of a Lambda function.
+func FromEnvironment(e jobs.Environment) jobs.Driver { return New(dynamodb.NewFromConfig(e.AWS)) }
+
+// Name implements jobs.Driver.
+func (*Driver) Name() string { return Name }
+
+// Waiter implements jobs.Driver.
+func (*Driver) Waiter() *pollcore.Waiter { return waiter }
+
+// Idempotency implements jobs.Driver.
+func (*Driver) Idempotency() jobs.Idempotency {
+	return jobs.Idempotency{Class: jobs.ByToken, Window: tokenWindow}
+}
+
+// Start implements jobs.Driver.
+func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
+	var in dynamodb.ExportTableToPointInTimeInput
+	decoder := json.NewDecoder(bytes.NewReader(r.Arguments))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&in); err != nil {
+		return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, Name, err)
+	}
+	if in.ClientToken != nil {
+		return nil, fmt.Errorf("%w of %s: leave ClientToken out, the poller sets it", jobs.ErrArguments, Name)
+	}
+	if in.TableArn == nil || in.S3Bucket == nil {
+		return nil, fmt.Errorf("%w of %s: TableArn and S3Bucket are required", jobs.ErrArguments, Name)
+	}
+	in.ClientToken = &r.Token
+	out, err := d.client.ExportTableToPointInTime(ctx, &in)
+	if err != nil {
+		return nil, err
+	}
+	if out.ExportDescription == nil || out.ExportDescription.ExportArn == nil {
+		return nil, fmt.Errorf("%s returned no ExportArn", Name)
+	}
+	return jobs.Ref{"ExportArn": *out.ExportDescription.ExportArn}, nil
+}
+
+// Describe implements jobs.Driver.
+func (d *Driver) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
+	out, err := d.client.DescribeExport(ctx, &dynamodb.DescribeExportInput{ExportArn: aws.String(ref["ExportArn"])})
+	if err != nil {
+		return nil, err
+	}
+	return jobs.Output(out)
+}

@@ -1,0 +1,126 @@
+// Package jobs defines drivers: what knows how to start and describe one type
+// of job. A driver does no polling and keeps no state; the poller decides when
+// to call it and what its answers mean.
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// Driver starts and describes one type of job. It is safe for concurrent use.
+type Driver interface {
+	// Name is what a request calls the job, as "service:Operation".
+	Name() string
+	// Waiter says what "done" means for the job, over Describe's output.
+	Waiter() *pollcore.Waiter
+	// Idempotency says what protects the job from being started twice.
+	Idempotency() Idempotency
+	// Start starts the job and returns at once. An error wraps ErrArguments
+	// if the arguments cannot be used, else it is the service's own.
+	Start(ctx context.Context, r Request) (Ref, error)
+	// Describe returns what the service says of the job now, in the form of a
+	// Step Functions SDK integration's result (see Output). Its error is the
+	// service's own, so that the waiter's errorType acceptors can match it.
+	Describe(ctx context.Context, ref Ref) (any, error)
+}
+
+// Finder is a Driver that can tell whether a request has started its job
+// already, by a name or tag that Start derives from the token.
+type Finder interface {
+	Find(ctx context.Context, r Request) (ref Ref, found bool, err error)
+}
+
+// Request asks for a job.
+type Request struct {
+	// Arguments is the JSON object that the request carries for Start.
+	Arguments json.RawMessage
+	// Token is the same each time the same job is asked for, and differs
+	// between jobs: 36 hexadecimal characters.
+	Token string
+}
+
+// Ref names a job that has been started: what Describe needs, and what people
+// need to find it.
+type Ref map[string]string
+
+// Class is how a service protects a job from being started twice.
+type Class string
+
+// The idempotency classes.
+const (
+	// ByToken: the service returns the first job for a token it has seen.
+	ByToken Class = "token"
+	// ByNaturalKey: the job has a name or tag by which Find finds it.
+	ByNaturalKey Class = "naturalKey"
+	// NoProtection: a second start is a second job, so an unclear first start
+	// must not be followed by another.
+	NoProtection Class = "none"
+)
+
+// Idempotency is a class and how long it lasts.
+type Idempotency struct {
+	Class Class
+	// Window is how long the service remembers a token; 0 means for as long
+	// as the start record lives.
+	Window time.Duration
+}
+
+var (
+	// ErrArguments: the request's arguments cannot be used as they are.
+	ErrArguments = errors.New("invalid job arguments")
+	// ErrUnknownJob: no driver has the name.
+	ErrUnknownJob = errors.New("unknown job")
+)
+
+// Environment is what the drivers of a Lambda function are built from.
+type Environment struct {
+	AWS aws.Config
+	S3  *s3.Client
+	// Bucket and Prefix are where the function keeps its records; a driver
+	// may keep objects of its own under a folder of Prefix.
+	Bucket, Prefix string
+}
+
+// Registry holds drivers by name.
+type Registry struct{ drivers map[string]Driver }
+
+// NewRegistry returns a registry of the drivers; two of one name are an error.
+func NewRegistry(drivers ...Driver) (*Registry, error) {
+	r := &Registry{drivers: map[string]Driver{}}
+	for _, d := range drivers {
+		if _, ok := r.drivers[d.Name()]; ok {
+			return nil, fmt.Errorf("two drivers are registered for the job %s", d.Name())
+		}
+		r.drivers[d.Name()] = d
+	}
+	return r, nil
+}
+
+// Names lists the jobs there are drivers for, sorted.
+func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.drivers)) }
+
+// Driver returns the driver of a job, or ErrUnknownJob with the names there
+// are.
+func (r *Registry) Driver(name string) (Driver, error) {
+	if d, ok := r.drivers[name]; ok {
+		return d, nil
+	}
+	message := fmt.Sprintf("%q is none of the jobs of this function: %s", name, strings.Join(r.Names(), ", "))
+	if near := diag.Nearest(name, r.Names()); near != "" {
+		message += fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return nil, fmt.Errorf("%w: %s", ErrUnknownJob, message)
+}

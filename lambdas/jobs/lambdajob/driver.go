@@ -1,0 +1,96 @@
+package lambdajob
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// Name is what requests call this job.
+const Name = "lambda:Invoke"
+
+// waiter keeps waiting while the status object is not there: an asynchronous
+// invocation may take a while to begin.
+var waiter = pollcore.MustNew("JobFinished",
+	pollcore.Succeed(pollcore.Output("Status").Is(Succeeded)),
+	pollcore.FailWithMessage(pollcore.Output("Status").Is(Failed), "Reason"),
+	pollcore.Again(pollcore.ErrorType("NoSuchKey")))
+
+// Invoker is the part of the Lambda client that the driver calls.
+type Invoker interface {
+	Invoke(context.Context, *lambda.InvokeInput, ...func(*lambda.Options)) (*lambda.InvokeOutput, error)
+}
+
+// Driver invokes functions asynchronously and reads their status objects. Its
+// arguments are {"FunctionName": "...", "Payload": any JSON}.
+type Driver struct {
+	invoker Invoker
+	reader  ObjectReader
+	bucket  string
+	prefix  string
+}
+
+// New returns a driver that keeps status objects in the bucket under prefix.
+func New(invoker Invoker, reader ObjectReader, bucket, prefix string) *Driver {
+	return &Driver{invoker, reader, bucket, prefix}
+}
+
+// FromEnvironment returns the driver of a Lambda function.
+func FromEnvironment(e jobs.Environment) jobs.Driver {
+	return New(lambda.NewFromConfig(e.AWS), e.S3, e.Bucket, e.Prefix+"/jobs")
+}
+
+// Name implements jobs.Driver.
+func (*Driver) Name() string { return Name }
+
+// Waiter implements jobs.Driver.
+func (*Driver) Waiter() *pollcore.Waiter { return waiter }
+
+// Idempotency implements jobs.Driver: the status object's key is the token,
+// and a function that calls Claim does the work of a token once.
+func (*Driver) Idempotency() jobs.Idempotency { return jobs.Idempotency{Class: jobs.ByToken} }
+
+// Start implements jobs.Driver.
+func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
+	doc, err := jsontree.Parse(r.Arguments)
+	if err != nil {
+		return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, Name, err)
+	}
+	var reader jsontree.Reader
+	var function string
+	event := Event{StatusBucket: d.bucket, StatusKey: d.prefix + "/" + r.Token + ".json"}
+	reader.Object(doc.Root, "the arguments", map[string]func(*jsontree.Node){
+		"FunctionName": reader.Text(&function),
+		"Payload":      func(n *jsontree.Node) { event.Input = n.Raw() },
+	}, "FunctionName")
+	if err := reader.Problems.Err(); err != nil {
+		return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, Name, err)
+	}
+	payload, err := json.Marshal(event)
+	if err != nil {
+		return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, Name, err)
+	}
+	if _, err := d.invoker.Invoke(ctx, &lambda.InvokeInput{
+		FunctionName: &function, InvocationType: types.InvocationTypeEvent, Payload: payload,
+	}); err != nil {
+		return nil, err
+	}
+	return jobs.Ref{"FunctionName": function, "StatusBucket": event.StatusBucket, "StatusKey": event.StatusKey}, nil
+}
+
+// Describe implements jobs.Driver: it returns the content of the status
+// object.
+func (d *Driver) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
+	doc, err := readStatus(ctx, d.reader, ref["StatusBucket"], ref["StatusKey"])
+	if err != nil {
+		return nil, err
+	}
+	return doc.Value(), nil
+}

@@ -1,0 +1,111 @@
+// Package lambdajob drives jobs that are Lambda functions invoked
+// asynchronously: the function keeps its status in an S3 object, which the
+// driver reads. The function's side is here too: see Claim.
+package lambdajob
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+// Event is what the driver sends the function.
+type Event struct {
+	// StatusBucket and StatusKey name the object that holds the job's status.
+	StatusBucket string `json:"statusBucket"`
+	StatusKey    string `json:"statusKey"`
+	// Input is the request's own payload for the function.
+	Input json.RawMessage `json:"input,omitempty"`
+}
+
+// Status is the content of the status object, and the driver's Describe
+// output.
+type Status struct {
+	Status string `json:"Status"`           // running, succeeded or failed
+	Reason string `json:"Reason,omitempty"` // of a failure
+	Result any    `json:"Result,omitempty"` // of a success
+	// Claim names the invocation that does the work.
+	Claim string `json:"Claim"`
+}
+
+// The values of Status.Status.
+const (
+	Running   = "running"
+	Succeeded = "succeeded"
+	Failed    = "failed"
+)
+
+// ErrClaimed: another invocation has claimed the job, so this one must not do
+// the work again.
+var ErrClaimed = errors.New("job is claimed by another invocation")
+
+// StatusClient is the part of the S3 client that the function's side calls.
+type StatusClient interface {
+	ObjectReader
+	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
+}
+
+// Job is a claimed job, for the function that does its work.
+type Job struct {
+	client StatusClient
+	event  Event
+	claim  string
+}
+
+// Claim writes the status running and returns the job, or ErrClaimed if its
+// status object is there already: Lambda may deliver an asynchronous event
+// twice, and the driver sends it again when it is not sure of the first time.
+// The function calls it before it does anything, and Succeed or Fail last.
+func Claim(ctx context.Context, client StatusClient, event Event) (*Job, error) {
+	if event.StatusBucket == "" || event.StatusKey == "" {
+		return nil, errors.New("event names no status object: statusBucket and statusKey are required; start the job through its poller")
+	}
+	j := &Job{client, event, rand.Text()}
+	writeErr := j.put(ctx, Status{Status: Running}, aws.String("*"))
+	if writeErr == nil {
+		return j, nil
+	}
+	// Whatever the error, the write may have been made: the SDK's own retry
+	// turns a lost answer into a failed precondition. The object decides.
+	doc, err := readStatus(ctx, client, event.StatusBucket, event.StatusKey)
+	if err != nil {
+		return nil, errors.Join(writeErr, err)
+	}
+	if claim := doc.Get("Claim"); claim == nil || claim.Text != j.claim {
+		return nil, fmt.Errorf("%w (s3://%s/%s)", ErrClaimed, event.StatusBucket, event.StatusKey)
+	}
+	return j, nil
+}
+
+// Succeed records that the work is done. The result is optional JSON data.
+func (j *Job) Succeed(ctx context.Context, result any) error {
+	return j.put(ctx, Status{Status: Succeeded, Result: result}, nil)
+}
+
+// Fail records that the work has failed, and why.
+func (j *Job) Fail(ctx context.Context, reason string) error {
+	return j.put(ctx, Status{Status: Failed, Reason: reason}, nil)
+}
+
+func (j *Job) put(ctx context.Context, s Status, ifNoneMatch *string) error {
+	s.Claim = j.claim
+	body, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("status of the job is not JSON: %w", err)
+	}
+	_, err = j.client.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &j.event.StatusBucket, Key: &j.event.StatusKey,
+		Body: bytes.NewReader(body), ContentType: aws.String("application/json"),
+		IfNoneMatch: ifNoneMatch,
+	})
+	if err != nil {
+		return fmt.Errorf("write job status %s to s3://%s/%s: %w", s.Status, j.event.StatusBucket, j.event.StatusKey, err)
+	}
+	return nil
+}

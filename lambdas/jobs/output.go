@@ -1,0 +1,100 @@
+package jobs
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// Output gives an AWS SDK output the form that Step Functions gives the result
+// of the same call: PascalCase members, timestamps as RFC 3339 strings, blobs
+// as base64, no nulls and no ResultMetadata. So a state machine reads the same
+// document whichever way it polls.
+func Output(v any) (any, error) {
+	out, _, err := convert(reflect.ValueOf(v))
+	return out, err
+}
+
+// convert returns the JSON form of a value, and whether there is one: a nil
+// pointer, list or map has none.
+func convert(rv reflect.Value) (out any, ok bool, err error) {
+	for rv.Kind() == reflect.Pointer || rv.Kind() == reflect.Interface {
+		rv = rv.Elem()
+	}
+	if !rv.IsValid() {
+		return nil, false, nil
+	}
+	if t, isTime := rv.Interface().(time.Time); isTime {
+		return t.UTC().Format(time.RFC3339Nano), true, nil
+	}
+	switch rv.Kind() {
+	case reflect.Struct:
+		return convertStruct(rv)
+	case reflect.Slice:
+		if rv.IsNil() {
+			return nil, false, nil
+		}
+		if blob, isBlob := rv.Interface().([]byte); isBlob {
+			return base64.StdEncoding.EncodeToString(blob), true, nil
+		}
+		list := make([]any, 0, rv.Len())
+		for i := range rv.Len() {
+			item, ok, err := convert(rv.Index(i))
+			if err != nil {
+				return nil, false, fmt.Errorf("item %d: %w", i, err)
+			}
+			if ok {
+				list = append(list, item)
+			}
+		}
+		return list, true, nil
+	case reflect.Map:
+		if rv.IsNil() {
+			return nil, false, nil
+		}
+		object := make(map[string]any, rv.Len())
+		for iter := rv.MapRange(); iter.Next(); {
+			item, ok, err := convert(iter.Value())
+			if err != nil {
+				return nil, false, fmt.Errorf("%v: %w", iter.Key(), err)
+			}
+			if ok {
+				object[iter.Key().String()] = item
+			}
+		}
+		return object, true, nil
+	case reflect.String:
+		return rv.String(), true, nil
+	case reflect.Bool:
+		return rv.Bool(), true, nil
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Float32, reflect.Float64:
+		number, err := json.Marshal(rv.Interface())
+		return json.Number(number), true, err
+	default:
+		return nil, false, fmt.Errorf("%s is no type of an AWS SDK output", rv.Type())
+	}
+}
+
+func convertStruct(rv reflect.Value) (out any, ok bool, err error) {
+	object := map[string]any{}
+	for i := range rv.NumField() {
+		f := rv.Type().Field(i)
+		if !f.IsExported() || f.Anonymous || f.Name == "ResultMetadata" {
+			continue
+		}
+		// The SDK leaves an enum that the service did not send empty.
+		if v := rv.Field(i); v.Kind() == reflect.String && v.Len() == 0 {
+			continue
+		}
+		item, ok, err := convert(rv.Field(i))
+		if err != nil {
+			return nil, false, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		if ok {
+			object[f.Name] = item
+		}
+	}
+	return object, true, nil
+}

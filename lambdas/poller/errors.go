@@ -1,0 +1,90 @@
+package poller
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-lambda-go/lambda/messages"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+)
+
+// Error names that the handlers raise. Retry and Catch blocks match them
+// verbatim.
+const (
+	// ErrorRunning: the job runs, and the request asked for an error
+	// (onRunning), so that a Retry block can be the loop.
+	ErrorRunning = "JobPoller.Running"
+	// ErrorFailed: the job has failed and the request asked for an error
+	// (endAs), or the service refused to start it.
+	ErrorFailed = "JobPoller.Failed"
+	// ErrorTimedOut: the deadline has passed and the request asked for an
+	// error (endAs).
+	ErrorTimedOut = "JobPoller.TimedOut"
+	// ErrorJobStartInProgress: another invocation is starting the job, or died
+	// over it. Retry until its lease is over.
+	ErrorJobStartInProgress = "JobPoller.JobStartInProgress"
+	// ErrorJobStartUnknown: the job may or may not have been started, and
+	// starting it again is not safe.
+	ErrorJobStartUnknown = "JobPoller.JobStartUnknown"
+	// ErrorInvalidRequest: the event or the request in it is wrong.
+	ErrorInvalidRequest = "JobPoller.InvalidRequest"
+	// ErrorUnknownJob: the function has no driver for the job.
+	ErrorUnknownJob = "JobPoller.UnknownJob"
+	// ErrorStoreUnavailable: the store of start records does not answer, or is
+	// not set up. Retrying is safe.
+	ErrorStoreUnavailable = "JobPoller.StoreUnavailable"
+	// ErrorServiceUnavailable: the service that runs the job throttles or does
+	// not answer. Retrying is safe.
+	ErrorServiceUnavailable = "JobPoller.ServiceUnavailable"
+	// ErrorConflict: the record of this execution, poller and scope is of
+	// another request.
+	ErrorConflict = "JobPoller.Conflict"
+)
+
+// Error is a failure of a handler under the name that Step Functions sees.
+type Error struct {
+	Name    string // one of the Error constants
+	Message string
+	Cause   error // nil if there is none
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.Name + ": " + e.Message }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+func fail(name, format string, args ...any) *Error {
+	return &Error{Name: name, Message: fmt.Sprintf(format, args...)}
+}
+
+func failWith(name string, cause error) *Error {
+	return &Error{Name: name, Message: cause.Error(), Cause: cause}
+}
+
+// storeError names an error of the store.
+func storeError(err error) *Error {
+	if errors.Is(err, startrecord.ErrInvalidKey) {
+		return failWith(ErrorInvalidRequest, err)
+	}
+	return failWith(ErrorStoreUnavailable, err)
+}
+
+// jobError names an error of a driver's lookup.
+func jobError(err error) *Error {
+	if errors.Is(err, jobs.ErrUnknownJob) {
+		return failWith(ErrorUnknownJob, err)
+	}
+	return failWith(ErrorInvalidRequest, err)
+}
+
+// border turns an error into what aws-lambda-go reports under its own name:
+// only a messages.InvokeResponse_Error by value keeps its Type.
+func border(err error) error {
+	if named, ok := errors.AsType[*Error](err); ok {
+		return messages.InvokeResponse_Error{Type: named.Name, Message: named.Message}
+	}
+	return err
+}

@@ -1,0 +1,92 @@
+// Package poller holds the two Lambda handlers behind a Choice/Wait loop:
+// RunJob starts a job at most once, CheckStatus says whether it has ended.
+// What ties them together is the start record that RunJob writes before it
+// starts the job. The mains, users' own mains, local runs and tests all use
+// this package; it does I/O only through the store and the drivers it is given.
+package poller
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+)
+
+// Defaults of Config.
+const (
+	DefaultLeaseMargin = 5 * time.Second
+	DefaultRetention   = 60 * 24 * time.Hour
+	DefaultOutputLimit = 200 * 1024
+)
+
+// redriveWindow is how long after its end an execution can be redriven
+// (https://docs.aws.amazon.com/step-functions/latest/dg/redrive-executions.html).
+const redriveWindow = 14 * 24 * time.Hour
+
+// defaultInvocation is how long an invocation may last where its context has
+// no deadline, as in a program that is no Lambda function.
+const defaultInvocation = time.Minute
+
+// Config is what the handlers work with.
+type Config struct {
+	Store startrecord.Store
+	Jobs  *jobs.Registry
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	// Random draws the next wait from [lo, hi]; nil draws uniformly.
+	Random func(lo, hi time.Duration) time.Duration
+	// LeaseMargin is how long after an invocation's end a request that it
+	// sent may still have an effect; 0 is DefaultLeaseMargin.
+	LeaseMargin time.Duration
+	// Retention is how long a start record is kept; 0 is DefaultRetention. It
+	// must exceed the longest maxWaitSeconds by 14 days, the time in which an
+	// execution can be redriven.
+	Retention time.Duration
+	// OutputLimit is the size in bytes of the JSON above which a result's
+	// output is cut to the fields that the waiter reads; 0 is
+	// DefaultOutputLimit.
+	OutputLimit int
+	// Log gets one record an invocation, without payloads; nil discards.
+	Log *slog.Logger
+}
+
+// Poller serves the two handlers. It is safe for concurrent use.
+type Poller struct{ Config }
+
+// New checks cfg and fills in its defaults. All problems are reported at once.
+func New(cfg Config) (*Poller, error) {
+	var problems []error
+	if cfg.Store == nil {
+		problems = append(problems, errors.New("no store: start records need one"))
+	}
+	if cfg.Jobs == nil || len(cfg.Jobs.Names()) == 0 {
+		problems = append(problems, errors.New("no jobs: register at least one driver"))
+	}
+	if cfg.LeaseMargin < 0 || cfg.Retention < 0 || cfg.OutputLimit < 0 {
+		problems = append(problems, errors.New("lease margin, retention and output limit must not be negative"))
+	}
+	if cfg.Retention != 0 && cfg.Retention <= redriveWindow {
+		problems = append(problems, errors.New("retention must be above 14 days: an execution can be redriven for so long"))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.LeaseMargin == 0 {
+		cfg.LeaseMargin = DefaultLeaseMargin
+	}
+	if cfg.Retention == 0 {
+		cfg.Retention = DefaultRetention
+	}
+	if cfg.OutputLimit == 0 {
+		cfg.OutputLimit = DefaultOutputLimit
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Poller{cfg}, nil
+}

@@ -1,0 +1,156 @@
+package poller
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// maxWaitLimit is the longest that a Standard execution may last.
+const maxWaitLimit = 365 * 24 * time.Hour
+
+// Request asks RunJob for a job and says how to wait for it. It is kept in the
+// start record, where CheckStatus finds it: of the arguments only their hash.
+type Request struct {
+	Job            string           `json:"job"`
+	MaxWaitSeconds int              `json:"maxWaitSeconds"`
+	WaiterName     string           `json:"waiterName"`
+	Waiter         *pollcore.Waiter `json:"waiter"`
+	// InitialDelay is the wait before the first check, in seconds.
+	InitialDelay int `json:"initialDelay"`
+	// OnRunning is "return" (the status RUNNING) or "error" (ErrorRunning).
+	OnRunning string `json:"onRunning"`
+	// EndAs is "status" (FAILED and TIMED_OUT are returned) or "error"
+	// (ErrorFailed and ErrorTimedOut are raised).
+	EndAs string `json:"endAs"`
+
+	arguments json.RawMessage
+	hash      string
+}
+
+// parseRequest reads the request in the JSON form of the Lambda contract. All
+// problems are reported at once, as a *Error.
+func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
+	if n == nil {
+		return nil, nil, fail(ErrorInvalidRequest, `the event carries no request: neither "Input" nor the execution's input is there`)
+	}
+	q := &Request{OnRunning: "return", EndAs: "status", arguments: json.RawMessage("{}")}
+	var r jsontree.Reader
+	var minDelay, maxDelay, dwell int
+	var waiter *jsontree.Node
+	onTimeout := "leave"
+	r.Object(n, "a request", map[string]func(*jsontree.Node){
+		"job":            r.Text(&q.Job),
+		"arguments":      func(n *jsontree.Node) { q.arguments = object(&r, n) },
+		"maxWaitSeconds": r.Int(&q.MaxWaitSeconds, 1, int(maxWaitLimit/time.Second)),
+		"waiter":         func(n *jsontree.Node) { waiter = n },
+		"minDelay":       r.Int(&minDelay, 1, int(maxWaitLimit/time.Second)),
+		"maxDelay":       r.Int(&maxDelay, 1, int(maxWaitLimit/time.Second)),
+		"initialDelay":   r.Int(&q.InitialDelay, 0, int(maxWaitLimit/time.Second)),
+		"onTimeout":      r.OneOf(&onTimeout, "stop", "leave"),
+		"onRunning":      r.OneOf(&q.OnRunning, "return", "error"),
+		"endAs":          r.OneOf(&q.EndAs, "status", "error"),
+		"dwellSeconds":   r.Int(&dwell, 0, int(maxWaitLimit/time.Second)),
+	}, "job", "maxWaitSeconds")
+	if onTimeout == "stop" {
+		r.Report(n.Get("onTimeout").Problem("onTimeout stop is not supported: no driver can stop its job; say leave, or leave it out"))
+	}
+	if dwell > 0 {
+		r.Report(n.Get("dwellSeconds").Problem("dwellSeconds is not supported; leave it out, or say 0"))
+	}
+	if err := r.Problems.Err(); err != nil {
+		return nil, nil, failWith(ErrorInvalidRequest, err)
+	}
+	driver, err := p.Jobs.Driver(q.Job)
+	if err != nil {
+		return nil, nil, jobError(err)
+	}
+	q.Waiter = driver.Waiter()
+	if waiter != nil {
+		if q.Waiter, err = pollcore.ParseWaiter("Waiter", waiter.Raw()); err != nil {
+			return nil, nil, failWith(ErrorInvalidRequest, fmt.Errorf("waiter of the request: %w", err))
+		}
+	}
+	q.setDelays(minDelay, maxDelay)
+	if err := q.validate(p.Retention); err != nil {
+		return nil, nil, failWith(ErrorInvalidRequest, err)
+	}
+	if q.hash, err = hash(n); err != nil {
+		return nil, nil, failWith(ErrorInvalidRequest, err)
+	}
+	return q, driver, nil
+}
+
+// object returns the text of a JSON object.
+func object(r *jsontree.Reader, n *jsontree.Node) json.RawMessage {
+	if n.Kind != jsontree.Object {
+		r.Report(n.Problem("expected an object, found %s", n.Describe()))
+	}
+	return n.Raw()
+}
+
+// setDelays replaces the waiter's delays by those of the request.
+func (q *Request) setDelays(minDelay, maxDelay int) {
+	w := *q.Waiter
+	if minDelay > 0 {
+		w.MinDelay = minDelay
+	}
+	if maxDelay > 0 {
+		w.MaxDelay = maxDelay
+	} else if minDelay > max(w.MaxDelay, pollcore.DefaultMaxDelay) {
+		w.MaxDelay = minDelay
+	}
+	q.Waiter, q.WaiterName = &w, w.Name
+}
+
+func (q *Request) validate(retention time.Duration) error {
+	if _, err := q.compile(); err != nil {
+		return err
+	}
+	if wait := time.Duration(q.MaxWaitSeconds) * time.Second; wait+redriveWindow >= retention {
+		return fmt.Errorf("maxWaitSeconds of %d is too long for start records kept %s: they must outlive it by 14 days; raise the retention or wait less", q.MaxWaitSeconds, retention)
+	}
+	if q.InitialDelay > q.MaxWaitSeconds {
+		return fmt.Errorf("initialDelay (%d) must not be above maxWaitSeconds (%d)", q.InitialDelay, q.MaxWaitSeconds)
+	}
+	return nil
+}
+
+func (q *Request) compile() (*pollcore.Check[jobs.Ref, any], error) {
+	return pollcore.Compile[jobs.Ref, any](q.Waiter)
+}
+
+func (q *Request) schedule() pollcore.Schedule {
+	s := pollcore.NewSchedule(q.Waiter, time.Duration(q.MaxWaitSeconds)*time.Second)
+	s.Initial = time.Duration(q.InitialDelay) * time.Second
+	return s
+}
+
+// loadRequest reads the request that RunJob kept in the record.
+func loadRequest(text json.RawMessage) (*Request, error) {
+	var q Request
+	if err := json.Unmarshal(text, &q); err != nil {
+		return nil, fmt.Errorf("request in the start record: %w", err)
+	}
+	if q.Waiter == nil {
+		return nil, fmt.Errorf("request in the start record has no waiter")
+	}
+	q.Waiter.Name = q.WaiterName
+	return &q, nil
+}
+
+// hash is the same for requests that differ in white space and order alone.
+func hash(n *jsontree.Node) (string, error) {
+	canonical, err := json.Marshal(n.Value())
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(canonical)
+	return hex.EncodeToString(sum[:]), nil
+}

@@ -1,0 +1,50 @@
+package poller
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// Result is what both handlers return.
+type Result struct {
+	Status pollcore.Status `json:"status"`
+	// WaitSeconds is the wait before the next check, for a Wait state's
+	// SecondsPath; 0 once the job has ended.
+	WaitSeconds int `json:"waitSeconds"`
+	// Attempt counts the checks, from 1; absent where the event cannot say.
+	Attempt int `json:"attempt,omitempty"`
+	// StartedAt is when RunJob was about to start the job.
+	StartedAt      time.Time `json:"startedAt"`
+	ElapsedSeconds int       `json:"elapsedSeconds"`
+	Job            jobs.Ref  `json:"job"`
+	// Output is what the describe call returned, in the form of a Step
+	// Functions SDK integration's result.
+	Output any `json:"output,omitempty"`
+	// Reason says in words why the status is what it is.
+	Reason string `json:"reason"`
+}
+
+// seconds rounds up, so that a wait never ends before its time.
+func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
+
+// limitOutput cuts an output whose JSON is larger than limit to the fields
+// that the waiter reads, and returns a remark that says so.
+func limitOutput(output any, w *pollcore.Waiter, limit int) (cut any, remark string, err error) {
+	text, err := json.Marshal(output)
+	if err != nil {
+		return nil, "", fmt.Errorf("output of the describe call: %w", err)
+	}
+	if len(text) <= limit {
+		return output, "", nil
+	}
+	cut = w.Prune(output)
+	if kept, err := json.Marshal(cut); err != nil || len(kept) > limit {
+		cut = nil
+	}
+	return cut, fmt.Sprintf("; output of %d bytes is cut to what the waiter reads", len(text)), nil
+}

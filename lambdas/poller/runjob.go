@@ -1,0 +1,278 @@
+package poller
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+)
+
+// maxTakeovers bounds how often one invocation looks at the record again after
+// another has changed it under its hands.
+const maxTakeovers = 3
+
+// RunJob starts the job that the event asks for, or finds that it has been
+// started. It writes the start record before it starts the job, so that its
+// own retry, a second invocation or a successor of a dead one sees it. It
+// returns the status RUNNING and the wait before the first check, or the
+// stored result of a job that has ended. Errors carry the Error names.
+func (p *Poller) RunJob(ctx context.Context, payload json.RawMessage) (*Result, error) {
+	event, err := ParseEvent(payload)
+	var result *Result
+	if err == nil {
+		result, err = p.runJob(ctx, event)
+	}
+	p.log(ctx, "run-job", event, result, err)
+	return result, border(err)
+}
+
+func (p *Poller) runJob(ctx context.Context, event Event) (*Result, error) {
+	request, driver, err := p.parseRequest(event.request)
+	if err != nil {
+		return nil, err
+	}
+	s := &starter{
+		Poller: p, key: event.Key, request: request, driver: driver,
+		job: jobs.Request{Arguments: request.arguments, Token: event.Key.Token(event.ExecutionTime)},
+	}
+	rec, err := s.record(ctx, event)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := p.Store.Create(ctx, event.Key, rec)
+	switch {
+	case err == nil:
+		return s.start(ctx, stored)
+	case errors.Is(err, startrecord.ErrExists):
+		return s.resume(ctx)
+	default:
+		return nil, storeError(err)
+	}
+}
+
+// starter is one invocation's attempt to get a job started.
+type starter struct {
+	*Poller
+
+	key     startrecord.Key
+	request *Request
+	driver  jobs.Driver
+	job     jobs.Request
+}
+
+// record is the record of a first start.
+func (s *starter) record(ctx context.Context, event Event) (startrecord.Record, error) {
+	request, err := json.Marshal(s.request)
+	if err != nil {
+		return startrecord.Record{}, failWith(ErrorInvalidRequest, err)
+	}
+	now := s.Now()
+	return startrecord.Record{
+		ExecutionARN: s.key.ExecutionARN, ExecutionStartTime: event.ExecutionTime, RedriveCount: event.RedriveCount,
+		Poller: s.key.Poller, Scope: s.key.Scope,
+		Status: startrecord.StatusStarting, Generation: 1,
+		StartedAt: now, LeaseSeconds: s.lease(ctx), Token: s.job.Token,
+		RequestHash: s.request.hash, Request: request,
+		ExpiresAt: now.Add(s.Retention),
+	}, nil
+}
+
+// lease is how long this invocation may still act: what is left of it, and the
+// margin for a request that it has already sent when it is killed.
+func (s *starter) lease(ctx context.Context) int {
+	left := defaultInvocation
+	// The deadline is the Lambda service's, so the service's clock and not
+	// s.Now, which may be virtual, says what is left.
+	if deadline, ok := ctx.Deadline(); ok {
+		left = max(0, time.Until(deadline))
+	}
+	return seconds(left + s.LeaseMargin)
+}
+
+// resume decides what to do about a record that is there already.
+func (s *starter) resume(ctx context.Context) (*Result, error) {
+	for range maxTakeovers {
+		stored, err := s.Store.Load(ctx, s.key)
+		if err != nil {
+			return nil, storeError(err)
+		}
+		rec := stored.Record
+		if rec.RequestHash != s.request.hash {
+			return nil, fail(ErrorConflict, "the start record %s is of another request: give each poller of an execution its own Poller name, and each iteration its own Scope", s.Store.Location(s.key))
+		}
+		switch {
+		case rec.JobRef != nil:
+			return s.replay(rec)
+		case rec.Status == startrecord.StatusUnknown:
+			return nil, s.unknown()
+		case rec.Status == startrecord.StatusStarting && stored.Age <= leaseOf(rec):
+			return nil, fail(ErrorJobStartInProgress, "another invocation is starting the job, or died over it; its lease of %d s is %s old", rec.LeaseSeconds, stored.Age)
+		}
+		result, err := s.takeOver(ctx, stored)
+		if !errors.Is(err, startrecord.ErrChanged) {
+			return result, err
+		}
+	}
+	return nil, fail(ErrorJobStartInProgress, "other invocations keep changing the start record %s", s.Store.Location(s.key))
+}
+
+// leaseOf is the age at which the lease of a record is over. Ages are exact to
+// a second; a lease of 0 has been given back.
+func leaseOf(rec startrecord.Record) time.Duration {
+	if rec.LeaseSeconds == 0 {
+		return -1
+	}
+	return time.Duration(rec.LeaseSeconds+1) * time.Second
+}
+
+// takeOver makes this invocation the owner of a record whose owner has died,
+// has given it back, or was refused, and starts the job if that is safe. It
+// returns startrecord.ErrChanged if another was faster.
+func (s *starter) takeOver(ctx context.Context, stored startrecord.Stored) (*Result, error) {
+	rec := stored.Record
+	// FAILED without a job is a refusal: the service said that there is none.
+	mayHaveStarted := rec.Status == startrecord.StatusStarting
+	if mayHaveStarted && !s.canRepeat(rec) {
+		rec.Status = startrecord.StatusUnknown
+		if _, err := s.Store.Replace(ctx, s.key, rec, stored.Version); err != nil {
+			return nil, replaceError(err)
+		}
+		return nil, s.unknown()
+	}
+	rec.Status, rec.Generation, rec.LeaseSeconds = startrecord.StatusStarting, rec.Generation+1, s.lease(ctx)
+	stored, err := s.Store.Replace(ctx, s.key, rec, stored.Version)
+	if err != nil {
+		return nil, replaceError(err)
+	}
+	if finder, ok := s.driver.(jobs.Finder); ok && mayHaveStarted {
+		ref, found, err := finder.Find(ctx, s.job)
+		if err != nil {
+			return nil, s.startError(ctx, stored, err)
+		}
+		if found {
+			return s.started(ctx, stored, ref)
+		}
+	}
+	return s.start(ctx, stored)
+}
+
+// canRepeat tells whether the job may be started once more although it may be
+// running: the service remembers the token, or the driver can find the job.
+func (s *starter) canRepeat(rec startrecord.Record) bool {
+	if _, ok := s.driver.(jobs.Finder); ok {
+		return true
+	}
+	i := s.driver.Idempotency()
+	return i.Class == jobs.ByToken && (i.Window == 0 || s.Now().Sub(rec.StartedAt) < i.Window)
+}
+
+// start starts the job as the owner of the record stored.
+func (s *starter) start(ctx context.Context, stored startrecord.Stored) (*Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fail(ErrorJobStartInProgress, "no time was left to start the job: %v", context.Cause(ctx))
+	}
+	ref, err := s.driver.Start(ctx, s.job)
+	if err != nil {
+		return nil, s.startError(ctx, stored, err)
+	}
+	return s.started(ctx, stored, ref)
+}
+
+// started records that the job runs.
+func (s *starter) started(ctx context.Context, stored startrecord.Stored, ref jobs.Ref) (*Result, error) {
+	rec := stored.Record
+	var err error
+	if rec.JobRef, err = json.Marshal(ref); err != nil {
+		return nil, failWith(ErrorServiceUnavailable, err)
+	}
+	rec.Status = startrecord.StatusStarted
+	stored, err = s.Store.Replace(ctx, s.key, rec, stored.Version)
+	if errors.Is(err, startrecord.ErrChanged) {
+		// A successor took over while the start call lasted. What it knows of
+		// the job counts, not what this invocation does.
+		return s.resume(ctx)
+	}
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return s.replay(stored.Record)
+}
+
+// startError keeps in the record what the failed start call means, and names
+// the error.
+func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cause error) error {
+	rec := stored.Record
+	rec.LeaseSeconds = 0
+	var failure *Error
+	switch jobs.Classify(cause) {
+	case jobs.Refused:
+		rec.Status = startrecord.StatusFailed
+		failure = failWith(ErrorFailed, fmt.Errorf("%s was refused: %w", s.request.Job, cause))
+		if errors.Is(cause, jobs.ErrArguments) {
+			failure = failWith(ErrorInvalidRequest, cause)
+		}
+	case jobs.Throttled:
+		rec.Status = startrecord.StatusFailed
+		failure = failWith(ErrorServiceUnavailable, fmt.Errorf("%s was throttled: %w", s.request.Job, cause))
+	default:
+		failure = failWith(ErrorServiceUnavailable, fmt.Errorf("%s may or may not have started: %w", s.request.Job, cause))
+		if !s.canRepeat(rec) {
+			rec.Status = startrecord.StatusUnknown
+			failure = s.unknown()
+			failure.Message += ": " + cause.Error()
+		}
+	}
+	// If this write fails too, the lease ends by itself and the next call
+	// takes over.
+	if _, err := s.Store.Replace(context.WithoutCancel(ctx), s.key, rec, stored.Version); err != nil {
+		s.Log.WarnContext(ctx, "start record could not be given back", "error", err)
+	}
+	return failure
+}
+
+// replay returns the result of a job that is known to have been started.
+func (s *starter) replay(rec startrecord.Record) (*Result, error) {
+	if rec.Status.Terminal() {
+		return storedResult(rec)
+	}
+	var ref jobs.Ref
+	if err := json.Unmarshal(rec.JobRef, &ref); err != nil {
+		return nil, failWith(ErrorStoreUnavailable, fmt.Errorf("job reference in %s: %w", s.Store.Location(s.key), err))
+	}
+	elapsed := max(0, s.Now().Sub(rec.StartedAt))
+	wait := max(0, s.request.schedule().First()-elapsed)
+	return &Result{
+		Status: pollcore.Running, WaitSeconds: seconds(wait),
+		StartedAt: rec.StartedAt, ElapsedSeconds: int(elapsed.Seconds()),
+		Job: ref, Reason: "the job is started",
+	}, nil
+}
+
+func (s *starter) unknown() *Error {
+	return fail(ErrorJobStartUnknown, "an earlier invocation died while it started the job, and %s does not protect it from being started twice: see whether it runs, then start a new execution (start record %s)", s.request.Job, s.Store.Location(s.key))
+}
+
+// replaceError passes startrecord.ErrChanged on, for the caller to look again.
+func replaceError(err error) error {
+	if errors.Is(err, startrecord.ErrChanged) {
+		return err
+	}
+	return storeError(err)
+}
+
+// storedResult is the result of a job that has ended.
+func storedResult(rec startrecord.Record) (*Result, error) {
+	var result Result
+	decoder := json.NewDecoder(bytes.NewReader(rec.Result))
+	decoder.UseNumber()
+	if err := decoder.Decode(&result); err != nil {
+		return nil, failWith(ErrorStoreUnavailable, fmt.Errorf("result in the start record: %w", err))
+	}
+	return &result, nil
+}

@@ -1,0 +1,22 @@
+// Command runjob is the Lambda function that starts a job at most once for each execution.
+// Its behaviour and its environment variables are those of lambdas/poller.
+package main
+
+import (
+	"context"
+	"log"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
+	"github.com/jobpoller/jobpoller/lambdas/poller"
+)
+
+func main() {
+	p, err := poller.FromEnvironment(context.Background(), dynamodbexport.FromEnvironment, lambdajob.FromEnvironment)
+	if err != nil {
+		log.Fatalf("runjob: %v", err)
+	}
+	lambda.Start(p.RunJob)
+}
