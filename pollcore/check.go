@@ -124,9 +124,9 @@ func (c *Check[In, Out]) Waiter() *Waiter { return c.waiter }
 
 // Check judges one call of the describe operation by the workflow of the
 // specification: the first acceptor that matches gives the verdict; without a
-// match an error is a failure and a response means to try again. in is the
-// call's input, out its output, opErr its error or nil.
-func (c *Check[In, Out]) Check(in In, out Out, opErr error) Result {
+// match an error is a failure and a response means to try again. The arguments
+// are the call's input, its output, and its error or nil.
+func (c *Check[In, Out]) Check(_ In, out Out, opErr error) Result {
 	r := Result{Acceptor: NoAcceptor, Verdict: Retry}
 	for i := range c.acceptors {
 		a := &c.acceptors[i]
@@ -161,23 +161,23 @@ func (a *acceptor) match(out any, opErr error) (seen any, ok bool, err error) {
 		return nil, *m.Success == (opErr == nil), nil
 	case m.ErrorType != nil:
 		want := shapeName(*m.ErrorType)
-		return want, opErr != nil && hasErrorName(opErr, want), nil
-	case opErr != nil:
+		return want, hasErrorName(opErr, want), nil
+	case opErr == nil:
+		seen, err = a.path.Eval(out)
+		return seen, err == nil && m.Output.holds(seen), err
+	default: // a path is not read of an error
 		return nil, false, nil
 	}
-	seen, err = a.path.Eval(out)
-	return seen, err == nil && m.Output.holds(seen), err
 }
 
 // holds compares by the specification's table of comparators: a value of
 // another type than the comparator's never matches.
 func (m PathMatcher) holds(v any) bool {
-	switch m.Comparator {
-	case StringEquals:
+	if m.Comparator == StringEquals {
 		return v == m.Expected
-	case BooleanEquals:
-		b, ok := v.(bool)
-		return ok && b == (m.Expected == "true")
+	}
+	if m.Comparator == BooleanEquals {
+		return v == (m.Expected == "true")
 	}
 	list, _ := v.([]any)
 	matches := 0
@@ -204,7 +204,7 @@ func hasErrorName(err error, want string) bool {
 	if t := reflect.TypeOf(err); t.Kind() == reflect.Pointer && t.Elem().Name() == want || t.Name() == want {
 		return true
 	}
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // this walks the tree itself, to see every node
 	case interface{ Unwrap() error }:
 		return hasErrorName(e.Unwrap(), want)
 	case interface{ Unwrap() []error }:

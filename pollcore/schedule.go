@@ -114,6 +114,7 @@ func (s Schedule) Next(v Verdict, p Progress) Decision {
 		return Decision{Status: Succeeded}
 	case Failure:
 		return Decision{Status: Failed}
+	case Retry:
 	}
 	remaining := s.Total - p.Elapsed
 	if s.Mode == SmithyExact {
@@ -156,5 +157,5 @@ func (s Schedule) draw(hi time.Duration) time.Duration {
 	if s.Random != nil {
 		return s.Random(s.Min, hi)
 	}
-	return s.Min + rand.N(hi-s.Min+1)
+	return s.Min + rand.N(hi-s.Min+1) //nolint:gosec // jitter needs no secrecy
 }

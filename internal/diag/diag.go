@@ -5,6 +5,7 @@
 package diag
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,17 +35,17 @@ type Problem struct {
 func At(text []byte, offset int, pointer, message string) Problem {
 	offset = max(0, min(offset, len(text)))
 	start := 0
-	if i := strings.LastIndexByte(string(text[:offset]), '\n'); i >= 0 {
+	if i := bytes.LastIndexByte(text[:offset], '\n'); i >= 0 {
 		start = i + 1
 	}
 	end := len(text)
-	if i := strings.IndexByte(string(text[offset:]), '\n'); i >= 0 {
+	if i := bytes.IndexByte(text[offset:], '\n'); i >= 0 {
 		end = offset + i
 	}
 	source, caret := excerpt(string(text[start:end]), offset-start)
 	return Problem{
 		Pointer: pointer,
-		Line:    1 + strings.Count(string(text[:offset]), "\n"),
+		Line:    1 + bytes.Count(text[:offset], []byte("\n")),
 		Column:  1 + utf8.RuneCount(text[start:offset]),
 		Message: message,
 		Source:  source,

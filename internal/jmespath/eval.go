@@ -132,7 +132,7 @@ func toJSON(rv reflect.Value) (any, error) {
 	}
 	switch rv.Type() {
 	case timeType:
-		t, _ := rv.Interface().(time.Time)
+		t, _ := reflect.TypeAssert[time.Time](rv)
 		return float64(t.UnixNano()) / float64(time.Second), nil
 	case bytesType:
 		return base64.StdEncoding.EncodeToString(rv.Bytes()), nil

@@ -16,8 +16,8 @@ func findMember(t reflect.Type, name string) (reflect.StructField, bool) {
 
 func memberNames(t reflect.Type) []string {
 	var names []string
-	for i := range t.NumField() {
-		if f := t.Field(i); isMember(f) {
+	for f := range t.Fields() {
+		if isMember(f) {
 			names = append(names, f.Name)
 		}
 	}

@@ -67,9 +67,8 @@ type Document struct {
 func Parse(text []byte) (*Document, error) {
 	var whole json.RawMessage
 	if err := json.Unmarshal(text, &whole); err != nil {
-		var syntax *json.SyntaxError
 		offset := len(text)
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			offset = int(syntax.Offset)
 			if offset > 0 && !strings.Contains(err.Error(), "unexpected end") {
 				offset--

@@ -14,12 +14,12 @@ import (
 type Failure int
 
 const (
-	// Unclear: the call may have had its effect. A timeout, a lost connection
+	// Unclear means that the call may have had its effect. A timeout, a lost connection
 	// or a fault of the service.
 	Unclear Failure = iota
-	// Throttled: the service declined to act now; the call had no effect.
+	// Throttled means that the service declined to act now; the call had no effect.
 	Throttled
-	// Refused: the service will not act on this request; the call had no
+	// Refused means that the service will not act on this request; the call had no
 	// effect, and an equal one will have none.
 	Refused
 )

@@ -79,9 +79,9 @@ type Idempotency struct {
 }
 
 var (
-	// ErrArguments: the request's arguments cannot be used as they are.
+	// ErrArguments means that the request's arguments cannot be used as they are.
 	ErrArguments = errors.New("invalid job arguments")
-	// ErrUnknownJob: no driver has the name.
+	// ErrUnknownJob means that no driver has the name.
 	ErrUnknownJob = errors.New("unknown job")
 )
 

@@ -26,7 +26,7 @@ func convert(rv reflect.Value) (out any, ok bool, err error) {
 	if !rv.IsValid() {
 		return nil, false, nil
 	}
-	if t, isTime := rv.Interface().(time.Time); isTime {
+	if t, isTime := reflect.TypeAssert[time.Time](rv); isTime {
 		return t.UTC().Format(time.RFC3339Nano), true, nil
 	}
 	switch rv.Kind() {
@@ -36,7 +36,7 @@ func convert(rv reflect.Value) (out any, ok bool, err error) {
 		if rv.IsNil() {
 			return nil, false, nil
 		}
-		if blob, isBlob := rv.Interface().([]byte); isBlob {
+		if blob, isBlob := reflect.TypeAssert[[]byte](rv); isBlob {
 			return base64.StdEncoding.EncodeToString(blob), true, nil
 		}
 		list := make([]any, 0, rv.Len())

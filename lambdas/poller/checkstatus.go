@@ -29,7 +29,8 @@ func (p *Poller) CheckStatus(ctx context.Context, payload json.RawMessage) (*Res
 func (p *Poller) checkStatus(ctx context.Context, event Event) (*Result, error) {
 	stored, err := p.Store.Load(ctx, event.Key)
 	if errors.Is(err, startrecord.ErrNotFound) {
-		return nil, fail(ErrorInvalidRequest, "there is no start record %s: RunJob must run before CheckStatus, with the same Poller and Scope", p.Store.Location(event.Key))
+		return nil, fail(ErrorInvalidRequest, "there is no start record %s: RunJob must run before CheckStatus, with the same Poller and Scope",
+			p.Store.Location(event.Key))
 	}
 	if err != nil {
 		return nil, storeError(err)
@@ -37,7 +38,7 @@ func (p *Poller) checkStatus(ctx context.Context, event Event) (*Result, error) 
 	rec := stored.Record
 	request, err := loadRequest(rec.Request)
 	if err != nil {
-		return nil, failWith(ErrorStoreUnavailable, fmt.Errorf("%s: %w", p.Store.Location(event.Key), err))
+		return nil, failWith(ErrorConfiguration, fmt.Errorf("%s: %w", p.Store.Location(event.Key), err))
 	}
 	if rec.Status.Terminal() && rec.Result != nil {
 		result, err := storedResult(rec)
@@ -47,7 +48,8 @@ func (p *Poller) checkStatus(ctx context.Context, event Event) (*Result, error) 
 		return p.answer(request, result)
 	}
 	if rec.JobRef == nil {
-		return nil, fail(ErrorInvalidRequest, "the job of %s has not been started (status %s): RunJob must succeed before CheckStatus", p.Store.Location(event.Key), rec.Status)
+		return nil, fail(ErrorInvalidRequest, "the job of %s has not been started (status %s): RunJob must succeed before CheckStatus",
+			p.Store.Location(event.Key), rec.Status)
 	}
 	result, err := p.check(ctx, event, rec, request)
 	if err != nil {
@@ -73,7 +75,7 @@ func (p *Poller) check(ctx context.Context, event Event, rec startrecord.Record,
 	}
 	var ref jobs.Ref
 	if err := json.Unmarshal(rec.JobRef, &ref); err != nil {
-		return nil, failWith(ErrorStoreUnavailable, fmt.Errorf("job reference in the start record: %w", err))
+		return nil, failWith(ErrorConfiguration, fmt.Errorf("job reference in the start record: %w", err))
 	}
 	output, opErr := driver.Describe(ctx, ref)
 	judged := judge.Check(ref, output, opErr)
@@ -81,7 +83,10 @@ func (p *Poller) check(ctx context.Context, event Event, rec startrecord.Record,
 		return nil, failWith(ErrorServiceUnavailable, fmt.Errorf("describe %s: %w", request.Job, opErr))
 	}
 	schedule := request.schedule()
-	schedule.Random = p.Random
+	// A Wait state waits whole seconds, so whole seconds are drawn.
+	schedule.Random = func(lo, hi time.Duration) time.Duration {
+		return lo + time.Duration(p.Random(int64((hi-lo)/time.Second)+1))*time.Second
+	}
 	elapsed := max(0, p.Now().Sub(rec.StartedAt))
 	attempt := event.attempt(request)
 	decision := schedule.Next(judged.Verdict, pollcore.Progress{Attempts: attempt, Elapsed: elapsed})
@@ -91,7 +96,8 @@ func (p *Poller) check(ctx context.Context, event Event, rec startrecord.Record,
 		Reason: judge.Reason(judged, output, opErr),
 	}
 	if decision.Status == pollcore.TimedOut {
-		result.Reason = fmt.Sprintf("not finished after %s of %s; %s", elapsed.Round(time.Second), schedule.Total, strings.TrimPrefix(result.Reason, "no acceptor matched; "))
+		result.Reason = fmt.Sprintf("not finished after %s of %s; %s", elapsed.Round(time.Second), schedule.Total,
+			strings.TrimPrefix(result.Reason, "no acceptor matched; "))
 	}
 	if opErr == nil {
 		var remark string

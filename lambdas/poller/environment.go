@@ -50,6 +50,7 @@ func FromEnvironment(ctx context.Context, drivers ...func(jobs.Environment) jobs
 	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
 		// A bucket is no host name of a custom endpoint.
 		o.UsePathStyle = o.BaseEndpoint != nil
+		o.DisableLogOutputChecksumValidationSkipped = true // else a line a check
 	})
 	store, err := s3store.New(client, bucket, prefix)
 	if err != nil {

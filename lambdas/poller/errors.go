@@ -3,10 +3,12 @@ package poller
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-lambda-go/lambda/messages"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -32,9 +34,13 @@ const (
 	ErrorInvalidRequest = "JobPoller.InvalidRequest"
 	// ErrorUnknownJob: the function has no driver for the job.
 	ErrorUnknownJob = "JobPoller.UnknownJob"
-	// ErrorStoreUnavailable: the store of start records does not answer, or is
-	// not set up. Retrying is safe.
+	// ErrorStoreUnavailable: the store of start records does not answer.
+	// Retrying is safe.
 	ErrorStoreUnavailable = "JobPoller.StoreUnavailable"
+	// ErrorConfiguration: the store cannot be used as it is set up (a missing
+	// bucket, a denied access), or holds what is no start record. Retrying
+	// does not help.
+	ErrorConfiguration = "JobPoller.Configuration"
 	// ErrorServiceUnavailable: the service that runs the job throttles or does
 	// not answer. Retrying is safe.
 	ErrorServiceUnavailable = "JobPoller.ServiceUnavailable"
@@ -64,12 +70,30 @@ func failWith(name string, cause error) *Error {
 	return &Error{Name: name, Message: cause.Error(), Cause: cause}
 }
 
+// invalid is an ErrorInvalidRequest. The runtime logs its message, so problems
+// of the event are told without the text they stand in.
+func invalid(err error) *Error {
+	failure := failWith(ErrorInvalidRequest, err)
+	if problems, ok := errors.AsType[pollcore.Problems](err); ok {
+		lines := make([]string, len(problems))
+		for i, p := range problems {
+			lines[i] = p.String()
+		}
+		failure.Message = strings.Join(lines, "; ")
+	}
+	return failure
+}
+
 // storeError names an error of the store.
 func storeError(err error) *Error {
-	if errors.Is(err, startrecord.ErrInvalidKey) {
-		return failWith(ErrorInvalidRequest, err)
+	switch {
+	case errors.Is(err, startrecord.ErrInvalidKey):
+		return invalid(err)
+	case errors.Is(err, startrecord.ErrUnavailable):
+		return failWith(ErrorStoreUnavailable, err)
+	default:
+		return failWith(ErrorConfiguration, err)
 	}
-	return failWith(ErrorStoreUnavailable, err)
 }
 
 // jobError names an error of a driver's lookup.
@@ -77,7 +101,7 @@ func jobError(err error) *Error {
 	if errors.Is(err, jobs.ErrUnknownJob) {
 		return failWith(ErrorUnknownJob, err)
 	}
-	return failWith(ErrorInvalidRequest, err)
+	return invalid(err)
 }
 
 // border turns an error into what aws-lambda-go reports under its own name:

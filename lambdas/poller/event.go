@@ -54,19 +54,21 @@ func (e Event) attempt(q *Request) int {
 // ErrorInvalidRequest that lists every problem with its place.
 func ParseEvent(payload []byte) (Event, error) {
 	if len(payload) > MaxEventBytes {
-		return Event{}, fail(ErrorInvalidRequest, "event has %d bytes, more than the %d that Step Functions passes to a task: keep large data in S3 and pass its key", len(payload), MaxEventBytes)
+		return Event{}, fail(ErrorInvalidRequest,
+			"event has %d bytes, more than the %d that Step Functions passes to a task: keep large data in S3 and pass its key",
+			len(payload), MaxEventBytes)
 	}
 	doc, err := jsontree.Parse(payload)
 	if err != nil {
-		return Event{}, failWith(ErrorInvalidRequest, err)
+		return Event{}, invalid(err)
 	}
 	var r eventReader
 	e := r.event(doc.Root)
 	if err := r.Problems.Err(); err != nil {
-		return Event{}, failWith(ErrorInvalidRequest, err)
+		return Event{}, invalid(err)
 	}
 	if err := e.Key.Validate(); err != nil {
-		return Event{}, failWith(ErrorInvalidRequest, err)
+		return Event{}, invalid(err)
 	}
 	return e, nil
 }

@@ -8,6 +8,7 @@ package poller
 import (
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -35,8 +36,9 @@ type Config struct {
 	Jobs  *jobs.Registry
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// Random draws the next wait from [lo, hi]; nil draws uniformly.
-	Random func(lo, hi time.Duration) time.Duration
+	// Random draws a number from [0, n), for the jitter of the next wait; nil
+	// draws uniformly.
+	Random func(n int64) int64
 	// LeaseMargin is how long after an invocation's end a request that it
 	// sent may still have an effect; 0 is DefaultLeaseMargin.
 	LeaseMargin time.Duration
@@ -75,6 +77,9 @@ func New(cfg Config) (*Poller, error) {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Random == nil {
+		cfg.Random = rand.Int64N
 	}
 	if cfg.LeaseMargin == 0 {
 		cfg.LeaseMargin = DefaultLeaseMargin

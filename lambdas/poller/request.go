@@ -65,7 +65,7 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 		r.Report(n.Get("dwellSeconds").Problem("dwellSeconds is not supported; leave it out, or say 0"))
 	}
 	if err := r.Problems.Err(); err != nil {
-		return nil, nil, failWith(ErrorInvalidRequest, err)
+		return nil, nil, invalid(err)
 	}
 	driver, err := p.Jobs.Driver(q.Job)
 	if err != nil {
@@ -74,15 +74,15 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 	q.Waiter = driver.Waiter()
 	if waiter != nil {
 		if q.Waiter, err = pollcore.ParseWaiter("Waiter", waiter.Raw()); err != nil {
-			return nil, nil, failWith(ErrorInvalidRequest, fmt.Errorf("waiter of the request: %w", err))
+			return nil, nil, invalid(fmt.Errorf("waiter of the request: %w", err))
 		}
 	}
 	q.setDelays(minDelay, maxDelay)
 	if err := q.validate(p.Retention); err != nil {
-		return nil, nil, failWith(ErrorInvalidRequest, err)
+		return nil, nil, invalid(err)
 	}
 	if q.hash, err = hash(n); err != nil {
-		return nil, nil, failWith(ErrorInvalidRequest, err)
+		return nil, nil, invalid(err)
 	}
 	return q, driver, nil
 }
@@ -90,7 +90,7 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 // object returns the text of a JSON object.
 func object(r *jsontree.Reader, n *jsontree.Node) json.RawMessage {
 	if n.Kind != jsontree.Object {
-		r.Report(n.Problem("expected an object, found %s", n.Describe()))
+		r.Report(n.Problem("expected an object, found %s", n.Kind))
 	}
 	return n.Raw()
 }
@@ -114,7 +114,8 @@ func (q *Request) validate(retention time.Duration) error {
 		return err
 	}
 	if wait := time.Duration(q.MaxWaitSeconds) * time.Second; wait+redriveWindow >= retention {
-		return fmt.Errorf("maxWaitSeconds of %d is too long for start records kept %s: they must outlive it by 14 days; raise the retention or wait less", q.MaxWaitSeconds, retention)
+		return fmt.Errorf("maxWaitSeconds of %d is too long for start records kept %s: they must outlive it by 14 days; "+
+			"raise the retention or wait less", q.MaxWaitSeconds, retention)
 	}
 	if q.InitialDelay > q.MaxWaitSeconds {
 		return fmt.Errorf("initialDelay (%d) must not be above maxWaitSeconds (%d)", q.InitialDelay, q.MaxWaitSeconds)

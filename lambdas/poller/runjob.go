@@ -104,7 +104,8 @@ func (s *starter) resume(ctx context.Context) (*Result, error) {
 		}
 		rec := stored.Record
 		if rec.RequestHash != s.request.hash {
-			return nil, fail(ErrorConflict, "the start record %s is of another request: give each poller of an execution its own Poller name, and each iteration its own Scope", s.Store.Location(s.key))
+			return nil, fail(ErrorConflict, "the start record %s is of another request: "+
+				"give each poller of an execution its own Poller name, and each iteration its own Scope", s.Store.Location(s.key))
 		}
 		switch {
 		case rec.JobRef != nil:
@@ -112,7 +113,8 @@ func (s *starter) resume(ctx context.Context) (*Result, error) {
 		case rec.Status == startrecord.StatusUnknown:
 			return nil, s.unknown()
 		case rec.Status == startrecord.StatusStarting && stored.Age <= leaseOf(rec):
-			return nil, fail(ErrorJobStartInProgress, "another invocation is starting the job, or died over it; its lease of %d s is %s old", rec.LeaseSeconds, stored.Age)
+			return nil, fail(ErrorJobStartInProgress, "another invocation is starting the job, or died over it; its lease of %d s is %s old",
+				rec.LeaseSeconds, stored.Age)
 		}
 		result, err := s.takeOver(ctx, stored)
 		if !errors.Is(err, startrecord.ErrChanged) {
@@ -243,7 +245,7 @@ func (s *starter) replay(rec startrecord.Record) (*Result, error) {
 	}
 	var ref jobs.Ref
 	if err := json.Unmarshal(rec.JobRef, &ref); err != nil {
-		return nil, failWith(ErrorStoreUnavailable, fmt.Errorf("job reference in %s: %w", s.Store.Location(s.key), err))
+		return nil, failWith(ErrorConfiguration, fmt.Errorf("job reference in %s: %w", s.Store.Location(s.key), err))
 	}
 	elapsed := max(0, s.Now().Sub(rec.StartedAt))
 	wait := max(0, s.request.schedule().First()-elapsed)
@@ -255,7 +257,9 @@ func (s *starter) replay(rec startrecord.Record) (*Result, error) {
 }
 
 func (s *starter) unknown() *Error {
-	return fail(ErrorJobStartUnknown, "an earlier invocation died while it started the job, and %s does not protect it from being started twice: see whether it runs, then start a new execution (start record %s)", s.request.Job, s.Store.Location(s.key))
+	return fail(ErrorJobStartUnknown, "an earlier invocation died while it started the job, "+
+		"and %s does not protect it from being started twice: see whether it runs, then start a new execution (start record %s)",
+		s.request.Job, s.Store.Location(s.key))
 }
 
 // replaceError passes startrecord.ErrChanged on, for the caller to look again.
@@ -272,7 +276,7 @@ func storedResult(rec startrecord.Record) (*Result, error) {
 	decoder := json.NewDecoder(bytes.NewReader(rec.Result))
 	decoder.UseNumber()
 	if err := decoder.Decode(&result); err != nil {
-		return nil, failWith(ErrorStoreUnavailable, fmt.Errorf("result in the start record: %w", err))
+		return nil, failWith(ErrorConfiguration, fmt.Errorf("result in the start record: %w", err))
 	}
 	return &result, nil
 }

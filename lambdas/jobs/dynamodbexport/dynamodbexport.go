@@ -30,7 +30,9 @@ var waiter = pollcore.MustNew("ExportCompleted",
 
 // Client is the part of the DynamoDB client that the driver calls.
 type Client interface {
-	ExportTableToPointInTime(context.Context, *dynamodb.ExportTableToPointInTimeInput, ...func(*dynamodb.Options)) (*dynamodb.ExportTableToPointInTimeOutput, error)
+	ExportTableToPointInTime(
+		context.Context, *dynamodb.ExportTableToPointInTimeInput, ...func(*dynamodb.Options),
+	) (*dynamodb.ExportTableToPointInTimeOutput, error)
 	DescribeExport(context.Context, *dynamodb.DescribeExportInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeExportOutput, error)
 }
 

@@ -41,7 +41,7 @@ const (
 	Failed    = "failed"
 )
 
-// ErrClaimed: another invocation has claimed the job, so this one must not do
+// ErrClaimed means that another invocation has claimed the job, so this one must not do
 // the work again.
 var ErrClaimed = errors.New("job is claimed by another invocation")
 

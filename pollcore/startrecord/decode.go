@@ -1,0 +1,147 @@
+package startrecord
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+)
+
+// Decode reads a record as a store keeps it and checks that it is the one of
+// key. A version of the JSON form that this program does not know is
+// ErrVersion. Anything that is not the record of key is ErrMalformed, and the
+// error lists every problem with its place, since people mend records by hand.
+// Members that are not known are left out: a newer program may add some without
+// raising the version.
+func Decode(key Key, text []byte) (Record, error) {
+	d := decoder{text: text}
+	var rec Record
+	if err := json.Unmarshal(text, &d.members); err != nil || d.members == nil {
+		return Record{}, fmt.Errorf("%w: %w", ErrMalformed, notObject(text))
+	}
+	if d.required("version", "a number", &rec.Version) && rec.Version != Version {
+		return Record{}, fmt.Errorf("%w: it has version %d, this program reads version %d; use a program that reads both",
+			ErrVersion, rec.Version, Version)
+	}
+	if d.required("executionArn", "a string", &rec.ExecutionARN) && rec.ExecutionARN != key.ExecutionARN {
+		d.problem("executionArn", "expected %q, the execution that this place is for", key.ExecutionARN)
+	}
+	if d.required("poller", "a string", &rec.Poller) && rec.Poller != key.Poller {
+		d.problem("poller", "expected %q, the poller that this place is for", key.Poller)
+	}
+	if d.optional("scope", "a string", &rec.Scope); rec.Scope != key.Scope {
+		d.problem("scope", "expected %q, the scope that this place is for", key.Scope)
+	}
+	if d.required("status", "a string", &rec.Status) && !rec.Status.known() {
+		d.problem("status", "unknown status %q; expected one of %v", rec.Status, statuses)
+	}
+	if d.required("nonce", "a string", &rec.Nonce) && rec.Nonce == "" {
+		d.problem("nonce", "is empty; any text that was not used before will do")
+	}
+	d.required("startedAt", "an RFC 3339 time", &rec.StartedAt)
+	d.optional("executionStartTime", "an RFC 3339 time", &rec.ExecutionStartTime)
+	d.optional("expiresAt", "an RFC 3339 time", &rec.ExpiresAt)
+	d.optional("redriveCount", "a whole number", &rec.RedriveCount)
+	d.optional("generation", "a whole number", &rec.Generation)
+	d.optional("leaseSeconds", "a whole number", &rec.LeaseSeconds)
+	d.optional("token", "a string", &rec.Token)
+	d.optional("requestHash", "a string", &rec.RequestHash)
+	rec.Request, rec.JobRef, rec.Result = d.members["request"], d.members["jobRef"], d.members["result"]
+	if err := d.problems(); err != nil {
+		return Record{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return rec, nil
+}
+
+// encode returns the JSON form of rec.
+func encode(rec Record) ([]byte, error) {
+	var problems []error
+	if !rec.Status.known() {
+		problems = append(problems, fmt.Errorf("unknown status %q; expected one of %v", rec.Status, statuses))
+	}
+	if rec.StartedAt.IsZero() {
+		problems = append(problems, errors.New("startedAt is not set"))
+	}
+	for _, part := range []struct {
+		name string
+		json json.RawMessage
+	}{{"request", rec.Request}, {"jobRef", rec.JobRef}, {"result", rec.Result}} {
+		if len(part.json) > 0 && !json.Valid(part.json) {
+			problems = append(problems, fmt.Errorf("%s is not valid JSON", part.name))
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // keeps the text of the JSON members as it is
+	if err := enc.Encode(rec); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// decoder reads the members of a record and gathers what is wrong. Only when
+// something is does it parse the text once more, for the places.
+type decoder struct {
+	text    []byte
+	members map[string]json.RawMessage
+	found   []finding
+}
+
+type finding struct{ member, message string }
+
+func (d *decoder) problem(member, format string, args ...any) {
+	d.found = append(d.found, finding{member, fmt.Sprintf(format, args...)})
+}
+
+// required reads a member into dst and reports whether it could.
+func (d *decoder) required(member, expected string, dst any) bool {
+	raw, ok := d.members[member]
+	if !ok || string(raw) == "null" {
+		d.problem(member, "member %q is missing; expected %s", member, expected)
+		return false
+	}
+	if err := json.Unmarshal(raw, dst); err != nil {
+		d.problem(member, "expected %s, found %.80s", expected, raw)
+		return false
+	}
+	return true
+}
+
+func (d *decoder) optional(member, expected string, dst any) {
+	if raw, ok := d.members[member]; ok && string(raw) != "null" {
+		d.required(member, expected, dst)
+	}
+}
+
+func (d *decoder) problems() error {
+	if d.found == nil {
+		return nil
+	}
+	doc, err := jsontree.Parse(d.text)
+	if err != nil {
+		return err
+	}
+	var problems diag.Problems
+	for _, f := range d.found {
+		at := doc.Root
+		if member := at.Get(f.member); member != nil {
+			at = member
+		}
+		problems = append(problems, at.Problem("%s", f.message))
+	}
+	return problems.Err()
+}
+
+func notObject(text []byte) error {
+	doc, err := jsontree.Parse(text)
+	if err != nil {
+		return err
+	}
+	return diag.Problems{doc.Root.Problem("expected an object, found %s", doc.Root.Describe())}
+}

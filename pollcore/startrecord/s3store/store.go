@@ -1,0 +1,157 @@
+// Package s3store keeps start records as objects in an S3 bucket, with the
+// conditional writes of PutObject (If-None-Match and If-Match).
+//
+// A role that uses it needs s3:GetObject and s3:PutObject on the records and
+// s3:ListBucket on the bucket: without the last, S3 answers 403 instead of 404
+// for a record that is not there. Records are never deleted; let a lifecycle
+// rule clear them.
+package s3store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+)
+
+// maxWrites bounds how often a write is sent that S3 refuses with 409
+// ConditionalRequestConflict, which asks the client to send it again and which
+// the SDK does not retry.
+const maxWrites = 3
+
+// API is what the store needs of an S3 client. *s3.Client implements it.
+type API interface {
+	GetObject(ctx context.Context, in *s3.GetObjectInput, optFns ...func(*s3.Options)) (*s3.GetObjectOutput, error)
+	PutObject(ctx context.Context, in *s3.PutObjectInput, optFns ...func(*s3.Options)) (*s3.PutObjectOutput, error)
+}
+
+// Store is a startrecord.Store in an S3 bucket. A Load is one GET; a Create or
+// Replace is one PUT unless the answer is unclear.
+type Store struct {
+	client API
+	bucket string
+	prefix string // empty, or ends with a slash
+}
+
+var _ startrecord.Store = (*Store)(nil)
+
+// New returns a store that keeps its records in bucket under the key prefix,
+// which may be empty and may end with a slash. Its error matches
+// startrecord.ErrConfiguration and lists everything that is wrong with the two
+// names. Nothing is sent to S3 yet.
+func New(client API, bucket, prefix string) (*Store, error) {
+	folder, err := names(bucket, prefix)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{client: client, bucket: bucket, prefix: folder}, nil
+}
+
+// Create implements startrecord.Store.
+func (s *Store) Create(ctx context.Context, key startrecord.Key, rec startrecord.Record) (startrecord.Stored, error) {
+	return s.write(ctx, key, rec, "")
+}
+
+// Replace implements startrecord.Store. The version is an ETag.
+func (s *Store) Replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
+	// S3 would take no version for a write without a condition, and "*" for
+	// any version.
+	if version == "" || version == "*" {
+		return startrecord.Stored{}, fmt.Errorf("%w: %q is not a version of %s; load it",
+			startrecord.ErrChanged, version, s.Location(key))
+	}
+	return s.write(ctx, key, rec, version)
+}
+
+// Load implements startrecord.Store.
+func (s *Store) Load(ctx context.Context, key startrecord.Key) (startrecord.Stored, error) {
+	if err := key.Validate(); err != nil {
+		return startrecord.Stored{}, err
+	}
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{
+		Bucket: aws.String(s.bucket),
+		Key:    aws.String(s.prefix + key.Path()),
+	})
+	if _, missing := errors.AsType[*types.NoSuchKey](err); missing {
+		return startrecord.Stored{}, fmt.Errorf("%w: %s", startrecord.ErrNotFound, s.Location(key))
+	}
+	if err != nil {
+		return startrecord.Stored{}, s.failure(key, err)
+	}
+	defer out.Body.Close()
+	body, err := io.ReadAll(out.Body)
+	if err != nil {
+		return startrecord.Stored{}, fmt.Errorf("%w: %s: reading the answer: %w", startrecord.ErrUnavailable, s.Location(key), err)
+	}
+	rec, err := startrecord.Decode(key, body)
+	if err != nil {
+		return startrecord.Stored{}, fmt.Errorf("%s: %w", s.Location(key), err)
+	}
+	date, dated := middleware.GetServerTime(out.ResultMetadata)
+	if !dated || out.LastModified == nil || aws.ToString(out.ETag) == "" {
+		return startrecord.Stored{}, s.incomplete(key)
+	}
+	return startrecord.Stored{
+		Record:  rec,
+		Version: *out.ETag,
+		Age:     max(0, date.Sub(*out.LastModified)),
+	}, nil
+}
+
+// Location implements startrecord.Store.
+func (s *Store) Location(key startrecord.Key) string {
+	return "s3://" + s.bucket + "/" + s.prefix + key.Path()
+}
+
+// write sends one record, on the condition that the stored one is of the given
+// version or, without a version, that there is none.
+func (s *Store) write(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
+	w, err := startrecord.NewWrite(s.Location(key), key, rec, version)
+	if err != nil {
+		return startrecord.Stored{}, err
+	}
+	load := func(ctx context.Context) (startrecord.Stored, error) { return s.Load(ctx, key) }
+	for sent := 1; ; sent++ {
+		etag, err := s.put(ctx, key, w.Body, version)
+		if err == nil {
+			return startrecord.Stored{Record: w.Record, Version: etag}, nil
+		}
+		stored, err := w.Settle(ctx, err, load)
+		// To send the same nonce again is safe: whichever copy is stored, it
+		// is this write.
+		if again := errors.Is(err, startrecord.ErrUnavailable) && conflict(err); !again || sent == maxWrites {
+			return stored, err
+		}
+	}
+}
+
+func (s *Store) put(ctx context.Context, key startrecord.Key, body []byte, version string) (etag string, err error) {
+	in := &s3.PutObjectInput{
+		Bucket:      aws.String(s.bucket),
+		Key:         aws.String(s.prefix + key.Path()),
+		Body:        bytes.NewReader(body),
+		ContentType: aws.String("application/json"),
+	}
+	if version == "" {
+		in.IfNoneMatch = aws.String("*")
+	} else {
+		in.IfMatch = aws.String(version)
+	}
+	out, err := s.client.PutObject(ctx, in)
+	switch {
+	case err != nil:
+		return "", s.failure(key, err)
+	case aws.ToString(out.ETag) == "":
+		return "", s.incomplete(key)
+	default:
+		return *out.ETag, nil
+	}
+}
