@@ -1,0 +1,59 @@
+# Every target is described by the comment behind its name; `make` lists them.
+
+LAMBDAS := $(patsubst lambdas/%/main.go,%,$(wildcard lambdas/*/main.go))
+FUZZTIME ?= 30s
+GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build the command into bin/
+	go build -trimpath -o bin/ ./cmd/...
+
+.PHONY: lambdas
+lambdas: $(LAMBDAS:%=lambda-%) ## Build each Lambda function into dist/<name>/bootstrap (Linux, arm64)
+
+# Go decides whether there is anything to do, so these have no prerequisites.
+.PHONY: $(LAMBDAS:%=lambda-%)
+$(LAMBDAS:%=lambda-%): lambda-%:
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 go build -tags lambda.norpc -trimpath -ldflags '-s -w' \
+		-o dist/$*/bootstrap ./lambdas/$*
+
+.PHONY: test
+test: ## Run all tests
+	go test ./...
+
+.PHONY: race
+race: ## Run all tests under the race detector
+	go test -race ./...
+
+.PHONY: lint
+lint: ## Run the linters
+	$(GOLANGCI_LINT) run ./...
+
+.PHONY: fmt
+fmt: ## Format all Go files
+	$(GOLANGCI_LINT) fmt ./...
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for FUZZTIME (30s unless set)
+	@set -e; \
+	grep -rlE --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u | while read -r folder; do \
+		for target in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]*' "$$folder"/*_test.go | cut -d ' ' -f 2); do \
+			echo "==> $$folder $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$folder"; \
+		done; \
+	done
+
+.PHONY: cover
+cover: ## Write the coverage of all tests to cover.out and show the total
+	go test -coverpkg=./... -coverprofile=cover.out ./...
+	go tool cover -func=cover.out | tail -n 1
+
+.PHONY: ci
+ci: ## Run what CI runs
+	.ci/run

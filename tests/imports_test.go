@@ -1,0 +1,325 @@
+package tests_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/jobpoller/jobpoller"
+
+// Patterns name packages. "./x" is the package x of this module, "std" the
+// standard library, anything else an import path; "/..." at the end adds the
+// packages below.
+var (
+	awsSDK   = []string{"github.com/aws/aws-sdk-go-v2/...", "github.com/aws/smithy-go/..."}
+	testOnly = []string{"testing/...", "net/http/httptest", "github.com/stretchr/testify/...", "pgregory.net/rapid/...", "github.com/rogpeppe/go-internal/..."}
+	// testKits are the packages for tests that are not themselves tests:
+	// conformance suites and what users import.
+	testKits = []string{
+		"./pollcore/startrecord/startrecordtest/...", "./lambdas/jobs/jobstest/...", "./statemachines/simtest/...",
+	}
+)
+
+// rule says what packages may depend on, directly or through others. It has
+// either a list of all that they may reach or one of what they must not.
+type rule struct {
+	reason       string
+	packages     []string
+	except       []string
+	mayReach     []string
+	mustNotReach []string
+}
+
+// rules is the direction of imports of docs/design.md.
+var rules = []rule{
+	{
+		reason:       "internal packages are the ground floor",
+		packages:     []string{"./internal/..."},
+		mustNotReach: []string{"./pollcore/...", "./statemachines/...", "./lambdas/...", "./cdkapp/...", "./cmd/..."},
+	},
+	{
+		reason:   "the waiter engine needs no SDK, no file and no network",
+		packages: []string{"./pollcore"},
+		mayReach: []string{"std", "./internal/jmespath", "./internal/jsontree", "./internal/diag"},
+	},
+	{
+		reason:   "the retry strategy stands alone",
+		packages: []string{"./pollcore/retry"},
+		mayReach: []string{"std"},
+	},
+	{
+		reason:   "the retry policy for AWS errors needs their interfaces, not the clients",
+		packages: []string{"./pollcore/retry/awsretry"},
+		mayReach: []string{"std", "./pollcore/retry", "github.com/aws/smithy-go/..."},
+	},
+	{
+		reason:       "polling does not know what it is used for",
+		packages:     []string{"./pollcore/..."},
+		mustNotReach: []string{"./statemachines/...", "./lambdas/...", "./cdkapp/...", "./cmd/..."},
+	},
+	{
+		reason:       "a definition is read without running it",
+		packages:     []string{"./statemachines/asl"},
+		mustNotReach: []string{"./statemachines", "./statemachines/sim/...", "./statemachines/simtest/..."},
+	},
+	{
+		reason:       "the runner does not depend on its test kit, nor on the compiler",
+		packages:     []string{"./statemachines/sim"},
+		mustNotReach: []string{"./statemachines", "./statemachines/simtest/..."},
+	},
+	{
+		reason:       "state machines name Lambda functions and do not contain them",
+		packages:     []string{"./statemachines/..."},
+		mustNotReach: []string{"./lambdas/...", "./cdkapp/...", "./cmd/..."},
+	},
+	{
+		reason:       "a Lambda function carries no state machine, no command and no CDK",
+		packages:     []string{"./lambdas/..."},
+		mustNotReach: []string{"./statemachines/...", "./cdkapp/...", "./cmd/..."},
+	},
+	{
+		reason:       "the CDK needs Node, which stays out of the command and the functions",
+		packages:     []string{"./..."},
+		except:       []string{"./cdkapp/..."},
+		mustNotReach: []string{"./cdkapp/...", "github.com/aws/aws-cdk-go/...", "github.com/aws/jsii-runtime-go/...", "github.com/aws/constructs-go/..."},
+	},
+	{
+		reason: "these work on plain data and are used without AWS",
+		packages: []string{
+			"./internal/diag", "./internal/jsontree", "./internal/jmespath", "./internal/jsonpath", "./internal/jsonata",
+			"./pollcore", "./pollcore/startrecord", "./pollcore/startrecord/memstore", "./statemachines/asl", "./statemachines/sim",
+		},
+		mustNotReach: awsSDK,
+	},
+	{
+		reason:       "test code does not reach users' binaries",
+		packages:     []string{"./..."},
+		except:       testKits,
+		mustNotReach: append(slices.Clone(testOnly), testKits...),
+	},
+	{
+		reason:       "the embedded S3 is for the command and for tests",
+		packages:     []string{"./..."},
+		except:       []string{"./cmd/jobpoller", "./internal/embeddeds3"},
+		mustNotReach: []string{"github.com/johannesboyne/gofakes3/...", "./internal/embeddeds3"},
+	},
+}
+
+// node is a package as go list describes it, without its tests.
+type node struct {
+	ImportPath string   `json:"ImportPath"`
+	Imports    []string `json:"Imports"`
+	Standard   bool     `json:"Standard"`
+	Doc        string   `json:"Doc"`
+	GoFiles    []string `json:"GoFiles"`
+}
+
+// graph is a set of packages by their import paths.
+type graph map[string]node
+
+// matches tells whether the pattern names the package.
+func (n node) matches(pattern string) bool {
+	if pattern == "std" {
+		return n.Standard
+	}
+	if rest, ok := strings.CutPrefix(pattern, "."); ok {
+		pattern = module + rest
+	}
+	if root, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return n.ImportPath == root || strings.HasPrefix(n.ImportPath, root+"/")
+	}
+	return n.ImportPath == pattern
+}
+
+func (n node) matchesAny(patterns []string) bool { return slices.ContainsFunc(patterns, n.matches) }
+
+func (r rule) forbids(n node) bool {
+	if r.mayReach != nil {
+		return !n.matchesAny(r.mayReach)
+	}
+	return n.matchesAny(r.mustNotReach)
+}
+
+// violations returns, for each package that breaks the rule, a shortest chain
+// of imports that leads to what it must not reach.
+func (g graph) violations(r rule) []string {
+	var found []string
+	for _, path := range slices.Sorted(maps.Keys(g)) {
+		if !g[path].matchesAny(r.packages) || g[path].matchesAny(r.except) {
+			continue
+		}
+		if chain := g.chain(path, r.forbids); chain != nil {
+			found = append(found, fmt.Sprintf("%s: %s", r.reason, strings.Join(chain, " -> ")))
+		}
+	}
+	return found
+}
+
+// chain returns a shortest chain of imports from the package to another that
+// is as described, or nil.
+func (g graph) chain(from string, is func(node) bool) []string {
+	importer := map[string]string{from: ""}
+	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
+		path := queue[0]
+		if path != from && is(g[path]) {
+			var chain []string
+			for ; path != ""; path = importer[path] {
+				chain = append(chain, path)
+			}
+			slices.Reverse(chain)
+			return chain
+		}
+		for _, imported := range g[path].Imports {
+			if _, seen := importer[imported]; !seen {
+				importer[imported] = path
+				queue = append(queue, imported)
+			}
+		}
+	}
+	return nil
+}
+
+// load returns the packages of this module and all that they depend on.
+func load(t *testing.T) graph {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Imports,Standard,Doc,GoFiles", "./...")
+	command.Dir = ".."
+	output, err := command.Output()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		t.Fatalf("%v: %s", err, failed.Stderr)
+	}
+	require.NoError(t, err)
+	g := graph{}
+	for decoder := json.NewDecoder(strings.NewReader(string(output))); ; {
+		var n node
+		err := decoder.Decode(&n)
+		if errors.Is(err, io.EOF) {
+			return g
+		}
+		require.NoError(t, err)
+		g[n.ImportPath] = n
+	}
+}
+
+func TestImports(t *testing.T) {
+	t.Parallel()
+	g := load(t)
+	require.Contains(t, g, module+"/pollcore")
+	for _, r := range rules {
+		require.Empty(t, g.violations(r))
+	}
+}
+
+func TestEveryPackageHasADocComment(t *testing.T) {
+	t.Parallel()
+	for path, n := range load(t) {
+		if n.matches("./...") && len(n.GoFiles) > 0 {
+			require.NotEmpty(t, n.Doc, "%s: say in a package comment what it is for", path)
+		}
+	}
+}
+
+// packageOf returns a package that the pattern names.
+func packageOf(pattern string) node {
+	if pattern == "std" {
+		return node{ImportPath: "fmt", Standard: true}
+	}
+	if rest, ok := strings.CutPrefix(pattern, "."); ok {
+		pattern = module + rest
+	}
+	if root, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return node{ImportPath: root + "/below"}
+	}
+	return node{ImportPath: pattern}
+}
+
+// Each rule finds each of its violations, behind a package in between.
+func TestRulesCanFail(t *testing.T) {
+	t.Parallel()
+	stranger := "example.com/stranger"
+	for _, r := range rules {
+		forbidden := r.mustNotReach
+		if r.mayReach != nil {
+			forbidden = []string{stranger, "./internal/other"}
+		}
+		require.NotEmpty(t, forbidden, r.reason)
+		for _, from := range r.packages {
+			for _, to := range forbidden {
+				importer, between, imported := packageOf(from), node{ImportPath: "example.com/between"}, packageOf(to)
+				if importer.ImportPath == imported.ImportPath {
+					continue
+				}
+				importer.Imports = []string{between.ImportPath}
+				between.Imports = []string{imported.ImportPath}
+				g := graph{importer.ImportPath: importer, between.ImportPath: between, imported.ImportPath: imported}
+				chain := []string{importer.ImportPath, between.ImportPath, imported.ImportPath}
+				if r.mayReach != nil {
+					chain = chain[:2] // what is between is not on the list either
+				}
+				require.Equal(t, []string{r.reason + ": " + strings.Join(chain, " -> ")}, g.violations(r))
+			}
+		}
+	}
+}
+
+func TestViolations(t *testing.T) {
+	t.Parallel()
+	g := graph{}
+	for path, imports := range map[string]string{
+		module + "/core":       "fmt " + module + "/internal/x",
+		module + "/core/store": "example.com/sdk/s3 " + module + "/core",
+		module + "/internal/x": "strings",
+		module + "/app":        "example.com/long " + module + "/core/store",
+		"example.com/long":     "example.com/longer",
+		"example.com/longer":   "example.com/sdk",
+		"example.com/sdk":      "",
+		"example.com/sdk/s3":   "",
+		"fmt":                  "strings",
+		"strings":              "",
+	} {
+		g[path] = node{ImportPath: path, Imports: strings.Fields(imports), Standard: !strings.Contains(path, ".")}
+	}
+	tests := []struct {
+		name string
+		rule rule
+		want []string
+	}{
+		{"keeps an allow list", rule{packages: []string{"./core"}, mayReach: []string{"std", "./internal/..."}}, nil},
+		{
+			"breaks an allow list",
+			rule{reason: "why", packages: []string{"./core"}, mayReach: []string{"std"}},
+			[]string{"why: " + module + "/core -> " + module + "/internal/x"},
+		},
+		{"exact pattern", rule{packages: []string{"./core"}, mustNotReach: []string{"example.com/sdk/..."}}, nil},
+		{
+			"pattern with those below, shortest chain",
+			rule{reason: "why", packages: []string{"./..."}, mustNotReach: []string{"example.com/sdk/..."}},
+			[]string{
+				"why: " + module + "/app -> " + module + "/core/store -> example.com/sdk/s3",
+				"why: " + module + "/core/store -> example.com/sdk/s3",
+			},
+		},
+		{
+			"exception",
+			rule{reason: "why", packages: []string{"./..."}, except: []string{"./app"}, mustNotReach: []string{"example.com/sdk/..."}},
+			[]string{"why: " + module + "/core/store -> example.com/sdk/s3"},
+		},
+		{"a package is not its own import", rule{packages: []string{"./internal/..."}, mustNotReach: []string{"./internal/..."}}, nil},
+		{"no pattern by half a name", rule{packages: []string{"./..."}, mustNotReach: []string{"example.com/sd/..."}}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tt.want, g.violations(tt.rule))
+		})
+	}
+}
