@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambda/messages"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	awslambda "github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/runtimeapi"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
+	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+const (
+	localBucket     = "jobpoller"
+	prefix          = "jobpoller"
+	functionTimeout = 30 * time.Second // as the shipped definition expects
+)
+
+// bench is what a run works with on this machine: an S3 server, the Lambda
+// service's Invoke operation for the sample job, and the two functions.
+type bench struct {
+	options runOptions
+	clock   *sim.Clock
+	aws     aws.Config // the user's own, for services that are not local
+
+	server *embeddeds3.Server // nil with an S3 server of the user's
+	client *s3.Client
+	bucket string
+	store  startrecord.Store
+
+	job      *sampleJob
+	lambda   *http.Server
+	endpoint string // of the Lambda service
+	served   chan struct{}
+	async    sync.WaitGroup
+
+	handlers map[string]sim.LambdaFunction
+	closers  []func() error
+
+	mu    sync.Mutex
+	polls int
+	keys  []startrecord.Key
+}
+
+// newBench sets everything up. Whatever it started is stopped if it fails.
+func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Writer) (_ *bench, err error) {
+	b := &bench{options: o, clock: clock, bucket: o.bucket}
+	defer func() {
+		if err != nil {
+			err = &exitError{exitFailed, errors.Join(err, b.Close())}
+		}
+	}()
+	if b.aws, err = config.LoadDefaultConfig(ctx, config.WithDefaultRegion(sim.DefaultRegion)); err != nil {
+		return nil, fmt.Errorf("AWS configuration: %w", err)
+	}
+	if err := b.openS3(); err != nil { //nolint:contextcheck // the server lives until Close
+		return nil, err
+	}
+	if b.store, err = s3store.New(b.client, b.bucket, prefix); err != nil {
+		return nil, err
+	}
+	b.job = &sampleJob{clock: clock, client: b.client, failed: func(err error) { fmt.Fprintf(stderr, "sample job: %v\n", err) }}
+	if err := b.serveLambda(ctx, stderr); err != nil {
+		return nil, err
+	}
+	log := io.Discard
+	if o.verbose {
+		log = stderr
+	}
+	if o.processes {
+		err = b.startProcesses(ctx, log)
+	} else {
+		err = b.loadHandlers(log)
+	}
+	return b, err
+}
+
+// Close stops everything.
+func (b *bench) Close() error {
+	var errs []error
+	for _, closer := range slices.Backward(b.closers) {
+		errs = append(errs, closer())
+	}
+	b.closers = nil
+	return errors.Join(errs...)
+}
+
+// openS3 starts the embedded server, or prepares for the user's.
+func (b *bench) openS3() error {
+	if b.options.external() {
+		b.client = s3.NewFromConfig(b.aws, func(o *s3.Options) {
+			if b.options.s3Endpoint != "" {
+				o.BaseEndpoint = aws.String(b.options.s3Endpoint)
+			}
+			o.UsePathStyle = o.BaseEndpoint != nil
+			o.DisableLogOutputChecksumValidationSkipped = true
+		})
+		return nil
+	}
+	server, err := embeddeds3.Start(embeddeds3.Options{Now: b.clock.Now, Dir: b.options.data})
+	if err != nil {
+		return err
+	}
+	b.closers = append(b.closers, server.Close)
+	b.server, b.client, b.bucket = server, server.Client(), localBucket
+	if b.clock.Virtual() {
+		b.client = server.DirectClient()
+	}
+	return server.CreateBucket(localBucket)
+}
+
+// serveLambda serves the Lambda service's Invoke operation on the loopback
+// interface, with the sample job as its function.
+func (b *bench) serveLambda(ctx context.Context, stderr io.Writer) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("local Lambda service cannot listen: %w", err)
+	}
+	ctx = context.WithoutCancel(ctx)
+	async := func(run func(context.Context)) { b.async.Go(func() { run(ctx) }) }
+	if b.clock.Virtual() {
+		// The job must have begun before the virtual clock goes on.
+		async = func(run func(context.Context)) { run(ctx) }
+	}
+	job := func(ctx context.Context, payload []byte) ([]byte, error) {
+		result, err := b.job.invoke(ctx, payload)
+		if err != nil {
+			b.job.failed(err)
+		}
+		return result, err
+	}
+	b.lambda = &http.Server{
+		Handler:           runtimeapi.InvokeHandler(map[string]func(context.Context, []byte) ([]byte, error){sampleJobFunction: job}, async),
+		ReadHeaderTimeout: 10 * time.Second,
+	}
+	b.endpoint, b.served = "http://"+listener.Addr().String(), make(chan struct{})
+	go func() {
+		defer close(b.served)
+		if err := b.lambda.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			fmt.Fprintf(stderr, "local Lambda service: %v\n", err)
+		}
+	}()
+	b.closers = append(b.closers, func() error {
+		err := b.lambda.Close()
+		<-b.served
+		b.async.Wait()
+		b.job.stop()
+		return err
+	})
+	return nil
+}
+
+// loadHandlers runs the two functions in this process.
+func (b *bench) loadHandlers(log io.Writer) error {
+	invoker := awslambda.New(awslambda.Options{
+		BaseEndpoint: aws.String(b.endpoint), Region: sim.DefaultRegion,
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	})
+	registry, err := jobs.NewRegistry(
+		lambdajob.New(invoker, b.client, b.bucket, prefix+"/jobs"),
+		dynamodbexport.New(dynamodb.NewFromConfig(b.aws)))
+	if err != nil {
+		return err
+	}
+	cfg := poller.Config{Store: b.store, Jobs: registry, Now: b.clock.Now, Log: slog.New(slog.NewJSONHandler(log, nil))}
+	if b.clock.Virtual() {
+		cfg.Random = rand.New(rand.NewPCG(b.options.seed, 1)).Int64N //nolint:gosec // jitter, repeatable by design
+	}
+	p, err := poller.New(cfg)
+	if err != nil {
+		return err
+	}
+	b.handlers = map[string]sim.LambdaFunction{
+		statemachines.RunJobFunction:      inProcess(p.RunJob),
+		statemachines.CheckStatusFunction: inProcess(p.CheckStatus),
+	}
+	return nil
+}
+
+// inProcess is a handler as aws-lambda-go runs it, with its time limit.
+func inProcess(handler any) sim.LambdaFunction {
+	function := lambda.NewHandler(handler)
+	return func(ctx context.Context, payload []byte) ([]byte, error) {
+		ctx, cancel := context.WithTimeout(ctx, functionTimeout)
+		defer cancel()
+		result, err := function.Invoke(ctx, payload)
+		if failure, ok := errors.AsType[messages.InvokeResponse_Error](err); ok {
+			return nil, &sim.FunctionError{Type: failure.Type, Message: failure.Message}
+		}
+		return result, err
+	}
+}
+
+// functions are the functions that a definition can invoke. After each call of
+// one of the poller's two, polled is told what it returned.
+func (b *bench) functions(polled func(function string, result poller.Result, err error)) map[string]sim.LambdaFunction {
+	all := map[string]sim.LambdaFunction{sampleJobFunction: b.job.invoke}
+	for name, function := range b.handlers {
+		all[name] = func(ctx context.Context, payload []byte) ([]byte, error) {
+			b.note(name, payload)
+			text, err := function(ctx, payload)
+			var result poller.Result
+			if err == nil {
+				if err := json.Unmarshal(text, &result); err != nil {
+					return nil, fmt.Errorf("result of %s: %w", name, err)
+				}
+			}
+			polled(name, result, err)
+			return text, err
+		}
+	}
+	return all
+}
+
+// note counts the checks and remembers whose start records the run has.
+func (b *bench) note(function string, payload []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if function == statemachines.CheckStatusFunction {
+		b.polls++
+	}
+	if event, err := poller.ParseEvent(payload); err == nil && !slices.Contains(b.keys, event.Key) {
+		b.keys = append(b.keys, event.Key)
+	}
+}
+
+// startRecords names the start records that the run has written.
+func (b *bench) startRecords(ctx context.Context) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	locations := []string{}
+	for _, key := range b.keys {
+		if _, err := b.store.Load(ctx, key); err == nil {
+			locations = append(locations, b.store.Location(key))
+		}
+	}
+	return locations
+}

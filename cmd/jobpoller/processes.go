@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/runtimeapi"
+	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// binaries are the packages of the two Lambda functions by function name.
+var binaries = map[string]string{
+	statemachines.RunJobFunction:      "github.com/jobpoller/jobpoller/lambdas/runjob",
+	statemachines.CheckStatusFunction: "github.com/jobpoller/jobpoller/lambdas/checkstatus",
+}
+
+// startProcesses builds the two functions and puts each behind a local Runtime
+// API.
+func (b *bench) startProcesses(ctx context.Context, log io.Writer) error {
+	dir, err := os.MkdirTemp("", "jobpoller-")
+	if err != nil {
+		return err
+	}
+	b.closers = append(b.closers, func() error { return os.RemoveAll(dir) })
+	b.handlers = map[string]sim.LambdaFunction{}
+	for name, pkg := range maps.All(binaries) {
+		binary := filepath.Join(dir, name)
+		if runtime.GOOS == "windows" {
+			binary += ".exe"
+		}
+		build := exec.CommandContext(ctx, "go", "build", "-tags", "lambda.norpc", "-o", binary, pkg) //nolint:gosec // our own packages
+		if text, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s (--processes needs the go command, and the jobpoller module in the current folder "+
+				"or among its dependencies): %w\n%s", pkg, err, text)
+		}
+		function, err := runtimeapi.New(runtimeapi.Config{
+			Name: name, Binary: binary, Env: b.environment(), Timeout: functionTimeout, Log: log,
+		})
+		if err != nil {
+			return err
+		}
+		b.closers = append(b.closers, function.Close)
+		b.handlers[name] = process(function)
+	}
+	return nil
+}
+
+// process is a function behind the Runtime API as the state machine calls it.
+func process(function *runtimeapi.Function) sim.LambdaFunction {
+	return func(ctx context.Context, payload []byte) ([]byte, error) {
+		result, err := function.Invoke(ctx, payload)
+		if failure, ok := errors.AsType[*runtimeapi.FunctionError](err); ok {
+			return nil, &sim.FunctionError{Type: failure.Type, Message: failure.Message}
+		}
+		return result, err
+	}
+}
+
+// environment is the environment of the functions. With an S3 server of the
+// user's they need the user's AWS settings too.
+func (b *bench) environment() []string {
+	env := []string{
+		"AWS_REGION=" + b.aws.Region,
+		"AWS_ENDPOINT_URL_LAMBDA=" + b.endpoint,
+		poller.EnvBucket + "=" + b.bucket,
+		poller.EnvPrefix + "=" + prefix,
+	}
+	if b.server != nil {
+		return append(env, "AWS_ENDPOINT_URL_S3="+b.server.URL(),
+			"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_EC2_METADATA_DISABLED=true")
+	}
+	for _, variable := range os.Environ() {
+		if strings.HasPrefix(variable, "AWS_") || strings.HasPrefix(variable, "HOME=") {
+			env = append(env, variable)
+		}
+	}
+	if b.options.s3Endpoint != "" {
+		env = append(env, "AWS_ENDPOINT_URL_S3="+b.options.s3Endpoint)
+	}
+	return env
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// progress shows a run while it lasts: one updating line on a terminal, else a
+// line a poll.
+type progress struct {
+	out   io.Writer
+	clock *sim.Clock
+	limit time.Duration // the request's, 0 if not known
+	off   bool
+	live  bool // on a terminal
+	width func() int
+
+	mu      sync.Mutex
+	state   string
+	attempt int
+	status  string
+	start   time.Time
+	next    time.Time // of the next poll
+	drawn   bool
+
+	stop chan struct{}
+	done sync.WaitGroup
+}
+
+func newProgress(out io.Writer, o runOptions, clock *sim.Clock, limit time.Duration) *progress {
+	p := &progress{out: out, clock: clock, limit: limit, off: o.quiet || o.virtual, start: clock.Now(), stop: make(chan struct{})}
+	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) && !o.verbose && !p.off {
+		p.live = true
+		p.width = func() int {
+			width, _, err := term.GetSize(int(file.Fd()))
+			if err != nil || width <= 0 {
+				return 80
+			}
+			return width
+		}
+		p.done.Go(p.animate)
+	}
+	return p
+}
+
+// event follows which state the execution is in.
+func (p *progress) event(e sim.Event) {
+	if e.Details.Name == "" || e.Details.Input == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.state = e.Details.Name
+}
+
+// polled follows what the two functions return.
+func (p *progress) polled(function string, result poller.Result, err error) {
+	if p.off {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if function == statemachines.CheckStatusFunction {
+		p.attempt++
+	}
+	p.status = string(result.Status)
+	reason := result.Reason
+	if failure, ok := errors.AsType[*sim.FunctionError](err); ok {
+		p.status, reason = failure.Type, failure.Message
+	} else if err != nil {
+		p.status, reason = "error", err.Error()
+	}
+	p.next = p.clock.Now().Add(time.Duration(result.WaitSeconds) * time.Second)
+	if !p.live {
+		fmt.Fprintf(p.out, "%s  %s\n", p.line(), reason)
+	}
+}
+
+// line says where the run stands: state, status, attempt, elapsed of limit,
+// next poll.
+func (p *progress) line() string {
+	now := p.clock.Now()
+	elapsed := now.Sub(p.start).Round(time.Second).String()
+	if p.limit > 0 {
+		elapsed += "/" + p.limit.String()
+	}
+	line := fmt.Sprintf("%-12s %-9s", p.state, p.status)
+	if p.attempt > 0 {
+		line += fmt.Sprintf(" attempt %d ", p.attempt)
+	}
+	line += " " + elapsed
+	if wait := p.next.Sub(now); wait > 0 {
+		line += "  next " + wait.Round(time.Second).String()
+	}
+	return line
+}
+
+// animate redraws the line of a terminal until close.
+func (p *progress) animate() {
+	frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for i := 0; ; i++ {
+		select {
+		case <-p.stop:
+			return
+		case <-ticker.C:
+		}
+		p.mu.Lock()
+		line := []rune(string(frames[i%len(frames)]) + " " + p.line())
+		if width := p.width(); len(line) >= width {
+			line = line[:max(0, width-1)]
+		}
+		fmt.Fprintf(p.out, "\r\x1b[K%s", string(line))
+		p.drawn = true
+		p.mu.Unlock()
+	}
+}
+
+// close ends the display and leaves the last line of a terminal clean.
+func (p *progress) close() {
+	close(p.stop)
+	p.done.Wait()
+	if p.drawn {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}

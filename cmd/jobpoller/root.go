@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes, for scripts.
+const (
+	exitSucceeded   = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitTimedOut    = 3
+	exitInterrupted = 130
+)
+
+// exitError ends the program with a code; a nil err has been reported already.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usage is an error of what the user typed or of a file that the user named.
+func usage(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// execute runs the command line and returns the exit code.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := &cobra.Command{
+		Use:   "jobpoller",
+		Short: "Run and test AWS Step Functions job pollers on this machine",
+		Long: `jobpoller runs and tests AWS Step Functions job pollers on this machine.
+
+Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`,
+		Example:       "  jobpoller run --job-seconds 6",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage("%w\nRun '%s --help' for usage.", err, c.CommandPath())
+	})
+	root.AddCommand(newRunCommand()) //nolint:contextcheck // a command carries its context
+	// Cobra reports an unknown command or a wrong number of arguments before
+	// any of our code runs: everything without a code of its own until then is
+	// a usage error.
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitSucceeded
+	}
+	coded, ok := errors.AsType[*exitError](err)
+	if !ok {
+		coded = &exitError{exitUsage, err}
+	}
+	if coded.err != nil {
+		fmt.Fprintf(stderr, "jobpoller: %v\n", coded.err)
+	}
+	return coded.code
+}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+const (
+	lambdaInvoke     = "arn:aws:states:::lambda:invoke"
+	stateMachineName = "jobpoller"
+)
+
+// runOptions are the flags of "jobpoller run".
+type runOptions struct {
+	definition string // file, or empty for the shipped poller
+
+	input      string
+	jobSeconds int
+	jobFails   bool
+	maxWait    int
+
+	virtual   bool
+	processes bool
+	name      string
+	seed      uint64
+
+	data       string
+	s3Endpoint string
+	bucket     string
+
+	output  string
+	quiet   bool
+	verbose bool
+}
+
+func newRunCommand() *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   "run [definition.asl.json]",
+		Short: "Run a job poller on this machine, in real or virtual time",
+		Long: `Run executes a state machine on this machine. Without a definition it runs the
+shipped poller (RunJob, Wait, CheckStatus, Choice) on a sample job: the real
+Lambda handlers, start records in an embedded S3 server, the sample job invoked
+through the Lambda API. No AWS account is needed.
+
+A definition of yours can invoke the functions jobpoller-runjob,
+jobpoller-checkstatus and jobpoller-sample-job. Its input is the request of the
+job, unless --input names a file.
+
+Progress goes to stderr: one updating line on a terminal, else a line a poll. A
+virtual run ends within moments and shows none. The result goes to stdout.
+
+Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`,
+		Example: `  jobpoller run --job-seconds 6
+  jobpoller run --processes --job-fails
+  jobpoller run --virtual --job-seconds 86400 --max-wait 100000 -o json
+  jobpoller run poller.asl.json --input request.json --s3-endpoint http://127.0.0.1:9000 --bucket jobs`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.definition = args[0]
+			}
+			if err := o.validate(c.Flags().Changed); err != nil {
+				return err
+			}
+			return runMachine(c, o)
+		},
+	}
+	f := c.Flags()
+	f.IntVar(&o.jobSeconds, "job-seconds", 15, "how long the sample job works")
+	f.BoolVar(&o.jobFails, "job-fails", false, "let the sample job fail")
+	f.IntVar(&o.maxWait, "max-wait", 300, "seconds after which the poller gives up")
+	f.StringVar(&o.input, "input", "", "file with the execution input, instead of the sample job's request")
+	f.BoolVar(&o.virtual, "virtual", false, "jump from timer to timer instead of waiting")
+	f.BoolVar(&o.processes, "processes", false, "build the two Lambda functions and run them as child processes behind a local Runtime API (needs the go command)")
+	f.StringVar(&o.name, "name", "", "name of the execution; the same name again finds the same start record")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the jitter of a virtual run")
+	f.StringVar(&o.data, "data", "", "folder in which the embedded S3 server keeps its objects; default is memory")
+	f.StringVar(&o.s3Endpoint, "s3-endpoint", "", "URL of an S3 server to use instead of the embedded one (credentials as for the AWS CLI)")
+	f.StringVar(&o.bucket, "bucket", "", "bucket to use instead of the embedded S3 server's; it must exist")
+	f.StringVarP(&o.output, "output", "o", "text", "text, json, or jsonl (every history event, then the result)")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the functions' logs on stderr")
+	return c
+}
+
+// validate reports what is wrong with the flags, all at once.
+func (o *runOptions) validate(changed func(flag string) bool) error {
+	var problems []error
+	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if !slices.Contains([]string{"text", "json", "jsonl"}, o.output) {
+		report("--output must be text, json or jsonl, is %q", o.output)
+	}
+	if o.jobSeconds < 0 {
+		report("--job-seconds must not be negative, is %d", o.jobSeconds)
+	}
+	if o.maxWait < 1 {
+		report("--max-wait must be at least 1 second, is %d", o.maxWait)
+	}
+	if o.input != "" {
+		for _, flag := range []string{"job-seconds", "job-fails", "max-wait"} {
+			if changed(flag) {
+				report("--%s is part of the sample job's request, which --input replaces: give one of them", flag)
+			}
+		}
+	}
+	if o.virtual && o.processes {
+		report("--virtual and --processes exclude each other: a process has the real clock")
+	}
+	if o.data != "" && o.external() {
+		report("--data is for the embedded S3 server, --s3-endpoint and --bucket for another: give one of them")
+	}
+	if o.s3Endpoint != "" && o.bucket == "" {
+		report("--s3-endpoint needs --bucket, the bucket to use there")
+	}
+	if err := errors.Join(problems...); err != nil {
+		return usage("%w", err)
+	}
+	if o.name == "" {
+		o.name = "local"
+		if !o.virtual || o.data != "" || o.external() {
+			o.name = "local-" + time.Now().UTC().Format("20060102T150405.000")
+		}
+	}
+	return nil
+}
+
+// external tells whether start records go to an S3 server that is not ours.
+func (o *runOptions) external() bool { return o.s3Endpoint != "" || o.bucket != "" }
+
+// runMachine runs the state machine and reports how it ended.
+func runMachine(c *cobra.Command, o runOptions) (err error) {
+	machine, err := o.readDefinition()
+	if err != nil {
+		return err
+	}
+	input, err := o.readInput()
+	if err != nil {
+		return err
+	}
+	clock := sim.NewRealClock()
+	if o.virtual {
+		clock = sim.NewVirtualClock(sim.DefaultStart)
+	}
+	bench, err := newBench(c.Context(), o, clock, c.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, bench.Close()) }()
+
+	r := newReporter(c.OutOrStdout(), o)
+	p := newProgress(c.ErrOrStderr(), o, clock, waitLimit(input))
+	result, err := sim.Run(c.Context(), machine, input, sim.Options{
+		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed,
+		Handlers: map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(bench.functions(p.polled))},
+		OnEvent: func(e sim.Event) {
+			p.event(e)
+			r.event(e)
+		},
+	})
+	p.close()
+	if err != nil {
+		return runError(err)
+	}
+	if err := r.result(bench.report(context.WithoutCancel(c.Context()), result)); err != nil {
+		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
+	}
+	if code := exitCode(result); code != exitSucceeded {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+// runError tells an input or definition that cannot be run from a failure on
+// the way.
+func runError(err error) error {
+	if _, ok := errors.AsType[*sim.ResourceError](err); ok {
+		return usage("%w", err)
+	}
+	if _, ok := errors.AsType[*sim.InputSizeError](err); ok {
+		return usage("%w", err)
+	}
+	if _, ok := errors.AsType[asl.Problems](err); ok {
+		return usage("%w", err)
+	}
+	return &exitError{exitFailed, err}
+}
+
+func (o *runOptions) readDefinition() (*asl.StateMachine, error) {
+	name, text := "the shipped definition", []byte(statemachines.LambdaLoop)
+	if o.definition != "" {
+		var err error
+		if text, err = os.ReadFile(o.definition); err != nil {
+			return nil, usage("definition: %w", err)
+		}
+		name = o.definition
+	}
+	machine, err := asl.Parse(text)
+	if err != nil {
+		return nil, usage("%s: %w", name, err)
+	}
+	return machine, nil
+}
+
+// readInput returns the execution input: of the file, or a request for the
+// sample job.
+func (o *runOptions) readInput() ([]byte, error) {
+	if o.input != "" {
+		text, err := os.ReadFile(o.input)
+		if err != nil {
+			return nil, usage("input: %w", err)
+		}
+		return text, nil
+	}
+	return json.Marshal(map[string]any{
+		"job": lambdajob.Name,
+		"arguments": map[string]any{
+			"FunctionName": sampleJobFunction,
+			"Payload":      sampleJobInput{Seconds: o.jobSeconds, Fail: o.jobFails},
+		},
+		"maxWaitSeconds": o.maxWait,
+	})
+}
+
+// waitLimit is the request's maxWaitSeconds, for the progress line; 0 if the
+// input has none.
+func waitLimit(input []byte) time.Duration {
+	var request struct {
+		MaxWaitSeconds int `json:"maxWaitSeconds"`
+	}
+	if json.Unmarshal(input, &request) != nil {
+		return 0
+	}
+	return time.Duration(request.MaxWaitSeconds) * time.Second
+}

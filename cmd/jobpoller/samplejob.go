@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+const sampleJobFunction = "jobpoller-sample-job"
+
+// sampleJobInput is what a request's Payload says to the sample job.
+type sampleJobInput struct {
+	Seconds int  `json:"seconds"`
+	Fail    bool `json:"fail,omitempty"`
+}
+
+// sampleJob is an asynchronous Lambda function: it writes the status running,
+// works for a while on the clock, then writes succeeded or failed.
+type sampleJob struct {
+	clock  *sim.Clock
+	client *s3.Client
+	failed func(error) // reports a status that could not be written
+
+	mu      sync.Mutex
+	stops   []func() bool
+	started int
+}
+
+// invoke is the function's handler.
+func (j *sampleJob) invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	var event lambdajob.Event
+	if err := json.Unmarshal(payload, &event); err != nil {
+		return nil, fmt.Errorf("event of the sample job: %w", err)
+	}
+	var input sampleJobInput
+	if len(event.Input) > 0 {
+		if err := json.Unmarshal(event.Input, &input); err != nil {
+			return nil, fmt.Errorf("payload of the sample job: %w", err)
+		}
+	}
+	job, err := lambdajob.Claim(ctx, j.client, event)
+	if errors.Is(err, lambdajob.ErrClaimed) {
+		return []byte("null"), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.started++
+	finish := context.WithoutCancel(ctx)
+	j.stops = append(j.stops, j.clock.AfterFunc(time.Duration(input.Seconds)*time.Second, func() {
+		var err error
+		if input.Fail {
+			err = job.Fail(finish, "the sample job was asked to fail")
+		} else {
+			err = job.Succeed(finish, map[string]any{"workedSeconds": input.Seconds})
+		}
+		if err != nil {
+			j.failed(err)
+		}
+	}))
+	return []byte("null"), nil
+}
+
+// stop ends the work that is still going on.
+func (j *sampleJob) stop() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, stop := range j.stops {
+		stop()
+	}
+}
