@@ -1,0 +1,241 @@
+package asl
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+)
+
+// Choice is the detail of a Choice state.
+type Choice struct {
+	Rules   []ChoiceRule
+	Default string // empty if there is none
+}
+
+// ChoiceRule leads to a state if its condition holds.
+type ChoiceRule struct {
+	Condition
+	Next    string
+	Comment string
+}
+
+// Condition is a condition of a Choice rule: exactly one of And, Or, Not and
+// Operator is set.
+type Condition struct {
+	And, Or []*Condition
+	Not     *Condition
+
+	Operator Operator
+	Variable *Path
+	// Value is what the variable is compared with: a string, a bool, a
+	// json.Number or, for timestamps, a time.Time; nil if ValuePath is set.
+	Value any
+	// ValuePath is set for the "...Path" form of the operator.
+	ValuePath *Path
+}
+
+// Operator is a comparison operator, without the "Path" of the form that
+// compares with another value of the input.
+type Operator string
+
+// The comparison operators.
+const (
+	StringEquals               Operator = "StringEquals"
+	StringLessThan             Operator = "StringLessThan"
+	StringGreaterThan          Operator = "StringGreaterThan"
+	StringLessThanEquals       Operator = "StringLessThanEquals"
+	StringGreaterThanEquals    Operator = "StringGreaterThanEquals"
+	StringMatches              Operator = "StringMatches"
+	NumericEquals              Operator = "NumericEquals"
+	NumericLessThan            Operator = "NumericLessThan"
+	NumericGreaterThan         Operator = "NumericGreaterThan"
+	NumericLessThanEquals      Operator = "NumericLessThanEquals"
+	NumericGreaterThanEquals   Operator = "NumericGreaterThanEquals"
+	BooleanEquals              Operator = "BooleanEquals"
+	TimestampEquals            Operator = "TimestampEquals"
+	TimestampLessThan          Operator = "TimestampLessThan"
+	TimestampGreaterThan       Operator = "TimestampGreaterThan"
+	TimestampLessThanEquals    Operator = "TimestampLessThanEquals"
+	TimestampGreaterThanEquals Operator = "TimestampGreaterThanEquals"
+	IsNull                     Operator = "IsNull"
+	IsPresent                  Operator = "IsPresent"
+	IsNumeric                  Operator = "IsNumeric"
+	IsString                   Operator = "IsString"
+	IsBoolean                  Operator = "IsBoolean"
+	IsTimestamp                Operator = "IsTimestamp"
+)
+
+// operand says what an operator takes, and whether it has a "...Path" form.
+type operand struct {
+	kind      jsontree.Kind
+	timestamp bool
+	path      bool
+}
+
+var (
+	stringOperand    = operand{kind: jsontree.String, path: true}
+	numberOperand    = operand{kind: jsontree.Number, path: true}
+	timestampOperand = operand{kind: jsontree.String, timestamp: true, path: true}
+	testOperand      = operand{kind: jsontree.Bool}
+)
+
+var operators = map[Operator]operand{
+	StringEquals: stringOperand, StringLessThan: stringOperand, StringGreaterThan: stringOperand,
+	StringLessThanEquals: stringOperand, StringGreaterThanEquals: stringOperand,
+	StringMatches: {kind: jsontree.String},
+	NumericEquals: numberOperand, NumericLessThan: numberOperand, NumericGreaterThan: numberOperand,
+	NumericLessThanEquals: numberOperand, NumericGreaterThanEquals: numberOperand,
+	BooleanEquals:   {kind: jsontree.Bool, path: true},
+	TimestampEquals: timestampOperand, TimestampLessThan: timestampOperand, TimestampGreaterThan: timestampOperand,
+	TimestampLessThanEquals: timestampOperand, TimestampGreaterThanEquals: timestampOperand,
+	IsNull: testOperand, IsPresent: testOperand, IsNumeric: testOperand,
+	IsString: testOperand, IsBoolean: testOperand, IsTimestamp: testOperand,
+}
+
+// operatorNames is every operator as it may stand in a rule, sorted.
+var operatorNames = func() []string {
+	var names []string
+	for op, operand := range operators {
+		names = append(names, string(op))
+		if operand.path {
+			names = append(names, string(op)+"Path")
+		}
+	}
+	slices.Sort(names)
+	return names
+}()
+
+func (p *parser) choice(o *object) *Choice {
+	c := &Choice{Default: o.target("Default", false)}
+	for _, n := range o.list("Choices", true) {
+		rule := p.open(n, "a choice rule")
+		if rule == nil {
+			continue
+		}
+		parsed := ChoiceRule{Comment: rule.text("Comment"), Next: rule.target("Next", true)}
+		rule.unsupported("Assign", "variables")
+		rule.unsupported("Condition", "JSONata")
+		rule.unsupported("Output", "JSONata")
+		parsed.Condition = *p.condition(rule)
+		c.Rules = append(c.Rules, parsed)
+	}
+	return c
+}
+
+// condition reads the condition that stands in an object, and closes it.
+func (p *parser) condition(o *object) *Condition {
+	c := &Condition{}
+	var found []string
+	for _, name := range slices.Concat([]string{"And", "Or", "Not"}, operatorNames) {
+		if o.has(name) {
+			found = append(found, name)
+		}
+	}
+	if len(found) != 1 {
+		p.wantOneOperator(o, found)
+	} else {
+		name := found[0]
+		if !slices.Contains(operatorNames, name) && o.has("Variable") {
+			p.add(o.node.Get("Variable").Problem("\"Variable\" goes with a comparison operator, not with %q", name))
+		}
+		switch name {
+		case "And":
+			c.And = p.conditions(o.list(name, true))
+		case "Or":
+			c.Or = p.conditions(o.list(name, true))
+		case "Not":
+			if inner := p.open(o.get(name), "a condition"); inner != nil {
+				inner.text("Comment")
+				c.Not = p.condition(inner)
+			}
+		default:
+			p.comparison(o, name, c)
+		}
+	}
+	o.close(slices.Concat([]string{"And", "Or", "Not", "Variable"}, operatorNames)...)
+	return c
+}
+
+func (p *parser) conditions(nodes []*jsontree.Node) []*Condition {
+	var out []*Condition
+	for _, n := range nodes {
+		if o := p.open(n, "a condition"); o != nil {
+			o.text("Comment")
+			out = append(out, p.condition(o))
+		}
+	}
+	return out
+}
+
+// wantOneOperator reports a condition with no operator or with several. If it
+// has an unknown member, that is the mistake, and close reports it.
+func (p *parser) wantOneOperator(o *object, found []string) {
+	o.has("Variable")
+	if len(found) > 1 {
+		p.add(o.node.Problem("expected exactly one of And, Or, Not and the comparison operators, found %s", strings.Join(found, ", ")))
+		return
+	}
+	for _, m := range o.node.Members {
+		if !o.known[m.Name] {
+			return
+		}
+	}
+	p.add(o.node.Problem("expected one of And, Or, Not or a comparison operator such as StringEquals, found none"))
+}
+
+func (p *parser) comparison(o *object, name string, c *Condition) {
+	c.Variable = o.path("Variable")
+	o.require("Variable")
+	base, isPath := Operator(name), false
+	want, ok := operators[base]
+	if !ok {
+		base, isPath = Operator(strings.TrimSuffix(name, "Path")), true
+		want = operators[base]
+	}
+	c.Operator = base
+	if isPath {
+		c.ValuePath = o.path(name)
+		return
+	}
+	n := o.get(name)
+	if n.Kind != want.kind {
+		p.add(n.Problem("%s takes %s, found %s", name, want.kind, n.Describe()))
+		return
+	}
+	c.Value = n.Value()
+	if want.timestamp {
+		if t, ok := p.timestamp(n); ok {
+			c.Value = t
+		}
+	}
+}
+
+// timestamp reads an RFC 3339 timestamp, which ASL wants with an upper-case
+// T and Z.
+func (p *parser) timestamp(n *jsontree.Node) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, n.Text)
+	if err != nil {
+		p.add(n.Problem("expected an RFC 3339 timestamp such as \"2026-01-31T12:00:00Z\", found %s", n.Describe()))
+		return time.Time{}, false
+	}
+	return t, true
+}
+
+// targets calls f with the name of every state that the state leads to, and
+// with the empty string for the edges it does not have.
+func (s *State) targets(f func(string)) {
+	f(s.Next)
+	if s.Choice != nil {
+		f(s.Choice.Default)
+		for _, r := range s.Choice.Rules {
+			f(r.Next)
+		}
+	}
+	if s.Task != nil {
+		for _, c := range s.Task.Catch {
+			f(c.Next)
+		}
+	}
+}

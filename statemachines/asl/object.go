@@ -1,0 +1,218 @@
+package asl
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+)
+
+// object reads the members of a JSON object. Every name that is asked for is
+// known; close reports the members that nobody asked for.
+type object struct {
+	p     *parser
+	node  *jsontree.Node
+	what  string // in messages: "a Wait state"
+	known map[string]bool
+	// refused holds members that are reported already.
+	refused map[string]bool
+}
+
+// open returns nil, and reports it, if the value is not an object.
+func (p *parser) open(n *jsontree.Node, what string) *object {
+	if n.Kind != jsontree.Object {
+		p.add(n.Problem("expected %s, which is an object, found %s", what, n.Describe()))
+		return nil
+	}
+	return &object{p: p, node: n, what: what, known: map[string]bool{}, refused: map[string]bool{}}
+}
+
+func (o *object) get(name string) *jsontree.Node {
+	o.known[name] = true
+	return o.node.Get(name)
+}
+
+// has tells whether the member is there, without making its name known
+// unless it is.
+func (o *object) has(name string) bool {
+	if o.node.Get(name) == nil {
+		return false
+	}
+	o.known[name] = true
+	return true
+}
+
+func (o *object) require(name string) {
+	if o.get(name) == nil {
+		o.p.add(o.node.Problem("%s needs the field %q", o.what, name))
+	}
+}
+
+// unsupported refuses a member that belongs to a part of the language that
+// is not covered.
+func (o *object) unsupported(name, what string) {
+	for _, m := range o.node.Members {
+		if m.Name == name {
+			o.refused[name] = true
+			o.p.add(o.node.MemberProblem(m, "field %q is not supported: %s are not covered", name, what))
+		}
+	}
+}
+
+// close reports the members that are not known. others are further names
+// worth suggesting.
+func (o *object) close(others ...string) {
+	allowed := slices.Concat(slices.Sorted(maps.Keys(o.known)), others)
+	for _, m := range o.node.Members {
+		if o.known[m.Name] || o.refused[m.Name] {
+			continue
+		}
+		if slices.Contains(stateFields, m.Name) {
+			o.p.add(o.node.MemberProblem(m, "field %q is not allowed in %s", m.Name, o.what))
+			continue
+		}
+		o.p.add(o.node.MemberProblem(m, "unknown field %q in %s", m.Name, o.what).Suggest(m.Name, allowed...))
+	}
+}
+
+// typed returns the member if it is there and of that kind.
+func (o *object) typed(name string, kind jsontree.Kind) *jsontree.Node {
+	n := o.get(name)
+	if n == nil {
+		return nil
+	}
+	if n.Kind != kind {
+		o.p.add(n.Problem("%q has to be %s, found %s", name, kind, n.Describe()))
+		return nil
+	}
+	return n
+}
+
+// text returns a string member, or the empty string.
+func (o *object) text(name string) string {
+	if n := o.typed(name, jsontree.String); n != nil {
+		return n.Text
+	}
+	return ""
+}
+
+// list returns the items of an array member. If it may not be empty, it may
+// not be missing either.
+func (o *object) list(name string, filled bool) []*jsontree.Node {
+	if filled {
+		o.require(name)
+	}
+	n := o.typed(name, jsontree.Array)
+	if n == nil {
+		return nil
+	}
+	if filled && len(n.Items) == 0 {
+		o.p.add(n.Problem("%q has to hold at least one item", name))
+	}
+	return n.Items
+}
+
+// integer returns an integer member between low and high, or otherwise.
+func (o *object) integer(name string, low, high, otherwise int64) int64 {
+	n := o.get(name)
+	if n == nil {
+		return otherwise
+	}
+	value, err := strconv.ParseInt(n.Text, 10, 64)
+	if n.Kind != jsontree.Number || err != nil || value < low || value > high {
+		o.p.add(n.Problem("%q has to be an integer from %d to %d, found %s", name, low, high, n.Describe()))
+		return otherwise
+	}
+	return value
+}
+
+// path returns a path member; nil if it is missing, null or wrong.
+func (o *object) path(name string) *Path {
+	n := o.get(name)
+	if n == nil {
+		return nil
+	}
+	return o.p.path(n, anyPath)
+}
+
+// selection returns a path member that may be null: "$" if it is missing, nil
+// if it is null.
+func (o *object) selection(name string, scope pathScope) *Path {
+	n := o.get(name)
+	if n == nil {
+		return rootPath
+	}
+	if n.Kind == jsontree.Null {
+		return nil
+	}
+	return o.p.path(n, scope)
+}
+
+// target returns a member that names a state.
+func (o *object) target(name string, required bool) string {
+	if required {
+		o.require(name)
+	}
+	n := o.typed(name, jsontree.String)
+	if n == nil {
+		return ""
+	}
+	o.p.target(n)
+	return n.Text
+}
+
+// exclusive reports the second of two members that exclude each other.
+func (o *object) exclusive(first, second string) {
+	if o.has(first) && o.has(second) {
+		o.p.add(o.node.Get(second).Problem("%q and %q exclude each other; keep one", first, second))
+	}
+}
+
+// pathScope says what a path may read.
+type pathScope uint8
+
+const (
+	anyPath      pathScope = iota // the input or the context object
+	documentPath                  // the input only: the path is written to
+)
+
+var rootPath = func() *Path {
+	p, err := jsonpath.Parse("$")
+	if err != nil {
+		panic(err)
+	}
+	return p
+}()
+
+func (p *parser) path(n *jsontree.Node, scope pathScope) *Path {
+	if n.Kind != jsontree.String {
+		p.add(n.Problem("expected a path such as \"$.a\", found %s", n.Describe()))
+		return nil
+	}
+	path, err := jsonpath.Parse(n.Text)
+	if syntax, ok := errors.AsType[*jsonpath.SyntaxError](err); ok {
+		p.add(p.within(n, syntax.Offset, "path "+strconv.Quote(n.Text)+": "+syntax.Message))
+		return nil
+	}
+	if scope == documentPath && path.Context() {
+		p.add(n.Problem("path %q reads the context object, which cannot be written", n.Text))
+		return nil
+	}
+	return path
+}
+
+// within returns a problem inside of a string value, at the byte offset of
+// its decoded text. Escapes before it make the place unknown: then the problem
+// stands at the value.
+func (p *parser) within(n *jsontree.Node, offset int, message string) diag.Problem {
+	raw := string(n.Raw())
+	if !strings.HasPrefix(raw[1:], n.Text[:offset]) {
+		return n.Problem("%s", message)
+	}
+	return diag.At(p.text, n.Offset+1+offset, n.Pointer, message)
+}

@@ -1,0 +1,139 @@
+package sim
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// MaxEvents is the number of events after which an execution fails. The
+// failure itself is the last of them; the end of an execution that succeeds
+// may be too.
+const MaxEvents = 25_000
+
+// EventType is the type of a history event. The type of the events of entering
+// and leaving a state is the type of the state with StateEntered or
+// StateExited: "WaitStateEntered".
+type EventType string
+
+// The types of event that do not name a type of state.
+const (
+	ExecutionStarted        EventType = "ExecutionStarted"
+	ExecutionSucceeded      EventType = "ExecutionSucceeded"
+	ExecutionFailed         EventType = "ExecutionFailed"
+	ExecutionTimedOut       EventType = "ExecutionTimedOut"
+	ExecutionAborted        EventType = "ExecutionAborted"
+	TaskScheduled           EventType = "TaskScheduled"
+	TaskStarted             EventType = "TaskStarted"
+	TaskSucceeded           EventType = "TaskSucceeded"
+	TaskFailed              EventType = "TaskFailed"
+	TaskTimedOut            EventType = "TaskTimedOut"
+	LambdaFunctionScheduled EventType = "LambdaFunctionScheduled"
+	LambdaFunctionStarted   EventType = "LambdaFunctionStarted"
+	LambdaFunctionSucceeded EventType = "LambdaFunctionSucceeded"
+	LambdaFunctionFailed    EventType = "LambdaFunctionFailed"
+	LambdaFunctionTimedOut  EventType = "LambdaFunctionTimedOut"
+)
+
+const (
+	stateEntered = "StateEntered"
+	stateExited  = "StateExited"
+)
+
+// Event is an event of the history of an execution, as GetExecutionHistory
+// gives it. Its JSON has AWS's shape: Details are the member that AWS names
+// after the type of the event.
+type Event struct {
+	ID              int64 // from 1
+	PreviousEventID int64 // 0 for the first event and for the first state
+	Timestamp       time.Time
+	Type            EventType
+	Details         Details
+}
+
+// Details is what an event tells besides its type. Which members an event has
+// follows from its type; all others are empty.
+type Details struct {
+	Name               string // of the state
+	Input              *Payload
+	Output             *Payload
+	Parameters         *Payload // of TaskScheduled
+	Resource           string
+	ResourceType       string
+	Region             string
+	TimeoutInSeconds   int64
+	HeartbeatInSeconds int64
+	Error              string
+	Cause              string
+	RoleArn            string // of ExecutionStarted
+}
+
+// wireDetails are details with AWS's member names. Payloads are JSON text in
+// a string.
+type wireDetails struct {
+	Name               string     `json:"name,omitempty"`
+	Input              *string    `json:"input,omitempty"`
+	InputDetails       *truncated `json:"inputDetails,omitempty"`
+	Output             *string    `json:"output,omitempty"`
+	OutputDetails      *truncated `json:"outputDetails,omitempty"`
+	ResourceType       string     `json:"resourceType,omitempty"`
+	Resource           string     `json:"resource,omitempty"`
+	Region             string     `json:"region,omitempty"`
+	Parameters         *string    `json:"parameters,omitempty"`
+	TimeoutInSeconds   int64      `json:"timeoutInSeconds,omitempty"`
+	HeartbeatInSeconds int64      `json:"heartbeatInSeconds,omitempty"`
+	Error              string     `json:"error,omitempty"`
+	Cause              string     `json:"cause,omitempty"`
+	RoleArn            string     `json:"roleArn,omitempty"`
+}
+
+type truncated struct {
+	Truncated bool `json:"truncated"`
+}
+
+// MarshalJSON writes the event in AWS's shape.
+func (e Event) MarshalJSON() ([]byte, error) {
+	members := map[string]any{
+		"id": e.ID, "previousEventId": e.PreviousEventID, "timestamp": formatTime(e.Timestamp), "type": e.Type,
+	}
+	d := e.Details
+	wire := wireDetails{
+		Name: d.Name, Input: textOf(d.Input), Output: textOf(d.Output), Parameters: textOf(d.Parameters),
+		ResourceType: d.ResourceType, Resource: d.Resource, Region: d.Region,
+		TimeoutInSeconds: d.TimeoutInSeconds, HeartbeatInSeconds: d.HeartbeatInSeconds,
+		Error: d.Error, Cause: d.Cause, RoleArn: d.RoleArn,
+	}
+	if d.Input != nil {
+		wire.InputDetails = &truncated{}
+	}
+	if d.Output != nil {
+		wire.OutputDetails = &truncated{}
+	}
+	if wire != (wireDetails{}) {
+		members[detailsName(e.Type)] = wire
+	}
+	return json.Marshal(members)
+}
+
+func textOf(p *Payload) *string {
+	if p == nil {
+		return nil
+	}
+	text := string(p.JSON())
+	return &text
+}
+
+// detailsName is the name of the member that holds the details of an event.
+func detailsName(t EventType) string {
+	name := string(t)
+	for _, suffix := range []string{stateEntered, stateExited} {
+		if strings.HasSuffix(name, suffix) {
+			name = suffix
+		}
+	}
+	first := min(1, len(name))
+	return strings.ToLower(name[:first]) + name[first:] + "EventDetails"
+}
+
+// formatTime writes a time as AWS does in the context object.
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

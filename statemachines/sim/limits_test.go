@@ -1,0 +1,198 @@
+package sim_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// quoted is a JSON string of that many bytes.
+func quoted(bytes int) string { return `"` + strings.Repeat("x", bytes-2) + `"` }
+
+func TestPayloadLimits(t *testing.T) {
+	t.Parallel()
+	const whole = sim.MaxPayloadBytes
+	const all, named = `, "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught"}]`, `, "Catch": [{"ErrorEquals": ["States.DataLimitExceeded"], "Next": "Caught"}]`
+	const resultCause = "The state/task 'aws-sdk:dynamodb' returned a result with a size exceeding the maximum number of bytes service limit."
+	const outputCause = "The state/task 'S' returned a result with a size exceeding the maximum number of bytes service limit."
+	tests := []struct {
+		name, definition, input string
+		handler                 sim.Handler
+		cause                   string // empty: it succeeds
+	}{
+		{"result at the limit", task(``), `{}`, returns(quoted(whole)), ""},
+		{"result above the limit", task(``), `{}`, returns(quoted(whole + 1)), resultCause},
+		{"wide characters count in bytes", task(``), `{}`, returns(`"` + strings.Repeat("ö", whole/2) + `"`), resultCause},
+		{"escapes count", task(``), `{}`, returns(`"` + strings.Repeat(`\n`, whole/2) + `"`), resultCause},
+		{"result above the limit, caught", task(all), `{}`, returns(quoted(whole + 1)), ""},
+		{"output above the limit", task(`, "ResultPath": "$.r"`), `{"a": ` + quoted(whole/2) + `}`, returns(quoted(whole / 2)), outputCause},
+		{"output above the limit is out of reach of States.ALL", task(`, "ResultPath": "$.r"` + all), `{"a": ` + quoted(whole/2) + `}`, returns(quoted(whole / 2)), outputCause},
+		{"output above the limit, caught by name", task(`, "ResultPath": "$.r"` + named), `{"a": ` + quoted(whole/2) + `}`, returns(quoted(whole / 2)), ""},
+		{"output below the limit after OutputPath", task(`, "ResultPath": "$.r", "OutputPath": "$.r"`), `{"a": ` + quoted(whole/2) + `}`, returns(quoted(whole / 2)), ""},
+		{"output at the limit", task(`, "ResultPath": "$.r"`), `{"a": ` + quoted(whole/2) + `}`, returns(quoted(whole/2 - len(`{"a":,"r":}`))), ""},
+		{"output with a member replaced at the limit", task(`, "ResultPath": "$.r"`), `{"a": ` + quoted(whole/2) + `, "r": "old"}`, returns(quoted(whole/2 - len(`{"a":,"r":}`))), ""},
+		{"output with a member replaced above it", task(`, "ResultPath": "$.r"`), `{"a": ` + quoted(whole/2) + `, "r": "old"}`, returns(quoted(whole/2 + 1 - len(`{"a":,"r":}`))), outputCause},
+		{"arguments above the limit", task(`, "Parameters": {"a.$": "$", "b.$": "$"}`), quoted(whole / 2), returns(`1`), outputCause},
+		{"output of Pass", `{"StartAt": "S", "States": {"S": {"Type": "Pass", "Parameters": {"a.$": "$", "b.$": "$"}, "End": true}}}`, quoted(whole / 2), nil, outputCause},
+		{"input at the limit", `{"StartAt": "S", "States": {"S": {"Type": "Succeed"}}}`, quoted(whole), nil, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := run(t, tt.definition, tt.input, tt.handler, sim.Options{})
+			if tt.cause == "" {
+				require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
+				return
+			}
+			require.Equal(t, sim.StatusFailed, r.Status)
+			require.Equal(t, "States.DataLimitExceeded", r.Error)
+			require.Equal(t, tt.cause, r.Cause)
+		})
+	}
+}
+
+func TestHistoryLimit(t *testing.T) {
+	t.Parallel()
+	const cause = "The execution reached the maximum number of history events (25000)."
+	tests := []struct {
+		name, definition string
+		last             sim.EventType // before the end
+	}{
+		{"loop", `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 1, "Next": "W"}}}`, "WaitStateExited"},
+		{"loop of an odd number", `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "` + describe + `", "Next": "S"}}}`, sim.TaskStarted},
+		{"retries", task(`, "Retry": [{"ErrorEquals": ["E"], "MaxAttempts": 99999, "BackoffRate": 1}]`), sim.TaskScheduled},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			handler := returns(`{}`)
+			if tt.name == "retries" {
+				handler = failsWith("E", "")
+			}
+			calls := 0
+			h := func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+				calls++
+				return handler(ctx, call)
+			}
+			r := run(t, tt.definition, `{}`, h, sim.Options{})
+			require.Equal(t, sim.StatusFailed, r.Status)
+			require.Equal(t, "States.Runtime", r.Error)
+			require.Equal(t, cause, r.Cause)
+			require.Len(t, r.Events, sim.MaxEvents)
+			end := r.Events[sim.MaxEvents-1]
+			require.Equal(t, sim.ExecutionFailed, end.Type)
+			require.EqualValues(t, sim.MaxEvents, end.ID)
+			require.EqualValues(t, sim.MaxEvents-1, end.PreviousEventID)
+			require.Equal(t, tt.last, r.Events[sim.MaxEvents-2].Type)
+			started := 0
+			for _, e := range r.Events {
+				if e.Type == sim.TaskStarted {
+					started++
+				}
+			}
+			require.Equal(t, started, calls, "no call is made that has no room for its start")
+		})
+	}
+}
+
+// The end of an execution that succeeds may be event 25,000; one state more
+// has no room.
+func TestHistoryLimitAtTheEnd(t *testing.T) {
+	t.Parallel()
+	// 1 for the start, 9 for each of 2,775 rounds, 7 for the last poll, 2 for
+	// each Pass, 1 for the end.
+	const rounds = 2_775
+	for passes, status := range map[int]sim.Status{8: sim.StatusSucceeded, 9: sim.StatusFailed} {
+		loops := 0
+		h := func(context.Context, sim.Call) (sim.Reply, error) {
+			loops++
+			return sim.Reply{Output: map[string]any{"done": loops > rounds}}, nil
+		}
+		definition := `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "` + describe + `", "Next": "C"},
+			"C": {"Type": "Choice", "Choices": [{"Variable": "$.done", "BooleanEquals": true, "Next": "P1"}], "Default": "W"},
+			"W": {"Type": "Wait", "Seconds": 1, "Next": "S"}`
+		for i := range passes {
+			next := `"End": true`
+			if i+1 < passes {
+				next = fmt.Sprintf(`"Next": "P%d"`, i+2)
+			}
+			definition += fmt.Sprintf(`, "P%d": {"Type": "Pass", %s}`, i+1, next)
+		}
+		r := run(t, definition+`}}`, `{}`, h, sim.Options{})
+		require.Equal(t, status, r.Status)
+		require.Len(t, r.Events, sim.MaxEvents)
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	t.Parallel()
+	m := parse(t, `{"StartAt": "A", "States": {
+		"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:describeExpot", "Next": "B"},
+		"B": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "Next": "C"},
+		"C": {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "Next": "D"},
+		"D": {"Type": "Task", "Resource": "arn:aws:states:us-east-1:1:activity:a", "Next": "E"},
+		"E": {"Type": "Task", "Resource": "`+describe+`", "Next": "F"},
+		"F": {"Type": "Task", "Resource": "`+function+`", "End": true}}}`)
+	_, err := sim.Run(t.Context(), m, nil, sim.Options{Handlers: map[string]sim.Handler{describe: returns(`1`), function: nil}})
+	var resources *sim.ResourceError
+	require.ErrorAs(t, err, &resources)
+	require.EqualError(t, err, `2:37: state "A": resource "arn:aws:states:::aws-sdk:dynamodb:describeExpot" has no handler (did you mean "`+describe+`"?)
+3:37: state "B": resource "arn:aws:states:::sqs:sendMessage.waitForTaskToken" waits for a task token, which is not supported
+4:37: state "C": resource "arn:aws:states:::glue:startJobRun.sync" runs a job to its end (.sync), which is not supported
+5:37: state "D": resource "arn:aws:states:us-east-1:1:activity:a" is an activity, which is not supported
+7:37: state "F": resource "`+function+`" has no handler
+there are handlers for `+describe)
+	require.Equal(t, []string{describe}, resources.Handlers)
+	require.Equal(t, "/States/A/Resource", resources.Tasks[0].Position.Pointer)
+
+	succeed := parse(t, `{"StartAt": "S", "States": {"S": {"Type": "Succeed"}}}`)
+	_, err = sim.Run(t.Context(), parse(t, task(``)), nil, sim.Options{})
+	require.ErrorContains(t, err, "there are no handlers")
+
+	_, err = sim.Run(t.Context(), succeed, []byte(quoted(sim.MaxPayloadBytes+1)), sim.Options{})
+	var size *sim.InputSizeError
+	require.ErrorAs(t, err, &size)
+	require.Equal(t, sim.MaxPayloadBytes+1, size.Size)
+	require.EqualError(t, err, "execution input has 262145 bytes; the limit is 262144")
+
+	_, err = sim.Run(t.Context(), succeed, []byte(`{"a": }`), sim.Options{})
+	var problems asl.Problems
+	require.ErrorAs(t, err, &problems)
+	require.ErrorContains(t, err, "execution input: 1:7: not valid JSON")
+
+	_, err = sim.Run(t.Context(), succeed, nil, sim.Options{Execution: "a:b"})
+	require.ErrorContains(t, err, `option Execution: "a:b" holds ":" or "/"`)
+}
+
+// An error of a handler that is no TaskError is the test's, not the
+// execution's.
+func TestBrokenHandlers(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	tests := []struct {
+		name    string
+		handler sim.Handler
+		want    string
+	}{
+		{"error", func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{}, broken }, `state "S": handler of "` + describe + `": broken`},
+		{"output", func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{Output: func() {}}, nil }, "output is not JSON"},
+		{"no error name", failsWith("", "c"), "a TaskError needs a Name"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := parse(t, task(`, "Retry": [{"ErrorEquals": ["States.ALL"]}], "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught"}]`))
+			r, err := sim.Run(t.Context(), m, nil, sim.Options{Handlers: map[string]sim.Handler{describe: tt.handler}})
+			require.ErrorContains(t, err, tt.want)
+			require.Nil(t, r)
+			require.Equal(t, tt.name == "error", errors.Is(err, broken))
+		})
+	}
+}

@@ -1,0 +1,164 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// MaxPayloadBytes is the largest input, output or task argument, in bytes of
+// UTF-8.
+const MaxPayloadBytes = 262_144
+
+// Payload is a JSON value that goes through a run. It is immutable and safe
+// for concurrent use.
+type Payload struct {
+	value any
+	size  int // of the compact text; 0 until it is asked for
+
+	once sync.Once
+	text []byte
+}
+
+func newPayload(value any) *Payload { return &Payload{value: value} }
+
+// emptyObject is what a null InputPath or OutputPath stands for.
+func emptyObject() *Payload { return newPayload(map[string]any{}) }
+
+// Value returns the value as encoding/json decodes it, with numbers as
+// json.Number. It is shared: do not change it.
+func (p *Payload) Value() any { return p.value }
+
+// JSON returns the compact text, with the members of objects in order of their
+// names. Do not change it.
+func (p *Payload) JSON() json.RawMessage {
+	p.once.Do(func() {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(p.value); err != nil {
+			panic(fmt.Sprintf("sim: a payload holds a value that JSON cannot: %v", err)) // normalize lets none in
+		}
+		p.text = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	})
+	return p.text
+}
+
+// bytes is the size of the compact text. Only the run's own goroutine calls
+// it.
+func (p *Payload) bytes() int {
+	if p.size == 0 {
+		p.size = jsonSize(p.value)
+	}
+	return p.size
+}
+
+// tooLarge tells whether the payload is above the service's limit.
+func (p *Payload) tooLarge() bool { return p.bytes() > MaxPayloadBytes }
+
+// jsonSize counts the bytes of a value's compact text without writing it.
+func jsonSize(value any) int {
+	switch v := value.(type) {
+	case bool:
+		if v {
+			return len("true")
+		}
+		return len("false")
+	case json.Number:
+		return len(v)
+	case string:
+		return stringSize(v)
+	case []any:
+		size := len("[]") + max(0, len(v)-1)
+		for _, item := range v {
+			size += jsonSize(item)
+		}
+		return size
+	case map[string]any:
+		size := len("{}") + max(0, len(v)-1)
+		for name, member := range v {
+			size += stringSize(name) + len(":") + jsonSize(member)
+		}
+		return size
+	default:
+		return len("null")
+	}
+}
+
+func stringSize(s string) int {
+	size := len(s) + len(`""`)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f':
+			size++
+		case c < ' ':
+			size += len(`\u0000`) - 1
+		}
+	}
+	return size
+}
+
+// normalize turns what a handler returned into what encoding/json decodes,
+// with numbers as json.Number. Values that are of that form are kept as they
+// are; all others go through encoding/json.
+func normalize(value any) (any, error) {
+	if isNormal(value, 0) {
+		return value, nil
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	return decode(text)
+}
+
+// maxGoDepth is how deep a handler's value may nest to be taken as it is.
+// encoding/json, which takes the others, finds cycles.
+const maxGoDepth = 1000
+
+func isNormal(value any, depth int) bool {
+	switch v := value.(type) {
+	case nil, bool, string:
+		return true
+	case json.Number:
+		return isNumber(string(v))
+	case []any:
+		for _, item := range v {
+			if depth == maxGoDepth || !isNormal(item, depth+1) {
+				return false
+			}
+		}
+		return v != nil
+	case map[string]any:
+		for _, member := range v {
+			if depth == maxGoDepth || !isNormal(member, depth+1) {
+				return false
+			}
+		}
+		return v != nil
+	default:
+		return false
+	}
+}
+
+func isNumber(text string) bool {
+	digit := func(c byte) bool { return c >= '0' && c <= '9' }
+	return text != "" && (text[0] == '-' || digit(text[0])) && digit(text[len(text)-1]) && json.Valid([]byte(text))
+}
+
+// decode reads exactly one JSON value.
+func decode(text []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var value any
+	if err := dec.Decode(&value); err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than one JSON value")
+	}
+	return value, nil
+}

@@ -1,0 +1,83 @@
+package sim_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+const (
+	describe = "arn:aws:states:::aws-sdk:dynamodb:describeExport"
+	function = "arn:aws:lambda:us-east-1:123456789012:function:check"
+)
+
+func parse(t testing.TB, definition string) *asl.StateMachine {
+	t.Helper()
+	m, err := asl.Parse([]byte(definition))
+	require.NoError(t, err)
+	return m
+}
+
+// run executes a definition on a virtual clock; h is the handler of all its
+// resources.
+func run(t testing.TB, definition, input string, h sim.Handler, o sim.Options) *sim.Result {
+	t.Helper()
+	o.Handlers = map[string]sim.Handler{describe: h, function: h}
+	r, err := sim.Run(t.Context(), parse(t, definition), []byte(input), o)
+	require.NoError(t, err)
+	return r
+}
+
+// returns is a handler that always returns the JSON value.
+func returns(text string) sim.Handler {
+	return func(context.Context, sim.Call) (sim.Reply, error) {
+		return sim.Reply{Output: json.RawMessage(text)}, nil
+	}
+}
+
+func failsWith(name, cause string) sim.Handler {
+	return func(context.Context, sim.Call) (sim.Reply, error) {
+		return sim.Reply{}, &sim.TaskError{Name: name, Cause: cause}
+	}
+}
+
+// steps are replies in turn; the last one repeats.
+func steps(handlers ...sim.Handler) sim.Handler {
+	n := 0
+	return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+		h := handlers[min(n, len(handlers)-1)]
+		n++
+		return h(ctx, call)
+	}
+}
+
+// task is a machine with the Task S, whose further fields are given, and the
+// states Z and Caught for it to lead to.
+func task(fields string) string {
+	return `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "` + describe + `", "Next": "Z"` + fields + `}, ` +
+		`"Z": {"Type": "Choice", "Choices": [{"Variable": "$$.State.Name", "StringEquals": "", "Next": "Caught"}], "Default": "End"}, ` +
+		`"Caught": {"Type": "Pass", "End": true}, "End": {"Type": "Succeed"}}}`
+}
+
+func types(r *sim.Result) []string {
+	out := make([]string, len(r.Events))
+	for i, e := range r.Events {
+		out[i] = string(e.Type)
+	}
+	return out
+}
+
+func at(seconds float64) time.Time {
+	return sim.DefaultStart.Add(time.Duration(seconds * float64(time.Second)))
+}
+
+func jsonText(value any) (string, error) {
+	text, err := json.Marshal(value)
+	return string(text), err
+}
