@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// runJSON runs the command in process and decodes the one document it prints.
+func runJSON(t *testing.T, args ...string) (report, int) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := execute(t.Context(), append([]string{"run", "-o", "json"}, args...), &stdout, &stderr)
+	require.Empty(t, stderr.String(), "a virtual run shows no progress")
+	decoder := json.NewDecoder(&stdout)
+	decoder.DisallowUnknownFields()
+	var r report
+	require.NoError(t, decoder.Decode(&r))
+	_, err := decoder.Token()
+	require.ErrorIs(t, err, io.EOF, "one document and no more")
+	return r, code
+}
+
+func TestVirtualDay(t *testing.T) {
+	t.Parallel()
+	r, code := runJSON(t, "--virtual", "--job-seconds", "86400", "--max-wait", "100000")
+	require.Equal(t, exitSucceeded, code)
+	require.Equal(t, "SUCCEEDED", r.Status)
+	require.True(t, r.Virtual)
+	require.GreaterOrEqual(t, r.ElapsedSeconds, 86400.0)
+	require.LessOrEqual(t, r.ElapsedSeconds, 86400.0+120, "noticed within a maxDelay")
+	// Delays between 2 and 120 s.
+	require.Greater(t, r.Attempts, 86400/120)
+	require.Less(t, r.Attempts, 86400/2)
+	// RunJob, InitialWait and JobSucceeded; Wait, Check and Choice a poll, but
+	// no Wait before the first.
+	require.Equal(t, 3+3*r.Attempts-1, r.Transitions)
+	require.InDelta(t, float64(r.Transitions)*0.000025, r.CostUSD, 1e-9)
+}
+
+func TestVirtualRunIsRepeatable(t *testing.T) {
+	t.Parallel()
+	args := []string{"--virtual", "--job-seconds", "5000", "--max-wait", "9000", "--seed", "7"}
+	first, _ := runJSON(t, args...)
+	second, _ := runJSON(t, args...)
+	require.Equal(t, first.Attempts, second.Attempts)
+	require.InDelta(t, first.ElapsedSeconds, second.ElapsedSeconds, 0)
+	other, _ := runJSON(t, append(args, "--seed", "8")...)
+	require.NotEqual(t, []any{first.Attempts, first.ElapsedSeconds}, []any{other.Attempts, other.ElapsedSeconds})
+}
+
+func TestVirtualVerdicts(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, status, cause string
+		code                int
+		args                []string
+	}{
+		{"fails", "FAILED", `Status == "failed" (acceptor 2 of 3)`, exitFailed, []string{"--job-seconds", "100", "--job-fails"}},
+		{"times out", "TIMED_OUT", `not finished after 1m0s of 1m0s; seen Status = "running"`, exitTimedOut, []string{"--job-seconds", "61", "--max-wait", "60"}},
+		{"finishes at the deadline", "SUCCEEDED", "", exitSucceeded, []string{"--job-seconds", "60", "--max-wait", "60"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r, code := runJSON(t, append(tt.args, "--virtual")...)
+			require.Equal(t, tt.code, code)
+			require.Equal(t, tt.status, r.Status)
+			require.Contains(t, r.Cause, tt.cause)
+			require.Len(t, r.StartRecords, 1)
+		})
+	}
+}
+
+// cancelOn ends a context when a text is written.
+type cancelOn struct {
+	bytes.Buffer
+	text   string
+	cancel context.CancelFunc
+}
+
+func (c *cancelOn) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), c.text) {
+		c.cancel()
+	}
+	return c.Buffer.Write(p)
+}
+
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stderr := &cancelOn{text: "attempt 1", cancel: cancel}
+	var stdout bytes.Buffer
+	code := execute(ctx, []string{"run", "--job-seconds", "3600"}, &stdout, stderr)
+	require.Equal(t, exitInterrupted, code)
+	require.Contains(t, stdout.String(), "ABORTED")
+	require.Contains(t, stderr.String(), "RUNNING", "the last status is shown")
+}

@@ -1,0 +1,92 @@
+package tests_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// blocks returns the fenced code blocks of a Markdown file by language.
+func blocks(t *testing.T, file, language string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var found []string
+	for part := range strings.SplitSeq(string(text), "\n```"+language+"\n") {
+		code, _, closed := strings.Cut(part, "\n```")
+		require.True(t, closed || len(found) == 0)
+		found = append(found, code+"\n")
+	}
+	return found[1:]
+}
+
+// The Go samples of the README are tests that pass as they stand there, in a
+// module of a user's that requires this one.
+func TestReadmeGoSamples(t *testing.T) {
+	t.Parallel()
+	samples := blocks(t, "../README.md", "go")
+	require.NotEmpty(t, samples)
+	dir := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	root, err := filepath.Abs("..")
+	require.NoError(t, err)
+	mod, err := os.ReadFile("../go.mod")
+	require.NoError(t, err)
+	sum, err := os.ReadFile("../go.sum")
+	require.NoError(t, err)
+	_, requirements, _ := strings.Cut(string(mod), "\n")
+	write("go.mod", "module example.com/user\n"+requirements+"require "+module+" v0.0.0\nreplace "+module+" => "+root+"\n")
+	write("go.sum", string(sum))
+	for i, sample := range samples {
+		write("sample"+strconv.Itoa(i)+"/sample_test.go", sample)
+	}
+	command := exec.CommandContext(t.Context(), "go", "test", "-mod=mod", "-count=1", "./...")
+	command.Dir = dir
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, len(samples), strings.Count("\n"+string(out), "\nok "), "%s", out)
+}
+
+// The JSON samples are valid: a definition parses, and runs with a request.
+func TestReadmeJSONSamples(t *testing.T) {
+	t.Parallel()
+	definitions := 0
+	for _, sample := range blocks(t, "../README.md", "json") {
+		require.True(t, json.Valid([]byte(sample)), sample)
+		if !strings.Contains(sample, `"StartAt"`) {
+			continue
+		}
+		definitions++
+		_, err := asl.Parse([]byte(sample))
+		require.NoError(t, err)
+
+		dir := t.TempDir()
+		definition, input := filepath.Join(dir, "machine.asl.json"), filepath.Join(dir, "request.json")
+		require.NoError(t, os.WriteFile(definition, []byte(sample), 0o600))
+		require.NoError(t, os.WriteFile(input, []byte(`{"job": "lambda:Invoke", "maxWaitSeconds": 1800,
+			"arguments": {"FunctionName": "jobpoller-sample-job", "Payload": {"seconds": 900}}}`), 0o600))
+		command := exec.CommandContext(t.Context(), "go", "run", "../cmd/jobpoller", "run", "--virtual", "-o", "json", "--input", input, definition)
+		out, err := command.Output()
+		require.NoError(t, err, "%s", out)
+		var result struct {
+			Status string
+			Output struct{ Attempt, ElapsedSeconds int }
+		}
+		require.NoError(t, json.Unmarshal(out, &result))
+		require.Equal(t, "SUCCEEDED", result.Status)
+		require.Greater(t, result.Output.Attempt, 5, "attempts are counted through the state's input")
+		require.GreaterOrEqual(t, result.Output.ElapsedSeconds, 900)
+	}
+	require.Equal(t, 1, definitions)
+}
