@@ -46,6 +46,8 @@ type Schedule struct {
 	// Min and Max bound the delay between calls.
 	Min, Max time.Duration
 	Mode     Mode
+	// MaxAttempts is how many calls may be made; 0 is any number.
+	MaxAttempts int
 	// Random draws from [lo, hi], both included; nil draws uniformly.
 	Random func(lo, hi time.Duration) time.Duration
 }
@@ -62,6 +64,9 @@ type Progress struct {
 type Decision struct {
 	Status Status
 	Delay  time.Duration // before the next call, while Running
+	// Exhausted is set where the status is TimedOut because MaxAttempts calls
+	// have been made, not because the deadline has passed.
+	Exhausted bool
 }
 
 // NewSchedule returns the waiter's FullWindow schedule for a total wait, with
@@ -94,6 +99,9 @@ func (s Schedule) Validate() error {
 	if s.Min <= 0 {
 		report("minimum delay must be above 0, got %s", s.Min)
 	}
+	if s.MaxAttempts < 0 {
+		report("maximum number of attempts must not be negative, got %d", s.MaxAttempts)
+	}
 	if s.Max < s.Min {
 		report("maximum delay (%s) must not be below the minimum delay (%s)", s.Max, s.Min)
 	}
@@ -116,27 +124,38 @@ func (s Schedule) Next(v Verdict, p Progress) Decision {
 		return Decision{Status: Failed}
 	case Retry:
 	}
+	delay, ok := s.next(p)
+	switch {
+	case !ok:
+		return Decision{Status: TimedOut}
+	case s.MaxAttempts > 0 && p.Attempts >= s.MaxAttempts:
+		return Decision{Status: TimedOut, Exhausted: true}
+	default:
+		return Decision{Status: Running, Delay: delay}
+	}
+}
+
+// next returns the delay before the next call, if there is time for one.
+func (s Schedule) next(p Progress) (delay time.Duration, ok bool) {
 	remaining := s.Total - p.Elapsed
 	if s.Mode == SmithyExact {
 		if remaining <= s.Min {
-			return Decision{Status: TimedOut}
+			return 0, false
 		}
-		delay := s.draw(s.ceiling(p))
-		if remaining-delay <= s.Min {
+		if delay = s.draw(s.ceiling(p)); remaining-delay <= s.Min {
 			delay = remaining - s.Min
 		}
-		return Decision{Status: Running, Delay: delay}
+		return delay, true
 	}
 	if remaining <= 0 {
-		return Decision{Status: TimedOut}
+		return 0, false
 	}
-	delay := s.draw(s.ceiling(p))
 	// The last call starts at the deadline, and no call less than a minimum
 	// delay before it.
-	if remaining-delay < s.Min {
+	if delay = s.draw(s.ceiling(p)); remaining-delay < s.Min {
 		delay = remaining
 	}
-	return Decision{Status: Running, Delay: delay}
+	return delay, true
 }
 
 // ceiling is the upper bound of the next delay: Min doubled with each attempt

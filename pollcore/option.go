@@ -1,0 +1,136 @@
+package pollcore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// DefaultCallTimeout is how long a call of a wait may take unless the caller
+// says otherwise.
+const DefaultCallTimeout = 30 * time.Second
+
+// WaitOption changes how a [Wait] goes on. The options that change which calls
+// count as done or failed (Transient, Successes, NotFoundGrace) are of Wait
+// alone: they have no form in the Smithy data, so Lambdas and state machines
+// cannot follow them.
+type WaitOption func(*waitSettings)
+
+type waitSettings struct {
+	schedule    Schedule
+	bounded     bool // by Between: not the waiter's own delays
+	callTimeout time.Duration
+	onAttempt   func(Attempt)
+	onTimeout   func(context.Context) error
+
+	transient       func(error) bool
+	successesNeeded int
+	grace           time.Duration
+	graceErrors     []string
+}
+
+// newWaitSettings applies the options to the waiter's own schedule.
+func newWaitSettings(w *Waiter, total time.Duration, options []WaitOption) (waitSettings, error) {
+	s := waitSettings{callTimeout: DefaultCallTimeout, successesNeeded: 1}
+	for _, option := range options {
+		option(&s)
+	}
+	own := NewSchedule(w, total)
+	if s.schedule.Mode == SmithyExact {
+		own = NewSmithySchedule(w, total)
+	}
+	if !s.bounded {
+		s.schedule.Min, s.schedule.Max = own.Min, own.Max
+	}
+	s.schedule.Total = total
+	return s, s.validate()
+}
+
+func (s *waitSettings) validate() error {
+	var found Problems
+	report := func(format string, args ...any) {
+		found = append(found, Problem{Message: fmt.Sprintf(format, args...)})
+	}
+	if err := s.schedule.Validate(); err != nil {
+		found = append(found, err.(Problems)...) //nolint:errorlint // Validate says so
+	}
+	if s.callTimeout <= 0 {
+		report("CallTimeout must be above 0, got %s", s.callTimeout)
+	}
+	if s.successesNeeded < 1 {
+		report("Successes must be at least 1, got %d", s.successesNeeded)
+	}
+	if s.grace < 0 {
+		report("NotFoundGrace must not be negative, got %s", s.grace)
+	}
+	return found.Err()
+}
+
+// tolerates tells whether the caller wants to go on waiting although the
+// workflow says that the wait has failed.
+func (s *waitSettings) tolerates(r Result, opErr error, elapsed time.Duration) bool {
+	if opErr == nil || r.Acceptor != NoAcceptor {
+		return false
+	}
+	if s.transient != nil && s.transient(opErr) {
+		return true
+	}
+	return elapsed <= s.grace && slices.ContainsFunc(s.graceErrors, func(name string) bool { return hasErrorName(opErr, shapeName(name)) })
+}
+
+// InitialDelay waits before the first call, for a job that cannot have ended
+// sooner.
+func InitialDelay(d time.Duration) WaitOption {
+	return func(s *waitSettings) { s.schedule.Initial = d }
+}
+
+// Between bounds the delay between calls instead of the waiter's minDelay and
+// maxDelay, without the cap of [LatenessCap].
+func Between(minDelay, maxDelay time.Duration) WaitOption {
+	return func(s *waitSettings) { s.bounded, s.schedule.Min, s.schedule.Max = true, minDelay, maxDelay }
+}
+
+// Every calls at a fixed interval, without backoff and jitter.
+func Every(d time.Duration) WaitOption { return Between(d, d) }
+
+// Exact follows the specification to the letter: see [SmithyExact].
+func Exact() WaitOption { return func(s *waitSettings) { s.schedule.Mode = SmithyExact } }
+
+// MaxAttempts ends the wait with [ErrTooManyAttempts] after n calls.
+func MaxAttempts(n int) WaitOption { return func(s *waitSettings) { s.schedule.MaxAttempts = n } }
+
+// Jitter draws the delays: from [lo, hi], both included.
+func Jitter(random func(lo, hi time.Duration) time.Duration) WaitOption {
+	return func(s *waitSettings) { s.schedule.Random = random }
+}
+
+// CallTimeout limits each call, so that none hangs; the last one, which may
+// start at the deadline, can still finish. Default [DefaultCallTimeout].
+func CallTimeout(d time.Duration) WaitOption { return func(s *waitSettings) { s.callTimeout = d } }
+
+// OnAttempt is called after each call, on the goroutine of Wait.
+func OnAttempt(f func(Attempt)) WaitOption { return func(s *waitSettings) { s.onAttempt = f } }
+
+// OnTimeout is called when the wait ends because the total wait has passed or
+// the attempts are used up, to stop the job for instance. Its context outlives
+// that of Wait by one CallTimeout; its error becomes the Cause of the Error.
+func OnTimeout(f func(context.Context) error) WaitOption {
+	return func(s *waitSettings) { s.onTimeout = f }
+}
+
+// Transient goes on waiting after an error that no acceptor matches if
+// classify says so, where the specification would fail at once.
+func Transient(classify func(error) bool) WaitOption {
+	return func(s *waitSettings) { s.transient = classify }
+}
+
+// Successes wants n successes in a row, for states that flap.
+func Successes(n int) WaitOption { return func(s *waitSettings) { s.successesNeeded = n } }
+
+// NotFoundGrace goes on waiting after the named errors (codes or shape names)
+// until d has passed since Wait began: a resource that was just made may not
+// be visible everywhere.
+func NotFoundGrace(d time.Duration, errorTypes ...string) WaitOption {
+	return func(s *waitSettings) { s.grace, s.graceErrors = d, errorTypes }
+}
