@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -15,7 +16,8 @@ import (
 
 var exportDone = pollcore.MustNew("ExportCompleted",
 	pollcore.Succeed(pollcore.Output("ExportDescription.ExportStatus").Is("COMPLETED")),
-	pollcore.Fail(pollcore.Output("ExportDescription.ExportStatus").Is("FAILED")))
+	pollcore.Fail(pollcore.Output("ExportDescription.ExportStatus").Is("FAILED")),
+	pollcore.Delay(20*time.Second, 2*time.Minute))
 
 func TestCheckOnSDKOutput(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,111 @@
+package pollcore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// An export as the SDK describes it.
+func export(status types.ExportStatus) *dynamodb.DescribeExportOutput {
+	return &dynamodb.DescribeExportOutput{ExportDescription: &types.ExportDescription{ExportStatus: status}}
+}
+
+func ExampleNew() {
+	w, err := pollcore.New("ExportCompleted",
+		pollcore.Succeed(pollcore.Output("ExportDescription.ExportStatus").Is("COMPLETED")),
+		pollcore.FailWithMessage(pollcore.Output("ExportDescription.ExportStatus").Is("FAILED"), "ExportDescription.FailureMessage"),
+		pollcore.Delay(20*time.Second, 2*time.Minute))
+	fmt.Println(w.Name, len(w.Acceptors), err)
+	// Output: ExportCompleted 2 <nil>
+}
+
+func ExampleParseWaiters() {
+	waiters, err := pollcore.ParseWaiters([]byte(`{
+  "BucketExists": {
+    "acceptors": [
+      {"state": "success", "matcher": {"success": true}},
+      {"state": "retry", "matcher": {"errorType": "NotFound"}}
+    ],
+    "minDelay": 5
+  }
+}`))
+	fmt.Println(waiters[0].Name, waiters[0].Acceptors[1].Matcher, err)
+	_, err = pollcore.ParseWaiters([]byte(`{"BucketExists": {"acceptors": [{"state": "sucess", "matcher": {"success": true}}]}}`))
+	fmt.Println(err)
+	// Output:
+	// BucketExists error NotFound <nil>
+	// 2 problems:
+	// 1:32: /BucketExists/acceptors: no acceptor has the state success, so the waiter could never succeed
+	//   | {"BucketExists": {"acceptors": [{"state": "sucess", "matcher": {"success": true}}]}}
+	//   |                                ^
+	// 1:43: /BucketExists/acceptors/0/state: state must be success, failure or retry, got "sucess"
+	//   | ...BucketExists": {"acceptors": [{"state": "sucess", "matcher": {"success": true}}]}}
+	//   |                                            ^
+}
+
+func ExampleCompile() {
+	w := pollcore.MustNew("ExportCompleted", pollcore.Succeed(pollcore.Output("ExportDescription.ExportStaus").Is("COMPLETED")))
+	_, err := pollcore.Compile[*dynamodb.DescribeExportInput, *dynamodb.DescribeExportOutput](w)
+	fmt.Println(err)
+	// Output:
+	// waiter ExportCompleted: 1:19: /acceptors/0/matcher/output/path: types.ExportDescription has no member "ExportStaus" (did you mean "ExportStatus"?)
+	//   | ExportDescription.ExportStaus
+	//   |                   ^
+}
+
+func ExampleCheck_Check() {
+	check, err := pollcore.Compile[*dynamodb.DescribeExportInput, *dynamodb.DescribeExportOutput](exportDone)
+	if err != nil {
+		panic(err)
+	}
+	for _, status := range []types.ExportStatus{"IN_PROGRESS", "COMPLETED"} {
+		r := check.Check(nil, export(status), nil)
+		fmt.Println(r.Verdict, "-", check.Reason(r, export(status), nil))
+	}
+	// Output:
+	// retry - no acceptor matched; seen ExportDescription.ExportStatus = "IN_PROGRESS"
+	// success - ExportDescription.ExportStatus == "COMPLETED" (acceptor 1 of 2)
+}
+
+func ExampleSchedule_Next() {
+	s := pollcore.NewSchedule(exportDone, 2*time.Minute)
+	s.Random = func(_, hi time.Duration) time.Duration { return hi } // no jitter, for the example
+	progress := pollcore.Progress{}
+	for d := (pollcore.Decision{Status: pollcore.Running}); d.Status == pollcore.Running; {
+		progress.Attempts++
+		progress.Elapsed += d.Delay
+		d = s.Next(pollcore.Retry, progress)
+		fmt.Println(progress.Elapsed, d.Status, d.Delay)
+	}
+	// Output:
+	// 0s RUNNING 20s
+	// 20s RUNNING 40s
+	// 1m0s RUNNING 1m0s
+	// 2m0s TIMED_OUT 0s
+}
+
+func ExampleWait() {
+	status := []types.ExportStatus{"IN_PROGRESS", "FAILED"}
+	describe := func(context.Context, *dynamodb.DescribeExportInput) (*dynamodb.DescribeExportOutput, error) {
+		out := export(status[0])
+		status = status[1:]
+		return out, nil
+	}
+	outcome, err := pollcore.Wait(context.Background(), exportDone, &dynamodb.DescribeExportInput{}, time.Hour, describe,
+		pollcore.Every(time.Millisecond),
+		pollcore.OnAttempt(func(a pollcore.Attempt) { fmt.Println(a.Number, a.Status, a.Reason) }))
+	fmt.Println(outcome.Attempts, outcome.Output.ExportDescription.ExportStatus)
+	fmt.Println(errors.Is(err, pollcore.ErrFailed), errors.Is(err, pollcore.ErrTimedOut))
+	// Output:
+	// 1 RUNNING no acceptor matched; seen ExportDescription.ExportStatus = "IN_PROGRESS"
+	// 2 FAILED ExportDescription.ExportStatus == "FAILED" (acceptor 2 of 2)
+	// 2 FAILED
+	// true false
+}
