@@ -64,7 +64,7 @@ func Compile[In, Out any](w *Waiter) (*Check[In, Out], error) {
 			if compiled.path != nil && !canHold(m.Comparator, compiled.path.Result()) {
 				problems = append(problems, Problem{
 					Pointer: at + "/matcher/output/comparator",
-					Message: fmt.Sprintf("%s can never hold: %s is %s", m.Comparator, m.Path, compiled.path.Result()),
+					Message: fmt.Sprintf("%s can never hold: %s is %s", m.Comparator, m.Path, describe(compiled.path.Result())),
 				})
 			}
 		}
@@ -82,41 +82,43 @@ func Compile[In, Out any](w *Waiter) (*Check[In, Out], error) {
 // resolve parses and compiles a path and collects its problems under pointer.
 func resolve(path, pointer string, out reflect.Type, problems *Problems) *jmespath.Program {
 	expr, err := jmespath.Parse(path)
+	found, _ := errors.AsType[Problems](err)
 	var program *jmespath.Program
 	if err == nil {
-		program, err = expr.Compile(out)
-	}
-	if found, ok := errors.AsType[Problems](err); ok {
-		for _, p := range found {
-			p.Pointer = pointer
-			*problems = append(*problems, p)
+		var findings []jmespath.Finding
+		program, findings = expr.Compile(out)
+		for _, f := range findings {
+			if f.Severity > jmespath.Warning {
+				found = append(found, f.Problem)
+			}
 		}
+	}
+	for _, p := range found {
+		p.Pointer = pointer
+		*problems = append(*problems, p)
 	}
 	return program
 }
 
-// canHold reports whether a comparator can match values of a static type; nil
-// is a type known only at run time.
-func canHold(c Comparator, t reflect.Type) bool {
-	if t == nil {
-		return true
-	}
+// canHold reports whether a comparator can match values of a static type.
+func canHold(c Comparator, t jmespath.Type) bool {
+	is := func(t jmespath.Type, k jmespath.Kind) bool { return t.Kind == k || t.Kind == jmespath.Unknown }
 	switch c {
 	case StringEquals:
-		return t.Kind() == reflect.String
+		return is(t, jmespath.String)
 	case BooleanEquals:
-		return t.Kind() == reflect.Bool
+		return is(t, jmespath.Boolean)
 	default:
-		list := t.Kind() == reflect.Slice || t.Kind() == reflect.Array
-		if !list {
-			return false
-		}
-		item := t.Elem()
-		for item.Kind() == reflect.Pointer {
-			item = item.Elem()
-		}
-		return item.Kind() == reflect.String || item.Kind() == reflect.Interface
+		return is(t, jmespath.Array) && (t.Elem == nil || is(*t.Elem, jmespath.String))
 	}
+}
+
+// describe names a static type for a message.
+func describe(t jmespath.Type) string {
+	if t.Go != nil {
+		return t.Go.String()
+	}
+	return t.Kind.String()
 }
 
 // Waiter returns the waiter that was compiled.

@@ -189,9 +189,10 @@ func TestCompileRefuses(t *testing.T) {
 	_, err := pollcore.Compile[any, *dynamodb.DescribeExportOutput](w)
 	require.ErrorAs(t, err, new(pollcore.Problems))
 	for _, want := range []string{
-		"waiter Done: 6 problems",
+		"waiter Done: 7 problems",
 		`/acceptors/0/matcher/output/path: types.ExportDescription has no member "ExportStaus" (did you mean "ExportStatus"?)`,
-		`/acceptors/1/matcher/output/path: '(' cannot stand here: only paths of field names joined by dots are supported`,
+		`1:8: /acceptors/1/matcher/output/path: dynamodb.DescribeExportOutput has no member "Items"`,
+		"/acceptors/1/matcher/output/comparator: booleanEquals can never hold: length(Items) is number",
 		"/acceptors/2/matcher/output/comparator: booleanEquals can never hold: ExportDescription.ExportStatus is types.ExportStatus",
 		"/acceptors/3/matcher/output/comparator: anyStringEquals can never hold: ExportDescription is types.ExportDescription",
 		"/acceptors/4/matcher/inputOutput: the inputOutput matcher is not supported",

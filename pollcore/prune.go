@@ -18,14 +18,20 @@ func (w *Waiter) Prune(output any) any {
 	return kept
 }
 
-// keep copies the value at the path from one object into another.
+// keep copies the values that the path reads from one object into another.
 func keep(to map[string]any, from any, path string) {
 	expr, err := jmespath.Parse(path)
 	if err != nil {
 		return // Compile has refused such a waiter
 	}
-	fields := expr.Fields()
-	for i, name := range fields {
+	for _, names := range expr.Paths() {
+		keepPath(to, from, names)
+	}
+}
+
+// keepPath copies the value at a path of member names.
+func keepPath(to map[string]any, from any, names []string) {
+	for i, name := range names {
 		object, ok := from.(map[string]any)
 		if !ok {
 			return
@@ -34,7 +40,7 @@ func keep(to map[string]any, from any, path string) {
 		if !ok {
 			return
 		}
-		if i == len(fields)-1 {
+		if i == len(names)-1 {
 			to[name] = value
 			return
 		}

@@ -1,205 +1,224 @@
 package jmespath
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"reflect"
-	"time"
+	"slices"
+	"sync"
+	"unsafe"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 )
 
-// Program is an expression resolved against a Go type. It is safe for use by
+// Program is an expression compiled against a Go type. It is safe for use by
 // many goroutines.
 type Program struct {
 	expr   *Expr
-	static []int        // field index of each step while the type is a known struct
-	result reflect.Type // static type of the result, nil if only known at run time
+	result Type
+	code   code
+	each   stream // gives the elements of the result to matchItem
+	frames sync.Pool
+
+	root   unsafe.Pointer // what an interface that holds a pointer to own says of its type
+	own    *plan          // of the struct that the expression was compiled against, or nil
+	direct *chain         // set if the whole expression is a path through own that cannot fail
 }
 
-var (
-	timeType   = reflect.TypeFor[time.Time]()
-	bytesType  = reflect.TypeFor[[]byte]()
-	numberType = reflect.TypeFor[json.Number]()
-)
-
-// Compile resolves the expression against t: an SDK output type or pointer to
-// it, or an interface or map type, whose members are looked up at run time. A
-// member that the type does not have is a diag.Problems with a suggestion.
-func (e *Expr) Compile(t reflect.Type) (*Program, error) {
+// Compile checks the expression against t and resolves it: an SDK output type
+// or a pointer to it, or an interface or map type (nil stands for any), whose
+// members are looked up at run time. There is always a program: a place that a
+// Finding is about evaluates to null, or to an error, as it would on JSON.
+func (e *Expr) Compile(t reflect.Type) (*Program, []Finding) {
+	if t == nil {
+		t = reflect.TypeFor[any]()
+	}
 	p := &Program{expr: e}
-	t = deref(t)
-	for i, f := range e.fields {
-		if t == nil || t.Kind() == reflect.Interface || t.Kind() == reflect.Map {
-			return p, nil
-		}
-		if t.Kind() != reflect.Struct || t == timeType {
-			return nil, diag.Problems{e.problem(i, "%s has no members, so %q cannot be read from it", typeName(t), f.name)}
-		}
-		member, ok := findMember(t, f.name)
-		if !ok {
-			return nil, diag.Problems{e.problem(i, "%s has no member %q", typeName(t), f.name).Suggest(f.name, memberNames(t)...)}
-		}
-		p.static = append(p.static, member.Index[0])
-		t = deref(member.Type)
+	in := shapeOf(planOf(t))
+	c := &checker{text: e.text}
+	root := c.check(e.root, in)
+	p.result = root.out.export()
+
+	g := &generator{}
+	p.code = g.code(root)
+	more := e.root.fallible()
+	p.each = g.stream(root, func(fr *frame, item value) bool { return fr.matchItem(item) || more })
+	p.frames.New = func() any {
+		return &frame{text: e.text, slots: make([]slot, g.slots), args: make([]value, g.args)}
 	}
-	if t.Kind() != reflect.Interface {
-		p.result = t
+	if in.plan.rep == repStruct && !in.plan.open {
+		p.own = in.plan
+		zero := reflect.Zero(reflect.PointerTo(in.plan.typ)).Interface()
+		p.root = (*boxed)(unsafe.Pointer(&zero)).typ
+		if c, ok := chainOf(root); ok && c.sure {
+			p.direct = c
+		}
 	}
-	return p, nil
+	slices.SortStableFunc(c.findings, func(a, b Finding) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return p, c.findings
 }
 
-// Result is the static Go type of the result with pointers removed, or nil if
-// it is known only at run time.
-func (p *Program) Result() reflect.Type { return p.result }
+// Result is the static type of the result.
+func (p *Program) Result() Type { return p.result }
 
-// Eval evaluates the expression. The result is one of JMESPath's types: nil,
-// bool, float64, string, []any or map[string]any; a missing member is nil. A
-// value that has no JMESPath form is an error.
+// Eval evaluates the expression. The result is one of nil, bool, float64,
+// string, []any and map[string]any and shares no memory with v. An error is an
+// *[Error].
 func (p *Program) Eval(v any) (any, error) {
-	rest := p.expr.fields
-	if len(p.static) > 0 {
-		rv := unwrap(reflect.ValueOf(v))
-		for _, index := range p.static {
-			if !rv.IsValid() {
-				return nil, nil
-			}
-			rv = unwrap(rv.Field(index))
-		}
-		if rest = rest[len(p.static):]; len(rest) == 0 {
-			return toJSON(rv)
-		}
-		if !rv.IsValid() {
-			return nil, nil
-		}
-		v = rv.Interface()
+	fr := p.frame()
+	defer p.release(fr)
+	r := p.value(fr, v)
+	out, problem := r.export(0)
+	if problem != "" {
+		fr.fail(InvalidValue, p.expr.root.at, "%s", problem)
 	}
-	for i, f := range rest {
-		var err error
-		if v, err = child(v, f.name); err != nil {
-			return nil, diag.Problems{p.expr.problem(len(p.expr.fields)-len(rest)+i, "%s", err)}
-		}
+	if fr.err != nil {
+		return nil, fr.err
 	}
-	if direct(v) {
-		return v, nil
-	}
-	return toJSON(unwrap(reflect.ValueOf(v)))
+	return out, nil
 }
 
-// child reads a member of a value whose type is known only at run time.
-func child(v any, name string) (any, error) {
-	if m, ok := v.(map[string]any); ok {
-		return m[name], nil
+// EqualsString reports whether the result is the string.
+func (p *Program) EqualsString(v any, want string) (bool, error) {
+	r, err := p.scalar(v)
+	return err == nil && r.kind == String && r.text == want, err
+}
+
+// EqualsBool reports whether the result is the boolean.
+func (p *Program) EqualsBool(v any, want bool) (bool, error) {
+	r, err := p.scalar(v)
+	return err == nil && r.kind == Boolean && (r.num != 0) == want, err
+}
+
+// AllEqualString reports whether the result is an array of at least one
+// element and every element is the string.
+func (p *Program) AllEqualString(v any, want string) (bool, error) {
+	return p.compareItems(v, want, true)
+}
+
+// AnyEqualString reports whether the result is an array and an element is the
+// string.
+func (p *Program) AnyEqualString(v any, want string) (bool, error) {
+	return p.compareItems(v, want, false)
+}
+
+func (p *Program) scalar(v any) (value, error) {
+	if b := (*boxed)(unsafe.Pointer(&v)); p.direct != nil && b.typ == p.root && b.data != nil {
+		at := p.direct.follow(b.data)
+		if at == nil {
+			return value{}, nil
+		}
+		return p.direct.load(at), nil
 	}
-	rv := unwrap(reflect.ValueOf(v))
-	switch {
-	case !rv.IsValid():
-		return nil, nil
-	case rv.Kind() == reflect.Map && rv.Type().Key().Kind() == reflect.String:
-		m := rv.MapIndex(reflect.ValueOf(name).Convert(rv.Type().Key()))
-		if !m.IsValid() {
-			return nil, nil
+	fr := p.frame()
+	defer p.release(fr)
+	r := p.value(fr, v)
+	if fr.err != nil {
+		return value{}, fr.err
+	}
+	return r, nil
+}
+
+func (p *Program) compareItems(v any, want string, all bool) (bool, error) {
+	fr := p.frame()
+	defer p.release(fr)
+	fr.want, fr.all = want, all
+	fr.items, fr.matched = 0, 0
+	isArray := p.each(fr, p.input(fr, v))
+	if fr.err != nil {
+		return false, fr.err
+	}
+	if all {
+		return isArray && fr.items > 0 && fr.matched == fr.items, nil
+	}
+	return fr.matched > 0, nil
+}
+
+// value evaluates the expression in a frame.
+func (p *Program) value(fr *frame, v any) value { return p.code(fr, p.input(fr, v)) }
+
+func (p *Program) input(fr *frame, v any) value {
+	if b := (*boxed)(unsafe.Pointer(&v)); p.own != nil && b.typ == p.root {
+		if b.data == nil {
+			return value{}
 		}
-		return m.Interface(), nil
-	case rv.Kind() == reflect.Struct && rv.Type() != timeType:
-		member, ok := findMember(rv.Type(), name)
-		if !ok {
-			return nil, fmt.Errorf("%s has no member %q", typeName(rv.Type()), name)
-		}
-		return rv.FieldByIndex(member.Index).Interface(), nil
-	default:
-		return nil, nil // JMESPath: a field of a value that is no object is null
+		return value{kind: Object, ptr: b.data, plan: p.own}
+	}
+	return fr.sound(p.expr.root.at, fromAny(v))
+}
+
+func (p *Program) frame() *frame { return p.frames.Get().(*frame) }
+
+// release keeps the frame for another evaluation, without what it refers to.
+func (p *Program) release(fr *frame) {
+	fr.err, fr.want = nil, ""
+	clear(fr.slots)
+	clear(fr.args)
+	p.frames.Put(fr)
+}
+
+// frame is the state of one evaluation.
+type frame struct {
+	text  string // of the expression
+	err   error  // the first failure, an *Error
+	slots []slot
+	args  []value
+
+	// for the comparators of arrays
+	want           string
+	all            bool
+	items, matched int
+}
+
+// slot is the state of a node that takes a stream.
+type slot struct {
+	list   []value
+	count  int
+	search value
+	found  bool
+}
+
+// matchItem counts an element of the result, and returns whether others can
+// change the answer.
+func (fr *frame) matchItem(item value) bool {
+	fr.items++
+	if item.kind == String && item.text == fr.want {
+		fr.matched++
+		return fr.all
+	}
+	return !fr.all
+}
+
+func (fr *frame) fail(code Code, at int, format string, args ...any) {
+	if fr.err == nil {
+		fr.err = &Error{Code: code, Problems: diag.Problems{diag.At([]byte(fr.text), at, "", fmt.Sprintf(format, args...))}}
 	}
 }
 
-// direct reports whether v already has its JMESPath form.
-func direct(v any) bool {
-	switch v.(type) {
-	case nil, bool, float64, string, []any, map[string]any:
-		return true
-	default:
-		return false
+// sound refuses a value that has no JMESPath form.
+func (fr *frame) sound(at int, v value) value {
+	if v.kind == Unknown {
+		fr.fail(InvalidValue, at, "%s", v.text)
+		return value{}
 	}
+	return v
 }
 
-// toJSON gives a Go value its JMESPath form by the table of the Smithy waiters
-// specification ("JMESPath data model"): named strings are strings, timestamps
-// epoch seconds, blobs base64. A nil list or map is empty, as in the SDK.
-func toJSON(rv reflect.Value) (any, error) {
-	if !rv.IsValid() {
-		return nil, nil
+// member reads a member of any value; of what is no object it is null.
+func (fr *frame) member(at int, v value, name string) value {
+	if v.kind != Object {
+		return value{}
 	}
-	switch rv.Type() {
-	case timeType:
-		t, _ := reflect.TypeAssert[time.Time](rv)
-		return float64(t.UnixNano()) / float64(time.Second), nil
-	case bytesType:
-		return base64.StdEncoding.EncodeToString(rv.Bytes()), nil
-	case numberType:
-		n, err := json.Number(rv.String()).Float64()
-		if err != nil {
-			return nil, fmt.Errorf("number %s does not fit a double", rv)
+	m, ok := v.member(name)
+	if !ok {
+		problem := diag.At([]byte(fr.text), at, "", fmt.Sprintf("%s has no member %q", v.plan.typ, name)).Suggest(name, v.plan.names()...)
+		if fr.err == nil {
+			fr.err = &Error{Code: UnknownMember, Problems: diag.Problems{problem}}
 		}
-		return n, nil
 	}
-	switch {
-	case rv.Kind() == reflect.String:
-		return rv.String(), nil
-	case rv.Kind() == reflect.Bool:
-		return rv.Bool(), nil
-	case rv.CanInt():
-		return float64(rv.Int()), nil
-	case rv.CanUint():
-		return float64(rv.Uint()), nil
-	case rv.CanFloat():
-		return rv.Float(), nil
-	case rv.Kind() == reflect.Slice || rv.Kind() == reflect.Array:
-		out := make([]any, rv.Len())
-		for i := range out {
-			item, err := toJSON(unwrap(rv.Index(i)))
-			if err != nil {
-				return nil, err
-			}
-			out[i] = item
-		}
-		return out, nil
-	case rv.Kind() == reflect.Map && rv.Type().Key().Kind() == reflect.String:
-		out := make(map[string]any, rv.Len())
-		for iter := rv.MapRange(); iter.Next(); {
-			item, err := toJSON(unwrap(iter.Value()))
-			if err != nil {
-				return nil, err
-			}
-			out[iter.Key().String()] = item
-		}
-		return out, nil
-	case rv.Kind() == reflect.Struct:
-		out := map[string]any{}
-		for _, name := range memberNames(rv.Type()) {
-			item, err := toJSON(unwrap(rv.FieldByName(name)))
-			if err != nil {
-				return nil, err
-			}
-			out[name] = item
-		}
-		return out, nil
-	default:
-		return nil, fmt.Errorf("%s has no JMESPath form", rv.Type())
-	}
-}
-
-// unwrap follows pointers and interfaces; a nil one gives the zero Value.
-func unwrap(rv reflect.Value) reflect.Value {
-	for rv.Kind() == reflect.Pointer || rv.Kind() == reflect.Interface {
-		rv = rv.Elem()
-	}
-	return rv
-}
-
-func deref(t reflect.Type) reflect.Type {
-	for t != nil && t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t
+	return fr.sound(at, m)
 }

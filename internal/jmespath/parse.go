@@ -1,137 +1,421 @@
-// Package jmespath reads and evaluates the JMESPath expressions of waiters, on
-// JSON values and on typed Go values such as AWS SDK outputs. On SDK structs
-// the stock interpreters give wrong answers without an error (named strings
-// never equal a literal, pointers compare as null), so none is used here.
+// Package jmespath reads, checks and evaluates JMESPath expressions
+// (https://jmespath.org/specification.html: the whole grammar and all its
+// functions) on JSON values and on typed Go values such as AWS SDK outputs. On
+// SDK structs the stock interpreters give wrong answers without an error
+// (named strings never equal a literal, pointers compare as null). Here an
+// expression is compiled against the Go type once: members become offsets,
+// misspelt ones are found at once, and projections stream.
 //
-// Supported are plain dotted paths of field names, quoted or not; Parse
-// refuses any other expression at its position.
+// Go values read as the Smithy waiters specification says ("JMESPath data
+// model"): named strings are strings, timestamps epoch seconds, blobs base64,
+// a union is an object with its one member, a document its JSON value. A
+// member's name is that of the Go field; its first letter may be in lower
+// case. A nil pointer is null; a nil slice or map is empty, as in the SDK's
+// own waiters. Fields that have no JMESPath form, such as streams, are left
+// out of keys, values and wildcards, and cannot be read by name.
+//
+// Members of an object have no order in JMESPath; here keys, values and
+// wildcards follow the sorted names, so that results repeat.
 package jmespath
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
+	"math"
+	"strconv"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 )
 
+// maxDepth is how deep an expression may nest.
+const maxDepth = 250
+
 // Expr is a parsed expression.
 type Expr struct {
-	text   string
-	fields []field
-}
-
-type field struct {
-	name   string
-	offset int
-}
-
-// Parse reads an expression. Its error is a diag.Problems.
-func Parse(text string) (*Expr, error) {
-	e := &Expr{text: text}
-	l := &lexer{text: text}
-	for {
-		f, problem := l.field()
-		if problem != nil {
-			return nil, diag.Problems{*problem}
-		}
-		e.fields = append(e.fields, f)
-		switch c, offset := l.next(); c {
-		case 0:
-			return e, nil
-		case '.':
-		default:
-			return nil, diag.Problems{l.refuse(offset)}
-		}
-	}
+	text string
+	root *node
 }
 
 // String returns the text the expression was parsed from.
 func (e *Expr) String() string { return e.text }
 
-// Fields returns the names that the path descends through, outermost first.
-func (e *Expr) Fields() []string {
-	names := make([]string, len(e.fields))
-	for i, f := range e.fields {
-		names[i] = f.name
+// Parse reads an expression. Its error is an *[Error]: the first place at
+// which the text leaves the grammar or, in a text that does not, everything
+// that no value can make right: unknown functions, wrong numbers of arguments,
+// slices with the step 0.
+func Parse(text string) (*Expr, error) {
+	p := &parser{lexer: lexer{text: text}}
+	p.advance()
+	root := p.expression(0)
+	if p.failed == nil && p.cur.token != tokEnd {
+		p.unexpected("an operator or the end of the expression")
 	}
-	return names
+	if p.failed != nil {
+		return nil, p.failed
+	}
+	if len(p.refused) > 0 {
+		return nil, &Error{Code: p.code, Problems: p.refused}
+	}
+	return &Expr{text: text, root: root}, nil
 }
 
-func (e *Expr) problem(i int, format string, args ...any) diag.Problem {
-	return diag.At([]byte(e.text), e.fields[i].offset, "", fmt.Sprintf(format, args...))
+// power is how strongly a token binds what stands before it.
+var power = map[token]int{
+	tokPipe: 1, tokOr: 2, tokAnd: 3, tokCompare: 5, tokFlatten: 9,
+	tokStar: 20, tokFilter: 21, tokDot: 40, tokNot: 45, tokBrace: 50, tokOpen: 55, tokParen: 60,
 }
 
-// lexer yields the tokens of a dotted path: field names and single bytes.
-type lexer struct {
-	text string
-	pos  int
+// endOfProjection is the power below which a token ends a projection.
+const endOfProjection = 10
+
+// parser is an operator precedence parser. After the first syntax error it
+// stands still: failed is set and every lexeme is tokBad.
+type parser struct {
+	lexer
+	cur    lexeme
+	level  int
+	failed *Error
+
+	refused diag.Problems // what the grammar allows and no value can make right
+	code    Code          // of the first of them
 }
 
-// next returns the next byte that is not white space and its offset, or 0.
-func (l *lexer) next() (c byte, offset int) {
-	l.space()
-	if l.pos == len(l.text) {
-		return 0, l.pos
+func (p *parser) advance() {
+	if p.failed != nil {
+		return
 	}
-	l.pos++
-	return l.text[l.pos-1], l.pos - 1
-}
-
-func (l *lexer) space() {
-	for l.pos < len(l.text) && strings.IndexByte(" \t\r\n", l.text[l.pos]) >= 0 {
-		l.pos++
+	if p.cur = p.next(); p.cur.token == tokBad {
+		p.fail(p.cur.at, "%s", p.problem)
 	}
 }
 
-func (l *lexer) field() (field, *diag.Problem) {
-	l.space()
-	start := l.pos
-	if start == len(l.text) {
-		p := diag.At([]byte(l.text), start, "", "expected a field name, found the end of the path")
-		return field{}, &p
+func (p *parser) fail(at int, format string, args ...any) {
+	if p.failed == nil {
+		p.failed = &Error{Code: Syntax, Problems: diag.Problems{diag.At([]byte(p.text), at, "", fmt.Sprintf(format, args...))}}
+		p.cur = lexeme{token: tokBad, at: at}
 	}
-	if l.text[start] == '"' {
-		return l.quoted()
-	}
-	for l.pos < len(l.text) && isName(l.text[l.pos], l.pos == start) {
-		l.pos++
-	}
-	if l.pos == start {
-		p := l.refuse(start)
-		return field{}, &p
-	}
-	return field{l.text[start:l.pos], start}, nil
 }
 
-// quoted reads a quoted identifier, which the grammar defines as a JSON string.
-func (l *lexer) quoted() (field, *diag.Problem) {
-	start := l.pos
-	for l.pos++; l.pos < len(l.text) && l.text[l.pos] != '"'; l.pos++ {
-		if l.text[l.pos] == '\\' {
-			l.pos++
+func (p *parser) unexpected(want string) {
+	p.fail(p.cur.at, "expected %s, found %s", want, p.cur)
+}
+
+// expect moves past a token.
+func (p *parser) expect(t token, want string) {
+	if p.cur.token != t {
+		p.unexpected(want)
+	}
+	p.advance()
+}
+
+// node finishes a node over its kids.
+func (p *parser) node(n node, kids ...*node) *node {
+	n.kids = kids
+	for _, kid := range kids {
+		n.depth = max(n.depth, kid.depth)
+	}
+	if n.depth++; n.depth > maxDepth {
+		p.fail(n.at, "the expression nests deeper than %d levels", maxDepth)
+	}
+	return &n
+}
+
+func (p *parser) current() *node { return p.node(node{op: opCurrent, at: p.cur.at}) }
+
+// expression reads as much as binds more strongly than right.
+func (p *parser) expression(right int) *node {
+	if p.level++; p.level > maxDepth {
+		p.fail(p.cur.at, "the expression nests deeper than %d levels", maxDepth)
+	}
+	left := p.prefix()
+	for p.failed == nil && right < power[p.cur.token] {
+		left = p.infix(left)
+	}
+	p.level--
+	return left
+}
+
+// prefix reads what can start an expression.
+func (p *parser) prefix() *node {
+	t := p.cur
+	switch t.token {
+	case tokName:
+		p.advance()
+		if p.cur.token == tokParen {
+			return p.call(t)
+		}
+		return p.node(node{op: opField, at: t.at, name: t.text})
+	case tokQuoted:
+		p.advance()
+		if p.cur.token == tokParen {
+			p.fail(t.at, "the name of a function stands without quotes")
+		}
+		return p.node(node{op: opField, at: t.at, name: t.text})
+	case tokLiteral, tokRaw:
+		p.advance()
+		return p.node(node{op: opLiteral, at: t.at, value: t.value})
+	case tokCurrent:
+		p.advance()
+		return p.node(node{op: opCurrent, at: t.at})
+	case tokNot:
+		p.advance()
+		return p.node(node{op: opNot, at: t.at}, p.expression(power[tokNot]))
+	case tokParen:
+		p.advance()
+		inner := p.expression(0)
+		p.expect(tokParenEnd, `")"`)
+		return inner
+	case tokBrace:
+		return p.multiHash()
+	case tokStar:
+		return p.values(p.current())
+	case tokFlatten, tokFilter:
+		return p.infix(p.current())
+	case tokOpen:
+		return p.bracket(p.current(), true)
+	default:
+		p.unexpected("an expression")
+		return p.current()
+	}
+}
+
+// infix reads what can follow an expression.
+func (p *parser) infix(left *node) *node {
+	t := p.cur
+	switch t.token {
+	case tokDot:
+		p.advance()
+		if p.cur.token == tokStar {
+			return p.values(left)
+		}
+		return p.node(node{op: opSub, at: t.at}, left, p.member(power[tokDot]))
+	case tokFlatten:
+		p.advance()
+		return p.project(p.node(node{op: opFlatten, at: t.at}, left), power[tokFlatten])
+	case tokFilter:
+		p.advance()
+		condition := p.expression(0)
+		p.expect(tokClose, `"]"`)
+		return p.project(p.node(node{op: opFilter, at: t.at}, left, condition), power[tokFilter])
+	case tokOpen:
+		return p.bracket(left, false)
+	case tokPipe:
+		return p.binary(node{op: opPipe, at: t.at}, left, t)
+	case tokOr:
+		return p.binary(node{op: opOr, at: t.at}, left, t)
+	case tokAnd:
+		return p.binary(node{op: opAnd, at: t.at}, left, t)
+	case tokCompare:
+		return p.binary(node{op: opCompare, at: t.at, order: orders[t.text]}, left, t)
+	default: // a token that only starts an expression, or "("
+		p.unexpected("an operator or the end of the expression")
+		return left
+	}
+}
+
+// values reads a projection of the values of an object, at its "*".
+func (p *parser) values(left *node) *node {
+	at := p.cur.at
+	p.advance()
+	return p.project(p.node(node{op: opValues, at: at}, left), power[tokStar])
+}
+
+func (p *parser) binary(n node, left *node, operator lexeme) *node {
+	p.advance()
+	return p.node(n, left, p.expression(power[operator.token]))
+}
+
+// member reads what stands behind a dot.
+func (p *parser) member(right int) *node {
+	switch p.cur.token {
+	case tokName, tokQuoted, tokStar:
+		return p.expression(right)
+	case tokOpen:
+		at := p.cur.at
+		p.advance()
+		return p.multiList(at)
+	case tokBrace:
+		return p.multiHash()
+	default:
+		p.unexpected(`a name, "*", "[" or "{"`)
+		return p.current()
+	}
+}
+
+// project reads what a projection does with each element of its source.
+func (p *parser) project(source *node, right int) *node {
+	n := node{op: opProject, at: source.at}
+	switch {
+	case p.cur.token == tokOpen || p.cur.token == tokFilter:
+		return p.node(n, source, p.expression(right))
+	case p.cur.token == tokDot:
+		p.advance()
+		return p.node(n, source, p.member(right))
+	case power[p.cur.token] < endOfProjection:
+		return p.node(n, source, p.current())
+	default:
+		p.unexpected("an operator or the end of the expression")
+		return source
+	}
+}
+
+// bracket reads "[0]", "[1:2]", "[*]" and, where an expression starts, a
+// multi-select list.
+func (p *parser) bracket(left *node, starts bool) *node {
+	at := p.cur.at
+	p.advance()
+	switch {
+	case p.cur.token == tokNumber || p.cur.token == tokColon:
+		return p.indexOrSlice(left, at)
+	case p.cur.token == tokStar && p.closes():
+		p.advance()
+		p.advance()
+		return p.project(left, power[tokStar])
+	case starts:
+		return p.multiList(at)
+	default:
+		p.unexpected(`a number, ":" or "*]"`)
+		return left
+	}
+}
+
+// closes reports whether a "]" follows the current token.
+func (p *parser) closes() bool {
+	ahead := p.lexer
+	return ahead.next().token == tokClose
+}
+
+func (p *parser) indexOrSlice(left *node, at int) *node {
+	var parts [3]*int
+	colons := 0
+	for p.failed == nil && p.cur.token != tokClose {
+		switch {
+		case p.cur.token == tokColon && colons < 2:
+			colons++
+			p.advance()
+		case p.cur.token == tokNumber && parts[colons] == nil:
+			at := p.cur.at
+			if parts[colons] = p.number(); colons == 2 && *parts[colons] == 0 {
+				p.refuse(InvalidValue, p.at(at, "the step of a slice must not be 0"))
+			}
+		default:
+			p.unexpected(`a number, ":" or "]"`)
 		}
 	}
-	var name string
-	if l.pos >= len(l.text) {
-		p := diag.At([]byte(l.text), start, "", "quoted field name has no closing quote")
-		return field{}, &p
+	p.expect(tokClose, `"]"`)
+	if colons > 0 {
+		return p.project(p.node(node{op: opSlice, at: at, slice: parts}, left), power[tokStar])
 	}
-	l.pos++
-	if err := json.Unmarshal([]byte(l.text[start:l.pos]), &name); err != nil {
-		p := diag.At([]byte(l.text), start, "", "quoted field name is not a JSON string: "+err.Error())
-		return field{}, &p
+	if parts[0] == nil { // after a failure
+		return left
 	}
-	return field{name, start}, nil
+	return p.node(node{op: opIndex, at: at, index: *parts[0]}, left)
 }
 
-func (l *lexer) refuse(offset int) diag.Problem {
-	rest := []rune(l.text[offset:])
-	return diag.At([]byte(l.text), offset, "",
-		fmt.Sprintf("%q cannot stand here: only paths of field names joined by dots are supported, such as Job.Status", rest[0]))
+// number reads an integer. One beyond all arrays stays beyond them.
+func (p *parser) number() *int {
+	n, err := strconv.Atoi(p.cur.text)
+	if err != nil {
+		n = math.MaxInt32
+		if p.cur.text[0] == '-' {
+			n = -n
+		}
+	}
+	p.advance()
+	return &n
 }
 
-func isName(c byte, first bool) bool {
-	letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-	return letter || !first && '0' <= c && c <= '9'
+// multiList reads the rest of a multi-select list.
+func (p *parser) multiList(at int) *node {
+	var kids []*node
+	for {
+		kids = append(kids, p.expression(0))
+		if p.cur.token != tokComma {
+			break
+		}
+		p.advance()
+	}
+	p.expect(tokClose, `"," or "]"`)
+	return p.node(node{op: opMultiList, at: at}, kids...)
+}
+
+func (p *parser) multiHash() *node {
+	n := node{op: opMultiHash, at: p.cur.at}
+	var kids []*node
+	for {
+		p.advance()
+		if p.cur.token != tokName && p.cur.token != tokQuoted {
+			p.unexpected("a name")
+		}
+		n.names = append(n.names, p.cur.text)
+		p.advance()
+		p.expect(tokColon, `":"`)
+		kids = append(kids, p.expression(0))
+		if p.cur.token != tokComma {
+			break
+		}
+	}
+	p.expect(tokBraceEnd, `"," or "}"`)
+	return p.node(n, kids...)
+}
+
+// call reads the arguments of a function and checks their number.
+func (p *parser) call(name lexeme) *node {
+	p.advance()
+	var kids []*node
+	for p.cur.token != tokParenEnd {
+		kids = append(kids, p.argument())
+		if p.cur.token != tokComma {
+			break
+		}
+		if p.advance(); p.cur.token == tokParenEnd {
+			p.unexpected("an argument")
+		}
+	}
+	p.expect(tokParenEnd, `"," or ")"`)
+	n := p.node(node{op: opCall, at: name.at, name: name.text, fn: functions[name.text]}, kids...)
+	if p.failed == nil {
+		p.checkCall(n)
+	}
+	return n
+}
+
+func (p *parser) argument() *node {
+	if p.cur.token != tokRef {
+		return p.expression(0)
+	}
+	at := p.cur.at
+	p.advance()
+	return p.node(node{op: opRef, at: at}, p.expression(0))
+}
+
+// checkCall reports a call that no value can make right.
+func (p *parser) checkCall(n *node) {
+	if n.fn == nil {
+		p.refuse(UnknownFunction, p.at(n.at, "JMESPath has no function %s()", n.name).Suggest(n.name, functionNames...))
+		return
+	}
+	if !n.fn.takes(len(n.kids)) {
+		p.refuse(InvalidArity, p.at(n.at, "%s() takes %s, found %d", n.name, n.fn.arity(), len(n.kids)))
+		return
+	}
+	for i, kid := range n.kids {
+		wantsRef := n.fn.param(i).ref
+		switch {
+		case wantsRef && kid.op != opRef:
+			p.refuse(InvalidType, p.at(kid.at, `argument %d of %s() must be an expression: write "&" before it`, i+1, n.name))
+		case !wantsRef && kid.op == opRef:
+			p.refuse(InvalidType, p.at(kid.at, `argument %d of %s() must be a value, not an expression: remove the "&"`, i+1, n.name))
+		}
+	}
+}
+
+func (p *parser) at(offset int, format string, args ...any) diag.Problem {
+	return diag.At([]byte(p.text), offset, "", fmt.Sprintf(format, args...))
+}
+
+func (p *parser) refuse(code Code, problem diag.Problem) {
+	if len(p.refused) == 0 {
+		p.code = code
+	}
+	p.refused = append(p.refused, problem)
 }

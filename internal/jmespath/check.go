@@ -1,0 +1,251 @@
+package jmespath
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+)
+
+// Severity says how wrong an expression is. The levels are those of Smithy's
+// validator of waiters.
+type Severity uint8
+
+const (
+	// Warning: a comparison that always gives the same answer.
+	Warning Severity = iota
+	// Danger: a value that is not there or has no such part; the result is
+	// null at that place.
+	Danger
+	// Failure: an argument that a function never takes; every evaluation
+	// that comes so far is an error.
+	Failure
+)
+
+// Finding is what the static check has to say about a place of an expression.
+type Finding struct {
+	diag.Problem
+	Severity Severity
+}
+
+// checked is a node with the shapes of the value it is evaluated on and of its
+// result.
+type checked struct {
+	*node
+	in, out *shape
+	kids    []*checked
+}
+
+// checker works out shapes, from the outside in.
+type checker struct {
+	text     string
+	findings []Finding
+}
+
+func (c *checker) report(s Severity, at int, format string, args ...any) *Finding {
+	c.findings = append(c.findings, Finding{diag.At([]byte(c.text), at, "", fmt.Sprintf(format, args...)), s})
+	return &c.findings[len(c.findings)-1]
+}
+
+func (c *checker) check(n *node, in *shape) *checked {
+	r := &checked{node: n, in: in}
+	kid := func(i int, in *shape) *shape {
+		k := c.check(n.kids[i], in)
+		r.kids = append(r.kids, k)
+		return k.out
+	}
+	switch n.op {
+	case opCurrent:
+		r.out = in
+	case opField:
+		r.out = c.member(n, in)
+	case opLiteral:
+		r.out = literalShape(n.value)
+	case opSub:
+		left := kid(0, in)
+		r.out = kid(1, left.without(isNull)).or(scalarShape(left.kinds & isNull))
+	case opPipe:
+		r.out = kid(1, kid(0, in))
+	case opIndex:
+		source := kid(0, in)
+		c.source(n, source, isArray, "an index")
+		r.out = source.element().or(scalarShape(isNull))
+	case opSlice:
+		source := kid(0, in)
+		c.source(n, source, isArray, "a slice")
+		r.out = arrayOf(source.element())
+	case opFlatten:
+		source := kid(0, in)
+		c.source(n, source, isArray, "[]")
+		r.out = arrayOf(flattened(source.element()))
+	case opFilter:
+		source := kid(0, in)
+		c.source(n, source, isArray, "a filter")
+		kid(1, source.element())
+		r.out = arrayOf(source.element())
+	case opValues:
+		source := kid(0, in)
+		c.source(n, source, isObject, "*")
+		r.out = arrayOf(source.value())
+	case opProject:
+		source := kid(0, in)
+		if !isSource(n.kids[0].op) {
+			c.source(n, source, isArray, "[*]")
+		}
+		r.out = &shape{kinds: isArray | isNull, elem: kid(1, source.element()).without(isNull)}
+	case opMultiList:
+		var elem *shape
+		for i := range n.kids {
+			elem = elem.or(kid(i, in))
+		}
+		r.out = &shape{kinds: isArray | in.kinds&isNull, elem: elem}
+	case opMultiHash:
+		r.out = &shape{kinds: isObject | in.kinds&isNull, members: map[string]*shape{}}
+		for i, name := range n.names {
+			r.out.members[name] = kid(i, in)
+		}
+	case opOr:
+		left := kid(0, in)
+		r.out = left.without(isNull).or(kid(1, in))
+	case opAnd:
+		r.out = kid(0, in).or(kid(1, in))
+	case opNot:
+		kid(0, in)
+		r.out = scalarShape(isBoolean)
+	case opCompare:
+		r.out = c.compare(n, kid(0, in), kid(1, in))
+	case opCall:
+		r.out = c.call(r, in)
+	case opRef:
+		r.out = kid(0, in)
+	}
+	return r
+}
+
+func isSource(o op) bool { return o == opSlice || o == opFlatten || o == opFilter || o == opValues }
+
+// flattened is the shape of what elements become when arrays among them are
+// replaced by their elements.
+func flattened(elem *shape) *shape {
+	if elem.kinds&isArray == 0 {
+		return elem
+	}
+	inner := elem.element()
+	if rest := elem.without(isArray); rest.kinds&^isNull != 0 {
+		return rest.or(inner)
+	}
+	return inner.or(scalarShape(elem.kinds & isNull))
+}
+
+// source reports a projection or index of what is never of the kind it needs.
+func (c *checker) source(n *node, s *shape, need kinds, what string) {
+	if s.kinds&need == 0 {
+		c.report(Danger, n.at, "%s needs %s, and this is %s", what, need, s)
+	}
+}
+
+// member is the shape of a member, and of anything if there is none, so that a
+// misspelt name is reported once.
+func (c *checker) member(n *node, in *shape) *shape {
+	if in.kinds&isObject == 0 {
+		c.report(Danger, n.at, "%s has no members, so %q cannot be read from it", in, n.name)
+		return anything
+	}
+	switch {
+	case in.members != nil:
+		m, ok := in.members[n.name]
+		if !ok {
+			names := slices.Sorted(maps.Keys(in.members))
+			f := c.report(Danger, n.at, "the object made here has no member %q", n.name)
+			f.Problem = f.Suggest(n.name, names...)
+			return anything
+		}
+		return m
+	case in.plan == nil || in.plan.open || in.plan.kind != Object:
+		return anything
+	case in.plan.rep != repStruct:
+		return shapeOf(in.plan.inner)
+	}
+	m, ok := in.plan.member(n.name)
+	if !ok {
+		f := c.report(Danger, n.at, "%s has no member %q", in, n.name)
+		f.Problem = f.Suggest(n.name, in.plan.names()...)
+		return anything
+	}
+	if m.plan.refuse != "" {
+		c.report(Danger, n.at, "%q cannot be read: %s", n.name, m.plan.refuse)
+		return anything
+	}
+	return shapeOf(m.plan)
+}
+
+// compare reports comparisons that do not depend on the values.
+func (c *checker) compare(n *node, left, right *shape) *shape {
+	if n.order != equal && n.order != notEqual {
+		if left.kinds&isNumber == 0 || right.kinds&isNumber == 0 {
+			c.report(Warning, n.at, "%s orders numbers alone, so comparing %s with %s is always null", n.order, left, right)
+			return scalarShape(isNull)
+		}
+		if left.kinds == isNumber && right.kinds == isNumber {
+			return scalarShape(isBoolean)
+		}
+		return scalarShape(isBoolean | isNull)
+	}
+	always := map[order]string{equal: "false", notEqual: "true"}[n.order]
+	if left.kinds&right.kinds == 0 || (left.kinds&right.kinds == isNull && left.kinds != isNull && right.kinds != isNull) {
+		c.report(Warning, n.at, "%s and %s are equal only if both are null, so %s is always %s", left, right, n.order, always)
+		return scalarShape(isBoolean)
+	}
+	for i, enum := range []*shape{left, right} {
+		other := n.kids[1-i]
+		word, isWord := other.value.(string)
+		values := enum.export().Values()
+		if other.op == opLiteral && isWord && word != "" && values != nil && !slices.Contains(values, word) {
+			f := c.report(Warning, other.at, "%q is not among the values of %s, so %s is always %s", word, enum, n.order, always)
+			f.Problem = f.Suggest(word, values...)
+		}
+	}
+	return scalarShape(isBoolean)
+}
+
+// call checks the arguments. The expression among them is checked last, on the
+// elements of the array among them.
+func (c *checker) call(r *checked, in *shape) *shape {
+	r.kids = make([]*checked, len(r.node.kids))
+	args := make([]*shape, len(r.kids))
+	elem := anything
+	for i, kid := range r.node.kids {
+		if kid.op == opRef {
+			continue
+		}
+		r.kids[i] = c.check(kid, in)
+		args[i] = r.kids[i].out
+		if args[i].kinds&isArray != 0 {
+			elem = args[i].element()
+		}
+		c.argument(r.node, i, args[i])
+	}
+	for i, kid := range r.node.kids {
+		if kid.op == opRef {
+			r.kids[i] = c.check(kid, elem)
+			args[i] = r.kids[i].out
+			if by := r.fn.param(i).by; by != 0 && args[i].kinds&by == 0 {
+				c.report(Failure, kid.at, "%s() orders by %s, and this is %s", r.name, by, args[i])
+			}
+		}
+	}
+	return r.fn.out(args)
+}
+
+// argument reports an argument that the function never takes.
+func (c *checker) argument(n *node, i int, arg *shape) {
+	p := n.fn.param(i)
+	at := n.kids[i].at
+	switch {
+	case arg.kinds&p.kinds == 0:
+		c.report(Failure, at, "%s() takes %s as argument %d, and this is %s", n.name, p, i+1, arg)
+	case p.elems != 0 && arg.kinds&^isNull == isArray && arg.element().kinds&p.elems == 0:
+		c.report(Danger, at, "%s() takes %s as argument %d, and the elements of this are %s", n.name, p, i+1, arg.element())
+	}
+}

@@ -1,0 +1,311 @@
+package jmespath
+
+import (
+	"slices"
+	"unsafe"
+)
+
+// code evaluates an expression on a value. After a failure, which the frame
+// keeps, results mean nothing and evaluation only has to end.
+type code func(fr *frame, in value) value
+
+// generator turns checked nodes into code. It asks for each node's code once
+// for each way of evaluating it, so that state in slots is never shared.
+type generator struct {
+	slots int
+	args  int
+}
+
+func (g *generator) slot() int {
+	g.slots++
+	return g.slots - 1
+}
+
+// code is the code that gives the node's value.
+func (g *generator) code(n *checked) code {
+	if c, ok := chainOf(n); ok {
+		return c.code()
+	}
+	switch n.op {
+	case opCurrent:
+		return func(_ *frame, in value) value { return in }
+	case opField:
+		name, at := n.name, n.at
+		return func(fr *frame, in value) value { return fr.member(at, in, name) }
+	case opLiteral:
+		v := fromAny(n.value)
+		return func(*frame, value) value { return v }
+	case opSub:
+		left, right := g.code(n.kids[0]), g.code(n.kids[1])
+		return func(fr *frame, in value) value {
+			v := left(fr, in)
+			if v.kind == Null {
+				return v
+			}
+			return right(fr, v)
+		}
+	case opPipe:
+		left, right := g.code(n.kids[0]), g.code(n.kids[1])
+		return func(fr *frame, in value) value { return right(fr, left(fr, in)) }
+	case opIndex:
+		return g.index(n)
+	case opMultiHash:
+		return g.multiHash(n)
+	case opOr, opAnd:
+		return g.either(n)
+	case opNot, opCompare:
+		return g.verdict(n).code()
+	case opCall:
+		return g.call(n)
+	default:
+		return g.collect(n)
+	}
+}
+
+func (g *generator) index(n *checked) code {
+	source, index, at := g.code(n.kids[0]), n.index, n.at
+	return func(fr *frame, in value) value {
+		v := source(fr, in)
+		if v.kind != Array {
+			return value{}
+		}
+		s, i := v.span(), index
+		if i < 0 {
+			i += s.count
+		}
+		if i < 0 || i >= s.count {
+			return value{}
+		}
+		return fr.sound(at, s.at(i))
+	}
+}
+
+func (g *generator) multiHash(n *checked) code {
+	names := n.names
+	kids := g.codes(n.kids)
+	return func(fr *frame, in value) value {
+		if in.kind == Null {
+			return in
+		}
+		members := make(map[string]value, len(names))
+		for i, kid := range kids {
+			members[names[i]] = kid(fr, in)
+		}
+		return object(members)
+	}
+}
+
+func (g *generator) codes(kids []*checked) []code {
+	codes := make([]code, len(kids))
+	for i, kid := range kids {
+		codes[i] = g.code(kid)
+	}
+	return codes
+}
+
+func (g *generator) either(n *checked) code {
+	left, right := g.code(n.kids[0]), g.code(n.kids[1])
+	wants := n.op == opOr
+	return func(fr *frame, in value) value {
+		if v := left(fr, in); v.truthy() == wants {
+			return v
+		}
+		return right(fr, in)
+	}
+}
+
+func (g *generator) call(n *checked) code {
+	switch {
+	case n.name == "length" && streams(n.kids[0]):
+		return g.count(n)
+	case n.name == "contains" && streams(n.kids[0]):
+		return g.contains(n)
+	}
+	c := &call{node: n.node, base: g.args, args: make([]code, len(n.kids))}
+	g.args += len(n.kids)
+	for i, kid := range n.kids {
+		if kid.op == opRef {
+			c.ref = g.code(kid.kids[0])
+		} else {
+			c.args[i] = g.code(kid)
+		}
+	}
+	return c.eval
+}
+
+// verdict is what a condition says: a boolean, or null where an order is asked
+// of what has none.
+type verdict uint8
+
+const (
+	no verdict = iota
+	yes
+	neither
+)
+
+func verdictOf(b bool) verdict {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// test is the code of a condition.
+type test func(fr *frame, in value) verdict
+
+func (t test) code() code {
+	return func(fr *frame, in value) value {
+		v := t(fr, in)
+		if v == neither {
+			return value{}
+		}
+		return boolean(v == yes)
+	}
+}
+
+// verdict is the code that tells whether the node's value is truthy; of a
+// comparison it also tells null from false.
+func (g *generator) verdict(n *checked) test {
+	switch n.op {
+	case opCompare:
+		return g.compare(n)
+	case opNot:
+		inner := g.verdict(n.kids[0])
+		return func(fr *frame, in value) verdict { return verdictOf(inner(fr, in) != yes) }
+	case opAnd, opOr:
+		left, right := g.verdict(n.kids[0]), g.verdict(n.kids[1])
+		wants := n.op == opOr
+		return func(fr *frame, in value) verdict {
+			if (left(fr, in) == yes) == wants {
+				return verdictOf(wants)
+			}
+			return right(fr, in)
+		}
+	default:
+		inner := g.code(n)
+		return func(fr *frame, in value) verdict { return verdictOf(inner(fr, in).truthy()) }
+	}
+}
+
+func (g *generator) compare(n *checked) test {
+	order := n.order
+	if order != equal && order != notEqual {
+		left, right := g.code(n.kids[0]), g.code(n.kids[1])
+		return func(fr *frame, in value) verdict {
+			a, b := left(fr, in), right(fr, in)
+			if a.kind != Number || b.kind != Number {
+				return neither
+			}
+			return verdictOf(order.holds(a.num, b.num))
+		}
+	}
+	wants := order == equal
+	for i, kid := range n.kids {
+		if word, ok := kid.value.(string); ok && kid.op == opLiteral {
+			other := g.code(n.kids[1-i])
+			return func(fr *frame, in value) verdict {
+				v := other(fr, in)
+				return verdictOf((v.kind == String && v.text == word) == wants)
+			}
+		}
+	}
+	left, right := g.code(n.kids[0]), g.code(n.kids[1])
+	return func(fr *frame, in value) verdict {
+		return verdictOf(left(fr, in).equals(right(fr, in), 0) == wants)
+	}
+}
+
+// chain is a path of members through structs, each behind pointers or not, so
+// that it can be followed by offsets.
+type chain struct {
+	own   *plan // of the struct it starts at
+	hops  []hop
+	load  func(unsafe.Pointer) value // of the last member
+	names []string
+	at    []int // of the names, in the text
+	sure  bool
+}
+
+// hop goes from a struct to a member, through so many pointers.
+type hop struct {
+	offset   uintptr
+	pointers int
+}
+
+// chainOf reads the node as a chain, if it is one.
+func chainOf(n *checked) (*chain, bool) {
+	switch n.op {
+	case opField:
+		p := n.in.plan
+		if p == nil || p.rep != repStruct || p.open {
+			return nil, false
+		}
+		m, ok := p.member(n.name)
+		if !ok || m.plan.refuse != "" {
+			return nil, false
+		}
+		pointers := 0
+		for to := m.plan; to != m.plan.target(); to = to.inner {
+			pointers++
+		}
+		last := m.plan.target()
+		return &chain{
+			own: p, hops: []hop{{m.offset, pointers}}, load: last.load,
+			names: []string{n.name}, at: []int{n.at}, sure: last.sure,
+		}, true
+	case opSub:
+		left, ok := chainOf(n.kids[0])
+		if !ok {
+			return nil, false
+		}
+		right, ok := chainOf(n.kids[1])
+		if !ok {
+			return nil, false
+		}
+		return &chain{
+			own: left.own, hops: slices.Concat(left.hops, right.hops), load: right.load,
+			names: slices.Concat(left.names, right.names), at: slices.Concat(left.at, right.at), sure: right.sure,
+		}, true
+	default:
+		return nil, false
+	}
+}
+
+// follow is the address of the last member, or nil if a pointer on the way is.
+func (c *chain) follow(at unsafe.Pointer) unsafe.Pointer {
+	for i := range c.hops {
+		at = unsafe.Add(at, c.hops[i].offset)
+		for range c.hops[i].pointers {
+			if at = *(*unsafe.Pointer)(at); at == nil {
+				return nil
+			}
+		}
+	}
+	return at
+}
+
+func (c *chain) code() code {
+	last := c.at[len(c.at)-1]
+	return func(fr *frame, in value) value {
+		if in.plan != c.own {
+			return c.byName(fr, in)
+		}
+		at := c.follow(in.ptr)
+		if at == nil {
+			return value{}
+		}
+		v := c.load(at)
+		if c.sure {
+			return v
+		}
+		return fr.sound(last, v)
+	}
+}
+
+// byName follows the chain on a value that has another type than was known.
+func (c *chain) byName(fr *frame, v value) value {
+	for i, name := range c.names {
+		v = fr.member(c.at[i], v, name)
+	}
+	return v
+}
