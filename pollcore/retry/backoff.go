@@ -78,6 +78,14 @@ func (b ExponentialBackoff) Delay(attempt int) time.Duration {
 	return min(max(0, jitter(ceiling)), ceiling)
 }
 
+// Backoff sleeps for [ExponentialBackoff.Delay].
+func (b ExponentialBackoff) Backoff(ctx context.Context, attempt int) error {
+	if err := b.Validate(); err != nil {
+		return err
+	}
+	return sleep(ctx, b.Delay(attempt))
+}
+
 func (b ExponentialBackoff) ceiling(attempt int) time.Duration {
 	base, factor, limit := b.Base, b.Factor, b.Max
 	if base == 0 {
@@ -93,14 +101,6 @@ func (b ExponentialBackoff) ceiling(attempt int) time.Duration {
 		return time.Duration(grown)
 	}
 	return limit
-}
-
-// Backoff sleeps for [ExponentialBackoff.Delay].
-func (b ExponentialBackoff) Backoff(ctx context.Context, attempt int) error {
-	if err := b.Validate(); err != nil {
-		return err
-	}
-	return sleep(ctx, b.Delay(attempt))
 }
 
 // sleep waits for d, or returns why ctx ended as soon as it has.

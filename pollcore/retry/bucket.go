@@ -98,6 +98,23 @@ func NewStandardTokenBucket(options ...BucketOption) (*StandardTokenBucket, erro
 	return b, nil
 }
 
+// Level returns how many units the bucket holds now.
+func (b *StandardTokenBucket) Level() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fill(time.Now())
+	return b.level
+}
+
+// AcquireToken returns the token of a first try at once. It fails only if ctx
+// has ended.
+func (b *StandardTokenBucket) AcquireToken(ctx context.Context) (Token, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return &standardToken{bucket: b, reward: b.firstTryReturn}, nil
+}
+
 func (b *StandardTokenBucket) validate() error {
 	var found []error
 	report := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
@@ -131,23 +148,6 @@ func (b *StandardTokenBucket) cost(reason ErrorType) int {
 	default:
 		return min(DefaultCost, b.capacity)
 	}
-}
-
-// Level returns how many units the bucket holds now.
-func (b *StandardTokenBucket) Level() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.fill(time.Now())
-	return b.level
-}
-
-// AcquireToken returns the token of a first try at once. It fails only if ctx
-// has ended.
-func (b *StandardTokenBucket) AcquireToken(ctx context.Context) (Token, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return &standardToken{bucket: b, reward: b.firstTryReturn}, nil
 }
 
 // fill adds what has flowed in since the last time. Whole units are added, and
@@ -192,8 +192,8 @@ func (b *StandardTokenBucket) take(ctx context.Context, units int, reason ErrorT
 			b.leave(c)
 			return err
 		}
-		b.fill(time.Now())
-		if b.queue[0] == c && b.level >= units {
+		b.fill(time.Now()) // only the first in the queue gets here
+		if b.level >= units {
 			b.level -= units
 			b.leave(c)
 			return nil
@@ -201,9 +201,8 @@ func (b *StandardTokenBucket) take(ctx context.Context, units int, reason ErrorT
 	}
 }
 
-// wait sleeps until c may have its capacity: the first in the queue until
-// enough has flowed in, and each until something changes. The lock is released
-// meanwhile.
+// wait sleeps until c is the first in the queue and either enough has flowed in
+// or something else has changed. The lock is released meanwhile.
 func (b *StandardTokenBucket) wait(ctx context.Context, c *claimant, units int) error {
 	var enough <-chan time.Time
 	if b.queue[0] == c {

@@ -27,15 +27,6 @@ type ledgerToken struct {
 	number int
 }
 
-func (l *ledger) note(format string, args ...any) {
-	l.entries = append(l.entries, fmt.Sprintf(format, args...))
-}
-
-func (l *ledger) issue() retry.Token {
-	l.tokens++
-	return &ledgerToken{l, l.tokens}
-}
-
 func (l *ledger) AcquireToken(context.Context) (retry.Token, error) {
 	l.note("acquire")
 	return l.issue(), nil
@@ -63,6 +54,15 @@ func (t *ledgerToken) ScheduleRetry(_ context.Context, reason retry.ErrorType) (
 func (l *ledger) Backoff(_ context.Context, attempt int) error {
 	l.note("backoff %d", attempt)
 	return nil
+}
+
+func (l *ledger) note(format string, args ...any) {
+	l.entries = append(l.entries, fmt.Sprintf(format, args...))
+}
+
+func (l *ledger) issue() retry.Token {
+	l.tokens++
+	return &ledgerToken{l, l.tokens}
 }
 
 // TestStrategyKeepsTheTokenContract checks the order of the design (acquire

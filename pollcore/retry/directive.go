@@ -63,6 +63,8 @@ var (
 )
 
 // RetryError asks for another try after an error of the class.
+//
+//nolint:revive // the name is the design's
 func RetryError(reason ErrorType) Directive { return Directive{kind: kindRetry, reason: reason} }
 
 // After makes another try wait for the delay, instead of what the strategy's backoff

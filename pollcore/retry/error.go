@@ -53,7 +53,7 @@ func (e *Error) Error() string {
 	after := fmt.Sprintf("after %s in %s", tries, round(e.Elapsed))
 	var text string
 	switch e.kind {
-	case ErrFailed:
+	case ErrFailed: //nolint:errorlint // the kind is one of the sentinels itself
 		text = "failed " + after
 	case ErrTooManyAttempts:
 		text = "gave up " + after + ", as many as were allowed"

@@ -73,6 +73,20 @@ func NewStandardStrategy(options ...StrategyOption) (*StandardStrategy, error) {
 	return s, nil
 }
 
+// Retry runs try until its directive ends it or a limit does. Its error is an
+// *[Error].
+func (s *StandardStrategy) Retry(ctx context.Context, try func(context.Context) Attempt) error {
+	r := &series{StandardStrategy: s, caller: ctx, ctx: ctx, start: time.Now()}
+	if s.totalTime > 0 {
+		limited, cancel := context.WithTimeoutCause(ctx, s.totalTime, ErrTimeLimit)
+		defer cancel()
+		r.ctx = limited
+	}
+	// What is left after a panic of try; its error would have no reader.
+	defer func() { _ = r.release() }()
+	return r.run(try)
+}
+
 func (s *StandardStrategy) validate() error {
 	var found []error
 	if s.maxAttempts < 0 {
@@ -91,20 +105,6 @@ func (s *StandardStrategy) validate() error {
 		found = append(found, b.Validate())
 	}
 	return errors.Join(found...)
-}
-
-// Retry runs try until its directive ends it or a limit does. Its error is an
-// *[Error].
-func (s *StandardStrategy) Retry(ctx context.Context, try func(context.Context) Attempt) error {
-	r := &series{StandardStrategy: s, caller: ctx, ctx: ctx, start: time.Now()}
-	if s.totalTime > 0 {
-		limited, cancel := context.WithTimeoutCause(ctx, s.totalTime, ErrTimeLimit)
-		defer cancel()
-		r.ctx = limited
-	}
-	// What is left after a panic of try; its error would have no reader.
-	defer func() { _ = r.release() }()
-	return r.run(try)
 }
 
 // series is a run of tries under way.
@@ -178,21 +178,22 @@ func (r *series) succeeded() error {
 func (r *series) stopped(err error) error {
 	switch {
 	case r.caller.Err() != nil:
-		return r.ended(ErrCanceled, context.Cause(r.caller))
+		e := r.ended(ErrCanceled, context.Cause(r.caller))
+		e.ctxErr = r.caller.Err()
+		return e
 	case r.ctx.Err() != nil:
-		return r.ended(ErrTimeLimit, nil)
+		e := r.ended(ErrTimeLimit, nil)
+		e.ctxErr = r.ctx.Err()
+		return e
 	default:
 		return r.ended(ErrStopped, err)
 	}
 }
 
-func (r *series) ended(kind, cause error) error {
+func (r *series) ended(kind, cause error) *Error {
 	e := &Error{
 		Attempts: r.attempts, Elapsed: time.Since(r.start), LastResult: r.last.Result, LastErr: r.last.Err,
 		Cause: cause, kind: kind,
-	}
-	if kind == ErrCanceled || kind == ErrTimeLimit {
-		e.ctxErr = r.ctx.Err()
 	}
 	if err := r.release(); err != nil {
 		e.Cause = errors.Join(cause, err)

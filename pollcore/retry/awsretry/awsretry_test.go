@@ -141,7 +141,8 @@ func TestPolicyWithClassifiers(t *testing.T) {
 
 // client talks to a server that answers with the statuses in turn and with
 // success after them.
-func client(tb testing.TB, statuses ...int) (c *dynamodb.Client, calls *int) { //nolint:thelper // it is of one shape with the example's
+func client(t *testing.T, statuses ...int) (c *dynamodb.Client, calls *int) {
+	t.Helper()
 	calls = new(int)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -153,7 +154,7 @@ func client(tb testing.TB, statuses ...int) (c *dynamodb.Client, calls *int) { /
 		}
 		_, _ = io.WriteString(w, `{"ExportDescription": {"ExportStatus": "COMPLETED"}}`)
 	}))
-	tb.Cleanup(server.Close)
+	t.Cleanup(server.Close)
 	return dynamodb.New(dynamodb.Options{
 		Region: "eu-west-1", BaseEndpoint: aws.String(server.URL), Retryer: aws.NopRetryer{}, Credentials: aws.AnonymousCredentials{},
 	}), calls

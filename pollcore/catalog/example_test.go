@@ -1,0 +1,59 @@
+package catalog_test
+
+import (
+	"fmt"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+func ExampleReadSmithy() {
+	definitions, err := catalog.ReadSmithy([]byte(`{
+		"smithy": "2.0",
+		"shapes": {
+			"com.example#DescribeJob": {
+				"type": "operation",
+				"traits": {"smithy.waiters#waitable": {
+					"JobDone": {"acceptors": [{"state": "success", "matcher": {"output": {
+						"path": "status", "expected": "DONE", "comparator": "stringEquals"}}}]}
+				}}
+			}
+		}
+	}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, d := range definitions {
+		fmt.Println(d.Operation, d.Waiter.Name, d.Waiter.Acceptors[0].Matcher)
+	}
+	// Output: DescribeJob JobDone status == "DONE"
+}
+
+func ExampleReadBotocore() {
+	definitions, err := catalog.ReadBotocore([]byte(`{
+		"version": 2,
+		"waiters": {
+			"BucketExists": {
+				"operation": "HeadBucket", "delay": 5, "maxAttempts": 20,
+				"acceptors": [
+					{"state": "success", "matcher": "status", "expected": 200},
+					{"state": "retry", "matcher": "status", "expected": 404}
+				]
+			}
+		}
+	}`), catalog.ErrorForStatus(404, "NotFound"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, d := range definitions {
+		fmt.Println(d.Operation, d.Waiter.Name, d.TotalWait)
+		for _, a := range d.Waiter.Acceptors {
+			fmt.Println(a.State, a.Matcher)
+		}
+	}
+	// Output:
+	// HeadBucket BucketExists 1m40s
+	// success any response
+	// retry error NotFound
+}
