@@ -64,10 +64,11 @@ func (e *Error) Error() string {
 	default:
 		text = "stopped " + after
 	}
-	for _, err := range []error{e.Cause, e.LastErr} {
-		if err != nil {
-			text += ": " + err.Error()
-		}
+	if e.Cause != nil && !errors.Is(e.LastErr, e.Cause) {
+		text += ": " + e.Cause.Error()
+	}
+	if e.LastErr != nil {
+		text += ": " + e.LastErr.Error()
 	}
 	return text
 }

@@ -172,6 +172,7 @@ func TestTimeLimit(t *testing.T) {
 				require.Equal(t, limit, time.Since(start))
 				require.ErrorIs(t, err, retry.ErrTimeLimit)
 				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.ErrorContains(t, err, "reached the time limit after ")
 				require.NotErrorIs(t, err, retry.ErrCanceled)
 				failure, ok := errors.AsType[*retry.Error](err)
 				require.True(t, ok)
@@ -234,6 +235,7 @@ func TestCancellation(t *testing.T) {
 				require.ErrorIs(t, err, retry.ErrCanceled)
 				require.ErrorIs(t, err, context.Canceled)
 				require.ErrorIs(t, err, reason)
+				require.ErrorContains(t, err, ": user left: service is down")
 				require.ErrorIs(t, err, errDown)
 				require.NotErrorIs(t, err, retry.ErrTimeLimit)
 			})
@@ -250,6 +252,7 @@ func TestCallersDeadlineIsACancellation(t *testing.T) {
 		require.ErrorIs(t, err, retry.ErrCanceled)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.NotErrorIs(t, err, retry.ErrTimeLimit)
+		require.EqualError(t, err, "canceled after 1 attempt in 1s: context deadline exceeded")
 	})
 }
 
