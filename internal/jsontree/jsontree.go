@@ -227,6 +227,6 @@ func (p *parser) close() {
 	}
 }
 
-func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+func escape(name string) string { return pointerEscapes.Replace(name) }
