@@ -43,7 +43,8 @@ type Schedule struct {
 	Total time.Duration
 	// Initial is the delay before the first call.
 	Initial time.Duration
-	// Min and Max bound the delay between calls.
+	// Min and Max bound the delay between calls; only the last delay may be
+	// shorter than Min.
 	Min, Max time.Duration
 	Mode     Mode
 	// Random draws from [lo, hi], both included; nil draws uniformly.
@@ -53,7 +54,8 @@ type Schedule struct {
 // Progress is how far a wait has come when a call has returned.
 type Progress struct {
 	// Attempts counts the calls made. 0 means that nobody counts them: the
-	// backoff is then taken from Elapsed, which grows just as fast.
+	// backoff is then taken from the time since the first call, which grows
+	// just as fast.
 	Attempts int
 	Elapsed  time.Duration
 }
@@ -131,10 +133,14 @@ func (s Schedule) Next(v Verdict, p Progress) Decision {
 		return Decision{Status: TimedOut}
 	}
 	delay := s.draw(s.ceiling(p))
-	// The last call starts at the deadline, and no call less than a minimum
-	// delay before it.
-	if remaining-delay < s.Min {
+	// The last call starts at the deadline, and the one before it leaves it a
+	// minimum delay where that is possible between Min and Max.
+	switch {
+	case remaining-delay >= s.Min:
+	case remaining <= s.Max:
 		delay = remaining
+	default:
+		delay = max(s.Min, remaining-s.Min)
 	}
 	return Decision{Status: Running, Delay: delay}
 }
@@ -142,9 +148,9 @@ func (s Schedule) Next(v Verdict, p Progress) Decision {
 // ceiling is the upper bound of the next delay: Min doubled with each attempt
 // up to Max.
 func (s Schedule) ceiling(p Progress) time.Duration {
-	if p.Attempts == 0 {
+	if p.Attempts <= 0 {
 		// Undrawn delays Min, 2 Min, 4 Min ... add up to the next one less Min.
-		return max(s.Min, min(s.Max, p.Elapsed+s.Min))
+		return min(s.Max, max(0, p.Elapsed-s.Initial)+s.Min)
 	}
 	limit := math.Log(float64(s.Max)/float64(s.Min))/math.Ln2 + 1
 	if float64(p.Attempts) > limit {
@@ -154,6 +160,7 @@ func (s Schedule) ceiling(p Progress) time.Duration {
 }
 
 func (s Schedule) draw(hi time.Duration) time.Duration {
+	hi = max(hi, s.Min) // of a schedule that Validate refuses
 	if s.Random != nil {
 		return s.Random(s.Min, hi)
 	}

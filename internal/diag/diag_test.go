@@ -44,6 +44,30 @@ func TestAtShortensLongLines(t *testing.T) {
 	require.Equal(t, strings.Index(lines[0], "!"), strings.Index(lines[1], "^"))
 }
 
+func TestAtShortensBetweenWideCharacters(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("€", 500) + "!" + strings.Repeat("€", 500)
+	p := diag.At([]byte(text), strings.Index(text, "!"), "", "wrong")
+	require.Equal(t, 501, p.Column)
+	require.Equal(t, "..."+strings.Repeat("€", 40)+"!"+strings.Repeat("€", 59)+"...", p.Source)
+}
+
+func TestProblemsErrIsShort(t *testing.T) {
+	t.Parallel()
+	text := []byte(strings.Repeat("x", 100_000))
+	var ps diag.Problems
+	for i := range diag.MaxShown {
+		ps = append(ps, diag.Hidden("", "hidden").Suggest("hiden", "hidden"), diag.At(text, i*5, "", "wrong"))
+	}
+	for range 20_000 - 2*diag.MaxShown {
+		ps = append(ps, diag.Hidden("", "hidden"))
+	}
+	require.ErrorContains(t, ps.Err(), "20000 problems:")
+	require.ErrorContains(t, ps.Err(), "and 19950 more")
+	require.NotContains(t, ps.Err().Error(), "hidden")
+	require.Less(t, len(ps.Err().Error()), 20_000)
+}
+
 func TestProblemsErr(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, diag.Problems(nil).Err())

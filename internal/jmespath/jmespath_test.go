@@ -107,6 +107,7 @@ func TestCompileRefusesWhatTheTypeLacks(t *testing.T) {
 	out := reflect.TypeFor[*dynamodb.DescribeExportOutput]()
 	tests := []struct{ path, want string }{
 		{"ExportDescription.ExportStaus", `1:19: types.ExportDescription has no member "ExportStaus" (did you mean "ExportStatus"?)`},
+		{"Promoted", `dynamodb.DescribeExportOutput has no member "Promoted"`},
 		{"ResultMetadata", `1:1: dynamodb.DescribeExportOutput has no member "ResultMetadata"`},
 		{"ExportDescription.ExportStatus.x", `types.ExportStatus has no members, so "x" cannot be read from it`},
 		{"ExportDescription.StartTime.wall", `time.Time has no members`},
@@ -120,6 +121,20 @@ func TestCompileRefusesWhatTheTypeLacks(t *testing.T) {
 			require.ErrorContains(t, err, tt.want)
 		})
 	}
+	// A promoted field is no member of the model.
+	type base struct{ Status string }
+	type Out struct{ base }
+	for _, typ := range []reflect.Type{reflect.TypeFor[Out](), reflect.TypeFor[struct{ *base }]()} {
+		status, err := jmespath.Parse("Status")
+		require.NoError(t, err)
+		_, err = status.Compile(typ)
+		require.ErrorContains(t, err, `has no member "Status"`)
+		p, err := status.Compile(reflect.TypeFor[any]())
+		require.NoError(t, err)
+		_, err = p.Eval(reflect.Zero(typ).Interface())
+		require.ErrorContains(t, err, `has no member "Status"`)
+	}
+
 	e, err := jmespath.Parse("ExportStaus")
 	require.NoError(t, err)
 	p, err := e.Compile(reflect.TypeFor[any]())

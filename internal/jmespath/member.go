@@ -26,7 +26,7 @@ func memberNames(t reflect.Type) []string {
 
 // isMember tells members of the model from what the SDK adds to its structs.
 func isMember(f reflect.StructField) bool {
-	return f.IsExported() && !f.Anonymous && f.Name != "ResultMetadata"
+	return f.IsExported() && !f.Anonymous && len(f.Index) == 1 && f.Name != "ResultMetadata"
 }
 
 func typeName(t reflect.Type) string {
