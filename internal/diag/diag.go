@@ -150,6 +150,19 @@ func (ps Problems) Error() string {
 	return b.String()
 }
 
+// Brief lists the problems on one line, without the text they stand in.
+func (ps Problems) Brief() string {
+	lines := make([]string, 0, min(len(ps), MaxShown)+1)
+	for i, p := range ps {
+		if i == MaxShown {
+			lines = append(lines, fmt.Sprintf("and %d more", len(ps)-i))
+			break
+		}
+		lines = append(lines, p.String())
+	}
+	return strings.Join(lines, "; ")
+}
+
 // excerpt shortens a line around a byte offset, so that a document written on
 // one line stays readable, and returns the caret's column in the result.
 func excerpt(line []byte, offset int) (text string, caret int) {

@@ -1,6 +1,7 @@
 package diag_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -65,6 +66,10 @@ func TestProblemsErrIsShort(t *testing.T) {
 	require.ErrorContains(t, ps.Err(), "20000 problems:")
 	require.ErrorContains(t, ps.Err(), "and 19950 more")
 	require.NotContains(t, ps.Err().Error(), "hidden")
+	found, ok := errors.AsType[diag.Problems](ps.Err())
+	require.True(t, ok)
+	require.True(t, strings.HasPrefix(found.Brief(), "1:1: wrong; 1:6: wrong; "))
+	require.True(t, strings.HasSuffix(found.Brief(), "1:246: wrong; and 19950 more"))
 	require.Less(t, len(ps.Err().Error()), 20_000)
 }
 

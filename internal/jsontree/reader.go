@@ -17,14 +17,14 @@ import (
 //	}, "name")
 type Reader struct {
 	Problems diag.Problems
-	// HideValues names the type of a wrong value and not the value itself,
-	// for texts that must not reach a log.
-	HideValues bool
+	// HideStrings keeps the text of wrong values that are strings out of the
+	// messages, for documents that must not reach a log.
+	HideStrings bool
 }
 
 // describe names a value for a message.
 func (r *Reader) describe(n *Node) string {
-	if r.HideValues {
+	if r.HideStrings && n.Kind == String {
 		return n.Kind.String()
 	}
 	return n.Describe()
