@@ -22,14 +22,6 @@ type Reader struct {
 	HideStrings bool
 }
 
-// describe names a value for a message.
-func (r *Reader) describe(n *Node) string {
-	if r.HideStrings && n.Kind == String {
-		return n.Kind.String()
-	}
-	return n.Describe()
-}
-
 // Report adds a problem.
 func (r *Reader) Report(p diag.Problem) { r.Problems = append(r.Problems, p) }
 
@@ -123,6 +115,14 @@ func (r *Reader) List(item func(*Node)) func(*Node) {
 			item(i)
 		}
 	}
+}
+
+// describe names a value for a message.
+func (r *Reader) describe(n *Node) string {
+	if r.HideStrings && n.Kind == String {
+		return n.Kind.String()
+	}
+	return n.Describe()
 }
 
 // Nearest returns the value at the pointer below n, or the deepest one on the
