@@ -43,7 +43,8 @@ type Schedule struct {
 	Total time.Duration
 	// Initial is the delay before the first call.
 	Initial time.Duration
-	// Min and Max bound the delay between calls.
+	// Min and Max bound the delay between calls; only the last delay may be
+	// shorter than Min.
 	Min, Max time.Duration
 	Mode     Mode
 	// MaxAttempts is how many calls may be made; 0 is any number.
@@ -55,7 +56,8 @@ type Schedule struct {
 // Progress is how far a wait has come when a call has returned.
 type Progress struct {
 	// Attempts counts the calls made. 0 means that nobody counts them: the
-	// backoff is then taken from Elapsed, which grows just as fast.
+	// backoff is then taken from the time since the first call, which grows
+	// just as fast.
 	Attempts int
 	Elapsed  time.Duration
 }
@@ -150,10 +152,15 @@ func (s Schedule) next(p Progress) (delay time.Duration, ok bool) {
 	if remaining <= 0 {
 		return 0, false
 	}
-	// The last call starts at the deadline, and no call less than a minimum
-	// delay before it.
-	if delay = s.draw(s.ceiling(p)); remaining-delay < s.Min {
+	delay = s.draw(s.ceiling(p))
+	// The last call starts at the deadline, and the one before it leaves it a
+	// minimum delay where that is possible between Min and Max.
+	switch {
+	case remaining-delay >= s.Min:
+	case remaining <= s.Max:
 		delay = remaining
+	default:
+		delay = max(s.Min, remaining-s.Min)
 	}
 	return delay, true
 }
@@ -161,9 +168,9 @@ func (s Schedule) next(p Progress) (delay time.Duration, ok bool) {
 // ceiling is the upper bound of the next delay: Min doubled with each attempt
 // up to Max.
 func (s Schedule) ceiling(p Progress) time.Duration {
-	if p.Attempts == 0 {
+	if p.Attempts <= 0 {
 		// Undrawn delays Min, 2 Min, 4 Min ... add up to the next one less Min.
-		return max(s.Min, min(s.Max, p.Elapsed+s.Min))
+		return min(s.Max, max(0, p.Elapsed-s.Initial)+s.Min)
 	}
 	limit := math.Log(float64(s.Max)/float64(s.Min))/math.Ln2 + 1
 	if float64(p.Attempts) > limit {
@@ -173,6 +180,7 @@ func (s Schedule) ceiling(p Progress) time.Duration {
 }
 
 func (s Schedule) draw(hi time.Duration) time.Duration {
+	hi = max(hi, s.Min) // of a schedule that Validate refuses
 	if s.Random != nil {
 		return s.Random(s.Min, hi)
 	}

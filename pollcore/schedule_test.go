@@ -41,6 +41,10 @@ func TestSmithyExactReproducesTheSpecification(t *testing.T) {
 func TestNext(t *testing.T) {
 	t.Parallel()
 	full := pollcore.Schedule{Total: time.Minute, Min: 2 * time.Second, Max: 20 * time.Second, Random: func(_, hi time.Duration) time.Duration { return hi }}
+	delayed := full
+	delayed.Initial = 30 * time.Second
+	fixed := full
+	fixed.Min, fixed.Max = 20*time.Second, 20*time.Second
 	exact := full
 	exact.Mode = pollcore.SmithyExact
 	tests := []struct {
@@ -63,6 +67,11 @@ func TestNext(t *testing.T) {
 		{"by elapsed time", full, pollcore.Retry, 0, 6 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 8 * time.Second}},
 		{"by elapsed time, capped", full, pollcore.Retry, 0, 30 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 20 * time.Second}},
 		{"by elapsed time, clock behind", full, pollcore.Retry, 0, -time.Hour, pollcore.Decision{Status: pollcore.Running, Delay: 2 * time.Second}},
+		{"by elapsed time since the first call", delayed, pollcore.Retry, 0, 36 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 8 * time.Second}},
+		{"a negative count", full, pollcore.Retry, -1, 6 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 8 * time.Second}},
+		{"a minimum before the deadline", full, pollcore.Retry, 9, 39 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 19 * time.Second}},
+		{"no room for a minimum", fixed, pollcore.Retry, 9, 25 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 20 * time.Second}},
+		{"less than a fixed interval left", fixed, pollcore.Retry, 9, 45 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 15 * time.Second}},
 		{"to the deadline", full, pollcore.Retry, 9, 41 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 19 * time.Second}},
 		{"less than a minimum left", full, pollcore.Retry, 9, 59 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: time.Second}},
 		{"at the deadline", full, pollcore.Retry, 9, time.Minute, pollcore.Decision{Status: pollcore.TimedOut}},
@@ -88,6 +97,7 @@ func TestFullWindowUsesTheWholeWindow(t *testing.T) {
 		s := pollcore.Schedule{
 			Total: time.Duration(rapid.IntRange(1, 4000).Draw(t, "total")) * time.Second,
 			Min:   time.Duration(low) * time.Second, Max: time.Duration(high) * time.Second,
+			Initial: time.Duration(rapid.IntRange(0, 5000).Draw(t, "initial")) * time.Second,
 		}
 		require.NoError(t, s.Validate())
 		counted := rapid.Bool().Draw(t, "counted")
@@ -102,10 +112,10 @@ func TestFullWindowUsesTheWholeWindow(t *testing.T) {
 				require.Equal(t, s.Total, elapsed)
 				return
 			}
-			require.Less(t, calls, int(s.Total/s.Min)+2, "each call but the last uses up a minimum delay")
+			require.LessOrEqual(t, calls, int(s.Total/s.Min)+2, "each call but the last uses up a minimum delay")
+			require.LessOrEqual(t, d.Delay, s.Max)
 			if elapsed += d.Delay; elapsed < s.Total {
 				require.GreaterOrEqual(t, d.Delay, s.Min)
-				require.LessOrEqual(t, d.Delay, s.Max)
 			}
 		}
 	})
@@ -132,6 +142,18 @@ func TestNewSchedule(t *testing.T) {
 			require.Equal(t, []time.Duration{tt.wantMin, tt.wantExact}, []time.Duration{exact.Min, exact.Max})
 		})
 	}
+}
+
+// Next answers also for a schedule that Validate refuses.
+func TestNextDoesNotPanic(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		any64 := rapid.Int64()
+		d := func(name string) time.Duration { return time.Duration(any64.Draw(t, name) / 4) }
+		s := pollcore.Schedule{Total: d("total"), Initial: d("initial"), Min: d("min"), Max: d("max"), Mode: pollcore.Mode(rapid.IntRange(0, 1).Draw(t, "mode"))}
+		decision := s.Next(pollcore.Retry, pollcore.Progress{Attempts: rapid.Int().Draw(t, "attempts"), Elapsed: d("elapsed")})
+		require.Contains(t, []pollcore.Status{pollcore.Running, pollcore.TimedOut}, decision.Status)
+	})
 }
 
 func TestScheduleValidate(t *testing.T) {

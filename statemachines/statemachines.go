@@ -16,7 +16,8 @@ const (
 // the result of the last check. It ends in Fail states with the errors
 // JobPoller.Failed and JobPoller.TimedOut.
 //
-// It needs 3 state transitions a check. It is not redrivable, because a Fail
+// It needs 3 state transitions and 9 history events a check, so one execution
+// can make some 2,770 checks before its 25,000 events are used up. It is not redrivable, because a Fail
 // state fails again on a redrive.
 //
 //go:embed lambda-loop.asl.json

@@ -56,7 +56,10 @@ type script struct {
 func (s *script) functions() map[string]sim.LambdaFunction {
 	play := func(name string, answers *[]string) sim.LambdaFunction {
 		return func(_ context.Context, payload []byte) ([]byte, error) {
-			var contextObject struct{ Execution, State, StateMachine map[string]any }
+			var contextObject struct {
+				Execution map[string]any `json:"Execution"`
+				State     map[string]any `json:"State"`
+			}
 			if err := json.Unmarshal(payload, &contextObject); err != nil {
 				return nil, err
 			}

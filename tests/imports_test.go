@@ -179,7 +179,7 @@ func (g graph) chain(from string, is func(node) bool) []string {
 			return chain
 		}
 		for _, imported := range g[path].Imports {
-			if _, seen := importer[imported]; !seen {
+			if _, seen := importer[imported]; !seen && imported != "C" { // cgo, not a package
 				importer[imported] = path
 				queue = append(queue, imported)
 			}

@@ -80,8 +80,11 @@ func TestReadmeJSONSamples(t *testing.T) {
 		out, err := command.Output()
 		require.NoError(t, err, "%s", out)
 		var result struct {
-			Status string
-			Output struct{ Attempt, ElapsedSeconds int }
+			Status string `json:"status"`
+			Output struct {
+				Attempt        int `json:"attempt"`
+				ElapsedSeconds int `json:"elapsedSeconds"`
+			} `json:"output"`
 		}
 		require.NoError(t, json.Unmarshal(out, &result))
 		require.Equal(t, "SUCCEEDED", result.Status)

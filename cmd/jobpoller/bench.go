@@ -46,7 +46,7 @@ const (
 type bench struct {
 	options runOptions
 	clock   *sim.Clock
-	aws     aws.Config // the user's own, for services that are not local
+	aws     aws.Config // the user's own, if anything outside this machine is used
 
 	server *embeddeds3.Server // nil with an S3 server of the user's
 	client *s3.Client
@@ -71,12 +71,19 @@ type bench struct {
 func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Writer) (_ *bench, err error) {
 	b := &bench{options: o, clock: clock, bucket: o.bucket}
 	defer func() {
-		if err != nil {
-			err = &exitError{exitFailed, errors.Join(err, b.Close())}
+		if err == nil {
+			return
 		}
+		code := exitFailed
+		if ctx.Err() != nil {
+			code = exitInterrupted
+		}
+		err = &exitError{code, errors.Join(err, b.Close())}
 	}()
-	if b.aws, err = config.LoadDefaultConfig(ctx, config.WithDefaultRegion(sim.DefaultRegion)); err != nil {
-		return nil, fmt.Errorf("AWS configuration: %w", err)
+	if o.outside() {
+		if b.aws, err = config.LoadDefaultConfig(ctx, config.WithDefaultRegion(sim.DefaultRegion)); err != nil {
+			return nil, fmt.Errorf("AWS configuration: %w", err)
+		}
 	}
 	if err := b.openS3(); err != nil { //nolint:contextcheck // the server lives until Close
 		return nil, err
@@ -150,7 +157,7 @@ func (b *bench) serveLambda(ctx context.Context, stderr io.Writer) error {
 	job := func(ctx context.Context, payload []byte) ([]byte, error) {
 		result, err := b.job.invoke(ctx, payload)
 		if err != nil {
-			b.job.failed(err)
+			b.job.failed(err) // nobody waits for the answer
 		}
 		return result, err
 	}
@@ -181,9 +188,11 @@ func (b *bench) loadHandlers(log io.Writer) error {
 		BaseEndpoint: aws.String(b.endpoint), Region: sim.DefaultRegion,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	})
-	registry, err := jobs.NewRegistry(
-		lambdajob.New(invoker, b.client, b.bucket, prefix+"/jobs"),
-		dynamodbexport.New(dynamodb.NewFromConfig(b.aws)))
+	drivers := []jobs.Driver{lambdajob.New(invoker, b.client, b.bucket, prefix+"/jobs")}
+	if b.options.outside() {
+		drivers = append(drivers, dynamodbexport.New(dynamodb.NewFromConfig(b.aws)))
+	}
+	registry, err := jobs.NewRegistry(drivers...)
 	if err != nil {
 		return err
 	}
@@ -237,6 +246,21 @@ func (b *bench) functions(polled func(function string, result poller.Result, err
 	return all
 }
 
+// startTime is when the execution began: now, or if its name has a start record
+// already, when that says. A run of the same name takes up where that one was.
+func (b *bench) startTime(ctx context.Context) time.Time {
+	key := startrecord.Key{
+		ExecutionARN: sim.ExecutionARN(sim.Options{StateMachine: stateMachineName, Execution: b.options.name}),
+		Poller:       poller.DefaultPoller,
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	if stored, err := b.store.Load(ctx, key); err == nil {
+		return stored.Record.ExecutionStartTime
+	}
+	return b.clock.Now()
+}
+
 // note counts the checks and remembers whose start records the run has.
 func (b *bench) note(function string, payload []byte) {
 	b.mu.Lock()
@@ -249,10 +273,15 @@ func (b *bench) note(function string, payload []byte) {
 	}
 }
 
+// lookupTimeout bounds what a run still asks the store when it has ended.
+const lookupTimeout = 3 * time.Second
+
 // startRecords names the start records that the run has written.
 func (b *bench) startRecords(ctx context.Context) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
 	locations := []string{}
 	for _, key := range b.keys {
 		if _, err := b.store.Load(ctx, key); err == nil {

@@ -66,25 +66,23 @@ func process(function *runtimeapi.Function) sim.LambdaFunction {
 	}
 }
 
-// environment is the environment of the functions. With an S3 server of the
-// user's they need the user's AWS settings too.
+// environment is the environment of the functions: what is on this machine, and
+// the user's AWS settings if anything outside is used.
 func (b *bench) environment() []string {
-	env := []string{
-		"AWS_REGION=" + b.aws.Region,
-		"AWS_ENDPOINT_URL_LAMBDA=" + b.endpoint,
-		poller.EnvBucket + "=" + b.bucket,
-		poller.EnvPrefix + "=" + prefix,
-	}
-	if b.server != nil {
-		return append(env, "AWS_ENDPOINT_URL_S3="+b.server.URL(),
-			"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_EC2_METADATA_DISABLED=true")
-	}
-	for _, variable := range os.Environ() {
-		if strings.HasPrefix(variable, "AWS_") || strings.HasPrefix(variable, "HOME=") {
-			env = append(env, variable)
+	env := []string{"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_EC2_METADATA_DISABLED=true", "AWS_REGION=" + sim.DefaultRegion}
+	if b.options.outside() {
+		env = []string{"AWS_REGION=" + b.aws.Region}
+		for _, variable := range os.Environ() {
+			if strings.HasPrefix(variable, "AWS_") || strings.HasPrefix(variable, "HOME=") {
+				env = append(env, variable)
+			}
 		}
 	}
-	if b.options.s3Endpoint != "" {
+	env = append(env, "AWS_ENDPOINT_URL_LAMBDA="+b.endpoint, poller.EnvBucket+"="+b.bucket, poller.EnvPrefix+"="+prefix)
+	switch {
+	case b.server != nil:
+		env = append(env, "AWS_ENDPOINT_URL_S3="+b.server.URL())
+	case b.options.s3Endpoint != "":
 		env = append(env, "AWS_ENDPOINT_URL_S3="+b.options.s3Endpoint)
 	}
 	return env

@@ -99,7 +99,7 @@ func (p *progress) line() string {
 		line += fmt.Sprintf(" attempt %d ", p.attempt)
 	}
 	line += " " + elapsed
-	if wait := p.next.Sub(now); wait > 0 {
+	if wait := p.next.Sub(now); wait >= time.Second/2 {
 		line += "  next " + wait.Round(time.Second).String()
 	}
 	return line

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ func (b *bench) report(ctx context.Context, r *sim.Result) report {
 		Status: string(r.Status), ExecutionStatus: r.Status, ExecutionARN: r.ExecutionARN,
 		Output: r.Output, Error: r.Error, Cause: r.Cause,
 		Attempts: b.polls, ElapsedSeconds: r.Elapsed().Seconds(),
-		Transitions: r.Transitions, CostUSD: r.CostUSD(), Events: len(r.Events), Virtual: b.clock.Virtual(),
+		Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6, Events: len(r.Events), Virtual: b.clock.Virtual(),
 		StartRecords: b.startRecords(ctx), Data: b.options.data,
 	}
 	if exitCode(r) == exitTimedOut {

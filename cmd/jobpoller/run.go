@@ -5,13 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -43,7 +48,17 @@ type runOptions struct {
 	output  string
 	quiet   bool
 	verbose bool
+
+	job string // that the input asks for
 }
+
+// executionName is what names of executions are made of here; AWS allows a
+// little more.
+var executionName = regexp.MustCompile(`^[\w.-]{1,80}$`)
+
+// maxWaitLimit keeps a start record's retention above the wait and the 14 days
+// in which an execution can be redriven.
+const maxWaitLimit = 45 * 24 * 60 * 60
 
 func newRunCommand() *cobra.Command {
 	var o runOptions
@@ -85,7 +100,7 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 	f.StringVar(&o.input, "input", "", "file with the execution input, instead of the sample job's request")
 	f.BoolVar(&o.virtual, "virtual", false, "jump from timer to timer instead of waiting")
 	f.BoolVar(&o.processes, "processes", false, "build the two Lambda functions and run them as child processes behind a local Runtime API (needs the go command)")
-	f.StringVar(&o.name, "name", "", "name of the execution; the same name again finds the same start record")
+	f.StringVar(&o.name, "name", "", "name of the execution; a run of the same name takes up its start record")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the jitter of a virtual run")
 	f.StringVar(&o.data, "data", "", "folder in which the embedded S3 server keeps its objects; default is memory")
 	f.StringVar(&o.s3Endpoint, "s3-endpoint", "", "URL of an S3 server to use instead of the embedded one (credentials as for the AWS CLI)")
@@ -103,11 +118,22 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 	if !slices.Contains([]string{"text", "json", "jsonl"}, o.output) {
 		report("--output must be text, json or jsonl, is %q", o.output)
 	}
-	if o.jobSeconds < 0 {
-		report("--job-seconds must not be negative, is %d", o.jobSeconds)
+	if o.jobSeconds < 0 || o.jobSeconds > maxJobSeconds {
+		report("--job-seconds must be from 0 to %d, is %d", maxJobSeconds, o.jobSeconds)
 	}
-	if o.maxWait < 1 {
-		report("--max-wait must be at least 1 second, is %d", o.maxWait)
+	if o.maxWait < 1 || o.maxWait > maxWaitLimit {
+		report("--max-wait must be from 1 to %d seconds, is %d", maxWaitLimit, o.maxWait)
+	}
+	if o.name != "" && !executionName.MatchString(o.name) {
+		report("--name must have 1 to 80 letters, digits, dots, hyphens and underscores, is %q", o.name)
+	}
+	if endpoint, err := url.Parse(o.s3Endpoint); o.s3Endpoint != "" && (err != nil || endpoint.Host == "" || !strings.HasPrefix(endpoint.Scheme, "http")) {
+		report("--s3-endpoint must be a URL such as http://127.0.0.1:9000, is %q", o.s3Endpoint)
+	}
+	if o.bucket != "" {
+		if _, err := s3store.New(nil, o.bucket, prefix); err != nil {
+			report("--bucket: %w", err)
+		}
 	}
 	if o.input != "" {
 		for _, flag := range []string{"job-seconds", "job-fails", "max-wait"} {
@@ -137,6 +163,9 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 	return nil
 }
 
+// outside tells whether the run uses anything but this machine.
+func (o *runOptions) outside() bool { return o.external() || o.job != lambdajob.Name }
+
 // external tells whether start records go to an S3 server that is not ours.
 func (o *runOptions) external() bool { return o.s3Endpoint != "" || o.bucket != "" }
 
@@ -149,6 +178,9 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	input, err := o.readInput()
 	if err != nil {
 		return err
+	}
+	if o.job = requestJob(input); o.virtual && o.job == dynamodbexport.Name {
+		return usage("the job %s is the real service's, which does not work in virtual time: leave out --virtual", o.job)
 	}
 	clock := sim.NewRealClock()
 	if o.virtual {
@@ -164,7 +196,8 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	p := newProgress(c.ErrOrStderr(), o, clock, waitLimit(input))
 	result, err := sim.Run(c.Context(), machine, input, sim.Options{
 		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed,
-		Handlers: map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(bench.functions(p.polled))},
+		StartTime: bench.startTime(c.Context()),
+		Handlers:  map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(bench.functions(p.polled))},
 		OnEvent: func(e sim.Event) {
 			p.event(e)
 			r.event(e)
@@ -231,7 +264,20 @@ func (o *runOptions) readInput() ([]byte, error) {
 			"Payload":      sampleJobInput{Seconds: o.jobSeconds, Fail: o.jobFails},
 		},
 		"maxWaitSeconds": o.maxWait,
+		"initialDelay":   1, // no job has ended before
 	})
+}
+
+// requestJob is the job that the input asks for; an input that is no request
+// is for the sample job or for no job at all.
+func requestJob(input []byte) string {
+	request := struct {
+		Job string `json:"job"`
+	}{lambdajob.Name}
+	if json.Unmarshal(input, &request) != nil {
+		return lambdajob.Name
+	}
+	return request.Job
 }
 
 // waitLimit is the request's maxWaitSeconds, for the progress line; 0 if the

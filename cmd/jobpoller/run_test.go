@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"strings"
 	"testing"
 
@@ -75,6 +76,28 @@ func TestVirtualVerdicts(t *testing.T) {
 			require.Len(t, r.StartRecords, 1)
 		})
 	}
+}
+
+// A store that never answers does not keep the program from ending.
+func TestInterruptWithASilentStore(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for {
+			if _, err := listener.Accept(); err != nil {
+				return
+			}
+			cancel()
+		}
+	}()
+	var stdout, stderr bytes.Buffer
+	code := execute(ctx, []string{"run", "-q", "--s3-endpoint", "http://" + listener.Addr().String(), "--bucket", "silent"}, &stdout, &stderr)
+	require.Equal(t, exitInterrupted, code)
+	require.Contains(t, stdout.String(), "ABORTED")
 }
 
 // cancelOn ends a context when a text is written.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,8 +32,11 @@ type sampleJob struct {
 
 	mu      sync.Mutex
 	stops   []func() bool
-	started int
+	working sync.WaitGroup
 }
+
+// maxJobSeconds is the longest that a Standard execution may last: a year.
+const maxJobSeconds = 365 * 24 * 60 * 60
 
 // invoke is the function's handler.
 func (j *sampleJob) invoke(ctx context.Context, payload []byte) ([]byte, error) {
@@ -42,9 +46,14 @@ func (j *sampleJob) invoke(ctx context.Context, payload []byte) ([]byte, error) 
 	}
 	var input sampleJobInput
 	if len(event.Input) > 0 {
-		if err := json.Unmarshal(event.Input, &input); err != nil {
-			return nil, fmt.Errorf("payload of the sample job: %w", err)
+		decoder := json.NewDecoder(bytes.NewReader(event.Input))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&input); err != nil {
+			return nil, fmt.Errorf(`payload of the sample job, {"seconds": 15, "fail": false}: %w`, err)
 		}
+	}
+	if input.Seconds < 0 || input.Seconds > maxJobSeconds {
+		return nil, fmt.Errorf("payload of the sample job: seconds must be from 0 to %d, is %d", maxJobSeconds, input.Seconds)
 	}
 	job, err := lambdajob.Claim(ctx, j.client, event)
 	if errors.Is(err, lambdajob.ErrClaimed) {
@@ -55,9 +64,10 @@ func (j *sampleJob) invoke(ctx context.Context, payload []byte) ([]byte, error) 
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.started++
 	finish := context.WithoutCancel(ctx)
+	j.working.Add(1)
 	j.stops = append(j.stops, j.clock.AfterFunc(time.Duration(input.Seconds)*time.Second, func() {
+		defer j.working.Done()
 		var err error
 		if input.Fail {
 			err = job.Fail(finish, "the sample job was asked to fail")
@@ -76,6 +86,9 @@ func (j *sampleJob) stop() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, stop := range j.stops {
-		stop()
+		if stop() {
+			j.working.Done()
+		}
 	}
+	j.working.Wait()
 }

@@ -15,7 +15,17 @@ import (
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 )
 
+// localCredentials satisfy every server, so that nobody looks for others.
+var localCredentials = map[string]string{
+	"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_EC2_METADATA_DISABLED": "true",
+}
+
 func TestMain(m *testing.M) {
+	for name, value := range localCredentials {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
 	testscript.Main(m, map[string]func(){"jobpoller": main})
 }
 
@@ -41,10 +51,9 @@ func TestScripts(t *testing.T) {
 			for i, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY"} {
 				e.Setenv(name, values[i])
 			}
-			// Credentials that every server accepts, and no look for others.
-			e.Setenv("AWS_ACCESS_KEY_ID", "local")
-			e.Setenv("AWS_SECRET_ACCESS_KEY", "local")
-			e.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+			for name, value := range localCredentials {
+				e.Setenv(name, value)
+			}
 			return server.CreateBucket("there")
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "bigjson": bigJSON},

@@ -28,7 +28,14 @@ type Problem struct {
 	// Source is the line of the text at fault, shortened around the column.
 	Source string `json:"source,omitempty"`
 
-	caret int
+	caret  int
+	hidden bool
+}
+
+// Hidden returns a problem that is counted but never shown: the place and the
+// suggestion of one that stands behind [MaxShown] others are not worth finding.
+func Hidden(pointer, message string) Problem {
+	return Problem{Pointer: pointer, Message: message, hidden: true}
 }
 
 // At returns a problem at a byte offset of text.
@@ -42,7 +49,7 @@ func At(text []byte, offset int, pointer, message string) Problem {
 	if i := bytes.IndexByte(text[offset:], '\n'); i >= 0 {
 		end = offset + i
 	}
-	source, caret := excerpt(string(text[start:end]), offset-start)
+	source, caret := excerpt(text[start:end], offset-start)
 	return Problem{
 		Pointer: pointer,
 		Line:    1 + bytes.Count(text[:offset], []byte("\n")),
@@ -56,6 +63,9 @@ func At(text []byte, offset int, pointer, message string) Problem {
 // Suggest returns the problem with the nearest of candidates as its
 // suggestion, if one is near enough to word to be what the writer meant.
 func (p Problem) Suggest(word string, candidates ...string) Problem {
+	if p.hidden {
+		return p
+	}
 	p.Suggestion = Nearest(word, candidates)
 	return p
 }
@@ -95,6 +105,9 @@ func (ps Problems) Err() error {
 	}
 	sorted := slices.Clone(ps)
 	slices.SortStableFunc(sorted, func(a, b Problem) int {
+		if a.hidden || b.hidden {
+			return order(a.hidden) - order(b.hidden)
+		}
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}
@@ -103,13 +116,28 @@ func (ps Problems) Err() error {
 	return sorted
 }
 
-// Error lists every problem, each with its source line and a caret.
+func order(hidden bool) int {
+	if hidden {
+		return 1
+	}
+	return 0
+}
+
+// MaxShown is how many problems an error text lists. A text with more is
+// hardly of the kind that it was taken for.
+const MaxShown = 50
+
+// Error lists the problems, each with its source line and a caret.
 func (ps Problems) Error() string {
 	var b strings.Builder
 	if len(ps) > 1 {
 		fmt.Fprintf(&b, "%d problems:\n", len(ps))
 	}
 	for i, p := range ps {
+		if i == MaxShown {
+			fmt.Fprintf(&b, "\nand %d more", len(ps)-i)
+			break
+		}
 		if i > 0 {
 			b.WriteByte('\n')
 		}
@@ -122,14 +150,33 @@ func (ps Problems) Error() string {
 	return b.String()
 }
 
+// Brief lists the problems on one line, without the text they stand in.
+func (ps Problems) Brief() string {
+	lines := make([]string, 0, min(len(ps), MaxShown)+1)
+	for i, p := range ps {
+		if i == MaxShown {
+			lines = append(lines, fmt.Sprintf("and %d more", len(ps)-i))
+			break
+		}
+		lines = append(lines, p.String())
+	}
+	return strings.Join(lines, "; ")
+}
+
 // excerpt shortens a line around a byte offset, so that a document written on
 // one line stays readable, and returns the caret's column in the result.
-func excerpt(line string, offset int) (text string, caret int) {
+func excerpt(line []byte, offset int) (text string, caret int) {
 	const before, after = 40, 60
-	line = strings.TrimSuffix(line, "\r")
+	line = bytes.TrimSuffix(line, []byte("\r"))
 	offset = min(offset, len(line))
-	head := []rune(strings.ReplaceAll(line[:offset], "\t", " "))
-	tail := []rune(strings.ReplaceAll(line[offset:], "\t", " "))
+	// A document of one line may have many problems: look at no more of it
+	// than is shown, and one character to know that there is more.
+	from, to := max(0, offset-utf8.UTFMax*(before+1)), min(len(line), offset+utf8.UTFMax*(after+1))
+	for from > 0 && from < offset && !utf8.RuneStart(line[from]) {
+		from++
+	}
+	head := []rune(strings.ReplaceAll(string(line[from:offset]), "\t", " "))
+	tail := []rune(strings.ReplaceAll(string(line[offset:to]), "\t", " "))
 	if len(head) > before {
 		head = append([]rune("..."), head[len(head)-before:]...)
 	}

@@ -1,6 +1,7 @@
 package diag_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -42,6 +43,34 @@ func TestAtShortensLongLines(t *testing.T) {
 	require.Less(t, len(p.Source), 120)
 	lines := strings.Split(p.Snippet(), "\n")
 	require.Equal(t, strings.Index(lines[0], "!"), strings.Index(lines[1], "^"))
+}
+
+func TestAtShortensBetweenWideCharacters(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("€", 500) + "!" + strings.Repeat("€", 500)
+	p := diag.At([]byte(text), strings.Index(text, "!"), "", "wrong")
+	require.Equal(t, 501, p.Column)
+	require.Equal(t, "..."+strings.Repeat("€", 40)+"!"+strings.Repeat("€", 59)+"...", p.Source)
+}
+
+func TestProblemsErrIsShort(t *testing.T) {
+	t.Parallel()
+	text := []byte(strings.Repeat("x", 100_000))
+	var ps diag.Problems
+	for i := range diag.MaxShown {
+		ps = append(ps, diag.Hidden("", "hidden").Suggest("hiden", "hidden"), diag.At(text, i*5, "", "wrong"))
+	}
+	for range 20_000 - 2*diag.MaxShown {
+		ps = append(ps, diag.Hidden("", "hidden"))
+	}
+	require.ErrorContains(t, ps.Err(), "20000 problems:")
+	require.ErrorContains(t, ps.Err(), "and 19950 more")
+	require.NotContains(t, ps.Err().Error(), "hidden")
+	found, ok := errors.AsType[diag.Problems](ps.Err())
+	require.True(t, ok)
+	require.True(t, strings.HasPrefix(found.Brief(), "1:1: wrong; 1:6: wrong; "))
+	require.True(t, strings.HasSuffix(found.Brief(), "1:246: wrong; and 19950 more"))
+	require.Less(t, len(ps.Err().Error()), 20_000)
 }
 
 func TestProblemsErr(t *testing.T) {

@@ -56,10 +56,11 @@ type Member struct {
 	Value  *Node
 }
 
-// Document is a parsed text.
+// Document is a parsed text. It serves one reader at a time.
 type Document struct {
-	Root *Node
-	text []byte
+	Root     *Node
+	text     []byte
+	problems int // told of so far
 }
 
 // Parse reads exactly one JSON value. Its error is a diag.Problems: a syntax
@@ -146,6 +147,9 @@ func (n *Node) Describe() string {
 }
 
 func (d *Document) at(offset int, pointer, format string, args ...any) diag.Problem {
+	if d.problems++; d.problems > diag.MaxShown {
+		return diag.Hidden(pointer, fmt.Sprintf(format, args...))
+	}
 	return diag.At(d.text, offset, pointer, fmt.Sprintf(format, args...))
 }
 

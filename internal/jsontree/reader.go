@@ -15,7 +15,12 @@ import (
 //		"name":  r.Text(&job.Name),
 //		"limit": r.Int(&job.Limit, 1, 10),
 //	}, "name")
-type Reader struct{ Problems diag.Problems }
+type Reader struct {
+	Problems diag.Problems
+	// HideStrings keeps the text of wrong values that are strings out of the
+	// messages, for documents that must not reach a log.
+	HideStrings bool
+}
 
 // Report adds a problem.
 func (r *Reader) Report(p diag.Problem) { r.Problems = append(r.Problems, p) }
@@ -32,7 +37,7 @@ func (r *Reader) Reported(pointer string) bool {
 // missing ones. what names the object in messages: "a waiter".
 func (r *Reader) Object(n *Node, what string, members map[string]func(*Node), required ...string) {
 	if n.Kind != Object {
-		r.Report(n.Problem("expected %s, found %s", what, n.Describe()))
+		r.Report(n.Problem("expected %s, found %s", what, r.describe(n)))
 		return
 	}
 	names := make([]string, 0, len(members))
@@ -58,7 +63,7 @@ func (r *Reader) Object(n *Node, what string, members map[string]func(*Node), re
 func (r *Reader) Text(to *string) func(*Node) {
 	return func(n *Node) {
 		if n.Kind != String {
-			r.Report(n.Problem("expected a string, found %s", n.Describe()))
+			r.Report(n.Problem("expected a string, found %s", r.describe(n)))
 			return
 		}
 		*to = n.Text
@@ -69,7 +74,7 @@ func (r *Reader) Text(to *string) func(*Node) {
 func (r *Reader) OneOf(to *string, values ...string) func(*Node) {
 	return func(n *Node) {
 		if n.Kind != String || !slices.Contains(values, n.Text) {
-			r.Report(n.Problem("expected one of %s, found %s", strings.Join(values, ", "), n.Describe()).Suggest(n.Text, values...))
+			r.Report(n.Problem("expected one of %s, found %s", strings.Join(values, ", "), r.describe(n)).Suggest(n.Text, values...))
 			return
 		}
 		*to = n.Text
@@ -80,7 +85,7 @@ func (r *Reader) OneOf(to *string, values ...string) func(*Node) {
 func (r *Reader) Bool(to *bool) func(*Node) {
 	return func(n *Node) {
 		if n.Kind != Bool {
-			r.Report(n.Problem("expected true or false, found %s", n.Describe()))
+			r.Report(n.Problem("expected true or false, found %s", r.describe(n)))
 			return
 		}
 		*to = n.Text == "true"
@@ -92,7 +97,7 @@ func (r *Reader) Int(to *int, lo, hi int) func(*Node) {
 	return func(n *Node) {
 		i, err := strconv.Atoi(n.Text)
 		if n.Kind != Number || err != nil || i < lo || i > hi {
-			r.Report(n.Problem("expected a whole number from %d to %d, found %s", lo, hi, n.Describe()))
+			r.Report(n.Problem("expected a whole number from %d to %d, found %s", lo, hi, r.describe(n)))
 			return
 		}
 		*to = i
@@ -103,13 +108,21 @@ func (r *Reader) Int(to *int, lo, hi int) func(*Node) {
 func (r *Reader) List(item func(*Node)) func(*Node) {
 	return func(n *Node) {
 		if n.Kind != Array {
-			r.Report(n.Problem("expected an array, found %s", n.Describe()))
+			r.Report(n.Problem("expected an array, found %s", r.describe(n)))
 			return
 		}
 		for _, i := range n.Items {
 			item(i)
 		}
 	}
+}
+
+// describe names a value for a message.
+func (r *Reader) describe(n *Node) string {
+	if r.HideStrings && n.Kind == String {
+		return n.Kind.String()
+	}
+	return n.Describe()
 }
 
 // Nearest returns the value at the pointer below n, or the deepest one on the

@@ -1,6 +1,8 @@
 package jsontree_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,6 +64,44 @@ func TestReaderReportsEverything(t *testing.T) {
 	require.ErrorContains(t, err, "/tags: expected an array, found an object")
 	_, err = readJob(t, `3`)
 	require.ErrorContains(t, err, "expected a job, found a number (3)")
+}
+
+// A text with very many problems costs no more than one with a few.
+func TestReaderWithManyProblems(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	text.WriteString(`{"name":"x"`)
+	for i := range 20_000 {
+		fmt.Fprintf(&text, `,"nam%d":1`, i)
+	}
+	text.WriteString(`}`)
+	_, err := readJob(t, text.String())
+	require.ErrorContains(t, err, "20000 problems:")
+	require.ErrorContains(t, err, "and 19950 more")
+	require.ErrorContains(t, err, `did you mean "name"?`)
+	require.Less(t, len(err.Error()), 30_000)
+}
+
+func TestReaderHidesStrings(t *testing.T) {
+	t.Parallel()
+	doc, err := jsontree.Parse([]byte(`["hunter2", 42, true]`))
+	require.NoError(t, err)
+	r := jsontree.Reader{HideStrings: true}
+	var text string
+	var number int
+	var truth bool
+	items := doc.Root.Items
+	r.Int(&number, 1, 2)(items[0])
+	r.OneOf(&text, "a", "b")(items[0])
+	r.Bool(&truth)(items[0])
+	r.Object(items[0], "a job", nil)
+	r.Text(&text)(items[1])
+	r.List(func(*jsontree.Node) {})(items[2])
+	require.Len(t, r.Problems, 6)
+	require.Contains(t, r.Problems[4].Message, "found a number (42)")
+	for _, p := range r.Problems {
+		require.NotContains(t, p.Message, "hunter2")
+	}
 }
 
 func TestReported(t *testing.T) {

@@ -3,6 +3,8 @@ package jobs
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -29,10 +31,10 @@ var (
 	retryables = retry.IsErrorRetryables(retry.DefaultRetryables)
 )
 
-// Classify says what an error of a Driver means. Errors that are not the
+// Classify says what an error of Driver.Start means. Errors that are not the
 // AWS SDK's are taken for Unclear, the class that assumes least.
 func Classify(err error) Failure {
-	if errors.Is(err, ErrArguments) {
+	if errors.Is(err, ErrArguments) || refusedByClient(err) {
 		return Refused
 	}
 	if throttles.IsErrorThrottle(err) == aws.TrueTernary {
@@ -43,9 +45,9 @@ func Classify(err error) Failure {
 	}
 	if response, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
 		switch code := response.HTTPStatusCode(); {
-		case code == 429:
+		case code == http.StatusTooManyRequests:
 			return Throttled
-		case code == 408 || code < 400 || code >= 500:
+		case code == http.StatusRequestTimeout || code < 400 || code >= 500 || retryable(err):
 			return Unclear
 		default:
 			return Refused
@@ -57,9 +59,27 @@ func Classify(err error) Failure {
 	return Unclear
 }
 
-// Transient reports whether an equal call may succeed later: throttling,
-// faults of the service, connection errors and timeouts.
+// Transient reports whether an error of Driver.Describe says nothing about the
+// job, so that an equal call may succeed later: throttling, faults of the
+// service, no answer or half of one, and a caller that gave up.
 func Transient(err error) bool {
-	return Classify(err) == Throttled || retryables.IsErrorRetryable(err) == aws.TrueTernary ||
-		errors.Is(err, context.DeadlineExceeded)
+	if response, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
+		if code := response.HTTPStatusCode(); code >= 500 || code == http.StatusRequestTimeout {
+			return true
+		}
+	}
+	_, unanswered := errors.AsType[*smithyhttp.RequestSendError](err)
+	return unanswered || Classify(err) == Throttled || retryable(err) ||
+		errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+func retryable(err error) bool { return retryables.IsErrorRetryable(err) == aws.TrueTernary }
+
+// refusedByClient reports whether the SDK itself found the input wrong and
+// sent nothing.
+func refusedByClient(err error) bool {
+	_, invalid := errors.AsType[smithy.InvalidParamsError](err)
+	_, unserializable := errors.AsType[*smithy.SerializationError](err)
+	return invalid || unserializable
 }

@@ -29,7 +29,10 @@ type Driver interface {
 	// Idempotency says what protects the job from being started twice.
 	Idempotency() Idempotency
 	// Start starts the job and returns at once. An error wraps ErrArguments
-	// if the arguments cannot be used, else it is the service's own.
+	// if the arguments cannot be used, else it is the service's own. It tells
+	// of the whole call: unless the class is ByToken, the driver's client must
+	// not retry what may have had its effect, since a refusal of the second
+	// try would hide that of the first.
 	Start(ctx context.Context, r Request) (Ref, error)
 	// Describe returns what the service says of the job now, in the form of a
 	// Step Functions SDK integration's result (see Output). Its error is the

@@ -67,7 +67,7 @@ func (p *Poller) checkStatus(ctx context.Context, event Event) (*Result, error) 
 func (p *Poller) check(ctx context.Context, event Event, rec startrecord.Record, request *Request) (*Result, error) {
 	driver, err := p.Jobs.Driver(request.Job)
 	if err != nil {
-		return nil, jobError(err)
+		return nil, failWith(ErrorUnknownJob, err)
 	}
 	judge, err := request.compile()
 	if err != nil {
@@ -99,6 +99,7 @@ func (p *Poller) check(ctx context.Context, event Event, rec startrecord.Record,
 		result.Reason = fmt.Sprintf("not finished after %s of %s; %s", elapsed.Round(time.Second), schedule.Total,
 			strings.TrimPrefix(result.Reason, "no acceptor matched; "))
 	}
+	result.Reason = cut(result.Reason, maxReason)
 	if opErr == nil {
 		var remark string
 		if result.Output, remark, err = limitOutput(output, request.Waiter, p.OutputLimit); err != nil {

@@ -40,12 +40,9 @@ func FromEnvironment(ctx context.Context, drivers ...func(jobs.Environment) jobs
 	margin := env.number(EnvLeaseMargin, 1, 900)
 	days := env.number(EnvRetentionDays, 15, 3650)
 	level := env.level(EnvLogLevel)
-	if err := errors.Join(env.problems...); err != nil {
-		return nil, err
-	}
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("AWS configuration: %w", err)
+		env.report("AWS configuration: %w", err)
 	}
 	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
 		// A bucket is no host name of a custom endpoint.
@@ -53,11 +50,11 @@ func FromEnvironment(ctx context.Context, drivers ...func(jobs.Environment) jobs
 		o.DisableLogOutputChecksumValidationSkipped = true // else a line a check
 	})
 	store, err := s3store.New(client, bucket, prefix)
-	if err != nil {
-		return nil, fmt.Errorf("%s and %s: %w", EnvBucket, EnvPrefix, err)
+	if err != nil && bucket != "" {
+		env.report("environment variables %s and %s: %w", EnvBucket, EnvPrefix, err)
 	}
-	registry, err := allowed(os.Getenv(EnvJobs), jobs.Environment{AWS: cfg, S3: client, Bucket: bucket, Prefix: prefix}, drivers)
-	if err != nil {
+	registry := env.registry(EnvJobs, jobs.Environment{AWS: cfg, S3: client, Bucket: bucket, Prefix: prefix}, drivers)
+	if err := errors.Join(env.problems...); err != nil {
 		return nil, err
 	}
 	return New(Config{
@@ -68,29 +65,12 @@ func FromEnvironment(ctx context.Context, drivers ...func(jobs.Environment) jobs
 	})
 }
 
-// allowed builds the drivers of the jobs that the list names, or all of them.
-func allowed(list string, e jobs.Environment, drivers []func(jobs.Environment) jobs.Driver) (*jobs.Registry, error) {
-	built := make([]jobs.Driver, 0, len(drivers))
-	for _, d := range drivers {
-		built = append(built, d(e))
-	}
-	all, err := jobs.NewRegistry(built...)
-	if err != nil || list == "" {
-		return all, err
-	}
-	var chosen []jobs.Driver
-	for name := range strings.SplitSeq(list, ",") {
-		driver, err := all.Driver(strings.TrimSpace(name))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", EnvJobs, err)
-		}
-		chosen = append(chosen, driver)
-	}
-	return jobs.NewRegistry(chosen...)
-}
-
 // environment reads variables and collects what is wrong with them.
 type environment struct{ problems []error }
+
+func (e *environment) report(format string, args ...any) {
+	e.problems = append(e.problems, fmt.Errorf(format, args...))
+}
 
 func (e *environment) text(name, otherwise string) string {
 	if v := os.Getenv(name); v != "" {
@@ -102,7 +82,7 @@ func (e *environment) text(name, otherwise string) string {
 func (e *environment) required(name string) string {
 	v := os.Getenv(name)
 	if v == "" {
-		e.problems = append(e.problems, fmt.Errorf("environment variable %s is required, but not set", name))
+		e.report("environment variable %s is required, but not set", name)
 	}
 	return v
 }
@@ -115,7 +95,7 @@ func (e *environment) number(name string, lo, hi int) int {
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < lo || n > hi {
-		e.problems = append(e.problems, fmt.Errorf("environment variable %s must be a whole number from %d to %d, is %q", name, lo, hi, v))
+		e.report("environment variable %s must be a whole number from %d to %d, is %q", name, lo, hi, v)
 	}
 	return n
 }
@@ -124,8 +104,40 @@ func (e *environment) level(name string) slog.Level {
 	var level slog.Level
 	if v := os.Getenv(name); v != "" {
 		if err := level.UnmarshalText([]byte(v)); err != nil {
-			e.problems = append(e.problems, fmt.Errorf("environment variable %s must be debug, info, warn or error, is %q", name, v))
+			e.report("environment variable %s must be debug, info, warn or error, is %q", name, v)
 		}
 	}
 	return level
+}
+
+// registry builds the drivers of the jobs that the variable lists, or all of
+// them.
+func (e *environment) registry(name string, je jobs.Environment, drivers []func(jobs.Environment) jobs.Driver) *jobs.Registry {
+	built := make([]jobs.Driver, 0, len(drivers))
+	for _, d := range drivers {
+		built = append(built, d(je))
+	}
+	all, err := jobs.NewRegistry(built...)
+	if err != nil {
+		e.report("%w", err)
+		return nil
+	}
+	list := os.Getenv(name)
+	if list == "" {
+		return all
+	}
+	var chosen []jobs.Driver
+	for job := range strings.SplitSeq(list, ",") {
+		driver, err := all.Driver(strings.TrimSpace(job))
+		if err != nil {
+			e.report("environment variable %s: %w", name, err)
+			continue
+		}
+		chosen = append(chosen, driver)
+	}
+	allowed, err := jobs.NewRegistry(chosen...)
+	if err != nil {
+		e.report("environment variable %s: %w", name, err)
+	}
+	return allowed
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda/messages"
 
-	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
@@ -45,7 +44,7 @@ const (
 	// not answer. Retrying is safe.
 	ErrorServiceUnavailable = "JobPoller.ServiceUnavailable"
 	// ErrorConflict: the record of this execution, poller and scope is of
-	// another request.
+	// another request, or of an earlier execution of the same name.
 	ErrorConflict = "JobPoller.Conflict"
 )
 
@@ -75,11 +74,7 @@ func failWith(name string, cause error) *Error {
 func invalid(err error) *Error {
 	failure := failWith(ErrorInvalidRequest, err)
 	if problems, ok := errors.AsType[pollcore.Problems](err); ok {
-		lines := make([]string, len(problems))
-		for i, p := range problems {
-			lines[i] = p.String()
-		}
-		failure.Message = strings.Join(lines, "; ")
+		failure.Message = strings.Replace(err.Error(), problems.Error(), problems.Brief(), 1)
 	}
 	return failure
 }
@@ -96,19 +91,11 @@ func storeError(err error) *Error {
 	}
 }
 
-// jobError names an error of a driver's lookup.
-func jobError(err error) *Error {
-	if errors.Is(err, jobs.ErrUnknownJob) {
-		return failWith(ErrorUnknownJob, err)
-	}
-	return invalid(err)
-}
-
 // border turns an error into what aws-lambda-go reports under its own name:
 // only a messages.InvokeResponse_Error by value keeps its Type.
 func border(err error) error {
 	if named, ok := errors.AsType[*Error](err); ok {
-		return messages.InvokeResponse_Error{Type: named.Name, Message: named.Message}
+		return messages.InvokeResponse_Error{Type: named.Name, Message: cut(named.Message, maxMessage)}
 	}
 	return err
 }

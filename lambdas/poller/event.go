@@ -12,8 +12,8 @@ import (
 // MaxEventBytes is the largest payload that Step Functions passes to a task.
 const MaxEventBytes = 256 * 1024
 
-// defaultPoller is the poller of the bare event form, which names none.
-const defaultPoller = "default"
+// DefaultPoller is the poller of the bare event form, which names none.
+const DefaultPoller = "default"
 
 // Event is what a state machine sends either handler, in one of two forms:
 // the bare context object ("Payload.$": "$$"), or
@@ -62,7 +62,7 @@ func ParseEvent(payload []byte) (Event, error) {
 	if err != nil {
 		return Event{}, invalid(err)
 	}
-	var r eventReader
+	r := eventReader{jsontree.Reader{HideStrings: true}}
 	e := r.event(doc.Root)
 	if err := r.Problems.Err(); err != nil {
 		return Event{}, invalid(err)
@@ -76,7 +76,7 @@ func ParseEvent(payload []byte) (Event, error) {
 type eventReader struct{ jsontree.Reader }
 
 func (r *eventReader) event(n *jsontree.Node) Event {
-	e := Event{Key: startrecord.Key{Poller: defaultPoller}, LastAttempt: -1}
+	e := Event{Key: startrecord.Key{Poller: DefaultPoller}, LastAttempt: -1}
 	switch {
 	case n.Kind == jsontree.Object && n.Get("Context") != nil:
 		var input *jsontree.Node
@@ -96,7 +96,7 @@ func (r *eventReader) event(n *jsontree.Node) Event {
 		e.Bare = true
 		r.context(n, &e)
 	default:
-		r.Report(n.Problem(`expected the context object ("Payload.$": "$$") or an object with a member "Context", found %s`, n.Describe()))
+		r.Report(n.Problem(`expected the context object ("Payload.$": "$$") or an object with a member "Context", found %s`, n.Kind))
 	}
 	return e
 }
@@ -120,7 +120,7 @@ func (r *eventReader) context(n *jsontree.Node, e *Event) {
 	need("StartTime", func(n *jsontree.Node) {
 		t, err := time.Parse(time.RFC3339, n.Text)
 		if n.Kind != jsontree.String || err != nil {
-			r.Report(n.Problem("expected an RFC 3339 time, found %s", n.Describe()))
+			r.Report(n.Problem("expected an RFC 3339 time such as 2026-01-02T15:04:05Z, found %s", n.Kind))
 		}
 		e.ExecutionTime = t
 	})

@@ -26,6 +26,6 @@ func (p *Poller) log(ctx context.Context, handler string, event Event, result *R
 		return
 	}
 	p.Log.WarnContext(ctx, handler, append(attrs, "error", name)...)
-	// A message may quote the event or a service's answer.
+	// A message may quote a waiter or a service's answer.
 	p.Log.DebugContext(ctx, handler, append(attrs, "message", err.Error())...)
 }

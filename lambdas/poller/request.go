@@ -1,6 +1,7 @@
 package poller
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -41,7 +42,7 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 		return nil, nil, fail(ErrorInvalidRequest, `the event carries no request: neither "Input" nor the execution's input is there`)
 	}
 	q := &Request{OnRunning: "return", EndAs: "status", arguments: json.RawMessage("{}")}
-	var r jsontree.Reader
+	r := jsontree.Reader{HideStrings: true}
 	var minDelay, maxDelay, dwell int
 	var waiter *jsontree.Node
 	onTimeout := "leave"
@@ -69,7 +70,7 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 	}
 	driver, err := p.Jobs.Driver(q.Job)
 	if err != nil {
-		return nil, nil, jobError(err)
+		return nil, nil, failWith(ErrorUnknownJob, err)
 	}
 	q.Waiter = driver.Waiter()
 	if waiter != nil {
@@ -103,7 +104,7 @@ func (q *Request) setDelays(minDelay, maxDelay int) {
 	}
 	if maxDelay > 0 {
 		w.MaxDelay = maxDelay
-	} else if minDelay > max(w.MaxDelay, pollcore.DefaultMaxDelay) {
+	} else if minDelay > cmp.Or(w.MaxDelay, pollcore.DefaultMaxDelay) {
 		w.MaxDelay = minDelay
 	}
 	q.Waiter, q.WaiterName = &w, w.Name

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -29,12 +30,28 @@ type Result struct {
 	Reason string `json:"reason"`
 }
 
+// maxReason bounds a reason in bytes. A reason quotes what the service
+// returned, and the whole result must fit into a state's 256 KiB.
+const maxReason = 4096
+
+// maxMessage bounds the message of an error in bytes, of which Step Functions
+// makes a cause of at most 32,768 characters.
+const maxMessage = 16 * 1024
+
+// cut shortens a text to a limit in bytes, at the border of a character.
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "... (cut)"
+}
+
 // seconds rounds up, so that a wait never ends before its time.
 func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
 
 // limitOutput cuts an output whose JSON is larger than limit to the fields
 // that the waiter reads, and returns a remark that says so.
-func limitOutput(output any, w *pollcore.Waiter, limit int) (cut any, remark string, err error) {
+func limitOutput(output any, w *pollcore.Waiter, limit int) (kept any, remark string, err error) {
 	text, err := json.Marshal(output)
 	if err != nil {
 		return nil, "", fmt.Errorf("output of the describe call: %w", err)
@@ -42,9 +59,9 @@ func limitOutput(output any, w *pollcore.Waiter, limit int) (cut any, remark str
 	if len(text) <= limit {
 		return output, "", nil
 	}
-	cut = w.Prune(output)
-	if kept, err := json.Marshal(cut); err != nil || len(kept) > limit {
-		cut = nil
+	kept = w.Prune(output)
+	if text, err := json.Marshal(kept); err != nil || len(text) > limit {
+		kept = nil
 	}
-	return cut, fmt.Sprintf("; output of %d bytes is cut to what the waiter reads", len(text)), nil
+	return kept, fmt.Sprintf("; output of %d bytes is cut to what the waiter reads", len(text)), nil
 }

@@ -37,8 +37,14 @@ func (p *Poller) runJob(ctx context.Context, event Event) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, bounded := ctx.Deadline(); !bounded {
+		// The record promises that this invocation ends with its lease.
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, defaultInvocation)
+		defer cancel()
+	}
 	s := &starter{
-		Poller: p, key: event.Key, request: request, driver: driver,
+		Poller: p, key: event.Key, executionTime: event.ExecutionTime, request: request, driver: driver,
 		job: jobs.Request{Arguments: request.arguments, Token: event.Key.Token(event.ExecutionTime)},
 	}
 	rec, err := s.record(ctx, event)
@@ -60,10 +66,14 @@ func (p *Poller) runJob(ctx context.Context, event Event) (*Result, error) {
 type starter struct {
 	*Poller
 
-	key     startrecord.Key
-	request *Request
-	driver  jobs.Driver
-	job     jobs.Request
+	key           startrecord.Key
+	executionTime time.Time
+	request       *Request
+	driver        jobs.Driver
+	job           jobs.Request
+	// uncertain: an owner of the record before this invocation may have
+	// started the job.
+	uncertain bool
 }
 
 // record is the record of a first start.
@@ -72,7 +82,7 @@ func (s *starter) record(ctx context.Context, event Event) (startrecord.Record, 
 	if err != nil {
 		return startrecord.Record{}, failWith(ErrorInvalidRequest, err)
 	}
-	now := s.Now()
+	now := s.Now().UTC()
 	return startrecord.Record{
 		ExecutionARN: s.key.ExecutionARN, ExecutionStartTime: event.ExecutionTime, RedriveCount: event.RedriveCount,
 		Poller: s.key.Poller, Scope: s.key.Scope,
@@ -86,13 +96,10 @@ func (s *starter) record(ctx context.Context, event Event) (startrecord.Record, 
 // lease is how long this invocation may still act: what is left of it, and the
 // margin for a request that it has already sent when it is killed.
 func (s *starter) lease(ctx context.Context) int {
-	left := defaultInvocation
 	// The deadline is the Lambda service's, so the service's clock and not
 	// s.Now, which may be virtual, says what is left.
-	if deadline, ok := ctx.Deadline(); ok {
-		left = max(0, time.Until(deadline))
-	}
-	return seconds(left + s.LeaseMargin)
+	deadline, _ := ctx.Deadline()
+	return seconds(max(0, time.Until(deadline)) + s.LeaseMargin)
 }
 
 // resume decides what to do about a record that is there already.
@@ -103,6 +110,10 @@ func (s *starter) resume(ctx context.Context) (*Result, error) {
 			return nil, storeError(err)
 		}
 		rec := stored.Record
+		if !rec.ExecutionStartTime.Equal(s.executionTime) {
+			return nil, fail(ErrorConflict, "the start record %s is of an earlier execution of this name, which began at %s: "+
+				"delete the record, or start an execution of another name", s.Store.Location(s.key), rec.ExecutionStartTime.Format(time.RFC3339Nano))
+		}
 		if rec.RequestHash != s.request.hash {
 			return nil, fail(ErrorConflict, "the start record %s is of another request: "+
 				"give each poller of an execution its own Poller name, and each iteration its own Scope", s.Store.Location(s.key))
@@ -139,8 +150,8 @@ func leaseOf(rec startrecord.Record) time.Duration {
 func (s *starter) takeOver(ctx context.Context, stored startrecord.Stored) (*Result, error) {
 	rec := stored.Record
 	// FAILED without a job is a refusal: the service said that there is none.
-	mayHaveStarted := rec.Status == startrecord.StatusStarting
-	if mayHaveStarted && !s.canRepeat(rec) {
+	s.uncertain = rec.Status == startrecord.StatusStarting
+	if s.uncertain && !s.canRepeat(ctx, rec) {
 		rec.Status = startrecord.StatusUnknown
 		if _, err := s.Store.Replace(ctx, s.key, rec, stored.Version); err != nil {
 			return nil, replaceError(err)
@@ -152,7 +163,7 @@ func (s *starter) takeOver(ctx context.Context, stored startrecord.Stored) (*Res
 	if err != nil {
 		return nil, replaceError(err)
 	}
-	if finder, ok := s.driver.(jobs.Finder); ok && mayHaveStarted {
+	if finder, ok := s.driver.(jobs.Finder); ok && s.uncertain {
 		ref, found, err := finder.Find(ctx, s.job)
 		if err != nil {
 			return nil, s.startError(ctx, stored, err)
@@ -165,13 +176,15 @@ func (s *starter) takeOver(ctx context.Context, stored startrecord.Stored) (*Res
 }
 
 // canRepeat tells whether the job may be started once more although it may be
-// running: the service remembers the token, or the driver can find the job.
-func (s *starter) canRepeat(rec startrecord.Record) bool {
+// running: the driver can find the job, or the service remembers the token, and
+// will until the last request that this invocation sends.
+func (s *starter) canRepeat(ctx context.Context, rec startrecord.Record) bool {
 	if _, ok := s.driver.(jobs.Finder); ok {
 		return true
 	}
 	i := s.driver.Idempotency()
-	return i.Class == jobs.ByToken && (i.Window == 0 || s.Now().Sub(rec.StartedAt) < i.Window)
+	last := s.Now().Add(time.Duration(s.lease(ctx)) * time.Second)
+	return i.Class == jobs.ByToken && (i.Window == 0 || last.Sub(rec.StartedAt) < i.Window)
 }
 
 // start starts the job as the owner of the record stored.
@@ -201,39 +214,47 @@ func (s *starter) started(ctx context.Context, stored startrecord.Stored, ref jo
 		return s.resume(ctx)
 	}
 	if err != nil {
-		return nil, storeError(err)
+		return nil, storeError(fmt.Errorf("the job is started (%s), but that is not recorded: %w", rec.JobRef, err))
 	}
 	return s.replay(stored.Record)
 }
 
-// startError keeps in the record what the failed start call means, and names
-// the error.
+// startError keeps in the record what the failed call means, and names the
+// error.
 func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cause error) error {
-	rec := stored.Record
-	rec.LeaseSeconds = 0
 	var failure *Error
-	switch jobs.Classify(cause) {
-	case jobs.Refused:
-		rec.Status = startrecord.StatusFailed
+	class := jobs.Classify(cause)
+	switch {
+	case errors.Is(cause, jobs.ErrArguments):
+		failure = invalid(cause)
+	case class == jobs.Refused:
 		failure = failWith(ErrorFailed, fmt.Errorf("%s was refused: %w", s.request.Job, cause))
-		if errors.Is(cause, jobs.ErrArguments) {
-			failure = failWith(ErrorInvalidRequest, cause)
-		}
-	case jobs.Throttled:
-		rec.Status = startrecord.StatusFailed
+	case class == jobs.Throttled:
 		failure = failWith(ErrorServiceUnavailable, fmt.Errorf("%s was throttled: %w", s.request.Job, cause))
 	default:
 		failure = failWith(ErrorServiceUnavailable, fmt.Errorf("%s may or may not have started: %w", s.request.Job, cause))
-		if !s.canRepeat(rec) {
-			rec.Status = startrecord.StatusUnknown
-			failure = s.unknown()
-			failure.Message += ": " + cause.Error()
-		}
+	}
+	rec := stored.Record
+	switch {
+	case class != jobs.Unclear && !s.uncertain:
+		rec.Status, rec.LeaseSeconds = startrecord.StatusFailed, 0
+	case !s.canRepeat(ctx, rec):
+		rec.Status, rec.LeaseSeconds = startrecord.StatusUnknown, 0
+		failure = s.unknown()
+		failure.Message += ": " + cause.Error()
+	case s.driver.Idempotency().Class == jobs.ByToken:
+		rec.LeaseSeconds = 0
+	default:
+		// Find would miss a job that the service is about to start.
+		rec.LeaseSeconds = seconds(s.LeaseMargin)
 	}
 	// If this write fails too, the lease ends by itself and the next call
 	// takes over.
-	if _, err := s.Store.Replace(context.WithoutCancel(ctx), s.key, rec, stored.Version); err != nil {
-		s.Log.WarnContext(ctx, "start record could not be given back", "error", err)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.LeaseMargin)
+	defer cancel()
+	if _, err := s.Store.Replace(ctx, s.key, rec, stored.Version); err != nil {
+		s.Log.WarnContext(ctx, "start record could not be given back",
+			"execution", s.key.ExecutionARN, "poller", s.key.Poller, "scope", s.key.Scope, "error", err)
 	}
 	return failure
 }
@@ -257,9 +278,13 @@ func (s *starter) replay(rec startrecord.Record) (*Result, error) {
 }
 
 func (s *starter) unknown() *Error {
-	return fail(ErrorJobStartUnknown, "an earlier invocation died while it started the job, "+
-		"and %s does not protect it from being started twice: see whether it runs, then start a new execution (start record %s)",
-		s.request.Job, s.Store.Location(s.key))
+	protection := "does not protect it from being started twice"
+	if i := s.driver.Idempotency(); i.Class == jobs.ByToken {
+		protection = fmt.Sprintf("remembers the token of a start for %s only", i.Window)
+	}
+	return fail(ErrorJobStartUnknown, "an earlier invocation may have started the job, and %s %s: "+
+		"see whether it runs, then start a new execution (start record %s)",
+		s.request.Job, protection, s.Store.Location(s.key))
 }
 
 // replaceError passes startrecord.ErrChanged on, for the caller to look again.

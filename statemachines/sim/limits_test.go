@@ -168,7 +168,7 @@ there are handlers for `+describe)
 	require.ErrorContains(t, err, "execution input: 1:7: not valid JSON")
 
 	_, err = sim.Run(t.Context(), succeed, nil, sim.Options{Execution: "a:b"})
-	require.ErrorContains(t, err, `option Execution: "a:b" holds ":" or "/"`)
+	require.ErrorContains(t, err, `option Execution: "a:b" is no name`)
 }
 
 // An error of a handler that is no TaskError is the test's, not the

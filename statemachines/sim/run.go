@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -84,6 +86,7 @@ type Options struct {
 	Region       string             // default DefaultRegion
 	Account      string             // default DefaultAccount
 	Seed         uint64             // of the jitter of retries
+	StartTime    time.Time          // what the context object says of the start, for a run that goes on with another; zero: the clock's time
 	OnEvent      func(Event)        // is called for every event of the history, on the goroutine of Run, in order
 }
 
@@ -184,29 +187,58 @@ func Run(ctx context.Context, m *asl.StateMachine, input []byte, o Options) (*Re
 	return r.result, nil
 }
 
-// complete fills in the defaults.
+// ExecutionARN returns the ARN of the execution that Run makes with the options.
+func ExecutionARN(o Options) string {
+	o.fill()
+	return arn(o, "execution") + o.StateMachine + ":" + o.Execution
+}
+
+func arn(o Options, kind string) string {
+	return "arn:aws:states:" + o.Region + ":" + o.Account + ":" + kind + ":"
+}
+
+// complete fills in the defaults and checks the names.
 func (o *Options) complete() error {
-	for _, option := range []struct {
-		name  string
-		value *string
-		other string
-	}{
-		{"Execution", &o.Execution, DefaultExecution},
-		{"StateMachine", &o.StateMachine, DefaultStateMachine},
-		{"Region", &o.Region, DefaultRegion},
-		{"Account", &o.Account, DefaultAccount},
+	o.fill()
+	for _, option := range []struct{ name, value string }{
+		{"Execution", o.Execution}, {"StateMachine", o.StateMachine}, {"Region", o.Region}, {"Account", o.Account},
 	} {
-		if *option.value == "" {
-			*option.value = option.other
-		}
-		if strings.ContainsAny(*option.value, ":/") {
-			return fmt.Errorf("option %s: %q holds \":\" or \"/\", which AWS does not allow", option.name, *option.value)
+		if utf8.RuneCountInString(option.value) > maxName || strings.ContainsFunc(option.value, notInName) {
+			return fmt.Errorf("option %s: %q is no name: AWS allows at most %d characters, without white space, control characters and any of %s",
+				option.name, option.value, maxName, forbiddenInName)
 		}
 	}
 	if o.Clock == nil {
 		o.Clock = NewVirtualClock(DefaultStart)
 	}
 	return nil
+}
+
+// Names of executions and state machines, by the API reference of
+// StartExecution.
+const (
+	maxName         = 80
+	forbiddenInName = "<>{}[]?*\"#%\\^|~`$&,;:/"
+)
+
+func notInName(r rune) bool {
+	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(forbiddenInName, r)
+}
+
+func (o *Options) fill() {
+	for _, option := range []struct {
+		value *string
+		other string
+	}{
+		{&o.Execution, DefaultExecution},
+		{&o.StateMachine, DefaultStateMachine},
+		{&o.Region, DefaultRegion},
+		{&o.Account, DefaultAccount},
+	} {
+		if *option.value == "" {
+			*option.value = option.other
+		}
+	}
 }
 
 func readInput(input []byte) (*Payload, error) {
@@ -225,19 +257,19 @@ func readInput(input []byte) (*Payload, error) {
 
 // start records the start and schedules the first state.
 func (r *run) start(input *Payload) {
-	arn := "arn:aws:states:" + r.options.Region + ":" + r.options.Account
 	role := "arn:aws:iam::" + r.options.Account + ":role/" + r.options.StateMachine
 	now := r.clock.Now()
-	r.result = &Result{
-		ExecutionARN: arn + ":execution:" + r.options.StateMachine + ":" + r.options.Execution,
-		Start:        now,
+	r.result = &Result{ExecutionARN: ExecutionARN(r.options), Start: now}
+	if !r.options.StartTime.IsZero() {
+		now = r.options.StartTime
 	}
 	r.execution = map[string]any{
 		"Id": r.result.ExecutionARN, "Input": input.Value(), "Name": r.options.Execution,
 		"RoleArn": role, "StartTime": formatTime(now), "RedriveCount": json.Number("0"),
 	}
 	r.definition = map[string]any{
-		"Id": arn + ":stateMachine:" + r.options.StateMachine, "Name": r.options.StateMachine,
+		"Id":   arn(r.options, "stateMachine") + r.options.StateMachine,
+		"Name": r.options.StateMachine,
 	}
 	r.record(ExecutionStarted, 0, Details{Input: input, RoleArn: role})
 	if r.machine.TimeoutSeconds > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
@@ -44,7 +45,7 @@ func New(invoker Invoker, reader ObjectReader, bucket, prefix string) *Driver {
 
 // FromEnvironment returns the driver of a Lambda function.
 func FromEnvironment(e jobs.Environment) jobs.Driver {
-	return New(lambda.NewFromConfig(e.AWS), e.S3, e.Bucket, e.Prefix+"/jobs")
+	return New(lambda.NewFromConfig(e.AWS), e.S3, e.Bucket, strings.TrimSuffix(e.Prefix, "/")+"/jobs")
 }
 
 // Name implements jobs.Driver.
@@ -63,12 +64,17 @@ func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, Name, err)
 	}
-	var reader jsontree.Reader
+	reader := jsontree.Reader{HideStrings: true}
 	var function string
 	event := Event{StatusBucket: d.bucket, StatusKey: d.prefix + "/" + r.Token + ".json"}
-	reader.Object(doc.Root, "the arguments", map[string]func(*jsontree.Node){
-		"FunctionName": reader.Text(&function),
-		"Payload":      func(n *jsontree.Node) { event.Input = n.Raw() },
+	reader.Object(doc.Root, "the object of arguments", map[string]func(*jsontree.Node){
+		"FunctionName": func(n *jsontree.Node) {
+			reader.Text(&function)(n)
+			if n.Kind == jsontree.String && n.Text == "" {
+				reader.Report(n.Problem("expected the name or ARN of a function, found an empty string"))
+			}
+		},
+		"Payload": func(n *jsontree.Node) { event.Input = n.Raw() },
 	}, "FunctionName")
 	if err := reader.Problems.Err(); err != nil {
 		return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, Name, err)

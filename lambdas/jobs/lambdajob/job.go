@@ -83,7 +83,8 @@ func Claim(ctx context.Context, client StatusClient, event Event) (*Job, error) 
 	return j, nil
 }
 
-// Succeed records that the work is done. The result is optional JSON data.
+// Succeed records that the work is done. The result is optional JSON data, of
+// which the poller reads at most 256 KiB: keep more in S3 and return its key.
 func (j *Job) Succeed(ctx context.Context, result any) error {
 	return j.put(ctx, Status{Status: Succeeded, Result: result}, nil)
 }
@@ -98,6 +99,10 @@ func (j *Job) put(ctx context.Context, s Status, ifNoneMatch *string) error {
 	body, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("status of the job is not JSON: %w", err)
+	}
+	if len(body) > maxStatusBytes {
+		return fmt.Errorf("status %s has %d bytes, more than the %d that its poller reads: keep large results in S3 and return their key",
+			s.Status, len(body), maxStatusBytes)
 	}
 	_, err = j.client.PutObject(ctx, &s3.PutObjectInput{
 		Bucket: &j.event.StatusBucket, Key: &j.event.StatusKey,

@@ -38,5 +38,8 @@ func readStatus(ctx context.Context, client ObjectReader, bucket, key string) (*
 	if err != nil {
 		return nil, fmt.Errorf("status object s3://%s/%s: %w", bucket, key, err)
 	}
+	if doc.Root.Kind != jsontree.Object {
+		return nil, fmt.Errorf("status object s3://%s/%s holds %s instead of an object", bucket, key, doc.Root.Kind)
+	}
 	return doc.Root, nil
 }

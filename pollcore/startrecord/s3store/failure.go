@@ -41,7 +41,7 @@ func (s *Store) misconfigured(err error) string {
 	}
 	switch code := code(err); code {
 	case "NoSuchBucket":
-		return fmt.Sprintf("bucket %q does not exist; create it or correct JOBPOLLER_BUCKET", s.bucket)
+		return fmt.Sprintf("bucket %q does not exist; create it or configure another", s.bucket)
 	case "NoSuchKey", "RequestTimeout": // the second comes with status 400
 		return ""
 	case "PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException":

@@ -28,9 +28,9 @@ func names(bucket, prefix string) (folder string, err error) {
 	var problems []string
 	switch {
 	case bucket == "":
-		problems = append(problems, "the bucket's name is empty; set JOBPOLLER_BUCKET")
+		problems = append(problems, "the bucket's name is empty")
 	case !bucketName.MatchString(bucket):
-		problems = append(problems, fmt.Sprintf("%q is not a bucket's name, which has 3 to 63 of a-z, 0-9, dot and hyphen; correct JOBPOLLER_BUCKET", bucket))
+		problems = append(problems, fmt.Sprintf("%q is not a bucket's name, which has 3 to 63 of a-z, 0-9, dot and hyphen", bucket))
 	}
 	trimmed := strings.TrimSuffix(prefix, "/")
 	segments := strings.Split(trimmed, "/")

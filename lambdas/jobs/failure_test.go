@@ -1,0 +1,214 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+)
+
+// endpoint is a service that answers every request in one way, and the
+// configuration of its clients, which try once.
+func endpoint(t *testing.T, answer http.HandlerFunc) aws.Config {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	return aws.Config{
+		Region: "us-east-1", BaseEndpoint: &server.URL, HTTPClient: server.Client(), RetryMaxAttempts: 1,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "example"}, nil
+		}),
+	}
+}
+
+// The operations by which the services are asked.
+
+func describeExport(ctx context.Context, cfg aws.Config) error {
+	_, err := dynamodb.NewFromConfig(cfg).DescribeExport(ctx, &dynamodb.DescribeExportInput{ExportArn: aws.String("arn:x")})
+	return err
+}
+
+func invokeFunction(ctx context.Context, cfg aws.Config) error {
+	_, err := lambda.NewFromConfig(cfg).Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String("f")})
+	return err
+}
+
+func getObject(ctx context.Context, cfg aws.Config) error {
+	_, err := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }).
+		GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String("b"), Key: aws.String("k")})
+	return err
+}
+
+// json10 answers as DynamoDB does.
+func json10(status int, code string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		w.WriteHeader(status)
+		if code != "" {
+			fmt.Fprintf(w, `{"__type": "com.amazonaws.dynamodb.v20120810#%s", "message": "no"}`, code)
+		}
+	}
+}
+
+// restJSON answers as Lambda does.
+func restJSON(status int, code string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Amzn-Errortype", code)
+		w.WriteHeader(status)
+		fmt.Fprint(w, `{"Message": "no"}`)
+	}
+}
+
+// restXML answers as S3 does.
+func restXML(status int, code string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `<Error><Code>%s</Code><Message>no</Message></Error>`, code)
+	}
+}
+
+func text(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	}
+}
+
+// hangUp drops the connection, in the middle of an answer if there is one.
+func hangUp(answer string, reset bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		if tcp, ok := conn.(*net.TCPConn); ok && reset {
+			_ = tcp.SetLinger(0)
+		}
+		_, _ = conn.Write([]byte(answer))
+		_ = conn.Close()
+	}
+}
+
+func TestClassify(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name      string
+		answer    http.HandlerFunc
+		call      func(context.Context, aws.Config) error
+		want      jobs.Failure
+		transient bool
+	}{
+		{"access denied", json10(400, "AccessDeniedException"), describeExport, jobs.Refused, false},
+		{"invalid", json10(400, "ValidationException"), describeExport, jobs.Refused, false},
+		{"not found", json10(400, "ExportNotFoundException"), describeExport, jobs.Refused, false},
+		{"expired token", json10(400, "ExpiredTokenException"), describeExport, jobs.Refused, false},
+		{"throttled", json10(400, "ThrottlingException"), describeExport, jobs.Throttled, true},
+		{"too many exports", json10(400, "LimitExceededException"), describeExport, jobs.Throttled, true},
+		{"throttled as unavailable", json10(503, "ThrottlingException"), describeExport, jobs.Throttled, true},
+		{"the request came too slowly", json10(400, "RequestTimeoutException"), describeExport, jobs.Unclear, true},
+		{"internal error", json10(500, "InternalServerError"), describeExport, jobs.Unclear, true},
+		{"unavailable", json10(503, "ServiceUnavailable"), describeExport, jobs.Unclear, true},
+		{"not implemented", json10(501, ""), describeExport, jobs.Unclear, true},
+		{"bad gateway of a proxy", text(502, "<html>bad gateway</html>"), describeExport, jobs.Unclear, true},
+		{"429 of a proxy", text(429, ""), describeExport, jobs.Throttled, true},
+		{"408 of a proxy", text(408, ""), describeExport, jobs.Unclear, true},
+		{"403 of a proxy", text(403, "no"), describeExport, jobs.Refused, false},
+		{"an answer that is not the service's", text(200, "<html>log in</html>"), describeExport, jobs.Unclear, false},
+		{"no answer", hangUp("", false), describeExport, jobs.Unclear, true},
+		{"reset", hangUp("", true), describeExport, jobs.Unclear, true},
+		{"half an answer", hangUp("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"Exp", false), describeExport, jobs.Unclear, true},
+		{"Lambda's not found", restJSON(404, "ResourceNotFoundException"), invokeFunction, jobs.Refused, false},
+		{"Lambda's throttle", restJSON(429, "TooManyRequestsException"), invokeFunction, jobs.Throttled, true},
+		{"Lambda's fault", restJSON(500, "ServiceException"), invokeFunction, jobs.Unclear, true},
+		{"S3's not found", restXML(404, "NoSuchKey"), getObject, jobs.Refused, false},
+		{"S3's throttle", restXML(503, "SlowDown"), getObject, jobs.Throttled, true},
+		{"S3's timeout", restXML(400, "RequestTimeout"), getObject, jobs.Unclear, true},
+		{"S3's precondition", restXML(412, "PreconditionFailed"), getObject, jobs.Refused, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			err := tt.call(t.Context(), endpoint(t, tt.answer))
+			require.Error(t, err)
+			require.Equal(t, tt.want, jobs.Classify(err), "%v", err)
+			require.Equal(t, tt.transient, jobs.Transient(err), "%v", err)
+		})
+	}
+}
+
+func TestClassifyWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	unused := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
+	tests := []struct {
+		name      string
+		call      func(t *testing.T) error
+		want      jobs.Failure
+		transient bool
+	}{
+		{"no server", func(t *testing.T) error {
+			server := httptest.NewServer(nil)
+			server.Close()
+			cfg := endpoint(t, unused)
+			cfg.BaseEndpoint = &server.URL
+			return describeExport(t.Context(), cfg)
+		}, jobs.Unclear, true},
+		{"no such host", func(t *testing.T) error {
+			cfg := endpoint(t, unused)
+			cfg.BaseEndpoint = aws.String("http://nowhere.invalid")
+			return describeExport(t.Context(), cfg)
+		}, jobs.Unclear, true},
+		{"the client's time limit", func(t *testing.T) error {
+			release := make(chan struct{})
+			cfg := endpoint(t, func(http.ResponseWriter, *http.Request) { <-release })
+			t.Cleanup(func() { close(release) })
+			cfg.HTTPClient = &http.Client{Timeout: time.Millisecond}
+			return describeExport(t.Context(), cfg)
+		}, jobs.Unclear, true},
+		{"the caller's deadline", func(t *testing.T) error {
+			ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+			defer cancel()
+			return describeExport(ctx, endpoint(t, unused))
+		}, jobs.Unclear, true},
+		{"the caller gives up", func(t *testing.T) error {
+			ctx, cancel := context.WithCancel(t.Context())
+			return describeExport(ctx, endpoint(t, func(_ http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body) // else the server does not notice
+				cancel()
+				<-r.Context().Done()
+			}))
+		}, jobs.Unclear, true},
+		// The SDK checks its input and sends nothing.
+		{"a missing member", func(t *testing.T) error {
+			_, err := dynamodb.NewFromConfig(endpoint(t, unused)).DescribeExport(t.Context(), &dynamodb.DescribeExportInput{})
+			return err
+		}, jobs.Refused, false},
+		{"a member that cannot be sent", func(t *testing.T) error {
+			_, err := s3.NewFromConfig(endpoint(t, unused)).GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String("b"), Key: aws.String("")})
+			return err
+		}, jobs.Refused, false},
+		{"wrong arguments", func(*testing.T) error { return fmt.Errorf("%w: no Table", jobs.ErrArguments) }, jobs.Refused, false},
+		{"an error of another kind", func(*testing.T) error { return errors.New("surprise") }, jobs.Unclear, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			err := tt.call(t)
+			require.Error(t, err)
+			require.Equal(t, tt.want, jobs.Classify(err), "%v", err)
+			require.Equal(t, tt.transient, jobs.Transient(err), "%v", err)
+		})
+	}
+}

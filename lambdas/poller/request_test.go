@@ -1,0 +1,176 @@
+package poller_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/lambdas/poller"
+)
+
+// customWaiter is a request with a waiter of its own.
+const customWaiter = `{"job": "test:Job", "maxWaitSeconds": 600, "waiter": {
+	"acceptors": [
+		{"state": "success", "matcher": {"output": {"path": "Phase", "expected": "Ready", "comparator": "stringEquals"}}},
+		{"state": "failure", "matcher": {"success": false}}
+	],
+	"minDelay": 7, "maxDelay": 30
+}}`
+
+// badRequests are requests that RunJob refuses, each with what its error says.
+var badRequests = []struct {
+	name, request string
+	want          string // the error's name
+	parts         []string
+}{
+	{"null", "null", poller.ErrorInvalidRequest, []string{"the event carries no request"}},
+	{"an array", "[]", poller.ErrorInvalidRequest, []string{"expected a request, found an array"}},
+	{"a string", `"x"`, poller.ErrorInvalidRequest, []string{"expected a request, found a string"}},
+	{"empty", "{}", poller.ErrorInvalidRequest, []string{`needs the member "job"`, `needs the member "maxWaitSeconds"`}},
+	{"no maxWaitSeconds", `{"job": "test:Job"}`, poller.ErrorInvalidRequest, []string{`a request needs the member "maxWaitSeconds"`}},
+	{
+		"unknown member", `{"job": "test:Job", "maxWaitSecond": 5, "maxWaitSeconds": 5}`, poller.ErrorInvalidRequest,
+		[]string{`a request has no member "maxWaitSecond"`, `did you mean "maxWaitSeconds"`, "/Execution/Input/maxWaitSecond"},
+	},
+	{"duplicate member", `{"job": "test:Job", "job": "test:Job", "maxWaitSeconds": 5}`, poller.ErrorInvalidRequest, []string{`member "job" stands twice`}},
+	{"unknown job", `{"job": "test:Jbo", "maxWaitSeconds": 5}`, poller.ErrorUnknownJob, []string{`"test:Jbo" is none of the jobs of this function: test:Job`, `did you mean "test:Job"`}},
+	{"job is a number", `{"job": 5, "maxWaitSeconds": 5}`, poller.ErrorInvalidRequest, []string{"/job", "expected a string"}},
+	{"arguments are text", `{"job": "test:Job", "maxWaitSeconds": 5, "arguments": "{}"}`, poller.ErrorInvalidRequest, []string{"/arguments", "expected an object, found a string"}},
+	{"no wait", `{"job": "test:Job", "maxWaitSeconds": 0}`, poller.ErrorInvalidRequest, []string{"expected a whole number from 1 to 31536000, found a number"}},
+	{"a fraction of a second", `{"job": "test:Job", "maxWaitSeconds": 1.5}`, poller.ErrorInvalidRequest, []string{"/maxWaitSeconds: expected a whole number"}},
+	{"waits too long", `{"job": "test:Job", "maxWaitSeconds": 31536001}`, poller.ErrorInvalidRequest, []string{"/maxWaitSeconds: expected a whole number from 1 to 31536000"}},
+	{
+		"waits beyond the retention", `{"job": "test:Job", "maxWaitSeconds": 3974400}`, poller.ErrorInvalidRequest,
+		[]string{"maxWaitSeconds of 3974400 is too long for start records kept 1440h0m0s", "14 days"},
+	},
+	{"initialDelay above the wait", `{"job": "test:Job", "maxWaitSeconds": 5, "initialDelay": 6}`, poller.ErrorInvalidRequest, []string{"initialDelay (6) must not be above maxWaitSeconds (5)"}},
+	{"negative initialDelay", `{"job": "test:Job", "maxWaitSeconds": 5, "initialDelay": -1}`, poller.ErrorInvalidRequest, []string{"/initialDelay"}},
+	{"minDelay 0", `{"job": "test:Job", "maxWaitSeconds": 5, "minDelay": 0}`, poller.ErrorInvalidRequest, []string{"/minDelay", "from 1"}},
+	{"delays crossed", `{"job": "test:Job", "maxWaitSeconds": 5, "minDelay": 9, "maxDelay": 8}`, poller.ErrorInvalidRequest, []string{"minDelay (9) must not be above maxDelay (8)"}},
+	{"maxDelay below the waiter's minDelay", `{"job": "test:Job", "maxWaitSeconds": 5, "maxDelay": 8}`, poller.ErrorInvalidRequest, []string{"minDelay (10) must not be above maxDelay (8)"}},
+	{"onTimeout stop", `{"job": "test:Job", "maxWaitSeconds": 5, "onTimeout": "stop"}`, poller.ErrorInvalidRequest, []string{"/onTimeout", "not supported", "say leave"}},
+	{"onTimeout of another kind", `{"job": "test:Job", "maxWaitSeconds": 5, "onTimeout": "halt"}`, poller.ErrorInvalidRequest, []string{"expected one of stop, leave"}},
+	{"dwellSeconds", `{"job": "test:Job", "maxWaitSeconds": 5, "dwellSeconds": 20}`, poller.ErrorInvalidRequest, []string{"/dwellSeconds", "not supported"}},
+	{"onRunning of another kind", `{"job": "test:Job", "maxWaitSeconds": 5, "onRunning": "errors"}`, poller.ErrorInvalidRequest, []string{"expected one of return, error", `did you mean "error"`}},
+	{"endAs of another kind", `{"job": "test:Job", "maxWaitSeconds": 5, "endAs": true}`, poller.ErrorInvalidRequest, []string{"expected one of status, error"}},
+	{"waiter is null", `{"job": "test:Job", "maxWaitSeconds": 5, "waiter": null}`, poller.ErrorInvalidRequest, []string{"waiter of the request", "expected a waiter, found null"}},
+	{"waiter that never succeeds", `{"job": "test:Job", "maxWaitSeconds": 5, "waiter": {"acceptors": []}}`, poller.ErrorInvalidRequest, []string{"waiter of the request", "no acceptor has the state success"}},
+	{
+		"waiter with a misspelt member", strings.Replace(customWaiter, "comparator", "comparater", 1), poller.ErrorInvalidRequest,
+		[]string{`has no member "comparater"`, `did you mean "comparator"`},
+	},
+	{
+		"waiter with a path that is no JMESPath", strings.Replace(customWaiter, "Phase", "Phase[", 1), poller.ErrorInvalidRequest,
+		[]string{"/acceptors/0/matcher/output/path"},
+	},
+	{
+		"waiter over the input", strings.Replace(customWaiter, `"output"`, `"inputOutput"`, 1), poller.ErrorInvalidRequest,
+		[]string{"the inputOutput matcher is not supported"},
+	},
+	{
+		"several problems", `{"job": 1, "maxWaitSeconds": "5", "endAs": "x", "more": 1}`, poller.ErrorInvalidRequest,
+		[]string{"/job:", "/maxWaitSeconds:", "/endAs:", "/more:"},
+	},
+}
+
+func TestRunJobRefusesBadRequests(t *testing.T) {
+	t.Parallel()
+	for _, tt := range badRequests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "token")
+			_, err := w.RunJob(t.Context(), json.RawMessage(bare(tt.request)))
+			requireError(t, err, tt.want, tt.parts...)
+			require.Empty(t, w.store.take())
+			require.Zero(t, w.service.starts)
+		})
+	}
+}
+
+// The error of a request does not quote it: the runtime logs errors.
+func TestRunJobErrorsKeepTheRequestToThemselves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "token")
+	for _, request := range []string{
+		`{"arguments": {"Password": "hunter2"}, "maxWaitSecond": 1}`,
+		`{"arguments": "hunter2", "maxWaitSeconds": "hunter2", "endAs": "hunter2", "job": ["hunter2"]}`,
+		`"hunter2"`,
+	} {
+		_, err := w.RunJob(t.Context(), json.RawMessage(bare(request)))
+		requireError(t, err, poller.ErrorInvalidRequest, "/Execution/Input")
+		require.NotContains(t, named(t, err).Message, "hunter2")
+	}
+}
+
+// The request comes from Input, else from the execution's input.
+func TestRunJobFindsTheRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "token")
+	context := fmt.Sprintf(`{"Execution": {"Id": %q, "StartTime": "2026-11-20T09:30:13Z", "Input": {"job": "test:Job", "maxWaitSeconds": 7}}}`, arn)
+	for i, payload := range []string{
+		fmt.Sprintf(`{"Context": %s, "Poller": "a"}`, context),
+		fmt.Sprintf(`{"Context": %s, "Poller": "b", "Input": {"job": "test:Job", "maxWaitSeconds": 8}}`, context),
+		fmt.Sprintf(`{"Input": {"job": "test:Job", "maxWaitSeconds": 9}, "Poller": "c", "Context": %s}`, context),
+	} {
+		w.runJob(t, payload)
+		k := key
+		k.Poller = string(rune('a' + i))
+		require.Contains(t, string(w.record(t, k).Request), fmt.Sprintf(`"maxWaitSeconds":%d`, 7+i))
+	}
+	_, err := w.RunJob(t.Context(), json.RawMessage(call("")))
+	requireError(t, err, poller.ErrorInvalidRequest, "carries no request", `"Input"`)
+	_, err = w.RunJob(t.Context(), json.RawMessage(call(`, "Input": null`)))
+	requireError(t, err, poller.ErrorInvalidRequest, "expected a request, found null")
+}
+
+// The bounds of the next wait are the request's, else the waiter's.
+func TestRequestDelays(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		more  string
+		waits []int // the longest wait after checks 1, 2, ... in seconds
+	}{
+		{``, []int{10, 20, 40, 80, 120, 120}},
+		{`, "minDelay": 3`, []int{3, 6, 12, 24, 48, 96, 120}},
+		{`, "maxDelay": 25`, []int{10, 20, 25, 25}},
+		{`, "minDelay": 5, "maxDelay": 5`, []int{5, 5, 5}},
+		{`, "minDelay": 300`, []int{300, 300}},
+		// Longer delays than two minutes make a finished job wait.
+		{`, "minDelay": 60, "maxDelay": 600`, []int{60, 120, 120}},
+		{`, "waiter": {"acceptors": [{"state": "success", "matcher": {"success": false}}], "maxDelay": 30}, "minDelay": 45`, []int{45, 45}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.more, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "token")
+			w.runJob(t, bare(`{"job": "test:Job", "maxWaitSeconds": 86400`+tt.more+`}`))
+			last := 0
+			for i, want := range tt.waits {
+				got := w.checkStatus(t, call(fmt.Sprintf(`, "Input": {"attempt": %d}`, last)))
+				require.Equal(t, want, got.WaitSeconds, "check %d", i+1)
+				last = got.Attempt
+			}
+		})
+	}
+}
+
+func TestCustomWaiter(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "token")
+	w.runJob(t, bare(customWaiter))
+	w.service.says(map[string]any{"State": "DONE", "Phase": "Warm"}, nil)
+	result := w.checkStatus(t, call(`, "Input": {}`))
+	require.EqualValues(t, "RUNNING", result.Status)
+	require.Equal(t, 7, result.WaitSeconds)
+	require.Equal(t, `no acceptor matched; seen Phase = "Warm"`, result.Reason)
+	w.service.says(nil, errRefused)
+	w.advance(time.Minute)
+	result = w.checkStatus(t, call(`, "Input": {}`))
+	require.EqualValues(t, "FAILED", result.Status)
+	require.Contains(t, result.Reason, "any error (acceptor 2 of 2): ")
+	require.Contains(t, result.Reason, "not for you")
+}
