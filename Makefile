@@ -2,13 +2,15 @@
 
 LAMBDAS := $(patsubst lambdas/%/main.go,%,$(wildcard lambdas/*/main.go))
 FUZZTIME ?= 30s
+N ?= 1000000
+CORPUS := $(abspath $(or $(JOBPOLLER_CORPUS),../shared/corpus))
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .DEFAULT_GOAL := help
 
 .PHONY: help
 help: ## List the targets
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build the command into bin/
@@ -30,6 +32,18 @@ test: ## Run all tests
 .PHONY: race
 race: ## Run all tests under the race detector
 	go test -race ./...
+
+.PHONY: conformance
+conformance: ## Run the public suites; JOBPOLLER_CORPUS names their folder
+	go test -count=1 -v -run '^TestSuites$$' ./tests/conformance -corpus '$(CORPUS)'
+
+.PHONY: differential
+differential: ## Compare N random JMESPath cases (1000000 unless set) with another engine
+	go test -count=1 -v -timeout 1h -run '^TestDifferential$$' ./internal/jmespath -cases $(N) -seed $$(date +%s)
+
+.PHONY: bench
+bench: ## Print how what has a budget compares with its peer
+	go test -count=1 -v -run '^$$' ./tests/bench -ratios
 
 .PHONY: lint
 lint: ## Run the linters

@@ -145,12 +145,12 @@ func (c *checker) source(n *node, s *shape, need kinds, what string) {
 	}
 }
 
-// member is the shape of a member, and of anything if there is none, so that a
-// misspelt name is reported once.
+// member is the shape of a member. If there is none, anything follows, so that
+// a misspelt name is reported once.
 func (c *checker) member(n *node, in *shape) *shape {
 	if in.kinds&isObject == 0 {
 		c.report(Danger, n.at, "%s has no members, so %q cannot be read from it", in, n.name)
-		return anything
+		return mixture
 	}
 	switch {
 	case in.members != nil:
@@ -159,9 +159,11 @@ func (c *checker) member(n *node, in *shape) *shape {
 			names := slices.Sorted(maps.Keys(in.members))
 			f := c.report(Danger, n.at, "the object made here has no member %q", n.name)
 			f.Problem = f.Suggest(n.name, names...)
-			return anything
+			return mixture
 		}
 		return m
+	case in.mixed:
+		return mixture
 	case in.plan == nil || in.plan.open || in.plan.kind != Object:
 		return anything
 	case in.plan.rep != repStruct:
@@ -171,7 +173,7 @@ func (c *checker) member(n *node, in *shape) *shape {
 	if !ok {
 		f := c.report(Danger, n.at, "%s has no member %q", in, n.name)
 		f.Problem = f.Suggest(n.name, in.plan.names()...)
-		return anything
+		return mixture
 	}
 	if m.plan.refuse != "" {
 		c.report(Danger, n.at, "%q cannot be read: %s", n.name, m.plan.refuse)

@@ -1,6 +1,7 @@
 package jmespath
 
 import (
+	"reflect"
 	"slices"
 	"unsafe"
 )
@@ -31,6 +32,9 @@ func (g *generator) code(n *checked) code {
 		return func(_ *frame, in value) value { return in }
 	case opField:
 		name, at := n.name, n.at
+		if in := n.in; in.mixed || in.plan != nil && in.plan.rep == repStruct { // the check has said what there is to say
+			return func(fr *frame, in value) value { return fr.memberOrNull(at, in, name) }
+		}
 		return func(fr *frame, in value) value { return fr.member(at, in, name) }
 	case opLiteral:
 		v := fromAny(n.value)
@@ -196,16 +200,18 @@ func (g *generator) compare(n *checked) test {
 			if a.kind != Number || b.kind != Number {
 				return neither
 			}
-			return verdictOf(order.holds(a.num, b.num))
+			return verdictOf(order.holds(a.num(), b.num()))
 		}
 	}
 	wants := order == equal
 	for i, kid := range n.kids {
 		if word, ok := kid.value.(string); ok && kid.op == opLiteral {
+			if c, ok := chainOf(n.kids[1-i]); ok && c.holdsString() {
+				return c.is(word, wants)
+			}
 			other := g.code(n.kids[1-i])
 			return func(fr *frame, in value) verdict {
-				v := other(fr, in)
-				return verdictOf((v.kind == String && v.text == word) == wants)
+				return verdictOf(other(fr, in).isText(word) == wants)
 			}
 		}
 	}
@@ -220,16 +226,15 @@ func (g *generator) compare(n *checked) test {
 type chain struct {
 	own   *plan // of the struct it starts at
 	hops  []hop
-	load  func(unsafe.Pointer) value // of the last member
+	last  *plan // of the last member, behind its pointers
 	names []string
 	at    []int // of the names, in the text
-	sure  bool
 }
 
-// hop goes from a struct to a member, through so many pointers.
+// hop goes from a struct to a member, and through a pointer if there is one.
 type hop struct {
-	offset   uintptr
-	pointers int
+	offset  uintptr
+	pointer bool
 }
 
 // chainOf reads the node as a chain, if it is one.
@@ -244,15 +249,14 @@ func chainOf(n *checked) (*chain, bool) {
 		if !ok || m.plan.refuse != "" {
 			return nil, false
 		}
-		pointers := 0
-		for to := m.plan; to != m.plan.target(); to = to.inner {
-			pointers++
+		c := &chain{own: p, last: m.plan.target(), names: []string{n.name}, at: []int{n.at}}
+		c.hops = []hop{{m.offset, m.plan != c.last}}
+		if c.hops[0].pointer {
+			for to := m.plan.inner; to != c.last; to = to.inner { // a pointer to a pointer
+				c.hops = append(c.hops, hop{0, true})
+			}
 		}
-		last := m.plan.target()
-		return &chain{
-			own: p, hops: []hop{{m.offset, pointers}}, load: last.load,
-			names: []string{n.name}, at: []int{n.at}, sure: last.sure,
-		}, true
+		return c, true
 	case opSub:
 		left, ok := chainOf(n.kids[0])
 		if !ok {
@@ -263,8 +267,8 @@ func chainOf(n *checked) (*chain, bool) {
 			return nil, false
 		}
 		return &chain{
-			own: left.own, hops: slices.Concat(left.hops, right.hops), load: right.load,
-			names: slices.Concat(left.names, right.names), at: slices.Concat(left.at, right.at), sure: right.sure,
+			own: left.own, hops: slices.Concat(left.hops, right.hops), last: right.last,
+			names: slices.Concat(left.names, right.names), at: slices.Concat(left.at, right.at),
 		}, true
 	default:
 		return nil, false
@@ -274,8 +278,7 @@ func chainOf(n *checked) (*chain, bool) {
 // follow is the address of the last member, or nil if a pointer on the way is.
 func (c *chain) follow(at unsafe.Pointer) unsafe.Pointer {
 	for i := range c.hops {
-		at = unsafe.Add(at, c.hops[i].offset)
-		for range c.hops[i].pointers {
+		if at = unsafe.Add(at, c.hops[i].offset); c.hops[i].pointer {
 			if at = *(*unsafe.Pointer)(at); at == nil {
 				return nil
 			}
@@ -285,7 +288,7 @@ func (c *chain) follow(at unsafe.Pointer) unsafe.Pointer {
 }
 
 func (c *chain) code() code {
-	last := c.at[len(c.at)-1]
+	last, load, sure := c.at[len(c.at)-1], c.last.load, c.last.sure
 	return func(fr *frame, in value) value {
 		if in.plan != c.own {
 			return c.byName(fr, in)
@@ -294,11 +297,27 @@ func (c *chain) code() code {
 		if at == nil {
 			return value{}
 		}
-		v := c.load(at)
-		if c.sure {
+		v := load(at)
+		if sure {
 			return v
 		}
 		return fr.sound(last, v)
+	}
+}
+
+// holdsString reports whether what the chain leads to is a string in memory.
+func (c *chain) holdsString() bool {
+	return c.last.kind == String && c.last.typ.Kind() == reflect.String
+}
+
+// is is the code that compares the string that the chain leads to.
+func (c *chain) is(word string, wants bool) test {
+	return func(fr *frame, in value) verdict {
+		if in.plan != c.own {
+			return verdictOf(c.byName(fr, in).isText(word) == wants)
+		}
+		at := c.follow(in.ptr)
+		return verdictOf((at != nil && *(*string)(at) == word) == wants)
 	}
 }
 

@@ -19,9 +19,9 @@ type Program struct {
 	each   stream // gives the elements of the result to matchItem
 	frames sync.Pool
 
-	root   unsafe.Pointer // what an interface that holds a pointer to own says of its type
-	own    *plan          // of the struct that the expression was compiled against, or nil
-	direct *chain         // set if the whole expression is a path through own that cannot fail
+	root unsafe.Pointer // what an interface that holds a pointer to own says of its type
+	own  *plan          // of the struct that the expression was compiled against, or nil
+	word []hop          // the way from own to a string, if that is the whole expression
 }
 
 // Compile checks the expression against t and resolves it: an SDK output type
@@ -49,8 +49,8 @@ func (e *Expr) Compile(t reflect.Type) (*Program, []Finding) {
 		p.own = in.plan
 		zero := reflect.Zero(reflect.PointerTo(in.plan.typ)).Interface()
 		p.root = (*boxed)(unsafe.Pointer(&zero)).typ
-		if c, ok := chainOf(root); ok && c.sure {
-			p.direct = c
+		if c, ok := chainOf(root); ok && c.holdsString() {
+			p.word = c.hops
 		}
 	}
 	slices.SortStableFunc(c.findings, func(a, b Finding) int {
@@ -84,14 +84,25 @@ func (p *Program) Eval(v any) (any, error) {
 
 // EqualsString reports whether the result is the string.
 func (p *Program) EqualsString(v any, want string) (bool, error) {
+	if b := (*boxed)(unsafe.Pointer(&v)); len(p.word) > 0 && b.typ == p.root && b.data != nil {
+		at := b.data
+		for _, h := range p.word { // as chain.follow, in place because most waiters come through here
+			if at = unsafe.Add(at, h.offset); h.pointer {
+				if at = *(*unsafe.Pointer)(at); at == nil {
+					return false, nil
+				}
+			}
+		}
+		return *(*string)(at) == want, nil
+	}
 	r, err := p.scalar(v)
-	return err == nil && r.kind == String && r.text == want, err
+	return err == nil && r.isText(want), err
 }
 
 // EqualsBool reports whether the result is the boolean.
 func (p *Program) EqualsBool(v any, want bool) (bool, error) {
 	r, err := p.scalar(v)
-	return err == nil && r.kind == Boolean && (r.num != 0) == want, err
+	return err == nil && r.kind == Boolean && (r.bits != 0) == want, err
 }
 
 // AllEqualString reports whether the result is an array of at least one
@@ -107,13 +118,6 @@ func (p *Program) AnyEqualString(v any, want string) (bool, error) {
 }
 
 func (p *Program) scalar(v any) (value, error) {
-	if b := (*boxed)(unsafe.Pointer(&v)); p.direct != nil && b.typ == p.root && b.data != nil {
-		at := p.direct.follow(b.data)
-		if at == nil {
-			return value{}, nil
-		}
-		return p.direct.load(at), nil
-	}
 	fr := p.frame()
 	defer p.release(fr)
 	r := p.value(fr, v)
@@ -186,7 +190,7 @@ type slot struct {
 // change the answer.
 func (fr *frame) matchItem(item value) bool {
 	fr.items++
-	if item.kind == String && item.text == fr.want {
+	if item.isText(fr.want) {
 		fr.matched++
 		return fr.all
 	}
@@ -202,23 +206,31 @@ func (fr *frame) fail(code Code, at int, format string, args ...any) {
 // sound refuses a value that has no JMESPath form.
 func (fr *frame) sound(at int, v value) value {
 	if v.kind == Unknown {
-		fr.fail(InvalidValue, at, "%s", v.text)
+		fr.fail(InvalidValue, at, "%s", v.text())
 		return value{}
 	}
 	return v
 }
 
-// member reads a member of any value; of what is no object it is null.
+// member reads a member of any value; of what is no object it is null. A Go
+// struct without the member is a failure: the name is most likely misspelt.
 func (fr *frame) member(at int, v value, name string) value {
 	if v.kind != Object {
 		return value{}
 	}
 	m, ok := v.member(name)
-	if !ok {
-		problem := diag.At([]byte(fr.text), at, "", fmt.Sprintf("%s has no member %q", v.plan.typ, name)).Suggest(name, v.plan.names()...)
-		if fr.err == nil {
-			fr.err = &Error{Code: UnknownMember, Problems: diag.Problems{problem}}
-		}
+	if !ok && fr.err == nil {
+		problem := diag.At([]byte(fr.text), at, "", fmt.Sprintf("%s has no member %q", v.plan.typ, name))
+		fr.err = &Error{Code: UnknownMember, Problems: diag.Problems{problem.Suggest(name, v.plan.names()...)}}
 	}
+	return fr.sound(at, m)
+}
+
+// memberOrNull reads a member of any value; if there is none it is null.
+func (fr *frame) memberOrNull(at int, v value, name string) value {
+	if v.kind != Object {
+		return value{}
+	}
+	m, _ := v.member(name)
 	return fr.sound(at, m)
 }

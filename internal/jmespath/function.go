@@ -104,7 +104,7 @@ func table() map[string]*function {
 		},
 		{name: "max", params: []param{{kinds: isArray, elems: ordered}}, out: givesElement, run: runMax},
 		{name: "max_by", params: []param{anArray, {ref: true, by: ordered}}, out: givesElement, run: runMaxBy},
-		{name: "merge", params: []param{{kinds: isObject}}, variadic: true, out: gives(isObject), run: runMerge},
+		{name: "merge", params: []param{{kinds: isObject}}, variadic: true, out: mergedShape, run: runMerge},
 		{name: "min", params: []param{{kinds: isArray, elems: ordered}}, out: givesElement, run: runMin},
 		{name: "min_by", params: []param{anArray, {ref: true, by: ordered}}, out: givesElement, run: runMinBy},
 		{name: "not_null", params: []param{anAny}, variadic: true, total: true, run: runNotNull, out: notNullShape},
@@ -136,6 +136,8 @@ func table() map[string]*function {
 	}
 	return byName
 }
+
+func mergedShape([]*shape) *shape { return &shape{kinds: isObject, mixed: true} }
 
 // notNullShape is null only if all arguments are.
 func notNullShape(args []*shape) *shape {

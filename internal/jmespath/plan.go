@@ -109,7 +109,7 @@ func (b builder) plan(t reflect.Type) *plan {
 	b.fill(p)
 	if p.refuse != "" {
 		p.kind, p.sure = Unknown, false
-		p.load = func(unsafe.Pointer) value { return value{kind: Unknown, text: p.refuse} }
+		p.load = func(unsafe.Pointer) value { return formless(p.refuse) }
 	}
 	return p
 }
@@ -183,12 +183,12 @@ func (p *plan) fillScalar() {
 		p.scalar(Number, func(at unsafe.Pointer) value {
 			n, err := reflect.NewAt(t, at).Elem().Interface().(float).Float64()
 			if err != nil {
-				return value{kind: Unknown, text: fmt.Sprintf("number %s does not fit a double", *(*string)(at))}
+				return formless(fmt.Sprintf("number %s does not fit a double", *(*string)(at)))
 			}
 			return number(n)
 		})
 	case t.Kind() == reflect.String:
-		p.scalar(String, func(at unsafe.Pointer) value { return value{kind: String, text: *(*string)(at)} })
+		p.scalar(String, func(at unsafe.Pointer) value { return text(*(*string)(at)) })
 	case numberLoads[t.Kind()] != nil:
 		p.scalar(Number, numberLoads[t.Kind()])
 	default:
@@ -235,7 +235,7 @@ func (p *plan) loadDocument(at unsafe.Pointer) value {
 	}
 	var v any
 	if err := rv.Interface().(document).UnmarshalSmithyDocument(&v); err != nil {
-		return value{kind: Unknown, text: "the document cannot be read: " + err.Error()}
+		return formless("the document cannot be read: " + err.Error())
 	}
 	return fromAny(v)
 }

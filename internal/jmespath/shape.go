@@ -11,9 +11,15 @@ type shape struct {
 	plan    *plan             // the Go type that the value is read from, if known
 	elem    *shape            // of an array's elements, if known and plan is nil
 	members map[string]*shape // all the members of an object that the expression makes
+	// mixed: values of several Go types come here, so that a member can be
+	// missing in some without being misspelt.
+	mixed bool
 }
 
-var anything = &shape{kinds: isAny}
+var (
+	anything = &shape{kinds: isAny}
+	mixture  = &shape{kinds: isAny, mixed: true}
+)
 
 func scalarShape(k kinds) *shape { return &shape{kinds: k} }
 
@@ -53,6 +59,8 @@ func (s *shape) element() *shape {
 		return shapeOf(s.plan.inner)
 	case s.elem != nil:
 		return s.elem
+	case s.mixed:
+		return mixture
 	default:
 		return anything
 	}
@@ -60,21 +68,37 @@ func (s *shape) element() *shape {
 
 // value is the shape of the members' values, if the value is an object.
 func (s *shape) value() *shape {
-	if s.plan != nil && s.plan.rep == repMap {
+	switch {
+	case len(s.members) > 0:
+		var joined *shape
+		for _, m := range s.members {
+			joined = joined.or(m)
+		}
+		return joined
+	case s.plan != nil && s.plan.rep == repMap:
 		return shapeOf(s.plan.inner)
+	case s.mixed || s.plan != nil && s.plan.rep == repStruct:
+		return mixture
+	default:
+		return anything
 	}
-	return anything
 }
 
 // or is the shape of a value that has one of two shapes; nil has no value.
-func (s *shape) or(t *shape) *shape {
+func (s *shape) or(t *shape) *shape { return s.join(t, 0) }
+
+// join joins shapes so many arrays deep. A Go type can contain itself without
+// end, so what is deeper than any expression looks is left open.
+func (s *shape) join(t *shape, depth int) *shape {
 	switch {
+	case depth > 8:
+		return mixture
 	case s == nil || s == t:
 		return t
 	case t == nil:
 		return s
 	}
-	joined := &shape{kinds: s.kinds | t.kinds}
+	joined := &shape{kinds: s.kinds | t.kinds, mixed: s.mixed || t.mixed}
 	switch {
 	case s.plan == t.plan:
 		joined.plan = s.plan
@@ -82,9 +106,11 @@ func (s *shape) or(t *shape) *shape {
 		joined.plan = t.plan
 	case t.kinds == isNull:
 		joined.plan = s.plan
+	default:
+		joined.mixed = true
 	}
 	if joined.plan == nil && (s.kinds|t.kinds)&isArray != 0 {
-		joined.elem = s.elementOrNil().or(t.elementOrNil())
+		joined.elem = s.elementOrNil().join(t.elementOrNil(), depth+1)
 	}
 	return joined
 }
@@ -132,7 +158,7 @@ func (s *shape) export() Type {
 		t.Go = s.plan.typ
 	}
 	// A Go type can contain itself, so only the elements' own type is given.
-	if elem := s.element(); t.Kind == Array && elem != anything {
+	if elem := s.element(); t.Kind == Array && elem.kinds != isAny {
 		t.Elem = &Type{Kind: elem.kinds.kind()}
 		if elem.plan != nil && elem.plan.kind != Unknown {
 			t.Elem.Go = elem.plan.typ

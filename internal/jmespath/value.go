@@ -2,6 +2,7 @@ package jmespath
 
 import (
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -11,25 +12,48 @@ import (
 // arrays and objects stay where they are in memory, as their plan describes.
 // The zero value is null. A Go value that has no JMESPath form is of kind
 // Unknown, with the reason as text.
+//
+// It is small because it is passed on for every element of every projection:
+// strings share the fields of the other kinds.
 type value struct {
 	kind Kind
-	num  float64 // Number; Boolean as 0 or 1
-	text string  // String
-	ptr  unsafe.Pointer
-	plan *plan // Array, Object
+	bits uint64         // of a Number; 0 or 1 of a Boolean; the length of a String
+	ptr  unsafe.Pointer // to the bytes of a String; to an Array or Object as its rep says
+	plan *plan          // of an Array or Object
 }
 
-func number(n float64) value { return value{kind: Number, num: n} }
+func number(n float64) value { return value{kind: Number, bits: math.Float64bits(n)} }
 
-func text(s string) value { return value{kind: String, text: s} }
+func text(s string) value {
+	return value{kind: String, bits: uint64(len(s)), ptr: unsafe.Pointer(unsafe.StringData(s))}
+}
+
+// formless is a Go value that has no JMESPath form, for a reason.
+func formless(reason string) value {
+	v := text(reason)
+	v.kind = Unknown
+	return v
+}
 
 func boolean(b bool) value {
 	v := value{kind: Boolean}
 	if b {
-		v.num = 1
+		v.bits = 1
 	}
 	return v
 }
+
+func (v value) num() float64 { return math.Float64frombits(v.bits) }
+
+// text is the string of a String, the reason of what has no form, else empty.
+func (v value) text() string {
+	if v.kind != String && v.kind != Unknown {
+		return ""
+	}
+	return unsafe.String((*byte)(v.ptr), int(v.bits))
+}
+
+func (v value) isText(s string) bool { return v.kind == String && v.text() == s }
 
 // made objects and lists are what expressions build.
 var (
@@ -208,9 +232,9 @@ func (p *plan) names() []string {
 func (v value) truthy() bool {
 	switch v.kind {
 	case Boolean:
-		return v.num != 0
+		return v.bits != 0
 	case String:
-		return v.text != ""
+		return v.bits != 0
 	case Array, Object:
 		return v.length() > 0
 	default:
@@ -227,10 +251,12 @@ func (v value) equals(w value, depth int) bool {
 		return false
 	}
 	switch v.kind {
-	case Boolean, Number:
-		return v.num == w.num
+	case Boolean:
+		return v.bits == w.bits
+	case Number:
+		return v.num() == w.num()
 	case String:
-		return v.text == w.text
+		return v.text() == w.text()
 	case Array:
 		a, b := v.span(), w.span()
 		if a.count != b.count {
@@ -267,11 +293,11 @@ func (v value) export(depth int) (any, string) {
 	case depth > maxNesting:
 		return nil, "the value nests too deep, or contains itself"
 	case v.kind == Boolean:
-		return v.num != 0, ""
+		return v.bits != 0, ""
 	case v.kind == Number:
-		return v.num, ""
+		return v.num(), ""
 	case v.kind == String:
-		return v.text, ""
+		return v.text(), ""
 	case v.kind == Array:
 		s := v.span()
 		items := make([]any, s.count)
@@ -293,6 +319,6 @@ func (v value) export(depth int) (any, string) {
 		}
 		return members, ""
 	default:
-		return nil, v.text // null, or what has no JMESPath form
+		return nil, v.text() // null, or what has no JMESPath form
 	}
 }

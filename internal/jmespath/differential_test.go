@@ -1,0 +1,318 @@
+package jmespath_test
+
+import (
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/codedeploy"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/ecs"
+	community "github.com/jmespath-community/go-jmespath"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
+)
+
+var (
+	cases = flag.Int("cases", 20_000, "how many random cases the differential test has")
+	seed  = flag.Uint64("seed", 1, "the seed of the differential test")
+)
+
+//go:embed testdata/aws-waiters.txt
+var awsWaiters string
+
+// awsExpressions are the distinct expressions of AWS's waiters.
+func awsExpressions() []string {
+	var expressions []string
+	for line := range strings.Lines(awsWaiters) {
+		if line = strings.TrimSuffix(line, "\n"); !strings.HasPrefix(line, "#") {
+			expressions = append(expressions, line)
+		}
+	}
+	return expressions
+}
+
+// deviations are what the community library does otherwise than the
+// specification, as far as random cases meet it. Such a case is still compared
+// between typed and JSON evaluation.
+var deviations = []struct {
+	reason string
+	is     func(expression string, want, got outcome) bool
+}{
+	{
+		"contains() compares with Go's == and panics on arrays and objects",
+		func(_ string, _, got outcome) bool { return got.panicked },
+	},
+	{
+		"an error in the source of a filter, a flattening or a value projection counts as null",
+		func(expression string, want, got outcome) bool {
+			return want.code != "" && got.code == "" && strings.ContainsAny(expression, "[*")
+		},
+	},
+	{
+		"sort_by(), max_by() and min_by() do not look at the key of a single element",
+		func(expression string, want, got outcome) bool {
+			return want.code == "invalid-type" && got.code == "" && strings.Contains(expression, "_by(")
+		},
+	},
+	{
+		"the members of an object come in random order, so what depends on it (a first element, a text) differs from run to run",
+		func(expression string, _, _ outcome) bool { return takesOrder(expression) },
+	},
+}
+
+// takesOrder reports whether the expression makes a list of an object's members.
+func takesOrder(expression string) bool {
+	return strings.Contains(expression, "*") || strings.Contains(expression, "keys(") || strings.Contains(expression, "values(")
+}
+
+// The generator keeps to what the library and the specification agree on in
+// these further points: the library slices strings; it selects from null (a
+// multi-select behind a pipe); sort_by() sorts the data in place, so that a
+// second look at it differs; to_string() escapes <, > and &; to_number() reads
+// what is no JSON number, such as "0x10" and "inf"; raw strings turn \\ into
+// one backslash; let, $ and arithmetic are its own grammar.
+
+// outcome is what an evaluation gave.
+type outcome struct {
+	value    any
+	code     string // of the error, or "error" for one of the library
+	panicked bool
+}
+
+func (o outcome) equals(p outcome) bool {
+	return (o.code == "") == (p.code == "") && reflect.DeepEqual(o.value, p.value)
+}
+
+// canonical is the outcome with all lists sorted.
+func (o outcome) canonical() outcome {
+	o.value = sorted(o.value)
+	return o
+}
+
+func sorted(v any) any {
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = sorted(item)
+		}
+		slices.SortFunc(out, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, m := range v {
+			out[name] = sorted(m)
+		}
+		return out
+	default:
+		return v
+	}
+}
+
+func evaluate(p *jmespath.Program, v any) outcome {
+	got, err := p.Eval(v)
+	if failure, ok := errors.AsType[*jmespath.Error](err); ok {
+		return outcome{code: string(failure.Code)}
+	}
+	return outcome{value: got}
+}
+
+func searchCommunity(compiled community.JMESPath, form any) (o outcome) {
+	defer func() {
+		if recover() != nil {
+			o = outcome{panicked: true}
+		}
+	}()
+	got, err := compiled.Search(form)
+	if err != nil {
+		return outcome{code: "error"}
+	}
+	return outcome{value: got}
+}
+
+// differ compares one expression on one value in its two forms. The library
+// takes the members of an object in random order, so it may try again.
+func differ(expression string, typed, form any) (want outcome, deviation string, err error) {
+	e, err := jmespath.Parse(expression)
+	if err != nil {
+		return want, "", err
+	}
+	compiled, err := community.Compile(expression)
+	if err != nil {
+		return want, "", fmt.Errorf("the library refuses %s: %w", expression, err)
+	}
+	dynamic, _ := e.Compile(nil)
+	static, _ := e.Compile(reflect.TypeOf(typed))
+	want = evaluate(dynamic, form)
+	if got := evaluate(static, typed); !want.equals(got) || want.code != got.code {
+		return want, "", fmt.Errorf("%s on %#v\n  JSON:  %v\n  typed: %v", expression, form, want, got)
+	}
+	if got := evaluate(dynamic, typed); !want.equals(got) && got.code != string(jmespath.UnknownMember) {
+		return want, "", fmt.Errorf("%s on %#v\n  JSON:        %v\n  typed value: %v", expression, form, want, got)
+	}
+	if err := compareTo(static, typed, want); err != nil {
+		return want, "", fmt.Errorf("%s on %#v: %w", expression, form, err)
+	}
+	var got outcome
+	for range 100 {
+		got = searchCommunity(compiled, clone(form))
+		if want.equals(got) || takesOrder(expression) && want.canonical().equals(got.canonical()) {
+			return want, "", nil
+		}
+		if !takesOrder(expression) {
+			break
+		}
+	}
+	for _, d := range deviations {
+		if d.is(expression, want, got) {
+			return want, d.reason, nil
+		}
+	}
+	return want, "", fmt.Errorf("%s on %#v\n  ours:    %v\n  library: %v", expression, form, want, got)
+}
+
+// compareTo checks the comparators against the value that Eval gave.
+func compareTo(p *jmespath.Program, v any, want outcome) error {
+	word, isWord := want.value.(string)
+	items, _ := want.value.([]any)
+	all, any := len(items) > 0, false
+	for _, item := range items {
+		all, any = all && item == "Web", any || item == "Web"
+	}
+	for name, pair := range map[string][2]func() (bool, error){
+		"EqualsString": {func() (bool, error) { return p.EqualsString(v, word) }, func() (bool, error) { return isWord, nil }},
+		"EqualsBool":   {func() (bool, error) { return p.EqualsBool(v, true) }, func() (bool, error) { return want.value == true, nil }},
+		"AllEqual":     {func() (bool, error) { return p.AllEqualString(v, "Web") }, func() (bool, error) { return all, nil }},
+		"AnyEqual":     {func() (bool, error) { return p.AnyEqualString(v, "Web") }, func() (bool, error) { return any, nil }},
+	} {
+		got, err := pair[0]()
+		expected, _ := pair[1]()
+		if got != expected || (err != nil) != (want.code != "") {
+			return fmt.Errorf("%s says %v, %w for %v", name, got, err, want)
+		}
+	}
+	return nil
+}
+
+// clone copies a JSON value: sort_by of the library changes what it is given.
+func clone(v any) any {
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = clone(item)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			out[name] = clone(v[name])
+		}
+		return out
+	default:
+		return v
+	}
+}
+
+// fleet has what SDK structs have, in little.
+type fleet struct {
+	Name   *string
+	State  jmespathtest.Status
+	Size   *int32
+	Ready  *bool
+	Share  *float64
+	Since  *time.Time
+	Blob   []byte
+	Tags   map[string]string
+	Zones  []string
+	Marks  []jmespathtest.Status
+	Counts []int64
+	Grid   [][]int32
+	Hosts  []host
+	Spare  []*host
+	Lead   *host
+	Teams  map[string]host
+}
+
+type host struct {
+	Name  *string
+	State jmespathtest.Status
+	Load  float64
+	Age   *int32
+	Ports []int32
+	Roles []*string
+	Next  *host
+}
+
+// kinds of values that random expressions are evaluated on.
+var roots = []reflect.Type{
+	reflect.TypeFor[*fleet](), reflect.TypeFor[*fleet](), reflect.TypeFor[*fleet](), reflect.TypeFor[[]host](),
+	reflect.TypeFor[*autoscaling.DescribeAutoScalingGroupsOutput](), reflect.TypeFor[*dynamodb.DescribeExportOutput](),
+	reflect.TypeFor[*cloudformation.DescribeStacksOutput](), reflect.TypeFor[*codedeploy.GetDeploymentOutput](),
+	reflect.TypeFor[*ecs.DescribeServicesOutput](),
+}
+
+func TestDifferential(t *testing.T) {
+	t.Parallel()
+	g := newGenerator(*seed)
+	seen := map[string]int{}
+	count, errs, nulls := 0, 0, 0
+	run := func(expression string, typed, form any) {
+		count++
+		want, deviation, err := differ(expression, typed, form)
+		require.NoError(t, err, "seed %d, case %d", *seed, count)
+		switch {
+		case deviation != "":
+			seen[deviation]++
+		case want.code != "":
+			errs++
+		case want.value == nil:
+			nulls++
+		}
+	}
+	expressions := awsExpressions()
+	require.Len(t, expressions, 177)
+	for i := range max(10*len(expressions), *cases/10) {
+		expression := expressions[i%len(expressions)]
+		e, err := jmespath.Parse(expression)
+		require.NoError(t, err)
+		form := e.Sample(g.IntN)
+		run(expression, jmespathtest.Typed(form), form)
+	}
+	for count < *cases {
+		root := roots[g.IntN(len(roots))]
+		v := reflect.New(root).Elem()
+		if root.Kind() == reflect.Pointer {
+			v.Set(reflect.New(root.Elem()))
+		}
+		g.fill(reflect.Indirect(v), 4)
+		typed, form := v.Interface(), jmespathtest.JSON(v.Interface())
+		for range 10 {
+			expression, _ := g.expression(root, 4)
+			if g.one(20) && root.Kind() == reflect.Slice {
+				expression = "sort_by(@, &" + g.path(root.Elem()) + ")" + g.pick("", "[].Name", "[0]", "[::-1]")
+			}
+			run(expression, typed, form)
+		}
+	}
+	require.Less(t, errs+nulls, count/2, "most cases must have a result to compare")
+	say("differential: %d cases, seed %d, no disagreement (%d gave null, %d an error)", count, *seed, nulls, errs)
+	for _, d := range deviations {
+		say("  deviation of the library, %d cases: %s", seen[d.reason], d.reason)
+	}
+}
+
+func say(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }

@@ -1,0 +1,136 @@
+package jmespath
+
+// Sample makes a JSON value that has what the expression reads: objects, lists
+// of up to three elements, numbers, and strings that include those it compares
+// with. Scalars may be null; lists are not, since a list of a Go struct never
+// is. draw gives a number below n.
+func (e *Expr) Sample(draw func(n int) int) any {
+	root := &sample{}
+	root.read(e.root)
+	return root.make(draw)
+}
+
+// sample is what is known of a value from how an expression uses it.
+type sample struct {
+	kind    Kind // Null if it is used as nothing in particular
+	members map[string]*sample
+	open    bool    // an object of any members, all like elem
+	elem    *sample // of an array or an open object
+	words   []string
+}
+
+func (s *sample) element() *sample {
+	if s.elem == nil {
+		s.elem = &sample{}
+	}
+	return s.elem
+}
+
+// read notes what the node does with the value, and returns what it gives.
+func (s *sample) read(n *node) *sample {
+	switch n.op {
+	case opCurrent:
+		return s
+	case opField:
+		if s.kind, s.members = Object, orMake(s.members); s.members[n.name] == nil {
+			s.members[n.name] = &sample{}
+		}
+		return s.members[n.name]
+	case opSub, opPipe:
+		return s.read(n.kids[0]).read(n.kids[1])
+	case opValues:
+		source := s.read(n.kids[0])
+		source.kind, source.open = Object, true
+		return &sample{kind: Array, elem: source.element()}
+	case opProject:
+		source := s.read(n.kids[0])
+		source.kind = Array
+		return &sample{kind: Array, elem: source.element().read(n.kids[1])}
+	case opFlatten, opSlice:
+		source := s.read(n.kids[0])
+		source.kind = Array
+		return source
+	case opFilter:
+		source := s.read(n.kids[0])
+		source.kind = Array
+		source.element().read(n.kids[1])
+		return source
+	case opIndex:
+		source := s.read(n.kids[0])
+		source.kind = Array
+		return source.element()
+	case opCompare:
+		left, right := s.read(n.kids[0]), s.read(n.kids[1])
+		left.like(right)
+		right.like(left)
+		return &sample{kind: Boolean}
+	case opLiteral:
+		v := &sample{kind: fromAny(n.value).kind}
+		if word, ok := n.value.(string); ok {
+			v.words = []string{word}
+		}
+		return v
+	case opCall:
+		for i, kid := range n.kids {
+			if arg := s.read(kid); arg.kind == Null && n.fn.param(i).kinds&isArray != 0 {
+				arg.kind = Array
+			}
+		}
+		return &sample{kind: Number}
+	default:
+		for _, kid := range n.kids {
+			s.read(kid)
+		}
+		return &sample{kind: Boolean}
+	}
+}
+
+func orMake(m map[string]*sample) map[string]*sample {
+	if m == nil {
+		return map[string]*sample{}
+	}
+	return m
+}
+
+// like takes over the kind of what the value is compared with.
+func (s *sample) like(other *sample) {
+	if s.kind == Null {
+		s.kind = other.kind
+		if s.kind == Null {
+			s.kind = Number // two members compared
+		}
+	}
+	s.words = append(s.words, other.words...)
+}
+
+func (s *sample) make(draw func(n int) int) any {
+	switch s.kind {
+	case Array:
+		items := make([]any, draw(4))
+		for i := range items {
+			items[i] = s.element().make(draw)
+		}
+		return items
+	case Object:
+		members := map[string]any{}
+		for name, m := range s.members {
+			members[name] = m.make(draw)
+		}
+		for _, name := range []string{"a", "b"}[:draw(3)] {
+			if s.open {
+				members[name] = s.element().make(draw)
+			}
+		}
+		return members
+	case Number:
+		return float64(draw(4))
+	case Boolean:
+		return draw(2) == 0
+	default:
+		words := append([]string{"", "ACTIVE", "FAILED"}, s.words...)
+		if i := draw(len(words) + 1); i < len(words) {
+			return words[i]
+		}
+		return nil
+	}
+}

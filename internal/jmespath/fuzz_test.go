@@ -1,0 +1,102 @@
+package jmespath_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
+)
+
+// odd are expressions that the expressions of AWS's waiters do not contain.
+var odd = []string{
+	`"x y".z`, "a[0]", "length(@)", `"\ud800"`, "a.", "\xff", `"\`, "a[::-1].b | [0]", "`\"tick\\``", "'it\\'s'",
+	"{a: b, c: [d, *]}", "sort_by(a, &b)[].c", "map(&[], a)", "a[?!(b < `1`) || c]", "not_null(a, `{}`).b", "merge(@, a).*", "&a", "a[:::]",
+	"to_string(a) == 'x' && !b", "a.b.c[*].d[].e.[f, g][]", "((((a))))", "-1", "a b",
+}
+
+func seedExpressions(add func(string)) {
+	for _, e := range awsExpressions() {
+		add(e)
+	}
+	for _, e := range odd {
+		add(e)
+	}
+}
+
+// FuzzParse: a text is an expression, or an error that says where it is not.
+func FuzzParse(f *testing.F) {
+	seedExpressions(func(e string) { f.Add(e) })
+	f.Fuzz(func(t *testing.T, text string) {
+		e, err := jmespath.Parse(text)
+		if err == nil {
+			require.Equal(t, text, e.String())
+			return
+		}
+		var parseErr *jmespath.Error
+		require.ErrorAs(t, err, &parseErr)
+		require.NotEmpty(t, parseErr.Code)
+		for _, p := range parseErr.Problems {
+			require.Positive(t, p.Line)
+			require.Positive(t, p.Column)
+			require.NotEmpty(t, p.Message)
+		}
+	})
+}
+
+// FuzzCompile: every expression compiles against every type, the findings have
+// their place, and a value of the type evaluates to what the static type says.
+func FuzzCompile(f *testing.F) {
+	seedExpressions(func(e string) {
+		for i := range len(roots) + 1 {
+			f.Add(e, uint8(i), uint64(i))
+		}
+	})
+	f.Fuzz(func(t *testing.T, text string, root uint8, seed uint64) {
+		e, err := jmespath.Parse(text)
+		if err != nil {
+			return
+		}
+		typ := append([]reflect.Type{reflect.TypeFor[everything]()}, roots...)[int(root)%(len(roots)+1)]
+		p, findings := e.Compile(typ)
+		for _, finding := range findings {
+			require.Positive(t, finding.Column)
+		}
+		v := reflect.New(typ).Elem()
+		newGenerator(seed).fill(v, 4)
+		got, err := p.Eval(v.Interface())
+		if err != nil || got == nil {
+			return
+		}
+		if want := p.Result().Kind; want != jmespath.Unknown {
+			require.Equal(t, want.String(), eval(t, "type(@)", nil, got))
+		}
+	})
+}
+
+// FuzzEval: on any JSON document an expression has the same result as on the
+// same data in Go structs, as far as members are read by name.
+func FuzzEval(f *testing.F) {
+	doc := `{"a":[{"b":1,"c":"x"},{"b":2,"c":null}],"AutoScalingGroups":[{"MinSize":1,"Instances":[{"LifecycleState":"InService"}]}],"status":"ACTIVE"}`
+	seedExpressions(func(e string) { f.Add(e, doc) })
+	f.Add("a == b", `{"a":[[1,[2]],{}],"b":[[1,[2]],{}]}`)
+	f.Fuzz(func(t *testing.T, text, document string) {
+		e, err := jmespath.Parse(text)
+		var form any
+		if err != nil || json.Unmarshal([]byte(document), &form) != nil {
+			return
+		}
+		dynamic, _ := e.Compile(nil)
+		want := evaluate(dynamic, form)
+		require.NoError(t, compareTo(dynamic, form, want))
+		typed := jmespathtest.Typed(form)
+		static, _ := e.Compile(reflect.TypeOf(typed))
+		got := evaluate(static, typed)
+		require.NoError(t, compareTo(static, typed, got))
+		upper := jmespathtest.JSON(typed)
+		require.Equal(t, eval(t, "@", reflect.TypeOf(typed), typed), upper)
+	})
+}

@@ -1,0 +1,293 @@
+package jmespath_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// generator makes random values of Go types and random expressions that read
+// them.
+type generator struct{ *rand.Rand }
+
+func newGenerator(seed uint64) *generator {
+	return &generator{rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // the same cases each time
+}
+
+func (g *generator) one(in int) bool { return g.IntN(in) == 0 }
+
+func (g *generator) pick(words ...string) string { return words[g.IntN(len(words))] }
+
+func (g *generator) word() string {
+	return g.pick("Web", "Web", "InService", "a", "", "12", "1.5", "é✓")
+}
+
+// fill gives a value random contents. Pointers are nil at times, but for those
+// to structs in lists; below depth everything is nil.
+func (g *generator) fill(v reflect.Value, depth int) {
+	if v.Type() == reflect.TypeFor[time.Time]() {
+		v.Set(reflect.ValueOf(time.UnixMilli(250 * g.Int64N(1e10))))
+		return
+	}
+	switch v.Kind() { //nolint:exhaustive // the others stay nil
+	case reflect.Pointer:
+		if depth > 0 && !g.one(5) {
+			v.Set(reflect.New(v.Type().Elem()))
+			g.fill(v.Elem(), depth-1)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && f.Name != "ResultMetadata" {
+				g.fill(v.Field(i), depth-1)
+			}
+		}
+	case reflect.Slice:
+		if depth <= 0 {
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), g.IntN(4), 4))
+		for i := range v.Len() {
+			item := v.Index(i)
+			if item.Kind() == reflect.Pointer && item.Type().Elem().Kind() == reflect.Struct {
+				item.Set(reflect.New(item.Type().Elem()))
+				item = item.Elem()
+			}
+			g.fill(item, depth-1)
+		}
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		for _, key := range []string{"a", "b", "c"}[:g.IntN(4)] {
+			item := reflect.New(v.Type().Elem()).Elem()
+			g.fill(item, depth-1)
+			v.SetMapIndex(reflect.ValueOf(key).Convert(v.Type().Key()), item)
+		}
+	case reflect.String:
+		v.SetString(g.word())
+	case reflect.Bool:
+		v.SetBool(g.one(2))
+	case reflect.Float32, reflect.Float64:
+		v.SetFloat(float64(g.IntN(9)-4) / 2)
+	case reflect.Uint8, reflect.Uint64:
+		v.SetUint(uint64(g.IntN(256)))
+	case reflect.Int, reflect.Int8, reflect.Int32, reflect.Int64:
+		v.SetInt(int64(g.IntN(7) - 2))
+	case reflect.Array:
+		for i := range v.Len() {
+			g.fill(v.Index(i), depth-1)
+		}
+	}
+}
+
+// behind follows pointers. What is known of a type that is nil is nothing.
+func behind(t reflect.Type) reflect.Type {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+func isKind(t reflect.Type, k reflect.Kind) bool {
+	return t != nil && t.Kind() == k && t != reflect.TypeFor[time.Time]() && t != reflect.TypeFor[[]byte]()
+}
+
+// member picks a member of a type, or a name that is none if there are none.
+func (g *generator) member(t reflect.Type) (string, reflect.Type) {
+	if isKind(t, reflect.Struct) {
+		for range 20 {
+			f := t.Field(g.IntN(t.NumField()))
+			if f.IsExported() && !f.Anonymous && f.Name != "ResultMetadata" {
+				return f.Name, behind(f.Type)
+			}
+		}
+	}
+	if isKind(t, reflect.Map) {
+		return g.pick("a", "b", "z"), behind(t.Elem())
+	}
+	return g.pick("None", `"no name"`, "a"), nil
+}
+
+// path is a member or a path of two.
+func (g *generator) path(t reflect.Type) string {
+	name, inner := g.member(behind(t))
+	if isKind(inner, reflect.Struct) {
+		next, _ := g.member(inner)
+		return name + "." + next
+	}
+	return name
+}
+
+// expression makes an expression to evaluate on a value of a type, and says
+// what type its result is, or nil.
+func (g *generator) expression(t reflect.Type, depth int) (string, reflect.Type) {
+	t = behind(t)
+	if depth <= 0 {
+		if isKind(t, reflect.Struct) || isKind(t, reflect.Map) {
+			return g.member(t)
+		}
+		return "@", t
+	}
+	inner := func() string { e, _ := g.expression(t, depth-1-g.IntN(2)); return e }
+	choice := g.IntN(16)
+	if (choice == 5 || choice == 6) && !isKind(t, reflect.Struct) {
+		choice = 10 // the value may be null, from which the library selects
+	}
+	switch choice {
+	case 0:
+		return g.literal(), nil
+	case 1:
+		return fmt.Sprintf("%s %s %s", g.operand(t, depth), g.pick("==", "!=", "<", "<=", ">", ">="), g.operand(t, depth)), nil
+	case 2:
+		return fmt.Sprintf("(%s) %s (%s)", inner(), g.pick("&&", "||"), inner()), nil
+	case 3:
+		return fmt.Sprintf("%s %s %s", g.operand(t, depth), g.pick("&&", "||"), g.operand(t, depth)), nil
+	case 4:
+		return "!" + g.operand(t, depth), nil
+	case 5:
+		return fmt.Sprintf("[%s, %s]%s", inner(), inner(), g.pick("", "", "[]", "[0]", "[*].Name")), nil
+	case 6:
+		return fmt.Sprintf("{a: %s, b: %s}%s", inner(), inner(), g.pick("", ".a", ".b", ".*", ".[b, a]")), nil
+	case 7, 8:
+		return g.call(t, depth), nil
+	case 9:
+		left, lt := g.expression(t, depth-1)
+		right, rt := g.steps("@", lt, depth-1)
+		return left + " | " + right, rt
+	default:
+		return g.steps("", t, depth)
+	}
+}
+
+// operand is an expression that needs no brackets.
+func (g *generator) operand(t reflect.Type, depth int) string {
+	switch g.IntN(4) {
+	case 0:
+		return g.literal()
+	case 1:
+		e, _ := g.expression(t, depth-2)
+		return "(" + e + ")"
+	case 2:
+		return g.call(t, depth-1)
+	default:
+		e, _ := g.steps("", t, depth-1)
+		return e
+	}
+}
+
+func (g *generator) literal() string {
+	return g.pick("`0`", "`1`", "`-1.5`", "`true`", "`false`", "`null`", "`[]`", "`{}`", "`[1, 2]`", "`[\"Web\"]`", "`{\"a\": 1}`",
+		"'Web'", "'InService'", "'a'", "''", "`\"12\"`", `'it\'s'`, "`\"tick\\`\"`")
+}
+
+// steps follows a base into its members and elements.
+func (g *generator) steps(base string, t reflect.Type, depth int) (string, reflect.Type) {
+	var b strings.Builder
+	b.WriteString(base)
+	dot := func() {
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+	}
+	for range 1 + g.IntN(max(depth, 0)+2) {
+		t = behind(t)
+		switch {
+		case isKind(t, reflect.Struct) || isKind(t, reflect.Map):
+			switch g.IntN(12) {
+			case 0:
+				dot()
+				b.WriteByte('*')
+				inner := reflect.Type(nil)
+				if t.Kind() == reflect.Map {
+					inner = behind(t.Elem())
+				}
+				t = inner
+			case 1:
+				a, _ := g.expression(t, depth-2)
+				c, _ := g.expression(t, depth-2)
+				dot()
+				fmt.Fprintf(&b, "[%s, %s]", a, c)
+				t = nil
+			case 2:
+				a, _ := g.expression(t, depth-2)
+				dot()
+				fmt.Fprintf(&b, "{x: %s}", a)
+				t = nil
+			default:
+				name, inner := g.member(t)
+				dot()
+				b.WriteString(name)
+				t = inner
+			}
+		case isKind(t, reflect.Slice):
+			elem := behind(t.Elem())
+			switch g.IntN(7) {
+			case 0:
+				fmt.Fprintf(&b, "[%d]", g.IntN(5)-2)
+			case 1:
+				fmt.Fprintf(&b, "[%s:%s:%s]", g.bound(), g.bound(), g.pick("", "1", "2", "-1", "-2"))
+			case 2:
+				b.WriteString("[*]")
+			case 3, 4:
+				condition, _ := g.expression(elem, depth-1)
+				fmt.Fprintf(&b, "[?%s]", condition)
+			default:
+				b.WriteString("[]")
+			}
+			t = elem
+		default:
+			if b.Len() == 0 {
+				return "@", t
+			}
+			if t == nil && g.one(3) {
+				b.WriteString(g.pick("[]", "[*]", "[0]", ".a", ".None", "[].Name", "[?@]"))
+				continue
+			}
+			return b.String(), t
+		}
+	}
+	return b.String(), t
+}
+
+func (g *generator) bound() string { return g.pick("", "", "0", "1", "-1", "2", "-3", "9") }
+
+// call is a call of a function on what suits it or not.
+func (g *generator) call(t reflect.Type, depth int) string {
+	arg, at := g.expression(t, depth-1)
+	elem := reflect.Type(nil)
+	if isKind(at, reflect.Slice) {
+		elem = at.Elem()
+	}
+	body, _ := g.expression(elem, 1)
+	other := func() string { e, _ := g.expression(t, depth-2); return e }
+	switch g.IntN(14) {
+	case 0:
+		return fmt.Sprintf("%s(%s)", g.pick("abs", "ceil", "floor"), arg)
+	case 1:
+		return fmt.Sprintf("%s(%s)", g.pick("avg", "sum"), arg)
+	case 2:
+		return fmt.Sprintf("%s(%s)", g.pick("max", "min", "sort"), arg)
+	case 3:
+		return fmt.Sprintf("%s(%s, &%s)", g.pick("max_by", "min_by"), arg, g.path(elem))
+	case 4:
+		return fmt.Sprintf("contains(%s, %s)", arg, g.operand(t, depth-1))
+	case 5:
+		return fmt.Sprintf("%s(to_string(%s), %s)", g.pick("starts_with", "ends_with", "contains"), arg, g.pick("'W'", "'a'", "'1'", "`1`", "''"))
+	case 6:
+		return fmt.Sprintf("join(', ', %s[].to_string(@))", g.pick("Zones", "Hosts", "Names"))
+	case 7:
+		return fmt.Sprintf("%s(%s)", g.pick("keys", "values"), arg)
+	case 8:
+		return fmt.Sprintf("merge(%s, %s)", arg, g.pick("`{\"a\": 1}`", "`{}`", other()))
+	case 9:
+		return fmt.Sprintf("map(&%s, %s)", body, arg)
+	case 10:
+		return fmt.Sprintf("not_null(%s, %s)", arg, other())
+	case 11:
+		return fmt.Sprintf("reverse(%s)", arg)
+	case 12:
+		return fmt.Sprintf("%s(%s)", g.pick("to_array", "to_number", "to_string", "type"), arg)
+	default:
+		return fmt.Sprintf("length(%s)", arg)
+	}
+}

@@ -1,0 +1,92 @@
+// Package bench_test compares what the budgets of docs/design.md are about
+// with named peers in one run, and prints how they relate:
+//
+//	go test ./tests/bench -run '^$' -ratios
+package bench_test
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var ratios = flag.Bool("ratios", false, "measure all pairs and print their ratios")
+
+// pair is a measured thing and its peer. Both do the same work n times.
+type pair struct {
+	name string
+	ours func(b *testing.B)
+	peer func(b *testing.B)
+	// slower says which way the ratio is printed: how much slower ours is
+	// than the peer, else how much faster.
+	slower bool
+	// bound is the budget: at most, if slower, else at least.
+	bound float64
+	// allocs is how many allocations ours may make.
+	allocs int64
+}
+
+// pairs are all that is measured; each file of this package adds its own.
+var pairs []func() []pair
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if code == 0 && *ratios {
+		code = printRatios()
+	}
+	os.Exit(code)
+}
+
+func printRatios() int {
+	code := 0
+	for _, list := range pairs {
+		for _, p := range list() {
+			ours, allocs := best(p.ours)
+			peer, _ := best(p.peer)
+			ratio, within := peer/ours, peer/ours >= p.bound
+			word := "at least"
+			if p.slower {
+				ratio, within = ours/peer, ours/peer <= p.bound
+				word = "at most"
+			}
+			verdict := "ok"
+			if !within || allocs > p.allocs {
+				verdict, code = "OVER BUDGET", 1
+			}
+			_, _ = fmt.Fprintf(os.Stdout, "ratio %s: %.2f (%.1f ns against %.1f ns, %d allocs; budget %s %g, %d allocs: %s)\n",
+				p.name, ratio, ours, peer, allocs, word, p.bound, p.allocs, verdict)
+		}
+	}
+	return code
+}
+
+// best is the least time of an operation in three runs, in nanoseconds: what
+// else the machine does only adds to it.
+func best(f func(b *testing.B)) (nanoseconds float64, allocs int64) {
+	nanoseconds = math.Inf(1)
+	for range 3 {
+		r := testing.Benchmark(f)
+		nanoseconds = min(nanoseconds, float64(r.T.Nanoseconds())/float64(r.N))
+		allocs = r.AllocsPerOp()
+	}
+	return nanoseconds, allocs
+}
+
+// TestPairs runs each side once, so that a measurement that is wrong is found
+// without measuring.
+func TestPairs(t *testing.T) { //nolint:paralleltest // it sets a flag of the testing package
+	before := flag.Lookup("test.benchtime").Value.String()
+	require.NoError(t, flag.Set("test.benchtime", "1x"))
+	t.Cleanup(func() { require.NoError(t, flag.Set("test.benchtime", before)) })
+	for _, list := range pairs {
+		for _, p := range list() {
+			require.Positive(t, testing.Benchmark(p.ours).N, "%s: ours failed", p.name)
+			require.Positive(t, testing.Benchmark(p.peer).N, "%s: the peer failed", p.name)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+// Package conformance_test measures this repository against public suites:
+//
+//	make conformance
+//
+// prints a line for each, and fails if a suite passes fewer cases than it did.
+// Suites that come in a Go module are also part of the plain tests.
+package conformance_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var corpus = flag.String("corpus", "", "the folder of the suites that come in no Go module")
+
+// suite is a public suite.
+type suite struct {
+	name string
+	// folder is that of the suite in the corpus; empty if a module has it.
+	folder string
+	// cases is how many cases the suite has. A suite that is found to have
+	// another number was not read right.
+	cases int
+	// run runs the suite from its folder.
+	run func(t *testing.T, folder string) result
+	// differences lists the cases in which this repository differs from the
+	// suite on purpose, each with the reason.
+	differences map[string]string
+}
+
+// result is what running a suite gave.
+type result struct {
+	total    int
+	failures map[string]string // by case: what happened
+	notes    []string          // what else is worth a line
+}
+
+// suites are all suites; each file of this package adds its own.
+var suites []suite
+
+func TestSuites(t *testing.T) {
+	t.Parallel()
+	for _, s := range suites {
+		if s.folder != "" && *corpus == "" {
+			continue
+		}
+		folder := ""
+		if s.folder != "" {
+			folder = *corpus + "/" + s.folder
+		}
+		r := s.run(t, folder)
+		require.Equal(t, s.cases, r.total, s.name)
+		var lines []string
+		for name, what := range r.failures {
+			if s.differences[name] == "" {
+				lines = append(lines, fmt.Sprintf("%s: %s", name, what))
+			}
+		}
+		say("suite %s: passed %d of %d", s.name, r.total-len(r.failures), r.total)
+		for name, reason := range s.differences {
+			require.Contains(t, r.failures, name, "%s: a listed difference is none", s.name)
+			say("  differs: %s: %s", name, reason)
+		}
+		for _, note := range r.notes {
+			say("  %s", note)
+		}
+		slices.Sort(lines)
+		require.Empty(t, lines, "%s: %d failures:\n%s", s.name, len(lines), strings.Join(lines, "\n"))
+	}
+}
+
+func say(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
