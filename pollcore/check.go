@@ -1,7 +1,6 @@
 package pollcore
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -18,6 +17,8 @@ const NoAcceptor = -1
 type Check[In, Out any] struct {
 	waiter    *Waiter
 	acceptors []acceptor
+	both      bool // an acceptor reads the input too
+	warnings  Problems
 }
 
 // Result is what a Check says of one call.
@@ -25,7 +26,7 @@ type Result struct {
 	Verdict  Verdict
 	Acceptor int // index of the matched acceptor, or NoAcceptor
 	// Seen is the value that matched: the path's value for a path matcher,
-	// the error's code for errorType, else nil.
+	// the error's name for errorType, else nil.
 	Seen any
 	// Message is the reason that a failure acceptor's message expression gave.
 	Message string
@@ -37,161 +38,125 @@ type Result struct {
 // acceptor is an Acceptor with its paths resolved.
 type acceptor struct {
 	Acceptor
+
 	path    *jmespath.Program
 	message *jmespath.Program
-}
-
-// Compile resolves the waiter's paths against Out: an SDK output type, or any
-// for JSON values. All problems (an invalid waiter, a path that the type does
-// not have, a comparator that can never hold) are reported at once as a
-// [Problems]. Paths are dotted field names; other JMESPath and the inputOutput
-// matcher are refused.
-func Compile[In, Out any](w *Waiter) (*Check[In, Out], error) {
-	problems := w.problems()
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("waiter %s: %w", w.Name, problems.Err())
-	}
-	out := reflect.TypeFor[Out]()
-	c := &Check[In, Out]{waiter: w}
-	for i, a := range w.Acceptors {
-		at := fmt.Sprintf("/acceptors/%d", i)
-		compiled := acceptor{Acceptor: a}
-		if m := a.Matcher.InputOutput; m != nil {
-			problems = append(problems, Problem{Pointer: at + "/matcher/inputOutput", Message: "the inputOutput matcher is not supported"})
-		}
-		if m := a.Matcher.Output; m != nil {
-			compiled.path = resolve(m.Path, at+"/matcher/output/path", out, &problems)
-			if compiled.path != nil && !canHold(m.Comparator, compiled.path.Result()) {
-				problems = append(problems, Problem{
-					Pointer: at + "/matcher/output/comparator",
-					Message: fmt.Sprintf("%s can never hold: %s is %s", m.Comparator, m.Path, describe(compiled.path.Result())),
-				})
-			}
-		}
-		if a.Message != "" {
-			compiled.message = resolve(a.Message, at+"/message", out, &problems)
-		}
-		c.acceptors = append(c.acceptors, compiled)
-	}
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("waiter %s: %w", w.Name, problems)
-	}
-	return c, nil
-}
-
-// resolve parses and compiles a path and collects its problems under pointer.
-func resolve(path, pointer string, out reflect.Type, problems *Problems) *jmespath.Program {
-	expr, err := jmespath.Parse(path)
-	found, _ := errors.AsType[Problems](err)
-	var program *jmespath.Program
-	if err == nil {
-		var findings []jmespath.Finding
-		program, findings = expr.Compile(out)
-		for _, f := range findings {
-			if f.Severity > jmespath.Warning {
-				found = append(found, f.Problem)
-			}
-		}
-	}
-	for _, p := range found {
-		p.Pointer = pointer
-		*problems = append(*problems, p)
-	}
-	return program
-}
-
-// canHold reports whether a comparator can match values of a static type.
-func canHold(c Comparator, t jmespath.Type) bool {
-	is := func(t jmespath.Type, k jmespath.Kind) bool { return t.Kind == k || t.Kind == jmespath.Unknown }
-	switch c {
-	case StringEquals:
-		return is(t, jmespath.String)
-	case BooleanEquals:
-		return is(t, jmespath.Boolean)
-	default:
-		return is(t, jmespath.Array) && (t.Elem == nil || is(*t.Elem, jmespath.String))
-	}
-}
-
-// describe names a static type for a message.
-func describe(t jmespath.Type) string {
-	if t.Go != nil {
-		return t.Go.String()
-	}
-	return t.Kind.String()
+	seen    any // Result.Seen where the value is the expected one
 }
 
 // Waiter returns the waiter that was compiled.
 func (c *Check[In, Out]) Waiter() *Waiter { return c.waiter }
 
+// Warnings returns what [Compile] found that may be meant so.
+func (c *Check[In, Out]) Warnings() Problems { return c.warnings }
+
 // Check judges one call of the describe operation by the workflow of the
 // specification: the first acceptor that matches gives the verdict; without a
 // match an error is a failure and a response means to try again. The arguments
 // are the call's input, its output, and its error or nil.
-func (c *Check[In, Out]) Check(_ In, out Out, opErr error) Result {
+func (c *Check[In, Out]) Check(in In, out Out, opErr error) Result {
 	r := Result{Acceptor: NoAcceptor, Verdict: Retry}
+	if opErr != nil {
+		r.Verdict = Failure
+	}
+	var output, both any = out, nil
+	if c.both && opErr == nil {
+		both = &inputOutput[In, Out]{in, out}
+	}
 	for i := range c.acceptors {
 		a := &c.acceptors[i]
-		seen, ok, err := a.match(out, opErr)
+		value := output
+		if a.Matcher.InputOutput != nil {
+			value = both
+		}
+		ok, err := a.match(value, opErr)
 		if err != nil {
 			r.Notes = append(r.Notes, fmt.Errorf("acceptor %d: %w", i+1, err))
 		}
-		if !ok {
-			continue
+		if ok {
+			a.accept(&r, i, value, output, opErr)
+			return r
 		}
-		r.Verdict, r.Acceptor, r.Seen = a.State, i, seen
-		if a.message != nil && opErr == nil {
-			text, err := a.message.Eval(out)
-			if err != nil {
-				r.Notes = append(r.Notes, fmt.Errorf("message of acceptor %d: %w", i+1, err))
-			}
-			r.Message, _ = text.(string)
-		}
-		return r
-	}
-	if opErr != nil {
-		r.Verdict = Failure
 	}
 	return r
 }
 
-// match tells whether the acceptor matches, and the value that made it.
-func (a *acceptor) match(out any, opErr error) (seen any, ok bool, err error) {
-	m := a.Matcher
+// Step judges a call and decides what follows: Check, and then the schedule's
+// Next. It is one turn of a poll loop whose state, the progress, the caller
+// keeps: p counts the call that is judged.
+func (c *Check[In, Out]) Step(s Schedule, p Progress, in In, out Out, opErr error) (Result, Decision) {
+	r := c.Check(in, out, opErr)
+	return r, s.Next(r.Verdict, p)
+}
+
+// match tells whether the acceptor matches a call that returned the value.
+func (a *acceptor) match(value any, opErr error) (bool, error) {
+	var m *PathMatcher
 	switch {
-	case m.Success != nil:
-		return nil, *m.Success == (opErr == nil), nil
-	case m.ErrorType != nil:
-		want := shapeName(*m.ErrorType)
-		return want, hasErrorName(opErr, want), nil
-	case opErr == nil:
-		seen, err = a.path.Eval(out)
-		return seen, err == nil && m.Output.holds(seen), err
-	default: // a path is not read of an error
-		return nil, false, nil
+	case a.Matcher.Success != nil:
+		return *a.Matcher.Success == (opErr == nil), nil
+	case a.Matcher.ErrorType != nil:
+		return opErr != nil && hasErrorName(opErr, shapeName(*a.Matcher.ErrorType)), nil
+	case opErr != nil: // a path is not read of an error
+		return false, nil
+	case a.Matcher.Output != nil:
+		m = a.Matcher.Output
+	default:
+		m = a.Matcher.InputOutput
+	}
+	switch m.Comparator {
+	case BooleanEquals:
+		return a.path.EqualsBool(value, m.Expected == "true")
+	case AllStringEquals:
+		return a.path.AllEqualString(value, m.Expected)
+	case AnyStringEquals:
+		return a.path.AnyEqualString(value, m.Expected)
+	default:
+		return a.path.EqualsString(value, m.Expected)
 	}
 }
 
-// holds compares by the specification's table of comparators: a value of
-// another type than the comparator's never matches.
-func (m PathMatcher) holds(v any) bool {
-	if m.Comparator == StringEquals {
-		return v == m.Expected
+// accept fills in what an acceptor that matched says.
+func (a *acceptor) accept(r *Result, i int, value, output any, opErr error) {
+	r.Verdict, r.Acceptor, r.Seen = a.State, i, a.seen
+	if m := a.Matcher.pathMatcher(); m != nil && m.Comparator.kind() == jmespath.Array {
+		r.Seen, _ = a.path.Eval(value) // it has just been evaluated without an error
 	}
-	if m.Comparator == BooleanEquals {
-		return v == (m.Expected == "true")
+	if a.message == nil || opErr != nil {
+		return
 	}
-	list, _ := v.([]any)
-	matches := 0
-	for _, item := range list {
-		if item == m.Expected {
-			matches++
+	text, err := a.message.Eval(output)
+	if err != nil {
+		r.Notes = append(r.Notes, fmt.Errorf("message of acceptor %d: %w", i+1, err))
+	}
+	r.Message = messageText(text)
+}
+
+// messageText joins what a message expression gives: a string or a list of
+// strings.
+func messageText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		var parts []string
+		for _, item := range v {
+			if text, ok := item.(string); ok {
+				parts = append(parts, text)
+			}
 		}
+		return strings.Join(parts, "; ")
+	default:
+		return ""
 	}
-	if m.Comparator == AnyStringEquals {
-		return matches > 0
+}
+
+// pathMatcher is the member output or inputOutput, or nil.
+func (m Matcher) pathMatcher() *PathMatcher {
+	if m.Output != nil {
+		return m.Output
 	}
-	return matches > 0 && matches == len(list)
+	return m.InputOutput
 }
 
 // hasErrorName reports whether an error in err's tree has the name: as the
@@ -224,53 +189,4 @@ func hasErrorName(err error, want string) bool {
 func errorCode(code string) string {
 	code, _, _ = strings.Cut(code, ":")
 	return shapeName(code)
-}
-
-// Reason says in words why the result is what it is: what was expected and
-// what was seen, and by which acceptor.
-func (c *Check[In, Out]) Reason(r Result, out Out, opErr error) string {
-	if r.Acceptor == NoAcceptor {
-		if opErr != nil {
-			return fmt.Sprintf("no acceptor matches the error: %s", opErr)
-		}
-		return "no acceptor matched; seen " + c.observed(out)
-	}
-	a := c.acceptors[r.Acceptor]
-	reason := fmt.Sprintf("%s (acceptor %d of %d)", a.Matcher, r.Acceptor+1, len(c.acceptors))
-	if r.Message != "" {
-		reason += ": " + r.Message
-	}
-	if opErr != nil && a.Matcher.Success != nil {
-		reason += ": " + opErr.Error()
-	}
-	return reason
-}
-
-// observed lists the values of the paths that the waiter reads.
-func (c *Check[In, Out]) observed(out Out) string {
-	var parts []string
-	seen := map[string]bool{}
-	for _, a := range c.acceptors {
-		if a.path == nil || seen[a.Matcher.Output.Path] {
-			continue
-		}
-		path := a.Matcher.Output.Path
-		seen[path] = true
-		switch v, err := a.path.Eval(out); v := v.(type) {
-		case string:
-			parts = append(parts, fmt.Sprintf("%s = %q", path, v))
-		case nil:
-			if err != nil {
-				parts = append(parts, err.Error())
-			} else {
-				parts = append(parts, path+" = null")
-			}
-		default:
-			parts = append(parts, fmt.Sprintf("%s = %v", path, v))
-		}
-	}
-	if len(parts) == 0 {
-		return "a response"
-	}
-	return strings.Join(parts, ", ")
 }

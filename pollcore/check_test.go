@@ -49,7 +49,7 @@ func TestCheckOnSDKOutput(t *testing.T) {
 			require.Equal(t, tt.verdict, r.Verdict)
 			require.Equal(t, tt.acceptor, r.Acceptor)
 			require.Equal(t, tt.seen, r.Seen)
-			require.Equal(t, tt.reason, check.Reason(r, out, tt.err))
+			require.Equal(t, tt.reason, check.Reason(r, nil, out, tt.err))
 		})
 	}
 	r := check.Check(nil, nil, nil)
@@ -157,10 +157,10 @@ func TestFirstMatchWins(t *testing.T) {
 	require.NoError(t, err)
 	r := check.Check(nil, nil, &smithy.GenericAPIError{Code: "Throttled"})
 	require.Equal(t, pollcore.Result{Verdict: pollcore.Retry, Acceptor: 0, Seen: "Throttled"}, r)
-	require.Equal(t, "error Throttled (acceptor 1 of 4)", check.Reason(r, nil, errors.New("x")))
+	require.Equal(t, "error Throttled (acceptor 1 of 4)", check.Reason(r, nil, nil, errors.New("x")))
 	r = check.Check(nil, nil, errors.New("boom"))
 	require.Equal(t, pollcore.Failure, r.Verdict)
-	require.Equal(t, "any error (acceptor 2 of 4): boom", check.Reason(r, nil, errors.New("boom")))
+	require.Equal(t, "any error (acceptor 2 of 4): boom", check.Reason(r, nil, nil, errors.New("boom")))
 	require.Equal(t, 2, check.Check(nil, nil, nil).Acceptor)
 }
 
@@ -181,25 +181,102 @@ func TestCompileRefuses(t *testing.T) {
 	t.Parallel()
 	w := pollcore.MustNew("Done",
 		pollcore.Succeed(pollcore.Output("ExportDescription.ExportStaus").Is("COMPLETED")),
-		pollcore.Fail(pollcore.Output("length(Items)").IsTrue()),
+		pollcore.Fail(pollcore.Output("length(").IsTrue()),
 		pollcore.Fail(pollcore.Output("ExportDescription.ExportStatus").IsTrue()),
 		pollcore.Fail(pollcore.Output("ExportDescription").Any("x")),
-		pollcore.Fail(pollcore.Matcher{InputOutput: &pollcore.PathMatcher{Path: "input.a", Expected: "b", Comparator: pollcore.StringEquals}}),
-		pollcore.Fail(pollcore.Output("ExportDescription.ItemCount").Is("0")))
-	_, err := pollcore.Compile[any, *dynamodb.DescribeExportOutput](w)
+		pollcore.Fail(pollcore.InputOutput("input.ExportAnr == output.ExportDescription.ExportArn").IsTrue()),
+		pollcore.Fail(pollcore.Output("ExportDescription.ItemCount").Is("0")),
+		pollcore.FailWithMessage(pollcore.AnyError(), "ExportDescription.ItemCount"),
+		pollcore.Fail(pollcore.Output("[ExportDescription.ItemCount]").Any("0")))
+	_, err := pollcore.Compile[*dynamodb.DescribeExportInput, *dynamodb.DescribeExportOutput](w)
 	require.ErrorAs(t, err, new(pollcore.Problems))
 	for _, want := range []string{
-		"waiter Done: 7 problems",
+		"waiter Done: 8 problems",
 		`/acceptors/0/matcher/output/path: types.ExportDescription has no member "ExportStaus" (did you mean "ExportStatus"?)`,
-		`1:8: /acceptors/1/matcher/output/path: dynamodb.DescribeExportOutput has no member "Items"`,
-		"/acceptors/1/matcher/output/comparator: booleanEquals can never hold: length(Items) is number",
-		"/acceptors/2/matcher/output/comparator: booleanEquals can never hold: ExportDescription.ExportStatus is types.ExportStatus",
-		"/acceptors/3/matcher/output/comparator: anyStringEquals can never hold: ExportDescription is types.ExportDescription",
-		"/acceptors/4/matcher/inputOutput: the inputOutput matcher is not supported",
-		"/acceptors/5/matcher/output/comparator: stringEquals can never hold: ExportDescription.ItemCount is int64",
+		`/acceptors/1/matcher/output/path: `,
+		"/acceptors/2/matcher/output/comparator: booleanEquals can never hold: it compares a boolean, but ExportDescription.ExportStatus is a string",
+		"/acceptors/3/matcher/output/comparator: anyStringEquals can never hold: it compares an array, but ExportDescription is an object",
+		`/acceptors/4/matcher/inputOutput/path: dynamodb.DescribeExportInput has no member "ExportAnr" (did you mean "ExportArn"?)`,
+		"/acceptors/5/matcher/output/comparator: stringEquals can never hold: it compares a string, but ExportDescription.ItemCount is a number",
+		"/acceptors/6/message: the message must be a string, but is a number",
+		"/acceptors/7/matcher/output/comparator: anyStringEquals can never hold: it compares strings, but an item of [ExportDescription.ItemCount] is a number",
 	} {
 		require.ErrorContains(t, err, want)
 	}
 	_, err = pollcore.Compile[any, any](&pollcore.Waiter{Name: "Done"})
 	require.ErrorContains(t, err, "no acceptor has the state success")
+}
+
+func TestCompileWarns(t *testing.T) {
+	t.Parallel()
+	status := pollcore.Output("ExportDescription.ExportStatus")
+	w := pollcore.MustNew("Done",
+		pollcore.Succeed(status.Is("COMPLETE")),
+		pollcore.Fail(status.Is("COMPLETE")),
+		pollcore.Fail(pollcore.ErrorType("ns#Gone")),
+		pollcore.Again(pollcore.ErrorType("Gone")),
+		pollcore.Fail(pollcore.AnyError()),
+		pollcore.Again(pollcore.ErrorType("Other")),
+		pollcore.Again(pollcore.AnyResponse()),
+		pollcore.Fail(status.Is("FAILED")))
+	check, err := pollcore.Compile[any, *dynamodb.DescribeExportOutput](w)
+	require.NoError(t, err, "services add values")
+	warnings := check.Warnings().Error()
+	for _, want := range []string{
+		"6 problems",
+		`/acceptors/0/matcher/output/expected: warning: "COMPLETE" is none of the values of types.ExportStatus (did you mean "COMPLETED"?)`,
+		`/acceptors/1: warning: can never match: acceptor 1 (ExportDescription.ExportStatus == "COMPLETE") matches first`,
+		`/acceptors/3: warning: can never match: acceptor 3 (error Gone) matches first`,
+		`/acceptors/5: warning: can never match: acceptor 5 (any error) matches first`,
+		`/acceptors/7: warning: can never match: acceptor 7 (any response) matches first`,
+	} {
+		require.Contains(t, warnings, want)
+	}
+	_, err = pollcore.Compile[any, *dynamodb.DescribeExportOutput](w, pollcore.Strict())
+	require.ErrorContains(t, err, "6 problems")
+	check, err = pollcore.Compile[any, *dynamodb.DescribeExportOutput](exportDone, pollcore.Strict())
+	require.NoError(t, err)
+	require.Empty(t, check.Warnings())
+}
+
+func TestInputOutput(t *testing.T) {
+	t.Parallel()
+	check, err := pollcore.Compile[*dynamodb.DescribeExportInput, *dynamodb.DescribeExportOutput](pollcore.MustNew("Same",
+		pollcore.Succeed(pollcore.InputOutput("input.ExportArn == output.ExportDescription.ExportArn").IsTrue())))
+	require.NoError(t, err)
+	in := &dynamodb.DescribeExportInput{ExportArn: new("arn:1")}
+	out := &dynamodb.DescribeExportOutput{ExportDescription: &types.ExportDescription{ExportArn: new("arn:1")}}
+	r := check.Check(in, out, nil)
+	require.Equal(t, pollcore.Success, r.Verdict)
+	require.Equal(t, true, r.Seen)
+	require.Equal(t, "input.ExportArn == output.ExportDescription.ExportArn == true (acceptor 1 of 1)", check.Reason(r, in, out, nil))
+	out.ExportDescription.ExportArn = new("arn:2")
+	r = check.Check(in, out, nil)
+	require.Equal(t, pollcore.Retry, r.Verdict)
+	require.Contains(t, check.Reason(r, in, out, nil), "= false")
+	require.Equal(t, pollcore.Failure, check.Check(in, out, errors.New("x")).Verdict, "it is not read of an error")
+}
+
+func TestMessageIsAStringOrAList(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{"why": "disk full", "whys": "disk full; disk old", "none": ""} {
+		check, err := pollcore.Compile[any, any](pollcore.MustNew("Done",
+			pollcore.Succeed(pollcore.AnyError()), pollcore.FailWithMessage(pollcore.AnyResponse(), path)))
+		require.NoError(t, err)
+		out := map[string]any{"why": "disk full", "whys": []any{"disk full", nil, "disk old"}}
+		require.Equal(t, want, check.Check(nil, out, nil).Message)
+	}
+}
+
+func TestStep(t *testing.T) {
+	t.Parallel()
+	check, err := pollcore.Compile[any, any](exportDone)
+	require.NoError(t, err)
+	s := pollcore.NewSchedule(exportDone, time.Minute)
+	out := map[string]any{"ExportDescription": map[string]any{"ExportStatus": "IN_PROGRESS"}}
+	r, d := check.Step(s, pollcore.Progress{Attempts: 1}, nil, out, nil)
+	require.Equal(t, pollcore.Retry, r.Verdict)
+	require.Equal(t, pollcore.Decision{Status: pollcore.Running, Delay: 20 * time.Second}, d)
+	_, d = check.Step(s, pollcore.Progress{Attempts: 3, Elapsed: time.Minute}, nil, out, nil)
+	require.Equal(t, pollcore.TimedOut, d.Status)
 }

@@ -67,7 +67,7 @@ func ExampleCheck_Check() {
 	}
 	for _, status := range []types.ExportStatus{"IN_PROGRESS", "COMPLETED"} {
 		r := check.Check(nil, export(status), nil)
-		fmt.Println(r.Verdict, "-", check.Reason(r, export(status), nil))
+		fmt.Println(r.Verdict, "-", check.Reason(r, nil, export(status), nil))
 	}
 	// Output:
 	// retry - no acceptor matched; seen ExportDescription.ExportStatus = "IN_PROGRESS"

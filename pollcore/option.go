@@ -24,6 +24,8 @@ type waitSettings struct {
 	onAttempt   func(Attempt)
 	onTimeout   func(context.Context) error
 
+	poller Poller
+
 	transient       func(error) bool
 	successesNeeded int
 	grace           time.Duration
@@ -78,6 +80,20 @@ func (s *waitSettings) tolerates(r Result, opErr error, elapsed time.Duration) b
 	}
 	return elapsed <= s.grace && slices.ContainsFunc(s.graceErrors, func(name string) bool { return hasErrorName(opErr, shapeName(name)) })
 }
+
+// Poller runs the turns of a poll loop: poll once, and again after each delay
+// that poll returns for as long as it returns again. retry.Polling makes one of
+// a retry strategy.
+type Poller interface {
+	Poll(ctx context.Context, poll func(context.Context) (delay time.Duration, again bool, err error)) error
+}
+
+// Using leaves the repetition to a Poller, such as one with a limit that
+// several waits share. The waiter still judges each call and chooses each
+// delay; should the Poller end the series first, its error is the Cause of the
+// Error, which matches [ErrTimedOut] if it matches context.DeadlineExceeded and
+// else [ErrTooManyAttempts].
+func Using(p Poller) WaitOption { return func(s *waitSettings) { s.poller = p } }
 
 // InitialDelay waits before the first call, for a job that cannot have ended
 // sooner.

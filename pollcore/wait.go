@@ -2,6 +2,7 @@ package pollcore
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -65,38 +66,77 @@ type waiting[In, Out any] struct {
 }
 
 func (w *waiting[In, Out]) run() (Outcome[Out], error) {
-	for delay := w.schedule.First(); ; {
-		if !sleep(w.ctx, delay) {
+	if !sleep(w.ctx, w.schedule.First()) {
+		return w.canceled()
+	}
+	if w.poller != nil {
+		return w.runOn(w.poller)
+	}
+	for {
+		decision, canceled := w.turn(w.ctx)
+		switch {
+		case canceled:
 			return w.canceled()
-		}
-		w.attempt()
-		if w.outcome.OpErr != nil && w.ctx.Err() != nil {
-			// The call failed because the caller gave up, not the job.
-			return w.canceled()
-		}
-		decision := w.decide()
-		if w.onAttempt != nil {
-			w.onAttempt(w.observation(decision))
-		}
-		if decision.Status != Running {
+		case decision.Status != Running:
 			return w.end(decision)
+		case !sleep(w.ctx, decision.Delay):
+			return w.canceled()
 		}
-		delay = decision.Delay
 	}
 }
 
+// runOn leaves the turns, and the sleeping between them, to a retry strategy.
+func (w *waiting[In, Out]) runOn(p Poller) (Outcome[Out], error) {
+	var decision Decision
+	var canceled bool
+	err := p.Poll(w.ctx, func(ctx context.Context) (time.Duration, bool, error) {
+		decision, canceled = w.turn(ctx)
+		again := !canceled && decision.Status == Running
+		return decision.Delay, again, w.outcome.OpErr
+	})
+	w.outcome.Elapsed = time.Since(w.start)
+	switch {
+	case canceled || w.ctx.Err() != nil && (decision.Status == Running || decision.Status == ""):
+		return w.canceled()
+	case decision.Status == Running || decision.Status == "":
+		// The strategy has a limit of its own, which came first.
+		w.outcome.Status = TimedOut
+		kind := ErrTooManyAttempts
+		if errors.Is(err, context.DeadlineExceeded) {
+			kind = ErrTimedOut
+		}
+		return w.outcome, w.failure(kind, errors.Join(err, w.timedOut()))
+	default:
+		return w.end(decision)
+	}
+}
+
+// turn makes one call and decides. A call that failed because the caller gave
+// up is canceled, and says nothing of the job.
+func (w *waiting[In, Out]) turn(ctx context.Context) (d Decision, canceled bool) {
+	w.attempt(ctx)
+	if w.outcome.OpErr != nil && ctx.Err() != nil {
+		return Decision{}, true
+	}
+	d = w.decide()
+	if w.onAttempt != nil {
+		w.onAttempt(w.observation(d))
+	}
+	return d, false
+}
+
 // attempt makes one call.
-func (w *waiting[In, Out]) attempt() {
+func (w *waiting[In, Out]) attempt(parent context.Context) {
 	limit := w.callTimeout
 	remaining := w.schedule.Total - time.Since(w.start)
 	bounded := w.schedule.Mode == SmithyExact && remaining < limit
 	if bounded { // the specification cancels what is in progress at the end
 		limit = remaining
 	}
-	ctx, cancel := context.WithTimeoutCause(w.ctx, limit, &callTimeoutError{limit})
+	ctx, cancel := context.WithTimeoutCause(parent, limit, &callTimeoutError{limit})
 	defer cancel()
 	w.outcome.Output, w.outcome.OpErr = w.op(ctx, w.in)
-	if w.outcome.OpErr != nil && w.ctx.Err() == nil && ctx.Err() != nil {
+	if w.outcome.OpErr != nil && parent.Err() == nil && ctx.Err() != nil {
 		w.outcome.OpErr = &callError{cause: context.Cause(ctx), err: w.outcome.OpErr}
 		w.late = bounded
 	}
@@ -108,7 +148,7 @@ func (w *waiting[In, Out]) attempt() {
 func (w *waiting[In, Out]) decide() Decision {
 	r := w.check.Check(w.in, w.outcome.Output, w.outcome.OpErr)
 	w.outcome.take(r)
-	w.outcome.Reason = w.check.Reason(r, w.outcome.Output, w.outcome.OpErr)
+	w.outcome.Reason = w.check.Reason(r, w.in, w.outcome.Output, w.outcome.OpErr)
 	if r.Verdict == Failure && w.tolerates(r, w.outcome.OpErr, w.outcome.Elapsed) {
 		w.outcome.Verdict = Retry
 	}

@@ -148,10 +148,17 @@ func Delay(minDelay, maxDelay time.Duration) Option {
 }
 
 // Path is a JMESPath expression about to be compared.
-type Path string
+type Path struct {
+	path string
+	both bool // of input and output
+}
 
 // Output names a value of the describe call's output.
-func Output(path string) Path { return Path(path) }
+func Output(path string) Path { return Path{path: path} }
+
+// InputOutput names a value of the call's input and output, which the
+// expression reads as input and output.
+func InputOutput(path string) Path { return Path{path: path, both: true} }
 
 // Is matches if the value is this string.
 func (p Path) Is(expected string) Matcher { return p.matcher(StringEquals, expected) }
@@ -169,7 +176,11 @@ func (p Path) All(expected string) Matcher { return p.matcher(AllStringEquals, e
 func (p Path) Any(expected string) Matcher { return p.matcher(AnyStringEquals, expected) }
 
 func (p Path) matcher(c Comparator, expected string) Matcher {
-	return Matcher{Output: &PathMatcher{Path: string(p), Expected: expected, Comparator: c}}
+	m := &PathMatcher{Path: p.path, Expected: expected, Comparator: c}
+	if p.both {
+		return Matcher{InputOutput: m}
+	}
+	return Matcher{Output: m}
 }
 
 // AnyResponse matches whatever the call returned, if it returned no error.

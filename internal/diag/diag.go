@@ -12,8 +12,30 @@ import (
 	"unicode/utf8"
 )
 
+// Severity says how wrong something is. The levels are those of Smithy's
+// validator.
+type Severity uint8
+
+// The severities.
+const (
+	// Error is what breaks a rule.
+	Error Severity = iota
+	// Danger is what cannot do what it is written for.
+	Danger
+	// Warning is what may be meant so.
+	Warning
+)
+
+// String is the name that Smithy's validator gives the severity.
+func (s Severity) String() string { return [...]string{"ERROR", "DANGER", "WARNING"}[s] }
+
+// MarshalText writes the name.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // Problem is one defect of a text.
 type Problem struct {
+	// Severity is Error unless something else is said.
+	Severity Severity `json:"severity"`
 	// Pointer is the RFC 6901 JSON pointer of the value at fault; empty for
 	// the whole document and for a text that is not JSON.
 	Pointer string `json:"pointer"`
@@ -78,6 +100,9 @@ func (p Problem) String() string {
 	}
 	if p.Pointer != "" {
 		fmt.Fprintf(&b, "%s: ", p.Pointer)
+	}
+	if p.Severity == Warning {
+		b.WriteString("warning: ")
 	}
 	b.WriteString(p.Message)
 	if p.Suggestion != "" {

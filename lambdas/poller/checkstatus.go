@@ -93,7 +93,7 @@ func (p *Poller) check(ctx context.Context, event Event, rec startrecord.Record,
 	result := &Result{
 		Status: decision.Status, WaitSeconds: seconds(decision.Delay), Attempt: attempt,
 		StartedAt: rec.StartedAt, ElapsedSeconds: int(elapsed.Seconds()), Job: ref,
-		Reason: judge.Reason(judged, output, opErr),
+		Reason: judge.Reason(judged, ref, output, opErr),
 	}
 	if decision.Status == pollcore.TimedOut {
 		result.Reason = fmt.Sprintf("not finished after %s of %s; %s", elapsed.Round(time.Second), schedule.Total,

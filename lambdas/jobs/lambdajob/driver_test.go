@@ -24,7 +24,7 @@ func describe(t *testing.T, w *world, ref jobs.Ref) (pollcore.Verdict, string, a
 	require.NoError(t, err)
 	output, err := w.driver.Describe(t.Context(), ref)
 	result := check.Check(ref, output, err)
-	return result.Verdict, check.Reason(result, output, err), output, err
+	return result.Verdict, check.Reason(result, nil, output, err), output, err
 }
 
 func TestJob(t *testing.T) {

@@ -1,0 +1,236 @@
+package pollcore
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/jmespath"
+)
+
+// CompileOption changes what [Compile] accepts.
+type CompileOption func(*compiler)
+
+// Strict makes warnings errors, for waiters that are checked before they are
+// shipped.
+func Strict() CompileOption { return func(c *compiler) { c.strict = true } }
+
+// Compile resolves the waiter against the input and output types of its
+// describe call: SDK types or pointers to them, or any for JSON values.
+//
+// Everything wrong is reported at once as a [Problems]: an invalid waiter, a
+// member that a type does not have, a comparator that the type of its path can
+// never satisfy, a message that is no text. What may be meant so is a warning,
+// which [Check.Warnings] returns and [Strict] makes an error: an expected value
+// that is not in the SDK's enum (services add values), an acceptor that an
+// earlier one leaves nothing to match, a comparison that always gives the same.
+func Compile[In, Out any](w *Waiter, options ...CompileOption) (*Check[In, Out], error) {
+	c := &compiler{waiter: w, out: reflect.TypeFor[Out](), both: reflect.TypeFor[inputOutput[In, Out]]()}
+	for _, option := range options {
+		option(c)
+	}
+	c.compile()
+	warnings, err := c.verdict()
+	if err != nil {
+		return nil, fmt.Errorf("waiter %s: %w", w.Name, err)
+	}
+	return &Check[In, Out]{waiter: w, acceptors: c.acceptors, both: c.usesInput, warnings: warnings}, nil
+}
+
+// Analyze reports everything that [Compile] has to say of a waiter and types
+// that are known only at run time, with its severities.
+func Analyze(w *Waiter, in, out reflect.Type) Problems {
+	both := reflect.StructOf([]reflect.StructField{{Name: "Input", Type: in}, {Name: "Output", Type: out}})
+	c := &compiler{waiter: w, out: out, both: both}
+	c.compile()
+	return c.problems
+}
+
+// inputOutput is what an inputOutput matcher's path is evaluated on.
+type inputOutput[In, Out any] struct {
+	Input  In
+	Output Out
+}
+
+// compiler collects the problems of one waiter.
+type compiler struct {
+	waiter    *Waiter
+	out, both reflect.Type
+	strict    bool
+	problems  Problems
+	acceptors []acceptor
+	usesInput bool
+}
+
+func (c *compiler) report(s diag.Severity, pointer, format string, args ...any) *Problem {
+	c.problems = append(c.problems, Problem{Severity: s, Pointer: pointer, Message: fmt.Sprintf(format, args...)})
+	return &c.problems[len(c.problems)-1]
+}
+
+func (c *compiler) compile() {
+	c.problems = c.waiter.problems()
+	for i, a := range c.waiter.Acceptors {
+		at := "/acceptors/" + strconv.Itoa(i)
+		compiled := acceptor{Acceptor: a}
+		switch m := a.Matcher; {
+		case m.Output != nil:
+			compiled.path = c.path(m.Output, at+"/matcher/output", c.out)
+			compiled.seen = m.Output.value()
+		case m.InputOutput != nil:
+			c.usesInput = true
+			compiled.path = c.path(m.InputOutput, at+"/matcher/inputOutput", c.both)
+			compiled.seen = m.InputOutput.value()
+		case m.ErrorType != nil:
+			compiled.seen = shapeName(*m.ErrorType)
+		}
+		if a.Message != "" {
+			compiled.message = c.message(a.Message, at+"/message")
+		}
+		c.reachable(i, at)
+		c.acceptors = append(c.acceptors, compiled)
+	}
+}
+
+// verdict parts the problems into warnings and the rest, which is an error.
+func (c *compiler) verdict() (warnings Problems, err error) {
+	if c.strict {
+		return nil, c.problems.Err()
+	}
+	var rest Problems
+	for _, p := range c.problems {
+		if p.Severity == diag.Warning {
+			warnings = append(warnings, p)
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	return warnings, rest.Err()
+}
+
+// path compiles the path of a matcher and checks it against the comparator.
+func (c *compiler) path(m *PathMatcher, at string, root reflect.Type) *jmespath.Program {
+	if m.Path == "" {
+		return nil // Validate has told
+	}
+	program, absent := c.expression(m.Path, at+"/path", root)
+	if program == nil {
+		return nil
+	}
+	result := program.Result()
+	if want := m.Comparator.kind(); result.Kind != jmespath.Unknown && result.Kind != want && !absent {
+		c.report(diag.Danger, at+"/comparator", "%s can never hold: it compares %s %s, but %s is %s %s",
+			m.Comparator, article(want), want, m.Path, article(result.Kind), result.Kind)
+		return program
+	}
+	if result.Kind == jmespath.Array && result.Elem != nil {
+		result = *result.Elem
+		if result.Kind != jmespath.Unknown && result.Kind != jmespath.String && !absent {
+			c.report(diag.Danger, at+"/comparator", "%s can never hold: it compares strings, but an item of %s is %s %s",
+				m.Comparator, m.Path, article(result.Kind), result.Kind)
+		}
+	}
+	if values := result.Values(); values != nil && !slices.Contains(values, m.Expected) {
+		p := c.report(diag.Warning, at+"/expected", "%q is none of the values of %s", m.Expected, result.Go)
+		*p = p.Suggest(m.Expected, values...)
+	}
+	return program
+}
+
+// expression compiles a path; absent tells that something which it reads is
+// not there, so that its result says nothing.
+func (c *compiler) expression(text, at string, root reflect.Type) (program *jmespath.Program, absent bool) {
+	expr, err := jmespath.Parse(text)
+	if err != nil {
+		if found, ok := errors.AsType[Problems](err); ok {
+			for _, p := range found {
+				p.Pointer = at
+				c.problems = append(c.problems, p)
+			}
+		}
+		return nil, false
+	}
+	program, findings := expr.Compile(root)
+	for _, f := range findings {
+		p := f.Problem
+		p.Pointer = at
+		switch f.Severity {
+		case jmespath.Warning:
+			p.Severity = diag.Warning
+		case jmespath.Danger:
+			p.Severity, absent = diag.Danger, true
+		case jmespath.Failure:
+			p.Severity = diag.Error
+		}
+		c.problems = append(c.problems, p)
+	}
+	return program, absent
+}
+
+// message compiles the message of a failure acceptor, which gives a string or
+// a list of strings.
+func (c *compiler) message(text, at string) *jmespath.Program {
+	program, absent := c.expression(text, at, c.out)
+	if program == nil || absent {
+		return program
+	}
+	result, what := program.Result(), "the message"
+	if result.Kind == jmespath.Array && result.Elem != nil {
+		result, what = *result.Elem, "an item of the message"
+	}
+	if result.Kind != jmespath.String && result.Kind != jmespath.Unknown && result.Kind != jmespath.Array {
+		c.report(diag.Error, at, "%s must be a string, but is %s %s", what, article(result.Kind), result.Kind)
+	}
+	return program
+}
+
+// reachable warns of an acceptor that can match only what an earlier one has
+// matched already.
+func (c *compiler) reachable(i int, at string) {
+	m := c.waiter.Acceptors[i].Matcher
+	for j, earlier := range c.waiter.Acceptors[:i] {
+		if earlier.Matcher.covers(m) {
+			c.report(diag.Warning, at, "can never match: acceptor %d (%s) matches first", j+1, earlier.Matcher)
+			return
+		}
+	}
+}
+
+// covers tells whether the matcher matches whenever another does.
+func (m Matcher) covers(other Matcher) bool {
+	if m.Success != nil {
+		onError := other.ErrorType != nil || other.Success != nil && !*other.Success
+		return *m.Success != onError
+	}
+	return reflect.DeepEqual(m, other) ||
+		m.ErrorType != nil && other.ErrorType != nil && shapeName(*m.ErrorType) == shapeName(*other.ErrorType)
+}
+
+// kind is the type of value that the comparator compares.
+func (c Comparator) kind() jmespath.Kind {
+	switch c {
+	case StringEquals:
+		return jmespath.String
+	case BooleanEquals:
+		return jmespath.Boolean
+	default:
+		return jmespath.Array
+	}
+}
+
+// value is what the path has where a scalar comparator matches.
+func (m PathMatcher) value() any {
+	if m.Comparator == BooleanEquals {
+		return m.Expected == "true"
+	}
+	return m.Expected
+}
+
+func article(k jmespath.Kind) string {
+	if k == jmespath.Array || k == jmespath.Object {
+		return "an"
+	}
+	return "a"
+}

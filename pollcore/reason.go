@@ -1,0 +1,59 @@
+package pollcore
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Reason says in words why the result is what it is: what was expected and
+// what was seen, and by which acceptor. The arguments are those of Check.
+func (c *Check[In, Out]) Reason(r Result, in In, out Out, opErr error) string {
+	if r.Acceptor == NoAcceptor {
+		if opErr != nil {
+			return fmt.Sprintf("no acceptor matches the error: %s", opErr)
+		}
+		return "no acceptor matched; seen " + c.observed(in, out)
+	}
+	a := c.acceptors[r.Acceptor]
+	reason := fmt.Sprintf("%s (acceptor %d of %d)", a.Matcher, r.Acceptor+1, len(c.acceptors))
+	if r.Message != "" {
+		reason += ": " + r.Message
+	}
+	if opErr != nil && a.Matcher.Success != nil {
+		reason += ": " + opErr.Error()
+	}
+	return reason
+}
+
+// observed lists the values of the paths that the waiter reads.
+func (c *Check[In, Out]) observed(in In, out Out) string {
+	var parts []string
+	seen := map[string]bool{}
+	for _, a := range c.acceptors {
+		m := a.Matcher.pathMatcher()
+		if m == nil || seen[m.Path] {
+			continue
+		}
+		seen[m.Path] = true
+		var value any = out
+		if a.Matcher.InputOutput != nil {
+			value = &inputOutput[In, Out]{in, out}
+		}
+		switch v, err := a.path.Eval(value); v := v.(type) {
+		case string:
+			parts = append(parts, fmt.Sprintf("%s = %q", m.Path, v))
+		case nil:
+			if err != nil {
+				parts = append(parts, fmt.Sprintf("%s: %s", m.Path, err))
+			} else {
+				parts = append(parts, m.Path+" = null")
+			}
+		default:
+			parts = append(parts, fmt.Sprintf("%s = %v", m.Path, v))
+		}
+	}
+	if len(parts) == 0 {
+		return "a response"
+	}
+	return strings.Join(parts, ", ")
+}
