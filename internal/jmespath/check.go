@@ -13,13 +13,13 @@ import (
 type Severity uint8
 
 const (
-	// Warning: a comparison that always gives the same answer.
+	// Warning is for a comparison that always gives the same answer.
 	Warning Severity = iota
-	// Danger: a value that is not there or has no such part; the result is
-	// null at that place.
+	// Danger is for a value that is not there or has no such part; the result
+	// is null at that place.
 	Danger
-	// Failure: an argument that a function never takes; every evaluation
-	// that comes so far is an error.
+	// Failure is for an argument that a function never takes; every
+	// evaluation that comes so far is an error.
 	Failure
 )
 
@@ -67,33 +67,8 @@ func (c *checker) check(n *node, in *shape) *checked {
 		r.out = kid(1, left.without(isNull)).or(scalarShape(left.kinds & isNull))
 	case opPipe:
 		r.out = kid(1, kid(0, in))
-	case opIndex:
-		source := kid(0, in)
-		c.source(n, source, isArray, "an index")
-		r.out = source.element().or(scalarShape(isNull))
-	case opSlice:
-		source := kid(0, in)
-		c.source(n, source, isArray, "a slice")
-		r.out = arrayOf(source.element())
-	case opFlatten:
-		source := kid(0, in)
-		c.source(n, source, isArray, "[]")
-		r.out = arrayOf(flattened(source.element()))
-	case opFilter:
-		source := kid(0, in)
-		c.source(n, source, isArray, "a filter")
-		kid(1, source.element())
-		r.out = arrayOf(source.element())
-	case opValues:
-		source := kid(0, in)
-		c.source(n, source, isObject, "*")
-		r.out = arrayOf(source.value())
-	case opProject:
-		source := kid(0, in)
-		if !isSource(n.kids[0].op) {
-			c.source(n, source, isArray, "[*]")
-		}
-		r.out = &shape{kinds: isArray | isNull, elem: kid(1, source.element()).without(isNull)}
+	case opIndex, opSlice, opFlatten, opFilter, opValues, opProject:
+		r.out = c.elements(n, kid(0, in), kid)
 	case opMultiList:
 		var elem *shape
 		for i := range n.kids {
@@ -121,6 +96,34 @@ func (c *checker) check(n *node, in *shape) *checked {
 		r.out = kid(0, in)
 	}
 	return r
+}
+
+// elements is the shape of what a node takes from the elements or members of
+// its source.
+func (c *checker) elements(n *node, source *shape, kid func(int, *shape) *shape) *shape {
+	switch n.op {
+	case opIndex:
+		c.source(n, source, isArray, "an index")
+		return source.element().or(scalarShape(isNull))
+	case opSlice:
+		c.source(n, source, isArray, "a slice")
+		return arrayOf(source.element())
+	case opFlatten:
+		c.source(n, source, isArray, "[]")
+		return arrayOf(flattened(source.element()))
+	case opFilter:
+		c.source(n, source, isArray, "a filter")
+		kid(1, source.element())
+		return arrayOf(source.element())
+	case opValues:
+		c.source(n, source, isObject, "*")
+		return arrayOf(source.value())
+	default: // opProject
+		if !isSource(n.kids[0].op) {
+			c.source(n, source, isArray, "[*]")
+		}
+		return &shape{kinds: isArray | isNull, elem: kid(1, source.element()).without(isNull)}
+	}
 }
 
 func isSource(o op) bool { return o == opSlice || o == opFlatten || o == opFilter || o == opValues }

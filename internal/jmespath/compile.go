@@ -207,7 +207,7 @@ func (g *generator) compare(n *checked) test {
 	for i, kid := range n.kids {
 		if word, ok := kid.value.(string); ok && kid.op == opLiteral {
 			if c, ok := chainOf(n.kids[1-i]); ok && c.holdsString() {
-				return c.is(word, wants)
+				return c.equals(word, wants)
 			}
 			other := g.code(n.kids[1-i])
 			return func(fr *frame, in value) verdict {
@@ -310,8 +310,8 @@ func (c *chain) holdsString() bool {
 	return c.last.kind == String && c.last.typ.Kind() == reflect.String
 }
 
-// is is the code that compares the string that the chain leads to.
-func (c *chain) is(word string, wants bool) test {
+// equals is the code that compares the string that the chain leads to.
+func (c *chain) equals(word string, wants bool) test {
 	return func(fr *frame, in value) verdict {
 		if in.plan != c.own {
 			return verdictOf(c.byName(fr, in).isText(word) == wants)

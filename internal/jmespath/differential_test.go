@@ -188,15 +188,15 @@ func differ(expression string, typed, form any) (want outcome, deviation string,
 func compareTo(p *jmespath.Program, v any, want outcome) error {
 	word, isWord := want.value.(string)
 	items, _ := want.value.([]any)
-	all, any := len(items) > 0, false
+	every, some := len(items) > 0, false
 	for _, item := range items {
-		all, any = all && item == "Web", any || item == "Web"
+		every, some = every && item == "Web", some || item == "Web"
 	}
 	for name, pair := range map[string][2]func() (bool, error){
 		"EqualsString": {func() (bool, error) { return p.EqualsString(v, word) }, func() (bool, error) { return isWord, nil }},
 		"EqualsBool":   {func() (bool, error) { return p.EqualsBool(v, true) }, func() (bool, error) { return want.value == true, nil }},
-		"AllEqual":     {func() (bool, error) { return p.AllEqualString(v, "Web") }, func() (bool, error) { return all, nil }},
-		"AnyEqual":     {func() (bool, error) { return p.AnyEqualString(v, "Web") }, func() (bool, error) { return any, nil }},
+		"AllEqual":     {func() (bool, error) { return p.AllEqualString(v, "Web") }, func() (bool, error) { return every, nil }},
+		"AnyEqual":     {func() (bool, error) { return p.AnyEqualString(v, "Web") }, func() (bool, error) { return some, nil }},
 	} {
 		got, err := pair[0]()
 		expected, _ := pair[1]()

@@ -30,7 +30,7 @@ func (p param) String() string {
 		return p.kinds.String()
 	}
 	var lists []string
-	for k := Null; k < Unknown; k++ {
+	for k := range Unknown {
 		if p.elems&k.set() != 0 {
 			lists = append(lists, "an array of "+k.String()+"s")
 		}

@@ -176,6 +176,7 @@ type (
 	PaletteMemberRGB  struct{ Value []int32 }
 	PaletteMemberName struct{ Value shade }
 	everything        struct {
+		hidden
 		Flag     *bool
 		Small    int8
 		Unsigned uint64
@@ -198,8 +199,7 @@ type (
 		Unions   map[string]Palette
 		Stream   interface{ Read(p []byte) (int, error) }
 		Channel  chan int
-		hidden
-		lower string
+		lower    string
 	}
 )
 

@@ -42,28 +42,28 @@ func (k Kind) set() kinds {
 	return 1 << k
 }
 
-// kind is the one kind of the set beside null, or Unknown if there are more.
-func (s kinds) kind() Kind {
-	for k := Null; k < Unknown; k++ {
-		if s == k.set() || s == k.set()|isNull {
-			return k
-		}
-	}
-	return Unknown
-}
-
 // String names the set for a message: "a string, an array or an object".
 func (s kinds) String() string {
 	if s == isAny {
 		return "any value"
 	}
 	var names []string
-	for k := Null; k < Unknown; k++ {
+	for k := range Unknown {
 		if s&k.set() != 0 {
 			names = append(names, [...]string{"null", "a boolean", "a number", "a string", "an array", "an object"}[k])
 		}
 	}
 	return alternatives(names)
+}
+
+// kind is the one kind of the set beside null, or Unknown if there are more.
+func (s kinds) kind() Kind {
+	for k := range Unknown {
+		if s == k.set() || s == k.set()|isNull {
+			return k
+		}
+	}
+	return Unknown
 }
 
 func alternatives(names []string) string {

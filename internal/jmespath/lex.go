@@ -67,16 +67,13 @@ func (l lexeme) String() string {
 
 // simple are the tokens that are always the same text, the longer of two that
 // start alike first.
-var simple = []struct {
-	text  string
-	token token
-}{
-	{"[]", tokFlatten}, {"[?", tokFilter}, {"[", tokOpen}, {"]", tokClose},
-	{"(", tokParen}, {")", tokParenEnd}, {"{", tokBrace}, {"}", tokBraceEnd},
-	{"&&", tokAnd}, {"&", tokRef}, {"||", tokOr}, {"|", tokPipe},
-	{"==", tokCompare}, {"!=", tokCompare}, {"<=", tokCompare}, {">=", tokCompare},
-	{"<", tokCompare}, {">", tokCompare}, {"!", tokNot},
-	{".", tokDot}, {"*", tokStar}, {",", tokComma}, {":", tokColon}, {"@", tokCurrent},
+var simple = []lexeme{
+	{token: tokFlatten, text: "[]"}, {token: tokFilter, text: "[?"}, {token: tokOpen, text: "["}, {token: tokClose, text: "]"},
+	{token: tokParen, text: "("}, {token: tokParenEnd, text: ")"}, {token: tokBrace, text: "{"}, {token: tokBraceEnd, text: "}"},
+	{token: tokAnd, text: "&&"}, {token: tokRef, text: "&"}, {token: tokOr, text: "||"}, {token: tokPipe, text: "|"},
+	{token: tokCompare, text: "=="}, {token: tokCompare, text: "!="}, {token: tokCompare, text: "<="}, {token: tokCompare, text: ">="},
+	{token: tokCompare, text: "<"}, {token: tokCompare, text: ">"}, {token: tokNot, text: "!"}, {token: tokDot, text: "."},
+	{token: tokStar, text: "*"}, {token: tokComma, text: ","}, {token: tokColon, text: ":"}, {token: tokCurrent, text: "@"},
 }
 
 // lexer cuts a text into lexemes. After a tokBad, problem says what is wrong.
@@ -126,7 +123,9 @@ func (l *lexer) next() lexeme {
 // run reads one byte and all that follow and fit.
 func (l *lexer) run(kind token, fits func(byte) bool) lexeme {
 	at := l.pos
-	for l.pos++; l.pos < len(l.text) && fits(l.text[l.pos]); l.pos++ {
+	l.pos++
+	for l.pos < len(l.text) && fits(l.text[l.pos]) {
+		l.pos++
 	}
 	return lexeme{token: kind, at: at, text: l.text[at:l.pos]}
 }

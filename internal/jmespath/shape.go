@@ -52,6 +52,17 @@ func literalShape(v any) *shape {
 	}
 }
 
+// String names the shape for a message: a Go type, or kinds.
+func (s *shape) String() string {
+	if s.plan != nil && s.plan.kind != Unknown {
+		return s.plan.typ.String()
+	}
+	if s.kinds == isNull || s.kinds == isAny {
+		return s.kinds.String()
+	}
+	return (s.kinds &^ isNull).String()
+}
+
 // element is the shape of the elements, if the value is an array.
 func (s *shape) element() *shape {
 	switch {
@@ -131,17 +142,6 @@ func (s *shape) without(k kinds) *shape {
 	narrowed := *s
 	narrowed.kinds &^= k
 	return &narrowed
-}
-
-// String names the shape for a message: a Go type, or kinds.
-func (s *shape) String() string {
-	if s.plan != nil && s.plan.kind != Unknown {
-		return s.plan.typ.String()
-	}
-	if s.kinds == isNull || s.kinds == isAny {
-		return s.kinds.String()
-	}
-	return (s.kinds &^ isNull).String()
 }
 
 // Type is the static type of an expression's result. Any value may also be

@@ -56,12 +56,9 @@ func (g *generator) stream(n *checked, to sink) stream {
 		}
 	case opSub, opPipe:
 		if streams(n) {
-			left, right, always := g.code(n.kids[0]), g.stream(n.kids[1], to), n.op == opPipe
-			return func(fr *frame, in value) bool {
-				v := left(fr, in)
-				return (always || v.kind != Null) && right(fr, v)
-			}
+			return g.behind(n, to)
 		}
+	default:
 	}
 	whole, at := g.code(n), n.at
 	return func(fr *frame, in value) bool {
@@ -71,6 +68,15 @@ func (g *generator) stream(n *checked, to sink) stream {
 		}
 		iterate(fr, at, v, to)
 		return true
+	}
+}
+
+// behind streams the right side of a dot or a pipe.
+func (g *generator) behind(n *checked, to sink) stream {
+	left, right, always := g.code(n.kids[0]), g.stream(n.kids[1], to), n.op == opPipe
+	return func(fr *frame, in value) bool {
+		v := left(fr, in)
+		return (always || v.kind != Null) && right(fr, v)
 	}
 }
 

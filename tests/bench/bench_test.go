@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,8 +31,8 @@ type pair struct {
 	allocs int64
 }
 
-// pairs are all that is measured; each file of this package adds its own.
-var pairs []func() []pair
+// pairs are all that is measured. A file of this package lists its own.
+var pairs = slices.Concat(jmespathPairs)
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -44,23 +45,21 @@ func TestMain(m *testing.M) {
 
 func printRatios() int {
 	code := 0
-	for _, list := range pairs {
-		for _, p := range list() {
-			ours, allocs := best(p.ours)
-			peer, _ := best(p.peer)
-			ratio, within := peer/ours, peer/ours >= p.bound
-			word := "at least"
-			if p.slower {
-				ratio, within = ours/peer, ours/peer <= p.bound
-				word = "at most"
-			}
-			verdict := "ok"
-			if !within || allocs > p.allocs {
-				verdict, code = "OVER BUDGET", 1
-			}
-			_, _ = fmt.Fprintf(os.Stdout, "ratio %s: %.2f (%.1f ns against %.1f ns, %d allocs; budget %s %g, %d allocs: %s)\n",
-				p.name, ratio, ours, peer, allocs, word, p.bound, p.allocs, verdict)
+	for _, p := range pairs {
+		ours, allocs := best(p.ours)
+		peer, _ := best(p.peer)
+		ratio, within := peer/ours, peer/ours >= p.bound
+		word := "at least"
+		if p.slower {
+			ratio, within = ours/peer, ours/peer <= p.bound
+			word = "at most"
 		}
+		verdict := "ok"
+		if !within || allocs > p.allocs {
+			verdict, code = "OVER BUDGET", 1
+		}
+		fmt.Fprintf(os.Stdout, "ratio %s: %.2f (%.1f ns against %.1f ns, %d allocs; budget %s %g, %d allocs: %s)\n",
+			p.name, ratio, ours, peer, allocs, word, p.bound, p.allocs, verdict)
 	}
 	return code
 }
@@ -83,10 +82,8 @@ func TestPairs(t *testing.T) { //nolint:paralleltest // it sets a flag of the te
 	before := flag.Lookup("test.benchtime").Value.String()
 	require.NoError(t, flag.Set("test.benchtime", "1x"))
 	t.Cleanup(func() { require.NoError(t, flag.Set("test.benchtime", before)) })
-	for _, list := range pairs {
-		for _, p := range list() {
-			require.Positive(t, testing.Benchmark(p.ours).N, "%s: ours failed", p.name)
-			require.Positive(t, testing.Benchmark(p.peer).N, "%s: the peer failed", p.name)
-		}
+	for _, p := range pairs {
+		require.Positive(t, testing.Benchmark(p.ours).N, "%s: ours failed", p.name)
+		require.Positive(t, testing.Benchmark(p.peer).N, "%s: the peer failed", p.name)
 	}
 }

@@ -65,80 +65,66 @@ func jsonForm(tb testing.TB, v any) any {
 	return form
 }
 
-func init() { pairs = append(pairs, jmespathPairs) }
+var jmespathPairs = []pair{
+	{name: "jmespath/ExportStatus/hand-written", ours: exportTyped, peer: exportHandWritten, slower: true, bound: 2},
+	{name: "jmespath/ExportStatus/go-jmespath search", ours: exportTyped, peer: exportSearched, bound: 50},
+	{name: "jmespath/GroupInService/community compiled", ours: groupTyped, peer: groupCommunity, bound: 5, allocs: 1},
+	{name: "jmespath/GroupInService on JSON/community compiled", ours: groupJSON, peer: groupCommunity, bound: 2, allocs: 1},
+}
 
-func jmespathPairs() []pair {
-	exportTyped := func(b *testing.B) {
-		p, out := compile(b, exportStatus, reflect.TypeFor[*dynamodb.DescribeExportOutput]()), exportOutput()
-		b.ReportAllocs()
-		for b.Loop() {
-			if ok, err := p.EqualsString(out, "COMPLETED"); !ok || err != nil {
-				b.Fatal(ok, err)
-			}
+func exportTyped(b *testing.B) {
+	p, out := compile(b, exportStatus, reflect.TypeFor[*dynamodb.DescribeExportOutput]()), exportOutput()
+	b.ReportAllocs()
+	for b.Loop() {
+		if ok, err := p.EqualsString(out, "COMPLETED"); !ok || err != nil {
+			b.Fatal(ok, err)
 		}
 	}
-	groupTyped := func(b *testing.B) {
-		p, out := compile(b, groupInService, reflect.TypeFor[*autoscaling.DescribeAutoScalingGroupsOutput]()), groups()
-		b.ReportAllocs()
-		for b.Loop() {
-			if ok, err := p.EqualsBool(out, false); !ok || err != nil {
-				b.Fatal(ok, err)
-			}
+}
+
+func exportHandWritten(b *testing.B) {
+	out := exportOutput()
+	for b.Loop() {
+		if !handWritten(out, "COMPLETED") {
+			b.Fatal()
 		}
 	}
-	return []pair{
-		{
-			name: "jmespath/ExportStatus/hand-written", ours: exportTyped, slower: true, bound: 2,
-			peer: func(b *testing.B) {
-				out := exportOutput()
-				for b.Loop() {
-					if !handWritten(out, "COMPLETED") {
-						b.Fatal()
-					}
-				}
-			},
-		},
-		{
-			name: "jmespath/ExportStatus/go-jmespath search", ours: exportTyped, bound: 50,
-			peer: func(b *testing.B) {
-				form := jsonForm(b, exportOutput())
-				for b.Loop() {
-					if v, err := gojmespath.Search(exportStatus, form); v != "COMPLETED" || err != nil {
-						b.Fatal(v, err)
-					}
-				}
-			},
-		},
-		{
-			name: "jmespath/GroupInService/community compiled", ours: groupTyped, bound: 5, allocs: 1,
-			peer: func(b *testing.B) {
-				form, compiled := jsonForm(b, groups()), community.MustCompile(groupInService)
-				for b.Loop() {
-					if v, err := compiled.Search(form); v != false || err != nil {
-						b.Fatal(v, err)
-					}
-				}
-			},
-		},
-		{
-			name: "jmespath/GroupInService on JSON/community compiled", bound: 2, allocs: 1,
-			ours: func(b *testing.B) {
-				p, form := compile(b, groupInService, nil), jsonForm(b, groups())
-				b.ReportAllocs()
-				for b.Loop() {
-					if ok, err := p.EqualsBool(form, false); !ok || err != nil {
-						b.Fatal(ok, err)
-					}
-				}
-			},
-			peer: func(b *testing.B) {
-				form, compiled := jsonForm(b, groups()), community.MustCompile(groupInService)
-				for b.Loop() {
-					if v, err := compiled.Search(form); v != false || err != nil {
-						b.Fatal(v, err)
-					}
-				}
-			},
-		},
+}
+
+func exportSearched(b *testing.B) {
+	form := jsonForm(b, exportOutput())
+	for b.Loop() {
+		if v, err := gojmespath.Search(exportStatus, form); v != "COMPLETED" || err != nil {
+			b.Fatal(v, err)
+		}
+	}
+}
+
+func groupTyped(b *testing.B) {
+	p, out := compile(b, groupInService, reflect.TypeFor[*autoscaling.DescribeAutoScalingGroupsOutput]()), groups()
+	b.ReportAllocs()
+	for b.Loop() {
+		if ok, err := p.EqualsBool(out, false); !ok || err != nil {
+			b.Fatal(ok, err)
+		}
+	}
+}
+
+func groupJSON(b *testing.B) {
+	p, form := compile(b, groupInService, nil), jsonForm(b, groups())
+	b.ReportAllocs()
+	for b.Loop() {
+		if ok, err := p.EqualsBool(form, false); !ok || err != nil {
+			b.Fatal(ok, err)
+		}
+	}
+}
+
+func groupCommunity(b *testing.B) {
+	form, compiled := jsonForm(b, groups()), community.MustCompile(groupInService)
+	for b.Loop() {
+		if v, err := compiled.Search(form); v != false || err != nil {
+			b.Fatal(v, err)
+		}
 	}
 }

@@ -17,12 +17,10 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
 )
 
-func init() {
-	suites = append(suites,
-		suite{name: "jmespath-compliance", cases: 862, run: runCompliance},
-		suite{name: "jmespath-compliance on Go structs", cases: 742, run: runComplianceTyped, differences: typedDifferences},
-		suite{name: "smithy-jmespath-parse", cases: 791, folder: "smithy-jmespath", run: runSmithyParse},
-	)
+var jmespathSuites = []suite{
+	{name: "jmespath-compliance", cases: 862, run: runCompliance},
+	{name: "jmespath-compliance on Go structs", cases: 742, run: runComplianceTyped, differences: typedDifferences},
+	{name: "smithy-jmespath-parse", cases: 791, folder: "smithy-jmespath", run: runSmithyParse},
 }
 
 // typedDifferences are cases that name members of an object other than in a

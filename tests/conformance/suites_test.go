@@ -41,8 +41,8 @@ type result struct {
 	notes    []string          // what else is worth a line
 }
 
-// suites are all suites; each file of this package adds its own.
-var suites []suite
+// suites are all suites. A file of this package lists its own.
+var suites = slices.Concat(jmespathSuites)
 
 func TestSuites(t *testing.T) {
 	t.Parallel()
