@@ -64,7 +64,7 @@ func (c *checker) check(n *node, in *shape) *checked {
 		r.out = literalShape(n.value)
 	case opSub:
 		left := kid(0, in)
-		r.out = kid(1, left.without(isNull)).or(scalarShape(left.kinds & isNull))
+		r.out = kid(1, left.without(isNull)).with(left.kinds & isNull)
 	case opPipe:
 		r.out = kid(1, kid(0, in))
 	case opIndex, opSlice, opFlatten, opFilter, opValues, opProject:
@@ -104,7 +104,7 @@ func (c *checker) elements(n *node, source *shape, kid func(int, *shape) *shape)
 	switch n.op {
 	case opIndex:
 		c.source(n, source, isArray, "an index")
-		return source.element().or(scalarShape(isNull))
+		return source.element().with(isNull)
 	case opSlice:
 		c.source(n, source, isArray, "a slice")
 		return arrayOf(source.element())
@@ -138,7 +138,7 @@ func flattened(elem *shape) *shape {
 	if rest := elem.without(isArray); rest.kinds&^isNull != 0 {
 		return rest.or(inner)
 	}
-	return inner.or(scalarShape(elem.kinds & isNull))
+	return inner.with(elem.kinds & isNull)
 }
 
 // source reports a projection or index of what is never of the kind it needs.

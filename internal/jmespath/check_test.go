@@ -37,6 +37,7 @@ func TestCompileFindings(t *testing.T) {
 		{"Stream", all, []finding{{jmespath.Danger, `1:1: "Stream" cannot be read: interface { Read([]uint8) (int, error) } has no JMESPath form`}}},
 		{"`10`.foo", nil, []finding{{jmespath.Danger, `1:6: a number has no members, so "foo" cannot be read from it`}}},
 		{"{status: a}.statu", nil, []finding{{jmespath.Danger, `1:13: the object made here has no member "statu" (did you mean "status"?)`}}},
+		{"a.{x: b}.{y: x}.z", nil, []finding{{jmespath.Danger, `the object made here has no member "z"`}}},
 		{"length(`10`)", nil, []finding{{jmespath.Failure, "1:8: length() takes a string, an array or an object as argument 1, and this is a number"}}},
 		{"length(ExportDescription.ItemCount)", export, []finding{{jmespath.Failure, "1:25: length() takes a string, an array or an object as argument 1, and this is int64"}}},
 		{"sum(List)", all, []finding{{jmespath.Danger, "1:5: sum() takes an array of numbers as argument 1, and the elements of this are string"}}},

@@ -263,7 +263,7 @@ func chainOf(n *checked) (*chain, bool) {
 			return nil, false
 		}
 		right, ok := chainOf(n.kids[1])
-		if !ok {
+		if !ok || right.own != left.last {
 			return nil, false
 		}
 		return &chain{

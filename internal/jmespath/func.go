@@ -84,13 +84,13 @@ func runAvg(c *call, fr *frame, args []value) value {
 	return number(runSum(c, fr, args).num() / float64(n))
 }
 
-func runContains(_ *call, _ *frame, args []value) value {
+func runContains(c *call, fr *frame, args []value) value {
 	subject, search := args[0], args[1]
 	if subject.kind == String {
 		return boolean(search.kind == String && strings.Contains(subject.text(), search.text()))
 	}
 	found := false
-	subject.each(func(item value) bool {
+	iterate(fr, c.kids[0].at, subject, func(_ *frame, item value) bool {
 		found = item.equals(search, 0)
 		return !found
 	})

@@ -65,7 +65,7 @@ func gives(k kinds) func([]*shape) *shape {
 
 // givesElement is the result of a function that picks an element of its first
 // argument, or null if there is none.
-func givesElement(args []*shape) *shape { return args[0].element().or(scalarShape(isNull)) }
+func givesElement(args []*shape) *shape { return args[0].element().with(isNull) }
 
 // givesArray is the result of a function that reorders its first argument.
 func givesArray(args []*shape) *shape { return arrayOf(args[0].element()) }
@@ -111,7 +111,7 @@ func table() map[string]*function {
 		{
 			name: "reverse", params: []param{{kinds: isString | isArray}}, run: runReverse,
 			out: func(args []*shape) *shape {
-				return (&shape{kinds: args[0].kinds & (isString | isArray), elem: args[0].elementOrNil()})
+				return &shape{kinds: args[0].kinds & (isString | isArray), elem: args[0].elementOrNil()}
 			},
 		},
 		{name: "sort", params: []param{{kinds: isArray, elems: ordered}}, out: givesArray, run: runSort},

@@ -48,7 +48,7 @@ func TestParseRefuses(t *testing.T) {
 		{"&a", jmespath.Syntax, `1:1: expected an expression, found "&"`},
 		{strings.Repeat("(", 300) + "a", jmespath.Syntax, "nests deeper than 250 levels"},
 		{"a" + strings.Repeat(".a", 300), jmespath.Syntax, "nests deeper than 250 levels"},
-		{"lenght(a)", jmespath.UnknownFunction, `1:1: JMESPath has no function lenght() (did you mean "length"?)`},
+		{"lengt(a)", jmespath.UnknownFunction, `1:1: JMESPath has no function lengt() (did you mean "length"?)`},
 		{"length(a, b)", jmespath.InvalidArity, "1:1: length() takes 1 argument, found 2"},
 		{"not_null()", jmespath.InvalidArity, "1:1: not_null() takes at least 1 argument, found 0"},
 		{"map(a, b)", jmespath.InvalidType, `1:5: argument 1 of map() must be an expression: write "&" before it`},
@@ -276,6 +276,24 @@ func TestEvalOnEveryGoType(t *testing.T) {
 			require.Equal(t, tt.want, eval(t, tt.path, nil, v), "dynamic")
 		})
 	}
+}
+
+// exchange is how an inputOutput matcher sees a call.
+type exchange[In, Out any] struct {
+	Input  In
+	Output Out
+}
+
+func TestEvalOnInputAndOutput(t *testing.T) {
+	t.Parallel()
+	in := &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{"a", "b"}}
+	const path = "length(input.AutoScalingGroupNames) == length(output.AutoScalingGroups)"
+	type typed = exchange[*autoscaling.DescribeAutoScalingGroupsInput, *autoscaling.DescribeAutoScalingGroupsOutput]
+	require.Equal(t, true, eval(t, path, reflect.TypeFor[*typed](), &typed{in, groups(2, 1, 0)}))
+	require.Equal(t, false, eval(t, path, reflect.TypeFor[*typed](), &typed{in, groups(1, 1, 0)}))
+	require.Equal(t, true, eval(t, path, reflect.TypeFor[exchange[any, any]](), exchange[any, any]{in, groups(2, 1, 0)}))
+	form := exchange[any, any]{map[string]any{"AutoScalingGroupNames": []any{"a"}}, map[string]any{"AutoScalingGroups": []any{1.0}}}
+	require.Equal(t, true, eval(t, path, reflect.TypeFor[exchange[any, any]](), form))
 }
 
 func TestEvalErrors(t *testing.T) {

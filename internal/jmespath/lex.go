@@ -68,12 +68,30 @@ func (l lexeme) String() string {
 // simple are the tokens that are always the same text, the longer of two that
 // start alike first.
 var simple = []lexeme{
-	{token: tokFlatten, text: "[]"}, {token: tokFilter, text: "[?"}, {token: tokOpen, text: "["}, {token: tokClose, text: "]"},
-	{token: tokParen, text: "("}, {token: tokParenEnd, text: ")"}, {token: tokBrace, text: "{"}, {token: tokBraceEnd, text: "}"},
-	{token: tokAnd, text: "&&"}, {token: tokRef, text: "&"}, {token: tokOr, text: "||"}, {token: tokPipe, text: "|"},
-	{token: tokCompare, text: "=="}, {token: tokCompare, text: "!="}, {token: tokCompare, text: "<="}, {token: tokCompare, text: ">="},
-	{token: tokCompare, text: "<"}, {token: tokCompare, text: ">"}, {token: tokNot, text: "!"}, {token: tokDot, text: "."},
-	{token: tokStar, text: "*"}, {token: tokComma, text: ","}, {token: tokColon, text: ":"}, {token: tokCurrent, text: "@"},
+	{token: tokFlatten, text: "[]"},
+	{token: tokFilter, text: "[?"},
+	{token: tokOpen, text: "["},
+	{token: tokClose, text: "]"},
+	{token: tokParen, text: "("},
+	{token: tokParenEnd, text: ")"},
+	{token: tokBrace, text: "{"},
+	{token: tokBraceEnd, text: "}"},
+	{token: tokAnd, text: "&&"},
+	{token: tokRef, text: "&"},
+	{token: tokOr, text: "||"},
+	{token: tokPipe, text: "|"},
+	{token: tokCompare, text: "=="},
+	{token: tokCompare, text: "!="},
+	{token: tokCompare, text: "<="},
+	{token: tokCompare, text: ">="},
+	{token: tokCompare, text: "<"},
+	{token: tokCompare, text: ">"},
+	{token: tokNot, text: "!"},
+	{token: tokDot, text: "."},
+	{token: tokStar, text: "*"},
+	{token: tokComma, text: ","},
+	{token: tokColon, text: ":"},
+	{token: tokCurrent, text: "@"},
 }
 
 // lexer cuts a text into lexemes. After a tokBad, problem says what is wrong.

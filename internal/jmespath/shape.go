@@ -134,6 +134,17 @@ func (s *shape) elementOrNil() *shape {
 	return s.element()
 }
 
+// with is the shape of a value that may also be of some kinds that hold
+// nothing.
+func (s *shape) with(k kinds) *shape {
+	if s.kinds|k == s.kinds {
+		return s
+	}
+	widened := *s
+	widened.kinds |= k
+	return &widened
+}
+
 // without is the shape of a value of which some kinds are ruled out.
 func (s *shape) without(k kinds) *shape {
 	if s.kinds&k == 0 {

@@ -50,7 +50,7 @@ func (v value) text() string {
 	if v.kind != String && v.kind != Unknown {
 		return ""
 	}
-	return unsafe.String((*byte)(v.ptr), int(v.bits))
+	return unsafe.String((*byte)(v.ptr), v.bits)
 }
 
 func (v value) isText(s string) bool { return v.kind == String && v.text() == s }
