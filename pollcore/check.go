@@ -35,14 +35,29 @@ type Result struct {
 	Notes []error
 }
 
-// acceptor is an Acceptor with its paths resolved.
+// acceptor is an Acceptor made ready for Check.
 type acceptor struct {
+	test     test
+	both     bool   // the path reads the input too
+	expected string // of a comparison of strings, or the name of an error
+	truth    bool   // that a boolean must be
+	path     *jmespath.Program
+	message  *jmespath.Program
+	seen     any // Result.Seen where the value is the expected one
 	Acceptor
-
-	path    *jmespath.Program
-	message *jmespath.Program
-	seen    any // Result.Seen where the value is the expected one
 }
+
+// test is what an acceptor tests of a call.
+type test uint8
+
+const (
+	testString test = iota // the comparators
+	testBool
+	testAll
+	testAny
+	testSuccess
+	testError
+)
 
 // Waiter returns the waiter that was compiled.
 func (c *Check[In, Out]) Waiter() *Waiter { return c.waiter }
@@ -54,11 +69,7 @@ func (c *Check[In, Out]) Warnings() Problems { return c.warnings }
 // specification: the first acceptor that matches gives the verdict; without a
 // match an error is a failure and a response means to try again. The arguments
 // are the call's input, its output, and its error or nil.
-func (c *Check[In, Out]) Check(in In, out Out, opErr error) Result {
-	r := Result{Acceptor: NoAcceptor, Verdict: Retry}
-	if opErr != nil {
-		r.Verdict = Failure
-	}
+func (c *Check[In, Out]) Check(in In, out Out, opErr error) (r Result) {
 	var output, both any = out, nil
 	if c.both && opErr == nil {
 		both = &inputOutput[In, Out]{in, out}
@@ -66,7 +77,7 @@ func (c *Check[In, Out]) Check(in In, out Out, opErr error) Result {
 	for i := range c.acceptors {
 		a := &c.acceptors[i]
 		value := output
-		if a.Matcher.InputOutput != nil {
+		if a.both {
 			value = both
 		}
 		ok, err := a.match(value, opErr)
@@ -74,9 +85,16 @@ func (c *Check[In, Out]) Check(in In, out Out, opErr error) Result {
 			r.Notes = append(r.Notes, fmt.Errorf("acceptor %d: %w", i+1, err))
 		}
 		if ok {
-			a.accept(&r, i, value, output, opErr)
+			r.Verdict, r.Acceptor, r.Seen = a.State, i, a.seen
+			if a.test == testAll || a.test == testAny || a.message != nil {
+				a.explain(&r, value, output, opErr)
+			}
 			return r
 		}
+	}
+	r.Acceptor, r.Verdict = NoAcceptor, Retry
+	if opErr != nil {
+		r.Verdict = Failure
 	}
 	return r
 }
@@ -91,35 +109,31 @@ func (c *Check[In, Out]) Step(s Schedule, p Progress, in In, out Out, opErr erro
 
 // match tells whether the acceptor matches a call that returned the value.
 func (a *acceptor) match(value any, opErr error) (bool, error) {
-	var m *PathMatcher
-	switch {
-	case a.Matcher.Success != nil:
-		return *a.Matcher.Success == (opErr == nil), nil
-	case a.Matcher.ErrorType != nil:
-		return opErr != nil && hasErrorName(opErr, shapeName(*a.Matcher.ErrorType)), nil
-	case opErr != nil: // a path is not read of an error
-		return false, nil
-	case a.Matcher.Output != nil:
-		m = a.Matcher.Output
-	default:
-		m = a.Matcher.InputOutput
+	if a.test == testString && opErr == nil { // most acceptors
+		return a.path.EqualsString(value, a.expected)
 	}
-	switch m.Comparator {
-	case BooleanEquals:
-		return a.path.EqualsBool(value, m.Expected == "true")
-	case AllStringEquals:
-		return a.path.AllEqualString(value, m.Expected)
-	case AnyStringEquals:
-		return a.path.AnyEqualString(value, m.Expected)
+	if a.test == testSuccess {
+		return a.truth == (opErr == nil), nil
+	}
+	if a.test == testError {
+		return opErr != nil && hasErrorName(opErr, a.expected), nil
+	}
+	if opErr != nil { // a path is not read of an error
+		return false, nil
+	}
+	switch a.test {
+	case testBool:
+		return a.path.EqualsBool(value, a.truth)
+	case testAll:
+		return a.path.AllEqualString(value, a.expected)
 	default:
-		return a.path.EqualsString(value, m.Expected)
+		return a.path.AnyEqualString(value, a.expected)
 	}
 }
 
-// accept fills in what an acceptor that matched says.
-func (a *acceptor) accept(r *Result, i int, value, output any, opErr error) {
-	r.Verdict, r.Acceptor, r.Seen = a.State, i, a.seen
-	if m := a.Matcher.pathMatcher(); m != nil && m.Comparator.kind() == jmespath.Array {
+// explain adds what an acceptor that matched says besides its expected value.
+func (a *acceptor) explain(r *Result, value, output any, opErr error) {
+	if a.test == testAll || a.test == testAny {
 		r.Seen, _ = a.path.Eval(value) // it has just been evaluated without an error
 	}
 	if a.message == nil || opErr != nil {
@@ -127,7 +141,7 @@ func (a *acceptor) accept(r *Result, i int, value, output any, opErr error) {
 	}
 	text, err := a.message.Eval(output)
 	if err != nil {
-		r.Notes = append(r.Notes, fmt.Errorf("message of acceptor %d: %w", i+1, err))
+		r.Notes = append(r.Notes, fmt.Errorf("message of acceptor %d: %w", r.Acceptor+1, err))
 	}
 	r.Message = messageText(text)
 }

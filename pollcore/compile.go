@@ -77,14 +77,15 @@ func (c *compiler) compile() {
 		compiled := acceptor{Acceptor: a}
 		switch m := a.Matcher; {
 		case m.Output != nil:
-			compiled.path = c.path(m.Output, at+"/matcher/output", c.out)
-			compiled.seen = m.Output.value()
+			compiled.compare(m.Output, c.path(m.Output, at+"/matcher/output", c.out))
 		case m.InputOutput != nil:
-			c.usesInput = true
-			compiled.path = c.path(m.InputOutput, at+"/matcher/inputOutput", c.both)
-			compiled.seen = m.InputOutput.value()
+			c.usesInput, compiled.both = true, true
+			compiled.compare(m.InputOutput, c.path(m.InputOutput, at+"/matcher/inputOutput", c.both))
+		case m.Success != nil:
+			compiled.test, compiled.truth = testSuccess, *m.Success
 		case m.ErrorType != nil:
-			compiled.seen = shapeName(*m.ErrorType)
+			compiled.test, compiled.expected = testError, shapeName(*m.ErrorType)
+			compiled.seen = compiled.expected
 		}
 		if a.Message != "" {
 			compiled.message = c.message(a.Message, at+"/message")
@@ -220,12 +221,19 @@ func (c Comparator) kind() jmespath.Kind {
 	}
 }
 
-// value is what the path has where a scalar comparator matches.
-func (m PathMatcher) value() any {
-	if m.Comparator == BooleanEquals {
-		return m.Expected == "true"
+// compare makes the acceptor compare what a path gives.
+func (a *acceptor) compare(m *PathMatcher, path *jmespath.Program) {
+	a.path, a.expected, a.truth, a.seen = path, m.Expected, m.Expected == "true", m.Expected
+	switch m.Comparator {
+	case BooleanEquals:
+		a.test, a.seen = testBool, a.truth
+	case AllStringEquals:
+		a.test = testAll
+	case AnyStringEquals:
+		a.test = testAny
+	case StringEquals:
+		a.test = testString
 	}
-	return m.Expected
 }
 
 func article(k jmespath.Kind) string {

@@ -32,7 +32,7 @@ type pair struct {
 }
 
 // pairs are all that is measured. A file of this package lists its own.
-var pairs = slices.Concat(jmespathPairs)
+var pairs = slices.Concat(jmespathPairs, pollcorePairs)
 
 func TestMain(m *testing.M) {
 	flag.Parse()
