@@ -55,13 +55,7 @@ fmt: ## Format all Go files
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (30s unless set)
-	@set -e; \
-	grep -rlE --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u | while read -r folder; do \
-		for target in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]*' "$$folder"/*_test.go | cut -d ' ' -f 2); do \
-			echo "==> $$folder $$target"; \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$folder"; \
-		done; \
-	done
+	@.ci/fuzz $(FUZZTIME)
 
 .PHONY: cover
 cover: ## Write the coverage of all tests to cover.out and show the total
