@@ -1,6 +1,7 @@
 // Package catalog reads the waiter definitions that AWS publishes, in both of
 // their forms, into the same data: [ReadSmithy] reads a Smithy model in its
-// JSON AST, [ReadBotocore] a waiters-2.json of botocore.
+// JSON AST, [ReadBotocore] a waiters-2.json of botocore. [AnalyzeSmithy] also
+// tells what may be wrong in a model.
 //
 // Reading is strict. What a reader does not know is refused with its place in
 // the text, and all problems of a text are reported at once, as a

@@ -12,9 +12,11 @@ import (
 
 // Traits that the reader understands.
 const (
-	waitableTrait = "smithy.waiters#waitable"
-	serviceTrait  = "aws.api#service"
-	mixinTrait    = "smithy.api#mixin"
+	waitableTrait   = "smithy.waiters#waitable"
+	serviceTrait    = "aws.api#service"
+	mixinTrait      = "smithy.api#mixin"
+	streamingTrait  = "smithy.api#streaming"
+	queryErrorTrait = "aws.protocols#awsQueryError"
 )
 
 // shapeMembers are the members of a shape besides type and traits, by type
@@ -50,25 +52,41 @@ var (
 // operation. Other traits, metadata and the insides of other shapes have no
 // bearing on waiters and may hold anything; besides them unknown members and
 // shape types are refused, and so is a waitable trait on anything but an
-// operation, or on a mixin, whose heirs are not worked out. Waiter names must
-// differ in more than case within a service. Its error is a
-// [pollcore.Problems].
+// operation, on one that streams events, or on a mixin, whose heirs are not
+// worked out. Waiter names must differ in more than case within a service. Its
+// error is a [pollcore.Problems].
 func ReadSmithy(text []byte) ([]Definition, error) {
-	doc, err := jsontree.Parse(text)
+	r, definitions, err := readSmithy(text)
 	if err != nil {
 		return nil, err
 	}
-	r := &smithyReader{text: text, bound: map[string][]string{}}
+	if err := r.Problems.Err(); err != nil {
+		return nil, err
+	}
+	return definitions, nil
+}
+
+func readSmithy(text []byte) (*smithyReader, []Definition, error) {
+	doc, err := jsontree.Parse(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &smithyReader{
+		text: text, nodes: map[string]*jsontree.Node{}, bound: map[string][]string{}, owners: map[string][]smithyService{},
+	}
 	r.Object(doc.Root, "a Smithy model", map[string]func(*jsontree.Node){
 		"smithy":   r.version,
 		"metadata": r.kind(jsontree.Object),
 		"shapes":   r.shapes,
 	}, "smithy")
-	definitions := r.definitions()
-	if err := r.Problems.Err(); err != nil {
-		return nil, err
+	for _, s := range r.services {
+		for id := range r.closure(s.id) {
+			r.owners[id] = append(r.owners[id], s)
+		}
 	}
-	return definitions, nil
+	r.refuseStreams()
+	r.refuseEqualNames()
+	return r, r.definitions(), nil
 }
 
 // smithyReader reads one model.
@@ -76,8 +94,10 @@ type smithyReader struct {
 	jsontree.Reader
 
 	text      []byte
+	nodes     map[string]*jsontree.Node // shapes by ID
 	services  []smithyService
-	bound     map[string][]string // shape IDs that a service or resource binds, by its ID
+	bound     map[string][]string        // shape IDs that a service or resource binds, by its ID
+	owners    map[string][]smithyService // services that bind a shape, through their resources too, by its ID
 	waitables []waitable
 }
 
@@ -110,6 +130,7 @@ func (r *smithyReader) shapes(n *jsontree.Node) {
 		if !strings.Contains(m.Name, "#") {
 			r.Report(n.MemberProblem(m, "expected an absolute shape ID (namespace#Name), found %q", m.Name))
 		}
+		r.nodes[m.Name] = m.Value
 		r.shape(m.Name, m.Value)
 	}
 }
@@ -160,12 +181,8 @@ func article(typ string) string {
 
 // serviceName is the name that AWS's SDKs give the service, else its shape's.
 func serviceName(id string, n *jsontree.Node) string {
-	if traits := n.Get("traits"); traits != nil {
-		if aws := traits.Get(serviceTrait); aws != nil {
-			if sdkID := aws.Get("sdkId"); sdkID != nil && sdkID.Text != "" {
-				return sdkID.Text
-			}
-		}
+	if sdkID := textAt(n, "traits", serviceTrait, "sdkId"); sdkID != "" {
+		return sdkID
 	}
 	return shapeName(id)
 }
@@ -204,26 +221,13 @@ func (r *smithyReader) traits(id, typ string, n *jsontree.Node) {
 // definitions joins the waiters with the services that bind their operations.
 func (r *smithyReader) definitions() []Definition {
 	var all []Definition
-	owners := map[string][]smithyService{}
-	for _, s := range r.services {
-		for id := range r.closure(s.id) {
-			owners[id] = append(owners[id], s)
-		}
-	}
-	seen := map[string]string{} // name by service and lower-case name
 	for _, t := range r.waitables {
-		of := owners[t.operation]
+		of := r.owners[t.operation]
 		if len(of) == 0 {
 			of = []smithyService{{}}
 		}
 		for _, service := range of {
 			for _, w := range t.waiters {
-				key := service.id + " " + strings.ToLower(w.Name)
-				if other, ok := seen[key]; ok && service.id != "" {
-					r.Report(t.node.Nearest(t.node.Pointer+"/"+w.Name).Problem(
-						"waiter names must differ in more than case within a service: %s and %s", other, w.Name))
-				}
-				seen[key] = w.Name
 				all = append(all, Definition{
 					Service: service.name, Operation: shapeName(t.operation), OperationID: t.operation, Waiter: w,
 				})

@@ -177,8 +177,11 @@ func TestReadSmithyRefusesNamesThatDifferInCase(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(model, `"LoafBaked"`, `"OVENhot"`, 1)
 	_, err := catalog.ReadSmithy([]byte(text))
-	require.ErrorContains(t, err, `waiter names must differ in more than case within a service: OvenHot and OVENhot`)
-	require.ErrorContains(t, err, `/shapes/example.bakery#GetLoaf/traits/smithy.waiters#waitable/OVENhot`)
+	require.ErrorContains(t, err, "2 problems")
+	require.ErrorContains(t, err, `/shapes/example.bakery#DescribeOven/traits/smithy.waiters#waitable/OvenHot: `+
+		`waiter names must differ in more than case within a service, and Bakery Works has OVENhot of GetLoaf too`)
+	require.ErrorContains(t, err, `/shapes/example.bakery#GetLoaf/traits/smithy.waiters#waitable/OVENhot: `+
+		`waiter names must differ in more than case within a service, and Bakery Works has OvenHot of DescribeOven too`)
 	_, err = catalog.ReadSmithy([]byte(`{`))
 	require.ErrorContains(t, err, "not valid JSON")
 	_, err = catalog.ReadSmithy([]byte(`[]`))
@@ -191,12 +194,17 @@ func FuzzReadSmithy(f *testing.F) {
 	f.Add([]byte(model))
 	f.Add([]byte(`{"smithy":"1.0","shapes":{"a#O":{"type":"operation","traits":{"smithy.waiters#waitable":{"x":{}}}}}}`))
 	f.Add([]byte(`{"smithy":"2","shapes":{"a#S":{"type":"service","operations":[[[{"target":"a#S"}]]]}}}`))
+	f.Add([]byte(streams))
+	f.Add([]byte(errorTypes))
 	f.Add([]byte("{\"smithy\":\"2\",\"shapes\":{\"#\":{\"type\":\"apply\",\"traits\":{\"smithy.waiters#waitable\":\n{\"é\xff\":3}}}}}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		definitions, err := catalog.ReadSmithy(text)
-		if err != nil {
+		if found := catalog.AnalyzeSmithy(text); err != nil {
 			requirePlaces(t, text, err)
+			requirePlaces(t, text, found)
 			return
+		} else if len(found) > 0 {
+			requirePlaces(t, text, found)
 		}
 		for _, d := range definitions {
 			require.NoError(t, d.Waiter.Validate())
