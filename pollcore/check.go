@@ -37,6 +37,8 @@ type Result struct {
 
 // acceptor is an Acceptor made ready for Check.
 type acceptor struct {
+	Acceptor
+
 	test     test
 	both     bool   // the path reads the input too
 	expected string // of a comparison of strings, or the name of an error
@@ -44,7 +46,6 @@ type acceptor struct {
 	path     *jmespath.Program
 	message  *jmespath.Program
 	seen     any // Result.Seen where the value is the expected one
-	Acceptor
 }
 
 // test is what an acceptor tests of a call.
@@ -109,19 +110,23 @@ func (c *Check[In, Out]) Step(s Schedule, p Progress, in In, out Out, opErr erro
 
 // match tells whether the acceptor matches a call that returned the value.
 func (a *acceptor) match(value any, opErr error) (bool, error) {
-	if a.test == testString && opErr == nil { // most acceptors
-		return a.path.EqualsString(value, a.expected)
-	}
 	if a.test == testSuccess {
 		return a.truth == (opErr == nil), nil
 	}
 	if a.test == testError {
-		return opErr != nil && hasErrorName(opErr, a.expected), nil
+		return hasErrorName(opErr, a.expected), nil
 	}
-	if opErr != nil { // a path is not read of an error
-		return false, nil
+	if opErr == nil { // a path is not read of an error
+		return a.compare(value)
 	}
+	return false, nil
+}
+
+// compare compares what the acceptor's path gives.
+func (a *acceptor) compare(value any) (bool, error) {
 	switch a.test {
+	case testString:
+		return a.path.EqualsString(value, a.expected)
 	case testBool:
 		return a.path.EqualsBool(value, a.truth)
 	case testAll:

@@ -77,10 +77,10 @@ func (c *compiler) compile() {
 		compiled := acceptor{Acceptor: a}
 		switch m := a.Matcher; {
 		case m.Output != nil:
-			compiled.compare(m.Output, c.path(m.Output, at+"/matcher/output", c.out))
+			compiled.expect(m.Output, c.path(m.Output, at+"/matcher/output", c.out))
 		case m.InputOutput != nil:
 			c.usesInput, compiled.both = true, true
-			compiled.compare(m.InputOutput, c.path(m.InputOutput, at+"/matcher/inputOutput", c.both))
+			compiled.expect(m.InputOutput, c.path(m.InputOutput, at+"/matcher/inputOutput", c.both))
 		case m.Success != nil:
 			compiled.test, compiled.truth = testSuccess, *m.Success
 		case m.ErrorType != nil:
@@ -221,8 +221,8 @@ func (c Comparator) kind() jmespath.Kind {
 	}
 }
 
-// compare makes the acceptor compare what a path gives.
-func (a *acceptor) compare(m *PathMatcher, path *jmespath.Program) {
+// expect makes the acceptor compare what a path gives.
+func (a *acceptor) expect(m *PathMatcher, path *jmespath.Program) {
 	a.path, a.expected, a.truth, a.seen = path, m.Expected, m.Expected == "true", m.Expected
 	switch m.Comparator {
 	case BooleanEquals:

@@ -54,7 +54,7 @@ func (e *Error) Error() string {
 	}
 	elapsed := round(e.Elapsed)
 	var text string
-	switch e.kind {
+	switch e.kind { //nolint:errorlint // it is one of the four itself
 	case ErrFailed:
 		text = fmt.Sprintf("%s: failed after %s in %s", e.Waiter, calls, elapsed)
 	case ErrTooManyAttempts:
@@ -68,7 +68,7 @@ func (e *Error) Error() string {
 		text += ": " + e.reason
 	}
 	if e.Cause != nil {
-		if e.kind == ErrCanceled {
+		if errors.Is(e.kind, ErrCanceled) {
 			return text + ": " + e.Cause.Error()
 		}
 		text += "; on timeout: " + e.Cause.Error()

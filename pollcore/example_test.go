@@ -37,16 +37,16 @@ func ExampleParseWaiters() {
   }
 }`))
 	fmt.Println(waiters[0].Name, waiters[0].Acceptors[1].Matcher, err)
-	_, err = pollcore.ParseWaiters([]byte(`{"BucketExists": {"acceptors": [{"state": "sucess", "matcher": {"success": true}}]}}`))
+	_, err = pollcore.ParseWaiters([]byte(`{"BucketExists": {"acceptors": [{"state": "done", "matcher": {"success": true}}]}}`))
 	fmt.Println(err)
 	// Output:
 	// BucketExists error NotFound <nil>
 	// 2 problems:
 	// 1:32: /BucketExists/acceptors: no acceptor has the state success, so the waiter could never succeed
-	//   | {"BucketExists": {"acceptors": [{"state": "sucess", "matcher": {"success": true}}]}}
+	//   | {"BucketExists": {"acceptors": [{"state": "done", "matcher": {"success": true}}]}}
 	//   |                                ^
-	// 1:43: /BucketExists/acceptors/0/state: state must be success, failure or retry, got "sucess"
-	//   | ...BucketExists": {"acceptors": [{"state": "sucess", "matcher": {"success": true}}]}}
+	// 1:43: /BucketExists/acceptors/0/state: state must be success, failure or retry, got "done"
+	//   | ...BucketExists": {"acceptors": [{"state": "done", "matcher": {"success": true}}]}}
 	//   |                                            ^
 }
 

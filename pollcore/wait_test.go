@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -330,7 +331,8 @@ func TestExactKeepsTheWaitersOwnDelays(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				op := after{answers: []answer{{0, "RUNNING", nil}}}
 				var longest time.Duration
-				options := append(tt.options, pollcore.Jitter(upper), pollcore.OnAttempt(func(a pollcore.Attempt) { longest = max(longest, a.Delay) }))
+				observe := pollcore.OnAttempt(func(a pollcore.Attempt) { longest = max(longest, a.Delay) })
+				options := slices.Concat(tt.options, []pollcore.WaitOption{pollcore.Jitter(upper), observe})
 				_, err := pollcore.Wait(t.Context(), &slow, "in", 30*time.Hour, op.describe, options...)
 				require.ErrorIs(t, err, pollcore.ErrTimedOut)
 				require.GreaterOrEqual(t, longest, tt.want)
