@@ -187,15 +187,17 @@ func TestCompileRefuses(t *testing.T) {
 		pollcore.Fail(pollcore.InputOutput("input.ExportAnr == output.ExportDescription.ExportArn").IsTrue()),
 		pollcore.Fail(pollcore.Output("ExportDescription.ItemCount").Is("0")),
 		pollcore.FailWithMessage(pollcore.AnyError(), "ExportDescription.ItemCount"),
-		pollcore.Fail(pollcore.Output("[ExportDescription.ItemCount]").Any("0")))
+		pollcore.Fail(pollcore.Output("[ExportDescription.ItemCount]").Any("0")),
+		pollcore.Fail(pollcore.InputOutput("inptu == output").IsTrue()))
 	_, err := pollcore.Compile[*dynamodb.DescribeExportInput, *dynamodb.DescribeExportOutput](w)
 	require.ErrorAs(t, err, new(pollcore.Problems))
 	for _, want := range []string{
-		"waiter Done: 8 problems",
+		"waiter Done: 9 problems",
 		`/acceptors/0/matcher/output/path: types.ExportDescription has no member "ExportStaus" (did you mean "ExportStatus"?)`,
 		`/acceptors/1/matcher/output/path: `,
 		"/acceptors/2/matcher/output/comparator: booleanEquals can never hold: it compares a boolean, but ExportDescription.ExportStatus is a string",
 		"/acceptors/3/matcher/output/comparator: anyStringEquals can never hold: it compares an array, but ExportDescription is an object",
+		`/acceptors/8/matcher/inputOutput/path: a path over input and output has no member "inptu" (did you mean "Input"?)`,
 		`/acceptors/4/matcher/inputOutput/path: dynamodb.DescribeExportInput has no member "ExportAnr" (did you mean "ExportArn"?)`,
 		"/acceptors/5/matcher/output/comparator: stringEquals can never hold: it compares a string, but ExportDescription.ItemCount is a number",
 		"/acceptors/6/message: the message must be a string, but is a number",

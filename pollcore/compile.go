@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
@@ -157,6 +158,9 @@ func (c *compiler) expression(text, at string, root reflect.Type) (program *jmes
 	for _, f := range findings {
 		p := f.Problem
 		p.Pointer = at
+		if root == c.both { // a type of this package's own, which nobody knows
+			p.Message = strings.ReplaceAll(p.Message, root.String(), "a path over input and output")
+		}
 		switch f.Severity {
 		case jmespath.Warning:
 			p.Severity = diag.Warning

@@ -54,12 +54,12 @@ func (e *Error) Error() string {
 	}
 	elapsed := round(e.Elapsed)
 	var text string
-	switch e.kind { //nolint:errorlint // it is one of the four itself
-	case ErrFailed:
+	switch {
+	case errors.Is(e.kind, ErrFailed):
 		text = fmt.Sprintf("%s: failed after %s in %s", e.Waiter, calls, elapsed)
-	case ErrTooManyAttempts:
+	case errors.Is(e.kind, ErrTooManyAttempts):
 		text = fmt.Sprintf("%s: gave up after %s, as many as were allowed, in %s", e.Waiter, calls, elapsed)
-	case ErrCanceled:
+	case errors.Is(e.kind, ErrCanceled):
 		text = fmt.Sprintf("%s: canceled after %s in %s of %s", e.Waiter, calls, elapsed, e.Total)
 	default:
 		text = fmt.Sprintf("%s: timed out after %s in %s of %s", e.Waiter, calls, elapsed, e.Total)

@@ -69,7 +69,7 @@ var badRequests = []struct {
 	},
 	{
 		"waiter over the input", strings.Replace(customWaiter, `"output"`, `"inputOutput"`, 1), poller.ErrorInvalidRequest,
-		[]string{"the inputOutput matcher is not supported"},
+		[]string{`a path over input and output has no member "Phase"`},
 	},
 	{
 		"several problems", `{"job": 1, "maxWaitSeconds": "5", "endAs": "x", "more": 1}`, poller.ErrorInvalidRequest,
