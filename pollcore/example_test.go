@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/retry"
 )
 
 // An export as the SDK describes it.
@@ -108,4 +110,68 @@ func ExampleWait() {
 	// 2 FAILED ExportDescription.ExportStatus == "FAILED" (acceptor 2 of 2)
 	// 2 FAILED
 	// true false
+}
+
+// A poll loop whose state somebody else keeps, such as a Lambda function's.
+func ExampleCheck_Step() {
+	check, err := pollcore.Compile[any, *dynamodb.DescribeExportOutput](exportDone)
+	if err != nil {
+		panic(err)
+	}
+	schedule := pollcore.NewSchedule(exportDone, 10*time.Minute)
+	result, decision := check.Step(schedule, pollcore.Progress{Attempts: 1, Elapsed: 5 * time.Second}, nil, export("IN_PROGRESS"), nil)
+	fmt.Println(result.Verdict, decision.Status, decision.Delay)
+	result, decision = check.Step(schedule, pollcore.Progress{Attempts: 9, Elapsed: 10 * time.Minute}, nil, export("IN_PROGRESS"), nil)
+	fmt.Println(result.Verdict, decision.Status)
+	// Output:
+	// retry RUNNING 20s
+	// retry TIMED_OUT
+}
+
+func ExampleCheck_Warnings() {
+	w := pollcore.MustNew("ExportCompleted", pollcore.Succeed(pollcore.Output("ExportDescription.ExportStatus").Is("COMPLETE")))
+	check, err := pollcore.Compile[any, *dynamodb.DescribeExportOutput](w)
+	fmt.Println(err)
+	for _, p := range check.Warnings() {
+		fmt.Println(p.Severity, p.Suggestion)
+	}
+	_, err = pollcore.Compile[any, *dynamodb.DescribeExportOutput](w, pollcore.Strict())
+	fmt.Println(err != nil)
+	// Output:
+	// <nil>
+	// WARNING COMPLETED
+	// true
+}
+
+// Types that are known only at run time.
+func ExampleAnalyze() {
+	w := pollcore.MustNew("ExportCompleted", pollcore.Succeed(pollcore.InputOutput("length(input) == output.Count").IsTrue()))
+	problems := pollcore.Analyze(w, reflect.TypeFor[int](), reflect.TypeFor[struct{ Count *int }]())
+	for _, p := range problems {
+		fmt.Println(p.Severity, p.Pointer, p.Column)
+	}
+	// Output: ERROR /acceptors/0/matcher/inputOutput/path 8
+}
+
+// An output that is too large to pass on keeps what its verdict rests on.
+func ExampleWaiter_Prune() {
+	output := map[string]any{"ExportDescription": map[string]any{"ExportStatus": "FAILED", "ExportManifest": "..."}, "Log": "..."}
+	fmt.Println(exportDone.Prune(output))
+	// Output: map[ExportDescription:map[ExportStatus:FAILED]]
+}
+
+// A limit of attempts that a retry strategy sets.
+func ExampleUsing() {
+	strategy, err := retry.NewStandardStrategy(
+		retry.MaxAttempts(3), retry.WithTokenBucket(retry.NoOpTokenBucket{})) // a job that is not done is no failure
+	if err != nil {
+		panic(err)
+	}
+	describe := func(context.Context, *dynamodb.DescribeExportInput) (*dynamodb.DescribeExportOutput, error) {
+		return export("IN_PROGRESS"), nil
+	}
+	_, err = pollcore.Wait(context.Background(), exportDone, &dynamodb.DescribeExportInput{}, time.Hour, describe,
+		pollcore.Every(time.Millisecond), pollcore.Using(retry.Polling(strategy)))
+	fmt.Println(errors.Is(err, pollcore.ErrTooManyAttempts))
+	// Output: true
 }

@@ -9,11 +9,25 @@ import (
 	"github.com/jobpoller/jobpoller/internal/diag"
 )
 
-// Problem is one defect of a waiter: its JSON pointer in the waiter, its place
-// in the text if there is one, what is wrong, and a suggestion.
+// Problem is one defect of a waiter. Its members are Severity; Pointer, the
+// RFC 6901 JSON pointer of the value at fault; Line and Column of the text it
+// was read from or of the path, counted from 1, 0 if there is none; Message;
+// Suggestion, the nearest right word; and Source, the line of the text.
 type Problem = diag.Problem
 
-// Problems is everything wrong with a waiter, as an error.
+// Severity says how wrong something is, in the levels of Smithy's validator.
+type Severity = diag.Severity
+
+// The severities. The first two make [Compile] fail, the last does under
+// [Strict].
+const (
+	SeverityError   = diag.Error   // a rule of the format is broken
+	SeverityDanger  = diag.Danger  // it can never do what it is written for
+	SeverityWarning = diag.Warning // it may be meant so
+)
+
+// Problems is everything wrong with a waiter, as an error that lists it all,
+// each with its line and a caret. Brief lists it on one line.
 type Problems = diag.Problems
 
 var (

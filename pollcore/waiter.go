@@ -3,9 +3,9 @@
 // it has failed. [Compile] turns it into a [Check] that judges one response of
 // the describe call; a [Schedule] says when to call again and when to give up.
 //
-// Both are pure: no clock, no sleeping, no I/O. The Lambda handlers, the state
-// machine compiler and blocking waits are different readings of the same data,
-// so they give the same verdict.
+// Both are pure: no clock, no sleeping, no I/O. Lambda handlers, state machines
+// and tests are different readings of the same data, so they give the same
+// verdict. [Wait] drives both with a clock, and is the only part that sleeps.
 package pollcore
 
 import (
