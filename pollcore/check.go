@@ -181,13 +181,17 @@ func (m Matcher) pathMatcher() *PathMatcher {
 // hasErrorName reports whether an error in err's tree has the name: as the
 // service's code or as the Go type's, which the SDK names after the shape.
 func hasErrorName(err error, want string) bool {
-	if err == nil {
+	if err == nil || want == "" {
 		return false
 	}
 	if coded, ok := err.(interface{ ErrorCode() string }); ok && errorCode(coded.ErrorCode()) == want {
 		return true
 	}
-	if t := reflect.TypeOf(err); t.Kind() == reflect.Pointer && t.Elem().Name() == want || t.Name() == want {
+	t := reflect.TypeOf(err)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Name() == want {
 		return true
 	}
 	switch e := err.(type) { //nolint:errorlint // this walks the tree itself, to see every node

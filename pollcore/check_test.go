@@ -241,6 +241,36 @@ func TestCompileWarns(t *testing.T) {
 	require.Empty(t, check.Warnings())
 }
 
+func TestAnyCoversAll(t *testing.T) {
+	t.Parallel()
+	arns := pollcore.Output("[ExportDescription.ExportArn]")
+	check, err := pollcore.Compile[any, *dynamodb.DescribeExportOutput](pollcore.MustNew("Done",
+		pollcore.Succeed(arns.Any("x")), pollcore.Fail(arns.All("x")), pollcore.Fail(arns.All("y"))))
+	require.NoError(t, err)
+	require.EqualError(t, check.Warnings(), `/acceptors/1: warning: can never match: acceptor 1 (any of [ExportDescription.ExportArn] == "x") matches first`)
+	check, err = pollcore.Compile[any, *dynamodb.DescribeExportOutput](pollcore.MustNew("Done",
+		pollcore.Succeed(arns.All("x")), pollcore.Fail(arns.Any("x"))), pollcore.Strict())
+	require.NoError(t, err)
+	require.Empty(t, check.Warnings())
+}
+
+// A nil type stands for JSON values, and a nil waiter is told of.
+func TestAnalyzeNil(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, pollcore.Analyze(exportDone, nil, nil))
+	require.ErrorContains(t, pollcore.Analyze(nil, nil, nil), "no waiter to analyze")
+}
+
+// No name matches no error.
+func TestEmptyErrorName(t *testing.T) {
+	t.Parallel()
+	w := &pollcore.Waiter{Name: "Done", Acceptors: []pollcore.Acceptor{
+		{State: pollcore.Success, Matcher: pollcore.AnyResponse()}, {State: pollcore.Retry, Matcher: pollcore.ErrorType("ns#")},
+	}}
+	_, err := pollcore.Compile[any, any](w)
+	require.ErrorContains(t, err, "errorType must be an error code or shape name")
+}
+
 func TestInputOutput(t *testing.T) {
 	t.Parallel()
 	check, err := pollcore.Compile[*dynamodb.DescribeExportInput, *dynamodb.DescribeExportOutput](pollcore.MustNew("Same",

@@ -29,6 +29,9 @@ func Strict() CompileOption { return func(c *compiler) { c.strict = true } }
 // that is not in the SDK's enum (services add values), an acceptor that an
 // earlier one leaves nothing to match, a comparison that always gives the same.
 func Compile[In, Out any](w *Waiter, options ...CompileOption) (*Check[In, Out], error) {
+	if w == nil {
+		return nil, Problems{{Message: "no waiter to compile: it is nil"}}
+	}
 	c := &compiler{waiter: w, out: reflect.TypeFor[Out](), both: reflect.TypeFor[inputOutput[In, Out]]()}
 	for _, option := range options {
 		option(c)
@@ -42,8 +45,18 @@ func Compile[In, Out any](w *Waiter, options ...CompileOption) (*Check[In, Out],
 }
 
 // Analyze reports everything that [Compile] has to say of a waiter and types
-// that are known only at run time, with its severities.
+// that are known only at run time, with its severities. A nil type stands for
+// JSON values.
 func Analyze(w *Waiter, in, out reflect.Type) Problems {
+	if w == nil {
+		return Problems{{Message: "no waiter to analyze: it is nil"}}
+	}
+	if in == nil {
+		in = reflect.TypeFor[any]()
+	}
+	if out == nil {
+		out = reflect.TypeFor[any]()
+	}
 	both := reflect.StructOf([]reflect.StructField{{Name: "Input", Type: in}, {Name: "Output", Type: out}})
 	c := &compiler{waiter: w, out: out, both: both}
 	c.compile()
@@ -208,6 +221,12 @@ func (m Matcher) covers(other Matcher) bool {
 	if m.Success != nil {
 		onError := other.ErrorType != nil || other.Success != nil && !*other.Success
 		return *m.Success != onError
+	}
+	if a, b := m.pathMatcher(), other.pathMatcher(); a != nil && b != nil && a.Comparator == AnyStringEquals {
+		// A list of nothing but the string has it, too.
+		weaker := *b
+		weaker.Comparator = AnyStringEquals
+		return b.Comparator.kind() == jmespath.Array && *a == weaker && (m.Output != nil) == (other.Output != nil)
 	}
 	return reflect.DeepEqual(m, other) ||
 		m.ErrorType != nil && other.ErrorType != nil && shapeName(*m.ErrorType) == shapeName(*other.ErrorType)

@@ -15,7 +15,8 @@ var (
 	// ErrTimedOut means that the total wait has passed. Such an error also
 	// matches context.DeadlineExceeded.
 	ErrTimedOut = errors.New("waiter timed out")
-	// ErrTooManyAttempts means that the calls of MaxAttempts have been made.
+	// ErrTooManyAttempts means that the calls of MaxAttempts have been made, or
+	// that a Poller ended the series for a reason other than time.
 	ErrTooManyAttempts = errors.New("waiter made too many attempts")
 	// ErrCanceled means that the context ended. Such an error also matches
 	// the context's own.
@@ -34,15 +35,18 @@ type Error struct {
 	Total    time.Duration // that the wait could take
 	Seen     any           // the value that matched
 	Message  string        // of the acceptor's message expression
-	// LastOutput is the output of the last call, nil if there was none, and
-	// LastErr its error.
+	// LastOutput is the output of the last call that was judged, nil if there
+	// was none, and LastErr its error.
 	LastOutput any
 	LastErr    error
-	// Cause is why a canceled context ended, or the error of the OnTimeout
-	// hook.
+	// Cause is why a canceled context ended, or with which error a Poller ended
+	// the series.
 	Cause error
+	// HookErr is the error of the OnTimeout hook.
+	HookErr error
 
 	kind   error
+	ended  error // the context's own error, if it ended
 	reason string
 }
 
@@ -57,6 +61,8 @@ func (e *Error) Error() string {
 	switch {
 	case errors.Is(e.kind, ErrFailed):
 		text = fmt.Sprintf("%s: failed after %s in %s", e.Waiter, calls, elapsed)
+	case e.Cause != nil && !errors.Is(e.kind, ErrCanceled):
+		text = fmt.Sprintf("%s: ended by its strategy after %s in %s of %s", e.Waiter, calls, elapsed, e.Total)
 	case errors.Is(e.kind, ErrTooManyAttempts):
 		text = fmt.Sprintf("%s: gave up after %s, as many as were allowed, in %s", e.Waiter, calls, elapsed)
 	case errors.Is(e.kind, ErrCanceled):
@@ -68,23 +74,25 @@ func (e *Error) Error() string {
 		text += ": " + e.reason
 	}
 	if e.Cause != nil {
-		if errors.Is(e.kind, ErrCanceled) {
-			return text + ": " + e.Cause.Error()
-		}
-		text += "; on timeout: " + e.Cause.Error()
+		text += ": " + e.Cause.Error()
+	}
+	if e.HookErr != nil {
+		text += "; on timeout: " + e.HookErr.Error()
 	}
 	return text
 }
 
-// Is makes a timeout match context.DeadlineExceeded too.
+// Is makes a timeout match context.DeadlineExceeded, and a cancellation the
+// context's own error besides its cause.
 func (e *Error) Is(target error) bool {
-	return target == e.kind || e.kind == ErrTimedOut && target == context.DeadlineExceeded
+	return target == e.kind || e.ended != nil && target == e.ended ||
+		e.kind == ErrTimedOut && target == context.DeadlineExceeded
 }
 
-// Unwrap returns the last call's error and the cause.
+// Unwrap returns the last call's error, the cause and the hook's error.
 func (e *Error) Unwrap() []error {
 	var inner []error
-	for _, err := range []error{e.LastErr, e.Cause} {
+	for _, err := range []error{e.LastErr, e.Cause, e.HookErr} {
 		if err != nil {
 			inner = append(inner, err)
 		}

@@ -35,7 +35,10 @@ type waitSettings struct {
 // newWaitSettings applies the options to the waiter's own schedule.
 func newWaitSettings(w *Waiter, total time.Duration, options []WaitOption) (waitSettings, error) {
 	s := waitSettings{callTimeout: DefaultCallTimeout, successesNeeded: 1}
-	for _, option := range options {
+	for i, option := range options {
+		if option == nil {
+			return s, Problems{{Message: fmt.Sprintf("option %d is nil", i+1)}}
+		}
 		option(&s)
 	}
 	own := NewSchedule(w, total)
@@ -65,6 +68,17 @@ func (s *waitSettings) validate() error {
 	}
 	if s.grace < 0 {
 		report("NotFoundGrace must not be negative, got %s", s.grace)
+	}
+	if s.grace > 0 && len(s.graceErrors) == 0 {
+		report("NotFoundGrace needs the names of the errors that it is for")
+	}
+	for _, name := range s.graceErrors {
+		if !errorName.MatchString(name) {
+			report("NotFoundGrace needs error codes or shape names, got %q", name)
+		}
+	}
+	if s.schedule.Mode == SmithyExact && s.schedule.Initial >= s.schedule.Total && s.schedule.Total > 0 {
+		report("initial delay (%s) leaves no time for a call in the total wait of %s", s.schedule.Initial, s.schedule.Total)
 	}
 	return found.Err()
 }
@@ -116,13 +130,16 @@ func Exact() WaitOption { return func(s *waitSettings) { s.schedule.Mode = Smith
 // MaxAttempts ends the wait with [ErrTooManyAttempts] after n calls.
 func MaxAttempts(n int) WaitOption { return func(s *waitSettings) { s.schedule.MaxAttempts = n } }
 
-// Jitter draws the delays: from [lo, hi], both included.
+// Jitter draws the delays: from [lo, hi], both included. A draw outside is
+// brought inside.
 func Jitter(random func(lo, hi time.Duration) time.Duration) WaitOption {
 	return func(s *waitSettings) { s.schedule.Random = random }
 }
 
 // CallTimeout limits each call, so that none hangs; the last one, which may
-// start at the deadline, can still finish. Default [DefaultCallTimeout].
+// start at the deadline, can still finish. Default [DefaultCallTimeout]. A call
+// that is cut short fails the wait unless [Transient] says otherwise, since no
+// acceptor expects it; one that began at the end of the total wait is a timeout.
 func CallTimeout(d time.Duration) WaitOption { return func(s *waitSettings) { s.callTimeout = d } }
 
 // OnAttempt is called after each call, on the goroutine of Wait.
@@ -130,7 +147,7 @@ func OnAttempt(f func(Attempt)) WaitOption { return func(s *waitSettings) { s.on
 
 // OnTimeout is called when the wait ends because the total wait has passed or
 // the attempts are used up, to stop the job for instance. Its context outlives
-// that of Wait by one CallTimeout; its error becomes the Cause of the Error.
+// that of Wait by one CallTimeout; its error becomes the HookErr of the Error.
 func OnTimeout(f func(context.Context) error) WaitOption {
 	return func(s *waitSettings) { s.onTimeout = f }
 }
@@ -145,8 +162,8 @@ func Transient(classify func(error) bool) WaitOption {
 func Successes(n int) WaitOption { return func(s *waitSettings) { s.successesNeeded = n } }
 
 // NotFoundGrace goes on waiting after the named errors (codes or shape names)
-// until d has passed since Wait began: a resource that was just made may not
-// be visible everywhere.
+// until d has passed since Wait began, unless an acceptor matches them: a
+// resource that was just made may not be visible everywhere.
 func NotFoundGrace(d time.Duration, errorTypes ...string) WaitOption {
 	return func(s *waitSettings) { s.grace, s.graceErrors = d, errorTypes }
 }

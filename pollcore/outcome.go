@@ -5,13 +5,15 @@ import "time"
 // Outcome is how a [Wait] ended, filled on every path: success by a response
 // or by an error, failure, timeout, cancellation.
 type Outcome[Out any] struct {
-	// Output is what the last call returned, and OpErr its error.
+	// Output is what the last call returned, and OpErr its error. A call that
+	// the end of the context cut short is not judged, and leaves all but
+	// Attempts and Elapsed as they were.
 	Output Out
 	OpErr  error
 	// Status is Succeeded, Failed or TimedOut, or Running if the wait was
 	// canceled: then the job may still go on.
 	Status  Status
-	Verdict Verdict // of the last call
+	Verdict Verdict // of the last call, after the options of Wait
 	// Acceptor is the index of the acceptor that matched last, or NoAcceptor.
 	Acceptor int
 	// Seen is the value that matched, Message what the acceptor's message

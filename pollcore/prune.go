@@ -3,30 +3,42 @@ package pollcore
 import "github.com/jobpoller/jobpoller/internal/jmespath"
 
 // Prune returns the part of a JSON output that the waiter reads: the members
-// on the paths of its acceptors and messages. An output that is too large to
-// pass on keeps what its verdict rests on.
+// on the paths of its acceptors and messages, or all of it if one reads all. An
+// output that is too large to pass on keeps what its verdict rests on.
 func (w *Waiter) Prune(output any) any {
 	kept := map[string]any{}
 	for _, a := range w.Acceptors {
-		if a.Matcher.Output != nil {
-			keep(kept, output, a.Matcher.Output.Path)
+		var paths [][]string
+		if m := a.Matcher.Output; m != nil {
+			paths = readPaths(m.Path)
 		}
-		if a.Message != "" {
-			keep(kept, output, a.Message)
+		if m := a.Matcher.InputOutput; m != nil {
+			for _, names := range readPaths(m.Path) {
+				if len(names) == 0 {
+					return output
+				}
+				if names[0] == "output" {
+					paths = append(paths, names[1:])
+				}
+			}
+		}
+		for _, names := range append(paths, readPaths(a.Message)...) {
+			if len(names) == 0 {
+				return output
+			}
+			keepPath(kept, output, names)
 		}
 	}
 	return kept
 }
 
-// keep copies the values that the path reads from one object into another.
-func keep(to map[string]any, from any, path string) {
+// readPaths lists the paths of member names that an expression reads.
+func readPaths(path string) [][]string {
 	expr, err := jmespath.Parse(path)
 	if err != nil {
-		return // Compile has refused such a waiter
+		return nil // there is none, or Compile has refused the waiter
 	}
-	for _, names := range expr.Paths() {
-		keepPath(to, from, names)
-	}
+	return expr.Paths()
 }
 
 // keepPath copies the value at a path of member names.

@@ -24,6 +24,11 @@ func TestPrune(t *testing.T) {
 	require.Equal(t, want, w.Prune(output))
 	require.Equal(t, map[string]any{}, w.Prune([]any{1}))
 
+	require.Equal(t, output, pollcore.MustNew("Done", pollcore.Succeed(pollcore.Output("length(@)").IsTrue())).Prune(output), "all of it is read")
+	require.Equal(t, output, pollcore.MustNew("Done", pollcore.Succeed(pollcore.InputOutput("input == output").IsTrue())).Prune(output))
+	require.Equal(t, map[string]any{"Other": "long"},
+		pollcore.MustNew("Done", pollcore.Succeed(pollcore.InputOutput("input.Job == output.Other").IsTrue())).Prune(output))
+
 	// The waiter gives the same verdict on what is left.
 	check, err := pollcore.Compile[any, any](w)
 	require.NoError(t, err)

@@ -41,7 +41,7 @@ func (c *Check[In, Out]) observed(in In, out Out) string {
 		}
 		switch v, err := a.path.Eval(value); v := v.(type) {
 		case string:
-			parts = append(parts, fmt.Sprintf("%s = %q", m.Path, v))
+			parts = append(parts, fmt.Sprintf("%s = %q", m.Path, shorten(v)))
 		case nil:
 			if err != nil {
 				parts = append(parts, fmt.Sprintf("%s: %s", m.Path, err))
@@ -49,11 +49,20 @@ func (c *Check[In, Out]) observed(in In, out Out) string {
 				parts = append(parts, m.Path+" = null")
 			}
 		default:
-			parts = append(parts, fmt.Sprintf("%s = %v", m.Path, v))
+			parts = append(parts, fmt.Sprintf("%s = %s", m.Path, shorten(fmt.Sprint(v))))
 		}
 	}
 	if len(parts) == 0 {
 		return "a response"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// shorten cuts a value that is too long to read.
+func shorten(s string) string {
+	const limit = 200
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "..."
 }

@@ -49,7 +49,8 @@ type Schedule struct {
 	Mode     Mode
 	// MaxAttempts is how many calls may be made; 0 is any number.
 	MaxAttempts int
-	// Random draws from [lo, hi], both included; nil draws uniformly.
+	// Random draws from [lo, hi], both included; a draw outside is brought
+	// inside. nil draws uniformly.
 	Random func(lo, hi time.Duration) time.Duration
 }
 
@@ -182,7 +183,7 @@ func (s Schedule) ceiling(p Progress) time.Duration {
 func (s Schedule) draw(hi time.Duration) time.Duration {
 	hi = max(hi, s.Min) // of a schedule that Validate refuses
 	if s.Random != nil {
-		return s.Random(s.Min, hi)
+		return min(max(s.Min, s.Random(s.Min, hi)), hi)
 	}
 	return s.Min + rand.N(hi-s.Min+1) //nolint:gosec // jitter needs no secrecy
 }

@@ -57,17 +57,24 @@ func TestUsingAStrategyWithALimit(t *testing.T) {
 		is      error
 		elapsed time.Duration
 		status  pollcore.Status
+		latency time.Duration
 	}{
-		{"attempts", []retry.StrategyOption{retry.MaxAttempts(2)}, pollcore.ErrTooManyAttempts, 10 * time.Second, pollcore.TimedOut},
-		{"time", []retry.StrategyOption{retry.MaxAttempts(0), retry.TotalTime(15 * time.Second)}, pollcore.ErrTimedOut, 15 * time.Second, pollcore.TimedOut},
+		{"attempts", []retry.StrategyOption{retry.MaxAttempts(2)}, pollcore.ErrTooManyAttempts, 10 * time.Second, pollcore.TimedOut, 0},
+		{"time while a call lasts", []retry.StrategyOption{retry.MaxAttempts(0), retry.TotalTime(15 * time.Second)}, pollcore.ErrTimedOut, 15 * time.Second, pollcore.TimedOut, 7 * time.Second},
+		{"time", []retry.StrategyOption{retry.MaxAttempts(0), retry.TotalTime(15 * time.Second)}, pollcore.ErrTimedOut, 15 * time.Second, pollcore.TimedOut, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				op := after{answers: []answer{{0, "RUNNING", nil}}}
-				got, err := pollcore.Wait(t.Context(), stateDone, "in", time.Hour, op.describe, pollcore.Jitter(upper), pollcore.Using(polling(t, tt.options...)))
+				op := after{latency: tt.latency, answers: []answer{{0, "RUNNING", nil}}}
+				stopped := false
+				got, err := pollcore.Wait(t.Context(), stateDone, "in", time.Hour, op.describe, pollcore.Jitter(upper), pollcore.Using(polling(t, tt.options...)),
+					pollcore.OnTimeout(func(context.Context) error { stopped = true; return nil }))
 				require.ErrorIs(t, err, tt.is)
+				require.ErrorAs(t, err, new(*retry.Error))
+				require.ErrorContains(t, err, "JobDone: ended by its strategy after")
+				require.True(t, stopped)
 				require.ErrorContains(t, err, `seen State = "RUNNING"`, "the last status is not lost")
 				require.Equal(t, tt.status, got.Status)
 				require.Equal(t, tt.elapsed, got.Elapsed)

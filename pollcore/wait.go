@@ -3,6 +3,8 @@ package pollcore
 import (
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
 	"time"
 )
 
@@ -41,6 +43,9 @@ func (c *Check[In, Out]) Wait(
 	op func(context.Context, In) (Out, error), options ...WaitOption,
 ) (Outcome[Out], error) {
 	settings, err := newWaitSettings(c.waiter, total, options)
+	if op == nil {
+		err = errors.Join(err, Problems{{Message: "no operation to call: op is nil"}})
+	}
 	if err != nil {
 		return Outcome[Out]{Acceptor: NoAcceptor}, err
 	}
@@ -60,8 +65,8 @@ type waiting[In, Out any] struct {
 	in        In
 	op        func(context.Context, In) (Out, error)
 	start     time.Time
-	successes int  // in a row
-	late      bool // the last call was cut short because the total wait had passed
+	successes int    // in a row
+	result    Result // of the last call that was judged
 	outcome   Outcome[Out]
 }
 
@@ -73,9 +78,9 @@ func (w *waiting[In, Out]) run() (Outcome[Out], error) {
 		return w.runOn(w.poller)
 	}
 	for {
-		decision, canceled := w.turn(w.ctx)
+		decision, judged := w.turn(w.ctx)
 		switch {
-		case canceled:
+		case !judged:
 			return w.canceled()
 		case decision.Status != Running:
 			return w.end(decision)
@@ -87,105 +92,115 @@ func (w *waiting[In, Out]) run() (Outcome[Out], error) {
 
 // runOn leaves the turns, and the sleeping between them, to a retry strategy.
 func (w *waiting[In, Out]) runOn(p Poller) (Outcome[Out], error) {
-	var decision Decision
-	var canceled bool
+	decision, judged := Decision{Status: Running}, true
 	err := p.Poll(w.ctx, func(ctx context.Context) (time.Duration, bool, error) {
-		decision, canceled = w.turn(ctx)
-		again := !canceled && decision.Status == Running
-		return decision.Delay, again, w.outcome.OpErr
+		decision, judged = w.turn(ctx)
+		return decision.Delay, judged && decision.Status == Running, w.outcome.OpErr
 	})
-	w.outcome.Elapsed = time.Since(w.start)
 	switch {
-	case canceled || w.ctx.Err() != nil && (decision.Status == Running || decision.Status == ""):
-		return w.canceled()
-	case decision.Status == Running || decision.Status == "":
-		// The strategy has a limit of its own, which came first.
-		w.outcome.Status = TimedOut
-		kind := ErrTooManyAttempts
-		if errors.Is(err, context.DeadlineExceeded) {
-			kind = ErrTimedOut
-		}
-		return w.outcome, w.failure(kind, errors.Join(err, w.timedOut()))
-	default:
+	case judged && decision.Status != Running:
 		return w.end(decision)
+	case w.ctx.Err() != nil:
+		return w.canceled()
+	default: // the strategy has a limit of its own, which came first
+		w.outcome.Status, w.outcome.Elapsed = TimedOut, time.Since(w.start)
+		e := w.failure(ErrTooManyAttempts)
+		if errors.Is(err, context.DeadlineExceeded) {
+			e.kind = ErrTimedOut
+		}
+		e.Cause, e.HookErr = err, w.timedOut()
+		return w.outcome, e
 	}
 }
 
-// turn makes one call and decides. A call that failed because the caller gave
-// up is canceled, and says nothing of the job.
-func (w *waiting[In, Out]) turn(ctx context.Context) (d Decision, canceled bool) {
-	w.attempt(ctx)
-	if w.outcome.OpErr != nil && ctx.Err() != nil {
-		return Decision{}, true
-	}
-	d = w.decide()
-	if w.onAttempt != nil {
-		w.onAttempt(w.observation(d))
-	}
-	return d, false
-}
-
-// attempt makes one call.
-func (w *waiting[In, Out]) attempt(parent context.Context) {
+// turn makes one call, judges it and decides. A call that failed because ctx
+// ended says nothing of the job and is not judged: the outcome stays that of
+// the call before.
+func (w *waiting[In, Out]) turn(ctx context.Context) (d Decision, judged bool) {
 	limit := w.callTimeout
-	remaining := w.schedule.Total - time.Since(w.start)
-	bounded := w.schedule.Mode == SmithyExact && remaining < limit
-	if bounded { // the specification cancels what is in progress at the end
-		limit = remaining
+	if remaining := w.schedule.Total - time.Since(w.start); w.schedule.Mode == SmithyExact {
+		limit = min(limit, remaining) // the specification cancels what is in progress at the end
 	}
-	ctx, cancel := context.WithTimeoutCause(parent, limit, &callTimeoutError{limit})
+	call, cancel := context.WithTimeoutCause(ctx, limit, &callTimeoutError{limit})
 	defer cancel()
-	w.outcome.Output, w.outcome.OpErr = w.op(ctx, w.in)
-	if w.outcome.OpErr != nil && parent.Err() == nil && ctx.Err() != nil {
-		w.outcome.OpErr = &callError{cause: context.Cause(ctx), err: w.outcome.OpErr}
-		w.late = bounded
-	}
+	output, opErr := w.op(call, w.in)
 	w.outcome.Attempts++
 	w.outcome.Elapsed = time.Since(w.start)
+	if opErr != nil && ctx.Err() != nil {
+		return Decision{}, false
+	}
+	cut := opErr != nil && call.Err() != nil
+	if cut {
+		opErr = &callError{cause: context.Cause(call), err: opErr}
+	}
+	w.outcome.Output, w.outcome.OpErr = output, opErr
+	d = w.decide(cut)
+	if w.onAttempt != nil {
+		w.outcome.Reason = w.reason()
+		w.onAttempt(w.observation(d))
+	}
+	return d, true
 }
 
-// decide judges the call and says what follows.
-func (w *waiting[In, Out]) decide() Decision {
-	r := w.check.Check(w.in, w.outcome.Output, w.outcome.OpErr)
-	w.outcome.take(r)
-	w.outcome.Reason = w.check.Reason(r, w.in, w.outcome.Output, w.outcome.OpErr)
-	if r.Verdict == Failure && w.tolerates(r, w.outcome.OpErr, w.outcome.Elapsed) {
-		w.outcome.Verdict = Retry
+// decide judges the call and says what follows. A call that was cut short when
+// the total wait had passed does not tell that the job has failed.
+func (w *waiting[In, Out]) decide(cut bool) Decision {
+	o := &w.outcome
+	r := w.check.Check(w.in, o.Output, o.OpErr)
+	w.result = r
+	o.take(r)
+	if r.Verdict == Failure && w.tolerates(r, o.OpErr, o.Elapsed) {
+		o.Verdict = Retry
 	}
 	w.successes++
 	if r.Verdict != Success {
 		w.successes = 0
 	} else if w.successes < w.successesNeeded {
-		w.outcome.Verdict = Retry
+		o.Verdict = Retry
 	}
-	if w.late {
+	if cut && o.Elapsed >= w.schedule.Total && (r.Acceptor == NoAcceptor || w.schedule.Mode == SmithyExact) {
 		return Decision{Status: TimedOut}
 	}
-	return w.schedule.Next(w.outcome.Verdict, Progress{Attempts: w.outcome.Attempts, Elapsed: w.outcome.Elapsed})
+	return w.schedule.Next(o.Verdict, Progress{Attempts: o.Attempts, Elapsed: o.Elapsed})
+}
+
+// reason says in words what the last call that was judged has shown; it is
+// costly, so it is asked for only where somebody reads it.
+func (w *waiting[In, Out]) reason() string {
+	if w.result.Verdict == "" {
+		return "" // no call has been judged
+	}
+	reason := w.check.Reason(w.result, w.in, w.outcome.Output, w.outcome.OpErr)
+	if w.successes > 0 && w.successesNeeded > 1 {
+		reason += fmt.Sprintf(", %d of %d times in a row", w.successes, w.successesNeeded)
+	}
+	return reason
 }
 
 func (w *waiting[In, Out]) observation(d Decision) Attempt {
 	o := w.outcome
 	return Attempt{
 		Number: o.Attempts, Elapsed: o.Elapsed, Total: w.schedule.Total, Verdict: o.Verdict,
-		Acceptor: o.Acceptor, Seen: o.Seen, Reason: o.Reason, Output: o.Output, Err: o.OpErr,
+		Acceptor: o.Acceptor, Seen: o.Seen, Reason: o.Reason, Output: untyped(o.Output), Err: o.OpErr,
 		Status: d.Status, Delay: d.Delay,
 	}
 }
 
 // end is the end of a wait that was not canceled.
 func (w *waiting[In, Out]) end(d Decision) (Outcome[Out], error) {
-	w.outcome.Status = d.Status
-	switch {
-	case d.Status == Succeeded:
+	w.outcome.Status, w.outcome.Reason = d.Status, w.reason()
+	if d.Status == Succeeded {
 		return w.outcome, nil
-	case d.Status == Failed:
-		return w.outcome, w.failure(ErrFailed, nil)
-	case d.Exhausted:
-		return w.outcome, w.failure(ErrTooManyAttempts, w.timedOut())
-	default:
-		return w.outcome, w.failure(ErrTimedOut, w.timedOut())
 	}
+	if d.Status == Failed {
+		return w.outcome, w.failure(ErrFailed)
+	}
+	e := w.failure(ErrTimedOut)
+	if d.Exhausted {
+		e.kind = ErrTooManyAttempts
+	}
+	e.HookErr = w.timedOut()
+	return w.outcome, e
 }
 
 // timedOut runs the hook, which may still act although ctx is about to end.
@@ -199,22 +214,33 @@ func (w *waiting[In, Out]) timedOut() error {
 }
 
 func (w *waiting[In, Out]) canceled() (Outcome[Out], error) {
-	w.outcome.Status = Running // the job may go on
-	w.outcome.Elapsed = time.Since(w.start)
-	return w.outcome, w.failure(ErrCanceled, context.Cause(w.ctx))
+	w.outcome.Status, w.outcome.Elapsed = Running, time.Since(w.start) // the job may go on
+	e := w.failure(ErrCanceled)
+	e.Cause, e.ended = context.Cause(w.ctx), w.ctx.Err()
+	return w.outcome, e
 }
 
-func (w *waiting[In, Out]) failure(kind, cause error) error {
+func (w *waiting[In, Out]) failure(kind error) *Error {
+	w.outcome.Reason = w.reason()
 	o := w.outcome
-	e := &Error{
+	return &Error{
 		Waiter: w.check.waiter.Name, Verdict: o.Verdict, Acceptor: o.Acceptor, Attempts: o.Attempts,
 		Elapsed: o.Elapsed, Total: w.schedule.Total, Seen: o.Seen, Message: o.Message,
-		LastErr: o.OpErr, Cause: cause, kind: kind, reason: o.Reason,
+		LastOutput: untyped(o.Output), LastErr: o.OpErr, kind: kind, reason: o.Reason,
 	}
-	if o.Attempts > 0 {
-		e.LastOutput = o.Output
+}
+
+// untyped is nil for a nil pointer, map or list, which in an any is none.
+func untyped(v any) any {
+	switch rv := reflect.ValueOf(v); rv.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Slice:
+		if rv.IsNil() {
+			return nil
+		}
+		return v
+	default:
+		return v
 	}
-	return e
 }
 
 // sleep waits for d, or until ctx ends, and tells which. It never sleeps past

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -239,7 +240,9 @@ func TestWaitIsCanceledAtOnce(t *testing.T) {
 				got, err := pollcore.Wait(ctx, stateDone, "in", time.Hour, tt.op.describe, pollcore.Jitter(upper))
 				require.ErrorIs(t, err, pollcore.ErrCanceled)
 				require.ErrorIs(t, err, cause)
+				require.ErrorIs(t, err, context.Canceled, "the context's own error too")
 				require.NotErrorIs(t, err, pollcore.ErrFailed)
+				require.NotErrorIs(t, err, context.DeadlineExceeded)
 				require.EqualError(t, err, tt.text)
 				require.Equal(t, tt.attempts, got.Attempts)
 				require.Equal(t, tt.cancel, got.Elapsed)
@@ -247,6 +250,74 @@ func TestWaitIsCanceledAtOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A call that the end of the context cut short leaves what was known before.
+func TestCanceledOutcomeIsOfTheLastJudgedCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+		defer cancel()
+		calls := 0
+		got, err := pollcore.Wait(ctx, stateDone, "in", time.Hour, func(ctx context.Context, _ string) (map[string]any, error) {
+			if calls++; calls == 1 {
+				return map[string]any{"State": "RUNNING"}, nil
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, pollcore.Jitter(upper))
+		require.ErrorIs(t, err, pollcore.ErrCanceled)
+		require.ErrorIs(t, err, context.DeadlineExceeded, "the context's own error")
+		require.NotErrorIs(t, err, pollcore.ErrTimedOut)
+		require.Equal(t, map[string]any{"State": "RUNNING"}, got.Output)
+		require.NoError(t, got.OpErr)
+		require.Equal(t, 2, got.Attempts)
+		require.Equal(t, `no acceptor matched; seen State = "RUNNING"`, got.Reason)
+	})
+}
+
+// A last call that hangs does not tell that the job has failed.
+func TestHangingLastCallIsATimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start, stopped := time.Now(), false
+		got, err := pollcore.Wait(t.Context(), stateDone, "in", time.Minute, func(ctx context.Context, _ string) (map[string]any, error) {
+			if time.Since(start) < time.Minute {
+				return map[string]any{"State": "RUNNING"}, nil
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, pollcore.Jitter(upper), pollcore.OnTimeout(func(context.Context) error { stopped = true; return nil }))
+		require.ErrorIs(t, err, pollcore.ErrTimedOut)
+		require.NotErrorIs(t, err, pollcore.ErrFailed)
+		require.True(t, stopped)
+		require.Equal(t, pollcore.TimedOut, got.Status)
+		require.Equal(t, 90*time.Second, got.Elapsed)
+	})
+}
+
+// Whatever is drawn, no two calls stand closer than the minimum delay.
+func TestJitterStaysInside(t *testing.T) {
+	t.Parallel()
+	for _, draw := range []time.Duration{-time.Hour, 0, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			op := after{answers: []answer{{0, "RUNNING", nil}}}
+			_, err := pollcore.Wait(t.Context(), stateDone, "in", time.Minute, op.describe,
+				pollcore.Jitter(func(_, _ time.Duration) time.Duration { return draw }))
+			require.ErrorIs(t, err, pollcore.ErrTimedOut)
+			require.LessOrEqual(t, len(op.calls), 7)
+			require.GreaterOrEqual(t, len(op.calls), 3)
+		})
+	}
+}
+
+func TestReasonsAreShort(t *testing.T) {
+	t.Parallel()
+	w := pollcore.MustNew("Done", pollcore.Succeed(pollcore.Output("Items").Any("x")), pollcore.Fail(pollcore.Output("Text").Is("x")))
+	output := map[string]any{"Items": slices.Repeat([]any{"item"}, 20_000), "Text": strings.Repeat("é", 10_000)}
+	_, err := pollcore.Wait(t.Context(), w, "in", time.Second, func(context.Context, string) (any, error) { return output, nil }, pollcore.MaxAttempts(1))
+	require.ErrorIs(t, err, pollcore.ErrTooManyAttempts)
+	require.Less(t, len(err.Error()), 800)
 }
 
 // A verdict that was obtained counts, even if the caller gave up meanwhile.
@@ -304,11 +375,20 @@ func TestWaitRefuses(t *testing.T) {
 	t.Parallel()
 	never := func(context.Context, string) (map[string]any, error) { panic("called") }
 	_, err := pollcore.Wait(t.Context(), stateDone, "in", 0, never,
-		pollcore.Between(0, -1), pollcore.InitialDelay(-1), pollcore.MaxAttempts(-1), pollcore.CallTimeout(0), pollcore.Successes(0), pollcore.NotFoundGrace(-1))
+		pollcore.Between(0, -1), pollcore.InitialDelay(-1), pollcore.MaxAttempts(-1), pollcore.CallTimeout(0), pollcore.Successes(0), pollcore.NotFoundGrace(-1, ""))
 	require.ErrorAs(t, err, new(pollcore.Problems))
-	for _, want := range []string{"8 problems", "total wait must be above 0", "CallTimeout must be above 0", "Successes must be at least 1", "NotFoundGrace must not be negative"} {
+	for _, want := range []string{"9 problems", "NotFoundGrace needs error codes or shape names", "total wait must be above 0", "CallTimeout must be above 0", "Successes must be at least 1", "NotFoundGrace must not be negative"} {
 		require.ErrorContains(t, err, want)
 	}
+	_, err = pollcore.Wait(t.Context(), stateDone, "in", time.Minute, never, pollcore.Exact(), pollcore.InitialDelay(time.Minute), pollcore.NotFoundGrace(1))
+	require.ErrorContains(t, err, "initial delay (1m0s) leaves no time for a call in the total wait of 1m0s")
+	require.ErrorContains(t, err, "NotFoundGrace needs the names of the errors")
+	_, err = pollcore.Wait(t.Context(), stateDone, "in", time.Minute, never, nil)
+	require.ErrorContains(t, err, "option 1 is nil")
+	_, err = pollcore.Wait[string, any](t.Context(), stateDone, "in", time.Minute, nil)
+	require.ErrorContains(t, err, "op is nil")
+	_, err = pollcore.Wait(t.Context(), nil, "in", time.Minute, never)
+	require.ErrorContains(t, err, "no waiter to compile")
 	_, err = pollcore.Wait(t.Context(), &pollcore.Waiter{}, "in", time.Second, never)
 	require.ErrorAs(t, err, new(pollcore.Problems))
 }
