@@ -13,7 +13,8 @@ import (
 type Severity uint8
 
 const (
-	// Warning is for a comparison that always gives the same answer.
+	// Warning is for a comparison that gives the same answer for all values but
+	// null and those of an enum that this SDK does not know.
 	Warning Severity = iota
 	// Danger is for a value that is not there or has no such part; the result
 	// is null at that place.
@@ -185,7 +186,7 @@ func (c *checker) member(n *node, in *shape) *shape {
 	return shapeOf(m.plan)
 }
 
-// compare reports comparisons that do not depend on the values.
+// compare reports comparisons that give one answer for all expected values.
 func (c *checker) compare(n *node, left, right *shape) *shape {
 	if n.order != equal && n.order != notEqual {
 		if left.kinds&isNumber == 0 || right.kinds&isNumber == 0 {
@@ -197,17 +198,17 @@ func (c *checker) compare(n *node, left, right *shape) *shape {
 		}
 		return scalarShape(isBoolean | isNull)
 	}
-	always := map[order]string{equal: "false", notEqual: "true"}[n.order]
 	if left.kinds&right.kinds == 0 || (left.kinds&right.kinds == isNull && left.kinds != isNull && right.kinds != isNull) {
-		c.report(Warning, n.at, "%s and %s are equal only if both are null, so %s is always %s", left, right, n.order, always)
+		c.report(Warning, n.at, "%s and %s are equal only if both are null", left, right)
 		return scalarShape(isBoolean)
 	}
+	outcome := map[order]string{equal: "hold", notEqual: "fail"}[n.order]
 	for i, enum := range []*shape{left, right} {
 		other := n.kids[1-i]
 		word, isWord := other.value.(string)
 		values := enum.export().Values()
 		if other.op == opLiteral && isWord && word != "" && values != nil && !slices.Contains(values, word) {
-			f := c.report(Warning, other.at, "%q is not among the values of %s, so %s is always %s", word, enum, n.order, always)
+			f := c.report(Warning, other.at, "%q is not among the values of %s, so %s can %s only for a value that this SDK does not know", word, enum, n.order, outcome)
 			f.Problem = f.Suggest(word, values...)
 		}
 	}

@@ -215,9 +215,9 @@ func (g *generator) compare(n *checked) test {
 			}
 		}
 	}
-	left, right := g.code(n.kids[0]), g.code(n.kids[1])
+	left, right, at := g.code(n.kids[0]), g.code(n.kids[1]), n.at
 	return func(fr *frame, in value) verdict {
-		return verdictOf(left(fr, in).equals(right(fr, in), 0) == wants)
+		return verdictOf(fr.equal(at, left(fr, in), right(fr, in), 0) == wants)
 	}
 }
 

@@ -1,5 +1,7 @@
 package jmespath
 
+import "slices"
+
 // Sample makes a JSON value that has what the expression reads: objects, lists
 // of up to three elements, numbers, and strings that include those it compares
 // with. Scalars may be null; lists are not, since a list of a Go struct never
@@ -133,4 +135,31 @@ func (s *sample) make(draw func(n int) int) any {
 		}
 		return nil
 	}
+}
+
+// Capitalised is the expression with the first letter of every name in upper
+// case, as the fields of Go structs are named.
+func (e *Expr) Capitalised() *Expr { return &Expr{text: e.text, root: e.root.capitalised()} }
+
+func (n *node) capitalised() *node {
+	copied := *n
+	if n.op == opField {
+		copied.name = upperFirst(n.name)
+	}
+	copied.names = slices.Clone(n.names)
+	for i, name := range n.names {
+		copied.names[i] = upperFirst(name)
+	}
+	copied.kids = slices.Clone(n.kids)
+	for i, kid := range n.kids {
+		copied.kids[i] = kid.capitalised()
+	}
+	return &copied
+}
+
+func upperFirst(name string) string {
+	if name != "" && 'a' <= name[0] && name[0] <= 'z' {
+		return string(name[0]-'a'+'A') + name[1:]
+	}
+	return name
 }

@@ -90,8 +90,8 @@ func runContains(c *call, fr *frame, args []value) value {
 		return boolean(search.kind == String && strings.Contains(subject.text(), search.text()))
 	}
 	found := false
-	iterate(fr, c.kids[0].at, subject, func(_ *frame, item value) bool {
-		found = item.equals(search, 0)
+	iterate(fr, c.kids[0].at, subject, func(fr *frame, item value) bool {
+		found = fr.equal(c.kids[0].at, item, search, 0)
 		return !found
 	})
 	return boolean(found)

@@ -78,11 +78,16 @@ func FuzzCompile(f *testing.F) {
 }
 
 // FuzzEval: on any JSON document an expression has the same result as on the
-// same data in Go structs, as far as members are read by name.
+// same data in Go structs. A struct names its members in upper case and gives
+// all of them, so names are in upper case on both sides, and the JSON side is
+// the JSON form of the structs. What is not compared is the member that a
+// struct of another type than was known does not have: it is an error there,
+// and null on JSON.
 func FuzzEval(f *testing.F) {
 	doc := `{"a":[{"b":1,"c":"x"},{"b":2,"c":null}],"AutoScalingGroups":[{"MinSize":1,"Instances":[{"LifecycleState":"InService"}]}],"status":"ACTIVE"}`
 	seedExpressions(func(e string) { f.Add(e, doc) })
 	f.Add("a == b", `{"a":[[1,[2]],{}],"b":[[1,[2]],{}]}`)
+	f.Add("a.*.b.c", `{"a":{"x":{"b":{"c":1}}}}`)
 	f.Fuzz(func(t *testing.T, text, document string) {
 		e, err := jmespath.Parse(text)
 		var form any
@@ -90,13 +95,18 @@ func FuzzEval(f *testing.F) {
 			return
 		}
 		dynamic, _ := e.Compile(nil)
-		want := evaluate(dynamic, form)
-		require.NoError(t, compareTo(dynamic, form, want))
+		require.NoError(t, compareTo(dynamic, form, evaluate(dynamic, form)))
+
 		typed := jmespathtest.Typed(form)
-		static, _ := e.Compile(reflect.TypeOf(typed))
-		got := evaluate(static, typed)
-		require.NoError(t, compareTo(static, typed, got))
 		upper := jmespathtest.JSON(typed)
 		require.Equal(t, eval(t, "@", reflect.TypeOf(typed), typed), upper)
+		dynamic, _ = e.Capitalised().Compile(nil)
+		static, _ := e.Capitalised().Compile(reflect.TypeOf(typed))
+		want, got := evaluate(dynamic, upper), evaluate(static, typed)
+		require.NoError(t, compareTo(static, typed, got))
+		if got.code != string(jmespath.UnknownMember) {
+			require.Equal(t, want.value, got.value)
+			require.Equal(t, want.code, got.code)
+		}
 	})
 }

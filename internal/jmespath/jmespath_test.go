@@ -13,6 +13,7 @@ import (
 	autoscalingtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	community "github.com/jmespath-community/go-jmespath"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
@@ -317,6 +318,9 @@ func TestEvalErrors(t *testing.T) {
 		{"a[]", map[string]any{"a": []any{func() {}}}, jmespath.InvalidValue, "func() has no JMESPath form"},
 		{"a", map[string]any{"a": map[int]int{}}, jmespath.InvalidValue, "map[int]int has no JMESPath form: its keys are no strings"},
 		{"a", map[string]any{"a": json.Number("1e999")}, jmespath.InvalidValue, "number 1e999 does not fit a double"},
+		{"ring == @", ring, jmespath.InvalidValue, "1:6: the value nests too deep, or contains itself"},
+		{"contains([ring], @)", ring, jmespath.InvalidValue, "1:10: the value nests too deep, or contains itself"},
+		{"contains(to_array(ring), @)", ring, jmespath.InvalidValue, "1:10: the value nests too deep, or contains itself"},
 		{"@", ring, jmespath.InvalidValue, "the value nests too deep, or contains itself"},
 		{"a", map[string]any{"a": new(pointer)}, jmespath.InvalidValue, "points to itself"},
 		{"Stream", everything{}, jmespath.InvalidValue, "has no JMESPath form"},
@@ -336,6 +340,44 @@ func TestEvalErrors(t *testing.T) {
 				require.ErrorAs(t, err, &evalErr)
 				require.Equal(t, tt.code, evalErr.Code)
 			}
+		})
+	}
+}
+
+// A value projection takes all steps that follow, behind a dot too: so reads
+// Smithy's parser (software.amazon.smithy.jmespath.Parser, parseWildcardObject
+// and parseProjectionRhs), which checks the waiters of AWS. JMESPath's own
+// libraries read (D.*.a).b: see AsLibrary.
+func TestValueProjectionBehindDot(t *testing.T) {
+	t.Parallel()
+	var value any
+	require.NoError(t, json.Unmarshal([]byte(`{"D":{"x":{"a":{"b":1,"d":{"y":{"e":{"f":2}}}},"l":[{"b":3}]}}}`), &value))
+	tests := []struct {
+		path          string
+		want, library any
+	}{
+		{"D.*.a.b", []any{1.0}, nil},
+		{"(D.*.a).b", nil, nil},
+		{"D | *.a.b", []any{1.0}, []any{1.0}},
+		{"D.*.a.d.*.e.f", []any{[]any{2.0}}, nil},
+		{"D.*.l[0].b", []any{3.0}, nil},
+		{"D.*.l[*].b", []any{[]any{3.0}}, []any{[]any{3.0}}},
+		{"D.*.l[?b]", []any{[]any{map[string]any{"b": 3.0}}}, []any{}},
+		{"[@][?D].D.*.l[?b]", []any{[]any{[]any{map[string]any{"b": 3.0}}}}, []any{}},
+		{"D.*.l", []any{[]any{map[string]any{"b": 3.0}}}, []any{[]any{map[string]any{"b": 3.0}}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.path, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tt.want, eval(t, tt.path, nil, value))
+			e, err := jmespath.Parse(tt.path)
+			require.NoError(t, err)
+			reading, _ := e.AsLibrary()
+			program, _ := reading.Compile(nil)
+			require.Equal(t, tt.library, evaluate(program, value).value)
+			got, err := community.Search(tt.path, value)
+			require.NoError(t, err)
+			require.Equal(t, tt.library, got)
 		})
 	}
 }

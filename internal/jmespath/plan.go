@@ -15,7 +15,7 @@ import (
 )
 
 // plan is how values of a Go type are read from memory. It is made once for a
-// type and never changes after.
+// type; after that only variants grows, as values of a union are met.
 type plan struct {
 	typ  reflect.Type
 	kind Kind // of what load gives, beside null; Unknown if only known then

@@ -224,14 +224,14 @@ func (g *generator) count(n *checked) code {
 // cannot fail.
 func (g *generator) contains(n *checked) code {
 	slot := g.slot()
-	more := n.node.kids[0].fallible()
+	more, at := n.node.kids[0].fallible(), n.kids[0].at
 	elements := g.stream(n.kids[0], func(fr *frame, item value) bool {
 		s := &fr.slots[slot]
-		s.found = s.found || item.equals(s.search, 0)
+		s.found = s.found || fr.equal(at, item, s.search, 0)
 		return more || !s.found
 	})
 	search := g.code(n.kids[1])
-	want, at := n.fn.param(0), n.kids[0].at
+	want := n.fn.param(0)
 	return func(fr *frame, in value) value {
 		s := &fr.slots[slot]
 		s.found, s.search = false, search(fr, in)

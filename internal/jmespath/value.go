@@ -243,11 +243,19 @@ func (v value) truthy() bool {
 }
 
 // maxNesting is how deep a value may nest: a Go value can contain itself.
-const maxNesting = 10_000
+const (
+	maxNesting = 10_000
+	tooDeep    = "the value nests too deep, or contains itself"
+)
 
-// equals compares two values of any kind.
-func (v value) equals(w value, depth int) bool {
-	if v.kind != w.kind || depth > maxNesting {
+// equal compares two values of any kind, for the place at. That a value nests
+// too deep is a failure.
+func (fr *frame) equal(at int, v, w value, depth int) bool {
+	if depth > maxNesting {
+		fr.fail(InvalidValue, at, tooDeep)
+		return false
+	}
+	if v.kind != w.kind {
 		return false
 	}
 	switch v.kind {
@@ -263,7 +271,7 @@ func (v value) equals(w value, depth int) bool {
 			return false
 		}
 		for i := range a.count {
-			if !a.at(i).equals(b.at(i), depth+1) {
+			if !fr.equal(at, a.at(i), b.at(i), depth+1) {
 				return false
 			}
 		}
@@ -276,7 +284,7 @@ func (v value) equals(w value, depth int) bool {
 		for _, name := range names {
 			a, _ := v.member(name)
 			b, _ := w.member(name)
-			if !a.equals(b, depth+1) {
+			if !fr.equal(at, a, b, depth+1) {
 				return false
 			}
 		}
@@ -291,7 +299,7 @@ func (v value) equals(w value, depth int) bool {
 func (v value) export(depth int) (any, string) {
 	switch {
 	case depth > maxNesting:
-		return nil, "the value nests too deep, or contains itself"
+		return nil, tooDeep
 	case v.kind == Boolean:
 		return v.bits != 0, ""
 	case v.kind == Number:
