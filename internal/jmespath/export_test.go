@@ -1,6 +1,9 @@
 package jmespath
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Sample makes a JSON value that has what the expression reads: objects, lists
 // of up to three elements, numbers, and strings that include those it compares
@@ -115,8 +118,8 @@ func (s *sample) make(draw func(n int) int) any {
 		return items
 	case Object:
 		members := map[string]any{}
-		for name, m := range s.members {
-			members[name] = m.make(draw)
+		for _, name := range slices.Sorted(maps.Keys(s.members)) { // so that a seed repeats
+			members[name] = s.members[name].make(draw)
 		}
 		for _, name := range []string{"a", "b"}[:draw(3)] {
 			if s.open {
