@@ -26,8 +26,12 @@ type Driver interface {
 	Name() string
 	// Waiter says what "done" means for the job, over Describe's output.
 	Waiter() *pollcore.Waiter
-	// Idempotency says what protects the job from being started twice.
-	Idempotency() Idempotency
+	// Idempotency says what protects the job of a request from being started
+	// twice. Most drivers say the same for every request.
+	Idempotency(r Request) Idempotency
+	// Permissions lists what the roles of the functions must allow, besides
+	// what their store needs.
+	Permissions() []Permission
 	// Start starts the job and returns at once. An error wraps ErrArguments
 	// if the arguments cannot be used, else it is the service's own. It tells
 	// of the whole call: unless the class is ByToken, the driver's client must
@@ -45,6 +49,41 @@ type Driver interface {
 type Finder interface {
 	Find(ctx context.Context, r Request) (ref Ref, found bool, err error)
 }
+
+// Stopper is a Driver that can stop its jobs. Stop returns nil once the service
+// has taken the order, or if the job has ended already: whether it has, and how,
+// is for Describe to say.
+type Stopper interface {
+	Stop(ctx context.Context, ref Ref) error
+}
+
+// Permission is one IAM action that a driver's calls need.
+type Permission struct {
+	// Action is the IAM action, such as "dynamodb:DescribeExport".
+	Action string
+	// For is the method of the driver that needs it. RunJob calls Start and
+	// Find, CheckStatus calls Describe and Stop.
+	For Method
+	// Resource is the ARN that the action is on, with ${Partition}, ${Region},
+	// ${Account} and names of the service's own as the Service Authorization
+	// Reference has them, or "*" where the action knows no resource.
+	Resource string
+	// Dependent is set where the driver makes no such call: the service makes
+	// it, or checks it, on behalf of the caller, such as s3:PutObject on the
+	// bucket of an export.
+	Dependent bool
+}
+
+// Method names a method of a driver.
+type Method string
+
+// The methods that call a service.
+const (
+	MethodStart    Method = "Start"
+	MethodFind     Method = "Find"
+	MethodDescribe Method = "Describe"
+	MethodStop     Method = "Stop"
+)
 
 // Request asks for a job.
 type Request struct {
@@ -86,15 +125,27 @@ var (
 	ErrArguments = errors.New("invalid job arguments")
 	// ErrUnknownJob means that no driver has the name.
 	ErrUnknownJob = errors.New("unknown job")
+	// ErrNotConfigured means that the environment lacks what a driver needs:
+	// the function does without it, unless it was told to have it.
+	ErrNotConfigured = errors.New("job is not configured")
 )
 
-// Environment is what the drivers of a Lambda function are built from.
+// Maker builds the driver of a Lambda function. Its error wraps
+// ErrNotConfigured if the environment says nothing of the driver, and tells the
+// name of the job.
+type Maker func(Environment) (Driver, error)
+
+// Environment is what the store and the drivers of a Lambda function are built
+// from.
 type Environment struct {
 	AWS aws.Config
 	S3  *s3.Client
-	// Bucket and Prefix are where the function keeps its records; a driver
-	// may keep objects of its own under a folder of Prefix.
+	// Bucket and Prefix are where the function keeps objects: its start
+	// records, unless they are in a table, and those of drivers, each under a
+	// folder of Prefix. Bucket is empty if there is none.
 	Bucket, Prefix string
+	// Getenv returns an environment variable, or the empty string.
+	Getenv func(name string) string
 }
 
 // Registry holds drivers by name.

@@ -14,55 +14,66 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 )
 
-// The environment variables of the Lambda functions. The AWS SDK reads its own
-// besides, such as AWS_REGION and AWS_ENDPOINT_URL_S3.
+// The environment variables of the Lambda functions. Drivers may have some of
+// their own. The AWS SDK reads its own besides, such as AWS_REGION and
+// AWS_ENDPOINT_URL_S3.
 const (
-	EnvBucket        = "JOBPOLLER_BUCKET"               // required: bucket of the start records
-	EnvPrefix        = "JOBPOLLER_PREFIX"               // their key prefix, default "jobpoller"
-	EnvJobs          = "JOBPOLLER_JOBS"                 // allowed jobs, separated by commas; default all
+	EnvBucket        = "JOBPOLLER_BUCKET"               // bucket of the start records, see S3Store and AnyStore
+	EnvTable         = "JOBPOLLER_TABLE"                // DynamoDB table of the start records, see AnyStore
+	EnvPrefix        = "JOBPOLLER_PREFIX"               // prefix of all keys, default "jobpoller"
+	EnvJobs          = "JOBPOLLER_JOBS"                 // allowed jobs, separated by commas; default all that are configured
 	EnvLeaseMargin   = "JOBPOLLER_LEASE_MARGIN_SECONDS" // see Config.LeaseMargin
 	EnvRetentionDays = "JOBPOLLER_RETENTION_DAYS"       // see Config.Retention
+	EnvMaxWait       = "JOBPOLLER_MAX_WAIT_SECONDS"     // see Config.MaxWait
+	EnvOutputLimit   = "JOBPOLLER_OUTPUT_LIMIT_BYTES"   // see Config.OutputLimit
 	EnvLogLevel      = "JOBPOLLER_LOG_LEVEL"            // debug, info, warn or error; default info
+	EnvMetrics       = "JOBPOLLER_METRICS_NAMESPACE"    // of the CloudWatch metrics; default "JobPoller", "none" for no metrics
 )
 
-const defaultPrefix = "jobpoller"
+const (
+	defaultPrefix    = "jobpoller"
+	defaultNamespace = "JobPoller"
+	noMetrics        = "none"
+)
 
 // FromEnvironment returns the Poller of a Lambda function, set up from its
-// environment, with the given drivers. All problems of the environment are
-// reported at once.
-func FromEnvironment(ctx context.Context, drivers ...func(jobs.Environment) jobs.Driver) (*Poller, error) {
+// environment, with the store and the drivers that are given. Drivers whose
+// environment is not set are left out, unless EnvJobs names them. All problems
+// of the environment are reported at once.
+func FromEnvironment(ctx context.Context, open StoreMaker, drivers ...jobs.Maker) (*Poller, error) {
 	var env environment
-	bucket := env.required(EnvBucket)
-	prefix := env.text(EnvPrefix, defaultPrefix)
-	margin := env.number(EnvLeaseMargin, 1, 900)
-	days := env.number(EnvRetentionDays, 15, 3650)
-	level := env.level(EnvLogLevel)
-	cfg, err := config.LoadDefaultConfig(ctx)
+	cfg := Config{
+		LeaseMargin: time.Duration(env.number(EnvLeaseMargin, 1, 900)) * time.Second,
+		Retention:   time.Duration(env.number(EnvRetentionDays, 15, 3650)) * 24 * time.Hour,
+		MaxWait:     time.Duration(env.number(EnvMaxWait, 1, int(maxWaitLimit/time.Second))) * time.Second,
+		OutputLimit: env.number(EnvOutputLimit, 1024, MaxEventBytes),
+		Log:         slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: env.level(EnvLogLevel)})),
+	}
+	if namespace := env.text(EnvMetrics, defaultNamespace); namespace != noMetrics {
+		cfg.Metrics = &Metrics{Namespace: namespace, Writer: os.Stdout}
+	}
+	settings, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
 		env.report("AWS configuration: %w", err)
 	}
-	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
-		// A bucket is no host name of a custom endpoint.
-		o.UsePathStyle = o.BaseEndpoint != nil
-		o.DisableLogOutputChecksumValidationSkipped = true // else a line a check
-	})
-	store, err := s3store.New(client, bucket, prefix)
-	if err != nil && bucket != "" {
-		env.report("environment variables %s and %s: %w", EnvBucket, EnvPrefix, err)
+	of := jobs.Environment{
+		AWS: settings, Bucket: os.Getenv(EnvBucket), Prefix: env.text(EnvPrefix, defaultPrefix), Getenv: os.Getenv,
+		S3: s3.NewFromConfig(settings, func(o *s3.Options) {
+			// A bucket is no host name of a custom endpoint.
+			o.UsePathStyle = o.BaseEndpoint != nil
+			o.DisableLogOutputChecksumValidationSkipped = true // else a line a check
+		}),
 	}
-	registry := env.registry(EnvJobs, jobs.Environment{AWS: cfg, S3: client, Bucket: bucket, Prefix: prefix}, drivers)
+	if cfg.Store, err = open(of); err != nil {
+		env.report("%w", err)
+	}
+	cfg.Jobs = env.registry(of, drivers)
 	if err := errors.Join(env.problems...); err != nil {
 		return nil, err
 	}
-	return New(Config{
-		Store: store, Jobs: registry,
-		LeaseMargin: time.Duration(margin) * time.Second,
-		Retention:   time.Duration(days) * 24 * time.Hour,
-		Log:         slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
-	})
+	return New(cfg)
 }
 
 // environment reads variables and collects what is wrong with them.
@@ -77,14 +88,6 @@ func (e *environment) text(name, otherwise string) string {
 		return v
 	}
 	return otherwise
-}
-
-func (e *environment) required(name string) string {
-	v := os.Getenv(name)
-	if v == "" {
-		e.report("environment variable %s is required, but not set", name)
-	}
-	return v
 }
 
 // number returns 0 for a variable that is not set.
@@ -110,19 +113,26 @@ func (e *environment) level(name string) slog.Level {
 	return level
 }
 
-// registry builds the drivers of the jobs that the variable lists, or all of
-// them.
-func (e *environment) registry(name string, je jobs.Environment, drivers []func(jobs.Environment) jobs.Driver) *jobs.Registry {
-	built := make([]jobs.Driver, 0, len(drivers))
-	for _, d := range drivers {
-		built = append(built, d(je))
+// registry builds the drivers, and keeps the jobs that EnvJobs lists.
+func (e *environment) registry(of jobs.Environment, makers []jobs.Maker) *jobs.Registry {
+	var built []jobs.Driver
+	var missing []error // drivers that are not configured
+	for _, newDriver := range makers {
+		switch driver, err := newDriver(of); {
+		case errors.Is(err, jobs.ErrNotConfigured):
+			missing = append(missing, err)
+		case err != nil:
+			e.report("%w", err)
+		default:
+			built = append(built, driver)
+		}
 	}
 	all, err := jobs.NewRegistry(built...)
 	if err != nil {
 		e.report("%w", err)
 		return nil
 	}
-	list := os.Getenv(name)
+	list := os.Getenv(EnvJobs)
 	if list == "" {
 		return all
 	}
@@ -130,14 +140,14 @@ func (e *environment) registry(name string, je jobs.Environment, drivers []func(
 	for job := range strings.SplitSeq(list, ",") {
 		driver, err := all.Driver(strings.TrimSpace(job))
 		if err != nil {
-			e.report("environment variable %s: %w", name, err)
+			e.report("environment variable %s: %w", EnvJobs, errors.Join(append([]error{err}, missing...)...))
 			continue
 		}
 		chosen = append(chosen, driver)
 	}
 	allowed, err := jobs.NewRegistry(chosen...)
 	if err != nil {
-		e.report("environment variable %s: %w", name, err)
+		e.report("environment variable %s: %w", EnvJobs, err)
 	}
 	return allowed
 }

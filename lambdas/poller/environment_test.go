@@ -42,15 +42,15 @@ func TestFromEnvironment(t *testing.T) {
 
 	var given jobs.Environment
 	fake := &service{clock: &clock{now: time.Now()}, idempotency: classes["token"]}
-	driver := func(e jobs.Environment) jobs.Driver {
+	driver := func(e jobs.Environment) (jobs.Driver, error) {
 		given = e
-		return fake
+		return fake, nil
 	}
-	other := func(jobs.Environment) jobs.Driver { return renamed{fake} }
+	other := func(jobs.Environment) (jobs.Driver, error) { return renamed{fake}, nil }
 
 	t.Run("defaults", func(t *testing.T) {
 		setEnvironment(t, map[string]string{poller.EnvBucket: "records", "AWS_ENDPOINT_URL_S3": server.URL()})
-		p, err := poller.FromEnvironment(t.Context(), driver, other)
+		p, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver, other)
 		require.NoError(t, err)
 		require.Equal(t, poller.DefaultRetention, p.Retention)
 		require.Equal(t, poller.DefaultLeaseMargin, p.LeaseMargin)
@@ -79,7 +79,7 @@ func TestFromEnvironment(t *testing.T) {
 			poller.EnvLeaseMargin: "20", poller.EnvRetentionDays: "90", poller.EnvLogLevel: "debug",
 			"AWS_ENDPOINT_URL_S3": strings.Replace(server.URL(), "127.0.0.1", "localhost", 1),
 		})
-		p, err := poller.FromEnvironment(t.Context(), driver, other)
+		p, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver, other)
 		require.NoError(t, err)
 		require.Equal(t, 20*time.Second, p.LeaseMargin)
 		require.Equal(t, 90*24*time.Hour, p.Retention)
@@ -95,7 +95,7 @@ func TestFromEnvironment(t *testing.T) {
 
 	t.Run("two jobs allowed", func(t *testing.T) {
 		setEnvironment(t, map[string]string{poller.EnvBucket: "records", poller.EnvJobs: "test:Job,other:Job"})
-		p, err := poller.FromEnvironment(t.Context(), driver, other)
+		p, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver, other)
 		require.NoError(t, err)
 		require.Equal(t, []string{"other:Job", jobName}, p.Jobs.Names())
 	})
@@ -129,7 +129,7 @@ func TestFromEnvironment(t *testing.T) {
 	for _, tt := range bad {
 		t.Run(tt.name, func(t *testing.T) {
 			setEnvironment(t, tt.set)
-			_, err := poller.FromEnvironment(t.Context(), driver, other)
+			_, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver, other)
 			for _, part := range tt.parts {
 				require.ErrorContains(t, err, part)
 			}
@@ -138,12 +138,12 @@ func TestFromEnvironment(t *testing.T) {
 
 	t.Run("two drivers of one name", func(t *testing.T) {
 		setEnvironment(t, map[string]string{poller.EnvBucket: "records"})
-		_, err := poller.FromEnvironment(t.Context(), driver, driver)
+		_, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver, driver)
 		require.ErrorContains(t, err, "two drivers are registered for the job test:Job")
 	})
 	t.Run("no drivers", func(t *testing.T) {
 		setEnvironment(t, map[string]string{poller.EnvBucket: "records"})
-		_, err := poller.FromEnvironment(t.Context())
+		_, err := poller.FromEnvironment(t.Context(), poller.S3Store)
 		require.ErrorContains(t, err, "no jobs: register at least one driver")
 	})
 }

@@ -6,7 +6,9 @@
 package poller
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"time"
@@ -46,12 +48,17 @@ type Config struct {
 	// must exceed the longest maxWaitSeconds by 14 days, the time in which an
 	// execution can be redriven.
 	Retention time.Duration
+	// MaxWait is the longest maxWaitSeconds that a request may ask for; 0
+	// leaves only the bound that Retention sets.
+	MaxWait time.Duration
 	// OutputLimit is the size in bytes of the JSON above which a result's
 	// output is cut to the fields that the waiter reads; 0 is
 	// DefaultOutputLimit.
 	OutputLimit int
 	// Log gets one record an invocation, without payloads; nil discards.
 	Log *slog.Logger
+	// Metrics counts what happened to jobs; nil counts nothing.
+	Metrics *Metrics
 }
 
 // Poller serves the two handlers. It is safe for concurrent use.
@@ -66,11 +73,13 @@ func New(cfg Config) (*Poller, error) {
 	if cfg.Jobs == nil || len(cfg.Jobs.Names()) == 0 {
 		problems = append(problems, errors.New("no jobs: register at least one driver"))
 	}
-	if cfg.LeaseMargin < 0 || cfg.Retention < 0 || cfg.OutputLimit < 0 {
-		problems = append(problems, errors.New("lease margin, retention and output limit must not be negative"))
+	if cfg.LeaseMargin < 0 || cfg.Retention < 0 || cfg.MaxWait < 0 || cfg.OutputLimit < 0 {
+		problems = append(problems, errors.New("lease margin, retention, longest wait and output limit must not be negative"))
 	}
-	if cfg.Retention != 0 && cfg.Retention <= redriveWindow {
-		problems = append(problems, errors.New("retention must be above 14 days: an execution can be redriven for so long"))
+	cfg.Retention = cmp.Or(cfg.Retention, DefaultRetention)
+	if cfg.Retention <= redriveWindow+cfg.MaxWait {
+		problems = append(problems, fmt.Errorf("retention of %s must be above 14 days and the longest wait (%s): "+
+			"an execution can be redriven for so long after its end", cfg.Retention, cfg.MaxWait))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
@@ -83,9 +92,6 @@ func New(cfg Config) (*Poller, error) {
 	}
 	if cfg.LeaseMargin == 0 {
 		cfg.LeaseMargin = DefaultLeaseMargin
-	}
-	if cfg.Retention == 0 {
-		cfg.Retention = DefaultRetention
 	}
 	if cfg.OutputLimit == 0 {
 		cfg.OutputLimit = DefaultOutputLimit

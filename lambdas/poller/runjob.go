@@ -182,7 +182,7 @@ func (s *starter) canRepeat(ctx context.Context, rec startrecord.Record) bool {
 	if _, ok := s.driver.(jobs.Finder); ok {
 		return true
 	}
-	i := s.driver.Idempotency()
+	i := s.driver.Idempotency(s.job)
 	last := s.Now().Add(time.Duration(s.lease(ctx)) * time.Second)
 	return i.Class == jobs.ByToken && (i.Window == 0 || last.Sub(rec.StartedAt) < i.Window)
 }
@@ -242,7 +242,7 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 		rec.Status, rec.LeaseSeconds = startrecord.StatusUnknown, 0
 		failure = s.unknown()
 		failure.Message += ": " + cause.Error()
-	case s.driver.Idempotency().Class == jobs.ByToken:
+	case s.driver.Idempotency(s.job).Class == jobs.ByToken:
 		rec.LeaseSeconds = 0
 	default:
 		// Find would miss a job that the service is about to start.
@@ -279,7 +279,7 @@ func (s *starter) replay(rec startrecord.Record) (*Result, error) {
 
 func (s *starter) unknown() *Error {
 	protection := "does not protect it from being started twice"
-	if i := s.driver.Idempotency(); i.Class == jobs.ByToken {
+	if i := s.driver.Idempotency(s.job); i.Class == jobs.ByToken {
 		protection = fmt.Sprintf("remembers the token of a start for %s only", i.Window)
 	}
 	return fail(ErrorJobStartUnknown, "an earlier invocation may have started the job, and %s %s: "+

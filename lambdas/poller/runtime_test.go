@@ -67,7 +67,7 @@ func TestNew(t *testing.T) {
 	require.NoError(t, err)
 	cfg := poller.Config{Store: memstore.New(nil), Jobs: registry, Retention: 14 * 24 * time.Hour}
 	_, err = poller.New(cfg)
-	require.ErrorContains(t, err, "retention must be above 14 days")
+	require.ErrorContains(t, err, "must be above 14 days and the longest wait")
 	cfg.Retention = 0
 	p, err := poller.New(cfg)
 	require.NoError(t, err)

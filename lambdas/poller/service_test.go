@@ -53,7 +53,9 @@ func (*service) Name() string { return jobName }
 
 func (*service) Waiter() *pollcore.Waiter { return jobWaiter }
 
-func (s *service) Idempotency() jobs.Idempotency { return s.idempotency }
+func (s *service) Idempotency(jobs.Request) jobs.Idempotency { return s.idempotency }
+
+func (*service) Permissions() []jobs.Permission { return nil }
 
 func (s *service) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	s.mu.Lock()

@@ -8,13 +8,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
 )
 
 func main() {
-	p, err := poller.FromEnvironment(context.Background(), dynamodbexport.FromEnvironment, lambdajob.FromEnvironment)
+	p, err := poller.FromEnvironment(context.Background(), poller.S3Store, builtin.Drivers()...)
 	if err != nil {
 		log.Fatalf("runjob: %v", err)
 	}

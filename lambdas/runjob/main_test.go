@@ -124,7 +124,7 @@ func TestFunctionWithoutABucket(t *testing.T) {
 	require.ErrorAs(t, err, &failure)
 	require.Equal(t, "Runtime.ExitError", failure.Type)
 	require.NoError(t, f.Close())
-	require.Contains(t, log.String(), "runjob: environment variable JOBPOLLER_BUCKET is required, but not set")
+	require.Contains(t, log.String(), "environment variable JOBPOLLER_BUCKET is required, but not set")
 }
 
 // A bucket that is not there is no outage: the name of the error says so.

@@ -44,7 +44,9 @@ type Driver struct{ client Client }
 func New(client Client) *Driver { return &Driver{client} }
 
 // FromEnvironment returns the driver of a Lambda function.
-func FromEnvironment(e jobs.Environment) jobs.Driver { return New(dynamodb.NewFromConfig(e.AWS)) }
+func FromEnvironment(e jobs.Environment) (jobs.Driver, error) {
+	return New(dynamodb.NewFromConfig(e.AWS)), nil
+}
 
 // Name implements jobs.Driver.
 func (*Driver) Name() string { return Name }
@@ -53,8 +55,23 @@ func (*Driver) Name() string { return Name }
 func (*Driver) Waiter() *pollcore.Waiter { return waiter }
 
 // Idempotency implements jobs.Driver.
-func (*Driver) Idempotency() jobs.Idempotency {
+func (*Driver) Idempotency(jobs.Request) jobs.Idempotency {
 	return jobs.Idempotency{Class: jobs.ByToken, Window: tokenWindow}
+}
+
+// Permissions implements jobs.Driver.
+func (*Driver) Permissions() []jobs.Permission {
+	const (
+		table  = "arn:${Partition}:dynamodb:${Region}:${Account}:table/${TableName}"
+		object = "arn:${Partition}:s3:::${BucketName}/${ObjectName}"
+	)
+	return []jobs.Permission{
+		{Action: "dynamodb:ExportTableToPointInTime", For: jobs.MethodStart, Resource: table},
+		{Action: "s3:PutObject", For: jobs.MethodStart, Resource: object, Dependent: true},
+		{Action: "s3:PutObjectAcl", For: jobs.MethodStart, Resource: object, Dependent: true},
+		{Action: "s3:AbortMultipartUpload", For: jobs.MethodStart, Resource: object, Dependent: true},
+		{Action: "dynamodb:DescribeExport", For: jobs.MethodDescribe, Resource: table + "/export/${ExportName}"},
+	}
 }
 
 // Start implements jobs.Driver.

@@ -39,7 +39,7 @@ func TestStart(t *testing.T) {
 func TestStartAgain(t *testing.T) {
 	t.Parallel()
 	s, driver := start(t)
-	require.Equal(t, jobs.Idempotency{Class: jobs.ByToken, Window: 8 * time.Hour}, driver.Idempotency())
+	require.Equal(t, jobs.Idempotency{Class: jobs.ByToken, Window: 8 * time.Hour}, driver.Idempotency(jobs.Request{}))
 	first := run(t, driver, "token-1", arguments)
 	require.Equal(t, first, run(t, driver, "token-1", arguments))
 	require.NotEqual(t, first, run(t, driver, "token-2", arguments))

@@ -47,12 +47,14 @@ func start(t *testing.T) (*service, jobs.Driver) {
 	s := &service{end: "COMPLETED"}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	return s, dynamodbexport.FromEnvironment(jobs.Environment{AWS: aws.Config{
+	driver, err := dynamodbexport.FromEnvironment(jobs.Environment{AWS: aws.Config{
 		Region: "us-east-1", BaseEndpoint: &server.URL, HTTPClient: server.Client(), RetryMaxAttempts: 1,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "example"}, nil
 		}),
 	}})
+	require.NoError(t, err)
+	return s, driver
 }
 
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {

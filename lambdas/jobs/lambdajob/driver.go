@@ -44,8 +44,11 @@ func New(invoker Invoker, reader ObjectReader, bucket, prefix string) *Driver {
 }
 
 // FromEnvironment returns the driver of a Lambda function.
-func FromEnvironment(e jobs.Environment) jobs.Driver {
-	return New(lambda.NewFromConfig(e.AWS), e.S3, e.Bucket, strings.TrimSuffix(e.Prefix, "/")+"/jobs")
+func FromEnvironment(e jobs.Environment) (jobs.Driver, error) {
+	if e.Bucket == "" {
+		return nil, fmt.Errorf("%w: %s needs a bucket for the status objects of its functions", jobs.ErrNotConfigured, Name)
+	}
+	return New(lambda.NewFromConfig(e.AWS), e.S3, e.Bucket, strings.TrimSuffix(e.Prefix, "/")+"/jobs"), nil
 }
 
 // Name implements jobs.Driver.
@@ -56,7 +59,17 @@ func (*Driver) Waiter() *pollcore.Waiter { return waiter }
 
 // Idempotency implements jobs.Driver: the status object's key is the token,
 // and a function that calls Claim does the work of a token once.
-func (*Driver) Idempotency() jobs.Idempotency { return jobs.Idempotency{Class: jobs.ByToken} }
+func (*Driver) Idempotency(jobs.Request) jobs.Idempotency {
+	return jobs.Idempotency{Class: jobs.ByToken}
+}
+
+// Permissions implements jobs.Driver.
+func (*Driver) Permissions() []jobs.Permission {
+	return []jobs.Permission{
+		{Action: "lambda:InvokeFunction", For: jobs.MethodStart, Resource: "arn:${Partition}:lambda:${Region}:${Account}:function:${FunctionName}"},
+		{Action: "s3:GetObject", For: jobs.MethodDescribe, Resource: "arn:${Partition}:s3:::${BucketName}/${ObjectName}"},
+	}
+}
 
 // Start implements jobs.Driver.
 func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {

@@ -44,7 +44,7 @@ func TestJob(t *testing.T) {
 		}
 	})
 	require.Equal(t, "lambda:Invoke", w.driver.Name())
-	require.Equal(t, jobs.Idempotency{Class: jobs.ByToken}, w.driver.Idempotency())
+	require.Equal(t, jobs.Idempotency{Class: jobs.ByToken}, w.driver.Idempotency(jobs.Request{}))
 	ref := w.start(t, `{"FunctionName": "work", "Payload": {"n": 9007199254740993}}`)
 	require.Equal(t, jobs.Ref{"FunctionName": "work", "StatusBucket": "status", "StatusKey": "team/jobs/" + token + ".json"}, ref)
 

@@ -62,7 +62,7 @@ func newWorld(t *testing.T, middleware func(http.Handler) http.Handler, work fun
 		w.background.Wait()
 		require.NoError(t, storage.Close())
 	})
-	w.driver = lambdajob.FromEnvironment(jobs.Environment{
+	w.driver, err = lambdajob.FromEnvironment(jobs.Environment{
 		AWS: aws.Config{
 			Region: "us-east-1", BaseEndpoint: &service.URL, HTTPClient: service.Client(), RetryMaxAttempts: 1,
 			Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
@@ -71,6 +71,7 @@ func newWorld(t *testing.T, middleware func(http.Handler) http.Handler, work fun
 		},
 		S3: w.s3, Bucket: "status", Prefix: "team/",
 	})
+	require.NoError(t, err)
 	return w
 }
 
