@@ -83,10 +83,11 @@ func TestCheckStatusWhenFailed(t *testing.T) {
 		output any
 		err    error
 		reason string
+		kept   bool // a refused describe call says nothing of the job
 	}{
-		{"by its status", map[string]any{"State": "BROKEN", "Why": "disk full"}, nil, `State == "BROKEN" (acceptor 2 of 3): disk full`},
-		{"by an error that no acceptor names", nil, refusal, "no acceptor matches the error: api error ResourceNotFoundException: no such job"},
-		{"by an error that is not the service's", nil, errors.New("status object is garbage"), "no acceptor matches the error: status object is garbage"},
+		{"by its status", map[string]any{"State": "BROKEN", "Why": "disk full"}, nil, `State == "BROKEN" (acceptor 2 of 3): disk full`, true},
+		{"by an error that no acceptor names", nil, refusal, "no acceptor matches the error: api error ResourceNotFoundException: no such job", false},
+		{"by an error that is not the service's", nil, errors.New("status object is garbage"), "no acceptor matches the error: status object is garbage", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -98,9 +99,16 @@ func TestCheckStatusWhenFailed(t *testing.T) {
 			require.Equal(t, tt.reason, result.Reason)
 			require.Equal(t, tt.output, result.Output)
 			require.Zero(t, result.WaitSeconds)
-			require.Equal(t, startrecord.StatusFailed, w.record(t, key).Status)
-			require.JSONEq(t, jsonOf(t, result), jsonOf(t, w.checkStatus(t, bare(request))))
-			require.Equal(t, 1, w.service.describes)
+			again := w.checkStatus(t, bare(request))
+			require.JSONEq(t, jsonOf(t, result), jsonOf(t, again))
+			if tt.kept {
+				require.Equal(t, startrecord.StatusFailed, w.record(t, key).Status)
+				require.Equal(t, 1, w.service.describes)
+				return
+			}
+			require.Equal(t, startrecord.StatusStarted, w.record(t, key).Status)
+			w.service.says(map[string]any{"State": "DONE"}, nil)
+			require.EqualValues(t, "SUCCEEDED", w.checkStatus(t, bare(request)).Status)
 		})
 	}
 }

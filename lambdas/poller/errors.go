@@ -44,7 +44,7 @@ const (
 	// not answer. Retrying is safe.
 	ErrorServiceUnavailable = "JobPoller.ServiceUnavailable"
 	// ErrorConflict: the record of this execution, poller and scope is of
-	// another request, or of an earlier execution of the same name.
+	// another request, or of a later execution of the same name.
 	ErrorConflict = "JobPoller.Conflict"
 )
 
@@ -89,6 +89,12 @@ func storeError(err error) *Error {
 	default:
 		return failWith(ErrorConfiguration, err)
 	}
+}
+
+// named reports whether err carries the name.
+func named(err error, name string) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Name == name
 }
 
 // border turns an error into what aws-lambda-go reports under its own name:

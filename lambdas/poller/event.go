@@ -24,7 +24,10 @@ const DefaultPoller = "default"
 type Event struct {
 	Key           startrecord.Key
 	ExecutionTime time.Time // Execution.StartTime
-	RedriveCount  int
+	// RedriveCount and RedriveTime say how often and when last the execution
+	// was redriven: continued, under its ARN, from the state that failed.
+	RedriveCount int
+	RedriveTime  time.Time
 	// Bare is set for the first form, which has no place to count attempts.
 	Bare bool
 	// RetryCount is the context's State.RetryCount.
@@ -48,6 +51,23 @@ func (e Event) attempt(q *Request) int {
 	default:
 		return e.LastAttempt + 1
 	}
+}
+
+// ended tells whether a record holds how the job ended. A redrive gives a job
+// that had timed out new time.
+func (e Event) ended(rec startrecord.Record) bool {
+	timedOutBefore := rec.Status == startrecord.StatusTimedOut && e.RedriveCount > rec.RedriveCount
+	return rec.Status.Terminal() && rec.Result != nil && !timedOutBefore
+}
+
+// elapsed is how much of the wait has passed. It begins with the job, and anew
+// when the execution is redriven.
+func (e Event) elapsed(rec startrecord.Record, now time.Time) time.Duration {
+	since := rec.StartedAt
+	if e.RedriveTime.After(since) {
+		since = e.RedriveTime
+	}
+	return max(0, now.Sub(since))
 }
 
 // ParseEvent reads either form. Its error is a *Error with the name
@@ -117,21 +137,29 @@ func (r *eventReader) context(n *jsontree.Node, e *Event) {
 		}
 	}
 	need("Id", r.Text(&e.Key.ExecutionARN))
-	need("StartTime", func(n *jsontree.Node) {
-		t, err := time.Parse(time.RFC3339, n.Text)
-		if n.Kind != jsontree.String || err != nil {
-			r.Report(n.Problem("expected an RFC 3339 time such as 2026-01-02T15:04:05Z, found %s", n.Kind))
-		}
-		e.ExecutionTime = t
-	})
+	need("StartTime", r.time(&e.ExecutionTime))
 	if v := execution.Get("RedriveCount"); v != nil {
 		r.Int(&e.RedriveCount, 0, math.MaxInt32)(v)
+	}
+	if e.RedriveCount > 0 {
+		// Without it a redriven wait would end at once.
+		need("RedriveTime", r.time(&e.RedriveTime))
 	}
 	if state := n.Get("State"); state != nil && state.Get("RetryCount") != nil {
 		r.Int(&e.RetryCount, 0, math.MaxInt32)(state.Get("RetryCount"))
 	}
 	if e.request = execution.Get("Input"); e.request != nil && e.request.Kind == jsontree.Null {
 		e.request = nil
+	}
+}
+
+func (r *eventReader) time(to *time.Time) func(*jsontree.Node) {
+	return func(n *jsontree.Node) {
+		t, err := time.Parse(time.RFC3339, n.Text)
+		if n.Kind != jsontree.String || err != nil {
+			r.Report(n.Problem("expected an RFC 3339 time such as 2026-01-02T15:04:05Z, found %s", n.Kind))
+		}
+		*to = t
 	}
 }
 

@@ -46,12 +46,20 @@ var ended = map[pollcore.Status]string{
 	pollcore.Succeeded: "JobsSucceeded", pollcore.Failed: "JobsFailed", pollcore.TimedOut: "JobsTimedOut",
 }
 
+// measure counts what happened to a job. A measurement that cannot be written
+// is worth a line in the log and no failed invocation.
+func (p *Poller) measure(job, execution string, metrics ...metric) {
+	if p.Metrics == nil {
+		return
+	}
+	if err := p.Metrics.put(p.Now(), job, execution, metrics...); err != nil {
+		p.Log.Warn("metrics could not be written", "execution", execution, "error", err)
+	}
+}
+
 // put writes one measurement. The execution is a property and no dimension: a
 // dimension's every value is a metric of its own, which costs.
 func (m *Metrics) put(now time.Time, job, execution string, metrics ...metric) error {
-	if m == nil || len(metrics) == 0 {
-		return nil
-	}
 	type definition struct{ Name, Unit string }
 	type directive struct {
 		Namespace  string

@@ -7,6 +7,7 @@ package poller
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -55,6 +56,9 @@ type Config struct {
 	// output is cut to the fields that the waiter reads; 0 is
 	// DefaultOutputLimit.
 	OutputLimit int
+	// NoDwell is for a clock that stands still while a handler runs: a check
+	// returns after one describe call, whatever dwellSeconds the request has.
+	NoDwell bool
 	// Log gets one record an invocation, without payloads; nil discards.
 	Log *slog.Logger
 	// Metrics counts what happened to jobs; nil counts nothing.
@@ -100,4 +104,11 @@ func New(cfg Config) (*Poller, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Poller{cfg}, nil
+}
+
+// replace writes a record that is still of the given version. Every write moves
+// the record's expiry, so that it outlives a redriven wait too.
+func (p *Poller) replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
+	rec.ExpiresAt = p.Now().UTC().Add(p.Retention)
+	return p.Store.Replace(ctx, key, rec, version)
 }

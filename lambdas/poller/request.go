@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -15,6 +16,15 @@ import (
 
 // maxWaitLimit is the longest that a Standard execution may last.
 const maxWaitLimit = 365 * 24 * time.Hour
+
+// maxDwell is the longest that an invocation of a Lambda function may last.
+const maxDwell = 15 * time.Minute
+
+// The values of Request.OnTimeout.
+const (
+	onTimeoutStop  = "stop"
+	onTimeoutLeave = "leave"
+)
 
 // Request asks RunJob for a job and says how to wait for it. It is kept in the
 // start record, where CheckStatus finds it: of the arguments only their hash.
@@ -30,6 +40,10 @@ type Request struct {
 	// EndAs is "status" (FAILED and TIMED_OUT are returned) or "error"
 	// (ErrorFailed and ErrorTimedOut are raised).
 	EndAs string `json:"endAs"`
+	// OnTimeout is "stop" (a job whose time is up is stopped) or "leave".
+	OnTimeout string `json:"onTimeout"`
+	// DwellSeconds is how long one invocation of CheckStatus may poll.
+	DwellSeconds int `json:"dwellSeconds,omitempty"`
 
 	arguments json.RawMessage
 	hash      string
@@ -43,9 +57,8 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 	}
 	q := &Request{OnRunning: "return", EndAs: "status", arguments: json.RawMessage("{}")}
 	r := jsontree.Reader{HideStrings: true}
-	var minDelay, maxDelay, dwell int
+	var minDelay, maxDelay int
 	var waiter *jsontree.Node
-	onTimeout := "leave"
 	r.Object(n, "a request", map[string]func(*jsontree.Node){
 		"job":            r.Text(&q.Job),
 		"arguments":      func(n *jsontree.Node) { q.arguments = object(&r, n) },
@@ -54,23 +67,26 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 		"minDelay":       r.Int(&minDelay, 1, int(maxWaitLimit/time.Second)),
 		"maxDelay":       r.Int(&maxDelay, 1, int(maxWaitLimit/time.Second)),
 		"initialDelay":   r.Int(&q.InitialDelay, 0, int(maxWaitLimit/time.Second)),
-		"onTimeout":      r.OneOf(&onTimeout, "stop", "leave"),
+		"onTimeout":      r.OneOf(&q.OnTimeout, onTimeoutStop, onTimeoutLeave),
 		"onRunning":      r.OneOf(&q.OnRunning, "return", "error"),
 		"endAs":          r.OneOf(&q.EndAs, "status", "error"),
-		"dwellSeconds":   r.Int(&dwell, 0, int(maxWaitLimit/time.Second)),
+		"dwellSeconds":   r.Int(&q.DwellSeconds, 0, int(maxDwell/time.Second)),
 	}, "job", "maxWaitSeconds")
-	if onTimeout == "stop" {
-		r.Report(n.Get("onTimeout").Problem("onTimeout stop is not supported: no driver can stop its job; say leave, or leave it out"))
-	}
-	if dwell > 0 {
-		r.Report(n.Get("dwellSeconds").Problem("dwellSeconds is not supported; leave it out, or say 0"))
-	}
 	if err := r.Problems.Err(); err != nil {
 		return nil, nil, invalid(err)
 	}
 	driver, err := p.Jobs.Driver(q.Job)
 	if err != nil {
 		return nil, nil, failWith(ErrorUnknownJob, err)
+	}
+	_, stoppable := driver.(jobs.Stopper)
+	switch {
+	case q.OnTimeout == onTimeoutStop && !stoppable:
+		return nil, nil, invalid(diag.Problems{n.Get("onTimeout").Problem("%s cannot stop its jobs; say leave, or leave it out", q.Job)})
+	case q.OnTimeout == "" && stoppable:
+		q.OnTimeout = onTimeoutStop
+	case q.OnTimeout == "":
+		q.OnTimeout = onTimeoutLeave
 	}
 	q.Waiter = driver.Waiter()
 	if waiter != nil {
@@ -79,7 +95,7 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 		}
 	}
 	q.setDelays(minDelay, maxDelay)
-	if err := q.validate(p.Retention); err != nil {
+	if err := q.validate(p.Config); err != nil {
 		return nil, nil, invalid(err)
 	}
 	if q.hash, err = hash(n); err != nil {
@@ -110,13 +126,17 @@ func (q *Request) setDelays(minDelay, maxDelay int) {
 	q.Waiter, q.WaiterName = &w, w.Name
 }
 
-func (q *Request) validate(retention time.Duration) error {
+func (q *Request) validate(cfg Config) error {
 	if _, err := q.compile(); err != nil {
 		return err
 	}
-	if wait := time.Duration(q.MaxWaitSeconds) * time.Second; wait+redriveWindow >= retention {
+	wait := time.Duration(q.MaxWaitSeconds) * time.Second
+	if cfg.MaxWait > 0 && wait > cfg.MaxWait {
+		return fmt.Errorf("maxWaitSeconds (%d) is above the %d that this function allows", q.MaxWaitSeconds, seconds(cfg.MaxWait))
+	}
+	if wait+redriveWindow >= cfg.Retention {
 		return fmt.Errorf("maxWaitSeconds of %d is too long for start records kept %s: they must outlive it by 14 days; "+
-			"raise the retention or wait less", q.MaxWaitSeconds, retention)
+			"raise the retention or wait less", q.MaxWaitSeconds, cfg.Retention)
 	}
 	if q.InitialDelay > q.MaxWaitSeconds {
 		return fmt.Errorf("initialDelay (%d) must not be above maxWaitSeconds (%d)", q.InitialDelay, q.MaxWaitSeconds)

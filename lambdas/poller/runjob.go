@@ -44,10 +44,10 @@ func (p *Poller) runJob(ctx context.Context, event Event) (*Result, error) {
 		defer cancel()
 	}
 	s := &starter{
-		Poller: p, key: event.Key, executionTime: event.ExecutionTime, request: request, driver: driver,
+		Poller: p, event: event, request: request, driver: driver,
 		job: jobs.Request{Arguments: request.arguments, Token: event.Key.Token(event.ExecutionTime)},
 	}
-	rec, err := s.record(ctx, event)
+	rec, err := s.record(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -66,26 +66,24 @@ func (p *Poller) runJob(ctx context.Context, event Event) (*Result, error) {
 type starter struct {
 	*Poller
 
-	key           startrecord.Key
-	executionTime time.Time
-	request       *Request
-	driver        jobs.Driver
-	job           jobs.Request
+	event   Event
+	request *Request
+	driver  jobs.Driver
+	job     jobs.Request
 	// uncertain: an owner of the record before this invocation may have
 	// started the job.
 	uncertain bool
 }
 
 // record is the record of a first start.
-func (s *starter) record(ctx context.Context, event Event) (startrecord.Record, error) {
+func (s *starter) record(ctx context.Context) (startrecord.Record, error) {
 	request, err := json.Marshal(s.request)
 	if err != nil {
 		return startrecord.Record{}, failWith(ErrorInvalidRequest, err)
 	}
 	now := s.Now().UTC()
 	return startrecord.Record{
-		ExecutionARN: s.key.ExecutionARN, ExecutionStartTime: event.ExecutionTime, RedriveCount: event.RedriveCount,
-		Poller: s.key.Poller, Scope: s.key.Scope,
+		ExecutionStartTime: s.event.ExecutionTime, RedriveCount: s.event.RedriveCount,
 		Status: startrecord.StatusStarting, Generation: 1,
 		StartedAt: now, LeaseSeconds: s.lease(ctx), Token: s.job.Token,
 		RequestHash: s.request.hash, Request: request,
@@ -105,34 +103,41 @@ func (s *starter) lease(ctx context.Context) int {
 // resume decides what to do about a record that is there already.
 func (s *starter) resume(ctx context.Context) (*Result, error) {
 	for range maxTakeovers {
-		stored, err := s.Store.Load(ctx, s.key)
+		stored, err := s.Store.Load(ctx, s.event.Key)
 		if err != nil {
 			return nil, storeError(err)
 		}
-		rec := stored.Record
-		if !rec.ExecutionStartTime.Equal(s.executionTime) {
-			return nil, fail(ErrorConflict, "the start record %s is of an earlier execution of this name, which began at %s: "+
-				"delete the record, or start an execution of another name", s.Store.Location(s.key), rec.ExecutionStartTime.Format(time.RFC3339Nano))
-		}
-		if rec.RequestHash != s.request.hash {
-			return nil, fail(ErrorConflict, "the start record %s is of another request: "+
-				"give each poller of an execution its own Poller name, and each iteration its own Scope", s.Store.Location(s.key))
-		}
-		switch {
-		case rec.JobRef != nil:
-			return s.replay(rec)
-		case rec.Status == startrecord.StatusUnknown:
-			return nil, s.unknown()
-		case rec.Status == startrecord.StatusStarting && stored.Age <= leaseOf(rec):
-			return nil, fail(ErrorJobStartInProgress, "another invocation is starting the job, or died over it; its lease of %d s is %s old",
-				rec.LeaseSeconds, stored.Age)
-		}
-		result, err := s.takeOver(ctx, stored)
+		result, err := s.follow(ctx, stored)
 		if !errors.Is(err, startrecord.ErrChanged) {
 			return result, err
 		}
 	}
-	return nil, fail(ErrorJobStartInProgress, "other invocations keep changing the start record %s", s.Store.Location(s.key))
+	return nil, fail(ErrorJobStartInProgress, "other invocations keep changing the start record %s", s.Store.Location(s.event.Key))
+}
+
+// follow does what the stored record asks for. It returns
+// startrecord.ErrChanged if another has changed the record meanwhile.
+func (s *starter) follow(ctx context.Context, stored startrecord.Stored) (*Result, error) {
+	rec, location := stored.Record, s.Store.Location(s.event.Key)
+	switch began := rec.ExecutionStartTime; {
+	case began.Before(s.event.ExecutionTime):
+		return s.startAfresh(ctx, stored)
+	case began.After(s.event.ExecutionTime):
+		return nil, fail(ErrorConflict, "the start record %s is of a later execution of this name, which began at %s: this one must have ended",
+			location, began.Format(time.RFC3339Nano))
+	case rec.RequestHash != s.request.hash:
+		return nil, fail(ErrorConflict, "the start record %s is of another request: "+
+			"give each poller of an execution its own Poller name, and each iteration its own Scope", location)
+	case rec.JobRef != nil:
+		return s.replay(rec)
+	case rec.Status == startrecord.StatusUnknown:
+		return nil, s.unknown()
+	case rec.Status == startrecord.StatusStarting && stored.Age <= leaseOf(rec):
+		return nil, fail(ErrorJobStartInProgress, "another invocation is starting the job, or died over it; its lease of %d s is %s old",
+			rec.LeaseSeconds, stored.Age)
+	default:
+		return s.takeOver(ctx, stored)
+	}
 }
 
 // leaseOf is the age at which the lease of a record is over. Ages are exact to
@@ -144,6 +149,22 @@ func leaseOf(rec startrecord.Record) time.Duration {
 	return time.Duration(rec.LeaseSeconds+1) * time.Second
 }
 
+// startAfresh starts the job of an execution whose name an earlier one has
+// used, which has been closed for 90 days: Step Functions frees no name before.
+// It returns startrecord.ErrChanged if another was faster.
+func (s *starter) startAfresh(ctx context.Context, earlier startrecord.Stored) (*Result, error) {
+	rec, err := s.record(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rec.Generation += earlier.Record.Generation
+	stored, err := s.replace(ctx, s.event.Key, rec, earlier.Version)
+	if err != nil {
+		return nil, replaceError(err)
+	}
+	return s.start(ctx, stored)
+}
+
 // takeOver makes this invocation the owner of a record whose owner has died,
 // has given it back, or was refused, and starts the job if that is safe. It
 // returns startrecord.ErrChanged if another was faster.
@@ -153,13 +174,14 @@ func (s *starter) takeOver(ctx context.Context, stored startrecord.Stored) (*Res
 	s.uncertain = rec.Status == startrecord.StatusStarting
 	if s.uncertain && !s.canRepeat(ctx, rec) {
 		rec.Status = startrecord.StatusUnknown
-		if _, err := s.Store.Replace(ctx, s.key, rec, stored.Version); err != nil {
+		if _, err := s.replace(ctx, s.event.Key, rec, stored.Version); err != nil {
 			return nil, replaceError(err)
 		}
 		return nil, s.unknown()
 	}
 	rec.Status, rec.Generation, rec.LeaseSeconds = startrecord.StatusStarting, rec.Generation+1, s.lease(ctx)
-	stored, err := s.Store.Replace(ctx, s.key, rec, stored.Version)
+	rec.RedriveCount = s.event.RedriveCount
+	stored, err := s.replace(ctx, s.event.Key, rec, stored.Version)
 	if err != nil {
 		return nil, replaceError(err)
 	}
@@ -201,22 +223,47 @@ func (s *starter) start(ctx context.Context, stored startrecord.Stored) (*Result
 
 // started records that the job runs.
 func (s *starter) started(ctx context.Context, stored startrecord.Stored, ref jobs.Ref) (*Result, error) {
-	rec := stored.Record
-	var err error
-	if rec.JobRef, err = json.Marshal(ref); err != nil {
+	text, err := json.Marshal(ref)
+	if err != nil {
 		return nil, failWith(ErrorServiceUnavailable, err)
 	}
-	rec.Status = startrecord.StatusStarted
-	stored, err = s.Store.Replace(ctx, s.key, rec, stored.Version)
+	result, err := s.recordStarted(ctx, stored, text)
 	if errors.Is(err, startrecord.ErrChanged) {
-		// A successor took over while the start call lasted. What it knows of
-		// the job counts, not what this invocation does.
-		return s.resume(ctx)
+		return s.overtaken(ctx, stored.Record, text)
 	}
-	if err != nil {
-		return nil, storeError(fmt.Errorf("the job is started (%s), but that is not recorded: %w", rec.JobRef, err))
+	return result, err
+}
+
+func (s *starter) recordStarted(ctx context.Context, stored startrecord.Stored, ref json.RawMessage) (*Result, error) {
+	rec := stored.Record
+	rec.Status, rec.JobRef = startrecord.StatusStarted, ref
+	stored, err := s.replace(ctx, s.event.Key, rec, stored.Version)
+	switch {
+	case errors.Is(err, startrecord.ErrChanged):
+		return nil, err
+	case err != nil:
+		return nil, storeError(fmt.Errorf("the job is started (%s), but that is not recorded: %w", ref, err))
 	}
+	s.measure(s.request.Job, s.event.Key.ExecutionARN, counted("JobsStarted"))
 	return s.replay(stored.Record)
+}
+
+// overtaken decides what counts when a successor took over while the start call
+// of this invocation lasted: what the successor knows of the job. Where it gave
+// up because it could not know, it started nothing, so the job of this
+// invocation is the only one.
+func (s *starter) overtaken(ctx context.Context, mine startrecord.Record, ref json.RawMessage) (*Result, error) {
+	stored, err := s.Store.Load(ctx, s.event.Key)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	if rec := stored.Record; rec.Status == startrecord.StatusUnknown && rec.Generation == mine.Generation && rec.Token == mine.Token {
+		result, err := s.recordStarted(ctx, stored, ref)
+		if !errors.Is(err, startrecord.ErrChanged) {
+			return result, err
+		}
+	}
+	return s.resume(ctx)
 }
 
 // startError keeps in the record what the failed call means, and names the
@@ -252,23 +299,23 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 	// takes over.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.LeaseMargin)
 	defer cancel()
-	if _, err := s.Store.Replace(ctx, s.key, rec, stored.Version); err != nil {
+	if _, err := s.replace(ctx, s.event.Key, rec, stored.Version); err != nil {
 		s.Log.WarnContext(ctx, "start record could not be given back",
-			"execution", s.key.ExecutionARN, "poller", s.key.Poller, "scope", s.key.Scope, "error", err)
+			"execution", s.event.Key.ExecutionARN, "poller", s.event.Key.Poller, "scope", s.event.Key.Scope, "error", err)
 	}
 	return failure
 }
 
 // replay returns the result of a job that is known to have been started.
 func (s *starter) replay(rec startrecord.Record) (*Result, error) {
-	if rec.Status.Terminal() {
+	if s.event.ended(rec) {
 		return storedResult(rec)
 	}
 	var ref jobs.Ref
 	if err := json.Unmarshal(rec.JobRef, &ref); err != nil {
-		return nil, failWith(ErrorConfiguration, fmt.Errorf("job reference in %s: %w", s.Store.Location(s.key), err))
+		return nil, failWith(ErrorConfiguration, fmt.Errorf("job reference in %s: %w", s.Store.Location(s.event.Key), err))
 	}
-	elapsed := max(0, s.Now().Sub(rec.StartedAt))
+	elapsed := s.event.elapsed(rec, s.Now())
 	wait := max(0, s.request.schedule().First()-elapsed)
 	return &Result{
 		Status: pollcore.Running, WaitSeconds: seconds(wait),
@@ -278,13 +325,14 @@ func (s *starter) replay(rec startrecord.Record) (*Result, error) {
 }
 
 func (s *starter) unknown() *Error {
+	s.measure(s.request.Job, s.event.Key.ExecutionARN, counted("StartsUnknown"))
 	protection := "does not protect it from being started twice"
 	if i := s.driver.Idempotency(s.job); i.Class == jobs.ByToken {
 		protection = fmt.Sprintf("remembers the token of a start for %s only", i.Window)
 	}
 	return fail(ErrorJobStartUnknown, "an earlier invocation may have started the job, and %s %s: "+
 		"see whether it runs, then start a new execution (start record %s)",
-		s.request.Job, protection, s.Store.Location(s.key))
+		s.request.Job, protection, s.Store.Location(s.event.Key))
 }
 
 // replaceError passes startrecord.ErrChanged on, for the caller to look again.

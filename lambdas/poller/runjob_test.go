@@ -65,7 +65,7 @@ func TestRunJobRecord(t *testing.T) {
 	require.Equal(t, time.Date(2026, 12, 20, 9, 30, 14, 0, time.UTC), rec.ExpiresAt)
 	require.JSONEq(t, `{"Id": "job-1"}`, string(rec.JobRef))
 	require.JSONEq(t, `{
-		"job": "test:Job", "maxWaitSeconds": 1800, "initialDelay": 3, "onRunning": "error", "endAs": "error",
+		"job": "test:Job", "maxWaitSeconds": 1800, "initialDelay": 3, "onRunning": "error", "endAs": "error", "onTimeout": "leave",
 		"waiterName": "JobDone",
 		"waiter": {
 			"acceptors": [
@@ -272,11 +272,59 @@ func TestRunJobConflict(t *testing.T) {
 	// The order of members and white space do not count.
 	w.runJob(t, bare(`{ "maxWaitSeconds":1800,"job":  "test:Job"}`))
 
-	// An execution's name can be used again after 90 days.
-	w.advance(100 * 24 * time.Hour)
-	_, err = w.RunJob(t.Context(), json.RawMessage(strings.Replace(bare(request), "2026-11-20T09:30:13.5Z", "2027-02-28T09:30:13.5Z", 1)))
-	requireError(t, err, poller.ErrorConflict, "an earlier execution of this name", "2026-11-20T09:30:13.5Z")
 	require.Equal(t, 1, w.service.count())
+}
+
+// An execution's name can be used again after 90 days.
+func TestRunJobNameUsedAgain(t *testing.T) {
+	t.Parallel()
+	again := strings.NewReplacer("2026-11-20T09:30:13.5Z", "2027-02-28T09:30:13.5Z", "1800", "600").Replace(bare(request))
+	for _, earlier := range []struct {
+		name  string
+		fates map[string]fate
+		ends  map[string]any
+	}{
+		{"ended", nil, map[string]any{"State": "DONE"}},
+		{"left running", nil, map[string]any{"State": "RUNNING"}},
+		{"died", map[string]fate{"Start": diesBefore}, nil},
+		{"unknown", map[string]fate{"Start": lostAfter}, nil},
+		{"refused", map[string]fate{"Start": refused}, nil},
+	} {
+		t.Run(earlier.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "none")
+			_, died, err := invoke(deciding(t.Context(), fates(earlier.fates)), w.RunJob, bare(request))
+			if earlier.ends != nil {
+				require.NoError(t, err)
+				w.service.says(earlier.ends, nil)
+				w.checkStatus(t, bare(request))
+			} else {
+				require.True(t, died || err != nil)
+			}
+			before, rec := w.service.count(), w.record(t, key)
+
+			w.advance(100 * 24 * time.Hour)
+			w.service.says(map[string]any{"State": "RUNNING"}, nil)
+			_, err = w.CheckStatus(t.Context(), json.RawMessage(again))
+			requireError(t, err, poller.ErrorInvalidRequest, "of another execution of this name", "RunJob must run")
+			result := w.runJob(t, again)
+			require.EqualValues(t, "RUNNING", result.Status)
+			require.Zero(t, result.ElapsedSeconds)
+			require.Equal(t, before+1, w.service.count())
+			fresh := w.record(t, key)
+			require.Equal(t, rec.Generation+1, fresh.Generation)
+			require.NotEqual(t, rec.Token, fresh.Token)
+			require.Equal(t, w.clock.Now(), fresh.StartedAt)
+			require.Empty(t, fresh.Result)
+			require.EqualValues(t, "RUNNING", w.checkStatus(t, again).Status)
+			require.Equal(t, result.Job, w.runJob(t, again).Job)
+
+			// The earlier one has been closed: what comes of it is a mistake.
+			_, err = w.RunJob(t.Context(), json.RawMessage(bare(request)))
+			requireError(t, err, poller.ErrorConflict, "of a later execution of this name", "2027-02-28T09:30:13.5Z")
+			require.Equal(t, before+1, w.service.count())
+		})
+	}
 }
 
 // Each poller and each scope of an execution has a job of its own.

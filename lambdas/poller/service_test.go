@@ -31,6 +31,8 @@ type service struct {
 	jobs      []job
 	starts    int // calls of Start
 	describes int
+	stops     int
+	onStop    any // the output of Describe after a Stop
 	output    any
 	err       error
 	delayed   []effect
@@ -139,4 +141,21 @@ func (s searchable) Find(ctx context.Context, r jobs.Request) (ref jobs.Ref, fou
 		return jobs.Ref{}, nil
 	})
 	return ref, len(ref) > 0, err
+}
+
+// stoppable is a service whose jobs can be stopped.
+type stoppable struct{ *service }
+
+var _ jobs.Stopper = stoppable{}
+
+// Stop has the job end as onStop says.
+func (s stoppable) Stop(ctx context.Context, _ jobs.Ref) error {
+	_, err := operate(ctx, "Stop", errLost, nil, func() (any, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.stops++
+		s.output = s.onStop
+		return nil, nil
+	})
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -64,14 +65,19 @@ func newWorld(t require.TestingT, class string, change ...func(*poller.Config)) 
 	w := &world{clock: c, service: &service{clock: c, idempotency: classes[class], output: map[string]any{"State": "RUNNING"}}}
 	w.store = &store{Store: memstore.New(c.Now)}
 	var driver jobs.Driver = w.service
-	if class == "natural key" {
+	switch class {
+	case "natural key":
 		driver = searchable{w.service}
+	case "stoppable":
+		w.service.idempotency = classes["token"]
+		driver = stoppable{w.service}
 	}
 	registry, err := jobs.NewRegistry(driver)
 	require.NoError(t, err)
 	cfg := poller.Config{
 		Store: w.store, Jobs: registry, Now: c.Now,
-		Random: func(n int64) int64 { return n - 1 }, // the longest wait
+		Random:  func(n int64) int64 { return n - 1 }, // the longest wait
+		NoDwell: true,                                 // the clock does not move by itself
 	}
 	for _, f := range change {
 		f(&cfg)
@@ -120,6 +126,12 @@ func bare(request string) string {
 // before each.
 func call(more string) string {
 	return fmt.Sprintf(`{"Context": {"Execution": {"Id": %q, "StartTime": "2026-11-20T09:30:13.5Z"}, "State": {"Name": "S", "RetryCount": 2}}%s}`, arn, more)
+}
+
+// redriven is the payload after a redrive.
+func redriven(payload string, count int, at time.Time) string {
+	return strings.Replace(payload, `"RedriveCount": 0`,
+		fmt.Sprintf(`"RedriveCount": %d, "RedriveTime": %q`, count, at.Format(time.RFC3339Nano)), 1)
 }
 
 const request = `{"job": "test:Job", "maxWaitSeconds": 1800}`

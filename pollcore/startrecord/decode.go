@@ -44,6 +44,7 @@ func Decode(key Key, text []byte) (Record, error) {
 	d.required("startedAt", "an RFC 3339 time", &rec.StartedAt)
 	d.optional("executionStartTime", "an RFC 3339 time", &rec.ExecutionStartTime)
 	d.optional("expiresAt", "an RFC 3339 time", &rec.ExpiresAt)
+	d.optional("stopRequestedAt", "an RFC 3339 time", &rec.StopRequestedAt)
 	d.optional("redriveCount", "a whole number", &rec.RedriveCount)
 	d.optional("generation", "a whole number", &rec.Generation)
 	d.optional("leaseSeconds", "a whole number", &rec.LeaseSeconds)

@@ -73,6 +73,9 @@ type Record struct {
 	Nonce string `json:"nonce"`
 	// StartedAt is fixed before the job starts; a takeover does not move it.
 	StartedAt time.Time `json:"startedAt"`
+	// StopRequestedAt is when a check was about to stop the job because its
+	// time was up; zero if none was.
+	StopRequestedAt time.Time `json:"stopRequestedAt,omitzero"`
 	// LeaseSeconds is how long after the last write the owner of a STARTING
 	// record may still act.
 	LeaseSeconds int `json:"leaseSeconds"`

@@ -1,0 +1,216 @@
+package poller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+)
+
+// dwellReserve is what a check that dwells leaves of its invocation for one more
+// describe call and the write of its result.
+const dwellReserve = 5 * time.Second
+
+// check is one invocation of CheckStatus for a job whose end is not recorded.
+type check struct {
+	*Poller
+
+	event   Event
+	stored  startrecord.Stored
+	request *Request
+	driver  jobs.Driver
+	judge   *pollcore.Check[jobs.Ref, any]
+	ref     jobs.Ref
+	attempt int // of the next describe call, 0 if nobody counts
+}
+
+func (p *Poller) newCheck(event Event, stored startrecord.Stored, request *Request) (*check, error) {
+	driver, err := p.Jobs.Driver(request.Job)
+	if err != nil {
+		return nil, failWith(ErrorUnknownJob, err)
+	}
+	judge, err := request.compile()
+	if err != nil {
+		return nil, failWith(ErrorInvalidRequest, err)
+	}
+	var ref jobs.Ref
+	if err := json.Unmarshal(stored.Record.JobRef, &ref); err != nil {
+		return nil, failWith(ErrorConfiguration, fmt.Errorf("job reference in the start record: %w", err))
+	}
+	return &check{
+		Poller: p, event: event, stored: stored, request: request, driver: driver, judge: judge, ref: ref,
+		attempt: event.attempt(request),
+	}, nil
+}
+
+// poll describes the job until it has ended or the dwell is over, and records
+// how it ended.
+func (c *check) poll(ctx context.Context) (*Result, error) {
+	dwellEnd := c.Now().Add(time.Duration(c.request.DwellSeconds) * time.Second)
+	result, final, err := c.describe(ctx)
+	for err == nil && result.Status == pollcore.Running && c.dwell(ctx, dwellEnd, result.WaitSeconds) {
+		if c.attempt > 0 {
+			c.attempt++
+		}
+		var next *Result
+		if next, final, err = c.describe(ctx); err != nil && named(err, ErrorServiceUnavailable) {
+			// The check before it still holds; the state machine asks again.
+			return result, nil
+		}
+		result = next
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case result.Status == pollcore.TimedOut && c.request.OnTimeout == onTimeoutStop:
+		return c.stop(ctx, result)
+	case final:
+		return c.keep(ctx, result)
+	default:
+		return result, nil
+	}
+}
+
+// dwell waits for the next describe call within this invocation, and tells
+// whether there was time for it.
+func (c *check) dwell(ctx context.Context, end time.Time, seconds int) bool {
+	wait := time.Duration(seconds) * time.Second
+	if c.NoDwell || c.Now().Add(wait).After(end) {
+		return false
+	}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait+dwellReserve {
+		return false
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// describe asks the service once and judges the answer. The result is final if
+// the job has ended or its time is up; it is not where the describe call was
+// refused, which says nothing of the job.
+func (c *check) describe(ctx context.Context) (result *Result, final bool, err error) {
+	output, opErr := c.driver.Describe(ctx, c.ref)
+	c.count(counted("Checks"))
+	judged := c.judge.Check(c.ref, output, opErr)
+	unmatched := judged.Acceptor == pollcore.NoAcceptor && opErr != nil
+	if unmatched && jobs.Transient(opErr) {
+		return nil, false, failWith(ErrorServiceUnavailable, fmt.Errorf("describe %s: %w", c.request.Job, opErr))
+	}
+	schedule := c.request.schedule()
+	// A Wait state waits whole seconds, so whole seconds are drawn.
+	schedule.Random = func(lo, hi time.Duration) time.Duration {
+		return lo + time.Duration(c.Random(int64((hi-lo)/time.Second)+1))*time.Second
+	}
+	rec := c.stored.Record
+	elapsed := c.event.elapsed(rec, c.Now())
+	decision := schedule.Next(judged.Verdict, pollcore.Progress{Attempts: c.attempt, Elapsed: elapsed})
+	result = &Result{
+		Status: decision.Status, WaitSeconds: seconds(decision.Delay), Attempt: c.attempt,
+		StartedAt: rec.StartedAt, ElapsedSeconds: int(elapsed.Seconds()), Job: c.ref,
+		Reason: c.judge.Reason(judged, c.ref, output, opErr),
+	}
+	stopped := !rec.StopRequestedAt.IsZero()
+	switch {
+	case stopped && decision.Status == pollcore.Failed && !unmatched && c.event.RedriveCount <= rec.RedriveCount:
+		// It ended because an earlier check, which did not live to record
+		// it, had it stopped.
+		result.Status = pollcore.TimedOut
+		fallthrough
+	case decision.Status == pollcore.TimedOut:
+		result.Reason = fmt.Sprintf("not finished after %s of %s; %s", elapsed.Round(time.Second), schedule.Total,
+			strings.TrimPrefix(result.Reason, "no acceptor matched; "))
+	case stopped && decision.Status == pollcore.Failed:
+		result.Reason += fmt.Sprintf(" (it was told to stop at %s, when its time was up)", rec.StopRequestedAt.Format(time.RFC3339))
+	}
+	result.Reason = cut(result.Reason, maxReason)
+	if opErr == nil {
+		var remark string
+		if result.Output, remark, err = limitOutput(output, c.request.Waiter, c.OutputLimit); err != nil {
+			return nil, false, failWith(ErrorServiceUnavailable, err)
+		}
+		result.Reason += remark
+	}
+	return result, result.Status != pollcore.Running && !unmatched, nil
+}
+
+// stop stops a job whose time is up, and records that it is. A job that ends
+// well before the stop takes effect has not timed out.
+func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
+	rec := c.stored.Record
+	if rec.StopRequestedAt.IsZero() || c.event.RedriveCount > rec.RedriveCount {
+		// Recorded first: whoever finds the job stopped must know why.
+		rec.Status, rec.Result = startrecord.StatusStarted, nil
+		rec.StopRequestedAt, rec.RedriveCount = c.Now().UTC(), c.event.RedriveCount
+		stored, err := c.replace(ctx, c.event.Key, rec, c.stored.Version)
+		if err != nil {
+			return c.overtaken(ctx, err)
+		}
+		c.stored = stored
+	}
+	stopper, ok := c.driver.(jobs.Stopper)
+	if !ok { // the driver of another version of this function could
+		timeout.Reason += "; this function cannot stop it"
+		return c.keep(ctx, timeout)
+	}
+	switch err := stopper.Stop(ctx, c.ref); {
+	case err != nil && jobs.Transient(err):
+		return nil, failWith(ErrorServiceUnavailable, fmt.Errorf("stop %s: %w", c.request.Job, err))
+	case err != nil:
+		timeout.Reason += cut(fmt.Sprintf("; it could not be stopped: %v", err), maxReason)
+		return c.keep(ctx, timeout)
+	}
+	timeout.Reason += "; it was told to stop"
+	if last, final, err := c.describe(ctx); err == nil && final && last.Status == pollcore.Succeeded {
+		return c.keep(ctx, last)
+	}
+	return c.keep(ctx, timeout)
+}
+
+// keep writes the result of a job that has ended. If another check has written
+// one meanwhile, that one is the result.
+func (c *check) keep(ctx context.Context, result *Result) (*Result, error) {
+	rec := c.stored.Record
+	rec.Status, rec.RedriveCount = startrecord.Status(result.Status), c.event.RedriveCount
+	var err error
+	if rec.Result, err = json.Marshal(result); err != nil {
+		return nil, failWith(ErrorServiceUnavailable, err)
+	}
+	if _, err = c.replace(ctx, c.event.Key, rec, c.stored.Version); err != nil {
+		return c.overtaken(ctx, err)
+	}
+	c.count(counted(ended[result.Status]), metric{"JobSeconds", "Seconds", float64(result.ElapsedSeconds)})
+	return result, nil
+}
+
+// overtaken returns the result that another check has written, if a write
+// failed because of it.
+func (c *check) overtaken(ctx context.Context, cause error) (*Result, error) {
+	if !errors.Is(cause, startrecord.ErrChanged) {
+		return nil, storeError(cause)
+	}
+	stored, err := c.Store.Load(ctx, c.event.Key)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	if !c.event.ended(stored.Record) {
+		return nil, fail(ErrorStoreUnavailable, "start record %s was changed by another, but holds no result: check again",
+			c.Store.Location(c.event.Key))
+	}
+	return storedResult(stored.Record)
+}
+
+func (c *check) count(metrics ...metric) {
+	c.measure(c.request.Job, c.event.Key.ExecutionARN, metrics...)
+}

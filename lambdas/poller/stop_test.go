@@ -1,0 +1,153 @@
+package poller_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+)
+
+var (
+	stateRunning  = map[string]any{"State": "RUNNING"}
+	stateCanceled = map[string]any{"State": "BROKEN", "Why": "canceled"}
+	stateDone     = map[string]any{"State": "DONE"}
+)
+
+// overdue is a world with a job that can be stopped and whose time is up.
+func overdue(t *testing.T, onStop map[string]any) *world {
+	t.Helper()
+	w := newWorld(t, "stoppable")
+	w.runJob(t, bare(request))
+	w.advance(30 * time.Minute)
+	w.service.onStop = onStop
+	w.store.take()
+	return w
+}
+
+func TestStopOnTimeout(t *testing.T) {
+	t.Parallel()
+	w := overdue(t, stateCanceled)
+	result := w.checkStatus(t, bare(request))
+	require.EqualValues(t, "TIMED_OUT", result.Status)
+	require.Equal(t, `not finished after 30m0s of 30m0s; seen State = "RUNNING"; it was told to stop`, result.Reason)
+	require.Equal(t, 1, w.service.stops)
+	require.Equal(t, "Load Replace Replace", w.store.take(), "that it is going to be stopped is recorded first")
+	rec := w.record(t, key)
+	require.Equal(t, startrecord.StatusTimedOut, rec.Status)
+	require.Equal(t, w.clock.Now(), rec.StopRequestedAt)
+	require.Equal(t, jsonOf(t, result), jsonOf(t, w.checkStatus(t, bare(request))))
+	require.Equal(t, 1, w.service.stops)
+
+	// A redrive finds it stopped, which is a failure by now.
+	w.advance(time.Hour)
+	again := w.checkStatus(t, redriven(bare(request), 1, w.clock.Now()))
+	require.EqualValues(t, "FAILED", again.Status)
+	require.Equal(t, `State == "BROKEN" (acceptor 2 of 3): canceled (it was told to stop at 2026-11-20T10:00:14Z, when its time was up)`, again.Reason)
+}
+
+// A job that has ended well before the order reached it has not timed out.
+func TestStopComesTooLate(t *testing.T) {
+	t.Parallel()
+	w := overdue(t, stateDone)
+	require.EqualValues(t, "SUCCEEDED", w.checkStatus(t, bare(request)).Status)
+	require.Equal(t, startrecord.StatusSucceeded, w.record(t, key).Status)
+}
+
+func TestStopIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "stoppable")
+	leave := `{"job": "test:Job", "maxWaitSeconds": 1800, "onTimeout": "leave"}`
+	w.runJob(t, bare(leave))
+	w.advance(30 * time.Minute)
+	require.EqualValues(t, "TIMED_OUT", w.checkStatus(t, bare(leave)).Status)
+	require.Zero(t, w.service.stops)
+
+	w = newWorld(t, "stoppable")
+	stop := `{"job": "test:Job", "maxWaitSeconds": 1800, "onTimeout": "stop"}`
+	w.runJob(t, bare(stop))
+	w.advance(30 * time.Minute)
+	w.service.onStop = stateCanceled
+	require.EqualValues(t, "TIMED_OUT", w.checkStatus(t, bare(stop)).Status)
+	require.Equal(t, 1, w.service.stops)
+}
+
+// The table has a row for each place where a check that stops the job can die
+// or lose an answer. Whatever happens, a job that was stopped has timed out, and
+// is not one that failed by itself.
+func TestStopCrashPoints(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		fates map[string]fate
+		first string
+		stops int // in all
+	}{
+		{"dies before it is recorded", map[string]fate{"Replace": diesBefore}, dead, 1},
+		{"dies after it is recorded", map[string]fate{"Replace": diesAfter}, dead, 1},
+		{"record is lost before its effect", map[string]fate{"Replace": lostBefore}, noStore, 1},
+		{"answer to the record is lost", map[string]fate{"Replace": lostAfter}, noStore, 1},
+		{"dies before the stop", map[string]fate{"Stop": diesBefore}, dead, 1},
+		{"dies after the stop", map[string]fate{"Stop": diesAfter}, dead, 2},
+		{"stop is lost before its effect", map[string]fate{"Stop": lostBefore}, unavailable, 1},
+		{"answer to the stop is lost", map[string]fate{"Stop": lostAfter}, unavailable, 2},
+		{"stop is throttled", map[string]fate{"Stop": throttled}, unavailable, 1},
+		{"dies before it looks again", map[string]fate{"Describe 2": diesBefore}, dead, 2},
+		{"cannot look again", map[string]fate{"Describe 2": lostBefore}, "TIMED_OUT", 1},
+		{"dies before the end is recorded", map[string]fate{"Replace 2": diesBefore}, dead, 2},
+		{"end is lost before its effect", map[string]fate{"Replace 2": lostBefore}, noStore, 2},
+		{"dies after the end is recorded", map[string]fate{"Replace 2": diesAfter}, dead, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := overdue(t, stateCanceled)
+			result, died, err := invoke(deciding(t.Context(), fates(tt.fates)), w.CheckStatus, bare(request))
+			switch {
+			case died:
+				require.Equal(t, dead, tt.first)
+			case err != nil:
+				require.Equal(t, tt.first, named(t, err).Type)
+			default:
+				require.EqualValues(t, tt.first, result.Status)
+			}
+			last := w.checkStatus(t, bare(request))
+			require.EqualValues(t, "TIMED_OUT", last.Status)
+			require.Contains(t, last.Reason, "it was told to stop")
+			require.Equal(t, startrecord.StatusTimedOut, w.record(t, key).Status)
+			require.Equal(t, tt.stops, w.service.stops)
+		})
+	}
+}
+
+// A refusal does not keep the machine waiting: the end says that the job runs on.
+func TestStopIsRefused(t *testing.T) {
+	t.Parallel()
+	w := overdue(t, stateCanceled)
+	result, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Stop": refused})), w.CheckStatus, bare(request))
+	require.NoError(t, err)
+	require.EqualValues(t, "TIMED_OUT", result.Status)
+	require.Contains(t, result.Reason, `; it could not be stopped: api error AccessDeniedException`)
+	require.Zero(t, w.service.stops)
+	require.Equal(t, jsonOf(t, result), jsonOf(t, w.checkStatus(t, bare(request))))
+}
+
+// A second check that acts while the first is stopping the job has the last
+// word, once.
+func TestStopTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	w := overdue(t, stateCanceled)
+	var other *poller.Result
+	ctx := deciding(t.Context(), func(op string) fate {
+		if op == "Stop" && other == nil {
+			other = w.checkStatus(t, bare(request))
+		}
+		return goesWell
+	})
+	result, _, err := invoke(ctx, w.CheckStatus, bare(request))
+	require.NoError(t, err)
+	require.Equal(t, jsonOf(t, other), jsonOf(t, result))
+	require.Equal(t, jsonOf(t, other), jsonOf(t, w.checkStatus(t, bare(request))))
+}
