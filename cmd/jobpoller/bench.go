@@ -196,7 +196,9 @@ func (b *bench) loadHandlers(log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	cfg := poller.Config{Store: b.store, Jobs: registry, Now: b.clock.Now, Log: slog.New(slog.NewJSONHandler(log, nil))}
+	cfg := poller.Config{
+		Store: b.store, Jobs: registry, Now: b.clock.Now, NoDwell: b.clock.Virtual(), Log: slog.New(slog.NewJSONHandler(log, nil)),
+	}
 	if b.clock.Virtual() {
 		cfg.Random = rand.New(rand.NewPCG(b.options.seed, 1)).Int64N //nolint:gosec // jitter, repeatable by design
 	}
