@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
@@ -240,30 +241,94 @@ func TestRunJobCrashPoints(t *testing.T) { //nolint:maintidx // it is one table
 			{after: 8 * time.Hour, want: unknown, record: startrecord.StatusUnknown},
 		}},
 	}
-	for _, tt := range tests {
-		for _, class := range tt.classes {
-			t.Run(tt.name+"/"+class, func(t *testing.T) {
+	for kind, open := range openStores(t) {
+		for _, tt := range tests {
+			for _, class := range tt.classes {
+				t.Run(kind+"/"+tt.name+"/"+class, func(t *testing.T) {
+					t.Parallel()
+					newWorldOf(t, open, class).follow(t, tt.steps)
+				})
+			}
+		}
+	}
+}
+
+// follow invokes RunJob as the steps say.
+func (w *world) follow(t *testing.T, steps []step) {
+	t.Helper()
+	for i, s := range steps {
+		w.advance(s.after)
+		result, died, err := invoke(deciding(t.Context(), fates(s.fates)), w.RunJob, bare(request))
+		got := dead
+		switch {
+		case err != nil:
+			got = named(t, err).Type
+		case !died:
+			got = string(result.Status)
+			require.Equal(t, "job-1", result.Job["Id"])
+			require.Equal(t, w.record(t, key).StartedAt, result.StartedAt)
+		}
+		require.Equal(t, s.want, got, "invocation %d: %v", i+1, err)
+		require.Equal(t, s.jobs, w.service.count(), "jobs after invocation %d", i+1)
+		if s.record == noRecord {
+			_, err := w.store.Store.Load(t.Context(), key)
+			require.ErrorIs(t, err, startrecord.ErrNotFound)
+		} else {
+			require.Equal(t, s.record, w.record(t, key).Status, "after invocation %d", i+1)
+		}
+	}
+}
+
+// Every pair of deaths, on top of the table: the first two invocations are
+// killed before or after any of their operations, and those after them are not.
+// Then a job by token or natural key has been started once, and one of neither
+// at most once; and what is known in the end is known for good.
+func TestRunJobDiesTwice(t *testing.T) {
+	t.Parallel()
+	// No invocation has more operations than this.
+	const operations = 5
+	type death struct {
+		at   int // the operation, from 1; 0 is none
+		when fate
+	}
+	deaths := []death{{}}
+	for at := range operations {
+		deaths = append(deaths, death{at + 1, diesBefore}, death{at + 1, diesAfter})
+	}
+	dying := func(d death) func(string) fate {
+		n := 0
+		return func(string) fate {
+			if n++; n == d.at {
+				return d.when
+			}
+			return goesWell
+		}
+	}
+	for kind, open := range openStores(t) {
+		for class := range classes {
+			t.Run(kind+"/"+class, func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t, class)
-				for i, s := range tt.steps {
-					w.advance(s.after)
-					result, died, err := invoke(deciding(t.Context(), fates(s.fates)), w.RunJob, bare(request))
-					got := dead
-					switch {
-					case err != nil:
-						got = named(t, err).Type
-					case !died:
-						got = string(result.Status)
-						require.Equal(t, "job-1", result.Job["Id"])
-						require.Equal(t, w.record(t, key).StartedAt, result.StartedAt)
-					}
-					require.Equal(t, s.want, got, "invocation %d: %v", i+1, err)
-					require.Equal(t, s.jobs, w.service.count(), "jobs after invocation %d", i+1)
-					if s.record == noRecord {
-						_, err := w.store.Store.Load(t.Context(), key)
-						require.ErrorIs(t, err, startrecord.ErrNotFound)
-					} else {
-						require.Equal(t, s.record, w.record(t, key).Status, "after invocation %d", i+1)
+				for _, first := range deaths {
+					for _, second := range deaths {
+						w := newWorldOf(t, open, class)
+						for _, d := range []death{first, second} {
+							_, _, _ = invoke(deciding(t.Context(), dying(d)), w.RunJob, bare(request))
+							w.advance(over)
+						}
+						result, _, err := invoke(t.Context(), w.RunJob, bare(request))
+						again, _, errAgain := invoke(t.Context(), w.RunJob, bare(request))
+						if class == "none" && err != nil {
+							requireError(t, err, unknown)
+							requireError(t, errAgain, unknown)
+							require.LessOrEqual(t, w.service.count(), 1)
+							continue
+						}
+						require.NoError(t, err, "%v, then %v", first, second)
+						require.NoError(t, errAgain)
+						require.Equal(t, 1, w.service.count(), "%v, then %v", first, second)
+						require.Equal(t, jobs.Ref{"Id": "job-1"}, result.Job)
+						require.Equal(t, result.Job, again.Job)
+						require.Equal(t, started, w.record(t, key).Status)
 					}
 				}
 			})

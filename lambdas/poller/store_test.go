@@ -5,8 +5,15 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"testing"
+	"time"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 )
 
 // store is a startrecord.Store that notes its calls and gives them their fate.
@@ -15,6 +22,34 @@ type store struct {
 
 	mu    sync.Mutex
 	calls []string
+}
+
+// openStore opens an empty store on a clock.
+type openStore func(t *testing.T, c *clock) startrecord.Store
+
+// openStores returns a way to open each kind of store.
+func openStores(t *testing.T) map[string]openStore {
+	t.Helper()
+	return map[string]openStore{
+		"memory": func(_ *testing.T, c *clock) startrecord.Store { return memstore.New(c.Now) },
+		"S3": func(t *testing.T, c *clock) startrecord.Store {
+			t.Helper()
+			server, err := embeddeds3.Start(embeddeds3.Options{Now: c.Now})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, server.Close()) })
+			require.NoError(t, server.CreateBucket("records"))
+			records, err := s3store.New(server.DirectClient(), "records", "")
+			require.NoError(t, err)
+			return records
+		},
+	}
+}
+
+// newWorldOf returns a world with a store of the kind.
+func newWorldOf(t *testing.T, open openStore, class string) *world {
+	t.Helper()
+	c := &clock{now: time.Date(2026, 11, 20, 9, 30, 14, 0, time.UTC)}
+	return newWorldOn(t, c, open(t, c), class)
 }
 
 var errUnanswered = fmt.Errorf("%w: no answer", startrecord.ErrUnavailable)

@@ -60,10 +60,15 @@ var classes = map[string]jobs.Idempotency{
 	"none":        {Class: jobs.NoProtection},
 }
 
+// newWorld returns a world whose store is in memory, unless it is changed.
 func newWorld(t require.TestingT, class string, change ...func(*poller.Config)) *world {
 	c := &clock{now: time.Date(2026, 11, 20, 9, 30, 14, 0, time.UTC)}
+	return newWorldOn(t, c, memstore.New(c.Now), class, change...)
+}
+
+func newWorldOn(t require.TestingT, c *clock, records startrecord.Store, class string, change ...func(*poller.Config)) *world {
 	w := &world{clock: c, service: &service{clock: c, idempotency: classes[class], output: map[string]any{"State": "RUNNING"}}}
-	w.store = &store{Store: memstore.New(c.Now)}
+	w.store = &store{Store: records}
 	var driver jobs.Driver = w.service
 	switch class {
 	case "natural key":
