@@ -2,9 +2,7 @@
 package dynamodbexport
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -22,10 +20,11 @@ const Name = "dynamodb:ExportTableToPointInTime"
 // reference of ExportTableToPointInTime.
 const tokenWindow = 8 * time.Hour
 
-// waiter has the acceptors and delays of DynamoDB's own ExportCompleted.
+// waiter has the acceptors and delays of DynamoDB's own ExportCompleted, and
+// tells why an export failed.
 var waiter = pollcore.MustNew("ExportCompleted",
 	pollcore.Succeed(pollcore.Output("ExportDescription.ExportStatus").Is("COMPLETED")),
-	pollcore.Fail(pollcore.Output("ExportDescription.ExportStatus").Is("FAILED")),
+	pollcore.FailWithMessage(pollcore.Output("ExportDescription.ExportStatus").Is("FAILED"), "ExportDescription.FailureMessage"),
 	pollcore.Delay(20*time.Second, 2*time.Minute))
 
 // Client is the part of the DynamoDB client that the driver calls.
@@ -76,20 +75,13 @@ func (*Driver) Permissions() []jobs.Permission {
 
 // Start implements jobs.Driver.
 func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
-	var in dynamodb.ExportTableToPointInTimeInput
-	decoder := json.NewDecoder(bytes.NewReader(r.Arguments))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&in); err != nil {
-		return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, Name, err)
-	}
-	if in.ClientToken != nil {
-		return nil, fmt.Errorf("%w of %s: leave ClientToken out, the poller sets it", jobs.ErrArguments, Name)
-	}
-	if in.TableArn == nil || in.S3Bucket == nil {
-		return nil, fmt.Errorf("%w of %s: TableArn and S3Bucket are required", jobs.ErrArguments, Name)
+	in, err := jobs.Arguments[dynamodb.ExportTableToPointInTimeInput](Name, r.Arguments,
+		jobs.Required("TableArn", "S3Bucket"), jobs.Reserved("ClientToken"))
+	if err != nil {
+		return nil, err
 	}
 	in.ClientToken = &r.Token
-	out, err := d.client.ExportTableToPointInTime(ctx, &in)
+	out, err := d.client.ExportTableToPointInTime(ctx, in)
 	if err != nil {
 		return nil, err
 	}

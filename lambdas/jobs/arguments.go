@@ -1,0 +1,228 @@
+package jobs
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+)
+
+// Rule is what Arguments requires besides the types of the members.
+type Rule func(*arguments)
+
+// Required names members that must be there.
+func Required(members ...string) Rule {
+	return func(a *arguments) { a.required = append(a.required, members...) }
+}
+
+// Reserved names members that the driver sets itself, such as a token: a
+// request that has one is refused.
+func Reserved(members ...string) Rule {
+	return func(a *arguments) { a.reserved = append(a.reserved, members...) }
+}
+
+// Arguments reads the arguments of a job as the input T of an SDK operation.
+// Members have the names of the Go fields, which for AWS services is what Step
+// Functions calls them, in exactly this case. Timestamps are RFC 3339 strings
+// or epoch seconds, blobs base64, enums strings of any value, since services
+// add some. What could not be sent as it is written is refused: a member that
+// T does not have, a null, the empty string for an enum, a union or document.
+// The error wraps ErrArguments and tells all problems with their places.
+func Arguments[T any](job string, text json.RawMessage, rules ...Rule) (*T, error) {
+	doc, err := jsontree.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w of %s: %w", ErrArguments, job, err)
+	}
+	a := &arguments{Reader: jsontree.Reader{HideStrings: true}}
+	for _, rule := range rules {
+		rule(a)
+	}
+	in := new(T)
+	a.structure(doc.Root, reflect.ValueOf(in).Elem(), "the object of arguments")
+	if err := a.Problems.Err(); err != nil {
+		return nil, fmt.Errorf("%w of %s: %w", ErrArguments, job, err)
+	}
+	return in, nil
+}
+
+// arguments reads values into Go values of the SDK's types.
+type arguments struct {
+	jsontree.Reader
+
+	required, reserved []string // of the outermost object
+}
+
+// structure reads an object into a struct. The members of the outermost one
+// follow the rules.
+func (a *arguments) structure(n *jsontree.Node, to reflect.Value, what string) {
+	if to.Kind() != reflect.Struct {
+		a.Report(n.Problem("%s cannot be read: %s is no structure", what, to.Type()))
+		return
+	}
+	outermost := n.Pointer == ""
+	members := map[string]func(*jsontree.Node){}
+	for i := range to.NumField() {
+		f := to.Type().Field(i)
+		switch {
+		case !f.IsExported() || f.Anonymous:
+		case outermost && slices.Contains(a.reserved, f.Name):
+			members[f.Name] = func(n *jsontree.Node) { a.Report(n.Problem("leave %s out, the poller sets it", f.Name)) }
+		default:
+			members[f.Name] = func(n *jsontree.Node) { a.value(n, to.Field(i)) }
+		}
+	}
+	var required []string
+	if outermost {
+		required = a.required
+	}
+	a.Object(n, what, members, required...)
+}
+
+func (a *arguments) value(n *jsontree.Node, to reflect.Value) {
+	if to.Kind() == reflect.Pointer {
+		to.Set(reflect.New(to.Type().Elem()))
+		to = to.Elem()
+	}
+	switch to.Type() {
+	case reflect.TypeFor[time.Time]():
+		a.timestamp(n, to)
+		return
+	case reflect.TypeFor[[]byte]():
+		a.blob(n, to)
+		return
+	}
+	switch to.Kind() {
+	case reflect.Struct:
+		a.structure(n, to, "the structure "+to.Type().Name())
+	case reflect.Slice:
+		a.list(n, to)
+	case reflect.Map:
+		a.mapping(n, to)
+	case reflect.String:
+		a.text(n, to)
+	case reflect.Bool:
+		var v bool
+		a.Bool(&v)(n)
+		to.SetBool(v)
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		a.integer(n, to)
+	case reflect.Float32, reflect.Float64:
+		a.float(n, to)
+	default:
+		a.Report(n.Problem("arguments cannot hold a value of type %s", to.Type()))
+	}
+}
+
+func (a *arguments) list(n *jsontree.Node, to reflect.Value) {
+	to.Set(reflect.MakeSlice(to.Type(), len(n.Items), len(n.Items)))
+	i := 0
+	a.List(func(item *jsontree.Node) {
+		a.value(item, to.Index(i))
+		i++
+	})(n)
+}
+
+func (a *arguments) mapping(n *jsontree.Node, to reflect.Value) {
+	if to.Type().Key().Kind() != reflect.String {
+		a.Report(n.Problem("arguments cannot hold a value of type %s", to.Type()))
+		return
+	}
+	if n.Kind != jsontree.Object {
+		a.Report(n.Problem("expected an object, found %s", n.Kind))
+		return
+	}
+	to.Set(reflect.MakeMapWithSize(to.Type(), len(n.Members)))
+	for _, m := range n.Members {
+		item := reflect.New(to.Type().Elem()).Elem()
+		a.value(m.Value, item)
+		to.SetMapIndex(reflect.ValueOf(m.Name).Convert(to.Type().Key()), item)
+	}
+}
+
+func (a *arguments) text(n *jsontree.Node, to reflect.Value) {
+	var v string
+	a.Text(&v)(n)
+	// The SDK does not send an enum that is empty.
+	if n.Kind == jsontree.String && v == "" && to.Type() != reflect.TypeFor[string]() {
+		a.Report(n.Problem("expected a value of %s, found an empty string; leave the member out for none", to.Type().Name()))
+	}
+	to.SetString(v)
+}
+
+func (a *arguments) integer(n *jsontree.Node, to reflect.Value) {
+	v, err := strconv.ParseInt(n.Text, 10, to.Type().Bits())
+	if n.Kind != jsontree.Number || err != nil {
+		a.Report(n.Problem("expected a whole number of %d bits, found %s", to.Type().Bits(), found(n)))
+		return
+	}
+	to.SetInt(v)
+}
+
+func (a *arguments) float(n *jsontree.Node, to reflect.Value) {
+	v, err := strconv.ParseFloat(n.Text, to.Type().Bits())
+	if n.Kind != jsontree.Number || err != nil {
+		a.Report(n.Problem("expected a number of %d bits, found %s", to.Type().Bits(), found(n)))
+		return
+	}
+	to.SetFloat(v)
+}
+
+func (a *arguments) blob(n *jsontree.Node, to reflect.Value) {
+	v, err := base64.StdEncoding.Strict().DecodeString(n.Text)
+	if n.Kind != jsontree.String || err != nil {
+		a.Report(n.Problem("expected a blob in base64, found %s", found(n)))
+		return
+	}
+	to.SetBytes(v)
+}
+
+// timestamp reads what AWS protocols can send: whole milliseconds of the years
+// that RFC 3339 can write.
+func (a *arguments) timestamp(n *jsontree.Node, to reflect.Value) {
+	var v time.Time
+	var err error
+	switch n.Kind {
+	case jsontree.String:
+		v, err = time.Parse(time.RFC3339, n.Text)
+	case jsontree.Number:
+		v, err = epochSeconds(n.Text)
+	default:
+		err = strconv.ErrSyntax
+	}
+	v = v.UTC()
+	switch {
+	case err != nil, v.Year() < 1, v.Year() > 9999:
+		a.Report(n.Problem("expected a timestamp (RFC 3339 or epoch seconds), found %s", found(n)))
+	case v.Nanosecond()%int(time.Millisecond) != 0:
+		a.Report(n.Problem("expected a timestamp of whole milliseconds, found %s", found(n)))
+	default:
+		to.Set(reflect.ValueOf(v))
+	}
+}
+
+func epochSeconds(text string) (time.Time, error) {
+	seconds, err := strconv.ParseFloat(text, 64)
+	whole, fraction := math.Modf(seconds)
+	if err == nil && math.Abs(whole) >= 1<<53 {
+		err = strconv.ErrRange
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	// A float64 of this size is exact to a tenth of a millisecond.
+	return time.Unix(int64(whole), int64(math.Round(fraction*1e4))*1e5), nil
+}
+
+// found names a value without the text of a string, which may be a secret.
+func found(n *jsontree.Node) string {
+	if n.Kind == jsontree.String {
+		return n.Kind.String()
+	}
+	return n.Describe()
+}

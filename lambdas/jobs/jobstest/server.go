@@ -1,0 +1,132 @@
+package jobstest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// server puts a service on the wire, records what it is asked, and breaks what
+// it answers.
+type server struct {
+	service Service
+	url     string
+
+	mu       sync.Mutex
+	requests []request
+	script   []fault // of the next requests, one each
+	rest     fault   // of the requests after the script
+}
+
+// request is a request that a client has sent.
+type request struct {
+	operation string
+	text      string // the URL, the headers and the body
+}
+
+// fault answers a request in place of the service. Nil lets the service answer.
+type fault func(s Service, w http.ResponseWriter, r *http.Request)
+
+func newServer(t *testing.T, service Service) *server {
+	t.Helper()
+	s := &server{service: service}
+	listening := httptest.NewServer(s)
+	t.Cleanup(listening.Close)
+	s.url = listening.URL
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client is gone
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var text strings.Builder
+	text.WriteString(r.URL.String() + "\n")
+	_ = r.Header.Write(&text) // a strings.Builder takes everything
+	text.Write(body)
+	if f := s.record(request{s.service.Operation(r), text.String()}); f != nil {
+		f(s.service, w, r)
+		return
+	}
+	s.service.ServeHTTP(w, r)
+}
+
+// record keeps the request and returns the fault that is meant for it.
+func (s *server) record(r request) fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, r)
+	if len(s.script) == 0 {
+		return s.rest
+	}
+	next := s.script[0]
+	s.script = s.script[1:]
+	return next
+}
+
+// breakAll lets all requests from now on meet the fault; nil heals the service.
+func (s *server) breakAll(f fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.script, s.rest = nil, f
+}
+
+// breakFirst lets the next request meet a fault, and those after it another.
+func (s *server) breakFirst(first, rest fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.script, s.rest = []fault{first}, rest
+}
+
+// take returns the requests since the last take.
+func (s *server) take() []request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	taken := s.requests
+	s.requests = nil
+	return taken
+}
+
+// refused answers that the caller may not do this.
+func refused(code string) fault {
+	return func(s Service, w http.ResponseWriter, _ *http.Request) { s.Fail(w, http.StatusForbidden, code) }
+}
+
+func throttled(s Service, w http.ResponseWriter, _ *http.Request) {
+	s.Fail(w, http.StatusTooManyRequests, "ThrottlingException")
+}
+
+func broken(s Service, w http.ResponseWriter, _ *http.Request) {
+	s.Fail(w, http.StatusInternalServerError, "InternalServerError")
+}
+
+// lostRequest drops the connection before the service acts.
+func lostRequest(Service, http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+// lostAnswer drops the connection after the service has acted.
+func lostAnswer(s Service, _ http.ResponseWriter, r *http.Request) {
+	s.ServeHTTP(httptest.NewRecorder(), r)
+	panic(http.ErrAbortHandler)
+}
+
+// halfAnswer drops the connection in the middle of the answer.
+func halfAnswer(s Service, w http.ResponseWriter, r *http.Request) {
+	whole := httptest.NewRecorder()
+	s.ServeHTTP(whole, r)
+	for name, values := range whole.Header() {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(whole.Body.Len()))
+	w.WriteHeader(whole.Code)
+	_, _ = w.Write(whole.Body.Bytes()[:whole.Body.Len()/2])
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
