@@ -31,8 +31,15 @@ var (
 	retryables = retry.IsErrorRetryables(retry.DefaultRetryables)
 )
 
-// Classify says what an error of Driver.Start means. Errors that are not the
-// AWS SDK's are taken for Unclear, the class that assumes least.
+// answered is the error of a service that has answered, such as the AWS SDK's.
+type answered interface {
+	error
+	HTTPStatusCode() int
+}
+
+// Classify says what an error of Driver.Start means. It knows the errors of the
+// AWS SDK and those that have a method HTTPStatusCode() int; others are taken
+// for Unclear, the class that assumes least.
 func Classify(err error) Failure {
 	if errors.Is(err, ErrArguments) || refusedByClient(err) {
 		return Refused
@@ -43,9 +50,9 @@ func Classify(err error) Failure {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return Unclear
 	}
-	if response, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
+	if response, ok := errors.AsType[answered](err); ok {
 		switch code := response.HTTPStatusCode(); {
-		case code == http.StatusTooManyRequests:
+		case code == http.StatusTooManyRequests || code == http.StatusTooEarly:
 			return Throttled
 		case code == http.StatusRequestTimeout || code < 400 || code >= 500 || retryable(err):
 			return Unclear
@@ -63,7 +70,7 @@ func Classify(err error) Failure {
 // job, so that an equal call may succeed later: throttling, faults of the
 // service, no answer or half of one, and a caller that gave up.
 func Transient(err error) bool {
-	if response, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
+	if response, ok := errors.AsType[answered](err); ok {
 		if code := response.HTTPStatusCode(); code >= 500 || code == http.StatusRequestTimeout {
 			return true
 		}

@@ -102,6 +102,13 @@ func hangUp(answer string, reset bool) http.HandlerFunc {
 	}
 }
 
+// statusError is what a client that is not the SDK's may return.
+type statusError int
+
+func (e statusError) Error() string { return http.StatusText(int(e)) }
+
+func (e statusError) HTTPStatusCode() int { return int(e) }
+
 func TestClassify(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -125,6 +132,7 @@ func TestClassify(t *testing.T) {
 		{"bad gateway of a proxy", text(502, "<html>bad gateway</html>"), describeExport, jobs.Unclear, true},
 		{"429 of a proxy", text(429, ""), describeExport, jobs.Throttled, true},
 		{"408 of a proxy", text(408, ""), describeExport, jobs.Unclear, true},
+		{"425 of a proxy", text(425, ""), describeExport, jobs.Throttled, true},
 		{"403 of a proxy", text(403, "no"), describeExport, jobs.Refused, false},
 		{"an answer that is not the service's", text(200, "<html>log in</html>"), describeExport, jobs.Unclear, false},
 		{"no answer", hangUp("", false), describeExport, jobs.Unclear, true},
@@ -200,6 +208,10 @@ func TestClassifyWithoutAnAnswer(t *testing.T) {
 			return err
 		}, jobs.Refused, false},
 		{"wrong arguments", func(*testing.T) error { return fmt.Errorf("%w: no Table", jobs.ErrArguments) }, jobs.Refused, false},
+		{"a refusal of another service", func(*testing.T) error { return fmt.Errorf("start: %w", statusError(404)) }, jobs.Refused, false},
+		{"a throttle of another service", func(*testing.T) error { return statusError(429) }, jobs.Throttled, true},
+		{"a redirect of another service", func(*testing.T) error { return statusError(302) }, jobs.Unclear, false},
+		{"a fault of another service", func(*testing.T) error { return statusError(502) }, jobs.Unclear, true},
 		{"an error of another kind", func(*testing.T) error { return errors.New("surprise") }, jobs.Unclear, false},
 	}
 	for _, tt := range tests {
