@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/middleware"
@@ -36,9 +37,36 @@ type API interface {
 // Store is a startrecord.Store in an S3 bucket. A Load is one GET; a Create or
 // Replace is one PUT unless the answer is unclear.
 type Store struct {
-	client API
-	bucket string
-	prefix string // empty, or ends with a slash
+	client     API
+	bucket     string
+	prefix     string // empty, or ends with a slash
+	encryption types.ServerSideEncryption
+	kmsKeyID   *string
+}
+
+// Option changes how a Store keeps its records.
+type Option func(*Store) error
+
+// Encrypt has S3 encrypt records as the header x-amz-server-side-encryption
+// says: AES256, aws:kms or aws:kms:dsse, the last two under the KMS key, or
+// under the account's own for S3 if that is empty. Without it the bucket's
+// default applies.
+func Encrypt(encryption types.ServerSideEncryption, kmsKeyID string) Option {
+	return func(s *Store) error {
+		if !slices.Contains([]types.ServerSideEncryption{
+			types.ServerSideEncryptionAes256, types.ServerSideEncryptionAwsKms, types.ServerSideEncryptionAwsKmsDsse,
+		}, encryption) {
+			return fmt.Errorf("%q is no server-side encryption; expected AES256, aws:kms or aws:kms:dsse", encryption)
+		}
+		if kmsKeyID != "" && encryption == types.ServerSideEncryptionAes256 {
+			return errors.New("a KMS key needs the server-side encryption aws:kms or aws:kms:dsse, not AES256")
+		}
+		s.encryption = encryption
+		if kmsKeyID != "" {
+			s.kmsKeyID = &kmsKeyID
+		}
+		return nil
+	}
 }
 
 var _ startrecord.Store = (*Store)(nil)
@@ -46,13 +74,23 @@ var _ startrecord.Store = (*Store)(nil)
 // New returns a store that keeps its records in bucket under the key prefix,
 // which may be empty and may end with a slash. Its error matches
 // startrecord.ErrConfiguration and lists everything that is wrong with the two
-// names. Nothing is sent to S3 yet.
-func New(client API, bucket, prefix string) (*Store, error) {
-	folder, err := names(bucket, prefix)
-	if err != nil {
+// names and the options. Nothing is sent to S3 yet.
+func New(client API, bucket, prefix string, options ...Option) (*Store, error) {
+	s := &Store{client: client, bucket: bucket}
+	var problems []error
+	var err error
+	if s.prefix, err = names(bucket, prefix); err != nil {
+		problems = append(problems, err)
+	}
+	for _, o := range options {
+		if err := o(s); err != nil {
+			problems = append(problems, fmt.Errorf("%w: %w", startrecord.ErrConfiguration, err))
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	return &Store{client: client, bucket: bucket, prefix: folder}, nil
+	return s, nil
 }
 
 // Create implements startrecord.Store.
@@ -139,6 +177,9 @@ func (s *Store) put(ctx context.Context, key startrecord.Key, body []byte, versi
 		Key:         aws.String(s.prefix + key.Path()),
 		Body:        bytes.NewReader(body),
 		ContentType: aws.String("application/json"),
+
+		ServerSideEncryption: s.encryption,
+		SSEKMSKeyId:          s.kmsKeyID,
 	}
 	if version == "" {
 		in.IfNoneMatch = aws.String("*")
