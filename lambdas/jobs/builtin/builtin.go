@@ -3,14 +3,20 @@ package builtin
 
 import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/athenaquery"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/gluejob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/redshiftdata"
 )
 
 // Drivers returns the makers of all built-in drivers.
 func Drivers() []jobs.Maker {
 	return []jobs.Maker{
+		athenaquery.FromEnvironment,
 		dynamodbexport.FromEnvironment,
+		gluejob.FromEnvironment,
 		lambdajob.FromEnvironment,
+		redshiftdata.FromEnvironment,
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -93,9 +92,5 @@ func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 
 // Describe implements jobs.Driver.
 func (d *Driver) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
-	out, err := d.client.DescribeExport(ctx, &dynamodb.DescribeExportInput{ExportArn: aws.String(ref["ExportArn"])})
-	if err != nil {
-		return nil, err
-	}
-	return jobs.Output(out)
+	return jobs.Describe(d.client.DescribeExport)(ctx, ref)
 }
