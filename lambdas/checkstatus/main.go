@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	p, err := poller.FromEnvironment(context.Background(), poller.S3Store, builtin.Drivers()...)
+	p, err := poller.FromEnvironment(context.Background(), poller.AnyStore, builtin.Drivers()...)
 	if err != nil {
 		log.Fatalf("checkstatus: %v", err)
 	}

@@ -20,8 +20,6 @@ import (
 // their own. The AWS SDK reads its own besides, such as AWS_REGION and
 // AWS_ENDPOINT_URL_S3.
 const (
-	EnvBucket        = "JOBPOLLER_BUCKET"               // bucket of the start records, see S3Store and AnyStore
-	EnvTable         = "JOBPOLLER_TABLE"                // DynamoDB table of the start records, see AnyStore
 	EnvPrefix        = "JOBPOLLER_PREFIX"               // prefix of all keys, default "jobpoller"
 	EnvJobs          = "JOBPOLLER_JOBS"                 // allowed jobs, separated by commas; default all that are configured
 	EnvLeaseMargin   = "JOBPOLLER_LEASE_MARGIN_SECONDS" // see Config.LeaseMargin

@@ -3,7 +3,10 @@ package poller_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +18,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
 // setEnvironment sets the variables of a Lambda function, and clears those
@@ -26,7 +30,8 @@ func setEnvironment(t *testing.T, set map[string]string) {
 		"AWS_SESSION_TOKEN": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
 		"AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_S3": "",
 		poller.EnvBucket: "", poller.EnvPrefix: "", poller.EnvJobs: "", poller.EnvLeaseMargin: "",
-		poller.EnvRetentionDays: "", poller.EnvLogLevel: "",
+		poller.EnvRetentionDays: "", poller.EnvLogLevel: "", poller.EnvTable: "", poller.EnvEncryption: "", poller.EnvKMSKey: "",
+		poller.EnvMaxWait: "", poller.EnvOutputLimit: "", poller.EnvMetrics: "", "AWS_ENDPOINT_URL_DYNAMODB": "",
 	}
 	maps.Copy(all, set)
 	for name, value := range all {
@@ -70,7 +75,7 @@ func TestFromEnvironment(t *testing.T) {
 		require.NoError(t, out.Body.Close())
 		list, err := given.S3.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &given.Bucket})
 		require.NoError(t, err, "drivers are given the same client")
-		require.Len(t, list.Contents, 1)
+		require.Len(t, list.Contents, 2, "the record, and that of the probe behind an endpoint of one's own")
 	})
 
 	t.Run("everything set", func(t *testing.T) {
@@ -111,17 +116,23 @@ func TestFromEnvironment(t *testing.T) {
 			map[string]string{
 				poller.EnvBucket: "No_Bucket", poller.EnvPrefix: "/x", poller.EnvJobs: "test:Jbo,lambda:Invoke",
 				poller.EnvLeaseMargin: "soon", poller.EnvRetentionDays: "14", poller.EnvLogLevel: "loud",
+				poller.EnvMaxWait: "0", poller.EnvOutputLimit: "1GB", poller.EnvEncryption: "rot13",
 			},
 			[]string{
 				`environment variable JOBPOLLER_LEASE_MARGIN_SECONDS must be a whole number from 1 to 900, is "soon"`,
 				`environment variable JOBPOLLER_RETENTION_DAYS must be a whole number from 15 to 3650, is "14"`,
 				`environment variable JOBPOLLER_LOG_LEVEL must be debug, info, warn or error, is "loud"`,
+				`environment variable JOBPOLLER_MAX_WAIT_SECONDS must be a whole number from 1 to 31536000, is "0"`,
+				`environment variable JOBPOLLER_OUTPUT_LIMIT_BYTES must be a whole number from 1024 to 262144, is "1GB"`,
+				`"rot13" is no server-side encryption`,
 				`"No_Bucket" is not a bucket's name`,
 				`the prefix "/x" starts with a slash`,
 				`environment variable JOBPOLLER_JOBS: unknown job: "test:Jbo" is none of the jobs of this function: other:Job, test:Job (did you mean "test:Job"?)`,
 				`"lambda:Invoke" is none of the jobs`,
 			},
 		},
+		{"a key without encryption", map[string]string{poller.EnvBucket: "records", poller.EnvKMSKey: "alias/jobs"}, []string{"JOBPOLLER_KMS_KEY_ID needs JOBPOLLER_ENCRYPTION"}},
+		{"a wait as long as the retention", map[string]string{poller.EnvBucket: "records", poller.EnvMaxWait: "86400", poller.EnvRetentionDays: "15"}, []string{"retention of 360h0m0s must be above 14 days and the longest wait (24h0m0s)"}},
 		{"a job twice", map[string]string{poller.EnvBucket: "records", poller.EnvJobs: "test:Job,test:Job"}, []string{"environment variable JOBPOLLER_JOBS: two drivers"}},
 		{"an empty job", map[string]string{poller.EnvBucket: "records", poller.EnvJobs: "test:Job,"}, []string{`environment variable JOBPOLLER_JOBS: unknown job: "" is none`}},
 		{"a wrong setting of the SDK's", map[string]string{"AWS_MAX_ATTEMPTS": "many"}, []string{"JOBPOLLER_BUCKET is required", "AWS configuration: ", "AWS_MAX_ATTEMPTS"}},
@@ -135,6 +146,92 @@ func TestFromEnvironment(t *testing.T) {
 			}
 		})
 	}
+
+	t.Run("limits and metrics", func(t *testing.T) {
+		setEnvironment(t, map[string]string{
+			poller.EnvBucket: "records", poller.EnvMaxWait: "3600", poller.EnvOutputLimit: "2048", poller.EnvMetrics: "Orders",
+		})
+		p, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver)
+		require.NoError(t, err)
+		require.Equal(t, time.Hour, p.MaxWait)
+		require.Equal(t, 2048, p.OutputLimit)
+		require.Equal(t, "Orders", p.Metrics.Namespace)
+		_, err = p.RunJob(t.Context(), json.RawMessage(bare(`{"job": "test:Job", "maxWaitSeconds": 3601}`)))
+		requireError(t, err, poller.ErrorInvalidRequest, "maxWaitSeconds (3601) is above the 3600 that this function allows")
+
+		setEnvironment(t, map[string]string{poller.EnvBucket: "records", poller.EnvMetrics: "none"})
+		p, err = poller.FromEnvironment(t.Context(), poller.S3Store, driver)
+		require.NoError(t, err)
+		require.Nil(t, p.Metrics)
+	})
+
+	t.Run("any store", func(t *testing.T) {
+		tables := tables(t)
+		start := func(set map[string]string) (startrecord.Store, error) {
+			set["AWS_ENDPOINT_URL_S3"], set["AWS_ENDPOINT_URL_DYNAMODB"], set[poller.EnvPrefix] = server.URL(), tables.URL(), t.Name()
+			setEnvironment(t, set)
+			p, err := poller.FromEnvironment(t.Context(), poller.AnyStore, driver)
+			if err != nil {
+				return nil, err
+			}
+			_, err = p.RunJob(t.Context(), json.RawMessage(bare(request)))
+			return p.Store, err
+		}
+		store, err := start(map[string]string{poller.EnvTable: "records"})
+		require.NoError(t, err)
+		require.Equal(t, "dynamodb://records/"+t.Name()+"/"+key.Path(), store.Location(key))
+		require.Empty(t, given.Bucket)
+		_, err = store.Load(t.Context(), key)
+		require.NoError(t, err)
+		store, err = start(map[string]string{poller.EnvBucket: "records"})
+		require.NoError(t, err)
+		require.Equal(t, "s3://records/"+t.Name()+"/"+key.Path(), store.Location(key))
+		store, err = start(map[string]string{poller.EnvBucket: "records", poller.EnvTable: "records"})
+		require.NoError(t, err)
+		require.Contains(t, store.Location(key), "dynamodb://")
+		require.Equal(t, "records", given.Bucket, "for the drivers that need one")
+
+		_, err = start(map[string]string{})
+		require.ErrorContains(t, err, "environment variable JOBPOLLER_BUCKET or JOBPOLLER_TABLE is required, but neither is set")
+		_, err = start(map[string]string{poller.EnvTable: "x"})
+		require.ErrorContains(t, err, `environment variables JOBPOLLER_TABLE and JOBPOLLER_PREFIX: start record store misconfigured: "x" is not a table's name`)
+	})
+
+	t.Run("a driver that is not configured", func(t *testing.T) {
+		absent := func(jobs.Environment) (jobs.Driver, error) {
+			return nil, fmt.Errorf("%w: absent:Job needs JOBPOLLER_ABSENT", jobs.ErrNotConfigured)
+		}
+		broken := func(jobs.Environment) (jobs.Driver, error) { return nil, errors.New("JOBPOLLER_BROKEN is no number") }
+		setEnvironment(t, map[string]string{poller.EnvBucket: "records"})
+		p, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver, absent)
+		require.NoError(t, err)
+		require.Equal(t, []string{jobName}, p.Jobs.Names())
+		_, err = poller.FromEnvironment(t.Context(), poller.S3Store, driver, broken)
+		require.ErrorContains(t, err, "JOBPOLLER_BROKEN is no number")
+		setEnvironment(t, map[string]string{poller.EnvBucket: "records", poller.EnvJobs: "absent:Job"})
+		_, err = poller.FromEnvironment(t.Context(), poller.S3Store, driver, absent)
+		require.ErrorContains(t, err, "absent:Job needs JOBPOLLER_ABSENT")
+	})
+
+	// A server that ignores conditions is found out before it can do harm.
+	t.Run("a careless store", func(t *testing.T) {
+		careless, err := embeddeds3.Start(embeddeds3.Options{Middleware: func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				r.Header.Del("If-None-Match")
+				next.ServeHTTP(w, r)
+			})
+		}})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, careless.Close()) })
+		require.NoError(t, careless.CreateBucket("records"))
+		setEnvironment(t, map[string]string{poller.EnvBucket: "records", "AWS_ENDPOINT_URL_S3": careless.URL()})
+		p, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver)
+		require.NoError(t, err)
+		before := fake.count()
+		_, err = p.RunJob(t.Context(), json.RawMessage(bare(request)))
+		requireError(t, err, poller.ErrorConfiguration, "the store ignores the condition of a write (If-None-Match), so two functions could start one job")
+		require.Equal(t, before, fake.count())
+	})
 
 	t.Run("two drivers of one name", func(t *testing.T) {
 		setEnvironment(t, map[string]string{poller.EnvBucket: "records"})

@@ -2,6 +2,7 @@ package poller_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"strings"
 	"sync"
@@ -10,8 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/dynalite"
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 )
@@ -42,8 +45,32 @@ func openStores(t *testing.T) map[string]openStore {
 			require.NoError(t, err)
 			return records
 		},
+		"DynamoDB": func(t *testing.T, c *clock) startrecord.Store {
+			t.Helper()
+			client := tables(t).Client(dynalite.ClientOptions{Now: c.Now})
+			records, err := dynamostore.New(client, "records", rand.Text())
+			require.NoError(t, err)
+			return records
+		},
 	}
 }
+
+// tables returns a DynamoDB server with the table records, which all tests
+// share: each has a prefix of its own. It ends with the process.
+func tables(t *testing.T) *dynalite.Server {
+	t.Helper()
+	server, err := startTables()
+	require.NoError(t, err)
+	return server
+}
+
+var startTables = sync.OnceValues(func() (*dynalite.Server, error) {
+	server, err := dynalite.Start(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	return server, server.CreateTable(context.Background(), "records", "key")
+})
 
 // newWorldOf returns a world with a store of the kind.
 func newWorldOf(t *testing.T, open openStore, class string) *world {

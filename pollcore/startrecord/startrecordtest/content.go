@@ -25,6 +25,7 @@ func testFields(t *testing.T, store startrecord.Store) {
 		JobRef:             json.RawMessage(`"arn:aws:dynamodb:us-east-1:123456789012:table/t/export/01"`),
 		Result:             json.RawMessage(`null`),
 		ExpiresAt:          time.Date(2026, 12, 24, 0, 0, 0, 0, time.UTC),
+		StopRequestedAt:    time.Date(2026, 11, 20, 10, 0, 14, 0, time.UTC),
 	}
 	bare := startrecord.Record{Status: startrecord.StatusUnknown, StartedAt: full.StartedAt}
 	for name, rec := range map[string]startrecord.Record{"full": full, "bare": bare} {

@@ -1,4 +1,9 @@
-// Package startrecordtest is the conformance suite of startrecord.Store.
+// Package startrecordtest is the conformance suite of startrecord.Store: of the
+// stores of this module, and for stores of your own.
+//
+//	func TestConformance(t *testing.T) {
+//		startrecordtest.Run(t, func(t *testing.T) startrecord.Store { return mystore.New(t.Context(), endpoint) })
+//	}
 package startrecordtest
 
 import (
@@ -269,9 +274,11 @@ func requireRecord(t *testing.T, key startrecord.Key, want, got startrecord.Reco
 	requireTime(t, want.StartedAt, got.StartedAt)
 	requireTime(t, want.ExecutionStartTime, got.ExecutionStartTime)
 	requireTime(t, want.ExpiresAt, got.ExpiresAt)
+	requireTime(t, want.StopRequestedAt, got.StopRequestedAt)
 	want.Version, want.Nonce = got.Version, got.Nonce
 	want.ExecutionARN, want.Poller, want.Scope = got.ExecutionARN, got.Poller, got.Scope
 	want.StartedAt, want.ExecutionStartTime, want.ExpiresAt = got.StartedAt, got.ExecutionStartTime, got.ExpiresAt
+	want.StopRequestedAt = got.StopRequestedAt
 	require.Equal(t, want, got)
 }
 
