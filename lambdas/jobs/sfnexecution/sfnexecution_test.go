@@ -1,0 +1,178 @@
+package sfnexecution_test
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/sfnexecution"
+)
+
+const (
+	prefix    = "arn:aws-cn:states:cn-north-1:123456789012:"
+	machine   = prefix + "stateMachine:Nightly"
+	arguments = `{"StateMachineArn": "` + machine + `", "Input": {"rows": 9007199254740993}, "TraceHeader": "Root=1"}`
+)
+
+// newExecutions returns Step Functions. State machines whose names end in
+// Express are of that type.
+func newExecutions() jobstest.JSONService {
+	j := jobstest.NewJobs("RUNNING")
+	exists := jobstest.Refusal{Code: "ExecutionAlreadyExists", Message: "Execution Already Exists"}
+	unknown := jobstest.Refusal{Code: "ExecutionDoesNotExist", Message: "Execution Does Not Exist"}
+	return jobstest.JSONService{Jobs: j, Version: "1.0", Target: "AWSStepFunctions", Operations: map[string]func(map[string]any) (any, error){
+		"StartExecution": func(in map[string]any) (any, error) {
+			parts := strings.Split(in["stateMachineArn"].(string), ":")
+			kind, name := "execution", parts[6]
+			if strings.HasSuffix(name, "Express") {
+				kind = "express"
+			}
+			execution := strings.Join(slices.Concat(parts[:5], []string{kind, name, in["name"].(string)}), ":")
+			job, err := j.Start(execution, in, exists)
+			if job.Status != "RUNNING" && err == nil {
+				err = exists // the name of an execution that has ended is taken
+			}
+			return map[string]any{"executionArn": job.Key, "startDate": 1795000000.5}, err
+		},
+		"DescribeExecution": func(in map[string]any) (any, error) {
+			job, ok := j.ByKey(in["executionArn"].(string))
+			if !ok {
+				return nil, unknown
+			}
+			out := map[string]any{
+				"executionArn": job.Key, "stateMachineArn": job.Parameters["stateMachineArn"], "status": job.Status,
+				"startDate": 1795000000.5, "name": job.Parameters["name"], "input": job.Parameters["input"],
+			}
+			switch job.Status {
+			case "SUCCEEDED":
+				out["output"], out["stopDate"] = `{"rows": 7}`, 1795000001
+			case "FAILED", "ABORTED", "TIMED_OUT":
+				out["error"], out["cause"], out["stopDate"] = "Export.Failed", "no space left", 1795000001
+			}
+			return out, nil
+		},
+		"StopExecution": func(in map[string]any) (any, error) {
+			job, ok := j.ByKey(in["executionArn"].(string))
+			if !ok {
+				return nil, unknown
+			}
+			if in["error"] != sfnexecution.StopError || in["cause"] != sfnexecution.StopCause {
+				return nil, jobstest.Refusal{Code: "ValidationException", Message: "the execution would not say who stopped it"}
+			}
+			if job.Status == "RUNNING" {
+				j.SetJobStatus(job.ID, "ABORTED")
+			}
+			return map[string]any{"stopDate": 1795000001}, nil
+		},
+	}}
+}
+
+func TestDriver(t *testing.T) {
+	t.Parallel()
+	jobstest.Run(t, jobstest.Case{
+		Maker: sfnexecution.FromEnvironment, Service: func(*testing.T) jobstest.Service { return newExecutions() }, Arguments: arguments,
+		Required: []string{"StateMachineArn"}, Reserved: []string{"Name"}, AnyJSON: []string{"Input"},
+		Bad: []jobstest.BadArguments{
+			{Name: "no ARN", Arguments: `{"StateMachineArn": "Nightly"}`, Want: "1:21: /StateMachineArn: expected the ARN of a state machine"},
+			{Name: "ARN of another service", Arguments: `{"StateMachineArn": "arn:aws:sqs:us-east-1:123456789012:stateMachine:Nightly"}`, Want: "expected the ARN of a state machine"},
+			{Name: "ARN of an execution", Arguments: `{"StateMachineArn": "` + prefix + `execution:Nightly:1"}`, Want: "expected the ARN of a state machine"},
+			{Name: "ARN without a name", Arguments: `{"StateMachineArn": "` + prefix + `stateMachine:"}`, Want: "expected the ARN of a state machine"},
+			{Name: "ARN of a Map state", Arguments: `{"StateMachineArn": "` + machine + `/Rows"}`, Want: "found that of a Distributed Map state"},
+			{Name: "input that is no JSON", Arguments: `{"StateMachineArn": "` + machine + `", "Input": "rows"}`, Want: "/Input: expected JSON text in the string"},
+		},
+		Output: sfn.DescribeExecutionOutput{}, Timestamps: []string{"StartDate", "StopDate"},
+		Statuses: jobstest.Statuses{
+			Running: []string{"RUNNING", "PENDING_REDRIVE"}, Success: []string{"SUCCEEDED"}, Failure: []string{"FAILED", "TIMED_OUT", "ABORTED"},
+		},
+		Enum: jobstest.Values(types.ExecutionStatus("").Values()), Reason: "no space left",
+	})
+}
+
+// connect returns a driver that reaches the service through the SDK.
+func connect(t *testing.T, executions jobstest.JSONService) jobs.Driver {
+	t.Helper()
+	server := httptest.NewServer(executions)
+	t.Cleanup(server.Close)
+	driver, err := sfnexecution.FromEnvironment(jobs.Environment{AWS: aws.Config{
+		Region: "cn-north-1", BaseEndpoint: &server.URL, HTTPClient: server.Client(),
+		Credentials: credentials.NewStaticCredentialsProvider("AKIDEXAMPLE", "example", ""),
+	}})
+	require.NoError(t, err)
+	return driver
+}
+
+// start starts an execution at a new service and returns what the service got.
+func start(t *testing.T, arguments string) (jobs.Ref, map[string]any, error) {
+	t.Helper()
+	executions := newExecutions()
+	driver := connect(t, executions)
+	ref, err := driver.Start(t.Context(), jobs.Request{Token: "token-1", Arguments: json.RawMessage(arguments)})
+	require.Equal(t, 1, executions.Started())
+	job, _ := executions.ByID("job-1")
+	return ref, job.Parameters, err
+}
+
+func TestStartSendsTheArguments(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, arguments, machine, execution string
+		input                               any
+	}{
+		{"value", `{"StateMachineArn": "` + machine + `", "Input": {"rows": 9007199254740993}}`, machine, "execution:Nightly:token-1", `{"rows": 9007199254740993}`},
+		{"text", `{"StateMachineArn": "` + machine + `", "Input": "{\"rows\": 1}"}`, machine, "execution:Nightly:token-1", `{"rows": 1}`},
+		{"text of a string", `{"StateMachineArn": "` + machine + `", "Input": "\"rows\""}`, machine, "execution:Nightly:token-1", `"rows"`},
+		{"list", `{"StateMachineArn": "` + machine + `", "Input": [1]}`, machine, "execution:Nightly:token-1", `[1]`},
+		{"null", `{"StateMachineArn": "` + machine + `", "Input": null}`, machine, "execution:Nightly:token-1", `null`},
+		{"no input", `{"StateMachineArn": "` + machine + `"}`, machine, "execution:Nightly:token-1", nil},
+		{"version", `{"StateMachineArn": "` + machine + `:10"}`, machine + ":10", "execution:Nightly:token-1", nil},
+		{"named express", `{"StateMachineArn": "` + prefix + `stateMachine:express"}`, prefix + "stateMachine:express", "execution:express:token-1", nil},
+		{"alias", `{"StateMachineArn": "` + machine + `:PROD"}`, machine + ":PROD", "execution:Nightly:token-1", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			ref, parameters, err := start(t, tt.arguments)
+			require.NoError(t, err)
+			require.Equal(t, jobs.Ref{"ExecutionArn": prefix + tt.execution}, ref)
+			require.Equal(t, "token-1", parameters["name"])
+			require.Equal(t, tt.machine, parameters["stateMachineArn"])
+			require.Equal(t, tt.input, parameters["input"])
+		})
+	}
+}
+
+// An execution of a version that has ended is found again and adopted.
+func TestStartAdopts(t *testing.T) {
+	t.Parallel()
+	executions := newExecutions()
+	driver := connect(t, executions)
+	request := jobs.Request{Token: "token-1", Arguments: json.RawMessage(`{"StateMachineArn": "` + machine + `:10"}`)}
+	first, err := driver.Start(t.Context(), request)
+	require.NoError(t, err)
+	executions.SetStatus("SUCCEEDED")
+	again, err := driver.Start(t.Context(), request)
+	require.NoError(t, err)
+	require.Equal(t, first, again)
+	found, ok, err := driver.(jobs.Finder).Find(t.Context(), request)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, first, found)
+	require.Equal(t, 1, executions.Started())
+}
+
+func TestExpressIsRefused(t *testing.T) {
+	t.Parallel()
+	_, _, err := start(t, `{"StateMachineArn": "`+machine+`Express"}`)
+	require.ErrorIs(t, err, jobs.ErrArguments)
+	require.ErrorContains(t, err, "NightlyExpress is an Express state machine; an execution of it has begun, but")
+}
