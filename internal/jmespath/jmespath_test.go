@@ -18,6 +18,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	palette "github.com/jobpoller/jobpoller/internal/jmespath/testdata/types"
 )
 
 func TestParseRefuses(t *testing.T) {
@@ -171,12 +172,8 @@ type (
 	shade  string
 	hidden struct{ Name string }
 	// document has the method that the SDK gives its document types.
-	document struct{ text string }
-	// Palette is a union as the SDK generates it.
-	Palette           interface{ isPalette() }
-	PaletteMemberRGB  struct{ Value []int32 }
-	PaletteMemberName struct{ Value shade }
-	everything        struct {
+	document   struct{ text string }
+	everything struct {
 		hidden
 		Flag     *bool
 		Small    int8
@@ -196,8 +193,8 @@ type (
 		ByShade  map[shade]*everything
 		Any      any
 		Doc      *document
-		Union    Palette
-		Unions   map[string]Palette
+		Union    palette.Palette
+		Unions   map[string]palette.Palette
 		Stream   interface{ Read(p []byte) (int, error) }
 		Channel  chan int
 		lower    string
@@ -208,9 +205,6 @@ func (shade) Values() []shade { return []shade{"RED", "GREEN"} }
 
 func (d *document) UnmarshalSmithyDocument(v any) error { return json.Unmarshal([]byte(d.text), v) }
 
-func (*PaletteMemberRGB) isPalette()  {}
-func (*PaletteMemberName) isPalette() {}
-
 func TestEvalOnEveryGoType(t *testing.T) {
 	t.Parallel()
 	inner := &everything{Word: "GREEN"}
@@ -219,8 +213,8 @@ func TestEvalOnEveryGoType(t *testing.T) {
 		When: time.Unix(5, 250e6), Big: big.NewInt(12), Exact: big.NewFloat(1.5), List: []*string{new("a"), nil},
 		Fixed: [2]int{3, 4}, Nested: []everything{*inner}, Deep: &inner, Tags: map[string]string{"k": "v"},
 		ByShade: map[shade]*everything{"RED": inner}, Any: map[string]any{"x": []any{inner, json.Number("3")}},
-		Doc: &document{`{"d":[1]}`}, Union: &PaletteMemberName{"GREEN"},
-		Unions: map[string]Palette{"c": &PaletteMemberRGB{[]int32{1, 2}}},
+		Doc: &document{`{"d":[1]}`}, Union: &palette.PaletteMemberName{"GREEN"},
+		Unions: map[string]palette.Palette{"c": &palette.PaletteMemberRGB{[]int32{1, 2}}},
 		hidden: hidden{"none"}, lower: "none",
 	}
 	tests := []struct {

@@ -220,7 +220,9 @@ func (p *plan) fillInterface() {
 	case t.NumMethod() == 0:
 		p.kind, p.sure = Unknown, false
 		p.load = loadAny
-	case t.NumMethod() == 1 && t.Method(0).Name == "is"+t.Name() && !t.Method(0).IsExported():
+	case t.NumMethod() == 1 && strings.HasSuffix(t.PkgPath(), "/types"):
+		// The SDK's unions, by where they are: to ask for the name of the
+		// method would have the linker keep every method of every type.
 		p.kind, p.open, p.load = Object, true, p.loadUnion
 	default:
 		p.refuse = t.String() + " has no JMESPath form"
