@@ -1,0 +1,116 @@
+package httpjob
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+)
+
+// maxBody bounds the bodies of requests and answers, in bytes: as much as Step
+// Functions passes between states.
+const maxBody = 256 * 1024
+
+// StatusError is an answer that says no by its HTTP status.
+type StatusError struct {
+	StatusCode int
+	call       string // method, scheme and host
+}
+
+// Error tells the call and the status, and nothing of the answer's body.
+func (e *StatusError) Error() string {
+	text := fmt.Sprintf("%s answered %d %s", e.call, e.StatusCode, http.StatusText(e.StatusCode))
+	if e.StatusCode >= 300 && e.StatusCode < 400 {
+		text += "; only describe calls follow redirects, so name the final URL"
+	}
+	return text
+}
+
+// HTTPStatusCode returns the status, by which jobs.Classify judges.
+func (e *StatusError) HTTPStatusCode() int { return e.StatusCode }
+
+// ErrorCode returns the name for errorType acceptors: Http.StatusCode.404 and
+// the like, which is what Step Functions' HTTP task calls the error, less its
+// "States.".
+func (e *StatusError) ErrorCode() string { return "Http.StatusCode." + strconv.Itoa(e.StatusCode) }
+
+// ErrorMessage implements smithy.APIError.
+func (e *StatusError) ErrorMessage() string { return http.StatusText(e.StatusCode) }
+
+// ErrorFault implements smithy.APIError.
+func (e *StatusError) ErrorFault() smithy.ErrorFault {
+	switch {
+	case e.StatusCode >= 500:
+		return smithy.FaultServer
+	case e.StatusCode >= 400:
+		return smithy.FaultClient
+	default:
+		return smithy.FaultUnknown
+	}
+}
+
+// answer is what a server has answered.
+type answer struct {
+	status  int
+	headers http.Header
+	body    []byte
+	bodyErr error // why there is no whole body
+	call    string
+}
+
+// read takes an answer in. That its body cannot be read is told to whoever
+// needs the body: a job runs all the same.
+func read(call string, response *http.Response) *answer {
+	a := &answer{status: response.StatusCode, headers: response.Header, call: call}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		a.bodyErr = &smithyhttp.RequestSendError{Err: fmt.Errorf("%s: answer breaks off: %w", call, err)}
+	} else if len(body) > maxBody {
+		a.bodyErr = fmt.Errorf("%s: answer is larger than %d bytes", call, maxBody)
+	}
+	a.body = body
+	return a
+}
+
+// ok returns a StatusError unless the status says that the call was done.
+func (a *answer) ok() error {
+	if a.status < 200 || a.status > 299 {
+		return &StatusError{a.status, a.call}
+	}
+	return nil
+}
+
+// document returns what expressions and waiters read, and why it has no Body
+// if the answer's cannot be read.
+func (a *answer) document() (map[string]any, error) {
+	headers := map[string]any{}
+	for name, values := range a.headers {
+		if name != "Set-Cookie" { // a secret between client and server
+			headers[name] = strings.Join(values, ", ")
+		}
+	}
+	document := map[string]any{"StatusCode": json.Number(strconv.Itoa(a.status)), "Headers": headers}
+	body := bytes.TrimSpace(a.body)
+	if a.bodyErr != nil || len(body) == 0 {
+		return document, a.bodyErr
+	}
+	doc, err := jsontree.Parse(body)
+	if err != nil {
+		return document, fmt.Errorf("%s: answer of type %q is not JSON", a.call, a.headers.Get("Content-Type"))
+	}
+	document["Body"] = doc.Root.Value()
+	return document, nil
+}
+
+// place names a call without what may be secret: path and query.
+func place(method string, u *url.URL) string { return method + " " + u.Scheme + "://" + u.Host }
