@@ -42,15 +42,16 @@ func TestArguments(t *testing.T) {
 		{"nothing", read[glue.StartJobRunInput], `{}`, &glue.StartJobRunInput{}},
 		{
 			"strings, maps, numbers, enums and structures", read[glue.StartJobRunInput],
-			`{"JobName": "é", "Arguments": {"--a": "", "": "x"}, "WorkerType": "G.99X", "NumberOfWorkers": 2147483647, "AllocatedCapacity": -1,
+			`{"JobName": "é", "Arguments": {"--a": "", "": "x"}, "WorkerType": "G.99X", "NumberOfWorkers": 2147483647,
 			  "MaxCapacity": 0.0625, "JobRunQueuingEnabled": false, "NotificationProperty": {"NotifyDelayAfter": 5}}`,
 			&glue.StartJobRunInput{
 				JobName: aws.String("é"), Arguments: map[string]string{"--a": "", "": "x"}, WorkerType: "G.99X",
-				NumberOfWorkers: aws.Int32(2147483647), AllocatedCapacity: -1, MaxCapacity: aws.Float64(0.0625),
+				NumberOfWorkers: aws.Int32(2147483647), MaxCapacity: aws.Float64(0.0625),
 				JobRunQueuingEnabled: aws.Bool(false), NotificationProperty: &gluetypes.NotificationProperty{NotifyDelayAfter: aws.Int32(5)},
 			},
 		},
-		{"lists, none and full", read[athena.StartQueryExecutionInput], `{"ExecutionParameters": []}`, &athena.StartQueryExecutionInput{ExecutionParameters: []string{}}},
+		{"members without pointers", read[plain], `{"Count": -1, "Ratio": 0.5, "On": true}`, &plain{-1, 0.5, true}},
+		{"an empty list", read[athena.StartQueryExecutionInput], `{"ExecutionParameters": []}`, &athena.StartQueryExecutionInput{ExecutionParameters: []string{}}},
 		{"a list", read[athena.StartQueryExecutionInput], `{"ExecutionParameters": ["b", "a"]}`, &athena.StartQueryExecutionInput{ExecutionParameters: []string{"b", "a"}}},
 		{
 			"a list of structures", read[dynamodb.CreateTableInput], `{"KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}, {}]}`,
@@ -71,6 +72,12 @@ func TestArguments(t *testing.T) {
 			require.Equal(t, tt.want, in)
 		})
 	}
+}
+
+type plain struct {
+	Count int64
+	Ratio float32
+	On    bool
 }
 
 func exportAt(seconds, milliseconds int64) *dynamodb.ExportTableToPointInTimeInput {

@@ -78,21 +78,20 @@ func (*Driver) Permissions() []jobs.Permission {
 		{Action: "athena:GetQueryExecution", For: jobs.MethodStop, Resource: workgroup},
 	}
 	for _, dependent := range []struct {
-		resource string
-		actions  []string
+		actions   []string
+		resources []string
 	}{
-		{"arn:${Partition}:athena:${Region}:${Account}:datacatalog/${DataCatalogName}", []string{"athena:GetDataCatalog"}},
-		// Glue asks for each of its actions on everything above the table too.
-		{catalog, []string{"glue:GetDatabase", "glue:GetTable", "glue:GetPartition", "glue:GetPartitions", "glue:BatchGetPartition"}},
-		{database, []string{"glue:GetDatabase", "glue:GetTable", "glue:GetPartition", "glue:GetPartitions", "glue:BatchGetPartition"}},
-		{table, []string{"glue:GetTable", "glue:GetPartition", "glue:GetPartitions", "glue:BatchGetPartition"}},
-		{bucket, []string{"s3:GetBucketLocation", "s3:ListBucket", "s3:ListBucketMultipartUploads"}},
-		{object, []string{"s3:GetObject", "s3:PutObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"}},
+		{[]string{"athena:GetDataCatalog"}, []string{"arn:${Partition}:athena:${Region}:${Account}:datacatalog/${DataCatalogName}"}},
+		// Glue checks an action on what is above its resource too.
+		{[]string{"glue:GetDatabase"}, []string{catalog, database}},
+		{[]string{"glue:GetTable", "glue:GetPartition", "glue:GetPartitions", "glue:BatchGetPartition"}, []string{catalog, database, table}},
+		{[]string{"s3:GetBucketLocation", "s3:ListBucket", "s3:ListBucketMultipartUploads"}, []string{bucket}},
+		{[]string{"s3:GetObject", "s3:PutObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"}, []string{object}},
 	} {
 		for _, action := range dependent.actions {
-			permissions = append(permissions, jobs.Permission{
-				Action: action, For: jobs.MethodStart, Resource: dependent.resource, Dependent: true,
-			})
+			for _, resource := range dependent.resources {
+				permissions = append(permissions, jobs.Permission{Action: action, For: jobs.MethodStart, Resource: resource, Dependent: true})
+			}
 		}
 	}
 	return permissions

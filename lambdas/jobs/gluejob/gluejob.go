@@ -107,12 +107,12 @@ func (d *Driver) Stop(ctx context.Context, ref jobs.Ref) error {
 // refusal is the error of a batch of one, which succeeds whatever becomes of
 // its members.
 func refusal(members []types.BatchStopJobRunError) error {
-	for _, m := range members {
-		err := &smithy.GenericAPIError{Code: "Unknown", Fault: smithy.FaultClient}
-		if detail := m.ErrorDetail; detail != nil {
-			err.Code, err.Message = aws.ToString(detail.ErrorCode), aws.ToString(detail.ErrorMessage)
-		}
-		return err
+	if len(members) == 0 {
+		return nil
 	}
-	return nil
+	err := &smithy.GenericAPIError{Code: "Unknown", Message: "the run could not be stopped", Fault: smithy.FaultClient}
+	if detail := members[0].ErrorDetail; detail != nil {
+		err.Code, err.Message = aws.ToString(detail.ErrorCode), aws.ToString(detail.ErrorMessage)
+	}
+	return err
 }

@@ -2,6 +2,7 @@ package jobstest
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -115,10 +116,7 @@ func (h *harness) requireForm(place string, value any) {
 func testUnknownRef(h *harness) {
 	ref := h.start(1)
 	for name := range ref {
-		unknown := jobs.Ref{}
-		for n, v := range ref {
-			unknown[n] = v
-		}
+		unknown := maps.Clone(ref)
 		unknown[name] = "unknown"
 		h.requireNoSuccess(unknown)
 	}

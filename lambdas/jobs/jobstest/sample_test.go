@@ -66,8 +66,9 @@ func newService(class jobs.Class) jobstest.JSONService {
 
 // arguments are those of a sample.
 type arguments struct {
-	Text, Token *string
-	Copies      *int32
+	Text   *string `json:"Text,omitempty"`
+	Token  *string `json:"Token,omitempty"`
+	Copies *int32  `json:"Copies,omitempty"`
 }
 
 // described is what a sample's service says of it.

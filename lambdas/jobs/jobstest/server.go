@@ -3,6 +3,7 @@ package jobstest
 import (
 	"bytes"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -121,9 +122,7 @@ func lostAnswer(s Service, _ http.ResponseWriter, r *http.Request) {
 func halfAnswer(s Service, w http.ResponseWriter, r *http.Request) {
 	whole := httptest.NewRecorder()
 	s.ServeHTTP(whole, r)
-	for name, values := range whole.Header() {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), whole.Header())
 	w.Header().Set("Content-Length", strconv.Itoa(whole.Body.Len()))
 	w.WriteHeader(whole.Code)
 	_, _ = w.Write(whole.Body.Bytes()[:whole.Body.Len()/2])

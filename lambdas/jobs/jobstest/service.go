@@ -26,6 +26,8 @@ type Service interface {
 }
 
 // Refusal is an error that an operation of a JSONService answers with.
+//
+//nolint:errname // it is an answer of a service, which also is an error
 type Refusal struct {
 	Code, Message string
 	Status        int // of HTTP; 0 stands for 400
@@ -62,24 +64,6 @@ func (s JSONService) Fail(w http.ResponseWriter, status int, code string) {
 	s.refuse(w, Refusal{Code: code, Message: "so says the script", Status: status})
 }
 
-func (s JSONService) refuse(w http.ResponseWriter, r Refusal) {
-	if r.Status == 0 {
-		r.Status = http.StatusBadRequest
-	}
-	s.answer(w, r.Status, map[string]string{"__type": r.Code, "message": r.Message})
-}
-
-func (s JSONService) answer(w http.ResponseWriter, status int, body any) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		status, text = http.StatusInternalServerError, []byte(err.Error())
-	}
-	w.Header().Set("Content-Type", "application/x-amz-json-"+s.Version)
-	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	w.WriteHeader(status)
-	_, _ = w.Write(text) // a client that is gone is no concern of the service
-}
-
 // ServeHTTP implements Service.
 func (s JSONService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in map[string]any
@@ -106,6 +90,24 @@ func (s JSONService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.answer(w, http.StatusOK, out)
 	}
+}
+
+func (s JSONService) refuse(w http.ResponseWriter, r Refusal) {
+	if r.Status == 0 {
+		r.Status = http.StatusBadRequest
+	}
+	s.answer(w, r.Status, map[string]string{"__type": r.Code, "message": r.Message})
+}
+
+func (s JSONService) answer(w http.ResponseWriter, status int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		status, text = http.StatusInternalServerError, []byte(err.Error())
+	}
+	w.Header().Set("Content-Type", "application/x-amz-json-"+s.Version)
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // a client that is gone is no concern of the service
 }
 
 // Job is a job of a scripted service.

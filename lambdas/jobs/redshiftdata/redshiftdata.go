@@ -71,8 +71,8 @@ func (*Driver) Permissions() []jobs.Permission {
 		cluster   = "arn:${Partition}:redshift:${Region}:${Account}:cluster:${ClusterName}"
 		user      = "arn:${Partition}:redshift:${Region}:${Account}:dbuser:${ClusterName}/${DbUser}"
 		database  = "arn:${Partition}:redshift:${Region}:${Account}:dbname:${ClusterName}/${DbName}"
+		login     = "arn:${Partition}:secretsmanager:${Region}:${Account}:secret:${SecretId}"
 		workgroup = "arn:${Partition}:redshift-serverless:${Region}:${Account}:workgroup/${WorkgroupId}"
-		secret    = "arn:${Partition}:secretsmanager:${Region}:${Account}:secret:${SecretId}"
 	)
 	return []jobs.Permission{
 		{Action: "redshift-data:ExecuteStatement", For: jobs.MethodStart, Resource: cluster},
@@ -81,7 +81,7 @@ func (*Driver) Permissions() []jobs.Permission {
 		{Action: "redshift:GetClusterCredentials", For: jobs.MethodStart, Resource: database, Dependent: true},
 		{Action: "redshift:GetClusterCredentialsWithIAM", For: jobs.MethodStart, Resource: database, Dependent: true},
 		{Action: "redshift-serverless:GetCredentials", For: jobs.MethodStart, Resource: workgroup, Dependent: true},
-		{Action: "secretsmanager:GetSecretValue", For: jobs.MethodStart, Resource: secret, Dependent: true},
+		{Action: "secretsmanager:GetSecretValue", For: jobs.MethodStart, Resource: login, Dependent: true},
 		// A statement has no ARN.
 		{Action: "redshift-data:DescribeStatement", For: jobs.MethodDescribe, Resource: "*"},
 		{Action: "redshift-data:CancelStatement", For: jobs.MethodStop, Resource: "*"},
