@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,6 +28,10 @@ type Server struct {
 	process *exec.Cmd
 	stdin   io.Closer
 	url     string
+	socket  *http.Transport
+
+	closeOnce sync.Once
+	closeErr  error
 }
 
 // Start starts a server on a free port of the loopback interface. It ends with
@@ -49,7 +54,7 @@ func Start(ctx context.Context) (_ *Server, err error) {
 	if err := process.Start(); err != nil {
 		return nil, fmt.Errorf("start dynalite: %w: install Node.js 20 or later", err)
 	}
-	s := &Server{process: process, stdin: stdin}
+	s := &Server{process: process, stdin: stdin, socket: &http.Transport{MaxIdleConnsPerHost: 64}}
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	port, portErr := strconv.Atoi(strings.TrimSpace(line))
 	if err := errors.Join(err, portErr); err != nil {
@@ -62,9 +67,13 @@ func Start(ctx context.Context) (_ *Server, err error) {
 // URL is the endpoint.
 func (s *Server) URL() string { return s.url }
 
-// Close ends the process and waits for it.
+// Close ends the process and waits for it. Closing again does nothing.
 func (s *Server) Close() error {
-	return errors.Join(s.stdin.Close(), s.process.Wait())
+	s.closeOnce.Do(func() {
+		s.socket.CloseIdleConnections()
+		s.closeErr = errors.Join(s.stdin.Close(), s.process.Wait())
+	})
+	return s.closeErr
 }
 
 // ClientOptions are what a client is to see of the server.
@@ -78,7 +87,7 @@ type ClientOptions struct {
 
 // Client returns a client with the retries of the SDK.
 func (s *Server) Client(o ClientOptions) *dynamodb.Client {
-	var transport http.RoundTripper = http.DefaultTransport
+	var transport http.RoundTripper = s.socket
 	if o.Now != nil {
 		transport = dated{transport, o.Now}
 	}

@@ -33,6 +33,21 @@ func TestServer(t *testing.T) {
 	require.ErrorAs(t, err, &failed)
 
 	require.NoError(t, s.Close())
+	require.NoError(t, s.Close())
 	_, err = client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("records"), Key: item}, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
 	require.Error(t, err, "nothing is left of a closed server")
+}
+
+// Without Node.js tests fail, and say what they need.
+func TestNoNode(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	start := func() error {
+		_, err := dynalite.Start(t.Context())
+		return err
+	}
+	require.ErrorContains(t, start(), "install Node.js 20 or later", "if it was there once, to install the packages")
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "LocalAppData"} {
+		t.Setenv(name, t.TempDir())
+	}
+	require.ErrorContains(t, start(), "install Node.js 20 or later, which brings npm")
 }

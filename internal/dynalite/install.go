@@ -35,14 +35,14 @@ func install(ctx context.Context) (string, error) {
 	if _, err := os.Stat(folder); err == nil {
 		return folder, nil
 	}
-	if err := os.MkdirAll(root, 0o755); err != nil {
+	if err := os.MkdirAll(root, 0o750); err != nil {
 		return "", err
 	}
 	fresh, err := os.MkdirTemp(root, "installing-")
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(fresh)
+	defer os.RemoveAll(fresh) //nolint:errcheck // what stays of an installation that failed does no harm
 	for name, content := range map[string][]byte{"package.json": manifest, "package-lock.json": lock, "server.js": program} {
 		if err := os.WriteFile(filepath.Join(fresh, name), content, 0o600); err != nil {
 			return "", err

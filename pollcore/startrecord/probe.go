@@ -4,18 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"strconv"
+	"sync/atomic"
 	"time"
 )
 
-// probeKey is the key of the record that probes write. No execution has its ARN.
-var probeKey = Key{ExecutionARN: "arn:aws:states:probe:000000000000:execution:jobpoller:probe", Poller: "probe"}
+// probeKey is the key of the record that probes write: no execution has its
+// ARN. Each version of the JSON form has its own, since an older program could
+// not read a newer one's.
+var probeKey = Key{
+	ExecutionARN: "arn:aws:states:probe:000000000000:execution:jobpoller:probe",
+	Poller:       "probe", Scope: strconv.Itoa(Version),
+}
 
 // Probe finds out whether a store keeps its conditions: it creates one record
 // twice, and replaces it under a version that it does not have. A store that
 // takes either would let two functions start one job, as servers do that speak
-// S3 but ignore If-None-Match or If-Match. The error is then ErrConfiguration,
-// else what the store returned.
+// S3 but ignore If-None-Match or If-Match. The error is then ErrConfiguration
+// and names what is ignored, else what the store returned.
 func Probe(ctx context.Context, store Store) error {
 	rec := Record{Status: StatusUnknown, StartedAt: time.Unix(0, 0).UTC()}
 	if _, err := store.Create(ctx, probeKey, rec); err != nil && !errors.Is(err, ErrExists) {
@@ -28,45 +34,62 @@ func Probe(ctx context.Context, store Store) error {
 	case !errors.Is(err, ErrExists):
 		return err
 	}
-	switch _, err := store.Replace(ctx, probeKey, rec, "no such version"); {
+	switch _, err := store.Replace(ctx, probeKey, rec, `"no such version"`); {
 	case err == nil:
 		return fmt.Errorf("%w: %s was replaced under a version that it did not have: the store ignores the condition of a write (If-Match), "+
-			"so a function could undo another's work; use a store that keeps it", ErrConfiguration, store.Location(probeKey))
+			"so two functions could take over one job; use a store that keeps it", ErrConfiguration, store.Location(probeKey))
 	case !errors.Is(err, ErrChanged):
 		return err
 	}
 	return nil
 }
 
-// Probed returns the store with a probe before its first Create. A probe that
-// gets no answer is repeated before the next; one that failed for good fails
-// every Create. It is for stores behind an endpoint of one's own.
-func Probed(store Store) Store { return &probed{Store: store} }
+// Probed returns the store with a probe before its first write. Until a probe
+// has succeeded each write makes one, so that a function recovers from an outage
+// or from a permission that was given late; then none is made any more. It is
+// for stores behind an endpoint of one's own.
+func Probed(store Store) Store {
+	return &probed{Store: store, turn: make(chan struct{}, 1)}
+}
 
 type probed struct {
 	Store
 
-	mu     sync.Mutex
-	done   bool
-	result error
+	passed atomic.Bool
+	turn   chan struct{} // held by who probes
 }
 
 func (p *probed) Create(ctx context.Context, key Key, rec Record) (Stored, error) {
-	if err := p.probe(ctx); err != nil {
+	if err := p.probe(ctx, key); err != nil {
 		return Stored{}, err
 	}
 	return p.Store.Create(ctx, key, rec)
 }
 
-func (p *probed) probe(ctx context.Context) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.done {
-		return p.result
+func (p *probed) Replace(ctx context.Context, key Key, rec Record, version string) (Stored, error) {
+	if err := p.probe(ctx, key); err != nil {
+		return Stored{}, err
+	}
+	return p.Store.Replace(ctx, key, rec, version)
+}
+
+func (p *probed) probe(ctx context.Context, key Key) error {
+	if p.passed.Load() {
+		return nil
+	}
+	if err := key.Validate(); err != nil {
+		return err
+	}
+	select {
+	case p.turn <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %s: waiting for the probe of the store: %w", ErrUnavailable, p.Location(key), ctx.Err())
+	}
+	defer func() { <-p.turn }()
+	if p.passed.Load() { // while this waited
+		return nil
 	}
 	err := Probe(ctx, p.Store)
-	if err == nil || errors.Is(err, ErrConfiguration) {
-		p.done, p.result = true, err
-	}
+	p.passed.Store(err == nil)
 	return err
 }

@@ -3,14 +3,17 @@ package startrecord_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/startrecordtest"
 )
 
 // careless is a store that ignores conditions, or does not answer.
@@ -65,27 +68,30 @@ func TestProbe(t *testing.T) {
 	require.ErrorIs(t, startrecord.Probe(ctx, good), context.Canceled)
 }
 
+// Until a probe has succeeded nothing but probes is written, and then no probe.
 func TestProbed(t *testing.T) {
 	t.Parallel()
 	rec := startrecord.Record{Status: startrecord.StatusStarting, StartedAt: time.Unix(1, 0)}
 	bad := &careless{Store: memstore.New(nil), noCreateCondition: true}
 	store := startrecord.Probed(bad)
-	for range 2 {
-		_, err := store.Create(t.Context(), key, rec)
-		require.ErrorIs(t, err, startrecord.ErrConfiguration)
-	}
-	require.Equal(t, 2, bad.creates, "it is probed once, and nothing else is written")
+	_, err := store.Create(t.Context(), key, rec)
+	require.ErrorIs(t, err, startrecord.ErrConfiguration)
+	_, err = store.Replace(t.Context(), key, rec, "x")
+	require.ErrorIs(t, err, startrecord.ErrConfiguration)
+	require.Equal(t, 4, bad.creates)
+	bad.noCreateCondition = false // somebody mends it
+	_, err = store.Replace(t.Context(), key, rec, "x")
+	require.ErrorIs(t, err, startrecord.ErrChanged)
 
-	// An outage is no answer: the next Create probes again, and only that.
 	shaky := &careless{Store: memstore.New(nil), outages: 1}
 	store = startrecord.Probed(shaky)
-	_, err := store.Create(t.Context(), key, rec)
+	_, err = store.Create(t.Context(), key, rec)
 	require.ErrorIs(t, err, startrecord.ErrUnavailable)
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
 			key := key
-			key.Scope = fmt.Sprint(i)
+			key.Scope = strconv.Itoa(i)
 			if _, err := store.Create(t.Context(), key, rec); err != nil {
 				t.Error(err)
 			}
@@ -93,4 +99,47 @@ func TestProbed(t *testing.T) {
 	}
 	all.Wait()
 	require.Equal(t, 1+2+8, shaky.creates)
+}
+
+func TestProbedConformance(t *testing.T) {
+	t.Parallel()
+	startrecordtest.RunWithClock(t, func(_ *testing.T, now func() time.Time) startrecord.Store {
+		return startrecord.Probed(memstore.New(now))
+	})
+}
+
+// Who waits for another's probe can give up.
+func TestProbedCanceled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		rec := startrecord.Record{Status: startrecord.StatusStarting, StartedAt: time.Unix(1, 0)}
+		release := make(chan struct{})
+		store := startrecord.Probed(&stuck{memstore.New(nil), release})
+		first := make(chan error)
+		go func() {
+			_, err := store.Create(t.Context(), key, rec)
+			first <- err
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := store.Create(ctx, key, rec)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, startrecord.ErrUnavailable)
+		require.ErrorContains(t, err, store.Location(key))
+		close(release)
+		require.NoError(t, <-first)
+	})
+}
+
+// stuck is a store whose writes wait for the release.
+type stuck struct {
+	startrecord.Store
+
+	release chan struct{}
+}
+
+func (s *stuck) Create(ctx context.Context, key startrecord.Key, rec startrecord.Record) (startrecord.Stored, error) {
+	<-s.release
+	return s.Store.Create(ctx, key, rec)
 }

@@ -3,12 +3,10 @@ package dynamostore_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
-	"net/http"
+	"fmt"
+	"maps"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,327 +23,151 @@ import (
 
 const table = "records"
 
-var key = startrecord.Key{ExecutionARN: "arn:aws:states:us-east-1:123456789012:execution:ExportOrders:run-1", Poller: "Export"}
+var key = startrecord.Key{
+	ExecutionARN: "arn:aws:states:us-east-1:123456789012:execution:ExportOrders:run-1",
+	Poller:       "Export",
+}
 
-// server is shared: every test has keys or a prefix of its own.
+// server is shared: every test has a prefix of its own.
 var server *dynalite.Server
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		var err error
 		if server, err = dynalite.Start(context.Background()); err == nil {
+			defer server.Close()
 			err = server.CreateTable(context.Background(), table, "key")
 		}
 		if err != nil {
-			panic(err)
+			fmt.Fprintln(os.Stderr, err)
+			return 1
 		}
-		defer server.Close()
 		return m.Run()
 	}())
 }
 
-func open(t *testing.T, client dynamostore.API) *dynamostore.Store {
-	t.Helper()
-	store, err := dynamostore.New(client, table, t.Name())
-	require.NoError(t, err)
-	return store
-}
-
-func record(generation int) startrecord.Record {
-	return startrecord.Record{
-		Status: startrecord.StatusStarting, Generation: generation, StartedAt: time.Unix(1_795_000_000, 0).UTC(),
-		ExpiresAt: time.Unix(1_800_000_000, 0).UTC(),
-	}
-}
-
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	startrecordtest.Run(t, func(t *testing.T) startrecord.Store {
+	startrecordtest.RunWithClock(t, func(t *testing.T, now func() time.Time) startrecord.Store {
 		t.Helper()
-		return open(t, server.Client(dynalite.ClientOptions{}))
+		return open(t, server.Client(dynalite.ClientOptions{Now: now}))
 	})
 }
 
-// wire notes the requests and answers some in the server's stead.
-type wire struct {
-	next http.RoundTripper
-
-	mu     sync.Mutex
-	seen   []string // operations
-	bodies []map[string]any
-	faults []fault // for the writes to come
-}
-
-type fault func(next http.RoundTripper, r *http.Request) (*http.Response, error)
-
-func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	r.Body = io.NopCloser(strings.NewReader(string(text)))
-	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
-	var body map[string]any
-	if err := json.Unmarshal(text, &body); err != nil {
-		return nil, err
-	}
-	w.mu.Lock()
-	w.seen, w.bodies = append(w.seen, operation), append(w.bodies, body)
-	var f fault
-	if operation == "PutItem" && len(w.faults) > 0 {
-		f, w.faults = w.faults[0], w.faults[1:]
-	}
-	w.mu.Unlock()
-	if f != nil {
-		return f(w.next, r)
-	}
-	return w.next.RoundTrip(r)
-}
-
-func (w *wire) take() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	seen := strings.Join(w.seen, " ")
-	w.seen, w.bodies = nil, nil
-	return seen
-}
-
-// on returns a store whose requests the wire sees.
-func on(t *testing.T, w *wire, set ...func(*dynamodb.Options)) *dynamostore.Store {
-	t.Helper()
-	client := server.Client(dynalite.ClientOptions{Transport: func(next http.RoundTripper) http.RoundTripper {
-		w.next = next
-		return w
-	}})
-	prompt := append([]func(*dynamodb.Options){func(o *dynamodb.Options) {
-		o.Retryer = noDelay{o.Retryer}
-	}}, set...)
-	return open(t, dynamodb.New(client.Options(), prompt...))
-}
-
-// noDelay is the SDK's retryer without its pauses.
-type noDelay struct{ aws.Retryer }
-
-func (noDelay) RetryDelay(int, error) (time.Duration, error) { return 0, nil }
-
-func answer(status int, code string) fault {
-	return func(_ http.RoundTripper, r *http.Request) (*http.Response, error) {
-		return &http.Response{
-			StatusCode: status, Request: r, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}, "Date": {time.Now().UTC().Format(http.TimeFormat)}},
-			Body: io.NopCloser(strings.NewReader(`{"__type": "com.amazonaws.dynamodb.v20120810#` + code + `", "message": "said the server"}`)),
-		}, nil
-	}
-}
-
-func reset(http.RoundTripper, *http.Request) (*http.Response, error) {
-	return nil, errors.New("connection reset by peer")
-}
-
-// commit lets the write be made before the fault.
-func commit(f fault) fault {
-	return func(next http.RoundTripper, r *http.Request) (*http.Response, error) {
-		response, err := next.RoundTrip(r)
-		if err != nil {
-			return nil, err
-		}
-		if err := response.Body.Close(); err != nil {
-			return nil, err
-		}
-		return f(next, r)
-	}
-}
-
-func times(n int, f fault) []fault {
-	faults := make([]fault, n)
-	for i := range faults {
-		faults[i] = f
-	}
-	return faults
-}
-
-// Whatever the server answers to a write, the store says whether it was made.
-func TestUnclearAnswers(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name     string
-		faults   []fault
-		want     error // nil: the write was made
-		requests string
-	}{
-		{"well", nil, nil, "GetItem PutItem"},
-		{"500 and then well", times(1, answer(500, "InternalServerError")), nil, "GetItem PutItem PutItem"},
-		{"throttled and then well", times(1, answer(400, "ProvisionedThroughputExceededException")), nil, "GetItem PutItem PutItem"},
-		{"throttled to the end", times(3, answer(400, "ThrottlingException")), startrecord.ErrUnavailable, "GetItem PutItem PutItem PutItem GetItem"},
-		{"reset to the end", times(3, reset), startrecord.ErrUnavailable, "GetItem PutItem PutItem PutItem GetItem"},
-		// The client sends the write again and is told that the condition does
-		// not hold, although it won.
-		{"made, then 500", times(1, commit(answer(500, "InternalServerError"))), nil, "GetItem PutItem PutItem GetItem"},
-		{"made, then reset", times(1, commit(reset)), nil, "GetItem PutItem PutItem GetItem"},
-		{"made, then reset to the end", append(times(1, commit(reset)), times(2, reset)...), nil, "GetItem PutItem PutItem PutItem GetItem"},
-		{"a condition that is said not to hold", times(1, answer(400, "ConditionalCheckFailedException")), startrecord.ErrUnavailable, "GetItem PutItem GetItem"},
-		{"denied", times(1, answer(400, "AccessDeniedException")), startrecord.ErrConfiguration, "GetItem PutItem"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			w := &wire{faults: tt.faults}
-			store := on(t, w)
-			created, err := store.Create(t.Context(), key, record(1))
-			require.Equal(t, tt.requests, w.take())
-			if tt.want != nil {
-				require.ErrorIs(t, err, tt.want)
-				require.ErrorContains(t, err, store.Location(key))
-				_, err = store.Load(t.Context(), key)
-				require.ErrorIs(t, err, startrecord.ErrNotFound)
-				return
-			}
-			require.NoError(t, err)
-			loaded, err := store.Load(t.Context(), key)
-			require.NoError(t, err)
-			require.Equal(t, created.Version, loaded.Version)
-			w.take()
-
-			w.mu.Lock()
-			w.faults = tt.faults
-			w.mu.Unlock()
-			replaced, err := store.Replace(t.Context(), key, record(2), created.Version)
-			require.NoError(t, err)
-			require.Equal(t, strings.TrimPrefix(tt.requests, "GetItem "), w.take())
-			require.Equal(t, 2, replaced.Record.Generation)
-		})
-	}
-}
-
-// What goes over the wire is what the docs promise.
+// What is sent is what the docs promise: a Load is one GetItem, a write one
+// GetItem and one PutItem.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	w := &wire{}
-	store := on(t, w)
+	store := openOn(t, w)
+	path := t.Name() + "/" + key.Path()
+	attribute := func(kind, value string) map[string]any { return map[string]any{kind: value} }
+	load := request{"GetItem", map[string]any{
+		"TableName": table, "Key": map[string]any{"key": attribute("S", path)}, "ConsistentRead": true,
+	}}
+	clock := request{"GetItem", map[string]any{
+		"TableName": table, "Key": map[string]any{"key": attribute("S", path)},
+		"ProjectionExpression": "#key", "ExpressionAttributeNames": map[string]any{"#key": "key"},
+	}}
+	// put is the write of what was stored under a condition.
+	put := func(stored startrecord.Stored, rest map[string]any) request {
+		body, err := json.Marshal(stored.Record)
+		require.NoError(t, err)
+		item := map[string]any{
+			"key": attribute("S", path), "record": attribute("S", string(body)),
+			"version": attribute("S", stored.Version), "writtenAt": attribute("N", "<seconds>"),
+		}
+		if !stored.Record.ExpiresAt.IsZero() {
+			item["expiresAt"] = attribute("N", fmt.Sprint(stored.Record.ExpiresAt.Unix()))
+		}
+		rest["TableName"], rest["Item"], rest["ReturnValuesOnConditionCheckFailure"] = table, item, "ALL_OLD"
+		return request{"PutItem", rest}
+	}
+	taken := func() []request {
+		requests := w.take()
+		for _, r := range requests {
+			if item, ok := r.input["Item"].(map[string]any); ok {
+				require.Regexp(t, `^\d{10}$`, item["writtenAt"].(map[string]any)["N"])
+				item["writtenAt"] = attribute("N", "<seconds>")
+			}
+		}
+		return requests
+	}
+
 	created, err := store.Create(t.Context(), key, record(1))
 	require.NoError(t, err)
-	path := t.Name() + "/" + key.Path()
-	require.Equal(t, map[string]any{
-		"TableName": table, "ConsistentRead": true, "Key": map[string]any{"key": map[string]any{"S": path}},
-	}, w.bodies[0])
-	put := w.bodies[1]
-	require.Equal(t, "attribute_not_exists(#key)", put["ConditionExpression"])
-	require.Equal(t, "ALL_OLD", put["ReturnValuesOnConditionCheckFailure"])
-	item := put["Item"].(map[string]any)
-	require.Equal(t, map[string]any{"S": path}, item["key"])
-	require.Equal(t, map[string]any{"N": "1800000000"}, item["expiresAt"])
-	require.Equal(t, map[string]any{"S": created.Record.Nonce}, item["version"])
-	require.Contains(t, item["record"].(map[string]any)["S"], `"status":"STARTING"`)
-	w.take()
+	require.Equal(t, created.Record.Nonce, created.Version)
+	creation := put(created, map[string]any{
+		"ConditionExpression": "attribute_not_exists(#key)", "ExpressionAttributeNames": map[string]any{"#key": "key"},
+	})
+	require.Equal(t, []request{clock, creation}, taken())
 
-	_, err = store.Replace(t.Context(), key, record(2), created.Version)
-	require.NoError(t, err)
-	require.Equal(t, "#version = :version", w.bodies[0]["ConditionExpression"])
-	require.Equal(t, "PutItem", w.take())
 	_, err = store.Load(t.Context(), key)
 	require.NoError(t, err)
-	require.Equal(t, "GetItem", w.take())
+	require.Equal(t, []request{load}, taken())
 
-	noExpiry := record(1)
-	noExpiry.ExpiresAt = time.Time{}
-	other := key
-	other.Scope = "other"
-	_, err = store.Create(t.Context(), other, noExpiry)
+	lasting := record(2)
+	lasting.ExpiresAt = time.Time{}
+	replaced, err := store.Replace(t.Context(), key, lasting, created.Version)
 	require.NoError(t, err)
-	require.NotContains(t, w.bodies[1]["Item"], "expiresAt")
+	require.Equal(t, []request{clock, put(replaced, map[string]any{
+		"ConditionExpression": "#version = :version", "ExpressionAttributeNames": map[string]any{"#version": "version"},
+		"ExpressionAttributeValues": map[string]any{":version": attribute("S", created.Version)},
+	})}, taken())
+
+	_, err = store.Create(t.Context(), key, record(3))
+	require.ErrorIs(t, err, startrecord.ErrExists)
+	require.Equal(t, "GetItem PutItem GetItem", w.operations(), "dynalite does not send the item along")
+	w.fail(returningItem(func(item string) string { return strings.ReplaceAll(item, `\"nonce\":\"`, `\"nonce\":\"not `) }))
+	_, err = store.Create(t.Context(), key, record(3))
+	require.ErrorIs(t, err, startrecord.ErrExists)
+	require.Equal(t, "GetItem PutItem", w.operations(), "DynamoDB does")
 }
 
-// DynamoDB sends the item along with a failed condition, and spares a read;
-// dynalite does not.
-func TestItemOfAFailedCondition(t *testing.T) {
+// Until DynamoDB deletes it, which takes days, a record that has expired counts.
+func TestExpired(t *testing.T) {
 	t.Parallel()
-	for _, mine := range []bool{true, false} {
-		w := &wire{}
-		store := on(t, w)
-		key := key
-		key.Scope = map[bool]string{true: "mine", false: "another's"}[mine]
-		created, err := store.Create(t.Context(), key, record(1))
-		require.NoError(t, err)
-		w.take()
-		w.faults = []fault{func(next http.RoundTripper, r *http.Request) (*http.Response, error) {
-			var put struct{ Item json.RawMessage }
-			text, err := io.ReadAll(r.Body)
-			if err != nil {
-				return nil, err
-			}
-			if err := json.Unmarshal(text, &put); err != nil {
-				return nil, err
-			}
-			item := string(put.Item)
-			if !mine {
-				item = strings.ReplaceAll(item, `\"nonce\":\"`, `\"nonce\":\"not `)
-			}
-			response, err := answer(400, "ConditionalCheckFailedException")(next, r)
-			response.Body = io.NopCloser(strings.NewReader(
-				`{"__type": "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException", "message": "no", "Item": ` + item + `}`))
-			return response, err
-		}}
-		replaced, err := store.Replace(t.Context(), key, record(2), created.Version)
-		require.Equal(t, "PutItem", w.take())
-		if mine {
-			require.NoError(t, err)
-			require.Equal(t, 2, replaced.Record.Generation)
-		} else {
-			require.ErrorIs(t, err, startrecord.ErrChanged)
-		}
-	}
+	store := openOn(t, &wire{})
+	rec := record(1)
+	rec.ExpiresAt = time.Now().Add(-time.Hour)
+	created, err := store.Create(t.Context(), key, rec)
+	require.NoError(t, err)
+	_, err = store.Create(t.Context(), key, rec)
+	require.ErrorIs(t, err, startrecord.ErrExists)
+	loaded, err := store.Load(t.Context(), key)
+	require.NoError(t, err)
+	require.Equal(t, created.Record, loaded.Record)
+	_, err = store.Replace(t.Context(), key, rec, created.Version)
+	require.NoError(t, err)
 }
 
-// The age is that on the server's clock, whatever this machine's shows.
-func TestAge(t *testing.T) {
+// The largest item that DynamoDB takes is written, and with one more byte it is
+// refused before anything is sent.
+func TestItemSize(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC)
-	client := server.Client(dynalite.ClientOptions{Now: func() time.Time { return now }})
-	store := open(t, client)
-	created, err := store.Create(t.Context(), key, record(1))
+	const limit = 400 << 10
+	w := &wire{}
+	store := openOn(t, w)
+	sized := func(n int) startrecord.Record {
+		rec := record(1)
+		rec.Result = json.RawMessage(`"` + strings.Repeat("x", n) + `"`)
+		return rec
+	}
+	refused := func(n int) (size int) {
+		_, err := store.Create(t.Context(), key, sized(n))
+		require.Error(t, err)
+		_, of, _ := strings.Cut(err.Error(), store.Location(key))
+		_, scanErr := fmt.Sscanf(of, " cannot be written: its item would have %d bytes, and DynamoDB takes at most 409600", &size)
+		require.NoError(t, scanErr, "%v", err)
+		require.Empty(t, w.take())
+		return size
+	}
+	fits := 2*limit - refused(limit)
+	require.Equal(t, limit+1, refused(fits+1))
+	created, err := store.Create(t.Context(), key, sized(fits))
 	require.NoError(t, err)
-	age := func(store startrecord.Store) time.Duration {
-		loaded, err := store.Load(t.Context(), key)
-		require.NoError(t, err)
-		return loaded.Age.Round(time.Second)
-	}
-	require.Zero(t, age(store))
-	now = now.Add(65 * time.Second)
-	require.Equal(t, 65*time.Second, age(store))
-	require.Equal(t, 65*time.Second, age(open(t, client)), "of another process")
-
-	// A version that was kept is enough: the clock is read first.
-	now = now.Add(time.Hour)
-	_, err = open(t, client).Replace(t.Context(), key, record(2), created.Version)
+	_, err = store.Replace(t.Context(), key, sized(fits), created.Version)
 	require.NoError(t, err)
-	require.Zero(t, age(store))
-	now = now.Add(7 * time.Second)
-	require.Equal(t, 7*time.Second, age(store))
-	now = now.Add(-time.Hour) // a clock that goes back
-	require.Zero(t, age(store))
-}
-
-func TestMisconfigured(t *testing.T) {
-	t.Parallel()
-	require.NoError(t, server.CreateTable(t.Context(), "other-key", "id"))
-	for name, want := range map[string]string{
-		"missing":   `table "missing" does not exist in this region; create it, with the partition key "key" (a string)`,
-		"other-key": `table "other-key" does not have the form of start records`,
-	} {
-		store, err := dynamostore.New(server.Client(dynalite.ClientOptions{}), name, "")
-		require.NoError(t, err)
-		_, err = store.Create(t.Context(), key, record(1))
-		require.ErrorIs(t, err, startrecord.ErrConfiguration)
-		require.ErrorContains(t, err, want)
-		_, err = store.Load(t.Context(), key)
-		require.ErrorContains(t, err, want)
-		_, err = store.Replace(t.Context(), key, record(1), "a version")
-		require.ErrorContains(t, err, want)
-	}
-	for _, code := range []string{"UnrecognizedClientException", "ExpiredTokenException"} {
-		_, err := on(t, &wire{faults: times(1, answer(400, code))}).Create(t.Context(), startrecord.Key{ExecutionARN: key.ExecutionARN, Poller: code}, record(1))
-		require.ErrorIs(t, err, startrecord.ErrConfiguration)
-		require.ErrorContains(t, err, "the AWS credentials are not valid")
-	}
 }
 
 // What somebody else put there is no record, and is not written over.
@@ -353,22 +175,26 @@ func TestForeignItem(t *testing.T) {
 	t.Parallel()
 	client := server.Client(dynalite.ClientOptions{})
 	store := open(t, client)
-	put := func(attributes map[string]types.AttributeValue) {
-		attributes["key"] = &types.AttributeValueMemberS{Value: t.Name() + "/" + key.Path()}
-		_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: attributes})
-		require.NoError(t, err)
-	}
-	s := func(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
-	for _, attributes := range []map[string]types.AttributeValue{
-		{},
-		{"record": s("{}"), "version": s("v"), "writtenAt": s("now")},
-		{"record": s("{}"), "version": s("v"), "writtenAt": &types.AttributeValueMemberN{Value: "1.5"}},
-		{"record": s("{}"), "version": s("v"), "writtenAt": &types.AttributeValueMemberN{Value: "1"}},
+	s := func(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
+	n := func(value string) types.AttributeValue { return &types.AttributeValueMemberN{Value: value} }
+	for _, tt := range []struct {
+		attributes map[string]types.AttributeValue
+		want       string
+	}{
+		{map[string]types.AttributeValue{}, `expected the attributes "record" and "version" (strings) and "writtenAt" (a number)`},
+		{map[string]types.AttributeValue{"record": s("{}"), "version": s("v"), "writtenAt": s("1")}, `"writtenAt" (a number)`},
+		{map[string]types.AttributeValue{"record": s("{}"), "version": n("1"), "writtenAt": n("1")}, `"version" (strings)`},
+		{map[string]types.AttributeValue{"record": s("{}"), "version": s("v"), "writtenAt": n("1.5")}, `expected epoch seconds in the attribute "writtenAt", found 1.5`},
+		{map[string]types.AttributeValue{"record": s("{}"), "version": s("v"), "writtenAt": n("1")}, `member "status" is missing`},
 	} {
-		put(attributes)
-		_, err := store.Load(t.Context(), key)
+		put := item(t, key)
+		maps.Copy(put, tt.attributes)
+		_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: put})
+		require.NoError(t, err)
+		_, err = store.Load(t.Context(), key)
 		require.ErrorIs(t, err, startrecord.ErrMalformed)
 		require.ErrorContains(t, err, store.Location(key))
+		require.ErrorContains(t, err, tt.want)
 		_, err = store.Create(t.Context(), key, record(1))
 		require.ErrorIs(t, err, startrecord.ErrMalformed)
 	}
@@ -376,30 +202,75 @@ func TestForeignItem(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ table, prefix, want string }{
-		{"", "", "is not a table's name"},
-		{"a", "", "is not a table's name"},
-		{"my table", "", "is not a table's name"},
-		{table, strings.Repeat("x", 2000), "the prefix has 2000 bytes"},
+	for _, tt := range []struct {
+		table, prefix string
+		want          []string
+	}{
+		{"", "", []string{`"" is not a table's name`}},
+		{"ab", "", []string{"is not a table's name"}},
+		{"my table", "", []string{"is not a table's name"}},
+		{"arn:aws:dynamodb:us-east-1:123456789012:index/records", "", []string{"nor its ARN"}},
+		{table, strings.Repeat("x", 1269), []string{"the prefix has 1269 bytes; at most 1268"}},
+		{table, "/a", []string{"starts with a slash"}},
+		{"", "a/../b", []string{"is not a table's name", `".." segment`}},
 	} {
 		_, err := dynamostore.New(nil, tt.table, tt.prefix)
 		require.ErrorIs(t, err, startrecord.ErrConfiguration)
-		require.ErrorContains(t, err, tt.want)
+		for _, want := range tt.want {
+			require.ErrorContains(t, err, want)
+		}
 	}
-	store, err := dynamostore.New(nil, "arn:aws:dynamodb:us-east-1:123456789012:table/records", "team/")
-	require.NoError(t, err)
-	require.Equal(t, "dynamodb://arn:aws:dynamodb:us-east-1:123456789012:table/records/team/"+key.Path(), store.Location(key))
 }
 
-func TestServerGone(t *testing.T) {
+func TestLocation(t *testing.T) {
 	t.Parallel()
-	store := open(t, dynamodb.New(server.Client(dynalite.ClientOptions{}).Options(), func(o *dynamodb.Options) {
-		o.BaseEndpoint, o.RetryMaxAttempts = aws.String("http://127.0.0.1:1"), 1
-	}))
-	_, err := store.Create(t.Context(), key, record(1))
-	require.ErrorIs(t, err, startrecord.ErrUnavailable)
-	_, err = store.Load(t.Context(), key)
-	require.ErrorIs(t, err, startrecord.ErrUnavailable)
-	_, err = store.Replace(t.Context(), key, record(1), "a version")
-	require.ErrorIs(t, err, startrecord.ErrUnavailable)
+	const arn = "arn:aws:dynamodb:us-east-1:123456789012:table/records"
+	for _, tt := range []struct{ table, prefix, want string }{
+		{table, "", "dynamodb://records/"},
+		{table, "team", "dynamodb://records/team/"},
+		{arn, "team/a/", "dynamodb://" + arn + "/team/a/"},
+	} {
+		store, err := dynamostore.New(nil, tt.table, tt.prefix)
+		require.NoError(t, err)
+		require.Equal(t, tt.want+key.Path(), store.Location(key))
+	}
+}
+
+// The longest prefix leaves room for the longest path.
+func TestLongestKey(t *testing.T) {
+	t.Parallel()
+	longest := startrecord.Key{
+		ExecutionARN: "arn:aws:states:us-east-1:123456789012:execution:" + strings.Repeat("m", 80) + ":" + strings.Repeat("n", 126),
+		Poller:       strings.Repeat("p", 255),
+		Scope:        strings.Repeat("s", 255),
+	}
+	store, err := dynamostore.New(server.Client(dynalite.ClientOptions{}), table, strings.Repeat("p", 1268))
+	require.NoError(t, err)
+	_, err = store.Create(t.Context(), longest, record(1))
+	require.NoError(t, err)
+	_, err = store.Load(t.Context(), longest)
+	require.NoError(t, err)
+}
+
+// open returns a store with a prefix of the test's own.
+func open(t *testing.T, client dynamostore.API) *dynamostore.Store {
+	t.Helper()
+	store, err := dynamostore.New(client, table, t.Name())
+	require.NoError(t, err)
+	return store
+}
+
+// item is the primary key of a record in the store that open returns.
+func item(t *testing.T, key startrecord.Key) map[string]types.AttributeValue {
+	t.Helper()
+	return map[string]types.AttributeValue{"key": &types.AttributeValueMemberS{Value: t.Name() + "/" + key.Path()}}
+}
+
+func record(generation int) startrecord.Record {
+	return startrecord.Record{
+		Status:     startrecord.StatusStarting,
+		Generation: generation,
+		StartedAt:  time.Date(2026, 11, 20, 9, 30, 15, 0, time.UTC),
+		ExpiresAt:  time.Date(2026, 12, 24, 0, 0, 0, 0, time.UTC),
+	}
 }

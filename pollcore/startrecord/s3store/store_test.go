@@ -25,11 +25,19 @@ const location = "s3://records/executions/arn:aws:states:us-east-1:123456789012:
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	for name, dir := range map[string]string{"memory": "", "folder": t.TempDir()} {
+	for name, dir := range map[string]func(t *testing.T) string{
+		"memory": func(*testing.T) string { return "" },
+		"folder": func(t *testing.T) string {
+			t.Helper()
+			return t.TempDir()
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := start(t, embeddeds3.Options{Dir: dir})
-			startrecordtest.Run(t, func(t *testing.T) startrecord.Store { return open(t, server.Client()) })
+			startrecordtest.RunWithClock(t, func(t *testing.T, now func() time.Time) startrecord.Store {
+				t.Helper()
+				return open(t, start(t, embeddeds3.Options{Dir: dir(t), Now: now}).Client())
+			})
 		})
 	}
 }
@@ -58,31 +66,6 @@ func TestRequests(t *testing.T) {
 
 	require.Equal(t, "/"+bucket+"/executions/"+key.Path(), wire.path)
 	require.Equal(t, location, store.Location(key))
-}
-
-// A lease is judged by the server's clock alone, whatever the client's says.
-func TestAgeIsTheServers(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2031, 3, 1, 8, 0, 0, 0, time.UTC)
-	server := start(t, embeddeds3.Options{Now: func() time.Time { return now }})
-	store := open(t, server.DirectClient())
-	created, err := store.Create(t.Context(), key, record(1))
-	require.NoError(t, err)
-
-	age := func() time.Duration {
-		loaded, err := store.Load(t.Context(), key)
-		require.NoError(t, err)
-		return loaded.Age
-	}
-	require.Zero(t, age())
-	now = now.Add(17 * time.Minute)
-	require.Equal(t, 17*time.Minute, age())
-	_, err = store.Replace(t.Context(), key, record(2), created.Version)
-	require.NoError(t, err)
-	now = now.Add(2 * time.Second)
-	require.Equal(t, 2*time.Second, age())
-	now = now.Add(-time.Hour)
-	require.Zero(t, age())
 }
 
 func TestNewRefusesNames(t *testing.T) {

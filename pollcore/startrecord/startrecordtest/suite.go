@@ -1,9 +1,9 @@
-// Package startrecordtest is the conformance suite of startrecord.Store: of the
-// stores of this module, and for stores of your own.
+// Package startrecordtest is the conformance suite of startrecord.Store: for the
+// stores of this module, and for those of your own. A store that passes keeps the
+// promise that a job is started at most once.
 //
-//	func TestConformance(t *testing.T) {
-//		startrecordtest.Run(t, func(t *testing.T) startrecord.Store { return mystore.New(t.Context(), endpoint) })
-//	}
+// It writes records for executions that do not exist, under keys that were not
+// used before, and deletes none: give it a bucket, table or prefix for tests.
 package startrecordtest
 
 import (
@@ -20,37 +20,56 @@ import (
 )
 
 // Run tests that the stores which open returns behave as startrecord.Store
-// says. Open is called once a subtest, several at a time; it may return the
-// same store each time, since every subtest uses keys of its own. The store
-// must be reachable: no fault is injected.
+// says, but for the ages of their records. Open is called once a subtest,
+// several at a time; it may return the same store each time, since every
+// subtest uses keys of its own. The store must be reachable: no fault is
+// injected.
 func Run(t *testing.T, open func(t *testing.T) startrecord.Store) {
 	t.Helper()
-	tests := []struct {
-		name string
-		test func(t *testing.T, store startrecord.Store)
-	}{
-		{"Create", testCreate},
-		{"CreateExists", testCreateExists},
-		{"LoadNotFound", testLoadNotFound},
-		{"Replace", testReplace},
-		{"ReplaceStale", testReplaceStale},
-		{"ReplaceNotFound", testReplaceNotFound},
-		{"ReplaceNoVersion", testReplaceNoVersion},
-		{"EqualWritesDiffer", testEqualWritesDiffer},
-		{"Fields", testFields},
-		{"Sizes", testSizes},
-		{"Keys", testKeys},
-		{"InvalidKey", testInvalidKey},
-		{"InvalidRecord", testInvalidRecord},
-		{"Location", testLocation},
-		{"Canceled", testCanceled},
-		{"ConcurrentCreate", testConcurrentCreate},
-		{"ConcurrentReplace", testConcurrentReplace},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+	for name, test := range map[string]func(t *testing.T, store startrecord.Store){
+		"Create":            testCreate,
+		"CreateExists":      testCreateExists,
+		"LoadNotFound":      testLoadNotFound,
+		"Replace":           testReplace,
+		"ReplaceStale":      testReplaceStale,
+		"ReplaceNotFound":   testReplaceNotFound,
+		"ReplaceNoVersion":  testReplaceNoVersion,
+		"EqualWritesDiffer": testEqualWritesDiffer,
+		"Fields":            testFields,
+		"Sizes":             testSizes,
+		"Keys":              testKeys,
+		"InvalidKey":        testInvalidKey,
+		"InvalidRecord":     testInvalidRecord,
+		"Location":          testLocation,
+		"Canceled":          testCanceled,
+		"ConcurrentCreate":  testConcurrentCreate,
+		"ConcurrentReplace": testConcurrentReplace,
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tt.test(t, open(t))
+			test(t, open(t))
+		})
+	}
+}
+
+// RunWithClock is Run, and tests the ages of records too. It is for a store
+// whose server can be given a clock: now, which may jump, and which several
+// goroutines call at once. Leases are as good as these ages.
+func RunWithClock(t *testing.T, open func(t *testing.T, now func() time.Time) startrecord.Store) {
+	t.Helper()
+	Run(t, func(t *testing.T) startrecord.Store {
+		t.Helper()
+		return open(t, time.Now)
+	})
+	for name, test := range map[string]func(t *testing.T, store startrecord.Store, c *clock){
+		"Age":           testAge,
+		"AgeOfOldWrite": testAgeOfOldWrite,
+		"AgeBackwards":  testAgeBackwards,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &clock{now: time.Date(2031, 3, 1, 8, 0, 0, 0, time.UTC)}
+			test(t, open(t, c.Now), c)
 		})
 	}
 }

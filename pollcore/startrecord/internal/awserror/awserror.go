@@ -19,15 +19,15 @@ import (
 // of the codes and HTTP statuses that the service has of its own, and returns
 // the empty string for those that pass.
 func Mark(err error, location string, refused func(code string, status int) string) error {
-	if todo := Todo(err, refused); todo != "" {
+	if todo := hint(err, refused); todo != "" {
 		return fmt.Errorf("%w: %s: %s: %w", startrecord.ErrConfiguration, location, todo, err)
 	}
 	return fmt.Errorf("%w: %s: %w", startrecord.ErrUnavailable, location, err)
 }
 
-// Todo returns what to do about an error that does not pass by itself, and the
+// hint returns what to do about an error that does not pass by itself, and the
 // empty string for one that may.
-func Todo(err error, refused func(code string, status int) string) string {
+func hint(err error, refused func(code string, status int) string) string {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return ""
 	}
@@ -42,28 +42,30 @@ func Todo(err error, refused func(code string, status int) string) string {
 	if !answered {
 		return "the request could not be made; check the region and the endpoint"
 	}
-	switch Code(err) {
+	switch code(err) {
 	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", // of S3
 		"UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException", "MissingAuthenticationTokenException":
 		return "the AWS credentials are not valid; renew them"
 	case "RequestTimeTooSkewed":
 		return "the clock of this machine is wrong; set it"
 	}
-	switch status := response.HTTPStatusCode(); status {
-	case http.StatusRequestTimeout, http.StatusConflict, http.StatusPreconditionFailed, http.StatusTooManyRequests:
+	switch status := response.HTTPStatusCode(); {
+	case status < http.StatusMultipleChoices: // a good answer that was cut
 		return ""
-	case http.StatusNotImplemented:
+	case status == http.StatusRequestTimeout, status == http.StatusConflict,
+		status == http.StatusPreconditionFailed, status == http.StatusTooManyRequests:
+		return ""
+	case status == http.StatusNotImplemented:
 		return "the endpoint does not implement what start records need; use another one"
+	case status >= http.StatusInternalServerError:
+		return ""
 	default:
-		if status >= http.StatusInternalServerError {
-			return ""
-		}
-		return refused(Code(err), status)
+		return refused(code(err), status)
 	}
 }
 
-// Code returns the code of an error of the service, or the empty string.
-func Code(err error) string {
+// code returns the code of an error of the service, or the empty string.
+func code(err error) string {
 	if apiError, ok := errors.AsType[smithy.APIError](err); ok {
 		return apiError.ErrorCode()
 	}
