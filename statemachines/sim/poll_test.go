@@ -85,7 +85,11 @@ func FuzzRun(f *testing.F) {
 				handlers[s.Task.Resource] = steps(failsWith("E", "c"), returns(`{"status": "RUNNING"}`), returns(`null`))
 			}
 		}
-		r, err := sim.Run(t.Context(), m, []byte(input), sim.Options{Handlers: handlers})
+		// A payload that grows with each of 25,000 events takes seconds, and a
+		// fuzzer takes a slow input for a hanging one.
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		r, err := sim.Run(ctx, m, []byte(input), sim.Options{Handlers: handlers})
 		if err != nil {
 			return
 		}
