@@ -260,8 +260,8 @@ func (d *Driver) call(ctx context.Context, method string, u *url.URL, headers ht
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err // without the URL
 	}
-	if errors.Is(err, ErrNotAllowed) {
-		return nil, fmt.Errorf("%s: %w", place(method, u), err)
+	if refused, ok := errors.AsType[*refusal](err); ok {
+		return nil, fmt.Errorf("%s: %w", place(method, u), refused)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", place(method, u), &smithyhttp.RequestSendError{Err: err})
@@ -276,10 +276,7 @@ func (d *Driver) redirect(next *http.Request, earlier []*http.Request) error {
 		return http.ErrUseLastResponse
 	}
 	if len(earlier) > maxRedirects {
-		return fmt.Errorf("%w: more than %d redirects", ErrNotAllowed, maxRedirects)
+		return refuse("more than %d redirects", maxRedirects)
 	}
-	if err := d.allowed.check(next.URL); err != nil {
-		return fmt.Errorf("redirected: %w", err)
-	}
-	return nil
+	return d.allowed.check(next.URL)
 }

@@ -19,6 +19,16 @@ import (
 // machine it runs on.
 var ErrNotAllowed = errors.New("not allowed")
 
+// refusal is an ErrNotAllowed. It has no other cause: that of a dial would make
+// it look like a connection that can be tried again.
+type refusal struct{ reason string }
+
+func (r *refusal) Error() string { return ErrNotAllowed.Error() + ": " + r.reason }
+
+func (*refusal) Unwrap() error { return ErrNotAllowed }
+
+func refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
+
 const dialTimeout = 10 * time.Second
 
 // servers are those that the driver may call.
@@ -70,18 +80,18 @@ func (a servers) check(u *url.URL) error {
 	case u.Scheme == "http" && a.loopback && isLoopback(name):
 		schemePort = "80"
 	case u.Scheme != "https":
-		return fmt.Errorf("%w: expected an https URL", ErrNotAllowed)
+		return refuse("expected an https URL")
 	}
 	if port == "" {
 		port = schemePort
 	}
 	switch {
 	case u.User != nil:
-		return fmt.Errorf("%w: the URL has a user or password, which do not belong there", ErrNotAllowed)
+		return refuse("the URL has a user or password, which do not belong there")
 	case u.Fragment != "":
-		return fmt.Errorf("%w: the URL has a fragment, which no server gets to see", ErrNotAllowed)
+		return refuse("the URL has a fragment, which no server gets to see")
 	case !slices.ContainsFunc(a.list, func(s server) bool { return s.matches(name, port, schemePort) }):
-		return fmt.Errorf("%w: the server of the URL is not on the list that %s sets", ErrNotAllowed, EnvHosts)
+		return refuse("the server of the URL is not on the list that %s sets", EnvHosts)
 	}
 	return nil
 }
@@ -120,7 +130,7 @@ var (
 func checkAddress(address string, local bool) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return fmt.Errorf("%w: address %q cannot be read", ErrNotAllowed, address)
+		return refuse("address %q cannot be read", address)
 	}
 	ip := ap.Addr().Unmap()
 	if nat64.Contains(ip) {
@@ -131,7 +141,7 @@ func checkAddress(address string, local bool) error {
 	case local && ip.IsLoopback():
 		return nil
 	case local || ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || awsLocal.Contains(ip.WithZone("")):
-		return fmt.Errorf("%w: the server's name leads to %s", ErrNotAllowed, ip)
+		return refuse("the server's name leads to %s", ip)
 	default:
 		return nil
 	}

@@ -1,11 +1,12 @@
 package httpjob
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
@@ -138,15 +139,15 @@ func parseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// evaluate returns the string or number that the expression finds.
+// evaluate returns the string or whole number that the expression finds. A
+// number that has lost digits would name another job.
 func evaluate(expression *jmespath.Program, document any) (string, error) {
 	value, err := expression.Eval(document)
-	text, isText := value.(string)
-	if number, ok := value.(json.Number); ok {
-		text, isText = number.String(), true
+	if number, ok := value.(float64); ok && number == math.Trunc(number) && math.Abs(number) < 1<<53 {
+		value = strconv.FormatFloat(number, 'f', -1, 64)
 	}
-	if err != nil || !isText || text == "" {
-		return "", errors.New("expected the expression in braces to find a string or number in the answer, found none")
+	if text, ok := value.(string); ok && err == nil && text != "" {
+		return text, nil
 	}
-	return text, nil
+	return "", errors.New("expected the expression in braces to find a string, or a whole number below 2^53, in the answer; found none")
 }
