@@ -6,8 +6,11 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/athenaquery"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/gluejob"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/redshiftdata"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/sfnexecution"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/transcribejob"
 )
 
 // Drivers returns the makers of all built-in drivers.
@@ -16,7 +19,10 @@ func Drivers() []jobs.Maker {
 		athenaquery.FromEnvironment,
 		dynamodbexport.FromEnvironment,
 		gluejob.FromEnvironment,
+		httpjob.FromEnvironment,
 		lambdajob.FromEnvironment,
 		redshiftdata.FromEnvironment,
+		sfnexecution.FromEnvironment,
+		transcribejob.FromEnvironment,
 	}
 }

@@ -63,11 +63,13 @@ func (*Driver) Idempotency(jobs.Request) jobs.Idempotency {
 	return jobs.Idempotency{Class: jobs.ByToken}
 }
 
-// Permissions implements jobs.Driver.
+// Permissions implements jobs.Driver. Without s3:ListBucket S3 says that access
+// to an object that is not there is denied.
 func (*Driver) Permissions() []jobs.Permission {
 	return []jobs.Permission{
 		{Action: "lambda:InvokeFunction", For: jobs.MethodStart, Resource: "arn:${Partition}:lambda:${Region}:${Account}:function:${FunctionName}"},
 		{Action: "s3:GetObject", For: jobs.MethodDescribe, Resource: "arn:${Partition}:s3:::${BucketName}/${ObjectName}"},
+		{Action: "s3:ListBucket", For: jobs.MethodDescribe, Resource: "arn:${Partition}:s3:::${BucketName}", Dependent: true},
 	}
 }
 
