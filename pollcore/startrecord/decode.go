@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -17,6 +18,9 @@ import (
 // Members that are not known are left out: a newer program may add some without
 // raising the version.
 func Decode(key Key, text []byte) (Record, error) {
+	if at := invalidUTF8(text); at >= 0 {
+		return Record{}, fmt.Errorf("%w: byte %d is not valid UTF-8", ErrMalformed, at)
+	}
 	d := decoder{text: text}
 	var rec Record
 	if err := json.Unmarshal(text, &d.members); err != nil || d.members == nil {
@@ -73,6 +77,9 @@ func encode(rec Record) ([]byte, error) {
 		if len(part.json) > 0 && !json.Valid(part.json) {
 			problems = append(problems, fmt.Errorf("%s is not valid JSON", part.name))
 		}
+		if at := invalidUTF8(part.json); at >= 0 { // a store may keep text alone
+			problems = append(problems, fmt.Errorf("%s is not valid JSON: byte %d is not valid UTF-8", part.name, at))
+		}
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
@@ -84,6 +91,19 @@ func encode(rec Record) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// invalidUTF8 returns the offset of the first byte of text that is not valid
+// UTF-8, or -1. Package json does not mind such bytes.
+func invalidUTF8(text []byte) int {
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			return at
+		}
+		at += size
+	}
+	return -1
 }
 
 // decoder reads the members of a record and gathers what is wrong. Only when

@@ -89,6 +89,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"another scope", `"poller"`, `"scope": "3", "poller"`, startrecord.ErrMalformed, []string{`/scope: expected ""`}},
 		{"several", `"generation": 2`, `"generation": "2", "leaseSeconds": []`, startrecord.ErrMalformed, []string{"/leaseSeconds"}},
 		{"cut", `"expiresAt": "2026-12-24T00:00:00Z"` + "\n}", ``, startrecord.ErrMalformed, []string{"not valid JSON"}},
+		{"not UTF-8", `"a1"`, "\"a\xff\"", startrecord.ErrMalformed, []string{"byte ", "is not valid UTF-8"}},
 		{"nothing", stored, ``, startrecord.ErrMalformed, []string{"not valid JSON"}},
 		{"null", stored, `null`, startrecord.ErrMalformed, []string{"1:1: expected an object, found null"}},
 		{"list", stored, ` []`, startrecord.ErrMalformed, []string{"1:2: expected an object, found an array"}},
@@ -116,6 +117,7 @@ func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		stored, `{"version":2}`, `{}`, `null`, `[`, ``, "\x00", `{"version":1,"version":1}`,
 		strings.Replace(stored, "1.50", `"\ud800<&>`+"\u2028"+`"`, 1), strings.Replace(stored, "Z", "+23:59", 2),
+		strings.Replace(stored, "1.50", "\"\xff\"", 1),
 	} {
 		f.Add([]byte(seed))
 	}

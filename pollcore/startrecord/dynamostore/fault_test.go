@@ -267,6 +267,31 @@ func TestWrongTable(t *testing.T) {
 	}
 }
 
+// A probe reaches the server, and tells one that ignores conditions.
+func TestProbed(t *testing.T) {
+	t.Parallel()
+	w := &wire{}
+	store := openOn(t, w)
+	probed := startrecord.Probed(store)
+	w.fail(times(3, careless)...)
+	_, err := probed.Create(t.Context(), key, record(1))
+	require.ErrorIs(t, err, startrecord.ErrConfiguration)
+	require.ErrorContains(t, err, "was created twice")
+	w.fail(nil, nil, careless)
+	_, err = probed.Create(t.Context(), key, record(1))
+	require.ErrorIs(t, err, startrecord.ErrConfiguration)
+	require.ErrorContains(t, err, "was replaced under a version that it did not have")
+	_, err = store.Load(t.Context(), key)
+	require.ErrorIs(t, err, startrecord.ErrNotFound, "nothing but the probe is written")
+
+	_, err = probed.Create(t.Context(), key, record(1))
+	require.NoError(t, err)
+	w.take()
+	_, err = probed.Create(t.Context(), key, record(1))
+	require.ErrorIs(t, err, startrecord.ErrExists)
+	require.Equal(t, "GetItem PutItem GetItem", w.operations(), "no probe any more")
+}
+
 func TestServerGone(t *testing.T) {
 	t.Parallel()
 	w := &wire{}

@@ -193,5 +193,22 @@ func returningItem(edit func(item string) string) fault {
 	}
 }
 
+// careless handles writes as a server does that ignores conditions.
+func careless(next http.RoundTripper, r *http.Request) (*http.Response, error) {
+	var put map[string]any
+	if err := json.NewDecoder(r.Body).Decode(&put); err != nil {
+		return nil, err
+	}
+	for _, member := range []string{"ConditionExpression", "ExpressionAttributeNames", "ExpressionAttributeValues"} {
+		delete(put, member)
+	}
+	body, err := json.Marshal(put)
+	if err != nil {
+		return nil, err
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return next.RoundTrip(r)
+}
+
 // times repeats a fault.
 func times(n int, f fault) []fault { return slices.Repeat([]fault{f}, n) }

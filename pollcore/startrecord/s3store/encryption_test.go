@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
@@ -24,39 +23,44 @@ func TestEncrypt(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	}})
-	const sse, kms = "X-Amz-Server-Side-Encryption", "X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id"
-	for _, tt := range []struct {
-		options  []s3store.Option
-		sse, kms string
+	const prefix = "X-Amz-Server-Side-Encryption"
+	for name, tt := range map[string]struct {
+		options []s3store.Option
+		want    [3]string // algorithm, KMS key, bucket key
 	}{
-		{nil, "", ""},
-		{[]s3store.Option{s3store.Encrypt("AES256", "")}, "AES256", ""},
-		{[]s3store.Option{s3store.Encrypt("aws:kms", "")}, "aws:kms", ""},
-		{[]s3store.Option{s3store.Encrypt("aws:kms:dsse", "alias/jobs")}, "aws:kms:dsse", "alias/jobs"},
+		"default":    {nil, [3]string{}},
+		"AES256":     {[]s3store.Option{s3store.Encrypt("AES256", "")}, [3]string{"AES256"}},
+		"KMS":        {[]s3store.Option{s3store.Encrypt("aws:kms", "")}, [3]string{"aws:kms"}},
+		"KMS twice":  {[]s3store.Option{s3store.Encrypt("aws:kms:dsse", "alias/jobs")}, [3]string{"aws:kms:dsse", "alias/jobs"}},
+		"bucket key": {[]s3store.Option{s3store.BucketKey(), s3store.Encrypt("aws:kms", "alias/jobs")}, [3]string{"aws:kms", "alias/jobs", "true"}},
 	} {
-		store, err := s3store.New(server.Client(), bucket, tt.sse+tt.kms, tt.options...)
+		sent := func() [3]string {
+			h := header.Load()
+			return [3]string{h.Get(prefix), h.Get(prefix + "-Aws-Kms-Key-Id"), h.Get(prefix + "-Bucket-Key-Enabled")}
+		}
+		store, err := s3store.New(server.Client(), bucket, name, tt.options...)
 		require.NoError(t, err)
 		created, err := store.Create(t.Context(), key, record(1))
 		require.NoError(t, err)
-		require.Equal(t, []string{tt.sse, tt.kms}, []string{header.Load().Get(sse), header.Load().Get(kms)})
+		require.Equal(t, tt.want, sent(), name)
 		_, err = store.Replace(t.Context(), key, record(2), created.Version)
 		require.NoError(t, err)
-		require.Equal(t, []string{tt.sse, tt.kms}, []string{header.Load().Get(sse), header.Load().Get(kms)})
+		require.Equal(t, tt.want, sent(), name)
 	}
 }
 
 func TestEncryptRefuses(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		sse, kms, want string
-	}{
-		{"aes", "", `"aes" is no server-side encryption; expected AES256, aws:kms or aws:kms:dsse`},
-		{"", "", `"" is no server-side encryption`},
-		{"AES256", "alias/jobs", "a KMS key needs the server-side encryption aws:kms"},
+	for want, options := range map[string][]s3store.Option{
+		`"aes" is no server-side encryption; expected AES256, aws:kms or aws:kms:dsse`:     {s3store.Encrypt("aes", "")},
+		`"" is no server-side encryption`:                                                  {s3store.Encrypt("", "")},
+		`a KMS key needs the server-side encryption aws:kms or aws:kms:dsse, not "AES256"`: {s3store.Encrypt("AES256", "alias/jobs")},
+		`a bucket key needs the server-side encryption aws:kms, not "aws:kms:dsse"`:        {s3store.Encrypt("aws:kms:dsse", ""), s3store.BucketKey()},
+		`a bucket key needs the server-side encryption aws:kms, not ""`:                    {s3store.BucketKey()},
 	} {
-		_, err := s3store.New(nil, "No_Bucket", "", s3store.Encrypt(types.ServerSideEncryption(tt.sse), tt.kms))
+		_, err := s3store.New(nil, "No_Bucket", "", options...)
 		require.ErrorIs(t, err, startrecord.ErrConfiguration)
-		require.ErrorContains(t, err, tt.want)
+		require.ErrorContains(t, err, want)
 		require.ErrorContains(t, err, "is not a bucket's name", "all problems at once")
 	}
 }

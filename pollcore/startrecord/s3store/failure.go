@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
@@ -26,6 +27,9 @@ func (s *Store) refused(code string, status int) string {
 		return ""
 	case "PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException":
 		return fmt.Sprintf("bucket %q is in another region; set AWS_REGION to it", s.bucket)
+	}
+	if strings.HasPrefix(code, "KMS.") {
+		return fmt.Sprintf("the KMS key of bucket %q cannot be used; it must exist in the bucket's region and be enabled", s.bucket)
 	}
 	if status == http.StatusUnauthorized || status == http.StatusForbidden {
 		return fmt.Sprintf("access denied; grant s3:GetObject and s3:PutObject on s3://%s/%s* and s3:ListBucket on the bucket "+

@@ -134,6 +134,8 @@ func TestMisconfigured(t *testing.T) {
 		{"denied without XML", refuse(403, ""), "access denied"},
 		{"bad key", refuse(403, "InvalidAccessKeyId"), "credentials are not valid"},
 		{"bad signature", refuse(403, "SignatureDoesNotMatch"), "credentials are not valid"},
+		{"key disabled", refuse(400, "KMS.DisabledException"), `KMS key of bucket "records" cannot be used`},
+		{"denied to encrypt", refuse(403, "AccessDenied"), "kms:GenerateDataKey and kms:Decrypt"},
 		{"clock", refuse(403, "RequestTimeTooSkewed"), "clock of this machine"},
 		{"expired", refuse(400, "ExpiredToken"), "credentials are not valid"},
 		{"region", refuse(301, "PermanentRedirect"), "set AWS_REGION"},

@@ -3,9 +3,7 @@ package s3store
 import (
 	"fmt"
 	"regexp"
-	"strings"
 
-	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/internal/folder"
 )
 
@@ -17,18 +15,14 @@ const maxKey = 1024
 var bucketName = regexp.MustCompile(`^([a-z0-9][a-z0-9.-]{1,61}[a-z0-9]|arn:aws[a-z0-9-]*:s3[a-z0-9-]*:[a-zA-Z0-9:/.-]+)$`)
 
 // names checks the bucket and the prefix and returns the prefix as it stands
-// before a record's path.
-func names(bucket, prefix string) (before string, err error) {
-	var problems []string
+// before a record's path, and what is wrong with the two.
+func names(bucket, prefix string) (before string, problems []string) {
+	before, problems = folder.Of(prefix, maxKey)
 	switch {
 	case bucket == "":
 		problems = append(problems, "the bucket's name is empty")
 	case !bucketName.MatchString(bucket):
 		problems = append(problems, fmt.Sprintf("%q is not a bucket's name, which has 3 to 63 of a-z, 0-9, dot and hyphen", bucket))
 	}
-	before, ofPrefix := folder.Of(prefix, maxKey)
-	if problems = append(problems, ofPrefix...); problems != nil {
-		return "", fmt.Errorf("%w: %s", startrecord.ErrConfiguration, strings.Join(problems, "; "))
-	}
-	return before, nil
+	return before, problems
 }

@@ -3,8 +3,12 @@
 //
 // A role that uses it needs s3:GetObject and s3:PutObject on the records and
 // s3:ListBucket on the bucket: without the last, S3 answers 403 instead of 404
-// for a record that is not there. Records are never deleted; let a lifecycle
-// rule clear them.
+// for a record that is not there. Where a KMS key encrypts the records it needs
+// kms:GenerateDataKey and kms:Decrypt on the key. Records are never deleted; let
+// a lifecycle rule clear them.
+//
+// Of the servers that speak S3 some ignore conditions: behind an endpoint of
+// your own wrap the store with startrecord.Probed.
 package s3store
 
 import (
@@ -13,7 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/middleware"
@@ -40,33 +44,7 @@ type Store struct {
 	client     API
 	bucket     string
 	prefix     string // empty, or ends with a slash
-	encryption types.ServerSideEncryption
-	kmsKeyID   *string
-}
-
-// Option changes how a Store keeps its records.
-type Option func(*Store) error
-
-// Encrypt has S3 encrypt records as the header x-amz-server-side-encryption
-// says: AES256, aws:kms or aws:kms:dsse, the last two under the KMS key, or
-// under the account's own for S3 if that is empty. Without it the bucket's
-// default applies.
-func Encrypt(encryption types.ServerSideEncryption, kmsKeyID string) Option {
-	return func(s *Store) error {
-		if !slices.Contains([]types.ServerSideEncryption{
-			types.ServerSideEncryptionAes256, types.ServerSideEncryptionAwsKms, types.ServerSideEncryptionAwsKmsDsse,
-		}, encryption) {
-			return fmt.Errorf("%q is no server-side encryption; expected AES256, aws:kms or aws:kms:dsse", encryption)
-		}
-		if kmsKeyID != "" && encryption == types.ServerSideEncryptionAes256 {
-			return errors.New("a KMS key needs the server-side encryption aws:kms or aws:kms:dsse, not AES256")
-		}
-		s.encryption = encryption
-		if kmsKeyID != "" {
-			s.kmsKeyID = &kmsKeyID
-		}
-		return nil
-	}
+	encryption encryption
 }
 
 var _ startrecord.Store = (*Store)(nil)
@@ -77,18 +55,13 @@ var _ startrecord.Store = (*Store)(nil)
 // names and the options. Nothing is sent to S3 yet.
 func New(client API, bucket, prefix string, options ...Option) (*Store, error) {
 	s := &Store{client: client, bucket: bucket}
-	var problems []error
-	var err error
-	if s.prefix, err = names(bucket, prefix); err != nil {
-		problems = append(problems, err)
+	for _, set := range options {
+		set(s)
 	}
-	for _, o := range options {
-		if err := o(s); err != nil {
-			problems = append(problems, fmt.Errorf("%w: %w", startrecord.ErrConfiguration, err))
-		}
-	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
+	var problems []string
+	s.prefix, problems = names(bucket, prefix)
+	if problems = append(problems, s.encryption.problems()...); problems != nil {
+		return nil, fmt.Errorf("%w: %s", startrecord.ErrConfiguration, strings.Join(problems, "; "))
 	}
 	return s, nil
 }
@@ -177,10 +150,8 @@ func (s *Store) put(ctx context.Context, key startrecord.Key, body []byte, versi
 		Key:         aws.String(s.prefix + key.Path()),
 		Body:        bytes.NewReader(body),
 		ContentType: aws.String("application/json"),
-
-		ServerSideEncryption: s.encryption,
-		SSEKMSKeyId:          s.kmsKeyID,
 	}
+	s.encryption.apply(in)
 	if version == "" {
 		in.IfNoneMatch = aws.String("*")
 	} else {

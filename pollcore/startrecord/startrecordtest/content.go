@@ -53,8 +53,9 @@ func testFields(t *testing.T, store startrecord.Store) {
 	}
 }
 
+// The input and the output of a state have at most 256 KiB.
 func testSizes(t *testing.T, store startrecord.Store) {
-	for _, size := range []int{1 << 10, 16 << 10, 64 << 10} {
+	for _, size := range []int{1 << 10, 16 << 10, 256 << 10} {
 		key, rec := newKey(), newRecord()
 		rec.Result = json.RawMessage(`"` + strings.Repeat("x", size) + `"`)
 		created := create(t, store, key, rec)

@@ -211,6 +211,7 @@ func testInvalidRecord(t *testing.T, store startrecord.Store) {
 		{func(r *startrecord.Record) { r.Status = "DONE" }, "DONE"},
 		{func(r *startrecord.Record) { r.StartedAt = time.Time{} }, "startedAt"},
 		{func(r *startrecord.Record) { r.Result = json.RawMessage(`{`) }, "result"},
+		{func(r *startrecord.Record) { r.Request = json.RawMessage("\"\xff\"") }, "request"},
 	}
 	for _, tt := range tests {
 		key, rec := newKey(), newRecord()
