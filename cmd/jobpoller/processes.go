@@ -32,6 +32,10 @@ func (b *bench) startProcesses(ctx context.Context, log io.Writer) error {
 		return err
 	}
 	b.closers = append(b.closers, func() error { return os.RemoveAll(dir) })
+	env, err := b.environment(ctx)
+	if err != nil {
+		return err
+	}
 	b.handlers = map[string]sim.LambdaFunction{}
 	for name, pkg := range maps.All(binaries) {
 		binary := filepath.Join(dir, name)
@@ -44,7 +48,7 @@ func (b *bench) startProcesses(ctx context.Context, log io.Writer) error {
 				"or among its dependencies): %w\n%s", pkg, err, text)
 		}
 		function, err := runtimeapi.New(runtimeapi.Config{
-			Name: name, Binary: binary, Env: b.environment(), Timeout: functionTimeout, Log: log,
+			Name: name, Binary: binary, Env: env, Timeout: functionTimeout, Log: log,
 		})
 		if err != nil {
 			return err
@@ -68,15 +72,22 @@ func process(function *runtimeapi.Function) sim.LambdaFunction {
 
 // environment is the environment of the functions: what is on this machine, and
 // the user's AWS settings if anything outside is used.
-func (b *bench) environment() []string {
+func (b *bench) environment(ctx context.Context) ([]string, error) {
 	env := []string{"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_EC2_METADATA_DISABLED=true", "AWS_REGION=" + sim.DefaultRegion}
 	if b.options.outside() {
-		env = []string{"AWS_REGION=" + b.aws.Region}
+		credentials, err := b.aws.Credentials.Retrieve(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("AWS credentials: %w", err)
+		}
+		env = nil
 		for _, variable := range os.Environ() {
-			if strings.HasPrefix(variable, "AWS_") || strings.HasPrefix(variable, "HOME=") {
+			if strings.HasPrefix(variable, "AWS_") {
 				env = append(env, variable)
 			}
 		}
+		// As the Lambda service sets them, of whatever profile they are.
+		env = append(env, "AWS_REGION="+b.aws.Region, "AWS_ACCESS_KEY_ID="+credentials.AccessKeyID,
+			"AWS_SECRET_ACCESS_KEY="+credentials.SecretAccessKey, "AWS_SESSION_TOKEN="+credentials.SessionToken)
 	}
 	env = append(env, "AWS_ENDPOINT_URL_LAMBDA="+b.endpoint, poller.EnvBucket+"="+b.bucket, poller.EnvPrefix+"="+prefix)
 	switch {
@@ -85,5 +96,5 @@ func (b *bench) environment() []string {
 	case b.options.s3Endpoint != "":
 		env = append(env, "AWS_ENDPOINT_URL_S3="+b.options.s3Endpoint)
 	}
-	return env
+	return env, nil
 }

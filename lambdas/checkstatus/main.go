@@ -10,10 +10,11 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/lambdas/poller/anystore"
 )
 
 func main() {
-	p, err := poller.FromEnvironment(context.Background(), poller.AnyStore, builtin.Drivers()...)
+	p, err := poller.FromEnvironment(context.Background(), anystore.Open, builtin.Drivers()...)
 	if err != nil {
 		log.Fatalf("checkstatus: %v", err)
 	}

@@ -146,6 +146,6 @@ func TestFunctionWithoutABucket(t *testing.T) {
 	require.ErrorAs(t, err, &failure)
 	require.Equal(t, "Runtime.ExitError", failure.Type)
 	require.NoError(t, f.Close())
-	require.Contains(t, log.String(), "environment variable JOBPOLLER_BUCKET is required, but not set")
+	require.Contains(t, log.String(), "environment variable JOBPOLLER_BUCKET or JOBPOLLER_TABLE is required, but neither is set")
 	require.Contains(t, log.String(), "JOBPOLLER_RETENTION_DAYS must be a whole number from 15 to 3650")
 }

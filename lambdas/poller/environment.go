@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -52,7 +51,7 @@ func FromEnvironment(ctx context.Context, open StoreMaker, drivers ...jobs.Maker
 	if namespace := env.text(EnvMetrics, defaultNamespace); namespace != noMetrics {
 		cfg.Metrics = &Metrics{Namespace: namespace, Writer: os.Stdout}
 	}
-	settings, err := config.LoadDefaultConfig(ctx)
+	settings, err := awsConfig()
 	if err != nil {
 		env.report("AWS configuration: %w", err)
 	}

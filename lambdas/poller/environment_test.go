@@ -3,10 +3,14 @@ package poller_test
 
 import (
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +22,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/lambdas/poller/anystore"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -30,8 +35,10 @@ func setEnvironment(t *testing.T, set map[string]string) {
 		"AWS_SESSION_TOKEN": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
 		"AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_S3": "",
 		poller.EnvBucket: "", poller.EnvPrefix: "", poller.EnvJobs: "", poller.EnvLeaseMargin: "",
-		poller.EnvRetentionDays: "", poller.EnvLogLevel: "", poller.EnvTable: "", poller.EnvEncryption: "", poller.EnvKMSKey: "",
+		poller.EnvRetentionDays: "", poller.EnvLogLevel: "", anystore.EnvTable: "", poller.EnvEncryption: "", poller.EnvKMSKey: "",
 		poller.EnvMaxWait: "", poller.EnvOutputLimit: "", poller.EnvMetrics: "", "AWS_ENDPOINT_URL_DYNAMODB": "",
+		"AWS_CA_BUNDLE": "", "AWS_MAX_ATTEMPTS": "", "AWS_RETRY_MODE": "", "AWS_DEFAULT_REGION": "", "AWS_USE_FIPS_ENDPOINT": "",
+		"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "", "AWS_REQUEST_CHECKSUM_CALCULATION": "",
 	}
 	maps.Copy(all, set)
 	for name, value := range all {
@@ -135,6 +142,11 @@ func TestFromEnvironment(t *testing.T) {
 		{"a wait as long as the retention", map[string]string{poller.EnvBucket: "records", poller.EnvMaxWait: "86400", poller.EnvRetentionDays: "15"}, []string{"retention of 360h0m0s must be above 14 days and the longest wait (24h0m0s)"}},
 		{"a job twice", map[string]string{poller.EnvBucket: "records", poller.EnvJobs: "test:Job,test:Job"}, []string{"environment variable JOBPOLLER_JOBS: two drivers"}},
 		{"an empty job", map[string]string{poller.EnvBucket: "records", poller.EnvJobs: "test:Job,"}, []string{`environment variable JOBPOLLER_JOBS: unknown job: "" is none`}},
+		{"no credentials and no region", map[string]string{poller.EnvBucket: "records", "AWS_ACCESS_KEY_ID": "", "AWS_REGION": ""}, []string{
+			"AWS configuration: the environment holds no credentials", "calls poller.New", "the environment holds no region (AWS_REGION)",
+		}},
+		{"a bundle of certificates that is not there", map[string]string{poller.EnvBucket: "records", "AWS_CA_BUNDLE": "/nonexistent"}, []string{"AWS_CA_BUNDLE: open /nonexistent"}},
+		{"a bundle without certificates", map[string]string{poller.EnvBucket: "records", "AWS_CA_BUNDLE": "environment_test.go"}, []string{"AWS_CA_BUNDLE: environment_test.go holds no certificate in PEM form"}},
 		{"a wrong setting of the SDK's", map[string]string{"AWS_MAX_ATTEMPTS": "many"}, []string{"JOBPOLLER_BUCKET is required", "AWS configuration: ", "AWS_MAX_ATTEMPTS"}},
 	}
 	for _, tt := range bad {
@@ -165,19 +177,52 @@ func TestFromEnvironment(t *testing.T) {
 		require.Nil(t, p.Metrics)
 	})
 
+	t.Run("the SDK's own variables", func(t *testing.T) {
+		tls := httptest.NewTLSServer(server.Handler())
+		t.Cleanup(tls.Close)
+		bundle := filepath.Join(t.TempDir(), "ca.pem")
+		require.NoError(t, os.WriteFile(bundle, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: tls.Certificate().Raw}), 0o600))
+		sdk := map[string]string{
+			poller.EnvBucket: "records", poller.EnvPrefix: "tls", "AWS_ENDPOINT_URL": tls.URL, "AWS_CA_BUNDLE": bundle,
+			"AWS_MAX_ATTEMPTS": "7", "AWS_RETRY_MODE": "adaptive", "AWS_REGION": "", "AWS_DEFAULT_REGION": "eu-central-1",
+			"AWS_REQUEST_CHECKSUM_CALCULATION": "when_required", // the embedded server knows no trailing checksums, which TLS brings
+		}
+		setEnvironment(t, sdk)
+		p, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver)
+		require.NoError(t, err)
+		_, err = p.RunJob(t.Context(), json.RawMessage(bare(request)))
+		require.NoError(t, err)
+		options := given.S3.Options()
+		require.Equal(t, "eu-central-1", options.Region)
+		require.Equal(t, 7, options.RetryMaxAttempts)
+		require.Equal(t, aws.RetryModeAdaptive, options.RetryMode)
+		require.True(t, options.UsePathStyle)
+		credentials, err := options.Credentials.Retrieve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "AKIDEXAMPLE", credentials.AccessKeyID)
+
+		sdk["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"], sdk["AWS_USE_FIPS_ENDPOINT"] = "true", "true"
+		setEnvironment(t, sdk)
+		_, err = poller.FromEnvironment(t.Context(), poller.S3Store, driver)
+		require.NoError(t, err)
+		options = given.S3.Options()
+		require.Nil(t, options.BaseEndpoint)
+		require.Equal(t, aws.FIPSEndpointStateEnabled, options.EndpointOptions.UseFIPSEndpoint)
+	})
+
 	t.Run("any store", func(t *testing.T) {
 		tables := tables(t)
 		start := func(set map[string]string) (startrecord.Store, error) {
 			set["AWS_ENDPOINT_URL_S3"], set["AWS_ENDPOINT_URL_DYNAMODB"], set[poller.EnvPrefix] = server.URL(), tables.URL(), t.Name()
 			setEnvironment(t, set)
-			p, err := poller.FromEnvironment(t.Context(), poller.AnyStore, driver)
+			p, err := poller.FromEnvironment(t.Context(), anystore.Open, driver)
 			if err != nil {
 				return nil, err
 			}
 			_, err = p.RunJob(t.Context(), json.RawMessage(bare(request)))
 			return p.Store, err
 		}
-		store, err := start(map[string]string{poller.EnvTable: "records"})
+		store, err := start(map[string]string{anystore.EnvTable: "records"})
 		require.NoError(t, err)
 		require.Equal(t, "dynamodb://records/"+t.Name()+"/"+key.Path(), store.Location(key))
 		require.Empty(t, given.Bucket)
@@ -186,14 +231,14 @@ func TestFromEnvironment(t *testing.T) {
 		store, err = start(map[string]string{poller.EnvBucket: "records"})
 		require.NoError(t, err)
 		require.Equal(t, "s3://records/"+t.Name()+"/"+key.Path(), store.Location(key))
-		store, err = start(map[string]string{poller.EnvBucket: "records", poller.EnvTable: "records"})
+		store, err = start(map[string]string{poller.EnvBucket: "records", anystore.EnvTable: "records"})
 		require.NoError(t, err)
 		require.Contains(t, store.Location(key), "dynamodb://")
 		require.Equal(t, "records", given.Bucket, "for the drivers that need one")
 
 		_, err = start(map[string]string{})
 		require.ErrorContains(t, err, "environment variable JOBPOLLER_BUCKET or JOBPOLLER_TABLE is required, but neither is set")
-		_, err = start(map[string]string{poller.EnvTable: "x"})
+		_, err = start(map[string]string{anystore.EnvTable: "x"})
 		require.ErrorContains(t, err, `environment variables JOBPOLLER_TABLE and JOBPOLLER_PREFIX: start record store misconfigured: "x" is not a table's name`)
 	})
 

@@ -4,24 +4,22 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 )
 
-// The environment variables of the stores.
+// The environment variables of the store in S3.
 const (
 	EnvBucket     = "JOBPOLLER_BUCKET"     // bucket of the start records
 	EnvEncryption = "JOBPOLLER_ENCRYPTION" // of the records in S3: AES256, aws:kms or aws:kms:dsse; default the bucket's
 	EnvKMSKey     = "JOBPOLLER_KMS_KEY_ID" // the KMS key for it; default the account's own for S3
-	EnvTable      = "JOBPOLLER_TABLE"      // DynamoDB table of the start records, instead of the bucket
 )
 
-// StoreMaker opens the store of a Lambda function's start records.
+// StoreMaker opens the store of a Lambda function's start records: S3Store, or
+// that of the package anystore, or one of your own.
 type StoreMaker func(jobs.Environment) (startrecord.Store, error)
 
 // S3Store keeps the start records in the bucket EnvBucket. A function that has
@@ -47,27 +45,6 @@ func S3Store(e jobs.Environment) (startrecord.Store, error) {
 		return nil, err
 	}
 	if e.S3.Options().BaseEndpoint != nil {
-		return startrecord.Probed(store), nil
-	}
-	return store, nil
-}
-
-// AnyStore keeps the start records in the DynamoDB table EnvTable if that is
-// set, else in the bucket EnvBucket.
-func AnyStore(e jobs.Environment) (startrecord.Store, error) {
-	table := e.Getenv(EnvTable)
-	switch {
-	case table == "" && e.Bucket == "":
-		return nil, fmt.Errorf("environment variable %s or %s is required, but neither is set", EnvBucket, EnvTable)
-	case table == "":
-		return S3Store(e)
-	}
-	client := dynamodb.NewFromConfig(e.AWS)
-	store, err := dynamostore.New(client, table, e.Prefix)
-	if err != nil {
-		return nil, fmt.Errorf("environment variables %s and %s: %w", EnvTable, EnvPrefix, err)
-	}
-	if client.Options().BaseEndpoint != nil {
 		return startrecord.Probed(store), nil
 	}
 	return store, nil

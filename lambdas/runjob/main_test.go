@@ -106,7 +106,7 @@ func TestFunction(t *testing.T) {
 	var failure *runtimeapi.FunctionError
 	require.ErrorAs(t, err, &failure)
 	require.Equal(t, poller.ErrorUnknownJob, failure.Type)
-	require.Contains(t, failure.Message, "dynamodb:ExportTableToPointInTime, lambda:Invoke")
+	require.Contains(t, failure.Message, `did you mean "lambda:Invoke"?`)
 	require.Contains(t, string(failure.Body), `"errorType":"JobPoller.UnknownJob"`)
 
 	require.NoError(t, f.Close())
@@ -124,7 +124,7 @@ func TestFunctionWithoutABucket(t *testing.T) {
 	require.ErrorAs(t, err, &failure)
 	require.Equal(t, "Runtime.ExitError", failure.Type)
 	require.NoError(t, f.Close())
-	require.Contains(t, log.String(), "environment variable JOBPOLLER_BUCKET is required, but not set")
+	require.Contains(t, log.String(), "environment variable JOBPOLLER_BUCKET or JOBPOLLER_TABLE is required, but neither is set")
 }
 
 // A bucket that is not there is no outage: the name of the error says so.

@@ -1,0 +1,41 @@
+// Package anystore lets the environment of a Lambda function choose the store of
+// its start records. It is a package of its own so that a function with S3 alone
+// does not link a DynamoDB client.
+package anystore
+
+import (
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore"
+)
+
+// EnvTable is the environment variable that names the DynamoDB table of the
+// start records.
+const EnvTable = "JOBPOLLER_TABLE"
+
+// Open keeps the start records in the DynamoDB table EnvTable if that is set,
+// else in the bucket poller.EnvBucket. It is a poller.StoreMaker. A store behind
+// an endpoint of one's own is probed before its first use.
+func Open(e jobs.Environment) (startrecord.Store, error) {
+	table := e.Getenv(EnvTable)
+	switch {
+	case table == "" && e.Bucket == "":
+		return nil, fmt.Errorf("environment variable %s or %s is required, but neither is set", poller.EnvBucket, EnvTable)
+	case table == "":
+		return poller.S3Store(e)
+	}
+	client := dynamodb.NewFromConfig(e.AWS)
+	store, err := dynamostore.New(client, table, e.Prefix)
+	if err != nil {
+		return nil, fmt.Errorf("environment variables %s and %s: %w", EnvTable, poller.EnvPrefix, err)
+	}
+	if client.Options().BaseEndpoint != nil {
+		return startrecord.Probed(store), nil
+	}
+	return store, nil
+}
