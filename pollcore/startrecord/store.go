@@ -45,7 +45,7 @@ type Stored struct {
 }
 
 // Store keeps start records. An implementation is safe for concurrent use, also
-// by several processes, and passes startrecordtest.Run. NewWrite and Decode
+// by several processes, and passes startrecordtest.RunWithClock. NewWrite and Decode
 // hold what all of them share.
 //
 // Every method returns ErrInvalidKey for a key that Key.Validate refuses, and

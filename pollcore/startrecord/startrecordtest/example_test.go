@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord/startrecordtest"
 )
 
 // Cabinet is a store of one's own. Its conditional writes are a map under a
@@ -83,16 +81,8 @@ func (c *Cabinet) write(ctx context.Context, key startrecord.Key, rec startrecor
 	return startrecord.Stored{Record: w.Record, Version: w.Record.Nonce}, nil
 }
 
-// The test of a store of one's own is one call. Where the server cannot be given
-// a clock, that is Run.
-func TestCabinet(t *testing.T) {
-	t.Parallel()
-	startrecordtest.RunWithClock(t, func(_ *testing.T, now func() time.Time) startrecord.Store {
-		return NewCabinet(now)
-	})
-}
-
-// A store of one's own goes into the Config of the handlers.
+// A store of one's own passes Run or RunWithClock, and goes into the Config of
+// the handlers.
 func Example() {
 	var store startrecord.Store = NewCabinet(time.Now)
 	key := startrecord.Key{ExecutionARN: "arn:aws:states:us-east-1:123456789012:execution:Orders:1", Poller: "Export"}

@@ -2,6 +2,10 @@
 // stores of this module, and for those of your own. A store that passes keeps the
 // promise that a job is started at most once.
 //
+//	func TestConformance(t *testing.T) {
+//		startrecordtest.Run(t, func(t *testing.T) startrecord.Store { return mystore.New(t.Context(), endpoint) })
+//	}
+//
 // It writes records for executions that do not exist, under keys that were not
 // used before, and deletes none: give it a bucket, table or prefix for tests.
 package startrecordtest
