@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/codedeploy"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// deployed says what "done" means for a deployment.
+var deployed = pollcore.MustNew("DeploymentEnded",
+	pollcore.Succeed(pollcore.Output("DeploymentInfo.Status").Is("Succeeded")),
+	pollcore.FailWithMessage(pollcore.Output("DeploymentInfo.Status").Is("Failed"), "DeploymentInfo.ErrorInformation.Message"),
+	pollcore.FailWithMessage(pollcore.Output("DeploymentInfo.Status").Is("Stopped"), "DeploymentInfo.ErrorInformation.Message"),
+	pollcore.Delay(15*time.Second, 2*time.Minute))
+
+// deployment drives deployments of AWS CodeDeploy. Its arguments are the members
+// of CreateDeployment.
+type deployment struct{ client *codedeploy.Client }
+
+func newDeployment(e jobs.Environment) (jobs.Driver, error) {
+	return deployment{codedeploy.NewFromConfig(e.AWS)}, nil
+}
+
+func (deployment) Name() string { return "codedeploy:CreateDeployment" }
+
+func (deployment) Waiter() *pollcore.Waiter { return deployed }
+
+// CreateDeployment takes no token, and a deployment has no name.
+func (deployment) Idempotency(jobs.Request) jobs.Idempotency {
+	return jobs.Idempotency{Class: jobs.NoProtection}
+}
+
+func (deployment) Permissions() []jobs.Permission {
+	const group = "arn:${Partition}:codedeploy:${Region}:${Account}:deploymentgroup:${ApplicationName}/${DeploymentGroupName}"
+	return []jobs.Permission{
+		{Action: "codedeploy:CreateDeployment", For: jobs.MethodStart, Resource: group},
+		{Action: "codedeploy:GetDeployment", For: jobs.MethodDescribe, Resource: group},
+		{Action: "codedeploy:StopDeployment", For: jobs.MethodStop, Resource: "*"},
+		{Action: "codedeploy:GetDeployment", For: jobs.MethodStop, Resource: group},
+	}
+}
+
+func (d deployment) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
+	in, err := jobs.Arguments[codedeploy.CreateDeploymentInput](d.Name(), r.Arguments, jobs.Required("ApplicationName"))
+	if err != nil {
+		return nil, err
+	}
+	// Without a token the client must not repeat the call.
+	out, err := d.client.CreateDeployment(ctx, in, func(o *codedeploy.Options) { o.Retryer = aws.NopRetryer{} })
+	if err != nil {
+		return nil, err
+	}
+	if out.DeploymentId == nil {
+		return nil, errors.New("CodeDeploy returned no DeploymentId")
+	}
+	return jobs.Ref{"DeploymentId": *out.DeploymentId}, nil
+}
+
+func (d deployment) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
+	return jobs.Describe(d.client.GetDeployment)(ctx, ref)
+}
+
+// Stop is optional. CodeDeploy refuses it for a deployment that has ended.
+func (d deployment) Stop(ctx context.Context, ref jobs.Ref) error {
+	_, err := d.client.StopDeployment(ctx, &codedeploy.StopDeploymentInput{DeploymentId: aws.String(ref["DeploymentId"])})
+	return jobs.StopResult(ctx, d, ref, err)
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/codedeploy"
+	"github.com/aws/aws-sdk-go-v2/service/codedeploy/types"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
+)
+
+func TestDeployment(t *testing.T) {
+	t.Parallel()
+	jobstest.Run(t, jobstest.Case{
+		Maker: newDeployment, Service: codeDeploy, Output: codedeploy.GetDeploymentOutput{},
+		Arguments: `{"ApplicationName": "shop", "DeploymentGroupName": "blue"}`, Required: []string{"ApplicationName"},
+		Statuses: jobstest.Statuses{
+			Running: []string{"Created", "Queued", "InProgress", "Baking", "Ready"}, Success: []string{"Succeeded"}, Failure: []string{"Failed", "Stopped"},
+		},
+		Enum: jobstest.Values(types.DeploymentStatus("").Values()), Reason: "no space left", Timestamps: []string{"DeploymentInfo.CreateTime"},
+	})
+}
+
+// codeDeploy is CodeDeploy as far as the driver calls it.
+func codeDeploy(*testing.T) jobstest.Service {
+	deployments := jobstest.NewJobs("Created")
+	none := jobstest.Refusal{Code: "DeploymentDoesNotExistException", Message: "no such deployment"}
+	return jobstest.JSONService{Jobs: deployments, Version: "1.1", Target: "CodeDeploy_20141006", Operations: map[string]func(map[string]any) (any, error){
+		"CreateDeployment": func(in map[string]any) (any, error) {
+			job, err := deployments.Start("", in, jobstest.Refusal{})
+			return map[string]any{"deploymentId": job.ID}, err
+		},
+		"GetDeployment": func(in map[string]any) (any, error) {
+			job, ok := deployments.ByID(in["deploymentId"].(string))
+			if !ok {
+				return nil, none
+			}
+			info := map[string]any{"deploymentId": job.ID, "status": job.Status, "createTime": 1795000000.5}
+			if job.Status == "Failed" || job.Status == "Stopped" {
+				info["errorInformation"] = map[string]any{"code": "HEALTH_CONSTRAINTS", "message": "no space left"}
+			}
+			return map[string]any{"deploymentInfo": info}, nil
+		},
+		"StopDeployment": func(in map[string]any) (any, error) {
+			switch job, ok := deployments.ByID(in["deploymentId"].(string)); {
+			case !ok:
+				return nil, none
+			case job.Status == "Succeeded" || job.Status == "Failed" || job.Status == "Stopped":
+				return nil, jobstest.Refusal{Code: "DeploymentAlreadyCompletedException", Message: "it has ended"}
+			default:
+				deployments.SetJobStatus(job.ID, "Stopped")
+				return map[string]any{"status": "Succeeded"}, nil
+			}
+		},
+	}}
+}

@@ -1,0 +1,22 @@
+// Command example is a run-job function with a driver of its own beside those
+// that are built in. docs/drivers.md shows it.
+package main
+
+import (
+	"context"
+	"log"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
+	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/lambdas/poller/anystore"
+)
+
+func main() {
+	p, err := poller.FromEnvironment(context.Background(), anystore.Open, append(builtin.Drivers(), newDeployment)...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(p.RunJob)
+}

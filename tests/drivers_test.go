@@ -1,0 +1,138 @@
+package tests_test
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
+)
+
+// update rewrites what is generated in the documents.
+var update = flag.Bool("update", false, "rewrite the generated parts of documents")
+
+const driversPage = "../docs/drivers.md"
+
+// builtIn returns the built-in drivers by name, in an environment that has what
+// each of them needs.
+func builtIn(t *testing.T) *jobs.Registry {
+	t.Helper()
+	variables := map[string]string{httpjob.EnvHosts: "api.example.com"}
+	var drivers []jobs.Driver
+	for _, newDriver := range builtin.Drivers() {
+		driver, err := newDriver(jobs.Environment{
+			AWS: aws.Config{Region: "us-east-1"}, Bucket: "jobpoller", Getenv: func(name string) string { return variables[name] },
+		})
+		require.NoError(t, err)
+		drivers = append(drivers, driver)
+	}
+	registry, err := jobs.NewRegistry(drivers...)
+	require.NoError(t, err)
+	return registry
+}
+
+// section replaces the text of a page that stands between two marks by want, if
+// it is to be updated, and returns what stands there.
+func section(t *testing.T, page, name, want string) string {
+	t.Helper()
+	before, rest, begins := strings.Cut(page, "<!-- begin "+name+" -->\n")
+	found, after, ends := strings.Cut(rest, "<!-- end "+name+" -->\n")
+	require.True(t, begins && ends, "%s has no section %s", driversPage, name)
+	if *update && found != want {
+		page = before + "<!-- begin " + name + " -->\n" + want + "<!-- end " + name + " -->\n" + after
+		require.NoError(t, os.WriteFile(driversPage, []byte(page), 0o600))
+		return want
+	}
+	return found
+}
+
+// TestDriverTables: what the page says of the drivers is what they say. It runs
+// before the others of the page, which it may rewrite.
+//
+//nolint:paralleltest // see above
+func TestDriverTables(t *testing.T) {
+	registry := builtIn(t)
+	overview := "\n| job | class | window | stop | waiter polls every |\n|---|---|---|---|---|\n"
+	permissions := "\n| job | method | action | resource |\n|---|---|---|---|\n"
+	for _, name := range registry.Names() {
+		driver, err := registry.Driver(name)
+		require.NoError(t, err)
+		class, window := driver.Idempotency(jobs.Request{}), "-"
+		if class.Window > 0 {
+			window = strings.TrimSuffix(class.Window.String(), "0m0s")
+		} else if class.Class == jobs.ByToken {
+			window = "always"
+		}
+		stop := "no"
+		if _, ok := driver.(jobs.Stopper); ok {
+			stop = "yes"
+		}
+		overview += fmt.Sprintf("| `%s` | %s | %s | %s | %d to %d s |\n", name, class.Class, window, stop,
+			cmp.Or(driver.Waiter().MinDelay, 2), cmp.Or(driver.Waiter().MaxDelay, 120))
+		for _, p := range driver.Permissions() {
+			dependent := ""
+			if p.Dependent {
+				dependent = " (by the service)"
+			}
+			permissions += fmt.Sprintf("| `%s` | %s | `%s`%s | `%s` |\n", name, p.For, p.Action, dependent, p.Resource)
+		}
+	}
+	for _, s := range []struct{ name, want string }{{"drivers", overview}, {"permissions", permissions}} {
+		page, err := os.ReadFile(driversPage)
+		require.NoError(t, err)
+		require.Equal(t, s.want, section(t, string(page), s.name, s.want), "run go test ./tests -run TestDriverTables -update")
+	}
+	page, err := os.ReadFile(driversPage)
+	require.NoError(t, err)
+	for _, name := range registry.Names() {
+		require.Contains(t, string(page), "### "+name+"\n", "the page lacks the arguments of the job")
+	}
+}
+
+// The Go samples of the page are the files of its example, which is built and
+// tested where it lies.
+func TestDriverExample(t *testing.T) {
+	t.Parallel()
+	samples := blocks(t, driversPage, "go")
+	for _, file := range []string{"deployment.go", "main.go"} {
+		text, err := os.ReadFile("../docs/example/" + file)
+		require.NoError(t, err)
+		require.True(t, slices.Contains(samples, string(text)), "docs/drivers.md shows another %s than docs/example has", file)
+	}
+	require.Len(t, samples, 2)
+}
+
+// The arguments that the page shows are good ones: no driver refuses them.
+func TestDriverArguments(t *testing.T) {
+	t.Parallel()
+	registry := builtIn(t)
+	page, err := os.ReadFile(driversPage)
+	require.NoError(t, err)
+	shown := 0
+	for _, name := range registry.Names() {
+		_, chapter, _ := strings.Cut(string(page), "### "+name+"\n")
+		chapter, _, _ = strings.Cut(chapter, "\n### ")
+		_, sample, found := strings.Cut(chapter, "\n```json\n")
+		require.True(t, found, "no arguments of %s are shown", name)
+		sample, _, _ = strings.Cut(sample, "\n```")
+		driver, err := registry.Driver(name)
+		require.NoError(t, err)
+		// Good arguments get as far as the call, which is over before it begins.
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = driver.Start(ctx, jobs.Request{Arguments: []byte(sample), Token: strings.Repeat("0", 36)})
+		require.ErrorIs(t, err, context.Canceled, name)
+		shown++
+	}
+	require.Equal(t, len(builtin.Drivers()), shown)
+}
