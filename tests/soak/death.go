@@ -1,0 +1,71 @@
+package soak
+
+import (
+	"context"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+)
+
+// moment is a point of an operation at which an invocation can die.
+type moment int
+
+const (
+	before moment = iota
+	after
+)
+
+// killed is what an invocation panics with where Lambda would kill it.
+type killed struct{}
+
+type deathKey struct{}
+
+// doomed returns a context whose invocation dies at a moment of its nth
+// operation, from 1; 0 is never.
+func doomed(ctx context.Context, nth int, when moment) context.Context {
+	var mu sync.Mutex
+	operation := 0
+	return context.WithValue(ctx, deathKey{}, func(m moment) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if m == before {
+			operation++
+		}
+		return operation == nth && m == when
+	})
+}
+
+// dying tells whether an invocation dies now.
+func dying(ctx context.Context) func(moment) bool {
+	if dies, ok := ctx.Value(deathKey{}).(func(moment) bool); ok {
+		return dies
+	}
+	return func(moment) bool { return false }
+}
+
+// mortal is a store in whose operations invocations die.
+type mortal struct{ startrecord.Store }
+
+func (s mortal) Create(ctx context.Context, key startrecord.Key, rec startrecord.Record) (startrecord.Stored, error) {
+	return live(ctx, func() (startrecord.Stored, error) { return s.Store.Create(ctx, key, rec) })
+}
+
+func (s mortal) Load(ctx context.Context, key startrecord.Key) (startrecord.Stored, error) {
+	return live(ctx, func() (startrecord.Stored, error) { return s.Store.Load(ctx, key) })
+}
+
+func (s mortal) Replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
+	return live(ctx, func() (startrecord.Stored, error) { return s.Store.Replace(ctx, key, rec, version) })
+}
+
+func live(ctx context.Context, do func() (startrecord.Stored, error)) (startrecord.Stored, error) {
+	dies := dying(ctx)
+	if dies(before) {
+		panic(killed{})
+	}
+	stored, err := do()
+	if dies(after) {
+		panic(killed{})
+	}
+	return stored, err
+}

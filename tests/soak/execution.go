@@ -1,0 +1,282 @@
+package soak
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda/messages"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+const (
+	// maxWait is the deadline of the jobs.
+	maxWait = 10 * time.Minute
+	// maxRedrives ends an execution that does not come to an end.
+	maxRedrives = 200
+	// duplicates is how many invocations of RunJob are sent twice at once.
+	duplicates = 0.3
+)
+
+// execution is a state machine with the shipped definition's retries, redriven
+// whenever they are used up.
+type execution struct {
+	*poller.Poller
+
+	options Options
+	arn     string
+	begun   time.Time
+	class   jobs.Class
+	place   Place
+	service *service
+	counts  *Counts
+	random  *rand.Rand
+
+	redrives    int
+	redriveTime time.Time
+
+	mu  sync.Mutex
+	ids map[string]bool // of the jobs that invocations returned
+}
+
+var classes = []jobs.Class{jobs.ByToken, jobs.ByNaturalKey, jobs.NoProtection}
+
+func newExecution(o Options, name string, n int, place Place, counts *Counts) (*execution, error) {
+	random := rand.New(rand.NewPCG(o.Seed, uint64(n)+1<<32)) //nolint:gosec // repeatable by design
+	e := &execution{
+		options: o, arn: "arn:aws:states:us-east-1:123456789012:execution:Soak:" + name,
+		begun: place.Clock.Now().UTC().Truncate(time.Millisecond), class: classes[n%len(classes)],
+		place: place, counts: counts, random: random, ids: map[string]bool{},
+	}
+	e.service = &service{
+		class: e.class, clock: place.Clock, counts: counts, random: rand.New(rand.NewPCG(o.Seed, uint64(n)+2<<32)), //nolint:gosec // as above
+		life: o.scale(time.Duration(random.IntN(400)) * time.Second), end: []string{"DONE", "DONE", "BROKEN", ""}[random.IntN(4)],
+	}
+	var driver jobs.Driver = e.service
+	if e.class == jobs.ByNaturalKey {
+		driver = searchable{e.service}
+	}
+	registry, err := jobs.NewRegistry(driver)
+	if err != nil {
+		return nil, err
+	}
+	e.Poller, err = poller.New(poller.Config{
+		Store: mortal{place.Store}, Jobs: registry, Now: place.Clock.Now, Random: random.Int64N, NoDwell: true, LeaseMargin: o.LeaseMargin,
+	})
+	return e, err
+}
+
+func (o Options) scale(d time.Duration) time.Duration { return time.Duration(float64(d) * o.Pace) }
+
+// run starts the job, polls it to its end, and compares that with the truth.
+func (e *execution) run(ctx context.Context) {
+	e.counts.Add("executions")
+	class := string(e.class)
+	if !e.repeat(ctx, e.RunJob, true, func(result *poller.Result, name string) bool {
+		return result != nil || name == poller.ErrorJobStartUnknown
+	}) {
+		e.counts.violation("%s (%s) did not get its job started", e.arn, class)
+		return
+	}
+	if len(e.ids) == 0 {
+		e.counts.Add("ended " + class + ": JobStartUnknown")
+		e.verifyUnknown(ctx)
+		return
+	}
+	var last *poller.Result
+	if !e.repeat(ctx, e.CheckStatus, false, func(result *poller.Result, _ string) bool {
+		if result != nil && result.Status == pollcore.Running {
+			e.wait(time.Duration(max(1, result.WaitSeconds)) * time.Second)
+			return false
+		}
+		last = result
+		return result != nil
+	}) {
+		e.counts.violation("%s (%s) did not come to an end", e.arn, class)
+		return
+	}
+	e.counts.Add("ended " + class + ": " + string(last.Status))
+	e.verify(ctx, last)
+}
+
+// repeat invokes a handler until done says so, with the retries and redrives of
+// the state machine.
+func (e *execution) repeat(ctx context.Context, handler handler, mayDouble bool, done func(result *poller.Result, name string) bool) bool {
+	for range maxRedrives {
+		transient, inProgress := 0, 0
+		for transient < 6 && inProgress < 15 {
+			twice := mayDouble && e.random.Float64() < duplicates
+			result, name := e.invoke(ctx, handler, twice)
+			if done(result, name) {
+				return true
+			}
+			switch {
+			case result != nil: // it runs
+				transient, inProgress = 0, 0
+			case name == poller.ErrorJobStartInProgress:
+				inProgress++
+				e.wait(5 * time.Second)
+			default:
+				e.wait(2 * time.Second << transient)
+				transient++
+			}
+		}
+		e.redrives++
+		e.redriveTime = e.place.Clock.Now()
+		e.counts.Add("redrives")
+	}
+	return false
+}
+
+func (e *execution) wait(d time.Duration) { e.place.Clock.Wait(e.options.scale(d)) }
+
+type handler = func(context.Context, json.RawMessage) (*poller.Result, error)
+
+// invoke sends one invocation, or two at once of which the first counts, and
+// returns its result or the name of its error.
+func (e *execution) invoke(ctx context.Context, handler handler, twice bool) (result *poller.Result, name string) {
+	payload := e.payload()
+	ctxs := []context.Context{e.fate(ctx)}
+	if twice {
+		ctxs = append(ctxs, e.fate(ctx))
+		e.counts.Add("invocations sent twice at once")
+	}
+	results, names := make([]*poller.Result, len(ctxs)), make([]string, len(ctxs))
+	var both sync.WaitGroup
+	for i, ctx := range ctxs {
+		both.Go(func() {
+			if e.options.Invocation > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, e.options.Invocation)
+				defer cancel()
+			}
+			results[i], names[i] = e.invokeOnce(ctx, handler, payload)
+		})
+	}
+	both.Wait()
+	return results[0], names[0]
+}
+
+func (e *execution) invokeOnce(ctx context.Context, handler handler, payload json.RawMessage) (result *poller.Result, name string) {
+	e.counts.Add("invocations")
+	defer func() {
+		if p := recover(); p != nil {
+			if _, ok := p.(killed); !ok {
+				panic(p)
+			}
+			e.counts.Add("invocations that died")
+			result, name = nil, "killed"
+		}
+	}()
+	result, err := handler(ctx, payload)
+	if failure, ok := errors.AsType[messages.InvokeResponse_Error](err); ok {
+		e.counts.Add("error " + failure.Type)
+		switch failure.Type {
+		case poller.ErrorStoreUnavailable, poller.ErrorServiceUnavailable, poller.ErrorJobStartInProgress, poller.ErrorJobStartUnknown, poller.ErrorFailed:
+		default:
+			e.counts.violation("%s (%s): %s: %s", e.arn, e.class, failure.Type, failure.Message)
+		}
+		return nil, failure.Type
+	}
+	if err != nil {
+		e.counts.violation("%s (%s): an error without a name: %v", e.arn, e.class, err)
+		return nil, "unnamed"
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ids[result.Job["Id"]] = true
+	return result, ""
+}
+
+// fate draws whether and when an invocation dies.
+func (e *execution) fate(ctx context.Context) context.Context {
+	if e.random.Float64() >= faultShare {
+		return ctx
+	}
+	return doomed(ctx, 1+e.random.IntN(4), moment(e.random.IntN(2)))
+}
+
+// payload is what the state machine sends.
+func (e *execution) payload() json.RawMessage {
+	redrive := ""
+	if e.redrives > 0 {
+		redrive = fmt.Sprintf(`, "RedriveCount": %d, "RedriveTime": %q`, e.redrives, e.redriveTime.UTC().Format(time.RFC3339Nano))
+	}
+	return json.RawMessage(fmt.Sprintf(`{"Execution": {"Id": %q, "StartTime": %q, "Input": {"job": %q, "maxWaitSeconds": %d}%s}}`,
+		e.arn, e.begun.Format(time.RFC3339Nano), jobName, int(e.options.scale(maxWait)/time.Second), redrive))
+}
+
+// verify compares an end with the truth, and asks again for it.
+func (e *execution) verify(ctx context.Context, last *poller.Result) {
+	e.service.calmDown()
+	started, job, state := e.service.truth()
+	report := func(format string, args ...any) {
+		e.counts.violation("%s (%s): "+format, append([]any{e.arn, e.class}, args...)...)
+	}
+	if started != 1 {
+		report("%d jobs were started", started)
+	}
+	if len(e.ids) != 1 {
+		report("%d jobs were returned", len(e.ids))
+	}
+	finished := job.begun.Add(e.service.life)
+	deadline := last.StartedAt.Add(e.options.scale(maxWait))
+	if e.redriveTime.After(last.StartedAt) {
+		deadline = e.redriveTime.Add(e.options.scale(maxWait))
+	}
+	switch right := map[pollcore.Status]string{pollcore.Succeeded: "DONE", pollcore.Failed: "BROKEN", pollcore.TimedOut: "STOPPED"}[last.Status]; {
+	case state != right:
+		report("it ended as %s (%s), but the job is %s", last.Status, last.Reason, state)
+	case state == "STOPPED" && e.service.end != "" && finished.Before(deadline):
+		report("it timed out at %s, but its job would have ended at %s", deadline, finished)
+	}
+	for what, handler := range map[string]handler{"check": e.CheckStatus, "start": e.RunJob} {
+		again, name := e.calm(ctx, handler)
+		if again == nil {
+			report("another %s after the end gave %s", what, name)
+			continue
+		}
+		first, _ := json.Marshal(last)   //nolint:errchkjson // results are JSON
+		second, _ := json.Marshal(again) //nolint:errchkjson // as above
+		if string(first) != string(second) {
+			report("the end changed from %s to %s", first, second)
+		}
+	}
+	if started, _, _ := e.service.truth(); started != 1 {
+		report("%d jobs were started by asking again", started)
+	}
+}
+
+// verifyUnknown holds a poller that gave up to its word: at most one job, only
+// where nothing protects it, and the same answer again.
+func (e *execution) verifyUnknown(ctx context.Context) {
+	e.service.calmDown()
+	if e.class != jobs.NoProtection {
+		e.counts.violation("%s (%s): it gave up, although the job is protected", e.arn, e.class)
+	}
+	result, name := e.calm(ctx, e.RunJob)
+	if started, _, _ := e.service.truth(); started > 1 {
+		e.counts.violation("%s (%s): %d jobs were started", e.arn, e.class, started)
+	}
+	// An invocation that was thought dead may have recorded its job by now.
+	if result == nil && name != poller.ErrorJobStartUnknown {
+		e.counts.violation("%s (%s): after JobStartUnknown came %s", e.arn, e.class, name)
+	}
+}
+
+// calm invokes a handler that does not die until its store answers.
+func (e *execution) calm(ctx context.Context, handler handler) (result *poller.Result, name string) {
+	for range 20 {
+		if result, name = e.invokeOnce(ctx, handler, e.payload()); name != poller.ErrorStoreUnavailable {
+			break
+		}
+	}
+	return result, name
+}
