@@ -39,8 +39,8 @@ type Stored struct {
 	// writes of a key have the same one.
 	Version string
 	// Age is the time since the last write when the record was read, judged on
-	// the server's clock; 0 right after a write. It may be exact to one second
-	// only.
+	// the server's clock and to a second; 0 right after a write. It is counted
+	// from no earlier than the call that wrote, for leases are judged by it.
 	Age time.Duration
 }
 

@@ -92,12 +92,9 @@ func TestUnclearAnswers(t *testing.T) {
 // A write whose answer is lost while another wins is lost, not won.
 func TestUnclearAnswersOfALoser(t *testing.T) {
 	t.Parallel()
-	anothers := func(item string) string { return strings.ReplaceAll(item, `\"nonce\":\"`, `\"nonce\":\"not `) }
 	for name, f := range map[string]fault{
 		"500": refuse(500, "InternalServerError"), "reset": reset, "throttled": refuse(400, "ThrottlingException"),
-		"refused": nil, "refused with the item": returningItem(func(item string) string {
-			return strings.Replace(anothers(item), `"version":{"S":"`, `"version":{"S":"not `, 1)
-		}),
+		"refused": nil, "refused with the item": returningItem(anothers),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -281,6 +278,12 @@ func TestProbed(t *testing.T) {
 	_, err = probed.Create(t.Context(), key, record(1))
 	require.ErrorIs(t, err, startrecord.ErrConfiguration)
 	require.ErrorContains(t, err, "was replaced under a version that it did not have")
+	for _, before := range [][]fault{{}, {nil}, {nil, nil}} { // whichever write of the probe it is
+		w.fail(append(before, refuse(400, "AccessDeniedException"))...)
+		_, err = probed.Create(t.Context(), key, record(1))
+		require.ErrorIs(t, err, startrecord.ErrConfiguration)
+		require.ErrorContains(t, err, "access denied")
+	}
 	_, err = store.Load(t.Context(), key)
 	require.ErrorIs(t, err, startrecord.ErrNotFound, "nothing but the probe is written")
 

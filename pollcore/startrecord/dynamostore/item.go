@@ -15,7 +15,7 @@ import (
 const (
 	attrKey       = "key"       // string, the partition key: prefix and path of the record
 	attrRecord    = "record"    // string, the record in its JSON form
-	attrVersion   = "version"   // string, the record's nonce when it was written
+	attrVersion   = "version"   // string, the record's nonce, for conditions
 	attrWrittenAt = "writtenAt" // number, epoch seconds by DynamoDB's clock
 	attrExpiresAt = "expiresAt" // number, epoch seconds; absent for a record that does not expire
 )
@@ -74,6 +74,10 @@ func (s *Store) decode(key startrecord.Key, given item, now time.Time) (startrec
 	rec, err := startrecord.Decode(key, []byte(body.Value))
 	if err != nil {
 		return startrecord.Stored{}, fmt.Errorf("%s: %w", s.Location(key), err)
+	}
+	if version.Value != rec.Nonce { // somebody has mended the one and not the other
+		return startrecord.Stored{}, fmt.Errorf("%w: %s: the attribute %q is %q, but the record's nonce %q; give both the same new text",
+			startrecord.ErrMalformed, s.Location(key), attrVersion, version.Value, rec.Nonce)
 	}
 	return startrecord.Stored{
 		Record:  rec,

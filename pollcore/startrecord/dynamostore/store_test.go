@@ -118,7 +118,7 @@ func TestRequests(t *testing.T) {
 	_, err = store.Create(t.Context(), key, record(3))
 	require.ErrorIs(t, err, startrecord.ErrExists)
 	require.Equal(t, "GetItem PutItem GetItem", w.operations(), "dynalite does not send the item along")
-	w.fail(returningItem(func(item string) string { return strings.ReplaceAll(item, `\"nonce\":\"`, `\"nonce\":\"not `) }))
+	w.fail(returningItem(anothers))
 	_, err = store.Create(t.Context(), key, record(3))
 	require.ErrorIs(t, err, startrecord.ErrExists)
 	require.Equal(t, "GetItem PutItem", w.operations(), "DynamoDB does")
@@ -177,20 +177,29 @@ func TestForeignItem(t *testing.T) {
 	store := open(t, client)
 	s := func(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 	n := func(value string) types.AttributeValue { return &types.AttributeValueMemberN{Value: value} }
+	w, err := startrecord.NewWrite("", key, record(1), "")
+	require.NoError(t, err)
+	nonce, body := s(w.Record.Nonce), s(string(w.Body))
+	put := func(attributes map[string]types.AttributeValue) {
+		t.Helper()
+		put := item(t, key)
+		maps.Copy(put, attributes)
+		_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: put})
+		require.NoError(t, err)
+	}
 	for _, tt := range []struct {
 		attributes map[string]types.AttributeValue
 		want       string
 	}{
 		{map[string]types.AttributeValue{}, `expected the attributes "record" and "version" (strings) and "writtenAt" (a number)`},
-		{map[string]types.AttributeValue{"record": s("{}"), "version": s("v"), "writtenAt": s("1")}, `"writtenAt" (a number)`},
-		{map[string]types.AttributeValue{"record": s("{}"), "version": n("1"), "writtenAt": n("1")}, `"version" (strings)`},
-		{map[string]types.AttributeValue{"record": s("{}"), "version": s("v"), "writtenAt": n("1.5")}, `expected epoch seconds in the attribute "writtenAt", found 1.5`},
-		{map[string]types.AttributeValue{"record": s("{}"), "version": s("v"), "writtenAt": n("1")}, `member "status" is missing`},
+		{map[string]types.AttributeValue{"record": body, "version": nonce, "writtenAt": s("1")}, `"writtenAt" (a number)`},
+		{map[string]types.AttributeValue{"record": body, "version": n("1"), "writtenAt": n("1")}, `"version" (strings)`},
+		{map[string]types.AttributeValue{"record": n("1"), "version": nonce, "writtenAt": n("1")}, `expected the attributes "record"`},
+		{map[string]types.AttributeValue{"record": body, "version": nonce, "writtenAt": n("1.5")}, `expected epoch seconds in the attribute "writtenAt", found 1.5`},
+		{map[string]types.AttributeValue{"record": s("{}"), "version": nonce, "writtenAt": n("1")}, `member "status" is missing`},
+		{map[string]types.AttributeValue{"record": body, "version": s("v"), "writtenAt": n("1")}, `the attribute "version" is "v", but the record's nonce "` + w.Record.Nonce},
 	} {
-		put := item(t, key)
-		maps.Copy(put, tt.attributes)
-		_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: put})
-		require.NoError(t, err)
+		put(tt.attributes)
 		_, err = store.Load(t.Context(), key)
 		require.ErrorIs(t, err, startrecord.ErrMalformed)
 		require.ErrorContains(t, err, store.Location(key))
@@ -198,6 +207,10 @@ func TestForeignItem(t *testing.T) {
 		_, err = store.Create(t.Context(), key, record(1))
 		require.ErrorIs(t, err, startrecord.ErrMalformed)
 	}
+	put(map[string]types.AttributeValue{"record": body, "version": nonce, "writtenAt": n("1")})
+	loaded, err := store.Load(t.Context(), key)
+	require.NoError(t, err, "one that a person has put there right")
+	require.Equal(t, w.Record, loaded.Record)
 }
 
 func TestNewRefuses(t *testing.T) {

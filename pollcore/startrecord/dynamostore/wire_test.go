@@ -193,6 +193,11 @@ func returningItem(edit func(item string) string) fault {
 	}
 }
 
+// anothers makes an item one that another has written.
+func anothers(item string) string {
+	return strings.NewReplacer(`\"nonce\":\"`, `\"nonce\":\"not `, `"version":{"S":"`, `"version":{"S":"not `).Replace(item)
+}
+
 // careless handles writes as a server does that ignores conditions.
 func careless(next http.RoundTripper, r *http.Request) (*http.Response, error) {
 	var put map[string]any
