@@ -3,6 +3,7 @@
 LAMBDAS := $(patsubst lambdas/%/main.go,%,$(wildcard lambdas/*/main.go))
 FUZZTIME ?= 30s
 N ?= 1000000
+SEED ?= 1
 CORPUS := $(abspath $(or $(JOBPOLLER_CORPUS),../shared/corpus))
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
@@ -44,6 +45,10 @@ conformance: ## Run the public suites; JOBPOLLER_CORPUS names their folder
 .PHONY: differential
 differential: ## Compare N random JMESPath cases (1000000 unless set) with another engine
 	go test -count=1 -v -timeout 1h -run '^TestDifferential$$' ./internal/jmespath -cases $(N) -seed $$(date +%s)
+
+.PHONY: soak
+soak: ## Run 1500 executions in faults of all kinds and count what came of them
+	go test -count=1 -v -timeout 30m -run '^TestSoak' ./tests/soak -executions 1500 -seed $(SEED)
 
 .PHONY: bench
 bench: ## Print how what has a budget compares with its peer
