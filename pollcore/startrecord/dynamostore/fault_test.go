@@ -2,6 +2,7 @@ package dynamostore_test
 
 import (
 	"context"
+	"crypto/rand"
 	"net/http"
 	"strings"
 	"testing"
@@ -118,7 +119,7 @@ func TestUnclearAnswersOfALoser(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, second.Version, loaded.Version)
 
-			_, err = client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(table), Key: item(t, key)})
+			_, err = client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(table), Key: itemOf(store)})
 			require.NoError(t, err)
 			w.fail(f, f, f)
 			_, err = store.Replace(t.Context(), key, record(3), second.Version)
@@ -249,10 +250,11 @@ func TestMisconfigured(t *testing.T) {
 // A real table that is missing, or is another's.
 func TestWrongTable(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, server.CreateTable(t.Context(), "other-key", "id"))
+	other := "other-" + rand.Text()
+	require.NoError(t, server.CreateTable(t.Context(), other, "id"))
 	for name, want := range map[string]string{
-		"missing":   `table "missing" does not exist in this region`,
-		"other-key": `table "other-key" does not have the form of start records: its partition key must be "key"`,
+		"missing": `table "missing" does not exist in this region`,
+		other:     `does not have the form of start records: its partition key must be "key"`,
 	} {
 		store, err := dynamostore.New(server.Client(dynalite.ClientOptions{}), name, "")
 		require.NoError(t, err)

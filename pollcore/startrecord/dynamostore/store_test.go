@@ -2,6 +2,7 @@ package dynamostore_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -28,7 +29,7 @@ var key = startrecord.Key{
 	Poller:       "Export",
 }
 
-// server is shared: every test has a prefix of its own.
+// server is shared: every store has a prefix of its own.
 var server *dynalite.Server
 
 func TestMain(m *testing.M) {
@@ -60,7 +61,7 @@ func TestRequests(t *testing.T) {
 	t.Parallel()
 	w := &wire{}
 	store := openOn(t, w)
-	path := t.Name() + "/" + key.Path()
+	path := pathOf(store)
 	attribute := func(kind, value string) map[string]any { return map[string]any{kind: value} }
 	load := request{"GetItem", map[string]any{
 		"TableName": table, "Key": map[string]any{"key": attribute("S", path)}, "ConsistentRead": true,
@@ -182,7 +183,7 @@ func TestForeignItem(t *testing.T) {
 	nonce, body := s(w.Record.Nonce), s(string(w.Body))
 	put := func(attributes map[string]types.AttributeValue) {
 		t.Helper()
-		put := item(t, key)
+		put := itemOf(store)
 		maps.Copy(put, attributes)
 		_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: put})
 		require.NoError(t, err)
@@ -257,7 +258,7 @@ func TestLongestKey(t *testing.T) {
 		Poller:       strings.Repeat("p", 255),
 		Scope:        strings.Repeat("s", 255),
 	}
-	store, err := dynamostore.New(server.Client(dynalite.ClientOptions{}), table, strings.Repeat("p", 1268))
+	store, err := dynamostore.New(server.Client(dynalite.ClientOptions{}), table, strings.Repeat("p", 1268-26)+rand.Text())
 	require.NoError(t, err)
 	_, err = store.Create(t.Context(), longest, record(1))
 	require.NoError(t, err)
@@ -265,18 +266,22 @@ func TestLongestKey(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// open returns a store with a prefix of the test's own.
+// open returns a store with a prefix of its own.
 func open(t *testing.T, client dynamostore.API) *dynamostore.Store {
 	t.Helper()
-	store, err := dynamostore.New(client, table, t.Name())
+	store, err := dynamostore.New(client, table, rand.Text())
 	require.NoError(t, err)
 	return store
 }
 
-// item is the primary key of a record in the store that open returns.
-func item(t *testing.T, key startrecord.Key) map[string]types.AttributeValue {
-	t.Helper()
-	return map[string]types.AttributeValue{"key": &types.AttributeValueMemberS{Value: t.Name() + "/" + key.Path()}}
+// pathOf is the partition key of the store's record of key.
+func pathOf(store startrecord.Store) string {
+	return strings.TrimPrefix(store.Location(key), "dynamodb://"+table+"/")
+}
+
+// itemOf is the primary key of the store's record of key.
+func itemOf(store startrecord.Store) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"key": &types.AttributeValueMemberS{Value: pathOf(store)}}
 }
 
 func record(generation int) startrecord.Record {
