@@ -53,13 +53,13 @@ func (p *Poller) newCheck(event Event, stored startrecord.Stored, request *Reque
 // how it ended.
 func (c *check) poll(ctx context.Context) (*Result, error) {
 	dwellEnd := c.Now().Add(time.Duration(c.request.DwellSeconds) * time.Second)
-	result, final, err := c.describe(ctx)
+	result, state, err := c.describe(ctx)
 	for err == nil && result.Status == pollcore.Running && c.dwell(ctx, dwellEnd, result.WaitSeconds) {
 		if c.attempt > 0 {
 			c.attempt++
 		}
 		var next *Result
-		if next, final, err = c.describe(ctx); err != nil && named(err, ErrorServiceUnavailable) {
+		if next, state, err = c.describe(ctx); err != nil && named(err, ErrorServiceUnavailable) {
 			// The check before it still holds; the state machine asks again.
 			return result, nil
 		}
@@ -68,12 +68,12 @@ func (c *check) poll(ctx context.Context) (*Result, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case result.Status == pollcore.TimedOut && c.request.OnTimeout == onTimeoutStop:
-		return c.stop(ctx, result)
-	case final:
-		return c.keep(ctx, result)
-	default:
+	case result.Status == pollcore.Running, state == jobUnseen:
 		return result, nil
+	case state == jobRuns && c.request.OnTimeout == onTimeoutStop:
+		return c.stop(ctx, result)
+	default:
+		return c.keep(ctx, result)
 	}
 }
 
@@ -97,16 +97,24 @@ func (c *check) dwell(ctx context.Context, end time.Time, seconds int) bool {
 	}
 }
 
-// describe asks the service once and judges the answer. The result is final if
-// the job has ended or its time is up; it is not where the describe call was
-// refused, which says nothing of the job.
-func (c *check) describe(ctx context.Context) (result *Result, final bool, err error) {
+// jobState is what a describe call says of the job itself, whatever the
+// deadline makes of it.
+type jobState int
+
+const (
+	jobUnseen jobState = iota // the call was refused, which says nothing of the job
+	jobRuns
+	jobEnded
+)
+
+// describe asks the service once and judges the answer.
+func (c *check) describe(ctx context.Context) (result *Result, state jobState, err error) {
 	output, opErr := c.driver.Describe(ctx, c.ref)
 	c.count(counted("Checks"))
 	judged := c.judge.Check(c.ref, output, opErr)
 	unmatched := judged.Acceptor == pollcore.NoAcceptor && opErr != nil
 	if unmatched && jobs.Transient(opErr) {
-		return nil, false, failWith(ErrorServiceUnavailable, fmt.Errorf("describe %s: %w", c.request.Job, opErr))
+		return nil, jobUnseen, failWith(ErrorServiceUnavailable, fmt.Errorf("describe %s: %w", c.request.Job, opErr))
 	}
 	schedule := c.request.schedule()
 	// A Wait state waits whole seconds, so whole seconds are drawn.
@@ -121,38 +129,42 @@ func (c *check) describe(ctx context.Context) (result *Result, final bool, err e
 		StartedAt: rec.StartedAt, ElapsedSeconds: int(elapsed.Seconds()), Job: c.ref,
 		Reason: c.judge.Reason(judged, c.ref, output, opErr),
 	}
-	stopped := !rec.StopRequestedAt.IsZero()
 	switch {
-	case stopped && decision.Status == pollcore.Failed && !unmatched && c.event.RedriveCount <= rec.RedriveCount:
-		// It ended because an earlier check, which did not live to record
-		// it, had it stopped.
+	case unmatched:
+		state = jobUnseen
+	case judged.Verdict == pollcore.Retry:
+		state = jobRuns
+	default:
+		state = jobEnded
+	}
+	switch stopped := !rec.StopRequestedAt.IsZero(); {
+	case stopped && state == jobEnded && decision.Status == pollcore.Failed:
+		// Whatever check had it stopped, it ended because its time was up.
 		result.Status = pollcore.TimedOut
-		fallthrough
+		result.Reason += fmt.Sprintf("; it was told to stop at %s, when its time was up", rec.StopRequestedAt.Format(time.RFC3339))
 	case decision.Status == pollcore.TimedOut:
 		result.Reason = fmt.Sprintf("not finished after %s of %s; %s", elapsed.Round(time.Second), schedule.Total,
 			strings.TrimPrefix(result.Reason, "no acceptor matched; "))
-	case stopped && decision.Status == pollcore.Failed:
-		result.Reason += fmt.Sprintf(" (it was told to stop at %s, when its time was up)", rec.StopRequestedAt.Format(time.RFC3339))
 	}
 	result.Reason = cut(result.Reason, maxReason)
 	if opErr == nil {
 		var remark string
 		if result.Output, remark, err = limitOutput(output, c.request.Waiter, c.OutputLimit); err != nil {
-			return nil, false, failWith(ErrorServiceUnavailable, err)
+			return nil, jobUnseen, failWith(ErrorServiceUnavailable, err)
 		}
 		result.Reason += remark
 	}
-	return result, result.Status != pollcore.Running && !unmatched, nil
+	return result, state, nil
 }
 
 // stop stops a job whose time is up, and records that it is. A job that ends
 // well before the stop takes effect has not timed out.
 func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
 	rec := c.stored.Record
-	if rec.StopRequestedAt.IsZero() || c.event.RedriveCount > rec.RedriveCount {
+	if rec.StopRequestedAt.IsZero() {
 		// Recorded first: whoever finds the job stopped must know why.
 		rec.Status, rec.Result = startrecord.StatusStarted, nil
-		rec.StopRequestedAt, rec.RedriveCount = c.Now().UTC(), c.event.RedriveCount
+		rec.StopRequestedAt = c.Now().UTC()
 		stored, err := c.replace(ctx, c.event.Key, rec, c.stored.Version)
 		if err != nil {
 			return c.overtaken(ctx, err)
@@ -169,10 +181,11 @@ func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
 		return nil, failWith(ErrorServiceUnavailable, fmt.Errorf("stop %s: %w", c.request.Job, err))
 	case err != nil:
 		timeout.Reason += cut(fmt.Sprintf("; it could not be stopped: %v", err), maxReason)
+		c.stored.Record.StopRequestedAt = time.Time{} // how it ends is its own doing
 		return c.keep(ctx, timeout)
 	}
 	timeout.Reason += "; it was told to stop"
-	if last, final, err := c.describe(ctx); err == nil && final && last.Status == pollcore.Succeeded {
+	if last, _, err := c.describe(ctx); err == nil && last.Status == pollcore.Succeeded {
 		return c.keep(ctx, last)
 	}
 	return c.keep(ctx, timeout)

@@ -41,11 +41,12 @@ func TestStopOnTimeout(t *testing.T) {
 	require.Equal(t, jsonOf(t, result), jsonOf(t, w.checkStatus(t, bare(request))))
 	require.Equal(t, 1, w.service.stops)
 
-	// A redrive finds it stopped, which is a failure by now.
+	// A redrive finds it stopped, and why.
 	w.advance(time.Hour)
 	again := w.checkStatus(t, redriven(bare(request), 1, w.clock.Now()))
-	require.EqualValues(t, "FAILED", again.Status)
-	require.Equal(t, `State == "BROKEN" (acceptor 2 of 3): canceled (it was told to stop at 2026-11-20T10:00:14Z, when its time was up)`, again.Reason)
+	require.EqualValues(t, "TIMED_OUT", again.Status)
+	require.Equal(t, `State == "BROKEN" (acceptor 2 of 3): canceled; it was told to stop at 2026-11-20T10:00:14Z, when its time was up`, again.Reason)
+	require.Equal(t, 1, w.service.stops)
 }
 
 // A job that has ended well before the order reached it has not timed out.
@@ -83,22 +84,21 @@ func TestStopCrashPoints(t *testing.T) {
 		name  string
 		fates map[string]fate
 		first string
-		stops int // in all
 	}{
-		{"dies before it is recorded", map[string]fate{"Replace": diesBefore}, dead, 1},
-		{"dies after it is recorded", map[string]fate{"Replace": diesAfter}, dead, 1},
-		{"record is lost before its effect", map[string]fate{"Replace": lostBefore}, noStore, 1},
-		{"answer to the record is lost", map[string]fate{"Replace": lostAfter}, noStore, 1},
-		{"dies before the stop", map[string]fate{"Stop": diesBefore}, dead, 1},
-		{"dies after the stop", map[string]fate{"Stop": diesAfter}, dead, 2},
-		{"stop is lost before its effect", map[string]fate{"Stop": lostBefore}, unavailable, 1},
-		{"answer to the stop is lost", map[string]fate{"Stop": lostAfter}, unavailable, 2},
-		{"stop is throttled", map[string]fate{"Stop": throttled}, unavailable, 1},
-		{"dies before it looks again", map[string]fate{"Describe 2": diesBefore}, dead, 2},
-		{"cannot look again", map[string]fate{"Describe 2": lostBefore}, "TIMED_OUT", 1},
-		{"dies before the end is recorded", map[string]fate{"Replace 2": diesBefore}, dead, 2},
-		{"end is lost before its effect", map[string]fate{"Replace 2": lostBefore}, noStore, 2},
-		{"dies after the end is recorded", map[string]fate{"Replace 2": diesAfter}, dead, 1},
+		{"dies before it is recorded", map[string]fate{"Replace": diesBefore}, dead},
+		{"dies after it is recorded", map[string]fate{"Replace": diesAfter}, dead},
+		{"record is lost before its effect", map[string]fate{"Replace": lostBefore}, noStore},
+		{"answer to the record is lost", map[string]fate{"Replace": lostAfter}, noStore},
+		{"dies before the stop", map[string]fate{"Stop": diesBefore}, dead},
+		{"dies after the stop", map[string]fate{"Stop": diesAfter}, dead},
+		{"stop is lost before its effect", map[string]fate{"Stop": lostBefore}, unavailable},
+		{"answer to the stop is lost", map[string]fate{"Stop": lostAfter}, unavailable},
+		{"stop is throttled", map[string]fate{"Stop": throttled}, unavailable},
+		{"dies before it looks again", map[string]fate{"Describe 2": diesBefore}, dead},
+		{"cannot look again", map[string]fate{"Describe 2": lostBefore}, "TIMED_OUT"},
+		{"dies before the end is recorded", map[string]fate{"Replace 2": diesBefore}, dead},
+		{"end is lost before its effect", map[string]fate{"Replace 2": lostBefore}, noStore},
+		{"dies after the end is recorded", map[string]fate{"Replace 2": diesAfter}, dead},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestStopCrashPoints(t *testing.T) {
 			require.EqualValues(t, "TIMED_OUT", last.Status)
 			require.Contains(t, last.Reason, "it was told to stop")
 			require.Equal(t, startrecord.StatusTimedOut, w.record(t, key).Status)
-			require.Equal(t, tt.stops, w.service.stops)
+			require.Equal(t, 1, w.service.stops)
 		})
 	}
 }
@@ -132,6 +132,12 @@ func TestStopIsRefused(t *testing.T) {
 	require.Contains(t, result.Reason, `; it could not be stopped: api error AccessDeniedException`)
 	require.Zero(t, w.service.stops)
 	require.Equal(t, jsonOf(t, result), jsonOf(t, w.checkStatus(t, bare(request))))
+
+	// What it comes to after that is its own doing.
+	w.service.says(map[string]any{"State": "BROKEN", "Why": "disk full"}, nil)
+	again := w.checkStatus(t, redriven(bare(request), 1, w.clock.Now()))
+	require.EqualValues(t, "FAILED", again.Status)
+	require.Equal(t, `State == "BROKEN" (acceptor 2 of 3): disk full`, again.Reason)
 }
 
 // A second check that acts while the first is stopping the job has the last
