@@ -71,7 +71,7 @@ func TestDescribeRefusesReferences(t *testing.T) {
 	called := false
 	describe := jobs.Describe(func(context.Context, *lambda.InvokeInput, ...func(*lambda.Options)) (*lambda.InvokeOutput, error) {
 		called = true
-		return nil, nil
+		return &lambda.InvokeOutput{}, nil
 	})
 	for name, want := range map[string]string{
 		"Id":                    `job reference has the member "Id", which lambda.InvokeInput lacks`,

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -43,21 +42,6 @@ func (e *StatusError) HTTPStatusCode() int { return e.StatusCode }
 // the like, which is what Step Functions' HTTP task calls the error, less its
 // "States.".
 func (e *StatusError) ErrorCode() string { return "Http.StatusCode." + strconv.Itoa(e.StatusCode) }
-
-// ErrorMessage implements smithy.APIError.
-func (e *StatusError) ErrorMessage() string { return http.StatusText(e.StatusCode) }
-
-// ErrorFault implements smithy.APIError.
-func (e *StatusError) ErrorFault() smithy.ErrorFault {
-	switch {
-	case e.StatusCode >= 500:
-		return smithy.FaultServer
-	case e.StatusCode >= 400:
-		return smithy.FaultClient
-	default:
-		return smithy.FaultUnknown
-	}
-}
 
 // answer is what a server has answered.
 type answer struct {

@@ -13,8 +13,13 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 )
 
-// maxWindow is the longest IdempotencyWindowSeconds: that of an execution.
-const maxWindow = 365 * 24 * 60 * 60
+// How long a server remembers keys, in seconds: what is assumed of one of which
+// nothing is said, and the most that can be said, which is how long an execution
+// may last.
+const (
+	defaultWindow = 24 * 60 * 60
+	maxWindow     = 365 * 24 * 60 * 60
+)
 
 // stopMethods are those that a stop call may have.
 var stopMethods = []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
@@ -51,7 +56,7 @@ func (d *Driver) arguments(r jobs.Request) (*arguments, error) {
 	}
 	a := argumentReader{Reader: jsontree.Reader{HideStrings: true}, allowed: d.allowed}
 	a.to.method, a.to.headers = http.MethodPost, http.Header{}
-	seconds := 0
+	seconds := defaultWindow
 	a.Object(doc.Root, "the object of arguments", map[string]func(*jsontree.Node){
 		"Start":                    a.start,
 		"Describe":                 a.describe,

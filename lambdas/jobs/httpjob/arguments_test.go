@@ -70,7 +70,7 @@ func TestStartRefusesArguments(t *testing.T) {
 		{"bad expression", toDescribe("https://api.example.com/{Body.id}/{Body..secret}"), "expected a JMESPath expression in the braces at character 35"},
 		{"unknown function", toDescribe("https://api.example.com/{secret(Body)}"), "expected a JMESPath expression"},
 		{"relative", toDescribe("/jobs/{Body.id}"), "expected scheme and host before the first braces"},
-		{"dots", toDescribe("https://api.example.com/../{Body.id}"), "without the path segments . and .."},
+		{"dots", toDescribe("https://api.example.com/../{Body.id}"), "without the segments . and .. in its path"},
 		{"empty", toDescribe(""), "expected an absolute URL"},
 		{"stop off the list", with(`"Stop": {"Method": "DELETE", "Url": "https://evil.net/{Body.id}"}`), "/Stop/Url: not allowed: the server"},
 	}

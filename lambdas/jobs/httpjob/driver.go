@@ -69,7 +69,7 @@ type Config struct {
 //
 // Every start carries its token as Idempotency-Key. IdempotencyKey says that
 // the server keeps to it: for a key that it has seen it returns the first job,
-// for as long as IdempotencyWindowSeconds says, or always.
+// for as long as IdempotencyWindowSeconds says, or 24 hours.
 type Driver struct {
 	allowed servers
 	client  *http.Client

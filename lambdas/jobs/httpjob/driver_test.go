@@ -22,6 +22,7 @@ import (
 
 func TestStartSendsTheRequest(t *testing.T) {
 	t.Parallel()
+	const exact = `{"rows": 9007199254740993, "b":[ 1 ]}`
 	var got *http.Request
 	var body []byte
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -30,10 +31,10 @@ func TestStartSendsTheRequest(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 	})
 	_, err := s.run(t, `{"Start": {"Method": "PUT", "Url": "%s/jobs?kind=a%20b", "Headers": {"prefer": "respond-async", "Accept": "application/vnd.jobs+json"},
-		"Body": {"rows": 9007199254740993, "b":[ 1 ]}}, "Describe": {"Url": "%s/jobs/1"}}`)
+		"Body": `+exact+`}, "Describe": {"Url": "%s/jobs/1"}}`)
 	require.NoError(t, err)
 	require.Equal(t, "PUT /jobs?kind=a%20b", got.Method+" "+got.RequestURI)
-	require.Equal(t, `{"rows": 9007199254740993, "b":[ 1 ]}`, string(body), "no number loses digits")
+	require.Equal(t, exact, string(body), "no number loses digits") //nolint:testifylint // the very text
 	require.True(t, got.Close, "net/http repeats requests of an Idempotency-Key on a connection that it has kept")
 	for name, want := range map[string]string{
 		"Idempotency-Key": "token-1", "Content-Type": "application/json", "Prefer": "respond-async", "Accept": "application/vnd.jobs+json",
@@ -151,9 +152,11 @@ func TestStartAnswers(t *testing.T) {
 		{"created", text(201, ``), simple, "/jobs/1", 0},
 		{"body that nobody needs", text(200, `<html>`), simple, "/jobs/1", 0},
 		{"large body that nobody needs", text(200, large), simple, "/jobs/1", 0},
-		{"id", text(200, `{"id": "a b/../c?d&e=f#g%"}`), `"Describe": {"Url": "%s/jobs/{Body.id}/status?x={Body.id}"}`, "without the path segments . and ..", jobs.Unclear},
-		{"escaped", text(200, `{"id": "a b?d&e=f#g%+é"}`), `"Describe": {"Url": "%s/jobs/{Body.id}?x={Body.id}"}`,
-			"/jobs/a%20b%3Fd%26e%3Df%23g%25%2B%C3%A9?x=a%20b%3Fd%26e%3Df%23g%25%2B%C3%A9", 0},
+		{"id", text(200, `{"id": "a b/../c?d&e=f#g%"}`), `"Describe": {"Url": "%s/jobs/{Body.id}/status?x={Body.id}"}`, "without the segments . and .. in its path", jobs.Unclear},
+		{
+			"escaped", text(200, `{"id": "a b?d&e=f#g%+é"}`), `"Describe": {"Url": "%s/jobs/{Body.id}?x={Body.id}"}`,
+			"/jobs/a%20b%3Fd%26e%3Df%23g%25%2B%C3%A9?x=a%20b%3Fd%26e%3Df%23g%25%2B%C3%A9", 0,
+		},
 		{"number", text(200, `{"jobs": [{"id": 9007199254740991}]}`), `"Describe": {"Url": "%s/jobs/{Body.jobs[0].id}"}`, "/jobs/9007199254740991", 0},
 		{"number that is not exact", text(200, `{"id": 9007199254740993}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "a whole number below 2^53", jobs.Unclear},
 		{"fraction", text(200, `{"id": 1.5}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "a whole number below 2^53", jobs.Unclear},
@@ -164,8 +167,8 @@ func TestStartAnswers(t *testing.T) {
 		{"no id", text(200, `{}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, ": URL of the describe call: expected the expression in braces to find a string", jobs.Unclear},
 		{"empty id", text(200, `{"id": ""}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "to find a string", jobs.Unclear},
 		{"object for an id", text(200, `{"id": {}}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "to find a string", jobs.Unclear},
-		{"dots for an id", text(200, `{"id": ".."}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "without the path segments . and ..", jobs.Unclear},
-		{"half of the dots", text(200, `{"id": "."}`), `"Describe": {"Url": "%s/jobs/.{Body.id}"}`, "without the path segments . and ..", jobs.Unclear},
+		{"dots for an id", text(200, `{"id": ".."}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "without the segments . and .. in its path", jobs.Unclear},
+		{"half of the dots", text(200, `{"id": "."}`), `"Describe": {"Url": "%s/jobs/.{Body.id}"}`, "without the segments . and .. in its path", jobs.Unclear},
 		{"no JSON", text(200, `<html>secret`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, `: answer of type "text/html; charset=utf-8" is not JSON`, jobs.Unclear},
 		{"large", text(200, large), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, ": answer is larger than 262144 bytes", jobs.Unclear},
 		{"long id", text(200, `{"id": "`+strings.Repeat("x", 5000)+`"}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "at most 4096 bytes", jobs.Unclear},

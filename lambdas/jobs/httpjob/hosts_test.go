@@ -62,9 +62,9 @@ func TestAllowedURLs(t *testing.T) {
 		{"https://user@api.example.com/jobs", "api.example.com", false, "user or password"},
 		{"https://evil.net\\@api.example.com/jobs", "api.example.com", false, "found other text"},
 		{"https://api.example.com/jobs#x", "api.example.com", false, "fragment"},
-		{"https://api.example.com/a/../jobs", "api.example.com", false, "path segments . and .."},
-		{"https://api.example.com/a/%2e%2e/jobs", "api.example.com", false, "path segments . and .."},
-		{"https://api.example.com/a%2f..%2fjobs", "api.example.com", false, "path segments . and .."},
+		{"https://api.example.com/a/../jobs", "api.example.com", false, "segments . and .. in its path"},
+		{"https://api.example.com/a/%2e%2e/jobs", "api.example.com", false, "segments . and .. in its path"},
+		{"https://api.example.com/a%2f..%2fjobs", "api.example.com", false, "segments . and .. in its path"},
 		{"https://api.example.com/%zz", "api.example.com", false, "found other text"},
 		{"https://api.example.com/\r\nX: y", "api.example.com", false, "found other text"},
 		{"https://api.example.com/" + strings.Repeat("x", 4096), "api.example.com", false, "at most 4096 bytes"},
@@ -212,4 +212,24 @@ func TestDialIsGuarded(t *testing.T) {
 		require.False(t, jobs.Transient(err))
 	}
 	require.Empty(t, s.take())
+}
+
+// Whatever the entry, it is refused, or allows its own name and no other.
+func FuzzHosts(f *testing.F) {
+	for _, seed := range []string{"api.example.com", "API.example.com:8443", "*.example.com", "10.0.0.5", "[::1]:80", "*", "a:b", "https://a", "a@b", "a/b", "[", "%41"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, entry string) {
+		driver, err := httpjob.New(httpjob.Config{Hosts: []string{entry}, Wrap: func(http.RoundTripper) http.RoundTripper { return sent{} }})
+		if err != nil {
+			require.ErrorContains(t, err, "expected ")
+			return
+		}
+		_, err = driver.Describe(t.Context(), jobs.Ref{"DescribeUrl": "https://" + strings.Replace(entry, "*.", "a.b.", 1) + "/jobs"})
+		require.NoError(t, err)
+		for _, other := range []string{"https://x" + strings.TrimPrefix(entry, "*.") + "/", "https://" + entry + ".invalid/", "http://" + entry + "/"} {
+			_, err = driver.Describe(t.Context(), jobs.Ref{"DescribeUrl": other})
+			require.Error(t, err, other)
+		}
+	})
 }

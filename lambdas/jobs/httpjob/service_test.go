@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -128,8 +129,8 @@ func TestIdempotency(t *testing.T) {
 	for more, want := range map[string]jobs.Idempotency{
 		``:                          {Class: jobs.NoProtection},
 		`, "IdempotencyKey": false`: {Class: jobs.NoProtection},
-		`, "IdempotencyKey": true`:  {Class: jobs.ByToken},
-		`, "IdempotencyKey": true, "IdempotencyWindowSeconds": 60`: {Class: jobs.ByToken, Window: 60e9},
+		`, "IdempotencyKey": true`:  {Class: jobs.ByToken, Window: 24 * time.Hour},
+		`, "IdempotencyKey": true, "IdempotencyWindowSeconds": 60`: {Class: jobs.ByToken, Window: time.Minute},
 		`, "IdempotencyKey": true, "Unknown": 1`:                   {Class: jobs.NoProtection},
 	} {
 		require.Equal(t, want, driver.Idempotency(jobs.Request{Arguments: json.RawMessage("{" + start + ", " + describe + more + "}")}), more)

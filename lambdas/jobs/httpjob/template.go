@@ -134,7 +134,7 @@ func parseURL(text string) (*url.URL, error) {
 		return nil, fmt.Errorf("expected an absolute URL of at most %d bytes, found other text", maxURL)
 	}
 	if slices.ContainsFunc(strings.Split(u.Path, "/"), func(segment string) bool { return segment == "." || segment == ".." }) {
-		return nil, errors.New("expected a URL without the path segments . and ..")
+		return nil, errors.New("expected a URL without the segments . and .. in its path")
 	}
 	return u, nil
 }

@@ -109,9 +109,9 @@ func (d *Driver) Find(ctx context.Context, r jobs.Request) (found jobs.Ref, ok b
 }
 
 // isNotFound reports whether there is no job of the name. The API reference has
-// NotFoundException for it; the service answers BadRequestException with "The
-// requested job couldn't be found. Check the job name and try your request
-// again."
+// NotFoundException for it; the service answers BadRequestException, which it
+// has for much, with the message "The requested job couldn't be found. Check the
+// job name and try your request again".
 func isNotFound(err error) bool {
 	if _, ok := errors.AsType[*types.NotFoundException](err); ok {
 		return true
