@@ -16,6 +16,7 @@ const (
 	EnvBucket     = "JOBPOLLER_BUCKET"     // bucket of the start records
 	EnvEncryption = "JOBPOLLER_ENCRYPTION" // of the records in S3: AES256, aws:kms or aws:kms:dsse; default the bucket's
 	EnvKMSKey     = "JOBPOLLER_KMS_KEY_ID" // the KMS key for it; default the account's own for S3
+	EnvBucketKey  = "JOBPOLLER_BUCKET_KEY" // true: the bucket's key derives from the KMS key, which spares calls of KMS
 )
 
 // StoreMaker opens the store of a Lambda function's start records: S3Store, or
@@ -30,9 +31,12 @@ func S3Store(e jobs.Environment) (startrecord.Store, error) {
 		return nil, fmt.Errorf("environment variable %s is required, but not set", EnvBucket)
 	}
 	var options []s3store.Option
-	encryption, key := e.Getenv(EnvEncryption), e.Getenv(EnvKMSKey)
+	encryption, key, bucketKey := e.Getenv(EnvEncryption), e.Getenv(EnvKMSKey), e.Getenv(EnvBucketKey)
 	if encryption != "" {
 		options = append(options, s3store.Encrypt(types.ServerSideEncryption(encryption), key))
+	}
+	if bucketKey == "true" {
+		options = append(options, s3store.BucketKey())
 	}
 	store, err := s3store.New(e.S3, e.Bucket, e.Prefix, options...)
 	if err != nil {
@@ -40,6 +44,9 @@ func S3Store(e jobs.Environment) (startrecord.Store, error) {
 	}
 	if encryption == "" && key != "" {
 		err = errors.Join(err, fmt.Errorf("environment variable %s needs %s to be aws:kms or aws:kms:dsse", EnvKMSKey, EnvEncryption))
+	}
+	if bucketKey != "" && bucketKey != "true" && bucketKey != "false" {
+		err = errors.Join(err, fmt.Errorf("environment variable %s must be true or false, is %q", EnvBucketKey, bucketKey))
 	}
 	if err != nil {
 		return nil, err
