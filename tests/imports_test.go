@@ -26,6 +26,7 @@ var (
 	// conformance suites and what users import.
 	testKits = []string{
 		"./pollcore/startrecord/startrecordtest/...", "./lambdas/jobs/jobstest/...", "./statemachines/simtest/...",
+		"./internal/dynalite", "./tests/...",
 	}
 )
 
@@ -65,6 +66,21 @@ var rules = []rule{
 		reason:       "polling does not know what it is used for",
 		packages:     []string{"./pollcore/..."},
 		mustNotReach: []string{"./statemachines/...", "./lambdas/...", "./cdkapp/...", "./cmd/..."},
+	},
+	{
+		reason:       "who keeps records in S3 links no other client",
+		packages:     []string{"./pollcore/startrecord/s3store", "./lambdas/poller"},
+		mustNotReach: []string{"github.com/aws/aws-sdk-go-v2/service/dynamodb/...", "./pollcore/startrecord/dynamostore"},
+	},
+	{
+		reason:       "who keeps records in DynamoDB links no other client",
+		packages:     []string{"./pollcore/startrecord/dynamostore"},
+		mustNotReach: []string{"github.com/aws/aws-sdk-go-v2/service/s3/...", "./pollcore/startrecord/s3store"},
+	},
+	{
+		reason:   "the errors of AWS are told apart without a client",
+		packages: []string{"./pollcore/startrecord/internal/awserror"},
+		mayReach: []string{"std", "./pollcore/startrecord", "./internal/jsontree", "./internal/diag", "github.com/aws/smithy-go/..."},
 	},
 	{
 		reason:       "a definition is read without running it",
@@ -109,7 +125,7 @@ var rules = []rule{
 	{
 		reason:       "the embedded S3 is for the command and for tests",
 		packages:     []string{"./..."},
-		except:       []string{"./cmd/jobpoller", "./internal/embeddeds3"},
+		except:       []string{"./cmd/jobpoller", "./internal/embeddeds3", "./tests/soak"},
 		mustNotReach: []string{"github.com/johannesboyne/gofakes3/...", "./internal/embeddeds3"},
 	},
 }
