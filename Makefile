@@ -1,6 +1,7 @@
 # Every target is described by the comment behind its name; `make` lists them.
 
 LAMBDAS := $(patsubst lambdas/%/main.go,%,$(wildcard lambdas/*/main.go))
+DIST ?= dist
 FUZZTIME ?= 30s
 N ?= 1000000
 SEED ?= 1
@@ -11,7 +12,7 @@ GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v
 
 .PHONY: help
 help: ## List the targets
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build the command into bin/
@@ -22,13 +23,15 @@ build: ## Build the command into bin/
 LAMBDA_BUILD := CGO_ENABLED=0 GOOS=linux go build -tags lambda.norpc -trimpath -buildvcs=false -ldflags '-s -w' -gcflags=all=-l
 
 .PHONY: lambdas
-lambdas: $(LAMBDAS:%=lambda-%) ## Build each Lambda function into dist/<name>/<arm64|amd64>/bootstrap
+lambdas: $(LAMBDAS:%=lambda-%) ## Build each Lambda function: dist/<name>/<arm64|amd64>/bootstrap and dist/<name>-<arm64|amd64>.zip
 
 # Go decides whether there is anything to do, so these have no prerequisites.
 .PHONY: $(LAMBDAS:%=lambda-%)
 $(LAMBDAS:%=lambda-%): lambda-%:
-	GOARCH=arm64 $(LAMBDA_BUILD) -o dist/$*/arm64/bootstrap ./lambdas/$*
-	GOARCH=amd64 $(LAMBDA_BUILD) -o dist/$*/amd64/bootstrap ./lambdas/$*
+	GOARCH=arm64 $(LAMBDA_BUILD) -o $(DIST)/$*/arm64/bootstrap ./lambdas/$*
+	GOARCH=amd64 $(LAMBDA_BUILD) -o $(DIST)/$*/amd64/bootstrap ./lambdas/$*
+	go run ./internal/lambdazip $(DIST)/$*-arm64.zip $(DIST)/$*/arm64/bootstrap
+	go run ./internal/lambdazip $(DIST)/$*-amd64.zip $(DIST)/$*/amd64/bootstrap
 
 .PHONY: test
 test: ## Run all tests
