@@ -213,8 +213,8 @@ func TestEvalOnEveryGoType(t *testing.T) {
 		When: time.Unix(5, 250e6), Big: big.NewInt(12), Exact: big.NewFloat(1.5), List: []*string{new("a"), nil},
 		Fixed: [2]int{3, 4}, Nested: []everything{*inner}, Deep: &inner, Tags: map[string]string{"k": "v"},
 		ByShade: map[shade]*everything{"RED": inner}, Any: map[string]any{"x": []any{inner, json.Number("3")}},
-		Doc: &document{`{"d":[1]}`}, Union: &palette.PaletteMemberName{"GREEN"},
-		Unions: map[string]palette.Palette{"c": &palette.PaletteMemberRGB{[]int32{1, 2}}},
+		Doc: &document{`{"d":[1]}`}, Union: &palette.PaletteMemberName{Value: "GREEN"},
+		Unions: map[string]palette.Palette{"c": &palette.PaletteMemberRGB{Value: []int32{1, 2}}},
 		hidden: hidden{"none"}, lower: "none",
 	}
 	tests := []struct {

@@ -40,7 +40,7 @@ const over = lease + 2*time.Second
 
 // The table has a row for each place where an invocation can die or lose an
 // answer, by the order of what RunJob does.
-func TestRunJobCrashPoints(t *testing.T) { //nolint:maintidx // it is one table
+func TestRunJobCrashPoints(t *testing.T) {
 	t.Parallel()
 	all := []string{"token", "token 8h", "natural key", "none"}
 	repeatable := all[:3]

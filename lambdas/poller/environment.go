@@ -1,7 +1,6 @@
 package poller
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -39,7 +38,7 @@ const (
 // environment, with the store and the drivers that are given. Drivers whose
 // environment is not set are left out, unless EnvJobs names them. All problems
 // of the environment are reported at once.
-func FromEnvironment(ctx context.Context, open StoreMaker, drivers ...jobs.Maker) (*Poller, error) {
+func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Poller, error) {
 	var env environment
 	cfg := Config{
 		LeaseMargin: time.Duration(env.number(EnvLeaseMargin, 1, 900)) * time.Second,

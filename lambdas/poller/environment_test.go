@@ -3,14 +3,7 @@ package poller_test
 
 import (
 	"encoding/json"
-	"encoding/pem"
-	"errors"
-	"fmt"
 	"maps"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +16,6 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/lambdas/poller/anystore"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
 // setEnvironment sets the variables of a Lambda function, and clears those
@@ -46,23 +38,39 @@ func setEnvironment(t *testing.T, set map[string]string) {
 	}
 }
 
-func TestFromEnvironment(t *testing.T) {
+// recordBucket returns an S3 server with the bucket records.
+func recordBucket(t *testing.T) *embeddeds3.Server {
+	t.Helper()
 	server, err := embeddeds3.Start(embeddeds3.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
 	require.NoError(t, server.CreateBucket("records"))
+	return server
+}
 
-	var given jobs.Environment
-	fake := &service{clock: &clock{now: time.Now()}, idempotency: classes["token"]}
-	driver := func(e jobs.Environment) (jobs.Driver, error) {
-		given = e
-		return fake, nil
+func newFake() *service {
+	return &service{clock: &clock{now: time.Now()}, idempotency: classes["token"]}
+}
+
+// makes returns a maker of the driver, which notes its environment.
+func makes(driver jobs.Driver, given *jobs.Environment) jobs.Maker {
+	return func(e jobs.Environment) (jobs.Driver, error) {
+		if given != nil {
+			*given = e
+		}
+		return driver, nil
 	}
-	other := func(jobs.Environment) (jobs.Driver, error) { return renamed{fake}, nil }
+}
+
+func TestFromEnvironment(t *testing.T) {
+	server := recordBucket(t)
+	var given jobs.Environment
+	fake := newFake()
+	driver, other := makes(fake, &given), makes(renamed{fake}, nil)
 
 	t.Run("defaults", func(t *testing.T) {
 		setEnvironment(t, map[string]string{poller.EnvBucket: "records", "AWS_ENDPOINT_URL_S3": server.URL()})
-		p, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver, other)
+		p, err := poller.FromEnvironment(poller.S3Store, driver, other)
 		require.NoError(t, err)
 		require.Equal(t, poller.DefaultRetention, p.Retention)
 		require.Equal(t, poller.DefaultLeaseMargin, p.LeaseMargin)
@@ -91,7 +99,7 @@ func TestFromEnvironment(t *testing.T) {
 			poller.EnvLeaseMargin: "20", poller.EnvRetentionDays: "90", poller.EnvLogLevel: "debug",
 			"AWS_ENDPOINT_URL_S3": strings.Replace(server.URL(), "127.0.0.1", "localhost", 1),
 		})
-		p, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver, other)
+		p, err := poller.FromEnvironment(poller.S3Store, driver, other)
 		require.NoError(t, err)
 		require.Equal(t, 20*time.Second, p.LeaseMargin)
 		require.Equal(t, 90*24*time.Hour, p.Retention)
@@ -107,7 +115,7 @@ func TestFromEnvironment(t *testing.T) {
 
 	t.Run("two jobs allowed", func(t *testing.T) {
 		setEnvironment(t, map[string]string{poller.EnvBucket: "records", poller.EnvJobs: "test:Job,other:Job"})
-		p, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver, other)
+		p, err := poller.FromEnvironment(poller.S3Store, driver, other)
 		require.NoError(t, err)
 		require.Equal(t, []string{"other:Job", jobName}, p.Jobs.Names())
 	})
@@ -154,7 +162,7 @@ func TestFromEnvironment(t *testing.T) {
 	for _, tt := range bad {
 		t.Run(tt.name, func(t *testing.T) {
 			setEnvironment(t, tt.set)
-			_, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver, other)
+			_, err := poller.FromEnvironment(poller.S3Store, driver, other)
 			for _, part := range tt.parts {
 				require.ErrorContains(t, err, part)
 			}
@@ -165,7 +173,7 @@ func TestFromEnvironment(t *testing.T) {
 		setEnvironment(t, map[string]string{
 			poller.EnvBucket: "records", poller.EnvMaxWait: "3600", poller.EnvOutputLimit: "2048", poller.EnvMetrics: "Orders",
 		})
-		p, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver)
+		p, err := poller.FromEnvironment(poller.S3Store, driver)
 		require.NoError(t, err)
 		require.Equal(t, time.Hour, p.MaxWait)
 		require.Equal(t, 2048, p.OutputLimit)
@@ -174,120 +182,19 @@ func TestFromEnvironment(t *testing.T) {
 		requireError(t, err, poller.ErrorInvalidRequest, "maxWaitSeconds (3601) is above the 3600 that this function allows")
 
 		setEnvironment(t, map[string]string{poller.EnvBucket: "records", poller.EnvMetrics: "none"})
-		p, err = poller.FromEnvironment(t.Context(), poller.S3Store, driver)
+		p, err = poller.FromEnvironment(poller.S3Store, driver)
 		require.NoError(t, err)
 		require.Nil(t, p.Metrics)
 	})
 
-	t.Run("the SDK's own variables", func(t *testing.T) {
-		tls := httptest.NewTLSServer(server.Handler())
-		t.Cleanup(tls.Close)
-		bundle := filepath.Join(t.TempDir(), "ca.pem")
-		require.NoError(t, os.WriteFile(bundle, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: tls.Certificate().Raw}), 0o600))
-		sdk := map[string]string{
-			poller.EnvBucket: "records", poller.EnvPrefix: "tls", "AWS_ENDPOINT_URL": tls.URL, "AWS_CA_BUNDLE": bundle,
-			"AWS_MAX_ATTEMPTS": "7", "AWS_RETRY_MODE": "adaptive", "AWS_REGION": "", "AWS_DEFAULT_REGION": "eu-central-1",
-			"AWS_REQUEST_CHECKSUM_CALCULATION": "when_required", // the embedded server knows no trailing checksums, which TLS brings
-		}
-		setEnvironment(t, sdk)
-		p, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver)
-		require.NoError(t, err)
-		_, err = p.RunJob(t.Context(), json.RawMessage(bare(request)))
-		require.NoError(t, err)
-		options := given.S3.Options()
-		require.Equal(t, "eu-central-1", options.Region)
-		require.Equal(t, 7, options.RetryMaxAttempts)
-		require.Equal(t, aws.RetryModeAdaptive, options.RetryMode)
-		require.True(t, options.UsePathStyle)
-		credentials, err := options.Credentials.Retrieve(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, "AKIDEXAMPLE", credentials.AccessKeyID)
-
-		sdk["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"], sdk["AWS_USE_FIPS_ENDPOINT"] = "true", "true"
-		setEnvironment(t, sdk)
-		_, err = poller.FromEnvironment(t.Context(), poller.S3Store, driver)
-		require.NoError(t, err)
-		options = given.S3.Options()
-		require.Nil(t, options.BaseEndpoint)
-		require.Equal(t, aws.FIPSEndpointStateEnabled, options.EndpointOptions.UseFIPSEndpoint)
-	})
-
-	t.Run("any store", func(t *testing.T) {
-		tables := tables(t)
-		start := func(set map[string]string) (startrecord.Store, error) {
-			set["AWS_ENDPOINT_URL_S3"], set["AWS_ENDPOINT_URL_DYNAMODB"], set[poller.EnvPrefix] = server.URL(), tables.URL(), t.Name()
-			setEnvironment(t, set)
-			p, err := poller.FromEnvironment(t.Context(), anystore.Open, driver)
-			if err != nil {
-				return nil, err
-			}
-			_, err = p.RunJob(t.Context(), json.RawMessage(bare(request)))
-			return p.Store, err
-		}
-		store, err := start(map[string]string{anystore.EnvTable: "records"})
-		require.NoError(t, err)
-		require.Equal(t, "dynamodb://records/"+t.Name()+"/"+key.Path(), store.Location(key))
-		require.Empty(t, given.Bucket)
-		_, err = store.Load(t.Context(), key)
-		require.NoError(t, err)
-		store, err = start(map[string]string{poller.EnvBucket: "records"})
-		require.NoError(t, err)
-		require.Equal(t, "s3://records/"+t.Name()+"/"+key.Path(), store.Location(key))
-		store, err = start(map[string]string{poller.EnvBucket: "records", anystore.EnvTable: "records"})
-		require.NoError(t, err)
-		require.Contains(t, store.Location(key), "dynamodb://")
-		require.Equal(t, "records", given.Bucket, "for the drivers that need one")
-
-		_, err = start(map[string]string{})
-		require.ErrorContains(t, err, "environment variable JOBPOLLER_BUCKET or JOBPOLLER_TABLE is required, but neither is set")
-		_, err = start(map[string]string{anystore.EnvTable: "x"})
-		require.ErrorContains(t, err, `environment variables JOBPOLLER_TABLE and JOBPOLLER_PREFIX: start record store misconfigured: "x" is not a table's name`)
-	})
-
-	t.Run("a driver that is not configured", func(t *testing.T) {
-		absent := func(jobs.Environment) (jobs.Driver, error) {
-			return nil, fmt.Errorf("%w: absent:Job needs JOBPOLLER_ABSENT", jobs.ErrNotConfigured)
-		}
-		broken := func(jobs.Environment) (jobs.Driver, error) { return nil, errors.New("JOBPOLLER_BROKEN is no number") }
-		setEnvironment(t, map[string]string{poller.EnvBucket: "records"})
-		p, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver, absent)
-		require.NoError(t, err)
-		require.Equal(t, []string{jobName}, p.Jobs.Names())
-		_, err = poller.FromEnvironment(t.Context(), poller.S3Store, driver, broken)
-		require.ErrorContains(t, err, "JOBPOLLER_BROKEN is no number")
-		setEnvironment(t, map[string]string{poller.EnvBucket: "records", poller.EnvJobs: "absent:Job"})
-		_, err = poller.FromEnvironment(t.Context(), poller.S3Store, driver, absent)
-		require.ErrorContains(t, err, "absent:Job needs JOBPOLLER_ABSENT")
-	})
-
-	// A server that ignores conditions is found out before it can do harm.
-	t.Run("a careless store", func(t *testing.T) {
-		careless, err := embeddeds3.Start(embeddeds3.Options{Middleware: func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				r.Header.Del("If-None-Match")
-				next.ServeHTTP(w, r)
-			})
-		}})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, careless.Close()) })
-		require.NoError(t, careless.CreateBucket("records"))
-		setEnvironment(t, map[string]string{poller.EnvBucket: "records", "AWS_ENDPOINT_URL_S3": careless.URL()})
-		p, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver)
-		require.NoError(t, err)
-		before := fake.count()
-		_, err = p.RunJob(t.Context(), json.RawMessage(bare(request)))
-		requireError(t, err, poller.ErrorConfiguration, "the store ignores the condition of a write (If-None-Match), so two functions could start one job")
-		require.Equal(t, before, fake.count())
-	})
-
 	t.Run("two drivers of one name", func(t *testing.T) {
 		setEnvironment(t, map[string]string{poller.EnvBucket: "records"})
-		_, err := poller.FromEnvironment(t.Context(), poller.S3Store, driver, driver)
+		_, err := poller.FromEnvironment(poller.S3Store, driver, driver)
 		require.ErrorContains(t, err, "two drivers are registered for the job test:Job")
 	})
 	t.Run("no drivers", func(t *testing.T) {
 		setEnvironment(t, map[string]string{poller.EnvBucket: "records"})
-		_, err := poller.FromEnvironment(t.Context(), poller.S3Store)
+		_, err := poller.FromEnvironment(poller.S3Store)
 		require.ErrorContains(t, err, "no jobs: register at least one driver")
 	})
 }

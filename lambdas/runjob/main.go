@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"log"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -14,7 +13,7 @@ import (
 )
 
 func main() {
-	p, err := poller.FromEnvironment(context.Background(), anystore.Open, builtin.Drivers()...)
+	p, err := poller.FromEnvironment(anystore.Open, builtin.Drivers()...)
 	if err != nil {
 		log.Fatalf("runjob: %v", err)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	p, err := poller.FromEnvironment(context.Background(), poller.S3Store, func(jobs.Environment) (jobs.Driver, error) { return done{}, nil })
+	p, err := poller.FromEnvironment(poller.S3Store, func(jobs.Environment) (jobs.Driver, error) { return done{}, nil })
 	if err != nil {
 		log.Fatalf("s3only: %v", err)
 	}

@@ -1,0 +1,133 @@
+//nolint:paralleltest // the environment is the whole process's
+package poller_test
+
+import (
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/lambdas/poller/anystore"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+)
+
+func TestSDKVariables(t *testing.T) {
+	server := recordBucket(t)
+	var given jobs.Environment
+	driver := makes(newFake(), &given)
+	tls := httptest.NewTLSServer(server.Handler())
+	t.Cleanup(tls.Close)
+	bundle := filepath.Join(t.TempDir(), "ca.pem")
+	require.NoError(t, os.WriteFile(bundle, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: tls.Certificate().Raw}), 0o600))
+	sdk := map[string]string{
+		poller.EnvBucket: "records", poller.EnvPrefix: "tls", "AWS_ENDPOINT_URL": tls.URL, "AWS_CA_BUNDLE": bundle,
+		"AWS_MAX_ATTEMPTS": "7", "AWS_RETRY_MODE": "adaptive", "AWS_REGION": "", "AWS_DEFAULT_REGION": "eu-central-1",
+		"AWS_REQUEST_CHECKSUM_CALCULATION": "when_required", // the embedded server knows no trailing checksums, which TLS brings
+	}
+	setEnvironment(t, sdk)
+	p, err := poller.FromEnvironment(poller.S3Store, driver)
+	require.NoError(t, err)
+	_, err = p.RunJob(t.Context(), json.RawMessage(bare(request)))
+	require.NoError(t, err)
+	options := given.S3.Options()
+	require.Equal(t, "eu-central-1", options.Region)
+	require.Equal(t, 7, options.RetryMaxAttempts)
+	require.Equal(t, aws.RetryModeAdaptive, options.RetryMode)
+	require.True(t, options.UsePathStyle)
+	credentials, err := options.Credentials.Retrieve(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "AKIDEXAMPLE", credentials.AccessKeyID)
+
+	sdk["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"], sdk["AWS_USE_FIPS_ENDPOINT"] = "true", "true"
+	setEnvironment(t, sdk)
+	_, err = poller.FromEnvironment(poller.S3Store, driver)
+	require.NoError(t, err)
+	options = given.S3.Options()
+	require.Nil(t, options.BaseEndpoint)
+	require.Equal(t, aws.FIPSEndpointStateEnabled, options.EndpointOptions.UseFIPSEndpoint)
+}
+
+func TestStoreOfTheEnvironment(t *testing.T) {
+	server := recordBucket(t)
+	var given jobs.Environment
+	driver := makes(newFake(), &given)
+	tables := tables(t)
+	start := func(set map[string]string) (startrecord.Store, error) {
+		set["AWS_ENDPOINT_URL_S3"], set["AWS_ENDPOINT_URL_DYNAMODB"], set[poller.EnvPrefix] = server.URL(), tables.URL(), t.Name()
+		setEnvironment(t, set)
+		p, err := poller.FromEnvironment(anystore.Open, driver)
+		if err != nil {
+			return nil, err
+		}
+		_, err = p.RunJob(t.Context(), json.RawMessage(bare(request)))
+		return p.Store, err
+	}
+	store, err := start(map[string]string{anystore.EnvTable: "records"})
+	require.NoError(t, err)
+	require.Equal(t, "dynamodb://records/"+t.Name()+"/"+key.Path(), store.Location(key))
+	require.Empty(t, given.Bucket)
+	_, err = store.Load(t.Context(), key)
+	require.NoError(t, err)
+	store, err = start(map[string]string{poller.EnvBucket: "records"})
+	require.NoError(t, err)
+	require.Equal(t, "s3://records/"+t.Name()+"/"+key.Path(), store.Location(key))
+	store, err = start(map[string]string{poller.EnvBucket: "records", anystore.EnvTable: "records"})
+	require.NoError(t, err)
+	require.Contains(t, store.Location(key), "dynamodb://")
+	require.Equal(t, "records", given.Bucket, "for the drivers that need one")
+
+	_, err = start(map[string]string{})
+	require.ErrorContains(t, err, "environment variable JOBPOLLER_BUCKET or JOBPOLLER_TABLE is required, but neither is set")
+	_, err = start(map[string]string{anystore.EnvTable: "x"})
+	require.ErrorContains(t, err, `environment variables JOBPOLLER_TABLE and JOBPOLLER_PREFIX: start record store misconfigured: "x" is not a table's name`)
+}
+
+func TestDriverThatIsNotConfigured(t *testing.T) {
+	driver := makes(newFake(), nil)
+	absent := func(jobs.Environment) (jobs.Driver, error) {
+		return nil, fmt.Errorf("%w: absent:Job needs JOBPOLLER_ABSENT", jobs.ErrNotConfigured)
+	}
+	broken := func(jobs.Environment) (jobs.Driver, error) { return nil, errors.New("JOBPOLLER_BROKEN is no number") }
+	setEnvironment(t, map[string]string{poller.EnvBucket: "records"})
+	p, err := poller.FromEnvironment(poller.S3Store, driver, absent)
+	require.NoError(t, err)
+	require.Equal(t, []string{jobName}, p.Jobs.Names())
+	_, err = poller.FromEnvironment(poller.S3Store, driver, broken)
+	require.ErrorContains(t, err, "JOBPOLLER_BROKEN is no number")
+	setEnvironment(t, map[string]string{poller.EnvBucket: "records", poller.EnvJobs: "absent:Job"})
+	_, err = poller.FromEnvironment(poller.S3Store, driver, absent)
+	require.ErrorContains(t, err, "absent:Job needs JOBPOLLER_ABSENT")
+}
+
+// A server that ignores conditions is found out before it can do harm.
+func TestCarelessStore(t *testing.T) {
+	fake := newFake()
+	driver := makes(fake, nil)
+	careless, err := embeddeds3.Start(embeddeds3.Options{Middleware: func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r.Header.Del("If-None-Match")
+			next.ServeHTTP(w, r)
+		})
+	}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, careless.Close()) })
+	require.NoError(t, careless.CreateBucket("records"))
+	setEnvironment(t, map[string]string{poller.EnvBucket: "records", "AWS_ENDPOINT_URL_S3": careless.URL()})
+	p, err := poller.FromEnvironment(poller.S3Store, driver)
+	require.NoError(t, err)
+	before := fake.count()
+	_, err = p.RunJob(t.Context(), json.RawMessage(bare(request)))
+	requireError(t, err, poller.ErrorConfiguration, "the store ignores the condition of a write (If-None-Match), so two functions could start one job")
+	require.Equal(t, before, fake.count())
+}
