@@ -38,12 +38,6 @@ func (c *Counts) Violations() []string {
 	return slices.Clone(c.violations)
 }
 
-func (c *Counts) violation(format string, args ...any) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.violations = append(c.violations, fmt.Sprintf(format, args...))
-}
-
 // String is the counts in the order of their names, and the violations.
 func (c *Counts) String() string {
 	c.mu.Lock()
@@ -57,4 +51,10 @@ func (c *Counts) String() string {
 		fmt.Fprintf(&b, "VIOLATION %s\n", v)
 	}
 	return b.String()
+}
+
+func (c *Counts) violation(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.violations = append(c.violations, fmt.Sprintf(format, args...))
 }

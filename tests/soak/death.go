@@ -20,9 +20,15 @@ type killed struct{}
 
 type deathKey struct{}
 
-// doomed returns a context whose invocation dies at a moment of its nth
-// operation, from 1; 0 is never.
-func doomed(ctx context.Context, nth int, when moment) context.Context {
+// death is when an invocation dies: at a moment of its nth operation, from 1; 0
+// is never.
+type death struct {
+	nth  int
+	when moment
+}
+
+// in returns the context of the invocation.
+func (d death) in(ctx context.Context) context.Context {
 	var mu sync.Mutex
 	operation := 0
 	return context.WithValue(ctx, deathKey{}, func(m moment) bool {
@@ -31,7 +37,7 @@ func doomed(ctx context.Context, nth int, when moment) context.Context {
 		if m == before {
 			operation++
 		}
-		return operation == nth && m == when
+		return operation == d.nth && m == d.when
 	})
 }
 

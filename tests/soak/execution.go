@@ -143,21 +143,16 @@ type handler = func(context.Context, json.RawMessage) (*poller.Result, error)
 // returns its result or the name of its error.
 func (e *execution) invoke(ctx context.Context, handler handler, twice bool) (result *poller.Result, name string) {
 	payload := e.payload()
-	ctxs := []context.Context{e.fate(ctx)}
+	deaths := []death{e.death()}
 	if twice {
-		ctxs = append(ctxs, e.fate(ctx))
+		deaths = append(deaths, e.death())
 		e.counts.Add("invocations sent twice at once")
 	}
-	results, names := make([]*poller.Result, len(ctxs)), make([]string, len(ctxs))
+	results, names := make([]*poller.Result, len(deaths)), make([]string, len(deaths))
 	var both sync.WaitGroup
-	for i, ctx := range ctxs {
+	for i, d := range deaths {
 		both.Go(func() {
-			if e.options.Invocation > 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, e.options.Invocation)
-				defer cancel()
-			}
-			results[i], names[i] = e.invokeOnce(ctx, handler, payload)
+			results[i], names[i] = e.invokeOnce(d.in(ctx), handler, payload)
 		})
 	}
 	both.Wait()
@@ -166,6 +161,12 @@ func (e *execution) invoke(ctx context.Context, handler handler, twice bool) (re
 
 func (e *execution) invokeOnce(ctx context.Context, handler handler, payload json.RawMessage) (result *poller.Result, name string) {
 	e.counts.Add("invocations")
+	// An invocation without a limit has the poller's own.
+	if e.options.Invocation > 0 {
+		limited, cancel := context.WithTimeout(ctx, e.options.Invocation)
+		defer cancel()
+		ctx = limited
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			if _, ok := p.(killed); !ok {
@@ -195,12 +196,12 @@ func (e *execution) invokeOnce(ctx context.Context, handler handler, payload jso
 	return result, ""
 }
 
-// fate draws whether and when an invocation dies.
-func (e *execution) fate(ctx context.Context) context.Context {
+// death draws whether and when an invocation dies.
+func (e *execution) death() death {
 	if e.random.Float64() >= faultShare {
-		return ctx
+		return death{}
 	}
-	return doomed(ctx, 1+e.random.IntN(4), moment(e.random.IntN(2)))
+	return death{1 + e.random.IntN(4), moment(e.random.IntN(2))}
 }
 
 // payload is what the state machine sends.
@@ -228,7 +229,7 @@ func (e *execution) verify(ctx context.Context, last *poller.Result) {
 	}
 	finished := job.begun.Add(e.service.life)
 	deadline := last.StartedAt.Add(e.options.scale(maxWait))
-	if e.redriveTime.After(last.StartedAt) {
+	if e.redriveTime.After(last.StartedAt) && e.redriveTime.Before(job.stopped) {
 		deadline = e.redriveTime.Add(e.options.scale(maxWait))
 	}
 	switch right := map[pollcore.Status]string{pollcore.Succeeded: "DONE", pollcore.Failed: "BROKEN", pollcore.TimedOut: "STOPPED"}[last.Status]; {
@@ -262,6 +263,11 @@ func (e *execution) verifyUnknown(ctx context.Context) {
 		e.counts.violation("%s (%s): it gave up, although the job is protected", e.arn, e.class)
 	}
 	result, name := e.calm(ctx, e.RunJob)
+	for tries := 0; name == poller.ErrorJobStartInProgress && tries < 100; tries++ {
+		// The invocation that gave up could not write that it did.
+		e.wait(5 * time.Second)
+		result, name = e.calm(ctx, e.RunJob)
+	}
 	if started, _, _ := e.service.truth(); started > 1 {
 		e.counts.violation("%s (%s): %d jobs were started", e.arn, e.class, started)
 	}
