@@ -232,10 +232,12 @@ func (e *execution) verify(ctx context.Context, last *poller.Result) {
 	if e.redriveTime.After(last.StartedAt) && e.redriveTime.Before(job.stopped) {
 		deadline = e.redriveTime.Add(e.options.scale(maxWait))
 	}
-	switch right := map[pollcore.Status]string{pollcore.Succeeded: "DONE", pollcore.Failed: "BROKEN", pollcore.TimedOut: "STOPPED"}[last.Status]; {
-	case state != right:
+	// A job that ends by itself while it is being stopped has timed out too.
+	timedOut := last.Status == pollcore.TimedOut
+	switch right := map[pollcore.Status]string{pollcore.Succeeded: "DONE", pollcore.Failed: "BROKEN"}[last.Status]; {
+	case !timedOut && state != right, timedOut && state == "RUNNING":
 		report("it ended as %s (%s), but the job is %s", last.Status, last.Reason, state)
-	case state == "STOPPED" && e.service.end != "" && finished.Before(deadline):
+	case timedOut && e.service.end != "" && finished.Before(deadline):
 		report("it timed out at %s, but its job would have ended at %s", deadline, finished)
 	}
 	for what, handler := range map[string]handler{"check": e.CheckStatus, "start": e.RunJob} {
