@@ -53,6 +53,10 @@ differential: ## Compare N random JMESPath cases (1000000 unless set) with anoth
 soak: ## Run 1500 executions in faults of all kinds and count what came of them
 	go test -count=1 -v -timeout 30m -run '^TestSoak' ./tests/soak -executions 1500 -seed $(SEED)
 
+.PHONY: realstore
+realstore: ## Test the S3 store, and soak 300 executions, on a real S3 server behind a faulty network
+	cd tests/realstore && go test -count=1 -v -timeout 20m . -seed $(SEED)
+
 .PHONY: bench
 bench: ## Print how what has a budget compares with its peer
 	go test -count=1 -v -run '^$$' ./tests/bench -ratios
