@@ -342,6 +342,28 @@ func TestRunJobKeys(t *testing.T) {
 	require.Equal(t, "job-5", w.runJob(t, bare(request)).Job["Id"], "the poller without a name is the bare form's")
 }
 
+// Executions of every kind have ARNs of their own, and jobs of their own.
+func TestRunJobKindsOfExecution(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "token")
+	const prefix = "arn:aws:states:us-east-1:123456789012:"
+	arns := []string{
+		arn,
+		prefix + "express:ExportOrders:run-1:0f8fad5b-d9cb-469f-a165-70867728950e", // an Express name can be used again at any time
+		prefix + "express:ExportOrders:run-1:7c9e6679-7425-40de-944b-e07fc1f90ae7",
+		prefix + "execution:ExportOrders/EachTable:1f8fad5b-d9cb-469f-a165-70867728950e", // a child of a distributed Map
+		prefix + "express:ExportOrders/EachTable:run:9f8fad5b-d9cb-469f-a165-70867728950e",
+	}
+	for i, child := range arns {
+		payload := strings.ReplaceAll(bare(request), arn, child)
+		for range 2 {
+			require.Equal(t, jobs.Ref{"Id": fmt.Sprintf("job-%d", i+1)}, w.runJob(t, payload).Job)
+		}
+		require.EqualValues(t, "RUNNING", w.checkStatus(t, payload).Status)
+	}
+	require.Equal(t, len(arns), w.service.count())
+}
+
 func TestRunJobReplaysTheEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "token")
