@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -35,10 +36,13 @@ type Key struct {
 
 // executionARN matches the ARN of an execution: of a Standard workflow
 // (execution:NAME:NAME), of an Express workflow (express:NAME:NAME:UUID), and
-// of a child of a distributed Map, whose first name holds a slash.
-var executionARN = regexp.MustCompile(
-	`^arn:aws[a-z0-9-]*:states:[a-z0-9-]+:[0-9]{12}:` +
-		`(execution:[^:/]+:[^:/]+|express:[^:/]+:[^:/]+:[^:/]+|(execution|express):[^:/]+/[^:/]+(:[^:/]+)+)$`)
+// of a child of a distributed Map, whose first name holds a slash. It is compiled
+// when it is needed, not while a function starts.
+var executionARN = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`^arn:aws[a-z0-9-]*:states:[a-z0-9-]+:[0-9]{12}:` +
+			`(execution:[^:/]+:[^:/]+|express:[^:/]+:[^:/]+:[^:/]+|(execution|express):[^:/]+/[^:/]+(:[^:/]+)+)$`)
+})
 
 // Validate returns nil or an error that matches ErrInvalidKey and lists every
 // problem: an execution ARN that is missing or is none, a missing poller, and
@@ -50,7 +54,7 @@ func (k Key) Validate() error {
 		problems = append(problems, "the execution ARN is empty; pass $$.Execution.Id")
 	case strings.Contains(arn, ":stateMachine:"):
 		problems = append(problems, fmt.Sprintf("%q is the ARN of a state machine, not of an execution; pass $$.Execution.Id", arn))
-	case !executionARN.MatchString(arn):
+	case !executionARN().MatchString(arn):
 		problems = append(problems, fmt.Sprintf("%q is not the ARN of an execution, "+
 			"which reads arn:aws:states:REGION:ACCOUNT:execution:STATE-MACHINE:NAME; pass $$.Execution.Id", arn))
 	}

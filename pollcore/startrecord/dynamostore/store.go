@@ -31,8 +31,10 @@ import (
 // maxKey is the longest partition key in bytes.
 const maxKey = 2048
 
-// tableName covers the names of tables and their ARNs.
-var tableName = regexp.MustCompile(`^([a-zA-Z0-9_.-]{3,255}|arn:aws[a-z0-9-]*:dynamodb:[a-z0-9-]+:[0-9]{12}:table/[a-zA-Z0-9_.-]{3,255})$`)
+// tableName covers the names of tables and their ARNs, but for the length of
+// names: a count in the expression is compiled to as many copies at each start of
+// a function.
+var tableName = regexp.MustCompile(`^([a-zA-Z0-9_.-]+|arn:aws[a-z0-9-]*:dynamodb:[a-z0-9-]+:[0-9]{12}:table/[a-zA-Z0-9_.-]+)$`)
 
 // API is what the store needs of a DynamoDB client. *dynamodb.Client implements
 // it.
@@ -58,7 +60,8 @@ var _ startrecord.Store = (*Store)(nil)
 // that is wrong with the two. Nothing is sent to DynamoDB yet.
 func New(client API, table, prefix string) (*Store, error) {
 	var problems []string
-	if !tableName.MatchString(table) {
+	name := table[strings.LastIndexByte(table, '/')+1:] // of an ARN too
+	if !tableName.MatchString(table) || len(name) < 3 || len(name) > 255 {
 		problems = append(problems, fmt.Sprintf("%q is not a table's name, which has 3 to 255 of a-z, A-Z, 0-9, dot, hyphen and underscore, nor its ARN", table))
 	}
 	before, ofPrefix := folder.Of(prefix, maxKey)

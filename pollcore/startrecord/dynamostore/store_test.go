@@ -222,6 +222,8 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		{"", "", []string{`"" is not a table's name`}},
 		{"ab", "", []string{"is not a table's name"}},
+		{strings.Repeat("t", 256), "", []string{"is not a table's name"}},
+		{"arn:aws:dynamodb:us-east-1:123456789012:table/ab", "", []string{"nor its ARN"}},
 		{"my table", "", []string{"is not a table's name"}},
 		{"arn:aws:dynamodb:us-east-1:123456789012:index/records", "", []string{"nor its ARN"}},
 		{table, strings.Repeat("x", 1269), []string{"the prefix has 1269 bytes; at most 1268"}},
@@ -239,10 +241,12 @@ func TestNewRefuses(t *testing.T) {
 func TestLocation(t *testing.T) {
 	t.Parallel()
 	const arn = "arn:aws:dynamodb:us-east-1:123456789012:table/records"
+	longest := strings.Repeat("t", 255)
 	for _, tt := range []struct{ table, prefix, want string }{
 		{table, "", "dynamodb://records/"},
 		{table, "team", "dynamodb://records/team/"},
 		{arn, "team/a/", "dynamodb://" + arn + "/team/a/"},
+		{longest, "", "dynamodb://" + longest + "/"},
 	} {
 		store, err := dynamostore.New(nil, tt.table, tt.prefix)
 		require.NoError(t, err)

@@ -76,6 +76,7 @@ func TestNewRefusesNames(t *testing.T) {
 	}{
 		{"", "", []string{"bucket's name is empty"}},
 		{"ab", "", []string{`"ab" is not a bucket's name`}},
+		{strings.Repeat("b", 64), "", []string{"is not a bucket's name"}},
 		{"My_Bucket", "", []string{"is not a bucket's name"}},
 		{"s3://records", "", []string{"is not a bucket's name"}},
 		{bucket, "/executions", []string{"starts with a slash"}},
@@ -94,6 +95,14 @@ func TestNewRefusesNames(t *testing.T) {
 		for _, want := range tt.want {
 			require.ErrorContains(t, err, want)
 		}
+	}
+}
+
+func TestNewTakesNames(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"abc", strings.Repeat("b", 63), "arn:aws:s3:us-east-1:123456789012:accesspoint/" + strings.Repeat("a", 50)} {
+		_, err := s3store.New(nil, name, "")
+		require.NoError(t, err)
 	}
 }
 
