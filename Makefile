@@ -61,6 +61,13 @@ realstore: ## Test the S3 store, and soak 300 executions, on a real S3 server be
 bench: ## Print how what has a budget compares with its peer
 	go test -count=1 -v -run '^$$' ./tests/bench -ratios
 
+.PHONY: bench-lambda
+bench-lambda: lambdas ## Print sizes, start-up times and requests of the Lambda functions
+	for name in empty clients s3only; do for arch in arm64 amd64; do \
+		GOARCH=$$arch $(LAMBDA_BUILD) -o $(DIST)/bench/$$name/$$arch/bootstrap ./tests/bench/$$name || exit 1; \
+	done; done
+	go test -count=1 -v -run '^$$' ./tests/bench -lambdas '$(abspath $(DIST))'
+
 .PHONY: lint
 lint: ## Run the linters
 	$(GOLANGCI_LINT) run ./...

@@ -2,6 +2,8 @@
 // with named peers in one run, and prints how they relate:
 //
 //	go test ./tests/bench -run '^$' -ratios
+//
+// The Lambda functions are compared by make bench-lambda, which builds them first.
 package bench_test
 
 import (
@@ -39,6 +41,9 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	if code == 0 && *ratios {
 		code = printRatios()
+	}
+	if code == 0 && *lambdas != "" {
+		code = printLambdas(*lambdas)
 	}
 	os.Exit(code)
 }

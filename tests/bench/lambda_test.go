@@ -1,0 +1,130 @@
+package bench_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+var lambdas = flag.String("lambdas", "", "measure the Lambda functions that make bench-lambda has built into this `folder`")
+
+// Budgets of docs/design.md.
+const (
+	sizeBudget  = 8_000_000 // bytes of the function with S3 alone
+	startBudget = 1.5       // times the start of the peer
+)
+
+// startRuns is how often each function is started.
+const startRuns = 61
+
+// function is a Lambda function in the folder that holds them all.
+type function struct {
+	name string
+	path string
+	size int64 // the most bytes that it may have for arm64; 0 is no budget
+	peer int   // the function that its start is compared with; its own index for none
+}
+
+// functions are those that are measured. What the shipped ones link of the SDK
+// takes most of their start, so their peer links the same.
+var functions = []function{
+	{name: "empty", path: filepath.Join("bench", "empty"), peer: 0},
+	{name: "the SDK's clients", path: filepath.Join("bench", "clients"), peer: 1},
+	{name: "check-status with S3 alone", path: filepath.Join("bench", "s3only"), size: sizeBudget, peer: 0},
+	{name: "check-status", path: "checkstatus", peer: 1},
+	{name: "run-job", path: "runjob", peer: 1},
+}
+
+// bootstrap is the function's executable for an architecture.
+func (f function) bootstrap(folder, architecture string) string {
+	return filepath.Join(folder, f.path, architecture, "bootstrap")
+}
+
+// report prints what was measured, and remembers whether a budget was missed.
+type report struct {
+	out    io.Writer
+	missed bool
+}
+
+func (r *report) verdict(within bool) string {
+	if within {
+		return "ok"
+	}
+	r.missed = true
+	return "OVER BUDGET"
+}
+
+// printLambdas measures the functions of the folder. Sizes are those of arm64;
+// the rest runs on this machine's architecture.
+func printLambdas(folder string) int {
+	r := &report{out: os.Stdout}
+	ctx := context.Background()
+	err := errors.Join(r.sizes(folder), r.starts(ctx, folder), r.requests(ctx, folder))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	if err != nil || r.missed {
+		return 1
+	}
+	return 0
+}
+
+func (r *report) sizes(folder string) error {
+	for _, f := range functions {
+		info, err := os.Stat(f.bootstrap(folder, "arm64"))
+		if err != nil {
+			return err
+		}
+		budget := ""
+		if f.size > 0 {
+			budget = fmt.Sprintf(" (budget at most %d: %s)", f.size, r.verdict(info.Size() <= f.size))
+		}
+		fmt.Fprintf(r.out, "size %s: %d bytes, %.2f MiB%s\n", f.name, info.Size(), float64(info.Size())/(1<<20), budget)
+	}
+	return nil
+}
+
+func (r *report) starts(ctx context.Context, folder string) error {
+	var binaries []string
+	for _, f := range functions {
+		binaries = append(binaries, f.bootstrap(folder, runtime.GOARCH))
+	}
+	medians, err := startTimes(ctx, binaries, startRuns)
+	if err != nil {
+		return err
+	}
+	for i, f := range functions {
+		took := medians[i].Round(time.Microsecond)
+		if f.peer == i {
+			fmt.Fprintf(r.out, "start %s: %s, %.2f times that of %s\n", f.name, took, float64(took)/float64(medians[0]), functions[0].name)
+			continue
+		}
+		peer := medians[f.peer].Round(time.Microsecond)
+		ratio := float64(took) / float64(peer)
+		fmt.Fprintf(r.out, "ratio start %s/%s: %.2f (%s against %s; budget at most %g: %s)\n",
+			f.name, functions[f.peer].name, ratio, took, peer, startBudget, r.verdict(ratio <= startBudget))
+	}
+	return nil
+}
+
+func (r *report) requests(ctx context.Context, folder string) error {
+	counts, err := countRequests(ctx, filepath.Join(folder, "runjob", runtime.GOARCH, "bootstrap"),
+		filepath.Join(folder, "checkstatus", runtime.GOARCH, "bootstrap"))
+	if err != nil {
+		return err
+	}
+	for _, c := range counts {
+		budget := ""
+		if c.step == stepRunning {
+			budget = fmt.Sprintf(" (budget %s: %s)", runningBudget, r.verdict(c.requests == runningBudget))
+		}
+		fmt.Fprintf(r.out, "requests %s: %s%s\n", c.step, c.requests, budget)
+	}
+	return nil
+}
