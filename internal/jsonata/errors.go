@@ -1,0 +1,112 @@
+package jsonata
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// SyntaxError says why a text is no JSONata 2.0.6 expression.
+type SyntaxError struct {
+	// Code is that of JSONata's own list, such as S0201.
+	Code string
+	// Offset is the byte of the text at which the problem was seen.
+	Offset int
+	// Message says what is wrong.
+	Message string
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("%s at byte %d: %s", e.Code, e.Offset, e.Message)
+}
+
+// ErrUndefined is the error of an expression that gives nothing: JSON has no
+// such value.
+var ErrUndefined = errors.New("the expression returned nothing (undefined)")
+
+// Error is a failed evaluation. In Step Functions it is a
+// States.QueryEvaluationError.
+type Error struct {
+	// Code is that of JSONata's own list, such as T2001; empty for the limits
+	// that Step Functions sets, which have none.
+	Code string
+	// Message is the text of JSONata or of Step Functions. Where it names a
+	// value that the engine does not tell, it is the engine's own text.
+	Message string
+
+	cause error
+}
+
+func (e *Error) Error() string {
+	if e.Code == "" {
+		return e.Message
+	}
+	return e.Code + ": " + e.Message
+}
+
+// Unwrap gives the error of the context if it was that which ended the
+// evaluation.
+func (e *Error) Unwrap() error { return e.cause }
+
+// ResultTypeError is the error of a field that takes the result of an
+// expression only if it is of one type, such as Items of a Map state.
+type ResultTypeError struct {
+	// Expected is the JSON type that the field takes, such as "array".
+	Expected string
+	// Value is the result.
+	Value any
+}
+
+func (e *ResultTypeError) Error() string {
+	return fmt.Sprintf("returned an unexpected result type. Expected '%s', but was '%s' for value: %s",
+		e.Expected, typeName(e.Value), compact(e.Value))
+}
+
+func typeName(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	case map[string]any:
+		return "object"
+	default:
+		return "number"
+	}
+}
+
+// compact is a value as JSON without spaces, as Step Functions writes it into
+// its messages.
+func compact(value any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(bytes.TrimSpace(b.Bytes()))
+}
+
+// Cause is the sentence in which Step Functions says why the expression of a
+// field, such as "Output/v" or "Arguments/Items[0]", failed. The cause of the
+// error in the history has "An error occurred while executing the state ..."
+// before it. err is what [Expression.Eval] gave, or a [ResultTypeError].
+func (e *Expression) Cause(field string, err error) string {
+	sentence := fmt.Sprintf("The JSONata expression '%s' specified for the field '%s' ", e.text, field)
+	if wrong, ok := errors.AsType[*ResultTypeError](err); ok {
+		return sentence + wrong.Error()
+	}
+	if errors.Is(err, ErrUndefined) {
+		return sentence + "returned nothing (undefined)."
+	}
+	sentence += "threw an error during evaluation"
+	if failure, ok := errors.AsType[*Error](err); ok && failure.Code != "" {
+		return sentence + ". " + failure.Error()
+	}
+	return sentence + ": " + err.Error()
+}
