@@ -1,0 +1,353 @@
+package jsonpath
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// operators in the order in which they are looked for.
+var operators = []string{
+	"===", "!==", "==", "!=", "<=", ">=", "=~", "<", ">",
+	"in", "nin", "subsetof", "anyof", "noneof", "all", "contains", "size", "empty",
+}
+
+// condition reads conditions joined by "||", which binds less than "&&".
+func (p *parser) condition() (condition, error) {
+	if p.depth == maxFilterDepth {
+		return nil, p.fail(p.offset, "brackets and filters are nested deeper than %d", maxFilterDepth)
+	}
+	p.depth++
+	defer func() { p.depth-- }()
+	var alternatives either
+	for {
+		c, err := p.conjunction()
+		if err != nil {
+			return nil, err
+		}
+		alternatives = append(alternatives, c)
+		if p.space(); !p.accept("||") {
+			break
+		}
+	}
+	if len(alternatives) == 1 {
+		return alternatives[0], nil
+	}
+	return alternatives, nil
+}
+
+func (p *parser) conjunction() (condition, error) {
+	var parts all
+	for {
+		c, err := p.term()
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, c)
+		if p.space(); !p.accept("&&") {
+			break
+		}
+	}
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	return parts, nil
+}
+
+// term reads "!term", "(condition)", a comparison or a path that is to exist.
+func (p *parser) term() (condition, error) {
+	p.space()
+	negated := false
+	for p.accept("!") {
+		negated = !negated
+		p.space()
+	}
+	c, err := p.positive()
+	if err != nil {
+		return nil, err
+	}
+	if negated {
+		return not{c}, nil
+	}
+	return c, nil
+}
+
+func (p *parser) positive() (condition, error) {
+	if p.accept("(") {
+		c, err := p.condition()
+		if err != nil {
+			return nil, err
+		}
+		if p.space(); !p.accept(")") {
+			return nil, p.fail(p.offset, "expected \")\", \"&&\" or \"||\"")
+		}
+		return c, nil
+	}
+	start := p.offset
+	left, err := p.operand(false)
+	if err != nil {
+		return nil, err
+	}
+	p.space()
+	if path, ok := left.(*filterPath); ok && (p.at(')') || p.at('&') || p.at('|')) {
+		return exists{path}, nil
+	}
+	if _, ok := left.(pattern); ok {
+		return nil, p.fail(start, "a regular expression stands to the right of \"=~\"")
+	}
+	return p.comparison(left)
+}
+
+func (p *parser) comparison(left operand) (condition, error) {
+	start := p.offset
+	operator, err := p.operator()
+	if err != nil {
+		return nil, err
+	}
+	p.space()
+	at := p.offset
+	right, err := p.operand(true)
+	if err != nil {
+		return nil, err
+	}
+	var value any
+	switch right := right.(type) {
+	case literal:
+		value = right.json
+	case pattern:
+		if operator != "=~" {
+			return nil, p.fail(start, "a regular expression stands to the right of \"=~\"")
+		}
+		return &comparison{operator, left, right}, nil
+	case *filterPath:
+		value = right
+	}
+	if want := wanted(operator, value); want != "" {
+		return nil, p.fail(at, "expected %s to the right of %q", want, operator)
+	}
+	return &comparison{operator, left, right}, nil
+}
+
+// wanted says what stands to the right of the operator if the value, that of a
+// literal or a *filterPath, cannot.
+func wanted(operator string, value any) string {
+	_, isPath := value.(*filterPath)
+	_, isList := value.([]any)
+	_, isNumber := value.(json.Number)
+	_, isBool := value.(bool)
+	switch operator {
+	case "=~":
+		return "a regular expression such as /a.*/i"
+	case "size":
+		if !isNumber {
+			return "a number"
+		}
+	case "empty":
+		if !isBool {
+			return "true or false"
+		}
+	case "in", "nin", "subsetof", "anyof", "noneof", "all":
+		if !isList && !isPath {
+			return "a list such as ['a','b'] or a path"
+		}
+	}
+	return ""
+}
+
+func (p *parser) operator() (string, error) {
+	start := p.offset
+	for _, operator := range operators {
+		if !p.accept(operator) {
+			continue
+		}
+		r, _ := p.peek()
+		word := operator[0] >= 'a'
+		if word && r != ' ' && r != '[' || !word && strings.ContainsRune("=!<>~", r) && !p.done() {
+			p.offset = start
+			continue
+		}
+		return operator, nil
+	}
+	return "", p.fail(start, "expected an operator: %s", strings.Join(operators, " "))
+}
+
+// operand reads a path, a literal or, if words is set, a string without
+// quotes.
+func (p *parser) operand(words bool) (operand, error) {
+	start := p.offset
+	r, _ := p.peek()
+	switch r {
+	case '@', '$':
+		p.offset++
+		return p.filterPath(r == '$')
+	case '/':
+		return p.pattern()
+	case '[':
+		list, err := p.list()
+		return literal{list}, err
+	}
+	value, quoted, err := p.scalar()
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := value.(string); ok && !quoted && !words {
+		return nil, p.fail(start, "expected a path that starts with \"@\" or \"$\", or a literal; write a string as '...'")
+	}
+	return literal{value}, nil
+}
+
+func (p *parser) filterPath(root bool) (operand, error) {
+	if root && !p.done() && !p.atStep() && !endsOperand(rune(p.text[p.offset])) {
+		return nil, p.fail(p.offset, "expected \".\" or \"[\" after \"$\"; a filter reads no context object and no variables")
+	}
+	// A filter in a filter's path is read as deep as the filter itself.
+	steps, err := p.steps()
+	if err != nil {
+		return nil, err
+	}
+	path := &filterPath{root: root}
+	path.steps = steps
+	path.finish()
+	return path, nil
+}
+
+// scalar reads a literal that is no list.
+func (p *parser) scalar() (value any, quoted bool, _ error) {
+	if p.at('\'') || p.at('"') {
+		text, err := p.quoted()
+		return text, true, err
+	}
+	start := p.offset
+	for !p.done() {
+		r, size := p.peek()
+		if endsOperand(r) {
+			break
+		}
+		if r < ' ' || strings.ContainsRune(`(['"{}`, r) || r == utf8.RuneError && size <= 1 {
+			return nil, false, p.fail(p.offset, "character %q does not stand in a string without quotes; write it as '...'", r)
+		}
+		p.offset += size
+	}
+	word := p.text[start:p.offset]
+	switch {
+	case word == "":
+		return nil, false, p.fail(start, "expected a path that starts with \"@\" or \"$\", or a literal")
+	case word == "null":
+		return nil, false, nil
+	case word == "true", word == "false":
+		return word == "true", false, nil
+	case isNumber(word):
+		return json.Number(word), false, nil
+	default:
+		return word, false, nil
+	}
+}
+
+// isNumber tells whether the text is a JSON number.
+func isNumber(text string) bool {
+	return text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') && json.Valid([]byte(text)) && !strings.ContainsAny(text, " \t\r\n")
+}
+
+// list reads a list of literals.
+func (p *parser) list() ([]any, error) {
+	if p.depth == maxFilterDepth {
+		return nil, p.fail(p.offset, "brackets and filters are nested deeper than %d", maxFilterDepth)
+	}
+	p.depth++
+	defer func() { p.depth-- }()
+	p.accept("[")
+	list := []any{}
+	if p.space(); p.accept("]") {
+		return list, nil
+	}
+	for {
+		var value any
+		var err error
+		if p.space(); p.at('[') {
+			value, err = p.list()
+		} else {
+			value, _, err = p.scalar()
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, value)
+		p.space()
+		if p.accept("]") {
+			return list, nil
+		}
+		if !p.accept(",") {
+			return nil, p.fail(p.offset, "expected \",\" or \"]\"")
+		}
+	}
+}
+
+// pattern reads a regular expression, which is to fit the whole text. In it
+// "\/" stands for "/".
+func (p *parser) pattern() (operand, error) {
+	start := p.offset
+	p.offset++
+	var b strings.Builder
+	for !p.at('/') {
+		if p.done() {
+			return nil, p.fail(start, "expected a closing /")
+		}
+		if strings.HasPrefix(p.text[p.offset:], `\`) && p.offset+1 < len(p.text) {
+			if p.text[p.offset+1] != '/' {
+				b.WriteByte('\\')
+			}
+			p.offset++
+		}
+		_, size := p.peek()
+		b.WriteString(p.text[p.offset : p.offset+size])
+		p.offset += size
+	}
+	p.offset++
+	flags := p.offset
+	for !p.done() && slices.Contains([]byte("ims"), p.text[p.offset]) {
+		p.offset++
+	}
+	mode := syntax.Perl
+	for _, flag := range p.text[flags:p.offset] {
+		switch flag {
+		case 'i':
+			mode |= syntax.FoldCase
+		case 'm':
+			mode &^= syntax.OneLine
+		default:
+			mode |= syntax.DotNL
+		}
+	}
+	if r, _ := p.peek(); !p.done() && !endsOperand(r) {
+		return nil, p.fail(p.offset, "flag %q of a regular expression is not supported; there are i, m and s", r)
+	}
+	tree, err := syntax.Parse(b.String(), mode)
+	if err != nil {
+		return nil, p.fail(start, "regular expression: %s", explain(err))
+	}
+	// The tree's own text is whole: nothing in it reaches past the brackets.
+	expression, err := regexp.Compile(`\A(?:` + tree.String() + `)\z`)
+	if err != nil {
+		return nil, p.fail(start, "regular expression: %s", explain(err))
+	}
+	return pattern{expression}, nil
+}
+
+// explain words an error of the parser of regular expressions.
+func explain(err error) string {
+	e, ok := errors.AsType[*syntax.Error](err)
+	switch {
+	case !ok:
+		return err.Error()
+	case e.Code == syntax.ErrInvalidPerlOp, strings.HasPrefix(e.Expr, "(?<=") || strings.HasPrefix(e.Expr, "(?<!"):
+		return "\"" + e.Expr + "\": look-around and atomic groups are not supported"
+	case e.Code == syntax.ErrInvalidEscape:
+		return "\"" + e.Expr + "\": back-references and this escape are not supported"
+	default:
+		return string(e.Code) + ": \"" + e.Expr + "\""
+	}
+}
