@@ -17,9 +17,10 @@
 //     and $string too: a Go map has no order.
 //   - Arithmetic is on 64-bit floats, as in JavaScript, but + - * and ** fail
 //     with D1001 where they leave that range, whereas JavaScript fails at the
-//     next operation. A division by zero gives Infinity as it should.
-//   - The parent operator % at the head of an object constructor's path gives
-//     nothing instead of S0217.
+//     next operation, and a remainder of a division by zero fails with D3001. A
+//     division by zero gives Infinity as it should.
+//   - The parent operator % after an object constructor gives null instead of
+//     S0217.
 //   - Memory is limited where AWS counts it for the text of an expression, for
 //     its result and for $range, not for what it makes on the way.
 //   - Recursion ends at 100 calls of a function instead of 100 nested

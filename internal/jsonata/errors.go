@@ -11,7 +11,8 @@ import (
 type SyntaxError struct {
 	// Code is that of JSONata's own list, such as S0201.
 	Code string
-	// Offset is the byte of the text at which the problem was seen.
+	// Offset is the byte of the text at which the problem was seen; 0 for the
+	// few rules that the engine checks, which does not tell.
 	Offset int
 	// Message says what is wrong.
 	Message string
@@ -25,11 +26,15 @@ func (e *SyntaxError) Error() string {
 // such value.
 var ErrUndefined = errors.New("the expression returned nothing (undefined)")
 
+// codeLimit is the code of the limits of time and depth. Step Functions writes
+// their messages without it.
+const codeLimit = "U1001"
+
 // Error is a failed evaluation. In Step Functions it is a
 // States.QueryEvaluationError.
 type Error struct {
-	// Code is that of JSONata's own list, such as T2001; empty for the limits
-	// that Step Functions sets, which have none.
+	// Code is that of JSONata's own list, such as T2001, and U1001 for the limits
+	// of time and depth; empty for what has none.
 	Code string
 	// Message is the text of JSONata or of Step Functions. Where it names a
 	// value that the engine does not tell, it is the engine's own text.
@@ -105,8 +110,11 @@ func (e *Expression) Cause(field string, err error) string {
 		return sentence + "returned nothing (undefined)."
 	}
 	sentence += "threw an error during evaluation"
-	if failure, ok := errors.AsType[*Error](err); ok && failure.Code != "" {
-		return sentence + ". " + failure.Error()
+	if failure, ok := errors.AsType[*Error](err); ok {
+		if failure.Code != "" && failure.Code != codeLimit {
+			return sentence + ". " + failure.Error()
+		}
+		return sentence + ": " + failure.Message
 	}
 	return sentence + ": " + err.Error()
 }

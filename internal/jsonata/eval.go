@@ -21,7 +21,8 @@ type Environment struct {
 	Variables map[string]any
 	// Now is the time that $now and $millis give.
 	Now time.Time
-	// Random is where $random and $shuffle get their numbers.
+	// Random is where $random and $shuffle get their numbers. It serves one
+	// evaluation at a time.
 	Random *rand.Rand
 	// UUID makes what $uuid gives.
 	UUID func() string
@@ -64,13 +65,14 @@ func (e *Expression) Eval(ctx context.Context, env Environment) (value any, err 
 }
 
 var errDepth = &Error{
+	Code:    codeLimit,
 	Message: "Stack overflow error: Check for non-terminating recursive function. Consider rewriting as tail-recursive",
 }
 
 func (e *Expression) failure(ctx context.Context, err error) error {
 	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
 		if errors.Is(ended, context.DeadlineExceeded) {
-			return &Error{Message: "Expression evaluation timeout: Check for infinite loop", cause: ended}
+			return &Error{Code: codeLimit, Message: "Expression evaluation timeout: Check for infinite loop", cause: ended}
 		}
 		return ended
 	}

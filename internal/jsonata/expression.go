@@ -24,6 +24,7 @@ type Expression struct {
 	variables  []string // names to bind if the environment has them
 	provided   []string // functions to bind that are ours
 	plain      bool
+	transforms bool
 	regex      bool
 }
 
@@ -56,7 +57,8 @@ func Compile(text string) (*Expression, error) {
 		return nil, err
 	}
 	e := &Expression{
-		text: strings.TrimSpace(text), references: p.references(), plain: p.plain, regex: len(p.regexp) > 0,
+		text: strings.TrimSpace(text), references: p.references(),
+		plain: p.plain, transforms: p.transforms, regex: len(p.regexp) > 0,
 	}
 	for word := range p.words {
 		if isOurs(word) {
@@ -67,10 +69,23 @@ func Compile(text string) (*Expression, error) {
 	if whole.height > depthLimit {
 		return e, nil
 	}
-	if e.engine, err = gnata.Compile(p.engineText()); err != nil {
-		return nil, engineSyntaxError(err, text)
+	if e.engine, err = compileEngine(p.engineText()); err != nil {
+		return nil, err
 	}
 	return e, nil
+}
+
+// compileEngine makes a panic of the engine an error, too.
+func compileEngine(text string) (engine *gnata.Expression, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &SyntaxError{Code: "S0201", Message: fmt.Sprintf("the engine failed: %v", r)}
+		}
+	}()
+	if engine, err = gnata.Compile(text); err != nil {
+		return nil, engineSyntaxError(err)
+	}
+	return engine, nil
 }
 
 // String is the text of the expression without the spaces around it.
@@ -81,14 +96,14 @@ func (e *Expression) String() string { return e.text }
 // language. $eval is among them, as Step Functions has no such function.
 func (e *Expression) Variables() []Reference { return e.references }
 
-var enginePattern = regexp.MustCompile(`^JSONata error (S\d{4})(?: at token "((?:[^"\\]|\\.)*)")?: (.*)$`)
+var enginePattern = regexp.MustCompile(`^JSONata error (S\d{4})(?: at token ".*?")?: (.*)$`)
 
 // engineSyntaxError is for the rules that only the engine checks, such as those
 // for signatures and for the steps of a path. It does not say where.
-func engineSyntaxError(err error, text string) error {
+func engineSyntaxError(err error) error {
 	m := enginePattern.FindStringSubmatch(err.Error())
 	if m == nil {
 		return &SyntaxError{Code: "S0201", Message: err.Error()}
 	}
-	return &SyntaxError{Code: m[1], Offset: max(0, strings.Index(text, m[2])), Message: m[3]}
+	return &SyntaxError{Code: m[1], Message: m[2]}
 }

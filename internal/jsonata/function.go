@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash"
+	"math"
 	"reflect"
 	"slices"
 
@@ -94,8 +95,8 @@ var errMemory = &Error{Message: "Expression evaluation memory limit exceeded: Ch
 // maxRangeItems is the longest range that AWS makes; 360,146 items fail.
 const maxRangeItems = 360_145
 
-// integers reads arguments that must be numbers, rounded towards zero. Undefined
-// arguments are left at the end: count says how many there are before them.
+// integers reads the arguments from the first on up to one that is undefined.
+// They must be numbers, and are rounded towards zero.
 func integers(function string, args []any, first int) (values []int64, err error) {
 	for i, a := range args[min(first, len(args)):] {
 		if a == nil {
@@ -105,9 +106,22 @@ func integers(function string, args []any, first int) (values []int64, err error
 		if !ok {
 			return nil, badArgument(first+i+1, function)
 		}
-		values = append(values, int64(n))
+		values = append(values, truncate(n))
 	}
 	return values, nil
+}
+
+// truncate rounds towards zero, into the range of 64 bits.
+func truncate(f float64) int64 {
+	switch {
+	case f >= math.MaxInt64:
+		return math.MaxInt64
+	case f <= math.MinInt64:
+		return math.MinInt64
+	case math.IsNaN(f):
+		return 0
+	}
+	return int64(f)
 }
 
 // number is the value of a number of the engine.

@@ -30,6 +30,8 @@ var messages = map[string]string{
 		" 'decimal-separator' character",
 	"D3088": "The sub-picture must not contain a 'grouping-separator' at the end of the integer part",
 	"D3089": "The sub-picture must not contain two adjacent instances of the 'grouping-separator' character",
+	"D3070": "The single argument form of the sort function can only be applied to an array of strings or an" +
+		" array of numbers.  Use the second argument to specify a comparison function",
 	"D3138": "The $single() function expected exactly 1 matching result.  Instead it matched more.",
 	"D3139": "The $single() function expected exactly 1 matching result.  Instead it matched 0.",
 	"T1006": "Attempted to invoke a non-function",
@@ -46,7 +48,9 @@ var (
 	bothPattern     = regexp.MustCompile(`^the operands of the (".*") operator`)
 	functionPattern = regexp.MustCompile(`^\$(\w+): `)
 	indexPattern    = regexp.MustCompile(`argument (\d)`)
-	valuePattern    = regexp.MustCompile(`unable to cast (".*") to a number|out of range: (.*)$|duplicate key: (".*")`)
+	valuePattern    = regexp.MustCompile(
+		`unable to cast (".*") to a number|out of range: (.*)$|duplicate key: (".*")|` +
+			`the value ('.*') does not match`)
 )
 
 // engineError is a failure of the engine with the text that JSONata gives it.
@@ -57,8 +61,18 @@ func engineError(err error) error {
 	}
 	code, text := m[1], m[2]
 	switch code {
-	case "U1001":
+	case codeLimit:
 		return errDepth
+	case "D3010":
+		if strings.Contains(text, "exceeds maximum") { // of $pad and $append
+			return errMemory
+		}
+		text = messages[code]
+	case "D3137":
+		// The engine does not tell the text that it could not decode.
+		if m := functionPattern.FindStringSubmatch(text); m != nil && strings.HasPrefix(m[1], "decodeUrl") {
+			code, text = "D3140", "Malformed URL passed to $"+m[1]+"()"
+		}
 	case "T2001", "T2002":
 		if m := operandPattern.FindStringSubmatch(text); m != nil {
 			code = map[string]string{"left": "T2001", "right": "T2002"}[m[1]]
@@ -68,9 +82,9 @@ func engineError(err error) error {
 		if m := bothPattern.FindStringSubmatch(text); m != nil {
 			text = fmt.Sprintf("The expressions either side of operator %s must evaluate to numeric or string values", m[1])
 		}
-	case "D1001", "D1009", "D3030":
+	case "D1001", "D1009", "D3030", "D3110":
 		text = valueMessage(code, text)
-	case "T0410", "T0412", "D3006":
+	case "T0410", "T0411", "T0412", "D3006":
 		return argumentError(code, text)
 	default:
 		if known := messages[code]; known != "" {
@@ -85,10 +99,13 @@ func valueMessage(code, text string) string {
 	if m == nil {
 		return text
 	}
-	value := m[1] + m[2] + m[3]
+	value := m[1] + m[2] + m[3] + m[4]
 	switch code {
 	case "D3030":
 		return "Unable to cast value to a number: " + value
+	case "D3110":
+		return "The argument of the toMillis function must be an ISO 8601 formatted timestamp. Given " +
+			compact(value[1:len(value)-1])
 	case "D1009":
 		return "Multiple key definitions evaluate to same key: " + value
 	}
@@ -120,12 +137,16 @@ func argumentError(code, text string) error {
 			index++
 		}
 	}
-	if code == "T0412" {
+	switch code {
+	case "T0411":
+		return &Error{Code: code, Message: fmt.Sprintf(
+			"Context value is not a compatible type with argument 1 of function %q", name)}
+	case "T0412":
 		items := "numbers"
 		if name == "join" {
 			items = "strings"
 		}
-		return &Error{Code: code, Message: fmt.Sprintf("Argument %d of function %q must be an array of %q", index, name, items)}
+		return &Error{Code: code, Message: fmt.Sprintf("Argument 1 of function %q must be an array of %q", name, items)}
 	}
 	return badArgument(index, name)
 }

@@ -60,7 +60,9 @@ type parser struct {
 	// plain says that no part of the expression looks at single items of data,
 	// or at how a number is written.
 	plain bool
-	err   error
+	// transforms says that the expression may change what it reads.
+	transforms bool
+	err        error
 }
 
 func parse(expression string) (*parser, operand, error) {
@@ -389,7 +391,7 @@ func (p *parser) bindStep(left operand) operand {
 }
 
 func (p *parser) transform() operand {
-	p.plain = false
+	p.plain, p.transforms = false, true
 	p.advance(true)
 	parts := []operand{p.expression(0)}
 	p.skip("|", true)

@@ -23,7 +23,30 @@ func (e *Expression) engineInput(v any) any {
 		return v
 	}
 	out, _ := engineValueOf(v)
+	if e.transforms {
+		out = deepCopy(out)
+	}
 	return out
+}
+
+// deepCopy is for an expression that transforms: the pattern of a transform may
+// name a variable, which is then changed in place.
+func deepCopy(v any) any {
+	switch v := v.(type) {
+	case []any:
+		items := make([]any, len(v))
+		for i, item := range v {
+			items[i] = deepCopy(item)
+		}
+		return items
+	case map[string]any:
+		members := make(map[string]any, len(v))
+		for name, member := range v {
+			members[name] = deepCopy(member)
+		}
+		return members
+	}
+	return v
 }
 
 // engineValueOf gives a value without nulls and numbers as the engine
