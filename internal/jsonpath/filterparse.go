@@ -114,34 +114,28 @@ func (p *parser) comparison(left operand) (condition, error) {
 	if err != nil {
 		return nil, err
 	}
-	var value any
-	switch right := right.(type) {
-	case literal:
-		value = right.json
-	case pattern:
-		if operator != "=~" {
-			return nil, p.fail(start, "a regular expression stands to the right of \"=~\"")
-		}
-		return &comparison{operator, left, right}, nil
-	case *filterPath:
-		value = right
+	if _, ok := right.(pattern); ok && operator != "=~" {
+		return nil, p.fail(start, "a regular expression stands to the right of \"=~\"")
 	}
-	if want := wanted(operator, value); want != "" {
+	if want := wanted(operator, right); want != "" {
 		return nil, p.fail(at, "expected %s to the right of %q", want, operator)
 	}
 	return &comparison{operator, left, right}, nil
 }
 
-// wanted says what stands to the right of the operator if the value, that of a
-// literal or a *filterPath, cannot.
-func wanted(operator string, value any) string {
-	_, isPath := value.(*filterPath)
-	_, isList := value.([]any)
-	_, isNumber := value.(json.Number)
-	_, isBool := value.(bool)
+// wanted says what stands to the right of the operator if this operand cannot.
+func wanted(operator string, right operand) string {
+	_, isPattern := right.(pattern)
+	_, isPath := right.(*filterPath)
+	constant, _ := right.(literal)
+	_, isList := constant.json.([]any)
+	_, isNumber := constant.json.(json.Number)
+	_, isBool := constant.json.(bool)
 	switch operator {
 	case "=~":
-		return "a regular expression such as /a.*/i"
+		if !isPattern {
+			return "a regular expression such as /a.*/i"
+		}
 	case "size":
 		if !isNumber {
 			return "a number"
@@ -204,7 +198,6 @@ func (p *parser) filterPath(root bool) (operand, error) {
 	if root && !p.done() && !p.atStep() && !endsOperand(rune(p.text[p.offset])) {
 		return nil, p.fail(p.offset, "expected \".\" or \"[\" after \"$\"; a filter reads no context object and no variables")
 	}
-	// A filter in a filter's path is read as deep as the filter itself.
 	steps, err := p.steps()
 	if err != nil {
 		return nil, err
@@ -242,6 +235,8 @@ func (p *parser) scalar() (value any, quoted bool, _ error) {
 		return word == "true", false, nil
 	case isNumber(word):
 		return json.Number(word), false, nil
+	case strings.Trim(word, "0123456789+-.eE") == "":
+		return nil, false, p.fail(start, "%q is no JSON number; write a string as '...'", word)
 	default:
 		return word, false, nil
 	}

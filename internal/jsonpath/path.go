@@ -8,7 +8,9 @@
 // or fails, any other path gives a list, which may be empty. Where Step
 // Functions is known to differ, it is followed: it has no path functions, an
 // index below zero finds nothing, "[(@.length-1)]" is the last element, and a
-// filter never selects a scalar.
+// filter never selects a scalar ("@ ... only matches objects", says its page on
+// paths). Descendants and members come in the order of the names, as the order
+// of an object's members is not known.
 //
 // A document is what encoding/json decodes into an any with UseNumber.
 package jsonpath
