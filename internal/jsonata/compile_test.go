@@ -26,6 +26,7 @@ func TestCompileRefuses(t *testing.T) {
 		{"{'a' 1}", "S0202", 5},
 		{"$a ?? $b", "S0204", 3},
 		{"$a ?: $b", "S0204", 3},
+		{"2 ** 3", "S0201", 2},
 		{"[1!2]", "S0204", 2},
 		{"function(x) { 1 }", "S0208", 9},
 		{"[1]{'a': 1}[0]", "S0209", 0},
@@ -44,9 +45,9 @@ func TestCompileRefuses(t *testing.T) {
 		{"$match(a, //)", "S0301", 10},
 		{"$match(a, /b)", "S0302", 10},
 		{"λ($a)<n<n>>{$a}(5)", "S0401", 0},
-		{strings.Repeat("(", 1_000_000), "S0201", 10_000},
-		{"1" + strings.Repeat("+1", 1_000_000), "S0201", 20_000},
-		{"a" + strings.Repeat(".a", 1_000_000), "S0201", 20_000},
+		{strings.Repeat("(", 1_000_000), "S0201", 2_000},
+		{"1" + strings.Repeat("+1", 1_000_000), "S0201", 4_000},
+		{"a" + strings.Repeat(".a", 1_000_000), "S0201", 4_000},
 		{strings.Repeat(" ", 7_000_000), "S0201", 0},
 	} {
 		_, err := jsonata.Compile(c.text)

@@ -164,7 +164,7 @@ func rangeFunction(args []any, _ any) (any, error) {
 		return nil, nil
 	}
 	// The differences of two int64 fit in an uint64.
-	span, stride := uint64(last)-uint64(first), uint64(step)
+	span, stride := uint64(last)-uint64(first), uint64(step) //nolint:gosec // two's complement is meant
 	if step < 0 {
 		span, stride = -span, -stride
 	}
@@ -190,11 +190,9 @@ func partitionFunction(args []any, _ any) (any, error) {
 	if gnata.IsNull(args[0]) {
 		return nil, &Error{Code: "T0412", Message: `Argument 1 of function "partition" must be an array`}
 	}
-	items, ok := gnata.NormalizeValue(args[0]).([]any)
+	items, ok := args[0].([]any)
 	if !ok {
 		items = []any{args[0]}
-	} else if list, ok := args[0].([]any); ok {
-		items = list
 	}
 	n, err := integers("partition", args, 1)
 	if err != nil || len(items) == 0 {
@@ -265,7 +263,7 @@ func nowFunction(env Environment) function {
 			return env.Now.UTC().Format("2006-01-02T15:04:05.000Z"), nil
 		}
 		format, _ := engineFunctions.Lookup("fromMillis")
-		call, _ := reflect.ValueOf(format).Convert(reflect.TypeFor[function]()).Interface().(function)
+		call, _ := reflect.TypeAssert[function](reflect.ValueOf(format).Convert(reflect.TypeFor[function]()))
 		return call(append([]any{float64(env.Now.UnixMilli())}, args...), focus)
 	}
 }
@@ -285,7 +283,7 @@ func randomFunction(env Environment) function {
 			return env.Random.Float64(), nil
 		}
 		const multiplier, mask = 0x5DEECE66D, 1<<48 - 1
-		state := (uint64(seed[0]) ^ multiplier) & mask
+		state := (uint64(seed[0]) ^ multiplier) & mask //nolint:gosec // two's complement is meant
 		bits := func(n int) uint64 {
 			state = (state*multiplier + 0xB) & mask
 			return state >> (48 - n)

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// maxHeight bounds how deep an expression nests, so that no text can exhaust
-// the stack of the parsers.
-const maxHeight = 10_000
+// maxNesting bounds how deep the parts of an expression nest, the steps of a
+// path among them, so that no text can exhaust the stack.
+const maxNesting = 2_000
 
 // powers are the binding powers of JSONata's infix operators.
 var powers = map[string]int{
 	".": 75, "[": 80, "{": 70, "(": 80, "@": 80, "#": 80, "?": 20,
-	"+": 50, "-": 50, "&": 50, "*": 60, "/": 60, "%": 60, "**": 60,
+	"+": 50, "-": 50, "&": 50, "*": 60, "/": 60, "%": 60,
 	"=": 40, "!=": 40, "<": 40, "<=": 40, ">": 40, ">=": 40, "in": 40, "^": 40, "~>": 40,
 	"and": 30, "or": 25, ":=": 10,
 }
@@ -25,8 +25,8 @@ var laterOperators = []string{"??", "?:"}
 type operand struct {
 	// height is how many evaluations nest in it, as Step Functions counts them.
 	height int
-	// steps is how long the path is that it ends.
-	steps int
+	// nesting is how deep its parts nest.
+	nesting int
 	// variable is its name if it is one and nothing else.
 	variable *string
 	// path is the index in found of the variable that it is a path from.
@@ -35,15 +35,6 @@ type operand struct {
 	member *string
 	// predicate says that a predicate follows the name.
 	predicate bool
-}
-
-// scope is a stretch of the expression in which variables can be bound.
-type scope struct {
-	bound []string
-	// late are the indexes in found of variables that functions read before
-	// they are called: they may be bound further on.
-	late     []int
-	function bool
 }
 
 // parser reads an expression for its syntax errors and its variables. What it
@@ -128,15 +119,15 @@ func (p *parser) skip(op string, operand bool) {
 func (p *parser) expression(power int) operand {
 	p.level++
 	defer func() { p.level-- }()
-	if p.level > maxHeight {
-		p.fail("S0201", p.token.offset, "the expression nests more than %d levels deep", maxHeight)
+	if p.level > maxNesting {
+		p.nestsTooDeep()
 		return operand{path: -1}
 	}
 	left := p.prefix()
 	for p.token.kind == operator && powers[p.token.value] > power {
 		left = p.infix(left)
-		if left.height+left.steps > maxHeight {
-			p.fail("S0201", p.token.offset, "the expression nests more than %d levels deep", maxHeight)
+		if left.nesting > maxNesting {
+			p.nestsTooDeep()
 		}
 	}
 	switch {
@@ -149,17 +140,32 @@ func (p *parser) expression(power int) operand {
 	return left
 }
 
-func node(children ...operand) operand {
-	height := 0
-	for _, c := range children {
-		height = max(height, c.height)
+func (p *parser) nestsTooDeep() {
+	p.fail("S0201", p.token.offset, "the expression nests more than %d levels deep", maxNesting)
+}
+
+// node is an operand that is evaluated after its parts.
+func node(parts ...operand) operand {
+	out := join(parts...)
+	out.height++
+	return out
+}
+
+// join is an operand made of parts that are evaluated at its own level.
+func join(parts ...operand) operand {
+	out := operand{path: -1}
+	for _, part := range parts {
+		out.height, out.nesting = max(out.height, part.height), max(out.nesting, part.nesting)
 	}
-	return operand{height: height + 1, path: -1}
+	out.nesting++
+	return out
 }
 
 func (p *parser) prefix() operand {
 	t := p.token
 	switch t.kind {
+	case operator:
+		return p.prefixOperator()
 	case end:
 		p.fail("S0207", t.offset, "the expression ends where an operand is expected")
 		return operand{path: -1}
@@ -183,6 +189,11 @@ func (p *parser) prefix() operand {
 		p.advance(false)
 		return node()
 	}
+	return operand{path: -1}
+}
+
+func (p *parser) prefixOperator() operand {
+	t := p.token
 	switch t.value {
 	case "and", "or", "in": // names where an operand is expected
 		p.advance(false)
@@ -222,15 +233,13 @@ func (p *parser) infix(left operand) operand {
 		}
 		inner := p.expression(0)
 		p.skip("]", false)
-		return operand{
-			height: max(left.height, inner.height+1), steps: left.steps + 1,
-			path: -1, member: left.member, predicate: true,
-		}
+		result := join(left, node(inner))
+		result.member, result.predicate = left.member, true
+		return result
 	case "(":
 		return p.call(left)
 	case "{":
-		members := p.object()
-		return operand{height: max(left.height+1, members.height), path: -1}
+		return join(node(left), p.object())
 	case "^":
 		return p.sort(left)
 	case "@", "#":
@@ -264,7 +273,7 @@ func (p *parser) infix(left operand) operand {
 
 // dot makes a path one step longer.
 func (p *parser) dot(left, right operand) operand {
-	result := operand{height: max(left.height, right.height), steps: left.steps + right.steps + 1, path: -1}
+	result := join(left, right)
 	if left.path >= 0 && right.member != nil {
 		p.found[left.path].Path = append(p.found[left.path].Path, *right.member)
 		if !right.predicate {
@@ -313,8 +322,7 @@ func (p *parser) object() operand {
 	return p.list(",", "}", func() operand {
 		key := p.expression(0)
 		p.skip(":", true)
-		value := p.expression(0)
-		return operand{height: max(key.height, value.height)}
+		return join(key, p.expression(0))
 	})
 }
 
@@ -327,7 +335,7 @@ func (p *parser) call(left operand) operand {
 		}
 		return p.expression(0)
 	})
-	return operand{height: max(left.height+1, args.height), path: -1}
+	return join(node(left), args)
 }
 
 // lambda parses a function from its parameters on. Its body is evaluated when
@@ -348,9 +356,9 @@ func (p *parser) lambda() operand {
 		p.signature()
 	}
 	p.skip("{", true)
-	p.expression(0)
+	body := p.expression(0)
 	p.skip("}", false)
-	return node()
+	return operand{height: 1, nesting: body.nesting + 1, path: -1}
 }
 
 // signature passes a signature, which is in angle brackets. The engine reads it.
@@ -373,7 +381,7 @@ func (p *parser) sort(left operand) operand {
 		}
 		return p.expression(0)
 	})
-	return operand{height: max(left.height, terms.height), steps: left.steps + 1, path: -1}
+	return join(left, terms)
 }
 
 // bindStep parses the binding of a variable to the items of a step, or to
@@ -387,7 +395,9 @@ func (p *parser) bindStep(left operand) operand {
 	}
 	p.bind(p.token.value)
 	p.advance(false)
-	return operand{height: left.height, steps: left.steps + 1, path: -1, member: left.member, predicate: true}
+	result := join(left)
+	result.member, result.predicate = left.member, true
+	return result
 }
 
 func (p *parser) transform() operand {
@@ -402,70 +412,6 @@ func (p *parser) transform() operand {
 	}
 	p.skip("|", false)
 	return node(parts...)
-}
-
-func (p *parser) push(function bool) { p.scopes = append(p.scopes, &scope{function: function}) }
-
-// pop ends a scope. What functions in it read and it did not bind may still be
-// bound by the scope around it.
-func (p *parser) pop() {
-	last := len(p.scopes) - 1
-	ended := p.scopes[last]
-	p.scopes = p.scopes[:last]
-	for _, i := range ended.late {
-		switch {
-		case slices.Contains(ended.bound, p.found[i].Name):
-			p.inside[i] = true
-		case last > 0:
-			p.scopes[last-1].late = append(p.scopes[last-1].late, i)
-		}
-	}
-}
-
-func (p *parser) bind(name string) {
-	s := p.scopes[len(p.scopes)-1]
-	s.bound = append(s.bound, name)
-}
-
-// read notes a variable, and gives its index in found, or -1 if the expression
-// binds it.
-func (p *parser) read(t token) int {
-	p.words[t.value] = true
-	var function *scope
-	for _, s := range slices.Backward(p.scopes) {
-		if slices.Contains(s.bound, t.value) {
-			return -1
-		}
-		if s.function && function == nil {
-			function = s
-		}
-	}
-	i := len(p.found)
-	if function != nil {
-		function.late = append(function.late, i)
-	}
-	p.found = append(p.found, Reference{Name: t.value, Offset: t.offset})
-	p.inside = append(p.inside, false)
-	return i
-}
-
-// unread takes back that a variable was read: it is bound.
-func (p *parser) unread(bound operand) {
-	if bound.path >= 0 {
-		p.inside[bound.path] = true
-	}
-}
-
-// references are the variables that the expression reads and does not bind,
-// without the functions of the language.
-func (p *parser) references() []Reference {
-	var out []Reference
-	for i, r := range p.found {
-		if !p.inside[i] && r.Name != "" && r.Name != "$" && !isFunction(r.Name) {
-			out = append(out, r)
-		}
-	}
-	return out
 }
 
 // engineText is the expression as the engine takes it: it counts the brackets

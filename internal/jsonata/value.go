@@ -152,7 +152,8 @@ func (o *output) value(v any) (any, bool) {
 		return v, false
 	case string:
 		o.count(len(v))
-		return v, false
+		valid := validText(v)
+		return valid, valid != v
 	case float64:
 		o.count(8)
 		return jsonNumber(v), true
@@ -178,7 +179,7 @@ func (o *output) value(v any) (any, bool) {
 		members := make(map[string]any, v.Len())
 		v.Range(func(name string, member any) bool {
 			o.count(len(name))
-			members[name], _ = o.value(member)
+			members[validText(name)], _ = o.value(member)
 			return o.err == nil
 		})
 		return members, true
@@ -193,6 +194,10 @@ func (o *output) value(v any) (any, bool) {
 	o.refuse("a function")
 	return nil, false
 }
+
+// validText is for what $base64decode and the like make: JSON has no text that
+// is not Unicode.
+func validText(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 
 func (o *output) refuse(what string) {
 	if o.err == nil {

@@ -33,16 +33,18 @@ var jsonataDifferences = map[string]string{
 
 // jsonataCase is a case of the suite of JSONata; TESTSUITE.md describes them.
 type jsonataCase struct {
-	Expr            string
-	ExprFile        string `json:"expr-file"`
-	Data            json.RawMessage
-	Dataset         *string
-	Bindings        map[string]any
-	Result          any
-	UndefinedResult bool
-	Unordered       bool
-	Code            string
-	Error           struct{ Code string }
+	Expr            string          `json:"expr"`
+	ExprFile        string          `json:"expr-file"`
+	Data            json.RawMessage `json:"data"`
+	Dataset         *string         `json:"dataset"`
+	Bindings        map[string]any  `json:"bindings"`
+	Result          any             `json:"result"`
+	UndefinedResult bool            `json:"undefinedResult"`
+	Unordered       bool            `json:"unordered"`
+	Code            string          `json:"code"`
+	Error           struct {
+		Code string `json:"code"`
+	} `json:"error"`
 }
 
 func runJSONata(t *testing.T, folder string) result {
@@ -202,8 +204,10 @@ func runRecordedJSONata(t *testing.T, folder string) result {
 		content, err := os.ReadFile(file)
 		require.NoError(t, err)
 		var recording struct {
-			Definition any
-			Expect     struct{ Cause string }
+			Definition any `json:"definition"`
+			Expect     struct {
+				Cause string `json:"cause"`
+			} `json:"expect"`
 		}
 		require.NoError(t, json.Unmarshal(content, &recording), file)
 		collectExpressions(recording.Definition, expressions)
