@@ -72,7 +72,7 @@ func TestEval(t *testing.T) {
 	for _, c := range [][2]string{
 		{"$states.input.text", `"x"`},
 		{"$states.result.Jobs[Status='FAILED'].Status", `"FAILED"`},
-		{"$count($states.input.items) = 3", "returned nothing"},
+		{"$count([1])", threw + ". T1006: Attempted to invoke a non-function"}, // a variable hides the function
 		{"$states.input.object", `{"a":2,"b":1}`},
 		{"{'b': 1, 'a': [null, {}]}", `{"a":[null,{}],"b":1}`},
 		{"$states.input.nested", `[[1,2],[3]]`},
@@ -117,11 +117,7 @@ func TestEval(t *testing.T) {
 		{"{'a': /b/}", threw + ": the expression returned a regular expression, which is no JSON value"},
 		{"{'pattern': 'a', 'flags': 'b'}", `{"flags":"b","pattern":"a"}`},
 	} {
-		text, want := c[0], c[1]
-		if strings.HasPrefix(text, "$count(") { // a variable hides the function
-			want = threw + ". T1006: Attempted to invoke a non-function"
-		}
-		require.Equal(t, want, eval(t, text), text)
+		require.Equal(t, c[1], eval(t, c[0]), c[0])
 	}
 }
 
