@@ -15,7 +15,7 @@
 //   - An object that an expression makes loses the order of its members, and
 //     one that it reads has them in the order of their names, for $keys, $each
 //     and $string too: a Go map has no order.
-//   - Arithmetic is on 64-bit floats, as in JavaScript, but + - * and ** fail
+//   - Arithmetic is on 64-bit floats, as in JavaScript, but + - and * fail
 //     with D1001 where they leave that range, whereas JavaScript fails at the
 //     next operation, and a remainder of a division by zero fails with D3001. A
 //     division by zero gives Infinity as it should.
