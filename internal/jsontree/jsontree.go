@@ -107,6 +107,17 @@ func (n *Node) Get(name string) *Node {
 	return nil
 }
 
+// Child returns the member of that name or the item of that index, or nil: one
+// step of a JSON pointer, unescaped.
+func (n *Node) Child(step string) *Node {
+	if n.Kind == Array {
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(n.Items) {
+			return n.Items[i]
+		}
+	}
+	return n.Get(step)
+}
+
 // Raw returns the value's own text.
 func (n *Node) Raw() json.RawMessage { return json.RawMessage(n.doc.text[n.Offset:n.End]) }
 
@@ -230,6 +241,22 @@ func (p *parser) close() {
 		p.next()
 	}
 }
+
+// Compact returns the text of a value as encoding/json decodes it, without
+// white space, with the members of objects in order of their names and no more
+// escapes than needed. A value that JSON does not have makes it panic.
+func Compact(value any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		panic("jsontree: a value that JSON does not have: " + err.Error())
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// Quote returns the text as a JSON string.
+func Quote(text string) []byte { return Compact(text) }
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 

@@ -3,7 +3,6 @@ package asl
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
@@ -16,9 +15,12 @@ type Choice struct {
 
 // ChoiceRule leads to a state if its condition holds.
 type ChoiceRule struct {
-	Condition
-	Next    string
-	Comment string
+	Condition          // in JSONPath mode
+	Expression *Scalar // in JSONata mode: a bool
+	Output     *Template
+	Assign     *Template
+	Next       string
+	Comment    string
 }
 
 // Condition is a condition of a Choice rule: exactly one of And, Or, Not and
@@ -114,14 +116,31 @@ func (p *parser) choice(o *object) *Choice {
 		if rule == nil {
 			continue
 		}
-		parsed := ChoiceRule{Comment: rule.text("Comment"), Next: rule.target("Next", true)}
-		rule.unsupported("Assign", "variables")
-		rule.unsupported("Condition", "JSONata")
-		rule.unsupported("Output", "JSONata")
-		parsed.Condition = *p.condition(rule)
+		parsed := ChoiceRule{Comment: rule.text("Comment"), Next: rule.target("Next", true), Assign: rule.assign()}
+		if p.language == JSONata {
+			parsed.Expression = rule.condition()
+			parsed.Output = rule.template("Output")
+			rule.close()
+		} else {
+			parsed.Condition = *p.condition(rule)
+		}
 		c.Rules = append(c.Rules, parsed)
 	}
+	if c.Default == "" && !o.has("Default") {
+		p.warn(o.node.Problem("without \"Default\" the execution fails with States.NoChoiceMatched if no rule matches"))
+	}
 	return c
+}
+
+// condition reads the field Condition of a rule in JSONata mode.
+func (o *object) condition() *Scalar {
+	o.require("Condition")
+	return o.scalar("Condition", func(n *jsontree.Node) any {
+		if n.Kind != jsontree.Bool {
+			o.p.add(n.Problem("\"Condition\" has to be a boolean or a JSONata expression in \"{%% %%}\", found %s", n.Describe()))
+		}
+		return n.Value()
+	})
 }
 
 // condition reads the condition that stands in an object, and closes it.
@@ -186,8 +205,10 @@ func (p *parser) wantOneOperator(o *object, found []string) {
 }
 
 func (p *parser) comparison(o *object, name string, c *Condition) {
-	c.Variable = o.path("Variable")
 	o.require("Variable")
+	if n := o.get("Variable"); n != nil {
+		c.Variable = p.path(n, anyPath)
+	}
 	base, isPath := Operator(name), false
 	want, ok := operators[base]
 	if !ok {
@@ -196,10 +217,13 @@ func (p *parser) comparison(o *object, name string, c *Condition) {
 	}
 	c.Operator = base
 	if isPath {
-		c.ValuePath = o.path(name)
+		c.ValuePath = p.path(o.get(name), anyPath)
 		return
 	}
 	n := o.get(name)
+	if p.placeholder(n, true) {
+		return
+	}
 	if n.Kind != want.kind {
 		p.add(n.Problem("%s takes %s, found %s", name, want.kind, n.Describe()))
 		return
@@ -208,34 +232,6 @@ func (p *parser) comparison(o *object, name string, c *Condition) {
 	if want.timestamp {
 		if t, ok := p.timestamp(n); ok {
 			c.Value = t
-		}
-	}
-}
-
-// timestamp reads an RFC 3339 timestamp, which ASL wants with an upper-case
-// T and Z.
-func (p *parser) timestamp(n *jsontree.Node) (time.Time, bool) {
-	t, err := time.Parse(time.RFC3339Nano, n.Text)
-	if err != nil {
-		p.add(n.Problem("expected an RFC 3339 timestamp such as \"2026-01-31T12:00:00Z\", found %s", n.Describe()))
-		return time.Time{}, false
-	}
-	return t, true
-}
-
-// targets calls f with the name of every state that the state leads to, and
-// with the empty string for the edges it does not have.
-func (s *State) targets(f func(string)) {
-	f(s.Next)
-	if s.Choice != nil {
-		f(s.Choice.Default)
-		for _, r := range s.Choice.Rules {
-			f(r.Next)
-		}
-	}
-	if s.Task != nil {
-		for _, c := range s.Task.Catch {
-			f(c.Next)
 		}
 	}
 }

@@ -2,12 +2,15 @@ package asl
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/intrinsic"
+	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
@@ -19,8 +22,6 @@ type object struct {
 	node  *jsontree.Node
 	what  string // in messages: "a Wait state"
 	known map[string]bool
-	// refused holds members that are reported already.
-	refused map[string]bool
 }
 
 // open returns nil, and reports it, if the value is not an object.
@@ -29,7 +30,7 @@ func (p *parser) open(n *jsontree.Node, what string) *object {
 		p.add(n.Problem("expected %s, which is an object, found %s", what, n.Describe()))
 		return nil
 	}
-	return &object{p: p, node: n, what: what, known: map[string]bool{}, refused: map[string]bool{}}
+	return &object{p: p, node: n, what: what, known: map[string]bool{}}
 }
 
 func (o *object) get(name string) *jsontree.Node {
@@ -53,37 +54,30 @@ func (o *object) require(name string) {
 	}
 }
 
-// unsupported refuses a member that belongs to a part of the language that
-// is not covered.
-func (o *object) unsupported(name, what string) {
-	for _, m := range o.node.Members {
-		if m.Name == name {
-			o.refused[name] = true
-			o.p.add(o.node.MemberProblem(m, "field %q is not supported: %s are not covered", name, what))
-		}
-	}
-}
-
 // close reports the members that are not known. others are further names
 // worth suggesting.
 func (o *object) close(others ...string) {
 	allowed := slices.Concat(slices.Sorted(maps.Keys(o.known)), others)
 	for _, m := range o.node.Members {
-		if o.known[m.Name] || o.refused[m.Name] {
-			continue
-		}
-		if slices.Contains(stateFields, m.Name) {
+		switch {
+		case o.known[m.Name]:
+		case o.p.language == JSONata && slices.Contains(jsonPathFields, m.Name):
+			o.p.add(o.node.MemberProblem(m, "field %q belongs to JSONPath, and %s here is in JSONata", m.Name, o.what))
+		case o.p.language == JSONPath && slices.Contains(jsonataFields, m.Name):
+			o.p.add(o.node.MemberProblem(m, "field %q belongs to JSONata, and %s here is in JSONPath; set \"QueryLanguage\": \"JSONata\"", m.Name, o.what))
+		case slices.Contains(stateFields, m.Name):
 			o.p.add(o.node.MemberProblem(m, "field %q is not allowed in %s", m.Name, o.what))
-			continue
+		default:
+			o.p.add(o.node.MemberProblem(m, "unknown field %q in %s", m.Name, o.what).Suggest(m.Name, allowed...))
 		}
-		o.p.add(o.node.MemberProblem(m, "unknown field %q in %s", m.Name, o.what).Suggest(m.Name, allowed...))
 	}
 }
 
-// typed returns the member if it is there and of that kind.
+// typed returns the member if it is there and of that kind. A placeholder
+// stands for a value of any kind: then the member counts as missing.
 func (o *object) typed(name string, kind jsontree.Kind) *jsontree.Node {
 	n := o.get(name)
-	if n == nil {
+	if n == nil || kind != jsontree.String && o.p.placeholder(n, true) {
 		return nil
 	}
 	if n.Kind != kind {
@@ -96,9 +90,32 @@ func (o *object) typed(name string, kind jsontree.Kind) *jsontree.Node {
 // text returns a string member, or the empty string.
 func (o *object) text(name string) string {
 	if n := o.typed(name, jsontree.String); n != nil {
+		o.p.placeholder(n, false)
 		return n.Text
 	}
 	return ""
+}
+
+// word returns a string member that has to be one of words, or the empty
+// string.
+func (o *object) word(name string, words ...string) string {
+	n := o.typed(name, jsontree.String)
+	if n == nil || o.p.placeholder(n, true) {
+		return ""
+	}
+	if !slices.Contains(words, n.Text) {
+		o.p.add(n.Problem("expected one of %s, found %s", strings.Join(words, ", "), n.Describe()).Suggest(n.Text, words...))
+	}
+	return n.Text
+}
+
+// inner returns a member that is an object, or nil.
+func (o *object) inner(name, what string) *object {
+	n := o.get(name)
+	if n == nil {
+		return nil
+	}
+	return o.p.open(n, what)
 }
 
 // list returns the items of an array member. If it may not be empty, it may
@@ -120,7 +137,7 @@ func (o *object) list(name string, filled bool) []*jsontree.Node {
 // integer returns an integer member between low and high, or otherwise.
 func (o *object) integer(name string, low, high, otherwise int64) int64 {
 	n := o.get(name)
-	if n == nil {
+	if n == nil || o.p.placeholder(n, true) {
 		return otherwise
 	}
 	value, err := strconv.ParseInt(n.Text, 10, 64)
@@ -129,15 +146,6 @@ func (o *object) integer(name string, low, high, otherwise int64) int64 {
 		return otherwise
 	}
 	return value
-}
-
-// path returns a path member; nil if it is missing, null or wrong.
-func (o *object) path(name string) *Path {
-	n := o.get(name)
-	if n == nil {
-		return nil
-	}
-	return o.p.path(n, anyPath)
 }
 
 // selection returns a path member that may be null: "$" if it is missing, nil
@@ -162,7 +170,7 @@ func (o *object) target(name string, required bool) string {
 	if n == nil {
 		return ""
 	}
-	o.p.target(n)
+	o.p.references = append(o.p.references, n)
 	return n.Text
 }
 
@@ -194,25 +202,73 @@ func (p *parser) path(n *jsontree.Node, scope pathScope) *Path {
 		p.add(n.Problem("expected a path such as \"$.a\", found %s", n.Describe()))
 		return nil
 	}
+	if p.placeholder(n, true) {
+		return rootPath
+	}
 	path, err := jsonpath.Parse(n.Text)
 	if syntax, ok := errors.AsType[*jsonpath.SyntaxError](err); ok {
-		p.add(p.within(n, syntax.Offset, "path "+strconv.Quote(n.Text)+": "+syntax.Message))
+		p.add(p.within(n, syntax.Offset, "path %q: %s", n.Text, syntax.Message))
 		return nil
 	}
-	if scope == documentPath && path.Context() {
-		p.add(n.Problem("path %q reads the context object, which cannot be written", n.Text))
-		return nil
+	if scope == documentPath {
+		switch {
+		case path.Context():
+			p.add(n.Problem("path %q is in the context object, which cannot be written", n.Text))
+			return nil
+		case path.Variable() != "":
+			p.add(n.Problem("path %q is in a variable; only \"Assign\" writes variables", n.Text))
+			return nil
+		case !path.Reference():
+			p.add(n.Problem("path %q is written to: it may hold names and indices only", n.Text))
+			return nil
+		}
 	}
+	p.use(n, path.Variable())
 	return path
+}
+
+func (p *parser) intrinsic(n *jsontree.Node) *Intrinsic {
+	call, err := intrinsic.Parse(n.Text)
+	if syntax, ok := errors.AsType[*intrinsic.SyntaxError](err); ok {
+		problem := p.within(n, syntax.Offset, "intrinsic function: %s", syntax.Message)
+		problem.Suggestion = syntax.Suggestion
+		p.add(problem)
+		return nil
+	}
+	for _, path := range call.Paths() {
+		p.use(n, path.Variable())
+	}
+	return call
+}
+
+// isExpression tells whether the value is a JSONata expression.
+func isExpression(n *jsontree.Node) bool {
+	return n.Kind == jsontree.String && strings.HasPrefix(n.Text, expressionStart) && strings.HasSuffix(n.Text, expressionEnd) &&
+		len(n.Text) >= len(expressionStart+expressionEnd)
+}
+
+const expressionStart, expressionEnd = "{%", "%}"
+
+func (p *parser) expression(n *jsontree.Node) *Expression {
+	text := strings.TrimSuffix(strings.TrimPrefix(n.Text, expressionStart), expressionEnd)
+	e, err := jsonata.Compile(text)
+	if syntax, ok := errors.AsType[*jsonata.SyntaxError](err); ok {
+		p.add(p.within(n, len(expressionStart)+syntax.Offset, "JSONata: %s", syntax.Message))
+		return nil
+	}
+	for _, v := range e.Variables() {
+		p.useIn(n, v, len(expressionStart)+v.Offset)
+	}
+	return e
 }
 
 // within returns a problem inside of a string value, at the byte offset of
 // its decoded text. Escapes before it make the place unknown: then the problem
 // stands at the value.
-func (p *parser) within(n *jsontree.Node, offset int, message string) diag.Problem {
+func (p *parser) within(n *jsontree.Node, offset int, format string, args ...any) diag.Problem {
 	raw := string(n.Raw())
-	if !strings.HasPrefix(raw[1:], n.Text[:offset]) {
-		return n.Problem("%s", message)
+	if offset > len(n.Text) || !strings.HasPrefix(raw[1:], n.Text[:offset]) {
+		return n.Problem(format, args...)
 	}
-	return diag.At(p.text, n.Offset+1+offset, n.Pointer, message)
+	return diag.At(p.text, n.Offset+1+offset, n.Pointer, fmt.Sprintf(format, args...))
 }

@@ -18,88 +18,114 @@ const MaxDefinitionBytes = 1 << 20
 // maxNameLength is the longest state name, in characters.
 const maxNameLength = 80
 
-// stateFields is every field that some type of state has: one of them in the
-// wrong place is not a misspelling.
-var stateFields = []string{
-	"Type", "Comment", "QueryLanguage", "InputPath", "OutputPath", "Next", "End", "Resource", "Parameters", "ResultSelector",
-	"ResultPath", "Retry", "Catch", "TimeoutSeconds", "TimeoutSecondsPath", "HeartbeatSeconds", "HeartbeatSecondsPath",
-	"Seconds", "Timestamp", "SecondsPath", "TimestampPath", "Choices", "Default", "Result", "Error", "Cause", "ErrorPath",
-	"CausePath", "StartAt", "States", "Branches", "ItemProcessor", "Iterator", "Arguments", "Output", "Assign", "Credentials",
-}
-
-var types = []string{"Task", "Wait", "Choice", "Pass", "Succeed", "Fail", "Parallel", "Map"}
-
 // parser collects the problems of one definition.
 type parser struct {
 	text     []byte
 	problems diag.Problems
-	// references are the values that name a state, checked once all states
-	// are known.
+	machine  *StateMachine
+	// language is that of the state being read.
+	language QueryLanguage
+	// references are the values that name a state, checked once all states of
+	// the flow are known.
 	references []*jsontree.Node
+	// names holds every state of the machine read so far.
+	names map[string]bool
+	// uses are the variables that are read, with their places.
+	scope *scope
 	// counted is the byte up to which line and column are counted, from 0.
 	counted, line, column int
 }
 
 // Parse reads a state machine definition. Its error is a Problems with
-// everything that is wrong.
+// everything that is wrong. What is only suspicious it lets pass: see Validate.
 func Parse(text []byte) (*StateMachine, error) {
+	m, problems := read(text)
+	problems = slices.DeleteFunc(problems, func(p diag.Problem) bool { return p.Severity != diag.Error })
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Validate returns everything that is wrong or suspicious in a definition, in
+// the order of the text; nil if there is nothing. A definition with no problem
+// of severity Error is one that Parse takes. As an Express workflow, the
+// definition may not wait for jobs, tokens or activities.
+func Validate(text []byte, as ExecutionType) Problems {
+	m, problems := read(text)
+	if as == Express && m != nil {
+		problems = append(problems, ExpressProblems(m)...)
+	}
+	sorted, _ := problems.Err().(diag.Problems) //nolint:errorlint // Err returns the type itself
+	return sorted
+}
+
+func read(text []byte) (*StateMachine, diag.Problems) {
 	if len(text) > MaxDefinitionBytes {
 		return nil, diag.Problems{diag.At(text, MaxDefinitionBytes, "",
 			fmt.Sprintf("a definition has at most %d bytes, found %d", MaxDefinitionBytes, len(text)))}
 	}
 	doc, err := jsontree.Parse(text)
 	if err != nil {
-		return nil, err
+		return nil, err.(diag.Problems) //nolint:errorlint,forcetypeassert // what Parse documents
 	}
-	p := &parser{text: text}
-	m := p.machine(doc.Root)
-	if err := p.problems.Err(); err != nil {
-		return nil, err
-	}
-	return m, nil
+	p := &parser{text: text, machine: &StateMachine{root: doc.Root}, names: map[string]bool{}}
+	p.definition(doc.Root)
+	return p.machine, p.problems
 }
 
 func (p *parser) add(problem diag.Problem) { p.problems = append(p.problems, problem) }
 
-func (p *parser) target(n *jsontree.Node) { p.references = append(p.references, n) }
+// warn adds a problem that does not make the definition invalid.
+func (p *parser) warn(problem diag.Problem) {
+	problem.Severity = diag.Warning
+	p.add(problem)
+}
 
-func (p *parser) machine(n *jsontree.Node) *StateMachine {
+func (p *parser) definition(n *jsontree.Node) {
 	o := p.open(n, "a state machine definition")
 	if o == nil {
-		return nil
+		return
 	}
-	m := &StateMachine{Comment: o.text("Comment"), QueryLanguage: JSONPath}
+	m := p.machine
+	m.Comment = o.text("Comment")
 	if v := o.typed("Version", jsontree.String); v != nil {
 		if m.Version = v.Text; v.Text != "1.0" {
 			p.add(v.Problem("expected the version \"1.0\", found %s", v.Describe()))
 		}
 	}
-	p.queryLanguage(o)
+	m.QueryLanguage = p.queryLanguage(o, JSONPath)
 	m.TimeoutSeconds = o.integer("TimeoutSeconds", 1, MaxSeconds, 0)
-	m.Flow = p.flow(o)
+	p.scope = newScope(nil)
+	p.flow(o, &m.Flow)
+	p.checkVariables(p.scope)
 	o.close()
-	return m
 }
 
-func (p *parser) queryLanguage(o *object) {
+var queryLanguages = []string{string(JSONPath), string(JSONata)}
+
+func (p *parser) queryLanguage(o *object, inherited QueryLanguage) QueryLanguage {
 	n := o.typed("QueryLanguage", jsontree.String)
-	switch {
-	case n == nil || n.Text == string(JSONPath):
-	case n.Text == "JSONata":
-		p.add(n.Problem("query language JSONata is not supported; use JSONPath"))
-	default:
-		p.add(n.Problem("expected the query language \"JSONPath\", found %s", n.Describe()).Suggest(n.Text, "JSONPath", "JSONata"))
+	if n == nil {
+		return inherited
 	}
+	if !slices.Contains(queryLanguages, n.Text) {
+		p.add(n.Problem("expected the query language \"JSONPath\" or \"JSONata\", found %s", n.Describe()).Suggest(n.Text, queryLanguages...))
+		return inherited
+	}
+	return QueryLanguage(n.Text)
 }
 
 // flow reads StartAt and States and checks the graph.
-func (p *parser) flow(o *object) Flow {
-	f := Flow{StartAt: o.target("StartAt", true), index: map[string]*State{}}
+func (p *parser) flow(o *object, f *Flow) {
+	outer := p.references
+	defer func() { p.references = outer }()
+	p.references = nil
+	f.StartAt, f.index = o.target("StartAt", true), map[string]*State{}
 	o.require("States")
 	n := o.typed("States", jsontree.Object)
 	if n == nil {
-		p.references = nil
-		return f
+		return
 	}
 	if len(n.Members) == 0 {
 		p.add(n.Problem("\"States\" has to hold at least one state"))
@@ -108,48 +134,66 @@ func (p *parser) flow(o *object) Flow {
 		if length := utf8.RuneCountInString(m.Name); length == 0 || length > maxNameLength {
 			p.add(n.MemberProblem(m, "a state name has 1 to %d characters, found %d", maxNameLength, length))
 		}
+		if p.names[m.Name] {
+			p.add(n.MemberProblem(m, "there is another state %q; state names are unique in the whole state machine", m.Name))
+		}
+		p.names[m.Name] = true
 		s := p.state(m)
 		f.States = append(f.States, s)
 		f.index[s.Name] = s
 	}
-	p.checkTargets(&f)
-	p.checkReachable(&f, n)
-	return f
+	if p.checkTargets(f) {
+		p.checkGraph(f, n)
+	}
 }
 
-func (p *parser) checkTargets(f *Flow) {
-	names := slices.Collect(maps.Keys(f.index))
-	slices.Sort(names)
+// checkTargets tells whether all targets are known.
+func (p *parser) checkTargets(f *Flow) bool {
+	names := slices.Sorted(maps.Keys(f.index))
+	known := true
 	for _, n := range p.references {
-		if f.index[n.Text] == nil {
+		if f.index[n.Text] != nil {
+			continue
+		}
+		known = false
+		if !p.placeholder(n, true) {
 			p.add(n.Problem("there is no state %q", n.Text).Suggest(n.Text, names...))
 		}
 	}
-	p.references = nil
+	return known
 }
 
-// checkReachable reports the states that no edge leads to. It needs every
-// state's edges, so it leaves a flow alone that has a state it cannot read.
-func (p *parser) checkReachable(f *Flow, states *jsontree.Node) {
+// checkGraph reports the states that no edge leads to, and a flow without an
+// end. It needs every state's edges, so it leaves a flow alone that has a
+// state it cannot read.
+func (p *parser) checkGraph(f *Flow, states *jsontree.Node) {
 	start := f.State(f.StartAt)
 	if start == nil || slices.ContainsFunc(f.States, func(s *State) bool { return s.Type == "" }) {
 		return
 	}
 	reached := map[*State]bool{start: true}
+	ends := false
 	for queue := []*State{start}; len(queue) > 0; queue = queue[1:] {
-		queue[0].targets(func(name string) {
-			if s := f.State(name); s != nil && !reached[s] {
+		ends = ends || queue[0].ends()
+		for _, t := range queue[0].Transitions() {
+			if s := f.State(t.To); s != nil && !reached[s] {
 				reached[s] = true
 				queue = append(queue, s)
 			}
-		})
+		}
 	}
 	for i, s := range f.States {
 		if !reached[s] {
 			p.add(states.MemberProblem(states.Members[i], "state %q cannot be reached from %q", s.Name, f.StartAt))
 		}
 	}
+	if !ends {
+		p.warn(states.Problem("no state from %q on has \"End\": true or is of type Succeed or Fail: it can only end by an error or a timeout", f.StartAt))
+	}
 }
+
+// ends tells whether the flow can end in the state.
+func (s *State) ends() bool { return s.End || s.Type == TypeSucceed || s.Type == TypeFail }
 
 // position returns the place of a byte of the text. Places are asked for in
 // the order of the text, so each is counted from the one before.
@@ -167,72 +211,18 @@ func (p *parser) position(pointer string, offset int) Position {
 	return Position{Pointer: pointer, Line: p.line + 1, Column: p.column + 1}
 }
 
-func (p *parser) state(m jsontree.Member) *State {
-	s := &State{Name: m.Name, Position: p.position(m.Value.Pointer, m.Offset)}
-	o := p.open(m.Value, "a state")
-	if o == nil {
-		return s
-	}
-	o.require("Type")
-	n := o.typed("Type", jsontree.String)
-	if n == nil {
-		return s
-	}
-	if n.Text == "Parallel" || n.Text == "Map" {
-		p.add(n.Problem("states of type %s are not supported", n.Text))
-		return s
-	}
-	if !slices.Contains(types, n.Text) {
-		p.add(n.Problem("unknown state type %q, expected one of %s", n.Text, strings.Join(types, ", ")).Suggest(n.Text, types...))
-		return s
-	}
-	s.Type = Type(n.Text)
-	o.what = "a " + n.Text + " state"
-	s.Comment = o.text("Comment")
-	p.queryLanguage(o)
-	o.unsupported("Assign", "variables")
-	o.unsupported("Arguments", "JSONata fields")
-	o.unsupported("Output", "JSONata fields")
-	p.detail(s, o)
-	o.close()
-	return s
-}
-
-func (p *parser) detail(s *State, o *object) {
-	if s.Type != TypeFail {
-		s.InputPath = o.selection("InputPath", anyPath)
-		s.OutputPath = o.selection("OutputPath", anyPath)
-	}
-	switch s.Type {
-	case TypeTask:
-		s.Task = p.task(o)
-		p.transition(s, o)
-	case TypeWait:
-		s.Wait = p.wait(o)
-		p.transition(s, o)
-	case TypePass:
-		s.Pass = p.pass(o)
-		p.transition(s, o)
-	case TypeChoice:
-		s.Choice = p.choice(o)
-	case TypeFail:
-		s.Fail = p.fail(o)
-	case TypeSucceed:
-	}
-}
-
-// transition reads Next or End.
-func (p *parser) transition(s *State, o *object) {
-	s.Next = o.target("Next", false)
-	if n := o.typed("End", jsontree.Bool); n != nil {
-		if s.End = n.Text == "true"; !s.End {
-			p.add(n.Problem("\"End\" has to be true; leave it out to go on with \"Next\""))
+// Problem returns a problem that stands at the value a JSON pointer (RFC 6901)
+// names in the definition, or at its nearest ancestor that is there.
+func (m *StateMachine) Problem(pointer, format string, args ...any) diag.Problem {
+	n := m.root
+	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		next := n.Child(strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
+		if next == nil {
+			break
 		}
+		n = next
 	}
-	switch {
-	case o.has("Next") && o.has("End"):
-		p.add(o.node.Problem("state %q has both \"Next\" and \"End\"; keep one", s.Name))
-	case !o.has("Next") && !o.has("End"):
-		p.add(o.node.Problem("state %q needs \"Next\" or \"End\"", s.Name))
-	}
+	p := n.Problem(format, args...)
+	p.Pointer = pointer
+	return p
 }

@@ -60,7 +60,7 @@ func TestParse(t *testing.T) {
 
 	wait := m.State("Wait")
 	require.Equal(t, asl.Position{Pointer: "/States/Wait", Line: 4, Column: 5}, wait.Position)
-	require.Equal(t, "$.waitSeconds", wait.Wait.SecondsPath.String())
+	require.Equal(t, "$.waitSeconds", wait.Wait.Seconds.Path.String())
 	require.Equal(t, "$", wait.InputPath.String())
 	require.Equal(t, "Check", wait.Next)
 
@@ -68,20 +68,20 @@ func TestParse(t *testing.T) {
 	require.Nil(t, check.InputPath)
 	require.Equal(t, "$.out", check.OutputPath.String())
 	require.Equal(t, asl.Position{Pointer: "/States/Check/Resource", Line: 6, Column: 35}, check.Task.ResourcePosition)
-	require.EqualValues(t, 60, check.Task.TimeoutSeconds)
-	require.EqualValues(t, 59, check.Task.HeartbeatSeconds)
+	require.Equal(t, int64(60), check.Task.TimeoutSeconds.Literal)
+	require.Equal(t, int64(59), check.Task.HeartbeatSeconds.Literal)
 	require.Equal(t, []asl.Retrier{
 		{
 			ErrorEquals: []string{"Lambda.TooManyRequestsException", "States.Timeout"}, IntervalSeconds: 2, MaxAttempts: 0,
 			BackoffRate: 1.5, MaxDelaySeconds: 30, JitterStrategy: asl.JitterFull, Comment: "c",
 		},
 		{ErrorEquals: []string{"States.ALL"}, IntervalSeconds: 1, MaxAttempts: 3, BackoffRate: 2, JitterStrategy: asl.JitterNone},
-	}, check.Task.Retry)
-	require.Len(t, check.Task.Catch, 1)
-	require.Nil(t, check.Task.Catch[0].ResultPath)
-	require.Equal(t, "Failed", check.Task.Catch[0].Next)
+	}, check.Retry)
+	require.Len(t, check.Catch, 1)
+	require.Nil(t, check.Catch[0].ResultPath)
+	require.Equal(t, "Failed", check.Catch[0].Next)
 
-	payload := check.Task.Parameters.Object[1].Value
+	payload := check.Parameters.Object[1].Value
 	require.Equal(t, asl.TemplateObject, payload.Kind)
 	require.Equal(t, "Context", payload.Object[0].Name)
 	require.Equal(t, "Context.$", payload.Object[0].Field)
@@ -104,8 +104,8 @@ func TestParse(t *testing.T) {
 	require.Equal(t, map[string]any{"a.$": "kept"}, m.State("Note").Pass.Result)
 	require.True(t, m.State("Note").End)
 	require.Nil(t, m.State("Done").OutputPath)
-	require.Equal(t, "$.Error", m.State("Failed").Fail.ErrorPath.String())
-	require.Equal(t, "no", m.State("Failed").Fail.Cause)
+	require.Equal(t, "$.Error", m.State("Failed").Fail.Error.Path.String())
+	require.Equal(t, "no", m.State("Failed").Fail.Cause.Literal)
 }
 
 // machine puts one state, named S, into a definition, with the state Z for it
@@ -142,8 +142,7 @@ func TestParseRefuses(t *testing.T) {
 			`/States/Z: expected a state, which is an object, found a number (1)`,
 		}},
 		{"JSONata", `{"StartAt": "Z", "QueryLanguage": "JSONata", "States": {"Z": {"Type": "Succeed", "QueryLanguage": "JSONpath", "Output": "{% 1 %}"}}}`, []string{
-			"/QueryLanguage: query language JSONata is not supported", `/States/Z/QueryLanguage: expected the query language "JSONPath", found a string ("JSONpath") (did you mean "JSONPath"?)`,
-			`/States/Z/Output: field "Output" is not supported`,
+			`/States/Z/QueryLanguage: expected the query language "JSONPath" or "JSONata", found a string ("JSONpath") (did you mean "JSONPath"?)`,
 		}},
 		{"name too long", `{"StartAt": "` + long + `", "States": {"` + long + `": {"Type": "Succeed"}}}`, []string{"a state name has 1 to 80 characters, found 81"}},
 		{"name empty", `{"StartAt": "", "States": {"": {"Type": "Succeed"}}}`, []string{"a state name has 1 to 80 characters, found 0"}},
@@ -153,26 +152,32 @@ func TestParseRefuses(t *testing.T) {
 		}},
 		{"no type", machine(`{"Comment": ""}`), []string{`/States/S: a state needs the field "Type"`}},
 		{"unknown type", machine(`{"Type": "Tsk"}`), []string{`/States/S/Type: unknown state type "Tsk", expected one of Task, Wait, Choice, Pass, Succeed, Fail, Parallel, Map (did you mean "Task"?)`}},
-		{"Map", machine(`{"Type": "Map", "ItemProcessor": {}, "Next": "Z"}`), []string{"/States/S/Type: states of type Map are not supported"}},
-		{"Parallel", machine(`{"Type": "Parallel", "Branches": [], "Next": "Z"}`), []string{"/States/S/Type: states of type Parallel are not supported"}},
+		{"Map", machine(`{"Type": "Map", "ItemProcessor": {}, "Next": "Z"}`), []string{
+			`/States/S/ItemProcessor: an item processor needs the field "StartAt"`, `/States/S/ItemProcessor: an item processor needs the field "States"`,
+		}},
+		{"Parallel", machine(`{"Type": "Parallel", "Branches": [], "Next": "Z"}`), []string{`/States/S/Branches: "Branches" has to hold at least one item`}},
 		{"field of another type", machine(`{"Type": "Wait", "Seconds": 1, "Retry": [], "Next": "Z"}`), []string{`/States/S/Retry: field "Retry" is not allowed in a Wait state`}},
 		{"Succeed with Next", `{"StartAt": "Z", "States": {"Z": {"Type": "Succeed", "End": true}}}`, []string{`/States/Z/End: field "End" is not allowed in a Succeed state`}},
 		{"Fail with InputPath", `{"StartAt": "Z", "States": {"Z": {"Type": "Fail", "InputPath": "$"}}}`, []string{`/States/Z/InputPath: field "InputPath" is not allowed in a Fail state`}},
 		{"Next and End", machine(`{"Type": "Pass", "Next": "Z", "End": true}`), []string{`/States/S: state "S" has both "Next" and "End"; keep one`}},
 		{"neither Next nor End", `{"StartAt": "S", "States": {"S": {"Type": "Pass"}}}`, []string{`/States/S: state "S" needs "Next" or "End"`}},
 		{"End false", `{"StartAt": "S", "States": {"S": {"Type": "Pass", "End": false}}}`, []string{`/States/S/End: "End" has to be true`}},
-		{"Assign", machine(`{"Type": "Pass", "Assign": {"a": 1}, "Next": "Z"}`), []string{`/States/S/Assign: field "Assign" is not supported: variables are not covered`}},
-		{"unknown Next", machine(`{"Type": "Pass", "Next": "z"}`), []string{`/States/S/Next: there is no state "z" (did you mean "Z"?)`, `/States/Z: state "Z" cannot be reached`}},
+		{"Assign", machine(`{"Type": "Pass", "Assign": {"states": 1, "1a": 2}, "Next": "Z"}`), []string{
+			`/States/S/Assign/states: the name "states" is reserved`, `/States/S/Assign/1a: "1a" is no name of a variable`,
+		}},
+		{"unknown Next", machine(`{"Type": "Pass", "Next": "z"}`), []string{`/States/S/Next: there is no state "z" (did you mean "Z"?)`}},
 
 		{"no Resource", machine(`{"Type": "Task", "Next": "Z"}`), []string{`/States/S: a Task state needs the field "Resource"`}},
 		{"Resource not an ARN", machine(`{"Type": "Task", "Resource": "lambda", "Next": "Z"}`), []string{`/States/S/Resource: expected the ARN of a resource, found a string ("lambda")`}},
-		{"Credentials", task(`"Credentials": {"RoleArn": "arn:x"}`), []string{`/States/S/Credentials: field "Credentials" is not supported`}},
+		{"Credentials", task(`"Credentials": {"Role": "arn:x"}`), []string{
+			`/States/S/Credentials: "Credentials" needs the field "RoleArn"`, `/States/S/Credentials/Role: unknown field "Role" in the credentials of a Task`,
+		}},
 		{"Parameters not an object", task(`"Parameters": "$.a"`), []string{`/States/S/Parameters: expected an object, found a string ("$.a")`}},
 		{"path not a string", task(`"Parameters": {"a.$": 1}`), []string{`/States/S/Parameters/a.$: expected a path such as "$.a", found a number (1)`}},
 		{"path wrong", task(`"Parameters": {"a": [{"b.$": "a"}]}`), []string{`/States/S/Parameters/a/0/b.$: path "a": expected a path that starts with "$"`}},
-		{"intrinsic", task(`"Parameters": {"a.$": "States.UUID()"}`), []string{`path "States.UUID()": intrinsic functions are not supported`}},
+		{"intrinsic", task(`"Parameters": {"a.$": "States.UID()"}`), []string{`intrinsic function: `}},
 		{"member twice", task(`"Parameters": {"a": 1, "a.$": "$"}`), []string{`/States/S/Parameters/a.$: member "a" stands twice in this object, once with ".$"; keep one`}},
-		{"ResultPath of the context", task(`"ResultPath": "$$.a"`), []string{`/States/S/ResultPath: path "$$.a" reads the context object, which cannot be written`}},
+		{"ResultPath of the context", task(`"ResultPath": "$$.a"`), []string{`/States/S/ResultPath: path "$$.a" is in the context object, which cannot be written`}},
 		{"timeouts", task(`"TimeoutSeconds": 0, "HeartbeatSeconds": 100000000`), []string{
 			`/States/S/TimeoutSeconds: "TimeoutSeconds" has to be an integer from 1 to 99999999, found a number (0)`,
 			`/States/S/HeartbeatSeconds: "HeartbeatSeconds" has to be an integer from 1 to 99999999`,
@@ -222,7 +227,9 @@ func TestParseRefuses(t *testing.T) {
 		{"Next inside", choice(`{"And": [{"Variable": "$.a", "IsNull": true, "Next": "Z"}], "Next": "Z"}`), []string{`/States/S/Choices/0/And/0/Next: field "Next" is not allowed in a condition`}},
 		{"empty And", choice(`{"And": [], "Next": "Z"}`), []string{`/States/S/Choices/0/And: "And" has to hold at least one item`}},
 		{"Variable with And", choice(`{"And": [{"Variable": "$.a", "IsNull": true}], "Variable": "$.b", "Next": "Z"}`), []string{`/States/S/Choices/0/Variable: "Variable" goes with a comparison operator, not with "And"`}},
-		{"JSONata rule", choice(`{"Condition": "{% true %}", "Next": "Z"}`), []string{`/States/S/Choices/0/Condition: field "Condition" is not supported`}},
+		{"JSONata rule", choice(`{"Condition": "{% true %}", "Next": "Z"}`), []string{
+			`/States/S/Choices/0/Condition: field "Condition" belongs to JSONata, and a choice rule here is in JSONPath`,
+		}},
 		{"Choice with Next", machine(`{"Type": "Choice", "Choices": [{"Variable": "$.a", "IsNull": true, "Next": "Z"}], "Next": "Z"}`), []string{`/States/S/Next: field "Next" is not allowed in a Choice state`}},
 
 		{"Fail", `{"StartAt": "S", "States": {"S": {"Type": "Fail", "Error": "A", "ErrorPath": "$.e", "Cause": "C", "CausePath": "$.c"}}}`, []string{
@@ -257,13 +264,15 @@ func TestParseRefuses(t *testing.T) {
 // A problem inside of a path points at the character.
 func TestParsePosition(t *testing.T) {
 	t.Parallel()
-	_, err := asl.Parse([]byte("{\"StartAt\": \"S\", \"States\": {\n  \"S\": {\"Type\": \"Succeed\", \"InputPath\": \"$.a[*]\"}\n}}"))
-	require.EqualError(t, err, `2:46: /States/S/InputPath: path "$.a[*]": wildcards are not supported`+"\n"+
-		`  | ...: {"Type": "Succeed", "InputPath": "$.a[*]"}`+"\n"+
-		`  |                                            ^`)
-
-	_, err = asl.Parse([]byte(`{"StartAt": "S", "States": {"S": {"Type": "Succeed", "InputPath": "$['\u0061'].*"}}}`))
+	_, err := asl.Parse([]byte("{\"StartAt\": \"S\", \"States\": {\n  \"S\": {\"Type\": \"Succeed\", \"InputPath\": \"$.a[b]\"}\n}}"))
 	var problems asl.Problems
+	require.ErrorAs(t, err, &problems)
+	require.Len(t, problems, 1)
+	require.Equal(t, []int{2, 46}, []int{problems[0].Line, problems[0].Column})
+	require.Equal(t, `  | ...: {"Type": "Succeed", "InputPath": "$.a[b]"}`+"\n"+
+		`  |                                            ^`, problems[0].Snippet())
+
+	_, err = asl.Parse([]byte(`{"StartAt": "S", "States": {"S": {"Type": "Succeed", "InputPath": "$['\u0061'][b]"}}}`))
 	require.ErrorAs(t, err, &problems)
 	require.Equal(t, 67, problems[0].Column, "an escape hides the place: the problem stands at the value")
 }

@@ -1,44 +1,45 @@
 // Package asl is the Amazon States Language as data: the types of a state
-// machine definition, and a strict reader that reports every problem of a
-// definition with its place.
+// machine definition, a strict reader that reports every problem of a
+// definition with its place, and a canonical writer.
 //
-// It covers the states Task, Wait, Choice, Pass, Succeed and Fail in JSONPath
-// mode with reference paths. What it does not cover (Parallel, Map, JSONata,
-// variables, intrinsic functions, other paths) it refuses where it stands.
-//
+// It covers the whole language in both query languages, JSONPath and JSONata.
 // The rules are those of the specification (https://states-language.net/)
 // and, where AWS is stricter, of the AWS Step Functions developer guide.
 package asl
 
 import (
-	"time"
-
 	"github.com/jobpoller/jobpoller/internal/diag"
-	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
 // Problems is everything that is wrong with a definition. It is the error of
 // Parse: get at it with errors.As.
 type Problems = diag.Problems
 
-// Path is a reference path.
-type Path = jsonpath.Path
-
-// QueryLanguage is the language of the paths and expressions of a definition.
+// QueryLanguage is the language of the paths and expressions of a state.
 type QueryLanguage string
 
-// JSONPath is the query language of a definition that names none.
-const JSONPath QueryLanguage = "JSONPath"
+// The query languages. A definition that names none is in JSONPath.
+const (
+	JSONPath QueryLanguage = "JSONPath"
+	JSONata  QueryLanguage = "JSONata"
+)
 
 // StateMachine is a state machine definition. Parse makes it; it is not to be
 // changed.
 type StateMachine struct {
 	Flow
 	Comment       string
-	Version       string // "1.0"
+	Version       string // "1.0" or empty
 	QueryLanguage QueryLanguage
 	// TimeoutSeconds is how long an execution may run; 0 if there is no limit.
 	TimeoutSeconds int64
+	// Placeholders are the names in "${Name}" that AWS SAM or the CDK put
+	// values in for, in the order of the text. A definition that has any can be
+	// checked and drawn but not run: see Substitute.
+	Placeholders []Placeholder
+
+	root *jsontree.Node
 }
 
 // Flow is a graph of states with the state where it starts.
@@ -57,12 +58,14 @@ type Type string
 
 // The types of state.
 const (
-	TypeTask    Type = "Task"
-	TypeWait    Type = "Wait"
-	TypeChoice  Type = "Choice"
-	TypePass    Type = "Pass"
-	TypeSucceed Type = "Succeed"
-	TypeFail    Type = "Fail"
+	TypeTask     Type = "Task"
+	TypeWait     Type = "Wait"
+	TypeChoice   Type = "Choice"
+	TypePass     Type = "Pass"
+	TypeSucceed  Type = "Succeed"
+	TypeFail     Type = "Fail"
+	TypeParallel Type = "Parallel"
+	TypeMap      Type = "Map"
 )
 
 // Position is a place in the text of a definition.
@@ -73,74 +76,159 @@ type Position struct {
 }
 
 // State is a state. The detail that belongs to its Type is set; Succeed has
-// none.
+// none. The fields of the other query language are empty.
 type State struct {
-	Name     string
-	Type     Type
-	Comment  string
-	Position Position // of the state's name
+	Name          string
+	Type          Type
+	Comment       string
+	Position      Position // of the state's name
+	QueryLanguage QueryLanguage
 
-	// InputPath and OutputPath are "$" where the definition has none, and nil
-	// where it has null, which stands for an empty object. Fail has neither.
+	// In JSONPath mode InputPath and OutputPath are "$" where the definition
+	// has none, and nil where it has null, which stands for an empty object.
+	// Fail has neither.
 	InputPath, OutputPath *Path
+	// Parameters (JSONPath) and Arguments (JSONata) are what a Task, Parallel,
+	// Pass (Parameters only) or, in its old form, Map works on; nil if there
+	// are none.
+	Parameters, Arguments *Template
+	// ResultSelector and ResultPath are of Task, Parallel, Map and, ResultPath
+	// only, Pass in JSONPath mode. ResultPath is "$" by default and nil for
+	// null, which discards the result.
+	ResultSelector *Template
+	ResultPath     *Path
+	// Output is the output of any state but Fail in JSONata mode; nil if there
+	// is none.
+	Output *Template
+	// Assign sets variables, in any state but Succeed and Fail; nil if there is
+	// none.
+	Assign *Template
+	// Retry and Catch are of Task, Parallel and Map.
+	Retry []Retrier
+	Catch []Catcher
 
 	// Next is the state that follows, empty if End is set and in the types
 	// that have neither (Choice, Succeed, Fail).
 	Next string
 	End  bool
 
-	Task   *Task
-	Wait   *Wait
-	Choice *Choice
-	Pass   *Pass
-	Fail   *Fail
+	Task     *Task
+	Wait     *Wait
+	Choice   *Choice
+	Pass     *Pass
+	Fail     *Fail
+	Parallel *Parallel
+	Map      *Map
 }
 
 // Task is the detail of a Task state.
 type Task struct {
 	Resource         string
 	ResourcePosition Position
-	Parameters       *Template // nil if there are none
-	ResultSelector   *Template // nil if there is none
-	ResultPath       *Path     // "$" by default; nil for null, which discards the result
-	Retry            []Retrier
-	Catch            []Catcher
-	// TimeoutSeconds and HeartbeatSeconds are 0 where there is no limit. Each
-	// excludes its path.
-	TimeoutSeconds       int64
-	TimeoutSecondsPath   *Path
-	HeartbeatSeconds     int64
-	HeartbeatSecondsPath *Path
+	// TimeoutSeconds and HeartbeatSeconds are nil where there is no limit.
+	TimeoutSeconds, HeartbeatSeconds *Scalar
+	// Credentials is what the role of the call comes from; nil if the
+	// execution's own role makes it.
+	Credentials *Template
 }
 
 // Wait is the detail of a Wait state. Exactly one member is set.
 type Wait struct {
-	Seconds       *int64
-	Timestamp     *time.Time
-	SecondsPath   *Path
-	TimestampPath *Path
+	Seconds   *Scalar // an int64
+	Timestamp *Scalar // a time.Time
 }
 
 // Pass is the detail of a Pass state.
 type Pass struct {
-	Parameters *Template // nil if there are none
-	HasResult  bool
-	Result     any   // numbers are json.Number
-	ResultPath *Path // "$" by default; nil for null, which discards the result
+	HasResult bool
+	Result    any // numbers are json.Number
 }
 
-// Fail is the detail of a Fail state. Error excludes ErrorPath, and Cause
-// CausePath.
+// Fail is the detail of a Fail state.
 type Fail struct {
-	Error, Cause         string
-	ErrorPath, CausePath *Path
+	Error, Cause *Scalar // a string; nil if there is none
+}
+
+// Parallel is the detail of a Parallel state.
+type Parallel struct {
+	Branches []*Flow
+}
+
+// Map is the detail of a Map state.
+type Map struct {
+	// Processor is what each item goes through.
+	Processor *Flow
+	// Legacy tells that the processor is an Iterator, the field's old name.
+	Legacy bool
+	// Distributed is set if the items are processed by child executions.
+	Distributed   bool
+	ExecutionType ExecutionType // of the child executions
+	Label         string
+
+	ItemsPath      *Path     // "$" by default in JSONPath mode
+	Items          *Template // in JSONata mode; nil: the state's input
+	ItemSelector   *Template
+	MaxConcurrency *Scalar // an int64; nil or 0: no limit of its own
+
+	ItemBatcher  *ItemBatcher
+	ItemReader   *ItemReader
+	ResultWriter *ResultWriter
+
+	ToleratedFailureCount      *Scalar // an int64
+	ToleratedFailurePercentage *Scalar // a float64
+}
+
+// ExecutionType is the type of the child executions of a distributed Map.
+type ExecutionType string
+
+// The execution types.
+const (
+	Standard ExecutionType = "STANDARD"
+	Express  ExecutionType = "EXPRESS"
+)
+
+// ItemBatcher puts several items of a distributed Map into one child execution.
+type ItemBatcher struct {
+	MaxItemsPerBatch      *Scalar // an int64
+	MaxInputBytesPerBatch *Scalar // an int64
+	BatchInput            *Template
+}
+
+// ItemReader reads the items of a distributed Map from elsewhere.
+type ItemReader struct {
+	Resource         string
+	ResourcePosition Position
+	// Parameters (JSONPath) or Arguments (JSONata) say what is read.
+	Parameters *Template
+	Config     ReaderConfig
+}
+
+// ReaderConfig says how items are read.
+type ReaderConfig struct {
+	InputType         string // "CSV", "JSON", "JSONL", "PARQUET", "MANIFEST" or empty
+	CSVHeaderLocation string
+	CSVHeaders        []string
+	CSVDelimiter      string
+	ManifestType      string
+	Transformation    string
+	ItemsPointer      string
+	MaxItems          *Scalar // an int64
+}
+
+// ResultWriter writes the results of a distributed Map elsewhere.
+type ResultWriter struct {
+	Resource         string // empty if results are only transformed
+	ResourcePosition Position
+	Parameters       *Template
+	Transformation   string
+	OutputType       string
 }
 
 // MaxSeconds is the largest time in seconds that a definition may hold, about
 // three years.
 const MaxSeconds = 99_999_999
 
-// Retrier says how a Task is retried after the errors it names.
+// Retrier says how a state is retried after the errors it names.
 type Retrier struct {
 	ErrorEquals     []string
 	Comment         string
@@ -160,11 +248,13 @@ const (
 	JitterFull JitterStrategy = "FULL"
 )
 
-// Catcher says where a Task goes on after the errors it names.
+// Catcher says where a state goes on after the errors it names.
 type Catcher struct {
 	ErrorEquals []string
 	Comment     string
-	ResultPath  *Path // "$" by default; nil for null, which discards the error output
+	ResultPath  *Path     // JSONPath: "$" by default; nil for null, which discards the error output
+	Output      *Template // JSONata
+	Assign      *Template
 	Next        string
 }
 
@@ -174,3 +264,76 @@ const (
 	ErrorTaskFailed = "States.TaskFailed"
 	ErrorTimeout    = "States.Timeout"
 )
+
+// Flows returns the flows inside of a state: the branches of a Parallel, the
+// processor of a Map.
+func (s *State) Flows() []*Flow {
+	switch {
+	case s.Parallel != nil:
+		return s.Parallel.Branches
+	case s.Map != nil:
+		return []*Flow{s.Map.Processor}
+	default:
+		return nil
+	}
+}
+
+// All calls yield with every state of the flow and of the flows inside of it,
+// each state before those inside of it.
+func (f *Flow) All(yield func(*State) bool) {
+	f.all(yield)
+}
+
+func (f *Flow) all(yield func(*State) bool) bool {
+	for _, s := range f.States {
+		if !yield(s) {
+			return false
+		}
+		for _, inner := range s.Flows() {
+			if !inner.all(yield) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Transition is a way from one state to another of the same flow.
+type Transition struct {
+	To   string
+	Kind TransitionKind
+	// Rule is the number of the choice rule or catcher, from 0.
+	Rule int
+}
+
+// TransitionKind says what leads from a state to another.
+type TransitionKind uint8
+
+// The kinds of transition.
+const (
+	TransitionNext TransitionKind = iota
+	TransitionRule
+	TransitionDefault
+	TransitionCatch
+)
+
+// Transitions returns the ways out of the state in the order of the
+// definition: Next or the rules and the default, then the catchers.
+func (s *State) Transitions() []Transition {
+	var out []Transition
+	if s.Next != "" {
+		out = append(out, Transition{To: s.Next})
+	}
+	if s.Choice != nil {
+		for i, r := range s.Choice.Rules {
+			out = append(out, Transition{To: r.Next, Kind: TransitionRule, Rule: i})
+		}
+		if s.Choice.Default != "" {
+			out = append(out, Transition{To: s.Choice.Default, Kind: TransitionDefault})
+		}
+	}
+	for i, c := range s.Catch {
+		out = append(out, Transition{To: c.Next, Kind: TransitionCatch, Rule: i})
+	}
+	return out
+}

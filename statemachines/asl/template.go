@@ -3,8 +3,20 @@ package asl
 import (
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/intrinsic"
+	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
+
+// Path is a JSONPath.
+type Path = jsonpath.Path
+
+// Intrinsic is a call of an intrinsic function.
+type Intrinsic = intrinsic.Call
+
+// Expression is a JSONata expression.
+type Expression = jsonata.Expression
 
 // TemplateKind says which member of a Template holds it.
 type TemplateKind uint8
@@ -13,18 +25,22 @@ type TemplateKind uint8
 const (
 	TemplateLiteral TemplateKind = iota
 	TemplatePath
+	TemplateIntrinsic
+	TemplateExpression
 	TemplateObject
 	TemplateArray
 )
 
-// Template is a payload template (Parameters, ResultSelector): JSON in which
-// a member whose name ends in ".$" is replaced by the value its path names.
+// Template is JSON in which parts are computed: in JSONPath mode the members
+// whose names end in ".$", in JSONata mode the strings in "{% %}".
 type Template struct {
-	Kind    TemplateKind
-	Literal any // nothing in it depends on the input; numbers are json.Number
-	Path    *Path
-	Object  []TemplateMember
-	Array   []*Template
+	Kind       TemplateKind
+	Literal    any // nothing in it is computed; numbers are json.Number
+	Path       *Path
+	Intrinsic  *Intrinsic
+	Expression *Expression
+	Object     []TemplateMember
+	Array      []*Template
 }
 
 // TemplateMember is a member of an object in a template.
@@ -34,13 +50,13 @@ type TemplateMember struct {
 	Value *Template
 }
 
-// template reads a template whose outermost value has to be an object.
+// template reads a template, which in JSONPath mode has to be an object.
 func (o *object) template(name string) *Template {
 	n := o.get(name)
 	if n == nil {
 		return nil
 	}
-	if n.Kind != jsontree.Object {
+	if o.p.language == JSONPath && n.Kind != jsontree.Object {
 		o.p.add(n.Problem("expected an object, found %s", n.Describe()))
 		return nil
 	}
@@ -62,6 +78,12 @@ func (p *parser) template(n *jsontree.Node) *Template {
 			return &Template{Literal: n.Value()}
 		}
 		return &Template{Kind: TemplateArray, Array: items}
+	case jsontree.String:
+		if p.language == JSONata && isExpression(n) && !p.placeholder(n, true) {
+			return &Template{Kind: TemplateExpression, Expression: p.expression(n)}
+		}
+		p.placeholder(n, false)
+		return &Template{Literal: n.Text}
 	default:
 		return &Template{Literal: n.Value()}
 	}
@@ -73,9 +95,13 @@ func (p *parser) templateObject(n *jsontree.Node) *Template {
 	literal := true
 	for _, m := range n.Members {
 		name, dynamic := strings.CutSuffix(m.Name, ".$")
+		if dynamic && p.language == JSONata {
+			p.warn(n.MemberProblem(m, "member %q is not computed in JSONata mode; write %q and a value in \"{%% %%}\"", m.Name, name))
+			name, dynamic = m.Name, false
+		}
 		member := TemplateMember{Name: name, Field: m.Name}
 		if dynamic {
-			member.Value = &Template{Kind: TemplatePath, Path: p.path(m.Value, anyPath)}
+			member.Value = p.dynamic(m.Value)
 		} else {
 			member.Value = p.template(m.Value)
 		}
@@ -90,4 +116,35 @@ func (p *parser) templateObject(n *jsontree.Node) *Template {
 		return &Template{Literal: n.Value()}
 	}
 	return &Template{Kind: TemplateObject, Object: members}
+}
+
+// dynamic reads the value of a member whose name ends in ".$".
+func (p *parser) dynamic(n *jsontree.Node) *Template {
+	if p.placeholder(n, true) {
+		return &Template{Kind: TemplatePath, Path: rootPath}
+	}
+	if n.Kind == jsontree.String && intrinsic.Is(n.Text) {
+		return &Template{Kind: TemplateIntrinsic, Intrinsic: p.intrinsic(n)}
+	}
+	return &Template{Kind: TemplatePath, Path: p.path(n, anyPath)}
+}
+
+// assign reads the field Assign: an object whose members are variables.
+func (o *object) assign() *Template {
+	n := o.get("Assign")
+	if n == nil {
+		return nil
+	}
+	if n.Kind != jsontree.Object {
+		o.p.add(n.Problem("\"Assign\" has to be an object of variables and values, found %s", n.Describe()))
+		return nil
+	}
+	for _, m := range n.Members {
+		name := m.Name
+		if o.p.language == JSONPath {
+			name = strings.TrimSuffix(name, ".$")
+		}
+		o.p.define(n, m, name)
+	}
+	return o.p.template(n)
 }

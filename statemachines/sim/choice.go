@@ -16,20 +16,37 @@ func (s *strand) choose() *failure {
 	if f != nil {
 		return f
 	}
+	d := data{input: input}
 	for i := range s.state.Choice.Rules {
 		rule := &s.state.Choice.Rules[i]
-		holds, f := s.holds(&rule.Condition, input.Value())
+		holds, f := s.applies(rule, d)
 		if f != nil {
 			return f
 		}
 		if holds {
-			return s.leave(input, rule.Next)
+			return s.leave(d, input, exit{next: rule.Next, kind: asl.TransitionRule, rule: i, assign: rule.Assign, output: rule.Output})
 		}
 	}
 	if s.state.Choice.Default == "" {
 		return &failure{name: errorNoChoiceMatched, cause: s.at() + "Failed to transition out of the state. The state does not point to a next state."}
 	}
-	return s.leave(input, s.state.Choice.Default)
+	return s.leave(d, input, exit{next: s.state.Choice.Default, kind: asl.TransitionDefault, assign: s.state.Assign, output: s.state.Output})
+}
+
+// applies tells whether the rule's condition holds.
+func (s *strand) applies(rule *asl.ChoiceRule, d data) (bool, *failure) {
+	if rule.Expression == nil {
+		return s.holds(&rule.Condition, d.input.Value())
+	}
+	value, f := s.scalar(rule.Expression, d)
+	if f != nil {
+		return false, f
+	}
+	holds, ok := value.(bool)
+	if !ok {
+		return false, s.unexpected(rule.Expression, "boolean", value)
+	}
+	return holds, nil
 }
 
 // holds evaluates a condition from left to right, no further than needed.

@@ -101,7 +101,7 @@ func TestStateFailures(t *testing.T) {
 		{"Parameters of null", `{"Type": "Pass", "Parameters": {"v.$": "$"}, "End": true}`, `null`, "States.Runtime", in + "Unable to apply Path transformation to null or empty input."},
 		{"InputPath", `{"Type": "Pass", "InputPath": "$.no.such", "End": true}`, `{}`, "States.Runtime", in + "Invalid path '$.no.such' : Missing property in path $['no']"},
 		{"OutputPath", `{"Type": "Pass", "OutputPath": "$.No", "End": true}`, `{}`, "States.Runtime", in + "Invalid path '$.No' : No results for path: $['No']"},
-		{"OutputPath index", `{"Type": "Pass", "OutputPath": "$[3]", "End": true}`, `[]`, "States.Runtime", in + "Invalid path '$[3]' : Index out of bounds when evaluating path $[3]"},
+		{"OutputPath index", `{"Type": "Pass", "OutputPath": "$[3]", "End": true}`, `[]`, "States.Runtime", in + "Invalid path '$[3]' : No results for path: $[3]"},
 		{"ResultPath", `{"Type": "Pass", "ResultPath": "$.a.b", "End": true}`, `{"a": 1}`, "States.ResultPathMatchFailure", `Unable to apply step "b" to input {"a":1}`},
 		{"SecondsPath missing", `{"Type": "Wait", "SecondsPath": "$.s", "End": true}`, `{}`, "States.Runtime", in + "The JSONPath '$.s' specified for the field 'SecondsPath' could not be found in the input '{}'"},
 		{"SecondsPath fraction", `{"Type": "Wait", "SecondsPath": "$.s", "End": true}`, `{"s": 1.5}`, "States.Runtime", in + "The SecondsPath parameter cannot be parsed as a long value: $.s == 1.5"},

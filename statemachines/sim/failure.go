@@ -18,6 +18,11 @@ const (
 	errorDataLimitExceeded = "States.DataLimitExceeded"
 	errorNoChoiceMatched   = "States.NoChoiceMatched"
 	errorResultPath        = "States.ResultPathMatchFailure"
+	errorIntrinsic         = "States.IntrinsicFailure"
+	errorQueryEvaluation   = "States.QueryEvaluationError"
+	errorHeartbeatTimeout  = "States.HeartbeatTimeout"
+	errorItemReader        = "States.ItemReaderFailed"
+	errorToleratedExceeded = "States.ExceedToleratedFailureThreshold"
 )
 
 // ErrClockBusy is the error of Run if another run drives the virtual clock.
@@ -30,26 +35,25 @@ func (e *InputSizeError) Error() string {
 	return fmt.Sprintf("execution input has %d bytes; the limit is %d", e.Size, MaxPayloadBytes)
 }
 
-// ResourceError is the error of Run if a Task's resource cannot be run. It
-// lists every such Task.
+// ResourceError is the error of Run if Tasks, or readers of items, have no
+// handler, neither by state nor by resource. It lists every one.
 type ResourceError struct {
 	Tasks    []ResourceProblem
 	Handlers []string // the resources that have a handler, sorted
 }
 
-// ResourceProblem is a Task whose resource cannot be run.
+// ResourceProblem is a state whose resource has no handler.
 type ResourceProblem struct {
 	State      string
 	Resource   string
 	Position   asl.Position // of the resource in the definition
-	Reason     string
-	Suggestion string // the nearest resource that has a handler, if one is near
+	Suggestion string       // the nearest resource that has a handler, if one is near
 }
 
 func (e *ResourceError) Error() string {
 	var b strings.Builder
 	for _, t := range e.Tasks {
-		fmt.Fprintf(&b, "%d:%d: state %q: resource %q %s", t.Position.Line, t.Position.Column, t.State, t.Resource, t.Reason)
+		fmt.Fprintf(&b, "%d:%d: state %q: resource %q has no handler", t.Position.Line, t.Position.Column, t.State, t.Resource)
 		if t.Suggestion != "" {
 			fmt.Fprintf(&b, " (did you mean %q?)", t.Suggestion)
 		}
@@ -61,39 +65,52 @@ func (e *ResourceError) Error() string {
 	return b.String() + "there are handlers for " + strings.Join(e.Handlers, ", ")
 }
 
-func checkResources(m *asl.StateMachine, handlers map[string]Handler) error {
-	have := slices.Sorted(maps.Keys(handlers))
-	have = slices.DeleteFunc(have, func(name string) bool { return handlers[name] == nil })
+// checkDefinition refuses what cannot be run.
+func checkDefinition(m *asl.StateMachine, o *Options) error {
+	var problems asl.Problems
+	for _, h := range m.Placeholders {
+		if h.Needed {
+			problems = append(problems, m.Problem(h.Position.Pointer, "the placeholder \"${%s}\" needs a value to run the definition", h.Name))
+		}
+	}
+	for s := range m.All {
+		if s.Map != nil && s.Map.ResultWriter != nil && s.Map.ResultWriter.Resource != "" && o.handler(s.Name, s.Map.ResultWriter.Resource) == nil {
+			problems = append(problems, m.Problem(s.Position.Pointer+"/ResultWriter", "results can only be written by a handler of %q", s.Map.ResultWriter.Resource))
+		}
+	}
+	if o.Express {
+		problems = append(problems, asl.ExpressProblems(m)...)
+	}
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	return checkResources(m, o)
+}
+
+func checkResources(m *asl.StateMachine, o *Options) error {
+	have := slices.Sorted(maps.Keys(o.Handlers))
+	have = slices.DeleteFunc(have, func(name string) bool { return o.Handlers[name] == nil })
 	e := &ResourceError{Handlers: have}
-	for _, s := range m.States {
-		if s.Task == nil {
-			continue
+	check := func(s *asl.State, resource string, position asl.Position) {
+		if o.handler(s.Name, resource) != nil {
+			return
 		}
-		p := ResourceProblem{State: s.Name, Resource: s.Task.Resource, Position: s.Task.ResourcePosition}
-		if p.Reason = unsupportedPattern(p.Resource); p.Reason == "" && handlers[p.Resource] == nil {
-			p.Reason, p.Suggestion = "has no handler", diag.Nearest(p.Resource, have)
+		e.Tasks = append(e.Tasks, ResourceProblem{
+			State: s.Name, Resource: resource, Position: position, Suggestion: diag.Nearest(resource, have),
+		})
+	}
+	for s := range m.All {
+		if s.Task != nil {
+			check(s, s.Task.Resource, s.Task.ResourcePosition)
 		}
-		if p.Reason != "" {
-			e.Tasks = append(e.Tasks, p)
+		if s.Map != nil && s.Map.ItemReader != nil {
+			check(s, s.Map.ItemReader.Resource, s.Map.ItemReader.ResourcePosition)
 		}
 	}
 	if len(e.Tasks) > 0 {
 		return e
 	}
 	return nil
-}
-
-func unsupportedPattern(resource string) string {
-	switch {
-	case strings.HasSuffix(resource, ".waitForTaskToken"):
-		return "waits for a task token, which is not supported"
-	case strings.HasSuffix(resource, ".sync"), strings.HasSuffix(resource, ".sync:2"):
-		return "runs a job to its end (.sync), which is not supported"
-	case strings.Contains(resource, ":activity:"):
-		return "is an activity, which is not supported"
-	default:
-		return ""
-	}
 }
 
 // failure is the failure of a state.
@@ -103,6 +120,15 @@ type failure struct {
 	// States.TaskFailed match States.DataLimitExceeded only then: AWS documents
 	// it as out of their reach, but does catch a task's result that is too large.
 	fromTask bool
+	// inner is set if it came from a branch or an iteration of the state.
+	inner bool
+	// heartbeat is set if a heartbeat did not come in time, which AWS reports as
+	// States.Timeout.
+	heartbeat bool
+	// evaluation is set if an expression at the location failed, and that is not
+	// in the history yet.
+	evaluation bool
+	location   string
 }
 
 // runtimeFailure is a States.Runtime of the state that the strand is in.
@@ -117,20 +143,10 @@ func (s *strand) at() string {
 
 // invalidPath is the failure of InputPath or OutputPath.
 func (s *strand) invalidPath(err error) *failure {
-	missing, ok := errors.AsType[*jsonpath.NotFoundError](err)
-	if !ok {
-		return s.runtimeFailure("%v", err)
+	if missing, ok := errors.AsType[*jsonpath.NotFoundError](err); ok {
+		return s.runtimeFailure("%s", missing.AWS())
 	}
-	what := "No results for path: " + missing.At
-	switch {
-	case missing.Reason == jsonpath.NoElement:
-		what = "Index out of bounds when evaluating path " + missing.At
-	case missing.Reason != jsonpath.NoMember:
-		what = "Unexpected type of value when evaluating path " + missing.At
-	case !missing.Last:
-		what = "Missing property in path " + missing.At
-	}
-	return s.runtimeFailure("Invalid path '%s' : %s", missing.Path, what)
+	return s.runtimeFailure("%v", err)
 }
 
 // tooLarge is the failure of a result, argument or output above the limit.

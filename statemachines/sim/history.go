@@ -28,16 +28,39 @@ const (
 	TaskSucceeded           EventType = "TaskSucceeded"
 	TaskFailed              EventType = "TaskFailed"
 	TaskTimedOut            EventType = "TaskTimedOut"
+	TaskSubmitted           EventType = "TaskSubmitted"
 	LambdaFunctionScheduled EventType = "LambdaFunctionScheduled"
 	LambdaFunctionStarted   EventType = "LambdaFunctionStarted"
 	LambdaFunctionSucceeded EventType = "LambdaFunctionSucceeded"
 	LambdaFunctionFailed    EventType = "LambdaFunctionFailed"
 	LambdaFunctionTimedOut  EventType = "LambdaFunctionTimedOut"
+	ActivityScheduled       EventType = "ActivityScheduled"
+	ActivityStarted         EventType = "ActivityStarted"
+	ActivitySucceeded       EventType = "ActivitySucceeded"
+	ActivityFailed          EventType = "ActivityFailed"
+	ActivityTimedOut        EventType = "ActivityTimedOut"
+	EvaluationFailed        EventType = "EvaluationFailed"
+	ParallelStateStarted    EventType = "ParallelStateStarted"
+	ParallelStateSucceeded  EventType = "ParallelStateSucceeded"
+	ParallelStateFailed     EventType = "ParallelStateFailed"
+	MapStateStarted         EventType = "MapStateStarted"
+	MapStateSucceeded       EventType = "MapStateSucceeded"
+	MapStateFailed          EventType = "MapStateFailed"
+	MapIterationStarted     EventType = "MapIterationStarted"
+	MapIterationSucceeded   EventType = "MapIterationSucceeded"
+	MapIterationFailed      EventType = "MapIterationFailed"
+	MapIterationAborted     EventType = "MapIterationAborted"
+	MapRunStarted           EventType = "MapRunStarted"
+	MapRunSucceeded         EventType = "MapRunSucceeded"
+	MapRunFailed            EventType = "MapRunFailed"
+	MapRunRedriven          EventType = "MapRunRedriven"
+	ExecutionRedriven       EventType = "ExecutionRedriven"
 )
 
 const (
 	stateEntered = "StateEntered"
 	stateExited  = "StateExited"
+	stateAborted = "StateAborted"
 )
 
 // Event is an event of the history of an execution, as GetExecutionHistory
@@ -66,6 +89,13 @@ type Details struct {
 	Error              string
 	Cause              string
 	RoleArn            string // of ExecutionStarted
+	AssignedVariables  map[string]*Payload
+	TaskCredentials    *Payload
+	Index              *int // of MapIteration events, from 0
+	Length             *int // of MapStateStarted: the number of items
+	MapRunArn          string
+	RedriveCount       int
+	State, Location    string // of EvaluationFailed: the state, and the field in it
 }
 
 // wireDetails are details with AWS's member names. Payloads are JSON text in
@@ -85,6 +115,16 @@ type wireDetails struct {
 	Error              string     `json:"error,omitempty"`
 	Cause              string     `json:"cause,omitempty"`
 	RoleArn            string     `json:"roleArn,omitempty"`
+	MapRunArn          string     `json:"mapRunArn,omitempty"`
+	Index              *int       `json:"index,omitempty"`
+	Length             *int       `json:"length,omitempty"`
+	RedriveCount       int        `json:"redriveCount,omitempty"`
+	State              string     `json:"state,omitempty"`
+	Location           string     `json:"location,omitempty"`
+
+	TaskCredentials          json.RawMessage    `json:"taskCredentials,omitempty"`
+	AssignedVariables        *map[string]string `json:"assignedVariables,omitempty"`
+	AssignedVariablesDetails *truncated         `json:"assignedVariablesDetails,omitempty"`
 }
 
 type truncated struct {
@@ -101,7 +141,18 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		Name: d.Name, Input: textOf(d.Input), Output: textOf(d.Output), Parameters: textOf(d.Parameters),
 		ResourceType: d.ResourceType, Resource: d.Resource, Region: d.Region,
 		TimeoutInSeconds: d.TimeoutInSeconds, HeartbeatInSeconds: d.HeartbeatInSeconds,
-		Error: d.Error, Cause: d.Cause, RoleArn: d.RoleArn,
+		Error: d.Error, Cause: d.Cause, RoleArn: d.RoleArn, MapRunArn: d.MapRunArn, Index: d.Index, Length: d.Length,
+		RedriveCount: d.RedriveCount, State: d.State, Location: d.Location,
+	}
+	if d.TaskCredentials != nil {
+		wire.TaskCredentials = d.TaskCredentials.JSON()
+	}
+	if d.AssignedVariables != nil {
+		texts := make(map[string]string, len(d.AssignedVariables))
+		for name, value := range d.AssignedVariables {
+			texts[name] = string(value.JSON())
+		}
+		wire.AssignedVariables, wire.AssignedVariablesDetails = &texts, &truncated{}
 	}
 	if d.Input != nil {
 		wire.InputDetails = &truncated{}
@@ -109,8 +160,12 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if d.Output != nil {
 		wire.OutputDetails = &truncated{}
 	}
-	if wire != (wireDetails{}) {
-		members[detailsName(e.Type)] = wire
+	text, err := json.Marshal(wire)
+	if err != nil {
+		return nil, err
+	}
+	if string(text) != "{}" {
+		members[detailsName(e.Type)] = json.RawMessage(text)
 	}
 	return json.Marshal(members)
 }

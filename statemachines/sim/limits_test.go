@@ -144,9 +144,9 @@ func TestRunRefuses(t *testing.T) {
 	var resources *sim.ResourceError
 	require.ErrorAs(t, err, &resources)
 	require.EqualError(t, err, `2:37: state "A": resource "arn:aws:states:::aws-sdk:dynamodb:describeExpot" has no handler (did you mean "`+describe+`"?)
-3:37: state "B": resource "arn:aws:states:::sqs:sendMessage.waitForTaskToken" waits for a task token, which is not supported
-4:37: state "C": resource "arn:aws:states:::glue:startJobRun.sync" runs a job to its end (.sync), which is not supported
-5:37: state "D": resource "arn:aws:states:us-east-1:1:activity:a" is an activity, which is not supported
+3:37: state "B": resource "arn:aws:states:::sqs:sendMessage.waitForTaskToken" has no handler
+4:37: state "C": resource "arn:aws:states:::glue:startJobRun.sync" has no handler
+5:37: state "D": resource "arn:aws:states:us-east-1:1:activity:a" has no handler
 7:37: state "F": resource "`+function+`" has no handler
 there are handlers for `+describe)
 	require.Equal(t, []string{describe}, resources.Handlers)

@@ -9,120 +9,18 @@ package sim
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"strings"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// The defaults of Options.
-const (
-	DefaultRegion       = "us-east-1"
-	DefaultAccount      = "123456789012"
-	DefaultStateMachine = "StateMachine"
-	DefaultExecution    = "execution-1"
-)
-
-// DefaultStart is where the virtual clock of a run without a Clock starts.
-var DefaultStart = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-
-// usdPerTransition is the price of a state transition of a Standard workflow
-// in us-east-1.
-const usdPerTransition = 0.025 / 1000
-
-// Call is one call of a Task.
-type Call struct {
-	Resource   string         // as written in the definition
-	State      string         // name of the Task state
-	Arguments  any            // the Task's effective input, after InputPath and Parameters; numbers are json.Number; not to be changed
-	Context    map[string]any // the context object of this state, which "$$" names; not to be changed
-	RetryCount int            // 0 for the first call
-}
-
-// Reply is the result of a call.
-type Reply struct {
-	// Output is what the Task returns: any value that encoding/json takes. It
-	// belongs to the run from then on.
-	Output any
-	// Latency is how long the call took on a virtual clock. A real clock
-	// ignores it.
-	Latency time.Duration
-}
-
-// Handler does the work of a Task. An error that is a *TaskError is the Task's
-// failure with that error name and cause; any other error ends Run with a Go
-// error: a broken test set-up, not a failed execution.
-//
-// On a virtual clock a handler runs on the goroutine of Run, one at a time. It
-// may block in real time, but not wait for a timer of the clock. On a real
-// clock it runs on a goroutine of its own; ctx ends at the Task's timeout and
-// at the end of the run, which waits for the handler to return.
-type Handler func(ctx context.Context, call Call) (Reply, error)
-
-// TaskError is the failure of a Task. A Name of States.Timeout is a Task that
-// timed out.
-type TaskError struct {
-	Name, Cause string
-	Latency     time.Duration // as in Reply
-}
-
-func (e *TaskError) Error() string { return e.Name + ": " + e.Cause }
-
-// Options are the circumstances of a run. The zero value is good for a
-// definition without Tasks.
-type Options struct {
-	Clock        *Clock             // nil: a virtual clock at DefaultStart
-	Handlers     map[string]Handler // by resource ARN as written in the definition
-	Execution    string             // name; default DefaultExecution
-	StateMachine string             // name; default DefaultStateMachine
-	Region       string             // default DefaultRegion
-	Account      string             // default DefaultAccount
-	Seed         uint64             // of the jitter of retries
-	StartTime    time.Time          // what the context object says of the start, for a run that goes on with another; zero: the clock's time
-	OnEvent      func(Event)        // is called for every event of the history, on the goroutine of Run, in order
-}
-
-// Status is the status of an execution that has ended.
-type Status string
-
-// The statuses.
-const (
-	StatusSucceeded Status = "SUCCEEDED"
-	StatusFailed    Status = "FAILED"
-	StatusTimedOut  Status = "TIMED_OUT"
-	StatusAborted   Status = "ABORTED" // the context of Run ended
-)
-
-// Result is an execution that has ended.
-type Result struct {
-	ExecutionARN string
-	Status       Status
-	Output       json.RawMessage // of SUCCEEDED
-	Error, Cause string          // of FAILED; empty where AWS has none
-	Start, Stop  time.Time
-	// Transitions is what AWS bills for a Standard workflow: one for every
-	// state entered and one for every retry.
-	Transitions int
-	Events      []Event
-}
-
-// Elapsed returns how long the execution took on its clock.
-func (r *Result) Elapsed() time.Duration { return r.Stop.Sub(r.Start) }
-
-// CostUSD returns the price of the transitions as a Standard workflow in
-// us-east-1, $0.025 per 1,000. The free tier is not counted.
-func (r *Result) CostUSD() float64 { return float64(r.Transitions) * usdPerTransition }
-
-// run is an execution under way. All of it belongs to the goroutine of Run;
-// on a real clock timers and handlers reach it through the mailbox.
+// run is an execution under way, with its child executions. All of it belongs
+// to the goroutine of Run; on a real clock timers and handlers reach it through
+// the mailbox.
 type run struct {
 	ctx     context.Context //nolint:containedctx // a run is one call of Run; this one ends with it
 	caller  context.Context //nolint:containedctx // the one given to Run
@@ -131,13 +29,11 @@ type run struct {
 	clock   *Clock
 	mailbox *mailbox
 	others  sync.WaitGroup // goroutines of handlers and timers on a real clock
-	random  *rand.Rand
+	random  *randomState
 
-	execution   map[string]any // the part of the context object that stays
-	definition  map[string]any
-	result      *Result
-	over        bool
+	root        *execution
 	broken      error
+	over        bool
 	timers      map[uint64]func() bool // by number: what stops the timers that wait
 	timerNumber uint64
 }
@@ -145,22 +41,28 @@ type run struct {
 // Run executes the machine, which comes from asl.Parse, with the input, and
 // returns how it ended; an empty input is an empty object. The execution's
 // failure is a Result and not an error. Errors: *ResourceError if a Task cannot
-// be run, *InputSizeError, asl.Problems if the input is not JSON, ErrClockBusy,
-// and what a handler returned that is not a *TaskError. When ctx ends the
-// execution is ABORTED.
+// be run, *InputSizeError, asl.Problems if the input is not JSON or the
+// definition cannot be run as it is, ErrClockBusy, and what a handler returned
+// that is not a *TaskError. When ctx ends the execution is ABORTED.
 func Run(ctx context.Context, m *asl.StateMachine, input []byte, o Options) (*Result, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	if err := checkResources(m, o.Handlers); err != nil {
+	if err := checkDefinition(m, &o); err != nil {
 		return nil, err
 	}
 	payload, err := readInput(input)
 	if err != nil {
 		return nil, err
 	}
-	if o.Clock.Virtual() {
-		release, ok := o.Clock.drive()
+	r := &run{machine: m, options: o, clock: o.Clock, random: newRandom(o.Seed)}
+	return r.drive(ctx, func() { r.start(payload) })
+}
+
+// drive runs what begin starts to its end.
+func (r *run) drive(ctx context.Context, begin func()) (*Result, error) {
+	if r.clock.Virtual() {
+		release, ok := r.clock.drive()
 		if !ok {
 			return nil, ErrClockBusy
 		}
@@ -168,12 +70,9 @@ func Run(ctx context.Context, m *asl.StateMachine, input []byte, o Options) (*Re
 	}
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r := &run{
-		ctx: inner, caller: ctx, machine: m, options: o, clock: o.Clock, mailbox: newMailbox(),
-		random: rand.New(rand.NewPCG(o.Seed, 0)), //nolint:gosec // jitter, repeatable by design
-		timers: map[uint64]func() bool{},
-	}
-	r.start(payload) //nolint:contextcheck // handlers get the run's own context
+	r.ctx, r.caller = inner, ctx
+	r.mailbox, r.timers = newMailbox(), map[uint64]func() bool{}
+	begin()
 	if r.clock.Virtual() {
 		r.driveVirtual()
 	} else {
@@ -184,61 +83,7 @@ func Run(ctx context.Context, m *asl.StateMachine, input []byte, o Options) (*Re
 	if r.broken != nil {
 		return nil, r.broken
 	}
-	return r.result, nil
-}
-
-// ExecutionARN returns the ARN of the execution that Run makes with the options.
-func ExecutionARN(o Options) string {
-	o.fill()
-	return arn(o, "execution") + o.StateMachine + ":" + o.Execution
-}
-
-func arn(o Options, kind string) string {
-	return "arn:aws:states:" + o.Region + ":" + o.Account + ":" + kind + ":"
-}
-
-// complete fills in the defaults and checks the names.
-func (o *Options) complete() error {
-	o.fill()
-	for _, option := range []struct{ name, value string }{
-		{"Execution", o.Execution}, {"StateMachine", o.StateMachine}, {"Region", o.Region}, {"Account", o.Account},
-	} {
-		if utf8.RuneCountInString(option.value) > maxName || strings.ContainsFunc(option.value, notInName) {
-			return fmt.Errorf("option %s: %q is no name: AWS allows at most %d characters, without white space, control characters and any of %s",
-				option.name, option.value, maxName, forbiddenInName)
-		}
-	}
-	if o.Clock == nil {
-		o.Clock = NewVirtualClock(DefaultStart)
-	}
-	return nil
-}
-
-// Names of executions and state machines, by the API reference of
-// StartExecution.
-const (
-	maxName         = 80
-	forbiddenInName = "<>{}[]?*\"#%\\^|~`$&,;:/"
-)
-
-func notInName(r rune) bool {
-	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(forbiddenInName, r)
-}
-
-func (o *Options) fill() {
-	for _, option := range []struct {
-		value *string
-		other string
-	}{
-		{&o.Execution, DefaultExecution},
-		{&o.StateMachine, DefaultStateMachine},
-		{&o.Region, DefaultRegion},
-		{&o.Account, DefaultAccount},
-	} {
-		if *option.value == "" {
-			*option.value = option.other
-		}
-	}
+	return r.root.result, nil
 }
 
 func readInput(input []byte) (*Payload, error) {
@@ -257,37 +102,39 @@ func readInput(input []byte) (*Payload, error) {
 
 // start records the start and schedules the first state.
 func (r *run) start(input *Payload) {
-	role := "arn:aws:iam::" + r.options.Account + ":role/" + r.options.StateMachine
 	now := r.clock.Now()
-	r.result = &Result{ExecutionARN: ExecutionARN(r.options), Start: now}
 	if !r.options.StartTime.IsZero() {
 		now = r.options.StartTime
 	}
-	r.execution = map[string]any{
-		"Id": r.result.ExecutionARN, "Input": input.Value(), "Name": r.options.Execution,
-		"RoleArn": role, "StartTime": formatTime(now), "RedriveCount": json.Number("0"),
-	}
-	r.definition = map[string]any{
+	x := newExecution(r, r.options.Execution, ExecutionARN(r.options), now, input)
+	x.definition = map[string]any{
 		"Id":   arn(r.options, "stateMachine") + r.options.StateMachine,
 		"Name": r.options.StateMachine,
 	}
-	r.record(ExecutionStarted, 0, Details{Input: input, RoleArn: role})
-	if r.machine.TimeoutSeconds > 0 {
-		r.after(time.Duration(r.machine.TimeoutSeconds)*time.Second, func() {
-			r.end(StatusTimedOut, ExecutionTimedOut, r.lastEvent(), Details{})
-		})
+	x.limit, x.billed, x.onEvent = r.options.MaxEvents, true, r.options.OnEvent
+	x.result.Visits, x.result.Edges = map[string]int{}, map[Edge]int{}
+	x.ended = func() { r.stop() }
+	r.root = x
+	x.begin(&r.machine.Flow, input)
+	r.limitTime()
+}
+
+// longestExpress is how long an Express workflow may run.
+const longestExpress = 5 * time.Minute
+
+// longestExecution is how long a Standard workflow may run.
+const longestExecution = 365 * 24 * time.Hour
+
+// limitTime ends the execution when its time is over.
+func (r *run) limitTime() {
+	limit := longestExecution
+	if r.options.Express {
+		limit = longestExpress
 	}
-	s := &strand{run: r, flow: &r.machine.Flow}
-	s.finished = func(output *Payload) {
-		if !r.over {
-			r.result.Output = output.JSON()
-		}
-		r.end(StatusSucceeded, ExecutionSucceeded, s.last, Details{Output: output})
+	if own := time.Duration(r.machine.TimeoutSeconds) * time.Second; own > 0 {
+		limit = min(limit, own)
 	}
-	s.failed = func(f *failure) {
-		r.end(StatusFailed, ExecutionFailed, s.last, Details{Error: f.name, Cause: f.cause})
-	}
-	s.goTo(r.machine.StartAt, input)
+	r.after(limit, func() { r.root.end(StatusTimedOut, ExecutionTimedOut, r.root.lastEvent(), Details{}) })
 }
 
 // driveVirtual runs what the clock has, in order of time.
@@ -322,7 +169,9 @@ func (r *run) driveReal() {
 	}
 }
 
-func (r *run) abort() { r.end(StatusAborted, ExecutionAborted, r.lastEvent(), Details{}) }
+func (r *run) abort() {
+	r.root.end(StatusAborted, ExecutionAborted, r.root.lastEvent(), Details{})
+}
 
 // after calls f on the goroutine of Run once d has passed, unless the run is
 // over by then.
@@ -365,44 +214,6 @@ func (r *run) timer(d time.Duration, f func()) (stop func() bool) {
 	}
 }
 
-// record appends an event to the history and returns its number, or 0 if the
-// run is over. An event that the limit leaves no room for ends the run.
-func (r *run) record(t EventType, previous int64, d Details) int64 {
-	if r.over {
-		return 0
-	}
-	if len(r.result.Events) == MaxEvents-1 {
-		r.end(StatusFailed, ExecutionFailed, r.lastEvent(), Details{
-			Error: errorRuntime,
-			Cause: fmt.Sprintf("The execution reached the maximum number of history events (%d).", MaxEvents),
-		})
-		return 0
-	}
-	return r.write(t, previous, d)
-}
-
-func (r *run) write(t EventType, previous int64, d Details) int64 {
-	e := Event{ID: r.lastEvent() + 1, PreviousEventID: previous, Timestamp: r.clock.Now(), Type: t, Details: d}
-	r.result.Events = append(r.result.Events, e)
-	if r.options.OnEvent != nil {
-		r.options.OnEvent(e)
-	}
-	return e.ID
-}
-
-func (r *run) lastEvent() int64 { return int64(len(r.result.Events)) }
-
-// end closes the history.
-func (r *run) end(status Status, t EventType, previous int64, d Details) {
-	if r.over {
-		return
-	}
-	r.write(t, previous, d)
-	r.result.Status, r.result.Error, r.result.Cause = status, d.Error, d.Cause
-	r.result.Stop = r.result.Events[len(r.result.Events)-1].Timestamp
-	r.stop()
-}
-
 // fail ends the run with a Go error.
 func (r *run) fail(err error) {
 	r.broken = err
@@ -411,6 +222,7 @@ func (r *run) fail(err error) {
 
 func (r *run) stop() {
 	r.over = true
+	r.root.over = true
 	for _, stopTimer := range r.timers {
 		stopTimer()
 	}

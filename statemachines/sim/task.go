@@ -2,8 +2,10 @@ package sim
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,10 +13,13 @@ import (
 )
 
 // integration is how the history names a Task's resource. A service
-// integration ("arn:aws:states:::lambda:invoke") has Task events; any other
-// ARN is a Lambda function's, which has LambdaFunction events.
+// integration ("arn:aws:states:::lambda:invoke") has Task events, an activity
+// Activity events; any other ARN is a Lambda function's, which has
+// LambdaFunction events.
 type integration struct {
 	service                bool
+	submits                bool // the request is answered before the Task ends
+	token                  bool // the answer comes back with a token
 	resourceType, resource string
 	scheduled, started     EventType
 	succeeded, failed      EventType
@@ -24,16 +29,25 @@ type integration struct {
 func integrationOf(arn string) integration {
 	const servicePart = 5
 	parts := strings.Split(arn, ":")
-	if len(parts) <= servicePart+1 || parts[2] != "states" {
+	service := len(parts) > servicePart+1 && parts[2] == "states"
+	switch r := asl.ParseResource(arn); {
+	case service && r.Direct:
+		return integration{
+			resource: arn, token: true, scheduled: ActivityScheduled, started: ActivityStarted,
+			succeeded: ActivitySucceeded, failed: ActivityFailed, timedOut: ActivityTimedOut,
+		}
+	case !service:
 		return integration{
 			resource: arn, scheduled: LambdaFunctionScheduled, started: LambdaFunctionStarted,
 			succeeded: LambdaFunctionSucceeded, failed: LambdaFunctionFailed, timedOut: LambdaFunctionTimedOut,
 		}
-	}
-	last := len(parts) - 1
-	return integration{
-		service: true, resourceType: strings.Join(parts[servicePart:last], ":"), resource: parts[last],
-		scheduled: TaskScheduled, started: TaskStarted, succeeded: TaskSucceeded, failed: TaskFailed, timedOut: TaskTimedOut,
+	default:
+		last := servicePart + strings.Count(r.Service, ":") + 1
+		return integration{
+			service: true, submits: r.Pattern != "", token: r.WaitsForToken(),
+			resourceType: strings.Join(parts[servicePart:last], ":"), resource: strings.Join(parts[last:], ":"),
+			scheduled: TaskScheduled, started: TaskStarted, succeeded: TaskSucceeded, failed: TaskFailed, timedOut: TaskTimedOut,
+		}
 	}
 }
 
@@ -58,51 +72,73 @@ func (i integration) name() string {
 // the arguments anew.
 func (s *strand) call() *failure {
 	t := s.state.Task
+	a := &attempt{strand: s, integration: integrationOf(t.Resource)}
+	if s.token = ""; a.integration.token {
+		s.token = s.newToken()
+	}
 	input, f := s.effectiveInput()
 	if f != nil {
 		return f
 	}
-	arguments, f := s.applied(t.Parameters, input)
+	d := data{input: input}
+	field, template := "Parameters", s.state.Parameters
+	if s.jsonata() {
+		field, template = "Arguments", s.state.Arguments
+	}
+	arguments, f := s.applied(field, template, d, input)
 	if f != nil {
 		return f
 	}
 	if arguments.tooLarge() {
-		return s.handled(tooLarge(s.state.Name, false))
+		return tooLarge(s.state.Name, false)
 	}
-	timeout, heartbeat := t.TimeoutSeconds, t.HeartbeatSeconds
-	if t.TimeoutSecondsPath != nil {
-		if timeout, f = s.seconds("TimeoutSecondsPath", t.TimeoutSecondsPath, input, 1); f != nil {
-			return f
-		}
+	var timeout, heartbeat int64
+	if timeout, f = s.seconds(t.TimeoutSeconds, input, 1); f != nil {
+		return f
 	}
-	if t.HeartbeatSecondsPath != nil {
-		if heartbeat, f = s.seconds("HeartbeatSecondsPath", t.HeartbeatSecondsPath, input, 1); f != nil {
-			return f
-		}
+	if heartbeat, f = s.seconds(t.HeartbeatSeconds, input, 1); f != nil {
+		return f
 	}
-	a := &attempt{strand: s, integration: integrationOf(t.Resource), timeout: time.Duration(timeout) * time.Second}
-	a.schedule(arguments, timeout, heartbeat)
-	if s.run.over {
+	credentials, f := s.applied("Credentials", t.Credentials, d, nil)
+	if f != nil {
+		return f
+	}
+	a.timeout, a.heartbeat = time.Duration(timeout)*time.Second, time.Duration(heartbeat)*time.Second
+	a.schedule(arguments, timeout, heartbeat, credentials)
+	if !s.alive() {
 		return nil
 	}
-	a.start(Call{
+	call := Call{
 		Resource: t.Resource, State: s.state.Name, Arguments: arguments.Value(), Context: s.context(), RetryCount: s.retryCount,
-	})
+		TaskToken: s.token, Iterations: s.iterations,
+	}
+	if credentials != nil {
+		call.Credentials = credentials.Value()
+	}
+	s.attempt = a
+	a.start(call)
 	return nil
+}
+
+// newToken makes up a task token: the same for the same attempt.
+func (s *strand) newToken() string {
+	return uuidOf(s.x.result.ExecutionARN, strconv.FormatInt(s.entered, 10), strconv.Itoa(s.retryCount))
 }
 
 // attempt is one call of a Task under way.
 type attempt struct {
-	strand      *strand
-	integration integration
-	timeout     time.Duration // 0: none
-	done        bool
+	strand             *strand
+	integration        integration
+	timeout, heartbeat time.Duration // 0: none
+	done               bool
+	cancel             context.CancelFunc // on a real clock
+	stops              []func()           // the timers that wait
 }
 
-func (a *attempt) schedule(arguments *Payload, timeout, heartbeat int64) {
-	d := Details{TimeoutInSeconds: timeout, HeartbeatInSeconds: heartbeat}
+func (a *attempt) schedule(arguments *Payload, timeout, heartbeat int64, credentials *Payload) {
+	d := Details{TimeoutInSeconds: timeout, HeartbeatInSeconds: heartbeat, TaskCredentials: taskCredentials(credentials)}
 	if a.integration.service {
-		d.Parameters, d.Region = arguments, a.strand.run.options.Region
+		d.Parameters, d.Region = arguments, a.strand.x.run.options.Region
 	} else {
 		d.Input, d.Resource = arguments, a.integration.resource
 	}
@@ -110,66 +146,129 @@ func (a *attempt) schedule(arguments *Payload, timeout, heartbeat int64) {
 	a.strand.record(a.integration.started, a.integration.details(Details{}))
 }
 
+// taskCredentials are credentials as the history shows them.
+func taskCredentials(credentials *Payload) *Payload {
+	if credentials == nil {
+		return nil
+	}
+	object, _ := credentials.Value().(map[string]any)
+	return newPayload(map[string]any{"roleArn": object["RoleArn"]})
+}
+
+// after calls f once d has passed, unless the attempt is over by then.
+func (a *attempt) after(d time.Duration, f func()) {
+	a.stops = append(a.stops, a.strand.x.run.after(d, func() {
+		if !a.done && a.strand.alive() {
+			f()
+		}
+	}))
+}
+
+// abandon ends the attempt without an outcome.
+func (a *attempt) abandon() {
+	a.done = true
+	for _, stop := range a.stops {
+		stop()
+	}
+	if a.cancel != nil {
+		a.cancel()
+	}
+}
+
 // start calls the handler: on a virtual clock at once, and the reply takes
 // effect when its latency has passed; on a real clock on a goroutine.
 func (a *attempt) start(call Call) {
-	r := a.strand.run
-	handler := r.options.Handlers[call.Resource]
-	if !r.clock.Virtual() {
+	o := &a.strand.x.run.options
+	handler := o.handler(call.State, call.Resource)
+	if a.timeout > 0 {
+		// A reply that comes at the very instant still counts.
+		a.after(a.timeout, func() { a.after(0, a.expire) })
+	}
+	if !a.strand.x.run.clock.Virtual() {
+		if a.heartbeat > 0 {
+			a.after(a.heartbeat, a.missed)
+		}
 		a.startReal(handler, call)
 		return
 	}
-	reply, err := handler(r.ctx, call)
-	latency := reply.Latency
+	reply, err := handler(a.strand.x.run.ctx, call)
+	latency, submitted := reply.Latency, reply.Submitted
 	if failed, ok := errors.AsType[*TaskError](err); ok {
-		latency = failed.Latency
+		latency, submitted = failed.Latency, failed.Submitted
+	}
+	a.submit(submitted, err)
+	if a.heartbeat > 0 && (reply.HeartbeatEvery == 0 || reply.HeartbeatEvery > a.heartbeat) {
+		a.after(a.heartbeat, func() { a.after(0, a.missed) })
 	}
 	switch {
-	case a.timeout > 0 && latency > a.timeout:
-		r.after(a.timeout, a.expire)
+	case reply.Never && err == nil:
 	case latency > 0:
-		r.after(latency, func() { a.finish(reply, err) })
+		a.after(latency, func() { a.finish(reply, err) })
 	default:
 		a.finish(reply, err)
 	}
 }
 
-func (a *attempt) startReal(handler Handler, call Call) {
-	r := a.strand.run
-	ctx, cancel := context.WithCancel(r.ctx)
-	stopTimer := func() {}
-	if a.timeout > 0 {
-		stopTimer = r.after(a.timeout, func() {
-			cancel()
-			a.expire()
-		})
+// submit records the answer to the request of a Task that ends later.
+func (a *attempt) submit(submitted any, err error) {
+	if !a.integration.submits || submitted == nil && err != nil {
+		return
 	}
+	value, failed := normalize(submitted)
+	if failed != nil {
+		a.strand.x.run.fail(a.broken("submitted", failed))
+		return
+	}
+	a.strand.record(TaskSubmitted, a.integration.details(Details{Output: newPayload(value)}))
+}
+
+func (a *attempt) broken(what string, err error) error {
+	return fmt.Errorf("state %q: handler of %q: %s is not JSON: %w", a.strand.state.Name, a.strand.state.Task.Resource, what, err)
+}
+
+func (a *attempt) startReal(handler Handler, call Call) {
+	r := a.strand.x.run
+	ctx, cancel := context.WithCancel(r.ctx)
+	a.cancel = cancel
 	r.others.Go(func() {
 		defer cancel()
 		reply, err := handler(ctx, call)
-		r.mailbox.put(func() {
-			stopTimer()
-			a.finish(reply, err)
+		r.mailbox.put(func() { //nolint:contextcheck // the rest of the run has its own
+			if a.done || !a.strand.alive() {
+				return
+			}
+			submitted := reply.Submitted
+			if failed, ok := errors.AsType[*TaskError](err); ok {
+				submitted = failed.Submitted
+			}
+			a.submit(submitted, err)
+			if !reply.Never || err != nil {
+				a.finish(reply, err)
+			}
 		})
 	})
 }
 
 // expire ends the attempt at its timeout.
 func (a *attempt) expire() {
-	a.end(func() *failure { return a.fails(&TaskError{Name: asl.ErrorTimeout}) })
+	a.end(func() *failure { return a.fails(&failure{name: asl.ErrorTimeout, fromTask: true}) })
 }
 
-// finish ends the attempt with what the handler returned, if it is not over
-// by then.
+// missed ends the attempt where a heartbeat did not come.
+func (a *attempt) missed() {
+	a.end(func() *failure { return a.fails(&failure{name: asl.ErrorTimeout, fromTask: true, heartbeat: true}) })
+}
+
+// finish ends the attempt with what the handler returned.
 func (a *attempt) finish(reply Reply, err error) {
 	a.end(func() *failure {
-		r := a.strand.run
+		r := a.strand.x.run
 		if err == nil {
 			return a.succeeds(reply)
 		}
 		if failed, ok := errors.AsType[*TaskError](err); ok {
-			if failed.Name != "" {
-				return a.fails(failed)
+			if failed.Name != "" || a.integration.token {
+				return a.fails(&failure{name: failed.Name, cause: failed.Cause, fromTask: true})
 			}
 			err = fmt.Errorf("a TaskError needs a Name: %w", err)
 		}
@@ -181,47 +280,66 @@ func (a *attempt) finish(reply Reply, err error) {
 }
 
 func (a *attempt) end(f func() *failure) {
-	if a.done {
+	if a.done || !a.strand.alive() {
 		return
 	}
-	a.done = true
-	if failure := f(); failure != nil {
-		a.strand.failed(failure)
-	}
+	a.abandon()
+	a.strand.broke(f())
 }
 
 func (a *attempt) succeeds(reply Reply) *failure {
-	s, t := a.strand, a.strand.state.Task
+	s := a.strand
 	value, err := normalize(reply.Output)
 	if err != nil {
-		s.run.fail(fmt.Errorf("state %q: handler of %q: output is not JSON: %w", s.state.Name, t.Resource, err))
+		s.x.run.fail(a.broken("output", err))
 		return nil
 	}
 	result := newPayload(value)
 	if result.tooLarge() {
-		f := tooLarge(a.integration.name(), true)
-		return a.fails(&TaskError{Name: f.name, Cause: f.cause})
+		return a.fails(tooLarge(a.integration.name(), true))
 	}
 	s.record(a.integration.succeeded, a.integration.details(Details{Output: result}))
-	result, f := s.applied(t.ResultSelector, result)
-	if f != nil {
-		return f
+	if !s.alive() {
+		return nil
 	}
-	output, f := s.placed(t.ResultPath, result)
-	if f != nil {
-		return s.handled(f)
-	}
-	if f = s.leave(output, s.state.Next); f != nil {
-		return s.handled(f)
-	}
-	return nil
+	s.token = ""
+	return s.returned(result)
 }
 
-func (a *attempt) fails(e *TaskError) *failure {
+func (a *attempt) fails(f *failure) *failure {
 	event := a.integration.failed
-	if e.Name == asl.ErrorTimeout {
+	if f.name == asl.ErrorTimeout {
 		event = a.integration.timedOut
 	}
-	a.strand.record(event, a.integration.details(Details{Error: e.Name, Cause: e.Cause}))
-	return a.strand.handled(&failure{name: e.Name, cause: e.Cause, fromTask: true})
+	a.strand.record(event, a.integration.details(Details{Error: f.name, Cause: f.cause}))
+	return f
+}
+
+// whole evaluates a whole number of at least 0 that is no number of seconds;
+// nil is 0. AWS takes numbers in strings here.
+func (s *strand) whole(c *asl.Scalar, d data) (int64, *failure) {
+	if c == nil {
+		return 0, nil
+	}
+	value, f := s.scalar(c, d)
+	if f != nil {
+		return 0, f
+	}
+	if number, ok := value.(int64); ok {
+		return number, nil
+	}
+	number, err := strconv.ParseInt(shown(value), 10, 64)
+	_, isNumber := value.(json.Number)
+	switch name := strings.TrimSuffix(c.Field, "Path"); {
+	case c.Expression != nil && (!isNumber || err != nil):
+		return 0, s.unexpected(c, "integer", value)
+	case err != nil:
+		return 0, s.runtimeFailure("The %s field refers to value \"%s\" which is not a valid integer: %s", c.Field, shown(value), source(c))
+	case number < 0 && c.Expression != nil:
+		return 0, s.evaluationFailure(c.Field, "%s cannot be negative.", name)
+	case number < 0:
+		return 0, s.runtimeFailure("%s cannot be negative.", name)
+	default:
+		return number, nil
+	}
 }

@@ -17,57 +17,70 @@ func (s *strand) wait() *failure {
 	if f != nil {
 		return f
 	}
-	s.run.after(d, func() {
-		if f := s.leave(input, s.state.Next); f != nil {
-			s.failed(f)
-		}
-	})
+	s.after(d, func() { s.broke(s.leave(data{input: input}, input, s.onward())) })
 	return nil
 }
 
 // waitTime is how long a Wait state waits. A time in the past is no wait.
 func (s *strand) waitTime(input *Payload) (time.Duration, *failure) {
-	w := s.state.Wait
-	switch {
-	case w.Seconds != nil:
-		return time.Duration(*w.Seconds) * time.Second, nil
-	case w.SecondsPath != nil:
-		seconds, f := s.seconds("SecondsPath", w.SecondsPath, input, 0)
+	if c := s.state.Wait.Seconds; c != nil {
+		seconds, f := s.seconds(c, input, 0)
 		return time.Duration(seconds) * time.Second, f
-	case w.Timestamp != nil:
-		return w.Timestamp.Sub(s.run.clock.Now()), nil
 	}
-	value, f := s.field("TimestampPath", w.TimestampPath, input)
+	c := s.state.Wait.Timestamp
+	value, f := s.scalar(c, data{input: input})
 	if f != nil {
 		return 0, f
 	}
-	text, _ := value.(string)
-	until, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return 0, s.runtimeFailure("The TimestampPath parameter does not reference a valid ISO-8601 extended offset date-time format string: %s == %s",
-			w.TimestampPath, shown(value))
+	if until, ok := value.(time.Time); ok {
+		return until.Sub(s.x.run.clock.Now()), nil
 	}
-	return until.Sub(s.run.clock.Now()), nil
+	text, isText := value.(string)
+	until, err := time.Parse(time.RFC3339Nano, text)
+	switch {
+	case err == nil:
+		return until.Sub(s.x.run.clock.Now()), nil
+	case c.Expression == nil:
+		return 0, s.runtimeFailure("The %s parameter does not reference a valid ISO-8601 extended offset date-time format string: %s == %s",
+			c.Field, source(c), shown(value))
+	case !isText:
+		return 0, s.unexpected(c, "string", value)
+	default:
+		return 0, s.evaluationFailure(c.Field, "The %s field cannot be parsed as an ISO-8601 extended offset date-time format string: %s", c.Field, text)
+	}
 }
 
-// seconds reads a whole number of seconds, at least low, that a path names.
-func (s *strand) seconds(name string, path *asl.Path, input *Payload, low int64) (int64, *failure) {
-	value, f := s.field(name, path, input)
+// seconds evaluates a whole number of seconds, at least low; nil is 0.
+func (s *strand) seconds(c *asl.Scalar, input *Payload, low int64) (int64, *failure) {
+	if c == nil {
+		return 0, nil
+	}
+	value, f := s.scalar(c, data{input: input})
 	if f != nil {
 		return 0, f
 	}
-	number, _ := value.(json.Number)
-	seconds, err := strconv.ParseInt(string(number), 10, 64)
-	switch {
-	case err != nil:
-		return 0, s.runtimeFailure("The %s parameter cannot be parsed as a long value: %s == %s", name, path, shown(value))
-	case seconds < 0:
-		return 0, s.runtimeFailure("The %s parameter references a negative value: %s == %s", name, path, shown(value))
-	case seconds < low || seconds > asl.MaxSeconds:
-		return 0, s.runtimeFailure("The %s parameter references a value that is not between %d and %d: %s == %s",
-			name, low, int64(asl.MaxSeconds), path, shown(value))
+	if seconds, ok := value.(int64); ok {
+		return seconds, nil
 	}
-	return seconds, nil
+	number, isNumber := value.(json.Number)
+	seconds, err := strconv.ParseInt(string(number), 10, 64)
+	fits := err == nil && seconds >= low && seconds <= asl.MaxSeconds
+	switch {
+	case fits:
+		return seconds, nil
+	case c.Expression != nil && (!isNumber || err != nil):
+		return 0, s.unexpected(c, "integer", value)
+	case c.Expression != nil:
+		return 0, s.evaluationFailure(c.Field, "The JSONata expression '%s' specified for the field '%s' returned a value that is not between %d and %d: %d",
+			c.Expression, c.Field, low, int64(asl.MaxSeconds), seconds)
+	case err != nil:
+		return 0, s.runtimeFailure("The %s parameter cannot be parsed as a long value: %s == %s", c.Field, source(c), shown(value))
+	case seconds < 0:
+		return 0, s.runtimeFailure("The %s parameter references a negative value: %s == %s", c.Field, source(c), shown(value))
+	default:
+		return 0, s.runtimeFailure("The %s parameter references a value that is not between %d and %d: %s == %s",
+			c.Field, low, int64(asl.MaxSeconds), source(c), shown(value))
+	}
 }
 
 // shown writes a value as AWS does in a cause: strings without quotes.

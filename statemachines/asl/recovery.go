@@ -20,44 +20,20 @@ var reservedErrors = []string{
 	"States.QueryEvaluationError", "States.DataLimitExceeded", "States.Runtime",
 }
 
-func (p *parser) task(o *object) *Task {
-	t := &Task{
-		Parameters:     o.template("Parameters"),
-		ResultSelector: o.template("ResultSelector"),
-		ResultPath:     o.selection("ResultPath", documentPath),
-	}
-	o.require("Resource")
-	if n := o.typed("Resource", jsontree.String); n != nil {
-		t.Resource = n.Text
-		t.ResourcePosition = p.position(n.Pointer, n.Offset)
-		if !strings.HasPrefix(n.Text, "arn:") && !strings.Contains(n.Text, "${") {
-			p.add(n.Problem("expected the ARN of a resource, found %s", n.Describe()))
-		}
-	}
-	o.unsupported("Credentials", "roles of other accounts")
-	t.TimeoutSeconds = o.integer("TimeoutSeconds", 1, MaxSeconds, 0)
-	t.TimeoutSecondsPath = o.path("TimeoutSecondsPath")
-	t.HeartbeatSeconds = o.integer("HeartbeatSeconds", 1, MaxSeconds, 0)
-	t.HeartbeatSecondsPath = o.path("HeartbeatSecondsPath")
-	o.exclusive("TimeoutSeconds", "TimeoutSecondsPath")
-	o.exclusive("HeartbeatSeconds", "HeartbeatSecondsPath")
-	if t.TimeoutSeconds > 0 && t.HeartbeatSeconds >= t.TimeoutSeconds {
-		p.add(o.get("HeartbeatSeconds").Problem("\"HeartbeatSeconds\" has to be smaller than \"TimeoutSeconds\" (%d), found %d",
-			t.TimeoutSeconds, t.HeartbeatSeconds))
-	}
+// recovery reads Retry and Catch.
+func (p *parser) recovery(s *State, o *object) {
 	retriers := o.list("Retry", false)
 	for i, n := range retriers {
 		if r := p.open(n, "a retrier"); r != nil {
-			t.Retry = append(t.Retry, p.retrier(r, i == len(retriers)-1))
+			s.Retry = append(s.Retry, p.retrier(r, i == len(retriers)-1))
 		}
 	}
 	catchers := o.list("Catch", false)
 	for i, n := range catchers {
 		if c := p.open(n, "a catcher"); c != nil {
-			t.Catch = append(t.Catch, p.catcher(c, i == len(catchers)-1))
+			s.Catch = append(s.Catch, p.catcher(c, i == len(catchers)-1))
 		}
 	}
-	return t
 }
 
 func (p *parser) retrier(o *object, last bool) Retrier {
@@ -69,7 +45,7 @@ func (p *parser) retrier(o *object, last bool) Retrier {
 		BackoffRate:     2,
 		JitterStrategy:  JitterNone,
 	}
-	if n := o.get("BackoffRate"); n != nil {
+	if n := o.get("BackoffRate"); n != nil && !p.placeholder(n, true) {
 		rate, err := strconv.ParseFloat(n.Text, 64)
 		if n.Kind != jsontree.Number || err != nil || rate < 1 {
 			p.add(n.Problem("\"BackoffRate\" has to be a number of at least 1.0, found %s", n.Describe()))
@@ -82,7 +58,7 @@ func (p *parser) retrier(o *object, last bool) Retrier {
 		p.add(o.get("MaxDelaySeconds").Problem("\"MaxDelaySeconds\" has to be greater than \"IntervalSeconds\" (%d), found %d",
 			r.IntervalSeconds, r.MaxDelaySeconds))
 	}
-	if n := o.typed("JitterStrategy", jsontree.String); n != nil {
+	if n := o.typed("JitterStrategy", jsontree.String); n != nil && !p.placeholder(n, true) {
 		r.JitterStrategy = JitterStrategy(n.Text)
 		if strategies := []string{string(JitterFull), string(JitterNone)}; !slices.Contains(strategies, n.Text) {
 			p.add(n.Problem("expected the jitter strategy \"FULL\" or \"NONE\", found %s", n.Describe()).Suggest(n.Text, strategies...))
@@ -96,11 +72,14 @@ func (p *parser) catcher(o *object, last bool) Catcher {
 	c := Catcher{
 		ErrorEquals: p.errorEquals(o, last),
 		Comment:     o.text("Comment"),
-		ResultPath:  o.selection("ResultPath", documentPath),
+		Assign:      o.assign(),
 		Next:        o.target("Next", true),
 	}
-	o.unsupported("Assign", "variables")
-	o.unsupported("Output", "JSONata fields")
+	if p.language == JSONPath {
+		c.ResultPath = o.selection("ResultPath", documentPath)
+	} else {
+		c.Output = o.template("Output")
+	}
 	o.close()
 	return c
 }
@@ -129,54 +108,4 @@ func (p *parser) errorEquals(o *object, last bool) []string {
 		}
 	}
 	return names
-}
-
-func (p *parser) wait(o *object) *Wait {
-	w := &Wait{}
-	fields := []string{"Seconds", "Timestamp", "SecondsPath", "TimestampPath"}
-	var found []string
-	for _, name := range fields {
-		if o.get(name) != nil {
-			found = append(found, name)
-		}
-	}
-	if len(found) != 1 {
-		seen := "none"
-		if len(found) > 0 {
-			seen = strings.Join(found, ", ")
-		}
-		p.add(o.node.Problem("a Wait state needs exactly one of %s, found %s", strings.Join(fields, ", "), seen))
-	}
-	if o.has("Seconds") {
-		seconds := o.integer("Seconds", 0, MaxSeconds, 0)
-		w.Seconds = &seconds
-	}
-	if n := o.typed("Timestamp", jsontree.String); n != nil {
-		if t, ok := p.timestamp(n); ok {
-			w.Timestamp = &t
-		}
-	}
-	w.SecondsPath = o.path("SecondsPath")
-	w.TimestampPath = o.path("TimestampPath")
-	return w
-}
-
-func (p *parser) pass(o *object) *Pass {
-	s := &Pass{Parameters: o.template("Parameters"), ResultPath: o.selection("ResultPath", documentPath)}
-	if n := o.get("Result"); n != nil {
-		s.HasResult, s.Result = true, n.Value()
-	}
-	return s
-}
-
-func (p *parser) fail(o *object) *Fail {
-	f := &Fail{
-		Error:     o.text("Error"),
-		Cause:     o.text("Cause"),
-		ErrorPath: o.path("ErrorPath"),
-		CausePath: o.path("CausePath"),
-	}
-	o.exclusive("Error", "ErrorPath")
-	o.exclusive("Cause", "CausePath")
-	return f
 }

@@ -1,0 +1,157 @@
+package intrinsic
+
+import (
+	"crypto/md5"  //nolint:gosec // what the language offers
+	"crypto/sha1" //nolint:gosec // what the language offers
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxText is the most characters that States.Hash, Base64Encode and
+// Base64Decode take.
+const maxText = 10_000
+
+// formatted puts values in place of the "{}" of a template. Of a template that
+// is a literal, backslashes have not been dropped yet.
+func formatted(e *evaluation) (any, error) {
+	template, err := e.text(0)
+	if err != nil {
+		return nil, err
+	}
+	values := e.arguments[1:]
+	var b strings.Builder
+	used := 0
+	for i := 0; i < len(template); i++ {
+		switch c := template[i]; {
+		case c == '\\' && i+1 < len(template):
+			i++
+			b.WriteByte(template[i])
+		case c == '{' && strings.HasPrefix(template[i:], "{}"):
+			if used < len(values) {
+				b.WriteString(shown(values[used]))
+			}
+			used++
+			i++
+		default:
+			b.WriteByte(c)
+		}
+	}
+	if used != len(values) {
+		return nil, e.fail("Invalid arguments in %s: the template has %d times \"{}\", and there are %d values", e.call.function.name, used, len(values))
+	}
+	return b.String(), nil
+}
+
+// shown is how States.Format writes a value: strings as they are, objects and
+// arrays as Java prints its maps and lists.
+func shown(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case []any:
+		items := make([]string, len(v))
+		for i, item := range v {
+			items[i] = shown(item)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case map[string]any:
+		members := make([]string, 0, len(v))
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			members = append(members, name+"="+shown(v[name]))
+		}
+		return "{" + strings.Join(members, ", ") + "}"
+	default:
+		return jsonText(value)
+	}
+}
+
+// limited is a text argument of the functions with a limit.
+func (e *evaluation) limited(i int) (string, error) {
+	text, err := e.text(i)
+	if err == nil && utf8.RuneCountInString(text) > maxText {
+		err = e.fail("Invalid arguments in %s: argument %d has more than %d characters", e.call.function.name, i+1, maxText)
+	}
+	return text, err
+}
+
+func base64Encode(e *evaluation) (any, error) {
+	text, err := e.limited(0)
+	if err != nil {
+		return nil, err
+	}
+	return base64.StdEncoding.EncodeToString([]byte(text)), nil
+}
+
+func base64Decode(e *evaluation) (any, error) {
+	text, err := e.limited(0)
+	if err != nil {
+		return nil, err
+	}
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, e.fail("Invalid arguments in %s: the string is no Base64: %s", e.call.function.name, shortened(text))
+	}
+	return strings.ToValidUTF8(string(data), "\uFFFD"), nil
+}
+
+// hashed is the hash of a string, or of the JSON text of another value.
+func hashed(e *evaluation) (any, error) {
+	text, ok := e.arguments[0].(string)
+	if !ok {
+		text = jsonText(e.arguments[0])
+	}
+	if utf8.RuneCountInString(text) > maxText {
+		return nil, e.fail("Invalid arguments in %s: the data has more than %d characters", e.call.function.name, maxText)
+	}
+	algorithm, err := e.text(1)
+	if err != nil {
+		return nil, err
+	}
+	var sum []byte
+	switch data := []byte(text); algorithm {
+	case "MD5":
+		s := md5.Sum(data) //nolint:gosec // what the language offers
+		sum = s[:]
+	case "SHA-1":
+		s := sha1.Sum(data) //nolint:gosec // what the language offers
+		sum = s[:]
+	case "SHA-256":
+		s := sha256.Sum256(data)
+		sum = s[:]
+	case "SHA-384":
+		s := sha512.Sum384(data)
+		sum = s[:]
+	case "SHA-512":
+		s := sha512.Sum512(data)
+		sum = s[:]
+	default:
+		return nil, e.invalid(1, "one of MD5, SHA-1, SHA-256, SHA-384, SHA-512")
+	}
+	return hex.EncodeToString(sum), nil
+}
+
+// stringSplit splits at every character of the separator; empty parts are left
+// out.
+func stringSplit(e *evaluation) (any, error) {
+	text, err := e.text(0)
+	if err != nil {
+		return nil, err
+	}
+	separators, err := e.text(1)
+	if err != nil {
+		return nil, err
+	}
+	parts := []any{}
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+		parts = append(parts, part)
+	}
+	return parts, nil
+}
+
+func uuid(e *evaluation) (any, error) { return e.env.UUID(), nil }

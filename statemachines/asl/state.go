@@ -1,0 +1,210 @@
+package asl
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+)
+
+// stateFields is every field that some type of state has: one of them in the
+// wrong place is not a misspelling.
+var stateFields = []string{
+	"Type", "Comment", "QueryLanguage", "InputPath", "OutputPath", "Next", "End", "Resource", "Parameters", "ResultSelector",
+	"ResultPath", "Retry", "Catch", "TimeoutSeconds", "TimeoutSecondsPath", "HeartbeatSeconds", "HeartbeatSecondsPath",
+	"Seconds", "Timestamp", "SecondsPath", "TimestampPath", "Choices", "Default", "Result", "Error", "Cause", "ErrorPath",
+	"CausePath", "StartAt", "States", "Branches", "ItemProcessor", "Iterator", "Arguments", "Output", "Assign", "Credentials",
+	"Items", "ItemsPath", "ItemSelector", "MaxConcurrency", "MaxConcurrencyPath", "ItemBatcher", "ItemReader", "ResultWriter",
+	"ToleratedFailureCount", "ToleratedFailureCountPath", "ToleratedFailurePercentage", "ToleratedFailurePercentagePath",
+	"Label", "Condition", "Variable",
+}
+
+// jsonPathFields and jsonataFields are the fields of one query language only.
+var (
+	jsonPathFields = []string{
+		"InputPath", "OutputPath", "Parameters", "ResultSelector", "ResultPath", "TimeoutSecondsPath", "HeartbeatSecondsPath",
+		"SecondsPath", "TimestampPath", "ErrorPath", "CausePath", "ItemsPath", "MaxConcurrencyPath", "Result",
+		"ToleratedFailureCountPath", "ToleratedFailurePercentagePath", "MaxItemsPath", "MaxItemsPerBatchPath",
+		"MaxInputBytesPerBatchPath", "Variable",
+	}
+	jsonataFields = []string{"Arguments", "Output", "Items", "Condition"}
+)
+
+var types = []string{
+	string(TypeTask), string(TypeWait), string(TypeChoice), string(TypePass), string(TypeSucceed), string(TypeFail),
+	string(TypeParallel), string(TypeMap),
+}
+
+func (p *parser) state(m jsontree.Member) *State {
+	s := &State{Name: m.Name, Position: p.position(m.Value.Pointer, m.Offset)}
+	o := p.open(m.Value, "a state")
+	if o == nil {
+		return s
+	}
+	o.require("Type")
+	n := o.typed("Type", jsontree.String)
+	if n == nil {
+		return s
+	}
+	if !slices.Contains(types, n.Text) {
+		p.add(n.Problem("unknown state type %q, expected one of %s", n.Text, strings.Join(types, ", ")).Suggest(n.Text, types...))
+		return s
+	}
+	s.Type = Type(n.Text)
+	o.what = "a " + n.Text + " state"
+	s.Comment = o.text("Comment")
+	s.QueryLanguage = p.queryLanguage(o, p.machine.QueryLanguage)
+	if s.QueryLanguage == JSONPath && p.machine.QueryLanguage == JSONata {
+		p.add(o.get("QueryLanguage").Problem("a state cannot be in JSONPath if the whole state machine is in JSONata; " +
+			"leave \"QueryLanguage\" out at the top and set it in the states that are in JSONata"))
+	}
+	outer := p.language
+	p.language = s.QueryLanguage
+	p.fields(s, o)
+	o.close()
+	p.language = outer
+	return s
+}
+
+// works tells whether states of the type do work that can fail.
+func (t Type) works() bool { return t == TypeTask || t == TypeParallel || t == TypeMap }
+
+// fields reads what a state of its type and query language has.
+func (p *parser) fields(s *State, o *object) {
+	if p.language == JSONPath {
+		p.jsonPathFields(s, o)
+	} else {
+		p.jsonataFields(s, o)
+	}
+	if s.Type != TypeSucceed && s.Type != TypeFail {
+		s.Assign = o.assign()
+	}
+	if s.Type.works() {
+		p.recovery(s, o)
+	}
+	p.detail(s, o)
+	if s.Type != TypeChoice && s.Type != TypeSucceed && s.Type != TypeFail {
+		p.transition(s, o)
+	}
+}
+
+func (p *parser) jsonPathFields(s *State, o *object) {
+	if s.Type != TypeFail {
+		s.InputPath = o.selection("InputPath", anyPath)
+		s.OutputPath = o.selection("OutputPath", anyPath)
+	}
+	if s.Type == TypeTask || s.Type == TypeParallel || s.Type == TypePass {
+		s.Parameters = o.template("Parameters")
+	}
+	if s.Type.works() {
+		s.ResultSelector = o.template("ResultSelector")
+	}
+	if s.Type.works() || s.Type == TypePass {
+		s.ResultPath = o.selection("ResultPath", documentPath)
+	}
+}
+
+func (p *parser) jsonataFields(s *State, o *object) {
+	if s.Type == TypeTask || s.Type == TypeParallel {
+		s.Arguments = o.template("Arguments")
+	}
+	if s.Type != TypeFail {
+		s.Output = o.template("Output")
+	}
+}
+
+func (p *parser) detail(s *State, o *object) {
+	switch s.Type {
+	case TypeTask:
+		s.Task = p.task(o)
+	case TypeWait:
+		s.Wait = p.wait(o)
+	case TypePass:
+		s.Pass = p.pass(o)
+	case TypeChoice:
+		s.Choice = p.choice(o)
+	case TypeFail:
+		s.Fail = p.fail(o)
+	case TypeParallel:
+		s.Parallel = p.parallel(o)
+	case TypeMap:
+		s.Map = p.mapping(o)
+	case TypeSucceed:
+	}
+}
+
+// transition reads Next or End.
+func (p *parser) transition(s *State, o *object) {
+	s.Next = o.target("Next", false)
+	if n := o.typed("End", jsontree.Bool); n != nil {
+		if s.End = n.Text == "true"; !s.End {
+			p.add(n.Problem("\"End\" has to be true; leave it out to go on with \"Next\""))
+		}
+	}
+	switch {
+	case o.has("Next") && o.has("End"):
+		p.add(o.node.Problem("state %q has both \"Next\" and \"End\"; keep one", s.Name))
+	case !o.has("Next") && !o.has("End"):
+		p.add(o.node.Problem("state %q needs \"Next\" or \"End\"", s.Name))
+	}
+}
+
+func (p *parser) wait(o *object) *Wait {
+	fields := []string{"Seconds", "Timestamp", "SecondsPath", "TimestampPath"}
+	if p.language == JSONata {
+		fields = fields[:2]
+	}
+	var found []string
+	for _, name := range fields {
+		if o.get(name) != nil {
+			found = append(found, name)
+		}
+	}
+	if len(found) != 1 {
+		seen := "none"
+		if len(found) > 0 {
+			seen = strings.Join(found, ", ")
+		}
+		p.add(o.node.Problem("a Wait state needs exactly one of %s, found %s", strings.Join(fields, ", "), seen))
+	}
+	w := &Wait{Seconds: o.whole("Seconds", 0, MaxSeconds)}
+	w.Timestamp = o.scalar("Timestamp", func(n *jsontree.Node) any {
+		if n.Kind != jsontree.String {
+			p.add(n.Problem("\"Timestamp\" has to be a string, found %s", n.Describe()))
+			return nil
+		}
+		t, _ := p.timestamp(n)
+		return t
+	})
+	return w
+}
+
+// timestamp reads an RFC 3339 timestamp, which ASL wants with an upper-case
+// T and Z.
+func (p *parser) timestamp(n *jsontree.Node) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, n.Text)
+	if err != nil {
+		p.add(n.Problem("expected an RFC 3339 timestamp such as \"2026-01-31T12:00:00Z\", found %s", n.Describe()))
+		return time.Time{}, false
+	}
+	return t, true
+}
+
+func (p *parser) pass(o *object) *Pass {
+	s := &Pass{}
+	if p.language == JSONata {
+		return s
+	}
+	if n := o.get("Result"); n != nil {
+		s.HasResult, s.Result = true, n.Value()
+		if o.has("Parameters") {
+			p.warn(n.Problem("\"Result\" hides \"Parameters\"; keep one"))
+		}
+	}
+	return s
+}
+
+func (p *parser) fail(o *object) *Fail {
+	return &Fail{Error: o.textScalar("Error"), Cause: o.textScalar("Cause")}
+}

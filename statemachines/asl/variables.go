@@ -1,0 +1,128 @@
+package asl
+
+import (
+	"maps"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+)
+
+// maxVariableName is the longest name of a variable, in characters.
+const maxVariableName = 80
+
+// reservedVariable is the variable that JSONata expressions read the state's
+// data from.
+const reservedVariable = "states"
+
+// scope holds the variables of a flow. Those of the flow around it can be read
+// in it, unless it is isolated, but not written.
+type scope struct {
+	outer    *scope
+	isolated bool
+	inner    []*scope
+	assigned map[string]bool
+	writes   []variableUse
+	reads    []variableUse
+}
+
+// variableUse is a place where a variable is written or read.
+type variableUse struct {
+	name   string
+	node   *jsontree.Node
+	member *jsontree.Member // of the object node, for a write
+	offset int              // in the text of the node, for a read
+}
+
+func newScope(outer *scope) *scope {
+	s := &scope{outer: outer, assigned: map[string]bool{}}
+	if outer != nil {
+		outer.inner = append(outer.inner, s)
+	}
+	return s
+}
+
+// define keeps a variable that a member of Assign sets.
+func (p *parser) define(n *jsontree.Node, m jsontree.Member, name string) {
+	switch {
+	case name == reservedVariable:
+		p.add(n.MemberProblem(m, "the name \"states\" is reserved: \"$states\" holds the state's input and result"))
+		return
+	case !isVariableName(name):
+		p.add(n.MemberProblem(m, "%q is no name of a variable: it has to start with a letter or \"_\" and go on with letters, digits and \"_\", "+
+			"at most %d characters", name, maxVariableName))
+		return
+	}
+	p.scope.assigned[name] = true
+	p.scope.writes = append(p.scope.writes, variableUse{name: name, node: n, member: &m})
+}
+
+func isVariableName(name string) bool {
+	if name == "" || utf8.RuneCountInString(name) > maxVariableName {
+		return false
+	}
+	for i, r := range name {
+		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r) && !unicode.IsMark(r)) {
+			return false
+		}
+	}
+	return true
+}
+
+// use keeps a variable that the value reads; an empty name is none.
+func (p *parser) use(n *jsontree.Node, name string) {
+	if name != "" {
+		p.scope.reads = append(p.scope.reads, variableUse{name: name, node: n})
+	}
+}
+
+// useIn keeps a variable that an expression reads at an offset of the text.
+func (p *parser) useIn(n *jsontree.Node, r jsonata.Reference, offset int) {
+	if r.Name != reservedVariable {
+		p.scope.reads = append(p.scope.reads, variableUse{name: r.Name, node: n, offset: offset})
+	}
+}
+
+// checkVariables reports variables that nothing assigns, and those that an
+// inner flow assigns though they are the outer one's. AWS takes a definition
+// that reads an unknown variable, and fails when it gets there.
+func (p *parser) checkVariables(s *scope) {
+	visible := map[string]bool{}
+	for at := s; at != nil; at = at.outer {
+		maps.Copy(visible, at.assigned)
+		if at.isolated {
+			break
+		}
+	}
+	names := slices.Sorted(maps.Keys(visible))
+	for _, r := range s.reads {
+		if visible[r.name] {
+			continue
+		}
+		problem := p.within(r.node, r.offset, "no state here or around assigns the variable %q", "$"+r.name)
+		p.warn(problem.Suggest(r.name, names...))
+	}
+	for _, w := range s.writes {
+		if s.outer != nil && !s.isolated && s.outer.sees(w.name) {
+			p.add(w.node.MemberProblem(*w.member, "the variable %q belongs to the flow around this one, which can only be read here; use another name", w.name))
+		}
+	}
+	for _, inner := range s.inner {
+		p.checkVariables(inner)
+	}
+}
+
+// sees tells whether a variable is assigned in the scope or around it.
+func (s *scope) sees(name string) bool {
+	for at := s; at != nil; at = at.outer {
+		if at.assigned[name] {
+			return true
+		}
+		if at.isolated {
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,150 @@
+package sim_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+const (
+	sendMessage = "arn:aws:states:::sqs:sendMessage.waitForTaskToken"
+	startJobRun = "arn:aws:states:::glue:startJobRun.sync"
+	activity    = "arn:aws:states:us-east-1:123456789012:activity:work"
+)
+
+func jsonNumber(t *testing.T, value any) json.Number {
+	t.Helper()
+	number, ok := value.(json.Number)
+	require.True(t, ok, "%v", value)
+	return number
+}
+
+func TestTasksThatEndLater(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, resource, fields string
+		reply                  sim.Reply
+		err                    error
+		elapsed                time.Duration
+		events                 []string // of the Task
+		failed                 string
+	}{
+		{
+			"token comes back", sendMessage, `, "Parameters": {"t.$": "$$.Task.Token"}`,
+			sim.Reply{Submitted: map[string]any{"MessageId": "m"}, Output: "done", Latency: time.Minute},
+			nil, time.Minute,
+			[]string{"TaskScheduled", "TaskStarted", "TaskSubmitted", "TaskSucceeded"},
+			"",
+		},
+		{
+			"token comes back with a failure that has no name", sendMessage, `, "Parameters": {"t.$": "$$.Task.Token"}`,
+			sim.Reply{},
+			&sim.TaskError{Submitted: "m", Latency: time.Minute}, time.Minute,
+			[]string{"TaskScheduled", "TaskStarted", "TaskSubmitted", "TaskFailed"},
+			"",
+		},
+		{
+			"request refused", sendMessage, `, "Parameters": {"t.$": "$$.Task.Token"}`,
+			sim.Reply{},
+			&sim.TaskError{Name: "SQS.AmazonSQSException"}, 0,
+			[]string{"TaskScheduled", "TaskStarted", "TaskFailed"},
+			"SQS.AmazonSQSException",
+		},
+		{
+			"token never comes back", sendMessage, `, "TimeoutSeconds": 60, "Parameters": {"t.$": "$$.Task.Token"}`,
+			sim.Reply{Submitted: 1, Never: true},
+			nil, time.Minute,
+			[]string{"TaskScheduled", "TaskStarted", "TaskSubmitted", "TaskTimedOut"},
+			"States.Timeout",
+		},
+		{
+			"heartbeat stops", sendMessage, `, "TimeoutSeconds": 60, "HeartbeatSeconds": 5, "Parameters": {"t.$": "$$.Task.Token"}`,
+			sim.Reply{Submitted: 1, Output: 1, Latency: 30 * time.Second},
+			nil, 5 * time.Second,
+			[]string{"TaskScheduled", "TaskStarted", "TaskSubmitted", "TaskTimedOut"},
+			"States.Timeout",
+		},
+		{
+			"heartbeat goes on", sendMessage, `, "TimeoutSeconds": 60, "HeartbeatSeconds": 5, "Parameters": {"t.$": "$$.Task.Token"}`,
+			sim.Reply{Submitted: 1, Output: 1, Latency: 30 * time.Second, HeartbeatEvery: 4 * time.Second},
+			nil, 30 * time.Second,
+			[]string{"TaskScheduled", "TaskStarted", "TaskSubmitted", "TaskSucceeded"},
+			"",
+		},
+		{
+			"answer at the very end", sendMessage, `, "TimeoutSeconds": 60, "Parameters": {"t.$": "$$.Task.Token"}`,
+			sim.Reply{Submitted: 1, Latency: time.Minute},
+			nil, time.Minute,
+			[]string{"TaskScheduled", "TaskStarted", "TaskSubmitted", "TaskSucceeded"},
+			"",
+		},
+		{
+			"job runs to its end", startJobRun, `, "Parameters": {}`,
+			sim.Reply{Submitted: map[string]any{"JobRunId": "r"}, Output: 1, Latency: time.Hour},
+			nil, time.Hour,
+			[]string{"TaskScheduled", "TaskStarted", "TaskSubmitted", "TaskSucceeded"},
+			"",
+		},
+		{
+			"activity", activity, ``,
+			sim.Reply{Output: 1, Latency: time.Hour},
+			nil, time.Hour,
+			[]string{"ActivityScheduled", "ActivityStarted", "ActivitySucceeded"},
+			"",
+		},
+		{
+			"activity without a heartbeat", activity, `, "HeartbeatSeconds": 7`,
+			sim.Reply{Output: 1, Latency: time.Hour},
+			nil, 7 * time.Second,
+			[]string{"ActivityScheduled", "ActivityStarted", "ActivityTimedOut"},
+			"States.Timeout",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := parse(t, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "`+tt.resource+`", "End": true`+tt.fields+`}}}`)
+			h := func(_ context.Context, call sim.Call) (sim.Reply, error) {
+				if arguments, ok := call.Arguments.(map[string]any); ok && tt.resource == sendMessage {
+					require.Equal(t, call.TaskToken, arguments["t"])
+				}
+				require.Equal(t, tt.resource != startJobRun, call.TaskToken != "")
+				return tt.reply, tt.err
+			}
+			r, err := sim.Run(t.Context(), m, nil, sim.Options{Handlers: map[string]sim.Handler{tt.resource: h}})
+			require.NoError(t, err)
+			require.Equal(t, tt.elapsed, r.Elapsed())
+			require.Equal(t, tt.failed, r.Error)
+			require.Equal(t, tt.events, types(r)[2:2+len(tt.events)])
+		})
+	}
+}
+
+// A Catch of States.HeartbeatTimeout takes a missed heartbeat, though AWS
+// writes States.Timeout.
+func TestHeartbeatTimeoutIsCaught(t *testing.T) {
+	t.Parallel()
+	m := parse(t, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "`+activity+`", "HeartbeatSeconds": 5, "End": true,
+		"Catch": [{"ErrorEquals": ["States.HeartbeatTimeout"], "Next": "Z"}]}, "Z": {"Type": "Succeed"}}}`)
+	h := func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{Never: true}, nil }
+	r, err := sim.Run(t.Context(), m, nil, sim.Options{Handlers: map[string]sim.Handler{activity: h}})
+	require.NoError(t, err)
+	require.Equal(t, sim.StatusSucceeded, r.Status)
+}
+
+// A handler by the name of the state wins over that of its resource.
+func TestStateHandlers(t *testing.T) {
+	t.Parallel()
+	m := parse(t, `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "`+describe+`", "ResultPath": "$.a", "Next": "B"},
+		"B": {"Type": "Task", "Resource": "`+describe+`", "ResultPath": "$.b", "End": true}}}`)
+	r, err := sim.Run(t.Context(), m, nil, sim.Options{
+		Handlers: map[string]sim.Handler{describe: returns(`"by resource"`)}, StateHandlers: map[string]sim.Handler{"B": returns(`"by state"`)},
+	})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"a":"by resource","b":"by state"}`, string(r.Output))
+}

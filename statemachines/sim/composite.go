@@ -1,0 +1,256 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// composite is the inside of a Parallel or Map: its branches or iterations.
+type composite struct {
+	owner       *strand
+	iterates    bool // an inline Map
+	concurrency int
+	branches    []*branch
+	next        int // branch to start
+	running     int
+	failures    int
+	ended       bool
+	// last is the last event of the branch that ended last.
+	last int64
+	// tolerates tells whether so many failed branches are no failure of the
+	// whole; nil: one is too many.
+	tolerates func(failures int) bool
+	mapRun    *mapRun // of a distributed Map
+}
+
+// branch is a branch of a Parallel, or an iteration, or a child execution, of a
+// Map.
+type branch struct {
+	index  int
+	flow   *asl.Flow
+	input  func() (*Payload, *failure)
+	strand *strand // nil until it is started
+	output *Payload
+	done   bool
+}
+
+func (s *strand) parallel() *failure {
+	d := data{}
+	var f *failure
+	if d.input, f = s.effectiveInput(); f != nil {
+		return f
+	}
+	field, template := "Parameters", s.state.Parameters
+	if s.jsonata() {
+		field, template = "Arguments", s.state.Arguments
+	}
+	input, f := s.applied(field, template, d, d.input)
+	if f != nil {
+		return f
+	}
+	c := &composite{owner: s, concurrency: len(s.state.Parallel.Branches)}
+	for i, flow := range s.state.Parallel.Branches {
+		c.branches = append(c.branches, &branch{index: i, flow: flow, input: func() (*Payload, *failure) { return input, nil }})
+	}
+	s.record(ParallelStateStarted, Details{})
+	return c.begin()
+}
+
+// begin starts the branches that may run.
+func (c *composite) begin() *failure {
+	c.owner.inner = c
+	c.last = c.owner.last
+	for c.running < c.concurrency && c.next < len(c.branches) && c.owner.alive() {
+		if f := c.startNext(c.owner.last); f != nil {
+			return c.stop(f)
+		}
+	}
+	if c.running == 0 && c.owner.alive() {
+		return c.complete()
+	}
+	return nil
+}
+
+// startNext starts the next branch that is not done yet, after the event.
+func (c *composite) startNext(previous int64) *failure {
+	for c.next < len(c.branches) {
+		b := c.branches[c.next]
+		c.next++
+		if b.done {
+			continue
+		}
+		return c.start(b, previous)
+	}
+	return nil
+}
+
+// start starts a branch, or goes on with it where a redrive finds it.
+func (c *composite) start(b *branch, previous int64) *failure {
+	if b.strand != nil {
+		c.running++
+		c.resume(b, previous)
+		return nil
+	}
+	input, f := b.input()
+	if f != nil {
+		return f
+	}
+	c.running++
+	if c.mapRun != nil {
+		c.mapRun.start(c, b, input)
+		return nil
+	}
+	b.strand = newStrand(c.owner.x, b.flow, newVariables(c.owner.variables))
+	b.strand.iterations = append(slices.Clone(c.owner.iterations), b.index)
+	c.follow(b, previous)
+	b.strand.goTo(b.flow.StartAt, input)
+	return nil
+}
+
+// resume goes on with a branch in a redrive.
+func (c *composite) resume(b *branch, previous int64) {
+	if c.mapRun != nil {
+		c.mapRun.resume(b)
+		return
+	}
+	c.follow(b, previous)
+	b.strand.resume()
+}
+
+func (c *composite) iteration(b *branch) Details {
+	return Details{Name: c.owner.state.Name, Index: &b.index}
+}
+
+// follow tells the composite how the strand of a branch ends, which goes on
+// after the event.
+func (c *composite) follow(b *branch, previous int64) {
+	s := b.strand
+	s.last = previous
+	if c.iterates {
+		s.record(MapIterationStarted, c.iteration(b))
+	}
+	s.finished = func(output *Payload) {
+		if c.iterates {
+			s.x.record(MapIterationSucceeded, s.last, c.iteration(b))
+		}
+		c.branchDone(b, output, s.last)
+	}
+	s.failed = func(f *failure) {
+		switch {
+		case c.iterates:
+			s.x.record(MapIterationFailed, s.last, c.iteration(b))
+		case s.state.Type == asl.TypeTask:
+			s.x.record(EventType(s.state.Type+stateAborted), s.last, Details{})
+		}
+		c.branchFailed(f, s.last)
+	}
+}
+
+// branchDone goes on after a branch that succeeded; last is its last event.
+func (c *composite) branchDone(b *branch, output *Payload, last int64) {
+	b.done, b.output = true, output
+	c.proceed(last)
+}
+
+// branchFailed goes on after a branch that failed.
+func (c *composite) branchFailed(f *failure, last int64) {
+	c.failures++
+	if c.tolerates != nil && c.tolerates(c.failures) {
+		c.proceed(last)
+		return
+	}
+	f.inner = true
+	c.last = last
+	c.owner.broke(c.stop(f))
+}
+
+// proceed starts the next branch, or ends the whole after the last.
+func (c *composite) proceed(last int64) {
+	c.running--
+	c.last = last
+	if c.ended || !c.owner.alive() {
+		return
+	}
+	if f := c.startNext(last); f != nil {
+		c.owner.broke(c.stop(f))
+		return
+	}
+	if c.running == 0 {
+		c.owner.broke(c.complete())
+	}
+}
+
+// stop aborts the branches that run, because of a failure that it returns.
+func (c *composite) stop(f *failure) *failure {
+	c.ended = true
+	c.owner.last = c.last
+	for _, b := range c.branches {
+		if b.strand == nil || b.done || b.strand.over || b.strand.dead {
+			continue
+		}
+		c.abort(b)
+	}
+	if c.mapRun != nil {
+		c.mapRun.abort()
+		c.owner.record(MapRunFailed, Details{Error: f.name, Cause: f.cause})
+	}
+	return f
+}
+
+// abort stops a branch and writes down where it was.
+func (c *composite) abort(b *branch) {
+	s := b.strand
+	if s.inner != nil && !s.inner.ended {
+		for _, inner := range s.inner.branches {
+			if inner.strand != nil && !inner.done && !inner.strand.over {
+				s.inner.abort(inner)
+			}
+		}
+	}
+	s.kill()
+	if s.inside {
+		s.record(EventType(s.state.Type+stateAborted), Details{})
+	}
+	if c.iterates {
+		s.x.record(MapIterationAborted, s.last, c.iteration(b))
+	}
+}
+
+// kill stops all branches without a trace.
+func (c *composite) kill() {
+	c.ended = true
+	for _, b := range c.branches {
+		if b.strand != nil {
+			b.strand.kill()
+		}
+	}
+	if c.mapRun != nil {
+		c.mapRun.abort()
+	}
+}
+
+// complete ends the whole with the outputs of its branches.
+func (c *composite) complete() *failure {
+	c.ended = true
+	s := c.owner
+	s.last = c.last
+	outputs := make([]any, 0, len(c.branches))
+	for _, b := range c.branches {
+		if b.done {
+			outputs = append(outputs, b.output.Value())
+		}
+	}
+	if c.mapRun != nil {
+		s.record(MapRunSucceeded, Details{})
+	}
+	succeeded := ParallelStateSucceeded
+	if s.state.Type == asl.TypeMap {
+		succeeded = MapStateSucceeded
+	}
+	s.x.record(succeeded, s.last, Details{})
+	if !s.alive() {
+		return nil
+	}
+	return s.returned(newPayload(outputs))
+}

@@ -1,0 +1,269 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// The iterations that run at the same time if MaxConcurrency is 0, from the
+// developer guide.
+const (
+	inlineConcurrency      = 40
+	distributedConcurrency = 10_000
+)
+
+// mapping is what a Map does.
+func (s *strand) mapping() *failure {
+	m := s.state.Map
+	input, f := s.effectiveInput()
+	if f != nil {
+		return f
+	}
+	d := data{input: input}
+	items, f := s.items(d)
+	if f != nil {
+		return f
+	}
+	c := &composite{owner: s, iterates: !m.Distributed}
+	if f := s.concurrency(c, d); f != nil {
+		return f
+	}
+	length := len(items)
+	s.record(MapStateStarted, Details{Length: &length})
+	if !s.alive() {
+		return nil
+	}
+	if f := s.tolerance(c, d, length); f != nil {
+		return f
+	}
+	if !m.Distributed {
+		for i, item := range items {
+			c.branches = append(c.branches, &branch{index: i, flow: m.Processor, input: func() (*Payload, *failure) { return s.itemInput(i, item, d) }})
+		}
+		return c.begin()
+	}
+	batches, f := s.batches(items, d)
+	if f != nil {
+		return f
+	}
+	for i, batch := range batches {
+		c.branches = append(c.branches, &branch{index: i, flow: m.Processor, input: batch})
+	}
+	c.mapRun = s.newMapRun(len(batches))
+	s.record(MapRunStarted, Details{MapRunArn: c.mapRun.arn})
+	return c.begin()
+}
+
+// items is what the Map goes through.
+func (s *strand) items(d data) ([]any, *failure) {
+	m := s.state.Map
+	if m.ItemReader != nil {
+		return s.readItems(d)
+	}
+	if !s.jsonata() {
+		value, f := s.field("ItemsPath", m.ItemsPath, d.input)
+		if f != nil {
+			return nil, f
+		}
+		items, ok := value.([]any)
+		if !ok {
+			return nil, s.runtimeFailure("Reference path \"%s\" must point to array.", m.ItemsPath)
+		}
+		return items, nil
+	}
+	if m.Items == nil {
+		items, ok := d.input.Value().([]any)
+		if !ok {
+			return nil, s.evaluationFailure("", "Map state input must be an array but was: %s", d.input.JSON())
+		}
+		return items, nil
+	}
+	value, f := s.filled(m.Items, "Items", "Items", d)
+	if f != nil {
+		return nil, f
+	}
+	items, ok := value.([]any)
+	if !ok {
+		return nil, s.unexpected(&asl.Scalar{Field: "Items", Expression: m.Items.Expression}, "array", value)
+	}
+	return items, nil
+}
+
+// concurrency sets how many branches run at the same time.
+func (s *strand) concurrency(c *composite, d data) *failure {
+	limit, f := s.whole(s.state.Map.MaxConcurrency, d)
+	if f != nil {
+		return f
+	}
+	most := inlineConcurrency
+	if s.state.Map.Distributed {
+		most = distributedConcurrency
+	}
+	if c.concurrency = int(limit); limit == 0 || limit > int64(most) {
+		c.concurrency = most
+	}
+	return nil
+}
+
+// tolerance sets how many of the items may fail.
+func (s *strand) tolerance(c *composite, d data, items int) *failure {
+	m := s.state.Map
+	count, f := s.whole(m.ToleratedFailureCount, d)
+	if f != nil {
+		return f
+	}
+	share, f := s.percentage(m.ToleratedFailurePercentage, d)
+	if f != nil {
+		return f
+	}
+	if m.Distributed && (m.ToleratedFailureCount != nil || m.ToleratedFailurePercentage != nil) {
+		c.tolerates = func(failures int) bool {
+			const whole = 100
+			return int64(failures) <= count || float64(failures)*whole <= share*float64(items)
+		}
+	}
+	return nil
+}
+
+// percentage evaluates a number from 0 to 100; nil is 0.
+func (s *strand) percentage(c *asl.Scalar, d data) (float64, *failure) {
+	if c == nil {
+		return 0, nil
+	}
+	value, f := s.scalar(c, d)
+	if f != nil {
+		return 0, f
+	}
+	if literal, ok := value.(float64); ok {
+		return literal, nil
+	}
+	const most = 100
+	number, err := strconv.ParseFloat(shown(value), 64)
+	_, isNumber := value.(json.Number)
+	switch {
+	case c.Expression != nil && !isNumber:
+		return 0, s.unexpected(c, "number", value)
+	case c.Expression != nil && (number < 0 || number > most):
+		return 0, s.evaluationFailure(c.Field, "ToleratedFailurePercentage must be between 0 and 100.")
+	case err != nil:
+		return 0, s.runtimeFailure("The %s field refers to value \"%s\" which is not a valid float: %s", c.Field, shown(value), source(c))
+	case number < 0 || number > most:
+		return 0, s.runtimeFailure("ToleratedFailurePercentage must be between 0 and 100.")
+	default:
+		return number, nil
+	}
+}
+
+// itemInput is the input of the iteration for an item.
+func (s *strand) itemInput(i int, item any, d data) (*Payload, *failure) {
+	t := s.state.Map.ItemSelector
+	if t == nil {
+		return newPayload(item), nil
+	}
+	s.item = map[string]any{"Index": json.Number(strconv.Itoa(i)), "Value": item}
+	defer func() { s.item = nil }()
+	return s.applied("ItemSelector", t, d, nil)
+}
+
+// batches are the inputs of the child executions of a distributed Map.
+func (s *strand) batches(items []any, d data) ([]func() (*Payload, *failure), *failure) {
+	var inputs []func() (*Payload, *failure)
+	batcher := s.state.Map.ItemBatcher
+	if batcher == nil {
+		for i, item := range items {
+			inputs = append(inputs, func() (*Payload, *failure) { return s.itemInput(i, item, d) })
+		}
+		return inputs, nil
+	}
+	most, f := s.whole(batcher.MaxItemsPerBatch, d)
+	if f != nil {
+		return nil, f
+	}
+	bytes, f := s.whole(batcher.MaxInputBytesPerBatch, d)
+	if f != nil {
+		return nil, f
+	}
+	common, f := s.applied("BatchInput", batcher.BatchInput, d, nil)
+	if f != nil {
+		return nil, f
+	}
+	batch := map[string]any{}
+	if common != nil {
+		batch["BatchInput"] = common.Value()
+	}
+	empty := jsonSize(batch) + len(`"Items":[],`)
+	var in []any
+	size := empty
+	flush := func() {
+		full := map[string]any{"Items": in}
+		if common != nil {
+			full["BatchInput"] = common.Value()
+		}
+		inputs = append(inputs, func() (*Payload, *failure) { return newPayload(full), nil })
+		in, size = nil, empty
+	}
+	for i, item := range items {
+		input, f := s.itemInput(i, item, d)
+		if f != nil {
+			return nil, f
+		}
+		grown := size + input.bytes() + len(",")
+		if len(in) > 0 && (most > 0 && int64(len(in)) == most || bytes > 0 && int64(grown) > bytes) {
+			flush()
+			grown = size + input.bytes()
+		}
+		in, size = append(in, input.Value()), grown
+	}
+	if len(in) > 0 {
+		flush()
+	}
+	return inputs, nil
+}
+
+// readItems calls the handler that stands for the reader of the items. Its
+// output is what the file holds, as JSON: an array.
+func (s *strand) readItems(d data) ([]any, *failure) {
+	reader := s.state.Map.ItemReader
+	field := "Parameters"
+	if s.jsonata() {
+		field = "Arguments"
+	}
+	arguments, f := s.applied(field, reader.Parameters, d, emptyObject())
+	if f != nil {
+		return nil, f
+	}
+	handler := s.x.run.options.handler(s.state.Name, reader.Resource)
+	reply, err := handler(s.x.run.ctx, Call{
+		Resource: reader.Resource, State: s.state.Name, Arguments: arguments.Value(), Context: s.context(), Iterations: s.iterations,
+	})
+	if err != nil {
+		return nil, s.readerFailure(err)
+	}
+	value, err := normalize(reply.Output)
+	items, ok := value.([]any)
+	if err != nil || !ok {
+		s.x.run.fail(fmt.Errorf("state %q: handler of the item reader %q: output is no array of items", s.state.Name, reader.Resource))
+		return nil, &failure{name: errorItemReader}
+	}
+	limit, f := s.whole(reader.Config.MaxItems, d)
+	if f != nil {
+		return nil, f
+	}
+	if limit > 0 && int64(len(items)) > limit {
+		items = items[:limit]
+	}
+	return items, nil
+}
+
+func (s *strand) readerFailure(err error) *failure {
+	if failed, ok := err.(*TaskError); ok { //nolint:errorlint // see Handler
+		return &failure{name: errorItemReader, cause: failed.Name + ": " + failed.Cause}
+	}
+	if s.x.run.caller.Err() == nil {
+		s.x.run.fail(fmt.Errorf("state %q: handler of the item reader: %w", s.state.Name, err))
+	}
+	return &failure{name: errorItemReader}
+}

@@ -1,0 +1,173 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The defaults of Options.
+const (
+	DefaultRegion       = "us-east-1"
+	DefaultAccount      = "123456789012"
+	DefaultStateMachine = "StateMachine"
+	DefaultExecution    = "execution-1"
+)
+
+// DefaultStart is where the virtual clock of a run without a Clock starts.
+var DefaultStart = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// Call is one call of a Task, or of the reader of a Map's items.
+type Call struct {
+	Resource   string         // as written in the definition
+	State      string         // name of the state
+	Arguments  any            // the Task's effective input; numbers are json.Number; not to be changed
+	Context    map[string]any // the context object of this state, which "$$" names; not to be changed
+	RetryCount int            // 0 for the first call
+	// TaskToken is what the answer of a ".waitForTaskToken" Task is sent with;
+	// empty for any other.
+	TaskToken string
+	// Credentials are those of the definition, evaluated; nil if it has none.
+	Credentials any
+	// Iterations holds the index in each Map and the number of the branch in
+	// each Parallel around the state, the outermost first.
+	Iterations []int
+}
+
+// Reply is the result of a call.
+type Reply struct {
+	// Output is what the Task returns: any value that encoding/json takes. It
+	// belongs to the run from then on.
+	Output any
+	// Latency is how long the call took on a virtual clock. A real clock
+	// ignores it.
+	Latency time.Duration
+	// Submitted is what the service answered to the request of a ".sync" or
+	// ".waitForTaskToken" Task; Output and Latency are then about the end of the
+	// job, or what came back with the token.
+	Submitted any
+	// Never is set if the Task never answers: only its timeout, its heartbeat
+	// or the end of the run ends it.
+	Never bool
+	// HeartbeatEvery is the interval of the heartbeats on a virtual clock; 0 if
+	// there are none.
+	HeartbeatEvery time.Duration
+}
+
+// Handler does the work of a Task. An error that is a *TaskError is the Task's
+// failure with that error name and cause; any other error ends Run with a Go
+// error: a broken test set-up, not a failed execution.
+//
+// On a virtual clock a handler runs on the goroutine of Run, one at a time. It
+// may block in real time, but not wait for a timer of the clock. On a real
+// clock it runs on a goroutine of its own; ctx ends at the Task's timeout and
+// at the end of the run, which waits for the handler to return.
+type Handler func(ctx context.Context, call Call) (Reply, error)
+
+// TaskError is the failure of a Task. A Name of States.Timeout is a Task that
+// timed out. A Name may be empty only if a token came back with no error.
+type TaskError struct {
+	Name, Cause string
+	Latency     time.Duration // as in Reply
+	Submitted   any           // as in Reply; nil if the request itself failed
+}
+
+func (e *TaskError) Error() string { return e.Name + ": " + e.Cause }
+
+// Options are the circumstances of a run. The zero value is good for a
+// definition without Tasks.
+type Options struct {
+	Clock         *Clock             // nil: a virtual clock at DefaultStart
+	Handlers      map[string]Handler // by resource ARN as written in the definition
+	StateHandlers map[string]Handler // by name of the state; they win over Handlers
+	Execution     string             // name; default DefaultExecution
+	StateMachine  string             // name; default DefaultStateMachine
+	Region        string             // default DefaultRegion
+	Account       string             // default DefaultAccount
+	Role          string             // ARN of the execution's role; default: one named after the state machine
+	Express       bool               // run as an Express workflow: no limit of events, five minutes at most
+	Seed          uint64             // of the jitter of retries and all else that is random
+	StartTime     time.Time          // what the context object says of the start, for a run that goes on with another; zero: the clock's time
+	MaxEvents     int                // of the history of an execution; 0: AWS's limit, the constant MaxEvents; negative: none
+	OnEvent       func(Event)        // is called for every event of the history, on the goroutine of Run, in order
+}
+
+// ExecutionARN returns the ARN of the execution that Run makes with the
+// options. That of an Express workflow has one part more, which is made up.
+func ExecutionARN(o Options) string {
+	o.fill()
+	if o.Express {
+		return arn(o, "express") + o.StateMachine + ":" + o.Execution + ":" + uuidOf(o.StateMachine, o.Execution)
+	}
+	return arn(o, "execution") + o.StateMachine + ":" + o.Execution
+}
+
+func arn(o Options, kind string) string {
+	return "arn:aws:states:" + o.Region + ":" + o.Account + ":" + kind + ":"
+}
+
+// complete fills in the defaults and checks the names.
+func (o *Options) complete() error {
+	o.fill()
+	for _, option := range []struct{ name, value string }{
+		{"Execution", o.Execution}, {"StateMachine", o.StateMachine}, {"Region", o.Region}, {"Account", o.Account},
+	} {
+		if utf8.RuneCountInString(option.value) > maxName || strings.ContainsFunc(option.value, notInName) {
+			return fmt.Errorf("option %s: %q is no name: AWS allows at most %d characters, without white space, control characters and any of %s",
+				option.name, option.value, maxName, forbiddenInName)
+		}
+	}
+	if o.Clock == nil {
+		o.Clock = NewVirtualClock(DefaultStart)
+	}
+	switch {
+	case o.MaxEvents < 0, o.Express && o.MaxEvents == 0:
+		o.MaxEvents = unlimitedEvents
+	case o.MaxEvents == 0:
+		o.MaxEvents = MaxEvents
+	}
+	return nil
+}
+
+const unlimitedEvents = 1 << 40
+
+// Names of executions and state machines, by the API reference of
+// StartExecution.
+const (
+	maxName         = 80
+	forbiddenInName = "<>{}[]?*\"#%\\^|~`$&,;:/"
+)
+
+func notInName(r rune) bool {
+	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(forbiddenInName, r)
+}
+
+func (o *Options) fill() {
+	for _, option := range []struct {
+		value *string
+		other string
+	}{
+		{&o.Execution, DefaultExecution},
+		{&o.StateMachine, DefaultStateMachine},
+		{&o.Region, DefaultRegion},
+		{&o.Account, DefaultAccount},
+	} {
+		if *option.value == "" {
+			*option.value = option.other
+		}
+	}
+	if o.Role == "" {
+		o.Role = "arn:aws:iam::" + o.Account + ":role/" + o.StateMachine
+	}
+}
+
+// handler is what runs a Task, or nil.
+func (o *Options) handler(state, resource string) Handler {
+	if h := o.StateHandlers[state]; h != nil {
+		return h
+	}
+	return o.Handlers[resource]
+}

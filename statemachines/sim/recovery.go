@@ -1,0 +1,132 @@
+package sim
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// longestDelay bounds a retry delay that has no MaxDelaySeconds, in seconds:
+// an execution lives for a year at most.
+const longestDelay = 366 * 24 * 60 * 60
+
+// handled retries or catches the failure of a Task, Parallel or Map, or
+// returns it.
+func (s *strand) handled(f *failure) *failure {
+	i := slices.IndexFunc(s.state.Retry, func(r asl.Retrier) bool { return matchesError(r.ErrorEquals, f) })
+	if i >= 0 && s.retry(i) {
+		return nil
+	}
+	// AWS ends an execution at once where the state itself breaks a rule.
+	if f.name != errorRuntime || f.inner {
+		switch s.state.Type {
+		case asl.TypeMap:
+			s.record(MapStateFailed, Details{})
+		case asl.TypeParallel:
+			s.record(ParallelStateFailed, Details{})
+		default:
+		}
+	}
+	for i, c := range s.state.Catch {
+		if matchesError(c.ErrorEquals, f) {
+			return s.caught(i, f)
+		}
+	}
+	return f
+}
+
+// retry schedules the next attempt after a failure that the retrier matches,
+// unless it has none left. Each retrier counts its own.
+func (s *strand) retry(i int) bool {
+	r := s.state.Retry[i]
+	if s.retries == nil {
+		s.retries = make([]int64, len(s.state.Retry))
+	}
+	if s.retries[i] >= r.MaxAttempts {
+		return false
+	}
+	delay := s.retryDelay(r, s.retries[i])
+	s.retries[i]++
+	s.after(delay, func() {
+		s.retryCount++
+		s.x.bill()
+		s.inner = nil
+		s.work()
+	})
+	return true
+}
+
+// retryDelay is the delay before retry n, counted from 0: the interval, grown
+// by the backoff rate n times, capped, then spread.
+func (s *strand) retryDelay(r asl.Retrier, n int64) time.Duration {
+	seconds := float64(r.IntervalSeconds) * math.Pow(r.BackoffRate, float64(n))
+	if r.MaxDelaySeconds > 0 {
+		seconds = min(seconds, float64(r.MaxDelaySeconds))
+	}
+	seconds = min(seconds, max(longestDelay, float64(r.IntervalSeconds)))
+	if r.JitterStrategy == asl.JitterFull {
+		seconds *= s.x.run.random.Float64()
+	}
+	return time.Duration(seconds * float64(time.Second))
+}
+
+// caught leaves a state for the state of a catcher, with the error output.
+func (s *strand) caught(i int, f *failure) *failure {
+	c := s.state.Catch[i]
+	e := exit{next: c.Next, kind: asl.TransitionCatch, rule: i}
+	errorOutput := newPayload(map[string]any{"Error": textOrNull(f.name), "Cause": textOrNull(f.cause)})
+	d := data{input: errorOutput}
+	if s.jsonata() {
+		d = data{input: s.input, errorOutput: errorOutput}
+	}
+	assigned, failed := s.assigned(c.Assign, d)
+	if failed != nil {
+		return s.uncaught(failed)
+	}
+	var output *Payload
+	if s.jsonata() {
+		output, failed = s.applied("Output", c.Output, d, errorOutput)
+	} else {
+		output, failed = s.placed(c.ResultPath, errorOutput)
+	}
+	if failed == nil {
+		failed = s.exit(output, assigned, e)
+	}
+	return s.uncaught(failed)
+}
+
+// uncaught is the failure of a catcher, which nothing catches.
+func (s *strand) uncaught(f *failure) *failure {
+	if f != nil && f.evaluation {
+		s.record(EvaluationFailed, Details{Error: f.name, Cause: f.cause, State: s.state.Name, Location: f.location})
+	}
+	return f
+}
+
+func textOrNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// matchesError tells whether ErrorEquals names the failure. States.Runtime is
+// out of reach of every name, even its own.
+func matchesError(names []string, f *failure) bool {
+	if f.name == errorRuntime {
+		return false
+	}
+	wildcards := f.name != errorDataLimitExceeded || f.fromTask
+	for _, name := range names {
+		switch {
+		case name == f.name,
+			name == errorHeartbeatTimeout && f.heartbeat,
+			name == asl.ErrorAll && wildcards,
+			name == asl.ErrorTaskFailed && wildcards && f.name != asl.ErrorTimeout:
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,71 @@
+package sim
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// usdPerTransition is the price of a state transition of a Standard workflow
+// in us-east-1.
+const usdPerTransition = 0.025 / 1000
+
+// Status is the status of an execution that has ended.
+type Status string
+
+// The statuses.
+const (
+	StatusSucceeded Status = "SUCCEEDED"
+	StatusFailed    Status = "FAILED"
+	StatusTimedOut  Status = "TIMED_OUT"
+	StatusAborted   Status = "ABORTED" // the context of Run ended
+)
+
+// Result is an execution that has ended.
+type Result struct {
+	ExecutionARN string
+	Status       Status
+	Output       json.RawMessage // of SUCCEEDED
+	Error, Cause string          // of FAILED; empty where AWS has none
+	Start, Stop  time.Time
+	// Transitions is what AWS bills for a Standard workflow: one for every
+	// state entered, one for every retry and one for every redrive, with those
+	// of the Standard child executions of distributed Maps.
+	Transitions int
+	Events      []Event
+	// Visits counts how often each state was entered, and Edges how often each
+	// transition was taken, with those in child executions. Names of states are
+	// unique in a state machine.
+	Visits map[string]int
+	Edges  map[Edge]int
+	// MapRuns are the runs of distributed Maps in the order of their start.
+	MapRuns []MapRun
+
+	root         *strand // where a redrive goes on
+	redriveCount int
+	context      map[string]any // the part of the context object that stays
+	random       *randomState
+}
+
+// Edge is a transition from one state to another; To is empty for the end of
+// the flow.
+type Edge struct {
+	From, To string
+	Kind     asl.TransitionKind
+	Rule     int // number of the choice rule or catcher, from 0
+}
+
+// MapRun is the run of a distributed Map.
+type MapRun struct {
+	ARN        string
+	State      string    // name of the Map
+	Executions []*Result // of the items or batches, in their order; nil for one that never started
+}
+
+// Elapsed returns how long the execution took on its clock.
+func (r *Result) Elapsed() time.Duration { return r.Stop.Sub(r.Start) }
+
+// CostUSD returns the price of the transitions as a Standard workflow in
+// us-east-1, $0.025 per 1,000. The free tier is not counted.
+func (r *Result) CostUSD() float64 { return float64(r.Transitions) * usdPerTransition }
