@@ -23,14 +23,14 @@ type parser struct {
 	text     []byte
 	problems diag.Problems
 	machine  *StateMachine
-	// language is that of the state being read.
+	// state is the one being read, and language its query language.
+	state    *State
 	language QueryLanguage
 	// references are the values that name a state, checked once all states of
 	// the flow are known.
 	references []*jsontree.Node
 	// names holds every state of the machine read so far.
 	names map[string]bool
-	// uses are the variables that are read, with their places.
 	scope *scope
 	// counted is the byte up to which line and column are counted, from 0.
 	counted, line, column int
@@ -138,7 +138,7 @@ func (p *parser) flow(o *object, f *Flow) {
 			p.add(n.MemberProblem(m, "there is another state %q; state names are unique in the whole state machine", m.Name))
 		}
 		p.names[m.Name] = true
-		s := p.state(m)
+		s := p.readState(m)
 		f.States = append(f.States, s)
 		f.index[s.Name] = s
 	}

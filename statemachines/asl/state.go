@@ -36,8 +36,8 @@ var types = []string{
 	string(TypeParallel), string(TypeMap),
 }
 
-func (p *parser) state(m jsontree.Member) *State {
-	s := &State{Name: m.Name, Position: p.position(m.Value.Pointer, m.Offset)}
+func (p *parser) readState(m jsontree.Member) *State {
+	s := &State{Name: m.Name, Position: p.position(m.Value.Pointer, m.Offset), variables: map[string]bool{}}
 	o := p.open(m.Value, "a state")
 	if o == nil {
 		return s
@@ -59,11 +59,11 @@ func (p *parser) state(m jsontree.Member) *State {
 		p.add(o.get("QueryLanguage").Problem("a state cannot be in JSONPath if the whole state machine is in JSONata; " +
 			"leave \"QueryLanguage\" out at the top and set it in the states that are in JSONata"))
 	}
-	outer := p.language
-	p.language = s.QueryLanguage
+	language, outer := p.language, p.state
+	p.language, p.state = s.QueryLanguage, s
 	p.fields(s, o)
 	o.close()
-	p.language = outer
+	p.language, p.state = language, outer
 	return s
 }
 

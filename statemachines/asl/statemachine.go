@@ -8,6 +8,9 @@
 package asl
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
@@ -119,7 +122,13 @@ type State struct {
 	Fail     *Fail
 	Parallel *Parallel
 	Map      *Map
+
+	variables map[string]bool
 }
+
+// Variables returns the variables that the state's own fields read, sorted;
+// not those of the states inside of it.
+func (s *State) Variables() []string { return slices.Sorted(maps.Keys(s.variables)) }
 
 // Task is the detail of a Task state.
 type Task struct {

@@ -74,14 +74,21 @@ func isVariableName(name string) bool {
 // use keeps a variable that the value reads; an empty name is none.
 func (p *parser) use(n *jsontree.Node, name string) {
 	if name != "" {
-		p.scope.reads = append(p.scope.reads, variableUse{name: name, node: n})
+		p.read(variableUse{name: name, node: n})
+	}
+}
+
+func (p *parser) read(u variableUse) {
+	p.scope.reads = append(p.scope.reads, u)
+	if p.state != nil {
+		p.state.variables[u.name] = true
 	}
 }
 
 // useIn keeps a variable that an expression reads at an offset of the text.
 func (p *parser) useIn(n *jsontree.Node, r jsonata.Reference, offset int) {
 	if r.Name != reservedVariable {
-		p.scope.reads = append(p.scope.reads, variableUse{name: r.Name, node: n, offset: offset})
+		p.read(variableUse{name: r.Name, node: n, offset: offset})
 	}
 }
 
