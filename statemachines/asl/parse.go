@@ -26,6 +26,8 @@ type parser struct {
 	// state is the one being read, and language its query language.
 	state    *State
 	language QueryLanguage
+	// extra is the member that $states has besides input and context.
+	extra string
 	// references are the values that name a state, checked once all states of
 	// the flow are known.
 	references []*jsontree.Node

@@ -284,6 +284,9 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(task(`"Retry": [{"ErrorEquals": ["States.ALL"], "BackoffRate": 1e400}]`)))
 	f.Add([]byte(choice(`{"Not": {"Variable": "$", "StringMatches": "*"}, "Next": "Z"}`)))
 	f.Add([]byte(machine(`{"Type": "Map"}`)))
+	f.Add([]byte(pathLoop))
+	f.Add([]byte(expressionLoop))
+	f.Add([]byte(`{"StartAt": "${A}", "States": {"A": {"Type": "Wait", "Seconds": "${B}", "Next": "${C}"}}}`))
 	f.Add([]byte(`{"StartAt": "\u00e4", "States": {"ä": {"Type": "Fail", "CausePath": "$['\u0061'"}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := asl.Parse(text)
@@ -293,18 +296,19 @@ func FuzzParse(f *testing.F) {
 			require.NotEmpty(t, problems)
 			return
 		}
-		require.NotNil(t, m.State(m.StartAt))
-		for _, s := range m.States {
+		require.True(t, m.State(m.StartAt) != nil || len(m.Placeholders) > 0)
+		printed := asl.Print(m)
+		again, err := asl.Parse(printed)
+		require.NoError(t, err)
+		require.Equal(t, string(printed), string(asl.Print(again)))
+		for s := range m.All {
 			details := 0
-			for _, set := range []bool{s.Task != nil, s.Wait != nil, s.Choice != nil, s.Pass != nil, s.Fail != nil, s.Type == asl.TypeSucceed} {
+			for _, set := range []bool{s.Task != nil, s.Wait != nil, s.Choice != nil, s.Pass != nil, s.Fail != nil, s.Parallel != nil, s.Map != nil, s.Type == asl.TypeSucceed} {
 				if set {
 					details++
 				}
 			}
 			require.Equal(t, 1, details)
-			if s.Next != "" {
-				require.NotNil(t, m.State(s.Next))
-			}
 		}
 	})
 }

@@ -11,8 +11,8 @@ import (
 
 // fieldOrder is the order in which Print writes fields; others follow in the
 // order of the definition.
-var fieldOrder = []string{
-	"Comment", "QueryLanguage", "Version", "Type", "Variable", "Mode", "ExecutionType", "Resource", "InputPath", "Parameters",
+var fieldOrder = slices.Concat([]string{"Comment", "QueryLanguage", "Version", "Type", "Variable"}, operatorNames, []string{
+	"Mode", "ExecutionType", "Resource", "InputPath", "Parameters",
 	"Arguments", "TimeoutSeconds", "TimeoutSecondsPath", "HeartbeatSeconds", "HeartbeatSecondsPath", "Credentials",
 	"Seconds", "SecondsPath", "Timestamp", "TimestampPath", "Error", "ErrorPath", "Cause", "CausePath",
 	"Items", "ItemsPath", "ItemReader", "ItemSelector", "ItemBatcher", "MaxConcurrency", "MaxConcurrencyPath",
@@ -21,7 +21,7 @@ var fieldOrder = []string{
 	"ErrorEquals", "IntervalSeconds", "MaxAttempts", "BackoffRate", "MaxDelaySeconds", "JitterStrategy",
 	"And", "Or", "Not", "Condition", "Choices", "Result", "ResultSelector", "ResultPath", "OutputPath", "Assign", "Output",
 	"Retry", "Catch", "Default", "Next", "End",
-}
+})
 
 // verbatim are the fields whose members keep the order of the definition.
 var verbatim = []string{

@@ -69,6 +69,8 @@ func (p *parser) retrier(o *object, last bool) Retrier {
 }
 
 func (p *parser) catcher(o *object, last bool) Catcher {
+	p.extra = "errorOutput"
+	defer func() { p.extra = "" }()
 	c := Catcher{
 		ErrorEquals: p.errorEquals(o, last),
 		Comment:     o.text("Comment"),

@@ -74,12 +74,19 @@ func (t Type) works() bool { return t == TypeTask || t == TypeParallel || t == T
 func (p *parser) fields(s *State, o *object) {
 	if p.language == JSONPath {
 		p.jsonPathFields(s, o)
-	} else {
-		p.jsonataFields(s, o)
+	} else if s.Type == TypeTask || s.Type == TypeParallel {
+		s.Arguments = o.template("Arguments")
+	}
+	if s.Type.works() {
+		p.extra = "result"
+	}
+	if p.language == JSONata && s.Type != TypeFail {
+		s.Output = o.template("Output")
 	}
 	if s.Type != TypeSucceed && s.Type != TypeFail {
 		s.Assign = o.assign()
 	}
+	p.extra = ""
 	if s.Type.works() {
 		p.recovery(s, o)
 	}
@@ -102,15 +109,6 @@ func (p *parser) jsonPathFields(s *State, o *object) {
 	}
 	if s.Type.works() || s.Type == TypePass {
 		s.ResultPath = o.selection("ResultPath", documentPath)
-	}
-}
-
-func (p *parser) jsonataFields(s *State, o *object) {
-	if s.Type == TypeTask || s.Type == TypeParallel {
-		s.Arguments = o.template("Arguments")
-	}
-	if s.Type != TypeFail {
-		s.Output = o.template("Output")
 	}
 }
 

@@ -82,6 +82,9 @@ func (p *parser) template(n *jsontree.Node) *Template {
 		if p.language == JSONata && isExpression(n) && !p.placeholder(n, true) {
 			return &Template{Kind: TemplateExpression, Expression: p.expression(n)}
 		}
+		if p.language == JSONata && strings.HasPrefix(n.Text, expressionStart) {
+			p.warn(n.Problem("the string starts with \"{%%\" but does not end with \"%%}\": it is no expression"))
+		}
 		p.placeholder(n, false)
 		return &Template{Literal: n.Text}
 	default:

@@ -3,6 +3,7 @@ package asl
 import (
 	"maps"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -89,6 +90,14 @@ func (p *parser) read(u variableUse) {
 func (p *parser) useIn(n *jsontree.Node, r jsonata.Reference, offset int) {
 	if r.Name != reservedVariable {
 		p.read(variableUse{name: r.Name, node: n, offset: offset})
+		return
+	}
+	there := []string{"input", "context"}
+	if p.extra != "" {
+		there = append(there, p.extra)
+	}
+	if len(r.Path) > 0 && !slices.Contains(there, r.Path[0]) {
+		p.warn(p.within(n, offset, "\"$states.%s\" has no value here; there are $states.%s", r.Path[0], strings.Join(there, ", $states.")))
 	}
 }
 
