@@ -41,6 +41,9 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	if code == 0 && *ratios {
 		code = printRatios()
+		if !printSim() {
+			code = 1
+		}
 	}
 	if code == 0 && *lambdas != "" {
 		code = printLambdas(*lambdas)

@@ -1,0 +1,98 @@
+package bench_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// A poll every 10 seconds for a day, in both query languages.
+const (
+	describeExport = "arn:aws:states:::aws-sdk:dynamodb:describeExport"
+	polls          = 24 * 60 * 60 / 10
+	maxPollCPU     = time.Second
+
+	jsonPathLoop = `{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 10, "Next": "Describe"},
+		"Describe": {"Type": "Task", "Resource": "` + describeExport + `", "Parameters": {"ExportArn.$": "$.ExportDescription.ExportArn"}, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.ExportDescription.ExportStatus", "StringEquals": "IN_PROGRESS", "Next": "Wait"}], "Default": "Done"},
+		"Done": {"Type": "Succeed"}}}`
+	jsonataLoop = `{"QueryLanguage": "JSONata", "StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": "{% 5 + 5 %}", "Next": "Describe"},
+		"Describe": {"Type": "Task", "Resource": "` + describeExport + `", "Arguments": {"ExportArn": "{% $states.input.ExportDescription.ExportArn %}"}, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Choices": [{"Condition": "{% $states.input.ExportDescription.ExportStatus = 'IN_PROGRESS' %}", "Next": "Wait"}], "Default": "Done"},
+		"Done": {"Type": "Succeed"}}}`
+)
+
+// pollForADay runs the loop, whose history is longer than AWS allows.
+func pollForADay(tb testing.TB, definition string) *sim.Result {
+	tb.Helper()
+	m, err := asl.Parse([]byte(definition))
+	require.NoError(tb, err)
+	status := func(status string) map[string]any {
+		return map[string]any{"ExportDescription": map[string]any{"ExportArn": "arn:export", "ExportStatus": status}}
+	}
+	running, done, n := status("IN_PROGRESS"), status("COMPLETED"), 0
+	h := func(context.Context, sim.Call) (sim.Reply, error) {
+		if n++; n == polls {
+			return sim.Reply{Output: done}, nil
+		}
+		return sim.Reply{Output: running}, nil
+	}
+	r, err := sim.Run(tb.Context(), m, []byte(`{"ExportDescription": {"ExportArn": "arn:export"}}`),
+		sim.Options{MaxEvents: -1, Handlers: map[string]sim.Handler{describeExport: h}})
+	require.NoError(tb, err)
+	return r
+}
+
+func TestPollForADay(t *testing.T) {
+	t.Parallel()
+	for _, definition := range []string{jsonPathLoop, jsonataLoop} {
+		r := pollForADay(t, definition)
+		require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
+		require.Equal(t, 24*time.Hour, r.Elapsed())
+		require.Equal(t, 3*polls+1, r.Transitions)
+	}
+}
+
+// printSim measures the simulation of a day, and tells whether it is within
+// its budget.
+func printSim() bool {
+	ok := true
+	for _, loop := range []struct{ name, definition string }{{"JSONPath", jsonPathLoop}, {"JSONata", jsonataLoop}} {
+		var r *sim.Result
+		cpu := time.Duration(0)
+		nanoseconds, _ := best(func(b *testing.B) {
+			before := cpuTime(b)
+			for b.Loop() {
+				r = pollForADay(b, loop.definition)
+			}
+			cpu = (cpuTime(b) - before) / time.Duration(b.N)
+		})
+		elapsed := time.Duration(nanoseconds)
+		verdict := "ok"
+		if cpu >= maxPollCPU {
+			verdict, ok = "OVER BUDGET", false
+		}
+		if loop.name == "JSONPath" {
+			fmt.Fprintf(os.Stdout, "ratio sim-vs-real: %.0f (virtual seconds per real second)\n", r.Elapsed().Seconds()/elapsed.Seconds())
+		}
+		fmt.Fprintf(os.Stdout, "sim %s: %.0f transitions/s; a day of polls every 10 s, %d transitions, %d events: %.3f s, %.3f s of CPU (budget below %g: %s)\n",
+			loop.name, float64(r.Transitions)/elapsed.Seconds(), r.Transitions, len(r.Events), elapsed.Seconds(), cpu.Seconds(), maxPollCPU.Seconds(), verdict)
+	}
+	return ok
+}
+
+// cpuTime is the time that the process has spent on the processors.
+func cpuTime(tb testing.TB) time.Duration {
+	tb.Helper()
+	var usage syscall.Rusage
+	require.NoError(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
