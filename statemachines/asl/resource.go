@@ -35,6 +35,17 @@ const (
 	activity  = "activity"
 )
 
+// ErrorPrefix returns what the names of the errors of an AWS SDK integration
+// start with: "DynamoDb" for "aws-sdk:dynamodb". It is empty for any other
+// resource and for a service that is not known.
+func (r Resource) ErrorPrefix() string {
+	service, ok := r.SDK()
+	if i, found := slices.BinarySearch(sdkServices, service); ok && found {
+		return sdkPrefixes[i]
+	}
+	return ""
+}
+
 // Sync tells whether the Task ends with the job that it starts.
 func (r Resource) Sync() bool { return strings.HasPrefix(r.Pattern, ".sync") }
 
@@ -188,58 +199,62 @@ func ExpressProblems(m *StateMachine) Problems {
 	return out
 }
 
-// sdkServices is every service of an AWS SDK integration by its name in the
-// ARN, sorted: the names of the AWS SDK for Java v2 in small letters, with the
+// sdkPrefixes is what the names of the errors of each service start with in an
+// AWS SDK integration: the class names of the AWS SDK for Java v2, with the
 // exceptions of the developer guide.
-var sdkServices = strings.Fields(`
-accessanalyzer account acm acmpca aiops amp amplify amplifybackend amplifyuibuilder apigateway
-apigatewaymanagementapi apigatewayv2 appconfig appconfigdata appfabric appflow appintegrations
-applicationautoscaling applicationcostprofiler applicationdiscovery applicationinsights applicationsignals appmesh
-apprunner appstream appsync arcregionswitch arczonalshift artifact athena auditmanager autoscaling autoscalingplans
-b2bi backup backupgateway backupsearch batch bcmdashboards bcmdataexports bcmpricingcalculator bcmrecommendedactions
-bedrock bedrockagent bedrockagentcore bedrockagentcorecontrol bedrockagentruntime bedrockdataautomation
-bedrockdataautomationruntime bedrockruntime billing billingconductor braket budgets chatbot chime chimesdkidentity
-chimesdkmediapipelines chimesdkmeetings chimesdkmessaging chimesdkvoice cleanrooms cleanroomsml cloud9 cloudcontrol
-clouddirectory cloudformation cloudfront cloudfrontkeyvaluestore cloudhsm cloudhsmv2 cloudsearch cloudsearchdomain
-cloudtrail cloudtraildata cloudwatch cloudwatchlogs codeartifact codebuild codecatalyst codecommit codeconnections
-codedeploy codeguruprofiler codegurureviewer codegurusecurity codepipeline codestarconnections codestarnotifications
-cognitoidentity cognitoidentityprovider cognitosync comprehend comprehendmedical computeoptimizer
-computeoptimizerautomation config connect connectcampaigns connectcampaignsv2 connectcases connectcontactlens
-connecthealth connectparticipant controlcatalog controltower costandusagereport costexplorer costoptimizationhub
-customerprofiles databasemigration databrew dataexchange datapipeline datasync datazone dax deadline detective
-devicefarm devopsagent devopsguru directconnect directory directoryservicedata dlm docdb docdbelastic drs dsql
-dynamodb dynamodbstreams ebs ec2 ec2instanceconnect ecr ecrpublic ecs efs eks eksauth elasticache elasticbeanstalk
-elasticloadbalancing elasticloadbalancingv2 elasticsearch elementalinference emr emrcontainers emrserverless
-entityresolution eventbridge evs finspace finspacedata firehose fis fms forecast forecastquery frauddetector
-freetier fsx gamelift gameliftstreams geomaps geoplaces georoutes glacier globalaccelerator glue grafana greengrass
-greengrassv2 groundstation guardduty health healthlake iam identitystore imagebuilder importexport inspector
-inspector2 inspectorscan interconnect internetmonitor invoicing iot iotdataplane iotdeviceadvisor iotevents
-ioteventsdata iotfleetwise iotjobsdataplane iotmanagedintegrations iotsecuretunneling iotsitewise iotthingsgraph
-iottwinmaker iotwireless ivs ivschat ivsrealtime kafka kafkaconnect kendra kendraranking keyspaces keyspacesstreams
-kinesis kinesisanalytics kinesisanalyticsv2 kinesisvideo kinesisvideoarchivedmedia kinesisvideomedia
-kinesisvideosignaling kinesisvideowebrtcstorage kms lakeformation lambda launchwizard lexmodelbuilding lexmodelsv2
-lexruntime lexruntimev2 licensemanager licensemanagerlinuxsubscriptions licensemanagerusersubscriptions lightsail
-location lookoutequipment m2 machinelearning macie2 mailmanager managedblockchain managedblockchainquery
-marketplaceagreement marketplacecatalog marketplacecommerceanalytics marketplacedeployment marketplacediscovery
-marketplaceentitlement marketplacemetering marketplacereporting mediaconnect mediaconvert medialive mediapackage
-mediapackagev2 mediapackagevod mediastore mediastoredata mediatailor medicalimaging memorydb mgn migrationhub
-migrationhubconfig migrationhuborchestrator migrationhubrefactorspaces migrationhubstrategy mpa mq mturk mwaa
-mwaaserverless neptune neptunedata neptunegraph networkfirewall networkflowmonitor networkmanager networkmonitor
-notifications notificationscontacts novaact oam observabilityadmin odb omics opensearch opensearchserverless
-organizations osis outposts panorama partnercentralaccount partnercentralbenefits partnercentralchannel
-partnercentralselling paymentcryptography paymentcryptographydata pcaconnectorad pcaconnectorscep pcs personalize
-personalizeevents personalizeruntime pi pinpoint pinpointemail pinpointsmsvoice pinpointsmsvoicev2 pipes polly
-pricing proton qapps qbusiness qconnect quicksight ram rbin rds rdsdata redshift redshiftdata redshiftserverless
-rekognition repostspace resiliencehub resourceexplorer2 resourcegroups resourcegroupstaggingapi rolesanywhere
-route53 route53domains route53globalresolver route53profiles route53recoverycluster route53recoverycontrolconfig
-route53recoveryreadiness route53resolver rtbfabric rum s3 s3control s3files s3outposts s3tables s3vectors sagemaker
-sagemakera2iruntime sagemakeredge sagemakerfeaturestoreruntime sagemakergeospatial sagemakermetrics sagemakerruntime
-savingsplans scheduler schemas secretsmanager securityagent securityhub securityir securitylake
-serverlessapplicationrepository servicecatalog servicecatalogappregistry servicediscovery servicequotas ses sesv2
-sfn shield signer signerdata signin simpledb simpledbv2 simspaceweaver snowball snowdevicemanagement sns
-socialmessaging sqs ssm ssmcontacts ssmguiconnect ssmincidents ssmquicksetup ssmsap sso ssoadmin ssooidc
-storagegateway sts supplychain support supportapp sustainability swf synthetics taxsettings textract
-timestreaminfluxdb timestreamquery timestreamwrite tnb transcribe transfer translate trustedadvisor uxc
-verifiedpermissions voiceid vpclattice waf wafregional wafv2 wellarchitected wickr wisdom workdocs workmail
-workmailmessageflow workspaces workspacesinstances workspacesthinclient workspacesweb xray
+var sdkPrefixes = strings.Fields(`
+AccessAnalyzer Account Acm AcmPca AiOps Amp Amplify AmplifyBackend AmplifyUiBuilder ApiGateway
+ApiGatewayManagementApi ApiGatewayV2 AppConfig AppConfigData AppFabric Appflow AppIntegrations
+ApplicationAutoScaling ApplicationCostProfiler ApplicationDiscovery ApplicationInsights ApplicationSignals AppMesh
+AppRunner AppStream AppSync ArcRegionSwitch ArcZonalShift Artifact Athena AuditManager AutoScaling AutoScalingPlans
+B2Bi Backup BackupGateway BackupSearch Batch BcmDashboards BcmDataExports BcmPricingCalculator BcmRecommendedActions
+Bedrock BedrockAgent BedrockAgentCore BedrockAgentCoreControl BedrockAgentRuntime BedrockDataAutomation
+BedrockDataAutomationRuntime BedrockRuntime Billing Billingconductor Braket Budgets Chatbot Chime ChimeSdkIdentity
+ChimeSdkMediaPipelines ChimeSdkMeetings ChimeSdkMessaging ChimeSdkVoice CleanRooms CleanRoomsMl Cloud9 CloudControl
+CloudDirectory CloudFormation CloudFront CloudFrontKeyValueStore CloudHsm CloudHsmV2 CloudSearch CloudSearchDomain
+CloudTrail CloudTrailData CloudWatch CloudWatchLogs Codeartifact CodeBuild CodeCatalyst CodeCommit CodeConnections
+CodeDeploy CodeGuruProfiler CodeGuruReviewer CodeGuruSecurity CodePipeline CodeStarConnections CodestarNotifications
+CognitoIdentity CognitoIdentityProvider CognitoSync Comprehend ComprehendMedical ComputeOptimizer
+ComputeOptimizerAutomation Config Connect ConnectCampaigns ConnectCampaignsV2 ConnectCases ConnectContactLens
+ConnectHealth ConnectParticipant ControlCatalog ControlTower CostAndUsageReport CostExplorer CostOptimizationHub
+CustomerProfiles DatabaseMigration DataBrew DataExchange DataPipeline DataSync DataZone Dax Deadline Detective
+DeviceFarm DevOpsAgent DevOpsGuru DirectConnect Directory DirectoryServiceData Dlm DocDb DocDbElastic Drs Dsql
+DynamoDb DynamoDbStreams Ebs Ec2 Ec2InstanceConnect Ecr EcrPublic Ecs Efs Eks EksAuth ElastiCache ElasticBeanstalk
+ElasticLoadBalancing ElasticLoadBalancingV2 Elasticsearch ElementalInference Emr EmrContainers EmrServerless
+EntityResolution EventBridge Evs Finspace FinspaceData Firehose Fis Fms Forecast Forecastquery FraudDetector
+FreeTier FSx GameLift GameLiftStreams GeoMaps GeoPlaces GeoRoutes Glacier GlobalAccelerator Glue Grafana Greengrass
+GreengrassV2 GroundStation GuardDuty Health HealthLake Iam Identitystore Imagebuilder ImportExport Inspector
+Inspector2 InspectorScan Interconnect InternetMonitor Invoicing Iot IotDataPlane IotDeviceAdvisor IotEvents
+IotEventsData IoTFleetWise IotJobsDataPlane IotManagedIntegrations IoTSecureTunneling IoTSiteWise IoTThingsGraph
+IoTTwinMaker IotWireless Ivs Ivschat IvsRealTime Kafka KafkaConnect Kendra KendraRanking Keyspaces KeyspacesStreams
+Kinesis KinesisAnalytics KinesisAnalyticsV2 KinesisVideo KinesisVideoArchivedMedia KinesisVideoMedia
+KinesisVideoSignaling KinesisVideoWebRtcStorage Kms LakeFormation Lambda LaunchWizard LexModelBuilding LexModelsV2
+LexRuntime LexRuntimeV2 LicenseManager LicenseManagerLinuxSubscriptions LicenseManagerUserSubscriptions Lightsail
+Location LookoutEquipment M2 MachineLearning Macie2 MailManager ManagedBlockchain ManagedBlockchainQuery
+MarketplaceAgreement MarketplaceCatalog MarketplaceCommerceAnalytics MarketplaceDeployment MarketplaceDiscovery
+MarketplaceEntitlement MarketplaceMetering MarketplaceReporting MediaConnect MediaConvert MediaLive MediaPackage
+MediaPackageV2 MediaPackageVod MediaStore MediaStoreData MediaTailor MedicalImaging MemoryDb Mgn MigrationHub
+MigrationHubConfig MigrationHubOrchestrator MigrationHubRefactorSpaces MigrationHubStrategy Mpa Mq MTurk Mwaa
+MwaaServerless Neptune Neptunedata NeptuneGraph NetworkFirewall NetworkFlowMonitor NetworkManager NetworkMonitor
+Notifications NotificationsContacts NovaAct Oam ObservabilityAdmin Odb Omics OpenSearch OpenSearchServerless
+Organizations Osis Outposts Panorama PartnerCentralAccount PartnerCentralBenefits PartnerCentralChannel
+PartnerCentralSelling PaymentCryptography PaymentCryptographyData PcaConnectorAd PcaConnectorScep Pcs Personalize
+PersonalizeEvents PersonalizeRuntime Pi Pinpoint PinpointEmail PinpointSmsVoice PinpointSmsVoiceV2 Pipes Polly
+Pricing Proton QApps QBusiness QConnect QuickSight Ram Rbin Rds RdsData Redshift RedshiftData RedshiftServerless
+Rekognition Repostspace Resiliencehub ResourceExplorer2 ResourceGroups ResourceGroupsTaggingApi RolesAnywhere
+Route53 Route53Domains Route53GlobalResolver Route53Profiles Route53RecoveryCluster Route53RecoveryControlConfig
+Route53RecoveryReadiness Route53Resolver RtbFabric Rum S3 S3Control S3Files S3Outposts S3Tables S3Vectors SageMaker
+SageMakerA2IRuntime SagemakerEdge SageMakerFeatureStoreRuntime SageMakerGeospatial SageMakerMetrics SageMakerRuntime
+Savingsplans Scheduler Schemas SecretsManager SecurityAgent SecurityHub SecurityIr SecurityLake
+ServerlessApplicationRepository ServiceCatalog ServiceCatalogAppRegistry ServiceDiscovery ServiceQuotas Ses SesV2
+Sfn Shield Signer SignerData Signin SimpleDb SimpleDbV2 SimSpaceWeaver Snowball SnowDeviceManagement Sns
+SocialMessaging Sqs Ssm SsmContacts SsmGuiConnect SsmIncidents SsmQuickSetup SsmSap Sso SsoAdmin SsoOidc
+StorageGateway Sts SupplyChain Support SupportApp Sustainability Swf Synthetics TaxSettings Textract
+TimestreamInfluxDb TimestreamQuery TimestreamWrite Tnb Transcribe Transfer Translate TrustedAdvisor Uxc
+VerifiedPermissions VoiceId VpcLattice Waf WafRegional Wafv2 WellArchitected Wickr Wisdom WorkDocs WorkMail
+WorkMailMessageFlow WorkSpaces WorkspacesInstances WorkSpacesThinClient WorkSpacesWeb XRay
 `)
+
+// sdkServices is every service of an AWS SDK integration by its name in the
+// ARN, the prefix in small letters, sorted.
+var sdkServices = strings.Fields(strings.ToLower(strings.Join(sdkPrefixes, " ")))

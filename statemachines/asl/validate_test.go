@@ -118,8 +118,10 @@ func TestValidateRefuses(t *testing.T) {
 		{"States.ALL not last", pathLoop, `["DynamoDb.DynamoDbException"]`, `["States.ALL"]`, "/States/Describe/Retry/0/ErrorEquals/0", "last item", false, missed},
 		{"unknown SDK service", pathLoop, `aws-sdk:dynamodb:describeExport`, `aws-sdk:dynamo:describeExport`, "/States/Describe/Resource", "no AWS SDK integration of a service \"dynamo\"", true, missed},
 		{"SDK action in the wrong case", pathLoop, `aws-sdk:dynamodb:describeExport`, `aws-sdk:dynamodb:DescribeExport`, "/States/Describe/Resource", "starts with a small letter", false, missed},
-		{"a state in JSONPath in a machine in JSONata", expressionLoop, `"Type": "Wait", "Seconds": "{% $min([$polls * 2, 60]) %}", "Assign": {"polls": "{% $polls + 1 %}"}`,
-			`"Type": "Wait", "QueryLanguage": "JSONPath", "SecondsPath": "$.s", "Assign": {"polls": 1}`, "/States/Wait/QueryLanguage", "cannot be in JSONPath", false, missed},
+		{
+			"a state in JSONPath in a machine in JSONata", expressionLoop, `"Type": "Wait", "Seconds": "{% $min([$polls * 2, 60]) %}", "Assign": {"polls": "{% $polls + 1 %}"}`,
+			`"Type": "Wait", "QueryLanguage": "JSONPath", "SecondsPath": "$.s", "Assign": {"polls": 1}`, "/States/Wait/QueryLanguage", "cannot be in JSONPath", false, missed,
+		},
 
 		{"a name twice in the machine", expressionLoop, `{"StartAt": "A", "States": {"A":`, `{"StartAt": "Wait", "States": {"Wait":`, "/States/Each/ItemProcessor/States/One/Branches/0/States/Wait", "unique in the whole state machine", false, false},
 		{"a variable of the flow around", expressionLoop, `"Output": "{% $arn %}"`, `"Assign": {"arn": 1}`, "/States/Each/ItemProcessor/States/One/Branches/0/States/A/Assign/arn", "belongs to the flow around", false, false},

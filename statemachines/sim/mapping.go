@@ -238,6 +238,7 @@ func (s *strand) readItems(d data) ([]any, *failure) {
 	handler := s.x.run.options.handler(s.state.Name, reader.Resource)
 	reply, err := handler(s.x.run.ctx, Call{
 		Resource: reader.Resource, State: s.state.Name, Arguments: arguments.Value(), Context: s.context(), Iterations: s.iterations,
+		Time: s.x.run.clock.Now(),
 	})
 	if err != nil {
 		return nil, s.readerFailure(err)

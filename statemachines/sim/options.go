@@ -27,6 +27,7 @@ type Call struct {
 	Arguments  any            // the Task's effective input; numbers are json.Number; not to be changed
 	Context    map[string]any // the context object of this state, which "$$" names; not to be changed
 	RetryCount int            // 0 for the first call
+	Time       time.Time      // of the call, on the clock of the run
 	// TaskToken is what the answer of a ".waitForTaskToken" Task is sent with;
 	// empty for any other.
 	TaskToken string

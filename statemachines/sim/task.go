@@ -110,7 +110,7 @@ func (s *strand) call() *failure {
 	}
 	call := Call{
 		Resource: t.Resource, State: s.state.Name, Arguments: arguments.Value(), Context: s.context(), RetryCount: s.retryCount,
-		TaskToken: s.token, Iterations: s.iterations,
+		TaskToken: s.token, Iterations: s.iterations, Time: s.x.run.clock.Now(),
 	}
 	if credentials != nil {
 		call.Credentials = credentials.Value()

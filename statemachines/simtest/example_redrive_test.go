@@ -1,0 +1,21 @@
+package simtest_test
+
+import (
+	"fmt"
+
+	"github.com/jobpoller/jobpoller/statemachines/simtest"
+)
+
+// A redrive goes on with the state that failed.
+func Example_redrive() {
+	s := simtest.New(t, `{"StartAt": "Start", "States": {
+	  "Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:startJobRun", "Next": "Get"},
+	  "Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "End": true}}}`)
+	s.On("Start").Return("started").Times(1)
+	s.On("Get").Fail("Glue.GlueException", "down").Return("done")
+
+	r := s.Run(nil).RequireFailed("Glue.GlueException")
+	r = s.Redrive(r).RequireSucceeded().RequirePath("Start", "Get", "Get")
+	fmt.Println(string(r.Output))
+	// Output: "done"
+}

@@ -1,0 +1,197 @@
+package simtest
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// Run is a run that has ended. Its Require methods fail the test, with a trace
+// of the run, if something else happened; each returns the run.
+type Run struct {
+	*sim.Result
+
+	t       T
+	machine *asl.StateMachine
+}
+
+// RequireSucceeded wants the execution to have succeeded.
+func (r *Run) RequireSucceeded() *Run {
+	r.t.Helper()
+	if r.Status != sim.StatusSucceeded {
+		r.fatalf("the execution ended %s with error %q, cause %q; want SUCCEEDED", r.Status, r.Error, r.Cause)
+	}
+	return r
+}
+
+// RequireFailed wants the execution to have failed with the error, and with a
+// cause that contains all the texts.
+func (r *Run) RequireFailed(name string, causes ...string) *Run {
+	r.t.Helper()
+	if r.Status != sim.StatusFailed || r.Error != name {
+		r.fatalf("the execution ended %s with error %q; want FAILED with error %q", r.Status, r.Error, name)
+	}
+	for _, cause := range causes {
+		if !strings.Contains(r.Cause, cause) {
+			r.fatalf("the cause is %q; want it to contain %q", r.Cause, cause)
+		}
+	}
+	return r
+}
+
+// RequireTimedOut wants the execution to have reached its TimeoutSeconds.
+func (r *Run) RequireTimedOut() *Run {
+	r.t.Helper()
+	if r.Status != sim.StatusTimedOut {
+		r.fatalf("the execution ended %s; want TIMED_OUT", r.Status)
+	}
+	return r
+}
+
+// RequireOutput wants the output, given as Run takes an input. Numbers are
+// compared by value.
+func (r *Run) RequireOutput(want any) *Run {
+	r.t.Helper()
+	r.RequireSucceeded()
+	text, err := jsonText(want)
+	if err != nil {
+		r.t.Fatalf("wanted output: %v", err)
+		return r
+	}
+	var a, b any
+	if err := json.Unmarshal(text, &a); err != nil {
+		r.t.Fatalf("wanted output: %v", err)
+		return r
+	}
+	if err := json.Unmarshal(r.Output, &b); err != nil || !reflect.DeepEqual(a, b) {
+		r.fatalf("the output is %s; want %s", r.Output, compact(text))
+	}
+	return r
+}
+
+// Path returns the states entered, in order, those inside of Parallel and inline
+// Map too.
+func (r *Run) Path() []string {
+	var out []string
+	for _, e := range r.Events {
+		if strings.HasSuffix(string(e.Type), "StateEntered") {
+			out = append(out, e.Details.Name)
+		}
+	}
+	return out
+}
+
+// Loop returns the states n times, for a path with a loop.
+func Loop(n int, states ...string) []string { return slices.Repeat(states, n) }
+
+// Join joins parts of a path.
+func Join(parts ...[]string) []string { return slices.Concat(parts...) }
+
+// RequirePath wants exactly these states to have been entered, in this order.
+func (r *Run) RequirePath(states ...string) *Run {
+	r.t.Helper()
+	if got := r.Path(); !slices.Equal(got, states) {
+		i := 0
+		for i < len(got) && i < len(states) && got[i] == states[i] {
+			i++
+		}
+		r.fatalf("the path is %s\nwant        %s\nthey part at step %d", short(got), short(states), i+1)
+	}
+	return r
+}
+
+// short writes a path with loops shortened.
+func short(path []string) string {
+	const most = 60
+	text := strings.Join(path, " > ")
+	if len(path) > most {
+		text = strings.Join(path[:most/2], " > ") + " > ... > " + strings.Join(path[len(path)-most/2:], " > ")
+	}
+	return text
+}
+
+// RequireVisits wants the state to have been entered that often.
+func (r *Run) RequireVisits(state string, n int) *Run {
+	r.t.Helper()
+	r.mustHave(state)
+	if got := r.Visits[state]; got != n {
+		r.fatalf("state %q was entered %d times; want %d", state, got, n)
+	}
+	return r
+}
+
+// Attempts returns how often the Task of the state was called, retries counted.
+func (r *Run) Attempts(state string) int {
+	current := map[int64]string{} // by event: the state that it is in
+	n := 0
+	for _, e := range r.Events {
+		current[e.ID] = current[e.PreviousEventID]
+		switch {
+		case strings.HasSuffix(string(e.Type), "StateEntered"):
+			current[e.ID] = e.Details.Name
+		case slices.Contains([]sim.EventType{sim.TaskScheduled, sim.LambdaFunctionScheduled, sim.ActivityScheduled}, e.Type) && current[e.ID] == state:
+			n++
+		}
+	}
+	return n
+}
+
+// RequireAttempts wants the Task of the state to have been called that often,
+// retries counted.
+func (r *Run) RequireAttempts(state string, n int) *Run {
+	r.t.Helper()
+	r.mustHave(state)
+	if got := r.Attempts(state); got != n {
+		r.fatalf("the Task of state %q was called %d times; want %d", state, got, n)
+	}
+	return r
+}
+
+// RequireElapsed wants the execution to have taken exactly that long, in
+// virtual time.
+func (r *Run) RequireElapsed(want time.Duration) *Run {
+	r.t.Helper()
+	if got := r.Elapsed(); got != want {
+		r.fatalf("the execution took %v of virtual time; want %v", got, want)
+	}
+	return r
+}
+
+// RequireElapsedBetween wants the execution to have taken no less than least
+// and no more than most, for a machine with jitter.
+func (r *Run) RequireElapsedBetween(least, most time.Duration) *Run {
+	r.t.Helper()
+	if got := r.Elapsed(); got < least || got > most {
+		r.fatalf("the execution took %v of virtual time; want %v to %v", got, least, most)
+	}
+	return r
+}
+
+// RequireTransitions wants that many billed transitions.
+func (r *Run) RequireTransitions(n int) *Run {
+	r.t.Helper()
+	if r.Transitions != n {
+		r.fatalf("the execution took %d transitions; want %d", r.Transitions, n)
+	}
+	return r
+}
+
+func (r *Run) mustHave(state string) {
+	r.t.Helper()
+	for s := range r.machine.All {
+		if s.Name == state {
+			return
+		}
+	}
+	r.t.Fatalf("the definition has no state %q", state)
+}
+
+func (r *Run) fatalf(format string, args ...any) {
+	r.t.Helper()
+	r.t.Fatalf(format+"\n\n%s", append(args, r.Trace())...)
+}
