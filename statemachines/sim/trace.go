@@ -37,7 +37,7 @@ func (r *Result) Trace() string {
 func (e Event) Trace(start time.Time) string {
 	d := e.Details
 	var line strings.Builder
-	line.WriteString(fmt.Sprintf("%15s  %-24s", "+"+formatElapsed(e.Timestamp.Sub(start)), e.Type))
+	fmt.Fprintf(&line, "%15s  %-24s", "+"+formatElapsed(e.Timestamp.Sub(start)), e.Type)
 	for _, part := range []string{d.Name, d.State, d.Resource} {
 		if part != "" {
 			line.WriteString(" " + part)

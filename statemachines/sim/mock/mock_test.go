@@ -68,9 +68,9 @@ const loop = `{"QueryLanguage": "JSONata", "StartAt": "Start", "States": {
 	"Done?": {"Type": "Choice", "Choices": [{"Condition": "{% $status = 'IN_PROGRESS' %}", "Next": "Wait"}], "Default": "Done", "Output": "{% $states.input %}"},
 	"Done": {"Type": "Succeed", "Output": "{% $status %}"}}}`
 
-func run(t *testing.T, definition, mocks, test string) (*sim.Result, error) {
+func run(t *testing.T, mocks, test string) (*sim.Result, error) {
 	t.Helper()
-	m, err := asl.Parse([]byte(definition))
+	m, err := asl.Parse([]byte(loop))
 	require.NoError(t, err)
 	c, err := mock.Read([]byte(mocks))
 	if err != nil {
@@ -86,7 +86,7 @@ func run(t *testing.T, definition, mocks, test string) (*sim.Result, error) {
 func TestJob(t *testing.T) {
 	t.Parallel()
 	for _, seconds := range []int{0, 10, 30, 31, 100} {
-		r, err := run(t, loop, fmt.Sprintf(`{"Describe": {"job": {"runs": %d, "start": "Start", "status": "ExportDescription.ExportStatus",
+		r, err := run(t, fmt.Sprintf(`{"Describe": {"job": {"runs": %d, "start": "Start", "status": "ExportDescription.ExportStatus",
 			"running": "IN_PROGRESS", "ends": "FAILED", "id": "ExportDescription.ExportArn", "answer": {"ExportDescription": {"FailureCode": "X"}}}}}`, seconds), "")
 		require.NoError(t, err)
 		require.Equal(t, `"FAILED"`, string(r.Output), r.Cause)
@@ -119,7 +119,7 @@ func TestJob(t *testing.T) {
 
 func TestReadOwn(t *testing.T) {
 	t.Parallel()
-	r, err := run(t, loop, `{
+	r, err := run(t, `{
 		"`+start+`": {"return": {"ExportDescription": {"ExportArn": "a"}}, "after": 1.5},
 		"Describe": [
 			{"return": {"ExportDescription": {"ExportStatus": "IN_PROGRESS"}}, "times": 2},
@@ -128,16 +128,16 @@ func TestReadOwn(t *testing.T) {
 	require.Equal(t, `"COMPLETED"`, string(r.Output))
 	require.Equal(t, 91500*time.Millisecond, r.Elapsed())
 
-	r, err = run(t, loop, `{"Start": [{"fail": {"error": "E", "cause": "c"}, "after": 2}], "Describe": {"never": true}}`, "")
+	r, err = run(t, `{"Start": [{"fail": {"error": "E", "cause": "c"}, "after": 2}], "Describe": {"never": true}}`, "")
 	require.NoError(t, err)
 	require.Equal(t, []string{"E", "c"}, []string{r.Error, r.Cause})
 	require.Equal(t, 2*time.Second, r.Elapsed())
 
-	_, err = run(t, loop, `{"Describ": {"throttle": true}}`, "")
+	_, err = run(t, `{"Describ": {"throttle": true}}`, "")
 	var unknown *mock.UnknownNameError
 	require.ErrorAs(t, err, &unknown)
 	require.Equal(t, "Describe", unknown.Suggestion)
-	_, err = run(t, loop, `{"Describe": {"throttle": true}}`, "")
+	_, err = run(t, `{"Describe": {"throttle": true}}`, "")
 	var resources *sim.ResourceError
 	require.ErrorAs(t, err, &resources)
 	require.Equal(t, "Start", resources.Tasks[0].State, "a Task without a mock is named")
@@ -159,21 +159,21 @@ func TestReadAWS(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"Other#Happy", "Poller#Happy", "Poller#Slow"}, c.TestCases())
 
-	r, err := run(t, loop, awsForm, "Poller#Happy")
+	r, err := run(t, awsForm, "Poller#Happy")
 	require.NoError(t, err)
 	require.Equal(t, `"COMPLETED"`, string(r.Output))
 	require.Equal(t, 2*time.Minute, r.Elapsed())
-	r, err = run(t, loop, awsForm, "Slow")
+	r, err = run(t, awsForm, "Slow")
 	require.NoError(t, err)
 	require.Equal(t, "slow down", r.Cause)
 
 	var unknown *mock.UnknownNameError
 	for _, test := range []string{"", "Happy", "Hapy"} {
-		_, err = run(t, loop, awsForm, test)
+		_, err = run(t, awsForm, test)
 		require.ErrorAs(t, err, &unknown, test)
 		require.Equal(t, c.TestCases(), unknown.There)
 	}
-	_, err = run(t, loop, strings.Replace(awsForm, `"3": {`, `"2-3": {`, 1), "Slow")
+	_, err = run(t, strings.Replace(awsForm, `"3": {`, `"2-3": {`, 1), "Slow")
 	require.ErrorContains(t, err, `expected call 3 next, found "2-3"`)
 }
 

@@ -84,23 +84,6 @@ func (s *Script) Heartbeats(every time.Duration) *Script {
 	return s.change("Heartbeats", func(last *step) { last.reply.HeartbeatEvery = every })
 }
 
-func (s *Script) add(next step) *Script {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.steps = append(s.steps, next)
-	return s
-}
-
-func (s *Script) change(method string, f func(last *step)) *Script {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.steps) == 0 {
-		panic("mock: " + method + " has to follow a step such as Return")
-	}
-	f(&s.steps[len(s.steps)-1])
-	return s
-}
-
 // Calls returns the calls so far.
 func (s *Script) Calls() []sim.Call {
 	s.mu.Lock()
@@ -128,6 +111,23 @@ func (s *Script) Handle(ctx context.Context, call sim.Call) (sim.Reply, error) {
 	}
 }
 
+func (s *Script) add(next step) *Script {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.steps = append(s.steps, next)
+	return s
+}
+
+func (s *Script) change(method string, f func(last *step)) *Script {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.steps) == 0 {
+		panic("mock: " + method + " has to follow a step such as Return")
+	}
+	f(&s.steps[len(s.steps)-1])
+	return s
+}
+
 // next is the step for the call.
 func (s *Script) next(call sim.Call) (step, error) {
 	s.mu.Lock()
@@ -150,10 +150,10 @@ func (s *Script) next(call sim.Call) (step, error) {
 // often.
 var throttling = map[string]sim.TaskError{
 	"lambda":   {Name: "Lambda.TooManyRequestsException", Cause: "Rate Exceeded. (Service: AWSLambda; Status Code: 429; Error Code: TooManyRequestsException)"},
-	"dynamodb": {Name: "DynamoDB.ProvisionedThroughputExceededException", Cause: "The level of configured provisioned throughput for the table was exceeded. (Service: AmazonDynamoDBv2; Status Code: 400; Error Code: ProvisionedThroughputExceededException)"}, //nolint:lll // one text
+	"dynamodb": {Name: "DynamoDB.ProvisionedThroughputExceededException", Cause: "The table is throttled (Service: AmazonDynamoDBv2; Status Code: 400)"},
 	"sqs":      {Name: "SQS.AmazonSQSException", Cause: "Request is throttled. (Service: AmazonSQS; Status Code: 403; Error Code: RequestThrottled)"},
 	"sns":      {Name: "SNS.ThrottledException", Cause: "Rate exceeded (Service: AmazonSNS; Status Code: 429; Error Code: Throttled)"},
-	"glue":     {Name: "Glue.ConcurrentRunsExceededException", Cause: "Concurrent runs exceeded (Service: AWSGlue; Status Code: 400; Error Code: ConcurrentRunsExceededException)"},
+	"glue":     {Name: "Glue.ConcurrentRunsExceededException", Cause: "Concurrent runs exceeded for the job (Service: AWSGlue; Status Code: 400)"},
 	"athena":   {Name: "Athena.TooManyRequestsException", Cause: "Rate exceeded (Service: AmazonAthena; Status Code: 400; Error Code: TooManyRequestsException)"},
 }
 
