@@ -46,8 +46,10 @@ func TestEval(t *testing.T) {
 		{`States.Format('{} and {}', $.a, 'b')`, `{"a": "x"}`, `"x and b"`},
 		{`States.Format('no values')`, `{}`, `"no values"`},
 		{`States.Format('\{\} \\ it\'s {}', 1)`, `{}`, `"{} \\ it's 1"`},
-		{`States.Format('{} {} {} {} {}', null, true, 1.50, $.list, $.object)`, `{"list": [1, "b", null], "object": {"b": [], "a": "x"}}`,
-			`"null true 1.50 [1, b, null] {a=x, b=[]}"`},
+		{
+			`States.Format('{} {} {} {} {}', null, true, 1.50, $.list, $.object)`, `{"list": [1, "b", null], "object": {"b": [], "a": "x"}}`,
+			`"null true 1.50 [1, b, null] {a=x, b=[]}"`,
+		},
 		{`States.Format($.template, 1)`, `{"template": "n={}"}`, `"n=1"`},
 		{`States.StringToJson('\{"a": [1, 2.50]\}')`, `{}`, `{"a":[1,2.50]}`},
 		{`States.StringToJson('')`, `{}`, `null`},

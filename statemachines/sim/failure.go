@@ -74,8 +74,9 @@ func checkDefinition(m *asl.StateMachine, o *Options) error {
 		}
 	}
 	for s := range m.All {
-		if s.Map != nil && s.Map.ResultWriter != nil && s.Map.ResultWriter.Resource != "" && o.handler(s.Name, s.Map.ResultWriter.Resource) == nil {
-			problems = append(problems, m.Problem(s.Position.Pointer+"/ResultWriter", "results can only be written by a handler of %q", s.Map.ResultWriter.Resource))
+		if s.Map != nil && s.Map.ResultWriter != nil {
+			problems = append(problems, m.Problem(s.Position.Pointer+"/ResultWriter",
+				"a result writer cannot be simulated: leave it out, and the output of the Map is the array of all results"))
 		}
 	}
 	if o.Express {

@@ -131,6 +131,51 @@ func TestHistoryLimitAtTheEnd(t *testing.T) {
 	}
 }
 
+// What cannot be simulated is refused where it stands, not skipped.
+func TestUnsupported(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, definition string
+		options          sim.Options
+		pointer, message string
+	}{
+		{
+			"ResultWriter", distributed("STANDARD", `, "ResultWriter": {"Resource": "arn:aws:states:::s3:putObject", "Parameters": {"Bucket": "b"}}`),
+			sim.Options{},
+			"/States/M/ResultWriter", "a result writer cannot be simulated",
+		},
+		{
+			"ResultWriter that only transforms", distributed("STANDARD", `, "ResultWriter": {"WriterConfig": {"Transformation": "FLATTEN"}}`),
+			sim.Options{},
+			"/States/M/ResultWriter", "a result writer cannot be simulated",
+		},
+		{
+			"placeholder for a number", `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": "${Seconds}", "End": true}}}`,
+			sim.Options{},
+			"/States/W/Seconds", `the placeholder "${Seconds}" needs a value`,
+		},
+		{
+			"job in an Express workflow", `{"StartAt": "T", "States": {"T": {"Type": "Task", "Resource": "` + startJobRun + `", "End": true}}}`,
+			sim.Options{Express: true},
+			"/States/T/Resource", "does not support \".sync\"",
+		},
+		{"distributed Map in an Express workflow", distributed("EXPRESS", ``), sim.Options{Express: true}, "/States/M", "cannot have a distributed Map"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tt.options.Handlers = map[string]sim.Handler{describe: returns(`1`), startJobRun: returns(`1`)}
+			_, err := sim.Run(t.Context(), parse(t, tt.definition), []byte(`[1]`), tt.options)
+			var problems asl.Problems
+			require.ErrorAs(t, err, &problems)
+			require.Len(t, problems, 1)
+			require.Equal(t, tt.pointer, problems[0].Pointer)
+			require.Contains(t, problems[0].Message, tt.message)
+			require.Positive(t, problems[0].Line)
+		})
+	}
+}
+
 func TestRunRefuses(t *testing.T) {
 	t.Parallel()
 	m := parse(t, `{"StartAt": "A", "States": {

@@ -74,13 +74,18 @@ func FuzzRun(f *testing.F) {
 	f.Add(task(`, "ResultPath": "$.a[0].b", "Retry": [{"ErrorEquals": ["States.ALL"]}], "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.c", "Next": "Caught"}]`), `{"a": [1]}`)
 	f.Add(`{"StartAt": "S", "States": {"S": {"Type": "Wait", "SecondsPath": "$", "Next": "F"}, "F": {"Type": "Fail", "CausePath": "$.a"}}}`, `3`)
 	f.Add(`{"TimeoutSeconds": 9, "StartAt": "S", "States": {"S": {"Type": "Pass", "Parameters": {"a.$": "$$"}, "OutputPath": "$.a", "Next": "S"}}}`, `[]`)
+	f.Add(jsonata(`"S": {"Type": "Map", "Items": "{% [1..3] %}", "ItemProcessor": {"StartAt": "P", "States": {"P": {"Type": "Pass", "Output": "{% $states.input * 2 %}", "End": true}}}, "End": true}`), `{}`)
+	f.Add(distributed("EXPRESS", `, "ToleratedFailurePercentage": 50, "ItemBatcher": {"MaxItemsPerBatch": 2}`), `[1, 2, 3]`)
 	f.Fuzz(func(t *testing.T, definition, input string) {
 		m, err := asl.Parse([]byte(definition))
 		if err != nil {
 			return
 		}
 		handlers := map[string]sim.Handler{}
-		for _, s := range m.States {
+		for s := range m.All {
+			if s.Map != nil && s.Map.ItemReader != nil {
+				handlers[s.Map.ItemReader.Resource] = returns(`[1, 2]`)
+			}
 			if s.Task != nil {
 				handlers[s.Task.Resource] = steps(failsWith("E", "c"), returns(`{"status": "RUNNING"}`), returns(`null`))
 			}
