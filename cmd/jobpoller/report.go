@@ -79,17 +79,16 @@ func (r *reporter) event(e sim.Event) {
 	}
 }
 
-func (r *reporter) result(p report) error {
+// result writes what a run came to.
+func (r *reporter) result(p interface{ text() string }) error {
 	if r.err != nil {
 		return r.err
 	}
 	switch r.format {
 	case "jsonl":
-		return json.NewEncoder(r.out).Encode(map[string]report{"result": p})
+		return json.NewEncoder(r.out).Encode(map[string]any{"result": p})
 	case "json":
-		encoder := json.NewEncoder(r.out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(p)
+		return writeJSON(r.out, p)
 	default:
 		_, err := io.WriteString(r.out, p.text())
 		return err

@@ -42,11 +42,14 @@ func usage(format string, args ...any) error {
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:   "jobpoller",
-		Short: "Run and test AWS Step Functions job pollers on this machine",
-		Long: `jobpoller runs and tests AWS Step Functions job pollers on this machine.
+		Short: "Run, test, check and draw AWS Step Functions state machines on this machine",
+		Long: `jobpoller runs, tests, checks and draws AWS Step Functions state machines, above
+all job pollers, on this machine.
 
 Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`,
-		Example:       "  jobpoller run --job-seconds 6",
+		Example: `  jobpoller run --job-seconds 6
+  jobpoller lint poller.asl.json
+  jobpoller graph poller.asl.json --out poller.svg`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -56,6 +59,7 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage("%w\nRun '%s --help' for usage.", err, c.CommandPath())
 	})
+	root.AddCommand(newLintCommand(), newGraphCommand())
 	root.AddCommand(newRunCommand()) //nolint:contextcheck // a command carries its context
 	// Cobra reports an unknown command or a wrong number of arguments before
 	// any of our code runs: everything without a code of its own until then is

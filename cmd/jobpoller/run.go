@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"regexp"
@@ -49,6 +50,12 @@ type runOptions struct {
 	quiet   bool
 	verbose bool
 
+	mocks       string
+	testCase    string
+	substitutes []string
+	express     bool
+	views       views
+
 	job string // that the input asks for
 }
 
@@ -74,6 +81,10 @@ A definition of yours can invoke the functions jobpoller-runjob,
 jobpoller-checkstatus and jobpoller-sample-job. Its input is the request of the
 job, unless --input names a file.
 
+With --mocks all Tasks of a definition of yours are answered by a file: states or
+resources with what they return, fail with or how long a job runs, or AWS's
+MockConfigFile.json as it is. Its input is {} unless --input names a file.
+
 Progress goes to stderr: one updating line on a terminal, else a line a poll. A
 virtual run ends within moments and shows none. The result goes to stdout.
 
@@ -81,6 +92,7 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 		Example: `  jobpoller run --job-seconds 6
   jobpoller run --processes --job-fails
   jobpoller run --virtual --job-seconds 86400 --max-wait 100000 -o json
+  jobpoller run poller.asl.json --virtual --mocks mocks.json --trace --html report.html
   jobpoller run poller.asl.json --input request.json --s3-endpoint http://127.0.0.1:9000 --bucket jobs`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -90,6 +102,9 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 			if err := o.validate(c.Flags().Changed); err != nil {
 				return err
 			}
+			if o.mocks != "" {
+				return runMocked(c, o)
+			}
 			return runMachine(c, o)
 		},
 	}
@@ -98,6 +113,13 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 	f.BoolVar(&o.jobFails, "job-fails", false, "let the sample job fail")
 	f.IntVar(&o.maxWait, "max-wait", 300, "seconds after which the poller gives up")
 	f.StringVar(&o.input, "input", "", "file with the execution input, instead of the sample job's request")
+	f.StringVar(&o.mocks, "mocks", "", "file that answers the Tasks of the definition")
+	f.StringVar(&o.testCase, "test-case", "", "test case of a MockConfigFile.json, \"machine#case\" or \"case\"")
+	f.StringArrayVar(&o.substitutes, "substitute", nil, "Name=value for a placeholder ${Name} of the definition; may be given more than once")
+	f.BoolVar(&o.express, "express", false, "run the definition as an Express workflow (with --mocks)")
+	f.BoolVar(&o.views.trace, "trace", false, "show every event on stderr as it happens")
+	f.StringVar(&o.views.html, "html", "", "file to write a report with pictures to")
+	f.StringVar(&o.views.history, "history", "", "file to write the history to, as GetExecutionHistory gives it")
 	f.BoolVar(&o.virtual, "virtual", false, "jump from timer to timer instead of waiting")
 	f.BoolVar(&o.processes, "processes", false, "build the two Lambda functions and run them as child processes behind a local Runtime API (needs the go command)")
 	f.StringVar(&o.name, "name", "", "name of the execution; a run of the same name takes up its start record")
@@ -151,6 +173,16 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 	if o.s3Endpoint != "" && o.bucket == "" {
 		report("--s3-endpoint needs --bucket, the bucket to use there")
 	}
+	switch {
+	case o.mocks != "":
+		if err := o.checkMocked(changed); err != nil {
+			problems = append(problems, err)
+		}
+	case o.testCase != "":
+		report("--test-case needs --mocks")
+	case o.express:
+		report("--express needs --mocks: the poller runs as a Standard workflow")
+	}
 	if err := errors.Join(problems...); err != nil {
 		return usage("%w", err)
 	}
@@ -171,7 +203,7 @@ func (o *runOptions) external() bool { return o.s3Endpoint != "" || o.bucket != 
 
 // runMachine runs the state machine and reports how it ended.
 func runMachine(c *cobra.Command, o runOptions) (err error) {
-	machine, err := o.readDefinition()
+	machine, err := o.readDefinition(c.InOrStdin())
 	if err != nil {
 		return err
 	}
@@ -194,12 +226,14 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 
 	r := newReporter(c.OutOrStdout(), o)
 	p := newProgress(c.ErrOrStderr(), o, clock, waitLimit(input))
+	start := clock.Now()
 	result, err := sim.Run(c.Context(), machine, input, sim.Options{
 		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed,
 		StartTime: bench.startTime(c.Context()),
 		Handlers:  map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(bench.functions(p.polled))},
 		OnEvent: func(e sim.Event) {
 			p.event(e)
+			o.views.event(c.ErrOrStderr(), start, e)
 			r.event(e)
 		},
 	})
@@ -209,6 +243,9 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	}
 	if err := r.result(bench.report(context.WithoutCancel(c.Context()), result)); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
+	}
+	if err := o.views.write(machine, result); err != nil {
+		return err
 	}
 	if code := exitCode(result); code != exitSucceeded {
 		return &exitError{code: code}
@@ -231,18 +268,13 @@ func runError(err error) error {
 	return &exitError{exitFailed, err}
 }
 
-func (o *runOptions) readDefinition() (*asl.StateMachine, error) {
-	name, text := "the shipped definition", []byte(statemachines.LambdaLoop)
+func (o *runOptions) readDefinition(stdin io.Reader) (*asl.StateMachine, error) {
 	if o.definition != "" {
-		var err error
-		if text, err = os.ReadFile(o.definition); err != nil {
-			return nil, usage("definition: %w", err)
-		}
-		name = o.definition
+		return readMachine(o.definition, stdin, o.substitutes)
 	}
-	machine, err := asl.Parse(text)
+	machine, err := asl.Parse([]byte(statemachines.LambdaLoop))
 	if err != nil {
-		return nil, usage("%s: %w", name, err)
+		return nil, fmt.Errorf("the shipped definition: %w", err)
 	}
 	return machine, nil
 }

@@ -58,14 +58,14 @@ func (g *generator) flow(depth int) string {
 	return fmt.Sprintf(`"StartAt": %q, "States": {%s}`, names[0], strings.Join(states, ", "))
 }
 
-func (g *generator) state(depth int, next, onward, any string) string {
+func (g *generator) state(depth int, next, onward, back string) string {
 	kind := g.pick(8)
 	if depth > 1 && kind >= 6 {
 		kind -= 4
 	}
 	recovery := []string{
 		``, `, "Retry": [{"ErrorEquals": ["States.ALL"], "MaxAttempts": 2, "JitterStrategy": "FULL"}]`,
-		fmt.Sprintf(`, "Catch": [{"ErrorEquals": ["States.ALL"], "Next": %q}]`, any),
+		fmt.Sprintf(`, "Catch": [{"ErrorEquals": ["States.ALL"], "Next": %q}]`, back),
 		`, "Retry": [{"ErrorEquals": ["E"], "IntervalSeconds": 7}, {"ErrorEquals": ["States.Timeout"], "MaxAttempts": 1}]`,
 	}
 	template := func(field string) string {
@@ -86,10 +86,10 @@ func (g *generator) state(depth int, next, onward, any string) string {
 			next, timeout, recovery[g.pick(4)], template("Arguments"))
 	case 4:
 		if g.jsonata {
-			return fmt.Sprintf(`"Type": "Choice", "Choices": [{"Condition": "{%% $random() < 0.4 %%}", "Next": %q}], "Default": %q`, any, onward)
+			return fmt.Sprintf(`"Type": "Choice", "Choices": [{"Condition": "{%% $random() < 0.4 %%}", "Next": %q}], "Default": %q`, back, onward)
 		}
 		return fmt.Sprintf(`"Type": "Choice", "Choices": [{"Variable": "$.n", "NumericLessThan": 5, "Next": %q}, {"Variable": "$", "IsString": true, "Next": %q}], "Default": %q`,
-			any, any, onward)
+			back, back, onward)
 	case 5:
 		return []string{`"Type": "Fail", "Error": "E", "Cause": "c"`, `"Type": "Succeed"`, `"Type": "Fail"`}[g.pick(3)]
 	case 6:
@@ -163,7 +163,8 @@ func FuzzMachine(f *testing.F) {
 			}
 			return string(text)
 		}
-		require.Equal(t, history(), history(), definition)
+		first := history()
+		require.Equal(t, first, history(), definition)
 	})
 }
 

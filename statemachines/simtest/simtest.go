@@ -109,18 +109,6 @@ func (s *Sim) Job(j *mock.Job, start, describe, stop string) {
 	}
 }
 
-func (s *Sim) mustKnow(name string) {
-	s.t.Helper()
-	if slices.Contains(s.known, name) {
-		return
-	}
-	hint := ""
-	if near := diag.Nearest(name, s.known); near != "" {
-		hint = fmt.Sprintf(" (did you mean %q?)", near)
-	}
-	s.t.Fatalf("the definition has no state or resource %q%s; it has %s", name, hint, strings.Join(s.known, ", "))
-}
-
 // Run runs the machine once. The input is JSON text, as a string, []byte or
 // json.RawMessage, or any other value that encoding/json takes; nil is {}.
 func (s *Sim) Run(input any) *Run {
@@ -139,6 +127,50 @@ func (s *Sim) Redrive(r *Run) *Run {
 	s.t.Helper()
 	result, err := sim.Redrive(s.t.Context(), s.machine, r.Result, s.options())
 	return s.ran(result, err)
+}
+
+// RequireCovered fails the test if a state was entered in none of the runs so
+// far, but for those named.
+func (s *Sim) RequireCovered(except ...string) {
+	s.t.Helper()
+	var missing []string
+	for state := range s.machine.All {
+		if s.visits[state.Name] == 0 && !slices.Contains(except, state.Name) {
+			missing = append(missing, state.Name)
+		}
+	}
+	if len(missing) > 0 {
+		s.t.Fatalf("states that no run entered: %s", strings.Join(missing, ", "))
+	}
+}
+
+// RequireTransitionsCovered fails the test if a way from one state to another
+// was taken in none of the runs so far.
+func (s *Sim) RequireTransitionsCovered() {
+	s.t.Helper()
+	var missing []string
+	for state := range s.machine.All {
+		for _, way := range state.Transitions() {
+			if s.edges[sim.Edge{From: state.Name, To: way.To, Kind: way.Kind, Rule: way.Rule}] == 0 {
+				missing = append(missing, fmt.Sprintf("%s -> %s (%s)", state.Name, way.To, wayName(way)))
+			}
+		}
+	}
+	if len(missing) > 0 {
+		s.t.Fatalf("transitions that no run took:\n  %s", strings.Join(missing, "\n  "))
+	}
+}
+
+func (s *Sim) mustKnow(name string) {
+	s.t.Helper()
+	if slices.Contains(s.known, name) {
+		return
+	}
+	hint := ""
+	if near := diag.Nearest(name, s.known); near != "" {
+		hint = fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	s.t.Fatalf("the definition has no state or resource %q%s; it has %s", name, hint, strings.Join(s.known, ", "))
 }
 
 func (s *Sim) options() sim.Options {
@@ -177,38 +209,6 @@ func (s *Sim) ran(r *sim.Result, err error) *Run {
 		s.edges[edge] += n
 	}
 	return &Run{Result: r, t: s.t, machine: s.machine}
-}
-
-// RequireCovered fails the test if a state was entered in none of the runs so
-// far, but for those named.
-func (s *Sim) RequireCovered(except ...string) {
-	s.t.Helper()
-	var missing []string
-	for state := range s.machine.All {
-		if s.visits[state.Name] == 0 && !slices.Contains(except, state.Name) {
-			missing = append(missing, state.Name)
-		}
-	}
-	if len(missing) > 0 {
-		s.t.Fatalf("states that no run entered: %s", strings.Join(missing, ", "))
-	}
-}
-
-// RequireTransitionsCovered fails the test if a way from one state to another
-// was taken in none of the runs so far.
-func (s *Sim) RequireTransitionsCovered() {
-	s.t.Helper()
-	var missing []string
-	for state := range s.machine.All {
-		for _, way := range state.Transitions() {
-			if s.edges[sim.Edge{From: state.Name, To: way.To, Kind: way.Kind, Rule: way.Rule}] == 0 {
-				missing = append(missing, fmt.Sprintf("%s -> %s (%s)", state.Name, way.To, wayName(way)))
-			}
-		}
-	}
-	if len(missing) > 0 {
-		s.t.Fatalf("transitions that no run took:\n  %s", strings.Join(missing, "\n  "))
-	}
 }
 
 func wayName(t asl.Transition) string {
