@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -128,6 +129,21 @@ func TestHistoryLimitAtTheEnd(t *testing.T) {
 		r := run(t, definition+`}}`, `{}`, h, sim.Options{})
 		require.Equal(t, status, r.Status)
 		require.Len(t, r.Events, sim.MaxEvents)
+	}
+}
+
+// An Express workflow has five minutes, any other a year.
+func TestTimeLimits(t *testing.T) {
+	t.Parallel()
+	definition := `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 99999999, "End": true}}}`
+	for _, tt := range []struct {
+		express bool
+		want    time.Duration
+	}{{true, 5 * time.Minute}, {false, 365 * 24 * time.Hour}} {
+		r, err := sim.Run(t.Context(), parse(t, definition), nil, sim.Options{Express: tt.express})
+		require.NoError(t, err)
+		require.Equal(t, sim.StatusTimedOut, r.Status)
+		require.Equal(t, tt.want, r.Elapsed())
 	}
 }
 

@@ -1,0 +1,282 @@
+package graph
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Gaps between neighbours in a row.
+const (
+	nodeGap  = 28
+	pointGap = 10
+)
+
+// gap is how far the centres of two neighbours in a row are apart at least.
+func gap(left, right *vertex) float64 {
+	space := float64(pointGap)
+	if left.node != nil && right.node != nil {
+		space = nodeGap
+	}
+	return left.right + right.left + space
+}
+
+// place gives every vertex its x: the method of Brandes and Köpf ("Fast and
+// Simple Horizontal Coordinate Assignment", 2002), which makes long lines
+// straight, and then what room is left to bring what belongs together closer.
+func (l *layers) place() {
+	crossed := l.crossedByStraight()
+	var all [4][]float64
+	for i := range all {
+		up, mirrored := i < 2, i%2 == 1
+		all[i] = l.compact(l.align(crossed, up, mirrored), mirrored)
+	}
+	l.balance(&all)
+	for range relaxations {
+		if !l.relax() {
+			break
+		}
+	}
+}
+
+const relaxations = 8
+
+// straight tells whether a link joins two points of one trunk.
+func straight(u, v *vertex) bool { return u.node == nil && v.node == nil }
+
+// crossedByStraight returns the links that cross one inside of a trunk: they
+// give way.
+func (l *layers) crossedByStraight() map[[2]int]bool {
+	crossed := map[[2]int]bool{}
+	for i := range len(l.rows) - 1 {
+		upper, lower := l.rows[i], l.rows[i+1]
+		from, scanned := 0, 0
+		for j, v := range lower {
+			to, inner := len(upper)-1, false
+			for _, u := range v.up {
+				if straight(u, v) {
+					to, inner = u.pos, true
+				}
+			}
+			if !inner && j != len(lower)-1 {
+				continue
+			}
+			for ; scanned <= j; scanned++ {
+				w := lower[scanned]
+				for _, u := range w.up {
+					if (u.pos < from || u.pos > to) && !straight(u, w) {
+						crossed[[2]int{u.id, w.id}] = true
+					}
+				}
+			}
+			from = to
+		}
+	}
+	return crossed
+}
+
+// align joins each vertex with the middle one of its neighbours in the row
+// before, and returns the first vertex of the block of each.
+func (l *layers) align(crossed map[[2]int]bool, up, mirrored bool) []int {
+	root, next := make([]int, len(l.all)), make([]int, len(l.all))
+	for i := range root {
+		root[i], next[i] = i, i
+	}
+	for i := range l.rows {
+		row := l.rows[i]
+		if !up {
+			row = l.rows[len(l.rows)-1-i]
+		}
+		last := -1
+		for j := range row {
+			v, width := row[j], 0
+			if mirrored {
+				v = row[len(row)-1-j]
+			}
+			around := v.up
+			if !up {
+				around = v.down
+			}
+			if len(around) == 0 {
+				continue
+			}
+			around = slices.Clone(around)
+			slices.SortFunc(around, func(a, b *vertex) int { return cmp.Compare(a.pos, b.pos) })
+			middle := []*vertex{around[(len(around)-1)/2], around[len(around)/2]}
+			if mirrored {
+				slices.Reverse(middle)
+			}
+			for _, u := range middle {
+				at := u.pos
+				if width = len(l.rows[u.rank]); mirrored {
+					at = width - 1 - at
+				}
+				link := [2]int{u.id, v.id}
+				if !up {
+					link = [2]int{v.id, u.id}
+				}
+				if next[v.id] == v.id && !crossed[link] && last < at {
+					next[u.id] = v.id
+					root[v.id] = root[u.id]
+					next[v.id] = root[v.id]
+					last = at
+				}
+			}
+		}
+	}
+	return root
+}
+
+// compact puts the blocks as far to the left as they go, or to the right if
+// mirrored, and returns the x of every vertex.
+func (l *layers) compact(root []int, mirrored bool) []float64 {
+	type constraint struct {
+		to  int
+		gap float64
+	}
+	right := make([][]constraint, len(l.all))
+	waiting := make([]int, len(l.all))
+	for _, row := range l.rows {
+		for j := range len(row) - 1 {
+			a, b := root[row[j].id], root[row[j+1].id]
+			space := gap(row[j], row[j+1])
+			if mirrored {
+				a, b = b, a
+			}
+			right[a] = append(right[a], constraint{to: b, gap: space})
+			waiting[b]++
+		}
+	}
+	x := make([]float64, len(l.all))
+	var order []int
+	for i := range l.all {
+		if root[i] == i && waiting[i] == 0 {
+			order = append(order, i)
+		}
+	}
+	for i := 0; i < len(order); i++ {
+		for _, c := range right[order[i]] {
+			x[c.to] = max(x[c.to], x[order[i]]+c.gap)
+			if waiting[c.to]--; waiting[c.to] == 0 {
+				order = append(order, c.to)
+			}
+		}
+	}
+	for _, i := range slices.Backward(order) {
+		room := math.Inf(1)
+		for _, c := range right[i] {
+			room = min(room, x[c.to]-c.gap)
+		}
+		if !math.IsInf(room, 1) {
+			x[i] = max(x[i], room)
+		}
+	}
+	out := make([]float64, len(l.all))
+	for i := range out {
+		if out[i] = x[root[i]]; mirrored {
+			out[i] = -out[i]
+		}
+	}
+	return out
+}
+
+// balance moves the four layouts over the narrowest of them, and takes the
+// mean of the middle two for each vertex.
+func (l *layers) balance(all *[4][]float64) {
+	var low, high [4]float64
+	narrowest := 0
+	for i, x := range all {
+		low[i], high[i] = math.Inf(1), math.Inf(-1)
+		for _, v := range l.all {
+			low[i], high[i] = min(low[i], x[v.id]-v.left), max(high[i], x[v.id]+v.right)
+		}
+		if high[i]-low[i] < high[narrowest]-low[narrowest] {
+			narrowest = i
+		}
+	}
+	for i, x := range all {
+		shift := low[narrowest] - low[i]
+		if i%2 == 1 {
+			shift = high[narrowest] - high[i]
+		}
+		for j := range x {
+			x[j] += shift
+		}
+	}
+	for _, v := range l.all {
+		four := []float64{all[0][v.id], all[1][v.id], all[2][v.id], all[3][v.id]}
+		slices.Sort(four)
+		v.x = (four[1] + four[2]) / 2
+	}
+}
+
+// relax moves each straight run of vertices to the middle of what it is linked
+// to, as far as its neighbours let it, and tells whether anything moved.
+func (l *layers) relax() bool {
+	moved := false
+	for _, run := range l.runs() {
+		room := [2]float64{math.Inf(-1), math.Inf(1)}
+		pull, pulls := 0.0, 0.0
+		for _, v := range run {
+			row := l.rows[v.rank]
+			if v.pos > 0 {
+				room[0] = max(room[0], row[v.pos-1].x+gap(row[v.pos-1], v)-v.x)
+			}
+			if v.pos+1 < len(row) {
+				room[1] = min(room[1], row[v.pos+1].x-gap(v, row[v.pos+1])-v.x)
+			}
+			for _, u := range slices.Concat(v.up, v.down) {
+				if math.Abs(u.x-v.x) >= aligned {
+					pull, pulls = pull+u.x-v.x, pulls+1
+				}
+			}
+			if !v.back {
+				continue
+			}
+			for _, n := range v.beside {
+				want := n.x + gap(n, v)
+				if v.pos < n.pos {
+					want = n.x - gap(v, n)
+				}
+				pull, pulls = pull+want-v.x, pulls+1
+			}
+		}
+		if pulls == 0 {
+			continue
+		}
+		shift := min(max(pull/pulls, room[0]), room[1])
+		if math.Abs(shift) < aligned || room[0] > room[1] {
+			continue
+		}
+		moved = true
+		for _, v := range run {
+			v.x += shift
+		}
+	}
+	return moved
+}
+
+// aligned is how close two x are that count as one.
+const aligned = 0.5
+
+// runs groups the vertices by the links that go straight down.
+func (l *layers) runs() [][]*vertex {
+	group := make([]int, len(l.all))
+	var out [][]*vertex
+	for _, row := range l.rows {
+		for _, v := range row {
+			group[v.id] = -1
+			for _, u := range v.up {
+				if math.Abs(u.x-v.x) < aligned {
+					group[v.id] = group[u.id]
+				}
+			}
+			if group[v.id] < 0 {
+				group[v.id] = len(out)
+				out = append(out, nil)
+			}
+			out[group[v.id]] = append(out[group[v.id]], v)
+		}
+	}
+	return out
+}
