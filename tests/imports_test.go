@@ -84,13 +84,13 @@ var rules = []rule{
 	},
 	{
 		reason:       "a definition is read without running it",
-		packages:     []string{"./statemachines/asl"},
+		packages:     []string{"./statemachines/asl", "./statemachines/lint", "./statemachines/graph"},
 		mustNotReach: []string{"./statemachines", "./statemachines/sim/...", "./statemachines/simtest/..."},
 	},
 	{
 		reason:       "the runner does not depend on its test kit, nor on the compiler",
 		packages:     []string{"./statemachines/sim"},
-		mustNotReach: []string{"./statemachines", "./statemachines/simtest/..."},
+		mustNotReach: []string{"./statemachines", "./statemachines/simtest/...", "./statemachines/sim/mock", "./statemachines/lint", "./statemachines/graph", "./statemachines/report"},
 	},
 	{
 		reason:       "state machines name Lambda functions and do not contain them",
@@ -112,7 +112,7 @@ var rules = []rule{
 		reason: "these work on plain data and are used without AWS",
 		packages: []string{
 			"./internal/diag", "./internal/jsontree", "./internal/jmespath", "./internal/jsonpath", "./internal/jsonata",
-			"./pollcore", "./pollcore/startrecord", "./pollcore/startrecord/memstore", "./statemachines/asl", "./statemachines/sim",
+			"./internal/intrinsic", "./pollcore", "./pollcore/startrecord", "./pollcore/startrecord/memstore", "./statemachines/...",
 		},
 		mustNotReach: awsSDK,
 	},

@@ -131,10 +131,11 @@ func (c *composite) follow(b *branch, previous int64) {
 		s.record(MapIterationStarted, c.iteration(b))
 	}
 	s.finished = func(output *Payload) {
+		end := s.last
 		if c.iterates {
-			s.x.record(MapIterationSucceeded, s.last, c.iteration(b))
+			end = s.x.record(MapIterationSucceeded, s.last, c.iteration(b))
 		}
-		c.branchDone(b, output, s.last)
+		c.branchDone(b, output, s.last, end)
 	}
 	s.failed = func(f *failure) {
 		switch {
@@ -147,28 +148,30 @@ func (c *composite) follow(b *branch, previous int64) {
 	}
 }
 
-// branchDone goes on after a branch that succeeded; last is its last event.
-func (c *composite) branchDone(b *branch, output *Payload, last int64) {
+// branchDone goes on after a branch that succeeded: the next branch after its
+// last event, the whole after its end.
+func (c *composite) branchDone(b *branch, output *Payload, last, end int64) {
 	b.done, b.output = true, output
+	c.last = end
 	c.proceed(last)
 }
 
 // branchFailed goes on after a branch that failed.
 func (c *composite) branchFailed(f *failure, last int64) {
 	c.failures++
+	c.last = last
 	if c.tolerates != nil && c.tolerates(c.failures) {
 		c.proceed(last)
 		return
 	}
 	f.inner = true
-	c.last = last
 	c.owner.broke(c.stop(f))
 }
 
-// proceed starts the next branch, or ends the whole after the last.
+// proceed starts the next branch after the event, or ends the whole after the
+// last.
 func (c *composite) proceed(last int64) {
 	c.running--
-	c.last = last
 	if c.ended || !c.owner.alive() {
 		return
 	}

@@ -62,7 +62,7 @@ func (r *mapRun) follow(c *composite, b *branch, x *execution) {
 			if err != nil {
 				panic("sim: an output that it wrote itself is no JSON: " + err.Error())
 			}
-			c.branchDone(b, newPayload(output), c.owner.last)
+			c.branchDone(b, newPayload(output), c.owner.last, c.owner.last)
 			return
 		}
 		c.branchFailed(&failure{
