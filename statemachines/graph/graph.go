@@ -35,6 +35,7 @@ type Graph struct {
 	flow           *flow
 	// visits and takes tell whether states and transitions are counted.
 	visits, takes bool
+	laidOut       bool
 }
 
 // flow is a graph of nodes, with its layout once it is laid out.

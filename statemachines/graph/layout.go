@@ -61,7 +61,7 @@ func (n *node) size() {
 	width += 2 * nodePadding
 	if n.state != nil {
 		switch n.state.Type {
-		case asl.TypeChoice, asl.TypeFail, asl.TypePass, asl.TypeWait:
+		case asl.TypeChoice, asl.TypeFail, asl.TypePass, asl.TypeSucceed, asl.TypeWait:
 			width += 2 * slant
 		default:
 		}
@@ -79,7 +79,7 @@ func (n *node) enclose() {
 	}
 	x, tallest := float64(framePadding), 0.0
 	for _, inner := range n.flows {
-		n.inner = append(n.inner, point{x: x + branchPadding, y: n.headHeight + branchPadding})
+		n.inner = append(n.inner, point{x: x + branchPadding, y: n.headHeight + n.branchHead()})
 		x += inner.width + 2*branchPadding + branchGap
 		tallest = max(tallest, inner.height)
 	}
@@ -90,7 +90,16 @@ func (n *node) enclose() {
 		}
 	}
 	n.width = max(n.width, x)
-	n.height += tallest + 2*branchPadding + framePadding
+	n.height += tallest + n.branchHead() + branchPadding + framePadding
+}
+
+// branchHead is the room above a flow in a state; that of a branch is numbered
+// there.
+func (n *node) branchHead() float64 {
+	if n.state.Type == asl.TypeParallel {
+		return branchPadding + headingLine
+	}
+	return branchPadding
 }
 
 // newLabel makes the label of a wire; nil if it has nothing to say. The count

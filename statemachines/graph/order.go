@@ -228,18 +228,16 @@ func crossings(row []*vertex, next int) int {
 	return count
 }
 
-// swap exchanges neighbours as long as that makes the order better.
+// swap exchanges neighbours, alone or with the lines of single vertices that
+// they stand in, as long as that makes the order better.
 func (l *layers) swap(cost int) {
 	for range sweeps {
 		before := cost
 		for i, row := range l.rows {
 			for j := range len(row) - 1 {
-				around := l.costAround(i)
-				exchange(row, j)
-				if now := l.costAround(i); now < around {
-					cost += now - around
-				} else {
-					exchange(row, j)
+				cost -= l.improve([]pair{{i, j}})
+				if stems := l.stems(i, j); len(stems) > 1 {
+					cost -= l.improve(stems)
 				}
 			}
 		}
@@ -249,15 +247,59 @@ func (l *layers) swap(cost int) {
 	}
 }
 
-func exchange(row []*vertex, j int) {
-	row[j], row[j+1] = row[j+1], row[j]
-	row[j].pos, row[j+1].pos = j, j+1
+// pair is two neighbours: the row, and the place of the first of them.
+type pair struct{ row, at int }
+
+// improve exchanges the pairs, which stand in rows one below the other, if
+// that makes the order better, and returns by how much.
+func (l *layers) improve(pairs []pair) int {
+	before := l.costAround(pairs)
+	l.exchange(pairs)
+	if after := l.costAround(pairs); after < before {
+		return before - after
+	}
+	l.exchange(pairs)
+	return 0
 }
 
-func (l *layers) costAround(i int) int {
-	sum := l.costOfRow(i)
-	if i > 0 {
-		sum += l.costOfRow(i - 1)
+func (l *layers) exchange(pairs []pair) {
+	for _, p := range pairs {
+		row := l.rows[p.row]
+		row[p.at], row[p.at+1] = row[p.at+1], row[p.at]
+		row[p.at].pos, row[p.at+1].pos = p.at, p.at+1
+	}
+}
+
+func (l *layers) costAround(pairs []pair) int {
+	sum := 0
+	for i := max(0, pairs[0].row-1); i <= pairs[len(pairs)-1].row; i++ {
+		sum += l.costOfRow(i)
 	}
 	return sum
+}
+
+// stems returns the pair with those above and below it that it is linked to by
+// single links.
+func (l *layers) stems(i, j int) []pair {
+	pairs := []pair{{i, j}}
+	for p, ok := l.stem(pairs[0], upper, lower, -1); ok; p, ok = l.stem(p, upper, lower, -1) {
+		pairs = slices.Insert(pairs, 0, p)
+	}
+	for p, ok := l.stem(pair{i, j}, lower, upper, 1); ok; p, ok = l.stem(p, lower, upper, 1) {
+		pairs = append(pairs, p)
+	}
+	return pairs
+}
+
+func upper(v *vertex) []*vertex { return v.up }
+func lower(v *vertex) []*vertex { return v.down }
+
+// stem returns the pair in the next row that the pair is linked to by single
+// links and nothing else is.
+func (l *layers) stem(p pair, ahead, behind func(*vertex) []*vertex, step int) (pair, bool) {
+	a, b := ahead(l.rows[p.row][p.at]), ahead(l.rows[p.row][p.at+1])
+	if len(a) != 1 || len(b) != 1 || len(behind(a[0])) != 1 || len(behind(b[0])) != 1 || b[0].pos != a[0].pos+1 {
+		return pair{}, false
+	}
+	return pair{p.row + step, a[0].pos}, true
 }

@@ -25,11 +25,10 @@ func detail(s *asl.State) string {
 	case s.Task != nil:
 		return resource(s.Task.Resource)
 	case s.Wait != nil && s.Wait.Seconds != nil:
-		if text := scalar(s.Wait.Seconds); s.Wait.Seconds.Literal != nil {
-			return text + " s"
-		} else {
-			return text
+		if s.Wait.Seconds.Literal != nil {
+			return scalar(s.Wait.Seconds) + " s"
 		}
+		return scalar(s.Wait.Seconds)
 	case s.Wait != nil:
 		return "until " + scalar(s.Wait.Timestamp)
 	case s.Fail != nil:
@@ -107,7 +106,7 @@ func reading(s *asl.State, t asl.Transition) (short, long string) {
 			text := strings.Join(strings.Fields(scalar(rule.Expression)), " ")
 			return strings.ReplaceAll(text, "$states.input.", ""), text
 		}
-		return condition(&rule.Condition, lastName, false), condition(&rule.Condition, wholePath, false)
+		return speech{short: true}.condition(&rule.Condition, false), speech{}.condition(&rule.Condition, false)
 	case asl.TransitionDefault:
 		return "otherwise", "otherwise"
 	case asl.TransitionCatch:
@@ -121,10 +120,16 @@ func reading(s *asl.State, t asl.Transition) (short, long string) {
 	}
 }
 
-// naming is how a reading names a value of the input.
-type naming func(path string) string
+// speech is how conditions are read: in short, values of the input are named by
+// the last member of their path, and what goes without saying is left out.
+type speech struct{ short bool }
 
-func wholePath(path string) string { return path }
+func (p speech) name(path string) string {
+	if p.short {
+		return lastName(path)
+	}
+	return path
+}
 
 // lastName names a value by the last member in its path, if that is plain.
 func lastName(path string) string {
@@ -138,23 +143,23 @@ func lastName(path string) string {
 }
 
 // condition reads a condition; inner tells that it stands in another one.
-func condition(c *asl.Condition, name naming, inner bool) string {
+func (p speech) condition(c *asl.Condition, inner bool) string {
 	var text string
 	switch {
 	case c.And != nil:
 		parts := c.And
-		if short := withoutGuards(parts); name("$.a.b") != "$.a.b" && len(short) > 0 {
+		if short := withoutGuards(parts); p.short && len(short) > 0 {
 			parts = short
 		}
-		if text = conditions(parts, " and ", name); len(parts) == 1 {
+		if text = p.conditions(parts, " and "); len(parts) == 1 {
 			return text
 		}
 	case c.Or != nil:
-		text = conditions(c.Or, " or ", name)
+		text = p.conditions(c.Or, " or ")
 	case c.Not != nil:
-		return "not " + condition(c.Not, name, true)
+		return "not " + p.condition(c.Not, true)
 	default:
-		return comparison(c, name)
+		return p.comparison(c)
 	}
 	if inner {
 		text = "(" + text + ")"
@@ -162,10 +167,10 @@ func condition(c *asl.Condition, name naming, inner bool) string {
 	return text
 }
 
-func conditions(list []*asl.Condition, word string, name naming) string {
+func (p speech) conditions(list []*asl.Condition, word string) string {
 	var parts []string
 	for _, c := range list {
-		parts = append(parts, condition(c, name, len(list) > 1))
+		parts = append(parts, p.condition(c, len(list) > 1))
 	}
 	return strings.Join(parts, word)
 }
@@ -203,10 +208,10 @@ var comparators = []struct{ end, sign string }{
 	{"Matches", "matches"},
 }
 
-func comparison(c *asl.Condition, name naming) string {
+func (p speech) comparison(c *asl.Condition) string {
 	variable := "a value set at deployment"
 	if c.Variable != nil {
-		variable = name(c.Variable.String())
+		variable = p.name(c.Variable.String())
 	}
 	if word, ok := tests[c.Operator]; ok {
 		if c.Value == false {
@@ -235,7 +240,7 @@ func comparison(c *asl.Condition, name naming) string {
 		}
 	}
 	if c.ValuePath != nil {
-		value = name(c.ValuePath.String())
+		value = p.name(c.ValuePath.String())
 	}
 	return variable + " " + sign + " " + value
 }
