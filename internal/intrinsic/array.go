@@ -1,5 +1,7 @@
 package intrinsic
 
+import "slices"
+
 // maxRange is the most elements that States.ArrayRange makes.
 const maxRange = 1_000
 
@@ -25,17 +27,16 @@ func arrayPartition(e *evaluation) (any, error) {
 	return chunks, nil
 }
 
+// arrayContains finds a value that is equal or looks the same: AWS compares the
+// texts that States.Format writes, so 1 is in ["1"].
 func arrayContains(e *evaluation) (any, error) {
 	items, err := e.array()
 	if err != nil {
 		return nil, err
 	}
-	for _, item := range items {
-		if equal(item, e.arguments[1]) {
-			return true, nil
-		}
-	}
-	return false, nil
+	want := e.arguments[1]
+	text := shown(want)
+	return slices.ContainsFunc(items, func(item any) bool { return equal(item, want) || shown(item) == text }), nil
 }
 
 func arrayRange(e *evaluation) (any, error) {
@@ -52,20 +53,16 @@ func arrayRange(e *evaluation) (any, error) {
 		return nil, e.invalid(2, "a number other than 0")
 	}
 	items := []any{}
-	for n := first; step > 0 && n <= last || step < 0 && n >= last; {
+	for n := first; step > 0 && n <= last || step < 0 && n >= last; n += step {
 		if len(items) == maxRange {
-			return nil, e.fail("Invalid arguments in %s: the array would have more than %d elements", e.call.function.name, maxRange)
+			return nil, e.refused("expected at most %d elements from %d to %d in steps of %d, found more", maxRange, first, last, step)
 		}
-		items = append(items, whole(n))
-		next := n + step
-		if (next > n) != (step > 0) {
-			break // beyond 64 bits
-		}
-		n = next
+		items = append(items, decimal(n))
 	}
 	return items, nil
 }
 
+// arrayGetItem gives the element at an index. Of an empty array AWS gives null.
 func arrayGetItem(e *evaluation) (any, error) {
 	items, err := e.array()
 	if err != nil {
@@ -75,8 +72,11 @@ func arrayGetItem(e *evaluation) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(items) == 0 {
+		return nil, nil
+	}
 	if i < 0 || i >= int64(len(items)) {
-		return nil, e.fail("Invalid arguments in %s: index %d is outside of the array, which has %d elements", e.call.function.name, i, len(items))
+		return nil, e.refused("expected an index of the array, which has %d elements, as argument 2, found %d", len(items), i)
 	}
 	return items[i], nil
 }
@@ -86,9 +86,11 @@ func arrayLength(e *evaluation) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return whole(int64(len(items))), nil
+	return decimal(int64(len(items))), nil
 }
 
+// arrayUnique leaves out what has been there before, in the order of a Java
+// HashSet, in which AWS collects the elements.
 func arrayUnique(e *evaluation) (any, error) {
 	items, err := e.array()
 	if err != nil {
@@ -102,5 +104,6 @@ func arrayUnique(e *evaluation) (any, error) {
 			unique = append(unique, item)
 		}
 	}
+	hashOrder(unique, len(items))
 	return unique, nil
 }

@@ -3,8 +3,11 @@
 // "States.Format('{}-{}', $.a, States.UUID())", and their evaluation.
 //
 // The rules are those of the specification (https://states-language.net/,
-// "Appendix B") and, where AWS differs or the specification is silent, of the
-// AWS developer guide and of executions recorded at AWS.
+// "Appendix B") and, where AWS differs or the specification is silent, of
+// executions recorded at AWS by the projects localstack/localstack and
+// gabrielmoreira/tiny-asl-machine, then of the AWS developer guide. The
+// recordings show that AWS calculates with Java's types and classes; so do the
+// functions here where it can be seen in a result.
 package intrinsic
 
 import (
@@ -60,10 +63,11 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string { return e.Message }
 
-// Error is the failure of a function: States.IntrinsicFailure.
+// Error is the failure of a function.
 type Error struct {
-	Function string
-	Cause    string
+	Function string // the function that failed, which may be an inner one
+	Cause    string // what AWS says after the name of the state; it names the whole call
+	Detail   string // what was expected and found, of which AWS often says nothing
 }
 
-func (e *Error) Error() string { return e.Function + ": " + e.Cause }
+func (e *Error) Error() string { return e.Function + ": " + e.Detail }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -14,13 +15,16 @@ import (
 // Environment is what calls read besides their arguments.
 type Environment struct {
 	Get    func(*jsonpath.Path) (any, error) // the value of a path
-	Random *rand.Rand
-	UUID   func() string
+	Random *rand.Rand                        // for States.MathRandom without a seed
+	UUID   func() string                     // for States.UUID
 }
 
 // Eval evaluates the call. An error of Environment.Get comes back as it is, the
 // failure of a function as an *Error.
-func (c *Call) Eval(env Environment) (any, error) {
+func (c *Call) Eval(env Environment) (any, error) { return c.eval(env, c.text) }
+
+// eval evaluates the call, which is a part of the whole or all of it.
+func (c *Call) eval(env Environment, whole string) (any, error) {
 	values := make([]any, len(c.arguments))
 	for i, a := range c.arguments {
 		var err error
@@ -28,7 +32,7 @@ func (c *Call) Eval(env Environment) (any, error) {
 		case a.path != nil:
 			values[i], err = env.Get(a.path)
 		case a.call != nil:
-			values[i], err = a.call.Eval(env)
+			values[i], err = a.call.eval(env, whole)
 		default:
 			values[i] = a.literal
 			if text, ok := a.literal.(string); ok && (i > 0 || c.function.name != format) {
@@ -39,29 +43,34 @@ func (c *Call) Eval(env Environment) (any, error) {
 			return nil, err
 		}
 	}
-	e := &evaluation{call: c, env: env, arguments: values}
-	value, err := c.function.eval(e)
-	if err != nil {
-		return nil, err
-	}
-	return value, nil
+	return c.function.eval(&evaluation{function: c.function.name, whole: whole, env: env, arguments: values})
 }
 
 // evaluation is a call with its arguments.
 type evaluation struct {
-	call      *Call
+	function  string
+	whole     string // the text of the outermost call
 	env       Environment
 	arguments []any
 }
 
-// fail is the failure of the function.
-func (e *evaluation) fail(cause string, args ...any) error {
-	return &Error{Function: e.call.function.name, Cause: fmt.Sprintf(cause, args...)}
+// failed is a failure of the function in the words of AWS.
+func (e *evaluation) failed(words, detail string) error {
+	return &Error{
+		Function: e.function,
+		Cause:    fmt.Sprintf("There was an error while evaluating the intrinsic function: %s. %s", e.whole, words),
+		Detail:   detail,
+	}
+}
+
+// refused is the failure of arguments that AWS does not take.
+func (e *evaluation) refused(detail string, args ...any) error {
+	return e.failed("Invalid arguments in "+e.function, fmt.Sprintf(detail, args...))
 }
 
 // invalid is the failure of an argument, counted from 0.
 func (e *evaluation) invalid(i int, want string) error {
-	return e.fail("Invalid arguments in %s: expected %s as argument %d, found %s", e.call.function.name, want, i+1, shortened(jsonText(e.arguments[i])))
+	return e.refused("expected %s as argument %d, found %s", want, i+1, shortened(jsonText(e.arguments[i])))
 }
 
 // shortened cuts a value for a message.
@@ -70,7 +79,7 @@ func shortened(text string) string {
 	if len(text) <= most {
 		return text
 	}
-	return text[:most] + "..."
+	return strings.ToValidUTF8(text[:most], "") + "..."
 }
 
 func (e *evaluation) text(i int) (string, error) {
@@ -90,26 +99,36 @@ func (e *evaluation) array() ([]any, error) {
 	return array, nil
 }
 
-// integer is an argument that is a whole number; others are rounded, half of
-// one upwards, as AWS does.
-func (e *evaluation) integer(i int) (int64, error) {
+// integer is an argument that is a number of 32 bits. AWS drops the fraction,
+// where its developer guide says that it rounds.
+func (e *evaluation) integer(i int) (int64, error) { return e.number(i, math.Trunc) }
+
+// rounded is an argument that is a number of 32 bits, half of one rounded
+// upwards.
+func (e *evaluation) rounded(i int) (int64, error) {
+	return e.number(i, func(f float64) float64 {
+		const half = 0.5
+		whole := math.Floor(f)
+		if f-whole >= half { // exact, unlike f + half
+			whole++
+		}
+		return whole
+	})
+}
+
+func (e *evaluation) number(i int, whole func(float64) float64) (int64, error) {
 	number, ok := e.arguments[i].(json.Number)
 	if !ok {
 		return 0, e.invalid(i, "a number")
 	}
-	if n, err := strconv.ParseInt(string(number), 10, 64); err == nil {
-		return n, nil
-	}
-	const half = 0.5
 	f, err := number.Float64()
-	f = math.Floor(f + half)
-	if err != nil || f < math.MinInt64 || f >= math.MaxInt64 {
-		return 0, e.invalid(i, "a number of 64 bits")
+	if f = whole(f); err != nil || f < math.MinInt32 || f > math.MaxInt32 {
+		return 0, e.invalid(i, "a number of 32 bits")
 	}
 	return int64(f), nil
 }
 
-func whole(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
+func decimal(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
 
 // jsonText is the compact text of a value.
 func jsonText(value any) string { return string(jsontree.Compact(value)) }

@@ -2,31 +2,44 @@ package intrinsic
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
-	"math/big"
-
-	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 )
 
+// stringToJSON reads a JSON text: null if it is empty. Of members of one name
+// the last counts.
 func stringToJSON(e *evaluation) (any, error) {
 	text, err := e.text(0)
 	if err != nil {
 		return nil, err
 	}
-	if text == "" {
+	if strings.Trim(text, " \t\r\n") == "" {
 		return nil, nil
 	}
-	doc, err := jsontree.Parse([]byte(text))
-	if err != nil {
-		return nil, e.fail("Invalid arguments in %s: the string is no JSON: %s", e.call.function.name, shortened(text))
+	// A Decoder alone would not look at what follows the value.
+	err = json.Unmarshal([]byte(text), new(json.RawMessage))
+	var value any
+	if err == nil {
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.UseNumber()
+		err = decoder.Decode(&value)
 	}
-	return doc.Root.Value(), nil
+	if err != nil {
+		// After "caused by" AWS gives the reason of its parser.
+		return nil, e.failed(fmt.Sprintf("Cannot convert String to Json in %s, caused by: %v", e.function, err),
+			fmt.Sprintf("expected JSON as argument 1, found %s: %v", shortened(jsonText(text)), err))
+	}
+	return value, nil
 }
 
 func jsonToString(e *evaluation) (any, error) { return jsonText(e.arguments[0]), nil }
 
-// jsonMerge merges the members of two objects, those of the second winning.
-// AWS merges at the top only, and wants to be told so by a third argument.
+// jsonMerge merges the members of two objects, those of the second winning. It
+// merges at the top only: the third argument must not be true.
 func jsonMerge(e *evaluation) (any, error) {
 	merged := map[string]any{}
 	for i, argument := range e.arguments[:2] {
@@ -36,7 +49,7 @@ func jsonMerge(e *evaluation) (any, error) {
 		}
 		maps.Copy(merged, object)
 	}
-	if deep, ok := e.arguments[2].(bool); !ok || deep {
+	if e.arguments[2] == true {
 		return nil, e.invalid(2, "false")
 	}
 	return merged, nil
@@ -47,26 +60,14 @@ func equal(a, b any) bool {
 	switch a := a.(type) {
 	case json.Number:
 		b, ok := b.(json.Number)
-		return ok && (a == b || worth(a) == worth(b))
+		return ok && worth(a) == worth(b)
 	case []any:
 		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for i := range a {
-			if !equal(a[i], b[i]) {
-				return false
-			}
-		}
-		return true
+		return ok && slices.EqualFunc(a, b, equal)
 	case map[string]any:
 		b, ok := b.(map[string]any)
 		return ok && maps.EqualFunc(a, b, equal)
-	default:
-		switch b.(type) {
-		case json.Number, []any, map[string]any:
-			return false
-		}
+	default: // comparable with any type
 		return a == b
 	}
 }
@@ -97,12 +98,18 @@ func normal(value any) any {
 }
 
 // worth writes a number in one way: equal numbers are equal texts. It keeps the
-// text of one whose exponent is out of all proportion.
+// text of one that is beyond a float64.
 func worth(n json.Number) string {
-	const digits = 17
-	f, err := n.Float64()
-	if err != nil {
-		return string(n)
+	if i, err := n.Int64(); err == nil {
+		return strconv.FormatInt(i, 10)
 	}
-	return big.NewFloat(f).Text('g', digits)
+	f, err := n.Float64()
+	switch {
+	case err != nil:
+		return string(n)
+	case f == math.Trunc(f) && math.Abs(f) < math.MaxInt64:
+		return strconv.FormatInt(int64(f), 10)
+	default:
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	}
 }

@@ -58,7 +58,7 @@ func (p *parser) rest() string { return p.text[p.offset:] }
 func (p *parser) call(depth int) (*Call, error) {
 	start := p.offset
 	name := p.rest()
-	if i := strings.IndexAny(name, "( ,)'"); i >= 0 {
+	if i := strings.IndexAny(name, "(,)' \t\r\n"); i >= 0 {
 		name = name[:i]
 	}
 	f := functions[name]

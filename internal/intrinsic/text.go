@@ -7,6 +7,7 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -38,14 +39,25 @@ func formatted(e *evaluation) (any, error) {
 			}
 			used++
 			i++
+		case c == '{':
+			return nil, e.unmatched('{', '}', i)
+		case c == '}':
+			return nil, e.unmatched('}', '{', i)
 		default:
 			b.WriteByte(c)
 		}
 	}
 	if used != len(values) {
-		return nil, e.fail("Invalid arguments in %s: the template has %d times \"{}\", and there are %d values", e.call.function.name, used, len(values))
+		return nil, e.failed(fmt.Sprintf("Invalid arguments in %s: number of arguments do not match the occurrences of {}.", e.function),
+			fmt.Sprintf("expected as many values as the template has {}, which is %d, found %d", used, len(values)))
 	}
 	return b.String(), nil
+}
+
+// unmatched is the failure of a brace in a template that stands alone.
+func (e *evaluation) unmatched(brace, other byte, offset int) error {
+	return e.failed(fmt.Sprintf("Invalid template in %s: matching '%c' not found for '%c'.", e.function, other, brace),
+		fmt.Sprintf("expected {}, or a backslash before the brace, in the template, found %c alone at character %d", brace, offset+1))
 }
 
 // shown is how States.Format writes a value: strings as they are, objects and
@@ -75,7 +87,7 @@ func shown(value any) string {
 func (e *evaluation) limited(i int) (string, error) {
 	text, err := e.text(i)
 	if err == nil && utf8.RuneCountInString(text) > maxText {
-		err = e.fail("Invalid arguments in %s: argument %d has more than %d characters", e.call.function.name, i+1, maxText)
+		err = e.refused("expected at most %d characters in argument %d, found %d", maxText, i+1, utf8.RuneCountInString(text))
 	}
 	return text, err
 }
@@ -88,16 +100,32 @@ func base64Encode(e *evaluation) (any, error) {
 	return base64.StdEncoding.EncodeToString([]byte(text)), nil
 }
 
+// base64Decode takes any text, as AWS does: it ends at padding, and characters
+// that are none of Base64 or of its URL alphabet do not count.
 func base64Decode(e *evaluation) (any, error) {
 	text, err := e.limited(0)
 	if err != nil {
 		return nil, err
 	}
-	data, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return nil, e.fail("Invalid arguments in %s: the string is no Base64: %s", e.call.function.name, shortened(text))
+	text, _, _ = strings.Cut(text, "=")
+	digits := strings.Map(func(r rune) rune {
+		switch {
+		case r == '-':
+			return '+'
+		case r == '_':
+			return '/'
+		case r == '+', r == '/', '0' <= r && r <= '9', 'A' <= r && r <= 'Z', 'a' <= r && r <= 'z':
+			return r
+		default:
+			return -1
+		}
+	}, text)
+	const block = 4
+	if len(digits)%block == 1 { // one digit is no byte yet
+		digits = digits[:len(digits)-1]
 	}
-	return strings.ToValidUTF8(string(data), "\uFFFD"), nil
+	data, _ := base64.RawStdEncoding.DecodeString(digits) // nothing is left that it refuses
+	return string([]rune(string(data))), nil              // what is not UTF-8 becomes U+FFFD
 }
 
 // hashed is the hash of a string, or of the JSON text of another value.
@@ -107,7 +135,7 @@ func hashed(e *evaluation) (any, error) {
 		text = jsonText(e.arguments[0])
 	}
 	if utf8.RuneCountInString(text) > maxText {
-		return nil, e.fail("Invalid arguments in %s: the data has more than %d characters", e.call.function.name, maxText)
+		return nil, e.refused("expected at most %d characters of data, found %d", maxText, utf8.RuneCountInString(text))
 	}
 	algorithm, err := e.text(1)
 	if err != nil {
