@@ -34,6 +34,8 @@ type parser struct {
 	// names holds every state of the machine read so far.
 	names map[string]bool
 	scope *scope
+	// alone is set for one state, whose targets are not there.
+	alone bool
 	// counted is the byte up to which line and column are counted, from 0.
 	counted, line, column int
 }
@@ -41,12 +43,31 @@ type parser struct {
 // Parse reads a state machine definition. Its error is a Problems with
 // everything that is wrong. What is only suspicious it lets pass: see Validate.
 func Parse(text []byte) (*StateMachine, error) {
-	m, problems := read(text)
-	problems = slices.DeleteFunc(problems, func(p diag.Problem) bool { return p.Severity != diag.Error })
-	if err := problems.Err(); err != nil {
+	m, problems := (&parser{}).read(text)
+	if err := onlyErrors(problems).Err(); err != nil {
 		return nil, err
 	}
 	return m, nil
+}
+
+// LoneState is the name of the state that ParseState reads.
+const LoneState = "StateName"
+
+// ParseState reads the definition of one state, as AWS's TestState takes it, as
+// a state machine that has only this state, with the name LoneState. The states
+// it leads to are not there. Its error is that of Parse, with pointers that
+// start with "/States/StateName".
+func ParseState(text []byte) (*StateMachine, error) {
+	whole := slices.Concat([]byte(`{"StartAt": "`+LoneState+`", "States": {"`+LoneState+`": `), text, []byte(`}}`))
+	m, problems := (&parser{alone: true}).read(whole)
+	if err := onlyErrors(problems).Err(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func onlyErrors(problems diag.Problems) diag.Problems {
+	return slices.DeleteFunc(problems, func(p diag.Problem) bool { return p.Severity != diag.Error })
 }
 
 // Validate returns everything that is wrong or suspicious in a definition, in
@@ -54,7 +75,7 @@ func Parse(text []byte) (*StateMachine, error) {
 // of severity Error is one that Parse takes. As an Express workflow, the
 // definition may not wait for jobs, tokens or activities.
 func Validate(text []byte, as ExecutionType) Problems {
-	m, problems := read(text)
+	m, problems := (&parser{}).read(text)
 	if as == Express && m != nil {
 		problems = append(problems, ExpressProblems(m)...)
 	}
@@ -62,7 +83,7 @@ func Validate(text []byte, as ExecutionType) Problems {
 	return sorted
 }
 
-func read(text []byte) (*StateMachine, diag.Problems) {
+func (p *parser) read(text []byte) (*StateMachine, diag.Problems) {
 	if len(text) > MaxDefinitionBytes {
 		return nil, diag.Problems{diag.At(text, MaxDefinitionBytes, "",
 			fmt.Sprintf("a definition has at most %d bytes, found %d", MaxDefinitionBytes, len(text)))}
@@ -71,7 +92,7 @@ func read(text []byte) (*StateMachine, diag.Problems) {
 	if err != nil {
 		return nil, err.(diag.Problems) //nolint:errorlint,forcetypeassert // what Parse documents
 	}
-	p := &parser{text: text, machine: &StateMachine{root: doc.Root}, names: map[string]bool{}}
+	p.text, p.machine, p.names = text, &StateMachine{root: doc.Root}, map[string]bool{}
 	p.definition(doc.Root)
 	return p.machine, p.problems
 }
@@ -144,7 +165,7 @@ func (p *parser) flow(o *object, f *Flow) {
 		f.States = append(f.States, s)
 		f.index[s.Name] = s
 	}
-	if p.checkTargets(f) {
+	if p.checkTargets(f) && !p.alone {
 		p.checkGraph(f, n)
 	}
 }
@@ -154,7 +175,7 @@ func (p *parser) checkTargets(f *Flow) bool {
 	names := slices.Sorted(maps.Keys(f.index))
 	known := true
 	for _, n := range p.references {
-		if f.index[n.Text] != nil {
+		if f.index[n.Text] != nil || p.alone && f == &p.machine.Flow {
 			continue
 		}
 		known = false

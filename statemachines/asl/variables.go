@@ -75,11 +75,11 @@ func isVariableName(name string) bool {
 // use keeps a variable that the value reads; an empty name is none.
 func (p *parser) use(n *jsontree.Node, name string) {
 	if name != "" {
-		p.read(variableUse{name: name, node: n})
+		p.keep(variableUse{name: name, node: n})
 	}
 }
 
-func (p *parser) read(u variableUse) {
+func (p *parser) keep(u variableUse) {
 	p.scope.reads = append(p.scope.reads, u)
 	if p.state != nil {
 		p.state.variables[u.name] = true
@@ -89,7 +89,7 @@ func (p *parser) read(u variableUse) {
 // useIn keeps a variable that an expression reads at an offset of the text.
 func (p *parser) useIn(n *jsontree.Node, r jsonata.Reference, offset int) {
 	if r.Name != reservedVariable {
-		p.read(variableUse{name: r.Name, node: n, offset: offset})
+		p.keep(variableUse{name: r.Name, node: n, offset: offset})
 		return
 	}
 	there := []string{"input", "context"}

@@ -49,6 +49,9 @@ func (s *strand) parallel() *failure {
 	if f != nil {
 		return f
 	}
+	if s.probe != nil {
+		return s.probe.mocked(s)
+	}
 	c := &composite{owner: s, concurrency: len(s.state.Parallel.Branches)}
 	for i, flow := range s.state.Parallel.Branches {
 		c.branches = append(c.branches, &branch{index: i, flow: flow, input: func() (*Payload, *failure) { return input, nil }})

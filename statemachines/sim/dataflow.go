@@ -25,7 +25,13 @@ type data struct {
 func (s *strand) jsonata() bool { return s.state.QueryLanguage == asl.JSONata }
 
 // effectiveInput is the state's input after InputPath.
-func (s *strand) effectiveInput() (*Payload, *failure) { return s.selected(s.state.InputPath, s.input) }
+func (s *strand) effectiveInput() (*Payload, *failure) {
+	input, f := s.selected(s.state.InputPath, s.input)
+	if f == nil && !s.jsonata() {
+		s.inspect("afterInputPath", input)
+	}
+	return input, f
+}
 
 // selected applies InputPath or OutputPath; in JSONata mode there is neither.
 func (s *strand) selected(path *asl.Path, from *Payload) (*Payload, *failure) {
@@ -69,13 +75,16 @@ func (e *undefinedError) Error() string {
 // applied evaluates the template of a field, which may be nil.
 func (s *strand) applied(field string, t *asl.Template, d data, otherwise *Payload) (*Payload, *failure) {
 	if t == nil {
+		s.inspect("after"+field, otherwise)
 		return otherwise, nil
 	}
 	value, f := s.filled(t, field, field, d)
 	if f != nil {
 		return nil, f
 	}
-	return newPayload(value), nil
+	out := newPayload(value)
+	s.inspect("after"+field, out)
+	return out, nil
 }
 
 // filled evaluates a template. field is the name of the member that holds it

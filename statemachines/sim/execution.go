@@ -111,7 +111,14 @@ func (x *execution) take(e Edge) { x.run.root.result.Edges[e]++ }
 
 // context is the context object of the state that the strand is in.
 func (s *strand) context() map[string]any {
-	state := map[string]any{"Name": s.state.Name, "EnteredTime": formatTime(s.enteredTime)}
+	if s.probe != nil && s.probe.context != nil {
+		return s.probe.context
+	}
+	name := s.state.Name
+	if s.probe != nil {
+		name = asl.LoneState // whatever its name
+	}
+	state := map[string]any{"Name": name, "EnteredTime": formatTime(s.enteredTime)}
 	if works(s.state) {
 		state["RetryCount"] = json.Number(strconv.Itoa(s.retryCount))
 	}

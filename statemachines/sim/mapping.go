@@ -39,6 +39,9 @@ func (s *strand) mapping() *failure {
 	if f := s.tolerance(c, d, length); f != nil {
 		return f
 	}
+	if s.probe != nil {
+		return s.probe.mapped(s, c)
+	}
 	if !m.Distributed {
 		for i, item := range items {
 			c.branches = append(c.branches, &branch{index: i, flow: m.Processor, input: func() (*Payload, *failure) { return s.itemInput(i, item, d) }})
@@ -70,7 +73,11 @@ func (s *strand) items(d data) ([]any, *failure) {
 		}
 		items, ok := value.([]any)
 		if !ok {
-			return nil, s.runtimeFailure("Reference path \"%s\" must point to array.", m.ItemsPath)
+			path := m.ItemsPath.String()
+			if m.ItemsPath.Context() {
+				path = path[1:]
+			}
+			return nil, &failure{name: errorRuntime, cause: fmt.Sprintf("Reference path %q must point to array.", path)}
 		}
 		return items, nil
 	}
@@ -98,6 +105,7 @@ func (s *strand) concurrency(c *composite, d data) *failure {
 	if f != nil {
 		return f
 	}
+	s.inspect("maxConcurrency", newPayload(json.Number(strconv.FormatInt(limit, 10))))
 	most := inlineConcurrency
 	if s.state.Map.Distributed {
 		most = distributedConcurrency
@@ -118,6 +126,12 @@ func (s *strand) tolerance(c *composite, d data, items int) *failure {
 	share, f := s.percentage(m.ToleratedFailurePercentage, d)
 	if f != nil {
 		return f
+	}
+	if m.ToleratedFailureCount != nil {
+		s.inspect("toleratedFailureCount", newPayload(json.Number(strconv.FormatInt(count, 10))))
+	}
+	if m.ToleratedFailurePercentage != nil {
+		s.inspect("toleratedFailurePercentage", newPayload(json.Number(strconv.FormatFloat(share, 'f', -1, 64))))
 	}
 	if m.Distributed && (m.ToleratedFailureCount != nil || m.ToleratedFailurePercentage != nil) {
 		c.tolerates = func(failures int) bool {

@@ -16,7 +16,7 @@ const longestDelay = 366 * 24 * 60 * 60
 // returns it.
 func (s *strand) handled(f *failure) *failure {
 	i := slices.IndexFunc(s.state.Retry, func(r asl.Retrier) bool { return matchesError(r.ErrorEquals, f) })
-	if i >= 0 && s.retry(i) {
+	if i >= 0 && (s.probe == nil && s.retry(i) || s.probe != nil && s.probe.retried(s, i, f)) {
 		return nil
 	}
 	// AWS ends an execution at once where the state itself breaks a rule.
@@ -31,6 +31,9 @@ func (s *strand) handled(f *failure) *failure {
 	}
 	for i, c := range s.state.Catch {
 		if matchesError(c.ErrorEquals, f) {
+			if s.probe != nil {
+				s.probe.caught(i, f)
+			}
 			return s.caught(i, f)
 		}
 	}

@@ -81,3 +81,5 @@ func jsonText(value any) (string, error) {
 	text, err := json.Marshal(value)
 	return string(text), err
 }
+
+func jsonRaw(text string) json.RawMessage { return json.RawMessage(text) }

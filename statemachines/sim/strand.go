@@ -35,6 +35,7 @@ type strand struct {
 	item        map[string]any // of the Map, while its items are made
 	attempt     *attempt
 	inner       *composite // the branches or iterations of the state
+	probe       *probe     // of a state that is tested alone
 }
 
 func newStrand(x *execution, flow *asl.Flow, v *variables) *strand {
@@ -168,10 +169,12 @@ func (s *strand) pass() *failure {
 	result, f := s.applied("Parameters", s.state.Parameters, data{input: input}, input)
 	if p := s.state.Pass; p.HasResult {
 		result, f = newPayload(p.Result), nil
+		s.inspect("result", result)
 	}
 	if f != nil {
 		return f
 	}
+	s.inspect("afterResultSelector", result)
 	assigned, f := s.assigned(s.state.Assign, data{input: result})
 	if f != nil {
 		return f
@@ -180,6 +183,7 @@ func (s *strand) pass() *failure {
 	if f != nil {
 		return f
 	}
+	s.inspect("afterResultPath", output)
 	if output, f = s.selected(s.state.OutputPath, output); f != nil {
 		return f
 	}
@@ -196,6 +200,7 @@ func (s *strand) succeed() *failure {
 
 // returned goes on with the result of a Task, Parallel or Map.
 func (s *strand) returned(result *Payload) *failure {
+	s.inspect("result", result)
 	if s.jsonata() {
 		return s.leave(data{input: s.input, result: result}, result, s.onward())
 	}
@@ -203,6 +208,7 @@ func (s *strand) returned(result *Payload) *failure {
 	if f != nil {
 		return f
 	}
+	s.inspect("afterResultSelector", result)
 	assigned, f := s.assigned(s.state.Assign, data{input: result})
 	if f != nil {
 		return f
@@ -211,6 +217,7 @@ func (s *strand) returned(result *Payload) *failure {
 	if f != nil {
 		return f
 	}
+	s.inspect("afterResultPath", output)
 	if output, f = s.selected(s.state.OutputPath, output); f != nil {
 		return f
 	}
@@ -272,6 +279,10 @@ func (s *strand) exit(output *Payload, assigned map[string]*Payload, e exit) *fa
 	if !s.alive() {
 		return nil
 	}
+	if s.probe != nil {
+		s.probe.left(s, output, e)
+		return nil
+	}
 	s.inside = false
 	s.x.take(Edge{From: s.state.Name, To: e.next, Kind: e.kind, Rule: e.rule})
 	if e.next == "" {
@@ -287,6 +298,9 @@ func (s *strand) exit(output *Payload, assigned map[string]*Payload, e exit) *fa
 func (s *strand) fail() *failure {
 	d := s.state.Fail
 	f := &failure{}
+	if !s.jsonata() {
+		s.inspect("afterInputPath", s.input)
+	}
 	for _, part := range []struct {
 		scalar *asl.Scalar
 		target *string

@@ -42,7 +42,7 @@ type result struct {
 }
 
 // suites are all suites. A file of this package lists its own.
-var suites = slices.Concat(jmespathSuites, waiterSuites, seedSuites, jsonataSuites, recordingSuites, validateSuites)
+var suites = slices.Concat(jmespathSuites, waiterSuites, seedSuites, jsonataSuites, recordingSuites, teststateSuites, validateSuites)
 
 func TestSuites(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,7 @@ func TestSupportPage(t *testing.T) {
 	for _, name := range named {
 		require.Regexp(t, "func "+string(name[1])+`\(`, string(code))
 	}
-	for _, s := range slices.Concat(jsonataSuites, recordingSuites, validateSuites) {
+	for _, s := range slices.Concat(jsonataSuites, recordingSuites, teststateSuites, validateSuites) {
 		for name := range s.differences {
 			require.Contains(t, string(text), "`"+name+"`", "%s: a case that differs is not in docs/asl-support.md", s.name)
 		}
