@@ -52,7 +52,7 @@ type route struct {
 	from, to *vertex
 	back     bool
 	label    *vertex // the point below from that holds the label; nil if there is none
-	trunk    *trunk  // nil if the next layer after from, or after label, is that of to
+	trunk    *trunk  // nil in the end if the next layer after from, or after label, is that of to
 	join     int     // rank at which it joins the trunk
 }
 
@@ -177,9 +177,6 @@ func (l *layers) makeTrunks() {
 	}
 	shared := map[key]*trunk{}
 	for _, r := range l.routes {
-		if !r.back && r.to.rank == r.from.rank+2 {
-			continue
-		}
 		k := key{to: r.to, dashed: r.wire.dashed, back: r.back}
 		alone := r.back && r.wire.label != nil
 		t := shared[k]
@@ -258,9 +255,6 @@ func (l *layers) makePoints() {
 			r.label.hold(r.wire.label)
 			link(r.from, r.label)
 		}
-		if r.trunk == nil {
-			link(r.last(), r.to)
-		}
 	}
 	for _, t := range l.trunks {
 		switch {
@@ -277,7 +271,8 @@ func (l *layers) makePoints() {
 	}
 }
 
-// makeTrunk makes the points of a trunk that goes down.
+// makeTrunk makes the points of a trunk that goes down. Routes that come to
+// its end without one leave it.
 func (l *layers) makeTrunk(t *trunk) {
 	t.first = t.to.rank
 	for _, r := range t.routes {

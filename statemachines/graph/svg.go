@@ -267,7 +267,7 @@ func (d *drawing) badge(n *node, at point) {
 	count := times(n.visits)
 	const height = 16
 	width := textWidth(count, headingSize) + 12
-	x := at.x + n.width - width/2 - 12
+	x := at.x + n.width - width/2 + 5
 	d.printf(`<g class="badge"><rect x="%s" y="%s" width="%s" height="%d" rx="8"/><text x="%s" y="%s">%s</text></g>`,
 		number(x-width/2), number(at.y-height/2), number(width), height, number(x), number(at.y+3.8), count)
 }
