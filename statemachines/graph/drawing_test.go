@@ -13,7 +13,7 @@ import (
 
 // element is a part of an SVG.
 type element struct {
-	XMLName  xml.Name
+	XMLName  xml.Name   `xml:""`
 	Attrs    []xml.Attr `xml:",any,attr"`
 	Children []*element `xml:",any"`
 	Text     string     `xml:",chardata"`
@@ -147,8 +147,9 @@ func trace(t *testing.T, data string) []place {
 // read takes an SVG apart.
 func read(t *testing.T, svg []byte) *picture {
 	t.Helper()
-	p := &picture{root: &element{}}
-	require.NoError(t, xml.Unmarshal(svg, p.root))
+	root := &element{}
+	require.NoError(t, xml.Unmarshal(svg, root))
+	p := &picture{root: root}
 	p.root.each(func(e *element) {
 		switch {
 		case e.has("state"):

@@ -4,6 +4,7 @@ package graph
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -29,13 +30,13 @@ type Options struct {
 	Edges map[Edge]int
 }
 
-// Graph is a state machine as a graph.
+// Graph is a state machine as a graph. It is safe for concurrent use.
 type Graph struct {
 	title, comment string
 	flow           *flow
 	// visits and takes tell whether states and transitions are counted.
 	visits, takes bool
-	laidOut       bool
+	laidOut       sync.Once
 }
 
 // flow is a graph of nodes, with its layout once it is laid out.

@@ -3,6 +3,7 @@ package graph_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -203,9 +204,7 @@ func TestLargeMachines(t *testing.T) {
 	const size = 1000
 	task := func(next string, more object) object {
 		s := object{"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": object{}, "Next": next}
-		for k, v := range more {
-			s[k] = v
-		}
+		maps.Copy(s, more)
 		return s
 	}
 	chain := object{"Fail": object{"Type": "Fail"}}

@@ -84,16 +84,16 @@ func (m *mermaid) node(n *node, depth int) {
 		m.line(depth, id+`((("end")))`)
 		return
 	case kindUnknown:
-		m.line(depth, id+`["`+m.text(n)+`"]:::unknown`)
+		m.line(depth, id+`["`+m.text(n, "<br/>")+`"]:::unknown`)
 		return
 	default:
 	}
 	class := strings.ToLower(string(n.state.Type))
 	if len(n.flows) == 0 {
 		shape := mermaidShapes[n.state.Type]
-		m.line(depth, id+shape[0]+`"`+m.text(n)+`"`+shape[1]+":::"+class)
+		m.line(depth, id+shape[0]+`"`+m.text(n, "<br/>")+`"`+shape[1]+":::"+class)
 	} else {
-		m.line(depth, "subgraph "+id+`["`+m.text(n)+`"]`)
+		m.line(depth, "subgraph "+id+`["`+m.text(n, " ")+`"]`)
 		for i, inner := range n.flows {
 			if n.state.Type == asl.TypeParallel {
 				m.line(depth+1, fmt.Sprintf(`subgraph %sb%d["Branch %d"]`, id, i, i))
@@ -115,11 +115,12 @@ func (m *mermaid) node(n *node, depth int) {
 	}
 }
 
-// text is the text of a node.
-func (m *mermaid) text(n *node) string {
-	out := mermaidText(n.heading) + "<br/><b>" + mermaidText(n.name) + "</b>"
+// text is the text of a node, its parts parted by a line break or, in the
+// title of a subgraph, which has one line, by a space.
+func (m *mermaid) text(n *node, parting string) string {
+	out := mermaidText(n.heading) + parting + "<b>" + mermaidText(n.name) + "</b>"
 	if m.g.visits && n.visits > 0 {
-		out += "<br/>" + times(n.visits)
+		out += parting + times(n.visits)
 	}
 	return out
 }

@@ -78,53 +78,55 @@ func (l *layers) crossedByStraight() map[[2]int]bool {
 // align joins each vertex with the middle one of its neighbours in the row
 // before, and returns the first vertex of the block of each.
 func (l *layers) align(crossed map[[2]int]bool, up, mirrored bool) []int {
-	root, next := make([]int, len(l.all)), make([]int, len(l.all))
+	root := make([]int, len(l.all))
 	for i := range root {
-		root[i], next[i] = i, i
+		root[i] = i
 	}
 	for i := range l.rows {
-		row := l.rows[i]
+		row := slices.Clone(l.rows[i])
 		if !up {
-			row = l.rows[len(l.rows)-1-i]
+			row = slices.Clone(l.rows[len(l.rows)-1-i])
+		}
+		if mirrored {
+			slices.Reverse(row)
 		}
 		last := -1
-		for j := range row {
-			v, width := row[j], 0
-			if mirrored {
-				v = row[len(row)-1-j]
-			}
-			around := v.up
-			if !up {
-				around = v.down
-			}
-			if len(around) == 0 {
-				continue
-			}
-			around = slices.Clone(around)
-			slices.SortFunc(around, func(a, b *vertex) int { return cmp.Compare(a.pos, b.pos) })
-			middle := []*vertex{around[(len(around)-1)/2], around[len(around)/2]}
-			if mirrored {
-				slices.Reverse(middle)
-			}
-			for _, u := range middle {
-				at := u.pos
-				if width = len(l.rows[u.rank]); mirrored {
-					at = width - 1 - at
+		for _, v := range row {
+			for _, u := range middle(v, up, mirrored) {
+				at, link := u.pos, [2]int{u.id, v.id}
+				if mirrored {
+					at = len(l.rows[u.rank]) - 1 - at
 				}
-				link := [2]int{u.id, v.id}
 				if !up {
 					link = [2]int{v.id, u.id}
 				}
-				if next[v.id] == v.id && !crossed[link] && last < at {
-					next[u.id] = v.id
+				if at > last && !crossed[link] {
 					root[v.id] = root[u.id]
-					next[v.id] = root[v.id]
 					last = at
+					break
 				}
 			}
 		}
 	}
 	return root
+}
+
+// middle returns the middle neighbours of a vertex in the row above or below,
+// in the order in which they are tried.
+func middle(v *vertex, up, mirrored bool) []*vertex {
+	around := slices.Clone(v.down)
+	if up {
+		around = slices.Clone(v.up)
+	}
+	if len(around) == 0 {
+		return nil
+	}
+	slices.SortFunc(around, func(a, b *vertex) int { return cmp.Compare(a.pos, b.pos) })
+	out := []*vertex{around[(len(around)-1)/2], around[len(around)/2]}
+	if mirrored {
+		slices.Reverse(out)
+	}
+	return out
 }
 
 // compact puts the blocks as far to the left as they go, or to the right if
@@ -215,37 +217,25 @@ func (l *layers) balance(all *[4][]float64) {
 func (l *layers) relax() bool {
 	moved := false
 	for _, run := range l.runs() {
-		room := [2]float64{math.Inf(-1), math.Inf(1)}
-		pull, pulls := 0.0, 0.0
+		low, high := math.Inf(-1), math.Inf(1)
+		pull, pulls := 0.0, 0
 		for _, v := range run {
 			row := l.rows[v.rank]
 			if v.pos > 0 {
-				room[0] = max(room[0], row[v.pos-1].x+gap(row[v.pos-1], v)-v.x)
+				low = max(low, row[v.pos-1].x+gap(row[v.pos-1], v)-v.x)
 			}
 			if v.pos+1 < len(row) {
-				room[1] = min(room[1], row[v.pos+1].x-gap(v, row[v.pos+1])-v.x)
+				high = min(high, row[v.pos+1].x-gap(v, row[v.pos+1])-v.x)
 			}
-			for _, u := range slices.Concat(v.up, v.down) {
-				if math.Abs(u.x-v.x) >= aligned {
-					pull, pulls = pull+u.x-v.x, pulls+1
-				}
-			}
-			if !v.back {
-				continue
-			}
-			for _, n := range v.beside {
-				want := n.x + gap(n, v)
-				if v.pos < n.pos {
-					want = n.x - gap(v, n)
-				}
-				pull, pulls = pull+want-v.x, pulls+1
+			for _, x := range v.pulls() {
+				pull, pulls = pull+x-v.x, pulls+1
 			}
 		}
-		if pulls == 0 {
+		if pulls == 0 || low > high {
 			continue
 		}
-		shift := min(max(pull/pulls, room[0]), room[1])
-		if math.Abs(shift) < aligned || room[0] > room[1] {
+		shift := min(max(pull/float64(pulls), low), high)
+		if math.Abs(shift) < aligned {
 			continue
 		}
 		moved = true
@@ -254,6 +244,28 @@ func (l *layers) relax() bool {
 		}
 	}
 	return moved
+}
+
+// pulls are the x to which the links of a vertex that do not go straight would
+// have it.
+func (v *vertex) pulls() []float64 {
+	var out []float64
+	for _, u := range slices.Concat(v.up, v.down) {
+		if math.Abs(u.x-v.x) >= aligned {
+			out = append(out, u.x)
+		}
+	}
+	if !v.back {
+		return out
+	}
+	for _, n := range v.beside {
+		if v.pos < n.pos {
+			out = append(out, n.x-gap(v, n))
+		} else {
+			out = append(out, n.x+gap(n, v))
+		}
+	}
+	return out
 }
 
 // aligned is how close two x are that count as one.

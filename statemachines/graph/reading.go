@@ -3,6 +3,7 @@ package graph
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,9 @@ import (
 // heading says what type a state is and what it works on.
 func heading(s *asl.State) string {
 	text := string(s.Type)
+	if s.Map != nil && s.Map.Distributed {
+		text = "Distributed Map"
+	}
 	if detail := detail(s); detail != "" {
 		text += " · " + detail
 	}
@@ -61,9 +65,6 @@ func items(m *asl.Map) string {
 	if limit := scalar(m.MaxConcurrency); limit != "" && limit != "0" {
 		text += ", " + limit + " at a time"
 	}
-	if m.Distributed {
-		text += ", distributed"
-	}
 	return text
 }
 
@@ -104,7 +105,7 @@ func reading(s *asl.State, t asl.Transition) (short, long string) {
 		rule := &s.Choice.Rules[t.Rule]
 		if rule.Expression != nil {
 			text := strings.Join(strings.Fields(scalar(rule.Expression)), " ")
-			return strings.ReplaceAll(text, "$states.input.", ""), text
+			return inputPath.ReplaceAllString(text, "$1"), text
 		}
 		return speech{short: true}.condition(&rule.Condition, false), speech{}.condition(&rule.Condition, false)
 	case asl.TransitionDefault:
@@ -119,6 +120,9 @@ func reading(s *asl.State, t asl.Transition) (short, long string) {
 		return "", ""
 	}
 }
+
+// inputPath is a value of the input in JSONata; its group is the last member.
+var inputPath = regexp.MustCompile(`\$states\.input\.(?:\w+\.)*(\w+)`)
 
 // speech is how conditions are read: in short, values of the input are named by
 // the last member of their path, and what goes without saying is left out.

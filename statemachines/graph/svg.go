@@ -16,10 +16,7 @@ const margin = 16
 // which follows the reader's light or dark colour scheme. The same graph gives
 // the same bytes.
 func (g *Graph) SVG() []byte {
-	if !g.laidOut {
-		g.layOut(g.flow)
-		g.laidOut = true
-	}
+	g.laidOut.Do(func() { g.layOut(g.flow) })
 	d := &drawing{g: g}
 	width, height := g.flow.width+2*margin, g.flow.height+2*margin
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="asl-graph" role="img" width="%s" height="%s" viewBox="0 0 %s %s">`+"\n",
@@ -213,7 +210,8 @@ func (d *drawing) node(n *node, at point) {
 		d.printf(`<g class="start%s"><title>Start</title><circle class="dot" cx="%s" cy="%s" r="7"/></g>`+"\n", unvisited, number(middle.x), number(middle.y))
 		return
 	case kindEnd:
-		d.printf(`<g class="end%[1]s"><title>End</title><circle class="ring" cx="%[2]s" cy="%[3]s" r="7.2"/><circle class="dot" cx="%[2]s" cy="%[3]s" r="4"/></g>`+"\n",
+		d.printf(`<g class="end%[1]s"><title>End</title><circle class="ring" cx="%[2]s" cy="%[3]s" r="7.2"/>`+
+			`<circle class="dot" cx="%[2]s" cy="%[3]s" r="4"/></g>`+"\n",
 			unvisited, number(middle.x), number(middle.y))
 		return
 	case kindUnknown:

@@ -103,23 +103,27 @@ func fit(s string, size, width float64) int {
 	return len(s)
 }
 
-// lastBreak returns the last good place to break a text at or before a byte
-// but not in its first third, else the byte itself.
+// lastBreak returns the last place to break a text at or before a byte but not
+// in its first third: a space, else after a separator, else between words in
+// camel case, else the byte itself.
 func lastBreak(s string, at int) int {
-	for i := at; i > at/3; i-- {
-		if !utf8.RuneStart(s[i]) {
-			continue
-		}
-		before, _ := utf8.DecodeLastRuneInString(s[:i])
-		after, size := utf8.DecodeRuneInString(s[i:])
-		next, _ := utf8.DecodeRuneInString(s[i+size:])
-		switch {
-		case unicode.IsSpace(after), unicode.IsSpace(before), strings.ContainsRune("-_/.:,", before):
-			return i
-		case unicode.IsLower(before) && unicode.IsUpper(after):
-			return i
-		case unicode.IsUpper(before) && unicode.IsUpper(after) && unicode.IsLower(next):
-			return i
+	for _, good := range []func(before, after, next rune) bool{
+		func(before, after, _ rune) bool { return unicode.IsSpace(before) || unicode.IsSpace(after) },
+		func(before, _, _ rune) bool { return strings.ContainsRune("-_/.:,", before) },
+		func(before, after, next rune) bool {
+			return unicode.IsUpper(after) && (unicode.IsLower(before) || unicode.IsUpper(before) && unicode.IsLower(next))
+		},
+	} {
+		for i := at; i > at/3; i-- {
+			if !utf8.RuneStart(s[i]) {
+				continue
+			}
+			before, _ := utf8.DecodeLastRuneInString(s[:i])
+			after, size := utf8.DecodeRuneInString(s[i:])
+			next, _ := utf8.DecodeRuneInString(s[i+size:])
+			if good(before, after, next) {
+				return i
+			}
 		}
 	}
 	return at
