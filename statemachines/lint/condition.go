@@ -3,7 +3,6 @@ package lint
 import (
 	"encoding/json"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -12,120 +11,127 @@ import (
 
 // test is what a Choice rule looks at.
 type test struct {
-	status bool // a text, such as the status of a job
-	number bool // a number compared by size
-	time   bool // a time, or what a clock says
-	ends   bool // a text that says that time is up
-	// most is the number that it is compared with; 0 if it is not known.
-	most int
+	all, any []*test // the parts of "and" and of "or"
+
+	status   bool     // a text, such as the status of a job
+	number   bool     // a number compared by size
+	equal    bool     // a value compared for equality
+	flag     bool     // true or false
+	time     bool     // a time, or what a clock says
+	timeIsUp bool     // a text that says that time is up
+	names    []string // what is compared, without what it stands in
+	most     int      // the number that it is compared with; 0 if it is not known
 }
 
-// add joins what parts of a condition look at.
-func (t test) add(other test) test {
-	return test{
-		status: t.status || other.status, number: t.number || other.number, time: t.time || other.time,
-		ends: t.ends || other.ends, most: max(t.most, other.most),
+// has tells whether something holds of the test or a part of it.
+func (t *test) has(what func(*test) bool) bool {
+	for _, part := range append(append([]*test{}, t.all...), t.any...) {
+		if part.has(what) {
+			return true
+		}
 	}
+	return what(t)
 }
+
+func (t *test) looksAtStatus() bool { return t.has(func(t *test) bool { return t.status }) }
+func (t *test) saysTimeIsUp() bool  { return t.has(func(t *test) bool { return t.timeIsUp }) }
 
 // timeIsUp is a status that says so.
 var timeIsUp = regexp.MustCompile(`(?i)time[d_ -]*out|expired|deadline|exceeded`)
 
 // tested says what a rule looks at.
-func tested(r *asl.ChoiceRule) test {
+func tested(r *asl.ChoiceRule) *test {
 	if r.Expression == nil {
 		return testedPath(&r.Condition)
 	}
 	if r.Expression.Expression == nil {
-		return test{}
+		return &test{}
 	}
 	return testedExpression(r.Expression.Expression.String())
 }
 
-func testedPath(c *asl.Condition) test {
+func testedPath(c *asl.Condition) *test {
 	switch {
 	case c.Not != nil:
 		return testedPath(c.Not)
-	case c.And != nil || c.Or != nil:
-		var all test
-		for _, inner := range append(append([]*asl.Condition{}, c.And...), c.Or...) {
-			all = all.add(testedPath(inner))
+	case c.And != nil:
+		return &test{all: testedPaths(c.And)}
+	case c.Or != nil:
+		return &test{any: testedPaths(c.Or)}
+	}
+	t := &test{}
+	for _, path := range []*asl.Path{c.Variable, c.ValuePath} {
+		if path != nil {
+			t.names = append(t.names, lastName(path.String()))
 		}
-		return all
 	}
 	switch name := string(c.Operator); {
 	case strings.HasPrefix(name, "Timestamp"):
-		return test{time: true}
+		t.time = true
 	case strings.HasPrefix(name, "Numeric"):
+		t.number, t.equal = c.Operator != asl.NumericEquals, c.Operator == asl.NumericEquals
 		literal, _ := c.Value.(json.Number)
-		most, err := strconv.Atoi(string(literal))
-		if err != nil {
-			most = 0
-		}
-		return test{number: true, most: most}
+		t.most = whole(string(literal))
 	case strings.HasPrefix(name, "String"):
 		text, _ := c.Value.(string)
-		return test{status: true, ends: timeIsUp.MatchString(text)}
-	default:
-		return test{}
-	}
-}
-
-var (
-	clock      = regexp.MustCompile(`\$(millis|now|toMillis|fromMillis)\(|EnteredTime|StartTime`)
-	comparison = regexp.MustCompile(`[<>]=?\s*(\d+)?`)
-	literal    = regexp.MustCompile(`(=|\bin\b)\s*\[?\s*['"]([^'"]*)['"]|['"]([^'"]*)['"]\s*=`)
-)
-
-func testedExpression(text string) test {
-	var t test
-	t.time = clock.MatchString(text)
-	if m := comparison.FindStringSubmatch(text); m != nil {
-		t.number = true
-		if most, err := strconv.Atoi(m[1]); err == nil {
-			t.most = most
-		}
-	}
-	if m := literal.FindStringSubmatch(text); m != nil {
-		t.status, t.ends = true, timeIsUp.MatchString(m[2]+m[3])
+		t.status, t.timeIsUp = true, timeIsUp.MatchString(text)
+	case c.Operator == asl.BooleanEquals:
+		t.flag = true
 	}
 	return t
 }
 
-// counts tells whether a state changes a number: by States.MathAdd, by an
-// expression that adds or subtracts, or in a function, of which nothing is
-// known.
-func counts(s *asl.State) bool {
-	if s.Task != nil && (asl.ParseResource(s.Task.Resource).Service == "lambda" || updates(s)) {
-		return true
+func testedPaths(conditions []*asl.Condition) []*test {
+	var out []*test
+	for _, c := range conditions {
+		out = append(out, testedPath(c))
 	}
-	templates := []*asl.Template{s.Parameters, s.Arguments, s.ResultSelector, s.Assign, s.Output}
-	if s.Choice != nil {
-		for _, r := range s.Choice.Rules {
-			templates = append(templates, r.Assign, r.Output)
-		}
-	}
-	for _, t := range templates {
-		if t != nil && countsIn(t) {
-			return true
-		}
-	}
-	return false
+	return out
 }
 
-// updates tells whether a Task counts in a table.
-func updates(s *asl.State) bool {
-	return strings.EqualFold(asl.ParseResource(s.Task.Resource).Action, "updateItem")
+var (
+	quoted     = regexp.MustCompile(`'[^']*'|"[^"]*"`)
+	comparison = regexp.MustCompile(`[<>]|!?=`)
+	size       = regexp.MustCompile(`[<>]`)
+	name       = regexp.MustCompile(`[A-Za-z_]\w*`)
+	clock      = regexp.MustCompile(`\$(millis|now|toMillis|fromMillis)\(|EnteredTime|StartTime`)
+	// limited is a count and its limit, with nothing else computed.
+	limited = regexp.MustCompile(`(?:^|\(|\band\b|\bor\b)\s*\$[\w.]+\s*[<>]=?\s*(\d+)\s*(?:$|\)|and\b|or\b)`)
+	literal = regexp.MustCompile(`(?:=|\bin\b)\s*\[?\s*(?:'([^']*)'|"([^"]*)")|(?:'([^']*)'|"([^"]*)")\s*=`)
+)
+
+func testedExpression(text string) *test {
+	bare := quoted.ReplaceAllString(text, "''")
+	t := &test{
+		time:   clock.MatchString(bare),
+		number: size.MatchString(bare),
+		equal:  comparison.MatchString(bare),
+		names:  name.FindAllString(bare, -1),
+	}
+	t.flag = !t.equal
+	if m := limited.FindStringSubmatch(bare); m != nil {
+		t.most = whole(m[1])
+	}
+	if m := literal.FindStringSubmatch(text); m != nil {
+		t.status, t.timeIsUp = true, timeIsUp.MatchString(strings.Join(m[1:], ""))
+	}
+	return t
 }
 
-var sum = regexp.MustCompile(`\$\w[\w.]*\s*[+-]|[+-]\s*\$\w|\$append\(`)
-
-func countsIn(t *asl.Template) bool {
-	switch {
-	case t.Intrinsic != nil:
-		return strings.Contains(t.Intrinsic.String(), "States.MathAdd") || strings.Contains(t.Intrinsic.String(), "States.Array")
-	case t.Expression != nil:
-		return sum.MatchString(t.Expression.String())
+// lastName returns the last name in a path: what it leads to.
+func lastName(path string) string {
+	names := name.FindAllString(path, -1)
+	if len(names) == 0 {
+		return ""
 	}
-	return slices.ContainsFunc(t.Object, func(m asl.TemplateMember) bool { return countsIn(m.Value) }) || slices.ContainsFunc(t.Array, countsIn)
+	return names[len(names)-1]
+}
+
+// whole returns the number that a text is, or 0.
+func whole(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return n
 }

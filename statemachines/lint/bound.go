@@ -1,0 +1,118 @@
+package lint
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// bounds are the Choices of a loop that leave it because of a count or a time.
+type bounds struct {
+	loop     *loop
+	counters counters
+	foreign  bool // code or a table in the loop may count
+	// passes are the transitions that only some turns take.
+	passes map[*asl.State]map[asl.Transition]bool
+	time   bool // one of them looks at a time or a word
+	most   int  // the fewest turns that one of them allows; 0 if that is not known
+}
+
+func newBounds(l *loop) *bounds {
+	b := &bounds{loop: l, counters: counters{}, passes: map[*asl.State]map[asl.Transition]bool{}}
+	for _, s := range l.states {
+		b.counters.add(s)
+		b.foreign = b.foreign || isForeign(s)
+	}
+	for _, s := range l.states {
+		if s.Choice != nil {
+			b.choice(s)
+		}
+	}
+	return b
+}
+
+// isForeign tells whether a state may count where the definition does not show
+// it: in code, or in a table.
+func isForeign(s *asl.State) bool {
+	if s.Task == nil {
+		return s.Map != nil || s.Parallel != nil
+	}
+	r := asl.ParseResource(s.Task.Resource)
+	_, sdk := r.SDK()
+	return !sdk && r.Service != "dynamodb" || strings.EqualFold(r.Action, "updateItem") || r.Action == "invoke"
+}
+
+// choice finds the transitions of a Choice that stay in the loop and are not
+// always taken: those whose rule has a bound, and those after a rule that leaves
+// the loop for one.
+func (b *bounds) choice(s *asl.State) {
+	passes := map[asl.Transition]bool{}
+	left, up := false, false
+	for _, way := range s.Transitions() {
+		inside := b.loop.inside[way.To]
+		if way.Kind == asl.TransitionRule {
+			t := tested(&s.Choice.Rules[way.Rule])
+			found := b.find(t, inside)
+			if found && !inside {
+				left, up = true, up || t.saysTimeIsUp()
+			}
+			passes[way] = inside && (found || left)
+			continue
+		}
+		passes[way] = inside && left
+	}
+	for way := range passes {
+		// Statuses exclude each other, so the order of the rules is no matter.
+		passes[way] = passes[way] || up && b.loop.inside[way.To]
+	}
+	b.passes[s] = passes
+}
+
+// find tells whether a condition bounds the loop. One that stays in the loop if
+// either part holds needs a bound in both.
+func (b *bounds) find(t *test, inside bool) bool {
+	if len(t.any) > 0 || len(t.all) > 0 {
+		found, missing := false, false
+		for _, part := range append(append([]*test{}, t.any...), t.all...) {
+			if b.find(part, inside) {
+				found = true
+			} else {
+				missing = true
+			}
+		}
+		return found && (len(t.any) == 0 || !inside || !missing)
+	}
+	if t.time || t.timeIsUp {
+		b.time = true
+		return true
+	}
+	if step, counted := b.counters.step(t.names); counted && (t.number || t.equal) {
+		b.limit(t.most, step)
+		return true
+	}
+	return b.foreign && (t.number || (t.equal || t.flag) && counterName.MatchString(strings.Join(t.names, " ")))
+}
+
+// limit keeps the fewest turns that a count allows.
+func (b *bounds) limit(most, step int) {
+	if most <= 0 || step <= 0 {
+		return
+	}
+	if turns := (most + step - 1) / step; b.most == 0 || turns < b.most {
+		b.most = turns
+	}
+}
+
+// open returns what turns for ever: the loops along transitions that no bound
+// stands at.
+func (b *bounds) open() []*loop {
+	return loops(b.loop.flow, func(s *asl.State, way asl.Transition) bool {
+		return b.loop.inside[s.Name] && b.loop.inside[way.To] && !b.passes[s][way]
+	})
+}
+
+// counterName is what people call a value that limits a loop.
+var counterName = regexp.MustCompile(
+	`(?i)count|attempt|retr(y|ies)|iterat|remain|continue|index|tries|polls|turns|loops|expired|time[d_-]*out|exceeded|exhausted`,
+)

@@ -1,0 +1,127 @@
+package lint
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// Turn is one time around a loop.
+type Turn struct {
+	States []string
+	// Events is how many events of the history it takes, and Transitions how
+	// many transitions are billed, without retries.
+	Events, Transitions int
+	// Wait is how long its Wait states wait, as far as the definition says; 0
+	// if it does not.
+	Wait time.Duration
+}
+
+// historyLimit is how many events an execution may have.
+const historyLimit = 25_000
+
+// Turns returns how many turns a history has room for, with some events left
+// for what comes before and after.
+func (t Turn) Turns() int {
+	const rest = 20
+	return (historyLimit - rest) / max(t.Events, 1)
+}
+
+// Lasts returns how long the loop may turn until the history is full, not
+// counting the time that its Tasks take; 0 if the definition does not say how
+// long it waits.
+func (t Turn) Lasts() time.Duration {
+	lasts := float64(t.Wait) * float64(t.Turns())
+	if lasts >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(lasts)
+}
+
+// DollarsPerDay returns what the transitions of a day of turns cost at the
+// price of a Standard workflow in us-east-1, $0.025 for 1,000
+// (https://aws.amazon.com/step-functions/pricing/); 0 if the definition does
+// not say how long the loop waits.
+func (t Turn) DollarsPerDay() float64 {
+	const transition = 0.025 / 1000
+	if t.Wait == 0 {
+		return 0
+	}
+	return float64(24*time.Hour) / float64(t.Wait) * float64(t.Transitions) * transition
+}
+
+// path writes a turn.
+func (t Turn) path() string { return strings.Join(append(t.States, t.States[0]), " > ") }
+
+// PollLoops returns a turn of each loop with a Wait, those inside of Parallel
+// and Map states too: the shortest from the first Wait of the definition.
+func PollLoops(m *asl.StateMachine) []Turn { return pollLoops(&m.Flow) }
+
+func pollLoops(f *asl.Flow) []Turn {
+	var turns []Turn
+	for _, l := range loops(f, every) {
+		if wait := l.first(asl.TypeWait); wait != nil {
+			turns = append(turns, l.turn(wait))
+		}
+	}
+	for _, s := range f.States {
+		for _, inner := range s.Flows() {
+			turns = append(turns, pollLoops(inner)...)
+		}
+	}
+	return turns
+}
+
+// turnOf measures a turn along a path.
+func turnOf(path []*asl.State) Turn {
+	var t Turn
+	for _, s := range path {
+		t.States = append(t.States, s.Name)
+		events, transitions := visit(s)
+		t.Events += events
+		t.Transitions += transitions
+		if s.Wait != nil && s.Wait.Seconds != nil {
+			seconds, _ := s.Wait.Seconds.Literal.(int64)
+			t.Wait += time.Duration(seconds) * time.Second
+		}
+	}
+	return t
+}
+
+// visit returns how many events of the history a visit of a state takes and
+// how many transitions are billed, if nothing is retried, as counted in
+// histories recorded at AWS. What is inside of a Map is counted once, and of
+// alternatives inside all.
+func visit(s *asl.State) (events, transitions int) {
+	// A state is entered and exited; a Task is scheduled, started and succeeds,
+	// and one that ends later is submitted; Parallel and Map start and succeed.
+	const simple, fail, task, later, around, iteration, run = 2, 1, 5, 6, 4, 2, 6
+	switch {
+	case s.Type == asl.TypeFail:
+		return fail, 1
+	case s.Task != nil:
+		if asl.ParseResource(s.Task.Resource).Pattern != "" {
+			return later, 1
+		}
+		return task, 1
+	case s.Map != nil && s.Map.Distributed:
+		return run, 1 // the items have executions of their own
+	case s.Map != nil:
+		events = around + iteration
+	case s.Parallel != nil:
+		events = around
+	default:
+		return simple, 1
+	}
+	transitions = 1
+	for _, f := range s.Flows() {
+		for _, inner := range f.States {
+			e, n := visit(inner)
+			events += e
+			transitions += n
+		}
+	}
+	return events, transitions
+}

@@ -1,0 +1,114 @@
+package lint
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// counters are the names of the values that change by a step in every turn of a
+// loop, and by how much; 0 if that is not known.
+type counters map[string]int
+
+// step returns the step of the first of names that counts.
+func (c counters) step(names []string) (step int, counted bool) {
+	for _, name := range names {
+		if step, counted = c[name]; counted {
+			return step, true
+		}
+	}
+	return 0, false
+}
+
+func (c counters) put(name string, step int) {
+	if name == "" {
+		return
+	}
+	if known, counted := c[name]; counted && known != step {
+		step = 0
+	}
+	c[name] = step
+}
+
+// add adds what a state counts.
+func (c counters) add(s *asl.State) {
+	templates := []*asl.Template{s.Parameters, s.Arguments, s.ResultSelector, s.Assign, s.Output}
+	if s.Choice != nil {
+		for _, r := range s.Choice.Rules {
+			templates = append(templates, r.Assign, r.Output)
+		}
+	}
+	for _, catcher := range s.Catch {
+		templates = append(templates, catcher.Assign, catcher.Output)
+	}
+	for _, t := range templates {
+		if t != nil {
+			c.template("", t)
+		}
+	}
+}
+
+// template adds what a value called name counts.
+func (c counters) template(name string, t *asl.Template) {
+	switch {
+	case t.Intrinsic != nil:
+		c.intrinsic(name, t.Intrinsic)
+	case t.Expression != nil:
+		c.expression(name, t.Expression.String())
+	}
+	for _, m := range t.Object {
+		c.template(m.Name, m.Value)
+	}
+	for _, item := range t.Array {
+		c.template(name, item)
+	}
+}
+
+var (
+	mathAdd = regexp.MustCompile(`^States\.MathAdd\(\s*[^,()]+,\s*(\d+)\s*\)$`)
+	sum     = regexp.MustCompile(`([\w.]+)\s*[+-]\s*\d`)
+	plus    = regexp.MustCompile(`^[^+*/-]*\+\s*(\d+)\s*\)?$`)
+	member  = regexp.MustCompile(`(?:'(\w+)'|"(\w+)")\s*:\s*([^,}]*)`)
+)
+
+// intrinsic adds a sum and a list that grows, which its length counts.
+func (c counters) intrinsic(name string, call *asl.Intrinsic) {
+	text := call.String()
+	if !strings.Contains(text, "States.MathAdd") && !strings.Contains(text, "States.Array(") {
+		return
+	}
+	step := 0
+	if m := mathAdd.FindStringSubmatch(text); m != nil {
+		step = whole(m[1])
+	}
+	c.put(name, step)
+	for _, path := range call.Paths() {
+		c.put(lastName(path.String()), step)
+	}
+}
+
+// expression adds a sum in a value that holds itself, alone or as a member of
+// an object, and a list that grows.
+func (c counters) expression(called, text string) {
+	for _, m := range member.FindAllStringSubmatch(text, -1) {
+		c.expression(m[1]+m[2], m[3])
+	}
+	if strings.Contains(text, "$append(") {
+		c.put(called, 0)
+	}
+	if !strings.ContainsAny(text, "+-") {
+		return
+	}
+	step := 0
+	if m := plus.FindStringSubmatch(text); m != nil {
+		step = whole(m[1])
+	}
+	if slices.Contains(name.FindAllString(text, -1), called) {
+		c.put(called, step)
+	}
+	for _, m := range sum.FindAllStringSubmatch(text, -1) {
+		c.put(lastName(m[1]), step)
+	}
+}

@@ -1,0 +1,219 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// bound checks that something ends a poll loop, and does so before its history
+// is full.
+func (c *checker) bound(l *loop) {
+	timeout := time.Duration(c.machine.TimeoutSeconds) * time.Second
+	b := newBounds(l)
+	endless := false
+	for _, open := range b.open() {
+		wait := open.first(asl.TypeWait)
+		if wait == nil {
+			continue
+		}
+		endless = true
+		turn := open.turn(wait)
+		c.interval(wait, turn, timeout)
+		switch lasts := turn.Lasts(); {
+		case timeout == 0:
+			c.unbounded(wait, turn)
+		case lasts > 0 && timeout > lasts:
+			c.report(EventBudget, wait, "", "\"TimeoutSeconds\" lets the loop %s turn for %s, and each turn takes %d events: the history of 25,000 is full after %s; "+
+				"wait longer, or go on in a new execution", turn.path(), roughly(timeout), turn.Events, roughly(lasts))
+		}
+	}
+	if endless || b.time || b.most == 0 {
+		return
+	}
+	wait := l.first(asl.TypeWait)
+	turn := l.turn(wait)
+	lasts := turn.Lasts()
+	if b.most > turn.Turns() && (timeout == 0 || lasts == 0 || timeout > lasts) {
+		full := ""
+		if lasts > 0 {
+			full = ", about " + roughly(lasts)
+		}
+		c.report(EventBudget, wait, "", "the loop %s may turn %d times, and each turn takes %d events: the history of 25,000 is full after %d%s",
+			turn.path(), b.most, turn.Events, turn.Turns(), full)
+	}
+	limit := min(turn.Wait.Seconds()*float64(b.most), lasts.Seconds())
+	if timeout > 0 {
+		limit = min(limit, timeout.Seconds())
+	}
+	c.interval(wait, turn, time.Duration(limit*float64(time.Second)))
+}
+
+func (c *checker) unbounded(wait *asl.State, turn Turn) {
+	full := ""
+	if turn.Wait > 0 {
+		full = fmt.Sprintf("; it ends when the history is full, after %s", roughly(turn.Lasts()))
+	}
+	c.report(UnboundedLoop, wait, "", "nothing ends the loop %s if the job never does%s: "+
+		"set \"TimeoutSeconds\" of the state machine, or count the polls and leave the loop", turn.path(), full)
+}
+
+// interval checks that a loop that may last, for ever if the limit is 0, does
+// not poll every few seconds.
+func (c *checker) interval(wait *asl.State, turn Turn, limit time.Duration) {
+	const short, long = 5 * time.Second, time.Hour
+	if turn.Wait == 0 || turn.Wait >= short || limit > 0 && limit <= long {
+		return
+	}
+	c.report(ShortInterval, wait, "/Seconds", "each poll is %d transitions, and there is one every %s: a day of it costs $%.2f, "+
+		"and the history of 25,000 events is full after %s; wait longer from poll to poll, or longer with each poll",
+		turn.Transitions, turn.Wait, turn.DollarsPerDay(), roughly(turn.Lasts()))
+}
+
+// roughly writes a duration for people.
+func roughly(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d >= 2*day:
+		return fmt.Sprintf("%.0f days", d.Hours()/day.Hours())
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%.1f hours", d.Hours())
+	default:
+		return fmt.Sprintf("%.0f minutes", d.Minutes())
+	}
+}
+
+// hot checks that time passes in a loop on a status.
+func (c *checker) hot(l *loop) {
+	for _, s := range l.states {
+		if s.Wait != nil && s.Wait.Seconds != nil && s.Wait.Seconds.Literal == int64(0) {
+			c.report(HotLoop, s, "/Seconds", "the loop around does not wait: it polls as fast as it can, and fills the history within minutes")
+		}
+	}
+	rushing := loops(l.flow, func(s *asl.State, way asl.Transition) bool {
+		return l.inside[s.Name] && l.inside[way.To] && way.Kind != asl.TransitionCatch && !passesTime(s)
+	})
+	for _, r := range rushing {
+		if r.first(asl.TypeTask) == nil {
+			continue
+		}
+		i := slices.IndexFunc(r.states, goesOnForStatus(r))
+		if i >= 0 {
+			c.report(HotLoop, r.states[i], "", "the loop %s looks at a status and does not wait: it polls as fast as it can; put a Wait into it",
+				r.turn(r.states[i]).path())
+		}
+	}
+}
+
+// goesOnForStatus returns a test for Choices that look at a status.
+func goesOnForStatus(l *loop) func(*asl.State) bool {
+	return func(s *asl.State) bool {
+		if s.Choice == nil {
+			return false
+		}
+		for i := range s.Choice.Rules {
+			if r := &s.Choice.Rules[i]; (l.inside[r.Next] || l.inside[s.Choice.Default]) && tested(r).looksAtStatus() {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// defaultOf checks that a status that is not known does not go on polling.
+func (c *checker) defaultOf(l *loop, s *asl.State) {
+	next := l.flow.State(s.Choice.Default)
+	if next == nil || !l.inside[next.Name] || next.Choice != nil {
+		return
+	}
+	status := false
+	var named []string
+	for i := range s.Choice.Rules {
+		t := tested(&s.Choice.Rules[i])
+		if t.has(func(t *test) bool { return t.number || t.time }) {
+			return
+		}
+		status = status || t.looksAtStatus()
+		named = append(named, s.Choice.Rules[i].Next)
+	}
+	if !status || !slices.ContainsFunc(named, func(name string) bool { return !l.inside[name] }) {
+		return
+	}
+	c.report(LoopingDefault, s, "/Default", "every status that no rule names leads back to %q: a failure that is not listed is polled for ever; "+
+		"name those that go on, and let \"Default\" lead to a Fail state", s.Choice.Default)
+}
+
+// poll checks a Task of a poll loop.
+func (c *checker) poll(l *loop, s *asl.State) {
+	caught := slices.IndexFunc(s.Catch, func(catcher asl.Catcher) bool { return takesAll(catcher.ErrorEquals) })
+	if caught >= 0 && succeeds(l.flow, s.Catch[caught].Next) {
+		c.report(HiddenFailure, s, fmt.Sprintf("/Catch/%d/Next", caught), "an error of the Task leads to %q, "+
+			"and the execution succeeds without knowing how the job ended; lead to a Fail state", s.Catch[caught].Next)
+	}
+	if caught >= 0 && l.inside[s.Catch[caught].Next] {
+		return
+	}
+	if len(s.Retry) == 0 {
+		c.report(UnretriedTask, s, "", "the Task is called again and again, and the first throttled call or fault of the service fails it: "+
+			"add a \"Retry\" of \"States.TaskFailed\" or of the errors of the service")
+		return
+	}
+	for _, r := range s.Retry {
+		if r.MaxAttempts > 0 && slices.ContainsFunc(r.ErrorEquals, func(name string) bool { return takesFaults(s, name) }) {
+			return
+		}
+		if takesAll(r.ErrorEquals) {
+			break // the first retrier that takes an error counts
+		}
+	}
+	c.report(UnretriedTask, s, "/Retry", "no retrier takes a throttled call or a fault of the service: "+
+		"add \"States.TaskFailed\" or the errors of the service")
+}
+
+// succeeds tells whether a state ends the execution as a success, with nothing
+// done before.
+func succeeds(f *asl.Flow, name string) bool {
+	for range f.States {
+		s := f.State(name)
+		switch {
+		case s == nil:
+			return false
+		case s.Type == asl.TypeSucceed:
+			return true
+		case s.Type != asl.TypePass:
+			return false
+		case s.End:
+			return true
+		}
+		name = s.Next
+	}
+	return false
+}
+
+// takesAll tells whether ErrorEquals takes every error of a call.
+func takesAll(names []string) bool {
+	return slices.Contains(names, asl.ErrorAll) || slices.Contains(names, asl.ErrorTaskFailed)
+}
+
+// faults are parts of the names of errors that come from a throttled call or a
+// fault.
+var faults = []string{
+	"Throttl", "TooManyRequests", "Exceeded", "SlowDown", "ServiceException", "AWSLambdaException", "SdkClientException",
+	"Unavailable", "InternalServer", "InternalFailure", "StatusCode.429", "StatusCode.5", "ApiGateway.429", "ApiGateway.5",
+}
+
+// takesFaults tells whether the name of an error is that of a throttled call or
+// a fault. That of a placeholder may be.
+func takesFaults(s *asl.State, name string) bool {
+	if name == asl.ErrorAll || name == asl.ErrorTaskFailed || strings.Contains(name, "${") {
+		return true
+	}
+	if slices.ContainsFunc(faults, func(part string) bool { return strings.Contains(name, part) }) {
+		return true
+	}
+	prefix := asl.ParseResource(s.Task.Resource).ErrorPrefix()
+	return prefix != "" && name == prefix+"."+prefix+"Exception"
+}
