@@ -120,7 +120,7 @@ func New(m *asl.StateMachine, o Options) *Graph {
 func (g *Graph) newFlow(f *asl.Flow, o Options) *flow {
 	out := &flow{}
 	byName := map[string]*node{}
-	start, end := &node{kind: kindStart, visits: o.Visits[f.StartAt]}, &node{kind: kindEnd}
+	start, end := &node{kind: kindStart}, &node{kind: kindEnd}
 	out.nodes = append(out.nodes, start)
 	for _, s := range f.States {
 		n := &node{state: s, name: s.Name, heading: heading(s), visits: o.Visits[s.Name]}
@@ -137,7 +137,9 @@ func (g *Graph) newFlow(f *asl.Flow, o Options) *flow {
 		}
 		return byName[name]
 	}
-	out.wires = append(out.wires, &wire{from: start, to: target(f.StartAt), ways: []way{{takes: start.visits}}})
+	entry := &wire{from: start, to: target(f.StartAt)}
+	start.visits = entry.to.visits
+	out.wires = append(out.wires, entry)
 	ends := false
 	for _, s := range f.States {
 		from := byName[s.Name]
@@ -152,14 +154,21 @@ func (g *Graph) newFlow(f *asl.Flow, o Options) *flow {
 				to = target(t.To)
 			}
 			takes := o.Edges[Edge{From: s.Name, To: t.To, Kind: t.Kind, Rule: t.Rule}]
-			if to == end {
-				end.visits += takes
+			switch to {
+			case end:
+				if end.visits += takes; !g.takes {
+					end.visits += from.visits
+				}
+			case entry.to:
+				start.visits -= takes // it was not entered from the start
 			}
 			w := out.wire(from, to, t.Kind == asl.TransitionCatch)
 			short, long := reading(s, t)
 			w.ways = append(w.ways, way{short: short, long: long, takes: takes})
 		}
 	}
+	start.visits = max(start.visits, 0)
+	entry.ways = []way{{takes: start.visits}}
 	if ends {
 		out.nodes = append(out.nodes, end)
 	}

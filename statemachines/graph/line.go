@@ -27,11 +27,11 @@ func (r *router) draw(route *route) {
 		*w.arrow = r.enter(&w.path, route.to, r.entries[route].x)
 	case t.outer:
 		level := r.turns[route].level
-		ahead := cornerRadius
+		ahead := float64(cornerRadius)
 		if route.back {
 			ahead = -ahead
 		}
-		w.path.over(level, point{t.lane, level + float64(ahead)})
+		w.path.over(level, point{t.lane, level + ahead})
 	default:
 		w.path.swing(point{route.lane().x, r.top[route.join]})
 	}
@@ -101,7 +101,6 @@ func (r *router) drawTrunk(t *trunk) {
 		rest, head := r.trunkPath(t, begin, nil)
 		begin.wire.path.join(rest)
 		begin.wire.arrow = &head
-		t.arrow = arrow{}
 	case taken > 0 && t.joins(t.routes[taken]) != t.joins(begin):
 		upper, _ := r.trunkPath(t, begin, t.routes[taken])
 		lower, head := r.trunkPath(t, t.routes[taken], nil)
