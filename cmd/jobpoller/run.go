@@ -173,15 +173,8 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 	if o.s3Endpoint != "" && o.bucket == "" {
 		report("--s3-endpoint needs --bucket, the bucket to use there")
 	}
-	switch {
-	case o.mocks != "":
-		if err := o.checkMocked(changed); err != nil {
-			problems = append(problems, err)
-		}
-	case o.testCase != "":
-		report("--test-case needs --mocks")
-	case o.express:
-		report("--express needs --mocks: the poller runs as a Standard workflow")
+	if err := o.checkMocked(changed); err != nil {
+		problems = append(problems, err)
 	}
 	if err := errors.Join(problems...); err != nil {
 		return usage("%w", err)

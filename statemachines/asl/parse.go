@@ -234,18 +234,25 @@ func (p *parser) position(pointer string, offset int) Position {
 	return Position{Pointer: pointer, Line: p.line + 1, Column: p.column + 1}
 }
 
-// Problem returns a problem that stands at the value a JSON pointer (RFC 6901)
-// names in the definition, or at its nearest ancestor that is there.
+// Problem returns a problem that stands where a JSON pointer (RFC 6901) points
+// to in the definition, at the name if it is a member, or at its nearest
+// ancestor that is there.
 func (m *StateMachine) Problem(pointer, format string, args ...any) diag.Problem {
 	n := m.root
+	p := n.Problem(format, args...)
 	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		next := n.Child(strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
+		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		next := n.Child(step)
 		if next == nil {
 			break
 		}
+		if i := slices.IndexFunc(n.Members, func(m jsontree.Member) bool { return m.Name == step }); i >= 0 {
+			p = n.MemberProblem(n.Members[i], format, args...)
+		} else {
+			p = next.Problem(format, args...)
+		}
 		n = next
 	}
-	p := n.Problem(format, args...)
 	p.Pointer = pointer
 	return p
 }

@@ -97,7 +97,7 @@ func (s *strand) filled(t *asl.Template, field, location string, d data) (any, *
 		}
 		return s.field(field, t.Path, d.input)
 	case asl.TemplateIntrinsic:
-		return s.intrinsic(field, t.Intrinsic, d.input)
+		return s.intrinsic(t.Intrinsic, d.input)
 	case asl.TemplateExpression:
 		return s.evaluated(t.Expression, location, d)
 	case asl.TemplateObject:
@@ -151,15 +151,14 @@ func (s *strand) notFound(name string, path *asl.Path, from *Payload, err error)
 	return s.runtimeFailure("The JSONPath '%s' specified for the field '%s' could not be found in the input '%s'", path, name, from.JSON())
 }
 
-// intrinsic evaluates a call of an intrinsic function in the field of that
-// name.
-func (s *strand) intrinsic(name string, call *asl.Intrinsic, from *Payload) (any, *failure) {
+// intrinsic evaluates a call of an intrinsic function.
+func (s *strand) intrinsic(call *asl.Intrinsic, from *Payload) (any, *failure) {
 	var missing *failure
 	value, err := call.Eval(intrinsic.Environment{
 		Get: func(path *asl.Path) (any, error) {
 			value, err := s.get(path, from.Value())
 			if err != nil {
-				missing = s.notFound(name, path, from, err)
+				missing = s.notFoundIn(call, path, from)
 			}
 			return value, err
 		},
@@ -172,10 +171,23 @@ func (s *strand) intrinsic(name string, call *asl.Intrinsic, from *Payload) (any
 	case missing != nil:
 		return nil, missing
 	case ok:
-		return nil, &failure{name: errorIntrinsic, cause: s.at() + failed.Cause}
+		return nil, s.runtimeFailure("%s", failed.Cause)
 	default:
-		return nil, &failure{name: errorIntrinsic, cause: s.at() + err.Error()}
+		return nil, s.runtimeFailure("%v", err)
 	}
+}
+
+// notFoundIn is the failure of a path that an argument of a call is.
+func (s *strand) notFoundIn(call *asl.Intrinsic, path *asl.Path, from *Payload) *failure {
+	switch {
+	case path.Context():
+		from = newPayload(s.context())
+	case path.Variable() != "":
+		value, _ := s.variables.get(path.Variable())
+		from = newPayload(value)
+	}
+	return s.runtimeFailure("The function '%s' had the following error: The JsonPath argument for the field '%s' could not be found in the input '%s'",
+		call, path, from.JSON())
 }
 
 // evaluated evaluates a JSONata expression at a place in the state.
@@ -217,7 +229,7 @@ func (s *strand) scalar(c *asl.Scalar, d data) (any, *failure) {
 	case c.Path != nil:
 		return s.field(c.Field, c.Path, d.input)
 	case c.Intrinsic != nil:
-		return s.intrinsic(c.Field, c.Intrinsic, d.input)
+		return s.intrinsic(c.Intrinsic, d.input)
 	case c.Expression != nil:
 		return s.evaluated(c.Expression, c.Field, d)
 	default:

@@ -18,7 +18,6 @@ const (
 	errorDataLimitExceeded = "States.DataLimitExceeded"
 	errorNoChoiceMatched   = "States.NoChoiceMatched"
 	errorResultPath        = "States.ResultPathMatchFailure"
-	errorIntrinsic         = "States.IntrinsicFailure"
 	errorQueryEvaluation   = "States.QueryEvaluationError"
 	errorHeartbeatTimeout  = "States.HeartbeatTimeout"
 	errorItemReader        = "States.ItemReaderFailed"
