@@ -173,9 +173,7 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 	if o.s3Endpoint != "" && o.bucket == "" {
 		report("--s3-endpoint needs --bucket, the bucket to use there")
 	}
-	if err := o.checkMocked(changed); err != nil {
-		problems = append(problems, err)
-	}
+	problems = append(problems, o.checkMocked(changed))
 	if err := errors.Join(problems...); err != nil {
 		return usage("%w", err)
 	}
