@@ -40,6 +40,7 @@ type view struct {
 	States    []stateView
 	Visits    []visitView
 	Events    []eventView
+	Legend    []figure
 	NotTaken  []string
 	Output    string
 	Comment   string
@@ -50,26 +51,38 @@ type view struct {
 type figure struct{ Name, Value string }
 
 type stateView struct {
-	Name, Type, Indent string
-	Visits, Attempts   int
-	Total              string
+	Name, Type, Indent         string
+	Visits, Attempts, Failures int
+	Total                      string
 }
 
 type visitView struct {
 	State, At, Took, Input, Output, Error string
+	Failures                              int // attempts that failed
 	Skipped                               int
 }
 
 type eventView struct {
-	ID, Previous   int64
-	At, Type, What string
-	Skipped        int
-	Failure        bool
+	ID, Previous          int64
+	At, Type, State, What string
+	Skipped               int
+	Failure               bool
+}
+
+// legend is what the bars of the timeline stand for, with their classes.
+var legend = []figure{
+	{"Task", "task"},
+	{"failed call", "failed"},
+	{"Task with failed calls, and the waits for their retries", "between"},
+	{"Wait", "wait"},
+	{"Map, Parallel", "map"},
+	{"other", ""},
 }
 
 // HTML returns the page about a run of the machine.
 func HTML(m *asl.StateMachine, r *sim.Result) ([]byte, error) {
-	all := visits(r)
+	h := newHistory(r)
+	all := visits(h, r)
 	states := rows(m, all)
 	v := view{
 		Title: r.ExecutionARN[strings.LastIndexByte(r.ExecutionARN, ':')+1:], Comment: m.Comment,
@@ -79,10 +92,10 @@ func HTML(m *asl.StateMachine, r *sim.Result) ([]byte, error) {
 			{"Duration", elapsed(r.Elapsed())},
 			{"Transitions", fmt.Sprint(r.Transitions)},
 			{"Cost", fmt.Sprintf("$%.6f", r.CostUSD())},
-			{"Events", fmt.Sprintf("%d of %d", len(r.Events), sim.MaxEvents)},
+			{"Events", events(len(r.Events))},
 		},
-		Picture: picture(m, r), Timeline: timeline(states, r), NotTaken: notTaken(m, r),
-		Visits: visitViews(all, r), Events: eventViews(r),
+		Picture: picture(m, r), Timeline: timeline(states, r), Legend: legend,
+		Visits: visitViews(all, r), Events: eventViews(h, r),
 	}
 	for _, row := range states {
 		if len(row.visits) == 0 {
@@ -90,10 +103,15 @@ func HTML(m *asl.StateMachine, r *sim.Result) ([]byte, error) {
 		}
 		v.States = append(v.States, stateView{
 			Name: row.state.Name, Type: string(row.state.Type), Indent: strings.Repeat("\u2003", row.depth),
-			Visits: len(row.visits), Attempts: row.attempts, Total: elapsed(row.total),
+			Visits: len(row.visits), Attempts: row.attempts, Failures: row.failures, Total: elapsed(row.total),
 		})
 	}
-	v.Figures = append(v.Figures, figure{"States visited", fmt.Sprintf("%d of %d", len(states)-v.Unvisited, len(states))})
+	missed, ways := notTaken(m, r)
+	v.NotTaken = missed
+	v.Figures = append(v.Figures,
+		figure{"States visited", fmt.Sprintf("%d of %d", len(states)-v.Unvisited, len(states))},
+		figure{"Transitions taken", fmt.Sprintf("%d of %d", ways-len(v.NotTaken), ways)},
+	)
 	var b bytes.Buffer
 	if err := page.Execute(&b, v); err != nil {
 		return nil, err
@@ -114,17 +132,46 @@ func picture(m *asl.StateMachine, r *sim.Result) template.HTML {
 	return template.HTML(svg) //nolint:gosec // graph escapes what it writes
 }
 
-// notTaken names the transitions that the run did not take.
-func notTaken(m *asl.StateMachine, r *sim.Result) []string {
-	var out []string
+// events writes how many events there are, and how many AWS allows if the run
+// kept to that.
+func events(n int) string {
+	if n > sim.MaxEvents {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d of %d", n, sim.MaxEvents)
+}
+
+// notTaken names the transitions that the run did not take, and counts all.
+func notTaken(m *asl.StateMachine, r *sim.Result) (names []string, all int) {
 	for s := range m.All {
-		for _, way := range s.Transitions() {
+		ways := s.Transitions()
+		if s.End {
+			ways = append(ways, asl.Transition{})
+		}
+		for _, way := range ways {
+			all++
 			if r.Edges[sim.Edge{From: s.Name, To: way.To, Kind: way.Kind, Rule: way.Rule}] == 0 {
-				out = append(out, s.Name+" → "+way.To)
+				names = append(names, s.Name+" → "+target(s, way))
 			}
 		}
 	}
-	return out
+	return names, all
+}
+
+// target says where a transition leads and what takes it there.
+func target(s *asl.State, way asl.Transition) string {
+	switch {
+	case way.To == "":
+		return "end"
+	case way.Kind == asl.TransitionRule:
+		return fmt.Sprintf("%s (choice %d)", way.To, way.Rule+1)
+	case way.Kind == asl.TransitionDefault:
+		return way.To + " (default)"
+	case way.Kind == asl.TransitionCatch:
+		return way.To + " (catch " + strings.Join(s.Catch[way.Rule].ErrorEquals, ", ") + ")"
+	default:
+		return way.To
+	}
 }
 
 func visitViews(all []*visit, r *sim.Result) []visitView {
@@ -138,16 +185,21 @@ func visitViews(all []*visit, r *sim.Result) []visitView {
 		}
 		out = append(out, visitView{
 			State: v.state, At: elapsed(v.start.Sub(r.Start)), Took: elapsed(v.end.Sub(v.start)),
-			Input: payload(v.input), Output: payload(v.output), Error: strings.TrimPrefix(v.err+": "+cut(v.cause), ": "),
+			Input: payload(v.input), Output: payload(v.output), Error: failure(v), Failures: v.failures(),
 		})
-		if v.err == "" && v.cause == "" {
-			out[len(out)-1].Error = ""
-		}
 	}
 	return out
 }
 
-func eventViews(r *sim.Result) []eventView {
+// failure is the error of a visit with its cause; empty if it has none.
+func failure(v *visit) string {
+	if v.err != "" && v.cause != "" {
+		return v.err + ": " + cut(v.cause)
+	}
+	return v.err + cut(v.cause)
+}
+
+func eventViews(h *history, r *sim.Result) []eventView {
 	var out []eventView
 	for i, e := range r.Events {
 		if left := len(r.Events) - mostEvents; left > 0 && i >= mostEvents/2 && i < mostEvents/2+left {
@@ -156,17 +208,24 @@ func eventViews(r *sim.Result) []eventView {
 			}
 			continue
 		}
-		what := e.Details.Name
-		for _, part := range []string{e.Details.State, e.Details.Resource, e.Details.Error, cut(e.Details.Cause)} {
+		var parts []string
+		for _, part := range []string{e.Details.Resource, e.Details.Location, e.Details.Error, cut(e.Details.Cause)} {
 			if part != "" {
-				what = strings.TrimPrefix(what+" · "+part, " · ")
+				parts = append(parts, part)
 			}
 		}
 		if e.Details.Index != nil {
-			what += fmt.Sprintf(" [%d]", *e.Details.Index)
+			parts = append(parts, fmt.Sprintf("item %d", *e.Details.Index))
+		}
+		if e.Details.Length != nil {
+			parts = append(parts, fmt.Sprintf("%d items", *e.Details.Length))
+		}
+		state := e.Details.Name
+		if v := h.of[e.ID]; state == "" && v != nil {
+			state = v.state
 		}
 		out = append(out, eventView{
-			ID: e.ID, Previous: e.PreviousEventID, At: elapsed(e.Timestamp.Sub(r.Start)), Type: string(e.Type), What: what,
+			ID: e.ID, Previous: e.PreviousEventID, At: elapsed(e.Timestamp.Sub(r.Start)), Type: string(e.Type), State: state, What: strings.Join(parts, " · "),
 			Failure: strings.HasSuffix(string(e.Type), "Failed") || strings.HasSuffix(string(e.Type), "TimedOut"),
 		})
 	}

@@ -55,16 +55,53 @@ func TestHTML(t *testing.T) {
 	require.Equal(t, sim.StatusSucceeded, r.Status)
 	for _, fact := range []string{
 		"SUCCEEDED", "<b>33s</b><span>Duration</span>", fmt.Sprintf("<b>%d</b><span>Transitions</span>", r.Transitions),
-		"<b>5 of 6</b><span>States visited</span>", "&lt;b&gt;polls&lt;/b&gt;", "Transitions not taken: Done? → Bad",
-		`<td>Get</td><td>Task</td><td class="n">2</td><td class="n">3</td><td class="n">6s</td>`,
-		`<td>` + "\u2003" + `Copy</td><td>Wait</td><td class="n">2</td><td class="n"></td><td class="n">12s</td>`,
-		`<td>Bad</td><td>Fail</td><td class="n">0</td>`, `class="bar task failed"`, "<pre>{&#34;items&#34;:[5,7]}</pre>", "E: slow down",
+		"<b>5 of 6</b><span>States visited</span>", "<b>6 of 7</b><span>Transitions taken</span>", "&lt;b&gt;polls&lt;/b&gt;",
+		"Transitions not taken (1)", "<li>Done? → Bad (choice 2)</li>",
+		`<td>Get</td><td>Task</td><td class="n">2</td><td class="n">3</td><td class="n">1</td><td class="n">6s</td>`,
+		`<td>` + "\u2003" + `Copy</td><td>Wait</td><td class="n">2</td><td class="n"></td><td class="n"></td><td class="n">12s</td>`,
+		`<td>Bad</td><td>Fail</td><td class="n">0</td>`, `<td>TaskFailed</td><td>Get</td><td>describeExport · E · slow down</td>`, "<pre>{&#34;items&#34;:[5,7]}</pre>",
+		`<b>Get</b> <span class="soft">5s</span> <span class="soft">1 failed call before</span>`,
 	} {
 		require.Contains(t, text, fact)
 	}
-	require.Equal(t, 2, strings.Count(text, "<svg"), "the picture and the timeline")
+	require.Equal(t, 2, strings.Count(text, `<svg`)-strings.Count(text, `aria-hidden`), "the picture and the timeline")
+	require.NotContains(t, text, `<span class="bad">failed</span>`, "it succeeded when called again")
 	require.NotRegexp(t, `(?:src|href)="https?:`, text, "nothing from elsewhere")
 	require.Regexp(t, `default-src 'none'`, text)
+}
+
+// The bar of a Task that was called again has one bar for each call in it, at
+// its time.
+func TestTimelineOfARetry(t *testing.T) {
+	t.Parallel()
+	text, _ := page(t, `{"StartAt": "Get", "States": {"Get": {"Type": "Task", "Resource": "`+describe+`",
+		"Retry": [{"ErrorEquals": ["E"], "IntervalSeconds": 8}], "End": true}}}`, `{}`, answers("E", "DONE"))
+	require.Contains(t, text, `<title>Get: +0s to +10s (10s), 1 failed</title>`+
+		`<rect class="bar between" x="220.0" y="5" width="860.0" height="14" rx="2"/>`+
+		`<rect class="bar task failed" x="220.0" y="5" width="86.0" height="14" rx="1"/>`+
+		`<rect class="bar task" x="994.0" y="5" width="86.0" height="14" rx="1"/>`)
+}
+
+// The states of the child executions of a distributed Map are in the page.
+func TestHTMLOfADistributedMap(t *testing.T) {
+	t.Parallel()
+	text, _ := page(t, `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "ItemProcessor": {
+		"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"},
+		"StartAt": "Get", "States": {"Get": {"Type": "Task", "Resource": "`+describe+`", "End": true}}}, "End": true}}}`,
+		`[1, 2, 3]`, answers("DONE"))
+	require.Contains(t, text, `Get</td><td>Task</td><td class="n">3</td><td class="n">3</td>`)
+	require.Contains(t, text, "<b>2 of 2</b><span>States visited</span>")
+}
+
+// What fails and is caught stays a failure of its state.
+func TestHTMLOfACaughtError(t *testing.T) {
+	t.Parallel()
+	text, r := page(t, `{"StartAt": "Get", "States": {"Get": {"Type": "Task", "Resource": "`+describe+`",
+		"Catch": [{"ErrorEquals": ["E"], "Next": "Done"}], "Next": "Done"}, "Done": {"Type": "Pass", "End": true}}}`, `{}`, answers("E"))
+	require.Equal(t, sim.StatusSucceeded, r.Status)
+	require.Contains(t, text, `<b>Get</b> <span class="soft">1s</span> <span class="bad">failed</span>`)
+	require.Contains(t, text, `<pre class="bad">E: slow down</pre>`)
+	require.Contains(t, text, "<li>Get → Done</li>")
 }
 
 func TestHTMLOfAFailure(t *testing.T) {

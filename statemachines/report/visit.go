@@ -14,59 +14,132 @@ type visit struct {
 	state         string
 	start, end    time.Time
 	input, output *sim.Payload
-	attempts      int // of a Task
-	failures      []time.Time
-	err, cause    string
+	attempts      []attempt // of a Task
+	err, cause    string    // of the last failure, if nothing succeeded after it
 	open          bool
 }
 
-// visits are the visits of a run, in the order in which they began.
-func visits(r *sim.Result) []*visit {
-	var all []*visit
-	at := map[int64]*visit{} // by event: the visit that it belongs to
+// attempt is one call of a Task.
+type attempt struct {
+	start, end time.Time
+	open       bool
+	failed     bool
+}
+
+// failures is how many attempts failed.
+func (v *visit) failures() int {
+	n := 0
+	for _, a := range v.attempts {
+		if a.failed {
+			n++
+		}
+	}
+	return n
+}
+
+// history is the events of an execution with the visits that they make up.
+type history struct {
+	visits []*visit         // in the order in which they began
+	of     map[int64]*visit // by event: the visit that it belongs to
+}
+
+// newHistory reads the history of an execution.
+func newHistory(r *sim.Result) *history {
+	h := &history{of: map[int64]*visit{}}
+	open := map[string][]*visit{} // by state
 	for _, e := range r.Events {
-		v := at[e.PreviousEventID]
-		name := string(e.Type)
+		v, name := h.of[e.PreviousEventID], string(e.Type)
 		switch {
 		case strings.HasSuffix(name, "StateEntered"):
 			v = &visit{state: e.Details.Name, start: e.Timestamp, end: r.Stop, input: e.Details.Input, open: true}
-			all = append(all, v)
+			h.visits = append(h.visits, v)
+			open[v.state] = append(open[v.state], v)
 		case strings.HasSuffix(name, "StateExited"):
-			if v = opened(all, v, e.Details.Name); v != nil {
-				v.end, v.output, v.open = e.Timestamp, e.Details.Output, false
+			if v == nil || v.state != e.Details.Name || !v.open {
+				v = lastOpen(open[e.Details.Name])
 			}
-		case strings.HasSuffix(name, "StateAborted"):
 			if v != nil {
-				v.end, v.open = e.Timestamp, false
+				v.leave(e.Timestamp)
+				v.output = e.Details.Output
 			}
 		case v == nil:
-		case strings.HasSuffix(name, "Scheduled"):
-			v.attempts++
-		case strings.HasSuffix(name, "Failed") || strings.HasSuffix(name, "TimedOut"):
-			if !strings.HasPrefix(name, "Execution") && !strings.HasPrefix(name, "Map") && !strings.HasPrefix(name, "Parallel") {
-				v.failures = append(v.failures, e.Timestamp)
-			}
-			if e.Details.Error != "" || e.Details.Cause != "" {
-				v.err, v.cause = e.Details.Error, e.Details.Cause
-			}
+		case strings.HasSuffix(name, "StateAborted"):
+			v.leave(e.Timestamp)
+		default:
+			v.note(e)
 		}
-		at[e.ID] = v
+		h.of[e.ID] = v
 	}
-	return all
+	for _, v := range h.visits {
+		if v.open {
+			v.leave(r.Stop)
+		}
+	}
+	return h
 }
 
-// opened is the visit of the state that an event ends: the one it follows, or
-// the last that is open.
-func opened(all []*visit, v *visit, state string) *visit {
-	if v != nil && v.state == state && v.open {
-		return v
-	}
-	for _, a := range slices.Backward(all) {
-		if a.state == state && a.open {
-			return a
+// lastOpen is the visit of a state that an event ends which does not follow it.
+func lastOpen(visits []*visit) *visit {
+	for _, v := range slices.Backward(visits) {
+		if v.open {
+			return v
 		}
 	}
 	return nil
+}
+
+// leave ends the visit.
+func (v *visit) leave(at time.Time) {
+	v.end, v.open = at, false
+	v.endAttempt(at, false)
+}
+
+// note takes in an event in the visit.
+func (v *visit) note(e sim.Event) {
+	name := string(e.Type)
+	ofTask := true
+	for _, other := range []string{"Map", "Parallel", "Execution", "Evaluation"} {
+		ofTask = ofTask && !strings.HasPrefix(name, other)
+	}
+	switch {
+	case strings.HasSuffix(name, "Scheduled"):
+		v.attempts = append(v.attempts, attempt{start: e.Timestamp, end: e.Timestamp, open: true})
+	case strings.HasSuffix(name, "Failed"), strings.HasSuffix(name, "TimedOut"):
+		if ofTask {
+			v.endAttempt(e.Timestamp, true)
+		}
+		if e.Details.Error != "" || e.Details.Cause != "" {
+			v.err, v.cause = e.Details.Error, e.Details.Cause
+		}
+	case strings.HasSuffix(name, "Succeeded") && e.Type != sim.MapIterationSucceeded:
+		if ofTask {
+			v.endAttempt(e.Timestamp, false)
+		}
+		v.err, v.cause = "", ""
+	}
+}
+
+// endAttempt ends the attempt under way, if there is one.
+func (v *visit) endAttempt(at time.Time, failed bool) {
+	if n := len(v.attempts); n > 0 && v.attempts[n-1].open {
+		a := &v.attempts[n-1]
+		a.end, a.open, a.failed = at, false, failed
+	}
+}
+
+// visits are those of a history and of the child executions of its distributed
+// Maps, in the order in which they began.
+func visits(h *history, r *sim.Result) []*visit {
+	all := slices.Clone(h.visits)
+	for _, run := range r.MapRuns {
+		for _, child := range run.Executions {
+			if child != nil {
+				all = append(all, visits(newHistory(child), child)...)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *visit) int { return a.start.Compare(b.start) })
+	return all
 }
 
 // row is a state in the timeline.
@@ -75,6 +148,7 @@ type row struct {
 	depth    int
 	visits   []*visit
 	attempts int
+	failures int
 	total    time.Duration
 }
 
@@ -98,7 +172,8 @@ func rows(m *asl.StateMachine, all []*visit) []*row {
 	for _, v := range all {
 		if r := byName[v.state]; r != nil {
 			r.visits = append(r.visits, v)
-			r.attempts += v.attempts
+			r.attempts += len(v.attempts)
+			r.failures += v.failures()
 			r.total += v.end.Sub(v.start)
 		}
 	}
