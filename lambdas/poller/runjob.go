@@ -127,7 +127,8 @@ func (s *starter) follow(ctx context.Context, stored startrecord.Stored) (*Resul
 			location, began.Format(time.RFC3339Nano))
 	case rec.RequestHash != s.request.hash:
 		return nil, fail(ErrorConflict, "the start record %s is of another request: "+
-			"give each poller of an execution its own Poller name, and each iteration its own Scope", location)
+			"give each poller of an execution its own Poller name, and each iteration its own Scope; "+
+			"or start the execution with the same input as before, or under another name", location)
 	case rec.JobRef != nil:
 		return s.replay(rec)
 	case rec.Status == startrecord.StatusUnknown:
@@ -274,6 +275,8 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 	switch {
 	case errors.Is(cause, jobs.ErrArguments):
 		failure = invalid(cause)
+	case jobs.WithoutCredentials(cause):
+		failure = failWith(ErrorConfiguration, fmt.Errorf("%s: no usable AWS credentials; configure them or give the function a role: %w", s.request.Job, cause))
 	case class == jobs.Refused:
 		failure = failWith(ErrorFailed, fmt.Errorf("%s was refused: %w", s.request.Job, cause))
 	case class == jobs.Throttled:

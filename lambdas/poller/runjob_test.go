@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -267,7 +268,7 @@ func TestRunJobConflict(t *testing.T) {
 	w := newWorld(t, "token")
 	w.runJob(t, bare(request))
 	_, err := w.RunJob(t.Context(), json.RawMessage(bare(`{"job": "test:Job", "maxWaitSeconds": 1801}`)))
-	requireError(t, err, poller.ErrorConflict, "of another request", "Poller name", "Scope", "memory:")
+	requireError(t, err, poller.ErrorConflict, "of another request", "Poller name", "Scope", "memory:", "the same input as before, or under another name")
 
 	// The order of members and white space do not count.
 	w.runJob(t, bare(`{ "maxWaitSeconds":1800,"job":  "test:Job"}`))
@@ -395,6 +396,10 @@ func TestRunJobStartErrors(t *testing.T) {
 		parts []string
 	}{
 		{"arguments", fmt.Errorf("%w of test:Job: no Table", jobs.ErrArguments), poller.ErrorInvalidRequest, []string{"no Table"}},
+		{
+			"no credentials", &smithy.OperationError{ServiceID: "Test", OperationName: "Job", Err: &smithy.OperationError{ServiceID: "ec2imds", OperationName: "GetMetadata", Err: errors.New("no role")}},
+			poller.ErrorConfiguration, []string{"test:Job: no usable AWS credentials; configure them", "no role"},
+		},
 		{"refused", errRefused, poller.ErrorFailed, []string{"test:Job was refused", "AccessDeniedException", "not for you"}},
 		{"throttled", errThrottled, poller.ErrorServiceUnavailable, []string{"test:Job was throttled", "slow down"}},
 		{"lost", errLost, poller.ErrorServiceUnavailable, []string{"may or may not have started", "connection reset"}},

@@ -104,21 +104,21 @@ func New(c Config) (*Driver, error) {
 
 // FromEnvironment returns the driver of a Lambda function.
 func FromEnvironment(e jobs.Environment) (jobs.Driver, error) {
-	list := e.Getenv(EnvHosts)
+	list, loopback := e.Getenv(EnvHosts), e.Getenv(EnvLoopback)
 	if list == "" {
-		return nil, fmt.Errorf("%w: %s needs the list of hosts that it may call in %s", jobs.ErrNotConfigured, Name, EnvHosts)
+		return nil, &jobs.NotConfiguredError{Job: Name, Lack: "set " + EnvHosts + " to the hosts that it may call"}
 	}
 	var c Config
 	for entry := range strings.SplitSeq(list, ",") {
 		c.Hosts = append(c.Hosts, strings.TrimSpace(entry))
 	}
 	var problems []error
-	switch v := e.Getenv(EnvLoopback); v {
+	switch loopback {
 	case "true":
 		c.Loopback = true
 	case "", "false":
 	default:
-		problems = append(problems, fmt.Errorf("environment variable %s must be true or false, is %q", EnvLoopback, v))
+		problems = append(problems, fmt.Errorf("environment variable %s must be true or false, is %q", EnvLoopback, loopback))
 	}
 	driver, err := New(c)
 	if err != nil {

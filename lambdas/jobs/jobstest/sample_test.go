@@ -122,7 +122,7 @@ func (d *sample) Waiter() *pollcore.Waiter {
 }
 
 func (d *sample) Idempotency(jobs.Request) jobs.Idempotency {
-	if d.defect == "Token: a window of another class" {
+	if d.class == jobs.ByToken || d.defect == "Token: a window of another class" {
 		return jobs.Idempotency{Class: d.class, Window: time.Hour}
 	}
 	return jobs.Idempotency{Class: d.class}

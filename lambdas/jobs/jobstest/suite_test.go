@@ -57,6 +57,7 @@ func TestDefects(t *testing.T) {
 			"Token: does not reach the service",
 			"StartErrors: told in words",
 			"StartLosesAnswer: taken for a refusal",
+			"StartHidesNothing: starts again",
 			"DescribeErrors: told in words",
 			"Canceled: goes on",
 			"Stop: nothing happens",
