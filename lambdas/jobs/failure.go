@@ -27,11 +27,10 @@ const (
 	Refused
 )
 
-var timeoutCode = regexp.MustCompile(`(?i)time(d_?)?out`)
-
 var (
-	throttles  = retry.IsErrorThrottles(retry.DefaultThrottles)
-	retryables = retry.IsErrorRetryables(retry.DefaultRetryables)
+	timeoutCode = regexp.MustCompile(`(?i)timed?_?out`)
+	throttles   = retry.IsErrorThrottles(retry.DefaultThrottles)
+	retryables  = retry.IsErrorRetryables(retry.DefaultRetryables)
 )
 
 // WithoutCredentials reports whether an SDK client sent nothing because it got no
