@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"regexp"
@@ -14,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -29,7 +30,7 @@ const (
 
 // runOptions are the flags of "jobpoller run".
 type runOptions struct {
-	definition string // file, or empty for the shipped poller
+	definition string // file, "-", or empty for the shipped poller
 
 	input      string
 	jobSeconds int
@@ -72,7 +73,13 @@ through the Lambda API. No AWS account is needed.
 
 A definition of yours can invoke the functions jobpoller-runjob,
 jobpoller-checkstatus and jobpoller-sample-job. Its input is the request of the
-job, unless --input names a file.
+sample job, unless --input names a file.
+
+The functions have the jobs of the Lambda functions. lambda:Invoke knows the
+function jobpoller-sample-job and no other. http:Request reaches the hosts of
+JOBPOLLER_HTTP_HOSTS (and this machine with JOBPOLLER_HTTP_LOOPBACK=true). All
+others CALL THE REAL AWS SERVICE with your credentials, as for the AWS CLI, and
+cost what they cost. A virtual run has lambda:Invoke alone.
 
 Progress goes to stderr: one updating line on a terminal, else a line a poll. A
 virtual run ends within moments and shows none. The result goes to stdout.
@@ -81,6 +88,7 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 		Example: `  jobpoller run --job-seconds 6
   jobpoller run --processes --job-fails
   jobpoller run --virtual --job-seconds 86400 --max-wait 100000 -o json
+  jobpoller run --virtual --input request.json - <poller.asl.json
   jobpoller run poller.asl.json --input request.json --s3-endpoint http://127.0.0.1:9000 --bucket jobs`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -97,10 +105,10 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 	f.IntVar(&o.jobSeconds, "job-seconds", 15, "how long the sample job works")
 	f.BoolVar(&o.jobFails, "job-fails", false, "let the sample job fail")
 	f.IntVar(&o.maxWait, "max-wait", 300, "seconds after which the poller gives up")
-	f.StringVar(&o.input, "input", "", "file with the execution input, instead of the sample job's request")
+	f.StringVar(&o.input, "input", "", "file with the execution input, instead of the sample job's request; - is stdin, as for the definition")
 	f.BoolVar(&o.virtual, "virtual", false, "jump from timer to timer instead of waiting")
 	f.BoolVar(&o.processes, "processes", false, "build the two Lambda functions and run them as child processes behind a local Runtime API (needs the go command)")
-	f.StringVar(&o.name, "name", "", "name of the execution; a run of the same name takes up its start record")
+	f.StringVar(&o.name, "name", "", "name of the execution; with --data or --bucket, a run of the same name takes up its start record")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the jitter of a virtual run")
 	f.StringVar(&o.data, "data", "", "folder in which the embedded S3 server keeps its objects; default is memory")
 	f.StringVar(&o.s3Endpoint, "s3-endpoint", "", "URL of an S3 server to use instead of the embedded one (credentials as for the AWS CLI)")
@@ -142,6 +150,12 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 			}
 		}
 	}
+	if o.definition == stdin && o.input == stdin {
+		report("the definition and --input cannot both be -, the standard input")
+	}
+	if changed("seed") && !o.virtual {
+		report("--seed is for a virtual run: the jitter of a real one is not repeatable")
+	}
 	if o.virtual && o.processes {
 		report("--virtual and --processes exclude each other: a process has the real clock")
 	}
@@ -163,25 +177,25 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 	return nil
 }
 
-// outside tells whether the run uses anything but this machine.
-func (o *runOptions) outside() bool { return o.external() || o.job != lambdajob.Name }
+// needsAWS tells whether the run uses the user's AWS settings.
+func (o *runOptions) needsAWS() bool {
+	return o.external() || o.job != lambdajob.Name && o.job != httpjob.Name
+}
 
 // external tells whether start records go to an S3 server that is not ours.
 func (o *runOptions) external() bool { return o.s3Endpoint != "" || o.bucket != "" }
 
 // runMachine runs the state machine and reports how it ended.
 func runMachine(c *cobra.Command, o runOptions) (err error) {
-	machine, err := o.readDefinition()
+	machine, err := o.readDefinition(c.InOrStdin())
 	if err != nil {
 		return err
 	}
-	input, err := o.readInput()
+	input, err := o.readInput(c.InOrStdin())
 	if err != nil {
 		return err
 	}
-	if o.job = requestJob(input); o.virtual && o.job == dynamodbexport.Name {
-		return usage("the job %s is the real service's, which does not work in virtual time: leave out --virtual", o.job)
-	}
+	o.job = requestJob(input)
 	clock := sim.NewRealClock()
 	if o.virtual {
 		clock = sim.NewVirtualClock(sim.DefaultStart)
@@ -196,7 +210,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	p := newProgress(c.ErrOrStderr(), o, clock, waitLimit(input))
 	result, err := sim.Run(c.Context(), machine, input, sim.Options{
 		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed,
-		StartTime: bench.startTime(c.Context()),
+		StartTime: bench.startTime(c.Context(), c.ErrOrStderr()),
 		Handlers:  map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(bench.functions(p.polled))},
 		OnEvent: func(e sim.Event) {
 			p.event(e)
@@ -231,16 +245,30 @@ func runError(err error) error {
 	return &exitError{exitFailed, err}
 }
 
-func (o *runOptions) readDefinition() (*asl.StateMachine, error) {
+// stdin is the name of a file that stands for the standard input.
+const stdin = "-"
+
+// readFile reads a file, or the standard input.
+func readFile(name string, in io.Reader) ([]byte, error) {
+	if name == stdin {
+		return io.ReadAll(in)
+	}
+	return os.ReadFile(name)
+}
+
+func (o *runOptions) readDefinition(in io.Reader) (*asl.StateMachine, error) {
 	name, text := "the shipped definition", []byte(statemachines.LambdaLoop)
 	if o.definition != "" {
 		var err error
-		if text, err = os.ReadFile(o.definition); err != nil {
+		if text, err = readFile(o.definition, in); err != nil {
 			return nil, usage("definition: %w", err)
 		}
 		name = o.definition
 	}
 	machine, err := asl.Parse(text)
+	if err != nil && isRequest(text) {
+		return nil, usage("%s is the request of a job, and no state machine: use --input %s", name, name)
+	}
 	if err != nil {
 		return nil, usage("%s: %w", name, err)
 	}
@@ -249,9 +277,9 @@ func (o *runOptions) readDefinition() (*asl.StateMachine, error) {
 
 // readInput returns the execution input: of the file, or a request for the
 // sample job.
-func (o *runOptions) readInput() ([]byte, error) {
+func (o *runOptions) readInput(in io.Reader) ([]byte, error) {
 	if o.input != "" {
-		text, err := os.ReadFile(o.input)
+		text, err := readFile(o.input, in)
 		if err != nil {
 			return nil, usage("input: %w", err)
 		}
@@ -266,6 +294,15 @@ func (o *runOptions) readInput() ([]byte, error) {
 		"maxWaitSeconds": o.maxWait,
 		"initialDelay":   1, // no job has ended before
 	})
+}
+
+// isRequest tells whether a text looks like the request of a job.
+func isRequest(text []byte) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(text, &members) != nil {
+		return false
+	}
+	return members["job"] != nil && members["States"] == nil
 }
 
 // requestJob is the job that the input asks for; an input that is no request
