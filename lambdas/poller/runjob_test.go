@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -145,6 +146,33 @@ func TestRunJobWithoutTimeLeft(t *testing.T) {
 	requireError(t, err, poller.ErrorJobStartInProgress, "no time was left", "canceled")
 	require.Zero(t, w.service.starts)
 	require.Equal(t, startrecord.StatusStarting, w.record(t, key).Status)
+}
+
+// A driver that names no job has perhaps started one.
+func TestRunJobWithoutAReference(t *testing.T) {
+	t.Parallel()
+	for class, want := range map[string]string{"token": unavailable, "none": unknown} {
+		w := newWorld(t, class)
+		w.service.nameless = true
+		_, err := w.RunJob(t.Context(), json.RawMessage(bare(request)))
+		requireError(t, err, want, "test:Job returned no reference")
+		require.Nil(t, w.record(t, key).JobRef)
+		require.NotEqual(t, startrecord.StatusFailed, w.record(t, key).Status)
+	}
+}
+
+// A reference may hold a URL with what is nobody else's, so the message, which
+// the history of the execution keeps, leaves it out. For people to find a job
+// that could not be recorded, the log has it at the level debug.
+func TestRunJobNamesTheJobItCouldNotRecord(t *testing.T) {
+	t.Parallel()
+	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo} {
+		w, log := loggedWorld(t, level)
+		_, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Replace": lostBefore})), w.RunJob, bare(request))
+		requireError(t, err, poller.ErrorStoreUnavailable, "test:Job is started, but that is not recorded")
+		require.NotContains(t, err.Error(), "job-1")
+		require.Equal(t, level == slog.LevelDebug, strings.Contains(log.String(), `"job":{"Id":"job-1"}`))
+	}
 }
 
 // cancelling is a store after whose Create the invocation's time is over.
@@ -454,14 +482,6 @@ func TestRunJobStoreErrors(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A job that runs but could not be recorded is named, for people to find it.
-func TestRunJobNamesTheJobItCouldNotRecord(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, "none")
-	_, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Replace": lostBefore})), w.RunJob, bare(request))
-	requireError(t, err, poller.ErrorStoreUnavailable, `{"Id":"job-1"}`, "not recorded")
 }
 
 // broken is a store that answers with errors where they are set.
