@@ -93,7 +93,10 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 			return nil, fmt.Errorf("AWS configuration: %w", b.awsErr)
 		}
 	}
-	if err := b.openS3(ctx); err != nil { //nolint:contextcheck // the server lives until Close
+	if err := reach(ctx, o.s3Endpoint); err != nil {
+		return nil, err
+	}
+	if err := b.openS3(); err != nil { //nolint:contextcheck // the server lives until Close
 		return nil, err
 	}
 	if b.store, err = s3store.New(b.client, b.bucket, prefix); err != nil {
@@ -130,11 +133,8 @@ func (b *bench) Close() error {
 }
 
 // openS3 starts the embedded server, or prepares for the user's.
-func (b *bench) openS3(ctx context.Context) error {
+func (b *bench) openS3() error {
 	if b.options.external() {
-		if err := reach(ctx, b.options.s3Endpoint); err != nil {
-			return err
-		}
 		b.client = s3.NewFromConfig(b.aws, func(o *s3.Options) {
 			if b.options.s3Endpoint != "" {
 				o.BaseEndpoint = aws.String(b.options.s3Endpoint)
@@ -253,7 +253,7 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 	job := b.options.job
 	if _, err := registry.Driver(job); errors.Is(err, jobs.ErrNotConfigured) {
 		return nil, usage("%w", err)
-	} else if err == nil && b.options.job != lambdajob.Name {
+	} else if err == nil && job != lambdajob.Name {
 		fmt.Fprintf(stderr, "%s calls the real service\n", job)
 	}
 	return registry, nil

@@ -42,7 +42,7 @@ func usage(format string, args ...any) error {
 }
 
 // helpHint is for a command line that is wrong.
-const helpHint = "Run '%s --help' for usage."
+const helpHint = "\nRun '%s --help' for usage"
 
 // version is that of the module, where the build knows it.
 func version() string {
@@ -73,7 +73,7 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 			flag, _, _ := strings.Cut(err.Error(), " flag: ") // and what strconv calls it
 			err = errors.New(flag + " flag: it must be a whole number")
 		}
-		return usage("%w\n"+helpHint, err, c.CommandPath())
+		return usage("%w"+helpHint, err, c.CommandPath())
 	})
 	root.AddCommand(newRunCommand()) //nolint:contextcheck // a command carries its context
 	// Cobra reports an unknown command or a wrong number of arguments before
@@ -85,7 +85,7 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 	}
 	coded, ok := errors.AsType[*exitError](err)
 	if !ok {
-		coded = &exitError{exitUsage, fmt.Errorf("%w\n"+helpHint, err, root.CommandPath())}
+		coded = &exitError{exitUsage, fmt.Errorf("%w"+helpHint, err, root.CommandPath())}
 	}
 	if coded.err != nil {
 		fmt.Fprintf(stderr, "jobpoller: %v\n", coded.err)

@@ -143,6 +143,22 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 			report("--bucket: %w", err)
 		}
 	}
+	problems = append(problems, o.excluded(changed)...)
+	if err := errors.Join(problems...); err != nil {
+		return usage("%w", err)
+	}
+	if o.name == "" {
+		o.name = "local"
+		if !o.virtual || o.data != "" || o.external() {
+			o.name = "local-" + time.Now().UTC().Format("20060102T150405.000")
+		}
+	}
+	return nil
+}
+
+// excluded reports flags that do not go together.
+func (o *runOptions) excluded(changed func(flag string) bool) (problems []error) {
+	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if o.input != "" {
 		for _, flag := range []string{"job-seconds", "job-fails", "max-wait"} {
 			if changed(flag) {
@@ -165,16 +181,7 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 	if o.s3Endpoint != "" && o.bucket == "" {
 		report("--s3-endpoint needs --bucket, the bucket to use there")
 	}
-	if err := errors.Join(problems...); err != nil {
-		return usage("%w", err)
-	}
-	if o.name == "" {
-		o.name = "local"
-		if !o.virtual || o.data != "" || o.external() {
-			o.name = "local-" + time.Now().UTC().Format("20060102T150405.000")
-		}
-	}
-	return nil
+	return problems
 }
 
 // needsAWS tells whether the run uses the user's AWS settings.
@@ -253,7 +260,7 @@ func readFile(name string, in io.Reader) ([]byte, error) {
 	if name == stdin {
 		return io.ReadAll(in)
 	}
-	return os.ReadFile(name)
+	return os.ReadFile(name) //nolint:gosec // the user names it
 }
 
 func (o *runOptions) readDefinition(in io.Reader) (*asl.StateMachine, error) {

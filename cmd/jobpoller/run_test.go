@@ -171,3 +171,13 @@ func TestHTTPJob(t *testing.T) {
 		require.Contains(t, stderr.String(), "http:Request calls the real service")
 	}
 }
+
+// Whoever interrupts the build of the functions is not told that it failed.
+func TestInterruptBeforeTheRun(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stderr bytes.Buffer
+	require.Equal(t, exitInterrupted, execute(ctx, []string{"run", "--processes"}, io.Discard, &stderr))
+	require.Equal(t, "jobpoller: interrupted\n", stderr.String())
+}

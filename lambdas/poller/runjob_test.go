@@ -417,6 +417,8 @@ func (r refusing) Start(context.Context, jobs.Request) (jobs.Ref, error) { retur
 
 func TestRunJobStartErrors(t *testing.T) {
 	t.Parallel()
+	lookup := &smithy.OperationError{ServiceID: "ec2imds", OperationName: "GetMetadata", Err: errors.New("no role")}
+	noCredentials := &smithy.OperationError{ServiceID: "Test", OperationName: "Job", Err: lookup}
 	tests := []struct {
 		name  string
 		err   error
@@ -424,10 +426,7 @@ func TestRunJobStartErrors(t *testing.T) {
 		parts []string
 	}{
 		{"arguments", fmt.Errorf("%w of test:Job: no Table", jobs.ErrArguments), poller.ErrorInvalidRequest, []string{"no Table"}},
-		{
-			"no credentials", &smithy.OperationError{ServiceID: "Test", OperationName: "Job", Err: &smithy.OperationError{ServiceID: "ec2imds", OperationName: "GetMetadata", Err: errors.New("no role")}},
-			poller.ErrorConfiguration, []string{"test:Job: no usable AWS credentials; configure them", "no role"},
-		},
+		{"no credentials", noCredentials, poller.ErrorConfiguration, []string{"test:Job: no usable AWS credentials; configure them", "no role"}},
 		{"refused", errRefused, poller.ErrorFailed, []string{"test:Job was refused", "AccessDeniedException", "not for you"}},
 		{"throttled", errThrottled, poller.ErrorServiceUnavailable, []string{"test:Job was throttled", "slow down"}},
 		{"lost", errLost, poller.ErrorServiceUnavailable, []string{"may or may not have started", "connection reset"}},
