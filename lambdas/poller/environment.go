@@ -47,7 +47,7 @@ func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Poller, error) {
 		LeaseMargin: time.Duration(env.number(EnvLeaseMargin, 1, 900)) * time.Second,
 		Retention:   time.Duration(env.number(EnvRetentionDays, 15, 3650)) * 24 * time.Hour,
 		MaxWait:     time.Duration(env.number(EnvMaxWait, 1, int(maxWaitLimit/time.Second))) * time.Second,
-		OutputLimit: env.number(EnvOutputLimit, 1024, MaxEventBytes),
+		OutputLimit: env.number(EnvOutputLimit, 1024, maxOutputLimit),
 		Log:         slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: env.level(EnvLogLevel)})),
 	}
 	if namespace := env.text(EnvMetrics, defaultNamespace); namespace != noMetrics {
@@ -70,6 +70,9 @@ func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Poller, error) {
 	}
 	cfg.Jobs = env.registry(of, drivers)
 	env.misspelt()
+	if err := cfg.checkRetention(); err != nil { // New comes too late to tell it with the rest
+		env.report("%w", err)
+	}
 	if err := errors.Join(env.problems...); err != nil {
 		return nil, err
 	}
@@ -98,7 +101,7 @@ func (e *environment) text(name, otherwise string) string {
 	return otherwise
 }
 
-// number returns 0 for a variable that is not set.
+// number returns 0 for a variable that is not set, or is wrong.
 func (e *environment) number(name string, lo, hi int) int {
 	v := e.get(name)
 	if v == "" {
@@ -107,6 +110,7 @@ func (e *environment) number(name string, lo, hi int) int {
 	n, err := strconv.Atoi(v)
 	if err != nil || n < lo || n > hi {
 		e.report("environment variable %s must be a whole number from %d to %d, is %q", name, lo, hi, v)
+		return 0
 	}
 	return n
 }

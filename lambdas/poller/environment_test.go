@@ -138,7 +138,7 @@ func TestFromEnvironment(t *testing.T) {
 				`environment variable JOBPOLLER_RETENTION_DAYS must be a whole number from 15 to 3650, is "14"`,
 				`environment variable JOBPOLLER_LOG_LEVEL must be debug, info, warn or error, is "loud"`,
 				`environment variable JOBPOLLER_MAX_WAIT_SECONDS must be a whole number from 1 to 31536000, is "0"`,
-				`environment variable JOBPOLLER_OUTPUT_LIMIT_BYTES must be a whole number from 1024 to 262144, is "1GB"`,
+				`environment variable JOBPOLLER_OUTPUT_LIMIT_BYTES must be a whole number from 1024 to 245760, is "1GB"`,
 				`"rot13" is no server-side encryption`,
 				`"No_Bucket" is not a bucket's name`,
 				`the prefix "/x" starts with a slash`,
@@ -153,6 +153,9 @@ func TestFromEnvironment(t *testing.T) {
 		{"no bucket and a wrong encryption", map[string]string{poller.EnvEncryption: "rot13"}, []string{"JOBPOLLER_BUCKET is required", `environment variable JOBPOLLER_ENCRYPTION: start record store misconfigured: "rot13"`}},
 		{"a misspelt variable", map[string]string{poller.EnvBucket: "records", "JOBPOLLER_MAX_WAIT_SECOND": "60"}, []string{`environment variable JOBPOLLER_MAX_WAIT_SECOND is not known (did you mean "JOBPOLLER_MAX_WAIT_SECONDS"?)`}},
 		{"a wait as long as the retention", map[string]string{poller.EnvBucket: "records", poller.EnvMaxWait: "86400", poller.EnvRetentionDays: "15"}, []string{"retention of 360h0m0s must be above 14 days and the longest wait (24h0m0s)"}},
+		{"all at once", map[string]string{poller.EnvMaxWait: "31536000", poller.EnvRetentionDays: "20"}, []string{
+			"JOBPOLLER_BUCKET is required", "retention of 480h0m0s must be above 14 days and the longest wait (8760h0m0s)",
+		}},
 		{"a job twice", map[string]string{poller.EnvBucket: "records", poller.EnvJobs: "test:Job,test:Job"}, []string{"environment variable JOBPOLLER_JOBS: two drivers"}},
 		{"an empty job", map[string]string{poller.EnvBucket: "records", poller.EnvJobs: "test:Job,"}, []string{`environment variable JOBPOLLER_JOBS: unknown job: "" is none`}},
 		{"no credentials and no region", map[string]string{poller.EnvBucket: "records", "AWS_ACCESS_KEY_ID": "", "AWS_REGION": ""}, []string{

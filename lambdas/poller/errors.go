@@ -70,8 +70,8 @@ func failWith(name string, cause error) *Error {
 	return &Error{Name: name, Message: cause.Error(), Cause: cause}
 }
 
-// invalid is an ErrorInvalidRequest. The runtime logs its message, so problems
-// of the event are told without the text they stand in, and without the line and
+// invalid is an ErrorInvalidRequest. Whoever sees the execution reads its message, so
+// problems of the event are told without the text they stand in, and without the line and
 // column: Step Functions wrote that text, so nobody has it. The pointer stays.
 func invalid(err error) *Error {
 	failure := failWith(ErrorInvalidRequest, err)

@@ -33,7 +33,7 @@ type service struct {
 	describes int
 	stops     int
 	nameless  bool // Start does not say which job it started
-	onStop    any // the output of Describe after a Stop
+	onStop    any  // the output of Describe after a Stop
 	output    any
 	err       error
 	delayed   []effect
