@@ -98,7 +98,7 @@ func New(c Config) (*Driver, error) {
 	if c.Wrap != nil {
 		transport = c.Wrap(transport)
 	}
-	d.client = &http.Client{Transport: transport, CheckRedirect: d.redirect}
+	d.client = &http.Client{Transport: located{transport}, CheckRedirect: d.redirect}
 	return d, nil
 }
 
@@ -263,8 +263,11 @@ func (d *Driver) call(ctx context.Context, method string, u *url.URL, headers ht
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		return nil, fmt.Errorf("%s: %w", place(method, u), refused)
 	}
+	if errors.Is(err, errLocation) {
+		return nil, fmt.Errorf("%s: %w", place(method, u), errLocation)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", place(method, u), &smithyhttp.RequestSendError{Err: err})
+		return nil, fmt.Errorf("%s: %w", place(method, u), &smithyhttp.RequestSendError{Err: withoutAnswer(err)})
 	}
 	return read(place(method, u), response), nil
 }
@@ -278,5 +281,6 @@ func (d *Driver) redirect(next *http.Request, earlier []*http.Request) error {
 	if len(earlier) > maxRedirects {
 		return refuse("more than %d redirects", maxRedirects)
 	}
+	next.Header.Del("Referer") // a URL may hold what is for its server alone
 	return d.allowed.check(next.URL)
 }
