@@ -54,6 +54,7 @@ func TestDefects(t *testing.T) {
 			"Output: no timestamp",
 			"Ref: kept in memory",
 			"UnknownRef: a success",
+			"UnknownRef: describes the last job",
 			"Token: does not reach the service",
 			"StartErrors: told in words",
 			"StartLosesAnswer: taken for a refusal",
