@@ -43,10 +43,6 @@ func ExampleParseWaiters() {
 	fmt.Println(err)
 	// Output:
 	// BucketExists error NotFound <nil>
-	// 2 problems:
-	// 1:32: /BucketExists/acceptors: no acceptor has the state success, so the waiter could never succeed
-	//   | {"BucketExists": {"acceptors": [{"state": "done", "matcher": {"success": true}}]}}
-	//   |                                ^
 	// 1:43: /BucketExists/acceptors/0/state: state must be success, failure or retry, got "done"
 	//   | ...BucketExists": {"acceptors": [{"state": "done", "matcher": {"success": true}}]}}
 	//   |                                            ^

@@ -88,9 +88,13 @@ func readWaiter(name string, n *jsontree.Node) (*Waiter, Problems) {
 		return w, r.Problems
 	}
 	// The rules on values are in one place, Validate; here they get positions.
-	// A value that could not even be read has its problem already.
+	// A value that could not even be read, or is not there, has its problem
+	// already.
 	for _, p := range w.problems() {
 		at := n.Pointer + p.Pointer
+		if p.Pointer == "/acceptors" && n.Get("acceptors") == nil {
+			continue
+		}
 		if p.Pointer == "" || !r.Reported(at) {
 			r.Report(n.Nearest(at).Problem("%s", p.Message))
 		}

@@ -61,7 +61,8 @@ func (w *Waiter) problems() Problems {
 	if lo, hi := w.delays(); w.MinDelay >= 0 && w.MaxDelay >= 0 && lo > hi {
 		report("/minDelay", "minDelay (%d) must not be above maxDelay (%d%s)", lo, hi, ifZero(w.MaxDelay, ", the default"))
 	}
-	if !slices.ContainsFunc(w.Acceptors, func(a Acceptor) bool { return a.State == Success }) {
+	// An unknown state is told of below; it may be a misspelt success.
+	if !slices.ContainsFunc(w.Acceptors, func(a Acceptor) bool { return a.State == Success || !slices.Contains(verdicts, string(a.State)) }) {
 		report("/acceptors", "no acceptor has the state success, so the waiter could never succeed")
 	}
 	for i, a := range w.Acceptors {

@@ -61,7 +61,8 @@ func TestParseWaiterRefuses(t *testing.T) {
 		{"not JSON", "A", `{"acceptors":`, []string{"1:14: not valid JSON"}},
 		{"not an object", "A", `[]`, []string{"expected a waiter, found an array"}},
 		{"unknown member", "A", `{"acceptors":[` + ok + `],"mindelay":3}`, []string{`1:63: /mindelay: a waiter has no member "mindelay" (did you mean "minDelay"?)`}},
-		{"no acceptors", "A", `{}`, []string{`needs the member "acceptors"`, "no acceptor has the state success"}},
+		{"no acceptors", "A", `{}`, []string{`1:1: a waiter needs the member "acceptors"`}},
+		{"misspelt acceptors", "A", `{"acceptor":[]}`, []string{"2 problems", `needs the member "acceptors"`, `did you mean "acceptors"`}},
 		{"no success", "A", `{"acceptors":[{"state":"retry","matcher":{"success":true}}]}`, []string{"/acceptors: no acceptor has the state success"}},
 		{"empty union", "A", `{"acceptors":[` + ok + `,{"state":"retry","matcher":{}}]}`, []string{"/acceptors/1/matcher: matcher must have exactly one of", "this one has 0"}},
 		{"two in a union", "A", `{"acceptors":[{"state":"success","matcher":{"success":true,"errorType":"X"}}]}`, []string{"this one has 2"}},
@@ -78,7 +79,7 @@ func TestParseWaiterRefuses(t *testing.T) {
 		{"message on success", "A", `{"acceptors":[{"state":"success","matcher":{"success":true},"message":"a"}]}`, []string{"/message: message is allowed on failure acceptors alone"}},
 		{"bad errorType", "A", `{"acceptors":[` + ok + `,{"state":"retry","matcher":{"errorType":"not found"}}]}`, []string{"/errorType: errorType must be an error code"}},
 		{"wrong types", "A", `{"acceptors":{},"documentation":1,"deprecated":"no","tags":[1]}`, []string{"/acceptors: expected an array, found an object", "/documentation: expected a string", "/deprecated: expected true or false", "/tags/0: expected a string"}},
-		{"all at once", "a", `{"acceptors":[{"state":"x","matcher":{}}],"minDelay":9,"maxDelay":3,"y":1}`, []string{"6 problems", "UpperCamelCase", "/minDelay", "no acceptor", "/acceptors/0/state", "/acceptors/0/matcher", "/y"}},
+		{"all at once", "a", `{"acceptors":[{"state":"x","matcher":{}}],"minDelay":9,"maxDelay":3,"y":1}`, []string{"5 problems", "UpperCamelCase", "/minDelay", "/acceptors/0/state", "/acceptors/0/matcher", "/y"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/url"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -19,14 +22,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	awslambda "github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
@@ -46,7 +49,8 @@ const (
 type bench struct {
 	options runOptions
 	clock   *sim.Clock
-	aws     aws.Config // the user's own, if anything outside this machine is used
+	aws     aws.Config // the user's own
+	awsErr  error      // why there is none
 
 	server *embeddeds3.Server // nil with an S3 server of the user's
 	client *s3.Client
@@ -75,15 +79,22 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 			return
 		}
 		code := exitFailed
+		if coded, ok := errors.AsType[*exitError](err); ok {
+			code = coded.code
+		}
 		if ctx.Err() != nil {
-			code = exitInterrupted
+			code, err = exitInterrupted, errors.New("interrupted")
 		}
 		err = &exitError{code, errors.Join(err, b.Close())}
 	}()
-	if o.outside() {
-		if b.aws, err = config.LoadDefaultConfig(ctx, config.WithDefaultRegion(sim.DefaultRegion)); err != nil {
-			return nil, fmt.Errorf("AWS configuration: %w", err)
+	if !o.virtual || o.external() {
+		b.aws, b.awsErr = config.LoadDefaultConfig(ctx, config.WithDefaultRegion(sim.DefaultRegion))
+		if b.awsErr != nil && o.needsAWS() {
+			return nil, fmt.Errorf("AWS configuration: %w", b.awsErr)
 		}
+	}
+	if err := reach(ctx, o.s3Endpoint); err != nil {
+		return nil, err
 	}
 	if err := b.openS3(); err != nil { //nolint:contextcheck // the server lives until Close
 		return nil, err
@@ -95,6 +106,10 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 	if err := b.serveLambda(ctx, stderr); err != nil {
 		return nil, err
 	}
+	registry, err := b.drivers(stderr)
+	if err != nil {
+		return nil, err
+	}
 	log := io.Discard
 	if o.verbose {
 		log = stderr
@@ -102,7 +117,7 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 	if o.processes {
 		err = b.startProcesses(ctx, log)
 	} else {
-		err = b.loadHandlers(log)
+		err = b.loadHandlers(registry, log)
 	}
 	return b, err
 }
@@ -130,6 +145,9 @@ func (b *bench) openS3() error {
 		return nil
 	}
 	server, err := embeddeds3.Start(embeddeds3.Options{Now: b.clock.Now, Dir: b.options.data})
+	if err != nil && b.options.data != "" {
+		return usage("--data: %w", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -140,6 +158,26 @@ func (b *bench) openS3() error {
 	}
 	return server.CreateBucket(localBucket)
 }
+
+// reach finds out whether anybody listens at an endpoint: a client of AWS would
+// try for a minute and a half.
+func reach(ctx context.Context, endpoint string) error {
+	if endpoint == "" {
+		return nil
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return usage("--s3-endpoint: %w", err)
+	}
+	port := cmp.Or(u.Port(), u.Scheme) // a name of a port too
+	conn, err := (&net.Dialer{Timeout: reachTimeout}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return usage("--s3-endpoint: cannot reach %s: %w", endpoint, err)
+	}
+	return conn.Close()
+}
+
+const reachTimeout = 5 * time.Second
 
 // serveLambda serves the Lambda service's Invoke operation on the loopback
 // interface, with the sample job as its function.
@@ -176,26 +214,53 @@ func (b *bench) serveLambda(ctx context.Context, stderr io.Writer) error {
 		err := b.lambda.Close()
 		<-b.served
 		b.async.Wait()
-		b.job.stop()
+		b.job.stop(ctx)
 		return err
 	})
 	return nil
 }
 
-// loadHandlers runs the two functions in this process.
-func (b *bench) loadHandlers(log io.Writer) error {
+// drivers returns those of the Lambda functions, as far as there is what they
+// need, and warns of a job that leaves this machine.
+func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 	invoker := awslambda.New(awslambda.Options{
 		BaseEndpoint: aws.String(b.endpoint), Region: sim.DefaultRegion,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	})
-	drivers := []jobs.Driver{lambdajob.New(invoker, b.client, b.bucket, prefix+"/jobs")}
-	if b.options.outside() {
-		drivers = append(drivers, dynamodbexport.New(dynamodb.NewFromConfig(b.aws)))
+	var makers []jobs.Maker
+	for _, newDriver := range builtin.Drivers() {
+		makers = append(makers, func(e jobs.Environment) (jobs.Driver, error) {
+			driver, err := newDriver(e)
+			if err != nil {
+				return nil, err
+			}
+			switch name := driver.Name(); {
+			case name == lambdajob.Name:
+				return lambdajob.New(invoker, b.client, b.bucket, prefix+"/jobs"), nil
+			case b.clock.Virtual():
+				return nil, &jobs.NotConfiguredError{Job: name, Lack: "a real service has no virtual time, so leave out --virtual"}
+			case b.awsErr != nil && name != httpjob.Name:
+				return nil, &jobs.NotConfiguredError{Job: name, Lack: "AWS configuration: " + b.awsErr.Error()}
+			default:
+				return driver, nil
+			}
+		})
 	}
-	registry, err := jobs.NewRegistry(drivers...)
+	registry, err := jobs.Build(jobs.Environment{AWS: b.aws, S3: b.client, Bucket: b.bucket, Prefix: prefix, Getenv: os.Getenv}, makers...)
 	if err != nil {
-		return err
+		return nil, usage("%w", err)
 	}
+	job := b.options.job
+	if _, err := registry.Driver(job); errors.Is(err, jobs.ErrNotConfigured) {
+		return nil, usage("%w", err)
+	} else if err == nil && job != lambdajob.Name {
+		fmt.Fprintf(stderr, "%s calls the real service\n", job)
+	}
+	return registry, nil
+}
+
+// loadHandlers runs the two functions in this process.
+func (b *bench) loadHandlers(registry *jobs.Registry, log io.Writer) error {
 	cfg := poller.Config{
 		Store: b.store, Jobs: registry, Now: b.clock.Now, NoDwell: b.clock.Virtual(), Log: slog.New(slog.NewJSONHandler(log, nil)),
 	}
@@ -250,7 +315,7 @@ func (b *bench) functions(polled func(function string, result poller.Result, err
 
 // startTime is when the execution began: now, or if its name has a start record
 // already, when that says. A run of the same name takes up where that one was.
-func (b *bench) startTime(ctx context.Context) time.Time {
+func (b *bench) startTime(ctx context.Context, stderr io.Writer) time.Time {
 	key := startrecord.Key{
 		ExecutionARN: sim.ExecutionARN(sim.Options{StateMachine: stateMachineName, Execution: b.options.name}),
 		Poller:       poller.DefaultPoller,
@@ -258,6 +323,9 @@ func (b *bench) startTime(ctx context.Context) time.Time {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	if stored, err := b.store.Load(ctx, key); err == nil {
+		if !b.options.quiet && !b.clock.Virtual() {
+			fmt.Fprintf(stderr, "the execution goes on with its start record %s\n", b.store.Location(key))
+		}
 		return stored.Record.ExecutionStartTime
 	}
 	return b.clock.Now()

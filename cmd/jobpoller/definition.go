@@ -25,16 +25,9 @@ func (s substitutions) values() (map[string]string, error) {
 	return out, nil
 }
 
-// readText reads a file, or standard input if its name is "-".
-func readText(name string, stdin io.Reader) ([]byte, error) {
-	if name == "-" {
-		text, err := io.ReadAll(stdin)
-		if err != nil {
-			return nil, usage("standard input: %w", err)
-		}
-		return text, nil
-	}
-	text, err := os.ReadFile(name) //nolint:gosec // the user names it
+// readText reads a file that the command line names.
+func readText(name string, in io.Reader) ([]byte, error) {
+	text, err := readFile(name, in)
 	if err != nil {
 		return nil, usage("%w", err)
 	}
@@ -42,8 +35,8 @@ func readText(name string, stdin io.Reader) ([]byte, error) {
 }
 
 // readMachine reads a definition from a file, with its placeholders replaced.
-func readMachine(name string, stdin io.Reader, s substitutions) (*asl.StateMachine, error) {
-	text, err := readText(name, stdin)
+func readMachine(name string, in io.Reader, s substitutions) (*asl.StateMachine, error) {
+	text, err := readText(name, in)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +44,11 @@ func readMachine(name string, stdin io.Reader, s substitutions) (*asl.StateMachi
 	if err != nil {
 		return nil, err
 	}
-	machine, err := asl.Parse(asl.Substitute(text, values))
+	text = asl.Substitute(text, values)
+	machine, err := asl.Parse(text)
+	if err != nil && isRequest(text) {
+		return nil, usage("%s is the request of a job, and no state machine: use --input %s", name, name)
+	}
 	if err != nil {
 		return nil, usage("%s: %w", name, err)
 	}

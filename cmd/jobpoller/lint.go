@@ -132,8 +132,8 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 }
 
 // lintFile returns what is wrong in a file.
-func lintFile(name string, stdin io.Reader, o lintOptions) ([]lint.Finding, error) {
-	text, err := readText(name, stdin)
+func lintFile(name string, in io.Reader, o lintOptions) ([]lint.Finding, error) {
+	text, err := readText(name, in)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -70,11 +71,12 @@ func process(function *runtimeapi.Function) sim.LambdaFunction {
 	}
 }
 
-// environment is the environment of the functions: what is on this machine, and
-// the user's AWS settings if anything outside is used.
+// environment is the environment of the functions: what is on this machine, the
+// user's settings of http:Request, and those of AWS if a job or the store needs
+// them.
 func (b *bench) environment(ctx context.Context) ([]string, error) {
 	env := []string{"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_EC2_METADATA_DISABLED=true", "AWS_REGION=" + sim.DefaultRegion}
-	if b.options.outside() {
+	if b.options.needsAWS() {
 		credentials, err := b.aws.Credentials.Retrieve(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("AWS credentials: %w", err)
@@ -90,6 +92,9 @@ func (b *bench) environment(ctx context.Context) ([]string, error) {
 			"AWS_SECRET_ACCESS_KEY="+credentials.SecretAccessKey, "AWS_SESSION_TOKEN="+credentials.SessionToken)
 	}
 	env = append(env, "AWS_ENDPOINT_URL_LAMBDA="+b.endpoint, poller.EnvBucket+"="+b.bucket, poller.EnvPrefix+"="+prefix)
+	for _, name := range []string{httpjob.EnvHosts, httpjob.EnvLoopback} {
+		env = append(env, name+"="+os.Getenv(name))
+	}
 	switch {
 	case b.server != nil:
 		env = append(env, "AWS_ENDPOINT_URL_S3="+b.server.URL())

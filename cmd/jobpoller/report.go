@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,6 +34,8 @@ type report struct {
 	Virtual         bool            `json:"virtual"`
 	StartRecords    []string        `json:"startRecords"`
 	Data            string          `json:"data,omitempty"`
+
+	inMemory bool // the start records, which are gone with the run
 }
 
 // report sums a run up.
@@ -42,7 +45,7 @@ func (b *bench) report(ctx context.Context, r *sim.Result) report {
 		Output: r.Output, Error: r.Error, Cause: r.Cause,
 		Attempts: b.polls, ElapsedSeconds: r.Elapsed().Seconds(),
 		Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6, Events: len(r.Events), Virtual: b.clock.Virtual(),
-		StartRecords: b.startRecords(ctx), Data: b.options.data,
+		StartRecords: b.startRecords(ctx), Data: b.options.data, inMemory: b.options.data == "" && !b.options.external(),
 	}
 	if exitCode(r) == exitTimedOut {
 		out.Status = string(pollcore.TimedOut)
@@ -110,7 +113,7 @@ func (p report) text() string {
 		row("error", "%s", p.Error)
 	}
 	if p.Cause != "" {
-		row("cause", "%s", p.Cause)
+		row("cause", "%s", message(p.Cause))
 	}
 	if len(p.Output) > 0 {
 		row("output", "%s", p.Output)
@@ -123,7 +126,22 @@ func (p report) text() string {
 		if p.Data != "" {
 			location += " (kept in " + p.Data + ")"
 		}
+		if p.inMemory {
+			location += " (in memory)"
+		}
 		row("start record", "%s", location)
 	}
 	return b.String()
+}
+
+// message is what people want of a cause: of a Lambda function's error, which is
+// a JSON object, its message.
+func message(cause string) string {
+	var failure struct {
+		ErrorMessage string `json:"errorMessage"`
+	}
+	if json.Unmarshal([]byte(cause), &failure) != nil {
+		return cause
+	}
+	return cmp.Or(failure.ErrorMessage, cause)
 }

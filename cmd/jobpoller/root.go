@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -38,6 +41,17 @@ func usage(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
+// helpHint is for a command line that is wrong.
+const helpHint = "\nRun '%s --help' for usage"
+
+// version is that of the module, where the build knows it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(unknown)"
+}
+
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
@@ -50,6 +64,7 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 		Example: `  jobpoller run --job-seconds 6
   jobpoller lint poller.asl.json
   jobpoller graph poller.asl.json --out poller.svg`,
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -57,7 +72,11 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage("%w\nRun '%s --help' for usage.", err, c.CommandPath())
+		if _, ok := errors.AsType[*strconv.NumError](err); ok {
+			flag, _, _ := strings.Cut(err.Error(), " flag: ") // and what strconv calls it
+			err = errors.New(flag + " flag: it must be a whole number")
+		}
+		return usage("%w"+helpHint, err, c.CommandPath())
 	})
 	root.AddCommand(newLintCommand(), newGraphCommand())
 	root.AddCommand(newRunCommand()) //nolint:contextcheck // a command carries its context
@@ -70,7 +89,7 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 	}
 	coded, ok := errors.AsType[*exitError](err)
 	if !ok {
-		coded = &exitError{exitUsage, err}
+		coded = &exitError{exitUsage, fmt.Errorf("%w"+helpHint, err, root.CommandPath())}
 	}
 	if coded.err != nil {
 		fmt.Fprintf(stderr, "jobpoller: %v\n", coded.err)

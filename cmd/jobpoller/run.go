@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -30,7 +30,7 @@ const (
 
 // runOptions are the flags of "jobpoller run".
 type runOptions struct {
-	definition string // file, or empty for the shipped poller
+	definition string // file, "-", or empty for the shipped poller
 
 	input      string
 	jobSeconds int
@@ -79,7 +79,13 @@ through the Lambda API. No AWS account is needed.
 
 A definition of yours can invoke the functions jobpoller-runjob,
 jobpoller-checkstatus and jobpoller-sample-job. Its input is the request of the
-job, unless --input names a file.
+sample job, unless --input names a file.
+
+The functions have the jobs of the Lambda functions. lambda:Invoke knows the
+function jobpoller-sample-job and no other. http:Request reaches the hosts of
+JOBPOLLER_HTTP_HOSTS (and this machine with JOBPOLLER_HTTP_LOOPBACK=true). All
+others CALL THE REAL AWS SERVICE with your credentials, as for the AWS CLI, and
+cost what they cost. A virtual run has lambda:Invoke alone.
 
 With --mocks all Tasks of a definition of yours are answered by a file: states or
 resources with what they return, fail with or how long a job runs, or AWS's
@@ -93,6 +99,7 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
   jobpoller run --processes --job-fails
   jobpoller run --virtual --job-seconds 86400 --max-wait 100000 -o json
   jobpoller run poller.asl.json --virtual --mocks mocks.json --trace --html report.html
+  jobpoller run --virtual --input request.json - <poller.asl.json
   jobpoller run poller.asl.json --input request.json --s3-endpoint http://127.0.0.1:9000 --bucket jobs`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -112,7 +119,7 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 	f.IntVar(&o.jobSeconds, "job-seconds", 15, "how long the sample job works")
 	f.BoolVar(&o.jobFails, "job-fails", false, "let the sample job fail")
 	f.IntVar(&o.maxWait, "max-wait", 300, "seconds after which the poller gives up")
-	f.StringVar(&o.input, "input", "", "file with the execution input, instead of the sample job's request")
+	f.StringVar(&o.input, "input", "", "file with the execution input, instead of the sample job's request; - is stdin, as for the definition")
 	f.StringVar(&o.mocks, "mocks", "", "file that answers the Tasks of the definition")
 	f.StringVar(&o.testCase, "test-case", "", "test case of a MockConfigFile.json, \"machine#case\" or \"case\"")
 	f.StringArrayVar(&o.substitutes, "substitute", nil, "Name=value for a placeholder ${Name} of the definition; may be given more than once")
@@ -122,7 +129,7 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 	f.StringVar(&o.views.history, "history", "", "file to write the history to, as GetExecutionHistory gives it")
 	f.BoolVar(&o.virtual, "virtual", false, "jump from timer to timer instead of waiting")
 	f.BoolVar(&o.processes, "processes", false, "build the two Lambda functions and run them as child processes behind a local Runtime API (needs the go command)")
-	f.StringVar(&o.name, "name", "", "name of the execution; a run of the same name takes up its start record")
+	f.StringVar(&o.name, "name", "", "name of the execution; with --data or --bucket, a run of the same name takes up its start record")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the jitter of a virtual run")
 	f.StringVar(&o.data, "data", "", "folder in which the embedded S3 server keeps its objects; default is memory")
 	f.StringVar(&o.s3Endpoint, "s3-endpoint", "", "URL of an S3 server to use instead of the embedded one (credentials as for the AWS CLI)")
@@ -157,23 +164,8 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 			report("--bucket: %w", err)
 		}
 	}
-	if o.input != "" {
-		for _, flag := range []string{"job-seconds", "job-fails", "max-wait"} {
-			if changed(flag) {
-				report("--%s is part of the sample job's request, which --input replaces: give one of them", flag)
-			}
-		}
-	}
-	if o.virtual && o.processes {
-		report("--virtual and --processes exclude each other: a process has the real clock")
-	}
-	if o.data != "" && o.external() {
-		report("--data is for the embedded S3 server, --s3-endpoint and --bucket for another: give one of them")
-	}
-	if o.s3Endpoint != "" && o.bucket == "" {
-		report("--s3-endpoint needs --bucket, the bucket to use there")
-	}
 	problems = append(problems, o.checkMocked(changed))
+	problems = append(problems, o.excluded(changed)...)
 	if err := errors.Join(problems...); err != nil {
 		return usage("%w", err)
 	}
@@ -186,8 +178,38 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 	return nil
 }
 
-// outside tells whether the run uses anything but this machine.
-func (o *runOptions) outside() bool { return o.external() || o.job != lambdajob.Name }
+// excluded reports flags that do not go together.
+func (o *runOptions) excluded(changed func(flag string) bool) (problems []error) {
+	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if o.input != "" {
+		for _, flag := range []string{"job-seconds", "job-fails", "max-wait"} {
+			if changed(flag) {
+				report("--%s is part of the sample job's request, which --input replaces: give one of them", flag)
+			}
+		}
+	}
+	if o.definition == stdin && o.input == stdin {
+		report("the definition and --input cannot both be -, the standard input")
+	}
+	if changed("seed") && !o.virtual {
+		report("--seed is for a virtual run: the jitter of a real one is not repeatable")
+	}
+	if o.virtual && o.processes {
+		report("--virtual and --processes exclude each other: a process has the real clock")
+	}
+	if o.data != "" && o.external() {
+		report("--data is for the embedded S3 server, --s3-endpoint and --bucket for another: give one of them")
+	}
+	if o.s3Endpoint != "" && o.bucket == "" {
+		report("--s3-endpoint needs --bucket, the bucket to use there")
+	}
+	return problems
+}
+
+// needsAWS tells whether the run uses the user's AWS settings.
+func (o *runOptions) needsAWS() bool {
+	return o.external() || o.job != lambdajob.Name && o.job != httpjob.Name
+}
 
 // external tells whether start records go to an S3 server that is not ours.
 func (o *runOptions) external() bool { return o.s3Endpoint != "" || o.bucket != "" }
@@ -198,13 +220,11 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	input, err := o.readInput()
+	input, err := o.readInput(c.InOrStdin())
 	if err != nil {
 		return err
 	}
-	if o.job = requestJob(input); o.virtual && o.job == dynamodbexport.Name {
-		return usage("the job %s is the real service's, which does not work in virtual time: leave out --virtual", o.job)
-	}
+	o.job = requestJob(input)
 	clock := sim.NewRealClock()
 	if o.virtual {
 		clock = sim.NewVirtualClock(sim.DefaultStart)
@@ -220,7 +240,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	start := clock.Now()
 	result, err := sim.Run(c.Context(), machine, input, sim.Options{
 		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed,
-		StartTime: bench.startTime(c.Context()),
+		StartTime: bench.startTime(c.Context(), c.ErrOrStderr()),
 		Handlers:  map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(bench.functions(p.polled))},
 		OnEvent: func(e sim.Event) {
 			p.event(e)
@@ -259,9 +279,20 @@ func runError(err error) error {
 	return &exitError{exitFailed, err}
 }
 
-func (o *runOptions) readDefinition(stdin io.Reader) (*asl.StateMachine, error) {
+// stdin is the name of a file that stands for the standard input.
+const stdin = "-"
+
+// readFile reads a file, or the standard input.
+func readFile(name string, in io.Reader) ([]byte, error) {
+	if name == stdin {
+		return io.ReadAll(in)
+	}
+	return os.ReadFile(name) //nolint:gosec // the user names it
+}
+
+func (o *runOptions) readDefinition(in io.Reader) (*asl.StateMachine, error) {
 	if o.definition != "" {
-		return readMachine(o.definition, stdin, o.substitutes)
+		return readMachine(o.definition, in, o.substitutes)
 	}
 	machine, err := asl.Parse([]byte(statemachines.LambdaLoop))
 	if err != nil {
@@ -272,9 +303,9 @@ func (o *runOptions) readDefinition(stdin io.Reader) (*asl.StateMachine, error) 
 
 // readInput returns the execution input: of the file, or a request for the
 // sample job.
-func (o *runOptions) readInput() ([]byte, error) {
+func (o *runOptions) readInput(in io.Reader) ([]byte, error) {
 	if o.input != "" {
-		text, err := os.ReadFile(o.input)
+		text, err := readFile(o.input, in)
 		if err != nil {
 			return nil, usage("input: %w", err)
 		}
@@ -289,6 +320,15 @@ func (o *runOptions) readInput() ([]byte, error) {
 		"maxWaitSeconds": o.maxWait,
 		"initialDelay":   1, // no job has ended before
 	})
+}
+
+// isRequest tells whether a text looks like the request of a job.
+func isRequest(text []byte) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(text, &members) != nil {
+		return false
+	}
+	return members["job"] != nil && members["States"] == nil
 }
 
 // requestJob is the job that the input asks for; an input that is no request

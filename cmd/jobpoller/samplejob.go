@@ -31,8 +31,14 @@ type sampleJob struct {
 	failed func(error) // reports a status that could not be written
 
 	mu      sync.Mutex
-	stops   []func() bool
+	begun   []begunJob
 	working sync.WaitGroup
+}
+
+// begunJob is one that works on the clock; stop prevents its end.
+type begunJob struct {
+	job  *lambdajob.Job
+	stop func() bool
 }
 
 // maxJobSeconds is the longest that a Standard execution may last: a year.
@@ -66,7 +72,7 @@ func (j *sampleJob) invoke(ctx context.Context, payload []byte) ([]byte, error) 
 	defer j.mu.Unlock()
 	finish := context.WithoutCancel(ctx)
 	j.working.Add(1)
-	j.stops = append(j.stops, j.clock.AfterFunc(time.Duration(input.Seconds)*time.Second, func() {
+	j.begun = append(j.begun, begunJob{job, j.clock.AfterFunc(time.Duration(input.Seconds)*time.Second, func() {
 		defer j.working.Done()
 		var err error
 		if input.Fail {
@@ -77,18 +83,25 @@ func (j *sampleJob) invoke(ctx context.Context, payload []byte) ([]byte, error) 
 		if err != nil {
 			j.failed(err)
 		}
-	}))
+	})})
 	return []byte("null"), nil
 }
 
-// stop ends the work that is still going on.
-func (j *sampleJob) stop() {
+// stop ends the work that is still going on. It has failed then: a later run of
+// the same name would wait for it in vain.
+func (j *sampleJob) stop(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, stop := range j.stops {
-		if stop() {
-			j.working.Done()
+	for _, begun := range j.begun {
+		if !begun.stop() {
+			continue
 		}
+		if err := begun.job.Fail(ctx, "the run that it was part of ended before it"); err != nil {
+			j.failed(err)
+		}
+		j.working.Done()
 	}
 	j.working.Wait()
 }

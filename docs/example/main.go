@@ -4,6 +4,7 @@ package main
 
 import (
 	"log"
+	"os"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
@@ -17,5 +18,6 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	log.SetOutput(poller.RuntimeLog(os.Stderr)) // keeps what jobs say out of the log
 	lambda.Start(p.RunJob)
 }

@@ -134,6 +134,9 @@ func TestFunction(t *testing.T) {
 	require.NoError(t, f.Close())
 	require.Contains(t, log.String(), `"msg":"check-status"`)
 	require.Contains(t, log.String(), `"status":"SUCCEEDED"`)
+	// What a job said is for the execution, and not for the log.
+	require.Contains(t, log.String(), `"error":"JobPoller.Failed"`)
+	require.NotContains(t, log.String(), "no space left")
 }
 
 // A function that is not set up ends at once, and its log says why.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"regexp"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -27,9 +28,22 @@ const (
 )
 
 var (
-	throttles  = retry.IsErrorThrottles(retry.DefaultThrottles)
-	retryables = retry.IsErrorRetryables(retry.DefaultRetryables)
+	timeoutCode = regexp.MustCompile(`(?i)timed?_?out`)
+	throttles   = retry.IsErrorThrottles(retry.DefaultThrottles)
+	retryables  = retry.IsErrorRetryables(retry.DefaultRetryables)
 )
+
+// WithoutCredentials reports whether an SDK client sent nothing because it got no
+// credentials from where it looked last, such as the instance metadata: an
+// operation within the operation failed.
+func WithoutCredentials(err error) bool {
+	operation, ok := errors.AsType[*smithy.OperationError](err)
+	if !ok || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return false
+	}
+	_, nested := errors.AsType[*smithy.OperationError](operation.Err)
+	return nested
+}
 
 // answered is the error of a service that has answered, such as the AWS SDK's.
 type answered interface {
@@ -41,13 +55,13 @@ type answered interface {
 // AWS SDK and those that have a method HTTPStatusCode() int; others are taken
 // for Unclear, the class that assumes least.
 func Classify(err error) Failure {
-	if errors.Is(err, ErrArguments) || refusedByClient(err) {
+	if errors.Is(err, ErrArguments) || refusedByClient(err) || WithoutCredentials(err) {
 		return Refused
 	}
 	if throttles.IsErrorThrottle(err) == aws.TrueTernary {
 		return Throttled
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || timedOut(err) {
 		return Unclear
 	}
 	if response, ok := errors.AsType[answered](err); ok {
@@ -76,12 +90,20 @@ func Transient(err error) bool {
 		}
 	}
 	_, unanswered := errors.AsType[*smithyhttp.RequestSendError](err)
-	return unanswered || Classify(err) == Throttled || retryable(err) ||
+	return unanswered || Classify(err) == Throttled || retryable(err) || timedOut(err) ||
 		errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 func retryable(err error) bool { return retryables.IsErrorRetryable(err) == aws.TrueTernary }
+
+// timedOut reports whether the service says that it took too long, which some
+// call a fault of the caller, such as Glue's OperationTimeoutException: it may
+// have acted, or act yet.
+func timedOut(err error) bool {
+	api, ok := errors.AsType[smithy.APIError](err)
+	return ok && timeoutCode.MatchString(api.ErrorCode())
+}
 
 // refusedByClient reports whether the SDK itself found the input wrong and
 // sent nothing.

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -126,6 +127,8 @@ func TestClassify(t *testing.T) {
 		{"too many exports", json10(400, "LimitExceededException"), describeExport, jobs.Throttled, true},
 		{"throttled as unavailable", json10(503, "ThrottlingException"), describeExport, jobs.Throttled, true},
 		{"the request came too slowly", json10(400, "RequestTimeoutException"), describeExport, jobs.Unclear, true},
+		{"timed out", json10(400, "OperationTimeoutException"), describeExport, jobs.Unclear, true},
+		{"timed out as a fault of the caller", json10(400, "RequestTimedOut"), describeExport, jobs.Unclear, true},
 		{"internal error", json10(500, "InternalServerError"), describeExport, jobs.Unclear, true},
 		{"unavailable", json10(503, "ServiceUnavailable"), describeExport, jobs.Unclear, true},
 		{"not implemented", json10(501, ""), describeExport, jobs.Unclear, true},
@@ -223,4 +226,25 @@ func TestClassifyWithoutAnAnswer(t *testing.T) {
 			require.Equal(t, tt.transient, jobs.Transient(err), "%v", err)
 		})
 	}
+}
+
+// A client that finds no credentials sends nothing.
+func TestWithoutCredentials(t *testing.T) {
+	t.Parallel()
+	cfg := endpoint(t, func(http.ResponseWriter, *http.Request) { t.Error("a request was sent") })
+	lookup := func(cause error) error {
+		cfg := cfg.Copy()
+		cfg.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{}, &smithy.OperationError{ServiceID: "ec2imds", OperationName: "GetMetadata", Err: cause}
+		})
+		return describeExport(t.Context(), cfg)
+	}
+	err := lookup(errors.New("no role"))
+	require.True(t, jobs.WithoutCredentials(err), "%v", err)
+	require.Equal(t, jobs.Refused, jobs.Classify(err))
+	// Whether there are any is not known if the caller gave up.
+	err = lookup(context.DeadlineExceeded)
+	require.False(t, jobs.WithoutCredentials(err), "%v", err)
+	require.Equal(t, jobs.Unclear, jobs.Classify(err))
+	require.False(t, jobs.WithoutCredentials(errors.New("no")))
 }

@@ -34,9 +34,9 @@ type Driver interface {
 	Permissions() []Permission
 	// Start starts the job and returns at once. An error wraps ErrArguments
 	// if the arguments cannot be used, else it is the service's own. It tells
-	// of the whole call: unless the class is ByToken, the driver's client must
-	// not retry what may have had its effect, since a refusal of the second
-	// try would hide that of the first.
+	// of the whole call: unless the class is ByToken without a window, the
+	// driver's client must not retry what may have had its effect, since a
+	// refusal of the second try would hide that of the first.
 	Start(ctx context.Context, r Request) (Ref, error)
 	// Describe returns what the service says of the job now, in the form of a
 	// Step Functions SDK integration's result (see Output). Its error is the
@@ -126,13 +126,27 @@ var (
 	// ErrUnknownJob means that no driver has the name.
 	ErrUnknownJob = errors.New("unknown job")
 	// ErrNotConfigured means that the environment lacks what a driver needs:
-	// the function does without it, unless it was told to have it.
+	// see NotConfiguredError.
 	ErrNotConfigured = errors.New("job is not configured")
 )
 
-// Maker builds the driver of a Lambda function. Its error wraps
-// ErrNotConfigured if the environment says nothing of the driver, and tells the
-// name of the job.
+// NotConfiguredError is the ErrNotConfigured of a job.
+type NotConfiguredError struct {
+	Job  string
+	Lack string // what the environment lacks, such as "JOBPOLLER_BUCKET is not set"
+}
+
+// Error implements error.
+func (e *NotConfiguredError) Error() string {
+	return fmt.Sprintf("%s is not configured: %s", e.Job, e.Lack)
+}
+
+// Unwrap returns ErrNotConfigured.
+func (*NotConfiguredError) Unwrap() error { return ErrNotConfigured }
+
+// Maker builds the driver of a Lambda function. Its error is a
+// *NotConfiguredError if the environment says nothing of the driver: the
+// function does without it, unless it was told to have it.
 type Maker func(Environment) (Driver, error)
 
 // Environment is what the store and the drivers of a Lambda function are built
@@ -149,11 +163,14 @@ type Environment struct {
 }
 
 // Registry holds drivers by name.
-type Registry struct{ drivers map[string]Driver }
+type Registry struct {
+	drivers map[string]Driver
+	missing map[string]error // why a job has no driver, where that is known
+}
 
 // NewRegistry returns a registry of the drivers; two of one name are an error.
 func NewRegistry(drivers ...Driver) (*Registry, error) {
-	r := &Registry{drivers: map[string]Driver{}}
+	r := &Registry{drivers: map[string]Driver{}, missing: map[string]error{}}
 	for _, d := range drivers {
 		if _, ok := r.drivers[d.Name()]; ok {
 			return nil, fmt.Errorf("two drivers are registered for the job %s", d.Name())
@@ -163,14 +180,44 @@ func NewRegistry(drivers ...Driver) (*Registry, error) {
 	return r, nil
 }
 
+// Build returns a registry of the drivers that the environment configures.
+// Asked for one of the others it says what that lacks. All other problems of
+// the makers are returned at once.
+func Build(e Environment, makers ...Maker) (*Registry, error) {
+	var built []Driver
+	var lacks []*NotConfiguredError
+	var problems []error
+	for _, newDriver := range makers {
+		driver, err := newDriver(e)
+		if lack, ok := errors.AsType[*NotConfiguredError](err); ok {
+			lacks = append(lacks, lack)
+		} else if err != nil {
+			problems = append(problems, err)
+		} else {
+			built = append(built, driver)
+		}
+	}
+	r, err := NewRegistry(built...)
+	if err := errors.Join(append(problems, err)...); err != nil {
+		return nil, err
+	}
+	for _, lack := range lacks {
+		r.missing[lack.Job] = lack
+	}
+	return r, nil
+}
+
 // Names lists the jobs there are drivers for, sorted.
 func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.drivers)) }
 
 // Driver returns the driver of a job, or ErrUnknownJob with the names there
-// are.
+// are, or ErrNotConfigured if the environment lacks what the job needs.
 func (r *Registry) Driver(name string) (Driver, error) {
 	if d, ok := r.drivers[name]; ok {
 		return d, nil
+	}
+	if err, ok := r.missing[name]; ok {
+		return nil, err
 	}
 	message := fmt.Sprintf("%q is none of the jobs of this function: %s", name, strings.Join(r.Names(), ", "))
 	if near := diag.Nearest(name, r.Names()); near != "" {

@@ -137,11 +137,14 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 	default:
 		state = jobEnded
 	}
-	switch stopped := !rec.StopRequestedAt.IsZero(); {
-	case stopped && state == jobEnded && decision.Status == pollcore.Failed:
-		// Whatever check had it stopped, it ended because its time was up.
-		result.Status = pollcore.TimedOut
-		result.Reason += fmt.Sprintf("; it was told to stop at %s, when its time was up", rec.StopRequestedAt.Format(time.RFC3339))
+	switch requested := !rec.StopRequestedAt.IsZero(); {
+	case requested && state == jobEnded && decision.Status == pollcore.Failed:
+		wait := "an earlier wait was over"
+		if c.stopping() {
+			// Whatever check had it stopped, it ended because its time was up.
+			result.Status, wait = pollcore.TimedOut, "its time was up"
+		}
+		result.Reason += fmt.Sprintf("; it was to be stopped at %s, when %s", rec.StopRequestedAt.Format(time.RFC3339), wait)
 	case decision.Status == pollcore.TimedOut:
 		result.Reason = fmt.Sprintf("not finished after %s of %s; %s", elapsed.Round(time.Second), schedule.Total,
 			strings.TrimPrefix(result.Reason, "no acceptor matched; "))
@@ -157,24 +160,32 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 	return result, state, nil
 }
 
+// stopping tells whether a job that ends now does so because it was stopped: in
+// this wait a check was about to, or in an earlier one the service has taken the
+// order, which is when the record became TIMED_OUT.
+func (c *check) stopping() bool {
+	rec := c.stored.Record
+	return !rec.StopRequestedAt.IsZero() && (rec.Status == startrecord.StatusTimedOut || rec.RedriveCount == c.event.RedriveCount)
+}
+
 // stop stops a job whose time is up, and records that it is. A job that ends
 // well before the stop takes effect has not timed out.
 func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
-	rec := c.stored.Record
-	if rec.StopRequestedAt.IsZero() {
+	stopper, ok := c.driver.(jobs.Stopper)
+	if !ok { // the driver of another version of this function could
+		timeout.Reason += "; this function cannot stop it"
+		return c.keep(ctx, timeout)
+	}
+	if !c.stopping() {
 		// Recorded first: whoever finds the job stopped must know why.
+		rec := c.stored.Record
 		rec.Status, rec.Result = startrecord.StatusStarted, nil
-		rec.StopRequestedAt = c.Now().UTC()
+		rec.StopRequestedAt, rec.RedriveCount = c.Now().UTC(), c.event.RedriveCount
 		stored, err := c.replace(ctx, c.event.Key, rec, c.stored.Version)
 		if err != nil {
 			return c.overtaken(ctx, err)
 		}
 		c.stored = stored
-	}
-	stopper, ok := c.driver.(jobs.Stopper)
-	if !ok { // the driver of another version of this function could
-		timeout.Reason += "; this function cannot stop it"
-		return c.keep(ctx, timeout)
 	}
 	switch err := stopper.Stop(ctx, c.ref); {
 	case err != nil && jobs.Transient(err):

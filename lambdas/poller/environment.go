@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 )
 
@@ -37,14 +39,15 @@ const (
 // FromEnvironment returns the Poller of a Lambda function, set up from its
 // environment, with the store and the drivers that are given. Drivers whose
 // environment is not set are left out, unless EnvJobs names them. All problems
-// of the environment are reported at once.
+// of the environment are reported at once, among them variables that are
+// misspelt ones of those that anybody has read.
 func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Poller, error) {
 	var env environment
 	cfg := Config{
 		LeaseMargin: time.Duration(env.number(EnvLeaseMargin, 1, 900)) * time.Second,
 		Retention:   time.Duration(env.number(EnvRetentionDays, 15, 3650)) * 24 * time.Hour,
 		MaxWait:     time.Duration(env.number(EnvMaxWait, 1, int(maxWaitLimit/time.Second))) * time.Second,
-		OutputLimit: env.number(EnvOutputLimit, 1024, MaxEventBytes),
+		OutputLimit: env.number(EnvOutputLimit, 1024, maxOutputLimit),
 		Log:         slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: env.level(EnvLogLevel)})),
 	}
 	if namespace := env.text(EnvMetrics, defaultNamespace); namespace != noMetrics {
@@ -55,7 +58,7 @@ func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Poller, error) {
 		env.report("AWS configuration: %w", err)
 	}
 	of := jobs.Environment{
-		AWS: settings, Bucket: os.Getenv(EnvBucket), Prefix: env.text(EnvPrefix, defaultPrefix), Getenv: os.Getenv,
+		AWS: settings, Bucket: env.get(EnvBucket), Prefix: env.text(EnvPrefix, defaultPrefix), Getenv: env.get,
 		S3: s3.NewFromConfig(settings, func(o *s3.Options) {
 			// A bucket is no host name of a custom endpoint.
 			o.UsePathStyle = o.BaseEndpoint != nil
@@ -66,6 +69,10 @@ func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Poller, error) {
 		env.report("%w", err)
 	}
 	cfg.Jobs = env.registry(of, drivers)
+	env.misspelt()
+	if err := cfg.checkRetention(); err != nil { // New comes too late to tell it with the rest
+		env.report("%w", err)
+	}
 	if err := errors.Join(env.problems...); err != nil {
 		return nil, err
 	}
@@ -73,35 +80,44 @@ func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Poller, error) {
 }
 
 // environment reads variables and collects what is wrong with them.
-type environment struct{ problems []error }
+type environment struct {
+	problems []error
+	read     []string // names
+}
 
 func (e *environment) report(format string, args ...any) {
 	e.problems = append(e.problems, fmt.Errorf(format, args...))
 }
 
+func (e *environment) get(name string) string {
+	e.read = append(e.read, name)
+	return os.Getenv(name)
+}
+
 func (e *environment) text(name, otherwise string) string {
-	if v := os.Getenv(name); v != "" {
+	if v := e.get(name); v != "" {
 		return v
 	}
 	return otherwise
 }
 
-// number returns 0 for a variable that is not set.
+// number returns 0 for a variable that is not set, or is wrong.
 func (e *environment) number(name string, lo, hi int) int {
-	v := os.Getenv(name)
+	v := e.get(name)
 	if v == "" {
 		return 0
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < lo || n > hi {
 		e.report("environment variable %s must be a whole number from %d to %d, is %q", name, lo, hi, v)
+		return 0
 	}
 	return n
 }
 
 func (e *environment) level(name string) slog.Level {
 	var level slog.Level
-	if v := os.Getenv(name); v != "" {
+	if v := e.get(name); v != "" {
 		if err := level.UnmarshalText([]byte(v)); err != nil {
 			e.report("environment variable %s must be debug, info, warn or error, is %q", name, v)
 		}
@@ -109,26 +125,34 @@ func (e *environment) level(name string) slog.Level {
 	return level
 }
 
-// registry builds the drivers, and keeps the jobs that EnvJobs lists.
-func (e *environment) registry(of jobs.Environment, makers []jobs.Maker) *jobs.Registry {
-	var built []jobs.Driver
-	var missing []error // drivers that are not configured
-	for _, newDriver := range makers {
-		switch driver, err := newDriver(of); {
-		case errors.Is(err, jobs.ErrNotConfigured):
-			missing = append(missing, err)
-		case err != nil:
-			e.report("%w", err)
-		default:
-			built = append(built, driver)
+// misspelt reports variables that nobody has read, if their names are close to
+// one that was read. Others may be anybody's.
+func (e *environment) misspelt() {
+	const ours = "JOBPOLLER_"
+	known := make([]string, len(e.read))
+	for i, name := range e.read {
+		known[i] = strings.TrimPrefix(name, ours)
+	}
+	for _, variable := range os.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		short, found := strings.CutPrefix(name, ours)
+		if !found || value == "" || slices.Contains(known, short) {
+			continue
+		}
+		if near := diag.Nearest(short, known); near != "" {
+			e.report("environment variable %s is not known (did you mean %q?)", name, ours+near)
 		}
 	}
-	all, err := jobs.NewRegistry(built...)
+}
+
+// registry builds the drivers, and keeps the jobs that EnvJobs lists.
+func (e *environment) registry(of jobs.Environment, makers []jobs.Maker) *jobs.Registry {
+	list := e.get(EnvJobs)
+	all, err := jobs.Build(of, makers...)
 	if err != nil {
 		e.report("%w", err)
 		return nil
 	}
-	list := os.Getenv(EnvJobs)
 	if list == "" {
 		return all
 	}
@@ -136,7 +160,7 @@ func (e *environment) registry(of jobs.Environment, makers []jobs.Maker) *jobs.R
 	for job := range strings.SplitSeq(list, ",") {
 		driver, err := all.Driver(strings.TrimSpace(job))
 		if err != nil {
-			e.report("environment variable %s: %w", EnvJobs, errors.Join(append([]error{err}, missing...)...))
+			e.report("environment variable %s: %w", EnvJobs, err)
 			continue
 		}
 		chosen = append(chosen, driver)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -89,6 +88,9 @@ func TestStoreOfTheEnvironment(t *testing.T) {
 
 	_, err = start(map[string]string{})
 	require.ErrorContains(t, err, "environment variable JOBPOLLER_BUCKET or JOBPOLLER_TABLE is required, but neither is set")
+	_, err = start(map[string]string{poller.EnvEncryption: "rot13"})
+	require.ErrorContains(t, err, "neither is set")
+	require.ErrorContains(t, err, `environment variable JOBPOLLER_ENCRYPTION: start record store misconfigured: "rot13"`)
 	_, err = start(map[string]string{anystore.EnvTable: "x"})
 	require.ErrorContains(t, err, `environment variables JOBPOLLER_TABLE and JOBPOLLER_PREFIX: start record store misconfigured: "x" is not a table's name`)
 }
@@ -96,18 +98,21 @@ func TestStoreOfTheEnvironment(t *testing.T) {
 func TestDriverThatIsNotConfigured(t *testing.T) {
 	driver := makes(newFake(), nil)
 	absent := func(jobs.Environment) (jobs.Driver, error) {
-		return nil, fmt.Errorf("%w: absent:Job needs JOBPOLLER_ABSENT", jobs.ErrNotConfigured)
+		return nil, &jobs.NotConfiguredError{Job: "absent:Job", Lack: "set JOBPOLLER_ABSENT"}
 	}
 	broken := func(jobs.Environment) (jobs.Driver, error) { return nil, errors.New("JOBPOLLER_BROKEN is no number") }
 	setEnvironment(t, map[string]string{poller.EnvBucket: "records"})
 	p, err := poller.FromEnvironment(poller.S3Store, driver, absent)
 	require.NoError(t, err)
 	require.Equal(t, []string{jobName}, p.Jobs.Names())
+	_, err = p.RunJob(t.Context(), json.RawMessage(bare(`{"job": "absent:Job", "maxWaitSeconds": 5}`)))
+	requireError(t, err, poller.ErrorUnknownJob, "absent:Job is not configured: set JOBPOLLER_ABSENT")
 	_, err = poller.FromEnvironment(poller.S3Store, driver, broken)
 	require.ErrorContains(t, err, "JOBPOLLER_BROKEN is no number")
-	setEnvironment(t, map[string]string{poller.EnvBucket: "records", poller.EnvJobs: "absent:Job"})
+	setEnvironment(t, map[string]string{poller.EnvBucket: "records", poller.EnvJobs: "absent:Job,absent:Jib"})
 	_, err = poller.FromEnvironment(poller.S3Store, driver, absent)
-	require.ErrorContains(t, err, "absent:Job needs JOBPOLLER_ABSENT")
+	require.EqualError(t, err, "environment variable JOBPOLLER_JOBS: absent:Job is not configured: set JOBPOLLER_ABSENT\nenvironment variable JOBPOLLER_JOBS: "+
+		`unknown job: "absent:Jib" is none of the jobs of this function: test:Job`)
 }
 
 // A server that ignores conditions is found out before it can do harm.

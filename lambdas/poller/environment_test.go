@@ -95,7 +95,7 @@ func TestFromEnvironment(t *testing.T) {
 
 	t.Run("everything set", func(t *testing.T) {
 		setEnvironment(t, map[string]string{
-			poller.EnvBucket: "records", poller.EnvPrefix: "team/poll", poller.EnvJobs: " other:Job ",
+			poller.EnvBucket: "records", poller.EnvPrefix: "team/poll", poller.EnvJobs: " other:Job ", "JOBPOLLER_TEAM_OWNER": "somebody's own",
 			poller.EnvLeaseMargin: "20", poller.EnvRetentionDays: "90", poller.EnvLogLevel: "debug",
 			"AWS_ENDPOINT_URL_S3": strings.Replace(server.URL(), "127.0.0.1", "localhost", 1),
 		})
@@ -138,7 +138,7 @@ func TestFromEnvironment(t *testing.T) {
 				`environment variable JOBPOLLER_RETENTION_DAYS must be a whole number from 15 to 3650, is "14"`,
 				`environment variable JOBPOLLER_LOG_LEVEL must be debug, info, warn or error, is "loud"`,
 				`environment variable JOBPOLLER_MAX_WAIT_SECONDS must be a whole number from 1 to 31536000, is "0"`,
-				`environment variable JOBPOLLER_OUTPUT_LIMIT_BYTES must be a whole number from 1024 to 262144, is "1GB"`,
+				`environment variable JOBPOLLER_OUTPUT_LIMIT_BYTES must be a whole number from 1024 to 245760, is "1GB"`,
 				`"rot13" is no server-side encryption`,
 				`"No_Bucket" is not a bucket's name`,
 				`the prefix "/x" starts with a slash`,
@@ -148,8 +148,14 @@ func TestFromEnvironment(t *testing.T) {
 		},
 		{"a key without encryption", map[string]string{poller.EnvBucket: "records", poller.EnvKMSKey: "alias/jobs"}, []string{"JOBPOLLER_KMS_KEY_ID needs JOBPOLLER_ENCRYPTION"}},
 		{"a bucket key of another kind", map[string]string{poller.EnvBucket: "records", poller.EnvBucketKey: "yes"}, []string{`JOBPOLLER_BUCKET_KEY must be true or false, is "yes"`}},
-		{"a bucket key without KMS", map[string]string{poller.EnvBucket: "records", poller.EnvBucketKey: "true"}, []string{"JOBPOLLER_ENCRYPTION"}},
+		{"a bucket key without KMS", map[string]string{poller.EnvBucket: "records", poller.EnvBucketKey: "true"}, []string{"environment variable JOBPOLLER_BUCKET_KEY: ", "needs the server-side encryption aws:kms"}},
+		{"a key for an encryption that takes none", map[string]string{poller.EnvBucket: "records", poller.EnvEncryption: "AES256", poller.EnvKMSKey: "alias/jobs"}, []string{"environment variable JOBPOLLER_KMS_KEY_ID: ", `not "AES256"`}},
+		{"no bucket and a wrong encryption", map[string]string{poller.EnvEncryption: "rot13"}, []string{"JOBPOLLER_BUCKET is required", `environment variable JOBPOLLER_ENCRYPTION: start record store misconfigured: "rot13"`}},
+		{"a misspelt variable", map[string]string{poller.EnvBucket: "records", "JOBPOLLER_MAX_WAIT_SECOND": "60"}, []string{`environment variable JOBPOLLER_MAX_WAIT_SECOND is not known (did you mean "JOBPOLLER_MAX_WAIT_SECONDS"?)`}},
 		{"a wait as long as the retention", map[string]string{poller.EnvBucket: "records", poller.EnvMaxWait: "86400", poller.EnvRetentionDays: "15"}, []string{"retention of 360h0m0s must be above 14 days and the longest wait (24h0m0s)"}},
+		{"all at once", map[string]string{poller.EnvMaxWait: "31536000", poller.EnvRetentionDays: "20"}, []string{
+			"JOBPOLLER_BUCKET is required", "retention of 480h0m0s must be above 14 days and the longest wait (8760h0m0s)",
+		}},
 		{"a job twice", map[string]string{poller.EnvBucket: "records", poller.EnvJobs: "test:Job,test:Job"}, []string{"environment variable JOBPOLLER_JOBS: two drivers"}},
 		{"an empty job", map[string]string{poller.EnvBucket: "records", poller.EnvJobs: "test:Job,"}, []string{`environment variable JOBPOLLER_JOBS: unknown job: "" is none`}},
 		{"no credentials and no region", map[string]string{poller.EnvBucket: "records", "AWS_ACCESS_KEY_ID": "", "AWS_REGION": ""}, []string{

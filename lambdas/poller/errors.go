@@ -3,6 +3,7 @@ package poller
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/lambda/messages"
@@ -69,12 +70,19 @@ func failWith(name string, cause error) *Error {
 	return &Error{Name: name, Message: cause.Error(), Cause: cause}
 }
 
-// invalid is an ErrorInvalidRequest. The runtime logs its message, so problems
-// of the event are told without the text they stand in.
+// invalid is an ErrorInvalidRequest. Whoever sees the execution reads its message, so
+// problems of the event are told without the text they stand in, and without the line and
+// column: Step Functions wrote that text, so nobody has it. The pointer stays.
 func invalid(err error) *Error {
 	failure := failWith(ErrorInvalidRequest, err)
 	if problems, ok := errors.AsType[pollcore.Problems](err); ok {
-		failure.Message = strings.Replace(err.Error(), problems.Error(), problems.Brief(), 1)
+		told := slices.Clone(problems)
+		for i := range told {
+			if told[i].Pointer != "" {
+				told[i].Line, told[i].Column = 0, 0
+			}
+		}
+		failure.Message = strings.Replace(err.Error(), problems.Error(), told.Brief(), 1)
 	}
 	return failure
 }

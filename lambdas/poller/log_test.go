@@ -3,6 +3,7 @@ package poller_test
 import (
 	"bytes"
 	"encoding/json"
+	"log"
 	"log/slog"
 	"maps"
 	"strings"
@@ -111,5 +112,28 @@ func TestLogMessagesAtDebug(t *testing.T) {
 		_, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Start": refused})), w.RunJob, bare(request))
 		requireError(t, err, poller.ErrorFailed)
 		require.Equal(t, want, strings.Contains(log.String(), "not for you"))
+	}
+}
+
+// What aws-lambda-go logs of a handler's error stays out; the rest is passed on.
+func TestRuntimeLog(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	logger := log.New(poller.RuntimeLog(&out), "", log.LstdFlags)
+	w := startedWorld(t, `{"job": "test:Job", "maxWaitSeconds": 1800, "endAs": "error"}`)
+	w.service.says(map[string]any{"State": "BROKEN", "Why": secret}, nil)
+	_, err := w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
+	reported, marshalErr := json.Marshal(named(t, err))
+	require.NoError(t, marshalErr)
+	require.Contains(t, string(reported), secret)
+	logger.Printf("%s", reported)
+	require.Empty(t, out.String())
+
+	for _, line := range []string{
+		`{"errorMessage":"index out of range","errorType":"boundsError"}`, `{"half":`, `no JSON`, `{"errorMessage":"JobPoller.","errorType":"panic"}`,
+	} {
+		out.Reset()
+		logger.Print(line)
+		require.True(t, strings.HasSuffix(out.String(), line+"\n"), out.String())
 	}
 }

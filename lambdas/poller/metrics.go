@@ -20,7 +20,8 @@ import (
 //   - JobsSucceeded, JobsFailed, JobsTimedOut: ends, each counted once.
 //   - JobSeconds: how long a job took from its start to the check that saw its
 //     end.
-//   - StartsUnknown: starts that ended as JobPoller.JobStartUnknown.
+//   - StartsUnknown: start records that became UNKNOWN; a later call that finds
+//     one so ends as JobPoller.JobStartUnknown too, but counts nothing.
 //   - Checks: describe calls.
 type Metrics struct {
 	// Namespace is the CloudWatch namespace.

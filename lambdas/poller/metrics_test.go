@@ -48,6 +48,7 @@ func TestMetricsCount(t *testing.T) {
 		{"fails", "token", nil, stateCanceled, map[string]float64{"JobsStarted": 1, "Checks": 2, "JobsFailed": 1, "JobSeconds": 60}},
 		{"times out", "token", nil, stateRunning, map[string]float64{"JobsStarted": 1, "Checks": 2, "JobsTimedOut": 1, "JobSeconds": 60}},
 		{"unknown", "none", map[string]fate{"Start": lostAfter}, nil, map[string]float64{"StartsUnknown": 1}},
+		{"unknown to a successor", "none", map[string]fate{"Start": diesAfter}, nil, map[string]float64{"StartsUnknown": 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -56,7 +57,13 @@ func TestMetricsCount(t *testing.T) {
 			w := newWorld(t, tt.class, metered(&out))
 			short := bare(`{"job": "test:Job", "maxWaitSeconds": 60}`)
 			_, _, err := invoke(deciding(t.Context(), fates(tt.fates)), w.RunJob, short)
-			if tt.last != nil {
+			if tt.last == nil {
+				w.advance(over)
+				for range 3 {
+					_, err := w.RunJob(t.Context(), json.RawMessage(short))
+					requireError(t, err, unknown)
+				}
+			} else {
 				require.NoError(t, err)
 				w.runJob(t, short)
 				w.checkStatus(t, short)

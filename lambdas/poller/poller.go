@@ -25,6 +25,10 @@ const (
 	DefaultOutputLimit = 200 * 1024
 )
 
+// maxOutputLimit leaves of the 256 KiB that Step Functions passes between states
+// a sixteenth for the other members of a result.
+const maxOutputLimit = 240 * 1024
+
 // redriveWindow is how long after its end an execution can be redriven
 // (https://docs.aws.amazon.com/step-functions/latest/dg/redrive-executions.html).
 const redriveWindow = 14 * 24 * time.Hour
@@ -54,7 +58,7 @@ type Config struct {
 	MaxWait time.Duration
 	// OutputLimit is the size in bytes of the JSON above which a result's
 	// output is cut to the fields that the waiter reads; 0 is
-	// DefaultOutputLimit.
+	// DefaultOutputLimit, and more than 245760 leaves no room for the rest.
 	OutputLimit int
 	// NoDwell is for a clock that stands still while a handler runs: a check
 	// returns after one describe call, whatever dwellSeconds the request has.
@@ -80,14 +84,14 @@ func New(cfg Config) (*Poller, error) {
 	if cfg.LeaseMargin < 0 || cfg.Retention < 0 || cfg.MaxWait < 0 || cfg.OutputLimit < 0 {
 		problems = append(problems, errors.New("lease margin, retention, longest wait and output limit must not be negative"))
 	}
-	cfg.Retention = cmp.Or(cfg.Retention, DefaultRetention)
-	if cfg.Retention <= redriveWindow+cfg.MaxWait {
-		problems = append(problems, fmt.Errorf("retention of %s must be above 14 days and the longest wait (%s): "+
-			"an execution can be redriven for so long after its end", cfg.Retention, cfg.MaxWait))
+	if cfg.OutputLimit > maxOutputLimit {
+		problems = append(problems, fmt.Errorf("output limit must be at most %d bytes, is %d", maxOutputLimit, cfg.OutputLimit))
 	}
+	problems = append(problems, cfg.checkRetention())
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
+	cfg.Retention = cmp.Or(cfg.Retention, DefaultRetention)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -104,6 +108,16 @@ func New(cfg Config) (*Poller, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Poller{cfg}, nil
+}
+
+// checkRetention returns an error for records that would not outlive the last
+// redrive of their execution.
+func (c Config) checkRetention() error {
+	if retention := cmp.Or(c.Retention, DefaultRetention); retention <= redriveWindow+c.MaxWait {
+		return fmt.Errorf("retention of %s must be above 14 days and the longest wait (%s): "+
+			"an execution can be redriven for so long after its end", retention, c.MaxWait)
+	}
+	return nil
 }
 
 // replace writes a record that is still of the given version. Every write moves

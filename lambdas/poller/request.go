@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
@@ -57,6 +59,7 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 	}
 	q := &Request{OnRunning: "return", EndAs: "status", arguments: json.RawMessage("{}")}
 	r := jsontree.Reader{HideStrings: true}
+	var words jsontree.Reader // of members whose values are this contract's own, so no secrets
 	var minDelay, maxDelay int
 	var waiter *jsontree.Node
 	r.Object(n, "a request", map[string]func(*jsontree.Node){
@@ -67,12 +70,12 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 		"minDelay":       r.Int(&minDelay, 1, int(maxWaitLimit/time.Second)),
 		"maxDelay":       r.Int(&maxDelay, 1, int(maxWaitLimit/time.Second)),
 		"initialDelay":   r.Int(&q.InitialDelay, 0, int(maxWaitLimit/time.Second)),
-		"onTimeout":      r.OneOf(&q.OnTimeout, onTimeoutStop, onTimeoutLeave),
-		"onRunning":      r.OneOf(&q.OnRunning, "return", "error"),
-		"endAs":          r.OneOf(&q.EndAs, "status", "error"),
+		"onTimeout":      words.OneOf(&q.OnTimeout, onTimeoutStop, onTimeoutLeave),
+		"onRunning":      words.OneOf(&q.OnRunning, "return", "error"),
+		"endAs":          words.OneOf(&q.EndAs, "status", "error"),
 		"dwellSeconds":   r.Int(&q.DwellSeconds, 0, int(maxDwell/time.Second)),
 	}, "job", "maxWaitSeconds")
-	if err := r.Problems.Err(); err != nil {
+	if err := slices.Concat(r.Problems, words.Problems).Err(); err != nil {
 		return nil, nil, invalid(err)
 	}
 	driver, err := p.Jobs.Driver(q.Job)
@@ -90,7 +93,7 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 	}
 	q.Waiter = driver.Waiter()
 	if waiter != nil {
-		if q.Waiter, err = pollcore.ParseWaiter("Waiter", waiter.Raw()); err != nil {
+		if q.Waiter, err = parseWaiter(waiter); err != nil {
 			return nil, nil, invalid(fmt.Errorf("waiter of the request: %w", err))
 		}
 	}
@@ -102,6 +105,26 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 		return nil, nil, invalid(err)
 	}
 	return q, driver, nil
+}
+
+// parseWaiter reads the waiter of a request. Where a path is wrong, its problem
+// has no place in the request but one in the path, so that is shown.
+func parseWaiter(n *jsontree.Node) (*pollcore.Waiter, error) {
+	w, err := pollcore.ParseWaiter("Waiter", n.Raw())
+	if err != nil {
+		return nil, err
+	}
+	var wrong pollcore.Problems
+	for _, p := range pollcore.Analyze(w, reflect.TypeFor[jobs.Ref](), nil) {
+		if p.Severity == pollcore.SeverityWarning {
+			continue
+		}
+		if p.Source != "" {
+			p.Message += fmt.Sprintf(", at character %d of %q", p.Column, p.Source)
+		}
+		wrong = append(wrong, p)
+	}
+	return w, wrong.Err()
 }
 
 // object returns the text of a JSON object.

@@ -53,19 +53,20 @@ var badRequests = []struct {
 	{"delays crossed", `{"job": "test:Job", "maxWaitSeconds": 5, "minDelay": 9, "maxDelay": 8}`, poller.ErrorInvalidRequest, []string{"minDelay (9) must not be above maxDelay (8)"}},
 	{"maxDelay below the waiter's minDelay", `{"job": "test:Job", "maxWaitSeconds": 5, "maxDelay": 8}`, poller.ErrorInvalidRequest, []string{"minDelay (10) must not be above maxDelay (8)"}},
 	{"onTimeout stop", `{"job": "test:Job", "maxWaitSeconds": 5, "onTimeout": "stop"}`, poller.ErrorInvalidRequest, []string{"/onTimeout", "test:Job cannot stop its jobs", "say leave"}},
-	{"onTimeout of another kind", `{"job": "test:Job", "maxWaitSeconds": 5, "onTimeout": "halt"}`, poller.ErrorInvalidRequest, []string{"expected one of stop, leave"}},
+	{"onTimeout of another kind", `{"job": "test:Job", "maxWaitSeconds": 5, "onTimeout": "halt"}`, poller.ErrorInvalidRequest, []string{`expected one of stop, leave, found a string ("halt")`}},
 	{"dwellSeconds", `{"job": "test:Job", "maxWaitSeconds": 5, "dwellSeconds": 901}`, poller.ErrorInvalidRequest, []string{"/dwellSeconds", "from 0 to 900"}},
 	{"onRunning of another kind", `{"job": "test:Job", "maxWaitSeconds": 5, "onRunning": "errors"}`, poller.ErrorInvalidRequest, []string{"expected one of return, error", `did you mean "error"`}},
 	{"endAs of another kind", `{"job": "test:Job", "maxWaitSeconds": 5, "endAs": true}`, poller.ErrorInvalidRequest, []string{"expected one of status, error"}},
 	{"waiter is null", `{"job": "test:Job", "maxWaitSeconds": 5, "waiter": null}`, poller.ErrorInvalidRequest, []string{"waiter of the request", "expected a waiter, found null"}},
 	{"waiter that never succeeds", `{"job": "test:Job", "maxWaitSeconds": 5, "waiter": {"acceptors": []}}`, poller.ErrorInvalidRequest, []string{"waiter of the request", "no acceptor has the state success"}},
+	{"waiter with a misspelt state", strings.Replace(customWaiter, "success", "succes", 1), poller.ErrorInvalidRequest, []string{`waiter of the request: /acceptors/0/state: state must be success, failure or retry, got "succes"`}},
 	{
 		"waiter with a misspelt member", strings.Replace(customWaiter, "comparator", "comparater", 1), poller.ErrorInvalidRequest,
 		[]string{`has no member "comparater"`, `did you mean "comparator"`},
 	},
 	{
 		"waiter with a path that is no JMESPath", strings.Replace(customWaiter, "Phase", "Phase[", 1), poller.ErrorInvalidRequest,
-		[]string{"/acceptors/0/matcher/output/path"},
+		[]string{"waiter of the request: /acceptors/0/matcher/output/path: ", `, at character 7 of "Phase["`},
 	},
 	{
 		"waiter over the input", strings.Replace(customWaiter, `"output"`, `"inputOutput"`, 1), poller.ErrorInvalidRequest,
@@ -97,13 +98,21 @@ func TestRunJobErrorsKeepTheRequestToThemselves(t *testing.T) {
 	w := newWorld(t, "token")
 	for _, request := range []string{
 		`{"arguments": {"Password": "hunter2"}, "maxWaitSecond": 1}`,
-		`{"arguments": "hunter2", "maxWaitSeconds": "hunter2", "endAs": "hunter2", "job": ["hunter2"]}`,
+		`{"arguments": "hunter2", "maxWaitSeconds": "hunter2", "job": ["hunter2"]}`,
 		`"hunter2"`,
 	} {
 		_, err := w.RunJob(t.Context(), json.RawMessage(bare(request)))
 		requireError(t, err, poller.ErrorInvalidRequest, "/Execution/Input")
 		require.NotContains(t, named(t, err).Message, "hunter2")
 	}
+}
+
+// Step Functions writes the event, so a line and column of it say nothing.
+func TestRequestErrorsHaveNoColumns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "token")
+	_, err := w.RunJob(t.Context(), json.RawMessage(bare(`{"job": "test:Job", "maxWaitSecond": 1, "maxWaitSeconds": 1}`)))
+	require.Equal(t, `/Execution/Input/maxWaitSecond: a request has no member "maxWaitSecond" (did you mean "maxWaitSeconds"?)`, named(t, err).Message)
 }
 
 // The request comes from Input, else from the execution's input.

@@ -127,7 +127,8 @@ func (s *starter) follow(ctx context.Context, stored startrecord.Stored) (*Resul
 			location, began.Format(time.RFC3339Nano))
 	case rec.RequestHash != s.request.hash:
 		return nil, fail(ErrorConflict, "the start record %s is of another request: "+
-			"give each poller of an execution its own Poller name, and each iteration its own Scope", location)
+			"give each poller of an execution its own Poller name, and each iteration its own Scope; "+
+			"or start the execution with the same input as before, or under another name", location)
 	case rec.JobRef != nil:
 		return s.replay(rec)
 	case rec.Status == startrecord.StatusUnknown:
@@ -177,6 +178,7 @@ func (s *starter) takeOver(ctx context.Context, stored startrecord.Stored) (*Res
 		if _, err := s.replace(ctx, s.event.Key, rec, stored.Version); err != nil {
 			return nil, replaceError(err)
 		}
+		s.countUnknown()
 		return nil, s.unknown()
 	}
 	rec.Status, rec.Generation, rec.LeaseSeconds = startrecord.StatusStarting, rec.Generation+1, s.lease(ctx)
@@ -223,6 +225,9 @@ func (s *starter) start(ctx context.Context, stored startrecord.Stored) (*Result
 
 // started records that the job runs.
 func (s *starter) started(ctx context.Context, stored startrecord.Stored, ref jobs.Ref) (*Result, error) {
+	if len(ref) == 0 {
+		return nil, s.startError(ctx, stored, fmt.Errorf("%s returned no reference to the job", s.request.Job))
+	}
 	text, err := json.Marshal(ref)
 	if err != nil {
 		return nil, failWith(ErrorServiceUnavailable, err)
@@ -242,7 +247,9 @@ func (s *starter) recordStarted(ctx context.Context, stored startrecord.Stored, 
 	case errors.Is(err, startrecord.ErrChanged):
 		return nil, err
 	case err != nil:
-		return nil, storeError(fmt.Errorf("the job is started (%s), but that is not recorded: %w", ref, err))
+		s.Log.DebugContext(ctx, "job is started, but not recorded",
+			"execution", s.event.Key.ExecutionARN, "poller", s.event.Key.Poller, "scope", s.event.Key.Scope, "job", ref)
+		return nil, storeError(fmt.Errorf("%s is started, but that is not recorded: %w", s.request.Job, err))
 	}
 	s.measure(s.request.Job, s.event.Key.ExecutionARN, counted("JobsStarted"))
 	return s.replay(stored.Record)
@@ -274,6 +281,8 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 	switch {
 	case errors.Is(cause, jobs.ErrArguments):
 		failure = invalid(cause)
+	case jobs.WithoutCredentials(cause):
+		failure = failWith(ErrorConfiguration, fmt.Errorf("%s: no usable AWS credentials; configure them or give the function a role: %w", s.request.Job, cause))
 	case class == jobs.Refused:
 		failure = failWith(ErrorFailed, fmt.Errorf("%s was refused: %w", s.request.Job, cause))
 	case class == jobs.Throttled:
@@ -302,6 +311,8 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 	if _, err := s.replace(ctx, s.event.Key, rec, stored.Version); err != nil {
 		s.Log.WarnContext(ctx, "start record could not be given back",
 			"execution", s.event.Key.ExecutionARN, "poller", s.event.Key.Poller, "scope", s.event.Key.Scope, "error", err)
+	} else if rec.Status == startrecord.StatusUnknown {
+		s.countUnknown()
 	}
 	return failure
 }
@@ -324,8 +335,12 @@ func (s *starter) replay(rec startrecord.Record) (*Result, error) {
 	}, nil
 }
 
-func (s *starter) unknown() *Error {
+// countUnknown counts a start whose record has become UNKNOWN.
+func (s *starter) countUnknown() {
 	s.measure(s.request.Job, s.event.Key.ExecutionARN, counted("StartsUnknown"))
+}
+
+func (s *starter) unknown() *Error {
 	protection := "does not protect it from being started twice"
 	if i := s.driver.Idempotency(s.job); i.Class == jobs.ByToken {
 		protection = fmt.Sprintf("remembers the token of a start for %s only", i.Window)

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -146,6 +148,33 @@ func TestRunJobWithoutTimeLeft(t *testing.T) {
 	require.Equal(t, startrecord.StatusStarting, w.record(t, key).Status)
 }
 
+// A driver that names no job has perhaps started one.
+func TestRunJobWithoutAReference(t *testing.T) {
+	t.Parallel()
+	for class, want := range map[string]string{"token": unavailable, "none": unknown} {
+		w := newWorld(t, class)
+		w.service.nameless = true
+		_, err := w.RunJob(t.Context(), json.RawMessage(bare(request)))
+		requireError(t, err, want, "test:Job returned no reference")
+		require.Nil(t, w.record(t, key).JobRef)
+		require.NotEqual(t, startrecord.StatusFailed, w.record(t, key).Status)
+	}
+}
+
+// A reference may hold a URL with what is nobody else's, so the message, which
+// the history of the execution keeps, leaves it out. For people to find a job
+// that could not be recorded, the log has it at the level debug.
+func TestRunJobNamesTheJobItCouldNotRecord(t *testing.T) {
+	t.Parallel()
+	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo} {
+		w, log := loggedWorld(t, level)
+		_, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Replace": lostBefore})), w.RunJob, bare(request))
+		requireError(t, err, poller.ErrorStoreUnavailable, "test:Job is started, but that is not recorded")
+		require.NotContains(t, err.Error(), "job-1")
+		require.Equal(t, level == slog.LevelDebug, strings.Contains(log.String(), `"job":{"Id":"job-1"}`))
+	}
+}
+
 // cancelling is a store after whose Create the invocation's time is over.
 type cancelling struct {
 	startrecord.Store
@@ -267,7 +296,7 @@ func TestRunJobConflict(t *testing.T) {
 	w := newWorld(t, "token")
 	w.runJob(t, bare(request))
 	_, err := w.RunJob(t.Context(), json.RawMessage(bare(`{"job": "test:Job", "maxWaitSeconds": 1801}`)))
-	requireError(t, err, poller.ErrorConflict, "of another request", "Poller name", "Scope", "memory:")
+	requireError(t, err, poller.ErrorConflict, "of another request", "Poller name", "Scope", "memory:", "the same input as before, or under another name")
 
 	// The order of members and white space do not count.
 	w.runJob(t, bare(`{ "maxWaitSeconds":1800,"job":  "test:Job"}`))
@@ -388,6 +417,8 @@ func (r refusing) Start(context.Context, jobs.Request) (jobs.Ref, error) { retur
 
 func TestRunJobStartErrors(t *testing.T) {
 	t.Parallel()
+	lookup := &smithy.OperationError{ServiceID: "ec2imds", OperationName: "GetMetadata", Err: errors.New("no role")}
+	noCredentials := &smithy.OperationError{ServiceID: "Test", OperationName: "Job", Err: lookup}
 	tests := []struct {
 		name  string
 		err   error
@@ -395,6 +426,7 @@ func TestRunJobStartErrors(t *testing.T) {
 		parts []string
 	}{
 		{"arguments", fmt.Errorf("%w of test:Job: no Table", jobs.ErrArguments), poller.ErrorInvalidRequest, []string{"no Table"}},
+		{"no credentials", noCredentials, poller.ErrorConfiguration, []string{"test:Job: no usable AWS credentials; configure them", "no role"}},
 		{"refused", errRefused, poller.ErrorFailed, []string{"test:Job was refused", "AccessDeniedException", "not for you"}},
 		{"throttled", errThrottled, poller.ErrorServiceUnavailable, []string{"test:Job was throttled", "slow down"}},
 		{"lost", errLost, poller.ErrorServiceUnavailable, []string{"may or may not have started", "connection reset"}},
@@ -449,14 +481,6 @@ func TestRunJobStoreErrors(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A job that runs but could not be recorded is named, for people to find it.
-func TestRunJobNamesTheJobItCouldNotRecord(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, "none")
-	_, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Replace": lostBefore})), w.RunJob, bare(request))
-	requireError(t, err, poller.ErrorStoreUnavailable, `{"Id":"job-1"}`, "not recorded")
 }
 
 // broken is a store that answers with errors where they are set.

@@ -68,7 +68,10 @@ func TestNew(t *testing.T) {
 	cfg := poller.Config{Store: memstore.New(nil), Jobs: registry, Retention: 14 * 24 * time.Hour}
 	_, err = poller.New(cfg)
 	require.ErrorContains(t, err, "must be above 14 days and the longest wait")
-	cfg.Retention = 0
+	cfg.Retention, cfg.OutputLimit = 0, 240*1024+1
+	_, err = poller.New(cfg)
+	require.ErrorContains(t, err, "output limit must be at most 245760 bytes")
+	cfg.OutputLimit = 0
 	p, err := poller.New(cfg)
 	require.NoError(t, err)
 	require.Equal(t, poller.DefaultRetention, p.Retention)

@@ -32,7 +32,8 @@ type service struct {
 	starts    int // calls of Start
 	describes int
 	stops     int
-	onStop    any // the output of Describe after a Stop
+	nameless  bool // Start does not say which job it started
+	onStop    any  // the output of Describe after a Stop
 	output    any
 	err       error
 	delayed   []effect
@@ -87,6 +88,9 @@ func (s *service) start(token string) jobs.Ref {
 		}
 	}
 	ref := jobs.Ref{"Id": "job-" + strconv.Itoa(len(s.jobs)+1)}
+	if s.nameless {
+		ref = jobs.Ref{}
+	}
 	s.jobs = append(s.jobs, job{token: token, at: now, ref: ref})
 	return ref
 }

@@ -45,7 +45,7 @@ func TestStopOnTimeout(t *testing.T) {
 	w.advance(time.Hour)
 	again := w.checkStatus(t, redriven(bare(request), 1, w.clock.Now()))
 	require.EqualValues(t, "TIMED_OUT", again.Status)
-	require.Equal(t, `State == "BROKEN" (acceptor 2 of 3): canceled; it was told to stop at 2026-11-20T10:00:14Z, when its time was up`, again.Reason)
+	require.Equal(t, `State == "BROKEN" (acceptor 2 of 3): canceled; it was to be stopped at 2026-11-20T10:00:14Z, when its time was up`, again.Reason)
 	require.Equal(t, 1, w.service.stops)
 }
 
@@ -115,7 +115,7 @@ func TestStopCrashPoints(t *testing.T) {
 			}
 			last := w.checkStatus(t, bare(request))
 			require.EqualValues(t, "TIMED_OUT", last.Status)
-			require.Contains(t, last.Reason, "it was told to stop")
+			require.Regexp(t, "it was (told to stop|to be stopped)", last.Reason)
 			require.Equal(t, startrecord.StatusTimedOut, w.record(t, key).Status)
 			require.Equal(t, 1, w.service.stops)
 		})
@@ -138,6 +138,46 @@ func TestStopIsRefused(t *testing.T) {
 	again := w.checkStatus(t, redriven(bare(request), 1, w.clock.Now()))
 	require.EqualValues(t, "FAILED", again.Status)
 	require.Equal(t, `State == "BROKEN" (acceptor 2 of 3): disk full`, again.Reason)
+}
+
+// A stop that nobody is known to have taken counts for the wait that it ended,
+// and not for the one that a redrive began.
+func TestStopOfAnEarlierWait(t *testing.T) {
+	t.Parallel()
+	for _, becomes := range []fate{throttled, lostBefore, diesBefore} {
+		w := overdue(t, stateCanceled)
+		_, _, _ = invoke(deciding(t.Context(), fates(map[string]fate{"Stop": becomes})), w.CheckStatus, bare(request))
+		require.Zero(t, w.service.stops)
+		requested := w.clock.Now()
+		require.Equal(t, requested, w.record(t, key).StopRequestedAt)
+
+		w.advance(time.Hour)
+		again := redriven(bare(request), 1, w.clock.Now())
+		require.EqualValues(t, "RUNNING", w.checkStatus(t, again).Status)
+		w.advance(5 * time.Minute)
+		w.service.says(map[string]any{"State": "BROKEN", "Why": "disk full"}, nil)
+		result := w.checkStatus(t, again)
+		require.EqualValues(t, "FAILED", result.Status)
+		require.Equal(t, `State == "BROKEN" (acceptor 2 of 3): disk full; it was to be stopped at 2026-11-20T10:00:14Z, when an earlier wait was over`, result.Reason)
+	}
+}
+
+// The wait of a redrive has a stop of its own.
+func TestStopInTheNextWait(t *testing.T) {
+	t.Parallel()
+	w := overdue(t, stateCanceled)
+	_, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Stop": throttled})), w.CheckStatus, bare(request))
+	requireError(t, err, poller.ErrorServiceUnavailable)
+	w.advance(time.Hour)
+	again := redriven(bare(request), 1, w.clock.Now())
+	w.advance(30 * time.Minute)
+	_, died, _ := invoke(deciding(t.Context(), fates(map[string]fate{"Stop": diesAfter})), w.CheckStatus, again)
+	require.True(t, died)
+	require.Equal(t, w.clock.Now(), w.record(t, key).StopRequestedAt)
+	result := w.checkStatus(t, again)
+	require.EqualValues(t, "TIMED_OUT", result.Status)
+	require.Contains(t, result.Reason, "it was to be stopped at 2026-11-20T11:30:14Z, when its time was up")
+	require.Equal(t, 1, w.service.stops)
 }
 
 // A second check that acts while the first is stopping the job has the last

@@ -27,32 +27,62 @@ type StoreMaker func(jobs.Environment) (startrecord.Store, error)
 // no other store links no client of another. Behind an endpoint of one's own
 // (AWS_ENDPOINT_URL_S3) the store is probed before its first use.
 func S3Store(e jobs.Environment) (startrecord.Store, error) {
+	options, err := S3Options(e)
 	if e.Bucket == "" {
-		return nil, fmt.Errorf("environment variable %s is required, but not set", EnvBucket)
+		return nil, errors.Join(fmt.Errorf("environment variable %s is required, but not set", EnvBucket), err)
 	}
-	var options []s3store.Option
-	encryption, key, bucketKey := e.Getenv(EnvEncryption), e.Getenv(EnvKMSKey), e.Getenv(EnvBucketKey)
-	if encryption != "" {
-		options = append(options, s3store.Encrypt(types.ServerSideEncryption(encryption), key))
-	}
-	if bucketKey == "true" {
-		options = append(options, s3store.BucketKey())
+	if err := errors.Join(s3Problem(EnvBucket, e.Bucket, ""), err); err != nil {
+		return nil, err
 	}
 	store, err := s3store.New(e.S3, e.Bucket, e.Prefix, options...)
 	if err != nil {
-		err = fmt.Errorf("environment variables %s, %s, %s and %s: %w", EnvBucket, EnvPrefix, EnvEncryption, EnvKMSKey, err)
-	}
-	if encryption == "" && key != "" {
-		err = errors.Join(err, fmt.Errorf("environment variable %s needs %s to be aws:kms or aws:kms:dsse", EnvKMSKey, EnvEncryption))
-	}
-	if bucketKey != "" && bucketKey != "true" && bucketKey != "false" {
-		err = errors.Join(err, fmt.Errorf("environment variable %s must be true or false, is %q", EnvBucketKey, bucketKey))
-	}
-	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("environment variables %s and %s: %w", EnvBucket, EnvPrefix, err)
 	}
 	if e.S3.Options().BaseEndpoint != nil {
 		return startrecord.Probed(store), nil
 	}
 	return store, nil
+}
+
+// S3Options returns what EnvEncryption, EnvKMSKey and EnvBucketKey say. Its
+// error lists everything that is wrong with them and with the prefix.
+func S3Options(e jobs.Environment) ([]s3store.Option, error) {
+	algorithm, key, bucketKey := types.ServerSideEncryption(e.Getenv(EnvEncryption)), e.Getenv(EnvKMSKey), e.Getenv(EnvBucketKey)
+	var options []s3store.Option
+	problems := []error{s3Problem(EnvPrefix, anyBucket, e.Prefix)}
+	if algorithm != "" {
+		options = append(options, s3store.Encrypt(algorithm, ""))
+		problems = append(problems, s3Problem(EnvEncryption, anyBucket, "", options...))
+	}
+	if key != "" {
+		withKey := s3store.Encrypt(algorithm, key)
+		if algorithm == "" {
+			problems = append(problems, fmt.Errorf("environment variable %s needs %s to be aws:kms or aws:kms:dsse", EnvKMSKey, EnvEncryption))
+		} else if errors.Join(problems...) == nil {
+			problems = append(problems, s3Problem(EnvKMSKey, anyBucket, "", withKey))
+		}
+		options = []s3store.Option{withKey}
+	}
+	switch bucketKey {
+	case "", "false":
+	case "true":
+		options = append(options, s3store.BucketKey())
+		if errors.Join(problems...) == nil {
+			problems = append(problems, s3Problem(EnvBucketKey, anyBucket, "", options...))
+		}
+	default:
+		problems = append(problems, fmt.Errorf("environment variable %s must be true or false, is %q", EnvBucketKey, bucketKey))
+	}
+	return options, errors.Join(problems...)
+}
+
+// anyBucket is a good name, for a store in which something else is checked.
+const anyBucket = "bucket"
+
+// s3Problem blames the variable for what a store says of the names and options.
+func s3Problem(variable, bucket, prefix string, options ...s3store.Option) error {
+	if _, err := s3store.New(nil, bucket, prefix, options...); err != nil {
+		return fmt.Errorf("environment variable %s: %w", variable, err)
+	}
+	return nil
 }

@@ -112,6 +112,10 @@ func TestFunction(t *testing.T) {
 	require.NoError(t, f.Close())
 	require.Contains(t, log.String(), `"msg":"run-job","execution":"`+key.ExecutionARN+`","poller":"Work","scope":"2","status":"RUNNING"`)
 	require.NotContains(t, log.String(), "hunter2")
+	// An error is logged by its name; its message may quote what a service said.
+	require.Contains(t, log.String(), `"error":"JobPoller.UnknownJob"`)
+	require.NotContains(t, log.String(), "did you mean")
+	require.NotContains(t, log.String(), "errorMessage")
 }
 
 // A function that is not set up ends at once, and its log says why.

@@ -46,7 +46,7 @@ func Decode(key Key, text []byte) (Record, error) {
 		d.problem("nonce", "is empty; any text that was not used before will do")
 	}
 	d.required("startedAt", "an RFC 3339 time", &rec.StartedAt)
-	d.optional("executionStartTime", "an RFC 3339 time", &rec.ExecutionStartTime)
+	d.required("executionStartTime", "an RFC 3339 time", &rec.ExecutionStartTime)
 	d.optional("expiresAt", "an RFC 3339 time", &rec.ExpiresAt)
 	d.optional("stopRequestedAt", "an RFC 3339 time", &rec.StopRequestedAt)
 	d.optional("redriveCount", "a whole number", &rec.RedriveCount)
@@ -54,7 +54,7 @@ func Decode(key Key, text []byte) (Record, error) {
 	d.optional("leaseSeconds", "a whole number", &rec.LeaseSeconds)
 	d.optional("token", "a string", &rec.Token)
 	d.optional("requestHash", "a string", &rec.RequestHash)
-	rec.Request, rec.JobRef, rec.Result = d.members["request"], d.members["jobRef"], d.members["result"]
+	rec.Request, rec.JobRef, rec.Result = d.json("request"), d.json("jobRef"), d.json("result")
 	if err := d.problems(); err != nil {
 		return Record{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
@@ -69,6 +69,9 @@ func encode(rec Record) ([]byte, error) {
 	}
 	if rec.StartedAt.IsZero() {
 		problems = append(problems, errors.New("startedAt is not set"))
+	}
+	if rec.ExecutionStartTime.IsZero() {
+		problems = append(problems, errors.New("executionStartTime is not set"))
 	}
 	for _, part := range []struct {
 		name string
@@ -138,6 +141,15 @@ func (d *decoder) optional(member, expected string, dst any) {
 	if raw, ok := d.members[member]; ok && string(raw) != "null" {
 		d.required(member, expected, dst)
 	}
+}
+
+// json returns the text of a member. Null stands for none, as it does with the
+// other members.
+func (d *decoder) json(member string) json.RawMessage {
+	if raw := d.members[member]; string(raw) != "null" {
+		return raw
+	}
+	return nil
 }
 
 func (d *decoder) problems() error {

@@ -23,7 +23,8 @@ var probeKey = Key{
 // S3 but ignore If-None-Match or If-Match. The error is then ErrConfiguration
 // and names what is ignored, else what the store returned.
 func Probe(ctx context.Context, store Store) error {
-	rec := Record{Status: StatusUnknown, StartedAt: time.Unix(0, 0).UTC()}
+	began := time.Unix(0, 0).UTC()
+	rec := Record{Status: StatusUnknown, ExecutionStartTime: began, StartedAt: began}
 	if _, err := store.Create(ctx, probeKey, rec); err != nil && !errors.Is(err, ErrExists) {
 		return err
 	}

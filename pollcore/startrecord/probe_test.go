@@ -71,7 +71,7 @@ func TestProbe(t *testing.T) {
 // Until a probe has succeeded nothing but probes is written, and then no probe.
 func TestProbed(t *testing.T) {
 	t.Parallel()
-	rec := startrecord.Record{Status: startrecord.StatusStarting, StartedAt: time.Unix(1, 0)}
+	rec := startrecord.Record{Status: startrecord.StatusStarting, ExecutionStartTime: time.Unix(1, 0), StartedAt: time.Unix(1, 0)}
 	bad := &careless{Store: memstore.New(nil), noCreateCondition: true}
 	store := startrecord.Probed(bad)
 	_, err := store.Create(t.Context(), key, rec)
@@ -112,7 +112,7 @@ func TestProbedConformance(t *testing.T) {
 func TestProbedCanceled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		rec := startrecord.Record{Status: startrecord.StatusStarting, StartedAt: time.Unix(1, 0)}
+		rec := startrecord.Record{Status: startrecord.StatusStarting, ExecutionStartTime: time.Unix(1, 0), StartedAt: time.Unix(1, 0)}
 		release := make(chan struct{})
 		store := startrecord.Probed(&stuck{memstore.New(nil), release})
 		first := make(chan error)

@@ -58,7 +58,7 @@ type Record struct {
 	ExecutionARN string `json:"executionArn"`
 	// ExecutionStartTime is $$.Execution.StartTime. An execution's name, and
 	// with it the ARN, may be used again 90 days after the execution closed.
-	ExecutionStartTime time.Time `json:"executionStartTime,omitzero"`
+	ExecutionStartTime time.Time `json:"executionStartTime"`
 	// RedriveCount is $$.Execution.RedriveCount when the record was written.
 	RedriveCount int    `json:"redriveCount"`
 	Poller       string `json:"poller"`

@@ -60,6 +60,13 @@ func TestDecode(t *testing.T) {
 		ExpiresAt:          time.Date(2026, 12, 24, 0, 0, 0, 0, time.UTC),
 	}, rec)
 
+	// Null is nothing, also where any JSON may stand.
+	nulls, err := startrecord.Decode(key, []byte(strings.NewReplacer(`{"job": "x"}`, `null`, `"j-1"`, `null`, `{"size": 1.50}`, `null`).Replace(stored)))
+	require.NoError(t, err)
+	require.Nil(t, nulls.Request)
+	require.Nil(t, nulls.JobRef)
+	require.Nil(t, nulls.Result)
+
 	// A newer program of the same version may have added members, also such
 	// whose names differ only in case.
 	newer, err := startrecord.Decode(key, []byte(strings.Replace(stored, `{`, `{"added": {"x": 1}, "Status": "FAILED",`, 1)))
@@ -81,6 +88,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"text version", `"version": 1`, `"version": "1"`, startrecord.ErrMalformed, []string{`2:14: /version: expected a number, found "1"`}},
 		{"null status", `"SUCCEEDED"`, `null`, startrecord.ErrMalformed, []string{`/status: member "status" is missing; expected a string`}},
 		{"unknown status", `"SUCCEEDED"`, `"DONE"`, startrecord.ErrMalformed, []string{`7:13: /status: unknown status "DONE"; expected one of [STARTING STARTED SUCCEEDED FAILED TIMED_OUT UNKNOWN]`, "| "}},
+		{"no execution", `"executionStartTime": "2026-11-20T09:30:14.123Z",`, ``, startrecord.ErrMalformed, []string{`member "executionStartTime" is missing`}},
 		{"time", `2026-11-20T09:30:15Z`, `yesterday`, startrecord.ErrMalformed, []string{`/startedAt: expected an RFC 3339 time, found "yesterday"`}},
 		{"fraction", `"generation": 2`, `"generation": 2.5`, startrecord.ErrMalformed, []string{"/generation: expected a whole number, found 2.5"}},
 		{"empty nonce", `KIM4KDYTHBXL6YIA3GLYGIWE5D`, ``, startrecord.ErrMalformed, []string{"/nonce: is empty"}},
@@ -94,8 +102,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"null", stored, `null`, startrecord.ErrMalformed, []string{"1:1: expected an object, found null"}},
 		{"list", stored, ` []`, startrecord.ErrMalformed, []string{"1:2: expected an object, found an array"}},
 		{"all problems", stored, `{"version": 1, "executionArn": 7, "redriveCount": "x", "token": {}}`, startrecord.ErrMalformed, []string{
-			"7 problems", "/executionArn: expected a string, found 7", "/redriveCount", "/token: expected a string",
-			`"poller" is missing`, `"status" is missing`, `"nonce" is missing`, `"startedAt" is missing`,
+			"8 problems", "/executionArn: expected a string, found 7", "/redriveCount", "/token: expected a string",
+			`"poller" is missing`, `"status" is missing`, `"nonce" is missing`, `"startedAt" is missing`, `"executionStartTime" is missing`,
 		}},
 	}
 	for _, tt := range tests {
@@ -129,7 +137,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		w, err := startrecord.NewWrite("here", key, rec, "")
 		if err != nil {
-			require.True(t, rec.StartedAt.IsZero(), "%v", err)
+			require.True(t, rec.StartedAt.IsZero() || rec.ExecutionStartTime.IsZero(), "%v", err)
 			return
 		}
 		again, err := startrecord.Decode(key, w.Body)

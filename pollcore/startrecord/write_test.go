@@ -17,6 +17,8 @@ func TestNewWrite(t *testing.T) {
 	t.Parallel()
 	rec := startrecord.Record{
 		Version: 9, ExecutionARN: "another", Poller: "another", Scope: "another", Nonce: "old",
+		ExecutionStartTime: time.Now(),
+
 		Status:    startrecord.StatusStarting,
 		StartedAt: time.Now(),
 		Request:   json.RawMessage("{ \"a\" : \"<&>\" ,\n\"n\" : 1.50 }"),
@@ -40,12 +42,12 @@ func TestNewWrite(t *testing.T) {
 
 func TestNewWriteRefuses(t *testing.T) {
 	t.Parallel()
-	good := startrecord.Record{Status: startrecord.StatusStarting, StartedAt: time.Unix(1e9, 0)}
+	good := startrecord.Record{Status: startrecord.StatusStarting, ExecutionStartTime: time.Unix(1e9, 0), StartedAt: time.Unix(1e9, 0)}
 	_, err := startrecord.NewWrite("here", startrecord.Key{}, good, "")
 	require.ErrorIs(t, err, startrecord.ErrInvalidKey)
 
 	_, err = startrecord.NewWrite("here", key, startrecord.Record{Status: "x", Request: json.RawMessage("{"), JobRef: json.RawMessage("1 2"), Result: json.RawMessage("nul")}, "")
-	for _, want := range []string{"for here", `unknown status "x"`, "startedAt is not set", "request is not", "jobRef is not", "result is not valid JSON"} {
+	for _, want := range []string{"for here", `unknown status "x"`, "startedAt is not set", "executionStartTime is not set", "request is not", "jobRef is not", "result is not valid JSON"} {
 		require.ErrorContains(t, err, want)
 	}
 	far := good
@@ -84,7 +86,7 @@ func TestSettle(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			for replaces, want := range map[string]error{"": tt.create, "v1": tt.replace} {
-				rec := startrecord.Record{Status: startrecord.StatusStarting, StartedAt: time.Unix(1e9, 0)}
+				rec := startrecord.Record{Status: startrecord.StatusStarting, ExecutionStartTime: time.Unix(1e9, 0), StartedAt: time.Unix(1e9, 0)}
 				w, err := startrecord.NewWrite("here", key, rec, replaces)
 				require.NoError(t, err)
 				loads := 0
@@ -120,7 +122,7 @@ func TestSettle(t *testing.T) {
 
 func TestSettleAfterTheContextEnded(t *testing.T) {
 	t.Parallel()
-	w, err := startrecord.NewWrite("here", key, startrecord.Record{Status: startrecord.StatusStarting, StartedAt: time.Unix(1e9, 0)}, "")
+	w, err := startrecord.NewWrite("here", key, startrecord.Record{Status: startrecord.StatusStarting, ExecutionStartTime: time.Unix(1e9, 0), StartedAt: time.Unix(1e9, 0)}, "")
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -105,7 +105,7 @@ func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 		return nil, err
 	}
 	in.ClientRequestToken = &r.Token
-	out, err := d.client.StartQueryExecution(ctx, in)
+	out, err := d.client.StartQueryExecution(ctx, in, once)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +114,10 @@ func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	}
 	return jobs.Ref{"QueryExecutionId": *out.QueryExecutionId}, nil
 }
+
+// once keeps the client from repeating a call: what it says of the second one
+// would hide what became of the first, and its token is forgotten some day.
+func once(o *athena.Options) { o.Retryer = aws.NopRetryer{} }
 
 // Describe implements jobs.Driver.
 func (d *Driver) Describe(ctx context.Context, ref jobs.Ref) (any, error) {

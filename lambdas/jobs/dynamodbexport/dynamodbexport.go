@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -80,7 +81,7 @@ func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 		return nil, err
 	}
 	in.ClientToken = &r.Token
-	out, err := d.client.ExportTableToPointInTime(ctx, in)
+	out, err := d.client.ExportTableToPointInTime(ctx, in, once)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +90,10 @@ func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	}
 	return jobs.Ref{"ExportArn": *out.ExportDescription.ExportArn}, nil
 }
+
+// once keeps the client from repeating a call: what it says of the second one
+// would hide what became of the first, and its token is forgotten some day.
+func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
 
 // Describe implements jobs.Driver.
 func (d *Driver) Describe(ctx context.Context, ref jobs.Ref) (any, error) {

@@ -94,16 +94,17 @@ func newService() jobstest.JSONService {
 	}
 }
 
-// client is a client whose starts say nothing, and which fails for a member of
-// a batch while the batch itself succeeds.
+// client is a client whose starts say nothing or fail, and which fails for a
+// member of a batch while the batch itself succeeds.
 type client struct {
 	*glue.Client
 
+	start  error
 	errors []types.BatchStopJobRunError
 }
 
-func (client) StartJobRun(context.Context, *glue.StartJobRunInput, ...func(*glue.Options)) (*glue.StartJobRunOutput, error) {
-	return &glue.StartJobRunOutput{}, nil
+func (c client) StartJobRun(context.Context, *glue.StartJobRunInput, ...func(*glue.Options)) (*glue.StartJobRunOutput, error) {
+	return &glue.StartJobRunOutput{}, c.start
 }
 
 func (client) GetJobRun(context.Context, *glue.GetJobRunInput, ...func(*glue.Options)) (*glue.GetJobRunOutput, error) {
@@ -119,6 +120,14 @@ func TestStartWithoutAnID(t *testing.T) {
 	t.Parallel()
 	_, err := gluejob.New(client{}).Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"JobName": "nightly"}`)})
 	require.EqualError(t, err, "glue:StartJobRun returned no JobRunId")
+	require.Equal(t, jobs.Unclear, jobs.Classify(err))
+}
+
+// Glue calls its own slowness a fault of the caller; the run may have begun.
+func TestStartThatTimesOut(t *testing.T) {
+	t.Parallel()
+	_, err := gluejob.New(client{start: &types.OperationTimeoutException{}}).Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"JobName": "nightly"}`)})
+	require.Error(t, err)
 	require.Equal(t, jobs.Unclear, jobs.Classify(err))
 }
 

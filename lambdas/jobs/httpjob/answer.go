@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -56,6 +57,11 @@ type answer struct {
 // needs the body: a job runs all the same.
 func read(call string, response *http.Response) *answer {
 	a := &answer{status: response.StatusCode, headers: response.Header, call: call}
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		// The body is the connection, which heeds no context.
+		a.bodyErr = response.Body.Close()
+		return a
+	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
 	if err := errors.Join(err, response.Body.Close()); err != nil {
 		a.bodyErr = &smithyhttp.RequestSendError{Err: fmt.Errorf("%s: answer breaks off: %w", call, err)}
@@ -98,3 +104,35 @@ func (a *answer) document() (map[string]any, error) {
 
 // place names a call without what may be secret: path and query.
 func place(method string, u *url.URL) string { return method + " " + u.Scheme + "://" + u.Host }
+
+var (
+	errLocation = errors.New("the Location of the answer is no URL")
+	errNoHTTP   = errors.New("the answer is no HTTP")
+)
+
+// located is a transport that refuses redirects to nowhere, of which net/http
+// would tell the text.
+type located struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (l located) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := l.RoundTripper.RoundTrip(r)
+	if err != nil || response.StatusCode < 300 || response.StatusCode > 399 {
+		return response, err
+	}
+	if _, err := r.URL.Parse(response.Header.Get("Location")); err != nil {
+		_ = response.Body.Close()
+		return nil, errLocation
+	}
+	return response, nil
+}
+
+// withoutAnswer returns the error of a call that has no answer, without what
+// net/http quotes of one that is no HTTP.
+func withoutAnswer(err error) error {
+	_, network := errors.AsType[net.Error](err)
+	if network || errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "HTTP/1.x transport connection broken") {
+		return err
+	}
+	return errNoHTTP
+}

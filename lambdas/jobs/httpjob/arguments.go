@@ -145,6 +145,7 @@ var (
 	ownNames = []string{
 		"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Expect", "Forwarded", "Host", "Idempotency-Key",
 		"Keep-Alive", "Range", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Via", "X-Http-Method", "X-Http-Method-Override",
+		"X-Method-Override", "X-Original-Url", "X-Rewrite-Url",
 	}
 	ownPrefixes = []string{"Proxy-", "Sec-", "X-Forwarded-"}
 )

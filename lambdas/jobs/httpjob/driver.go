@@ -98,27 +98,27 @@ func New(c Config) (*Driver, error) {
 	if c.Wrap != nil {
 		transport = c.Wrap(transport)
 	}
-	d.client = &http.Client{Transport: transport, CheckRedirect: d.redirect}
+	d.client = &http.Client{Transport: located{transport}, CheckRedirect: d.redirect}
 	return d, nil
 }
 
 // FromEnvironment returns the driver of a Lambda function.
 func FromEnvironment(e jobs.Environment) (jobs.Driver, error) {
-	list := e.Getenv(EnvHosts)
+	list, loopback := e.Getenv(EnvHosts), e.Getenv(EnvLoopback)
 	if list == "" {
-		return nil, fmt.Errorf("%w: %s needs the list of hosts that it may call in %s", jobs.ErrNotConfigured, Name, EnvHosts)
+		return nil, &jobs.NotConfiguredError{Job: Name, Lack: "set " + EnvHosts + " to the hosts that it may call"}
 	}
 	var c Config
 	for entry := range strings.SplitSeq(list, ",") {
 		c.Hosts = append(c.Hosts, strings.TrimSpace(entry))
 	}
 	var problems []error
-	switch v := e.Getenv(EnvLoopback); v {
+	switch loopback {
 	case "true":
 		c.Loopback = true
 	case "", "false":
 	default:
-		problems = append(problems, fmt.Errorf("environment variable %s must be true or false, is %q", EnvLoopback, v))
+		problems = append(problems, fmt.Errorf("environment variable %s must be true or false, is %q", EnvLoopback, loopback))
 	}
 	driver, err := New(c)
 	if err != nil {
@@ -263,8 +263,11 @@ func (d *Driver) call(ctx context.Context, method string, u *url.URL, headers ht
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		return nil, fmt.Errorf("%s: %w", place(method, u), refused)
 	}
+	if errors.Is(err, errLocation) {
+		return nil, fmt.Errorf("%s: %w", place(method, u), errLocation)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", place(method, u), &smithyhttp.RequestSendError{Err: err})
+		return nil, fmt.Errorf("%s: %w", place(method, u), &smithyhttp.RequestSendError{Err: withoutAnswer(err)})
 	}
 	return read(place(method, u), response), nil
 }
@@ -278,5 +281,6 @@ func (d *Driver) redirect(next *http.Request, earlier []*http.Request) error {
 	if len(earlier) > maxRedirects {
 		return refuse("more than %d redirects", maxRedirects)
 	}
+	next.Header.Del("Referer") // a URL may hold what is for its server alone
 	return d.allowed.check(next.URL)
 }

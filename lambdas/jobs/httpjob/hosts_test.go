@@ -142,7 +142,7 @@ func TestFromEnvironment(t *testing.T) {
 	for _, nothing := range []map[string]string{{}, {"JOBPOLLER_HTTP_LOOPBACK": "true"}} {
 		_, err = build(nothing)
 		require.ErrorIs(t, err, jobs.ErrNotConfigured)
-		require.ErrorContains(t, err, "http:Request needs the list of hosts that it may call in JOBPOLLER_HTTP_HOSTS")
+		require.ErrorContains(t, err, "http:Request is not configured: set JOBPOLLER_HTTP_HOSTS to the hosts that it may call")
 	}
 	_, err = build(map[string]string{"JOBPOLLER_HTTP_HOSTS": "https://a, b,", "JOBPOLLER_HTTP_LOOPBACK": "yes"})
 	require.NotErrorIs(t, err, jobs.ErrNotConfigured)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -85,12 +86,12 @@ type sample struct {
 	client   aws.HTTPClient
 	class    jobs.Class
 	defect   string
-	last     string // ID of the job, for the defect that keeps it
+	last     atomic.Value // ID of the last job, a string, for defects that keep it
 }
 
 func maker(class jobs.Class, defect string) jobs.Maker {
 	return func(e jobs.Environment) (jobs.Driver, error) {
-		d := &sample{*e.AWS.BaseEndpoint, e.AWS.HTTPClient, class, defect, ""}
+		d := &sample{endpoint: *e.AWS.BaseEndpoint, client: e.AWS.HTTPClient, class: class, defect: defect}
 		if class == jobs.ByNaturalKey && defect != "Find: none" {
 			return namedSample{d}, nil
 		}
@@ -122,7 +123,7 @@ func (d *sample) Waiter() *pollcore.Waiter {
 }
 
 func (d *sample) Idempotency(jobs.Request) jobs.Idempotency {
-	if d.defect == "Token: a window of another class" {
+	if d.class == jobs.ByToken || d.defect == "Token: a window of another class" {
 		return jobs.Idempotency{Class: d.class, Window: time.Hour}
 	}
 	return jobs.Idempotency{Class: d.class}
@@ -200,8 +201,8 @@ func (d *sample) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 		return nil, err
 	}
 	id, _ := out["Id"].(string)
+	d.last.Store(id)
 	if d.defect == "Ref: kept in memory" {
-		d.last = id
 		return jobs.Ref{"Id": "the last"}, nil
 	}
 	return jobs.Ref{"Id": id}, nil
@@ -226,8 +227,8 @@ func (d namedSample) Find(ctx context.Context, r jobs.Request) (jobs.Ref, bool, 
 
 func (d *sample) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
 	id := ref["Id"]
-	if d.defect == "Ref: kept in memory" {
-		id = d.last
+	if d.defect == "Ref: kept in memory" || d.defect == "UnknownRef: describes the last job" {
+		id, _ = d.last.Load().(string)
 	}
 	out, err := d.call(ctx, "GetSample", map[string]any{"Id": id})
 	switch {

@@ -80,6 +80,36 @@ func (s *server) breakAll(f fault) {
 	s.script, s.rest = nil, f
 }
 
+// loseStart lets the next request that starts a job meet a fault, and all after
+// it another. What a driver asks the service before it starts goes well.
+func (s *server) loseStart(lost, rest fault) {
+	s.breakAll(func(service Service, w http.ResponseWriter, r *http.Request) {
+		started := service.Started()
+		answer := httptest.NewRecorder()
+		service.ServeHTTP(answer, r)
+		if service.Started() > started {
+			s.breakAll(rest)
+			lost(recorded{service, answer}, w, r)
+			return
+		}
+		recorded{service, answer}.ServeHTTP(w, r)
+	})
+}
+
+// recorded is a service that has acted, and answers so.
+type recorded struct {
+	Service
+
+	answer *httptest.ResponseRecorder
+}
+
+// ServeHTTP gives the answer.
+func (s recorded) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	maps.Copy(w.Header(), s.answer.Header())
+	w.WriteHeader(s.answer.Code)
+	_, _ = w.Write(s.answer.Body.Bytes())
+}
+
 // breakFirst lets the next request meet a fault, and those after it another.
 func (s *server) breakFirst(first, rest fault) {
 	s.mu.Lock()

@@ -46,7 +46,7 @@ func New(invoker Invoker, reader ObjectReader, bucket, prefix string) *Driver {
 // FromEnvironment returns the driver of a Lambda function.
 func FromEnvironment(e jobs.Environment) (jobs.Driver, error) {
 	if e.Bucket == "" {
-		return nil, fmt.Errorf("%w: %s needs a bucket for the status objects of its functions", jobs.ErrNotConfigured, Name)
+		return nil, &jobs.NotConfiguredError{Job: Name, Lack: "it needs a bucket for the status objects of its functions"}
 	}
 	return New(lambda.NewFromConfig(e.AWS), e.S3, e.Bucket, strings.TrimSuffix(e.Prefix, "/")+"/jobs"), nil
 }
@@ -107,11 +107,13 @@ func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 }
 
 // Describe implements jobs.Driver: it returns the content of the status
-// object.
+// object but for its Claim, which says nothing of the job.
 func (d *Driver) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
 	doc, err := readStatus(ctx, d.reader, ref["StatusBucket"], ref["StatusKey"])
 	if err != nil {
 		return nil, err
 	}
-	return doc.Value(), nil
+	status := doc.Value().(map[string]any) // readStatus accepts nothing else
+	delete(status, "Claim")
+	return status, nil
 }

@@ -66,8 +66,9 @@ func TestJob(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, pollcore.Success, verdict)
 	require.Equal(t, `Status == "succeeded" (acceptor 1 of 3)`, reason)
-	status, _ := output.(map[string]any)
-	require.Equal(t, map[string]any{"rows": json.Number("9007199254740993")}, status["Result"])
+	require.Equal(t, map[string]any{
+		"Status": "succeeded", "Result": map[string]any{"rows": json.Number("9007199254740993")},
+	}, output, "without the Claim")
 	require.Equal(t, []string{`{"statusBucket":"status","statusKey":"team/jobs/` + token + `.json","input":{"n":9007199254740993}}`}, w.payloads)
 }
 

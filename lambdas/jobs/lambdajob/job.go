@@ -24,8 +24,8 @@ type Event struct {
 	Input json.RawMessage `json:"input,omitempty"`
 }
 
-// Status is the content of the status object, and the driver's Describe
-// output.
+// Status is the content of the status object and, without Claim, the driver's
+// Describe output.
 type Status struct {
 	Status string `json:"Status"`           // running, succeeded or failed
 	Reason string `json:"Reason,omitempty"` // of a failure

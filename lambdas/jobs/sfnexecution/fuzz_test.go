@@ -17,6 +17,10 @@ import (
 // taken is a Step Functions in which all names are taken.
 type taken struct{ sfnexecution.Client }
 
+func (taken) DescribeStateMachine(context.Context, *sfn.DescribeStateMachineInput, ...func(*sfn.Options)) (*sfn.DescribeStateMachineOutput, error) {
+	return &sfn.DescribeStateMachineOutput{Type: types.StateMachineTypeStandard}, nil
+}
+
 func (taken) StartExecution(context.Context, *sfn.StartExecutionInput, ...func(*sfn.Options)) (*sfn.StartExecutionOutput, error) {
 	return nil, &types.ExecutionAlreadyExists{}
 }

@@ -42,6 +42,7 @@ func failed(status string) pollcore.Option {
 
 // Client is the part of the Step Functions client that the driver calls.
 type Client interface {
+	DescribeStateMachine(context.Context, *sfn.DescribeStateMachineInput, ...func(*sfn.Options)) (*sfn.DescribeStateMachineOutput, error)
 	StartExecution(context.Context, *sfn.StartExecutionInput, ...func(*sfn.Options)) (*sfn.StartExecutionOutput, error)
 	DescribeExecution(context.Context, *sfn.DescribeExecutionInput, ...func(*sfn.Options)) (*sfn.DescribeExecutionOutput, error)
 	StopExecution(context.Context, *sfn.StopExecutionInput, ...func(*sfn.Options)) (*sfn.StopExecutionOutput, error)
@@ -81,6 +82,7 @@ func (*Driver) Permissions() []jobs.Permission {
 		execution = "arn:${Partition}:states:${Region}:${Account}:execution:${StateMachineName}:${ExecutionId}"
 	)
 	return []jobs.Permission{
+		{Action: "states:DescribeStateMachine", For: jobs.MethodStart, Resource: machine},
 		{Action: "states:StartExecution", For: jobs.MethodStart, Resource: machine},
 		{Action: "states:DescribeExecution", For: jobs.MethodFind, Resource: execution},
 		{Action: "states:DescribeExecution", For: jobs.MethodDescribe, Resource: execution},
@@ -89,11 +91,23 @@ func (*Driver) Permissions() []jobs.Permission {
 }
 
 // Start implements jobs.Driver. An execution that has the token for its name
-// already is the one that the request asks for.
+// already is the one that the request asks for. Express state machines start one
+// a call whatever its name, and nobody can describe it, so they are refused
+// before anything is started.
 func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	in, machine, err := input(r)
 	if err != nil {
 		return nil, err
+	}
+	described, err := d.client.DescribeStateMachine(ctx, &sfn.DescribeStateMachineInput{
+		StateMachineArn: aws.String(machine.arn()), IncludedData: types.IncludedDataMetadataOnly,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if described.Type == types.StateMachineTypeExpress {
+		return nil, fmt.Errorf("%w of %s: %s is an Express state machine; Step Functions describes only the executions of Standard ones",
+			jobs.ErrArguments, Name, *in.StateMachineArn)
 	}
 	out, err := d.client.StartExecution(ctx, in, once)
 	if _, exists := errors.AsType[*types.ExecutionAlreadyExists](err); exists {
@@ -105,8 +119,10 @@ func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	case out.ExecutionArn == nil:
 		return nil, fmt.Errorf("%s returned no ExecutionArn", Name)
 	case isExpress(*out.ExecutionArn):
-		return nil, fmt.Errorf("%w of %s: %s is an Express state machine; an execution of it has begun, but Step Functions describes only those of Standard ones",
-			jobs.ErrArguments, Name, *in.StateMachineArn)
+		// The machine was made anew meanwhile. To call this a refusal would
+		// say that nothing runs.
+		return nil, fmt.Errorf("%s: %s is an Express state machine by now; an execution of it has begun, but cannot be described",
+			Name, *in.StateMachineArn)
 	}
 	return ref(*out.ExecutionArn), nil
 }
@@ -212,6 +228,13 @@ func parseStateMachine(text string) (stateMachine, error) {
 		return stateMachine{}, errors.New("expected the ARN of a state machine, found that of a Distributed Map state, which cannot be started by itself")
 	}
 	return stateMachine{place, name}, nil
+}
+
+// arn returns the ARN of the machine itself: its type is that of all versions.
+func (m stateMachine) arn() string {
+	machine := m.place
+	machine.Resource = "stateMachine:" + m.name
+	return machine.String()
 }
 
 // execution returns the ARN of the machine's execution of a name, in which

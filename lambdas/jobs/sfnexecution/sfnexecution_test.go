@@ -33,16 +33,35 @@ func newExecutions() jobstest.JSONService {
 	return jobstest.JSONService{Jobs: j, Version: "1.0", Target: "AWSStepFunctions", Operations: map[string]func(map[string]any) (any, error){
 		"StartExecution": func(in map[string]any) (any, error) {
 			parts := strings.Split(in["stateMachineArn"].(string), ":")
-			kind, name := "execution", parts[6]
+			name := parts[6]
 			if strings.HasSuffix(name, "Express") {
-				kind = "express"
+				// Express machines take any name as often as it comes.
+				job, err := j.Start("", in, exists)
+				return map[string]any{
+					"executionArn": strings.Join(slices.Concat(parts[:5], []string{"express", name, in["name"].(string), job.ID}), ":"),
+					"startDate":    1795000000.5,
+				}, err
 			}
-			execution := strings.Join(slices.Concat(parts[:5], []string{kind, name, in["name"].(string)}), ":")
+			execution := strings.Join(slices.Concat(parts[:5], []string{"execution", name, in["name"].(string)}), ":")
 			job, err := j.Start(execution, in, exists)
 			if job.Status != "RUNNING" && err == nil {
 				err = exists // the name of an execution that has ended is taken
 			}
 			return map[string]any{"executionArn": job.Key, "startDate": 1795000000.5}, err
+		},
+		"DescribeStateMachine": func(in map[string]any) (any, error) {
+			machine := in["stateMachineArn"].(string)
+			if strings.Count(machine, ":") != 6 {
+				return nil, jobstest.Refusal{Code: "InvalidArn", Message: "Invalid Arn: an alias"}
+			}
+			kind := "STANDARD"
+			if strings.HasSuffix(machine, "Express") {
+				kind = "EXPRESS"
+			}
+			return map[string]any{
+				"stateMachineArn": machine, "name": machine, "type": kind, "creationDate": 1795000000.5,
+				"definition": "{}", "roleArn": prefix + "role:r",
+			}, nil
 		},
 		"DescribeExecution": func(in map[string]any) (any, error) {
 			job, ok := j.ByKey(in["executionArn"].(string))
@@ -170,9 +189,33 @@ func TestStartAdopts(t *testing.T) {
 	require.Equal(t, 1, executions.Started())
 }
 
+// Nothing of an Express state machine begins, however often it is asked for.
 func TestExpressIsRefused(t *testing.T) {
 	t.Parallel()
-	_, _, err := start(t, `{"StateMachineArn": "`+machine+`Express"}`)
-	require.ErrorIs(t, err, jobs.ErrArguments)
-	require.ErrorContains(t, err, "NightlyExpress is an Express state machine; an execution of it has begun, but")
+	executions := newExecutions()
+	driver := connect(t, executions)
+	for _, qualifier := range []string{"", ":10", ":PROD"} {
+		request := jobs.Request{Token: "token-1", Arguments: json.RawMessage(`{"StateMachineArn": "` + machine + `Express` + qualifier + `"}`)}
+		_, err := driver.Start(t.Context(), request)
+		require.ErrorIs(t, err, jobs.ErrArguments)
+		require.ErrorContains(t, err, "NightlyExpress"+qualifier+" is an Express state machine")
+		require.Zero(t, executions.Started())
+	}
+}
+
+// A machine that became an Express one after it was looked at has begun an
+// execution: that is no refusal, which would say that there is none.
+func TestExpressAllTheSame(t *testing.T) {
+	t.Parallel()
+	executions := newExecutions()
+	executions.Operations["DescribeStateMachine"] = func(map[string]any) (any, error) {
+		return map[string]any{"type": "STANDARD"}, nil
+	}
+	_, err := connect(t, executions).Start(t.Context(), jobs.Request{
+		Token: "token-1", Arguments: json.RawMessage(`{"StateMachineArn": "` + machine + `Express"}`),
+	})
+	require.ErrorContains(t, err, "an execution of it has begun")
+	require.NotErrorIs(t, err, jobs.ErrArguments)
+	require.Equal(t, jobs.Unclear, jobs.Classify(err))
+	require.Equal(t, 1, executions.Started())
 }

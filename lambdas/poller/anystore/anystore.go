@@ -4,6 +4,7 @@
 package anystore
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -25,7 +26,8 @@ func Open(e jobs.Environment) (startrecord.Store, error) {
 	table := e.Getenv(EnvTable)
 	switch {
 	case table == "" && e.Bucket == "":
-		return nil, fmt.Errorf("environment variable %s or %s is required, but neither is set", poller.EnvBucket, EnvTable)
+		_, err := poller.S3Options(e)
+		return nil, errors.Join(fmt.Errorf("environment variable %s or %s is required, but neither is set", poller.EnvBucket, EnvTable), err)
 	case table == "":
 		return poller.S3Store(e)
 	}

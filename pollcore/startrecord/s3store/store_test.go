@@ -164,6 +164,8 @@ func prompt(client *s3.Client) *s3.Client {
 
 func record(generation int) startrecord.Record {
 	return startrecord.Record{
+		ExecutionStartTime: time.Date(2026, 11, 20, 9, 30, 14, 123_000_000, time.UTC),
+
 		Status:     startrecord.StatusStarting,
 		Generation: generation,
 		StartedAt:  time.Date(2026, 11, 20, 9, 30, 15, 0, time.UTC),

@@ -17,17 +17,17 @@ func testFields(t *testing.T, store startrecord.Store) {
 		RedriveCount:       2,
 		Status:             startrecord.StatusStarted,
 		Generation:         7,
-		StartedAt:          time.Date(2026, 11, 20, 10, 30, 15, 0, time.FixedZone("", 3600)),
+		StartedAt:          time.Date(2026, 11, 20, 10, 30, 15, 123_456_789, time.FixedZone("", 3600)),
 		LeaseSeconds:       905,
 		Token:              "0123456789abcdef0123456789abcdef0123",
 		RequestHash:        "sha256:5f",
 		Request:            json.RawMessage(`{"z":1,"a":1.50,"big":12345678901234567890.123,"html":"<a & b>","text":"é\u00e9\n😀","none":null}`),
 		JobRef:             json.RawMessage(`"arn:aws:dynamodb:us-east-1:123456789012:table/t/export/01"`),
-		Result:             json.RawMessage(`null`),
-		ExpiresAt:          time.Date(2026, 12, 24, 0, 0, 0, 0, time.UTC),
-		StopRequestedAt:    time.Date(2026, 11, 20, 10, 0, 14, 0, time.UTC),
+		Result:             json.RawMessage(`[null]`),
+		ExpiresAt:          time.Date(2026, 12, 24, 0, 0, 0, 1_000_000, time.UTC),
+		StopRequestedAt:    time.Date(2026, 11, 20, 10, 0, 14, 999_999_999, time.UTC),
 	}
-	bare := startrecord.Record{Status: startrecord.StatusUnknown, StartedAt: full.StartedAt}
+	bare := startrecord.Record{Status: startrecord.StatusUnknown, ExecutionStartTime: full.ExecutionStartTime, StartedAt: full.StartedAt}
 	for name, rec := range map[string]startrecord.Record{"full": full, "bare": bare} {
 		key := newKey()
 		created := create(t, store, key, rec)

@@ -86,7 +86,7 @@ func (c *Cabinet) write(ctx context.Context, key startrecord.Key, rec startrecor
 func Example() {
 	var store startrecord.Store = NewCabinet(time.Now)
 	key := startrecord.Key{ExecutionARN: "arn:aws:states:us-east-1:123456789012:execution:Orders:1", Poller: "Export"}
-	rec := startrecord.Record{Status: startrecord.StatusStarting, StartedAt: time.Now()}
+	rec := startrecord.Record{Status: startrecord.StatusStarting, ExecutionStartTime: time.Now(), StartedAt: time.Now()}
 	_, err := store.Create(context.Background(), key, rec)
 	fmt.Println(err)
 	_, err = store.Create(context.Background(), key, rec)

@@ -32,8 +32,15 @@ type flawed struct {
 	opened time.Time
 }
 
+func (f *flawed) rounded(rec startrecord.Record) startrecord.Record {
+	if f.flaw == "drops fractions of a second" {
+		rec.ExecutionStartTime = rec.ExecutionStartTime.Truncate(time.Second)
+	}
+	return rec
+}
+
 func (f *flawed) Create(ctx context.Context, key startrecord.Key, rec startrecord.Record) (startrecord.Stored, error) {
-	created, err := f.Store.Create(ctx, key, rec)
+	created, err := f.Store.Create(ctx, key, f.rounded(rec))
 	switch {
 	case f.flaw == "ignores If-None-Match" && err != nil:
 		if loaded, err := f.Load(ctx, key); err == nil {
@@ -46,7 +53,7 @@ func (f *flawed) Create(ctx context.Context, key startrecord.Key, rec startrecor
 }
 
 func (f *flawed) Replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
-	replaced, err := f.Store.Replace(ctx, key, rec, version)
+	replaced, err := f.Store.Replace(ctx, key, f.rounded(rec), version)
 	switch {
 	case f.flaw == "ignores If-Match" && err != nil:
 		if loaded, err := f.Load(ctx, key); err == nil {
@@ -95,6 +102,7 @@ func TestFlaws(t *testing.T) {
 		"gives a stale version":              "Replace",
 		"has one record":                     "Keys",
 		"forgets the token":                  "Fields",
+		"drops fractions of a second":        "Fields",
 		"takes a malformed key":              "InvalidKey",
 		"does not mind the end of a context": "Canceled",
 		"is of no age":                       "Age",
