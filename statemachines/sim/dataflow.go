@@ -75,7 +75,7 @@ func (e *undefinedError) Error() string {
 // applied evaluates the template of a field, which may be nil.
 func (s *strand) applied(field string, t *asl.Template, d data, otherwise *Payload) (*Payload, *failure) {
 	if t == nil {
-		s.inspect("after"+field, otherwise)
+		s.inspectAfter(field, otherwise)
 		return otherwise, nil
 	}
 	value, f := s.filled(t, field, field, d)
@@ -83,7 +83,7 @@ func (s *strand) applied(field string, t *asl.Template, d data, otherwise *Paylo
 		return nil, f
 	}
 	out := newPayload(value)
-	s.inspect("after"+field, out)
+	s.inspectAfter(field, out)
 	return out, nil
 }
 

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -66,28 +67,35 @@ func (e *ResourceError) Error() string {
 
 // checkDefinition refuses what cannot be run.
 func checkDefinition(m *asl.StateMachine, o *Options) error {
-	var problems asl.Problems
-	for _, h := range m.Placeholders {
-		if h.Needed {
-			problems = append(problems, m.Problem(h.Position.Pointer, "the placeholder \"${%s}\" needs a value to run the definition", h.Name))
-		}
-	}
+	problems := openProblems(m, o)
 	for s := range m.All {
 		if s.Map != nil && s.Map.ResultWriter != nil {
 			problems = append(problems, m.Problem(s.Position.Pointer+"/ResultWriter",
 				"a result writer cannot be simulated: leave it out, and the output of the Map is the array of all results"))
 		}
 	}
-	if o.Express {
-		problems = append(problems, asl.ExpressProblems(m)...)
-	}
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	return checkResources(m, o)
+	return checkResources(m.All, o)
 }
 
-func checkResources(m *asl.StateMachine, o *Options) error {
+// openProblems are what the definition leaves open, and what the type of the
+// workflow does not allow.
+func openProblems(m *asl.StateMachine, o *Options) asl.Problems {
+	var problems asl.Problems
+	for _, h := range m.Placeholders {
+		if h.Needed {
+			problems = append(problems, m.Problem(h.Position.Pointer, "the placeholder \"${%s}\" needs a value to run the definition", h.Name))
+		}
+	}
+	if o.Express {
+		problems = append(problems, asl.ExpressProblems(m)...)
+	}
+	return problems
+}
+
+func checkResources(states iter.Seq[*asl.State], o *Options) error {
 	have := slices.Sorted(maps.Keys(o.Handlers))
 	have = slices.DeleteFunc(have, func(name string) bool { return o.Handlers[name] == nil })
 	e := &ResourceError{Handlers: have}
@@ -99,7 +107,7 @@ func checkResources(m *asl.StateMachine, o *Options) error {
 			State: s.Name, Resource: resource, Position: position, Suggestion: diag.Nearest(resource, have),
 		})
 	}
-	for s := range m.All {
+	for s := range states {
 		if s.Task != nil {
 			check(s, s.Task.Resource, s.Task.ResourcePosition)
 		}

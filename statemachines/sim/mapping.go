@@ -40,7 +40,7 @@ func (s *strand) mapping() *failure {
 		return f
 	}
 	if s.probe != nil {
-		return s.probe.mapped(s, c)
+		return s.probe.mapped(s, c, items, d)
 	}
 	if !m.Distributed {
 		for i, item := range items {
@@ -79,6 +79,7 @@ func (s *strand) items(d data) ([]any, *failure) {
 			}
 			return nil, &failure{name: errorRuntime, cause: fmt.Sprintf("Reference path %q must point to array.", path)}
 		}
+		s.inspect("afterItemsPath", newPayload(items))
 		return items, nil
 	}
 	if m.Items == nil {
@@ -177,9 +178,19 @@ func (s *strand) itemInput(i int, item any, d data) (*Payload, *failure) {
 	if t == nil {
 		return newPayload(item), nil
 	}
-	s.item = map[string]any{"Index": json.Number(strconv.Itoa(i)), "Value": item}
-	defer func() { s.item = nil }()
-	return s.applied("ItemSelector", t, d, nil)
+	around := s.item
+	s.item = itemContext(i, item)
+	defer func() { s.item = around }()
+	value, f := s.filled(t, "ItemSelector", "ItemSelector", d)
+	if f != nil {
+		return nil, f
+	}
+	return newPayload(value), nil
+}
+
+// itemContext is what the context object says of an item.
+func itemContext(i int, item any) map[string]any {
+	return map[string]any{"Index": json.Number(strconv.Itoa(i)), "Value": item}
 }
 
 // batches are the inputs of the child executions of a distributed Map.

@@ -61,14 +61,19 @@ func (s *strand) retry(i int) bool {
 	return true
 }
 
-// retryDelay is the delay before retry n, counted from 0: the interval, grown
-// by the backoff rate n times, capped, then spread.
-func (s *strand) retryDelay(r asl.Retrier, n int64) time.Duration {
+// backoff is the delay before retry n, counted from 0, in seconds: the
+// interval, grown by the backoff rate n times and capped.
+func backoff(r asl.Retrier, n int64) float64 {
 	seconds := float64(r.IntervalSeconds) * math.Pow(r.BackoffRate, float64(n))
 	if r.MaxDelaySeconds > 0 {
 		seconds = min(seconds, float64(r.MaxDelaySeconds))
 	}
-	seconds = min(seconds, max(longestDelay, float64(r.IntervalSeconds)))
+	return min(seconds, max(longestDelay, float64(r.IntervalSeconds)))
+}
+
+// retryDelay is the backoff before retry n, spread if the retrier has jitter.
+func (s *strand) retryDelay(r asl.Retrier, n int64) time.Duration {
+	seconds := backoff(r, n)
 	if r.JitterStrategy == asl.JitterFull {
 		seconds *= s.x.run.random.Float64()
 	}

@@ -102,6 +102,14 @@ func readInput(input []byte) (*Payload, error) {
 
 // start records the start and schedules the first state.
 func (r *run) start(input *Payload) {
+	x := r.newRoot(input)
+	x.limit, x.billed, x.onEvent = r.options.MaxEvents, true, r.options.OnEvent
+	x.begin(&r.machine.Flow, input)
+	r.limitTime()
+}
+
+// newRoot makes the execution that the run is about.
+func (r *run) newRoot(input *Payload) *execution {
 	now := r.clock.Now()
 	if !r.options.StartTime.IsZero() {
 		now = r.options.StartTime
@@ -111,12 +119,10 @@ func (r *run) start(input *Payload) {
 		"Id":   arn(r.options, "stateMachine") + r.options.StateMachine,
 		"Name": r.options.StateMachine,
 	}
-	x.limit, x.billed, x.onEvent = r.options.MaxEvents, true, r.options.OnEvent
 	x.result.Visits, x.result.Edges = map[string]int{}, map[Edge]int{}
 	x.ended = func() { r.stop() }
 	r.root = x
-	x.begin(&r.machine.Flow, input)
-	r.limitTime()
+	return x
 }
 
 // longestExpress is how long an Express workflow may run.

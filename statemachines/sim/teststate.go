@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"reflect"
 	"slices"
-	"strconv"
+	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -25,51 +25,67 @@ const (
 	TestCaught    TestStatus = "CAUGHT_ERROR" // a catcher takes it
 )
 
-// Mock is what a Task, Map or Parallel gives in a test.
+// Mock is what a Task, Map or Parallel gives in a test: a result or a failure.
 type Mock struct {
-	Result any        // any value that encoding/json takes; of a Map or Parallel an array
-	Error  *TaskError // its failure, instead of a result
-	// Type is the Go type of the output of the API action, such as
-	// reflect.TypeFor[s3.HeadObjectOutput](): a result whose members have
-	// other types is refused. Nil: anything goes.
+	// Result is any value that encoding/json takes: of a Parallel an array, of
+	// a Map too, or an object if it has a ResultWriter.
+	Result any
+	Error  *TaskError // the failure; nil: the Result, even if that is nil
+	// Type is the Go type of the output of a Task's API action, such as
+	// reflect.TypeFor[s3.HeadObjectOutput](); for a ".sync" Task, of the action
+	// that asks for the status. A Result whose members have other types is
+	// refused; members go by the names of the Go fields, and those that the
+	// type does not have are let through. Nil: anything goes.
 	Type reflect.Type
 }
+
+func (m *Mock) fails() bool { return m.Error != nil }
 
 // TestOptions are the circumstances of a test of one state.
 type TestOptions struct {
 	// State names a state of the definition, which is then a whole machine;
 	// empty if the definition is that of the state alone.
-	State     string
-	Mock      *Mock          // nil: a Task needs a handler
-	Variables map[string]any // what the states before assigned, as JSON values
-	// Context is the context object; nil: one as Run makes it.
+	State string
+	Mock  *Mock // nil: a Task needs a handler
+	// Variables are those that the states before assigned: any values that
+	// encoding/json takes.
+	Variables map[string]any
+	// Context is the context object, of values that encoding/json takes; nil:
+	// one as Run makes it, for a state inside a Map with the first item.
 	Context map[string]any
-	// RetrierRetryCount is how often the retrier that takes a failure has
+	// RetrierRetryCount is how often the retrier that takes the failure has
 	// retried already.
 	RetrierRetryCount int
 	// MapIterationFailureCount is how many iterations of the Map failed; it
 	// needs a Mock.
 	MapIterationFailureCount *int
-	// ItemReaderData is what the reader of a Map's items gives, as JSON.
+	// ItemReaderData is what the reader of a Map's items gives, a JSON array;
+	// empty: a handler gives it.
 	ItemReaderData []byte
-	// Options are those of a run; its handlers answer a Task without Mock.
+	// Options are those of a run; its handlers answer a Task without Mock. There
+	// is no history, so MaxEvents and OnEvent play no part.
 	Options Options
 }
 
 // TestResult is what came of one state.
 type TestResult struct {
 	Status       TestStatus
-	Output       json.RawMessage
-	Error, Cause string
-	Next         string // the state that follows; empty at an end
+	Output       json.RawMessage // of SUCCEEDED and CAUGHT_ERROR
+	Error, Cause string          // of the failure; empty where AWS has none
+	Next         string          // the state that follows; empty at an end
 	// Inspection is the data on its way through the state, by AWS's names:
-	// "input", "afterInputPath", "afterParameters", "afterArguments", "result",
-	// "afterResultSelector", "afterResultPath", "variables", "maxConcurrency",
-	// "toleratedFailureCount", "toleratedFailurePercentage", "errorDetails".
+	// "input", "afterInputPath", "afterParameters", "afterArguments",
+	// "afterItemsPath", "afterItemSelector", "afterItemBatcher",
+	// "maxConcurrency", "toleratedFailureCount", "toleratedFailurePercentage",
+	// "result", "afterResultSelector", "afterResultPath", "variables", and of a
+	// failure "errorDetails": an object with the number, from 0, of the retrier
+	// ("retryIndex") or catcher ("catchIndex") that names it, and in whole
+	// seconds how long the retrier waits ("retryBackoffIntervalSeconds").
 	Inspection map[string]json.RawMessage
 }
 
-// TestStateError is the error of TestState for a test that AWS refuses.
+// TestStateError is the error of TestState for a test that cannot be as it is
+// asked for. The message is AWS's where AWS refuses it too.
 type TestStateError struct{ Message string }
 
 func (e *TestStateError) Error() string { return e.Message }
@@ -78,40 +94,44 @@ func refused(format string, args ...any) error { return &TestStateError{fmt.Spri
 
 // TestState runs one state alone, as AWS's TestState does: with a result or
 // failure of a Mock in place of its work, up to its output and the state that
-// follows, or the retrier or catcher that takes its failure. Errors:
-// *TestStateError, asl.Problems for a definition or input that is wrong, and
-// those of Run.
+// follows, or the retrier or catcher that takes its failure. On a virtual
+// clock a state may take up to a year; AWS allows five minutes. Errors:
+// *TestStateError, asl.Problems for a definition or input that is wrong, that
+// of ctx, and those of Run.
 func TestState(ctx context.Context, definition, input []byte, o TestOptions) (*TestResult, error) {
 	m, s, err := parseTested(definition, o.State)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.check(s); err != nil {
+	options := o.Options
+	if err := options.complete(); err != nil {
+		return nil, err
+	}
+	problems := slices.DeleteFunc(openProblems(m, &options), func(p diag.Problem) bool { return !concerns(s, p.Pointer) })
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	p, err := newProbe(s, &o)
+	if err != nil {
 		return nil, err
 	}
 	payload, err := readInput(input)
 	if err != nil {
 		return nil, err
 	}
-	p := &probe{options: o, context: o.Context, data: map[string]*Payload{}, result: &TestResult{}}
-	options := o.Options
-	if options.Clock == nil {
-		options.Clock = NewVirtualClock(DefaultStart)
+	if o.Context == nil && inMap(&m.Flow, s, false) {
+		p.item = itemContext(0, payload.Value())
 	}
-	options.StateHandlers = maps.Clone(options.StateHandlers)
-	if options.StateHandlers == nil {
-		options.StateHandlers = map[string]Handler{}
-	}
-	p.handlers(s, options.StateHandlers)
-	if err := options.complete(); err != nil {
+	p.answer(s, &options)
+	if err := checkResources(func(yield func(*asl.State) bool) { yield(s) }, &options); err != nil {
 		return nil, err
-	}
-	if s.Task != nil && options.handler(s.Name, s.Task.Resource) == nil {
-		return nil, checkResources(&asl.StateMachine{Flow: asl.Flow{States: []*asl.State{s}}}, &options)
 	}
 	r := &run{machine: m, options: options, clock: options.Clock, random: newRandom(options.Seed)}
 	if _, err := r.drive(ctx, func() { r.test(s, payload, p) }); err != nil {
 		return nil, err
+	}
+	if p.result.Status == "" {
+		return nil, fmt.Errorf("state %q: the test was stopped: %w", s.Name, context.Cause(ctx))
 	}
 	return p.report(s), nil
 }
@@ -119,6 +139,9 @@ func TestState(ctx context.Context, definition, input []byte, o TestOptions) (*T
 // parseTested reads the state, alone or in its machine.
 func parseTested(definition []byte, name string) (*asl.StateMachine, *asl.State, error) {
 	if name == "" {
+		if _, err := jsontree.Parse(definition); err != nil {
+			return nil, nil, err
+		}
 		m, err := asl.ParseState(definition)
 		if err != nil {
 			return nil, nil, err
@@ -137,37 +160,111 @@ func parseTested(definition []byte, name string) (*asl.StateMachine, *asl.State,
 	return nil, nil, refused("State not found in definition")
 }
 
-// check refuses what AWS refuses.
-func (o *TestOptions) check(s *asl.State) error {
-	if err := checkContext(o.Context, s); err != nil {
-		return err
+// concerns tells whether a pointer leads into the state itself, not into one
+// of the states inside of it, which a test does not run.
+func concerns(s *asl.State, pointer string) bool {
+	leads := func(to *asl.State) bool {
+		return pointer == to.Position.Pointer || strings.HasPrefix(pointer, to.Position.Pointer+"/")
 	}
-	if o.Mock == nil {
-		if o.MapIterationFailureCount != nil {
-			return refused("TestState does not support MapIterationFailureCount when a mock is not specified.")
+	if !leads(s) {
+		return false
+	}
+	for _, flow := range s.Flows() {
+		for inner := range flow.All {
+			if leads(inner) {
+				return false
+			}
 		}
-		if s.Map != nil || s.Parallel != nil {
-			return refused("State type '%s' is not supported when a mock is not specified", s.Type)
-		}
-		return nil
 	}
-	if !works(s) {
-		return refused("State type '%s' is not supported when a mock is specified", s.Type)
-	}
-	if o.Mock.Error != nil {
-		return nil //nolint:nilerr // the failure that the mock is
-	}
-	return o.Mock.check(s)
+	return true
 }
 
-// check refuses a result that the state cannot have.
-func (m *Mock) check(s *asl.State) error {
+// inMap tells whether the flow, which may be inside a Map, holds the state at
+// a place inside a Map.
+func inMap(flow *asl.Flow, s *asl.State, inside bool) bool {
+	for _, at := range flow.States {
+		if at == s {
+			return inside
+		}
+		for _, inner := range at.Flows() {
+			if inMap(inner, s, inside || at.Map != nil) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// newProbe checks the options, and refuses what AWS refuses.
+func newProbe(s *asl.State, o *TestOptions) (*probe, error) {
+	p := &probe{
+		failures: o.MapIterationFailureCount, retries: int64(o.RetrierRetryCount), role: o.Options.Role,
+		data: map[string]*Payload{}, result: &TestResult{},
+	}
+	if err := p.readContext(o.Context, s); err != nil {
+		return nil, err
+	}
+	if err := p.readVariables(o.Variables); err != nil {
+		return nil, err
+	}
+	switch {
+	case o.RetrierRetryCount < 0:
+		return nil, refused("RetrierRetryCount cannot be negative: %d", o.RetrierRetryCount)
+	case o.MapIterationFailureCount == nil:
+	case o.Mock == nil:
+		return nil, refused("TestState does not support MapIterationFailureCount when a mock is not specified.")
+	case s.Map == nil:
+		return nil, refused("MapIterationFailureCount needs a Map; the state is a %s", s.Type)
+	case *o.MapIterationFailureCount < 0:
+		return nil, refused("MapIterationFailureCount cannot be negative: %d", *o.MapIterationFailureCount)
+	}
+	if len(o.ItemReaderData) > 0 {
+		if err := p.readItems(o.ItemReaderData, s); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.readMock(o.Mock, s); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// readMock takes the mock, if the state can have it.
+func (p *probe) readMock(m *Mock, s *asl.State) error {
+	switch {
+	case m == nil && (s.Map != nil || s.Parallel != nil):
+		return refused("State type '%s' is not supported when a mock is not specified", s.Type)
+	case m == nil:
+		return nil
+	case !works(s):
+		return refused("State type '%s' is not supported when a mock is specified", s.Type)
+	case m.fails() && m.Result != nil:
+		return refused("A test mock should have only one of the following fields: [result, errorOutput].")
+	case m.fails() && m.Error.Name == "" && (s.Task == nil || !integrationOf(s.Task.Resource).token):
+		return refused("The Error of a Mock needs a Name")
+	}
 	value, err := normalize(m.Result)
 	if err != nil {
 		return refused("Mocked result must be valid JSON")
 	}
-	if s.Task != nil {
+	p.mock, p.mockedResult, p.mockedError = true, value, m.Error
+	switch {
+	case m.fails():
+		return nil
+	case s.Task != nil:
 		return checkType(value, m.Type)
+	default:
+		return checkItems(value, s)
+	}
+}
+
+// checkItems refuses a result that a Map or Parallel cannot have.
+func checkItems(value any, s *asl.State) error {
+	if s.Map != nil && s.Map.ResultWriter != nil {
+		if _, ok := value.(map[string]any); !ok {
+			return refused("Mocked result must be a JSON object.")
+		}
+		return nil
 	}
 	items, ok := value.([]any)
 	if !ok {
@@ -175,6 +272,30 @@ func (m *Mock) check(s *asl.State) error {
 	}
 	if s.Parallel != nil && len(items) != len(s.Parallel.Branches) {
 		return refused("Mocked result must contain the same number of items as number of Parallel branches.")
+	}
+	return nil
+}
+
+func (p *probe) readItems(text []byte, s *asl.State) error {
+	if s.Map == nil || s.Map.ItemReader == nil {
+		return refused("ItemReaderData needs a Map with an ItemReader")
+	}
+	value, err := decode(text)
+	if _, ok := value.([]any); err != nil || !ok {
+		return refused("ItemReaderData must be a JSON array")
+	}
+	p.items = value
+	return nil
+}
+
+func (p *probe) readVariables(values map[string]any) error {
+	p.variables = make(map[string]*Payload, len(values))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		value, err := normalize(values[name])
+		if err != nil {
+			return refused("The variable %q must be valid JSON: %v", name, err)
+		}
+		p.variables[name] = newPayload(value)
 	}
 	return nil
 }
@@ -187,177 +308,40 @@ var contextMembers = map[string][]string{
 	"Task":         {"Token"},
 }
 
-func checkContext(object map[string]any, s *asl.State) error {
+const invalidContext = "Invalid Context object provided: "
+
+// readContext takes the context object, if it is one.
+func (p *probe) readContext(given map[string]any, s *asl.State) error {
+	if given == nil {
+		return nil
+	}
+	value, err := normalize(given)
+	if err != nil {
+		return refused(invalidContext+"%v", err)
+	}
+	object, _ := value.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if name == "Map" {
-			return refused("Invalid Context object provided: 'Map' field is not supported when mocking a Context object")
+			return refused(invalidContext + "'Map' field is not supported when mocking a Context object")
 		}
 		members, ok := contextMembers[name]
 		if !ok {
-			return refused("Invalid Context object provided: Field '%s' is not allowed", name)
+			return refused(invalidContext+"Field '%s' is not allowed", name)
 		}
 		if name == "Task" && (s.Task == nil || asl.ParseResource(s.Task.Resource).Pattern == "") {
-			return refused("Invalid Context object provided: Context object contains 'Task' when state is not a Task state with a " +
+			return refused(invalidContext + "Context object contains 'Task' when state is not a Task state with a " +
 				"'.sync' or '.waitForTaskToken' service integration pattern")
 		}
-		inner, _ := object[name].(map[string]any)
+		inner, ok := object[name].(map[string]any)
+		if !ok {
+			return refused(invalidContext+"Field '%s' must be an object", name)
+		}
 		for _, member := range slices.Sorted(maps.Keys(inner)) {
 			if !slices.Contains(members, member) {
-				return refused("Invalid Context object provided: Field '%s' is not allowed", member)
+				return refused(invalidContext+"Field '%s' is not allowed", member)
 			}
 		}
 	}
+	p.context = object
 	return nil
-}
-
-// test enters the state.
-func (r *run) test(s *asl.State, input *Payload, p *probe) {
-	x := newExecution(r, r.options.Execution, ExecutionARN(r.options), r.clock.Now(), input)
-	x.definition = map[string]any{"Id": arn(r.options, "stateMachine") + r.options.StateMachine, "Name": r.options.StateMachine}
-	x.limit = unlimitedEvents
-	x.result.Visits, x.result.Edges = map[string]int{}, map[Edge]int{}
-	x.ended = func() { r.stop() }
-	r.root = x
-	delete(x.result.context, "RedriveCount")
-	if p.options.Options.Role == "" {
-		x.result.context["RoleArn"] = nil
-	}
-	st := newStrand(x, &r.machine.Flow, newVariables(nil))
-	st.probe = p
-	values := make(map[string]*Payload, len(p.options.Variables))
-	for name, value := range p.options.Variables {
-		values[name] = newPayload(value)
-	}
-	st.variables.assign(values)
-	st.failed = func(f *failure) {
-		p.result.Status, p.result.Error, p.result.Cause = TestFailed, f.name, f.cause
-		p.end(st)
-	}
-	st.state, st.input = s, input
-	p.data["input"] = input
-	st.after(0, st.enter)
-}
-
-// probe watches a state that is tested alone.
-type probe struct {
-	options TestOptions
-	context map[string]any
-	data    map[string]*Payload
-	details map[string]any
-	result  *TestResult
-}
-
-// inspect keeps a value on its way through the state.
-func (s *strand) inspect(name string, p *Payload) {
-	if s.probe != nil && p != nil {
-		s.probe.data[name] = p
-	}
-}
-
-// handlers lets the mock answer a Task, and the data the reader of items.
-func (p *probe) handlers(s *asl.State, handlers map[string]Handler) {
-	switch {
-	case s.Task != nil && p.options.Mock != nil:
-		handlers[s.Name] = func(context.Context, Call) (Reply, error) {
-			if failed := p.options.Mock.Error; failed != nil {
-				return Reply{}, failed
-			}
-			return Reply{Output: p.options.Mock.Result}, nil
-		}
-	case s.Map != nil && s.Map.ItemReader != nil:
-		handlers[s.Name] = func(context.Context, Call) (Reply, error) {
-			return Reply{Output: json.RawMessage(p.options.ItemReaderData)}, nil
-		}
-	}
-}
-
-// mapped gives a Map its mocked result, or the failure of its iterations.
-func (p *probe) mapped(s *strand, c *composite) *failure {
-	failures := 0
-	if n := p.options.MapIterationFailureCount; n != nil {
-		failures = *n
-	}
-	if p.options.Mock.Error == nil && failures > 0 && (c.tolerates == nil || !c.tolerates(failures)) {
-		return &failure{name: errorToleratedExceeded, cause: "The specified tolerated failure threshold was exceeded", inner: true}
-	}
-	return p.mocked(s)
-}
-
-// mocked gives a Map or Parallel its mocked result or failure.
-func (p *probe) mocked(s *strand) *failure {
-	if failed := p.options.Mock.Error; failed != nil {
-		return &failure{name: failed.Name, cause: failed.Cause, fromTask: true, inner: true}
-	}
-	value, err := normalize(p.options.Mock.Result)
-	if err != nil {
-		s.x.run.fail(err)
-		return nil
-	}
-	return s.returned(newPayload(value))
-}
-
-// retried ends the test if the retrier has attempts left.
-func (p *probe) retried(s *strand, i int, f *failure) bool {
-	r := s.state.Retry[i]
-	p.details = map[string]any{"retryIndex": json.Number(strconv.Itoa(i))}
-	if int64(p.options.RetrierRetryCount) >= r.MaxAttempts {
-		return false
-	}
-	seconds := float64(r.IntervalSeconds) * math.Pow(r.BackoffRate, float64(p.options.RetrierRetryCount))
-	if r.MaxDelaySeconds > 0 {
-		seconds = min(seconds, float64(r.MaxDelaySeconds))
-	}
-	p.details["retryBackoffIntervalSeconds"] = json.Number(strconv.FormatFloat(math.Floor(seconds), 'f', -1, 64))
-	p.result.Status, p.result.Error, p.result.Cause = TestRetriable, f.name, f.cause
-	p.end(s)
-	return true
-}
-
-// caught notes that a catcher takes the failure.
-func (p *probe) caught(i int, f *failure) {
-	p.details = map[string]any{"catchIndex": json.Number(strconv.Itoa(i))}
-	p.result.Status, p.result.Error, p.result.Cause = TestCaught, f.name, f.cause
-}
-
-// left ends the test with the state's output.
-func (p *probe) left(s *strand, output *Payload, e exit) {
-	if p.result.Status == "" {
-		p.result.Status = TestSucceeded
-	}
-	p.result.Output, p.result.Next = output.JSON(), e.next
-	p.end(s)
-}
-
-func (p *probe) end(s *strand) {
-	if visible := s.variables.all(); len(visible) > 0 {
-		p.data["variables"] = newPayload(visible)
-	}
-	s.x.end(StatusSucceeded, ExecutionSucceeded, s.last, Details{})
-}
-
-// hidden is what AWS does not tell of a type of state.
-var hidden = map[asl.Type][]string{
-	asl.TypeParallel: {"afterInputPath", "afterParameters", "afterArguments", "result"},
-	asl.TypeMap:      {"result", "afterItemSelector", "afterParameters", "afterArguments"},
-	asl.TypePass:     {"afterArguments"},
-}
-
-func (p *probe) report(s *asl.State) *TestResult {
-	names := hidden[s.Type]
-	switch {
-	case s.Pass != nil && s.Pass.HasResult:
-		names = append(slices.Clone(names), "afterInputPath", "afterParameters")
-	case s.QueryLanguage == asl.JSONata:
-		names = append(slices.Clone(names), "afterOutput")
-	}
-	p.result.Inspection = map[string]json.RawMessage{}
-	for name, value := range p.data {
-		if !slices.Contains(names, name) {
-			p.result.Inspection[name] = value.JSON()
-		}
-	}
-	if p.details != nil {
-		p.result.Inspection["errorDetails"] = jsontree.Compact(p.details)
-	}
-	return p.result
 }

@@ -2,8 +2,10 @@ package sim_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +27,7 @@ func TestTestState(t *testing.T) {
 	slow := func(context.Context, sim.Call) (sim.Reply, error) {
 		return sim.Reply{Output: 1, Latency: time.Minute}, nil
 	}
+	never := func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{Never: true}, nil }
 	two := 2
 	tests := []struct {
 		name, definition, input string
@@ -39,6 +42,17 @@ func TestTestState(t *testing.T) {
 		{"variables", `{"Type": "Pass", "Parameters": {"v.$": "$v"}, "End": true}`, `{}`, sim.TestOptions{Variables: map[string]any{"v": "x"}}, sim.TestSucceeded, "", `{"v":"x"}`},
 		{"a Map in a Map's machine", mapOver(``), `[1, 2]`, sim.TestOptions{State: "M", Mock: &sim.Mock{Result: []string{"a", "b"}}}, sim.TestSucceeded, "", `["a","b"]`},
 		{"a Map with failures", distributed("STANDARD", ``), `[1, 2]`, sim.TestOptions{State: "M", Mock: &sim.Mock{Result: []int{1}}, MapIterationFailureCount: &two}, sim.TestFailed, "", ``},
+		{"a Map with as many failures as it tolerates", distributed("STANDARD", `, "ToleratedFailureCount": 2`), `[1, 2]`, sim.TestOptions{State: "M", Mock: &sim.Mock{Result: []int{}}, MapIterationFailureCount: &two}, sim.TestSucceeded, "", `[]`},
+		{"a Map that writes its results", distributed("STANDARD", `, "ResultWriter": {"Resource": "arn:aws:states:::s3:putObject", "Parameters": {"Bucket": "b"}}`), `[1]`, sim.TestOptions{State: "M", Mock: &sim.Mock{Result: map[string]string{"MapRunArn": "x"}}}, sim.TestSucceeded, "", `{"MapRunArn":"x"}`},
+		{"a Map with a handler for its reader", distributed("STANDARD", reader), `{}`, sim.TestOptions{State: "M", Mock: &sim.Mock{Result: []int{3}}, Options: sim.Options{Handlers: map[string]sim.Handler{getObject: returns(`[1, 2]`)}}}, sim.TestSucceeded, "", `[3]`},
+		{"a state in a Map", `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {"StartAt": "P", "States": {"P": {"Type": "Pass", "Parameters": {"i.$": "$$.Map.Item"}, "End": true}}}}}}`, `"x"`, sim.TestOptions{State: "P"}, sim.TestSucceeded, "", `{"i":{"Index":0,"Value":"x"}}`},
+		{"Go values as variables", `{"Type": "Choice", "Choices": [{"Variable": "$n", "NumericEquals": 3, "Next": "Three"}], "Default": "Other"}`, `{}`, sim.TestOptions{Variables: map[string]any{"n": 3}}, sim.TestSucceeded, "Three", `{}`},
+		{"Go values in the context object", `{"Type": "Pass", "Parameters": {"v.$": "$$.Execution.Input.n"}, "End": true}`, `{}`, sim.TestOptions{Context: map[string]any{"Execution": map[string]any{"Input": struct {
+			N int `json:"n"`
+		}{5}}}}, sim.TestSucceeded, "", `{"v":5}`},
+		{"the time of the start", `{"Type": "Pass", "InputPath": "$$.Execution.StartTime", "End": true}`, `{}`, sim.TestOptions{Options: sim.Options{StartTime: at(-60)}}, sim.TestSucceeded, "", `"2025-12-31T23:59:00.000Z"`},
+		{"a placeholder elsewhere", `{"StartAt": "P", "States": {"P": {"Type": "Pass", "Next": "W"}, "W": {"Type": "Wait", "SecondsPath": "${Path}", "End": true}}}`, `1`, sim.TestOptions{State: "P"}, sim.TestSucceeded, "W", `1`},
+		{"a Task that never answers", `{"Type": "Task", "Resource": "` + describe + `", "End": true}`, `{}`, sim.TestOptions{Options: sim.Options{Handlers: map[string]sim.Handler{describe: never}}}, sim.TestFailed, "", ``},
 		{"a Fail", `{"Type": "Fail", "Error": "E"}`, `{}`, sim.TestOptions{}, sim.TestFailed, "", ``},
 	}
 	for _, tt := range tests {
@@ -52,14 +66,122 @@ func TestTestState(t *testing.T) {
 	}
 }
 
+const (
+	getObject = "arn:aws:states:::s3:getObject"
+	reader    = `, "ItemReader": {"Resource": "` + getObject + `", "ReaderConfig": {"InputType": "JSON"}, "Parameters": {"Bucket": "b", "Key": "k"}}`
+)
+
+func TestInspection(t *testing.T) {
+	t.Parallel()
+	one := &sim.Mock{Result: []int{1}}
+	tests := []struct {
+		name, definition, input string
+		options                 sim.TestOptions
+		want                    string
+	}{
+		{
+			"a Task", `{"Type": "Task", "Resource": "` + describe + `", "InputPath": "$.a", "Parameters": {"p.$": "$.b"}, "Credentials": {"RoleArn.$": "$.b"},
+				"ResultSelector": {"s.$": "$[0]"}, "ResultPath": "$.r", "OutputPath": "$.r", "Assign": {"v.$": "$.s"}, "End": true}`,
+			`{"a": {"b": "role"}}`,
+			sim.TestOptions{Mock: one},
+			`{"input": {"a": {"b": "role"}}, "afterInputPath": {"b": "role"}, "afterParameters": {"p": "role"}, "result": [1], "afterResultSelector": {"s": 1},
+				"afterResultPath": {"a": {"b": "role"}, "r": {"s": 1}}, "variables": {"v": 1}}`,
+		},
+		{
+			"the items of a Map", distributed("STANDARD", `, "ItemsPath": "$.i", "ItemSelector": {"n.$": "$$.Map.Item.Index"}, "ItemBatcher": {"MaxItemsPerBatch": 1, "BatchInput": {"b": 1}},
+				"MaxConcurrency": 3, "ToleratedFailurePercentage": 12.5`),
+			`{"i": ["x", "y"]}`,
+			sim.TestOptions{State: "M", Mock: one},
+			`{"input": {"i": ["x", "y"]}, "afterInputPath": {"i": ["x", "y"]}, "afterItemsPath": ["x", "y"], "afterItemSelector": [{"n": 0}, {"n": 1}],
+				"afterItemBatcher": [{"BatchInput": {"b": 1}, "Items": [{"n": 0}]}, {"BatchInput": {"b": 1}, "Items": [{"n": 1}]}],
+				"maxConcurrency": 3, "toleratedFailurePercentage": 12.5, "afterResultSelector": [1], "afterResultPath": [1]}`,
+		},
+		{
+			"a Map with a reader", distributed("STANDARD", reader+`, "ItemSelector": {"v.$": "$$.Map.Item.Value"}`), `{}`,
+			sim.TestOptions{State: "M", Mock: one, ItemReaderData: []byte(`[7]`)},
+			`{"input": {}, "afterInputPath": {}, "afterItemSelector": [{"v": 7}], "maxConcurrency": 0, "afterResultSelector": [1], "afterResultPath": [1]}`,
+		},
+		{
+			"an item that cannot be selected", mapOver(`, "ItemSelector": {"v.$": "$.none"}`), `[1]`,
+			sim.TestOptions{State: "M", Mock: one},
+			`{"input": [1], "afterInputPath": [1], "afterItemsPath": [1], "maxConcurrency": 0}`,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := testState(t, tt.definition, tt.input, tt.options)
+			require.NoError(t, err)
+			got, err := jsonText(r.Inspection)
+			require.NoError(t, err)
+			require.JSONEq(t, tt.want, got)
+		})
+	}
+}
+
+func TestRetryOrCatch(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, fields string
+		retries      int
+		status       sim.TestStatus
+		next, want   string
+	}{
+		{"neither", ``, 0, sim.TestFailed, "", ``},
+		{"names of others", `, "Retry": [{"ErrorEquals": ["F"]}], "Catch": [{"ErrorEquals": ["F"], "Next": "C"}]`, 0, sim.TestFailed, "", ``},
+		{"the second retrier", `, "Retry": [{"ErrorEquals": ["F"]}, {"ErrorEquals": ["E"]}]`, 0, sim.TestRetriable, "", `{"retryIndex": 1, "retryBackoffIntervalSeconds": 1}`},
+		{"in whole seconds", `, "Retry": [{"ErrorEquals": ["E"], "IntervalSeconds": 3, "BackoffRate": 1.5}]`, 1, sim.TestRetriable, "", `{"retryIndex": 0, "retryBackoffIntervalSeconds": 4}`},
+		{"up to a limit", `, "Retry": [{"ErrorEquals": ["E"], "MaxDelaySeconds": 5, "BackoffRate": 10}]`, 2, sim.TestRetriable, "", `{"retryIndex": 0, "retryBackoffIntervalSeconds": 5}`},
+		{"beyond all limits", `, "Retry": [{"ErrorEquals": ["E"], "MaxAttempts": 9, "BackoffRate": 1e300}]`, 8, sim.TestRetriable, "", `{"retryIndex": 0, "retryBackoffIntervalSeconds": 31622400}`},
+		{"without jitter", `, "Retry": [{"ErrorEquals": ["E"], "IntervalSeconds": 8, "JitterStrategy": "FULL"}]`, 0, sim.TestRetriable, "", `{"retryIndex": 0, "retryBackoffIntervalSeconds": 8}`},
+		{"no attempt left", `, "Retry": [{"ErrorEquals": ["E"], "MaxAttempts": 2}]`, 2, sim.TestFailed, "", `{"retryIndex": 0}`},
+		{"caught after the last attempt", `, "Retry": [{"ErrorEquals": ["E"]}], "Catch": [{"ErrorEquals": ["F"], "Next": "D"}, {"ErrorEquals": ["States.ALL"], "Next": "C"}]`, 3, sim.TestCaught, "C", `{"retryIndex": 0, "catchIndex": 1}`},
+		{"a catcher that fails", `, "Catch": [{"ErrorEquals": ["E"], "Assign": {"v.$": "$.none"}, "Next": "C"}]`, 0, sim.TestFailed, "", `{"catchIndex": 0}`},
+	}
+	for _, tt := range tests {
+		for state, definition := range map[string]string{
+			"Task":     `{"Type": "Task", "Resource": "` + describe + `", "End": true` + tt.fields + `}`,
+			"Parallel": `{"Type": "Parallel", "Branches": [{"StartAt": "P", "States": {"P": {"Type": "Pass", "End": true}}}], "End": true` + tt.fields + `}`,
+		} {
+			t.Run(tt.name+" in a "+state, func(t *testing.T) {
+				t.Parallel()
+				r, err := testState(t, definition, `{}`, sim.TestOptions{Mock: &sim.Mock{Error: &sim.TaskError{Name: "E", Cause: "c"}}, RetrierRetryCount: tt.retries})
+				require.NoError(t, err)
+				require.Equal(t, []any{tt.status, tt.next}, []any{r.Status, r.Next}, r.Cause)
+				if tt.want == "" {
+					require.NotContains(t, r.Inspection, "errorDetails")
+					return
+				}
+				require.JSONEq(t, tt.want, string(r.Inspection["errorDetails"]))
+			})
+		}
+	}
+}
+
+func TestTestStateStops(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("why")
+	cancel(why)
+	_, err := sim.TestState(ctx, []byte(`{"Type": "Succeed"}`), nil, sim.TestOptions{})
+	require.ErrorIs(t, err, why)
+}
+
 // color is an enum as the SDK writes them.
 type color string
 
 func (color) Values() []color { return []color{"red", "blue"} }
 
+// word is no enum, though it has a method of that name.
+type word string
+
+func (w word) Values(n int) []word { return []word{w}[:n] }
+
 func TestMockTypes(t *testing.T) {
 	t.Parallel()
 	type output struct {
+		word
+
 		Color *color
 		At    *time.Time
 		Count *int32
@@ -67,10 +189,12 @@ func TestMockTypes(t *testing.T) {
 		Items []struct{ Name *string }
 		Tags  map[string]string
 		Data  []byte
+		Raw   json.RawMessage
 		Any   any
+		Word  word
 	}
 	for mock, want := range map[string]string{
-		`{"Color": "red", "At": "2026-01-01T00:00:00Z", "Count": 1.5, "Done": true, "Items": [{"Name": "x", "Other": 1}], "Tags": {"a": "b"}, "Data": "eA==", "Any": [1], "New": {}}`: "",
+		`{"Color": "red", "At": "2026-01-01T00:00:00Z", "Count": 1.5, "Done": true, "Items": [{"Name": "x", "Other": 1}], "Tags": {"a": "b"}, "Data": "eA==", "Any": [1], "New": {}, "Word": "any", "word": 1, "Raw": {}}`: "",
 		`{"Color": null, "Items": null}`: "",
 		`{"Color": "green"}`:             "Field 'Color' is not an expected value",
 		`{"At": 5}`:                      "Field 'At' must be a string",
@@ -90,12 +214,16 @@ func TestMockTypes(t *testing.T) {
 		}
 		require.EqualError(t, err, "Mock result schema validation error: "+want, mock)
 	}
+	_, err := testState(t, `{"Type": "Task", "Resource": "`+describe+`", "End": true}`, `{}`,
+		sim.TestOptions{Mock: &sim.Mock{Result: []int{}, Type: reflect.TypeFor[output]()}})
+	require.EqualError(t, err, "Mocked result must be an object.")
 }
 
 func TestTestStateRefuses(t *testing.T) {
 	t.Parallel()
 	task := `{"Type": "Task", "Resource": "` + describe + `", "End": true}`
-	result := &sim.Mock{Result: 1}
+	result, array := &sim.Mock{Result: 1}, &sim.Mock{Result: []int{}}
+	three, negative := 3, -1
 	for name, tt := range map[string]struct {
 		definition string
 		options    sim.TestOptions
@@ -107,21 +235,95 @@ func TestTestStateRefuses(t *testing.T) {
 		"Map with no array":    {mapOver(``), sim.TestOptions{State: "M", Mock: result}, "Mocked result must be an array."},
 		"mock that is no JSON": {task, sim.TestOptions{Mock: &sim.Mock{Result: jsonRaw(`{`)}}, "Mocked result must be valid JSON"},
 		"context":              {task, sim.TestOptions{Mock: result, Context: map[string]any{"State": map[string]any{"Nme": 1}}}, "Invalid Context object provided: Field 'Nme' is not allowed"},
+		"context that is none": {task, sim.TestOptions{Mock: result, Context: map[string]any{"State": "S"}}, "Invalid Context object provided: Field 'State' must be an object"},
+		"context of a channel": {task, sim.TestOptions{Mock: result, Context: map[string]any{"State": make(chan int)}}, "Invalid Context object provided: json: unsupported type: chan int"},
+		"variable, a channel":  {task, sim.TestOptions{Mock: result, Variables: map[string]any{"v": make(chan int)}}, `The variable "v" must be valid JSON: json: unsupported type: chan int`},
+		"variables, too large": {task, sim.TestOptions{Mock: result, Variables: map[string]any{"v": strings.Repeat("x", sim.MaxPayloadBytes)}}, "The variables exceed the maximum number of bytes service limit."},
+		"result and failure":   {task, sim.TestOptions{Mock: &sim.Mock{Result: 1, Error: &sim.TaskError{Name: "E"}}}, "A test mock should have only one of the following fields: [result, errorOutput]."},
+		"failure, no name":     {task, sim.TestOptions{Mock: &sim.Mock{Error: &sim.TaskError{}}}, "The Error of a Mock needs a Name"},
+		"retries below zero":   {task, sim.TestOptions{Mock: result, RetrierRetryCount: -1}, "RetrierRetryCount cannot be negative: -1"},
+		"failures, no Map":     {task, sim.TestOptions{Mock: result, MapIterationFailureCount: &three}, "MapIterationFailureCount needs a Map; the state is a Task"},
+		"failures, no mock":    {mapOver(``), sim.TestOptions{State: "M", MapIterationFailureCount: &three}, "TestState does not support MapIterationFailureCount when a mock is not specified."},
+		"failures below zero":  {mapOver(``), sim.TestOptions{State: "M", Mock: array, MapIterationFailureCount: &negative}, "MapIterationFailureCount cannot be negative: -1"},
+		"failures of no items": {mapOver(``), sim.TestOptions{State: "M", Mock: array, MapIterationFailureCount: &three}, "MapIterationFailureCount cannot exceed the number of items: 3 of 2"},
+		"items with no reader": {mapOver(``), sim.TestOptions{State: "M", Mock: array, ItemReaderData: []byte(`[]`)}, "ItemReaderData needs a Map with an ItemReader"},
+		"items that are none":  {distributed("STANDARD", reader), sim.TestOptions{State: "M", Mock: array, ItemReaderData: []byte(`{}`)}, "ItemReaderData must be a JSON array"},
+		"array for a writer":   {distributed("STANDARD", `, "ResultWriter": {"Resource": "arn:aws:states:::s3:putObject", "Parameters": {"Bucket": "b"}}`), sim.TestOptions{State: "M", Mock: array}, "Mocked result must be a JSON object."},
 		"context of a Map":     {task, sim.TestOptions{Mock: result, Context: map[string]any{"Map": nil}}, "Invalid Context object provided: 'Map' field is not supported when mocking a Context object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := testState(t, tt.definition, `{}`, tt.options)
+			_, err := testState(t, tt.definition, `[1, 2]`, tt.options)
 			var refused *sim.TestStateError
 			require.ErrorAs(t, err, &refused)
 			require.Equal(t, tt.want, refused.Message)
 		})
 	}
-	_, err := testState(t, `{"Type": "Task"}`, `{}`, sim.TestOptions{})
-	var problems asl.Problems
-	require.ErrorAs(t, err, &problems)
-	require.Equal(t, "/States/StateName", problems[0].Pointer)
-	_, err = testState(t, task, `{}`, sim.TestOptions{})
-	_, missing := errors.AsType[*sim.ResourceError](err)
-	require.True(t, missing, "%v", err)
+	for name, tt := range map[string]struct {
+		definition string
+		options    sim.TestOptions
+		want       string // pointer of the problem
+	}{
+		"no Resource":      {`{"Type": "Task"}`, sim.TestOptions{}, "/States/StateName"},
+		"two states":       {`{"Type": "Succeed"}, "Other": {"Type": "Succeed"}`, sim.TestOptions{}, ""},
+		"a placeholder":    {`{"Type": "Wait", "SecondsPath": "${Path}", "End": true}`, sim.TestOptions{}, "/States/StateName/SecondsPath"},
+		"no Express state": {`{"Type": "Task", "Resource": "arn:aws:states:::states:startExecution.sync", "End": true}`, sim.TestOptions{Options: sim.Options{Express: true}}, "/States/StateName/Resource"},
+		"no Express Map":   {distributed("STANDARD", ``), sim.TestOptions{State: "M", Mock: array, Options: sim.Options{Express: true}}, "/States/M"},
+		"no JSON input":    {`{"Type": "Succeed"}`, sim.TestOptions{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := testState(t, tt.definition, `{} {}`, tt.options)
+			var problems asl.Problems
+			require.ErrorAs(t, err, &problems)
+			require.Equal(t, tt.want, problems[0].Pointer)
+		})
+	}
+	for name, o := range map[string]sim.TestOptions{"T": {}, "M": {Mock: array}} {
+		o.State = name
+		_, err := testState(t, distributed("STANDARD", reader), `{}`, o)
+		missing, ok := errors.AsType[*sim.ResourceError](err)
+		require.True(t, ok, "%v", err)
+		require.Len(t, missing.Tasks, 1)
+		require.Equal(t, name, missing.Tasks[0].State)
+	}
+}
+
+// FuzzTestState: whatever state is accepted comes to an end, without a panic.
+func FuzzTestState(f *testing.F) {
+	f.Add(`{"Type": "Task", "Resource": "`+describe+`", "ResultSelector": {"a.$": "$.a"}, "Retry": [{"ErrorEquals": ["E"], "BackoffRate": 9}], "End": true}`, "", `{}`, `{"a": 1}`, `{}`, 2, false)
+	f.Add(`{"Type": "Parallel", "Branches": [], "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.e", "Next": "N"}], "End": true}`, "", `{}`, ``, `{}`, 0, true)
+	f.Add(distributed("STANDARD", reader+`, "ItemSelector": {"v.$": "$v"}, "ItemBatcher": {"MaxItemsPerBatch": 2}`), "M", `{}`, `[1, 2]`, `{"v": [3]}`, 1, false)
+	f.Add(`{"Type": "Wait", "QueryLanguage": "JSONata", "Seconds": "{% $n %}", "Output": "{% $states.context %}", "End": true}`, "", `3`, ``, `{"n": 1e9}`, 0, false)
+	f.Fuzz(func(t *testing.T, definition, state, input, mock, variables string, count int, fails bool) {
+		o := sim.TestOptions{State: state, RetrierRetryCount: count, Mock: &sim.Mock{Result: jsonRaw(mock)}}
+		switch {
+		case fails:
+			o.Mock = &sim.Mock{Error: &sim.TaskError{Name: "E", Cause: mock}}
+		case mock == "":
+			o.Mock = nil
+		case strings.Contains(definition, "ItemReader"):
+			o.ItemReaderData, o.MapIterationFailureCount = []byte(mock), &count
+		}
+		o.Variables = object(variables)
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		r, err := sim.TestState(ctx, []byte(definition), []byte(input), o)
+		if err != nil {
+			return
+		}
+		require.Contains(t, []sim.TestStatus{sim.TestSucceeded, sim.TestFailed, sim.TestRetriable, sim.TestCaught}, r.Status)
+		require.Equal(t, r.Status == sim.TestSucceeded || r.Status == sim.TestCaught, json.Valid(r.Output))
+		for name, value := range r.Inspection {
+			require.True(t, json.Valid(value), name)
+		}
+	})
+}
+
+// object is the JSON object that the text is, or nil.
+func object(text string) (out map[string]any) {
+	if json.Unmarshal([]byte(text), &out) != nil {
+		return nil
+	}
+	return out
 }

@@ -21,6 +21,7 @@ func checkType(value any, t reflect.Type) error {
 var (
 	timeType  = reflect.TypeFor[time.Time]()
 	bytesType = reflect.TypeFor[[]byte]()
+	rawType   = reflect.TypeFor[json.RawMessage]()
 )
 
 // memberType checks the value of the member of that name.
@@ -29,10 +30,13 @@ func memberType(name string, value any, t reflect.Type) error {
 		t = t.Elem()
 	}
 	wrong := func(what string) error {
+		if name == "" {
+			return refused("Mocked result must be %s.", what)
+		}
 		return refused("Mock result schema validation error: Field '%s' must be %s", name, what)
 	}
 	switch kind := t.Kind(); {
-	case value == nil || kind == reflect.Interface:
+	case value == nil || kind == reflect.Interface || t == rawType:
 		return nil
 	case t == timeType || t == bytesType || kind == reflect.String:
 		text, ok := value.(string)
@@ -73,7 +77,7 @@ func membersType(object map[string]any, t reflect.Type) error {
 		var member reflect.Type
 		if t.Kind() == reflect.Map {
 			member = t.Elem()
-		} else if field, ok := t.FieldByName(name); ok {
+		} else if field, ok := t.FieldByName(name); ok && field.IsExported() {
 			member = field.Type
 		} else {
 			continue
@@ -89,7 +93,7 @@ func membersType(object map[string]any, t reflect.Type) error {
 // the SDK do.
 func enumValue(name, text string, t reflect.Type) error {
 	method, ok := t.MethodByName("Values")
-	if !ok || method.Type.NumOut() != 1 || method.Type.Out(0).Kind() != reflect.Slice {
+	if !ok || method.Type.NumIn() != 1 || method.Type.NumOut() != 1 || method.Type.Out(0) != reflect.SliceOf(t) {
 		return nil
 	}
 	values := method.Func.Call([]reflect.Value{reflect.Zero(t)})[0]

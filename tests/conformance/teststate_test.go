@@ -166,12 +166,14 @@ func (c *testedState) options() sim.TestOptions {
 	if c.Mock == nil {
 		return o
 	}
-	o.Mock = &sim.Mock{Result: c.Mock.Result}
-	if c.Mock.ResultText != nil {
-		o.Mock.Result = json.RawMessage(*c.Mock.ResultText)
-	}
-	if failed := c.Mock.ErrorOutput; failed != nil {
+	o.Mock = &sim.Mock{}
+	switch failed := c.Mock.ErrorOutput; {
+	case failed != nil:
 		o.Mock.Error = &sim.TaskError{Name: failed.Error, Cause: failed.Cause}
+	case c.Mock.ResultText != nil:
+		o.Mock.Result = json.RawMessage(*c.Mock.ResultText)
+	default:
+		o.Mock.Result = c.Mock.Result
 	}
 	var state struct {
 		Resource string `json:"Resource"`
@@ -190,11 +192,11 @@ func compareRefusal(err error, want map[string]any) string {
 		return err.Error()
 	}
 	message, _ := recorded["message"].(string)
-	if refusal, ok := errors.AsType[*sim.TestStateError](err); ok && refusal.Message == message {
+	if refusal, ok := errors.AsType[*sim.TestStateError](err); ok && refusal.Message == message && recorded["code"] == "ValidationException" {
 		return ""
 	}
 	m := place.FindStringSubmatch(message)
-	if problems, ok := errors.AsType[asl.Problems](err); ok && m != nil &&
+	if problems, ok := errors.AsType[asl.Problems](err); ok && m != nil && recorded["code"] == "InvalidDefinition" &&
 		slices.ContainsFunc(problems, func(p diag.Problem) bool { return samePlace(p.Pointer, m[1]) }) {
 		return ""
 	}

@@ -1,0 +1,228 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// probe is what a test gives to the state that it runs alone, and what it
+// finds out about it.
+type probe struct {
+	context      map[string]any // nil: that of the execution
+	item         map[string]any // of the Map around the state
+	variables    map[string]*Payload
+	role         string
+	retries      int64 // that the retrier has made
+	failures     *int  // of the iterations
+	items        any   // of the reader; nil: a handler reads them
+	mock         bool
+	mockedResult any
+	mockedError  *TaskError
+
+	data    map[string]*Payload
+	details map[string]any
+	result  *TestResult
+}
+
+// inspect keeps a value on its way through the state.
+func (s *strand) inspect(name string, p *Payload) {
+	if s.probe != nil && p != nil {
+		s.probe.data[name] = p
+	}
+}
+
+// inspectAfter keeps what a field makes of the data.
+func (s *strand) inspectAfter(field string, p *Payload) {
+	if s.probe != nil && p != nil {
+		s.probe.data["after"+field] = p
+	}
+}
+
+// answer lets the mock answer a Task, and the given data the reader of items.
+func (p *probe) answer(s *asl.State, o *Options) {
+	var h Handler
+	switch {
+	case s.Task != nil && p.mock && p.mockedError != nil:
+		h = func(context.Context, Call) (Reply, error) { return Reply{}, p.mockedError }
+	case s.Task != nil && p.mock:
+		h = func(context.Context, Call) (Reply, error) { return Reply{Output: p.mockedResult}, nil }
+	case p.items != nil:
+		h = func(context.Context, Call) (Reply, error) { return Reply{Output: p.items}, nil }
+	default:
+		return
+	}
+	handlers := map[string]Handler{}
+	maps.Copy(handlers, o.StateHandlers)
+	handlers[s.Name] = h
+	o.StateHandlers = handlers
+}
+
+// test enters the state.
+func (r *run) test(s *asl.State, input *Payload, p *probe) {
+	x := r.newRoot(input)
+	x.limit = unlimitedEvents
+	delete(x.result.context, "RedriveCount") // as AWS has it
+	if p.role == "" {
+		x.result.context["RoleArn"] = nil
+	}
+	st := newStrand(x, &r.machine.Flow, newVariables(nil))
+	st.state, st.input, st.item, st.probe = s, input, p.item, p
+	if !st.variables.assign(p.variables) {
+		r.fail(refused("The variables exceed the maximum number of bytes service limit."))
+		return
+	}
+	st.failed = func(f *failure) { p.fail(st, f) }
+	p.data["input"] = input
+	st.after(0, st.enter)
+	r.after(longestExecution, func() { p.fail(st, &failure{name: asl.ErrorTimeout}) })
+}
+
+// mapped gives a Map its mocked result, or the failure of its iterations.
+func (p *probe) mapped(s *strand, c *composite, items []any, d data) *failure {
+	if f := p.inspectItems(s, items, d); f != nil {
+		return f
+	}
+	failures := 0
+	if p.failures != nil {
+		failures = *p.failures
+	}
+	if failures > len(items) {
+		s.x.run.fail(refused("MapIterationFailureCount cannot exceed the number of items: %d of %d", failures, len(items)))
+		return nil
+	}
+	if p.mockedError == nil && failures > 0 && (c.tolerates == nil || !c.tolerates(failures)) {
+		return &failure{name: errorToleratedExceeded, cause: "The specified tolerated failure threshold was exceeded", inner: true}
+	}
+	return p.mocked(s)
+}
+
+// inspectItems keeps what the iterations of a Map would get.
+func (p *probe) inspectItems(s *strand, items []any, d data) *failure {
+	m := s.state.Map
+	keep := func(field string, inputs []func() (*Payload, *failure)) *failure {
+		values := make([]any, len(inputs))
+		for i, input := range inputs {
+			value, f := input()
+			if f != nil {
+				return f
+			}
+			values[i] = value.Value()
+		}
+		s.inspectAfter(field, newPayload(values))
+		return nil
+	}
+	if m.ItemSelector != nil {
+		selected := make([]func() (*Payload, *failure), len(items))
+		for i, item := range items {
+			selected[i] = func() (*Payload, *failure) { return s.itemInput(i, item, d) }
+		}
+		if f := keep("ItemSelector", selected); f != nil {
+			return f
+		}
+	}
+	if m.ItemBatcher == nil {
+		return nil
+	}
+	batches, f := s.batches(items, d)
+	if f != nil {
+		return f
+	}
+	return keep("ItemBatcher", batches)
+}
+
+// mocked gives a Map or Parallel its mocked result or failure.
+func (p *probe) mocked(s *strand) *failure {
+	if failed := p.mockedError; failed != nil {
+		return &failure{name: failed.Name, cause: failed.Cause, fromTask: true, inner: true}
+	}
+	return s.returned(newPayload(p.mockedResult))
+}
+
+func (p *probe) detail(name string, n int64) {
+	if p.details == nil {
+		p.details = map[string]any{}
+	}
+	p.details[name] = json.Number(strconv.FormatInt(n, 10))
+}
+
+// retried ends the test if the retrier has attempts left.
+func (p *probe) retried(s *strand, i int, f *failure) bool {
+	r := s.state.Retry[i]
+	p.detail("retryIndex", int64(i))
+	if p.retries >= r.MaxAttempts {
+		return false
+	}
+	p.detail("retryBackoffIntervalSeconds", int64(backoff(r, p.retries)))
+	p.result.Status, p.result.Error, p.result.Cause = TestRetriable, f.name, f.cause
+	p.end(s)
+	return true
+}
+
+// caught notes that a catcher takes the failure.
+func (p *probe) caught(i int, f *failure) {
+	p.detail("catchIndex", int64(i))
+	p.result.Status, p.result.Error, p.result.Cause = TestCaught, f.name, f.cause
+}
+
+// left ends the test with the state's output.
+func (p *probe) left(s *strand, output *Payload, e exit) {
+	if p.result.Status == "" {
+		p.result.Status = TestSucceeded
+	}
+	p.result.Output, p.result.Next = output.JSON(), e.next
+	p.end(s)
+}
+
+// fail ends the test with a failure that nothing takes.
+func (p *probe) fail(s *strand, f *failure) {
+	p.result.Status, p.result.Error, p.result.Cause = TestFailed, f.name, f.cause
+	p.end(s)
+}
+
+func (p *probe) end(s *strand) {
+	if visible := s.variables.all(); len(visible) > 0 {
+		p.data["variables"] = newPayload(visible)
+	}
+	s.x.end(StatusSucceeded, ExecutionSucceeded, s.last, Details{})
+}
+
+// inspected are the names that AWS has for the data.
+var inspected = []string{
+	"input", "afterInputPath", "afterParameters", "afterArguments",
+	"afterItemsPath", "afterItemSelector", "afterItemBatcher", "maxConcurrency", "toleratedFailureCount", "toleratedFailurePercentage",
+	"result", "afterResultSelector", "afterResultPath", "variables",
+}
+
+// hidden is what AWS does not tell of a state, by its recorded answers.
+func hidden(s *asl.State) []string {
+	switch {
+	case s.Parallel != nil:
+		return []string{"afterInputPath", "afterParameters", "afterArguments", "result"}
+	case s.Map != nil:
+		return []string{"afterParameters", "afterArguments", "result"}
+	case s.Pass != nil && s.Pass.HasResult:
+		return []string{"afterInputPath", "afterParameters"}
+	default:
+		return nil
+	}
+}
+
+func (p *probe) report(s *asl.State) *TestResult {
+	p.result.Inspection = map[string]json.RawMessage{}
+	names := hidden(s)
+	for _, name := range inspected {
+		if value := p.data[name]; value != nil && !slices.Contains(names, name) {
+			p.result.Inspection[name] = value.JSON()
+		}
+	}
+	if p.details != nil {
+		p.result.Inspection["errorDetails"] = jsontree.Compact(p.details)
+	}
+	return p.result
+}
