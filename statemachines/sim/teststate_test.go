@@ -53,6 +53,7 @@ func TestTestState(t *testing.T) {
 		{"the time of the start", `{"Type": "Pass", "InputPath": "$$.Execution.StartTime", "End": true}`, `{}`, sim.TestOptions{Options: sim.Options{StartTime: at(-60)}}, sim.TestSucceeded, "", `"2025-12-31T23:59:00.000Z"`},
 		{"a placeholder elsewhere", `{"StartAt": "P", "States": {"P": {"Type": "Pass", "Next": "W"}, "W": {"Type": "Wait", "SecondsPath": "${Path}", "End": true}}}`, `1`, sim.TestOptions{State: "P"}, sim.TestSucceeded, "W", `1`},
 		{"a Task that never answers", `{"Type": "Task", "Resource": "` + describe + `", "End": true}`, `{}`, sim.TestOptions{Options: sim.Options{Handlers: map[string]sim.Handler{describe: never}}}, sim.TestFailed, "", ``},
+		{"a mock on a real clock", lone, `{}`, sim.TestOptions{Mock: &sim.Mock{Result: 7}, Options: sim.Options{Clock: sim.NewRealClock()}}, sim.TestSucceeded, "Elsewhere", `7`},
 		{"a Fail", `{"Type": "Fail", "Error": "E"}`, `{}`, sim.TestOptions{}, sim.TestFailed, "", ``},
 	}
 	for _, tt := range tests {
