@@ -58,9 +58,17 @@ const LoneState = "StateName"
 // it leads to are not there. Its error is that of Parse, with pointers that
 // start with "/States/StateName".
 func ParseState(text []byte) (*StateMachine, error) {
-	whole := slices.Concat([]byte(`{"StartAt": "`+LoneState+`", "States": {"`+LoneState+`": `), text, []byte(`}}`))
+	if _, err := jsontree.Parse(text); err != nil {
+		return nil, err
+	}
+	// The state starts on a line of its own, which is not one of its text.
+	whole := slices.Concat([]byte(`{"StartAt": "`+LoneState+`", "States": {"`+LoneState+"\":\n"), text, []byte("\n}}"))
 	m, problems := (&parser{alone: true}).read(whole)
-	if err := onlyErrors(problems).Err(); err != nil {
+	problems = onlyErrors(problems)
+	for i := range problems {
+		problems[i].Line = max(problems[i].Line-1, 1)
+	}
+	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	return m, nil

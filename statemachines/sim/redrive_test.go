@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -94,6 +95,25 @@ func TestRedriveInside(t *testing.T) {
 	require.Equal(t, sim.StatusTimedOut, timedOut.Status)
 	require.Equal(t, sim.StatusSucceeded, r.Status)
 	require.Equal(t, 16*time.Second, r.Elapsed())
+}
+
+// An iteration that had just left an inner Map goes on with the next state.
+func TestRedriveBetweenStates(t *testing.T) {
+	t.Parallel()
+	h := func(_ context.Context, call sim.Call) (sim.Reply, error) {
+		execution := call.Context["Execution"].(map[string]any)
+		if call.Iterations[0] == 1 && execution["RedriveCount"] == json.Number("0") {
+			return sim.Reply{}, &sim.TaskError{Name: "E"}
+		}
+		return sim.Reply{Output: "done"}, nil
+	}
+	first, r := redrive(t, `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {"StartAt": "In", "States": {
+		"In": {"Type": "Map", "ItemProcessor": {"StartAt": "T", "States": {"T": {"Type": "Task", "Resource": "`+describe+`", "End": true}}}, "Next": "After"},
+		"After": {"Type": "Pass", "End": true}}}}}}`, `[[1], [2]]`, h)
+	require.Equal(t, sim.StatusFailed, first.Status)
+	require.NotContains(t, types(&first), "PassStateEntered", "the other iteration stands before After")
+	require.Equal(t, `[["done"],["done"]]`, string(r.Output), r.Cause)
+	wellFormed(t, r)
 }
 
 func TestRedriveRefuses(t *testing.T) {

@@ -78,7 +78,7 @@ func (s *strand) kill() {
 
 // goTo enters the state as soon as what else is due at this instant has run.
 func (s *strand) goTo(name string, input *Payload) {
-	s.state, s.input = s.flow.State(name), input
+	s.state, s.input, s.inner = s.flow.State(name), input, nil
 	s.after(0, s.enter)
 }
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
-	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -139,9 +138,6 @@ func TestState(ctx context.Context, definition, input []byte, o TestOptions) (*T
 // parseTested reads the state, alone or in its machine.
 func parseTested(definition []byte, name string) (*asl.StateMachine, *asl.State, error) {
 	if name == "" {
-		if _, err := jsontree.Parse(definition); err != nil {
-			return nil, nil, err
-		}
 		m, err := asl.ParseState(definition)
 		if err != nil {
 			return nil, nil, err
