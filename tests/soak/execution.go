@@ -48,16 +48,17 @@ type execution struct {
 
 // class is how a job is protected from being started twice.
 type class struct {
-	name string
 	jobs.Idempotency
+
+	name string
 }
 
 var classes = []class{
-	{"token", jobs.Idempotency{Class: jobs.ByToken}},
+	{jobs.Idempotency{Class: jobs.ByToken}, "token"},
 	// Long enough for one takeover.
-	{"forgetful token", jobs.Idempotency{Class: jobs.ByToken, Window: 3 * time.Minute}},
-	{"naturalKey", jobs.Idempotency{Class: jobs.ByNaturalKey}},
-	{"none", jobs.Idempotency{Class: jobs.NoProtection}},
+	{jobs.Idempotency{Class: jobs.ByToken, Window: 3 * time.Minute}, "forgetful token"},
+	{jobs.Idempotency{Class: jobs.ByNaturalKey}, "naturalKey"},
+	{jobs.Idempotency{Class: jobs.NoProtection}, "none"},
 }
 
 func (c class) String() string { return c.name }
