@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 )
 
 // What npm installs, and what node runs.
@@ -22,14 +23,14 @@ var (
 )
 
 // install returns the folder with the program and its packages. They are
-// installed once for each version of the lock file and user: processes that do
+// installed once for each version of these files and user: processes that do
 // it at the same time each make a folder, of which one stays.
 func install(ctx context.Context) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
 	}
-	sum := sha256.Sum256(append(append([]byte{}, lock...), program...))
+	sum := sha256.Sum256(slices.Concat(manifest, lock, program))
 	root := filepath.Join(cache, "jobpoller")
 	folder := filepath.Join(root, fmt.Sprintf("dynalite-%x", sum[:8]))
 	if _, err := os.Stat(folder); err == nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,28 +26,42 @@ const (
 	duplicates = 0.3
 )
 
-// execution is a state machine with the shipped definition's retries, redriven
-// whenever they are used up.
+// execution is a state machine with as many retries as the shipped definition
+// has, or fewer, redriven whenever they are used up.
 type execution struct {
 	*poller.Poller
 
 	options Options
 	arn     string
 	begun   time.Time
-	class   jobs.Class
+	class   class
 	place   Place
 	service *service
 	counts  *Counts
 	random  *rand.Rand
 
-	redrives    int
-	redriveTime time.Time
+	redrives []time.Time
 
 	mu  sync.Mutex
 	ids map[string]bool // of the jobs that invocations returned
 }
 
-var classes = []jobs.Class{jobs.ByToken, jobs.ByNaturalKey, jobs.NoProtection}
+// class is how a job is protected from being started twice.
+type class struct {
+	jobs.Idempotency
+
+	name string
+}
+
+var classes = []class{
+	{jobs.Idempotency{Class: jobs.ByToken}, "token"},
+	// Long enough for one takeover.
+	{jobs.Idempotency{Class: jobs.ByToken, Window: 3 * time.Minute}, "forgetful token"},
+	{jobs.Idempotency{Class: jobs.ByNaturalKey}, "naturalKey"},
+	{jobs.Idempotency{Class: jobs.NoProtection}, "none"},
+}
+
+func (c class) String() string { return c.name }
 
 func newExecution(o Options, name string, n int, place Place, counts *Counts) (*execution, error) {
 	random := rand.New(rand.NewPCG(o.Seed, uint64(n)+1<<32)) //nolint:gosec // repeatable by design
@@ -55,12 +70,15 @@ func newExecution(o Options, name string, n int, place Place, counts *Counts) (*
 		begun: place.Clock.Now().UTC().Truncate(time.Millisecond), class: classes[n%len(classes)],
 		place: place, counts: counts, random: random, ids: map[string]bool{},
 	}
+	e.class.Window = o.scale(e.class.Window)
+	// One in four jobs may well outlive its deadline.
+	life := []int{400, 400, 400, 1000}[random.IntN(4)]
 	e.service = &service{
-		class: e.class, clock: place.Clock, counts: counts, random: rand.New(rand.NewPCG(o.Seed, uint64(n)+2<<32)), //nolint:gosec // as above
-		life: o.scale(time.Duration(random.IntN(400)) * time.Second), end: []string{"DONE", "DONE", "BROKEN", ""}[random.IntN(4)],
+		idempotency: e.class.Idempotency, clock: place.Clock, counts: counts, random: rand.New(rand.NewPCG(o.Seed, uint64(n)+2<<32)), //nolint:gosec // as above
+		life: o.scale(time.Duration(random.IntN(life)) * time.Second), end: []string{"DONE", "DONE", "BROKEN", ""}[random.IntN(4)],
 	}
 	var driver jobs.Driver = e.service
-	if e.class == jobs.ByNaturalKey {
+	if e.class.Class == jobs.ByNaturalKey {
 		driver = searchable{e.service}
 	}
 	registry, err := jobs.NewRegistry(driver)
@@ -78,7 +96,7 @@ func (o Options) scale(d time.Duration) time.Duration { return time.Duration(flo
 // run starts the job, polls it to its end, and compares that with the truth.
 func (e *execution) run(ctx context.Context) {
 	e.counts.Add("executions")
-	class := string(e.class)
+	class := e.class.name
 	if !e.repeat(ctx, e.RunJob, true, func(result *poller.Result, name string) bool {
 		return result != nil || name == poller.ErrorJobStartUnknown
 	}) {
@@ -110,8 +128,8 @@ func (e *execution) run(ctx context.Context) {
 // the state machine.
 func (e *execution) repeat(ctx context.Context, handler handler, mayDouble bool, done func(result *poller.Result, name string) bool) bool {
 	for range maxRedrives {
-		transient, inProgress := 0, 0
-		for transient < 6 && inProgress < 15 {
+		transient, inProgress, retries := 0, 0, 1+e.random.IntN(6)
+		for transient < retries && inProgress < 15 {
 			twice := mayDouble && e.random.Float64() < duplicates
 			result, name := e.invoke(ctx, handler, twice)
 			if done(result, name) {
@@ -128,8 +146,7 @@ func (e *execution) repeat(ctx context.Context, handler handler, mayDouble bool,
 				transient++
 			}
 		}
-		e.redrives++
-		e.redriveTime = e.place.Clock.Now()
+		e.redrives = append(e.redrives, e.place.Clock.Now())
 		e.counts.Add("redrives")
 	}
 	return false
@@ -207,8 +224,8 @@ func (e *execution) death() death {
 // payload is what the state machine sends.
 func (e *execution) payload() json.RawMessage {
 	redrive := ""
-	if e.redrives > 0 {
-		redrive = fmt.Sprintf(`, "RedriveCount": %d, "RedriveTime": %q`, e.redrives, e.redriveTime.UTC().Format(time.RFC3339Nano))
+	if n := len(e.redrives); n > 0 {
+		redrive = fmt.Sprintf(`, "RedriveCount": %d, "RedriveTime": %q`, n, e.redrives[n-1].UTC().Format(time.RFC3339Nano))
 	}
 	return json.RawMessage(fmt.Sprintf(`{"Execution": {"Id": %q, "StartTime": %q, "Input": {"job": %q, "maxWaitSeconds": %d}%s}}`,
 		e.arn, e.begun.Format(time.RFC3339Nano), jobName, int(e.options.scale(maxWait)/time.Second), redrive))
@@ -227,18 +244,21 @@ func (e *execution) verify(ctx context.Context, last *poller.Result) {
 	if len(e.ids) != 1 {
 		report("%d jobs were returned", len(e.ids))
 	}
-	finished := job.begun.Add(e.service.life)
-	deadline := last.StartedAt.Add(e.options.scale(maxWait))
-	if e.redriveTime.After(last.StartedAt) && e.redriveTime.Before(job.stopped) {
-		deadline = e.redriveTime.Add(e.options.scale(maxWait))
+	// Stopped, or by itself while it was being stopped: both are time-outs.
+	ended := job.begun.Add(e.service.life)
+	if state == "STOPPED" {
+		ended = job.stopped
 	}
-	// A job that ends by itself while it is being stopped has timed out too.
+	deadline, latest := e.deadline(last.StartedAt, ended)
 	timedOut := last.Status == pollcore.TimedOut
 	switch right := map[pollcore.Status]string{pollcore.Succeeded: "DONE", pollcore.Failed: "BROKEN"}[last.Status]; {
+	case last.Status == pollcore.Failed && state == "STOPPED" && !latest && strings.Contains(last.Reason, "it was to be stopped at"):
+		// Nobody knew that the stop of an earlier wait had been taken.
+		e.counts.Add("stops of an earlier wait")
 	case !timedOut && state != right, timedOut && state == "RUNNING":
 		report("it ended as %s (%s), but the job is %s", last.Status, last.Reason, state)
-	case timedOut && e.service.end != "" && finished.Before(deadline):
-		report("it timed out at %s, but its job would have ended at %s", deadline, finished)
+	case timedOut && ended.Before(deadline), state == "STOPPED" && ended.Before(deadline):
+		report("it ended as %s (%s) with the job %s at %s, which had until %s", last.Status, last.Reason, state, ended, deadline)
 	}
 	for what, handler := range map[string]handler{"check": e.CheckStatus, "start": e.RunJob} {
 		again, name := e.calm(ctx, handler)
@@ -257,11 +277,23 @@ func (e *execution) verify(ctx context.Context, last *poller.Result) {
 	}
 }
 
+// deadline is that of the wait in which something happened, and whether it is the
+// last wait.
+func (e *execution) deadline(startedAt, happened time.Time) (deadline time.Time, last bool) {
+	since, last := startedAt, true
+	for _, redriven := range e.redrives {
+		if last = redriven.Before(happened); last && redriven.After(since) {
+			since = redriven
+		}
+	}
+	return since.Add(e.options.scale(maxWait)), last
+}
+
 // verifyUnknown holds a poller that gave up to its word: at most one job, only
-// where nothing protects it, and the same answer again.
+// where nothing protects it for good, and the same answer again.
 func (e *execution) verifyUnknown(ctx context.Context) {
 	e.service.calmDown()
-	if e.class != jobs.NoProtection {
+	if e.class.Class != jobs.NoProtection && e.class.Window == 0 {
 		e.counts.violation("%s (%s): it gave up, although the job is protected", e.arn, e.class)
 	}
 	result, name := e.calm(ctx, e.RunJob)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -80,50 +81,62 @@ type faults struct {
 var nonce = regexp.MustCompile(`"nonce":"([^"]*)"`)
 
 func (f *faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	f.counts.Add("requests to S3")
-	kind, write := f.draw(), r.Method == http.MethodPut
-	switch {
-	case kind == 0:
-		f.counts.Add("fault: 500")
-		refuse(w, http.StatusInternalServerError, "InternalError")
-	case kind == 1:
-		f.counts.Add("fault: 503")
-		refuse(w, http.StatusServiceUnavailable, "SlowDown")
-	case kind == 2 && write:
-		f.counts.Add("fault: 409")
-		refuse(w, http.StatusConflict, "ConditionalRequestConflict")
-	case kind == 3:
-		f.counts.Add("fault: reset before the effect")
-		panic(http.ErrAbortHandler)
-	case kind == 4 && write:
-		f.counts.Add("fault: effect, then reset")
-		f.serve(httptest.NewRecorder(), r)
-		panic(http.ErrAbortHandler)
-	case kind == 5 && write:
-		f.counts.Add("fault: effect, then 500")
-		f.serve(httptest.NewRecorder(), r)
-		refuse(w, http.StatusInternalServerError, "InternalError")
-	case kind == 6 && write:
-		f.counts.Add("fault: effect, then 503")
-		f.serve(httptest.NewRecorder(), r)
-		refuse(w, http.StatusServiceUnavailable, "SlowDown")
-	case kind >= 2 && kind < 8:
-		f.counts.Add("fault: latency")
+	method, kinds := "reads", readFaults
+	if r.Method == http.MethodPut {
+		method, kinds = "writes", writeFaults
+	}
+	f.counts.Add("requests to S3: " + method)
+	broken, late := f.draw(kinds)
+	if late {
+		f.counts.Add("late requests to S3")
 		<-time.After(time.Millisecond)
+	}
+	if broken == "" {
 		f.serve(w, r)
+		return
+	}
+	f.counts.Add("requests to S3 that fail: " + method)
+	f.counts.Add("fault: " + broken)
+	if strings.HasPrefix(broken, "effect, ") {
+		f.serve(httptest.NewRecorder(), r)
+	}
+	switch broken {
+	case error500, late500:
+		refuse(w, http.StatusInternalServerError, "InternalError")
+	case error503, late503:
+		refuse(w, http.StatusServiceUnavailable, "SlowDown")
+	case error409:
+		refuse(w, http.StatusConflict, "ConditionalRequestConflict")
 	default:
-		f.serve(w, r)
+		panic(http.ErrAbortHandler)
 	}
 }
 
-// draw returns a kind of fault, or a number of none.
-func (f *faults) draw() int {
+// The ways in which a request fails.
+const (
+	error500  = "500"
+	error503  = "503"
+	error409  = "409"
+	reset     = "reset before the effect"
+	lateReset = "effect, then reset"
+	late500   = "effect, then 500"
+	late503   = "effect, then 503"
+)
+
+var (
+	readFaults  = []string{error500, error503, reset}
+	writeFaults = []string{error500, error503, error409, reset, lateReset, late500, late503}
+)
+
+// draw returns how a request fails, if it does, and whether it is late.
+func (f *faults) draw(kinds []string) (broken string, late bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.random.Float64() >= faultShare {
-		return -1
+	late = f.random.Float64() < lateShare
+	if f.random.Float64() < faultShare {
+		broken = kinds[f.random.IntN(len(kinds))]
 	}
-	return f.random.IntN(8)
+	return broken, late
 }
 
 // serve passes a request on, and notes a write that the server refuses because

@@ -33,7 +33,8 @@ var (
 
 // service runs the jobs of one execution, and is their driver.
 type service struct {
-	class  jobs.Class
+	idempotency jobs.Idempotency
+
 	clock  Clock
 	counts *Counts
 	// life is how long a job works, and end its State then; a job whose end
@@ -62,7 +63,7 @@ var (
 func (*service) Name() string                                { return jobName }
 func (*service) Waiter() *pollcore.Waiter                    { return waiter }
 func (*service) Permissions() []jobs.Permission              { return nil }
-func (s *service) Idempotency(jobs.Request) jobs.Idempotency { return jobs.Idempotency{Class: s.class} }
+func (s *service) Idempotency(jobs.Request) jobs.Idempotency { return s.idempotency }
 
 func (s *service) Start(ctx context.Context, r jobs.Request) (ref jobs.Ref, err error) {
 	err = s.call(ctx, "start", true, func() { ref = s.start(r.Token) })
@@ -132,6 +133,11 @@ func (s *service) answer(name string, refusable bool, effect func()) error {
 		return errLost
 	case kind < 6:
 		effect()
+		if name == "start" && s.mayHide() && kind == 5 {
+			// The client has sent the request again, and tells of that one.
+			s.counts.Add("fault: start done, answer lost, then refused")
+			return errRefused
+		}
 		s.counts.Add("fault: " + name + " done, answer lost")
 		return errLost
 	case kind == 6 && refusable:
@@ -143,11 +149,18 @@ func (s *service) answer(name string, refusable bool, effect func()) error {
 	}
 }
 
-// start begins a job, or returns that of the token.
+// mayHide tells whether the client may repeat a start: a second one does no harm
+// as long as its token is remembered.
+func (s *service) mayHide() bool {
+	return s.idempotency.Class == jobs.ByToken && s.idempotency.Window == 0
+}
+
+// start begins a job, or returns that of a token that is remembered.
 func (s *service) start(token string) jobs.Ref {
-	if s.class == jobs.ByToken {
+	if s.idempotency.Class == jobs.ByToken {
 		for n, j := range s.jobs {
-			if j.token == token {
+			remembered := s.idempotency.Window == 0 || s.clock.Now().Sub(j.begun) < s.idempotency.Window
+			if j.token == token && remembered {
 				return s.ref(n)
 			}
 		}

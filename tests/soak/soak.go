@@ -44,9 +44,13 @@ type Options struct {
 	Pace float64
 }
 
-// faultShare is how many of the calls of the job service fail, and how many of
-// the invocations die.
-const faultShare = 0.3
+const (
+	// faultShare is how many of the requests to S3 and of the calls of the job
+	// service fail, and how many of the invocations die.
+	faultShare = 0.3
+	// lateShare is how many of the requests to S3 take their time.
+	lateShare = 0.1
+)
 
 // Run runs the executions and returns what was counted. Its error is a broken
 // set-up; what the poller did wrong is in Counts.Violations.

@@ -29,17 +29,24 @@ func TestSoak(t *testing.T) {
 	require.Equal(t, *executions, counts.Of("executions"))
 	// What the soak is there for must have happened.
 	for _, what := range []string{
-		"fault: 500", "fault: 503", "fault: 409", "fault: latency", "fault: reset before the effect",
+		"fault: 500", "fault: 503", "fault: 409", "late requests to S3", "fault: reset before the effect",
 		"fault: effect, then reset", "fault: effect, then 500", "fault: effect, then 503",
-		"fault: start lost before its effect", "fault: start done, answer lost", "fault: describe throttled",
+		"fault: start lost before its effect", "fault: start done, answer lost", "fault: start done, answer lost, then refused", "fault: stop throttled", "fault: describe throttled",
 		"writes refused because of themselves (412)", "invocations that died", "invocations sent twice at once", "redrives",
 		"ended token: SUCCEEDED", "ended token: FAILED", "ended token: TIMED_OUT",
+		"ended forgetful token: SUCCEEDED", "ended forgetful token: JobStartUnknown",
 		"ended naturalKey: SUCCEEDED", "ended naturalKey: FAILED", "ended naturalKey: TIMED_OUT",
 		"ended none: SUCCEEDED", "ended none: JobStartUnknown",
 	} {
 		require.Positive(t, counts.Of(what), what)
 	}
 	require.Zero(t, counts.Of("ended token: JobStartUnknown"))
+	require.Zero(t, counts.Of("ended naturalKey: JobStartUnknown"))
+	// Reads and writes fail as often as is said.
+	for _, method := range []string{"reads", "writes"} {
+		share := float64(counts.Of("requests to S3 that fail: "+method)) / float64(counts.Of("requests to S3: "+method))
+		require.InDelta(t, 0.3, share, 0.05, method)
+	}
 }
 
 // TestSoakFindsSecondJobs: on a server that ignores conditions, as some do, the

@@ -32,13 +32,6 @@ type flawed struct {
 	opened time.Time
 }
 
-func (f *flawed) rounded(rec startrecord.Record) startrecord.Record {
-	if f.flaw == "drops fractions of a second" {
-		rec.ExecutionStartTime = rec.ExecutionStartTime.Truncate(time.Second)
-	}
-	return rec
-}
-
 func (f *flawed) Create(ctx context.Context, key startrecord.Key, rec startrecord.Record) (startrecord.Stored, error) {
 	created, err := f.Store.Create(ctx, key, f.rounded(rec))
 	switch {
@@ -89,6 +82,13 @@ func (f *flawed) Load(ctx context.Context, key startrecord.Key) (startrecord.Sto
 		return f.Store.Load(context.WithoutCancel(ctx), key)
 	}
 	return loaded, err
+}
+
+func (f *flawed) rounded(rec startrecord.Record) startrecord.Record {
+	if f.flaw == "drops fractions of a second" {
+		rec.ExecutionStartTime = rec.ExecutionStartTime.Truncate(time.Second)
+	}
+	return rec
 }
 
 // The suite tells stores that have a flaw.
