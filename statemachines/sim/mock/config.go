@@ -1,11 +1,9 @@
 package mock
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -15,15 +13,13 @@ import (
 
 // Config is mocks as read from a file.
 type Config struct {
-	// handlers of our own form, by state or resource.
-	handlers map[string]func() sim.Handler
-	jobs     []*jobConfig
-	// cases of AWS's form: by state machine, then by test case.
-	cases map[string]map[string]testCase
+	scripts script            // of our own form, by state or resource
+	jobs    []jobConfig       // of our own form
+	cases   map[string]script // of AWS's form, by "state machine#test case"
 }
 
-// testCase is scripts by state.
-type testCase map[string]func() sim.Handler
+// script is what answers, by state or resource.
+type script map[string][]step
 
 // jobConfig is a job with the resources or states of its calls.
 type jobConfig struct {
@@ -34,24 +30,46 @@ type jobConfig struct {
 // Read reads mocks from JSON. Its error is an asl.Problems with everything that
 // is wrong. There are two forms.
 //
-// AWS's MockConfigFile.json of Step Functions Local, as it is: an object with
-// the members StateMachines and MockedResponses.
+// Our own is an object whose members name a state or a resource; what is said
+// of a state wins. A value is a step, or a list of steps, for the calls one
+// after the other:
 //
-// Our own: an object whose members name a state or a resource, and whose values
-// are a step or a list of steps, each with one of "return" (a value), "fail"
-// (an object with "error" and "cause"), "throttle" (true) and "never" (true),
-// and if wanted "times" (calls), "after" (seconds) and "submitted" (a value); or
-// a job, {"job": {"runs": seconds, "status": path, "running": status, "ends":
-// status}}, with, if wanted, "stopped" (a status), "answer" (an object), "id" (a
-// path), "idArgument" (a name), "start" and "stop" (states or resources of those
-// calls).
+//	{"Describe": [{"throttle": true, "times": 2}, {"return": {"Status": "DONE"}, "after": 0.5}]}
+//
+// A step has one of
+//
+//	"return"     a value
+//	"fail"       {"error": name, "cause": text}, cause if wanted
+//	"throttle"   true: fails as the service does when it is called too often
+//	"never"      true: gives no answer, only a timeout ends the Task
+//
+// and, if wanted, "times" (for how many calls it is; the last step is for all
+// further ones if it does not say), "after" (the seconds that the call takes),
+// "submitted" (what the request of a ".sync" or ".waitForTaskToken" Task is
+// answered with) and "heartbeats" (the interval of heartbeats in seconds).
+//
+// Or a value is a [Job]:
+//
+//	{"Describe": {"job": {"runs": 90, "status": "JobRun.JobRunState", "running": "RUNNING", "ends": "SUCCEEDED",
+//	  "id": "JobRun.Id", "idArgument": "RunId", "start": "Start", "startId": "JobRunId"}}}
+//
+// The member is named after the describe call; "start" and "stop" are the states
+// or resources of the other two calls. The rest are the fields of Job: "runs" in
+// seconds, "status", "running", "ends" and, if wanted, "stopped", "answer", "id",
+// "idArgument", "startAnswer", "startId" and "notFound".
+//
+// The other form is AWS's, the MockConfigFile.json of Step Functions Local as it
+// is: an object with the members StateMachines and MockedResponses. The calls of
+// each state are counted through the whole execution, retries among them. A call
+// that has no answer ends the run with an error where Step Functions Local fails
+// the execution with States.Runtime.
 func Read(text []byte) (*Config, error) {
 	doc, err := jsontree.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{config: &Config{handlers: map[string]func() sim.Handler{}, cases: map[string]map[string]testCase{}}}
-	if root := r.object(doc.Root, "mocks"); root != nil {
+	r := &reader{config: &Config{scripts: script{}, cases: map[string]script{}}, answered: map[string]bool{}}
+	if root := doc.Root; r.object(root, "mocks") {
 		if root.Get("StateMachines") != nil || root.Get("MockedResponses") != nil {
 			r.aws(root)
 		} else {
@@ -66,110 +84,67 @@ func Read(text []byte) (*Config, error) {
 
 // TestCases returns the test cases of a file of AWS's form, as "state
 // machine#test case", sorted; nil for a file of our own form.
-func (c *Config) TestCases() []string {
-	var out []string
-	for machine, cases := range c.cases {
-		for name := range cases {
-			out = append(out, machine+"#"+name)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// UnknownNameError is the error of a file that speaks of states or resources
-// that the state machine does not have, or of a test case that is not in it.
-type UnknownNameError struct {
-	What       string // "state or resource" or "test case"
-	Name       string
-	Suggestion string
-	There      []string
-}
-
-func (e *UnknownNameError) Error() string {
-	text := fmt.Sprintf("mocks: there is no %s %q", e.What, e.Name)
-	if e.Suggestion != "" {
-		text += fmt.Sprintf(" (did you mean %q?)", e.Suggestion)
-	}
-	return text + "; there are " + strings.Join(e.There, ", ")
-}
+func (c *Config) TestCases() []string { return slices.Sorted(maps.Keys(c.cases)) }
 
 // Apply puts the mocks into the options of a run of the machine, fresh for each
 // run. test names a test case as TestCases gives it, or only its last part where
 // that is clear; it is empty for a file of our own form or with one test case.
-// A name in the file that the machine does not have is an *UnknownNameError.
+// A Task that the file does not name has no mock. A name in the file that the
+// machine does not have, or that calls nothing, is an *UnknownNameError.
 func (c *Config) Apply(m *asl.StateMachine, test string, o *sim.Options) error {
-	known := map[string]bool{}
-	for s := range m.All {
-		known[s.Name] = true
-		if s.Task != nil {
-			known[s.Task.Resource] = true
-		}
-		if s.Map != nil && s.Map.ItemReader != nil {
-			known[s.Map.ItemReader.Resource] = true
-		}
-	}
-	handlers := map[string]sim.Handler{}
-	if len(c.cases) > 0 {
-		chosen, err := c.testCase(test)
+	scripts := c.scripts
+	if len(c.cases) > 0 || test != "" {
+		name, err := c.testCase(test)
 		if err != nil {
 			return err
 		}
-		for state, handler := range chosen {
-			handlers[state] = handler()
-		}
-	} else if test != "" {
-		return &UnknownNameError{What: "test case", Name: test, There: []string{"none: only AWS's MockConfigFile.json has test cases"}}
+		scripts = c.cases[name]
 	}
-	for name, handler := range c.handlers {
-		handlers[name] = handler()
+	handlers := map[string]sim.Handler{}
+	for name, steps := range scripts {
+		handlers[name] = (&Script{steps: slices.Clone(steps)}).Handle
 	}
-	for _, job := range c.jobs {
-		j := job.job()
-		for name, handler := range map[string]sim.Handler{job.start: j.Start, job.describe: j.Describe, job.stop: j.Stop} {
+	for _, config := range c.jobs {
+		job := config.job()
+		for name, handler := range map[string]sim.Handler{config.start: job.Start, config.describe: job.Describe, config.stop: job.Stop} {
 			if name != "" {
 				handlers[name] = handler
 			}
 		}
 	}
-	all := slices.Sorted(maps.Keys(known))
-	o.Handlers, o.StateHandlers = maps.Clone(o.Handlers), maps.Clone(o.StateHandlers)
-	if o.Handlers == nil {
-		o.Handlers = map[string]sim.Handler{}
-	}
-	if o.StateHandlers == nil {
-		o.StateHandlers = map[string]sim.Handler{}
-	}
-	for _, name := range slices.Sorted(maps.Keys(handlers)) {
-		if !known[name] {
-			return &UnknownNameError{What: "state or resource", Name: name, Suggestion: diag.Nearest(name, all), There: all}
-		}
-		if strings.HasPrefix(name, "arn:") {
-			o.Handlers[name] = handlers[name]
-		} else {
-			o.StateHandlers[name] = handlers[name]
-		}
-	}
-	return nil
+	return TargetsOf(m).Bind(o, handlers)
 }
 
-func (c *Config) testCase(test string) (testCase, error) {
+// testCase is the full name of a test case.
+func (c *Config) testCase(test string) (string, error) {
 	all := c.TestCases()
 	if test == "" && len(all) == 1 {
-		test = all[0]
+		return all[0], nil
+	}
+	if slices.Contains(all, test) {
+		return test, nil
 	}
 	var found []string
 	for _, name := range all {
-		if name == test || strings.HasSuffix(name, "#"+test) && test != "" {
+		if test != "" && strings.HasSuffix(name, "#"+test) {
 			found = append(found, name)
 		}
 	}
 	if len(found) != 1 {
-		return nil, &UnknownNameError{What: "single test case", Name: test, Suggestion: diag.Nearest(test, all), There: all}
+		return "", &UnknownNameError{What: "single test case", Name: test, Suggestion: suggestion(test, all), There: all}
 	}
-	machine, name, _ := strings.Cut(found[0], "#")
-	return c.cases[machine][name], nil
+	return found[0], nil
 }
 
-// seconds is a number of seconds as a duration.
-func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
+// suggestion is the test case that is most likely meant.
+func suggestion(test string, all []string) string {
+	candidates := slices.Clone(all)
+	for _, name := range all {
+		_, last, _ := strings.Cut(name, "#")
+		candidates = append(candidates, last)
+	}
+	if near := diag.Nearest(test, candidates); near != test {
+		return near
+	}
+	return ""
+}

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -21,11 +20,13 @@ import (
 // status. Start, Describe and Stop are the handlers of its three calls. If
 // nothing starts it, it starts with the first call of Describe, under whatever
 // id is asked for. It is safe for concurrent use once it is in use.
+//
+// Paths are names with dots between them and indices: "Tasks[0].LastStatus".
 type Job struct {
 	// Runs is how long the job runs.
 	Runs time.Duration
-	// Answer is what the calls answer, as JSON values; nil for an empty object.
-	// The status and the id are put into it.
+	// Answer is what Describe and Stop answer; nil for an empty object. The
+	// status and the id are put into it.
 	Answer map[string]any
 	// Status is the path of the status in the answer, such as
 	// "ExportDescription.ExportStatus".
@@ -33,10 +34,20 @@ type Job struct {
 	// Running and Ends are the status while the job runs and after; Stopped is
 	// that of a job that was stopped, Ends if it is empty.
 	Running, Ends, Stopped string
-	// ID is the path of the job's id in the answer, and IDArgument the name of the
-	// argument of Describe and Stop that it comes back in; the last part of ID
-	// if it is empty. Without an ID there is one job at a time.
+	// ID is the path of the job's id in the answer, and IDArgument the path of
+	// the id in the arguments of Describe and Stop; the last name of ID, or else
+	// of StartID, if it is empty. Without ID and StartID there is one job at a
+	// time.
 	ID, IDArgument string
+	// StartAnswer is what Start answers, and StartID the path of the id in it:
+	// Glue's StartJobRun answers with {"JobRunId": id}. Without both Start
+	// answers as Describe does.
+	StartAnswer map[string]any
+	StartID     string
+	// NotFound is the name of the error of a call that asks for an id that was
+	// not started. If it is empty, it is what the service fails with; for a
+	// service of which that is not known such a call ends the run.
+	NotFound string
 
 	mu      sync.Mutex
 	runs    map[string]*jobRun
@@ -62,22 +73,32 @@ func (j *Job) Check() error {
 	if j.Running == "" || j.Ends == "" {
 		report("a job needs the status while it runs and the one that it ends with")
 	}
-	for _, path := range []string{j.Status, j.ID} {
-		if path != "" && slices.Contains(strings.Split(path, "."), "") {
-			report("path %q: expected names with dots between them", path)
+	for _, text := range []string{j.Status, j.ID, j.IDArgument, j.StartID} {
+		if text == "" {
+			continue
 		}
+		if _, err := parsePath(text); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	if len(problems) == 0 {
+		problems = append(problems, j.checkAnswers())
 	}
 	return errors.Join(problems...)
 }
 
-// Start is the handler of the call that starts the job. Its answer is that of
-// Describe.
+// Start is the handler of the call that starts the job.
 func (j *Job) Start(_ context.Context, call sim.Call) (sim.Reply, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.started++
 	id := "job-" + strconv.Itoa(j.started)
-	return j.answer(id, j.begin(id, call.Time), call.Time), nil
+	run := j.begin(id, call.Time)
+	if j.StartAnswer == nil && j.StartID == "" {
+		return j.answer(id, run, call.Time)
+	}
+	output, err := filled(j.StartAnswer, put{j.StartID, id})
+	return sim.Reply{Output: output}, err
 }
 
 // Describe is the handler of the call that tells how the job is.
@@ -88,10 +109,11 @@ func (j *Job) Describe(_ context.Context, call sim.Call) (sim.Reply, error) {
 	if err != nil {
 		return sim.Reply{}, err
 	}
-	return j.answer(id, run, call.Time), nil
+	return j.answer(id, run, call.Time)
 }
 
-// Stop is the handler of the call that stops the job.
+// Stop is the handler of the call that stops the job. A job that has ended
+// stays as it is.
 func (j *Job) Stop(_ context.Context, call sim.Call) (sim.Reply, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -102,7 +124,7 @@ func (j *Job) Stop(_ context.Context, call sim.Call) (sim.Reply, error) {
 	if run.stopped.IsZero() && call.Time.Sub(run.started) < j.Runs {
 		run.stopped = call.Time
 	}
-	return j.answer(id, run, call.Time), nil
+	return j.answer(id, run, call.Time)
 }
 
 // Started returns how many jobs were started, by Start or by Describe.
@@ -110,6 +132,30 @@ func (j *Job) Started() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return len(j.runs)
+}
+
+// Reset forgets the jobs that were started, for a run on a new clock.
+func (j *Job) Reset() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.runs, j.last, j.started = nil, "", 0
+}
+
+// checkAnswers tells whether the status and the id fit into the answers.
+func (j *Job) checkAnswers() error {
+	if j.hasIDs() && j.idArgument() == "" {
+		return errors.New("a job with an id needs the name of the argument that the id comes back in")
+	}
+	const id = "id"
+	answer, err := filled(j.Answer, put{j.Status, j.Running}, put{j.ID, id})
+	if err != nil {
+		return err
+	}
+	if status, _ := parsePath(j.Status); status.get(answer) != j.Running {
+		return fmt.Errorf("the id at %q takes the place of the status at %q", j.ID, j.Status)
+	}
+	_, err = filled(j.StartAnswer, put{j.StartID, id})
+	return err
 }
 
 func (j *Job) begin(id string, now time.Time) *jobRun {
@@ -132,46 +178,50 @@ func (j *Job) find(call sim.Call) (string, *jobRun, error) {
 	case run != nil:
 		return id, run, nil
 	case j.started > 0:
-		return "", nil, notFound(call, id)
+		return "", nil, noSuchJob(call, id, j.NotFound)
 	default:
 		return id, j.begin(id, call.Time), nil
 	}
 }
 
+func (j *Job) hasIDs() bool { return j.ID != "" || j.StartID != "" }
+
+// idArgument is the path of the id in the arguments.
+func (j *Job) idArgument() string {
+	if j.IDArgument != "" {
+		return j.IDArgument
+	}
+	for _, text := range []string{j.ID, j.StartID} {
+		if p, err := parsePath(text); err == nil && text != "" {
+			return p.last()
+		}
+	}
+	return ""
+}
+
 // idOf is the id in the arguments of a call.
 func (j *Job) idOf(call sim.Call) (string, error) {
-	if j.ID == "" {
+	if !j.hasIDs() {
 		return j.last, nil
 	}
-	name := j.IDArgument
-	if name == "" {
-		name = j.ID[strings.LastIndexByte(j.ID, '.')+1:]
+	p, err := parsePath(j.idArgument())
+	if err != nil {
+		return "", err
 	}
-	arguments, _ := call.Arguments.(map[string]any)
-	switch id := arguments[name].(type) {
+	switch id := p.get(call.Arguments).(type) {
 	case string:
 		return id, nil
 	case json.Number:
 		return string(id), nil
 	default:
-		return "", fmt.Errorf("state %q: %s needs the argument %q, the id of the job; it has %s",
-			call.State, call.Resource, name, strings.Join(slices.Sorted(maps.Keys(arguments)), ", "))
-	}
-}
-
-// notFound is how a service says that it knows no job of that id.
-func notFound(call sim.Call, id string) error {
-	prefix := asl.ParseResource(call.Resource).ErrorPrefix()
-	if prefix == "" {
-		return fmt.Errorf("state %q: %s: no job %q was started", call.State, call.Resource, id)
-	}
-	return &sim.TaskError{
-		Name: prefix + ".ResourceNotFoundException", Cause: fmt.Sprintf("There is no job %s (Service: %s, Status Code: 400)", id, prefix),
+		arguments, _ := call.Arguments.(map[string]any)
+		return "", fmt.Errorf("state %q: %s needs the argument %q, the id of the job; its arguments are: %s",
+			call.State, call.Resource, j.idArgument(), strings.Join(slices.Sorted(maps.Keys(arguments)), ", "))
 	}
 }
 
 // answer is what the service says of the job at a time.
-func (j *Job) answer(id string, run *jobRun, now time.Time) sim.Reply {
+func (j *Job) answer(id string, run *jobRun, now time.Time) (sim.Reply, error) {
 	status := j.Running
 	switch {
 	case !run.stopped.IsZero():
@@ -181,25 +231,30 @@ func (j *Job) answer(id string, run *jobRun, now time.Time) sim.Reply {
 	case now.Sub(run.started) >= j.Runs:
 		status = j.Ends
 	}
-	answer := with(j.Answer, j.Status, status)
-	if j.ID != "" {
-		answer = with(answer, j.ID, id)
-	}
-	return sim.Reply{Output: answer}
+	output, err := filled(j.Answer, put{j.Status, status}, put{j.ID, id})
+	return sim.Reply{Output: output}, err
 }
 
-// with returns a copy of the object with the text at the path.
-func with(object map[string]any, path, text string) map[string]any {
-	out := maps.Clone(object)
-	if out == nil {
-		out = map[string]any{}
+// put is a text for a place in an answer; nothing if the path is empty.
+type put struct{ path, text string }
+
+// filled is a copy of an answer with texts put in.
+func filled(answer map[string]any, puts ...put) (any, error) {
+	value, err := copyOf(answer)
+	for _, at := range puts {
+		if err != nil || at.path == "" {
+			continue
+		}
+		var p path
+		if p, err = parsePath(at.path); err == nil {
+			value, err = p.set(value, at.text)
+		}
 	}
-	name, rest, deeper := strings.Cut(path, ".")
-	if !deeper {
-		out[name] = text
-		return out
+	if err != nil {
+		return nil, fmt.Errorf("the answer of a job: %w", err)
 	}
-	inner, _ := out[name].(map[string]any)
-	out[name] = with(inner, rest, text)
-	return out
+	if value == nil {
+		value = map[string]any{}
+	}
+	return value, nil
 }

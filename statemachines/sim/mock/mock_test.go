@@ -50,13 +50,79 @@ func TestScript(t *testing.T) {
 	require.Len(t, s.Calls(), 8)
 
 	s = mock.New().Return(1).Times(1)
-	require.Equal(t, []string{"1 0s", `call 2 of state "S" (` + describe + `): the mock has answers for 1 calls; add a step, or leave Times out of the last`},
+	require.Equal(t, []string{"1 0s", `call 2 of state "S" (` + describe + `): the mock has answers for 1 calls; add one, or leave Times out of the last`},
 		answers(t, s, describe, 2))
 
 	s = mock.New().Throttle()
 	require.Equal(t, []string{"fails Lambda.TooManyRequestsException 0s"}, answers(t, s, "arn:aws:states:::lambda:invoke", 1))
 	require.Contains(t, answers(t, s, "arn:aws:states:::http:invoke", 1)[0], "use Fail with the name of the error")
-	require.PanicsWithValue(t, "mock: Times has to follow a step such as Return", func() { mock.New().Times(2) })
+}
+
+// What is said of a step holds for failures and functions too.
+func TestScriptSteps(t *testing.T) {
+	t.Parallel()
+	fails := func(context.Context, sim.Call) (sim.Reply, error) {
+		return sim.Reply{}, &sim.TaskError{Name: "F", Latency: time.Hour}
+	}
+	later := func(context.Context, sim.Call) (sim.Reply, error) {
+		return sim.Reply{Output: "o", Latency: time.Hour}, nil
+	}
+	s := mock.New().Throttle().After(time.Second).Call(fails).After(time.Minute).Call(fails).Call(later).After(time.Minute).Call(later)
+	require.Equal(t, []string{"fails DynamoDb.DynamoDbException 1s", "fails F 1m0s", "fails F 1h0m0s", "o 1m0s", "o 1h0m0s"}, answers(t, s, describe, 5))
+
+	s = mock.New().Fail("E", "c").Submitted("s").Heartbeats(time.Second)
+	reply, err := s.Handle(t.Context(), sim.Call{})
+	require.Equal(t, time.Second, reply.HeartbeatEvery)
+	var failed *sim.TaskError
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, &sim.TaskError{Name: "E", Cause: "c", Submitted: "s"}, failed)
+}
+
+func TestScriptMistakes(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]*mock.Script{
+		"a script needs a step, such as Return":           mock.New(),
+		"Times has to follow a step, such as Return":      mock.New().Times(2).Return(1),
+		"Times of step 2 of the script is too small":      mock.New().Return(1).Return(2).Times(0).After(-1),
+		"After of step 1 of the script is too small":      mock.New().Return(1).After(-time.Second),
+		"Heartbeats of step 1 of the script is too small": mock.New().Return(1).Heartbeats(0),
+	} {
+		require.EqualError(t, s.Check(), want)
+		if _, err := s.Handle(t.Context(), sim.Call{State: "S"}); want != "a script needs a step, such as Return" {
+			require.ErrorContains(t, err, want)
+		} else {
+			require.ErrorContains(t, err, "the mock has answers for 0 calls")
+		}
+	}
+	require.NoError(t, mock.New().Return(1).Times(2).After(0).Check())
+}
+
+// Throttling has the name that the service's own errors have.
+func TestThrottle(t *testing.T) {
+	t.Parallel()
+	for resource, want := range map[string]string{
+		"arn:aws:states:::lambda:invoke":                            "Lambda.TooManyRequestsException",
+		"arn:aws:lambda:us-east-1:123456789012:function:f":          "Lambda.TooManyRequestsException",
+		"arn:aws:states:::aws-sdk:lambda:invoke":                    "Lambda.TooManyRequestsException",
+		"arn:aws:states:::aws-sdk:dynamodb:describeExport":          "DynamoDb.DynamoDbException",
+		"arn:aws:states:::aws-sdk:dynamodb:getItem":                 "DynamoDb.ProvisionedThroughputExceededException",
+		"arn:aws:states:::dynamodb:getItem":                         "DynamoDB.ProvisionedThroughputExceededException",
+		"arn:aws:states:::aws-sdk:bedrock:getModelInvocationJob":    "Bedrock.ThrottlingException",
+		"arn:aws:states:::aws-sdk:glue:getJobRun":                   "Glue.GlueException",
+		"arn:aws:states:::glue:startJobRun.sync":                    "Glue.AWSGlueException",
+		"arn:aws:states:::sqs:sendMessage":                          "SQS.AmazonSQSException",
+		"arn:aws:states:::aws-sdk:rekognition:getLabelDetection":    "Rekognition.ThrottlingException",
+		"arn:aws:states:::states:startExecution.sync:2":             "StepFunctions.AWSStepFunctionsException",
+		"arn:aws:states:::aws-sdk:sfn:startExecution":               "Sfn.SfnException",
+		"arn:aws:states:::aws-sdk:mediaconvert:getJob":              "MediaConvert.TooManyRequestsException",
+		"arn:aws:states:::aws-sdk:sqs:sendMessage.waitForTaskToken": "Sqs.RequestThrottledException",
+	} {
+		_, err := mock.New().Throttle().Handle(t.Context(), sim.Call{State: "S", Resource: resource})
+		var failed *sim.TaskError
+		require.ErrorAs(t, err, &failed, resource)
+		require.Equal(t, want, failed.Name, resource)
+		require.Regexp(t, `^Rate exceeded \(Service: \w+[,;] Status Code: [45]\d\d[,;] .*Request ID: [0-9a-f-]{36}.*\)$`, failed.Cause)
+	}
 }
 
 // A poll loop on a simulated job, with all three calls.
@@ -112,9 +178,72 @@ func TestJob(t *testing.T) {
 	require.Equal(t, "job-2 RUNNING", status(j.Describe(t.Context(), call(describe, "job-2", 79))))
 	require.Equal(t, "job-2 DONE", status(j.Describe(t.Context(), call(describe, "job-2", 80))))
 	require.Equal(t, "job-2 DONE", status(j.Stop(t.Context(), call(describe, "job-2", 90))), "it had ended")
-	require.Equal(t, "DynamoDb.ResourceNotFoundException: There is no job x (Service: DynamoDb, Status Code: 400)", status(j.Describe(t.Context(), call(describe, "x", 90))))
+	require.Equal(t, "DynamoDb.ExportNotFoundException: There is no job x (Service: DynamoDb, Status Code: 400, Request ID: 00000000-0000-4000-8000-000000000000)", status(j.Describe(t.Context(), call(describe, "x", 90))))
 	require.Contains(t, status(j.Describe(t.Context(), sim.Call{State: "S", Resource: describe})), `needs the argument "Id"`)
 	require.Equal(t, 3, j.Started())
+
+	const unknown = "arn:aws:states:::aws-sdk:sagemaker:describeTrainingJob"
+	require.Contains(t, status(j.Describe(t.Context(), call(unknown, "x", 90))), "give the job a NotFound")
+	j.NotFound = "SageMaker.SageMakerException"
+	require.Equal(t, "SageMaker.SageMakerException: There is no job x", status(j.Describe(t.Context(), call(unknown, "x", 90))))
+
+	j.Reset()
+	require.Equal(t, "x RUNNING", status(j.Describe(t.Context(), call(describe, "x", 200))), "a new run knows nothing of the jobs before")
+	require.Equal(t, 1, j.Started())
+}
+
+// The answers and arguments have the shapes that services have: the id in a
+// list, and another answer to the call that starts the job.
+func TestJobShapes(t *testing.T) {
+	t.Parallel()
+	j := &mock.Job{
+		Runs: time.Minute, Status: "Tasks[0].LastStatus", Running: "RUNNING", Ends: "STOPPED", ID: "Tasks[0].TaskArn", IDArgument: "Tasks[0]",
+		Answer:      map[string]any{"Failures": []string{}, "Tasks": []map[string]string{{"Group": "g"}}},
+		StartAnswer: map[string]any{"Failures": []string{}}, StartID: "Tasks[0].TaskArn",
+	}
+	require.NoError(t, j.Check())
+	const ecs = "arn:aws:states:::aws-sdk:ecs:describeTasks"
+	reply, err := j.Start(t.Context(), sim.Call{Time: sim.DefaultStart})
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"Failures": []any{}, "Tasks": []any{map[string]any{"TaskArn": "job-1"}}}, reply.Output)
+	reply, err = j.Describe(t.Context(), sim.Call{
+		Resource: ecs, Time: sim.DefaultStart.Add(time.Minute), Arguments: map[string]any{"Tasks": []any{"job-1"}},
+	})
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{
+		"Failures": []any{}, "Tasks": []any{map[string]any{"Group": "g", "TaskArn": "job-1", "LastStatus": "STOPPED"}},
+	}, reply.Output)
+	_, err = j.Describe(t.Context(), sim.Call{State: "S", Resource: ecs, Arguments: map[string]any{"Tasks": []any{}}})
+	require.ErrorContains(t, err, `needs the argument "Tasks[0]", the id of the job; its arguments are: Tasks`)
+	require.Equal(t, map[string]any{"Failures": []string{}, "Tasks": []map[string]string{{"Group": "g"}}}, j.Answer, "the template stays")
+}
+
+func TestJobCheck(t *testing.T) {
+	t.Parallel()
+	good := func(change func(j *mock.Job)) *mock.Job {
+		j := &mock.Job{Status: "Job.Status", Running: "R", Ends: "E"}
+		change(j)
+		return j
+	}
+	require.NoError(t, good(func(*mock.Job) {}).Check())
+	for want, j := range map[string]*mock.Job{
+		"a job cannot run for -1s":                          good(func(j *mock.Job) { j.Runs = -time.Second }),
+		"the path of its status":                            good(func(j *mock.Job) { j.Status = "" }),
+		"the status while it runs":                          good(func(j *mock.Job) { j.Ends = "" }),
+		`path "$.Job": expected names with dots`:            good(func(j *mock.Job) { j.Status = "$.Job" }),
+		`path "Jobs[x]"`:                                    good(func(j *mock.Job) { j.ID = "Jobs[x]" }),
+		`path "Jobs[100]"`:                                  good(func(j *mock.Job) { j.StartID = "Jobs[100]" }),
+		`path "[0]"`:                                        good(func(j *mock.Job) { j.IDArgument = "[0]" }),
+		`path "Jobs[0]a"`:                                   good(func(j *mock.Job) { j.IDArgument = "Jobs[0]a" }),
+		"needs the name of the argument":                    good(func(j *mock.Job) { j.ID = "Jobs[0]" }),
+		`the answer has no object around "Id"`:              good(func(j *mock.Job) { j.ID = "Job.Status.Id" }),
+		`the id at "Job.Status" takes the place`:            good(func(j *mock.Job) { j.ID = "Job.Status" }),
+		`the answer has no object around "Status"`:          good(func(j *mock.Job) { j.Answer = map[string]any{"Job": []int{1}} }),
+		"the answer has no list at [0]":                     good(func(j *mock.Job) { j.StartAnswer, j.StartID = map[string]any{"a": 1}, "a[0].b" }),
+		"the answer of a job: json: unsupported type: func": good(func(j *mock.Job) { j.Answer = map[string]any{"f": func() {}} }),
+	} {
+		require.ErrorContains(t, j.Check(), want)
+	}
 }
 
 func TestReadOwn(t *testing.T) {
@@ -174,14 +303,55 @@ func TestReadAWS(t *testing.T) {
 		require.Equal(t, c.TestCases(), unknown.There)
 	}
 	_, err = run(t, strings.Replace(awsForm, `"3": {`, `"2-3": {`, 1), "Slow")
-	require.ErrorContains(t, err, `expected call 3 next, found "2-3"`)
+	require.ErrorContains(t, err, `/MockedResponses/Completes/2-3: the calls "0-2" and "2-3" overlap`)
+
+	r, err = run(t, strings.NewReplacer(`"0-2": {`, `"3": {`, `"3": {`, `"0": {`).Replace(awsForm), "Poller#Happy")
+	require.NoError(t, err, "in any order, with gaps that no call comes to")
+	require.Equal(t, 30*time.Second, r.Elapsed())
+	_, err = run(t, strings.Replace(awsForm, `"0-2"`, `"0-1"`, 1), "Poller#Happy")
+	require.ErrorContains(t, err, `call 3 of state "Describe" (`+describe+`): the mock has no answer for it`)
+	_, err = run(t, strings.Replace(awsForm, `{"0-2"`, `{"9": {"Return": null}, "0-2"`, 1), "Other#Happy")
+	var resources *sim.ResourceError
+	require.ErrorAs(t, err, &resources)
+	require.Equal(t, "Describe", resources.Tasks[0].State, "a state that the test case does not name is not mocked")
+	_, err = run(t, strings.Replace(awsForm, `{"Start": "Started", "Describe": "Completes"}`, `{"Wait": "Started"}`, 1), "Poller#Happy")
+	require.ErrorAs(t, err, &unknown)
+	require.EqualError(t, err, `mocks: the state "Wait" is a Wait, which calls nothing; there are Describe, Start, `+describe+", "+start)
+	_, err = run(t, awsForm, "Poller#Hapy")
+	require.ErrorAs(t, err, &unknown)
+	require.Equal(t, "Poller#Happy", unknown.Suggestion)
+}
+
+// Each state that names a response counts its own calls.
+func TestReadAWSCounts(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse([]byte(`{"StartAt": "Each", "States": {"Each": {"Type": "Map", "MaxConcurrency": 1, "Next": "After", "ItemProcessor": {"StartAt": "In", "States": {
+		"In": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Retry": [{"ErrorEquals": ["Boom"]}], "End": true}}}},
+		"After": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Retry": [{"ErrorEquals": ["Boom"]}], "End": true}}}`))
+	require.NoError(t, err)
+	c, err := mock.Read([]byte(`{"StateMachines": {"M": {"TestCases": {"C": {"In": "R", "After": "R"}}}},
+		"MockedResponses": {"Unused": {}, "R": {"0": {"Throw": {"Error": "Boom", "Cause": ""}}, "1": {"Return": 1}, "2": {"Return": [2]}}}}`))
+	require.NoError(t, err)
+	for range 2 {
+		var o sim.Options
+		require.NoError(t, c.Apply(m, "", &o))
+		r, err := sim.Run(t.Context(), m, []byte(`["a", "b"]`), o)
+		require.NoError(t, err)
+		require.Equal(t, "1", string(r.Output))
+		for _, e := range r.Events {
+			if e.Type == "MapStateExited" {
+				require.Equal(t, "[1,[2]]", string(e.Details.Output.JSON()), "the calls of a state are counted through the execution")
+			}
+		}
+	}
 }
 
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`[]`:                                  "expected mocks, which are an object",
-		`{"A": 1}`:                            "/A: expected a step",
+		`[]`:                                  "expected an object with mocks",
+		`{"A": 1}`:                            "/A: expected an object with return, fail, throttle or never",
+		`{"A": []}`:                           "/A: expected at least one step",
 		`{"A": {}}`:                           "/A: a step needs exactly one of return, fail, throttle and never, found 0",
 		`{"A": {"return": 1, "never": true}}`: "found 2",
 		`{"A": {"retrun": 1}}`:                `unknown member "retrun"`,
@@ -189,15 +359,29 @@ func TestReadRefuses(t *testing.T) {
 		`{"A": {"return": 1, "times": 0}}`:    `/A/times: "times" has to be a whole number of at least 1`,
 		`{"A": {"return": 1, "after": -1}}`:   `/A/after: "after" has to be a number from 0`,
 		`{"A": {"fail": {"cause": "c"}}}`:     `/A/fail: the member "error" is missing`,
-		`{"A": {"fail": "E"}}`:                "/A/fail: expected an error and its cause",
+		`{"A": {"fail": "E"}}`:                "/A/fail: expected an object with error and cause",
 		`{"A": {"job": {"runs": 1}}}`:         `/A/job: the member "status" is missing`,
-		`{"A": {"job": 1}}`:                   "/A/job: expected the members of a job",
+		`{"A": {"job": 1}}`:                   "/A/job: expected an object with runs, status, running and ends",
 		`{"A": {"job": {"runs": 1, "status": "a..b", "running": "R", "ends": "E"}}}`: `path "a..b": expected names with dots between them`,
-		`{"MockedResponses": {}}`:                                                            `the member "StateMachines" is missing`,
-		`{"StateMachines": {"M": {}}}`:                                                       `/StateMachines/M: the member "TestCases" is missing`,
-		`{"StateMachines": {"M": {"TestCases": {"T": {"S": "R"}}}}}`:                         `there is no mocked response a string ("R")`,
-		`{"StateMachines": {}, "MockedResponses": {"R": {"x": {"Return": 1}}}}`:              `expected the number of a call such as "0"`,
-		`{"StateMachines": {}, "MockedResponses": {"R": {"0": {"Return": 1, "Throw": {}}}}}`: `expected one of "Return" and "Throw"`,
+		`{"MockedResponses": {}}`:                                                                                   `the member "StateMachines" is missing`,
+		`{"StateMachines": {"M": {}}}`:                                                                              `/StateMachines/M: the member "TestCases" is missing`,
+		`{"StateMachines": {"M": {"TestCases": {"T": {"S": "R"}}}}}`:                                                `there is no mocked response a string ("R")`,
+		`{"StateMachines": {"M#1": {"TestCases": {"T": {}}}}}`:                                                      `/StateMachines/M#1: the name of a state machine cannot have a "#"`,
+		`{"StateMachines": {"M": {"TestCases": {}}}}`:                                                               "/StateMachines: expected at least one test case",
+		`{"StateMachines": {"M": {"TestCases": {"T": 1}}}}`:                                                         "/StateMachines/M/TestCases/T: expected an object with states",
+		`{"StateMachines": [], "MockedResponses": []}`:                                                              "/MockedResponses: expected an object with mocked responses",
+		`{"StateMachines": {}, "MockedResponses": {"R": {"x": {"Return": 1}}}}`:                                     `expected the number of a call such as "0"`,
+		`{"StateMachines": {}, "MockedResponses": {"R": {"2-1": {"Return": 1}}}}`:                                   `found "2-1"`,
+		`{"StateMachines": {}, "MockedResponses": {"R": {"+1": {"Return": 1}}}}`:                                    `found "+1"`,
+		`{"StateMachines": {}, "MockedResponses": {"R": {"0-": {"Return": 1}}}}`:                                    `found "0-"`,
+		`{"StateMachines": {}, "MockedResponses": {"R": {"0": {"Return": 1, "Throw": {}}}}}`:                        `expected one of "Return" and "Throw"`,
+		`{"StateMachines": {}, "MockedResponses": {"R": {"0": {"Throw": {"Cause": "c"}}}}}`:                         `/MockedResponses/R/0/Throw: the member "Error" is missing`,
+		`{"A": {"return": 1, "after": "1"}}`:                                                                        `"after" has to be a number`,
+		`{"A": {"return": 1, "heartbeats": -1}}`:                                                                    `"heartbeats" has to be a number`,
+		`{"A": {"return": 1}, "B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E", "start": "A"}}}`: `/B/job/start: "A" has another answer in this file`,
+		`{"B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E", "start": "B"}}}`:                     `/B/job/start: "B" has another answer in this file`,
+		`{"B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E", "answer": 1}}}`:                      `/B/job/answer: expected an object with the members of the answer`,
+		`{"B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E"}, "times": 1}}`:                       `unknown member "times", expected one of job`,
 		`{`: "not valid JSON",
 	} {
 		_, err := mock.Read([]byte(text))

@@ -1,10 +1,10 @@
 package mock
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -14,17 +14,18 @@ import (
 // reader collects the problems of a file.
 type reader struct {
 	config   *Config
+	answered map[string]bool // states and resources that have an answer
 	problems diag.Problems
 }
 
 func (r *reader) add(p diag.Problem) { r.problems = append(r.problems, p) }
 
-func (r *reader) object(n *jsontree.Node, what string) *jsontree.Node {
+// object tells whether the value is an object, and reports it if not.
+func (r *reader) object(n *jsontree.Node, what string) bool {
 	if n.Kind != jsontree.Object {
-		r.add(n.Problem("expected %s, which are an object, found %s", what, n.Describe()))
-		return nil
+		r.add(n.Problem("expected an object with %s, found %s", what, n.Describe()))
 	}
-	return n
+	return n.Kind == jsontree.Object
 }
 
 // members refuses the members that are not among names.
@@ -50,54 +51,54 @@ func (r *reader) text(n *jsontree.Node, name string, required bool) string {
 	return ""
 }
 
-// number reads a number of at least 0.
-func (r *reader) number(n *jsontree.Node, name string, required bool) float64 {
+// number reads a number of at least 0; n has the member.
+func (r *reader) number(n *jsontree.Node, name string) float64 {
 	m := n.Get(name)
-	if m == nil {
-		if required {
-			r.add(n.Problem("the member %q is missing", name))
-		}
-		return 0
-	}
 	value, err := strconv.ParseFloat(m.Text, 64)
 	const most = float64(100 * 365 * 24 * 60 * 60)
 	if m.Kind != jsontree.Number || err != nil || value < 0 || value > most {
-		r.add(m.Problem("%q has to be a number from 0 to %g, found %s", name, most, m.Describe()))
+		r.add(m.Problem("%q has to be a number from 0 to %.0f, found %s", name, most, m.Describe()))
 		return 0
 	}
 	return value
 }
 
+// seconds reads a number of seconds; 0 if there is none.
+func (r *reader) seconds(n *jsontree.Node, name string) time.Duration {
+	if n.Get(name) == nil {
+		return 0
+	}
+	return time.Duration(r.number(n, name) * float64(time.Second))
+}
+
 // own reads a file of our own form.
 func (r *reader) own(root *jsontree.Node) {
 	for _, m := range root.Members {
-		if m.Value.Kind == jsontree.Object && m.Value.Get("job") != nil {
+		r.answered[m.Name] = true
+	}
+	for _, m := range root.Members {
+		if m.Value.Get("job") != nil {
 			r.members(m.Value, "job")
 			r.job(m.Name, m.Value.Get("job"))
 			continue
 		}
 		nodes := []*jsontree.Node{m.Value}
 		if m.Value.Kind == jsontree.Array {
-			nodes = m.Value.Items
+			if nodes = m.Value.Items; len(nodes) == 0 {
+				r.add(m.Value.Problem("expected at least one step"))
+			}
 		}
-		var steps []step
 		for _, n := range nodes {
-			steps = append(steps, r.step(n))
+			r.config.scripts[m.Name] = append(r.config.scripts[m.Name], r.step(n))
 		}
-		r.config.handlers[m.Name] = scripted(steps)
 	}
-}
-
-// scripted makes a fresh script of the steps each time.
-func scripted(steps []step) func() sim.Handler {
-	return func() sim.Handler { return (&Script{steps: slices.Clone(steps)}).Handle }
 }
 
 func (r *reader) step(n *jsontree.Node) step {
-	if r.object(n, "a step") == nil {
+	if !r.object(n, "return, fail, throttle or never") {
 		return step{}
 	}
-	r.members(n, "return", "fail", "throttle", "never", "times", "after", "submitted")
+	r.members(n, "return", "fail", "throttle", "never", "times", "after", "submitted", "heartbeats")
 	var found []string
 	for _, name := range []string{"return", "fail", "throttle", "never"} {
 		if n.Get(name) != nil {
@@ -108,7 +109,7 @@ func (r *reader) step(n *jsontree.Node) step {
 		r.add(n.Problem("a step needs exactly one of return, fail, throttle and never, found %d", len(found)))
 		return step{}
 	}
-	s := step{reply: sim.Reply{Latency: seconds(r.number(n, "after", false))}}
+	s := step{reply: sim.Reply{Latency: r.seconds(n, "after"), HeartbeatEvery: r.seconds(n, "heartbeats")}}
 	if submitted := n.Get("submitted"); submitted != nil {
 		s.reply.Submitted = submitted.Value()
 	}
@@ -124,7 +125,6 @@ func (r *reader) step(n *jsontree.Node) step {
 		s.reply.Output = value.Value()
 	case "fail":
 		s.fail = r.failure(value, "error", "cause")
-		s.fail.Latency, s.fail.Submitted = s.reply.Latency, s.reply.Submitted
 	default:
 		if value.Text != "true" || value.Kind != jsontree.Bool {
 			r.add(value.Problem("%q has to be true, found %s", found[0], value.Describe()))
@@ -135,8 +135,8 @@ func (r *reader) step(n *jsontree.Node) step {
 }
 
 func (r *reader) failure(n *jsontree.Node, name, cause string) *sim.TaskError {
-	if r.object(n, "an error and its cause") == nil {
-		return &sim.TaskError{}
+	if !r.object(n, name+" and "+cause) {
+		return nil
 	}
 	r.members(n, name, cause)
 	return &sim.TaskError{Name: r.text(n, name, true), Cause: r.text(n, cause, false)}
@@ -144,132 +144,56 @@ func (r *reader) failure(n *jsontree.Node, name, cause string) *sim.TaskError {
 
 // job reads a job whose describe call has the name.
 func (r *reader) job(name string, n *jsontree.Node) {
-	if r.object(n, "the members of a job") == nil {
+	if !r.object(n, "runs, status, running and ends") {
 		return
 	}
-	r.members(n, "runs", "status", "running", "ends", "stopped", "answer", "id", "idArgument", "start", "stop")
-	j := Job{
-		Runs: seconds(r.number(n, "runs", true)), Status: r.text(n, "status", true), Running: r.text(n, "running", true),
-		Ends: r.text(n, "ends", true), Stopped: r.text(n, "stopped", false), ID: r.text(n, "id", false), IDArgument: r.text(n, "idArgument", false),
+	before := len(r.problems)
+	r.members(n, "runs", "status", "running", "ends", "stopped", "answer", "id", "idArgument",
+		"startAnswer", "startId", "notFound", "start", "stop")
+	if n.Get("runs") == nil {
+		r.add(n.Problem("the member %q is missing", "runs"))
 	}
-	if answer := n.Get("answer"); answer != nil && r.object(answer, "the members of an answer") != nil {
-		j.Answer, _ = answer.Value().(map[string]any)
+	runs, answer, startAnswer := r.seconds(n, "runs"), r.answer(n, "answer"), r.answer(n, "startAnswer")
+	texts := map[string]string{}
+	for _, name := range []string{"status", "running", "ends", "stopped", "id", "idArgument", "startId", "notFound"} {
+		texts[name] = r.text(n, name, slices.Contains([]string{"status", "running", "ends"}, name))
 	}
-	if err := j.Check(); err != nil && len(r.problems) == 0 {
+	fresh := func() *Job {
+		return &Job{
+			Runs: runs, Answer: answer, Status: texts["status"],
+			Running: texts["running"], Ends: texts["ends"], Stopped: texts["stopped"],
+			ID: texts["id"], IDArgument: texts["idArgument"],
+			StartAnswer: startAnswer, StartID: texts["startId"], NotFound: texts["notFound"],
+		}
+	}
+	config := jobConfig{job: fresh, start: r.call(n, "start"), describe: name, stop: r.call(n, "stop")}
+	if len(r.problems) > before {
+		return
+	}
+	if err := fresh().Check(); err != nil {
 		r.add(n.Problem("%v", err))
 	}
-	r.config.jobs = append(r.config.jobs, &jobConfig{
-		start: r.text(n, "start", false), describe: name, stop: r.text(n, "stop", false),
-		job: func() *Job {
-			return &Job{
-				Runs: j.Runs, Answer: j.Answer, Status: j.Status, Running: j.Running, Ends: j.Ends, Stopped: j.Stopped, ID: j.ID, IDArgument: j.IDArgument,
-			}
-		},
-	})
+	r.config.jobs = append(r.config.jobs, config)
 }
 
-// aws reads a file of AWS's form.
-func (r *reader) aws(root *jsontree.Node) {
-	r.members(root, "StateMachines", "MockedResponses")
-	responses := map[string]func() sim.Handler{}
-	if all := root.Get("MockedResponses"); all != nil && r.object(all, "mocked responses") != nil {
-		for _, m := range all.Members {
-			responses[m.Name] = scripted(r.responses(m.Value))
-		}
+// call reads the state or resource of a call of a job, which nothing else may
+// answer.
+func (r *reader) call(n *jsontree.Node, name string) string {
+	target := r.text(n, name, false)
+	if target == "" {
+		return ""
 	}
-	machines := root.Get("StateMachines")
-	if machines == nil || r.object(machines, "state machines") == nil {
-		r.add(root.Problem("the member \"StateMachines\" is missing"))
-		return
+	if r.answered[target] {
+		r.add(n.Get(name).Problem("%q has another answer in this file", target))
 	}
-	for _, m := range machines.Members {
-		r.config.cases[m.Name] = map[string]testCase{}
-		if r.object(m.Value, "the members of a state machine") == nil {
-			continue
-		}
-		r.members(m.Value, "TestCases")
-		cases := m.Value.Get("TestCases")
-		if cases == nil || r.object(cases, "test cases") == nil {
-			r.add(m.Value.Problem("the member \"TestCases\" is missing"))
-			continue
-		}
-		for _, c := range cases.Members {
-			r.config.cases[m.Name][c.Name] = r.testCase(c.Value, responses)
-		}
-	}
+	r.answered[target] = true
+	return target
 }
 
-func (r *reader) testCase(n *jsontree.Node, responses map[string]func() sim.Handler) testCase {
-	out := testCase{}
-	if r.object(n, "the states of a test case") == nil {
-		return out
-	}
-	for _, m := range n.Members {
-		response := responses[m.Value.Text]
-		if m.Value.Kind != jsontree.String || response == nil {
-			r.add(m.Value.Problem("there is no mocked response %s", m.Value.Describe()).
-				Suggest(m.Value.Text, slices.Sorted(maps.Keys(responses))...))
-			continue
-		}
-		out[m.Name] = response
-	}
-	return out
-}
-
-// responses reads a mocked response: numbers of calls, from 0, and what they
-// give.
-func (r *reader) responses(n *jsontree.Node) []step {
-	if r.object(n, "the calls of a mocked response") == nil {
+func (r *reader) answer(n *jsontree.Node, name string) map[string]any {
+	answer := n.Get(name)
+	if answer == nil || !r.object(answer, "the members of the answer") {
 		return nil
 	}
-	var steps []step
-	for _, m := range n.Members {
-		first, last, ok := callRange(m.Name)
-		if !ok {
-			r.add(n.MemberProblem(m, "expected the number of a call such as \"0\", or a range such as \"1-2\", found %q", m.Name))
-			continue
-		}
-		if expected := count(steps); first != expected {
-			r.add(n.MemberProblem(m, "expected call %d next, found %q: calls are numbered from 0 without gaps", expected, m.Name))
-		}
-		s := r.response(m.Value)
-		s.times = last - first + 1
-		steps = append(steps, s)
-	}
-	return steps
-}
-
-func count(steps []step) int {
-	n := 0
-	for _, s := range steps {
-		n += s.times
-	}
-	return n
-}
-
-func callRange(text string) (first, last int, ok bool) {
-	from, to, isRange := strings.Cut(text, "-")
-	first, err := strconv.Atoi(from)
-	last = first
-	if err == nil && isRange {
-		last, err = strconv.Atoi(to)
-	}
-	const most = 1_000_000
-	return first, last, err == nil && first >= 0 && last >= first && last < most
-}
-
-func (r *reader) response(n *jsontree.Node) step {
-	if r.object(n, "Return or Throw") == nil {
-		return step{}
-	}
-	r.members(n, "Return", "Throw")
-	value, thrown := n.Get("Return"), n.Get("Throw")
-	if (value == nil) == (thrown == nil) {
-		r.add(n.Problem("expected one of \"Return\" and \"Throw\""))
-		return step{}
-	}
-	if thrown != nil {
-		return step{fail: r.failure(thrown, "Error", "Cause")}
-	}
-	return step{reply: sim.Reply{Output: value.Value()}}
+	return answer.Value().(map[string]any)
 }

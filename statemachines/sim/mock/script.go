@@ -5,31 +5,37 @@ package mock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
 // Script answers calls one after the other. Each step is for one call, or for
 // as many as Times says; the last step is for all further calls, unless Times
 // says how many. Make one with New; it is safe for concurrent use.
+//
+// Its methods can be chained. A mistake, such as Times before any step, is told
+// by Check and by every call.
 type Script struct {
-	mu    sync.Mutex
-	steps []step
-	calls []sim.Call
+	mu      sync.Mutex
+	steps   []step
+	calls   []sim.Call
+	mistake error
 }
 
-// step is the answer to one or more calls.
+// step is the answer to one or more calls. The members of reply but Output and
+// Never are for failures and functions too.
 type step struct {
 	reply    sim.Reply
 	fail     *sim.TaskError
 	throttle bool
 	handler  sim.Handler
-	times    int // 0: one, or all if it is the last
+	missing  bool // there is no answer to these calls
+	times    int  // 0: one, or all if it is the last
 }
 
 // New returns a script without steps.
@@ -50,38 +56,39 @@ func (s *Script) Throttle() *Script { return s.add(step{throttle: true}) }
 // Never adds a step that gives no answer: only a timeout ends the Task.
 func (s *Script) Never() *Script { return s.add(step{reply: sim.Reply{Never: true}}) }
 
-// Call adds a step that is a function.
+// Call adds a step that is a function, such as [Job.Describe].
 func (s *Script) Call(h sim.Handler) *Script { return s.add(step{handler: h}) }
 
-// Times says for how many calls the last step added is.
+// Times says for how many calls the last step added is, 1 at least.
 func (s *Script) Times(n int) *Script {
-	return s.change("Times", func(last *step) { last.times = max(n, 1) })
+	return s.change("Times", n > 0, func(last *step) { last.times = n })
 }
 
 // After says how long the last step added takes on a virtual clock.
 func (s *Script) After(d time.Duration) *Script {
-	return s.change("After", func(last *step) {
-		last.reply.Latency = d
-		if last.fail != nil {
-			last.fail.Latency = d
-		}
-	})
+	return s.change("After", d >= 0, func(last *step) { last.reply.Latency = d })
 }
 
 // Submitted says what the request of the last step added is answered with, for
 // a Task that ends later (".sync", ".waitForTaskToken").
 func (s *Script) Submitted(value any) *Script {
-	return s.change("Submitted", func(last *step) {
-		last.reply.Submitted = value
-		if last.fail != nil {
-			last.fail.Submitted = value
-		}
-	})
+	return s.change("Submitted", true, func(last *step) { last.reply.Submitted = value })
 }
 
-// Heartbeats says in which interval the last step added sends heartbeats.
+// Heartbeats says in which interval the last step added sends heartbeats, for a
+// Task with HeartbeatSeconds.
 func (s *Script) Heartbeats(every time.Duration) *Script {
-	return s.change("Heartbeats", func(last *step) { last.reply.HeartbeatEvery = every })
+	return s.change("Heartbeats", every > 0, func(last *step) { last.reply.HeartbeatEvery = every })
+}
+
+// Check tells what is wrong with the script.
+func (s *Script) Check() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mistake == nil && len(s.steps) == 0 {
+		return errors.New("a script needs a step, such as Return")
+	}
+	return s.mistake
 }
 
 // Calls returns the calls so far.
@@ -92,23 +99,50 @@ func (s *Script) Calls() []sim.Call {
 }
 
 // Handle answers a call: it is the script as a sim.Handler. A call that the
-// script has no step for is an error.
+// script has no step for is an error, which ends the run.
 func (s *Script) Handle(ctx context.Context, call sim.Call) (sim.Reply, error) {
 	next, err := s.next(call)
 	if err != nil {
 		return sim.Reply{}, err
 	}
+	return next.answer(ctx, call)
+}
+
+// answer is what the step says to a call.
+func (s *step) answer(ctx context.Context, call sim.Call) (sim.Reply, error) {
+	reply, err := s.reply, error(nil)
 	switch {
-	case next.handler != nil:
-		return next.handler(ctx, call)
-	case next.throttle:
-		return sim.Reply{}, throttled(call, next.reply)
-	case next.fail != nil:
-		failed := *next.fail
-		return sim.Reply{}, &failed
-	default:
-		return next.reply, nil
+	case s.handler != nil:
+		if reply, err = s.handler(ctx, call); err == nil {
+			reply = s.changed(reply)
+		}
+	case s.throttle:
+		err = throttled(call)
+	case s.fail != nil:
+		err = s.fail
 	}
+	failed, ok := errors.AsType[*sim.TaskError](err)
+	if !ok {
+		return reply, err
+	}
+	copied := *failed
+	as := s.changed(sim.Reply{Latency: failed.Latency, Submitted: failed.Submitted, HeartbeatEvery: reply.HeartbeatEvery})
+	copied.Latency, copied.Submitted = as.Latency, as.Submitted
+	return sim.Reply{HeartbeatEvery: as.HeartbeatEvery}, &copied
+}
+
+// changed is the reply with what was said of the step.
+func (s *step) changed(reply sim.Reply) sim.Reply {
+	if s.reply.Latency > 0 {
+		reply.Latency = s.reply.Latency
+	}
+	if s.reply.Submitted != nil {
+		reply.Submitted = s.reply.Submitted
+	}
+	if s.reply.HeartbeatEvery > 0 {
+		reply.HeartbeatEvery = s.reply.HeartbeatEvery
+	}
+	return reply
 }
 
 func (s *Script) add(next step) *Script {
@@ -118,59 +152,43 @@ func (s *Script) add(next step) *Script {
 	return s
 }
 
-func (s *Script) change(method string, f func(last *step)) *Script {
+// change changes the last step. A mistake is kept: the first.
+func (s *Script) change(method string, valid bool, f func(last *step)) *Script {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.steps) == 0 {
-		panic("mock: " + method + " has to follow a step such as Return")
+	switch {
+	case s.mistake != nil:
+	case len(s.steps) == 0:
+		s.mistake = fmt.Errorf("%s has to follow a step, such as Return", method)
+	case !valid:
+		s.mistake = fmt.Errorf("%s of step %d of the script is too small", method, len(s.steps))
+	default:
+		f(&s.steps[len(s.steps)-1])
 	}
-	f(&s.steps[len(s.steps)-1])
 	return s
 }
 
 // next is the step for the call.
-func (s *Script) next(call sim.Call) (step, error) {
+func (s *Script) next(call sim.Call) (*step, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls = append(s.calls, call)
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("call %d of state %q (%s): %w", len(s.calls), call.State, call.Resource, fmt.Errorf(format, args...))
+	}
+	if s.mistake != nil {
+		return nil, refuse("%w", s.mistake)
+	}
 	n := len(s.calls)
 	for i, at := range s.steps {
-		if i == len(s.steps)-1 && at.times == 0 {
-			return at, nil
+		last := i == len(s.steps)-1 && at.times == 0
+		if n -= max(at.times, 1); n > 0 && !last {
+			continue
 		}
-		if n -= max(at.times, 1); n <= 0 {
-			return at, nil
+		if at.missing {
+			return nil, refuse("the mock has no answer for it")
 		}
+		return &at, nil
 	}
-	return step{}, fmt.Errorf("call %d of state %q (%s): the mock has answers for %d calls; add a step, or leave Times out of the last",
-		len(s.calls), call.State, call.Resource, len(s.calls)-n)
-}
-
-// throttling is how integrations of AWS's own fail when they are called too
-// often.
-var throttling = map[string]sim.TaskError{
-	"lambda":   {Name: "Lambda.TooManyRequestsException", Cause: "Rate Exceeded. (Service: AWSLambda; Status Code: 429; Error Code: TooManyRequestsException)"},
-	"dynamodb": {Name: "DynamoDB.ProvisionedThroughputExceededException", Cause: "The table is throttled (Service: AmazonDynamoDBv2; Status Code: 400)"},
-	"sqs":      {Name: "SQS.AmazonSQSException", Cause: "Request is throttled. (Service: AmazonSQS; Status Code: 403; Error Code: RequestThrottled)"},
-	"sns":      {Name: "SNS.ThrottledException", Cause: "Rate exceeded (Service: AmazonSNS; Status Code: 429; Error Code: Throttled)"},
-	"glue":     {Name: "Glue.ConcurrentRunsExceededException", Cause: "Concurrent runs exceeded for the job (Service: AWSGlue; Status Code: 400)"},
-	"athena":   {Name: "Athena.TooManyRequestsException", Cause: "Rate exceeded (Service: AmazonAthena; Status Code: 400; Error Code: TooManyRequestsException)"},
-}
-
-// throttled is the failure of a call that came too soon after others. The error
-// code of most services is not modeled: then all that is left of it is the name
-// of the service.
-func throttled(call sim.Call, reply sim.Reply) error {
-	resource := asl.ParseResource(call.Resource)
-	failed, ok := throttling[resource.Service]
-	if prefix := resource.ErrorPrefix(); prefix != "" {
-		failed, ok = sim.TaskError{
-			Name: prefix + "." + prefix + "Exception", Cause: "Rate exceeded (Service: " + prefix + ", Status Code: 400)",
-		}, true
-	}
-	if !ok {
-		return fmt.Errorf("state %q: it is not known how %q fails when it is throttled; use Fail with the name of the error", call.State, call.Resource)
-	}
-	failed.Latency = reply.Latency
-	return &failed
+	return nil, refuse("the mock has answers for %d calls; add one, or leave Times out of the last", len(s.calls)-n)
 }

@@ -1,0 +1,114 @@
+package mock
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// maxIndex keeps a path from making a list of any length.
+const maxIndex = 99
+
+// path is a place in a JSON value, such as "Tasks[0].LastStatus": strings are
+// names of members, ints are indices of items.
+type path []any
+
+func parsePath(text string) (path, error) {
+	var out path
+	for part := range strings.SplitSeq(text, ".") {
+		name, indices, _ := strings.Cut(part, "[")
+		if name == "" || strings.ContainsAny(name, "]$") {
+			return nil, badPath(text)
+		}
+		out = append(out, name)
+		if len(name) == len(part) {
+			continue
+		}
+		for index := range strings.SplitSeq(indices, "[") {
+			digits, closed := strings.CutSuffix(index, "]")
+			i, err := strconv.ParseUint(digits, 10, 32)
+			if !closed || err != nil || i > maxIndex {
+				return nil, badPath(text)
+			}
+			out = append(out, int(i))
+		}
+	}
+	return out, nil
+}
+
+func badPath(text string) error {
+	return fmt.Errorf("path %q: expected names with dots between them and indices up to %d, such as \"Tasks[0].LastStatus\"", text, maxIndex)
+}
+
+// last is the name that the path ends with, or empty if it ends with an index.
+func (p path) last() string {
+	name, _ := p[len(p)-1].(string)
+	return name
+}
+
+// get returns what stands at the path, or nil.
+func (p path) get(value any) any {
+	for _, part := range p {
+		switch part := part.(type) {
+		case string:
+			object, _ := value.(map[string]any)
+			value = object[part]
+		case int:
+			list, _ := value.([]any)
+			if part >= len(list) {
+				return nil
+			}
+			value = list[part]
+		}
+	}
+	return value
+}
+
+// set puts the text at the path, changes the value and returns it. Objects and
+// items that are missing are made.
+func (p path) set(value any, text string) (any, error) {
+	if len(p) == 0 {
+		return text, nil
+	}
+	switch part := p[0].(type) {
+	case int:
+		list, ok := value.([]any)
+		if !ok && value != nil {
+			return nil, fmt.Errorf("the answer has no list at [%d]", part)
+		}
+		for len(list) < part {
+			list = append(list, map[string]any{})
+		}
+		if len(list) == part {
+			list = append(list, nil)
+		}
+		item, err := p[1:].set(list[part], text)
+		list[part] = item
+		return list, err
+	default:
+		name := part.(string)
+		object, ok := value.(map[string]any)
+		if !ok && value != nil {
+			return nil, fmt.Errorf("the answer has no object around %q", name)
+		}
+		if object == nil {
+			object = map[string]any{}
+		}
+		member, err := p[1:].set(object[name], text)
+		object[name] = member
+		return object, err
+	}
+}
+
+// copyOf is a value as encoding/json decodes it, with numbers as json.Number.
+func copyOf(value any) (any, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	var out any
+	dec := json.NewDecoder(strings.NewReader(string(text)))
+	dec.UseNumber()
+	return out, dec.Decode(&out)
+}

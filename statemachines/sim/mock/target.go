@@ -1,0 +1,97 @@
+package mock
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// Targets are what the mocks of a state machine can be for: the states that
+// call something, and the resources that they call.
+type Targets struct {
+	resources map[string]bool
+	calling   map[string]bool     // states that call
+	others    map[string]asl.Type // states that do not
+}
+
+// TargetsOf returns the targets of a machine.
+func TargetsOf(m *asl.StateMachine) *Targets {
+	t := &Targets{resources: map[string]bool{}, calling: map[string]bool{}, others: map[string]asl.Type{}}
+	for s := range m.All {
+		switch {
+		case s.Task != nil:
+			t.calling[s.Name], t.resources[s.Task.Resource] = true, true
+		case s.Map != nil && s.Map.ItemReader != nil:
+			t.calling[s.Name], t.resources[s.Map.ItemReader.Resource] = true, true
+		default:
+			t.others[s.Name] = s.Type
+		}
+	}
+	return t
+}
+
+// Check returns an *UnknownNameError if the name is not that of a target.
+func (t *Targets) Check(name string) error {
+	if t.calling[name] || t.resources[name] {
+		return nil
+	}
+	there := append(slices.Sorted(maps.Keys(t.calling)), slices.Sorted(maps.Keys(t.resources))...)
+	e := &UnknownNameError{What: "state or resource", Name: name, Type: t.others[name], There: there}
+	if e.Type == "" {
+		e.Suggestion = diag.Nearest(name, there)
+	}
+	return e
+}
+
+// Bind puts handlers, each by the name of its target, into the options of a
+// run, in addition to those there.
+func (t *Targets) Bind(o *sim.Options, handlers map[string]sim.Handler) error {
+	o.Handlers, o.StateHandlers = maps.Clone(o.Handlers), maps.Clone(o.StateHandlers)
+	if o.Handlers == nil {
+		o.Handlers = map[string]sim.Handler{}
+	}
+	if o.StateHandlers == nil {
+		o.StateHandlers = map[string]sim.Handler{}
+	}
+	for _, name := range slices.Sorted(maps.Keys(handlers)) {
+		if err := t.Check(name); err != nil {
+			return err
+		}
+		if t.calling[name] {
+			o.StateHandlers[name] = handlers[name]
+		} else {
+			o.Handlers[name] = handlers[name]
+		}
+	}
+	return nil
+}
+
+// UnknownNameError is the error of mocks for a state or resource that the state
+// machine does not have or that calls nothing, or of a test case that a file
+// does not have.
+type UnknownNameError struct {
+	What       string // "state or resource" or "single test case"
+	Name       string
+	Type       asl.Type // of the state that calls nothing
+	Suggestion string
+	There      []string
+}
+
+func (e *UnknownNameError) Error() string {
+	text := fmt.Sprintf("mocks: there is no %s %q", e.What, e.Name)
+	if e.Type != "" {
+		text = fmt.Sprintf("mocks: the state %q is a %s, which calls nothing", e.Name, e.Type)
+	}
+	if e.Suggestion != "" {
+		text += fmt.Sprintf(" (did you mean %q?)", e.Suggestion)
+	}
+	if len(e.There) == 0 {
+		return text + "; there are none"
+	}
+	return text + "; there are " + strings.Join(e.There, ", ")
+}
