@@ -9,11 +9,11 @@ import (
 )
 
 // A simulated job needs no script: it runs for 100 seconds, however often the
-// loop looks.
+// loop looks. Its answers have the shapes of the service's own.
 func Example_job() {
 	s := simtest.New(t, `{"QueryLanguage": "JSONata", "StartAt": "Start", "States": {
 	  "Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:startJobRun", "Arguments": {"JobName": "j"},
-	    "Assign": {"id": "{% $states.result.JobRun.Id %}"}, "Next": "Wait"},
+	    "Assign": {"id": "{% $states.result.JobRunId %}"}, "Next": "Wait"},
 	  "Wait": {"Type": "Wait", "Seconds": 30, "Next": "Get"},
 	  "Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun",
 	    "Arguments": {"JobName": "j", "RunId": "{% $id %}"}, "Output": "{% $states.result.JobRun.JobRunState %}", "Next": "Done?"},
@@ -21,7 +21,7 @@ func Example_job() {
 	  "Done": {"Type": "Succeed"}}}`)
 	job := &mock.Job{
 		Runs: 100 * time.Second, Status: "JobRun.JobRunState", Running: "RUNNING", Ends: "SUCCEEDED",
-		ID: "JobRun.Id", IDArgument: "RunId",
+		ID: "JobRun.Id", IDArgument: "RunId", StartID: "JobRunId",
 	}
 	s.Job(job, "Start", "Get", "")
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/simtest"
 )
 
@@ -16,20 +17,13 @@ func Example_retry() {
 
 	r := s.Run(nil).RequireSucceeded().RequireAttempts("Describe", 3)
 	fmt.Println(r.Elapsed())
-	fmt.Print(r.Trace())
+	for _, e := range r.Events {
+		if e.Type == sim.TaskFailed {
+			fmt.Println(e.Timestamp.Sub(r.Start), e.Details.Error)
+		}
+	}
 	// Output:
 	// 3.2s
-	//    +0:00:00.000  ExecutionStarted         < {}
-	//    +0:00:00.000  TaskStateEntered         Describe < {}
-	//    +0:00:00.000  TaskScheduled            describeExport < {}
-	//    +0:00:00.000  TaskStarted              describeExport
-	//    +0:00:00.000  TaskFailed               describeExport "DynamoDb.DynamoDbException": Rate exceeded (Service: DynamoDb, Status Code: 400)
-	//    +0:00:01.000  TaskScheduled            describeExport < {}
-	//    +0:00:01.000  TaskStarted              describeExport
-	//    +0:00:01.000  TaskFailed               describeExport "DynamoDb.DynamoDbException": Rate exceeded (Service: DynamoDb, Status Code: 400)
-	//    +0:00:03.000  TaskScheduled            describeExport < {}
-	//    +0:00:03.000  TaskStarted              describeExport
-	//    +0:00:03.200  TaskSucceeded            describeExport > "done"
-	//    +0:00:03.200  TaskStateExited          Describe > "done"
-	//    +0:00:03.200  ExecutionSucceeded       > "done"
+	// 0s DynamoDb.DynamoDbException
+	// 1s DynamoDb.DynamoDbException
 }

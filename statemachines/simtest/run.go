@@ -1,9 +1,10 @@
 package simtest
 
 import (
-	"encoding/json"
-	"reflect"
+	"fmt"
+	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,7 +54,8 @@ func (r *Run) RequireTimedOut() *Run {
 	return r
 }
 
-// RequireOutput wants the output, given as Run takes an input. Numbers are
+// RequireOutput wants the output: JSON text, as a string, []byte or
+// json.RawMessage, or any other value that encoding/json takes. Numbers are
 // compared by value.
 func (r *Run) RequireOutput(want any) *Run {
 	r.t.Helper()
@@ -63,19 +65,28 @@ func (r *Run) RequireOutput(want any) *Run {
 		r.t.Fatalf("wanted output: %v", err)
 		return r
 	}
-	var a, b any
-	if err := json.Unmarshal(text, &a); err != nil {
+	wanted, err := decoded(text)
+	if err != nil {
 		r.t.Fatalf("wanted output: %v", err)
 		return r
 	}
-	if err := json.Unmarshal(r.Output, &b); err != nil || !reflect.DeepEqual(a, b) {
-		r.fatalf("the output is %s; want %s", r.Output, compact(text))
+	got, err := decoded(r.Output)
+	if err != nil {
+		r.fatalf("the output is %s: %v", r.Output, err)
+		return r
+	}
+	if d := differ("", got, wanted); d != nil {
+		where := ""
+		if d.pointer != "" {
+			where = fmt.Sprintf("\nthey differ at %s: %s, want %s", d.pointer, d.got, d.want)
+		}
+		r.fatalf("the output is %s; want %s%s", shown(got), shown(wanted), where)
 	}
 	return r
 }
 
 // Path returns the states entered, in order, those inside of Parallel and inline
-// Map too.
+// Map too, but not those of child executions.
 func (r *Run) Path() []string {
 	var out []string
 	for _, e := range r.Events {
@@ -86,12 +97,6 @@ func (r *Run) Path() []string {
 	return out
 }
 
-// Loop returns the states n times, for a path with a loop.
-func Loop(n int, states ...string) []string { return slices.Repeat(states, n) }
-
-// Join joins parts of a path.
-func Join(parts ...[]string) []string { return slices.Concat(parts...) }
-
 // RequirePath wants exactly these states to have been entered, in this order.
 func (r *Run) RequirePath(states ...string) *Run {
 	r.t.Helper()
@@ -100,19 +105,18 @@ func (r *Run) RequirePath(states ...string) *Run {
 		for i < len(got) && i < len(states) && got[i] == states[i] {
 			i++
 		}
-		r.fatalf("the path is %s\nwant        %s\nthey part at step %d", short(got), short(states), i+1)
+		r.fatalf("the path is %s\nwant        %s\nthey part at step %d: %s, want %s",
+			folded(got), folded(states), i+1, stepAt(got, i), stepAt(states, i))
 	}
 	return r
 }
 
-// short writes a path with loops shortened.
-func short(path []string) string {
-	const most = 60
-	text := strings.Join(path, " > ")
-	if len(path) > most {
-		text = strings.Join(path[:most/2], " > ") + " > ... > " + strings.Join(path[len(path)-most/2:], " > ")
+// stepAt is the state at a step of a path, quoted.
+func stepAt(path []string, i int) string {
+	if i >= len(path) {
+		return "the end"
 	}
-	return text
+	return strconv.Quote(path[i])
 }
 
 // RequireVisits wants the state to have been entered that often.
@@ -125,8 +129,11 @@ func (r *Run) RequireVisits(state string, n int) *Run {
 	return r
 }
 
-// Attempts returns how often the Task of the state was called, retries counted.
-func (r *Run) Attempts(state string) int {
+// Attempts returns how often the Task of the state was called, retries and
+// child executions counted.
+func (r *Run) Attempts(state string) int { return attempts(r.Result, state) }
+
+func attempts(r *sim.Result, state string) int {
 	current := map[int64]string{} // by event: the state that it is in
 	n := 0
 	for _, e := range r.Events {
@@ -138,7 +145,23 @@ func (r *Run) Attempts(state string) int {
 			n++
 		}
 	}
+	for child := range children(r) {
+		n += attempts(child, state)
+	}
 	return n
+}
+
+// children are the child executions of the distributed Maps of an execution.
+func children(r *sim.Result) iter.Seq[*sim.Result] {
+	return func(yield func(*sim.Result) bool) {
+		for _, run := range r.MapRuns {
+			for _, child := range run.Executions {
+				if child != nil && !yield(child) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // RequireAttempts wants the Task of the state to have been called that often,
@@ -191,7 +214,23 @@ func (r *Run) mustHave(state string) {
 	r.t.Fatalf("the definition has no state %q", state)
 }
 
+// fatalf fails the test, with a trace of the execution and of its first child
+// execution that did not succeed.
 func (r *Run) fatalf(format string, args ...any) {
 	r.t.Helper()
-	r.t.Fatalf(format+"\n\n%s", append(args, r.Trace())...)
+	trace := r.Trace()
+	if child := failedChild(r.Result); child != nil {
+		trace += "\n" + child.ExecutionARN + "\n" + child.Trace()
+	}
+	r.t.Fatalf(format+"\n\n%s", append(args, trace)...)
+}
+
+// failedChild is the first child execution that did not succeed, or nil.
+func failedChild(r *sim.Result) *sim.Result {
+	for child := range children(r) {
+		if child.Status != sim.StatusSucceeded {
+			return child
+		}
+	}
+	return nil
 }

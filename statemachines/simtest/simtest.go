@@ -7,7 +7,6 @@
 package simtest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,59 +14,62 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 )
 
-// T is what simtest needs of a *testing.T.
+// T is what simtest needs of a *testing.T. Fatalf must not return.
 type T interface {
 	Helper()
 	Fatalf(format string, args ...any)
 	Context() context.Context
 }
 
-// Sim is a state machine under test.
+// Sim is a state machine under test. It serves one goroutine.
 type Sim struct {
-	// Options are those of the runs; their handlers are added to the scripts.
+	// Options are those of the runs, such as the Seed of what is random. If a
+	// Clock is set, time goes on from run to run, and simulated jobs with it;
+	// else each run has a clock of its own. Handlers are used for what neither
+	// On nor Job answers.
 	Options sim.Options
 
 	t       T
 	machine *asl.StateMachine
+	targets *mock.Targets
+	file    *mock.Config // nil: none
+	test    string       // test case of the file
+	filed   sim.Options  // with the handlers of the file for the latest run
 	scripts map[string]*mock.Script
-	jobs    map[string]sim.Handler
-	known   []string // states and resources
+	jobs    map[string]jobCall
 	visits  map[string]int
 	edges   map[sim.Edge]int
+
+	mu    sync.Mutex // of calls: on a real clock Tasks run at the same time
+	calls []sim.Call
+}
+
+// jobCall is one of the calls of a job.
+type jobCall struct {
+	job    *mock.Job
+	handle sim.Handler
 }
 
 // New returns the state machine of a definition for tests. A wrong definition
 // fails the test.
-func New(t T, definition string) *Sim {
+func New[Text ~string | ~[]byte](t T, definition Text) *Sim {
 	t.Helper()
 	m, err := asl.Parse([]byte(definition))
 	if err != nil {
 		t.Fatalf("definition: %v", err)
 		return nil
 	}
-	s := &Sim{
-		t: t, machine: m, scripts: map[string]*mock.Script{}, jobs: map[string]sim.Handler{},
+	return &Sim{
+		t: t, machine: m, targets: mock.TargetsOf(m), scripts: map[string]*mock.Script{}, jobs: map[string]jobCall{},
 		visits: map[string]int{}, edges: map[sim.Edge]int{},
 	}
-	known := map[string]bool{}
-	for state := range m.All {
-		known[state.Name] = true
-		if state.Task != nil {
-			known[state.Task.Resource] = true
-		}
-		if state.Map != nil && state.Map.ItemReader != nil {
-			known[state.Map.ItemReader.Resource] = true
-		}
-	}
-	s.known = slices.Sorted(maps.Keys(known))
-	return s
 }
 
 // File is New with the definition in a file.
@@ -78,35 +80,83 @@ func File(t T, name string) *Sim {
 		t.Fatalf("definition: %v", err)
 		return nil
 	}
-	return New(t, string(text))
+	return New(t, text)
 }
 
 // On returns the script of a Task by the name of its state or by its resource
 // as written in the definition; that of a state wins. The first call makes the
-// script, further ones return the same.
+// script, in place of a Job if there is one, and further ones return the same. A
+// script goes on from run to run.
 func (s *Sim) On(name string) *mock.Script {
 	s.t.Helper()
 	s.mustKnow(name)
 	if s.scripts[name] == nil {
 		s.scripts[name] = mock.New()
+		delete(s.jobs, name)
 	}
 	return s.scripts[name]
 }
 
-// Job lets a simulated job answer its calls: describe, and start and stop if
-// they are not empty, are states or resources.
+// Job lets a simulated job answer its calls, in place of what did so before:
+// describe, and start and stop if they are not empty, are states or resources.
 func (s *Sim) Job(j *mock.Job, start, describe, stop string) {
 	s.t.Helper()
 	if err := j.Check(); err != nil {
 		s.t.Fatalf("job: %v", err)
 		return
 	}
-	for name, handler := range map[string]sim.Handler{start: j.Start, describe: j.Describe, stop: j.Stop} {
-		if name != "" {
-			s.mustKnow(name)
-			s.jobs[name] = handler
+	calls := []struct {
+		name   string
+		handle sim.Handler
+	}{{start, j.Start}, {describe, j.Describe}, {stop, j.Stop}}
+	for i, call := range calls {
+		if call.name == "" && i != 1 {
+			continue
+		}
+		s.mustKnow(call.name)
+		for _, other := range calls[:i] {
+			if other.name == call.name {
+				s.t.Fatalf("job: %q can be one call of the job only", call.name)
+			}
+		}
+		s.jobs[call.name] = jobCall{j, call.handle}
+		delete(s.scripts, call.name)
+	}
+}
+
+// MockFile takes answers from a file of mocks: see mock.Read. test names the
+// test case if the file is AWS's MockConfigFile.json. They start anew with each
+// run. What On or Job answers is not taken from the file.
+func (s *Sim) MockFile(name, test string) {
+	s.t.Helper()
+	text, err := os.ReadFile(name) //nolint:gosec // a test names its own file
+	if err != nil {
+		s.t.Fatalf("mocks: %v", err)
+		return
+	}
+	if s.file, err = mock.Read(text); err == nil {
+		err = s.file.Apply(s.machine, test, &sim.Options{})
+	}
+	if err != nil {
+		s.t.Fatalf("%s: %v", name, err)
+	}
+	s.test = test
+}
+
+// Calls returns the calls of a state or resource in all runs so far, with their
+// arguments.
+func (s *Sim) Calls(name string) []sim.Call {
+	s.t.Helper()
+	s.mustKnow(name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []sim.Call
+	for _, call := range s.calls {
+		if call.State == name || call.Resource == name {
+			out = append(out, call)
 		}
 	}
+	return out
 }
 
 // Run runs the machine once. The input is JSON text, as a string, []byte or
@@ -118,15 +168,31 @@ func (s *Sim) Run(input any) *Run {
 		s.t.Fatalf("input: %v", err)
 		return nil
 	}
-	r, err := sim.Run(s.t.Context(), s.machine, text, s.options())
-	return s.ran(r, err)
+	if input == nil {
+		text = nil
+	}
+	if s.Options.Clock == nil {
+		for _, call := range s.jobs {
+			call.job.Reset()
+		}
+	}
+	s.filed = sim.Options{}
+	if s.file != nil {
+		if err := s.file.Apply(s.machine, s.test, &s.filed); err != nil {
+			s.t.Fatalf("%v", err)
+		}
+	}
+	return s.ran(func(o sim.Options) (*sim.Result, error) {
+		return sim.Run(s.t.Context(), s.machine, text, o)
+	})
 }
 
 // Redrive goes on with a run that did not succeed: see sim.Redrive.
 func (s *Sim) Redrive(r *Run) *Run {
 	s.t.Helper()
-	result, err := sim.Redrive(s.t.Context(), s.machine, r.Result, s.options())
-	return s.ran(result, err)
+	return s.ran(func(o sim.Options) (*sim.Result, error) {
+		return sim.Redrive(s.t.Context(), s.machine, r.Result, o)
+	})
 }
 
 // RequireCovered fails the test if a state was entered in none of the runs so
@@ -163,43 +229,75 @@ func (s *Sim) RequireTransitionsCovered() {
 
 func (s *Sim) mustKnow(name string) {
 	s.t.Helper()
-	if slices.Contains(s.known, name) {
-		return
+	if err := s.targets.Check(name); err != nil {
+		s.t.Fatalf("%v", err)
 	}
-	hint := ""
-	if near := diag.Nearest(name, s.known); near != "" {
-		hint = fmt.Sprintf(" (did you mean %q?)", near)
-	}
-	s.t.Fatalf("the definition has no state or resource %q%s; it has %s", name, hint, strings.Join(s.known, ", "))
 }
 
-func (s *Sim) options() sim.Options {
+// options are those of a run: handlers of a file, then those of Options, then
+// scripts and jobs.
+func (s *Sim) options() (sim.Options, error) {
 	o := s.Options
-	o.Handlers, o.StateHandlers = maps.Clone(o.Handlers), maps.Clone(o.StateHandlers)
-	if o.Handlers == nil {
-		o.Handlers = map[string]sim.Handler{}
+	o.Handlers = merged(s.filed.Handlers, o.Handlers)
+	o.StateHandlers = merged(s.filed.StateHandlers, o.StateHandlers)
+	handlers := map[string]sim.Handler{}
+	for name, call := range s.jobs {
+		handlers[name] = call.handle
 	}
-	if o.StateHandlers == nil {
-		o.StateHandlers = map[string]sim.Handler{}
+	for _, name := range slices.Sorted(maps.Keys(s.scripts)) {
+		if err := s.scripts[name].Check(); err != nil {
+			return o, fmt.Errorf("the script of %q: %w", name, err)
+		}
+		handlers[name] = s.scripts[name].Handle
 	}
-	handlers := maps.Clone(s.jobs)
-	for name, script := range s.scripts {
-		handlers[name] = script.Handle
+	if err := s.targets.Bind(&o, handlers); err != nil {
+		return o, err
 	}
-	for name, handler := range handlers {
-		if strings.HasPrefix(name, "arn:") {
-			o.Handlers[name] = handler
-		} else {
-			o.StateHandlers[name] = handler
+	for _, all := range []map[string]sim.Handler{o.Handlers, o.StateHandlers} {
+		for name, handler := range all {
+			if handler != nil {
+				all[name] = s.recorded(handler)
+			}
 		}
 	}
-	return o
+	return o, nil
 }
 
-func (s *Sim) ran(r *sim.Result, err error) *Run {
+func merged(first, second map[string]sim.Handler) map[string]sim.Handler {
+	out := map[string]sim.Handler{}
+	maps.Copy(out, first)
+	maps.Copy(out, second)
+	return out
+}
+
+// recorded is a handler that keeps its calls.
+func (s *Sim) recorded(h sim.Handler) sim.Handler {
+	return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+		s.mu.Lock()
+		s.calls = append(s.calls, call)
+		s.mu.Unlock()
+		return h(ctx, call)
+	}
+}
+
+// ran runs the machine, or goes on with it, and notes where it went.
+func (s *Sim) ran(run func(o sim.Options) (*sim.Result, error)) *Run {
 	s.t.Helper()
+	o, err := s.options()
 	if err != nil {
-		s.t.Fatalf("the machine cannot be run: %v", err)
+		s.t.Fatalf("%v", err)
+		return nil
+	}
+	var events []sim.Event
+	o.OnEvent = func(e sim.Event) {
+		events = append(events, e)
+		if s.Options.OnEvent != nil {
+			s.Options.OnEvent(e)
+		}
+	}
+	r, err := run(o)
+	if err != nil {
+		s.t.Fatalf("the machine cannot be run: %v%s", err, soFar(events))
 		return nil
 	}
 	for name, n := range r.Visits {
@@ -209,6 +307,21 @@ func (s *Sim) ran(r *sim.Result, err error) *Run {
 		s.edges[edge] += n
 	}
 	return &Run{Result: r, t: s.t, machine: s.machine}
+}
+
+// soFar is a trace of the last events of a run that broke off.
+func soFar(events []sim.Event) string {
+	const most = 50
+	var b strings.Builder
+	for i, e := range events {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		if i >= len(events)-most {
+			b.WriteString("\n" + e.Trace(events[0].Timestamp))
+		}
+	}
+	return b.String()
 }
 
 func wayName(t asl.Transition) string {
@@ -227,8 +340,6 @@ func wayName(t asl.Transition) string {
 // jsonText is the JSON text of a value.
 func jsonText(value any) ([]byte, error) {
 	switch v := value.(type) {
-	case nil:
-		return []byte("{}"), nil
 	case string:
 		return []byte(v), nil
 	case []byte:
@@ -238,13 +349,4 @@ func jsonText(value any) ([]byte, error) {
 	default:
 		return json.Marshal(v)
 	}
-}
-
-// compact is the compact text of JSON.
-func compact(text []byte) string {
-	var b bytes.Buffer
-	if json.Compact(&b, text) != nil {
-		return string(text)
-	}
-	return b.String()
 }

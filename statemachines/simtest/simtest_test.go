@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 	"github.com/jobpoller/jobpoller/statemachines/simtest"
 )
@@ -87,7 +88,7 @@ func TestRequire(t *testing.T) {
 		{"timed out", late, func(r *simtest.Run) { r.RequireTimedOut() }, func(r *simtest.Run) { r.RequireSucceeded() }, "ended TIMED_OUT"},
 		{"not timed out", run, func(*simtest.Run) {}, func(r *simtest.Run) { r.RequireTimedOut() }, "want TIMED_OUT"},
 		{"output", run, func(r *simtest.Run) { r.RequireOutput(1.0) }, func(r *simtest.Run) { r.RequireOutput(`[ 1 ]`) }, "the output is 1; want [1]"},
-		{"path", run, func(r *simtest.Run) { r.RequirePath("A", "B", "C") }, func(r *simtest.Run) { r.RequirePath("A", "C") }, "the path is A > B > C\nwant        A > C\nthey part at step 2"},
+		{"path", run, func(r *simtest.Run) { r.RequirePath("A", "B", "C") }, func(r *simtest.Run) { r.RequirePath("A", "C") }, "the path is A > B > C\nwant        A > C\nthey part at step 2: \"B\", want \"C\""},
 		{"visits", run, func(r *simtest.Run) { r.RequireVisits("A", 1).RequireVisits("D", 0) }, func(r *simtest.Run) { r.RequireVisits("D", 1) }, `state "D" was entered 0 times; want 1`},
 		{"no such state", run, func(*simtest.Run) {}, func(r *simtest.Run) { r.RequireVisits("X", 0) }, `no state "X"`},
 		{"attempts", run, func(r *simtest.Run) { r.RequireAttempts("A", 2).RequireAttempts("C", 0) }, func(r *simtest.Run) { r.RequireAttempts("A", 1) }, `was called 2 times; want 1`},
@@ -138,12 +139,36 @@ func TestSetUpMistakes(t *testing.T) {
 		f    func(t simtest.T)
 		want string
 	}{
-		"definition":       {func(t simtest.T) { simtest.New(t, `{"StartAt": "A"}`) }, "needs the field \"States\""},
-		"file":             {func(t simtest.T) { simtest.File(t, "nowhere.json") }, "nowhere.json"},
-		"state":            {func(t simtest.T) { simtest.New(t, machine).On("AA") }, `no state or resource "AA"`},
-		"Task without one": {func(t simtest.T) { simtest.New(t, machine).Run(nil) }, `state "A": resource "arn:aws:states:::lambda:invoke" has no handler`},
-		"input":            {func(t simtest.T) { simtest.New(t, machine).Run(func() {}) }, "unsupported type"},
-		"job":              {func(t simtest.T) { simtest.New(t, machine).Job(&mock.Job{}, "", "A", "") }, "path of its status"},
+		"definition":               {func(t simtest.T) { simtest.New(t, `{"StartAt": "A"}`) }, "needs the field \"States\""},
+		"file":                     {func(t simtest.T) { simtest.File(t, "nowhere.json") }, "nowhere.json"},
+		"state":                    {func(t simtest.T) { simtest.New(t, machine).On("AA") }, `no state or resource "AA"`},
+		"Task without one":         {func(t simtest.T) { simtest.New(t, machine).Run(nil) }, `state "A": resource "arn:aws:states:::lambda:invoke" has no handler`},
+		"input":                    {func(t simtest.T) { simtest.New(t, machine).Run(func() {}) }, "unsupported type"},
+		"job":                      {func(t simtest.T) { simtest.New(t, machine).Job(&mock.Job{}, "", "A", "") }, "path of its status"},
+		"state that calls nothing": {func(t simtest.T) { simtest.New(t, machine).On("C") }, `the state "C" is a Wait, which calls nothing`},
+		"calls of no state":        {func(t simtest.T) { simtest.New(t, machine).Calls("X") }, `no state or resource "X"`},
+		"script":                   {func(t simtest.T) { s := simtest.New(t, machine); s.On("A").Times(2); s.Run(nil) }, `the script of "A": Times has to follow a step`},
+		"script without steps":     {func(t simtest.T) { s := simtest.New(t, machine); s.On("A"); s.Run(nil) }, `the script of "A": a script needs a step`},
+		"call of a job twice": {func(t simtest.T) {
+			simtest.New(t, machine).Job(&mock.Job{Status: "s", Running: "R", Ends: "E"}, "A", "A", "")
+		}, `"A" can be one call of the job only`},
+		"job that nothing describes": {func(t simtest.T) {
+			simtest.New(t, machine).Job(&mock.Job{Status: "s", Running: "R", Ends: "E"}, "A", "", "")
+		}, `no state or resource ""`},
+		"no file of mocks":  {func(t simtest.T) { simtest.New(t, machine).MockFile("nowhere.json", "") }, "nowhere.json"},
+		"mocks of another":  {func(t simtest.T) { simtest.New(t, machine).MockFile("testdata/MockConfigFile.json", "Unknown") }, `testdata/MockConfigFile.json: mocks: there is no state or resource "Describe"`},
+		"no such test case": {func(t simtest.T) { simtest.New(t, machine).MockFile("testdata/MockConfigFile.json", "X") }, "there are Poller#Completes, Poller#Unknown"},
+		"broken off": {func(t simtest.T) {
+			s := simtest.New(t, machine)
+			s.On("A").Fail("E", "").Times(1)
+			s.Run(nil)
+		}, `lambda:invoke): the mock has answers for 1 calls; add one, or leave Times out of the last
+
+   +0:00:00.000  ExecutionStarted         < {}
+   +0:00:00.000  TaskStateEntered         A < {}
+   +0:00:00.000  TaskScheduled            invoke < {}
+   +0:00:00.000  TaskStarted              invoke
+   +0:00:00.000  TaskFailed               invoke "E":`},
 		"too few answers": {func(t simtest.T) {
 			s := simtest.New(t, machine)
 			s.On("A").Fail("E", "").Times(1)
@@ -155,4 +180,127 @@ func TestSetUpMistakes(t *testing.T) {
 			require.Contains(t, failure(t, tt.f), tt.want)
 		})
 	}
+}
+
+// A failed assertion says where the output is another.
+func TestRequireOutputDifference(t *testing.T) {
+	t.Parallel()
+	const got = `{"list": [1, {"a/b": "x"}], "big": 9007199254740993, "e": 1e2, "null": null}`
+	for want, message := range map[string]string{
+		`{"list": [1.0, {"a/b": "x"}], "big": 9007199254740993, "e": 100, "null": null}`:       "",
+		`{"list": [1, {"a/b": "y"}], "big": 9007199254740993, "e": 100, "null": null}`:         `they differ at /list/1/a~1b: "x", want "y"`,
+		`{"list": [1, {"a/b": "x"}], "big": 9007199254740992, "e": 100, "null": null}`:         `they differ at /big: 9007199254740993, want 9007199254740992`,
+		`{"list": [1], "big": 9007199254740993, "e": 100, "null": null}`:                       `they differ at /list/1: {"a/b":"x"}, want nothing`,
+		`{"list": [1, {}, 2], "big": 9007199254740993, "e": 100, "null": null}`:                `they differ at /list/1/a~1b: "x", want nothing`,
+		`{"list": [1, {"a/b": "x"}, 2], "big": 9007199254740993, "e": 100, "null": null}`:      `they differ at /list/2: nothing, want 2`,
+		`{"list": [1, {"a/b": "x"}], "big": 9007199254740993, "e": 100}`:                       `they differ at /null: null, want nothing`,
+		`{"list": [1, {"a/b": "x"}], "big": 9007199254740993, "e": 100, "null": 0}`:            `they differ at /null: null, want 0`,
+		`{"list": "1", "big": 9007199254740993, "e": 100, "null": null}`:                       `they differ at /list: [1,{"a/b":"x"}], want "1"`,
+		`{"list": [1, {"a/b": "x"}], "big": 9007199254740993, "e": 100, "null": null, "z": 1}`: `they differ at /z: nothing, want 1`,
+		`null`: `; want null`,
+		`done`: `wanted output: not JSON: invalid character 'd'`,
+		`1 2`:  "there is more after the first value",
+	} {
+		failed := failure(t, func(t simtest.T) {
+			s := simtest.New(t, `{"StartAt": "A", "States": {"A": {"Type": "Pass", "End": true}}}`)
+			s.Run(got).RequireOutput(want)
+		})
+		if message == "" {
+			require.Empty(t, failed)
+		} else {
+			require.Contains(t, failed, message)
+		}
+	}
+	s := simtest.New(t, []byte(`{"StartAt": "A", "States": {"A": {"Type": "Pass", "End": true}}}`))
+	s.Run([]byte("null")).RequireOutput(nil)
+	s.Run(nil).RequireOutput(struct{}{})
+}
+
+// A path with loops is written short.
+func TestRequirePathFolds(t *testing.T) {
+	t.Parallel()
+	message := failure(t, func(t simtest.T) {
+		s := simtest.New(t, `{"StartAt": "Start", "States": {
+			"Start": {"Type": "Pass", "Next": "Wait"}, "Wait": {"Type": "Wait", "Seconds": 1, "Next": "Get"},
+			"Get": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Next": "Done?"},
+			"Done?": {"Type": "Choice", "Choices": [{"Variable": "$", "BooleanEquals": true, "Next": "Done"}], "Default": "Wait"},
+			"Done": {"Type": "Succeed"}}}`)
+		s.On("Get").Return(false).Times(99).Return(true)
+		s.Run(nil).RequirePath(simtest.Join([]string{"Start"}, simtest.Loop(100, "Wait", "Get", "Done?"))...)
+	})
+	require.Contains(t, message, `the path is Start > (Wait > Get > Done?) x 100 > Done
+want        Start > (Wait > Get > Done?) x 100
+they part at step 302: "Done", want the end`)
+}
+
+// Who answers last said so last, and time and jobs start anew with each run
+// unless there is a clock.
+func TestAnswersTakeTurns(t *testing.T) {
+	t.Parallel()
+	s := simtest.New(t, `{"StartAt": "Wait", "States": {
+		"Wait": {"Type": "Wait", "SecondsPath": "$.first", "Next": "Get"},
+		"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getCrawler", "ResultPath": "$.r", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.r.State", "StringEquals": "READY", "Next": "Done"}], "Default": "Again"},
+		"Again": {"Type": "Wait", "Seconds": 10, "Next": "Get"},
+		"Done": {"Type": "Succeed"}}}`)
+	job := &mock.Job{Runs: 30 * time.Second, Status: "State", Running: "RUNNING", Ends: "READY"}
+	s.Job(job, "", "Get", "")
+	s.Run(`{"first": 100}`).RequireVisits("Get", 4).RequireElapsed(130 * time.Second)
+	s.Run(`{"first": 0}`).RequireVisits("Get", 4).RequireElapsed(30 * time.Second)
+	require.Equal(t, 1, job.Started())
+	require.Len(t, s.Calls("Get"), 8)
+
+	s.On("Get").Return(map[string]string{"State": "READY"})
+	s.Run(`{"first": 0}`).RequireVisits("Get", 1)
+	s.Job(job, "", "Get", "")
+	s.Run(`{"first": 0}`).RequireVisits("Get", 4)
+
+	s.Options.Clock = sim.NewVirtualClock(sim.DefaultStart)
+	s.Job(job, "", "arn:aws:states:::aws-sdk:glue:getCrawler", "")
+	job.Reset()
+	s.Run(`{"first": 0}`).RequireVisits("Get", 4)
+	s.Run(`{"first": 0}`).RequireVisits("Get", 1)
+	require.Len(t, s.Calls("arn:aws:states:::aws-sdk:glue:getCrawler"), 18)
+}
+
+// Handlers and a function for events of the test's own go with all else.
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	s := simtest.New(t, machine)
+	events := 0
+	s.Options.OnEvent = func(sim.Event) { events++ }
+	s.Options.Handlers = map[string]sim.Handler{
+		"arn:aws:states:::lambda:invoke": func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{Output: 1}, nil },
+	}
+	r := s.Run(nil).RequirePath("A", "B", "C")
+	require.Len(t, r.Events, events)
+	require.Len(t, s.Calls("A"), 1)
+	s.On("A").Return(2)
+	s.Run(nil).RequireTimedOut()
+}
+
+// What happens in child executions counts, and shows where it went wrong.
+func TestChildExecutions(t *testing.T) {
+	t.Parallel()
+	message := failure(t, func(t simtest.T) {
+		s := simtest.New(t, `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true, "ItemProcessor": {
+			"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "Work", "States": {
+			"Work": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Retry": [{"ErrorEquals": ["E"]}], "End": true}}}}}}`)
+		s.On("Work").Return(1).Fail("E", "").Return(2).Fail("Broken", "the third")
+		s.Run(`["a", "b"]`).RequireAttempts("Work", 3).RequireVisits("Work", 2).RequirePath("Each")
+		s.Run(`["a"]`).RequireSucceeded()
+	})
+	require.Contains(t, message, "want SUCCEEDED")
+	require.Contains(t, message, `TaskFailed               invoke "Broken": the third`)
+}
+
+// A redrive goes on with the answers of the file where the run stopped.
+func TestMockFileRedrive(t *testing.T) {
+	t.Parallel()
+	s := simtest.New(t, `{"StartAt": "Describe", "States": {
+		"Describe": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:describeExport", "End": true}}}`)
+	s.MockFile("testdata/MockConfigFile.json", "Completes")
+	r := s.Run(nil).RequireFailed("DynamoDb.DynamoDbException", "Rate exceeded")
+	s.Redrive(r).RequireOutput(`{"ExportDescription": {"ExportStatus": "IN_PROGRESS"}}`)
+	s.Run(nil).RequireFailed("DynamoDb.DynamoDbException")
 }
