@@ -160,3 +160,27 @@ func TestHistoryIsRepeatable(t *testing.T) {
 	}
 	require.NotEqual(t, first, text(8))
 }
+
+// On a real clock iterations really run at the same time, and the one that
+// fails ends the others.
+func TestMapOnARealClock(t *testing.T) {
+	t.Parallel()
+	started := make(chan struct{})
+	meet := func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+		if call.Iterations[0] == 1 {
+			<-started
+			return sim.Reply{}, &sim.TaskError{Name: "E"}
+		}
+		close(started)
+		<-ctx.Done() // it is told that nobody waits for it any more
+		return sim.Reply{}, ctx.Err()
+	}
+	r := run(t, mapOver(`, "MaxConcurrency": 2`), `[0, 1]`, meet, sim.Options{Clock: sim.NewRealClock()})
+	require.Equal(t, "E", r.Error)
+	require.Contains(t, types(r), "MapIterationAborted")
+
+	r = run(t, `{"StartAt": "P", "States": {"P": {"Type": "Parallel", "End": true, "Branches": [
+		{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "`+describe+`", "End": true}}},
+		{"StartAt": "B", "States": {"B": {"Type": "Task", "Resource": "`+function+`", "End": true}}}]}}}`, `{}`, returns(`1`), sim.Options{Clock: sim.NewRealClock()})
+	require.JSONEq(t, `[1, 1]`, string(r.Output))
+}
