@@ -163,13 +163,13 @@ func (s *Sim) Calls(name string) []sim.Call {
 // json.RawMessage, or any other value that encoding/json takes; nil is {}.
 func (s *Sim) Run(input any) *Run {
 	s.t.Helper()
+	if input == nil {
+		input = "{}"
+	}
 	text, err := jsonText(input)
 	if err != nil {
 		s.t.Fatalf("input: %v", err)
 		return nil
-	}
-	if input == nil {
-		text = nil
 	}
 	if s.Options.Clock == nil {
 		for _, call := range s.jobs {
@@ -296,8 +296,12 @@ func (s *Sim) ran(run func(o sim.Options) (*sim.Result, error)) *Run {
 		}
 	}
 	r, err := run(o)
-	if err != nil {
-		s.t.Fatalf("the machine cannot be run: %v%s", err, soFar(events))
+	switch {
+	case err != nil && len(events) > 0:
+		s.t.Fatalf("the run broke off: %v\n%s", err, tail(events))
+		return nil
+	case err != nil:
+		s.t.Fatalf("the machine cannot be run: %v", err)
 		return nil
 	}
 	for name, n := range r.Visits {
@@ -309,17 +313,12 @@ func (s *Sim) ran(run func(o sim.Options) (*sim.Result, error)) *Run {
 	return &Run{Result: r, t: s.t, machine: s.machine}
 }
 
-// soFar is a trace of the last events of a run that broke off.
-func soFar(events []sim.Event) string {
+// tail is a trace of the last events.
+func tail(events []sim.Event) string {
 	const most = 50
 	var b strings.Builder
-	for i, e := range events {
-		if i == 0 {
-			b.WriteString("\n")
-		}
-		if i >= len(events)-most {
-			b.WriteString("\n" + e.Trace(events[0].Timestamp))
-		}
+	for _, e := range events[max(0, len(events)-most):] {
+		b.WriteString("\n" + e.Trace(events[0].Timestamp))
 	}
 	return b.String()
 }

@@ -376,6 +376,7 @@ func TestReadRefuses(t *testing.T) {
 		`{"StateMachines": {}, "MockedResponses": {"R": {"0-": {"Return": 1}}}}`:                                    `found "0-"`,
 		`{"StateMachines": {}, "MockedResponses": {"R": {"0": {"Return": 1, "Throw": {}}}}}`:                        `expected one of "Return" and "Throw"`,
 		`{"StateMachines": {}, "MockedResponses": {"R": {"0": {"Throw": {"Cause": "c"}}}}}`:                         `/MockedResponses/R/0/Throw: the member "Error" is missing`,
+		`{"A": {"never": true, "after": 1}}`:                                                                        `/A/after: "after" and "never" cannot stand in one step`,
 		`{"A": {"return": 1, "after": "1"}}`:                                                                        `"after" has to be a number`,
 		`{"A": {"return": 1, "heartbeats": -1}}`:                                                                    `"heartbeats" has to be a number`,
 		`{"A": {"return": 1}, "B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E", "start": "A"}}}`: `/B/job/start: "A" has another answer in this file`,
@@ -394,6 +395,8 @@ func TestReadRefuses(t *testing.T) {
 // FuzzRead: whatever is read can be applied and answers calls without a panic.
 func FuzzRead(f *testing.F) {
 	f.Add(awsForm)
+	f.Add(`{"StateMachines": {"M": {"TestCases": {"C": {"Start": "R", "Describe": "R"}}}}, "MockedResponses": {"R": {"3-4": {"Return": 1}, "0": {"Throw": {"Error": "E"}}}}}`)
+	f.Add(`{"Describe": {"job": {"runs": 1, "status": "a[1].b", "running": "R", "ends": "E", "id": "a[0].c", "idArgument": "ExportArn", "answer": {"a": []}, "start": "Start", "startId": "x", "notFound": "N"}}}`)
 	f.Add(`{"Start": [{"return": 1, "times": 2}, {"fail": {"error": "E"}}], "Describe": {"job": {"runs": 1, "status": "a.b", "running": "R", "ends": "E"}}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := mock.Read([]byte(text))

@@ -51,24 +51,19 @@ func (r *reader) text(n *jsontree.Node, name string, required bool) string {
 	return ""
 }
 
-// number reads a number of at least 0; n has the member.
-func (r *reader) number(n *jsontree.Node, name string) float64 {
+// seconds reads a number of seconds of at least 0; 0 if there is none.
+func (r *reader) seconds(n *jsontree.Node, name string) time.Duration {
 	m := n.Get(name)
+	if m == nil {
+		return 0
+	}
 	value, err := strconv.ParseFloat(m.Text, 64)
 	const most = float64(100 * 365 * 24 * 60 * 60)
 	if m.Kind != jsontree.Number || err != nil || value < 0 || value > most {
 		r.add(m.Problem("%q has to be a number from 0 to %.0f, found %s", name, most, m.Describe()))
 		return 0
 	}
-	return value
-}
-
-// seconds reads a number of seconds; 0 if there is none.
-func (r *reader) seconds(n *jsontree.Node, name string) time.Duration {
-	if n.Get(name) == nil {
-		return 0
-	}
-	return time.Duration(r.number(n, name) * float64(time.Second))
+	return time.Duration(value * float64(time.Second))
 }
 
 // own reads a file of our own form.
@@ -130,6 +125,9 @@ func (r *reader) step(n *jsontree.Node) step {
 			r.add(value.Problem("%q has to be true, found %s", found[0], value.Describe()))
 		}
 		s.throttle, s.reply.Never = found[0] == "throttle", found[0] == "never"
+		if after := n.Get("after"); s.reply.Never && after != nil {
+			r.add(after.Problem("\"after\" and \"never\" cannot stand in one step"))
+		}
 	}
 	return s
 }
@@ -171,7 +169,7 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		return
 	}
 	if err := fresh().Check(); err != nil {
-		r.add(n.Problem("%v", err))
+		r.add(n.Problem("%s", strings.ReplaceAll(err.Error(), "\n", "; ")))
 	}
 	r.config.jobs = append(r.config.jobs, config)
 }
