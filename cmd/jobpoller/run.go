@@ -89,7 +89,8 @@ cost what they cost. A virtual run has lambda:Invoke alone.
 
 With --mocks all Tasks of a definition of yours are answered by a file: states or
 resources with what they return, fail with or how long a job runs, or AWS's
-MockConfigFile.json as it is. Its input is {} unless --input names a file.
+MockConfigFile.json as it is. Its input is {} unless --input names a file. How
+long a mocked call takes ("after") counts in virtual time only.
 
 Progress goes to stderr: one updating line on a terminal, else a line a poll. A
 virtual run ends within moments and shows none. The result goes to stdout.
