@@ -1,6 +1,10 @@
 package asl
 
 import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
@@ -40,7 +44,9 @@ func (p *parser) mapping(o *object) *Map {
 	m.MaxConcurrency = o.whole("MaxConcurrency", 0, MaxSeconds)
 	m.ToleratedFailureCount = o.whole("ToleratedFailureCount", 0, MaxItems)
 	m.ToleratedFailurePercentage = o.percentage("ToleratedFailurePercentage")
-	m.Label = o.text("Label")
+	if m.Label = o.text("Label"); utf8.RuneCountInString(m.Label) > maxLabel || strings.ContainsFunc(m.Label, notInLabel) {
+		p.add(o.get("Label").Problem("\"Label\" has at most %d characters, without white space, control characters and any of %s", maxLabel, forbiddenInLabel))
+	}
 	if inner := o.inner(processor, "an item processor"); inner != nil {
 		p.processorConfig(inner, m)
 		m.Processor = p.innerFlow(inner, m.Distributed)
@@ -59,6 +65,16 @@ func (p *parser) mapping(o *object) *Map {
 		}
 	}
 	return m
+}
+
+// A label is part of ARNs; the rule is that of the developer guide.
+const (
+	maxLabel         = 40
+	forbiddenInLabel = "?*<>{}[]:;,\\|^~$#%&`\""
+)
+
+func notInLabel(r rune) bool {
+	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(forbiddenInLabel, r)
 }
 
 // distributedFields are the fields of a distributed Map only.

@@ -266,6 +266,9 @@ func (p *parser) expression(n *jsontree.Node) *Expression {
 // its decoded text. Escapes before it make the place unknown: then the problem
 // stands at the value.
 func (p *parser) within(n *jsontree.Node, offset int, format string, args ...any) diag.Problem {
+	if len(p.problems) > diag.MaxShown { // not worth finding the place
+		return n.Problem(format, args...)
+	}
 	raw := string(n.Raw())
 	if offset > len(n.Text) || !strings.HasPrefix(raw[1:], n.Text[:offset]) {
 		return n.Problem(format, args...)

@@ -130,6 +130,11 @@ func (p *parser) definition(n *jsontree.Node) {
 	p.scope = newScope(nil)
 	p.flow(o, &m.Flow)
 	p.checkVariables(p.scope)
+	for s := range m.All {
+		if s.Map != nil && s.Map.Distributed && s.Map.ExecutionType == Express {
+			p.problems = append(p.problems, m.expressProblems(s.Map.Processor)...)
+		}
+	}
 	o.close()
 }
 

@@ -29,7 +29,10 @@ func (p *parser) placeholder(n *jsontree.Node, needed bool) bool {
 		h := Placeholder{Name: text[len("${") : len(text)-len("}")], Position: p.position(n.Pointer, n.Offset), Needed: needed}
 		all := p.machine.Placeholders
 		same := func(other Placeholder) bool { return other.Name == h.Name && other.Position == h.Position }
-		if i := slices.IndexFunc(all, same); i >= 0 {
+		// A value may be looked at twice, but not after the next one.
+		recent := max(0, len(all)-len(found))
+		if i := slices.IndexFunc(all[recent:], same); i >= 0 {
+			i += recent
 			all[i].Needed = all[i].Needed || needed
 		} else {
 			p.machine.Placeholders = append(p.machine.Placeholders, h)

@@ -180,9 +180,11 @@ func (p *parser) inARN(n *jsontree.Node, part, format string, args ...any) diag.
 
 // ExpressProblems returns what an Express workflow cannot have: Tasks that wait
 // for a job, a token or an activity, and distributed Maps.
-func ExpressProblems(m *StateMachine) Problems {
+func ExpressProblems(m *StateMachine) Problems { return m.expressProblems(&m.Flow) }
+
+func (m *StateMachine) expressProblems(f *Flow) Problems {
 	var out diag.Problems
-	for s := range m.All {
+	for s := range f.All {
 		switch {
 		case s.Map != nil && s.Map.Distributed:
 			out = append(out, m.Problem(s.Position.Pointer, "an Express workflow cannot have a distributed Map"))

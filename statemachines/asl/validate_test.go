@@ -130,6 +130,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"a result that is not there", expressionLoop, `{% $min([$polls * 2, 60]) %}`, `{% $states.result %}`, "/States/Wait/Seconds", "$states.result", true, false},
 		{"a Map field without a distributed Map", expressionLoop, `"MaxConcurrency": 2`, `"ItemBatcher": {"MaxItemsPerBatch": 2}`, "/States/Each/ItemBatcher", "needs a distributed Map", false, false},
 		{".$ in JSONata mode", expressionLoop, `"ExportArn": "{% $arn %}"`, `"ExportArn.$": "$.arn"`, "/States/Describe/Arguments/ExportArn.$", "not computed in JSONata mode", true, false},
+		{"a label that cannot be in an ARN", expressionLoop, `"MaxConcurrency": 2`, `"Label": "a b"`, "/States/Each/Label", "at most 40 characters", false, false},
 		{"an endless loop", pathLoop, `"StringEquals": "COMPLETED", "Next": "Note"`, `"StringEquals": "COMPLETED", "Next": "Wait"`, "/States/Note", "cannot be reached", false, false},
 	}
 	count := 0
@@ -171,6 +172,11 @@ func TestValidateExpress(t *testing.T) {
 		"C": {"Type": "Task", "Resource": "arn:aws:states:us-east-1:123456789012:activity:x", "Next": "D"},
 		"D": {"Type": "Map", "End": true, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "E", "States": {"E": {"Type": "Succeed"}}}}}}`)
 	require.Empty(t, asl.Validate(definition, asl.Standard))
+	inside := `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "EXPRESS"},
+		"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "End": true}}}}}}`
+	_, err := asl.Parse([]byte(inside))
+	require.ErrorContains(t, err, "/States/M/ItemProcessor/States/A/Resource: an Express workflow does not support", "child executions are Express workflows")
+
 	var pointers []string
 	for _, p := range asl.Validate(definition, asl.Express) {
 		pointers = append(pointers, p.Pointer)

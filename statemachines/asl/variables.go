@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
@@ -118,7 +119,10 @@ func (p *parser) checkVariables(s *scope) {
 			continue
 		}
 		problem := p.within(r.node, r.offset, "no state here or around assigns the variable %q", "$"+r.name)
-		p.warn(problem.Suggest(r.name, names...))
+		if len(p.problems) <= diag.MaxShown {
+			problem = problem.Suggest(r.name, names...)
+		}
+		p.warn(problem)
 	}
 	for _, w := range s.writes {
 		if s.outer != nil && !s.isolated && s.outer.sees(w.name) {

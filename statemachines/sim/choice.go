@@ -180,7 +180,7 @@ func timestamp(value any) (time.Time, bool) {
 	case time.Time:
 		return v, true
 	case string:
-		t, err := time.Parse(time.RFC3339Nano, v)
+		t, err := asl.ParseTimestamp(v)
 		return t, err == nil
 	default:
 		return time.Time{}, false

@@ -33,6 +33,7 @@ type branch struct {
 	strand *strand // nil until it is started
 	output *Payload
 	done   bool
+	items  int // of the Map: 1, or as many as are in the batch
 }
 
 func (s *strand) parallel() *failure {
@@ -64,12 +65,12 @@ func (s *strand) parallel() *failure {
 func (c *composite) begin() *failure {
 	c.owner.inner = c
 	c.last = c.owner.last
-	for c.running < c.concurrency && c.next < len(c.branches) && c.owner.alive() {
+	for !c.ended && c.running < c.concurrency && c.next < len(c.branches) && c.owner.alive() {
 		if f := c.startNext(c.owner.last); f != nil {
 			return c.stop(f)
 		}
 	}
-	if c.running == 0 && c.owner.alive() {
+	if !c.ended && c.running == 0 && c.owner.alive() {
 		return c.complete()
 	}
 	return nil
@@ -114,7 +115,7 @@ func (c *composite) start(b *branch, previous int64) *failure {
 // resume goes on with a branch in a redrive.
 func (c *composite) resume(b *branch, previous int64) {
 	if c.mapRun != nil {
-		c.mapRun.resume(b)
+		c.mapRun.resume(c, b)
 		return
 	}
 	c.follow(b, previous)
@@ -147,7 +148,7 @@ func (c *composite) follow(b *branch, previous int64) {
 		case s.state.Type == asl.TypeTask:
 			s.x.record(EventType(s.state.Type+stateAborted), s.last, Details{})
 		}
-		c.branchFailed(f, s.last)
+		c.branchFailed(b, f, s.last)
 	}
 }
 
@@ -155,13 +156,14 @@ func (c *composite) follow(b *branch, previous int64) {
 // last event, the whole after its end.
 func (c *composite) branchDone(b *branch, output *Payload, last, end int64) {
 	b.done, b.output = true, output
+	b.strand.release()
 	c.last = end
 	c.proceed(last)
 }
 
 // branchFailed goes on after a branch that failed.
-func (c *composite) branchFailed(f *failure, last int64) {
-	c.failures++
+func (c *composite) branchFailed(b *branch, f *failure, last int64) {
+	c.failures += b.items
 	c.last = last
 	if c.tolerates != nil && c.tolerates(c.failures) {
 		c.proceed(last)
@@ -212,6 +214,9 @@ func (c *composite) abort(b *branch) {
 			if inner.strand != nil && !inner.done && !inner.strand.over {
 				s.inner.abort(inner)
 			}
+		}
+		if s.inner.mapRun != nil {
+			s.record(MapRunAborted, Details{})
 		}
 	}
 	s.kill()

@@ -60,6 +60,10 @@ func (x *execution) record(t EventType, previous int64, d Details) int64 {
 	if x.over {
 		return 0
 	}
+	if len(x.result.Events) == mostEvents {
+		x.run.fail(fmt.Errorf("%w: %s", ErrEndless, x.result.ExecutionARN))
+		return 0
+	}
 	if len(x.result.Events) >= x.limit-1 {
 		x.end(StatusFailed, ExecutionFailed, x.lastEvent(), Details{
 			Error: errorRuntime,

@@ -28,6 +28,10 @@ const (
 // ErrClockBusy is the error of Run if another run drives the virtual clock.
 var ErrClockBusy = errors.New("another run drives this virtual clock; give each run its own, or run one after the other")
 
+// ErrEndless is the error of Run if the history of an execution without a limit
+// of events, such as that of an Express workflow, has two million.
+var ErrEndless = errors.New("an execution has 2,000,000 events and no end: a loop in it takes no time")
+
 // InputSizeError is the error of Run for an execution input above the limit.
 type InputSizeError struct{ Size int } // in bytes
 

@@ -53,6 +53,7 @@ const (
 	MapRunStarted           EventType = "MapRunStarted"
 	MapRunSucceeded         EventType = "MapRunSucceeded"
 	MapRunFailed            EventType = "MapRunFailed"
+	MapRunAborted           EventType = "MapRunAborted"
 	MapRunRedriven          EventType = "MapRunRedriven"
 	ExecutionRedriven       EventType = "ExecutionRedriven"
 )

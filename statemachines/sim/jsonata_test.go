@@ -163,6 +163,22 @@ func TestVariables(t *testing.T) {
 	}
 }
 
+// The variables of an iteration that has ended do not count any more, nor do
+// those of one that is retried.
+func TestVariablesOfEndedFlows(t *testing.T) {
+	t.Parallel()
+	big := `"` + strings.Repeat("x", sim.MaxPayloadBytes/2) + `"`
+	r := run(t, jsonata(`"S": {"Type": "Pass", "Assign": {"big": "{% $states.input %}"}, "Output": "{% [1..200] %}", "Next": "M"},
+		"M": {"Type": "Map", "MaxConcurrency": 1, "ItemProcessor": {"StartAt": "P", "States": {"P": {"Type": "Pass", "Assign": {"own": "{% $big %}"}, "End": true}}}, "End": true}`), big, nil, sim.Options{})
+	require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
+	r = run(t, `{"StartAt": "P", "States": {"P": {"Type": "Parallel", "Retry": [{"ErrorEquals": ["E"], "MaxAttempts": 200, "BackoffRate": 1}], "Catch": [{"ErrorEquals": ["E"], "Next": "Z"}], "End": true,
+		"Branches": [{"StartAt": "A", "States": {"A": {"Type": "Pass", "Assign": {"a.$": "$"}, "Next": "F"}, "F": {"Type": "Fail", "Error": "E"}}}]}, "Z": {"Type": "Succeed"}}}`, big, nil, sim.Options{})
+	require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
+	r = run(t, jsonata(`"S": {"Type": "Choice", "Choices": [{"Condition": "{% $count($states.input) < 90 %}", "Next": "S", "Assign": {"v": "`+strings.Repeat("y", 200_000)+`"}, "Output": "{% $append($states.input, 1) %}"}], "Default": "Z"},
+		"Z": {"Type": "Succeed"}`), `[]`, nil, sim.Options{})
+	require.Equal(t, sim.StatusSucceeded, r.Status, "a variable that is set anew takes the place of the old one")
+}
+
 func TestVariableLimits(t *testing.T) {
 	t.Parallel()
 	big := `"` + strings.Repeat("x", sim.MaxPayloadBytes/2) + `"`

@@ -192,12 +192,13 @@ func wellFormed(t *testing.T, r *sim.Result) {
 	last := r.Events[len(r.Events)-1].Type
 	require.Equal(t, map[sim.Status]sim.EventType{
 		sim.StatusSucceeded: sim.ExecutionSucceeded, sim.StatusFailed: sim.ExecutionFailed, sim.StatusTimedOut: sim.ExecutionTimedOut,
+		sim.StatusAborted: sim.ExecutionAborted,
 	}[r.Status], last)
 	require.Equal(t, r.Status == sim.StatusSucceeded, json.Valid(r.Output))
 	for _, run := range r.MapRuns {
 		for _, child := range run.Executions {
 			if child != nil && child.Status != "" {
-				require.NotEmpty(t, child.Events)
+				wellFormed(t, child)
 			}
 		}
 	}

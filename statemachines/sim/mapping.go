@@ -2,7 +2,9 @@ package sim
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -44,7 +46,7 @@ func (s *strand) mapping() *failure {
 	}
 	if !m.Distributed {
 		for i, item := range items {
-			c.branches = append(c.branches, &branch{index: i, flow: m.Processor, input: func() (*Payload, *failure) { return s.itemInput(i, item, d) }})
+			c.branches = append(c.branches, &branch{index: i, flow: m.Processor, items: 1, input: func() (*Payload, *failure) { return s.itemInput(i, item, d) }})
 		}
 		return c.begin()
 	}
@@ -53,7 +55,7 @@ func (s *strand) mapping() *failure {
 		return f
 	}
 	for i, batch := range batches {
-		c.branches = append(c.branches, &branch{index: i, flow: m.Processor, input: batch})
+		c.branches = append(c.branches, &branch{index: i, flow: m.Processor, items: batch.items, input: batch.input})
 	}
 	c.mapRun = s.newMapRun(len(batches))
 	s.record(MapRunStarted, Details{MapRunArn: c.mapRun.arn})
@@ -137,7 +139,8 @@ func (s *strand) tolerance(c *composite, d data, items int) *failure {
 	if m.Distributed && (m.ToleratedFailureCount != nil || m.ToleratedFailurePercentage != nil) {
 		c.tolerates = func(failures int) bool {
 			const whole = 100
-			return int64(failures) <= count || float64(failures)*whole <= share*float64(items)
+			return (m.ToleratedFailureCount == nil || int64(failures) <= count) &&
+				(m.ToleratedFailurePercentage == nil || float64(failures)*whole <= share*float64(items))
 		}
 	}
 	return nil
@@ -193,15 +196,21 @@ func itemContext(i int, item any) map[string]any {
 	return map[string]any{"Index": json.Number(strconv.Itoa(i)), "Value": item}
 }
 
-// batches are the inputs of the child executions of a distributed Map.
-func (s *strand) batches(items []any, d data) ([]func() (*Payload, *failure), *failure) {
-	var inputs []func() (*Payload, *failure)
+// batch is what one child execution of a distributed Map works on.
+type batch struct {
+	items int
+	input func() (*Payload, *failure)
+}
+
+// batches are what the child executions of a distributed Map work on.
+func (s *strand) batches(items []any, d data) ([]batch, *failure) {
+	var batches []batch
 	batcher := s.state.Map.ItemBatcher
 	if batcher == nil {
 		for i, item := range items {
-			inputs = append(inputs, func() (*Payload, *failure) { return s.itemInput(i, item, d) })
+			batches = append(batches, batch{1, func() (*Payload, *failure) { return s.itemInput(i, item, d) }})
 		}
-		return inputs, nil
+		return batches, nil
 	}
 	most, f := s.whole(batcher.MaxItemsPerBatch, d)
 	if f != nil {
@@ -215,19 +224,17 @@ func (s *strand) batches(items []any, d data) ([]func() (*Payload, *failure), *f
 	if f != nil {
 		return nil, f
 	}
-	batch := map[string]any{}
+	frame := map[string]any{}
 	if common != nil {
-		batch["BatchInput"] = common.Value()
+		frame["BatchInput"] = common.Value()
 	}
-	empty := jsonSize(batch) + len(`"Items":[],`)
+	empty := jsonSize(frame) + len(`"Items":[],`)
 	var in []any
 	size := empty
 	flush := func() {
-		full := map[string]any{"Items": in}
-		if common != nil {
-			full["BatchInput"] = common.Value()
-		}
-		inputs = append(inputs, func() (*Payload, *failure) { return newPayload(full), nil })
+		full := maps.Clone(frame)
+		full["Items"] = in
+		batches = append(batches, batch{len(in), func() (*Payload, *failure) { return newPayload(full), nil }})
 		in, size = nil, empty
 	}
 	for i, item := range items {
@@ -245,7 +252,7 @@ func (s *strand) batches(items []any, d data) ([]func() (*Payload, *failure), *f
 	if len(in) > 0 {
 		flush()
 	}
-	return inputs, nil
+	return batches, nil
 }
 
 // readItems calls the handler that stands for the reader of the items. Its
@@ -285,10 +292,12 @@ func (s *strand) readItems(d data) ([]any, *failure) {
 }
 
 func (s *strand) readerFailure(err error) *failure {
-	if failed, ok := err.(*TaskError); ok { //nolint:errorlint // see Handler
+	if failed, ok := errors.AsType[*TaskError](err); ok {
 		return &failure{name: errorItemReader, cause: failed.Name + ": " + failed.Cause}
 	}
-	if s.x.run.caller.Err() == nil {
+	if s.x.run.caller.Err() != nil {
+		s.x.run.abort()
+	} else {
 		s.x.run.fail(fmt.Errorf("state %q: handler of the item reader: %w", s.state.Name, err))
 	}
 	return &failure{name: errorItemReader}

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -11,6 +13,7 @@ type mapRun struct {
 	label    string
 	children []*execution
 	number   int // in the result's list
+	redriven int // times
 }
 
 func (s *strand) newMapRun(length int) *mapRun {
@@ -43,12 +46,27 @@ func (r *mapRun) start(c *composite, b *branch, input *Payload) {
 	if express {
 		x.limit = unlimitedEvents
 	}
+	b.input = func() (*Payload, *failure) { return input, nil } // once more in a redrive
 	r.children[b.index] = x
 	run.root.result.MapRuns[r.number].Executions[b.index] = x.result
 	r.follow(c, b, x)
 	x.begin(b.flow, input)
-	x.result.root.iterations = append(x.result.root.iterations, b.index)
+	x.result.root.iterations = append(slices.Clone(r.owner.iterations), b.index)
 	b.strand = x.result.root
+	if express {
+		r.limitTime(x)
+	}
+}
+
+// limitTime ends an Express child execution when its time is over.
+func (r *mapRun) limitTime(x *execution) {
+	root := x.result.root
+	r.owner.x.run.after(longestExpress, func() {
+		if !x.over && x.result.root == root {
+			root.kill()
+			x.end(StatusTimedOut, ExecutionTimedOut, x.lastEvent(), Details{})
+		}
+	})
 }
 
 // follow tells the composite how a child execution ends.
@@ -65,18 +83,45 @@ func (r *mapRun) follow(c *composite, b *branch, x *execution) {
 			c.branchDone(b, newPayload(output), c.owner.last, c.owner.last)
 			return
 		}
-		c.branchFailed(&failure{
-			name:  errorToleratedExceeded,
-			cause: "The specified tolerated failure threshold was exceeded",
-		}, c.owner.last)
+		c.branchFailed(b, thresholdExceeded(), c.owner.last)
 	}
 }
 
-// resume goes on with a child execution in a redrive.
-func (r *mapRun) resume(b *branch) {
+// thresholdExceeded is the failure of a Map of which too many items failed.
+func thresholdExceeded() *failure {
+	return &failure{name: errorToleratedExceeded, cause: "The specified tolerated failure threshold was exceeded"}
+}
+
+// resume goes on with a child execution in a redrive: an Express one from its
+// beginning, any other where it stopped. One whose history is full fails for
+// good.
+func (r *mapRun) resume(c *composite, b *branch) {
 	x := r.children[b.index]
-	x.run, x.over = r.owner.x.run, false
-	x.redrive()
+	run := r.owner.x.run
+	switch {
+	case r.owner.state.Map.ExecutionType == asl.Express:
+		input, f := b.input()
+		if f != nil { // it was made before
+			c.branchFailed(b, f, r.owner.last)
+			return
+		}
+		b.strand.release()
+		x.run, x.over = run, false
+		*x.result = Result{ExecutionARN: x.result.ExecutionARN, Start: run.clock.Now(), random: run.random, context: x.result.context}
+		x.begin(b.flow, input)
+		x.result.root.iterations = append(slices.Clone(r.owner.iterations), b.index)
+		b.strand = x.result.root
+		r.limitTime(x)
+	case len(x.result.Events) >= x.limit-1:
+		run.after(0, func() {
+			if !c.ended {
+				c.branchFailed(b, thresholdExceeded(), r.owner.last)
+			}
+		})
+	default:
+		x.run, x.over = run, false
+		x.redrive()
+	}
 }
 
 // abort ends the child executions that run.

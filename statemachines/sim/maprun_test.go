@@ -46,6 +46,16 @@ func TestMapRun(t *testing.T) {
 	require.Contains(t, r.MapRuns[0].Executions[0].ExecutionARN, ":express:StateMachine/M:")
 }
 
+// An Express child execution has five minutes.
+func TestExpressChildTimesOut(t *testing.T) {
+	t.Parallel()
+	r := run(t, `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "EXPRESS"},
+		"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 3600, "End": true}}}}}}`, `[1]`, nil, sim.Options{})
+	require.Equal(t, "States.ExceedToleratedFailureThreshold", r.Error)
+	require.Equal(t, 5*time.Minute, r.Elapsed())
+	require.Equal(t, sim.StatusTimedOut, r.MapRuns[0].Executions[0].Status)
+}
+
 func TestItemBatcher(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, fields, input, want string }{
@@ -76,7 +86,8 @@ func TestItemBatcher(t *testing.T) {
 func TestToleratedFailures(t *testing.T) {
 	t.Parallel()
 	odd := func(_ context.Context, call sim.Call) (sim.Reply, error) {
-		if n, _ := call.Arguments.(json.Number).Int64(); n%2 == 1 {
+		number, single := call.Arguments.(json.Number)
+		if n, _ := number.Int64(); !single || n%2 == 1 {
 			return sim.Reply{}, &sim.TaskError{Name: "Odd"}
 		}
 		return sim.Reply{Output: call.Arguments}, nil
@@ -90,7 +101,9 @@ func TestToleratedFailures(t *testing.T) {
 		{"too few", `, "ToleratedFailureCount": 1`, true},
 		{"half", `, "ToleratedFailurePercentage": 50`, false},
 		{"less than half", `, "ToleratedFailurePercentage": 49.9`, true},
-		{"the larger of both counts", `, "ToleratedFailurePercentage": 10, "ToleratedFailureCount": 2`, false},
+		{"both hold", `, "ToleratedFailurePercentage": 50, "ToleratedFailureCount": 2`, false},
+		{"one of both does not hold", `, "ToleratedFailurePercentage": 10, "ToleratedFailureCount": 2`, true},
+		{"a failed batch is as many failed items", `, "ToleratedFailureCount": 3, "ItemBatcher": {"MaxItemsPerBatch": 4}`, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

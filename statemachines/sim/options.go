@@ -54,7 +54,7 @@ type Reply struct {
 	// or the end of the run ends it.
 	Never bool
 	// HeartbeatEvery is the interval of the heartbeats on a virtual clock; 0 if
-	// there are none.
+	// there are none. On a real clock heartbeats are not watched.
 	HeartbeatEvery time.Duration
 }
 
@@ -65,7 +65,9 @@ type Reply struct {
 // On a virtual clock a handler runs on the goroutine of Run, one at a time. It
 // may block in real time, but not wait for a timer of the clock. On a real
 // clock it runs on a goroutine of its own; ctx ends at the Task's timeout and
-// at the end of the run, which waits for the handler to return.
+// at the end of the run, which waits for the handler to return. The handler of a
+// reader of items runs on the goroutine of Run on any clock, and its Latency does
+// not count.
 type Handler func(ctx context.Context, call Call) (Reply, error)
 
 // TaskError is the failure of a Task. A Name of States.Timeout is a Task that
@@ -93,7 +95,7 @@ type Options struct {
 	Seed          uint64             // of the jitter of retries and all else that is random
 	StartTime     time.Time          // what the context object says of the start, for a run that goes on with another; zero: the clock's time
 	MaxEvents     int                // of the history of an execution; 0: AWS's limit, the constant MaxEvents; negative: none
-	OnEvent       func(Event)        // is called for every event of the history, on the goroutine of Run, in order
+	OnEvent       func(Event)        // is called for every event of the execution's own history, on the goroutine of Run, in order
 }
 
 // ExecutionARN returns the ARN of the execution that Run makes with the
@@ -134,6 +136,10 @@ func (o *Options) complete() error {
 }
 
 const unlimitedEvents = 1 << 40
+
+// mostEvents is how many events a history has that nothing else limits: a loop
+// that takes no time would fill the memory.
+const mostEvents = 2_000_000
 
 // Names of executions and state machines, by the API reference of
 // StartExecution.

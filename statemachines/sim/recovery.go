@@ -55,7 +55,7 @@ func (s *strand) retry(i int) bool {
 	s.after(delay, func() {
 		s.retryCount++
 		s.x.bill()
-		s.inner = nil
+		s.leaveInside()
 		s.work()
 	})
 	return true
@@ -84,7 +84,11 @@ func (s *strand) retryDelay(r asl.Retrier, n int64) time.Duration {
 func (s *strand) caught(i int, f *failure) *failure {
 	c := s.state.Catch[i]
 	e := exit{next: c.Next, kind: asl.TransitionCatch, rule: i}
-	errorOutput := newPayload(map[string]any{"Error": textOrNull(f.name), "Cause": textOrNull(f.cause)})
+	cause := textOrNull(f.cause)
+	if f.name == asl.ErrorTimeout {
+		cause = f.cause // empty where the service itself ended the Task
+	}
+	errorOutput := newPayload(map[string]any{"Error": textOrNull(f.name), "Cause": cause})
 	d := data{input: errorOutput}
 	if s.jsonata() {
 		d = data{input: s.input, errorOutput: errorOutput}

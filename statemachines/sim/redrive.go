@@ -91,7 +91,8 @@ func (s *strand) resume() {
 	s.retryCount, s.retries = 0, nil
 	c.next, c.running, c.failures, c.ended = 0, 0, 0, false
 	if c.mapRun != nil {
-		s.record(MapRunRedriven, Details{MapRunArn: c.mapRun.arn, RedriveCount: s.x.result.redriveCount})
+		c.mapRun.redriven++
+		s.record(MapRunRedriven, Details{MapRunArn: c.mapRun.arn, RedriveCount: c.mapRun.redriven})
 	}
 	s.after(0, func() { s.broke(c.begin()) })
 }

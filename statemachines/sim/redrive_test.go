@@ -116,6 +116,47 @@ func TestRedriveBetweenStates(t *testing.T) {
 	wellFormed(t, r)
 }
 
+// A child execution of type Express starts anew; one whose history is full
+// fails for good, and the others are not started for a Map that has failed.
+func TestRedriveChildren(t *testing.T) {
+	t.Parallel()
+	children := func(executionType string) string {
+		return `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "` + executionType + `"},
+			"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "` + describe + `", "ResultPath": null, "Next": "B"}, "B": {"Type": "Task", "Resource": "` + describe + `", "End": true}}}}}}`
+	}
+	for executionType, want := range map[string]map[string]int{"STANDARD": {"A": 1, "B": 2}, "EXPRESS": {"A": 2, "B": 2}} {
+		calls := map[string]int{}
+		h := func(_ context.Context, call sim.Call) (sim.Reply, error) {
+			if calls[call.State]++; call.State == "B" && calls["B"] == 1 {
+				return sim.Reply{}, &sim.TaskError{Name: "E"}
+			}
+			return sim.Reply{Output: call.Arguments}, nil
+		}
+		first, r := redrive(t, children(executionType), `[7]`, h)
+		require.Equal(t, "States.ExceedToleratedFailureThreshold", first.Error)
+		require.Equal(t, `[7]`, string(r.Output), r.Cause)
+		require.Equal(t, want, calls, executionType)
+		redriven := r.Events[len(first.Events)+1]
+		require.Equal(t, sim.MapRunRedriven, redriven.Type)
+		require.Equal(t, 1, redriven.Details.RedriveCount)
+	}
+
+	full := `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "MaxConcurrency": 1, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"},
+		"StartAt": "C", "States": {"C": {"Type": "Choice", "Choices": [{"Variable": "$", "NumericEquals": 0, "Next": "C"}], "Default": "T"}, "T": {"Type": "Task", "Resource": "` + describe + `", "End": true}}}}}}`
+	called := 0
+	o := sim.Options{MaxEvents: 40, Clock: sim.NewVirtualClock(sim.DefaultStart), Handlers: map[string]sim.Handler{
+		describe: func(context.Context, sim.Call) (sim.Reply, error) { called++; return sim.Reply{}, nil },
+	}}
+	m := parse(t, full)
+	r, err := sim.Run(t.Context(), m, []byte(`[0, 1]`), o)
+	require.NoError(t, err)
+	r, err = sim.Redrive(t.Context(), m, r, o)
+	require.NoError(t, err)
+	require.Equal(t, "States.ExceedToleratedFailureThreshold", r.Error)
+	require.Zero(t, called)
+	require.Len(t, r.MapRuns[0].Executions[0].Events, 40)
+}
+
 func TestRedriveRefuses(t *testing.T) {
 	t.Parallel()
 	failing := parse(t, `{"StartAt": "F", "States": {"F": {"Type": "Fail"}}}`)

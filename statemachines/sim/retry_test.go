@@ -110,7 +110,7 @@ func TestCatch(t *testing.T) {
 			"task failed stands for all but timeouts", `, "ResultPath": "$.a.b", "Catch": [{"ErrorEquals": ["States.TaskFailed"], "ResultPath": null, "Next": "Caught"}]`,
 			`{"a": 1}`, returns(`1`),
 		},
-		{"timeout", `, "Catch": [{"ErrorEquals": ["States.TaskFailed"], "Next": "End"}, {"ErrorEquals": ["States.Timeout"], "Next": "Caught"}]`, `{"Error": "States.Timeout", "Cause": null}`, failsWith("States.Timeout", "")},
+		{"timeout", `, "Catch": [{"ErrorEquals": ["States.TaskFailed"], "Next": "End"}, {"ErrorEquals": ["States.Timeout"], "Next": "Caught"}]`, `{"Error": "States.Timeout", "Cause": ""}`, failsWith("States.Timeout", "")},
 		{"ResultPath that does not fit", `, "ResultPath": "$.a.b", "Catch": [{"ErrorEquals": ["States.ResultPathMatchFailure"], "Next": "Caught"}]`, `{"Error": "States.ResultPathMatchFailure", "Cause": "Unable to apply step \"b\" to input {\"a\":1}"}`, returns(`1`)},
 	}
 	for _, tt := range tests {

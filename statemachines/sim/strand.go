@@ -78,8 +78,29 @@ func (s *strand) kill() {
 
 // goTo enters the state as soon as what else is due at this instant has run.
 func (s *strand) goTo(name string, input *Payload) {
-	s.state, s.input, s.inner = s.flow.State(name), input, nil
+	s.leaveInside()
+	s.state, s.input = s.flow.State(name), input
 	s.after(0, s.enter)
+}
+
+// leaveInside forgets the branches or iterations of the state, and gives the
+// room of their variables back.
+func (s *strand) leaveInside() {
+	if s.inner != nil {
+		for _, b := range s.inner.branches {
+			if b.strand != nil {
+				b.strand.release()
+			}
+		}
+	}
+	s.inner = nil
+}
+
+// release gives the room of the variables of the strand back, and of those
+// inside of it.
+func (s *strand) release() {
+	s.variables.release()
+	s.leaveInside()
 }
 
 // enter enters the state that the strand is at.

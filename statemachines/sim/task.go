@@ -185,9 +185,6 @@ func (a *attempt) start(call Call) {
 		a.after(a.timeout, func() { a.after(0, a.expire) })
 	}
 	if !a.strand.x.run.clock.Virtual() {
-		if a.heartbeat > 0 {
-			a.after(a.heartbeat, a.missed)
-		}
 		a.startReal(handler, call)
 		return
 	}

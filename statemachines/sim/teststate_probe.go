@@ -105,10 +105,10 @@ func (p *probe) mapped(s *strand, c *composite, items []any, d data) *failure {
 // inspectItems keeps what the iterations of a Map would get.
 func (p *probe) inspectItems(s *strand, items []any, d data) *failure {
 	m := s.state.Map
-	keep := func(field string, inputs []func() (*Payload, *failure)) *failure {
-		values := make([]any, len(inputs))
-		for i, input := range inputs {
-			value, f := input()
+	keep := func(field string, batches []batch) *failure {
+		values := make([]any, len(batches))
+		for i, b := range batches {
+			value, f := b.input()
 			if f != nil {
 				return f
 			}
@@ -118,9 +118,9 @@ func (p *probe) inspectItems(s *strand, items []any, d data) *failure {
 		return nil
 	}
 	if m.ItemSelector != nil {
-		selected := make([]func() (*Payload, *failure), len(items))
+		selected := make([]batch, len(items))
 		for i, item := range items {
-			selected[i] = func() (*Payload, *failure) { return s.itemInput(i, item, d) }
+			selected[i] = batch{1, func() (*Payload, *failure) { return s.itemInput(i, item, d) }}
 		}
 		if f := keep("ItemSelector", selected); f != nil {
 			return f

@@ -36,7 +36,7 @@ func TestTestState(t *testing.T) {
 		next, output            string
 	}{
 		{"a handler instead of a mock", lone, `{}`, sim.TestOptions{Options: sim.Options{Handlers: map[string]sim.Handler{describe: returns(`7`)}}}, sim.TestSucceeded, "Elsewhere", `7`},
-		{"a handler that is too slow", lone, `{}`, sim.TestOptions{Options: sim.Options{Handlers: map[string]sim.Handler{describe: slow}}}, sim.TestCaught, "Late", `{"Cause":null,"Error":"States.Timeout"}`},
+		{"a handler that is too slow", lone, `{}`, sim.TestOptions{Options: sim.Options{Handlers: map[string]sim.Handler{describe: slow}}}, sim.TestCaught, "Late", `{"Cause":"","Error":"States.Timeout"}`},
 		{"a state of a machine", pollLoop, `{"check": {"status": "RUNNING"}}`, sim.TestOptions{State: "Done?"}, sim.TestSucceeded, "Wait", `{"check":{"status":"RUNNING"}}`},
 		{"a wait takes no time", `{"Type": "Wait", "Seconds": 100000, "End": true}`, `1`, sim.TestOptions{}, sim.TestSucceeded, "", `1`},
 		{"variables", `{"Type": "Pass", "Parameters": {"v.$": "$v"}, "End": true}`, `{}`, sim.TestOptions{Variables: map[string]any{"v": "x"}}, sim.TestSucceeded, "", `{"v":"x"}`},

@@ -62,6 +62,15 @@ func (v *variables) all() map[string]any {
 	return v.visible
 }
 
+// release gives the room of the variables of a flow back that has ended.
+func (v *variables) release() {
+	for _, value := range v.values {
+		*v.size -= jsonSize(value)
+	}
+	v.values, v.visible = nil, nil
+	v.version++
+}
+
 // assign sets variables, unless they would be too large.
 func (v *variables) assign(values map[string]*Payload) bool {
 	size, grown := 0, 0

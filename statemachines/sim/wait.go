@@ -36,7 +36,7 @@ func (s *strand) waitTime(input *Payload) (time.Duration, *failure) {
 		return until.Sub(s.x.run.clock.Now()), nil
 	}
 	text, isText := value.(string)
-	until, err := time.Parse(time.RFC3339Nano, text)
+	until, err := asl.ParseTimestamp(text)
 	switch {
 	case err == nil:
 		return until.Sub(s.x.run.clock.Now()), nil
