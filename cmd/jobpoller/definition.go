@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -44,7 +45,9 @@ func readMachine(name string, in io.Reader, s substitutions) (*asl.StateMachine,
 	if err != nil {
 		return nil, err
 	}
-	text = asl.Substitute(text, values)
+	if text, err = substituted(name, text, values); err != nil {
+		return nil, err
+	}
 	machine, err := asl.Parse(text)
 	if err != nil && isRequest(text) {
 		return nil, usage("%s is the request of a job, and no state machine: use --input %s", name, name)
@@ -53,6 +56,16 @@ func readMachine(name string, in io.Reader, s substitutions) (*asl.StateMachine,
 		return nil, usage("%s: %w", name, err)
 	}
 	return machine, nil
+}
+
+// substituted replaces the placeholders of a definition.
+func substituted(file string, text []byte, values map[string]string) ([]byte, error) {
+	for name := range values {
+		if !bytes.Contains(text, []byte("${"+name+"}")) {
+			return nil, usage("--substitute %s: %s has no placeholder ${%s}", name, file, name)
+		}
+	}
+	return asl.Substitute(text, values), nil
 }
 
 // writeFile writes a file that a flag names.

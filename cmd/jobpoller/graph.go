@@ -118,6 +118,9 @@ func readHistory(name string, m *asl.StateMachine) (map[string]int, map[graph.Ed
 		case e.Exited != nil:
 			left[e.ID] = e.Exited.Name
 		case e.Entered != nil:
+			if states[e.Entered.Name] == nil {
+				return nil, nil, usage("%s: it enters the state %q, which the definition does not have: it is of another state machine", name, e.Entered.Name)
+			}
 			visits[e.Entered.Name]++
 			if from := states[left[e.PreviousID]]; from != nil {
 				ended[e.PreviousID] = true

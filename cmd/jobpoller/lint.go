@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -26,8 +27,21 @@ type lintOptions struct {
 	substitutes []string
 }
 
-// definitionRule is the name of the rule that a definition is right.
-const definitionRule = "definition"
+// The rules about a definition: that it is right, and that nothing in it is
+// suspicious, such as a variable that nothing assigns.
+const (
+	definitionRule = "definition"
+	suspiciousRule = "suspicious"
+)
+
+// rules are those that can be left out.
+func rules() []lint.Rule {
+	suspicious := lint.Rule{
+		Name:  suspiciousRule,
+		About: "what AWS takes and then fails on, such as a variable that nothing assigns or a Choice without Default",
+	}
+	return append([]lint.Rule{suspicious}, lint.Rules()...)
+}
 
 // fileFinding is a finding with its file.
 type fileFinding struct {
@@ -87,7 +101,7 @@ Exit codes: 0 nothing found, 1 something found, 2 wrong usage.`,
 
 func ruleHelp() string {
 	var b strings.Builder
-	for _, r := range lint.Rules() {
+	for _, r := range rules() {
 		fmt.Fprintf(&b, "  %-16s %s\n", r.Name, r.About)
 	}
 	return b.String()
@@ -98,7 +112,7 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 		return usage("--output must be text or json, is %q", o.output)
 	}
 	var known []string
-	for _, r := range lint.Rules() {
+	for _, r := range rules() {
 		known = append(known, r.Name)
 	}
 	for _, name := range o.off {
@@ -113,10 +127,12 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 		return printLoops(c, files, o)
 	}
 	found := []fileFinding{}
+	var unread []error
 	for _, name := range files {
 		findings, err := lintFile(name, c.InOrStdin(), o)
 		if err != nil {
-			return err
+			unread = append(unread, err)
+			continue
 		}
 		for _, f := range findings {
 			found = append(found, fileFinding{f, name})
@@ -124,6 +140,9 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 	}
 	if err := printFindings(c.OutOrStdout(), o.output, found); err != nil {
 		return &exitError{exitFailed, err}
+	}
+	if err := errors.Join(unread...); err != nil {
+		return usage("%w", err)
 	}
 	if len(found) > 0 {
 		return &exitError{code: exitFailed}
@@ -141,15 +160,21 @@ func lintFile(name string, in io.Reader, o lintOptions) ([]lint.Finding, error) 
 	if err != nil {
 		return nil, err
 	}
-	text = asl.Substitute(text, values)
+	if text, err = substituted(name, text, values); err != nil {
+		return nil, err
+	}
 	as := asl.Standard
 	if o.express {
 		as = asl.Express
 	}
 	var findings []lint.Finding
 	for _, p := range asl.Validate(text, as) {
-		if p.Severity == diag.Error || !o.errorsOnly {
-			findings = append(findings, lint.Finding{Problem: p, Rule: definitionRule})
+		rule := definitionRule
+		if p.Severity != diag.Error {
+			rule = suspiciousRule
+		}
+		if p.Severity == diag.Error || !o.errorsOnly && !slices.Contains(o.off, suspiciousRule) {
+			findings = append(findings, lint.Finding{Problem: p, Rule: rule})
 		}
 	}
 	if m, err := asl.Parse(text); err == nil && !o.errorsOnly {
@@ -160,7 +185,7 @@ func lintFile(name string, in io.Reader, o lintOptions) ([]lint.Finding, error) 
 
 func printRules(out io.Writer, format string) error {
 	if format == "json" {
-		return writeJSON(out, lint.Rules())
+		return writeJSON(out, rules())
 	}
 	_, err := io.WriteString(out, ruleHelp())
 	return err

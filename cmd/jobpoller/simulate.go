@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -87,12 +88,20 @@ func newCoverage(m *asl.StateMachine, r *sim.Result) coverage {
 		} else {
 			c.NotVisited = append(c.NotVisited, s.Name)
 		}
-		for _, way := range s.Transitions() {
+		ways := s.Transitions()
+		if s.End {
+			ways = append(ways, asl.Transition{})
+		}
+		for _, way := range ways {
 			c.Transitions++
 			if r.Edges[sim.Edge{From: s.Name, To: way.To, Kind: way.Kind, Rule: way.Rule}] > 0 {
 				c.TransitionsTaken++
 			} else {
-				c.TransitionsMissing = append(c.TransitionsMissing, s.Name+" > "+way.To)
+				to := way.To
+				if to == "" {
+					to = "end"
+				}
+				c.TransitionsMissing = append(c.TransitionsMissing, s.Name+" > "+to)
 			}
 		}
 	}
@@ -110,6 +119,9 @@ func runMocked(c *cobra.Command, o runOptions) error {
 		if input, err = readText(o.input, c.InOrStdin()); err != nil {
 			return err
 		}
+	}
+	if strings.HasPrefix(o.name, "local") {
+		o.name = fileName(o.definition)
 	}
 	options := sim.Options{Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Express: o.express, Clock: sim.NewRealClock()}
 	if o.virtual {
@@ -134,7 +146,7 @@ func runMocked(c *cobra.Command, o runOptions) error {
 	}
 	result, err := sim.Run(c.Context(), machine, input, options)
 	if err != nil {
-		return runError(err)
+		return mockError(o, err)
 	}
 	if err := reporter.result(newSimulation(machine, result, o.virtual)); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
@@ -146,6 +158,32 @@ func runMocked(c *cobra.Command, o runOptions) error {
 		return &exitError{code: code}
 	}
 	return nil
+}
+
+// fileName is the name of a file as the name of an execution.
+func fileName(path string) string {
+	name, _, _ := strings.Cut(filepath.Base(path), ".")
+	if !executionName.MatchString(name) {
+		return "local"
+	}
+	return name
+}
+
+// mockError is the error of a run whose Tasks mocks answer.
+func mockError(o runOptions, err error) error {
+	if unmocked, ok := errors.AsType[*mock.UnmockedError](err); ok {
+		return usage("%s: %w", o.mocks, unmocked)
+	}
+	missing, ok := errors.AsType[*sim.ResourceError](err)
+	if !ok {
+		return runError(err)
+	}
+	var b strings.Builder
+	for _, t := range missing.Tasks {
+		fmt.Fprintf(&b, "%s:%d:%d: the Task %q (%s) has no mock\n", o.definition, t.Position.Line, t.Position.Column, t.State, t.Resource)
+	}
+	first := missing.Tasks[0].State
+	return usage("%sAdd it to %s, such as %q: {\"return\": {}}", b.String(), o.mocks, first)
 }
 
 func newSimulation(m *asl.StateMachine, r *sim.Result, virtual bool) simulation {

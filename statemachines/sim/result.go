@@ -39,6 +39,9 @@ type Result struct {
 	// unique in a state machine.
 	Visits map[string]int
 	Edges  map[Edge]int
+	// Calls counts how often the Task of each state was called, retries and
+	// child executions with it.
+	Calls map[string]int
 	// MapRuns are the runs of distributed Maps in the order of their start.
 	MapRuns []MapRun
 

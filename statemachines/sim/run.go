@@ -119,7 +119,7 @@ func (r *run) newRoot(input *Payload) *execution {
 		"Id":   arn(r.options, "stateMachine") + r.options.StateMachine,
 		"Name": r.options.StateMachine,
 	}
-	x.result.Visits, x.result.Edges = map[string]int{}, map[Edge]int{}
+	x.result.Visits, x.result.Edges, x.result.Calls = map[string]int{}, map[Edge]int{}, map[string]int{}
 	x.ended = func() { r.stop() }
 	r.root = x
 	return x

@@ -116,6 +116,7 @@ func (s *strand) call() *failure {
 		call.Credentials = credentials.Value()
 	}
 	s.attempt = a
+	s.x.run.root.result.Calls[s.state.Name]++
 	a.start(call)
 	return nil
 }

@@ -131,25 +131,7 @@ func (r *Run) RequireVisits(state string, n int) *Run {
 
 // Attempts returns how often the Task of the state was called, retries and
 // child executions counted.
-func (r *Run) Attempts(state string) int { return attempts(r.Result, state) }
-
-func attempts(r *sim.Result, state string) int {
-	current := map[int64]string{} // by event: the state that it is in
-	n := 0
-	for _, e := range r.Events {
-		current[e.ID] = current[e.PreviousEventID]
-		switch {
-		case strings.HasSuffix(string(e.Type), "StateEntered"):
-			current[e.ID] = e.Details.Name
-		case slices.Contains([]sim.EventType{sim.TaskScheduled, sim.LambdaFunctionScheduled, sim.ActivityScheduled}, e.Type) && current[e.ID] == state:
-			n++
-		}
-	}
-	for child := range children(r) {
-		n += attempts(child, state)
-	}
-	return n
-}
+func (r *Run) Attempts(state string) int { return r.Calls[state] }
 
 // children are the child executions of the distributed Maps of an execution.
 func children(r *sim.Result) iter.Seq[*sim.Result] {

@@ -114,6 +114,10 @@ func (s *Sim) Job(j *mock.Job, start, describe, stop string) {
 			continue
 		}
 		s.mustKnow(call.name)
+		if err := mock.TargetsOf(s.machine).CheckJob(call.name); err != nil {
+			s.t.Fatalf("%v", err)
+			return
+		}
 		for _, other := range calls[:i] {
 			if other.name == call.name {
 				s.t.Fatalf("job: %q can be one call of the job only", call.name)

@@ -169,6 +169,10 @@ func TestSetUpMistakes(t *testing.T) {
    +0:00:00.000  TaskScheduled            invoke < {}
    +0:00:00.000  TaskStarted              invoke
    +0:00:00.000  TaskFailed               invoke "E":`},
+		"job of a .sync Task": {func(t simtest.T) {
+			simtest.New(t, `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "End": true}}}`).
+				Job(&mock.Job{Status: "s", Running: "R", Ends: "E"}, "", "A", "")
+		}, `is a ".sync" Task, which ends with the job`},
 		"too few answers": {func(t simtest.T) {
 			s := simtest.New(t, machine)
 			s.On("A").Fail("E", "").Times(1)

@@ -92,14 +92,15 @@ func (c *Config) TestCases() []string { return slices.Sorted(maps.Keys(c.cases))
 // A Task that the file does not name has no mock. A name in the file that the
 // machine does not have, or that calls nothing, is an *UnknownNameError.
 func (c *Config) Apply(m *asl.StateMachine, test string, o *sim.Options) error {
-	scripts := c.scripts
+	scripts, chosen := c.scripts, ""
 	if len(c.cases) > 0 || test != "" {
-		name, err := c.testCase(test)
-		if err != nil {
+		var err error
+		if chosen, err = c.testCase(test); err != nil {
 			return err
 		}
-		scripts = c.cases[name]
+		scripts = c.cases[chosen]
 	}
+	targets := TargetsOf(m)
 	handlers := map[string]sim.Handler{}
 	for name, steps := range scripts {
 		handlers[name] = (&Script{steps: slices.Clone(steps)}).Handle
@@ -107,12 +108,23 @@ func (c *Config) Apply(m *asl.StateMachine, test string, o *sim.Options) error {
 	for _, config := range c.jobs {
 		job := config.job()
 		for name, handler := range map[string]sim.Handler{config.start: job.Start, config.describe: job.Describe, config.stop: job.Stop} {
-			if name != "" {
-				handlers[name] = handler
+			if name == "" {
+				continue
 			}
+			if err := targets.CheckJob(name); err != nil {
+				return err
+			}
+			handlers[name] = handler
 		}
 	}
-	return TargetsOf(m).Bind(o, handlers)
+	if err := targets.Bind(o, handlers); err != nil {
+		return err
+	}
+	if chosen != "" {
+		// As with Step Functions Local, a test case names the states on its way.
+		targets.unmocked(o, chosen)
+	}
+	return nil
 }
 
 // testCase is the full name of a test case.

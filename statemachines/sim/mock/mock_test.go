@@ -311,9 +311,10 @@ func TestReadAWS(t *testing.T) {
 	_, err = run(t, strings.Replace(awsForm, `"0-2"`, `"0-1"`, 1), "Poller#Happy")
 	require.ErrorContains(t, err, `call 3 of state "Describe" (`+describe+`): the mock has no answer for it`)
 	_, err = run(t, strings.Replace(awsForm, `{"0-2"`, `{"9": {"Return": null}, "0-2"`, 1), "Other#Happy")
-	var resources *sim.ResourceError
-	require.ErrorAs(t, err, &resources)
-	require.Equal(t, "Describe", resources.Tasks[0].State, "a state that the test case does not name is not mocked")
+	var unmocked *mock.UnmockedError
+	require.ErrorAs(t, err, &unmocked)
+	require.Equal(t, "Describe", unmocked.State, "a state that the test case does not name is not mocked")
+	require.Equal(t, "Other#Happy", unmocked.TestCase)
 	_, err = run(t, strings.Replace(awsForm, `{"Start": "Started", "Describe": "Completes"}`, `{"Wait": "Started"}`, 1), "Poller#Happy")
 	require.ErrorAs(t, err, &unknown)
 	require.EqualError(t, err, `mocks: the state "Wait" is a Wait, which calls nothing; there are Describe, Start, `+describe+", "+start)
@@ -390,6 +391,21 @@ func TestReadRefuses(t *testing.T) {
 		require.ErrorAs(t, err, &problems, text)
 		require.ErrorContains(t, err, want, text)
 	}
+}
+
+// A test case of AWS's form names the states on its way; another is an error
+// only if it is called.
+func TestUnmockedStates(t *testing.T) {
+	t.Parallel()
+	one := `{"StateMachines": {"M": {"TestCases": {"Fails": {"Start": "Failed"}, "Goes": {"Start": "Started"}}}},
+		"MockedResponses": {"Failed": {"0": {"Throw": {"Error": "E", "Cause": "c"}}}, "Started": {"0": {"Return": {"ExportDescription": {"ExportArn": "a"}}}}}}`
+	r, err := run(t, one, "Fails")
+	require.NoError(t, err)
+	require.Equal(t, "E", r.Error)
+	_, err = run(t, one, "Goes")
+	var unmocked *mock.UnmockedError
+	require.ErrorAs(t, err, &unmocked)
+	require.Equal(t, mock.UnmockedError{State: "Describe", Resource: describe, TestCase: "M#Goes"}, *unmocked)
 }
 
 // FuzzRead: whatever is read can be applied and answers calls without a panic.

@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,18 +17,21 @@ import (
 type Targets struct {
 	resources map[string]bool
 	calling   map[string]bool     // states that call
+	resource  map[string]string   // by state that calls
 	others    map[string]asl.Type // states that do not
 }
 
 // TargetsOf returns the targets of a machine.
 func TargetsOf(m *asl.StateMachine) *Targets {
-	t := &Targets{resources: map[string]bool{}, calling: map[string]bool{}, others: map[string]asl.Type{}}
+	t := &Targets{resources: map[string]bool{}, calling: map[string]bool{}, resource: map[string]string{}, others: map[string]asl.Type{}}
 	for s := range m.All {
 		switch {
 		case s.Task != nil:
 			t.calling[s.Name], t.resources[s.Task.Resource] = true, true
+			t.resource[s.Name] = s.Task.Resource
 		case s.Map != nil && s.Map.ItemReader != nil:
 			t.calling[s.Name], t.resources[s.Map.ItemReader.Resource] = true, true
+			t.resource[s.Name] = s.Map.ItemReader.Resource
 		default:
 			t.others[s.Name] = s.Type
 		}
@@ -46,6 +50,31 @@ func (t *Targets) Check(name string) error {
 		e.Suggestion = diag.Nearest(name, there)
 	}
 	return e
+}
+
+// CheckJob returns an error if a simulated job cannot answer the target: a Task
+// that ends with its job, or with a token, is no call that can be repeated.
+func (t *Targets) CheckJob(name string) error {
+	if err := t.Check(name); err != nil {
+		return err
+	}
+	resource := name
+	if t.calling[name] {
+		resource = t.resource[name]
+	}
+	if pattern := asl.ParseResource(resource).Pattern; pattern != "" {
+		return fmt.Errorf("mocks: a job answers calls that start, describe and stop it; %q is a %q Task, which ends with the job: "+
+			"let it return or fail after so many seconds", name, pattern)
+	}
+	return nil
+}
+
+// UnmockedError is the error of a run in which a Task was called that the test
+// case of a MockConfigFile.json does not name.
+type UnmockedError struct{ State, Resource, TestCase string }
+
+func (e *UnmockedError) Error() string {
+	return fmt.Sprintf("the Task %q (%s) was called, and the test case %q has no response for it", e.State, e.Resource, e.TestCase)
 }
 
 // Bind puts handlers, each by the name of its target, into the options of a
@@ -69,6 +98,19 @@ func (t *Targets) Bind(o *sim.Options, handlers map[string]sim.Handler) error {
 		}
 	}
 	return nil
+}
+
+// unmocked fails the calls of the states that have no handler.
+func (t *Targets) unmocked(o *sim.Options, testCase string) {
+	for state := range t.calling {
+		resource := t.resource[state]
+		if o.StateHandlers[state] != nil || o.Handlers[resource] != nil {
+			continue
+		}
+		o.StateHandlers[state] = func(_ context.Context, call sim.Call) (sim.Reply, error) {
+			return sim.Reply{}, &UnmockedError{State: call.State, Resource: call.Resource, TestCase: testCase}
+		}
+	}
 }
 
 // UnknownNameError is the error of mocks for a state or resource that the state
