@@ -1,0 +1,184 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Service is an AWS service: the names that it has in several places, how it is
+// called, and what the catalogue knows to wait for. It is never changed after
+// it was read, and safe for concurrent use.
+type Service struct {
+	// Name is what the SDKs call the service (sdkId): "Auto Scaling".
+	Name string `json:"name"`
+	// Key is what the AWS CLI calls it: "autoscaling", "stepfunctions". It is
+	// the service's name in the catalogue.
+	Key string `json:"key"`
+	// ARNName names it in the ARN of a Step Functions SDK integration:
+	// arn:aws:states:::aws-sdk:<ARNName>:<action>.
+	ARNName string `json:"arnName"`
+	// ErrorPrefix is what the names of its errors start with in Step Functions,
+	// without the dot: "DynamoDb".
+	ErrorPrefix string `json:"errorPrefix"`
+	// IAMPrefix is what its IAM actions start with, without the colon.
+	IAMPrefix string `json:"iamPrefix"`
+	// APIVersion is the date in the service's model.
+	APIVersion string `json:"apiVersion"`
+	// Protocols are those that the service speaks, the preferred one first.
+	Protocols []Protocol `json:"protocols"`
+	// JSONVersion is that of the awsJson content type, "1.0" or "1.1", and
+	// TargetPrefix what the X-Amz-Target header starts with, without the dot.
+	JSONVersion  string   `json:"jsonVersion,omitempty"`
+	TargetPrefix string   `json:"targetPrefix,omitempty"`
+	Endpoint     Endpoint `json:"endpoint"`
+
+	// Operations are the ones that waiters and jobs of the catalogue call, by
+	// name.
+	Operations map[string]*Operation `json:"operations"`
+	// Shapes are the types of their inputs and outputs, by name.
+	Shapes map[string]*Shape `json:"shapes"`
+	// Waiters and Jobs are the data behind [Lookup], by name; a job's name is
+	// that of the operation that starts it.
+	Waiters map[string]*WaiterData `json:"waiters,omitempty"`
+	Jobs    map[string]*Job        `json:"jobs,omitempty"`
+}
+
+// Protocol is how requests and responses are written, by the names of service
+// models: "json" (awsJson), "rest-json", "query", "ec2", "rest-xml",
+// "smithy-rpc-v2-cbor".
+type Protocol string
+
+// The protocols that package awsapi speaks.
+const (
+	AWSJSON  Protocol = "json"
+	RESTJSON Protocol = "rest-json"
+)
+
+// Endpoint is where a service is reached: at
+// https://<Prefix>.<region>.<suffix of the partition>, unless it is global.
+type Endpoint struct {
+	Prefix string `json:"prefix"`
+	// SigningName is the service in the scope of a signature.
+	SigningName string `json:"signingName"`
+	// Global are the endpoints of a service without regions, by the name of
+	// the partition ("aws", "aws-cn", "aws-us-gov").
+	Global map[string]GlobalEndpoint `json:"global,omitempty"`
+}
+
+// GlobalEndpoint is the one endpoint of a service in a partition.
+type GlobalEndpoint struct {
+	Hostname string `json:"hostname"`
+	Region   string `json:"region"` // for the signature
+}
+
+// Operation is an operation of a service.
+type Operation struct {
+	Name    string   `json:"-"`
+	Service *Service `json:"-"`
+	// Input and Output are nil if the operation has none.
+	Input  *Shape `json:"-"`
+	Output *Shape `json:"-"`
+	// Method and Path are the HTTP binding: the path has labels such as
+	// {jobId}, or {key+} for one that may hold slashes.
+	Method string `json:"method,omitempty"`
+	Path   string `json:"path,omitempty"`
+	// Errors are those that the model declares for the operation.
+	Errors []Error `json:"errors,omitempty"`
+	// Actions are the IAM actions that a caller needs. They are the service's
+	// prefix and the operation's name, where the tables say nothing else.
+	Actions []string `json:"actions,omitempty"`
+
+	InputShape  string `json:"input,omitempty"`
+	OutputShape string `json:"output,omitempty"`
+}
+
+// Error is an error that an operation declares.
+type Error struct {
+	// Shape is the name of the error's shape, Code what the service sends, if
+	// that differs (the AWS query protocol).
+	Shape string `json:"shape"`
+	Code  string `json:"code,omitempty"`
+	// Status is the HTTP status, 0 if the model does not say.
+	Status int `json:"status,omitempty"`
+}
+
+// errorJSON is the long form of an Error in the data; the short one is the name
+// of its shape.
+type errorJSON Error
+
+// MarshalJSON implements json.Marshaler.
+func (e Error) MarshalJSON() ([]byte, error) {
+	if e == (Error{Shape: e.Shape}) {
+		return json.Marshal(e.Shape)
+	}
+	return json.Marshal(errorJSON(e))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (e *Error) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] == '"' {
+		return json.Unmarshal(text, &e.Shape)
+	}
+	return json.Unmarshal(text, (*errorJSON)(e))
+}
+
+// WaiterData is a waiter of AWS's, as it is stored.
+type WaiterData struct {
+	// Operation is polled.
+	Operation string `json:"operation"`
+	// TotalWait is how long botocore polls at most, in seconds; 0 if the
+	// waiter comes from a Smithy model, which leaves it to the caller.
+	TotalWait int `json:"totalWait,omitempty"`
+	// Waiter has the Smithy form, the JSON value of the waitable trait.
+	Waiter json.RawMessage `json:"waiter"`
+}
+
+// Link connects the operations and shapes of a service that was read or
+// built: it sets their names and resolves references. Its error lists
+// references that lead nowhere.
+func (s *Service) Link() error {
+	for name, shape := range s.Shapes {
+		shape.Name = name
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Shapes)) {
+		shape := s.Shapes[name]
+		for i := range shape.Members {
+			if err := s.resolve(&shape.Members[i]); err != nil {
+				return fmt.Errorf("service %s: shape %s: %w", s.Key, name, err)
+			}
+		}
+		if shape.Element != nil {
+			if err := s.resolve(shape.Element); err != nil {
+				return fmt.Errorf("service %s: shape %s: %w", s.Key, name, err)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Operations)) {
+		o := s.Operations[name]
+		o.Name, o.Service = name, s
+		for _, side := range []struct {
+			name  string
+			shape **Shape
+		}{{o.InputShape, &o.Input}, {o.OutputShape, &o.Output}} {
+			if side.name == "" {
+				continue
+			}
+			if *side.shape = s.Shapes[side.name]; *side.shape == nil {
+				return fmt.Errorf("service %s: operation %s: there is no shape %q", s.Key, name, side.name)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Service) resolve(m *Member) error {
+	if m.Shape = simple[ShapeType(m.Target)]; m.Shape != nil {
+		return nil
+	}
+	if m.Shape = s.Shapes[m.Target]; m.Shape == nil {
+		return fmt.Errorf("member %s: there is no shape %q", m.Name, m.Target)
+	}
+	return nil
+}
