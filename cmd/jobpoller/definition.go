@@ -2,9 +2,12 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -45,17 +48,74 @@ func readMachine(name string, in io.Reader, s substitutions) (*asl.StateMachine,
 	if err != nil {
 		return nil, err
 	}
-	if text, err = substituted(name, text, values); err != nil {
+	replaced, err := substituted(name, text, values)
+	if err != nil {
 		return nil, err
 	}
-	machine, err := asl.Parse(text)
-	if err != nil && isRequest(text) {
+	machine, err := asl.Parse(replaced)
+	if err != nil && isRequest(replaced) {
 		return nil, usage("%s is the request of a job, and no state machine: use --input %s", name, name)
 	}
 	if err != nil {
-		return nil, usage("%s: %w", name, err)
+		return nil, usage("%s: %w%s", name, err, placeholderHint(text, values, err))
 	}
 	return machine, nil
+}
+
+// placeholderHint says what to do about placeholders if they are why a
+// definition is not taken: a line of its own, or nothing.
+func placeholderHint(text []byte, values map[string]string, err error) string {
+	if open := asl.BarePlaceholders(asl.Substitute(text, values)); len(open) > 0 {
+		return substituteHint(open)
+	}
+	problems, ok := errors.AsType[asl.Problems](err)
+	if !ok {
+		return ""
+	}
+	// With only those replaced that stand outside of quotes, the others are
+	// still where the problems are.
+	bare := map[string]string{}
+	for _, name := range asl.BarePlaceholders(text) {
+		bare[name] = values[name]
+	}
+	before, err := asl.Parse(asl.Substitute(text, bare))
+	if err != nil {
+		return ""
+	}
+	for _, p := range problems {
+		for _, h := range before.Placeholders {
+			if value := []byte(values[h.Name]); h.Position.Pointer == p.Pointer && json.Valid(value) && value[0] != '"' {
+				return fmt.Sprintf("\n${%s} stands in quotes, and text in quotes is a string, as at AWS: for the value %s, write ${%[1]s} without quotes",
+					h.Name, value)
+			}
+		}
+	}
+	return ""
+}
+
+// substituteHint tells how placeholders get values: a line of its own, or
+// nothing if there are none.
+func substituteHint(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	flags := make([]string, 0, len(names))
+	for _, name := range names {
+		flags = append(flags, "--substitute "+name+"=VALUE")
+	}
+	return "\nAWS SAM and the CDK replace placeholders when they deploy; here you give the values: " + strings.Join(flags, " ")
+}
+
+// openPlaceholders are the names of the placeholders that a machine still has,
+// each once; with needed only those that keep it from running.
+func openPlaceholders(m *asl.StateMachine, needed bool) []string {
+	var names []string
+	for _, h := range m.Placeholders {
+		if (h.Needed || !needed) && !slices.Contains(names, h.Name) {
+			names = append(names, h.Name)
+		}
+	}
+	return names
 }
 
 // substituted replaces the placeholders of a definition.

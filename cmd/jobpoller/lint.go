@@ -128,11 +128,15 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 	}
 	found := []fileFinding{}
 	var unread []error
+	var hints strings.Builder
 	for _, name := range files {
-		findings, err := lintFile(name, c.InOrStdin(), o)
+		findings, hint, err := lintFile(name, c.InOrStdin(), o)
 		if err != nil {
 			unread = append(unread, err)
 			continue
+		}
+		if hint != "" {
+			fmt.Fprintf(&hints, "%s:%s\n", name, hint)
 		}
 		for _, f := range findings {
 			found = append(found, fileFinding{f, name})
@@ -141,6 +145,7 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 	if err := printFindings(c.OutOrStdout(), o.output, found); err != nil {
 		return &exitError{exitFailed, err}
 	}
+	fmt.Fprint(c.ErrOrStderr(), hints.String())
 	if err := errors.Join(unread...); err != nil {
 		return usage("%w", err)
 	}
@@ -150,24 +155,25 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 	return nil
 }
 
-// lintFile returns what is wrong in a file.
-func lintFile(name string, in io.Reader, o lintOptions) ([]lint.Finding, error) {
-	text, err := readText(name, in)
+// lintFile returns what is wrong in a file, and what to do about placeholders if
+// they are the reason.
+func lintFile(name string, in io.Reader, o lintOptions) (findings []lint.Finding, hint string, err error) {
+	template, err := readText(name, in)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	values, err := substitutions(o.substitutes).values()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	if text, err = substituted(name, text, values); err != nil {
-		return nil, err
+	text, err := substituted(name, template, values)
+	if err != nil {
+		return nil, "", err
 	}
 	as := asl.Standard
 	if o.express {
 		as = asl.Express
 	}
-	var findings []lint.Finding
 	for _, p := range asl.Validate(text, as) {
 		rule := definitionRule
 		if p.Severity != diag.Error {
@@ -177,10 +183,14 @@ func lintFile(name string, in io.Reader, o lintOptions) ([]lint.Finding, error) 
 			findings = append(findings, lint.Finding{Problem: p, Rule: rule})
 		}
 	}
-	if m, err := asl.Parse(text); err == nil && !o.errorsOnly {
+	m, problems := asl.Parse(text)
+	switch {
+	case problems != nil:
+		hint = placeholderHint(template, values, problems)
+	case !o.errorsOnly:
 		findings = append(findings, lint.Check(m, lint.Options{Off: o.off, Express: o.express})...)
 	}
-	return findings, nil
+	return findings, hint, nil
 }
 
 func printRules(out io.Writer, format string) error {

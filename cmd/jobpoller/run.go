@@ -251,7 +251,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	})
 	p.close()
 	if err != nil {
-		return runError(err)
+		return runError(o, machine, err)
 	}
 	if err := r.result(bench.report(context.WithoutCancel(c.Context()), result)); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
@@ -260,22 +260,36 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 		return err
 	}
 	if code := exitCode(result); code != exitSucceeded {
-		return &exitError{code: code}
+		return &exitError{code, openArguments(machine)}
 	}
 	return nil
 }
 
+// openArguments is a hint for a run that did not succeed: placeholders without a
+// value, such as the name of a function, went into its calls. Nil if there are
+// none.
+func openArguments(m *asl.StateMachine) error {
+	names := openPlaceholders(m, false)
+	if len(names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("placeholders were left as they are: ${%s}%s", strings.Join(names, "}, ${"), substituteHint(names))
+}
+
 // runError tells an input or definition that cannot be run from a failure on
 // the way.
-func runError(err error) error {
+func runError(o runOptions, m *asl.StateMachine, err error) error {
 	if _, ok := errors.AsType[*sim.ResourceError](err); ok {
-		return usage("%w", err)
+		return usage("%s: %w\nA file with answers for the Tasks can be given with --mocks%s", o.definition, err, substituteHint(openPlaceholders(m, false)))
 	}
 	if _, ok := errors.AsType[*sim.InputSizeError](err); ok {
 		return usage("%w", err)
 	}
 	if _, ok := errors.AsType[asl.Problems](err); ok {
-		return usage("%w", err)
+		if o.definition != "" {
+			err = fmt.Errorf("%s: %w", o.definition, err)
+		}
+		return usage("%w%s", err, substituteHint(openPlaceholders(m, true)))
 	}
 	return &exitError{exitFailed, err}
 }

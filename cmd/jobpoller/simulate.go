@@ -146,7 +146,7 @@ func runMocked(c *cobra.Command, o runOptions) error {
 	}
 	result, err := sim.Run(c.Context(), machine, input, options)
 	if err != nil {
-		return mockError(o, err)
+		return mockError(o, machine, err)
 	}
 	if err := reporter.result(newSimulation(machine, result, o.virtual)); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
@@ -170,13 +170,13 @@ func fileName(path string) string {
 }
 
 // mockError is the error of a run whose Tasks mocks answer.
-func mockError(o runOptions, err error) error {
+func mockError(o runOptions, m *asl.StateMachine, err error) error {
 	if unmocked, ok := errors.AsType[*mock.UnmockedError](err); ok {
 		return usage("%s: %w", o.mocks, unmocked)
 	}
 	missing, ok := errors.AsType[*sim.ResourceError](err)
 	if !ok {
-		return runError(err)
+		return runError(o, m, err)
 	}
 	var b strings.Builder
 	for _, t := range missing.Tasks {

@@ -98,7 +98,11 @@ func (p *parser) read(text []byte) (*StateMachine, diag.Problems) {
 	}
 	doc, err := jsontree.Parse(text)
 	if err != nil {
-		return nil, err.(diag.Problems) //nolint:errorlint,forcetypeassert // what Parse documents
+		notJSON := err.(diag.Problems) //nolint:errorlint,forcetypeassert // what Parse documents
+		if bare := bareProblems(text, notJSON); bare != nil {
+			return nil, bare
+		}
+		return nil, notJSON
 	}
 	p.text, p.machine, p.names = text, &StateMachine{root: doc.Root}, map[string]bool{}
 	p.definition(doc.Root)

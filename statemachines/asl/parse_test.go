@@ -287,6 +287,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(pathLoop))
 	f.Add([]byte(expressionLoop))
 	f.Add([]byte(`{"StartAt": "${A}", "States": {"A": {"Type": "Wait", "Seconds": "${B}", "Next": "${C}"}}}`))
+	f.Add([]byte(`{"StartAt": "A", "Comment": "\"${C}", "States": {"A": {"Type": "Wait", "Seconds": ${B}, "End": true}}}`))
 	f.Add([]byte(`{"StartAt": "\u00e4", "States": {"ä": {"Type": "Fail", "CausePath": "$['\u0061'"}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := asl.Parse(text)

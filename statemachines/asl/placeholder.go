@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
@@ -39,6 +40,65 @@ func (p *parser) placeholder(n *jsontree.Node, needed bool) bool {
 		}
 	}
 	return len(found) > 0
+}
+
+// BarePlaceholders returns the names of the placeholders of a definition's text
+// that stand outside of quotes, such as "Seconds": ${Seconds}, each once, in the
+// order of the text. A text with one is no JSON: Parse refuses it until
+// Substitute has given each a value.
+func BarePlaceholders(text []byte) []string {
+	var names []string
+	seen := map[string]bool{}
+	for _, at := range bareForms(text) {
+		if !seen[at.name] {
+			names, seen[at.name] = append(names, at.name), true
+		}
+	}
+	return names
+}
+
+// bareForm is a placeholder outside of quotes.
+type bareForm struct {
+	start int // byte
+	name  string
+}
+
+func bareForms(text []byte) []bareForm {
+	var found []bareForm
+	quoted, from := false, 0 // from: the first byte not looked at
+	for _, form := range placeholderForm.FindAllIndex(text, -1) {
+		for ; from < form[0]; from++ {
+			switch {
+			case text[from] == '"':
+				quoted = !quoted
+			case text[from] == '\\' && quoted:
+				from++
+			}
+		}
+		if !quoted && from == form[0] {
+			found = append(found, bareForm{form[0], string(text[form[0]+len("${") : form[1]-len("}")])})
+			from = form[1]
+		}
+	}
+	return found
+}
+
+// bareProblems are the placeholders outside of quotes as problems, if the first
+// of them is what keeps the text from being JSON.
+func bareProblems(text []byte, notJSON diag.Problems) diag.Problems {
+	var problems diag.Problems
+	for i, at := range bareForms(text) {
+		message := "the placeholder \"${" + at.name + "}\" stands outside of quotes: the definition is JSON only when it has a value"
+		if i >= diag.MaxShown {
+			problems = append(problems, diag.Hidden("", message))
+			continue
+		}
+		problems = append(problems, diag.At(text, at.start, "", message))
+	}
+	if len(problems) == 0 || problems[0].Line != notJSON[0].Line || problems[0].Column != notJSON[0].Column {
+		return nil
+	}
+	return problems
 }
 
 // Substitute replaces the placeholders "${Name}" of a definition's text by

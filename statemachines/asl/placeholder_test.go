@@ -1,0 +1,53 @@
+package asl_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+func TestBarePlaceholders(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, text string
+		want       []string
+	}{
+		{"a number", `{"Seconds": ${Wait}}`, []string{"Wait"}},
+		{"in the order of the text, each once", `[${B}, ${A.Arn}, ${B}]`, []string{"B", "A.Arn"}},
+		{"in quotes", `{"Resource": "${Function}"}`, nil},
+		{"behind an escaped quote", `{"Comment": "say \"${Word}", "Seconds": ${Wait}}`, []string{"Wait"}},
+		{"behind an escaped backslash", `{"Comment": "\\", "Seconds": ${Wait}}`, []string{"Wait"}},
+		{"no placeholder", `{"Comment": "${", "Seconds": ${}}`, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tt.want, asl.BarePlaceholders([]byte(tt.text)))
+		})
+	}
+}
+
+// A placeholder outside of quotes is told by its name, and not as a character
+// that JSON does not have.
+func TestParseBarePlaceholder(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, text, want string
+	}{
+		{"the first", "{\"TimeoutSeconds\":\n ${Limit}}", `2:2: the placeholder "${Limit}" stands outside of quotes: the definition is JSON only when it has a value`},
+		{"all", `{"A": ${One}, "B": ${Two}}`, "2 problems:\n" + `1:7: the placeholder "${One}"`},
+		{"another mistake before it", `{"A" 1, "B": ${Two}}`, "1:6: not valid JSON"},
+		{"more than are shown", "[" + strings.Repeat("${X},", 60) + "1]", "and 10 more"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := asl.Parse([]byte(tt.text))
+			require.ErrorContains(t, err, tt.want)
+			require.ErrorAs(t, err, new(asl.Problems))
+		})
+	}
+}
