@@ -28,11 +28,12 @@ func blocks(t *testing.T, file, language string) []string {
 	return found[1:]
 }
 
-// The Go samples of the README are tests that pass as they stand there, in a
-// module of a user's that requires this one.
-func TestReadmeGoSamples(t *testing.T) {
-	t.Parallel()
-	samples := blocks(t, "../README.md", "go")
+// requireSamplesPass wants the Go samples of a page to be tests that pass as they
+// stand there, in a module of a user's that requires this one, each in a folder
+// with the definitions and mocks of docs/example.
+func requireSamplesPass(t *testing.T, page string) {
+	t.Helper()
+	samples := blocks(t, page, "go")
 	require.NotEmpty(t, samples)
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -49,13 +50,20 @@ func TestReadmeGoSamples(t *testing.T) {
 	write("go.mod", "module example.com/user\n"+requirements+"require "+module+" v0.0.0\nreplace "+module+" => "+root+"\n")
 	write("go.sum", string(sum))
 	for i, sample := range samples {
-		write("sample"+strconv.Itoa(i)+"/sample_test.go", sample)
+		folder := "sample" + strconv.Itoa(i)
+		write(folder+"/sample_test.go", sample)
+		copyExamples(t, filepath.Join(dir, folder))
 	}
 	command := exec.CommandContext(t.Context(), "go", "test", "-mod=mod", "-count=1", "./...")
 	command.Dir = dir
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Equal(t, len(samples), strings.Count("\n"+string(out), "\nok "), "%s", out)
+}
+
+func TestReadmeGoSamples(t *testing.T) {
+	t.Parallel()
+	requireSamplesPass(t, "../README.md")
 }
 
 // The JSON samples are valid: a definition parses, and runs with a request.

@@ -162,7 +162,7 @@ func TestSetUpMistakes(t *testing.T) {
 			s := simtest.New(t, machine)
 			s.On("A").Fail("E", "").Times(1)
 			s.Run(nil)
-		}, `lambda:invoke): the mock has answers for 1 calls; add one, or leave Times out of the last
+		}, `lambda:invoke): the mock has answers for 1 calls; add one, or say no number of times for the last
 
    +0:00:00.000  ExecutionStarted         < {}
    +0:00:00.000  TaskStateEntered         A < {}

@@ -65,9 +65,13 @@ func (r *reader) testCase(n *jsontree.Node, responses script) script {
 		return out
 	}
 	for _, m := range n.Members {
+		if m.Value.Kind != jsontree.String {
+			r.add(m.Value.Problem("expected the name of a mocked response, found %s", m.Value.Describe()))
+			continue
+		}
 		steps, ok := responses[m.Value.Text]
-		if m.Value.Kind != jsontree.String || !ok {
-			r.add(m.Value.Problem("there is no mocked response %s", m.Value.Describe()).
+		if !ok {
+			r.add(m.Value.Problem("there is no mocked response %q", m.Value.Text).
 				Suggest(m.Value.Text, slices.Sorted(maps.Keys(responses))...))
 			continue
 		}

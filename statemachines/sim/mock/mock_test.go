@@ -50,12 +50,12 @@ func TestScript(t *testing.T) {
 	require.Len(t, s.Calls(), 8)
 
 	s = mock.New().Return(1).Times(1)
-	require.Equal(t, []string{"1 0s", `call 2 of state "S" (` + describe + `): the mock has answers for 1 calls; add one, or leave Times out of the last`},
+	require.Equal(t, []string{"1 0s", `call 2 of state "S" (` + describe + `): the mock has answers for 1 calls; add one, or say no number of times for the last`},
 		answers(t, s, describe, 2))
 
 	s = mock.New().Throttle()
 	require.Equal(t, []string{"fails Lambda.TooManyRequestsException 0s"}, answers(t, s, "arn:aws:states:::lambda:invoke", 1))
-	require.Contains(t, answers(t, s, "arn:aws:states:::http:invoke", 1)[0], "use Fail with the name of the error")
+	require.Contains(t, answers(t, s, "arn:aws:states:::http:invoke", 1)[0], "let it fail with the name of the error")
 }
 
 // What is said of a step holds for failures and functions too.
@@ -183,7 +183,7 @@ func TestJob(t *testing.T) {
 	require.Equal(t, 3, j.Started())
 
 	const unknown = "arn:aws:states:::aws-sdk:sagemaker:describeTrainingJob"
-	require.Contains(t, status(j.Describe(t.Context(), call(unknown, "x", 90))), "give the job a NotFound")
+	require.Contains(t, status(j.Describe(t.Context(), call(unknown, "x", 90))), "give the job the name of that error (NotFound)")
 	j.NotFound = "SageMaker.SageMakerException"
 	require.Equal(t, "SageMaker.SageMakerException: There is no job x", status(j.Describe(t.Context(), call(unknown, "x", 90))))
 
@@ -366,7 +366,8 @@ func TestReadRefuses(t *testing.T) {
 		`{"A": {"job": {"runs": 1, "status": "a..b", "running": "R", "ends": "E"}}}`: `path "a..b": expected names with dots between them`,
 		`{"MockedResponses": {}}`:                                                                                   `the member "StateMachines" is missing`,
 		`{"StateMachines": {"M": {}}}`:                                                                              `/StateMachines/M: the member "TestCases" is missing`,
-		`{"StateMachines": {"M": {"TestCases": {"T": {"S": "R"}}}}}`:                                                `there is no mocked response a string ("R")`,
+		`{"StateMachines": {"M": {"TestCases": {"T": {"S": "R"}}}}}`:                                                `there is no mocked response "R"`,
+		`{"StateMachines": {"M": {"TestCases": {"T": {"S": 1}}}}}`:                                                  `expected the name of a mocked response, found a number (1)`,
 		`{"StateMachines": {"M#1": {"TestCases": {"T": {}}}}}`:                                                      `/StateMachines/M#1: the name of a state machine cannot have a "#"`,
 		`{"StateMachines": {"M": {"TestCases": {}}}}`:                                                               "/StateMachines: expected at least one test case",
 		`{"StateMachines": {"M": {"TestCases": {"T": 1}}}}`:                                                         "/StateMachines/M/TestCases/T: expected an object with states",

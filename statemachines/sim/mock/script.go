@@ -190,5 +190,5 @@ func (s *Script) next(call sim.Call) (*step, error) {
 		}
 		return &at, nil
 	}
-	return nil, refuse("the mock has answers for %d calls; add one, or leave Times out of the last", len(s.calls)-n)
+	return nil, refuse("the mock has answers for %d calls; add one, or say no number of times for the last", len(s.calls)-n)
 }

@@ -172,7 +172,7 @@ func throttled(call sim.Call) error {
 		return &sim.TaskError{Name: e.name, Cause: fmt.Sprintf("%s (Service: %s; Status Code: %d; Error Code: %s; Request ID: %s; Proxy: null)",
 			message, e.service, e.status, e.code, requestID)}
 	}
-	return fmt.Errorf("state %q: it is not known how %q fails when it is throttled; use Fail with the name of the error", call.State, call.Resource)
+	return fmt.Errorf("state %q: it is not known how %q fails when it is throttled; let it fail with the name of the error", call.State, call.Resource)
 }
 
 // noSuchJob is the failure of a call that asks for a job that was not started.
@@ -188,6 +188,6 @@ func noSuchJob(call sim.Call, id, name string) error {
 	if e, ok := lookUp(unknownJob, r); ok && prefix != "" {
 		return e.failure(prefix, message)
 	}
-	return fmt.Errorf("state %q (%s): no job %q was started, and it is not known how the service answers that; give the job a NotFound",
+	return fmt.Errorf("state %q (%s): no job %q was started, and it is not known how the service answers that; give the job the name of that error (NotFound)",
 		call.State, call.Resource, id)
 }

@@ -1,0 +1,205 @@
+package tests_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	mocksPage = "../docs/mocks.md"
+	examples  = "../docs/example"
+)
+
+// copyExamples copies the definitions, mocks and requests of docs/example.
+func copyExamples(t *testing.T, to string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(to, 0o755))
+	files, err := filepath.Glob(examples + "/*.json")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(to, filepath.Base(file)), text, 0o600))
+	}
+}
+
+// shell runs command lines that begin with "jobpoller", as from a clone.
+type shell struct{ command, dir string }
+
+func newShell(t *testing.T) shell {
+	t.Helper()
+	s := shell{command: filepath.Join(t.TempDir(), "jobpoller"), dir: t.TempDir()}
+	build, err := exec.CommandContext(t.Context(), "go", "build", "-o", s.command, "../cmd/jobpoller").CombinedOutput()
+	require.NoError(t, err, "%s", build)
+	copyExamples(t, filepath.Join(s.dir, "docs/example"))
+	return s
+}
+
+// run returns what the line prints, on either stream, and the exit code.
+func (s shell) run(t *testing.T, line string) (output string, code int) {
+	t.Helper()
+	words := strings.Fields(line)
+	require.Equal(t, "jobpoller", words[0], line)
+	command := exec.CommandContext(t.Context(), s.command, words[1:]...)
+	command.Dir = s.dir
+	text, err := command.CombinedOutput()
+	if failure, ok := errors.AsType[*exec.ExitError](err); ok {
+		return string(text), failure.ExitCode()
+	}
+	require.NoError(t, err, line)
+	return string(text), 0
+}
+
+// write writes a file into the current folder of the shell.
+func (s shell) write(t *testing.T, name, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600))
+}
+
+func TestMocksGoSamples(t *testing.T) {
+	t.Parallel()
+	requireSamplesPass(t, mocksPage)
+}
+
+// The page shows the mocks of docs/example as they are, every one, and its
+// commands print what it says and end with the code it says, 0 if it is silent.
+func TestMocksPage(t *testing.T) {
+	t.Parallel()
+	shown := slices.Concat(blocks(t, mocksPage, "json"), blocks(t, mocksPage, "text"))
+	consoles := strings.Join(blocks(t, mocksPage, "console"), "")
+	files, err := filepath.Glob(examples + "/*.json")
+	require.NoError(t, err)
+	mocks := 0
+	for _, file := range files {
+		name := filepath.Base(file)
+		if name == "request.json" {
+			continue
+		}
+		require.Contains(t, consoles, " docs/example/"+name+" ", "no command of docs/mocks.md uses the file")
+		if strings.HasSuffix(name, ".asl.json") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Contains(t, shown, string(text), "docs/mocks.md does not show %s as it is", name)
+		mocks++
+	}
+	template, err := os.ReadFile(examples + "/template.asl.json")
+	require.NoError(t, err)
+	require.Contains(t, shown, string(template))
+	require.Len(t, shown, mocks+1, "docs/mocks.md shows a file that docs/example does not have")
+
+	s := newShell(t)
+	for _, console := range blocks(t, mocksPage, "console") {
+		var code int
+		for part := range strings.SplitSeq(strings.TrimPrefix(console, "$ "), "\n$ ") {
+			line, want, _ := strings.Cut(strings.TrimSuffix(part, "\n"), "\n")
+			if line == "echo $?" {
+				require.Equal(t, want, strconv.Itoa(code))
+				code = 0
+				continue
+			}
+			require.Zero(t, code, "the page does not say how the command before ends: %s", line)
+			var output string
+			output, code = s.run(t, line)
+			require.Equal(t, want+"\n", output, line)
+		}
+		require.Zero(t, code, "the page does not say how the last command ends:\n%s", console)
+	}
+}
+
+// The commands of the README that use files of docs/example succeed.
+func TestReadmeCommands(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	commands := 0
+	for _, block := range blocks(t, "../README.md", "sh") {
+		for line := range strings.Lines(block) {
+			line, _, _ = strings.Cut(line, " # ")
+			if !strings.HasPrefix(line, "jobpoller ") || !strings.Contains(line, " docs/example/") {
+				continue
+			}
+			commands++
+			output, code := s.run(t, line)
+			require.Zero(t, code, "%s\n%s", line, output)
+		}
+	}
+	require.NotZero(t, commands)
+}
+
+// Every message of the page's table is one that the command gives, with the code
+// that stands there.
+func TestMocksMessages(t *testing.T) {
+	t.Parallel()
+	job := func(more string) string {
+		return `"Get": {"job": {"runs": 1, "status": "JobRun.JobRunState", "running": "RUNNING", "ends": "SUCCEEDED"` + more + `}}`
+	}
+	aws := func(cases, responses string) string {
+		return `{"StateMachines": {"M": {"TestCases": {` + cases + `}}}, "MockedResponses": {"Started": {"0": {"Return": {"JobRunId": "a"}}}` + responses + `}}`
+	}
+	const start = `{"Start": {"return": {"JobRunId": "jr_1"}}, `
+	causes := map[string]string{ // a file of mocks for nightly.asl.json, by the message's beginning
+		"the Task":                          `{}`,
+		"there is no state or resource":     start + `"Gett": {"return": {}}}`,
+		"the state":                         start + `"Wait": {"return": {}}}`,
+		"expected an object with return":    start + `"Get": "SUCCEEDED"}`,
+		"a step needs exactly one":          start + `"Get": {"return": {}, "throttle": true}}`,
+		"unknown member":                    start + `"Get": {"return": {}, "time": 2}}`,
+		`"after" and "never"`:               start + `"Get": {"never": true, "after": 1}}`,
+		`"..." has another answer`:          start + job(`, "start": "Start"`) + `}`,
+		"a job with an id needs":            start + job(`, "id": "Runs[0]"`) + `}`,
+		"the mock has answers":              start + `"Get": {"return": {"JobRun": {"JobRunState": "RUNNING"}}, "times": 1}}`,
+		"needs the argument":                start + job(`, "id": "JobRun.Id"`) + `}`,
+		"there is no single test case":      aws(`"A": {"Start": "Started"}, "B": {"Start": "Started"}`, ``),
+		"there is no mocked response":       aws(`"A": {"Start": "Started", "Get": "Endless"}`, ``),
+		"the calls":                         aws(`"A": {"Start": "Started"}`, `, "Twice": {"0-1": {"Return": 1}, "1": {"Return": 2}}`),
+		"the mock has no answer":            aws(`"A": {"Start": "Started", "Get": "Late"}`, `, "Late": {"1": {"Return": {}}}`),
+		"was called, and the test case":     aws(`"A": {"Start": "Started"}`, ``),
+		"a job answers calls":               `{"Sync": {"job": {"runs": 1, "status": "S", "running": "R", "ends": "E"}}}`,
+		"it is not known how":               `{"Call": {"throttle": true}}`,
+		`no job "..." was started, and it `: `{"Call": {"job": {"runs": 1, "status": "S", "running": "R", "ends": "E", "id": "Id", "start": "Begin"}}}`,
+	}
+	definitions := map[string]string{ // where nightly.asl.json cannot cause the message
+		"a job answers calls": `{"StartAt": "Sync", "States": {"Sync": {"Type": "Task", "Resource": "arn:aws:states:::ecs:runTask.sync", "End": true}}}`,
+		"it is not known how": `{"StartAt": "Call", "States": {"Call": {"Type": "Task", "Resource": "arn:aws:states:::http:invoke", "End": true}}}`,
+		`no job "..." was started, and it `: `{"StartAt": "Begin", "States": {
+			"Begin": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Next": "Call"},
+			"Call": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": {"Id": "other"}, "End": true}}}`,
+	}
+	page, err := os.ReadFile(mocksPage)
+	require.NoError(t, err)
+	rows := regexp.MustCompile("(?m)^\\| `(.+)` \\| ([0-9]) \\| .+ \\|$").FindAllStringSubmatch(string(page), -1)
+	require.Len(t, rows, len(causes), "one case for each row of the table")
+
+	s := newShell(t)
+	for _, row := range rows {
+		message, code := row[1], row[2]
+		var beginning string
+		for b := range causes {
+			if strings.HasPrefix(message, b) && len(b) > len(beginning) {
+				beginning = b
+			}
+		}
+		require.NotEmpty(t, beginning, "no case causes %q", message)
+		s.write(t, "mocks.json", causes[beginning])
+		line := "jobpoller run docs/example/nightly.asl.json --virtual --mocks mocks.json"
+		if definition := definitions[beginning]; definition != "" {
+			s.write(t, "machine.asl.json", definition)
+			line = "jobpoller run machine.asl.json --virtual --mocks mocks.json"
+		}
+		output, got := s.run(t, line)
+		pattern := strings.ReplaceAll(regexp.QuoteMeta(message), `\.\.\.`, `.*`)
+		require.Regexp(t, pattern, output)
+		require.Equal(t, code, strconv.Itoa(got), "%s\n%s", message, output)
+	}
+}
