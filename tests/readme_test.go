@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
 // blocks returns the fenced code blocks of a Markdown file by language.
@@ -76,8 +77,10 @@ func TestReadmeJSONSamples(t *testing.T) {
 			continue
 		}
 		definitions++
-		_, err := asl.Parse([]byte(sample))
+		require.Empty(t, asl.Validate([]byte(sample), asl.Standard))
+		machine, err := asl.Parse([]byte(sample))
 		require.NoError(t, err)
+		require.Empty(t, lint.Check(machine, lint.Options{}))
 
 		dir := t.TempDir()
 		definition, input := filepath.Join(dir, "machine.asl.json"), filepath.Join(dir, "request.json")
