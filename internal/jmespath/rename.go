@@ -123,10 +123,13 @@ func (r *renamer) field(n *checked) {
 			add(name, owner(p.typ, "a document"))
 		}
 	}
+	if len(names) == 0 { // what it is read from has no members, so any name does
+		add(r.rename(nil, name), "")
+	}
 	switch {
 	case len(names) > 1:
 		r.refuse(n.at, "%q has no one new name: in %s it is %q, and in %s it is %q", name, from[0], names[0], from[1], names[1])
-	case len(names) == 1 && names[0] != name:
+	case names[0] != name:
 		if !utf8.ValidString(names[0]) {
 			r.refuse(n.at, "the new name of %q must be UTF-8, got %q", name, names[0])
 		}
@@ -214,43 +217,61 @@ func keepsNames(s *shape, which names) bool {
 
 // in reports whether a shape in the values is such a one, or a type is.
 func (which names) in(s *shape, is func(*shape) bool, has func(*Schema) bool) bool {
-	if s.kinds&(isObject|isArray) == 0 {
+	return (&search{which.top, is, has, map[*shape]bool{}, map[*Schema]bool{}}).shape(s)
+}
+
+// search looks for a shape or a type in others, at each once: they can share
+// parts, and types can contain themselves.
+type search struct {
+	top    bool
+	is     func(*shape) bool
+	has    func(*Schema) bool
+	shapes map[*shape]bool
+	types  map[*Schema]bool
+}
+
+func (f *search) shape(s *shape) bool {
+	if s == nil || f.shapes[s] || s.kinds&(isObject|isArray) == 0 {
 		return false
 	}
-	seen := map[*Schema]bool{}
-	if is(s) || slices.ContainsFunc(s.places, func(p *place) bool { return which.inType(p.typ, seen, has) }) {
+	f.shapes[s] = true
+	if f.is(s) || slices.ContainsFunc(s.places, func(p *place) bool { return f.typ(p.typ) }) {
 		return true
 	}
-	if which.top {
+	if f.top {
 		return false
 	}
 	for _, m := range s.members {
-		if which.in(m, is, has) {
+		if f.shape(m) {
 			return true
 		}
 	}
-	return s.elem != nil && which.in(s.elem, is, has)
+	return f.shape(s.elem)
 }
 
-func (which names) inType(s *Schema, seen map[*Schema]bool, has func(*Schema) bool) bool {
-	switch {
-	case seen[s]:
-		return false
-	case has(s):
-		return true
-	case s == nil || which.top:
+func (f *search) typ(s *Schema) bool {
+	if f.types[s] {
 		return false
 	}
-	seen[s] = true
-	switch k := s.jmesKind(); {
-	case k == Array || s.form() == formMap:
-		return which.inType(s.Elem, seen, has)
-	case k == Object:
+	if f.types[s] = true; f.has(s) {
+		return true
+	}
+	if s == nil || f.top {
+		return false
+	}
+	switch s.jmesKind() {
+	case Array:
+		return f.typ(s.Elem)
+	case Object:
+		if s.form() == formMap {
+			return f.typ(s.Elem)
+		}
 		for _, m := range s.Members {
-			if which.inType(m, seen, has) {
+			if f.typ(m) {
 				return true
 			}
 		}
+	default:
 	}
 	return false
 }
