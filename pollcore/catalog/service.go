@@ -30,8 +30,8 @@ type Service struct {
 	Protocols []Protocol `json:"protocols"`
 	// JSONVersion is that of the awsJson content type, "1.0" or "1.1", and
 	// TargetPrefix what the X-Amz-Target header starts with, without the dot.
-	JSONVersion  string   `json:"jsonVersion,omitempty"`
-	TargetPrefix string   `json:"targetPrefix,omitempty"`
+	JSONVersion  string `json:"jsonVersion,omitempty"`
+	TargetPrefix string `json:"targetPrefix,omitempty"`
 	// QueryCompatible tells that the service spoke the AWS query protocol once
 	// and names errors by their codes of then, too (awsQueryCompatible).
 	QueryCompatible bool     `json:"queryCompatible,omitempty"`
