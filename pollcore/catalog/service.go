@@ -81,9 +81,13 @@ type Operation struct {
 	Input  *Shape `json:"-"`
 	Output *Shape `json:"-"`
 	// Method and Path are the HTTP binding: the path has labels such as
-	// {jobId}, or {key+} for one that may hold slashes.
+	// {jobId}, or {key+} for one that may hold slashes. A service that does not
+	// speak REST has POST and / for all, which are left out.
 	Method string `json:"method,omitempty"`
 	Path   string `json:"path,omitempty"`
+	// HostPrefix stands before the host name of the endpoint, such as "api." or
+	// "{AccountId}.", which holds the value of a member of the input.
+	HostPrefix string `json:"hostPrefix,omitempty"`
 	// Errors are those that the model declares for the operation.
 	Errors []Error `json:"errors,omitempty"`
 	// Actions are the IAM actions that a caller needs. They are the service's
