@@ -90,11 +90,12 @@ type Operation struct {
 	Input  *Shape `json:"-"`
 	Output *Shape `json:"-"`
 	// Method and Path are the HTTP binding: the path has labels such as
-	// {jobId}, or {key+} for one that may hold slashes.
+	// {jobId}, or {key+} for one that may hold slashes. A service that does not
+	// speak REST has POST and / for all, which are left out.
 	Method string `json:"method,omitempty"`
 	Path   string `json:"path,omitempty"`
-	// HostPrefix stands before the host name of the endpoint, with its own dot
-	// or hyphen: "api.".
+	// HostPrefix stands before the host name of the endpoint, such as "api." or
+	// "{AccountId}.", which holds the value of a member of the input.
 	HostPrefix string `json:"hostPrefix,omitempty"`
 	// Discovered tells that the operation has endpoints of its own, which the
 	// service has to be asked for first.
