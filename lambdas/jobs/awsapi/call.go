@@ -45,8 +45,8 @@ type call struct {
 }
 
 // do sends a request through a stack of the SDK's middleware and reads the
-// answer.
-func (c *call) do(ctx context.Context, in *input) (any, error) {
+// answer. The members of the result have the spelling.
+func (c *call) do(ctx context.Context, in *input, spell spelling) (any, error) {
 	cfg := &c.client.cfg
 	ctx = middleware.ClearStackValues(ctx)
 	ctx = middleware.WithServiceID(ctx, c.op.Service.Name)
@@ -63,7 +63,7 @@ func (c *call) do(ctx context.Context, in *input) (any, error) {
 	ctx = middleware.SetLogger(ctx, logger)
 
 	stack := middleware.NewStack(c.op.Name, smithyhttp.NewStackRequest)
-	out := &output{call: c, value: map[string]any{}}
+	out := &output{call: c, spell: spell, value: map[string]any{}}
 	if err := c.assemble(stack, in, out); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ package awsapi
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -13,6 +15,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -33,7 +36,6 @@ type Client struct {
 type options struct {
 	newToken func() (string, error)
 	once     bool
-	spell    func(string) string
 }
 
 // Option changes how a Client calls.
@@ -50,18 +52,10 @@ func WithoutRetries() Option {
 	return func(o *options) { o.once = true }
 }
 
-// WithSpelling lets inputs and outputs have other names of members than the
-// model: spell gives a name of the model its other spelling. It must not give
-// two members of one structure the same name. The keys of maps stay.
-func WithSpelling(spell func(string) string) Option {
-	return func(o *options) { o.spell = spell }
-}
-
 // New returns a client. It reads of cfg what the SDK's clients read. What it
 // cannot do as they would, such as FIPS endpoints, is the error of each call.
 func New(cfg aws.Config, opts ...Option) *Client {
 	c := &Client{cfg: cfg.Copy(), http: newHTTPClient(&cfg), skew: &atomic.Int64{}}
-	c.options.spell = func(name string) string { return name }
 	for _, opt := range opts {
 		opt(&c.options)
 	}
@@ -89,12 +83,27 @@ func (c *Client) Call(ctx context.Context, op *catalog.Operation, input any) (an
 	if err != nil {
 		return nil, err
 	}
-	in, err := call.read(input)
+	text, isText := input.(json.RawMessage)
+	if !isText {
+		if input == nil {
+			input = struct{}{}
+		}
+		if text, err = json.Marshal(input); err != nil {
+			return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, operationName(op), err)
+		}
+	}
+	in, err := call.read(text, reading{spell: modelSpelling, newToken: c.options.newToken, unseen: !isText})
 	if err != nil {
 		return nil, err
 	}
-	return call.do(ctx, in)
+	return call.do(ctx, in, modelSpelling)
 }
+
+// spelling gives the name of a member another form. It gives no two members of
+// a structure the same.
+type spelling func(name string) string
+
+func modelSpelling(name string) string { return name }
 
 // Check returns the error that every call of the operation would have, before
 // it is made: an *UnsupportedError, or one of the configuration.

@@ -14,43 +14,58 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
+// reading says how an input is read.
+type reading struct {
+	spell spelling
+	// newToken makes the token of a request that has none; nil leaves it out.
+	newToken func() (string, error)
+	// reserved tells that the input must not have a token of its own.
+	reserved bool
+	// unseen tells that nobody has seen the text, so that lines and columns
+	// say nothing.
+	unseen bool
+	// name is what messages call the input's owner, by default the operation.
+	name string
+}
+
 // input is a checked input of a call.
 type input struct {
-	call *call
-	root *jsontree.Node
-	// token is the member that makes the request idempotent, if the client
-	// fills it in.
+	call  *call
+	root  *jsontree.Node
+	spell spelling
+	// token is the value of tokenMember, if that is filled in.
 	token, tokenMember string
 }
 
 // read checks an input against the model.
-func (c *call) read(value any) (*input, error) {
-	name := operationName(c.op)
-	text, isText := value.(json.RawMessage)
-	if !isText {
-		if value == nil {
-			value = struct{}{}
-		}
-		var err error
-		if text, err = json.Marshal(value); err != nil {
-			return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, name, err)
-		}
+func (c *call) read(text json.RawMessage, how reading) (*input, error) {
+	name := how.name
+	if name == "" {
+		name = operationName(c.op)
 	}
 	doc, err := jsontree.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, name, err)
 	}
-	in := &input{call: c, root: doc.Root}
-	if in.tokenMember, in.token, err = c.newToken(doc.Root); err != nil {
-		return nil, err
+	in := &input{call: c, root: doc.Root, spell: how.spell}
+	r := &reader{Reader: jsontree.Reader{HideStrings: true}, spell: how.spell}
+	if m := tokenMember(c.op); m != nil && how.newToken != nil {
+		if how.reserved {
+			r.reserved = m.Name
+		}
+		if how.reserved || doc.Root.Get(how.spell(m.Name)) == nil {
+			if in.token, err = how.newToken(); err != nil {
+				return nil, err
+			}
+			in.tokenMember, r.filled = m.Name, m.Name
+		}
 	}
-	r := &reader{Reader: jsontree.Reader{HideStrings: true}, spell: c.client.options.spell, filled: in.tokenMember}
 	if c.op.Input != nil {
-		r.structure(doc.Root, c.op.Input, "the input")
+		r.structure(doc.Root, c.op.Input, "the input of "+c.op.Name)
 	} else {
-		r.Object(doc.Root, "the input", nil)
+		r.Object(doc.Root, "the input of "+c.op.Name, nil)
 	}
-	if !isText { // nobody has seen the text
+	if how.unseen {
 		for i := range r.Problems {
 			r.Problems[i].Line, r.Problems[i].Column, r.Problems[i].Source = 0, 0, ""
 		}
@@ -61,26 +76,27 @@ func (c *call) read(value any) (*input, error) {
 	return in, nil
 }
 
-// newToken returns the member that the client fills in, empty if there is none.
-func (c *call) newToken(root *jsontree.Node) (member, token string, err error) {
-	if c.client.options.newToken == nil || c.op.Input == nil || root.Kind != jsontree.Object {
-		return "", "", nil
+// tokenMember is the member that makes a request idempotent, or nil.
+func tokenMember(op *catalog.Operation) *catalog.Member {
+	if op.Input == nil {
+		return nil
 	}
-	for _, m := range c.op.Input.Members {
-		if m.Token && root.Get(c.client.options.spell(m.Name)) == nil {
-			token, err = c.client.options.newToken()
-			return m.Name, token, err
+	for i := range op.Input.Members {
+		if m := &op.Input.Members[i]; m.Token {
+			return m
 		}
 	}
-	return "", "", nil
+	return nil
 }
 
 // reader checks values against shapes.
 type reader struct {
 	jsontree.Reader
 
-	spell  func(string) string
-	filled string // a member of the outermost structure that may be missing
+	spell spelling
+	// filled is a member of the outermost structure that may be missing, and
+	// reserved one that must be.
+	filled, reserved string
 }
 
 func (r *reader) structure(n *jsontree.Node, shape *catalog.Shape, what string) {
@@ -90,6 +106,10 @@ func (r *reader) structure(n *jsontree.Node, shape *catalog.Shape, what string) 
 	for _, m := range shape.Members {
 		name := r.spell(m.Name)
 		members[name] = func(n *jsontree.Node) {
+			if outermost && m.Name == r.reserved {
+				r.Report(n.Problem("leave %s out, the poller sets it", name))
+				return
+			}
 			r.value(n, m.Shape)
 			if m.In == catalog.InPath && n.Kind == jsontree.String && n.Text == "" {
 				r.Report(n.Problem("expected a string that is not empty: %s is a part of the request's path", name))
@@ -175,7 +195,7 @@ func notANumber(n *jsontree.Node) (v float64, ok bool) {
 // Serialize implements smithy.Serializable.
 func (in *input) Serialize(to smithy.ShapeSerializer) {
 	shape := in.call.op.Input
-	w := &writer{to: to, spell: in.call.client.options.spell}
+	w := &writer{to: to, spell: in.spell}
 	to.WriteStruct(in.call.schema.Input)
 	w.members(in.root, shape, in.call.schema.Input)
 	if in.tokenMember != "" {
@@ -187,7 +207,7 @@ func (in *input) Serialize(to smithy.ShapeSerializer) {
 // writer writes values that were checked.
 type writer struct {
 	to    smithy.ShapeSerializer
-	spell func(string) string
+	spell spelling
 }
 
 func (w *writer) members(n *jsontree.Node, shape *catalog.Shape, schema *smithy.Schema) {

@@ -17,12 +17,13 @@ import (
 // output is what a call returns.
 type output struct {
 	call  *call
+	spell spelling
 	value map[string]any
 }
 
 // Deserialize implements smithy.Deserializable.
 func (out *output) Deserialize(from smithy.ShapeDeserializer) error {
-	p := &parser{from: from, spell: out.call.client.options.spell}
+	p := &parser{from: from, spell: out.spell}
 	value, err := p.structure(out.call.op.Output, out.call.schema.Output)
 	out.value = value
 	return err
@@ -31,7 +32,7 @@ func (out *output) Deserialize(from smithy.ShapeDeserializer) error {
 // parser makes JSON values of an answer, by the shapes of the model.
 type parser struct {
 	from  smithy.ShapeDeserializer
-	spell func(string) string
+	spell spelling
 }
 
 // structure reads a structure. Members that the model does not know are
