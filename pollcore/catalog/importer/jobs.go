@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
-	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -208,19 +207,3 @@ func (b *builder) jobName(j *tableJob) {
 		j.report("waiter", "the waiter needs a name of its own, for %s is that of the call that starts the job", j.start)
 	}
 }
-
-// checkAcceptors reports acceptors that do not fit the describe call.
-func (j *tableJob) checkAcceptors(describe *catalog.Operation) {
-	text := jsontree.Compact(map[string]any{"acceptors": j.job.Acceptors, "minDelay": j.job.MinDelay, "maxDelay": j.job.MaxDelay})
-	w, err := pollcore.ParseWaiter(j.job.Waiter, text)
-	if err != nil {
-		j.reportAll("acceptors", err)
-		return
-	}
-	_ = w
-	_ = describe
-}
-func (j *tableJob) reportAll(pointer string, err error) {}
-func (j *tableJob) checkCall(pointer string, arguments map[string]string, call, start *catalog.Operation) {
-}
-func (j *tableJob) checkStatus(describe *catalog.Operation) {}
