@@ -16,7 +16,8 @@ type tableJob struct {
 	service string
 	start   string
 	job     catalog.Job
-	// decisions say why a value is in the set that it is in.
+	// decisions are the values of which the table says why they are in the set
+	// that they are in; IMPORT_* stands for all that start so.
 	decisions []string
 	broken    bool // it has a problem in itself
 }
@@ -132,7 +133,8 @@ func (t *table) checkForm(j *tableJob) {
 		}
 	}
 	for _, value := range j.decisions {
-		if _, ok := sets[value]; !ok && len(to.Acceptors) == 0 {
+		start, many := strings.CutSuffix(value, "*")
+		if len(to.Acceptors) == 0 && !slices.ContainsFunc(sorted(sets), func(v string) bool { return v == value || many && strings.HasPrefix(v, start) }) {
 			j.suggest("decisions", value, sorted(sets), "the decision on %q is on none of the job's values", value)
 		}
 	}
