@@ -62,7 +62,7 @@ func Import(sources Sources) (*Catalogue, error) {
 	if len(i.errs) == 0 && len(c.Services) == 0 {
 		i.report(&FileError{"models", ErrModel, errors.New("no service has a waiter or a job")})
 	}
-	i.report(i.tables.problems())
+	i.report(i.tables.problems(len(i.errs) == 0))
 	if err := errors.Join(i.errs...); err != nil {
 		return nil, err
 	}
@@ -165,7 +165,11 @@ func (i *importer) service(key string) (*catalog.Service, error) {
 func (i *importer) waiters(key string, m *model) (map[string]catalog.Definition, error) {
 	found := map[string]catalog.Definition{}
 	if i.botocore != nil && i.botocore.versions[key] != "" {
-		definitions, err := i.botocore.waiters(key, i.errorsForStatus(m))
+		var broken error // an operation whose errors are asked for
+		definitions, err := i.botocore.waiters(key, i.errorsForStatus(m, &broken))
+		if broken != nil {
+			err = broken
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -190,26 +194,23 @@ func (i *importer) waiters(key string, m *model) (map[string]catalog.Definition,
 }
 
 // errorsForStatus names the errors of a status: those of the table, else those
-// that the operation's model declares with it.
-func (i *importer) errorsForStatus(m *model) func(operation string, status int) []string {
+// that the operation's model declares with it. An operation that cannot be read
+// is an error of the model.
+func (i *importer) errorsForStatus(m *model, broken *error) func(operation string, status int) []string {
 	return func(operation string, status int) []string {
 		if name := i.tables.statusError(m.service.Key, operation, status); name != "" {
 			return []string{name}
 		}
-		if !slices.Contains(m.operations, operation) {
-			return nil // which is told where the waiter is built
-		}
-		o, err := m.operation(operation)
+		o, err := m.declares(operation)
 		if err != nil {
+			*broken = err
 			return nil
 		}
 		var names []string
 		for _, e := range o.Errors {
-			if e.Status != status {
-				continue
-			}
-			if names = append(names, e.Shape); e.Code != "" {
-				names[len(names)-1] = e.Code
+			if e.Status == status {
+				// SDKs give an error its code, where that differs from the shape.
+				names = append(names, firstOf(e.Code, e.Shape))
 			}
 		}
 		slices.Sort(names)
