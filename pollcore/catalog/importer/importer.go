@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io/fs"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -100,10 +101,25 @@ func (i *importer) readSources(from Sources) {
 		services, err := readSmithy(file)
 		i.report(err)
 		for _, m := range services {
-			if other := i.smithy[m.service.Key]; other == nil || other.service.APIVersion < m.service.APIVersion {
-				i.smithy[m.service.Key] = m
-			}
+			i.add(m)
 		}
+	}
+}
+
+// serviceKey is what a key may be: it is the name of a file too.
+var serviceKey = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+
+// add takes a service of a Smithy model. Of several versions the latest counts.
+func (i *importer) add(m *model) {
+	key := m.service.Key
+	other := i.smithy[key]
+	switch {
+	case other == nil:
+		i.smithy[key] = m
+	case other.service.Name != m.service.Name:
+		i.report(m.wrong(fmt.Errorf("the service %q would be called %s, as %q of %s is", m.service.Name, key, other.service.Name, other.origin)))
+	case other.service.APIVersion < m.service.APIVersion:
+		i.smithy[key] = m
 	}
 }
 
@@ -142,6 +158,9 @@ func (i *importer) service(key string) (*catalog.Service, error) {
 		if m, err = i.botocore.model(key); err != nil {
 			return nil, err
 		}
+	}
+	if !serviceKey.MatchString(key) || key+".json" == catalog.IndexFile {
+		return nil, m.wrong(fmt.Errorf("the service %q would be called %q, which must be letters, digits and hyphens, and not index", m.service.Name, key))
 	}
 	waiters, err := i.waiters(key, m)
 	if err != nil {

@@ -195,6 +195,9 @@ func TestSmithyModels(t *testing.T) {
 		"clash":          {service + `"a#Get": {"type": "operation", "output": {"target": "a#O"}, "traits": {` + waitable + `}}, "a#O": {"type": "structure", "members": {"x": {"target": "a#X"}, "y": {"target": "b#X"}}}, "a#X": {"type": "structure"}, "b#X": {"type": "structure"}`, "two shapes have the name X in the service: a#X and b#X"},
 		"name of a type": {service + `"a#Get": {"type": "operation", "output": {"target": "a#blob"}, "traits": {` + waitable + `}}, "a#blob": {"type": "structure"}`, "shape blob: the catalogue keeps this name for the type"},
 		"nothing":        {service + `"a#Get": {"type": "operation"}`, "no service has a waiter or a job"},
+		"name of a file": {strings.Replace(service, `"1"`, `"1", "traits": {"aws.api#service": {"sdkId": "../../etc"}}`, 1) + `"a#Get": {"type": "operation", "traits": {` + waitable + `}}`, `the service "../../etc" would be called "../../etc", which must be letters, digits and hyphens`},
+		"index":          {strings.Replace(service, `"1"`, `"1", "traits": {"aws.api#service": {"sdkId": "Index"}}`, 1) + `"a#Get": {"type": "operation", "traits": {` + waitable + `}}`, `and not index`},
+		"same key":       {service + `"a#Get": {"type": "operation", "traits": {` + waitable + `}}, "b#s": {"type": "service", "version": "1"}`, `m.json: the service "s" would be called s, as "S" of m.json is`},
 		"enum value":     {service + `"a#Get": {"type": "operation", "output": {"target": "a#E"}, "traits": {` + waitable + `}}, "a#E": {"type": "enum", "members": {"A": {"target": "smithy.api#Unit", "traits": {"smithy.api#enumValue": 1}}}}`, "member A: trait smithy.api#enumValue"},
 	} {
 		t.Run(name, func(t *testing.T) {
