@@ -20,15 +20,15 @@ func FuzzImport(f *testing.F) {
 	delete(tables, "statuses.json")
 	names := slices.Sorted(maps.Keys(data))
 	for i, name := range names {
-		f.Add(uint8(i), []byte(data[name].Data))
+		f.Add(uint8(i), data[name].Data)
 	}
 	for i, name := range slices.Sorted(maps.Keys(tables)) {
-		f.Add(uint8(len(names)+i), []byte(tables[name].Data))
+		f.Add(uint8(len(names)+i), tables[name].Data)
 	}
 	for i, m := range models {
 		f.Add(uint8(len(names)+len(tables)+i), m.Text)
 	}
-	for i := range len(names) {
+	for i := range names {
 		f.Add(uint8(i), []byte(`{"metadata":{"protocols":["json"]},"operations":{"A":null},"shapes":{"A":null},"waiters":{},"version":2,"partitions":[null],"rules":[{}]}`))
 	}
 	f.Fuzz(func(t *testing.T, which uint8, text []byte) {

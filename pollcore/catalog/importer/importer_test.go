@@ -211,8 +211,12 @@ func TestFolder(t *testing.T) {
 	differences, err := few.Write(out)
 	require.NoError(t, err)
 	require.Equal(t, []importer.Difference{
-		{File: ".catalogue-12", Kind: importer.Remove}, {File: "index.json", Kind: importer.Change, Line: 1}, {File: "oven.json", Kind: importer.Remove},
-		{File: "shop.json", Kind: importer.Remove}, {File: "till.json", Kind: importer.Remove}, {File: "yeast.json", Kind: importer.Remove},
+		{File: ".catalogue-12", Kind: importer.Remove},
+		{File: "index.json", Kind: importer.Change, Line: 1},
+		{File: "oven.json", Kind: importer.Remove},
+		{File: "shop.json", Kind: importer.Remove},
+		{File: "till.json", Kind: importer.Remove},
+		{File: "yeast.json", Kind: importer.Remove},
 	}, differences)
 	require.Equal(t, "change index.json (line 1)", differences[1].String())
 	require.Equal(t, "remove oven.json", differences[2].String())

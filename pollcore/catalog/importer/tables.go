@@ -142,7 +142,8 @@ func (t *tables) checkUse() {
 	}
 	for _, s := range t.statuses {
 		if !s.used {
-			t.file(statusesTable).Report(s.node.Problem("no acceptor of a waiter of %s.%s has the status %d, or the waiter comes from a Smithy model", s.service, s.operation, s.status))
+			t.file(statusesTable).Report(s.node.Problem("no acceptor of a waiter of %s.%s has the status %d; remove it",
+				s.service, s.operation, s.status))
 		}
 	}
 	for _, key := range sorted(t.named) {

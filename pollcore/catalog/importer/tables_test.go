@@ -126,7 +126,7 @@ func find(err error, name string) (*importer.FileError, bool) {
 	if file, ok := err.(*importer.FileError); ok && file.File == name { //nolint:errorlint // the tree is walked by hand
 		return file, true
 	}
-	if many, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the same
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range many.Unwrap() {
 			if file, ok := find(e, name); ok {
 				return file, true
@@ -139,9 +139,9 @@ func find(err error, name string) (*importer.FileError, bool) {
 func TestModels(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name string
-		change
-		want string
+		name    string
+		changed change
+		want    string
 	}{
 		{"not JSON", change{"till/2022-03-03/service-2.json", "{", ""}, "till/2022-03-03/service-2.json: invalid character"},
 		{"metadata", change{"till/2022-03-03/service-2.json", `"serviceId": "Till"`, `"serviceId": ""`}, "its metadata needs serviceId, endpointPrefix and apiVersion"},
@@ -164,7 +164,7 @@ func TestModels(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			data := folder(t, "botocore")
-			edit(t, data, tt.file, tt.old, tt.with)
+			edit(t, data, tt.changed.file, tt.changed.old, tt.changed.with)
 			_, err := importer.Import(importer.Sources{Botocore: data, Tables: folder(t, "tables")})
 			if tt.want == "" {
 				require.NoError(t, err) // a rule that no region comes to
