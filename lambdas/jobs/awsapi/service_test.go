@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -15,6 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -124,4 +127,23 @@ func (c testCatalog) mustService(t testing.TB, key string) *catalog.Service {
 	s, err := c.Service(key)
 	require.NoError(t, err)
 	return s
+}
+
+// fixtures is the catalogue of testdata.
+func fixtures(t testing.TB) testCatalog {
+	t.Helper()
+	var services []*catalog.Service
+	for _, name := range []string{"ovens", "gardens"} {
+		text, err := os.ReadFile("testdata/" + name + ".json")
+		require.NoError(t, err)
+		services = append(services, service(t, string(text)))
+	}
+	return catalogOf(t, services...)
+}
+
+func mustDriver(t testing.TB, name, endpoint string) jobs.Driver {
+	t.Helper()
+	d, err := awsapi.NewDriver(config(endpoint), fixtures(t).Catalog, name)
+	require.NoError(t, err)
+	return d
 }
