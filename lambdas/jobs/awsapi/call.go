@@ -203,6 +203,9 @@ func (c *call) deserializer(to *output) func(context.Context, middleware.Deseria
 			return out, metadata, err
 		}
 		defer response.Body.Close() //nolint:errcheck // it has been read as far as it is wanted
+		if skew, found := awsmiddleware.GetAttemptSkew(metadata); found {
+			c.client.skew.Store(skew.Nanoseconds()) // for the next try, too
+		}
 		if err != nil {
 			return out, metadata, err
 		}

@@ -82,7 +82,7 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (endpoint, error) {
 	if cfg.Region == "" {
 		return endpoint{}, fmt.Errorf("%s: there is no region: set AWS_REGION", operationName(op))
 	}
-	if !regionName.MatchString(cfg.Region) {
+	if !regionName.MatchString(cfg.Region) || strings.Contains(cfg.Region, "fips") {
 		return endpoint{}, fmt.Errorf("%s: %q is no name of a region, such as us-east-1", operationName(op), cfg.Region)
 	}
 	s := &op.Service.Endpoint
@@ -95,6 +95,8 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (endpoint, error) {
 		return endpoint{}, fmt.Errorf("%s: %w", operationName(op), err)
 	case set != "":
 		return unsupported(set+" is set, which is not known here", "leave it out, or "+useTheSDK)
+	case cfg.AccountIDEndpointMode == aws.AccountIDEndpointModeRequired && op.Service.Key == "dynamodb":
+		return unsupported("the use of account-based endpoints (AWS_ACCOUNT_ID_ENDPOINT_MODE) is required, which is not known here", "leave it out, or "+useTheSDK)
 	case op.Discovered:
 		return unsupported("its endpoint must be asked for with the service's DescribeEndpoints", useTheSDK)
 	}
