@@ -86,6 +86,9 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (endpoint, error) {
 		return endpoint{}, fmt.Errorf("%s: %q is no name of a region, such as us-east-1", operationName(op), cfg.Region)
 	}
 	s := &op.Service.Endpoint
+	if op.Endpoint != nil {
+		s = op.Endpoint
+	}
 	signed := endpoint{region: cfg.Region, signingName: s.SigningName}
 	if signed.signingName == "" {
 		signed.signingName = s.Prefix
