@@ -135,12 +135,8 @@ func (c *call) serializer(in *input) func(context.Context, middleware.SerializeI
 			return middleware.SerializeOutput{}, middleware.Metadata{}, &smithy.SerializationError{Err: err}
 		}
 		toEndpoint(request.URL, c.endpoint.url)
-		// These two have rules beside the model's.
-		switch c.op.Service.Key {
-		case "glacier":
+		if c.op.Service.Key == "glacier" { // its documentation asks for this, its model does not
 			request.Header.Set("X-Amz-Glacier-Version", c.op.Service.APIVersion)
-		case "apigateway":
-			request.Header.Set("Accept", "application/json")
 		}
 		return next.HandleSerialize(ctx, si)
 	}

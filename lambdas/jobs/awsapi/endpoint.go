@@ -74,7 +74,8 @@ type (
 )
 
 // newEndpoint finds the endpoint of an operation: one that the configuration
-// names for the service or for all, else by the rule of AWS's host names.
+// names for the service or for all, which is taken as it is, else by the rule of
+// AWS's host names.
 func newEndpoint(cfg *aws.Config, op *catalog.Operation) (endpoint, error) {
 	unsupported := func(lack, advice string) (endpoint, error) {
 		return endpoint{}, &UnsupportedError{Operation: operationName(op), Lack: lack, Advice: advice}
@@ -113,6 +114,9 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (endpoint, error) {
 			return endpoint{}, fmt.Errorf("%s: %w", operationName(op), err)
 		}
 		return signed, nil
+	}
+	if strings.Contains(op.HostPrefix, "{") {
+		return unsupported("its host name has a part of the input", useTheSDK)
 	}
 	in := partitionOf(cfg.Region)
 	host := fmt.Sprintf("%s.%s.%s", s.Prefix, cfg.Region, in.suffix)

@@ -1,6 +1,7 @@
 package awsapi_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -68,7 +69,7 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, value := range a.header {
 		w.Header().Set(name, value)
 	}
-	w.WriteHeader(max(a.status, 0) + map[bool]int{true: http.StatusOK}[a.status == 0])
+	w.WriteHeader(cmp.Or(a.status, http.StatusOK))
 	_, _ = io.WriteString(w, a.body) // a client that is gone is no concern here
 }
 
