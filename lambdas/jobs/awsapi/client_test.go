@@ -328,3 +328,14 @@ func TestErrorsWithTwoNames(t *testing.T) {
 		}
 	}
 }
+
+// Glacier's documentation asks for a header that its model does not have.
+func TestGlacier(t *testing.T) {
+	t.Parallel()
+	server := newScripted(t, answer{body: `{}`})
+	_, err := awsapi.New(config(server.URL)).Call(t.Context(), operation(t, "glacier", "DescribeVault"), map[string]any{"accountId": "-", "vaultName": "v"})
+	require.NoError(t, err)
+	got := server.take()[0]
+	require.Equal(t, "2012-06-01", got.Header.Get("X-Amz-Glacier-Version"))
+	require.Equal(t, "/-/vaults/v", got.Path)
+}
