@@ -42,13 +42,18 @@ func sentTo(t *testing.T, op *catalog.Operation, region string, input any) strin
 	return client.url + " " + client.scope
 }
 
-// partitionsFile is the SDK's list of partitions, as far as it counts here.
-func partitionsFile(t *testing.T) []struct {
-	ID          string
-	RegionRegex string
-	Regions     map[string]any
-	Outputs     struct{ DNSSuffix, DualStackDNSSuffix string }
-} {
+// sdkPartition is a partition in the SDK's list, as far as it counts here.
+type sdkPartition struct {
+	ID          string         `json:"id"`
+	RegionRegex string         `json:"regionRegex"`
+	Regions     map[string]any `json:"regions"`
+	Outputs     struct {
+		DNSSuffix          string `json:"dnsSuffix"`
+		DualStackDNSSuffix string `json:"dualStackDnsSuffix"`
+	} `json:"outputs"`
+}
+
+func sdkPartitions(t *testing.T) []sdkPartition {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/aws/aws-sdk-go-v2")
 	folder, err := command.Output()
@@ -56,12 +61,7 @@ func partitionsFile(t *testing.T) []struct {
 	text, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(folder)), "internal/endpoints/awsrulesfn/partitions.json"))
 	require.NoError(t, err)
 	var file struct {
-		Partitions []struct {
-			ID          string
-			RegionRegex string
-			Regions     map[string]any
-			Outputs     struct{ DNSSuffix, DualStackDNSSuffix string }
-		}
+		Partitions []sdkPartition `json:"partitions"`
 	}
 	require.NoError(t, json.Unmarshal(text, &file))
 	require.NotEmpty(t, file.Partitions)
@@ -76,7 +76,7 @@ func TestRegions(t *testing.T) {
 	dual.Endpoint.DualStack = true
 	dualOp := *op
 	dualOp.Service = &dual
-	for _, p := range partitionsFile(t) {
+	for _, p := range sdkPartitions(t) {
 		regions := 0
 		for region := range p.Regions {
 			if !regexp.MustCompile(p.RegionRegex).MatchString(region) {
@@ -94,7 +94,7 @@ func TestRegions(t *testing.T) {
 func TestEndpointsAreTheSDKs(t *testing.T) {
 	t.Parallel()
 	for _, tt := range sdkCalls {
-		for _, p := range partitionsFile(t) {
+		for _, p := range sdkPartitions(t) {
 			for region := range p.Regions {
 				if !regexp.MustCompile(p.RegionRegex).MatchString(region) {
 					continue

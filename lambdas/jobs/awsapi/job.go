@@ -65,32 +65,6 @@ func newJob(of described, client, starter *Client) (jobs.Driver, error) {
 	return s, nil
 }
 
-func (d *job) prepare(c *Client, operation string) (*call, error) {
-	op := d.entry.Service.Operations[operation]
-	if op == nil {
-		return nil, fmt.Errorf("%s: the catalogue does not have the operation %s", d.name, operation)
-	}
-	return c.prepare(op)
-}
-
-// compile reads the expressions of a call's arguments.
-func (d *job) compile(op *catalog.Operation, arguments map[string]string) ([]argument, error) {
-	var all []argument
-	for _, name := range slices.Sorted(maps.Keys(arguments)) {
-		expr, err := jmespath.Parse(arguments[name])
-		if err != nil {
-			return nil, fmt.Errorf("%s: argument %s of %s: %w", d.name, name, op.Name, err)
-		}
-		member := op.Input.Member(name)
-		if member == nil {
-			return nil, fmt.Errorf("%s: %s has no argument %s", d.name, op.Name, name)
-		}
-		program, _ := expr.Compile(nil) // of any JSON there is nothing to find
-		all = append(all, argument{member, program, arguments[name]})
-	}
-	return all, nil
-}
-
 // Idempotency implements jobs.Driver.
 func (d *job) Idempotency(jobs.Request) jobs.Idempotency {
 	if tokenMember(d.start.op) == nil {
@@ -127,6 +101,32 @@ func (d *job) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 		return nil, err
 	}
 	return d.ref(map[string]any{"input": in.value(), "output": out})
+}
+
+func (d *job) prepare(c *Client, operation string) (*call, error) {
+	op := d.entry.Service.Operations[operation]
+	if op == nil {
+		return nil, fmt.Errorf("%s: the catalogue does not have the operation %s", d.name, operation)
+	}
+	return c.prepare(op)
+}
+
+// compile reads the expressions of a call's arguments.
+func (d *job) compile(op *catalog.Operation, arguments map[string]string) ([]argument, error) {
+	var all []argument
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		expr, err := jmespath.Parse(arguments[name])
+		if err != nil {
+			return nil, fmt.Errorf("%s: argument %s of %s: %w", d.name, name, op.Name, err)
+		}
+		member := op.Input.Member(name)
+		if member == nil {
+			return nil, fmt.Errorf("%s: %s has no argument %s", d.name, op.Name, name)
+		}
+		program, _ := expr.Compile(nil) // of any JSON there is nothing to find
+		all = append(all, argument{member, program, arguments[name]})
+	}
+	return all, nil
 }
 
 // ref makes the reference of a job from what its start call was given and has
