@@ -59,6 +59,24 @@ func TestDriversOfTheCatalogue(t *testing.T) {
 	require.GreaterOrEqual(t, made, 400)
 }
 
+// No two members of a structure have one name in PascalCase.
+func TestPascalCaseIsUnambiguous(t *testing.T) {
+	t.Parallel()
+	list, err := catalog.AWS.List()
+	require.NoError(t, err)
+	for _, l := range list {
+		s, err := catalog.AWS.Service(l.Key)
+		require.NoError(t, err)
+		for _, shape := range s.Shapes {
+			names := map[string]bool{}
+			for _, m := range shape.Members {
+				require.False(t, names[pascalName(m)], "%s: %s of %s", s.Key, m.Name, shape.Name)
+				names[pascalName(m)] = true
+			}
+		}
+	}
+}
+
 // sampler makes values of shapes, with all their members.
 type sampler struct {
 	spell func(catalog.Member) string

@@ -247,7 +247,7 @@ func TestLimits(t *testing.T) {
 	}
 	_, err := call(answer{body: `{"bakes": [{"id": "` + strings.Repeat("x", awsapi.MaxAnswer) + `"}]}`})
 	require.ErrorIs(t, err, awsapi.ErrAnswer)
-	require.ErrorContains(t, err, "longer than 16777216 bytes")
+	require.ErrorContains(t, err, "longer than 8388608 bytes")
 	_, err = call(answer{status: http.StatusBadRequest, body: strings.Repeat("x", awsapi.MaxAnswer+1)})
 	require.ErrorIs(t, err, awsapi.ErrAnswer)
 	_, err = call(answer{body: `{"new": ` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`})
