@@ -138,6 +138,9 @@ the input of DescribeBakes needs the member "bakeIds"`},
 		require.ErrorIs(t, err, jobs.ErrArguments, tt.name)
 		require.ErrorContains(t, err, tt.want, tt.name)
 	}
+	// A part of the path is needed, whether the model says so or not.
+	_, err := client.Call(t.Context(), fixture(t, "gardens", "GetHarvest"), nil)
+	require.ErrorContains(t, err, `the input of GetHarvest needs the member "harvestId"`)
 	require.Empty(t, server.take())
 }
 
