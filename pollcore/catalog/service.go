@@ -97,6 +97,8 @@ type Operation struct {
 	// HostPrefix stands before the host name of the endpoint, such as "api." or
 	// "{AccountId}.", which holds the value of a member of the input.
 	HostPrefix string `json:"hostPrefix,omitempty"`
+	// Endpoint is the operation's own, if it is not the service's.
+	Endpoint *Endpoint `json:"endpoint,omitempty"`
 	// Discovered tells that the operation has endpoints of its own, which the
 	// service has to be asked for first.
 	Discovered bool `json:"discovered,omitempty"`

@@ -79,7 +79,7 @@ func New(cfg aws.Config, opts ...Option) *Client {
 // has the HTTP status and the request's ID. An operation that cannot be called
 // at all is an *UnsupportedError.
 func (c *Client) Call(ctx context.Context, op *catalog.Operation, input any) (any, error) {
-	call, err := c.prepare(op)
+	call, err := c.prepare(op) //nolint:contextcheck // once for all calls
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (c *Client) prepare(op *catalog.Operation) (*call, error) {
 // newHTTPClient returns the client of the configuration, which follows no
 // redirects: a signed request goes where it was signed for. A client of the
 // caller's own making does as it likes.
-func newHTTPClient(cfg *aws.Config) smithyhttp.ClientDo {
+func newHTTPClient(cfg *aws.Config) smithyhttp.ClientDo { //nolint:ireturn // it may be the caller's
 	var client smithyhttp.ClientDo = cfg.HTTPClient
 	if client == nil {
 		client = awshttp.NewBuildableClient()

@@ -65,32 +65,6 @@ func newJob(of described, client, starter *Client) (jobs.Driver, error) {
 	return s, nil
 }
 
-func (d *job) prepare(c *Client, operation string) (*call, error) {
-	op := d.entry.Service.Operations[operation]
-	if op == nil {
-		return nil, fmt.Errorf("%s: the catalogue does not have the operation %s", d.name, operation)
-	}
-	return c.prepare(op)
-}
-
-// compile reads the expressions of a call's arguments.
-func (d *job) compile(op *catalog.Operation, arguments map[string]string) ([]argument, error) {
-	var all []argument
-	for _, name := range slices.Sorted(maps.Keys(arguments)) {
-		expr, err := jmespath.Parse(arguments[name])
-		if err != nil {
-			return nil, fmt.Errorf("%s: argument %s of %s: %w", d.name, name, op.Name, err)
-		}
-		member := op.Input.Member(name)
-		if member == nil {
-			return nil, fmt.Errorf("%s: %s has no argument %s", d.name, op.Name, name)
-		}
-		program, _ := expr.Compile(nil) // of any JSON there is nothing to find
-		all = append(all, argument{member, program, arguments[name]})
-	}
-	return all, nil
-}
-
 // Idempotency implements jobs.Driver.
 func (d *job) Idempotency(jobs.Request) jobs.Idempotency {
 	if tokenMember(d.start.op) == nil {
@@ -127,6 +101,32 @@ func (d *job) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 		return nil, err
 	}
 	return d.ref(map[string]any{"input": in.value(), "output": out})
+}
+
+func (d *job) prepare(c *Client, operation string) (*call, error) {
+	op := d.entry.Service.Operations[operation]
+	if op == nil {
+		return nil, fmt.Errorf("%s: the catalogue does not have the operation %s", d.name, operation)
+	}
+	return c.prepare(op)
+}
+
+// compile reads the expressions of a call's arguments.
+func (d *job) compile(op *catalog.Operation, arguments map[string]string) ([]argument, error) {
+	var all []argument
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		expr, err := jmespath.Parse(arguments[name])
+		if err != nil {
+			return nil, fmt.Errorf("%s: argument %s of %s: %w", d.name, name, op.Name, err)
+		}
+		member := op.Input.Member(name)
+		if member == nil {
+			return nil, fmt.Errorf("%s: %s has no argument %s", d.name, op.Name, name)
+		}
+		program, _ := expr.Compile(nil) // of any JSON there is nothing to find
+		all = append(all, argument{member, program, arguments[name]})
+	}
+	return all, nil
 }
 
 // ref makes the reference of a job from what its start call was given and has
@@ -192,12 +192,18 @@ func (a *argument) spell(value any) (any, error) {
 	return respell(doc.Root, a.member.Shape, modelSpelling, pascal), nil
 }
 
-// value is the input in the model's spelling.
-func (in *input) value() any {
-	if in.call.op.Input == nil {
-		return map[string]any{}
+// value is the input as it is sent, in the model's spelling.
+func (in *input) value() map[string]any {
+	all := map[string]any{}
+	for _, m := range members(in.call.op) {
+		if n := in.root.Get(in.spell(m.Name)); n != nil {
+			all[m.Name] = respell(n, m.Shape, in.spell, modelSpelling)
+		}
 	}
-	return respell(in.root, in.call.op.Input, in.spell, modelSpelling)
+	if in.tokenMember != "" {
+		all[in.tokenMember] = in.token
+	}
+	return all
 }
 
 // respell returns a value with the members of structures spelt otherwise.

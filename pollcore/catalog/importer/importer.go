@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -221,6 +222,7 @@ type builder struct {
 	service *catalog.Service
 	tables  *tables
 	closure closure
+	json    bool // it speaks a protocol that package awsapi does
 	rest    bool // it has HTTP bindings of its own
 	errs    []error
 }
@@ -234,12 +236,10 @@ func newBuilder(m *model, t *tables) *builder {
 	speaks := func(protocols ...catalog.Protocol) bool {
 		return slices.ContainsFunc(s.Protocols, func(p catalog.Protocol) bool { return slices.Contains(protocols, p) })
 	}
-	if !speaks(catalog.AWSJSON, catalog.RESTJSON) {
-		s.Endpoint.Global = nil // of use to package awsapi alone
-	}
+	json := speaks(catalog.AWSJSON, catalog.RESTJSON)
 	return &builder{
-		service: &s, tables: t, rest: speaks(catalog.RESTJSON, "rest-xml"),
-		closure: closure{model: m, wires: speaks(catalog.AWSJSON, catalog.RESTJSON), shapes: s.Shapes},
+		service: &s, tables: t, json: json, rest: speaks(catalog.RESTJSON, "rest-xml"),
+		closure: closure{model: m, wires: json, shapes: s.Shapes},
 	}
 }
 
@@ -281,8 +281,39 @@ func (b *builder) finish() (*catalog.Service, error) {
 	if len(b.errs) > 0 {
 		return nil, errors.Join(b.errs...)
 	}
+	if err := b.endpoints(); err != nil {
+		return nil, err
+	}
 	if err := b.service.Link(); err != nil {
 		return nil, &FileError{b.closure.model.origin, ErrModel, fmt.Errorf("the importer made a service that is not whole: %w", err)}
 	}
 	return b.service, nil
+}
+
+// endpoints sets the service's endpoint, which is that of the operations with
+// the prefix of the metadata, or without any such of the first; and on each
+// other operation its own. Only package awsapi asks for them.
+func (b *builder) endpoints() error {
+	if b.closure.model.endpoint == nil || !b.json {
+		return nil
+	}
+	of := map[string]catalog.Endpoint{} // by operation
+	main := ""
+	for _, name := range sorted(b.service.Operations) {
+		e, err := b.closure.model.endpoint(name)
+		if err != nil {
+			return err
+		}
+		of[name] = e
+		if main == "" || e.Prefix == b.service.Endpoint.Prefix && of[main].Prefix != e.Prefix {
+			main = name
+		}
+	}
+	for name, e := range of {
+		if !reflect.DeepEqual(e, of[main]) {
+			b.service.Operations[name].Endpoint = &e
+		}
+	}
+	b.service.Endpoint = of[main]
+	return nil
 }

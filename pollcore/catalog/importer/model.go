@@ -24,6 +24,9 @@ type model struct {
 	operation func(name string) (*catalog.Operation, error)
 	// shape converts a shape. Its members' targets are names of the model.
 	shape func(name string) (rawShape, error)
+	// endpoint works out the endpoint of an operation; nil if the model says no
+	// more than the service has.
+	endpoint func(operation string) (catalog.Endpoint, error)
 	// waiters are those that come with the model.
 	waiters []catalog.Definition
 }

@@ -201,6 +201,7 @@ func (f *smithyModel) model(origin string) (*model, error) {
 	}
 	m.signing = firstOf(signing.Name, arn)
 	m.service.Protocols = t.protocols()
+	m.service.QueryCompatible = t.has("aws.protocols#awsQueryCompatible")
 	if slices.Contains(m.service.Protocols, catalog.AWSJSON) {
 		m.service.JSONVersion, m.service.TargetPrefix = "1.1", shapeName(f.service)
 		if t.has("aws.protocols#awsJson1_0") {
@@ -344,7 +345,13 @@ func (f *smithyModel) operation(name string) (*catalog.Operation, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Method, o.Path, o.HostPrefix = http.Method, http.URI, endpoint.HostPrefix
+	discovery, err := read[struct {
+		Required bool `json:"required"`
+	}](s.Traits, "aws.api#clientDiscoveredEndpoint")
+	if err != nil {
+		return nil, err
+	}
+	o.Method, o.Path, o.HostPrefix, o.Discovered = http.Method, http.URI, endpoint.HostPrefix, discovery.Required
 	for _, of := range []*smithyShape{s, f.Shapes[f.service]} {
 		for _, e := range f.errors(of) {
 			declared, err := f.declared(e.Target)

@@ -121,6 +121,9 @@ func serviceText(s *catalog.Service) []byte {
 	if s.TargetPrefix != "" {
 		l.value("targetPrefix", s.TargetPrefix)
 	}
+	if s.QueryCompatible {
+		l.value("queryCompatible", true)
+	}
 	l.value("endpoint", s.Endpoint)
 	object(&l, "operations", s.Operations)
 	object(&l, "shapes", s.Shapes)
