@@ -105,13 +105,13 @@ func (r *renamer) field(n *checked) {
 			names, from = append(names, name), append(from, owner)
 		}
 	}
-	if n.in.made || n.in.lost {
+	if n.in.trace.made || n.in.trace.lost {
 		add(name, "an object made here")
 	}
-	if n.in.lost {
+	if n.in.trace.lost {
 		add(r.rename(nil, name), "a structure")
 	}
-	for _, p := range n.in.places {
+	for _, p := range n.in.trace.places {
 		switch {
 		case p.typ == nil:
 			add(r.rename(nil, name), "the data")
@@ -123,10 +123,13 @@ func (r *renamer) field(n *checked) {
 			add(name, owner(p.typ, "a document"))
 		}
 	}
+	if len(names) == 0 { // what it is read from has no members, so any name does
+		add(r.rename(nil, name), "")
+	}
 	switch {
 	case len(names) > 1:
 		r.refuse(n.at, "%q has no one new name: in %s it is %q, and in %s it is %q", name, from[0], names[0], from[1], names[1])
-	case len(names) == 1 && names[0] != name:
+	case names[0] != name:
 		if !utf8.ValidString(names[0]) {
 			r.refuse(n.at, "the new name of %q must be UTF-8, got %q", name, names[0])
 		}
@@ -198,7 +201,7 @@ type names struct {
 
 // changes reports whether names of the values change.
 func (r *renamer) changes(s *shape, which names) bool {
-	return which.in(s, func(s *shape) bool { return s.lost && which.open }, func(s *Schema) bool {
+	return which.in(s, func(s *shape) bool { return s.trace.lost && which.open }, func(s *Schema) bool {
 		if s == nil {
 			return which.open
 		}
@@ -208,49 +211,67 @@ func (r *renamer) changes(s *shape, which names) bool {
 
 // keepsNames reports whether the values have names that do not change.
 func keepsNames(s *shape, which names) bool {
-	made := func(s *shape) bool { return s.lost || s.made && (s.members == nil || len(s.members) > 0) }
+	made := func(s *shape) bool { return s.trace.lost || s.trace.made && (s.members == nil || len(s.members) > 0) }
 	return which.in(s, made, func(s *Schema) bool { return s != nil && (s.form() == formMap || s.Kind >= Unknown) })
 }
 
 // in reports whether a shape in the values is such a one, or a type is.
 func (which names) in(s *shape, is func(*shape) bool, has func(*Schema) bool) bool {
-	if s.kinds&(isObject|isArray) == 0 {
+	return (&search{which.top, is, has, map[*shape]bool{}, map[*Schema]bool{}}).shape(s)
+}
+
+// search looks for a shape or a type in others, at each once: they can share
+// parts, and types can contain themselves.
+type search struct {
+	top    bool
+	is     func(*shape) bool
+	has    func(*Schema) bool
+	shapes map[*shape]bool
+	types  map[*Schema]bool
+}
+
+func (f *search) shape(s *shape) bool {
+	if s == nil || f.shapes[s] || s.kinds&(isObject|isArray) == 0 {
 		return false
 	}
-	seen := map[*Schema]bool{}
-	if is(s) || slices.ContainsFunc(s.places, func(p *place) bool { return which.inType(p.typ, seen, has) }) {
+	f.shapes[s] = true
+	if f.is(s) || slices.ContainsFunc(s.trace.places, func(p *place) bool { return f.typ(p.typ) }) {
 		return true
 	}
-	if which.top {
+	if f.top {
 		return false
 	}
 	for _, m := range s.members {
-		if which.in(m, is, has) {
+		if f.shape(m) {
 			return true
 		}
 	}
-	return s.elem != nil && which.in(s.elem, is, has)
+	return f.shape(s.elem)
 }
 
-func (which names) inType(s *Schema, seen map[*Schema]bool, has func(*Schema) bool) bool {
-	switch {
-	case seen[s]:
-		return false
-	case has(s):
-		return true
-	case s == nil || which.top:
+func (f *search) typ(s *Schema) bool {
+	if f.types[s] {
 		return false
 	}
-	seen[s] = true
-	switch k := s.jmesKind(); {
-	case k == Array || s.form() == formMap:
-		return which.inType(s.Elem, seen, has)
-	case k == Object:
+	if f.types[s] = true; f.has(s) {
+		return true
+	}
+	if s == nil || f.top {
+		return false
+	}
+	switch s.jmesKind() {
+	case Array:
+		return f.typ(s.Elem)
+	case Object:
+		if s.form() == formMap {
+			return f.typ(s.Elem)
+		}
 		for _, m := range s.Members {
-			if which.inType(m, seen, has) {
+			if f.typ(m) {
 				return true
 			}
 		}
+	default:
 	}
 	return false
 }

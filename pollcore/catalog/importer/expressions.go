@@ -34,9 +34,22 @@ func (j *tableJob) checkCall(pointer string, arguments map[string]string, call, 
 		}
 		gives, ok := j.checkExpression(at, arguments[name], known)
 		if wants := member.Shape.Described(); ok && !fits(gives, wants) {
-			j.report(at, "%s is %s, and the expression gives %s", name, pollcore.ValueType{Kind: wants.Kind}, pollcore.ValueType{Kind: gives.Kind})
+			given, wanted := typeName(gives.Kind, nil), typeName(wants.Kind, nil)
+			if gives.Elem != nil && wants.Elem != nil {
+				given, wanted = typeName(gives.Kind, &gives.Elem.Kind), typeName(wants.Kind, &wants.Elem.Kind)
+			}
+			j.report(at, "%s is %s, and the expression gives %s", name, wanted, given)
 		}
 	}
+}
+
+// typeName is what a message calls a type, and what it holds.
+func typeName(kind pollcore.Kind, elem *pollcore.Kind) string {
+	name := pollcore.ValueType{Kind: kind}.String()
+	if elem != nil {
+		name += " of " + elem.String() + "s"
+	}
+	return name
 }
 
 // fits tells whether a value of a type can be a value of a shape, as far as
