@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 )
+
+var update = flag.Bool("update", false, "write the golden files of the scripts")
 
 // localCredentials satisfy every server, so that nobody looks for others.
 var localCredentials = map[string]string{
@@ -39,7 +42,7 @@ func TestScripts(t *testing.T) {
 	require.NoError(t, err)
 	values := strings.Split(strings.TrimSpace(string(environment)), "\n")
 	testscript.Run(t, testscript.Params{
-		Dir: "../../tests/scripts",
+		Dir: "../../tests/scripts", UpdateScripts: *update,
 		Setup: func(e *testscript.Env) error {
 			server, err := embeddeds3.Start(embeddeds3.Options{})
 			if err != nil {
@@ -56,7 +59,9 @@ func TestScripts(t *testing.T) {
 			}
 			return server.CreateBucket("there")
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "bigjson": bigJSON},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits, "bigjson": bigJSON, "serve": serve, "requests": requests, "untimed": untimed,
+		},
 	})
 }
 
