@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
@@ -84,6 +85,9 @@ func (d *describeCall) transient(err error) bool { return d.answered && jobs.Tra
 // credentials are there.
 func (o *waitOptions) configuration(ctx context.Context) (aws.Config, error) {
 	var options []func(*config.LoadOptions) error
+	if !o.verbose {
+		options = append(options, config.WithLogger(logging.Nop{})) // its lines would break the one that is redrawn
+	}
 	if o.region != "" {
 		options = append(options, config.WithRegion(o.region))
 	}

@@ -32,7 +32,7 @@ func (f *modelFit) value(n *jsontree.Node, shape *catalog.Shape) any {
 		return n.Value()
 	}
 	if kinds := jsonKinds[shape.Type]; len(kinds) > 0 && !slices.Contains(kinds, n.Kind) {
-		f.report(n.Problem("expected %s, as %s is a %s; found %s", kinds[0], what(shape), shape.Type, n.Describe()))
+		f.report(n.Problem("expected %s (%s), found %s", kinds[0], shape.Name, n.Describe()))
 		return n.Value()
 	}
 	switch shape.Type {
@@ -72,14 +72,6 @@ var jsonKinds = map[catalog.ShapeType][]jsontree.Kind{
 	catalog.Float:     {jsontree.Number, jsontree.String}, // "NaN"
 	catalog.Double:    {jsontree.Number, jsontree.String},
 	catalog.Timestamp: {jsontree.String, jsontree.Number},
-}
-
-// what names a shape, or a value of a simple type, which has no name.
-func what(shape *catalog.Shape) string {
-	if shape.Name == string(shape.Type) {
-		return "the value"
-	}
-	return shape.Name
 }
 
 func (f *modelFit) structure(n *jsontree.Node, shape *catalog.Shape) map[string]any {

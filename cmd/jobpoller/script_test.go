@@ -25,6 +25,9 @@ var localCredentials = map[string]string{
 
 func TestMain(m *testing.M) {
 	for name, value := range localCredentials {
+		if filepath.Base(os.Args[0]) == "jobpoller" {
+			break // the command of a script, which sets its environment itself
+		}
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)
 		}
