@@ -215,11 +215,12 @@ var sourceLine = regexp.MustCompile(`\n {2}\| [^\n]*`)
 func withoutSource(text string) string { return sourceLine.ReplaceAllString(text, "") }
 
 func (j *judged) text() string {
-	text := fmt.Sprintf("%s: %s\n", j.Verdict, j.Reason)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", j.Verdict, j.Reason)
 	for _, note := range j.Notes {
-		text += fmt.Sprintf("  note: %s\n", note)
+		fmt.Fprintf(&b, "  note: %s\n", note)
 	}
-	return text
+	return b.String()
 }
 
 // verdictCode is the exit code that tells of a verdict.

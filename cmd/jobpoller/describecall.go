@@ -29,7 +29,7 @@ func (o *waitOptions) newCall(ctx context.Context, e *catalog.Entry, input any) 
 	call := &describeCall{operation: e.Operation}
 	throughSDK := sdkCalls[operationKey(e.Operation)]
 	if throughSDK == nil {
-		if err := awsapi.New(anyRegion).Check(e.Operation); err != nil {
+		if err := awsapi.New(anyRegion).Check(e.Operation); err != nil { //nolint:contextcheck // it calls nothing
 			return nil, notCallable(e, err)
 		}
 	}
@@ -39,7 +39,7 @@ func (o *waitOptions) newCall(ctx context.Context, e *catalog.Entry, input any) 
 	}
 	if throughSDK == nil {
 		client := awsapi.New(cfg)
-		if err := client.Check(e.Operation); err != nil {
+		if err := client.Check(e.Operation); err != nil { //nolint:contextcheck // it calls nothing
 			return nil, err
 		}
 		call.send = func(ctx context.Context) (any, error) { return client.Call(ctx, e.Operation, input) }
@@ -108,7 +108,8 @@ func (o *waitOptions) configuration(ctx context.Context) (aws.Config, error) {
 		return cfg, errors.New("there is no AWS region: give --region, set AWS_REGION, or name one in the profile")
 	}
 	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
-		return cfg, fmt.Errorf("there are no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give --profile, or sign in as for the AWS CLI (%w)", err)
+		return cfg, fmt.Errorf("there are no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give --profile, "+
+			"or sign in as for the AWS CLI (%w)", err)
 	}
 	return cfg, nil
 }

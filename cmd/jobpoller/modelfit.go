@@ -54,8 +54,10 @@ func (f *modelFit) value(n *jsontree.Node, shape *catalog.Shape) any {
 		if len(shape.Enum) > 0 && !f.input && !slices.Contains(shape.Enum, n.Text) {
 			f.report(n.Problem("%q is none of the values that the model knows of %s", n.Text, shape.Name).Suggest(n.Text, shape.Enum...))
 		}
+		return n.Text
+	default:
+		return n.Value()
 	}
-	return n.Value()
 }
 
 // jsonKinds are the types of JSON values that stand for a shape.

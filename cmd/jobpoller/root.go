@@ -83,8 +83,8 @@ the job, 130 interrupted.`,
 		}
 		return usage("%w"+helpHint, err, c.CommandPath())
 	})
-	root.AddCommand(newLintCommand(), newGraphCommand(), newCatalogCommand(), newListCommand(), newShowCommand(), newCheckCommand())
-	root.AddCommand(newRunCommand(), newWaitCommand()) //nolint:contextcheck // a command carries its context
+	root.AddCommand(newLintCommand(), newGraphCommand(), newCatalogCommand(), newListCommand(), newCheckCommand())
+	root.AddCommand(newRunCommand(), newShowCommand(), newWaitCommand()) //nolint:contextcheck // a command carries its context
 	// Cobra reports an unknown command or a wrong number of arguments before
 	// any of our code runs: everything without a code of its own until then is
 	// a usage error.

@@ -77,9 +77,9 @@ func TestCheckAgreesWithWait(t *testing.T) {
 			stdout.Reset()
 			require.Equal(t, code, execute(t.Context(), []string{"check", "eks", "ClusterActive", "--response", file, "-o", "json"}, &stdout, &stderr))
 			var judgement struct {
-				Reason   string
-				Acceptor int
-				Seen     any
+				Reason   string `json:"reason"`
+				Acceptor int    `json:"acceptor"`
+				Seen     any    `json:"seen"`
 			}
 			require.NoError(t, json.Unmarshal(stdout.Bytes(), &judgement))
 			require.Equal(t, waited.Reason, judgement.Reason)
