@@ -61,8 +61,8 @@ realstore: ## Test the S3 store, and soak 300 executions, on a real S3 server be
 # The models of AWS's services, in a folder that is removed afterwards. pip checks
 # the hash in requirements.txt, which names the version.
 IMPORT = models=$$(mktemp -d) && trap 'rm -rf "$$models"' EXIT && \
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes \
-		--target "$$models" --requirement pollcore/catalog/sources/requirements.txt && \
+	PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
+		--only-binary :all: --require-hashes --target "$$models" --requirement pollcore/catalog/sources/requirements.txt && \
 	go run ./cmd/jobpoller catalog import --botocore "$$models/botocore/data" --tables pollcore/catalog/sources --out pollcore/catalog/data
 
 .PHONY: catalog

@@ -29,9 +29,10 @@ type Sources struct {
 	Botocore fs.FS
 	// Smithy are models in the JSON AST.
 	Smithy []File
-	// Tables is the folder of the tables. Without it there are no jobs, names
-	// of services follow the rule of [Catalogue], and no status has a name that
-	// the model does not give it.
+	// Tables is the folder of the tables, whose form is in the README.md of
+	// pollcore/catalog/sources; nil for none. Then there are no jobs, names of
+	// services follow the rule of the SDKs, and an HTTP status means the errors
+	// that the model gives it.
 	Tables fs.FS
 }
 

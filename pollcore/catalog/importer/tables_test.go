@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
 )
 
@@ -230,4 +231,19 @@ func TestSmithyVersions(t *testing.T) {
 	require.JSONEq(t, `{"name": "OrderDesk", "key": "orderdesk", "arnName": "orderdesk", "errorPrefix": "OrderDesk", "iamPrefix": "orderdesk",
 		"entries": [{"name": "Done", "kind": "waiter", "waiter": "Done", "operation": "Get"}]}`, string(text))
 	require.Equal(t, "2023-01-01", c.Services[0].APIVersion)
+}
+
+// A service may have a shape with the name of one that every model has.
+func TestSmithyPrelude(t *testing.T) {
+	t.Parallel()
+	c, err := importer.Import(importer.Sources{Smithy: []importer.File{{Name: "m.json", Text: []byte(`{"smithy": "2.0", "shapes": {
+		"a#S": {"type": "service", "version": "1", "operations": [{"target": "a#Get"}]},
+		"a#Get": {"type": "operation", "output": {"target": "a#Out"},
+			"traits": {"smithy.waiters#waitable": {"Done": {"acceptors": [{"state": "success", "matcher": {"success": true}}]}}}},
+		"a#Out": {"type": "structure", "members": {"own": {"target": "a#String"}, "text": {"target": "smithy.api#String"}}},
+		"a#String": {"type": "structure", "members": {"a": {"target": "smithy.api#Integer"}}}}}`)}}})
+	require.NoError(t, err)
+	out := c.Services[0].Operations["Get"].Output
+	require.Equal(t, catalog.Structure, out.Member("own").Shape.Type)
+	require.Equal(t, catalog.String, out.Member("text").Shape.Type)
 }
