@@ -24,9 +24,9 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
-// MaxAnswer is how many bytes an answer may have. AWS's own limits are lower
-// wherever a job is described.
-const MaxAnswer = 16 << 20
+// MaxAnswer is how many bytes an answer may have. What describes a job has a few
+// thousand.
+const MaxAnswer = 8 << 20
 
 // maxDepth is how deep an answer may nest.
 const maxDepth = 1000

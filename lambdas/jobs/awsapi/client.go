@@ -52,8 +52,10 @@ func WithoutRetries() Option {
 	return func(o *options) { o.once = true }
 }
 
-// New returns a client. It reads of cfg what the SDK's clients read. What it
-// cannot do as they would, such as FIPS endpoints, is the error of each call.
+// New returns a client. It reads of cfg what the SDK's clients read, but for
+// Interceptors and ServiceOptions, which it does not run: middleware goes into
+// APIOptions. Endpoints that it cannot find as they would, such as those for
+// FIPS, are the error of each call.
 func New(cfg aws.Config, opts ...Option) *Client {
 	c := &Client{cfg: cfg.Copy(), http: newHTTPClient(&cfg), skew: &atomic.Int64{}}
 	for _, opt := range opts {

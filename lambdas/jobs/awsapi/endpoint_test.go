@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -220,5 +221,40 @@ func TestConfiguredEndpoints(t *testing.T) {
 		require.Len(t, tt.want.take(), 1, tt.name)
 		require.Empty(t, all.take(), tt.name)
 		require.Empty(t, own.take(), tt.name)
+	}
+}
+
+// The variables for endpoints count as they do for the SDK's client.
+func TestEndpointVariablesAreTheSDKs(t *testing.T) {
+	call := sdkCalls[slices.IndexFunc(sdkCalls, func(c sdkCall) bool { return c.operation == "GetQueryExecution" })]
+	op := operation(t, call.service, call.operation)
+	variable := "https://variable.example.com"
+	for _, tt := range []struct {
+		name      string
+		variables map[string]string
+		base      *string
+		sources   []any
+	}{
+		{"none", nil, nil, nil},
+		{"for all", map[string]string{"AWS_ENDPOINT_URL": variable}, &variable, []any{settings{}}},
+		{"a file for the service", nil, nil, []any{settings{endpoints: map[string]string{"Athena": "https://file.example.com"}}}},
+		{"a variable for all over a file for the service", map[string]string{"AWS_ENDPOINT_URL": variable}, &variable, []any{settings{endpoints: map[string]string{"Athena": "https://file.example.com"}}}},
+		{"a variable for the service", map[string]string{"AWS_ENDPOINT_URL": variable, "AWS_ENDPOINT_URL_ATHENA": "x"}, &variable, []any{settings{endpoints: map[string]string{"Athena": "https://own.example.com"}}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for name, value := range tt.variables {
+				t.Setenv(name, value)
+			}
+			cfg := config("")
+			want, got := &nowhere{}, &nowhere{}
+			cfg.BaseEndpoint, cfg.ConfigSources, cfg.RetryMaxAttempts = tt.base, tt.sources, 1
+			cfg.HTTPClient = want
+			_, err := call.sdk(t, cfg)
+			require.ErrorIs(t, err, errNowhere)
+			cfg.HTTPClient = got
+			_, err = awsapi.New(cfg).Call(t.Context(), op, json.RawMessage(call.input))
+			require.ErrorIs(t, err, errNowhere)
+			require.Equal(t, want, got)
+		})
 	}
 }

@@ -142,6 +142,9 @@ func (d *job) ref(started map[string]any) (jobs.Ref, error) {
 			ref[pascal(a.member.Name)] = value
 		}
 	}
+	if len(ref) == 0 {
+		return nil, fmt.Errorf("%s: the start call returned nothing that names the job", d.name)
+	}
 	for _, a := range d.stopArguments {
 		value, err := a.value(started)
 		if err != nil {
@@ -161,7 +164,7 @@ func (a *argument) value(started map[string]any) (string, error) {
 		return "", fmt.Errorf("%s: %w", a.text, err)
 	}
 	if value == nil || value == "" {
-		if a.member.Required {
+		if a.member.Required || a.member.In == catalog.InPath {
 			return "", fmt.Errorf("the start call returned no %s, so the job cannot be described or stopped", a.text)
 		}
 		return "", nil
