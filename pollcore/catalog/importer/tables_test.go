@@ -57,6 +57,8 @@ func TestTables(t *testing.T) {
 		{"acceptors that are none", []change{{jobs, `"state": "success"`, `"state": "done"`}}, `/1/acceptors/0/state: `},
 		{"name of a waiter", []change{{jobs, `"LoafSucceeded"`, `"loafbaked"`}}, `/0/waiter: the name loafbaked is that of the waiter LoafBaked of baker already`},
 		{"name of the start", []change{{jobs, `"LoafSucceeded"`, `"StartLoaf"`}}, `/0/waiter: the waiter needs a name of its own`},
+		{"name that is none", []change{{jobs, `"LoafSucceeded"`, `"loaf-succeeded"`}}, `/0/waiter: waiter name "loaf-succeeded" must be UpperCamelCase`},
+		{"name that is none, with acceptors", []change{{jobs, `"SackGround"`, `"sackGround"`}}, `/1/waiter: waiter name "sackGround" must be UpperCamelCase`},
 		{"name of another job", []change{{jobs, `"service": "mill-v2"`, `"service": "baker", "start": "StartLoaf", "waiter": "LoafGone", "describe": "GetLoaf", "arguments": {"ovenId": "output.ovenId", "name": "output.id", "account": "'me'"}, "acceptors": [{"state": "success", "matcher": {"success": true}}], "minDelay": 1, "maxDelay": 2}, {"service": "mill-v2"`}}, `/1: the table is sorted, and "baker StartLoaf" comes before "baker StartLoaf"`},
 		{"delays", []change{{jobs, `"maxDelay": 60`, `"maxDelay": 5`}}, `/0/maxDelay: maxDelay must be at least minDelay (10)`},
 		{"sync", []change{{jobs, `"baker:startLoaf.sync"`, `"startLoaf"`}}, `/0/sync: expected an action such as glue:startJobRun.sync, found "startLoaf"`},
