@@ -131,6 +131,7 @@ func (j *tableJob) checkWaiter(describe *catalog.Operation) {
 	problems, known := errors.AsType[pollcore.Problems](err)
 	if err == nil && len(j.job.Acceptors) > 0 {
 		problems = pollcore.AnalyzeShapes(w, describe.Input.Described(), describe.Output.Described())
+		j.checkValues(w, describe)
 	} else if err != nil && !known {
 		j.report("waiter", "%s", err)
 	}
@@ -145,5 +146,30 @@ func (j *tableJob) checkWaiter(describe *catalog.Operation) {
 		problem := at.Problem("%s", p.Message)
 		problem.Suggestion = p.Suggestion
 		j.table.Report(problem)
+	}
+}
+
+// checkValues reports values of an enum that no acceptor names, though others of
+// it are.
+func (j *tableJob) checkValues(w *pollcore.Waiter, describe *catalog.Operation) {
+	named, values := map[string][]string{}, map[string][]string{} // by path
+	for _, r := range pollcore.Readings(w, describe.Input.Described(), describe.Output.Described()) {
+		matcher := w.Acceptors[r.Acceptor].Matcher
+		of := matcher.Output
+		if of == nil {
+			of = matcher.InputOutput
+		}
+		named[of.Path] = append(named[of.Path], of.Expected)
+		values[of.Path] = r.Type.Values()
+		if r.Type.Elem != nil {
+			values[of.Path] = r.Type.Elem.Values()
+		}
+	}
+	for _, path := range sorted(values) {
+		for _, value := range values[path] {
+			if !slices.Contains(named[path], value) {
+				j.report("acceptors", "%s can be %q, which no acceptor tells", path, value)
+			}
+		}
 	}
 }

@@ -55,6 +55,10 @@ func TestTables(t *testing.T) {
 		{"both", []change{{jobs, `"acceptors":`, `"success": ["X"], "acceptors":`}}, `/1/acceptors: acceptors stand instead of the sets of values; keep one of them`},
 		{"acceptors", []change{{jobs, `"Sacks[].State"`, `"Sacks[].Stat"`}}, `/1/acceptors/0/matcher/output/path: `},
 		{"acceptors that are none", []change{{jobs, `"state": "success"`, `"state": "done"`}}, `/1/acceptors/0/state: `},
+		{"value that no acceptor tells", []change{
+			{jobs, `"status": "loaf.status",`, `"acceptors": [{"state": "success", "matcher": {"output": {"path": "loaf.status", "expected": "BAKED", "comparator": "stringEquals"}}}],`},
+			{jobs, `"success": ["BAKED"],`, ``}, {jobs, `"failure": ["BURNT", "STOPPED"],`, ``}, {jobs, `"running": ["RISING", "BAKING"],`, ``},
+		}, `/0/acceptors: loaf.status can be "BAKING", which no acceptor tells`},
 		{"name of a waiter", []change{{jobs, `"LoafSucceeded"`, `"loafbaked"`}}, `/0/waiter: the name loafbaked is that of the waiter LoafBaked of baker already`},
 		{"name of the start", []change{{jobs, `"LoafSucceeded"`, `"StartLoaf"`}}, `/0/waiter: the waiter needs a name of its own`},
 		{"name that is none", []change{{jobs, `"LoafSucceeded"`, `"loaf-succeeded"`}}, `/0/waiter: waiter name "loaf-succeeded" must be UpperCamelCase`},
