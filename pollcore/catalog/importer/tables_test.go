@@ -57,7 +57,9 @@ func TestTables(t *testing.T) {
 		{"acceptors that are none", []change{{jobs, `"state": "success"`, `"state": "done"`}}, `/1/acceptors/0/state: `},
 		{"value that no acceptor tells", []change{
 			{jobs, `"status": "loaf.status",`, `"acceptors": [{"state": "success", "matcher": {"output": {"path": "loaf.status", "expected": "BAKED", "comparator": "stringEquals"}}}],`},
-			{jobs, `"success": ["BAKED"],`, ``}, {jobs, `"failure": ["BURNT", "STOPPED"],`, ``}, {jobs, `"running": ["RISING", "BAKING"],`, ``},
+			{jobs, `"success": ["BAKED"],`, ``},
+			{jobs, `"failure": ["BURNT", "STOPPED"],`, ``},
+			{jobs, `"running": ["RISING", "BAKING"],`, ``},
 		}, `/0/acceptors: loaf.status can be "BAKING", which no acceptor tells`},
 		{"name of a waiter", []change{{jobs, `"LoafSucceeded"`, `"loafbaked"`}}, `/0/waiter: the name loafbaked is that of the waiter LoafBaked of baker already`},
 		{"name of the start", []change{{jobs, `"LoafSucceeded"`, `"StartLoaf"`}}, `/0/waiter: the waiter needs a name of its own`},
