@@ -42,7 +42,7 @@ type result struct {
 }
 
 // suites are all suites. A file of this package lists its own.
-var suites = slices.Concat(jmespathSuites, waiterSuites, seedSuites, jsonataSuites, recordingSuites, teststateSuites, validateSuites)
+var suites = slices.Concat(jmespathSuites, waiterSuites, seedSuites, jsonataSuites, recordingSuites, teststateSuites, validateSuites, catalogSuites)
 
 func TestSuites(t *testing.T) {
 	t.Parallel()
@@ -55,7 +55,7 @@ func TestSuites(t *testing.T) {
 			folder = *corpus + "/" + s.folder
 		}
 		r := s.run(t, folder)
-		require.Equal(t, s.cases, r.total, s.name)
+		require.Equal(t, s.cases, r.total, s.name+fmt.Sprint(r.failures, r.notes))
 		var lines []string
 		for name, what := range r.failures {
 			if s.differences[name] == "" {

@@ -1,0 +1,246 @@
+// Package responses makes calls of describe operations for tests of the
+// catalogue: calls that reach each acceptor of a waiter, calls that reach none,
+// and random ones, all from the shapes of the operation. It judges them by a
+// second implementation of the specification, which shares no code with
+// pollcore: paths are read by the JMESPath community's library.
+package responses
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/aws/smithy-go"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// Case is one call of a describe operation. Input and Output are JSON values
+// with the model's member names.
+type Case struct {
+	Name          string
+	Input, Output any
+	Err           error
+}
+
+// Maker makes cases for one entry of the catalogue.
+type Maker struct {
+	*Judge
+
+	entry   *catalog.Entry
+	names   map[string]bool // that the paths have
+	words   []string        // that the paths or acceptors compare with
+	numbers []float64
+	inputs  bool // an acceptor reads the input
+}
+
+// tries is how many responses are made to find one that reaches an acceptor.
+const tries = 5000
+
+// unknown is a string that is no value of an enum.
+const unknown = "VALUE-OF-TOMORROW"
+
+var (
+	rawString  = regexp.MustCompile(`'([^']*)'`)
+	literal    = regexp.MustCompile("`([^`]*)`")
+	identifier = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+)
+
+// NewMaker prepares the making of cases for an entry.
+func NewMaker(e *catalog.Entry) (*Maker, error) {
+	judge, err := NewJudge(e.Waiter, e.Operation)
+	if err != nil {
+		return nil, err
+	}
+	m := &Maker{Judge: judge, entry: e, names: map[string]bool{}}
+	for _, a := range e.Waiter.Acceptors {
+		for _, p := range []*pollcore.PathMatcher{a.Matcher.Output, a.Matcher.InputOutput} {
+			if p != nil {
+				m.inputs = m.inputs || p == a.Matcher.InputOutput
+				m.words = append(m.words, p.Expected)
+				m.read(p.Path)
+			}
+		}
+		m.read(a.Message)
+	}
+	slices.Sort(m.words)
+	m.words = slices.Compact(m.words)
+	return m, nil
+}
+
+// read notes the names and literals of a path.
+func (m *Maker) read(path string) {
+	for _, found := range rawString.FindAllStringSubmatch(path, -1) {
+		m.words = append(m.words, found[1])
+	}
+	for _, found := range literal.FindAllStringSubmatch(path, -1) {
+		var v any
+		if json.Unmarshal([]byte(found[1]), &v) == nil {
+			switch v := v.(type) {
+			case string:
+				m.words = append(m.words, v)
+			case float64:
+				m.numbers = append(m.numbers, v)
+			}
+		}
+	}
+	path = literal.ReplaceAllString(rawString.ReplaceAllString(path, ""), "")
+	for _, name := range identifier.FindAllString(path, -1) {
+		m.names[name] = true
+	}
+}
+
+// random is a source of its own for each purpose, the same in every run.
+func (m *Maker) random(purpose string) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = fmt.Fprintf(h, "%s %s %s", m.entry.Service.Key, m.entry.Name, purpose) // a hash takes everything
+	return rand.New(rand.NewPCG(h.Sum64(), 0))                                    //nolint:gosec // for data, not for secrets
+}
+
+// find makes calls that return a response until one fits.
+func (m *Maker) find(purpose, focus string, fits func(Case) bool) (Case, bool) {
+	g := &generator{random: m.random(purpose), maker: m, focus: focus}
+	for range tries {
+		c := Case{Name: purpose, Output: g.output()}
+		if m.inputs {
+			c.Input = g.input()
+		}
+		if fits(c) {
+			return c, true
+		}
+	}
+	return Case{}, false
+}
+
+// Reach returns a call that the acceptor of that index is the first to match,
+// or with [pollcore.NoAcceptor] a response that none matches.
+func (m *Maker) Reach(acceptor int) (Case, bool) {
+	focus, purpose := "", "a response that reaches no acceptor"
+	if acceptor != pollcore.NoAcceptor {
+		purpose = fmt.Sprintf("a call that reaches acceptor %d", acceptor+1)
+		matcher := m.entry.Waiter.Acceptors[acceptor].Matcher
+		for _, p := range []*pollcore.PathMatcher{matcher.Output, matcher.InputOutput} {
+			if p != nil {
+				focus = p.Expected
+			}
+		}
+		for _, c := range m.Errors() {
+			if want, err := m.Judge.Verdict(c); err == nil && want.Acceptor == acceptor {
+				c.Name = purpose
+				return c, true
+			}
+		}
+	}
+	return m.find(purpose, focus, func(c Case) bool {
+		want, err := m.Judge.Verdict(c)
+		return err == nil && want.Acceptor == acceptor
+	})
+}
+
+// Values returns a call for each value of each enum that a path of dots and
+// projections reads, in which all that it reads has the value, and one for a
+// value that no enum has.
+func (m *Maker) Values() []Case {
+	var cases []Case
+	seen := map[string]bool{}
+	for i, a := range m.entry.Waiter.Acceptors {
+		p := a.Matcher.Output
+		if p == nil || seen[p.Path] {
+			continue
+		}
+		seen[p.Path] = true
+		for _, value := range enum(m.entry.Operation.Output, p.Path) {
+			c, found := m.find(fmt.Sprintf("%s of %s", value, p.Path), value, func(c Case) bool {
+				got, err := m.Judge.search(i, c)
+				list, isList := got.([]any)
+				return err == nil && (got == value ||
+					isList && len(list) > 0 && !slices.ContainsFunc(list, func(item any) bool { return item != value }))
+			})
+			if found {
+				cases = append(cases, c)
+			}
+		}
+	}
+	return cases
+}
+
+// enum is the enum that a path ends in, and an unknown value; nil if the path
+// is not of names and flattenings, or ends in none.
+func enum(s *catalog.Shape, path string) []string {
+	for name := range strings.SplitSeq(path, ".") {
+		name = strings.TrimSuffix(name, "[]")
+		member := s.Member(name)
+		if member == nil {
+			return nil
+		}
+		s = member.Shape
+		for s.Type == catalog.List {
+			s = s.Element.Shape
+		}
+	}
+	if len(s.Enum) == 0 {
+		return nil
+	}
+	return append(slices.Clone(s.Enum), unknown)
+}
+
+// Errors returns calls that fail: with the error of each acceptor, by its
+// shape's name and by its code, in the forms of the protocols; with each error
+// that the operation declares; and with one that nobody knows.
+func (m *Maker) Errors() []Case {
+	names := map[string]bool{"ErrorOfTomorrow": true}
+	for _, a := range m.entry.Waiter.Acceptors {
+		if a.Matcher.ErrorType != nil {
+			names[*a.Matcher.ErrorType] = true
+		}
+	}
+	for _, e := range m.entry.Operation.Errors {
+		names[e.Shape] = true
+		if e.Code != "" {
+			names[e.Code] = true
+		}
+	}
+	var cases []Case
+	for _, name := range sorted(names) {
+		plain := &smithy.GenericAPIError{Code: name}
+		cases = append(cases,
+			Case{Name: "error " + name, Err: plain},
+			Case{Name: "error " + name + " with a namespace", Err: &smithy.GenericAPIError{Code: "com.amazonaws.any#" + name}},
+			Case{Name: "error " + name + " within another", Err: &smithy.OperationError{ServiceID: m.entry.Service.Name, Err: plain}},
+		)
+	}
+	return cases
+}
+
+// Random returns n random calls: responses of all members, with values that an
+// enum does not have, nulls, empty lists and members left out; and errors.
+func (m *Maker) Random(n int, seed uint64) []Case {
+	g := &generator{random: rand.New(rand.NewPCG(m.random("random").Uint64(), seed)), maker: m, wild: true} //nolint:gosec // for data, not for secrets
+	failures := m.Errors()
+	cases := make([]Case, n)
+	for i := range cases {
+		if g.random.IntN(10) == 0 {
+			cases[i] = failures[g.random.IntN(len(failures))]
+		} else {
+			cases[i].Output = g.output()
+		}
+		cases[i].Input = g.input()
+		cases[i].Name = fmt.Sprintf("random call %d", i+1)
+	}
+	return cases
+}
+
+// Fixed are calls that every waiter is asked about: with no output at all, and
+// with an empty one.
+func (m *Maker) Fixed() []Case {
+	return []Case{{Name: "no output"}, {Name: "an empty output", Output: map[string]any{}}}
+}
+
+// Equal tells whether two verdicts are the same.
+func Equal(a, b Verdict) bool { return reflect.DeepEqual(a, b) }
