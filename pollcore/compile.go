@@ -32,7 +32,7 @@ func Compile[In, Out any](w *Waiter, options ...CompileOption) (*Check[In, Out],
 	if w == nil {
 		return nil, Problems{{Message: "no waiter to compile: it is nil"}}
 	}
-	c := &compiler{waiter: w, out: reflect.TypeFor[Out](), both: reflect.TypeFor[inputOutput[In, Out]]()}
+	c := &compiler{waiter: w, out: goSubject(reflect.TypeFor[Out](), ""), both: goSubject(reflect.TypeFor[inputOutput[In, Out]](), both)}
 	for _, option := range options {
 		option(c)
 	}
@@ -57,8 +57,8 @@ func Analyze(w *Waiter, in, out reflect.Type) Problems {
 	if out == nil {
 		out = reflect.TypeFor[any]()
 	}
-	both := reflect.StructOf([]reflect.StructField{{Name: "Input", Type: in}, {Name: "Output", Type: out}})
-	c := &compiler{waiter: w, out: out, both: both}
+	root := reflect.StructOf([]reflect.StructField{{Name: "Input", Type: in}, {Name: "Output", Type: out}})
+	c := &compiler{waiter: w, out: goSubject(out, ""), both: goSubject(root, both)}
 	c.compile()
 	return c.problems
 }
@@ -69,10 +69,31 @@ type inputOutput[In, Out any] struct {
 	Output Out
 }
 
+// both is what messages call the value of an inputOutput matcher's path.
+const both = "a path over input and output"
+
+// subject checks a path against the type that it is evaluated on. The program
+// is nil if that is no Go type.
+type subject func(*jmespath.Expr) (*jmespath.Program, jmespath.Type, []jmespath.Finding)
+
+// goSubject is a Go type. One of this package's own, which nobody knows, has
+// another name in messages.
+func goSubject(t reflect.Type, name string) subject {
+	return func(expr *jmespath.Expr) (*jmespath.Program, jmespath.Type, []jmespath.Finding) {
+		program, findings := expr.Compile(t)
+		if name != "" {
+			for i := range findings {
+				findings[i].Message = strings.ReplaceAll(findings[i].Message, t.String(), name)
+			}
+		}
+		return program, program.Result(), findings
+	}
+}
+
 // compiler collects the problems of one waiter.
 type compiler struct {
 	waiter    *Waiter
-	out, both reflect.Type
+	out, both subject
 	strict    bool
 	problems  Problems
 	acceptors []acceptor
@@ -126,37 +147,45 @@ func (c *compiler) verdict() (warnings Problems, err error) {
 }
 
 // path compiles the path of a matcher and checks it against the comparator.
-func (c *compiler) path(m *PathMatcher, at string, root reflect.Type) *jmespath.Program {
+func (c *compiler) path(m *PathMatcher, at string, on subject) *jmespath.Program {
 	if m.Path == "" {
 		return nil // Validate has told
 	}
-	program, absent := c.expression(m.Path, at+"/path", root)
-	if program == nil {
+	e, ok := c.expression(m.Path, at+"/path", on)
+	if !ok {
 		return nil
 	}
-	result := program.Result()
-	if want := m.Comparator.kind(); result.Kind != jmespath.Unknown && result.Kind != want && !absent {
+	result := e.result
+	if want := m.Comparator.kind(); result.Kind != jmespath.Unknown && result.Kind != want && !e.absent {
 		c.report(diag.Danger, at+"/comparator", "%s can never hold: it compares %s %s, but %s is %s %s",
 			m.Comparator, article(want), want, m.Path, article(result.Kind), result.Kind)
-		return program
+		return e.program
 	}
 	if result.Kind == jmespath.Array && result.Elem != nil {
 		result = *result.Elem
-		if result.Kind != jmespath.Unknown && result.Kind != jmespath.String && !absent {
+		if result.Kind != jmespath.Unknown && result.Kind != jmespath.String && !e.absent {
 			c.report(diag.Danger, at+"/comparator", "%s can never hold: it compares strings, but an item of %s is %s %s",
 				m.Comparator, m.Path, article(result.Kind), result.Kind)
 		}
 	}
 	if values := result.Values(); values != nil && !slices.Contains(values, m.Expected) {
-		p := c.report(diag.Warning, at+"/expected", "%q is none of the values of %s", m.Expected, result.Go)
+		p := c.report(diag.Warning, at+"/expected", "%q is none of the values of %s", m.Expected, result)
 		*p = p.Suggest(m.Expected, values...)
 	}
-	return program
+	return e.program
 }
 
-// expression compiles a path; absent tells that something which it reads is
-// not there, so that its result says nothing.
-func (c *compiler) expression(text, at string, root reflect.Type) (program *jmespath.Program, absent bool) {
+// expression is a path that has been checked.
+type expression struct {
+	program *jmespath.Program
+	result  jmespath.Type
+	// absent tells that something which it reads is not there, so that its
+	// result says nothing.
+	absent bool
+}
+
+// expression checks a path. It returns false if the text is none.
+func (c *compiler) expression(text, at string, on subject) (e expression, ok bool) {
 	expr, err := jmespath.Parse(text)
 	if err != nil {
 		if found, ok := errors.AsType[Problems](err); ok {
@@ -165,43 +194,41 @@ func (c *compiler) expression(text, at string, root reflect.Type) (program *jmes
 				c.problems = append(c.problems, p)
 			}
 		}
-		return nil, false
+		return e, false
 	}
-	program, findings := expr.Compile(root)
+	var findings []jmespath.Finding
+	e.program, e.result, findings = on(expr)
 	for _, f := range findings {
 		p := f.Problem
 		p.Pointer = at
-		if root == c.both { // a type of this package's own, which nobody knows
-			p.Message = strings.ReplaceAll(p.Message, root.String(), "a path over input and output")
-		}
 		switch f.Severity {
 		case jmespath.Warning:
 			p.Severity = diag.Warning
 		case jmespath.Danger:
-			p.Severity, absent = diag.Danger, true
+			p.Severity, e.absent = diag.Danger, true
 		case jmespath.Failure:
 			p.Severity = diag.Error
 		}
 		c.problems = append(c.problems, p)
 	}
-	return program, absent
+	return e, true
 }
 
 // message compiles the message of a failure acceptor, which gives a string or
 // a list of strings.
 func (c *compiler) message(text, at string) *jmespath.Program {
-	program, absent := c.expression(text, at, c.out)
-	if program == nil || absent {
-		return program
+	e, ok := c.expression(text, at, c.out)
+	if !ok || e.absent {
+		return e.program
 	}
-	result, what := program.Result(), "the message"
+	result, what := e.result, "the message"
 	if result.Kind == jmespath.Array && result.Elem != nil {
 		result, what = *result.Elem, "an item of the message"
 	}
 	if result.Kind != jmespath.String && result.Kind != jmespath.Unknown && result.Kind != jmespath.Array {
 		c.report(diag.Error, at, "%s must be a string, but is %s %s", what, article(result.Kind), result.Kind)
 	}
-	return program
+	return e.program
 }
 
 // reachable warns of an acceptor that can match only what an earlier one has

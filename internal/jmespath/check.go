@@ -14,7 +14,7 @@ type Severity uint8
 
 const (
 	// Warning is for a comparison that gives the same answer for all values but
-	// null and those of an enum that this SDK does not know.
+	// null and those that an enum does not list.
 	Warning Severity = iota
 	// Danger is for a value that is not there or has no such part; the result
 	// is null at that place.
@@ -42,6 +42,20 @@ type checked struct {
 type checker struct {
 	text     string
 	findings []Finding
+}
+
+// check checks the expression on a value of a shape. The findings come in the
+// order of the text.
+func (e *Expr) check(in *shape) (*checked, []Finding) {
+	c := &checker{text: e.text}
+	root := c.check(e.root, in)
+	slices.SortStableFunc(c.findings, func(a, b Finding) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return root, c.findings
 }
 
 func (c *checker) report(s Severity, at int, format string, args ...any) *Finding {
@@ -77,7 +91,7 @@ func (c *checker) check(n *node, in *shape) *checked {
 		}
 		r.out = &shape{kinds: isArray | in.kinds&isNull, elem: elem}
 	case opMultiHash:
-		r.out = &shape{kinds: isObject | in.kinds&isNull, members: map[string]*shape{}}
+		r.out = &shape{kinds: isObject | in.kinds&isNull, members: map[string]*shape{}, trace: trace{made: true}}
 		for i, name := range n.names {
 			r.out.members[name] = kid(i, in)
 		}
@@ -154,10 +168,9 @@ func (c *checker) source(n *node, s *shape, need kinds, what string) {
 func (c *checker) member(n *node, in *shape) *shape {
 	if in.kinds&isObject == 0 {
 		c.report(Danger, n.at, "%s has no members, so %q cannot be read from it", in, n.name)
-		return mixture
+		return mixture.from(in.trace.member(n.name))
 	}
-	switch {
-	case in.members != nil:
+	if in.members != nil {
 		m, ok := in.members[n.name]
 		if !ok {
 			names := slices.Sorted(maps.Keys(in.members))
@@ -166,24 +179,32 @@ func (c *checker) member(n *node, in *shape) *shape {
 			return mixture
 		}
 		return m
+	}
+	return c.read(n, in).from(in.trace.member(n.name))
+}
+
+// read is the shape of a member of an object that is not made here.
+func (c *checker) read(n *node, in *shape) *shape {
+	switch {
 	case in.mixed:
 		return mixture
-	case in.plan == nil || in.plan.open || in.plan.kind != Object:
+	case in.typ == nil || in.typ.form() == formOpen:
 		return anything
-	case in.plan.rep != repStruct:
-		return shapeOf(in.plan.inner)
+	case in.typ.form() == formMap:
+		return in.typ.item()
 	}
-	m, ok := in.plan.member(n.name)
-	if !ok {
+	m, why, ok := in.typ.field(n.name)
+	switch {
+	case !ok:
 		f := c.report(Danger, n.at, "%s has no member %q", in, n.name)
-		f.Problem = f.Suggest(n.name, in.plan.names()...)
+		f.Problem = f.Suggest(n.name, in.typ.fields()...)
 		return mixture
-	}
-	if m.plan.refuse != "" {
-		c.report(Danger, n.at, "%q cannot be read: %s", n.name, m.plan.refuse)
+	case why != "":
+		c.report(Danger, n.at, "%q cannot be read: %s", n.name, why)
 		return anything
+	default:
+		return m
 	}
-	return shapeOf(m.plan)
 }
 
 // compare reports comparisons that give one answer for all expected values.
@@ -208,7 +229,7 @@ func (c *checker) compare(n *node, left, right *shape) *shape {
 		word, isWord := other.value.(string)
 		values := enum.export().Values()
 		if other.op == opLiteral && isWord && word != "" && values != nil && !slices.Contains(values, word) {
-			f := c.report(Warning, other.at, "%q is not among the values of %s, so %s can %s only for a value that this SDK does not know", word, enum, n.order, outcome)
+			f := c.report(Warning, other.at, "%q is not among the values of %s, so %s can %s only for a value that is not listed", word, enum, n.order, outcome)
 			f.Problem = f.Suggest(word, values...)
 		}
 	}

@@ -48,7 +48,7 @@ func TestCompileFindings(t *testing.T) {
 		{"ExportDescription.ItemCount == 'A'", export, []finding{{jmespath.Warning, "1:29: int64 and a string are equal only if both are null"}}},
 		{"ExportDescription.ItemCount != 'A'", export, []finding{{jmespath.Warning, "int64 and a string are equal only if both are null"}}},
 		{"ExportDescription.ItemCount == ExportDescription.ExportArn", export, []finding{{jmespath.Warning, "int64 and string are equal only if both are null"}}},
-		{"ExportDescription.ExportStatus == 'COMPLETE'", export, []finding{{jmespath.Warning, `1:35: "COMPLETE" is not among the values of types.ExportStatus, so == can hold only for a value that this SDK does not know (did you mean "COMPLETED"?)`}}},
+		{"ExportDescription.ExportStatus == 'COMPLETE'", export, []finding{{jmespath.Warning, `1:35: "COMPLETE" is not among the values of types.ExportStatus, so == can hold only for a value that is not listed (did you mean "COMPLETED"?)`}}},
 		{"a.b || length(`1`) && `2`.x", nil, []finding{{jmespath.Failure, "1:15:"}, {jmespath.Danger, "1:27:"}}},
 		// What can be right is not reported.
 		{"ExportDescription.ExportStatus == 'COMPLETED'", export, nil},

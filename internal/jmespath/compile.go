@@ -32,7 +32,7 @@ func (g *generator) code(n *checked) code {
 		return func(_ *frame, in value) value { return in }
 	case opField:
 		name, at := n.name, n.at
-		if in := n.in; in.mixed || in.plan != nil && in.plan.rep == repStruct { // the check has said what there is to say
+		if in := n.in; in.mixed || in.plan() != nil && in.plan().rep == repStruct { // the check has said what there is to say
 			return func(fr *frame, in value) value { return fr.memberOrNull(at, in, name) }
 		}
 		return func(fr *frame, in value) value { return fr.member(at, in, name) }
@@ -241,7 +241,7 @@ type hop struct {
 func chainOf(n *checked) (*chain, bool) {
 	switch n.op {
 	case opField:
-		p := n.in.plan
+		p := n.in.plan()
 		if p == nil || p.rep != repStruct || p.open {
 			return nil, false
 		}

@@ -3,7 +3,6 @@ package jmespath
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"sync"
 	"unsafe"
 
@@ -33,9 +32,8 @@ func (e *Expr) Compile(t reflect.Type) (*Program, []Finding) {
 		t = reflect.TypeFor[any]()
 	}
 	p := &Program{expr: e}
-	in := shapeOf(planOf(t))
-	c := &checker{text: e.text}
-	root := c.check(e.root, in)
+	in := planOf(t).shape()
+	root, findings := e.check(in)
 	p.result = root.out.export()
 
 	g := &generator{}
@@ -45,21 +43,15 @@ func (e *Expr) Compile(t reflect.Type) (*Program, []Finding) {
 	p.frames.New = func() any {
 		return &frame{text: e.text, slots: make([]slot, g.slots), args: make([]value, g.args)}
 	}
-	if in.plan.rep == repStruct && !in.plan.open {
-		p.own = in.plan
-		zero := reflect.Zero(reflect.PointerTo(in.plan.typ)).Interface()
+	if own := in.plan(); own.rep == repStruct && !own.open {
+		p.own = own
+		zero := reflect.Zero(reflect.PointerTo(own.typ)).Interface()
 		p.root = (*boxed)(unsafe.Pointer(&zero)).typ
 		if c, ok := chainOf(root); ok && c.holdsString() {
 			p.word = c.hops
 		}
 	}
-	slices.SortStableFunc(c.findings, func(a, b Finding) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
-	})
-	return p, c.findings
+	return p, findings
 }
 
 // Result is the static type of the result.

@@ -137,7 +137,13 @@ func table() map[string]*function {
 	return byName
 }
 
-func mergedShape([]*shape) *shape { return &shape{kinds: isObject, mixed: true} }
+func mergedShape(args []*shape) *shape {
+	merged := &shape{kinds: isObject, mixed: true}
+	for _, arg := range args {
+		merged.trace = merged.trace.and(arg.trace)
+	}
+	return merged
+}
 
 // notNullShape is null only if all arguments are.
 func notNullShape(args []*shape) *shape {

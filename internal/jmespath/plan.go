@@ -334,6 +334,40 @@ func (p *plan) target() *plan {
 	return p
 }
 
+// shape is what is known of a value that the plan reads.
+func (p *plan) shape() *shape { return shapeOf(p.target()) }
+
+// The methods of described.
+
+func (p *plan) jmesKind() Kind { return p.kind }
+
+func (p *plan) label() string { return p.typ.String() }
+
+func (p *plan) form() form {
+	switch {
+	case p.open || p.kind != Object:
+		return formOpen
+	case p.rep == repStruct:
+		return formStruct
+	default:
+		return formMap
+	}
+}
+
+func (p *plan) item() *shape { return p.inner.shape() }
+
+func (p *plan) field(name string) (s *shape, why string, ok bool) {
+	m, ok := p.member(name)
+	if !ok {
+		return nil, "", false
+	}
+	return m.plan.shape(), m.plan.refuse, true
+}
+
+func (p *plan) fields() []string { return p.names() }
+
+func (p *plan) equals(other described) bool { return described(p) == other } // a type has one plan
+
 // epoch gives a timestamp its form in the Smithy data model: epoch seconds.
 func epoch(t time.Time) float64 {
 	return float64(t.Unix()) + float64(t.Nanosecond())/float64(time.Second)

@@ -1,20 +1,48 @@
 package jmespath
 
 import (
-	"reflect"
+	"maps"
 	"slices"
 )
 
 // shape is what is known of a value before there is one.
 type shape struct {
 	kinds   kinds
-	plan    *plan             // the Go type that the value is read from, if known
-	elem    *shape            // of an array's elements, if known and plan is nil
+	typ     described         // the type that the value is read from, if known
+	elem    *shape            // of an array's elements, if known and typ is nil
 	members map[string]*shape // all the members of an object that the expression makes
-	// mixed: values of several Go types come here, so that a member can be
+	// mixed: values of several types come here, so that a member can be
 	// missing in some without being misspelt.
 	mixed bool
+	// trace is where values come from that are read from a described value.
+	trace
 }
+
+// described is a type that is known before there is a value of it: a Go type,
+// which is a *plan, or a *[Schema]. All that the check knows of either it asks
+// here.
+type described interface {
+	jmesKind() Kind
+	// label names the type in messages, empty if it has no name.
+	label() string
+	form() form
+	// item is the type of an array's elements or a map's values.
+	item() *shape
+	// field is the type of a structure's member. Why says what is wrong with a
+	// member that is there and cannot be read.
+	field(name string) (s *shape, why string, ok bool)
+	fields() []string
+	equals(described) bool
+}
+
+// form is what is known of an object's members.
+type form uint8
+
+const (
+	formOpen form = iota // nothing
+	formStruct
+	formMap // they are all of one type
+)
 
 var (
 	anything = &shape{kinds: isAny}
@@ -25,12 +53,21 @@ func scalarShape(k kinds) *shape { return &shape{kinds: k} }
 
 func arrayOf(elem *shape) *shape { return &shape{kinds: isArray, elem: elem} }
 
-// shapeOf is the shape of what a plan loads. Any of it may be null: it may
-// stand below a pointer that is nil.
-func shapeOf(p *plan) *shape {
-	p = p.target()
-	return &shape{kinds: p.kind.set() | isNull, plan: p}
+// shapeOf is the shape of a value of the type. Any of it may be null: it may
+// stand below a member that is not there.
+func shapeOf(t described) *shape {
+	return &shape{kinds: t.jmesKind().set() | isNull, typ: t}
 }
+
+// plan is the Go type that the value is read from, or nil.
+func (s *shape) plan() *plan {
+	p, _ := s.typ.(*plan)
+	return p
+}
+
+// known reports whether the value is read from a type that says what kind of
+// value it is.
+func (s *shape) known() bool { return s.typ != nil && s.typ.jmesKind() != Unknown }
 
 // literalShape is the shape of a JSON value.
 func literalShape(v any) *shape {
@@ -42,7 +79,7 @@ func literalShape(v any) *shape {
 		}
 		return s
 	case map[string]any:
-		s := &shape{kinds: isObject, members: map[string]*shape{}}
+		s := &shape{kinds: isObject, members: map[string]*shape{}, trace: trace{made: true}}
 		for name, m := range v {
 			s.members[name] = literalShape(m)
 		}
@@ -52,10 +89,10 @@ func literalShape(v any) *shape {
 	}
 }
 
-// String names the shape for a message: a Go type, or kinds.
+// String names the shape for a message: a type, or kinds.
 func (s *shape) String() string {
-	if s.plan != nil && s.plan.kind != Unknown {
-		return s.plan.typ.String()
+	if s.known() && s.typ.label() != "" {
+		return s.typ.label()
 	}
 	if s.kinds == isNull || s.kinds == isAny {
 		return s.kinds.String()
@@ -65,62 +102,62 @@ func (s *shape) String() string {
 
 // element is the shape of the elements, if the value is an array.
 func (s *shape) element() *shape {
+	elem := anything
 	switch {
-	case s.plan != nil && s.plan.kind == Array:
-		return shapeOf(s.plan.inner)
+	case s.typ != nil && s.typ.jmesKind() == Array:
+		elem = s.typ.item()
 	case s.elem != nil:
 		return s.elem
 	case s.mixed:
-		return mixture
-	default:
-		return anything
+		elem = mixture
 	}
+	return elem.from(s.trace.elements())
 }
 
 // value is the shape of the members' values, if the value is an object.
 func (s *shape) value() *shape {
+	value := anything
 	switch {
 	case len(s.members) > 0:
 		var joined *shape
-		for _, m := range s.members {
-			joined = joined.or(m)
+		for _, name := range slices.Sorted(maps.Keys(s.members)) {
+			joined = joined.or(s.members[name])
 		}
 		return joined
-	case s.plan != nil && s.plan.rep == repMap:
-		return shapeOf(s.plan.inner)
-	case s.mixed || s.plan != nil && s.plan.rep == repStruct:
-		return mixture
-	default:
-		return anything
+	case s.typ != nil && s.typ.form() == formMap:
+		value = s.typ.item()
+	case s.mixed || s.typ != nil && s.typ.form() == formStruct:
+		value = mixture
 	}
+	return value.from(s.trace.values())
 }
 
 // or is the shape of a value that has one of two shapes; nil has no value.
 func (s *shape) or(t *shape) *shape { return s.join(t, 0) }
 
-// join joins shapes so many arrays deep. A Go type can contain itself without
+// join joins shapes so many arrays deep. A type can contain itself without
 // end, so what is deeper than any expression looks is left open.
 func (s *shape) join(t *shape, depth int) *shape {
 	switch {
 	case depth > 8:
-		return mixture
+		return mixture.from(trace{lost: true})
 	case s == nil || s == t:
 		return t
 	case t == nil:
 		return s
 	}
-	joined := &shape{kinds: s.kinds | t.kinds, mixed: s.mixed || t.mixed}
+	joined := &shape{kinds: s.kinds | t.kinds, mixed: s.mixed || t.mixed, trace: s.trace.and(t.trace)}
 	switch {
-	case s.plan == t.plan:
-		joined.plan = s.plan
+	case s.typ == t.typ || s.typ != nil && t.typ != nil && s.typ.equals(t.typ):
+		joined.typ = s.typ
 	case s.kinds == isNull:
-		joined.plan = t.plan
+		joined.typ = t.typ
 	case t.kinds == isNull:
-		joined.plan = s.plan
+		joined.typ = s.typ
 	default:
 		joined.mixed = true
 	}
-	if joined.plan == nil && (s.kinds|t.kinds)&isArray != 0 {
+	if joined.typ == nil && (s.kinds|t.kinds)&isArray != 0 {
 		joined.elem = s.elementOrNil().join(t.elementOrNil(), depth+1)
 	}
 	return joined
@@ -153,49 +190,4 @@ func (s *shape) without(k kinds) *shape {
 	narrowed := *s
 	narrowed.kinds &^= k
 	return &narrowed
-}
-
-// Type is the static type of an expression's result. Any value may also be
-// null, since it may stand below a member that is null.
-type Type struct {
-	Kind Kind
-	Elem *Type        // of an array's elements, if they are known
-	Go   reflect.Type // the Go type that the value is read from, or nil
-}
-
-func (s *shape) export() Type {
-	t := Type{Kind: s.kinds.kind()}
-	if s.plan != nil && s.plan.kind != Unknown {
-		t.Go = s.plan.typ
-	}
-	// A Go type can contain itself, so only the elements' own type is given.
-	if elem := s.element(); t.Kind == Array && elem.kinds != isAny {
-		t.Elem = &Type{Kind: elem.kinds.kind()}
-		if elem.plan != nil && elem.plan.kind != Unknown {
-			t.Elem.Go = elem.plan.typ
-		} else if elem.elem != nil {
-			inner := elem.export()
-			t.Elem = &inner
-		}
-	}
-	return t
-}
-
-// Values lists the values of an SDK enum, which is a named string with a
-// method Values. Of any other type it is nil.
-func (t Type) Values() []string {
-	if t.Go == nil || t.Go.Kind() != reflect.String {
-		return nil
-	}
-	method, ok := t.Go.MethodByName("Values")
-	if !ok || method.Type.NumIn() != 1 || method.Type.NumOut() != 1 || method.Type.Out(0) != reflect.SliceOf(t.Go) {
-		return nil
-	}
-	list := method.Func.Call([]reflect.Value{reflect.Zero(t.Go)})[0]
-	values := make([]string, list.Len())
-	for i := range values {
-		values[i] = list.Index(i).String()
-	}
-	slices.Sort(values)
-	return values
 }

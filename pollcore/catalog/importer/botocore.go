@@ -214,7 +214,6 @@ type botocoreMember struct {
 	Location        string `json:"location"`
 	LocationName    string `json:"locationName"`
 	Token           bool   `json:"idempotencyToken"`
-	JSONValue       bool   `json:"jsonvalue"`
 	TimestampFormat string `json:"timestampFormat"`
 }
 
@@ -382,9 +381,6 @@ var botocoreLocations = map[string]catalog.Location{
 }
 
 func (m *botocoreMember) member(name string) (catalog.Member, error) {
-	if m.JSONValue {
-		return catalog.Member{}, errors.New("JSON within a string (jsonvalue) is not supported")
-	}
 	in, known := botocoreLocations[m.Location]
 	if !known {
 		return catalog.Member{}, fmt.Errorf("the location %q is not known", m.Location)

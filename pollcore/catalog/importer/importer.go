@@ -257,8 +257,8 @@ func (b *builder) operation(name string) *catalog.Operation {
 	if !b.rest {
 		o.Method, o.Path = "", ""
 	}
-	o.Actions = b.tables.actions(b.service.Key, name)
-	if len(o.Actions) == 0 {
+	var known bool
+	if o.Actions, known = b.tables.actions(b.service.Key, name); !known {
 		o.Actions = []string{b.service.IAMPrefix + ":" + name}
 	}
 	b.service.Operations[name] = o

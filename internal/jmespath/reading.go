@@ -1,0 +1,75 @@
+package jmespath
+
+import (
+	"slices"
+	"strings"
+)
+
+// Reading is what an expression reads of a value and what it gives.
+type Reading struct {
+	// Type is the static type of the result.
+	Type Type
+	// Findings are what is wrong, in the order of the text; see [Expr.Compile].
+	Findings []Finding
+	// Members are the members that the expression names, in the order of the
+	// text. Those of objects that the expression makes itself are not among
+	// them, nor are those that a wildcard or a function takes without naming
+	// them. A name that is read from the values of more than 64 places is
+	// listed for the first 64.
+	Members []Member
+}
+
+// Member is a member that an expression names.
+type Member struct {
+	// Path leads to the member from the value that the expression is evaluated
+	// on. A step is a name, "[]" for all elements of an array or "*" for all
+	// values of a map. It does not say which elements a filter leaves.
+	Path []string
+	// Owner describes the object that has the member, or is nil.
+	Owner *Schema
+	// Type describes the member, or is nil if nothing does: below a nil Schema,
+	// and where the owner has no such member.
+	Type *Schema
+	// Offset is the byte offset of the name in the expression.
+	Offset int
+}
+
+// String is the path, such as "Services[].Deployments.*.Status".
+func (m Member) String() string {
+	var b strings.Builder
+	for i, step := range m.Path {
+		if i > 0 && step != eachElement {
+			b.WriteByte('.')
+		}
+		b.WriteString(step)
+	}
+	return b.String()
+}
+
+// Check checks the expression on a described value, as [Expr.Compile] does on
+// a Go type, and says what it reads. Names must be spelled exactly as in the
+// Schema.
+func (e *Expr) Check(s *Schema) Reading {
+	root, findings := e.check(s.root())
+	r := Reading{Type: root.out.export(), Findings: findings}
+	root.each(func(n *checked) {
+		if n.op != opField {
+			return
+		}
+		for _, p := range n.in.places {
+			for _, member := range p.member(n.name) {
+				r.Members = append(r.Members, Member{Path: member.path(), Owner: p.typ, Type: member.typ, Offset: n.at})
+			}
+		}
+	})
+	slices.SortStableFunc(r.Members, func(a, b Member) int { return a.Offset - b.Offset })
+	return r
+}
+
+// each calls f with the node and all below it.
+func (n *checked) each(f func(*checked)) {
+	f(n)
+	for _, kid := range n.kids {
+		kid.each(f)
+	}
+}

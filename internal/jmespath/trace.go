@@ -1,0 +1,136 @@
+package jmespath
+
+import (
+	"maps"
+	"slices"
+)
+
+// maxPlaces is how many places the values of one part of an expression are
+// traced to. Each multi-select list of two doubles them.
+const maxPlaces = 64
+
+// trace is where the values of a shape come from. It is empty for a Go type,
+// of which nobody asks.
+type trace struct {
+	places []*place
+	made   bool // or from an object that the expression makes, by its own names
+	lost   bool // or from a place that is not among these
+}
+
+// place is a value that an expression is evaluated on, or a part of it.
+type place struct {
+	above *place
+	step  string // the member's name, or one of the two below
+	typ   *Schema
+}
+
+// The steps that are no names.
+const (
+	eachElement = "[]"
+	eachValue   = "*"
+)
+
+// from is the shape with the trace.
+func (s *shape) from(t trace) *shape {
+	if len(t.places) == 0 && !t.made && !t.lost {
+		return s
+	}
+	traced := *s
+	traced.trace = t
+	return &traced
+}
+
+// and is the trace of values that come from one of two.
+func (t trace) and(p trace) trace {
+	joined := trace{places: t.places, made: t.made || p.made, lost: t.lost || p.lost}
+	if len(t.places) == 0 {
+		joined.places = p.places
+		return joined
+	}
+	for _, place := range p.places {
+		if !slices.Contains(joined.places, place) {
+			joined.places = append(slices.Clip(joined.places), place)
+		}
+	}
+	return joined.limited()
+}
+
+func (t trace) limited() trace {
+	if len(t.places) > maxPlaces {
+		t.places, t.lost = t.places[:maxPlaces], true
+	}
+	return t
+}
+
+// parts is the trace of parts of the values. The parts of an object that the
+// expression makes are known to its shape, or else lost.
+func (t trace) parts(of func(*place) []*place) trace {
+	parts := trace{lost: t.made || t.lost}
+	for _, p := range t.places {
+		parts.places = append(parts.places, of(p)...)
+	}
+	return parts.limited()
+}
+
+func (t trace) elements() trace { return t.parts((*place).element) }
+func (t trace) values() trace   { return t.parts((*place).value) }
+
+func (t trace) member(name string) trace {
+	return t.parts(func(p *place) []*place { return p.member(name) })
+}
+
+func (p *place) below(step string, typ *Schema) []*place { return []*place{{p, step, typ}} }
+
+// element is the place of the elements. What is not described has parts that
+// are not, and so does any JSON value.
+func (p *place) element() []*place {
+	switch p.typ.jmesKind() {
+	case Array:
+		return p.below(eachElement, p.typ.Elem)
+	case Unknown:
+		return p.below(eachElement, p.typ)
+	default:
+		return nil
+	}
+}
+
+// value are the places of the values of all members.
+func (p *place) value() []*place {
+	switch {
+	case p.typ.jmesKind() == Unknown:
+		return p.below(eachValue, p.typ)
+	case p.typ.form() == formMap:
+		return p.below(eachValue, p.typ.Elem)
+	case p.typ.form() == formStruct:
+		var places []*place
+		for _, name := range slices.Sorted(maps.Keys(p.typ.Members)) {
+			places = append(places, p.below(name, p.typ.Members[name])...)
+		}
+		return places
+	default:
+		return nil
+	}
+}
+
+func (p *place) member(name string) []*place {
+	switch {
+	case p.typ.jmesKind() == Unknown:
+		return p.below(name, p.typ)
+	case p.typ.form() == formMap:
+		return p.below(name, p.typ.Elem)
+	case p.typ.form() == formStruct:
+		return p.below(name, p.typ.Members[name])
+	default:
+		return nil
+	}
+}
+
+// path are the steps from the value that the expression is evaluated on.
+func (p *place) path() []string {
+	var path []string
+	for ; p.above != nil; p = p.above {
+		path = append(path, p.step)
+	}
+	slices.Reverse(path)
+	return path
+}

@@ -1,0 +1,77 @@
+package jmespath
+
+import (
+	"reflect"
+	"slices"
+)
+
+// Type is the static type of an expression's result. Any value may also be
+// null, since it may stand below a member that is null.
+type Type struct {
+	Kind   Kind
+	Elem   *Type        // of an array's elements, if they are known
+	Go     reflect.Type // the Go type that the value is read from, or nil
+	Schema *Schema      // the described type that the value is read from, or nil
+}
+
+func (s *shape) export() Type {
+	t := Type{Kind: s.kinds.kind()}
+	t.name(s)
+	// A type can contain itself, so only the elements' own type is given.
+	if elem := s.element(); t.Kind == Array && elem.kinds != isAny {
+		t.Elem = &Type{Kind: elem.kinds.kind()}
+		if t.Elem.name(elem); !elem.known() && elem.elem != nil {
+			inner := elem.export()
+			t.Elem = &inner
+		}
+	}
+	return t
+}
+
+// name sets the type that a value of the shape is read from.
+func (t *Type) name(s *shape) {
+	if !s.known() {
+		return
+	}
+	switch typ := s.typ.(type) {
+	case *plan:
+		t.Go = typ.typ
+	case *Schema:
+		t.Schema = typ
+	}
+}
+
+// String names the type for a message.
+func (t Type) String() string {
+	switch {
+	case t.Go != nil:
+		return t.Go.String()
+	case t.Schema != nil && t.Schema.label() != "":
+		return t.Schema.label()
+	default:
+		return t.Kind.set().String()
+	}
+}
+
+// Values lists the values of an enum, sorted: of a Schema that has some, or of
+// a named string of Go with a method Values, as the SDK's enums are. Of any
+// other type it is nil.
+func (t Type) Values() []string {
+	if t.Schema != nil && t.Schema.jmesKind() == String {
+		return slices.Sorted(slices.Values(t.Schema.Values))
+	}
+	if t.Go == nil || t.Go.Kind() != reflect.String {
+		return nil
+	}
+	method, ok := t.Go.MethodByName("Values")
+	if !ok || method.Type.NumIn() != 1 || method.Type.NumOut() != 1 || method.Type.Out(0) != reflect.SliceOf(t.Go) {
+		return nil
+	}
+	list := method.Func.Call([]reflect.Value{reflect.Zero(t.Go)})[0]
+	values := make([]string, list.Len())
+	for i := range values {
+		values[i] = list.Index(i).String()
+	}
+	slices.Sort(values)
+	return values
+}
