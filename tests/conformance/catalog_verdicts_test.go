@@ -4,9 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
+	community "github.com/jmespath-community/go-jmespath"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -20,7 +23,59 @@ var seed = flag.Uint64("seed", 1, "the seed of the random calls of suite catalog
 const randomCalls = 20
 
 var catalogSuites = []suite{
-	{name: "catalog-verdicts", cases: 0, run: runCatalogVerdicts, differences: map[string]string{}},
+	{name: "catalog-verdicts", cases: 24820, run: runCatalogVerdicts, differences: map[string]string{
+		"rds TenantDatabaseDeleted: error DBInstanceNotFound":                  bareCode,
+		"rds TenantDatabaseDeleted: error DBInstanceNotFound with a namespace": bareCode,
+		"rds TenantDatabaseDeleted: error DBInstanceNotFound within another":   bareCode,
+	}},
+}
+
+// bareCode is why the one acceptor of AWS's that names a shape with another code
+// misses an error that has nothing but the code.
+const bareCode = "the acceptor names the shape, DBInstanceNotFoundFault; an error without the SDK's type has only its code, " +
+	"and pollcore does not know the model that joins the two"
+
+// deviations are what the library does otherwise than the specification, each
+// with a call that must have the same verdict and does not meet it.
+var deviations = []struct {
+	reason string
+	meets  func(w *pollcore.Waiter) bool
+	around func(c responses.Case) responses.Case
+}{
+	{
+		reason: "the library selects from null, where a multi-select is null: asked without the nulls in lists, which projections drop",
+		meets: func(w *pollcore.Waiter) bool {
+			return slices.ContainsFunc(w.Acceptors, func(a pollcore.Acceptor) bool {
+				return a.Matcher.Output != nil && strings.Contains(a.Matcher.Output.Path, ".[")
+			})
+		},
+		around: func(c responses.Case) responses.Case {
+			c.Output = withoutNulls(c.Output)
+			return c
+		},
+	},
+}
+
+// withoutNulls is a value without the nulls in its lists.
+func withoutNulls(v any) any {
+	switch v := v.(type) {
+	case []any:
+		list := []any{}
+		for _, item := range v {
+			if item != nil {
+				list = append(list, withoutNulls(item))
+			}
+		}
+		return list
+	case map[string]any:
+		object := map[string]any{}
+		for name, item := range v {
+			object[name] = withoutNulls(item)
+		}
+		return object
+	default:
+		return v
+	}
 }
 
 // unreachable are the acceptors that no call reaches, each with the reason.
@@ -51,6 +106,8 @@ func runCatalogVerdicts(t *testing.T, _ string) result {
 	t.Helper()
 	r := result{failures: map[string]string{}}
 	missed := map[string]string{}
+	met := make([]int, len(deviations))
+	kinds := map[string]int{}
 	acceptors, reached := 0, 0
 	for _, e := range entries(t) {
 		name := e.Service.Key + " " + e.Name
@@ -77,13 +134,27 @@ func runCatalogVerdicts(t *testing.T, _ string) result {
 		}
 		for _, c := range cases {
 			r.total++
-			if what := differ(check, m, c); what != "" {
+			what, kind := differ(check, m, c)
+			kinds[kind]++
+			for i, d := range deviations {
+				if what != "" && d.meets(e.Waiter) {
+					if what, _ = differ(check, m, d.around(c)); what == "" {
+						met[i]++
+					}
+				}
+			}
+			if what != "" {
 				r.failures[name+": "+c.Name] = what
 			}
 		}
 	}
+	for i, d := range deviations {
+		if met[i] > 0 {
+			r.notes = append(r.notes, fmt.Sprintf("in %d cases %s", met[i], d.reason))
+		}
+	}
 	require.Equal(t, slices.Sorted(maps.Keys(unreachable)), slices.Sorted(maps.Keys(missed)), "%v", missed)
-	r.notes = append(r.notes, fmt.Sprintf("reached %d of %d acceptors; seed %d", reached, acceptors, *seed))
+	r.notes = append(r.notes, fmt.Sprintf("reached %d of %d acceptors; verdicts %v; seed %d", reached, acceptors, kinds, *seed))
 	return r
 }
 
@@ -93,15 +164,33 @@ func acceptsAny(w *pollcore.Waiter) bool {
 }
 
 // differ says in what pollcore judges a call otherwise than the second
-// implementation, and nothing if it does not.
-func differ(check *pollcore.Check[any, any], m *responses.Maker, c responses.Case) string {
+// implementation, and nothing if it does not; and which verdict it gave.
+func differ(check *pollcore.Check[any, any], m *responses.Maker, c responses.Case) (what, kind string) {
+	got := check.Check(c.Input, c.Output, c.Err)
+	own := responses.Verdict{State: got.Verdict, Acceptor: got.Acceptor, Seen: got.Seen, Message: got.Message}
+	kind = string(own.State)
+	if own.Acceptor == pollcore.NoAcceptor {
+		kind += " without an acceptor"
+	}
 	want, err := m.Verdict(c)
 	if err != nil {
-		return "the second implementation fails: " + err.Error()
+		return "the second implementation fails: " + err.Error(), kind
 	}
-	got := check.Check(c.Input, c.Output, c.Err)
-	if own := (responses.Verdict{State: got.Verdict, Acceptor: got.Acceptor, Seen: got.Seen, Message: got.Message}); !responses.Equal(own, want) {
-		return fmt.Sprintf("%+v, want %+v", own, want)
+	if !reflect.DeepEqual(own, want) {
+		return fmt.Sprintf("%+v, want %+v", own, want), kind
 	}
-	return ""
+	return "", kind
+}
+
+// The library still has each deviation that cases are excused for.
+func TestDeviations(t *testing.T) {
+	t.Parallel()
+	for expression, want := range map[string]any{
+		"[a]": []any{nil}, // the specification says null
+	} {
+		got, err := community.Search(expression, nil)
+		require.NoError(t, err)
+		require.Equal(t, want, got, expression)
+	}
+	require.Len(t, deviations, 1)
 }

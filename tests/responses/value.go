@@ -1,9 +1,7 @@
 package responses
 
 import (
-	"maps"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -12,7 +10,7 @@ import (
 type generator struct {
 	random *rand.Rand
 	maker  *Maker
-	focus  string // the string that is wanted most
+	focus  []string // the strings that are wanted most
 	// wild makes members that no path reads too, nulls, and lists with nulls.
 	wild   bool
 	budget int // how many more values to make
@@ -109,8 +107,8 @@ func (g *generator) length(depth int) int {
 func (g *generator) text(s *catalog.Shape) string {
 	draw, words := g.random.IntN(100), g.maker.words
 	switch {
-	case g.focus != "" && draw < 50:
-		return g.focus
+	case len(g.focus) > 0 && draw < 50:
+		return g.focus[g.random.IntN(len(g.focus))]
 	case len(words) > 0 && draw < 75:
 		return words[g.random.IntN(len(words))]
 	case len(s.Enum) > 0 && draw < 95:
@@ -167,5 +165,3 @@ func Complete(s *catalog.Shape, v any) any {
 		return v
 	}
 }
-
-func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
