@@ -85,13 +85,15 @@ func (j *Judge) Verdict(c Case) (Verdict, error) {
 		}
 		return v, nil
 	}
-	if c.Err != nil { // steps 4 and 5 of the specification's workflow
-		return Verdict{State: pollcore.Failure, Acceptor: pollcore.NoAcceptor}, nil
+	v := Verdict{State: pollcore.Retry, Acceptor: pollcore.NoAcceptor} // the specification's implicit verdicts
+	if c.Err != nil {
+		v.State = pollcore.Failure
 	}
-	return Verdict{State: pollcore.Retry, Acceptor: pollcore.NoAcceptor}, nil
+	return v, nil
 }
 
-// matches tells whether an acceptor matches and what it saw.
+// matches tells whether an acceptor matches and what it saw. A path that cannot
+// be evaluated does not match.
 func (j *Judge) matches(i int, c Case) (ok bool, seen any, err error) {
 	m := j.waiter.Acceptors[i].Matcher
 	switch {
@@ -100,36 +102,41 @@ func (j *Judge) matches(i int, c Case) (ok bool, seen any, err error) {
 	case m.ErrorType != nil:
 		name := (*m.ErrorType)[strings.LastIndex(*m.ErrorType, "#")+1:]
 		return j.named(c.Err, name), name, nil
-	case c.Err != nil:
-		return false, nil, nil
 	}
-	got, err := j.search(i, c)
+	if c.Err == nil {
+		return j.compares(i, c)
+	}
+	return false, nil, nil
+}
+
+// compares tells whether the path of an acceptor gives what it expects.
+func (j *Judge) compares(i int, c Case) (ok bool, seen any, err error) {
+	seen, err = j.search(i, c)
 	if broken(err) {
 		return false, nil, err
 	}
-	if err != nil { // what cannot be evaluated does not match
-		return false, nil, nil
-	}
-	p := either(m)
+	return err == nil && equal(either(j.waiter.Acceptors[i].Matcher), seen), seen, nil
+}
+
+// equal compares what a path gave as the matcher says.
+func equal(p *pollcore.PathMatcher, got any) bool {
 	list, _ := got.([]any)
-	equal := 0
+	count := 0
 	for _, item := range list {
 		if item == p.Expected {
-			equal++
+			count++
 		}
 	}
 	switch p.Comparator {
-	case pollcore.StringEquals:
-		return got == p.Expected, got, nil
 	case pollcore.BooleanEquals:
 		truth, isBool := got.(bool)
-		return isBool && truth == (p.Expected == "true"), got, nil
+		return isBool && truth == (p.Expected == "true")
 	case pollcore.AllStringEquals:
-		return len(list) > 0 && equal == len(list), got, nil
+		return len(list) > 0 && count == len(list)
 	case pollcore.AnyStringEquals:
-		return equal > 0, got, nil
-	default:
-		return false, nil, fmt.Errorf("%q is no comparator", p.Comparator)
+		return count > 0
+	default: // stringEquals
+		return got == p.Expected
 	}
 }
 

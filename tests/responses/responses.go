@@ -35,8 +35,8 @@ type Maker struct {
 	entry   *catalog.Entry
 	names   map[string]bool // that the paths have
 	words   []string        // that the paths or acceptors compare with
-	numbers []float64
-	inputs  bool // an acceptor reads the input
+	numbers []float64       // that they compare with, and their neighbours
+	inputs  bool            // an acceptor reads the input
 }
 
 // tries is how many responses are made to find one that reaches an acceptor.
@@ -73,23 +73,6 @@ func NewMaker(e *catalog.Entry) (*Maker, error) {
 	return m, nil
 }
 
-// read notes the names and literals of a path.
-func (m *Maker) read(path string) {
-	m.words = append(m.words, words(path)...)
-	for _, found := range literal.FindAllStringSubmatch(path, -1) {
-		var v any
-		if json.Unmarshal([]byte(found[1]), &v) == nil {
-			if number, ok := v.(float64); ok {
-				m.numbers = append(m.numbers, number)
-			}
-		}
-	}
-	path = literal.ReplaceAllString(rawString.ReplaceAllString(path, ""), "")
-	for _, name := range identifier.FindAllString(path, -1) {
-		m.names[name] = true
-	}
-}
-
 // words are the raw strings of a path.
 func words(path string) []string {
 	var all []string
@@ -97,28 +80,6 @@ func words(path string) []string {
 		all = append(all, found[1])
 	}
 	return all
-}
-
-// random is a source of its own for each purpose, the same in every run.
-func (m *Maker) random(purpose string) *rand.Rand {
-	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%s %s %s", m.entry.Service.Key, m.entry.Name, purpose) // a hash takes everything
-	return rand.New(rand.NewPCG(h.Sum64(), 0))                                    //nolint:gosec // for data, not for secrets
-}
-
-// find makes calls that return a response until one fits.
-func (m *Maker) find(purpose string, focus []string, fits func(Case) bool) (Case, bool) {
-	g := &generator{random: m.random(purpose), maker: m, focus: focus}
-	for range tries {
-		c := Case{Name: purpose, Output: g.output()}
-		if m.inputs {
-			c.Input = g.input()
-		}
-		if fits(c) {
-			return c, true
-		}
-	}
-	return Case{}, false
 }
 
 // Reach returns a call that the acceptor of that index is the first to match,
@@ -134,14 +95,14 @@ func (m *Maker) Reach(acceptor int) (Case, bool) {
 			focus = words(p.Path)
 		}
 		for _, c := range m.Errors() {
-			if want, err := m.Judge.Verdict(c); err == nil && want.Acceptor == acceptor {
+			if want, err := m.Verdict(c); err == nil && want.Acceptor == acceptor {
 				c.Name = purpose
 				return c, true
 			}
 		}
 	}
 	return m.find(purpose, focus, func(c Case) bool {
-		want, err := m.Judge.Verdict(c)
+		want, err := m.Verdict(c)
 		return err == nil && want.Acceptor == acceptor
 	})
 }
@@ -160,7 +121,7 @@ func (m *Maker) Values() []Case {
 		seen[p.Path] = true
 		for _, value := range enum(m.entry.Operation.Output, p.Path) {
 			c, found := m.find(fmt.Sprintf("%s of %s", value, p.Path), []string{value}, func(c Case) bool {
-				got, err := m.Judge.search(i, c)
+				got, err := m.search(i, c)
 				list, isList := got.([]any)
 				return err == nil && (got == value ||
 					isList && len(list) > 0 && !slices.ContainsFunc(list, func(item any) bool { return item != value }))
@@ -238,4 +199,43 @@ func (m *Maker) Random(n int, seed uint64) []Case {
 // with an empty one.
 func (m *Maker) Fixed() []Case {
 	return []Case{{Name: "no output"}, {Name: "an empty output", Output: map[string]any{}}}
+}
+
+// read notes the names and literals of a path.
+func (m *Maker) read(path string) {
+	m.words = append(m.words, words(path)...)
+	for _, found := range literal.FindAllStringSubmatch(path, -1) {
+		var v any
+		if json.Unmarshal([]byte(found[1]), &v) == nil {
+			if number, ok := v.(float64); ok {
+				m.numbers = append(m.numbers, number-1, number, number+1)
+			}
+		}
+	}
+	path = literal.ReplaceAllString(rawString.ReplaceAllString(path, ""), "")
+	for _, name := range identifier.FindAllString(path, -1) {
+		m.names[name] = true
+	}
+}
+
+// random is a source of its own for each purpose, the same in every run.
+func (m *Maker) random(purpose string) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = fmt.Fprintf(h, "%s %s %s", m.entry.Service.Key, m.entry.Name, purpose) // a hash takes everything
+	return rand.New(rand.NewPCG(h.Sum64(), 0))                                    //nolint:gosec // for data, not for secrets
+}
+
+// find makes calls that return a response until one fits.
+func (m *Maker) find(purpose string, focus []string, fits func(Case) bool) (Case, bool) {
+	g := &generator{random: m.random(purpose), maker: m, focus: focus}
+	for range tries {
+		c := Case{Name: purpose, Output: g.output()}
+		if m.inputs {
+			c.Input = g.input()
+		}
+		if fits(c) {
+			return c, true
+		}
+	}
+	return Case{}, false
 }

@@ -55,13 +55,14 @@ func decode(v any, to reflect.Value) error {
 			to.SetMapIndex(reflect.ValueOf(key).Convert(to.Type().Key()), element)
 		}
 		return nil
+	default:
+		value := reflect.ValueOf(v)
+		if value.Kind() != to.Kind() && (value.Kind() != reflect.Float64 || !to.CanInt() && !to.CanFloat()) {
+			return fmt.Errorf("%v is no %s", v, to.Type())
+		}
+		to.Set(value.Convert(to.Type()))
+		return nil
 	}
-	value := reflect.ValueOf(v)
-	if value.Kind() != to.Kind() && (value.Kind() != reflect.Float64 || !to.CanInt() && !to.CanFloat()) {
-		return fmt.Errorf("%v is no %s", v, to.Type())
-	}
-	to.Set(value.Convert(to.Type()))
-	return nil
 }
 
 // goName is the name of the Go field for a member of the model.
