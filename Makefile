@@ -7,6 +7,7 @@ N ?= 1000000
 SEED ?= 1
 CORPUS := $(abspath $(or $(JOBPOLLER_CORPUS),../shared/corpus))
 FACTS := $(abspath $(or $(JOBPOLLER_FACTS),$(CORPUS)/../facts))
+PYTHON ?= python3
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .DEFAULT_GOAL := help
@@ -61,6 +62,21 @@ realstore: ## Test the S3 store, and soak 300 executions, on a real S3 server be
 .PHONY: sdktypes
 sdktypes: ## Compile the catalogue of nine services against the AWS SDK's types; the first run compiles EC2's client
 	cd tests/sdktypes && go test -count=1 -v . -seed $(SEED)
+
+# The models of AWS's services, in a folder that is removed afterwards. pip checks
+# the hash in requirements.txt, which names the version.
+IMPORT = models=$$(mktemp -d) && trap 'rm -rf "$$models"' EXIT && \
+	PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
+		--only-binary :all: --require-hashes --target "$$models" --requirement pollcore/catalog/sources/requirements.txt && \
+	go run ./cmd/jobpoller catalog import --botocore "$$models/botocore/data" --tables pollcore/catalog/sources --out pollcore/catalog/data
+
+.PHONY: catalog
+catalog: ## Make the catalogue of waiters and jobs from botocore and the tables
+	@$(IMPORT)
+
+.PHONY: catalog-check
+catalog-check: ## Fail if the catalogue is not what make catalog gives
+	@$(IMPORT) --check
 
 .PHONY: bench
 bench: ## Print how what has a budget compares with its peer

@@ -80,6 +80,9 @@ type ReadMember = jmespath.Member
 // in their order. A path that is no expression is left out; [AnalyzeShapes]
 // reports it.
 func Readings(w *Waiter, in, out *Shape) []Reading {
+	if w == nil {
+		return nil
+	}
 	var readings []Reading
 	for i, a := range w.Acceptors {
 		m := a.Matcher.pathMatcher()

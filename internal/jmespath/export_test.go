@@ -1,8 +1,10 @@
 package jmespath
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Sample makes a JSON value that has what the expression reads: objects, lists
@@ -165,4 +167,31 @@ func upperFirst(name string) string {
 		return string(name[0]-'a'+'A') + name[1:]
 	}
 	return name
+}
+
+// Tree writes the syntax tree without places in the text, and the names of
+// members in it as they are.
+func (e *Expr) Tree() string { return e.root.tree(func(name string) string { return name }) }
+
+// TreeRenamed is Tree with the names of all members changed.
+func (e *Expr) TreeRenamed(rename func(name string) string) string { return e.root.tree(rename) }
+
+func (n *node) tree(rename func(string) string) string {
+	name := n.name
+	if n.op == opField {
+		name = rename(name)
+	}
+	var slice []int
+	for _, part := range n.slice {
+		if part != nil {
+			slice = append(slice, 1, *part)
+		} else {
+			slice = append(slice, 0)
+		}
+	}
+	kids := make([]string, len(n.kids))
+	for i, kid := range n.kids {
+		kids[i] = kid.tree(rename)
+	}
+	return fmt.Sprintf("(%d %d %q %q %#v %d %v %d %s)", n.op, n.depth, name, n.names, n.value, n.index, slice, n.order, strings.Join(kids, " "))
 }

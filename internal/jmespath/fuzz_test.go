@@ -3,6 +3,7 @@ package jmespath_test
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -74,6 +75,93 @@ func FuzzCompile(f *testing.F) {
 		if want := p.Result().Kind; want != jmespath.Unknown {
 			require.Equal(t, want.String(), eval(t, "type(@)", nil, got))
 		}
+	})
+}
+
+// schemaFrom makes a Schema of bytes: each three are a type and which others it
+// consists of, so that types contain each other in all ways.
+func schemaFrom(data []byte) *jmespath.Schema {
+	types := make([]*jmespath.Schema, len(data)/3+1)
+	for i := range types[1:] {
+		types[i+1] = &jmespath.Schema{}
+	}
+	for i, s := range types[1:] {
+		shape, a, b := data[3*i], types[int(data[3*i+1])%len(types)], types[int(data[3*i+2])%len(types)]
+		s.Kind = jmespath.Kind(shape % 8) // one more than there are
+		if shape&8 != 0 {
+			s.Name = "Named"
+		}
+		if shape&16 != 0 {
+			s.Elem = a
+		}
+		if shape&32 != 0 {
+			s.Members = map[string]*jmespath.Schema{"a": a, "b": b, "Name": types[len(types)-1]}
+		}
+		if shape&64 != 0 {
+			s.Values = []string{"x", "ACTIVE"}
+		}
+	}
+	return types[len(types)-1]
+}
+
+// FuzzCheck: every expression can be checked on every Schema; the findings and
+// the members read have their place in the text.
+func FuzzCheck(f *testing.F) {
+	seedExpressions(func(e string) {
+		f.Add(e, []byte{3, 0, 0, 5 | 32, 2, 1, 4 | 16, 2, 0})
+		f.Add(e, []byte{})
+	})
+	f.Add("(a || b).a.b || b.*.a[0]", []byte{5 | 32 | 8, 1, 2, 5 | 16, 1, 0, 4 | 16, 3, 0, 7, 0, 0, 5 | 32, 1, 2})
+	f.Add("[a, b][].[a, b][].[a, b][] == merge(a, {b: @})", []byte{4 | 16, 2, 0, 5 | 32, 1, 2})
+	f.Fuzz(func(t *testing.T, text string, data []byte) {
+		e, err := jmespath.Parse(text)
+		if err != nil || len(data) > 60 {
+			return
+		}
+		r := e.Check(schemaFrom(data))
+		for _, finding := range r.Findings {
+			require.Positive(t, finding.Column)
+		}
+		for _, m := range r.Members {
+			require.NotEmpty(t, m.Path)
+			require.Less(t, m.Offset, len(text))
+		}
+		require.NotEmpty(t, r.Type.String())
+		r.Type.Values()
+	})
+}
+
+// FuzzRename: a renamed expression has the same tree but for the names that
+// change, whatever the new names are.
+func FuzzRename(f *testing.F) {
+	seedExpressions(func(e string) {
+		f.Add(e, "X", []byte{})
+		f.Add(e, "a\"b\\ \u2028", []byte{})
+	})
+	f.Add("!a.a", "0", []byte{}) // a member of what has none
+	f.Add("(a || b).a.b || b.*.a[0]", "-", []byte{5 | 32 | 8, 1, 2, 5 | 16, 1, 0, 4 | 16, 3, 0, 7, 0, 0, 5 | 32, 1, 2})
+	f.Fuzz(func(t *testing.T, text, prefix string, data []byte) {
+		e, err := jmespath.Parse(text)
+		if err != nil || len(data) > 60 {
+			return
+		}
+		rename := func(name string) string { return prefix + name }
+		to := func(_ *jmespath.Schema, name string) string { return rename(name) }
+		if _, err = e.Rename(schemaFrom(data), to); err != nil {
+			var failure *jmespath.Error
+			require.ErrorAs(t, err, &failure)
+			require.Equal(t, jmespath.AmbiguousName, failure.Code)
+		}
+		renamed, err := e.Rename(nil, to)
+		if err != nil {
+			return
+		}
+		if !strings.ContainsAny(text, "{`") { // all names are those of data
+			require.Equal(t, e.TreeRenamed(rename), renamed.Tree())
+		}
+		same, err := renamed.Rename(nil, func(_ *jmespath.Schema, name string) string { return name })
+		require.NoError(t, err)
+		require.Equal(t, renamed.String(), same.String())
 	})
 }
 

@@ -57,11 +57,17 @@ func (g *generator) fill(v reflect.Value, depth int) {
 			g.fill(item, depth-1)
 		}
 	case reflect.Map:
-		v.Set(reflect.MakeMap(v.Type()))
+		if v.Set(reflect.MakeMap(v.Type())); depth <= 0 {
+			return
+		}
 		for _, key := range []string{"a", "b", "c"}[:g.IntN(4)] {
 			item := reflect.New(v.Type().Elem()).Elem()
 			g.fill(item, depth-1)
 			v.SetMapIndex(reflect.ValueOf(key).Convert(v.Type().Key()), item)
+		}
+	case reflect.Interface:
+		if v.NumMethod() == 0 && depth > 0 && g.one(2) {
+			v.Set(reflect.ValueOf(g.document(depth - 1)))
 		}
 	case reflect.String:
 		v.SetString(g.word())
@@ -77,6 +83,51 @@ func (g *generator) fill(v reflect.Value, depth int) {
 		for i := range v.Len() {
 			g.fill(v.Index(i), depth-1)
 		}
+	}
+}
+
+// document makes a JSON value, with names that structs have too.
+func (g *generator) document(depth int) any {
+	if depth <= 0 || g.one(3) {
+		return g.word()
+	}
+	if g.one(3) {
+		return []any{g.document(depth - 1), g.document(depth - 1)}
+	}
+	return map[string]any{"Name": g.document(depth - 1), g.pick("a", "Parts", "Count"): g.document(depth - 1)}
+}
+
+// structType makes a struct type, with structs in it up to a depth.
+func (g *generator) structType(depth int) reflect.Type {
+	var fields []reflect.StructField
+	for i, name := range []string{"Name", "Shade", "Parts", "Zones", "Count", "Name2", "Ready"} {
+		if i > 0 && g.one(3) {
+			continue
+		}
+		fields = append(fields, reflect.StructField{Name: name, Type: g.fieldType(depth - 1)})
+	}
+	return reflect.StructOf(fields)
+}
+
+func (g *generator) fieldType(depth int) reflect.Type {
+	scalars := []reflect.Type{
+		reflect.TypeFor[*string](), reflect.TypeFor[shade](), reflect.TypeFor[*int32](), reflect.TypeFor[bool](),
+		reflect.TypeFor[*time.Time](), reflect.TypeFor[any](), reflect.TypeFor[*machine](),
+	}
+	if depth <= 0 {
+		return scalars[g.IntN(len(scalars))]
+	}
+	switch g.IntN(5) {
+	case 0:
+		return reflect.PointerTo(g.structType(depth))
+	case 1:
+		return reflect.SliceOf(g.structType(depth))
+	case 2:
+		return reflect.MapOf(reflect.TypeFor[string](), g.structType(depth))
+	case 3:
+		return reflect.SliceOf(reflect.TypeFor[shade]())
+	default:
+		return scalars[g.IntN(len(scalars))]
 	}
 }
 

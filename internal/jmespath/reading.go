@@ -12,10 +12,10 @@ type Reading struct {
 	// Findings are what is wrong, in the order of the text; see [Expr.Compile].
 	Findings []Finding
 	// Members are the members that the expression names, in the order of the
-	// text. Those of objects that the expression makes itself are not among
-	// them, nor are those that a wildcard or a function takes without naming
-	// them. A name that is read from the values of more than 64 places is
-	// listed for the first 64.
+	// text. Not among them are members of objects that the expression makes
+	// itself, those that a wildcard or a function takes without naming them,
+	// and names that a structure does not have. A name that is read from the
+	// values of more than 64 places is listed for the first 64.
 	Members []Member
 }
 
@@ -27,8 +27,7 @@ type Member struct {
 	Path []string
 	// Owner describes the object that has the member, or is nil.
 	Owner *Schema
-	// Type describes the member, or is nil if nothing does: below a nil Schema,
-	// and where the owner has no such member.
+	// Type describes the member, or is nil below a nil Schema.
 	Type *Schema
 	// Offset is the byte offset of the name in the expression.
 	Offset int
@@ -56,7 +55,7 @@ func (e *Expr) Check(s *Schema) Reading {
 		if n.op != opField {
 			return
 		}
-		for _, p := range n.in.places {
+		for _, p := range n.in.trace.places {
 			for _, member := range p.member(n.name) {
 				r.Members = append(r.Members, Member{Path: member.path(), Owner: p.typ, Type: member.typ, Offset: n.at})
 			}

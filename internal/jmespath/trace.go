@@ -119,10 +119,11 @@ func (p *place) member(name string) []*place {
 	case p.typ.form() == formMap:
 		return p.below(name, p.typ.Elem)
 	case p.typ.form() == formStruct:
-		return p.below(name, p.typ.Members[name])
-	default:
-		return nil
+		if m, ok := p.typ.Members[name]; ok {
+			return p.below(name, m)
+		}
 	}
+	return nil
 }
 
 // path are the steps from the value that the expression is evaluated on.

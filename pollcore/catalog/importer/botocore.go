@@ -19,18 +19,19 @@ import (
 const maxModel = 256 << 20
 
 // botocoreFolder is botocore's data: <key>/<date>/service-2.json and
-// waiters-2.json, each perhaps packed with gzip, and endpoints.json.
+// waiters-2.json and endpoint-rule-set-1.json, each perhaps packed with gzip,
+// and partitions.json. What stands in files sdk-extras is about the Python
+// client and has no bearing here.
 type botocoreFolder struct {
 	files fs.FS
 	// versions are the latest dates that have a model, by key.
-	versions map[string]string
-	global   map[string]map[string]catalog.GlobalEndpoint // by endpoint prefix and partition
+	versions   map[string]string
+	partitions []*partition
 }
 
 const (
-	serviceFile   = "service-2.json"
-	waitersFile   = "waiters-2.json"
-	endpointsFile = "endpoints.json"
+	serviceFile = "service-2.json"
+	waitersFile = "waiters-2.json"
 )
 
 // openBotocore lists what is in a data folder.
@@ -57,7 +58,7 @@ func openBotocore(files fs.FS) (*botocoreFolder, error) {
 	if len(b.versions) == 0 {
 		return nil, &FileError{".", ErrModel, fmt.Errorf("there is no <service>/<date>/%s in it; expected the folder botocore/data", serviceFile)}
 	}
-	return b, b.readEndpoints()
+	return b, b.readPartitions()
 }
 
 func (b *botocoreFolder) has(name string) bool {
@@ -81,7 +82,7 @@ func (b *botocoreFolder) read(name string) (text []byte, as string, err error) {
 	if err != nil {
 		return nil, name, err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // what was only read is not lost
 	unpacked, err := gzip.NewReader(f)
 	if err != nil {
 		return nil, as, &FileError{as, ErrModel, err}
@@ -94,56 +95,6 @@ func (b *botocoreFolder) read(name string) (text []byte, as string, err error) {
 		return nil, as, &FileError{as, ErrModel, err}
 	}
 	return text, as, nil
-}
-
-// readEndpoints reads which services have one endpoint for a whole partition.
-// A folder without the file knows none.
-func (b *botocoreFolder) readEndpoints() error {
-	b.global = map[string]map[string]catalog.GlobalEndpoint{}
-	text, name, err := b.read(endpointsFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	var file struct {
-		Partitions []struct {
-			Partition string `json:"partition"`
-			DNSSuffix string `json:"dnsSuffix"`
-			Services  map[string]struct {
-				Regionalized      *bool  `json:"isRegionalized"`
-				PartitionEndpoint string `json:"partitionEndpoint"`
-				Endpoints         map[string]struct {
-					Hostname        string `json:"hostname"`
-					CredentialScope struct {
-						Region string `json:"region"`
-					} `json:"credentialScope"`
-				} `json:"endpoints"`
-			} `json:"services"`
-		} `json:"partitions"`
-	}
-	if err := json.Unmarshal(text, &file); err != nil {
-		return &FileError{name, ErrModel, err}
-	}
-	for _, p := range file.Partitions {
-		for _, prefix := range sorted(p.Services) {
-			s := p.Services[prefix]
-			// Some services are not said to have no regions, but have none.
-			regional := len(s.Endpoints) > 1
-			if s.Regionalized != nil {
-				regional = *s.Regionalized
-			}
-			e := s.Endpoints[s.PartitionEndpoint]
-			if s.PartitionEndpoint == "" || regional || e.Hostname == "" || e.CredentialScope.Region == "" {
-				continue
-			}
-			if b.global[prefix] == nil {
-				b.global[prefix] = map[string]catalog.GlobalEndpoint{}
-			}
-			b.global[prefix][p.Partition] = catalog.GlobalEndpoint{Hostname: e.Hostname, Region: e.CredentialScope.Region}
-		}
-	}
-	return nil
 }
 
 // waiters returns the waiters of a service, with their file. Statuses are named
@@ -165,14 +116,15 @@ func (b *botocoreFolder) waiters(key string, named func(operation string, status
 // botocoreModel is what counts of a service-2.json.
 type botocoreModel struct {
 	Metadata struct {
-		APIVersion     string             `json:"apiVersion"`
-		EndpointPrefix string             `json:"endpointPrefix"`
-		JSONVersion    string             `json:"jsonVersion"`
-		Protocol       catalog.Protocol   `json:"protocol"`
-		Protocols      []catalog.Protocol `json:"protocols"`
-		ServiceID      string             `json:"serviceId"`
-		SigningName    string             `json:"signingName"`
-		TargetPrefix   string             `json:"targetPrefix"`
+		APIVersion      string             `json:"apiVersion"`
+		EndpointPrefix  string             `json:"endpointPrefix"`
+		JSONVersion     string             `json:"jsonVersion"`
+		Protocol        catalog.Protocol   `json:"protocol"`
+		Protocols       []catalog.Protocol `json:"protocols"`
+		ServiceID       string             `json:"serviceId"`
+		SigningName     string             `json:"signingName"`
+		TargetPrefix    string             `json:"targetPrefix"`
+		QueryCompatible json.RawMessage    `json:"awsQueryCompatible"`
 	} `json:"metadata"`
 	Operations map[string]botocoreOperation `json:"operations"`
 	Shapes     map[string]*botocoreShape    `json:"shapes"`
@@ -186,9 +138,13 @@ type botocoreOperation struct {
 	Endpoint struct {
 		HostPrefix string `json:"hostPrefix"`
 	} `json:"endpoint"`
-	Input  *botocoreMember  `json:"input"`
-	Output *botocoreMember  `json:"output"`
-	Errors []botocoreMember `json:"errors"`
+	Discovery struct {
+		Required bool `json:"required"`
+	} `json:"endpointdiscovery"`
+	StaticParameters map[string]staticParameter `json:"staticContextParams"`
+	Input            *botocoreMember            `json:"input"`
+	Output           *botocoreMember            `json:"output"`
+	Errors           []botocoreMember           `json:"errors"`
 }
 
 type botocoreShape struct {
@@ -231,8 +187,8 @@ func (b *botocoreFolder) model(key string) (*model, error) {
 	if err != nil {
 		return nil, &FileError{name, ErrModel, err}
 	}
-	m.service.Endpoint.Global = b.global[m.service.Endpoint.Prefix]
-	return m, nil
+	m.endpoint, err = b.endpoints(key, file, m.service.Endpoint)
+	return m, err
 }
 
 func (f *botocoreModel) model(key, name string) (*model, error) {
@@ -253,7 +209,8 @@ func (f *botocoreModel) model(key, name string) (*model, error) {
 		origin: name,
 		service: catalog.Service{
 			Name: md.ServiceID, Key: key, APIVersion: md.APIVersion, Protocols: protocols,
-			Endpoint: catalog.Endpoint{Prefix: md.EndpointPrefix, SigningName: md.SigningName},
+			QueryCompatible: md.QueryCompatible != nil,
+			Endpoint:        catalog.Endpoint{Prefix: md.EndpointPrefix, SigningName: md.SigningName},
 		},
 		operations: sorted(f.Operations),
 		operation:  f.operation,
@@ -274,7 +231,7 @@ func (f *botocoreModel) model(key, name string) (*model, error) {
 
 func (f *botocoreModel) operation(name string) (*catalog.Operation, error) {
 	from := f.Operations[name]
-	o := &catalog.Operation{Name: name, Method: from.HTTP.Method, Path: from.HTTP.URI, HostPrefix: from.Endpoint.HostPrefix}
+	o := &catalog.Operation{Name: name, Method: from.HTTP.Method, Path: from.HTTP.URI, HostPrefix: from.Endpoint.HostPrefix, Discovered: from.Discovery.Required}
 	if from.Input != nil {
 		o.InputShape = from.Input.Shape
 	}

@@ -23,7 +23,7 @@ func (j *tableJob) checkCall(pointer string, arguments map[string]string, call, 
 		}
 	}
 	known := &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{
-		"input": described(start.Input), "output": described(start.Output),
+		"input": start.Input.Described(), "output": start.Output.Described(),
 	}}
 	for _, name := range sorted(arguments) {
 		at := pointer + "/" + name
@@ -33,10 +33,23 @@ func (j *tableJob) checkCall(pointer string, arguments map[string]string, call, 
 			continue
 		}
 		gives, ok := j.checkExpression(at, arguments[name], known)
-		if wants := described(member.Shape); ok && !fits(gives, wants) {
-			j.report(at, "%s is %s, and the expression gives %s", name, pollcore.ValueType{Kind: wants.Kind}, pollcore.ValueType{Kind: gives.Kind})
+		if wants := member.Shape.Described(); ok && !fits(gives, wants) {
+			given, wanted := typeName(gives.Kind, nil), typeName(wants.Kind, nil)
+			if gives.Elem != nil && wants.Elem != nil {
+				given, wanted = typeName(gives.Kind, &gives.Elem.Kind), typeName(wants.Kind, &wants.Elem.Kind)
+			}
+			j.report(at, "%s is %s, and the expression gives %s", name, wanted, given)
 		}
 	}
+}
+
+// typeName is what a message calls a type, and what it holds.
+func typeName(kind pollcore.Kind, elem *pollcore.Kind) string {
+	name := pollcore.ValueType{Kind: kind}.String()
+	if elem != nil {
+		name += " of " + elem.String() + "s"
+	}
+	return name
 }
 
 // fits tells whether a value of a type can be a value of a shape, as far as
@@ -75,7 +88,7 @@ func (j *tableJob) checkExpression(pointer, text string, of *pollcore.Shape) (po
 // checkStatus reports a status that the describe call does not have, and values
 // that are not all those of its enum.
 func (j *tableJob) checkStatus(describe *catalog.Operation) {
-	output := described(describe.Output)
+	output := describe.Output.Described()
 	if j.job.Message != "" {
 		if t, ok := j.checkExpression("message", j.job.Message, output); ok && t.Kind != pollcore.KindString && t.Kind != pollcore.KindUnknown {
 			j.report("message", "the message must be a string, and the expression gives %s", t)
@@ -118,7 +131,7 @@ func (j *tableJob) checkAcceptors(describe *catalog.Operation) {
 	problems, known := errors.AsType[pollcore.Problems](err)
 	switch {
 	case err == nil:
-		problems = pollcore.AnalyzeShapes(w, described(describe.Input), described(describe.Output))
+		problems = pollcore.AnalyzeShapes(w, describe.Input.Described(), describe.Output.Described())
 	case !known:
 		j.report("acceptors", "%s", err)
 	}
@@ -127,47 +140,4 @@ func (j *tableJob) checkAcceptors(describe *catalog.Operation) {
 		at.Suggestion = p.Suggestion
 		j.table.Report(at)
 	}
-}
-
-// described is the shape as expressions see it: an object without members if
-// the operation has none.
-func described(s *catalog.Shape) *pollcore.Shape {
-	if s == nil {
-		return &pollcore.Shape{Kind: pollcore.KindObject}
-	}
-	return describing{}.shape(s)
-}
-
-// describing are shapes that are described already, or about to be.
-type describing map[*catalog.Shape]*pollcore.Shape
-
-func (d describing) shape(s *catalog.Shape) *pollcore.Shape {
-	if known := d[s]; known != nil {
-		return known
-	}
-	to := &pollcore.Shape{Name: s.Name}
-	d[s] = to
-	switch s.Type {
-	case catalog.Structure, catalog.Union:
-		to.Kind, to.Members = pollcore.KindObject, map[string]*pollcore.Shape{}
-		for _, m := range s.Members {
-			to.Members[m.Name] = d.shape(m.Shape)
-		}
-	case catalog.List, catalog.Map:
-		to.Kind, to.Elem = pollcore.KindArray, d.shape(s.Element.Shape)
-		if s.Type == catalog.Map {
-			to.Kind = pollcore.KindObject
-		}
-	case catalog.Boolean:
-		to.Kind = pollcore.KindBoolean
-	case catalog.String, catalog.Blob:
-		to.Kind, to.Values = pollcore.KindString, s.Enum
-	case catalog.Integer, catalog.Long, catalog.Float, catalog.Double:
-		to.Kind = pollcore.KindNumber
-	case catalog.Timestamp:
-		to.Kind, to.Timestamp = pollcore.KindNumber, true
-	case catalog.Document:
-		to.Kind = pollcore.KindUnknown
-	}
-	return to
 }

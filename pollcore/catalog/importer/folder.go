@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -65,7 +66,7 @@ func (c *Catalogue) Compare(folder string) ([]Difference, error) {
 			found = append(found, Difference{File: name, Kind: Remove})
 		}
 	}
-	slices.SortFunc(found, func(a, b Difference) int { return bytes.Compare([]byte(a.File), []byte(b.File)) })
+	slices.SortFunc(found, func(a, b Difference) int { return strings.Compare(a.File, b.File) })
 	return found, nil
 }
 
@@ -123,9 +124,12 @@ func (c *Catalogue) Write(folder string) ([]Difference, error) {
 	return differences, nil
 }
 
+// unfinished is what names of files start with until they are written.
+const unfinished = ".catalogue-"
+
 // replace writes a file in one step.
 func replace(name string, text []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	f, err := os.CreateTemp(filepath.Dir(name), unfinished+"*")
 	if err != nil {
 		return err
 	}
@@ -162,18 +166,30 @@ func readFolder(folder string) (map[string][]byte, error) {
 	if err := json.Unmarshal(index, &listings); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrNotCatalogue, filepath.Join(folder, catalog.IndexFile), err)
 	}
-	files := map[string][]byte{catalog.IndexFile: index}
+	files := map[string][]byte{}
 	for _, e := range entries {
-		known := slices.ContainsFunc(listings, func(l catalog.Listing) bool { return l.Key+".json" == e.Name() })
-		if e.Name() == catalog.IndexFile {
-			continue
+		name := filepath.Join(folder, e.Name())
+		if !e.Type().IsRegular() {
+			return nil, fmt.Errorf("%w: %s is no file", ErrNotCatalogue, name)
 		}
-		if !known || !e.Type().IsRegular() {
-			return nil, fmt.Errorf("%w: %s is none of the files of its index", ErrNotCatalogue, filepath.Join(folder, e.Name()))
-		}
-		if files[e.Name()], err = os.ReadFile(filepath.Join(folder, e.Name())); err != nil { //nolint:gosec // the folder is the caller's
+		text, err := os.ReadFile(name) //nolint:gosec // the folder is the caller's
+		if err != nil {
 			return nil, err
 		}
+		if e.Name() != catalog.IndexFile && !strings.HasPrefix(e.Name(), unfinished) && !ofService(e.Name(), text) {
+			return nil, fmt.Errorf("%w: %s is no service of a catalogue", ErrNotCatalogue, name)
+		}
+		files[e.Name()] = text
 	}
 	return files, nil
+}
+
+// ofService tells whether a file is that of a service. It need not stand in the
+// index: a write may have been interrupted before the index was written.
+func ofService(name string, text []byte) bool {
+	var s struct {
+		Key        string          `json:"key"`
+		Operations json.RawMessage `json:"operations"`
+	}
+	return json.Unmarshal(text, &s) == nil && s.Key+".json" == name && s.Operations != nil
 }

@@ -13,6 +13,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -27,9 +29,10 @@ type Sources struct {
 	Botocore fs.FS
 	// Smithy are models in the JSON AST.
 	Smithy []File
-	// Tables is the folder of the tables. Without it there are no jobs, names
-	// of services follow the rule of [Catalogue], and no status has a name that
-	// the model does not give it.
+	// Tables is the folder of the tables, whose form is in the README.md of
+	// pollcore/catalog/sources; nil for none. Then there are no jobs, names of
+	// services follow the rule of the SDKs, and an HTTP status means the errors
+	// that the model gives it.
 	Tables fs.FS
 }
 
@@ -61,7 +64,7 @@ func Import(sources Sources) (*Catalogue, error) {
 	if len(i.errs) == 0 && len(c.Services) == 0 {
 		i.report(&FileError{"models", ErrModel, errors.New("no service has a waiter or a job")})
 	}
-	i.report(i.tables.problems())
+	i.report(i.tables.problems(len(i.errs) == 0))
 	if err := errors.Join(i.errs...); err != nil {
 		return nil, err
 	}
@@ -99,10 +102,25 @@ func (i *importer) readSources(from Sources) {
 		services, err := readSmithy(file)
 		i.report(err)
 		for _, m := range services {
-			if other := i.smithy[m.service.Key]; other == nil || other.service.APIVersion < m.service.APIVersion {
-				i.smithy[m.service.Key] = m
-			}
+			i.add(m)
 		}
+	}
+}
+
+// serviceKey is what a key may be: it is the name of a file too.
+var serviceKey = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+
+// add takes a service of a Smithy model. Of several versions the latest counts.
+func (i *importer) add(m *model) {
+	key := m.service.Key
+	other := i.smithy[key]
+	switch {
+	case other == nil:
+		i.smithy[key] = m
+	case other.service.Name != m.service.Name:
+		i.report(m.wrong(fmt.Errorf("the service %q would be called %s, as %q of %s is", m.service.Name, key, other.service.Name, other.origin)))
+	case other.service.APIVersion < m.service.APIVersion:
+		i.smithy[key] = m
 	}
 }
 
@@ -142,6 +160,9 @@ func (i *importer) service(key string) (*catalog.Service, error) {
 			return nil, err
 		}
 	}
+	if !serviceKey.MatchString(key) || key+".json" == catalog.IndexFile {
+		return nil, m.wrong(fmt.Errorf("the service %q would be called %q, which must be letters, digits and hyphens, and not index", m.service.Name, key))
+	}
 	waiters, err := i.waiters(key, m)
 	if err != nil {
 		return nil, err
@@ -164,7 +185,11 @@ func (i *importer) service(key string) (*catalog.Service, error) {
 func (i *importer) waiters(key string, m *model) (map[string]catalog.Definition, error) {
 	found := map[string]catalog.Definition{}
 	if i.botocore != nil && i.botocore.versions[key] != "" {
-		definitions, err := i.botocore.waiters(key, i.errorsForStatus(m))
+		var broken error // an operation whose errors are asked for
+		definitions, err := i.botocore.waiters(key, i.errorsForStatus(m, &broken))
+		if broken != nil {
+			err = broken
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -189,26 +214,23 @@ func (i *importer) waiters(key string, m *model) (map[string]catalog.Definition,
 }
 
 // errorsForStatus names the errors of a status: those of the table, else those
-// that the operation's model declares with it.
-func (i *importer) errorsForStatus(m *model) func(operation string, status int) []string {
+// that the operation's model declares with it. An operation that cannot be read
+// is an error of the model.
+func (i *importer) errorsForStatus(m *model, broken *error) func(operation string, status int) []string {
 	return func(operation string, status int) []string {
 		if name := i.tables.statusError(m.service.Key, operation, status); name != "" {
 			return []string{name}
 		}
-		if !slices.Contains(m.operations, operation) {
-			return nil // which is told where the waiter is built
-		}
-		o, err := m.operation(operation)
+		o, err := m.declares(operation)
 		if err != nil {
+			*broken = err
 			return nil
 		}
 		var names []string
 		for _, e := range o.Errors {
-			if e.Status != status {
-				continue
-			}
-			if names = append(names, e.Shape); e.Code != "" {
-				names[len(names)-1] = e.Code
+			if e.Status == status {
+				// SDKs give an error its code, where that differs from the shape.
+				names = append(names, firstOf(e.Code, e.Shape))
 			}
 		}
 		slices.Sort(names)
@@ -221,6 +243,7 @@ type builder struct {
 	service *catalog.Service
 	tables  *tables
 	closure closure
+	json    bool // it speaks a protocol that package awsapi does
 	rest    bool // it has HTTP bindings of its own
 	errs    []error
 }
@@ -234,12 +257,10 @@ func newBuilder(m *model, t *tables) *builder {
 	speaks := func(protocols ...catalog.Protocol) bool {
 		return slices.ContainsFunc(s.Protocols, func(p catalog.Protocol) bool { return slices.Contains(protocols, p) })
 	}
-	if !speaks(catalog.AWSJSON, catalog.RESTJSON) {
-		s.Endpoint.Global = nil // of use to package awsapi alone
-	}
+	json := speaks(catalog.AWSJSON, catalog.RESTJSON)
 	return &builder{
-		service: &s, tables: t, rest: speaks(catalog.RESTJSON, "rest-xml"),
-		closure: closure{model: m, wires: speaks(catalog.AWSJSON, catalog.RESTJSON), shapes: s.Shapes},
+		service: &s, tables: t, json: json, rest: speaks(catalog.RESTJSON, "rest-xml"),
+		closure: closure{model: m, wires: json, shapes: s.Shapes},
 	}
 }
 
@@ -281,8 +302,39 @@ func (b *builder) finish() (*catalog.Service, error) {
 	if len(b.errs) > 0 {
 		return nil, errors.Join(b.errs...)
 	}
+	if err := b.endpoints(); err != nil {
+		return nil, err
+	}
 	if err := b.service.Link(); err != nil {
 		return nil, &FileError{b.closure.model.origin, ErrModel, fmt.Errorf("the importer made a service that is not whole: %w", err)}
 	}
 	return b.service, nil
+}
+
+// endpoints sets the service's endpoint, which is that of the operations with
+// the prefix of the metadata, or without any such of the first; and on each
+// other operation its own. Only package awsapi asks for them.
+func (b *builder) endpoints() error {
+	if b.closure.model.endpoint == nil || !b.json {
+		return nil
+	}
+	of := map[string]catalog.Endpoint{} // by operation
+	main := ""
+	for _, name := range sorted(b.service.Operations) {
+		e, err := b.closure.model.endpoint(name)
+		if err != nil {
+			return err
+		}
+		of[name] = e
+		if main == "" || e.Prefix == b.service.Endpoint.Prefix && of[main].Prefix != e.Prefix {
+			main = name
+		}
+	}
+	for name, e := range of {
+		if !reflect.DeepEqual(e, of[main]) {
+			b.service.Operations[name].Endpoint = &e
+		}
+	}
+	b.service.Endpoint = of[main]
+	return nil
 }

@@ -201,6 +201,7 @@ func (f *smithyModel) model(origin string) (*model, error) {
 	}
 	m.signing = firstOf(signing.Name, arn)
 	m.service.Protocols = t.protocols()
+	m.service.QueryCompatible = t.has("aws.protocols#awsQueryCompatible")
 	if slices.Contains(m.service.Protocols, catalog.AWSJSON) {
 		m.service.JSONVersion, m.service.TargetPrefix = "1.1", shapeName(f.service)
 		if t.has("aws.protocols#awsJson1_0") {
@@ -229,13 +230,21 @@ func firstOf(words ...string) string {
 // shapeName is the name part of a shape ID.
 func shapeName(id string) string { return id[strings.LastIndexByte(id, '#')+1:] }
 
-// name is what the service calls a shape.
+// name is what the service calls a shape. One that every model has keeps its
+// whole ID, for the service may have another of the name; but for the unit, it
+// is a type and has no name in the catalogue.
 func (f *smithyModel) name(id string) string {
 	if name := f.rename[id]; name != "" {
 		return name
 	}
+	if preludeTypes[id] != "" && id != unit {
+		return id
+	}
 	return shapeName(id)
 }
+
+// has tells whether the model has a shape, or every model does.
+func (f *smithyModel) has(id string) bool { return f.Shapes[id] != nil || preludeTypes[id] != "" }
 
 // nameShapes finds the shapes by what the service calls them. Within what a
 // service reaches Smithy allows a name once; elsewhere it may stand again.
@@ -268,9 +277,9 @@ func (f *smithyModel) nameShapes() {
 	}
 	for _, id := range sorted(reached) {
 		name := f.name(id)
-		if other, taken := f.names[name]; taken && f.Shapes[id] != nil && f.Shapes[other] != nil {
+		if other, taken := f.names[name]; taken && f.has(id) && f.has(other) {
 			f.clashes[name] = id
-		} else if !taken || f.Shapes[id] != nil {
+		} else if !taken || f.has(id) {
 			f.names[name] = id
 		}
 	}
@@ -344,7 +353,13 @@ func (f *smithyModel) operation(name string) (*catalog.Operation, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Method, o.Path, o.HostPrefix = http.Method, http.URI, endpoint.HostPrefix
+	discovery, err := read[struct {
+		Required bool `json:"required"`
+	}](s.Traits, "aws.api#clientDiscoveredEndpoint")
+	if err != nil {
+		return nil, err
+	}
+	o.Method, o.Path, o.HostPrefix, o.Discovered = http.Method, http.URI, endpoint.HostPrefix, discovery.Required
 	for _, of := range []*smithyShape{s, f.Shapes[f.service]} {
 		for _, e := range f.errors(of) {
 			declared, err := f.declared(e.Target)

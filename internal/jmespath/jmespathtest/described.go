@@ -1,0 +1,58 @@
+package jmespathtest
+
+import (
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/jmespath"
+)
+
+// Described describes a Go type by data, under the same names. It panics at
+// types that are more than structs, lists, maps with string keys, scalars,
+// documents and any.
+func Described(t reflect.Type) *jmespath.Schema {
+	return described(t, map[reflect.Type]*jmespath.Schema{})
+}
+
+// described describes a type in the middle of others that contain it. A type
+// that is met again elsewhere gets a Schema of its own, as models may have it.
+func described(t reflect.Type, within map[reflect.Type]*jmespath.Schema) *jmespath.Schema {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if s, ok := within[t]; ok {
+		return s
+	}
+	s := &jmespath.Schema{Name: t.String()}
+	within[t] = s
+	defer delete(within, t)
+	switch kind := t.Kind(); {
+	case t == reflect.TypeFor[time.Time]():
+		s.Kind, s.Timestamp = jmespath.Number, true
+	case t == reflect.TypeFor[[]byte]():
+		s.Kind = jmespath.String
+	case kind == reflect.Struct:
+		s.Kind, s.Members = jmespath.Object, map[string]*jmespath.Schema{}
+		for f := range t.Fields() {
+			if f.IsExported() && !f.Anonymous && f.Name != "ResultMetadata" {
+				s.Members[f.Name] = described(f.Type, within)
+			}
+		}
+	case kind == reflect.Slice:
+		s.Kind, s.Elem = jmespath.Array, described(t.Elem(), within)
+	case kind == reflect.Map && t.Key().Kind() == reflect.String:
+		s.Kind, s.Elem = jmespath.Object, described(t.Elem(), within)
+	case kind == reflect.String:
+		s.Kind, s.Values = jmespath.String, jmespath.Type{Go: t}.Values()
+	case kind == reflect.Bool:
+		s.Kind = jmespath.Boolean
+	case t.Comparable() && reflect.Zero(t).CanConvert(reflect.TypeFor[float64]()):
+		s.Kind = jmespath.Number
+	case t == reflect.TypeFor[any]() || t.Implements(reflect.TypeFor[interface{ UnmarshalSmithyDocument(v any) error }]()):
+		s.Kind = jmespath.Unknown
+	default:
+		panic(fmt.Sprintf("%s cannot be described", t))
+	}
+	return s
+}
