@@ -3,6 +3,7 @@ package responses
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/smithy-go"
@@ -143,21 +144,22 @@ func equal(p *pollcore.PathMatcher, got any) bool {
 // named tells whether an error has the name: as its shape or as the code that
 // stands for the shape in a message.
 func (j *Judge) named(failure error, name string) bool {
+	code := ErrorName(failure)
+	return code != "" && (code == name || slices.ContainsFunc(j.errors, func(e catalog.Error) bool {
+		return e.Code == code && e.Shape == name
+	}))
+}
+
+// ErrorName is the code of an error without what protocols put around it, or
+// empty if it has none
+// (https://smithy.io/2.0/aws/protocols/aws-restjson1-protocol.html#operation-error-serialization).
+func ErrorName(failure error) string {
 	coded, ok := errors.AsType[smithy.APIError](failure)
 	if !ok {
-		return false
+		return ""
 	}
-	code := coded.ErrorCode()
-	code = code[strings.LastIndex(code, "#")+1:]
-	if code == name {
-		return true
-	}
-	for _, e := range j.errors {
-		if e.Code == code && e.Shape == name {
-			return true
-		}
-	}
-	return false
+	code, _, _ := strings.Cut(coded.ErrorCode(), ":")
+	return code[strings.LastIndex(code, "#")+1:]
 }
 
 // search evaluates the path of an acceptor.

@@ -178,6 +178,7 @@ func (m *Maker) Errors() []Case {
 		cases = append(cases,
 			Case{Name: "error " + name, Err: plain},
 			Case{Name: "error " + name + " with a namespace", Err: &smithy.GenericAPIError{Code: "com.amazonaws.any#" + name}},
+			Case{Name: "error " + name + " with an address", Err: &smithy.GenericAPIError{Code: name + ":http://internal.example.com/any/"}},
 			Case{Name: "error " + name + " within another", Err: &smithy.OperationError{ServiceID: m.entry.Service.Name, Err: plain}},
 		)
 	}

@@ -140,7 +140,7 @@ func TestCases(t *testing.T) {
 	for _, c := range m.Errors() {
 		failures = append(failures, c.Name)
 	}
-	require.Len(t, failures, 3*5)
+	require.Len(t, failures, 4*5)
 	require.Subset(t, failures, []string{
 		"error FiringNotFoundFault", "error kiln#Overheated", "error FiringNotFound with a namespace", "error ErrorOfTomorrow within another",
 	})
