@@ -6,6 +6,7 @@ FUZZTIME ?= 30s
 N ?= 1000000
 SEED ?= 1
 CORPUS := $(abspath $(or $(JOBPOLLER_CORPUS),../shared/corpus))
+FACTS := $(abspath $(or $(JOBPOLLER_FACTS),$(CORPUS)/../facts))
 PYTHON ?= python3
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
@@ -43,8 +44,8 @@ race: ## Run all tests under the race detector
 	go test -race ./...
 
 .PHONY: conformance
-conformance: ## Run the public suites; JOBPOLLER_CORPUS names their folder
-	go test -count=1 -v -run '^TestSuites$$' ./tests/conformance -corpus '$(CORPUS)'
+conformance: ## Run the public suites; JOBPOLLER_CORPUS and JOBPOLLER_FACTS name their folders
+	go test -count=1 -v -run '^TestSuites$$' ./tests/conformance -corpus '$(CORPUS)' -facts '$(FACTS)' -seed $(SEED)
 
 .PHONY: differential
 differential: ## Compare N random JMESPath cases (1000000 unless set) with another engine
@@ -57,6 +58,10 @@ soak: ## Run 1500 executions in faults of all kinds and count what came of them
 .PHONY: realstore
 realstore: ## Test the S3 store, and soak 300 executions, on a real S3 server behind a faulty network
 	cd tests/realstore && go test -count=1 -v -timeout 20m . -seed $(SEED)
+
+.PHONY: sdktypes
+sdktypes: ## Compile the catalogue of nine services against the AWS SDK's types; the first run compiles EC2's client
+	cd tests/sdktypes && go test -count=1 -v . -seed $(SEED)
 
 # The models of AWS's services, in a folder that is removed afterwards. pip checks
 # the hash in requirements.txt, which names the version.

@@ -34,7 +34,7 @@ type pair struct {
 }
 
 // pairs are all that is measured. A file of this package lists its own.
-var pairs = slices.Concat(jmespathPairs, pollcorePairs)
+var pairs = slices.Concat(jmespathPairs, pollcorePairs, catalogPairs)
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -54,8 +54,8 @@ func TestMain(m *testing.M) {
 func printRatios() int {
 	code := 0
 	for _, p := range pairs {
-		ours, allocs := best(p.ours)
-		peer, _ := best(p.peer)
+		ours, allocs, bytes := best(p.ours)
+		peer, _, _ := best(p.peer)
 		ratio, within := peer/ours, peer/ours >= p.bound
 		word := "at least"
 		if p.slower {
@@ -66,22 +66,22 @@ func printRatios() int {
 		if !within || allocs > p.allocs {
 			verdict, code = "OVER BUDGET", 1
 		}
-		fmt.Fprintf(os.Stdout, "ratio %s: %.2f (%.1f ns against %.1f ns, %d allocs; budget %s %g, %d allocs: %s)\n",
-			p.name, ratio, ours, peer, allocs, word, p.bound, p.allocs, verdict)
+		fmt.Fprintf(os.Stdout, "ratio %s: %.2f (%.1f ns against %.1f ns, %d allocs of %d bytes; budget %s %g, %d allocs: %s)\n",
+			p.name, ratio, ours, peer, allocs, bytes, word, p.bound, p.allocs, verdict)
 	}
 	return code
 }
 
 // best is the least time of an operation in three runs, in nanoseconds: what
 // else the machine does only adds to it.
-func best(f func(b *testing.B)) (nanoseconds float64, allocs int64) {
+func best(f func(b *testing.B)) (nanoseconds float64, allocs, bytes int64) {
 	nanoseconds = math.Inf(1)
 	for range 3 {
 		r := testing.Benchmark(f)
 		nanoseconds = min(nanoseconds, float64(r.T.Nanoseconds())/float64(r.N))
-		allocs = r.AllocsPerOp()
+		allocs, bytes = r.AllocsPerOp(), r.AllocedBytesPerOp()
 	}
-	return nanoseconds, allocs
+	return nanoseconds, allocs, bytes
 }
 
 // TestPairs runs each side once, so that a measurement that is wrong is found

@@ -68,7 +68,7 @@ func printSim() bool {
 	for _, loop := range []struct{ name, definition string }{{"JSONPath", jsonPathLoop}, {"JSONata", jsonataLoop}} {
 		var r *sim.Result
 		cpu := time.Duration(0)
-		nanoseconds, _ := best(func(b *testing.B) {
+		nanoseconds, _, _ := best(func(b *testing.B) {
 			before := cpuTime(b)
 			for b.Loop() {
 				r = pollForADay(b, loop.definition)

@@ -17,13 +17,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var corpus = flag.String("corpus", "", "the folder of the suites that come in no Go module")
+var (
+	corpus = flag.String("corpus", "", "the folder of the suites that come in no Go module")
+	facts  = flag.String("facts", "", "the folder of what is known of AWS's waiters and jobs: aws-waiters.json and aws-jobs.json")
+)
 
 // suite is a public suite.
 type suite struct {
 	name string
 	// folder is that of the suite in the corpus; empty if a module has it.
 	folder string
+	// facts tells that the suite is a file of the folder of facts.
+	facts bool
 	// cases is how many cases the suite has. A suite that is found to have
 	// another number was not read right.
 	cases int
@@ -42,17 +47,19 @@ type result struct {
 }
 
 // suites are all suites. A file of this package lists its own.
-var suites = slices.Concat(jmespathSuites, waiterSuites, seedSuites, jsonataSuites, recordingSuites, teststateSuites, validateSuites)
+var suites = slices.Concat(jmespathSuites, waiterSuites, seedSuites, jsonataSuites, recordingSuites, teststateSuites, validateSuites, catalogSuites, factSuites)
 
 func TestSuites(t *testing.T) {
 	t.Parallel()
 	for _, s := range suites {
-		if s.folder != "" && *corpus == "" {
-			continue
-		}
 		folder := ""
-		if s.folder != "" {
+		switch {
+		case s.folder != "" && *corpus == "", s.facts && *facts == "":
+			continue
+		case s.folder != "":
 			folder = *corpus + "/" + s.folder
+		case s.facts:
+			folder = *facts
 		}
 		r := s.run(t, folder)
 		require.Equal(t, s.cases, r.total, s.name)
