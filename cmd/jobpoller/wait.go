@@ -84,7 +84,7 @@ the job, 130 interrupted.`,
 	f.StringVar(&o.profile, "profile", "", "profile of the AWS configuration files")
 	f.StringVar(&o.endpoint, "endpoint-url", "", "URL of the service, instead of AWS's")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the last output too")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the last output too, and the warnings of the SDK")
 	o.addTo(c, true)
 	addOutput(c, &o.output)
 	return c
