@@ -167,9 +167,8 @@ func (b *builder) job(j *tableJob) {
 	if stop != nil {
 		j.checkCall("stop/arguments", j.job.Stop.Arguments, stop, start)
 	}
-	if len(j.job.Acceptors) > 0 {
-		j.checkAcceptors(describe)
-	} else {
+	j.checkWaiter(describe)
+	if len(j.job.Acceptors) == 0 {
 		j.checkStatus(describe)
 	}
 	job := j.job
