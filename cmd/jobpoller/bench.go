@@ -246,11 +246,16 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 			}
 		})
 	}
-	registry, err := jobs.Build(jobs.Environment{AWS: b.aws, S3: b.client, Bucket: b.bucket, Prefix: prefix, Getenv: os.Getenv}, makers...)
+	if b.awsErr == nil && !b.clock.Virtual() {
+		makers = append(makers, builtin.Catalogue)
+	}
+	job := b.options.job
+	registry, err := jobs.Build(jobs.Environment{
+		AWS: b.aws, S3: b.client, Bucket: b.bucket, Prefix: prefix, Jobs: []string{job}, Getenv: os.Getenv,
+	}, makers...)
 	if err != nil {
 		return nil, usage("%w", err)
 	}
-	job := b.options.job
 	if _, err := registry.Driver(job); errors.Is(err, jobs.ErrNotConfigured) {
 		return nil, usage("%w", err)
 	} else if err == nil && job != lambdajob.Name {

@@ -78,7 +78,7 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 		}
 		return usage("%w"+helpHint, err, c.CommandPath())
 	})
-	root.AddCommand(newLintCommand(), newGraphCommand())
+	root.AddCommand(newLintCommand(), newGraphCommand(), newCatalogCommand())
 	root.AddCommand(newRunCommand()) //nolint:contextcheck // a command carries its context
 	// Cobra reports an unknown command or a wrong number of arguments before
 	// any of our code runs: everything without a code of its own until then is

@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	p, err := poller.FromEnvironment(anystore.Open, builtin.Drivers()...)
+	p, err := poller.FromEnvironment(anystore.Open, append(builtin.Drivers(), builtin.Catalogue)...)
 	if err != nil {
 		log.Fatalf("checkstatus: %v", err)
 	}

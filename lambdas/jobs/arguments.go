@@ -1,13 +1,10 @@
 package jobs
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -156,73 +153,25 @@ func (a *arguments) text(n *jsontree.Node, to reflect.Value) {
 }
 
 func (a *arguments) integer(n *jsontree.Node, to reflect.Value) {
-	v, err := strconv.ParseInt(n.Text, 10, to.Type().Bits())
-	if n.Kind != jsontree.Number || err != nil {
-		a.Report(n.Problem("expected a whole number of %d bits, found %s", to.Type().Bits(), found(n)))
-		return
-	}
+	var v int64
+	a.Integer(&v, to.Type().Bits())(n)
 	to.SetInt(v)
 }
 
 func (a *arguments) float(n *jsontree.Node, to reflect.Value) {
-	v, err := strconv.ParseFloat(n.Text, to.Type().Bits())
-	if n.Kind != jsontree.Number || err != nil {
-		a.Report(n.Problem("expected a number of %d bits, found %s", to.Type().Bits(), found(n)))
-		return
-	}
+	var v float64
+	a.Float(&v, to.Type().Bits())(n)
 	to.SetFloat(v)
 }
 
 func (a *arguments) blob(n *jsontree.Node, to reflect.Value) {
-	v, err := base64.StdEncoding.Strict().DecodeString(n.Text)
-	if n.Kind != jsontree.String || err != nil {
-		a.Report(n.Problem("expected a blob in base64, found %s", found(n)))
-		return
-	}
+	var v []byte
+	a.Blob(&v)(n)
 	to.SetBytes(v)
 }
 
-// timestamp reads what AWS protocols can send: whole milliseconds of the years
-// that RFC 3339 can write.
 func (a *arguments) timestamp(n *jsontree.Node, to reflect.Value) {
 	var v time.Time
-	var err error
-	switch n.Kind {
-	case jsontree.String:
-		v, err = time.Parse(time.RFC3339, n.Text)
-	case jsontree.Number:
-		v, err = epochSeconds(n.Text)
-	default:
-		err = strconv.ErrSyntax
-	}
-	v = v.UTC()
-	switch {
-	case err != nil, v.Year() < 1, v.Year() > 9999:
-		a.Report(n.Problem("expected a timestamp (RFC 3339 or epoch seconds), found %s", found(n)))
-	case v.Nanosecond()%int(time.Millisecond) != 0:
-		a.Report(n.Problem("expected a timestamp of whole milliseconds, found %s", found(n)))
-	default:
-		to.Set(reflect.ValueOf(v))
-	}
-}
-
-func epochSeconds(text string) (time.Time, error) {
-	seconds, err := strconv.ParseFloat(text, 64)
-	whole, fraction := math.Modf(seconds)
-	if err == nil && math.Abs(whole) >= 1<<53 {
-		err = strconv.ErrRange
-	}
-	if err != nil {
-		return time.Time{}, err
-	}
-	// A float64 of this size is exact to a tenth of a millisecond.
-	return time.Unix(int64(whole), int64(math.Round(fraction*1e4))*1e5), nil
-}
-
-// found names a value without the text of a string, which may be a secret.
-func found(n *jsontree.Node) string {
-	if n.Kind == jsontree.String {
-		return n.Kind.String()
-	}
-	return n.Describe()
+	a.Timestamp(&v)(n)
+	to.Set(reflect.ValueOf(v))
 }

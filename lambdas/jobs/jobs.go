@@ -149,6 +149,24 @@ func (*NotConfiguredError) Unwrap() error { return ErrNotConfigured }
 // function does without it, unless it was told to have it.
 type Maker func(Environment) (Driver, error)
 
+// Source makes drivers by name: of a catalogue that has more jobs than anybody
+// wants at once. Its error wraps ErrUnknownJob if it does not know the name.
+type Source func(e Environment, name string) (Driver, error)
+
+// ByName returns a Maker of the drivers of a source: Build asks the source for
+// those of Environment.Jobs that no other Maker has a driver for. The Maker is of
+// use to Build alone.
+func ByName(source Source) Maker {
+	return func(Environment) (Driver, error) { return sourced{source: source}, nil }
+}
+
+// sourced carries a source to Build.
+type sourced struct {
+	Driver
+
+	source Source
+}
+
 // Environment is what the store and the drivers of a Lambda function are built
 // from.
 type Environment struct {
@@ -158,6 +176,9 @@ type Environment struct {
 	// records, unless they are in a table, and those of drivers, each under a
 	// folder of Prefix. Bucket is empty if there is none.
 	Bucket, Prefix string
+	// Jobs are the names of the jobs that the function is to have; empty for
+	// all that are configured.
+	Jobs []string
 	// Getenv returns an environment variable, or the empty string.
 	Getenv func(name string) string
 }
@@ -180,11 +201,12 @@ func NewRegistry(drivers ...Driver) (*Registry, error) {
 	return r, nil
 }
 
-// Build returns a registry of the drivers that the environment configures.
-// Asked for one of the others it says what that lacks. All other problems of
-// the makers are returned at once.
+// Build returns a registry of the drivers that the environment configures, and
+// of those that it names and a source has. Asked for one of the others it says
+// what that lacks. All other problems of the makers are returned at once.
 func Build(e Environment, makers ...Maker) (*Registry, error) {
 	var built []Driver
+	var sources []Source
 	var lacks []*NotConfiguredError
 	var problems []error
 	for _, newDriver := range makers {
@@ -193,6 +215,8 @@ func Build(e Environment, makers ...Maker) (*Registry, error) {
 			lacks = append(lacks, lack)
 		} else if err != nil {
 			problems = append(problems, err)
+		} else if of, ok := driver.(sourced); ok {
+			sources = append(sources, of.source)
 		} else {
 			built = append(built, driver)
 		}
@@ -204,7 +228,26 @@ func Build(e Environment, makers ...Maker) (*Registry, error) {
 	for _, lack := range lacks {
 		r.missing[lack.Job] = lack
 	}
+	for _, name := range e.Jobs {
+		r.ask(e, name, sources)
+	}
 	return r, nil
+}
+
+// ask asks the sources for the driver of a job that there is none for.
+func (r *Registry) ask(e Environment, name string, sources []Source) {
+	for _, source := range sources {
+		if r.drivers[name] != nil || r.missing[name] != nil && !errors.Is(r.missing[name], ErrUnknownJob) {
+			return
+		}
+		driver, err := source(e, name)
+		if err != nil {
+			r.missing[name] = err
+		} else {
+			r.drivers[name] = driver
+			delete(r.missing, name)
+		}
+	}
 }
 
 // Names lists the jobs there are drivers for, sorted.

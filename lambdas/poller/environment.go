@@ -148,6 +148,11 @@ func (e *environment) misspelt() {
 // registry builds the drivers, and keeps the jobs that EnvJobs lists.
 func (e *environment) registry(of jobs.Environment, makers []jobs.Maker) *jobs.Registry {
 	list := e.get(EnvJobs)
+	if list != "" {
+		for name := range strings.SplitSeq(list, ",") {
+			of.Jobs = append(of.Jobs, strings.TrimSpace(name))
+		}
+	}
 	all, err := jobs.Build(of, makers...)
 	if err != nil {
 		e.report("%w", err)
@@ -157,8 +162,8 @@ func (e *environment) registry(of jobs.Environment, makers []jobs.Maker) *jobs.R
 		return all
 	}
 	var chosen []jobs.Driver
-	for job := range strings.SplitSeq(list, ",") {
-		driver, err := all.Driver(strings.TrimSpace(job))
+	for _, job := range of.Jobs {
+		driver, err := all.Driver(job)
 		if err != nil {
 			e.report("environment variable %s: %w", EnvJobs, err)
 			continue

@@ -16,11 +16,12 @@ import (
 // BotocoreOption says how [ReadBotocore] reads what has no Smithy form.
 type BotocoreOption func(*botocoreReader)
 
-// ErrorForStatus reads an acceptor of the HTTP status as one of the error
-// type: the name that the service gives its errors of that status, such as
-// NotFound for the 404 of S3's HeadBucket.
-func ErrorForStatus(status int, errorType string) BotocoreOption {
-	return func(r *botocoreReader) { r.statusErrors[status] = errorType }
+// ErrorsForStatus reads an acceptor of an HTTP status as acceptors of error
+// types: the names that the service gives the errors of the operation that have
+// the status, such as NotFound for the 404 of S3's HeadBucket. Without a name
+// for it the status is refused.
+func ErrorsForStatus(names func(operation string, status int) []string) BotocoreOption {
+	return func(r *botocoreReader) { r.errorsForStatus = names }
 }
 
 // ReadBotocore reads botocore's waiters-2.json, format version 2, into the
@@ -35,7 +36,8 @@ func ErrorForStatus(status int, errorType string) BotocoreOption {
 //     false any response.
 //   - status from 200 to 299 is any response, since those are the statuses for
 //     which an SDK returns no error. Smithy knows errors by name alone: any
-//     other status is refused unless [ErrorForStatus] names its error.
+//     other status is refused unless [ErrorsForStatus] names its errors, of
+//     which each becomes an acceptor.
 //   - delay becomes minDelay. botocore always waits that long and ends after
 //     maxAttempts calls, where Smithy lets the delay grow to maxDelay and
 //     leaves the end to the caller: maxDelay keeps its default of 120 seconds,
@@ -51,7 +53,7 @@ func ReadBotocore(text []byte, options ...BotocoreOption) ([]Definition, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &botocoreReader{statusErrors: map[int]string{}}
+	r := &botocoreReader{errorsForStatus: func(string, int) []string { return nil }}
 	for _, option := range options {
 		option(r)
 	}
@@ -73,8 +75,8 @@ func ReadBotocore(text []byte, options ...BotocoreOption) ([]Definition, error) 
 type botocoreReader struct {
 	jsontree.Reader
 
-	statusErrors map[int]string
-	definitions  []Definition
+	errorsForStatus func(operation string, status int) []string
+	definitions     []Definition
 }
 
 func (r *botocoreReader) waiters(n *jsontree.Node) {
@@ -94,9 +96,12 @@ func (r *botocoreReader) waiters(n *jsontree.Node) {
 
 func (r *botocoreReader) waiter(name string, n *jsontree.Node) Definition {
 	w := &pollcore.Waiter{Name: name}
-	d := Definition{Waiter: w}
+	// The operation says which errors a status means, wherever it stands.
+	d := Definition{Waiter: w, Operation: textAt(n, "operation")}
 	var typ string
 	var attempts int
+	var origin []int // of each acceptor, its place in the text
+	items := 0
 	r.Object(n, "a waiter", map[string]func(*jsontree.Node){
 		"type":        r.OneOf(&typ, "api"),
 		"operation":   r.Text(&d.Operation),
@@ -104,7 +109,11 @@ func (r *botocoreReader) waiter(name string, n *jsontree.Node) Definition {
 		"delay":       r.Int(&w.MinDelay, 1, math.MaxInt32),
 		"maxAttempts": r.Int(&attempts, 1, math.MaxInt32),
 		"acceptors": r.List(func(item *jsontree.Node) {
-			w.Acceptors = append(w.Acceptors, r.acceptor(item))
+			for _, a := range r.acceptors(d.Operation, item) {
+				w.Acceptors = append(w.Acceptors, a)
+				origin = append(origin, items)
+			}
+			items++
 		}),
 	}, "operation", "delay", "maxAttempts", "acceptors")
 	if w.MinDelay > pollcore.DefaultMaxDelay {
@@ -119,17 +128,17 @@ func (r *botocoreReader) waiter(name string, n *jsontree.Node) Definition {
 		r.Report(op.Problem("expected the name of an operation, found an empty string"))
 	}
 	if n.Kind == jsontree.Object {
-		r.validate(w, n)
+		r.validate(w, n, origin)
 	}
 	return d
 }
 
 // validate checks the waiter by the rules of the Smithy form. What could not
 // be read in the first place has its problem already.
-func (r *botocoreReader) validate(w *pollcore.Waiter, n *jsontree.Node) {
+func (r *botocoreReader) validate(w *pollcore.Waiter, n *jsontree.Node, origin []int) {
 	problems, _ := errors.AsType[pollcore.Problems](w.Validate())
 	for _, p := range problems {
-		part, member := inBotocore(p.Pointer)
+		part, member := inBotocore(p.Pointer, origin)
 		if p.Pointer == "" || !r.Reported(n.Pointer+part) {
 			r.Report(n.Nearest(n.Pointer+part+member).Problem("%s", p.Message))
 		}
@@ -138,12 +147,18 @@ func (r *botocoreReader) validate(w *pollcore.Waiter, n *jsontree.Node) {
 
 // inBotocore translates a pointer into a waiter from the Smithy form: to the
 // acceptor or other part of the waiter, and to the member of an acceptor.
-func inBotocore(pointer string) (part, member string) {
+func inBotocore(pointer string, origin []int) (part, member string) {
 	steps := strings.SplitN(pointer, "/", 4) // "", acceptors, index, rest
-	if len(steps) < 4 {
+	if len(steps) < 3 || steps[1] != "acceptors" {
 		return pointer, ""
 	}
+	if i, err := strconv.Atoi(steps[2]); err == nil && i < len(origin) {
+		steps[2] = strconv.Itoa(origin[i])
+	}
 	part = strings.Join(steps[:3], "/")
+	if len(steps) == 3 {
+		return part, ""
+	}
 	switch steps[3] {
 	case "matcher/output/path":
 		return part, "/argument"
@@ -154,7 +169,8 @@ func inBotocore(pointer string) (part, member string) {
 	}
 }
 
-func (r *botocoreReader) acceptor(n *jsontree.Node) pollcore.Acceptor {
+// acceptors reads an acceptor. It is one, but for a status of several errors.
+func (r *botocoreReader) acceptors(operation string, n *jsontree.Node) []pollcore.Acceptor {
 	var a pollcore.Acceptor
 	var matcher, argument string
 	before := len(r.Problems)
@@ -173,17 +189,17 @@ func (r *botocoreReader) acceptor(n *jsontree.Node) pollcore.Acceptor {
 		r.Report(given.Problem("matcher %q takes no argument", matcher))
 	}
 	if len(r.Problems) > before {
-		return a
+		return []pollcore.Acceptor{a}
 	}
 	switch expected := n.Get("expected"); matcher {
 	case "error":
 		a.Matcher = r.errorMatcher(expected)
 	case "status":
-		a.Matcher = r.statusMatcher(expected)
+		return r.statusAcceptors(a.State, operation, expected)
 	default:
 		a.Matcher.Output = pathMatcher(matcher, argument, expected)
 	}
-	return a
+	return []pollcore.Acceptor{a}
 }
 
 func (r *botocoreReader) scalar(n *jsontree.Node) {
@@ -206,22 +222,25 @@ func (r *botocoreReader) errorMatcher(expected *jsontree.Node) pollcore.Matcher 
 	}
 }
 
-func (r *botocoreReader) statusMatcher(expected *jsontree.Node) pollcore.Matcher {
+func (r *botocoreReader) statusAcceptors(state pollcore.Verdict, operation string, expected *jsontree.Node) []pollcore.Acceptor {
 	var status int
 	before := len(r.Problems)
 	r.Int(&status, 100, 599)(expected)
-	name, named := r.statusErrors[status]
-	switch {
-	case len(r.Problems) > before:
-		return pollcore.Matcher{}
-	case named:
-		return pollcore.ErrorType(name)
-	case status >= 200 && status <= 299:
-		return pollcore.AnyResponse()
-	default:
-		r.Report(expected.Problem("status %d has no Smithy form, which knows errors by name; name this one with ErrorForStatus", status))
-		return pollcore.Matcher{}
+	if len(r.Problems) > before {
+		return []pollcore.Acceptor{{State: state}}
 	}
+	if status >= 200 && status <= 299 {
+		return []pollcore.Acceptor{{State: state, Matcher: pollcore.AnyResponse()}}
+	}
+	var all []pollcore.Acceptor
+	for _, name := range r.errorsForStatus(operation, status) {
+		all = append(all, pollcore.Acceptor{State: state, Matcher: pollcore.ErrorType(name)})
+	}
+	if len(all) == 0 {
+		r.Report(expected.Problem("status %d of %s has no Smithy form, which knows errors by name; name its errors with ErrorsForStatus", status, operation))
+		return []pollcore.Acceptor{{State: state}}
+	}
+	return all
 }
 
 // pathMatcher returns the Smithy form of a comparison of the expression's

@@ -142,11 +142,16 @@ func TestFormsAgree(t *testing.T) {
 			`{"state": "retry", "matcher": "status", "expected": 404}`,
 			`{"state": "retry", "matcher": {"errorType": "NotFound"}}`,
 		},
+		{
+			"status of several errors",
+			`{"state": "retry", "matcher": "status", "expected": 500}`,
+			`{"state": "retry", "matcher": {"errorType": "InternalError"}}, {"state": "retry", "matcher": {"errorType": "Unavailable"}}`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			fromBotocore, err := catalog.ReadBotocore(document(tt.botocore), catalog.ErrorForStatus(404, "NotFound"))
+			fromBotocore, err := catalog.ReadBotocore(document(tt.botocore), catalog.ErrorsForStatus(errorsForStatus))
 			require.NoError(t, err)
 			fromSmithy, err := catalog.ReadSmithy([]byte(`{"smithy": "2.0", "shapes": {"a#Describe": {"type": "operation", "traits": {
 				"smithy.waiters#waitable": {"Done": {"minDelay": 5, "acceptors": [` + tt.smithy +
@@ -274,7 +279,7 @@ func TestReadBotocoreReportsEverything(t *testing.T) {
 		`/waiters/Many/acceptors/3/argument: matcher "error" takes no argument`,
 		`/waiters/Many/acceptors/4/expected: expected an error code, true or false, found a number (404)`,
 		`12:60: /waiters/Many/acceptors/5/expected: errorType must be an error code or shape name, got "not a name"`,
-		`13:61: /waiters/Many/acceptors/6/expected: status 404 has no Smithy form, which knows errors by name; name this one with ErrorForStatus`,
+		`13:61: /waiters/Many/acceptors/6/expected: status 404 of Describe has no Smithy form, which knows errors by name; name its errors with ErrorsForStatus`,
 		`/waiters/Many/acceptors/7/expected: expected a whole number from 100 to 599, found a string ("200")`,
 		`15:59: /waiters/Many/acceptors/8/argument: path must be a JMESPath expression, got an empty string`,
 		`/waiters/Many/acceptors/9/expected: expected a string, a number or a boolean, found null`,
@@ -295,6 +300,24 @@ func TestReadBotocoreReportsEverything(t *testing.T) {
 		_, err := catalog.ReadBotocore([]byte(text))
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// errorsForStatus names the errors of the operation Describe.
+func errorsForStatus(operation string, status int) []string {
+	if operation != "Describe" {
+		return nil
+	}
+	return map[int][]string{404: {"NotFound"}, 500: {"InternalError", "Unavailable"}}[status]
+}
+
+// A status of several errors becomes several acceptors; what is wrong after it
+// is still reported where it stands.
+func TestReadBotocorePlaceAfterStatus(t *testing.T) {
+	t.Parallel()
+	_, err := catalog.ReadBotocore(document(
+		`{"state": "retry", "matcher": "status", "expected": 500}, {"state": "retry", "matcher": "error", "expected": "not a name"}`,
+	), catalog.ErrorsForStatus(errorsForStatus))
+	require.ErrorContains(t, err, "/acceptors/1/expected: errorType must be an error code or shape name")
 }
 
 // FuzzReadBotocore: whatever is read is a valid waiter that survives its

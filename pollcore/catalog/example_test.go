@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"fmt"
+	"net/http"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -41,7 +42,12 @@ func ExampleReadBotocore() {
 				]
 			}
 		}
-	}`), catalog.ErrorForStatus(404, "NotFound"))
+	}`), catalog.ErrorsForStatus(func(operation string, status int) []string {
+		if operation == "HeadBucket" && status == http.StatusNotFound {
+			return []string{"NotFound"}
+		}
+		return nil
+	}))
 	if err != nil {
 		fmt.Println(err)
 		return

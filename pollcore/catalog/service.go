@@ -30,9 +30,12 @@ type Service struct {
 	Protocols []Protocol `json:"protocols"`
 	// JSONVersion is that of the awsJson content type, "1.0" or "1.1", and
 	// TargetPrefix what the X-Amz-Target header starts with, without the dot.
-	JSONVersion  string   `json:"jsonVersion,omitempty"`
-	TargetPrefix string   `json:"targetPrefix,omitempty"`
-	Endpoint     Endpoint `json:"endpoint"`
+	JSONVersion  string `json:"jsonVersion,omitempty"`
+	TargetPrefix string `json:"targetPrefix,omitempty"`
+	// QueryCompatible tells that the service spoke the AWS query protocol once
+	// and names errors by their codes of then, too (awsQueryCompatible).
+	QueryCompatible bool     `json:"queryCompatible,omitempty"`
+	Endpoint        Endpoint `json:"endpoint"`
 
 	// Operations are the ones that waiters and jobs of the catalogue call, by
 	// name.
@@ -65,6 +68,12 @@ type Endpoint struct {
 	// Global are the endpoints of a service without regions, by the name of
 	// the partition ("aws", "aws-cn", "aws-us-gov").
 	Global map[string]GlobalEndpoint `json:"global,omitempty"`
+	// DualStack tells that the service is under the partition's suffix for
+	// dual-stack endpoints alone, such as api.aws.
+	DualStack bool `json:"dualStack,omitempty"`
+	// Hosts are the host names of regions where the service has another than
+	// the rule gives, by the name of the region.
+	Hosts map[string]string `json:"hosts,omitempty"`
 }
 
 // GlobalEndpoint is the one endpoint of a service in a partition.
@@ -81,9 +90,18 @@ type Operation struct {
 	Input  *Shape `json:"-"`
 	Output *Shape `json:"-"`
 	// Method and Path are the HTTP binding: the path has labels such as
-	// {jobId}, or {key+} for one that may hold slashes.
+	// {jobId}, or {key+} for one that may hold slashes. A service that does not
+	// speak REST has POST and / for all, which are left out.
 	Method string `json:"method,omitempty"`
 	Path   string `json:"path,omitempty"`
+	// HostPrefix stands before the host name of the endpoint, such as "api." or
+	// "{AccountId}.", which holds the value of a member of the input.
+	HostPrefix string `json:"hostPrefix,omitempty"`
+	// Endpoint is the operation's own, if it is not the service's.
+	Endpoint *Endpoint `json:"endpoint,omitempty"`
+	// Discovered tells that the operation has endpoints of its own, which the
+	// service has to be asked for first.
+	Discovered bool `json:"discovered,omitempty"`
 	// Errors are those that the model declares for the operation.
 	Errors []Error `json:"errors,omitempty"`
 	// Actions are the IAM actions that a caller needs. They are the service's

@@ -4,6 +4,7 @@ package builtin
 import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/athenaquery"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/gluejob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
@@ -11,7 +12,12 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/redshiftdata"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/sfnexecution"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/transcribejob"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
+
+// Catalogue makes drivers for the waiters and jobs of the catalogue that the
+// environment names.
+var Catalogue = jobs.ByName(awsapi.FromCatalog(catalog.AWS))
 
 // Drivers returns the makers of all built-in drivers.
 func Drivers() []jobs.Maker {

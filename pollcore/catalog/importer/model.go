@@ -1,0 +1,152 @@
+package importer
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// model is a service as one source describes it. Operations and shapes are
+// converted when they are asked for: the catalogue needs few of them.
+type model struct {
+	// origin names the file, for messages.
+	origin string
+	// service has the names, protocols and endpoint, no operations yet.
+	service catalog.Service
+	// signing is what the IAM prefix is where no table says it.
+	signing    string
+	operations []string // names, sorted
+	// operation converts an operation, without its IAM actions.
+	operation func(name string) (*catalog.Operation, error)
+	// shape converts a shape. Its members' targets are names of the model.
+	shape func(name string) (rawShape, error)
+	// endpoint works out the endpoint of an operation; nil if the model says no
+	// more than the service has.
+	endpoint func(operation string) (catalog.Endpoint, error)
+	// waiters are those that come with the model.
+	waiters []catalog.Definition
+}
+
+// rawShape is a shape of a model.
+type rawShape struct {
+	shape *catalog.Shape
+	// format is that of a timestamp, which members take over.
+	format string
+}
+
+// simple tells whether a member needs to know no more than the type's name.
+func (r rawShape) simple() bool {
+	switch r.shape.Type {
+	case catalog.Structure, catalog.Union, catalog.List, catalog.Map:
+		return false
+	default:
+		return len(r.shape.Enum) == 0
+	}
+}
+
+// simpleTypes are names that a shape with parts cannot have in the catalogue,
+// where they stand for the types themselves.
+var simpleTypes = []catalog.ShapeType{
+	catalog.Blob, catalog.Boolean, catalog.String, catalog.Integer, catalog.Long, catalog.Float, catalog.Double,
+	catalog.Timestamp, catalog.Document,
+}
+
+// closure collects operations of a model with all shapes that they reach.
+type closure struct {
+	model *model
+	// wires tells to keep what bodies call members.
+	wires  bool
+	shapes map[string]*catalog.Shape
+}
+
+// add converts an operation and all that it reaches.
+func (c *closure) add(name string) (*catalog.Operation, error) {
+	if !slices.Contains(c.model.operations, name) {
+		return nil, fmt.Errorf("%s: there is no operation %q%s", c.model.origin, name, meant(name, c.model.operations))
+	}
+	o, err := c.model.operation(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: operation %s: %w", c.model.origin, name, err)
+	}
+	slices.SortFunc(o.Errors, func(a, b catalog.Error) int { return strings.Compare(a.Shape, b.Shape) })
+	for _, shape := range []string{o.InputShape, o.OutputShape} {
+		if shape == "" {
+			continue
+		}
+		if err := c.reach(shape); err != nil {
+			return nil, fmt.Errorf("%s: operation %s: %w", c.model.origin, name, err)
+		}
+	}
+	return o, nil
+}
+
+// reach converts a shape with parts and all shapes below it.
+func (c *closure) reach(name string) error {
+	for pending := []string{name}; len(pending) > 0; {
+		name := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		if c.shapes[name] != nil {
+			continue
+		}
+		raw, err := c.model.shape(name)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(simpleTypes, catalog.ShapeType(name)) {
+			return fmt.Errorf("shape %s: the catalogue keeps this name for the type", name)
+		}
+		c.shapes[name] = raw.shape
+		members := raw.shape.Members
+		if raw.shape.Element != nil {
+			members = append(slices.Clone(members), *raw.shape.Element)
+		}
+		for i := range members {
+			next, err := c.target(&members[i])
+			if err != nil {
+				return fmt.Errorf("shape %s: member %s: %w", name, members[i].Name, err)
+			}
+			if next != "" {
+				pending = append(pending, next)
+			}
+		}
+		if raw.shape.Element != nil {
+			*raw.shape.Element = members[len(members)-1]
+		}
+	}
+	return nil
+}
+
+// target gives a member the form of the catalogue and returns the name of the
+// shape to reach through it, or empty.
+func (c *closure) target(m *catalog.Member) (string, error) {
+	raw, err := c.model.shape(m.Target)
+	if err != nil {
+		return "", err
+	}
+	if m.Format == "" {
+		m.Format = raw.format
+	}
+	if m.Wire == m.Name || m.In == "" && !c.wires {
+		m.Wire = ""
+	}
+	if raw.simple() {
+		m.Target = string(raw.shape.Type)
+		return "", nil
+	}
+	return m.Target, nil
+}
+
+// meant is the end of a message about a name that is not one of the known.
+func meant(name string, known []string) string {
+	if near := diag.Nearest(name, known); near != "" {
+		return fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return ""
+}
+
+// sorted returns the names of a map in order.
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,209 @@
+package importer
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// traits are those of a shape or member, by their IDs.
+type traits map[string]json.RawMessage
+
+func (t traits) has(id string) bool { _, ok := t[id]; return ok }
+
+// with returns the traits with others, which count if both have one.
+func (t traits) with(others traits) traits {
+	all := maps.Clone(t)
+	if all == nil {
+		all = traits{}
+	}
+	maps.Copy(all, others)
+	return all
+}
+
+// read returns the value of a trait; the zero value without it.
+func read[T any](t traits, id string) (value T, err error) {
+	if text, ok := t[id]; ok {
+		if err = json.Unmarshal(text, &value); err != nil {
+			err = fmt.Errorf("trait %s: %w", id, err)
+		}
+	}
+	return value, err
+}
+
+// protocolTraits are the traits that tell the protocols of a service.
+var protocolTraits = map[string]catalog.Protocol{
+	"smithy.protocols#rpcv2Cbor": "smithy-rpc-v2-cbor",
+	"aws.protocols#awsJson1_0":   catalog.AWSJSON, "aws.protocols#awsJson1_1": catalog.AWSJSON,
+	"aws.protocols#restJson1": catalog.RESTJSON, "aws.protocols#restXml": "rest-xml",
+	"aws.protocols#awsQuery": "query", "aws.protocols#ec2Query": "ec2",
+}
+
+// protocols are those that the traits of a service tell, the preferred one
+// first: Smithy leaves the choice to the client.
+func (t traits) protocols() []catalog.Protocol {
+	found := map[catalog.Protocol]bool{}
+	for id, p := range protocolTraits {
+		if t.has(id) {
+			found[p] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(protocolOrder), func(p catalog.Protocol) bool { return !found[p] })
+}
+
+// preludeTypes are the shapes that every model has, by shape ID.
+var preludeTypes = map[string]string{
+	"smithy.api#String": "string", "smithy.api#Blob": "blob", "smithy.api#BigInteger": "bigInteger",
+	"smithy.api#BigDecimal": "bigDecimal", "smithy.api#Timestamp": "timestamp", "smithy.api#Document": "document",
+	"smithy.api#Boolean": "boolean", "smithy.api#PrimitiveBoolean": "boolean", "smithy.api#Byte": "byte",
+	"smithy.api#PrimitiveByte": "byte", "smithy.api#Short": "short", "smithy.api#PrimitiveShort": "short",
+	"smithy.api#Integer": "integer", "smithy.api#PrimitiveInteger": "integer", "smithy.api#Long": "long",
+	"smithy.api#PrimitiveLong": "long", "smithy.api#Float": "float", "smithy.api#PrimitiveFloat": "float",
+	"smithy.api#Double": "double", "smithy.api#PrimitiveDouble": "double", unit: "structure",
+}
+
+// smithyTypes are the types of shapes by their names in a model.
+var smithyTypes = map[string]catalog.ShapeType{
+	"structure": catalog.Structure, "union": catalog.Union, "list": catalog.List, "set": catalog.List, "map": catalog.Map,
+	"blob": catalog.Blob, "boolean": catalog.Boolean, "string": catalog.String, "enum": catalog.String,
+	"byte": catalog.Integer, "short": catalog.Integer, "integer": catalog.Integer, "intEnum": catalog.Integer,
+	"long": catalog.Long, "bigInteger": catalog.Long, "float": catalog.Float, "double": catalog.Double, "bigDecimal": catalog.Double,
+	"timestamp": catalog.Timestamp, "document": catalog.Document,
+}
+
+func (f *smithyModel) shape(name string) (rawShape, error) {
+	s, id, err := f.find(name)
+	if err != nil {
+		return rawShape{}, err
+	}
+	to := &catalog.Shape{Name: name}
+	var known bool
+	if to.Type, known = smithyTypes[s.Type]; !known {
+		return rawShape{}, fmt.Errorf("shape %s: the type %q is not one of data", id, s.Type)
+	}
+	own := s.Traits
+	for _, mixin := range f.mixins(s) {
+		own = mixin.Traits.with(own)
+	}
+	raw := rawShape{shape: to}
+	if raw.format, err = own.format(); err != nil {
+		return raw, fmt.Errorf("shape %s: %w", id, err)
+	}
+	switch to.Type {
+	case catalog.Structure, catalog.Union:
+		for _, from := range f.members(s) {
+			m, err := f.member(from)
+			if err != nil {
+				return raw, fmt.Errorf("shape %s: member %s: %w", id, from.Name, err)
+			}
+			to.Members = append(to.Members, m)
+		}
+		slices.SortFunc(to.Members, func(a, b catalog.Member) int { return strings.Compare(a.Name, b.Name) })
+	case catalog.List, catalog.Map:
+		for _, from := range f.members(s) { // a map's key is not among them
+			m, err := f.member(from)
+			if err != nil {
+				return raw, fmt.Errorf("shape %s: %w", id, err)
+			}
+			m.Name, m.Wire, m.Required = "", "", false
+			to.Element = &m
+		}
+		if to.Element == nil {
+			return raw, fmt.Errorf("shape %s: %w", id, errNoElement)
+		}
+	case catalog.String:
+		if to.Enum, err = f.enum(s, own); err != nil {
+			return raw, fmt.Errorf("shape %s: %w", id, err)
+		}
+	default:
+	}
+	return raw, nil
+}
+
+// enum are the values of a string: of the trait of version 1, or of the type of
+// version 2.
+func (f *smithyModel) enum(s *smithyShape, own traits) ([]string, error) {
+	listed, err := read[[]struct {
+		Value string `json:"value"`
+	}](own, "smithy.api#enum")
+	if err != nil {
+		return nil, err
+	}
+	var values []string
+	for _, v := range listed {
+		values = append(values, v.Value)
+	}
+	if s.Type != "enum" {
+		return values, nil
+	}
+	for _, m := range f.members(s) {
+		value, err := read[string](m.Traits, "smithy.api#enumValue")
+		if err != nil {
+			return nil, fmt.Errorf("member %s: %w", m.Name, err)
+		}
+		values = append(values, firstOf(value, m.Name))
+	}
+	return values, nil
+}
+
+func (f *smithyModel) member(from smithyMember) (catalog.Member, error) {
+	t := from.Traits
+	m := catalog.Member{
+		Name: from.Name, Target: f.name(from.Target), Required: t.has("smithy.api#required"), Token: t.has("smithy.api#idempotencyToken"),
+	}
+	var err error
+	if m.Format, err = t.format(); err != nil {
+		return m, err
+	}
+	// At most one of these traits is on a member, but jsonName may be beside
+	// them: it is what other protocols call the member.
+	for _, binding := range []struct {
+		trait string
+		in    catalog.Location
+		named bool
+	}{
+		{"smithy.api#jsonName", "", true},
+		{"smithy.api#httpLabel", catalog.InPath, false},
+		{"smithy.api#httpQuery", catalog.InQuery, true},
+		{"smithy.api#httpQueryParams", catalog.InQuery, false},
+		{"smithy.api#httpHeader", catalog.InHeader, true},
+		{"smithy.api#httpPrefixHeaders", catalog.InHeaders, true},
+		{"smithy.api#httpResponseCode", catalog.InStatus, false},
+		{"smithy.api#httpPayload", catalog.InPayload, false},
+	} {
+		if !t.has(binding.trait) {
+			continue
+		}
+		m.In, m.Wire = binding.in, ""
+		if binding.named {
+			if m.Wire, err = read[string](t, binding.trait); err != nil {
+				return m, err
+			}
+		}
+	}
+	return m, nil
+}
+
+// format is that of a timestamp by its name in botocore's models.
+func (t traits) format() (string, error) {
+	format, err := read[string](t, "smithy.api#timestampFormat")
+	if err != nil {
+		return "", err
+	}
+	switch format {
+	case "":
+		return "", nil
+	case "date-time":
+		return "iso8601", nil
+	case "http-date":
+		return "rfc822", nil
+	case "epoch-seconds":
+		return "unixTimestamp", nil
+	default:
+		return "", fmt.Errorf("the timestamp format %q is not known", format)
+	}
+}
