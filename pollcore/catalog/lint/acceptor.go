@@ -30,7 +30,11 @@ func (c *checker) errorTypes() {
 			continue
 		}
 		p := pollcore.Problem{Severity: diag.Warning, Pointer: at(i, "/matcher/errorType")}
-		if len(declared) == 0 {
+		if status, ok := strings.CutPrefix(name, statusError); ok {
+			p.Severity = diag.Note
+			p.Message = fmt.Sprintf("the model declares no error of HTTP status %s for %s, so nothing tells which errors this takes; name them with the matcher error",
+				status, c.operation.Name)
+		} else if len(declared) == 0 {
 			p.Severity = diag.Note
 			p.Message = fmt.Sprintf("the model declares no errors for %s, so %q cannot be checked, and Step Functions may not pass its name on", c.operation.Name, name)
 		} else {
@@ -145,4 +149,3 @@ func (c *checker) name() {
 		c.report(Name, diag.Note, "", fmt.Sprintf("%q ends with what it is; %s", name, advice))
 	}
 }
-

@@ -113,7 +113,7 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 		Lateness *Lateness `json:"lateness,omitempty"`
 	}{Problem: f.Problem, Rule: f.Rule, Waiter: f.Waiter, Values: f.Values, Lateness: f.Lateness}
 	if f.Acceptor != pollcore.NoAcceptor {
-		out.Acceptor = &f.Acceptor
+		out.Acceptor = new(f.Acceptor + 1) // people and messages count from 1
 	}
 	return json.Marshal(out)
 }

@@ -3,6 +3,7 @@ package lint
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,9 +70,35 @@ func (c *checker) analyze() {
 		case c.atLiteral(p):
 			c.add(EnumValue, p)
 		default:
+			p.Message += c.elsewhere(p)
 			c.add(Path, p)
 		}
 	}
+}
+
+var firstName = regexp.MustCompile(`^[A-Za-z_]\w*`)
+
+// elsewhere names the operations of the service whose output has the member
+// that a path begins with, if this one's has not.
+func (c *checker) elsewhere(p pollcore.Problem) string {
+	i := acceptorOf(p.Pointer)
+	if i == pollcore.NoAcceptor || c.operation == nil || c.waiter.Acceptors[i].Matcher.Output == nil || p.Suggestion != "" {
+		return ""
+	}
+	name := firstName.FindString(c.waiter.Acceptors[i].Matcher.Output.Path)
+	if name == "" || c.out.Members[name] != nil {
+		return ""
+	}
+	var others []string
+	for _, other := range sortedNames(c.operation.Service.Operations) {
+		if respelled(c.operation.Service.Operations[other].Output, c.options.Spelling).Members[name] != nil {
+			others = append(others, other)
+		}
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; this waiter polls %s, and the output of %s has one", c.operation.Name, list(others))
 }
 
 // atLiteral tells whether a problem of a path stands at a literal, as that of a
