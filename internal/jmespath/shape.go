@@ -15,7 +15,7 @@ type shape struct {
 	// missing in some without being misspelt.
 	mixed bool
 	// trace is where values come from that are read from a described value.
-	trace
+	trace *trace
 }
 
 // described is a type that is known before there is a value of it: a Go type,
@@ -59,16 +59,6 @@ func shapeOf(t described) *shape {
 	return &shape{kinds: t.jmesKind().set() | isNull, typ: t}
 }
 
-// plan is the Go type that the value is read from, or nil.
-func (s *shape) plan() *plan {
-	p, _ := s.typ.(*plan)
-	return p
-}
-
-// known reports whether the value is read from a type that says what kind of
-// value it is.
-func (s *shape) known() bool { return s.typ != nil && s.typ.jmesKind() != Unknown }
-
 // literalShape is the shape of a JSON value.
 func literalShape(v any) *shape {
 	switch v := v.(type) {
@@ -79,7 +69,7 @@ func literalShape(v any) *shape {
 		}
 		return s
 	case map[string]any:
-		s := &shape{kinds: isObject, members: map[string]*shape{}, trace: trace{made: true}}
+		s := &shape{kinds: isObject, members: map[string]*shape{}, trace: &trace{made: true}}
 		for name, m := range v {
 			s.members[name] = literalShape(m)
 		}
@@ -99,6 +89,16 @@ func (s *shape) String() string {
 	}
 	return (s.kinds &^ isNull).String()
 }
+
+// plan is the Go type that the value is read from, or nil.
+func (s *shape) plan() *plan {
+	p, _ := s.typ.(*plan)
+	return p
+}
+
+// known reports whether the value is read from a type that says what kind of
+// value it is.
+func (s *shape) known() bool { return s.typ != nil && s.typ.jmesKind() != Unknown }
 
 // element is the shape of the elements, if the value is an array.
 func (s *shape) element() *shape {
@@ -140,7 +140,7 @@ func (s *shape) or(t *shape) *shape { return s.join(t, 0) }
 func (s *shape) join(t *shape, depth int) *shape {
 	switch {
 	case depth > 8:
-		return mixture.from(trace{lost: true})
+		return mixture.from(&trace{lost: true})
 	case s == nil || s == t:
 		return t
 	case t == nil:

@@ -15,23 +15,23 @@ type Type struct {
 }
 
 func (s *shape) export() Type {
-	t := Type{Kind: s.kinds.kind()}
-	t.name(s)
+	t := s.own()
 	// A type can contain itself, so only the elements' own type is given.
 	if elem := s.element(); t.Kind == Array && elem.kinds != isAny {
-		t.Elem = &Type{Kind: elem.kinds.kind()}
-		if t.Elem.name(elem); !elem.known() && elem.elem != nil {
-			inner := elem.export()
-			t.Elem = &inner
+		inner := elem.own()
+		if !elem.known() && elem.elem != nil {
+			inner = elem.export()
 		}
+		t.Elem = &inner
 	}
 	return t
 }
 
-// name sets the type that a value of the shape is read from.
-func (t *Type) name(s *shape) {
+// own is the static type without that of its parts.
+func (s *shape) own() Type {
+	t := Type{Kind: s.kinds.kind()}
 	if !s.known() {
-		return
+		return t
 	}
 	switch typ := s.typ.(type) {
 	case *plan:
@@ -39,6 +39,7 @@ func (t *Type) name(s *shape) {
 	case *Schema:
 		t.Schema = typ
 	}
+	return t
 }
 
 // String names the type for a message.
