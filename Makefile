@@ -6,6 +6,7 @@ FUZZTIME ?= 30s
 N ?= 1000000
 SEED ?= 1
 CORPUS := $(abspath $(or $(JOBPOLLER_CORPUS),../shared/corpus))
+PYTHON ?= python3
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .DEFAULT_GOAL := help
@@ -56,6 +57,21 @@ soak: ## Run 1500 executions in faults of all kinds and count what came of them
 .PHONY: realstore
 realstore: ## Test the S3 store, and soak 300 executions, on a real S3 server behind a faulty network
 	cd tests/realstore && go test -count=1 -v -timeout 20m . -seed $(SEED)
+
+# The models of AWS's services, in a folder that is removed afterwards. pip checks
+# the hash in requirements.txt, which names the version.
+IMPORT = models=$$(mktemp -d) && trap 'rm -rf "$$models"' EXIT && \
+	PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
+		--only-binary :all: --require-hashes --target "$$models" --requirement pollcore/catalog/sources/requirements.txt && \
+	go run ./cmd/jobpoller catalog import --botocore "$$models/botocore/data" --tables pollcore/catalog/sources --out pollcore/catalog/data
+
+.PHONY: catalog
+catalog: ## Make the catalogue of waiters and jobs from botocore and the tables
+	@$(IMPORT)
+
+.PHONY: catalog-check
+catalog-check: ## Fail if the catalogue is not what make catalog gives
+	@$(IMPORT) --check
 
 .PHONY: bench
 bench: ## Print how what has a budget compares with its peer

@@ -83,6 +83,17 @@ var rules = []rule{
 		mayReach: []string{"std", "./pollcore/startrecord", "./internal/jsontree", "./internal/diag", "github.com/aws/smithy-go/..."},
 	},
 	{
+		reason:       "a program that uses the catalogue does not carry its maker",
+		packages:     []string{"./..."},
+		except:       []string{"./cmd/jobpoller"},
+		mustNotReach: []string{"./pollcore/catalog/importer"},
+	},
+	{
+		reason:   "the catalogue is data and is read without an SDK",
+		packages: []string{"./pollcore/catalog", "./pollcore/catalog/importer"},
+		mayReach: []string{"std", "./pollcore", "./pollcore/catalog", "./internal/jmespath", "./internal/jsontree", "./internal/diag"},
+	},
+	{
 		reason:       "a definition is read without running it",
 		packages:     []string{"./statemachines/asl", "./statemachines/lint", "./statemachines/graph"},
 		mustNotReach: []string{"./statemachines", "./statemachines/sim/...", "./statemachines/simtest/..."},

@@ -30,7 +30,7 @@ func newCatalogCommand() *cobra.Command {
 		Long:  "Catalog has the commands that make the data of the catalogue.",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return usage("catalog needs a command: import" + fmt.Sprintf(helpHint, "jobpoller catalog"))
+			return usage("catalog needs a command: import"+helpHint, "jobpoller catalog")
 		},
 	}
 	c.AddCommand(newImportCommand())

@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,4 +53,55 @@ func TestBuild(t *testing.T) {
 	broken := maker(nil, errors.New("no number"))
 	_, err = jobs.Build(jobs.Environment{}, maker(function, nil), maker(function, nil), broken, absent, broken)
 	require.EqualError(t, err, "no number\nno number\ntwo drivers are registered for the job lambda:Invoke")
+}
+
+// A source is asked for the jobs that are named and that nobody else has.
+func TestByName(t *testing.T) {
+	t.Parallel()
+	function, export := lambdajob.New(nil, nil, "b", "p"), dynamodbexport.New(nil)
+	var asked []string
+	source := jobs.ByName(func(e jobs.Environment, name string) (jobs.Driver, error) {
+		asked = append(asked, name)
+		require.Equal(t, "team", e.Prefix)
+		switch name {
+		case export.Name():
+			return export, nil
+		case "batch:Forbidden":
+			return nil, errors.New("not spoken here")
+		default:
+			return nil, fmt.Errorf("%w: no %s in the book", jobs.ErrUnknownJob, name)
+		}
+	})
+	own := func(jobs.Environment) (jobs.Driver, error) { return function, nil }
+	absent := func(jobs.Environment) (jobs.Driver, error) {
+		return nil, &jobs.NotConfiguredError{Job: "batch:SubmitJob", Lack: "set QUEUE"}
+	}
+	e := jobs.Environment{Prefix: "team", Jobs: []string{
+		function.Name(), "batch:SubmitJob", export.Name(), export.Name(), "batch:Forbidden", "batch:Nothing",
+	}}
+	registry, err := jobs.Build(e, source, own, absent)
+	require.NoError(t, err)
+	require.Equal(t, []string{export.Name(), "batch:Forbidden", "batch:Nothing"}, asked)
+	require.Equal(t, []string{export.Name(), function.Name()}, registry.Names())
+	for name, want := range map[string]string{
+		"batch:SubmitJob": "batch:SubmitJob is not configured: set QUEUE",
+		"batch:Forbidden": "not spoken here",
+		"batch:Nothing":   "unknown job: no batch:Nothing in the book",
+	} {
+		_, err = registry.Driver(name)
+		require.EqualError(t, err, want)
+	}
+	// Without names a source is asked for nothing.
+	asked = nil
+	registry, err = jobs.Build(jobs.Environment{}, own, source)
+	require.NoError(t, err)
+	require.Equal(t, []string{function.Name()}, registry.Names())
+	require.Empty(t, asked)
+
+	// The next source is asked for what one does not know.
+	second := jobs.ByName(func(jobs.Environment, string) (jobs.Driver, error) { return export, nil })
+	registry, err = jobs.Build(jobs.Environment{Prefix: "team", Jobs: []string{"batch:Nothing"}}, source, second)
+	require.NoError(t, err)
+	_, err = registry.Driver("batch:Nothing")
+	require.NoError(t, err)
 }

@@ -14,6 +14,9 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/gluejob"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/lambdas/poller/anystore"
 )
@@ -203,4 +206,33 @@ func TestFromEnvironment(t *testing.T) {
 		_, err := poller.FromEnvironment(poller.S3Store)
 		require.ErrorContains(t, err, "no jobs: register at least one driver")
 	})
+}
+
+// Jobs of the catalogue are there if they are named.
+func TestFromEnvironmentWithTheCatalogue(t *testing.T) {
+	makers := append(builtin.Drivers(), builtin.Catalogue)
+	open := func(list string) (*poller.Poller, error) {
+		setEnvironment(t, map[string]string{poller.EnvBucket: "records", poller.EnvJobs: list})
+		return poller.FromEnvironment(poller.S3Store, makers...)
+	}
+	p, err := open("glue:StartJobRun, glue:StartCrawler,dms:ReplicationTaskReady")
+	require.NoError(t, err)
+	require.Equal(t, []string{"dms:ReplicationTaskReady", "glue:StartCrawler", "glue:StartJobRun"}, p.Jobs.Names())
+	own, err := p.Jobs.Driver("glue:StartJobRun")
+	require.NoError(t, err)
+	require.IsType(t, &gluejob.Driver{}, own, "built-in drivers keep their names")
+	p, err = open("")
+	require.NoError(t, err)
+	require.NotContains(t, p.Jobs.Names(), "glue:StartCrawler")
+
+	_, err = open("dms:ReplicationTaskRedy,rds:DBInstanceAvailable,nothing:X")
+	require.ErrorIs(t, err, jobs.ErrUnknownJob)
+	require.ErrorIs(t, err, awsapi.ErrUnsupported)
+	for _, want := range []string{
+		`environment variable JOBPOLLER_JOBS: unknown job: the catalogue has no waiter or job of dms "ReplicationTaskRedy" (did you mean "ReplicationTaskReady"?)`,
+		`environment variable JOBPOLLER_JOBS: rds:DescribeDBInstances cannot be called: RDS speaks query, and only awsJson and restJson1 are known here`,
+		`the catalogue has no service "nothing"`,
+	} {
+		require.ErrorContains(t, err, want)
+	}
 }

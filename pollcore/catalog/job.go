@@ -66,10 +66,11 @@ type Dependent struct {
 	Resource string `json:"resource"`
 }
 
-// newWaiter returns the waiter of the job: an acceptor for each value of its
+// NewWaiter returns the waiter of the job: an acceptor for each value of its
 // status, or the acceptors that the table gives it. A value that is in none of
-// the lists is no verdict: the job is polled until the deadline.
-func (j *Job) newWaiter() (*pollcore.Waiter, error) {
+// the lists is no verdict: the job is polled until the deadline. Its error is a
+// [pollcore.Problems]; that of a job of [AWS] is nil.
+func (j *Job) NewWaiter() (*pollcore.Waiter, error) {
 	if len(j.Acceptors) > 0 {
 		text, err := json.Marshal(map[string]any{
 			"acceptors": j.Acceptors, "minDelay": max(j.MinDelay, 1), "maxDelay": max(j.MaxDelay, j.MinDelay, 1),

@@ -288,7 +288,7 @@ func (s *Service) entry(l Listed) (*Entry, error) {
 		e.TotalWait = time.Duration(data.TotalWait) * time.Second
 		e.Waiter, err = pollcore.ParseWaiter(l.Name, data.Waiter)
 	} else if e.Job = s.Jobs[l.Name]; e.Job != nil {
-		e.Waiter, err = e.Job.newWaiter()
+		e.Waiter, err = e.Job.NewWaiter()
 	} else {
 		err = errors.New("the file of the service does not have it")
 	}

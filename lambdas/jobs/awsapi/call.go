@@ -135,12 +135,8 @@ func (c *call) serializer(in *input) func(context.Context, middleware.SerializeI
 			return middleware.SerializeOutput{}, middleware.Metadata{}, &smithy.SerializationError{Err: err}
 		}
 		toEndpoint(request.URL, c.endpoint.url)
-		// These two have rules beside the model's.
-		switch c.op.Service.Key {
-		case "glacier":
+		if c.op.Service.Key == "glacier" { // its documentation asks for this, its model does not
 			request.Header.Set("X-Amz-Glacier-Version", c.op.Service.APIVersion)
-		case "apigateway":
-			request.Header.Set("Accept", "application/json")
 		}
 		return next.HandleSerialize(ctx, si)
 	}
@@ -203,6 +199,9 @@ func (c *call) deserializer(to *output) func(context.Context, middleware.Deseria
 			return out, metadata, err
 		}
 		defer response.Body.Close() //nolint:errcheck // it has been read as far as it is wanted
+		if skew, found := awsmiddleware.GetAttemptSkew(metadata); found {
+			c.client.skew.Store(skew.Nanoseconds()) // for the next try, too
+		}
 		if err != nil {
 			return out, metadata, err
 		}

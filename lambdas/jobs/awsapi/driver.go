@@ -127,7 +127,7 @@ func (p *poll) Start(_ context.Context, r jobs.Request) (jobs.Ref, error) {
 		return nil, err
 	}
 	ref := jobs.Ref{}
-	for _, m := range p.entry.Operation.Input.Members {
+	for _, m := range members(p.entry.Operation) {
 		if n := in.root.Get(pascal(m.Name)); n != nil {
 			ref[pascal(m.Name)] = refText(n.Value())
 		}
@@ -143,6 +143,14 @@ func (p *poll) Start(_ context.Context, r jobs.Request) (jobs.Ref, error) {
 func (p *poll) Find(ctx context.Context, r jobs.Request) (ref jobs.Ref, found bool, err error) {
 	ref, err = p.Start(ctx, r)
 	return ref, err == nil, err
+}
+
+// members are those of an operation's input.
+func members(op *catalog.Operation) catalog.Members {
+	if op.Input == nil {
+		return nil
+	}
+	return op.Input.Members
 }
 
 // refText is a value as a reference holds it: a string as it is, anything else
@@ -177,7 +185,7 @@ func (c *call) fromRef(name string, ref jobs.Ref) (*input, error) {
 			continue
 		}
 		var shape *catalog.Shape
-		for _, m := range c.op.Input.Members {
+		for _, m := range members(c.op) {
 			if pascal(m.Name) == member {
 				shape = m.Shape
 			}

@@ -74,7 +74,8 @@ type (
 )
 
 // newEndpoint finds the endpoint of an operation: one that the configuration
-// names for the service or for all, else by the rule of AWS's host names.
+// names for the service or for all, which is taken as it is, else by the rule of
+// AWS's host names.
 func newEndpoint(cfg *aws.Config, op *catalog.Operation) (endpoint, error) {
 	unsupported := func(lack, advice string) (endpoint, error) {
 		return endpoint{}, &UnsupportedError{Operation: operationName(op), Lack: lack, Advice: advice}
@@ -82,7 +83,7 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (endpoint, error) {
 	if cfg.Region == "" {
 		return endpoint{}, fmt.Errorf("%s: there is no region: set AWS_REGION", operationName(op))
 	}
-	if !regionName.MatchString(cfg.Region) {
+	if !regionName.MatchString(cfg.Region) || strings.Contains(cfg.Region, "fips") {
 		return endpoint{}, fmt.Errorf("%s: %q is no name of a region, such as us-east-1", operationName(op), cfg.Region)
 	}
 	s := &op.Service.Endpoint
@@ -98,6 +99,8 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (endpoint, error) {
 		return endpoint{}, fmt.Errorf("%s: %w", operationName(op), err)
 	case set != "":
 		return unsupported(set+" is set, which is not known here", "leave it out, or "+useTheSDK)
+	case cfg.AccountIDEndpointMode == aws.AccountIDEndpointModeRequired && op.Service.Key == "dynamodb":
+		return unsupported("the use of account-based endpoints (AWS_ACCOUNT_ID_ENDPOINT_MODE) is required, which is not known here", "leave it out, or "+useTheSDK)
 	case op.Discovered:
 		return unsupported("its endpoint must be asked for with the service's DescribeEndpoints", useTheSDK)
 	}
@@ -111,6 +114,9 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (endpoint, error) {
 			return endpoint{}, fmt.Errorf("%s: %w", operationName(op), err)
 		}
 		return signed, nil
+	}
+	if strings.Contains(op.HostPrefix, "{") {
+		return unsupported("its host name has a part of the input", useTheSDK)
 	}
 	in := partitionOf(cfg.Region)
 	host := fmt.Sprintf("%s.%s.%s", s.Prefix, cfg.Region, in.suffix)

@@ -78,12 +78,10 @@ func (c *call) read(text json.RawMessage, how reading) (*input, error) {
 
 // tokenMember is the member that makes a request idempotent, or nil.
 func tokenMember(op *catalog.Operation) *catalog.Member {
-	if op.Input == nil {
-		return nil
-	}
-	for i := range op.Input.Members {
-		if m := &op.Input.Members[i]; m.Token {
-			return m
+	all := members(op)
+	for i := range all {
+		if all[i].Token {
+			return &all[i]
 		}
 	}
 	return nil

@@ -192,12 +192,18 @@ func (a *argument) spell(value any) (any, error) {
 	return respell(doc.Root, a.member.Shape, modelSpelling, pascal), nil
 }
 
-// value is the input in the model's spelling.
-func (in *input) value() any {
-	if in.call.op.Input == nil {
-		return map[string]any{}
+// value is the input as it is sent, in the model's spelling.
+func (in *input) value() map[string]any {
+	all := map[string]any{}
+	for _, m := range members(in.call.op) {
+		if n := in.root.Get(in.spell(m.Name)); n != nil {
+			all[m.Name] = respell(n, m.Shape, in.spell, modelSpelling)
+		}
 	}
-	return respell(in.root, in.call.op.Input, in.spell, modelSpelling)
+	if in.tokenMember != "" {
+		all[in.tokenMember] = in.token
+	}
+	return all
 }
 
 // respell returns a value with the members of structures spelt otherwise.

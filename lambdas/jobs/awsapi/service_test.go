@@ -1,10 +1,12 @@
 package awsapi_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -15,6 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -65,7 +69,7 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, value := range a.header {
 		w.Header().Set(name, value)
 	}
-	w.WriteHeader(max(a.status, 0) + map[bool]int{true: http.StatusOK}[a.status == 0])
+	w.WriteHeader(cmp.Or(a.status, http.StatusOK))
 	_, _ = io.WriteString(w, a.body) // a client that is gone is no concern here
 }
 
@@ -124,4 +128,23 @@ func (c testCatalog) mustService(t testing.TB, key string) *catalog.Service {
 	s, err := c.Service(key)
 	require.NoError(t, err)
 	return s
+}
+
+// fixtures is the catalogue of testdata.
+func fixtures(t testing.TB) testCatalog {
+	t.Helper()
+	var services []*catalog.Service
+	for _, name := range []string{"ovens", "gardens"} {
+		text, err := os.ReadFile("testdata/" + name + ".json")
+		require.NoError(t, err)
+		services = append(services, service(t, string(text)))
+	}
+	return catalogOf(t, services...)
+}
+
+func mustDriver(t testing.TB, name, endpoint string) jobs.Driver {
+	t.Helper()
+	d, err := awsapi.NewDriver(config(endpoint), fixtures(t).Catalog, name)
+	require.NoError(t, err)
+	return d
 }

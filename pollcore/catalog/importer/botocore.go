@@ -82,7 +82,7 @@ func (b *botocoreFolder) read(name string) (text []byte, as string, err error) {
 	if err != nil {
 		return nil, name, err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // what was only read is not lost
 	unpacked, err := gzip.NewReader(f)
 	if err != nil {
 		return nil, as, &FileError{as, ErrModel, err}

@@ -3,9 +3,9 @@ package importer
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
-	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -34,9 +34,22 @@ func (j *tableJob) checkCall(pointer string, arguments map[string]string, call, 
 		}
 		gives, ok := j.checkExpression(at, arguments[name], known)
 		if wants := member.Shape.Described(); ok && !fits(gives, wants) {
-			j.report(at, "%s is %s, and the expression gives %s", name, pollcore.ValueType{Kind: wants.Kind}, pollcore.ValueType{Kind: gives.Kind})
+			given, wanted := typeName(gives.Kind, nil), typeName(wants.Kind, nil)
+			if gives.Elem != nil && wants.Elem != nil {
+				given, wanted = typeName(gives.Kind, &gives.Elem.Kind), typeName(wants.Kind, &wants.Elem.Kind)
+			}
+			j.report(at, "%s is %s, and the expression gives %s", name, wanted, given)
 		}
 	}
+}
+
+// typeName is what a message calls a type, and what it holds.
+func typeName(kind pollcore.Kind, elem *pollcore.Kind) string {
+	name := pollcore.ValueType{Kind: kind}.String()
+	if elem != nil {
+		name += " of " + elem.String() + "s"
+	}
+	return name
 }
 
 // fits tells whether a value of a type can be a value of a shape, as far as
@@ -111,20 +124,52 @@ func (j *tableJob) checkStatus(describe *catalog.Operation) {
 	}
 }
 
-// checkAcceptors reports acceptors that do not fit the describe call.
-func (j *tableJob) checkAcceptors(describe *catalog.Operation) {
-	text := jsontree.Compact(map[string]any{"acceptors": j.job.Acceptors, "minDelay": j.job.MinDelay, "maxDelay": j.job.MaxDelay})
-	w, err := pollcore.ParseWaiter(j.job.Waiter, text)
+// checkWaiter reports what the waiter of the job cannot be, or what in its
+// acceptors does not fit the describe call.
+func (j *tableJob) checkWaiter(describe *catalog.Operation) {
+	w, err := j.job.NewWaiter()
 	problems, known := errors.AsType[pollcore.Problems](err)
-	switch {
-	case err == nil:
+	if err == nil && len(j.job.Acceptors) > 0 {
 		problems = pollcore.AnalyzeShapes(w, describe.Input.Described(), describe.Output.Described())
-	case !known:
-		j.report("acceptors", "%s", err)
+		j.checkValues(w, describe)
+	} else if err != nil && !known {
+		j.report("waiter", "%s", err)
 	}
 	for _, p := range problems {
-		at := j.node.Nearest(j.node.Pointer+p.Pointer).Problem("%s", p.Message)
-		at.Suggestion = p.Suggestion
-		j.table.Report(at)
+		at := j.node.Get("waiter")
+		if strings.HasPrefix(p.Pointer, "/acceptors") {
+			if len(j.job.Acceptors) == 0 {
+				continue // they are made from the status, which is checked for itself
+			}
+			at = j.node.Nearest(j.node.Pointer + p.Pointer)
+		}
+		problem := at.Problem("%s", p.Message)
+		problem.Suggestion = p.Suggestion
+		j.table.Report(problem)
+	}
+}
+
+// checkValues reports values of an enum that no acceptor names, though others of
+// it are.
+func (j *tableJob) checkValues(w *pollcore.Waiter, describe *catalog.Operation) {
+	named, values := map[string][]string{}, map[string][]string{} // by path
+	for _, r := range pollcore.Readings(w, describe.Input.Described(), describe.Output.Described()) {
+		matcher := w.Acceptors[r.Acceptor].Matcher
+		of := matcher.Output
+		if of == nil {
+			of = matcher.InputOutput
+		}
+		named[of.Path] = append(named[of.Path], of.Expected)
+		values[of.Path] = r.Type.Values()
+		if r.Type.Elem != nil {
+			values[of.Path] = r.Type.Elem.Values()
+		}
+	}
+	for _, path := range sorted(values) {
+		for _, value := range values[path] {
+			if !slices.Contains(named[path], value) {
+				j.report("acceptors", "%s can be %q, which no acceptor tells", path, value)
+			}
+		}
 	}
 }

@@ -66,7 +66,7 @@ func (c *Catalogue) Compare(folder string) ([]Difference, error) {
 			found = append(found, Difference{File: name, Kind: Remove})
 		}
 	}
-	slices.SortFunc(found, func(a, b Difference) int { return bytes.Compare([]byte(a.File), []byte(b.File)) })
+	slices.SortFunc(found, func(a, b Difference) int { return strings.Compare(a.File, b.File) })
 	return found, nil
 }
 

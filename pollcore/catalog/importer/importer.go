@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io/fs"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -28,9 +29,10 @@ type Sources struct {
 	Botocore fs.FS
 	// Smithy are models in the JSON AST.
 	Smithy []File
-	// Tables is the folder of the tables. Without it there are no jobs, names
-	// of services follow the rule of [Catalogue], and no status has a name that
-	// the model does not give it.
+	// Tables is the folder of the tables, whose form is in the README.md of
+	// pollcore/catalog/sources; nil for none. Then there are no jobs, names of
+	// services follow the rule of the SDKs, and an HTTP status means the errors
+	// that the model gives it.
 	Tables fs.FS
 }
 
@@ -62,7 +64,7 @@ func Import(sources Sources) (*Catalogue, error) {
 	if len(i.errs) == 0 && len(c.Services) == 0 {
 		i.report(&FileError{"models", ErrModel, errors.New("no service has a waiter or a job")})
 	}
-	i.report(i.tables.problems())
+	i.report(i.tables.problems(len(i.errs) == 0))
 	if err := errors.Join(i.errs...); err != nil {
 		return nil, err
 	}
@@ -100,10 +102,25 @@ func (i *importer) readSources(from Sources) {
 		services, err := readSmithy(file)
 		i.report(err)
 		for _, m := range services {
-			if other := i.smithy[m.service.Key]; other == nil || other.service.APIVersion < m.service.APIVersion {
-				i.smithy[m.service.Key] = m
-			}
+			i.add(m)
 		}
+	}
+}
+
+// serviceKey is what a key may be: it is the name of a file too.
+var serviceKey = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+
+// add takes a service of a Smithy model. Of several versions the latest counts.
+func (i *importer) add(m *model) {
+	key := m.service.Key
+	other := i.smithy[key]
+	switch {
+	case other == nil:
+		i.smithy[key] = m
+	case other.service.Name != m.service.Name:
+		i.report(m.wrong(fmt.Errorf("the service %q would be called %s, as %q of %s is", m.service.Name, key, other.service.Name, other.origin)))
+	case other.service.APIVersion < m.service.APIVersion:
+		i.smithy[key] = m
 	}
 }
 
@@ -143,6 +160,9 @@ func (i *importer) service(key string) (*catalog.Service, error) {
 			return nil, err
 		}
 	}
+	if !serviceKey.MatchString(key) || key+".json" == catalog.IndexFile {
+		return nil, m.wrong(fmt.Errorf("the service %q would be called %q, which must be letters, digits and hyphens, and not index", m.service.Name, key))
+	}
 	waiters, err := i.waiters(key, m)
 	if err != nil {
 		return nil, err
@@ -165,7 +185,11 @@ func (i *importer) service(key string) (*catalog.Service, error) {
 func (i *importer) waiters(key string, m *model) (map[string]catalog.Definition, error) {
 	found := map[string]catalog.Definition{}
 	if i.botocore != nil && i.botocore.versions[key] != "" {
-		definitions, err := i.botocore.waiters(key, i.errorsForStatus(m))
+		var broken error // an operation whose errors are asked for
+		definitions, err := i.botocore.waiters(key, i.errorsForStatus(m, &broken))
+		if broken != nil {
+			err = broken
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -190,26 +214,23 @@ func (i *importer) waiters(key string, m *model) (map[string]catalog.Definition,
 }
 
 // errorsForStatus names the errors of a status: those of the table, else those
-// that the operation's model declares with it.
-func (i *importer) errorsForStatus(m *model) func(operation string, status int) []string {
+// that the operation's model declares with it. An operation that cannot be read
+// is an error of the model.
+func (i *importer) errorsForStatus(m *model, broken *error) func(operation string, status int) []string {
 	return func(operation string, status int) []string {
 		if name := i.tables.statusError(m.service.Key, operation, status); name != "" {
 			return []string{name}
 		}
-		if !slices.Contains(m.operations, operation) {
-			return nil // which is told where the waiter is built
-		}
-		o, err := m.operation(operation)
+		o, err := m.declares(operation)
 		if err != nil {
+			*broken = err
 			return nil
 		}
 		var names []string
 		for _, e := range o.Errors {
-			if e.Status != status {
-				continue
-			}
-			if names = append(names, e.Shape); e.Code != "" {
-				names[len(names)-1] = e.Code
+			if e.Status == status {
+				// SDKs give an error its code, where that differs from the shape.
+				names = append(names, firstOf(e.Code, e.Shape))
 			}
 		}
 		slices.Sort(names)

@@ -42,9 +42,6 @@ func (t *tables) readJobs(file *table, root *jsontree.Node) {
 		j := file.readJob(n)
 		if j.broken = len(file.Problems) > before; !j.broken {
 			file.inOrder(n, &previous, j.service+" "+j.start)
-			if t.leavesOut(j.service, j.start) {
-				file.Report(n.Problem("%s of %s stands in %s too; keep one", j.start, j.service, leftOutTable))
-			}
 		}
 		t.jobs = append(t.jobs, j)
 	})(root)
@@ -58,7 +55,7 @@ func (t *table) readJob(n *jsontree.Node) *tableJob {
 		"arguments": t.arguments(&to.Arguments), "status": t.word(&to.Status), "success": t.words(&to.Success),
 		"failure": t.words(&to.Failure), "running": t.words(&to.Running), "documented": t.Bool(&to.Documented),
 		"message": t.word(&to.Message), "minDelay": t.Int(&to.MinDelay, 1, maxSeconds), "maxDelay": t.Int(&to.MaxDelay, 1, maxSeconds),
-		"acceptors": func(n *jsontree.Node) { to.Acceptors = jsontree.Compact(n.Value()) },
+		"acceptors": func(n *jsontree.Node) { to.Acceptors = jsontree.Compact(n.Raw()) }, // their members keep their order
 		"stop": func(n *jsontree.Node) {
 			to.Stop = &catalog.StopCall{}
 			t.Object(n, "a stop call", map[string]func(*jsontree.Node){
@@ -170,9 +167,8 @@ func (b *builder) job(j *tableJob) {
 	if stop != nil {
 		j.checkCall("stop/arguments", j.job.Stop.Arguments, stop, start)
 	}
-	if len(j.job.Acceptors) > 0 {
-		j.checkAcceptors(describe)
-	} else {
+	j.checkWaiter(describe)
+	if len(j.job.Acceptors) == 0 {
 		j.checkStatus(describe)
 	}
 	job := j.job

@@ -31,6 +31,21 @@ type model struct {
 	waiters []catalog.Definition
 }
 
+// wrong is an error of the model.
+func (m *model) wrong(err error) error { return &FileError{m.origin, ErrModel, err} }
+
+// declares returns an operation of the model.
+func (m *model) declares(name string) (*catalog.Operation, error) {
+	if !slices.Contains(m.operations, name) {
+		return nil, m.wrong(fmt.Errorf("there is no operation %q%s", name, meant(name, m.operations)))
+	}
+	o, err := m.operation(name)
+	if err != nil {
+		return nil, m.wrong(fmt.Errorf("operation %s: %w", name, err))
+	}
+	return o, nil
+}
+
 // rawShape is a shape of a model.
 type rawShape struct {
 	shape *catalog.Shape
@@ -65,12 +80,9 @@ type closure struct {
 
 // add converts an operation and all that it reaches.
 func (c *closure) add(name string) (*catalog.Operation, error) {
-	if !slices.Contains(c.model.operations, name) {
-		return nil, fmt.Errorf("%s: there is no operation %q%s", c.model.origin, name, meant(name, c.model.operations))
-	}
-	o, err := c.model.operation(name)
+	o, err := c.model.declares(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: operation %s: %w", c.model.origin, name, err)
+		return nil, err
 	}
 	slices.SortFunc(o.Errors, func(a, b catalog.Error) int { return strings.Compare(a.Shape, b.Shape) })
 	for _, shape := range []string{o.InputShape, o.OutputShape} {
@@ -78,7 +90,7 @@ func (c *closure) add(name string) (*catalog.Operation, error) {
 			continue
 		}
 		if err := c.reach(shape); err != nil {
-			return nil, fmt.Errorf("%s: operation %s: %w", c.model.origin, name, err)
+			return nil, c.model.wrong(fmt.Errorf("operation %s: %w", name, err))
 		}
 	}
 	return o, nil

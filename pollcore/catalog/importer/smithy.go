@@ -230,13 +230,21 @@ func firstOf(words ...string) string {
 // shapeName is the name part of a shape ID.
 func shapeName(id string) string { return id[strings.LastIndexByte(id, '#')+1:] }
 
-// name is what the service calls a shape.
+// name is what the service calls a shape. One that every model has keeps its
+// whole ID, for the service may have another of the name; but for the unit, it
+// is a type and has no name in the catalogue.
 func (f *smithyModel) name(id string) string {
 	if name := f.rename[id]; name != "" {
 		return name
 	}
+	if preludeTypes[id] != "" && id != unit {
+		return id
+	}
 	return shapeName(id)
 }
+
+// has tells whether the model has a shape, or every model does.
+func (f *smithyModel) has(id string) bool { return f.Shapes[id] != nil || preludeTypes[id] != "" }
 
 // nameShapes finds the shapes by what the service calls them. Within what a
 // service reaches Smithy allows a name once; elsewhere it may stand again.
@@ -269,9 +277,9 @@ func (f *smithyModel) nameShapes() {
 	}
 	for _, id := range sorted(reached) {
 		name := f.name(id)
-		if other, taken := f.names[name]; taken && f.Shapes[id] != nil && f.Shapes[other] != nil {
+		if other, taken := f.names[name]; taken && f.has(id) && f.has(other) {
 			f.clashes[name] = id
-		} else if !taken || f.Shapes[id] != nil {
+		} else if !taken || f.has(id) {
 			f.names[name] = id
 		}
 	}

@@ -88,6 +88,11 @@ func readTables(files fs.FS) *tables {
 		}
 		t.read(e.Name(), text)
 	}
+	for _, j := range t.jobs {
+		if t.leavesOut(j.service, j.start) {
+			j.report("start", "%s of %s stands in %s too; keep one", j.start, j.service, leftOutTable)
+		}
+	}
 	if t.services == nil && len(t.errs) == 0 {
 		t.errs = append(t.errs, &FileError{servicesTable, ErrTable, errors.New("the folder has no such table, which names the services")})
 	}
@@ -114,9 +119,12 @@ func (t *tables) read(name string, text []byte) {
 }
 
 // problems is all that is wrong in the tables, nil if nothing is. It comes
-// after the import, which marks what it used.
-func (t *tables) problems() error {
-	t.checkUse()
+// after the import, which marks what it used; one that failed did not come to
+// use all.
+func (t *tables) problems(imported bool) error {
+	if imported {
+		t.checkUse()
+	}
 	errs := t.errs
 	for _, file := range t.files {
 		if err := file.Problems.Err(); err != nil {
@@ -134,7 +142,8 @@ func (t *tables) checkUse() {
 	}
 	for _, s := range t.statuses {
 		if !s.used {
-			t.file(statusesTable).Report(s.node.Problem("no acceptor of a waiter of %s.%s has the status %d, or the waiter comes from a Smithy model", s.service, s.operation, s.status))
+			t.file(statusesTable).Report(s.node.Problem("no acceptor of a waiter of %s.%s has the status %d; remove it",
+				s.service, s.operation, s.status))
 		}
 	}
 	for _, key := range sorted(t.named) {

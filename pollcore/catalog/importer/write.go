@@ -109,7 +109,11 @@ func serviceText(s *catalog.Service) []byte {
 	var l lines
 	l.open("{")
 	for _, m := range []struct{ name, value string }{
-		{"name", s.Name}, {"key", s.Key}, {"arnName", s.ARNName}, {"errorPrefix", s.ErrorPrefix}, {"iamPrefix", s.IAMPrefix},
+		{"name", s.Name},
+		{"key", s.Key},
+		{"arnName", s.ARNName},
+		{"errorPrefix", s.ErrorPrefix},
+		{"iamPrefix", s.IAMPrefix},
 		{"apiVersion", s.APIVersion},
 	} {
 		l.value(m.name, m.value)

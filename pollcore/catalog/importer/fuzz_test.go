@@ -1,0 +1,73 @@
+package importer_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
+)
+
+// FuzzImport puts a text in the place of one of the sources: nothing panics,
+// and what is imported is a catalogue in which everything can be looked up.
+func FuzzImport(f *testing.F) {
+	data, tables, models := folder(f, "botocore"), folder(f, "tables"), smithyModels(f)
+	delete(tables, "statuses.json")
+	names := slices.Sorted(maps.Keys(data))
+	for i, name := range names {
+		f.Add(uint8(i), data[name].Data)
+	}
+	for i, name := range slices.Sorted(maps.Keys(tables)) {
+		f.Add(uint8(len(names)+i), tables[name].Data)
+	}
+	for i, m := range models {
+		f.Add(uint8(len(names)+len(tables)+i), m.Text)
+	}
+	for i := range names {
+		f.Add(uint8(i), []byte(`{"metadata":{"protocols":["json"]},"operations":{"A":null},"shapes":{"A":null},"waiters":{},"version":2,"partitions":[null],"rules":[{}]}`))
+	}
+	f.Fuzz(func(t *testing.T, which uint8, text []byte) {
+		sources := importer.Sources{Botocore: maps.Clone(data), Tables: maps.Clone(tables)}
+		switch i := int(which); {
+		case i < len(names):
+			changed := maps.Clone(data)
+			changed[names[i]] = file(text)
+			sources.Botocore = changed
+		case i < len(names)+len(tables):
+			changed := maps.Clone(tables)
+			changed[slices.Sorted(maps.Keys(tables))[i-len(names)]] = file(text)
+			sources = importer.Sources{Smithy: models, Tables: changed}
+		default:
+			sources = importer.Sources{Smithy: []importer.File{{Name: "m.json", Text: text}}}
+		}
+		c, err := importer.Import(sources)
+		if err != nil {
+			require.NotEmpty(t, err.Error())
+			return
+		}
+		requireWhole(t, c)
+	})
+}
+
+// requireWhole looks up everything in a catalogue.
+func requireWhole(t testing.TB, c *importer.Catalogue) {
+	t.Helper()
+	files := fs.FS(mapFS(c.Files()))
+	opened := catalog.Open(files)
+	list, err := opened.List()
+	require.NoError(t, err)
+	require.Len(t, list, len(c.Services))
+	for _, l := range list {
+		for _, e := range l.Entries {
+			found, err := opened.Lookup(l.Key, e.Name)
+			require.NoError(t, err)
+			_, err = json.Marshal(found.Waiter)
+			require.NoError(t, err)
+		}
+	}
+}

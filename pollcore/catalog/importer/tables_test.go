@@ -1,0 +1,257 @@
+package importer_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
+)
+
+// change is a part of a file and what stands in its place.
+type change struct{ file, old, with string }
+
+// Each check of the tables, with its place and what was meant.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	const services, jobs, statuses, left = "services.json", "jobs.json", "statuses.json", "left-out.json"
+	tests := []struct {
+		name    string
+		changes []change
+		want    string
+	}{
+		{"not JSON", []change{{jobs, "[", ""}}, "jobs.json: 21:4: not valid JSON"},
+		{"unknown member", []change{{jobs, `"minDelay": 10`, `"minDelays": 10`}}, `jobs.json: 2 problems:`},
+		{"member of a job", []change{{jobs, `"minDelay": 10`, `"minDelays": 10`}}, `/0/minDelays: a job has no member "minDelays" (did you mean "minDelay"?)`},
+		{"service of a job", []change{{jobs, `"service": "baker"`, `"service": "bakr"`}}, `/0/service: no model is of the service "bakr" (did you mean "baker"?)`},
+		{"start", []change{{jobs, `"start": "StartLoaf"`, `"start": "StartLoav"`}}, `/0/start: baker has no operation "StartLoav" (did you mean "StartLoaf"?)`},
+		{"describe", []change{{jobs, `"describe": "GetLoaf"`, `"describe": "GetLoav"`}}, `/0/describe: baker has no operation "GetLoav" (did you mean "GetLoaf"?)`},
+		{"stop", []change{{jobs, `"operation": "StopLoaf"`, `"operation": "StopLoav"`}}, `/0/stop/operation: baker has no operation "StopLoav" (did you mean "StopLoaf"?)`},
+		{"argument", []change{{jobs, `"ovenId": "output.ovenId"`, `"ovenID": "output.ovenId"`}}, `/0/arguments/ovenID: the input of GetLoaf has no member "ovenID" (did you mean "ovenId"?)`},
+		{"required argument", []change{{jobs, `"account": "'me'"`, `"since": "'x'"`}}, `/0/arguments: GetLoaf needs the argument account`},
+		{"stop argument", []change{{jobs, `"arguments": {"id": "output.id"}`, `"arguments": {}`}}, `/0/stop/arguments: StopLoaf needs the argument id`},
+		{"expression", []change{{jobs, `"output.ovenId"`, `"output."`}}, `/0/arguments/ovenId: 1:8: `},
+		{"misspelt member", []change{{jobs, `"output.ovenId"`, `"output.ovnId"`}}, `/0/arguments/ovenId: column 8: `},
+		{"type of an argument", []change{{jobs, `"[output.Id]"`, `"output.Id"`}}, `/1/arguments/Ids: Ids is an array, and the expression gives a string`},
+		{"type of elements", []change{{jobs, `"[output.Id]"`, "\"[`1`]\""}}, `/1/arguments/Ids: Ids is an array of strings, and the expression gives an array of numbers`},
+		{"status", []change{{jobs, `"loaf.status"`, `"loaf.state"`}}, `/0/status: column 6: `},
+		{"status that is no string", []change{{jobs, `"loaf.status"`, `"loaf.weight"`}}, `/0/status: the status must be a string, and the expression gives`},
+		{"message", []change{{jobs, `"loaf.reason"`, `"loaf.slices"`}}, `/0/message: the message must be a string, and the expression gives`},
+		{"value outside the enum", []change{{jobs, `"BURNT", "STOPPED"`, `"BURNED", "STOPPED"`}}, `/0/failure: loaf.status never is "BURNED" (did you mean "BURNT"?)`},
+		{"value in no set", []change{{jobs, `"RISING", "BAKING"`, `"RISING"`}}, `/0: loaf.status can be "BAKING", which is in none of success, failure and running`},
+		{"value in two sets", []change{{jobs, `"RISING", "BAKING"`, `"RISING", "BAKING", "BAKED"`}}, `/0/running: the value "BAKED" is in success too; keep one`},
+		{"value twice", []change{{jobs, `"RISING", "BAKING"`, `"RISING", "BAKING", "RISING"`}}, `/0/running/2: "RISING" stands twice in this list; keep one`},
+		{"no success", []change{{jobs, `"success": ["BAKED"]`, `"success": []`}}, `/0: no value means success`},
+		{"decision", []change{{jobs, `{"STOPPED": `, `{"STOPPING": `}}, `/0/decisions: the decision on "STOPPING" is on none of the job's values`},
+		{"decision on many", []change{{jobs, `{"STOPPED": `, `{"OPENED_*": `}}, `/0/decisions: the decision on "OPENED_*" is on none`},
+		{"documented", []change{{jobs, `"status": "loaf.status"`, `"status": "loaf.status", "documented": true`}}, `/0/documented: documented must be false: the model lists 5 values of loaf.status`},
+		{"not documented", []change{{jobs, `"loaf.status"`, `"loaf.reason"`}}, `documented must be true: the model lists 0 values of loaf.reason`},
+		{"neither", []change{{jobs, `"status": "loaf.status",`, ``}}, `/0: a job needs a status and what its values mean, or acceptors`},
+		{"both", []change{{jobs, `"acceptors":`, `"success": ["X"], "acceptors":`}}, `/1/acceptors: acceptors stand instead of the sets of values; keep one of them`},
+		{"acceptors", []change{{jobs, `"Sacks[].State"`, `"Sacks[].Stat"`}}, `/1/acceptors/0/matcher/output/path: `},
+		{"acceptors that are none", []change{{jobs, `"state": "success"`, `"state": "done"`}}, `/1/acceptors/0/state: `},
+		{"value that no acceptor tells", []change{
+			{jobs, `"status": "loaf.status",`, `"acceptors": [{"state": "success", "matcher": {"output": {"path": "loaf.status", "expected": "BAKED", "comparator": "stringEquals"}}}],`},
+			{jobs, `"success": ["BAKED"],`, ``},
+			{jobs, `"failure": ["BURNT", "STOPPED"],`, ``},
+			{jobs, `"running": ["RISING", "BAKING"],`, ``},
+		}, `/0/acceptors: loaf.status can be "BAKING", which no acceptor tells`},
+		{"name of a waiter", []change{{jobs, `"LoafSucceeded"`, `"loafbaked"`}}, `/0/waiter: the name loafbaked is that of the waiter LoafBaked of baker already`},
+		{"name of the start", []change{{jobs, `"LoafSucceeded"`, `"StartLoaf"`}}, `/0/waiter: the waiter needs a name of its own`},
+		{"name that is none", []change{{jobs, `"LoafSucceeded"`, `"loaf-succeeded"`}}, `/0/waiter: waiter name "loaf-succeeded" must be UpperCamelCase`},
+		{"name that is none, with acceptors", []change{{jobs, `"SackGround"`, `"sackGround"`}}, `/1/waiter: waiter name "sackGround" must be UpperCamelCase`},
+		{"name of another job", []change{{jobs, `"service": "mill-v2"`, `"service": "baker", "start": "StartLoaf", "waiter": "LoafGone", "describe": "GetLoaf", "arguments": {"ovenId": "output.ovenId", "name": "output.id", "account": "'me'"}, "acceptors": [{"state": "success", "matcher": {"success": true}}], "minDelay": 1, "maxDelay": 2}, {"service": "mill-v2"`}}, `/1: the table is sorted, and "baker StartLoaf" comes before "baker StartLoaf"`},
+		{"delays", []change{{jobs, `"maxDelay": 60`, `"maxDelay": 5`}}, `/0/maxDelay: maxDelay must be at least minDelay (10)`},
+		{"sync", []change{{jobs, `"baker:startLoaf.sync"`, `"startLoaf"`}}, `/0/sync: expected an action such as glue:startJobRun.sync, found "startLoaf"`},
+		{"source of sync", []change{{jobs, `"syncSource": "made up",`, ``}}, `/0/sync: sync and syncSource go together`},
+		{"dependent action", []change{{jobs, `"oven:Heat"`, `"Heat"`}}, `/0/dependent/0/action: expected an IAM action such as s3:PutObject, found "Heat"`},
+		{"not an array", []change{{jobs, `"failure": ["BURNT", "STOPPED"]`, `"failure": "BURNT"`}}, `/0/failure: expected an array, found a string ("BURNT")`},
+		{"unknown service", []change{{services, `"baker"`, `"baked"`}}, `services.json: 2 problems:`},
+		{"missing service", []change{{services, `"baker"`, `"baked"`}}, `the service "baker" has waiters or jobs and stands not in the table; by the rule it would be {"arnName": "baker", "errorPrefix": "Baker", "iamPrefix": "bakery"}`},
+		{"order of services", []change{{services, `"mill-v2"`, `"a"`}}, `/a: the table is sorted, and "a" comes before "baker"`},
+		{"empty name", []change{{services, `"arnName": "oven"`, `"arnName": ""`}}, `/oven/arnName: expected a word, found an empty string`},
+		{"unused actions", []change{{services, `"GetLoaf"`, `"ListLoaves"`}}, `/baker/iamActions/ListLoaves: no waiter and no job of baker calls the operation ListLoaves`},
+		{"actions without source", []change{{services, `"iamSource": "made up"`, `"source": "made up"`}}, `services.json: `},
+		{"action", []change{{services, `"bakery:ReadOven"`, `"ReadOven:"`}}, `/baker/iamActions/GetLoaf/1: expected an IAM action such as s3:PutObject, found "ReadOven:"`},
+		{"unused status", []change{{statuses, `"403"`, `"500"`}}, `oven/2021-06-01/waiters-2.json: `},
+		{"status of the model", []change{{statuses, `{"403": "ShelfForbidden",`, `{"403": "ShelfForbidden", "500": "ShelfBroken",`}}, `/oven/DescribeShelf/500: no acceptor of a waiter of oven.DescribeShelf has the status 500`},
+		{"no status", []change{{statuses, `"403"`, `"ok"`}}, `/oven/DescribeShelf/ok: expected an HTTP status from 300 to 599, found "ok"`},
+		{"status without source", []change{{statuses, `, "source": "made up"`, ``}}, `/oven/DescribeShelf: an operation needs the member "source"`},
+		{"left out twice", []change{{left, `[{`, `[{"service": "shop", "name": "DoorOpen", "reason": "x"}, {`}}, `/1: DoorOpen of shop stands twice; keep one`},
+		{"left out and there", []change{{left, `[{`, `[{"service": "baker", "name": "StartLoaf", "reason": "x"}, {`}}, `/0/start: StartLoaf of baker stands in left-out.json too; keep one`},
+		{"service without anything", []change{{left, `[{`, `[{"service": "shop", "name": "ShelfFull", "reason": "x"}, {`}}, `/shop: the service "shop" has no waiter and no job; remove it`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tables := folder(t, "tables")
+			for _, c := range tt.changes {
+				edit(t, tables, c.file, c.old, c.with)
+			}
+			_, err := importer.Import(importer.Sources{Botocore: folder(t, "botocore"), Tables: tables})
+			require.ErrorContains(t, err, tt.want)
+			if !strings.Contains(tt.want, "waiters-2.json") {
+				require.ErrorIs(t, err, importer.ErrTable)
+			}
+		})
+	}
+}
+
+// All that is wrong comes at once, and can be taken apart.
+func TestErrorsAtOnce(t *testing.T) {
+	t.Parallel()
+	data, tables := folder(t, "botocore"), folder(t, "tables")
+	edit(t, tables, "jobs.json", `"loaf.status"`, `"loaf.state"`)
+	edit(t, tables, "jobs.json", `"Sacks[].State"`, `"Sacks[].Stat"`)
+	edit(t, tables, "services.json", `"made up"`, `""`)
+	edit(t, data, "shop/2020-02-02/service-2.json", `"type": "boolean"`, `"type": "bool"`)
+	edit(t, data, "yeast/2016-11-15/service-2.json", `["ec2"]`, `["ec3"]`)
+	_, err := importer.Import(importer.Sources{Botocore: data, Tables: tables})
+	require.ErrorIs(t, err, importer.ErrModel)
+	require.ErrorIs(t, err, importer.ErrTable)
+	for _, want := range []string{
+		"jobs.json: 2 problems:", "/0/status: column 6", "/1/acceptors/0/matcher/output/path", "services.json: 6:15: /baker/source: expected a word, found an empty string",
+		`shop/2020-02-02/service-2.json: operation DescribeShelf: shape Shelf: member Full: shape boolean: the type "bool" is not known`,
+		`yeast/2016-11-15/service-2.json: the protocol "ec3" is not known; known are smithy-rpc-v2-cbor, json, rest-json, rest-xml, query, ec2`,
+	} {
+		require.ErrorContains(t, err, want)
+	}
+	file, ok := find(err, "jobs.json")
+	require.True(t, ok)
+	var problems pollcore.Problems
+	require.ErrorAs(t, file, &problems)
+	require.Len(t, problems, 2)
+	require.Equal(t, "/0/status", problems[0].Pointer)
+	require.Positive(t, problems[0].Line)
+}
+
+// find returns the error of a file in a tree of errors.
+func find(err error, name string) (*importer.FileError, bool) {
+	if file, ok := err.(*importer.FileError); ok && file.File == name { //nolint:errorlint // the tree is walked by hand
+		return file, true
+	}
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range many.Unwrap() {
+			if file, ok := find(e, name); ok {
+				return file, true
+			}
+		}
+	}
+	return nil, false
+}
+
+func TestModels(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		changed change
+		want    string
+	}{
+		{"not JSON", change{"till/2022-03-03/service-2.json", "{", ""}, "till/2022-03-03/service-2.json: invalid character"},
+		{"metadata", change{"till/2022-03-03/service-2.json", `"serviceId": "Till"`, `"serviceId": ""`}, "its metadata needs serviceId, endpointPrefix and apiVersion"},
+		{"target", change{"till/2022-03-03/service-2.json", `"targetPrefix": "TillService"`, `"targetPrefix": ""`}, "its metadata needs jsonVersion and targetPrefix for the protocol json"},
+		{"location", change{"baker/2024-05-01/service-2.json", `"location": "statusCode"`, `"location": "footer"`}, `operation GetLoaf: shape GetLoafResponse: member code: the location "footer" is not known`},
+		{"format", change{"baker/2024-05-01/service-2.json", `"timestampFormat": "rfc822"`, `"timestampFormat": "stardate"`}, `the timestamp format "stardate" is not known`},
+		{"missing shape", change{"baker/2024-05-01/service-2.json", `"Ids": {`, `"IDs": {`}, `there is no shape "Ids"`},
+		{"missing error", change{"baker/2024-05-01/service-2.json", `"Busy": {`, `"Bussy": {`}, `operation GetLoaf: there is no shape "Busy", which its errors name`},
+		{"name of a type", change{"baker/2024-05-01/service-2.json", `"shape": "Loaf"}`, `"shape": "document"}`}, `there is no shape "document"`},
+		{"operation of a waiter", change{"till/2022-03-03/waiters-2.json", `"DescribeShelf"`, `"DescribeShelv"`}, `till/2022-03-03/service-2.json: there is no operation "DescribeShelv" (did you mean "DescribeShelf"?)`},
+		{"waiter", change{"till/2022-03-03/waiters-2.json", `"delay": 10`, `"delay": 0`}, `till/2022-03-03/waiters-2.json: 6:16: /waiters/ShelfFull/delay`},
+		{"status", change{"oven/2021-06-01/waiters-2.json", `"expected": 404`, `"expected": 409`}, "status 409 of DescribeShelf has no Smithy form"},
+		{"rules", change{"baker/2024-05-01/endpoint-rule-set-1.json", `"fn": "not"`, `"fn": "nor"`}, "baker/2024-05-01/endpoint-rule-set-1.json: operation GetLoaf: the function nor with 1 arguments is not supported"},
+		{"URL of rules", change{"baker/2024-05-01/endpoint-rule-set-1.json", "https://boulanger", "http://boulanger"}, `in eu-west-1 the rules lead to "http://boulanger.eu-west-1.amazonaws.com", which is no address of a host`},
+		{"text of rules", change{"baker/2024-05-01/endpoint-rule-set-1.json", "https://baker.{Region}", "https://baker.{Zone}"}, `has no value for {Zone}`},
+		{"attribute of rules", change{"baker/2024-05-01/endpoint-rule-set-1.json", "{P#dnsSuffix}\"", "{Region#dnsSuffix}\""}, ""},
+		{"partitions", change{"partitions.json", `"dnsSuffix": "amazonaws.com"`, `"dnsSuffix": ""`}, "partitions.json: a partition needs an id and the output dnsSuffix"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			data := folder(t, "botocore")
+			edit(t, data, tt.changed.file, tt.changed.old, tt.changed.with)
+			_, err := importer.Import(importer.Sources{Botocore: data, Tables: folder(t, "tables")})
+			if tt.want == "" {
+				require.NoError(t, err) // a rule that no region comes to
+				return
+			}
+			require.ErrorContains(t, err, tt.want)
+			require.ErrorIs(t, err, importer.ErrModel)
+		})
+	}
+}
+
+func TestSmithyModels(t *testing.T) {
+	t.Parallel()
+	const waitable = `"smithy.waiters#waitable": {"Done": {"acceptors": [{"state": "success", "matcher": {"success": true}}]}}`
+	model := func(shapes string) importer.File {
+		return importer.File{Name: "m.json", Text: []byte(`{"smithy": "2.0", "shapes": {` + shapes + `}}`)}
+	}
+	service := `"a#S": {"type": "service", "version": "1", "operations": [{"target": "a#Get"}]}, `
+	for name, tt := range map[string]struct{ shapes, want string }{
+		"not a model":    {`"a": 3`, "m.json: 2 problems:"},
+		"no service":     {`"a#Get": {"type": "operation", "traits": {` + waitable + `}}`, "the waiter Done of a#Get belongs to no service; the model needs the service shape"},
+		"missing shape":  {service + `"a#Get": {"type": "operation", "output": {"target": "a#Out"}, "traits": {` + waitable + `}}`, `m.json: operation Get: there is no shape "a#Out"`},
+		"missing error":  {service + `"a#Get": {"type": "operation", "errors": [{"target": "a#E"}], "traits": {` + waitable + `}}`, `there is no shape "a#E", which its errors name`},
+		"not data":       {service + `"a#Get": {"type": "operation", "output": {"target": "a#S"}, "traits": {` + waitable + `}}`, `shape a#S: the type "service" is not one of data`},
+		"empty list":     {service + `"a#Get": {"type": "operation", "output": {"target": "a#L"}, "traits": {` + waitable + `}}, "a#L": {"type": "list"}`, "shape a#L: it does not say what it holds"},
+		"format":         {service + `"a#Get": {"type": "operation", "output": {"target": "a#O"}, "traits": {` + waitable + `}}, "a#O": {"type": "structure", "members": {"t": {"target": "smithy.api#Timestamp", "traits": {"smithy.api#timestampFormat": "stardate"}}}}`, `the timestamp format "stardate" is not known`},
+		"trait":          {service + `"a#Get": {"type": "operation", "traits": {"smithy.api#http": 3, ` + waitable + `}}`, "operation Get: trait smithy.api#http: json: cannot unmarshal number"},
+		"clash":          {service + `"a#Get": {"type": "operation", "output": {"target": "a#O"}, "traits": {` + waitable + `}}, "a#O": {"type": "structure", "members": {"x": {"target": "a#X"}, "y": {"target": "b#X"}}}, "a#X": {"type": "structure"}, "b#X": {"type": "structure"}`, "two shapes have the name X in the service: a#X and b#X"},
+		"name of a type": {service + `"a#Get": {"type": "operation", "output": {"target": "a#blob"}, "traits": {` + waitable + `}}, "a#blob": {"type": "structure"}`, "shape blob: the catalogue keeps this name for the type"},
+		"nothing":        {service + `"a#Get": {"type": "operation"}`, "no service has a waiter or a job"},
+		"name of a file": {strings.Replace(service, `"1"`, `"1", "traits": {"aws.api#service": {"sdkId": "../../etc"}}`, 1) + `"a#Get": {"type": "operation", "traits": {` + waitable + `}}`, `the service "../../etc" would be called "../../etc", which must be letters, digits and hyphens`},
+		"index":          {strings.Replace(service, `"1"`, `"1", "traits": {"aws.api#service": {"sdkId": "Index"}}`, 1) + `"a#Get": {"type": "operation", "traits": {` + waitable + `}}`, `and not index`},
+		"same key":       {service + `"a#Get": {"type": "operation", "traits": {` + waitable + `}}, "b#s": {"type": "service", "version": "1"}`, `m.json: the service "s" would be called s, as "S" of m.json is`},
+		"enum value":     {service + `"a#Get": {"type": "operation", "output": {"target": "a#E"}, "traits": {` + waitable + `}}, "a#E": {"type": "enum", "members": {"A": {"target": "smithy.api#Unit", "traits": {"smithy.api#enumValue": 1}}}}`, "member A: trait smithy.api#enumValue"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := importer.Import(importer.Sources{Smithy: []importer.File{model(tt.shapes)}})
+			require.ErrorContains(t, err, tt.want)
+			require.ErrorIs(t, err, importer.ErrModel)
+		})
+	}
+	_, err := importer.Import(importer.Sources{Botocore: fstest.MapFS{"x/y.json": {Data: []byte("{}")}}})
+	require.ErrorContains(t, err, "expected the folder botocore/data")
+	_, err = importer.Import(importer.Sources{Smithy: smithyModels(t), Tables: fstest.MapFS{}})
+	require.ErrorContains(t, err, "services.json: the folder has no such table")
+}
+
+// The latest version of a service counts, and a service without an sdkId has
+// its shape's name.
+func TestSmithyVersions(t *testing.T) {
+	t.Parallel()
+	version := func(of string) importer.File {
+		return importer.File{Name: of, Text: []byte(`{"smithy": "2.0", "shapes": {
+			"a#OrderDesk": {"type": "service", "version": "` + of + `", "operations": [{"target": "a#Get"}]},
+			"a#Get": {"type": "operation", "traits": {"smithy.waiters#waitable": {"Done": {"acceptors": [{"state": "success", "matcher": {"success": true}}]}}}}}}`)}
+	}
+	c, err := importer.Import(importer.Sources{Smithy: []importer.File{version("2021-01-01"), version("2023-01-01"), version("2022-01-01")}})
+	require.NoError(t, err)
+	require.Len(t, c.Services, 1)
+	text, err := json.Marshal(c.Services[0].Listing())
+	require.NoError(t, err)
+	require.JSONEq(t, `{"name": "OrderDesk", "key": "orderdesk", "arnName": "orderdesk", "errorPrefix": "OrderDesk", "iamPrefix": "orderdesk",
+		"entries": [{"name": "Done", "kind": "waiter", "waiter": "Done", "operation": "Get"}]}`, string(text))
+	require.Equal(t, "2023-01-01", c.Services[0].APIVersion)
+}
+
+// A service may have a shape with the name of one that every model has.
+func TestSmithyPrelude(t *testing.T) {
+	t.Parallel()
+	c, err := importer.Import(importer.Sources{Smithy: []importer.File{{Name: "m.json", Text: []byte(`{"smithy": "2.0", "shapes": {
+		"a#S": {"type": "service", "version": "1", "operations": [{"target": "a#Get"}]},
+		"a#Get": {"type": "operation", "output": {"target": "a#Out"},
+			"traits": {"smithy.waiters#waitable": {"Done": {"acceptors": [{"state": "success", "matcher": {"success": true}}]}}}},
+		"a#Out": {"type": "structure", "members": {"own": {"target": "a#String"}, "text": {"target": "smithy.api#String"}}},
+		"a#String": {"type": "structure", "members": {"a": {"target": "smithy.api#Integer"}}}}}`)}}})
+	require.NoError(t, err)
+	out := c.Services[0].Operations["Get"].Output
+	require.Equal(t, catalog.Structure, out.Member("own").Shape.Type)
+	require.Equal(t, catalog.String, out.Member("text").Shape.Type)
+}
