@@ -3,6 +3,7 @@ package tests_test
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -135,4 +136,41 @@ func TestDriverArguments(t *testing.T) {
 		shown++
 	}
 	require.Equal(t, len(builtin.Drivers()), shown)
+}
+
+// TestCatalogueSamples: the requests for jobs of the catalogue that the page
+// shows are good ones.
+func TestCatalogueSamples(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(driversPage)
+	require.NoError(t, err)
+	_, chapter, _ := strings.Cut(string(page), "### Waiters and jobs of the catalogue\n")
+	chapter, _, _ = strings.Cut(chapter, "\n## ")
+	_, list, found := strings.Cut(chapter, "\nJOBPOLLER_JOBS=")
+	require.True(t, found)
+	list, _, _ = strings.Cut(list, "\n")
+	registry, err := jobs.Build(jobs.Environment{
+		AWS: aws.Config{Region: "us-east-1"}, Getenv: func(string) string { return "" }, Jobs: strings.Split(list, ","),
+	}, append(builtin.Drivers(), builtin.Catalogue)...)
+	require.NoError(t, err)
+	samples := strings.Split(chapter, "\n```json\n")[1:]
+	require.Len(t, samples, 2)
+	for _, sample := range samples {
+		sample, _, _ = strings.Cut(sample, "\n```")
+		var request struct {
+			Job       string          `json:"job"`
+			Arguments json.RawMessage `json:"arguments"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(sample), &request))
+		driver, err := registry.Driver(request.Job)
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = driver.Start(ctx, jobs.Request{Arguments: request.Arguments, Token: strings.Repeat("0", 36)})
+		if _, polls := driver.(jobs.Finder); polls {
+			require.NoError(t, err, request.Job)
+		} else {
+			require.ErrorIs(t, err, context.Canceled, request.Job)
+		}
+	}
 }

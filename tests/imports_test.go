@@ -78,6 +78,11 @@ var rules = []rule{
 		mustNotReach: []string{"github.com/aws/aws-sdk-go-v2/service/s3/...", "./pollcore/startrecord/s3store"},
 	},
 	{
+		reason:       "a function that asks for no catalogue does not carry its data",
+		packages:     []string{"./lambdas/poller/...", "./lambdas/jobs", "./tests/bench/s3only"},
+		mustNotReach: []string{"./pollcore/catalog", "./lambdas/jobs/awsapi"},
+	},
+	{
 		reason:   "the errors of AWS are told apart without a client",
 		packages: []string{"./pollcore/startrecord/internal/awserror"},
 		mayReach: []string{"std", "./pollcore/startrecord", "./internal/jsontree", "./internal/diag", "github.com/aws/smithy-go/..."},

@@ -4,11 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -22,8 +19,7 @@ type progress struct {
 	clock *sim.Clock
 	limit time.Duration // the request's, 0 if not known
 	off   bool
-	live  bool // on a terminal
-	width func() int
+	live  *liveLine // on a terminal
 
 	mu      sync.Mutex
 	state   string
@@ -31,24 +27,16 @@ type progress struct {
 	status  string
 	start   time.Time
 	next    time.Time // of the next poll
-	drawn   bool
-
-	stop chan struct{}
-	done sync.WaitGroup
 }
 
 func newProgress(out io.Writer, o runOptions, clock *sim.Clock, limit time.Duration) *progress {
-	p := &progress{out: out, clock: clock, limit: limit, off: o.quiet || o.virtual, start: clock.Now(), stop: make(chan struct{})}
-	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) && !o.verbose && !p.off {
-		p.live = true
-		p.width = func() int {
-			width, _, err := term.GetSize(int(file.Fd()))
-			if err != nil || width <= 0 {
-				return 80
-			}
-			return width
-		}
-		p.done.Go(p.animate)
+	p := &progress{out: out, clock: clock, limit: limit, off: o.quiet || o.virtual, start: clock.Now()}
+	if !o.verbose && !p.off {
+		p.live = newLiveLine(out, func() string {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return p.line()
+		})
 	}
 	return p
 }
@@ -81,7 +69,7 @@ func (p *progress) polled(function string, result poller.Result, err error) {
 		p.status, reason = "error", err.Error()
 	}
 	p.next = p.clock.Now().Add(time.Duration(result.WaitSeconds) * time.Second)
-	if !p.live {
+	if p.live == nil {
 		fmt.Fprintf(p.out, "%s  %s\n", p.line(), reason)
 	}
 }
@@ -105,33 +93,5 @@ func (p *progress) line() string {
 	return line
 }
 
-// animate redraws the line of a terminal until close.
-func (p *progress) animate() {
-	frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
-	ticker := time.NewTicker(100 * time.Millisecond)
-	defer ticker.Stop()
-	for i := 0; ; i++ {
-		select {
-		case <-p.stop:
-			return
-		case <-ticker.C:
-		}
-		p.mu.Lock()
-		line := []rune(string(frames[i%len(frames)]) + " " + p.line())
-		if width := p.width(); len(line) >= width {
-			line = line[:max(0, width-1)]
-		}
-		fmt.Fprintf(p.out, "\r\x1b[K%s", string(line))
-		p.drawn = true
-		p.mu.Unlock()
-	}
-}
-
-// close ends the display and leaves the last line of a terminal clean.
-func (p *progress) close() {
-	close(p.stop)
-	p.done.Wait()
-	if p.drawn {
-		fmt.Fprint(p.out, "\r\x1b[K")
-	}
-}
+// close ends the display.
+func (p *progress) close() { p.live.close() }

@@ -18,6 +18,7 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2
 	exitTimedOut    = 3
+	exitUnknown     = 4 // nothing could be learned of the job
 	exitInterrupted = 130
 )
 
@@ -56,12 +57,16 @@ func version() string {
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:   "jobpoller",
-		Short: "Run, test, check and draw AWS Step Functions state machines on this machine",
+		Short: "Run, test, check and draw AWS Step Functions state machines, and wait for AWS jobs",
 		Long: `jobpoller runs, tests, checks and draws AWS Step Functions state machines, above
-all job pollers, on this machine.
+all job pollers, on this machine. It knows AWS's waiters and the jobs that have
+none, says what they make of a response, and waits for them.
 
-Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`,
-		Example: `  jobpoller run --job-seconds 6
+Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 4 nothing learned of
+the job, 130 interrupted.`,
+		Example: `  jobpoller list dynamodb
+  jobpoller wait dynamodb ExportCompleted --timeout 1h --input '{"ExportArn": "arn:aws:dynamodb:..."}'
+  jobpoller run --job-seconds 6
   jobpoller lint poller.asl.json
   jobpoller graph poller.asl.json --out poller.svg`,
 		Version:       version(),
@@ -78,8 +83,8 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 		}
 		return usage("%w"+helpHint, err, c.CommandPath())
 	})
-	root.AddCommand(newLintCommand(), newGraphCommand(), newCatalogCommand())
-	root.AddCommand(newRunCommand()) //nolint:contextcheck // a command carries its context
+	root.AddCommand(newLintCommand(), newGraphCommand(), newCatalogCommand(), newListCommand(), newCheckCommand())
+	root.AddCommand(newRunCommand(), newShowCommand(), newWaitCommand()) //nolint:contextcheck // a command carries its context
 	// Cobra reports an unknown command or a wrong number of arguments before
 	// any of our code runs: everything without a code of its own until then is
 	// a usage error.

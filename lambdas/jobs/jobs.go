@@ -234,22 +234,6 @@ func Build(e Environment, makers ...Maker) (*Registry, error) {
 	return r, nil
 }
 
-// ask asks the sources for the driver of a job that there is none for.
-func (r *Registry) ask(e Environment, name string, sources []Source) {
-	for _, source := range sources {
-		if r.drivers[name] != nil || r.missing[name] != nil && !errors.Is(r.missing[name], ErrUnknownJob) {
-			return
-		}
-		driver, err := source(e, name)
-		if err != nil {
-			r.missing[name] = err
-		} else {
-			r.drivers[name] = driver
-			delete(r.missing, name)
-		}
-	}
-}
-
 // Names lists the jobs there are drivers for, sorted.
 func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.drivers)) }
 
@@ -267,4 +251,20 @@ func (r *Registry) Driver(name string) (Driver, error) {
 		message += fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return nil, fmt.Errorf("%w: %s", ErrUnknownJob, message)
+}
+
+// ask asks the sources for the driver of a job that there is none for.
+func (r *Registry) ask(e Environment, name string, sources []Source) {
+	for _, source := range sources {
+		if r.drivers[name] != nil || r.missing[name] != nil && !errors.Is(r.missing[name], ErrUnknownJob) {
+			return
+		}
+		driver, err := source(e, name)
+		if err != nil {
+			r.missing[name] = err
+		} else {
+			r.drivers[name] = driver
+			delete(r.missing, name)
+		}
+	}
 }

@@ -24,9 +24,9 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
-// MaxAnswer is how many bytes an answer may have. AWS's own limits are lower
-// wherever a job is described.
-const MaxAnswer = 16 << 20
+// MaxAnswer is how many bytes an answer may have. What describes a job has a few
+// thousand.
+const MaxAnswer = 8 << 20
 
 // maxDepth is how deep an answer may nest.
 const maxDepth = 1000
@@ -54,8 +54,6 @@ func (c *call) do(ctx context.Context, in *input, spell spelling) (any, error) {
 	ctx = awsmiddleware.SetServiceID(ctx, c.op.Service.Name)
 	ctx = awsmiddleware.SetOperationName(ctx, c.op.Name)
 	ctx = awsmiddleware.SetRegion(ctx, cfg.Region)
-	ctx = awsmiddleware.SetSigningName(ctx, c.endpoint.signingName)
-	ctx = awsmiddleware.SetSigningRegion(ctx, c.endpoint.region)
 	logger := cfg.Logger
 	if logger == nil {
 		logger = logging.Nop{}
@@ -104,7 +102,6 @@ func (c *call) assemble(stack *middleware.Stack, in *input, out *output) error {
 		stack.Build.Add(agent, after),
 		stack.Build.Add(&awsmiddleware.RecursionDetection{}, after),
 		stack.Finalize.Add(attempts, after),
-		stack.Finalize.Add(&retry.MetricsHeader{}, after),
 		stack.Finalize.Add(&v4.ComputePayloadSHA256{}, after),
 		stack.Finalize.Add(middleware.FinalizeMiddlewareFunc("Signing", c.sign), after),
 		// Of what has to do with answers the last sees them first.
@@ -198,7 +195,7 @@ func (c *call) deserializer(to *output) func(context.Context, middleware.Deseria
 		if !ok || response == nil {
 			return out, metadata, err
 		}
-		defer response.Body.Close() //nolint:errcheck // it has been read as far as it is wanted
+		defer response.Body.Close() // it has been read as far as it is wanted
 		if skew, found := awsmiddleware.GetAttemptSkew(metadata); found {
 			c.client.skew.Store(skew.Nanoseconds()) // for the next try, too
 		}
@@ -282,26 +279,17 @@ func checkDepth(text []byte) error {
 }
 
 // newRetryer returns the retryer that the configuration asks for.
-func newRetryer(cfg *aws.Config, once bool) aws.Retryer {
-	if once {
-		return aws.NopRetryer{}
-	}
+func newRetryer(cfg *aws.Config, once bool) aws.Retryer { //nolint:ireturn // which one is for the configuration to say
 	var retryer aws.Retryer
-	if cfg.Retryer != nil {
+	switch {
+	case once:
+		return aws.NopRetryer{}
+	case cfg.Retryer != nil:
 		retryer = cfg.Retryer()
-	} else {
-		mode := cfg.RetryMode
-		if mode == "" {
-			settings, err := defaults.GetModeConfiguration(defaultsMode(cfg))
-			if err == nil { // the legacy mode has none
-				mode = settings.RetryMode
-			}
-		}
-		if mode == aws.RetryModeAdaptive {
-			retryer = retry.NewAdaptiveMode()
-		} else {
-			retryer = retry.NewStandard()
-		}
+	case retryMode(cfg) == aws.RetryModeAdaptive:
+		retryer = retry.NewAdaptiveMode()
+	default:
+		retryer = retry.NewStandard()
 	}
 	if cfg.RetryMaxAttempts != 0 {
 		retryer = retry.AddWithMaxAttempts(retryer, cfg.RetryMaxAttempts)
@@ -309,10 +297,17 @@ func newRetryer(cfg *aws.Config, once bool) aws.Retryer {
 	return retryer
 }
 
-func defaultsMode(cfg *aws.Config) aws.DefaultsMode {
+func retryMode(cfg *aws.Config) aws.RetryMode {
+	if cfg.RetryMode != "" {
+		return cfg.RetryMode
+	}
 	mode := cfg.DefaultsMode
 	if mode == aws.DefaultsModeAuto {
 		mode = defaults.ResolveDefaultsModeAuto(cfg.Region, cfg.RuntimeEnvironment)
 	}
-	return mode
+	settings, err := defaults.GetModeConfiguration(mode)
+	if err != nil { // the legacy mode has none
+		return ""
+	}
+	return settings.RetryMode
 }

@@ -59,11 +59,31 @@ func TestDriversOfTheCatalogue(t *testing.T) {
 	require.GreaterOrEqual(t, made, 400)
 }
 
+// No two members of a structure have one name in PascalCase.
+func TestPascalCaseIsUnambiguous(t *testing.T) {
+	t.Parallel()
+	list, err := catalog.AWS.List()
+	require.NoError(t, err)
+	for _, l := range list {
+		s, err := catalog.AWS.Service(l.Key)
+		require.NoError(t, err)
+		for _, shape := range s.Shapes {
+			names := map[string]bool{}
+			for _, m := range shape.Members {
+				require.False(t, names[pascalName(m)], "%s: %s of %s", s.Key, m.Name, shape.Name)
+				names[pascalName(m)] = true
+			}
+		}
+	}
+}
+
 // sampler makes values of shapes, with all their members.
 type sampler struct {
 	spell func(catalog.Member) string
 	// wire is set for values as a service sends them.
 	wire bool
+	// pick counts through the values of enums.
+	pick int
 }
 
 // value returns a value; of a shape within itself there is one level.
@@ -100,7 +120,7 @@ func (s *sampler) value(m catalog.Member, above []*catalog.Shape) any {
 		return map[string]any{}
 	case catalog.String:
 		if len(shape.Enum) > 0 {
-			return shape.Enum[0]
+			return shape.Enum[s.pick%len(shape.Enum)]
 		}
 		return "text-" + shape.Name
 	case catalog.Boolean:
@@ -128,13 +148,13 @@ func (s *sampler) timestamp(m catalog.Member) any {
 }
 
 // sampleAnswer is an answer with all that it can have in its body.
-func sampleAnswer(t *testing.T, op *catalog.Operation) answer {
+func sampleAnswer(t *testing.T, op *catalog.Operation, pick int) answer {
 	t.Helper()
 	if op.Output == nil {
 		return answer{body: `{}`}
 	}
 	rest := op.Service.Protocols[0] == catalog.RESTJSON
-	s := sampler{wire: true, spell: func(m catalog.Member) string {
+	s := sampler{wire: true, pick: pick, spell: func(m catalog.Member) string {
 		if rest {
 			return m.WireName()
 		}
@@ -188,9 +208,9 @@ func testJob(t *testing.T, entry *catalog.Entry) {
 	start := entry.Service.Operations[entry.Name]
 	arguments, err := json.Marshal((&sampler{spell: pascalName}).value(catalog.Member{Shape: start.Input}, nil))
 	require.NoError(t, err)
-	answers := []answer{sampleAnswer(t, start), sampleAnswer(t, entry.Operation)}
+	answers := []answer{sampleAnswer(t, start, 0), sampleAnswer(t, entry.Operation, 0)}
 	if entry.Job.Stop != nil {
-		answers = append(answers, sampleAnswer(t, entry.Service.Operations[entry.Job.Stop.Operation]))
+		answers = append(answers, sampleAnswer(t, entry.Service.Operations[entry.Job.Stop.Operation], 0))
 	}
 	server := newScripted(t, answers...)
 	d, err := awsapi.NewDriver(config(server.URL), catalog.AWS, entry.Service.Key+":"+entry.Name)
@@ -216,7 +236,67 @@ func testJob(t *testing.T, entry *catalog.Entry) {
 	if stops {
 		require.NoError(t, stopper.Stop(t.Context(), ref))
 	}
-	check, err := pollcore.Compile[jobs.Ref, any](d.Waiter())
+}
+
+// The waiter of a driver gives the verdict on the driver's output that the
+// catalogue's gives on the same in the model's spelling, for every waiter and
+// job and samples of all values of enums.
+func TestVerdictsKeepTheirSpelling(t *testing.T) {
+	t.Parallel()
+	list, err := catalog.AWS.List()
 	require.NoError(t, err)
-	require.NotEqual(t, http.NoBody, check.Check(ref, out, nil).Verdict)
+	verdicts := map[pollcore.Verdict]int{}
+	for _, l := range list {
+		for _, e := range l.Entries {
+			entry, err := catalog.AWS.Lookup(l.Key, e.Name)
+			require.NoError(t, err)
+			if !speaksJSON(entry.Service) || entry.Operation.Discovered {
+				continue
+			}
+			for _, verdict := range sameVerdicts(t, entry, l.Key+":"+entry.Waiter.Name) {
+				verdicts[verdict]++
+			}
+		}
+	}
+	for _, v := range []pollcore.Verdict{pollcore.Success, pollcore.Failure, pollcore.Retry} {
+		require.Greater(t, verdicts[v], 100, "%s", v)
+	}
+}
+
+// sameVerdicts requires the verdicts on samples to be the same in both
+// spellings, and returns them.
+func sameVerdicts(t *testing.T, entry *catalog.Entry, name string) []pollcore.Verdict {
+	t.Helper()
+	service := &canned{status: http.StatusOK, header: http.Header{}}
+	cfg := config("https://example.com")
+	cfg.HTTPClient = service
+	client := awsapi.New(cfg)
+	d, err := awsapi.NewDriver(cfg, catalog.AWS, name)
+	require.NoError(t, err)
+	ofModel, err := pollcore.Compile[any, any](entry.Waiter)
+	require.NoError(t, err, name)
+	ofDriver, err := pollcore.Compile[jobs.Ref, any](d.Waiter())
+	require.NoError(t, err, name)
+	whole := catalog.Member{Shape: entry.Operation.Input}
+	input := (&sampler{spell: func(m catalog.Member) string { return m.Name }}).value(whole, nil)
+	arguments, err := json.Marshal((&sampler{spell: pascalName}).value(whole, nil))
+	require.NoError(t, err)
+	ref, err := d.Start(t.Context(), jobs.Request{Arguments: arguments})
+	require.NoError(t, err, name)
+
+	var verdicts []pollcore.Verdict
+	for pick := range 12 {
+		service.body = []byte(sampleAnswer(t, entry.Operation, pick).body)
+		out, err := client.Call(t.Context(), entry.Operation, input)
+		require.NoError(t, err, name)
+		want := ofModel.Check(nil, out, nil)
+		described, err := d.Describe(t.Context(), ref)
+		require.NoError(t, err, name)
+		got := ofDriver.Check(ref, described, nil)
+		require.Equal(t, want.Verdict, got.Verdict, name)
+		require.Equal(t, want.Acceptor, got.Acceptor, name)
+		require.Equal(t, want.Message, got.Message, name)
+		verdicts = append(verdicts, got.Verdict)
+	}
+	return verdicts
 }

@@ -52,8 +52,10 @@ func WithoutRetries() Option {
 	return func(o *options) { o.once = true }
 }
 
-// New returns a client. It reads of cfg what the SDK's clients read. What it
-// cannot do as they would, such as FIPS endpoints, is the error of each call.
+// New returns a client. It reads of cfg what the SDK's clients read, but for
+// Interceptors and ServiceOptions, which it does not run: middleware goes into
+// APIOptions. Endpoints that it cannot find as they would, such as those for
+// FIPS, are the error of each call.
 func New(cfg aws.Config, opts ...Option) *Client {
 	c := &Client{cfg: cfg.Copy(), http: newHTTPClient(&cfg), skew: &atomic.Int64{}}
 	for _, opt := range opts {
@@ -79,7 +81,7 @@ func New(cfg aws.Config, opts ...Option) *Client {
 // has the HTTP status and the request's ID. An operation that cannot be called
 // at all is an *UnsupportedError.
 func (c *Client) Call(ctx context.Context, op *catalog.Operation, input any) (any, error) {
-	call, err := c.prepare(op)
+	call, err := c.prepare(op) //nolint:contextcheck // once for all calls
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +134,7 @@ func (c *Client) prepare(op *catalog.Operation) (*call, error) {
 // newHTTPClient returns the client of the configuration, which follows no
 // redirects: a signed request goes where it was signed for. A client of the
 // caller's own making does as it likes.
-func newHTTPClient(cfg *aws.Config) smithyhttp.ClientDo {
+func newHTTPClient(cfg *aws.Config) smithyhttp.ClientDo { //nolint:ireturn // it may be the caller's
 	var client smithyhttp.ClientDo = cfg.HTTPClient
 	if client == nil {
 		client = awshttp.NewBuildableClient()

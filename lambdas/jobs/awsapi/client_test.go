@@ -138,6 +138,9 @@ the input of DescribeBakes needs the member "bakeIds"`},
 		require.ErrorIs(t, err, jobs.ErrArguments, tt.name)
 		require.ErrorContains(t, err, tt.want, tt.name)
 	}
+	// A part of the path is needed, whether the model says so or not.
+	_, err := client.Call(t.Context(), fixture(t, "gardens", "GetHarvest"), nil)
+	require.ErrorContains(t, err, `the input of GetHarvest needs the member "harvestId"`)
 	require.Empty(t, server.take())
 }
 
@@ -247,7 +250,7 @@ func TestLimits(t *testing.T) {
 	}
 	_, err := call(answer{body: `{"bakes": [{"id": "` + strings.Repeat("x", awsapi.MaxAnswer) + `"}]}`})
 	require.ErrorIs(t, err, awsapi.ErrAnswer)
-	require.ErrorContains(t, err, "longer than 16777216 bytes")
+	require.ErrorContains(t, err, "longer than 8388608 bytes")
 	_, err = call(answer{status: http.StatusBadRequest, body: strings.Repeat("x", awsapi.MaxAnswer+1)})
 	require.ErrorIs(t, err, awsapi.ErrAnswer)
 	_, err = call(answer{body: `{"new": ` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -223,6 +224,16 @@ func TestStartWithoutAnID(t *testing.T) {
 	require.EqualError(t, err, "gardens:CreateHarvest: the start call returned no output.harvestId, so the job cannot be described or stopped")
 	require.Equal(t, jobs.Unclear, jobs.Classify(err))
 	require.Len(t, server.take(), 1)
+
+	// Nor does one without any of several members that none of them needs.
+	text, err := os.ReadFile("testdata/ovens.json")
+	require.NoError(t, err)
+	loose := strings.Replace(string(text), `{"target": "Texts", "required": true}`, `"Texts"`, 1)
+	loose = strings.Replace(loose, `"bakeIds": "[output.bake.id]"`, `"bakeIds": "output.bake.ids"`, 1)
+	d, err = awsapi.NewDriver(config(server.URL), catalogOf(t, service(t, loose)).Catalog, "ovens:StartBake")
+	require.NoError(t, err)
+	_, err = d.Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"Recipe": "rye"}`), Token: "t"})
+	require.EqualError(t, err, "ovens:StartBake: the start call returned nothing that names the job")
 }
 
 // The driver of a waiter starts nothing.

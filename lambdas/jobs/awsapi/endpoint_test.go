@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,13 +43,18 @@ func sentTo(t *testing.T, op *catalog.Operation, region string, input any) strin
 	return client.url + " " + client.scope
 }
 
-// partitionsFile is the SDK's list of partitions, as far as it counts here.
-func partitionsFile(t *testing.T) []struct {
-	ID          string
-	RegionRegex string
-	Regions     map[string]any
-	Outputs     struct{ DNSSuffix, DualStackDNSSuffix string }
-} {
+// sdkPartition is a partition in the SDK's list, as far as it counts here.
+type sdkPartition struct {
+	ID          string         `json:"id"`
+	RegionRegex string         `json:"regionRegex"`
+	Regions     map[string]any `json:"regions"`
+	Outputs     struct {
+		DNSSuffix          string `json:"dnsSuffix"`
+		DualStackDNSSuffix string `json:"dualStackDnsSuffix"`
+	} `json:"outputs"`
+}
+
+func sdkPartitions(t *testing.T) []sdkPartition {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/aws/aws-sdk-go-v2")
 	folder, err := command.Output()
@@ -56,12 +62,7 @@ func partitionsFile(t *testing.T) []struct {
 	text, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(folder)), "internal/endpoints/awsrulesfn/partitions.json"))
 	require.NoError(t, err)
 	var file struct {
-		Partitions []struct {
-			ID          string
-			RegionRegex string
-			Regions     map[string]any
-			Outputs     struct{ DNSSuffix, DualStackDNSSuffix string }
-		}
+		Partitions []sdkPartition `json:"partitions"`
 	}
 	require.NoError(t, json.Unmarshal(text, &file))
 	require.NotEmpty(t, file.Partitions)
@@ -76,7 +77,7 @@ func TestRegions(t *testing.T) {
 	dual.Endpoint.DualStack = true
 	dualOp := *op
 	dualOp.Service = &dual
-	for _, p := range partitionsFile(t) {
+	for _, p := range sdkPartitions(t) {
 		regions := 0
 		for region := range p.Regions {
 			if !regexp.MustCompile(p.RegionRegex).MatchString(region) {
@@ -94,7 +95,7 @@ func TestRegions(t *testing.T) {
 func TestEndpointsAreTheSDKs(t *testing.T) {
 	t.Parallel()
 	for _, tt := range sdkCalls {
-		for _, p := range partitionsFile(t) {
+		for _, p := range sdkPartitions(t) {
 			for region := range p.Regions {
 				if !regexp.MustCompile(p.RegionRegex).MatchString(region) {
 					continue
@@ -220,5 +221,40 @@ func TestConfiguredEndpoints(t *testing.T) {
 		require.Len(t, tt.want.take(), 1, tt.name)
 		require.Empty(t, all.take(), tt.name)
 		require.Empty(t, own.take(), tt.name)
+	}
+}
+
+// The variables for endpoints count as they do for the SDK's client.
+func TestEndpointVariablesAreTheSDKs(t *testing.T) {
+	call := sdkCalls[slices.IndexFunc(sdkCalls, func(c sdkCall) bool { return c.operation == "GetQueryExecution" })]
+	op := operation(t, call.service, call.operation)
+	variable := "https://variable.example.com"
+	for _, tt := range []struct {
+		name      string
+		variables map[string]string
+		base      *string
+		sources   []any
+	}{
+		{"none", nil, nil, nil},
+		{"for all", map[string]string{"AWS_ENDPOINT_URL": variable}, &variable, []any{settings{}}},
+		{"a file for the service", nil, nil, []any{settings{endpoints: map[string]string{"Athena": "https://file.example.com"}}}},
+		{"a variable for all over a file for the service", map[string]string{"AWS_ENDPOINT_URL": variable}, &variable, []any{settings{endpoints: map[string]string{"Athena": "https://file.example.com"}}}},
+		{"a variable for the service", map[string]string{"AWS_ENDPOINT_URL": variable, "AWS_ENDPOINT_URL_ATHENA": "x"}, &variable, []any{settings{endpoints: map[string]string{"Athena": "https://own.example.com"}}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for name, value := range tt.variables {
+				t.Setenv(name, value)
+			}
+			cfg := config("")
+			want, got := &nowhere{}, &nowhere{}
+			cfg.BaseEndpoint, cfg.ConfigSources, cfg.RetryMaxAttempts = tt.base, tt.sources, 1
+			cfg.HTTPClient = want
+			_, err := call.sdk(t, cfg)
+			require.ErrorIs(t, err, errNowhere)
+			cfg.HTTPClient = got
+			_, err = awsapi.New(cfg).Call(t.Context(), op, json.RawMessage(call.input))
+			require.ErrorIs(t, err, errNowhere)
+			require.Equal(t, want, got)
+		})
 	}
 }

@@ -53,13 +53,13 @@ func (e *Error) Unwrap() error {
 func readError(op *catalog.Operation, response *smithyhttp.Response, body []byte) *Error {
 	var said struct {
 		Type    string `json:"__type"`
-		Message string
-		Code    any // text, or for some services a number that is no name
+		Message string `json:"message"` // in any case
+		Code    any    `json:"code"`    // text, or for some services a number that is no name
 	}
 	_ = json.Unmarshal(body, &said) // what could be read is there
 	e := &Error{Message: said.Message}
 	code, _ := said.Code.(string)
-	for _, name := range []string{response.Header.Get("X-Amzn-ErrorType"), said.Type, code, unknownCode} {
+	for _, name := range []string{response.Header.Get("X-Amzn-Errortype"), said.Type, code, unknownCode} {
 		if e.Code = plainCode(name); e.Code != "" {
 			break
 		}

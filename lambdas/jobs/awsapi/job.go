@@ -65,32 +65,6 @@ func newJob(of described, client, starter *Client) (jobs.Driver, error) {
 	return s, nil
 }
 
-func (d *job) prepare(c *Client, operation string) (*call, error) {
-	op := d.entry.Service.Operations[operation]
-	if op == nil {
-		return nil, fmt.Errorf("%s: the catalogue does not have the operation %s", d.name, operation)
-	}
-	return c.prepare(op)
-}
-
-// compile reads the expressions of a call's arguments.
-func (d *job) compile(op *catalog.Operation, arguments map[string]string) ([]argument, error) {
-	var all []argument
-	for _, name := range slices.Sorted(maps.Keys(arguments)) {
-		expr, err := jmespath.Parse(arguments[name])
-		if err != nil {
-			return nil, fmt.Errorf("%s: argument %s of %s: %w", d.name, name, op.Name, err)
-		}
-		member := op.Input.Member(name)
-		if member == nil {
-			return nil, fmt.Errorf("%s: %s has no argument %s", d.name, op.Name, name)
-		}
-		program, _ := expr.Compile(nil) // of any JSON there is nothing to find
-		all = append(all, argument{member, program, arguments[name]})
-	}
-	return all, nil
-}
-
 // Idempotency implements jobs.Driver.
 func (d *job) Idempotency(jobs.Request) jobs.Idempotency {
 	if tokenMember(d.start.op) == nil {
@@ -129,6 +103,32 @@ func (d *job) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	return d.ref(map[string]any{"input": in.value(), "output": out})
 }
 
+func (d *job) prepare(c *Client, operation string) (*call, error) {
+	op := d.entry.Service.Operations[operation]
+	if op == nil {
+		return nil, fmt.Errorf("%s: the catalogue does not have the operation %s", d.name, operation)
+	}
+	return c.prepare(op)
+}
+
+// compile reads the expressions of a call's arguments.
+func (d *job) compile(op *catalog.Operation, arguments map[string]string) ([]argument, error) {
+	var all []argument
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		expr, err := jmespath.Parse(arguments[name])
+		if err != nil {
+			return nil, fmt.Errorf("%s: argument %s of %s: %w", d.name, name, op.Name, err)
+		}
+		member := op.Input.Member(name)
+		if member == nil {
+			return nil, fmt.Errorf("%s: %s has no argument %s", d.name, op.Name, name)
+		}
+		program, _ := expr.Compile(nil) // of any JSON there is nothing to find
+		all = append(all, argument{member, program, arguments[name]})
+	}
+	return all, nil
+}
+
 // ref makes the reference of a job from what its start call was given and has
 // answered.
 func (d *job) ref(started map[string]any) (jobs.Ref, error) {
@@ -141,6 +141,9 @@ func (d *job) ref(started map[string]any) (jobs.Ref, error) {
 		if value != "" {
 			ref[pascal(a.member.Name)] = value
 		}
+	}
+	if len(ref) == 0 {
+		return nil, fmt.Errorf("%s: the start call returned nothing that names the job", d.name)
 	}
 	for _, a := range d.stopArguments {
 		value, err := a.value(started)
@@ -161,7 +164,7 @@ func (a *argument) value(started map[string]any) (string, error) {
 		return "", fmt.Errorf("%s: %w", a.text, err)
 	}
 	if value == nil || value == "" {
-		if a.member.Required {
+		if a.member.Required || a.member.In == catalog.InPath {
 			return "", fmt.Errorf("the start call returned no %s, so the job cannot be described or stopped", a.text)
 		}
 		return "", nil

@@ -45,7 +45,7 @@ func operationName(op *catalog.Operation) string { return op.Service.Key + ":" +
 
 // newProtocol returns the first protocol of the service that this package
 // speaks.
-func newProtocol(op *catalog.Operation) (smithyhttp.ClientProtocol, error) {
+func newProtocol(op *catalog.Operation) (smithyhttp.ClientProtocol, error) { //nolint:ireturn // which one is for the service to say
 	service := op.Service
 	id := smithy.ShapeID{Namespace: namespace(service), Name: service.TargetPrefix}
 	var compatible []smithy.Trait
@@ -120,10 +120,10 @@ func (s *schemas) schema(shape *catalog.Shape) *smithy.Schema {
 	for _, m := range shape.Members {
 		schema.AddMember(m.Name, s.schema(m.Shape), memberTraits(m)...)
 	}
-	switch shape.Type {
-	case catalog.List:
+	if shape.Type == catalog.List {
 		schema.AddMember("member", s.schema(shape.Element.Shape), memberTraits(*shape.Element)...)
-	case catalog.Map:
+	}
+	if shape.Type == catalog.Map {
 		schema.AddMember("key", smithy.NewSchema(smithy.ShapeID{Namespace: "smithy.api", Name: "String"}, smithy.ShapeTypeString, 0))
 		schema.AddMember("value", s.schema(shape.Element.Shape), memberTraits(*shape.Element)...)
 	}

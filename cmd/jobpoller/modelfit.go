@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// modelFit gives a JSON value the spelling of a service's model, and notes
+// where it does not fit its shape. It reads members as the model spells them,
+// and as Step Functions and the SDKs do, which write their first letter in upper
+// case. What does not fit is kept as it is.
+type modelFit struct {
+	// input tells that the value is one to send: then required members are
+	// wanted, and values that an enum may get one day are left alone.
+	input    bool
+	problems diag.Problems
+}
+
+func (f *modelFit) report(p diag.Problem) { f.problems = append(f.problems, p) }
+
+// value returns the value in the model's spelling. A nil shape says nothing of it.
+func (f *modelFit) value(n *jsontree.Node, shape *catalog.Shape) any {
+	if shape == nil || n.Kind == jsontree.Null && !f.input {
+		return n.Value()
+	}
+	if kinds := jsonKinds[shape.Type]; len(kinds) > 0 && !slices.Contains(kinds, n.Kind) {
+		f.report(n.Problem("expected %s (%s), found %s", kinds[0], shape.Name, n.Describe()))
+		return n.Value()
+	}
+	switch shape.Type {
+	case catalog.Structure, catalog.Union:
+		return f.structure(n, shape)
+	case catalog.List:
+		list := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			list[i] = f.value(item, shape.Element.Shape)
+		}
+		return list
+	case catalog.Map:
+		object := make(map[string]any, len(n.Members))
+		for _, m := range n.Members {
+			object[m.Name] = f.value(m.Value, shape.Element.Shape)
+		}
+		return object
+	case catalog.String:
+		if len(shape.Enum) > 0 && !f.input && !slices.Contains(shape.Enum, n.Text) {
+			f.report(n.Problem("%q is none of the values that the model knows of %s", n.Text, shape.Name).Suggest(n.Text, shape.Enum...))
+		}
+		return n.Text
+	default:
+		return n.Value()
+	}
+}
+
+// jsonKinds are the types of JSON values that stand for a shape.
+var jsonKinds = map[catalog.ShapeType][]jsontree.Kind{
+	catalog.Structure: {jsontree.Object},
+	catalog.Union:     {jsontree.Object},
+	catalog.Map:       {jsontree.Object},
+	catalog.List:      {jsontree.Array},
+	catalog.Boolean:   {jsontree.Bool},
+	catalog.String:    {jsontree.String},
+	catalog.Blob:      {jsontree.String},
+	catalog.Integer:   {jsontree.Number},
+	catalog.Long:      {jsontree.Number},
+	catalog.Float:     {jsontree.Number, jsontree.String}, // "NaN"
+	catalog.Double:    {jsontree.Number, jsontree.String},
+	catalog.Timestamp: {jsontree.String, jsontree.Number},
+}
+
+func (f *modelFit) structure(n *jsontree.Node, shape *catalog.Shape) map[string]any {
+	object := make(map[string]any, len(n.Members))
+	for _, m := range n.Members {
+		member := findMember(shape, m.Name)
+		if member == nil {
+			names := make([]string, len(shape.Members))
+			for i, known := range shape.Members {
+				names[i] = known.Name
+			}
+			f.report(n.MemberProblem(m, "%s has no member %q", shape.Name, m.Name).Suggest(m.Name, names...))
+			object[m.Name] = m.Value.Value()
+			continue
+		}
+		if _, twice := object[member.Name]; twice {
+			f.report(n.MemberProblem(m, "the member %s is there twice", member.Name))
+		}
+		object[member.Name] = f.value(m.Value, member.Shape)
+	}
+	if !f.input {
+		return object
+	}
+	for _, m := range shape.Members {
+		if _, ok := object[m.Name]; !ok && (m.Required || m.In == catalog.InPath) {
+			f.report(n.Problem("%s needs the member %s", shape.Name, m.Name))
+		}
+	}
+	return object
+}
+
+// findMember finds a member by either spelling.
+func findMember(shape *catalog.Shape, name string) *catalog.Member {
+	if m := shape.Member(name); m != nil {
+		return m
+	}
+	for i := range shape.Members {
+		if upperFirst(shape.Members[i].Name) == name {
+			return &shape.Members[i]
+		}
+	}
+	return nil
+}
+
+// upperFirst is the spelling of Step Functions and of the SDK's Go types.
+func upperFirst(name string) string {
+	first, size := utf8.DecodeRuneInString(name)
+	return string(unicode.ToUpper(first)) + name[size:]
+}
+
+// goSpelling gives a value in the model's spelling that of the SDK's Go types.
+func goSpelling(value any, shape *catalog.Shape) any {
+	switch v := value.(type) {
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for name, item := range v {
+			if shape.Type == catalog.Map {
+				object[name] = goSpelling(item, shape.Element.Shape)
+			} else if m := shape.Member(name); m != nil {
+				object[upperFirst(name)] = goSpelling(item, m.Shape)
+			} else {
+				object[name] = item
+			}
+		}
+		return object
+	case []any:
+		if shape.Type != catalog.List {
+			return v
+		}
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = goSpelling(item, shape.Element.Shape)
+		}
+		return list
+	default:
+		return v
+	}
+}
+
+// modelSpelling gives what the SDK returned the spelling of the model.
+func modelSpelling(value any, shape *catalog.Shape) (any, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := jsontree.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	var f modelFit
+	return f.value(doc.Root, shape), nil
+}
+
+// readFitted reads a JSON file, gives its value the model's spelling, and
+// returns where it does not fit.
+func readFitted(name string, in io.Reader, shape *catalog.Shape, input bool) (any, diag.Problems, error) {
+	text, err := readText(name, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, nil, usage("%s is empty; expected a JSON object", name)
+	}
+	doc, err := jsontree.Parse(text)
+	if err != nil {
+		return nil, nil, usage("%s: %w", name, err)
+	}
+	if doc.Root.Kind != jsontree.Object {
+		return nil, nil, usage("%s: expected an object, found %s", name, doc.Root.Describe())
+	}
+	f := modelFit{input: input}
+	value := f.value(doc.Root, shape)
+	return value, f.problems, nil
+}

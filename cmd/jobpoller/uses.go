@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs/athenaquery"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/gluejob"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/redshiftdata"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/sfnexecution"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/transcribejob"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// ownDrivers are the jobs of the catalogue that have a driver of their own.
+var ownDrivers = []string{
+	athenaquery.Name, dynamodbexport.Name, gluejob.Name, redshiftdata.Name, sfnexecution.Name, transcribejob.Name,
+}
+
+// uses tells where an entry can be used: as the job of a request, if the
+// catalogue is the one that the Lambda functions have, and by "jobpoller wait".
+func uses(e *catalog.Entry, builtIn bool) []string {
+	var all []string
+	if builtIn {
+		all = append(all, asJob(e)...)
+	}
+	name := fmt.Sprintf("jobpoller wait %s %s", e.Service.Key, e.Name)
+	if sdkCalls[operationKey(e.Operation)] != nil {
+		return append(all, name+": calls through the SDK's client")
+	}
+	if err := awsapi.New(anyRegion).Check(e.Operation); err != nil {
+		return append(all, "in Go: "+inGo(e), name+": no: "+lackOf(e, err))
+	}
+	return append(all, name+": calls through awsapi")
+}
+
+// anyRegion is for questions about operations to which the region is nothing.
+var anyRegion = aws.Config{Region: "us-east-1"}
+
+// asJob tells whether requests can name the entry.
+func asJob(e *catalog.Entry) []string {
+	var all []string
+	if name := e.Service.IAMPrefix + ":" + e.Name; e.Job != nil && slices.Contains(ownDrivers, name) {
+		all = append(all, fmt.Sprintf("job %q of a request: has a driver of its own", name))
+	} else if e.Job != nil {
+		all = append(all, asCatalogueJob(e, e.Service.Key+":"+e.Name, "starts and polls through awsapi"))
+	}
+	return append(all, asCatalogueJob(e, e.Service.Key+":"+e.Waiter.Name, "polls through awsapi what somebody else starts"))
+}
+
+// asCatalogueJob tells whether requests can name a job that the Lambda functions
+// call through awsapi.
+func asCatalogueJob(e *catalog.Entry, name, how string) string {
+	if _, err := awsapi.NewDriver(anyRegion, catalog.AWS, name); err != nil {
+		return fmt.Sprintf("job %q of a request: no: %s", name, lackOf(e, err))
+	}
+	return fmt.Sprintf("job %q of a request: %s", name, how)
+}
+
+// protocolNames are what AWS calls the protocols that nothing here speaks.
+var protocolNames = map[catalog.Protocol]string{
+	"ec2": "the EC2 query protocol", "query": "the AWS query protocol", "rest-xml": "restXml", "smithy-rpc-v2-cbor": "rpcv2Cbor",
+}
+
+// lackOf is what an operation lacks that awsapi cannot call.
+func lackOf(e *catalog.Entry, err error) string {
+	unsupported, ok := errors.AsType[*awsapi.UnsupportedError](err)
+	if !ok {
+		return err.Error()
+	}
+	if len(unsupported.Protocols) == 0 {
+		return unsupported.Lack
+	}
+	spoken := protocolNames[unsupported.Protocols[0]]
+	if spoken == "" {
+		spoken = string(unsupported.Protocols[0])
+	}
+	return fmt.Sprintf("%s speaks %s, and awsapi speaks only JSON", e.Service.Name, spoken)
+}
+
+// inGo is how a program waits for what this command cannot call.
+func inGo(e *catalog.Entry) string {
+	return fmt.Sprintf("pollcore.Wait with the waiter of catalog.Lookup(%q, %q) and pollcore.Call(client.%s) of the SDK's client",
+		e.Service.Key, e.Name, e.Operation.Name)
+}
+
+// cliWaiter is the command of the AWS CLI for a waiter, empty for a job.
+func cliWaiter(e *catalog.Entry) string {
+	if e.Kind != catalog.AWSWaiter {
+		return ""
+	}
+	return fmt.Sprintf("aws %s wait %s", e.Service.Key, kebab(e.Waiter.Name))
+}
+
+var (
+	beforeWord = regexp.MustCompile(`(.)([A-Z][a-z]+)`)
+	afterWord  = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+)
+
+// kebab spells a name as the AWS CLI does: DBInstanceAvailable is
+// db-instance-available.
+func kebab(name string) string {
+	return strings.ToLower(afterWord.ReplaceAllString(beforeWord.ReplaceAllString(name, "$1-$2"), "$1-$2"))
+}
+
+// operationKey names an operation in the tables of this command.
+func operationKey(op *catalog.Operation) string { return op.Service.Key + ":" + op.Name }
