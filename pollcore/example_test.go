@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -147,6 +148,34 @@ func ExampleAnalyze() {
 		fmt.Println(p.Severity, p.Pointer, p.Column)
 	}
 	// Output: ERROR /acceptors/0/matcher/inputOutput/path 8
+}
+
+// Types that are known only as data, as from a service's model.
+func ExampleAnalyzeShapes() {
+	status := &pollcore.Shape{Name: "JobStatus", Kind: pollcore.KindString, Values: []string{"DONE", "FAILED", "RUNNING"}}
+	out := &pollcore.Shape{Name: "GetJobOutput", Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{"status": status}}
+	w := pollcore.MustNew("JobDone",
+		pollcore.Succeed(pollcore.Output("status").Is("DNE")), pollcore.Fail(pollcore.Output("state.code").Is("FAILED")))
+	for _, p := range pollcore.AnalyzeShapes(w, nil, out) {
+		fmt.Println(p)
+	}
+	fmt.Println(pollcore.Readings(w, nil, out)[0].Type.Values())
+	// Output:
+	// /acceptors/0/matcher/output/expected: warning: "DNE" is none of the values of JobStatus (did you mean "DONE"?)
+	// 1:1: /acceptors/1/matcher/output/path: GetJobOutput has no member "state"
+	// [DONE FAILED RUNNING]
+}
+
+// Step Functions spells the members of services in PascalCase.
+func ExampleRenameMembers() {
+	tags := &pollcore.Shape{Kind: pollcore.KindObject, Elem: &pollcore.Shape{Kind: pollcore.KindString}}
+	out := &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{"tags": tags}}
+	w := pollcore.MustNew("Approved", pollcore.Succeed(pollcore.Output("tags.approved").Is("yes")))
+	renamed, err := pollcore.RenameMembers(w, nil, out, func(name string) string {
+		return strings.ToUpper(name[:1]) + name[1:]
+	})
+	fmt.Println(renamed.Acceptors[0].Matcher, err)
+	// Output: Tags.approved == "yes" <nil>
 }
 
 // An output that is too large to pass on keeps what its verdict rests on.

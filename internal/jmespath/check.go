@@ -91,7 +91,7 @@ func (c *checker) check(n *node, in *shape) *checked {
 		}
 		r.out = &shape{kinds: isArray | in.kinds&isNull, elem: elem}
 	case opMultiHash:
-		r.out = &shape{kinds: isObject | in.kinds&isNull, members: map[string]*shape{}, trace: trace{made: true}}
+		r.out = &shape{kinds: isObject | in.kinds&isNull, members: map[string]*shape{}, trace: &trace{made: true}}
 		for i, name := range n.names {
 			r.out.members[name] = kid(i, in)
 		}

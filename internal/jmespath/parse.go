@@ -14,6 +14,9 @@
 // own waiters. Fields that have no JMESPath form, such as streams, are left
 // out of keys, values and wildcards, and cannot be read by name.
 //
+// An expression can also be checked against a type that only data describes, a
+// [Schema], by the same check.
+//
 // Members of an object have no order in JMESPath; here keys, values and
 // wildcards follow the sorted names, so that results repeat.
 package jmespath

@@ -55,7 +55,7 @@ func (e *Expr) Check(s *Schema) Reading {
 		if n.op != opField {
 			return
 		}
-		for _, p := range n.in.trace.places {
+		for _, p := range n.in.traced().places {
 			for _, member := range p.member(n.name) {
 				r.Members = append(r.Members, Member{Path: member.path(), Owner: p.typ, Type: member.typ, Offset: n.at})
 			}

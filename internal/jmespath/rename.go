@@ -105,13 +105,13 @@ func (r *renamer) field(n *checked) {
 			names, from = append(names, name), append(from, owner)
 		}
 	}
-	if n.in.trace.made || n.in.trace.lost {
+	if n.in.traced().made || n.in.traced().lost {
 		add(name, "an object made here")
 	}
-	if n.in.trace.lost {
+	if n.in.traced().lost {
 		add(r.rename(nil, name), "a structure")
 	}
-	for _, p := range n.in.trace.places {
+	for _, p := range n.in.traced().places {
 		switch {
 		case p.typ == nil:
 			add(r.rename(nil, name), "the data")
@@ -201,7 +201,7 @@ type names struct {
 
 // changes reports whether names of the values change.
 func (r *renamer) changes(s *shape, which names) bool {
-	return which.in(s, func(s *shape) bool { return s.trace.lost && which.open }, func(s *Schema) bool {
+	return which.in(s, func(s *shape) bool { return s.traced().lost && which.open }, func(s *Schema) bool {
 		if s == nil {
 			return which.open
 		}
@@ -211,7 +211,9 @@ func (r *renamer) changes(s *shape, which names) bool {
 
 // keepsNames reports whether the values have names that do not change.
 func keepsNames(s *shape, which names) bool {
-	made := func(s *shape) bool { return s.trace.lost || s.trace.made && (s.members == nil || len(s.members) > 0) }
+	made := func(s *shape) bool {
+		return s.traced().lost || s.traced().made && (s.members == nil || len(s.members) > 0)
+	}
 	return which.in(s, made, func(s *Schema) bool { return s != nil && (s.form() == formMap || s.Kind >= Unknown) })
 }
 
@@ -235,7 +237,7 @@ func (f *search) shape(s *shape) bool {
 		return false
 	}
 	f.shapes[s] = true
-	if f.is(s) || slices.ContainsFunc(s.trace.places, func(p *place) bool { return f.typ(p.typ) }) {
+	if f.is(s) || slices.ContainsFunc(s.traced().places, func(p *place) bool { return f.typ(p.typ) }) {
 		return true
 	}
 	if f.top {

@@ -36,7 +36,7 @@ func (s *Schema) shape() *shape {
 
 // root is the shape of the value that an expression is evaluated on.
 func (s *Schema) root() *shape {
-	return s.shape().from(trace{places: []*place{{typ: s}}})
+	return s.shape().from(&trace{places: []*place{{typ: s}}})
 }
 
 // The methods of described.

@@ -15,7 +15,7 @@ type shape struct {
 	// missing in some without being misspelt.
 	mixed bool
 	// trace is where values come from that are read from a described value.
-	trace trace
+	trace *trace
 }
 
 // described is a type that is known before there is a value of it: a Go type,
@@ -69,7 +69,7 @@ func literalShape(v any) *shape {
 		}
 		return s
 	case map[string]any:
-		s := &shape{kinds: isObject, members: map[string]*shape{}, trace: trace{made: true}}
+		s := &shape{kinds: isObject, members: map[string]*shape{}, trace: &trace{made: true}}
 		for name, m := range v {
 			s.members[name] = literalShape(m)
 		}
@@ -140,7 +140,7 @@ func (s *shape) or(t *shape) *shape { return s.join(t, 0) }
 func (s *shape) join(t *shape, depth int) *shape {
 	switch {
 	case depth > 8:
-		return mixture.from(trace{lost: true})
+		return mixture.from(&trace{lost: true})
 	case s == nil || s == t:
 		return t
 	case t == nil:

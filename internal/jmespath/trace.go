@@ -9,8 +9,8 @@ import (
 // traced to. Each multi-select list of two doubles them.
 const maxPlaces = 64
 
-// trace is where the values of a shape come from. It is empty for a Go type,
-// of which nobody asks.
+// trace is where the values of a shape come from. It is nil if nobody asks, as
+// of a Go type, and for values that an expression makes which have no names.
 type trace struct {
 	places []*place
 	made   bool // or from an object that the expression makes, by its own names
@@ -31,8 +31,8 @@ const (
 )
 
 // from is the shape with the trace.
-func (s *shape) from(t trace) *shape {
-	if len(t.places) == 0 && !t.made && !t.lost {
+func (s *shape) from(t *trace) *shape {
+	if t == nil {
 		return s
 	}
 	traced := *s
@@ -40,42 +40,54 @@ func (s *shape) from(t trace) *shape {
 	return &traced
 }
 
-// and is the trace of values that come from one of two.
-func (t trace) and(p trace) trace {
-	joined := trace{places: t.places, made: t.made || p.made, lost: t.lost || p.lost}
-	if len(t.places) == 0 {
-		joined.places = p.places
-		return joined
+// traced is the trace of a shape.
+func (s *shape) traced() trace {
+	if s.trace == nil {
+		return trace{}
 	}
-	for _, place := range p.places {
-		if !slices.Contains(joined.places, place) {
-			joined.places = append(slices.Clip(joined.places), place)
-		}
-	}
-	return joined.limited()
+	return *s.trace
 }
 
-func (t trace) limited() trace {
-	if len(t.places) > maxPlaces {
+// and is the trace of values that come from one of two.
+func (t *trace) and(other *trace) *trace {
+	switch {
+	case t == nil || t == other:
+		return other
+	case other == nil:
+		return t
+	}
+	joined := &trace{places: slices.Clone(t.places), made: t.made || other.made, lost: t.lost || other.lost}
+	for _, p := range other.places {
+		if !slices.Contains(joined.places, p) {
+			joined.add(p)
+		}
+	}
+	return joined
+}
+
+func (t *trace) add(places ...*place) {
+	if t.places = append(t.places, places...); len(t.places) > maxPlaces {
 		t.places, t.lost = t.places[:maxPlaces], true
 	}
-	return t
 }
 
 // parts is the trace of parts of the values. The parts of an object that the
 // expression makes are known to its shape, or else lost.
-func (t trace) parts(of func(*place) []*place) trace {
-	parts := trace{lost: t.made || t.lost}
-	for _, p := range t.places {
-		parts.places = append(parts.places, of(p)...)
+func (t *trace) parts(of func(*place) []*place) *trace {
+	if t == nil {
+		return nil
 	}
-	return parts.limited()
+	parts := &trace{lost: t.made || t.lost}
+	for _, p := range t.places {
+		parts.add(of(p)...)
+	}
+	return parts
 }
 
-func (t trace) elements() trace { return t.parts((*place).element) }
-func (t trace) values() trace   { return t.parts((*place).value) }
+func (t *trace) elements() *trace { return t.parts((*place).element) }
+func (t *trace) values() *trace   { return t.parts((*place).value) }
 
-func (t trace) member(name string) trace {
+func (t *trace) member(name string) *trace {
 	return t.parts(func(p *place) []*place { return p.member(name) })
 }
 
