@@ -96,7 +96,9 @@ func readWaiter(name string, n *jsontree.Node) (*Waiter, Problems) {
 			continue
 		}
 		if p.Pointer == "" || !r.Reported(at) {
-			r.Report(n.Nearest(at).Problem("%s", p.Message))
+			placed := n.Nearest(at).Problem("%s", p.Message)
+			placed.Suggestion = p.Suggestion
+			r.Report(placed)
 		}
 	}
 	return w, r.Problems

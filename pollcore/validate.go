@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 )
@@ -18,12 +19,13 @@ type Problem = diag.Problem
 // Severity says how wrong something is, in the levels of Smithy's validator.
 type Severity = diag.Severity
 
-// The severities. The first two make [Compile] fail, the last does under
-// [Strict].
+// The severities. The first two make [Compile] fail, a warning does under
+// [Strict]; a note is for linters alone.
 const (
 	SeverityError   = diag.Error   // a rule of the format is broken
 	SeverityDanger  = diag.Danger  // it can never do what it is written for
 	SeverityWarning = diag.Warning // it may be meant so
+	SeverityNote    = diag.Note    // it is worth knowing
 )
 
 // Problems is everything wrong with a waiter, as an error that lists it all,
@@ -46,8 +48,9 @@ func (w *Waiter) Validate() error { return w.problems().Err() }
 
 func (w *Waiter) problems() Problems {
 	var found Problems
-	report := func(pointer, format string, args ...any) {
+	report := func(pointer, format string, args ...any) *Problem {
 		found = append(found, Problem{Pointer: pointer, Message: fmt.Sprintf(format, args...)})
+		return &found[len(found)-1]
 	}
 	if !waiterName.MatchString(w.Name) {
 		report("", "waiter name %q must be UpperCamelCase: a capital, then letters and digits", w.Name)
@@ -71,9 +74,21 @@ func (w *Waiter) problems() Problems {
 	return found
 }
 
-func (a Acceptor) problems(at string, report func(pointer, format string, args ...any)) {
-	if !slices.Contains(verdicts, string(a.State)) {
-		report(at+"/state", "state must be success, failure or retry, got %q", a.State)
+// reporter adds a problem to a list, where it can still be changed.
+type reporter func(pointer, format string, args ...any) *Problem
+
+// stateWords are words of other waiters for states.
+var stateWords = map[string]Verdict{
+	"error": Failure, "fail": Failure, "failed": Failure, "succeed": Success, "succeeded": Success,
+	"pending": Retry, "running": Retry, "wait": Retry,
+}
+
+func (a Acceptor) problems(at string, report reporter) {
+	if word := string(a.State); !slices.Contains(verdicts, word) {
+		p := report(at+"/state", "state must be success, failure or retry, got %q", word)
+		if *p = p.Suggest(word, verdicts...); p.Suggestion == "" {
+			p.Suggestion = string(stateWords[strings.ToLower(word)])
+		}
 	}
 	if a.Message != "" && a.State != Failure {
 		report(at+"/message", "message is allowed on failure acceptors alone, this one's state is %q", a.State)
@@ -98,7 +113,7 @@ func (a Acceptor) problems(at string, report func(pointer, format string, args .
 	}
 }
 
-func (m PathMatcher) problems(at string, report func(pointer, format string, args ...any)) {
+func (m PathMatcher) problems(at string, report reporter) {
 	if m.Path == "" {
 		report(at+"/path", "path must be a JMESPath expression, got an empty string")
 	}

@@ -71,6 +71,8 @@ func TestParseWaiterRefuses(t *testing.T) {
 		{"min above default max", "A", `{"acceptors":[` + ok + `],"minDelay":121}`, []string{"minDelay (121) must not be above maxDelay (120, the default)"}},
 		{"delays out of range", "A", `{"acceptors":[` + ok + `],"minDelay":0,"maxDelay":1.5}`, []string{"/minDelay: expected a whole number from 1 to 2147483647, found a number (0)", "/maxDelay: expected"}},
 		{"bad name", "bucket_exists", `{"acceptors":[` + ok + `]}`, []string{`waiter name "bucket_exists" must be UpperCamelCase`}},
+		{"state of another word", "A", `{"acceptors":[` + ok + `,{"state":"error","matcher":{"success":true}}]}`, []string{`/acceptors/1/state: state must be success, failure or retry, got "error" (did you mean "failure"?)`}},
+		{"misspelt state", "A", `{"acceptors":[` + ok + `,{"state":"Succes","matcher":{"success":true}}]}`, []string{`/acceptors/1/state: state must be success, failure or retry, got "Succes" (did you mean "success"?)`}},
 		{"bad state", "A", `{"acceptors":[` + ok + `,{"state":"done","matcher":{"success":true}}]}`, []string{`/acceptors/1/state: state must be success, failure or retry, got "done"`}},
 		{"bad comparator", "A", `{"acceptors":[{"state":"success","matcher":{"output":{"path":"a","expected":"b","comparator":"equals"}}}]}`, []string{`/comparator: comparator must be one of`}},
 		{"bad boolean", "A", `{"acceptors":[{"state":"success","matcher":{"output":{"path":"a","expected":"TRUE","comparator":"booleanEquals"}}}]}`, []string{`/expected: expected must be "true" or "false" with booleanEquals, got "TRUE"`}},

@@ -8,10 +8,12 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
+	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
@@ -19,12 +21,17 @@ import (
 // lintOptions are the flags of "jobpoller lint".
 type lintOptions struct {
 	express     bool
-	off         []string
+	only, off   []string
 	errorsOnly  bool
 	output      string
 	rules       bool
 	loops       bool
 	substitutes []string
+
+	// Of waiters.
+	service, operation string
+	catalog            bool
+	job                time.Duration
 }
 
 // The rules about a definition: that it is right, and that nothing in it is
@@ -43,92 +50,140 @@ func rules() []lint.Rule {
 	return append([]lint.Rule{suspicious}, lint.Rules()...)
 }
 
-// fileFinding is a finding with its file.
-type fileFinding struct {
-	lint.Finding
-
-	File string
-}
-
-func (f fileFinding) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(f.Finding)
-	if err != nil {
-		return nil, err
-	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(text, &members); err != nil {
-		return nil, err
-	}
-	if members["file"], err = json.Marshal(f.File); err != nil {
-		return nil, err
-	}
-	return json.Marshal(members)
-}
-
 func newLintCommand() *cobra.Command {
 	var o lintOptions
 	c := &cobra.Command{
-		Use:   "lint definition.asl.json...",
-		Short: "Check state machine definitions",
-		Long: `Lint reports all that is wrong in state machine definitions, with the place of
-each problem: first what AWS would refuse (severity ERROR), then what deploys and
-goes wrong (severity WARNING), above all in poll loops. "-" reads standard input.
+		Use:   "lint file.json...",
+		Short: "Check state machine definitions and waiters",
+		Long: `Lint reports all that is wrong in state machine definitions and in waiters, with
+the place of each problem. It tells the two apart by their members. "-" reads
+standard input.
 
-Rules of the second kind, for --off:
+Of a definition it reports first what AWS would refuse (severity ERROR), then
+what deploys and goes wrong (WARNING), above all in poll loops.
+
+A waiter is in the Smithy form or botocore's: one, an object of several by name,
+a waiters-2.json, a Smithy model, or the request of a job. What no reader takes
+is an ERROR, what can never do what it is written for a DANGER, what may go wrong
+a WARNING, and what is worth knowing a NOTE. The paths, values and errors are
+checked against the operation that is polled: --service names it where the file
+does not, with --operation. --catalog checks all of the catalogue, or of the
+service in it.
+
+Rules, for --rule and --off:
 ` + ruleHelp() + `
-Exit codes: 0 nothing found, 1 something found, 2 wrong usage.`,
+Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 		Example: `  jobpoller lint poller.asl.json
   jobpoller lint -o json statemachines/*.asl.json
-  jobpoller lint --off unretried-task --substitute WaitSeconds=30 template.asl.json`,
+  jobpoller lint --off unretried-task --substitute WaitSeconds=30 template.asl.json
+  jobpoller lint waiter.json --service dynamodb --operation DescribeExport
+  jobpoller lint waiters-2.json --service rds
+  jobpoller lint --catalog --rule enum-value,never`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 && !o.rules {
+			if len(args) == 0 && !o.rules && !o.catalog {
 				return usage("lint needs the name of a file, or \"-\" for standard input")
+			}
+			if len(args) > 0 && o.catalog {
+				return usage("--catalog checks the catalogue, and no files: %s", strings.Join(args, " "))
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error { return runLint(c, args, o) },
 	}
 	f := c.Flags()
-	f.BoolVar(&o.express, "express", false, "check as an Express workflow")
+	f.BoolVar(&o.express, "express", false, "check definitions as Express workflows")
+	f.StringSliceVar(&o.only, "rule", nil, "rules to check and no others, with commas between them")
 	f.StringSliceVar(&o.off, "off", nil, "rules not to check, with commas between them")
-	f.BoolVar(&o.errorsOnly, "errors", false, "report only what AWS would refuse")
+	f.BoolVar(&o.errorsOnly, "errors", false, "report only what AWS would refuse, and what in a waiter can never work")
 	f.BoolVar(&o.rules, "rules", false, "list the rules")
 	f.BoolVar(&o.loops, "loops", false, "list the poll loops instead: what a turn costs, and how long the history lasts")
 	f.StringArrayVar(&o.substitutes, "substitute", nil, "Name=value for a placeholder ${Name}; may be given more than once")
+	f.StringVar(&o.service, "service", "", "service of the waiters, as the AWS CLI calls it")
+	f.StringVar(&o.operation, "operation", "", "operation that the waiters poll, such as DescribeExport")
+	f.BoolVar(&o.catalog, "catalog", false, "check the waiters and jobs of the catalogue")
+	f.DurationVar(&o.job, "job", waiterlint.DefaultJob, "how long the job of a waiter runs, for the rule late")
 	f.StringVarP(&o.output, "output", "o", "text", "text or json")
 	return c
 }
 
+// listedRule is a rule and what it is a rule of. Its JSON members are a
+// contract: see docs/json.md.
+type listedRule struct {
+	Name  string `json:"name"`
+	About string `json:"about"`
+	Of    string `json:"of"` // definition or waiter
+}
+
+func listedRules() []listedRule {
+	var all []listedRule
+	for _, r := range rules() {
+		all = append(all, listedRule{r.Name, r.About, "definition"})
+	}
+	for _, r := range waiterlint.Rules() {
+		all = append(all, listedRule{r.Name, r.About, "waiter"})
+	}
+	return all
+}
+
 func ruleHelp() string {
 	var b strings.Builder
-	for _, r := range rules() {
-		fmt.Fprintf(&b, "  %-16s %s\n", r.Name, r.About)
+	for _, r := range listedRules() {
+		fmt.Fprintf(&b, "  %-10s  %-16s %s\n", r.Of, r.Name, r.About)
 	}
 	return b.String()
 }
 
-func runLint(c *cobra.Command, files []string, o lintOptions) error {
+// validate reports what is wrong with the flags.
+func (o *lintOptions) validate() error {
 	if o.output != "text" && o.output != "json" {
 		return usage("--output must be text or json, is %q", o.output)
 	}
+	if o.job <= 0 {
+		return usage("--job must be above 0, is %s", o.job)
+	}
+	if o.operation != "" && o.service == "" {
+		return usage("--operation %s needs its --service", o.operation)
+	}
+	if o.operation != "" && o.catalog {
+		return usage("--catalog goes by what the catalogue's waiters poll, so --operation has no meaning with it")
+	}
 	var known []string
-	for _, r := range rules() {
+	for _, r := range listedRules() {
 		known = append(known, r.Name)
 	}
-	for _, name := range o.off {
-		if !slices.Contains(known, name) {
-			return usage("--off: there is no rule %q; there are %s", name, strings.Join(known, ", "))
+	for _, flag := range []struct {
+		name  string
+		rules []string
+	}{{"rule", o.only}, {"off", o.off}} {
+		for _, name := range flag.rules {
+			if !slices.Contains(known, name) {
+				return usage("--%s: there is no rule %q; there are %s", flag.name, name, strings.Join(known, ", "))
+			}
 		}
 	}
-	if o.rules {
-		return printRules(c.OutOrStdout(), o.output)
+	return nil
+}
+
+func runLint(c *cobra.Command, files []string, o lintOptions) error {
+	if err := o.validate(); err != nil {
+		return err
 	}
-	if o.loops {
+	switch {
+	case o.rules:
+		return printRules(c.OutOrStdout(), o.output)
+	case o.loops:
 		return printLoops(c, files, o)
 	}
-	found := []fileFinding{}
+	found := []finding{}
 	var unread []error
 	var hints strings.Builder
+	if o.catalog {
+		all, err := lintCatalog(o)
+		if err != nil {
+			return err
+		}
+		found = all
+	}
 	for _, name := range files {
 		findings, hint, err := lintFile(name, c.InOrStdin(), o)
 		if err != nil {
@@ -138,9 +193,7 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 		if hint != "" {
 			fmt.Fprintf(&hints, "%s:%s\n", name, hint)
 		}
-		for _, f := range findings {
-			found = append(found, fileFinding{f, name})
-		}
+		found = append(found, findings...)
 	}
 	if err := printFindings(c.OutOrStdout(), o.output, found); err != nil {
 		return &exitError{exitFailed, err}
@@ -149,7 +202,7 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 	if err := errors.Join(unread...); err != nil {
 		return usage("%w", err)
 	}
-	if len(found) > 0 {
+	if slices.ContainsFunc(found, func(f finding) bool { return f.problem.Severity != diag.Note }) {
 		return &exitError{code: exitFailed}
 	}
 	return nil
@@ -157,11 +210,21 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 
 // lintFile returns what is wrong in a file, and what to do about placeholders if
 // they are the reason.
-func lintFile(name string, in io.Reader, o lintOptions) (findings []lint.Finding, hint string, err error) {
-	template, err := readText(name, in)
+func lintFile(name string, in io.Reader, o lintOptions) (found []finding, hint string, err error) {
+	text, err := readText(name, in)
 	if err != nil {
 		return nil, "", err
 	}
+	if o.service != "" || waiterlint.IsWaiters(text) {
+		found, err = lintWaiters(name, text, o)
+		return found, "", err
+	}
+	return lintDefinition(name, text, o)
+}
+
+// lintDefinition returns what is wrong in a definition, and a hint as lintFile
+// does.
+func lintDefinition(name string, template []byte, o lintOptions) (found []finding, hint string, err error) {
 	values, err := substitutions(o.substitutes).values()
 	if err != nil {
 		return nil, "", err
@@ -174,13 +237,18 @@ func lintFile(name string, in io.Reader, o lintOptions) (findings []lint.Finding
 	if o.express {
 		as = asl.Express
 	}
+	report := func(f lint.Finding) {
+		if f.Rule == definitionRule || len(o.only) == 0 || slices.Contains(o.only, f.Rule) {
+			found = append(found, finding{file: name, rule: f.Rule, problem: f.Problem, body: f})
+		}
+	}
 	for _, p := range asl.Validate(text, as) {
 		rule := definitionRule
 		if p.Severity != diag.Error {
 			rule = suspiciousRule
 		}
 		if p.Severity == diag.Error || !o.errorsOnly && !slices.Contains(o.off, suspiciousRule) {
-			findings = append(findings, lint.Finding{Problem: p, Rule: rule})
+			report(lint.Finding{Problem: p, Rule: rule})
 		}
 	}
 	m, problems := asl.Parse(text)
@@ -188,14 +256,16 @@ func lintFile(name string, in io.Reader, o lintOptions) (findings []lint.Finding
 	case problems != nil:
 		hint = placeholderHint(template, values, problems)
 	case !o.errorsOnly:
-		findings = append(findings, lint.Check(m, lint.Options{Off: o.off, Express: o.express})...)
+		for _, f := range lint.Check(m, lint.Options{Off: o.off, Express: o.express}) {
+			report(f)
+		}
 	}
-	return findings, hint, nil
+	return found, hint, nil
 }
 
 func printRules(out io.Writer, format string) error {
 	if format == "json" {
-		return writeJSON(out, rules())
+		return writeJSON(out, listedRules())
 	}
 	_, err := io.WriteString(out, ruleHelp())
 	return err
@@ -241,27 +311,6 @@ func printLoops(c *cobra.Command, files []string, o lintOptions) error {
 			l.File, strings.Join(l.States, " > "), l.Events, l.Transitions, l.Turns, lasts)
 	}
 	return nil
-}
-
-func printFindings(out io.Writer, format string, found []fileFinding) error {
-	if format == "json" {
-		return writeJSON(out, found)
-	}
-	var b strings.Builder
-	for _, f := range found {
-		place := f.File
-		if f.Line > 0 {
-			place += fmt.Sprintf(":%d:%d", f.Line, f.Column)
-		}
-		p := f.Problem
-		p.Line, p.Severity = 0, diag.Error
-		fmt.Fprintf(&b, "%s: %s %s: %s\n", place, strings.ToLower(f.Severity.String()), f.Rule, p.String())
-		if s := f.Snippet(); s != "" {
-			b.WriteString(s + "\n")
-		}
-	}
-	_, err := io.WriteString(out, b.String())
-	return err
 }
 
 func writeJSON(out io.Writer, value any) error {

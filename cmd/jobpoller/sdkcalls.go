@@ -47,8 +47,8 @@ var sdkCalls = map[string]sdkCall{
 
 	"redshift-data:DescribeStatement": through(redshiftdata.NewFromConfig, (*redshiftdata.Client).DescribeStatement),
 
-	"s3:HeadBucket": through(s3.NewFromConfig, (*s3.Client).HeadBucket),
-	"s3:HeadObject": through(s3.NewFromConfig, (*s3.Client).HeadObject),
+	"s3:HeadBucket": through(newS3Client, (*s3.Client).HeadBucket),
+	"s3:HeadObject": through(newS3Client, (*s3.Client).HeadObject),
 
 	"stepfunctions:DescribeExecution": through(sfn.NewFromConfig, (*sfn.Client).DescribeExecution),
 
@@ -59,6 +59,12 @@ var sdkCalls = map[string]sdkCall{
 	"transcribe:GetMedicalVocabulary":       through(transcribe.NewFromConfig, (*transcribe.Client).GetMedicalVocabulary),
 	"transcribe:GetTranscriptionJob":        through(transcribe.NewFromConfig, (*transcribe.Client).GetTranscriptionJob),
 	"transcribe:GetVocabulary":              through(transcribe.NewFromConfig, (*transcribe.Client).GetVocabulary),
+}
+
+// newS3Client returns a client that names buckets in the path where an endpoint
+// is given, for servers that have no host name for each bucket.
+func newS3Client(cfg aws.Config, more ...func(*s3.Options)) *s3.Client {
+	return s3.NewFromConfig(cfg, append(more, func(o *s3.Options) { o.UsePathStyle = cfg.BaseEndpoint != nil })...)
 }
 
 // through calls an operation of an SDK client.

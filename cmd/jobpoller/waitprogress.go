@@ -44,7 +44,12 @@ func newWaitProgress(out io.Writer, name string, o waitOptions) *waitProgress {
 func (p *waitProgress) attempted(a pollcore.Attempt) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a.Reason = withoutSource(a.Reason)
+	if a.Reason = withoutSource(a.Reason); a.Acceptor == pollcore.NoAcceptor && a.Err != nil {
+		a.Reason = unmatched(a.Err)
+		if a.Status == pollcore.Running {
+			a.Reason = "waits it out: " + errorText(a.Err)
+		}
+	}
 	p.last, p.next = a, time.Now().Add(a.Delay)
 	if p.live == nil && !p.off {
 		fmt.Fprintf(p.out, "%s  %s\n", p.line(a.Elapsed, a.Delay), a.Reason)

@@ -47,6 +47,26 @@ type callError struct {
 	Message string `json:"message"`
 }
 
+func newCallError(err error) *callError {
+	if coded, ok := errors.AsType[smithy.APIError](err); ok {
+		return &callError{coded.ErrorCode(), coded.ErrorMessage()}
+	}
+	return &callError{Message: err.Error()}
+}
+
+// errorText is an error without what the SDK says of the call: of a service's
+// error its name and message.
+func errorText(err error) string {
+	e := newCallError(err)
+	if e.Code == "" {
+		return e.Message
+	}
+	return e.Code + ": " + e.Message
+}
+
+// unmatched is the reason of a wait that an error ends.
+func unmatched(err error) string { return "no acceptor matches the error: " + errorText(err) }
+
 func newWaitReport(e *catalog.Entry, o waitOptions, outcome pollcore.Outcome[any], err error) waitReport {
 	r := waitReport{
 		Status: string(outcome.Status), Service: e.Service.Key, Name: e.Name, Operation: e.Operation.Name,
@@ -55,9 +75,9 @@ func newWaitReport(e *catalog.Entry, o waitOptions, outcome pollcore.Outcome[any
 		ElapsedSeconds: outcome.Elapsed.Seconds(), TimeoutSeconds: o.timeout.Seconds(), Notes: texts(outcome.Notes),
 	}
 	if outcome.OpErr != nil {
-		r.Error = &callError{Message: outcome.OpErr.Error()}
-		if coded, ok := errors.AsType[smithy.APIError](outcome.OpErr); ok {
-			r.Error.Code, r.Error.Message = coded.ErrorCode(), coded.ErrorMessage()
+		r.Error = newCallError(outcome.OpErr)
+		if outcome.Acceptor == pollcore.NoAcceptor {
+			r.Reason = unmatched(outcome.OpErr)
 		}
 	}
 	switch {

@@ -24,10 +24,12 @@ const (
 	Danger
 	// Warning is what may be meant so.
 	Warning
+	// Note is what is worth knowing, and wrong in no way.
+	Note
 )
 
 // String is the name that Smithy's validator gives the severity.
-func (s Severity) String() string { return [...]string{"ERROR", "DANGER", "WARNING"}[s] }
+func (s Severity) String() string { return [...]string{"ERROR", "DANGER", "WARNING", "NOTE"}[s] }
 
 // MarshalText writes the name.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
@@ -82,6 +84,13 @@ func At(text []byte, offset int, pointer, message string) Problem {
 	}
 }
 
+// Move returns the problem at another place: a byte offset of text.
+func (p Problem) Move(text []byte, offset int, pointer string) Problem {
+	moved := At(text, offset, pointer, p.Message)
+	moved.Severity, moved.Suggestion = p.Severity, p.Suggestion
+	return moved
+}
+
 // Suggest returns the problem with the nearest of candidates as its
 // suggestion, if one is near enough to word to be what the writer meant.
 func (p Problem) Suggest(word string, candidates ...string) Problem {
@@ -101,8 +110,8 @@ func (p Problem) String() string {
 	if p.Pointer != "" {
 		fmt.Fprintf(&b, "%s: ", p.Pointer)
 	}
-	if p.Severity == Warning {
-		b.WriteString("warning: ")
+	if p.Severity >= Warning {
+		b.WriteString(strings.ToLower(p.Severity.String()) + ": ")
 	}
 	b.WriteString(p.Message)
 	if p.Suggestion != "" {

@@ -1,0 +1,172 @@
+package lint
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// Lateness is how long after the end of a job a waiter notices it.
+type Lateness struct {
+	Job  time.Duration // how long the job runs
+	Mean time.Duration
+	P95  time.Duration // in 19 of 20 waits it is no more
+	// Calls is how many calls a wait takes on average.
+	Calls float64
+}
+
+// MarshalJSON writes seconds.
+func (l Lateness) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Job   float64 `json:"jobSeconds"`
+		Mean  float64 `json:"meanSeconds"`
+		P95   float64 `json:"p95Seconds"`
+		Calls float64 `json:"calls"`
+	}{l.Job.Seconds(), l.Mean.Seconds(), l.P95.Seconds(), math.Round(l.Calls*10) / 10})
+}
+
+// tail is the share of waits that P95 is about.
+const tail = 0.95
+
+// LatenessOf works out the lateness that the schedule has with a job of that
+// length, of a second at least. It draws nothing: it adds up the chances of all
+// draws, which it takes as whole seconds, all equally likely. The schedule's
+// deadline is left out, and its Random. With a fixed delay, whose calls come at
+// known times, the job ends anywhere between two of them.
+func LatenessOf(s pollcore.Schedule, job time.Duration) Lateness {
+	if s.Min >= s.Max {
+		return fixed(s, job)
+	}
+	end := max(1, int(job/time.Second))
+	w := &wait{schedule: s, end: end}
+	w.schedule.Total = math.MaxInt64
+	w.run(int(s.Initial / time.Second))
+	return w.lateness(job)
+}
+
+// fixed is the lateness of calls that are all as far apart.
+func fixed(s pollcore.Schedule, job time.Duration) Lateness {
+	if job <= s.Initial {
+		return Lateness{Job: job, Mean: s.Initial - job, P95: s.Initial - job, Calls: 1}
+	}
+	calls := 1.5 + float64(job-s.Initial)/float64(s.Max)
+	return Lateness{Job: job, Mean: s.Max / 2, P95: time.Duration(float64(s.Max) * tail), Calls: calls}
+}
+
+// wait has the chances of a poll loop.
+type wait struct {
+	schedule pollcore.Schedule
+	end      int
+	// late is the chance of each lateness in seconds.
+	late  []float64
+	calls float64
+}
+
+// bounds are those of the draw after so many calls, in seconds.
+func (w *wait) bounds(attempts int) (lo, hi int) {
+	s := w.schedule
+	s.Random = func(from, to time.Duration) time.Duration {
+		lo, hi = int(from/time.Second), int(to/time.Second)
+		return from
+	}
+	s.Next(pollcore.Retry, pollcore.Progress{Attempts: attempts, Elapsed: 0})
+	lo = max(lo, 1)
+	return lo, max(lo, hi)
+}
+
+func (w *wait) run(first int) {
+	longest := max(int(w.schedule.Max/time.Second), 1)
+	w.late = make([]float64, max(longest, first-w.end)+1)
+	if first >= w.end {
+		w.late[first-w.end], w.calls = 1, 1
+		return
+	}
+	// at is the chance that call number n is made in each second.
+	at := make([]float64, w.end)
+	at[first], w.calls = 1, 1
+	for n := 1; ; n++ {
+		lo, hi := w.bounds(n)
+		_, next := w.bounds(n + 1)
+		if at = w.spread(at, lo, hi, next == hi); next == hi {
+			return
+		}
+	}
+}
+
+// spread returns the chances of the calls that follow those in at. If steady,
+// the calls that follow are followed in the same way, and the result has them
+// all: a call in a second may then be of any number.
+func (w *wait) spread(at []float64, lo, hi int, steady bool) []float64 {
+	share := 1 / float64(hi-lo+1)
+	sums := make([]float64, w.end+1) // of the chances before a second
+	chance := func(second int) float64 {
+		from, to := max(second-hi, 0), min(second-lo, w.end-1)
+		if from > to {
+			return 0
+		}
+		p := (sums[to+1] - sums[from]) * share
+		w.calls += p
+		return p
+	}
+	after := make([]float64, w.end)
+	if !steady {
+		for t, p := range at {
+			sums[t+1] = sums[t] + p
+		}
+	}
+	for t := range w.end {
+		after[t] = chance(t)
+		if steady {
+			sums[t+1] = sums[t] + at[t] + after[t]
+		}
+	}
+	for late := range w.late {
+		w.late[late] += chance(w.end + late)
+	}
+	return after
+}
+
+func (w *wait) lateness(job time.Duration) Lateness {
+	l := Lateness{Job: job, Calls: w.calls}
+	var mean, sum float64
+	found := false
+	for late, p := range w.late {
+		mean += p * float64(late)
+		if sum += p; sum >= tail && !found {
+			l.P95, found = time.Duration(late)*time.Second, true
+		}
+	}
+	l.Mean = time.Duration(math.Round(mean)) * time.Second
+	return l
+}
+
+// late reports a maxDelay with which the end of a job is noticed late.
+func (c *checker) late() {
+	slowest := time.Duration(c.waiter.MaxDelay) * time.Second
+	if slowest <= pollcore.LatenessCap || c.waiter.MinDelay > c.waiter.MaxDelay || c.waiter.MinDelay < 0 {
+		return
+	}
+	job := cmp.Or(c.options.Job, DefaultJob)
+	l := LatenessOf(pollcore.NewSmithySchedule(c.waiter, job), job)
+	f := c.report(Late, diag.Warning, "/maxDelay", fmt.Sprintf(
+		"delays grow to %d seconds: the end of a job of %s is noticed %s late on average, and %s in one of 20 waits; "+
+			"lower maxDelay to %d (how long to wait in all is no part of a waiter)",
+		c.waiter.MaxDelay, short(job), short(l.Mean), short(l.P95), int(pollcore.LatenessCap/time.Second)))
+	f.Lateness = &l
+}
+
+// short is a duration without what is zero: "1h", "20m39s".
+func short(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if n := len(text) - len(zero); n > 0 && text[n:] == zero {
+			text = text[:n+1]
+		}
+	}
+	return text
+}

@@ -1,0 +1,162 @@
+package lint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// failures reports values that no acceptor classifies, and a waiter that has
+// no acceptor for a failure.
+func (c *checker) failures() {
+	var failing []string
+	for _, l := range c.statuses() {
+		e := c.valuesOf(l)
+		var open, ended []Value
+		for _, value := range e.values {
+			if c.classified(l, value) {
+				continue
+			}
+			switch says := e.says(value); says.Verdict {
+			case pollcore.Retry:
+				open = append(open, says)
+			case pollcore.Failure:
+				failing = append(failing, value)
+				ended = append(ended, says)
+			case pollcore.Success:
+				ended = append(ended, says)
+			}
+		}
+		c.unclassified(l, e, ended, open)
+	}
+	c.noFailure(failing)
+}
+
+// statuses are the leaves of enums that acceptors test by themselves, in the
+// order of the acceptors. What is tested only together with others, such as the
+// reason of a state, is no status.
+func (c *checker) statuses() []*leaf {
+	var found []*leaf
+	for _, p := range c.probes {
+		if p == nil || len(p.leaves) != 1 {
+			continue
+		}
+		if l := p.leaves[0]; len(c.valuesOf(l).values) > 0 && !slices.Contains(found, l) {
+			found = append(found, l)
+		}
+	}
+	return found
+}
+
+// classified tells whether some acceptor takes a response because the leaf has
+// the value: with other values of the leaf, and all else equal, it may not.
+func (c *checker) classified(l *leaf, value string) bool {
+	wanted := any(value)
+	if l.typ.Kind == pollcore.KindArray {
+		wanted = []any{value}
+	}
+	for _, p := range c.probes {
+		if p == nil || !slices.Contains(p.leaves, l) {
+			continue
+		}
+		others := slices.DeleteFunc(slices.Clone(p.leaves), func(o *leaf) bool { return o == l })
+		takes := false
+		tried := each(others, func(a assignment) bool {
+			a[l] = wanted
+			if p.matches(a) {
+				takes = slices.ContainsFunc(l.candidates, func(other any) bool {
+					if other == nil {
+						return false
+					}
+					a[l] = other
+					return !p.matches(a)
+				})
+			}
+			return !takes
+		})
+		if takes || !tried {
+			return true // too much to try: say nothing
+		}
+	}
+	return false
+}
+
+func (c *checker) unclassified(l *leaf, e enum, ended, open []Value) {
+	pointer := c.firstReader(l)
+	alone := len(c.statuses()) == 1
+	until := "polled until the deadline"
+	if !alone {
+		until = "polled until another value ends the wait, or the deadline"
+	}
+	if len(ended) > 0 {
+		slices.SortStableFunc(ended, func(a, b Value) int { return cmp.Compare(a.Verdict, b.Verdict) })
+		f := c.report(Unclassified, diag.Warning, pointer, fmt.Sprintf(
+			"of the %d values of %s, %d look like an end and no acceptor takes them: %s; a job that gets there is %s; add acceptors for them",
+			len(e.values), e.name, len(ended), describeValues(ended), until))
+		f.Values = ended
+	}
+	if len(open) > 0 {
+		var names []string
+		for _, v := range open {
+			names = append(names, v.Value)
+		}
+		f := c.report(Unclassified, diag.Note, pointer, fmt.Sprintf(
+			"of the %d values of %s, %d do not look like an end and no acceptor takes them: %s; they are %s",
+			len(e.values), e.name, len(open), list(names), until))
+		f.Values = open
+	}
+}
+
+// firstReader is the pointer of the first path that reads a leaf.
+func (c *checker) firstReader(l *leaf) string {
+	for i, p := range c.probes {
+		if p != nil && slices.Contains(p.leaves, l) {
+			return c.readings[i].Pointer
+		}
+	}
+	return ""
+}
+
+// describeValues groups values by what they look like: "FAILED, TIMEOUT (failure)".
+func describeValues(values []Value) string {
+	var groups []string
+	for len(values) > 0 {
+		first := values[0]
+		n := slices.IndexFunc(values, func(v Value) bool { return v.Verdict != first.Verdict })
+		if n < 0 {
+			n = len(values)
+		}
+		var names []string
+		known := true
+		for _, v := range values[:n] {
+			names = append(names, v.Value)
+			known = known && v.Known
+		}
+		by := "by name a "
+		if known {
+			by = "a "
+		}
+		groups = append(groups, fmt.Sprintf("%s (%s%s)", strings.Join(names, ", "), by, first.Verdict))
+		values = values[n:]
+	}
+	return strings.Join(groups, ", ")
+}
+
+func (c *checker) noFailure(failing []string) {
+	if slices.ContainsFunc(c.waiter.Acceptors, func(a pollcore.Acceptor) bool { return a.State == pollcore.Failure }) {
+		return
+	}
+	slices.Sort(failing)
+	failing = slices.Compact(failing)
+	if len(failing) > 0 {
+		c.report(NoFailure, diag.Warning, "/acceptors", fmt.Sprintf(
+			"no acceptor has the state failure, so no response can make the waiter fail, though some look like it: %s; add failure acceptors", list(failing)))
+		return
+	}
+	c.report(NoFailure, diag.Note, "/acceptors",
+		"no acceptor has the state failure: only an error that no acceptor takes makes the waiter fail, and a job that cannot succeed is polled until the deadline")
+}
