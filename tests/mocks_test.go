@@ -119,7 +119,7 @@ func TestMocksPage(t *testing.T) {
 }
 
 // The commands of the README that use files of docs/example succeed.
-func TestReadmeCommands(t *testing.T) {
+func TestReadmeExamples(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	commands := 0
