@@ -59,6 +59,25 @@ func looks(status string) pollcore.Verdict {
 	}
 }
 
+// deedStems are how words begin that say what is done to a resource.
+var deedStems = []string{
+	"activat", "associat", "attach", "build", "cancel", "creat", "deactivat", "delet", "deploy", "deregist", "detach", "disassociat",
+	"export", "import", "regist", "start", "stop", "train", "updat", "upload", "validat",
+}
+
+// deeds are the stems of what the words say is done.
+func deeds(words []string) []string {
+	var found []string
+	for _, w := range words {
+		for _, stem := range deedStems {
+			if strings.HasPrefix(w, stem) {
+				found = append(found, stem)
+			}
+		}
+	}
+	return found
+}
+
 func goesOn(word string) bool {
 	return strings.HasSuffix(word, "ing") && word != "missing" && word != "warning"
 }

@@ -21,7 +21,7 @@ func (c *checker) failures() {
 			if c.classified(l, value) {
 				continue
 			}
-			switch says := e.says(value); says.Verdict {
+			switch says := c.says(e, value); says.Verdict {
 			case pollcore.Retry:
 				open = append(open, says)
 			case pollcore.Failure:
@@ -34,6 +34,33 @@ func (c *checker) failures() {
 		c.unclassified(l, e, ended, open)
 	}
 	c.noFailure(failing)
+}
+
+// says is what a value says of what the waiter waits for. CREATE_FAILED is no end
+// of a waiter for something to be deleted: the resource was so before.
+func (c *checker) says(e enum, value string) Value {
+	v := e.says(value)
+	if !v.Known && len(wordsOf(value)) > 1 && apart(deeds(wordsOf(value)), c.awaited()) {
+		v.Verdict = pollcore.Retry
+	}
+	return v
+}
+
+// awaited are the deeds whose end the waiter waits for, by its name and by the
+// values that it takes for success.
+func (c *checker) awaited() []string {
+	words := wordsOf(c.waiter.Name)
+	for _, a := range c.waiter.Acceptors {
+		if m, _ := pathOf(a); m != nil && a.State == pollcore.Success && m.Comparator != pollcore.BooleanEquals {
+			words = append(words, wordsOf(m.Expected)...)
+		}
+	}
+	return deeds(words)
+}
+
+// apart tells whether both lists have something, and nothing in common.
+func apart(a, b []string) bool {
+	return len(a) > 0 && len(b) > 0 && !slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
 // statuses are the leaves of enums that acceptors test by themselves, in the
@@ -105,7 +132,7 @@ func (c *checker) unclassified(l *leaf, e enum, ended, open []Value) {
 			names = append(names, v.Value)
 		}
 		f := c.report(Unclassified, diag.Note, pointer, fmt.Sprintf(
-			"of the %d values of %s, %d do not look like an end and no acceptor takes them: %s; they are %s",
+			"of the %d values of %s, %d do not look like the end of what is waited for, and no acceptor takes them: %s; they are %s",
 			len(e.values), e.name, len(open), list(names), until))
 		f.Values = open
 	}
