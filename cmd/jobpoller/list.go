@@ -45,7 +45,6 @@ service that is not there.`,
 	f.StringVar(&o.search, "search", "", "only what has this word in the name of its service, its own, its waiter's or its operation's")
 	o.addTo(c, false)
 	addOutput(c, &o.output)
-	c.MarkFlagsMutuallyExclusive("jobs", "waiters")
 	return c
 }
 
@@ -63,6 +62,9 @@ type listEntry struct {
 func runList(c *cobra.Command, args []string, o listOptions) error {
 	if err := checkOutput(o.output); err != nil {
 		return usage("%w", err)
+	}
+	if o.jobs && o.waiters {
+		return usage("--jobs and --waiters exclude each other: leave both out for all")
 	}
 	services, err := o.find(args)
 	if err != nil {

@@ -84,6 +84,7 @@ func newSheet(e *catalog.Entry, builtIn bool) *sheet {
 	fmt.Fprintf(s, "%s %s: %s\n", e.Service.Key, e.Name, title)
 	s.row("polls", e.Operation.Name)
 	s.row("", actions(e.Operation))
+	s.row("input", inputOf(e.Operation))
 	s.acceptors()
 	s.running()
 	s.delays()
@@ -113,6 +114,19 @@ func (s *sheet) row(name, text string) {
 		s.last = name
 	}
 	fmt.Fprintf(s, "  %-10s  %s\n", shown, text)
+}
+
+// inputOf says what an input of the operation needs, or what it may have.
+func inputOf(op *catalog.Operation) string {
+	sample := sampleInput(op)
+	if op.Input == nil || len(op.Input.Members) == 0 || sample != "{}" {
+		return sample
+	}
+	names := make([]string, len(op.Input.Members))
+	for i, m := range op.Input.Members {
+		names[i] = m.Name
+	}
+	return "any of " + strings.Join(names, ", ")
 }
 
 func actions(op *catalog.Operation) string {

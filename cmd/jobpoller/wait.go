@@ -42,9 +42,9 @@ func newWaitCommand() *cobra.Command {
 waiter polls, again and again, until an acceptor of success or failure matches or
 the time is up. It starts and stops nothing.
 
---input is the input of the operation that is polled, also for a job: jobpoller
-show says which members name it. It is JSON, @FILE, or - for standard input, spelt as
-the service's model or Step Functions spells it.
+--input is the input of the operation that is polled, also for a job: "jobpoller show"
+has an example. It is JSON, @FILE, or - for standard input, spelt as the service's
+model or Step Functions spells it.
 
 The delay between calls grows from the waiter's minDelay to its maxDelay, though to
 no more than two minutes, and is drawn at random. A call may start up to the end of
