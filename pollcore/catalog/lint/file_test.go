@@ -2,6 +2,7 @@ package lint_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -10,8 +11,41 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 )
+
+// model reads a Smithy model.
+func model(text []byte) ([]*catalog.Service, error) {
+	c, err := importer.Import(importer.Sources{Smithy: []importer.File{{Name: "model.json", Text: text}}})
+	if err != nil {
+		return nil, err
+	}
+	return c.Services, nil
+}
+
+// A model of which the shapes are not read, or cannot be, is checked by itself.
+func TestModelsWithoutShapes(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/model.json")
+	require.NoError(t, err)
+	for _, tt := range []struct {
+		read func([]byte) ([]*catalog.Service, error)
+		want string
+	}{
+		{nil, "nothing says which operation"},
+		{func([]byte) ([]*catalog.Service, error) { return nil, errors.New("torn in two") }, "which cannot be used: torn in two"},
+	} {
+		findings, err := lint.File(text, lint.FileOptions{Model: tt.read, Options: lint.Options{Only: []string{lint.Path, lint.Unchecked}}})
+		require.NoError(t, err)
+		require.Equal(t, []string{lint.Unchecked}, rulesOf(findings))
+		require.Contains(t, findings[0].Message, tt.want)
+	}
+	refused := strings.Replace(string(text), `"state": "success"`, `"state": "error"`, 1)
+	findings, err := lint.File([]byte(refused), lint.FileOptions{Model: model})
+	require.NoError(t, err)
+	require.Equal(t, []string{lint.Format}, rulesOf(findings))
+}
 
 const misspelt = `{"state": "success", "matcher": {"output": {"path": "Job.Statsu", "expected": "DONE", "comparator": "stringEquals"}}}`
 
@@ -23,7 +57,7 @@ func TestForms(t *testing.T) {
 		{"matcher": "status", "expected": 404, "state": "retry"},
 		{"matcher": "status", "expected": 418, "state": "retry"},
 		{"matcher": "path", "argument": "Job.Statsu", "expected": "DONE", "state": "success"}]}`
-	model, err := os.ReadFile("testdata/model.json")
+	smithy, err := os.ReadFile("testdata/model.json")
 	require.NoError(t, err)
 	tests := []struct {
 		name, text                string
@@ -37,7 +71,7 @@ func TestForms(t *testing.T) {
 		{name: "botocore's", text: botocore, service: "press", pointer: "/acceptors/2/argument", waiter: "Waiter"},
 		{name: "botocore's by name", text: `{"job_done": ` + botocore + `}`, service: "press", pointer: "/job_done/acceptors/2/argument", waiter: "job_done"},
 		{name: "waiters-2", text: `{"version": 2, "waiters": {"JobDone": ` + botocore + `}}`, service: "press", pointer: "/waiters/JobDone/acceptors/2/argument", waiter: "JobDone"},
-		{name: "a model", text: string(model), pointer: "/shapes/example.press#DescribeJob/traits/smithy.waiters#waitable/JobDone/acceptors/0/matcher/output/path", waiter: "JobDone"},
+		{name: "a model", text: string(smithy), pointer: "/shapes/example.press#DescribeJob/traits/smithy.waiters#waitable/JobDone/acceptors/0/matcher/output/path", waiter: "JobDone"},
 		{name: "escaped", text: strings.Replace(waiter, "Job.Statsu", `J\u006fb.\"\u0053tatsu\"`, 1), service: "press", operation: "DescribeJob", pointer: "/acceptors/0/matcher/output/path", waiter: "Waiter"},
 	}
 	for _, tt := range tests {
@@ -45,7 +79,7 @@ func TestForms(t *testing.T) {
 			t.Parallel()
 			require.True(t, lint.IsWaiters([]byte(tt.text)))
 			findings, err := lint.File([]byte(tt.text), lint.FileOptions{
-				Catalog: press(), Service: tt.service, Operation: tt.operation, Options: lint.Options{Only: []string{lint.Path}},
+				Catalog: press(), Service: tt.service, Operation: tt.operation, Model: model, Options: lint.Options{Only: []string{lint.Path}},
 			})
 			require.NoError(t, err)
 			require.Len(t, findings, 1)

@@ -110,7 +110,7 @@ func (c *checker) atLiteral(p pollcore.Problem) bool {
 	}
 	m, _ := pathOf(c.waiter.Acceptors[r.Acceptor])
 	rest := m.Path[pathOffset(m.Path, p):]
-	return p.Severity == diag.Warning && rest != "" && strings.Contains("'`\"", rest[:1])
+	return p.Severity == diag.Warning && strings.IndexAny(rest, "'`\"") == 0
 }
 
 // pathOffset is the byte of a path that a problem of it stands at.
