@@ -84,7 +84,8 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 				return usage("lint needs the name of a file, or \"-\" for standard input")
 			}
 			if len(args) > 0 && o.catalog == wholeCatalog {
-				return usage("--catalog checks the catalogue, and no files: %s; --catalog=FOLDER names the catalogue that files are checked against", strings.Join(args, " "))
+				return usage("--catalog checks the catalogue, and no files: %s; --catalog=FOLDER names the one that files are checked against",
+					strings.Join(args, " "))
 			}
 			return nil
 		},
