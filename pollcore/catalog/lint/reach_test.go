@@ -45,8 +45,10 @@ func TestReach(t *testing.T) {
 		// What a function tells apart is not known.
 		{"a function", options{done, pollcore.Fail(truth("starts_with(Job.Reason, 'jam') && ends_with(Job.Reason, 'tray')"))}, nil},
 		{"an escape", options{done, pollcore.Fail(truth(`Job.Reason == 'it\'s' && Job.Locked`))}, nil},
+		{"an empty string", options{done, pollcore.Fail(truth("!(Job.Reason) && Job.Reason != null"))}, nil},
+		{"a whole that is not there", options{done, pollcore.Fail(truth("Job == null || Job.Locked && !(Job.Locked)"))}, nil},
 		{"numbers", options{done, pollcore.Fail(truth("Job.Copies > `100` && Job.Copies < `50`"))}, nil},
-		{"too much to try", options{done, pollcore.Fail(truth("Job.Status == Job.Reason && Job.Reason != Job.Status"))}, []string{"never", "no value of"}},
+		{"two strings", options{done, pollcore.Fail(truth("Job.Status == Job.Reason && Job.Reason != Job.Status"))}, []string{"never", "no value of"}},
 		{"an expected value of no enum", options{done, pollcore.Fail(status.Is("LOST"))}, nil},
 		{"input and output", options{done, pollcore.Fail(pollcore.InputOutput("input.JobId == output.Job.Reason").IsTrue())}, nil},
 		{"input and not it", options{done, pollcore.Fail(pollcore.InputOutput("input.JobId == 'a' && input.JobId == 'b'").IsTrue())}, []string{"never", "no value of JobId"}},

@@ -96,7 +96,7 @@ func (c *checker) classified(l *leaf, value string) bool {
 			a[l] = wanted
 			if p.matches(a) {
 				takes = slices.ContainsFunc(l.candidates, func(other any) bool {
-					if other == nil {
+					if other == nil || other == "" {
 						return false
 					}
 					a[l] = other
