@@ -104,7 +104,10 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 	f.StringVar(&o.catalog, "catalog", "", "check the waiters and jobs of the catalogue; =FOLDER: of that one, or with files against it")
 	f.Lookup("catalog").NoOptDefVal = wholeCatalog
 	f.DurationVar(&o.job, "job", waiterlint.DefaultJob, "how long the job of a waiter runs, for the rule late")
-	f.StringVarP(&o.output, "output", "o", "text", "text or json")
+	must(c.RegisterFlagCompletionFunc("service", func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return (&lookup{}).completeService(typed), cobra.ShellCompDirectiveNoFileComp
+	}))
+	addOutput(c, &o.output)
 	return c
 }
 
