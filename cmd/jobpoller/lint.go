@@ -30,7 +30,7 @@ type lintOptions struct {
 
 	// Of waiters.
 	service, operation string
-	catalog            bool
+	catalog            string // a folder, or wholeCatalog
 	job                time.Duration
 }
 
@@ -68,9 +68,9 @@ is an ERROR, what can never do what it is written for a DANGER, what may go wron
 a WARNING, and what is worth knowing a NOTE. The paths, values and errors are
 checked against the operation that is polled: --service names it where the file
 does not, with --operation. --catalog checks all of the catalogue, or of the
-service in it.
+service in it; --catalog=FOLDER means one that "jobpoller catalog import" made.
 
-Rules, for --rule and --off:
+Rules for --rule and --off.
 ` + ruleHelp() + `
 Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 		Example: `  jobpoller lint poller.asl.json
@@ -80,11 +80,12 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
   jobpoller lint waiters-2.json --service rds
   jobpoller lint --catalog --rule enum-value,never`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 && !o.rules && !o.catalog {
+			if len(args) == 0 && !o.rules && o.catalog == "" {
 				return usage("lint needs the name of a file, or \"-\" for standard input")
 			}
-			if len(args) > 0 && o.catalog {
-				return usage("--catalog checks the catalogue, and no files: %s", strings.Join(args, " "))
+			if len(args) > 0 && o.catalog == wholeCatalog {
+				return usage("--catalog checks the catalogue, and no files: %s; --catalog=FOLDER names the one that files are checked against",
+					strings.Join(args, " "))
 			}
 			return nil
 		},
@@ -100,9 +101,13 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 	f.StringArrayVar(&o.substitutes, "substitute", nil, "Name=value for a placeholder ${Name}; may be given more than once")
 	f.StringVar(&o.service, "service", "", "service of the waiters, as the AWS CLI calls it")
 	f.StringVar(&o.operation, "operation", "", "operation that the waiters poll, such as DescribeExport")
-	f.BoolVar(&o.catalog, "catalog", false, "check the waiters and jobs of the catalogue")
+	f.StringVar(&o.catalog, "catalog", "", "check the waiters and jobs of the catalogue; =FOLDER: of that one, or with files against it")
+	f.Lookup("catalog").NoOptDefVal = wholeCatalog
 	f.DurationVar(&o.job, "job", waiterlint.DefaultJob, "how long the job of a waiter runs, for the rule late")
-	f.StringVarP(&o.output, "output", "o", "text", "text or json")
+	must(c.RegisterFlagCompletionFunc("service", func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return (&lookup{}).completeService(typed), cobra.ShellCompDirectiveNoFileComp
+	}))
+	addOutput(c, &o.output)
 	return c
 }
 
@@ -127,8 +132,13 @@ func listedRules() []listedRule {
 
 func ruleHelp() string {
 	var b strings.Builder
+	of := ""
 	for _, r := range listedRules() {
-		fmt.Fprintf(&b, "  %-10s  %-16s %s\n", r.Of, r.Name, r.About)
+		if r.Of != of {
+			of = r.Of
+			fmt.Fprintf(&b, "Of a %s:\n", of)
+		}
+		fmt.Fprintf(&b, "  %-16s %s\n", r.Name, r.About)
 	}
 	return b.String()
 }
@@ -144,7 +154,7 @@ func (o *lintOptions) validate() error {
 	if o.operation != "" && o.service == "" {
 		return usage("--operation %s needs its --service", o.operation)
 	}
-	if o.operation != "" && o.catalog {
+	if o.operation != "" && o.catalog == wholeCatalog {
 		return usage("--catalog goes by what the catalogue's waiters poll, so --operation has no meaning with it")
 	}
 	var known []string
@@ -177,7 +187,7 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 	found := []finding{}
 	var unread []error
 	var hints strings.Builder
-	if o.catalog {
+	if len(files) == 0 {
 		all, err := lintCatalog(o)
 		if err != nil {
 			return err

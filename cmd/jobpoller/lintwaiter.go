@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
 	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 )
 
@@ -68,6 +69,27 @@ func printFindings(out io.Writer, format string, found []finding) error {
 	return err
 }
 
+// wholeCatalog is what --catalog without a folder means.
+const wholeCatalog = "built-in"
+
+// open returns the catalogue.
+func (o *lintOptions) open() (*catalog.Catalog, error) {
+	l := lookup{folder: o.catalog}
+	if o.catalog == wholeCatalog {
+		l.folder = ""
+	}
+	return l.open()
+}
+
+// readModel reads the services of a Smithy model.
+func readModel(text []byte) ([]*catalog.Service, error) {
+	c, err := importer.Import(importer.Sources{Smithy: []importer.File{{Name: "model", Text: text}}})
+	if err != nil {
+		return nil, err
+	}
+	return c.Services, nil
+}
+
 func (o *lintOptions) waiters() waiterlint.Options {
 	return waiterlint.Options{Only: o.only, Off: o.off, Job: o.job}
 }
@@ -79,7 +101,13 @@ func (o *lintOptions) keeps(f waiterlint.Finding) bool {
 
 // lintWaiters returns what is wrong with the waiters of a file.
 func lintWaiters(name string, text []byte, o lintOptions) ([]finding, error) {
-	findings, err := waiterlint.File(text, waiterlint.FileOptions{Options: o.waiters(), Service: o.service, Operation: o.operation})
+	from, err := o.open()
+	if err != nil {
+		return nil, err
+	}
+	findings, err := waiterlint.File(text, waiterlint.FileOptions{
+		Options: o.waiters(), Catalog: from, Service: o.service, Operation: o.operation, Model: readModel,
+	})
 	if err != nil {
 		return nil, usage("%s: %w", name, err)
 	}
@@ -94,9 +122,13 @@ func lintWaiters(name string, text []byte, o lintOptions) ([]finding, error) {
 
 // lintCatalog returns what is wrong in the catalogue.
 func lintCatalog(o lintOptions) ([]finding, error) {
-	entries, err := waiterlint.Catalog(catalog.AWS, o.service, o.waiters())
+	from, err := o.open()
 	if err != nil {
-		return nil, usage("--service: %w", err)
+		return nil, err
+	}
+	entries, err := waiterlint.Catalog(from, o.service, o.waiters())
+	if err != nil {
+		return nil, usage("%w", err)
 	}
 	found := []finding{}
 	for _, e := range entries {

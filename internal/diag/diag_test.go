@@ -95,3 +95,21 @@ func TestNearest(t *testing.T) {
 		require.Equal(t, tt.want, diag.Nearest(tt.word, words), tt.word)
 	}
 }
+
+func TestSeverityInText(t *testing.T) {
+	t.Parallel()
+	for severity, want := range map[diag.Severity]string{
+		diag.Error: "/a: wrong", diag.Danger: "/a: wrong", diag.Warning: "/a: warning: wrong", diag.Note: "/a: note: wrong",
+	} {
+		require.Equal(t, want, diag.Problem{Severity: severity, Pointer: "/a", Message: "wrong"}.String())
+	}
+}
+
+func TestMove(t *testing.T) {
+	t.Parallel()
+	p := diag.Problem{Severity: diag.Danger, Pointer: "/a", Line: 9, Column: 9, Message: "wrong", Suggestion: "right", Source: "elsewhere"}
+	moved := p.Move([]byte("x\nab"), 3, "/b")
+	require.Equal(t, "2:2: /b: wrong (did you mean \"right\"?)", moved.String())
+	require.Equal(t, diag.Danger, moved.Severity)
+	require.Equal(t, "  | ab\n  |  ^", moved.Snippet())
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -80,7 +81,7 @@ func (f *file) botocore(name string, n *jsontree.Node) error {
 	}
 	o := f.options.Options
 	if valid != name {
-		o.Off = append(o.Off[:len(o.Off):len(o.Off)], Name) // it has been told
+		o.Off = append(slices.Clip(o.Off), Name) // it has been told
 	}
 	first := len(f.findings)
 	f.check(w, n, op, o, f.inBotocore(n, named))

@@ -33,16 +33,21 @@ func (l Lateness) MarshalJSON() ([]byte, error) {
 // tail is the share of waits that P95 is about.
 const tail = 0.95
 
+// longest is the longest time that is looked at.
+const longest = 7 * 24 * time.Hour
+
 // LatenessOf works out the lateness that the schedule has with a job of that
 // length, of a second at least. It draws nothing: it adds up the chances of all
 // draws, which it takes as whole seconds, all equally likely. The schedule's
 // deadline is left out, and its Random. With a fixed delay, whose calls come at
-// known times, the job ends anywhere between two of them.
+// known times, the job ends anywhere between two of them. A job or a delay of
+// more than a week counts as one of a week.
 func LatenessOf(s pollcore.Schedule, job time.Duration) Lateness {
 	if s.Min >= s.Max {
 		return fixed(s, job)
 	}
-	end := max(1, int(job/time.Second))
+	s.Min, s.Max, s.Initial = min(s.Min, longest), min(s.Max, longest), min(s.Initial, longest)
+	end := max(1, int(min(job, longest)/time.Second))
 	w := &wait{schedule: s, end: end}
 	w.schedule.Total = math.MaxInt64
 	w.run(int(s.Initial / time.Second))
@@ -80,8 +85,8 @@ func (w *wait) bounds(attempts int) (lo, hi int) {
 }
 
 func (w *wait) run(first int) {
-	longest := max(int(w.schedule.Max/time.Second), 1)
-	w.late = make([]float64, max(longest, first-w.end)+1)
+	slowest := max(int(w.schedule.Max/time.Second), 1)
+	w.late = make([]float64, max(slowest, first-w.end)+1)
 	if first >= w.end {
 		w.late[first-w.end], w.calls = 1, 1
 		return

@@ -88,3 +88,13 @@ func TestLatenessOfWaiters(t *testing.T) {
 		}
 	}
 }
+
+// A schedule beyond all measure is as good as one of a week.
+func TestLatenessOfLongDelays(t *testing.T) {
+	t.Parallel()
+	w := &pollcore.Waiter{Name: "W", MinDelay: 1, MaxDelay: math.MaxInt32}
+	got := lint.LatenessOf(pollcore.NewSmithySchedule(w, time.Hour), 1000*time.Hour)
+	require.Equal(t, 1000*time.Hour, got.Job)
+	require.Greater(t, got.Mean, 24*time.Hour)
+	require.Less(t, got.P95, 7*24*time.Hour)
+}

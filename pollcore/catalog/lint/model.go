@@ -7,7 +7,6 @@ import (
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
 )
 
 const waitableTrait = "smithy.waiters#waitable"
@@ -24,9 +23,12 @@ func (f *file) model() error {
 	if refused {
 		return nil
 	}
-	services, err := importer.Import(importer.Sources{Smithy: []importer.File{{Name: "the model", Text: f.text}}})
-	if err != nil {
-		f.why = fmt.Sprintf("the waiter is not checked against the shapes of the model, which cannot be used: %v", err)
+	var services []*catalog.Service
+	if f.options.Model != nil {
+		var err error
+		if services, err = f.options.Model(f.text); err != nil {
+			f.why = fmt.Sprintf("the waiter is not checked against the shapes of the model, which cannot be used: %v", err)
+		}
 	}
 	found := false
 	for _, shape := range f.root.Get("shapes").Members {
@@ -46,12 +48,9 @@ func (f *file) model() error {
 	return nil
 }
 
-// operationOf finds an operation of imported services.
-func operationOf(c *importer.Catalogue, name string) *catalog.Operation {
-	if c == nil {
-		return nil
-	}
-	for _, s := range c.Services {
+// operationOf finds an operation of the services.
+func operationOf(services []*catalog.Service, name string) *catalog.Operation {
+	for _, s := range services {
 		if op := s.Operations[name]; op != nil {
 			return op
 		}

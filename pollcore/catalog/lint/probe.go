@@ -58,10 +58,28 @@ func (c *checker) newProbes() []*probe {
 			p.leaves = append(p.leaves, l)
 			p.finite = p.finite && l.finite()
 		}
-		p.finite = p.finite && len(p.leaves) > 0
+		p.finite = p.finite && len(p.leaves) > 0 && !asksForWhole(m.Path, r, a, leaves)
 		probes[i] = p
 	}
 	return probes
+}
+
+// asksForWhole tells whether a path takes as a whole what it also takes parts
+// of, such as Job in "Job == null || Job.Status == 'DONE'". Made-up responses
+// always have it.
+func asksForWhole(path string, r pollcore.Reading, a pollcore.Acceptor, leaves map[string]*leaf) bool {
+	for _, m := range r.Members {
+		if leaves[strings.Join(rooted(m.Path, a), ".")] != nil {
+			continue
+		}
+		name := m.Path[len(m.Path)-1]
+		rest, plain := strings.CutPrefix(strings.TrimPrefix(path[m.Offset:], `"`), name)
+		rest = strings.TrimLeft(strings.TrimPrefix(rest, `"`), " \t\r\n")
+		if !plain || !strings.HasPrefix(rest, ".") && !strings.HasPrefix(rest, "[") {
+			return true
+		}
+	}
+	return false
 }
 
 // keysOf are the members that an acceptor reads, each once.
@@ -155,7 +173,7 @@ func (c *checker) candidates(l *leaf, words []string, numbers []int) []any {
 	switch kind {
 	case pollcore.KindString, pollcore.KindUnknown:
 		all := append(slices.Clone(c.valuesOf(l).values), words...)
-		all = append(all, foreign)
+		all = append(all, foreign, "") // which is false in an expression
 		slices.Sort(all)
 		return append(anys(slices.Compact(all)), nil)
 	case pollcore.KindBoolean:

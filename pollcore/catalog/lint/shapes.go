@@ -82,7 +82,7 @@ var firstName = regexp.MustCompile(`^[A-Za-z_]\w*`)
 // that a path begins with, if this one's has not.
 func (c *checker) elsewhere(p pollcore.Problem) string {
 	i := acceptorOf(p.Pointer)
-	if i == pollcore.NoAcceptor || c.operation == nil || c.waiter.Acceptors[i].Matcher.Output == nil || p.Suggestion != "" {
+	if i == pollcore.NoAcceptor || c.operation == nil || c.operation.Service == nil || c.waiter.Acceptors[i].Matcher.Output == nil || p.Suggestion != "" {
 		return ""
 	}
 	name := firstName.FindString(c.waiter.Acceptors[i].Matcher.Output.Path)
@@ -110,7 +110,7 @@ func (c *checker) atLiteral(p pollcore.Problem) bool {
 	}
 	m, _ := pathOf(c.waiter.Acceptors[r.Acceptor])
 	rest := m.Path[pathOffset(m.Path, p):]
-	return p.Severity == diag.Warning && rest != "" && strings.Contains("'`\"", rest[:1])
+	return p.Severity == diag.Warning && strings.IndexAny(rest, "'`\"") == 0
 }
 
 // pathOffset is the byte of a path that a problem of it stands at.

@@ -96,7 +96,7 @@ func (c *checker) classified(l *leaf, value string) bool {
 			a[l] = wanted
 			if p.matches(a) {
 				takes = slices.ContainsFunc(l.candidates, func(other any) bool {
-					if other == nil {
+					if other == nil || other == "" {
 						return false
 					}
 					a[l] = other
@@ -122,8 +122,9 @@ func (c *checker) unclassified(l *leaf, e enum, ended, open []Value) {
 	if len(ended) > 0 {
 		slices.SortStableFunc(ended, func(a, b Value) int { return cmp.Compare(a.Verdict, b.Verdict) })
 		f := c.report(Unclassified, diag.Warning, pointer, fmt.Sprintf(
-			"of the %d values of %s, %d look like an end and no acceptor takes them: %s; a job that gets there is %s; add acceptors for them",
-			len(e.values), e.name, len(ended), describeValues(ended), until))
+			"of the %d values of %s, %s: %s; a job that gets there is %s; add acceptors",
+			len(e.values), e.name, count(len(ended), "1 looks like an end and no acceptor takes it", "%d look like an end and no acceptor takes them"),
+			describeValues(ended), until))
 		f.Values = ended
 	}
 	if len(open) > 0 {
@@ -132,10 +133,19 @@ func (c *checker) unclassified(l *leaf, e enum, ended, open []Value) {
 			names = append(names, v.Value)
 		}
 		f := c.report(Unclassified, diag.Note, pointer, fmt.Sprintf(
-			"of the %d values of %s, %d do not look like the end of what is waited for, and no acceptor takes them: %s; they are %s",
-			len(e.values), e.name, len(open), list(names), until))
+			"of the %d values of %s, %s: %s; a job that is there is %s",
+			len(e.values), e.name, count(len(open), "no acceptor takes 1 that does not look like the end of what is waited for",
+				"no acceptor takes %d that do not look like the end of what is waited for"), list(names), until))
 		f.Values = open
 	}
+}
+
+// count says how many there are, by the form for one or that for more.
+func count(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf(more, n)
 }
 
 // firstReader is the pointer of the first path that reads a leaf.

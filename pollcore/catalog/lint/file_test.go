@@ -1,0 +1,189 @@
+package lint_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/lint"
+)
+
+// model reads a Smithy model.
+func model(text []byte) ([]*catalog.Service, error) {
+	c, err := importer.Import(importer.Sources{Smithy: []importer.File{{Name: "model.json", Text: text}}})
+	if err != nil {
+		return nil, err
+	}
+	return c.Services, nil
+}
+
+// A model of which the shapes are not read, or cannot be, is checked by itself.
+func TestModelsWithoutShapes(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/model.json")
+	require.NoError(t, err)
+	for _, tt := range []struct {
+		read func([]byte) ([]*catalog.Service, error)
+		want string
+	}{
+		{nil, "nothing says which operation"},
+		{func([]byte) ([]*catalog.Service, error) { return nil, errors.New("torn in two") }, "which cannot be used: torn in two"},
+	} {
+		findings, err := lint.File(text, lint.FileOptions{Model: tt.read, Options: lint.Options{Only: []string{lint.Path, lint.Unchecked}}})
+		require.NoError(t, err)
+		require.Equal(t, []string{lint.Unchecked}, rulesOf(findings))
+		require.Contains(t, findings[0].Message, tt.want)
+	}
+	refused := strings.Replace(string(text), `"state": "success"`, `"state": "error"`, 1)
+	findings, err := lint.File([]byte(refused), lint.FileOptions{Model: model})
+	require.NoError(t, err)
+	require.Equal(t, []string{lint.Format}, rulesOf(findings))
+}
+
+const misspelt = `{"state": "success", "matcher": {"output": {"path": "Job.Statsu", "expected": "DONE", "comparator": "stringEquals"}}}`
+
+// The path Job.Statsu is found at its wrong member in every form of text.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	waiter := `{"acceptors": [` + misspelt + `]}`
+	botocore := `{"operation": "DescribeJob", "delay": 5, "maxAttempts": 9, "acceptors": [
+		{"matcher": "status", "expected": 404, "state": "retry"},
+		{"matcher": "status", "expected": 418, "state": "retry"},
+		{"matcher": "path", "argument": "Job.Statsu", "expected": "DONE", "state": "success"}]}`
+	smithy, err := os.ReadFile("testdata/model.json")
+	require.NoError(t, err)
+	tests := []struct {
+		name, text                string
+		service, operation        string
+		pointer, waiter, rejected string
+	}{
+		{name: "a waiter", text: waiter, service: "press", operation: "DescribeJob", pointer: "/acceptors/0/matcher/output/path", waiter: "Waiter"},
+		{name: "waiters by name", text: `{"JobDone": ` + waiter + `}`, service: "press", operation: "DescribeJob", pointer: "/JobDone/acceptors/0/matcher/output/path", waiter: "JobDone"},
+		{name: "with its operation", text: `{"service": "press", "operation": "DescribeJob", "waiter": ` + waiter + `}`, pointer: "/waiter/acceptors/0/matcher/output/path", waiter: "Waiter"},
+		{name: "of a request", text: `{"job": "press:print", "waiterName": "JobDone", "waiter": ` + waiter + `}`, service: "press", operation: "DescribeJob", pointer: "/waiter/acceptors/0/matcher/output/path", waiter: "JobDone"},
+		{name: "botocore's", text: botocore, service: "press", pointer: "/acceptors/2/argument", waiter: "Waiter"},
+		{name: "botocore's by name", text: `{"job_done": ` + botocore + `}`, service: "press", pointer: "/job_done/acceptors/2/argument", waiter: "job_done"},
+		{name: "waiters-2", text: `{"version": 2, "waiters": {"JobDone": ` + botocore + `}}`, service: "press", pointer: "/waiters/JobDone/acceptors/2/argument", waiter: "JobDone"},
+		{name: "a model", text: string(smithy), pointer: "/shapes/example.press#DescribeJob/traits/smithy.waiters#waitable/JobDone/acceptors/0/matcher/output/path", waiter: "JobDone"},
+		{name: "escaped", text: strings.Replace(waiter, "Job.Statsu", `J\u006fb.\"\u0053tatsu\"`, 1), service: "press", operation: "DescribeJob", pointer: "/acceptors/0/matcher/output/path", waiter: "Waiter"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			require.True(t, lint.IsWaiters([]byte(tt.text)))
+			findings, err := lint.File([]byte(tt.text), lint.FileOptions{
+				Catalog: press(), Service: tt.service, Operation: tt.operation, Model: model, Options: lint.Options{Only: []string{lint.Path}},
+			})
+			require.NoError(t, err)
+			require.Len(t, findings, 1)
+			f := findings[0]
+			require.Equal(t, tt.pointer, strings.ReplaceAll(f.Pointer, "~1", "/"))
+			require.Equal(t, tt.waiter, f.Waiter)
+			require.Equal(t, "Status", f.Suggestion)
+			line := strings.Split(tt.text, "\n")[f.Line-1]
+			rest := string([]rune(line)[f.Column-1:])
+			require.True(t, strings.HasPrefix(rest, "Statsu") || strings.HasPrefix(rest, `\"\u0053tatsu`), rest)
+		})
+	}
+}
+
+// The members of a job's output are spelled in PascalCase.
+func TestRequestsAreSpelledAsOutputs(t *testing.T) {
+	t.Parallel()
+	request := `{"job": "glue:StartJobRun", "waiter": {"acceptors": [
+		{"state": "success", "matcher": {"output": {"path": "%s", "expected": "%s", "comparator": "stringEquals"}}}]}}`
+	only := lint.FileOptions{Options: lint.Options{Only: []string{lint.Path, lint.EnumValue}}}
+	findings, err := lint.File(fmt.Appendf(nil, request, "JobRun.JobRunState", "SUCCEEDED"), only)
+	require.NoError(t, err)
+	require.Empty(t, findings)
+
+	states := strings.ReplaceAll(request, "glue:StartJobRun", "stepfunctions:StartExecution")
+	findings, err = lint.File(fmt.Appendf(nil, states, "Status", "SUCCEEDED"), only)
+	require.NoError(t, err)
+	require.Empty(t, findings)
+	findings, err = lint.File(fmt.Appendf(nil, states, "status", "SUCCEEDED"), only)
+	require.NoError(t, err)
+	require.Len(t, findings, 1)
+	require.Equal(t, "Status", findings[0].Suggestion)
+}
+
+func TestTextsThatAreNoWaiters(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`1`, `[]`, `{}`, `null`, `{"StartAt": "A", "States": {}}`, `{"a": {"b": 1}}`, `{"waiter": 1}`, `{"smithy": "2.0", "shapes": {}}`} {
+		_, err := lint.File([]byte(text), lint.FileOptions{Catalog: press()})
+		require.ErrorIs(t, err, lint.ErrNoWaiters, text)
+	}
+	findings, err := lint.File([]byte("{\n  \"acceptors\": [}"), lint.FileOptions{Catalog: press()})
+	require.NoError(t, err)
+	require.Len(t, findings, 1)
+	require.Equal(t, lint.Format, findings[0].Rule)
+	require.Equal(t, 2, findings[0].Line)
+	require.False(t, lint.IsWaiters([]byte("{")))
+}
+
+func TestUnknownOperations(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ service, operation, message string }{
+		{"pres", "DescribeJob", `the catalogue has no service "pres" (did you mean "press"?)`},
+		{"press", "DescribeJobs", `the catalogue has no operation of press "DescribeJobs" (did you mean "DescribeJob"?)`},
+	} {
+		_, err := lint.File([]byte(`{"acceptors": [`+misspelt+`]}`), lint.FileOptions{Catalog: press(), Service: tt.service, Operation: tt.operation})
+		require.ErrorIs(t, err, catalog.ErrNotFound)
+		require.EqualError(t, err, tt.message)
+	}
+}
+
+func TestFindingsInJSON(t *testing.T) {
+	t.Parallel()
+	findings := lintFile(t, "testdata/rules/unclassified.wrong.json", lint.FileOptions{Catalog: press()})
+	text, err := json.Marshal(findings)
+	require.NoError(t, err)
+	var got []map[string]any
+	require.NoError(t, json.Unmarshal(text, &got))
+	require.Len(t, got, 1)
+	require.Equal(t, "unclassified", got[0]["rule"])
+	require.Equal(t, "WARNING", got[0]["severity"])
+	require.Equal(t, "JobDone", got[0]["waiter"])
+	require.InEpsilon(t, 1.0, got[0]["acceptor"], 0)
+	require.Equal(t, []any{map[string]any{"value": "FAILED", "verdict": "failure"}}, got[0]["values"])
+
+	text, err = json.Marshal(lintFile(t, "testdata/rules/late.wrong.json", lint.FileOptions{Catalog: press()}))
+	require.NoError(t, err)
+	got = nil
+	require.NoError(t, json.Unmarshal(text, &got))
+	require.InEpsilon(t, 3600.0, got[0]["lateness"].(map[string]any)["jobSeconds"], 0)
+	require.NotContains(t, got[0], "acceptor")
+}
+
+// No text makes lint panic, and what it places is in the text.
+func FuzzFile(f *testing.F) {
+	for _, folder := range []string{"testdata/rules", "testdata/handwritten"} {
+		entries, err := os.ReadDir(folder)
+		require.NoError(f, err)
+		for _, e := range entries {
+			text, err := os.ReadFile(folder + "/" + e.Name())
+			require.NoError(f, err)
+			f.Add(string(text))
+		}
+	}
+	catalogue := press()
+	f.Fuzz(func(t *testing.T, text string) {
+		findings, err := lint.File([]byte(text), lint.FileOptions{Catalog: catalogue})
+		if err != nil {
+			require.True(t, strings.HasPrefix(err.Error(), "no waiters: ") || strings.HasPrefix(err.Error(), "the catalogue has no "), err)
+			return
+		}
+		lines := strings.Split(text, "\n")
+		for _, found := range findings {
+			require.NotEmpty(t, found.Message)
+			require.LessOrEqual(t, found.Line, len(lines))
+		}
+	})
+}
