@@ -72,9 +72,11 @@ type Dependent struct {
 // [pollcore.Problems]; that of a job of [AWS] is nil.
 func (j *Job) NewWaiter() (*pollcore.Waiter, error) {
 	if len(j.Acceptors) > 0 {
-		text, err := json.Marshal(map[string]any{
-			"acceptors": j.Acceptors, "minDelay": max(j.MinDelay, 1), "maxDelay": max(j.MaxDelay, j.MinDelay, 1),
-		})
+		text, err := json.Marshal(struct {
+			Acceptors json.RawMessage `json:"acceptors"`
+			MinDelay  int             `json:"minDelay,omitempty"`
+			MaxDelay  int             `json:"maxDelay,omitempty"`
+		}{j.Acceptors, j.MinDelay, j.MaxDelay})
 		if err != nil {
 			return nil, err
 		}
