@@ -1,11 +1,14 @@
-// Package catalog reads the waiter definitions that AWS publishes, in both of
-// their forms, into the same data: [ReadSmithy] reads a Smithy model in its
-// JSON AST, [ReadBotocore] a waiters-2.json of botocore. [AnalyzeSmithy] also
-// tells what may be wrong in a model.
+// Package catalog has AWS's waiters, and the jobs that have none, as data:
+// [Lookup] finds one by its service and name, with the operation that it polls.
+// Package importer makes the data, or a catalogue of one's own, which [Open]
+// opens.
 //
-// Reading is strict. What a reader does not know is refused with its place in
-// the text, and all problems of a text are reported at once, as a
-// [pollcore.Problems].
+// It also reads the waiter definitions that AWS publishes, in both of their
+// forms, into the same data: [ReadSmithy] reads a Smithy model in its JSON AST,
+// [ReadBotocore] a waiters-2.json of botocore. [AnalyzeSmithy] also tells what
+// may be wrong in a model. This reading is strict: what a reader does not know
+// is refused with its place in the text, and all problems of a text are reported
+// at once, as a [pollcore.Problems].
 package catalog
 
 import (

@@ -68,13 +68,16 @@ type Dependent struct {
 
 // NewWaiter returns the waiter of the job: an acceptor for each value of its
 // status, or the acceptors that the table gives it. A value that is in none of
-// the lists is no verdict: the job is polled until the deadline. Its error is a
-// [pollcore.Problems]; that of a job of [AWS] is nil.
+// the lists is no verdict: the job is polled until the deadline. Its error has a
+// [pollcore.Problems], unless the acceptors are no JSON at all; that of a job of
+// [AWS] is nil.
 func (j *Job) NewWaiter() (*pollcore.Waiter, error) {
 	if len(j.Acceptors) > 0 {
-		text, err := json.Marshal(map[string]any{
-			"acceptors": j.Acceptors, "minDelay": max(j.MinDelay, 1), "maxDelay": max(j.MaxDelay, j.MinDelay, 1),
-		})
+		text, err := json.Marshal(struct {
+			Acceptors json.RawMessage `json:"acceptors"`
+			MinDelay  int             `json:"minDelay,omitempty"`
+			MaxDelay  int             `json:"maxDelay,omitempty"`
+		}{j.Acceptors, j.MinDelay, j.MaxDelay})
 		if err != nil {
 			return nil, err
 		}

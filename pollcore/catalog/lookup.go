@@ -155,9 +155,9 @@ func (c *Catalog) Search(word string) ([]Listing, error) {
 	word = plain(word)
 	var found []Listing
 	for _, s := range all {
-		if !slices.ContainsFunc(s.names(), func(name string) bool { return strings.Contains(plain(name), word) }) {
+		if !inOne(s.names(), word) {
 			s.Entries = slices.DeleteFunc(s.Entries, func(e Listed) bool {
-				return !strings.Contains(plain(e.Name+" "+e.Waiter+" "+e.Operation), word)
+				return !inOne([]string{e.Name, e.Waiter, e.Operation}, word)
 			})
 			if len(s.Entries) == 0 {
 				continue
@@ -166,6 +166,11 @@ func (c *Catalog) Search(word string) ([]Listing, error) {
 		found = append(found, s)
 	}
 	return found, nil
+}
+
+// inOne tells whether one of the names has the plain word in it.
+func inOne(names []string, word string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(plain(name), word) })
 }
 
 // names are what a service is called in one place or another.
@@ -221,16 +226,9 @@ func (c *Catalog) Service(name string) (*Service, error) {
 	}
 	c.mu.Unlock()
 	l.once.Do(func() {
-		s := &Service{}
-		if l.err = c.read(path.Base(listing.Key)+".json", s); l.err == nil {
-			l.err = s.Link()
-		}
-		l.service = s
+		l.service, l.err = c.readService(listing.Key)
 	})
-	if l.err != nil {
-		return nil, l.err
-	}
-	return l.service, nil
+	return l.service, l.err
 }
 
 // Lookup returns a waiter or a job of a service. The service may have any name
@@ -267,6 +265,20 @@ func (c *Catalog) readIndex() ([]Listing, error) {
 		return nil, err
 	}
 	return index, nil
+}
+
+func (c *Catalog) readService(key string) (*Service, error) {
+	s, name := &Service{}, path.Base(key)+".json"
+	if err := c.read(name, s); err != nil {
+		return nil, err
+	}
+	if s.Key != key {
+		return nil, fmt.Errorf("catalogue: %s: it is of the service %q; expected %q", name, s.Key, key)
+	}
+	if err := s.Link(); err != nil {
+		return nil, fmt.Errorf("catalogue: %s: %w", name, err)
+	}
+	return s, nil
 }
 
 func (c *Catalog) read(name string, into any) error {

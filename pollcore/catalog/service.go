@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -154,9 +155,13 @@ type WaiterData struct {
 }
 
 // Link connects the operations and shapes of a service that was read or
-// built: it sets their names and resolves references. Its error lists
-// references that lead nowhere.
+// built: it sets their names and resolves references. Its error names the first
+// part that is missing, of no known type, or refers to a shape that is not
+// there.
 func (s *Service) Link() error {
+	if err := s.whole(); err != nil {
+		return fmt.Errorf("service %s: %w", s.Key, err)
+	}
 	for name, shape := range s.Shapes {
 		shape.Name = name
 	}
@@ -186,6 +191,35 @@ func (s *Service) Link() error {
 			if *side.shape = s.Shapes[side.name]; *side.shape == nil {
 				return fmt.Errorf("service %s: operation %s: there is no shape %q", s.Key, name, side.name)
 			}
+		}
+	}
+	return nil
+}
+
+// whole refuses what a file can say and nothing can be done with, so that those
+// who use a service need not ask.
+func (s *Service) whole() error {
+	for _, name := range slices.Sorted(maps.Keys(s.Shapes)) {
+		switch shape := s.Shapes[name]; {
+		case shape == nil:
+			return fmt.Errorf("shape %s is null", name)
+		case shape.Type == List || shape.Type == Map:
+			if shape.Element == nil {
+				return fmt.Errorf("shape %s: a %s needs an element", name, shape.Type)
+			}
+		case shape.Type == Structure || shape.Type == Union:
+		case simple[shape.Type] == nil:
+			return fmt.Errorf("shape %s: the type %q is not known", name, shape.Type)
+		}
+	}
+	return errors.Join(present("operation", s.Operations), present("waiter", s.Waiters), present("job", s.Jobs))
+}
+
+// present refuses parts that are null.
+func present[V any](what string, parts map[string]*V) error {
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		if parts[name] == nil {
+			return fmt.Errorf("%s %s is null", what, name)
 		}
 	}
 	return nil

@@ -76,10 +76,11 @@ func New(cfg aws.Config, opts ...Option) *Client {
 // output has no nulls and no members that the model does not know.
 //
 // An input that does not fit the model is not sent: the error wraps
-// jobs.ErrArguments and tells all problems with their places. What the service
-// answers instead of a result is an *Error within an SDK's response error, which
-// has the HTTP status and the request's ID. An operation that cannot be called
-// at all is an *UnsupportedError.
+// jobs.ErrArguments and tells all problems with their places. Nor is one that
+// has "." or ".." for a part of the request's path, which could lead to another
+// operation. What the service answers instead of a result is an *Error within an
+// SDK's response error, which has the HTTP status and the request's ID. An
+// operation that cannot be called at all is an *UnsupportedError.
 func (c *Client) Call(ctx context.Context, op *catalog.Operation, input any) (any, error) {
 	call, err := c.prepare(op) //nolint:contextcheck // once for all calls
 	if err != nil {

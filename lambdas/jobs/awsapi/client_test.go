@@ -141,7 +141,21 @@ the input of DescribeBakes needs the member "bakeIds"`},
 	// A part of the path is needed, whether the model says so or not.
 	_, err := client.Call(t.Context(), fixture(t, "gardens", "GetHarvest"), nil)
 	require.ErrorContains(t, err, `the input of GetHarvest needs the member "harvestId"`)
+	// It does not lead out of its place, to what another operation is about.
+	for _, id := range []string{"", ".", ".."} {
+		_, err = client.Call(t.Context(), fixture(t, "gardens", "GetHarvest"), map[string]any{"harvestId": id})
+		require.ErrorIs(t, err, jobs.ErrArguments, id)
+		require.ErrorContains(t, err, "/harvestId: expected a string that is not empty", id)
+	}
+	for _, bed := range []string{"..", "../../gates", "north/..", "north/./a"} {
+		_, err = client.Call(t.Context(), fixture(t, "gardens", "CreateHarvest"), map[string]any{"bedName": bed})
+		require.ErrorIs(t, err, jobs.ErrArguments, bed)
+		require.ErrorContains(t, err, "bedName is a part of the request's path", bed)
+	}
 	require.Empty(t, server.take())
+	_, err = client.Call(t.Context(), fixture(t, "gardens", "GetHarvest"), map[string]any{"harvestId": "..."})
+	require.NoError(t, err)
+	require.Equal(t, "/harvests/...", server.take()[0].Path)
 }
 
 func TestFloats(t *testing.T) {

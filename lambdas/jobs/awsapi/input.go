@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/smithy-go"
@@ -109,8 +111,8 @@ func (r *reader) structure(n *jsontree.Node, shape *catalog.Shape, what string) 
 				return
 			}
 			r.value(n, m.Shape)
-			if m.In == catalog.InPath && n.Kind == jsontree.String && n.Text == "" {
-				r.Report(n.Problem("expected a string that is not empty: %s is a part of the request's path", name))
+			if m.In == catalog.InPath && n.Kind == jsontree.String && !staysInPath(n.Text) {
+				r.Report(n.Problem("expected a string that is not empty and has no part \".\" or \"..\": %s is a part of the request's path", name))
 			}
 		}
 		if (m.Required || m.In == catalog.InPath) && (!outermost || m.Name != r.filled) {
@@ -118,6 +120,12 @@ func (r *reader) structure(n *jsontree.Node, shape *catalog.Shape, what string) 
 		}
 	}
 	r.Object(n, what, members, required...)
+}
+
+// staysInPath reports whether a text can stand in a path without leading to
+// another one, whoever shortens the path on the way.
+func staysInPath(text string) bool {
+	return text != "" && !slices.ContainsFunc(strings.Split(text, "/"), func(part string) bool { return part == "." || part == ".." })
 }
 
 func (r *reader) value(n *jsontree.Node, shape *catalog.Shape) {

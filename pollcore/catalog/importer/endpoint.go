@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -175,13 +177,10 @@ func (r *ruleSet) form(e catalog.Endpoint, found map[string]address) (prefix str
 		}
 	}
 	best := form{e.Prefix, false}
-	for _, f := range []form{{e.Prefix, false}, {e.Prefix, true}} {
-		if fits[f] > fits[best] {
-			best = f
-		}
-	}
-	others := slices.SortedFunc(maps.Keys(fits), func(a, b form) int { return strings.Compare(a.prefix, b.prefix) })
-	for _, f := range others {
+	others := slices.SortedFunc(maps.Keys(fits), func(a, b form) int {
+		return cmp.Or(strings.Compare(a.prefix, b.prefix), strings.Compare(strconv.FormatBool(a.dualStack), strconv.FormatBool(b.dualStack)))
+	})
+	for _, f := range append([]form{{e.Prefix, true}}, others...) {
 		if fits[f] > fits[best] {
 			best = f
 		}

@@ -257,3 +257,23 @@ func mapFS(files map[string][]byte) fstest.MapFS {
 	}
 	return m
 }
+
+// Where several forms of host names fit as many regions, it is always the same
+// one.
+func TestEndpointOfSeveralForms(t *testing.T) {
+	t.Parallel()
+	data := folder(t, "botocore")
+	host := func(region, url string) string {
+		return `{"conditions": [{"fn": "stringEquals", "argv": [{"ref": "Region"}, "` + region + `"]}], "type": "endpoint", "endpoint": {"url": "` + url + `", "properties": {}, "headers": {}}}`
+	}
+	data["till/2022-03-03/endpoint-rule-set-1.json"] = &fstest.MapFile{Data: []byte(`{"version": "1.0", "parameters": {"Region": {"type": "string"}}, "rules": [` + strings.Join([]string{
+		host("eu-west-1", "https://cash.eu-west-1.amazonaws.com"), host("us-east-1", "https://cash.us-east-1.amazonaws.com"),
+		host("cn-north-1", "https://cash.cn-north-1.api.amazonwebservices.com.cn"), host("cn-west-1", "https://cash.cn-west-1.api.amazonwebservices.com.cn"),
+	}, ", ") + `]}`)}
+	for range 32 {
+		c, err := importer.Import(importer.Sources{Botocore: data, Tables: folder(t, "tables")})
+		require.NoError(t, err)
+		require.Contains(t, string(c.Files()["till.json"]), `"endpoint": {"prefix":"cash","signingName":"till","hosts":{`+
+			`"cn-north-1":"cash.cn-north-1.api.amazonwebservices.com.cn","cn-west-1":"cash.cn-west-1.api.amazonwebservices.com.cn"}}`)
+	}
+}
