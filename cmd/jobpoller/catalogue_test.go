@@ -123,10 +123,10 @@ func TestKebab(t *testing.T) {
 	}
 }
 
-// fitted reads a JSON text as the commands read files.
+// fitted reads a JSON text as the commands do.
 func fitted(t testing.TB, text string, shape *catalog.Shape, input bool) (value any, problems []string) {
 	t.Helper()
-	value, found, err := readFitted(writeTemp(t, []byte(text)), nil, shape, input)
+	value, found, err := fitText([]byte(text), shape, input)
 	require.NoError(t, err)
 	for _, p := range found {
 		problems = append(problems, p.String())

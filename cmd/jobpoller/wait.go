@@ -180,21 +180,17 @@ func runWait(c *cobra.Command, args []string, o waitOptions) error {
 // readInput reads the input of the operation that is polled, in the spelling of
 // the model.
 func (o *waitOptions) readInput(e *catalog.Entry, in io.Reader) (any, error) {
-	file, text := o.input, io.Reader(nil)
-	switch {
-	case o.input == "":
+	if o.input == "" {
 		return nil, usage("wait needs --input, the input of %s, such as '%s'", e.Operation.Name, sampleInput(e.Operation))
-	case o.input == stdin:
-		text = in
-	case strings.HasPrefix(o.input, "@"):
-		file = strings.TrimPrefix(o.input, "@")
-		if file == stdin {
-			text = in
-		}
-	default:
-		file, text = stdin, strings.NewReader(o.input)
 	}
-	value, problems, err := readFitted(file, text, e.Operation.Input, true)
+	text := []byte(o.input)
+	if file, isFile := strings.CutPrefix(o.input, "@"); isFile || file == stdin {
+		var err error
+		if text, err = readText(file, in); err != nil {
+			return nil, usage("--input of %s: %w", e.Operation.Name, err)
+		}
+	}
+	value, problems, err := fitText(text, e.Operation.Input, true)
 	if err == nil {
 		err = problems.Err()
 	}
