@@ -64,6 +64,16 @@ func TestShowTellsEverything(t *testing.T) {
 	})
 }
 
+// The input that show and wait give as an example is one that wait takes.
+func TestSampleInput(t *testing.T) {
+	t.Parallel()
+	entries(t, func(e *catalog.Entry) {
+		_, problems := fitted(t, sampleInput(e.Operation), e.Operation.Input, true)
+		require.Empty(t, problems, "%s %s", e.Service.Key, e.Name)
+	})
+	require.JSONEq(t, `{}`, sampleInput(&catalog.Operation{}))
+}
+
 // list has what the index has.
 func TestListIsComplete(t *testing.T) {
 	t.Parallel()

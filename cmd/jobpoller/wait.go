@@ -202,20 +202,37 @@ func (o *waitOptions) readInput(e *catalog.Entry, in io.Reader) (any, error) {
 
 // sampleInput shows the members that an input needs.
 func sampleInput(op *catalog.Operation) string {
-	var members []string
-	if op.Input != nil {
-		for _, m := range op.Input.Members {
-			if !m.Required && m.In != catalog.InPath {
-				continue
-			}
-			value := `"..."`
-			if m.Shape.Type == catalog.List {
-				value = `["..."]`
-			}
-			members = append(members, fmt.Sprintf("%q: %s", m.Name, value))
-		}
+	if op.Input == nil {
+		return "{}"
 	}
-	return "{" + strings.Join(members, ", ") + "}"
+	return sampleValue(op.Input)
+}
+
+// sampleValue is a JSON value of a shape, with dots for what the user knows.
+func sampleValue(s *catalog.Shape) string {
+	switch s.Type {
+	case catalog.Structure:
+		var members []string
+		for _, m := range s.Members {
+			if m.Required || m.In == catalog.InPath {
+				members = append(members, fmt.Sprintf("%q: %s", m.Name, sampleValue(m.Shape)))
+			}
+		}
+		return "{" + strings.Join(members, ", ") + "}"
+	case catalog.List:
+		if element := s.Element.Shape; element.Type == catalog.String {
+			return "[" + sampleValue(element) + "]"
+		}
+		return "[]"
+	case catalog.Map, catalog.Union:
+		return "{}"
+	case catalog.Boolean:
+		return "true"
+	case catalog.Integer, catalog.Long, catalog.Float, catalog.Double:
+		return "1"
+	default:
+		return `"..."`
+	}
 }
 
 // settings are how the wait goes on.
