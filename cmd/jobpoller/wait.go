@@ -92,11 +92,8 @@ the job, 130 interrupted.`,
 
 // validate reports what is wrong with the flags, all at once.
 func (o *waitOptions) validate(changed func(flag string) bool) error {
-	var problems []error
+	problems := []error{checkOutput(o.output)}
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if err := checkOutput(o.output); err != nil {
-		problems = append(problems, err)
-	}
 	if o.timeout <= 0 {
 		report("wait needs --timeout, how long to wait at most, such as 30m; it is %s", o.timeout)
 	}
