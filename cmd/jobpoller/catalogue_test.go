@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -120,6 +123,28 @@ func TestSDKCalls(t *testing.T) {
 		require.NoError(t, err)
 	})
 	require.Len(t, used, len(sdkCalls), "all calls are of the catalogue")
+}
+
+// The jobs of the catalogue that are said to have drivers of their own are those
+// that do.
+func TestOwnDrivers(t *testing.T) {
+	t.Parallel()
+	driven := map[string]bool{}
+	for _, newDriver := range builtin.Drivers() {
+		driver, err := newDriver(jobs.Environment{AWS: anyRegion, Bucket: "jobpoller", Getenv: func(string) string { return "" }})
+		if errors.Is(err, jobs.ErrNotConfigured) {
+			continue // HTTP, which is no service of AWS's
+		}
+		require.NoError(t, err)
+		driven[driver.Name()] = true
+	}
+	var own []string
+	entries(t, func(e *catalog.Entry) {
+		if name := e.Service.IAMPrefix + ":" + e.Name; e.Job != nil && driven[name] {
+			own = append(own, name)
+		}
+	})
+	require.ElementsMatch(t, own, ownDrivers)
 }
 
 // The AWS CLI's names.
