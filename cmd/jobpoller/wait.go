@@ -58,9 +58,9 @@ S3, Step Functions and Transcribe, and through a client of our own for all other
 services that speak JSON. Operations that neither can call are refused before
 anything is called.
 
-Progress goes to stderr: one updating line on a terminal, else a line a call. The
-result goes to stdout; it shows what the acceptors read, and the whole output only
-with -o json or --verbose.
+Progress goes to stderr: one updating line on a terminal, else, and with --verbose, a
+line a call. The result goes to stdout; it shows what the acceptors read, and the
+whole output only with -o json or --verbose.
 
 Exit codes: 0 succeeded, 1 failed, 2 wrong usage, or nothing could be called, 3 timed
 out, or --max-attempts made, 4 an error that no acceptor matches: nothing is known of
