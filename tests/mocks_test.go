@@ -38,9 +38,7 @@ type shell struct{ command, dir string }
 
 func newShell(t *testing.T) shell {
 	t.Helper()
-	s := shell{command: filepath.Join(t.TempDir(), "jobpoller"), dir: t.TempDir()}
-	build, err := exec.CommandContext(t.Context(), "go", "build", "-o", s.command, "../cmd/jobpoller").CombinedOutput()
-	require.NoError(t, err, "%s", build)
+	s := shell{command: commandFile(t), dir: t.TempDir()}
 	copyExamples(t, filepath.Join(s.dir, "docs/example"))
 	return s
 }

@@ -39,10 +39,7 @@ func TestReadmeCommands(t *testing.T) {
 		_, _ = io.WriteString(w, body) // a client that is gone is no concern here
 	}))
 	defer service.Close()
-	bin := t.TempDir()
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "jobpoller"), "../cmd/jobpoller").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	environment := append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "AWS_ENDPOINT_URL="+service.URL,
+	environment := append(os.Environ(), "PATH="+filepath.Dir(commandFile(t))+string(os.PathListSeparator)+os.Getenv("PATH"), "AWS_ENDPOINT_URL="+service.URL,
 		"AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_MAX_ATTEMPTS=1")
 
 	const file = "../README.md"

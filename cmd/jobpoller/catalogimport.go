@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -70,17 +72,17 @@ a model or table that is wrong.`,
 	f.StringVar(&o.tables, "tables", "", "folder of the tables")
 	f.StringVar(&o.out, "out", "", "folder of the catalogue")
 	f.BoolVar(&o.check, "check", false, "compare instead of writing")
-	f.StringVarP(&o.output, "output", "o", "text", "text or json")
+	for _, flag := range []string{"botocore", "tables", "out"} {
+		must(c.MarkFlagDirname(flag))
+	}
+	addOutput(c, &o.output)
 	return c
 }
 
 // validate reports what is wrong with the flags, all at once.
 func (o *importOptions) validate() error {
-	var problems []error
+	problems := []error{checkOutput(o.output)}
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if o.output != "text" && o.output != "json" {
-		report("--output must be text or json, is %q", o.output)
-	}
 	if o.botocore == "" && len(o.smithy) == 0 {
 		report("import needs --botocore or --smithy")
 	}
@@ -156,15 +158,17 @@ func printImport(c *cobra.Command, o importOptions, s importSummary) error {
 	if o.output == "json" {
 		return writeJSON(c.OutOrStdout(), s)
 	}
+	var b strings.Builder
 	for _, change := range s.Changes {
-		fmt.Fprintln(c.OutOrStdout(), change)
+		fmt.Fprintln(&b, change)
 	}
 	done := "written to"
 	if o.check {
 		done = "compared with"
 	}
-	_, err := fmt.Fprintf(c.OutOrStdout(), "%d services, %d waiters and %d jobs (%d bytes) %s %s: %d files differed\n",
-		s.Services, s.Waiters, s.Jobs, s.Bytes, done, o.out, len(s.Changes))
+	fmt.Fprintf(&b, "%s, %s and %s (%d bytes) %s %s: %s differed\n",
+		plural(s.Services, "service"), plural(s.Waiters, "waiter"), plural(s.Jobs, "job"), s.Bytes, done, o.out, plural(len(s.Changes), "file"))
+	_, err := io.WriteString(c.OutOrStdout(), b.String())
 	return err
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -64,6 +67,16 @@ func TestShowTellsEverything(t *testing.T) {
 	})
 }
 
+// The input that show and wait give as an example is one that wait takes.
+func TestSampleInput(t *testing.T) {
+	t.Parallel()
+	entries(t, func(e *catalog.Entry) {
+		_, problems := fitted(t, sampleInput(e.Operation), e.Operation.Input, true)
+		require.Empty(t, problems, "%s %s", e.Service.Key, e.Name)
+	})
+	require.JSONEq(t, `{}`, sampleInput(&catalog.Operation{}))
+}
+
 // list has what the index has.
 func TestListIsComplete(t *testing.T) {
 	t.Parallel()
@@ -112,6 +125,28 @@ func TestSDKCalls(t *testing.T) {
 	require.Len(t, used, len(sdkCalls), "all calls are of the catalogue")
 }
 
+// The jobs of the catalogue that are said to have drivers of their own are those
+// that do.
+func TestOwnDrivers(t *testing.T) {
+	t.Parallel()
+	driven := map[string]bool{}
+	for _, newDriver := range builtin.Drivers() {
+		driver, err := newDriver(jobs.Environment{AWS: anyRegion, Bucket: "jobpoller", Getenv: func(string) string { return "" }})
+		if errors.Is(err, jobs.ErrNotConfigured) {
+			continue // HTTP, which is no service of AWS's
+		}
+		require.NoError(t, err)
+		driven[driver.Name()] = true
+	}
+	var own []string
+	entries(t, func(e *catalog.Entry) {
+		if name := e.Service.IAMPrefix + ":" + e.Name; e.Job != nil && driven[name] {
+			own = append(own, name)
+		}
+	})
+	require.ElementsMatch(t, own, ownDrivers)
+}
+
 // The AWS CLI's names.
 func TestKebab(t *testing.T) {
 	t.Parallel()
@@ -123,10 +158,10 @@ func TestKebab(t *testing.T) {
 	}
 }
 
-// fitted reads a JSON text as the commands read files.
+// fitted reads a JSON text as the commands do.
 func fitted(t testing.TB, text string, shape *catalog.Shape, input bool) (value any, problems []string) {
 	t.Helper()
-	value, found, err := readFitted(writeTemp(t, []byte(text)), nil, shape, input)
+	value, found, err := fitText([]byte(text), shape, input)
 	require.NoError(t, err)
 	for _, p := range found {
 		problems = append(problems, p.String())

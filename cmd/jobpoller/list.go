@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -30,8 +31,8 @@ and asynchronous jobs, whose waiters are the catalogue's own. A job has the name
 of the operation that starts it. A service may have any of its names: that of the
 AWS CLI, of the SDK, of Step Functions or of its IAM actions.
 
-Exit codes: 0 something found, 1 --search found nothing, 2 wrong usage, such as a
-service that is not there.`,
+Exit codes: 0 something found, 1 nothing found, 2 wrong usage, such as a service
+that is not there.`,
 		Example: `  jobpoller list dynamodb
   jobpoller list --jobs
   jobpoller list --search export
@@ -79,7 +80,7 @@ func runList(c *cobra.Command, args []string, o listOptions) error {
 		return &exitError{exitFailed, err}
 	}
 	if len(services) == 0 {
-		return &exitError{exitFailed, fmt.Errorf("no name has %q in it", o.search)}
+		return &exitError{exitFailed, o.nothing(args)}
 	}
 	return nil
 }
@@ -107,6 +108,24 @@ func (o *listOptions) find(args []string) ([]catalog.Listing, error) {
 		})
 	}
 	return slices.DeleteFunc(services, func(s catalog.Listing) bool { return len(s.Entries) == 0 }), nil
+}
+
+// nothing says that there is nothing of what the arguments and flags ask for.
+func (o *listOptions) nothing(args []string) error {
+	text := "there are no waiters or jobs"
+	switch {
+	case o.jobs:
+		text = "there are no jobs"
+	case o.waiters:
+		text = "there are no waiters"
+	}
+	if len(args) == 1 {
+		text += " of " + args[0]
+	}
+	if o.search != "" {
+		text += fmt.Sprintf(" with %q in a name", o.search)
+	}
+	return errors.New(text)
 }
 
 func flat(services []catalog.Listing) []listEntry {

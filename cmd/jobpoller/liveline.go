@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"golang.org/x/term"
 )
@@ -51,13 +53,24 @@ func (l *liveLine) animate() {
 			return
 		case <-ticker.C:
 		}
-		line := []rune(string(frames[i%len(frames)]) + " " + l.text())
-		if width := l.width(); len(line) >= width {
-			line = line[:max(0, width-1)]
-		}
-		fmt.Fprintf(l.out, "\r\x1b[K%s", string(line))
+		fmt.Fprint(l.out, clearLine+fitLine(string(frames[i%len(frames)])+" "+l.text(), l.width()))
 		l.drawn = true
 	}
+}
+
+// clearLine empties the line that the cursor is in.
+const clearLine = "\r\x1b[K"
+
+// fitLine is the text as one line of a terminal that is so wide: what it moved the
+// cursor with could not be cleared.
+func fitLine(text string, width int) string {
+	line := []rune(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text))
+	return string(line[:min(len(line), max(0, width-1))])
 }
 
 // close ends the drawing and leaves the line clean.
@@ -68,6 +81,6 @@ func (l *liveLine) close() {
 	close(l.stop)
 	l.done.Wait()
 	if l.drawn {
-		fmt.Fprint(l.out, "\r\x1b[K")
+		fmt.Fprint(l.out, clearLine)
 	}
 }

@@ -92,9 +92,13 @@ func notFound(err error, service string) error {
 	}
 }
 
-// completeService completes any name of a service to its key.
+// completeService completes the key of a service.
 func (l *lookup) completeService(typed string) []cobra.Completion {
-	list, err := l.list()
+	c, err := l.open()
+	if err != nil {
+		return nil
+	}
+	list, err := c.List()
 	if err != nil {
 		return nil
 	}
@@ -128,18 +132,6 @@ func (l *lookup) completeName(service, typed string) []cobra.Completion {
 	}
 	slices.Sort(found)
 	return found
-}
-
-func (l *lookup) list() ([]catalog.Listing, error) {
-	c, err := l.open()
-	if err != nil {
-		return nil, err
-	}
-	list, err := c.List()
-	if err != nil {
-		return nil, usage("%w", err)
-	}
-	return list, nil
 }
 
 func hasPrefixFold(name, prefix string) bool {

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"unicode"
@@ -167,22 +169,31 @@ func modelSpelling(value any, shape *catalog.Shape) (any, error) {
 	return f.value(doc.Root, shape), nil
 }
 
-// readFitted reads a JSON file, gives its value the model's spelling, and
-// returns where it does not fit.
+// readFitted reads a JSON file as fitText reads a text.
 func readFitted(name string, in io.Reader, shape *catalog.Shape, input bool) (any, diag.Problems, error) {
 	text, err := readText(name, in)
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, nil, usage("%s is empty; expected a JSON object", name)
-	}
-	doc, err := jsontree.Parse(text)
+	value, problems, err := fitText(text, shape, input)
 	if err != nil {
 		return nil, nil, usage("%s: %w", name, err)
 	}
+	return value, problems, nil
+}
+
+// fitText reads a JSON object, gives it the model's spelling, and returns where
+// it does not fit. The error is that it is no JSON object.
+func fitText(text []byte, shape *catalog.Shape, input bool) (any, diag.Problems, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, nil, errors.New("expected a JSON object, found nothing")
+	}
+	doc, err := jsontree.Parse(text)
+	if err != nil {
+		return nil, nil, err
+	}
 	if doc.Root.Kind != jsontree.Object {
-		return nil, nil, usage("%s: expected an object, found %s", name, doc.Root.Describe())
+		return nil, nil, fmt.Errorf("expected an object, found %s", doc.Root.Describe())
 	}
 	f := modelFit{input: input}
 	value := f.value(doc.Root, shape)

@@ -58,9 +58,9 @@ S3, Step Functions and Transcribe, and through a client of our own for all other
 services that speak JSON. Operations that neither can call are refused before
 anything is called.
 
-Progress goes to stderr: one updating line on a terminal, else a line a call. The
-result goes to stdout; it shows what the acceptors read, and the whole output only
-with -o json or --verbose.
+Progress goes to stderr: one updating line on a terminal, else, and with --verbose, a
+line a call. The result goes to stdout; it shows what the acceptors read, and the
+whole output only with -o json or --verbose.
 
 Exit codes: 0 succeeded, 1 failed, 2 wrong usage, or nothing could be called, 3 timed
 out, or --max-attempts made, 4 an error that no acceptor matches: nothing is known of
@@ -92,11 +92,8 @@ the job, 130 interrupted.`,
 
 // validate reports what is wrong with the flags, all at once.
 func (o *waitOptions) validate(changed func(flag string) bool) error {
-	var problems []error
+	problems := []error{checkOutput(o.output)}
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if err := checkOutput(o.output); err != nil {
-		problems = append(problems, err)
-	}
 	if o.timeout <= 0 {
 		report("wait needs --timeout, how long to wait at most, such as 30m; it is %s", o.timeout)
 	}
@@ -180,21 +177,17 @@ func runWait(c *cobra.Command, args []string, o waitOptions) error {
 // readInput reads the input of the operation that is polled, in the spelling of
 // the model.
 func (o *waitOptions) readInput(e *catalog.Entry, in io.Reader) (any, error) {
-	file, text := o.input, io.Reader(nil)
-	switch {
-	case o.input == "":
+	if o.input == "" {
 		return nil, usage("wait needs --input, the input of %s, such as '%s'", e.Operation.Name, sampleInput(e.Operation))
-	case o.input == stdin:
-		text = in
-	case strings.HasPrefix(o.input, "@"):
-		file = strings.TrimPrefix(o.input, "@")
-		if file == stdin {
-			text = in
-		}
-	default:
-		file, text = stdin, strings.NewReader(o.input)
 	}
-	value, problems, err := readFitted(file, text, e.Operation.Input, true)
+	text := []byte(o.input)
+	if file, isFile := strings.CutPrefix(o.input, "@"); isFile || file == stdin {
+		var err error
+		if text, err = readText(file, in); err != nil {
+			return nil, usage("--input of %s: %w", e.Operation.Name, err)
+		}
+	}
+	value, problems, err := fitText(text, e.Operation.Input, true)
 	if err == nil {
 		err = problems.Err()
 	}
@@ -206,20 +199,37 @@ func (o *waitOptions) readInput(e *catalog.Entry, in io.Reader) (any, error) {
 
 // sampleInput shows the members that an input needs.
 func sampleInput(op *catalog.Operation) string {
-	var members []string
-	if op.Input != nil {
-		for _, m := range op.Input.Members {
-			if !m.Required && m.In != catalog.InPath {
-				continue
-			}
-			value := `"..."`
-			if m.Shape.Type == catalog.List {
-				value = `["..."]`
-			}
-			members = append(members, fmt.Sprintf("%q: %s", m.Name, value))
-		}
+	if op.Input == nil {
+		return "{}"
 	}
-	return "{" + strings.Join(members, ", ") + "}"
+	return sampleValue(op.Input)
+}
+
+// sampleValue is a JSON value of a shape, with dots for what the user knows.
+func sampleValue(s *catalog.Shape) string {
+	switch s.Type {
+	case catalog.Structure:
+		var members []string
+		for _, m := range s.Members {
+			if m.Required || m.In == catalog.InPath {
+				members = append(members, fmt.Sprintf("%q: %s", m.Name, sampleValue(m.Shape)))
+			}
+		}
+		return "{" + strings.Join(members, ", ") + "}"
+	case catalog.List:
+		if element := s.Element.Shape; element.Type == catalog.String {
+			return "[" + sampleValue(element) + "]"
+		}
+		return "[]"
+	case catalog.Map, catalog.Union:
+		return "{}"
+	case catalog.Boolean:
+		return "true"
+	case catalog.Integer, catalog.Long, catalog.Float, catalog.Double:
+		return "1"
+	default:
+		return `"..."`
+	}
 }
 
 // settings are how the wait goes on.

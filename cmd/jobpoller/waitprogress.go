@@ -29,7 +29,7 @@ func newWaitProgress(out io.Writer, name string, o waitOptions) *waitProgress {
 		last: pollcore.Attempt{Total: o.timeout, Status: pollcore.Running},
 	}
 	p.next = p.start.Add(o.initialDelay)
-	if !p.off {
+	if !p.off && !o.verbose { // else what the SDK logs would break the line
 		p.live = newLiveLine(out, func() string {
 			p.mu.Lock()
 			defer p.mu.Unlock()

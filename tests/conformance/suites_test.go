@@ -9,6 +9,7 @@ package conformance_test
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -70,9 +71,9 @@ func TestSuites(t *testing.T) {
 			}
 		}
 		say("suite %s: passed %d of %d", s.name, r.total-len(r.failures), r.total)
-		for name, reason := range s.differences {
+		for _, name := range slices.Sorted(maps.Keys(s.differences)) {
 			require.Contains(t, r.failures, name, "%s: a listed difference is none", s.name)
-			say("  differs: %s: %s", name, reason)
+			say("  differs: %s: %s", name, s.differences[name])
 		}
 		for _, note := range r.notes {
 			say("  %s", note)

@@ -94,7 +94,7 @@ func TestTable(t *testing.T) {
 	}
 	got, err := os.ReadFile("table_test.go")
 	require.NoError(t, err)
-	require.Equal(t, string(want), string(got), "the catalogue polls other operations: go test ./tests/sdktypes -update")
+	require.Equal(t, string(want), string(got), "the catalogue polls other operations: go -C tests/sdktypes test -run TestTable . -update")
 }
 
 // table is the text of table_test.go.
