@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -30,13 +31,18 @@ and asynchronous jobs, whose waiters are the catalogue's own. A job has the name
 of the operation that starts it. A service may have any of its names: that of the
 AWS CLI, of the SDK, of Step Functions or of its IAM actions.
 
-Exit codes: 0 something found, 1 --search found nothing, 2 wrong usage, such as a
-service that is not there.`,
+Exit codes: 0 something found, 1 nothing that --search, --jobs or --waiters asks
+for, 2 wrong usage, such as a service that is not there.`,
 		Example: `  jobpoller list dynamodb
   jobpoller list --jobs
   jobpoller list --search export
   jobpoller list -o json`,
-		Args: cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage("expected one service at most, found %s; quote a name of several words", plural(len(args), "argument"))
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error { return runList(c, args, o) },
 	}
 	f := c.Flags()
@@ -79,7 +85,7 @@ func runList(c *cobra.Command, args []string, o listOptions) error {
 		return &exitError{exitFailed, err}
 	}
 	if len(services) == 0 {
-		return &exitError{exitFailed, fmt.Errorf("no name has %q in it", o.search)}
+		return &exitError{exitFailed, errors.New(o.nothing(args))}
 	}
 	return nil
 }
@@ -107,6 +113,25 @@ func (o *listOptions) find(args []string) ([]catalog.Listing, error) {
 		})
 	}
 	return slices.DeleteFunc(services, func(s catalog.Listing) bool { return len(s.Entries) == 0 }), nil
+}
+
+// nothing says what was not found.
+func (o *listOptions) nothing(args []string) string {
+	what := "waiter or job"
+	switch {
+	case o.jobs:
+		what = "job"
+	case o.waiters:
+		what = "waiter"
+	}
+	text := "there is no " + what
+	if len(args) == 1 {
+		text += " of " + args[0]
+	}
+	if o.search != "" {
+		text += fmt.Sprintf(" whose names have %q in them", o.search)
+	}
+	return text
 }
 
 func flat(services []catalog.Listing) []listEntry {

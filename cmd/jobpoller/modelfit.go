@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"unicode"
@@ -174,15 +176,25 @@ func readFitted(name string, in io.Reader, shape *catalog.Shape, input bool) (an
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, nil, usage("%s is empty; expected a JSON object", name)
-	}
-	doc, err := jsontree.Parse(text)
+	value, problems, err := fitText(text, shape, input)
 	if err != nil {
 		return nil, nil, usage("%s: %w", name, err)
 	}
+	return value, problems, nil
+}
+
+// fitText gives the value of a JSON text the model's spelling, and returns where
+// it does not fit.
+func fitText(text []byte, shape *catalog.Shape, input bool) (any, diag.Problems, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, nil, errors.New("expected a JSON object, found nothing")
+	}
+	doc, err := jsontree.Parse(text)
+	if err != nil {
+		return nil, nil, err
+	}
 	if doc.Root.Kind != jsontree.Object {
-		return nil, nil, usage("%s: expected an object, found %s", name, doc.Root.Describe())
+		return nil, nil, fmt.Errorf("expected a JSON object, found %s", doc.Root.Describe())
 	}
 	f := modelFit{input: input}
 	value := f.value(doc.Root, shape)

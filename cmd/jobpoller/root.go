@@ -80,6 +80,8 @@ the job, 130 interrupted.`,
 		if _, ok := errors.AsType[*strconv.NumError](err); ok {
 			flag, _, _ := strings.Cut(err.Error(), " flag: ") // and what strconv calls it
 			err = errors.New(flag + " flag: it must be a whole number")
+		} else if flag, _, ok := strings.Cut(err.Error(), " flag: time: "); ok {
+			err = errors.New(flag + " flag: it must be a duration with units, such as 90s, 30m or 1h30m")
 		}
 		return usage("%w"+helpHint, err, c.CommandPath())
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -140,6 +141,9 @@ func runWait(c *cobra.Command, args []string, o waitOptions) error {
 	if err := o.validate(c.Flags().Changed); err != nil {
 		return err
 	}
+	if err := callable(entry); err != nil {
+		return usage("%w", err)
+	}
 	input, err := o.readInput(entry, c.InOrStdin())
 	if err != nil {
 		return err
@@ -159,7 +163,10 @@ func runWait(c *cobra.Command, args []string, o waitOptions) error {
 	p := newWaitProgress(c.ErrOrStderr(), entry.Name, o)
 	outcome, err := check.Wait(c.Context(), input, o.timeout, call.do, o.settings(entry, call, p)...)
 	p.close()
-	if err != nil && outcome.Status == "" || errors.Is(err, jobs.ErrArguments) { // nothing was sent
+	if errors.Is(err, jobs.ErrArguments) { // nothing was sent
+		return usage("--input: %w", outcome.OpErr)
+	}
+	if err != nil && outcome.Status == "" {
 		return usage("%w", err)
 	}
 	r := newWaitReport(entry, o, outcome, err)
@@ -180,21 +187,21 @@ func runWait(c *cobra.Command, args []string, o waitOptions) error {
 // readInput reads the input of the operation that is polled, in the spelling of
 // the model.
 func (o *waitOptions) readInput(e *catalog.Entry, in io.Reader) (any, error) {
-	file, text := o.input, io.Reader(nil)
+	var value any
+	var problems diag.Problems
+	var err error
+	file, isFile := strings.CutPrefix(o.input, "@")
 	switch {
 	case o.input == "":
-		return nil, usage("wait needs --input, the input of %s, such as '%s'", e.Operation.Name, sampleInput(e.Operation))
-	case o.input == stdin:
-		text = in
-	case strings.HasPrefix(o.input, "@"):
-		file = strings.TrimPrefix(o.input, "@")
-		if file == stdin {
-			text = in
-		}
+		return nil, usage("wait needs --input, the input of %s, %s", e.Operation.Name, exampleInput(e.Operation))
+	case isFile || o.input == stdin:
+		value, problems, err = readFitted(file, in, e.Operation.Input, true)
 	default:
-		file, text = stdin, strings.NewReader(o.input)
+		value, problems, err = fitText([]byte(o.input), e.Operation.Input, true)
+		if err != nil && !strings.HasPrefix(strings.TrimSpace(o.input), "{") {
+			err = fmt.Errorf("%w\nwrite @ before the name of a file", err)
+		}
 	}
-	value, problems, err := readFitted(file, text, e.Operation.Input, true)
 	if err == nil {
 		err = problems.Err()
 	}
@@ -202,6 +209,15 @@ func (o *waitOptions) readInput(e *catalog.Entry, in io.Reader) (any, error) {
 		return nil, usage("--input of %s: %w", e.Operation.Name, err)
 	}
 	return value, nil
+}
+
+// exampleInput says what an input looks like.
+func exampleInput(op *catalog.Operation) string {
+	sample := inputOf(op)
+	if strings.HasPrefix(sample, "{") {
+		return fmt.Sprintf("such as '%s'", sample)
+	}
+	return "a JSON object with " + sample
 }
 
 // sampleInput shows the members that an input needs.
