@@ -1,7 +1,13 @@
-// Package catalog reads the waiter definitions that AWS publishes, in both of
-// their forms, into the same data: [ReadSmithy] reads a Smithy model in its
-// JSON AST, [ReadBotocore] a waiters-2.json of botocore. [AnalyzeSmithy] also
-// tells what may be wrong in a model.
+// Package catalog has AWS's own waiters, and the asynchronous jobs that mostly
+// have none, as embedded data: [Lookup] finds one by its service and name, with
+// the operation that it polls and the shapes of its input and output. [AWS] is
+// the whole catalogue, [Open] reads one of your own. Data of a service is read
+// when it is first asked for.
+//
+// It also reads the waiter definitions that AWS publishes, in both of their
+// forms, into the same data: [ReadSmithy] reads a Smithy model in its JSON AST,
+// [ReadBotocore] a waiters-2.json of botocore. [AnalyzeSmithy] also tells what
+// may be wrong in a model.
 //
 // Reading is strict. What a reader does not know is refused with its place in
 // the text, and all problems of a text are reported at once, as a
