@@ -36,7 +36,9 @@ func ExampleClient_Call() {
 		return
 	}
 	client := awsapi.New(cfg)
-	describe := func(ctx context.Context, in map[string]any) (any, error) { return client.Call(ctx, entry.Operation, in) }
+	describe := func(ctx context.Context, in map[string]any) (any, error) {
+		return client.Call(ctx, entry.Operation, in)
+	}
 	outcome, err := pollcore.Wait(context.Background(), entry.Waiter, map[string]any{"name": "prod"}, 30*time.Minute,
 		describe, pollcore.Transient(jobs.Transient))
 	fmt.Println(outcome.Status, outcome.Seen, err)
