@@ -312,3 +312,20 @@ func TestStep(t *testing.T) {
 	_, d = check.Step(s, pollcore.Progress{Attempts: 3, Elapsed: time.Minute}, nil, out, nil)
 	require.Equal(t, pollcore.TimedOut, d.Status)
 }
+
+// What was seen reads as JSON, of SDK types as of data.
+func TestReasonShowsListsAsJSON(t *testing.T) {
+	t.Parallel()
+	w := pollcore.MustNew("TagsRemoved", pollcore.Succeed(pollcore.Output("Tags[].Key").All("gone")))
+	want := `no acceptor matched; seen Tags[].Key = ["a<b","c d"]`
+
+	typed, err := pollcore.Compile[*dynamodb.ListTagsOfResourceInput, *dynamodb.ListTagsOfResourceOutput](w)
+	require.NoError(t, err)
+	out := &dynamodb.ListTagsOfResourceOutput{Tags: []types.Tag{{Key: new("a<b")}, {Key: new("c d")}}}
+	require.Equal(t, want, typed.Reason(typed.Check(nil, out, nil), nil, out, nil))
+
+	dynamic, err := pollcore.Compile[any, any](w)
+	require.NoError(t, err)
+	data := map[string]any{"Tags": []any{map[string]any{"Key": "a<b"}, map[string]any{"Key": "c d"}}}
+	require.Equal(t, want, dynamic.Reason(dynamic.Check(nil, data, nil), nil, data, nil))
+}

@@ -1,6 +1,7 @@
 package pollcore
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -49,13 +50,24 @@ func (c *Check[In, Out]) observed(in In, out Out) string {
 				parts = append(parts, m.Path+" = null")
 			}
 		default:
-			parts = append(parts, fmt.Sprintf("%s = %s", m.Path, shorten(fmt.Sprint(v))))
+			parts = append(parts, fmt.Sprintf("%s = %s", m.Path, shorten(asJSON(v))))
 		}
 	}
 	if len(parts) == 0 {
 		return "a response"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// asJSON writes a value as the paths see it, and on one line.
+func asJSON(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // shorten cuts a value that is too long to read.

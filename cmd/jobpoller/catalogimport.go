@@ -30,7 +30,9 @@ func newCatalogCommand() *cobra.Command {
 		Use:   "catalog",
 		Short: "Make a catalogue of waiters and jobs",
 		Long:  "Catalog has the commands that make the data of the catalogue.",
-		Args:  cobra.NoArgs,
+		Example: `  jobpoller catalog import --smithy models/ --out waiters
+  jobpoller list --catalog waiters`,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return usage("catalog needs a command: import"+helpHint, "jobpoller catalog")
 		},

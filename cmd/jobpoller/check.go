@@ -124,6 +124,7 @@ func runCheck(c *cobra.Command, args []string, o checkOptions) error {
 	var opErr error
 	if o.code != "" {
 		opErr, out = newNamedError(o.code, operation), nil
+		o.warnOfError(c, waiter, operation, &found)
 	}
 	r := check.Check(in, out, opErr)
 	found.take(waiter, r, check.Reason(r, in, out, opErr))
@@ -191,6 +192,40 @@ func (o *checkOptions) read(file string, c *cobra.Command, op *catalog.Operation
 	found.Warnings = append(found.Warnings, problems...)
 	return value, nil
 }
+
+// warnOfError warns of an error that is near to one that the waiter or the model
+// names, and is none of them. Services return others, too, so that alone says
+// nothing.
+func (o *checkOptions) warnOfError(c *cobra.Command, w *pollcore.Waiter, op *catalog.Operation, found *judged) {
+	var names []string
+	for _, a := range w.Acceptors {
+		if a.Matcher.ErrorType != nil {
+			names = append(names, withoutNamespace(*a.Matcher.ErrorType))
+		}
+	}
+	if op != nil {
+		for _, e := range op.Errors {
+			names = append(names, e.Shape)
+			if e.Code != "" {
+				names = append(names, e.Code)
+			}
+		}
+	}
+	code := withoutNamespace(o.code)
+	near := diag.Nearest(code, names)
+	if near == "" || slices.Contains(names, code) {
+		return
+	}
+	p := diag.Problem{Severity: diag.Warning, Message: fmt.Sprintf("neither the waiter nor the model names an error %q", code), Suggestion: near}
+	found.Warnings = append(found.Warnings, p)
+	if o.output != "json" {
+		p.Severity = diag.Error // the word stands at the front
+		fmt.Fprintf(c.ErrOrStderr(), "warning: --error: %s\n", p.String())
+	}
+}
+
+// withoutNamespace is the name part of a shape ID.
+func withoutNamespace(id string) string { return id[strings.LastIndexByte(id, '#')+1:] }
 
 func (j *judged) take(w *pollcore.Waiter, r pollcore.Result, reason string) {
 	j.Verdict, j.Acceptor, j.Acceptors = r.Verdict, r.Acceptor+1, len(w.Acceptors)

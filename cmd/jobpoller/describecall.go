@@ -23,16 +23,22 @@ type describeCall struct {
 	answered bool
 }
 
+// callable returns an error if there is no way to call what an entry polls.
+func callable(e *catalog.Entry) error {
+	if sdkCalls[operationKey(e.Operation)] != nil {
+		return nil
+	}
+	if err := awsapi.New(anyRegion).Check(e.Operation); err != nil {
+		return notCallable(e, err)
+	}
+	return nil
+}
+
 // newCall prepares the calls of a wait. Whatever can be known to be wrong
 // without a call is an error here.
 func (o *waitOptions) newCall(ctx context.Context, e *catalog.Entry, input any) (*describeCall, error) {
 	call := &describeCall{operation: e.Operation}
 	throughSDK := sdkCalls[operationKey(e.Operation)]
-	if throughSDK == nil {
-		if err := awsapi.New(anyRegion).Check(e.Operation); err != nil { //nolint:contextcheck // it calls nothing
-			return nil, notCallable(e, err)
-		}
-	}
 	cfg, err := o.configuration(ctx)
 	if err != nil {
 		return nil, err

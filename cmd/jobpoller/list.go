@@ -37,7 +37,12 @@ that is not there.`,
   jobpoller list --jobs
   jobpoller list --search export
   jobpoller list -o json`,
-		Args: cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage("expected one service at most, found %s; quote a name of several words", plural(len(args), "argument"))
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error { return runList(c, args, o) },
 	}
 	f := c.Flags()

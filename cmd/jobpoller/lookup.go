@@ -141,7 +141,7 @@ func hasPrefixFold(name, prefix string) bool {
 // twoNames wants the arguments SERVICE NAME.
 func twoNames(_ *cobra.Command, args []string) error {
 	if len(args) != 2 {
-		return usage("expected a service and the name of a waiter or job, such as dynamodb ExportCompleted, found %d arguments", len(args))
+		return usage("expected a service and the name of a waiter or job, such as dynamodb ExportCompleted, found %s", plural(len(args), "argument"))
 	}
 	return nil
 }

@@ -193,7 +193,7 @@ func fitText(text []byte, shape *catalog.Shape, input bool) (any, diag.Problems,
 		return nil, nil, err
 	}
 	if doc.Root.Kind != jsontree.Object {
-		return nil, nil, fmt.Errorf("expected an object, found %s", doc.Root.Describe())
+		return nil, nil, fmt.Errorf("expected a JSON object, found %s", doc.Root.Describe())
 	}
 	f := modelFit{input: input}
 	value := f.value(doc.Root, shape)

@@ -53,6 +53,23 @@ func version() string {
 	return "(unknown)"
 }
 
+// strictCompletion lets "completion" without a shell, or with one that it does not
+// know, be wrong usage: a shell would otherwise read the help as its script.
+func strictCompletion(root *cobra.Command) {
+	c, _, err := root.Find([]string{"completion"})
+	if err != nil || c == root {
+		return
+	}
+	c.Example = "  source <(jobpoller completion bash)\n  jobpoller completion zsh >\"${fpath[1]}/_jobpoller\""
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return usage("completion knows bash, fish, powershell and zsh, and no %q", args[0])
+		}
+		return usage("completion needs a shell: bash, fish, powershell or zsh")
+	}
+	c.Args = cobra.ArbitraryArgs
+}
+
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
@@ -80,11 +97,15 @@ the job, 130 interrupted.`,
 		if _, ok := errors.AsType[*strconv.NumError](err); ok {
 			flag, _, _ := strings.Cut(err.Error(), " flag: ") // and what strconv calls it
 			err = errors.New(flag + " flag: it must be a whole number")
+		} else if flag, _, ok := strings.Cut(err.Error(), " flag: time: "); ok {
+			err = errors.New(flag + " flag: it must be a duration with units, such as 90s, 30m or 1h30m")
 		}
 		return usage("%w"+helpHint, err, c.CommandPath())
 	})
 	root.AddCommand(newLintCommand(), newGraphCommand(), newCatalogCommand(), newListCommand(), newCheckCommand())
 	root.AddCommand(newRunCommand(), newShowCommand(), newWaitCommand()) //nolint:contextcheck // a command carries its context
+	root.InitDefaultCompletionCmd(args...)
+	strictCompletion(root)
 	// Cobra reports an unknown command or a wrong number of arguments before
 	// any of our code runs: everything without a code of its own until then is
 	// a usage error.

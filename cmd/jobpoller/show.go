@@ -139,6 +139,9 @@ func actions(op *catalog.Operation) string {
 func (s *sheet) delays() {
 	own := pollcore.NewSmithySchedule(s.entry.Waiter, time.Hour)
 	text := fmt.Sprintf("%s to %s between calls", own.Min, own.Max)
+	if own.Min == own.Max {
+		text = fmt.Sprintf("%s between calls", own.Min)
+	}
 	if used := pollcore.NewSchedule(s.entry.Waiter, time.Hour); used.Max < own.Max {
 		text += fmt.Sprintf("; at most %s here, unless --exact or --max-delay says otherwise", used.Max)
 	}
@@ -184,7 +187,12 @@ func (s *sheet) acceptors() {
 	for i, a := range s.entry.Waiter.Acceptors {
 		rows = append(rows, [4]string{strconv.Itoa(i + 1), string(a.State), a.Matcher.String(), a.Message})
 	}
-	rows = append(rows, [4]string{"-", "retry", "any other response", ""}, [4]string{"-", "failure", "any other error", ""})
+	if !s.takesAll(true) {
+		rows = append(rows, [4]string{"-", "retry", "any other response", ""})
+	}
+	if !s.takesAll(false) {
+		rows = append(rows, [4]string{"-", "failure", "any other error", ""})
+	}
 	numbers, whens, messages := 1, 0, false
 	for _, r := range rows[1:] {
 		numbers, whens, messages = max(numbers, len(r[0])), max(whens, len(r[2])), messages || r[3] != ""
@@ -195,6 +203,13 @@ func (s *sheet) acceptors() {
 		}
 		s.row("acceptors", strings.TrimRight(fmt.Sprintf("%*s  %-7s  %-*s  %s", numbers, r[0], r[1], whens, r[2], r[3]), " "))
 	}
+}
+
+// takesAll tells whether an acceptor matches every response, or every error.
+func (s *sheet) takesAll(success bool) bool {
+	return slices.ContainsFunc(s.entry.Waiter.Acceptors, func(a pollcore.Acceptor) bool {
+		return a.Matcher.Success != nil && *a.Matcher.Success == success
+	})
 }
 
 // running tells which values of an enum that the waiter compares end nothing.

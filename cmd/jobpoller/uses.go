@@ -91,9 +91,10 @@ func inGo(e *catalog.Entry) string {
 		e.Service.Key, e.Name, e.Operation.Name)
 }
 
-// cliWaiter is the command of the AWS CLI for a waiter, empty for a job.
+// cliWaiter is the command of the AWS CLI for a waiter. It is empty for a job,
+// and for a waiter that botocore, whose total wait it would be, does not have.
 func cliWaiter(e *catalog.Entry) string {
-	if e.Kind != catalog.AWSWaiter {
+	if e.Kind != catalog.AWSWaiter || e.TotalWait == 0 {
 		return ""
 	}
 	return fmt.Sprintf("aws %s wait %s", e.Service.Key, kebab(e.Waiter.Name))

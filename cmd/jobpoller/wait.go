@@ -137,6 +137,9 @@ func runWait(c *cobra.Command, args []string, o waitOptions) error {
 	if err := o.validate(c.Flags().Changed); err != nil {
 		return err
 	}
+	if err := callable(entry); err != nil {
+		return usage("%w", err)
+	}
 	input, err := o.readInput(entry, c.InOrStdin())
 	if err != nil {
 		return err
@@ -156,7 +159,10 @@ func runWait(c *cobra.Command, args []string, o waitOptions) error {
 	p := newWaitProgress(c.ErrOrStderr(), entry.Name, o)
 	outcome, err := check.Wait(c.Context(), input, o.timeout, call.do, o.settings(entry, call, p)...)
 	p.close()
-	if err != nil && outcome.Status == "" || errors.Is(err, jobs.ErrArguments) { // nothing was sent
+	if errors.Is(err, jobs.ErrArguments) { // nothing was sent
+		return usage("--input: %w", outcome.OpErr)
+	}
+	if err != nil && outcome.Status == "" {
 		return usage("%w", err)
 	}
 	r := newWaitReport(entry, o, outcome, err)
@@ -178,16 +184,21 @@ func runWait(c *cobra.Command, args []string, o waitOptions) error {
 // the model.
 func (o *waitOptions) readInput(e *catalog.Entry, in io.Reader) (any, error) {
 	if o.input == "" {
-		return nil, usage("wait needs --input, the input of %s, such as '%s'", e.Operation.Name, sampleInput(e.Operation))
+		return nil, usage("wait needs --input, the input of %s, %s", e.Operation.Name, exampleInput(e.Operation))
 	}
-	text := []byte(o.input)
+	text, hint := []byte(o.input), ""
 	if file, isFile := strings.CutPrefix(o.input, "@"); isFile || file == stdin {
 		var err error
 		if text, err = readText(file, in); err != nil {
 			return nil, usage("--input of %s: %w", e.Operation.Name, err)
 		}
+	} else if !strings.HasPrefix(strings.TrimSpace(o.input), "{") {
+		hint = "\nwrite @ before the name of a file"
 	}
 	value, problems, err := fitText(text, e.Operation.Input, true)
+	if err != nil && hint != "" {
+		err = fmt.Errorf("%w%s", err, hint)
+	}
 	if err == nil {
 		err = problems.Err()
 	}
@@ -195,6 +206,15 @@ func (o *waitOptions) readInput(e *catalog.Entry, in io.Reader) (any, error) {
 		return nil, usage("--input of %s: %w", e.Operation.Name, err)
 	}
 	return value, nil
+}
+
+// exampleInput says what an input looks like.
+func exampleInput(op *catalog.Operation) string {
+	sample := inputOf(op)
+	if strings.HasPrefix(sample, "{") {
+		return fmt.Sprintf("such as '%s'", sample)
+	}
+	return "a JSON object with " + sample
 }
 
 // sampleInput shows the members that an input needs.

@@ -228,8 +228,10 @@ func Build(e Environment, makers ...Maker) (*Registry, error) {
 	for _, lack := range lacks {
 		r.missing[lack.Job] = lack
 	}
+	made := slices.Sorted(maps.Keys(r.missing))
+	made = append(made, r.Names()...)
 	for _, name := range e.Jobs {
-		r.ask(e, name, sources)
+		r.ask(e, name, sources, made)
 	}
 	return r, nil
 }
@@ -253,13 +255,17 @@ func (r *Registry) Driver(name string) (Driver, error) {
 	return nil, fmt.Errorf("%w: %s", ErrUnknownJob, message)
 }
 
-// ask asks the sources for the driver of a job that there is none for.
-func (r *Registry) ask(e Environment, name string, sources []Source) {
+// ask asks the sources for the driver of a job that there is none for. Of the
+// names that have a Maker of their own the sources know nothing.
+func (r *Registry) ask(e Environment, name string, sources []Source, made []string) {
 	for _, source := range sources {
 		if r.drivers[name] != nil || r.missing[name] != nil && !errors.Is(r.missing[name], ErrUnknownJob) {
 			return
 		}
 		driver, err := source(e, name)
+		if near := diag.Nearest(name, made); errors.Is(err, ErrUnknownJob) && near != "" {
+			err = fmt.Errorf("%w; %s has a driver of its own", err, near)
+		}
 		if err != nil {
 			r.missing[name] = err
 		} else {

@@ -77,16 +77,19 @@ func TestByName(t *testing.T) {
 		return nil, &jobs.NotConfiguredError{Job: "batch:SubmitJob", Lack: "set QUEUE"}
 	}
 	e := jobs.Environment{Prefix: "team", Jobs: []string{
-		function.Name(), "batch:SubmitJob", export.Name(), export.Name(), "batch:Forbidden", "batch:Nothing",
+		function.Name(), "batch:SubmitJob", export.Name(), export.Name(), "batch:Forbidden", "batch:Nothing", "lambda:Invok", "batch:SubmitJobs",
 	}}
 	registry, err := jobs.Build(e, source, own, absent)
 	require.NoError(t, err)
-	require.Equal(t, []string{export.Name(), "batch:Forbidden", "batch:Nothing"}, asked)
+	require.Equal(t, []string{export.Name(), "batch:Forbidden", "batch:Nothing", "lambda:Invok", "batch:SubmitJobs"}, asked)
 	require.Equal(t, []string{export.Name(), function.Name()}, registry.Names())
 	for name, want := range map[string]string{
 		"batch:SubmitJob": "batch:SubmitJob is not configured: set QUEUE",
 		"batch:Forbidden": "not spoken here",
 		"batch:Nothing":   "unknown job: no batch:Nothing in the book",
+		// The source does not know these, which the makers have.
+		"lambda:Invok":     "unknown job: no lambda:Invok in the book; lambda:Invoke has a driver of its own",
+		"batch:SubmitJobs": "unknown job: no batch:SubmitJobs in the book; batch:SubmitJob has a driver of its own",
 	} {
 		_, err = registry.Driver(name)
 		require.EqualError(t, err, want)

@@ -7,6 +7,27 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
+func ExampleLookup() {
+	entry, err := catalog.Lookup("dynamodb", "ExportTableToPointInTime")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(entry.Kind, entry.Waiter.Name, "polls", entry.Operation.Name)
+	for _, a := range entry.Waiter.Acceptors {
+		fmt.Println(a.State, a.Matcher)
+	}
+
+	_, err = catalog.Lookup("dynamodb", "ExportComplete")
+	fmt.Println(err)
+	// Output:
+	// job ExportSucceeded polls DescribeExport
+	// success ExportDescription.ExportStatus == "COMPLETED"
+	// failure ExportDescription.ExportStatus == "FAILED"
+	// retry ExportDescription.ExportStatus == "IN_PROGRESS"
+	// the catalogue has no waiter or job of dynamodb "ExportComplete" (did you mean "ExportCompleted"?)
+}
+
 func ExampleReadSmithy() {
 	definitions, err := catalog.ReadSmithy([]byte(`{
 		"smithy": "2.0",

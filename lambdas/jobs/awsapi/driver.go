@@ -36,7 +36,10 @@ func FromCatalog(c *catalog.Catalog) jobs.Source {
 // Its error wraps jobs.ErrUnknownJob if the catalogue has no such entry, and
 // ErrUnsupported if one of its operations cannot be called.
 func NewDriver(cfg aws.Config, c *catalog.Catalog, name string) (jobs.Driver, error) {
-	key, entryName, _ := strings.Cut(name, ":")
+	key, entryName, ok := strings.Cut(name, ":")
+	if !ok {
+		return nil, fmt.Errorf("%w: expected a service and a name, such as dynamodb:ExportCompleted, found %q", jobs.ErrUnknownJob, name)
+	}
 	entry, err := c.Lookup(key, entryName)
 	if errors.Is(err, catalog.ErrNotFound) {
 		return nil, fmt.Errorf("%w: %w", jobs.ErrUnknownJob, err)

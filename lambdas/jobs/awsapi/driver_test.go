@@ -289,7 +289,8 @@ func TestNames(t *testing.T) {
 		"oven:StartBake":      `the catalogue has no job "oven:StartBake" (did you mean "ovens:StartBake"?)`,
 		"ovens:start-bake":    `did you mean "ovens:StartBake"?`,
 		"ovens:bakeSucceeded": `did you mean "ovens:BakeSucceeded"?`,
-		"ovens":               "has no waiter or job of ovens",
+		"ovens":               `expected a service and a name, such as dynamodb:ExportCompleted, found "ovens"`,
+		"ovens:":              "has no waiter or job of ovens",
 		"nothing:StartBake":   `has no service "nothing"`,
 	} {
 		_, err := awsapi.NewDriver(config("https://example.com"), c.Catalog, name)
