@@ -28,6 +28,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
@@ -247,7 +248,7 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 		})
 	}
 	if b.awsErr == nil && !b.clock.Virtual() {
-		makers = append(makers, builtin.Catalogue)
+		makers = append(makers, awsapi.Catalogue)
 	}
 	job := b.options.job
 	registry, err := jobs.Build(jobs.Environment{

@@ -210,7 +210,7 @@ func TestFromEnvironment(t *testing.T) {
 
 // Jobs of the catalogue are there if they are named.
 func TestFromEnvironmentWithTheCatalogue(t *testing.T) {
-	makers := append(builtin.Drivers(), builtin.Catalogue)
+	makers := append(builtin.Drivers(), awsapi.Catalogue)
 	open := func(list string) (*poller.Poller, error) {
 		setEnvironment(t, map[string]string{poller.EnvBucket: "records", poller.EnvJobs: list})
 		return poller.FromEnvironment(poller.S3Store, makers...)

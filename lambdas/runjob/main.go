@@ -8,13 +8,14 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/lambdas/poller/anystore"
 )
 
 func main() {
-	p, err := poller.FromEnvironment(anystore.Open, append(builtin.Drivers(), builtin.Catalogue)...)
+	p, err := poller.FromEnvironment(anystore.Open, append(builtin.Drivers(), awsapi.Catalogue)...)
 	if err != nil {
 		log.Fatalf("runjob: %v", err)
 	}

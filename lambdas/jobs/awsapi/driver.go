@@ -28,6 +28,13 @@ func FromCatalog(c *catalog.Catalog) jobs.Source {
 	return func(e jobs.Environment, name string) (jobs.Driver, error) { return NewDriver(e.AWS, c, name) }
 }
 
+// Catalogue is a jobs.Maker of drivers for the waiters and jobs of AWS's
+// catalogue that the environment names. A function without it does not carry the
+// catalogue.
+func Catalogue(e jobs.Environment) (jobs.Driver, error) {
+	return jobs.ByName(FromCatalog(catalog.AWS))(e)
+}
+
 // NewDriver returns the driver of a waiter or a job of the catalogue. The name
 // "<key>:<start operation>" is that of a driver that starts jobs, and describes
 // and stops them as the catalogue says. "<key>:<waiter>" is that of a driver

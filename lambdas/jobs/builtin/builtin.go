@@ -1,10 +1,10 @@
-// Package builtin lists the drivers that the shipped Lambda functions have.
+// Package builtin lists the drivers that the shipped Lambda functions have
+// besides those of the catalogue, which are awsapi's.
 package builtin
 
 import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/athenaquery"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/gluejob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
@@ -12,12 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/redshiftdata"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/sfnexecution"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/transcribejob"
-	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
-
-// Catalogue makes drivers for the waiters and jobs of the catalogue that the
-// environment names.
-var Catalogue = jobs.ByName(awsapi.FromCatalog(catalog.AWS))
 
 // Drivers returns the makers of all built-in drivers.
 func Drivers() []jobs.Maker {
