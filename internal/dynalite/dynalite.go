@@ -5,6 +5,7 @@ package dynalite
 import (
 	"bufio"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/jobpoller/jobpoller/internal/npm"
+)
+
+// What npm installs, and what node runs.
+var (
+	//go:embed package.json
+	manifest []byte
+	//go:embed package-lock.json
+	lock []byte
+	//go:embed server.js
+	program []byte
 )
 
 // Server is a running server. Its tables are in memory.
@@ -37,7 +50,7 @@ type Server struct {
 // Start starts a server on a free port of the loopback interface. It ends with
 // Close, or with this process.
 func Start(ctx context.Context) (_ *Server, err error) {
-	folder, err := install(ctx)
+	folder, err := npm.Install(ctx, "dynalite", npm.Files{"package.json": manifest, "package-lock.json": lock, "server.js": program})
 	if err != nil {
 		return nil, err
 	}

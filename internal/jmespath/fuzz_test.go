@@ -2,14 +2,17 @@ package jmespath_test
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
+	"github.com/jobpoller/jobpoller/internal/jsonata"
 )
 
 // odd are expressions that the expressions of AWS's waiters do not contain.
@@ -195,6 +198,48 @@ func FuzzEval(f *testing.F) {
 		if got.code != string(jmespath.UnknownMember) {
 			require.Equal(t, want.value, got.value)
 			require.Equal(t, want.code, got.code)
+		}
+	})
+}
+
+// FuzzTranslation: on any JSON document, the exact translation of an expression
+// says what the expression says.
+func FuzzTranslation(f *testing.F) {
+	doc := `{"a":[{"b":1,"c":"x"},{"b":2,"c":null}],"AutoScalingGroups":[{"MinSize":1,"Instances":[{"LifecycleState":"InService"}]}],"status":"ACTIVE"}`
+	seedExpressions(func(e string) { f.Add(e, doc, "ACTIVE") })
+	f.Add("a[][]", `{"a":[[[1,"x"]],[],[[]],{},null,"x"]}`, "x")
+	f.Add("[*].constructor", `[{"constructor":"x"},{},"x"]`, "x")
+	f.Add("to_number(@)", `" 1 "`, "%}")
+	f.Add("sort_by(@, &a)[0].b", `[{"a":2,"b":"y"},{"a":1,"b":"x"}]`, "x")
+	f.Fuzz(func(t *testing.T, text, document, want string) {
+		e, err := jmespath.Parse(text)
+		var form any
+		if err != nil || json.Unmarshal([]byte(document), &form) != nil || !utf8.ValidString(want) {
+			return
+		}
+		program, _ := e.Compile(nil)
+		translation := e.JSONata("$states.result", nil)
+		holds := func(got bool, err error) bool { return got && err == nil }
+		for _, c := range []struct {
+			write func() (string, error)
+			want  bool
+		}{
+			{func() (string, error) { return translation.EqualsString(want) }, holds(program.EqualsString(form, want))},
+			{func() (string, error) { return translation.EqualsBool(true) }, holds(program.EqualsBool(form, true))},
+			{func() (string, error) { return translation.AnyEqualString(want) }, holds(program.AnyEqualString(form, want))},
+			{func() (string, error) { return translation.AllEqualString(want) }, holds(program.AllEqualString(form, want))},
+		} {
+			text, err := c.write()
+			if err != nil {
+				requireCode(t, err, jmespath.Untranslatable)
+				return
+			}
+			got, err := evaluateJSONata(t, text, form)
+			if failure, ok := errors.AsType[*jsonata.Error](err); ok && failure.Code == "D1001" {
+				return // a sum is no float
+			}
+			require.NoError(t, err, text)
+			require.Equal(t, c.want, got, text)
 		}
 	})
 }

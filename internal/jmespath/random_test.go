@@ -311,7 +311,9 @@ func (g *generator) call(t reflect.Type, depth int) string {
 	}
 	body, _ := g.expression(elem, 1)
 	other := func() string { e, _ := g.expression(t, depth-2); return e }
-	switch g.IntN(14) {
+	switch g.IntN(15) {
+	case 13:
+		return fmt.Sprintf("%s(%s, %s)", g.pick("starts_with", "ends_with", "contains"), arg, g.pick("'W'", "'eb'", "'é✓'", "'✓'", "''", "`1`"))
 	case 0:
 		return fmt.Sprintf("%s(%s)", g.pick("abs", "ceil", "floor"), arg)
 	case 1:

@@ -8,9 +8,8 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 )
 
-// Described describes a Go type by data, under the same names. It panics at
-// types that are more than structs, lists, maps with string keys, scalars,
-// documents and any.
+// Described describes a Go type by data, under the same names. An interface is
+// a document. It panics at types that have no JMESPath form.
 func Described(t reflect.Type) *jmespath.Schema {
 	return described(t, map[reflect.Type]*jmespath.Schema{})
 }
@@ -49,7 +48,7 @@ func described(t reflect.Type, within map[reflect.Type]*jmespath.Schema) *jmespa
 		s.Kind = jmespath.Boolean
 	case t.Comparable() && reflect.Zero(t).CanConvert(reflect.TypeFor[float64]()):
 		s.Kind = jmespath.Number
-	case t == reflect.TypeFor[any]() || t.Implements(reflect.TypeFor[interface{ UnmarshalSmithyDocument(v any) error }]()):
+	case kind == reflect.Interface: // any, a document, or a union, whose Go type does not list its members
 		s.Kind = jmespath.Unknown
 	default:
 		panic(fmt.Sprintf("%s cannot be described", t))
