@@ -102,6 +102,20 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+// An answer to HEAD names no error, so its errors are known by their status.
+func TestErrorsOfStatuses(t *testing.T) {
+	t.Parallel()
+	s3, err := catalog.AWS.Service("s3")
+	require.NoError(t, err)
+	require.Equal(t, []catalog.Error{
+		{Shape: "NoSuchBucket", Status: 404},
+		{Code: "MovedPermanently", Status: 301},
+		{Code: "Forbidden", Status: 403},
+		{Code: "NotFound", Status: 404},
+	}, s3.Operations["HeadBucket"].Errors)
+	require.Equal(t, []catalog.Error{{Shape: "NoSuchKey", Status: 404}, {Code: "NotFound", Status: 404}}, s3.Operations["HeadObject"].Errors)
+}
+
 // A file holds what its waiters and jobs need, and nothing else.
 func TestNothingTooMuch(t *testing.T) {
 	t.Parallel()
@@ -129,6 +143,9 @@ func TestNothingTooMuch(t *testing.T) {
 			}{{o.InputShape, o.Input}, {o.OutputShape, o.Output}} {
 				require.Equal(t, side.name != "", side.shape != nil, "%s %s", l.Key, name)
 				reach(side.shape, reached)
+			}
+			for _, e := range o.Errors {
+				require.True(t, e.Shape != "" || e.Code != "" && e.Status >= 300, "%s %s: an error without a shape is known by its status", l.Key, name)
 			}
 			for _, action := range o.Actions {
 				require.Contains(t, action, ":", "%s %s", l.Key, name)

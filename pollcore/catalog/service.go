@@ -103,7 +103,8 @@ type Operation struct {
 	// Discovered tells that the operation has endpoints of its own, which the
 	// service has to be asked for first.
 	Discovered bool `json:"discovered,omitempty"`
-	// Errors are those that the model declares for the operation.
+	// Errors are those that the model declares for the operation, and behind
+	// them those that are known by their HTTP status alone.
 	Errors []Error `json:"errors,omitempty"`
 	// Actions are the IAM actions that a caller needs. They are the service's
 	// prefix and the operation's name, where the tables say nothing else.
@@ -113,11 +114,13 @@ type Operation struct {
 	OutputShape string `json:"output,omitempty"`
 }
 
-// Error is an error that an operation declares.
+// Error is an error of an operation.
 type Error struct {
 	// Shape is the name of the error's shape, Code what the service sends, if
-	// that differs (the AWS query protocol).
-	Shape string `json:"shape"`
+	// that differs (the AWS query protocol). Shape is empty if the model does
+	// not declare the error: then Code is what SDKs make of the status of an
+	// answer that names no error.
+	Shape string `json:"shape,omitempty"`
 	Code  string `json:"code,omitempty"`
 	// Status is the HTTP status, 0 if the model does not say.
 	Status int `json:"status,omitempty"`

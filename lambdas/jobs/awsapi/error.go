@@ -86,7 +86,7 @@ func readError(op *catalog.Operation, response *smithyhttp.Response, body []byte
 		}
 	}
 	for _, known := range op.Errors {
-		if known.Code == "" || e.Other != "" {
+		if known.Shape == "" || known.Code == "" || e.Other != "" {
 			continue
 		}
 		switch e.Code {

@@ -1,9 +1,9 @@
 package importer
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -29,50 +29,10 @@ func listed[S ~string](words []S) string {
 // integrations in the Step Functions developer guide of 2023, 243 of 246 names
 // follow the rule.
 func (m *model) ruled() {
-	prefix := pascal(m.service.Name)
+	prefix := javasdk.ServiceName(m.service.Name)
 	m.service.ErrorPrefix = prefix
 	m.service.ARNName = strings.ToLower(prefix)
 	m.service.IAMPrefix = m.signing
-}
-
-// pascal is the class name of a service in the SDK for Java.
-func pascal(sdkID string) string {
-	var b strings.Builder
-	for _, word := range words(sdkID) {
-		b.WriteString(strings.ToUpper(word[:1]) + strings.ToLower(word[1:]))
-	}
-	name := b.String()
-	for _, prefix := range []string{"Amazon", "Aws"} {
-		if rest := strings.TrimPrefix(name, prefix); rest != "" {
-			name = rest
-		}
-	}
-	if rest := strings.TrimSuffix(name, "Service"); rest != "" {
-		name = rest
-	}
-	return name
-}
-
-// Where a word of a name ends and the next begins, in the order in which it is
-// looked for.
-var borders = []struct {
-	at   *regexp.Regexp
-	with string
-}{
-	{regexp.MustCompile(`[^A-Za-z0-9]+`), " "},
-	{regexp.MustCompile(`([^a-z]{2,})v([0-9]+)`), "$1 v$2 "},   // SESv2: SES v2
-	{regexp.MustCompile(`([^A-Z]{2,})V([0-9]+)`), "$1 V$2 "},   // MailV2: Mail V2
-	{regexp.MustCompile(`([a-z])([A-Z][A-Za-z0-9])`), "$1 $2"}, // AppMesh: App Mesh
-	{regexp.MustCompile(`([A-Z])([A-Z][a-z])`), "$1 $2"},       // UIBuilder: UI Builder
-	{regexp.MustCompile(`([0-9])([A-Za-z])`), "$1 $2"},         // S3Tables: S3 Tables
-}
-
-// words are those of a name.
-func words(name string) []string {
-	for _, border := range borders {
-		name = border.at.ReplaceAllString(name, border.with)
-	}
-	return strings.Fields(name)
 }
 
 // keyOf is the AWS CLI's name of a service: its sdkId in lower case with

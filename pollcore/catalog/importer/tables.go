@@ -300,6 +300,18 @@ func (t *tables) statusError(key, operation string, status int) string {
 	return ""
 }
 
+// statusErrors are the errors that an operation has for statuses, by status.
+func (t *tables) statusErrors(key, operation string) []catalog.Error {
+	var all []catalog.Error
+	for _, s := range t.statuses {
+		if s.service == key && s.operation == operation {
+			all = append(all, catalog.Error{Code: s.name, Status: s.status})
+		}
+	}
+	slices.SortFunc(all, func(a, b catalog.Error) int { return a.Status - b.Status })
+	return all
+}
+
 // checkServices reports services that no model is of.
 func (t *tables) checkServices(known map[string]bool) {
 	for _, key := range sorted(t.named) {

@@ -16,9 +16,11 @@ func (c *checker) errorTypes() {
 	}
 	var declared []string
 	for _, e := range c.operation.Errors {
-		declared = append(declared, e.Shape)
-		if e.Code != "" {
-			declared = append(declared, e.Code)
+		// One without a shape is what the catalogue knows an HTTP status by.
+		for _, name := range []string{e.Shape, e.Code} {
+			if name != "" {
+				declared = append(declared, name)
+			}
 		}
 	}
 	for i, a := range c.waiter.Acceptors {

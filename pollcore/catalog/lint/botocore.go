@@ -32,14 +32,18 @@ func botocoreForm(n *jsontree.Node) bool {
 // statusError stands for an error of an HTTP status that has no name.
 const statusError = "HTTP-"
 
-// errorsForStatus names the errors of an HTTP status, by the operation if that
-// declares some.
+// errorsForStatus names the errors of an HTTP status: what the catalogue knows
+// the status by, else those of the operation that have it.
 func errorsForStatus(op *catalog.Operation) func(string, int) []string {
 	return func(_ string, status int) []string {
 		var names []string
 		if op != nil {
 			for _, e := range op.Errors {
-				if e.Status == status {
+				switch {
+				case e.Status != status:
+				case e.Shape == "":
+					return []string{e.Code}
+				default:
 					names = append(names, e.Shape)
 				}
 			}
