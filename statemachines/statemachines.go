@@ -11,7 +11,7 @@ const (
 	CheckStatusFunction = "jobpoller-checkstatus"
 )
 
-// LambdaLoop runs a job and waits for it: RunJob, then Wait, CheckStatus and
+// LambdaPoller runs a job and waits for it: RunJob, then Wait, CheckStatus and
 // Choice in a loop. Its input is a request (see lambdas/poller), its output
 // the result of the last check. It ends in Fail states with the errors
 // JobPoller.Failed and JobPoller.TimedOut.
@@ -21,4 +21,4 @@ const (
 // state fails again on a redrive.
 //
 //go:embed lambda-loop.asl.json
-var LambdaLoop string
+var LambdaPoller string

@@ -28,7 +28,7 @@ const (
 
 func loop(t *testing.T) *asl.StateMachine {
 	t.Helper()
-	m, err := asl.Parse([]byte(statemachines.LambdaLoop))
+	m, err := asl.Parse([]byte(statemachines.LambdaPoller))
 	require.NoError(t, err)
 	return m
 }

@@ -284,7 +284,7 @@ func newNamedError(code string, op *catalog.Operation) error {
 	}
 	for _, known := range op.Errors {
 		switch {
-		case known.Code == "":
+		case known.Code == "" || known.Shape == "":
 		case known.Shape == code:
 			e.other = known.Code
 		case known.Code == code:

@@ -103,7 +103,7 @@ the job, 130 interrupted.`,
 		return usage("%w"+helpHint, err, c.CommandPath())
 	})
 	root.AddCommand(newLintCommand(), newGraphCommand(), newCatalogCommand(), newListCommand(), newCheckCommand())
-	root.AddCommand(newRunCommand(), newShowCommand(), newWaitCommand()) //nolint:contextcheck // a command carries its context
+	root.AddCommand(newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand()) //nolint:contextcheck // a command carries its context
 	root.InitDefaultCompletionCmd(args...)
 	strictCompletion(root)
 	// Cobra reports an unknown command or a wrong number of arguments before

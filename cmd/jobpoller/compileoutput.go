@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// write prints what was asked for, or compares it with a file.
+func (o *compileOptions) write(c *cobra.Command, compiled *statemachines.Compiled) error {
+	var text []byte
+	var err error
+	switch {
+	case o.report && o.output == "text":
+		text = []byte(reportText(compiled.Report))
+	case o.report:
+		text, err = indented(compiled.Report)
+	case o.iam:
+		text, err = indented(compiled.Policy)
+	default:
+		text = asl.Print(compiled.Machine)
+	}
+	if err == nil && o.output == "yaml" {
+		text, err = toYAML(text)
+	}
+	if err != nil {
+		return &exitError{exitFailed, err}
+	}
+	if o.check != "" {
+		return o.compare(c, text)
+	}
+	if _, err := c.OutOrStdout().Write(text); err != nil {
+		return &exitError{exitFailed, err}
+	}
+	return nil
+}
+
+func indented(value any) ([]byte, error) {
+	var b bytes.Buffer
+	err := writeJSON(&b, value)
+	return b.Bytes(), err
+}
+
+// toYAML writes JSON as YAML, with members in the same order.
+func toYAML(text []byte) ([]byte, error) {
+	var document yaml.Node // YAML contains JSON
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, err
+	}
+	blockStyle(&document)
+	var b bytes.Buffer
+	encoder := yaml.NewEncoder(&b)
+	encoder.SetIndent(2)
+	err := encoder.Encode(&document)
+	return b.Bytes(), err
+}
+
+// blockStyle takes away brackets and quotes, but for those of empty values and of
+// strings that would else be something other than a string.
+func blockStyle(n *yaml.Node) {
+	n.Style = 0
+	if len(n.Content) == 0 && n.Kind != yaml.ScalarNode {
+		n.Style = yaml.FlowStyle
+	}
+	for _, part := range n.Content {
+		blockStyle(part)
+	}
+}
+
+// compare tells whether the file still holds the definition. Of one in JSON the
+// layout does not matter.
+func (o *compileOptions) compare(c *cobra.Command, want []byte) error {
+	got, err := os.ReadFile(o.check)
+	if err != nil {
+		return usage("--check: %w", err)
+	}
+	if json.Valid(got) && json.Valid(want) {
+		if m, err := asl.Parse(got); err == nil {
+			got = asl.Print(m)
+		}
+	}
+	if !bytes.Equal(got, want) {
+		return &exitError{exitFailed, fmt.Errorf("%s: %s", o.check, difference(string(got), string(want)))}
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%s is up to date\n", o.check)
+	return nil
+}
+
+// difference tells where two texts differ first.
+func difference(got, want string) string {
+	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i, line := range wantLines {
+		switch {
+		case i >= len(gotLines):
+			return fmt.Sprintf("it ends before line %d of what compile prints now: %s", i+1, strings.TrimSpace(line))
+		case gotLines[i] != line:
+			return fmt.Sprintf("it differs from what compile prints now, first at line %d:\n  has   %s\n  wants %s",
+				i+1, strings.TrimSpace(gotLines[i]), strings.TrimSpace(line))
+		}
+	}
+	return fmt.Sprintf("it has more than the %d lines that compile prints now", len(wantLines))
+}
+
+func reportText(r statemachines.Report) string {
+	var b strings.Builder
+	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
+	fmt.Fprintf(&b, "strategy %s, %s at most: transitions %d and events %d a poll\n\n",
+		r.Strategy, seconds(r.MaxWaitSeconds), r.TransitionsPerPoll, r.EventsPerPoll)
+	fmt.Fprintf(&b, "%-32s %8s %12s %8s %10s %8s\n", "", "polls", "transitions", "events", "USD", "late")
+	for _, row := range []struct {
+		name string
+		cost statemachines.Cost
+	}{
+		{fmt.Sprintf("a job of %s to %s", seconds(r.JobSeconds[0]), seconds(r.JobSeconds[1])), r.Expected},
+		{"a job that does not end", r.Worst},
+	} {
+		fmt.Fprintf(&b, "%-32s %8.1f %12.1f %8.0f %10.6f %7.0fs\n",
+			row.name, row.cost.Polls, row.cost.Transitions, row.cost.Events, row.cost.USD, row.cost.LatenessSeconds)
+	}
+	fmt.Fprintf(&b, "\nredrive: %s\n", r.RedriveNote)
+	return b.String()
+}

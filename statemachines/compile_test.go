@@ -1,0 +1,204 @@
+package statemachines_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+)
+
+var everyStrategy = []statemachines.Strategy{
+	statemachines.LambdaLoop, statemachines.LambdaRetry, statemachines.Loop, statemachines.Variables, statemachines.RetryTask,
+}
+
+// The definitions of entries that between them have all that a waiter can have:
+// a job with a token, a message and a call that stops it; errors that end the
+// wait and that prolong it; lists, projections and functions.
+func TestGoldenDefinitions(t *testing.T) {
+	t.Parallel()
+	for _, e := range []struct{ service, name string }{
+		{"dynamodb", "ExportTableToPointInTime"},
+		{"dynamodb", "TableNotExists"},
+		{"athena", "StartQueryExecution"},
+		{"rds", "DBSnapshotAvailable"},
+		{"ecs", "ServicesStable"},
+		{"autoscaling", "GroupInService"},
+		{"s3", "BucketExists"},
+	} {
+		entry, err := catalog.Lookup(e.service, e.name)
+		require.NoError(t, err)
+		for _, s := range everyStrategy {
+			t.Run(e.service+"-"+e.name+"-"+string(s), func(t *testing.T) {
+				t.Parallel()
+				golden(t, entry, s)
+			})
+		}
+	}
+}
+
+// golden compares the definition of an entry, or why there is none, with the
+// file of the test.
+func golden(t *testing.T, e *catalog.Entry, s statemachines.Strategy) {
+	t.Helper()
+	file := filepath.Join("testdata", "compile", filepath.Base(t.Name())+".asl.json")
+	o := statemachines.Options{Strategy: s, MaxWait: 30 * time.Minute, InitialDelay: 30 * time.Second}
+	var got []byte
+	compiled, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), o)
+	if err == nil {
+		got = asl.Print(compiled.Machine)
+		again, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), o)
+		require.NoError(t, err)
+		require.Equal(t, string(got), string(asl.Print(again.Machine)))
+		parsed, err := asl.Parse(got)
+		require.NoError(t, err)
+		require.Empty(t, lint.Check(parsed, lint.Options{}))
+		require.Equal(t, parsed.StartAt, compiled.StartAt)
+	} else {
+		require.ErrorIs(t, err, statemachines.ErrNotCompiled)
+		file = filepath.Join("testdata", "compile", filepath.Base(t.Name())+".txt")
+		got = []byte(err.Error() + "\n")
+	}
+	if *update {
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o750))
+		require.NoError(t, os.WriteFile(file, got, 0o600))
+	}
+	stored, err := os.ReadFile(file)
+	require.NoError(t, err, "go test ./statemachines -update writes it")
+	require.Equal(t, string(stored), string(got), "go test ./statemachines -update writes it anew")
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	describe := operation(t, "dynamodb", "DescribeExport")
+	status := pollcore.Output("ExportDescription.ExportStatus")
+	plain := pollcore.MustNew("Plain", pollcore.Succeed(status.Is("COMPLETED")))
+	for name, c := range map[string]struct {
+		waiter  *pollcore.Waiter
+		options statemachines.Options
+		reasons []string
+	}{
+		"list in JSONPath": {
+			waiter:  pollcore.MustNew("List", pollcore.Succeed(pollcore.Output("[ExportDescription.ExportStatus]").Any("COMPLETED"))),
+			options: statemachines.Options{Strategy: statemachines.Loop, MaxWait: time.Hour},
+			reasons: []string{"acceptor 1: ", "JSONPath"},
+		},
+		"input in JSONPath": {
+			waiter: pollcore.MustNew("Input",
+				pollcore.Succeed(pollcore.InputOutput("input.ExportArn == output.ExportDescription.ExportArn").IsTrue())),
+			options: statemachines.Options{Strategy: statemachines.Loop, MaxWait: time.Hour},
+			reasons: []string{"acceptor 1: a Choice rule of JSONPath cannot compare input and output"},
+		},
+		"error that is not declared": {
+			waiter:  pollcore.MustNew("Error", pollcore.Succeed(status.Is("COMPLETED")), pollcore.Again(pollcore.ErrorType("ValidationException"))),
+			options: statemachines.Options{Strategy: statemachines.Variables, MaxWait: time.Hour},
+			reasons: []string{"ValidationException", "DynamoDb.DynamoDbException"},
+		},
+		"all at once": {
+			waiter: pollcore.MustNew("All", pollcore.Succeed(pollcore.Output("[ExportDescription.ExportStatus]").Any("COMPLETED")),
+				pollcore.Again(pollcore.ErrorType("ValidationException"))),
+			options: statemachines.Options{Strategy: statemachines.Loop, MaxWait: time.Hour},
+			reasons: []string{"acceptor 1: ", "ValidationException"},
+		},
+		"no driver": {
+			waiter:  plain,
+			options: statemachines.Options{Strategy: statemachines.LambdaLoop, MaxWait: time.Hour},
+			reasons: []string{"driver"},
+		},
+		"timestamp in the functions": {
+			waiter:  pollcore.MustNew("Time", pollcore.Succeed(pollcore.Output("ExportDescription.EndTime > `0`").IsTrue())),
+			options: statemachines.Options{Strategy: statemachines.LambdaRetry, MaxWait: time.Hour},
+			reasons: []string{"acceptor 1 reads the timestamp EndTime"},
+		},
+		"history": {
+			waiter:  plain,
+			options: statemachines.Options{Strategy: statemachines.Loop, MaxWait: 24 * time.Hour},
+			reasons: []string{"events of the history", "with a MinDelay of 33 s instead of 2 it fits"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := statemachines.Compile(c.waiter, statemachines.Call{Operation: describe}, c.options)
+			require.ErrorIs(t, err, statemachines.ErrNotCompiled)
+			refusal, ok := errors.AsType[*statemachines.NotCompiledError](err)
+			require.True(t, ok)
+			require.Equal(t, c.waiter.Name, refusal.Waiter)
+			require.Equal(t, c.options.Strategy, refusal.Strategy)
+			for _, reason := range c.reasons {
+				require.ErrorContains(t, err, reason)
+			}
+		})
+	}
+}
+
+// What is wrong with the call or the options is no refusal of the strategy.
+func TestWrongOptions(t *testing.T) {
+	t.Parallel()
+	e, err := catalog.Lookup("dynamodb", "ExportCompleted")
+	require.NoError(t, err)
+	good := statemachines.Options{Strategy: statemachines.Variables, MaxWait: time.Hour}
+	for name, c := range map[string]struct {
+		waiter *pollcore.Waiter
+		call   statemachines.Call
+		change func(o *statemachines.Options)
+		want   string
+	}{
+		"no waiter":     {call: statemachines.CallOf(e), want: "a waiter"},
+		"no operation":  {waiter: e.Waiter, want: "the operation"},
+		"other waiter":  {waiter: waiter(t, "ecs", "ServicesStable"), call: statemachines.CallOf(e), want: "does not fit DescribeExport"},
+		"no time":       {change: func(o *statemachines.Options) { o.MaxWait = 0 }, want: "total wait must be above 0"},
+		"part seconds":  {change: func(o *statemachines.Options) { o.MaxWait += time.Millisecond }, want: "MaxWait must be whole seconds"},
+		"part delay":    {change: func(o *statemachines.Options) { o.MinDelay = 1500 * time.Millisecond }, want: "MinDelay must be whole seconds"},
+		"no such way":   {change: func(o *statemachines.Options) { o.Strategy = "spin" }, want: `no strategy "spin"`},
+		"delays":        {change: func(o *statemachines.Options) { o.MinDelay, o.MaxDelay = time.Minute, time.Second }, want: "must not be below the minimum"},
+		"negative wait": {change: func(o *statemachines.Options) { o.InitialDelay = -time.Second }, want: "must not be negative"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := good
+			if c.change != nil {
+				c.change(&o)
+				c.waiter, c.call = e.Waiter, statemachines.CallOf(e)
+			}
+			_, err := statemachines.Compile(c.waiter, c.call, o)
+			require.ErrorContains(t, err, c.want)
+			require.NotErrorIs(t, err, statemachines.ErrNotCompiled)
+		})
+	}
+}
+
+// With Fit a schedule that the history has no room for gets a longer delay, in
+// the definition too.
+func TestFit(t *testing.T) {
+	t.Parallel()
+	e, err := catalog.Lookup("dynamodb", "TableNotExists")
+	require.NoError(t, err)
+	for _, s := range everyStrategy {
+		t.Run(string(s), func(t *testing.T) {
+			t.Parallel()
+			o := statemachines.Options{Strategy: s, MaxWait: 24 * time.Hour, MinDelay: time.Second, MaxDelay: time.Second, Events: 5000}
+			_, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), o)
+			require.ErrorIs(t, err, statemachines.ErrNotCompiled)
+			o.Fit = true
+			fitted, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), o)
+			require.NoError(t, err)
+			require.LessOrEqual(t, fitted.Report.Worst.Events, 5000.0)
+			require.Empty(t, lint.Check(fitted.Machine, lint.Options{}))
+			if s == statemachines.LambdaLoop || s == statemachines.LambdaRetry {
+				return // the functions choose the delays
+			}
+			result, _ := polled(t, fitted, e.Operation, []any{map[string]any{"Table": map[string]any{"TableStatus": "ACTIVE"}}})
+			require.Equal(t, "JobPoller.TimedOut", result.Error)
+			require.LessOrEqual(t, len(result.Events), 5000)
+			require.Greater(t, len(result.Events), 2500, "the share is used")
+		})
+	}
+}

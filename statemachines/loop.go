@@ -1,0 +1,303 @@
+package statemachines
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// loop are the states of the strategy Loop. Its data is {"arguments": …,
+// "output": …}, so that the arguments outlive the calls.
+func (p *poller) loop() states {
+	describe, check, wait, again := p.name(p.call.Operation.Name), p.name("Check"), p.name("Wait"), p.name("CallsLeft")
+	attempt, reason := "$"+p.variable("attempt"), p.variable("reason")
+	all := p.beginLoop(describe)
+
+	// The first call is made at once, and the last when the time is over.
+	calls := (p.total-p.initial+p.low-1)/p.low + 1
+	late := fmt.Sprintf("not finished after %d calls in %s", calls, p.options.MaxWait)
+	onward := func(then string) []object {
+		return []object{{"Variable": attempt, "NumericLessThan": calls, "Next": then}}
+	}
+	timedOut, timeout := object{reason: late}, p.name("TimedOut")
+	if p.call.Stop != nil {
+		timeout = p.name(p.call.Stop.Operation)
+	}
+
+	goesOn := p.ambiguous() != nil || slices.ContainsFunc(p.catches, func(c catch) bool { return c.state == pollcore.Retry })
+	task := object{
+		"Type": "Task", "Resource": resource(p.call.Operation), "InputPath": "$.arguments", "ResultPath": "$.output",
+		"TimeoutSeconds": callTimeout,
+		"Assign":         object{p.variable("attempt") + ".$": "States.MathAdd(" + attempt + ", 1)"},
+		"Retry":          p.faults(p.call.Operation), "Catch": p.catchersInLoop(again), "Next": check,
+	}
+	switch {
+	case p.call.SelfFeeding:
+		delete(task, "InputPath")
+		delete(task, "ResultPath")
+		task["Parameters"] = p.call.Arguments
+	case p.call.Start != nil:
+		delete(task, "InputPath")
+		task["Parameters"] = p.parameters(p.call.Start.Describe)
+	}
+	all = append(all, state{describe, task})
+
+	var choices []object
+	for _, r := range p.rules {
+		rule := r.test
+		if r.message != "" {
+			and := append([]object{{"Variable": r.message, "IsPresent": true}, {"Variable": r.message, "StringGreaterThan": ""}}, rule["And"].([]object)...)
+			choices = append(choices, object{
+				"And": and, "Next": p.name("Failed"),
+				"Assign": object{reason + ".$": fmt.Sprintf("States.Format('%s: {}', %s)", intrinsicText(r.plain), r.message)},
+			})
+		}
+		switch r.state {
+		case pollcore.Success:
+			rule["Next"], rule["Assign"] = p.name("Succeeded"), object{reason: r.plain}
+		case pollcore.Failure:
+			rule["Next"], rule["Assign"] = p.name("Failed"), object{reason: r.plain}
+		case pollcore.Retry:
+			and, ok := rule["And"].([]object)
+			if !ok {
+				and = []object{maps.Clone(rule)}
+			}
+			left := object{"Variable": attempt, "NumericLessThan": calls}
+			choices = append(choices, object{"And": append(slices.Clone(and), left), "Next": wait})
+			rule["Next"], rule["Assign"] = timeout, timedOut
+		}
+		choices = append(choices, rule)
+	}
+	all = append(all, state{check, object{"Type": "Choice", "Choices": append(choices, onward(wait)...), "Assign": timedOut, "Default": timeout}})
+	all = append(all, p.lookAtErrorInLoop(again)...)
+	if goesOn {
+		all = append(all, state{again, object{"Type": "Choice", "Choices": onward(wait), "Assign": timedOut, "Default": timeout}})
+	}
+	all = append(all, state{wait, object{"Type": "Wait", "Seconds": p.low, "Next": describe}})
+	if p.call.Stop != nil {
+		op := p.call.Operation.Service.Operations[p.call.Stop.Operation]
+		all = append(all, state{timeout, object{
+			"Type": "Task", "Resource": resource(op), "Parameters": p.parameters(p.call.Stop.Arguments), "ResultPath": nil,
+			"TimeoutSeconds": callTimeout, "Retry": p.faults(op),
+			"Catch": []object{{"ErrorEquals": []string{"States.ALL"}, "ResultPath": nil, "Next": p.name("TimedOut")}},
+			"Next":  p.name("TimedOut"),
+		}})
+	}
+	return append(all, p.loopEnds()...)
+}
+
+// successOnError is the end to which an error leads: there is no output then.
+func (p *poller) successOnError() string {
+	if slices.ContainsFunc(p.rules, func(r rule) bool { return r.state == pollcore.Success }) {
+		return "SucceededOnError"
+	}
+	return "Succeeded"
+}
+
+// loopEnds are the ends of the machine, or the states that make the result for
+// the exits of a fragment.
+func (p *poller) loopEnds() states {
+	reason := "$" + p.variable("reason")
+	result := func(status pollcore.Status, member, path string) object {
+		r := object{"status": status, "reason.$": reason, "attempt.$": "$" + p.variable("attempt"), "startedAt.$": "$" + p.variable("startedAt")}
+		if member != "" {
+			r[member+".$"] = path
+		}
+		return object{"Type": "Pass", "Parameters": r}
+	}
+	var all states
+	ends := []struct {
+		status       pollcore.Status
+		name, code   string
+		member, path string
+	}{
+		{pollcore.Succeeded, "Succeeded", "", "output", p.output()},
+		{pollcore.Failed, "Failed", "JobPoller.Failed", "", ""},
+		{pollcore.TimedOut, "TimedOut", "JobPoller.TimedOut", "", ""},
+	}
+	if slices.ContainsFunc(p.catches, func(c catch) bool { return c.state == pollcore.Success }) {
+		ends = slices.Insert(ends, 1, ends[0])
+		ends[1].name, ends[1].member, ends[1].path = p.successOnError(), "error", "$.error"
+		if ends[0].name == ends[1].name {
+			ends = ends[1:]
+		}
+	}
+	for _, end := range ends {
+		fields := result(end.status, end.member, end.path)
+		switch {
+		case p.options.Exits != nil:
+			fields["Next"] = p.options.Exits[end.status]
+		case end.code != "":
+			fields = object{"Type": "Fail", "Error": end.code, "CausePath": reason}
+		default:
+			fields["End"] = true
+		}
+		all = append(all, state{p.name(end.name), fields})
+	}
+	return all
+}
+
+// beginLoop are the states before the first call.
+func (p *poller) beginLoop(first string) states {
+	var all states
+	if p.initial > 0 {
+		all = states{{p.name("InitialWait"), object{"Type": "Wait", "Seconds": p.initial, "Next": first}}}
+		first = all[0].name
+	}
+	kept, given := "arguments", p.call.Arguments
+	if s := p.call.Start; s != nil {
+		kept, given = "request", s.Arguments
+		all = append(states{p.startInLoop(first)}, all...)
+		first = all[0].name
+	}
+	if p.call.SelfFeeding {
+		return append(states{{p.name("Start"), object{
+			"Type":   "Pass",
+			"Assign": object{p.variable("startedAt") + ".$": "$$.State.EnteredTime", p.variable("attempt"): 0},
+			"Next":   first,
+		}}}, all...)
+	}
+	data := object{kept + ".$": "$"}
+	if given != nil {
+		data = object{kept: given}
+	}
+	if s := p.call.Start; s != nil && s.Token != "" {
+		token := fmt.Sprintf(`States.StringToJson(States.Format('\{"%s":"{}"\}', States.UUID()))`, pascal(s.Token))
+		if given == nil {
+			data = object{kept + ".$": "States.JsonMerge($, " + token + ", false)"}
+		} else {
+			given = maps.Clone(given)
+			given[pascal(s.Token)+".$"] = "States.UUID()"
+			data = object{kept: given}
+		}
+	}
+	return append(states{{p.name("Start"), object{
+		"Type": "Pass", "Parameters": data,
+		"Assign": object{p.variable("startedAt") + ".$": "$$.State.EnteredTime", p.variable("attempt"): 0},
+		"Next":   first,
+	}}}, all...)
+}
+
+// startInLoop is the state that starts the job, in JSONPath.
+func (p *poller) startInLoop(next string) state {
+	op := p.call.Start.Operation
+	return state{p.startName(), retried(object{
+		"Type": "Task", "Resource": resource(op), "InputPath": "$.request", "ResultPath": "$.started", "TimeoutSeconds": callTimeout,
+		"Catch": []object{{
+			"ErrorEquals": []string{"States.ALL"}, "ResultPath": "$.error", "Next": p.name("Failed"),
+			"Assign": object{p.variable("reason") + ".$": "States.Format('the job could not be started: {}: {}', $.Error, $.Cause)"},
+		}},
+		"Next": next,
+	}, p.startFaults())}
+}
+
+// parameters are arguments that the start call determines, in JSONPath.
+func (p *poller) parameters(arguments map[string]string) object {
+	made := object{}
+	for member, expression := range arguments {
+		e := p.fromStart(member, expression)
+		if e == nil {
+			continue
+		}
+		if len(e.Paths()) == 0 {
+			program, _ := e.Compile(nil)
+			value, err := program.Eval(nil)
+			if err != nil {
+				p.refuse("argument %s: %s", member, err)
+			}
+			made[pascal(member)] = value
+			continue
+		}
+		path, err := fromData(e.String())
+		if err != nil {
+			p.refuse("argument %s: %s", member, err)
+		}
+		made[pascal(member)+".$"] = path
+	}
+	return made
+}
+
+// fromData writes a path over {"input": …, "output": …} of the start call, or a
+// list of one, as JSONPath on the data of the loop.
+func fromData(text string) (string, error) {
+	if inner, ok := strings.CutPrefix(text, "["); ok && strings.HasSuffix(inner, "]") {
+		path, err := fromData(strings.TrimSuffix(inner, "]"))
+		return "States.Array(" + path + ")", err
+	}
+	path, err := pathOf(text)
+	if err != nil {
+		return "", err
+	}
+	return strings.NewReplacer("$.input.", "$.request.", "$.output.", "$.started.").Replace(path), nil
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// dotted writes a comparison as a Choice rule of JSONPath, if its path is one
+// of members alone.
+func (p *poller) dotted(m *pollcore.PathMatcher) (object, error) {
+	path, err := p.member(m.Path)
+	if err != nil {
+		return nil, err
+	}
+	is, equals, want := "IsString", "StringEquals", any(m.Expected)
+	switch m.Comparator {
+	case pollcore.StringEquals:
+	case pollcore.BooleanEquals:
+		expected, err := strconv.ParseBool(m.Expected)
+		if err != nil {
+			return nil, err
+		}
+		is, equals, want = "IsBoolean", "BooleanEquals", expected
+	default:
+		return nil, fmt.Errorf("%s compares the elements of a list, which a Choice rule of JSONPath cannot", m.Path)
+	}
+	return object{"And": []object{{"Variable": path, "IsPresent": true}, {"Variable": path, is: true}, {"Variable": path, equals: want}}}, nil
+}
+
+// intrinsicText writes a string in an intrinsic function.
+func intrinsicText(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "'", `\'`, "{", `\{`, "}", `\}`).Replace(s)
+}
+
+// output is the JSONPath of what the operation gave.
+func (p *poller) output() string {
+	if p.call.SelfFeeding {
+		return "$"
+	}
+	return "$.output"
+}
+
+// member writes a JMESPath expression as a path of JSONPath into the output, if
+// it is one of members alone.
+func (p *poller) member(text string) (string, error) {
+	path, err := pathOf(text)
+	if err != nil {
+		return "", err
+	}
+	return p.output() + strings.TrimPrefix(path, "$"), nil
+}
+
+// pathOf writes a JMESPath expression as JSONPath, if it names members alone.
+func pathOf(text string) (string, error) {
+	e, err := jmespath.Parse(text)
+	if err != nil {
+		return "", err
+	}
+	names, ok := e.Names()
+	if !ok {
+		return "", fmt.Errorf("%s is no path of members alone, which is all that JSONPath can read without a list", text)
+	}
+	for _, name := range names {
+		if !plainName.MatchString(name) {
+			return "", fmt.Errorf("%s has the member %q, which a path of JSONPath cannot name", text, name)
+		}
+	}
+	return "$." + strings.Join(names, "."), nil
+}

@@ -1,0 +1,369 @@
+package statemachines
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// poller is a waiter made ready to be written as states.
+type poller struct {
+	waiter  *pollcore.Waiter // in PascalCase
+	call    Call
+	options Options
+	total   int // seconds
+	initial int
+	low, hi int // bounds of the delay
+
+	rules   []rule  // of responses
+	catches []catch // of errors
+	seen    string  // JSONata for what the waiter looks at, as text
+	reasons []string
+	// unmodeled are codes of errors that Step Functions does not pass on.
+	unmodeled []string
+	// unseen are the reasons of acceptors whose errors cannot be told from those
+	// that no acceptor matches, with the same verdict.
+	unseen []string
+}
+
+// rule is an acceptor of responses.
+type rule struct {
+	state     pollcore.Verdict
+	condition string // JSONata
+	reason    string // JSONata
+	test      object // of a Choice in JSONPath
+	plain     string // the reason without the message
+	message   string // JSONPath of the message, or empty
+}
+
+func (p *poller) refuse(format string, args ...any) {
+	p.reasons = append(p.reasons, fmt.Sprintf(format, args...))
+}
+
+// throughLambda tells whether Lambda functions start, poll and stop.
+func (p *poller) throughLambda() bool {
+	return p.options.Strategy == LambdaLoop || p.options.Strategy == LambdaRetry
+}
+
+func (p *poller) refused() error {
+	if len(p.reasons) == 0 {
+		return nil
+	}
+	return &NotCompiledError{p.waiter.Name, p.options.Strategy, p.reasons, p.unmodeled}
+}
+
+func plan(w *pollcore.Waiter, call Call, o Options) (*poller, error) {
+	if w == nil || call.Operation == nil {
+		return nil, errors.New("compile needs a waiter and the operation that it polls")
+	}
+	in, out := call.Operation.Input.Described(), call.Operation.Output.Described()
+	problems := slices.DeleteFunc(pollcore.AnalyzeShapes(w, in, out), func(p pollcore.Problem) bool { return p.Severity == pollcore.SeverityWarning })
+	if err := problems.Err(); err != nil {
+		return nil, fmt.Errorf("waiter %s does not fit %s: %w", w.Name, call.Operation.Name, err)
+	}
+	renamed, err := pollcore.RenameMembers(w, in, out, pascal)
+	if err != nil {
+		return nil, err
+	}
+	for _, status := range []pollcore.Status{pollcore.Succeeded, pollcore.Failed, pollcore.TimedOut} {
+		if o.Exits != nil && o.Exits[status] == "" {
+			return nil, fmt.Errorf("waiter %s: a fragment needs a state to go on with for each status, and Exits has none for %s", w.Name, status)
+		}
+	}
+	p := &poller{waiter: renamed, call: call, options: o}
+	if err := p.schedule(); err != nil {
+		return nil, err
+	}
+	both := &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{"input": pascalShape(in), "output": pascalShape(out)}}
+	if p.throughLambda() {
+		// The functions judge, start and stop.
+		if call.Start != nil {
+			p.call.Arguments = call.Start.Arguments
+		}
+		p.call.Start, p.call.Stop = nil, nil
+		return p, nil
+	}
+	for i, a := range renamed.Acceptors {
+		p.accept(i, a, both)
+	}
+	p.settleCatches()
+	p.checkPatterns()
+	p.observe(both)
+	p.rules = needed(renamed, p.rules)
+	return p, nil
+}
+
+func (p *poller) schedule() error {
+	s := pollcore.NewSchedule(p.waiter, p.options.MaxWait)
+	if p.options.MinDelay > 0 {
+		s.Min = p.options.MinDelay
+	}
+	s.Max = max(s.Max, s.Min)
+	if p.options.MaxDelay > 0 {
+		s.Max = p.options.MaxDelay
+	}
+	s.Initial = p.options.InitialDelay
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	for name, d := range map[string]time.Duration{"MaxWait": s.Total, "MinDelay": s.Min, "MaxDelay": s.Max, "InitialDelay": s.Initial} {
+		if d%time.Second != 0 {
+			return fmt.Errorf("%s must be whole seconds, as the delays of Step Functions are, got %s", name, d)
+		}
+	}
+	seconds := func(d time.Duration) int { return int(d / time.Second) }
+	p.total, p.initial, p.low, p.hi = seconds(s.Total), seconds(s.First()), seconds(s.Min), seconds(s.Max)
+	return nil
+}
+
+// result is the JSONata path of what the operation gave: in the output of the
+// Task that called it.
+func (p *poller) root() string {
+	if p.options.Strategy == RetryTask {
+		return "$states.result"
+	}
+	return "$states.input"
+}
+
+// translate writes a path for a matcher or for what is shown. Of one that reads
+// the input too it gives the variable with the input.
+func (p *poller) translate(text string, both bool, shapes *pollcore.Shape) (*jmespath.Translation, string, error) {
+	e, err := jmespath.Parse(text)
+	if err != nil {
+		return nil, "", err
+	}
+	if !both {
+		return e.JSONata(p.root(), shapes.Members["output"]), "", nil
+	}
+	return e.JSONata(inputOutput, shapes), "$" + p.variable("arguments"), nil
+}
+
+// accept takes over an acceptor.
+func (p *poller) accept(i int, a pollcore.Acceptor, shapes *pollcore.Shape) {
+	reason := fmt.Sprintf("%s (acceptor %d of %d)", a.Matcher, i+1, len(p.waiter.Acceptors))
+	switch m := a.Matcher; {
+	case m.Success != nil && *m.Success:
+		test := object{"Variable": p.output(), "IsPresent": true}
+		p.rules = append(p.rules, rule{state: a.State, condition: "true", reason: text(reason), test: test, plain: reason})
+	case m.Success != nil, m.ErrorType != nil:
+		p.acceptError(i, a, reason)
+	default:
+		r := rule{state: a.State, plain: reason}
+		var err error
+		if p.options.Strategy == Loop {
+			err = p.inJSONPath(&r, a)
+		} else {
+			err = p.inJSONata(&r, a, shapes)
+		}
+		if err != nil {
+			p.refuse("acceptor %d: %s", i+1, err)
+		}
+		p.rules = append(p.rules, r)
+	}
+}
+
+func (p *poller) inJSONPath(r *rule, a pollcore.Acceptor) (err error) {
+	if a.Matcher.InputOutput != nil {
+		return errors.New("a Choice rule of JSONPath cannot compare input and output")
+	}
+	if r.test, err = p.dotted(a.Matcher.Output); err != nil || a.Message == "" {
+		return err
+	}
+	r.message, err = p.member(a.Message)
+	return err
+}
+
+func (p *poller) inJSONata(r *rule, a pollcore.Acceptor, shapes *pollcore.Shape) error {
+	path, both := a.Matcher.Output, false
+	if path == nil {
+		path, both = a.Matcher.InputOutput, true
+	}
+	t, arguments, err := p.translate(path.Path, both, shapes)
+	if err != nil {
+		return err
+	}
+	if r.condition, err = compare(t, path); err != nil {
+		return err
+	}
+	if arguments != "" {
+		r.condition = unbound(r.condition, arguments, p.root())
+	}
+	r.reason = p.reason(r.plain, a, shapes)
+	return nil
+}
+
+func compare(t *jmespath.Translation, m *pollcore.PathMatcher) (string, error) {
+	switch m.Comparator {
+	case pollcore.BooleanEquals:
+		return t.EqualsBool(strings.EqualFold(m.Expected, "true"))
+	case pollcore.AllStringEquals:
+		return t.AllEqualString(m.Expected)
+	case pollcore.AnyStringEquals:
+		return t.AnyEqualString(m.Expected)
+	default:
+		return t.EqualsString(m.Expected)
+	}
+}
+
+// reason adds the acceptor's message.
+func (p *poller) reason(reason string, a pollcore.Acceptor, shapes *pollcore.Shape) string {
+	if a.Message == "" {
+		return text(reason)
+	}
+	t, _, err := p.translate(a.Message, false, shapes)
+	if err != nil {
+		p.refuse("message: %s", err)
+		return ""
+	}
+	message, err := t.Value()
+	if err != nil {
+		p.refuse("message: %s", err)
+		return ""
+	}
+	return fmt.Sprintf(`%s & ($message := $join(%s, "; "); $message ? ": " & $message)`, text(reason), message)
+}
+
+// observe writes what a time-out says that was seen last: the paths of the
+// acceptors.
+func (p *poller) observe(shapes *pollcore.Shape) {
+	var parts []string
+	for _, a := range p.waiter.Acceptors {
+		m := a.Matcher.Output
+		if m == nil || slices.ContainsFunc(parts, func(s string) bool { return strings.HasPrefix(s, text(m.Path+" = ")) }) {
+			continue
+		}
+		t, _, err := p.translate(m.Path, false, shapes)
+		if err != nil {
+			continue // the acceptor's own problem
+		}
+		if v, ok := t.Path(); ok {
+			parts = append(parts, fmt.Sprintf("%s & $string(%s)", text(m.Path+" = "), v))
+		}
+	}
+	p.seen = strings.Join(parts, ` & ", " & `)
+}
+
+// needed leaves out rules that only say to go on where that is what happens
+// anyway: those behind which no other rule can match the same response.
+func needed(w *pollcore.Waiter, rules []rule) []rule {
+	var paths []*pollcore.PathMatcher // by rule
+	for _, a := range w.Acceptors {
+		if a.Matcher.ErrorType == nil && (a.Matcher.Success == nil || *a.Matcher.Success) {
+			paths = append(paths, a.Matcher.Output)
+		}
+	}
+	var kept []rule
+	for i, r := range rules {
+		excluded := func(j int) bool {
+			a, b := paths[i], paths[j]
+			return rules[j].state == pollcore.Retry || a != nil && b != nil && a.Path == b.Path &&
+				a.Comparator == pollcore.StringEquals && b.Comparator == pollcore.StringEquals && a.Expected != b.Expected
+		}
+		alone := true
+		for j := i + 1; j < len(rules); j++ {
+			alone = alone && excluded(j)
+		}
+		if r.state != pollcore.Retry || !alone {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// text writes a string of JSONata, whose escapes are those of JSON.
+func text(s string) string { return string(jsontree.Quote(s)) }
+
+// name is the name of a state.
+func (p *poller) name(s string) string { return p.options.Prefix + s }
+
+// variable is the name of a variable, without the dollar sign.
+func (p *poller) variable(s string) string {
+	if p.options.Prefix == "" {
+		return s
+	}
+	return lowerFirst(p.options.Prefix) + upperFirst(s)
+}
+
+func lowerFirst(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToLower(r)) + s[n:]
+}
+
+func upperFirst(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// pascal is how SDK integrations of Step Functions spell a member.
+func pascal(name string) string { return upperFirst(name) }
+
+// pascalShape is the shape with members in PascalCase. Keys of maps are data.
+func pascalShape(s *pollcore.Shape) *pollcore.Shape {
+	return respell(s, map[*pollcore.Shape]*pollcore.Shape{})
+}
+
+func respell(s *pollcore.Shape, known map[*pollcore.Shape]*pollcore.Shape) *pollcore.Shape {
+	if s == nil || known[s] != nil {
+		return known[s]
+	}
+	t := *s
+	known[s] = &t
+	t.Elem = respell(s.Elem, known)
+	if s.Members != nil {
+		t.Members = make(map[string]*pollcore.Shape, len(s.Members))
+		for name, m := range s.Members {
+			t.Members[pascal(name)] = respell(m, known)
+		}
+	}
+	return &t
+}
+
+// comment says what the machine is.
+func (p *poller) comment() string {
+	op, lambdas := p.call.Operation, p.throughLambda()
+	var b strings.Builder
+	switch {
+	case lambdas:
+		fmt.Fprintf(&b, "Runs the job %s with two Lambda functions and polls %s of %s", p.call.Job, op.Name, op.Service.Name)
+	case p.call.Start != nil:
+		fmt.Fprintf(&b, "Calls %s of %s and then polls %s", p.call.Start.Operation.Name, op.Service.Name, op.Name)
+	default:
+		fmt.Fprintf(&b, "Polls %s of %s", op.Name, op.Service.Name)
+	}
+	fmt.Fprintf(&b, " until the waiter %s has a verdict, for %s at most. ", p.waiter.Name, p.options.MaxWait)
+	switch {
+	case lambdas:
+		b.WriteString("The input is the arguments of the job. ")
+	case p.call.Start != nil && p.call.Start.Arguments == nil:
+		fmt.Fprintf(&b, "The input is that of %s. ", p.call.Start.Operation.Name)
+	case p.call.Start == nil && p.call.Arguments == nil:
+		fmt.Fprintf(&b, "The input is that of %s. ", op.Name)
+	}
+	if p.redrivable() {
+		b.WriteString("A redrive resumes it. ")
+	} else {
+		b.WriteString("A redrive does not resume it. ")
+	}
+	fmt.Fprintf(&b, "Compiled by jobpoller, strategy %s.", p.options.Strategy)
+	return b.String()
+}
+
+// redrivable reports whether a redrive goes on polling: it runs the state that
+// failed again, which must not be a Fail state.
+func (p *poller) redrivable() bool {
+	return p.options.Strategy == LambdaRetry && p.options.Exits == nil
+}
+
+// resource is the SDK integration of the operation.
+func resource(op *catalog.Operation) string {
+	return "arn:aws:states:::aws-sdk:" + op.Service.ARNName + ":" + lowerFirst(op.Name)
+}

@@ -1,0 +1,233 @@
+package statemachines_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// athena is a service that runs one query: it ends after a time, in a state.
+type athena struct {
+	clock    *sim.Clock
+	ends     time.Duration
+	state    string
+	reason   any // StateChangeReason
+	refused  *sim.TaskError
+	noStop   *sim.TaskError
+	requests []string // by action and arguments
+}
+
+func (a *athena) handlers() map[string]sim.Handler {
+	handle := func(action string, answer func() (any, *sim.TaskError)) (string, sim.Handler) {
+		return "arn:aws:states:::aws-sdk:athena:" + action, func(_ context.Context, call sim.Call) (sim.Reply, error) {
+			arguments, err := json.Marshal(call.Arguments)
+			if err != nil {
+				return sim.Reply{}, err
+			}
+			if request := action + " " + string(arguments); len(a.requests) == 0 || a.requests[len(a.requests)-1] != request {
+				a.requests = append(a.requests, request)
+			}
+			output, failed := answer()
+			if failed != nil {
+				return sim.Reply{}, failed
+			}
+			return sim.Reply{Output: output}, nil
+		}
+	}
+	all := map[string]sim.Handler{}
+	for action, answer := range map[string]func() (any, *sim.TaskError){
+		"startQueryExecution": func() (any, *sim.TaskError) { return map[string]any{"QueryExecutionId": "q-1"}, a.refused },
+		"stopQueryExecution":  func() (any, *sim.TaskError) { return map[string]any{}, a.noStop },
+		"getQueryExecution": func() (any, *sim.TaskError) {
+			status := map[string]any{"State": "RUNNING"}
+			if a.clock.Now().Sub(sim.DefaultStart) >= a.ends {
+				status = map[string]any{"State": a.state}
+				if a.reason != nil {
+					status["StateChangeReason"] = a.reason
+				}
+			}
+			return map[string]any{"QueryExecution": map[string]any{"QueryExecutionId": "q-1", "Status": status}}, nil
+		},
+	} {
+		resource, handler := handle(action, answer)
+		all[resource] = handler
+	}
+	return all
+}
+
+var uuid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// A job is started once, with a token, described by what the start gave, and
+// stopped when its time is over.
+func TestStartAndStop(t *testing.T) {
+	t.Parallel()
+	start := `startQueryExecution {"ClientRequestToken":"UUID","QueryString":"SELECT 1"}`
+	get, stop := `getQueryExecution {"QueryExecutionId":"q-1"}`, `stopQueryExecution {"QueryExecutionId":"q-1"}`
+	failed := &sim.TaskError{Name: "Athena.InvalidRequestException", Cause: "no such table"}
+	for name, c := range map[string]struct {
+		job      athena
+		status   string
+		reason   string
+		requests []string
+	}{
+		"success": {athena{ends: 5 * time.Minute, state: "SUCCEEDED"}, "SUCCEEDED", `(acceptor 1 of 5)`, []string{start, get}},
+		"failure": {
+			athena{ends: 5 * time.Minute, state: "FAILED", reason: "no such table"},
+			"FAILED",
+			`QueryExecution.Status.State == "FAILED" (acceptor 2 of 5): no such table`,
+			[]string{start, get},
+		},
+		"failure without a message": {
+			athena{ends: 5 * time.Minute, state: "CANCELLED"}, "FAILED", `QueryExecution.Status.State == "CANCELLED" (acceptor 3 of 5)`, []string{start, get},
+		},
+		"failure with an empty message": {
+			athena{ends: 5 * time.Minute, state: "CANCELLED", reason: ""},
+			"FAILED",
+			`QueryExecution.Status.State == "CANCELLED" (acceptor 3 of 5)`,
+			[]string{start, get},
+		},
+		"time-out":              {athena{ends: 5 * time.Hour}, "TIMED_OUT", "not finished after ", []string{start, get, stop}},
+		"time-out without stop": {athena{ends: 5 * time.Hour, noStop: failed}, "TIMED_OUT", "not finished after ", []string{start, get, stop}},
+		"refused start": {
+			athena{refused: failed}, "FAILED", "the job could not be started: Athena.InvalidRequestException: no such table", []string{start},
+		},
+	} {
+		for _, s := range noLambda {
+			t.Run(name+"/"+string(s), func(t *testing.T) {
+				t.Parallel()
+				job := c.job
+				job.clock = sim.NewVirtualClock(sim.DefaultStart)
+				m := compiled(t, "athena", "StartQueryExecution", statemachines.Options{Strategy: s, MaxWait: 30 * time.Minute})
+				result, err := sim.Run(t.Context(), m.Machine, []byte(`{"QueryString": "SELECT 1"}`), sim.Options{Clock: job.clock, Handlers: job.handlers()})
+				require.NoError(t, err)
+				status, reason := ended(t, result)
+				require.Equal(t, c.status, status)
+				switch status {
+				case "SUCCEEDED": // then it is the whole output
+					require.Contains(t, reason, c.reason)
+				case "TIMED_OUT":
+					require.True(t, strings.HasPrefix(reason, c.reason), reason)
+				default:
+					require.Equal(t, c.reason, reason)
+				}
+				require.Equal(t, c.requests, withoutUUIDs(job.requests))
+			})
+		}
+	}
+}
+
+func withoutUUIDs(requests []string) []string {
+	all := make([]string, len(requests))
+	for i, r := range requests {
+		all[i] = uuid.ReplaceAllString(r, "UUID")
+	}
+	return all
+}
+
+// The result of a wait has what the Lambda functions tell, too.
+func TestResult(t *testing.T) {
+	t.Parallel()
+	e, err := catalog.Lookup("dynamodb", "ExportCompleted")
+	require.NoError(t, err)
+	running := map[string]any{"ExportDescription": map[string]any{"ExportStatus": "IN_PROGRESS"}}
+	done := map[string]any{"ExportDescription": map[string]any{"ExportStatus": "COMPLETED", "ItemCount": 7}}
+	for _, s := range noLambda {
+		t.Run(string(s), func(t *testing.T) {
+			t.Parallel()
+			o := statemachines.Options{Strategy: s, MaxWait: time.Hour, MinDelay: 30 * time.Second, MaxDelay: 30 * time.Second}
+			m, err := statemachines.Compile(e.Waiter, statemachines.Call{Operation: e.Operation}, o)
+			require.NoError(t, err)
+			result, calls := polled(t, m, e.Operation, []any{running, running, done})
+			require.Equal(t, 3, calls)
+			var got map[string]any
+			require.NoError(t, json.Unmarshal(result.Output, &got))
+			want := map[string]any{
+				"status": "SUCCEEDED", "attempt": 3.0, "reason": `ExportDescription.ExportStatus == "COMPLETED" (acceptor 1 of 2)`,
+				"output": map[string]any{"ExportDescription": map[string]any{"ExportStatus": "COMPLETED", "ItemCount": 7.0}},
+			}
+			require.Equal(t, sim.DefaultStart.Format("2006-01-02T15:04:05.000Z"), got["startedAt"])
+			if s != statemachines.Loop { // JSONPath cannot tell the time between two timestamps
+				want["elapsedSeconds"] = 60.0
+			}
+			delete(got, "startedAt")
+			require.Equal(t, want, got)
+		})
+	}
+}
+
+// Two pollers in one machine, of the same entry: the second waits for what the
+// first has started.
+func TestFragments(t *testing.T) {
+	t.Parallel()
+	for _, first := range noLambda {
+		for _, second := range noLambda {
+			t.Run(string(first)+" and "+string(second), func(t *testing.T) {
+				t.Parallel()
+				for _, c := range []struct {
+					state, want string
+				}{{"SUCCEEDED", "BothDone"}, {"FAILED", "OneFailed"}, {"RUNNING", "OneLate"}} {
+					job := athena{clock: sim.NewVirtualClock(sim.DefaultStart), ends: time.Minute, state: c.state}
+					result, err := sim.Run(t.Context(), merged(t, first, second), []byte(`{"QueryString": "SELECT 1"}`),
+						sim.Options{Clock: job.clock, Handlers: job.handlers()})
+					require.NoError(t, err)
+					require.Equal(t, sim.StatusSucceeded, result.Status, "%s: %s", result.Error, result.Cause)
+					require.Equal(t, 1, result.Visits[c.want], "%v", result.Visits)
+					var output struct {
+						Status pollcore.Status `json:"status"`
+					}
+					require.NoError(t, json.Unmarshal(result.Output, &output))
+					require.Equal(t, map[string]pollcore.Status{"SUCCEEDED": "SUCCEEDED", "FAILED": "FAILED", "RUNNING": "TIMED_OUT"}[c.state], output.Status)
+				}
+			})
+		}
+	}
+}
+
+// merged is a machine of two fragments.
+func merged(t *testing.T, first, second statemachines.Strategy) *asl.StateMachine {
+	t.Helper()
+	states := map[string]any{}
+	add := func(prefix string, s statemachines.Strategy, done string) string {
+		exits := map[pollcore.Status]string{pollcore.Succeeded: done, pollcore.Failed: "OneFailed", pollcore.TimedOut: "OneLate"}
+		m := compiled(t, "athena", "StartQueryExecution", statemachines.Options{
+			Strategy: s, MaxWait: 10 * time.Minute, Prefix: prefix, Exits: exits,
+		})
+		var definition struct {
+			States map[string]any `json:"States"`
+		}
+		require.NoError(t, json.Unmarshal(asl.Print(m.Machine), &definition))
+		for _, exit := range exits {
+			delete(definition.States, exit)
+		}
+		for name := range definition.States {
+			require.NotContains(t, states, name)
+			require.True(t, strings.HasPrefix(name, prefix), name)
+			require.LessOrEqual(t, len(name), 80)
+		}
+		maps.Copy(states, definition.States)
+		return m.StartAt
+	}
+	start := add("First", first, "Between")
+	states["Between"] = map[string]any{"Type": "Pass", "Parameters": map[string]any{"QueryString": "SELECT 2"}, "Next": add("Second", second, "BothDone")}
+	for _, name := range []string{"BothDone", "OneFailed", "OneLate"} {
+		states[name] = map[string]any{"Type": "Pass", "End": true}
+	}
+	text, err := json.Marshal(map[string]any{"StartAt": start, "States": states})
+	require.NoError(t, err)
+	m, err := asl.Parse(text)
+	require.NoError(t, err, fmt.Sprint(string(text)))
+	return m
+}
