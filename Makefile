@@ -5,6 +5,7 @@ DIST ?= dist
 FUZZTIME ?= 30s
 N ?= 1000000
 SEED ?= 1
+SEQUENCES ?= 50
 CORPUS := $(abspath $(or $(JOBPOLLER_CORPUS),../shared/corpus))
 FACTS := $(abspath $(or $(JOBPOLLER_FACTS),$(CORPUS)/../facts))
 PYTHON ?= python3
@@ -14,7 +15,7 @@ GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v
 
 .PHONY: help
 help: ## List the targets
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build the command into bin/
@@ -45,11 +46,21 @@ race: ## Run all tests under the race detector
 
 .PHONY: conformance
 conformance: ## Run the public suites; JOBPOLLER_CORPUS and JOBPOLLER_FACTS name their folders
-	go test -count=1 -v -run '^TestSuites$$' ./tests/conformance -corpus '$(CORPUS)' -facts '$(FACTS)' -seed $(SEED)
+	go test -count=1 -v -timeout 20m -run '^TestSuites$$' ./tests/conformance -corpus '$(CORPUS)' -sequences $(SEQUENCES) -facts '$(FACTS)' -seed $(SEED)
 
 .PHONY: differential
 differential: ## Compare N random JMESPath cases (1000000 unless set) with another engine
 	go test -count=1 -v -timeout 1h -run '^TestDifferential$$' ./internal/jmespath -cases $(N) -seed $$(date +%s)
+
+.PHONY: translation
+translation: ## Compare N random JMESPath expressions and values (1000000 unless set) with their JSONata
+	go test -count=1 -v -timeout 2h -run '^TestTranslationOfRandomPairs$$' ./internal/jmespath -pairs $(N) -seed $$(date +%s)
+
+# With CI=true it is a failure that there is no Node.js, else a line.
+.PHONY: check-external
+check-external: ## Check what is generated with engines of other makers, which npm installs
+	go test -count=1 -v -timeout 30m -run '^TestReference' ./internal/jmespath -pairs 25000 -seed $(SEED)
+	cd tests/external && go test -count=1 -v . -seed $(SEED)
 
 .PHONY: soak
 soak: ## Run 1500 executions in faults of all kinds and count what came of them

@@ -26,7 +26,7 @@ var (
 	// conformance suites and what users import.
 	testKits = []string{
 		"./pollcore/startrecord/startrecordtest/...", "./lambdas/jobs/jobstest/...", "./statemachines/simtest/...",
-		"./internal/dynalite", "./tests/...",
+		"./internal/dynalite", "./internal/npm", "./tests/...",
 	}
 )
 
@@ -96,7 +96,7 @@ var rules = []rule{
 	{
 		reason:   "the catalogue is data and is read without an SDK",
 		packages: []string{"./pollcore/catalog", "./pollcore/catalog/importer", "./pollcore/catalog/lint"},
-		mayReach: []string{"std", "./pollcore", "./pollcore/catalog", "./internal/jmespath", "./internal/jsontree", "./internal/diag"},
+		mayReach: []string{"std", "./pollcore", "./pollcore/catalog", "./internal/jmespath", "./internal/jsontree", "./internal/javasdk", "./internal/diag"},
 	},
 	{
 		reason:       "a definition is read without running it",
@@ -128,7 +128,7 @@ var rules = []rule{
 		reason: "these work on plain data and are used without AWS",
 		packages: []string{
 			"./internal/diag", "./internal/jsontree", "./internal/jmespath", "./internal/jsonpath", "./internal/jsonata",
-			"./internal/intrinsic", "./pollcore", "./pollcore/startrecord", "./pollcore/startrecord/memstore", "./statemachines/...",
+			"./internal/intrinsic", "./internal/javasdk", "./pollcore", "./pollcore/startrecord", "./pollcore/startrecord/memstore", "./statemachines/...",
 		},
 		mustNotReach: awsSDK,
 	},

@@ -20,6 +20,7 @@ import (
 
 var (
 	corpus = flag.String("corpus", "", "the folder of the suites that come in no Go module")
+	only   = flag.String("suite", "", "the one suite to run; all if empty")
 	facts  = flag.String("facts", "", "the folder of what is known of AWS's waiters and jobs: aws-waiters.json and aws-jobs.json")
 )
 
@@ -33,6 +34,8 @@ type suite struct {
 	// cases is how many cases the suite has. A suite that is found to have
 	// another number was not read right.
 	cases int
+	// times is how many times so many cases there are; nil is once.
+	times *int
 	// run runs the suite from its folder.
 	run func(t *testing.T, folder string) result
 	// differences lists the cases in which this repository differs from the
@@ -45,17 +48,18 @@ type result struct {
 	total    int
 	failures map[string]string // by case: what happened
 	notes    []string          // what else is worth a line
+	headline string            // instead of the number of cases passed
 }
 
 // suites are all suites. A file of this package lists its own.
-var suites = slices.Concat(jmespathSuites, waiterSuites, seedSuites, jsonataSuites, recordingSuites, teststateSuites, validateSuites, catalogSuites, factSuites)
+var suites = slices.Concat(jmespathSuites, waiterSuites, seedSuites, jsonataSuites, recordingSuites, teststateSuites, validateSuites, catalogSuites, factSuites, compileSuites, equivalenceSuites)
 
 func TestSuites(t *testing.T) {
 	t.Parallel()
 	for _, s := range suites {
 		folder := ""
 		switch {
-		case s.folder != "" && *corpus == "", s.facts && *facts == "":
+		case *only != "" && *only != s.name, s.folder != "" && *corpus == "", s.facts && *facts == "":
 			continue
 		case s.folder != "":
 			folder = *corpus + "/" + s.folder
@@ -63,14 +67,21 @@ func TestSuites(t *testing.T) {
 			folder = *facts
 		}
 		r := s.run(t, folder)
-		require.Equal(t, s.cases, r.total, s.name)
+		cases := s.cases
+		if s.times != nil {
+			cases *= *s.times
+		}
+		require.Equal(t, cases, r.total, s.name)
 		var lines []string
 		for name, what := range r.failures {
 			if s.differences[name] == "" {
 				lines = append(lines, fmt.Sprintf("%s: %s", name, what))
 			}
 		}
-		say("suite %s: passed %d of %d", s.name, r.total-len(r.failures), r.total)
+		if r.headline == "" {
+			r.headline = fmt.Sprintf("passed %d of %d", r.total-len(r.failures), r.total)
+		}
+		say("suite %s: %s", s.name, r.headline)
 		for _, name := range slices.Sorted(maps.Keys(s.differences)) {
 			require.Contains(t, r.failures, name, "%s: a listed difference is none", s.name)
 			say("  differs: %s: %s", name, s.differences[name])

@@ -48,11 +48,16 @@ const service = `{"name": "Kiln", "key": "kiln",
 	}
 }`
 
-func maker(t *testing.T, name string) *responses.Maker {
+func firing(t *testing.T, name string) *catalog.Entry {
 	t.Helper()
 	e, err := catalog.Open(fstest.MapFS{"index.json": {Data: []byte(index)}, "kiln.json": {Data: []byte(service)}}).Lookup("kiln", name)
 	require.NoError(t, err)
-	m, err := responses.NewMaker(e)
+	return e
+}
+
+func maker(t *testing.T, name string) *responses.Maker {
+	t.Helper()
+	m, err := responses.NewMaker(firing(t, name))
 	require.NoError(t, err)
 	return m
 }

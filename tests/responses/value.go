@@ -113,6 +113,8 @@ func (g *generator) text(s *catalog.Shape) string {
 		return words[g.random.IntN(len(words))]
 	case len(s.Enum) > 0 && draw < 95:
 		return s.Enum[g.random.IntN(len(s.Enum))]
+	case g.wild && draw%2 == 0:
+		return ""
 	default:
 		return unknown
 	}

@@ -1,0 +1,223 @@
+package conformance_test
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/tests/responses"
+)
+
+var sequences = flag.Int("sequences", 2, "the number of sequences for each entry and strategy in suite equivalence")
+
+var equivalenceSuites = []suite{
+	{name: "equivalence", cases: 2204, times: sequences, run: runEquivalence},
+}
+
+// schedules are the options with which entries are compiled, in turn.
+var schedules = []func(w *pollcore.Waiter) statemachines.Options{
+	// The waiter's own delays.
+	func(w *pollcore.Waiter) statemachines.Options {
+		return statemachines.Options{MaxWait: 20 * pollcore.NewSchedule(w, time.Hour).Max}
+	},
+	// A fixed delay.
+	func(*pollcore.Waiter) statemachines.Options {
+		return statemachines.Options{MaxWait: 10 * time.Minute, MinDelay: 10 * time.Second, MaxDelay: 10 * time.Second}
+	},
+	// Delays that grow, a time that they do not divide, and a wait before the first call.
+	func(*pollcore.Waiter) statemachines.Options {
+		return statemachines.Options{
+			MaxWait: 301 * time.Second, MinDelay: 2 * time.Second, MaxDelay: 30 * time.Second, InitialDelay: 20 * time.Second,
+		}
+	},
+}
+
+// strategy is a row of the table: what is promised of a strategy besides the
+// status, the acceptor, the reason and the output, which are those of
+// [pollcore.Wait].
+type strategy struct {
+	name statemachines.Strategy
+	// delays makes a wait by pollcore draw what a run of the machine did, so that
+	// it makes as many calls in the same time, but for what is rounded up to
+	// whole seconds and for calls that are repeated in place.
+	delays func(r *run) pollcore.WaitOption
+	// lambda tells that the Lambda functions judge. A fault that outlasts their
+	// budget is their own error then, ServiceUnavailable.
+	lambda bool
+	// overruns tells that the last delay is not cut to end at the deadline.
+	overruns bool
+	// counts tells that calls repeated in place count as attempts.
+	counts bool
+	// early tells that a waiter which retries errors has a quarter of the time
+	// for them alone, and times out after the other three.
+	early bool
+}
+
+// drawn has the delays of the machine. What a schedule does not allow is brought
+// inside its bounds, and shows.
+func drawn(r *run) pollcore.WaitOption {
+	n := 0
+	return pollcore.Jitter(func(lo, _ time.Duration) time.Duration {
+		if n++; n > len(r.delays) {
+			return lo
+		}
+		return r.delays[n-1]
+	})
+}
+
+// longest has the longest delays, as a Retry block without jitter.
+func longest(*run) pollcore.WaitOption {
+	return pollcore.Jitter(func(_, hi time.Duration) time.Duration { return hi })
+}
+
+var strategies = []strategy{
+	{name: statemachines.LambdaLoop, delays: drawn, lambda: true},
+	{name: statemachines.LambdaRetry, delays: longest, lambda: true, overruns: true, counts: true},
+	{name: statemachines.Loop, delays: func(r *run) pollcore.WaitOption { return pollcore.Every(r.low) }, overruns: true},
+	{name: statemachines.Variables, delays: drawn},
+	{name: statemachines.RetryTask, delays: longest, overruns: true, counts: true, early: true},
+}
+
+// runEquivalence has pollcore.Wait and the machines that its waiter is compiled
+// to meet the same answers of the service, and compares what comes of it.
+func runEquivalence(t *testing.T, _ string) result {
+	t.Helper()
+	r := &equivalence{result: result{failures: map[string]string{}}, verdicts: map[string]int{}}
+	all := append(entries(t), handwritten(t)...)
+	shards := runtime.GOMAXPROCS(0)
+	t.Run("equivalence", func(t *testing.T) {
+		for shard := range shards {
+			t.Run(fmt.Sprint(shard), func(t *testing.T) {
+				t.Parallel()
+				for i := shard; i < len(all); i += shards {
+					r.entry(t, all[i])
+				}
+			})
+		}
+	})
+	r.notes = append(r.notes, fmt.Sprintf("seed %d, %d sequences each: verdicts of pollcore.Wait %v", *seed, *sequences, r.verdicts))
+	return r.result
+}
+
+// handwritten are waiters with what no waiter of the catalogue has, but for one
+// that takes any error: to it a throttled call is an answer, where a machine and
+// a client call again.
+func handwritten(t *testing.T) []*catalog.Entry {
+	t.Helper()
+	export, task := pollcore.Output("ExportDescription.ExportStatus"), pollcore.Output("services[].status")
+	var all []*catalog.Entry
+	for _, h := range []struct {
+		service, operation string
+		waiter             *pollcore.Waiter
+	}{
+		{"dynamodb", "DescribeExport", pollcore.MustNew("InputAndOutput",
+			pollcore.Fail(pollcore.InputOutput("input.ExportArn != output.ExportDescription.ExportArn").IsTrue()),
+			pollcore.Succeed(export.Is("COMPLETED")), pollcore.Fail(export.Is("FAILED")))},
+		{"dynamodb", "DescribeExport", pollcore.MustNew("AnyResponse",
+			pollcore.Again(export.Is("IN_PROGRESS")), pollcore.Again(pollcore.ErrorType("ExportNotFoundException")),
+			pollcore.Succeed(pollcore.AnyResponse()))},
+		{"ecs", "DescribeServices", pollcore.MustNew("MessageOfMany",
+			pollcore.FailWithMessage(task.Any("INACTIVE"), "services[].deployments[].rolloutStateReason"), pollcore.Succeed(task.All("ACTIVE")))},
+		{"ecs", "DescribeServices", pollcore.MustNew("Times",
+			pollcore.Succeed(pollcore.Output("length(services[?createdAt > `1700500000`]) > `0`").IsTrue()), pollcore.Fail(task.Any("INACTIVE")))},
+	} {
+		service, err := catalog.AWS.Service(h.service)
+		require.NoError(t, err)
+		require.Contains(t, service.Operations, h.operation)
+		all = append(all, &catalog.Entry{
+			Name: h.waiter.Name, Kind: catalog.AWSWaiter, Service: service, Operation: service.Operations[h.operation], Waiter: h.waiter,
+		})
+	}
+	return all
+}
+
+// equivalence is the suite under way.
+type equivalence struct {
+	result
+
+	mu       sync.Mutex
+	verdicts map[string]int
+}
+
+// entry compares all strategies that take an entry.
+func (e *equivalence) entry(t *testing.T, entry *catalog.Entry) {
+	t.Helper()
+	name := entry.Service.Key + " " + entry.Name
+	sequencer, err := responses.NewSequencer(entry, *seed)
+	require.NoError(t, err, name)
+	check, err := pollcore.Compile[any, any](entry.Waiter)
+	require.NoError(t, err, name)
+	for i, options := range schedules {
+		o := options(entry.Waiter)
+		var pollers []*machine
+		for _, s := range strategies {
+			m, err := newMachine(entry, s, o)
+			if isRefused(err) {
+				continue
+			}
+			require.NoError(t, err, name)
+			pollers = append(pollers, m)
+		}
+		for n := i; n < *sequences; n += len(schedules) {
+			q, err := sequencer.Make(n, *seed, o.MaxWait)
+			require.NoError(t, err, name)
+			runs := make([]*run, len(pollers))
+			for k, m := range pollers {
+				runs[k] = m.run(t, q, n%2 == 1, *seed+uint64(n))
+			}
+			synctest.Test(t, func(t *testing.T) {
+				w := &wait{check: check, sequence: q, options: o}
+				e.compare(t, name, w, pollers, runs)
+			})
+		}
+	}
+}
+
+// compare adds what comes of a sequence.
+func (e *equivalence) compare(t *testing.T, name string, w *wait, pollers []*machine, runs []*run) {
+	t.Helper()
+	own := w.run(t)
+	e.mu.Lock()
+	e.verdicts[string(own.status)]++
+	e.mu.Unlock()
+	for k, m := range pollers {
+		problems := slices.Concat(wrong(w, own), m.differences(t, w, own, runs[k]))
+		e.mu.Lock()
+		e.total++
+		if len(problems) > 0 {
+			e.failures[fmt.Sprintf("%s as %s: %s", name, m.strategy.name, w.sequence.Name)] = strings.Join(problems, "; ")
+		}
+		e.mu.Unlock()
+	}
+}
+
+// wrong says where pollcore.Wait is not what the second implementation wants of
+// the sequence.
+func wrong(w *wait, own *run) []string {
+	q := w.sequence
+	want := map[pollcore.Verdict]pollcore.Status{
+		pollcore.Success: pollcore.Succeeded, pollcore.Failure: pollcore.Failed, pollcore.Retry: pollcore.TimedOut,
+	}[q.Want.State]
+	if q.Timed && q.End > w.options.MaxWait {
+		want = pollcore.TimedOut
+	}
+	var problems []string
+	if own.status != want {
+		problems = append(problems, fmt.Sprintf("pollcore.Wait says %s, want %s", own.status, want))
+	}
+	if want != pollcore.TimedOut && own.acceptor != q.Want.Acceptor {
+		problems = append(problems, fmt.Sprintf("pollcore.Wait says acceptor %d, want %d", own.acceptor, q.Want.Acceptor))
+	}
+	return problems
+}

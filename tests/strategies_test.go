@@ -1,0 +1,178 @@
+package tests_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda/messages"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// export is an export that somebody else has started, and a driver of it.
+type export struct {
+	waiter *pollcore.Waiter
+	clock  *sim.Clock
+	lasts  time.Duration
+	calls  int
+}
+
+func (*export) Name() string               { return "dynamodb:ExportCompleted" }
+func (e *export) Waiter() *pollcore.Waiter { return e.waiter }
+func (*export) Idempotency(jobs.Request) jobs.Idempotency {
+	return jobs.Idempotency{Class: jobs.ByToken}
+}
+func (*export) Permissions() []jobs.Permission { return nil }
+func (*export) Start(context.Context, jobs.Request) (jobs.Ref, error) {
+	return jobs.Ref{"Job": "1"}, nil
+}
+
+func (e *export) Describe(context.Context, jobs.Ref) (any, error) {
+	e.calls++
+	status := "IN_PROGRESS"
+	if e.clock.Now().Sub(sim.DefaultStart) >= e.lasts {
+		status = "COMPLETED"
+	}
+	return map[string]any{"ExportDescription": map[string]any{"ExportArn": "arn:export", "ExportStatus": status}}, nil
+}
+
+// handlers answer a state machine, whichever way it polls.
+func (e *export) handlers(t *testing.T) map[string]sim.Handler {
+	t.Helper()
+	registry, err := jobs.NewRegistry(e)
+	require.NoError(t, err)
+	handlers, err := poller.New(poller.Config{Store: memstore.New(e.clock.Now), Jobs: registry, Now: e.clock.Now, NoDwell: true})
+	require.NoError(t, err)
+	function := func(handle func(context.Context, json.RawMessage) (*poller.Result, error)) sim.LambdaFunction {
+		return func(ctx context.Context, payload []byte) ([]byte, error) {
+			result, err := handle(ctx, payload)
+			if named, ok := err.(messages.InvokeResponse_Error); ok { //nolint:errorlint // aws-lambda-go looks no deeper
+				return nil, &sim.FunctionError{Type: named.Type, Message: named.Message}
+			}
+			if err != nil {
+				return nil, err
+			}
+			return json.Marshal(result)
+		}
+	}
+	return map[string]sim.Handler{
+		"arn:aws:states:::aws-sdk:dynamodb:describeExport": func(ctx context.Context, _ sim.Call) (sim.Reply, error) {
+			output, err := e.Describe(ctx, nil)
+			return sim.Reply{Output: output}, err
+		},
+		"arn:aws:states:::lambda:invoke": sim.LambdaInvoke(map[string]sim.LambdaFunction{
+			statemachines.RunJobFunction: function(handlers.RunJob), statemachines.CheckStatusFunction: function(handlers.CheckStatus),
+		}),
+	}
+}
+
+// usdPerTransition is the price of a Standard workflow in us-east-1.
+const usdPerTransition = 0.025 / 1000
+
+// The seed's own case: a job of 15 to 30 minutes, first asked for after 15
+// minutes and then every minute.
+const (
+	shortest, longest = 15 * time.Minute, 30 * time.Minute
+	every             = time.Minute
+)
+
+// measured is the mean of runs.
+type measured struct{ calls, transitions, events, late float64 }
+
+// measure runs a machine on a job of each length, a minute apart.
+func measure(t *testing.T, waiter *pollcore.Waiter, m *asl.StateMachine, input string) measured {
+	t.Helper()
+	var sum measured
+	n := 0.0
+	for lasts := shortest + every/2; lasts < longest; lasts += time.Minute {
+		e := &export{waiter: waiter, clock: sim.NewVirtualClock(sim.DefaultStart), lasts: lasts}
+		r, err := sim.Run(t.Context(), m, []byte(input), sim.Options{Clock: e.clock, Handlers: e.handlers(t)})
+		require.NoError(t, err)
+		require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
+		require.GreaterOrEqual(t, r.Elapsed(), lasts)
+		sum.calls += float64(e.calls)
+		sum.transitions += float64(r.Transitions)
+		sum.events += float64(len(r.Events))
+		sum.late += (r.Elapsed() - lasts).Seconds()
+		n++
+	}
+	return measured{sum.calls / n, sum.transitions / n, sum.events / n, sum.late / n}
+}
+
+func (m measured) row(name string) string {
+	return fmt.Sprintf("| %s | %.0f | %.0f | %.0f | %.2f | %.0f s |", name, m.calls, m.transitions, m.events, m.transitions*usdPerTransition*1000, m.late)
+}
+
+// The table of the README: what each strategy costs, and the loop that people
+// write first. What a compiled machine reports is what it takes.
+func TestReadmeStrategies(t *testing.T) {
+	t.Parallel()
+	entry, err := catalog.Lookup("dynamodb", "ExportCompleted")
+	require.NoError(t, err)
+	text, err := os.ReadFile("testdata/naive-loop.asl.json")
+	require.NoError(t, err)
+	naive, err := asl.Parse(text)
+	require.NoError(t, err)
+	rows := []string{measure(t, entry.Waiter, naive, `{"ExportDescription": {"ExportArn": "arn:export"}}`).row("a loop that asks every second")}
+	for _, strategy := range []statemachines.Strategy{
+		statemachines.Loop, statemachines.Variables, statemachines.LambdaLoop, statemachines.RetryTask, statemachines.LambdaRetry,
+	} {
+		compiled, err := statemachines.Compile(entry.Waiter, statemachines.CallOf(entry), statemachines.Options{
+			Strategy: strategy, MaxWait: 2 * time.Hour, InitialDelay: shortest, MinDelay: every, MaxDelay: every, JobFrom: shortest, JobTo: longest,
+		})
+		require.NoError(t, err)
+		got := measure(t, entry.Waiter, compiled.Machine, `{"ExportArn": "arn:export"}`)
+		expected := compiled.Report.Expected
+		require.InEpsilon(t, expected.Polls, got.calls, 0.1, strategy)
+		require.InEpsilon(t, expected.Transitions, got.transitions, 0.1, strategy)
+		require.InEpsilon(t, expected.Events, got.events, 0.1, strategy)
+		require.InDelta(t, expected.LatenessSeconds, got.late, 5, strategy)
+		rows = append(rows, got.row("`"+string(strategy)+"`"))
+	}
+
+	const file, begin = "../README.md", "| strategy | calls | transitions | events | USD for 1,000 jobs | late |\n|---|---|---|---|---|---|\n"
+	page, err := os.ReadFile(file)
+	require.NoError(t, err)
+	before, after, ok := strings.Cut(string(page), begin)
+	require.True(t, ok, "README.md lacks the table\n%s", begin)
+	table, rest, ok := strings.Cut(after, "\n\n")
+	require.True(t, ok)
+	want := strings.Join(rows, "\n")
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(before+begin+want+"\n\n"+rest), 0o600))
+		return
+	}
+	require.Equal(t, want, table, "go test ./tests -run %s -update writes it anew", t.Name())
+}
+
+// The definition of the README is what the command above it prints: where it has
+// "..." something is left out, and a line of "..." stands for some lines.
+func TestReadmeDefinition(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	found := regexp.MustCompile("(?s)```sh\ngo run \\./cmd/jobpoller (compile [^\n]*)\n```\n[^`]*```jsonc\n(.*?)\n```").FindStringSubmatch(string(page))
+	require.NotNil(t, found)
+	command := exec.CommandContext(t.Context(), "go", append([]string{"run", "../cmd/jobpoller"}, strings.Fields(found[1])...)...)
+	out, err := command.Output()
+	require.NoError(t, err)
+	pattern := regexp.QuoteMeta(found[2])
+	pattern = regexp.MustCompile(`(?m)^ *\\\.\\\.\\\.\n`).ReplaceAllString(pattern, `(?s:.*?)`)
+	pattern = strings.ReplaceAll(pattern, `\.\.\.`, `.*`)
+	require.Regexp(t, "^"+pattern+"\n$", string(out))
+}
