@@ -1,0 +1,28 @@
+// Package cdkapp deploys pollers with the AWS CDK.
+//
+// [NewJobPoller] makes a state machine that waits for a job, with its role, log
+// and alarms, and the Lambda functions if its strategy has any.
+// [NewJobPollerFragment] makes states for a state machine of your own.
+// [NewFunctionPoller] puts your own Lambda functions behind a loop.
+// cdkapp/app is an app that deploys the definitions that jobpoller ships.
+//
+// Props are pointers as in the CDK, and props that cannot be used end the
+// synthesis with an [*Error], as the CDK's own do: a panic.
+package cdkapp
+
+import "fmt"
+
+// Error says which prop cannot be used, and what to do. The constructs panic
+// with it, as those of the CDK do.
+type Error struct {
+	Path string // of the construct
+	Prop string
+	// Problem says what was expected and what was found.
+	Problem string
+	Err     error // may be nil
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: prop %s: %s", e.Path, e.Prop, e.Problem) }
+
+// Unwrap returns what the problem comes from.
+func (e *Error) Unwrap() error { return e.Err }

@@ -1,0 +1,116 @@
+package cdkapp
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines"
+)
+
+// Job is what a poller waits for: what one of the functions JobFrom… returns.
+type Job interface {
+	bind() (*bound, error)
+}
+
+// bound is a job that has been looked up: a waiter and its call, to be compiled,
+// or else a definition.
+type bound struct {
+	name   string // for a person
+	waiter *pollcore.Waiter
+	call   statemachines.Call
+
+	definition string
+	shipped    *statemachines.Compiled // the definition, if it is a shipped one that is compiled
+	statements []awsiam.PolicyStatement
+}
+
+// JobFromCatalog is a waiter or a job of the catalogue, such as "dynamodb" and
+// "ExportCompleted" or "ExportTableToPointInTime". A job is started by the state
+// machine, and stopped when its time is over, if it can be; a waiter waits for
+// what somebody else has started. `jobpoller list` has the names.
+func JobFromCatalog(service, name *string) Job { return &catalogJob{text(service), text(name)} }
+
+// JobFromWaiter is a waiter of your own, over an operation that waiters or jobs
+// of the catalogue call.
+func JobFromWaiter(service, operation *string, waiter *pollcore.Waiter) Job {
+	return &ownJob{text(service), text(operation), waiter}
+}
+
+// JobFromDefinition is a definition as `jobpoller compile` prints it, or one
+// written by hand, with what the role of its state machine needs. The placeholders
+// ${RunJobFunction} and ${CheckStatusFunction} stand for the two Lambda functions.
+func JobFromDefinition(definition *string, statements ...awsiam.PolicyStatement) Job {
+	return &definedJob{text(definition), statements}
+}
+
+// JobFromShipped is a definition that jobpoller ships, such as
+// "dynamodb-export-variables" (docs/shipped.md).
+func JobFromShipped(name *string) Job { return &shippedJob{text(name)} }
+
+// text is what a string prop says; "" if it is not given.
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+type catalogJob struct{ service, name string }
+
+func (j *catalogJob) bind() (*bound, error) {
+	e, err := catalog.Lookup(j.service, j.name)
+	if err != nil {
+		return nil, err
+	}
+	return &bound{name: e.Service.Key + ":" + e.Name, waiter: e.Waiter, call: statemachines.CallOf(e)}, nil
+}
+
+type ownJob struct {
+	service, operation string
+	waiter             *pollcore.Waiter
+}
+
+func (j *ownJob) bind() (*bound, error) {
+	service, err := catalog.AWS.Service(j.service)
+	if err != nil {
+		return nil, err
+	}
+	operation := service.Operations[j.operation]
+	switch {
+	case operation == nil:
+		known := strings.Join(slices.Sorted(maps.Keys(service.Operations)), ", ")
+		return nil, fmt.Errorf("the catalogue does not have the operation %q of %s; it has %s", j.operation, service.Key, known)
+	case j.waiter == nil:
+		return nil, fmt.Errorf("the waiter for %s of %s is nil", j.operation, service.Key)
+	}
+	return &bound{name: service.Key + ":" + j.operation, waiter: j.waiter, call: statemachines.Call{Operation: operation}}, nil
+}
+
+type definedJob struct {
+	definition string
+	statements []awsiam.PolicyStatement
+}
+
+func (j *definedJob) bind() (*bound, error) {
+	return &bound{name: "definition", definition: j.definition, statements: j.statements}, nil
+}
+
+type shippedJob struct{ name string }
+
+func (j *shippedJob) bind() (*bound, error) {
+	definition, err := statemachines.Definition(j.name)
+	if err != nil {
+		return nil, err
+	}
+	b := &bound{name: j.name, definition: string(definition)}
+	if slices.Contains(statemachines.ShippedNames(), j.name) {
+		b.shipped, err = statemachines.CompileShipped(j.name)
+	}
+	return b, err
+}
