@@ -198,11 +198,10 @@ func (x *exact) member(n *checked, of string) string {
 }
 
 func (x *exact) literal(n *checked) string {
-	text := literal(n.value)
-	if strings.Contains(text, `"__proto__":`) {
+	if strings.Contains(encoded(n.value), `"__proto__":`) { // which no text has, for its quotes are escaped
 		x.unnameable(n)
 	}
-	return text
+	return literal(n.value)
 }
 
 // unnameable refuses a member that no object of JavaScript can be given.
@@ -285,7 +284,7 @@ func (x *exact) merge(args []string) string {
 	names, binding := x.bind(args)
 	conditions := make([]string, len(names))
 	for i, name := range names {
-		conditions[i] = fmt.Sprintf("$type(%s) = \"object\"", name)
+		conditions[i] = fmt.Sprintf("$type(%s) = 'object'", name)
 	}
 	return fmt.Sprintf("(%s%s ? $merge([%s]))", binding, strings.Join(conditions, " and "), strings.Join(names, ", "))
 }

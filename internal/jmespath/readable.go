@@ -370,7 +370,7 @@ func (r readable) taken(n *checked, from term) term {
 	case !r.call(n, from).known():
 		return term{}
 	case arg.out.only(isString) && arg.op != opLiteral:
-		return and(r.value(arg, from).put(`$type(%s) = "string"`, bindsCompare), r.sound(arg, from))
+		return and(r.value(arg, from).put(`$type(%s) = 'string'`, bindsCompare), r.sound(arg, from))
 	default:
 		return and(r.present(arg, from), r.sound(arg, from))
 	}

@@ -187,9 +187,27 @@ func step(from term, name string) term {
 	return path(from.in(bindsPath-1) + "." + name)
 }
 
-// literal writes a JSON value as JSONata, which takes JSON as it is. The end of
-// an expression of Step Functions, "%}", is kept out of strings.
+// literal writes a JSON value as JSONata.
 func literal(v any) string {
+	if s, ok := v.(string); ok {
+		return JSONataString(s)
+	}
+	return encoded(v)
+}
+
+// JSONataString writes a string of JSONata: in single quotes, so that the JSON
+// around the expression need not escape them, unless the string has a single
+// quote, for which JSONata has no escape, or anything that needs one.
+func JSONataString(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == '\'' || r == '\\' || r == '\u2028' || r == '\u2029' }) || strings.Contains(s, "%}") {
+		return encoded(s)
+	}
+	return "'" + s + "'"
+}
+
+// encoded writes a JSON value as JSON, which is JSONata. The end of an expression
+// of Step Functions, "%}", is kept out of strings.
+func encoded(v any) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)

@@ -50,7 +50,7 @@ func (t *Translation) AnyEqualString(want string) (string, error) {
 	if c := (readable{}).matches(t.tree, path(t.root), want, false); t.take(c) {
 		return c.text, nil
 	}
-	return t.exact("($v := ", `; $type($v) = "array" and `+literal(want)+` in $v)`)
+	return t.exact("($v := ", `; $type($v) = 'array' and `+literal(want)+` in $v)`)
 }
 
 // AllEqualString is true if the value is an array of at least one element and
@@ -59,7 +59,7 @@ func (t *Translation) AllEqualString(want string) (string, error) {
 	if c := (readable{}).matches(t.tree, path(t.root), want, true); t.take(c) {
 		return c.text, nil
 	}
-	return t.exact("($v := ", `; $type($v) = "array" and $v != [] and $reduce($v, function($b, $e){ $b and $e = `+literal(want)+` }, true))`)
+	return t.exact("($v := ", `; $type($v) = 'array' and $v != [] and $reduce($v, function($b, $e){ $b and $e = `+literal(want)+` }, true))`)
 }
 
 // Value gives the value, or nothing if it is null or an error. An array may come

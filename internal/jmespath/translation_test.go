@@ -42,46 +42,46 @@ func TestReadableTranslation(t *testing.T) {
 		write func(*jmespath.Translation) (string, error)
 		want  string
 	}{
-		{"Status", equals, `$r.Status = "X"`},
-		{"Last.State", equals, `$r.Last.State = "X"`},
+		{"Status", equals, `$r.Status = 'X'`},
+		{"Last.State", equals, `$r.Last.State = 'X'`},
 		{"Done", isTrue, `$r.Done = true`},
 		{"Done", isFalse, `$r.Done = false`},
-		{"Lines[].State", anyEqual, `"X" in $r.Lines.State`},
-		{"Lines[].State", allEqual, `($all := $r.Lines.State; $count($all) > 0 and $count($all[$ != "X"]) = 0)`},
-		{"Lines[].Names[]", anyEqual, `"X" in $r.Lines.Names`},
-		{"ByName.*.State", anyEqual, `"X" in $r.ByName.*.State`},
-		{"Lines[0].State", equals, `$r.Lines[0].State = "X"`},
-		{"Lines[-1].State", equals, `$r.Lines[-1].State = "X"`},
-		{"Lines[].State | [0]", equals, `($r.Lines.State)[0] = "X"`},
-		{"Lines[?State == 'a'].Names[]", anyEqual, `"X" in $r.Lines[State = "a"].Names`},
-		{"Lines[?Ready].State", anyEqual, `"X" in $r.Lines[Ready = true].State`},
-		{"Names[?@ != 'a']", anyEqual, `"X" in $r.Names[$not($ = "a")]`},
+		{"Lines[].State", anyEqual, `'X' in $r.Lines.State`},
+		{"Lines[].State", allEqual, `($all := $r.Lines.State; $count($all) > 0 and $count($all[$ != 'X']) = 0)`},
+		{"Lines[].Names[]", anyEqual, `'X' in $r.Lines.Names`},
+		{"ByName.*.State", anyEqual, `'X' in $r.ByName.*.State`},
+		{"Lines[0].State", equals, `$r.Lines[0].State = 'X'`},
+		{"Lines[-1].State", equals, `$r.Lines[-1].State = 'X'`},
+		{"Lines[].State | [0]", equals, `($r.Lines.State)[0] = 'X'`},
+		{"Lines[?State == 'a'].Names[]", anyEqual, `'X' in $r.Lines[State = 'a'].Names`},
+		{"Lines[?Ready].State", anyEqual, `'X' in $r.Lines[Ready = true].State`},
+		{"Names[?@ != 'a']", anyEqual, `'X' in $r.Names[$not($ = 'a')]`},
 		{"Size == Want", isTrue, `$r.Size = $r.Want or $not($exists($r.Size)) and $not($exists($r.Want))`},
 		{"Size > Want", isTrue, `($r.Size > $r.Want) = true`},
 		{"Size > Want", isFalse, `($r.Size > $r.Want) = false`},
 		{"!(Size > Want)", isTrue, `($r.Size > $r.Want ? false : true)`},
 		{"Status == `null`", isTrue, `$not($exists($r.Status))`},
-		{"Status != 'a' && Status != 'b'", isTrue, `$not($r.Status = "a") and $not($r.Status = "b")`},
-		{"Status == 'a' && Done == `true` || Size == `1`", isTrue, `$r.Status = "a" and $r.Done = true or $r.Size = 1`},
-		{"(Status == 'a' || Size == `1`) && Done == `true`", isTrue, `($r.Status = "a" or $r.Size = 1) and $r.Done = true`},
+		{"Status != 'a' && Status != 'b'", isTrue, `$not($r.Status = 'a') and $not($r.Status = 'b')`},
+		{"Status == 'a' && Done == `true` || Size == `1`", isTrue, `$r.Status = 'a' and $r.Done = true or $r.Size = 1`},
+		{"(Status == 'a' || Size == `1`) && Done == `true`", isTrue, `($r.Status = 'a' or $r.Size = 1) and $r.Done = true`},
 		{"At > `5`", isTrue, `($toMillis($r.At) / 1000 > 5) = true`},
 		{"length(Names) == `0`", isTrue, `$exists($r.Names) and $count($r.Names) = 0`},
-		{"length(Status) > `0`", isTrue, `$type($r.Status) = "string" and $length($r.Status) > 0`},
+		{"length(Status) > `0`", isTrue, `$type($r.Status) = 'string' and $length($r.Status) > 0`},
 		{"length(Lines[?length(Names) > `1`]) == `0`", isTrue, `$exists($r.Lines) and $count($r.Lines[$not($exists(Names))]) = 0 and $count($r.Lines[$count(Names) > 1]) = 0`},
-		{"contains(Names, 'a')", isTrue, `$exists($r.Names) and "a" in $r.Names`},
-		{"starts_with(Status, 'é✓')", isTrue, `$type($r.Status) = "string" and $substring($r.Status, 0, 2) = "é✓"`},
-		{"!ends_with(Status, 'a')", isTrue, `$type($r.Status) = "string" and $not($substring($r.Status, -1) = "a")`},
+		{"contains(Names, 'a')", isTrue, `$exists($r.Names) and 'a' in $r.Names`},
+		{"starts_with(Status, 'é✓')", isTrue, `$type($r.Status) = 'string' and $substring($r.Status, 0, 2) = 'é✓'`},
+		{"!ends_with(Status, 'a')", isTrue, `$type($r.Status) = 'string' and $not($substring($r.Status, -1) = 'a')`},
 		{"Done || length(Names) > `1`", isTrue, `$r.Done = true or $not($r.Done = true) and $exists($r.Names) and $count($r.Names) > 1`},
 		{"length(Names) > `1` || length(Names) == `0`", isTrue, `$exists($r.Names) and ($count($r.Names) > 1 or $count($r.Names) = 0)`},
 		{"!(Done == `true` && length(Names) > `1`)", isTrue, `$not($r.Done = true) or $r.Done = true and $exists($r.Names) and $not($count($r.Names) > 1)`},
-		{"length(Lines) > `0` && length(Lines[?State != 'a']) == `0`", isTrue, `$exists($r.Lines) and $count($r.Lines) > 0 and $count($r.Lines[$not(State = "a")]) = 0`},
-		{"contains(Status, 'a')", isTrue, `$type($r.Status) = "string" and $contains($r.Status, "a")`},
+		{"length(Lines) > `0` && length(Lines[?State != 'a']) == `0`", isTrue, `$exists($r.Lines) and $count($r.Lines) > 0 and $count($r.Lines[$not(State = 'a')]) = 0`},
+		{"contains(Status, 'a')", isTrue, `$type($r.Status) = 'string' and $contains($r.Status, 'a')`},
 		{"Status == 'say \"}%\" %}'", isTrue, `$r.Status = "say \"}%\" \u0025}"`},
-		{`"and"`, equals, "$r.`and` = \"X\""},
-		{`"a b"`, equals, "$r.`a b` = \"X\""},
-		{`"é"`, equals, "$r.`é` = \"X\""},
-		{`"0"`, equals, "$r.`0` = \"X\""},
-		{`ByName."9".State`, equals, "$r.ByName.`9`.State = \"X\""},
+		{`"and"`, equals, "$r.`and` = 'X'"},
+		{`"a b"`, equals, "$r.`a b` = 'X'"},
+		{`"é"`, equals, "$r.`é` = 'X'"},
+		{`"0"`, equals, "$r.`0` = 'X'"},
+		{`ByName."9".State`, equals, "$r.ByName.`9`.State = 'X'"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.path, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestExactTranslation(t *testing.T) {
 		text, err := e.JSONata("$r", orders()).EqualsString("X")
 		require.NoError(t, err, path)
 		require.True(t, strings.HasPrefix(text, "($in := $exists($r) ? $r : null; "), "%s: %s", path, text)
-		require.True(t, strings.HasSuffix(text, `) = "X"`), "%s: %s", path, text)
+		require.True(t, strings.HasSuffix(text, `) = 'X'`), "%s: %s", path, text)
 	}
 }
 
