@@ -119,7 +119,7 @@ func unbound(expression, input, output string) string {
 	if !strings.Contains(direct, inputOutput) {
 		return direct
 	}
-	return fmt.Sprintf(`(%s := {"input": %s, "output": %s}; %s)`, inputOutput, input, output, expression)
+	return fmt.Sprintf("(%s := {'input': %s, 'output': %s}; %s)", inputOutput, input, output, expression)
 }
 
 // startName is the name of the state that starts the job.
@@ -144,7 +144,7 @@ func (p *poller) startTask(next string) state {
 	}
 	failed := object{
 		"status": "FAILED", "attempt": 0,
-		"reason": expression(`"the job could not be started: " & $states.errorOutput.Error & ": " & $states.errorOutput.Cause`),
+		"reason": expression("'the job could not be started: ' & $states.errorOutput.Error & ': ' & $states.errorOutput.Cause"),
 		"error":  expression("$states.errorOutput"),
 	}
 	return state{p.startName(), retried(object{

@@ -83,7 +83,7 @@ func (p *poller) settleCatches() {
 	}
 	p.catches = kept
 	if len(p.unmodeled) > 0 {
-		p.refuse("the model of %s does not declare %s, and Step Functions calls all such errors %s; CausePatterns can say what the Cause has",
+		p.refuse("the model of %s does not declare %s, and Step Functions calls all such errors %s; a pattern of the Cause can tell them apart",
 			p.call.Operation.Name, strings.Join(p.unmodeled, ", "), serviceException(p.call.Operation.Service))
 	}
 }
@@ -116,7 +116,7 @@ func (p *poller) pollsAfterLook() bool {
 func (p *poller) catchers(again string) []object {
 	catcher := func(names []string, c catch, next string) object {
 		o := object{"ErrorEquals": names, "Output": p.caught(c), "Next": next}
-		if p.options.Strategy == Variables {
+		if p.options.Strategy == Variables && !p.leaves(next) {
 			o["Assign"] = p.counted()
 		}
 		return o
@@ -134,6 +134,11 @@ func (p *poller) catchers(again string) []object {
 		all = append(all, catcher([]string{serviceException(p.call.Operation.Service)}, unnamed, p.exit(pollcore.Failed)))
 	}
 	return append(all, catcher([]string{"States.ALL"}, catch{state: pollcore.Failure}, p.exit(pollcore.Failed)))
+}
+
+// leaves tells whether a state is behind the loop.
+func (p *poller) leaves(state string) bool {
+	return state == p.exit(pollcore.Succeeded) || state == p.exit(pollcore.Failed)
 }
 
 // unnamed is the reason of a failure by an error without a name of its own: it
@@ -157,20 +162,20 @@ func (p *poller) after(v pollcore.Verdict, again string) string {
 	}
 }
 
-// verdictOnError is the status and the reason, in JSONata, where an error has
-// the verdict. A catch without a reason accepts nothing.
-func (p *poller) verdictOnError(c catch, failure string) (status, reason string) {
+// verdictOnError is the status and the reason where an error has the verdict. A
+// catch without a reason accepts nothing.
+func (p *poller) verdictOnError(c catch, failure string) (pollcore.Status, phrase) {
+	named := failure + ".Error & ': ' & " + failure + ".Cause"
 	switch {
 	case c.state == pollcore.Retry:
-		return "TIMED_OUT", text(fmt.Sprintf("not finished after %s; seen ", p.options.MaxWait)) + " & " + failure + ".Error"
+		return pollcore.TimedOut, phrase{p.notFinished() + "; seen ", named}
 	case c.plain == "":
-		return "FAILED", text("no acceptor matches the error: ") + " & " + failure + `.Error & ": " & ` + failure + ".Cause"
+		return pollcore.Failed, phrase{"no acceptor matches the error: ", named}
+	case c.any:
+		return statusOf[c.state], phrase{c.plain + ": ", failure + ".Cause"}
+	default:
+		return statusOf[c.state], phrase{text: c.plain}
 	}
-	reason = text(c.plain)
-	if c.any {
-		reason = text(c.plain+": ") + " & " + failure + ".Cause"
-	}
-	return map[pollcore.Verdict]string{pollcore.Success: "SUCCEEDED", pollcore.Failure: "FAILED"}[c.state], reason
 }
 
 // lookAtError is the state that looks at errors whose names do not decide, in
@@ -188,7 +193,7 @@ func (p *poller) lookAtError(again string) states {
 		status, reason := p.verdictOnError(c, failure)
 		choices = append(choices, object{
 			"Condition": expression(condition), "Next": p.after(c.state, again),
-			"Output": expression(fmt.Sprintf(`$merge([$states.input, {"status": %s, "reason": %s}])`, text(status), reason)),
+			"Output": expression(fmt.Sprintf("$merge([$states.input, {'status': %s, 'reason': %s}])", text(string(status)), reason.jsonata())),
 		})
 	}
 	for _, c := range p.catches {

@@ -88,6 +88,10 @@ type NotCompiledError struct {
 	// service's model does not declare, so that Step Functions does not pass them
 	// on. With Options.CausePatterns for each this reason is none.
 	Unmodeled []string
+	// FittingDelay is the MinDelay with which the history has room for the
+	// schedule, if it has none, which is among the reasons then; else 0.
+	// Options.Fit takes it.
+	FittingDelay time.Duration
 }
 
 func (e *NotCompiledError) Error() string {

@@ -121,7 +121,7 @@ func TestRefusals(t *testing.T) {
 		"history": {
 			waiter:  plain,
 			options: statemachines.Options{Strategy: statemachines.Loop, MaxWait: 24 * time.Hour},
-			reasons: []string{"events of the history", "with a MinDelay of 33 s instead of 2 it fits"},
+			reasons: []string{"events of the history", "with a shortest delay of 33 s instead of 2 it fits"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -40,9 +40,9 @@ func (p *poller) request() object {
 // invoke is a Task that calls one of the two functions.
 func (p *poller) invoke(function string, input any) object {
 	event := object{
-		"Context": expression(`{"Execution": {"Id": $states.context.Execution.Id, "StartTime": $states.context.Execution.StartTime, ` +
-			`"RedriveCount": $states.context.Execution.RedriveCount, "RedriveTime": $states.context.Execution.RedriveTime}, ` +
-			`"State": {"Name": $states.context.State.Name, "RetryCount": $states.context.State.RetryCount}}`),
+		"Context": expression("{'Execution': {'Id': $states.context.Execution.Id, 'StartTime': $states.context.Execution.StartTime, " +
+			"'RedriveCount': $states.context.Execution.RedriveCount, 'RedriveTime': $states.context.Execution.RedriveTime}, " +
+			"'State': {'Name': $states.context.State.Name, 'RetryCount': $states.context.State.RetryCount}}"),
 		"Input": input, "Poller": p.pollerName(),
 	}
 	if p.options.Scope != "" {
@@ -57,7 +57,7 @@ func (p *poller) invoke(function string, input any) object {
 	if p.options.Exits != nil {
 		failed := object{
 			"status": "FAILED", "error": expression("$states.errorOutput"),
-			"reason": expression(`$states.errorOutput.Error & ": " & $states.errorOutput.Cause`),
+			"reason": expression("$states.errorOutput.Error & ': ' & $states.errorOutput.Cause"),
 		}
 		task["Catch"] = []object{{"ErrorEquals": []string{"States.ALL"}, "Output": failed, "Next": p.exit(pollcore.Failed)}}
 	}
@@ -95,7 +95,7 @@ func (p *poller) lambda() states {
 	}
 	all = append(all, state{check, task})
 	choose := func(s pollcore.Status, next string) object {
-		return object{"Condition": expression(`$states.input.status = "` + string(s) + `"`), "Output": expression("$states.input"), "Next": next}
+		return object{"Condition": expression("$states.input.status = " + text(string(s))), "Output": expression("$states.input"), "Next": next}
 	}
 	choices := []object{
 		choose(pollcore.Succeeded, p.exit(pollcore.Succeeded)), choose(pollcore.Failed, p.exit(pollcore.Failed)),

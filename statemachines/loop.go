@@ -22,6 +22,9 @@ func (p *poller) loop() states {
 	// The first call is made at once, and the last when the time is over.
 	calls := (p.total-p.initial+p.low-1)/p.low + 1
 	late := fmt.Sprintf("not finished after %d calls in %s", calls, p.options.MaxWait)
+	lateAndSeen := func(format, paths string) object {
+		return object{reason + ".$": fmt.Sprintf("States.Format('%s; seen %s', %s)", intrinsicText(late), format, paths)}
+	}
 	onward := func(then string) []object {
 		return []object{{"Variable": attempt, "NumericLessThan": calls, "Next": then}}
 	}
@@ -70,14 +73,19 @@ func (p *poller) loop() states {
 			}
 			left := object{"Variable": attempt, "NumericLessThan": calls}
 			choices = append(choices, object{"And": append(slices.Clone(and), left), "Next": wait})
-			rule["Next"], rule["Assign"] = timeout, timedOut
+			rule["Next"], rule["Assign"] = timeout, object{reason: late + "; seen " + r.plain}
 		}
 		choices = append(choices, rule)
 	}
-	all = append(all, state{check, object{"Type": "Choice", "Choices": append(choices, onward(wait)...), "Assign": timedOut, "Default": timeout}})
+	choices = append(choices, onward(wait)...)
+	if present, format, paths := p.observed(); present != nil {
+		choices = append(choices, object{"And": present, "Assign": lateAndSeen(format, paths), "Next": timeout})
+	}
+	all = append(all, state{check, object{"Type": "Choice", "Choices": choices, "Assign": timedOut, "Default": timeout}})
 	all = append(all, p.lookAtErrorInLoop(again)...)
 	if goesOn {
-		all = append(all, state{again, object{"Type": "Choice", "Choices": onward(wait), "Assign": timedOut, "Default": timeout}})
+		seen := lateAndSeen("{}: {}", "$.error.Error, $.error.Cause")
+		all = append(all, state{again, object{"Type": "Choice", "Choices": onward(wait), "Assign": seen, "Default": timeout}})
 	}
 	all = append(all, state{wait, object{"Type": "Wait", "Seconds": p.low, "Next": describe}})
 	if p.call.Stop != nil {
@@ -90,6 +98,24 @@ func (p *poller) loop() states {
 		}})
 	}
 	return append(all, p.loopEnds()...)
+}
+
+// observed are the conditions that all members are there which the acceptors
+// look at, and what States.Format says of them: it fails where one is missing.
+func (p *poller) observed() (present []object, format, paths string) {
+	var formats, members []string
+	for _, a := range p.waiter.Acceptors {
+		m := a.Matcher.Output
+		if m == nil {
+			continue
+		}
+		is, path, err := p.typed(m)
+		if err != nil || slices.Contains(members, path) {
+			continue // an error is the acceptor's own problem
+		}
+		present, members, formats = append(present, is...), append(members, path), append(formats, intrinsicText(m.Path)+" = {}")
+	}
+	return present, strings.Join(formats, ", "), strings.Join(members, ", ")
 }
 
 // successOnError is the end to which an error leads: there is no output then.
@@ -242,23 +268,36 @@ var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // dotted writes a comparison as a Choice rule of JSONPath, if its path is one
 // of members alone.
 func (p *poller) dotted(m *pollcore.PathMatcher) (object, error) {
-	path, err := p.member(m.Path)
+	is, path, err := p.typed(m)
 	if err != nil {
 		return nil, err
 	}
-	is, equals, want := "IsString", "StringEquals", any(m.Expected)
-	switch m.Comparator {
-	case pollcore.StringEquals:
-	case pollcore.BooleanEquals:
+	equals := object{"Variable": path, "StringEquals": m.Expected}
+	if m.Comparator == pollcore.BooleanEquals {
 		expected, err := strconv.ParseBool(m.Expected)
 		if err != nil {
 			return nil, err
 		}
-		is, equals, want = "IsBoolean", "BooleanEquals", expected
-	default:
-		return nil, fmt.Errorf("%s compares the elements of a list, which a Choice rule of JSONPath cannot", m.Path)
+		equals = object{"Variable": path, "BooleanEquals": expected}
 	}
-	return object{"And": []object{{"Variable": path, "IsPresent": true}, {"Variable": path, is: true}, {"Variable": path, equals: want}}}, nil
+	return object{"And": append(is, equals)}, nil
+}
+
+// typed is the condition that there is a value of the type that is compared, and
+// its path.
+func (p *poller) typed(m *pollcore.PathMatcher) (is []object, path string, err error) {
+	if path, err = p.member(m.Path); err != nil {
+		return nil, "", err
+	}
+	kind := "IsString"
+	switch m.Comparator {
+	case pollcore.StringEquals:
+	case pollcore.BooleanEquals:
+		kind = "IsBoolean"
+	default:
+		return nil, "", fmt.Errorf("%s compares the elements of a list, which a Choice rule of JSONPath cannot", m.Path)
+	}
+	return []object{{"Variable": path, "IsPresent": true}, {"Variable": path, kind: true}}, path, nil
 }
 
 // intrinsicText writes a string in an intrinsic function.

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
-	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -26,10 +25,11 @@ type poller struct {
 
 	rules   []rule  // of responses
 	catches []catch // of errors
-	seen    string  // JSONata for what the waiter looks at, as text
+	late    rule    // what a time-out says
 	reasons []string
 	// unmodeled are codes of errors that Step Functions does not pass on.
 	unmodeled []string
+	fitting   time.Duration // the shortest delay with which it fits into the history, if it does not
 	// unseen are the reasons of acceptors whose errors cannot be told from those
 	// that no acceptor matches, with the same verdict.
 	unseen []string
@@ -38,8 +38,9 @@ type poller struct {
 // rule is an acceptor of responses.
 type rule struct {
 	state     pollcore.Verdict
+	number    int    // of the acceptor
 	condition string // JSONata
-	reason    string // JSONata
+	reason    phrase
 	test      object // of a Choice in JSONPath
 	plain     string // the reason without the message
 	message   string // JSONPath of the message, or empty
@@ -58,7 +59,7 @@ func (p *poller) refused() error {
 	if len(p.reasons) == 0 {
 		return nil
 	}
-	return &NotCompiledError{p.waiter.Name, p.options.Strategy, p.reasons, p.unmodeled}
+	return &NotCompiledError{p.waiter.Name, p.options.Strategy, p.reasons, p.unmodeled, p.fitting}
 }
 
 func plan(w *pollcore.Waiter, call Call, o Options) (*poller, error) {
@@ -125,26 +126,31 @@ func (p *poller) schedule() error {
 	return nil
 }
 
-// result is the JSONata path of what the operation gave: in the output of the
-// Task that called it.
-func (p *poller) root() string {
+// judged is the JSONata path of the response where it is judged: in the Task
+// that called the operation, or in the Choice behind it.
+func (p *poller) judged() string {
 	if p.options.Strategy == RetryTask {
 		return "$states.result"
 	}
 	return "$states.input"
 }
 
-// translate writes a path for a matcher or for what is shown. Of one that reads
-// the input too it gives the variable with the input.
-func (p *poller) translate(text string, both bool, shapes *pollcore.Shape) (*jmespath.Translation, string, error) {
-	e, err := jmespath.Parse(text)
+// response is the JSONata path of the response where the result is made: in the
+// Choice behind the Task.
+func (p *poller) response() string {
+	if p.options.Strategy == RetryTask {
+		return "$states.input.output"
+	}
+	return "$states.input"
+}
+
+// translate writes the path of what is shown.
+func (p *poller) translate(path string, shapes *pollcore.Shape) (*jmespath.Translation, error) {
+	e, err := jmespath.Parse(path)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	if !both {
-		return e.JSONata(p.root(), shapes.Members["output"]), "", nil
-	}
-	return e.JSONata(inputOutput, shapes), "$" + p.variable("arguments"), nil
+	return e.JSONata(p.response(), shapes.Members["output"]), nil
 }
 
 // accept takes over an acceptor.
@@ -153,11 +159,11 @@ func (p *poller) accept(i int, a pollcore.Acceptor, shapes *pollcore.Shape) {
 	switch m := a.Matcher; {
 	case m.Success != nil && *m.Success:
 		test := object{"Variable": p.output(), "IsPresent": true}
-		p.rules = append(p.rules, rule{state: a.State, condition: "true", reason: text(reason), test: test, plain: reason})
+		p.rules = append(p.rules, rule{state: a.State, number: i + 1, condition: always, reason: phrase{text: reason}, test: test, plain: reason})
 	case m.Success != nil, m.ErrorType != nil:
 		p.acceptError(i, a, reason)
 	default:
-		r := rule{state: a.State, plain: reason}
+		r := rule{state: a.State, number: i + 1, plain: reason}
 		var err error
 		if p.options.Strategy == Loop {
 			err = p.inJSONPath(&r, a)
@@ -183,23 +189,26 @@ func (p *poller) inJSONPath(r *rule, a pollcore.Acceptor) (err error) {
 }
 
 func (p *poller) inJSONata(r *rule, a pollcore.Acceptor, shapes *pollcore.Shape) error {
-	path, both := a.Matcher.Output, false
+	path, root, shape := a.Matcher.Output, p.judged(), shapes.Members["output"]
 	if path == nil {
-		path, both = a.Matcher.InputOutput, true
+		path, root, shape = a.Matcher.InputOutput, inputOutput, shapes
 	}
-	t, arguments, err := p.translate(path.Path, both, shapes)
+	e, err := jmespath.Parse(path.Path)
 	if err != nil {
 		return err
 	}
-	if r.condition, err = compare(t, path); err != nil {
+	if r.condition, err = compare(e.JSONata(root, shape), path); err != nil {
 		return err
 	}
-	if arguments != "" {
-		r.condition = unbound(r.condition, arguments, p.root())
+	if root == inputOutput {
+		r.condition = unbound(r.condition, "$"+p.variable("arguments"), p.judged())
 	}
 	r.reason = p.reason(r.plain, a, shapes)
 	return nil
 }
+
+// always is the condition of an acceptor of any response.
+const always = "true"
 
 func compare(t *jmespath.Translation, m *pollcore.PathMatcher) (string, error) {
 	switch m.Comparator {
@@ -215,42 +224,48 @@ func compare(t *jmespath.Translation, m *pollcore.PathMatcher) (string, error) {
 }
 
 // reason adds the acceptor's message.
-func (p *poller) reason(reason string, a pollcore.Acceptor, shapes *pollcore.Shape) string {
+func (p *poller) reason(reason string, a pollcore.Acceptor, shapes *pollcore.Shape) phrase {
 	if a.Message == "" {
-		return text(reason)
+		return phrase{text: reason}
 	}
-	t, _, err := p.translate(a.Message, false, shapes)
+	t, err := p.translate(a.Message, shapes)
+	var message string
+	if err == nil {
+		message, err = t.Value()
+	}
 	if err != nil {
 		p.refuse("message: %s", err)
-		return ""
 	}
-	message, err := t.Value()
-	if err != nil {
-		p.refuse("message: %s", err)
-		return ""
-	}
-	return fmt.Sprintf(`%s & ($message := $join(%s, "; "); $message ? ": " & $message)`, text(reason), message)
+	return phrase{reason, fmt.Sprintf(`($message := $join(%s, '; '); $message ? ': ' & $message)`, message)}
 }
 
 // observe writes what a time-out says that was seen last: the paths of the
 // acceptors.
 func (p *poller) observe(shapes *pollcore.Shape) {
-	var parts []string
+	p.late = rule{state: pollcore.Retry, reason: phrase{text: p.notFinished()}}
+	var known []string
 	for _, a := range p.waiter.Acceptors {
 		m := a.Matcher.Output
-		if m == nil || slices.ContainsFunc(parts, func(s string) bool { return strings.HasPrefix(s, text(m.Path+" = ")) }) {
+		if m == nil || slices.Contains(known, m.Path) {
 			continue
 		}
-		t, _, err := p.translate(m.Path, false, shapes)
+		t, err := p.translate(m.Path, shapes)
 		if err != nil {
 			continue // the acceptor's own problem
 		}
 		if v, ok := t.Path(); ok {
-			parts = append(parts, fmt.Sprintf("%s & $string(%s)", text(m.Path+" = "), v))
+			known = append(known, m.Path)
+			if len(known) == 1 {
+				p.late.reason = phrase{p.notFinished() + "; seen " + m.Path + " = ", "$string(" + v + ")"}
+			} else {
+				p.late.reason.value += " & " + phrase{", " + m.Path + " = ", "$string(" + v + ")"}.jsonata()
+			}
 		}
 	}
-	p.seen = strings.Join(parts, ` & ", " & `)
 }
+
+// notFinished is the reason of a time-out, as far as it is known beforehand.
+func (p *poller) notFinished() string { return fmt.Sprintf("not finished after %s", p.options.MaxWait) }
 
 // needed leaves out rules that only say to go on where that is what happens
 // anyway: those behind which no other rule can match the same response.
@@ -278,9 +293,6 @@ func needed(w *pollcore.Waiter, rules []rule) []rule {
 	}
 	return kept
 }
-
-// text writes a string of JSONata, whose escapes are those of JSON.
-func text(s string) string { return string(jsontree.Quote(s)) }
 
 // name is the name of a state.
 func (p *poller) name(s string) string { return p.options.Prefix + s }

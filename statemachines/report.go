@@ -1,6 +1,7 @@
 package statemachines
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -31,7 +32,7 @@ type Cost struct {
 	Polls       float64 `json:"polls"`
 	Transitions float64 `json:"transitions"`
 	Events      float64 `json:"events"`
-	USD         float64 `json:"usd"` // of the transitions, in us-east-1
+	USD         float64 `json:"usd"` // of the transitions, in us-east-1, in millionths
 	// LatenessSeconds is the time from the end of the job to its verdict.
 	LatenessSeconds float64 `json:"latenessSeconds"`
 }
@@ -40,19 +41,27 @@ type Cost struct {
 // (https://aws.amazon.com/step-functions/pricing/).
 const usdPerTransition = 0.025 / 1000
 
-// turn is what one poll takes, and what stands before and behind the loop at
-// most.
-type turn struct{ transitions, events, otherTransitions, otherEvents int }
+// turn is what one poll takes, and what an execution takes besides: at most, and
+// if it succeeds.
+type turn struct {
+	steps
+	most, success steps
+}
+
+// steps are transitions and events.
+type steps struct{ transitions, events int }
 
 func (p *poller) turn() turn {
-	t := turn{3, 9, 3, 8} // Start, a last Choice to an end; the execution's own two events
+	// Start, a last Choice to an end, and the execution's own two events; and no
+	// Wait after the last poll.
+	t := turn{steps{3, 9}, steps{3, 8}, steps{1, 4}}
 	switch p.options.Strategy {
 	case RetryTask:
-		t = turn{1, 4, 3, 12}
+		t = turn{steps{1, 4}, steps{3, 12}, steps{3, 9}}
 	case LambdaRetry:
-		t = turn{1, 3, 4, 16}
+		t = turn{steps{1, 3}, steps{4, 16}, steps{3, 13}}
 	case LambdaLoop:
-		t = turn{3, 9, 3, 11}
+		t = turn{steps{3, 9}, steps{3, 11}, steps{1, 7}}
 	case Loop, Variables:
 	}
 	if p.pollsAfterLook() { // CheckError
@@ -60,33 +69,40 @@ func (p *poller) turn() turn {
 		t.events += 2
 	}
 	if p.initial > 0 {
-		t.otherTransitions++
-		t.otherEvents += 2
+		t.most.add(1, 2)
+		t.success.add(1, 2)
 	}
-	for _, called := range []bool{p.call.Start != nil, p.call.Stop != nil} {
-		if called {
-			t.otherTransitions++
-			t.otherEvents += 5
-		}
+	if p.call.Start != nil {
+		t.most.add(1, 5)
+		t.success.add(1, 5)
+	}
+	if p.call.Stop != nil {
+		t.most.add(1, 5)
 	}
 	return t
 }
 
-func (t turn) cost(polls, lateness float64) Cost {
-	c := Cost{
-		Polls: polls, Transitions: polls*float64(t.transitions) + float64(t.otherTransitions),
-		Events: polls*float64(t.events) + float64(t.otherEvents), LatenessSeconds: lateness,
-	}
-	c.USD = c.Transitions * usdPerTransition
-	return c
+func (s *steps) add(transitions, events int) {
+	s.transitions += transitions
+	s.events += events
 }
+
+func (t turn) cost(polls float64, besides steps, lateness float64) Cost {
+	transitions := polls*float64(t.transitions) + float64(besides.transitions)
+	return Cost{
+		Polls: rounded(polls, 1e3), Transitions: rounded(transitions, 1e3), Events: rounded(polls*float64(t.events)+float64(besides.events), 1e3),
+		USD: rounded(transitions*usdPerTransition, 1e6), LatenessSeconds: rounded(lateness, 1e3),
+	}
+}
+
+// rounded leaves out what is finer than one part of a whole.
+func rounded(v, parts float64) float64 { return math.Round(v*parts) / parts }
 
 // worstPolls is the largest number of calls.
 func (p *poller) worstPolls() int {
 	switch p.options.Strategy {
 	case RetryTask:
-		pending, _ := p.pending()
-		calls := pending["MaxAttempts"].(int) + 1
+		calls := p.pending()["MaxAttempts"].(int) + 1
 		for _, c := range p.catches {
 			if c.state == pollcore.Retry {
 				calls += p.waits(c.names, p.errorWait())["MaxAttempts"].(int)
@@ -106,16 +122,18 @@ func (p *poller) report() Report {
 	r := Report{
 		Strategy: p.options.Strategy, MaxWaitSeconds: p.total,
 		TransitionsPerPoll: t.transitions, EventsPerPoll: t.events, EventsPerFault: 3,
-		Worst: t.cost(float64(p.worstPolls()), float64(p.hi)), JobSeconds: [2]int{0, p.total},
+		JobSeconds: [2]int{0, p.total},
 	}
 	if to := p.options.JobTo; to > 0 {
 		r.JobSeconds = [2]int{int(p.options.JobFrom / time.Second), int(to / time.Second)}
 	}
+	latest := p.hi
 	if p.options.Strategy == Loop {
-		r.Worst.LatenessSeconds = float64(p.low)
+		latest = p.low
 	}
+	r.Worst = t.cost(float64(p.worstPolls()), t.most, float64(max(latest, p.initial-r.JobSeconds[0])))
 	polls, late := p.expect(r.JobSeconds[0], r.JobSeconds[1])
-	r.Expected = t.cost(polls, late)
+	r.Expected = t.cost(polls, t.success, late)
 	r.RedriveNote = "a redrive runs the Fail state again, which fails again"
 	if p.redrivable() {
 		r.Redrivable = true
@@ -131,29 +149,42 @@ const samples = 1000
 // and the poll that finds it, over jobs that end at times spread evenly between
 // the two.
 func (p *poller) expect(from, to int) (polls, lateness float64) {
-	draw := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // a mean needs no secrecy
+	next := p.delays()
 	for i := range samples {
 		end := float64(from) + (float64(i)+0.5)*float64(to-from)/samples
-		now, n, delay := float64(p.initial), 1, p.low
+		now, n := float64(p.initial), 1
 		for ; now < end && now < float64(p.total); n++ {
-			wait := float64(delay)
-			switch p.options.Strategy {
-			case Variables, LambdaLoop:
-				wait = float64(p.low) + draw.Float64()*float64(delay-p.low)
-				wait = min(wait, max(float64(p.total)-now, 1))
-			case Loop:
-				delay = p.low
-			case RetryTask, LambdaRetry:
-			}
-			now += wait
-			if p.options.Strategy != Loop {
-				delay = min(2*delay, p.hi)
-			}
+			now += next(n, now)
 		}
 		polls += float64(n)
 		lateness += max(0, now-end)
 	}
 	return polls / samples, lateness / samples
+}
+
+// delays draws the delay, in seconds, after so many calls and seconds.
+func (p *poller) delays() func(calls int, now float64) float64 {
+	source := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // a mean needs no secrecy
+	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
+	s := pollcore.Schedule{
+		Total: seconds(p.total), Initial: seconds(p.initial), Min: seconds(p.low), Max: seconds(p.hi),
+		Random: func(lo, hi time.Duration) time.Duration { return lo + time.Duration(source.Int64N(int64(hi-lo)+1)) },
+	}
+	switch p.options.Strategy {
+	case Loop:
+		return func(int, float64) float64 { return float64(p.low) }
+	case RetryTask, LambdaRetry: // the longest, not cut at the end
+		s.Random, s.Total = func(_, hi time.Duration) time.Duration { return hi }, math.MaxInt64
+	case Variables: // whole seconds
+		s.Random = func(lo, hi time.Duration) time.Duration {
+			return lo + time.Duration(source.Int64N(int64((hi-lo)/time.Second)+1))*time.Second
+		}
+	case LambdaLoop: // the functions round what they draw
+	}
+	return func(calls int, now float64) float64 {
+		d := s.Next(pollcore.Retry, pollcore.Progress{Attempts: calls, Elapsed: time.Duration(now * float64(time.Second))})
+		return math.Ceil(d.Delay.Seconds())
+	}
 }
 
 // fits refuses a schedule that can fill the poller's share of the history.
@@ -163,7 +194,7 @@ func (p *poller) fits() {
 	if share == 0 {
 		share = DefaultEvents
 	}
-	needs := func() int { return p.worstPolls()*t.events + t.otherEvents }
+	needs := func() int { return p.worstPolls()*t.events + t.most.events }
 	if needs() <= share {
 		return
 	}
@@ -175,6 +206,7 @@ func (p *poller) fits() {
 	if p.options.Fit {
 		return
 	}
-	p.refuse("it can take %d events of the history, more than its share of %d: with a MinDelay of %d s instead of %d it fits (option Fit)",
+	p.fitting = time.Duration(p.low) * time.Second
+	p.refuse("it can take %d events of the history, more than its share of %d: with a shortest delay of %d s instead of %d it fits",
 		events, share, p.low, before)
 }

@@ -7,40 +7,74 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
-const evaluationError = "States.QueryEvaluationError"
+const (
+	evaluationError = "States.QueryEvaluationError"
+	// retryCount is the number of the attempt, in the Task.
+	retryCount = "$states.context.State.RetryCount + 1"
+)
 
-// retryTask are the states of the strategy RetryTask. The Output of its Task is
-// the result of the wait, or an error while the job runs, which the Task
-// retries.
+// retryTask are the states of the strategy RetryTask. The Output of its Task says
+// which acceptor matches, or is an error while the job runs, which the Task
+// retries. The Choice behind it makes the result.
+//
+// The time is over by the clock in Output, before the retries are used up: their
+// delays add up to all of it. So the Catch of the error is for an Output that
+// cannot be evaluated, and its Cause says why.
 func (p *poller) retryTask() states {
 	describe, outcome := p.name(p.call.Operation.Name), p.name("Outcome")
-	pending, late := p.pending()
 	task := object{
 		"Comment": "While the job runs, Output raises " + evaluationError + ", and its retries are the polls.",
 		"Type":    "Task", "Resource": resource(p.call.Operation), "Arguments": expression("$" + p.variable("arguments")),
 		"TimeoutSeconds": callTimeout,
-		"Output":         expression(p.guard(late)),
-		"Retry":          append(p.faults(p.call.Operation), pending),
+		"Output":         judgement{expression(p.matched()), expression(retryCount), expression(p.judged())},
 		"Next":           outcome,
 	}
-	catchers := []object{{"ErrorEquals": []string{evaluationError}, "Output": p.caught(catch{state: pollcore.Retry}), "Next": p.late()}}
+	retriers := append(p.faults(p.call.Operation), p.pending())
 	for _, c := range p.catches {
 		if c.state == pollcore.Retry {
-			task["Retry"] = append(task["Retry"].([]object), p.waits(c.names, p.errorWait()))
+			retriers = append(retriers, p.waits(c.names, p.errorWait()))
 		}
 	}
-	task["Catch"] = append(catchers, p.catchers(p.late())...)
-	choose := func(status pollcore.Status) object {
-		return object{"Condition": expression(`$states.input.status = "` + string(status) + `"`), "Output": expression("$states.input"), "Next": p.exit(status)}
+	broken := object{"ErrorEquals": []string{evaluationError}, "Output": p.caught(catch{state: pollcore.Retry}), "Next": p.afterDeadline()}
+	task["Retry"], task["Catch"] = retriers, append([]object{broken}, p.catchers(p.afterDeadline())...)
+	var choices []object
+	for _, r := range p.rules {
+		if r.state != pollcore.Retry {
+			choices = append(choices, p.choice(fmt.Sprintf("$states.input.matched = %d", r.number), r))
+		}
 	}
-	all := append(p.begin(describe), state{describe, task}, state{outcome, object{
-		"Type":    "Choice",
-		"Choices": []object{choose(pollcore.Succeeded), choose(pollcore.Failed)},
-		"Output":  expression("$states.input"),
-		"Default": p.late(),
-	}})
+	ends := object{"Type": "Choice", "Choices": choices, "Output": p.ended(p.late), "Default": p.afterDeadline()}
+	if choices == nil { // only errors end the wait
+		ends = object{"Type": "Pass", "Output": p.ended(p.late), "Next": p.afterDeadline()}
+	}
+	all := append(p.begin(describe), state{describe, task}, state{outcome, ends})
 	all = append(all, p.lookAtError("")...)
 	return append(all, p.ends()...)
+}
+
+// judgement is the Output of the Task: the number of the acceptor that matches,
+// or 0 when the time is over.
+type judgement struct {
+	Matched string `json:"matched"`
+	Attempt string `json:"attempt"`
+	Output  string `json:"output"`
+}
+
+// matched is the number of the acceptor that matches, or the error that goes on.
+func (p *poller) matched() string {
+	goOn := p.early() + " ? $error('RUNNING') : 0"
+	var b strings.Builder
+	for _, r := range p.rules {
+		then := fmt.Sprint(r.number)
+		if r.state == pollcore.Retry {
+			then = "(" + goOn + ")"
+		}
+		if r.condition == always {
+			return b.String() + then // and no rule behind it matters
+		}
+		b.WriteString(r.condition + " ? " + then + " : ")
+	}
+	return b.String() + goOn
 }
 
 // errorWait is how long errors may be retried, in seconds, of a waiter that
@@ -54,12 +88,8 @@ func (p *poller) errorWait() int {
 	return 0
 }
 
-// pending is the retrier that is the loop, and the time in seconds after which
-// the job is late.
-func (p *poller) pending() (retrier object, late int) {
-	late = p.total - p.errorWait()
-	return p.waits([]string{evaluationError}, late), late
-}
+// pending is the retrier that is the loop.
+func (p *poller) pending() object { return p.waits([]string{evaluationError}, p.lastCall()-p.initial) }
 
 // waits is a retrier that tries until so many seconds have passed: with the
 // waiter's delays, which double, as far as a Retry block can have them.
@@ -74,27 +104,4 @@ func (p *poller) waits(names []string, seconds int) object {
 		o["BackoffRate"], o["MaxDelaySeconds"] = 2, p.hi
 	}
 	return o
-}
-
-// guard is the Output of the Task.
-func (p *poller) guard(late int) string {
-	started := "$" + p.variable("startedAt")
-	early := fmt.Sprintf("$millis() < %s + %d", started, late*1000)
-	var b strings.Builder
-	fmt.Fprintf(&b, `($end := function($status, $reason){ {"status": $status, "reason": $reason, "attempt": $states.context.State.RetryCount + 1, `+
-		`"startedAt": $fromMillis(%[1]s), "elapsedSeconds": $floor(($millis() - %[1]s) / 1000), "output": $states.result} }; `, started)
-	fmt.Fprintf(&b, `$goOn := function(){ %s ? $error("RUNNING") : $end("TIMED_OUT", %s) }; `, early, p.lateReason())
-	for _, r := range p.rules {
-		then := "$goOn()"
-		switch r.state {
-		case pollcore.Success:
-			then = `$end("SUCCEEDED", ` + r.reason + ")"
-		case pollcore.Failure:
-			then = `$end("FAILED", ` + r.reason + ")"
-		case pollcore.Retry:
-		}
-		fmt.Fprintf(&b, "%s ? %s : ", r.condition, then)
-	}
-	b.WriteString("$goOn())")
-	return b.String()
 }

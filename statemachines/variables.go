@@ -2,14 +2,10 @@ package statemachines
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/pollcore"
 )
-
-// expression is a field's JSONata.
-func expression(text string) string { return "{% " + text + " %}" }
 
 // begin are the states before the first call.
 func (p *poller) begin(first string) states {
@@ -18,9 +14,16 @@ func (p *poller) begin(first string) states {
 		all = states{{p.name("InitialWait"), object{"Type": "Wait", "Seconds": p.initial, "Next": first}}}
 		first = all[0].name
 	}
-	assign := object{p.variable("startedAt"): expression("$toMillis($states.context.State.EnteredTime)")}
+	const entered = "$states.context.State.EnteredTime"
+	assign := object{
+		p.variable("startedAt"): expression(entered),
+		p.variable("deadline"):  expression(fmt.Sprintf("$toMillis(%s) + %d", entered, p.lastCall()*1000)),
+	}
 	if p.options.Strategy == Variables {
 		assign[p.variable("attempt")] = 0
+		if p.hi > p.low {
+			assign[p.variable("longest")] = p.low
+		}
 	}
 	given := func(arguments map[string]any) any {
 		if arguments == nil {
@@ -55,34 +58,35 @@ func (p *poller) variables() states {
 	task["Catch"] = p.catchers(again)
 	all := append(p.begin(describe), state{describe, task})
 
-	early := fmt.Sprintf("$millis() < $%s + %d", p.variable("startedAt"), p.total*1000)
+	onward := func(condition string) object {
+		return object{"Condition": expression(condition), "Output": object{}, "Next": wait}
+	}
 	var choices []object
 	for _, r := range p.rules {
-		switch r.state {
-		case pollcore.Success:
-			choices = append(choices, object{"Condition": expression(r.condition), "Output": p.ended("SUCCEEDED", r.reason), "Next": p.exit(pollcore.Succeeded)})
-		case pollcore.Failure:
-			choices = append(choices, object{"Condition": expression(r.condition), "Output": p.ended("FAILED", r.reason), "Next": p.exit(pollcore.Failed)})
-		case pollcore.Retry:
-			choices = append(choices,
-				object{"Condition": expression("(" + r.condition + ") and " + early), "Output": object{}, "Next": wait},
-				object{"Condition": expression(r.condition), "Output": p.ended("TIMED_OUT", p.lateReason()), "Next": p.late()})
+		if r.state == pollcore.Retry {
+			choices = append(choices, onward("("+r.condition+") and "+p.early()), p.choice(r.condition, p.late))
+		} else {
+			choices = append(choices, p.choice(r.condition, r))
 		}
 	}
-	choices = append(choices, object{"Condition": expression(early), "Output": object{}, "Next": wait})
 	all = append(all, state{check, object{
-		"Type": "Choice", "Choices": choices, "Output": p.ended("TIMED_OUT", p.lateReason()), "Default": p.late(),
+		"Type": "Choice", "Choices": append(choices, onward(p.early())), "Output": p.ended(p.late), "Default": p.afterDeadline(),
 	}})
 	all = append(all, p.lookAtError(again)...)
 	if goesOn {
 		all = append(all, state{again, object{
 			"Type":    "Choice",
-			"Choices": []object{{"Condition": expression(early), "Output": object{}, "Next": wait}},
+			"Choices": []object{onward(p.early())},
 			"Output":  expression("$states.input"),
-			"Default": p.late(),
+			"Default": p.afterDeadline(),
 		}})
 	}
-	all = append(all, state{wait, object{"Type": "Wait", "Seconds": expression(p.delay()), "Next": describe}})
+	pause := object{"Type": "Wait", "Seconds": expression(p.delay()), "Next": describe}
+	if p.hi > p.low {
+		longest := p.variable("longest")
+		pause["Assign"] = object{longest: expression(fmt.Sprintf("$min([2 * $%s, %d])", longest, p.hi))}
+	}
+	all = append(all, state{wait, pause})
 	return append(all, p.ends()...)
 }
 
@@ -91,73 +95,49 @@ func (p *poller) counted() object {
 	return object{p.variable("attempt"): expression("$" + p.variable("attempt") + " + 1")}
 }
 
-// late is the state that follows when the time is over.
-func (p *poller) late() string {
+// choice is the rule of a Choice in which a wait ends.
+func (p *poller) choice(condition string, r rule) object {
+	next := p.afterDeadline()
+	if r.state != pollcore.Retry {
+		next = p.exit(statusOf[r.state])
+	}
+	return object{"Condition": expression(condition), "Output": p.ended(r), "Next": next}
+}
+
+// lastCall is the time, in seconds, from which on a call is the last one.
+func (p *poller) lastCall() int {
+	if p.options.Strategy == RetryTask {
+		return p.total - p.errorWait()
+	}
+	return p.total
+}
+
+// early is the condition that there is time left.
+func (p *poller) early() string { return "$millis() < $" + p.variable("deadline") }
+
+// afterDeadline is the state that follows when the time is over.
+func (p *poller) afterDeadline() string {
 	if p.call.Stop != nil {
 		return p.name(p.call.Stop.Operation)
 	}
 	return p.exit(pollcore.TimedOut)
 }
 
-// lateReason is the reason of a time-out.
-func (p *poller) lateReason() string {
-	reason := text(fmt.Sprintf("not finished after %s", p.options.MaxWait))
-	if p.seen == "" {
-		return reason
-	}
-	return reason + ` & "; seen " & ` + p.seen
-}
-
-// ended is the result of a wait.
-func (p *poller) ended(status, reason string) object {
-	o := p.outcome(status, reason)
-	o["output"] = expression(p.root())
-	return o
-}
-
-func (p *poller) outcome(status, reason string) object {
-	started := "$" + p.variable("startedAt")
-	return object{
-		"status": status, "reason": expression(reason),
-		"attempt":        expression(p.attempt()),
-		"startedAt":      expression("$fromMillis(" + started + ")"),
-		"elapsedSeconds": expression("$floor(($millis() - " + started + ") / 1000)"),
-	}
-}
-
-// attempt is the number of calls that have been counted.
-func (p *poller) attempt() string {
-	if p.options.Strategy == RetryTask {
-		return "$states.context.State.RetryCount + 1"
-	}
-	return "$" + p.variable("attempt")
-}
-
-// caught is the result where an error has the verdict. The attempt that failed
-// is not yet counted when it is written.
-func (p *poller) caught(c catch) object {
-	status, reason := p.verdictOnError(c, "$states.errorOutput")
-	o := p.outcome(status, reason)
-	if p.options.Strategy == Variables {
-		o["attempt"] = expression("$" + p.variable("attempt") + " + 1")
-	}
-	o["error"] = expression("$states.errorOutput")
-	return o
-}
-
 // delay is the time to the next call, in seconds: a draw between the waiter's
-// minimum and a ceiling that doubles with each call, cut so that the last call
-// starts at the deadline and the one before leaves it a minimum delay.
+// minimum and a longest delay that doubles with each call, cut so that the last
+// call starts at the deadline and the one before leaves it a minimum delay.
 func (p *poller) delay() string {
-	draw := fmt.Sprintf("$draw := %d; ", p.low)
-	if p.hi > p.low {
-		doublings := int(math.Log2(float64(p.hi) / float64(p.low)))
-		draw = fmt.Sprintf("$ceiling := $%s > %d ? %d : %d * $power(2, $%[1]s - 1); $draw := %[4]d + $floor($random() * ($ceiling - %d)); ",
-			p.variable("attempt"), doublings+1, p.hi, p.low, p.low-1)
+	// The deadline may pass between the Choice and the Wait.
+	left := fmt.Sprintf("$max([0, $ceil(($%s - $millis()) / 1000)])", p.variable("deadline"))
+	if p.hi == p.low {
+		return fmt.Sprintf("$min([%d, %s])", p.low, left)
 	}
-	return fmt.Sprintf("($left := $ceil(($%s + %d - $millis()) / 1000); %s"+
-		"$left - $draw >= %d ? $draw : $left <= %d ? $max([$left, 0]) : $max([%[4]d, $left - %[4]d]))",
-		p.variable("startedAt"), p.total*1000, draw, p.low, p.hi)
+	leaves := fmt.Sprintf("$left - %d", p.low)
+	if p.hi < 2*p.low {
+		leaves = fmt.Sprintf("$max([%d, %s])", p.low, leaves)
+	}
+	return fmt.Sprintf("($left := %s; $draw := %d + $floor($random() * ($%s - %d)); $left - $draw >= %[2]d ? $draw : $left > %[5]d ? %s : $left)",
+		left, p.low, p.variable("longest"), p.low-1, p.hi, leaves)
 }
 
 // exit is the state that follows a status.
