@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -316,7 +317,7 @@ func upperFirst(s string) string {
 }
 
 // pascal is how SDK integrations of Step Functions spell a member.
-func pascal(name string) string { return upperFirst(name) }
+func pascal(name string) string { return javasdk.MemberName(name) }
 
 // pascalShape is the shape with members in PascalCase. Keys of maps are data.
 func pascalShape(s *pollcore.Shape) *pollcore.Shape {

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -299,11 +299,7 @@ func with(object, added values) values {
 	return all
 }
 
-func capital(name string) string {
-	runes := []rune(name)
-	runes[0] = unicode.ToUpper(runes[0])
-	return string(runes)
-}
+func capital(name string) string { return javasdk.MemberName(name) }
 
 // requireArguments wants a call to have had the arguments.
 func requireArguments(t *testing.T, want values, call sim.Call) {

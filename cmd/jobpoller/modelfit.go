@@ -11,14 +11,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
 // modelFit gives a JSON value the spelling of a service's model, and notes
 // where it does not fit its shape. It reads members as the model spells them,
-// and as Step Functions and the SDKs do, which write their first letter in upper
-// case. What does not fit is kept as it is.
+// and as the SDK for Go and Step Functions do, which write their first letter in
+// upper case. What does not fit is kept as it is.
 type modelFit struct {
 	// input tells that the value is one to send: then required members are
 	// wanted, and values that an enum may get one day are left alone.
@@ -107,20 +108,21 @@ func (f *modelFit) structure(n *jsontree.Node, shape *catalog.Shape) map[string]
 	return object
 }
 
-// findMember finds a member by either spelling.
+// findMember finds a member by the spelling of the model, of the SDK's Go types or
+// of Step Functions.
 func findMember(shape *catalog.Shape, name string) *catalog.Member {
 	if m := shape.Member(name); m != nil {
 		return m
 	}
 	for i := range shape.Members {
-		if upperFirst(shape.Members[i].Name) == name {
+		if known := shape.Members[i].Name; upperFirst(known) == name || javasdk.MemberName(known) == name {
 			return &shape.Members[i]
 		}
 	}
 	return nil
 }
 
-// upperFirst is the spelling of Step Functions and of the SDK's Go types.
+// upperFirst is the spelling of the SDK's Go types.
 func upperFirst(name string) string {
 	first, size := utf8.DecodeRuneInString(name)
 	return string(unicode.ToUpper(first)) + name[size:]

@@ -61,7 +61,7 @@ func spell(s *catalog.Shape, name string) (string, *catalog.Shape) {
 	if m := s.Member(name); m != nil {
 		shape = m.Shape
 	}
-	return strings.ToUpper(name[:1]) + name[1:], shape
+	return memberName(name), shape
 }
 
 // IntegrationError is what Step Functions calls an error of the operation: the
@@ -114,6 +114,18 @@ var (
 	endOfNumber  = regexp.MustCompile(`([0-9]+)([a-zA-Z])`)
 	notInWord    = regexp.MustCompile(`[^A-Za-z0-9]+`)
 )
+
+// startingAcronym is an acronym that a name starts with, and what follows it.
+var startingAcronym = regexp.MustCompile(`^([A-Za-z][A-Z]+)([A-Z][a-z].*|[^A-Za-z].*|)$`)
+
+// memberName is how a member is spelled: with a capital, and an acronym at its
+// beginning with one alone.
+func memberName(name string) string {
+	if parts := startingAcronym.FindStringSubmatch(name); parts != nil {
+		return strings.ToUpper(parts[1][:1]) + strings.ToLower(parts[1][1:]) + parts[2]
+	}
+	return strings.ToUpper(name[:1]) + name[1:]
+}
 
 // exceptionClass is the name of a class: the shape's words with a capital and
 // then small letters each, with Exception behind them in place of Fault.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -176,11 +176,7 @@ func sampleAnswer(t *testing.T, op *catalog.Operation, pick int) answer {
 }
 
 // pascalName is what Step Functions calls a member.
-func pascalName(m catalog.Member) string {
-	letters := []rune(m.Name)
-	letters[0] = unicode.ToUpper(letters[0])
-	return string(letters)
-}
+func pascalName(m catalog.Member) string { return javasdk.MemberName(m.Name) }
 
 // Every job of the catalogue can be started, described and stopped with what its
 // start call was given and has answered, here all that the model has.

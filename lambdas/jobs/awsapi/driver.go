@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -78,10 +77,7 @@ func NewDriver(cfg aws.Config, c *catalog.Catalog, name string) (jobs.Driver, er
 
 // pascal is the spelling of Step Functions' SDK integrations, and so that of
 // arguments, outputs and waiters of a driver.
-func pascal(name string) string {
-	first, size := utf8.DecodeRuneInString(name)
-	return string(unicode.ToUpper(first)) + name[size:]
-}
+func pascal(name string) string { return javasdk.MemberName(name) }
 
 // described is what the drivers of waiters and of jobs have in common.
 type described struct {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/athena"
@@ -26,6 +25,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -211,11 +211,10 @@ func sdkPascal(value any) any {
 	case map[string]any:
 		object := map[string]any{}
 		for name, member := range v {
-			letters := []rune(name)
 			if name != "a" { // a variable of a Lambda function
-				letters[0] = unicode.ToUpper(letters[0])
+				name = javasdk.MemberName(name)
 			}
-			object[string(letters)] = sdkPascal(member)
+			object[name] = sdkPascal(member)
 		}
 		return object
 	case []any:

@@ -9,10 +9,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -277,10 +276,7 @@ func (f *file) polledBy(job string) (*catalog.Operation, error) {
 }
 
 // pascal is how the outputs of jobs spell members.
-func pascal(name string) string {
-	first, size := utf8.DecodeRuneInString(name)
-	return string(unicode.ToUpper(first)) + name[size:]
-}
+func pascal(name string) string { return javasdk.MemberName(name) }
 
 func textOf(n *jsontree.Node, name string) string {
 	if m := n.Get(name); m != nil && m.Kind == jsontree.String {
