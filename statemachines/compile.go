@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -152,6 +154,9 @@ func Compile(w *pollcore.Waiter, call Call, o Options) (*Compiled, error) {
 	if err := p.refused(); err != nil {
 		return nil, err
 	}
+	if err := p.checkNames(all); err != nil {
+		return nil, err
+	}
 	start := all[0].name
 	if o.Exits != nil { // the other machine may have another language
 		for _, s := range all {
@@ -168,9 +173,37 @@ func Compile(w *pollcore.Waiter, call Call, o Options) (*Compiled, error) {
 	}
 	m, err := asl.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: the compiled definition is not valid, which is a bug: %w", w.Name, err)
+		return nil, fmt.Errorf("%s: the compiled definition is not valid, which is a bug unless it is for the arguments, exits or scope given: %w", w.Name, err)
 	}
 	return &Compiled{Machine: m, StartAt: start, Report: p.report(), Policy: p.policy()}, nil
+}
+
+// maxName is how many characters the name of a state may have.
+const maxName = 80
+
+// checkNames refuses names that Options make too long, twice the same, or none
+// of a variable.
+func (p *poller) checkNames(all states) error {
+	w, o := p.waiter.Name, p.options
+	if first, _ := utf8.DecodeRuneInString(o.Prefix); o.Prefix != "" && !p.throughLambda() &&
+		(first != '_' && !unicode.IsLetter(first) || strings.ContainsFunc(o.Prefix, notInVariable)) {
+		return fmt.Errorf("%s: the prefix %q begins names of variables, so it must be a letter or _, then letters, digits and _", w, o.Prefix)
+	}
+	for _, s := range all {
+		if n := utf8.RuneCountInString(s.name); n > maxName {
+			return fmt.Errorf("%s: the state %q would have a name of %d characters, and it may have %d: shorten the prefix", w, s.name, n, maxName)
+		}
+		for _, status := range slices.Sorted(maps.Keys(o.Exits)) {
+			if o.Exits[status] == s.name {
+				return fmt.Errorf("%s: the exit for %s has the name of a state of the fragment, %q: a prefix sets them apart", w, status, s.name)
+			}
+		}
+	}
+	return nil
+}
+
+func notInVariable(r rune) bool {
+	return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
 
 // object is a JSON object of a definition. Its order does not matter: asl.Print

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -160,6 +161,12 @@ func TestWrongOptions(t *testing.T) {
 		"no such way":   {change: func(o *statemachines.Options) { o.Strategy = "spin" }, want: `no strategy "spin"`},
 		"delays":        {change: func(o *statemachines.Options) { o.MinDelay, o.MaxDelay = time.Minute, time.Second }, want: "must not be below the minimum"},
 		"negative wait": {change: func(o *statemachines.Options) { o.InitialDelay = -time.Second }, want: "must not be negative"},
+		"prefix":        {change: func(o *statemachines.Options) { o.Prefix = "My export" }, want: `the prefix "My export" begins names of variables`},
+		"digit":         {change: func(o *statemachines.Options) { o.Prefix = "1" }, want: `the prefix "1" begins names of variables`},
+		"long prefix":   {change: func(o *statemachines.Options) { o.Prefix = strings.Repeat("x", 67) }, want: `"` + strings.Repeat("x", 67) + `DescribeExport" would have a name of 81 characters`},
+		"exit": {change: func(o *statemachines.Options) {
+			o.Exits = map[pollcore.Status]string{pollcore.Succeeded: "Check", pollcore.Failed: "B", pollcore.TimedOut: "B"}
+		}, want: `the exit for SUCCEEDED has the name of a state of the fragment, "Check"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -172,6 +179,21 @@ func TestWrongOptions(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 			require.NotErrorIs(t, err, statemachines.ErrNotCompiled)
 		})
+	}
+}
+
+// Names of the Lambda strategies are of states alone, which may have any characters.
+func TestPrefixes(t *testing.T) {
+	t.Parallel()
+	e, err := catalog.Lookup("dynamodb", "ExportTableToPointInTime")
+	require.NoError(t, err)
+	for strategy, prefix := range map[statemachines.Strategy]string{
+		statemachines.LambdaRetry: "My export: ", statemachines.Variables: "_été2", statemachines.RetryTask: strings.Repeat("x", 56),
+	} {
+		o := statemachines.Options{Strategy: strategy, MaxWait: time.Hour, Prefix: prefix}
+		compiled, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), o)
+		require.NoError(t, err)
+		require.Empty(t, asl.Validate(asl.Print(compiled.Machine), asl.Standard))
 	}
 }
 

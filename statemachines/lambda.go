@@ -28,6 +28,9 @@ func (p *poller) request() object {
 		"job": p.call.Job, "arguments": arguments, "maxWaitSeconds": p.total, "waiter": p.waiter,
 		"minDelay": p.low, "maxDelay": p.hi, "initialDelay": p.initial,
 	}
+	if p.leave {
+		r["onTimeout"] = "leave"
+	}
 	if p.options.Strategy == LambdaRetry {
 		r["onRunning"] = "error"
 		if p.options.Exits == nil {

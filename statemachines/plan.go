@@ -24,6 +24,8 @@ type poller struct {
 	initial int
 	low, hi int // bounds of the delay
 
+	leave bool // the Lambda functions are not to stop the job, which they could
+
 	rules   []rule  // of responses
 	catches []catch // of errors
 	late    rule    // what a time-out says
@@ -90,6 +92,8 @@ func plan(w *pollcore.Waiter, call Call, o Options) (*poller, error) {
 		// The functions judge, start and stop.
 		if call.Start != nil {
 			p.call.Arguments = call.Start.Arguments
+			job := call.Start.Operation.Service.Jobs[call.Start.Operation.Name]
+			p.leave = call.Stop == nil && job != nil && job.Stop != nil
 		}
 		p.call.Start, p.call.Stop = nil, nil
 		return p, nil
