@@ -1,8 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -26,7 +28,8 @@ type compileOptions struct {
 	start, noStop, fit           bool
 	report, iam                  bool
 	prefix, arguments            string
-	exits, causes                map[string]string
+	exits                        map[string]string
+	causes                       []string
 	runJob, checkStatus, scope   string
 	waiter, check, output        string
 	events                       int
@@ -78,7 +81,12 @@ Exit codes: 0 done, 1 the strategy cannot say what the waiter asks for, or
   jobpoller compile dynamodb ExportTableToPointInTime --start --max-wait 2h --iam
   jobpoller compile --waiter mine.json dynamodb DescribeExport --max-wait 1h
   jobpoller compile dynamodb ExportCompleted --max-wait 2h --check export.asl.json`,
-		Args: twoNames,
+		Args: func(c *cobra.Command, args []string) error {
+			if o.waiter != "" && len(args) != 2 {
+				return usage("expected a service and the operation that the waiter polls, such as dynamodb DescribeExport, found %s", plural(len(args), "argument"))
+			}
+			return twoNames(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error { return runCompile(c, args, o) },
 	}
 	f := c.Flags()
@@ -89,34 +97,32 @@ Exit codes: 0 done, 1 the strategy cannot say what the waiter asks for, or
 	f.DurationVar(&o.initialDelay, "initial-delay", 0, "delay before the first call")
 	f.BoolVar(&o.start, "start", false, "start the job first; the input is that of the start call")
 	f.BoolVar(&o.noStop, "no-stop", false, "leave a job alone when its time is over")
-	f.StringVar(&o.arguments, "arguments", "", "arguments of the first call as JSON, in PascalCase, instead of the machine's input")
+	f.StringVar(&o.arguments, "arguments", "", "arguments of the first call as JSON, instead of the machine's input")
 	f.StringVar(&o.prefix, "prefix", "", "what the names of states and variables start with")
 	f.IntVar(&o.events, "events", statemachines.DefaultEvents, "how many of the 25,000 events of an execution it may use")
 	f.BoolVar(&o.fit, "fit", false, "lengthen the delay until the events suffice")
 	f.StringToStringVar(&o.exits, "exits", nil, "make a fragment that goes on in these states: succeeded=A,failed=B,timed-out=C")
-	f.StringToStringVar(&o.causes, "cause", nil, "CODE=TEXT: what the cause of an error has that only its code names; * is any text")
+	f.StringArrayVar(&o.causes, "cause", nil, "CODE=TEXT: what the cause of an error has that only its code names; * is any text; may be given more than once")
 	f.StringVar(&o.runJob, "run-job", statemachines.RunJobFunction, "name or ARN of the function run-job")
 	f.StringVar(&o.checkStatus, "check-status", statemachines.CheckStatusFunction, "name or ARN of the function check-status")
 	f.StringVar(&o.scope, "scope", "", "for the functions inside a Map: an expression that differs for each item")
 	f.StringVar(&o.waiter, "waiter", "", "file with a waiter of your own, in the Smithy form")
-	f.StringVar(&o.check, "check", "", "file with the definition: say whether it is still the same")
+	f.StringVar(&o.check, "check", "", "file with the definition, in JSON or YAML: say whether it is still the same")
 	f.BoolVar(&o.report, "report", false, "print transitions, events, cost and lateness")
 	f.BoolVar(&o.iam, "iam", false, "print the IAM policy that the machine's role needs")
 	f.DurationVar(&o.jobFrom, "job-from", 0, "for --report: the shortest time that the job takes")
 	f.DurationVar(&o.jobTo, "job-to", 0, "for --report: the longest time that the job takes")
 	o.addTo(c, true)
-	f.StringVarP(&o.output, "output", "o", "text", "text, json or yaml; the text of a definition is JSON")
-	must(c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]cobra.Completion{"text", "json", "yaml"}, cobra.ShellCompDirectiveNoFileComp)))
-	c.MarkFlagsMutuallyExclusive("report", "iam", "check")
+	addOutput(c, &o.output, "yaml")
 	must(c.MarkFlagFilename("waiter", "json"))
-	must(c.MarkFlagFilename("check", "json", "yaml"))
+	must(c.MarkFlagFilename("check", "json", "yaml", "yml"))
 	must(c.RegisterFlagCompletionFunc("strategy", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)))
 	return c
 }
 
 func runCompile(c *cobra.Command, args []string, o compileOptions) error {
-	if err := o.validate(); err != nil {
-		return err
+	if err := o.validate(c.Flags().Changed); err != nil {
+		return usage("%w", err)
 	}
 	w, call, err := o.call(c, args)
 	if err != nil {
@@ -126,80 +132,47 @@ func runCompile(c *cobra.Command, args []string, o compileOptions) error {
 	if err != nil {
 		return err
 	}
+	causes, err := o.causePatterns()
+	if err != nil {
+		return err
+	}
+	low, high := o.delays(w)
 	compiled, err := statemachines.Compile(w, call, statemachines.Options{
-		Strategy: statemachines.Strategy(o.strategy), MaxWait: o.maxWait, MinDelay: o.minDelay, MaxDelay: o.maxDelay, InitialDelay: o.initialDelay,
-		CausePatterns: o.causes, Prefix: o.prefix, Exits: exits, Events: o.events, Fit: o.fit, JobFrom: o.jobFrom, JobTo: o.jobTo,
+		Strategy: statemachines.Strategy(o.strategy), MaxWait: o.maxWait, MinDelay: low, MaxDelay: high, InitialDelay: o.initialDelay,
+		CausePatterns: causes, Prefix: o.prefix, Exits: exits, Events: o.events, Fit: o.fit, JobFrom: o.jobFrom, JobTo: o.jobTo,
 		RunJobFunction: o.runJob, CheckStatusFunction: o.checkStatus, Scope: o.scope,
 	})
 	switch {
 	case errors.Is(err, statemachines.ErrNotCompiled):
-		return &exitError{exitFailed, err}
+		return &exitError{exitFailed, fmt.Errorf("%w%s", err, o.causeHint(err, call))}
 	case err != nil:
 		return usage("%w", err)
 	}
 	return o.write(c, compiled)
 }
 
-// exitNames are the ends of a fragment as --exits names them.
-var exitNames = map[string]pollcore.Status{"succeeded": pollcore.Succeeded, "failed": pollcore.Failed, "timed-out": pollcore.TimedOut}
-
-func (o *compileOptions) fragmentExits() (map[pollcore.Status]string, error) {
-	if len(o.exits) == 0 {
-		return nil, nil //nolint:nilnil // no exits: a whole machine
-	}
-	exits := map[pollcore.Status]string{}
-	for name, state := range o.exits {
-		status, ok := exitNames[name]
-		if !ok || state == "" {
-			return nil, usage("--exits: expected succeeded=STATE,failed=STATE,timed-out=STATE, found %s=%s", name, state)
-		}
-		exits[status] = state
-	}
-	if len(exits) != len(exitNames) {
-		return nil, usage("--exits needs a state for each of succeeded, failed and timed-out")
-	}
-	return exits, nil
-}
-
-func (o *compileOptions) validate() error {
-	if !slices.Contains([]string{"text", "json", "yaml"}, o.output) {
-		return usage("--output must be text, json or yaml, is %q", o.output)
-	}
-	if !slices.Contains(strategies, statemachines.Strategy(o.strategy)) {
-		return usage("--strategy must be one of %s, is %q", strings.Join(strategyNames(), ", "), o.strategy)
-	}
-	if o.maxWait <= 0 {
-		return usage("--max-wait is required and must be above 0: how long the job may take, such as 2h")
-	}
-	if o.waiter != "" && o.start {
-		return usage("--start starts a job of the catalogue, and --waiter takes a waiter of your own")
-	}
-	return nil
-}
-
 // call finds the waiter and what it polls.
 func (o *compileOptions) call(c *cobra.Command, args []string) (*pollcore.Waiter, statemachines.Call, error) {
-	var arguments map[string]any
-	if o.arguments != "" {
-		if err := json.Unmarshal([]byte(o.arguments), &arguments); err != nil {
-			return nil, statemachines.Call{}, usage("--arguments must be a JSON object: %w", err)
-		}
-	}
 	if o.waiter != "" {
-		return o.ownWaiter(c, args, arguments)
+		return o.ownWaiter(c, args)
 	}
 	entry, err := o.entry(args[0], args[1])
 	if err != nil {
 		return nil, statemachines.Call{}, err
 	}
 	call := statemachines.CallOf(entry)
+	starts := call.Start != nil && (o.start || o.throughLambda()) // the functions always start a job
 	switch {
-	case !o.start:
-		call.Start, call.Stop, call.Arguments = nil, nil, arguments
-	case call.Start == nil:
+	case o.start && call.Start == nil:
 		return nil, call, usage("--start: %s is a waiter, which does not say how its job is started; %s", entry.Name, jobsThatPoll(entry))
+	case starts:
+		call.Start.Arguments, err = o.readArguments(call.Start.Operation, call.Start.Token)
 	default:
-		call.Start.Arguments = arguments
+		call.Start, call.Stop = nil, nil
+		call.Arguments, err = o.readArguments(call.Operation, "")
+	}
+	if err != nil {
+		return nil, call, err
 	}
 	if o.noStop {
 		call.Stop = nil
@@ -222,12 +195,16 @@ func jobsThatPoll(e *catalog.Entry) string {
 	return "jobs that are polled so: " + strings.Join(names, ", ")
 }
 
-func (o *compileOptions) ownWaiter(c *cobra.Command, args []string, arguments map[string]any) (*pollcore.Waiter, statemachines.Call, error) {
+// ownWaiter reads a waiter from a file, for an operation of the catalogue.
+func (o *compileOptions) ownWaiter(c *cobra.Command, args []string) (*pollcore.Waiter, statemachines.Call, error) {
 	text, err := readText(o.waiter, c.InOrStdin())
 	if err != nil {
 		return nil, statemachines.Call{}, err
 	}
 	w, err := pollcore.ParseWaiter(waiterName(o.waiter), text)
+	if err != nil && isRequest(text) {
+		return nil, statemachines.Call{}, usage("%s is the request of a job, and no waiter", o.waiter)
+	}
 	if err != nil {
 		return nil, statemachines.Call{}, usage("%s: %w", o.waiter, err)
 	}
@@ -241,9 +218,21 @@ func (o *compileOptions) ownWaiter(c *cobra.Command, args []string, arguments ma
 	}
 	operation := service.Operations[args[1]]
 	if operation == nil {
-		return nil, statemachines.Call{}, usage("the catalogue does not have the operation %q of %s: it has those that waiters and jobs call", args[1], service.Key)
+		return nil, statemachines.Call{}, noOperation(service, args[1])
 	}
-	return w, statemachines.Call{Operation: operation, Arguments: arguments}, nil
+	arguments, err := o.readArguments(operation, "")
+	return w, statemachines.Call{Operation: operation, Arguments: arguments}, err
+}
+
+// noOperation says that the catalogue lacks an operation, and which are meant or
+// there.
+func noOperation(s *catalog.Service, name string) error {
+	known := slices.Sorted(maps.Keys(s.Operations))
+	hint := "it has those that waiters and jobs call: " + strings.Join(known, ", ")
+	if near := diag.Nearest(name, known); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return usage("the catalogue does not have the operation %q of %s: %s", name, s.Key, hint)
 }
 
 // waiterName is the name of a waiter in a file, after the file if that has a

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +19,9 @@ import (
 
 // write prints what was asked for, or compares it with a file.
 func (o *compileOptions) write(c *cobra.Command, compiled *statemachines.Compiled) error {
+	if o.check != "" {
+		return o.compare(c, asl.Print(compiled.Machine))
+	}
 	var text []byte
 	var err error
 	switch {
@@ -34,9 +39,6 @@ func (o *compileOptions) write(c *cobra.Command, compiled *statemachines.Compile
 	}
 	if err != nil {
 		return &exitError{exitFailed, err}
-	}
-	if o.check != "" {
-		return o.compare(c, text)
 	}
 	if _, err := c.OutOrStdout().Write(text); err != nil {
 		return &exitError{exitFailed, err}
@@ -64,10 +66,11 @@ func toYAML(text []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// blockStyle takes away brackets and quotes, but for those of empty values and of
-// strings that would else be something other than a string.
+// blockStyle takes away comments, brackets and quotes, but for those of empty values
+// and of strings that would else be something other than a string.
 func blockStyle(n *yaml.Node) {
 	n.Style = 0
+	n.HeadComment, n.LineComment, n.FootComment = "", "", ""
 	if len(n.Content) == 0 && n.Kind != yaml.ScalarNode {
 		n.Style = yaml.FlowStyle
 	}
@@ -76,16 +79,25 @@ func blockStyle(n *yaml.Node) {
 	}
 }
 
-// compare tells whether the file still holds the definition. Of one in JSON the
-// layout does not matter.
+// compare tells whether the file still holds the definition. Its layout does not
+// matter, nor comments of YAML.
 func (o *compileOptions) compare(c *cobra.Command, want []byte) error {
 	got, err := os.ReadFile(o.check)
 	if err != nil {
-		return usage("--check: %w", err)
+		return usage("--check: %w; without --check the same command prints what it should have", err)
 	}
-	if json.Valid(got) && json.Valid(want) {
-		if m, err := asl.Parse(got); err == nil {
-			got = asl.Print(m)
+	if json.Valid(got) || !isYAML(o.check) {
+		m, err := asl.Parse(got)
+		if err != nil {
+			return &exitError{exitFailed, fmt.Errorf("%s is no definition: %w", o.check, err)}
+		}
+		got = asl.Print(m)
+	} else {
+		if got, err = toYAML(got); err != nil {
+			return &exitError{exitFailed, fmt.Errorf("%s: %w", o.check, err)}
+		}
+		if want, err = toYAML(want); err != nil {
+			return &exitError{exitFailed, err}
 		}
 	}
 	if !bytes.Equal(got, want) {
@@ -93,6 +105,10 @@ func (o *compileOptions) compare(c *cobra.Command, want []byte) error {
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%s is up to date\n", o.check)
 	return nil
+}
+
+func isYAML(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml"}, strings.ToLower(filepath.Ext(name)))
 }
 
 // difference tells where two texts differ first.

@@ -35,10 +35,20 @@ func (l *lookup) addTo(c *cobra.Command, names bool) {
 	}
 }
 
-// addOutput gives a command the flag --output, and completes its values.
-func addOutput(c *cobra.Command, to *string) {
-	c.Flags().StringVarP(to, "output", "o", "text", "text or json")
-	must(c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]cobra.Completion{"text", "json"}, cobra.ShellCompDirectiveNoFileComp)))
+// addOutput gives a command the flag --output, and completes its values: text,
+// json and those that this command has besides.
+func addOutput(c *cobra.Command, to *string, more ...string) {
+	formats := outputFormats(more)
+	c.Flags().StringVarP(to, "output", "o", "text", orList(formats))
+	must(c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+func outputFormats(more []string) []string { return append([]string{"text", "json"}, more...) }
+
+// orList writes words as "a, b or c".
+func orList(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // must is for what fails only if a flag has no such name.
@@ -48,9 +58,10 @@ func must(err error) {
 	}
 }
 
-func checkOutput(format string) error {
-	if format != "text" && format != "json" {
-		return fmt.Errorf("--output must be text or json, is %q", format)
+// checkOutput refuses a format that --output does not have.
+func checkOutput(format string, more ...string) error {
+	if formats := outputFormats(more); !slices.Contains(formats, format) {
+		return fmt.Errorf("--output must be %s, is %q", orList(formats), format)
 	}
 	return nil
 }

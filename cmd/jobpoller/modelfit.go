@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // modelFit gives a JSON value the spelling of a service's model, and notes
@@ -23,7 +25,13 @@ import (
 type modelFit struct {
 	// input tells that the value is one to send: then required members are
 	// wanted, and values that an enum may get one day are left alone.
-	input    bool
+	input bool
+	// given is a member of the whole value that may be missing although it is
+	// required.
+	given string
+	// language is the query language of expressions that may stand for values, if
+	// there may be any.
+	language asl.QueryLanguage
 	problems diag.Problems
 }
 
@@ -31,7 +39,7 @@ func (f *modelFit) report(p diag.Problem) { f.problems = append(f.problems, p) }
 
 // value returns the value in the model's spelling. A nil shape says nothing of it.
 func (f *modelFit) value(n *jsontree.Node, shape *catalog.Shape) any {
-	if shape == nil || n.Kind == jsontree.Null && !f.input {
+	if shape == nil || n.Kind == jsontree.Null && !f.input || f.isExpression(n) {
 		return n.Value()
 	}
 	if kinds := jsonKinds[shape.Type]; len(kinds) > 0 && !slices.Contains(kinds, n.Kind) {
@@ -50,7 +58,11 @@ func (f *modelFit) value(n *jsontree.Node, shape *catalog.Shape) any {
 	case catalog.Map:
 		object := make(map[string]any, len(n.Members))
 		for _, m := range n.Members {
-			object[m.Name] = f.value(m.Value, shape.Element.Shape)
+			if _, isPath := f.cutPath(n, m); isPath {
+				object[m.Name] = m.Value.Value()
+			} else {
+				object[m.Name] = f.value(m.Value, shape.Element.Shape)
+			}
 		}
 		return object
 	case catalog.String:
@@ -81,27 +93,35 @@ var jsonKinds = map[catalog.ShapeType][]jsontree.Kind{
 
 func (f *modelFit) structure(n *jsontree.Node, shape *catalog.Shape) map[string]any {
 	object := make(map[string]any, len(n.Members))
+	seen := make(map[string]bool, len(n.Members))
 	for _, m := range n.Members {
-		member := findMember(shape, m.Name)
+		name, isPath := f.cutPath(n, m)
+		member := findMember(shape, name)
 		if member == nil {
 			names := make([]string, len(shape.Members))
 			for i, known := range shape.Members {
 				names[i] = known.Name
 			}
-			f.report(n.MemberProblem(m, "%s has no member %q", shape.Name, m.Name).Suggest(m.Name, names...))
+			f.report(n.MemberProblem(m, "%s has no member %q", shape.Name, name).Suggest(name, names...))
 			object[m.Name] = m.Value.Value()
 			continue
 		}
-		if _, twice := object[member.Name]; twice {
+		if seen[member.Name] {
 			f.report(n.MemberProblem(m, "the member %s is there twice", member.Name))
 		}
-		object[member.Name] = f.value(m.Value, member.Shape)
+		seen[member.Name] = true
+		if isPath {
+			object[member.Name+pathSuffix] = m.Value.Value()
+		} else {
+			object[member.Name] = f.value(m.Value, member.Shape)
+		}
 	}
 	if !f.input {
 		return object
 	}
 	for _, m := range shape.Members {
-		if _, ok := object[m.Name]; !ok && (m.Required || m.In == catalog.InPath) {
+		given := n.Pointer == "" && m.Name == f.given
+		if !seen[m.Name] && !given && (m.Required || m.In == catalog.InPath) {
 			f.report(n.Problem("%s needs the member %s", shape.Name, m.Name))
 		}
 	}
@@ -136,7 +156,7 @@ func goSpelling(value any, shape *catalog.Shape) any {
 		for name, item := range v {
 			if shape.Type == catalog.Map {
 				object[name] = goSpelling(item, shape.Element.Shape)
-			} else if m := shape.Member(name); m != nil {
+			} else if m := shape.Member(strings.TrimSuffix(name, pathSuffix)); m != nil {
 				object[upperFirst(name)] = goSpelling(item, m.Shape)
 			} else {
 				object[name] = item
@@ -187,17 +207,22 @@ func readFitted(name string, in io.Reader, shape *catalog.Shape, input bool) (an
 // fitText reads a JSON object, gives it the model's spelling, and returns where
 // it does not fit. The error is that it is no JSON object.
 func fitText(text []byte, shape *catalog.Shape, input bool) (any, diag.Problems, error) {
+	f := modelFit{input: input}
+	value, err := f.read(text, shape)
+	return value, f.problems, err
+}
+
+// read reads a JSON object, whose error is that the text is none.
+func (f *modelFit) read(text []byte, shape *catalog.Shape) (any, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, nil, errors.New("expected a JSON object, found nothing")
+		return nil, errors.New("expected a JSON object, found nothing")
 	}
 	doc, err := jsontree.Parse(text)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if doc.Root.Kind != jsontree.Object {
-		return nil, nil, fmt.Errorf("expected a JSON object, found %s", doc.Root.Describe())
+		return nil, fmt.Errorf("expected a JSON object, found %s", doc.Root.Describe())
 	}
-	f := modelFit{input: input}
-	value := f.value(doc.Root, shape)
-	return value, f.problems, nil
+	return f.value(doc.Root, shape), nil
 }

@@ -74,15 +74,17 @@ func strictCompletion(root *cobra.Command) {
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:   "jobpoller",
-		Short: "Run, test, check and draw AWS Step Functions state machines, and wait for AWS jobs",
+		Short: "Make, run, test, check and draw AWS Step Functions state machines, and wait for AWS jobs",
 		Long: `jobpoller runs, tests, checks and draws AWS Step Functions state machines, above
 all job pollers, on this machine. It knows AWS's waiters and the jobs that have
-none, says what they make of a response, and waits for them.
+none, says what they make of a response, waits for them, and makes state machines
+that do.
 
 Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 4 nothing learned of
 the job, 130 interrupted.`,
 		Example: `  jobpoller list dynamodb
   jobpoller wait dynamodb ExportCompleted --timeout 1h --input '{"ExportArn": "arn:aws:dynamodb:..."}'
+  jobpoller compile dynamodb ExportCompleted --max-wait 2h
   jobpoller run --job-seconds 6
   jobpoller lint poller.asl.json
   jobpoller graph poller.asl.json --out poller.svg`,
