@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -194,6 +195,30 @@ func TestPrefixes(t *testing.T) {
 		compiled, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), o)
 		require.NoError(t, err)
 		require.Empty(t, asl.Validate(asl.Print(compiled.Machine), asl.Standard))
+	}
+}
+
+// A job that is left alone is stopped neither by the machine nor by the functions.
+func TestLeaveJob(t *testing.T) {
+	t.Parallel()
+	e, err := catalog.Lookup("athena", "StartQueryExecution")
+	require.NoError(t, err)
+	for _, s := range everyStrategy {
+		call := statemachines.CallOf(e)
+		call.Start.Arguments = map[string]any{"QueryString": "SELECT 1"}
+		stops := func() bool {
+			compiled, err := statemachines.Compile(e.Waiter, call, statemachines.Options{Strategy: s, MaxWait: time.Hour, Fit: true})
+			require.NoError(t, err, s)
+			definition := string(asl.Print(compiled.Machine))
+			allowed := slices.ContainsFunc(compiled.Policy.Statement, func(s statemachines.Statement) bool {
+				return slices.Contains(s.Action, "athena:StopQueryExecution")
+			})
+			require.Equal(t, strings.Contains(definition, "stopQueryExecution"), allowed, s)
+			return allowed || strings.Contains(definition, "CheckStatus") && !strings.Contains(definition, `"onTimeout": "leave"`)
+		}
+		require.True(t, stops(), s)
+		call.Stop = nil
+		require.False(t, stops(), s)
 	}
 }
 
