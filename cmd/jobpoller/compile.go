@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -228,11 +227,10 @@ func (o *compileOptions) ownWaiter(c *cobra.Command, args []string) (*pollcore.W
 // there.
 func noOperation(s *catalog.Service, name string) error {
 	known := slices.Sorted(maps.Keys(s.Operations))
-	hint := "it has those that waiters and jobs call: " + strings.Join(known, ", ")
-	if near := diag.Nearest(name, known); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
+	if hint := suggestion(name, known); hint != "" {
+		return usage("the catalogue does not have the operation %q of %s%s", name, s.Key, hint)
 	}
-	return usage("the catalogue does not have the operation %q of %s: %s", name, s.Key, hint)
+	return usage("the catalogue does not have the operation %q of %s; it has those that waiters and jobs call: %s", name, s.Key, strings.Join(known, ", "))
 }
 
 // waiterName is the name of a waiter in a file, after the file if that has a

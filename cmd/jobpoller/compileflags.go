@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -77,32 +76,17 @@ func (o *compileOptions) checkStrategy() error {
 	if slices.Contains(names, o.strategy) {
 		return nil
 	}
-	hint := ""
-	if near := diag.Nearest(o.strategy, names); near != "" {
-		hint = fmt.Sprintf(" (did you mean %q?)", near)
-	}
-	return fmt.Errorf("--strategy must be one of %s, is %q%s", strings.Join(names, ", "), o.strategy, hint)
+	return fmt.Errorf("--strategy must be one of %s, is %q%s", strings.Join(names, ", "), o.strategy, suggestion(o.strategy, names))
 }
 
 // checkMeaning refuses flags that would change nothing beside the others.
 func (o *compileOptions) checkMeaning(changed func(flag string) bool) []error {
-	var problems []error
-	for _, f := range []struct {
-		flags []string
-		means bool
-		why   string
-	}{
+	problems := meaningless(changed, []meaning{
 		{[]string{"run-job", "check-status", "scope"}, o.throughLambda(), "is for the strategies with Lambda functions"},
 		{[]string{"cause"}, !o.throughLambda(), "has no meaning with the Lambda functions, which see the codes of errors"},
 		{[]string{"job-from", "job-to"}, o.report, "is for --report"},
 		{[]string{"no-stop"}, o.start || o.throughLambda(), "needs --start: a job that somebody else has started is not stopped"},
-	} {
-		for _, flag := range f.flags {
-			if changed(flag) && !f.means {
-				problems = append(problems, fmt.Errorf("--%s %s", flag, f.why))
-			}
-		}
-	}
+	})
 	if o.waiter != "" && o.start {
 		problems = append(problems, errors.New("--start starts a job of the catalogue, and --waiter takes a waiter of your own"))
 	}

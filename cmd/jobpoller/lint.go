@@ -143,20 +143,23 @@ func ruleHelp() string {
 	return b.String()
 }
 
-// validate reports what is wrong with the flags.
-func (o *lintOptions) validate() error {
-	if o.output != "text" && o.output != "json" {
-		return usage("--output must be text or json, is %q", o.output)
-	}
+// validate reports what is wrong with the flags, all at once.
+func (o *lintOptions) validate(changed func(flag string) bool, files []string) error {
+	problems := []error{checkOutput(o.output)}
+	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if o.job <= 0 {
-		return usage("--job must be above 0, is %s", o.job)
+		report("--job must be above 0, is %s", o.job)
 	}
 	if o.operation != "" && o.service == "" {
-		return usage("--operation %s needs its --service", o.operation)
+		report("--operation %s needs its --service", o.operation)
 	}
-	if o.operation != "" && o.catalog == wholeCatalog {
-		return usage("--catalog goes by what the catalogue's waiters poll, so --operation has no meaning with it")
-	}
+	catalogue := len(files) == 0 && o.catalog != ""
+	problems = append(problems, meaningless(changed, []meaning{
+		{[]string{"operation"}, !catalogue, "has no meaning with --catalog, which goes by what the catalogue's waiters poll"},
+		{[]string{"loops", "express", "substitute"}, !catalogue, "is for definitions, and the catalogue has waiters"},
+		{[]string{"loops", "express", "substitute"}, o.service == "" || catalogue, "is for definitions, and --service says that the files have waiters"},
+		{[]string{"rule", "off", "errors", "express", "job"}, !o.loops, "has no meaning with --loops, which checks nothing"},
+	})...)
 	var known []string
 	for _, r := range listedRules() {
 		known = append(known, r.Name)
@@ -167,16 +170,16 @@ func (o *lintOptions) validate() error {
 	}{{"rule", o.only}, {"off", o.off}} {
 		for _, name := range flag.rules {
 			if !slices.Contains(known, name) {
-				return usage("--%s: there is no rule %q; there are %s", flag.name, name, strings.Join(known, ", "))
+				report("--%s: there is no rule %q%s; there are %s", flag.name, name, suggestion(name, known), strings.Join(known, ", "))
 			}
 		}
 	}
-	return nil
+	return errors.Join(problems...)
 }
 
 func runLint(c *cobra.Command, files []string, o lintOptions) error {
-	if err := o.validate(); err != nil {
-		return err
+	if err := o.validate(c.Flags().Changed, files); err != nil {
+		return usage("%w", err)
 	}
 	switch {
 	case o.rules:
@@ -263,6 +266,8 @@ func lintDefinition(name string, template []byte, o lintOptions) (found []findin
 	}
 	m, problems := asl.Parse(text)
 	switch {
+	case problems != nil && isRequest(text):
+		return nil, "", usage("%s is the request of a job without a waiter of its own, and no state machine: \"jobpoller run --input %s\" runs the job", name, name)
 	case problems != nil:
 		hint = placeholderHint(template, values, problems)
 	case !o.errorsOnly:

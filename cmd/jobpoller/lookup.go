@@ -35,37 +35,6 @@ func (l *lookup) addTo(c *cobra.Command, names bool) {
 	}
 }
 
-// addOutput gives a command the flag --output, and completes its values: text,
-// json and those that this command has besides.
-func addOutput(c *cobra.Command, to *string, more ...string) {
-	formats := outputFormats(more)
-	c.Flags().StringVarP(to, "output", "o", "text", orList(formats))
-	must(c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)))
-}
-
-func outputFormats(more []string) []string { return append([]string{"text", "json"}, more...) }
-
-// orList writes words as "a, b or c".
-func orList(words []string) string {
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
-}
-
-// must is for what fails only if a flag has no such name.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
-
-// checkOutput refuses a format that --output does not have.
-func checkOutput(format string, more ...string) error {
-	if formats := outputFormats(more); !slices.Contains(formats, format) {
-		return fmt.Errorf("--output must be %s, is %q", orList(formats), format)
-	}
-	return nil
-}
-
 // open returns the catalogue.
 func (l *lookup) open() (*catalog.Catalog, error) {
 	if l.folder == "" {
