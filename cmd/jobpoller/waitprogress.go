@@ -1,10 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/aws/smithy-go"
 
 	"github.com/jobpoller/jobpoller/pollcore"
 )
@@ -45,14 +49,18 @@ func (p *waitProgress) attempted(a pollcore.Attempt) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if a.Reason = withoutSource(a.Reason); a.Acceptor == pollcore.NoAcceptor && a.Err != nil {
-		a.Reason = unmatched(a.Err)
-		if a.Status == pollcore.Running {
+		switch _, answered := errors.AsType[smithy.APIError](a.Err); {
+		case a.Status == pollcore.Running:
 			a.Reason = "waits it out: " + errorText(a.Err)
+		case answered:
+			a.Reason = unmatched(a.Err)
+		default:
+			a.Reason = "" // long, and the result has it
 		}
 	}
 	p.last, p.next = a, time.Now().Add(a.Delay)
 	if p.live == nil && !p.off {
-		fmt.Fprintf(p.out, "%s  %s\n", p.line(a.Elapsed, a.Delay), a.Reason)
+		fmt.Fprintln(p.out, strings.TrimRight(p.line(a.Elapsed, a.Delay)+"  "+a.Reason, " "))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -50,6 +51,9 @@ type callError struct {
 func newCallError(err error) *callError {
 	if coded, ok := errors.AsType[smithy.APIError](err); ok {
 		return &callError{coded.ErrorCode(), coded.ErrorMessage()}
+	}
+	if sent, ok := errors.AsType[*url.Error](err); ok {
+		return &callError{Message: fmt.Sprintf("no answer from %s: %s", sent.URL, sent.Err)}
 	}
 	return &callError{Message: err.Error()}
 }
