@@ -60,7 +60,7 @@ translation: ## Compare N random JMESPath expressions and values (1000000 unless
 .PHONY: check-external
 check-external: ## Check what is generated with engines of other makers, which npm installs
 	go test -count=1 -v -timeout 30m -run '^TestReference' ./internal/jmespath -pairs 25000 -seed $(SEED)
-	cd tests/external && go test -count=1 -v . -seed $(SEED)
+	cd tests/external && go vet . && go test -vet=off -count=1 -v . -seed $(SEED)
 
 .PHONY: soak
 soak: ## Run 1500 executions in faults of all kinds and count what came of them
@@ -68,7 +68,7 @@ soak: ## Run 1500 executions in faults of all kinds and count what came of them
 
 .PHONY: realstore
 realstore: ## Test the S3 store, and soak 300 executions, on a real S3 server behind a faulty network
-	cd tests/realstore && go test -count=1 -v -timeout 20m . -seed $(SEED)
+	cd tests/realstore && go vet . && go test -vet=off -count=1 -v -timeout 20m . -seed $(SEED)
 
 # EC2's client is large, and compiles in half the time without optimization. Vet
 # looks at it once, not again for go test.
