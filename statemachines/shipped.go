@@ -61,8 +61,9 @@ type recipe struct {
 // settles is how long a service may need to know of what it has just started.
 const settles = 30 * time.Second
 
-// recipes are the definitions that are compiled; the one besides is the pair of
-// Lambda functions with the start time of the job in S3.
+// recipes are the definitions that are compiled. The two besides are loops around
+// the pair of Lambda functions: lambda-loop has the start time of the job in its
+// start record, lambda-loop-count counts the checks.
 var recipes = map[string]recipe{
 	"lambda-retry": {service: "dynamodb", name: "ExportTableToPointInTime", strategy: LambdaRetry, maxWait: 2 * time.Hour},
 	"dynamodb-export-poll": {

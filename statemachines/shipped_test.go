@@ -42,7 +42,7 @@ func TestShippedDefinitionsAreCompiled(t *testing.T) {
 
 func TestDefinition(t *testing.T) {
 	t.Parallel()
-	require.Len(t, statemachines.Names(), len(statemachines.ShippedNames())+1, "lambda-loop is written by hand")
+	require.Len(t, statemachines.Names(), len(statemachines.ShippedNames())+2, "two loops are written by hand")
 	for _, name := range statemachines.Names() {
 		text, err := statemachines.Definition(name)
 		require.NoError(t, err)
@@ -51,8 +51,10 @@ func TestDefinition(t *testing.T) {
 	_, err := statemachines.Definition("lambda")
 	require.ErrorIs(t, err, statemachines.ErrNoDefinition)
 	require.ErrorContains(t, err, `"lambda"; there are bedrock-model-invocation, cloudformation-stack, `)
-	_, err = statemachines.CompileShipped("lambda-loop")
-	require.ErrorIs(t, err, statemachines.ErrNoDefinition, "it is not compiled")
+	for _, name := range []string{"lambda-loop", "lambda-loop-count"} {
+		_, err = statemachines.CompileShipped(name)
+		require.ErrorIs(t, err, statemachines.ErrNoDefinition, "it is not compiled")
+	}
 }
 
 // documented are the inputs of docs/shipped.md by definition.
@@ -173,7 +175,7 @@ var shippedCases = []shippedCase{
 func TestShippedDefinitionsRun(t *testing.T) {
 	t.Parallel()
 	inputs := documented(t)
-	require.Len(t, shippedCases, len(statemachines.Names())-2, "and the two with Lambda functions")
+	require.Len(t, shippedCases, len(statemachines.Names())-3, "and the three with Lambda functions")
 	for _, tt := range shippedCases {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

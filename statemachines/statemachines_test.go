@@ -26,11 +26,23 @@ const (
 	leaseMargin     = 5 * time.Second
 )
 
-func loop(t *testing.T) *asl.StateMachine {
+// loops are the definitions that are written by hand.
+var loops = []string{"lambda-loop", "lambda-loop-count"}
+
+func loop(t *testing.T, name string) *asl.StateMachine {
 	t.Helper()
-	m, err := asl.Parse([]byte(statemachines.LambdaPoller))
+	text, err := statemachines.Definition(name)
+	require.NoError(t, err)
+	m, err := asl.Parse(text)
 	require.NoError(t, err)
 	return m
+}
+
+func TestLambdaPoller(t *testing.T) {
+	t.Parallel()
+	text, err := statemachines.Definition("lambda-loop")
+	require.NoError(t, err)
+	require.Equal(t, string(text), statemachines.LambdaPoller)
 }
 
 func TestShippedDefinitionsParse(t *testing.T) {
@@ -56,15 +68,23 @@ type script struct {
 func (s *script) functions() map[string]sim.LambdaFunction {
 	play := func(name string, answers *[]string) sim.LambdaFunction {
 		return func(_ context.Context, payload []byte) ([]byte, error) {
-			var contextObject struct {
+			type contextObject struct {
 				Execution map[string]any `json:"Execution"`
 				State     map[string]any `json:"State"`
 			}
-			if err := json.Unmarshal(payload, &contextObject); err != nil {
+			var event struct {
+				contextObject                // itself, or with an input
+				Context       *contextObject `json:"Context"`
+			}
+			if err := json.Unmarshal(payload, &event); err != nil {
 				return nil, err
 			}
-			if contextObject.Execution["Id"] == nil || contextObject.State["Name"] != name {
-				return nil, fmt.Errorf("payload is not the context object: %s", payload)
+			sent := event.contextObject
+			if event.Context != nil {
+				sent = *event.Context
+			}
+			if sent.Execution["Id"] == nil || sent.State["Name"] != name {
+				return nil, fmt.Errorf("payload has not the context object: %s", payload)
 			}
 			answer := (*answers)[0]
 			if len(*answers) > 1 {
@@ -83,9 +103,14 @@ func (s *script) functions() map[string]sim.LambdaFunction {
 	}
 }
 
-func (s *script) run(t *testing.T) *sim.Result {
+// run runs a definition; waits of the input are those that the functions say.
+func (s *script) run(t *testing.T, name string) *sim.Result {
 	t.Helper()
-	result, err := sim.Run(t.Context(), loop(t), []byte(`{"job":"x"}`), sim.Options{
+	input := `{"job":"x"}`
+	if name == "lambda-loop-count" {
+		input = `{"job":"x","waitSeconds":7,"maxWaitCount":200}`
+	}
+	result, err := sim.Run(t.Context(), loop(t, name), []byte(input), sim.Options{
 		Handlers: map[string]sim.Handler{invoke: sim.LambdaInvoke(s.functions())},
 	})
 	require.NoError(t, err)
@@ -100,23 +125,29 @@ func TestLambdaLoopVerdicts(t *testing.T) {
 		status      sim.Status
 		error       string
 		cause       string
-		elapsed     time.Duration
+		checks      int
 	}{
-		{"succeeds", []string{"RUNNING", "RUNNING", "SUCCEEDED"}, sim.StatusSucceeded, "", "", 21 * time.Second},
-		{"fails", []string{"FAILED"}, sim.StatusFailed, "JobPoller.Failed", "scripted FAILED", 7 * time.Second},
-		{"times out", []string{"RUNNING", "TIMED_OUT"}, sim.StatusFailed, "JobPoller.TimedOut", "scripted TIMED_OUT", 14 * time.Second},
-		{"breaks the contract", []string{"DONE"}, sim.StatusFailed, "JobPoller.UnexpectedStatus", "not the one this definition is for", 7 * time.Second},
+		{"succeeds", []string{"RUNNING", "RUNNING", "SUCCEEDED"}, sim.StatusSucceeded, "", "", 3},
+		{"fails", []string{"FAILED"}, sim.StatusFailed, "JobPoller.Failed", "scripted FAILED", 1},
+		{"times out", []string{"RUNNING", "TIMED_OUT"}, sim.StatusFailed, "JobPoller.TimedOut", "scripted TIMED_OUT", 2},
+		{"breaks the contract", []string{"DONE"}, sim.StatusFailed, "JobPoller.UnexpectedStatus", "not the one this definition is for", 1},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := &script{runJob: []string{"RUNNING"}, checkStatus: tt.checkStatus}
-			result := s.run(t)
-			require.Equal(t, tt.status, result.Status)
-			require.Equal(t, tt.error, result.Error)
-			require.Contains(t, result.Cause, tt.cause)
-			require.Equal(t, tt.elapsed, result.Elapsed())
-		})
+		for _, definition := range loops {
+			t.Run(tt.name+"/"+definition, func(t *testing.T) {
+				t.Parallel()
+				s := &script{runJob: []string{"RUNNING"}, checkStatus: tt.checkStatus}
+				result := s.run(t, definition)
+				require.Equal(t, tt.status, result.Status)
+				require.Equal(t, tt.error, result.Error)
+				require.Contains(t, result.Cause, tt.cause)
+				waits := tt.checks
+				if definition == "lambda-loop-count" {
+					waits++ // the one that RunJob asks for comes on top
+				}
+				require.Equal(t, time.Duration(7*waits)*time.Second, result.Elapsed())
+			})
+		}
 	}
 }
 
@@ -127,26 +158,28 @@ func TestLambdaLoopRetries(t *testing.T) {
 		"Lambda.TooManyRequestsException", "Lambda.Unknown", "Sandbox.Timedout", "Runtime.ExitError", "States.Timeout",
 		"JobPoller.ServiceUnavailable", "JobPoller.StoreUnavailable",
 	}
-	for _, name := range transient {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := &script{runJob: []string{name, "RUNNING"}, checkStatus: []string{name, "SUCCEEDED"}}
-			result := s.run(t)
-			require.Equal(t, sim.StatusSucceeded, result.Status, result.Cause)
-			require.Equal(t, []string{"RunJob", "RunJob", "CheckStatus", "CheckStatus"}, s.calls)
-		})
-	}
-	for _, name := range []string{
-		"JobPoller.InvalidRequest", "JobPoller.UnknownJob", "JobPoller.Conflict", "JobPoller.Configuration",
-		"JobPoller.JobStartUnknown", "JobPoller.Failed",
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := &script{runJob: []string{name}, checkStatus: []string{"SUCCEEDED"}}
-			result := s.run(t)
-			require.Equal(t, name, result.Error)
-			require.Equal(t, []string{"RunJob"}, s.calls, "trying again does not help")
-		})
+	for _, definition := range loops {
+		for _, name := range transient {
+			t.Run(definition+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				s := &script{runJob: []string{name, "RUNNING"}, checkStatus: []string{name, "SUCCEEDED"}}
+				result := s.run(t, definition)
+				require.Equal(t, sim.StatusSucceeded, result.Status, result.Cause)
+				require.Equal(t, []string{"RunJob", "RunJob", "CheckStatus", "CheckStatus"}, s.calls)
+			})
+		}
+		for _, name := range []string{
+			"JobPoller.InvalidRequest", "JobPoller.UnknownJob", "JobPoller.Conflict", "JobPoller.Configuration",
+			"JobPoller.JobStartUnknown", "JobPoller.Failed",
+		} {
+			t.Run(definition+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				s := &script{runJob: []string{name}, checkStatus: []string{"SUCCEEDED"}}
+				result := s.run(t, definition)
+				require.Equal(t, name, result.Error)
+				require.Equal(t, []string{"RunJob"}, s.calls, "trying again does not help")
+			})
+		}
 	}
 }
 
@@ -154,20 +187,24 @@ func TestLambdaLoopRetries(t *testing.T) {
 // the retries last longer, whatever the jitter.
 func TestLambdaLoopOutlastsALease(t *testing.T) {
 	t.Parallel()
-	s := &script{runJob: []string{"JobPoller.JobStartInProgress"}, checkStatus: []string{"SUCCEEDED"}}
-	result := s.run(t)
-	require.Equal(t, "JobPoller.JobStartInProgress", result.Error)
-	require.Greater(t, result.Elapsed(), functionTimeout+leaseMargin+2*time.Second, "a lease is exact to a second at both ends")
+	for _, definition := range loops {
+		s := &script{runJob: []string{"JobPoller.JobStartInProgress"}, checkStatus: []string{"SUCCEEDED"}}
+		result := s.run(t, definition)
+		require.Equal(t, "JobPoller.JobStartInProgress", result.Error)
+		require.Greater(t, result.Elapsed(), functionTimeout+leaseMargin+2*time.Second, "a lease is exact to a second at both ends")
+	}
 }
 
 // The cost that the documentation states: 3 transitions and 9 events a poll.
 func TestLambdaLoopCostOfAPoll(t *testing.T) {
 	t.Parallel()
-	polls := func(n int) *sim.Result {
-		s := &script{runJob: []string{"RUNNING"}, checkStatus: append(slices.Repeat([]string{"RUNNING"}, n), "SUCCEEDED")}
-		return s.run(t)
+	for _, definition := range loops {
+		polls := func(n int) *sim.Result {
+			s := &script{runJob: []string{"RUNNING"}, checkStatus: append(slices.Repeat([]string{"RUNNING"}, n), "SUCCEEDED")}
+			return s.run(t, definition)
+		}
+		few, many := polls(10), polls(110)
+		require.Equal(t, 3*100, many.Transitions-few.Transitions)
+		require.Len(t, many.Events, len(few.Events)+9*100)
 	}
-	few, many := polls(10), polls(110)
-	require.Equal(t, 3*100, many.Transitions-few.Transitions)
-	require.Len(t, many.Events, len(few.Events)+9*100)
 }

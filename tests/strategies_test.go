@@ -1,6 +1,7 @@
 package tests_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,15 +25,17 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-// export is an export that somebody else has started, and a driver of it.
+// export is an export, and a driver of it.
 type export struct {
 	waiter *pollcore.Waiter
 	clock  *sim.Clock
 	lasts  time.Duration
 	calls  int
+	job    string // empty: somebody else has started it
+	ends   string // empty: COMPLETED
 }
 
-func (*export) Name() string               { return "dynamodb:ExportCompleted" }
+func (e *export) Name() string             { return cmp.Or(e.job, "dynamodb:ExportCompleted") }
 func (e *export) Waiter() *pollcore.Waiter { return e.waiter }
 func (*export) Idempotency(jobs.Request) jobs.Idempotency {
 	return jobs.Idempotency{Class: jobs.ByToken}
@@ -46,7 +49,7 @@ func (e *export) Describe(context.Context, jobs.Ref) (any, error) {
 	e.calls++
 	status := "IN_PROGRESS"
 	if e.clock.Now().Sub(sim.DefaultStart) >= e.lasts {
-		status = "COMPLETED"
+		status = cmp.Or(e.ends, "COMPLETED")
 	}
 	return map[string]any{"ExportDescription": map[string]any{"ExportArn": "arn:export", "ExportStatus": status}}, nil
 }
