@@ -358,8 +358,9 @@ func (p *poller) comment() string {
 	}
 	fmt.Fprintf(&b, " until the waiter %s has a verdict, for %s at most. ", p.waiter.Name, p.options.MaxWait)
 	switch {
-	case lambdas:
+	case lambdas && p.call.Arguments == nil:
 		b.WriteString("The input is the arguments of the job. ")
+	case lambdas: // the definition has them
 	case p.call.Start != nil && p.call.Start.Arguments == nil:
 		fmt.Fprintf(&b, "The input is that of %s. ", p.call.Start.Operation.Name)
 	case p.call.Start == nil && p.call.Arguments == nil:
