@@ -87,6 +87,7 @@ func TestRefusals(t *testing.T) {
 		waiter  *pollcore.Waiter
 		options statemachines.Options
 		reasons []string
+		fitting time.Duration
 	}{
 		"list in JSONPath": {
 			waiter:  pollcore.MustNew("List", pollcore.Succeed(pollcore.Output("[ExportDescription.ExportStatus]").Any("COMPLETED"))),
@@ -122,6 +123,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"history": {
 			waiter:  plain,
+			fitting: 33 * time.Second,
 			options: statemachines.Options{Strategy: statemachines.Loop, MaxWait: 24 * time.Hour},
 			reasons: []string{"events of the history", "with a shortest delay of 33 s instead of 2 it fits"},
 		},
@@ -134,6 +136,7 @@ func TestRefusals(t *testing.T) {
 			require.True(t, ok)
 			require.Equal(t, c.waiter.Name, refusal.Waiter)
 			require.Equal(t, c.options.Strategy, refusal.Strategy)
+			require.Equal(t, c.fitting, refusal.FittingDelay)
 			for _, reason := range c.reasons {
 				require.ErrorContains(t, err, reason)
 			}

@@ -16,24 +16,9 @@ import (
 // "output": …}, so that the arguments outlive the calls.
 func (p *poller) loop() states {
 	describe, check, wait, again := p.name(p.call.Operation.Name), p.name("Check"), p.name("Wait"), p.name("CallsLeft")
-	attempt, reason := "$"+p.variable("attempt"), p.variable("reason")
+	attempt := "$" + p.variable("attempt")
 	all := p.beginLoop(describe)
 
-	// The first call is made at once, and the last when the time is over.
-	calls := (p.total-p.initial+p.low-1)/p.low + 1
-	late := fmt.Sprintf("not finished after %d calls in %s", calls, p.options.MaxWait)
-	lateAndSeen := func(format, paths string) object {
-		return object{reason + ".$": fmt.Sprintf("States.Format('%s; seen %s', %s)", intrinsicText(late), format, paths)}
-	}
-	onward := func(then string) []object {
-		return []object{{"Variable": attempt, "NumericLessThan": calls, "Next": then}}
-	}
-	timedOut, timeout := object{reason: late}, p.name("TimedOut")
-	if p.call.Stop != nil {
-		timeout = p.name(p.call.Stop.Operation)
-	}
-
-	goesOn := p.ambiguous() != nil || slices.ContainsFunc(p.catches, func(c catch) bool { return c.state == pollcore.Retry })
 	task := object{
 		"Type": "Task", "Resource": resource(p.call.Operation), "InputPath": "$.arguments", "ResultPath": "$.output",
 		"TimeoutSeconds": callTimeout,
@@ -49,8 +34,30 @@ func (p *poller) loop() states {
 		delete(task, "InputPath")
 		task["Parameters"] = p.parameters(p.call.Start.Describe)
 	}
-	all = append(all, state{describe, task})
+	all = append(all, state{describe, task}, state{check, p.checkInLoop(wait)})
+	all = append(all, p.lookAtErrorInLoop(again)...)
+	if p.ambiguous() != nil || slices.ContainsFunc(p.catches, func(c catch) bool { return c.state == pollcore.Retry }) {
+		all = append(all, state{again, object{
+			"Type": "Choice", "Choices": []object{p.onward(wait)},
+			"Assign": p.lateAndSeen("{}: {}", "$.error.Error, $.error.Cause"), "Default": p.timeout(),
+		}})
+	}
+	all = append(all, state{wait, object{"Type": "Wait", "Seconds": p.low, "Next": describe}})
+	if p.call.Stop != nil {
+		op := p.call.Operation.Service.Operations[p.call.Stop.Operation]
+		all = append(all, state{p.timeout(), object{
+			"Type": "Task", "Resource": resource(op), "Parameters": p.parameters(p.call.Stop.Arguments), "ResultPath": nil,
+			"TimeoutSeconds": callTimeout, "Retry": p.faults(op),
+			"Catch": []object{{"ErrorEquals": []string{"States.ALL"}, "ResultPath": nil, "Next": p.name("TimedOut")}},
+			"Next":  p.name("TimedOut"),
+		}})
+	}
+	return append(all, p.loopEnds()...)
+}
 
+// checkInLoop is the Choice that judges the response.
+func (p *poller) checkInLoop(wait string) object {
+	reason, timeout := p.variable("reason"), p.timeout()
 	var choices []object
 	for _, r := range p.rules {
 		rule := r.test
@@ -71,33 +78,50 @@ func (p *poller) loop() states {
 			if !ok {
 				and = []object{maps.Clone(rule)}
 			}
-			left := object{"Variable": attempt, "NumericLessThan": calls}
-			choices = append(choices, object{"And": append(slices.Clone(and), left), "Next": wait})
-			rule["Next"], rule["Assign"] = timeout, object{reason: late + "; seen " + r.plain}
+			choices = append(choices, object{"And": append(slices.Clone(and), p.callsLeft()), "Next": wait})
+			rule["Next"], rule["Assign"] = timeout, object{reason: p.lateInLoop() + "; seen " + r.plain}
 		}
 		choices = append(choices, rule)
 	}
-	choices = append(choices, onward(wait)...)
+	choices = append(choices, p.onward(wait))
 	if present, format, paths := p.observed(); present != nil {
-		choices = append(choices, object{"And": present, "Assign": lateAndSeen(format, paths), "Next": timeout})
+		choices = append(choices, object{"And": present, "Assign": p.lateAndSeen(format, paths), "Next": timeout})
 	}
-	all = append(all, state{check, object{"Type": "Choice", "Choices": choices, "Assign": timedOut, "Default": timeout}})
-	all = append(all, p.lookAtErrorInLoop(again)...)
-	if goesOn {
-		seen := lateAndSeen("{}: {}", "$.error.Error, $.error.Cause")
-		all = append(all, state{again, object{"Type": "Choice", "Choices": onward(wait), "Assign": seen, "Default": timeout}})
-	}
-	all = append(all, state{wait, object{"Type": "Wait", "Seconds": p.low, "Next": describe}})
+	return object{"Type": "Choice", "Choices": choices, "Assign": object{reason: p.lateInLoop()}, "Default": timeout}
+}
+
+// calls is how many calls there are: the first is made at once, and the last
+// when the time is over.
+func (p *poller) calls() int { return (p.total-p.initial+p.low-1)/p.low + 1 }
+
+// timeout is the state that follows when no call is left.
+func (p *poller) timeout() string {
 	if p.call.Stop != nil {
-		op := p.call.Operation.Service.Operations[p.call.Stop.Operation]
-		all = append(all, state{timeout, object{
-			"Type": "Task", "Resource": resource(op), "Parameters": p.parameters(p.call.Stop.Arguments), "ResultPath": nil,
-			"TimeoutSeconds": callTimeout, "Retry": p.faults(op),
-			"Catch": []object{{"ErrorEquals": []string{"States.ALL"}, "ResultPath": nil, "Next": p.name("TimedOut")}},
-			"Next":  p.name("TimedOut"),
-		}})
+		return p.name(p.call.Stop.Operation)
 	}
-	return append(all, p.loopEnds()...)
+	return p.name("TimedOut")
+}
+
+// callsLeft is the condition that there is a call left.
+func (p *poller) callsLeft() object {
+	return object{"Variable": "$" + p.variable("attempt"), "NumericLessThan": p.calls()}
+}
+
+// onward is the rule that goes on while there are calls left.
+func (p *poller) onward(wait string) object {
+	rule := p.callsLeft()
+	rule["Next"] = wait
+	return rule
+}
+
+// lateInLoop is the reason of a time-out.
+func (p *poller) lateInLoop() string {
+	return fmt.Sprintf("not finished after %d calls in %s", p.calls(), p.options.MaxWait)
+}
+
+// lateAndSeen assigns that reason, with what was seen.
+func (p *poller) lateAndSeen(format, paths string) object {
+	return object{p.variable("reason") + ".$": fmt.Sprintf("States.Format('%s; seen %s', %s)", intrinsicText(p.lateInLoop()), format, paths)}
 }
 
 // observed are the conditions that all members are there which the acceptors

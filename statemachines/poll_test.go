@@ -120,6 +120,7 @@ func TestStartAndStop(t *testing.T) {
 					require.Contains(t, reason, c.reason)
 				case "TIMED_OUT":
 					require.True(t, strings.HasPrefix(reason, c.reason), reason)
+					require.True(t, strings.HasSuffix(reason, "; seen QueryExecution.Status.State = RUNNING"), reason)
 				default:
 					require.Equal(t, c.reason, reason)
 				}
@@ -165,6 +166,70 @@ func TestResult(t *testing.T) {
 			delete(got, "startedAt")
 			require.Equal(t, want, got)
 		})
+	}
+}
+
+// A time-out says what was seen last, as far as it was there.
+func TestSeenLast(t *testing.T) {
+	t.Parallel()
+	describe := operation(t, "dynamodb", "DescribeExport")
+	status, stage := pollcore.Output("ExportDescription.ExportStatus"), pollcore.Output("ExportDescription.ExportFormat")
+	errors := pollcore.MustNew("Errors", pollcore.Succeed(status.Is("COMPLETED")), pollcore.Again(pollcore.ErrorType("ExportNotFoundException")))
+	two := pollcore.MustNew("Two", pollcore.Succeed(status.Is("COMPLETED")), pollcore.Fail(stage.Is("CSV")))
+	again := pollcore.MustNew("Again", pollcore.Again(status.Is("IN_PROGRESS")), pollcore.Succeed(pollcore.AnyResponse()))
+	number := pollcore.MustNew("Number", pollcore.Succeed(pollcore.Output("ExportDescription.ItemCount > `5`").IsTrue()))
+	export := func(members map[string]any) any { return map[string]any{"ExportDescription": members} }
+	for name, c := range map[string]struct {
+		waiter *pollcore.Waiter
+		answer any
+		want   map[statemachines.Strategy]string // behind "seen "; empty if it says nothing
+	}{
+		"one": {errors, export(map[string]any{"ExportStatus": "IN_PROGRESS"}), map[statemachines.Strategy]string{
+			statemachines.Loop: "ExportDescription.ExportStatus = IN_PROGRESS", statemachines.Variables: "ExportDescription.ExportStatus = IN_PROGRESS",
+			statemachines.RetryTask: "ExportDescription.ExportStatus = IN_PROGRESS",
+		}},
+		"both": {two, export(map[string]any{"ExportStatus": "IN_PROGRESS", "ExportFormat": "ION"}), map[statemachines.Strategy]string{
+			statemachines.Loop:      "ExportDescription.ExportStatus = IN_PROGRESS, ExportDescription.ExportFormat = ION",
+			statemachines.Variables: "ExportDescription.ExportStatus = IN_PROGRESS, ExportDescription.ExportFormat = ION",
+			statemachines.RetryTask: "ExportDescription.ExportStatus = IN_PROGRESS, ExportDescription.ExportFormat = ION",
+		}},
+		"one of both": {two, export(map[string]any{"ExportStatus": "IN_PROGRESS"}), map[statemachines.Strategy]string{
+			statemachines.Loop: "", statemachines.Variables: "ExportDescription.ExportStatus = IN_PROGRESS, ExportDescription.ExportFormat = ",
+			statemachines.RetryTask: "ExportDescription.ExportStatus = IN_PROGRESS, ExportDescription.ExportFormat = ",
+		}},
+		"what an acceptor goes on for": {again, export(map[string]any{"ExportStatus": "IN_PROGRESS"}), map[statemachines.Strategy]string{
+			statemachines.Loop:      `ExportDescription.ExportStatus == "IN_PROGRESS" (acceptor 1 of 2)`,
+			statemachines.Variables: "ExportDescription.ExportStatus = IN_PROGRESS", statemachines.RetryTask: "ExportDescription.ExportStatus = IN_PROGRESS",
+		}},
+		"nothing": {errors, map[string]any{}, map[statemachines.Strategy]string{
+			statemachines.Loop: "", statemachines.Variables: "ExportDescription.ExportStatus = ", statemachines.RetryTask: "ExportDescription.ExportStatus = ",
+		}},
+		"an error": {errors, &sim.TaskError{Name: "DynamoDb.ExportNotFoundException", Cause: "no export"}, map[statemachines.Strategy]string{
+			statemachines.Loop: "DynamoDb.ExportNotFoundException: no export", statemachines.Variables: "DynamoDb.ExportNotFoundException: no export",
+			statemachines.RetryTask: "DynamoDb.ExportNotFoundException: no export",
+		}},
+		"what JSONata cannot compare": {number, export(map[string]any{"ItemCount": "many"}), map[statemachines.Strategy]string{
+			statemachines.RetryTask: "States.QueryEvaluationError: ",
+		}},
+	} {
+		for s, want := range c.want {
+			t.Run(name+"/"+string(s), func(t *testing.T) {
+				t.Parallel()
+				m, err := statemachines.Compile(c.waiter, statemachines.Call{Operation: describe}, statemachines.Options{Strategy: s, MaxWait: 5 * time.Minute})
+				require.NoError(t, err)
+				result, _ := polled(t, m, describe, []any{c.answer})
+				status, reason := ended(t, result)
+				require.Equal(t, "TIMED_OUT", status, reason)
+				_, seen, found := strings.Cut(reason, "; seen ")
+				require.Equal(t, want != "", found, reason)
+				if strings.HasPrefix(want, "States.") {
+					require.Contains(t, seen, want)
+					require.Contains(t, seen, "ItemCount", "the cause says which expression")
+				} else {
+					require.Equal(t, want, seen)
+				}
+			})
+		}
 	}
 }
 

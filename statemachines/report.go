@@ -18,9 +18,11 @@ type Report struct {
 	EventsPerPoll      int `json:"eventsPerPoll"`
 	EventsPerFault     int `json:"eventsPerFault"`
 	// Worst is a job that does not end, with the shortest delays that can be
-	// drawn.
+	// drawn. Its lateness is the most of any job that takes the first of
+	// JobSeconds at least.
 	Worst Cost `json:"worst"`
-	// Expected is the mean over jobs that end at any time between the two.
+	// Expected is the mean over jobs that succeed at any time between the two of
+	// JobSeconds.
 	Expected    Cost   `json:"expected"`
 	JobSeconds  [2]int `json:"jobSeconds"`
 	Redrivable  bool   `json:"redrivable"`
@@ -65,33 +67,31 @@ func (p *poller) turn() turn {
 	case Loop, Variables:
 	}
 	if p.pollsAfterLook() { // CheckError
-		t.transitions++
-		t.events += 2
+		t.steps = t.and(steps{1, 2})
 	}
 	if p.initial > 0 {
-		t.most.add(1, 2)
-		t.success.add(1, 2)
+		t.most = t.most.and(steps{1, 2})
+		t.success = t.success.and(steps{1, 2})
 	}
 	if p.call.Start != nil {
-		t.most.add(1, 5)
-		t.success.add(1, 5)
+		t.most = t.most.and(steps{1, 5})
+		t.success = t.success.and(steps{1, 5})
 	}
 	if p.call.Stop != nil {
-		t.most.add(1, 5)
+		t.most = t.most.and(steps{1, 5})
 	}
 	return t
 }
 
-func (s *steps) add(transitions, events int) {
-	s.transitions += transitions
-	s.events += events
+func (s steps) and(more steps) steps {
+	return steps{s.transitions + more.transitions, s.events + more.events}
 }
 
 func (t turn) cost(polls float64, besides steps, lateness float64) Cost {
 	transitions := polls*float64(t.transitions) + float64(besides.transitions)
 	return Cost{
-		Polls: rounded(polls, 1e3), Transitions: rounded(transitions, 1e3), Events: rounded(polls*float64(t.events)+float64(besides.events), 1e3),
-		USD: rounded(transitions*usdPerTransition, 1e6), LatenessSeconds: rounded(lateness, 1e3),
+		Polls: rounded(polls, 100), Transitions: rounded(transitions, 100), Events: rounded(polls*float64(t.events)+float64(besides.events), 100),
+		USD: rounded(transitions*usdPerTransition, 1e6), LatenessSeconds: rounded(lateness, 10),
 	}
 }
 
@@ -112,7 +112,7 @@ func (p *poller) worstPolls() int {
 	case LambdaRetry:
 		return p.waits(nil, p.total-p.initial+p.hi)["MaxAttempts"].(int) + 1
 	default:
-		return (p.total-p.initial+p.low-1)/p.low + 1
+		return p.calls()
 	}
 }
 
@@ -146,12 +146,13 @@ func (p *poller) report() Report {
 const samples = 1000
 
 // expect is the mean number of polls, and of seconds between the end of a job
-// and the poll that finds it, over jobs that end at times spread evenly between
-// the two.
+// and the poll that finds it, over jobs that end at any time between the two.
 func (p *poller) expect(from, to int) (polls, lateness float64) {
-	next := p.delays()
+	source := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // a mean needs no secrecy
+	next := p.delays(source)
 	for i := range samples {
-		end := float64(from) + (float64(i)+0.5)*float64(to-from)/samples
+		// Drawn from its own thousandth of the time: even steps could keep step with the delays.
+		end := float64(from) + (float64(i)+source.Float64())*float64(to-from)/samples
 		now, n := float64(p.initial), 1
 		for ; now < end && now < float64(p.total); n++ {
 			now += next(n, now)
@@ -163,27 +164,23 @@ func (p *poller) expect(from, to int) (polls, lateness float64) {
 }
 
 // delays draws the delay, in seconds, after so many calls and seconds.
-func (p *poller) delays() func(calls int, now float64) float64 {
-	source := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // a mean needs no secrecy
+func (p *poller) delays(source *rand.Rand) func(calls int, now float64) float64 {
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
 	s := pollcore.Schedule{
 		Total: seconds(p.total), Initial: seconds(p.initial), Min: seconds(p.low), Max: seconds(p.hi),
-		Random: func(lo, hi time.Duration) time.Duration { return lo + time.Duration(source.Int64N(int64(hi-lo)+1)) },
+		Random: func(lo, hi time.Duration) time.Duration { // whole seconds
+			return lo + seconds(source.IntN(int((hi-lo)/time.Second)+1))
+		},
 	}
 	switch p.options.Strategy {
 	case Loop:
 		return func(int, float64) float64 { return float64(p.low) }
 	case RetryTask, LambdaRetry: // the longest, not cut at the end
 		s.Random, s.Total = func(_, hi time.Duration) time.Duration { return hi }, math.MaxInt64
-	case Variables: // whole seconds
-		s.Random = func(lo, hi time.Duration) time.Duration {
-			return lo + time.Duration(source.Int64N(int64((hi-lo)/time.Second)+1))*time.Second
-		}
-	case LambdaLoop: // the functions round what they draw
+	case Variables, LambdaLoop:
 	}
 	return func(calls int, now float64) float64 {
-		d := s.Next(pollcore.Retry, pollcore.Progress{Attempts: calls, Elapsed: time.Duration(now * float64(time.Second))})
-		return math.Ceil(d.Delay.Seconds())
+		return s.Next(pollcore.Retry, pollcore.Progress{Attempts: calls, Elapsed: time.Duration(now * float64(time.Second))}).Delay.Seconds()
 	}
 }
 

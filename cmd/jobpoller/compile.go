@@ -143,7 +143,7 @@ func runCompile(c *cobra.Command, args []string, o compileOptions) error {
 	})
 	switch {
 	case errors.Is(err, statemachines.ErrNotCompiled):
-		return &exitError{exitFailed, fmt.Errorf("%w%s", err, o.causeHint(err, call))}
+		return &exitError{exitFailed, fmt.Errorf("%w%s%s", err, fitHint(err), o.causeHint(err, call))}
 	case err != nil:
 		return usage("%w", err)
 	}

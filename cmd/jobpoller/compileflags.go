@@ -116,6 +116,16 @@ func (o *compileOptions) delays(w *pollcore.Waiter) (low, high time.Duration) {
 	return o.minDelay, o.maxDelay
 }
 
+// fitHint says which flag takes the delay that fits into the history, where none
+// does: a line of its own, or nothing.
+func fitHint(err error) string {
+	refused, ok := errors.AsType[*statemachines.NotCompiledError](err)
+	if !ok || refused.FittingDelay == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n--fit takes a delay of %s", refused.FittingDelay)
+}
+
 // causeHint says how the flags tell errors apart that stand against compiling: a
 // line of its own, or nothing.
 func (o *compileOptions) causeHint(err error, call statemachines.Call) string {
