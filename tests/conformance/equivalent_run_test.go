@@ -291,7 +291,7 @@ func (m *machine) differences(t *testing.T, w *wait, own, r *run) []string {
 		}
 	}
 	m.compareTime(t, differ, w, r)
-	m.compareReport(differ, r)
+	m.compareReport(differ, w, r)
 	return all
 }
 
@@ -392,7 +392,7 @@ func (m *machine) compareLast(differ func(string, ...any), r *run) {
 }
 
 // compareReport checks that the report's bounds hold.
-func (m *machine) compareReport(differ func(string, ...any), r *run) {
+func (m *machine) compareReport(differ func(string, ...any), w *wait, r *run) {
 	report := m.whole.Report
 	// Calls that are repeated in place are not in the bounds.
 	extra := r.player.calls - r.attempts
@@ -404,5 +404,10 @@ func (m *machine) compareReport(differ func(string, ...any), r *run) {
 	}
 	if float64(r.attempts) > report.Worst.Polls {
 		differ("%d calls, more than the %g of the report", r.attempts, report.Worst.Polls)
+	}
+	if q := w.sequence; q.Timed && extra == 0 && !r.player.fatal && r.status != pollcore.TimedOut {
+		if late := (r.elapsed - q.End - q.Latency).Seconds(); late > report.Worst.LatenessSeconds {
+			differ("%g s late, more than the %g of the report", late, report.Worst.LatenessSeconds)
+		}
 	}
 }
