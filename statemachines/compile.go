@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -42,10 +40,10 @@ const (
 // Options are how a waiter is compiled. MaxWait is required.
 type Options struct {
 	Strategy Strategy
-	// MaxWait is how long the job may take, in whole seconds.
+	// MaxWait is how long the job may take, in whole seconds, a year at most.
 	MaxWait time.Duration
 	// MinDelay and MaxDelay replace the waiter's, InitialDelay is waited before
-	// the first call; in whole seconds.
+	// the first call; in whole seconds. The delays of the strategy Loop are MinDelay.
 	MinDelay, MaxDelay, InitialDelay time.Duration
 	// CausePatterns tell errors apart that the service's model does not declare,
 	// by their codes: Step Functions gives all of them one name, and a Cause with
@@ -54,7 +52,11 @@ type Options struct {
 	// Those of [KnownCausePatterns] have a source. The strategies with Lambda
 	// functions know the codes and do without.
 	CausePatterns map[string]string
-	// Prefix stands before the names of states and variables.
+	// Prefix stands before the names of states and, where there are any, of
+	// variables: then it is a letter or _, and letters, digits and _. Names of
+	// variables begin with a small letter, so two
+	// fragments of one machine need prefixes that differ in more than the case of
+	// the first.
 	Prefix string
 	// Exits makes a fragment of it: states to be merged into those of another
 	// machine, which goes on in the states of these names.
@@ -126,7 +128,8 @@ type Compiled struct {
 // exits with this object.
 //
 // Its error is a [*NotCompiledError] if the strategy cannot say what the waiter
-// asks for.
+// asks for, and matches [ErrWrongOptions] if the call or the options are wrong,
+// whatever the strategy.
 func Compile(w *pollcore.Waiter, call Call, o Options) (*Compiled, error) {
 	p, err := plan(w, call, o)
 	if err != nil {
@@ -148,8 +151,6 @@ func Compile(w *pollcore.Waiter, call Call, o Options) (*Compiled, error) {
 		all = p.variables()
 	case RetryTask:
 		all = p.retryTask()
-	default:
-		return nil, fmt.Errorf("there is no strategy %q", o.Strategy)
 	}
 	if err := p.refused(); err != nil {
 		return nil, err
@@ -176,34 +177,6 @@ func Compile(w *pollcore.Waiter, call Call, o Options) (*Compiled, error) {
 		return nil, fmt.Errorf("%s: the compiled definition is not valid, which is a bug unless it is for the arguments, exits or scope given: %w", w.Name, err)
 	}
 	return &Compiled{Machine: m, StartAt: start, Report: p.report(), Policy: p.policy()}, nil
-}
-
-// maxName is how many characters the name of a state may have.
-const maxName = 80
-
-// checkNames refuses names that Options make too long, twice the same, or none
-// of a variable.
-func (p *poller) checkNames(all states) error {
-	w, o := p.waiter.Name, p.options
-	if first, _ := utf8.DecodeRuneInString(o.Prefix); o.Prefix != "" && !p.throughLambda() &&
-		(first != '_' && !unicode.IsLetter(first) || strings.ContainsFunc(o.Prefix, notInVariable)) {
-		return fmt.Errorf("%s: the prefix %q begins names of variables, so it must be a letter or _, then letters, digits and _", w, o.Prefix)
-	}
-	for _, s := range all {
-		if n := utf8.RuneCountInString(s.name); n > maxName {
-			return fmt.Errorf("%s: the state %q would have a name of %d characters, and it may have %d: shorten the prefix", w, s.name, n, maxName)
-		}
-		for _, status := range slices.Sorted(maps.Keys(o.Exits)) {
-			if o.Exits[status] == s.name {
-				return fmt.Errorf("%s: the exit for %s has the name of a state of the fragment, %q: a prefix sets them apart", w, status, s.name)
-			}
-		}
-	}
-	return nil
-}
-
-func notInVariable(r rune) bool {
-	return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
 
 // object is a JSON object of a definition. Its order does not matter: asl.Print

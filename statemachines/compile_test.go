@@ -171,16 +171,47 @@ func TestWrongOptions(t *testing.T) {
 		"exit": {change: func(o *statemachines.Options) {
 			o.Exits = map[pollcore.Status]string{pollcore.Succeeded: "Check", pollcore.Failed: "B", pollcore.TimedOut: "B"}
 		}, want: `the exit for SUCCEEDED has the name of a state of the fragment, "Check"`},
+		"negative delay":          {change: func(o *statemachines.Options) { o.MinDelay = -time.Second }, want: "must be above 0"},
+		"too long":                {change: func(o *statemachines.Options) { o.MaxWait = 366 * 24 * time.Hour }, want: "the year that an execution can last"},
+		"too late":                {change: func(o *statemachines.Options) { o.MaxDelay = 366 * 24 * time.Hour }, want: "the year that an execution can last"},
+		"negative events":         {change: func(o *statemachines.Options) { o.Events = -1 }, want: "Events must be between"},
+		"too many events":         {change: func(o *statemachines.Options) { o.Events = 25_001 }, want: "Events must be between"},
+		"job ends first":          {change: func(o *statemachines.Options) { o.JobFrom, o.JobTo = time.Hour, time.Minute }, want: "between JobFrom and JobTo"},
+		"scope of variables":      {change: func(o *statemachines.Options) { o.Scope = "1" }, want: "Scope is of the strategies with Lambda functions"},
+		"exit of no status":       {change: func(o *statemachines.Options) { o.Exits = exits("A", "C"); o.Exits["RUNNING"] = "D" }, want: "no fragment ends in the status RUNNING"},
+		"exit that is missing":    {change: func(o *statemachines.Options) { o.Exits = exits("A", "") }, want: `Exits has "" for TIMED_OUT`},
+		"exit that is too long":   {change: func(o *statemachines.Options) { o.Exits = exits("A", strings.Repeat("x", 81)) }, want: "80 characters at most"},
+		"start without operation": {call: statemachines.Call{Operation: e.Operation, Start: &statemachines.Start{}}, want: "Start needs the operation"},
+		"two kinds of arguments": {
+			call: statemachines.Call{Operation: e.Operation, Arguments: map[string]any{}, Start: &statemachines.Start{Operation: e.Operation}},
+			want: "the arguments of DescribeExport come from the start call",
+		},
+		"stop of nothing": {
+			call: statemachines.Call{Operation: e.Operation, Stop: &catalog.StopCall{Operation: "CancelExport"}},
+			want: `does not have the operation "CancelExport"`,
+		},
+		"stop without start": {
+			call: statemachines.Call{Operation: e.Operation, Stop: &catalog.StopCall{Operation: "DescribeExport"}},
+			want: "Stop needs Start",
+		},
+		"self-feeding in JSONata": {
+			call: statemachines.Call{Operation: e.Operation, SelfFeeding: true, Arguments: map[string]any{}},
+			want: "SelfFeeding is of the strategy loop",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := good
 			if c.change != nil {
 				c.change(&o)
-				c.waiter, c.call = e.Waiter, statemachines.CallOf(e)
+				c.call = statemachines.CallOf(e)
+			}
+			if c.waiter == nil && name != "no waiter" {
+				c.waiter = e.Waiter
 			}
 			_, err := statemachines.Compile(c.waiter, c.call, o)
 			require.ErrorContains(t, err, c.want)
+			require.ErrorIs(t, err, statemachines.ErrWrongOptions)
 			require.NotErrorIs(t, err, statemachines.ErrNotCompiled)
 		})
 	}
@@ -223,6 +254,10 @@ func TestLeaveJob(t *testing.T) {
 		call.Stop = nil
 		require.False(t, stops(), s)
 	}
+}
+
+func exits(succeeded, timedOut string) map[pollcore.Status]string {
+	return map[pollcore.Status]string{pollcore.Succeeded: succeeded, pollcore.Failed: "B", pollcore.TimedOut: timedOut}
 }
 
 // With Fit a schedule that the history has no room for gets a longer delay, in

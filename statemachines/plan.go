@@ -66,22 +66,26 @@ func (p *poller) refused() error {
 }
 
 func plan(w *pollcore.Waiter, call Call, o Options) (*poller, error) {
-	if w == nil || call.Operation == nil {
-		return nil, errors.New("compile needs a waiter and the operation that it polls")
+	if w == nil {
+		return nil, wrong("compile needs a waiter and the operation that it polls")
+	}
+	if err := call.check(o.Strategy); err != nil {
+		return nil, fmt.Errorf("waiter %s: %w", w.Name, err)
+	}
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("waiter %s: %w", w.Name, err)
 	}
 	in, out := call.Operation.Input.Described(), call.Operation.Output.Described()
 	problems := slices.DeleteFunc(pollcore.AnalyzeShapes(w, in, out), func(p pollcore.Problem) bool { return p.Severity == pollcore.SeverityWarning })
 	if err := problems.Err(); err != nil {
-		return nil, fmt.Errorf("waiter %s does not fit %s: %w", w.Name, call.Operation.Name, err)
+		return nil, wrong("waiter %s does not fit %s: %w", w.Name, call.Operation.Name, err)
 	}
 	renamed, err := pollcore.RenameMembers(w, in, out, pascal)
 	if err != nil {
 		return nil, err
 	}
-	for _, status := range []pollcore.Status{pollcore.Succeeded, pollcore.Failed, pollcore.TimedOut} {
-		if o.Exits != nil && o.Exits[status] == "" {
-			return nil, fmt.Errorf("waiter %s: a fragment needs a state to go on with for each status, and Exits has none for %s", w.Name, status)
-		}
+	if o.JobTo == 0 {
+		o.JobTo = o.MaxWait
 	}
 	p := &poller{waiter: renamed, call: call, options: o}
 	if err := p.schedule(); err != nil {
@@ -110,20 +114,26 @@ func plan(w *pollcore.Waiter, call Call, o Options) (*poller, error) {
 
 func (p *poller) schedule() error {
 	s := pollcore.NewSchedule(p.waiter, p.options.MaxWait)
-	if p.options.MinDelay > 0 {
+	if p.options.MinDelay != 0 {
 		s.Min = p.options.MinDelay
 	}
 	s.Max = max(s.Max, s.Min)
-	if p.options.MaxDelay > 0 {
+	if p.options.MaxDelay != 0 {
 		s.Max = p.options.MaxDelay
 	}
 	s.Initial = p.options.InitialDelay
 	if err := s.Validate(); err != nil {
-		return err
+		return wrongOptionError{err}
 	}
-	for name, d := range map[string]time.Duration{"MaxWait": s.Total, "MinDelay": s.Min, "MaxDelay": s.Max, "InitialDelay": s.Initial} {
-		if d%time.Second != 0 {
-			return fmt.Errorf("%s must be whole seconds, as the delays of Step Functions are, got %s", name, d)
+	for _, given := range []struct {
+		name string
+		d    time.Duration
+	}{{"MaxWait", s.Total}, {"MinDelay", s.Min}, {"MaxDelay", s.Max}, {"InitialDelay", s.Initial}} {
+		switch {
+		case given.d%time.Second != 0:
+			return wrong("%s must be whole seconds, as the delays of Step Functions are, got %s", given.name, given.d)
+		case given.d > longestWait:
+			return wrong("%s must not be above the year that an execution can last, got %s", given.name, given.d)
 		}
 	}
 	seconds := func(d time.Duration) int { return int(d / time.Second) }
