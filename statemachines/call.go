@@ -38,7 +38,8 @@ type Start struct {
 	// Arguments are as in [Call]. Nil means the input of the poller.
 	Arguments map[string]any
 	// Token is the member that makes the call idempotent, in the model's
-	// spelling: a UUID that is made once for all retries. It may be empty.
+	// spelling: a UUID that is made once for all retries, unless the arguments
+	// have one. It may be empty.
 	Token string
 	// Describe are the members of the polled operation's input, each a JMESPath
 	// expression over {"input": …, "output": …} of this call, in the model's
@@ -136,7 +137,7 @@ func (p *poller) startTask(next string) state {
 	s := p.call.Start
 	arguments := expression("$" + p.variable("request"))
 	if s.Token != "" {
-		arguments = expression(fmt.Sprintf(`$merge([$%s, {%s: $%s}])`, p.variable("request"), text(pascal(s.Token)), p.variable("token")))
+		arguments = expression(fmt.Sprintf(`$merge([{%s: $%s}, $%s])`, text(pascal(s.Token)), p.variable("token"), p.variable("request")))
 	}
 	assign := object{p.variable("arguments"): expression(p.madeFromStart(s.Describe))}
 	if p.call.Stop != nil {

@@ -220,10 +220,10 @@ func (p *poller) beginLoop(first string) states {
 	if s := p.call.Start; s != nil && s.Token != "" {
 		token := fmt.Sprintf(`States.StringToJson(States.Format('\{"%s":"{}"\}', States.UUID()))`, pascal(s.Token))
 		if given == nil {
-			data = object{kept + ".$": "States.JsonMerge($, " + token + ", false)"}
-		} else {
+			data = object{kept + ".$": "States.JsonMerge(" + token + ", $, false)"}
+		} else if member := pascal(s.Token); given[member] == nil && given[member+".$"] == nil {
 			given = maps.Clone(given)
-			given[pascal(s.Token)+".$"] = "States.UUID()"
+			given[member+".$"] = "States.UUID()"
 			data = object{kept: given}
 		}
 	}

@@ -296,3 +296,37 @@ func merged(t *testing.T, first, second statemachines.Strategy) *asl.StateMachin
 	require.NoError(t, err, fmt.Sprint(string(text)))
 	return m
 }
+
+// A token of the user's own is the one that the service gets, so that a job can
+// be started once for more than one execution.
+func TestTokenOfTheUser(t *testing.T) {
+	t.Parallel()
+	e, err := catalog.Lookup("athena", "StartQueryExecution")
+	require.NoError(t, err)
+	const input = `{"QueryString": "SELECT 1", "ClientRequestToken": "orders-2026-11-21"}`
+	given := func(name string, value any) map[string]any {
+		return map[string]any{"QueryString": "SELECT 1", name: value}
+	}
+	for _, s := range noLambda {
+		path, value := "ClientRequestToken", "{% $states.input.ClientRequestToken %}"
+		if s == statemachines.Loop {
+			path, value = "ClientRequestToken.$", "$.ClientRequestToken"
+		}
+		for name, arguments := range map[string]map[string]any{
+			"input": nil, "arguments": given("ClientRequestToken", "orders-2026-11-21"), "expression": given(path, value),
+		} {
+			t.Run(name+"/"+string(s), func(t *testing.T) {
+				t.Parallel()
+				call := statemachines.CallOf(e)
+				call.Start.Arguments = arguments
+				m, err := statemachines.Compile(e.Waiter, call, statemachines.Options{Strategy: s, MaxWait: time.Hour})
+				require.NoError(t, err)
+				job := athena{clock: sim.NewVirtualClock(sim.DefaultStart), state: "SUCCEEDED"}
+				result, err := sim.Run(t.Context(), m.Machine, []byte(input), sim.Options{Clock: job.clock, Handlers: job.handlers()})
+				require.NoError(t, err)
+				require.Equal(t, sim.StatusSucceeded, result.Status, result.Cause)
+				require.Equal(t, `startQueryExecution {"ClientRequestToken":"orders-2026-11-21","QueryString":"SELECT 1"}`, job.requests[0])
+			})
+		}
+	}
+}
