@@ -345,3 +345,69 @@ func TestErrorsAreInTheReport(t *testing.T) {
 		require.Less(t, m.Report.Worst.Events-float64(len(result.Events)), 60.0, "the bound is near")
 	}
 }
+
+// Where the Retry block is the loop, a retrier has its attempts for all polls: a
+// call in 20 that is throttled does not end a wait of a day, and a service that is
+// away does.
+func TestThrottledNowAndThen(t *testing.T) {
+	t.Parallel()
+	e, err := catalog.Lookup("athena", "StartQueryExecution")
+	require.NoError(t, err)
+	o := statemachines.Options{MaxWait: 24 * time.Hour, MinDelay: 2 * time.Minute, MaxDelay: 2 * time.Minute}
+	status := func(state string) any {
+		return map[string]any{"QueryExecution": map[string]any{"Status": map[string]any{"State": state}}}
+	}
+	calls := 0
+	handlers := func(throttled string, ends int) map[string]sim.Handler {
+		calls = 0
+		answer := func(running, done any, goOn *sim.TaskError) sim.Handler {
+			return func(_ context.Context, call sim.Call) (sim.Reply, error) {
+				if strings.HasSuffix(call.State, "RunJob") {
+					return sim.Reply{Output: running}, nil
+				}
+				calls++
+				switch {
+				case calls%20 == 0 || ends == 0:
+					return sim.Reply{}, &sim.TaskError{Name: throttled, Cause: "Rate exceeded (Service: Athena, Status Code: 400, Request ID: 1)"}
+				case calls > ends:
+					return sim.Reply{Output: done}, nil
+				case goOn != nil:
+					return sim.Reply{}, goOn
+				default:
+					return sim.Reply{Output: running}, nil
+				}
+			}
+		}
+		function := func(status string) any {
+			return map[string]any{"Payload": map[string]any{"status": status, "waitSeconds": 120}}
+		}
+		return map[string]sim.Handler{
+			"arn:aws:states:::aws-sdk:athena:getQueryExecution": answer(status("RUNNING"), status("SUCCEEDED"), nil),
+			"arn:aws:states:::lambda:invoke":                    answer(function("RUNNING"), function("SUCCEEDED"), &sim.TaskError{Name: "JobPoller.Running"}),
+		}
+	}
+	for _, c := range []struct {
+		strategy statemachines.Strategy
+		error    string
+	}{
+		{statemachines.Variables, "Athena.AthenaException"},
+		{statemachines.RetryTask, "Athena.InternalServerException"},
+		{statemachines.RetryTask, "Athena.AthenaException"},
+		{statemachines.LambdaRetry, "Lambda.TooManyRequestsException"},
+	} {
+		o.Strategy = c.strategy
+		call := statemachines.CallOf(e)
+		call.Start, call.Stop = nil, nil
+		m, err := statemachines.Compile(e.Waiter, call, o)
+		require.NoError(t, err)
+		result, err := sim.Run(t.Context(), m.Machine, []byte(`{}`), sim.Options{Handlers: handlers(c.error, 600)})
+		require.NoError(t, err)
+		require.Equal(t, sim.StatusSucceeded, result.Status, "%s, %s after %d calls: %s", c.strategy, c.error, calls, result.Cause)
+		require.Equal(t, 601, calls)
+
+		result, err = sim.Run(t.Context(), m.Machine, []byte(`{}`), sim.Options{Handlers: handlers(c.error, 0)})
+		require.NoError(t, err)
+		require.Equal(t, sim.StatusFailed, result.Status, c.strategy)
+		require.Less(t, calls, 100)
+	}
+}

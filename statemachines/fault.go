@@ -52,14 +52,34 @@ func (p *poller) faults(op *catalog.Operation) []object {
 			names = append(names, name)
 		}
 	}
-	all := []object{retryFaults(append(names, prefix+"SdkClientException"))}
-	if op != p.call.Operation || p.ambiguous() == nil {
-		all = append(all, object{
-			"ErrorEquals":     []string{serviceException(op.Service)},
-			"IntervalSeconds": 2, "MaxAttempts": 3, "BackoffRate": 2, "JitterStrategy": "FULL",
-		})
+	known := retryFaults(append(names, prefix+"SdkClientException"))
+	unnamed := object{
+		"ErrorEquals":     []string{serviceException(op.Service)},
+		"IntervalSeconds": 2, "MaxAttempts": 3, "BackoffRate": 2, "JitterStrategy": "FULL",
 	}
-	return all
+	if op == p.call.Operation && p.options.Strategy == RetryTask {
+		p.forAllPolls(known, pollsPerFault, mostFaults)
+		p.forAllPolls(unnamed, pollsPerUnnamed, mostUnnamed)
+	}
+	if op == p.call.Operation && p.ambiguous() != nil {
+		return []object{known}
+	}
+	return []object{known, unnamed}
+}
+
+// A retrier in whose Task the Retry block is the loop has its attempts for the
+// whole wait, not for each call: one for so many polls, as far as what is
+// left of the history has room (3 events each, DefaultEvents).
+const (
+	pollsPerFault, mostFaults    = 10, 200
+	pollsPerUnnamed, mostUnnamed = 20, 100
+)
+
+// forAllPolls gives a retrier of such a Task attempts for all polls. Its delay
+// stays below a minute however often it was needed.
+func (p *poller) forAllPolls(retrier object, polls, most int) {
+	retrier["MaxAttempts"] = max(retrier["MaxAttempts"].(int), min(p.worstPolls()/polls, most)) //nolint:forcetypeassert // it is ours
+	retrier["MaxDelaySeconds"] = 60
 }
 
 // startFaults are the retriers of the call that starts the job; nil for none. A

@@ -94,7 +94,9 @@ func (p *poller) lambda() states {
 		// One more than the time has room for, so that the function says that it is over.
 		running := p.waits([]string{"JobPoller.Running"}, p.total-p.initial+p.hi)
 		task["Comment"] = "While the job runs, the function raises JobPoller.Running, and its retries are the polls."
-		task["Retry"] = []object{running, faultRetrier()}
+		faults := faultRetrier()
+		p.forAllPolls(faults, pollsPerFault, mostFaults)
+		task["Retry"] = []object{running, faults}
 	}
 	all = append(all, state{check, task})
 	choose := func(s pollcore.Status, next string) object {
