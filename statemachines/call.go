@@ -61,6 +61,21 @@ func CallOf(e *catalog.Entry) Call {
 	return c
 }
 
+// stoppable tells whether the driver of the job may be able to stop it. Those of
+// the catalogue can as it says.
+func (c Call) stoppable() bool {
+	service := c.Operation.Service
+	name, ok := strings.CutPrefix(c.Job, service.Key+":")
+	switch {
+	case !ok:
+		return true
+	case service.Jobs[name] != nil:
+		return service.Jobs[name].Stop != nil
+	default:
+		return false
+	}
+}
+
 // startShapes are what expressions over the start call read.
 func (c Call) startShapes() *pollcore.Shape {
 	return &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{

@@ -1,8 +1,11 @@
 package statemachines
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -25,7 +28,7 @@ func (p *poller) request() object {
 		arguments = p.call.Arguments
 	}
 	r := object{
-		"job": p.call.Job, "arguments": arguments, "maxWaitSeconds": p.total, "waiter": p.waiter,
+		"job": p.call.Job, "arguments": arguments, "maxWaitSeconds": p.total, "waiter": p.unevaluated(p.waiter),
 		"minDelay": p.low, "maxDelay": p.hi, "initialDelay": p.initial,
 	}
 	if p.leave {
@@ -38,6 +41,40 @@ func (p *poller) request() object {
 		}
 	}
 	return r
+}
+
+// unevaluated is a value whose texts are none of JSONata, also where they look
+// so.
+func (p *poller) unevaluated(v any) any {
+	text, err := json.Marshal(v)
+	if err != nil {
+		p.refuse("%s", err)
+	}
+	if !bytes.Contains(text, []byte(`"{%`)) {
+		return v
+	}
+	root, err := jsontree.Parse(text)
+	if err != nil {
+		p.refuse("%s", err)
+		return v
+	}
+	return quoted(root.Root.Value())
+}
+
+func quoted(v any) any {
+	switch v := v.(type) {
+	case string:
+		return phrase{text: v}.field()
+	case []any:
+		for i, item := range v {
+			v[i] = quoted(item)
+		}
+	case map[string]any:
+		for name, item := range v {
+			v[name] = quoted(item)
+		}
+	}
+	return v
 }
 
 // invoke is a Task that calls one of the two functions.
@@ -72,7 +109,7 @@ func (p *poller) pollerName() string {
 	if p.options.Prefix != "" {
 		return p.options.Prefix
 	}
-	return p.waiter.Name
+	return phrase{text: p.waiter.Name}.field()
 }
 
 // lambda are the states of the strategies LambdaLoop and LambdaRetry.

@@ -96,9 +96,8 @@ func plan(w *pollcore.Waiter, call Call, o Options) (*poller, error) {
 		// The functions judge, start and stop.
 		if call.Start != nil {
 			p.call.Arguments = call.Start.Arguments
-			job := call.Start.Operation.Service.Jobs[call.Start.Operation.Name]
-			p.leave = call.Stop == nil && job != nil && job.Stop != nil
 		}
+		p.leave = call.Stop == nil && call.stoppable()
 		p.call.Start, p.call.Stop = nil, nil
 		return p, nil
 	}

@@ -3,6 +3,7 @@ package statemachines_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -326,6 +327,61 @@ func TestTokenOfTheUser(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, sim.StatusSucceeded, result.Status, result.Cause)
 				require.Equal(t, `startQueryExecution {"ClientRequestToken":"orders-2026-11-21","QueryString":"SELECT 1"}`, job.requests[0])
+			})
+		}
+	}
+}
+
+// The Lambda functions are told what no call of the machine's says.
+func TestRequestOfTheFunctions(t *testing.T) {
+	t.Parallel()
+	query, err := catalog.Lookup("athena", "StartQueryExecution")
+	require.NoError(t, err)
+	for _, s := range []statemachines.Strategy{statemachines.LambdaLoop, statemachines.LambdaRetry} {
+		for name, c := range map[string]struct {
+			waiter *pollcore.Waiter
+			change func(c *statemachines.Call)
+			want   map[string]any // of the request
+		}{
+			"stopped":     {query.Waiter, func(*statemachines.Call) {}, map[string]any{"onTimeout": nil}},
+			"not stopped": {query.Waiter, func(c *statemachines.Call) { c.Stop = nil }, map[string]any{"onTimeout": "leave"}},
+			"driver of one's own": {
+				query.Waiter, func(c *statemachines.Call) { c.Stop, c.Job = nil, "acme:Query" }, map[string]any{"onTimeout": "leave"},
+			},
+			"waiter": {
+				query.Waiter, func(c *statemachines.Call) { c.Stop, c.Job = nil, "athena:QueryExecutionSucceeded" }, map[string]any{"onTimeout": nil},
+			},
+			"value that looks like JSONata": {
+				pollcore.MustNew("Odd", pollcore.Succeed(pollcore.Output("QueryExecution.Status.State").Is("{% $states.input %}"))),
+				func(*statemachines.Call) {},
+				map[string]any{"waiter": map[string]any{"acceptors": []any{map[string]any{
+					"state": "success", "matcher": map[string]any{"output": map[string]any{
+						"path": "QueryExecution.Status.State", "expected": "{% $states.input %}", "comparator": "stringEquals",
+					}},
+				}}}},
+			},
+		} {
+			t.Run(name+"/"+string(s), func(t *testing.T) {
+				t.Parallel()
+				call := statemachines.CallOf(query)
+				c.change(&call)
+				m, err := statemachines.Compile(c.waiter, call, statemachines.Options{Strategy: s, MaxWait: time.Hour})
+				require.NoError(t, err)
+				var request map[string]any
+				_, err = sim.Run(t.Context(), m.Machine, []byte(`{"QueryString": "SELECT 1"}`), sim.Options{Handlers: map[string]sim.Handler{
+					"arn:aws:states:::lambda:invoke": func(_ context.Context, call sim.Call) (sim.Reply, error) {
+						text, err := json.Marshal(call.Arguments)
+						var event struct{ Payload struct{ Input map[string]any } }
+						if err = errors.Join(err, json.Unmarshal(text, &event)); request == nil {
+							request = event.Payload.Input
+						}
+						return sim.Reply{Output: map[string]any{"Payload": map[string]any{"status": "SUCCEEDED"}}}, err
+					},
+				}})
+				require.NoError(t, err)
+				for member, want := range c.want {
+					require.Equal(t, want, request[member])
+				}
 			})
 		}
 	}
