@@ -58,6 +58,15 @@ type Options struct {
 	// fragments of one machine need prefixes that differ in more than the case of
 	// the first.
 	Prefix string
+	// Names are names of states instead of those that Compile gives, by the
+	// latter without Prefix: {"DescribeExport": "Is the export done?"}.
+	Names map[string]string
+	// Output is a JMESPath expression over the response of the polled operation,
+	// in the model's spelling: what the result has as its output instead of all of
+	// it, with members in PascalCase. The result of a machine, as all that states
+	// pass on, has 256 KiB at most. Nothing is null. The strategy Loop takes paths of
+	// members alone, and leaves the output out where there is nothing.
+	Output string
 	// Exits makes a fragment of it: states to be merged into those of another
 	// machine, which goes on in the states of these names.
 	Exits map[pollcore.Status]string

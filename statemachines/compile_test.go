@@ -171,6 +171,9 @@ func TestWrongOptions(t *testing.T) {
 		"exit": {change: func(o *statemachines.Options) {
 			o.Exits = map[pollcore.Status]string{pollcore.Succeeded: "Check", pollcore.Failed: "B", pollcore.TimedOut: "B"}
 		}, want: `the exit for SUCCEEDED has the name of a state of the fragment, "Check"`},
+		"output that is no path":  {change: func(o *statemachines.Options) { o.Output = "a[" }, want: "Output: "},
+		"output of other members": {change: func(o *statemachines.Options) { o.Output = "ExportDescription.Nothing" }, want: "Output does not fit DescribeExport"},
+		"name of no state":        {change: func(o *statemachines.Options) { o.Names = map[string]string{"Nope": "Start"} }, want: `Names gives the name "Start" to "Nope"`},
 		"negative delay":          {change: func(o *statemachines.Options) { o.MinDelay = -time.Second }, want: "must be above 0"},
 		"too long":                {change: func(o *statemachines.Options) { o.MaxWait = 366 * 24 * time.Hour }, want: "the year that an execution can last"},
 		"too late":                {change: func(o *statemachines.Options) { o.MaxDelay = 366 * 24 * time.Hour }, want: "the year that an execution can last"},

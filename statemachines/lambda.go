@@ -136,8 +136,16 @@ func (p *poller) lambda() states {
 		task["Retry"] = []object{running, faults}
 	}
 	all = append(all, state{check, task})
+	ended := expression("$states.input")
+	if p.selection != nil {
+		ended = expression("$exists($states.input.output) ? $merge([$states.input, {'output': " + p.resultOutput("$states.input.output") + "}]) : $states.input")
+	}
 	choose := func(s pollcore.Status, next string) object {
-		return object{"Condition": expression("$states.input.status = " + text(string(s))), "Output": expression("$states.input"), "Next": next}
+		output := ended
+		if s == pollcore.Running {
+			output = expression("$states.input")
+		}
+		return object{"Condition": expression("$states.input.status = " + text(string(s))), "Output": output, "Next": next}
 	}
 	choices := []object{
 		choose(pollcore.Succeeded, p.exit(pollcore.Succeeded)), choose(pollcore.Failed, p.exit(pollcore.Failed)),

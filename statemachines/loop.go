@@ -167,7 +167,7 @@ func (p *poller) loopEnds() states {
 		name, code   string
 		member, path string
 	}{
-		{pollcore.Succeeded, "Succeeded", "", "output", p.output()},
+		{pollcore.Succeeded, "Succeeded", "", "output", p.selected()},
 		{pollcore.Failed, "Failed", "JobPoller.Failed", "", ""},
 		{pollcore.TimedOut, "TimedOut", "JobPoller.TimedOut", "", ""},
 	}
@@ -188,9 +188,30 @@ func (p *poller) loopEnds() states {
 		default:
 			fields["End"] = true
 		}
-		all = append(all, state{p.name(end.name), fields})
+		name := end.name
+		if p.selection != nil && end.member == "output" {
+			without := maps.Clone(fields)
+			without["Parameters"] = result(end.status, "", "")["Parameters"]
+			name = "SucceededWithOutput"
+			all = append(all, state{p.name(end.name), object{
+				"Type": "Choice", "Choices": []object{{"Variable": end.path, "IsPresent": true, "Next": p.name(name)}}, "Default": p.name("SucceededWithoutOutput"),
+			}}, state{p.name("SucceededWithoutOutput"), without})
+		}
+		all = append(all, state{p.name(name), fields})
 	}
 	return all
+}
+
+// selected is the JSONPath of what the result has as its output.
+func (p *poller) selected() string {
+	if p.selection == nil {
+		return p.output()
+	}
+	path, err := p.member(p.selection.String())
+	if err != nil {
+		p.refuse("Output: %s", err)
+	}
+	return path
 }
 
 // beginLoop are the states before the first call.

@@ -47,7 +47,7 @@ type result struct {
 // ended is the result of a wait by the last response.
 func (p *poller) ended(r rule) result {
 	o := p.outcome(statusOf[r.state], r.reason)
-	o.Attempt, o.Output = "$"+p.variable("attempt"), p.response()
+	o.Attempt, o.Output = "$"+p.variable("attempt"), p.resultOutput(p.response())
 	if p.options.Strategy == RetryTask {
 		o.Attempt = "$states.input.attempt"
 	}

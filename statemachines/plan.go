@@ -36,6 +36,10 @@ type poller struct {
 	// unseen are the reasons of acceptors whose errors cannot be told from those
 	// that no acceptor matches, with the same verdict.
 	unseen []string
+	// named are the states of Options.Names.
+	named map[string]bool
+	// selection is what the result keeps of a response; nil for all.
+	selection *jmespath.Expr
 }
 
 // rule is an acceptor of responses.
@@ -87,9 +91,12 @@ func plan(w *pollcore.Waiter, call Call, o Options) (*poller, error) {
 	if o.JobTo == 0 {
 		o.JobTo = o.MaxWait
 	}
-	p := &poller{waiter: renamed, call: call, options: o}
+	p := &poller{waiter: renamed, call: call, options: o, named: map[string]bool{}}
 	if err := p.schedule(); err != nil {
 		return nil, err
+	}
+	if p.selection, err = p.selects(out); err != nil {
+		return nil, fmt.Errorf("waiter %s: %w", w.Name, err)
 	}
 	both := &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{"input": pascalShape(in), "output": pascalShape(out)}}
 	if p.throughLambda() {
@@ -309,7 +316,13 @@ func needed(w *pollcore.Waiter, rules []rule) []rule {
 }
 
 // name is the name of a state.
-func (p *poller) name(s string) string { return p.options.Prefix + s }
+func (p *poller) name(s string) string {
+	if name, ok := p.options.Names[s]; ok {
+		p.named[s] = true
+		return name
+	}
+	return p.options.Prefix + s
+}
 
 // variable is the name of a variable, without the dollar sign.
 func (p *poller) variable(s string) string {

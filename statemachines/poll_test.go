@@ -371,7 +371,9 @@ func TestRequestOfTheFunctions(t *testing.T) {
 				_, err = sim.Run(t.Context(), m.Machine, []byte(`{"QueryString": "SELECT 1"}`), sim.Options{Handlers: map[string]sim.Handler{
 					"arn:aws:states:::lambda:invoke": func(_ context.Context, call sim.Call) (sim.Reply, error) {
 						text, err := json.Marshal(call.Arguments)
-						var event struct{ Payload struct{ Input map[string]any } }
+						var event struct {
+							Payload struct{ Input map[string]any }
+						}
 						if err = errors.Join(err, json.Unmarshal(text, &event)); request == nil {
 							request = event.Payload.Input
 						}

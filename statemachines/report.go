@@ -73,6 +73,10 @@ func (p *poller) turn() turn {
 		t.most = t.most.and(steps{1, 2})
 		t.success = t.success.and(steps{1, 2})
 	}
+	if p.selection != nil && p.options.Strategy == Loop { // Succeeded looks whether it is there
+		t.most = t.most.and(steps{1, 2})
+		t.success = t.success.and(steps{1, 2})
+	}
 	if p.call.Start != nil {
 		t.most = t.most.and(steps{1, 5})
 		t.success = t.success.and(steps{1, 5})

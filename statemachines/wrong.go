@@ -98,6 +98,15 @@ func (p *poller) checkNames(all states) error {
 		(first != '_' && !unicode.IsLetter(first) || strings.ContainsFunc(o.Prefix, notInVariable)) {
 		return wrong("%s: the prefix %q begins names of variables, so it must be a letter or _, then letters, digits and _", w, o.Prefix)
 	}
+	own := map[string]bool{}
+	for _, s := range all {
+		own[s.name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Names)) {
+		if o.Names[name] == "" || !p.named[name] || !own[o.Names[name]] {
+			return wrong("%s: Names gives the name %q to %q, which is no state of this machine", w, o.Names[name], name)
+		}
+	}
 	known := map[string]bool{}
 	for _, s := range all {
 		if n := utf8.RuneCountInString(s.name); n > longestName {

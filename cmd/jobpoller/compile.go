@@ -29,6 +29,8 @@ type compileOptions struct {
 	prefix, arguments            string
 	exits                        map[string]string
 	causes                       []string
+	names                        map[string]string
+	selected                     string
 	runJob, checkStatus, scope   string
 	waiter, check, output        string
 	events                       int
@@ -98,6 +100,8 @@ Exit codes: 0 done, 1 the strategy cannot say what the waiter asks for, or
 	f.BoolVar(&o.noStop, "no-stop", false, "leave a job alone when its time is over")
 	f.StringVar(&o.arguments, "arguments", "", "arguments of the first call as JSON, instead of the machine's input")
 	f.StringVar(&o.prefix, "prefix", "", "what the names of states and variables start with")
+	f.StringToStringVar(&o.names, "names", nil, "names of states instead of those that it gives: DescribeExport=Exported?,...")
+	f.StringVar(&o.selected, "select", "", "JMESPath of what the result has as its output, of the response, as the model spells it")
 	f.IntVar(&o.events, "events", statemachines.DefaultEvents, "how many of the 25,000 events of an execution it may use")
 	f.BoolVar(&o.fit, "fit", false, "lengthen the delay until the events suffice")
 	f.StringToStringVar(&o.exits, "exits", nil, "make a fragment that goes on in these states: succeeded=A,failed=B,timed-out=C")
@@ -138,7 +142,7 @@ func runCompile(c *cobra.Command, args []string, o compileOptions) error {
 	low, high := o.delays(w)
 	compiled, err := statemachines.Compile(w, call, statemachines.Options{
 		Strategy: statemachines.Strategy(o.strategy), MaxWait: o.maxWait, MinDelay: low, MaxDelay: high, InitialDelay: o.initialDelay,
-		CausePatterns: causes, Prefix: o.prefix, Exits: exits, Events: o.events, Fit: o.fit, JobFrom: o.jobFrom, JobTo: o.jobTo,
+		CausePatterns: causes, Prefix: o.prefix, Names: o.names, Output: o.selected, Exits: exits, Events: o.events, Fit: o.fit, JobFrom: o.jobFrom, JobTo: o.jobTo,
 		RunJobFunction: o.runJob, CheckStatusFunction: o.checkStatus, Scope: o.scope,
 	})
 	switch {
