@@ -104,9 +104,9 @@ func (p *poller) fromStart(member, expression string) *jmespath.Expr {
 	return e
 }
 
-// madeFromStart is JSONata for arguments that the start call determines, where
-// its result is at hand.
-func (p *poller) madeFromStart(arguments map[string]string) string {
+// madeFromStart is JSONata for the arguments of an operation that the start call
+// determines, where its result is at hand.
+func (p *poller) madeFromStart(op *catalog.Operation, arguments map[string]string) string {
 	shapes := p.call.startShapes()
 	request := "$" + p.variable("request")
 	parts := make([]string, 0, len(arguments))
@@ -115,7 +115,11 @@ func (p *poller) madeFromStart(arguments map[string]string) string {
 		if e == nil {
 			continue
 		}
-		value, err := e.JSONata(inputOutput, shapes).Argument()
+		var shape *pollcore.Shape
+		if input := op.Input.Described(); input != nil {
+			shape = input.Members[member]
+		}
+		value, err := e.JSONata(inputOutput, shapes).Argument(shape, func(_ *pollcore.Shape, name string) string { return pascal(name) })
 		if err != nil {
 			p.refuse("argument %s: %s", member, err)
 			continue
@@ -147,16 +151,31 @@ func (p *poller) startName() string {
 	return p.name(name)
 }
 
+// startArguments are what the start call gets, in JSONata: with a token that is made once
+// for all its retries, unless it has one.
+func (p *poller) startArguments() any {
+	s := p.call.Start
+	token := pascal(s.Token)
+	switch {
+	case s.Arguments == nil && token != "":
+		return expression(fmt.Sprintf("$merge([{%s: $uuid()}, $states.input])", text(token)))
+	case s.Arguments == nil:
+		return expression("$states.input")
+	case token == "" || s.Arguments[token] != nil:
+		return s.Arguments
+	}
+	withToken := maps.Clone(s.Arguments)
+	withToken[token] = expression("$uuid()")
+	return withToken
+}
+
 // startTask is the state that starts the job, in JSONata.
 func (p *poller) startTask(next string) state {
 	s := p.call.Start
-	arguments := expression("$" + p.variable("request"))
-	if s.Token != "" {
-		arguments = expression(fmt.Sprintf(`$merge([{%s: $%s}, $%s])`, text(pascal(s.Token)), p.variable("token"), p.variable("request")))
-	}
-	assign := object{p.variable("arguments"): expression(p.madeFromStart(s.Describe))}
+	assign := object{p.variable("arguments"): expression(p.madeFromStart(p.call.Operation, s.Describe))}
 	if p.call.Stop != nil {
-		assign[p.variable("stop")] = expression(p.madeFromStart(p.call.Stop.Arguments))
+		stop := p.call.Operation.Service.Operations[p.call.Stop.Operation]
+		assign[p.variable("stop")] = expression(p.madeFromStart(stop, p.call.Stop.Arguments))
 	}
 	failed := object{
 		"status": "FAILED", "attempt": 0,
@@ -164,7 +183,7 @@ func (p *poller) startTask(next string) state {
 		"error":  expression("$states.errorOutput"),
 	}
 	return state{p.startName(), retried(object{
-		"Type": "Task", "Resource": resource(s.Operation), "Arguments": arguments, "TimeoutSeconds": callTimeout,
+		"Type": "Task", "Resource": resource(s.Operation), "Arguments": expression("$" + p.variable("request")), "TimeoutSeconds": callTimeout,
 		"Assign": assign, "Output": object{},
 		"Catch": []object{{"ErrorEquals": []string{"States.ALL"}, "Output": failed, "Next": p.exit(pollcore.Failed)}},
 		"Next":  next,

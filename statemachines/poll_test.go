@@ -388,3 +388,58 @@ func TestRequestOfTheFunctions(t *testing.T) {
 		}
 	}
 }
+
+// A stop call that takes the token of the start call gets the one that the
+// machine has made.
+func TestStopTakesTheTokenOfTheStart(t *testing.T) {
+	t.Parallel()
+	e, err := catalog.Lookup("braket", "CreateQuantumTask")
+	require.NoError(t, err)
+	require.Equal(t, "input.clientToken", e.Job.Stop.Arguments["clientToken"])
+	for _, strategy := range noLambda {
+		m, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), statemachines.Options{Strategy: strategy, MaxWait: time.Minute, Prefix: "Own"})
+		require.NoError(t, err)
+		tokens := map[string][]any{}
+		answer := func(name string, output any) sim.Handler {
+			return func(_ context.Context, call sim.Call) (sim.Reply, error) {
+				tokens[name] = append(tokens[name], call.Arguments.(map[string]any)["ClientToken"])
+				return sim.Reply{Output: output}, nil
+			}
+		}
+		result, err := sim.Run(t.Context(), m.Machine, []byte(`{}`), sim.Options{Handlers: map[string]sim.Handler{
+			"arn:aws:states:::aws-sdk:braket:createQuantumTask": answer("start", map[string]any{"QuantumTaskArn": "arn:task"}),
+			"arn:aws:states:::aws-sdk:braket:getQuantumTask":    answer("describe", map[string]any{"Status": "RUNNING"}),
+			"arn:aws:states:::aws-sdk:braket:cancelQuantumTask": answer("stop", map[string]any{}),
+		}})
+		require.NoError(t, err)
+		require.Equal(t, "JobPoller.TimedOut", result.Error, result.Cause)
+		require.Len(t, tokens["start"], 1)
+		require.NotEmpty(t, tokens["start"][0], strategy)
+		require.Equal(t, tokens["start"], tokens["stop"], strategy)
+	}
+}
+
+// Members inside the arguments of a call are spelled as SDK integrations do.
+func TestArgumentsInPascalCase(t *testing.T) {
+	t.Parallel()
+	e, err := catalog.Lookup("mgn", "StartTest")
+	require.NoError(t, err)
+	require.Equal(t, "{jobIDs: [output.job.jobID]}", e.Job.Arguments["filters"])
+	for _, strategy := range []statemachines.Strategy{statemachines.Variables, statemachines.RetryTask} {
+		m, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), statemachines.Options{Strategy: strategy, MaxWait: time.Minute})
+		require.NoError(t, err)
+		var described []any
+		result, err := sim.Run(t.Context(), m.Machine, []byte(`{"AccountID": "1"}`), sim.Options{Handlers: map[string]sim.Handler{
+			"arn:aws:states:::aws-sdk:mgn:startTest": func(context.Context, sim.Call) (sim.Reply, error) {
+				return sim.Reply{Output: map[string]any{"Job": map[string]any{"JobID": "job-1"}}}, nil
+			},
+			"arn:aws:states:::aws-sdk:mgn:describeJobs": func(_ context.Context, call sim.Call) (sim.Reply, error) {
+				described = append(described, call.Arguments)
+				return sim.Reply{Output: map[string]any{"Items": []any{map[string]any{"Status": "COMPLETED"}}}}, nil
+			},
+		}})
+		require.NoError(t, err)
+		require.NotEmpty(t, described, result.Cause)
+		require.Equal(t, map[string]any{"AccountID": "1", "Filters": map[string]any{"JobIDs": []any{"job-1"}}}, described[0], strategy)
+	}
+}

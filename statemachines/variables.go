@@ -25,20 +25,15 @@ func (p *poller) begin(first string) states {
 			assign[p.variable("longest")] = p.low
 		}
 	}
-	given := func(arguments map[string]any) any {
-		if arguments == nil {
-			return expression("$states.input")
-		}
-		return arguments
-	}
-	if s := p.call.Start; s == nil {
-		assign[p.variable("arguments")] = given(p.call.Arguments)
-	} else {
-		if assign[p.variable("request")] = given(s.Arguments); s.Token != "" {
-			assign[p.variable("token")] = expression("$uuid()")
-		}
+	switch {
+	case p.call.Start != nil:
+		assign[p.variable("request")] = p.startArguments()
 		all = append(states{p.startTask(first)}, all...)
 		first = all[0].name
+	case p.call.Arguments != nil:
+		assign[p.variable("arguments")] = p.call.Arguments
+	default:
+		assign[p.variable("arguments")] = expression("$states.input")
 	}
 	return append(states{{p.name("Start"), object{"Type": "Pass", "Assign": assign, "Next": first}}}, all...)
 }
