@@ -51,12 +51,19 @@ type Start struct {
 // if it can be, stopped when its time is over.
 func CallOf(e *catalog.Entry) Call {
 	c := Call{Operation: e.Operation}
-	if slices.ContainsFunc(e.Service.Protocols, func(p catalog.Protocol) bool { return p == catalog.AWSJSON || p == catalog.RESTJSON }) {
-		c.Job = e.Service.Key + ":" + e.Name // else no driver can call it
-	}
+	called := []*catalog.Operation{e.Operation}
 	if e.Job != nil {
 		c.Start = &Start{Operation: e.Service.Operations[e.Name], Token: e.Job.Token, Describe: e.Job.Arguments}
 		c.Stop = e.Job.Stop
+		called = append(called, c.Start.Operation)
+		if c.Stop != nil {
+			called = append(called, e.Service.Operations[c.Stop.Operation])
+		}
+	}
+	// What the awsapi drivers can call.
+	speaks := slices.ContainsFunc(e.Service.Protocols, func(p catalog.Protocol) bool { return p == catalog.AWSJSON || p == catalog.RESTJSON })
+	if speaks && !slices.ContainsFunc(called, func(o *catalog.Operation) bool { return o.Discovered }) {
+		c.Job = e.Service.Key + ":" + e.Name
 	}
 	return c
 }

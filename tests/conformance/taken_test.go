@@ -1,0 +1,103 @@
+package conformance_test
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/tests/responses"
+)
+
+// taken says which entries a strategy has to take, from the catalogue and the
+// drivers alone: not from what Compile says. It takes all others, too, or not.
+var taken = map[statemachines.Strategy]func(e *catalog.Entry) bool{
+	statemachines.LambdaLoop:  hasDriver,
+	statemachines.LambdaRetry: hasDriver,
+	statemachines.Variables:   func(e *catalog.Entry) bool { return !lossy(e) },
+	statemachines.Loop:        func(e *catalog.Entry) bool { return !lossy(e) && dotted(e) },
+	statemachines.RetryTask:   func(e *catalog.Entry) bool { return !lossy(e) && !retriesByCause(e) },
+}
+
+// hasDriver tells whether the Lambda functions can run the job, or poll for it.
+func hasDriver(e *catalog.Entry) bool {
+	_, err := awsapi.NewDriver(aws.Config{Region: "us-east-1"}, catalog.AWS, e.Service.Key+":"+e.Name)
+	return err == nil
+}
+
+// lossy tells whether two errors that Step Functions does not tell apart have
+// different verdicts: those with a code that the model does not declare, and any
+// other that it does not declare.
+func lossy(e *catalog.Entry) bool {
+	verdict := func(code string) pollcore.Verdict {
+		for _, a := range e.Waiter.Acceptors {
+			m := a.Matcher
+			if m.Success != nil && !*m.Success || m.ErrorType != nil && code != "" && *m.ErrorType == code {
+				return a.State
+			}
+		}
+		return pollcore.Failure
+	}
+	for _, a := range e.Waiter.Acceptors {
+		if t := a.Matcher.ErrorType; t != nil && !declares(e, *t) && verdict(*t) != verdict("") {
+			return true
+		}
+	}
+	return false
+}
+
+// declares tells whether the model has the error: by its shape, or by the HTTP
+// status of an answer that names none.
+func declares(e *catalog.Entry, code string) bool {
+	return slices.ContainsFunc(e.Operation.Errors, func(x catalog.Error) bool { return x.Shape == code || x.Code == code })
+}
+
+// retriesByCause tells whether the poll goes on after an error that has the name
+// of all that have none, so that only its Cause tells it apart: a Retry block sees
+// names alone.
+func retriesByCause(e *catalog.Entry) bool {
+	prefix := e.Service.ErrorPrefix
+	return slices.ContainsFunc(e.Waiter.Acceptors, func(a pollcore.Acceptor) bool {
+		t := a.Matcher.ErrorType
+		return a.State == pollcore.Retry && t != nil && responses.IntegrationError(e.Operation, *t) == prefix+"."+prefix+"Exception"
+	})
+}
+
+var (
+	members  = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$`)
+	argument = regexp.MustCompile("^((input|output)(\\.\\w+)+|\\[(input|output)(\\.\\w+)+\\]|'[^']*'|`[^`]*`)$")
+)
+
+// dotted tells whether all that an entry reads are members: of the response, and
+// of the start call for the arguments of the others.
+func dotted(e *catalog.Entry) bool {
+	for _, a := range e.Waiter.Acceptors {
+		p := a.Matcher.Output
+		switch {
+		case a.Matcher.InputOutput != nil, a.Message != "" && !members.MatchString(a.Message):
+			return false
+		case p == nil:
+		case !members.MatchString(p.Path), p.Comparator != pollcore.StringEquals && p.Comparator != pollcore.BooleanEquals:
+			return false
+		}
+	}
+	if e.Job == nil {
+		return true
+	}
+	expressions := []map[string]string{e.Job.Arguments}
+	if e.Job.Stop != nil {
+		expressions = append(expressions, e.Job.Stop.Arguments)
+	}
+	for _, arguments := range expressions {
+		for _, expression := range arguments {
+			if !argument.MatchString(expression) {
+				return false
+			}
+		}
+	}
+	return true
+}
