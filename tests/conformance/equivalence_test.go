@@ -3,6 +3,8 @@ package conformance_test
 import (
 	"flag"
 	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -22,7 +24,7 @@ import (
 var sequences = flag.Int("sequences", 2, "the number of sequences for each entry and strategy in suite equivalence")
 
 var equivalenceSuites = []suite{
-	{name: "equivalence", cases: 2204, times: sequences, run: runEquivalence},
+	{name: "equivalence", cases: 2211, times: sequences, run: runEquivalence},
 }
 
 // schedules are the options with which entries are compiled, in turn.
@@ -93,7 +95,7 @@ var strategies = []strategy{
 // to meet the same answers of the service, and compares what comes of it.
 func runEquivalence(t *testing.T, _ string) result {
 	t.Helper()
-	r := &equivalence{result: result{failures: map[string]string{}}, verdicts: map[string]int{}}
+	r := &equivalence{result: result{failures: map[string]string{}}, verdicts: map[string]int{}, forms: map[string]int{}}
 	all := append(entries(t), handwritten(t)...)
 	shards := runtime.GOMAXPROCS(0)
 	t.Run("equivalence", func(t *testing.T) {
@@ -106,13 +108,11 @@ func runEquivalence(t *testing.T, _ string) result {
 			})
 		}
 	})
-	r.notes = append(r.notes, fmt.Sprintf("seed %d, %d sequences each: verdicts of pollcore.Wait %v", *seed, *sequences, r.verdicts))
+	r.notes = append(r.notes, fmt.Sprintf("seed %d, %d sequences each: verdicts of pollcore.Wait %v, runs %v", *seed, *sequences, r.verdicts, r.forms))
 	return r.result
 }
 
-// handwritten are waiters with what no waiter of the catalogue has, but for one
-// that takes any error: to it a throttled call is an answer, where a machine and
-// a client call again.
+// handwritten are waiters with what no waiter of the catalogue has.
 func handwritten(t *testing.T) []*catalog.Entry {
 	t.Helper()
 	export, task := pollcore.Output("ExportDescription.ExportStatus"), pollcore.Output("services[].status")
@@ -131,6 +131,12 @@ func handwritten(t *testing.T) []*catalog.Entry {
 			pollcore.FailWithMessage(task.Any("INACTIVE"), "services[].deployments[].rolloutStateReason"), pollcore.Succeed(task.All("ACTIVE")))},
 		{"ecs", "DescribeServices", pollcore.MustNew("Times",
 			pollcore.Succeed(pollcore.Output("length(services[?createdAt > `1700500000`]) > `0`").IsTrue()), pollcore.Fail(task.Any("INACTIVE")))},
+		{"dynamodb", "DescribeExport", pollcore.MustNew("AnyErrorEnds",
+			pollcore.Fail(pollcore.ErrorType("LimitExceededException")), pollcore.Succeed(pollcore.AnyError()),
+			pollcore.Fail(export.Is("FAILED")))},
+		{"dynamodb", "DescribeExport", pollcore.MustNew("AnyErrorGoesOn",
+			pollcore.Fail(pollcore.ErrorType("ExportNotFoundException")), pollcore.Succeed(export.Is("COMPLETED")),
+			pollcore.Again(pollcore.AnyError()))},
 	} {
 		service, err := catalog.AWS.Service(h.service)
 		require.NoError(t, err)
@@ -148,6 +154,7 @@ type equivalence struct {
 
 	mu       sync.Mutex
 	verdicts map[string]int
+	forms    map[string]int
 }
 
 // entry compares all strategies that take an entry.
@@ -160,21 +167,22 @@ func (e *equivalence) entry(t *testing.T, entry *catalog.Entry) {
 	require.NoError(t, err, name)
 	for i, options := range schedules {
 		o := options(entry.Waiter)
-		var pollers []*machine
-		for _, s := range strategies {
-			m, err := newMachine(entry, s, o)
-			if isRefused(err) {
-				continue
-			}
-			require.NoError(t, err, name)
-			pollers = append(pollers, m)
-		}
+		machines := map[bool][]*machine{}
 		for n := i; n < *sequences; n += len(schedules) {
+			// What is run is drawn, so that all meets all.
+			draw := drawFor(fmt.Sprintf("%s, sequence %d", name, n))
+			starts := entry.Job != nil && draw.IntN(2) == 0
+			pollers, ok := machines[starts]
+			if !ok {
+				pollers = compiledBy(t, entry, o, starts)
+				machines[starts] = pollers
+			}
 			q, err := sequencer.Make(n, *seed, o.MaxWait)
 			require.NoError(t, err, name)
 			runs := make([]*run, len(pollers))
 			for k, m := range pollers {
-				runs[k] = m.run(t, q, n%2 == 1, *seed+uint64(n))
+				forms := m.strategy.forms()
+				runs[k] = m.run(t, q, forms[draw.IntN(len(forms))], *seed+uint64(n))
 			}
 			synctest.Test(t, func(t *testing.T) {
 				w := &wait{check: check, sequence: q, options: o}
@@ -182,6 +190,28 @@ func (e *equivalence) entry(t *testing.T, entry *catalog.Entry) {
 			})
 		}
 	}
+}
+
+// drawFor draws for a purpose, with the seed.
+func drawFor(purpose string) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(purpose))
+	return rand.New(rand.NewPCG(*seed, h.Sum64()))
+}
+
+// compiledBy are the machines of the strategies that take an entry.
+func compiledBy(t *testing.T, entry *catalog.Entry, o statemachines.Options, starts bool) []*machine {
+	t.Helper()
+	var all []*machine
+	for _, s := range strategies {
+		m, err := newMachine(entry, s, o, starts)
+		if isRefused(err) {
+			continue
+		}
+		require.NoError(t, err, entry.Name)
+		all = append(all, m)
+	}
+	return all
 }
 
 // compare adds what comes of a sequence.
@@ -195,8 +225,12 @@ func (e *equivalence) compare(t *testing.T, name string, w *wait, pollers []*mac
 		problems := slices.Concat(wrong(w, own), m.differences(t, w, own, runs[k]))
 		e.mu.Lock()
 		e.total++
+		e.forms[string(runs[k].form)]++
+		if m.starts {
+			e.forms["started and stopped"]++
+		}
 		if len(problems) > 0 {
-			e.failures[fmt.Sprintf("%s as %s: %s", name, m.strategy.name, w.sequence.Name)] = strings.Join(problems, "; ")
+			e.failures[fmt.Sprintf("%s as %s, %s: %s", name, m.strategy.name, runs[k].form, w.sequence.Name)] = strings.Join(problems, "; ")
 		}
 		e.mu.Unlock()
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -40,6 +41,9 @@ type run struct {
 	low       time.Duration // shortest delay of the machine
 	delays    []time.Duration
 	result    *sim.Result
+	form      form
+	compiled  *statemachines.Compiled
+	starter   *starter // nil if the job has been started
 }
 
 // player is the service: it gives the answers of a sequence.
@@ -142,19 +146,27 @@ type machine struct {
 	options  statemachines.Options
 	whole    *statemachines.Compiled
 	fragment *statemachines.Compiled
+	starts   bool // the job is started, and stopped when its time is over
 	retries  bool // an acceptor retries an error
 }
 
 func isRefused(err error) bool { return errors.Is(err, statemachines.ErrNotCompiled) }
 
-var exits = map[pollcore.Status]string{pollcore.Succeeded: "Done", pollcore.Failed: "Broken", pollcore.TimedOut: "Late"}
-
-func newMachine(e *catalog.Entry, s strategy, o statemachines.Options) (*machine, error) {
-	m := &machine{entry: e, strategy: s, options: o}
+// newMachine compiles an entry. A job is started if it says so, and if the
+// strategy can say how: the functions of the strategies with Lambda do it for
+// themselves.
+func newMachine(e *catalog.Entry, s strategy, o statemachines.Options, starts bool) (*machine, error) {
+	m := &machine{entry: e, strategy: s, options: o, starts: starts && e.Job != nil && !s.lambda}
 	o.Strategy = s.name
-	call := statemachines.Call{Operation: e.Operation, Job: statemachines.CallOf(e).Job}
+	call := statemachines.CallOf(e)
+	if !m.starts {
+		call = statemachines.Call{Operation: e.Operation, Job: call.Job}
+	}
 	var err error
 	if m.whole, err = statemachines.Compile(e.Waiter, call, o); err != nil {
+		if m.starts && isRefused(err) {
+			return newMachine(e, s, m.options, false)
+		}
 		return nil, err
 	}
 	o.Prefix, o.Exits = "First", exits
@@ -168,13 +180,13 @@ func newMachine(e *catalog.Entry, s strategy, o statemachines.Options) (*machine
 	return m, nil
 }
 
-// run executes the machine, or the fragment of it.
-func (m *machine) run(t *testing.T, q *responses.Sequence, fragment bool, seed uint64) *run {
+// run executes the machine, or the fragment of it in a host.
+func (m *machine) run(t *testing.T, q *responses.Sequence, f form, seed uint64) *run {
 	t.Helper()
 	p := &player{Sequence: q}
 	o := m.entry.Operation
 	var ended time.Time // of the call before
-	r := &run{player: p, low: time.Duration(m.entry.Waiter.MinDelay) * time.Second}
+	r := &run{player: p, form: f, low: time.Duration(m.entry.Waiter.MinDelay) * time.Second}
 	if r.low == 0 {
 		r.low = pollcore.DefaultMinDelay * time.Second
 	}
@@ -189,25 +201,42 @@ func (m *machine) run(t *testing.T, q *responses.Sequence, fragment bool, seed u
 	}
 	clock := sim.NewVirtualClock(sim.DefaultStart)
 	handlers := map[string]sim.Handler{}
+	given := responses.Integration(o.Input, q.Input)
+	var starting sim.Handler // if the same operation starts the job and is polled
+	if m.starts {
+		var err error
+		r.starter, err = newStarter(m.entry)
+		require.NoError(t, err)
+		maps.Copy(handlers, r.starter.handlers())
+		starting = handlers[integration(o)]
+		given = responses.Integration(o.Service.Operations[m.entry.Name].Input, r.starter.input)
+	}
 	if m.strategy.lambda {
 		handlers["arn:aws:states:::lambda:invoke"] = m.functions(t, p, clock, called)
 	} else {
-		action := strings.ToLower(o.Name[:1]) + o.Name[1:]
-		handlers["arn:aws:states:::aws-sdk:"+o.Service.ARNName+":"+action] = func(_ context.Context, call sim.Call) (sim.Reply, error) {
+		handlers[integration(o)] = func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+			if starting != nil && len(r.starter.started) == 0 {
+				return starting(ctx, call)
+			}
 			called(call.Time)
+			if arguments, ok := call.Arguments.(map[string]any); ok && m.starts {
+				r.starter.described = append(r.starter.described, arguments)
+			}
 			return p.answer(o, call.Time.Add(q.Latency).Sub(sim.DefaultStart))
 		}
 	}
-	compiled := m.whole
-	if fragment {
-		compiled = m.fragment
+	r.compiled = m.whole
+	definition := m.whole.Machine
+	if f != whole {
+		r.compiled = m.fragment
+		definition = host(t, m.fragment, f)
 	}
-	input, err := json.Marshal(responses.Integration(o.Input, q.Input))
+	input, err := json.Marshal(given)
 	require.NoError(t, err)
-	r.result, err = sim.Run(t.Context(), compiled.Machine, input, sim.Options{Seed: seed, Clock: clock, Handlers: handlers})
+	r.result, err = sim.Run(t.Context(), definition, input, sim.Options{Seed: seed, Clock: clock, Handlers: handlers})
 	require.NoError(t, err)
 	r.attempts, r.elapsed = p.polls, r.result.Elapsed()
-	m.read(t, r, fragment)
+	m.read(t, r, f != whole)
 	return r
 }
 
@@ -292,6 +321,9 @@ func (m *machine) differences(t *testing.T, w *wait, own, r *run) []string {
 	}
 	m.compareTime(t, differ, w, r)
 	m.compareReport(differ, w, r)
+	if r.starter != nil {
+		all = append(all, r.starter.differences(r.status)...)
+	}
 	return all
 }
 
@@ -393,14 +425,18 @@ func (m *machine) compareLast(differ func(string, ...any), r *run) {
 
 // compareReport checks that the report's bounds hold.
 func (m *machine) compareReport(differ func(string, ...any), w *wait, r *run) {
-	report := m.whole.Report
+	report := r.compiled.Report
 	// Calls that are repeated in place are not in the bounds.
 	extra := r.player.calls - r.attempts
-	if n := r.result.Transitions - extra; float64(n) > report.Worst.Transitions {
-		differ("%d transitions, more than the %g of the report", n, report.Worst.Transitions)
+	transitions, events := r.result.Transitions-extra, len(r.result.Events)-extra*report.EventsPerFault
+	if r.form != whole {
+		transitions, events = transitions-hostTransitions, events-hostEvents
 	}
-	if n := len(r.result.Events) - extra*report.EventsPerFault; float64(n) > report.Worst.Events {
-		differ("%d events, more than the %g of the report", n, report.Worst.Events)
+	if float64(transitions) > report.Worst.Transitions {
+		differ("%d transitions, more than the %g of the report", transitions, report.Worst.Transitions)
+	}
+	if float64(events) > report.Worst.Events {
+		differ("%d events, more than the %g of the report", events, report.Worst.Events)
 	}
 	if float64(r.attempts) > report.Worst.Polls {
 		differ("%d calls, more than the %g of the report", r.attempts, report.Worst.Polls)

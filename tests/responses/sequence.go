@@ -83,6 +83,9 @@ type Sequencer struct {
 
 	pool   []Answer // of all that can be answered
 	faults []string // by the names of Step Functions
+	// anyError tells that an acceptor takes every error: a throttled call is an
+	// answer to it, where a client calls again.
+	anyError bool
 }
 
 // Limits of a sequence, which let it end long before any deadline.
@@ -106,6 +109,9 @@ func NewSequencer(e *catalog.Entry, seed uint64) (*Sequencer, error) {
 			return a.Matcher.ErrorType != nil && IntegrationError(e.Operation, bare(*a.Matcher.ErrorType)) == name
 		})
 	}
+	s.anyError = slices.ContainsFunc(e.Waiter.Acceptors, func(a pollcore.Acceptor) bool {
+		return a.Matcher.Success != nil && !*a.Matcher.Success
+	})
 	for _, x := range e.Operation.Errors {
 		if name := IntegrationError(e.Operation, x.Shape); x.Shape != "" && Fault(x) && !named(name) {
 			s.faults = append(s.faults, name)
@@ -221,13 +227,19 @@ func (s *Sequencer) Make(n int, seed uint64, deadline time.Duration) (*Sequence,
 	if err != nil {
 		return nil, err
 	}
-	if len(idle) == 0 || len(ends) == 0 {
+	switch {
+	case len(idle) == 0 || len(ends) == 0:
 		kind = arbitrary
+	case kind == faulty && s.anyError:
+		kind = endsByPoll
 	}
 	switch kind {
 	case arbitrary:
+		// Not from the pool: a fault that an acceptor retries is tried again in
+		// place first, which takes more time than some deadlines leave.
+		all := slices.Concat(idle, ends)
 		for range shortestRun + r.IntN(mostIdle-shortestRun) {
-			q.Answers = append(q.Answers, s.pool[r.IntN(len(s.pool))])
+			q.Answers = append(q.Answers, all[r.IntN(len(all))])
 		}
 	default:
 		if v, err := s.judge(q.Input, last); err != nil {

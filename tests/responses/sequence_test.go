@@ -103,3 +103,26 @@ func TestSequences(t *testing.T) {
 		require.True(t, reached[acceptor], "acceptor %d", acceptor+1)
 	}
 }
+
+// To a waiter that takes any error a throttled call is an answer: no sequence has
+// calls that are only to be made again.
+func TestSequencesForAnyError(t *testing.T) {
+	t.Parallel()
+	e := *firing(t, "FiringDone")
+	e.Waiter = pollcore.MustNew("AnyError", pollcore.Succeed(pollcore.Output("state").Is("COLD")), pollcore.Again(pollcore.AnyError()))
+	s, err := responses.NewSequencer(&e, 1)
+	require.NoError(t, err)
+	failed := 0
+	for n := range 200 {
+		q, err := s.Make(n, 1, 5*time.Minute)
+		require.NoError(t, err)
+		require.Zero(t, q.Faults(), q.Name)
+		for _, a := range q.Answers {
+			require.False(t, a.Fatal && a.Err != nil && q.Want.State == pollcore.Retry, q.Name)
+			if a.Err != nil {
+				failed++
+			}
+		}
+	}
+	require.Positive(t, failed)
+}
