@@ -1,0 +1,50 @@
+package statemachines_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// The delays of Variables are drawn between the minimum and a ceiling that doubles
+// with each call up to the maximum: over many executions both are met, and nothing
+// outside.
+func TestDelaysReachTheirCeilings(t *testing.T) {
+	t.Parallel()
+	const low, high, executions = 3 * time.Second, 40 * time.Second, 400
+	op := operation(t, "dynamodb", "DescribeTable")
+	w := pollcore.MustNew("W", pollcore.Succeed(pollcore.Output("Table.TableStatus").Is("ACTIVE")), pollcore.Delay(low, high))
+	m, err := statemachines.Compile(w, statemachines.Call{Operation: op}, statemachines.Options{Strategy: statemachines.Variables, MaxWait: 10 * time.Minute})
+	require.NoError(t, err)
+	const delays = 6
+	var shortest, longest [delays]time.Duration
+	for seed := range uint64(executions) {
+		var calls []time.Time
+		_, err := sim.Run(t.Context(), m.Machine, []byte(`{}`), sim.Options{Seed: seed + 1, Handlers: map[string]sim.Handler{
+			"arn:aws:states:::aws-sdk:dynamodb:describeTable": func(_ context.Context, call sim.Call) (sim.Reply, error) {
+				calls = append(calls, call.Time)
+				status := "CREATING"
+				if len(calls) > delays {
+					status = "ACTIVE"
+				}
+				return sim.Reply{Output: map[string]any{"Table": map[string]any{"TableStatus": status}}}, nil
+			},
+		}})
+		require.NoError(t, err)
+		for i := range delays {
+			delay := calls[i+1].Sub(calls[i])
+			longest[i] = max(longest[i], delay)
+			if shortest[i] == 0 || delay < shortest[i] {
+				shortest[i] = delay
+			}
+		}
+	}
+	require.Equal(t, [delays]time.Duration{low, low, low, low, low, low}, shortest)
+	require.Equal(t, [delays]time.Duration{low, 2 * low, 4 * low, 8 * low, high, high}, longest)
+}
