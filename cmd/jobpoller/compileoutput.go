@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -54,15 +55,54 @@ func indented(value any) ([]byte, error) {
 
 // toYAML writes JSON as YAML, with members in the same order.
 func toYAML(text []byte) ([]byte, error) {
-	var document yaml.Node // YAML contains JSON
+	document, err := jsontree.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return printYAML(yamlNode(document.Root))
+}
+
+func yamlNode(n *jsontree.Node) *yaml.Node {
+	node := &yaml.Node{}
+	switch n.Kind {
+	case jsontree.Object:
+		node.Kind = yaml.MappingNode
+		for _, m := range n.Members {
+			name := &yaml.Node{}
+			name.SetString(m.Name)
+			node.Content = append(node.Content, name, yamlNode(m.Value))
+		}
+	case jsontree.Array:
+		node.Kind = yaml.SequenceNode
+		for _, item := range n.Items {
+			node.Content = append(node.Content, yamlNode(item))
+		}
+	case jsontree.String:
+		node.SetString(n.Text)
+	default: // which YAML writes in the same way
+		node.Kind, node.Value = yaml.ScalarNode, string(n.Raw())
+	}
+	return node
+}
+
+// sameYAML writes YAML in the layout of toYAML.
+func sameYAML(text []byte) ([]byte, error) {
+	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		return nil, err
 	}
-	blockStyle(&document)
+	if document.IsZero() {
+		return nil, nil
+	}
+	return printYAML(&document)
+}
+
+func printYAML(n *yaml.Node) ([]byte, error) {
+	blockStyle(n)
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)
 	encoder.SetIndent(2)
-	err := encoder.Encode(&document)
+	err := encoder.Encode(n)
 	return b.Bytes(), err
 }
 
@@ -93,7 +133,7 @@ func (o *compileOptions) compare(c *cobra.Command, want []byte) error {
 		}
 		got = asl.Print(m)
 	} else {
-		if got, err = toYAML(got); err != nil {
+		if got, err = sameYAML(got); err != nil {
 			return &exitError{exitFailed, fmt.Errorf("%s: %w", o.check, err)}
 		}
 		if want, err = toYAML(want); err != nil {
@@ -113,7 +153,7 @@ func isYAML(name string) bool {
 
 // difference tells where two texts differ first.
 func difference(got, want string) string {
-	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(want, "\n")
+	gotLines, wantLines := strings.Split(strings.TrimSpace(got), "\n"), strings.Split(strings.TrimSpace(want), "\n")
 	for i, line := range wantLines {
 		switch {
 		case i >= len(gotLines):
@@ -123,7 +163,7 @@ func difference(got, want string) string {
 				i+1, strings.TrimSpace(gotLines[i]), strings.TrimSpace(line))
 		}
 	}
-	return fmt.Sprintf("it has more than the %d lines that compile prints now", len(wantLines))
+	return fmt.Sprintf("it has more than the %s that compile prints now: %s", plural(len(wantLines), "line"), strings.TrimSpace(gotLines[len(wantLines)]))
 }
 
 func reportText(r statemachines.Report) string {
