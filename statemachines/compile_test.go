@@ -121,6 +121,11 @@ func TestRefusals(t *testing.T) {
 			options: statemachines.Options{Strategy: statemachines.LambdaRetry, MaxWait: time.Hour},
 			reasons: []string{"acceptor 1 reads the timestamp EndTime"},
 		},
+		"no room": {
+			waiter:  plain,
+			options: statemachines.Options{Strategy: statemachines.Loop, MaxWait: time.Hour, Events: 20, Fit: true},
+			reasons: []string{"with any delay it can take ", " events of the history, more than its share of 20"},
+		},
 		"history": {
 			waiter:  plain,
 			fitting: 33 * time.Second,

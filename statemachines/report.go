@@ -204,6 +204,10 @@ func (p *poller) fits() {
 		p.low++
 		p.hi = max(p.hi, p.low)
 	}
+	if least := needs(); least > share {
+		p.refuse("with any delay it can take %d events of the history, more than its share of %d", least, share)
+		return
+	}
 	if p.options.Fit {
 		return
 	}

@@ -147,7 +147,7 @@ func runCompile(c *cobra.Command, args []string, o compileOptions) error {
 	})
 	switch {
 	case errors.Is(err, statemachines.ErrNotCompiled):
-		return &exitError{exitFailed, fmt.Errorf("%w%s%s", err, fitHint(err), o.causeHint(err, call))}
+		return &exitError{exitFailed, fmt.Errorf("%w%s%s", err, fitHint(err), o.remedy(err, call))}
 	case err != nil:
 		return usage("%w", err)
 	}

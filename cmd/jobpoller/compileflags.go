@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -8,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -126,21 +129,28 @@ func fitHint(err error) string {
 	return fmt.Sprintf("\n--fit takes a delay of %s", refused.FittingDelay)
 }
 
-// causeHint says how the flags tell errors apart that stand against compiling: a
-// line of its own, or nothing.
-func (o *compileOptions) causeHint(err error, call statemachines.Call) string {
+// remedy says what to do about a waiter that cannot be compiled: a line of its own,
+// or nothing.
+func (o *compileOptions) remedy(err error, call statemachines.Call) string {
 	refused, ok := errors.AsType[*statemachines.NotCompiledError](err)
-	if !ok || len(refused.Unmodeled) == 0 {
+	switch {
+	case !ok:
+		return ""
+	case o.throughLambda() && o.waiter != "":
+		return "\nthe Lambda functions run jobs by name: take one of the catalogue, or another strategy for a waiter of your own"
+	case o.throughLambda() && call.Job == "":
+		lack := awsapi.New(anyRegion).Check(call.Operation)
+		if lack == nil {
+			return ""
+		}
+		return "\n" + lackOf(&catalog.Entry{Service: call.Operation.Service}, lack) + ": take another strategy"
+	case len(refused.Unmodeled) == 0:
 		return ""
 	}
 	known := statemachines.KnownCausePatterns(call.Operation)
 	flags := make([]string, len(refused.Unmodeled))
 	for i, code := range refused.Unmodeled {
-		pattern := known[code]
-		if pattern == "" {
-			pattern = "TEXT"
-		}
-		flags[i] = fmt.Sprintf("--cause '%s=%s'", code, pattern)
+		flags[i] = fmt.Sprintf("--cause '%s=%s'", code, cmp.Or(known[code], "TEXT"))
 	}
 	hint := "\nsay what their causes have with " + strings.Join(flags, " ")
 	if call.Job != "" {
