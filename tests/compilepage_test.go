@@ -26,11 +26,13 @@ func TestCompilePageGoSamples(t *testing.T) {
 func TestCompilePageCommands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "jobpoller"), "../cmd/jobpoller").CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	require.NoError(t, os.Symlink(commandFile(t), filepath.Join(dir, "jobpoller")))
 	waiter := `{"acceptors": [{"state": "success", "matcher": {
 		"output": {"path": "ExportDescription.ExportManifest", "expected": "manifest", "comparator": "stringEquals"}}}]}`
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "mine.json"), []byte(waiter), 0o600))
+	for i, name := range []string{"export.json", "export.job.json"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(blocks(t, compilePage, "json")[i]), 0o600))
+	}
 	commands := 0
 	for line := range strings.Lines(strings.Join(blocks(t, compilePage, "sh"), "\n")) {
 		if strings.TrimSpace(line) == "" {
@@ -40,21 +42,26 @@ func TestCompilePageCommands(t *testing.T) {
 		command.Dir = dir
 		out, err := command.CombinedOutput()
 		require.NoError(t, err, "%s\n%s", line, out)
-		if !strings.Contains(line, "--report") {
+		switch {
+		case strings.Contains(line, ">"), strings.Contains(line, "--report"):
+		case strings.Contains(line, " run "):
+			require.Regexp(t, `^SUCCEEDED after 2[567]m`, string(out))
+		default:
 			require.Empty(t, asl.Validate(out, asl.Standard), line)
 		}
 		commands++
 	}
-	require.Equal(t, 5, commands)
+	require.Equal(t, 7, commands)
 }
 
 // The probe does here what it should do at AWS.
 func TestCompilePageProbe(t *testing.T) {
 	t.Parallel()
 	probes := blocks(t, compilePage, "json")
-	require.Len(t, probes, 1)
-	require.Empty(t, asl.Validate([]byte(probes[0]), asl.Standard))
-	machine, err := asl.Parse([]byte(probes[0]))
+	require.Len(t, probes, 3)
+	probe := []byte(probes[2]) // behind an input and mocks
+	require.Empty(t, asl.Validate(probe, asl.Standard))
+	machine, err := asl.Parse(probe)
 	require.NoError(t, err)
 	result, err := sim.Run(t.Context(), machine, []byte(`{}`), sim.Options{Handlers: map[string]sim.Handler{
 		"arn:aws:states:::aws-sdk:sts:getCallerIdentity": func(context.Context, sim.Call) (sim.Reply, error) {
