@@ -372,7 +372,9 @@ func TestRequestOfTheFunctions(t *testing.T) {
 					"arn:aws:states:::lambda:invoke": func(_ context.Context, call sim.Call) (sim.Reply, error) {
 						text, err := json.Marshal(call.Arguments)
 						var event struct {
-							Payload struct{ Input map[string]any }
+							Payload struct {
+								Input map[string]any `json:"Input"`
+							} `json:"Payload"`
 						}
 						if err = errors.Join(err, json.Unmarshal(text, &event)); request == nil {
 							request = event.Payload.Input
