@@ -2,19 +2,13 @@
 // file with one executable:
 //
 //	go run ./internal/lambdazip dist/runjob-arm64.zip dist/runjob/arm64/bootstrap
-//
-// Equal executables give equal packages, so that the CodeSha256 that Lambda shows
-// of a function tells which sources it was built from.
 package main
 
 import (
-	"archive/zip"
-	"bytes"
-	"fmt"
 	"log"
 	"os"
-	"path/filepath"
-	"time"
+
+	"github.com/jobpoller/jobpoller/internal/lambdabuild"
 )
 
 func main() {
@@ -22,31 +16,7 @@ func main() {
 	if len(os.Args) != 3 {
 		log.Fatal("lambdazip: expected two arguments: the zip file to write, and the executable")
 	}
-	if err := write(os.Args[1], os.Args[2]); err != nil {
+	if err := lambdabuild.Zip(os.Args[1], os.Args[2]); err != nil {
 		log.Fatalf("lambdazip: %v", err)
 	}
-}
-
-func write(archive, executable string) error {
-	text, err := os.ReadFile(executable) //nolint:gosec // the caller's file
-	if err != nil {
-		return err
-	}
-	// The oldest time that the format knows. Who can build a package need not
-	// be able to run it, so the mode is not that of the file.
-	header := &zip.FileHeader{Name: filepath.Base(executable), Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
-	header.SetMode(0o755)
-	var packed bytes.Buffer
-	w := zip.NewWriter(&packed)
-	entry, err := w.CreateHeader(header)
-	if err != nil {
-		return fmt.Errorf("%s: %w", archive, err)
-	}
-	if _, err := entry.Write(text); err != nil {
-		return fmt.Errorf("%s: %w", archive, err)
-	}
-	if err := w.Close(); err != nil {
-		return fmt.Errorf("%s: %w", archive, err)
-	}
-	return os.WriteFile(archive, packed.Bytes(), 0o600) //nolint:gosec // the caller's file
 }

@@ -1,0 +1,133 @@
+package cdkapp
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3assets"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/jobpoller/jobpoller/internal/lambdabuild"
+)
+
+// ContextCodeFolder is the CDK's context value that stands for the prop
+// CodeFolder where that is not given: cdk synth -c jobpoller:codeFolder=dist.
+const ContextCodeFolder = "jobpoller:codeFolder"
+
+// function is one of the shipped ones.
+type function struct {
+	name     string // of its package below lambdas
+	id, role string // of constructs
+	does     string
+}
+
+var (
+	runJobFunction      = function{name: "runjob", id: "RunJob", role: "RunJobRole", does: "Starts a job at most once for each execution"}
+	checkStatusFunction = function{name: "checkstatus", id: "CheckStatus", role: "CheckStatusRole", does: "Says whether a job has ended"}
+)
+
+// code returns the deployment package of the function: from the folder that make
+// lambdas wrote, if one is given, or else built now.
+//
+// The CDK's own way, a bundling with a Go callback, needs the name of a container
+// image that is never used, and hides the error of a callback; so the package is
+// built before it is made an asset, for the stacks alone that are synthesized.
+func (p where) code(stack awscdk.Stack, scope constructs.Construct, f function, folder *string, arch string) awslambda.Code {
+	prop := "CodeFolder"
+	if given, ok := scope.Node().TryGetContext(jsii.String(ContextCodeFolder)).(string); folder == nil && ok {
+		folder, prop = &given, "CodeFolder (context "+ContextCodeFolder+")"
+	}
+	var archive string
+	var err error
+	switch {
+	case folder != nil:
+		archive = filepath.Join(*folder, f.name+"-"+arch+".zip")
+		if _, err := os.Stat(archive); err != nil {
+			p.refuseFor(err, prop, "expected the packages that make lambdas writes, but %s cannot be read: %v", archive, err)
+		}
+	case !*stack.BundlingRequired():
+		archive, err = unbuilt()
+	default:
+		archive, err = built(f.name, arch)
+	}
+	if err != nil {
+		p.refuseFor(err, prop, "%s", advice(err))
+	}
+	return awslambda.Code_FromAsset(jsii.String(archive), &awss3assets.AssetOptions{DisplayName: jsii.String("jobpoller " + f.name)})
+}
+
+func advice(err error) string {
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Sprintf("the functions are built with Go, which is not there (%v): install Go 1.26 or later, "+
+			"or name a folder that make lambdas has written, here or with cdk -c %s=<folder>", err, ContextCodeFolder)
+	}
+	return fmt.Sprintf("the functions cannot be built: %v\nTo do without, name a folder that make lambdas has written, here or with cdk -c %s=<folder>",
+		err, ContextCodeFolder)
+}
+
+// unbuilt stands for a package in a stack that is not synthesized.
+func unbuilt() (string, error) {
+	folder, err := cache()
+	if err != nil {
+		return "", err
+	}
+	archive := filepath.Join(folder, "unbuilt.zip")
+	return archive, os.WriteFile(archive, nil, 0o600)
+}
+
+// builds are the packages that this process has built, or why it could not.
+var builds sync.Map // name and architecture to func() (string, error)
+
+// built returns the package of a function, which is built once in a process and
+// stays for the next: the CDK's --no-staging leaves it where it is.
+func built(name, arch string) (string, error) {
+	once, _ := builds.LoadOrStore(name+"-"+arch, sync.OnceValues(func() (string, error) { return buildPackage(name, arch) }))
+	return once.(func() (string, error))()
+}
+
+func buildPackage(name, arch string) (string, error) {
+	ctx := context.Background()
+	source, err := lambdabuild.Folder(ctx)
+	if err != nil {
+		return "", err
+	}
+	folder, err := cache()
+	if err != nil {
+		return "", err
+	}
+	fresh, err := os.MkdirTemp(folder, "building-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(fresh) //nolint:errcheck // what stays of it does no harm
+	archive := filepath.Join(fresh, "package.zip")
+	if err := lambdabuild.Build(ctx, source, name, arch, archive); err != nil {
+		return "", err
+	}
+	content, err := os.ReadFile(archive) //nolint:gosec // it was just built
+	if err != nil {
+		return "", err
+	}
+	// Another version of this module may be built at the same time.
+	own := filepath.Join(folder, fmt.Sprintf("%s-%s-%x.zip", name, arch, sha256.Sum256(content)))
+	return own, os.Rename(archive, own) //nolint:gosec // both are in the cache
+}
+
+// cache is where packages are built.
+func cache() (string, error) {
+	root, err := os.UserCacheDir()
+	if err != nil {
+		root = os.TempDir()
+	}
+	folder := filepath.Join(root, "jobpoller", "lambdas")
+	return folder, os.MkdirAll(folder, 0o750)
+}

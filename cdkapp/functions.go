@@ -1,0 +1,398 @@
+package cdkapp
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// The environment variables of the functions (lambdas/poller has their meaning).
+const (
+	envBucket        = "JOBPOLLER_BUCKET"
+	envTable         = "JOBPOLLER_TABLE"
+	envPrefix        = "JOBPOLLER_PREFIX"
+	envJobs          = "JOBPOLLER_JOBS"
+	envHosts         = "JOBPOLLER_HTTP_HOSTS"
+	envMaxWait       = "JOBPOLLER_MAX_WAIT_SECONDS"
+	envRetentionDays = "JOBPOLLER_RETENTION_DAYS"
+	envLogLevel      = "JOBPOLLER_LOG_LEVEL"
+	envMetrics       = "JOBPOLLER_METRICS_NAMESPACE"
+)
+
+const (
+	// maxEnvironment is what the environment of a function can hold, in bytes.
+	maxEnvironment = 4096
+	// defaultMemory is the least that Lambda has. docs/bench.md says what the
+	// functions need of it.
+	defaultMemory = 128
+	// defaultTimeout bounds how long a job whose start was cut off stays
+	// JobPoller.JobStartInProgress. The state machines wait a minute for that, and
+	// the functions add a lease margin of 5 seconds.
+	defaultTimeout = 30 * time.Second
+	maxTimeout     = 55 * time.Second
+	passRole       = "iam:PassRole"
+)
+
+// Functions are the two Lambda functions behind a poller with the strategy
+// lambda-loop or lambda-retry, with what they keep their start records in.
+// Several pollers can share them.
+type Functions interface {
+	constructs.Construct
+	// RunJob starts a job at most once for each execution.
+	RunJob() awslambda.IFunction
+	// CheckStatus says whether a job has ended.
+	CheckStatus() awslambda.IFunction
+	// Store keeps the start records.
+	Store() RecordStore
+	// Bucket is that of the store; nil if it is a table.
+	Bucket() awss3.IBucket
+	// Table is that of the store; nil if it is a bucket.
+	Table() awsdynamodb.ITable
+	// Jobs are those that the functions have drivers of.
+	Jobs() *[]*string
+	// GrantInvoke lets the role of a state machine call both functions, in their
+	// latest version alone.
+	GrantInvoke(grantee awsiam.IGrantable) awsiam.Grant
+}
+
+// FunctionsProps are the props of [Functions].
+type FunctionsProps struct {
+	// Jobs are the jobs that the functions start and check, such as
+	// "glue:StartJobRun" or "comprehend:StartEntitiesDetectionJob", or waiters, such as
+	// "dynamodb:ExportCompleted" (docs/drivers.md). Required: the roles of the
+	// functions get what these need.
+	Jobs *[]*string
+	// Resources are ARNs by IAM action: the roles allow the action on these alone.
+	// None leaves the action out. Default: all resources of the account and the
+	// region that the action can be on; iam:PassRole has no default.
+	Resources *map[string]*[]*string
+	// HttpHosts are the hosts that the job "http:Request" may call, such as
+	// "api.example.com", "api.example.com:8443" or "*.example.com".
+	HttpHosts *[]*string //nolint:revive // as jsii spells it
+	// MaxWait is the longest wait that a request may ask for. Default: as much as
+	// the store's Retention allows.
+	MaxWait awscdk.Duration
+	// Store keeps the start records. Default: a [RecordBucket], encrypted with
+	// EncryptionKey and with this RemovalPolicy.
+	Store RecordStore
+	// CodeFolder is where make lambdas has written the packages of the functions.
+	// Default: the context value jobpoller:codeFolder, or else they are built from
+	// this module, which needs the Go toolchain and no Docker.
+	CodeFolder *string
+	// RunJobCode and CheckStatusCode are functions of your own with the handlers
+	// of lambdas/poller, for drivers of your own: an executable named bootstrap.
+	// Jobs may have names that are yours then; let RunJob and CheckStatus do what
+	// they need with AddToRolePolicy.
+	RunJobCode, CheckStatusCode awslambda.Code
+	// Environment has variables that drivers of your own read.
+	Environment *map[string]*string
+	// Architecture is that of the functions. Default: ARM_64, which costs a fifth
+	// less than X86_64.
+	Architecture awslambda.Architecture
+	// MemorySize is in MiB. Default: 128.
+	MemorySize *float64
+	// Timeout is that of one invocation, at most 55 seconds. Default: 30 seconds.
+	Timeout awscdk.Duration
+	// ReservedConcurrentExecutions is what each function keeps for itself of the
+	// account's limit, and the most that it gets. Default: neither.
+	ReservedConcurrentExecutions *float64
+	// LogLevel is "debug", "info", "warn" or "error". Payloads are in the log at
+	// debug alone. Default: "info".
+	LogLevel *string
+	// LogRetention is how long logs are kept. Default: ONE_MONTH.
+	LogRetention awslogs.RetentionDays
+	// MetricsNamespace is that of the metrics in CloudWatch; "none" for no
+	// metrics. Default: "JobPoller".
+	MetricsNamespace *string
+	// TracingEnabled sends traces to X-Ray, which gets the messages of errors too.
+	// Default: true.
+	TracingEnabled *bool
+	// EncryptionKey encrypts the records of a store that is made here, and the
+	// logs. Default: keys of the services.
+	EncryptionKey awskms.IKey
+	// RemovalPolicy says what becomes of the store that is made here when the stack
+	// goes. Logs go with it. Default: RETAIN.
+	RemovalPolicy awscdk.RemovalPolicy
+}
+
+type functions struct {
+	constructs.Construct
+
+	in                  where
+	props               *FunctionsProps
+	jobs                []string
+	store               RecordStore
+	runJob, checkStatus awslambda.IFunction
+}
+
+// NewFunctions deploys the two functions.
+func NewFunctions(scope constructs.Construct, id *string, props *FunctionsProps) Functions {
+	in := place(scope, id)
+	if props == nil {
+		props = &FunctionsProps{}
+	}
+	f := &functions{in: in, props: props}
+	f.jobs = f.checkedJobs()
+	needed := f.permissions()
+	narrowed := f.narrowed(needed)
+	longest := in.maxWait(props.MaxWait)
+	if props.Store != nil {
+		in.fits(longest, props)
+	}
+	constructs.NewConstruct_Override(f, scope, id)
+	if f.store = props.Store; f.store == nil {
+		f.store = NewRecordBucket(f, jsii.String("Records"), &RecordBucketProps{
+			MaxWait: props.MaxWait, EncryptionKey: props.EncryptionKey, RemovalPolicy: props.RemovalPolicy,
+		})
+	}
+	environment := f.environment(longest)
+	f.runJob = f.function(runJobFunction, props.RunJobCode, needed.runJob, narrowed, environment)
+	f.checkStatus = f.function(checkStatusFunction, props.CheckStatusCode, needed.checkStatus, narrowed, environment)
+	return f
+}
+
+func (f *functions) RunJob() awslambda.IFunction      { return f.runJob }
+func (f *functions) CheckStatus() awslambda.IFunction { return f.checkStatus }
+func (f *functions) Store() RecordStore               { return f.store }
+func (f *functions) Bucket() awss3.IBucket            { return f.store.Bucket() }
+func (f *functions) Table() awsdynamodb.ITable        { return f.store.Table() }
+func (f *functions) Jobs() *[]*string                 { return jsii.Strings(f.jobs...) }
+
+func (f *functions) GrantInvoke(grantee awsiam.IGrantable) awsiam.Grant {
+	return allow(grantee, []string{*f.runJob.FunctionArn(), *f.checkStatus.FunctionArn()}, nil, "lambda:InvokeFunction")
+}
+
+// checkedJobs returns the names of the jobs, sorted.
+func (f *functions) checkedJobs() []string {
+	jobs := texts(f.props.Jobs)
+	if len(jobs) == 0 {
+		f.in.refuse("Jobs", "it is required: name the jobs that the functions start and check, such as %q", "glue:StartJobRun")
+	}
+	slices.Sort(jobs)
+	hosts := texts(f.props.HttpHosts)
+	switch asks := slices.Contains(jobs, httpJob); {
+	case asks && len(hosts) == 0:
+		f.in.refuse("HttpHosts", "the job %s needs it: name the hosts that it may call, such as %q", httpJob, "api.example.com")
+	case !asks && len(hosts) > 0:
+		f.in.refuse("HttpHosts", "it is for the job %s: add that to Jobs, or leave HttpHosts out", httpJob)
+	}
+	if f.props.Store != nil && f.props.Store.Bucket() == nil && slices.Contains(jobs, bucketJob) {
+		f.in.refuse("Store", "the job %s keeps the status of its functions in a bucket, and the store is a table: give a RecordBucket", bucketJob)
+	}
+	return slices.Compact(jobs)
+}
+
+// permissions are what the drivers of all jobs need. What a driver of the user's
+// own needs is not known here.
+func (f *functions) permissions() permissions {
+	var all permissions
+	own := f.props.RunJobCode != nil && f.props.CheckStatusCode != nil
+	for _, job := range f.jobs {
+		p, err := permissionsOf(job)
+		if err != nil && own {
+			continue
+		}
+		if err != nil {
+			f.in.refuseFor(err, "Jobs", "%v", err)
+		}
+		all.runJob = append(all.runJob, p.runJob...)
+		all.checkStatus = append(all.checkStatus, p.checkStatus...)
+	}
+	return all
+}
+
+// narrowed returns the prop Resources, whose actions must be among those that are
+// needed.
+func (f *functions) narrowed(needed permissions) map[string][]string {
+	actions := map[string]bool{}
+	for _, p := range slices.Concat(needed.runJob, needed.checkStatus) {
+		actions[p.action] = true
+	}
+	narrowed := map[string][]string{}
+	for action, resources := range orElse(f.props.Resources, nil) {
+		if !actions[action] {
+			f.in.refuse("Resources", "the jobs do not need the action %q; they need %s", action, strings.Join(slices.Sorted(maps.Keys(actions)), ", "))
+		}
+		narrowed[action] = texts(resources)
+	}
+	if _, ok := narrowed[passRole]; actions[passRole] && !ok {
+		f.in.refuse("Resources", "a job of %s hands a role to its service: name the ARNs of the roles that it may, under the action %q; "+
+			"or none, if it gets none", strings.Join(f.jobs, ", "), passRole)
+	}
+	return narrowed
+}
+
+// fits refuses a store that would lose records too early, and props of a store
+// that is made.
+func (p where) fits(longest time.Duration, props *FunctionsProps) {
+	p.given("Store", map[string]bool{"RemovalPolicy": props.RemovalPolicy != ""})
+	if kept := props.Store.keeps(); kept <= longest+redriveWindow {
+		p.refuse("MaxWait", "the store keeps records for %d days, and %s and the 14 days in which an execution can be redriven are longer: "+
+			"give the store a Retention of %d days at least, or wait less", kept/day, longest, (longest+redriveWindow)/day+1)
+	}
+}
+
+func (f *functions) environment(longest time.Duration) map[string]*string {
+	all := map[string]*string{}
+	maps.Copy(all, orElse(f.props.Environment, nil))
+	set := func(name, value string) {
+		if _, ok := all[name]; ok {
+			f.in.refuse("Environment", "%s is set by other props", name)
+		}
+		all[name] = jsii.String(value)
+	}
+	if bucket := f.store.Bucket(); bucket != nil {
+		set(envBucket, *bucket.BucketName())
+	}
+	if table := f.store.Table(); table != nil {
+		set(envTable, *table.TableName())
+	}
+	set(envPrefix, *f.store.Prefix())
+	set(envJobs, strings.Join(f.jobs, ","))
+	set(envRetentionDays, fmt.Sprint(int(f.store.keeps()/day)))
+	set(envLogLevel, f.logLevel())
+	if longest > 0 {
+		set(envMaxWait, fmt.Sprint(int(math.Ceil(longest.Seconds()))))
+	}
+	if hosts := texts(f.props.HttpHosts); len(hosts) > 0 {
+		set(envHosts, strings.Join(hosts, ","))
+	}
+	if f.props.MetricsNamespace != nil {
+		set(envMetrics, *f.props.MetricsNamespace)
+	}
+	size := 0
+	for name, value := range all {
+		size += len(name) + len(text(value))
+	}
+	if size > maxEnvironment {
+		f.in.refuse("Jobs", "the environment of a Lambda function holds %d bytes, and these jobs make it %d: share them between several Functions",
+			maxEnvironment, size)
+	}
+	return all
+}
+
+func (f *functions) logLevel() string {
+	level := orElse(f.props.LogLevel, "info")
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, level) {
+		f.in.refuse("LogLevel", `expected "debug", "info", "warn" or "error", found %q`, level)
+	}
+	return level
+}
+
+func (f *functions) timeout() awscdk.Duration {
+	if f.props.Timeout == nil {
+		return awscdk.Duration_Seconds(jsii.Number(defaultTimeout.Seconds()))
+	}
+	if d := f.in.seconds("Timeout", f.props.Timeout); d < time.Second || d > maxTimeout {
+		f.in.refuse("Timeout", "expected 1 to %g seconds, found %s: RunJob states wait a minute for a start that was cut off", maxTimeout.Seconds(), d)
+	}
+	return f.props.Timeout
+}
+
+// function makes one of the two, with its role and its log.
+func (f *functions) function(
+	of function, own awslambda.Code, needed []permission, narrowed map[string][]string, environment map[string]*string,
+) awslambda.IFunction {
+	stack := awscdk.Stack_Of(f)
+	architecture, arch := f.architecture()
+	code := own
+	if code == nil {
+		code = f.in.code(stack, f, of, f.props.CodeFolder, arch)
+	}
+	log := f.log(of)
+	role := awsiam.NewRole(f, jsii.String(of.role), &awsiam.RoleProps{
+		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
+		Description: jsii.String(of.does + "."),
+	})
+	for _, statement := range statements(stack, needed, narrowed) {
+		role.AddToPolicy(statement)
+	}
+	allow(role, []string{*log.LogGroupArn()}, nil, "logs:CreateLogStream", "logs:PutLogEvents")
+	f.store.GrantRecords(role)
+	tracing := awslambda.Tracing_ACTIVE
+	if !orElse(f.props.TracingEnabled, true) {
+		tracing = awslambda.Tracing_DISABLED
+	}
+	return awslambda.NewFunction(f, jsii.String(of.id), &awslambda.FunctionProps{
+		Architecture:                 architecture,
+		Code:                         code,
+		Description:                  jsii.String(of.does + ": " + strings.Join(f.jobs[:min(3, len(f.jobs))], ", ") + "."),
+		Environment:                  &environment,
+		Handler:                      jsii.String("bootstrap"),
+		LogGroup:                     log,
+		MemorySize:                   jsii.Number(orElse(f.props.MemorySize, defaultMemory)),
+		ReservedConcurrentExecutions: f.props.ReservedConcurrentExecutions,
+		Role:                         role,
+		Runtime:                      awslambda.Runtime_PROVIDED_AL2023(),
+		Timeout:                      f.timeout(),
+		Tracing:                      tracing,
+	})
+}
+
+// architecture returns that of the functions, and Go's name of it.
+func (f *functions) architecture() (awslambda.Architecture, string) {
+	switch a := f.props.Architecture; {
+	case a == nil:
+		return awslambda.Architecture_ARM_64(), "arm64"
+	case *a.Name() == "arm64":
+		return a, "arm64"
+	case *a.Name() == "x86_64":
+		return a, "amd64"
+	default:
+		f.in.refuse("Architecture", "expected ARM_64 or X86_64, found %q", *a.Name())
+		return nil, ""
+	}
+}
+
+func (f *functions) log(of function) awslogs.ILogGroup {
+	retention := f.props.LogRetention
+	if retention == "" {
+		retention = awslogs.RetentionDays_ONE_MONTH
+	}
+	encryptLogs(f, f.props.EncryptionKey)
+	props := &awslogs.LogGroupProps{Retention: retention, RemovalPolicy: awscdk.RemovalPolicy_DESTROY}
+	if f.props.EncryptionKey != nil {
+		props.EncryptionKey = f.props.EncryptionKey
+	}
+	return awslogs.NewLogGroup(f, jsii.String(of.id+"Log"), props)
+}
+
+// encryptLogs lets CloudWatch Logs use a key for the logs of this account. A key
+// of another stack must allow it by itself.
+func encryptLogs(scope constructs.Construct, key awskms.IKey) {
+	if key == nil {
+		return
+	}
+	stack := awscdk.Stack_Of(scope)
+	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions: jsii.Strings("kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo",
+			"kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:DescribeKey"),
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("logs."+*stack.Region()+".amazonaws.com"), nil)},
+		Resources:  jsii.Strings(anyResource), // in the policy of a key: this key
+		Conditions: &map[string]any{"ArnLike": map[string]any{
+			"kms:EncryptionContext:aws:logs:arn": "arn:" + *stack.Partition() + ":logs:" + *stack.Region() + ":" + *stack.Account() + ":log-group:*",
+		}},
+	}), jsii.Bool(true))
+}
+
+// texts are the strings of a list prop.
+func texts(list *[]*string) []string {
+	var all []string
+	for _, s := range orElse(list, nil) {
+		all = append(all, text(s))
+	}
+	return all
+}

@@ -1,0 +1,309 @@
+package cdkapp_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/cdkapp"
+)
+
+// newFunctions deploys functions whose packages are not built.
+func newFunctions(t *testing.T, stack awscdk.Stack, props cdkapp.FunctionsProps) cdkapp.Functions {
+	t.Helper()
+	props.CodeFolder = codeFolder(t)
+	return cdkapp.NewFunctions(stack, jsii.String("Poller"), &props)
+}
+
+func TestFunctions(t *testing.T) {
+	t.Parallel()
+	inStack(t, func(stack awscdk.Stack) {
+		made := newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRun")})
+		require.Nil(t, made.Table())
+		require.Equal(t, *made.Store().Bucket().BucketArn(), *made.Bucket().BucketArn())
+		require.Equal(t, *jsii.Strings("glue:StartJobRun"), *made.Jobs())
+		made.GrantInvoke(newRole(stack))
+		synthesized, all := templateOf(stack)
+		synthesized.AllResourcesProperties(jsii.String("AWS::Lambda::Function"), map[string]any{
+			"Architectures": []any{"arm64"}, "Handler": "bootstrap", "MemorySize": 128, "PackageType": assertions.Match_Absent(),
+			"Runtime": "provided.al2023", "Timeout": 30, "TracingConfig": map[string]any{"Mode": "Active"},
+			"ReservedConcurrentExecutions": assertions.Match_Absent(), "KmsKeyArn": assertions.Match_Absent(),
+		})
+		synthesized.AllResourcesProperties(jsii.String("AWS::Logs::LogGroup"), map[string]any{"RetentionInDays": 30, "KmsKeyId": assertions.Match_Absent()})
+		synthesized.ResourceCountIs(jsii.String("AWS::Lambda::Function"), jsii.Number(2))
+		synthesized.ResourceCountIs(jsii.String("AWS::Logs::LogGroup"), jsii.Number(2))
+		requireGolden(t, "functions", all)
+
+		run, check := all.named(t, "AWS::Lambda::Function", "PollerRunJob").id, all.named(t, "AWS::Lambda::Function", "PollerCheckStatus").id
+		require.JSONEq(t, `[{"Effect": "Allow", "Action": "lambda:InvokeFunction",
+			"Resource": [{"Fn::GetAtt": ["`+run+`", "Arn"]}, {"Fn::GetAtt": ["`+check+`", "Arn"]}]}]`, asJSON(t, all.statements(t, "Role")))
+	})
+}
+
+// Each function may do what it calls, and no more.
+func TestRolesOfFunctions(t *testing.T) {
+	t.Parallel()
+	all := synth(t, func(stack awscdk.Stack) {
+		newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRun"), TracingEnabled: jsii.Bool(false)})
+	})
+	bucket := all.only(t, "AWS::S3::Bucket").id
+	records := `
+		{"Effect": "Allow", "Action": ["s3:GetObject", "s3:PutObject"],
+		 "Resource": {"Fn::Join": ["", [{"Fn::GetAtt": ["` + bucket + `", "Arn"]}, "/jobpoller/*"]]}},
+		{"Effect": "Allow", "Action": "s3:ListBucket", "Resource": {"Fn::GetAtt": ["` + bucket + `", "Arn"]},
+		 "Condition": {"StringLike": {"s3:prefix": "jobpoller/*"}}}`
+	job := `{"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, ":glue:", {"Ref": "AWS::Region"}, ":", {"Ref": "AWS::AccountId"}, ":job/*"]]}`
+	log := func(of string) string {
+		return `{"Effect": "Allow", "Action": ["logs:CreateLogStream", "logs:PutLogEvents"],
+			"Resource": {"Fn::GetAtt": ["` + all.named(t, "AWS::Logs::LogGroup", of).id + `", "Arn"]}},`
+	}
+	require.JSONEq(t, `[{"Effect": "Allow", "Action": "glue:StartJobRun", "Resource": `+job+`},`+log("PollerRunJobLog")+records+`]`,
+		asJSON(t, all.statements(t, "PollerRunJobRole")))
+	require.JSONEq(t, `[{"Effect": "Allow", "Action": ["glue:BatchStopJobRun", "glue:GetJobRun"], "Resource": `+job+`},`+log("PollerCheckStatusLog")+records+`]`,
+		asJSON(t, all.statements(t, "PollerCheckStatusRole")))
+	for _, role := range all.of("AWS::IAM::Role") {
+		require.NotContains(t, role.properties, "ManagedPolicyArns")
+		require.JSONEq(t, `{"Version": "2012-10-17", "Statement": [
+			{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}]}`, asJSON(t, role.properties["AssumeRolePolicyDocument"]))
+	}
+}
+
+// environmentOf returns the environment of the functions, which is the same for
+// both.
+func environmentOf(t *testing.T, all template) map[string]any {
+	t.Helper()
+	run := all.named(t, "AWS::Lambda::Function", "PollerRunJob").properties["Environment"]
+	require.Equal(t, run, all.named(t, "AWS::Lambda::Function", "PollerCheckStatus").properties["Environment"])
+	return run.(map[string]any)["Variables"].(map[string]any)
+}
+
+func TestEnvironmentOfFunctions(t *testing.T) {
+	t.Parallel()
+	all := synth(t, func(stack awscdk.Stack) {
+		newFunctions(t, stack, cdkapp.FunctionsProps{
+			Jobs:             jsii.Strings("http:Request", "athena:StartQueryExecution", "http:Request"),
+			HttpHosts:        jsii.Strings("api.example.com", "*.example.org"),
+			MaxWait:          days(50),
+			LogLevel:         jsii.String("debug"),
+			MetricsNamespace: jsii.String("none"),
+			Environment:      &map[string]*string{"PALETTE": jsii.String("warm")},
+		})
+	})
+	bucket := all.only(t, "AWS::S3::Bucket")
+	require.Equal(t, map[string]any{
+		"JOBPOLLER_BUCKET": map[string]any{"Ref": bucket.id}, "JOBPOLLER_PREFIX": "jobpoller",
+		"JOBPOLLER_JOBS": "athena:StartQueryExecution,http:Request", "JOBPOLLER_HTTP_HOSTS": "api.example.com,*.example.org",
+		"JOBPOLLER_MAX_WAIT_SECONDS": "4320000", "JOBPOLLER_RETENTION_DAYS": "65",
+		"JOBPOLLER_LOG_LEVEL": "debug", "JOBPOLLER_METRICS_NAMESPACE": "none", "PALETTE": "warm",
+	}, environmentOf(t, all))
+	require.Contains(t, asJSON(t, bucket.properties["LifecycleConfiguration"]), `"ExpirationInDays":65`)
+}
+
+func TestFunctionsWithATable(t *testing.T) {
+	t.Parallel()
+	all := synth(t, func(stack awscdk.Stack) {
+		made := newFunctions(t, stack, cdkapp.FunctionsProps{
+			Jobs:  jsii.Strings("dynamodb:ExportCompleted"),
+			Store: cdkapp.NewRecordTable(stack, jsii.String("Records"), &cdkapp.RecordTableProps{Retention: days(20)}),
+		})
+		require.Nil(t, made.Bucket())
+	})
+	require.Empty(t, all.of("AWS::S3::Bucket"))
+	table := all.only(t, "AWS::DynamoDB::Table").id
+	require.Equal(t, map[string]any{
+		"JOBPOLLER_TABLE": map[string]any{"Ref": table}, "JOBPOLLER_PREFIX": "jobpoller", "JOBPOLLER_JOBS": "dynamodb:ExportCompleted",
+		"JOBPOLLER_RETENTION_DAYS": "20", "JOBPOLLER_LOG_LEVEL": "info",
+	}, environmentOf(t, all))
+	// A waiter starts nothing.
+	require.Equal(t, []string{"dynamodb:GetItem", "dynamodb:PutItem", "logs:CreateLogStream", "logs:PutLogEvents", "xray:PutTelemetryRecords", "xray:PutTraceSegments"},
+		slices.Sorted(maps.Keys(allowed(t, all, "PollerRunJobRole"))))
+	require.Equal(t, []string{`"*"`}, allowed(t, all, "PollerCheckStatusRole")["dynamodb:DescribeExport"])
+}
+
+// allowed returns the resources of each action that a role is allowed, as JSON.
+func allowed(t *testing.T, all template, role string) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	list := func(value any) []any {
+		if several, ok := value.([]any); ok {
+			return several
+		}
+		return []any{value}
+	}
+	for _, s := range all.statements(t, role) {
+		s := s.(map[string]any)
+		require.Equal(t, "Allow", s["Effect"])
+		for _, action := range list(s["Action"]) {
+			require.NotContains(t, action, "*")
+			for _, resource := range list(s["Resource"]) {
+				found[action.(string)] = append(found[action.(string)], asJSON(t, resource))
+			}
+		}
+	}
+	return found
+}
+
+func TestNarrowedResources(t *testing.T) {
+	t.Parallel()
+	all := synth(t, func(stack awscdk.Stack) {
+		newFunctions(t, stack, cdkapp.FunctionsProps{
+			Jobs: jsii.Strings("comprehend:StartEntitiesDetectionJob", "redshift-data:ExecuteStatement"),
+			Resources: &map[string]*[]*string{
+				"iam:PassRole":                   jsii.Strings("arn:aws:iam::123456789012:role/comprehend"),
+				"redshift-data:ExecuteStatement": jsii.Strings("arn:aws:redshift:eu-west-1:123456789012:cluster:b", "arn:aws:redshift:eu-west-1:123456789012:cluster:a"),
+				"secretsmanager:GetSecretValue":  {},
+			},
+		})
+	})
+	run := allowed(t, all, "PollerRunJobRole")
+	require.Equal(t, []string{`"arn:aws:iam::123456789012:role/comprehend"`}, run["iam:PassRole"])
+	require.Equal(t, []string{`"arn:aws:redshift:eu-west-1:123456789012:cluster:a"`, `"arn:aws:redshift:eu-west-1:123456789012:cluster:b"`}, run["redshift-data:ExecuteStatement"])
+	require.NotContains(t, run, "secretsmanager:GetSecretValue")
+	require.Contains(t, run, "redshift:GetClusterCredentials")
+	require.Equal(t, []string{`"*"`}, run["comprehend:StartEntitiesDetectionJob"])
+	require.NotContains(t, run, "comprehend:DescribeEntitiesDetectionJob")
+	check := allowed(t, all, "PollerCheckStatusRole")
+	require.Contains(t, check, "comprehend:DescribeEntitiesDetectionJob")
+	require.Contains(t, check, "comprehend:StopEntitiesDetectionJob")
+	require.NotContains(t, check, "comprehend:StartEntitiesDetectionJob")
+}
+
+func TestFunctionsWithOptions(t *testing.T) {
+	t.Parallel()
+	all := synth(t, func(stack awscdk.Stack) {
+		newFunctions(t, stack, cdkapp.FunctionsProps{
+			Jobs:                         jsii.Strings("lambda:Invoke"),
+			Architecture:                 awslambda.Architecture_X86_64(),
+			MemorySize:                   jsii.Number(256),
+			Timeout:                      awscdk.Duration_Seconds(jsii.Number(50)),
+			ReservedConcurrentExecutions: jsii.Number(5),
+			LogRetention:                 awslogs.RetentionDays_ONE_WEEK,
+			TracingEnabled:               jsii.Bool(false),
+			EncryptionKey:                awskms.NewKey(stack, jsii.String("Key"), nil),
+			RemovalPolicy:                awscdk.RemovalPolicy_DESTROY,
+		})
+	})
+	key := all.only(t, "AWS::KMS::Key")
+	for _, f := range all.of("AWS::Lambda::Function") {
+		require.Equal(t, []any{"x86_64"}, f.properties["Architectures"])
+		require.EqualValues(t, 256, f.properties["MemorySize"])
+		require.EqualValues(t, 50, f.properties["Timeout"])
+		require.EqualValues(t, 5, f.properties["ReservedConcurrentExecutions"])
+		require.NotContains(t, f.properties, "TracingConfig")
+	}
+	for _, log := range all.of("AWS::Logs::LogGroup") {
+		require.EqualValues(t, 7, log.properties["RetentionInDays"])
+		require.Equal(t, map[string]any{"Fn::GetAtt": []any{key.id, "Arn"}}, log.properties["KmsKeyId"])
+		require.Equal(t, "Delete", log.all["DeletionPolicy"])
+	}
+	require.Equal(t, "Delete", all.only(t, "AWS::S3::Bucket").all["DeletionPolicy"])
+	require.Contains(t, asJSON(t, all.only(t, "AWS::S3::Bucket").properties["BucketEncryption"]), "aws:kms")
+	for _, role := range []string{"PollerRunJobRole", "PollerCheckStatusRole"} {
+		may := allowed(t, all, role)
+		require.Equal(t, []string{`{"Fn::GetAtt":["` + key.id + `","Arn"]}`}, may["kms:GenerateDataKey"])
+		require.Contains(t, may, "kms:Decrypt")
+		require.NotContains(t, may, "xray:PutTraceSegments")
+	}
+	require.Contains(t, allowed(t, all, "PollerRunJobRole"), "lambda:InvokeFunction")
+	require.NotContains(t, allowed(t, all, "PollerCheckStatusRole"), "lambda:InvokeFunction")
+
+	// The logs of this account may use the key, which the key itself has to say.
+	statements := key.properties["KeyPolicy"].(map[string]any)["Statement"].([]any)
+	require.Len(t, statements, 2, "one for the account, one for the logs of both functions")
+	require.JSONEq(t, `{"Effect": "Allow", "Resource": "*",
+		"Action": ["kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:DescribeKey"],
+		"Principal": {"Service": {"Fn::Join": ["", ["logs.", {"Ref": "AWS::Region"}, ".amazonaws.com"]]}},
+		"Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": {"Fn::Join": ["", [
+			"arn:", {"Ref": "AWS::Partition"}, ":logs:", {"Ref": "AWS::Region"}, ":", {"Ref": "AWS::AccountId"}, ":log-group:*"]]}}}}`, asJSON(t, statements[1]))
+}
+
+// Drivers of one's own come with functions of one's own.
+func TestFunctionsOfOnesOwn(t *testing.T) {
+	t.Parallel()
+	all := synth(t, func(stack awscdk.Stack) {
+		code := awslambda.Code_FromAsset(codeFolder(t), nil)
+		made := cdkapp.NewFunctions(stack, jsii.String("Poller"), &cdkapp.FunctionsProps{
+			Jobs: jsii.Strings("oven:Bake", "glue:StartJobRun"), RunJobCode: code, CheckStatusCode: code,
+		})
+		made.RunJob().AddToRolePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Actions: jsii.Strings("oven:Bake"), Resources: jsii.Strings("arn:aws:oven:eu-west-1:123456789012:rack/1"),
+		}))
+	})
+	run := allowed(t, all, "PollerRunJobRole")
+	require.Contains(t, run, "oven:Bake")
+	require.Contains(t, run, "glue:StartJobRun")
+	require.Equal(t, "glue:StartJobRun,oven:Bake", environmentOf(t, all)["JOBPOLLER_JOBS"])
+}
+
+func TestFunctionsProps(t *testing.T) {
+	t.Parallel()
+	functions := func(props cdkapp.FunctionsProps) func(awscdk.Stack) {
+		return func(stack awscdk.Stack) {
+			if props.Jobs == nil {
+				props.Jobs = jsii.Strings("glue:StartJobRun")
+			}
+			newFunctions(t, stack, props)
+		}
+	}
+	for _, tt := range []struct {
+		prop, want string
+		build      func(awscdk.Stack)
+	}{
+		{"Jobs", `it is required: name the jobs`, func(stack awscdk.Stack) { cdkapp.NewFunctions(stack, jsii.String("Poller"), nil) }},
+		{"Jobs", `"glue" is not a job: expected a service and a name, such as "comprehend:StartEntitiesDetectionJob"`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("glue")})},
+		{"Jobs", "the functions have no driver of the job \"glue:StartJobRuns\": it is none of athena:StartQueryExecution, ", functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRuns")})},
+		{"Jobs", `the catalogue has no job "comprehend:startEntitiesDetectionJob" (did you mean "comprehend:StartEntitiesDetectionJob"?)`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("comprehend:startEntitiesDetectionJob")})},
+		{"Jobs", "the functions cannot call ec2, which speaks ec2 alone", functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("ec2:InstanceRunning")})},
+		{"Jobs", "the environment of a Lambda function holds 4096 bytes", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"LONG": jsii.String(strings.Repeat("x", 4096))}})},
+		{"Environment", "JOBPOLLER_JOBS is set by other props", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"JOBPOLLER_JOBS": jsii.String("x")}})},
+		{"HttpHosts", `the job http:Request needs it`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("http:Request")})},
+		{"HttpHosts", `it is for the job http:Request`, functions(cdkapp.FunctionsProps{HttpHosts: jsii.Strings("api.example.com")})},
+		{"Store", "the job lambda:Invoke keeps the status of its functions in a bucket", func(stack awscdk.Stack) {
+			functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("lambda:Invoke"), Store: cdkapp.NewRecordTable(stack, jsii.String("Table"), nil)})(stack)
+		}},
+		{"RemovalPolicy", "it is for a new one, but Store is given", func(stack awscdk.Stack) {
+			functions(cdkapp.FunctionsProps{RemovalPolicy: awscdk.RemovalPolicy_DESTROY, Store: cdkapp.NewRecordTable(stack, jsii.String("Table"), nil)})(stack)
+		}},
+		{"MaxWait", "the store keeps records for 60 days, and 1104h0m0s and the 14 days in which an execution can be redriven are longer: " +
+			"give the store a Retention of 61 days at least, or wait less", func(stack awscdk.Stack) {
+			functions(cdkapp.FunctionsProps{MaxWait: days(46), Store: cdkapp.NewRecordTable(stack, jsii.String("Table"), nil)})(stack)
+		}},
+		{"MaxWait", "expected a duration that is known when the app runs, found a token", func(stack awscdk.Stack) {
+			token := awscdk.NewCfnParameter(stack, jsii.String("Wait"), &awscdk.CfnParameterProps{Type: jsii.String("Number")}).ValueAsNumber()
+			functions(cdkapp.FunctionsProps{MaxWait: awscdk.Duration_Seconds(token)})(stack)
+		}},
+		{
+			"Resources", `the jobs do not need the action "glue:StopJobRun"; they need glue:BatchStopJobRun, glue:GetJobRun, glue:StartJobRun`,
+			functions(cdkapp.FunctionsProps{Resources: &map[string]*[]*string{"glue:StopJobRun": jsii.Strings("*")}}),
+		},
+		{
+			"Resources", `a job of comprehend:StartEntitiesDetectionJob hands a role to its service: name the ARNs of the roles that it may, under the action "iam:PassRole"`,
+			functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("comprehend:StartEntitiesDetectionJob")}),
+		},
+		{"LogLevel", `expected "debug", "info", "warn" or "error", found "loud"`, functions(cdkapp.FunctionsProps{LogLevel: jsii.String("loud")})},
+		{"Timeout", "expected 1 to 55 seconds, found 1m30s", func(stack awscdk.Stack) {
+			functions(cdkapp.FunctionsProps{Timeout: awscdk.Duration_Seconds(jsii.Number(90))})(stack)
+		}},
+		{"Architecture", `expected ARM_64 or X86_64, found "riscv"`, func(stack awscdk.Stack) {
+			functions(cdkapp.FunctionsProps{Architecture: awslambda.Architecture_Custom(jsii.String("riscv"), nil)})(stack)
+		}},
+	} {
+		t.Run(tt.prop, func(t *testing.T) {
+			t.Parallel()
+			err := problem(t, tt.build)
+			require.Equal(t, "Stack/Poller", err.Path)
+			require.Equal(t, tt.prop, err.Prop)
+			require.Contains(t, err.Problem, tt.want)
+		})
+	}
+}

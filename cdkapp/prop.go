@@ -1,0 +1,58 @@
+package cdkapp
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/constructs-go/constructs/v10"
+)
+
+// orElse is the value of a prop, or its default.
+func orElse[T any](prop *T, otherwise T) T {
+	if prop == nil {
+		return otherwise
+	}
+	return *prop
+}
+
+// where is the path of a construct that is being made.
+type where string
+
+// place returns the path of a construct in its app.
+func place(scope constructs.Construct, id *string) where {
+	path := *scope.Node().Path()
+	if path == "" {
+		return where(text(id))
+	}
+	return where(path + "/" + text(id))
+}
+
+// refuse panics with an Error.
+func (p where) refuse(prop, format string, args ...any) {
+	p.refuseFor(nil, prop, format, args...)
+}
+
+// refuseFor is refuse for an error that the problem comes from.
+func (p where) refuseFor(err error, prop, format string, args ...any) {
+	panic(&Error{Path: string(p), Prop: prop, Problem: fmt.Sprintf(format, args...), Err: err})
+}
+
+// given refuses props of a resource that is not made here.
+func (p where) given(prop string, others map[string]bool) {
+	for _, name := range slices.Sorted(maps.Keys(others)) {
+		if others[name] {
+			p.refuse(name, "it is for a new one, but %s is given: leave one of the two out", prop)
+		}
+	}
+}
+
+// seconds is a duration of the CDK's, which must not be a token.
+func (p where) seconds(prop string, d awscdk.Duration) time.Duration {
+	if *d.IsUnresolved() {
+		p.refuse(prop, "expected a duration that is known when the app runs, found a token")
+	}
+	return time.Duration(*d.ToMilliseconds(nil)) * time.Millisecond
+}

@@ -1,0 +1,328 @@
+package cdkapp
+
+import (
+	"strings"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+)
+
+const (
+	// defaultPrefix is that of the functions.
+	defaultPrefix = "jobpoller"
+	// defaultRetention is that of the functions.
+	defaultRetention = 60 * day
+	// redriveWindow is how long after its end an execution can be redriven.
+	redriveWindow = 14 * day
+	// maxRetention is the longest that the functions take.
+	maxRetention = 3650 * day
+	// longestWait is that of a Standard execution.
+	longestWait = 365 * day
+
+	day = 24 * time.Hour
+)
+
+// RecordStore keeps the start records of the functions, in a bucket or in a table.
+type RecordStore interface {
+	constructs.Construct
+	// Bucket is nil if the records are in a table.
+	Bucket() awss3.IBucket
+	// Table is nil if the records are in a bucket.
+	Table() awsdynamodb.ITable
+	// Prefix is what the keys of all records begin with, without a slash.
+	Prefix() *string
+	// Retention is how long records are kept.
+	Retention() awscdk.Duration
+	// GrantRecords lets a function read and write records, and nothing else of
+	// the store.
+	GrantRecords(grantee awsiam.IGrantable) awsiam.Grant
+
+	// keeps is how long records are kept, in a form that Go can compare.
+	keeps() time.Duration
+}
+
+// RecordBucket keeps start records as objects.
+type RecordBucket interface {
+	RecordStore
+	// GrantJobStatus lets a Lambda function that is the job of lambda:Invoke
+	// write its status (package lambdas/jobs/lambdajob).
+	GrantJobStatus(grantee awsiam.IGrantable) awsiam.Grant
+}
+
+// RecordBucketProps are the props of a [RecordBucket].
+type RecordBucketProps struct {
+	// Bucket is one that is there. A lifecycle rule on it must not remove what
+	// is below Prefix before Retention is over. Default: a new one, private, for
+	// TLS alone, encrypted, without versions, with a rule that removes records.
+	Bucket awss3.IBucket
+	// Prefix is what the keys of all records begin with. Default: "jobpoller".
+	Prefix *string
+	// MaxWait is the longest that a poller may wait. Default: none; then
+	// Retention bounds it.
+	MaxWait awscdk.Duration
+	// Retention is how long records are kept, in whole days; longer than MaxWait
+	// and 14 days, in which an execution can be redriven. Default: 60 days, or as
+	// much as MaxWait needs.
+	Retention awscdk.Duration
+	// EncryptionKey encrypts the records; the bucket's own key derives from it.
+	// Default: a key of S3.
+	EncryptionKey awskms.IKey
+	// ServerAccessLogsBucket gets the access logs. Default: there are none.
+	ServerAccessLogsBucket awss3.IBucket
+	// ServerAccessLogsPrefix is what the keys of the access logs begin with.
+	// Default: none.
+	ServerAccessLogsPrefix *string
+	// RemovalPolicy says what becomes of the new bucket when the stack goes.
+	// Default: RETAIN.
+	RemovalPolicy awscdk.RemovalPolicy
+	// AutoDeleteObjects empties the bucket before that, for RemovalPolicy
+	// DESTROY; the CDK deploys a function for it. Default: false.
+	AutoDeleteObjects *bool
+}
+
+// RecordTableProps are the props of [NewRecordTable].
+type RecordTableProps struct {
+	// Table is one that is there, with the partition key "key", a string, and no
+	// sort key; its time to live is the attribute "expiresAt". Default: a new
+	// one, on demand.
+	Table awsdynamodb.ITable
+	// Prefix is what the keys of all records begin with. Default: "jobpoller".
+	Prefix *string
+	// MaxWait is the longest that a poller may wait. Default: none; then
+	// Retention bounds it.
+	MaxWait awscdk.Duration
+	// Retention is how long records are kept, in whole days; longer than MaxWait
+	// and 14 days, in which an execution can be redriven. Default: 60 days, or as
+	// much as MaxWait needs.
+	Retention awscdk.Duration
+	// EncryptionKey encrypts the table. Default: a key of DynamoDB.
+	EncryptionKey awskms.IKey
+	// PointInTimeRecovery keeps backups of the last 35 days. Records are of use
+	// while their executions run, so that few need it. Default: false.
+	PointInTimeRecovery *bool
+	// DeletionProtection keeps the table from being deleted. Default: false.
+	DeletionProtection *bool
+	// RemovalPolicy says what becomes of the new table when the stack goes.
+	// Default: RETAIN.
+	RemovalPolicy awscdk.RemovalPolicy
+}
+
+// records is what the two stores have in common.
+type records struct {
+	prefix string
+	kept   time.Duration
+}
+
+func (r records) Bucket() awss3.IBucket      { return nil }
+func (r records) Table() awsdynamodb.ITable  { return nil }
+func (r records) Prefix() *string            { return jsii.String(r.prefix) }
+func (r records) Retention() awscdk.Duration { return days(r.kept) }
+func (r records) keeps() time.Duration       { return r.kept }
+
+func days(d time.Duration) awscdk.Duration {
+	return awscdk.Duration_Days(jsii.Number(float64(d / day)))
+}
+
+// newRecords checks the props that the two stores have in common.
+func newRecords(in where, prefix *string, maxWait, retention awscdk.Duration) records {
+	r := records{prefix: strings.TrimSuffix(orElse(prefix, defaultPrefix), "/")}
+	if r.prefix == "" || len(r.prefix) > 200 {
+		in.refuse("Prefix", "expected 1 to 200 bytes, such as %q, found %q", defaultPrefix, r.prefix)
+	}
+	longest := in.maxWait(maxWait)
+	r.kept = defaultRetention
+	if least := (longest + redriveWindow).Truncate(day) + day; retention == nil {
+		r.kept = max(r.kept, least)
+	} else {
+		r.kept = in.seconds("Retention", retention)
+		in.outlives(r.kept, longest)
+	}
+	return r
+}
+
+// outlives refuses records that would be gone while an execution can still be
+// redriven.
+func (p where) outlives(kept, longest time.Duration) {
+	switch {
+	case kept%day != 0 || kept > maxRetention:
+		p.refuse("Retention", "expected whole days, at most %d, found %s", maxRetention/day, kept)
+	case kept <= longest+redriveWindow:
+		p.refuse("Retention", "expected more than MaxWait (%s) and the 14 days in which an execution can be redriven, found %d days; "+
+			"keep records for %d days at least, or wait less", longest, kept/day, (longest+redriveWindow)/day+1)
+	}
+}
+
+// maxWait returns the longest wait, or 0 if there is none.
+func (p where) maxWait(d awscdk.Duration) time.Duration {
+	if d == nil {
+		return 0
+	}
+	longest := p.seconds("MaxWait", d)
+	if longest < time.Second || longest > longestWait {
+		p.refuse("MaxWait", "expected 1 second to 365 days, which an execution can last, found %s", longest)
+	}
+	return longest
+}
+
+type recordBucket struct {
+	constructs.Construct
+	records
+
+	bucket awss3.IBucket
+}
+
+// NewRecordBucket keeps start records as objects of a bucket.
+func NewRecordBucket(scope constructs.Construct, id *string, props *RecordBucketProps) RecordBucket {
+	if props == nil {
+		props = &RecordBucketProps{}
+	}
+	in := place(scope, id)
+	b := &recordBucket{records: newRecords(in, props.Prefix, props.MaxWait, props.Retention), bucket: props.Bucket}
+	constructs.NewConstruct_Override(b, scope, id)
+	if b.bucket == nil {
+		b.bucket = b.newBucket(props)
+		return b
+	}
+	in.given("Bucket", map[string]bool{
+		"EncryptionKey": props.EncryptionKey != nil, "RemovalPolicy": props.RemovalPolicy != "", "AutoDeleteObjects": props.AutoDeleteObjects != nil,
+		"ServerAccessLogsBucket": props.ServerAccessLogsBucket != nil, "ServerAccessLogsPrefix": props.ServerAccessLogsPrefix != nil,
+	})
+	return b
+}
+
+func (b *recordBucket) Bucket() awss3.IBucket { return b.bucket }
+
+// GrantRecords implements RecordStore. S3 answers that access is denied, not that
+// there is no such object, to who may not list the bucket; the condition holds
+// for the key of the object then.
+func (b *recordBucket) GrantRecords(grantee awsiam.IGrantable) awsiam.Grant {
+	return b.grant(grantee, b.prefix+"/*")
+}
+
+func (b *recordBucket) GrantJobStatus(grantee awsiam.IGrantable) awsiam.Grant {
+	return b.grant(grantee, b.prefix+"/jobs/*")
+}
+
+func (b *recordBucket) grant(grantee awsiam.IGrantable, keys string) awsiam.Grant {
+	granted := allow(grantee, []string{*b.bucket.ArnForObjects(jsii.String(keys))}, nil, "s3:GetObject", "s3:PutObject")
+	granted.Combine(allow(grantee, []string{*b.bucket.BucketArn()},
+		map[string]map[string]any{"StringLike": {"s3:prefix": keys}}, "s3:ListBucket"))
+	if key := b.bucket.EncryptionKey(); key != nil {
+		granted.Combine(key.Grant(grantee, jsii.String("kms:Decrypt"), jsii.String("kms:GenerateDataKey")))
+	}
+	return granted
+}
+
+func (b *recordBucket) newBucket(props *RecordBucketProps) awss3.IBucket {
+	encryption, bucketKey := awss3.BucketEncryption_S3_MANAGED, (*bool)(nil)
+	if props.EncryptionKey != nil {
+		encryption, bucketKey = awss3.BucketEncryption_KMS, jsii.Bool(true)
+	}
+	removal := props.RemovalPolicy
+	if removal == "" {
+		removal = awscdk.RemovalPolicy_RETAIN
+	}
+	return awss3.NewBucket(b, jsii.String("Bucket"), &awss3.BucketProps{
+		AutoDeleteObjects:      props.AutoDeleteObjects,
+		BlockPublicAccess:      awss3.BlockPublicAccess_BLOCK_ALL(),
+		BucketKeyEnabled:       bucketKey,
+		Encryption:             encryption,
+		EncryptionKey:          props.EncryptionKey,
+		EnforceSSL:             jsii.Bool(true),
+		MinimumTLSVersion:      jsii.Number(1.2),
+		ObjectOwnership:        awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
+		RemovalPolicy:          removal,
+		ServerAccessLogsBucket: props.ServerAccessLogsBucket,
+		ServerAccessLogsPrefix: props.ServerAccessLogsPrefix,
+		Versioned:              jsii.Bool(false),
+		// S3 counts from the last write of an object, as the functions do.
+		LifecycleRules: &[]*awss3.LifecycleRule{{
+			Id:                                  jsii.String("records"),
+			Prefix:                              jsii.String(b.prefix + "/"),
+			Expiration:                          b.Retention(),
+			AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1)),
+		}},
+	})
+}
+
+type recordTable struct {
+	constructs.Construct
+	records
+
+	table awsdynamodb.ITable
+}
+
+// NewRecordTable keeps start records as items of a table.
+func NewRecordTable(scope constructs.Construct, id *string, props *RecordTableProps) RecordStore {
+	if props == nil {
+		props = &RecordTableProps{}
+	}
+	in := place(scope, id)
+	t := &recordTable{records: newRecords(in, props.Prefix, props.MaxWait, props.Retention), table: props.Table}
+	constructs.NewConstruct_Override(t, scope, id)
+	if t.table == nil {
+		t.table = t.newTable(props)
+		return t
+	}
+	in.given("Table", map[string]bool{
+		"EncryptionKey": props.EncryptionKey != nil, "RemovalPolicy": props.RemovalPolicy != "",
+		"PointInTimeRecovery": props.PointInTimeRecovery != nil, "DeletionProtection": props.DeletionProtection != nil,
+	})
+	return t
+}
+
+func (t *recordTable) Table() awsdynamodb.ITable { return t.table }
+
+// GrantRecords implements RecordStore. DynamoDB decrypts a table's own key in the
+// name of who reads or writes it.
+func (t *recordTable) GrantRecords(grantee awsiam.IGrantable) awsiam.Grant {
+	granted := allow(grantee, []string{*t.table.TableArn()}, nil, "dynamodb:GetItem", "dynamodb:PutItem")
+	if key := t.table.EncryptionKey(); key != nil {
+		granted.Combine(key.Grant(grantee, jsii.String("kms:Decrypt")))
+	}
+	return granted
+}
+
+func (t *recordTable) newTable(props *RecordTableProps) awsdynamodb.ITable {
+	var encryption awsdynamodb.TableEncryption // a key of DynamoDB
+	if props.EncryptionKey != nil {
+		encryption = awsdynamodb.TableEncryption_CUSTOMER_MANAGED
+	}
+	removal := props.RemovalPolicy
+	if removal == "" {
+		removal = awscdk.RemovalPolicy_RETAIN
+	}
+	return awsdynamodb.NewTable(t, jsii.String("Table"), &awsdynamodb.TableProps{
+		PartitionKey:        &awsdynamodb.Attribute{Name: jsii.String("key"), Type: awsdynamodb.AttributeType_STRING},
+		TimeToLiveAttribute: jsii.String("expiresAt"),
+		BillingMode:         awsdynamodb.BillingMode_PAY_PER_REQUEST,
+		Encryption:          encryption,
+		EncryptionKey:       props.EncryptionKey,
+		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
+			PointInTimeRecoveryEnabled: jsii.Bool(orElse(props.PointInTimeRecovery, false)),
+		},
+		DeletionProtection: props.DeletionProtection,
+		RemovalPolicy:      removal,
+	})
+}
+
+// allow adds a statement to the policy of the grantee.
+func allow(grantee awsiam.IGrantable, resources []string, conditions map[string]map[string]any, actions ...string) awsiam.Grant {
+	options := &awsiam.GrantOnPrincipalOptions{
+		Actions: jsii.Strings(actions...), Grantee: grantee, ResourceArns: jsii.Strings(resources...),
+	}
+	if conditions != nil {
+		all := map[string]*map[string]any{}
+		for operator, condition := range conditions {
+			all[operator] = &condition
+		}
+		options.Conditions = &all
+	}
+	return awsiam.Grant_AddToPrincipal(options)
+}
