@@ -362,30 +362,12 @@ func (f *functions) log(of function) awslogs.ILogGroup {
 	if retention == "" {
 		retention = awslogs.RetentionDays_ONE_MONTH
 	}
-	encryptLogs(f, f.props.EncryptionKey)
 	props := &awslogs.LogGroupProps{Retention: retention, RemovalPolicy: awscdk.RemovalPolicy_DESTROY}
 	if f.props.EncryptionKey != nil {
+		encryptLogs(f, f.props.EncryptionKey, anyResource)
 		props.EncryptionKey = f.props.EncryptionKey
 	}
 	return awslogs.NewLogGroup(f, jsii.String(of.id+"Log"), props)
-}
-
-// encryptLogs lets CloudWatch Logs use a key for the logs of this account. A key
-// of another stack must allow it by itself.
-func encryptLogs(scope constructs.Construct, key awskms.IKey) {
-	if key == nil {
-		return
-	}
-	stack := awscdk.Stack_Of(scope)
-	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Actions: jsii.Strings("kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo",
-			"kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:DescribeKey"),
-		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("logs."+*stack.Region()+".amazonaws.com"), nil)},
-		Resources:  jsii.Strings(anyResource), // in the policy of a key: this key
-		Conditions: &map[string]any{"ArnLike": map[string]any{
-			"kms:EncryptionContext:aws:logs:arn": "arn:" + *stack.Partition() + ":logs:" + *stack.Region() + ":" + *stack.Account() + ":log-group:*",
-		}},
-	}), jsii.Bool(true))
 }
 
 // texts are the strings of a list prop.

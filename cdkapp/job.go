@@ -26,7 +26,8 @@ type bound struct {
 	call   statemachines.Call
 
 	definition string
-	shipped    *statemachines.Compiled // the definition, if it is a shipped one that is compiled
+	isShipped  bool
+	shipped    *statemachines.Compiled // of a shipped definition that is compiled
 	statements []awsiam.PolicyStatement
 }
 
@@ -108,7 +109,7 @@ func (j *shippedJob) bind() (*bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bound{name: j.name, definition: string(definition)}
+	b := &bound{name: j.name, definition: string(definition), isShipped: true}
 	if slices.Contains(statemachines.ShippedNames(), j.name) {
 		b.shipped, err = statemachines.CompileShipped(j.name)
 	}

@@ -125,6 +125,11 @@ var rules = []rule{
 		mustNotReach: []string{"./cdkapp/...", "github.com/aws/aws-cdk-go/...", "github.com/aws/jsii-runtime-go/...", "github.com/aws/constructs-go/..."},
 	},
 	{
+		reason:       "an app of the CDK is made of definitions and the catalogue, and calls nothing",
+		packages:     []string{"./cdkapp/..."},
+		mustNotReach: append([]string{"./lambdas/...", "./statemachines/sim/...", "./cmd/..."}, awsSDK...),
+	},
+	{
 		reason: "these work on plain data and are used without AWS",
 		packages: []string{
 			"./internal/diag", "./internal/jsontree", "./internal/jmespath", "./internal/jsonpath", "./internal/jsonata",

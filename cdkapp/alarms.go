@@ -1,0 +1,77 @@
+package cdkapp
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/constructs-go/constructs/v10"
+
+	"github.com/jobpoller/jobpoller/statemachines"
+)
+
+// alarmPeriod is what the alarms look at, in minutes.
+const alarmPeriod = 5.0
+
+// makeAlarms makes the alarms on the state machine and its functions.
+func (p *jobPoller) makeAlarms(actions *[]awscloudwatch.IAlarmAction) {
+	options := &awscloudwatch.MetricOptions{Period: awscdk.Duration_Minutes(new(alarmPeriod))}
+	for _, a := range []struct {
+		id, description string
+		metric          awscloudwatch.Metric
+	}{
+		{"ExecutionsFailed", "An execution failed: the job failed, did not end in time, or could not be asked", p.stateMachine.MetricFailed(options)},
+		{"ExecutionsTimedOut", "An execution was ended by the time limit of its definition", p.stateMachine.MetricTimedOut(options)},
+		{"ExecutionThrottled", "Step Functions throttled state transitions: polls come late", p.stateMachine.MetricThrottled(options)},
+	} {
+		p.alarms = append(p.alarms, alarm(p, a.id, a.description, a.metric, 1))
+	}
+	if p.functions != nil {
+		p.alarmFunctions(options)
+	}
+	if actions != nil {
+		for _, alarm := range p.alarms {
+			alarm.AddAlarmAction(*actions...)
+		}
+	}
+}
+
+// enoughErrors is one more than a state tries again: from there on the function
+// fails for good, or for several executions.
+const enoughErrors = 7
+
+// alarmFunctions makes the alarms on the functions, once for all pollers that
+// share them. JobPoller.Running is no alarm, though Lambda counts it as an error:
+// where CheckStatus may raise it, its errors tell nothing.
+func (p *jobPoller) alarmFunctions(options *awscloudwatch.MetricOptions) {
+	for _, f := range []struct {
+		id       string
+		function awslambda.IFunction
+		counts   bool // errors are errors
+	}{
+		{"RunJob", p.functions.RunJob(), true},
+		{"CheckStatus", p.functions.CheckStatus(), p.ownFunctions && p.machine.strategy == statemachines.LambdaLoop},
+	} {
+		throttles, errors := f.id+"Throttles", f.id+"Errors"
+		if p.functions.Node().TryFindChild(&throttles) != nil {
+			continue
+		}
+		p.alarms = append(p.alarms, alarm(p.functions, throttles, "Lambda throttled "+f.id+": polls come late, and fail in the end",
+			f.function.MetricThrottles(options), 1))
+		if f.counts {
+			p.alarms = append(p.alarms, alarm(p.functions, errors, f.id+" fails more often than its states try again",
+				f.function.MetricErrors(options), enoughErrors))
+		}
+	}
+}
+
+// alarm goes off where the sum of the metric in a period reaches the threshold.
+func alarm(scope constructs.Construct, id, description string, metric awscloudwatch.IMetric, threshold float64) awscloudwatch.Alarm {
+	return awscloudwatch.NewAlarm(scope, &id, &awscloudwatch.AlarmProps{
+		AlarmDescription:   &description,
+		Metric:             metric,
+		Threshold:          &threshold,
+		EvaluationPeriods:  new(1.0),
+		ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+		TreatMissingData:   awscloudwatch.TreatMissingData_NOT_BREACHING,
+	})
+}

@@ -1,0 +1,60 @@
+package cdkapp
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+)
+
+// makeDashboard makes a dashboard: what became of executions, how long they took,
+// and what was throttled.
+func (p *jobPoller) makeDashboard() {
+	p.dashboard = awscloudwatch.NewDashboard(p, new("Dashboard"), &awscloudwatch.DashboardProps{
+		DefaultInterval: awscdk.Duration_Days(new(1.0)),
+	})
+	p.dashboard.AddWidgets(
+		graph("Executions", p.stateMachine.MetricStarted(nil), p.stateMachine.MetricSucceeded(nil), p.stateMachine.MetricFailed(nil),
+			p.stateMachine.MetricTimedOut(nil), p.stateMachine.MetricAborted(nil)),
+		graph("Time from start to end", p.stateMachine.MetricTime(statistic("p50")), p.stateMachine.MetricTime(statistic("p99"))),
+		graph("Throttled transitions", p.stateMachine.MetricThrottled(nil)),
+	)
+	if p.functions == nil {
+		return
+	}
+	run, check := p.functions.RunJob(), p.functions.CheckStatus()
+	p.dashboard.AddWidgets(
+		graph("Invocations", run.MetricInvocations(labelled("RunJob")), check.MetricInvocations(labelled("CheckStatus"))),
+		graph("Errors (JobPoller.Running is one to Lambda)", run.MetricErrors(labelled("RunJob")), check.MetricErrors(labelled("CheckStatus"))),
+		graph("Throttles", run.MetricThrottles(labelled("RunJob")), check.MetricThrottles(labelled("CheckStatus"))),
+	)
+	for _, job := range p.machine.jobs {
+		p.dashboard.AddWidgets(
+			graph(job, jobMetric(job, "JobsStarted"), jobMetric(job, "JobsSucceeded"), jobMetric(job, "JobsFailed"), jobMetric(job, "JobsTimedOut")),
+			graph(job+": polls", jobMetric(job, "Checks")),
+			graph(job+": seconds", jobMetric(job, "JobSeconds")),
+		)
+	}
+}
+
+// jobMetric is one that the functions write for a job (package lambdas/poller).
+func jobMetric(job, name string) awscloudwatch.IMetric {
+	statistic := "Sum"
+	if name == "JobSeconds" {
+		statistic = "p90"
+	}
+	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+		Namespace: new("JobPoller"), MetricName: &name, Statistic: &statistic, DimensionsMap: &map[string]*string{"Job": &job},
+	})
+}
+
+func labelled(label string) *awscloudwatch.MetricOptions {
+	return &awscloudwatch.MetricOptions{Label: &label}
+}
+
+func statistic(name string) *awscloudwatch.MetricOptions {
+	return &awscloudwatch.MetricOptions{Statistic: &name, Label: &name}
+}
+
+// graph is a third of the dashboard's width.
+func graph(title string, metrics ...awscloudwatch.IMetric) awscloudwatch.IWidget {
+	return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{Title: &title, Left: &metrics, Width: new(8.0)})
+}

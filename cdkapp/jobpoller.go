@@ -1,0 +1,331 @@
+package cdkapp
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
+	"github.com/aws/constructs-go/constructs/v10"
+
+	"github.com/jobpoller/jobpoller/statemachines"
+)
+
+// JobPoller is a state machine that waits for a job, with all that it needs.
+type JobPoller interface {
+	constructs.Construct
+	// StateMachine is the state machine.
+	StateMachine() awsstepfunctions.StateMachine
+	// StateMachineArn is its ARN.
+	StateMachineArn() *string
+	// Role is what the state machine runs as.
+	Role() awsiam.IRole
+	// LogGroup is where its events are logged; nil with the log level OFF.
+	LogGroup() awslogs.ILogGroup
+	// Functions are the two Lambda functions; nil if the state machine invokes none.
+	Functions() Functions
+	// Alarms are the alarms on the state machine and its functions.
+	Alarms() *[]awscloudwatch.Alarm
+	// Dashboard is nil unless it was asked for.
+	Dashboard() awscloudwatch.Dashboard
+	// Definition is the definition with its placeholders, such as ${Partition}.
+	Definition() *string
+	// Report says what an execution costs; nil if the job is a definition that
+	// was not compiled here.
+	Report() *statemachines.Report
+	// GrantStartExecution allows to start an execution.
+	GrantStartExecution(grantee awsiam.IGrantable) awsiam.Grant
+	// GrantRead allows to see executions and their results.
+	GrantRead(grantee awsiam.IGrantable) awsiam.Grant
+	// GrantRedrive allows to redrive executions, where the report says that a
+	// redrive goes on.
+	GrantRedrive(grantee awsiam.IGrantable) awsiam.Grant
+}
+
+// JobPollerProps say what a [JobPoller] waits for, and how. Job and MaxWait are
+// required; a Job that is a definition says itself how it waits, and takes none of
+// the props from Strategy to Fit.
+type JobPollerProps struct {
+	// Job is what is waited for.
+	Job Job
+	// Strategy is how the state machine polls. Default: statemachines.Variables.
+	Strategy statemachines.Strategy
+	// MaxWait is how long the job may take, in whole seconds.
+	MaxWait awscdk.Duration
+	// MinDelay and MaxDelay are the bounds of the delay between polls. Default:
+	// the waiter's.
+	MinDelay, MaxDelay awscdk.Duration
+	// InitialDelay is waited before the first poll. Default: none.
+	InitialDelay awscdk.Duration
+	// Arguments are those of the call that starts the job, or of the polled one if
+	// the machine starts none, with members in PascalCase, as SDK integrations
+	// spell them. Strings can be tokens, or expressions of the query language of
+	// the strategy. Default: the input of the execution.
+	Arguments *map[string]any
+	// Start tells whether the state machine starts the job. Default: true for a job
+	// of the catalogue; a waiter does not say how.
+	Start *bool
+	// OnTimeout is what becomes of a job whose time is over. Default: it is
+	// stopped, if the catalogue has a call that does.
+	OnTimeout OnTimeout
+	// CausePatterns tell errors apart whose codes Step Functions does not pass on:
+	// a text that the Cause has, by code (docs/compile.md). Default: none.
+	CausePatterns *map[string]*string
+	// Output is a JMESPath expression over the response of the polled call, in the
+	// model's spelling: what the result has as its output instead of all of it. No
+	// result can have more than 256 KiB. Default: all.
+	Output *string
+	// Events is the poller's share of the 25,000 events of an execution. Default:
+	// statemachines.DefaultEvents.
+	Events *float64
+	// Fit lengthens MinDelay until the events suffice. Default: false.
+	Fit *bool
+
+	// StateMachineName is the name of the state machine. Default: CloudFormation
+	// makes one.
+	StateMachineName *string
+	// StateMachineType can only be STANDARD, which is the default.
+	StateMachineType awsstepfunctions.StateMachineType
+	// Functions are the two Lambda functions, which several pollers can share.
+	// Default: made here, if the definition invokes them.
+	Functions Functions
+	// Resources are ARNs by IAM action: the role, or those of functions that are made
+	// here, allow the action on these alone. None leaves the action out. Default:
+	// what the catalogue knows, which is often *; iam:PassRole has no default.
+	Resources *map[string]*[]*string
+	// LogLevel is which events are logged. Default: ALL.
+	LogLevel awsstepfunctions.LogLevel
+	// IncludeExecutionData tells whether inputs and outputs are logged. Default:
+	// false.
+	IncludeExecutionData *bool
+	// LogRetention is how long logs are kept. Default: ONE_MONTH.
+	LogRetention awslogs.RetentionDays
+	// TracingEnabled sends traces to X-Ray. Default: true.
+	TracingEnabled *bool
+	// EncryptionKey encrypts the state machine, its data and logs. Default: a key
+	// of AWS's.
+	EncryptionKey awskms.IKey
+	// Alarms tells whether there are alarms. Default: true.
+	Alarms *bool
+	// AlarmActions are what the alarms do. Default: nothing.
+	AlarmActions *[]awscloudwatch.IAlarmAction
+	// Dashboard makes a dashboard. Default: false, because one costs 3 dollars a
+	// month.
+	Dashboard *bool
+	// RemovalPolicy is what becomes of logs and start records when they are removed
+	// from the stack. Default: DESTROY for logs, RETAIN for records.
+	RemovalPolicy awscdk.RemovalPolicy
+	// Outputs adds CfnOutputs with the ARN of the state machine and the name of the
+	// log group. Default: false.
+	Outputs *bool
+}
+
+func (p *JobPollerProps) polling() *polling {
+	return &polling{
+		Job: p.Job, Strategy: p.Strategy, MaxWait: p.MaxWait, MinDelay: p.MinDelay, MaxDelay: p.MaxDelay, InitialDelay: p.InitialDelay,
+		Arguments: p.Arguments, Start: p.Start, OnTimeout: p.OnTimeout, CausePatterns: p.CausePatterns, Output: p.Output, Events: p.Events, Fit: p.Fit,
+	}
+}
+
+type jobPoller struct {
+	constructs.Construct
+
+	machine      *machine
+	stateMachine awsstepfunctions.StateMachine
+	role         awsiam.Role
+	logGroup     awslogs.ILogGroup
+	functions    Functions
+	ownFunctions bool // made here
+	alarms       []awscloudwatch.Alarm
+	dashboard    awscloudwatch.Dashboard
+}
+
+// NewJobPoller makes a state machine that waits for a job. It panics with an
+// [*Error] if a prop cannot be used.
+func NewJobPoller(scope constructs.Construct, id *string, props *JobPollerProps) JobPoller {
+	if props == nil {
+		props = &JobPollerProps{}
+	}
+	fail := func(err error) {
+		if e, ok := errors.AsType[*Error](err); ok {
+			e.Path = string(place(scope, id))
+			panic(e)
+		}
+	}
+	fail(props.check())
+	m, err := props.polling().machine()
+	fail(err)
+	fail(m.settle(props))
+
+	p := &jobPoller{machine: m, functions: props.Functions}
+	constructs.NewConstruct_Override(p, scope, id) // so that p itself is the construct
+	p.makeFunctions(props)
+	p.makeRole()
+	p.makeLogGroup(props)
+	p.makeStateMachine(props)
+	if orElse(props.Alarms, true) {
+		p.makeAlarms(props.AlarmActions)
+	}
+	if orElse(props.Dashboard, false) {
+		p.makeDashboard()
+	}
+	if orElse(props.Outputs, false) {
+		p.output("StateMachineArn", "ARN of the state machine", p.StateMachineArn())
+		if p.logGroup != nil {
+			p.output("LogGroupName", "Log group of the state machine", p.logGroup.LogGroupName())
+		}
+	}
+	return p
+}
+
+// check refuses props that are not about the wait.
+func (p *JobPollerProps) check() error {
+	switch p.StateMachineType {
+	case "", awsstepfunctions.StateMachineType_STANDARD:
+	case awsstepfunctions.StateMachineType_EXPRESS:
+		return refuse("StateMachineType", "it must be STANDARD: an Express execution ends after 5 minutes, can be run more than once, "+
+			"which would start the job again, and cannot be redriven; leave it out")
+	default:
+		return refuse("StateMachineType", "it must be %q, is %q", awsstepfunctions.StateMachineType_STANDARD, p.StateMachineType)
+	}
+	switch {
+	case p.AlarmActions != nil && !orElse(p.Alarms, true):
+		return refuse("AlarmActions", "Alarms is false, so there is none to act: leave one of the two out")
+	case p.LogLevel == awsstepfunctions.LogLevel_OFF && orElse(p.IncludeExecutionData, false):
+		return refuse("IncludeExecutionData", "LogLevel is OFF, so nothing is logged: leave one of the two out")
+	case p.LogLevel == awsstepfunctions.LogLevel_OFF && p.LogRetention != "":
+		return refuse("LogRetention", "LogLevel is OFF, so nothing is logged: leave one of the two out")
+	}
+	return nil
+}
+
+func (p *jobPoller) StateMachine() awsstepfunctions.StateMachine { return p.stateMachine }
+func (p *jobPoller) StateMachineArn() *string                    { return p.stateMachine.StateMachineArn() }
+func (p *jobPoller) Role() awsiam.IRole                          { return p.role }
+func (p *jobPoller) LogGroup() awslogs.ILogGroup                 { return p.logGroup }
+func (p *jobPoller) Functions() Functions                        { return p.functions }
+func (p *jobPoller) Alarms() *[]awscloudwatch.Alarm              { return &p.alarms }
+func (p *jobPoller) Dashboard() awscloudwatch.Dashboard          { return p.dashboard }
+func (p *jobPoller) Definition() *string                         { return &p.machine.definition }
+func (p *jobPoller) Report() *statemachines.Report               { return p.machine.report }
+
+func (p *jobPoller) GrantStartExecution(grantee awsiam.IGrantable) awsiam.Grant {
+	return p.stateMachine.GrantStartExecution(grantee)
+}
+
+func (p *jobPoller) GrantRead(grantee awsiam.IGrantable) awsiam.Grant {
+	return p.stateMachine.GrantRead(grantee)
+}
+
+func (p *jobPoller) GrantRedrive(grantee awsiam.IGrantable) awsiam.Grant {
+	return p.stateMachine.GrantRedriveExecution(grantee)
+}
+
+// settle narrows the policy of a machine that calls services itself, and checks
+// the functions of one that does not.
+func (m *machine) settle(props *JobPollerProps) (err error) {
+	given := props.Functions
+	switch {
+	case !m.throughFunctions() && given != nil:
+		return refuse("Functions", "the state machine invokes none: leave it out, or take the strategy %s or %s", statemachines.LambdaLoop, statemachines.LambdaRetry)
+	case !m.throughFunctions():
+		m.policy, err = narrowed(m.policy, props.Resources)
+		return err
+	case given == nil && len(m.jobs) == 0:
+		return refuse("Functions", "the definition does not say which jobs its functions run: give what NewFunctions returns, with these in its prop Jobs")
+	case given != nil && props.Resources != nil:
+		return refuse("Resources", "the functions call the service, with roles of their own: narrow these in the prop Resources of NewFunctions")
+	case given == nil:
+		return nil
+	}
+	allowed := texts(given.Jobs())
+	for _, job := range m.jobs {
+		if !slices.Contains(allowed, job) {
+			return refuse("Functions", "they do not run the job %s: add it to the prop Jobs of NewFunctions, which has %s", job, strings.Join(allowed, ", "))
+		}
+	}
+	if kept := given.Store().keeps(); kept <= m.maxWait+redriveWindow {
+		return refuse("MaxWait", "the functions keep records for %d days, and %s and the 14 days in which an execution can be redriven are longer: "+
+			"give their store a Retention of %d days at least, or wait less", kept/day, m.maxWait, (m.maxWait+redriveWindow)/day+1)
+	}
+	return nil
+}
+
+// makeFunctions makes the functions, if they are needed and not given.
+func (p *jobPoller) makeFunctions(props *JobPollerProps) {
+	if !p.machine.throughFunctions() || p.functions != nil {
+		return
+	}
+	p.ownFunctions = true
+	p.functions = NewFunctions(p, new("Functions"), &FunctionsProps{
+		Jobs: pointers(p.machine.jobs), Resources: props.Resources, MaxWait: awscdk.Duration_Seconds(new(p.machine.maxWait.Seconds())),
+		LogRetention: props.LogRetention, TracingEnabled: props.TracingEnabled,
+		EncryptionKey: props.EncryptionKey, RemovalPolicy: props.RemovalPolicy,
+	})
+}
+
+// invocation is a function that the definition invokes, and its placeholder.
+type invocation struct {
+	key      string
+	function awslambda.IFunction
+}
+
+func (p *jobPoller) invoked() []invocation {
+	var all []invocation
+	if p.machine.invokes(runJobKey) {
+		all = append(all, invocation{runJobKey, p.functions.RunJob()})
+	}
+	if p.machine.invokes(checkStatusKey) {
+		all = append(all, invocation{checkStatusKey, p.functions.CheckStatus()})
+	}
+	return all
+}
+
+func (p *jobPoller) makeStateMachine(props *JobPollerProps) {
+	name := props.StateMachineName
+	var encryption awsstepfunctions.EncryptionConfiguration
+	if props.EncryptionKey != nil {
+		encryption = awsstepfunctions.NewCustomerManagedEncryptionConfiguration(props.EncryptionKey, nil)
+		if name == nil {
+			// The CDK lets the role use the key for the state machine of this name.
+			name = awscdk.Names_UniqueResourceName(p, &awscdk.UniqueResourceNameOptions{
+				MaxLength: new(80.0), AllowedSpecialCharacters: new("-_"), Separator: new("-"),
+			})
+		}
+	}
+	var logs *awsstepfunctions.LogOptions
+	if p.logGroup != nil {
+		level := props.LogLevel
+		if level == "" {
+			level = awsstepfunctions.LogLevel_ALL
+		}
+		logs = &awsstepfunctions.LogOptions{Destination: p.logGroup, Level: level, IncludeExecutionData: new(orElse(props.IncludeExecutionData, false))}
+	}
+	values := map[string]*string{}
+	for _, f := range p.invoked() {
+		values[f.key] = f.function.FunctionArn()
+	}
+	if p.machine.invokes(partitionKey) {
+		values[partitionKey] = awscdk.Stack_Of(p).Partition()
+	}
+	p.stateMachine = awsstepfunctions.NewStateMachine(p, new("StateMachine"), &awsstepfunctions.StateMachineProps{
+		DefinitionBody:          awsstepfunctions.DefinitionBody_FromString(&p.machine.definition),
+		DefinitionSubstitutions: &values,
+		EncryptionConfiguration: encryption,
+		Logs:                    logs,
+		Role:                    p.role,
+		StateMachineName:        name,
+		StateMachineType:        awsstepfunctions.StateMachineType_STANDARD,
+		TracingEnabled:          new(orElse(props.TracingEnabled, true)),
+	})
+}
+
+func (p *jobPoller) output(id, description string, value *string) {
+	awscdk.NewCfnOutput(p, &id, &awscdk.CfnOutputProps{Value: value, Description: &description})
+}

@@ -1,0 +1,495 @@
+package cdkapp_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/cdkapp"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+func fromCatalog(service, name string) cdkapp.Job { return cdkapp.JobFromCatalog(&service, &name) }
+
+func seconds(n float64) awscdk.Duration { return awscdk.Duration_Seconds(&n) }
+
+// exporting are props that can be used.
+func exporting() *cdkapp.JobPollerProps {
+	return &cdkapp.JobPollerProps{Job: fromCatalog("dynamodb", "ExportTableToPointInTime"), MaxWait: seconds(7200)}
+}
+
+// strategies are those that need no functions.
+var strategies = []statemachines.Strategy{statemachines.Variables, statemachines.RetryTask, statemachines.Loop}
+
+// A poller with nothing but the props that are required.
+func TestJobPollerDefaults(t *testing.T) {
+	t.Parallel()
+	var report *statemachines.Report
+	all := synth(t, func(stack awscdk.Stack) {
+		p := cdkapp.NewJobPoller(stack, new("Export"), exporting())
+		report = p.Report()
+		require.Len(t, *p.Alarms(), 3)
+		require.Nil(t, p.Dashboard())
+		require.Contains(t, *p.Definition(), `"arn:${Partition}:states:::aws-sdk:dynamodb:describeExport"`)
+	})
+	requireGolden(t, "jobpoller", all)
+	require.Equal(t, 7200, report.MaxWaitSeconds)
+	require.Len(t, all["Resources"], 7)
+
+	machine := all.only(t, "AWS::StepFunctions::StateMachine")
+	require.Equal(t, "STANDARD", machine.properties["StateMachineType"])
+	require.Equal(t, map[string]any{"Enabled": true}, machine.properties["TracingConfiguration"])
+	logs := all.only(t, "AWS::Logs::LogGroup")
+	require.Equal(t, map[string]any{
+		"Destinations":         []any{map[string]any{"CloudWatchLogsLogGroup": map[string]any{"LogGroupArn": "{" + logs.id + ".Arn}"}}},
+		"IncludeExecutionData": false, "Level": "ALL",
+	}, resolve(t, machine.properties["LoggingConfiguration"]))
+	require.InDelta(t, 30, logs.properties["RetentionInDays"], 0)
+	require.Equal(t, "Delete", logs.all["DeletionPolicy"])
+	require.Equal(t, "/aws/vendedlogs/states/StackExportB7923C16-0c5f6a7e-1111-2222-3333-444455556666", resolve(t, logs.properties["LogGroupName"]))
+
+	require.Equal(t, map[string]any{"Version": "2012-10-17", "Statement": []any{map[string]any{
+		"Action": "sts:AssumeRole", "Effect": "Allow", "Principal": map[string]any{"Service": "states.amazonaws.com"},
+		"Condition": map[string]any{
+			"StringEquals": map[string]any{"aws:SourceAccount": "123456789012"},
+			"ArnLike":      map[string]any{"aws:SourceArn": "arn:aws:states:us-east-1:123456789012:stateMachine:*"},
+		},
+	}}}, resolve(t, all.only(t, "AWS::IAM::Role").properties["AssumeRolePolicyDocument"]))
+	requireJustified(t, all, machine, nil, "", true)
+
+	for _, metric := range []string{"ExecutionsFailed", "ExecutionsTimedOut", "ExecutionThrottled"} {
+		alarm := all.named(t, "AWS::CloudWatch::Alarm", "Export"+metric).properties
+		require.NotEmpty(t, alarm["AlarmDescription"])
+		delete(alarm, "AlarmDescription")
+		require.Equal(t, map[string]any{
+			"Namespace": "AWS/States", "MetricName": metric, "Statistic": "Sum", "Period": 300.0, "EvaluationPeriods": 1.0, "Threshold": 1.0,
+			"ComparisonOperator": "GreaterThanOrEqualToThreshold", "TreatMissingData": "notBreaching",
+			"Dimensions": []any{map[string]any{"Name": "StateMachineArn", "Value": "{" + machine.id + "}"}},
+		}, resolve(t, alarm))
+	}
+}
+
+// Every prop that changes what is deployed.
+func TestJobPollerProps(t *testing.T) {
+	t.Parallel()
+	all := synth(t, func(stack awscdk.Stack) {
+		key, topic := awskms.NewKey(stack, new("Key"), nil), awssns.NewTopic(stack, new("Topic"), nil)
+		table, bucket := awsdynamodb.Table_FromTableName(stack, new("Table"), new("Orders")), awss3.NewBucket(stack, new("Exports"), nil)
+		p := cdkapp.NewJobPoller(stack, new("Export"), &cdkapp.JobPollerProps{
+			Job: fromCatalog("dynamodb", "ExportTableToPointInTime"), Strategy: statemachines.RetryTask,
+			MaxWait: seconds(7200), MinDelay: seconds(60), MaxDelay: seconds(60), InitialDelay: seconds(300),
+			Arguments: &map[string]any{"TableArn": table.TableArn(), "S3Bucket": bucket.BucketName(), "S3Prefix": "{% $states.input.day %}"},
+			Output:    new("{Manifest: ExportDescription.ExportManifest}"),
+			Resources: &map[string]*[]*string{
+				"dynamodb:ExportTableToPointInTime": {table.TableArn()},
+				"s3:PutObject":                      {bucket.ArnForObjects(new("*"))}, "s3:AbortMultipartUpload": {bucket.ArnForObjects(new("*"))},
+				"s3:PutObjectAcl": {},
+			},
+			LogLevel: awsstepfunctions.LogLevel_ERROR, LogRetention: awslogs.RetentionDays_ONE_WEEK, IncludeExecutionData: new(true),
+			EncryptionKey: key, AlarmActions: &[]awscloudwatch.IAlarmAction{awscloudwatchactions.NewSnsAction(topic)},
+			Dashboard: new(true), Outputs: new(true), RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
+		})
+		require.NotNil(t, p.Dashboard())
+		user := awsiam.NewUser(stack, new("User"), nil)
+		p.GrantStartExecution(user)
+		p.GrantRead(user)
+		p.GrantRedrive(user)
+		awscdk.Tags_Of(p).Add(new("team"), new("data"), nil)
+	})
+	requireGolden(t, "jobpoller-props", all)
+	machine, key := all.only(t, "AWS::StepFunctions::StateMachine"), all.only(t, "AWS::KMS::Key")
+	keyArn := "{" + key.id + ".Arn}"
+	encryption := resolve(t, machine.properties["EncryptionConfiguration"]).(map[string]any)
+	require.Equal(t, keyArn, encryption["KmsKeyId"])
+	require.Equal(t, "CUSTOMER_MANAGED_KMS_KEY", encryption["Type"])
+	logging := machine.properties["LoggingConfiguration"].(map[string]any)
+	require.Equal(t, "ERROR", logging["Level"])
+	require.Equal(t, true, logging["IncludeExecutionData"])
+	require.Equal(t, []any{map[string]any{"Key": "team", "Value": "data"}}, machine.properties["Tags"])
+
+	logs := all.only(t, "AWS::Logs::LogGroup")
+	require.Equal(t, keyArn, resolve(t, logs.properties["KmsKeyId"]))
+	require.InDelta(t, 7, logs.properties["RetentionInDays"], 0)
+	require.Equal(t, "Retain", logs.all["DeletionPolicy"])
+
+	// The role may use the key for the machine of this name, and CloudWatch Logs for
+	// the logs of this name.
+	name := machine.properties["StateMachineName"].(string)
+	role := strings.TrimSuffix(strings.TrimPrefix(resolve(t, machine.properties["RoleArn"]).(string), "{"), ".Arn}")
+	require.Contains(t, asJSON(t, conditionsOf(statementsOf(t, all, role))), `"kms:EncryptionContext:aws:states:stateMachineArn":"arn:aws:states:us-east-1:123456789012:stateMachine:`+name+`"`)
+	logName := resolve(t, logs.properties["LogGroupName"]).(string)
+	pattern := "arn:aws:logs:us-east-1:123456789012:log-group:" + logName[:len(logName)-len("0c5f6a7e-1111-2222-3333-444455556666")] + "*"
+	require.Contains(t, asJSON(t, resolve(t, key.properties["KeyPolicy"])), `"kms:EncryptionContext:aws:logs:arn":"`+pattern+`"`)
+
+	bucket := all.only(t, "AWS::S3::Bucket")
+	objects := "{" + bucket.id + ".Arn}/*"
+	requireJustified(t, all, machine, map[string][]string{
+		"dynamodb:ExportTableToPointInTime": {"arn:aws:dynamodb:us-east-1:123456789012:table/Orders"},
+		"s3:PutObject":                      {objects}, "s3:AbortMultipartUpload": {objects}, "s3:PutObjectAcl": {},
+	}, keyArn, true)
+	definition := deployed(t, machine)
+	require.Contains(t, definition, `"TableArn": "arn:aws:dynamodb:us-east-1:123456789012:table/Orders"`)
+	require.Contains(t, definition, `"S3Bucket": "{`+bucket.id+`}"`)
+	require.Contains(t, definition, "{'Manifest': $states.input.output.ExportDescription.ExportManifest}")
+	require.Empty(t, asl.Validate([]byte(definition), asl.Standard))
+
+	topic := "{" + all.only(t, "AWS::SNS::Topic").id + "}"
+	for _, alarm := range all.of("AWS::CloudWatch::Alarm") {
+		require.Equal(t, []any{topic}, resolve(t, alarm.properties["AlarmActions"]), alarm.id)
+	}
+	require.Len(t, all.of("AWS::CloudWatch::Alarm"), 3)
+	require.True(t, json.Valid([]byte(resolve(t, all.only(t, "AWS::CloudWatch::Dashboard").properties["DashboardBody"]).(string))))
+	require.Len(t, all["Outputs"], 2)
+	var user []string
+	for _, policy := range all.of("AWS::IAM::Policy") {
+		if strings.HasPrefix(policy.id, "User") {
+			user = append(user, asJSON(t, policy.properties))
+		}
+	}
+	require.Contains(t, strings.Join(user, ""), "states:StartExecution")
+	require.Contains(t, strings.Join(user, ""), "states:DescribeExecution")
+	require.Contains(t, strings.Join(user, ""), "states:RedriveExecution")
+}
+
+// With a strategy that needs functions, they are made, and what they do is watched.
+func TestJobPollerWithFunctions(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []statemachines.Strategy{statemachines.LambdaLoop, statemachines.LambdaRetry} {
+		var all template
+		inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
+			props := exporting()
+			props.Strategy, props.Dashboard = strategy, new(true)
+			props.Resources = &map[string]*[]*string{"s3:PutObject": {new("arn:aws:s3:::exports/*")}}
+			props.LogRetention, props.RemovalPolicy = awslogs.RetentionDays_ONE_YEAR, awscdk.RemovalPolicy_DESTROY
+			p := cdkapp.NewJobPoller(stack, new("Export"), props)
+			require.Equal(t, []*string{new("dynamodb:ExportTableToPointInTime")}, *p.Functions().Jobs())
+			require.Equal(t, strategy == statemachines.LambdaRetry, p.Report().Redrivable)
+			_, all = templateOf(stack)
+		})
+		requireGolden(t, "jobpoller-"+string(strategy), all)
+		machine := all.only(t, "AWS::StepFunctions::StateMachine")
+		requireJustified(t, all, machine, nil, "", true)
+		run, check := all.named(t, "AWS::Lambda::Function", "ExportFunctionsRunJob"), all.named(t, "AWS::Lambda::Function", "ExportFunctionsCheckStatus")
+		require.Contains(t, asJSON(t, all.statements(t, "ExportFunctionsRunJobRole")), `"arn:aws:s3:::exports/*"`)
+		require.Equal(t, "Delete", all.only(t, "AWS::S3::Bucket").all["DeletionPolicy"])
+		for _, logs := range all.of("AWS::Logs::LogGroup") {
+			require.InDelta(t, 365, logs.properties["RetentionInDays"], 0, logs.id)
+		}
+
+		watched := map[string]string{} // metric and function, by alarm
+		for _, alarm := range all.of("AWS::CloudWatch::Alarm") {
+			dimension := resolve(t, alarm.properties["Dimensions"]).([]any)[0].(map[string]any)
+			watched[alarm.properties["MetricName"].(string)+" of "+dimension["Value"].(string)] = asJSON(t, alarm.properties["Threshold"])
+		}
+		want := map[string]string{
+			"ExecutionsFailed of {" + machine.id + "}": "1", "ExecutionsTimedOut of {" + machine.id + "}": "1", "ExecutionThrottled of {" + machine.id + "}": "1",
+			"Throttles of {" + run.id + "}": "1", "Errors of {" + run.id + "}": "7", "Throttles of {" + check.id + "}": "1",
+		}
+		if strategy == statemachines.LambdaLoop { // else JobPoller.Running is one of them
+			want["Errors of {"+check.id+"}"] = "7"
+		}
+		require.Equal(t, want, watched)
+		dashboard := resolve(t, all.only(t, "AWS::CloudWatch::Dashboard").properties["DashboardBody"]).(string)
+		require.True(t, json.Valid([]byte(dashboard)))
+		require.Contains(t, dashboard, `["JobPoller","JobsTimedOut","Job","dynamodb:ExportTableToPointInTime"`)
+	}
+}
+
+// Functions that pollers share are watched once, and their errors are no alarm.
+func TestSharedFunctions(t *testing.T) {
+	t.Parallel()
+	all := synth(t, func(stack awscdk.Stack) {
+		functions := newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: &[]*string{new("dynamodb:ExportTableToPointInTime")}})
+		for _, strategy := range []statemachines.Strategy{statemachines.LambdaLoop, statemachines.LambdaRetry} {
+			props := exporting()
+			props.Functions, props.Strategy = functions, strategy
+			cdkapp.NewJobPoller(stack, new(strings.ReplaceAll(string(strategy), "-", "")), props)
+		}
+	})
+	require.Len(t, all.of("AWS::Lambda::Function"), 2)
+	var functions []string
+	for _, alarm := range all.of("AWS::CloudWatch::Alarm") {
+		if alarm.properties["Namespace"] == "AWS/Lambda" {
+			functions = append(functions, alarm.properties["MetricName"].(string))
+		}
+	}
+	require.ElementsMatch(t, []string{"Throttles", "Throttles", "Errors"}, functions)
+}
+
+// What can be left out.
+func TestJobPollerWithout(t *testing.T) {
+	t.Parallel()
+	all := synth(t, func(stack awscdk.Stack) {
+		props := exporting()
+		props.Alarms, props.TracingEnabled, props.LogLevel = new(false), new(false), awsstepfunctions.LogLevel_OFF
+		props.StateMachineName, props.StateMachineType = new("exports"), awsstepfunctions.StateMachineType_STANDARD
+		p := cdkapp.NewJobPoller(stack, new("Export"), props)
+		require.Nil(t, p.LogGroup())
+		require.Empty(t, *p.Alarms())
+	})
+	require.Len(t, all["Resources"], 3)
+	machine := all.only(t, "AWS::StepFunctions::StateMachine").properties
+	require.Equal(t, "exports", machine["StateMachineName"])
+	require.NotContains(t, machine, "LoggingConfiguration")
+	require.Equal(t, map[string]any{"Enabled": false}, machine["TracingConfiguration"])
+}
+
+// Functions that do not fit the poller.
+func TestJobPollerRefusesFunctions(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change  func(p *cdkapp.JobPollerProps)
+		prop    string
+		problem []string
+	}{
+		"nobody invokes them": {func(p *cdkapp.JobPollerProps) { p.Strategy = statemachines.Loop }, "Functions", []string{"invokes none", "lambda-retry"}},
+		"other jobs": {
+			func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("glue", "StartCrawler") },
+			"Functions",
+			[]string{"do not run the job glue:StartCrawler", "prop Jobs", "dynamodb:ExportTableToPointInTime"},
+		},
+		"policy of their own": {
+			func(p *cdkapp.JobPollerProps) { p.Resources = &map[string]*[]*string{"s3:PutObject": {new("*")}} },
+			"Resources",
+			[]string{"roles of their own", "NewFunctions"},
+		},
+		"records that are gone": {
+			func(p *cdkapp.JobPollerProps) { p.MaxWait, p.Fit = awscdk.Duration_Days(new(50.0)), new(true) },
+			"MaxWait",
+			[]string{"60 days", "Retention of 65 days"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := problem(t, func(stack awscdk.Stack) {
+				props := exporting()
+				props.Strategy = statemachines.LambdaRetry
+				props.Functions = newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: &[]*string{new("dynamodb:ExportTableToPointInTime")}})
+				c.change(props)
+				cdkapp.NewJobPoller(stack, new("Export"), props)
+			})
+			require.Equal(t, "Stack/Export", e.Path)
+			require.Equal(t, c.prop, e.Prop)
+			for _, text := range c.problem {
+				require.Contains(t, e.Problem, text)
+			}
+		})
+	}
+}
+
+// Each wrong prop is named, with what to do.
+func TestJobPollerRefusesProps(t *testing.T) {
+	t.Parallel()
+	mine := pollcore.MustNew("Mine", pollcore.Succeed(pollcore.Output("ExportDescription.ExportStatus").Is("COMPLETED")))
+	for name, c := range map[string]struct {
+		change  func(p *cdkapp.JobPollerProps)
+		prop    string
+		problem []string
+	}{
+		"no job":            {func(p *cdkapp.JobPollerProps) { p.Job = nil }, "Job", []string{"required", "JobFromCatalog"}},
+		"unknown service":   {func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("dynamo", "ExportCompleted") }, "Job", []string{"dynamo"}},
+		"unknown job":       {func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("dynamodb", "ExportCompletd") }, "Job", []string{"ExportCompletd", "ExportCompleted"}},
+		"unknown operation": {func(p *cdkapp.JobPollerProps) { p.Job = cdkapp.JobFromWaiter(new("dynamodb"), new("DescribeMe"), mine) }, "Job", []string{"DescribeMe", "DescribeExport"}},
+		"no waiter": {func(p *cdkapp.JobPollerProps) {
+			p.Job = cdkapp.JobFromWaiter(new("dynamodb"), new("DescribeExport"), nil)
+		}, "Job", []string{"nil"}},
+		"waiter that does not fit": {
+			func(p *cdkapp.JobPollerProps) {
+				p.Job = cdkapp.JobFromWaiter(new("dynamodb"), new("DescribeTable"), mine)
+			},
+			"Job",
+			[]string{"does not fit DescribeTable"},
+		},
+		"unknown shipped definition": {
+			func(p *cdkapp.JobPollerProps) { *p = cdkapp.JobPollerProps{Job: cdkapp.JobFromShipped(new("export"))} },
+			"Job",
+			[]string{`"export"`, "dynamodb-export-variables"},
+		},
+		"definition that is no JSON": {
+			func(p *cdkapp.JobPollerProps) { *p = cdkapp.JobPollerProps{Job: cdkapp.JobFromDefinition(new("{"))} },
+			"Job",
+			[]string{"refuse the definition"},
+		},
+		"definition without an end": {
+			func(p *cdkapp.JobPollerProps) {
+				*p = cdkapp.JobPollerProps{Job: cdkapp.JobFromDefinition(new(`{"StartAt": "A", "States": {"A": {"Type": "Pass"}}}`))}
+			},
+			"Job",
+			[]string{"Next"},
+		},
+		"definition that is too large": {
+			func(p *cdkapp.JobPollerProps) {
+				long := `{"Comment": "` + strings.Repeat("x", 1<<20) + `", "StartAt": "A", "States": {"A": {"Type": "Succeed"}}}`
+				*p = cdkapp.JobPollerProps{Job: cdkapp.JobFromDefinition(&long)}
+			},
+			"Job",
+			[]string{"1048576 bytes", "1048645"},
+		},
+		"definition with a schedule": {
+			func(p *cdkapp.JobPollerProps) { p.Job = cdkapp.JobFromShipped(new("dynamodb-export-variables")) },
+			"MaxWait",
+			[]string{"dynamodb-export-variables", "leave it out"},
+		},
+		"unknown strategy": {func(p *cdkapp.JobPollerProps) { p.Strategy = "spin" }, "Strategy", []string{`"spin"`, `"variables"`, `"lambda-retry"`}},
+		"no time":          {func(p *cdkapp.JobPollerProps) { p.MaxWait = nil }, "MaxWait", []string{"required", "Duration_Hours"}},
+		"half seconds":     {func(p *cdkapp.JobPollerProps) { p.MinDelay = awscdk.Duration_Millis(new(1500.0)) }, "MinDelay", []string{"whole seconds", "1.5s"}},
+		"two years":        {func(p *cdkapp.JobPollerProps) { p.MaxWait = awscdk.Duration_Days(new(730.0)) }, "MaxWait", []string{"a year"}},
+		"token for a time": {func(p *cdkapp.JobPollerProps) {
+			p.MaxWait = seconds(*awscdk.Token_AsNumber(awscdk.Fn_Ref(new("Time"))))
+		}, "MaxWait", []string{"token"}},
+		"bounds swapped":      {func(p *cdkapp.JobPollerProps) { p.MinDelay, p.MaxDelay = seconds(60), seconds(30) }, "MaxDelay", []string{"1m0s", "30s"}},
+		"below the waiter's":  {func(p *cdkapp.JobPollerProps) { p.MaxDelay = seconds(5) }, "MaxDelay", []string{"20s", "5s", "MinDelay"}},
+		"delay above MaxWait": {func(p *cdkapp.JobPollerProps) { p.MinDelay = seconds(7201) }, "MinDelay", []string{"MaxWait", "2h0m0s"}},
+		"late first poll":     {func(p *cdkapp.JobPollerProps) { p.InitialDelay = seconds(7200) }, "InitialDelay", []string{"MaxWait", "2h0m0s"}},
+		"too many events":     {func(p *cdkapp.JobPollerProps) { p.Events = new(25001.0) }, "Events", []string{"25000", "25001"}},
+		"part of an event":    {func(p *cdkapp.JobPollerProps) { p.Events = new(0.5) }, "Events", []string{"whole"}},
+		"schedule that fills the history": {
+			func(p *cdkapp.JobPollerProps) { p.MinDelay, p.MaxDelay, p.Events = seconds(1), seconds(1), new(1000.0) },
+			"MinDelay",
+			[]string{"give MinDelay 1m", "or Fit true"},
+		},
+		"waiter that is started": {
+			func(p *cdkapp.JobPollerProps) { p.Job, p.Start = fromCatalog("dynamodb", "ExportCompleted"), new(true) },
+			"Start",
+			[]string{"dynamodb:ExportCompleted is a waiter"},
+		},
+		"functions that do not start": {
+			func(p *cdkapp.JobPollerProps) { p.Strategy, p.Start = statemachines.LambdaRetry, new(false) },
+			"Start",
+			[]string{"lambda-retry", "name the waiter"},
+		},
+		"job that cannot be stopped": {func(p *cdkapp.JobPollerProps) { p.OnTimeout = cdkapp.OnTimeoutStop }, "OnTimeout", []string{"no call that stops"}},
+		"unknown end":                {func(p *cdkapp.JobPollerProps) { p.OnTimeout = "KILL" }, "OnTimeout", []string{`"STOP"`, `"KILL"`}},
+		"list that is a token": {
+			func(p *cdkapp.JobPollerProps) {
+				p.Arguments = &map[string]any{"SubnetIds": awscdk.Fn_Split(new(","), awscdk.Fn_Ref(new("Subnets")), nil)}
+			},
+			"Arguments",
+			[]string{"Arguments.SubnetIds", "$split"},
+		},
+		"number that is a token": {
+			func(p *cdkapp.JobPollerProps) {
+				p.Arguments = &map[string]any{"A": []any{map[string]any{"N": awscdk.Token_AsNumber(awscdk.Fn_Ref(new("N")))}}}
+			},
+			"Arguments",
+			[]string{"Arguments.A[0].N", "$number"},
+		},
+		"token that is no string": {
+			func(p *cdkapp.JobPollerProps) {
+				p.Arguments = &map[string]any{"A": awscdk.Fn_GetAtt(new("Table"), new("Arn"))}
+			},
+			"Arguments",
+			[]string{"Arguments.A", "Token_AsString"},
+		},
+		"no JSON": {func(p *cdkapp.JobPollerProps) { p.Arguments = &map[string]any{"A": make(chan int)} }, "Arguments", []string{"Arguments.A", "chan int"}},
+		"errors that get lost": {
+			func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("cloudformation", "StackExists") },
+			"CausePatterns",
+			[]string{"ValidationError", "KnownCausePatterns"},
+		},
+		"pattern of another error": {
+			func(p *cdkapp.JobPollerProps) { p.CausePatterns = &map[string]*string{"Gone": new("gone")} },
+			"CausePatterns",
+			[]string{"Gone", "no acceptor names"},
+		},
+		"output that is not there": {
+			func(p *cdkapp.JobPollerProps) { p.Output = new("ExportDescription.Manifest") },
+			"Output",
+			[]string{`ExportDescription has no member "Manifest"`},
+		},
+		"output that JSONPath cannot say": {
+			func(p *cdkapp.JobPollerProps) {
+				p.Strategy, p.Output = statemachines.Loop, new("[ExportDescription.ExportArn]")
+			},
+			"Output",
+			[]string{"loop"},
+		},
+		"empty pattern": {func(p *cdkapp.JobPollerProps) { p.CausePatterns = &map[string]*string{"Gone": nil} }, "CausePatterns", []string{"Gone", "empty"}},
+		"pattern for functions": {
+			func(p *cdkapp.JobPollerProps) {
+				p.Strategy, p.CausePatterns = statemachines.LambdaLoop, &map[string]*string{"Gone": new("gone")}
+			},
+			"CausePatterns",
+			[]string{"lambda-loop", "leave it out"},
+		},
+		"waiter that JSONPath cannot judge": {
+			func(p *cdkapp.JobPollerProps) {
+				p.Job, p.Strategy = fromCatalog("autoscaling", "GroupInService"), statemachines.Loop
+			},
+			"Strategy",
+			[]string{"JSONPath", `"variables"`},
+		},
+		"job that no function can run": {
+			func(p *cdkapp.JobPollerProps) {
+				p.Job, p.Strategy = fromCatalog("rds", "StartExportTask"), statemachines.LambdaLoop
+			},
+			"Strategy",
+			[]string{"driver", `"variables"`},
+		},
+		"definition that does not say its jobs": {
+			func(p *cdkapp.JobPollerProps) {
+				*p = cdkapp.JobPollerProps{Job: cdkapp.JobFromShipped(new("lambda-loop"))}
+			},
+			"Functions",
+			[]string{"which jobs", "NewFunctions"},
+		},
+		"express":           {func(p *cdkapp.JobPollerProps) { p.StateMachineType = awsstepfunctions.StateMachineType_EXPRESS }, "StateMachineType", []string{"STANDARD", "5 minutes", "more than once", "redriven"}},
+		"unknown type":      {func(p *cdkapp.JobPollerProps) { p.StateMachineType = "FAST" }, "StateMachineType", []string{"STANDARD", "FAST"}},
+		"action of another": {func(p *cdkapp.JobPollerProps) { p.Resources = &map[string]*[]*string{"s3:GetObject": {new("*")}} }, "Resources", []string{"s3:GetObject", "dynamodb:DescribeExport"}},
+		"empty resource": {
+			func(p *cdkapp.JobPollerProps) {
+				p.Resources = &map[string]*[]*string{"dynamodb:DescribeExport": {new("")}}
+			},
+			"Resources",
+			[]string{"dynamodb:DescribeExport", "empty"},
+		},
+		"any role": {
+			func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("comprehend", "StartEntitiesDetectionJob") },
+			"Resources",
+			[]string{"iam:PassRole", "ARNs of the roles"},
+		},
+		"actions of no alarm": {func(p *cdkapp.JobPollerProps) { p.Alarms, p.AlarmActions = new(false), &[]awscloudwatch.IAlarmAction{} }, "AlarmActions", []string{"Alarms"}},
+		"data that is not logged": {
+			func(p *cdkapp.JobPollerProps) {
+				p.LogLevel, p.IncludeExecutionData = awsstepfunctions.LogLevel_OFF, new(true)
+			},
+			"IncludeExecutionData",
+			[]string{"OFF"},
+		},
+		"retention of no logs": {
+			func(p *cdkapp.JobPollerProps) {
+				p.LogLevel, p.LogRetention = awsstepfunctions.LogLevel_OFF, awslogs.RetentionDays_ONE_DAY
+			},
+			"LogRetention",
+			[]string{"OFF"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := problem(t, func(stack awscdk.Stack) {
+				props := exporting()
+				c.change(props)
+				cdkapp.NewJobPoller(stack, new("Export"), props)
+			})
+			require.Equal(t, "Stack/Export", e.Path)
+			require.Equal(t, c.prop, e.Prop)
+			for _, text := range c.problem {
+				require.Contains(t, e.Problem, text)
+			}
+		})
+	}
+}

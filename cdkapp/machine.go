@@ -1,0 +1,144 @@
+package cdkapp
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// The placeholders of a definition, without ${ and }. CloudFormation puts values
+// in their place.
+const (
+	runJobKey      = "RunJobFunction"
+	checkStatusKey = "CheckStatusFunction"
+	partitionKey   = "Partition"
+)
+
+func inBraces(key string) string { return "${" + key + "}" }
+
+// machine is a whole state machine, ready to be deployed.
+type machine struct {
+	definition string // with placeholders
+	// strategy is "" for a definition that was not compiled here.
+	strategy statemachines.Strategy
+	report   *statemachines.Report
+	policy   []statemachines.Statement // without those for the functions
+	given    []awsiam.PolicyStatement
+	// jobs are those that its functions run, and maxWait how long they may take,
+	// as far as the definition tells.
+	jobs    []string
+	maxWait time.Duration
+}
+
+// machine is what the props ask for.
+func (p *polling) machine() (*machine, error) {
+	b, err := p.bind()
+	if err != nil {
+		return nil, err
+	}
+	if b.waiter == nil {
+		return p.defined(b)
+	}
+	compiled, err := p.compile(b, form{runJob: inBraces(runJobKey), checkStatus: inBraces(checkStatusKey)})
+	if err != nil {
+		return nil, err
+	}
+	m := &machine{strategy: compiled.Report.Strategy, definition: anyPartition(string(asl.Print(compiled.Machine)))}
+	m.compiled(compiled)
+	return m, m.check()
+}
+
+// defined is the machine of a definition, which leaves nothing to the other props.
+func (p *polling) defined(b *bound) (*machine, error) {
+	props := reflect.ValueOf(*p)
+	for i := range props.NumField() {
+		if name := props.Type().Field(i).Name; name != "Job" && !props.Field(i).IsZero() {
+			return nil, refuse(name, "the job is a definition (%s), which says itself how it waits: "+
+				"leave it out, or name the job with JobFromCatalog", b.name)
+		}
+	}
+	m := &machine{definition: b.definition, given: b.statements}
+	if b.shipped != nil {
+		m.strategy = b.shipped.Report.Strategy
+		m.compiled(b.shipped)
+	}
+	if b.isShipped {
+		named := strings.NewReplacer(
+			`"`+statemachines.RunJobFunction+`"`, `"`+inBraces(runJobKey)+`"`,
+			`"`+statemachines.CheckStatusFunction+`"`, `"`+inBraces(checkStatusKey)+`"`,
+		)
+		m.definition = named.Replace(anyPartition(m.definition))
+	}
+	return m, m.check()
+}
+
+func (m *machine) compiled(c *statemachines.Compiled) {
+	m.report = &c.Report
+	m.policy = slices.DeleteFunc(slices.Clone(c.Policy.Statement), func(s statemachines.Statement) bool {
+		return slices.Equal(s.Action, []string{invokeAction})
+	})
+}
+
+const invokeAction = "lambda:InvokeFunction"
+
+// anyPartition makes the SDK integrations of a definition those of the partition
+// that it is deployed to.
+func anyPartition(definition string) string {
+	return strings.ReplaceAll(definition, `"arn:aws:states:::`, `"arn:`+inBraces(partitionKey)+`:states:::`)
+}
+
+// check refuses what Step Functions would, and finds out what the functions run.
+func (m *machine) check() error {
+	if len(m.definition) > asl.MaxDefinitionBytes {
+		return refuse("Job", "a definition can have %d bytes, and this one has %d: pass large data in the execution's input or in S3",
+			asl.MaxDefinitionBytes, len(m.definition))
+	}
+	if _, err := asl.Parse([]byte(cdkTokens.ReplaceAllString(m.definition, "token"))); err != nil {
+		return &Error{Prop: "Job", Problem: "Step Functions would refuse the definition: " + err.Error(), Err: err}
+	}
+	if m.throughFunctions() {
+		var tree any
+		if err := json.Unmarshal([]byte(m.definition), &tree); err != nil {
+			return &Error{Prop: "Job", Problem: err.Error(), Err: err}
+		}
+		m.requests(tree)
+	}
+	return nil
+}
+
+// cdkTokens are the tokens of the CDK in a string.
+var cdkTokens = regexp.MustCompile(`\$\{Token\[[^\]]*\]\}`)
+
+// invokes tells whether the definition has the function of this placeholder.
+func (m *machine) invokes(key string) bool { return strings.Contains(m.definition, inBraces(key)) }
+
+func (m *machine) throughFunctions() bool { return m.invokes(runJobKey) || m.invokes(checkStatusKey) }
+
+// requests looks for what the function run-job is asked for.
+func (m *machine) requests(tree any) {
+	switch tree := tree.(type) {
+	case []any:
+		for _, item := range tree {
+			m.requests(item)
+		}
+	case map[string]any:
+		if job, ok := tree["job"].(string); ok && tree["maxWaitSeconds"] != nil && !slices.Contains(m.jobs, job) {
+			seconds, isNumber := tree["maxWaitSeconds"].(float64)
+			if isNumber && !strings.HasPrefix(job, "{%") {
+				m.jobs = append(m.jobs, job)
+				m.maxWait = max(m.maxWait, time.Duration(seconds)*time.Second)
+			}
+		}
+		for _, member := range tree {
+			m.requests(member)
+		}
+	}
+}
