@@ -43,6 +43,17 @@ type Cost struct {
 // (https://aws.amazon.com/step-functions/pricing/).
 const usdPerTransition = 0.025 / 1000
 
+// With is the report of a machine that has more transitions and events besides
+// its polls.
+func (r Report) With(transitions, events int) Report {
+	for _, c := range []*Cost{&r.Worst, &r.Expected} {
+		c.Transitions += float64(transitions)
+		c.Events += float64(events)
+		c.USD = rounded(c.Transitions*usdPerTransition, 1e6)
+	}
+	return r
+}
+
 // turn is what one poll takes, and what an execution takes besides: at most, and
 // if it succeeds.
 type turn struct {

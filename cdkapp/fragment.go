@@ -1,0 +1,289 @@
+package cdkapp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	sfn "github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// JobPollerFragment are states that wait for a job, for a state machine of your
+// own.
+//
+// As an IChainable it goes on from Succeeded, so fragment.Next chains what
+// follows a success. Failed and TimedOut must be chained too, or OrFail called:
+// an execution that ended in them would have succeeded, and the synthesis refuses
+// that. All three have the result of the wait as their output (docs/compile.md).
+//
+// The role of the state machine gets what the calls need.
+type JobPollerFragment interface {
+	sfn.StateMachineFragment
+	// Succeeded, Failed and TimedOut are the exits: states that do nothing.
+	Succeeded() sfn.Pass
+	Failed() sfn.Pass
+	TimedOut() sfn.Pass
+	// OrFail lets the execution fail at the exits that have not been chained, in
+	// the errors JobPoller.Failed and JobPoller.TimedOut. It returns the fragment.
+	OrFail() JobPollerFragment
+	// InParallel wraps the fragment, OrFail, in a single state, so that a Catch of
+	// it takes all errors. Its output is that of the fragment. It costs a transition
+	// and 4 events more, which Report has from then on.
+	InParallel() sfn.Parallel
+	// Functions are the Lambda functions; nil if the strategy has none.
+	Functions() Functions
+	// Report says what the fragment costs.
+	Report() *statemachines.Report
+}
+
+// JobPollerFragmentProps say what a [JobPollerFragment] waits for, and how. Job,
+// which cannot be a definition, and MaxWait are required. The props mean what
+// they mean in [JobPollerProps].
+type JobPollerFragmentProps struct {
+	Job                Job
+	Strategy           statemachines.Strategy
+	MaxWait            awscdk.Duration
+	MinDelay, MaxDelay awscdk.Duration
+	InitialDelay       awscdk.Duration
+	// Arguments are those of the first call. Default: the input of the fragment.
+	Arguments     *map[string]any
+	Start         *bool
+	OnTimeout     OnTimeout
+	CausePatterns *map[string]*string
+	// Events is the fragment's share of the 25,000 events of an execution. Default:
+	// statemachines.DefaultEvents; give less if the state machine has more to do.
+	Events    *float64
+	Fit       *bool
+	Output    *string
+	Resources *map[string]*[]*string
+	Functions Functions
+
+	// Prefix is what the names of its states and variables begin with, a letter or
+	// _ first, then letters, digits and _. Default: the id, without what is none of
+	// these.
+	Prefix *string
+	// Scope is for the strategies with Lambda functions inside a Map: an expression
+	// that differs for each item. Default: none.
+	Scope *string
+}
+
+func (p *JobPollerFragmentProps) polling() *polling {
+	return &polling{
+		Job: p.Job, Strategy: p.Strategy, MaxWait: p.MaxWait, MinDelay: p.MinDelay, MaxDelay: p.MaxDelay, InitialDelay: p.InitialDelay,
+		Arguments: p.Arguments, Start: p.Start, OnTimeout: p.OnTimeout, CausePatterns: p.CausePatterns, Events: p.Events, Fit: p.Fit,
+		Output: p.Output, Scope: p.Scope,
+	}
+}
+
+type fragment struct {
+	sfn.StateMachineFragment
+	prefix    string
+	states    []*compiledState
+	exits     map[pollcore.Status]sfn.Pass
+	functions Functions
+	report    statemachines.Report
+}
+
+// NewJobPollerFragment makes the states. It panics with an [*Error] if a prop
+// cannot be used.
+func NewJobPollerFragment(scope constructs.Construct, id *string, props *JobPollerFragmentProps) JobPollerFragment {
+	f := &fragment{exits: map[pollcore.Status]sfn.Pass{}}
+	sfn.NewStateMachineFragment_Override(f, scope, id)
+	if props == nil {
+		props = &JobPollerFragmentProps{}
+	}
+	if err := f.build(text(id), props); err != nil {
+		if e, ok := errors.AsType[*Error](err); ok {
+			e.Path = string(place(scope, id))
+		}
+		panic(err)
+	}
+	f.Node().AddValidation(f)
+	return f
+}
+
+// exitNames are the names of the exits, behind the prefix and On.
+var exitNames = map[pollcore.Status]string{pollcore.Succeeded: "Succeeded", pollcore.Failed: "Failed", pollcore.TimedOut: "TimedOut"}
+
+// namePart is what a name of a state or a variable can have of an id.
+func namePart(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, id)
+}
+
+// StartState implements IChainable.
+func (f *fragment) StartState() sfn.State { return f.states[0] }
+
+// EndStates implements IChainable.
+func (f *fragment) EndStates() *[]sfn.INextable { return &[]sfn.INextable{f.Succeeded()} }
+
+func (f *fragment) Succeeded() sfn.Pass { return f.exits[pollcore.Succeeded] }
+func (f *fragment) Failed() sfn.Pass    { return f.exits[pollcore.Failed] }
+func (f *fragment) TimedOut() sfn.Pass  { return f.exits[pollcore.TimedOut] }
+
+func (f *fragment) Functions() Functions { return f.functions }
+
+func (f *fragment) Report() *statemachines.Report {
+	r := f.report
+	return &r
+}
+
+func (f *fragment) OrFail() JobPollerFragment {
+	for _, status := range []pollcore.Status{pollcore.Failed, pollcore.TimedOut} {
+		if chained(f.exits[status]) {
+			continue
+		}
+		props := &sfn.FailProps{Error: jsii.String("JobPoller." + exitNames[status]), QueryLanguage: f.language()}
+		if f.language() == sfn.QueryLanguage_JSONATA {
+			props.Cause = jsii.String("{% $states.input.reason %}")
+		} else {
+			props.CausePath = jsii.String("$.reason")
+		}
+		f.exits[status].Next(sfn.NewFail(f, jsii.String(f.prefix+"Job"+exitNames[status]), props))
+	}
+	return f
+}
+
+func (f *fragment) InParallel() sfn.Parallel {
+	f.OrFail()
+	props := &sfn.ParallelProps{QueryLanguage: f.language()}
+	if f.language() == sfn.QueryLanguage_JSONATA {
+		props.Outputs = "{% $states.result[0] %}"
+	} else {
+		props.OutputPath = jsii.String("$[0]")
+	}
+	for _, cost := range []*statemachines.Cost{&f.report.Worst, &f.report.Expected} {
+		cost.Transitions++
+		cost.Events += 4 // entered, started, succeeded, exited
+		cost.USD += 0.025 / 1000
+	}
+	return sfn.NewParallel(f, jsii.String(f.prefix+"Job"), props).Branch(f)
+}
+
+// Validate implements constructs.IValidation: once all states are chained, the
+// CDK asks what is wrong.
+func (f *fragment) Validate() *[]*string {
+	problems := []*string{}
+	for _, status := range []pollcore.Status{pollcore.Failed, pollcore.TimedOut} {
+		if f.states[0].bound && !chained(f.exits[status]) {
+			problems = append(problems, jsii.String(fmt.Sprintf(
+				"the exit %s of %s leads nowhere, so an execution would succeed although the job did not: chain a state to it, or call OrFail",
+				exitNames[status], *f.Node().Path(),
+			)))
+		}
+	}
+	return &problems
+}
+
+func (f *fragment) build(id string, props *JobPollerFragmentProps) error {
+	f.prefix = text(props.Prefix)
+	if props.Prefix == nil {
+		f.prefix = namePart(id)
+	}
+	if first, _ := utf8.DecodeRuneInString(f.prefix); namePart(f.prefix) != f.prefix || first != '_' && !unicode.IsLetter(first) {
+		return refuse("Prefix", "names of variables begin with it, so it must be a letter or _, then letters, digits and _, is %q", f.prefix)
+	}
+	p := props.polling()
+	b, err := p.bind()
+	if err != nil {
+		return err
+	}
+	in := form{prefix: f.prefix, exits: map[pollcore.Status]string{}, runJob: inBraces(runJobKey), checkStatus: inBraces(checkStatusKey)}
+	for status, name := range exitNames {
+		in.exits[status] = f.prefix + "On" + name
+	}
+	compiled, err := p.compile(b, in)
+	if err != nil {
+		return err
+	}
+	f.report = compiled.Report
+	m := &machine{definition: string(asl.Print(compiled.Machine))}
+	m.compiled(compiled)
+	if err := m.check(); err != nil {
+		return err
+	}
+	if err := m.settle(&JobPollerProps{Functions: props.Functions, Resources: props.Resources}); err != nil {
+		return err
+	}
+	if err := f.makeStates(compiled, in.exits, f.values(m, props)); err != nil {
+		return err
+	}
+	f.states[0].statements = policyStatements(f, m.policy)
+	if f.functions != nil {
+		f.states[0].statements = append(f.states[0].statements, awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Actions: jsii.Strings(invokeAction), Resources: &[]*string{f.functions.RunJob().FunctionArn(), f.functions.CheckStatus().FunctionArn()},
+		}))
+	}
+	return nil
+}
+
+// values are what stands for the placeholders of the definition. It makes the
+// functions, if they are needed and not given.
+func (f *fragment) values(m *machine, props *JobPollerFragmentProps) *strings.Replacer {
+	values := []string{"arn:aws:states:::", "arn:" + *awscdk.Stack_Of(f).Partition() + ":states:::"}
+	if !m.throughFunctions() {
+		return strings.NewReplacer(values...)
+	}
+	if f.functions = props.Functions; f.functions == nil {
+		f.functions = NewFunctions(f, jsii.String("Functions"), &FunctionsProps{
+			Jobs: pointers(m.jobs), Resources: props.Resources, MaxWait: props.MaxWait,
+		})
+	}
+	return strings.NewReplacer(append(values,
+		inBraces(runJobKey), *f.functions.RunJob().FunctionArn(), inBraces(checkStatusKey), *f.functions.CheckStatus().FunctionArn())...)
+}
+
+// makeStates makes the states, the first one in front, and the exits.
+func (f *fragment) makeStates(compiled *statemachines.Compiled, exits map[pollcore.Status]string, values *strings.Replacer) error {
+	known := map[string]sfn.State{}
+	for status, name := range exits {
+		f.exits[status] = sfn.NewPass(f, &name, &sfn.PassProps{QueryLanguage: f.language()})
+		known[name] = f.exits[status]
+	}
+	var machine struct {
+		States map[string]map[string]any `json:"States"`
+	}
+	if err := json.Unmarshal([]byte(values.Replace(string(asl.Print(compiled.Machine)))), &machine); err != nil {
+		return err
+	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(machine.States)), func(name string) bool { return known[name] != nil || name == compiled.StartAt })
+	for _, name := range append([]string{compiled.StartAt}, names...) {
+		s := newCompiledState(f, name, machine.States[name])
+		f.states, known[name] = append(f.states, s), s
+	}
+	for _, s := range f.states { // once all are known
+		s.connect(known)
+	}
+	return nil
+}
+
+// language is that of the states.
+func (f *fragment) language() sfn.QueryLanguage {
+	if f.report.Strategy == statemachines.Loop {
+		return sfn.QueryLanguage_JSON_PATH
+	}
+	return sfn.QueryLanguage_JSONATA
+}
+
+// chained tells whether a state follows.
+func chained(exit sfn.Pass) bool {
+	_, next := (*exit.ToStateJson(""))["Next"]
+	return next
+}
