@@ -272,7 +272,10 @@ func (m *machine) readOutput(t *testing.T, r *run, fragment bool) {
 	}
 	require.NoError(t, json.Unmarshal(r.result.Output, &told), "%s", r.result.Output)
 	r.status, r.reason, r.told, r.output = told.Status, told.Reason, told.Attempt, told.Output
-	if !fragment && r.status != pollcore.Succeeded {
+	switch {
+	case fragment && r.result.Visits[exits[r.status]] != 1:
+		r.status += " by another exit"
+	case !fragment && r.status != pollcore.Succeeded:
 		r.status += " that ends as success"
 	}
 }
