@@ -56,11 +56,13 @@ differential: ## Compare N random JMESPath cases (1000000 unless set) with anoth
 translation: ## Compare N random JMESPath expressions and values (1000000 unless set) with their JSONata
 	go test -count=1 -v -timeout 2h -run '^TestTranslationOfRandomPairs$$' ./internal/jmespath -pairs $(N) -seed $$(date +%s)
 
-# With CI=true it is a failure that there is no Node.js, else a line.
+# With CI=true it is a failure that there is no Node.js or Python, else a line. The
+# first run builds OpenTofu.
 .PHONY: check-external
-check-external: ## Check what is generated with engines of other makers, which npm installs
+check-external: ## Check what is generated, and the SAM and Terraform samples, with programs of other makers
 	go test -count=1 -v -timeout 30m -run '^TestReference' ./internal/jmespath -pairs 25000 -seed $(SEED)
 	cd tests/external && go vet . && go test -vet=off -count=1 -v . -seed $(SEED)
+	cd tests/deploy && go vet . && PYTHON='$(PYTHON)' go test -vet=off -count=1 -v -timeout 30m .
 
 .PHONY: soak
 soak: ## Run 1500 executions in faults of all kinds and count what came of them
