@@ -84,14 +84,26 @@ func unbuilt() (string, error) {
 	return archive, os.WriteFile(archive, nil, 0o600)
 }
 
-// builds are the packages that this process has built, or why it could not.
-var builds sync.Map // name and architecture to func() (string, error)
+// builds are the packages that this process has built, by name and architecture.
+var builds = struct {
+	sync.Mutex
+	archives map[string]string
+}{archives: map[string]string{}}
 
 // built returns the package of a function, which is built once in a process and
 // stays for the next: the CDK's --no-staging leaves it where it is.
 func built(name, arch string) (string, error) {
-	once, _ := builds.LoadOrStore(name+"-"+arch, sync.OnceValues(func() (string, error) { return buildPackage(name, arch) }))
-	return once.(func() (string, error))()
+	builds.Lock()
+	defer builds.Unlock()
+	key := name + "-" + arch
+	if archive, ok := builds.archives[key]; ok {
+		return archive, nil
+	}
+	archive, err := buildPackage(name, arch)
+	if err == nil {
+		builds.archives[key] = archive
+	}
+	return archive, err
 }
 
 func buildPackage(name, arch string) (string, error) {

@@ -21,11 +21,11 @@ const Module = "github.com/jobpoller/jobpoller"
 // inlining. A test compares them with the Makefile.
 var Flags = []string{"-tags", "lambda.norpc", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-gcflags=all=-l"}
 
-// settings are the environment of go build, in which nothing of the machine's
-// own remains that changes what is built.
+// settings are the environment of go build: Go's defaults in place of what the
+// machine, or go env -w, has for what changes the result.
 func settings(arch string) []string {
 	return append(os.Environ(),
-		"CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOARM64=", "GOAMD64=", "GOEXPERIMENT=", "GOFIPS140=", "GOFLAGS=", "GOWORK=off")
+		"CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOARM64=v8.0", "GOAMD64=v1", "GOFIPS140=off", "GOEXPERIMENT=", "GOFLAGS=-mod=readonly", "GOWORK=off")
 }
 
 // Folder returns the folder of this module as the module of the working folder

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/lambdabuild"
 )
 
 const root = "../.."
@@ -95,7 +97,9 @@ func TestTwoBuildsAreEqual(t *testing.T) {
 		"checkstatus-amd64.zip", "checkstatus-arm64.zip", "checkstatus/amd64/bootstrap", "checkstatus/arm64/bootstrap",
 		"runjob-amd64.zip", "runjob-arm64.zip", "runjob/amd64/bootstrap", "runjob/arm64/bootstrap",
 	}, slices.Sorted(maps.Keys(built)))
-	require.Equal(t, built, hashes(t, makeLambdas(t, copyTree(t))))
+	copied := copyTree(t)
+	require.Equal(t, built, hashes(t, makeLambdas(t, copied)))
+	requireBuiltAtSynth(t, copied, dist)
 
 	for _, name := range []string{"runjob", "checkstatus"} {
 		for architecture, machine := range machines {
@@ -104,6 +108,25 @@ func TestTwoBuildsAreEqual(t *testing.T) {
 			requirePackage(t, filepath.Join(dist, name+"-"+architecture+".zip"), bootstrap)
 		}
 	}
+}
+
+// requireBuiltAtSynth asks that what cdkapp builds is what make lambdas gives, and
+// that it writes nothing to the folder, which may be in the module cache.
+func requireBuiltAtSynth(t *testing.T, folder, dist string) {
+	t.Helper()
+	before := hashes(t, folder)
+	for _, name := range []string{"runjob", "checkstatus"} {
+		for architecture := range machines {
+			archive := filepath.Join(t.TempDir(), "package.zip")
+			require.NoError(t, lambdabuild.Build(t.Context(), folder, name, architecture, archive))
+			want, err := os.ReadFile(filepath.Join(dist, name+"-"+architecture+".zip"))
+			require.NoError(t, err)
+			got, err := os.ReadFile(archive)
+			require.NoError(t, err)
+			require.Equal(t, sha256.Sum256(want), sha256.Sum256(got), "%s for %s", name, architecture)
+		}
+	}
+	require.Equal(t, before, hashes(t, folder), "nothing is written there")
 }
 
 // requireExecutable asks for what the Lambda runtime provided.al2023 can run: an

@@ -1,0 +1,114 @@
+package cdkapp_test
+
+import (
+	"archive/zip"
+	"debug/elf"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/cdkapp"
+)
+
+// glueFunctions deploys functions as a user does who says nothing of their code.
+func glueFunctions(stack awscdk.Stack) {
+	cdkapp.NewFunctions(stack, jsii.String("Poller"), &cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRun")})
+}
+
+// assets returns where the packages of the functions will be, sorted.
+func assets(t *testing.T, all template) []string {
+	t.Helper()
+	var keys []string
+	for _, f := range all.of("AWS::Lambda::Function") {
+		keys = append(keys, f.properties["Code"].(map[string]any)["S3Key"].(string))
+	}
+	slices.Sort(keys)
+	require.Len(t, keys, 2)
+	require.NotEqual(t, keys[0], keys[1])
+	return keys
+}
+
+// Functions are built when the app is synthesized, and twice are the same.
+func TestFunctionsAreBuilt(t *testing.T) {
+	t.Parallel()
+	first := assets(t, synth(t, glueFunctions))
+	require.Equal(t, first, assets(t, synth(t, glueFunctions)))
+
+	inStack(t, func(stack awscdk.Stack) {
+		glueFunctions(stack)
+		_, all := templateOf(stack)
+		require.Equal(t, first, assets(t, all))
+		for _, key := range first {
+			requireForARM(t, filepath.Join(*awscdk.App_Of(stack).Outdir(), "asset."+key))
+		}
+	})
+}
+
+// requireForARM asks for a package with an executable for arm64.
+func requireForARM(t *testing.T, path string) {
+	t.Helper()
+	archive, err := zip.OpenReader(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, archive.Close()) })
+	require.Len(t, archive.File, 1)
+	require.Equal(t, "bootstrap", archive.File[0].Name)
+	packed, err := archive.File[0].Open()
+	require.NoError(t, err)
+	copied := filepath.Join(t.TempDir(), "bootstrap")
+	text, err := io.ReadAll(packed)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(copied, text, 0o600))
+	executable, err := elf.Open(copied)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, executable.Close()) })
+	require.Equal(t, elf.EM_AARCH64, executable.Machine)
+}
+
+// Packages that make lambdas has written are taken as they are.
+func TestCodeFolder(t *testing.T) {
+	t.Parallel()
+	folder := codeFolder(t)
+	fromProp := func(stack awscdk.Stack) {
+		cdkapp.NewFunctions(stack, jsii.String("Poller"), &cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRun"), CodeFolder: folder})
+	}
+	want := assets(t, synth(t, fromProp))
+	inStackWith(t, map[string]any{cdkapp.ContextCodeFolder: *folder}, func(stack awscdk.Stack) {
+		glueFunctions(stack)
+		_, all := templateOf(stack)
+		require.Equal(t, want, assets(t, all))
+	})
+	// Another package is another asset.
+	require.NoError(t, os.WriteFile(filepath.Join(*folder, "runjob-arm64.zip"), []byte("changed"), 0o600))
+	require.NotEqual(t, want, assets(t, synth(t, fromProp)))
+
+	require.NoError(t, os.Remove(filepath.Join(*folder, "runjob-arm64.zip")))
+	err := problem(t, fromProp)
+	require.Equal(t, "CodeFolder", err.Prop)
+	require.Contains(t, err.Problem, "expected the packages that make lambdas writes, but "+filepath.Join(*folder, "runjob-arm64.zip")+" cannot be read")
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// Without a Go toolchain there is another way. A stack that is not asked for
+// needs none.
+func TestFunctionsWithoutGo(t *testing.T) {
+	inStack(t, func(awscdk.Stack) {}) // starts Node.js, which is on the path too
+	t.Setenv("PATH", "")
+	err := problem(t, func(stack awscdk.Stack) {
+		cdkapp.NewFunctions(stack, jsii.String("Poller"), &cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRun")})
+	})
+	require.Equal(t, "Stack/Poller", err.Path)
+	require.Equal(t, "CodeFolder", err.Prop)
+	require.ErrorIs(t, err, exec.ErrNotFound)
+	require.Contains(t, err.Problem, "install Go 1.26 or later, or name a folder that make lambdas has written, here or with cdk -c jobpoller:codeFolder=<folder>")
+
+	inStackWith(t, map[string]any{"aws:cdk:bundling-stacks": []string{"Another"}}, func(stack awscdk.Stack) {
+		require.NotPanics(t, func() { glueFunctions(stack) })
+	})
+}
