@@ -31,12 +31,6 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	// The CDK says on each start that it wants a later one.
-	for _, old := range []string{"DEPRECATED", "END_OF_LIFE"} {
-		if err := os.Setenv("JSII_SILENCE_WARNING_"+old+"_NODE_VERSION", "20"); err != nil {
-			panic(err)
-		}
-	}
 	code := m.Run()
 	jsii.Close()
 	os.Exit(code)

@@ -114,6 +114,9 @@ func on(resource string, actions ...string) []permission {
 	return all
 }
 
+const withoutDriver = "poll it with the strategy variables or retry-task, which have no function, " +
+	"or build functions with a driver of your own (docs/drivers.md)"
+
 // permissionsOf returns what the driver of a job needs.
 func permissionsOf(job string) (permissions, error) {
 	if known, ok := builtin[job]; ok {
@@ -139,9 +142,10 @@ func permissionsOf(job string) (permissions, error) {
 	case job != canonical:
 		return permissions{}, fmt.Errorf("the catalogue has no job %q (did you mean %q?)", job, canonical)
 	case !slices.Contains(e.Service.Protocols, catalog.AWSJSON) && !slices.Contains(e.Service.Protocols, catalog.RESTJSON):
-		return permissions{}, fmt.Errorf("the functions cannot call %s, which speaks %s alone: "+
-			"poll it with the strategy variables or retry-task, which have no function, or build functions with a driver of your own (docs/drivers.md)",
-			e.Service.Key, e.Service.Protocols[0])
+		return permissions{}, fmt.Errorf("the functions cannot call %s, which speaks %s alone: %s", e.Service.Key, e.Service.Protocols[0], withoutDriver)
+	case e.Operation.Discovered:
+		return permissions{}, fmt.Errorf("the functions cannot call %s of %s, whose endpoint the service has to be asked for: %s",
+			e.Operation.Name, e.Service.Key, withoutDriver)
 	}
 	p := permissions{checkStatus: on(anyResource, e.Operation.Actions...)}
 	if !starts {

@@ -130,6 +130,18 @@ var rules = []rule{
 		mustNotReach: append([]string{"./lambdas/...", "./statemachines/sim/...", "./cmd/..."}, awsSDK...),
 	},
 	{
+		reason:       "constructs are for apps",
+		packages:     []string{"./..."},
+		except:       []string{"./cdkapp/app"},
+		mustNotReach: []string{"./cdkapp"},
+	},
+	{
+		reason:       "the Go toolchain is for those who build the functions",
+		packages:     []string{"./..."},
+		except:       []string{"./internal/lambdazip", "./cdkapp/..."},
+		mustNotReach: []string{"./internal/lambdabuild"},
+	},
+	{
 		reason: "these work on plain data and are used without AWS",
 		packages: []string{
 			"./internal/diag", "./internal/jsontree", "./internal/jmespath", "./internal/jsonpath", "./internal/jsonata",
