@@ -36,6 +36,8 @@ func TestParseRefuses(t *testing.T) {
 		{"1a", jmespath.Syntax, "1:1: expected an expression, found 1"},
 		{"größe", jmespath.Syntax, "1:3: 'ö' cannot stand in an expression"},
 		{"a = b", jmespath.Syntax, "1:3: '=' is no operator; equality is '=='"},
+		{"a == '\xff'", jmespath.Syntax, "1:7: the expression is not UTF-8: byte 0xff is no part of a character"},
+		{"\"é\xc3\"", jmespath.Syntax, "1:3: the expression is not UTF-8: byte 0xc3 is no part of a character"},
 		{`a."b`, jmespath.Syntax, "1:3: quoted name has no closing quote"},
 		{`a."b\`, jmespath.Syntax, "1:3: quoted name has no closing quote"},
 		{`"\q"`, jmespath.Syntax, "1:1: quoted name is not a JSON string"},

@@ -25,6 +25,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 )
@@ -47,6 +49,7 @@ func (e *Expr) String() string { return e.text }
 // slices with the step 0.
 func Parse(text string) (*Expr, error) {
 	p := &parser{lexer: lexer{text: text}}
+	p.requireUTF8()
 	p.advance()
 	root := p.expression(0)
 	if p.failed == nil && p.cur.token != tokEnd {
@@ -80,6 +83,17 @@ type parser struct {
 
 	refused diag.Problems // what the grammar allows and no value can make right
 	code    Code          // of the first of them
+}
+
+// requireUTF8 fails at a byte of the text that is no part of a character. A raw
+// string with one would equal no string of JSON, nor be written as one.
+func (p *parser) requireUTF8() {
+	for at, c := range p.text {
+		if c == utf8.RuneError && !strings.HasPrefix(p.text[at:], "\ufffd") {
+			p.fail(at, "the expression is not UTF-8: byte 0x%02x is no part of a character", p.text[at])
+			return
+		}
+	}
 }
 
 func (p *parser) advance() {
