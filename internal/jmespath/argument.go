@@ -1,75 +1,103 @@
 package jmespath
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 )
 
-// Argument gives the value for an argument of a call: as Value, but what is
-// null in a list or an object that the expression makes is left out. The
-// argument is of the type s, and rename gives the name that a member of the
-// owner has in the call.
+// Argument gives the value for an argument of a call: nothing if it is null or
+// an error, and an array always as an array. Where the expression is itself a
+// list or an object that it makes, [a, b] or {x: a, y: b}, what is null in that
+// and in those of which it is made is left out, since no member of a call's
+// arguments may be null. Members of these objects are those of the type s, and
+// rename gives the name that a member of the owner has in the call.
 func (t *Translation) Argument(s *Schema, rename func(owner *Schema, name string) string) (string, error) {
-	a := maker{rename: rename}
-	if v := a.argument(t.tree, path(t.root), s); v.known() {
+	m := maker{rename}
+	if v := m.argument(t.tree, path(t.root), s); t.take(v) {
 		return v.text, nil
 	}
-	if a.renamed != "" {
-		return "", fmt.Errorf("the member %q has another name in the call, which what stands beside it in the expression does not allow", a.renamed)
-	}
-	return t.Value()
+	write := func(x *exact, n *checked, in string) string { return m.exact(x, n, in, s) }
+	return t.exact(write, "($v := ", "; $v != null ? $v)")
 }
 
 // maker makes arguments.
 type maker struct {
-	rename  func(*Schema, string) string
-	renamed string // a member that has another name, empty if none has
+	rename func(owner *Schema, name string) string
 }
 
-// name is the name in the call of a member that an expression writes, and the
-// type of the member.
-func (a *maker) name(owner *Schema, name string) (string, *Schema) {
-	if owner == nil || owner.Members[name] == nil {
-		if owner != nil {
-			return name, owner.Elem
+// part is the name in the call of a part of what a node makes, empty in a list,
+// and the type of the part.
+func (m maker) part(n *checked, i int, s *Schema) (name string, of *Schema) {
+	if s != nil {
+		of = s.Elem
+	}
+	if n.op == opMultiList {
+		return "", of
+	}
+	if name = n.names[i]; s != nil && s.Members[name] != nil {
+		return m.rename(s, name), s.Members[name]
+	}
+	return name, of
+}
+
+func (m maker) argument(n *checked, from term, s *Schema) term {
+	return given((readable{}).sound(n, from), m.whole(n, from, s))
+}
+
+// whole writes a value in the readable form, but an array as an array.
+func (m maker) whole(n *checked, from term, s *Schema) term {
+	r := readable{}
+	switch {
+	case n.op == opMultiList || n.op == opMultiHash:
+		return m.made(n, from, s)
+	case n.out.only(scalars | isObject), n.out.flat() && n.steps():
+		return r.value(n, from)
+	case n.out.flat():
+		return given(r.present(n, from), r.value(n, from).put("[%s]", bindsAll))
+	default:
+		return term{}
+	}
+}
+
+// made writes a list or an object of what is not null. A list takes no lists
+// but those that are made in it: JSONata puts the elements of others into it.
+// Of parts of one name the last counts.
+func (m maker) made(n *checked, from term, s *Schema) term {
+	var names, parts []string
+	for i, kid := range n.kids {
+		name, of := m.part(n, i, s)
+		part := m.whole(kid, from, of)
+		isList := n.op == opMultiList
+		switch at := slices.Index(names, name); {
+		case !part.known(), name == "__proto__", isList && kid.op != opMultiList && kid.out.kinds&isArray != 0:
+			return term{}
+		case isList:
+			parts = append(parts, part.text)
+		case at >= 0:
+			parts[at] = literal(name) + ": " + part.text
+		default:
+			names, parts = append(names, name), append(parts, literal(name)+": "+part.text)
 		}
-		return name, nil
 	}
-	renamed := a.rename(owner, name)
-	if renamed != name {
-		a.renamed = name
+	text := strings.Join(parts, ", ")
+	if n.op == opMultiList {
+		return atom("[" + text + "]")
 	}
-	return renamed, owner.Members[name]
+	return atom("{" + text + "}")
 }
 
-func (a *maker) argument(n *checked, from term, s *Schema) term {
-	open, shut := "[", "]"
+// exact writes the value in the exact form.
+func (m maker) exact(x *exact, n *checked, in string, s *Schema) string {
+	part := func(i int) (name, value string) {
+		name, of := m.part(n, i, s)
+		return name, m.exact(x, n.kids[i], in, of)
+	}
 	switch n.op {
 	case opMultiList:
+		return x.call("project", x.multiSelect(n, in, part), "function($v){ $v }")
 	case opMultiHash:
-		open, shut = "{", "}"
+		return x.call("filled", x.multiSelect(n, in, part))
 	default:
-		v := (readable{}).result(n, from)
-		if n.out.flat() && !n.steps() {
-			return v.put("[%s]", bindsAll) // a sequence of one element is that element
-		}
-		return v
+		return x.value(n, in)
 	}
-	parts := make([]string, len(n.kids))
-	for i, kid := range n.kids {
-		name, of := "", (*Schema)(nil)
-		if n.op == opMultiHash {
-			name, of = a.name(s, n.names[i])
-		} else if s != nil {
-			of = s.Elem
-		}
-		part := a.argument(kid, from, of)
-		if !part.known() || n.op == opMultiList && kid.out.kinds&isArray != 0 && kid.op != opMultiList {
-			return term{} // JSONata would put the elements of one list into the other
-		}
-		if parts[i] = part.text; n.op == opMultiHash {
-			parts[i] = literal(name) + ": " + part.text
-		}
-	}
-	return atom(open + strings.Join(parts, ", ") + shut)
 }

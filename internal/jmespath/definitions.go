@@ -18,6 +18,8 @@ var definitions = []definition{
 		text: `function($a, $v){ $exists($a) and $exists($v) ? $append($a, $wrap($v)) }`,
 	},
 	{name: "put", text: `function($o, $k, $v){ $exists($o) and $exists($v) ? $merge([$o, {$k: $v}]) }`},
+	// filled is an object without the members that are null.
+	{name: "filled", text: `function($v){ $type($v) = 'object' ? $merge([{}, $sift($v, function($m){ $m != null })]) : $v }`},
 	// truthy takes any value, negate also an error.
 	{name: "truthy", text: `function($v){ $not($v = null or $v = false or $v = '' or $v = [] or $v = {}) }`},
 	{name: "negate", uses: []string{"truthy"}, text: `function($v){ $exists($v) ? $not($truthy($v)) }`},
@@ -144,8 +146,10 @@ var functionDefinitions = map[string]definition{
 	"min_by": {uses: []string{"keyed", "best"}, text: `function($v, $f){ $keyed($v, $f) ? $best($v, function($a, $b){ $f($a) < $f($b) }) }`},
 	"reverse": {text: `function($v){ $type($v) = 'string' ? $reduce([0..$length($v) - 1], function($a, $k){ $substring($v, $k, 1) & $a }, '') : ` +
 		`$type($v) = 'array' ? $reverse($v) }`},
-	"sort":     {uses: []string{"ordered"}, text: `function($v){ $ordered($v) ? $sort($v) }`},
-	"sort_by":  {uses: []string{"keyed"}, text: `function($v, $f){ $keyed($v, $f) ? $sort($v, function($a, $b){ $f($a) > $f($b) }) }`},
+	"sort": {uses: []string{"ordered"}, text: `function($v){ $ordered($v) ? $sort($v) }`},
+	// Where a call of $sort is what a function gives, the reference engine calls
+	// it later, and fails.
+	"sort_by":  {uses: []string{"keyed"}, text: `function($v, $f){ $keyed($v, $f) ? ($v := $sort($v, function($a, $b){ $f($a) > $f($b) }); $v) }`},
 	"to_array": {uses: []string{"wrap"}, text: `function($v){ $exists($v) ? ($type($v) = 'array' ? $v : $wrap($v)) }`},
 	"to_number": {text: `function($v){ $exists($v) ? ($type($v) = 'number' ? $v : ` +
 		`$type($v) = 'string' and $contains($v, ` + numberPattern + `) ? $number($v) : null) }`},

@@ -20,8 +20,9 @@ type exact struct {
 	problems diag.Problems
 }
 
-// exactly returns the JSONata for the tree on the value that root gives.
-func exactly(text string, n *checked, root string) (string, error) {
+// exactly returns the JSONata for the tree on the value that root gives, as
+// write writes it.
+func exactly(text string, n *checked, root string, write func(x *exact, n *checked, in string) string) (string, error) {
 	x := &exact{text: text, needs: map[string]bool{}}
 	if depth := 12 + n.nesting(); depth > maxNestedEvaluations {
 		x.refuse(n.at, fmt.Sprintf("the expression nests too deep for Step Functions, which evaluates JSONata to a depth of %d", maxNestedEvaluations))
@@ -29,7 +30,7 @@ func exactly(text string, n *checked, root string) (string, error) {
 	if at := n.unconverted(); at != nil {
 		x.refuse(at.at, "a timestamp is a string in a result of Step Functions and a number in JMESPath, and what is read here may be one")
 	}
-	body := x.value(n, "$in")
+	body := write(x, n, "$in")
 	if len(x.problems) > 0 {
 		return "", &Error{Code: Untranslatable, Problems: x.problems}
 	}
@@ -73,8 +74,8 @@ func (n *checked) nesting() int {
 		return max(arguments+1, functions+5)
 	case opOr, opAnd:
 		return arguments + 3
-	case opMultiList, opMultiHash:
-		return arguments + 2 + len(n.kids)
+	case opMultiList, opMultiHash: // one of the three is to leave out null
+		return arguments + 3 + len(n.kids)
 	case opCall:
 		return max(arguments+2+len(n.kids), functions+8)
 	default:
@@ -159,7 +160,12 @@ func (x *exact) value(n *checked, in string) string {
 	case opValues:
 		return x.call("wildcard", kid(0))
 	case opMultiList, opMultiHash:
-		return x.multiSelect(n, in)
+		return x.multiSelect(n, in, func(i int) (name, value string) {
+			if n.op == opMultiHash {
+				name = n.names[i]
+			}
+			return name, kid(i)
+		})
 	case opOr, opAnd:
 		return x.choice(n, in)
 	case opNot:
@@ -209,21 +215,22 @@ func (x *exact) unnameable(n *checked) {
 	x.refuse(n.at, "JSONata cannot make an object with the member __proto__")
 }
 
-func (x *exact) multiSelect(n *checked, in string) string {
+// multiSelect makes a list or an object of parts.
+func (x *exact) multiSelect(n *checked, in string, part func(i int) (name, value string)) string {
 	made := "[]"
 	if n.op == opMultiHash {
 		made = "{}"
 	}
-	for i, kid := range n.kids {
-		value := x.value(kid, in)
+	for i := range n.kids {
+		name, value := part(i)
 		if n.op == opMultiList {
 			made = x.call("cons", made, value)
 			continue
 		}
-		if n.names[i] == "__proto__" {
+		if name == "__proto__" {
 			x.unnameable(n)
 		}
-		made = x.call("put", made, literal(n.names[i]), value)
+		made = x.call("put", made, literal(name), value)
 	}
 	return fmt.Sprintf("(%s = null ? null : %s)", in, made)
 }

@@ -169,6 +169,17 @@ func upperFirst(name string) string {
 	return name
 }
 
+// Parts are the expressions of a list or an object that the expression makes,
+// and the names of an object's.
+func (e *Expr) Parts() (names []string, parts []*Expr) {
+	if e.root.op == opMultiList || e.root.op == opMultiHash {
+		for _, kid := range e.root.kids {
+			parts = append(parts, &Expr{text: e.text, root: kid})
+		}
+	}
+	return e.root.names, parts
+}
+
 // Tree writes the syntax tree without places in the text, and the names of
 // members in it as they are.
 func (e *Expr) Tree() string { return e.root.tree(func(name string) string { return name }) }

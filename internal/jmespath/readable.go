@@ -466,13 +466,5 @@ func (r readable) result(n *checked, from term) term {
 	if !n.out.only(scalars|isObject) && !n.out.flat() {
 		return term{}
 	}
-	value, sound := r.value(n, from), r.sound(n, from)
-	switch {
-	case !value.known() || !sound.known():
-		return term{}
-	case sound.is(always):
-		return value
-	default:
-		return term{text: sound.in(bindsCondition) + " ? " + value.text, binds: bindsCondition}
-	}
+	return given(r.sound(n, from), r.value(n, from))
 }

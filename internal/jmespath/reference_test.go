@@ -115,7 +115,7 @@ func requireReference(t *testing.T, texts []translated) (answers []answer) {
 
 func TestReferenceOnProductionExpressions(t *testing.T) {
 	t.Parallel()
-	g := newGenerator(*seed)
+	g := newPairGenerator()
 	var texts []translated
 	expressions := awsExpressions()
 	for i := range max(*pairs/5/len(expressions), 1) * len(expressions) {
@@ -128,7 +128,7 @@ func TestReferenceOnProductionExpressions(t *testing.T) {
 
 func TestReferenceOnRandomPairs(t *testing.T) {
 	t.Parallel()
-	g := newGenerator(*seed)
+	g := newPairGenerator()
 	var texts []translated
 	count, deepest, total := 0, 0, 0
 	flush := func() {
@@ -149,6 +149,16 @@ func TestReferenceOnRandomPairs(t *testing.T) {
 		return // there is no Node.js
 	}
 	say("reference: %d translations of %d random pairs, seed %d, no disagreement; evaluations nest %d deep at most", total, count, *seed, deepest)
+}
+
+func TestReferenceOnHardCases(t *testing.T) {
+	t.Parallel()
+	var texts []translated
+	eachHardCase(t, func(_ string, c translated) { texts = append(texts, c) })
+	eachArgument(t, func(c translated) { texts = append(texts, c) })
+	if answers := requireReference(t, texts); answers != nil {
+		say("reference: %d translations of hard cases and arguments, no disagreement", len(answers))
+	}
 }
 
 // Step Functions evaluates no deeper than 100, which the reference engine does

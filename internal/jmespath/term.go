@@ -69,17 +69,17 @@ func (t term) nesting() int {
 	for i := 0; i < len(t.text); i++ {
 		last := len(open) - 1
 		switch c := t.text[i]; {
-		case quote == '"' && c == '\\':
+		case quote != 0 && quote != '`' && c == '\\':
 			i++
 		case quote != 0:
 			if c == quote {
 				quote = 0
 			}
-		case c == '"' || c == '`':
+		case c == '"' || c == '\'' || c == '`':
 			quote = c
-		case c == '(' || c == '[':
+		case c == '(' || c == '[' || c == '{':
 			open = append(open, level{})
-		case c == ')' || c == ']':
+		case c == ')' || c == ']' || c == '}':
 			open[last-1].within = max(open[last-1].within, depth(open[last]))
 			open = open[:last]
 		case strings.HasPrefix(t.text[i:], " and ") || strings.HasPrefix(t.text[i:], " or "):
@@ -148,6 +148,18 @@ func sure(c term) term {
 
 // exists is the condition that there is a value.
 func exists(v term) term { return v.put("$exists(%s)", bindsAll) }
+
+// given is a value where a condition holds, and else nothing.
+func given(condition, value term) term {
+	switch {
+	case !condition.known() || !value.known():
+		return term{}
+	case condition.is(always):
+		return value
+	default:
+		return term{text: condition.in(bindsCondition) + " ? " + value.text, binds: bindsCondition}
+	}
+}
 
 // operation is an operation on two operands that binds as comparisons do.
 func operation(left term, operator string, right term) term {

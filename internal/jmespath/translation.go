@@ -50,7 +50,7 @@ func (t *Translation) AnyEqualString(want string) (string, error) {
 	if c := (readable{}).matches(t.tree, path(t.root), want, false); t.take(c) {
 		return c.text, nil
 	}
-	return t.exact("($v := ", `; $type($v) = 'array' and `+literal(want)+` in $v)`)
+	return t.exact((*exact).value, "($v := ", `; $type($v) = 'array' and `+literal(want)+` in $v)`)
 }
 
 // AllEqualString is true if the value is an array of at least one element and
@@ -59,7 +59,7 @@ func (t *Translation) AllEqualString(want string) (string, error) {
 	if c := (readable{}).matches(t.tree, path(t.root), want, true); t.take(c) {
 		return c.text, nil
 	}
-	return t.exact("($v := ", `; $type($v) = 'array' and $v != [] and $reduce($v, function($b, $e){ $b and $e = `+literal(want)+` }, true))`)
+	return t.exact((*exact).value, "($v := ", `; $type($v) = 'array' and $v != [] and $reduce($v, function($b, $e){ $b and $e = `+literal(want)+` }, true))`)
 }
 
 // Value gives the value, or nothing if it is null or an error. An array may come
@@ -70,7 +70,7 @@ func (t *Translation) Value() (string, error) {
 	if v := (readable{}).result(t.tree, path(t.root)); t.take(v) {
 		return v.text, nil
 	}
-	return t.exact("($v := ", "; $v != null ? $v)")
+	return t.exact((*exact).value, "($v := ", "; $v != null ? $v)")
 }
 
 // Path is a path of JSONata to the value, if it is one that a person can read
@@ -84,15 +84,15 @@ func (t *Translation) equals(want any) (string, error) {
 	if c := (readable{}).equals(t.tree, path(t.root), want); t.take(c) {
 		return c.text, nil
 	}
-	return t.exact("", " = "+literal(want))
+	return t.exact((*exact).value, "", " = "+literal(want))
 }
 
 // take reports whether a readable form is written and does not nest too deep.
 func (t *Translation) take(c term) bool { return c.known() && c.nesting() <= maxNestedEvaluations }
 
 // exact writes what stands before and behind the exact form.
-func (t *Translation) exact(before, behind string) (string, error) {
-	text, err := exactly(t.expr.text, t.tree, t.root)
+func (t *Translation) exact(write func(*exact, *checked, string) string, before, behind string) (string, error) {
+	text, err := exactly(t.expr.text, t.tree, t.root, write)
 	if err != nil {
 		return "", err
 	}

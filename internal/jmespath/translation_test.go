@@ -77,6 +77,8 @@ func TestReadableTranslation(t *testing.T) {
 		{"length(Lines) > `0` && length(Lines[?State != 'a']) == `0`", isTrue, `$exists($r.Lines) and $count($r.Lines) > 0 and $count($r.Lines[$not(State = 'a')]) = 0`},
 		{"contains(Status, 'a')", isTrue, `$type($r.Status) = 'string' and $contains($r.Status, 'a')`},
 		{"Status == 'say \"}%\" %}'", isTrue, `$r.Status = "say \"}%\" \u0025}"`},
+		{"Status == ')' || Status == '](`' || Status == 'a or b'", isTrue, "$r.Status = ')' or $r.Status = '](`' or $r.Status = 'a or b'"},
+		{"Status == 'it\\'s (\"'", isTrue, `$r.Status = "it's (\""`},
 		{`"and"`, equals, "$r.`and` = 'X'"},
 		{`"a b"`, equals, "$r.`a b` = 'X'"},
 		{`"é"`, equals, "$r.`é` = 'X'"},
@@ -141,17 +143,17 @@ func TestUntranslatable(t *testing.T) {
 				schema = orders()
 			}
 			_, err = e.JSONata("$r", schema).EqualsBool(true)
-			failure := requireCode(t, err, jmespath.Untranslatable)
+			failure := requireRefused(t, err)
 			require.Contains(t, failure.Error(), tt.want)
 		})
 	}
 }
 
-func requireCode(t *testing.T, err error, code jmespath.Code) *jmespath.Error {
+func requireRefused(t *testing.T, err error) *jmespath.Error {
 	t.Helper()
 	var failure *jmespath.Error
 	require.ErrorAs(t, err, &failure)
-	require.Equal(t, code, failure.Code)
+	require.Equal(t, jmespath.Untranslatable, failure.Code)
 	return failure
 }
 
@@ -166,7 +168,7 @@ func TestTranslationOfATimestamp(t *testing.T) {
 		e, err := jmespath.Parse(path)
 		require.NoError(t, err)
 		_, err = e.JSONata("$r", schema).EqualsBool(true)
-		requireCode(t, err, jmespath.Untranslatable)
+		requireRefused(t, err)
 	}
 }
 
@@ -174,7 +176,7 @@ func TestTranslationOfATimestamp(t *testing.T) {
 func TestNestingOfTranslations(t *testing.T) {
 	t.Parallel()
 	for _, c := range nestings() {
-		require.Greater(t, len(c.texts), c.least, c.first)
+		require.Greater(t, c.taken, c.least, c.first)
 		for _, text := range c.texts {
 			got, err := evaluateJSONata(t, text.text, text.on)
 			require.NoError(t, err, text.text)
@@ -183,12 +185,12 @@ func TestNestingOfTranslations(t *testing.T) {
 	}
 }
 
-// nesting is an expression that is repeated until it is refused, and how often
-// it must be taken.
+// nesting is an expression that is repeated until its condition is refused, and
+// how often it is taken and must be.
 type nesting struct {
-	first string
-	least int
-	texts []translated
+	first        string
+	least, taken int
+	texts        []translated
 }
 
 func nestings() []nesting {
@@ -211,7 +213,11 @@ func nestings() []nesting {
 		{"", "a == 'x'", " || a == 'y'", 24, nil},
 		{"", "b", " && b", 24, nil},
 		{"!", "b", "", 35, nil},
-		{"[", "n", "]", 25, nil},
+		{"[", "n", "]", 18, nil},
+		{"{a: ", "n", "}", 18, nil},
+		{"[a, {b: ", "n", "}]", 7, nil},
+		{"[", "Status", "]", 20, typed},
+		{"{a: ", "Status", "}", 20, typed},
 		{"", "[*].a", "[*].a", 15, nil},
 		{"", "[].a", "[].a", 15, nil},
 		{"*.", "a", "", 15, nil},
@@ -235,13 +241,18 @@ func nestings() []nesting {
 			if err != nil {
 				break // the parser's own limit
 			}
-			text, err := e.JSONata("$states.result", k.schema).EqualsBool(true)
+			translation := e.JSONata("$states.result", k.schema)
+			text, err := translation.EqualsBool(true)
 			if err != nil {
 				break
 			}
 			program, _ := e.Compile(nil)
 			want, err := program.EqualsBool(deep, true)
+			c.taken++
 			c.texts = append(c.texts, translated{method: "EqualsBool", text: text, on: deep, want: want && err == nil})
+			if text, err = translation.Argument(nil, asIs); err == nil {
+				c.texts = append(c.texts, translated{method: "Argument", text: text, on: deep, want: argument(e, deep)})
+			}
 		}
 		all = append(all, c)
 	}
