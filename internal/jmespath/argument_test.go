@@ -44,6 +44,13 @@ var argumentCases = []struct{ expression, on, text, want string }{
 	{"Lines[].State", `{"Lines": []}`, "$exists($states.result.Lines) ? [$states.result.Lines.State]", `[]`},
 	{"Lines[].State", `{}`, "$exists($states.result.Lines) ? [$states.result.Lines.State]", ""},
 	{"Lines[?State == 'a'].Names[]", `{"Lines": [{"State": "a", "Names": ["b"]}]}`, `$exists($states.result.Lines) ? [$states.result.Lines[State = 'a'].Names]`, `["b"]`},
+	{"(Lines[].State)[1]", `{"Lines": [{"State": "a"}, {}, {"State": "b"}]}`, "($states.result.Lines.State)[1]", `"b"`},
+	{"(Lines[].Names[])[-1]", `{"Lines": [{"Names": ["a"]}, {}, {"Names": ["b"]}]}`, "($states.result.Lines.Names)[-1]", `"b"`},
+	{
+		"(Lines[?Ready])[0].Names", `{"Lines": [{}, {"Ready": true, "Names": ["a"]}]}`,
+		"$exists(($states.result.Lines[Ready = true])[0].Names) ? [($states.result.Lines[Ready = true])[0].Names]", `["a"]`,
+	},
+	{"Lines[].Names[0]", `{"Lines": [{"Names": ["a"]}, {}, {"Names": ["b", "c"]}]}`, "$exists($states.result.Lines) ? [$states.result.Lines.Names[0]]", `["a", "b"]`},
 	{"Grid", `{"Grid": [["a"]]}`, "", `[["a"]]`},
 	{"Grid[]", `{"Grid": [["a"], []]}`, "", `["a"]`},
 	{"Names[1:]", `{"Names": ["a", "b"]}`, "", `["b"]`},

@@ -400,10 +400,14 @@ func (r readable) present(n *checked, from term) term {
 		}
 		return last
 	default:
-		if n.out.kinds&isNull == 0 {
+		switch value := r.value(n, from); {
+		case n.out.kinds&isNull == 0:
 			return always
+		case n.out.kinds.kind() == Unknown: // a document can be null
+			return operation(value, "!=", atom("null"))
+		default:
+			return exists(value)
 		}
-		return exists(r.value(n, from))
 	}
 }
 

@@ -15,6 +15,7 @@ type term struct {
 	binds int
 	maybe bool   // a condition that can be nothing instead of false
 	parts []term // the conditions that "and" or "or" joins
+	inner *term  // the condition of which this is the opposite
 }
 
 // How strongly operators of JSONata bind.
@@ -123,19 +124,20 @@ func joined(operator string, binds int, neutral term, conditions []term) term {
 
 func and(conditions ...term) term { return joined(" and ", bindsAnd, always, conditions) }
 
-func or(conditions ...term) term {
-	if slices.ContainsFunc(conditions, always.is) {
-		return always
-	}
-	return joined(" or ", bindsOr, never, conditions)
-}
+func or(conditions ...term) term { return joined(" or ", bindsOr, never, conditions) }
 
 // not is true where the condition is not.
 func not(c term) term {
-	if c.maybe {
+	switch {
+	case c.inner != nil:
+		return *c.inner
+	case c.maybe:
 		return c.put("(%s ? false : true)", bindsAll)
+	default:
+		opposite := c.put("$not(%s)", bindsAll)
+		opposite.inner = &c
+		return opposite
 	}
-	return c.put("$not(%s)", bindsAll)
 }
 
 // sure makes a condition that can be nothing one that is true or false.

@@ -78,6 +78,26 @@ func eachHardCase(t *testing.T, yield func(expression string, c translated)) {
 	}
 }
 
+// A document is null where a described member is not there.
+func TestTranslationOfNullDocuments(t *testing.T) {
+	t.Parallel()
+	for _, on := range []any{map[string]any{"Doc": nil}, map[string]any{}, map[string]any{"Doc": false}, map[string]any{"Doc": []any{}}} {
+		for _, expression := range []string{"Doc == `null`", "Doc != `null`", "!(Doc == `null`)", "Doc == `null` || Done == `true`"} {
+			e, err := jmespath.Parse(expression)
+			require.NoError(t, err)
+			program, _ := e.Compile(nil)
+			want, err := program.EqualsBool(on, true)
+			require.NoError(t, err)
+			text, err := e.JSONata("$states.result", orders()).EqualsBool(true)
+			require.NoError(t, err)
+			require.True(t, isReadable(text), text)
+			got, err := evaluateJSONata(t, text, on)
+			require.NoError(t, err)
+			require.Equal(t, want, got, "%s on %v as %s", expression, on, text)
+		}
+	}
+}
+
 func TestTranslationOfHardCases(t *testing.T) {
 	t.Parallel()
 	eachHardCase(t, func(expression string, c translated) {

@@ -64,6 +64,9 @@ func TestReadableTranslation(t *testing.T) {
 		{"Status != 'a' && Status != 'b'", isTrue, `$not($r.Status = 'a') and $not($r.Status = 'b')`},
 		{"Status == 'a' && Done == `true` || Size == `1`", isTrue, `$r.Status = 'a' and $r.Done = true or $r.Size = 1`},
 		{"(Status == 'a' || Size == `1`) && Done == `true`", isTrue, `($r.Status = 'a' or $r.Size = 1) and $r.Done = true`},
+		{"Status != `null`", isTrue, `$exists($r.Status)`},
+		{"Doc == `null`", isTrue, `$not($r.Doc != null)`},
+		{"Doc != `null`", isTrue, `$r.Doc != null`},
 		{"At > `5`", isTrue, `($toMillis($r.At) / 1000 > 5) = true`},
 		{"length(Names) == `0`", isTrue, `$exists($r.Names) and $count($r.Names) = 0`},
 		{"length(Status) > `0`", isTrue, `$type($r.Status) = 'string' and $length($r.Status) > 0`},
@@ -101,7 +104,7 @@ func TestReadableTranslation(t *testing.T) {
 func TestExactTranslation(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{
-		"Grid[].length(@)", "Lines[*].Names", "Doc.a", "Doc", "[Status]", "{a: Status}.a", "Names[1:]", "ByName.*.State | [0]", "Status || Last.State",
+		"Grid[].length(@)", "Lines[*].Names", "Lines[].Names | [0]", "Lines[*].[Names][]", "Grid[0][0]", "Doc.a", "Doc", "[Status]", "{a: Status}.a", "Names[1:]", "ByName.*.State | [0]", "Status || Last.State",
 		"constructor", `"tick` + "`" + `"`, `"end%}"`, `""`, "sort(Names)[0]", "to_number(Status)", "ends_with(Status, '')", "(Times || Times)[0]", "max(Times)", "Last.At || At",
 	} {
 		e, err := jmespath.Parse(path)
