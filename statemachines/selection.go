@@ -35,7 +35,7 @@ func (p *poller) resultOutput(response string) string {
 	if p.selection == nil {
 		return response
 	}
-	value, err := p.selection.JSONata(response, pascalShape(p.call.Operation.Output.Described())).Argument(nil, func(_ *pollcore.Shape, name string) string { return name })
+	value, err := p.selection.JSONata(response, pascalShape(p.call.Operation.Output.Described())).Argument(nil, nil)
 	if err != nil {
 		p.refuse("Output: %s", err)
 		return response

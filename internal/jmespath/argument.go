@@ -10,7 +10,8 @@ import (
 // list or an object that it makes, [a, b] or {x: a, y: b}, what is null in that
 // and in those of which it is made is left out, since no member of a call's
 // arguments may be null. Members of these objects are those of the type s, and
-// rename gives the name that a member of the owner has in the call.
+// rename gives the name that a member of the owner has in the call; with a nil s
+// names are as they stand.
 func (t *Translation) Argument(s *Schema, rename func(owner *Schema, name string) string) (string, error) {
 	m := maker{rename}
 	if v := m.argument(t.tree, path(t.root), s); t.take(v) {

@@ -298,7 +298,7 @@ func (g *generator) translations(p pair, schema *jmespath.Schema) []translated {
 	all[2].text, all[2].err = t.AnyEqualString(word)
 	all[3].text, all[3].err = t.AllEqualString(word)
 	all[4].text, all[4].err = t.Value()
-	all[5].text, all[5].err = t.Argument(nil, asIs)
+	all[5].text, all[5].err = t.Argument(nil, nil)
 	for i := range all {
 		all[i].on = result
 	}

@@ -253,7 +253,7 @@ func nestings() []nesting {
 			want, err := program.EqualsBool(deep, true)
 			c.taken++
 			c.texts = append(c.texts, translated{method: "EqualsBool", text: text, on: deep, want: want && err == nil})
-			if text, err = translation.Argument(nil, asIs); err == nil {
+			if text, err = translation.Argument(nil, nil); err == nil {
 				c.texts = append(c.texts, translated{method: "Argument", text: text, on: deep, want: argument(e, deep)})
 			}
 		}
