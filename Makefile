@@ -4,7 +4,10 @@ LAMBDAS := $(patsubst lambdas/%/main.go,%,$(wildcard lambdas/*/main.go))
 DIST ?= dist
 FUZZTIME ?= 30s
 N ?= 1000000
+PAIRS ?= 20000
 SEED ?= 1
+# The seed of long random runs is another each time, unless SEED is set.
+FRESH_SEED := $(if $(filter file,$(origin SEED)),$(shell date +%s),$(SEED))
 SEQUENCES ?= 50
 CORPUS := $(abspath $(or $(JOBPOLLER_CORPUS),../shared/corpus))
 FACTS := $(abspath $(or $(JOBPOLLER_FACTS),$(CORPUS)/../facts))
@@ -47,14 +50,18 @@ race: ## Run all tests under the race detector
 .PHONY: conformance
 conformance: ## Run the public suites; JOBPOLLER_CORPUS and JOBPOLLER_FACTS name their folders
 	go test -count=1 -v -timeout 20m -run '^TestSuites$$' ./tests/conformance -corpus '$(CORPUS)' -sequences $(SEQUENCES) -facts '$(FACTS)' -seed $(SEED)
+	$(TRANSLATION) -pairs $(PAIRS) -seed $(SEED)
 
 .PHONY: differential
 differential: ## Compare N random JMESPath cases (1000000 unless set) with another engine
-	go test -count=1 -v -timeout 1h -run '^TestDifferential$$' ./internal/jmespath -cases $(N) -seed $$(date +%s)
+	go test -count=1 -v -timeout 1h -run '^TestDifferential$$' ./internal/jmespath -cases $(N) -seed $(FRESH_SEED)
+
+# It makes much garbage in little memory.
+TRANSLATION := GOGC=1000 go test -count=1 -v -timeout 2h -run '^TestTranslationOfRandomPairs$$' ./internal/jmespath
 
 .PHONY: translation
 translation: ## Compare N random JMESPath expressions and values (1000000 unless set) with their JSONata
-	go test -count=1 -v -timeout 2h -run '^TestTranslationOfRandomPairs$$' ./internal/jmespath -pairs $(N) -seed $$(date +%s)
+	$(TRANSLATION) -pairs $(N) -seed $(FRESH_SEED)
 
 # With CI=true it is a failure that there is no Node.js or Python, else a line. The
 # first run builds OpenTofu.
