@@ -6,9 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -114,7 +116,7 @@ func (r *report) starts(ctx context.Context, folder string) error {
 }
 
 func (r *report) requests(ctx context.Context, folder string) error {
-	counts, err := countRequests(ctx, filepath.Join(folder, "runjob", runtime.GOARCH, "bootstrap"),
+	counts, peaks, err := countRequests(ctx, filepath.Join(folder, "runjob", runtime.GOARCH, "bootstrap"),
 		filepath.Join(folder, "checkstatus", runtime.GOARCH, "bootstrap"))
 	if err != nil {
 		return err
@@ -125,6 +127,10 @@ func (r *report) requests(ctx context.Context, folder string) error {
 			budget = fmt.Sprintf(" (budget %s: %s)", runningBudget, r.verdict(c.requests == runningBudget))
 		}
 		fmt.Fprintf(r.out, "requests %s: %s%s\n", c.step, c.requests, budget)
+	}
+	for _, name := range slices.Sorted(maps.Keys(peaks)) {
+		fmt.Fprintf(r.out, "memory %s: %.1f MiB at most (budget %d MiB: %s)\n",
+			name, float64(peaks[name])/(1<<20), memoryBudget>>20, r.verdict(peaks[name] < memoryBudget))
 	}
 	return nil
 }

@@ -84,10 +84,14 @@ var steps = []struct {
 	{"check-status again", "check-status", "COMPLETED"},
 }
 
-// countRequests takes an export through the two functions, and counts what each
-// step sends. Both have served another execution before: a process probes a store
-// behind an endpoint of one's own once.
-func countRequests(ctx context.Context, runJob, checkStatus string) ([]count, error) {
+// before is how many executions the functions have served when their requests
+// are counted: a process probes a store behind an endpoint of one's own once, and
+// the garbage collector lets it grow for a while.
+const before = 50
+
+// countRequests takes exports through the two functions, and returns what each
+// step of the last sends, and the most memory that a function takes.
+func countRequests(ctx context.Context, runJob, checkStatus string) ([]count, map[string]uint64, error) {
 	w := &wire{requests: map[string]int{}}
 	s3, err := embeddeds3.Start(embeddeds3.Options{Middleware: func(next http.Handler) http.Handler { //nolint:contextcheck // a server outlives the call that starts it
 		return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -96,11 +100,11 @@ func countRequests(ctx context.Context, runJob, checkStatus string) ([]count, er
 		})
 	}})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { _ = s3.Close() }() // it keeps nothing
 	if err := s3.CreateBucket("records"); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	service := &exports{wire: w}
 	dynamodb := httptest.NewServer(service)
@@ -113,24 +117,31 @@ func countRequests(ctx context.Context, runJob, checkStatus string) ([]count, er
 			Env: append(functionEnvironment(), "AWS_ENDPOINT_URL_S3="+s3.URL(), "AWS_ENDPOINT_URL_DYNAMODB="+dynamodb.URL),
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		defer func() { _ = f.Close() }() // it cannot fail
 		functions[name] = f
 	}
 	var counts []count
-	for _, execution := range []string{"before", "counted"} {
+	start := time.Now()
+	for execution := range before + 1 {
 		counts = nil
 		for _, s := range steps {
 			service.status.Store(s.status)
 			w.take()
-			if _, err := functions[s.function].Invoke(ctx, event(execution)); err != nil {
-				return nil, fmt.Errorf("%s: %w", s.name, err)
+			if _, err := functions[s.function].Invoke(ctx, event(fmt.Sprint("run-", execution), start)); err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", s.name, err)
 			}
 			counts = append(counts, count{s.name, w.take()})
 		}
 	}
-	return counts, nil
+	peaks := map[string]uint64{}
+	for name, binary := range map[string]string{"run-job": runJob, "check-status": checkStatus} {
+		if peaks[name], err = peakMemory(binary); err != nil {
+			return nil, nil, err
+		}
+	}
+	return counts, peaks, nil
 }
 
 // buildFunction builds a function for this machine.
@@ -149,7 +160,7 @@ func buildFunction(t *testing.T, name string) string {
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	runJob, checkStatus := buildFunction(t, "runjob"), buildFunction(t, "checkstatus")
-	counts, err := countRequests(t.Context(), runJob, checkStatus)
+	counts, peaks, err := countRequests(t.Context(), runJob, checkStatus)
 	require.NoError(t, err)
 	require.Equal(t, []count{
 		{"run-job, the start", "1 ExportTableToPointInTime, 2 S3 PUT"},
@@ -159,6 +170,13 @@ func TestRequests(t *testing.T) {
 		{"check-status again", "1 S3 GET"},
 	}, counts)
 
+	if runtime.GOOS == "linux" {
+		for name, peak := range peaks {
+			require.Greater(t, peak, uint64(1<<20), name)
+			require.Less(t, peak, uint64(memoryBudget), name)
+		}
+	}
+
 	// What is measured is the whole start of a function that works.
 	medians, err := startTimes(t.Context(), []string{checkStatus}, 1)
 	require.NoError(t, err)
@@ -167,10 +185,10 @@ func TestRequests(t *testing.T) {
 	require.ErrorContains(t, err, "ended before it asked for an event")
 }
 
-// event is the bare context object of an execution, with the request as its
-// input.
-func event(execution string) []byte {
-	start := time.Now().UTC().Format(time.RFC3339)
+// event is the bare context object of an execution that began then, with the
+// request as its input.
+func event(execution string, began time.Time) []byte {
+	start := began.UTC().Format(time.RFC3339)
 	return fmt.Appendf(nil, `{
 		"Execution": {
 			"Id": "arn:aws:states:us-east-1:123456789012:execution:M:%[1]s", "StartTime": %[2]q,
