@@ -179,6 +179,9 @@ func statements(stack awscdk.Stack, needed []permission, narrowed map[string][]s
 	}
 	actions := map[string][]string{} // by their resources
 	for _, action := range slices.Sorted(maps.Keys(resources)) {
+		if slices.Contains(resources[action], anyResource) {
+			resources[action] = []string{anyResource}
+		}
 		key := strings.Join(slices.Sorted(slices.Values(resources[action])), "\n")
 		actions[key] = append(actions[key], action)
 	}
