@@ -3,10 +3,7 @@ package cdkapp
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/constructs-go/constructs/v10"
-
-	"github.com/jobpoller/jobpoller/statemachines"
 )
 
 // alarmPeriod is what the alarms look at, in minutes.
@@ -25,9 +22,7 @@ func (p *jobPoller) makeAlarms(actions *[]awscloudwatch.IAlarmAction) {
 	} {
 		p.alarms = append(p.alarms, alarm(p, a.id, a.description, a.metric, 1))
 	}
-	if p.functions != nil {
-		p.alarmFunctions(options)
-	}
+	p.alarmFunctions(options)
 	if actions != nil {
 		for _, alarm := range p.alarms {
 			alarm.AddAlarmAction(*actions...)
@@ -40,25 +35,17 @@ func (p *jobPoller) makeAlarms(actions *[]awscloudwatch.IAlarmAction) {
 const enoughErrors = 7
 
 // alarmFunctions makes the alarms on the functions, once for all pollers that
-// share them. JobPoller.Running is no alarm, though Lambda counts it as an error:
-// where CheckStatus may raise it, its errors tell nothing.
+// share them.
 func (p *jobPoller) alarmFunctions(options *awscloudwatch.MetricOptions) {
-	for _, f := range []struct {
-		id       string
-		function awslambda.IFunction
-		counts   bool // errors are errors
-	}{
-		{"RunJob", p.functions.RunJob(), true},
-		{"CheckStatus", p.functions.CheckStatus(), p.ownFunctions && p.machine.strategy == statemachines.LambdaLoop},
-	} {
+	for _, f := range p.invoked {
 		throttles, errors := f.id+"Throttles", f.id+"Errors"
-		if p.functions.Node().TryFindChild(&throttles) != nil {
+		if f.alarms.Node().TryFindChild(&throttles) != nil {
 			continue
 		}
-		p.alarms = append(p.alarms, alarm(p.functions, throttles, "Lambda throttled "+f.id+": polls come late, and fail in the end",
+		p.alarms = append(p.alarms, alarm(f.alarms, throttles, "Lambda throttled "+f.id+": polls come late, and fail in the end",
 			f.function.MetricThrottles(options), 1))
-		if f.counts {
-			p.alarms = append(p.alarms, alarm(p.functions, errors, f.id+" fails more often than its states try again",
+		if f.failing {
+			p.alarms = append(p.alarms, alarm(f.alarms, errors, f.id+" fails more often than its states try again",
 				f.function.MetricErrors(options), enoughErrors))
 		}
 	}

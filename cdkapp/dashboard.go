@@ -17,14 +17,18 @@ func (p *jobPoller) makeDashboard() {
 		graph("Time from start to end", p.stateMachine.MetricTime(statistic("p50")), p.stateMachine.MetricTime(statistic("p99"))),
 		graph("Throttled transitions", p.stateMachine.MetricThrottled(nil)),
 	)
-	if p.functions == nil {
+	if len(p.invoked) == 0 {
 		return
 	}
-	run, check := p.functions.RunJob(), p.functions.CheckStatus()
+	var invocations, errors, throttles []awscloudwatch.IMetric
+	for _, f := range p.invoked {
+		label := &awscloudwatch.MetricOptions{Label: &f.id}
+		invocations = append(invocations, f.function.MetricInvocations(label))
+		errors = append(errors, f.function.MetricErrors(label))
+		throttles = append(throttles, f.function.MetricThrottles(label))
+	}
 	p.dashboard.AddWidgets(
-		graph("Invocations", run.MetricInvocations(labelled("RunJob")), check.MetricInvocations(labelled("CheckStatus"))),
-		graph("Errors (JobPoller.Running is one to Lambda)", run.MetricErrors(labelled("RunJob")), check.MetricErrors(labelled("CheckStatus"))),
-		graph("Throttles", run.MetricThrottles(labelled("RunJob")), check.MetricThrottles(labelled("CheckStatus"))),
+		graph("Invocations", invocations...), graph("Errors (JobPoller.Running is one to Lambda)", errors...), graph("Throttles", throttles...),
 	)
 	for _, job := range p.machine.jobs {
 		p.dashboard.AddWidgets(
@@ -44,10 +48,6 @@ func jobMetric(job, name string) awscloudwatch.IMetric {
 	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 		Namespace: new("JobPoller"), MetricName: &name, Statistic: &statistic, DimensionsMap: &map[string]*string{"Job": &job},
 	})
-}
-
-func labelled(label string) *awscloudwatch.MetricOptions {
-	return &awscloudwatch.MetricOptions{Label: &label}
 }
 
 func statistic(name string) *awscloudwatch.MetricOptions {

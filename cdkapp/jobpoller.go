@@ -41,7 +41,8 @@ type JobPoller interface {
 	Report() *statemachines.Report
 	// GrantStartExecution allows to start an execution.
 	GrantStartExecution(grantee awsiam.IGrantable) awsiam.Grant
-	// GrantRead allows to see executions and their results.
+	// GrantRead allows to see executions and their results, which an EncryptionKey
+	// decrypts then.
 	GrantRead(grantee awsiam.IGrantable) awsiam.Grant
 	// GrantRedrive allows to redrive executions, where the report says that a
 	// redrive goes on.
@@ -140,10 +141,22 @@ type jobPoller struct {
 	stateMachine awsstepfunctions.StateMachine
 	role         awsiam.Role
 	logGroup     awslogs.ILogGroup
+	key          awskms.IKey // nil if a key of AWS's encrypts it
 	functions    Functions
-	ownFunctions bool // made here
+	store        RecordStore // of a FunctionPoller
+	invoked      []invoked
 	alarms       []awscloudwatch.Alarm
 	dashboard    awscloudwatch.Dashboard
+}
+
+// invoked is a function that the definition invokes.
+type invoked struct {
+	id, key  string // the key is that of its placeholder
+	function awslambda.IFunction
+	// alarms is what has the alarms on it, and failing tells that its errors are
+	// failures. JobPoller.Running is none, though Lambda counts it.
+	alarms  constructs.Construct
+	failing bool
 }
 
 // NewJobPoller makes a state machine that waits for a job. It panics with an
@@ -152,36 +165,25 @@ func NewJobPoller(scope constructs.Construct, id *string, props *JobPollerProps)
 	if props == nil {
 		props = &JobPollerProps{}
 	}
-	fail := func(err error) {
-		if e, ok := errors.AsType[*Error](err); ok {
-			e.Path = string(place(scope, id))
-			panic(e)
-		}
-	}
-	fail(props.check())
+	in := place(scope, id)
+	in.fail(props.check())
 	m, err := props.polling().machine()
-	fail(err)
-	fail(m.settle(props))
+	in.fail(err)
+	in.fail(m.settle(props))
 
 	p := &jobPoller{machine: m, functions: props.Functions}
 	constructs.NewConstruct_Override(p, scope, id) // so that p itself is the construct
 	p.makeFunctions(props)
-	p.makeRole()
-	p.makeLogGroup(props)
-	p.makeStateMachine(props)
-	if orElse(props.Alarms, true) {
-		p.makeAlarms(props.AlarmActions)
-	}
-	if orElse(props.Dashboard, false) {
-		p.makeDashboard()
-	}
-	if orElse(props.Outputs, false) {
-		p.output("StateMachineArn", "ARN of the state machine", p.StateMachineArn())
-		if p.logGroup != nil {
-			p.output("LogGroupName", "Log group of the state machine", p.logGroup.LogGroupName())
-		}
-	}
+	p.deploy(props)
 	return p
+}
+
+// fail panics with an Error of this construct.
+func (p where) fail(err error) {
+	if e, ok := errors.AsType[*Error](err); ok {
+		e.Path = string(p)
+		panic(e)
+	}
 }
 
 // check refuses props that are not about the wait.
@@ -210,6 +212,7 @@ func (p *jobPoller) StateMachineArn() *string                    { return p.stat
 func (p *jobPoller) Role() awsiam.IRole                          { return p.role }
 func (p *jobPoller) LogGroup() awslogs.ILogGroup                 { return p.logGroup }
 func (p *jobPoller) Functions() Functions                        { return p.functions }
+func (p *jobPoller) Store() RecordStore                          { return p.store }
 func (p *jobPoller) Alarms() *[]awscloudwatch.Alarm              { return &p.alarms }
 func (p *jobPoller) Dashboard() awscloudwatch.Dashboard          { return p.dashboard }
 func (p *jobPoller) Definition() *string                         { return &p.machine.definition }
@@ -220,11 +223,36 @@ func (p *jobPoller) GrantStartExecution(grantee awsiam.IGrantable) awsiam.Grant 
 }
 
 func (p *jobPoller) GrantRead(grantee awsiam.IGrantable) awsiam.Grant {
-	return p.stateMachine.GrantRead(grantee)
+	granted := p.stateMachine.GrantRead(grantee)
+	if p.key != nil {
+		of := map[string]any{"kms:EncryptionContext:aws:states:stateMachineArn": p.StateMachineArn()}
+		granted.Combine(allow(grantee, []string{*p.key.KeyArn()}, map[string]map[string]any{"StringEquals": of}, "kms:Decrypt"))
+	}
+	return granted
 }
 
 func (p *jobPoller) GrantRedrive(grantee awsiam.IGrantable) awsiam.Grant {
 	return p.stateMachine.GrantRedriveExecution(grantee)
+}
+
+// deploy makes the state machine and what stands around it.
+func (p *jobPoller) deploy(props *JobPollerProps) {
+	p.key = props.EncryptionKey
+	p.makeRole()
+	p.makeLogGroup(props)
+	p.makeStateMachine(props)
+	if orElse(props.Alarms, true) {
+		p.makeAlarms(props.AlarmActions)
+	}
+	if orElse(props.Dashboard, false) {
+		p.makeDashboard()
+	}
+	if orElse(props.Outputs, false) {
+		p.output("StateMachineArn", "ARN of the state machine", p.StateMachineArn())
+		if p.logGroup != nil {
+			p.output("LogGroupName", "Log group of the state machine", p.logGroup.LogGroupName())
+		}
+	}
 }
 
 // settle narrows the policy of a machine that calls services itself, and checks
@@ -259,32 +287,26 @@ func (m *machine) settle(props *JobPollerProps) (err error) {
 
 // makeFunctions makes the functions, if they are needed and not given.
 func (p *jobPoller) makeFunctions(props *JobPollerProps) {
-	if !p.machine.throughFunctions() || p.functions != nil {
+	if !p.machine.throughFunctions() {
 		return
 	}
-	p.ownFunctions = true
-	p.functions = NewFunctions(p, new("Functions"), &FunctionsProps{
-		Jobs: pointers(p.machine.jobs), Resources: props.Resources, MaxWait: awscdk.Duration_Seconds(new(p.machine.maxWait.Seconds())),
-		LogRetention: props.LogRetention, TracingEnabled: props.TracingEnabled,
-		EncryptionKey: props.EncryptionKey, RemovalPolicy: props.RemovalPolicy,
-	})
+	made := p.functions == nil
+	if made {
+		p.functions = NewFunctions(p, new("Functions"), &FunctionsProps{
+			Jobs: pointers(p.machine.jobs), Resources: props.Resources, MaxWait: awscdk.Duration_Seconds(new(p.machine.maxWait.Seconds())),
+			LogRetention: props.LogRetention, TracingEnabled: props.TracingEnabled,
+			EncryptionKey: props.EncryptionKey, RemovalPolicy: props.RemovalPolicy,
+		})
+	}
+	p.invoke(
+		invoked{"RunJob", runJobKey, p.functions.RunJob(), p.functions, true},
+		invoked{"CheckStatus", checkStatusKey, p.functions.CheckStatus(), p.functions, made && p.machine.strategy == statemachines.LambdaLoop},
+	)
 }
 
-// invocation is a function that the definition invokes, and its placeholder.
-type invocation struct {
-	key      string
-	function awslambda.IFunction
-}
-
-func (p *jobPoller) invoked() []invocation {
-	var all []invocation
-	if p.machine.invokes(runJobKey) {
-		all = append(all, invocation{runJobKey, p.functions.RunJob()})
-	}
-	if p.machine.invokes(checkStatusKey) {
-		all = append(all, invocation{checkStatusKey, p.functions.CheckStatus()})
-	}
-	return all
+// invoke keeps those functions that the definition invokes.
+func (p *jobPoller) invoke(functions ...invoked) {
+	p.invoked = slices.DeleteFunc(functions, func(f invoked) bool { return !p.machine.invokes(f.key) })
 }
 
 func (p *jobPoller) makeStateMachine(props *JobPollerProps) {
@@ -308,7 +330,7 @@ func (p *jobPoller) makeStateMachine(props *JobPollerProps) {
 		logs = &awsstepfunctions.LogOptions{Destination: p.logGroup, Level: level, IncludeExecutionData: new(orElse(props.IncludeExecutionData, false))}
 	}
 	values := map[string]*string{}
-	for _, f := range p.invoked() {
+	for _, f := range p.invoked {
 		values[f.key] = f.function.FunctionArn()
 	}
 	if p.machine.invokes(partitionKey) {

@@ -2,10 +2,12 @@ package cdkapp_test
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
@@ -163,6 +165,18 @@ func TestJobPollerProps(t *testing.T) {
 	require.Contains(t, strings.Join(user, ""), "states:StartExecution")
 	require.Contains(t, strings.Join(user, ""), "states:DescribeExecution")
 	require.Contains(t, strings.Join(user, ""), "states:RedriveExecution")
+	require.Contains(t, strings.Join(user, ""), `"Action":"kms:Decrypt","Condition":{"StringEquals":{"kms:EncryptionContext:aws:states:stateMachineArn"`)
+}
+
+// The policy of a key of others is for them to change.
+func TestKeyOfOthers(t *testing.T) {
+	t.Parallel()
+	inStack(t, func(stack awscdk.Stack) {
+		props := exporting()
+		props.EncryptionKey = awskms.Key_FromKeyArn(stack, new("Key"), new("arn:aws:kms:us-east-1:123456789012:key/0c5f6a7e-1111-2222-3333-444455556666"))
+		cdkapp.NewJobPoller(stack, new("Export"), props)
+		assertions.Annotations_FromStack(stack).HasWarning(new("/Stack/Export"), assertions.Match_StringLikeRegexp(new("must allow CloudWatch Logs to use the key for the log groups /aws/vendedlogs/states/StackExport")))
+	})
 }
 
 // With a strategy that needs functions, they are made, and what they do is watched.
@@ -246,6 +260,22 @@ func TestJobPollerWithout(t *testing.T) {
 	require.Equal(t, "exports", machine["StateMachineName"])
 	require.NotContains(t, machine, "LoggingConfiguration")
 	require.Equal(t, map[string]any{"Enabled": false}, machine["TracingConfiguration"])
+}
+
+func TestNoProps(t *testing.T) {
+	t.Parallel()
+	e := problem(t, func(stack awscdk.Stack) { cdkapp.NewJobPoller(stack, new("Export"), nil) })
+	require.Equal(t, "Job", e.Prop)
+	page, err := os.ReadFile("../docs/cdk.md")
+	require.NoError(t, err)
+	e = problem(t, func(stack awscdk.Stack) {
+		props := exporting()
+		props.MaxWait = nil
+		cdkapp.NewJobPoller(stack, new("Export"), props)
+	})
+	require.Contains(t, string(page), "\nExports/Export"+strings.TrimPrefix(e.Error(), "Stack/Export")+"\n")
+	e = problem(t, func(stack awscdk.Stack) { cdkapp.NewFunctionPoller(stack, new("Poller"), nil) })
+	require.Equal(t, "RunJob", e.Prop)
 }
 
 // Functions that do not fit the poller.

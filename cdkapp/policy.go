@@ -114,9 +114,9 @@ func (p *jobPoller) makeRole() {
 	for _, s := range slices.Concat(policyStatements(p, p.machine.policy), p.machine.given) {
 		p.role.AddToPolicy(s)
 	}
-	if functions := p.invoked(); len(functions) > 0 {
-		arns := make([]string, len(functions))
-		for i, f := range functions {
+	if len(p.invoked) > 0 {
+		arns := make([]string, len(p.invoked))
+		for i, f := range p.invoked {
 			arns[i] = *f.function.FunctionArn()
 		}
 		allow(p.role, arns, nil, invokeAction)

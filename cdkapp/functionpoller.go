@@ -1,0 +1,143 @@
+package cdkapp
+
+import (
+	"strconv"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
+	"github.com/aws/constructs-go/constructs/v10"
+)
+
+// LimitBy is what bounds the wait of a [FunctionPoller].
+type LimitBy string
+
+// What bounds the wait of a [FunctionPoller].
+const (
+	// LimitByTime is a deadline, counted from the start time of the job, which the
+	// functions keep in S3: the shipped definition lambda-loop. CheckStatus returns
+	// TIMED_OUT when it is over, and how long to wait before.
+	LimitByTime LimitBy = "TIME"
+	// LimitByCount is a number of checks that the state machine counts: the shipped
+	// definition lambda-loop-count. The input says it (maxWaitCount, waitSeconds).
+	LimitByCount LimitBy = "COUNT"
+)
+
+// FunctionPoller is a state machine around two Lambda functions of your own: one
+// starts a job, the other is asked in a loop how it is.
+//
+// Both get the context object of the execution, or an event with it
+// (docs/shipped.md), and return at least {"status": "RUNNING", "waitSeconds": 20,
+// "reason": "..."}; the status is RUNNING, SUCCEEDED, FAILED or TIMED_OUT. RunJob
+// may be invoked again for the same execution, and must not start a second job
+// then. Handlers made with package lambdas/poller keep to that.
+type FunctionPoller interface {
+	JobPoller
+	// Store keeps the start records.
+	Store() RecordStore
+}
+
+// FunctionPollerProps are the props of a [FunctionPoller]. RunJob and CheckStatus
+// are required; what is not said here is as in [JobPollerProps].
+type FunctionPollerProps struct {
+	// RunJob starts a job, and CheckStatus says how it is. Their timeout should be
+	// at most 55 seconds, for a state waits 60.
+	RunJob, CheckStatus awslambda.IFunction
+	// LimitBy is what bounds the wait. Default: LimitByTime.
+	LimitBy LimitBy
+	// Store keeps start records, and both functions may read and write them. Default:
+	// a [RecordBucket]. Its name, the prefix of its keys and how long it keeps records
+	// are in the variables JOBPOLLER_BUCKET, JOBPOLLER_PREFIX and
+	// JOBPOLLER_RETENTION_DAYS of the functions, unless they are imported.
+	Store RecordStore
+	// MaxWait is the longest wait that the input of an execution may ask for. Records
+	// are kept for longer. Default: as much as the store's Retention allows.
+	MaxWait awscdk.Duration
+
+	StateMachineName     *string
+	StateMachineType     awsstepfunctions.StateMachineType
+	LogLevel             awsstepfunctions.LogLevel
+	IncludeExecutionData *bool
+	LogRetention         awslogs.RetentionDays
+	TracingEnabled       *bool
+	EncryptionKey        awskms.IKey
+	Alarms               *bool
+	AlarmActions         *[]awscloudwatch.IAlarmAction
+	Dashboard            *bool
+	RemovalPolicy        awscdk.RemovalPolicy
+	Outputs              *bool
+}
+
+// machineProps are the props about the state machine.
+func (p *FunctionPollerProps) machineProps() *JobPollerProps {
+	return &JobPollerProps{
+		StateMachineName: p.StateMachineName, StateMachineType: p.StateMachineType,
+		LogLevel: p.LogLevel, IncludeExecutionData: p.IncludeExecutionData, LogRetention: p.LogRetention,
+		TracingEnabled: p.TracingEnabled, EncryptionKey: p.EncryptionKey,
+		Alarms: p.Alarms, AlarmActions: p.AlarmActions, Dashboard: p.Dashboard, RemovalPolicy: p.RemovalPolicy, Outputs: p.Outputs,
+	}
+}
+
+// NewFunctionPoller puts two functions of your own behind a loop. It panics with
+// an [*Error] if a prop cannot be used.
+func NewFunctionPoller(scope constructs.Construct, id *string, props *FunctionPollerProps) FunctionPoller {
+	in := place(scope, id)
+	if props == nil {
+		props = &FunctionPollerProps{}
+	}
+	machineProps := props.machineProps()
+	in.fail(machineProps.check())
+	name, ok := map[LimitBy]string{"": "lambda-loop", LimitByTime: "lambda-loop", LimitByCount: "lambda-loop-count"}[props.LimitBy]
+	if !ok {
+		in.refuse("LimitBy", "it must be %q or %q, is %q", LimitByTime, LimitByCount, props.LimitBy)
+	}
+	in.checkFunction("RunJob", props.RunJob)
+	in.checkFunction("CheckStatus", props.CheckStatus)
+	longest := in.maxWait(props.MaxWait)
+	if props.Store != nil && props.Store.keeps() <= longest+redriveWindow {
+		in.refuse("MaxWait", "the store keeps records for %d days, and %s and the 14 days in which an execution can be redriven are longer: "+
+			"give it a Retention of %d days at least, or wait less", props.Store.keeps()/day, longest, (longest+redriveWindow)/day+1)
+	}
+	m, err := (&polling{Job: JobFromShipped(&name)}).machine()
+	in.fail(err)
+
+	p := &jobPoller{machine: m, store: props.Store}
+	constructs.NewConstruct_Override(p, scope, id)
+	if p.store == nil {
+		p.makeStore(props)
+	}
+	p.store.GrantRecords(props.RunJob)
+	p.store.GrantRecords(props.CheckStatus)
+	p.invoke(invoked{"RunJob", runJobKey, props.RunJob, p, true}, invoked{"CheckStatus", checkStatusKey, props.CheckStatus, p, true})
+	p.deploy(machineProps)
+	return p
+}
+
+// checkFunction refuses a function that its state does not wait for.
+func (p where) checkFunction(prop string, function awslambda.IFunction) {
+	if function == nil {
+		p.refuse(prop, "it is required: give a Lambda function")
+	}
+	if f, ok := function.(awslambda.Function); ok && f.Timeout() != nil {
+		if timeout := p.seconds(prop, f.Timeout()); timeout > maxTimeout {
+			p.refuse(prop, "the function may take %s, and its state waits 60 seconds: give it a Timeout of %s at most", timeout, maxTimeout)
+		}
+	}
+}
+
+// makeStore makes a bucket for the start records and tells the functions.
+func (p *jobPoller) makeStore(props *FunctionPollerProps) {
+	p.store = NewRecordBucket(p, new("Records"), &RecordBucketProps{
+		MaxWait: props.MaxWait, EncryptionKey: props.EncryptionKey, RemovalPolicy: props.RemovalPolicy,
+	})
+	for _, function := range []awslambda.IFunction{props.RunJob, props.CheckStatus} {
+		if f, ok := function.(awslambda.Function); ok {
+			f.AddEnvironment(new(envBucket), p.store.Bucket().BucketName(), nil)
+			f.AddEnvironment(new(envPrefix), p.store.Prefix(), nil)
+			f.AddEnvironment(new(envRetentionDays), new(strconv.Itoa(int(p.store.keeps()/day))), nil)
+		}
+	}
+}

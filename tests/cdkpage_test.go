@@ -1,0 +1,27 @@
+package tests_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/lambdas/poller"
+)
+
+const cdkPage = "../docs/cdk.md"
+
+func TestCDKPageGoSamples(t *testing.T) {
+	t.Parallel()
+	requireSamplesPass(t, cdkPage)
+}
+
+// What the page says that functions return is a result.
+func TestCDKPageResult(t *testing.T) {
+	t.Parallel()
+	results := blocks(t, cdkPage, "json")
+	require.Len(t, results, 1)
+	var result poller.Result
+	require.NoError(t, json.Unmarshal([]byte(results[0]), &result))
+	require.Equal(t, 20, result.WaitSeconds)
+}
