@@ -117,7 +117,7 @@ func TestSDKCalls(t *testing.T) {
 		used[key] = true
 		input, problems := fitted(t, sampleInput(e.Operation), e.Operation.Input, true)
 		require.Empty(t, problems)
-		text, err := json.Marshal(goSpelling(input, e.Operation.Input))
+		text, err := json.Marshal(integrationSpelling(input, e.Operation.Input))
 		require.NoError(t, err)
 		_, err = sdkCalls[key](anyRegion, key, text)
 		require.NoError(t, err)
@@ -271,7 +271,7 @@ func FuzzModelFit(f *testing.F) {
 		if len(fit.problems) > 0 {
 			return
 		}
-		again, err := modelSpelling(goSpelling(value, op.Output), op.Output)
+		again, err := modelSpelling(integrationSpelling(value, op.Output), op.Output)
 		require.NoError(t, err)
 		require.Equal(t, value, again)
 	})

@@ -29,7 +29,7 @@ func (o *compileOptions) readArguments(op *catalog.Operation, token string) (map
 	if err != nil {
 		return nil, usage("--arguments of %s: %w", op.Name, err)
 	}
-	spelt, ok := goSpelling(value, op.Input).(map[string]any)
+	spelt, ok := integrationSpelling(value, op.Input).(map[string]any)
 	if !ok {
 		return nil, usage("--arguments: %s takes none", op.Name)
 	}

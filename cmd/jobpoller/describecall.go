@@ -51,7 +51,7 @@ func (o *waitOptions) newCall(ctx context.Context, e *catalog.Entry, input any) 
 		call.send = func(ctx context.Context) (any, error) { return client.Call(ctx, e.Operation, input) }
 		return call, nil
 	}
-	text, err := json.Marshal(goSpelling(input, e.Operation.Input))
+	text, err := json.Marshal(integrationSpelling(input, e.Operation.Input))
 	if err != nil {
 		return nil, err
 	}

@@ -148,16 +148,18 @@ func upperFirst(name string) string {
 	return string(unicode.ToUpper(first)) + name[size:]
 }
 
-// goSpelling gives a value in the model's spelling that of the SDK's Go types.
-func goSpelling(value any, shape *catalog.Shape) any {
+// integrationSpelling gives a value in the model's spelling that of Step
+// Functions' SDK integrations, in which jobs.Arguments reads and jobs.Output
+// writes.
+func integrationSpelling(value any, shape *catalog.Shape) any {
 	switch v := value.(type) {
 	case map[string]any:
 		object := make(map[string]any, len(v))
 		for name, item := range v {
 			if shape.Type == catalog.Map {
-				object[name] = goSpelling(item, shape.Element.Shape)
+				object[name] = integrationSpelling(item, shape.Element.Shape)
 			} else if m := shape.Member(strings.TrimSuffix(name, pathSuffix)); m != nil {
-				object[upperFirst(name)] = goSpelling(item, m.Shape)
+				object[javasdk.MemberName(name)] = integrationSpelling(item, m.Shape)
 			} else {
 				object[name] = item
 			}
@@ -169,7 +171,7 @@ func goSpelling(value any, shape *catalog.Shape) any {
 		}
 		list := make([]any, len(v))
 		for i, item := range v {
-			list[i] = goSpelling(item, shape.Element.Shape)
+			list[i] = integrationSpelling(item, shape.Element.Shape)
 		}
 		return list
 	default:
@@ -177,7 +179,7 @@ func goSpelling(value any, shape *catalog.Shape) any {
 	}
 }
 
-// modelSpelling gives what the SDK returned the spelling of the model.
+// modelSpelling gives what jobs.Output made of an answer the spelling of the model.
 func modelSpelling(value any, shape *catalog.Shape) (any, error) {
 	text, err := json.Marshal(value)
 	if err != nil {

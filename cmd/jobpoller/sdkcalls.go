@@ -17,8 +17,8 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 )
 
-// sdkCall prepares a call of an operation by the SDK's client. The input has the
-// members of the SDK's Go type, and so has what the call returns. The error is
+// sdkCall prepares a call of an operation by the SDK's client. The input and
+// what the call returns are spelled as in Step Functions' SDK integrations. The error is
 // one of the input.
 type sdkCall func(cfg aws.Config, name string, input json.RawMessage) (func(context.Context) (any, error), error)
 

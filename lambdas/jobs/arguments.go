@@ -7,26 +7,38 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
 // Rule is what Arguments requires besides the types of the members.
 type Rule func(*arguments)
 
-// Required names members that must be there.
+// Required names members that must be there, as the arguments or the SDK's Go
+// types spell them.
 func Required(members ...string) Rule {
-	return func(a *arguments) { a.required = append(a.required, members...) }
+	return func(a *arguments) { a.required = append(a.required, spelled(members)...) }
 }
 
 // Reserved names members that the driver sets itself, such as a token: a
 // request that has one is refused.
 func Reserved(members ...string) Rule {
-	return func(a *arguments) { a.reserved = append(a.reserved, members...) }
+	return func(a *arguments) { a.reserved = append(a.reserved, spelled(members)...) }
+}
+
+// spelled is what Step Functions calls members.
+func spelled(members []string) []string {
+	names := make([]string, len(members))
+	for i, m := range members {
+		names[i] = javasdk.MemberName(m)
+	}
+	return names
 }
 
 // Arguments reads the arguments of a job as the input T of an SDK operation.
-// Members have the names of the Go fields, which for AWS services is what Step
-// Functions calls them, in exactly this case. Timestamps are RFC 3339 strings
+// Members are spelled as Step Functions spells them, in exactly this case: as the
+// Go fields, but with one capital for an acronym at the beginning
+// (KmsEncryptionContext, which the SDK calls KMSEncryptionContext). Timestamps are RFC 3339 strings
 // or epoch seconds, blobs base64, enums strings of any value, since services
 // add some. What could not be sent as it is written is refused: a member that
 // T does not have, a null, the empty string for an enum, a union or document.
@@ -66,12 +78,13 @@ func (a *arguments) structure(n *jsontree.Node, to reflect.Value, what string) {
 	members := map[string]func(*jsontree.Node){}
 	for i := range to.NumField() {
 		f := to.Type().Field(i)
+		name := javasdk.MemberName(f.Name)
 		switch {
 		case !f.IsExported() || f.Anonymous:
-		case outermost && slices.Contains(a.reserved, f.Name):
-			members[f.Name] = func(n *jsontree.Node) { a.Report(n.Problem("leave %s out, the poller sets it", f.Name)) }
+		case outermost && slices.Contains(a.reserved, name):
+			members[name] = func(n *jsontree.Node) { a.Report(n.Problem("leave %s out, the poller sets it", name)) }
 		default:
-			members[f.Name] = func(n *jsontree.Node) { a.value(n, to.Field(i)) }
+			members[name] = func(n *jsontree.Node) { a.value(n, to.Field(i)) }
 		}
 	}
 	var required []string

@@ -17,8 +17,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/transcribe"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 )
 
@@ -62,6 +64,10 @@ func TestArguments(t *testing.T) {
 		{"a timestamp", read[dynamodb.ExportTableToPointInTimeInput], `{"ExportTime": "2026-11-20T10:30:00.25+01:00"}`, exportAt(1795167000, 250)},
 		{"epoch seconds", read[dynamodb.ExportTableToPointInTimeInput], `{"ExportTime": 1795167000}`, exportAt(1795167000, 0)},
 		{"epoch seconds and milliseconds", read[dynamodb.ExportTableToPointInTimeInput], `{"ExportTime": 1795167000.007}`, exportAt(1795167000, 7)},
+		{
+			"members that begin with an acronym", read[transcribe.StartTranscriptionJobInput], `{"KmsEncryptionContext": {"DBName": "x"}, "OutputEncryptionKMSKeyId": "k"}`,
+			&transcribe.StartTranscriptionJobInput{KMSEncryptionContext: map[string]string{"DBName": "x"}, OutputEncryptionKMSKeyId: aws.String("k")},
+		},
 		{"before the epoch", read[dynamodb.ExportTableToPointInTimeInput], `{"ExportTime": -0.5}`, exportAt(-1, 500)},
 	}
 	for _, tt := range tests {
@@ -100,6 +106,9 @@ func TestArgumentsRefuses(t *testing.T) {
 		{"null", export, `null`, nil, "1:1: expected the object of arguments, found null"},
 		{"an unknown member", export, "{\n  \"S3Bukcet\": \"b\"}", nil, `2:3: /S3Bukcet: the object of arguments has no member "S3Bukcet" (did you mean "S3Bucket"?)`},
 		{"another case", export, `{"tableArn": "t"}`, nil, `1:2: /tableArn: the object of arguments has no member "tableArn" (did you mean "TableArn"?)`},
+		{"the spelling of the SDK for Go", read[transcribe.StartTranscriptionJobInput], `{"KMSEncryptionContext": {}}`, nil, `has no member "KMSEncryptionContext" (did you mean "KmsEncryptionContext"?)`},
+		{"a required member with an acronym", read[transcribe.StartTranscriptionJobInput], `{}`, []jobs.Rule{jobs.Required("KMSEncryptionContext")}, `needs the member "KmsEncryptionContext"`},
+		{"a reserved member with an acronym", read[transcribe.StartTranscriptionJobInput], `{"KmsEncryptionContext": {}}`, []jobs.Rule{jobs.Reserved("KMSEncryptionContext")}, `leave KmsEncryptionContext out`},
 		{"a member twice", export, `{"TableArn": "t", "TableArn": "t"}`, nil, `stands twice`},
 		{"a member of the SDK", export, `{"noSmithyDocumentSerde": {}}`, nil, `has no member "noSmithyDocumentSerde"`},
 		{"inside", export, `{"IncrementalExportSpecification": {"ExportFrmTime": 1}}`, nil, `1:37: /IncrementalExportSpecification/ExportFrmTime: the structure IncrementalExportSpecification has no member "ExportFrmTime" (did you mean "ExportFromTime"?)`},
@@ -183,12 +192,14 @@ func FuzzArguments(f *testing.F) {
 		`{"ExportTime": -1e11}`, `{"ExportTime": "9999-12-31T23:59:59.999-23:00"}`, `{"ExportTime": 1e400}`,
 		`{"Payload": "/wA=", "FunctionName": "f"}`, `{"Payload": "/wB="}`, `{"ExecutionParameters": ["a", null]}`,
 		`{"QueryString": "SELECT 1", "ResultConfiguration": {"EncryptionConfiguration": {"EncryptionOption": "SSE_S3"}}}`,
+		`{"Media": {"MediaFileUri": "s3://b/a"}, "KmsEncryptionContext": {"KMSKeyId": "k"}}`,
 		`{"tableArn": "t"}`, `{"JobName": "` + "\xff" + `"}`, `[{"JobName": 1}]`, `{"a": {"a": [`,
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		fuzzArguments[glue.StartJobRunInput](t, text)
+		fuzzArguments[transcribe.StartTranscriptionJobInput](t, text)
 		fuzzArguments[dynamodb.ExportTableToPointInTimeInput](t, text)
 		fuzzArguments[lambda.InvokeInput](t, text)
 		fuzzArguments[athena.StartQueryExecutionInput](t, text)
@@ -206,7 +217,7 @@ func fuzzArguments[T any](t *testing.T, text []byte) {
 	var members map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal(text, &members))
 	for name := range members {
-		_, ok := reflect.TypeFor[T]().FieldByName(name)
+		_, ok := reflect.TypeFor[T]().FieldByNameFunc(func(field string) bool { return javasdk.MemberName(field) == name })
 		require.True(t, ok, name)
 		require.Equal(t, strings.ToUpper(name[:1]), name[:1])
 	}

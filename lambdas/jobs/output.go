@@ -7,12 +7,15 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 )
 
 // Output gives an AWS SDK output the form that Step Functions gives the result
-// of the same call: PascalCase members, timestamps as RFC 3339 strings, blobs
-// as base64, unions as objects of their one member, no nulls and no
-// ResultMetadata. So a state machine reads the same document whichever way it
+// of the same call: members in PascalCase, where an acronym at the beginning has
+// one capital (DpuSeconds, which the SDK calls DPUSeconds), timestamps as RFC 3339
+// strings, blobs as base64, unions as objects of their one member, no nulls and
+// no ResultMetadata. So a state machine reads the same document whichever way it
 // polls. A union member that the SDK does not know is left out, as the SDK
 // itself leaves out members that it does not know. What has no such form, such
 // as a stream, is an error.
@@ -111,7 +114,7 @@ func convertStruct(rv reflect.Value) (out any, ok bool, err error) {
 			return nil, false, fmt.Errorf("%s: %w", f.Name, err)
 		}
 		if ok {
-			object[f.Name] = item
+			object[javasdk.MemberName(f.Name)] = item
 		}
 	}
 	return object, true, nil
@@ -137,5 +140,5 @@ func convertUnion(rv reflect.Value) (out any, ok bool, err error) {
 	if err != nil {
 		return nil, false, fmt.Errorf("%s: %w", member, err)
 	}
-	return map[string]any{member: out}, ok, nil
+	return map[string]any{javasdk.MemberName(member): out}, ok, nil
 }

@@ -11,10 +11,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	gluetypes "github.com/aws/aws-sdk-go-v2/service/glue/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/aws-sdk-go-v2/service/transcribe"
 	"github.com/aws/smithy-go/middleware"
 	"github.com/stretchr/testify/require"
 
@@ -93,14 +95,25 @@ func TestOutput(t *testing.T) {
 				"new":  &types.UnknownUnionMember{Tag: "V"},
 			}},
 			`{"Item": {
-				"s": {"S": ""}, "n": {"N": "1"}, "b": {"B": "eA=="}, "null": {"NULL": true}, "bool": {"BOOL": false},
-				"ss": {"SS": ["a", "b"]}, "bs": {"BS": ["eA==", "eQ=="]}, "l": {"L": [{"M": {"k": {"N": "2"}}}]}
+				"s": {"S": ""}, "n": {"N": "1"}, "b": {"B": "eA=="}, "null": {"Null": true}, "bool": {"Bool": false},
+				"ss": {"Ss": ["a", "b"]}, "bs": {"Bs": ["eA==", "eQ=="]}, "l": {"L": [{"M": {"k": {"N": "2"}}}]}
 			}}`,
 		},
 		{
 			"a union of structures",
 			&s3types.AnalyticsConfiguration{Id: aws.String("a"), Filter: &s3types.AnalyticsFilterMemberTag{Value: s3types.Tag{Key: aws.String("k"), Value: aws.String("v")}}},
 			`{"Id": "a", "Filter": {"Tag": {"Key": "k", "Value": "v"}}}`,
+		},
+		{
+			"members that begin with an acronym",
+			&gluetypes.JobRun{DPUSeconds: aws.Float64(1.5), MaxCapacity: aws.Float64(2), JobRunState: "RUNNING"},
+			`{"DpuSeconds": 1.5, "MaxCapacity": 2, "JobRunState": "RUNNING", "AllocatedCapacity": 0, "Attempt": 0, "ExecutionTime": 0}`,
+		},
+		{
+			"members that end with an acronym, and keys of maps", &transcribe.StartTranscriptionJobInput{
+				OutputEncryptionKMSKeyId: aws.String("k"), KMSEncryptionContext: map[string]string{"DBName": "x"},
+			},
+			`{"OutputEncryptionKMSKeyId": "k", "KmsEncryptionContext": {"DBName": "x"}}`,
 		},
 		{"an empty structure", &s3types.ServerSideEncryptionRule{BucketKeyEnabled: aws.Bool(true)}, `{"BucketKeyEnabled": true}`},
 		{"what is JSON already", map[string]any{"a": []any{"x", nil, 1.5, true}, "b": nil}, `{"a": ["x", 1.5, true]}`},
