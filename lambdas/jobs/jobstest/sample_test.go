@@ -77,6 +77,7 @@ type described struct {
 	Sample struct {
 		State, Why string
 		Began      time.Time
+		VPCState   string // VpcState in the output
 	}
 }
 
@@ -112,6 +113,8 @@ func (d *sample) Waiter() *pollcore.Waiter {
 	switch d.defect {
 	case "Waiter: a member that is not there":
 		return pollcore.MustNew("Sample", success, failure, pollcore.Fail(pollcore.Output("Sample.Status").Is("STOPPED")))
+	case "Waiter: the spelling of the SDK for Go":
+		return pollcore.MustNew("Sample", success, failure, pollcore.Fail(pollcore.Output("Sample.VPCState").Is("gone")))
 	case "Statuses: one is forgotten":
 		return pollcore.MustNew("Sample", success, failure)
 	case "Statuses: what is new is a failure":
@@ -119,7 +122,7 @@ func (d *sample) Waiter() *pollcore.Waiter {
 	case "Life: no reason":
 		failure = pollcore.Fail(state.Is("FAILED"))
 	}
-	return pollcore.MustNew("Sample", success, failure, pollcore.Fail(state.Is("STOPPED")))
+	return pollcore.MustNew("Sample", success, failure, pollcore.Fail(state.Is("STOPPED")), pollcore.Fail(pollcore.Output("Sample.VpcState").Is("gone")))
 }
 
 func (d *sample) Idempotency(jobs.Request) jobs.Idempotency {

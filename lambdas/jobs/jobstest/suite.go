@@ -33,8 +33,8 @@ type Case struct {
 	// makes of Arguments.
 	Bad []BadArguments
 	// Output is a value of the type that Describe gets from the SDK, such as
-	// dynamodb.DescribeExportOutput{}: the waiter is compiled against it. Nil
-	// stands for JSON without a type.
+	// dynamodb.DescribeExportOutput{}: the waiter is checked against the form
+	// that jobs.Output gives it. Nil stands for JSON without a type.
 	Output any
 	// OwnOutput says that the output is the job's own JSON, which has not the
 	// form of an SDK integration's result.

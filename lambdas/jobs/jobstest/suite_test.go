@@ -45,6 +45,7 @@ func TestDefects(t *testing.T) {
 		jobs.ByToken: {
 			"Name: no service",
 			"Waiter: a member that is not there",
+			"Waiter: the spelling of the SDK for Go",
 			"Statuses: one is forgotten",
 			"Statuses: what is new is a failure",
 			"Life: no reason",
