@@ -193,19 +193,23 @@ func TestMockTypes(t *testing.T) {
 		Raw   json.RawMessage
 		Any   any
 		Word  word
+
+		DBInstances []struct{ DBName *string }
 	}
 	for mock, want := range map[string]string{
 		`{"Color": "red", "At": "2026-01-01T00:00:00Z", "Count": 1.5, "Done": true, "Items": [{"Name": "x", "Other": 1}], "Tags": {"a": "b"}, "Data": "eA==", "Any": [1], "New": {}, "Word": "any", "word": 1, "Raw": {}}`: "",
-		`{"Color": null, "Items": null}`: "",
-		`{"Color": "green"}`:             "Field 'Color' is not an expected value",
-		`{"At": 5}`:                      "Field 'At' must be a string",
-		`{"Count": "5"}`:                 "Field 'Count' must be a number",
-		`{"Done": "true"}`:               "Field 'Done' must be a boolean",
-		`{"Items": {}}`:                  "Field 'Items' must be an array",
-		`{"Items": [{"Name": 1}]}`:       "Field 'Name' must be a string",
-		`{"Items": [1]}`:                 "Field 'Items' must be an object",
-		`{"Tags": {"a": 1}}`:             "Field 'a' must be a string",
-		`{"Data": [1]}`:                  "Field 'Data' must be a string",
+		`{"Color": null, "Items": null}`:     "",
+		`{"Color": "green"}`:                 "Field 'Color' is not an expected value",
+		`{"At": 5}`:                          "Field 'At' must be a string",
+		`{"Count": "5"}`:                     "Field 'Count' must be a number",
+		`{"Done": "true"}`:                   "Field 'Done' must be a boolean",
+		`{"Items": {}}`:                      "Field 'Items' must be an array",
+		`{"Items": [{"Name": 1}]}`:           "Field 'Name' must be a string",
+		`{"Items": [1]}`:                     "Field 'Items' must be an object",
+		`{"Tags": {"a": 1}}`:                 "Field 'a' must be a string",
+		`{"DbInstances": [{"DbName": "x"}]}`: "",
+		`{"DbInstances": [{"DbName": 1}]}`:   "Field 'DbName' must be a string",
+		`{"Data": [1]}`:                      "Field 'Data' must be a string",
 	} {
 		_, err := testState(t, `{"Type": "Task", "Resource": "`+describe+`", "End": true}`, `{}`,
 			sim.TestOptions{Mock: &sim.Mock{Result: jsonRaw(mock), Type: reflect.TypeFor[output]()}})

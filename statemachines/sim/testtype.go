@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"time"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 )
 
 // checkType refuses a mocked result whose members do not have the types of the
@@ -77,7 +79,7 @@ func membersType(object map[string]any, t reflect.Type) error {
 		var member reflect.Type
 		if t.Kind() == reflect.Map {
 			member = t.Elem()
-		} else if field, ok := t.FieldByName(name); ok && field.IsExported() {
+		} else if field, ok := t.FieldByNameFunc(func(field string) bool { return field == name || javasdk.MemberName(field) == name }); ok && field.IsExported() {
 			member = field.Type
 		} else {
 			continue
