@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
 	"github.com/stretchr/testify/require"
 
@@ -247,4 +248,28 @@ func TestOwnDefinition(t *testing.T) {
 	environment := all.named(t, "AWS::Lambda::Function", "LambdaFunctionsRunJob").properties["Environment"]
 	require.Contains(t, asJSON(t, environment), `"JOBPOLLER_JOBS":"dynamodb:ExportTableToPointInTime"`)
 	require.Contains(t, asJSON(t, environment), `"JOBPOLLER_MAX_WAIT_SECONDS":"7200"`)
+}
+
+// In another partition calls, principals and resources are those of the partition.
+func TestOtherPartition(t *testing.T) {
+	t.Parallel()
+	var all template
+	inStack(t, func(stack awscdk.Stack) {
+		china := awscdk.NewStack(stack, new("China"), &awscdk.StackProps{
+			Env: &awscdk.Environment{Region: new("cn-north-1"), Account: new("123456789012")},
+		})
+		props := exporting()
+		props.EncryptionKey = awskms.NewKey(china, new("Key"), nil)
+		cdkapp.NewJobPoller(china, new("Export"), props)
+		_, all = templateOf(china)
+	})
+	machine := all.only(t, "AWS::StepFunctions::StateMachine")
+	definition := machine.properties["DefinitionString"].(string)
+	values := machine.properties["DefinitionSubstitutions"]
+	require.NotContains(t, definition, "arn:aws:")
+	require.Contains(t, definition, `"arn:${Partition}:states:::aws-sdk:dynamodb:describeExport"`)
+	require.Contains(t, []any{map[string]any{"Partition": "aws-cn"}, map[string]any{"Partition": map[string]any{"Ref": "AWS::Partition"}}}, values)
+	key := asJSON(t, resolve(t, all.only(t, "AWS::KMS::Key").properties["KeyPolicy"]))
+	require.Contains(t, key, `"Service":"logs.cn-north-1.amazonaws.com`)
+	require.NotContains(t, asJSON(t, all["Resources"]), "arn:aws:")
 }

@@ -222,7 +222,7 @@ func TestFunctionsWithOptions(t *testing.T) {
 	require.Len(t, statements, 2, "one for the account, one for the logs of both functions")
 	require.JSONEq(t, `{"Effect": "Allow", "Resource": "*",
 		"Action": ["kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:DescribeKey"],
-		"Principal": {"Service": {"Fn::Join": ["", ["logs.", {"Ref": "AWS::Region"}, ".amazonaws.com"]]}},
+		"Principal": {"Service": {"Fn::Join": ["", ["logs.", {"Ref": "AWS::Region"}, ".", {"Ref": "AWS::URLSuffix"}]]}},
 		"Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": {"Fn::Join": ["", [
 			"arn:", {"Ref": "AWS::Partition"}, ":logs:", {"Ref": "AWS::Region"}, ":", {"Ref": "AWS::AccountId"}, ":log-group:*"]]}}}}`, asJSON(t, statements[1]))
 }

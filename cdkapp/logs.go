@@ -47,7 +47,7 @@ func encryptLogs(scope constructs.Construct, key awskms.IKey, names string) {
 	}
 	added := key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Actions: pointers(actions), Resources: pointers([]string{anyResource}), // the key that has the policy
-		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(new("logs."+*stack.Region()+".amazonaws.com"), nil)},
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(new("logs."+*stack.Region()+"."+*stack.UrlSuffix()), nil)},
 		Conditions: &map[string]any{"ArnLike": map[string]any{"kms:EncryptionContext:aws:logs:arn": groups}},
 	}), new(true))
 	if !*added.StatementAdded {
