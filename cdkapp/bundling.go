@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
@@ -134,12 +135,30 @@ func buildPackage(name, arch string) (string, error) {
 	return own, os.Rename(archive, own) //nolint:gosec // both are in the cache
 }
 
-// cache is where packages are built.
+// keptFor is how long packages stay that nobody has built again.
+const keptFor = 30 * day
+
+// cache returns where packages are built, without those of long ago.
 func cache() (string, error) {
 	root, err := os.UserCacheDir()
 	if err != nil {
 		root = os.TempDir()
 	}
 	folder := filepath.Join(root, "jobpoller", "lambdas")
-	return folder, os.MkdirAll(folder, 0o750)
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return "", err
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return "", err
+	}
+	for _, entry := range entries {
+		// Another app may remove it at the same time.
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > keptFor {
+			if err := os.RemoveAll(filepath.Join(folder, entry.Name())); err != nil {
+				return "", err
+			}
+		}
+	}
+	return folder, nil
 }

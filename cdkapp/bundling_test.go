@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
@@ -111,4 +112,24 @@ func TestFunctionsWithoutGo(t *testing.T) {
 	inStackWith(t, map[string]any{"aws:cdk:bundling-stacks": []string{"Another"}}, func(stack awscdk.Stack) {
 		require.NotPanics(t, func() { glueFunctions(stack) })
 	})
+}
+
+// Packages that nobody has built for a month do not stay.
+func TestOldPackagesAreRemoved(t *testing.T) {
+	inStack(t, func(awscdk.Stack) {}) // starts Node.js, which has a cache too
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CACHE_HOME", home)
+	root, err := os.UserCacheDir()
+	require.NoError(t, err)
+	folder := filepath.Join(root, "jobpoller", "lambdas")
+	require.NoError(t, os.MkdirAll(folder, 0o750))
+	for name, age := range map[string]int{"old.zip": 31, "kept.zip": 29} {
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().AddDate(0, 0, -age)))
+	}
+	inStackWith(t, map[string]any{"aws:cdk:bundling-stacks": []string{"Another"}}, glueFunctions)
+	require.NoFileExists(t, filepath.Join(folder, "old.zip"))
+	require.FileExists(t, filepath.Join(folder, "kept.zip"))
 }
