@@ -2,6 +2,7 @@
 
 LAMBDAS := $(patsubst lambdas/%/main.go,%,$(wildcard lambdas/*/main.go))
 DIST ?= dist
+CDK_OUT ?= cdk.out
 FUZZTIME ?= 30s
 N ?= 1000000
 PAIRS ?= 20000
@@ -38,6 +39,17 @@ $(LAMBDAS:%=lambda-%): lambda-%:
 	GOARCH=amd64 $(LAMBDA_BUILD) -o $(DIST)/$*/amd64/bootstrap ./lambdas/$*
 	go run ./internal/lambdazip $(DIST)/$*-arm64.zip $(DIST)/$*/arm64/bootstrap
 	go run ./internal/lambdazip $(DIST)/$*-amd64.zip $(DIST)/$*/amd64/bootstrap
+
+# The template of the app, without credentials and without asking the network for
+# anything. Options of the command cdk in CONTEXT, such as -c jobs=all.
+.PHONY: synth
+synth: node_modules ## Synthesize the CDK app into cdk.out; CONTEXT='-c jobs=...' says what is in it
+	CDK_DISABLE_CLI_TELEMETRY=true npx --no cdk synth --quiet --no-notices --no-lookups --output '$(CDK_OUT)' $(CONTEXT)
+	@echo '$(CDK_OUT)/JobPoller.template.json'
+
+node_modules: package.json package-lock.json
+	npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch node_modules
 
 .PHONY: test
 test: ## Run all tests

@@ -2,6 +2,9 @@ module github.com/jobpoller/jobpoller
 
 go 1.26.0
 
+// npm puts the CDK command here, which has templates of Go files in it.
+ignore ./node_modules
+
 require (
 	github.com/aws/aws-cdk-go/awscdk/v2 v2.220.0
 	github.com/aws/aws-lambda-go v1.55.1

@@ -17,12 +17,19 @@ import "fmt"
 type Error struct {
 	Path string // of the construct
 	Prop string
+	// Context is the key of a context value at fault, where it is not a prop.
+	Context string
 	// Problem says what was expected and what was found.
 	Problem string
 	Err     error // may be nil
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("%s: prop %s: %s", e.Path, e.Prop, e.Problem) }
+func (e *Error) Error() string {
+	if e.Context != "" {
+		return fmt.Sprintf("%s: context %s: %s", e.Path, e.Context, e.Problem)
+	}
+	return fmt.Sprintf("%s: prop %s: %s", e.Path, e.Prop, e.Problem)
+}
 
 // Unwrap returns what the problem comes from.
 func (e *Error) Unwrap() error { return e.Err }

@@ -1,0 +1,265 @@
+package cdkapp
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/constructs-go/constructs/v10"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/statemachines"
+)
+
+// appContext reads the context of an app: what cdk -c gives, all of it as text,
+// and what stands in cdk.json.
+type appContext struct {
+	path where
+	all  map[string]any
+}
+
+func newContext(scope constructs.Construct, id *string) *appContext {
+	all, _ := scope.Node().GetAllContext(nil).(map[string]any)
+	return &appContext{place(scope, id), all}
+}
+
+// refuse panics with an Error.
+func (c *appContext) refuse(key, format string, args ...any) {
+	defer func() {
+		e := recover().(*Error)
+		e.Prop, e.Context = "", key
+		panic(e)
+	}()
+	c.path.refuse(key, format, args...)
+}
+
+// text is a value that is given and is not empty.
+func (c *appContext) text(key string) (string, bool) {
+	switch value := c.all[key].(type) {
+	case nil:
+		return "", false
+	case string:
+		return value, value != ""
+	default:
+		c.refuse(key, "expected text, found %v", value)
+		return "", false
+	}
+}
+
+// list is text between commas, or a list in cdk.json, without empty items.
+func (c *appContext) list(key string) []string {
+	var all []string
+	switch value := c.all[key].(type) {
+	case nil:
+	case string:
+		all = strings.Split(value, ",")
+	case []any:
+		for _, item := range value {
+			text, ok := item.(string)
+			if !ok {
+				c.refuse(key, "expected a list of texts, found %v in it", item)
+			}
+			all = append(all, text)
+		}
+	default:
+		c.refuse(key, "expected names with commas between them, found %v", value)
+	}
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
+	}
+	return slices.DeleteFunc(all, func(item string) bool { return item == "" })
+}
+
+// flag is true or false; nil if it is not given.
+func (c *appContext) flag(key string) *bool {
+	switch value := c.all[key]; value {
+	case nil:
+		return nil
+	case true, "true":
+		return new(true)
+	case false, "false":
+		return new(false)
+	default:
+		c.refuse(key, "expected true or false, found %q", value)
+		return nil
+	}
+}
+
+// oneOf is one of the values; "" if it is not given.
+func (c *appContext) oneOf(key string, values ...string) string {
+	value, ok := c.text(key)
+	if ok && !slices.Contains(values, value) {
+		c.refuse(key, "expected one of %s, found %q%s", strings.Join(values, ", "), value, didYouMean(strings.ToLower(value), values))
+	}
+	return value
+}
+
+func didYouMean(word string, candidates []string) string {
+	for _, candidate := range candidates {
+		if strings.EqualFold(word, candidate) {
+			return ` (did you mean "` + candidate + `"?)`
+		}
+	}
+	if nearest := diag.Nearest(word, candidates); nearest != "" {
+		return ` (did you mean "` + nearest + `"?)`
+	}
+	return ""
+}
+
+func (c *appContext) removal() awscdk.RemovalPolicy {
+	return map[string]awscdk.RemovalPolicy{
+		"retain": awscdk.RemovalPolicy_RETAIN, "destroy": awscdk.RemovalPolicy_DESTROY,
+	}[c.oneOf(contextRemoval, "retain", "destroy")]
+}
+
+// definitions are the names of the definitions, sorted.
+func (c *appContext) definitions() []string {
+	names := c.list(contextJobs)
+	switch {
+	case len(names) == 0 && c.all[contextJobs] != nil:
+		c.refuse(contextJobs, "it names no definition: leave it out for %s, or name some of %s, or %q",
+			strings.Join(defaultJobs, ","), strings.Join(statemachines.Names(), ", "), allJobs)
+	case len(names) == 0:
+		names = slices.Clone(defaultJobs)
+	case slices.Equal(names, []string{allJobs}):
+		return statemachines.Names()
+	}
+	for _, name := range names {
+		if !slices.Contains(statemachines.Names(), name) {
+			c.refuse(contextJobs, "there is no shipped definition %q%s; there are %s, and %q for all of them",
+				name, didYouMean(name, statemachines.Names()), strings.Join(statemachines.Names(), ", "), allJobs)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// functionJobs are the jobs that the functions run; none if no definition needs
+// them.
+func (c *appContext) functionJobs(definitions []string) []string {
+	var jobs []string
+	var open, named bool // a definition lets its input name the job, or names it
+	for _, name := range definitions {
+		job, ok := jobsOfFunctions[name]
+		switch {
+		case ok && job == "":
+			open = true
+		case ok:
+			named = true
+			jobs = append(jobs, job)
+		}
+	}
+	given := c.list(contextFunctionJobs)
+	switch {
+	case len(given) > 0 && !open:
+		c.refuse(contextFunctionJobs, "it is for lambda-loop and lambda-loop-count, whose input names the job: add one of them to %s, or leave it out", contextJobs)
+	case open && len(given) == 0:
+		given = []string{sampleJob}
+	case !open && !named:
+		for _, key := range []string{contextStore, contextHTTPHosts} {
+			if c.all[key] != nil {
+				c.refuse(key, "it is for the Lambda functions, and none of the definitions invokes them: leave it out, or add lambda-loop to %s", contextJobs)
+			}
+		}
+	}
+	jobs = append(jobs, given...)
+	slices.Sort(jobs)
+	jobs = slices.Compact(jobs)
+	for _, job := range jobs {
+		if _, err := permissionsOf(job); err != nil {
+			c.refuse(contextFunctionJobs, "%v", err)
+		}
+	}
+	return jobs
+}
+
+// hosts are the HTTP hosts that the functions may call.
+func (c *appContext) hosts(jobs []string) *[]*string {
+	hosts := c.list(contextHTTPHosts)
+	switch asks := slices.Contains(jobs, httpJob); {
+	case asks && len(hosts) == 0:
+		c.refuse(contextHTTPHosts, "the job %s needs it: name the hosts that it may call, such as %q", httpJob, "api.example.com")
+	case !asks && len(hosts) > 0:
+		c.refuse(contextHTTPHosts, "it is for the job %s: add that to %s, or leave it out", httpJob, contextFunctionJobs)
+	case !asks:
+		return nil
+	}
+	return pointers(hosts)
+}
+
+// resources are the ARNs that narrow what the definitions and the functions may
+// do, as JobPollerProps.Resources has them. The key of each is the name of the
+// definition, or "functions", and the action:
+//
+//	-c rds-snapshot-export:iam:PassRole=arn:aws:iam::123456789012:role/export
+func (c *appContext) resources(definitions []string) map[string]*map[string]*[]*string {
+	actions := map[string][]string{}
+	for _, name := range definitions {
+		if _, ok := jobsOfFunctions[name]; ok {
+			continue
+		}
+		found, err := actionsOf(name)
+		if err != nil {
+			c.refuse(contextJobs, "%v", err)
+		}
+		actions[name] = found
+	}
+	if jobs := c.functionJobs(definitions); len(jobs) > 0 {
+		needed := map[string]bool{}
+		for _, job := range jobs {
+			p, err := permissionsOf(job)
+			if err != nil {
+				c.refuse(contextFunctionJobs, "%v", err)
+			}
+			for _, each := range slices.Concat(p.runJob, p.checkStatus) {
+				needed[each.action] = true
+			}
+		}
+		actions[theFunctions] = slices.Sorted(maps.Keys(needed))
+	}
+	narrowed := map[string]*map[string]*[]*string{}
+	for _, key := range slices.Sorted(maps.Keys(c.all)) {
+		owner, action, ok := strings.Cut(key, ":")
+		if !ok || !strings.Contains(action, ":") {
+			continue
+		}
+		if _, ok := actions[owner]; !ok {
+			c.notNarrowed(key, owner, slices.Sorted(maps.Keys(actions)))
+			continue
+		}
+		if !slices.Contains(actions[owner], action) {
+			c.refuse(key, "%s: no action %q is needed%s; there are %s", owner, action, didYouMean(action, actions[owner]), strings.Join(actions[owner], ", "))
+		}
+		if narrowed[owner] == nil {
+			narrowed[owner] = &map[string]*[]*string{}
+		}
+		(*narrowed[owner])[action] = pointers(c.list(key))
+	}
+	for _, owner := range slices.Sorted(maps.Keys(actions)) {
+		key := owner + ":" + passRole
+		if _, ok := c.all[key]; !ok && slices.Contains(actions[owner], passRole) {
+			c.refuse(key, "%s hands a role to its service, which is any role of the account unless you name it: "+
+				"add -c %s=<its ARN>, several with commas between them, or nothing behind the = if the job gets none", owner, key)
+		}
+	}
+	return narrowed
+}
+
+// notNarrowed refuses a key that was meant for a definition. Other keys are the
+// CDK's.
+func (c *appContext) notNarrowed(key, owner string, owners []string) {
+	switch known := append(statemachines.Names(), theFunctions); {
+	case jobsOfFunctionsHas(owner):
+		c.refuse(key, "%s calls the functions alone, which have roles of their own: write %s in its place", owner, theFunctions+strings.TrimPrefix(key, owner))
+	case slices.Contains(known, owner):
+		c.refuse(key, "%s is not deployed: add it to %s, which has %s, or leave this out", owner, contextJobs, strings.Join(owners, ", "))
+	case diag.Nearest(owner, known) != "":
+		c.refuse(key, "there is no shipped definition %q%s", owner, didYouMean(owner, known))
+	}
+}
+
+func jobsOfFunctionsHas(definition string) bool {
+	_, ok := jobsOfFunctions[definition]
+	return ok
+}

@@ -1,0 +1,175 @@
+package cdkapp
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
+	"github.com/aws/constructs-go/constructs/v10"
+
+	"github.com/jobpoller/jobpoller/statemachines"
+)
+
+// ShippedStack is a stack with definitions that jobpoller ships, each as a
+// [JobPoller]. The context of the app says which, and how (docs/cdk-app.md).
+type ShippedStack interface {
+	awscdk.Stack
+	// Pollers are those that are deployed, by the names of their definitions.
+	Pollers() map[string]JobPoller
+	// Functions are what the pollers share; nil if none invokes them.
+	Functions() Functions
+}
+
+// The context of a [ShippedStack]. Lists are separated by commas.
+const (
+	// contextJobs are the names of the definitions, or "all".
+	contextJobs = "jobs"
+	// contextFunctionJobs are the jobs that requests to lambda-loop and
+	// lambda-loop-count may name.
+	contextFunctionJobs = "functionJobs"
+	// contextHTTPHosts are the hosts of the job http:Request.
+	contextHTTPHosts  = "httpHosts"
+	contextStore      = "store"    // "bucket" or "table"
+	contextLogLevel   = "logLevel" // "ALL", "ERROR", "FATAL" or "OFF"
+	contextTracing    = "tracing"
+	contextAlarms     = "alarms"
+	contextAlarmTopic = "alarmTopic" // the ARN of a topic
+	contextDashboard  = "dashboard"
+	contextRemoval    = "removal" // "retain" or "destroy"
+	contextStackName  = "stackName"
+)
+
+const (
+	allJobs = "all"
+	// theFunctions stands for the functions where a key begins with the name of a
+	// definition.
+	theFunctions = "functions"
+	// sampleJob is what the functions run if nothing is said. It is also what the
+	// definition lambda-retry has them run.
+	sampleJob = "dynamodb:ExportTableToPointInTime"
+)
+
+// defaultJobs are a definition with functions, and one without.
+var defaultJobs = []string{"dynamodb-export-variables", "lambda-loop"}
+
+// jobsOfFunctions are the definitions that need the functions, with the job that
+// they name; "" if their input does.
+var jobsOfFunctions = map[string]string{"lambda-loop": "", "lambda-loop-count": "", "lambda-retry": sampleJob}
+
+type shippedStack struct {
+	awscdk.Stack
+
+	context   *appContext
+	names     []string
+	pollers   map[string]JobPoller
+	functions Functions
+}
+
+// NewShippedStack deploys what the context of the app says. It panics with an
+// [*Error] if that cannot be used.
+func NewShippedStack(scope constructs.Construct, id *string, props *awscdk.StackProps) ShippedStack {
+	context := newContext(scope, id)
+	s := &shippedStack{context: context, names: context.definitions(), pollers: map[string]JobPoller{}}
+	resources := context.resources(s.names)
+	own := orElse(props, awscdk.StackProps{})
+	if name, ok := context.text(contextStackName); ok {
+		own.StackName = &name
+	}
+	if own.Description == nil {
+		own.Description = new("Waits for jobs with " + strings.Join(s.names[:min(len(s.names), 5)], ", "))
+	}
+	awscdk.NewStack_Override(s, scope, id, &own)
+	removal := context.removal()
+	s.makeFunctions(resources[theFunctions], removal)
+	level := awsstepfunctions.LogLevel(context.oneOf(contextLogLevel, "ALL", "ERROR", "FATAL", "OFF"))
+	tracing, alarms, dashboard := context.flag(contextTracing), context.flag(contextAlarms), context.flag(contextDashboard)
+	actions := s.alarmActions(alarms)
+	for _, name := range s.names {
+		poller := JobPollerProps{
+			Job: JobFromShipped(&name), Resources: resources[name], LogLevel: level, TracingEnabled: tracing,
+			Alarms: alarms, AlarmActions: actions, Dashboard: dashboard, RemovalPolicy: removal, Outputs: new(true),
+		}
+		if _, ok := jobsOfFunctions[name]; ok {
+			poller.Functions = s.functions
+		}
+		s.pollers[name] = NewJobPoller(s, new(idOf(name)), &poller)
+	}
+	return s
+}
+
+func (s *shippedStack) Pollers() map[string]JobPoller { return maps.Clone(s.pollers) }
+func (s *shippedStack) Functions() Functions          { return s.functions }
+
+// idOf is the ID of the construct of a definition: dynamodb-export-loop is
+// DynamodbExportLoop.
+func idOf(definition string) string {
+	var id strings.Builder
+	for part := range strings.SplitSeq(definition, "-") {
+		id.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return id.String()
+}
+
+// makeFunctions makes the functions and their store, if a definition needs them.
+func (s *shippedStack) makeFunctions(resources *map[string]*[]*string, removal awscdk.RemovalPolicy) {
+	jobs := s.context.functionJobs(s.names)
+	if len(jobs) == 0 {
+		return
+	}
+	var store RecordStore
+	if s.context.oneOf(contextStore, "bucket", "table") == "table" {
+		store = NewRecordTable(s, new("Records"), &RecordTableProps{RemovalPolicy: removal})
+	} else {
+		store = NewRecordBucket(s, new("Records"), &RecordBucketProps{RemovalPolicy: removal})
+	}
+	s.functions = NewFunctions(s, new("Functions"), &FunctionsProps{
+		Jobs: pointers(jobs), Resources: resources, HttpHosts: s.context.hosts(jobs), Store: store,
+		TracingEnabled: s.context.flag(contextTracing),
+	})
+	record := func(id string, name *string) {
+		awscdk.NewCfnOutput(s, &id, &awscdk.CfnOutputProps{Value: name, Description: new("What keeps the start records")})
+	}
+	if table := store.Table(); table != nil {
+		record("RecordTable", table.TableName())
+	} else {
+		record("RecordBucket", store.Bucket().BucketName())
+	}
+}
+
+func (s *shippedStack) alarmActions(alarms *bool) *[]awscloudwatch.IAlarmAction {
+	arn, ok := s.context.text(contextAlarmTopic)
+	switch {
+	case !ok:
+		return nil
+	case !orElse(alarms, true):
+		s.context.refuse(contextAlarmTopic, "%s is false, so nothing is sent: leave one of the two out", contextAlarms)
+	case !strings.HasPrefix(arn, "arn:"):
+		s.context.refuse(contextAlarmTopic, "expected the ARN of an SNS topic, found %q", arn)
+	}
+	topic := awssns.Topic_FromTopicArn(s, new("AlarmTopic"), &arn)
+	return &[]awscloudwatch.IAlarmAction{awscloudwatchactions.NewSnsAction(topic)}
+}
+
+// actionsOf are the IAM actions that the role of a definition needs, and that the
+// context can narrow.
+func actionsOf(definition string) ([]string, error) {
+	if !slices.Contains(statemachines.ShippedNames(), definition) {
+		return nil, nil
+	}
+	compiled, err := statemachines.CompileShipped(definition)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", definition, err)
+	}
+	var actions []string
+	for _, s := range compiled.Policy.Statement {
+		actions = append(actions, s.Action...)
+	}
+	slices.Sort(actions)
+	return slices.DeleteFunc(slices.Compact(actions), func(action string) bool { return action == invokeAction }), nil
+}

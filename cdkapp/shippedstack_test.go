@@ -1,0 +1,287 @@
+package cdkapp_test
+
+import (
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/cdkapp"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// shipping is a context, with packages of the functions that are not built.
+func shipping(t *testing.T, context map[string]any) map[string]any {
+	t.Helper()
+	all := map[string]any{"jobpoller:codeFolder": *codeFolder(t)}
+	maps.Copy(all, context)
+	return all
+}
+
+// ship returns the template of the stack that the context asks for.
+func ship(t *testing.T, context map[string]any) (assertions.Template, template) {
+	t.Helper()
+	var synthesized assertions.Template
+	var all template
+	inStackWith(t, shipping(t, context), func(stack awscdk.Stack) {
+		synthesized, all = templateOf(cdkapp.NewShippedStack(stack, new("JobPoller"), nil))
+	})
+	return synthesized, all
+}
+
+// allShipped is what all definitions need to be told.
+var allShipped = map[string]any{
+	"jobs":                                    "all",
+	"rds-snapshot-export:iam:PassRole":        "arn:aws:iam::123456789012:role/export",
+	"comprehend-entities:iam:PassRole":        "arn:aws:iam::123456789012:role/comprehend, arn:aws:iam::123456789012:role/other",
+	"bedrock-model-invocation:iam:PassRole":   "",
+	"dynamodb-export-loop:s3:PutObject":       []any{"arn:aws:s3:::exports/*"},
+	"functions:dynamodb:DescribeExport":       "arn:aws:dynamodb:us-east-1:123456789012:table/Orders/export/*",
+	"@aws-cdk/aws-iam:minimizePolicies":       true,
+	"availability-zones:account=1:region=us1": []any{"us1a"},
+}
+
+func TestShippedStackWithAll(t *testing.T) {
+	t.Parallel()
+	for _, store := range []string{"bucket", "table"} {
+		context := maps.Clone(allShipped)
+		context["store"] = store
+		_, all := ship(t, context)
+		require.Len(t, all.of("AWS::StepFunctions::StateMachine"), len(statemachines.Names()))
+		require.Len(t, all.of("AWS::Lambda::Function"), 2, "shared by the definitions that need them")
+		require.Equal(t, store == "bucket", len(all.of("AWS::S3::Bucket")) == 1)
+		require.Equal(t, store == "table", len(all.of("AWS::DynamoDB::Table")) == 1)
+		require.Len(t, all["Outputs"], 2*len(statemachines.Names())+1)
+
+		functions := strings.NewReplacer(
+			statemachines.RunJobFunction, functionARN(t, all, "Functions", "RunJob"),
+			statemachines.CheckStatusFunction, functionARN(t, all, "Functions", "CheckStatus"),
+		)
+		for _, name := range statemachines.Names() {
+			shipped, err := statemachines.Definition(name)
+			require.NoError(t, err)
+			machine := all.named(t, "AWS::StepFunctions::StateMachine", pascal(name)+"StateMachine")
+			require.Equal(t, functions.Replace(string(shipped)), deployed(t, machine), name)
+			require.Empty(t, asl.Validate([]byte(deployed(t, machine)), asl.Standard), name)
+			given := map[string][]string{}
+			switch name {
+			case "rds-snapshot-export":
+				given["iam:PassRole"] = []string{"arn:aws:iam::123456789012:role/export"}
+			case "comprehend-entities":
+				given["iam:PassRole"] = []string{"arn:aws:iam::123456789012:role/comprehend", "arn:aws:iam::123456789012:role/other"}
+			case "bedrock-model-invocation":
+				given["iam:PassRole"] = nil
+			case "dynamodb-export-loop":
+				given["s3:PutObject"] = []string{"arn:aws:s3:::exports/*"}
+			}
+			requireJustified(t, all, machine, given, "", true)
+		}
+		require.Equal(t, []string{`"arn:aws:dynamodb:us-east-1:123456789012:table/Orders/export/*"`},
+			allowed(t, all, "FunctionsCheckStatusRole")["dynamodb:DescribeExport"])
+	}
+}
+
+// pascal is the name of a definition as an ID.
+func pascal(name string) string {
+	parts := strings.Split(name, "-")
+	for i, part := range parts {
+		parts[i] = strings.ToUpper(part[:1]) + part[1:]
+	}
+	return strings.Join(parts, "")
+}
+
+func TestShippedStackDefaults(t *testing.T) {
+	t.Parallel()
+	synthesized, all := ship(t, nil)
+	kernel.Lock()
+	defer kernel.Unlock()
+	for kind, count := range map[string]float64{
+		"AWS::StepFunctions::StateMachine": 2, "AWS::Lambda::Function": 2, "AWS::S3::Bucket": 1, "AWS::DynamoDB::Table": 0,
+		"AWS::CloudWatch::Dashboard": 0, "AWS::CloudWatch::Alarm": 9,
+	} {
+		synthesized.ResourceCountIs(&kind, &count)
+	}
+	require.Equal(t, "dynamodb:ExportTableToPointInTime", functionVariables(t, all)["JOBPOLLER_JOBS"])
+	require.Equal(t, "Retain", all.only(t, "AWS::S3::Bucket").all["DeletionPolicy"])
+	outputs := slices.Collect(maps.Keys(all["Outputs"].(map[string]any)))
+	require.Len(t, outputs, 5)
+	require.Contains(t, outputs, "RecordBucket")
+}
+
+// functionVariables are the variables of the functions.
+func functionVariables(t *testing.T, all template) map[string]any {
+	t.Helper()
+	run := all.named(t, "AWS::Lambda::Function", "FunctionsRunJob").properties["Environment"]
+	require.Equal(t, run, all.named(t, "AWS::Lambda::Function", "FunctionsCheckStatus").properties["Environment"])
+	return run.(map[string]any)["Variables"].(map[string]any)
+}
+
+// Every value of the context that changes what is deployed.
+func TestShippedStackContext(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		context map[string]any
+		check   func(t *testing.T, all template)
+	}{
+		"no functions": {map[string]any{"jobs": "ec2-image, glue-crawler,ec2-image"}, func(t *testing.T, all template) {
+			t.Helper()
+			require.Len(t, all.of("AWS::StepFunctions::StateMachine"), 2)
+			require.Empty(t, all.of("AWS::Lambda::Function"))
+			require.Empty(t, all.of("AWS::S3::Bucket"))
+		}},
+		"a list in cdk.json": {map[string]any{"jobs": []any{"ec2-image"}}, func(t *testing.T, all template) {
+			t.Helper()
+			require.Contains(t, all.only(t, "AWS::StepFunctions::StateMachine").id, "Ec2Image")
+		}},
+		"a job that the definition names": {map[string]any{"jobs": "lambda-retry"}, func(t *testing.T, all template) {
+			t.Helper()
+			require.Equal(t, "dynamodb:ExportTableToPointInTime", functionVariables(t, all)["JOBPOLLER_JOBS"])
+		}},
+		"jobs that the input names": {
+			map[string]any{"jobs": "lambda-loop-count,lambda-retry", "functionJobs": "http:Request,glue:StartJobRun", "httpHosts": "api.example.com"},
+			func(t *testing.T, all template) {
+				t.Helper()
+				variables := functionVariables(t, all)
+				require.Equal(t, "dynamodb:ExportTableToPointInTime,glue:StartJobRun,http:Request", variables["JOBPOLLER_JOBS"])
+				require.Equal(t, "api.example.com", variables["JOBPOLLER_HTTP_HOSTS"])
+				require.Len(t, all.of("AWS::Lambda::Function"), 2)
+			},
+		},
+		"logs and traces": {
+			map[string]any{"jobs": "lambda-loop", "logLevel": "ERROR", "tracing": "false"},
+			func(t *testing.T, all template) {
+				t.Helper()
+				machine := all.only(t, "AWS::StepFunctions::StateMachine").properties
+				require.Equal(t, "ERROR", machine["LoggingConfiguration"].(map[string]any)["Level"])
+				require.Equal(t, map[string]any{"Enabled": false}, machine["TracingConfiguration"])
+				require.NotContains(t, all.named(t, "AWS::Lambda::Function", "FunctionsRunJob").properties, "TracingConfig")
+			},
+		},
+		"no logs, no alarms": {map[string]any{"jobs": "ec2-image", "logLevel": "OFF", "alarms": false}, func(t *testing.T, all template) {
+			t.Helper()
+			require.Empty(t, all.of("AWS::Logs::LogGroup"))
+			require.Empty(t, all.of("AWS::CloudWatch::Alarm"))
+		}},
+		"an alarm topic and a dashboard": {
+			map[string]any{"jobs": "lambda-loop", "alarmTopic": "arn:aws:sns:us-east-1:123456789012:alarms", "dashboard": true},
+			func(t *testing.T, all template) {
+				t.Helper()
+				require.Len(t, all.of("AWS::CloudWatch::Dashboard"), 1)
+				for _, alarm := range all.of("AWS::CloudWatch::Alarm") {
+					require.Equal(t, []any{"arn:aws:sns:us-east-1:123456789012:alarms"}, alarm.properties["AlarmActions"], alarm.id)
+				}
+			},
+		},
+		"what goes with the stack": {map[string]any{"removal": "destroy"}, func(t *testing.T, all template) {
+			t.Helper()
+			require.Equal(t, "Delete", all.only(t, "AWS::S3::Bucket").all["DeletionPolicy"])
+		}},
+		"what stays": {map[string]any{"removal": "retain", "store": "table"}, func(t *testing.T, all template) {
+			t.Helper()
+			require.Equal(t, "Retain", all.only(t, "AWS::DynamoDB::Table").all["DeletionPolicy"])
+			for _, log := range all.of("AWS::Logs::LogGroup") {
+				require.Equal(t, !strings.HasPrefix(log.id, "Functions"), log.all["DeletionPolicy"] == "Retain", log.id)
+			}
+		}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, all := ship(t, tt.context)
+			tt.check(t, all)
+		})
+	}
+}
+
+func TestShippedStackAttributes(t *testing.T) {
+	t.Parallel()
+	inStackWith(t, shipping(t, map[string]any{"jobs": "lambda-loop,ec2-image", "stackName": "Nightly"}), func(stack awscdk.Stack) {
+		shipped := cdkapp.NewShippedStack(stack, new("JobPoller"), nil)
+		require.Equal(t, "Nightly", *shipped.StackName())
+		require.Equal(t, []string{"ec2-image", "lambda-loop"}, slices.Sorted(maps.Keys(shipped.Pollers())))
+		require.NotNil(t, shipped.Pollers()["ec2-image"].Report())
+		require.Equal(t, shipped.Functions().Node().Path(), shipped.Pollers()["lambda-loop"].Functions().Node().Path())
+	})
+	inStackWith(t, map[string]any{"jobs": "ec2-image"}, func(stack awscdk.Stack) {
+		require.Nil(t, cdkapp.NewShippedStack(stack, new("JobPoller"), nil).Functions())
+	})
+}
+
+// docs/cdk-app.md has every name.
+func TestContextIsDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/cdk-app.md")
+	require.NoError(t, err)
+	source, err := os.ReadFile("shippedstack.go")
+	require.NoError(t, err)
+	names := regexp.MustCompile(`(?m)^\tcontext\w+ += "(\w+)"`).FindAllStringSubmatch(string(source), -1)
+	require.Len(t, names, 11)
+	for _, name := range append(names, []string{"", cdkapp.ContextCodeFolder}) {
+		require.Contains(t, string(page), "\n| `"+name[1]+"` | ")
+	}
+}
+
+// A context that cannot be used is refused with its key, and what to do.
+func TestShippedStackRefuses(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		key, want string
+		context   map[string]any
+	}{
+		{"jobs", `there is no shipped definition "dynamodb-export-lop" (did you mean "dynamodb-export-loop"?); there are bedrock-`, map[string]any{"jobs": "ec2-image,dynamodb-export-lop"}},
+		{"jobs", `there is no shipped definition "all"; `, map[string]any{"jobs": "all,ec2-image"}},
+		{"jobs", "it names no definition: leave it out for dynamodb-export-variables,lambda-loop, or name some of bedrock-", map[string]any{"jobs": ","}},
+		{"jobs", "expected names with commas between them, found 3", map[string]any{"jobs": 3}},
+		{"jobs", "expected a list of texts, found 3 in it", map[string]any{"jobs": []any{3}}},
+		{"store", `expected one of bucket, table, found "tabel" (did you mean "table"?)`, map[string]any{"store": "tabel"}},
+		{"store", "none of the definitions invokes them: leave it out, or add lambda-loop to jobs", map[string]any{"jobs": "ec2-image", "store": "table"}},
+		{"logLevel", `expected one of ALL, ERROR, FATAL, OFF, found "error" (did you mean "ERROR"?)`, map[string]any{"logLevel": "error"}},
+		{"logLevel", "expected text, found true", map[string]any{"logLevel": true}},
+		{"removal", `expected one of retain, destroy, found "keep"`, map[string]any{"removal": "keep"}},
+		{"tracing", `expected true or false, found "yes"`, map[string]any{"tracing": "yes"}},
+		{"alarmTopic", `expected the ARN of an SNS topic, found "alarms"`, map[string]any{"alarmTopic": "alarms"}},
+		{"alarmTopic", "alarms is false, so nothing is sent", map[string]any{"alarmTopic": "arn:aws:sns:us-east-1:123456789012:alarms", "alarms": "false"}},
+		{"functionJobs", "it is for lambda-loop and lambda-loop-count, whose input names the job", map[string]any{"jobs": "lambda-retry", "functionJobs": "glue:StartJobRun"}},
+		{"functionJobs", `the functions have no driver of the job "glue:StartJobRuns"`, map[string]any{"functionJobs": "glue:StartJobRuns"}},
+		{"httpHosts", "the job http:Request needs it: name the hosts that it may call", map[string]any{"functionJobs": "http:Request"}},
+		{"httpHosts", "it is for the job http:Request: add that to functionJobs", map[string]any{"httpHosts": "api.example.com"}},
+		{
+			"rds-snapshot-export:iam:PassRole",
+			"rds-snapshot-export hands a role to its service, which is any role of the account unless you name it: add -c rds-snapshot-export:iam:PassRole=<its ARN>",
+			map[string]any{"jobs": "rds-snapshot-export"},
+		},
+		{
+			"functions:iam:PassRole", "functions hands a role to its service",
+			map[string]any{"functionJobs": "comprehend:StartEntitiesDetectionJob"},
+		},
+		{
+			"ec2-image:ec2:CreateImages", `ec2-image: no action "ec2:CreateImages" is needed (did you mean "ec2:CreateImage"?); there are ec2:CreateImage, `,
+			map[string]any{"jobs": "ec2-image", "ec2-image:ec2:CreateImages": "*"},
+		},
+		{"lambda-loop:glue:StartJobRun", "write functions:glue:StartJobRun in its place", map[string]any{"lambda-loop:glue:StartJobRun": "*"}},
+		{"ec2-image:ec2:CreateImage", "ec2-image is not deployed: add it to jobs, which has glue-crawler", map[string]any{"jobs": "glue-crawler", "ec2-image:ec2:CreateImage": "*"}},
+		{"ec2-imag:ec2:CreateImage", `there is no shipped definition "ec2-imag" (did you mean "ec2-image"?)`, map[string]any{"ec2-imag:ec2:CreateImage": "*"}},
+	} {
+		t.Run(tt.key, func(t *testing.T) {
+			t.Parallel()
+			var found *cdkapp.Error
+			inStackWith(t, shipping(t, tt.context), func(stack awscdk.Stack) {
+				defer func() {
+					err, _ := recover().(error)
+					require.ErrorAs(t, err, &found)
+				}()
+				cdkapp.NewShippedStack(stack, new("JobPoller"), nil)
+			})
+			require.Equal(t, tt.key, found.Context)
+			require.Contains(t, found.Error(), "Stack/JobPoller: context "+tt.key+": ")
+			require.Contains(t, found.Problem, tt.want)
+		})
+	}
+}
