@@ -78,7 +78,7 @@ translation: ## Compare N random JMESPath expressions and values (1000000 unless
 # With CI=true it is a failure that there is no Node.js or Python, else a line. The
 # first run builds OpenTofu.
 .PHONY: check-external
-check-external: ## Check what is generated, and the SAM samples, with programs of other makers
+check-external: ## Check what is generated, the CDK app and the SAM samples with programs of other makers
 	go test -count=1 -v -timeout 30m -run '^TestReference' ./internal/jmespath -pairs 25000 -seed $(SEED)
 	cd tests/external && go vet . && go test -vet=off -count=1 -v . -seed $(SEED)
 	cd tests/deploy && go vet . && PYTHON='$(PYTHON)' go test -vet=off -count=1 -v -timeout 30m -run ^TestSAM .

@@ -1,5 +1,5 @@
-// Package external_test checks the state machines of this module with validators
-// that others made, npm packages that package-lock.json names:
+// Package external_test checks the state machines and the CDK app of this module
+// with programs that others made, npm packages that package-lock.json names:
 //
 //	make check-external
 package external_test
@@ -216,17 +216,24 @@ type checked struct {
 	Problems map[string][]string `json:"problems"`
 }
 
-// check asks the validators.
-func check(t *testing.T, definitions []definition) []checked {
+// validatorFolder is where the programs are installed.
+func validatorFolder(t *testing.T) string {
 	t.Helper()
 	files := npm.Files{}
-	for _, name := range []string{"package.json", "package-lock.json", "validate.js"} {
+	for _, name := range []string{"package.json", "package-lock.json", "validate.js", "templates.js"} {
 		text, err := os.ReadFile(name)
 		require.NoError(t, err)
 		files[name] = text
 	}
 	folder, err := npm.Install(t.Context(), "external", files)
 	require.NoError(t, err)
+	return folder
+}
+
+// check asks the validators.
+func check(t *testing.T, definitions []definition) []checked {
+	t.Helper()
+	folder := validatorFolder(t)
 	var in, out, errs bytes.Buffer
 	encoder := json.NewEncoder(&in)
 	for _, d := range definitions {
