@@ -60,20 +60,23 @@ var (
 // the definitions and roles of the template, and the packages of the functions
 // from the assets, with the environment that the template gives them. Functions
 // run in real time.
-func TestDeployed(t *testing.T) {
+func TestDeployed(t *testing.T) { //nolint:tparallel // the group ends before what comes after it
 	t.Parallel()
 	a := assemble(t, deployedStack)
 	w := newWorld(t, a)
-	t.Cleanup(func() { // after the executions
-		require.Empty(t, w.iam.denied)
-		for _, role := range a.of("AWS::IAM::Role") {
-			services := ofStateMachines
-			if strings.HasPrefix(role.id, "Functions") {
-				services = ofFunctions
-			}
-			require.Equal(t, services, w.iam.unused(role.id), role.id)
+	t.Run("executions", w.testExecutions) // ends after them all
+	require.Empty(t, w.iam.denied)
+	for _, role := range a.of("AWS::IAM::Role") {
+		services := ofStateMachines
+		if strings.HasPrefix(role.id, "Functions") {
+			services = ofFunctions
 		}
-	})
+		require.Equal(t, services, w.iam.unused(role.id), role.id)
+	}
+}
+
+// testExecutions runs each poller to each end that its job can have.
+func (w *world) testExecutions(t *testing.T) {
 	for id, job := range deployedJobs {
 		for _, strategy := range []statemachines.Strategy{statemachines.Variables, statemachines.LambdaLoop, statemachines.LambdaRetry} {
 			for outcome, failure := range map[string]string{goesWell: "", goesWrong: "JobPoller.Failed", goesOn: "JobPoller.TimedOut"} {
@@ -87,7 +90,7 @@ func TestDeployed(t *testing.T) {
 				t.Run(poller+" "+outcome, func(t *testing.T) {
 					t.Parallel()
 					name := poller + "-" + outcome
-					result := w.run(t, a.named(t, "AWS::StepFunctions::StateMachine", poller+"StateMachine"), clock, name, strings.ReplaceAll(job.input, "JOB", name))
+					result := w.run(t, w.named(t, "AWS::StepFunctions::StateMachine", poller+"StateMachine"), clock, name, strings.ReplaceAll(job.input, "JOB", name))
 					require.Equal(t, failure, result.Error, "%s\n%s", result.Cause, result.Trace())
 					if failure == "" {
 						require.Contains(t, string(result.Output), `"status":"SUCCEEDED"`)
