@@ -244,6 +244,18 @@ func TestSharedFunctions(t *testing.T) {
 	require.ElementsMatch(t, []string{"Throttles", "Throttles", "Errors"}, functions)
 }
 
+// What IAM and CloudWatch Logs would refuse in other countries.
+func TestJobPollerAbroad(t *testing.T) {
+	t.Parallel()
+	all := synth(t, func(stack awscdk.Stack) {
+		props := exporting()
+		props.EncryptionKey = awskms.NewKey(stack, new("Key"), nil)
+		cdkapp.NewJobPoller(stack, new("輸出"), props)
+	})
+	require.NotContains(t, asJSON(t, all.only(t, "AWS::IAM::Role").properties["Description"]), "輸")
+	require.Contains(t, asJSON(t, all.only(t, "AWS::KMS::Key").properties["KeyPolicy"]), `{"Fn::Join":["",["logs.",{"Ref":"AWS::Region"},".",{"Ref":"AWS::URLSuffix"}]]}`)
+}
+
 // What can be left out.
 func TestJobPollerWithout(t *testing.T) {
 	t.Parallel()

@@ -35,7 +35,8 @@ func (p *jobPoller) makeLogGroup(props *JobPollerProps) {
 	})
 }
 
-// encryptLogs lets CloudWatch Logs use the key for log groups of these names.
+// encryptLogs lets CloudWatch Logs use the key for log groups of these names. Its
+// principal has the region in it, and in China another suffix.
 // Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
 func encryptLogs(scope constructs.Construct, key awskms.IKey, names string) {
 	stack := awscdk.Stack_Of(scope)

@@ -109,7 +109,7 @@ func (p *jobPoller) makeRole() {
 			"StringEquals": map[string]any{"aws:SourceAccount": stack.Account()},
 			"ArnLike":      map[string]any{"aws:SourceArn": machines},
 		}}),
-		Description: new("What the state machine of " + *p.Node().Path() + " runs as"),
+		Description: new("What the state machine of a poller runs as."), // not with its path: IAM takes Latin-1 alone
 	})
 	for _, s := range slices.Concat(policyStatements(p, p.machine.policy), p.machine.given) {
 		p.role.AddToPolicy(s)
