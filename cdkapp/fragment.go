@@ -41,7 +41,8 @@ type JobPollerFragment interface {
 	OrFail() JobPollerFragment
 	// InParallel wraps the fragment, OrFail, in a single state, so that a Catch of
 	// it takes all errors. Its output is that of the fragment. It costs a transition
-	// and 4 events more, which Report has from then on.
+	// and 4 events more, which Report has from then on. Called again, it returns the
+	// same state.
 	InParallel() sfn.Parallel
 	// Functions are the Lambda functions; nil if the strategy has none.
 	Functions() Functions
@@ -95,6 +96,7 @@ type fragment struct {
 	exits     map[pollcore.Status]sfn.Pass
 	functions Functions
 	report    statemachines.Report
+	parallel  sfn.Parallel // nil before InParallel
 }
 
 // NewJobPollerFragment makes the states. It panics with an [*Error] if a prop
@@ -162,6 +164,9 @@ func (f *fragment) OrFail() JobPollerFragment {
 }
 
 func (f *fragment) InParallel() sfn.Parallel {
+	if f.parallel != nil {
+		return f.parallel
+	}
 	f.OrFail()
 	props := &sfn.ParallelProps{QueryLanguage: f.language()}
 	if f.language() == sfn.QueryLanguage_JSONATA {
@@ -174,7 +179,8 @@ func (f *fragment) InParallel() sfn.Parallel {
 		cost.Events += 4 // entered, started, succeeded, exited
 		cost.USD += 0.025 / 1000
 	}
-	return sfn.NewParallel(f, jsii.String(f.prefix+"Job"), props).Branch(f)
+	f.parallel = sfn.NewParallel(f, jsii.String(f.prefix+"Job"), props).Branch(f)
+	return f.parallel
 }
 
 // Validate implements constructs.IValidation: once all states are chained, the

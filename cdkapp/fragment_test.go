@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -196,6 +197,7 @@ func TestFragmentInParallel(t *testing.T) {
 				f := export(stack, "Orders", strategy)
 				before = f.Report()
 				parallel := f.InParallel()
+				require.Equal(t, *parallel.Node().Path(), *f.InParallel().Node().Path(), "it is wrapped once")
 				after = f.Report()
 				parallel.AddCatch(sfn.NewPass(stack, jsii.String("Apologize"), nil), &sfn.CatchProps{Errors: jsii.Strings("States.ALL")})
 				host(stack, parallel, "")
@@ -283,6 +285,10 @@ func TestFragmentProps(t *testing.T) {
 		cdkapp.NewJobPollerFragment(stack, new("Orders"), &cdkapp.JobPollerFragmentProps{Job: cdkapp.JobFromShipped(new("ec2-image")), MaxWait: seconds(3600)})
 	})
 	require.Equal(t, "Job", p.Prop)
+	for _, n := range []int{70, 60} { // the exits' names, then that of ExportTableToPointInTime
+		p = problem(t, func(stack awscdk.Stack) { export(stack, strings.Repeat("x", n), "") })
+		require.Equal(t, "Prefix", p.Prop)
+	}
 	p = problem(t, func(stack awscdk.Stack) {
 		cdkapp.NewJobPollerFragment(stack, new("42"), &cdkapp.JobPollerFragmentProps{Job: fromCatalog("dynamodb", "ExportCompleted"), MaxWait: seconds(3600)})
 	})

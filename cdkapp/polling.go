@@ -120,11 +120,18 @@ func (p *polling) compile(b *bound, f form) (*statemachines.Compiled, error) {
 		return compiled, nil
 	}
 	e := p.cannotCompile(err)
-	if o.Output != "" {
-		o.Output = ""
-		if _, err := statemachines.Compile(b.waiter, call, o); err == nil { // then it is to blame
-			e.Prop = "Output"
+	blame := func(prop string, without func(*statemachines.Options)) { // where it compiles without the prop
+		other := o
+		without(&other)
+		if _, err := statemachines.Compile(b.waiter, call, other); err == nil {
+			e.Prop = prop
 		}
+	}
+	blame("Output", func(o *statemachines.Options) { o.Output = "" })
+	if f.exits != nil {
+		blame("Prefix", func(o *statemachines.Options) {
+			o.Prefix, o.Exits = "P", map[pollcore.Status]string{pollcore.Succeeded: "S", pollcore.Failed: "F", pollcore.TimedOut: "T"}
+		})
 	}
 	return nil, e
 }
