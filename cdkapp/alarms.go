@@ -35,17 +35,22 @@ func (p *jobPoller) makeAlarms(actions *[]awscloudwatch.IAlarmAction) {
 const enoughErrors = 7
 
 // alarmFunctions makes the alarms on the functions, once for all pollers that
-// share them.
+// share them in one stack. Those on functions of another stack are of this one: the
+// other cannot refer to alarm actions of this one, which refers to it.
 func (p *jobPoller) alarmFunctions(options *awscloudwatch.MetricOptions) {
 	for _, f := range p.invoked {
+		scope := f.alarms
+		if !sameStack(scope, p) {
+			scope = p
+		}
 		throttles, errors := f.id+"Throttles", f.id+"Errors"
-		if f.alarms.Node().TryFindChild(&throttles) != nil {
+		if scope.Node().TryFindChild(&throttles) != nil {
 			continue
 		}
-		p.alarms = append(p.alarms, alarm(f.alarms, throttles, "Lambda throttled "+f.id+": polls come late, and fail in the end",
+		p.alarms = append(p.alarms, alarm(scope, throttles, "Lambda throttled "+f.id+": polls come late, and fail in the end",
 			f.function.MetricThrottles(options), 1))
 		if f.failing {
-			p.alarms = append(p.alarms, alarm(f.alarms, errors, f.id+" fails more often than its states try again",
+			p.alarms = append(p.alarms, alarm(scope, errors, f.id+" fails more often than its states try again",
 				f.function.MetricErrors(options), enoughErrors))
 		}
 	}

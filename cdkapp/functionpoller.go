@@ -1,8 +1,6 @@
 package cdkapp
 
 import (
-	"strconv"
-
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
@@ -50,8 +48,9 @@ type FunctionPollerProps struct {
 	LimitBy LimitBy
 	// Store keeps start records, and both functions may read and write them. Default:
 	// a [RecordBucket]. Its name, the prefix of its keys and how long it keeps records
-	// are in the variables JOBPOLLER_BUCKET, JOBPOLLER_PREFIX and
-	// JOBPOLLER_RETENTION_DAYS of the functions, unless they are imported.
+	// are in the variables JOBPOLLER_BUCKET or JOBPOLLER_TABLE, JOBPOLLER_PREFIX and
+	// JOBPOLLER_RETENTION_DAYS of the functions, unless they are imported. Functions of
+	// another stack need a store that is not in this one.
 	Store RecordStore
 	// MaxWait is the longest wait that the input of an execution may ask for. Records
 	// are kept for longer. Default: as much as the store's Retention allows.
@@ -107,10 +106,12 @@ func NewFunctionPoller(scope constructs.Construct, id *string, props *FunctionPo
 	p := &jobPoller{machine: m, store: props.Store}
 	constructs.NewConstruct_Override(p, scope, id)
 	if p.store == nil {
-		p.makeStore(props)
+		p.store = NewRecordBucket(p, new("Records"), &RecordBucketProps{
+			MaxWait: props.MaxWait, EncryptionKey: props.EncryptionKey, RemovalPolicy: props.RemovalPolicy,
+		})
 	}
-	p.store.GrantRecords(props.RunJob)
-	p.store.GrantRecords(props.CheckStatus)
+	p.share(in, "RunJob", props.RunJob)
+	p.share(in, "CheckStatus", props.CheckStatus)
 	p.invoke(invoked{"RunJob", runJobKey, props.RunJob, p, true}, invoked{"CheckStatus", checkStatusKey, props.CheckStatus, p, true})
 	p.deploy(machineProps)
 	return p
@@ -128,16 +129,16 @@ func (p where) checkFunction(prop string, function awslambda.IFunction) {
 	}
 }
 
-// makeStore makes a bucket for the start records and tells the functions.
-func (p *jobPoller) makeStore(props *FunctionPollerProps) {
-	p.store = NewRecordBucket(p, new("Records"), &RecordBucketProps{
-		MaxWait: props.MaxWait, EncryptionKey: props.EncryptionKey, RemovalPolicy: props.RemovalPolicy,
-	})
-	for _, function := range []awslambda.IFunction{props.RunJob, props.CheckStatus} {
-		if f, ok := function.(awslambda.Function); ok {
-			f.AddEnvironment(new(envBucket), p.store.Bucket().BucketName(), nil)
-			f.AddEnvironment(new(envPrefix), p.store.Prefix(), nil)
-			f.AddEnvironment(new(envRetentionDays), new(strconv.Itoa(int(p.store.keeps()/day))), nil)
+// share lets a function use the store, and tells it where that is.
+func (p *jobPoller) share(in where, prop string, function awslambda.IFunction) {
+	if f, ok := function.(awslambda.Function); ok { // it is not imported
+		if !sameStack(f, p) && sameStack(p.store, p) {
+			in.refuse("Store", "%s is in another stack, which this one refers to, so that it cannot refer to a store in this one: "+
+				"give a store in the stack of the function", prop)
+		}
+		for name, value := range storeEnvironment(p.store) {
+			f.AddEnvironment(&name, value, nil)
 		}
 	}
+	p.store.GrantRecords(function)
 }

@@ -75,6 +75,35 @@ func TestFunctionPollerOfOthers(t *testing.T) {
 	requireJustified(t, all, machine, nil, "", true)
 }
 
+// Functions are told of the store that is given, which is not in this stack if they
+// are in another.
+func TestFunctionPollerWithAStore(t *testing.T) {
+	t.Parallel()
+	inStack(t, func(stack awscdk.Stack) {
+		other := awscdk.NewStack(awscdk.App_Of(stack), new("Other"), nil)
+		cdkapp.NewFunctionPoller(stack, new("Poller"), &cdkapp.FunctionPollerProps{
+			RunJob: ownFunction(other, "Run", 30), CheckStatus: ownFunction(other, "Check", 30),
+			Store: cdkapp.NewRecordTable(other, new("Records"), nil),
+		})
+		_, all := templateOf(other)
+		for _, function := range all.of("AWS::Lambda::Function") {
+			require.Equal(t, map[string]any{"Variables": map[string]any{
+				"JOBPOLLER_TABLE": "{" + all.only(t, "AWS::DynamoDB::Table").id + "}", "JOBPOLLER_PREFIX": "jobpoller", "JOBPOLLER_RETENTION_DAYS": "60",
+			}}, resolve(t, function.properties["Environment"]))
+		}
+		require.Len(t, all.of("AWS::Lambda::Function"), 2)
+		templateOf(stack)
+	})
+	e := problem(t, func(stack awscdk.Stack) {
+		other := awscdk.NewStack(awscdk.App_Of(stack), new("Other"), nil)
+		cdkapp.NewFunctionPoller(stack, new("Poller"), &cdkapp.FunctionPollerProps{
+			RunJob: ownFunction(other, "Run", 30), CheckStatus: ownFunction(other, "Check", 30),
+		})
+	})
+	require.Equal(t, "Store", e.Prop)
+	require.Contains(t, e.Problem, "RunJob is in another stack")
+}
+
 func TestFunctionPollerRefusesProps(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -1,10 +1,10 @@
 package cdkapp
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,6 +31,9 @@ const (
 	envLogLevel      = "JOBPOLLER_LOG_LEVEL"
 	envMetrics       = "JOBPOLLER_METRICS_NAMESPACE"
 )
+
+// ownVariables are those that props say.
+var ownVariables = []string{envBucket, envTable, envPrefix, envJobs, envHosts, envMaxWait, envRetentionDays, envLogLevel, envMetrics}
 
 const (
 	// maxEnvironment is what the environment of a function can hold, in bytes.
@@ -248,30 +251,25 @@ func (p where) fits(longest time.Duration, props *FunctionsProps) {
 func (f *functions) environment(longest time.Duration) map[string]*string {
 	all := map[string]*string{}
 	maps.Copy(all, orElse(f.props.Environment, nil))
-	set := func(name, value string) {
-		if _, ok := all[name]; ok {
+	for name, value := range all {
+		if value == nil {
+			f.in.refuse("Environment", "%s is nil: give it a value, or leave it out", name)
+		}
+		if slices.Contains(ownVariables, name) {
 			f.in.refuse("Environment", "%s is set by other props", name)
 		}
-		all[name] = jsii.String(value)
 	}
-	if bucket := f.store.Bucket(); bucket != nil {
-		set(envBucket, *bucket.BucketName())
-	}
-	if table := f.store.Table(); table != nil {
-		set(envTable, *table.TableName())
-	}
-	set(envPrefix, *f.store.Prefix())
-	set(envJobs, strings.Join(f.jobs, ","))
-	set(envRetentionDays, fmt.Sprint(int(f.store.keeps()/day)))
-	set(envLogLevel, f.logLevel())
+	maps.Copy(all, storeEnvironment(f.store))
+	all[envJobs] = new(strings.Join(f.jobs, ","))
+	all[envLogLevel] = new(f.logLevel())
 	if longest > 0 {
-		set(envMaxWait, fmt.Sprint(int(math.Ceil(longest.Seconds()))))
+		all[envMaxWait] = new(strconv.Itoa(int(math.Ceil(longest.Seconds()))))
 	}
 	if hosts := texts(f.props.HttpHosts); len(hosts) > 0 {
-		set(envHosts, strings.Join(hosts, ","))
+		all[envHosts] = new(strings.Join(hosts, ","))
 	}
 	if f.props.MetricsNamespace != nil {
-		set(envMetrics, *f.props.MetricsNamespace)
+		all[envMetrics] = f.props.MetricsNamespace
 	}
 	size := 0
 	for name, value := range all {

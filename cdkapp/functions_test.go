@@ -266,6 +266,8 @@ func TestFunctionsProps(t *testing.T) {
 		{"Jobs", "the functions cannot call ec2, which speaks ec2 alone", functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("ec2:InstanceRunning")})},
 		{"Jobs", "the environment of a Lambda function holds 4096 bytes", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"LONG": jsii.String(strings.Repeat("x", 4096))}})},
 		{"Environment", "JOBPOLLER_JOBS is set by other props", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"JOBPOLLER_JOBS": jsii.String("x")}})},
+		{"Environment", "JOBPOLLER_TABLE is set by other props", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"JOBPOLLER_TABLE": jsii.String("x")}})},
+		{"Environment", "LEVEL is nil", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"LEVEL": nil}})},
 		{"HttpHosts", `the job http:Request needs it`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("http:Request")})},
 		{"HttpHosts", `it is for the job http:Request`, functions(cdkapp.FunctionsProps{HttpHosts: jsii.Strings("api.example.com")})},
 		{"Store", "the job lambda:Invoke keeps the status of its functions in a bucket", func(stack awscdk.Stack) {

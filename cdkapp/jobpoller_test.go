@@ -244,6 +244,23 @@ func TestSharedFunctions(t *testing.T) {
 	require.ElementsMatch(t, []string{"Throttles", "Throttles", "Errors"}, functions)
 }
 
+// Functions of another stack are watched from the poller's, which the other cannot
+// refer to.
+func TestFunctionsOfAnotherStack(t *testing.T) {
+	t.Parallel()
+	all := synth(t, func(stack awscdk.Stack) {
+		other := awscdk.NewStack(awscdk.App_Of(stack), new("Other"), nil)
+		props := exporting()
+		props.Strategy = statemachines.LambdaLoop
+		props.Functions = newFunctions(t, other, cdkapp.FunctionsProps{Jobs: &[]*string{new("dynamodb:ExportTableToPointInTime")}})
+		props.AlarmActions = &[]awscloudwatch.IAlarmAction{awscloudwatchactions.NewSnsAction(awssns.NewTopic(stack, new("Topic"), nil))}
+		cdkapp.NewJobPoller(stack, new("Export"), props)
+		_, watched := templateOf(other)
+		require.Empty(t, watched.of("AWS::CloudWatch::Alarm"))
+	})
+	require.Len(t, all.of("AWS::CloudWatch::Alarm"), 6)
+}
+
 // What IAM and CloudWatch Logs would refuse in other countries.
 func TestJobPollerAbroad(t *testing.T) {
 	t.Parallel()

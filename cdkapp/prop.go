@@ -56,3 +56,8 @@ func (p where) seconds(prop string, d awscdk.Duration) time.Duration {
 	}
 	return time.Duration(*d.ToMilliseconds(nil)) * time.Millisecond
 }
+
+// sameStack tells whether two constructs are of one stack.
+func sameStack(a, b constructs.IConstruct) bool {
+	return *awscdk.Stack_Of(a).Node().Addr() == *awscdk.Stack_Of(b).Node().Addr()
+}

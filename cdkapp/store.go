@@ -1,6 +1,7 @@
 package cdkapp
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -124,6 +125,18 @@ func (r records) Table() awsdynamodb.ITable  { return nil }
 func (r records) Prefix() *string            { return jsii.String(r.prefix) }
 func (r records) Retention() awscdk.Duration { return days(r.kept) }
 func (r records) keeps() time.Duration       { return r.kept }
+
+// storeEnvironment are the variables that tell a function where records are.
+func storeEnvironment(store RecordStore) map[string]*string {
+	all := map[string]*string{envPrefix: store.Prefix(), envRetentionDays: new(strconv.Itoa(int(store.keeps() / day)))}
+	if bucket := store.Bucket(); bucket != nil {
+		all[envBucket] = bucket.BucketName()
+	}
+	if table := store.Table(); table != nil {
+		all[envTable] = table.TableName()
+	}
+	return all
+}
 
 func days(d time.Duration) awscdk.Duration {
 	return awscdk.Duration_Days(jsii.Number(float64(d / day)))
