@@ -42,7 +42,7 @@ var (
 // The CDK's own way, a bundling with a Go callback, needs the name of a container
 // image that is never used, and hides the error of a callback; so the package is
 // built before it is made an asset, for the stacks alone that are synthesized.
-func (p where) code(stack awscdk.Stack, scope constructs.Construct, f function, folder *string, arch string) awslambda.Code {
+func (p where) code(scope constructs.Construct, f function, folder *string, arch string) awslambda.Code {
 	prop := "CodeFolder"
 	if given, ok := scope.Node().TryGetContext(jsii.String(ContextCodeFolder)).(string); folder == nil && ok {
 		folder, prop = &given, "CodeFolder (context "+ContextCodeFolder+")"
@@ -55,7 +55,7 @@ func (p where) code(stack awscdk.Stack, scope constructs.Construct, f function, 
 		if _, err := os.Stat(archive); err != nil {
 			p.refuseFor(err, prop, "expected the packages that make lambdas writes, but %s cannot be read: %v", archive, err)
 		}
-	case !*stack.BundlingRequired():
+	case !*awscdk.Stack_Of(scope).BundlingRequired():
 		archive, err = unbuilt()
 	default:
 		archive, err = built(f.name, arch)

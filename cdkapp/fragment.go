@@ -231,7 +231,7 @@ func (f *fragment) build(id string, props *JobPollerFragmentProps) error {
 	if err := f.makeStates(compiled, in.exits, f.values(m, props)); err != nil {
 		return err
 	}
-	f.states[0].statements = policyStatements(f, m.policy)
+	f.states[0].statements = statements(f, m.needed, m.narrowed)
 	if f.functions != nil {
 		f.states[0].statements = append(f.states[0].statements, awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Actions: jsii.Strings(invokeAction), Resources: &[]*string{f.functions.RunJob().FunctionArn(), f.functions.CheckStatus().FunctionArn()},

@@ -150,7 +150,8 @@ func NewFunctions(scope constructs.Construct, id *string, props *FunctionsProps)
 	f := &functions{in: in, props: props}
 	f.jobs = f.checkedJobs()
 	needed := f.permissions()
-	narrowed := f.narrowed(needed)
+	narrowed, err := narrowed(slices.Concat(needed.runJob, needed.checkStatus), props.Resources)
+	in.fail(err)
 	longest := in.maxWait(props.MaxWait)
 	if props.Store != nil {
 		in.fits(longest, props)
@@ -175,7 +176,7 @@ func (f *functions) Table() awsdynamodb.ITable        { return f.store.Table() }
 func (f *functions) Jobs() *[]*string                 { return jsii.Strings(f.jobs...) }
 
 func (f *functions) GrantInvoke(grantee awsiam.IGrantable) awsiam.Grant {
-	return allow(grantee, []string{*f.runJob.FunctionArn(), *f.checkStatus.FunctionArn()}, nil, "lambda:InvokeFunction")
+	return allow(grantee, []string{*f.runJob.FunctionArn(), *f.checkStatus.FunctionArn()}, nil, invokeAction)
 }
 
 // checkedJobs returns the names of the jobs, sorted.
@@ -215,27 +216,6 @@ func (f *functions) permissions() permissions {
 		all.checkStatus = append(all.checkStatus, p.checkStatus...)
 	}
 	return all
-}
-
-// narrowed returns the prop Resources, whose actions must be among those that are
-// needed.
-func (f *functions) narrowed(needed permissions) map[string][]string {
-	actions := map[string]bool{}
-	for _, p := range slices.Concat(needed.runJob, needed.checkStatus) {
-		actions[p.action] = true
-	}
-	narrowed := map[string][]string{}
-	for action, resources := range orElse(f.props.Resources, nil) {
-		if !actions[action] {
-			f.in.refuse("Resources", "the jobs do not need the action %q; they need %s", action, strings.Join(slices.Sorted(maps.Keys(actions)), ", "))
-		}
-		narrowed[action] = texts(resources)
-	}
-	if _, ok := narrowed[passRole]; actions[passRole] && !ok {
-		f.in.refuse("Resources", "a job of %s hands a role to its service: name the ARNs of the roles that it may, under the action %q; "+
-			"or none, if it gets none", strings.Join(f.jobs, ", "), passRole)
-	}
-	return narrowed
 }
 
 // fits refuses a store that would lose records too early, and props of a store
@@ -304,18 +284,17 @@ func (f *functions) timeout() awscdk.Duration {
 func (f *functions) function(
 	of function, own awslambda.Code, needed []permission, narrowed map[string][]string, environment map[string]*string,
 ) awslambda.IFunction {
-	stack := awscdk.Stack_Of(f)
 	architecture, arch := f.architecture()
 	code := own
 	if code == nil {
-		code = f.in.code(stack, f, of, f.props.CodeFolder, arch)
+		code = f.in.code(f, of, f.props.CodeFolder, arch)
 	}
 	log := f.log(of)
 	role := awsiam.NewRole(f, jsii.String(of.role), &awsiam.RoleProps{
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		Description: jsii.String(of.does + "."),
 	})
-	for _, statement := range statements(stack, needed, narrowed) {
+	for _, statement := range statements(f, needed, narrowed) {
 		role.AddToPolicy(statement)
 	}
 	allow(role, []string{*log.LogGroupArn()}, nil, "logs:CreateLogStream", "logs:PutLogEvents")

@@ -285,11 +285,15 @@ func TestFunctionsProps(t *testing.T) {
 			functions(cdkapp.FunctionsProps{MaxWait: awscdk.Duration_Seconds(token)})(stack)
 		}},
 		{
-			"Resources", `the jobs do not need the action "glue:StopJobRun"; they need glue:BatchStopJobRun, glue:GetJobRun, glue:StartJobRun`,
+			"Resources", `the action "glue:StopJobRun" is not needed; these are: glue:BatchStopJobRun, glue:GetJobRun, glue:StartJobRun`,
 			functions(cdkapp.FunctionsProps{Resources: &map[string]*[]*string{"glue:StopJobRun": jsii.Strings("*")}}),
 		},
 		{
-			"Resources", `a job of comprehend:StartEntitiesDetectionJob hands a role to its service: name the ARNs of the roles that it may, under the action "iam:PassRole"`,
+			"Resources", `an ARN of glue:StartJobRun is empty`,
+			functions(cdkapp.FunctionsProps{Resources: &map[string]*[]*string{"glue:StartJobRun": jsii.Strings("")}}),
+		},
+		{
+			"Resources", `a job hands a role to its service: name the ARNs of the roles that it may, under the action "iam:PassRole"`,
 			functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("comprehend:StartEntitiesDetectionJob")}),
 		},
 		{"LogLevel", `expected "debug", "info", "warn" or "error", found "loud"`, functions(cdkapp.FunctionsProps{LogLevel: jsii.String("loud")})},

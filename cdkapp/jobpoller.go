@@ -263,7 +263,7 @@ func (m *machine) settle(props *JobPollerProps) (err error) {
 	case !m.throughFunctions() && given != nil:
 		return refuse("Functions", "the state machine invokes none: leave it out, or take the strategy %s or %s", statemachines.LambdaLoop, statemachines.LambdaRetry)
 	case !m.throughFunctions():
-		m.policy, err = narrowed(m.policy, props.Resources)
+		m.narrowed, err = narrowed(m.needed, props.Resources)
 		return err
 	case given == nil && len(m.jobs) == 0:
 		return refuse("Functions", "the definition does not say which jobs its functions run: give what NewFunctions returns, with these in its prop Jobs")

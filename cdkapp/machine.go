@@ -30,8 +30,11 @@ type machine struct {
 	// strategy is "" for a definition that was not compiled here.
 	strategy statemachines.Strategy
 	report   *statemachines.Report
-	policy   []statemachines.Statement // without those for the functions
-	given    []awsiam.PolicyStatement
+	// needed is what its calls need, but for the functions, on the resources that
+	// narrowed has for an action.
+	needed   []permission
+	narrowed map[string][]string
+	given    []awsiam.PolicyStatement // with a definition
 	// jobs are those that its functions run, and maxWait how long they may take,
 	// as far as the definition tells.
 	jobs    []string
@@ -82,9 +85,14 @@ func (p *polling) defined(b *bound) (*machine, error) {
 
 func (m *machine) compiled(c *statemachines.Compiled) {
 	m.report = &c.Report
-	m.policy = slices.DeleteFunc(slices.Clone(c.Policy.Statement), func(s statemachines.Statement) bool {
-		return slices.Equal(s.Action, []string{invokeAction})
-	})
+	if throughLambda(c.Report.Strategy) {
+		return // all that it calls are the functions
+	}
+	for _, s := range c.Policy.Statement {
+		for _, resource := range s.Resource {
+			m.needed = append(m.needed, on(resource, s.Action...)...)
+		}
+	}
 }
 
 const invokeAction = "lambda:InvokeFunction"

@@ -4,19 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
-	"github.com/aws/jsii-runtime-go"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
-// permission is an action that the driver of a job needs, or that the service
-// makes on its behalf.
+// permission is an action that a job needs, of the driver or the state machine that
+// calls its service, or of the service on their behalf.
 type permission struct {
 	action, resource string
 }
@@ -159,57 +154,4 @@ func permissionsOf(job string) (permissions, error) {
 		p.checkStatus = append(p.checkStatus, on(anyResource, e.Service.Operations[e.Job.Stop.Operation].Actions...)...)
 	}
 	return p, nil
-}
-
-// statements allow the permissions, each action on the resources that narrowed
-// names for it, or those that are known. Actions on the same resources are in one
-// statement.
-func statements(stack awscdk.Stack, needed []permission, narrowed map[string][]string) []awsiam.PolicyStatement {
-	resources := map[string][]string{}
-	for _, p := range needed {
-		own, given := narrowed[p.action]
-		if !given {
-			own = []string{resourceIn(stack, p.resource)}
-		}
-		for _, resource := range own {
-			if !slices.Contains(resources[p.action], resource) {
-				resources[p.action] = append(resources[p.action], resource)
-			}
-		}
-	}
-	actions := map[string][]string{} // by their resources
-	for _, action := range slices.Sorted(maps.Keys(resources)) {
-		if slices.Contains(resources[action], anyResource) {
-			resources[action] = []string{anyResource}
-		}
-		key := strings.Join(slices.Sorted(slices.Values(resources[action])), "\n")
-		actions[key] = append(actions[key], action)
-	}
-	var all []awsiam.PolicyStatement
-	for _, key := range slices.SortedFunc(maps.Keys(actions), func(a, b string) int { return strings.Compare(actions[a][0], actions[b][0]) }) {
-		all = append(all, awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-			Actions: jsii.Strings(actions[key]...), Resources: jsii.Strings(strings.Split(key, "\n")...),
-		}))
-	}
-	return all
-}
-
-// placeholder is a part of a resource that the catalogue names.
-var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
-
-// resourceIn is a resource in the account and the region of the stack, with an
-// asterisk for each name that is not known.
-func resourceIn(stack awscdk.Stack, resource string) string {
-	return placeholder.ReplaceAllStringFunc(resource, func(name string) string {
-		switch name {
-		case "${Partition}":
-			return *stack.Partition()
-		case "${Region}":
-			return *stack.Region()
-		case "${Account}":
-			return *stack.Account()
-		default:
-			return anyResource
-		}
-	})
 }

@@ -2,92 +2,94 @@ package cdkapp
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/constructs-go/constructs/v10"
-
-	"github.com/jobpoller/jobpoller/statemachines"
 )
 
-// narrowed puts the ARNs of the prop Resources in the place of those that the
-// catalogue knows; an action without ARNs is left out. A role that a service gets
-// has to be named: with any role of the account, who may start an execution could
-// do what all of them may.
-func narrowed(policy []statemachines.Statement, resources *map[string]*[]*string) ([]statemachines.Statement, error) {
-	known := map[string]bool{}
-	var kept []statemachines.Statement
-	given := map[string][]string{} // resources by action
+// narrowed returns the prop Resources, whose actions must be among those that are
+// needed. A role that a service gets has to be named: with any role of the account,
+// who may start an execution could do what all of them may.
+func narrowed(needed []permission, resources *map[string]*[]*string) (map[string][]string, error) {
+	actions := map[string]bool{}
+	for _, p := range needed {
+		actions[p.action] = true
+	}
+	given := map[string][]string{}
 	all := orElse(resources, nil)
-	for _, s := range policy {
-		rest := s
-		rest.Action = nil
-		for _, action := range s.Action {
-			known[action] = true
-			arns, ok := all[action]
-			if !ok {
-				rest.Action = append(rest.Action, action)
-				continue
-			}
-			for _, arn := range orElse(arns, nil) {
-				if text(arn) == "" {
-					return nil, refuse("Resources", "an ARN of %s is empty: give the ARNs that it is allowed on", action)
-				}
-				given[action] = append(given[action], *arn)
-			}
-		}
-		if len(rest.Action) > 0 {
-			kept = append(kept, rest)
-		}
-	}
 	for _, action := range slices.Sorted(maps.Keys(all)) {
-		if !known[action] {
-			return nil, refuse("Resources", "the state machine needs no %q; it needs %s", action, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		given[action] = texts(all[action])
+		switch {
+		case !actions[action]:
+			return nil, refuse("Resources", "the action %q is not needed; these are: %s", action, strings.Join(slices.Sorted(maps.Keys(actions)), ", "))
+		case slices.Contains(given[action], ""):
+			return nil, refuse("Resources", "an ARN of %s is empty: give the ARNs that it is allowed on", action)
 		}
 	}
-	if _, ok := all[passRole]; known[passRole] && !ok {
-		return nil, refuse("Resources", "the job hands a role to its service: name the ARNs of the roles that it may, under the action %q; "+
+	if _, ok := given[passRole]; actions[passRole] && !ok {
+		return nil, refuse("Resources", "a job hands a role to its service: name the ARNs of the roles that it may, under the action %q; "+
 			"or none, if it gets none", passRole)
 	}
-	for _, action := range slices.Sorted(maps.Keys(given)) {
-		i := slices.IndexFunc(kept, func(s statemachines.Statement) bool { return slices.Equal(s.Resource, given[action]) })
-		if i < 0 {
-			i = len(kept)
-			kept = append(kept, statemachines.Statement{Effect: "Allow", Resource: given[action]})
-		}
-		kept[i].Action = append(slices.Clone(kept[i].Action), action)
-	}
-	return kept, nil
+	return given, nil
 }
 
-// policyStatements are the statements for the CDK, in the partition, the region
-// and the account that the scope is deployed to, where they have an asterisk.
-func policyStatements(scope constructs.Construct, policy []statemachines.Statement) []awsiam.PolicyStatement {
-	stack := awscdk.Stack_Of(scope)
-	all := make([]awsiam.PolicyStatement, len(policy))
-	for i, s := range policy {
-		resources := make([]string, len(s.Resource))
-		for j, resource := range s.Resource {
-			resources[j] = resource
-			if parts := strings.SplitN(resource, ":", arnParts); len(parts) == arnParts && parts[1] == anyResource {
-				for at, value := range map[int]*string{1: stack.Partition(), 3: stack.Region(), 4: stack.Account()} {
-					if parts[at] == anyResource {
-						parts[at] = *value
-					}
-				}
-				resources[j] = strings.Join(parts, ":")
+// statements allow the permissions, each action on the resources that narrowed
+// names for it, or those that are known. Actions on the same resources are in one
+// statement.
+func statements(scope constructs.Construct, needed []permission, narrowed map[string][]string) []awsiam.PolicyStatement {
+	resources := map[string][]string{}
+	for _, p := range needed {
+		own, given := narrowed[p.action]
+		if !given {
+			own = []string{resourceIn(awscdk.Stack_Of(scope), p.resource)}
+		}
+		for _, resource := range own {
+			if !slices.Contains(resources[p.action], resource) {
+				resources[p.action] = append(resources[p.action], resource)
 			}
 		}
-		all[i] = awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Actions: pointers(s.Action), Resources: pointers(resources)})
+	}
+	actions := map[string][]string{} // by their resources
+	for _, action := range slices.Sorted(maps.Keys(resources)) {
+		if slices.Contains(resources[action], anyResource) {
+			resources[action] = []string{anyResource}
+		}
+		key := strings.Join(slices.Sorted(slices.Values(resources[action])), "\n")
+		actions[key] = append(actions[key], action)
+	}
+	var all []awsiam.PolicyStatement
+	for _, key := range slices.SortedFunc(maps.Keys(actions), func(a, b string) int { return strings.Compare(actions[a][0], actions[b][0]) }) {
+		all = append(all, awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Actions: pointers(actions[key]), Resources: pointers(strings.Split(key, "\n")),
+		}))
 	}
 	return all
 }
 
+// placeholder is a part of a resource that the catalogue names.
+var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
+
 // arnParts is how many parts an ARN has: arn, partition, service, region, account
 // and resource.
 const arnParts = 6
+
+// resourceIn is a resource in the account and the region of the stack, with an
+// asterisk for each name that is not known.
+func resourceIn(stack awscdk.Stack, resource string) string {
+	parts := strings.SplitN(placeholder.ReplaceAllLiteralString(resource, anyResource), ":", arnParts)
+	if len(parts) == arnParts {
+		for at, value := range map[int]*string{1: stack.Partition(), 3: stack.Region(), 4: stack.Account()} {
+			if parts[at] == anyResource {
+				parts[at] = *value
+			}
+		}
+	}
+	return strings.Join(parts, ":")
+}
 
 func pointers(texts []string) *[]*string {
 	all := make([]*string, len(texts))
@@ -111,7 +113,7 @@ func (p *jobPoller) makeRole() {
 		}}),
 		Description: new("What the state machine of a poller runs as."), // not with its path: IAM takes Latin-1 alone
 	})
-	for _, s := range slices.Concat(policyStatements(p, p.machine.policy), p.machine.given) {
+	for _, s := range slices.Concat(statements(p, p.machine.needed, p.machine.narrowed), p.machine.given) {
 		p.role.AddToPolicy(s)
 	}
 	if len(p.invoked) > 0 {
