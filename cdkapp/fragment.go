@@ -152,11 +152,9 @@ func (f *fragment) OrFail() JobPollerFragment {
 		if chained(f.exits[status]) {
 			continue
 		}
-		props := &sfn.FailProps{Error: jsii.String("JobPoller." + exitNames[status]), QueryLanguage: f.language()}
-		if f.language() == sfn.QueryLanguage_JSONATA {
-			props.Cause = jsii.String("{% $states.input.reason %}")
-		} else {
-			props.CausePath = jsii.String("$.reason")
+		props := &sfn.FailProps{
+			Error: jsii.String("JobPoller." + exitNames[status]), QueryLanguage: sfn.QueryLanguage_JSONATA, // JSONPath cannot cut a text
+			Cause: jsii.String("{% $substring($states.input.reason, 0, 32768) %}"),
 		}
 		f.exits[status].Next(sfn.NewFail(f, jsii.String(f.prefix+"Job"+exitNames[status]), props))
 	}

@@ -70,11 +70,18 @@ func asJSON(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// shorten cuts a value that is too long to read.
+// longestSeen is how many characters of a value a reason quotes.
+const longestSeen = 200
+
+// shorten cuts a value that is too long to read. It counts characters, as JSONata
+// does in a compiled state machine.
 func shorten(s string) string {
-	const limit = 200
-	if len(s) <= limit {
-		return s
+	n := 0
+	for i := range s {
+		if n == longestSeen {
+			return s[:i] + "..."
+		}
+		n++
 	}
-	return strings.ToValidUTF8(s[:limit], "") + "..."
+	return s
 }

@@ -184,7 +184,8 @@ func (p *poller) loopEnds() states {
 		case p.options.Exits != nil:
 			fields["Next"] = p.options.Exits[end.status]
 		case end.code != "":
-			fields = object{"Type": "Fail", "Error": end.code, "CausePath": reason}
+			// JSONPath cannot cut a text.
+			fields = object{"Type": "Fail", "QueryLanguage": "JSONata", "Error": end.code, "Cause": cause(reason)}
 		default:
 			fields["End"] = true
 		}

@@ -276,13 +276,26 @@ func (p *poller) observe(shapes *pollcore.Shape) {
 		}
 		if v, ok := t.Path(); ok {
 			known = append(known, m.Path)
+			v = brief(v, m.Path, shapes.Members["output"])
 			if len(known) == 1 {
-				p.late.reason = phrase{p.notFinished() + "; seen " + m.Path + " = ", "$string(" + v + ")"}
+				p.late.reason = phrase{p.notFinished() + "; seen " + m.Path + " = ", v}
 			} else {
-				p.late.reason.value += " & " + phrase{", " + m.Path + " = ", "$string(" + v + ")"}.jsonata()
+				p.late.reason.value += " & " + phrase{", " + m.Path + " = ", v}.jsonata()
 			}
 		}
 	}
+}
+
+// brief is the JSONata of the text of a value that a reason quotes: as far as
+// pollcore quotes one, 200 characters. What has no long values is not cut.
+func brief(value, path string, output *pollcore.Shape) string {
+	whole := "$string(" + value + ")"
+	if e, err := jmespath.Parse(path); err == nil {
+		if t := e.Check(output).Type; t.Values() != nil || t.Kind == pollcore.KindBoolean || t.Kind == pollcore.KindNumber {
+			return whole
+		}
+	}
+	return "($seen := " + whole + "; $length($seen) > 200 ? $substring($seen, 0, 200) & '...' : $seen)"
 }
 
 // notFinished is the reason of a time-out, as far as it is known beforehand.

@@ -150,9 +150,18 @@ func (p *poller) ends() states {
 	if p.options.Exits != nil {
 		return all
 	}
+	why := cause("$states.input.reason")
+	if p.throughLambda() { // the functions cut it themselves
+		why = expression("$states.input.reason")
+	}
 	fail := func(status pollcore.Status, code string) state {
-		return state{p.exit(status), object{"Type": "Fail", "Error": code, "Cause": expression("$states.input.reason")}}
+		return state{p.exit(status), object{"Type": "Fail", "Error": code, "Cause": why}}
 	}
 	return append(all, state{p.exit(pollcore.Succeeded), object{"Type": "Succeed"}},
 		fail(pollcore.Failed, "JobPoller.Failed"), fail(pollcore.TimedOut, "JobPoller.TimedOut"))
 }
+
+// cause is the Cause of a Fail state by its reason, which can be longer: a cause
+// has 32,768 characters at most
+// (https://docs.aws.amazon.com/step-functions/latest/apireference/API_ExecutionFailedEventDetails.html).
+func cause(reason string) string { return expression("$substring(" + reason + ", 0, 32768)") }
