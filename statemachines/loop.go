@@ -36,7 +36,7 @@ func (p *poller) loop() states {
 	}
 	all = append(all, state{describe, task}, state{check, p.checkInLoop(wait)})
 	all = append(all, p.lookAtErrorInLoop(again)...)
-	if p.ambiguous() != nil || slices.ContainsFunc(p.catches, func(c catch) bool { return c.state == pollcore.Retry }) {
+	if p.ambiguous() != nil || p.retriesErrors() {
 		all = append(all, state{again, object{
 			"Type": "Choice", "Choices": []object{p.onward(wait)},
 			"Assign": p.lateAndSeen("{}: {}", "$.error.Error, $.error.Cause"), "Default": p.timeout(),

@@ -2,6 +2,7 @@ package statemachines
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -28,6 +29,10 @@ func (p *poller) retryTask() states {
 		"TimeoutSeconds": callTimeout,
 		"Output":         judgement{expression(p.matched()), expression(retryCount), expression(p.judged())},
 		"Next":           outcome,
+	}
+	if p.retriesErrors() && p.total-p.initial == 1 {
+		p.refuse("it goes on after errors, whose retries need a second that they do not share with those of responses: " +
+			"MaxWait must be 2 s above InitialDelay at least")
 	}
 	retriers := append(p.faults(p.call.Operation), p.pending())
 	for _, c := range p.catches {
@@ -78,14 +83,18 @@ func (p *poller) matched() string {
 }
 
 // errorWait is how long errors may be retried, in seconds, of a waiter that
-// retries any: a quarter of the time. They cannot look at the clock.
+// retries any: a quarter of the time after the initial delay. They cannot look at
+// the clock.
 func (p *poller) errorWait() int {
-	for _, c := range p.catches {
-		if c.state == pollcore.Retry {
-			return p.total / 4
-		}
+	left := p.total - p.initial
+	if left == 0 || !p.retriesErrors() {
+		return 0
 	}
-	return 0
+	return max(1, left/4)
+}
+
+func (p *poller) retriesErrors() bool {
+	return slices.ContainsFunc(p.catches, func(c catch) bool { return c.state == pollcore.Retry })
 }
 
 // pending is the retrier that is the loop.

@@ -2,7 +2,6 @@ package statemachines
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/jobpoller/jobpoller/pollcore"
 )
@@ -49,7 +48,7 @@ func (p *poller) variables() states {
 		"Next":           check,
 	}
 	task["Retry"] = p.faults(p.call.Operation)
-	goesOn := p.ambiguous() != nil || slices.ContainsFunc(p.catches, func(c catch) bool { return c.state == pollcore.Retry })
+	goesOn := p.ambiguous() != nil || p.retriesErrors()
 	task["Catch"] = p.catchers(again)
 	all := append(p.begin(describe), state{describe, task})
 

@@ -334,7 +334,16 @@ func (m *machine) differences(t *testing.T, w *wait, own, r *run) []string {
 // acceptor retries errors, and there were more of them or the job ended later
 // than the strategy has room for.
 func (m *machine) early(w *wait, r *run) bool {
-	return m.strategy.early && m.retries && (r.player.retried > mostRetried || w.sequence.Timed && w.sequence.End > w.options.MaxWait*3/4)
+	return m.strategy.early && m.retries && (r.player.retried > mostRetried || w.sequence.Timed && w.sequence.End > m.timeForResponses())
+}
+
+// timeForResponses is how long the machine polls: what is for errors that are
+// retried is a quarter of the time after the initial delay.
+func (m *machine) timeForResponses() time.Duration {
+	if m.strategy.early && m.retries {
+		return m.options.MaxWait - (m.options.MaxWait-m.options.InitialDelay)/4
+	}
+	return m.options.MaxWait
 }
 
 // mostRetried is how many errors every strategy retries.
@@ -415,10 +424,7 @@ func (m *machine) compareTime(t *testing.T, differ func(string, ...any), w *wait
 // compareLast checks that the last call before a time-out, and no other, is made
 // when the time is over.
 func (m *machine) compareLast(differ func(string, ...any), r *run) {
-	total := m.options.MaxWait
-	if m.strategy.early && m.retries {
-		total = total * 3 / 4
-	}
+	total := m.timeForResponses()
 	last := r.elapsed
 	before := last - r.player.Latency - r.delays[len(r.delays)-1]
 	if last < total || before >= total {
