@@ -52,8 +52,8 @@ func (known shapes) structure(t reflect.Type) *pollcore.Shape {
 	}
 	s := &pollcore.Shape{Name: t.Name(), Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{}}
 	known[t] = s
-	for i := range t.NumField() {
-		if f := t.Field(i); f.IsExported() && !f.Anonymous && f.Name != "ResultMetadata" {
+	for f := range t.Fields() {
+		if f.IsExported() && !f.Anonymous && f.Name != "ResultMetadata" {
 			s.Members[javasdk.MemberName(f.Name)] = known.of(f.Type)
 		}
 	}
