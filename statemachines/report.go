@@ -1,11 +1,15 @@
 package statemachines
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // Report says what a compiled machine costs, without the retries of faults.
@@ -27,6 +31,8 @@ type Report struct {
 	JobSeconds  [2]int `json:"jobSeconds"`
 	Redrivable  bool   `json:"redrivable"`
 	RedriveNote string `json:"redriveNote"`
+	// Warnings are what may keep Step Functions from taking the definition.
+	Warnings []string `json:"warnings"`
 }
 
 // Cost is what an execution takes.
@@ -138,6 +144,7 @@ func (p *poller) report() Report {
 		Strategy: p.options.Strategy, MaxWaitSeconds: p.total,
 		TransitionsPerPoll: t.transitions, EventsPerPoll: t.events, EventsPerFault: 3,
 		JobSeconds: [2]int{0, p.total},
+		Warnings:   p.warnings(),
 	}
 	if to := p.options.JobTo; to > 0 {
 		r.JobSeconds = [2]int{int(p.options.JobFrom / time.Second), int(to / time.Second)}
@@ -197,6 +204,26 @@ func (p *poller) delays(source *rand.Rand) func(calls int, now float64) float64 
 	return func(calls int, now float64) float64 {
 		return s.Next(pollcore.Retry, pollcore.Progress{Attempts: calls, Elapsed: time.Duration(now * float64(time.Second))}).Delay.Seconds()
 	}
+}
+
+// warnings tells of services that Step Functions may not know.
+func (p *poller) warnings() []string {
+	warnings := []string{}
+	if p.throughLambda() {
+		return warnings
+	}
+	called := []*catalog.Operation{p.call.Operation}
+	if p.call.Start != nil {
+		called = append(called, p.call.Start.Operation)
+	}
+	for _, op := range called {
+		w := fmt.Sprintf("no AWS SDK integration %q is known of %s, which is new: Step Functions may refuse the definition, or give errors other names",
+			"aws-sdk:"+op.Service.ARNName, op.Service.Name)
+		if asl.ParseResource(resource(op)).ErrorPrefix() == "" && !slices.Contains(warnings, w) {
+			warnings = append(warnings, w)
+		}
+	}
+	return warnings
 }
 
 // fits refuses a schedule that can fill the poller's share of the history.

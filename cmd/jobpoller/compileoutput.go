@@ -20,6 +20,9 @@ import (
 
 // write prints what was asked for, or compares it with a file.
 func (o *compileOptions) write(c *cobra.Command, compiled *statemachines.Compiled) error {
+	for _, w := range compiled.Report.Warnings {
+		fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", w)
+	}
 	if o.check != "" {
 		return o.compare(c, asl.Print(compiled.Machine))
 	}
