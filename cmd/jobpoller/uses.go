@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/sfnexecution"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/transcribejob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines"
 )
 
 // ownDrivers are the jobs of the catalogue that have a driver of their own.
@@ -25,12 +27,14 @@ var ownDrivers = []string{
 }
 
 // uses tells where an entry can be used: as the job of a request, if the
-// catalogue is the one that the Lambda functions have, and by "jobpoller wait".
+// catalogue is the one that the Lambda functions have, by "jobpoller compile" and
+// by "jobpoller wait".
 func uses(e *catalog.Entry, builtIn bool) []string {
 	var all []string
 	if builtIn {
 		all = append(all, asJob(e)...)
 	}
+	all = append(all, asStateMachine(e, builtIn))
 	name := fmt.Sprintf("jobpoller wait %s %s", e.Service.Key, e.Name)
 	if sdkCalls[operationKey(e.Operation)] != nil {
 		return append(all, name+": calls through the SDK's client")
@@ -43,6 +47,40 @@ func uses(e *catalog.Entry, builtIn bool) []string {
 
 // anyRegion is for questions about operations to which the region is nothing.
 var anyRegion = aws.Config{Region: "us-east-1"}
+
+// asStateMachine tells which strategies "jobpoller compile" has for the entry: as it
+// is, and with patterns of causes.
+func asStateMachine(e *catalog.Entry, builtIn bool) string {
+	var taken, withCauses []string
+	var why error
+	for _, s := range strategies {
+		if o := (&compileOptions{strategy: string(s)}); o.throughLambda() && !builtIn {
+			continue
+		}
+		// The time is nothing to what a strategy can say.
+		_, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), statemachines.Options{Strategy: s, MaxWait: 24 * time.Hour, Fit: true})
+		refused, lossy := errors.AsType[*statemachines.NotCompiledError](err)
+		switch {
+		case err == nil:
+			taken = append(taken, string(s))
+		case lossy && len(refused.Reasons) == 1 && refused.Unmodeled != nil:
+			withCauses = append(withCauses, string(s))
+		case s == statemachines.Variables: // which says the most
+			why = err
+		}
+	}
+	var said []string
+	if taken != nil {
+		said = append(said, strings.Join(taken, ", "))
+	}
+	if withCauses != nil {
+		said = append(said, strings.Join(withCauses, ", ")+" with --cause")
+	}
+	if said == nil {
+		said = []string{fmt.Sprintf("no: %v", why)}
+	}
+	return fmt.Sprintf("jobpoller compile %s %s: %s", e.Service.Key, e.Name, strings.Join(said, "; "))
+}
 
 // asJob tells whether requests can name the entry.
 func asJob(e *catalog.Entry) []string {
