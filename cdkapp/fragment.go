@@ -2,7 +2,6 @@ package cdkapp
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -81,9 +80,10 @@ type JobPollerFragmentProps struct {
 	Scope *string
 }
 
-func (p *JobPollerFragmentProps) polling() *polling {
+func (p *JobPollerFragmentProps) polling(in where) *polling {
 	return &polling{
-		Job: p.Job, Strategy: p.Strategy, MaxWait: p.MaxWait, MinDelay: p.MinDelay, MaxDelay: p.MaxDelay, InitialDelay: p.InitialDelay,
+		where: in,
+		Job:   p.Job, Strategy: p.Strategy, MaxWait: p.MaxWait, MinDelay: p.MinDelay, MaxDelay: p.MaxDelay, InitialDelay: p.InitialDelay,
 		Arguments: p.Arguments, Start: p.Start, OnTimeout: p.OnTimeout, CausePatterns: p.CausePatterns, Events: p.Events, Fit: p.Fit,
 		Output: p.Output, Scope: p.Scope,
 	}
@@ -107,12 +107,7 @@ func NewJobPollerFragment(scope constructs.Construct, id *string, props *JobPoll
 	if props == nil {
 		props = &JobPollerFragmentProps{}
 	}
-	if err := f.build(text(id), props); err != nil {
-		if e, ok := errors.AsType[*Error](err); ok {
-			e.Path = string(place(scope, id))
-		}
-		panic(err)
-	}
+	f.build(place(scope, id), text(id), props)
 	f.Node().AddValidation(f)
 	return f
 }
@@ -196,46 +191,32 @@ func (f *fragment) Validate() *[]*string {
 	return &problems
 }
 
-func (f *fragment) build(id string, props *JobPollerFragmentProps) error {
+func (f *fragment) build(in where, id string, props *JobPollerFragmentProps) {
 	f.prefix = text(props.Prefix)
 	if props.Prefix == nil {
 		f.prefix = namePart(id)
 	}
 	if first, _ := utf8.DecodeRuneInString(f.prefix); namePart(f.prefix) != f.prefix || first != '_' && !unicode.IsLetter(first) {
-		return refuse("Prefix", "names of variables begin with it, so it must be a letter or _, then letters, digits and _, is %q", f.prefix)
+		in.refuse("Prefix", "names of variables begin with it, so it must be a letter or _, then letters, digits and _, is %q", f.prefix)
 	}
-	p := props.polling()
-	b, err := p.bind()
-	if err != nil {
-		return err
-	}
-	in := form{prefix: f.prefix, exits: map[pollcore.Status]string{}, runJob: inBraces(runJobKey), checkStatus: inBraces(checkStatusKey)}
+	p := props.polling(in)
+	to := form{prefix: f.prefix, exits: map[pollcore.Status]string{}, runJob: inBraces(runJobKey), checkStatus: inBraces(checkStatusKey)}
 	for status, name := range exitNames {
-		in.exits[status] = f.prefix + "On" + name
+		to.exits[status] = f.prefix + "On" + name
 	}
-	compiled, err := p.compile(b, in)
-	if err != nil {
-		return err
-	}
+	compiled := p.compile(p.bind(), to)
 	f.report = compiled.Report
 	m := &machine{definition: string(asl.Print(compiled.Machine))}
 	m.compiled(compiled)
-	if err := m.check(); err != nil {
-		return err
-	}
-	if err := m.settle(&JobPollerProps{Functions: props.Functions, Resources: props.Resources}); err != nil {
-		return err
-	}
-	if err := f.makeStates(compiled, in.exits, f.values(m, props)); err != nil {
-		return err
-	}
+	m.check(in)
+	m.settle(in, &JobPollerProps{Functions: props.Functions, Resources: props.Resources})
+	f.makeStates(compiled, to.exits, f.values(m, props))
 	f.states[0].statements = statements(f, m.needed, m.narrowed)
 	if f.functions != nil {
 		f.states[0].statements = append(f.states[0].statements, awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Actions: jsii.Strings(invokeAction), Resources: &[]*string{f.functions.RunJob().FunctionArn(), f.functions.CheckStatus().FunctionArn()},
 		}))
 	}
-	return nil
 }
 
 // values are what stands for the placeholders of the definition. It makes the
@@ -255,7 +236,7 @@ func (f *fragment) values(m *machine, props *JobPollerFragmentProps) *strings.Re
 }
 
 // makeStates makes the states, the first one in front, and the exits.
-func (f *fragment) makeStates(compiled *statemachines.Compiled, exits map[pollcore.Status]string, values *strings.Replacer) error {
+func (f *fragment) makeStates(compiled *statemachines.Compiled, exits map[pollcore.Status]string, values *strings.Replacer) {
 	known := map[string]sfn.State{}
 	for status, name := range exits {
 		f.exits[status] = sfn.NewPass(f, &name, &sfn.PassProps{QueryLanguage: f.language()})
@@ -265,7 +246,7 @@ func (f *fragment) makeStates(compiled *statemachines.Compiled, exits map[pollco
 		States map[string]map[string]any `json:"States"`
 	}
 	if err := json.Unmarshal([]byte(values.Replace(string(asl.Print(compiled.Machine)))), &machine); err != nil {
-		return err
+		panic(err) // it was printed from a value
 	}
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(machine.States)), func(name string) bool { return known[name] != nil || name == compiled.StartAt })
 	for _, name := range append([]string{compiled.StartAt}, names...) {
@@ -275,7 +256,6 @@ func (f *fragment) makeStates(compiled *statemachines.Compiled, exits map[pollco
 	for _, s := range f.states { // once all are known
 		s.connect(known)
 	}
-	return nil
 }
 
 // language is that of the states.

@@ -88,20 +88,18 @@ func NewFunctionPoller(scope constructs.Construct, id *string, props *FunctionPo
 		props = &FunctionPollerProps{}
 	}
 	machineProps := props.machineProps()
-	in.fail(machineProps.check())
+	machineProps.check(in)
 	name, ok := map[LimitBy]string{"": "lambda-loop", LimitByTime: "lambda-loop", LimitByCount: "lambda-loop-count"}[props.LimitBy]
 	if !ok {
 		in.refuse("LimitBy", "it must be %q or %q, is %q", LimitByTime, LimitByCount, props.LimitBy)
 	}
 	in.checkFunction("RunJob", props.RunJob)
 	in.checkFunction("CheckStatus", props.CheckStatus)
-	longest := in.maxWait(props.MaxWait)
-	if props.Store != nil && props.Store.keeps() <= longest+redriveWindow {
-		in.refuse("MaxWait", "the store keeps records for %d days, and %s and the 14 days in which an execution can be redriven are longer: "+
-			"give it a Retention of %d days at least, or wait less", props.Store.keeps()/day, longest, (longest+redriveWindow)/day+1)
+	longest := in.wholeSeconds("MaxWait", props.MaxWait)
+	if props.Store != nil {
+		in.fits(props.Store, longest)
 	}
-	m, err := (&polling{Job: JobFromShipped(&name)}).machine()
-	in.fail(err)
+	m := (&polling{where: in, Job: JobFromShipped(&name)}).machine()
 
 	p := &jobPoller{machine: m, store: props.Store}
 	constructs.NewConstruct_Override(p, scope, id)
@@ -123,7 +121,7 @@ func (p where) checkFunction(prop string, function awslambda.IFunction) {
 		p.refuse(prop, "it is required: give a Lambda function")
 	}
 	if f, ok := function.(awslambda.Function); ok && f.Timeout() != nil {
-		if timeout := p.seconds(prop, f.Timeout()); timeout > maxTimeout {
+		if timeout := p.duration(prop, f.Timeout()); timeout > maxTimeout {
 			p.refuse(prop, "the function may take %s, and its state waits 60 seconds: give it a Timeout of %s at most", timeout, maxTimeout)
 		}
 	}

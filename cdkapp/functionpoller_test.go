@@ -128,7 +128,7 @@ func TestFunctionPollerRefusesProps(t *testing.T) {
 			"StateMachineType",
 			[]string{"5 minutes"},
 		},
-		"two years": {func(_ awscdk.Stack, p *cdkapp.FunctionPollerProps) { p.MaxWait = awscdk.Duration_Days(new(730.0)) }, "MaxWait", []string{"365 days"}},
+		"two years": {func(_ awscdk.Stack, p *cdkapp.FunctionPollerProps) { p.MaxWait = awscdk.Duration_Days(new(730.0)) }, "MaxWait", []string{"from 1 to a year"}},
 		"records that are gone": {
 			func(stack awscdk.Stack, p *cdkapp.FunctionPollerProps) {
 				p.Store, p.MaxWait = cdkapp.NewRecordTable(stack, new("Records"), nil), awscdk.Duration_Days(new(50.0))

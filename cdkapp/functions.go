@@ -2,7 +2,6 @@ package cdkapp
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,11 +149,11 @@ func NewFunctions(scope constructs.Construct, id *string, props *FunctionsProps)
 	f := &functions{in: in, props: props}
 	f.jobs = f.checkedJobs()
 	needed := f.permissions()
-	narrowed, err := narrowed(slices.Concat(needed.runJob, needed.checkStatus), props.Resources)
-	in.fail(err)
-	longest := in.maxWait(props.MaxWait)
+	narrowed := in.narrowed(slices.Concat(needed.runJob, needed.checkStatus), props.Resources)
+	longest := in.wholeSeconds("MaxWait", props.MaxWait)
 	if props.Store != nil {
-		in.fits(longest, props)
+		in.given("Store", map[string]bool{"RemovalPolicy": props.RemovalPolicy != ""})
+		in.fits(props.Store, longest)
 	}
 	constructs.NewConstruct_Override(f, scope, id)
 	if f.store = props.Store; f.store == nil {
@@ -218,16 +217,6 @@ func (f *functions) permissions() permissions {
 	return all
 }
 
-// fits refuses a store that would lose records too early, and props of a store
-// that is made.
-func (p where) fits(longest time.Duration, props *FunctionsProps) {
-	p.given("Store", map[string]bool{"RemovalPolicy": props.RemovalPolicy != ""})
-	if kept := props.Store.keeps(); kept <= longest+redriveWindow {
-		p.refuse("MaxWait", "the store keeps records for %d days, and %s and the 14 days in which an execution can be redriven are longer: "+
-			"give the store a Retention of %d days at least, or wait less", kept/day, longest, (longest+redriveWindow)/day+1)
-	}
-}
-
 func (f *functions) environment(longest time.Duration) map[string]*string {
 	all := map[string]*string{}
 	maps.Copy(all, orElse(f.props.Environment, nil))
@@ -243,7 +232,7 @@ func (f *functions) environment(longest time.Duration) map[string]*string {
 	all[envJobs] = new(strings.Join(f.jobs, ","))
 	all[envLogLevel] = new(f.logLevel())
 	if longest > 0 {
-		all[envMaxWait] = new(strconv.Itoa(int(math.Ceil(longest.Seconds()))))
+		all[envMaxWait] = new(strconv.Itoa(int(longest.Seconds())))
 	}
 	if hosts := texts(f.props.HttpHosts); len(hosts) > 0 {
 		all[envHosts] = new(strings.Join(hosts, ","))
@@ -274,7 +263,7 @@ func (f *functions) timeout() awscdk.Duration {
 	if f.props.Timeout == nil {
 		return awscdk.Duration_Seconds(jsii.Number(defaultTimeout.Seconds()))
 	}
-	if d := f.in.seconds("Timeout", f.props.Timeout); d < time.Second || d > maxTimeout {
+	if d := f.in.duration("Timeout", f.props.Timeout); d < time.Second || d > maxTimeout {
 		f.in.refuse("Timeout", "expected 1 to %g seconds, found %s: RunJob states wait a minute for a start that was cut off", maxTimeout.Seconds(), d)
 	}
 	return f.props.Timeout

@@ -280,7 +280,7 @@ func TestFunctionsProps(t *testing.T) {
 			"give the store a Retention of 61 days at least, or wait less", func(stack awscdk.Stack) {
 			functions(cdkapp.FunctionsProps{MaxWait: days(46), Store: cdkapp.NewRecordTable(stack, jsii.String("Table"), nil)})(stack)
 		}},
-		{"MaxWait", "expected a duration that is known when the app runs, found a token", func(stack awscdk.Stack) {
+		{"MaxWait", "it must be known when the app runs, and is a token: give a literal duration", func(stack awscdk.Stack) {
 			token := awscdk.NewCfnParameter(stack, jsii.String("Wait"), &awscdk.CfnParameterProps{Type: jsii.String("Number")}).ValueAsNumber()
 			functions(cdkapp.FunctionsProps{MaxWait: awscdk.Duration_Seconds(token)})(stack)
 		}},

@@ -1,7 +1,6 @@
 package cdkapp
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -127,9 +126,10 @@ type JobPollerProps struct {
 	Outputs *bool
 }
 
-func (p *JobPollerProps) polling() *polling {
+func (p *JobPollerProps) polling(in where) *polling {
 	return &polling{
-		Job: p.Job, Strategy: p.Strategy, MaxWait: p.MaxWait, MinDelay: p.MinDelay, MaxDelay: p.MaxDelay, InitialDelay: p.InitialDelay,
+		where: in,
+		Job:   p.Job, Strategy: p.Strategy, MaxWait: p.MaxWait, MinDelay: p.MinDelay, MaxDelay: p.MaxDelay, InitialDelay: p.InitialDelay,
 		Arguments: p.Arguments, Start: p.Start, OnTimeout: p.OnTimeout, CausePatterns: p.CausePatterns, Output: p.Output, Events: p.Events, Fit: p.Fit,
 	}
 }
@@ -166,10 +166,9 @@ func NewJobPoller(scope constructs.Construct, id *string, props *JobPollerProps)
 		props = &JobPollerProps{}
 	}
 	in := place(scope, id)
-	in.fail(props.check())
-	m, err := props.polling().machine()
-	in.fail(err)
-	in.fail(m.settle(props))
+	props.check(in)
+	m := props.polling(in).machine()
+	m.settle(in, props)
 
 	p := &jobPoller{machine: m, functions: props.Functions}
 	constructs.NewConstruct_Override(p, scope, id) // so that p itself is the construct
@@ -178,33 +177,24 @@ func NewJobPoller(scope constructs.Construct, id *string, props *JobPollerProps)
 	return p
 }
 
-// fail panics with an Error of this construct.
-func (p where) fail(err error) {
-	if e, ok := errors.AsType[*Error](err); ok {
-		e.Path = string(p)
-		panic(e)
-	}
-}
-
 // check refuses props that are not about the wait.
-func (p *JobPollerProps) check() error {
+func (p *JobPollerProps) check(in where) {
 	switch p.StateMachineType {
 	case "", awsstepfunctions.StateMachineType_STANDARD:
 	case awsstepfunctions.StateMachineType_EXPRESS:
-		return refuse("StateMachineType", "it must be STANDARD: an Express execution ends after 5 minutes, can be run more than once, "+
+		in.refuse("StateMachineType", "it must be STANDARD: an Express execution ends after 5 minutes, can be run more than once, "+
 			"which would start the job again, and cannot be redriven; leave it out")
 	default:
-		return refuse("StateMachineType", "it must be %q, is %q", awsstepfunctions.StateMachineType_STANDARD, p.StateMachineType)
+		in.refuse("StateMachineType", "it must be %q, is %q", awsstepfunctions.StateMachineType_STANDARD, p.StateMachineType)
 	}
 	switch {
 	case p.AlarmActions != nil && !orElse(p.Alarms, true):
-		return refuse("AlarmActions", "Alarms is false, so there is none to act: leave one of the two out")
+		in.refuse("AlarmActions", "Alarms is false, so there is none to act: leave one of the two out")
 	case p.LogLevel == awsstepfunctions.LogLevel_OFF && orElse(p.IncludeExecutionData, false):
-		return refuse("IncludeExecutionData", "LogLevel is OFF, so nothing is logged: leave one of the two out")
+		in.refuse("IncludeExecutionData", "LogLevel is OFF, so nothing is logged: leave one of the two out")
 	case p.LogLevel == awsstepfunctions.LogLevel_OFF && p.LogRetention != "":
-		return refuse("LogRetention", "LogLevel is OFF, so nothing is logged: leave one of the two out")
+		in.refuse("LogRetention", "LogLevel is OFF, so nothing is logged: leave one of the two out")
 	}
-	return nil
 }
 
 func (p *jobPoller) StateMachine() awsstepfunctions.StateMachine { return p.stateMachine }
@@ -257,32 +247,26 @@ func (p *jobPoller) deploy(props *JobPollerProps) {
 
 // settle narrows the policy of a machine that calls services itself, and checks
 // the functions of one that does not.
-func (m *machine) settle(props *JobPollerProps) (err error) {
+func (m *machine) settle(in where, props *JobPollerProps) {
 	given := props.Functions
 	switch {
 	case !m.throughFunctions() && given != nil:
-		return refuse("Functions", "the state machine invokes none: leave it out, or take the strategy %s or %s", statemachines.LambdaLoop, statemachines.LambdaRetry)
+		in.refuse("Functions", "the state machine invokes none: leave it out, or take the strategy %s or %s", statemachines.LambdaLoop, statemachines.LambdaRetry)
 	case !m.throughFunctions():
-		m.narrowed, err = narrowed(m.needed, props.Resources)
-		return err
+		m.narrowed = in.narrowed(m.needed, props.Resources)
 	case given == nil && len(m.jobs) == 0:
-		return refuse("Functions", "the definition does not say which jobs its functions run: give what NewFunctions returns, with these in its prop Jobs")
+		in.refuse("Functions", "the definition does not say which jobs its functions run: give what NewFunctions returns, with these in its prop Jobs")
 	case given != nil && props.Resources != nil:
-		return refuse("Resources", "the functions call the service, with roles of their own: narrow these in the prop Resources of NewFunctions")
-	case given == nil:
-		return nil
-	}
-	allowed := texts(given.Jobs())
-	for _, job := range m.jobs {
-		if !slices.Contains(allowed, job) {
-			return refuse("Functions", "they do not run the job %s: add it to the prop Jobs of NewFunctions, which has %s", job, strings.Join(allowed, ", "))
+		in.refuse("Resources", "the functions call the service, with roles of their own: narrow these in the prop Resources of NewFunctions")
+	case given != nil:
+		allowed := texts(given.Jobs())
+		for _, job := range m.jobs {
+			if !slices.Contains(allowed, job) {
+				in.refuse("Functions", "they do not run the job %s: add it to the prop Jobs of NewFunctions, which has %s", job, strings.Join(allowed, ", "))
+			}
 		}
+		in.fits(given.Store(), m.maxWait)
 	}
-	if kept := given.Store().keeps(); kept <= m.maxWait+redriveWindow {
-		return refuse("MaxWait", "the functions keep records for %d days, and %s and the 14 days in which an execution can be redriven are longer: "+
-			"give their store a Retention of %d days at least, or wait less", kept/day, m.maxWait, (m.maxWait+redriveWindow)/day+1)
-	}
-	return nil
 }
 
 // makeFunctions makes the functions, if they are needed and not given.

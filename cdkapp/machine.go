@@ -42,35 +42,31 @@ type machine struct {
 }
 
 // machine is what the props ask for.
-func (p *polling) machine() (*machine, error) {
-	b, err := p.bind()
-	if err != nil {
-		return nil, err
-	}
+func (p *polling) machine() *machine {
+	b := p.bind()
+	m := &machine{}
 	if b.waiter == nil {
-		return p.defined(b)
+		m = p.defined(b)
+	} else {
+		compiled := p.compile(b, form{runJob: inBraces(runJobKey), checkStatus: inBraces(checkStatusKey)})
+		m.definition = anyPartition(string(asl.Print(compiled.Machine)))
+		m.compiled(compiled)
 	}
-	compiled, err := p.compile(b, form{runJob: inBraces(runJobKey), checkStatus: inBraces(checkStatusKey)})
-	if err != nil {
-		return nil, err
-	}
-	m := &machine{strategy: compiled.Report.Strategy, definition: anyPartition(string(asl.Print(compiled.Machine)))}
-	m.compiled(compiled)
-	return m, m.check()
+	m.check(p.where)
+	return m
 }
 
 // defined is the machine of a definition, which leaves nothing to the other props.
-func (p *polling) defined(b *bound) (*machine, error) {
+func (p *polling) defined(b *bound) *machine {
 	props := reflect.ValueOf(*p)
 	for i := range props.NumField() {
-		if name := props.Type().Field(i).Name; name != "Job" && !props.Field(i).IsZero() {
-			return nil, refuse(name, "the job is a definition (%s), which says itself how it waits: "+
+		if field := props.Type().Field(i); field.IsExported() && field.Name != "Job" && !props.Field(i).IsZero() {
+			p.refuse(field.Name, "the job is a definition (%s), which says itself how it waits: "+
 				"leave it out, or name the job with JobFromCatalog", b.name)
 		}
 	}
 	m := &machine{definition: b.definition, given: b.statements}
 	if b.shipped != nil {
-		m.strategy = b.shipped.Report.Strategy
 		m.compiled(b.shipped)
 	}
 	if b.isShipped {
@@ -80,11 +76,11 @@ func (p *polling) defined(b *bound) (*machine, error) {
 		)
 		m.definition = named.Replace(anyPartition(m.definition))
 	}
-	return m, m.check()
+	return m
 }
 
 func (m *machine) compiled(c *statemachines.Compiled) {
-	m.report = &c.Report
+	m.report, m.strategy = &c.Report, c.Report.Strategy
 	if throughLambda(c.Report.Strategy) {
 		return // all that it calls are the functions
 	}
@@ -104,22 +100,21 @@ func anyPartition(definition string) string {
 }
 
 // check refuses what Step Functions would, and finds out what the functions run.
-func (m *machine) check() error {
+func (m *machine) check(in where) {
 	if len(m.definition) > asl.MaxDefinitionBytes {
-		return refuse("Job", "a definition can have %d bytes, and this one has %d: pass large data in the execution's input or in S3",
+		in.refuse("Job", "a definition can have %d bytes, and this one has %d: pass large data in the execution's input or in S3",
 			asl.MaxDefinitionBytes, len(m.definition))
 	}
 	if _, err := asl.Parse([]byte(cdkTokens.ReplaceAllString(m.definition, "token"))); err != nil {
-		return &Error{Prop: "Job", Problem: "Step Functions would refuse the definition: " + err.Error(), Err: err}
+		in.refuseFor(err, "Job", "Step Functions would refuse the definition: %v", err)
 	}
 	if m.throughFunctions() {
 		var tree any
 		if err := json.Unmarshal([]byte(m.definition), &tree); err != nil {
-			return &Error{Prop: "Job", Problem: err.Error(), Err: err}
+			in.refuseFor(err, "Job", "%v", err)
 		}
 		m.requests(tree)
 	}
-	return nil
 }
 
 // cdkTokens are the tokens of the CDK in a string.

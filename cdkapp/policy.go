@@ -14,10 +14,10 @@ import (
 // narrowed returns the prop Resources, whose actions must be among those that are
 // needed. A role that a service gets has to be named: with any role of the account,
 // who may start an execution could do what all of them may.
-func narrowed(needed []permission, resources *map[string]*[]*string) (map[string][]string, error) {
+func (p where) narrowed(needed []permission, resources *map[string]*[]*string) map[string][]string {
 	actions := map[string]bool{}
-	for _, p := range needed {
-		actions[p.action] = true
+	for _, one := range needed {
+		actions[one.action] = true
 	}
 	given := map[string][]string{}
 	all := orElse(resources, nil)
@@ -25,16 +25,16 @@ func narrowed(needed []permission, resources *map[string]*[]*string) (map[string
 		given[action] = texts(all[action])
 		switch {
 		case !actions[action]:
-			return nil, refuse("Resources", "the action %q is not needed; these are: %s", action, strings.Join(slices.Sorted(maps.Keys(actions)), ", "))
+			p.refuse("Resources", "the action %q is not needed; these are: %s", action, strings.Join(slices.Sorted(maps.Keys(actions)), ", "))
 		case slices.Contains(given[action], ""):
-			return nil, refuse("Resources", "an ARN of %s is empty: give the ARNs that it is allowed on", action)
+			p.refuse("Resources", "an ARN of %s is empty: give the ARNs that it is allowed on", action)
 		}
 	}
 	if _, ok := given[passRole]; actions[passRole] && !ok {
-		return nil, refuse("Resources", "a job hands a role to its service: name the ARNs of the roles that it may, under the action %q; "+
+		p.refuse("Resources", "a job hands a role to its service: name the ARNs of the roles that it may, under the action %q; "+
 			"or none, if it gets none", passRole)
 	}
-	return given, nil
+	return given
 }
 
 // statements allow the permissions, each action on the resources that narrowed

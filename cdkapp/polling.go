@@ -29,6 +29,8 @@ const (
 // polling is what the props of all constructs say about the wait. The names of
 // its fields are those of the props.
 type polling struct {
+	where
+
 	Job                                       Job
 	Strategy                                  statemachines.Strategy
 	MaxWait, MinDelay, MaxDelay, InitialDelay awscdk.Duration
@@ -60,64 +62,47 @@ func throughLambda(s statemachines.Strategy) bool {
 	return s == statemachines.LambdaLoop || s == statemachines.LambdaRetry
 }
 
-// refuse is an Error without the path of the construct.
-func refuse(prop, format string, args ...any) *Error {
-	return &Error{Prop: prop, Problem: fmt.Sprintf(format, args...)}
-}
-
 // bind looks the job up.
-func (p *polling) bind() (*bound, error) {
+func (p *polling) bind() *bound {
 	if p.Job == nil {
-		return nil, refuse("Job", "it is required: give what JobFromCatalog, JobFromWaiter, JobFromDefinition or JobFromShipped returns")
+		p.refuse("Job", "it is required: give what JobFromCatalog, JobFromWaiter, JobFromDefinition or JobFromShipped returns")
 	}
 	b, err := p.Job.bind()
 	if err != nil {
-		return nil, &Error{Prop: "Job", Problem: err.Error(), Err: err}
+		p.refuseFor(err, "Job", "%v", err)
 	}
-	return b, nil
+	return b
 }
 
 // strategy is the one that is used.
-func (p *polling) strategy() (statemachines.Strategy, error) {
+func (p *polling) strategy() statemachines.Strategy {
 	if p.Strategy == "" {
-		return statemachines.Variables, nil
+		return statemachines.Variables
 	}
 	if !slices.Contains(strategies, p.Strategy) {
-		return "", refuse("Strategy", "it must be one of %s, is %q", quoted(strategies), p.Strategy)
+		p.refuse("Strategy", "it must be one of %s, is %q", quoted(strategies), p.Strategy)
 	}
-	return p.Strategy, nil
+	return p.Strategy
 }
 
-// compile turns the job into a state machine or a fragment of one. Every error
-// of a prop is an [*Error] without its path.
-func (p *polling) compile(b *bound, f form) (*statemachines.Compiled, error) {
+// compile turns the job into a state machine or a fragment of one.
+func (p *polling) compile(b *bound, f form) *statemachines.Compiled {
 	if b.waiter == nil {
-		return nil, refuse("Job", "a definition is a whole state machine, and what is needed here is a waiter: give JobFromCatalog or JobFromWaiter")
+		p.refuse("Job", "a definition is a whole state machine, and what is needed here is a waiter: give JobFromCatalog or JobFromWaiter")
 	}
-	strategy, err := p.strategy()
-	if err != nil {
-		return nil, err
-	}
+	strategy := p.strategy()
 	o := statemachines.Options{
 		Strategy: strategy, Prefix: f.prefix, Exits: f.exits, RunJobFunction: f.runJob, CheckStatusFunction: f.checkStatus,
-		Fit: orElse(p.Fit, false), Output: text(p.Output), Scope: text(p.Scope),
+		Fit: orElse(p.Fit, false), Output: text(p.Output), Scope: text(p.Scope), CausePatterns: p.causePatterns(strategy),
 	}
-	if err := p.schedule(b, &o); err != nil {
-		return nil, err
+	p.schedule(b, &o)
+	if o.Scope != "" && !throughLambda(strategy) {
+		p.refuse("Scope", "it tells the records of Lambda functions apart, and the strategy %s has none: leave it out", strategy)
 	}
-	if o.CausePatterns, err = p.causePatterns(strategy); err != nil {
-		return nil, err
-	}
-	if text(p.Scope) != "" && !throughLambda(strategy) {
-		return nil, refuse("Scope", "it tells the records of Lambda functions apart, and the strategy %s has none: leave it out", strategy)
-	}
-	call, err := p.call(b, strategy)
-	if err != nil {
-		return nil, err
-	}
+	call := p.call(b, strategy)
 	compiled, err := statemachines.Compile(b.waiter, call, o)
 	if err == nil {
-		return compiled, nil
+		return compiled
 	}
 	e := p.cannotCompile(err)
 	blame := func(prop string, without func(*statemachines.Options)) { // where it compiles without the prop
@@ -133,31 +118,28 @@ func (p *polling) compile(b *bound, f form) (*statemachines.Compiled, error) {
 			o.Prefix, o.Exits = "P", map[pollcore.Status]string{pollcore.Succeeded: "S", pollcore.Failed: "F", pollcore.TimedOut: "T"}
 		})
 	}
-	return nil, e
+	panic(e)
 }
 
 // call is what the machine calls: with Start false, or for a waiter, it does not
 // start the job.
-func (p *polling) call(b *bound, strategy statemachines.Strategy) (statemachines.Call, error) {
+func (p *polling) call(b *bound, strategy statemachines.Strategy) statemachines.Call {
 	call := b.call
-	arguments, err := plainArguments(p.Arguments)
-	if err != nil {
-		return call, err
-	}
+	arguments := p.plainArguments()
 	start := call.Start != nil
 	if p.Start != nil {
 		start = *p.Start
 	}
 	switch {
 	case start && call.Start == nil:
-		return call, refuse("Start", "%s is a waiter, which does not say how its job is started: "+
+		p.refuse("Start", "%s is a waiter, which does not say how its job is started: "+
 			"give JobFromCatalog the name of the operation that starts it, or leave Start out", b.name)
 	case start:
 		begin := *call.Start
 		begin.Arguments = arguments
 		call.Start = &begin
 	case call.Start != nil && throughLambda(strategy):
-		return call, refuse("Start", "with the strategy %s a function looks after the job from its start, and cannot be told not to start %s: "+
+		p.refuse("Start", "with the strategy %s a function looks after the job from its start, and cannot be told not to start %s: "+
 			"name the waiter that waits for it, or take the strategy %s", strategy, b.name, statemachines.Variables)
 	default:
 		call.Start, call.Stop, call.Arguments = nil, nil, arguments
@@ -167,17 +149,17 @@ func (p *polling) call(b *bound, strategy statemachines.Strategy) (statemachines
 		call.Stop = nil
 	case OnTimeoutStop:
 		if call.Stop == nil {
-			return call, refuse("OnTimeout", "the catalogue has no call that stops %s: leave OnTimeout out", b.name)
+			p.refuse("OnTimeout", "the catalogue has no call that stops %s: leave OnTimeout out", b.name)
 		}
 	case "":
 	default:
-		return call, refuse("OnTimeout", "it must be %q or %q, is %q", OnTimeoutStop, OnTimeoutLeave, p.OnTimeout)
+		p.refuse("OnTimeout", "it must be %q or %q, is %q", OnTimeoutStop, OnTimeoutLeave, p.OnTimeout)
 	}
-	return call, nil
+	return call
 }
 
 // schedule takes over the durations and the share of the history.
-func (p *polling) schedule(b *bound, o *statemachines.Options) error {
+func (p *polling) schedule(b *bound, o *statemachines.Options) {
 	for _, d := range []struct {
 		prop string
 		from awscdk.Duration
@@ -188,10 +170,7 @@ func (p *polling) schedule(b *bound, o *statemachines.Options) error {
 		{"MaxDelay", p.MaxDelay, &o.MaxDelay},
 		{"InitialDelay", p.InitialDelay, &o.InitialDelay},
 	} {
-		var err error
-		if *d.to, err = wholeSeconds(d.prop, d.from); err != nil {
-			return err
-		}
+		*d.to = p.wholeSeconds(d.prop, d.from)
 	}
 	shortest := o.MinDelay
 	if shortest == 0 {
@@ -199,63 +178,45 @@ func (p *polling) schedule(b *bound, o *statemachines.Options) error {
 	}
 	switch {
 	case o.MaxWait == 0:
-		return refuse("MaxWait", "it is required: how long the job may take, such as awscdk.Duration_Hours(jsii.Number(2))")
+		p.refuse("MaxWait", "it is required: how long the job may take, such as awscdk.Duration_Hours(jsii.Number(2))")
 	case o.MaxDelay != 0 && o.MaxDelay < shortest:
-		return refuse("MaxDelay", "it must not be below the shortest delay, %s, is %s: raise it or lower MinDelay", shortest, o.MaxDelay)
+		p.refuse("MaxDelay", "it must not be below the shortest delay, %s, is %s: raise it or lower MinDelay", shortest, o.MaxDelay)
 	case o.InitialDelay >= o.MaxWait:
-		return refuse("InitialDelay", "it must be below MaxWait, which is %s, is %s", o.MaxWait, o.InitialDelay)
+		p.refuse("InitialDelay", "it must be below MaxWait, which is %s, is %s", o.MaxWait, o.InitialDelay)
 	case o.MinDelay > o.MaxWait:
-		return refuse("MinDelay", "it must not be above MaxWait, which is %s, is %s", o.MaxWait, o.MinDelay)
+		p.refuse("MinDelay", "it must not be above MaxWait, which is %s, is %s", o.MaxWait, o.MinDelay)
 	}
 	if p.Events != nil {
 		o.Events = int(*p.Events)
 		if float64(o.Events) != *p.Events || o.Events < 1 || o.Events > historyLimit {
-			return refuse("Events", "it must be a whole number from 1 to %d, is %v", historyLimit, *p.Events)
+			p.refuse("Events", "it must be a whole number from 1 to %d, is %v", historyLimit, *p.Events)
 		}
 	}
-	return nil
 }
 
 // historyLimit is how many events the history of an execution can have.
 const historyLimit = 25_000
 
-// wholeSeconds reads a duration; 0 if it is not given.
-func wholeSeconds(prop string, d awscdk.Duration) (time.Duration, error) {
-	if d == nil {
-		return 0, nil
-	}
-	if *d.IsUnresolved() {
-		return 0, refuse(prop, "it must be known when the definition is made, and is a token: give a literal duration")
-	}
-	fractions := false
-	seconds := *d.ToSeconds(&awscdk.TimeConversionOptions{Integral: &fractions})
-	whole := time.Duration(seconds) * time.Second
-	if seconds != float64(whole/time.Second) || seconds < 1 || whole > longestWait {
-		return 0, refuse(prop, "it must be whole seconds, from 1 to a year, is %vs", seconds)
-	}
-	return whole, nil
-}
-
-func (p *polling) causePatterns(strategy statemachines.Strategy) (map[string]string, error) {
+func (p *polling) causePatterns(strategy statemachines.Strategy) map[string]string {
 	if p.CausePatterns == nil || len(*p.CausePatterns) == 0 {
-		return nil, nil //nolint:nilnil // none
+		return nil
 	}
 	if throughLambda(strategy) {
-		return nil, refuse("CausePatterns", "the functions of the strategy %s see the codes of errors: leave it out", strategy)
+		p.refuse("CausePatterns", "the functions of the strategy %s see the codes of errors: leave it out", strategy)
 	}
 	patterns := make(map[string]string, len(*p.CausePatterns))
 	for code, pattern := range *p.CausePatterns {
 		if text(pattern) == "" {
-			return nil, refuse("CausePatterns", "the pattern of %s is empty: say what a Cause with this error has, such as %q", code, "does not exist")
+			p.refuse("CausePatterns", "the pattern of %s is empty: say what a Cause with this error has, such as %q", code, "does not exist")
 		}
 		patterns[code] = *pattern
 	}
-	return patterns, nil
+	return patterns
 }
 
 // cannotCompile finds the prop that is to blame.
 func (p *polling) cannotCompile(err error) *Error {
-	e := &Error{Prop: "Job", Problem: err.Error(), Err: err}
+	e := &Error{Path: string(p.where), Prop: "Job", Problem: err.Error(), Err: err}
 	not, ok := errors.AsType[*statemachines.NotCompiledError](err)
 	if !ok {
 		return e
@@ -302,26 +263,22 @@ func quoted[S ~string](names []S) string {
 
 // plainArguments are the arguments without the pointers of the CDK. Nil stays
 // nil: the arguments are the machine's input.
-func plainArguments(arguments *map[string]any) (map[string]any, error) {
-	if arguments == nil || *arguments == nil {
-		return nil, nil //nolint:nilnil // not given
+func (p *polling) plainArguments() map[string]any {
+	if p.Arguments == nil || *p.Arguments == nil {
+		return nil
 	}
-	plain, err := plainValue("Arguments", reflect.ValueOf(*arguments))
-	if err != nil {
-		return nil, err
-	}
-	return plain.(map[string]any), nil
+	return p.plainValue("Arguments", reflect.ValueOf(*p.Arguments)).(map[string]any)
 }
 
 // plainValue follows the pointers of a value of JSON. A string may have tokens
 // in it, which are filled in when the stack is deployed.
-func plainValue(path string, v reflect.Value) (any, error) {
+func (p where) plainValue(path string, v reflect.Value) any {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		if v.IsNil() {
-			return nil, nil
+			return nil
 		}
 		if _, ok := reflect.TypeAssert[awscdk.IResolvable](v); ok {
-			return nil, refuse("Arguments", "%s is a token that is no string: give awscdk.Token_AsString of it", path)
+			p.refuse("Arguments", "%s is a token that is no string: give awscdk.Token_AsString of it", path)
 		}
 		v = v.Elem()
 	}
@@ -332,43 +289,36 @@ func plainValue(path string, v reflect.Value) (any, error) {
 		}
 		object := make(map[string]any, v.Len())
 		for _, key := range v.MapKeys() {
-			member, err := plainValue(path+"."+key.String(), v.MapIndex(key))
-			if err != nil {
-				return nil, err
-			}
-			object[key.String()] = member
+			object[key.String()] = p.plainValue(path+"."+key.String(), v.MapIndex(key))
 		}
-		return object, nil
+		return object
 	case reflect.Slice, reflect.Array:
 		list := make([]any, v.Len())
 		for i := range list {
-			item, err := plainValue(fmt.Sprintf("%s[%d]", path, i), v.Index(i))
-			if err != nil {
-				return nil, err
-			}
-			list[i] = item
+			list[i] = p.plainValue(fmt.Sprintf("%s[%d]", path, i), v.Index(i))
 		}
 		if len(list) == 1 && isToken(list) {
-			return nil, refuse("Arguments", "%s is a list that is known only when the stack is deployed: "+
+			p.refuse("Arguments", "%s is a list that is known only when the stack is deployed: "+
 				"join it to a string, and in a strategy with JSONata write %q", path, "{% $split('…', ',') %}")
 		}
-		return list, nil
+		return list
 	case reflect.String:
-		return v.String(), nil
+		return v.String()
 	case reflect.Bool:
-		return v.Bool(), nil
+		return v.Bool()
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return v.Int(), nil
+		return v.Int()
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return v.Uint(), nil
+		return v.Uint()
 	case reflect.Float32, reflect.Float64:
 		if v.Float() < 0 && isToken(v.Float()) {
-			return nil, refuse("Arguments", "%s is a number that is known only when the stack is deployed: "+
+			p.refuse("Arguments", "%s is a number that is known only when the stack is deployed: "+
 				"make it a string with awscdk.Token_AsString, and in a strategy with JSONata write %q", path, "{% $number('…') %}")
 		}
-		return v.Float(), nil
+		return v.Float()
 	}
-	return nil, refuse("Arguments", "%s is %s, which JSON does not have: give maps, lists, strings, numbers and booleans", path, v.Type())
+	p.refuse("Arguments", "%s is %s, which JSON does not have: give maps, lists, strings, numbers and booleans", path, v.Type())
+	return nil
 }
 
 // isToken asks the CDK.

@@ -49,12 +49,24 @@ func (p where) given(prop string, others map[string]bool) {
 	}
 }
 
-// seconds is a duration of the CDK's, which must not be a token.
-func (p where) seconds(prop string, d awscdk.Duration) time.Duration {
+// duration is one of the CDK's, which must not be a token.
+func (p where) duration(prop string, d awscdk.Duration) time.Duration {
 	if *d.IsUnresolved() {
-		p.refuse(prop, "expected a duration that is known when the app runs, found a token")
+		p.refuse(prop, "it must be known when the app runs, and is a token: give a literal duration")
 	}
 	return time.Duration(*d.ToMilliseconds(nil)) * time.Millisecond
+}
+
+// wholeSeconds is a duration that an execution can last; 0 if it is not given.
+func (p where) wholeSeconds(prop string, d awscdk.Duration) time.Duration {
+	if d == nil {
+		return 0
+	}
+	found := p.duration(prop, d)
+	if found%time.Second != 0 || found < time.Second || found > longestWait {
+		p.refuse(prop, "it must be whole seconds, from 1 to a year, is %s", found)
+	}
+	return found
 }
 
 // sameStack tells whether two constructs are of one stack.

@@ -148,12 +148,12 @@ func newRecords(in where, prefix *string, maxWait, retention awscdk.Duration) re
 	if r.prefix == "" || len(r.prefix) > 200 {
 		in.refuse("Prefix", "expected 1 to 200 bytes, such as %q, found %q", defaultPrefix, r.prefix)
 	}
-	longest := in.maxWait(maxWait)
+	longest := in.wholeSeconds("MaxWait", maxWait)
 	r.kept = defaultRetention
 	if least := (longest + redriveWindow).Truncate(day) + day; retention == nil {
 		r.kept = max(r.kept, least)
 	} else {
-		r.kept = in.seconds("Retention", retention)
+		r.kept = in.duration("Retention", retention)
 		in.outlives(r.kept, longest)
 	}
 	return r
@@ -171,16 +171,12 @@ func (p where) outlives(kept, longest time.Duration) {
 	}
 }
 
-// maxWait returns the longest wait, or 0 if there is none.
-func (p where) maxWait(d awscdk.Duration) time.Duration {
-	if d == nil {
-		return 0
+// fits refuses a store that would lose the records of a poller too early.
+func (p where) fits(store RecordStore, longest time.Duration) {
+	if kept := store.keeps(); kept <= longest+redriveWindow {
+		p.refuse("MaxWait", "the store keeps records for %d days, and %s and the 14 days in which an execution can be redriven are longer: "+
+			"give the store a Retention of %d days at least, or wait less", kept/day, longest, (longest+redriveWindow)/day+1)
 	}
-	longest := p.seconds("MaxWait", d)
-	if longest < time.Second || longest > longestWait {
-		p.refuse("MaxWait", "expected 1 second to 365 days, which an execution can last, found %s", longest)
-	}
-	return longest
 }
 
 type recordBucket struct {

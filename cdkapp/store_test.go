@@ -216,7 +216,7 @@ func TestStoreProps(t *testing.T) {
 		build      func(awscdk.Stack)
 	}{
 		{"Prefix", `expected 1 to 200 bytes, such as "jobpoller", found ""`, bucket(cdkapp.RecordBucketProps{Prefix: jsii.String("/")})},
-		{"MaxWait", "expected 1 second to 365 days, which an execution can last, found 8784h0m0s", func(stack awscdk.Stack) {
+		{"MaxWait", "it must be whole seconds, from 1 to a year, is 8784h0m0s", func(stack awscdk.Stack) {
 			bucket(cdkapp.RecordBucketProps{MaxWait: days(366)})(stack)
 		}},
 		{"Retention", "expected more than MaxWait (24h0m0s) and the 14 days in which an execution can be redriven, found 15 days; " +
