@@ -204,6 +204,7 @@ func TestFragmentInParallel(t *testing.T) {
 			})
 			require.InDelta(t, 1, after.Worst.Transitions-before.Worst.Transitions, 0)
 			require.InDelta(t, 4, after.Worst.Events-before.Worst.Events, 0)
+			require.InDelta(t, 0.000_025, after.Worst.USD-before.Worst.USD, 1e-9)
 			definition := deployed(t, all.only(t, "AWS::StepFunctions::StateMachine"))
 			for _, end := range []string{"COMPLETED", "FAILED", "IN_PROGRESS"} {
 				s := simtest.New(t, []byte(definition))
@@ -219,6 +220,62 @@ func TestFragmentInParallel(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A fragment is at home wherever states can be: its states find each other under
+// the names that the CDK gives them, and the role may do what they need.
+func TestFragmentInside(t *testing.T) {
+	t.Parallel()
+	for name, inside := range map[string]func(stack awscdk.Stack, f cdkapp.JobPollerFragment) sfn.IChainable{
+		"names with a prefix": func(_ awscdk.Stack, f cdkapp.JobPollerFragment) sfn.IChainable {
+			return f.PrefixStates(jsii.String("Nightly: "))
+		},
+		"a single state": func(_ awscdk.Stack, f cdkapp.JobPollerFragment) sfn.IChainable {
+			return f.ToSingleState(&sfn.SingleStateOptions{PrefixStates: jsii.String("Nightly: ")})
+		},
+		"a Map": func(stack awscdk.Stack, f cdkapp.JobPollerFragment) sfn.IChainable {
+			each := sfn.NewMap(stack, jsii.String("Each"), &sfn.MapProps{QueryLanguage: sfn.QueryLanguage_JSONATA, Items: sfn.ProvideItems_JsonArray(&[]any{map[string]any{"TableArn": "arn:t"}})})
+			return each.ItemProcessor(f.PrefixStates(jsii.String("Nightly: ")), nil)
+		},
+		"a Parallel in a Parallel": func(stack awscdk.Stack, f cdkapp.JobPollerFragment) sfn.IChainable {
+			return sfn.NewParallel(stack, jsii.String("Outer"), nil).Branch(sfn.NewParallel(stack, jsii.String("Inner"), nil).Branch(f.PrefixStates(jsii.String("Nightly: "))))
+		},
+	} {
+		for _, strategy := range withoutLambda {
+			for _, language := range []sfn.QueryLanguage{sfn.QueryLanguage_JSON_PATH, sfn.QueryLanguage_JSONATA} {
+				if strategy == statemachines.Loop && language == sfn.QueryLanguage_JSONATA {
+					continue
+				}
+				t.Run(name+" "+string(strategy)+" "+string(language), func(t *testing.T) {
+					t.Parallel()
+					all := synth(t, func(stack awscdk.Stack) {
+						host(stack, inside(stack, export(stack, "Orders", strategy).OrFail()), language)
+					})
+					require.Contains(t, asJSON(t, all.statements(t, "HostRole")), `"dynamodb:DescribeExport"`)
+					definition := deployed(t, all.only(t, "AWS::StepFunctions::StateMachine"))
+					require.Empty(t, asl.Validate([]byte(definition), asl.Standard))
+					for status, err := range map[string]string{"COMPLETED": "", "FAILED": "JobPoller.Failed", "IN_PROGRESS": "JobPoller.TimedOut"} {
+						s := simtest.New(t, []byte(definition))
+						exported := map[string]any{"ExportDescription": map[string]any{"ExportArn": "arn:export", "ExportStatus": status}}
+						s.On("Nightly: OrdersExportTableToPointInTime").Return(exported)
+						s.On("Nightly: OrdersDescribeExport").Return(exported).Times(1000)
+						run := s.Run(map[string]any{"TableArn": "arn:t", "S3Bucket": "b"})
+						if err == "" {
+							run.RequireSucceeded()
+						} else {
+							run.RequireFailed(err)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// A fragment that is in no state machine needs no exits.
+func TestFragmentOfNoMachine(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, synth(t, func(stack awscdk.Stack) { export(stack, "Orders", "") })["Resources"])
 }
 
 // What the CDK cannot tell before all states are chained ends the synthesis.
