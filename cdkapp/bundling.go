@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3assets"
 	"github.com/aws/constructs-go/constructs/v10"
-	"github.com/aws/jsii-runtime-go"
 
 	"github.com/jobpoller/jobpoller/internal/lambdabuild"
 )
@@ -44,7 +43,7 @@ var (
 // built before it is made an asset, for the stacks alone that are synthesized.
 func (p where) code(scope constructs.Construct, f function, folder *string, arch string) awslambda.Code {
 	prop := "CodeFolder"
-	if given, ok := scope.Node().TryGetContext(jsii.String(ContextCodeFolder)).(string); folder == nil && ok {
+	if given, ok := scope.Node().TryGetContext(new(ContextCodeFolder)).(string); folder == nil && ok {
 		folder, prop = &given, "CodeFolder (context "+ContextCodeFolder+")"
 	}
 	var archive string
@@ -63,7 +62,7 @@ func (p where) code(scope constructs.Construct, f function, folder *string, arch
 	if err != nil {
 		p.refuseFor(err, prop, "%s", advice(err))
 	}
-	return awslambda.Code_FromAsset(jsii.String(archive), &awss3assets.AssetOptions{DisplayName: jsii.String("jobpoller " + f.name)})
+	return awslambda.Code_FromAsset(new(archive), &awss3assets.AssetOptions{DisplayName: new("jobpoller " + f.name)})
 }
 
 func advice(err error) string {

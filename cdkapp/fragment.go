@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	sfn "github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
 	"github.com/aws/constructs-go/constructs/v10"
-	"github.com/aws/jsii-runtime-go"
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -148,10 +147,10 @@ func (f *fragment) OrFail() JobPollerFragment {
 			continue
 		}
 		props := &sfn.FailProps{
-			Error: jsii.String("JobPoller." + exitNames[status]), QueryLanguage: sfn.QueryLanguage_JSONATA, // JSONPath cannot cut a text
-			Cause: jsii.String("{% $substring($states.input.reason, 0, 32768) %}"),
+			Error: new("JobPoller." + exitNames[status]), QueryLanguage: sfn.QueryLanguage_JSONATA, // JSONPath cannot cut a text
+			Cause: new("{% $substring($states.input.reason, 0, 32768) %}"),
 		}
-		f.exits[status].Next(sfn.NewFail(f, jsii.String(f.prefix+"Job"+exitNames[status]), props))
+		f.exits[status].Next(sfn.NewFail(f, new(f.prefix+"Job"+exitNames[status]), props))
 	}
 	return f
 }
@@ -165,14 +164,14 @@ func (f *fragment) InParallel() sfn.Parallel {
 	if f.language() == sfn.QueryLanguage_JSONATA {
 		props.Outputs = "{% $states.result[0] %}"
 	} else {
-		props.OutputPath = jsii.String("$[0]")
+		props.OutputPath = new("$[0]")
 	}
 	for _, cost := range []*statemachines.Cost{&f.report.Worst, &f.report.Expected} {
 		cost.Transitions++
 		cost.Events += 4 // entered, started, succeeded, exited
 		cost.USD += 0.025 / 1000
 	}
-	f.parallel = sfn.NewParallel(f, jsii.String(f.prefix+"Job"), props).Branch(f)
+	f.parallel = sfn.NewParallel(f, new(f.prefix+"Job"), props).Branch(f)
 	return f.parallel
 }
 
@@ -182,7 +181,7 @@ func (f *fragment) Validate() *[]*string {
 	problems := []*string{}
 	for _, status := range []pollcore.Status{pollcore.Failed, pollcore.TimedOut} {
 		if f.states[0].bound && !chained(f.exits[status]) {
-			problems = append(problems, jsii.String(fmt.Sprintf(
+			problems = append(problems, new(fmt.Sprintf(
 				"the exit %s of %s leads nowhere, so an execution would succeed although the job did not: chain a state to it, or call OrFail",
 				exitNames[status], *f.Node().Path(),
 			)))
@@ -214,7 +213,7 @@ func (f *fragment) build(in where, id string, props *JobPollerFragmentProps) {
 	f.states[0].statements = statements(f, m.needed, m.narrowed)
 	if f.functions != nil {
 		f.states[0].statements = append(f.states[0].statements, awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-			Actions: jsii.Strings(invokeAction), Resources: &[]*string{f.functions.RunJob().FunctionArn(), f.functions.CheckStatus().FunctionArn()},
+			Actions: pointers([]string{invokeAction}), Resources: &[]*string{f.functions.RunJob().FunctionArn(), f.functions.CheckStatus().FunctionArn()},
 		}))
 	}
 }
@@ -227,7 +226,7 @@ func (f *fragment) values(m *machine, props *JobPollerFragmentProps) *strings.Re
 		return strings.NewReplacer(values...)
 	}
 	if f.functions = props.Functions; f.functions == nil {
-		f.functions = NewFunctions(f, jsii.String("Functions"), &FunctionsProps{
+		f.functions = NewFunctions(f, new("Functions"), &FunctionsProps{
 			Jobs: pointers(m.jobs), Resources: props.Resources, MaxWait: props.MaxWait,
 		})
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/constructs-go/constructs/v10"
-	"github.com/aws/jsii-runtime-go"
 )
 
 // The environment variables of the functions (lambdas/poller has their meaning).
@@ -157,7 +156,7 @@ func NewFunctions(scope constructs.Construct, id *string, props *FunctionsProps)
 	}
 	constructs.NewConstruct_Override(f, scope, id)
 	if f.store = props.Store; f.store == nil {
-		f.store = NewRecordBucket(f, jsii.String("Records"), &RecordBucketProps{
+		f.store = NewRecordBucket(f, new("Records"), &RecordBucketProps{
 			MaxWait: props.MaxWait, EncryptionKey: props.EncryptionKey, RemovalPolicy: props.RemovalPolicy,
 		})
 	}
@@ -172,7 +171,7 @@ func (f *functions) CheckStatus() awslambda.IFunction { return f.checkStatus }
 func (f *functions) Store() RecordStore               { return f.store }
 func (f *functions) Bucket() awss3.IBucket            { return f.store.Bucket() }
 func (f *functions) Table() awsdynamodb.ITable        { return f.store.Table() }
-func (f *functions) Jobs() *[]*string                 { return jsii.Strings(f.jobs...) }
+func (f *functions) Jobs() *[]*string                 { return pointers(f.jobs) }
 
 func (f *functions) GrantInvoke(grantee awsiam.IGrantable) awsiam.Grant {
 	return allow(grantee, []string{*f.runJob.FunctionArn(), *f.checkStatus.FunctionArn()}, nil, invokeAction)
@@ -261,7 +260,7 @@ func (f *functions) logLevel() string {
 
 func (f *functions) timeout() awscdk.Duration {
 	if f.props.Timeout == nil {
-		return awscdk.Duration_Seconds(jsii.Number(defaultTimeout.Seconds()))
+		return awscdk.Duration_Seconds(new(defaultTimeout.Seconds()))
 	}
 	if d := f.in.duration("Timeout", f.props.Timeout); d < time.Second || d > maxTimeout {
 		f.in.refuse("Timeout", "expected 1 to %g seconds, found %s: RunJob states wait a minute for a start that was cut off", maxTimeout.Seconds(), d)
@@ -279,9 +278,9 @@ func (f *functions) function(
 		code = f.in.code(f, of, f.props.CodeFolder, arch)
 	}
 	log := f.log(of)
-	role := awsiam.NewRole(f, jsii.String(of.role), &awsiam.RoleProps{
-		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
-		Description: jsii.String(of.does + "."),
+	role := awsiam.NewRole(f, new(of.role), &awsiam.RoleProps{
+		AssumedBy:   awsiam.NewServicePrincipal(new("lambda.amazonaws.com"), nil),
+		Description: new(of.does + "."),
 	})
 	for _, statement := range statements(f, needed, narrowed) {
 		role.AddToPolicy(statement)
@@ -292,14 +291,14 @@ func (f *functions) function(
 	if !orElse(f.props.TracingEnabled, true) {
 		tracing = awslambda.Tracing_DISABLED
 	}
-	return awslambda.NewFunction(f, jsii.String(of.id), &awslambda.FunctionProps{
+	return awslambda.NewFunction(f, new(of.id), &awslambda.FunctionProps{
 		Architecture:                 architecture,
 		Code:                         code,
-		Description:                  jsii.String(of.does + ": " + strings.Join(f.jobs[:min(3, len(f.jobs))], ", ") + "."),
+		Description:                  new(of.does + ": " + strings.Join(f.jobs[:min(3, len(f.jobs))], ", ") + "."),
 		Environment:                  &environment,
-		Handler:                      jsii.String("bootstrap"),
+		Handler:                      new("bootstrap"),
 		LogGroup:                     log,
-		MemorySize:                   jsii.Number(orElse(f.props.MemorySize, defaultMemory)),
+		MemorySize:                   new(orElse(f.props.MemorySize, defaultMemory)),
 		ReservedConcurrentExecutions: f.props.ReservedConcurrentExecutions,
 		Role:                         role,
 		Runtime:                      awslambda.Runtime_PROVIDED_AL2023(),
@@ -333,7 +332,7 @@ func (f *functions) log(of function) awslogs.ILogGroup {
 		encryptLogs(f, f.props.EncryptionKey, anyResource)
 		props.EncryptionKey = f.props.EncryptionKey
 	}
-	return awslogs.NewLogGroup(f, jsii.String(of.id+"Log"), props)
+	return awslogs.NewLogGroup(f, new(of.id+"Log"), props)
 }
 
 // texts are the strings of a list prop.

@@ -93,8 +93,8 @@ func resourceIn(stack awscdk.Stack, resource string) string {
 
 func pointers(texts []string) *[]*string {
 	all := make([]*string, len(texts))
-	for i := range texts {
-		all[i] = &texts[i]
+	for i, text := range texts {
+		all[i] = &text
 	}
 	return &all
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	sfn "github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
 	"github.com/aws/constructs-go/constructs/v10"
-	"github.com/aws/jsii-runtime-go"
 )
 
 // compiledState is a state of the CDK that renders as it was compiled. The CDK
@@ -102,13 +101,13 @@ func (s *compiledState) connect(states map[string]sfn.State) {
 	}
 	for _, choice := range objects(s.fields["Choices"]) {
 		// ToStateJson has the condition; the CDK wants one for a transition.
-		s.AddChoice(sfn.Condition_IsPresent(jsii.String("$")), to(choice, "Next"), nil)
+		s.AddChoice(sfn.Condition_IsPresent(new("$")), to(choice, "Next"), nil)
 	}
 	if otherwise := to(s.fields, "Default"); otherwise != nil {
 		s.MakeDefault(otherwise)
 	}
 	for _, catch := range objects(s.fields["Catch"]) {
-		s.AddCatch(to(catch, "Next"), &sfn.CatchProps{Errors: jsii.Strings(errorNames(catch["ErrorEquals"])...)})
+		s.AddCatch(to(catch, "Next"), &sfn.CatchProps{Errors: pointers(errorNames(catch["ErrorEquals"]))})
 	}
 }
 

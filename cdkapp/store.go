@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/constructs-go/constructs/v10"
-	"github.com/aws/jsii-runtime-go"
 )
 
 const (
@@ -122,7 +121,7 @@ type records struct {
 
 func (r records) Bucket() awss3.IBucket      { return nil }
 func (r records) Table() awsdynamodb.ITable  { return nil }
-func (r records) Prefix() *string            { return jsii.String(r.prefix) }
+func (r records) Prefix() *string            { return new(r.prefix) }
 func (r records) Retention() awscdk.Duration { return days(r.kept) }
 func (r records) keeps() time.Duration       { return r.kept }
 
@@ -139,7 +138,7 @@ func storeEnvironment(store RecordStore) map[string]*string {
 }
 
 func days(d time.Duration) awscdk.Duration {
-	return awscdk.Duration_Days(jsii.Number(float64(d / day)))
+	return awscdk.Duration_Days(new(float64(d / day)))
 }
 
 // newRecords checks the props that the two stores have in common.
@@ -219,11 +218,11 @@ func (b *recordBucket) GrantJobStatus(grantee awsiam.IGrantable) awsiam.Grant {
 }
 
 func (b *recordBucket) grant(grantee awsiam.IGrantable, keys string) awsiam.Grant {
-	granted := allow(grantee, []string{*b.bucket.ArnForObjects(jsii.String(keys))}, nil, "s3:GetObject", "s3:PutObject")
+	granted := allow(grantee, []string{*b.bucket.ArnForObjects(new(keys))}, nil, "s3:GetObject", "s3:PutObject")
 	granted.Combine(allow(grantee, []string{*b.bucket.BucketArn()},
 		map[string]map[string]any{"StringLike": {"s3:prefix": keys}}, "s3:ListBucket"))
 	if key := b.bucket.EncryptionKey(); key != nil {
-		granted.Combine(key.Grant(grantee, jsii.String("kms:Decrypt"), jsii.String("kms:GenerateDataKey")))
+		granted.Combine(key.Grant(grantee, new("kms:Decrypt"), new("kms:GenerateDataKey")))
 	}
 	return granted
 }
@@ -231,31 +230,31 @@ func (b *recordBucket) grant(grantee awsiam.IGrantable, keys string) awsiam.Gran
 func (b *recordBucket) newBucket(props *RecordBucketProps) awss3.IBucket {
 	encryption, bucketKey := awss3.BucketEncryption_S3_MANAGED, (*bool)(nil)
 	if props.EncryptionKey != nil {
-		encryption, bucketKey = awss3.BucketEncryption_KMS, jsii.Bool(true)
+		encryption, bucketKey = awss3.BucketEncryption_KMS, new(true)
 	}
 	removal := props.RemovalPolicy
 	if removal == "" {
 		removal = awscdk.RemovalPolicy_RETAIN
 	}
-	return awss3.NewBucket(b, jsii.String("Bucket"), &awss3.BucketProps{
+	return awss3.NewBucket(b, new("Bucket"), &awss3.BucketProps{
 		AutoDeleteObjects:      props.AutoDeleteObjects,
 		BlockPublicAccess:      awss3.BlockPublicAccess_BLOCK_ALL(),
 		BucketKeyEnabled:       bucketKey,
 		Encryption:             encryption,
 		EncryptionKey:          props.EncryptionKey,
-		EnforceSSL:             jsii.Bool(true),
-		MinimumTLSVersion:      jsii.Number(1.2),
+		EnforceSSL:             new(true),
+		MinimumTLSVersion:      new(1.2),
 		ObjectOwnership:        awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
 		RemovalPolicy:          removal,
 		ServerAccessLogsBucket: props.ServerAccessLogsBucket,
 		ServerAccessLogsPrefix: props.ServerAccessLogsPrefix,
-		Versioned:              jsii.Bool(false),
+		Versioned:              new(false),
 		// S3 counts from the last write of an object, as the functions do.
 		LifecycleRules: &[]*awss3.LifecycleRule{{
-			Id:                                  jsii.String("records"),
-			Prefix:                              jsii.String(b.prefix + "/"),
+			Id:                                  new("records"),
+			Prefix:                              new(b.prefix + "/"),
 			Expiration:                          b.Retention(),
-			AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1)),
+			AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(new(1.0)),
 		}},
 	})
 }
@@ -293,7 +292,7 @@ func (t *recordTable) Table() awsdynamodb.ITable { return t.table }
 func (t *recordTable) GrantRecords(grantee awsiam.IGrantable) awsiam.Grant {
 	granted := allow(grantee, []string{*t.table.TableArn()}, nil, "dynamodb:GetItem", "dynamodb:PutItem")
 	if key := t.table.EncryptionKey(); key != nil {
-		granted.Combine(key.Grant(grantee, jsii.String("kms:Decrypt")))
+		granted.Combine(key.Grant(grantee, new("kms:Decrypt")))
 	}
 	return granted
 }
@@ -307,14 +306,14 @@ func (t *recordTable) newTable(props *RecordTableProps) awsdynamodb.ITable {
 	if removal == "" {
 		removal = awscdk.RemovalPolicy_RETAIN
 	}
-	return awsdynamodb.NewTable(t, jsii.String("Table"), &awsdynamodb.TableProps{
-		PartitionKey:        &awsdynamodb.Attribute{Name: jsii.String("key"), Type: awsdynamodb.AttributeType_STRING},
-		TimeToLiveAttribute: jsii.String("expiresAt"),
+	return awsdynamodb.NewTable(t, new("Table"), &awsdynamodb.TableProps{
+		PartitionKey:        &awsdynamodb.Attribute{Name: new("key"), Type: awsdynamodb.AttributeType_STRING},
+		TimeToLiveAttribute: new("expiresAt"),
 		BillingMode:         awsdynamodb.BillingMode_PAY_PER_REQUEST,
 		Encryption:          encryption,
 		EncryptionKey:       props.EncryptionKey,
 		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
-			PointInTimeRecoveryEnabled: jsii.Bool(orElse(props.PointInTimeRecovery, false)),
+			PointInTimeRecoveryEnabled: new(orElse(props.PointInTimeRecovery, false)),
 		},
 		DeletionProtection: props.DeletionProtection,
 		RemovalPolicy:      removal,
@@ -324,7 +323,7 @@ func (t *recordTable) newTable(props *RecordTableProps) awsdynamodb.ITable {
 // allow adds a statement to the policy of the grantee.
 func allow(grantee awsiam.IGrantable, resources []string, conditions map[string]map[string]any, actions ...string) awsiam.Grant {
 	options := &awsiam.GrantOnPrincipalOptions{
-		Actions: jsii.Strings(actions...), Grantee: grantee, ResourceArns: jsii.Strings(resources...),
+		Actions: pointers(actions), Grantee: grantee, ResourceArns: pointers(resources),
 	}
 	if conditions != nil {
 		all := map[string]*map[string]any{}
