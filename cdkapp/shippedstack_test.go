@@ -228,6 +228,27 @@ func TestContextIsDocumented(t *testing.T) {
 	}
 }
 
+// The commands of the pages deploy something.
+func TestDeployCommands(t *testing.T) {
+	t.Parallel()
+	commands := 0
+	for _, page := range []string{"../README.md", "../docs/cdk-app.md"} {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, command := range regexp.MustCompile(`(?m)^npx cdk deploy ((?:.*\\\n)*.*)$`).FindAllStringSubmatch(string(text), -1) {
+			commands++
+			context := map[string]any{}
+			for _, option := range regexp.MustCompile(`-c '?([^ =']+)=([^ ']+)`).FindAllStringSubmatch(command[1], -1) {
+				context[option[1]] = option[2]
+			}
+			require.Len(t, context, strings.Count(command[1], "-c "))
+			_, all := ship(t, context)
+			require.NotEmpty(t, all.of("AWS::StepFunctions::StateMachine"), command[0])
+		}
+	}
+	require.Equal(t, 4, commands)
+}
+
 // A context that cannot be used is refused with its key, and what to do.
 func TestShippedStackRefuses(t *testing.T) {
 	t.Parallel()

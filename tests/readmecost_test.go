@@ -1,0 +1,54 @@
+package tests_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines"
+)
+
+// The prices that the README names, in USD.
+const (
+	perRequest  = 0.20 / 1e6
+	perGBSecond = 0.0000133334
+	perWrite    = 5.00 / 1e6
+	perRead     = 0.40 / 1e6
+
+	memoryGB = 0.125
+	seconds  = 0.1
+)
+
+// What the README says that jobs cost is what reports say, and docs/bench.md of
+// the requests of the functions: two writes to start a job, a read for each check,
+// and a write at its end.
+func TestReadmeCosts(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	rows := regexp.MustCompile(`(?m)^\| `+"`[a-z-]+`"+` \| \d+ \| \d+\.\d\d \|.*$`).FindAllString(string(page), -1)
+	require.Len(t, rows, 3)
+	row := func(name string, r statemachines.Report, functions string) {
+		require.Equal(t, [2]int{0, 7200}, r.JobSeconds)
+		require.Contains(t, rows, fmt.Sprintf("| `%s` | %.0f | %.2f |%s |", name, r.Expected.Polls, 1000*r.Expected.USD, functions))
+	}
+	variables, err := statemachines.CompileShipped("dynamodb-export-variables")
+	require.NoError(t, err)
+	row("dynamodb-export-variables", variables.Report, " |")
+
+	e, err := catalog.Lookup("dynamodb", "ExportTableToPointInTime")
+	require.NoError(t, err)
+	for name, strategy := range map[string]statemachines.Strategy{"lambda-loop": statemachines.LambdaLoop, "lambda-retry": statemachines.LambdaRetry} {
+		compiled, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), statemachines.Options{Strategy: strategy, MaxWait: 2 * time.Hour})
+		require.NoError(t, err)
+		checks := compiled.Report.Expected.Polls
+		lambda := (1 + checks) * (perRequest + memoryGB*seconds*perGBSecond)
+		s3 := 3*perWrite + checks*perRead
+		row(name, compiled.Report, fmt.Sprintf(" %.2f | %.2f", 1000*lambda, 1000*s3))
+	}
+}
