@@ -44,7 +44,7 @@ $(LAMBDAS:%=lambda-%): lambda-%:
 # anything. Options of the command cdk in CONTEXT, such as -c jobs=all.
 .PHONY: synth
 synth: node_modules ## Synthesize the CDK app into cdk.out; CONTEXT='-c jobs=...' says what is in it
-	CDK_DISABLE_CLI_TELEMETRY=true npx --no cdk synth --quiet --no-notices --no-lookups --output '$(CDK_OUT)' $(CONTEXT)
+	CDK_DISABLE_CLI_TELEMETRY=true CDK_DISABLE_VERSION_CHECK=true npx --no cdk synth --quiet --no-notices --no-lookups --output '$(CDK_OUT)' $(CONTEXT)
 	@echo '$(CDK_OUT)/JobPoller.template.json'
 
 node_modules: package.json package-lock.json

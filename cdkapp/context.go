@@ -90,7 +90,7 @@ func (c *appContext) flag(key string) *bool {
 func (c *appContext) oneOf(key string, values ...string) string {
 	value, ok := c.text(key)
 	if ok && !slices.Contains(values, value) {
-		c.refuse(key, "expected one of %s, found %q%s", strings.Join(values, ", "), value, didYouMean(strings.ToLower(value), values))
+		c.refuse(key, "expected one of %s, found %q%s", strings.Join(values, ", "), value, didYouMean(value, values))
 	}
 	return value
 }
@@ -237,10 +237,13 @@ func (c *appContext) resources(definitions []string) map[string]*map[string]*[]*
 		(*narrowed[owner])[action] = pointers(c.list(key))
 	}
 	for _, owner := range slices.Sorted(maps.Keys(actions)) {
-		key := owner + ":" + passRole
+		key, who := owner+":"+passRole, owner
+		if owner == theFunctions {
+			who = "a job of the functions"
+		}
 		if _, ok := c.all[key]; !ok && slices.Contains(actions[owner], passRole) {
 			c.refuse(key, "%s hands a role to its service, which is any role of the account unless you name it: "+
-				"add -c %s=<its ARN>, several with commas between them, or nothing behind the = if the job gets none", owner, key)
+				"add -c %s=<its ARN>, several with commas between them, or nothing behind the = if the job gets none", who, key)
 		}
 	}
 	return narrowed
@@ -249,17 +252,13 @@ func (c *appContext) resources(definitions []string) map[string]*map[string]*[]*
 // notNarrowed refuses a key that was meant for a definition. Other keys are the
 // CDK's.
 func (c *appContext) notNarrowed(key, owner string, owners []string) {
+	_, throughFunctions := jobsOfFunctions[owner]
 	switch known := append(statemachines.Names(), theFunctions); {
-	case jobsOfFunctionsHas(owner):
+	case throughFunctions:
 		c.refuse(key, "%s calls the functions alone, which have roles of their own: write %s in its place", owner, theFunctions+strings.TrimPrefix(key, owner))
 	case slices.Contains(known, owner):
 		c.refuse(key, "%s is not deployed: add it to %s, which has %s, or leave this out", owner, contextJobs, strings.Join(owners, ", "))
 	case diag.Nearest(owner, known) != "":
 		c.refuse(key, "there is no shipped definition %q%s", owner, didYouMean(owner, known))
 	}
-}
-
-func jobsOfFunctionsHas(definition string) bool {
-	_, ok := jobsOfFunctions[definition]
-	return ok
 }

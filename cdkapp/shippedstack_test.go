@@ -100,6 +100,7 @@ func pascal(name string) string {
 func TestShippedStackDefaults(t *testing.T) {
 	t.Parallel()
 	synthesized, all := ship(t, nil)
+	requireGolden(t, "shippedstack", all)
 	kernel.Lock()
 	defer kernel.Unlock()
 	for kind, count := range map[string]float64{
@@ -279,7 +280,7 @@ func TestShippedStackRefuses(t *testing.T) {
 			map[string]any{"jobs": "rds-snapshot-export"},
 		},
 		{
-			"functions:iam:PassRole", "functions hands a role to its service",
+			"functions:iam:PassRole", "a job of the functions hands a role to its service",
 			map[string]any{"functionJobs": "comprehend:StartEntitiesDetectionJob"},
 		},
 		{

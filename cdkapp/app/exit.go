@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/aws/jsii-runtime-go"
+
 	"github.com/jobpoller/jobpoller/cdkapp"
 )
 
@@ -14,6 +16,7 @@ func exitOnError() {
 	case nil:
 	case *cdkapp.Error:
 		fmt.Fprintln(os.Stderr, thrown)
+		jsii.Close() // which removes its folder, and an exit does not defer
 		os.Exit(1)
 	default:
 		panic(thrown)
