@@ -77,8 +77,8 @@ type Options struct {
 	Fit    bool
 	// RunJobFunction and CheckStatusFunction are names or ARNs of the two Lambda
 	// functions; RunJobFunction and CheckStatusFunction if empty. Scope is the
-	// scope of the start record, for a poller inside a Map: an expression that
-	// differs for each item.
+	// scope of the start record, for a poller inside a Map: an expression over
+	// the item, which is the input, that differs for each.
 	RunJobFunction, CheckStatusFunction, Scope string
 	// JobFrom and JobTo are how long the job takes, for the report; 0 and
 	// MaxWait if JobTo is 0.

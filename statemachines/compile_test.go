@@ -186,6 +186,9 @@ func TestWrongOptions(t *testing.T) {
 		"too many events":         {change: func(o *statemachines.Options) { o.Events = 25_001 }, want: "Events must be between"},
 		"job ends first":          {change: func(o *statemachines.Options) { o.JobFrom, o.JobTo = time.Hour, time.Minute }, want: "between JobFrom and JobTo"},
 		"scope of variables":      {change: func(o *statemachines.Options) { o.Scope = "1" }, want: "Scope is of the strategies with Lambda functions"},
+		"scope of a Map": {change: func(o *statemachines.Options) {
+			o.Strategy, o.Scope = statemachines.LambdaLoop, "{% $states.context.Map.Item.Index %}"
+		}, want: `give "{% $states.input.index %}"`},
 		"exit of no status":       {change: func(o *statemachines.Options) { o.Exits = exits("A", "C"); o.Exits["RUNNING"] = "D" }, want: "no fragment ends in the status RUNNING"},
 		"exit that is missing":    {change: func(o *statemachines.Options) { o.Exits = exits("A", "") }, want: `Exits has "" for TIMED_OUT`},
 		"exit that is too long":   {change: func(o *statemachines.Options) { o.Exits = exits("A", strings.Repeat("x", 81)) }, want: "80 characters at most"},

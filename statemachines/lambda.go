@@ -78,15 +78,15 @@ func quoted(v any) any {
 }
 
 // invoke is a Task that calls one of the two functions.
-func (p *poller) invoke(function string, input any) object {
+func (p *poller) invoke(function string, input any, scope string) object {
 	event := object{
 		"Context": expression("{'Execution': {'Id': $states.context.Execution.Id, 'StartTime': $states.context.Execution.StartTime, " +
 			"'RedriveCount': $states.context.Execution.RedriveCount, 'RedriveTime': $states.context.Execution.RedriveTime}, " +
 			"'State': {'Name': $states.context.State.Name, 'RetryCount': $states.context.State.RetryCount}}"),
 		"Input": input, "Poller": p.pollerName(),
 	}
-	if p.options.Scope != "" {
-		event["Scope"] = p.options.Scope
+	if scope != "" {
+		event["Scope"] = scope
 	}
 	task := object{
 		"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke",
@@ -115,7 +115,12 @@ func (p *poller) pollerName() string {
 // lambda are the states of the strategies LambdaLoop and LambdaRetry.
 func (p *poller) lambda() states {
 	check, status, wait := p.name("CheckStatus"), p.name("JobStatus"), p.name("WaitForJob")
-	run := p.invoke(p.options.RunJobFunction, p.request())
+	scope := p.options.Scope
+	run := p.invoke(p.options.RunJobFunction, p.request(), scope)
+	if scope != "" { // CheckStatus has another input
+		run["Assign"] = object{p.variable("scope"): scope}
+		scope = expression("$" + p.variable("scope"))
+	}
 	run["Retry"] = []object{faultRetrier(), {
 		"ErrorEquals": []string{"JobPoller.JobStartInProgress"}, "IntervalSeconds": 5, "MaxAttempts": 12, "BackoffRate": 1,
 	}}
@@ -125,7 +130,7 @@ func (p *poller) lambda() states {
 		run["Next"] = p.name("InitialWait")
 		all = append(all, state{p.name("InitialWait"), object{"Type": "Wait", "Seconds": expression("$states.input.waitSeconds"), "Next": check}})
 	}
-	task := p.invoke(p.options.CheckStatusFunction, expression("$states.input"))
+	task := p.invoke(p.options.CheckStatusFunction, expression("$states.input"), scope)
 	task["Retry"], task["Next"] = []object{faultRetrier()}, status
 	if p.options.Strategy == LambdaRetry {
 		// One more than the time has room for, so that the function says that it is over.

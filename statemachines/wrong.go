@@ -51,6 +51,10 @@ func (o Options) check() error {
 	case o.Scope != "" && o.Strategy != LambdaLoop && o.Strategy != LambdaRetry:
 		return wrong("Scope is of the strategies with Lambda functions; in %s each iteration of a Map has variables of its own", o.Strategy)
 	}
+	if strings.Contains(o.Scope, "$states.context.Map") {
+		return wrong("Scope must not name $states.context.Map, which Step Functions knows in the ItemSelector of a Map alone: "+
+			"pass its Item.Index on there as a member of the item, such as index, and give %q", expression("$states.input.index"))
+	}
 	if o.Exits == nil {
 		return nil
 	}

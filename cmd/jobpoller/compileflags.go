@@ -65,7 +65,7 @@ func (o *compileOptions) validate(changed func(flag string) bool) error {
 		report("--job-from needs --job-to, the longest time that the job takes")
 	}
 	if o.scope != "" && !strings.HasPrefix(o.scope, "{%") {
-		report("--scope must be an expression of JSONata that differs for each item, such as '{%% $states.context.Map.Item.Index %%}', is %q", o.scope)
+		report("--scope must be an expression of JSONata that differs for each item, such as '{%% $states.input.index %%}', is %q", o.scope)
 	}
 	if o.report && o.iam || o.check != "" && (o.report || o.iam) {
 		report("--report, --iam and --check exclude each other")
