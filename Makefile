@@ -103,6 +103,10 @@ QUICK_EC2 := -gcflags='github.com/aws/aws-sdk-go-v2/service/ec2/...=-N -l'
 sdktypes: ## Compile the catalogue of nine services against the AWS SDK's types; the first run compiles EC2's client
 	cd tests/sdktypes && go vet $(QUICK_EC2) . && go test -vet=off $(QUICK_EC2) -count=1 -v . -seed $(SEED)
 
+.PHONY: userapp
+userapp: ## Build, synthesize and run an app of the CDK, in a module as users have
+	cd tests/userapp && go mod tidy -diff && go vet . && go test -vet=off -count=1 -v .
+
 # The models of AWS's services, in a folder that is removed afterwards. pip checks
 # the hash in requirements.txt, which names the version.
 IMPORT = models=$$(mktemp -d) && trap 'rm -rf "$$models"' EXIT && \
