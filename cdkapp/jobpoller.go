@@ -64,8 +64,8 @@ type JobPollerProps struct {
 	// InitialDelay is waited before the first poll. Default: none.
 	InitialDelay awscdk.Duration
 	// Arguments are those of the call that starts the job, or of the polled one if
-	// the machine starts none, with members in PascalCase, as SDK integrations
-	// spell them. Strings can be tokens, or expressions of the query language of
+	// the machine starts none, with members as SDK integrations spell them: in
+	// PascalCase, and DbInstanceIdentifier for DBInstanceIdentifier. Strings can be tokens, or expressions of the query language of
 	// the strategy. Default: the input of the execution.
 	Arguments *map[string]any
 	// Start tells whether the state machine starts the job. Default: true for a job

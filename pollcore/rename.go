@@ -11,7 +11,8 @@ import (
 
 // RenameMembers returns a copy of the waiter for a describe call whose input
 // and output spell the members of structures another way, such as an SDK
-// integration of Step Functions, which spells them in PascalCase. On data
+// integration of Step Functions, which spells them in PascalCase, with one
+// capital for an acronym at the beginning (DbInstances for DBInstances). On data
 // renamed so the copy gives the verdicts that the waiter gives on the old.
 //
 // The shapes tell which names are members. Keys of maps and of documents stay,

@@ -16,8 +16,8 @@ import (
 type Call struct {
 	// Operation is polled.
 	Operation *catalog.Operation
-	// Arguments are those of the operation, with members in PascalCase, as SDK
-	// integrations spell them. Values may be expressions of the query language
+	// Arguments are those of the operation, with members as SDK integrations spell
+	// them: in PascalCase, and DbInstanceIdentifier for DBInstanceIdentifier. Values may be expressions of the query language
 	// of the strategy. Nil means the input of the poller, or what Start says.
 	Arguments map[string]any
 	// SelfFeeding tells that Arguments are paths that are in the output of the
