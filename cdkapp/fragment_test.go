@@ -138,6 +138,8 @@ func TestFragmentWithFunctions(t *testing.T) {
 				}
 				if given {
 					props.Functions = newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: jsii.Strings(job)})
+				} else {
+					props.Resources = &map[string]*[]*string{"s3:PutObjectAcl": jsii.Strings("arn:aws:s3:::exports/*")}
 				}
 				f := cdkapp.NewJobPollerFragment(stack, jsii.String("Orders"), props)
 				require.Equal(t, []*string{jsii.String(job)}, *f.Functions().Jobs())
@@ -150,6 +152,9 @@ func TestFragmentWithFunctions(t *testing.T) {
 				Strategy: strategy, MaxWait: 2 * time.Hour, Prefix: "Orders", Exits: exits, RunJobFunction: run, CheckStatusFunction: check, Scope: "{% $states.input.item %}",
 			})
 			require.NoError(t, err)
+			if !given {
+				require.Equal(t, []string{`"arn:aws:s3:::exports/*"`}, allowed(t, all, "OrdersFunctionsRunJobRole")["s3:PutObjectAcl"])
+			}
 			machine := all.only(t, "AWS::StepFunctions::StateMachine")
 			found := states(t, []byte(deployed(t, machine)))
 			for name, state := range states(t, asl.Print(compiled.Machine)) {

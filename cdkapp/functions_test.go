@@ -51,6 +51,15 @@ func TestFunctions(t *testing.T) {
 }
 
 // Each function may do what it calls, and no more.
+// Where one job knows an action's resources and another does not, all are allowed.
+func TestResourcesThatAreNotKnown(t *testing.T) {
+	t.Parallel()
+	all := synth(t, func(stack awscdk.Stack) {
+		newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: jsii.Strings("dynamodb:ExportTableToPointInTime", "dynamodb:ExportCompleted")})
+	})
+	require.Equal(t, []string{`"*"`}, allowed(t, all, "PollerCheckStatusRole")["dynamodb:DescribeExport"])
+}
+
 func TestRolesOfFunctions(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {

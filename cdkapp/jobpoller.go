@@ -254,8 +254,9 @@ func (m *machine) settle(in where, props *JobPollerProps) {
 		in.refuse("Functions", "the state machine invokes none: leave it out, or take the strategy %s or %s", statemachines.LambdaLoop, statemachines.LambdaRetry)
 	case !m.throughFunctions():
 		m.narrowed = in.narrowed(m.needed, props.Resources)
-	case given == nil && len(m.jobs) == 0:
-		in.refuse("Functions", "the definition does not say which jobs its functions run: give what NewFunctions returns, with these in its prop Jobs")
+	case given == nil && (m.open || len(m.jobs) == 0):
+		in.refuse("Functions", "the definition does not say all jobs that its functions run, and for how long: "+
+			"give what NewFunctions returns, with these in its prop Jobs")
 	case given != nil && props.Resources != nil:
 		in.refuse("Resources", "the functions call the service, with roles of their own: narrow these in the prop Resources of NewFunctions")
 	case given != nil:

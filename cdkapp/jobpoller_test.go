@@ -2,6 +2,7 @@ package cdkapp_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -350,6 +351,25 @@ func TestJobPollerRefusesFunctions(t *testing.T) {
 	}
 }
 
+// asked is a definition that asks RunJob for two jobs.
+func asked(first, second string) *string {
+	return new(fmt.Sprintf(`{"QueryLanguage": "JSONata", "StartAt": "A", "States": {
+		"A": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Arguments": {"FunctionName": "${RunJobFunction}", "Payload": {"Input": {"job": %s}}}, "Next": "B"},
+		"B": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Arguments": {"FunctionName": "${RunJobFunction}", "Payload": {"Input": {"job": %s}}}, "End": true}}}`,
+		first, second))
+}
+
+// The functions keep records for as long as the longest wait of a definition.
+func TestDefinitionOfTwoWaits(t *testing.T) {
+	t.Parallel()
+	inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
+		job := cdkapp.JobFromDefinition(asked(`"glue:StartJobRun", "maxWaitSeconds": 60`, `"glue:StartJobRun", "maxWaitSeconds": 5184000`))
+		p := cdkapp.NewJobPoller(stack, new("Twice"), &cdkapp.JobPollerProps{Job: job})
+		require.InDelta(t, 75, *p.Functions().Store().Retention().ToDays(nil), 0)
+		require.Equal(t, []*string{new("glue:StartJobRun")}, *p.Functions().Jobs())
+	})
+}
+
 // Each wrong prop is named, with what to do.
 func TestJobPollerRefusesProps(t *testing.T) {
 	t.Parallel()
@@ -504,7 +524,21 @@ func TestJobPollerRefusesProps(t *testing.T) {
 				*p = cdkapp.JobPollerProps{Job: cdkapp.JobFromShipped(new("lambda-loop"))}
 			},
 			"Functions",
-			[]string{"which jobs", "NewFunctions"},
+			[]string{"does not say all jobs", "NewFunctions"},
+		},
+		"definition that is told a job": {
+			func(p *cdkapp.JobPollerProps) {
+				*p = cdkapp.JobPollerProps{Job: cdkapp.JobFromDefinition(asked(`"glue:StartJobRun", "maxWaitSeconds": 60`, `"{% $states.input.job %}", "maxWaitSeconds": 60`))}
+			},
+			"Functions",
+			[]string{"does not say all jobs"},
+		},
+		"definition that is told a time": {
+			func(p *cdkapp.JobPollerProps) {
+				*p = cdkapp.JobPollerProps{Job: cdkapp.JobFromDefinition(asked(`"glue:StartJobRun", "maxWaitSeconds": 60`, `"glue:StartJobRun", "maxWaitSeconds": "{% 60 %}"`))}
+			},
+			"Functions",
+			[]string{"and for how long"},
 		},
 		"express":           {func(p *cdkapp.JobPollerProps) { p.StateMachineType = awsstepfunctions.StateMachineType_EXPRESS }, "StateMachineType", []string{"STANDARD", "5 minutes", "more than once", "redriven"}},
 		"unknown type":      {func(p *cdkapp.JobPollerProps) { p.StateMachineType = "FAST" }, "StateMachineType", []string{"STANDARD", "FAST"}},

@@ -36,8 +36,9 @@ type machine struct {
 	narrowed map[string][]string
 	given    []awsiam.PolicyStatement // with a definition
 	// jobs are those that its functions run, and maxWait how long they may take,
-	// as far as the definition tells.
+	// as far as the definition tells; open is that there are more.
 	jobs    []string
+	open    bool
 	maxWait time.Duration
 }
 
@@ -133,12 +134,16 @@ func (m *machine) requests(tree any) {
 			m.requests(item)
 		}
 	case map[string]any:
-		if job, ok := tree["job"].(string); ok && tree["maxWaitSeconds"] != nil && !slices.Contains(m.jobs, job) {
-			seconds, isNumber := tree["maxWaitSeconds"].(float64)
-			if isNumber && !strings.HasPrefix(job, "{%") {
+		job, isText := tree["job"].(string)
+		seconds, isNumber := tree["maxWaitSeconds"].(float64)
+		switch {
+		case isText && isNumber && !strings.HasPrefix(job, "{%"):
+			m.maxWait = max(m.maxWait, time.Duration(seconds)*time.Second)
+			if !slices.Contains(m.jobs, job) {
 				m.jobs = append(m.jobs, job)
-				m.maxWait = max(m.maxWait, time.Duration(seconds)*time.Second)
 			}
+		case isText && tree["maxWaitSeconds"] != nil, tree["job.$"] != nil:
+			m.open = true
 		}
 		for _, member := range tree {
 			m.requests(member)

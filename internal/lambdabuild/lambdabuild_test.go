@@ -115,6 +115,7 @@ func TestBuild(t *testing.T) {
 	t.Setenv("CGO_ENABLED", "1")
 	t.Setenv("GOARM64", "v9.0")
 	t.Setenv("GOEXPERIMENT", "arenas")
+	t.Setenv("GOFIPS140", "latest")
 	t.Setenv("GOFLAGS", "-race")
 	t.Setenv("GOWORK", "/nowhere/go.work")
 	require.Equal(t, plain, build("other.zip"))
