@@ -36,6 +36,8 @@ var ownVariables = []string{envBucket, envTable, envPrefix, envJobs, envHosts, e
 const (
 	// maxEnvironment is what the environment of a function can hold, in bytes.
 	maxEnvironment = 4096
+	// maxDescription is how long the description of a function can be.
+	maxDescription = 256
 	// defaultMemory is the least that Lambda has. docs/bench.md says what the
 	// functions need of it.
 	defaultMemory = 128
@@ -125,7 +127,8 @@ type FunctionsProps struct {
 	// logs. Default: keys of the services.
 	EncryptionKey awskms.IKey
 	// RemovalPolicy says what becomes of the store that is made here when the stack
-	// goes. Logs go with it. Default: RETAIN.
+	// goes. Logs go with it. A bucket that has records cannot be removed: give a
+	// RecordBucket with AutoDeleteObjects for that. Default: RETAIN.
 	RemovalPolicy awscdk.RemovalPolicy
 }
 
@@ -291,10 +294,14 @@ func (f *functions) function(
 	if !orElse(f.props.TracingEnabled, true) {
 		tracing = awslambda.Tracing_DISABLED
 	}
+	description := of.does + ": " + strings.Join(f.jobs[:min(3, len(f.jobs))], ", ") + "."
+	if len(description) > maxDescription { // names of the user's own
+		description = of.does + "."
+	}
 	return awslambda.NewFunction(f, new(of.id), &awslambda.FunctionProps{
 		Architecture:                 architecture,
 		Code:                         code,
-		Description:                  new(of.does + ": " + strings.Join(f.jobs[:min(3, len(f.jobs))], ", ") + "."),
+		Description:                  new(description),
 		Environment:                  &environment,
 		Handler:                      new("bootstrap"),
 		LogGroup:                     log,

@@ -239,10 +239,11 @@ func TestFunctionsWithOptions(t *testing.T) {
 // Drivers of one's own come with functions of one's own.
 func TestFunctionsOfOnesOwn(t *testing.T) {
 	t.Parallel()
+	oven := "oven:Bake" + strings.Repeat("Bread", 50)
 	all := synth(t, func(stack awscdk.Stack) {
 		code := awslambda.Code_FromAsset(codeFolder(t), nil)
 		made := cdkapp.NewFunctions(stack, jsii.String("Poller"), &cdkapp.FunctionsProps{
-			Jobs: jsii.Strings("oven:Bake", "glue:StartJobRun"), RunJobCode: code, CheckStatusCode: code,
+			Jobs: jsii.Strings(oven, "glue:StartJobRun"), RunJobCode: code, CheckStatusCode: code,
 		})
 		made.RunJob().AddToRolePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Actions: jsii.Strings("oven:Bake"), Resources: jsii.Strings("arn:aws:oven:eu-west-1:123456789012:rack/1"),
@@ -251,7 +252,10 @@ func TestFunctionsOfOnesOwn(t *testing.T) {
 	run := allowed(t, all, "PollerRunJobRole")
 	require.Contains(t, run, "oven:Bake")
 	require.Contains(t, run, "glue:StartJobRun")
-	require.Equal(t, "glue:StartJobRun,oven:Bake", environmentOf(t, all)["JOBPOLLER_JOBS"])
+	require.Equal(t, "glue:StartJobRun,"+oven, environmentOf(t, all)["JOBPOLLER_JOBS"])
+	for _, function := range all.of("AWS::Lambda::Function") {
+		require.LessOrEqual(t, len(function.properties["Description"].(string)), 256)
+	}
 }
 
 func TestFunctionsProps(t *testing.T) {

@@ -82,7 +82,8 @@ type RecordBucketProps struct {
 	// Default: RETAIN.
 	RemovalPolicy awscdk.RemovalPolicy
 	// AutoDeleteObjects empties the bucket before that, for RemovalPolicy
-	// DESTROY; the CDK deploys a function for it. Default: false.
+	// DESTROY, which else fails while there are records; the CDK deploys a function
+	// for it. Default: false.
 	AutoDeleteObjects *bool
 }
 
@@ -146,6 +147,9 @@ func newRecords(in where, prefix *string, maxWait, retention awscdk.Duration) re
 	r := records{prefix: strings.TrimSuffix(orElse(prefix, defaultPrefix), "/")}
 	if r.prefix == "" || len(r.prefix) > 200 {
 		in.refuse("Prefix", "expected 1 to 200 bytes, such as %q, found %q", defaultPrefix, r.prefix)
+	}
+	if strings.ContainsAny(r.prefix, "*?$") && !isToken(r.prefix) {
+		in.refuse("Prefix", "it is part of IAM policies, to which *, ? and $ mean something else, and is %q: leave these out", r.prefix)
 	}
 	longest := in.wholeSeconds("MaxWait", maxWait)
 	r.kept = defaultRetention

@@ -216,6 +216,7 @@ func TestStoreProps(t *testing.T) {
 		build      func(awscdk.Stack)
 	}{
 		{"Prefix", `expected 1 to 200 bytes, such as "jobpoller", found ""`, bucket(cdkapp.RecordBucketProps{Prefix: jsii.String("/")})},
+		{"Prefix", `it is part of IAM policies`, bucket(cdkapp.RecordBucketProps{Prefix: jsii.String("team-*")})},
 		{"MaxWait", "it must be whole seconds, from 1 to a year, is 8784h0m0s", func(stack awscdk.Stack) {
 			bucket(cdkapp.RecordBucketProps{MaxWait: days(366)})(stack)
 		}},
