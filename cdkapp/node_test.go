@@ -31,9 +31,22 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	code := m.Run()
-	jsii.Close()
-	os.Exit(code)
+	os.Exit(runTests(m))
+}
+
+// runTests lets the tests, and the program of Node.js, write into a folder that is
+// removed. jsii.Close would do that and wait for the program, but twice at the same
+// time, which the race detector sees. The program ends with the pipe from this one.
+func runTests(m *testing.M) int {
+	folder, err := os.MkdirTemp("", "cdkapp-")
+	if err == nil {
+		err = os.Setenv("TMPDIR", folder)
+	}
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(folder)
+	return m.Run()
 }
 
 // kernel is the one process of Node.js that all tests share. It answers one

@@ -7,8 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-
-	"github.com/aws/jsii-runtime-go"
 )
 
 // The CDK is a program of Node.js. Without it these tests cannot run, which is a
@@ -21,7 +19,20 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	code := m.Run()
-	jsii.Close()
-	os.Exit(code)
+	os.Exit(runTests(m))
+}
+
+// runTests lets the tests, and the program of Node.js, write into a folder that is
+// removed. jsii.Close would do that and wait for the program, but twice at the same
+// time, which the race detector sees. The program ends with the pipe from this one.
+func runTests(m *testing.M) int {
+	folder, err := os.MkdirTemp("", "cdk-")
+	if err == nil {
+		err = os.Setenv("TMPDIR", folder)
+	}
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(folder)
+	return m.Run()
 }
