@@ -205,6 +205,7 @@ func (f *fragment) build(in where, id string, props *JobPollerFragmentProps) {
 	}
 	compiled := p.compile(p.bind(), to)
 	f.report = compiled.Report
+	warn(f, &f.report)
 	m := &machine{definition: string(asl.Print(compiled.Machine))}
 	m.compiled(compiled)
 	m.check(in)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
 	sfn "github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/stretchr/testify/require"
@@ -355,4 +356,19 @@ func TestFragmentProps(t *testing.T) {
 		cdkapp.NewJobPollerFragment(stack, new("42"), &cdkapp.JobPollerFragmentProps{Job: fromCatalog("dynamodb", "ExportCompleted"), MaxWait: seconds(3600)})
 	})
 	require.Equal(t, "Prefix", p.Prop)
+}
+
+// What a report warns of is a warning of the synthesis.
+func TestWarningsOfReports(t *testing.T) {
+	t.Parallel()
+	inStack(t, func(stack awscdk.Stack) {
+		job := fromCatalog("endusermessaging", "JobSuccess")
+		cdkapp.NewJobPoller(stack, new("Poller"), &cdkapp.JobPollerProps{Job: job, MaxWait: seconds(3600), Fit: new(true)})
+		host(stack, cdkapp.NewJobPollerFragment(stack, new("Fragment"), &cdkapp.JobPollerFragmentProps{Job: job, MaxWait: seconds(3600), Fit: new(true)}).OrFail(), "")
+		for _, construct := range []string{"/Stack/Poller", "/Stack/Fragment"} {
+			assertions.Annotations_FromStack(stack).HasWarning(&construct, assertions.Match_StringLikeRegexp(new("endusermessaging")))
+		}
+		cdkapp.NewJobPoller(stack, new("Known"), exporting())
+		assertions.Annotations_FromStack(stack).HasNoWarning(new("/Stack/Known"), assertions.Match_AnyValue())
+	})
 }

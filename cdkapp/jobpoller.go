@@ -172,6 +172,7 @@ func NewJobPoller(scope constructs.Construct, id *string, props *JobPollerProps)
 
 	p := &jobPoller{machine: m, functions: props.Functions}
 	constructs.NewConstruct_Override(p, scope, id) // so that p itself is the construct
+	warn(p, m.report)
 	p.makeFunctions(props)
 	p.deploy(props)
 	return p

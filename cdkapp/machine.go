@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/constructs-go/constructs/v10"
 
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -148,5 +150,15 @@ func (m *machine) requests(tree any) {
 		for _, member := range tree {
 			m.requests(member)
 		}
+	}
+}
+
+// warn tells what the report warns of.
+func warn(scope constructs.Construct, r *statemachines.Report) {
+	if r == nil {
+		return
+	}
+	for _, warning := range r.Warnings {
+		awscdk.Annotations_Of(scope).AddWarningV2(new("jobpoller:compile"), &warning)
 	}
 }
