@@ -45,15 +45,16 @@ var deployedJobs = map[string]deployedJob{
 }
 
 // What the roles may beyond the calls that the test sees: Step Functions and
-// Lambda send logs and traces. That a record is gone, which who may not list the
-// bucket is not told, is rare.
+// Lambda send logs and traces. RunJob is told by s3:ListBucket that a record which
+// it has just seen is gone.
 var (
 	ofStateMachines = []string{
 		"logs:CreateLogDelivery", "logs:DeleteLogDelivery", "logs:DescribeLogGroups", "logs:DescribeResourcePolicies", "logs:GetLogDelivery",
 		"logs:ListLogDeliveries", "logs:PutResourcePolicy", "logs:UpdateLogDelivery",
 		"xray:GetSamplingRules", "xray:GetSamplingTargets", "xray:PutTelemetryRecords", "xray:PutTraceSegments",
 	}
-	ofFunctions = []string{"logs:CreateLogStream", "logs:PutLogEvents", "s3:ListBucket", "xray:PutTelemetryRecords", "xray:PutTraceSegments"}
+	ofCheckStatus = []string{"logs:CreateLogStream", "logs:PutLogEvents", "xray:PutTelemetryRecords", "xray:PutTraceSegments"}
+	ofRunJob      = []string{"logs:CreateLogStream", "logs:PutLogEvents", "s3:ListBucket", "xray:PutTelemetryRecords", "xray:PutTraceSegments"}
 )
 
 // What a stack with pollers deploys runs, and its roles allow that and no more:
@@ -65,11 +66,19 @@ func TestDeployed(t *testing.T) { //nolint:tparallel // the group ends before wh
 	a := assemble(t, deployedStack)
 	w := newWorld(t, a)
 	t.Run("executions", w.testExecutions) // ends after them all
+	_, err := w.functions[a.named(t, "AWS::Lambda::Function", "FunctionsCheckStatus").id](t.Context(), []byte(`{
+		"Context": {"Execution": {"Id": "arn:aws:states:us-east-1:123456789012:execution:a:b", "StartTime": "2026-01-01T00:00:00Z"}, "State": {"Name": "CheckStatus"}},
+		"Input": {}, "Poller": "never started"
+	}`))
+	require.ErrorContains(t, err, "there is no start record") // and not that access is denied
 	require.Empty(t, w.iam.denied)
 	for _, role := range a.of("AWS::IAM::Role") {
 		services := ofStateMachines
-		if strings.HasPrefix(role.id, "Functions") {
-			services = ofFunctions
+		switch {
+		case strings.HasPrefix(role.id, "FunctionsCheckStatus"):
+			services = ofCheckStatus
+		case strings.HasPrefix(role.id, "FunctionsRunJob"):
+			services = ofRunJob
 		}
 		require.Equal(t, services, w.iam.unused(role.id), role.id)
 	}
