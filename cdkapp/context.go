@@ -21,7 +21,19 @@ type appContext struct {
 
 func newContext(scope constructs.Construct, id *string) *appContext {
 	all, _ := scope.Node().GetAllContext(nil).(map[string]any)
-	return &appContext{place(scope, id), all}
+	c := &appContext{place(scope, id), all}
+	c.refuseMisspelt()
+	return c
+}
+
+// refuseMisspelt refuses keys that are almost one of this app, which would deploy
+// something else than was asked for. Other keys are the CDK's, or another stack's.
+func (c *appContext) refuseMisspelt() {
+	for _, key := range slices.Sorted(maps.Keys(c.all)) {
+		if meant := didYouMean(key, contextKeys); meant != "" && !slices.Contains(contextKeys, key) {
+			c.refuse(key, "there is no such key%s", meant)
+		}
+	}
 }
 
 // refuse panics with an Error.
@@ -124,6 +136,8 @@ func (c *appContext) definitions() []string {
 		names = slices.Clone(defaultJobs)
 	case slices.Equal(names, []string{allJobs}):
 		return statemachines.Names()
+	case slices.Contains(names, allJobs):
+		c.refuse(contextJobs, "%q stands for all definitions: leave the others out, or %q", allJobs, allJobs)
 	}
 	for _, name := range names {
 		if !slices.Contains(statemachines.Names(), name) {
@@ -221,7 +235,7 @@ func (c *appContext) resources(definitions []string) map[string]*map[string]*[]*
 	narrowed := map[string]*map[string]*[]*string{}
 	for _, key := range slices.Sorted(maps.Keys(c.all)) {
 		owner, action, ok := strings.Cut(key, ":")
-		if !ok || !strings.Contains(action, ":") {
+		if !ok {
 			continue
 		}
 		if _, ok := actions[owner]; !ok {
@@ -234,19 +248,38 @@ func (c *appContext) resources(definitions []string) map[string]*map[string]*[]*
 		if narrowed[owner] == nil {
 			narrowed[owner] = &map[string]*[]*string{}
 		}
-		(*narrowed[owner])[action] = pointers(c.list(key))
-	}
-	for _, owner := range slices.Sorted(maps.Keys(actions)) {
-		key, who := owner+":"+passRole, owner
-		if owner == theFunctions {
-			who = "a job of the functions"
+		arns := c.list(key)
+		if i := slices.IndexFunc(arns, func(arn string) bool { return !isResource(arn) }); i >= 0 {
+			c.refuse(key, "expected ARNs, found %q", arns[i])
 		}
-		if _, ok := c.all[key]; !ok && slices.Contains(actions[owner], passRole) {
-			c.refuse(key, "%s hands a role to its service, which is any role of the account unless you name it: "+
-				"add -c %s=<its ARN>, several with commas between them, or nothing behind the = if the job gets none", who, key)
-		}
+		(*narrowed[owner])[action] = pointers(arns)
 	}
+	c.requireRoles(actions)
 	return narrowed
+}
+
+// requireRoles refuses to let jobs hand any role of the account to their services.
+// The key of each is the name of the definition, or "functions".
+func (c *appContext) requireRoles(actions map[string][]string) {
+	var missing []string
+	for _, owner := range slices.Sorted(maps.Keys(actions)) {
+		key := owner + ":" + passRole
+		if _, ok := c.all[key]; !ok && slices.Contains(actions[owner], passRole) {
+			missing = append(missing, key)
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	who, also := strings.TrimSuffix(missing[0], ":"+passRole), ""
+	if who == theFunctions {
+		who = "a job of the functions"
+	}
+	if len(missing) > 1 {
+		also = "; also missing: " + strings.Join(missing[1:], ", ")
+	}
+	c.refuse(missing[0], "%s hands a role to its service, which is any role of the account unless you name it: "+
+		"add -c %s=<its ARN>, several with commas between them, or nothing behind the = if the job gets none%s", who, missing[0], also)
 }
 
 // notNarrowed refuses a key that was meant for a definition. Other keys are the

@@ -306,6 +306,10 @@ func TestFunctionsProps(t *testing.T) {
 			functions(cdkapp.FunctionsProps{Resources: &map[string]*[]*string{"glue:StartJobRun": jsii.Strings("")}}),
 		},
 		{
+			"Resources", `expected ARNs of glue:StartJobRun, found "nightly": IAM takes no names`,
+			functions(cdkapp.FunctionsProps{Resources: &map[string]*[]*string{"glue:StartJobRun": jsii.Strings("nightly")}}),
+		},
+		{
 			"Resources", `a job hands a role to its service: name the ARNs of the roles that it may, under the action "iam:PassRole"`,
 			functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("comprehend:StartEntitiesDetectionJob")}),
 		},

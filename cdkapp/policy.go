@@ -29,12 +29,23 @@ func (p where) narrowed(needed []permission, resources *map[string]*[]*string) m
 		case slices.Contains(given[action], ""):
 			p.refuse("Resources", "an ARN of %s is empty: give the ARNs that it is allowed on", action)
 		}
+		for _, arn := range given[action] {
+			if !isResource(arn) {
+				p.refuse("Resources", "expected ARNs of %s, found %q: IAM takes no names", action, arn)
+			}
+		}
 	}
 	if _, ok := given[passRole]; actions[passRole] && !ok {
 		p.refuse("Resources", "a job hands a role to its service: name the ARNs of the roles that it may, under the action %q; "+
 			"or none, if it gets none", passRole)
 	}
 	return given
+}
+
+// isResource tells whether IAM takes the text as a resource, as far as is known
+// before the stack is deployed.
+func isResource(text string) bool {
+	return text == anyResource || strings.HasPrefix(text, "arn:") || *awscdk.Token_IsUnresolved(text)
 }
 
 // statements allow the permissions, each action on the resources that narrowed

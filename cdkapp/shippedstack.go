@@ -3,6 +3,7 @@ package cdkapp
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,6 +46,12 @@ const (
 	contextStackName  = "stackName"
 )
 
+// contextKeys are those that have no name of a definition in front.
+var contextKeys = []string{
+	contextJobs, contextFunctionJobs, contextHTTPHosts, contextStore, contextLogLevel, contextTracing, contextAlarms,
+	contextAlarmTopic, contextDashboard, contextRemoval, contextStackName, ContextCodeFolder,
+}
+
 const (
 	allJobs = "all"
 	// theFunctions stands for the functions where a key begins with the name of a
@@ -61,6 +68,12 @@ var defaultJobs = []string{"dynamodb-export-variables", "lambda-loop"}
 // jobsOfFunctions are the definitions that need the functions, with the job that
 // they name; "" if their input does.
 var jobsOfFunctions = map[string]string{"lambda-loop": "", "lambda-loop-count": "", "lambda-retry": sampleJob}
+
+// What CloudFormation takes as the name of a stack, and an ARN of SNS begins with.
+var (
+	stackName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,127}$`)
+	topicARN  = regexp.MustCompile(`^arn:[a-z-]+:sns:`)
+)
 
 type shippedStack struct {
 	awscdk.Stack
@@ -79,6 +92,9 @@ func NewShippedStack(scope constructs.Construct, id *string, props *awscdk.Stack
 	resources := context.resources(s.names)
 	own := orElse(props, awscdk.StackProps{})
 	if name, ok := context.text(contextStackName); ok {
+		if !stackName.MatchString(name) {
+			context.refuse(contextStackName, "expected up to 128 letters, digits and hyphens, and a letter first, found %q", name)
+		}
 		own.StackName = &name
 	}
 	if own.Description == nil {
@@ -149,7 +165,7 @@ func (s *shippedStack) alarmActions(alarms *bool) *[]awscloudwatch.IAlarmAction 
 		return nil
 	case !orElse(alarms, true):
 		s.context.refuse(contextAlarmTopic, "%s is false, so nothing is sent: leave one of the two out", contextAlarms)
-	case !strings.HasPrefix(arn, "arn:"):
+	case !topicARN.MatchString(arn):
 		s.context.refuse(contextAlarmTopic, "expected the ARN of an SNS topic, found %q", arn)
 	}
 	topic := awssns.Topic_FromTopicArn(s, new("AlarmTopic"), &arn)

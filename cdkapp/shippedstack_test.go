@@ -258,7 +258,12 @@ func TestShippedStackRefuses(t *testing.T) {
 		context   map[string]any
 	}{
 		{"jobs", `there is no shipped definition "dynamodb-export-lop" (did you mean "dynamodb-export-loop"?); there are bedrock-`, map[string]any{"jobs": "ec2-image,dynamodb-export-lop"}},
-		{"jobs", `there is no shipped definition "all"; `, map[string]any{"jobs": "all,ec2-image"}},
+		{"jobs", `"all" stands for all definitions: leave the others out, or "all"`, map[string]any{"jobs": "all,ec2-image"}},
+		{"job", `there is no such key (did you mean "jobs"?)`, map[string]any{"job": "ec2-image"}},
+		{"stackname", `there is no such key (did you mean "stackName"?)`, map[string]any{"stackname": "Nightly"}},
+		{"jobpoller:codefolder", `there is no such key (did you mean "jobpoller:codeFolder"?)`, map[string]any{"jobpoller:codefolder": "dist"}},
+		{"stackName", `expected up to 128 letters, digits and hyphens, and a letter first, found "My Stack"`, map[string]any{"stackName": "My Stack"}},
+		{"stackName", "expected up to 128 letters, ", map[string]any{"stackName": strings.Repeat("a", 129)}},
 		{"jobs", "it names no definition: leave it out for dynamodb-export-variables,lambda-loop, or name some of bedrock-", map[string]any{"jobs": ","}},
 		{"jobs", "expected names with commas between them, found 3", map[string]any{"jobs": 3}},
 		{"jobs", "expected a list of texts, found 3 in it", map[string]any{"jobs": []any{3}}},
@@ -269,6 +274,7 @@ func TestShippedStackRefuses(t *testing.T) {
 		{"removal", `expected one of retain, destroy, found "keep"`, map[string]any{"removal": "keep"}},
 		{"tracing", `expected true or false, found "yes"`, map[string]any{"tracing": "yes"}},
 		{"alarmTopic", `expected the ARN of an SNS topic, found "alarms"`, map[string]any{"alarmTopic": "alarms"}},
+		{"alarmTopic", `expected the ARN of an SNS topic, found "arn:aws:sqs:`, map[string]any{"alarmTopic": "arn:aws:sqs:us-east-1:123456789012:alarms"}},
 		{"alarmTopic", "alarms is false, so nothing is sent", map[string]any{"alarmTopic": "arn:aws:sns:us-east-1:123456789012:alarms", "alarms": "false"}},
 		{"functionJobs", "it is for lambda-loop and lambda-loop-count, whose input names the job", map[string]any{"jobs": "lambda-retry", "functionJobs": "glue:StartJobRun"}},
 		{"functionJobs", `the functions have no driver of the job "glue:StartJobRuns"`, map[string]any{"functionJobs": "glue:StartJobRuns"}},
@@ -280,6 +286,11 @@ func TestShippedStackRefuses(t *testing.T) {
 			map[string]any{"jobs": "rds-snapshot-export"},
 		},
 		{
+			"comprehend-entities:iam:PassRole",
+			"or nothing behind the = if the job gets none; also missing: functions:iam:PassRole, rds-snapshot-export:iam:PassRole",
+			map[string]any{"jobs": "comprehend-entities,lambda-loop,rds-snapshot-export", "functionJobs": "comprehend:StartEntitiesDetectionJob"},
+		},
+		{
 			"functions:iam:PassRole", "a job of the functions hands a role to its service",
 			map[string]any{"functionJobs": "comprehend:StartEntitiesDetectionJob"},
 		},
@@ -287,6 +298,8 @@ func TestShippedStackRefuses(t *testing.T) {
 			"ec2-image:ec2:CreateImages", `ec2-image: no action "ec2:CreateImages" is needed (did you mean "ec2:CreateImage"?); there are ec2:CreateImage, `,
 			map[string]any{"jobs": "ec2-image", "ec2-image:ec2:CreateImages": "*"},
 		},
+		{"ec2-image:CreateImage", `no action "CreateImage" is needed; there are ec2:CreateImage, `, map[string]any{"jobs": "ec2-image", "ec2-image:CreateImage": "*"}},
+		{"ec2-image:ec2:CreateImage", `expected ARNs, found "i-1"`, map[string]any{"jobs": "ec2-image", "ec2-image:ec2:CreateImage": "*, i-1"}},
 		{"lambda-loop:glue:StartJobRun", "write functions:glue:StartJobRun in its place", map[string]any{"lambda-loop:glue:StartJobRun": "*"}},
 		{"ec2-image:ec2:CreateImage", "ec2-image is not deployed: add it to jobs, which has glue-crawler", map[string]any{"jobs": "glue-crawler", "ec2-image:ec2:CreateImage": "*"}},
 		{"ec2-imag:ec2:CreateImage", `there is no shipped definition "ec2-imag" (did you mean "ec2-image"?)`, map[string]any{"ec2-imag:ec2:CreateImage": "*"}},
