@@ -1,6 +1,7 @@
 package cdkapp
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,8 +12,12 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/modelfit"
 )
 
 // OnTimeout is what becomes of a job whose time is over.
@@ -105,16 +110,24 @@ func (p *polling) compile(b *bound, f form) *statemachines.Compiled {
 		return compiled
 	}
 	e := p.cannotCompile(err)
-	blame := func(prop string, without func(*statemachines.Options)) { // where it compiles without the prop
-		other := o
-		without(&other)
-		if _, err := statemachines.Compile(b.waiter, call, other); err == nil {
+	blame := func(prop string, without func(*statemachines.Call, *statemachines.Options)) { // where it compiles without the prop
+		otherCall, other := call, o
+		without(&otherCall, &other)
+		if _, err := statemachines.Compile(b.waiter, otherCall, other); err == nil {
 			e.Prop = prop
 		}
 	}
-	blame("Output", func(o *statemachines.Options) { o.Output = "" })
+	blame("Output", func(_ *statemachines.Call, o *statemachines.Options) { o.Output = "" })
+	blame("Arguments", func(c *statemachines.Call, _ *statemachines.Options) {
+		c.Arguments = nil
+		if c.Start != nil {
+			begin := *c.Start
+			begin.Arguments = nil
+			c.Start = &begin
+		}
+	})
 	if f.exits != nil {
-		blame("Prefix", func(o *statemachines.Options) {
+		blame("Prefix", func(_ *statemachines.Call, o *statemachines.Options) {
 			o.Prefix, o.Exits = "P", map[pollcore.Status]string{pollcore.Succeeded: "S", pollcore.Failed: "F", pollcore.TimedOut: "T"}
 		})
 	}
@@ -125,7 +138,6 @@ func (p *polling) compile(b *bound, f form) *statemachines.Compiled {
 // start the job.
 func (p *polling) call(b *bound, strategy statemachines.Strategy) statemachines.Call {
 	call := b.call
-	arguments := p.plainArguments()
 	start := call.Start != nil
 	if p.Start != nil {
 		start = *p.Start
@@ -136,13 +148,14 @@ func (p *polling) call(b *bound, strategy statemachines.Strategy) statemachines.
 			"give JobFromCatalog the name of the operation that starts it, or leave Start out", b.name)
 	case start:
 		begin := *call.Start
-		begin.Arguments = arguments
+		begin.Arguments = p.arguments(begin.Operation, begin.Token, strategy)
 		call.Start = &begin
 	case call.Start != nil && throughLambda(strategy):
 		p.refuse("Start", "with the strategy %s a function looks after the job from its start, and cannot be told not to start %s: "+
 			"name the waiter that waits for it, or take the strategy %s", strategy, b.name, statemachines.Variables)
 	default:
-		call.Start, call.Stop, call.Arguments = nil, nil, arguments
+		call.Start, call.Stop = nil, nil
+		call.Arguments = p.arguments(call.Operation, "", strategy)
 	}
 	switch p.OnTimeout {
 	case OnTimeoutLeave:
@@ -261,8 +274,36 @@ func quoted[S ~string](names []S) string {
 	return strings.Join(all, ", ")
 }
 
-// plainArguments are the arguments without the pointers of the CDK. Nil stays
-// nil: the arguments are the machine's input.
+// arguments are those of a call, whose model has their members. Nil stays nil: they
+// are the machine's input.
+func (p *polling) arguments(op *catalog.Operation, token string, strategy statemachines.Strategy) map[string]any {
+	plain := p.plainArguments()
+	if plain == nil {
+		return nil
+	}
+	text, err := json.Marshal(plain)
+	if err != nil {
+		p.refuseFor(err, "Arguments", "%v", err)
+	}
+	language := asl.JSONata
+	if strategy == statemachines.Loop {
+		language = asl.JSONPath
+	}
+	arguments, err := modelfit.Arguments(text, op, token, language)
+	if problems, ok := errors.AsType[diag.Problems](err); ok {
+		problems = slices.Clone(problems)
+		for i := range problems {
+			problems[i].Line = 0 // of a text that the user has not written
+		}
+		p.refuseFor(err, "Arguments", "%s", problems.Brief())
+	} else if err != nil {
+		p.refuseFor(err, "Arguments", "%v", err)
+	}
+	return arguments
+}
+
+// plainArguments are the arguments without the pointers of the CDK; nil if there
+// are none.
 func (p *polling) plainArguments() map[string]any {
 	if p.Arguments == nil || *p.Arguments == nil {
 		return nil

@@ -12,11 +12,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/modelfit"
 )
 
 // entries calls f with everything in the catalogue.
@@ -117,7 +117,7 @@ func TestSDKCalls(t *testing.T) {
 		used[key] = true
 		input, problems := fitted(t, sampleInput(e.Operation), e.Operation.Input, true)
 		require.Empty(t, problems)
-		text, err := json.Marshal(integrationSpelling(input, e.Operation.Input))
+		text, err := json.Marshal(modelfit.IntegrationSpelling(input, e.Operation.Input))
 		require.NoError(t, err)
 		_, err = sdkCalls[key](anyRegion, key, text)
 		require.NoError(t, err)
@@ -161,7 +161,7 @@ func TestKebab(t *testing.T) {
 // fitted reads a JSON text as the commands do.
 func fitted(t testing.TB, text string, shape *catalog.Shape, input bool) (value any, problems []string) {
 	t.Helper()
-	value, found, err := fitText([]byte(text), shape, input)
+	value, found, err := modelfit.Text([]byte(text), shape, input)
 	require.NoError(t, err)
 	for _, p := range found {
 		problems = append(problems, p.String())
@@ -262,16 +262,11 @@ func FuzzModelFit(f *testing.F) {
 	f.Add(`[1]`)
 	op := orderOperation(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		doc, err := jsontree.Parse([]byte(text))
-		if err != nil {
+		value, problems, err := modelfit.Text([]byte(text), op.Output, false)
+		if err != nil || len(problems) > 0 {
 			return
 		}
-		var fit modelFit
-		value := fit.value(doc.Root, op.Output)
-		if len(fit.problems) > 0 {
-			return
-		}
-		again, err := modelSpelling(integrationSpelling(value, op.Output), op.Output)
+		again, err := modelfit.ModelSpelling(modelfit.IntegrationSpelling(value, op.Output), op.Output)
 		require.NoError(t, err)
 		require.Equal(t, value, again)
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/modelfit"
 )
 
 // checkOptions are the flags of "jobpoller check".
@@ -179,9 +180,13 @@ func (o *checkOptions) read(file string, c *cobra.Command, op *catalog.Operation
 	} else if op != nil {
 		shape = op.Output
 	}
-	value, problems, err := readFitted(file, c.InOrStdin(), shape, input)
+	text, err := readText(file, c.InOrStdin())
 	if err != nil {
 		return nil, err
+	}
+	value, problems, err := modelfit.Text(text, shape, input)
+	if err != nil {
+		return nil, usage("%s: %w", file, err)
 	}
 	for i, p := range problems {
 		if o.output != "json" {

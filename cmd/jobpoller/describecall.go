@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/modelfit"
 )
 
 // describeCall calls the operation that a waiter polls, with one input.
@@ -51,7 +52,7 @@ func (o *waitOptions) newCall(ctx context.Context, e *catalog.Entry, input any) 
 		call.send = func(ctx context.Context) (any, error) { return client.Call(ctx, e.Operation, input) }
 		return call, nil
 	}
-	text, err := json.Marshal(integrationSpelling(input, e.Operation.Input))
+	text, err := json.Marshal(modelfit.IntegrationSpelling(input, e.Operation.Input))
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func (o *waitOptions) newCall(ctx context.Context, e *catalog.Entry, input any) 
 		if err != nil {
 			return nil, err
 		}
-		return modelSpelling(out, e.Operation.Output)
+		return modelfit.ModelSpelling(out, e.Operation.Output)
 	}
 	return call, nil
 }

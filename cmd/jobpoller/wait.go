@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/modelfit"
 )
 
 // waitOptions are the flags of "jobpoller wait".
@@ -195,7 +196,7 @@ func (o *waitOptions) readInput(e *catalog.Entry, in io.Reader) (any, error) {
 	} else if !strings.HasPrefix(strings.TrimSpace(o.input), "{") {
 		hint = "\nwrite @ before the name of a file"
 	}
-	value, problems, err := fitText(text, e.Operation.Input, true)
+	value, problems, err := modelfit.Text(text, e.Operation.Input, true)
 	if err != nil && hint != "" {
 		err = fmt.Errorf("%w%s", err, hint)
 	}

@@ -1,11 +1,12 @@
-package main
+// Package modelfit gives what is sent to a service, and what it answers, the
+// spelling of the service's model, and says where it does not fit the model.
+package modelfit
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,11 +19,11 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// modelFit gives a JSON value the spelling of a service's model, and notes
+// fit gives a JSON value the spelling of a service's model, and notes
 // where it does not fit its shape. It reads members as the model spells them,
 // and as the SDK for Go and Step Functions do, which write their first letter in
 // upper case. What does not fit is kept as it is.
-type modelFit struct {
+type fit struct {
 	// input tells that the value is one to send: then required members are
 	// wanted, and values that an enum may get one day are left alone.
 	input bool
@@ -35,10 +36,10 @@ type modelFit struct {
 	problems diag.Problems
 }
 
-func (f *modelFit) report(p diag.Problem) { f.problems = append(f.problems, p) }
+func (f *fit) report(p diag.Problem) { f.problems = append(f.problems, p) }
 
 // value returns the value in the model's spelling. A nil shape says nothing of it.
-func (f *modelFit) value(n *jsontree.Node, shape *catalog.Shape) any {
+func (f *fit) value(n *jsontree.Node, shape *catalog.Shape) any {
 	if shape == nil || n.Kind == jsontree.Null && !f.input || f.isExpression(n) {
 		return n.Value()
 	}
@@ -91,7 +92,7 @@ var jsonKinds = map[catalog.ShapeType][]jsontree.Kind{
 	catalog.Timestamp: {jsontree.String, jsontree.Number},
 }
 
-func (f *modelFit) structure(n *jsontree.Node, shape *catalog.Shape) map[string]any {
+func (f *fit) structure(n *jsontree.Node, shape *catalog.Shape) map[string]any {
 	object := make(map[string]any, len(n.Members))
 	seen := make(map[string]bool, len(n.Members))
 	for _, m := range n.Members {
@@ -128,6 +129,9 @@ func (f *modelFit) structure(n *jsontree.Node, shape *catalog.Shape) map[string]
 	return object
 }
 
+// pathSuffix is how the name of a member ends whose value is a path of JSONPath.
+const pathSuffix = ".$"
+
 // findMember finds a member by the spelling of the model, of the SDK's Go types or
 // of Step Functions.
 func findMember(shape *catalog.Shape, name string) *catalog.Member {
@@ -148,18 +152,18 @@ func upperFirst(name string) string {
 	return string(unicode.ToUpper(first)) + name[size:]
 }
 
-// integrationSpelling gives a value in the model's spelling that of Step
+// IntegrationSpelling gives a value in the model's spelling that of Step
 // Functions' SDK integrations, in which jobs.Arguments reads and jobs.Output
 // writes.
-func integrationSpelling(value any, shape *catalog.Shape) any {
+func IntegrationSpelling(value any, shape *catalog.Shape) any {
 	switch v := value.(type) {
 	case map[string]any:
 		object := make(map[string]any, len(v))
 		for name, item := range v {
 			if shape.Type == catalog.Map {
-				object[name] = integrationSpelling(item, shape.Element.Shape)
+				object[name] = IntegrationSpelling(item, shape.Element.Shape)
 			} else if m := shape.Member(strings.TrimSuffix(name, pathSuffix)); m != nil {
-				object[javasdk.MemberName(name)] = integrationSpelling(item, m.Shape)
+				object[javasdk.MemberName(name)] = IntegrationSpelling(item, m.Shape)
 			} else {
 				object[name] = item
 			}
@@ -171,7 +175,7 @@ func integrationSpelling(value any, shape *catalog.Shape) any {
 		}
 		list := make([]any, len(v))
 		for i, item := range v {
-			list[i] = integrationSpelling(item, shape.Element.Shape)
+			list[i] = IntegrationSpelling(item, shape.Element.Shape)
 		}
 		return list
 	default:
@@ -179,8 +183,8 @@ func integrationSpelling(value any, shape *catalog.Shape) any {
 	}
 }
 
-// modelSpelling gives what jobs.Output made of an answer the spelling of the model.
-func modelSpelling(value any, shape *catalog.Shape) (any, error) {
+// ModelSpelling gives what jobs.Output made of an answer the spelling of the model.
+func ModelSpelling(value any, shape *catalog.Shape) (any, error) {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return nil, err
@@ -189,33 +193,44 @@ func modelSpelling(value any, shape *catalog.Shape) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var f modelFit
+	var f fit
 	return f.value(doc.Root, shape), nil
 }
 
-// readFitted reads a JSON file as fitText reads a text.
-func readFitted(name string, in io.Reader, shape *catalog.Shape, input bool) (any, diag.Problems, error) {
-	text, err := readText(name, in)
-	if err != nil {
-		return nil, nil, err
-	}
-	value, problems, err := fitText(text, shape, input)
-	if err != nil {
-		return nil, nil, usage("%s: %w", name, err)
-	}
-	return value, problems, nil
-}
-
-// fitText reads a JSON object, gives it the model's spelling, and returns where
+// Text reads a JSON object, gives it the model's spelling, and returns where
 // it does not fit. The error is that it is no JSON object.
-func fitText(text []byte, shape *catalog.Shape, input bool) (any, diag.Problems, error) {
-	f := modelFit{input: input}
+func Text(text []byte, shape *catalog.Shape, input bool) (any, diag.Problems, error) {
+	f := fit{input: input}
 	value, err := f.read(text, shape)
 	return value, f.problems, err
 }
 
+// Arguments reads the arguments that a state machine in the query language calls an
+// operation with, which may have expressions in the place of values, in the spelling of SDK
+// integrations. The machine itself gives the token. The error is diag.Problems where they
+// do not fit.
+func Arguments(text []byte, op *catalog.Operation, token string, language asl.QueryLanguage) (map[string]any, error) {
+	f := fit{input: true, given: token, language: language}
+	value, err := f.read(text, op.Input)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.problems.Err(); err != nil {
+		return nil, err
+	}
+	object := value.(map[string]any) // as read requires
+	switch {
+	case op.Input != nil:
+		return IntegrationSpelling(object, op.Input).(map[string]any), nil
+	case len(object) > 0:
+		return nil, fmt.Errorf("%s takes no arguments", op.Name)
+	default:
+		return object, nil
+	}
+}
+
 // read reads a JSON object, whose error is that the text is none.
-func (f *modelFit) read(text []byte, shape *catalog.Shape) (any, error) {
+func (f *fit) read(text []byte, shape *catalog.Shape) (any, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, errors.New("expected a JSON object, found nothing")
 	}
@@ -227,4 +242,29 @@ func (f *modelFit) read(text []byte, shape *catalog.Shape) (any, error) {
 		return nil, fmt.Errorf("expected a JSON object, found %s", doc.Root.Describe())
 	}
 	return f.value(doc.Root, shape), nil
+}
+
+// isExpression tells whether an expression of JSONata stands for a value.
+func (f *fit) isExpression(n *jsontree.Node) bool {
+	if f.language == "" || n.Kind != jsontree.String || !strings.HasPrefix(n.Text, "{%") {
+		return false
+	}
+	if f.language != asl.JSONata {
+		f.report(n.Problem("this strategy is written in JSONPath, where a path is the value of a member whose name ends in %q, and an expression of JSONata is text",
+			pathSuffix))
+	}
+	return true
+}
+
+// cutPath returns the name of a member, and whether its value is a path of
+// JSONPath.
+func (f *fit) cutPath(n *jsontree.Node, m jsontree.Member) (name string, isPath bool) {
+	name, isPath = strings.CutSuffix(m.Name, pathSuffix)
+	if f.language == "" || !isPath {
+		return m.Name, false
+	}
+	if f.language != asl.JSONPath {
+		f.report(n.MemberProblem(m, `this strategy is written in JSONata, where an expression is the value of %s: "{%% ... %%}"`, name))
+	}
+	return name, true
 }
