@@ -172,12 +172,9 @@ func (s *shippedStack) alarmActions(alarms *bool) *[]awscloudwatch.IAlarmAction 
 	return &[]awscloudwatch.IAlarmAction{awscloudwatchactions.NewSnsAction(topic)}
 }
 
-// actionsOf are the IAM actions that the role of a definition needs, and that the
-// context can narrow.
+// actionsOf are the IAM actions that the role of a definition without functions
+// needs, which the context can narrow.
 func actionsOf(definition string) ([]string, error) {
-	if !slices.Contains(statemachines.ShippedNames(), definition) {
-		return nil, nil
-	}
 	compiled, err := statemachines.CompileShipped(definition)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", definition, err)
@@ -187,5 +184,5 @@ func actionsOf(definition string) ([]string, error) {
 		actions = append(actions, s.Action...)
 	}
 	slices.Sort(actions)
-	return slices.DeleteFunc(slices.Compact(actions), func(action string) bool { return action == invokeAction }), nil
+	return slices.Compact(actions), nil
 }

@@ -215,7 +215,7 @@ func TestShippedStackAttributes(t *testing.T) {
 	})
 }
 
-// docs/cdk-app.md has every name.
+// docs/cdk-app.md has every name, and the stack notices when one is misspelt.
 func TestContextIsDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/cdk-app.md")
@@ -226,7 +226,25 @@ func TestContextIsDocumented(t *testing.T) {
 	require.Len(t, names, 11)
 	for _, name := range append(names, []string{"", cdkapp.ContextCodeFolder}) {
 		require.Contains(t, string(page), "\n| `"+name[1]+"` | ")
+		misspelt := strings.ToUpper(name[1])
+		refused := contextProblem(t, map[string]any{misspelt: "x"})
+		require.Equal(t, misspelt, refused.Context)
+		require.Equal(t, `there is no such key (did you mean "`+name[1]+`"?)`, refused.Problem)
 	}
+}
+
+// contextProblem returns the Error that a stack with the context panics with.
+func contextProblem(t *testing.T, context map[string]any) *cdkapp.Error {
+	t.Helper()
+	var found *cdkapp.Error
+	inStackWith(t, shipping(t, context), func(stack awscdk.Stack) {
+		defer func() {
+			err, _ := recover().(error)
+			require.ErrorAs(t, err, &found)
+		}()
+		cdkapp.NewShippedStack(stack, new("JobPoller"), nil)
+	})
+	return found
 }
 
 // The commands of the pages deploy something.
@@ -306,14 +324,7 @@ func TestShippedStackRefuses(t *testing.T) {
 	} {
 		t.Run(tt.key, func(t *testing.T) {
 			t.Parallel()
-			var found *cdkapp.Error
-			inStackWith(t, shipping(t, tt.context), func(stack awscdk.Stack) {
-				defer func() {
-					err, _ := recover().(error)
-					require.ErrorAs(t, err, &found)
-				}()
-				cdkapp.NewShippedStack(stack, new("JobPoller"), nil)
-			})
+			found := contextProblem(t, tt.context)
 			require.Equal(t, tt.key, found.Context)
 			require.Contains(t, found.Error(), "Stack/JobPoller: context "+tt.key+": ")
 			require.Contains(t, found.Problem, tt.want)
