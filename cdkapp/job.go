@@ -1,6 +1,7 @@
 package cdkapp
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -66,7 +67,9 @@ type catalogJob struct{ service, name string }
 
 func (j *catalogJob) bind() (*bound, error) {
 	e, err := catalog.Lookup(j.service, j.name)
-	if err != nil {
+	if errors.Is(err, catalog.ErrNotFound) {
+		return nil, fmt.Errorf(`%w; "jobpoller list" has all names`, err)
+	} else if err != nil {
 		return nil, err
 	}
 	return &bound{name: e.Service.Key + ":" + e.Name, waiter: e.Waiter, call: statemachines.CallOf(e)}, nil

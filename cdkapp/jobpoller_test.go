@@ -380,7 +380,7 @@ func TestJobPollerRefusesProps(t *testing.T) {
 		problem []string
 	}{
 		"no job":            {func(p *cdkapp.JobPollerProps) { p.Job = nil }, "Job", []string{"required", "JobFromCatalog"}},
-		"unknown service":   {func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("dynamo", "ExportCompleted") }, "Job", []string{"dynamo"}},
+		"unknown service":   {func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("dynamo", "ExportCompleted") }, "Job", []string{"dynamo", `"jobpoller list" has all names`}},
 		"unknown job":       {func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("dynamodb", "ExportCompletd") }, "Job", []string{"ExportCompletd", "ExportCompleted"}},
 		"unknown operation": {func(p *cdkapp.JobPollerProps) { p.Job = cdkapp.JobFromWaiter(new("dynamodb"), new("DescribeMe"), mine) }, "Job", []string{"DescribeMe", "DescribeExport"}},
 		"no waiter": {func(p *cdkapp.JobPollerProps) {
