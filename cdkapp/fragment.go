@@ -69,6 +69,7 @@ type JobPollerFragmentProps struct {
 	Output    *string
 	Resources *map[string]*[]*string
 	Functions Functions
+	Store     RecordStore
 
 	// Prefix is what the names of its states and variables begin with, a letter or
 	// _ first, then letters, digits and _. Default: the id, without what is none of
@@ -209,7 +210,7 @@ func (f *fragment) build(in where, id string, props *JobPollerFragmentProps) {
 	m := &machine{definition: string(asl.Print(compiled.Machine))}
 	m.compiled(compiled)
 	m.check(in)
-	m.settle(in, &JobPollerProps{Functions: props.Functions, Resources: props.Resources})
+	m.settle(in, &JobPollerProps{Functions: props.Functions, Store: props.Store, Resources: props.Resources})
 	f.makeStates(compiled, to.exits, f.values(m, props))
 	f.states[0].statements = statements(f, m.needed, m.narrowed)
 	if f.functions != nil {
@@ -228,7 +229,7 @@ func (f *fragment) values(m *machine, props *JobPollerFragmentProps) *strings.Re
 	}
 	if f.functions = props.Functions; f.functions == nil {
 		f.functions = NewFunctions(f, new("Functions"), &FunctionsProps{
-			Jobs: pointers(m.jobs), Resources: props.Resources, MaxWait: props.MaxWait,
+			Jobs: pointers(m.jobs), Resources: props.Resources, MaxWait: props.MaxWait, Store: props.Store,
 		})
 	}
 	return strings.NewReplacer(append(values,

@@ -95,6 +95,9 @@ type JobPollerProps struct {
 	// Functions are the two Lambda functions, which several pollers can share.
 	// Default: made here, if the definition invokes them.
 	Functions Functions
+	// Store keeps the start records of functions that are made here. Default: a
+	// [RecordBucket] of their own.
+	Store RecordStore
 	// Resources are ARNs by IAM action: the role, or those of functions that are made
 	// here, allow the action on these alone. None leaves the action out. Default:
 	// what the catalogue knows, which is often *; iam:PassRole has no default.
@@ -251,6 +254,11 @@ func (p *jobPoller) deploy(props *JobPollerProps) {
 func (m *machine) settle(in where, props *JobPollerProps) {
 	given := props.Functions
 	switch {
+	case props.Store != nil && !m.throughFunctions():
+		in.refuse("Store", "it is for the records of Lambda functions, and the state machine invokes none: leave it out, or take the strategy %s or %s",
+			statemachines.LambdaLoop, statemachines.LambdaRetry)
+	case props.Store != nil && given != nil:
+		in.refuse("Store", "the Functions that are given have one: leave one of the two out")
 	case !m.throughFunctions() && given != nil:
 		in.refuse("Functions", "the state machine invokes none: leave it out, or take the strategy %s or %s", statemachines.LambdaLoop, statemachines.LambdaRetry)
 	case !m.throughFunctions():
@@ -268,6 +276,8 @@ func (m *machine) settle(in where, props *JobPollerProps) {
 			}
 		}
 		in.fits(given.Store(), m.maxWait)
+	case props.Store != nil:
+		in.fits(props.Store, m.maxWait)
 	}
 }
 
@@ -278,11 +288,15 @@ func (p *jobPoller) makeFunctions(props *JobPollerProps) {
 	}
 	made := p.functions == nil
 	if made {
-		p.functions = NewFunctions(p, new("Functions"), &FunctionsProps{
+		of := &FunctionsProps{
 			Jobs: pointers(p.machine.jobs), Resources: props.Resources, MaxWait: awscdk.Duration_Seconds(new(p.machine.maxWait.Seconds())),
 			LogRetention: props.LogRetention, TracingEnabled: props.TracingEnabled,
-			EncryptionKey: props.EncryptionKey, RemovalPolicy: props.RemovalPolicy,
-		})
+			EncryptionKey: props.EncryptionKey, Store: props.Store, RemovalPolicy: props.RemovalPolicy,
+		}
+		if props.Store != nil {
+			of.RemovalPolicy = "" // it has one of its own
+		}
+		p.functions = NewFunctions(p, new("Functions"), of)
 	}
 	p.invoke(
 		invoked{"RunJob", runJobKey, p.functions.RunJob(), p.functions, true},

@@ -224,6 +224,33 @@ func TestJobPollerWithFunctions(t *testing.T) {
 	}
 }
 
+// The functions that are made keep their records in a store that is given.
+func TestJobPollerWithStore(t *testing.T) {
+	t.Parallel()
+	for _, fragment := range []bool{true, false} {
+		var all template
+		inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
+			table := cdkapp.NewRecordTable(stack, new("Records"), nil)
+			if job := fromCatalog("dynamodb", "ExportTableToPointInTime"); fragment {
+				host(stack, cdkapp.NewJobPollerFragment(stack, new("Export"), &cdkapp.JobPollerFragmentProps{
+					Job: job, MaxWait: seconds(7200), Strategy: statemachines.LambdaLoop, Store: table,
+				}).OrFail(), "")
+			} else {
+				cdkapp.NewJobPoller(stack, new("Export"), &cdkapp.JobPollerProps{
+					Job: job, MaxWait: seconds(7200), Strategy: statemachines.LambdaLoop, Store: table, RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
+				})
+			}
+			_, all = templateOf(stack)
+		})
+		require.Empty(t, all.of("AWS::S3::Bucket"))
+		table := all.only(t, "AWS::DynamoDB::Table")
+		for _, function := range all.of("AWS::Lambda::Function") {
+			environment := function.properties["Environment"].(map[string]any)["Variables"].(map[string]any)
+			require.Equal(t, "{"+table.id+"}", resolve(t, environment["JOBPOLLER_TABLE"]))
+		}
+	}
+}
+
 // Functions that pollers share are watched once, and their errors are no alarm.
 func TestSharedFunctions(t *testing.T) {
 	t.Parallel()
@@ -326,6 +353,23 @@ func TestJobPollerRefusesFunctions(t *testing.T) {
 			func(p *cdkapp.JobPollerProps) { p.Resources = &map[string]*[]*string{"s3:PutObject": {new("*")}} },
 			"Resources",
 			[]string{"roles of their own", "NewFunctions"},
+		},
+		"a store besides": {
+			func(p *cdkapp.JobPollerProps) { p.Store = p.Functions.Store() }, "Store", []string{"leave one of the two out"},
+		},
+		"a store for nobody": {
+			func(p *cdkapp.JobPollerProps) {
+				p.Store, p.Functions, p.Strategy = p.Functions.Store(), nil, statemachines.Loop
+			},
+			"Store",
+			[]string{"invokes none", "lambda-retry"},
+		},
+		"a store that forgets": {
+			func(p *cdkapp.JobPollerProps) {
+				p.Store, p.Functions, p.MaxWait, p.Fit = p.Functions.Store(), nil, awscdk.Duration_Days(new(50.0)), new(true)
+			},
+			"MaxWait",
+			[]string{"60 days", "Retention of 65 days"},
 		},
 		"records that are gone": {
 			func(p *cdkapp.JobPollerProps) { p.MaxWait, p.Fit = awscdk.Duration_Days(new(50.0)), new(true) },
