@@ -98,7 +98,6 @@ func TestIndex(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, l, s.Listing())
 		require.NotEmpty(t, l.Entries, l.Key)
-		require.NoError(t, s.Link())
 	}
 }
 
