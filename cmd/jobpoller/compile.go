@@ -52,7 +52,7 @@ func newCompileCommand() *cobra.Command {
 	var o compileOptions
 	names := strategyNames()
 	c := &cobra.Command{
-		Use:   "compile (SERVICE NAME | --waiter FILE SERVICE OPERATION)",
+		Use:   "compile (SERVICE NAME | WAITER.json SERVICE OPERATION)",
 		Short: "Turn a waiter into a state machine",
 		Long: `Compile prints a complete Step Functions state machine that waits for a job: it
 calls the operation that the waiter polls until the waiter has a verdict or
@@ -80,15 +80,19 @@ Exit codes: 0 done, 1 the strategy cannot say what the waiter asks for, or
   jobpoller compile dynamodb ExportTableToPointInTime --start --max-wait 2h >export.asl.json
   jobpoller compile athena StartQueryExecution --start --max-wait 30m --report -o json
   jobpoller compile dynamodb ExportTableToPointInTime --start --max-wait 2h --iam
-  jobpoller compile --waiter mine.json dynamodb DescribeExport --max-wait 1h
+  jobpoller compile mine.json dynamodb DescribeExport --max-wait 1h
   jobpoller compile dynamodb ExportCompleted --max-wait 2h --check export.asl.json`,
 		Args: func(c *cobra.Command, args []string) error {
+			args = o.withoutFile(args)
 			if o.waiter != "" && len(args) != 2 {
 				return usage("expected a service and the operation that the waiter polls, such as dynamodb DescribeExport, found %s", plural(len(args), "argument"))
 			}
 			return twoNames(c, args)
 		},
-		RunE: func(c *cobra.Command, args []string) error { return runCompile(c, args, o) },
+		RunE: func(c *cobra.Command, args []string) error {
+			args = o.withoutFile(args)
+			return runCompile(c, args, o)
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.strategy, "strategy", string(statemachines.Variables), strings.Join(names, ", "))
@@ -109,7 +113,7 @@ Exit codes: 0 done, 1 the strategy cannot say what the waiter asks for, or
 	f.StringVar(&o.runJob, "run-job", statemachines.RunJobFunction, "name or ARN of the function run-job")
 	f.StringVar(&o.checkStatus, "check-status", statemachines.CheckStatusFunction, "name or ARN of the function check-status")
 	f.StringVar(&o.scope, "scope", "", "for the functions inside a Map: an expression that differs for each item")
-	f.StringVar(&o.waiter, "waiter", "", "file with a waiter of your own, in the Smithy form")
+	f.StringVar(&o.waiter, "waiter", "", "file with a waiter of your own, in the Smithy form: as WAITER.json, under any name")
 	f.StringVar(&o.check, "check", "", "file with the definition, in JSON or YAML: say whether it is still the same")
 	f.BoolVar(&o.report, "report", false, "print transitions, events, cost and lateness")
 	f.BoolVar(&o.iam, "iam", false, "print the IAM policy that the machine's role needs")
@@ -121,6 +125,16 @@ Exit codes: 0 done, 1 the strategy cannot say what the waiter asks for, or
 	must(c.MarkFlagFilename("check", "json", "yaml", "yml"))
 	must(c.RegisterFlagCompletionFunc("strategy", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)))
 	return c
+}
+
+// withoutFile takes the file of a waiter of one's own from the front of the
+// arguments. No service has a name that ends so.
+func (o *compileOptions) withoutFile(args []string) []string {
+	if len(args) == 0 || !strings.HasSuffix(args[0], ".json") || o.waiter != "" && o.waiter != args[0] {
+		return args
+	}
+	o.waiter = args[0]
+	return args[1:]
 }
 
 func runCompile(c *cobra.Command, args []string, o compileOptions) error {
