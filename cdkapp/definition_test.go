@@ -191,7 +191,7 @@ func TestShippedDefinitions(t *testing.T) {
 			switch name {
 			case "lambda-loop", "lambda-loop-count", "lambda-retry":
 				props.Functions = functions
-			case "rds-snapshot-export", "comprehend-entities", "bedrock-model-invocation":
+			case "rds-snapshot-export", "comprehend-entities", "bedrock-model-invocation", "cloudformation-stack":
 				props.Resources = &map[string]*[]*string{"iam:PassRole": {}}
 			}
 			p := cdkapp.NewJobPoller(stack, new(fmt.Sprintf("P%dX", i)), props)

@@ -1,6 +1,7 @@
 package cdkapp_test
 
 import (
+	"encoding/json"
 	"maps"
 	"os"
 	"regexp"
@@ -42,6 +43,7 @@ var allShipped = map[string]any{
 	"rds-snapshot-export:iam:PassRole":        "arn:aws:iam::123456789012:role/export",
 	"comprehend-entities:iam:PassRole":        "arn:aws:iam::123456789012:role/comprehend, arn:aws:iam::123456789012:role/other",
 	"bedrock-model-invocation:iam:PassRole":   "",
+	"cloudformation-stack:iam:PassRole":       "arn:aws:iam::123456789012:role/deploy",
 	"dynamodb-export-loop:s3:PutObject":       []any{"arn:aws:s3:::exports/*"},
 	"functions:dynamodb:DescribeExport":       "arn:aws:dynamodb:us-east-1:123456789012:table/Orders/export/*",
 	"@aws-cdk/aws-iam:minimizePolicies":       true,
@@ -78,6 +80,8 @@ func TestShippedStackWithAll(t *testing.T) {
 				given["iam:PassRole"] = []string{"arn:aws:iam::123456789012:role/comprehend", "arn:aws:iam::123456789012:role/other"}
 			case "bedrock-model-invocation":
 				given["iam:PassRole"] = nil
+			case "cloudformation-stack":
+				given["iam:PassRole"] = []string{"arn:aws:iam::123456789012:role/deploy"}
 			case "dynamodb-export-loop":
 				given["s3:PutObject"] = []string{"arn:aws:s3:::exports/*"}
 			}
@@ -251,7 +255,7 @@ func contextProblem(t *testing.T, context map[string]any) *cdkapp.Error {
 func TestDeployCommands(t *testing.T) {
 	t.Parallel()
 	commands := 0
-	for _, page := range []string{"../README.md", "../docs/cdk-app.md"} {
+	for _, page := range []string{"../README.md", "../docs/cdk-app.md", "../docs/shipped.md"} {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
 		for _, command := range regexp.MustCompile(`(?m)^npx cdk deploy ((?:.*\\\n)*.*)$`).FindAllStringSubmatch(string(text), -1) {
@@ -265,7 +269,36 @@ func TestDeployCommands(t *testing.T) {
 			require.NotEmpty(t, all.of("AWS::StepFunctions::StateMachine"), command[0])
 		}
 	}
-	require.Equal(t, 4, commands)
+	require.Equal(t, 5, commands)
+}
+
+// CloudFormation reads the template and takes the role with the permissions of who
+// calls CreateStack.
+// Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
+func TestRoleOfCloudFormationStackReadsItsTemplateAndPassesItsRole(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/shipped.md")
+	require.NoError(t, err)
+	_, section, found := strings.Cut(string(page), "\n## cloudformation-stack\n")
+	require.True(t, found)
+	var input struct{ TemplateURL, RoleARN string }
+	require.NoError(t, json.Unmarshal([]byte(regexp.MustCompile("(?s)```json\n(.*?)```").FindStringSubmatch(section)[1]), &input))
+	context := map[string]any{}
+	for _, option := range regexp.MustCompile(`-c '?([^ =']+)=([^ '\n]+)`).FindAllStringSubmatch(section[:strings.Index(section, "\n## ")], -1) {
+		context[option[1]] = option[2]
+	}
+	_, all := ship(t, context)
+	iam := newAccess(t, assembly{template: all})
+	role := roleOfResource(t, all.only(t, "AWS::StepFunctions::StateMachine"))
+	bucket, key, _ := strings.Cut(strings.TrimPrefix(input.TemplateURL, "https://"), ".s3.amazonaws.com/")
+	for action, resource := range map[string]string{
+		"cloudformation:CreateStack": "arn:aws:cloudformation:us-east-1:123456789012:stack/orders/1", "cloudformation:DescribeStacks": "arn:aws:cloudformation:us-east-1:123456789012:stack/orders/1",
+		"s3:GetObject": "arn:aws:s3:::" + bucket + "/" + key, "iam:PassRole": input.RoleARN,
+	} {
+		require.True(t, iam.allows(role, action, resource, nil), "%s on %s", action, resource)
+	}
+	require.False(t, iam.allows(role, "iam:PassRole", "arn:aws:iam::123456789012:role/admin", nil))
+	require.False(t, iam.allows(role, "s3:GetObject", "arn:aws:s3:::secrets/key", nil))
 }
 
 // A context that cannot be used is refused with its key, and what to do.
@@ -303,6 +336,7 @@ func TestShippedStackRefuses(t *testing.T) {
 			"rds-snapshot-export hands a role to its service, which is any role of the account unless you name it: add -c rds-snapshot-export:iam:PassRole=<its ARN>",
 			map[string]any{"jobs": "rds-snapshot-export"},
 		},
+		{"cloudformation-stack:iam:PassRole", "cloudformation-stack hands a role to its service", map[string]any{"jobs": "cloudformation-stack"}},
 		{
 			"comprehend-entities:iam:PassRole",
 			"or nothing behind the = if the job gets none; also missing: functions:iam:PassRole, rds-snapshot-export:iam:PassRole",

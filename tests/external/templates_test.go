@@ -46,7 +46,8 @@ func synth(t *testing.T, module, store, out string) {
 		"-c", "jobs=all", "-c", "dashboard=true", "-c", "store="+store,
 		"-c", "rds-snapshot-export:iam:PassRole=arn:aws:iam::123456789012:role/export",
 		"-c", "comprehend-entities:iam:PassRole=arn:aws:iam::123456789012:role/comprehend",
-		"-c", "bedrock-model-invocation:iam:PassRole=arn:aws:iam::123456789012:role/batch")
+		"-c", "bedrock-model-invocation:iam:PassRole=arn:aws:iam::123456789012:role/batch",
+		"-c", "cloudformation-stack:iam:PassRole=arn:aws:iam::123456789012:role/deploy")
 	command.Dir = module
 	// No credentials, no region, no configuration.
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_") || strings.HasPrefix(v, "CDK_") }),
