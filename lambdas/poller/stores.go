@@ -24,8 +24,7 @@ const (
 type StoreMaker func(jobs.Environment) (startrecord.Store, error)
 
 // S3Store keeps the start records in the bucket EnvBucket. A function that has
-// no other store links no client of another. Behind an endpoint of one's own
-// (AWS_ENDPOINT_URL_S3) the store is probed before its first use.
+// no other store links no client of another.
 func S3Store(e jobs.Environment) (startrecord.Store, error) {
 	options, err := S3Options(e)
 	if e.Bucket == "" {
@@ -37,9 +36,6 @@ func S3Store(e jobs.Environment) (startrecord.Store, error) {
 	store, err := s3store.New(e.S3, e.Bucket, e.Prefix, options...)
 	if err != nil {
 		return nil, fmt.Errorf("environment variables %s and %s: %w", EnvBucket, EnvPrefix, err)
-	}
-	if e.S3.Options().BaseEndpoint != nil {
-		return startrecord.Probed(store), nil
 	}
 	return store, nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 	"github.com/jobpoller/jobpoller/tests/soak"
 )
@@ -123,6 +124,6 @@ func (g *gateway) client(transport http.RoundTripper) *s3.Client {
 }
 
 // store returns a store under a prefix in the gateway's bucket.
-func (g *gateway) store(transport http.RoundTripper, prefix string) (*s3store.Store, error) {
+func (g *gateway) store(transport http.RoundTripper, prefix string) (startrecord.Store, error) {
 	return s3store.New(g.client(transport), bucket, prefix)
 }

@@ -57,7 +57,8 @@ func Embedded(wrap func(http.Handler) http.Handler) func(string, *rand.Rand, *Co
 			return Place{}, err
 		}
 		client := s3.New(server.Client().Options(), func(o *s3.Options) { o.Retryer = Prompt{o.Retryer} })
-		store, err := s3store.New(client, bucket, "")
+		// As at AWS itself: behind an endpoint the store would be probed.
+		store, err := s3store.New(struct{ s3store.API }{client}, bucket, "")
 		return Place{Store: store, Clock: clock, Close: server.Close}, err
 	}
 }

@@ -20,8 +20,7 @@ import (
 const EnvTable = "JOBPOLLER_TABLE"
 
 // Open keeps the start records in the DynamoDB table EnvTable if that is set,
-// else in the bucket poller.EnvBucket. It is a poller.StoreMaker. A store behind
-// an endpoint of one's own is probed before its first use.
+// else in the bucket poller.EnvBucket. It is a poller.StoreMaker.
 func Open(e jobs.Environment) (startrecord.Store, error) {
 	table := e.Getenv(EnvTable)
 	switch {
@@ -31,13 +30,9 @@ func Open(e jobs.Environment) (startrecord.Store, error) {
 	case table == "":
 		return poller.S3Store(e)
 	}
-	client := dynamodb.NewFromConfig(e.AWS)
-	store, err := dynamostore.New(client, table, e.Prefix)
+	store, err := dynamostore.New(dynamodb.NewFromConfig(e.AWS), table, e.Prefix)
 	if err != nil {
 		return nil, fmt.Errorf("environment variables %s and %s: %w", EnvTable, poller.EnvPrefix, err)
-	}
-	if client.Options().BaseEndpoint != nil {
-		return startrecord.Probed(store), nil
 	}
 	return store, nil
 }

@@ -8,13 +8,13 @@ import (
 )
 
 // failure says of an error of the client whether trying again can help.
-func (s *Store) failure(key startrecord.Key, err error) error {
+func (s *store) failure(key startrecord.Key, err error) error {
 	return awserror.Mark(err, s.Location(key), s.refused)
 }
 
 // refused says what to do about an answer of DynamoDB, whose errors below 500
 // all have status 400.
-func (s *Store) refused(code string, _ int) string {
+func (s *store) refused(code string, _ int) string {
 	switch code {
 	case "ConditionalCheckFailedException",
 		"TransactionConflictException", "ReplicatedWriteConflictException", // another write is under way
@@ -32,7 +32,7 @@ func (s *Store) refused(code string, _ int) string {
 }
 
 // undated is the error of an answer without the header that leases rely on.
-func (s *Store) undated(key startrecord.Key) error {
+func (s *store) undated(key startrecord.Key) error {
 	return fmt.Errorf("%w: %s: the answer lacks a Date header; without it leases cannot be told, so use an endpoint that sends it",
 		startrecord.ErrConfiguration, s.Location(key))
 }

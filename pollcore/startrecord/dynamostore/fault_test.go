@@ -266,14 +266,15 @@ func TestWrongTable(t *testing.T) {
 	}
 }
 
-// A probe reaches the server, and tells one that ignores conditions.
-func TestProbed(t *testing.T) {
+// A store behind an endpoint of one's own is probed, whoever makes it: a server
+// that ignores conditions is told.
+func TestStoreOfAnEndpointIsProbed(t *testing.T) {
 	t.Parallel()
 	w := &wire{}
-	store := openOn(t, w)
-	probed := startrecord.Probed(store)
+	probed, err := dynamostore.New(w.client(), table, rand.Text())
+	require.NoError(t, err)
 	w.fail(times(3, careless)...)
-	_, err := probed.Create(t.Context(), key, record(1))
+	_, err = probed.Create(t.Context(), key, record(1))
 	require.ErrorIs(t, err, startrecord.ErrConfiguration)
 	require.ErrorContains(t, err, "was created twice")
 	w.fail(nil, nil, careless)
@@ -286,7 +287,7 @@ func TestProbed(t *testing.T) {
 		require.ErrorIs(t, err, startrecord.ErrConfiguration)
 		require.ErrorContains(t, err, "access denied")
 	}
-	_, err = store.Load(t.Context(), key)
+	_, err = probed.Load(t.Context(), key)
 	require.ErrorIs(t, err, startrecord.ErrNotFound, "nothing but the probe is written")
 
 	_, err = probed.Create(t.Context(), key, record(1))

@@ -31,12 +31,12 @@ const (
 type item map[string]types.AttributeValue
 
 // keyOf is the primary key of a record's item.
-func (s *Store) keyOf(key startrecord.Key) item {
+func (s *store) keyOf(key startrecord.Key) item {
 	return item{attrKey: text(s.prefix + key.Path())}
 }
 
 // encode returns the item of a write that is made at now.
-func (s *Store) encode(key startrecord.Key, w startrecord.Write, now time.Time) item {
+func (s *store) encode(key startrecord.Key, w startrecord.Write, now time.Time) item {
 	written := s.keyOf(key)
 	written[attrRecord] = text(string(w.Body))
 	written[attrVersion] = text(w.Record.Nonce)
@@ -48,7 +48,7 @@ func (s *Store) encode(key startrecord.Key, w startrecord.Write, now time.Time) 
 }
 
 // fits returns an error for a record that no item can hold.
-func (s *Store) fits(key startrecord.Key, w startrecord.Write) error {
+func (s *store) fits(key startrecord.Key, w startrecord.Write) error {
 	const names = len(attrKey + attrRecord + attrVersion + attrWrittenAt + attrExpiresAt)
 	if size := names + len(s.prefix+key.Path()) + len(w.Body) + len(w.Record.Nonce) + 2*maxNumber; size > maxItem {
 		return fmt.Errorf("start record for %s cannot be written: its item would have %d bytes, and DynamoDB takes at most %d; "+
@@ -58,7 +58,7 @@ func (s *Store) fits(key startrecord.Key, w startrecord.Write) error {
 }
 
 // decode reads the item that DynamoDB gave at now.
-func (s *Store) decode(key startrecord.Key, given item, now time.Time) (startrecord.Stored, error) {
+func (s *store) decode(key startrecord.Key, given item, now time.Time) (startrecord.Stored, error) {
 	body, hasBody := given[attrRecord].(*types.AttributeValueMemberS)
 	version, hasVersion := given[attrVersion].(*types.AttributeValueMemberS)
 	writtenAt, hasTime := given[attrWrittenAt].(*types.AttributeValueMemberN)

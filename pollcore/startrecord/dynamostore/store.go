@@ -43,22 +43,26 @@ type API interface {
 	PutItem(ctx context.Context, in *dynamodb.PutItemInput, optFns ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 }
 
-// Store is a startrecord.Store in a DynamoDB table. A Load is one consistent
+// store is a startrecord.Store in a DynamoDB table. A Load is one consistent
 // GetItem; a Create or Replace is one eventually consistent GetItem, which
 // tells the server's time, and one PutItem, unless the answer is unclear.
-type Store struct {
+type store struct {
 	client API
 	table  string
 	prefix string // empty, or ends with a slash
 }
 
-var _ startrecord.Store = (*Store)(nil)
+var _ startrecord.Store = (*store)(nil)
 
 // New returns a store that keeps its records in the table, a name or an ARN,
 // under keys that begin with the prefix, which may be empty and may end with a
 // slash. Its error matches startrecord.ErrConfiguration and lists everything
 // that is wrong with the two. Nothing is sent to DynamoDB yet.
-func New(client API, table, prefix string) (*Store, error) {
+//
+// If the client has an endpoint of your own (BaseEndpoint, as
+// AWS_ENDPOINT_URL_DYNAMODB sets it), the store is probed before its first write:
+// see startrecord.Probed.
+func New(client API, table, prefix string) (startrecord.Store, error) {
 	var problems []string
 	name := table[strings.LastIndexByte(table, '/')+1:] // of an ARN too
 	if !tableName.MatchString(table) || len(name) < 3 || len(name) > 255 {
@@ -68,11 +72,15 @@ func New(client API, table, prefix string) (*Store, error) {
 	if problems = append(problems, ofPrefix...); problems != nil {
 		return nil, fmt.Errorf("%w: %s", startrecord.ErrConfiguration, strings.Join(problems, "; "))
 	}
-	return &Store{client: client, table: table, prefix: before}, nil
+	s := &store{client: client, table: table, prefix: before}
+	if c, ok := client.(interface{ Options() dynamodb.Options }); ok && c.Options().BaseEndpoint != nil {
+		return startrecord.Probed(s), nil
+	}
+	return s, nil
 }
 
 // Create implements startrecord.Store.
-func (s *Store) Create(ctx context.Context, key startrecord.Key, rec startrecord.Record) (startrecord.Stored, error) {
+func (s *store) Create(ctx context.Context, key startrecord.Key, rec startrecord.Record) (startrecord.Stored, error) {
 	return s.write(ctx, key, rec, "", &dynamodb.PutItemInput{
 		ConditionExpression:      aws.String("attribute_not_exists(#key)"),
 		ExpressionAttributeNames: map[string]string{"#key": attrKey},
@@ -80,7 +88,7 @@ func (s *Store) Create(ctx context.Context, key startrecord.Key, rec startrecord
 }
 
 // Replace implements startrecord.Store. The version is the record's nonce.
-func (s *Store) Replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
+func (s *store) Replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
 	if version == "" {
 		return startrecord.Stored{}, fmt.Errorf("%w: %q is not a version of %s; load it",
 			startrecord.ErrChanged, version, s.Location(key))
@@ -93,7 +101,7 @@ func (s *Store) Replace(ctx context.Context, key startrecord.Key, rec startrecor
 }
 
 // Load implements startrecord.Store.
-func (s *Store) Load(ctx context.Context, key startrecord.Key) (startrecord.Stored, error) {
+func (s *store) Load(ctx context.Context, key startrecord.Key) (startrecord.Stored, error) {
 	if err := key.Validate(); err != nil {
 		return startrecord.Stored{}, err
 	}
@@ -108,13 +116,13 @@ func (s *Store) Load(ctx context.Context, key startrecord.Key) (startrecord.Stor
 }
 
 // Location implements startrecord.Store.
-func (s *Store) Location(key startrecord.Key) string {
+func (s *store) Location(key startrecord.Key) string {
 	return "dynamodb://" + s.table + "/" + s.prefix + key.Path()
 }
 
 // write sends one record on the condition of put, which is that the stored one
 // is of the given version or, without a version, that there is none.
-func (s *Store) write(
+func (s *store) write(
 	ctx context.Context, key startrecord.Key, rec startrecord.Record, version string, put *dynamodb.PutItemInput,
 ) (startrecord.Stored, error) {
 	w, err := startrecord.NewWrite(s.Location(key), key, rec, version)
@@ -151,7 +159,7 @@ func (s *Store) write(
 // from is not earlier, but for the fraction of a second that a Date header cuts
 // off. No clock of this machine is involved. It may be wrong or virtual, and
 // stands still while a function is frozen.
-func (s *Store) now(ctx context.Context, key startrecord.Key) (time.Time, error) {
+func (s *store) now(ctx context.Context, key startrecord.Key) (time.Time, error) {
 	_, now, err := s.get(ctx, key, &dynamodb.GetItemInput{
 		ProjectionExpression:     aws.String("#key"), // little to transfer
 		ExpressionAttributeNames: map[string]string{"#key": attrKey},
@@ -161,7 +169,7 @@ func (s *Store) now(ctx context.Context, key startrecord.Key) (time.Time, error)
 
 // get sends a GetItem for the item of key, and returns what is there and
 // DynamoDB's time.
-func (s *Store) get(ctx context.Context, key startrecord.Key, in *dynamodb.GetItemInput) (given item, now time.Time, err error) {
+func (s *store) get(ctx context.Context, key startrecord.Key, in *dynamodb.GetItemInput) (given item, now time.Time, err error) {
 	in.TableName, in.Key = &s.table, s.keyOf(key)
 	out, err := s.client.GetItem(ctx, in)
 	if err != nil {

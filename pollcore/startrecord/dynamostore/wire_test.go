@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/jobpoller/jobpoller/internal/dynalite"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
 // fault answers a request in the server's stead.
@@ -114,7 +114,7 @@ func (w *wire) client() *dynamodb.Client {
 }
 
 // openOn returns a store whose requests the wire sees.
-func openOn(t *testing.T, w *wire) *dynamostore.Store {
+func openOn(t *testing.T, w *wire) startrecord.Store {
 	t.Helper()
 	return open(t, w.client())
 }

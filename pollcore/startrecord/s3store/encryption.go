@@ -10,14 +10,14 @@ import (
 )
 
 // Option changes how a Store keeps its records. New checks what options say.
-type Option func(*Store)
+type Option func(*store)
 
 // Encrypt has S3 encrypt records as the header x-amz-server-side-encryption
 // says: AES256, aws:kms or aws:kms:dsse, the last two under the KMS key, or
 // under the account's own for S3 if that is empty. Without it the bucket's
 // default applies.
 func Encrypt(algorithm types.ServerSideEncryption, kmsKeyID string) Option {
-	return func(s *Store) {
+	return func(s *store) {
 		s.encryption.set, s.encryption.algorithm, s.encryption.kmsKeyID = true, algorithm, kmsKeyID
 	}
 }
@@ -25,7 +25,7 @@ func Encrypt(algorithm types.ServerSideEncryption, kmsKeyID string) Option {
 // BucketKey has S3 derive the records' keys from one that it keeps for a while,
 // which saves requests to KMS. It goes with Encrypt and aws:kms.
 func BucketKey() Option {
-	return func(s *Store) { s.encryption.bucketKey = true }
+	return func(s *store) { s.encryption.bucketKey = true }
 }
 
 // encryption is what the options of a store ask for.

@@ -65,8 +65,9 @@ func TestEncryptRefuses(t *testing.T) {
 	}
 }
 
-// Servers that speak S3 and ignore conditions exist; the probe tells them.
-func TestProbeOfACarelessServer(t *testing.T) {
+// Servers that speak S3 and ignore conditions exist: a store behind an endpoint of
+// one's own is probed, whoever makes it.
+func TestStoreOfAnEndpointIsProbed(t *testing.T) {
 	t.Parallel()
 	for _, ignored := range []string{"If-None-Match", "If-Match"} {
 		server := start(t, embeddeds3.Options{Middleware: func(next http.Handler) http.Handler {
@@ -75,7 +76,7 @@ func TestProbeOfACarelessServer(t *testing.T) {
 				next.ServeHTTP(w, r)
 			})
 		}})
-		store := startrecord.Probed(open(t, server.Client()))
+		store := endpointStore(t, server.Client())
 		_, err := store.Create(t.Context(), key, record(1))
 		require.ErrorIs(t, err, startrecord.ErrConfiguration)
 		require.ErrorContains(t, err, "ignores the condition of a write ("+ignored+")")
@@ -83,7 +84,7 @@ func TestProbeOfACarelessServer(t *testing.T) {
 		require.ErrorIs(t, err, startrecord.ErrNotFound, "nothing but the probe is written")
 	}
 	wire := &wire{}
-	good := startrecord.Probed(open(t, start(t, embeddeds3.Options{Middleware: wire.middleware}).Client()))
+	good := endpointStore(t, start(t, embeddeds3.Options{Middleware: wire.middleware}).Client())
 	_, err := good.Create(t.Context(), key, record(1))
 	require.NoError(t, err)
 	require.Equal(t, "PUT PUT GET PUT GET PUT", wire.methods())
@@ -92,4 +93,11 @@ func TestProbeOfACarelessServer(t *testing.T) {
 	_, err = good.Create(t.Context(), other, record(1))
 	require.NoError(t, err)
 	require.Equal(t, "PUT", wire.methods(), "the probe is made once")
+}
+
+func endpointStore(t *testing.T, client s3store.API) startrecord.Store {
+	t.Helper()
+	store, err := s3store.New(client, bucket, "executions")
+	require.NoError(t, err)
+	return store
 }

@@ -13,13 +13,13 @@ import (
 )
 
 // failure says of an error of the client whether trying again can help.
-func (s *Store) failure(key startrecord.Key, err error) error {
+func (s *store) failure(key startrecord.Key, err error) error {
 	return awserror.Mark(err, s.Location(key), s.refused)
 }
 
 // refused says what to do about an answer of S3, which has no types for most of
 // its errors.
-func (s *Store) refused(code string, status int) string {
+func (s *store) refused(code string, status int) string {
 	switch code {
 	case "NoSuchBucket":
 		return fmt.Sprintf("bucket %q does not exist; create it or configure another", s.bucket)
@@ -40,7 +40,7 @@ func (s *Store) refused(code string, status int) string {
 }
 
 // incomplete is the error of an answer without what the store relies on.
-func (s *Store) incomplete(key startrecord.Key) error {
+func (s *store) incomplete(key startrecord.Key) error {
 	return fmt.Errorf("%w: %s: the answer lacks an ETag, Date or Last-Modified header; "+
 		"without them neither changes nor leases can be told, so use an endpoint that sends them",
 		startrecord.ErrConfiguration, s.Location(key))

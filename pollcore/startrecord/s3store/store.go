@@ -7,8 +7,8 @@
 // kms:GenerateDataKey and kms:Decrypt on the key. Records are never deleted; let
 // a lifecycle rule clear them.
 //
-// Of the servers that speak S3 some ignore conditions: behind an endpoint of
-// your own wrap the store with startrecord.Probed.
+// Of the servers that speak S3 some ignore conditions: New probes a store behind
+// an endpoint of your own.
 package s3store
 
 import (
@@ -38,23 +38,26 @@ type API interface {
 	PutObject(ctx context.Context, in *s3.PutObjectInput, optFns ...func(*s3.Options)) (*s3.PutObjectOutput, error)
 }
 
-// Store is a startrecord.Store in an S3 bucket. A Load is one GET; a Create or
+// store is a startrecord.Store in an S3 bucket. A Load is one GET; a Create or
 // Replace is one PUT unless the answer is unclear.
-type Store struct {
+type store struct {
 	client     API
 	bucket     string
 	prefix     string // empty, or ends with a slash
 	encryption encryption
 }
 
-var _ startrecord.Store = (*Store)(nil)
+var _ startrecord.Store = (*store)(nil)
 
 // New returns a store that keeps its records in bucket under the key prefix,
 // which may be empty and may end with a slash. Its error matches
 // startrecord.ErrConfiguration and lists everything that is wrong with the two
 // names and the options. Nothing is sent to S3 yet.
-func New(client API, bucket, prefix string, options ...Option) (*Store, error) {
-	s := &Store{client: client, bucket: bucket}
+//
+// If the client has an endpoint of your own (BaseEndpoint, as AWS_ENDPOINT_URL_S3
+// sets it), the store is probed before its first write: see startrecord.Probed.
+func New(client API, bucket, prefix string, options ...Option) (startrecord.Store, error) {
+	s := &store{client: client, bucket: bucket}
 	for _, set := range options {
 		set(s)
 	}
@@ -63,16 +66,19 @@ func New(client API, bucket, prefix string, options ...Option) (*Store, error) {
 	if problems = append(problems, s.encryption.problems()...); problems != nil {
 		return nil, fmt.Errorf("%w: %s", startrecord.ErrConfiguration, strings.Join(problems, "; "))
 	}
+	if c, ok := client.(interface{ Options() s3.Options }); ok && c.Options().BaseEndpoint != nil {
+		return startrecord.Probed(s), nil
+	}
 	return s, nil
 }
 
 // Create implements startrecord.Store.
-func (s *Store) Create(ctx context.Context, key startrecord.Key, rec startrecord.Record) (startrecord.Stored, error) {
+func (s *store) Create(ctx context.Context, key startrecord.Key, rec startrecord.Record) (startrecord.Stored, error) {
 	return s.write(ctx, key, rec, "")
 }
 
 // Replace implements startrecord.Store. The version is an ETag.
-func (s *Store) Replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
+func (s *store) Replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
 	// S3 would take no version for a write without a condition, and "*" for
 	// any version.
 	if version == "" || version == "*" {
@@ -83,7 +89,7 @@ func (s *Store) Replace(ctx context.Context, key startrecord.Key, rec startrecor
 }
 
 // Load implements startrecord.Store.
-func (s *Store) Load(ctx context.Context, key startrecord.Key) (startrecord.Stored, error) {
+func (s *store) Load(ctx context.Context, key startrecord.Key) (startrecord.Stored, error) {
 	if err := key.Validate(); err != nil {
 		return startrecord.Stored{}, err
 	}
@@ -118,13 +124,13 @@ func (s *Store) Load(ctx context.Context, key startrecord.Key) (startrecord.Stor
 }
 
 // Location implements startrecord.Store.
-func (s *Store) Location(key startrecord.Key) string {
+func (s *store) Location(key startrecord.Key) string {
 	return "s3://" + s.bucket + "/" + s.prefix + key.Path()
 }
 
 // write sends one record, on the condition that the stored one is of the given
 // version or, without a version, that there is none.
-func (s *Store) write(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
+func (s *store) write(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
 	w, err := startrecord.NewWrite(s.Location(key), key, rec, version)
 	if err != nil {
 		return startrecord.Stored{}, err
@@ -144,7 +150,7 @@ func (s *Store) write(ctx context.Context, key startrecord.Key, rec startrecord.
 	}
 }
 
-func (s *Store) put(ctx context.Context, key startrecord.Key, body []byte, version string) (etag string, err error) {
+func (s *store) put(ctx context.Context, key startrecord.Key, body []byte, version string) (etag string, err error) {
 	in := &s3.PutObjectInput{
 		Bucket:      aws.String(s.bucket),
 		Key:         aws.String(s.prefix + key.Path()),

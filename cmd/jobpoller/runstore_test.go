@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+)
+
+// storeBehindAnEndpoint is an S3 server that is not the run's own. The returned
+// flags make a run use it.
+func storeBehindAnEndpoint(t *testing.T, middleware func(http.Handler) http.Handler) []string {
+	t.Helper()
+	server, err := embeddeds3.Start(embeddeds3.Options{Middleware: middleware})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	require.NoError(t, server.CreateBucket("records"))
+	t.Setenv("AWS_ACCESS_KEY_ID", "local")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "local")
+	return []string{"--s3-endpoint", server.URL(), "--bucket", "records"}
+}
+
+// A store that takes two creations of one record would let two runs start one
+// job: nothing is started on it.
+func TestRunRefusesAnEndpointThatIgnoresConditions(t *testing.T) {
+	for _, ignored := range []string{"If-None-Match", "If-Match"} {
+		var jobs atomic.Int32
+		flags := storeBehindAnEndpoint(t, func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.Contains(r.URL.Path, "/jobs/") {
+					jobs.Add(1)
+				}
+				r.Header.Del(ignored)
+				next.ServeHTTP(w, r)
+			})
+		})
+		var stdout, stderr bytes.Buffer
+		code := execute(t.Context(), append([]string{"run", "-q", "--job-seconds", "1"}, flags...), &stdout, &stderr)
+		require.Equal(t, exitFailed, code, "%s%s", &stdout, &stderr)
+		require.Contains(t, stdout.String()+stderr.String(), "the store ignores the condition of a write ("+ignored+")")
+		require.Zero(t, jobs.Load(), "no job was started")
+	}
+}
