@@ -112,15 +112,17 @@ userapp: ## Build, synthesize and run an app of the CDK, in a module as users ha
 IMPORT = models=$$(mktemp -d) && trap 'rm -rf "$$models"' EXIT && \
 	PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
 		--only-binary :all: --require-hashes --target "$$models" --requirement pollcore/catalog/sources/requirements.txt && \
-	go run ./cmd/jobpoller catalog import --botocore "$$models/botocore/data" --tables pollcore/catalog/sources --out pollcore/catalog/data
+	from="$$models/botocore/data" tables=pollcore/catalog/sources && \
+	go run ./cmd/jobpoller catalog import --botocore "$$from" --tables $$tables --out pollcore/catalog/data $(1) && \
+	go run ./pollcore/catalog/importer/importmodels -botocore "$$from" -tables $$tables -out pollcore/catalog/models/data $(1)
 
 .PHONY: catalog
-catalog: ## Make the catalogue of waiters and jobs from botocore and the tables
-	@$(IMPORT)
+catalog: ## Make the catalogue of waiters and jobs, and the models of all services, from botocore and the tables
+	@$(call IMPORT)
 
 .PHONY: catalog-check
-catalog-check: ## Fail if the catalogue is not what make catalog gives
-	@$(IMPORT) --check
+catalog-check: ## Fail if the catalogue and the models are not what make catalog gives
+	@$(call IMPORT,--check)
 
 .PHONY: bench
 bench: ## Print how what has a budget compares with its peer

@@ -83,18 +83,23 @@ func (b *botocoreFolder) read(name string) (text []byte, as string, err error) {
 		return nil, name, err
 	}
 	defer f.Close() //nolint:errcheck // what was only read is not lost
-	unpacked, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, as, &FileError{as, ErrModel, err}
-	}
-	text, err = io.ReadAll(io.LimitReader(unpacked, maxModel+1))
-	if err == nil && len(text) > maxModel {
-		err = fmt.Errorf("unpacked it has more than %d bytes", maxModel)
-	}
-	if err != nil {
+	if text, err = unpack(f); err != nil {
 		return nil, as, &FileError{as, ErrModel, err}
 	}
 	return text, as, nil
+}
+
+// unpack reads what gzip packed.
+func unpack(packed io.Reader) ([]byte, error) {
+	unpacked, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(unpacked, maxModel+1))
+	if err == nil && len(text) > maxModel {
+		err = fmt.Errorf("unpacked it has more than %d bytes", maxModel)
+	}
+	return text, err
 }
 
 // waiters returns the waiters of a service, with their file. Statuses are named
@@ -158,6 +163,9 @@ type botocoreShape struct {
 	Required        []string                  `json:"required"`
 	Payload         string                    `json:"payload"`
 	Enum            []string                  `json:"enum"`
+	Min             json.Number               `json:"min"`
+	Max             json.Number               `json:"max"`
+	Pattern         string                    `json:"pattern"`
 	TimestampFormat string                    `json:"timestampFormat"`
 	Error           struct {
 		Code   string `json:"code"`
@@ -270,7 +278,7 @@ func (f *botocoreModel) shape(name string) (rawShape, error) {
 	if err != nil {
 		return rawShape{}, fmt.Errorf("shape %s: %w", name, err)
 	}
-	to := &catalog.Shape{Name: name}
+	to := &catalog.Shape{Name: name, Min: from.Min, Max: from.Max, Pattern: from.Pattern}
 	element := func(m *botocoreMember) (err error) {
 		if m == nil {
 			return fmt.Errorf("shape %s: it does not say what it holds", name)

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,12 +48,34 @@ func (d Difference) String() string {
 // by the names of files. The folder must be a catalogue, empty or missing;
 // else its error is ErrNotCatalogue.
 func (c *Catalogue) Compare(folder string) ([]Difference, error) {
-	there, err := readFolder(folder)
+	return content{c.Files(), false}.compare(folder)
+}
+
+// content is what a folder has to hold: texts by name, of which those of
+// services may be packed with gzip.
+type content struct {
+	files  map[string][]byte
+	packed bool
+}
+
+// packedSuffix is how the names of packed files end.
+const packedSuffix = ".gz"
+
+// fileName is the name of a file in the folder.
+func (c content) fileName(name string) string {
+	if c.packed && name != catalog.IndexFile {
+		return name + packedSuffix
+	}
+	return name
+}
+
+func (c content) compare(folder string) ([]Difference, error) {
+	there, err := c.readFolder(folder)
 	if err != nil {
 		return nil, err
 	}
 	var found []Difference
-	files := c.Files()
+	files := c.files
 	for _, name := range sorted(files) {
 		switch old, ok := there[name]; {
 		case !ok:
@@ -91,14 +114,17 @@ func firstLine(a, b []byte) int {
 // nothing in a folder that holds something else than a catalogue: its error
 // then is ErrNotCatalogue.
 func (c *Catalogue) Write(folder string) ([]Difference, error) {
-	differences, err := c.Compare(folder)
+	return content{c.Files(), false}.write(folder)
+}
+
+func (c content) write(folder string) ([]Difference, error) {
+	differences, err := c.compare(folder)
 	if err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // the folder is for everybody to read
 		return nil, err
 	}
-	files := c.Files()
 	rank := func(d Difference) int {
 		switch {
 		case d.Kind == Remove:
@@ -111,11 +137,11 @@ func (c *Catalogue) Write(folder string) ([]Difference, error) {
 	}
 	inOrder := slices.SortedStableFunc(slices.Values(differences), func(a, b Difference) int { return rank(a) - rank(b) })
 	for _, d := range inOrder {
-		name := filepath.Join(folder, d.File)
+		name := filepath.Join(folder, c.fileName(d.File))
 		if d.Kind == Remove {
 			err = os.Remove(name)
 		} else {
-			err = replace(name, files[d.File])
+			err = c.replace(name, c.files[d.File])
 		}
 		if err != nil {
 			return nil, err
@@ -128,7 +154,12 @@ func (c *Catalogue) Write(folder string) ([]Difference, error) {
 const unfinished = ".catalogue-"
 
 // replace writes a file in one step.
-func replace(name string, text []byte) (err error) {
+func (c content) replace(name string, text []byte) (err error) {
+	if strings.HasSuffix(name, packedSuffix) {
+		if text, err = pack(text); err != nil {
+			return err
+		}
+	}
 	f, err := os.CreateTemp(filepath.Dir(name), unfinished+"*")
 	if err != nil {
 		return err
@@ -147,9 +178,22 @@ func replace(name string, text []byte) (err error) {
 	return os.Rename(f.Name(), name)
 }
 
-// readFolder returns the files of a catalogue; none if the folder is empty or
-// missing.
-func readFolder(folder string) (map[string][]byte, error) {
+// pack compresses a text as well as gzip can, without a time or a name.
+func pack(text []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	return b.Bytes(), err
+}
+
+// readFolder returns the texts of a catalogue's files by name; none if the
+// folder is empty or missing.
+func (c content) readFolder(folder string) (map[string][]byte, error) {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
 		return nil, nil //nolint:nilnil // there are no files
@@ -176,10 +220,21 @@ func readFolder(folder string) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e.Name() != catalog.IndexFile && !strings.HasPrefix(e.Name(), unfinished) && !ofService(e.Name(), text) {
+		if strings.HasPrefix(e.Name(), unfinished) {
+			files[e.Name()] = text
+			continue
+		}
+		as := e.Name()
+		if rest, ok := strings.CutSuffix(as, packedSuffix); ok && c.packed {
+			if text, err = unpack(bytes.NewReader(text)); err != nil {
+				return nil, fmt.Errorf("%w: %s: %w", ErrNotCatalogue, name, err)
+			}
+			as = rest
+		}
+		if as != catalog.IndexFile && (c.fileName(as) != e.Name() || !ofService(as, text)) {
 			return nil, fmt.Errorf("%w: %s is no service of a catalogue", ErrNotCatalogue, name)
 		}
-		files[e.Name()] = text
+		files[as] = text
 	}
 	return files, nil
 }

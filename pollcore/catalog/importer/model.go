@@ -59,7 +59,7 @@ func (r rawShape) simple() bool {
 	case catalog.Structure, catalog.Union, catalog.List, catalog.Map:
 		return false
 	default:
-		return len(r.shape.Enum) == 0
+		return len(r.shape.Enum) == 0 && r.shape.Min == "" && r.shape.Max == "" && r.shape.Pattern == ""
 	}
 }
 
@@ -74,8 +74,19 @@ var simpleTypes = []catalog.ShapeType{
 type closure struct {
 	model *model
 	// wires tells to keep what bodies call members.
-	wires  bool
+	wires bool
+	// limits tells to keep the bounds and patterns of shapes.
+	limits bool
 	shapes map[string]*catalog.Shape
+}
+
+// shape converts a shape of the model.
+func (c *closure) shape(name string) (rawShape, error) {
+	raw, err := c.model.shape(name)
+	if err == nil && !c.limits {
+		raw.shape.Min, raw.shape.Max, raw.shape.Pattern = "", "", ""
+	}
+	return raw, err
 }
 
 // add converts an operation and all that it reaches.
@@ -101,17 +112,17 @@ func (c *closure) reach(name string) error {
 	for pending := []string{name}; len(pending) > 0; {
 		name := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
-		if c.shapes[name] != nil {
+		if c.shapes[c.name(name)] != nil {
 			continue
 		}
-		raw, err := c.model.shape(name)
+		raw, err := c.shape(name)
 		if err != nil {
 			return err
 		}
-		if slices.Contains(simpleTypes, catalog.ShapeType(name)) {
+		if !c.limits && c.name(name) != name {
 			return fmt.Errorf("shape %s: the catalogue keeps this name for the type", name)
 		}
-		c.shapes[name] = raw.shape
+		c.shapes[c.name(name)] = raw.shape
 		members := raw.shape.Members
 		if raw.shape.Element != nil {
 			members = append(slices.Clone(members), *raw.shape.Element)
@@ -132,10 +143,19 @@ func (c *closure) reach(name string) error {
 	return nil
 }
 
+// name is what the catalogue calls a shape with parts or limits: as the model
+// does, but for a name that the catalogue keeps for a type.
+func (c *closure) name(shape string) string {
+	if slices.Contains(simpleTypes, catalog.ShapeType(shape)) {
+		return "_" + shape
+	}
+	return shape
+}
+
 // target gives a member the form of the catalogue and returns the name of the
 // shape to reach through it, or empty.
 func (c *closure) target(m *catalog.Member) (string, error) {
-	raw, err := c.model.shape(m.Target)
+	raw, err := c.shape(m.Target)
 	if err != nil {
 		return "", err
 	}
@@ -149,7 +169,9 @@ func (c *closure) target(m *catalog.Member) (string, error) {
 		m.Target = string(raw.shape.Type)
 		return "", nil
 	}
-	return m.Target, nil
+	name := m.Target
+	m.Target = c.name(name)
+	return name, nil
 }
 
 // meant is the end of a message about a name that is not one of the known.

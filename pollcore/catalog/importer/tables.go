@@ -334,7 +334,14 @@ func (t *tables) name(s *catalog.Service) {
 		return
 	}
 	named.used = true
-	s.ARNName, s.ErrorPrefix, s.IAMPrefix = named.names.ARNName, named.names.ErrorPrefix, named.names.IAMPrefix
+	t.rename(s)
+}
+
+// rename gives a service the names of the table, if it has any.
+func (t *tables) rename(s *catalog.Service) {
+	if named := t.named[s.Key]; named != nil {
+		s.ARNName, s.ErrorPrefix, s.IAMPrefix = named.names.ARNName, named.names.ErrorPrefix, named.names.IAMPrefix
+	}
 }
 
 // actions are the IAM actions of an operation, if a table says them.

@@ -10,11 +10,13 @@ import (
 // Files returns the files of the catalogue by name: an index and one for each
 // service. What belongs together stands on one line and lines are sorted, so a
 // difference between two catalogues is readable.
-func (c *Catalogue) Files() map[string][]byte {
+func (c *Catalogue) Files() map[string][]byte { return catalogueFiles(c.Services) }
+
+func catalogueFiles(services []*catalog.Service) map[string][]byte {
 	files := map[string][]byte{}
 	var index lines
 	index.open("[")
-	for _, s := range c.Services {
+	for _, s := range services {
 		files[s.Key+".json"] = serviceText(s)
 		index.listing(s.Listing())
 	}

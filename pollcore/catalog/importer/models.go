@@ -1,0 +1,96 @@
+package importer
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// Models are all operations of all services, without waiters and jobs: the data
+// of package models.
+type Models struct {
+	// Services are sorted by key.
+	Services []*catalog.Service
+}
+
+// ImportModels converts botocore's folder data whole, with the limits of shapes,
+// and names the services as the tables do. Errors are those of [Import].
+func ImportModels(botocore, named fs.FS) (*Models, error) {
+	folder, err := openBotocore(botocore)
+	if err != nil {
+		return nil, err
+	}
+	t := readTables(named)
+	errs := []error{t.problems(false)}
+	out := &Models{}
+	arnNames := map[string]*catalog.Service{}
+	for _, key := range sorted(folder.versions) {
+		s, err := modelService(folder, t, key)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		// botocore has Pinpoint SMS Voice twice, under two keys.
+		if other := arnNames[s.ARNName]; other != nil && other.Name != s.Name {
+			errs = append(errs, &FileError{key, ErrModel, fmt.Errorf(
+				"Step Functions would call it %q, as it does %s: name one of them in %s", s.ARNName, other.Key, servicesTable)})
+		}
+		arnNames[s.ARNName] = s
+		out.Services = append(out.Services, s)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// modelService converts a service with all its operations.
+func modelService(folder *botocoreFolder, t *tables, key string) (*catalog.Service, error) {
+	m, err := folder.model(key)
+	if err != nil {
+		return nil, err
+	}
+	if !serviceKey.MatchString(key) || key+".json" == catalog.IndexFile {
+		return nil, m.wrong(fmt.Errorf("the service is called %q, which must be letters, digits and hyphens, and not index", key))
+	}
+	m.ruled()
+	s := m.service
+	t.rename(&s)
+	s.Operations, s.Shapes = map[string]*catalog.Operation{}, map[string]*catalog.Shape{}
+	c := closure{model: m, wires: true, limits: true, shapes: s.Shapes}
+	rest := slices.ContainsFunc(s.Protocols, func(p catalog.Protocol) bool { return p == catalog.RESTJSON || p == "rest-xml" })
+	for _, name := range m.operations {
+		o, err := c.add(name)
+		if err != nil {
+			return nil, err
+		}
+		if !rest {
+			o.Method, o.Path = "", ""
+		}
+		s.Operations[name] = o
+	}
+	if err := s.Link(); err != nil {
+		return nil, m.wrong(err)
+	}
+	return &s, nil
+}
+
+// Files returns the texts of the data by name: an index and one for each
+// service, in the form of [Catalogue.Files].
+func (m *Models) Files() map[string][]byte { return catalogueFiles(m.Services) }
+
+// Compare is [Catalogue.Compare] with a folder in which the files of services
+// are packed with gzip. It compares what is in them: versions of Go pack
+// differently.
+func (m *Models) Compare(folder string) ([]Difference, error) {
+	return content{m.Files(), true}.compare(folder)
+}
+
+// Write is [Catalogue.Write] of a folder in which the files of services are
+// packed.
+func (m *Models) Write(folder string) ([]Difference, error) {
+	return content{m.Files(), true}.write(folder)
+}

@@ -1,0 +1,59 @@
+// Package models has the API of every AWS service as data: all operations with
+// the members of their inputs and outputs, which are required, their types,
+// enums and limits, and the errors. It is made from botocore's models, as
+// docs/catalog.md says. A program that imports it carries 3 MB; a service is
+// unpacked and read when it is first asked for.
+//
+// The types are those of package catalog. Services have no waiters and jobs
+// here, operations no IAM actions, and endpoints only a prefix and a signing
+// name: those that something is known to wait for have them in catalog.AWS.
+package models
+
+import (
+	"compress/gzip"
+	"embed"
+	"io"
+	"io/fs"
+	"path"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+//go:embed data
+var packed embed.FS
+
+// services reads the data. Its index is text, the other files are packed.
+var services = catalog.Open(unpacked{})
+
+// Load returns all of a service. The name may be any that it has: the one in
+// the ARNs of Step Functions' SDK integrations ("sfn", "cloudwatchlogs"), that
+// of the AWS CLI ("stepfunctions", "logs") or the SDK's; case, spaces and
+// hyphens do not matter. Its error is a *catalog.NotFoundError. What it returns
+// is shared and not to be changed. It is safe for concurrent use.
+func Load(service string) (*catalog.Service, error) { return services.Service(service) }
+
+// List returns the names of all services, sorted by key.
+func List() ([]catalog.Listing, error) { return services.List() }
+
+// unpacked is the data with the files of services unpacked.
+type unpacked struct{}
+
+// Open implements fs.FS. The index alone is a file of its own.
+func (unpacked) Open(name string) (fs.File, error) { return packed.Open(path.Join("data", name)) }
+
+// ReadFile implements fs.ReadFileFS.
+func (unpacked) ReadFile(name string) ([]byte, error) {
+	if name == catalog.IndexFile {
+		return packed.ReadFile(path.Join("data", name))
+	}
+	file, err := packed.Open(path.Join("data", name+".gz"))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // what was only read is not lost
+	text, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(text)
+}

@@ -1,0 +1,123 @@
+package models_test
+
+import (
+	"io/fs"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+)
+
+func member(t *testing.T, shape *catalog.Shape, names ...string) *catalog.Shape {
+	t.Helper()
+	for _, name := range names {
+		m := shape.Member(name)
+		require.NotNil(t, m, "%s has no member %s", shape.Name, name)
+		shape = m.Shape
+	}
+	return shape
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	lambda, err := models.Load("lambda")
+	require.NoError(t, err)
+	get := lambda.Operations["GetFunction"]
+	memory := member(t, get.Output, "Configuration", "MemorySize")
+	require.Equal(t, catalog.Integer, memory.Type)
+	require.Equal(t, "128", memory.Min.String())
+	require.NotEmpty(t, memory.Max)
+	name := get.Input.Member("FunctionName")
+	require.True(t, name.Required)
+	require.NotEmpty(t, name.Shape.Pattern)
+	require.Contains(t, member(t, get.Output, "Configuration", "State").Enum, "Active")
+	var errors []string
+	for _, e := range get.Errors {
+		errors = append(errors, e.Shape)
+	}
+	require.Contains(t, errors, "ResourceNotFoundException")
+
+	kms, err := models.Load("kms")
+	require.NoError(t, err)
+	blob := member(t, kms.Operations["Encrypt"].Output, "CiphertextBlob")
+	require.Equal(t, catalog.Blob, blob.Type)
+	require.Equal(t, "1", blob.Min.String())
+
+	sfn, err := models.Load("sfn")
+	require.NoError(t, err)
+	again, err := models.Load("stepfunctions")
+	require.NoError(t, err)
+	require.Same(t, sfn, again)
+	require.True(t, sfn.Operations["StartExecution"].Output.Member("executionArn").Required)
+
+	_, err = models.Load("lambada")
+	require.ErrorIs(t, err, catalog.ErrNotFound)
+	require.ErrorContains(t, err, `did you mean "lambda"?`)
+}
+
+// Every file is read, each service is found by its names, and the numbers are
+// those that docs/catalog.md says.
+func TestEveryServiceIsWhole(t *testing.T) {
+	t.Parallel()
+	list, err := models.List()
+	require.NoError(t, err)
+	operations := 0
+	for _, l := range list {
+		s, err := models.Load(l.Key)
+		require.NoError(t, err, l.Key)
+		l.Entries = nil
+		require.Equal(t, l, s.Listing())
+		operations += len(s.Operations)
+		byARN, err := models.Load(l.ARNName)
+		require.NoError(t, err, l.ARNName)
+		require.Equal(t, s.Name, byARN.Name, l.ARNName)
+	}
+	require.Len(t, list, 439)
+	require.Equal(t, 19796, operations)
+}
+
+// What waiters and jobs call is the same here and in the catalogue.
+func TestModelsAgreeWithTheCatalogue(t *testing.T) {
+	t.Parallel()
+	list, err := catalog.AWS.List()
+	require.NoError(t, err)
+	for _, l := range list {
+		known, err := catalog.AWS.Service(l.Key)
+		require.NoError(t, err)
+		model, err := models.Load(l.Key)
+		require.NoError(t, err)
+		require.Equal(t, []string{known.ARNName, known.ErrorPrefix, known.IAMPrefix}, []string{model.ARNName, model.ErrorPrefix, model.IAMPrefix}, l.Key)
+		for name, o := range known.Operations {
+			require.Contains(t, model.Operations, name, l.Key)
+			for _, shapes := range [][2]*catalog.Shape{{o.Input, model.Operations[name].Input}, {o.Output, model.Operations[name].Output}} {
+				if shapes[0] == nil {
+					require.Nil(t, shapes[1])
+					continue
+				}
+				require.Equal(t, shapes[0].Type, shapes[1].Type)
+				require.Len(t, shapes[1].Members, len(shapes[0].Members), "%s %s", l.Key, shapes[0].Name)
+			}
+		}
+	}
+}
+
+// A clone and a program that imports the package stay small.
+func TestDataIsSmall(t *testing.T) {
+	t.Parallel()
+	const most, mostOfOne = 5 << 20, 1500 << 10
+	all := int64(0)
+	require.NoError(t, fs.WalkDir(os.DirFS("data"), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		require.NoError(t, err)
+		require.LessOrEqual(t, info.Size(), int64(mostOfOne), name)
+		all += info.Size()
+		return nil
+	}))
+	require.LessOrEqual(t, all, int64(most))
+}
