@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
@@ -364,7 +365,7 @@ func waitLimit(input []byte) time.Duration {
 	var request struct {
 		MaxWaitSeconds int `json:"maxWaitSeconds"`
 	}
-	if json.Unmarshal(input, &request) != nil {
+	if json.Unmarshal(jsontree.DigitsOnly(input), &request) != nil {
 		return 0
 	}
 	return time.Duration(request.MaxWaitSeconds) * time.Second

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -52,7 +53,7 @@ func (j *sampleJob) invoke(ctx context.Context, payload []byte) ([]byte, error) 
 	}
 	var input sampleJobInput
 	if len(event.Input) > 0 {
-		decoder := json.NewDecoder(bytes.NewReader(event.Input))
+		decoder := json.NewDecoder(bytes.NewReader(jsontree.DigitsOnly(event.Input)))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&input); err != nil {
 			return nil, fmt.Errorf(`payload of the sample job, {"seconds": 15, "fail": false}: %w`, err)

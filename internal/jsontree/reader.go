@@ -92,15 +92,15 @@ func (r *Reader) Bool(to *bool) func(*Node) {
 	}
 }
 
-// Int reads a whole number between lo and hi, both included.
+// Int reads a whole number between lo and hi, both included, in any spelling.
 func (r *Reader) Int(to *int, lo, hi int) func(*Node) {
 	return func(n *Node) {
-		i, err := strconv.Atoi(n.Text)
-		if n.Kind != Number || err != nil || i < lo || i > hi {
+		i, ok := integer(n, strconv.IntSize)
+		if !ok || int(i) < lo || int(i) > hi {
 			r.Report(n.Problem("expected a whole number from %d to %d, found %s", lo, hi, r.describe(n)))
 			return
 		}
-		*to = i
+		*to = int(i)
 	}
 }
 

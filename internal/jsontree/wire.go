@@ -10,11 +10,11 @@ import (
 // The readers below read the types of the Smithy data model as people write
 // them in JSON.
 
-// Integer reads a whole number of that many bits.
+// Integer reads a whole number of that many bits, in any spelling.
 func (r *Reader) Integer(to *int64, bits int) func(*Node) {
 	return func(n *Node) {
-		v, err := strconv.ParseInt(n.Text, 10, bits)
-		if n.Kind != Number || err != nil {
+		v, ok := integer(n, bits)
+		if !ok {
 			r.Report(n.Problem("expected a whole number of %d bits, found %s", bits, r.describe(n)))
 			return
 		}

@@ -163,13 +163,18 @@ func (r *eventReader) time(to *time.Time) func(*jsontree.Node) {
 	}
 }
 
-// scope reads a string or a number: a Map state's index is a number.
+// scope reads a string or a whole number: a Map state's index is a number. Its
+// digits are the scope, so that 60 and 60.0 are the same one.
 func (r *eventReader) scope(to *string) func(*jsontree.Node) {
 	return func(n *jsontree.Node) {
-		if n.Kind == jsontree.Number && strings.Trim(n.Text, "0123456789") == "" {
-			*to = n.Text
+		if n.Kind != jsontree.Number {
+			r.Text(to)(n)
 			return
 		}
-		r.Text(to)(n)
+		digits, ok := jsontree.WholeNumber(n.Text)
+		if !ok || strings.HasPrefix(digits, "-") {
+			r.Report(n.Problem("expected a string, or a whole number that is not negative, found %s", n.Describe()))
+		}
+		*to = digits
 	}
 }

@@ -180,7 +180,7 @@ func (q *Request) schedule() pollcore.Schedule {
 // loadRequest reads the request that RunJob kept in the record.
 func loadRequest(text json.RawMessage) (*Request, error) {
 	var q Request
-	if err := json.Unmarshal(text, &q); err != nil {
+	if err := json.Unmarshal(jsontree.DigitsOnly(text), &q); err != nil {
 		return nil, fmt.Errorf("request in the start record: %w", err)
 	}
 	if q.Waiter == nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
@@ -361,7 +362,7 @@ func replaceError(err error) error {
 // storedResult is the result of a job that has ended.
 func storedResult(rec startrecord.Record) (*Result, error) {
 	var result Result
-	decoder := json.NewDecoder(bytes.NewReader(rec.Result))
+	decoder := json.NewDecoder(bytes.NewReader(jsontree.DigitsOnly(rec.Result)))
 	decoder.UseNumber()
 	if err := decoder.Decode(&result); err != nil {
 		return nil, failWith(ErrorConfiguration, fmt.Errorf("result in the start record: %w", err))

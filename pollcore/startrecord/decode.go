@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
@@ -26,7 +27,7 @@ func Decode(key Key, text []byte) (Record, error) {
 	if err := json.Unmarshal(text, &d.members); err != nil || d.members == nil {
 		return Record{}, fmt.Errorf("%w: %w", ErrMalformed, notObject(text))
 	}
-	if d.required("version", "a number", &rec.Version) && rec.Version != Version {
+	if d.integer("version", true, &rec.Version) && rec.Version != Version {
 		return Record{}, fmt.Errorf("%w: it has version %d, this program reads version %d; use a program that reads both",
 			ErrVersion, rec.Version, Version)
 	}
@@ -49,9 +50,9 @@ func Decode(key Key, text []byte) (Record, error) {
 	d.required("executionStartTime", "an RFC 3339 time", &rec.ExecutionStartTime)
 	d.optional("expiresAt", "an RFC 3339 time", &rec.ExpiresAt)
 	d.optional("stopRequestedAt", "an RFC 3339 time", &rec.StopRequestedAt)
-	d.optional("redriveCount", "a whole number", &rec.RedriveCount)
-	d.optional("generation", "a whole number", &rec.Generation)
-	d.optional("leaseSeconds", "a whole number", &rec.LeaseSeconds)
+	d.integer("redriveCount", false, &rec.RedriveCount)
+	d.integer("generation", false, &rec.Generation)
+	d.integer("leaseSeconds", false, &rec.LeaseSeconds)
 	d.optional("token", "a string", &rec.Token)
 	d.optional("requestHash", "a string", &rec.RequestHash)
 	rec.Request, rec.JobRef, rec.Result = d.json("request"), d.json("jobRef"), d.json("result")
@@ -141,6 +142,26 @@ func (d *decoder) optional(member, expected string, dst any) {
 	if raw, ok := d.members[member]; ok && string(raw) != "null" {
 		d.required(member, expected, dst)
 	}
+}
+
+// integer reads a whole number into dst, in any spelling: people mend records
+// with tools that write 60.0. It reports whether it could.
+func (d *decoder) integer(member string, required bool, dst *int) bool {
+	raw, ok := d.members[member]
+	if !ok || string(raw) == "null" {
+		if required {
+			d.problem(member, "member %q is missing; expected a whole number", member)
+		}
+		return false
+	}
+	digits, whole := jsontree.WholeNumber(string(raw))
+	value, err := strconv.Atoi(digits)
+	if !whole || err != nil {
+		d.problem(member, "expected a whole number, found %.80s", raw)
+		return false
+	}
+	*dst = value
+	return true
 }
 
 // json returns the text of a member. Null stands for none, as it does with the

@@ -71,6 +71,13 @@ func (f *fit) value(n *jsontree.Node, shape *catalog.Shape) any {
 			f.report(n.Problem("%q is none of the values that the model knows of %s", n.Text, shape.Name).Suggest(n.Text, shape.Enum...))
 		}
 		return n.Text
+	case catalog.Integer, catalog.Long:
+		digits, ok := jsontree.WholeNumber(n.Text)
+		if !ok {
+			f.report(n.Problem("expected a whole number (%s), found %s", shape.Name, n.Describe()))
+			return n.Value()
+		}
+		return json.Number(digits)
 	default:
 		return n.Value()
 	}

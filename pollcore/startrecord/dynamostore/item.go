@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -66,7 +67,8 @@ func (s *store) decode(key startrecord.Key, given item, now time.Time) (startrec
 		return startrecord.Stored{}, fmt.Errorf("%w: %s: expected the attributes %q and %q (strings) and %q (a number)",
 			startrecord.ErrMalformed, s.Location(key), attrRecord, attrVersion, attrWrittenAt)
 	}
-	seconds, err := strconv.ParseInt(writtenAt.Value, 10, 64)
+	digits, _ := jsontree.WholeNumber(writtenAt.Value)
+	seconds, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
 		return startrecord.Stored{}, fmt.Errorf("%w: %s: expected epoch seconds in the attribute %q, found %s",
 			startrecord.ErrMalformed, s.Location(key), attrWrittenAt, writtenAt.Value)

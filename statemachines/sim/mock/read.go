@@ -109,8 +109,9 @@ func (r *reader) step(n *jsontree.Node) step {
 		s.reply.Submitted = submitted.Value()
 	}
 	if times := n.Get("times"); times != nil {
-		count, err := strconv.Atoi(times.Text)
-		if times.Kind != jsontree.Number || err != nil || count < 1 {
+		digits, whole := jsontree.WholeNumber(times.Text)
+		count, err := strconv.Atoi(digits)
+		if times.Kind != jsontree.Number || !whole || err != nil || count < 1 {
 			r.add(times.Problem("\"times\" has to be a whole number of at least 1, found %s", times.Describe()))
 		}
 		s.times = count
