@@ -14,9 +14,10 @@ const (
 	maxVariableRunes = 80 // of AWS
 )
 
-// Parse reads a path. Its error is a *SyntaxError.
+// Parse reads a path. Its error is a *SyntaxError. Blanks at the end are not part
+// of the path.
 func Parse(text string) (*Path, error) {
-	p := &parser{text: text}
+	p := &parser{text: strings.TrimRight(text, " ")}
 	path, err := p.path()
 	if err != nil {
 		return nil, err
@@ -28,6 +29,8 @@ type parser struct {
 	text   string
 	offset int
 	depth  int // of the filters and brackets around the offset
+	// function is the last name with parentheses after it.
+	function string
 }
 
 func (p *parser) path() (*Path, error) {
@@ -60,7 +63,7 @@ func (p *parser) path() (*Path, error) {
 	if !p.done() {
 		return nil, p.fail(p.offset, "expected \".\" or \"[\"")
 	}
-	path.steps = steps
+	path.steps, path.function = steps, p.function
 	path.finish()
 	return path, nil
 }
@@ -124,9 +127,10 @@ func (p *parser) name() (string, error) {
 		if p.depth > 0 && endsOperand(r) {
 			break
 		}
-		if r == '(' {
-			return "", p.fail(p.offset, "path functions are not supported: Step Functions takes %q for the name of a member; "+
-				"use an intrinsic function such as States.ArrayLength", p.text[start:p.offset]+"()")
+		if length := strings.IndexByte(p.text[p.offset:], ')'); r == '(' && length > 0 && p.offset > start {
+			p.offset += length + 1
+			p.function = p.text[start:p.offset]
+			break
 		}
 		if !isNameRune(r) || r == utf8.RuneError && size <= 1 {
 			return "", p.fail(p.offset, "character %q does not stand in a plain name; write the name as ['...']", r)

@@ -1,6 +1,7 @@
 package jsonpath_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -83,7 +84,7 @@ func TestParseRefuses(t *testing.T) {
 		{"$$a", 2, `expected "." or "[" after "$$"`},
 		{"$$$", 2, `expected "." or "[" after "$$"`},
 		{"States.Format('{}', $.a)", 0, "found an intrinsic function"},
-		{"$.a.length()", 10, `takes "length()" for the name of a member; use an intrinsic function`},
+		{"$.length(", 8, "does not stand in a plain name"},
 		{"$.a b", 3, "write the name as ['...']"},
 		{"$.a\xff", 3, "write the name as ['...']"},
 		{"$.a]", 3, "write the name as ['...']"},
@@ -144,7 +145,6 @@ func TestParseRefuses(t *testing.T) {
 		{"$[?(@.a == 1]", 12, `expected ")"`},
 		{"$[?(@.a == $$.b)]", 12, "reads no context object and no variables"},
 		{"$[?(@.a == $b)]", 12, "reads no context object and no variables"},
-		{"$[?(@.a.length() > 1)]", 14, "path functions are not supported"},
 		{"$[?" + strings.Repeat("(", 60), 53, "nested deeper than 50"},
 		{"$[?(@ in " + strings.Repeat("[", 60), 57, "nested deeper than 50"},
 		{"$" + strings.Repeat(".a", 40000), 64 << 10, "longer than 65536 bytes"},
@@ -166,4 +166,27 @@ func TestErrorText(t *testing.T) {
 	t.Parallel()
 	_, err := jsonpath.Parse("$.a[1:2:0]")
 	require.EqualError(t, err, `path "$.a[1:2:0]", character 9: the step of a slice is not 0`)
+}
+
+// What AWS takes: the state machine is created, and fails when it runs.
+func TestParseTakesPathFunctionsForMembers(t *testing.T) {
+	t.Parallel()
+	for text, function := range map[string]string{
+		"$.a.sum()": "sum()", "$.length()": "length()", "$.a.index(0)": "index(0)", "$.a[?(@.b.length() > 1)]": "length()", "$.a": "",
+	} {
+		path, err := jsonpath.Parse(text)
+		require.NoError(t, err, text)
+		require.Equal(t, function, path.Function(), text)
+	}
+	path, err := jsonpath.Parse("$.a.sum()")
+	require.NoError(t, err)
+	_, err = path.Get(map[string]any{"a": []any{json.Number("1")}})
+	require.Error(t, err)
+}
+
+func TestParseIgnoresBlanksAtTheEnd(t *testing.T) {
+	t.Parallel()
+	path, err := jsonpath.Parse("$$.Execution.Name  ")
+	require.NoError(t, err)
+	require.Equal(t, "$$.Execution.Name", path.String())
 }

@@ -26,6 +26,7 @@ type Path struct {
 	text     string
 	context  bool
 	variable string
+	function string
 }
 
 // query is what follows the root of a path.
@@ -71,6 +72,11 @@ func (p *Path) Context() bool { return p.context }
 // Variable returns the name of the variable that the path starts with, without
 // its "$", or "" if it reads the document or the context object.
 func (p *Path) Variable() string { return p.variable }
+
+// Function returns a name in the path that has parentheses after it, such as
+// "length()", or "". Other libraries call a function there. Step Functions looks
+// for a member of that name, which is hardly ever there.
+func (p *Path) Function() string { return p.function }
 
 // Root tells whether the path has no steps: it is the whole document, context
 // object or variable.

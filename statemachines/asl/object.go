@@ -223,6 +223,10 @@ func (p *parser) path(n *jsontree.Node, scope pathScope) *Path {
 			return nil
 		}
 	}
+	if name := path.Function(); name != "" {
+		p.warn(n.Problem("Step Functions has no path functions: it looks for a member %q, and the state fails without one; "+
+			"use an intrinsic function such as States.ArrayLength or States.MathAdd", name))
+	}
 	p.use(n, path.Variable())
 	return path
 }
