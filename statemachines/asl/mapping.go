@@ -164,7 +164,7 @@ func (p *parser) itemReader(o *object) *ItemReader {
 			ManifestType:      c.word("ManifestType", "ATHENA_DATA", "S3_INVENTORY"),
 			Transformation:    c.word("Transformation", "NONE", "LOAD_AND_FLATTEN"),
 			ItemsPointer:      c.text("ItemsPointer"),
-			MaxItems:          c.whole("MaxItems", 1, MaxItems),
+			MaxItems:          c.whole("MaxItems", 0, MaxItems),
 		}
 		for _, n := range c.list("CSVHeaders", false) {
 			r.Config.CSVHeaders = append(r.Config.CSVHeaders, n.Text)

@@ -130,7 +130,7 @@ func (p *parser) definition(n *jsontree.Node) {
 		}
 	}
 	m.QueryLanguage = p.queryLanguage(o, JSONPath)
-	m.TimeoutSeconds = o.integer("TimeoutSeconds", 1, MaxSeconds, 0)
+	m.TimeoutSeconds = o.integer("TimeoutSeconds", 0, MaxSeconds, 0)
 	p.scope = newScope(nil)
 	p.flow(o, &m.Flow)
 	p.checkVariables(p.scope)

@@ -11,8 +11,8 @@ import (
 // maxRetryDelay is the exclusive upper bound of MaxDelaySeconds.
 const maxRetryDelay = 31_622_401
 
-// reservedErrors is every error name of AWS that starts with "States.". Other
-// names of that form are refused: they would never match.
+// reservedErrors is every error name of AWS that starts with "States.". AWS takes
+// other names of that form, too, and a Fail state can raise them.
 var reservedErrors = []string{
 	ErrorAll, ErrorTaskFailed, ErrorTimeout, "States.HeartbeatTimeout", "States.Permissions", "States.ResultPathMatchFailure",
 	"States.ReferencePathConflict", "States.ParameterPathFailure", "States.BranchFailed", "States.NoChoiceMatched",
@@ -40,7 +40,7 @@ func (p *parser) retrier(o *object, last bool) Retrier {
 	r := Retrier{
 		ErrorEquals:     p.errorEquals(o, last),
 		Comment:         o.text("Comment"),
-		IntervalSeconds: o.integer("IntervalSeconds", 1, MaxSeconds, 1),
+		IntervalSeconds: o.integer("IntervalSeconds", 0, MaxSeconds, 1),
 		MaxAttempts:     o.integer("MaxAttempts", 0, MaxSeconds, 3),
 		BackoffRate:     2,
 		JitterStrategy:  JitterNone,
@@ -55,8 +55,8 @@ func (p *parser) retrier(o *object, last bool) Retrier {
 	}
 	r.MaxDelaySeconds = o.integer("MaxDelaySeconds", 1, maxRetryDelay-1, 0)
 	if r.MaxDelaySeconds > 0 && r.MaxDelaySeconds <= r.IntervalSeconds {
-		p.add(o.get("MaxDelaySeconds").Problem("\"MaxDelaySeconds\" has to be greater than \"IntervalSeconds\" (%d), found %d",
-			r.IntervalSeconds, r.MaxDelaySeconds))
+		p.warn(o.get("MaxDelaySeconds").Problem("\"MaxDelaySeconds\" (%d) is not above \"IntervalSeconds\" (%d): the interval never grows",
+			r.MaxDelaySeconds, r.IntervalSeconds))
 	}
 	if n := o.typed("JitterStrategy", jsontree.String); n != nil && !p.placeholder(n, true) {
 		r.JitterStrategy = JitterStrategy(n.Text)
@@ -90,22 +90,24 @@ func (p *parser) errorEquals(o *object, last bool) []string {
 	nodes := o.list("ErrorEquals", true)
 	var names []string
 	for _, n := range nodes {
-		if n.Kind != jsontree.String || n.Text == "" {
+		if n.Kind != jsontree.String {
 			p.add(n.Problem("expected an error name, found %s", n.Describe()))
 			continue
+		}
+		if n.Text == "" {
+			p.warn(n.Problem("no error has an empty name"))
 		}
 		names = append(names, n.Text)
 		reserved := strings.HasPrefix(n.Text, "States.") && !strings.HasPrefix(n.Text, "States.Http.")
 		if reserved && !slices.Contains(reservedErrors, n.Text) {
-			p.add(n.Problem("there is no error %q; names that start with \"States.\" are reserved", n.Text).Suggest(n.Text, reservedErrors...))
+			p.warn(n.Problem("AWS has no error %q; names that start with \"States.\" are reserved for its own", n.Text).Suggest(n.Text, reservedErrors...))
 		}
 		if n.Text != ErrorAll {
 			continue
 		}
 		if len(nodes) > 1 {
 			p.add(n.Problem("%q has to stand alone in \"ErrorEquals\"", ErrorAll))
-		}
-		if !last {
+		} else if !last {
 			p.add(n.Problem("%q has to stand in the last item: those after it would never match", ErrorAll))
 		}
 	}

@@ -64,6 +64,9 @@ func (s *strand) retry(i int) bool {
 // backoff is the delay before retry n, counted from 0, in seconds: the
 // interval, grown by the backoff rate n times and capped.
 func backoff(r asl.Retrier, n int64) float64 {
+	if r.IntervalSeconds == 0 {
+		return 0
+	}
 	seconds := float64(r.IntervalSeconds) * math.Pow(r.BackoffRate, float64(n))
 	if r.MaxDelaySeconds > 0 {
 		seconds = min(seconds, float64(r.MaxDelaySeconds))
