@@ -55,6 +55,7 @@ func Decode(key Key, text []byte) (Record, error) {
 	d.integer("leaseSeconds", false, &rec.LeaseSeconds)
 	d.optional("token", "a string", &rec.Token)
 	d.optional("requestHash", "a string", &rec.RequestHash)
+	d.optional("movedTo", "a string", &rec.MovedTo)
 	rec.Request, rec.JobRef, rec.Result = d.json("request"), d.json("jobRef"), d.json("result")
 	if err := d.problems(); err != nil {
 		return Record{}, fmt.Errorf("%w: %w", ErrMalformed, err)

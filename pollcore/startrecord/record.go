@@ -91,4 +91,7 @@ type Record struct {
 	Result  json.RawMessage `json:"result,omitempty"`
 	// ExpiresAt is when the record may be deleted.
 	ExpiresAt time.Time `json:"expiresAt,omitzero"`
+	// MovedTo is set in the claim that Moved leaves in the store of before: the
+	// place of the record itself.
+	MovedTo string `json:"movedTo,omitempty"`
 }

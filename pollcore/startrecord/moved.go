@@ -1,0 +1,99 @@
+package startrecord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Moved returns a store that keeps new records in to and finds older ones in from,
+// where they stay until they expire. It is for functions whose store was changed
+// while executions run.
+//
+// Functions of before may still run, which know from alone. So that they start
+// nothing that a function of today has started, Create claims the key in from, too:
+// with a record that they take for a start in progress. At most one start holds
+// between functions of both, unless the name of an execution is used again while
+// functions of before still run.
+func Moved(to, from Store) Store { return &moved{to: to, from: from} }
+
+type moved struct{ to, from Store }
+
+// The versions of a moved store say which of the two a record is in.
+const (
+	inTo   = "to:"
+	inFrom = "from:"
+)
+
+// claimLease is the lease of a claim in the store of before. No program takes over a
+// record whose lease goes on.
+const claimLease = math.MaxInt32
+
+// Create implements Store. The claim comes first: a function of before that is about
+// to create its record then finds the claim, and one that has created it is found.
+func (m *moved) Create(ctx context.Context, key Key, rec Record) (Stored, error) {
+	claim := Record{
+		ExecutionStartTime: rec.ExecutionStartTime, RedriveCount: rec.RedriveCount,
+		Status: StatusStarting, Generation: rec.Generation, StartedAt: rec.StartedAt, LeaseSeconds: claimLease,
+		RequestHash: rec.RequestHash, ExpiresAt: rec.ExpiresAt, MovedTo: m.to.Location(key),
+	}
+	switch _, err := m.from.Create(ctx, key, claim); {
+	case errors.Is(err, ErrExists):
+		if _, err := m.before(ctx, key); err == nil {
+			return Stored{}, fmt.Errorf("%w: %s; load it", ErrExists, m.Location(key))
+		} else if !errors.Is(err, ErrNotFound) {
+			return Stored{}, err
+		}
+	case err != nil:
+		return Stored{}, err
+	}
+	stored, err := m.to.Create(ctx, key, rec)
+	return m.mark(inTo, key, stored, err)
+}
+
+// Load implements Store.
+func (m *moved) Load(ctx context.Context, key Key) (Stored, error) {
+	stored, err := m.to.Load(ctx, key)
+	if errors.Is(err, ErrNotFound) {
+		stored, err = m.before(ctx, key)
+		return m.mark(inFrom, key, stored, err)
+	}
+	return m.mark(inTo, key, stored, err)
+}
+
+// before loads a record that is no claim from the store of before.
+func (m *moved) before(ctx context.Context, key Key) (Stored, error) {
+	stored, err := m.from.Load(ctx, key)
+	if err == nil && stored.Record.MovedTo != "" {
+		return Stored{}, ErrNotFound
+	}
+	return stored, err
+}
+
+// Replace implements Store. A record stays in the store that it is in, so that the
+// conditions of its writes hold for functions of before, too.
+func (m *moved) Replace(ctx context.Context, key Key, rec Record, version string) (Stored, error) {
+	in, store := inTo, m.to
+	if strings.HasPrefix(version, inFrom) {
+		in, store = inFrom, m.from
+	}
+	stored, err := store.Replace(ctx, key, rec, strings.TrimPrefix(version, in))
+	return m.mark(in, key, stored, err)
+}
+
+// Location implements Store.
+func (m *moved) Location(key Key) string {
+	return fmt.Sprintf("%s (or, from before, %s)", m.to.Location(key), m.from.Location(key))
+}
+
+// mark says in the version in which store a record is, and in an error where it was
+// looked for.
+func (m *moved) mark(in string, key Key, stored Stored, err error) (Stored, error) {
+	if err != nil {
+		return Stored{}, fmt.Errorf("%s: %w", m.Location(key), err)
+	}
+	stored.Version = in + stored.Version
+	return stored, nil
+}
