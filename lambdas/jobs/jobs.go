@@ -187,6 +187,9 @@ type Environment struct {
 type Registry struct {
 	drivers map[string]Driver
 	missing map[string]error // why a job has no driver, where that is known
+	// dropped returns the driver of a job that is not to be started; nil if there
+	// is none.
+	dropped func(name string) (Driver, error)
 }
 
 // NewRegistry returns a registry of the drivers; two of one name are an error.
@@ -233,7 +236,23 @@ func Build(e Environment, makers ...Maker) (*Registry, error) {
 	for _, name := range e.Jobs {
 		r.ask(e, name, sources, made)
 	}
+	r.dropped = func(name string) (Driver, error) {
+		asked := &Registry{drivers: map[string]Driver{}, missing: map[string]error{}}
+		asked.ask(e, name, sources, made)
+		return asked.Driver(name)
+	}
 	return r, nil
+}
+
+// Only returns the registry of some of the drivers: no other job is started. Started
+// still has them all.
+func (r *Registry) Only(drivers ...Driver) (*Registry, error) {
+	only, err := NewRegistry(drivers...)
+	if err != nil {
+		return nil, err
+	}
+	only.dropped = r.Started
+	return only, nil
 }
 
 // Names lists the jobs there are drivers for, sorted.
@@ -253,6 +272,20 @@ func (r *Registry) Driver(name string) (Driver, error) {
 		message += fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return nil, fmt.Errorf("%w: %s", ErrUnknownJob, message)
+}
+
+// Started returns the driver of a job that has been started: also of one that the
+// registry starts no more, so that it is polled to its end. Its error is that of
+// Driver.
+func (r *Registry) Started(name string) (Driver, error) {
+	driver, err := r.Driver(name)
+	if err == nil || r.dropped == nil {
+		return driver, err
+	}
+	if dropped, droppedErr := r.dropped(name); droppedErr == nil {
+		return dropped, nil
+	}
+	return nil, err
 }
 
 // ask asks the sources for the driver of a job that there is none for. Of the

@@ -31,7 +31,7 @@ type check struct {
 }
 
 func (p *Poller) newCheck(event Event, stored startrecord.Stored, request *Request) (*check, error) {
-	driver, err := p.Jobs.Driver(request.Job)
+	driver, err := p.Jobs.Started(request.Job)
 	if err != nil {
 		return nil, failWith(ErrorUnknownJob, err)
 	}

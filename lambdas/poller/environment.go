@@ -21,7 +21,7 @@ import (
 // AWS_ENDPOINT_URL_S3.
 const (
 	EnvPrefix        = "JOBPOLLER_PREFIX"               // prefix of all keys, default "jobpoller"
-	EnvJobs          = "JOBPOLLER_JOBS"                 // allowed jobs, separated by commas; default all that are configured
+	EnvJobs          = "JOBPOLLER_JOBS"                 // jobs that may be started, separated by commas; default all that are configured
 	EnvLeaseMargin   = "JOBPOLLER_LEASE_MARGIN_SECONDS" // see Config.LeaseMargin
 	EnvRetentionDays = "JOBPOLLER_RETENTION_DAYS"       // see Config.Retention
 	EnvMaxWait       = "JOBPOLLER_MAX_WAIT_SECONDS"     // see Config.MaxWait
@@ -67,6 +67,8 @@ func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Poller, error) {
 	}
 	if cfg.Store, err = open(of); err != nil {
 		env.report("%w", err)
+	} else {
+		cfg.Store = env.moved(cfg.Store, of, open)
 	}
 	cfg.Jobs = env.registry(of, drivers)
 	env.misspelt()
@@ -170,7 +172,7 @@ func (e *environment) registry(of jobs.Environment, makers []jobs.Maker) *jobs.R
 		}
 		chosen = append(chosen, driver)
 	}
-	allowed, err := jobs.NewRegistry(chosen...)
+	allowed, err := all.Only(chosen...)
 	if err != nil {
 		e.report("environment variable %s: %w", EnvJobs, err)
 	}

@@ -72,7 +72,7 @@ func TestStoreOfTheEnvironment(t *testing.T) {
 		_, err = p.RunJob(t.Context(), json.RawMessage(bare(request)))
 		return p.Store, err
 	}
-	store, err := start(map[string]string{anystore.EnvTable: "records"})
+	store, err := start(map[string]string{poller.EnvTable: "records"})
 	require.NoError(t, err)
 	require.Equal(t, "dynamodb://records/"+t.Name()+"/"+key.Path(), store.Location(key))
 	require.Empty(t, given.Bucket)
@@ -81,7 +81,7 @@ func TestStoreOfTheEnvironment(t *testing.T) {
 	store, err = start(map[string]string{poller.EnvBucket: "records"})
 	require.NoError(t, err)
 	require.Equal(t, "s3://records/"+t.Name()+"/"+key.Path(), store.Location(key))
-	store, err = start(map[string]string{poller.EnvBucket: "records", anystore.EnvTable: "records"})
+	store, err = start(map[string]string{poller.EnvBucket: "records", poller.EnvTable: "records"})
 	require.NoError(t, err)
 	require.Contains(t, store.Location(key), "dynamodb://")
 	require.Equal(t, "records", given.Bucket, "for the drivers that need one")
@@ -91,7 +91,7 @@ func TestStoreOfTheEnvironment(t *testing.T) {
 	_, err = start(map[string]string{poller.EnvEncryption: "rot13"})
 	require.ErrorContains(t, err, "neither is set")
 	require.ErrorContains(t, err, `environment variable JOBPOLLER_ENCRYPTION: start record store misconfigured: "rot13"`)
-	_, err = start(map[string]string{anystore.EnvTable: "x"})
+	_, err = start(map[string]string{poller.EnvTable: "x"})
 	require.ErrorContains(t, err, `environment variables JOBPOLLER_TABLE and JOBPOLLER_PREFIX: start record store misconfigured: "x" is not a table's name`)
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/gluejob"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
-	"github.com/jobpoller/jobpoller/lambdas/poller/anystore"
 )
 
 // setEnvironment sets the variables of a Lambda function, and clears those
@@ -30,7 +29,8 @@ func setEnvironment(t *testing.T, set map[string]string) {
 		"AWS_SESSION_TOKEN": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
 		"AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_S3": "",
 		poller.EnvBucket: "", poller.EnvPrefix: "", poller.EnvJobs: "", poller.EnvLeaseMargin: "",
-		poller.EnvRetentionDays: "", poller.EnvLogLevel: "", anystore.EnvTable: "", poller.EnvEncryption: "", poller.EnvKMSKey: "", poller.EnvBucketKey: "",
+		poller.EnvRetentionDays: "", poller.EnvLogLevel: "", poller.EnvTable: "", poller.EnvEncryption: "", poller.EnvKMSKey: "", poller.EnvBucketKey: "",
+		poller.EnvPreviousBucket: "", poller.EnvPreviousTable: "", poller.EnvPreviousPrefix: "",
 		poller.EnvMaxWait: "", poller.EnvOutputLimit: "", poller.EnvMetrics: "", "AWS_ENDPOINT_URL_DYNAMODB": "",
 		"AWS_CA_BUNDLE": "", "AWS_MAX_ATTEMPTS": "", "AWS_RETRY_MODE": "", "AWS_DEFAULT_REGION": "", "AWS_USE_FIPS_ENDPOINT": "",
 		"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "", "AWS_REQUEST_CHECKSUM_CALCULATION": "",

@@ -49,6 +49,8 @@ type Request struct {
 
 	arguments json.RawMessage
 	hash      string
+	// dropped is why the job cannot be started, though one that was is looked after.
+	dropped error
 }
 
 // parseRequest reads the request in the JSON form of the Lambda contract. All
@@ -80,7 +82,10 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 	}
 	driver, err := p.Jobs.Driver(q.Job)
 	if err != nil {
-		return nil, nil, failWith(ErrorUnknownJob, err)
+		q.dropped = failWith(ErrorUnknownJob, err)
+		if driver, err = p.Jobs.Started(q.Job); err != nil {
+			return nil, nil, q.dropped
+		}
 	}
 	_, stoppable := driver.(jobs.Stopper)
 	switch {

@@ -48,6 +48,9 @@ func (p *Poller) runJob(ctx context.Context, event Event) (*Result, error) {
 		Poller: p, event: event, request: request, driver: driver,
 		job: jobs.Request{Arguments: request.arguments, Token: event.Key.Token(event.ExecutionTime)},
 	}
+	if request.dropped != nil {
+		return s.resumeDropped(ctx)
+	}
 	rec, err := s.record(ctx)
 	if err != nil {
 		return nil, err
@@ -114,6 +117,22 @@ func (s *starter) resume(ctx context.Context) (*Result, error) {
 		}
 	}
 	return nil, fail(ErrorJobStartInProgress, "other invocations keep changing the start record %s", s.Store.Location(s.event.Key))
+}
+
+// resumeDropped goes on with a start of before the job was dropped, and begins none.
+func (s *starter) resumeDropped(ctx context.Context) (*Result, error) {
+	stored, err := s.Store.Load(ctx, s.event.Key)
+	rec := stored.Record
+	switch {
+	case errors.Is(err, startrecord.ErrNotFound):
+		return nil, s.request.dropped
+	case err != nil:
+		return nil, storeError(err)
+	case rec.ExecutionStartTime.Before(s.event.ExecutionTime), rec.Status == startrecord.StatusFailed && rec.JobRef == nil:
+		return nil, s.request.dropped // of another execution, or refused
+	default:
+		return s.resume(ctx)
+	}
 }
 
 // follow does what the stored record asks for. It returns

@@ -1,6 +1,7 @@
 package poller
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -9,6 +10,19 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
+)
+
+// EnvTable is the environment variable of the DynamoDB table of the start records,
+// for the store of package anystore.
+const EnvTable = "JOBPOLLER_TABLE"
+
+// The environment variables of the store that the functions had before, whose
+// records they still read. Without a bucket and a table it is the store of today,
+// with another prefix. Keep it until its records have expired (EnvRetentionDays).
+const (
+	EnvPreviousBucket = "JOBPOLLER_PREVIOUS_BUCKET"
+	EnvPreviousTable  = "JOBPOLLER_PREVIOUS_TABLE"
+	EnvPreviousPrefix = "JOBPOLLER_PREVIOUS_PREFIX" // default: that of today
 )
 
 // The environment variables of the store in S3.
@@ -81,4 +95,33 @@ func s3Problem(variable, bucket, prefix string, options ...s3store.Option) error
 		return fmt.Errorf("environment variable %s: %w", variable, err)
 	}
 	return nil
+}
+
+// moved is the store of today, with the one of before if the environment names it.
+func (e *environment) moved(today startrecord.Store, of jobs.Environment, open StoreMaker) startrecord.Store {
+	bucket, table, prefix := e.get(EnvPreviousBucket), e.get(EnvPreviousTable), e.get(EnvPreviousPrefix)
+	if bucket == "" && table == "" && prefix == "" {
+		return today
+	}
+	of.Prefix = cmp.Or(prefix, of.Prefix)
+	if bucket != "" || table != "" {
+		of.Bucket = bucket
+		of.Getenv = func(name string) string {
+			if name == EnvTable {
+				return table
+			}
+			return e.get(name)
+		}
+	}
+	before, err := open(of)
+	if err != nil {
+		e.report("the previous store (%s, %s, %s): %w", EnvPreviousBucket, EnvPreviousTable, EnvPreviousPrefix, err)
+		return today
+	}
+	if any := (startrecord.Key{ExecutionARN: "any", Poller: DefaultPoller}); before.Location(any) == today.Location(any) {
+		e.report("the previous store (%s, %s, %s) is the store of today: leave these out, or name the one of before",
+			EnvPreviousBucket, EnvPreviousTable, EnvPreviousPrefix)
+		return today
+	}
+	return startrecord.Moved(today, before)
 }

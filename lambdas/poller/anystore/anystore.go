@@ -15,24 +15,20 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore"
 )
 
-// EnvTable is the environment variable that names the DynamoDB table of the
-// start records.
-const EnvTable = "JOBPOLLER_TABLE"
-
-// Open keeps the start records in the DynamoDB table EnvTable if that is set,
+// Open keeps the start records in the DynamoDB table poller.EnvTable if that is set,
 // else in the bucket poller.EnvBucket. It is a poller.StoreMaker.
 func Open(e jobs.Environment) (startrecord.Store, error) {
-	table := e.Getenv(EnvTable)
+	table := e.Getenv(poller.EnvTable)
 	switch {
 	case table == "" && e.Bucket == "":
 		_, err := poller.S3Options(e)
-		return nil, errors.Join(fmt.Errorf("environment variable %s or %s is required, but neither is set", poller.EnvBucket, EnvTable), err)
+		return nil, errors.Join(fmt.Errorf("environment variable %s or %s is required, but neither is set", poller.EnvBucket, poller.EnvTable), err)
 	case table == "":
 		return poller.S3Store(e)
 	}
 	store, err := dynamostore.New(dynamodb.NewFromConfig(e.AWS), table, e.Prefix)
 	if err != nil {
-		return nil, fmt.Errorf("environment variables %s and %s: %w", EnvTable, poller.EnvPrefix, err)
+		return nil, fmt.Errorf("environment variables %s and %s: %w", poller.EnvTable, poller.EnvPrefix, err)
 	}
 	return store, nil
 }
