@@ -127,7 +127,7 @@ func (p *parser) choice(o *object) *Choice {
 		c.Rules = append(c.Rules, parsed)
 	}
 	if c.Default == "" && !o.has("Default") {
-		p.warn(o.node.Problem("without \"Default\" the execution fails with States.NoChoiceMatched if no rule matches"))
+		p.warn(o.node.Problem("without \"Default\" the execution fails with States.Runtime, which nothing catches, if no rule matches"))
 	}
 	return c
 }

@@ -90,7 +90,7 @@ func (p *parser) items(o *object, m *Map) {
 		m.ItemSelector = o.template("ItemSelector")
 		return
 	}
-	m.ItemsPath = o.selection("ItemsPath", anyPath)
+	m.ItemsPath = o.path("ItemsPath", anyPath)
 	m.ItemSelector = o.template("ItemSelector")
 	if old := o.template("Parameters"); old != nil {
 		o.exclusive("ItemSelector", "Parameters")

@@ -151,12 +151,17 @@ func (o *object) integer(name string, low, high, otherwise int64) int64 {
 // selection returns a path member that may be null: "$" if it is missing, nil
 // if it is null.
 func (o *object) selection(name string, scope pathScope) *Path {
+	if n := o.get(name); n != nil && n.Kind == jsontree.Null {
+		return nil
+	}
+	return o.path(name, scope)
+}
+
+// path returns a path member: "$" if it is missing.
+func (o *object) path(name string, scope pathScope) *Path {
 	n := o.get(name)
 	if n == nil {
 		return rootPath
-	}
-	if n.Kind == jsontree.Null {
-		return nil
 	}
 	return o.p.path(n, scope)
 }

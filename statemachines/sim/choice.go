@@ -16,9 +16,9 @@ func (s *strand) choose() *failure {
 	if f != nil {
 		return f
 	}
-	d := data{input: input}
 	for i := range s.state.Choice.Rules {
 		rule := &s.state.Choice.Rules[i]
+		d := data{input: input, place: "Choices[" + strconv.Itoa(i) + "]/"}
 		holds, f := s.applies(rule, d)
 		if f != nil {
 			return f
@@ -28,9 +28,9 @@ func (s *strand) choose() *failure {
 		}
 	}
 	if s.state.Choice.Default == "" {
-		return &failure{name: errorNoChoiceMatched, cause: s.at() + "Failed to transition out of the state. The state does not point to a next state."}
+		return s.runtimeFailure("Failed to transition out of the state. The state does not point to a next state.")
 	}
-	return s.leave(d, input, exit{next: s.state.Choice.Default, kind: asl.TransitionDefault, assign: s.state.Assign, output: s.state.Output})
+	return s.leave(data{input: input}, input, exit{next: s.state.Choice.Default, kind: asl.TransitionDefault, assign: s.state.Assign, output: s.state.Output})
 }
 
 // applies tells whether the rule's condition holds.
@@ -44,7 +44,7 @@ func (s *strand) applies(rule *asl.ChoiceRule, d data) (bool, *failure) {
 	}
 	holds, ok := value.(bool)
 	if !ok {
-		return false, s.unexpected(rule.Expression, "boolean", value)
+		return false, s.unexpected(rule.Expression, "boolean", value, d)
 	}
 	return holds, nil
 }

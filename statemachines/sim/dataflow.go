@@ -19,6 +19,7 @@ type data struct {
 	input       *Payload
 	result      *Payload // $states.result
 	errorOutput *Payload // $states.errorOutput
+	place       string   // before the names of fields: "Choices[0]/", "Catch[1]/"
 }
 
 // jsonata tells whether the strand is in a state in JSONata mode.
@@ -95,7 +96,11 @@ func (s *strand) filled(t *asl.Template, field, location string, d data) (any, *
 		if d.input.Value() == nil && !t.Path.Context() && t.Path.Variable() == "" {
 			return nil, s.runtimeFailure("Unable to apply Path transformation to null or empty input.")
 		}
-		return s.field(field, t.Path, d.input)
+		value, f := s.field(field, t.Path, d.input)
+		if f != nil && f.pastEnd { // as AWS has it in templates
+			return nil, nil
+		}
+		return value, f
 	case asl.TemplateIntrinsic:
 		return s.intrinsic(t.Intrinsic, d.input)
 	case asl.TemplateExpression:
@@ -145,10 +150,13 @@ func (s *strand) notFound(name string, path *asl.Path, from *Payload, err error)
 		}
 		from = newPayload(value)
 	}
-	if _, ok := errors.AsType[*jsonpath.NotFoundError](err); !ok {
+	missing, ok := errors.AsType[*jsonpath.NotFoundError](err)
+	if !ok {
 		return s.runtimeFailure("The JSONPath '%s' specified for the field '%s' cannot be applied: %v", path, name, err)
 	}
-	return s.runtimeFailure("The JSONPath '%s' specified for the field '%s' could not be found in the input '%s'", path, name, from.JSON())
+	f := s.runtimeFailure("The JSONPath '%s' specified for the field '%s' could not be found in the input '%s'", path, name, from.JSON())
+	f.pastEnd = missing.Last && missing.Reason == jsonpath.NoElement
+	return f
 }
 
 // intrinsic evaluates a call of an intrinsic function.
@@ -192,6 +200,7 @@ func (s *strand) notFoundIn(call *asl.Intrinsic, path *asl.Path, from *Payload) 
 
 // evaluated evaluates a JSONata expression at a place in the state.
 func (s *strand) evaluated(e *asl.Expression, location string, d data) (any, *failure) {
+	location = d.place + location
 	states := map[string]any{"input": d.input.Value(), "context": s.context()}
 	if d.result != nil {
 		states["result"] = d.result.Value()
@@ -248,9 +257,9 @@ func source(c *asl.Scalar) string {
 }
 
 // unexpected is the failure of an expression whose value has the wrong type.
-func (s *strand) unexpected(c *asl.Scalar, want string, value any) *failure {
+func (s *strand) unexpected(c *asl.Scalar, want string, value any, d data) *failure {
 	wrong := &jsonata.ResultTypeError{Expected: want, Value: value}
-	return s.evaluationFailure(c.Field, "%s", c.Expression.Cause(c.Field, wrong))
+	return s.evaluationFailure(d.place+c.Field, "%s", c.Expression.Cause(d.place+c.Field, wrong))
 }
 
 // placed applies ResultPath: it puts the result into the state's input.

@@ -64,6 +64,10 @@ func (x *execution) record(t EventType, previous int64, d Details) int64 {
 		x.run.fail(fmt.Errorf("%w: %s", ErrEndless, x.result.ExecutionARN))
 		return 0
 	}
+	if err := x.run.options.budget.spend(1, 0); err != nil {
+		x.run.fail(err)
+		return 0
+	}
 	if len(x.result.Events) >= x.limit-1 {
 		x.end(StatusFailed, ExecutionFailed, x.lastEvent(), Details{
 			Error: errorRuntime,
@@ -78,7 +82,7 @@ func (x *execution) write(t EventType, previous int64, d Details) int64 {
 	e := Event{ID: x.lastEvent() + 1, PreviousEventID: previous, Timestamp: x.run.clock.Now(), Type: t, Details: d}
 	x.result.Events = append(x.result.Events, e)
 	if x.onEvent != nil {
-		x.onEvent(e)
+		x.run.calling(func() { x.onEvent(e) })
 	}
 	return e.ID
 }
@@ -91,11 +95,22 @@ func (x *execution) end(status Status, t EventType, previous int64, d Details) {
 		return
 	}
 	x.write(t, previous, d)
-	x.result.Status, x.result.Error, x.result.Cause = status, d.Error, d.Cause
+	x.result.Status = status
+	if status == StatusFailed {
+		x.result.Error, x.result.Cause = d.Error, d.Cause
+	}
 	x.result.Stop = x.run.clock.Now()
 	x.over = true
 	x.ended()
 }
+
+// timeOut ends the execution at its time limit, and abort where it is stopped.
+// At AWS no event comes before that event, and the result has no error.
+func (x *execution) timeOut() {
+	x.end(StatusTimedOut, ExecutionTimedOut, 0, Details{Error: asl.ErrorTimeout})
+}
+
+func (x *execution) abort() { x.end(StatusAborted, ExecutionAborted, 0, Details{}) }
 
 // visit counts a state that is entered.
 func (x *execution) visit(s *asl.State) {

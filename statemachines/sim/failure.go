@@ -17,7 +17,6 @@ import (
 const (
 	errorRuntime           = "States.Runtime"
 	errorDataLimitExceeded = "States.DataLimitExceeded"
-	errorNoChoiceMatched   = "States.NoChoiceMatched"
 	errorResultPath        = "States.ResultPathMatchFailure"
 	errorQueryEvaluation   = "States.QueryEvaluationError"
 	errorHeartbeatTimeout  = "States.HeartbeatTimeout"
@@ -31,6 +30,18 @@ var ErrClockBusy = errors.New("another run drives this virtual clock; give each 
 // ErrEndless is the error of Run if the history of an execution without a limit
 // of events, such as that of an Express workflow, has two million.
 var ErrEndless = errors.New("an execution has 2,000,000 events and no end: a loop in it takes no time")
+
+// InternalError is the error of Run and its kin for a defect of this package,
+// and no fault of the definition or its input.
+type InternalError struct {
+	State string // that the run was in; empty before the first
+	Value any    // of the panic
+	Stack []byte
+}
+
+func (e *InternalError) Error() string {
+	return fmt.Sprintf("state %q: the simulator has a defect: %v\nReport it with the definition and the input, please.\n\n%s", e.State, e.Value, e.Stack)
+}
 
 // InputSizeError is the error of Run for an execution input above the limit.
 type InputSizeError struct{ Size int } // in bytes
@@ -107,9 +118,11 @@ func checkResources(states iter.Seq[*asl.State], o *Options) error {
 		if o.handler(s.Name, resource) != nil {
 			return
 		}
-		e.Tasks = append(e.Tasks, ResourceProblem{
-			State: s.Name, Resource: resource, Position: position, Suggestion: diag.Nearest(resource, have),
-		})
+		task := ResourceProblem{State: s.Name, Resource: resource, Position: position}
+		if len(e.Tasks) < diag.MaxShown {
+			task.Suggestion = diag.Nearest(resource, have)
+		}
+		e.Tasks = append(e.Tasks, task)
 	}
 	for s := range states {
 		if s.Task != nil {
@@ -141,6 +154,8 @@ type failure struct {
 	// in the history yet.
 	evaluation bool
 	location   string
+	// pastEnd is set if a path ends in an index that its array does not have.
+	pastEnd bool
 }
 
 // runtimeFailure is a States.Runtime of the state that the strand is in.

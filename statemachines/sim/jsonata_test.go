@@ -81,7 +81,7 @@ func TestJSONataFailures(t *testing.T) {
 		},
 		{
 			"Condition", `"S": {"Type": "Choice", "Choices": [{"Condition": "{% 1 %}", "Next": "Z"}], "Default": "Z"}, "Z": {"Type": "Succeed"}`, `{}`,
-			"The JSONata expression '1' specified for the field 'Condition' returned an unexpected result type. Expected 'boolean', but was 'number' for value: 1", "Condition",
+			"The JSONata expression '1' specified for the field 'Choices[0]/Condition' returned an unexpected result type. Expected 'boolean', but was 'number' for value: 1", "Choices[0]/Condition",
 		},
 		{
 			"Seconds", `"S": {"Type": "Wait", "Seconds": "{% 1.5 %}", "End": true}`, `{}`,

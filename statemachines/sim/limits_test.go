@@ -147,6 +147,46 @@ func TestTimeLimits(t *testing.T) {
 	}
 }
 
+// A Task whose arguments are too large leaves no event, so a retrier of that
+// error ran for ever.
+func TestRetriesThatLeaveNoEventsEnd(t *testing.T) {
+	t.Parallel()
+	half := quoted(sim.MaxPayloadBytes / 2)
+	retry := `, "Parameters": {"a.$": "$", "b.$": "$"}, "Retry": [{"ErrorEquals": ["States.DataLimitExceeded"], "IntervalSeconds": 1, "BackoffRate": 1, "MaxAttempts": 99999999}]`
+	o := sim.Options{Handlers: map[string]sim.Handler{describe: returns(`1`)}}
+	o.LimitBudget(1000, 1<<40)
+	_, err := sim.Run(t.Context(), parse(t, task(retry)), []byte(half), o)
+	require.ErrorIs(t, err, sim.ErrTooMuch)
+	require.ErrorContains(t, err, "events and attempts")
+	o.LimitBudget(1<<40, 100*sim.MaxPayloadBytes)
+	_, err = sim.Run(t.Context(), parse(t, task(retry)), []byte(half), o)
+	require.ErrorIs(t, err, sim.ErrTooMuch)
+	require.ErrorContains(t, err, "payloads")
+}
+
+// Each child execution of a distributed Map has 25,000 events of its own, and
+// there may be a hundred thousand children.
+func TestEventsOfAllChildExecutionsAreLimited(t *testing.T) {
+	t.Parallel()
+	definition := distributed("STANDARD", `, "ToleratedFailurePercentage": 100`)
+	o := sim.Options{Handlers: map[string]sim.Handler{describe: returns(`{}`)}}
+	input := []byte("[" + strings.Repeat("1,", 99) + "1]")
+	r, err := sim.Run(t.Context(), parse(t, definition), input, o)
+	require.NoError(t, err)
+	require.Equal(t, sim.StatusSucceeded, r.Status)
+	o.LimitBudget(500, 1<<40)
+	_, err = sim.Run(t.Context(), parse(t, definition), input, o)
+	require.ErrorIs(t, err, sim.ErrTooMuch)
+}
+
+// A Standard execution whose every payload has the largest size is within the
+// budget, as it is at AWS.
+func TestLargestStandardExecutionIsWithinTheBudget(t *testing.T) {
+	t.Parallel()
+	const passes = sim.MaxEvents / 2
+	require.Greater(t, sim.WholeBudgetBytes, int64(passes*sim.MaxPayloadBytes))
+}
+
 // What cannot be simulated is refused where it stands, not skipped.
 func TestUnsupported(t *testing.T) {
 	t.Parallel()

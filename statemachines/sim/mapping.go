@@ -97,7 +97,7 @@ func (s *strand) items(d data) ([]any, *failure) {
 	}
 	items, ok := value.([]any)
 	if !ok {
-		return nil, s.unexpected(&asl.Scalar{Field: "Items", Expression: m.Items.Expression}, "array", value)
+		return nil, s.unexpected(&asl.Scalar{Field: "Items", Expression: m.Items.Expression}, "array", value, d)
 	}
 	return items, nil
 }
@@ -163,7 +163,7 @@ func (s *strand) percentage(c *asl.Scalar, d data) (float64, *failure) {
 	_, isNumber := value.(json.Number)
 	switch {
 	case c.Expression != nil && !isNumber:
-		return 0, s.unexpected(c, "number", value)
+		return 0, s.unexpected(c, "number", value, d)
 	case c.Expression != nil && (number < 0 || number > most):
 		return 0, s.evaluationFailure(c.Field, "ToleratedFailurePercentage must be between 0 and 100.")
 	case err != nil:
@@ -268,7 +268,7 @@ func (s *strand) readItems(d data) ([]any, *failure) {
 		return nil, f
 	}
 	handler := s.x.run.options.handler(s.state.Name, reader.Resource)
-	reply, err := handler(s.x.run.ctx, Call{
+	reply, err := s.x.run.handle(handler, Call{
 		Resource: reader.Resource, State: s.state.Name, Arguments: arguments.Value(), Context: s.context(), Iterations: s.iterations,
 		Time: s.x.run.clock.Now(),
 	})

@@ -64,7 +64,7 @@ func (r *mapRun) limitTime(x *execution) {
 	r.owner.x.run.after(longestExpress, func() {
 		if !x.over && x.result.root == root {
 			root.kill()
-			x.end(StatusTimedOut, ExecutionTimedOut, x.lastEvent(), Details{})
+			x.timeOut()
 		}
 	})
 }
@@ -129,7 +129,7 @@ func (r *mapRun) abort() {
 	for _, x := range r.children {
 		if x != nil && !x.over {
 			x.result.root.kill()
-			x.end(StatusAborted, ExecutionAborted, x.lastEvent(), Details{})
+			x.abort()
 		}
 	}
 }

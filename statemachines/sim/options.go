@@ -96,6 +96,8 @@ type Options struct {
 	StartTime     time.Time          // what the context object says of the start, for a run that goes on with another; zero: the clock's time
 	MaxEvents     int                // of the history of an execution; 0: AWS's limit, the constant MaxEvents; negative: none
 	OnEvent       func(Event)        // is called for every event of the execution's own history, on the goroutine of Run, in order
+
+	budget budget // zero: wholeBudget
 }
 
 // ExecutionARN returns the ARN of the execution that Run makes with the
@@ -125,6 +127,9 @@ func (o *Options) complete() error {
 	}
 	if o.Clock == nil {
 		o.Clock = NewVirtualClock(DefaultStart)
+	}
+	if o.budget == (budget{}) {
+		o.budget = wholeBudget
 	}
 	switch {
 	case o.MaxEvents < 0, o.Express && o.MaxEvents == 0:

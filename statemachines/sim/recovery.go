@@ -3,6 +3,7 @@ package sim
 import (
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -94,7 +95,7 @@ func (s *strand) caught(i int, f *failure) *failure {
 	errorOutput := newPayload(map[string]any{"Error": textOrNull(f.name), "Cause": cause})
 	d := data{input: errorOutput}
 	if s.jsonata() {
-		d = data{input: s.input, errorOutput: errorOutput}
+		d = data{input: s.input, errorOutput: errorOutput, place: "Catch[" + strconv.Itoa(i) + "]/"}
 	}
 	assigned, failed := s.assigned(c.Assign, d)
 	if failed != nil {

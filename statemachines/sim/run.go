@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -31,6 +32,8 @@ type run struct {
 	others  sync.WaitGroup // goroutines of handlers and timers on a real clock
 	random  *randomState
 
+	current     *strand // that runs
+	inCaller    bool    // a function of the caller runs
 	root        *execution
 	broken      error
 	over        bool
@@ -43,7 +46,7 @@ type run struct {
 // failure is a Result and not an error. Errors: *ResourceError if a Task cannot
 // be run, *InputSizeError, asl.Problems if the input is not JSON or the
 // definition cannot be run as it is, ErrClockBusy, and what a handler returned
-// that is not a *TaskError. When ctx ends the execution is ABORTED.
+// that is not a *TaskError, ErrEndless, ErrTooMuch, and *InternalError. When ctx ends the execution is ABORTED.
 func Run(ctx context.Context, m *asl.StateMachine, input []byte, o Options) (*Result, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -72,7 +75,7 @@ func (r *run) drive(ctx context.Context, begin func()) (*Result, error) {
 	defer cancel()
 	r.ctx, r.caller = inner, ctx
 	r.mailbox, r.timers = newMailbox(), map[uint64]func() bool{}
-	begin()
+	r.guard(begin)
 	if r.clock.Virtual() {
 		r.driveVirtual()
 	} else {
@@ -140,7 +143,7 @@ func (r *run) limitTime() {
 	if own := time.Duration(r.machine.TimeoutSeconds) * time.Second; own > 0 {
 		limit = min(limit, own)
 	}
-	r.after(limit, func() { r.root.end(StatusTimedOut, ExecutionTimedOut, r.root.lastEvent(), Details{}) })
+	r.after(limit, func() { r.root.timeOut() })
 }
 
 // driveVirtual runs what the clock has, in order of time.
@@ -155,7 +158,7 @@ func (r *run) driveVirtual() {
 			r.fail(errors.New("the run has nothing left to do but has not ended"))
 			return
 		}
-		f()
+		r.guard(f)
 	}
 }
 
@@ -168,7 +171,7 @@ func (r *run) driveReal() {
 		case <-r.mailbox.filled:
 			for _, f := range r.mailbox.empty() {
 				if !r.over {
-					f()
+					r.guard(f)
 				}
 			}
 		}
@@ -176,7 +179,38 @@ func (r *run) driveReal() {
 }
 
 func (r *run) abort() {
-	r.root.end(StatusAborted, ExecutionAborted, r.root.lastEvent(), Details{})
+	r.root.abort()
+}
+
+// guard runs f, and ends the run where f panics. A panic of a function of
+// the caller goes on.
+func (r *run) guard(f func()) {
+	defer func() {
+		if r.inCaller || r.root == nil {
+			return
+		}
+		if value := recover(); value != nil {
+			state := ""
+			if r.current != nil {
+				state = r.current.state.Name
+			}
+			r.fail(&InternalError{State: state, Value: value, Stack: debug.Stack()})
+		}
+	}()
+	f()
+}
+
+// handle calls a handler on the goroutine of Run.
+func (r *run) handle(h Handler, call Call) (reply Reply, err error) {
+	r.calling(func() { reply, err = h(r.ctx, call) })
+	return reply, err
+}
+
+// calling calls a function of the caller.
+func (r *run) calling(f func()) {
+	r.inCaller = true
+	f()
+	r.inCaller = false
 }
 
 // after calls f on the goroutine of Run once d has passed, unless the run is

@@ -47,6 +47,25 @@ func failsWith(name, cause string) sim.Handler {
 	}
 }
 
+// A panic of the simulator itself is an error that names the state, and one of
+// the caller's own functions goes on to the caller.
+func TestPanicsEndTheRun(t *testing.T) {
+	t.Parallel()
+	m := parse(t, `{"StartAt": "P", "States": {"P": {"Type": "Pass", "Next": "S"}, "S": {"Type": "Choice", "Choices": [{"Variable": "$", "IsNull": true, "Next": "P"}], "Default": "P"}}}`)
+	m.States[1].Choice = nil // as no definition has it
+	_, err := sim.Run(t.Context(), m, nil, sim.Options{})
+	var internal *sim.InternalError
+	require.ErrorAs(t, err, &internal)
+	require.Equal(t, "S", internal.State)
+	require.ErrorContains(t, err, `state "S": the simulator has a defect: runtime error`)
+	require.ErrorContains(t, err, "choose()")
+
+	panics := func(context.Context, sim.Call) (sim.Reply, error) { panic("mine") }
+	require.PanicsWithValue(t, "mine", func() { run(t, task(``), `{}`, panics, sim.Options{}) })
+	onEvent := func(sim.Event) { panic("mine") }
+	require.PanicsWithValue(t, "mine", func() { run(t, task(``), `{}`, returns(`{}`), sim.Options{OnEvent: onEvent}) })
+}
+
 // steps are replies in turn; the last one repeats.
 func steps(handlers ...sim.Handler) sim.Handler {
 	n := 0

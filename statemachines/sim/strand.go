@@ -56,6 +56,7 @@ func (s *strand) after(d time.Duration, f func()) {
 	s.pending = s.x.run.after(d, func() {
 		s.pending = nil
 		if s.alive() {
+			s.x.run.current = s
 			f()
 		}
 	})
@@ -120,6 +121,7 @@ func (s *strand) enter() {
 
 // work does what the state is for, once more on each retry.
 func (s *strand) work() {
+	s.x.run.current = s
 	var f *failure
 	switch s.state.Type {
 	case asl.TypeTask:
@@ -290,7 +292,7 @@ func (s *strand) assigned(t *asl.Template, d data) (map[string]*Payload, *failur
 // exit leaves the state with its final output and goes on with the next
 // state, or ends the strand if there is none.
 func (s *strand) exit(output *Payload, assigned map[string]*Payload, e exit) *failure {
-	if output.tooLarge() {
+	if s.tooLarge(output) {
 		return tooLarge(s.state.Name, false)
 	}
 	if len(assigned) > 0 && !s.variables.assign(assigned) {
@@ -338,7 +340,7 @@ func (s *strand) fail() *failure {
 		case ok:
 			*part.target = text
 		case part.scalar.Expression != nil:
-			return s.unexpected(part.scalar, "string", value)
+			return s.unexpected(part.scalar, "string", value, data{})
 		default:
 			return s.runtimeFailure("The %s parameter does not reference a string: %s == %s",
 				part.scalar.Field, source(part.scalar), newPayload(value).JSON())

@@ -89,7 +89,7 @@ func (s *strand) call() *failure {
 	if f != nil {
 		return f
 	}
-	if arguments.tooLarge() {
+	if s.tooLarge(arguments) {
 		return tooLarge(s.state.Name, false)
 	}
 	var timeout, heartbeat int64
@@ -189,7 +189,7 @@ func (a *attempt) start(call Call) {
 		a.startReal(handler, call)
 		return
 	}
-	reply, err := handler(a.strand.x.run.ctx, call)
+	reply, err := a.strand.x.run.handle(handler, call)
 	latency, submitted := reply.Latency, reply.Submitted
 	if failed, ok := errors.AsType[*TaskError](err); ok {
 		latency, submitted = failed.Latency, failed.Submitted
@@ -282,6 +282,7 @@ func (a *attempt) end(f func() *failure) {
 		return
 	}
 	a.abandon()
+	a.strand.x.run.current = a.strand
 	a.strand.broke(f())
 }
 
@@ -293,7 +294,7 @@ func (a *attempt) succeeds(reply Reply) *failure {
 		return nil
 	}
 	result := newPayload(value)
-	if result.tooLarge() {
+	if s.tooLarge(result) {
 		return a.fails(tooLarge(a.integration.name(), true))
 	}
 	s.record(a.integration.succeeded, a.integration.details(Details{Output: result}))
@@ -330,7 +331,7 @@ func (s *strand) whole(c *asl.Scalar, d data) (int64, *failure) {
 	_, isNumber := value.(json.Number)
 	switch name := strings.TrimSuffix(c.Field, "Path"); {
 	case c.Expression != nil && (!isNumber || err != nil):
-		return 0, s.unexpected(c, "integer", value)
+		return 0, s.unexpected(c, "integer", value, d)
 	case err != nil:
 		return 0, s.runtimeFailure("The %s field refers to value \"%s\" which is not a valid integer: %s", c.Field, shown(value), source(c))
 	case number < 0 && c.Expression != nil:

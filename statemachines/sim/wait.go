@@ -2,9 +2,12 @@ package sim
 
 import (
 	"encoding/json"
+	"errors"
+	"math"
 	"strconv"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -28,26 +31,51 @@ func (s *strand) waitTime(input *Payload) (time.Duration, *failure) {
 		return time.Duration(seconds) * time.Second, f
 	}
 	c := s.state.Wait.Timestamp
-	value, f := s.scalar(c, data{input: input})
+	value, f := s.timing(c, input)
 	if f != nil {
 		return 0, f
 	}
 	if until, ok := value.(time.Time); ok {
-		return until.Sub(s.x.run.clock.Now()), nil
+		return s.delayUntil(until)
 	}
 	text, isText := value.(string)
 	until, err := asl.ParseTimestamp(text)
 	switch {
 	case err == nil:
-		return until.Sub(s.x.run.clock.Now()), nil
+		return s.delayUntil(until)
 	case c.Expression == nil:
 		return 0, s.runtimeFailure("The %s parameter does not reference a valid ISO-8601 extended offset date-time format string: %s == %s",
 			c.Field, source(c), shown(value))
 	case !isText:
-		return 0, s.unexpected(c, "string", value)
+		return 0, s.unexpected(c, "string", value, data{})
 	default:
 		return 0, s.evaluationFailure(c.Field, "The %s field cannot be parsed as an ISO-8601 extended offset date-time format string: %s", c.Field, text)
 	}
+}
+
+// longestWait is how far ahead a timestamp may be: 2^31 seconds.
+const longestWait = math.MaxInt32 * time.Second
+
+func (s *strand) delayUntil(until time.Time) (time.Duration, *failure) {
+	delay := until.Sub(s.x.run.clock.Now())
+	if delay > longestWait {
+		return 0, s.runtimeFailure("Wait state delay is too long.")
+	}
+	return delay, nil
+}
+
+// timing evaluates a time or a number of seconds. AWS has texts of their own
+// for paths that lead nowhere.
+func (s *strand) timing(c *asl.Scalar, input *Payload) (any, *failure) {
+	if c.Path != nil {
+		if _, err := s.get(c.Path, input.Value()); errors.As(err, new(*jsonpath.NotFoundError)) {
+			if s.state.Type == asl.TypeWait {
+				return nil, s.runtimeFailure("The %s parameter does not reference an input value: %s", c.Field, c.Path)
+			}
+			return nil, s.invalidPath(err)
+		}
+	}
+	return s.scalar(c, data{input: input})
 }
 
 // seconds evaluates a whole number of seconds, at least low; nil is 0.
@@ -55,7 +83,7 @@ func (s *strand) seconds(c *asl.Scalar, input *Payload, low int64) (int64, *fail
 	if c == nil {
 		return 0, nil
 	}
-	value, f := s.scalar(c, data{input: input})
+	value, f := s.timing(c, input)
 	if f != nil {
 		return 0, f
 	}
@@ -69,7 +97,7 @@ func (s *strand) seconds(c *asl.Scalar, input *Payload, low int64) (int64, *fail
 	case fits:
 		return seconds, nil
 	case c.Expression != nil && (!isNumber || err != nil):
-		return 0, s.unexpected(c, "integer", value)
+		return 0, s.unexpected(c, "integer", value, data{})
 	case c.Expression != nil:
 		return 0, s.evaluationFailure(c.Field, "The JSONata expression '%s' specified for the field '%s' returned a value that is not between %d and %d: %d",
 			c.Expression, c.Field, low, int64(asl.MaxSeconds), seconds)

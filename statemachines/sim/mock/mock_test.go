@@ -178,7 +178,7 @@ func TestJob(t *testing.T) {
 	require.Equal(t, "job-2 RUNNING", status(j.Describe(t.Context(), call(describe, "job-2", 79))))
 	require.Equal(t, "job-2 DONE", status(j.Describe(t.Context(), call(describe, "job-2", 80))))
 	require.Equal(t, "job-2 DONE", status(j.Stop(t.Context(), call(describe, "job-2", 90))), "it had ended")
-	require.Equal(t, "DynamoDb.ExportNotFoundException: There is no job x (Service: DynamoDb, Status Code: 400, Request ID: 00000000-0000-4000-8000-000000000000)", status(j.Describe(t.Context(), call(describe, "x", 90))))
+	require.Equal(t, "DynamoDb.ExportNotFoundException: There is no job x (Service: DynamoDb, Status Code: 400, Request ID: 00000000-0000-4000-8000-000000000000) (SDK Attempt Count: 1)", status(j.Describe(t.Context(), call(describe, "x", 90))))
 	require.Contains(t, status(j.Describe(t.Context(), sim.Call{State: "S", Resource: describe})), `needs the argument "Id"`)
 	require.Equal(t, 3, j.Started())
 

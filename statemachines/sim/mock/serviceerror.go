@@ -18,11 +18,13 @@ type serviceError struct {
 	status int    // HTTP
 }
 
-// failure is the error as Step Functions shows it.
+// failure is the error as Step Functions shows it: with the count of attempts
+// since 2025 (a recording of November, localstack
+// test_sfn_send_task_outcome_with_no_such_token).
 func (e serviceError) failure(prefix, message string) *sim.TaskError {
 	return &sim.TaskError{
 		Name:  prefix + "." + e.name,
-		Cause: fmt.Sprintf("%s (Service: %s, Status Code: %d, Request ID: %s)", message, prefix, e.status, requestID),
+		Cause: fmt.Sprintf("%s (Service: %s, Status Code: %d, Request ID: %s) (SDK Attempt Count: 1)", message, prefix, e.status, requestID),
 	}
 }
 

@@ -1,0 +1,45 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+)
+
+// budget is what all executions of a run may still come to.
+type budget struct {
+	steps int64 // events, and attempts that leave none
+	bytes int64 // of payloads
+}
+
+// wholeBudget is that of a run. A Standard execution of 25,000 events with
+// payloads of the largest size is within it; loops inside of hundreds of child
+// executions are not.
+var wholeBudget = budget{steps: 10_000_000, bytes: 4 << 30}
+
+// ErrTooMuch is the error of Run if its executions come to more than 10,000,000
+// events and attempts, or to payloads of more than 4 GiB together.
+var ErrTooMuch = errors.New("the run is too large to simulate")
+
+// spend takes steps and bytes from the budget, and refuses what is too much.
+func (b *budget) spend(steps, bytes int) error {
+	b.steps, b.bytes = b.steps-int64(steps), b.bytes-int64(bytes)
+	switch {
+	case b.steps < 0:
+		return fmt.Errorf("%w: it has more events and attempts than a run may have; give it fewer items, or loops that end", ErrTooMuch)
+	case b.bytes < 0:
+		return fmt.Errorf("%w: its payloads have more bytes than those of a run may have; give it fewer or smaller items, or loops that end", ErrTooMuch)
+	default:
+		return nil
+	}
+}
+
+// tooLarge tells whether a payload that a state made is above the service's
+// limit. It counts the payload.
+func (s *strand) tooLarge(p *Payload) bool {
+	if p != s.input {
+		if err := s.x.run.options.budget.spend(1, p.bytes()); err != nil {
+			s.x.run.fail(err)
+		}
+	}
+	return p.tooLarge()
+}

@@ -1,0 +1,211 @@
+package sim_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// What others measured on AWS and no recording of the corpus shows. Each case
+// has its source.
+func TestMeasuredAtAWS(t *testing.T) {
+	t.Parallel()
+	const in = "An error occurred while executing the state 'S' (entered at the event id #2). "
+	inner := func(state string) string {
+		return `{"StartAt": "P", "States": {"Caught": {"Type": "Pass", "End": true}, "P": {"Type": "Parallel", "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught"}], "End": true,
+			"Branches": [{"StartAt": "S", "States": {"S": ` + state + `}}]}}}`
+	}
+	const choice = `{"Type": "Choice", "Choices": [{"Variable": "$.a", "NumericEquals": 9, "Next": "X"}]}`
+	only := func(state string) string { return `{"StartAt": "S", "States": {"S": ` + state + `}}` }
+	tests := []struct {
+		name, source, definition, input string
+		err, cause                      string // both empty: it succeeds
+		output                          string
+	}{
+		{
+			"no choice matches", "floci#3167, us-east-1, 2026-09-07", `{"StartAt": "S", "States": {"S": ` + choice + `, "X": {"Type": "Succeed"}}}`, `{"a": 1}`,
+			"States.Runtime", in + "Failed to transition out of the state. The state does not point to a next state.", "",
+		},
+		{
+			"no choice matches in a branch, which no Catch takes", "floci#3167, us-east-1, 2026-09-07", inner(choice + `, "X": {"Type": "Succeed"}`), `{"a": 1}`,
+			"States.Runtime", "An error occurred while executing the state 'S' (entered at the event id #4). Failed to transition out of the state. The state does not point to a next state.", "",
+		},
+		{
+			"a missing path of Parameters", "floci#3167, us-east-1, 2026-09-07", only(`{"Type": "Pass", "Parameters": {"f.$": "$.x"}, "End": true}`), `{"a": 1}`,
+			"States.Runtime", in + `The JSONPath '$.x' specified for the field 'f.$' could not be found in the input '{"a":1}'`, "",
+		},
+		{
+			"an index past the end is null", "localstack test_invalid_jsonpath, 2025-01-02", only(`{"Type": "Pass", "Parameters": {"f.$": "$.a[7]"}, "End": true}`), `{"a": [1]}`,
+			"", "", `{"f":null}`,
+		},
+		{
+			"TimeoutSecondsPath leads nowhere", "localstack test_invalid_jsonpath, 2025-01-02", task(`, "TimeoutSecondsPath": "$.x"`), `{}`,
+			"States.Runtime", in + "Invalid path '$.x' : No results for path: $['x']", "",
+		},
+		{
+			"HeartbeatSecondsPath leads nowhere", "localstack test_invalid_jsonpath, 2025-01-02", task(`, "HeartbeatSecondsPath": "$.x"`), `{}`,
+			"States.Runtime", in + "Invalid path '$.x' : No results for path: $['x']", "",
+		},
+		{
+			"SecondsPath leads nowhere", "localstack test_wait, 2024-03-22", only(`{"Type": "Wait", "SecondsPath": "$.x", "End": true}`), `{}`,
+			"States.Runtime", in + "The SecondsPath parameter does not reference an input value: $.x", "",
+		},
+		{
+			"a timestamp 24,856 days ahead", "localstack test_wait, 2023-12-13", only(`{"Type": "Wait", "Timestamp": "` + day(24_856) + `", "End": true}`), `{}`,
+			"States.Runtime", in + "Wait state delay is too long.", "",
+		},
+		{
+			"a timestamp that JSONata gives and nobody can read", "localstack test_wait_timestamp_jsonata, 2024-12-27", only(`{"Type": "Wait", "QueryLanguage": "JSONata", "Timestamp": "{% 'soon' %}", "End": true}`), `{}`,
+			"States.QueryEvaluationError", in + "The Timestamp field cannot be parsed as an ISO-8601 extended offset date-time format string: soon", "",
+		},
+		{
+			"the prefix of the innermost state alone", "floci#2868, us-east-1, 2026-09-07", inner(`{"Type": "Pass", "InputPath": "$.x", "End": true}`), `{}`,
+			"States.Runtime", "An error occurred while executing the state 'S' (entered at the event id #4). Invalid path '$.x' : No results for path: $['x']", "",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := run(t, tt.definition, tt.input, returns(`{}`), sim.Options{})
+			require.Equal(t, tt.err, r.Error, tt.source)
+			require.Equal(t, tt.cause, r.Cause, tt.source)
+			require.Equal(t, tt.output, string(r.Output), tt.source)
+		})
+	}
+}
+
+func day(n int) string {
+	return sim.DefaultStart.Add(time.Duration(n) * 24 * time.Hour).Format(time.RFC3339)
+}
+
+// A timestamp 24,855 days ahead is fine (localstack test_wait, 2023-12-13); the
+// execution ends before it.
+func TestWaitOfAlmostTwoToThe31Seconds(t *testing.T) {
+	t.Parallel()
+	r := run(t, `{"StartAt": "S", "States": {"S": {"Type": "Wait", "Timestamp": "`+day(24_855)+`", "End": true}}}`, `{}`, nil, sim.Options{})
+	require.Equal(t, sim.StatusTimedOut, r.Status)
+}
+
+// An undefined expression fails the state at each of these fields, under this
+// name, and Catch takes it (floci#2665 and #2689, 2026-08-28).
+func TestUndefinedExpressionsByField(t *testing.T) {
+	t.Parallel()
+	const nothing = `"{% $states.input.none %}"`
+	state := func(fields string) string { return task(`, "QueryLanguage": "JSONata", ` + fields) }
+	tests := map[string]string{
+		"Output":           state(`"Output": ` + nothing),
+		"Output/a/b":       state(`"Output": {"a": {"b": ` + nothing + `}}`),
+		"Output/values[0]": state(`"Output": {"values": [` + nothing + `]}`),
+		"Assign/x/y":       state(`"Assign": {"x": {"y": ` + nothing + `}}`),
+		"Arguments/K":      state(`"Arguments": {"K": ` + nothing + `}`),
+		"TimeoutSeconds":   state(`"TimeoutSeconds": ` + nothing),
+		"Choices[1]/Condition": jsonata(`"S": {"Type": "Choice", "Choices": [{"Condition": "{% false %}", "Next": "Z"}, {"Condition": ` + nothing + `, "Next": "Z"}], "Default": "Z"},
+			"Z": {"Type": "Succeed"}`),
+		"Choices[1]/Output/v": jsonata(`"S": {"Type": "Choice", "Choices": [{"Condition": "{% false %}", "Next": "Z"}, {"Condition": "{% true %}", "Output": {"v": ` + nothing + `}, "Next": "Z"}]},
+			"Z": {"Type": "Succeed"}`),
+		"Choices[0]/Assign/x": jsonata(`"S": {"Type": "Choice", "Choices": [{"Condition": "{% true %}", "Assign": {"x": ` + nothing + `}, "Next": "Z"}]}, "Z": {"Type": "Succeed"}`),
+		"Catch[0]/Output":     state(`"Catch": [{"ErrorEquals": ["E"], "Output": ` + nothing + `, "Next": "Caught"}]`),
+		"Catch[0]/Assign/x":   state(`"Catch": [{"ErrorEquals": ["E"], "Assign": {"x": ` + nothing + `}, "Next": "Caught"}]`),
+		"Seconds":             jsonata(`"S": {"Type": "Wait", "Seconds": ` + nothing + `, "End": true}`),
+		"Error":               jsonata(`"S": {"Type": "Fail", "Error": ` + nothing + `}`),
+		"Cause":               jsonata(`"S": {"Type": "Fail", "Cause": ` + nothing + `}`),
+		"MaxConcurrency":      jsonata(`"S": {"Type": "Map", "MaxConcurrency": ` + nothing + `, "Items": [1], "ItemProcessor": {"StartAt": "P", "States": {"P": {"Type": "Pass", "End": true}}}, "End": true}`),
+		"Items":               jsonata(`"S": {"Type": "Map", "Items": ` + nothing + `, "ItemProcessor": {"StartAt": "P", "States": {"P": {"Type": "Pass", "End": true}}}, "End": true}`),
+	}
+	for field, definition := range tests {
+		t.Run(field, func(t *testing.T) {
+			t.Parallel()
+			handler := returns(`{}`)
+			if strings.HasPrefix(field, "Catch") {
+				handler = failsWith("E", "c")
+			}
+			r := run(t, definition, `{}`, handler, sim.Options{})
+			require.Equal(t, "States.QueryEvaluationError", r.Error)
+			require.Contains(t, r.Cause, "specified for the field '"+field+"' returned nothing (undefined).")
+		})
+	}
+	r := run(t, state(`"Arguments": {"K": `+nothing+`}, "Catch": [{"ErrorEquals": ["States.QueryEvaluationError"], "Next": "Caught"}]`), `{}`, returns(`{}`), sim.Options{})
+	require.Equal(t, sim.StatusSucceeded, r.Status)
+	require.NotContains(t, types(r), "TaskScheduled", "the request is not sent")
+}
+
+// A machine's time limit: nothing comes before the event, which has an error and
+// no cause, and the execution has neither (floci#2733 and #2965, 2026-08-29).
+func TestEventOfTheMachinesTimeLimit(t *testing.T) {
+	t.Parallel()
+	r := run(t, `{"TimeoutSeconds": 5, "StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 9, "End": true}}}`, `{}`, nil, sim.Options{})
+	require.Equal(t, sim.StatusTimedOut, r.Status)
+	require.Equal(t, 5*time.Second, r.Elapsed())
+	require.Empty(t, r.Error)
+	require.Empty(t, r.Cause)
+	text, err := json.Marshal(r.Events[len(r.Events)-1])
+	require.NoError(t, err)
+	require.JSONEq(t, `{"id": 3, "previousEventId": 0, "timestamp": "2026-01-01T00:00:05.000Z", "type": "ExecutionTimedOut",
+		"executionTimedOutEventDetails": {"error": "States.Timeout"}}`, string(text))
+}
+
+// A stop: nothing comes before the event, whose details are empty but there
+// (floci#2734 and #2965, 2026-08-29; a recording of StopExecution).
+func TestEventOfAStop(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	stops := func(context.Context, sim.Call) (sim.Reply, error) {
+		cancel()
+		return sim.Reply{Never: true}, nil
+	}
+	r, err := sim.Run(ctx, parse(t, task(``)), nil, sim.Options{Handlers: map[string]sim.Handler{describe: stops}})
+	require.NoError(t, err)
+	require.Equal(t, sim.StatusAborted, r.Status)
+	text, err := json.Marshal(r.Events[len(r.Events)-1])
+	require.NoError(t, err)
+	require.JSONEq(t, `{"id": 5, "previousEventId": 0, "timestamp": "2026-01-01T00:00:00.000Z", "type": "ExecutionAborted", "executionAbortedEventDetails": {}}`, string(text))
+}
+
+// A limit of a Task: the state fails with States.Timeout and no cause, by the
+// event of its kind (floci#2733, 2026-08-29; localstack test_timeouts, 2024-03-10).
+// A missed heartbeat does the same (localstack test_heartbeats, 2024-04-18).
+func TestEventsOfTimeLimitsOfTasks(t *testing.T) {
+	t.Parallel()
+	never := func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{Never: true}, nil }
+	const activity = "arn:aws:states:us-east-1:123456789012:activity:a"
+	for resource, event := range map[string]sim.EventType{
+		describe: sim.TaskTimedOut, function: sim.LambdaFunctionTimedOut, activity: sim.ActivityTimedOut,
+	} {
+		for _, limit := range []string{`"TimeoutSeconds": 5`, `"HeartbeatSeconds": 5`} {
+			definition := `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "` + resource + `", ` + limit + `, "Parameters": {}, "End": true}}}`
+			r, err := sim.Run(t.Context(), parse(t, definition), nil, sim.Options{Handlers: map[string]sim.Handler{resource: never}})
+			require.NoError(t, err)
+			require.Equal(t, sim.StatusFailed, r.Status)
+			require.Equal(t, "States.Timeout", r.Error)
+			require.Empty(t, r.Cause)
+			require.Equal(t, event, r.Events[len(r.Events)-2].Type, "%s %s", resource, limit)
+		}
+	}
+}
+
+// A caught failure still leaves the state: TaskStateExited comes after TaskFailed
+// (localstack test_map_catch_error, 2024-11-12).
+func TestCaughtFailureLeavesTheState(t *testing.T) {
+	t.Parallel()
+	r := run(t, task(`, "Catch": [{"ErrorEquals": ["E"], "Next": "Caught"}]`), `{}`, failsWith("E", "c"), sim.Options{})
+	require.Equal(t, sim.TaskFailed, r.Events[4].Type)
+	require.Equal(t, sim.EventType("TaskStateExited"), r.Events[5].Type)
+	require.Equal(t, r.Events[4].ID, r.Events[5].PreviousEventID)
+}
+
+// The keys of TaskScheduled (localstack, 2023 to 2025).
+func TestDetailsOfTaskScheduled(t *testing.T) {
+	t.Parallel()
+	r := run(t, task(`, "Parameters": {"a": 1}, "TimeoutSeconds": 9, "HeartbeatSeconds": 3, "Credentials": {"RoleArn": "arn:aws:iam::123456789012:role/r"}`), `{}`, returns(`{}`), sim.Options{})
+	text, err := json.Marshal(r.Events[2])
+	require.NoError(t, err)
+	require.JSONEq(t, `{"id": 3, "previousEventId": 2, "timestamp": "2026-01-01T00:00:00.000Z", "type": "TaskScheduled", "taskScheduledEventDetails": {
+		"parameters": "{\"a\":1}", "region": "us-east-1", "resource": "describeExport", "resourceType": "aws-sdk:dynamodb",
+		"timeoutInSeconds": 9, "heartbeatInSeconds": 3, "taskCredentials": {"roleArn": "arn:aws:iam::123456789012:role/r"}}}`, string(text))
+}
