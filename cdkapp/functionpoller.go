@@ -1,6 +1,8 @@
 package cdkapp
 
 import (
+	"time"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
@@ -15,9 +17,9 @@ type LimitBy string
 
 // What bounds the wait of a [FunctionPoller].
 const (
-	// LimitByTime is a deadline, counted from the start time of the job, which the
-	// functions keep in S3: the shipped definition lambda-loop. CheckStatus returns
-	// TIMED_OUT when it is over, and how long to wait before.
+	// LimitByTime is a deadline that the state machine keeps: MaxWait after RunJob
+	// has returned, or after the last redrive. CheckStatus says how long to wait
+	// before the next poll, of which the last is at the deadline.
 	LimitByTime LimitBy = "TIME"
 	// LimitByCount is a number of checks that the state machine counts: the shipped
 	// definition lambda-loop-count. The input says it (maxWaitCount, waitSeconds).
@@ -29,7 +31,9 @@ const (
 //
 // Both get the context object of the execution, or an event with it
 // (docs/shipped.md), and return at least {"status": "RUNNING", "waitSeconds": 20,
-// "reason": "..."}; the status is RUNNING, SUCCEEDED, FAILED or TIMED_OUT. RunJob
+// "reason": "..."}; the status is RUNNING, SUCCEEDED, FAILED or TIMED_OUT. With
+// LimitByTime the context object has besides MaxWaitSeconds for RunJob, and StartedAt
+// and Deadline for CheckStatus. RunJob
 // may be invoked again for the same execution, and must not start a second job
 // then. Handlers made with package lambdas/poller keep to that.
 type FunctionPoller interface {
@@ -44,6 +48,10 @@ type FunctionPollerProps struct {
 	// RunJob starts a job, and CheckStatus says how it is. Their timeout should be
 	// at most 55 seconds, for a state waits 60.
 	RunJob, CheckStatus awslambda.IFunction
+	// StopJob stops a job whose time is over, with LimitByTime. It gets what
+	// CheckStatus gets, and as Result what CheckStatus last said; what it returns is
+	// of no matter. Default: the job is left alone, unless CheckStatus stops it.
+	StopJob awslambda.IFunction
 	// LimitBy is what bounds the wait. Default: LimitByTime.
 	LimitBy LimitBy
 	// Store keeps start records, and both functions may read and write them. Default:
@@ -52,8 +60,9 @@ type FunctionPollerProps struct {
 	// JOBPOLLER_RETENTION_DAYS of the functions, unless they are imported. Functions of
 	// another stack need a store that is not in this one.
 	Store RecordStore
-	// MaxWait is the longest wait that the input of an execution may ask for. Records
-	// are kept for longer. Default: as much as the store's Retention allows.
+	// MaxWait is how long the job may take. The input of an execution can say less
+	// with maxWaitSeconds, and with LimitByCount says it alone. Records are kept for
+	// longer. Default: as much as the store's Retention allows.
 	MaxWait awscdk.Duration
 
 	StateMachineName     *string
@@ -89,19 +98,16 @@ func NewFunctionPoller(scope constructs.Construct, id *string, props *FunctionPo
 	}
 	machineProps := props.machineProps()
 	machineProps.check(in)
-	name, ok := map[LimitBy]string{"": "lambda-loop", LimitByTime: "lambda-loop", LimitByCount: "lambda-loop-count"}[props.LimitBy]
-	if !ok {
-		in.refuse("LimitBy", "it must be %q or %q, is %q", LimitByTime, LimitByCount, props.LimitBy)
-	}
 	in.checkFunction("RunJob", props.RunJob)
 	in.checkFunction("CheckStatus", props.CheckStatus)
+	if props.StopJob != nil {
+		in.checkFunction("StopJob", props.StopJob)
+	}
 	longest := in.wholeSeconds("MaxWait", props.MaxWait)
 	if props.Store != nil {
 		in.fits(props.Store, longest)
 	}
-	m := (&polling{where: in, Job: JobFromShipped(&name)}).machine()
-
-	p := &jobPoller{machine: m, store: props.Store}
+	p := &jobPoller{machine: (&polling{where: in, Job: props.loop(in, longest)}).machine(), store: props.Store}
 	constructs.NewConstruct_Override(p, scope, id)
 	if p.store == nil {
 		p.store = NewRecordBucket(p, new("Records"), &RecordBucketProps{
@@ -110,9 +116,37 @@ func NewFunctionPoller(scope constructs.Construct, id *string, props *FunctionPo
 	}
 	p.share(in, "RunJob", props.RunJob)
 	p.share(in, "CheckStatus", props.CheckStatus)
-	p.invoke(invoked{"RunJob", runJobKey, props.RunJob, p, true}, invoked{"CheckStatus", checkStatusKey, props.CheckStatus, p, true})
+	p.invoke(invoked{"RunJob", runJobKey, props.RunJob, p, true}, invoked{"CheckStatus", checkStatusKey, props.CheckStatus, p, true},
+		invoked{"StopJob", stopJobKey, props.StopJob, p, true})
+	if props.StopJob != nil {
+		p.share(in, "StopJob", props.StopJob)
+	}
 	p.deploy(machineProps)
 	return p
+}
+
+// loop is the definition around the functions.
+func (p *FunctionPollerProps) loop(in where, longest time.Duration) Job {
+	switch p.LimitBy {
+	case "", LimitByTime:
+		if longest == 0 {
+			kept := time.Duration(defaultRetention)
+			if p.Store != nil {
+				kept = p.Store.keeps()
+			}
+			longest = min(kept-redriveWindow-day, longestWait)
+		}
+		definition := loopFor(longest, p.StopJob != nil)
+		return JobFromDefinition(&definition)
+	case LimitByCount:
+		if p.StopJob != nil {
+			in.refuse("StopJob", "with LimitByCount a job whose count is over is left alone: leave it out, or take LimitByTime")
+		}
+		return JobFromShipped(new("lambda-loop-count"))
+	default:
+		in.refuse("LimitBy", "it must be %q or %q, is %q", LimitByTime, LimitByCount, p.LimitBy)
+		return nil
+	}
 }
 
 // checkFunction refuses a function that its state does not wait for.
