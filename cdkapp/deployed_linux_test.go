@@ -20,6 +20,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/cdkapp"
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -180,7 +181,11 @@ func newWorld(t *testing.T, a assembly) *world {
 	w.services = services(w.iam)
 	aws := httptest.NewServer(endpoint(w.services))
 	t.Cleanup(aws.Close)
-	s3, err := embeddeds3.Start(embeddeds3.Options{Middleware: w.iam.s3})
+	var keys []loopback.Keys // of the roles
+	for _, function := range a.of("AWS::Lambda::Function") {
+		keys = append(keys, loopback.Keys{AccessKeyID: roleOfResource(t, function), SecretAccessKey: "secret"})
+	}
+	s3, err := embeddeds3.Start(embeddeds3.Options{Middleware: w.iam.s3, Keys: keys})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s3.Close()) })
 	for _, bucket := range a.of("AWS::S3::Bucket") {

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
@@ -140,7 +141,7 @@ func testKilledRunJob(t *testing.T, binaries, call, moment string, deaths int32)
 
 func startS3(t *testing.T, middleware func(http.Handler) http.Handler) *embeddeds3.Server {
 	t.Helper()
-	s, err := embeddeds3.Start(embeddeds3.Options{Middleware: middleware})
+	s, err := embeddeds3.Start(embeddeds3.Options{Middleware: middleware, Keys: []loopback.Keys{{AccessKeyID: "local", SecretAccessKey: "local"}}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	require.NoError(t, s.CreateBucket("jobs"))

@@ -168,7 +168,12 @@ var rules = []rule{
 		reason:       "the embedded S3 is for the command and for tests",
 		packages:     []string{"./..."},
 		except:       []string{"./cmd/jobpoller", "./internal/embeddeds3", "./tests/soak"},
-		mustNotReach: []string{"github.com/johannesboyne/gofakes3/...", "./internal/embeddeds3"},
+		mustNotReach: []string{"go.etcd.io/bbolt/...", "./internal/embeddeds3"},
+	},
+	{
+		reason:       "what nobody maintains is not linked",
+		packages:     []string{"./..."},
+		mustNotReach: []string{"gopkg.in/mgo.v2/...", "github.com/ryszard/goskiplist/...", "github.com/johannesboyne/gofakes3/..."},
 	},
 }
 

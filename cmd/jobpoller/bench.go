@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -26,6 +25,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
@@ -52,6 +52,11 @@ type bench struct {
 	clock   *sim.Clock
 	aws     aws.Config // the user's own
 	awsErr  error      // why there is none
+	// signers sign for the servers of this run. The first is drawn for the run.
+	// The functions' processes have one pair of keys for all services, so with a
+	// job of AWS's they sign with the user's own, the second.
+	signers     []loopback.Keys
+	credentials aws.Credentials // of the user, for processes
 
 	server *embeddeds3.Server // nil with an S3 server of the user's
 	client *s3.Client
@@ -59,9 +64,7 @@ type bench struct {
 	store  startrecord.Store
 
 	job      *sampleJob
-	lambda   *http.Server
 	endpoint string // of the Lambda service
-	served   chan struct{}
 	async    sync.WaitGroup
 
 	handlers map[string]sim.LambdaFunction
@@ -74,7 +77,7 @@ type bench struct {
 
 // newBench sets everything up. Whatever it started is stopped if it fails.
 func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Writer) (_ *bench, err error) {
-	b := &bench{options: o, clock: clock, bucket: o.bucket}
+	b := &bench{options: o, clock: clock, bucket: o.bucket, signers: []loopback.Keys{loopback.NewKeys()}}
 	defer func() {
 		if err == nil {
 			return
@@ -94,6 +97,12 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 			return nil, fmt.Errorf("AWS configuration: %w", b.awsErr)
 		}
 	}
+	if o.processes && o.needsAWS() {
+		if b.credentials, err = b.aws.Credentials.Retrieve(ctx); err != nil {
+			return nil, fmt.Errorf("AWS credentials: %w", err)
+		}
+		b.signers = append(b.signers, loopback.Keys{AccessKeyID: b.credentials.AccessKeyID, SecretAccessKey: b.credentials.SecretAccessKey})
+	}
 	if err := reach(ctx, o.s3Endpoint); err != nil {
 		return nil, err
 	}
@@ -104,7 +113,7 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 		return nil, err
 	}
 	b.job = &sampleJob{clock: clock, client: b.client, failed: func(err error) { fmt.Fprintf(stderr, "sample job: %v\n", err) }}
-	if err := b.serveLambda(ctx, stderr); err != nil {
+	if err := b.serveLambda(ctx); err != nil { //nolint:contextcheck // the server lives until Close
 		return nil, err
 	}
 	registry, err := b.drivers(stderr)
@@ -145,7 +154,11 @@ func (b *bench) openS3() error {
 		})
 		return nil
 	}
-	server, err := embeddeds3.Start(embeddeds3.Options{Now: b.clock.Now, Dir: b.options.data})
+	o := embeddeds3.Options{Dir: b.options.data, Keys: b.signers}
+	if b.clock.Virtual() {
+		o.Now = b.clock.Now
+	}
+	server, err := embeddeds3.Start(o)
 	if err != nil && b.options.data != "" {
 		return usage("--data: %w", err)
 	}
@@ -182,11 +195,7 @@ const reachTimeout = 5 * time.Second
 
 // serveLambda serves the Lambda service's Invoke operation on the loopback
 // interface, with the sample job as its function.
-func (b *bench) serveLambda(ctx context.Context, stderr io.Writer) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("local Lambda service cannot listen: %w", err)
-	}
+func (b *bench) serveLambda(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	async := func(run func(context.Context)) { b.async.Go(func() { run(ctx) }) }
 	if b.clock.Virtual() {
@@ -200,20 +209,14 @@ func (b *bench) serveLambda(ctx context.Context, stderr io.Writer) error {
 		}
 		return result, err
 	}
-	b.lambda = &http.Server{
-		Handler:           runtimeapi.InvokeHandler(map[string]func(context.Context, []byte) ([]byte, error){sampleJobFunction: job}, async),
-		ReadHeaderTimeout: 10 * time.Second,
+	functions := map[string]func(context.Context, []byte) ([]byte, error){sampleJobFunction: job}
+	server, err := runtimeapi.ServeInvoke(functions, async, b.signers...)
+	if err != nil {
+		return err
 	}
-	b.endpoint, b.served = "http://"+listener.Addr().String(), make(chan struct{})
-	go func() {
-		defer close(b.served)
-		if err := b.lambda.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			fmt.Fprintf(stderr, "local Lambda service: %v\n", err)
-		}
-	}()
+	b.endpoint = server.URL()
 	b.closers = append(b.closers, func() error {
-		err := b.lambda.Close()
-		<-b.served
+		err := server.Close()
 		b.async.Wait()
 		b.job.stop(ctx)
 		return err
@@ -226,7 +229,7 @@ func (b *bench) serveLambda(ctx context.Context, stderr io.Writer) error {
 func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 	invoker := awslambda.New(awslambda.Options{
 		BaseEndpoint: aws.String(b.endpoint), Region: sim.DefaultRegion,
-		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+		Credentials: credentials.NewStaticCredentialsProvider(b.signers[0].AccessKeyID, b.signers[0].SecretAccessKey, ""),
 	})
 	var makers []jobs.Maker
 	for _, newDriver := range builtin.Drivers() {

@@ -33,10 +33,7 @@ func (b *bench) startProcesses(ctx context.Context, log io.Writer) error {
 		return err
 	}
 	b.closers = append(b.closers, func() error { return os.RemoveAll(dir) })
-	env, err := b.environment(ctx)
-	if err != nil {
-		return err
-	}
+	env := b.environment()
 	b.handlers = map[string]sim.LambdaFunction{}
 	for name, pkg := range maps.All(binaries) {
 		binary := filepath.Join(dir, name)
@@ -74,13 +71,12 @@ func process(function *runtimeapi.Function) sim.LambdaFunction {
 // environment is the environment of the functions: what is on this machine, the
 // user's settings of http:Request, and those of AWS if a job or the store needs
 // them.
-func (b *bench) environment(ctx context.Context) ([]string, error) {
-	env := []string{"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_EC2_METADATA_DISABLED=true", "AWS_REGION=" + sim.DefaultRegion}
+func (b *bench) environment() []string {
+	env := []string{
+		"AWS_ACCESS_KEY_ID=" + b.signers[0].AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + b.signers[0].SecretAccessKey,
+		"AWS_EC2_METADATA_DISABLED=true", "AWS_REGION=" + sim.DefaultRegion,
+	}
 	if b.options.needsAWS() {
-		credentials, err := b.aws.Credentials.Retrieve(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("AWS credentials: %w", err)
-		}
 		env = nil
 		for _, variable := range os.Environ() {
 			if strings.HasPrefix(variable, "AWS_") {
@@ -88,8 +84,8 @@ func (b *bench) environment(ctx context.Context) ([]string, error) {
 			}
 		}
 		// As the Lambda service sets them, of whatever profile they are.
-		env = append(env, "AWS_REGION="+b.aws.Region, "AWS_ACCESS_KEY_ID="+credentials.AccessKeyID,
-			"AWS_SECRET_ACCESS_KEY="+credentials.SecretAccessKey, "AWS_SESSION_TOKEN="+credentials.SessionToken)
+		env = append(env, "AWS_REGION="+b.aws.Region, "AWS_ACCESS_KEY_ID="+b.credentials.AccessKeyID,
+			"AWS_SECRET_ACCESS_KEY="+b.credentials.SecretAccessKey, "AWS_SESSION_TOKEN="+b.credentials.SessionToken)
 	}
 	env = append(env, "AWS_ENDPOINT_URL_LAMBDA="+b.endpoint, poller.EnvBucket+"="+b.bucket, poller.EnvPrefix+"="+prefix)
 	for _, name := range []string{httpjob.EnvHosts, httpjob.EnvLoopback} {
@@ -101,5 +97,5 @@ func (b *bench) environment(ctx context.Context) ([]string, error) {
 	case b.options.s3Endpoint != "":
 		env = append(env, "AWS_ENDPOINT_URL_S3="+b.options.s3Endpoint)
 	}
-	return env, nil
+	return env
 }

@@ -20,8 +20,8 @@ func storeBehindAnEndpoint(t *testing.T, middleware func(http.Handler) http.Hand
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
 	require.NoError(t, server.CreateBucket("records"))
-	t.Setenv("AWS_ACCESS_KEY_ID", "local")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "local")
+	t.Setenv("AWS_ACCESS_KEY_ID", server.Keys().AccessKeyID)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", server.Keys().SecretAccessKey)
 	return []string{"--s3-endpoint", server.URL(), "--bucket", "records"}
 }
 

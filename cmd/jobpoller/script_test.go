@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/loopback"
 )
 
 var update = flag.Bool("update", false, "write the golden files of the scripts")
@@ -47,7 +48,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "../../tests/scripts", UpdateScripts: *update,
 		Setup: func(e *testscript.Env) error {
-			server, err := embeddeds3.Start(embeddeds3.Options{})
+			server, err := embeddeds3.Start(embeddeds3.Options{Keys: []loopback.Keys{{AccessKeyID: "local", SecretAccessKey: "local"}}})
 			if err != nil {
 				return err
 			}

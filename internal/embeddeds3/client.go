@@ -10,16 +10,18 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/jobpoller/jobpoller/internal/loopback"
 )
 
-func newClient(url string, transport http.RoundTripper) *s3.Client {
+func newClient(url string, keys loopback.Keys, transport http.RoundTripper) *s3.Client {
 	return s3.New(s3.Options{
 		BaseEndpoint: aws.String(url),
 		UsePathStyle: true,
 		Region:       "us-east-1",
 		HTTPClient:   &http.Client{Transport: transport},
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
+			return aws.Credentials{AccessKeyID: keys.AccessKeyID, SecretAccessKey: keys.SecretAccessKey}, nil
 		}),
 	})
 }

@@ -1,18 +1,15 @@
 package embeddeds3
 
 import (
-	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3bolt"
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 const fileName = "s3.bolt"
@@ -20,112 +17,169 @@ const fileName = "s3.bolt"
 // lockTimeout is how long to wait for another process to release the folder.
 const lockTimeout = time.Second
 
-// folder is a backend that keeps its objects in a file.
-//
-// The objects that s3bolt returns point into the file's memory mapping after
-// the transaction that read them has ended, when a write may reuse or unmap
-// those pages. So folder copies what it reads, and lets no write happen between.
-type folder struct {
-	gofakes3.Backend
-	db *bbolt.DB
-	mu sync.RWMutex // held for reading while objects point into the mapping
-}
+// The file holds one bolt bucket for each S3 bucket, in which objects lie as JSON
+// under their keys, and one that says which form that is. No S3 bucket can have
+// its name.
+var (
+	formatBucket = []byte("jobpoller:format")
+	formatKey    = []byte("version")
+	format       = []byte("1")
+)
 
-func openFolder(dir string, clock gofakes3.TimeSource) (*folder, error) {
+// folder is a backend that keeps its objects in a file.
+type folder struct{ db *bbolt.DB }
+
+func openFolder(dir string) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("folder for S3 objects cannot be created: %w", err)
 	}
 	file := filepath.Join(dir, fileName)
 	db, err := bbolt.Open(file, 0o600, &bbolt.Options{Timeout: lockTimeout})
 	switch {
-	case errors.Is(err, bbolt.ErrTimeout):
+	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("folder %s is in use by another process; stop it or choose another folder", dir)
 	case err != nil:
 		return nil, fmt.Errorf("S3 objects in %s cannot be read: %w; choose another folder, or delete the file if its content is not needed", file, err)
 	}
-	return &folder{Backend: s3bolt.New(db, s3bolt.WithTimeSource(clock)), db: db}, nil
-}
-
-func (f *folder) Close() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.db.Close()
-}
-
-func (f *folder) GetObject(bucket, key string, span *gofakes3.ObjectRangeRequest) (*gofakes3.Object, error) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	object, err := f.Backend.GetObject(bucket, key, span)
-	if err != nil {
-		return nil, err
+	err = db.Update(markFormat)
+	if err == nil {
+		// The objects hold inputs and answers, whoever made the file.
+		err = os.Chmod(file, 0o600)
 	}
-	return detach(object)
-}
-
-func (f *folder) HeadObject(bucket, key string) (*gofakes3.Object, error) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	object, err := f.Backend.HeadObject(bucket, key)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(fmt.Errorf("S3 objects in %s cannot be read: %w; choose another folder, or delete the file if its content is not needed", file, err), db.Close())
 	}
-	return detach(object)
+	return &folder{db}, nil
 }
 
-// detach copies what of an object points into the mapping.
-func detach(object *gofakes3.Object) (*gofakes3.Object, error) {
-	contents, err := io.ReadAll(object.Contents)
+// markFormat notes the form in a new file, and refuses a file of another.
+func markFormat(tx *bbolt.Tx) error {
+	if b := tx.Bucket(formatBucket); b != nil {
+		if found := b.Get(formatKey); string(found) != string(format) {
+			return fmt.Errorf("a later version of jobpoller wrote them (format %q, expected %q)", found, format)
+		}
+		return nil
+	}
+	if name, _ := tx.Cursor().First(); name != nil {
+		return errors.New("an earlier version of jobpoller wrote them, or another program")
+	}
+	b, err := tx.CreateBucket(formatBucket)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	object.Contents = io.NopCloser(bytes.NewReader(contents))
-	object.Hash = bytes.Clone(object.Hash)
-	return object, nil
+	return b.Put(formatKey, format)
 }
 
-func (f *folder) PutObject(
-	bucket, key string, meta map[string]string, input io.Reader, size int64, conditions *gofakes3.PutConditions,
-) (gofakes3.PutObjectResult, error) {
-	// Not under the lock: the client decides how long this takes.
-	contents, err := gofakes3.ReadAll(input, size)
-	if err != nil {
-		return gofakes3.PutObjectResult{}, err
+func (f *folder) buckets() (names []string, err error) {
+	return names, f.db.View(func(tx *bbolt.Tx) error {
+		return tx.ForEach(func(name []byte, _ *bbolt.Bucket) error {
+			if string(name) != string(formatBucket) {
+				names = append(names, string(name))
+			}
+			return nil
+		})
+	})
+}
+
+func (f *folder) createBucket(name string) (created bool, err error) {
+	return created, f.db.Update(func(tx *bbolt.Tx) error {
+		if tx.Bucket([]byte(name)) != nil {
+			return nil
+		}
+		created = true
+		_, err := tx.CreateBucket([]byte(name))
+		return err
+	})
+}
+
+func (f *folder) deleteBucket(name string) error {
+	return f.db.Update(func(tx *bbolt.Tx) error {
+		b, err := bucketOf(tx, name)
+		if err != nil {
+			return err
+		}
+		if key, _ := b.Cursor().First(); key != nil {
+			return errNotEmpty
+		}
+		return tx.DeleteBucket([]byte(name))
+	})
+}
+
+func (f *folder) get(bucket, key string) (o *object, err error) {
+	return o, f.db.View(func(tx *bbolt.Tx) error {
+		b, err := bucketOf(tx, bucket)
+		if err != nil {
+			return err
+		}
+		o, err = readObject(key, b.Get([]byte(key)))
+		return err
+	})
+}
+
+func (f *folder) update(bucket, key string, change func(*object) (*object, error)) error {
+	return f.db.Update(func(tx *bbolt.Tx) error {
+		b, err := bucketOf(tx, bucket)
+		if err != nil {
+			return err
+		}
+		stored, err := readObject(key, b.Get([]byte(key)))
+		if err != nil {
+			return err
+		}
+		changed, err := change(stored)
+		if err != nil {
+			return err
+		}
+		if changed == nil {
+			return b.Delete([]byte(key))
+		}
+		text, err := json.Marshal(changed)
+		if err != nil {
+			return err
+		}
+		return b.Put([]byte(key), text)
+	})
+}
+
+func (f *folder) scan(bucket, from string, visit func(string, *object) bool) error {
+	return f.db.View(func(tx *bbolt.Tx) error {
+		b, err := bucketOf(tx, bucket)
+		if err != nil {
+			return err
+		}
+		c := b.Cursor()
+		for key, text := c.Seek([]byte(from)); key != nil; key, text = c.Next() {
+			o, err := readObject(string(key), text)
+			if err != nil {
+				return err
+			}
+			if !visit(string(key), o) {
+				break
+			}
+		}
+		return nil
+	})
+}
+
+func (f *folder) close() error { return f.db.Close() }
+
+// bucketOf returns the bucket of a name that may be any text of a client's.
+func bucketOf(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
+	if b := tx.Bucket([]byte(name)); b != nil && name != string(formatBucket) {
+		return b, nil
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.Backend.PutObject(bucket, key, meta, bytes.NewReader(contents), size, conditions)
+	return nil, errNoBucket
 }
 
-func (f *folder) CopyObject(srcBucket, srcKey, dstBucket, dstKey string, meta map[string]string) (gofakes3.CopyObjectResult, error) {
-	return gofakes3.CopyObject(f, srcBucket, srcKey, dstBucket, dstKey, meta)
-}
-
-func (f *folder) DeleteObject(bucket, key string) (gofakes3.ObjectDeleteResult, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.Backend.DeleteObject(bucket, key)
-}
-
-func (f *folder) DeleteMulti(bucket string, keys ...string) (gofakes3.MultiDeleteResult, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.Backend.DeleteMulti(bucket, keys...)
-}
-
-func (f *folder) CreateBucket(name string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.Backend.CreateBucket(name)
-}
-
-func (f *folder) DeleteBucket(name string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.Backend.DeleteBucket(name)
-}
-
-func (f *folder) ForceDeleteBucket(name string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.Backend.ForceDeleteBucket(name)
+// readObject copies an object out of the file's memory mapping; it returns nil
+// for no text.
+func readObject(key string, text []byte) (*object, error) {
+	if text == nil {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	var o object
+	if err := json.Unmarshal(text, &o); err != nil {
+		return nil, fmt.Errorf("object %q in the file: %w", key, err)
+	}
+	return &o, nil
 }

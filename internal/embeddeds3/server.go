@@ -1,43 +1,45 @@
 // Package embeddeds3 is an S3 server on the loopback interface, for local runs
 // and tests. It keeps objects in memory or in a folder, takes its time from the
-// caller, and does not check signatures. Conditional writes are right and
-// atomic; conditional deletes and lifecycle rules are not implemented.
+// caller, and answers only requests that are signed with its keys. Conditional
+// writes and deletes are right and atomic. See handler for what it serves.
 package embeddeds3
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/johannesboyne/gofakes3"
+
+	"github.com/jobpoller/jobpoller/internal/loopback"
 )
 
 // Options say how a server keeps its objects and its time.
 type Options struct {
 	// Now is the server's clock, which drives Last-Modified and the Date
-	// header; nil means time.Now. It may be far from the real time, and is
-	// called by several goroutines at once.
+	// header. It may be far from the real time, and is called by several
+	// goroutines at once. Nil means the real time, to which signatures are
+	// bound then.
 	Now func() time.Time
 	// Dir is the folder that holds the objects; it is created if it does not
 	// exist. One process at a time can use it. Empty keeps them in memory.
 	Dir string
+	// Keys are taken besides the server's own, for clients that sign with
+	// others.
+	Keys []loopback.Keys
 	// Middleware, if set, wraps the S3 handler, so that a test can change,
-	// count or break requests.
+	// count or break requests. It sees only those that are signed.
 	Middleware func(http.Handler) http.Handler
 }
 
 // Server is a running S3 server. Close ends it.
 type Server struct {
 	backend backend
-	handler http.Handler
-	http    *http.Server
-	url     string
-	served  chan struct{}
+	keys    loopback.Keys
+	signed  http.Handler
+	http    *loopback.Server
 
 	socket    *http.Transport
 	client    *s3.Client
@@ -46,52 +48,45 @@ type Server struct {
 	closeErr  error
 }
 
-// Start starts a server on a free port of 127.0.0.1.
+// Start starts a server on a free port of 127.0.0.1, with keys of its own.
 func Start(o Options) (*Server, error) {
-	if o.Now == nil {
+	virtual := o.Now != nil
+	if !virtual {
 		o.Now = time.Now
 	}
-	store, err := openBackend(o.Dir, timeSource(o.Now))
+	store, err := openBackend(o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("embedded S3 server cannot listen: %w", err), store.Close())
-	}
-	handler := gofakes3.New(store,
-		gofakes3.WithTimeSource(timeSource(o.Now)),
-		gofakes3.WithTimeSkewLimit(0), // clients sign with the real time
-		gofakes3.WithLogger(gofakes3.DiscardLog()),
-	).Server()
+	var open http.Handler = &handler{backend: store, now: o.Now}
 	if o.Middleware != nil {
-		handler = o.Middleware(handler)
+		open = o.Middleware(open)
 	}
-	s := &Server{
-		backend: store,
-		handler: dated(withoutToken(handler), o.Now),
-		url:     "http://" + listener.Addr().String(),
-		served:  make(chan struct{}),
-		socket:  &http.Transport{MaxIdleConnsPerHost: 64},
+	s := &Server{backend: store, keys: loopback.NewKeys(), socket: &http.Transport{MaxIdleConnsPerHost: 64}}
+	signed := loopback.Signed{
+		Service: loopback.S3, Keys: append([]loopback.Keys{s.keys}, o.Keys...), AnyTime: virtual, Refuse: refuseUnsigned,
 	}
-	s.http = &http.Server{Handler: s.handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: silent}
-	s.client = newClient(s.url, s.socket)
-	s.direct = newClient(s.url, inProcess{s.handler})
-	go func() {
-		defer close(s.served)
-		_ = s.http.Serve(listener) // always ends with http.ErrServerClosed
-	}()
+	s.signed = dated(signed.Require(open), o.Now)
+	if s.http, err = loopback.Start(s.signed, nil); err != nil {
+		return nil, errors.Join(fmt.Errorf("embedded S3 server cannot listen: %w", err), store.close())
+	}
+	s.client = newClient(s.URL(), s.keys, s.socket)
+	s.direct = newClient(s.URL(), s.keys, inProcess{dated(open, o.Now)})
 	return s, nil
 }
 
 // URL is the endpoint, for path-style requests.
-func (s *Server) URL() string { return s.url }
+func (s *Server) URL() string { return s.http.URL() }
 
-// Handler is the server without its socket.
-func (s *Server) Handler() http.Handler { return s.handler }
+// Keys are what clients sign with. They are drawn for this server: never log
+// them.
+func (s *Server) Keys() loopback.Keys { return s.keys }
 
-// Client returns a client of the server over its socket, with path-style
-// requests and fixed credentials that mean nothing.
+// Handler is the server without its socket. It takes signed requests alone.
+func (s *Server) Handler() http.Handler { return s.signed }
+
+// Client returns a client of the server over its socket, with its keys and
+// path-style requests.
 func (s *Server) Client() *s3.Client { return s.client }
 
 // DirectClient returns a client whose requests are handled in process, without
@@ -100,10 +95,10 @@ func (s *Server) DirectClient() *s3.Client { return s.direct }
 
 // CreateBucket creates a bucket. It is no error if the bucket is there.
 func (s *Server) CreateBucket(name string) error {
-	if err := gofakes3.ValidateBucketName(name); err != nil {
-		return fmt.Errorf("bucket %q: %w", name, err)
+	if !bucketName.MatchString(name) {
+		return fmt.Errorf("bucket %q: expected 3 to 63 of a-z, 0-9, dot and hyphen", name)
 	}
-	if err := s.backend.CreateBucket(name); err != nil && !gofakes3.HasErrorCode(err, gofakes3.ErrBucketAlreadyExists) {
+	if _, err := s.backend.createBucket(name); err != nil {
 		return fmt.Errorf("bucket %q cannot be created: %w", name, err)
 	}
 	return nil
@@ -114,9 +109,8 @@ func (s *Server) CreateBucket(name string) error {
 func (s *Server) Close() error {
 	s.closeOnce.Do(func() {
 		err := s.http.Close()
-		<-s.served
 		s.socket.CloseIdleConnections()
-		s.closeErr = errors.Join(err, s.backend.Close())
+		s.closeErr = errors.Join(err, s.backend.close())
 	})
 	return s.closeErr
 }

@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+
+	"github.com/jobpoller/jobpoller/internal/loopback"
 )
 
 const headerInvocationType = "X-Amz-Invocation-Type"
@@ -31,6 +33,26 @@ type serviceError struct {
 	status  int
 	code    string
 	message string
+}
+
+// ServeInvoke serves InvokeHandler on the loopback interface to clients that sign
+// with one of the keys.
+func ServeInvoke(
+	functions map[string]func(ctx context.Context, payload []byte) ([]byte, error),
+	async func(run func(ctx context.Context)),
+	keys ...loopback.Keys,
+) (*loopback.Server, error) {
+	signed := loopback.Signed{Service: loopback.Lambda, Keys: keys, Refuse: refuseUnsigned}
+	server, err := loopback.Start(signed.Require(InvokeHandler(functions, async)), nil)
+	if err != nil {
+		return nil, fmt.Errorf("local Lambda service cannot listen: %w", err)
+	}
+	return server, nil
+}
+
+// refuseUnsigned answers a request whose signature is missing or wrong.
+func refuseUnsigned(w http.ResponseWriter, _ *http.Request, refusal *loopback.Refusal) {
+	replyServiceError(w, &serviceError{refusal.Status, refusal.Code, refusal.Message})
 }
 
 // InvokeHandler returns the Lambda service's Invoke operation over HTTP, so

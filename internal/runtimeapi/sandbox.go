@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"net"
-	"net/http"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -13,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/jobpoller/jobpoller/internal/loopback"
 )
 
 const (
@@ -22,13 +22,12 @@ const (
 )
 
 // sandbox is one process of the function and the Runtime API server that only
-// this process talks to.
+// this process can talk to.
 type sandbox struct {
-	arn    string
-	cmd    *exec.Cmd
-	server *http.Server
-	// connections counts those that the server has not closed.
-	connections sync.WaitGroup
+	arn string
+	cmd *exec.Cmd
+	// serverLog takes what the server says of broken connections.
+	serverLog *log.Logger
 
 	// next hands an event to the request of the process that waits for one.
 	next chan *invocation
@@ -57,24 +56,9 @@ func newSandbox(cfg Config, arn string, output io.Writer) *sandbox {
 	// A process that the function left behind must not keep its output open,
 	// and so this sandbox, for ever.
 	s.cmd.WaitDelay = time.Second
-	serverLog := io.Discard
 	if output != nil {
 		s.cmd.Stdout, s.cmd.Stderr = output, output
-		serverLog = output
-	}
-	s.server = &http.Server{
-		Handler:           s.routes(),
-		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          log.New(serverLog, "runtime API: ", 0),
-		ConnState: func(_ net.Conn, state http.ConnState) {
-			switch state {
-			case http.StateNew:
-				s.connections.Add(1)
-			case http.StateClosed:
-				s.connections.Done()
-			default:
-			}
-		},
+		s.serverLog = log.New(output, "runtime API: ", 0)
 	}
 	return s
 }
@@ -87,29 +71,27 @@ func (s *sandbox) run(f *Function, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // listening on the loopback address does not block
+	// The API has no authentication, and whoever reaches it can take events and
+	// answer them: only this process learns the path.
+	secret := loopback.NewSecret()
+	server, err := loopback.Start(loopback.RequirePath(secret, s.routes()), s.serverLog)
 	if err != nil {
 		started <- err
 		return
 	}
-	s.cmd.Env = append(s.cmd.Env, "AWS_LAMBDA_RUNTIME_API="+listener.Addr().String())
+	defer server.Wait()
+	defer server.Close() //nolint:errcheck // nothing of it is needed any more
+	s.cmd.Env = append(s.cmd.Env, "AWS_LAMBDA_RUNTIME_API="+server.Address()+"/"+secret)
 	if err := s.cmd.Start(); err != nil {
-		_ = listener.Close()
 		started <- err
 		return
 	}
 	f.add(s)
 	started <- nil
 
-	var serving sync.WaitGroup
-	serving.Go(func() { _ = s.server.Serve(listener) }) // ends with an error when the listener is closed
-	_ = s.cmd.Wait()                                    // ProcessState says how it ended
+	_ = s.cmd.Wait() // ProcessState says how it ended
 	f.remove(s)
 	close(s.exited)
-	_ = listener.Close()
-	serving.Wait() // from here on the server knows all of its connections
-	_ = s.server.Close()
-	s.connections.Wait()
 }
 
 // kill ends the process. It has no effect on one that has ended.

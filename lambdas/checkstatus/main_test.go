@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
@@ -89,7 +90,7 @@ func runJob(t *testing.T, storage *embeddeds3.Server, payload []byte) *lambdajob
 
 func TestFunction(t *testing.T) {
 	t.Parallel()
-	storage, err := embeddeds3.Start(embeddeds3.Options{})
+	storage, err := embeddeds3.Start(embeddeds3.Options{Keys: []loopback.Keys{{AccessKeyID: "local", SecretAccessKey: "local"}}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, storage.Close()) })
 	require.NoError(t, storage.CreateBucket("records"))

@@ -119,7 +119,7 @@ func TestDriverThatIsNotConfigured(t *testing.T) {
 func TestCarelessStore(t *testing.T) {
 	fake := newFake()
 	driver := makes(fake, nil)
-	careless, err := embeddeds3.Start(embeddeds3.Options{Middleware: func(next http.Handler) http.Handler {
+	careless, err := embeddeds3.Start(embeddeds3.Options{Keys: keys, Middleware: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r.Header.Del("If-None-Match")
 			next.ServeHTTP(w, r)

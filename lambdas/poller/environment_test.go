@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
@@ -41,10 +42,13 @@ func setEnvironment(t *testing.T, set map[string]string) {
 	}
 }
 
+// keys are those of setEnvironment.
+var keys = []loopback.Keys{{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "example"}}
+
 // recordBucket returns an S3 server with the bucket records.
 func recordBucket(t *testing.T) *embeddeds3.Server {
 	t.Helper()
-	server, err := embeddeds3.Start(embeddeds3.Options{})
+	server, err := embeddeds3.Start(embeddeds3.Options{Keys: keys})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
 	require.NoError(t, server.CreateBucket("records"))

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
@@ -58,7 +59,7 @@ func event(request string) []byte {
 
 func TestFunction(t *testing.T) {
 	t.Parallel()
-	storage, err := embeddeds3.Start(embeddeds3.Options{})
+	storage, err := embeddeds3.Start(embeddeds3.Options{Keys: []loopback.Keys{{AccessKeyID: "local", SecretAccessKey: "local"}}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, storage.Close()) })
 	require.NoError(t, storage.CreateBucket("records"))
@@ -134,7 +135,7 @@ func TestFunctionWithoutABucket(t *testing.T) {
 // A bucket that is not there is no outage: the name of the error says so.
 func TestFunctionWithAMissingBucket(t *testing.T) {
 	t.Parallel()
-	storage, err := embeddeds3.Start(embeddeds3.Options{})
+	storage, err := embeddeds3.Start(embeddeds3.Options{Keys: []loopback.Keys{{AccessKeyID: "local", SecretAccessKey: "local"}}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, storage.Close()) })
 	var log bytes.Buffer

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 )
 
@@ -98,7 +99,7 @@ func countRequests(ctx context.Context, runJob, checkStatus string) ([]count, ma
 			w.note("S3 " + r.Method)
 			next.ServeHTTP(rw, r)
 		})
-	}})
+	}, Keys: []loopback.Keys{{AccessKeyID: "local", SecretAccessKey: "local"}}})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,305 @@
+package loopback
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Keys are credentials that a server takes. They are a secret of the run: never
+// log them.
+type Keys struct {
+	AccessKeyID     string
+	SecretAccessKey string
+}
+
+// NewKeys draws the keys of a server.
+func NewKeys() Keys {
+	return Keys{AccessKeyID: "LOCAL" + NewSecret()[:15], SecretAccessKey: NewSecret() + NewSecret()[:14]}
+}
+
+// Service is what requests are signed for.
+type Service string
+
+// The services that a run serves.
+const (
+	S3     Service = "s3"
+	Lambda Service = "lambda"
+)
+
+// MaxBody is the largest body of a signed request in bytes. The server holds it
+// in memory to compare it with its signed hash.
+const MaxBody = 64 << 20
+
+// Refusal is why a request is refused: AWS's name of the error, its HTTP status
+// and a message that quotes nothing of the request's secrets.
+type Refusal struct {
+	Status  int
+	Code    string
+	Message string
+}
+
+const (
+	algorithm     = "AWS4-HMAC-SHA256"
+	dateForm      = "20060102T150405Z"
+	maxSkew       = 15 * time.Minute
+	headerDate    = "X-Amz-Date"
+	headerPayload = "X-Amz-Content-Sha256"
+	unsigned      = "UNSIGNED-PAYLOAD"
+)
+
+// Signed says whose signatures a server takes.
+type Signed struct {
+	Service Service
+	Keys    []Keys
+	// AnyTime takes signatures of any time: for a server whose clock jumps,
+	// since clients of the SDK correct the time that they sign by the server's
+	// Date.
+	AnyTime bool
+	// Refuse answers a request that is not let through.
+	Refuse func(http.ResponseWriter, *http.Request, *Refusal)
+}
+
+// Require lets requests through that one of the keys has signed for the service by
+// AWS Signature Version 4, in the Authorization header, within 15 minutes of this
+// machine's clock. The body is as signed. Presigned URLs and payloads that are
+// signed in chunks are refused.
+// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+func (s Signed) Require(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, refusal := s.verify(r)
+		if refusal != nil {
+			w.Header().Set("Connection", "close") // the body may not have been read
+			s.Refuse(w, r, refusal)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// verify returns the body of a request whose signature is right.
+func (s Signed) verify(r *http.Request) ([]byte, *Refusal) {
+	if query := r.URL.Query(); query.Has("X-Amz-Signature") || query.Has("X-Amz-Algorithm") || query.Has("Signature") {
+		return nil, &Refusal{http.StatusForbidden, "AccessDenied", "presigned URLs are not served here; sign the Authorization header"}
+	}
+	a, refusal := readAuthorization(r)
+	if refusal != nil {
+		return nil, refusal
+	}
+	if refusal := s.check(a, r); refusal != nil {
+		return nil, refusal
+	}
+	given := r.Header.Get(headerPayload)
+	if strings.HasPrefix(given, "STREAMING-") {
+		return nil, &Refusal{http.StatusNotImplemented, "NotImplemented", "payloads in signed chunks are not served here; sign the whole payload"}
+	}
+	var body []byte
+	if given == "" { // then the signature tells whether the body is right
+		if body, refusal = readBody(r); refusal != nil {
+			return nil, refusal
+		}
+	}
+	hash := given
+	if given == "" {
+		hash = hexSHA256(body)
+	}
+	if !s.signed(a, r, hash) {
+		// As with a wrong key: who guesses learns nothing.
+		return nil, &Refusal{http.StatusForbidden, "SignatureDoesNotMatch", "the request is not signed with the keys of this run; it prints them, with its URL, when it starts"}
+	}
+	if given == "" {
+		return body, nil
+	}
+	if body, refusal = readBody(r); refusal != nil {
+		return nil, refusal
+	}
+	if given != unsigned && subtle.ConstantTimeCompare([]byte(given), []byte(hexSHA256(body))) != 1 {
+		return nil, &Refusal{http.StatusBadRequest, "XAmzContentSHA256Mismatch", "the body is not the one whose hash is signed in x-amz-content-sha256"}
+	}
+	return body, nil
+}
+
+func readBody(r *http.Request) ([]byte, *Refusal) {
+	if r.ContentLength > MaxBody {
+		return nil, tooLarge()
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
+	switch {
+	case err != nil:
+		return nil, &Refusal{http.StatusBadRequest, "IncompleteBody", "the request ended before its body was complete"}
+	case len(body) > MaxBody:
+		return nil, tooLarge()
+	}
+	return body, nil
+}
+
+func tooLarge() *Refusal {
+	return &Refusal{http.StatusBadRequest, "EntityTooLarge", fmt.Sprintf("expected a body of at most %d bytes", MaxBody)}
+}
+
+// authorization is what the Authorization header says.
+type authorization struct {
+	accessKeyID string
+	day, region string
+	service     string
+	date        string
+	headers     []string // signed ones
+	signature   string
+}
+
+// readAuthorization reads "AWS4-HMAC-SHA256 Credential=KEY/DAY/REGION/SERVICE/
+// aws4_request, SignedHeaders=a;b, Signature=HEX".
+func readAuthorization(r *http.Request) (*authorization, *Refusal) {
+	lines := r.Header.Values("Authorization")
+	if len(lines) == 0 {
+		return nil, &Refusal{http.StatusForbidden, "AccessDenied", "the request is not signed; sign it with the keys of this run, which it prints with its URL when it starts"}
+	}
+	malformed := &Refusal{
+		http.StatusBadRequest, "AuthorizationHeaderMalformed",
+		"expected Authorization: " + algorithm + " Credential=KEY/DATE/REGION/SERVICE/aws4_request, SignedHeaders=..., Signature=...",
+	}
+	text, ok := strings.CutPrefix(lines[0], algorithm+" ")
+	if !ok || len(lines) > 1 {
+		return nil, malformed
+	}
+	members := map[string]string{}
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		members[name] = value
+	}
+	scope := strings.Split(members["Credential"], "/")
+	if len(scope) != 5 || scope[4] != "aws4_request" || members["SignedHeaders"] == "" || members["Signature"] == "" {
+		return nil, malformed
+	}
+	return &authorization{
+		accessKeyID: scope[0], day: scope[1], region: scope[2], service: scope[3],
+		date: r.Header.Get(headerDate), headers: strings.Split(members["SignedHeaders"], ";"), signature: members["Signature"],
+	}, nil
+}
+
+// check checks all that needs no key: the scope, the date, and that everything
+// that can change the meaning of the request is signed.
+func (s Signed) check(a *authorization, r *http.Request) *Refusal {
+	malformed := func(format string, args ...any) *Refusal {
+		return &Refusal{http.StatusBadRequest, "AuthorizationHeaderMalformed", fmt.Sprintf(format, args...)}
+	}
+	if a.service != string(s.Service) {
+		return malformed("the request is signed for another service than %s", s.Service)
+	}
+	date, err := time.Parse(dateForm, a.date)
+	switch {
+	case err != nil:
+		return malformed("header %s: expected a time such as 20060102T150405Z", headerDate)
+	case !strings.HasPrefix(a.date, a.day) || len(a.day) != len("20060102"):
+		return malformed("the credential's day is not that of header %s", headerDate)
+	case !s.AnyTime && time.Since(date).Abs() > maxSkew:
+		return &Refusal{http.StatusForbidden, "RequestTimeTooSkewed", fmt.Sprintf("the request's time is more than %s from this machine's clock", maxSkew)}
+	case !slices.IsSorted(a.headers):
+		return malformed("SignedHeaders are not sorted")
+	case !slices.Contains(a.headers, "host"):
+		return malformed("the host header is not signed")
+	}
+	for name := range r.Header {
+		if lower := strings.ToLower(name); strings.HasPrefix(lower, "x-amz-") && !slices.Contains(a.headers, lower) {
+			return &Refusal{http.StatusForbidden, "AccessDenied", fmt.Sprintf("header %s is not signed", name)}
+		}
+	}
+	return nil
+}
+
+// signed tells whether one of the keys gives the signature. It compares in
+// constant time and tries all keys.
+func (s Signed) signed(a *authorization, r *http.Request, payloadHash string) bool {
+	scope := strings.Join([]string{a.day, a.region, a.service, "aws4_request"}, "/")
+	toSign := strings.Join([]string{algorithm, a.date, scope, hexSHA256([]byte(a.canonical(s.Service, r, payloadHash)))}, "\n")
+	found := 0
+	for _, k := range s.Keys {
+		if k.SecretAccessKey == "" { // everybody has it
+			continue
+		}
+		key := []byte("AWS4" + k.SecretAccessKey)
+		for _, part := range []string{a.day, a.region, a.service, "aws4_request", toSign} {
+			mac := hmac.New(sha256.New, key)
+			mac.Write([]byte(part))
+			key = mac.Sum(nil)
+		}
+		found |= subtle.ConstantTimeCompare([]byte(hex.EncodeToString(key)), []byte(a.signature)) &
+			subtle.ConstantTimeCompare([]byte(k.AccessKeyID), []byte(a.accessKeyID))
+	}
+	return found == 1
+}
+
+// canonical is the request in the form that is signed.
+func (a *authorization) canonical(service Service, r *http.Request, payloadHash string) string {
+	path := r.URL.EscapedPath()
+	if service == S3 {
+		path = r.URL.Path // S3's paths are encoded once, all others twice
+	}
+	var b strings.Builder
+	b.WriteString(r.Method + "\n" + encode(path, true) + "\n" + canonicalQuery(r) + "\n")
+	for _, name := range a.headers {
+		b.WriteString(name + ":" + signedValue(r, name) + "\n")
+	}
+	b.WriteString("\n" + strings.Join(a.headers, ";") + "\n" + payloadHash)
+	return b.String()
+}
+
+func signedValue(r *http.Request, name string) string {
+	switch name { // net/http keeps these elsewhere
+	case "host":
+		return r.Host
+	case "content-length":
+		return fmt.Sprint(r.ContentLength)
+	}
+	values := slices.Clone(r.Header.Values(name))
+	for i, value := range values {
+		values[i] = strings.Join(strings.Fields(value), " ")
+	}
+	return strings.Join(values, ",")
+}
+
+func canonicalQuery(r *http.Request) string {
+	var pairs [][2]string
+	for name, values := range r.URL.Query() {
+		for _, value := range values {
+			pairs = append(pairs, [2]string{encode(name, false), encode(value, false)})
+		}
+	}
+	slices.SortFunc(pairs, func(a, b [2]string) int {
+		return strings.Compare(a[0]+"\x00"+a[1], b[0]+"\x00"+b[1])
+	})
+	var text []string
+	for _, pair := range pairs {
+		text = append(text, pair[0]+"="+pair[1])
+	}
+	return strings.Join(text, "&")
+}
+
+// encode is the URI encoding of the signature: everything but unreserved
+// characters, and the slash of a path.
+func encode(text string, path bool) string {
+	var b strings.Builder
+	for _, c := range []byte(text) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '.', c == '_', c == '~', path && c == '/':
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+func hexSHA256(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
