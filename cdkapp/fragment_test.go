@@ -93,7 +93,11 @@ func TestTwoFragments(t *testing.T) {
 		t.Run(string(strategy), func(t *testing.T) {
 			t.Parallel()
 			all := synth(t, func(stack awscdk.Stack) {
-				orders, customers := export(stack, "Orders", strategy), export(stack, "Customers", strategy)
+				orders := export(stack, "Orders", strategy)
+				customers := cdkapp.NewJobPollerFragment(stack, jsii.String("Customers"), &cdkapp.JobPollerFragmentProps{
+					Job:      fromCatalog("dynamodb", "ExportTableToPointInTime"),
+					Strategy: strategy, MaxWait: seconds(7200), Arguments: &map[string]any{"TableArn": "arn:customers", "S3Bucket": "b"},
+				})
 				alarm := sfn.NewFail(stack, jsii.String("Alarm"), &sfn.FailProps{Error: jsii.String("NoExport")})
 				orders.Failed().Next(alarm)
 				orders.TimedOut().Next(alarm)
@@ -240,7 +244,7 @@ func TestFragmentInside(t *testing.T) {
 			return f.ToSingleState(&sfn.SingleStateOptions{PrefixStates: jsii.String("Nightly: ")})
 		},
 		"a Map": func(stack awscdk.Stack, f cdkapp.JobPollerFragment) sfn.IChainable {
-			each := sfn.NewMap(stack, jsii.String("Each"), &sfn.MapProps{QueryLanguage: sfn.QueryLanguage_JSONATA, Items: sfn.ProvideItems_JsonArray(&[]any{map[string]any{"TableArn": "arn:t"}})})
+			each := sfn.NewMap(stack, jsii.String("Each"), &sfn.MapProps{QueryLanguage: sfn.QueryLanguage_JSONATA, Items: sfn.ProvideItems_JsonArray(&[]any{map[string]any{"TableArn": "arn:t", "S3Bucket": "b"}})})
 			return each.ItemProcessor(f.PrefixStates(jsii.String("Nightly: ")), nil)
 		},
 		"a Parallel in a Parallel": func(stack awscdk.Stack, f cdkapp.JobPollerFragment) sfn.IChainable {

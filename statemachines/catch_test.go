@@ -2,6 +2,7 @@ package statemachines_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,6 +32,20 @@ var notAnswered any = &sim.TaskError{Name: "States.Timeout"}
 // wrongRole is a role that Step Functions cannot assume.
 var wrongRole any = &sim.TaskError{Name: "States.TaskFailed", Cause: "The role arn:aws:iam::123456789012:role/poller is not authorized to assume"}
 
+// inputOf is an input of the operation that has what it requires.
+func inputOf(t *testing.T, op *catalog.Operation) []byte {
+	t.Helper()
+	input := map[string]any{}
+	for _, m := range op.Input.Members {
+		if m.Required {
+			input[capital(m.Name)] = "the " + m.Name
+		}
+	}
+	text, err := json.Marshal(input)
+	require.NoError(t, err)
+	return text
+}
+
 // polled plays a list of answers to a compiled machine, the last one again and
 // again, and returns the result with the number of calls.
 func polled(t *testing.T, m *statemachines.Compiled, op *catalog.Operation, answers []any) (*sim.Result, int) {
@@ -45,7 +60,7 @@ func polled(t *testing.T, m *statemachines.Compiled, op *catalog.Operation, answ
 		return sim.Reply{Output: answer}, nil
 	}
 	resource := "arn:aws:states:::aws-sdk:" + op.Service.ARNName + ":" + strings.ToLower(op.Name[:1]) + op.Name[1:]
-	result, err := sim.Run(t.Context(), m.Machine, []byte(`{}`), sim.Options{Handlers: map[string]sim.Handler{resource: handler}})
+	result, err := sim.Run(t.Context(), m.Machine, inputOf(t, op), sim.Options{Handlers: map[string]sim.Handler{resource: handler}})
 	require.NoError(t, err)
 	return result, calls
 }
@@ -197,7 +212,11 @@ func TestErrors(t *testing.T) {
 			t.Run(tt.name+"/"+string(strategy), func(t *testing.T) {
 				t.Parallel()
 				op := operation(t, tt.service, tt.op)
-				m, err := statemachines.Compile(tt.waiter, statemachines.Call{Operation: op}, statemachines.Options{
+				call := statemachines.Call{Operation: op}
+				if tt.op == "DescribeStacks" { // which requires nothing
+					call.Arguments = map[string]any{"StackName": "orders"}
+				}
+				m, err := statemachines.Compile(tt.waiter, call, statemachines.Options{
 					Strategy: strategy, MaxWait: forever, CausePatterns: tt.patterns,
 				})
 				require.NoError(t, err)
@@ -400,12 +419,12 @@ func TestThrottledNowAndThen(t *testing.T) {
 		call.Start, call.Stop = nil, nil
 		m, err := statemachines.Compile(e.Waiter, call, o)
 		require.NoError(t, err)
-		result, err := sim.Run(t.Context(), m.Machine, []byte(`{}`), sim.Options{Handlers: handlers(c.error, 600)})
+		result, err := sim.Run(t.Context(), m.Machine, inputOf(t, e.Operation), sim.Options{Handlers: handlers(c.error, 600)})
 		require.NoError(t, err)
 		require.Equal(t, sim.StatusSucceeded, result.Status, "%s, %s after %d calls: %s", c.strategy, c.error, calls, result.Cause)
 		require.Equal(t, 601, calls)
 
-		result, err = sim.Run(t.Context(), m.Machine, []byte(`{}`), sim.Options{Handlers: handlers(c.error, 0)})
+		result, err = sim.Run(t.Context(), m.Machine, inputOf(t, e.Operation), sim.Options{Handlers: handlers(c.error, 0)})
 		require.NoError(t, err)
 		require.Equal(t, sim.StatusFailed, result.Status, c.strategy)
 		require.Less(t, calls, 100)

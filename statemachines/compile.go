@@ -101,6 +101,10 @@ type NotCompiledError struct {
 	// service's model does not declare, so that Step Functions does not pass them
 	// on. With Options.CausePatterns for each this reason is none.
 	Unmodeled []string
+	// Optional are the members of the first call's input, if that is among the
+	// reasons: it requires none, and the strategy Loop passes on only members that
+	// the operation requires or Arguments name.
+	Optional []string
 	// FittingDelay is the MinDelay with which the history has room for the
 	// schedule, if it has none, which is among the reasons then; else 0.
 	// Options.Fit takes it.

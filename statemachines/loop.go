@@ -17,22 +17,22 @@ import (
 func (p *poller) loop() states {
 	describe, check, wait, again := p.name(p.call.Operation.Name), p.name("Check"), p.name("Wait"), p.name("CallsLeft")
 	attempt := "$" + p.variable("attempt")
+	p.chooseMembers()
 	all := p.beginLoop(describe)
 
 	task := object{
-		"Type": "Task", "Resource": resource(p.call.Operation), "InputPath": "$.arguments", "ResultPath": "$.output",
-		"TimeoutSeconds": callTimeout,
-		"Assign":         object{p.variable("attempt") + ".$": "States.MathAdd(" + attempt + ", 1)"},
-		"Retry":          p.faults(p.call.Operation), "Catch": p.catchersInLoop(again), "Next": check,
+		"Type": "Task", "Resource": resource(p.call.Operation), "ResultPath": "$.output", "TimeoutSeconds": callTimeout,
+		"Assign": object{p.variable("attempt") + ".$": "States.MathAdd(" + attempt + ", 1)"},
+		"Retry":  p.faults(p.call.Operation), "Catch": p.catchersInLoop(again), "Next": check,
 	}
 	switch {
 	case p.call.SelfFeeding:
-		delete(task, "InputPath")
 		delete(task, "ResultPath")
 		task["Parameters"] = p.call.Arguments
 	case p.call.Start != nil:
-		delete(task, "InputPath")
-		task["Parameters"] = p.parameters(p.call.Start.Describe)
+		task["Parameters"] = p.parameters(p.call.Operation, p.call.Start.Describe)
+	default:
+		task["Parameters"] = pathsOf(p.passed(), "$.arguments")
 	}
 	all = append(all, state{describe, task}, state{check, p.checkInLoop(wait)})
 	all = append(all, p.lookAtErrorInLoop(again)...)
@@ -46,7 +46,7 @@ func (p *poller) loop() states {
 	if p.call.Stop != nil {
 		op := p.call.Operation.Service.Operations[p.call.Stop.Operation]
 		all = append(all, state{p.timeout(), object{
-			"Type": "Task", "Resource": resource(op), "Parameters": p.parameters(p.call.Stop.Arguments), "ResultPath": nil,
+			"Type": "Task", "Resource": resource(op), "Parameters": p.parameters(op, p.call.Stop.Arguments), "ResultPath": nil,
 			"TimeoutSeconds": callTimeout, "Retry": p.faults(op),
 			"Catch": []object{{"ErrorEquals": []string{"States.ALL"}, "ResultPath": nil, "Next": p.name("TimedOut")}},
 			"Next":  p.name("TimedOut"),
@@ -254,59 +254,6 @@ func (p *poller) beginLoop(first string) states {
 		"Assign": object{p.variable("startedAt") + ".$": "$$.State.EnteredTime", p.variable("attempt"): 0},
 		"Next":   first,
 	}}}, all...)
-}
-
-// startInLoop is the state that starts the job, in JSONPath.
-func (p *poller) startInLoop(next string) state {
-	op := p.call.Start.Operation
-	return state{p.startName(), retried(object{
-		"Type": "Task", "Resource": resource(op), "InputPath": "$.request", "ResultPath": "$.started", "TimeoutSeconds": callTimeout,
-		"Catch": []object{{
-			"ErrorEquals": []string{"States.ALL"}, "ResultPath": "$.error", "Next": p.name("Failed"),
-			"Assign": object{p.variable("reason") + ".$": "States.Format('the job could not be started: {}: {}', $.Error, $.Cause)"},
-		}},
-		"Next": next,
-	}, p.startFaults())}
-}
-
-// parameters are arguments that the start call determines, in JSONPath.
-func (p *poller) parameters(arguments map[string]string) object {
-	made := object{}
-	for member, expression := range arguments {
-		e := p.fromStart(member, expression)
-		if e == nil {
-			continue
-		}
-		if len(e.Paths()) == 0 {
-			program, _ := e.Compile(nil)
-			value, err := program.Eval(nil)
-			if err != nil {
-				p.refuse("argument %s: %s", member, err)
-			}
-			made[pascal(member)] = value
-			continue
-		}
-		path, err := fromData(e.String())
-		if err != nil {
-			p.refuse("argument %s: %s", member, err)
-		}
-		made[pascal(member)+".$"] = path
-	}
-	return made
-}
-
-// fromData writes a path over {"input": …, "output": …} of the start call, or a
-// list of one, as JSONPath on the data of the loop.
-func fromData(text string) (string, error) {
-	if inner, ok := strings.CutPrefix(text, "["); ok && strings.HasSuffix(inner, "]") {
-		path, err := fromData(strings.TrimSuffix(inner, "]"))
-		return "States.Array(" + path + ")", err
-	}
-	path, err := pathOf(text)
-	if err != nil {
-		return "", err
-	}
-	return strings.NewReplacer("$.input.", "$.request.", "$.output.", "$.started.").Replace(path), nil
 }
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -32,7 +32,10 @@ type poller struct {
 	reasons []string
 	// unmodeled are codes of errors that Step Functions does not pass on.
 	unmodeled []string
-	fitting   time.Duration // the shortest delay with which it fits into the history, if it does not
+	// optionalOnly are the members of the first call's input if it requires none and
+	// nothing says which are passed on.
+	optionalOnly []string
+	fitting      time.Duration // the shortest delay with which it fits into the history, if it does not
 	// unseen are the reasons of acceptors whose errors cannot be told from those
 	// that no acceptor matches, with the same verdict.
 	unseen []string
@@ -66,7 +69,7 @@ func (p *poller) refused() error {
 	if len(p.reasons) == 0 {
 		return nil
 	}
-	return &NotCompiledError{p.waiter.Name, p.options.Strategy, p.reasons, p.unmodeled, p.fitting}
+	return &NotCompiledError{p.waiter.Name, p.options.Strategy, p.reasons, p.unmodeled, p.optionalOnly, p.fitting}
 }
 
 func plan(w *pollcore.Waiter, call Call, o Options) (*poller, error) {
@@ -396,10 +399,8 @@ func (p *poller) comment() string {
 	case lambdas && p.call.Arguments == nil:
 		b.WriteString("The input is the arguments of the job. ")
 	case lambdas: // the definition has them
-	case p.call.Start != nil && p.call.Start.Arguments == nil:
-		fmt.Fprintf(&b, "The input is that of %s. ", p.call.Start.Operation.Name)
-	case p.call.Start == nil && p.call.Arguments == nil:
-		fmt.Fprintf(&b, "The input is that of %s. ", op.Name)
+	default:
+		p.tellInput(&b)
 	}
 	if p.redrivable() {
 		b.WriteString("A redrive resumes it. ")
@@ -408,6 +409,19 @@ func (p *poller) comment() string {
 	}
 	fmt.Fprintf(&b, "Compiled by jobpoller, strategy %s.", p.options.Strategy)
 	return b.String()
+}
+
+// tellInput says what the input is of a machine that calls services itself.
+func (p *poller) tellInput(b *strings.Builder) {
+	first, given, token := p.first()
+	switch {
+	case given != nil: // the definition has it
+	case p.optional() != nil:
+		passed := slices.DeleteFunc(p.passed(), func(name string) bool { return token != "" && name == pascal(token) })
+		fmt.Fprintf(b, "The input is that of %s, of which it passes on %s. ", first.Name, strings.Join(passed, ", "))
+	default:
+		fmt.Fprintf(b, "The input is that of %s. ", first.Name)
+	}
 }
 
 // redrivable reports whether a redrive goes on polling: it runs the state that

@@ -408,7 +408,7 @@ func TestStopTakesTheTokenOfTheStart(t *testing.T) {
 				return sim.Reply{Output: output}, nil
 			}
 		}
-		result, err := sim.Run(t.Context(), m.Machine, []byte(`{}`), sim.Options{Handlers: map[string]sim.Handler{
+		result, err := sim.Run(t.Context(), m.Machine, inputOf(t, e.Service.Operations[e.Name]), sim.Options{Handlers: map[string]sim.Handler{
 			"arn:aws:states:::aws-sdk:braket:createQuantumTask": answer("start", map[string]any{"QuantumTaskArn": "arn:task"}),
 			"arn:aws:states:::aws-sdk:braket:getQuantumTask":    answer("describe", map[string]any{"Status": "RUNNING"}),
 			"arn:aws:states:::aws-sdk:braket:cancelQuantumTask": answer("stop", map[string]any{}),

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -31,7 +32,8 @@ type Report struct {
 	JobSeconds  [2]int `json:"jobSeconds"`
 	Redrivable  bool   `json:"redrivable"`
 	RedriveNote string `json:"redriveNote"`
-	// Warnings are what may keep Step Functions from taking the definition.
+	// Warnings are what may keep Step Functions from taking the definition, and what
+	// it does other than its users may expect.
 	Warnings []string `json:"warnings"`
 }
 
@@ -206,11 +208,18 @@ func (p *poller) delays(source *rand.Rand) func(calls int, now float64) float64 
 	}
 }
 
-// warnings tells of services that Step Functions may not know.
+// warnings tells of services that Step Functions may not know, and of input that
+// is not passed on.
 func (p *poller) warnings() []string {
 	warnings := []string{}
 	if p.throughLambda() {
 		return warnings
+	}
+	if optional := p.optional(); optional != nil {
+		op, _, _ := p.first()
+		warnings = append(warnings, fmt.Sprintf("the machine passes on to %s only the members of its input that are required, %s: "+
+			"JSONPath fails on a path to one that is missing. Name in the arguments what else each input has, of %s",
+			op.Name, strings.Join(p.passed(), ", "), strings.Join(optional, ", ")))
 	}
 	called := []*catalog.Operation{p.call.Operation}
 	if p.call.Start != nil {

@@ -231,7 +231,7 @@ func TestStartAndStopWithWrongRole(t *testing.T) {
 				return sim.Reply{Output: map[string]any{"QueryExecutionId": "query-1"}}, nil
 			}
 			run := func(start, stop sim.Handler) *sim.Result {
-				result, err := sim.Run(t.Context(), m.Machine, []byte(`{}`), sim.Options{Handlers: map[string]sim.Handler{
+				result, err := sim.Run(t.Context(), m.Machine, inputOf(t, e.Service.Operations[e.Name]), sim.Options{Handlers: map[string]sim.Handler{
 					"arn:aws:states:::aws-sdk:athena:startQueryExecution": start,
 					"arn:aws:states:::aws-sdk:athena:stopQueryExecution":  stop,
 					"arn:aws:states:::aws-sdk:athena:getQueryExecution": func(context.Context, sim.Call) (sim.Reply, error) {

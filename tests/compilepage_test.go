@@ -51,7 +51,7 @@ func TestCompilePageCommands(t *testing.T) {
 		}
 		commands++
 	}
-	require.Equal(t, 7, commands)
+	require.Equal(t, 8, commands)
 }
 
 // The probe does here what it should do at AWS.

@@ -144,6 +144,8 @@ func (o *compileOptions) remedy(err error, call statemachines.Call) string {
 			return ""
 		}
 		return "\n" + lackOf(&catalog.Entry{Service: call.Operation.Service}, lack) + ": take another strategy"
+	case refused.Optional != nil:
+		return fmt.Sprintf("\nname them with --arguments, such as --arguments '{\"%[1]s.$\": \"$.%[1]s\"}'", refused.Optional[0])
 	case len(refused.Unmodeled) == 0:
 		return ""
 	}

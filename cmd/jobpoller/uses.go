@@ -49,9 +49,9 @@ func uses(e *catalog.Entry, builtIn bool) []string {
 var anyRegion = aws.Config{Region: "us-east-1"}
 
 // asStateMachine tells which strategies "jobpoller compile" has for the entry: as it
-// is, and with patterns of causes.
+// is, with patterns of causes, and with arguments.
 func asStateMachine(e *catalog.Entry, builtIn bool) string {
-	var taken, withCauses []string
+	var taken, withCauses, withArguments []string
 	var why error
 	for _, s := range strategies {
 		if o := (&compileOptions{strategy: string(s)}); o.throughLambda() && !builtIn {
@@ -65,6 +65,8 @@ func asStateMachine(e *catalog.Entry, builtIn bool) string {
 			taken = append(taken, string(s))
 		case lossy && len(refused.Reasons) == 1 && refused.Unmodeled != nil:
 			withCauses = append(withCauses, string(s))
+		case lossy && len(refused.Reasons) == 1 && refused.Optional != nil:
+			withArguments = append(withArguments, string(s))
 		case s == statemachines.Variables: // which says the most
 			why = err
 		}
@@ -75,6 +77,9 @@ func asStateMachine(e *catalog.Entry, builtIn bool) string {
 	}
 	if withCauses != nil {
 		said = append(said, strings.Join(withCauses, ", ")+" with --cause")
+	}
+	if withArguments != nil {
+		said = append(said, strings.Join(withArguments, ", ")+" with --arguments")
 	}
 	if said == nil {
 		said = []string{fmt.Sprintf("no: %v", why)}

@@ -43,6 +43,7 @@ var refusals = []refusal{
 	{"a comparison of the elements of a list, in JSONPath", regexp.MustCompile(`compares the elements of a list`)},
 	{"a path of more than members, in JSONPath", regexp.MustCompile(`is no path of members alone`)},
 	{"a comparison of input and output, in JSONPath", regexp.MustCompile(`cannot compare input and output`)},
+	{"no required member, and no word of which to pass on, in JSONPath", regexp.MustCompile(`requires no member`)},
 	{"no driver for the job", regexp.MustCompile(`need the name of a job that has a driver`)},
 }
 
@@ -116,10 +117,23 @@ func compileOne(e *catalog.Entry, s statemachines.Strategy) (reasons, problems [
 	if err != nil {
 		return nil, []string{err.Error()}
 	}
+	problems = append(problems, withoutArguments(again)...)
 	for _, finding := range lint.Check(again, lint.Options{}) {
 		problems = append(problems, fmt.Sprintf("%s: %s", finding.Rule, finding.Message))
 	}
 	return nil, problems
+}
+
+// withoutArguments are the Tasks that AWS refuses when a state machine is created:
+// those of an integration that have neither Parameters nor Arguments.
+func withoutArguments(m *asl.StateMachine) []string {
+	var problems []string
+	for _, s := range m.States {
+		if s.Type == "Task" && s.Parameters == nil && s.Arguments == nil {
+			problems = append(problems, s.Name+" has neither Parameters nor Arguments")
+		}
+	}
+	return problems
 }
 
 // reasonsOf finds the reasons of a refusal.

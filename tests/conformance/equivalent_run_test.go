@@ -163,6 +163,11 @@ func newMachine(e *catalog.Entry, s strategy, o statemachines.Options, starts bo
 		call = statemachines.Call{Operation: e.Operation, Job: call.Job}
 	}
 	var err error
+	if s.name == statemachines.Loop {
+		if call, err = withPaths(e, call); err != nil {
+			return nil, err
+		}
+	}
 	if m.whole, err = statemachines.Compile(e.Waiter, call, o); err != nil {
 		if m.starts && isRefused(err) {
 			return newMachine(e, s, m.options, false)
@@ -178,6 +183,27 @@ func newMachine(e *catalog.Entry, s strategy, o statemachines.Options, starts bo
 		m.retries = m.retries || a.State == pollcore.Retry && isError
 	}
 	return m, nil
+}
+
+// withPaths names the members of the input that the strategy Loop is to pass on
+// besides those that the operation requires: of a start call, all that the sample
+// has.
+func withPaths(e *catalog.Entry, call statemachines.Call) (statemachines.Call, error) {
+	if optional := optionalFirst(call.Operation); call.Start == nil && optional != "" {
+		call.Arguments = map[string]any{spelled(optional) + ".$": "$." + spelled(optional)}
+	}
+	if call.Start == nil {
+		return call, nil
+	}
+	s, err := newStarter(e)
+	if err != nil {
+		return call, err
+	}
+	call.Start.Arguments = map[string]any{}
+	for name := range s.input {
+		call.Start.Arguments[spelled(name)+".$"] = "$." + spelled(name)
+	}
+	return call, nil
 }
 
 // run executes the machine, or the fragment of it in a host.
@@ -202,6 +228,15 @@ func (m *machine) run(t *testing.T, q *responses.Sequence, f form, seed uint64) 
 	clock := sim.NewVirtualClock(sim.DefaultStart)
 	handlers := map[string]sim.Handler{}
 	given := responses.Integration(o.Input, q.Input)
+	polled := given
+	if m.strategy.name == statemachines.Loop { // which passes on members by name
+		input := pollInput(o, q.Input)
+		passed := pollInput(o, nil)
+		for name := range passed {
+			passed[name] = input[name]
+		}
+		given, polled = input, passed
+	}
 	var starting sim.Handler // if the same operation starts the job and is polled
 	if m.starts {
 		var err error
@@ -221,6 +256,9 @@ func (m *machine) run(t *testing.T, q *responses.Sequence, f form, seed uint64) 
 			called(call.Time)
 			if arguments, ok := call.Arguments.(map[string]any); ok && m.starts {
 				r.starter.described = append(r.starter.described, arguments)
+			}
+			if !m.starts {
+				require.True(t, equalJSON(polled, call.Arguments), "%s %s polls with %v", m.entry.Name, m.strategy.name, call.Arguments)
 			}
 			return p.answer(o, call.Time.Add(q.Latency).Sub(sim.DefaultStart))
 		}

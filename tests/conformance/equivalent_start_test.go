@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/jmespath-community/go-jmespath"
@@ -178,6 +179,38 @@ func (s *starter) differences(status pollcore.Status) []string {
 		same("stops", s.entry.Service.Operations[job.Stop.Operation], job.Stop.Arguments, s.stopped)
 	}
 	return all
+}
+
+// pollInput is the input of a machine that polls a job which has been started: that
+// of the sequence and what the operation requires. Where it requires nothing, the
+// input has its first member, which is optional.
+func pollInput(o *catalog.Operation, given any) map[string]any {
+	input, _ := responses.Integration(o.Input, given).(map[string]any)
+	if input == nil {
+		input = map[string]any{}
+	}
+	if o.Input == nil {
+		return input
+	}
+	optional := optionalFirst(o)
+	for _, m := range o.Input.Members {
+		if name := spelled(m.Name); input[name] == nil && (m.Required || m.Name == optional) {
+			input[name] = "the " + m.Name
+			if m.Shape.Type == catalog.List {
+				input[name] = []any{"the " + m.Name}
+			}
+		}
+	}
+	return input
+}
+
+// optionalFirst is the first member of an operation's input that requires none; empty
+// if it requires any or has none.
+func optionalFirst(o *catalog.Operation) string {
+	if o.Input == nil || len(o.Input.Members) == 0 || slices.ContainsFunc(o.Input.Members, func(m catalog.Member) bool { return m.Required }) {
+		return ""
+	}
+	return o.Input.Members[0].Name
 }
 
 // equalJSON compares as JSON, to which 1 and 1.0 are one number.

@@ -19,7 +19,7 @@ var taken = map[statemachines.Strategy]func(e *catalog.Entry) bool{
 	statemachines.LambdaLoop:  hasDriver,
 	statemachines.LambdaRetry: hasDriver,
 	statemachines.Variables:   func(e *catalog.Entry) bool { return !lossy(e) },
-	statemachines.Loop:        func(e *catalog.Entry) bool { return !lossy(e) && dotted(e) },
+	statemachines.Loop:        func(e *catalog.Entry) bool { return !lossy(e) && dotted(e) && inputKnown(e) },
 	statemachines.RetryTask:   func(e *catalog.Entry) bool { return !lossy(e) && !retriesByCause(e) },
 }
 
@@ -100,4 +100,18 @@ func dotted(e *catalog.Entry) bool {
 		}
 	}
 	return true
+}
+
+// inputKnown tells whether something is known to be in the input of the first call,
+// or that has none.
+func inputKnown(e *catalog.Entry) bool {
+	first := e.Operation
+	if e.Job != nil {
+		first = e.Service.Operations[e.Name]
+	}
+	if first.Input == nil {
+		return true
+	}
+	members := slices.DeleteFunc(slices.Clone(first.Input.Members), func(m catalog.Member) bool { return e.Job != nil && m.Name == e.Job.Token })
+	return len(members) == 0 || slices.ContainsFunc(members, func(m catalog.Member) bool { return m.Required })
 }
