@@ -114,6 +114,10 @@ func (a assembly) physical(t *testing.T, text string) string {
 			arn += "s3:::" + name
 		case "AWS::Lambda::Function":
 			arn += "lambda:us-east-1:123456789012:function:" + name
+		case "AWS::Lambda::Version":
+			return a.physical(t, resolve(t, map[string]any{"Fn::GetAtt": []any{
+				r["Properties"].(map[string]any)["FunctionName"].(map[string]any)["Ref"], "Arn",
+			}}).(string)) + ":1"
 		case "AWS::Logs::LogGroup":
 			arn += "logs:us-east-1:123456789012:log-group:" + name + ":*"
 		default:

@@ -138,6 +138,12 @@ func TestDefinitionsWithFunctions(t *testing.T) {
 func functionARN(t *testing.T, all template, functions, name string) string {
 	t.Helper()
 	var found []string
+	for _, version := range all.of("AWS::Lambda::Version") {
+		if strings.HasPrefix(version.id, functions+name) {
+			require.Equal(t, "Retain", version.all["DeletionPolicy"], "executions in flight invoke it")
+			return "{" + version.id + "}"
+		}
+	}
 	for _, f := range all.of("AWS::Lambda::Function") {
 		if strings.HasPrefix(f.id, functions+name) {
 			found = append(found, "{"+f.id+".Arn}")

@@ -215,7 +215,7 @@ func (f *fragment) build(in where, id string, props *JobPollerFragmentProps) {
 	f.states[0].statements = statements(f, m.needed, m.narrowed)
 	if f.functions != nil {
 		f.states[0].statements = append(f.states[0].statements, awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-			Actions: pointers([]string{invokeAction}), Resources: &[]*string{f.functions.RunJob().FunctionArn(), f.functions.CheckStatus().FunctionArn()},
+			Actions: pointers([]string{invokeAction}), Resources: pointers(withVersions([]string{*f.functions.RunJob().FunctionArn(), *f.functions.CheckStatus().FunctionArn()})),
 		}))
 	}
 }
@@ -232,8 +232,8 @@ func (f *fragment) values(m *machine, props *JobPollerFragmentProps) *strings.Re
 			Jobs: pointers(m.jobs), Resources: props.Resources, MaxWait: props.MaxWait, Store: props.Store,
 		})
 	}
-	return strings.NewReplacer(append(values,
-		inBraces(runJobKey), *f.functions.RunJob().FunctionArn(), inBraces(checkStatusKey), *f.functions.CheckStatus().FunctionArn())...)
+	runJob, checkStatus := f.functions.releases()
+	return strings.NewReplacer(append(values, inBraces(runJobKey), *runJob.invokedFrom(f), inBraces(checkStatusKey), *checkStatus.invokedFrom(f))...)
 }
 
 // makeStates makes the states, the first one in front, and the exits.

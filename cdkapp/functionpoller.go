@@ -47,6 +47,9 @@ type FunctionPoller interface {
 type FunctionPollerProps struct {
 	// RunJob starts a job, and CheckStatus says how it is. Their timeout should be
 	// at most 55 seconds, for a state waits 60.
+	//
+	// Give versions that are kept, such as CurrentVersion with the RemovalPolicy
+	// RETAIN, so that an execution has the same functions from its start to its end.
 	RunJob, CheckStatus awslambda.IFunction
 	// StopJob stops a job whose time is over, with LimitByTime. It gets what
 	// CheckStatus gets, and as Result what CheckStatus last said; what it returns is
@@ -60,6 +63,10 @@ type FunctionPollerProps struct {
 	// JOBPOLLER_RETENTION_DAYS of the functions, unless they are imported. Functions of
 	// another stack need a store that is not in this one.
 	Store RecordStore
+	// PreviousStore is the store of before, after Store was changed: both functions
+	// may read and write it, and its name is in variables that begin with
+	// JOBPOLLER_PREVIOUS_. Default: none.
+	PreviousStore RecordStore
 	// MaxWait is how long the job may take. The input of an execution can say less
 	// with maxWaitSeconds, and with LimitByCount says it alone. Records are kept for
 	// longer. Default: as much as the store's Retention allows.
@@ -107,6 +114,7 @@ func NewFunctionPoller(scope constructs.Construct, id *string, props *FunctionPo
 	if props.Store != nil {
 		in.fits(props.Store, longest)
 	}
+	in.precedes(props.PreviousStore, props.Store)
 	p := &jobPoller{machine: (&polling{where: in, Job: props.loop(in, longest)}).machine(), store: props.Store}
 	constructs.NewConstruct_Override(p, scope, id)
 	if p.store == nil {
@@ -114,15 +122,26 @@ func NewFunctionPoller(scope constructs.Construct, id *string, props *FunctionPo
 			MaxWait: props.MaxWait, EncryptionKey: props.EncryptionKey, RemovalPolicy: props.RemovalPolicy,
 		})
 	}
-	p.share(in, "RunJob", props.RunJob)
-	p.share(in, "CheckStatus", props.CheckStatus)
-	p.invoke(invoked{"RunJob", runJobKey, props.RunJob, p, true}, invoked{"CheckStatus", checkStatusKey, props.CheckStatus, p, true},
-		invoked{"StopJob", stopJobKey, props.StopJob, p, true})
+	p.share(in, "RunJob", props.RunJob, props.PreviousStore)
+	p.share(in, "CheckStatus", props.CheckStatus, props.PreviousStore)
+	p.invoke(p.own("RunJob", runJobKey, props.RunJob), p.own("CheckStatus", checkStatusKey, props.CheckStatus), p.own("StopJob", stopJobKey, props.StopJob))
 	if props.StopJob != nil {
-		p.share(in, "StopJob", props.StopJob)
+		p.share(in, "StopJob", props.StopJob, props.PreviousStore)
 	}
 	p.deploy(machineProps)
 	return p
+}
+
+// own is a function of the user's; nil stands for none.
+func (p *jobPoller) own(id, key string, function awslambda.IFunction) invoked {
+	f := invoked{id: id, key: key, function: function, alarms: p, failing: true}
+	if function != nil {
+		f.arn, f.granted = function.FunctionArn(), []string{*function.FunctionArn()}
+		if of := unversioned(function); of != function {
+			f.granted = withVersions([]string{*of.FunctionArn()})
+		}
+	}
+	return f
 }
 
 // loop is the definition around the functions.
@@ -154,23 +173,38 @@ func (p where) checkFunction(prop string, function awslambda.IFunction) {
 	if function == nil {
 		p.refuse(prop, "it is required: give a Lambda function")
 	}
-	if f, ok := function.(awslambda.Function); ok && f.Timeout() != nil {
+	if f, ok := unversioned(function).(awslambda.Function); ok && f.Timeout() != nil {
 		if timeout := p.duration(prop, f.Timeout()); timeout > maxTimeout {
 			p.refuse(prop, "the function may take %s, and its state waits 60 seconds: give it a Timeout of %s at most", timeout, maxTimeout)
 		}
 	}
 }
 
-// share lets a function use the store, and tells it where that is.
-func (p *jobPoller) share(in where, prop string, function awslambda.IFunction) {
-	if f, ok := function.(awslambda.Function); ok { // it is not imported
+// unversioned is the function that has the version or alias, if it is one.
+func unversioned(function awslambda.IFunction) awslambda.IFunction {
+	switch f := function.(type) {
+	case awslambda.IAlias:
+		return f.Version().Lambda()
+	case awslambda.IVersion:
+		return f.Lambda()
+	default:
+		return function
+	}
+}
+
+// share lets a function use the stores, and tells it where they are.
+func (p *jobPoller) share(in where, prop string, function awslambda.IFunction, previous RecordStore) {
+	if f, ok := unversioned(function).(awslambda.Function); ok { // it is not imported
 		if !sameStack(f, p) && sameStack(p.store, p) {
 			in.refuse("Store", "%s is in another stack, which this one refers to, so that it cannot refer to a store in this one: "+
 				"give a store in the stack of the function", prop)
 		}
-		for name, value := range storeEnvironment(p.store) {
+		for name, value := range storeEnvironment(p.store, previous) {
 			f.AddEnvironment(&name, value, nil)
 		}
 	}
 	p.store.GrantRecords(function)
+	if previous != nil {
+		previous.GrantRecords(function)
+	}
 }

@@ -28,10 +28,15 @@ const (
 	envRetentionDays = "JOBPOLLER_RETENTION_DAYS"
 	envLogLevel      = "JOBPOLLER_LOG_LEVEL"
 	envMetrics       = "JOBPOLLER_METRICS_NAMESPACE"
+
+	envPreviousBucket = "JOBPOLLER_PREVIOUS_BUCKET"
+	envPreviousTable  = "JOBPOLLER_PREVIOUS_TABLE"
+	envPreviousPrefix = "JOBPOLLER_PREVIOUS_PREFIX"
 )
 
 // ownVariables are those that props say.
-var ownVariables = []string{envBucket, envTable, envPrefix, envJobs, envHosts, envMaxWait, envRetentionDays, envLogLevel, envMetrics}
+var ownVariables = []string{envBucket, envTable, envPrefix, envJobs, envHosts, envMaxWait, envRetentionDays, envLogLevel, envMetrics,
+	envPreviousBucket, envPreviousTable, envPreviousPrefix}
 
 const (
 	// maxEnvironment is what the environment of a function can hold, in bytes.
@@ -66,9 +71,12 @@ type Functions interface {
 	Table() awsdynamodb.ITable
 	// Jobs are those that the functions have drivers of.
 	Jobs() *[]*string
-	// GrantInvoke lets the role of a state machine call both functions, in their
-	// latest version alone.
+	// GrantInvoke lets the role of a state machine call both functions, in all their
+	// versions.
 	GrantInvoke(grantee awsiam.IGrantable) awsiam.Grant
+
+	// releases are both functions with their versions.
+	releases() (runJob, checkStatus released)
 }
 
 // FunctionsProps are the props of [Functions].
@@ -78,6 +86,10 @@ type FunctionsProps struct {
 	// "dynamodb:ExportCompleted" (docs/drivers.md). Required: the roles of the
 	// functions get what these need.
 	Jobs *[]*string
+	// RetiredJobs are jobs that the functions start no more. Name those that are
+	// dropped from Jobs while executions that have started them run: CheckStatus keeps
+	// the permissions to look after them. Default: none.
+	RetiredJobs *[]*string
 	// Resources are ARNs by IAM action: the roles allow the action on these alone.
 	// None leaves the action out. Default: all resources of the account and the
 	// region that the action can be on; iam:PassRole has no default.
@@ -91,6 +103,10 @@ type FunctionsProps struct {
 	// Store keeps the start records. Default: a [RecordBucket], encrypted with
 	// EncryptionKey and with this RemovalPolicy.
 	Store RecordStore
+	// PreviousStore is the store of before, after Store was changed. The functions
+	// find in it what they have started until then. Leave it out when its records
+	// have expired. Default: none.
+	PreviousStore RecordStore
 	// CodeFolder is where make lambdas has written the packages of the functions.
 	// Default: the context value jobpoller:codeFolder, or else they are built from
 	// this module, which needs the Go toolchain and no Docker.
@@ -139,7 +155,7 @@ type functions struct {
 	props               *FunctionsProps
 	jobs                []string
 	store               RecordStore
-	runJob, checkStatus awslambda.IFunction
+	runJob, checkStatus released
 }
 
 // NewFunctions deploys the two functions.
@@ -157,6 +173,7 @@ func NewFunctions(scope constructs.Construct, id *string, props *FunctionsProps)
 		in.given("Store", map[string]bool{"RemovalPolicy": props.RemovalPolicy != ""})
 		in.fits(props.Store, longest)
 	}
+	in.precedes(props.PreviousStore, props.Store)
 	constructs.NewConstruct_Override(f, scope, id)
 	if f.store = props.Store; f.store == nil {
 		f.store = NewRecordBucket(f, new("Records"), &RecordBucketProps{
@@ -169,16 +186,18 @@ func NewFunctions(scope constructs.Construct, id *string, props *FunctionsProps)
 	return f
 }
 
-func (f *functions) RunJob() awslambda.IFunction      { return f.runJob }
-func (f *functions) CheckStatus() awslambda.IFunction { return f.checkStatus }
+func (f *functions) RunJob() awslambda.IFunction      { return f.runJob.Function }
+func (f *functions) CheckStatus() awslambda.IFunction { return f.checkStatus.Function }
 func (f *functions) Store() RecordStore               { return f.store }
 func (f *functions) Bucket() awss3.IBucket            { return f.store.Bucket() }
 func (f *functions) Table() awsdynamodb.ITable        { return f.store.Table() }
 func (f *functions) Jobs() *[]*string                 { return pointers(f.jobs) }
 
 func (f *functions) GrantInvoke(grantee awsiam.IGrantable) awsiam.Grant {
-	return allow(grantee, []string{*f.runJob.FunctionArn(), *f.checkStatus.FunctionArn()}, nil, invokeAction)
+	return allowInvoke(grantee, []string{*f.runJob.FunctionArn(), *f.checkStatus.FunctionArn()})
 }
+
+func (f *functions) releases() (runJob, checkStatus released) { return f.runJob, f.checkStatus }
 
 // checkedJobs returns the names of the jobs, sorted.
 func (f *functions) checkedJobs() []string {
@@ -216,6 +235,16 @@ func (f *functions) permissions() permissions {
 		all.runJob = append(all.runJob, p.runJob...)
 		all.checkStatus = append(all.checkStatus, p.checkStatus...)
 	}
+	for _, job := range texts(f.props.RetiredJobs) {
+		if slices.Contains(f.jobs, job) {
+			f.in.refuse("RetiredJobs", "%s is in Jobs, too: leave it out of one of the two", job)
+		}
+		p, err := permissionsOf(job)
+		if err != nil && !own {
+			f.in.refuseFor(err, "RetiredJobs", "%v", err)
+		}
+		all.checkStatus = append(all.checkStatus, p.checkStatus...)
+	}
 	return all
 }
 
@@ -230,7 +259,7 @@ func (f *functions) environment(longest time.Duration) map[string]*string {
 			f.in.refuse("Environment", "%s is set by other props", name)
 		}
 	}
-	maps.Copy(all, storeEnvironment(f.store))
+	maps.Copy(all, storeEnvironment(f.store, f.props.PreviousStore))
 	all[envJobs] = new(strings.Join(f.jobs, ","))
 	all[envLogLevel] = new(f.logLevel())
 	if longest > 0 {
@@ -274,7 +303,7 @@ func (f *functions) timeout() awscdk.Duration {
 // function makes one of the two, with its role and its log.
 func (f *functions) function(
 	of function, own awslambda.Code, needed []permission, narrowed map[string][]string, environment map[string]*string,
-) awslambda.IFunction {
+) released {
 	architecture, arch := f.architecture()
 	code := own
 	if code == nil {
@@ -290,6 +319,9 @@ func (f *functions) function(
 	}
 	allow(role, []string{*log.LogGroupArn()}, nil, "logs:CreateLogStream", "logs:PutLogEvents")
 	f.store.GrantRecords(role)
+	if f.props.PreviousStore != nil {
+		f.props.PreviousStore.GrantRecords(role)
+	}
 	tracing := awslambda.Tracing_ACTIVE
 	if !orElse(f.props.TracingEnabled, true) {
 		tracing = awslambda.Tracing_DISABLED
@@ -298,9 +330,10 @@ func (f *functions) function(
 	if len(description) > maxDescription { // names of the user's own
 		description = of.does + "."
 	}
-	return awslambda.NewFunction(f, new(of.id), &awslambda.FunctionProps{
+	return release(f, of.id, awslambda.NewFunction(f, new(of.id), &awslambda.FunctionProps{
 		Architecture:                 architecture,
 		Code:                         code,
+		CurrentVersionOptions:        keptVersions(),
 		Description:                  new(description),
 		Environment:                  &environment,
 		Handler:                      new("bootstrap"),
@@ -311,7 +344,7 @@ func (f *functions) function(
 		Runtime:                      awslambda.Runtime_PROVIDED_AL2023(),
 		Timeout:                      f.timeout(),
 		Tracing:                      tracing,
-	})
+	}))
 }
 
 // architecture returns that of the functions, and Go's name of it.

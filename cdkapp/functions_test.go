@@ -46,7 +46,7 @@ func TestFunctions(t *testing.T) {
 
 		run, check := all.named(t, "AWS::Lambda::Function", "PollerRunJob").id, all.named(t, "AWS::Lambda::Function", "PollerCheckStatus").id
 		require.JSONEq(t, `[{"Effect": "Allow", "Action": "lambda:InvokeFunction",
-			"Resource": [{"Fn::GetAtt": ["`+run+`", "Arn"]}, {"Fn::GetAtt": ["`+check+`", "Arn"]}]}]`, asJSON(t, all.statements(t, "Role")))
+			"Resource": ["{`+run+`.Arn}", "{`+run+`.Arn}:*", "{`+check+`.Arn}", "{`+check+`.Arn}:*"]}]`, asJSON(t, resolve(t, all.statements(t, "Role"))))
 	})
 }
 

@@ -1,6 +1,7 @@
 package cdkapp
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -23,6 +24,9 @@ type JobPoller interface {
 	StateMachine() awsstepfunctions.StateMachine
 	// StateMachineArn is its ARN.
 	StateMachineArn() *string
+	// Alias is "live": the version of the state machine that was deployed last.
+	// Versions stay, each with the versions of the functions that it invokes.
+	Alias() awsstepfunctions.CfnStateMachineAlias
 	// Role is what the state machine runs as.
 	Role() awsiam.IRole
 	// LogGroup is where its events are logged; nil with the log level OFF.
@@ -38,7 +42,8 @@ type JobPoller interface {
 	// Report says what an execution costs; nil if the job is a definition that
 	// was not compiled here.
 	Report() *statemachines.Report
-	// GrantStartExecution allows to start an execution.
+	// GrantStartExecution allows to start an execution, of the state machine and of
+	// its alias.
 	GrantStartExecution(grantee awsiam.IGrantable) awsiam.Grant
 	// GrantRead allows to see executions and their results, which an EncryptionKey
 	// decrypts then.
@@ -142,6 +147,7 @@ type jobPoller struct {
 
 	machine      *machine
 	stateMachine awsstepfunctions.StateMachine
+	alias        awsstepfunctions.CfnStateMachineAlias
 	role         awsiam.Role
 	logGroup     awslogs.ILogGroup
 	key          awskms.IKey // nil if a key of AWS's encrypts it
@@ -156,6 +162,8 @@ type jobPoller struct {
 type invoked struct {
 	id, key  string // the key is that of its placeholder
 	function awslambda.IFunction
+	arn      *string  // that the definition names
+	granted  []string // that the role may invoke
 	// alarms is what has the alarms on it, and failing tells that its errors are
 	// failures. JobPoller.Running is none, though Lambda counts it.
 	alarms  constructs.Construct
@@ -201,19 +209,21 @@ func (p *JobPollerProps) check(in where) {
 	}
 }
 
-func (p *jobPoller) StateMachine() awsstepfunctions.StateMachine { return p.stateMachine }
-func (p *jobPoller) StateMachineArn() *string                    { return p.stateMachine.StateMachineArn() }
-func (p *jobPoller) Role() awsiam.IRole                          { return p.role }
-func (p *jobPoller) LogGroup() awslogs.ILogGroup                 { return p.logGroup }
-func (p *jobPoller) Functions() Functions                        { return p.functions }
-func (p *jobPoller) Store() RecordStore                          { return p.store }
-func (p *jobPoller) Alarms() *[]awscloudwatch.Alarm              { return &p.alarms }
-func (p *jobPoller) Dashboard() awscloudwatch.Dashboard          { return p.dashboard }
-func (p *jobPoller) Definition() *string                         { return &p.machine.definition }
-func (p *jobPoller) Report() *statemachines.Report               { return p.machine.report }
+func (p *jobPoller) StateMachine() awsstepfunctions.StateMachine  { return p.stateMachine }
+func (p *jobPoller) StateMachineArn() *string                     { return p.stateMachine.StateMachineArn() }
+func (p *jobPoller) Alias() awsstepfunctions.CfnStateMachineAlias { return p.alias }
+func (p *jobPoller) Role() awsiam.IRole                           { return p.role }
+func (p *jobPoller) LogGroup() awslogs.ILogGroup                  { return p.logGroup }
+func (p *jobPoller) Functions() Functions                         { return p.functions }
+func (p *jobPoller) Store() RecordStore                           { return p.store }
+func (p *jobPoller) Alarms() *[]awscloudwatch.Alarm               { return &p.alarms }
+func (p *jobPoller) Dashboard() awscloudwatch.Dashboard           { return p.dashboard }
+func (p *jobPoller) Definition() *string                          { return &p.machine.definition }
+func (p *jobPoller) Report() *statemachines.Report                { return p.machine.report }
 
 func (p *jobPoller) GrantStartExecution(grantee awsiam.IGrantable) awsiam.Grant {
-	return p.stateMachine.GrantStartExecution(grantee)
+	granted := p.stateMachine.GrantStartExecution(grantee)
+	return granted.Combine(allow(grantee, []string{*p.alias.AttrArn()}, nil, "states:StartExecution"))
 }
 
 func (p *jobPoller) GrantRead(grantee awsiam.IGrantable) awsiam.Grant {
@@ -298,9 +308,13 @@ func (p *jobPoller) makeFunctions(props *JobPollerProps) {
 		}
 		p.functions = NewFunctions(p, new("Functions"), of)
 	}
+	runJob, checkStatus := p.functions.releases()
+	shipped := func(id, key string, r released, failing bool) invoked {
+		return invoked{id, key, r.Function, r.invokedFrom(p), withVersions([]string{*r.FunctionArn()}), p.functions, failing}
+	}
 	p.invoke(
-		invoked{"RunJob", runJobKey, p.functions.RunJob(), p.functions, true},
-		invoked{"CheckStatus", checkStatusKey, p.functions.CheckStatus(), p.functions, made && p.machine.strategy == statemachines.LambdaLoop},
+		shipped("RunJob", runJobKey, runJob, true),
+		shipped("CheckStatus", checkStatusKey, checkStatus, made && p.machine.strategy == statemachines.LambdaLoop),
 	)
 }
 
@@ -319,6 +333,9 @@ func (p *jobPoller) makeStateMachine(props *JobPollerProps) {
 			name = awscdk.Names_UniqueResourceName(p, &awscdk.UniqueResourceNameOptions{
 				MaxLength: new(80.0), AllowedSpecialCharacters: new("-_"), Separator: new("-"),
 			})
+			awscdk.Annotations_Of(p).AddWarningV2(new("jobpoller:encryptionKey"), new(fmt.Sprintf(
+				"because of EncryptionKey the state machine is named %s: one that was deployed without a key has another name, "+
+					"and this deployment replaces it, so that its executions cannot be redriven; give StateMachineName from the first deployment on", *name)))
 		}
 	}
 	var logs *awsstepfunctions.LogOptions
@@ -331,7 +348,7 @@ func (p *jobPoller) makeStateMachine(props *JobPollerProps) {
 	}
 	values := map[string]*string{}
 	for _, f := range p.invoked {
-		values[f.key] = f.function.FunctionArn()
+		values[f.key] = f.arn
 	}
 	if p.machine.invokes(partitionKey) {
 		values[partitionKey] = awscdk.Stack_Of(p).Partition()
@@ -346,6 +363,7 @@ func (p *jobPoller) makeStateMachine(props *JobPollerProps) {
 		StateMachineType:        awsstepfunctions.StateMachineType_STANDARD,
 		TracingEnabled:          new(orElse(props.TracingEnabled, true)),
 	})
+	p.releaseMachine()
 }
 
 func (p *jobPoller) output(id, description string, value *string) {

@@ -51,7 +51,7 @@ func TestJobPollerDefaults(t *testing.T) {
 	})
 	requireGolden(t, "jobpoller", all)
 	require.Equal(t, 7200, report.MaxWaitSeconds)
-	require.Len(t, all["Resources"], 7)
+	require.Len(t, all["Resources"], 9)
 
 	machine := all.only(t, "AWS::StepFunctions::StateMachine")
 	require.Equal(t, "STANDARD", machine.properties["StateMachineType"])
@@ -312,7 +312,7 @@ func TestJobPollerWithout(t *testing.T) {
 		require.Nil(t, p.LogGroup())
 		require.Empty(t, *p.Alarms())
 	})
-	require.Len(t, all["Resources"], 3)
+	require.Len(t, all["Resources"], 5)
 	machine := all.only(t, "AWS::StepFunctions::StateMachine").properties
 	require.Equal(t, "exports", machine["StateMachineName"])
 	require.NotContains(t, machine, "LoggingConfiguration")

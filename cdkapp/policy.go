@@ -128,9 +128,9 @@ func (p *jobPoller) makeRole() {
 		p.role.AddToPolicy(s)
 	}
 	if len(p.invoked) > 0 {
-		arns := make([]string, len(p.invoked))
-		for i, f := range p.invoked {
-			arns[i] = *f.function.FunctionArn()
+		var arns []string
+		for _, f := range p.invoked {
+			arns = append(arns, f.granted...)
 		}
 		allow(p.role, arns, nil, invokeAction)
 	}

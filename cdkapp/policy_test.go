@@ -89,6 +89,23 @@ func inThisAccount(resource string) string {
 
 func lowerFirst(s string) string { return string(unicode.ToLower(rune(s[0]))) + s[1:] }
 
+// withVersions are functions, and all versions of those of which one is invoked.
+func (all template) withVersions(t *testing.T, invoked []string) []string {
+	t.Helper()
+	var found []string
+	for _, function := range invoked {
+		found = append(found, function)
+		for _, version := range all.of("AWS::Lambda::Version") {
+			if function == "{"+version.id+"}" {
+				of := resolve(t, map[string]any{"Fn::GetAtt": []any{version.properties["FunctionName"].(map[string]any)["Ref"], "Arn"}}).(string)
+				found = append(found[:len(found)-1], of, of+":*")
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
 // requireJustified wants the role to be allowed what the definition needs, on the
 // resources given or else on those that are known, and nothing more but to log, to
 // send traces, if it does, and to use the key, if there is one.
@@ -110,6 +127,10 @@ func requireJustified(t *testing.T, all template, machine resource, given map[st
 		}
 	}
 	want := needed(t, deployed(t, machine))
+	want["lambda:InvokeFunction"] = all.withVersions(t, want["lambda:InvokeFunction"])
+	if want["lambda:InvokeFunction"] == nil {
+		delete(want, "lambda:InvokeFunction")
+	}
 	for action, resources := range given {
 		require.Contains(t, want, action)
 		want[action] = resources

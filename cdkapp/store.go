@@ -126,8 +126,9 @@ func (r records) Prefix() *string            { return new(r.prefix) }
 func (r records) Retention() awscdk.Duration { return days(r.kept) }
 func (r records) keeps() time.Duration       { return r.kept }
 
-// storeEnvironment are the variables that tell a function where records are.
-func storeEnvironment(store RecordStore) map[string]*string {
+// storeEnvironment are the variables that tell a function where records are, and
+// where those of before are, unless previous is nil.
+func storeEnvironment(store, previous RecordStore) map[string]*string {
 	all := map[string]*string{envPrefix: store.Prefix(), envRetentionDays: new(strconv.Itoa(int(store.keeps() / day)))}
 	if bucket := store.Bucket(); bucket != nil {
 		all[envBucket] = bucket.BucketName()
@@ -135,7 +136,28 @@ func storeEnvironment(store RecordStore) map[string]*string {
 	if table := store.Table(); table != nil {
 		all[envTable] = table.TableName()
 	}
+	if previous == nil {
+		return all
+	}
+	all[envPreviousPrefix] = previous.Prefix()
+	if bucket := previous.Bucket(); bucket != nil {
+		all[envPreviousBucket] = bucket.BucketName()
+	}
+	if table := previous.Table(); table != nil {
+		all[envPreviousTable] = table.TableName()
+	}
 	return all
+}
+
+// precedes refuses a store of before that is the store of today.
+func (p where) precedes(previous, store RecordStore) {
+	switch {
+	case previous == nil:
+	case store == nil:
+		p.refuse("PreviousStore", "the store of today is not given, so it has not been changed: give Store, too, or leave this out")
+	case *previous.Node().Addr() == *store.Node().Addr():
+		p.refuse("PreviousStore", "it is the Store: leave it out, or give the store that the functions had before")
+	}
 }
 
 func days(d time.Duration) awscdk.Duration {

@@ -89,7 +89,8 @@ func (all template) statements(t *testing.T, role string) []any {
 	id := all.named(t, "AWS::IAM::Role", role).id
 	var found []any
 	for _, policy := range all.of("AWS::IAM::Policy") {
-		for _, r := range policy.properties["Roles"].([]any) {
+		roles, _ := policy.properties["Roles"].([]any) // nil for a user's
+		for _, r := range roles {
 			if r.(map[string]any)["Ref"] == id {
 				found = append(found, policy.properties["PolicyDocument"].(map[string]any)["Statement"].([]any)...)
 			}
