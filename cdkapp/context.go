@@ -171,7 +171,7 @@ func (c *appContext) functionJobs(definitions []string) []string {
 	case open && len(given) == 0:
 		given = []string{sampleJob}
 	case !open && !named:
-		for _, key := range []string{contextStore, contextHTTPHosts} {
+		for _, key := range []string{contextStore, contextPreviousStore, contextRetiredJobs, contextHTTPHosts} {
 			if c.all[key] != nil {
 				c.refuse(key, "it is for the Lambda functions, and none of the definitions invokes them: leave it out, or add lambda-loop to %s", contextJobs)
 			}
@@ -186,6 +186,32 @@ func (c *appContext) functionJobs(definitions []string) []string {
 		}
 	}
 	return jobs
+}
+
+// retiredJobs are jobs that the functions start no more; nil if there are none.
+func (c *appContext) retiredJobs(jobs []string) *[]*string {
+	retired := c.list(contextRetiredJobs)
+	for _, job := range retired {
+		if slices.Contains(jobs, job) {
+			c.refuse(contextRetiredJobs, "the functions start %s, by %s or a definition: leave it out of one of the two", job, contextFunctionJobs)
+		}
+	}
+	return pointers(retired)
+}
+
+// removed are the definitions that the next deployment may leave out, and "functions".
+func (c *appContext) removed(definitions []string, functions bool) []string {
+	names, known := c.list(contextRemove), slices.Clone(definitions)
+	if functions {
+		known = append(known, theFunctions)
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			c.refuse(contextRemove, "%q is not deployed by this command%s: keep it in %s this time, and leave it out the next; there are %s",
+				name, didYouMean(name, known), contextJobs, strings.Join(known, ", "))
+		}
+	}
+	return names
 }
 
 // hosts are the HTTP hosts that the functions may call.
@@ -227,6 +253,15 @@ func (c *appContext) resources(definitions []string) map[string]*map[string]*[]*
 				c.refuse(contextFunctionJobs, "%v", err)
 			}
 			for _, each := range slices.Concat(p.runJob, p.checkStatus) {
+				needed[each.action] = true
+			}
+		}
+		for _, job := range texts(c.retiredJobs(jobs)) {
+			p, err := permissionsOf(job)
+			if err != nil {
+				c.refuse(contextRetiredJobs, "%v", err)
+			}
+			for _, each := range p.checkStatus {
 				needed[each.action] = true
 			}
 		}

@@ -1,6 +1,7 @@
 package cdkapp
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -35,21 +36,28 @@ const (
 	// lambda-loop-count may name.
 	contextFunctionJobs = "functionJobs"
 	// contextHTTPHosts are the hosts of the job http:Request.
-	contextHTTPHosts  = "httpHosts"
-	contextStore      = "store"    // "bucket" or "table"
-	contextLogLevel   = "logLevel" // "ALL", "ERROR", "FATAL" or "OFF"
-	contextTracing    = "tracing"
-	contextAlarms     = "alarms"
-	contextAlarmTopic = "alarmTopic" // the ARN of a topic
-	contextDashboard  = "dashboard"
-	contextRemoval    = "removal" // "retain" or "destroy"
-	contextStackName  = "stackName"
+	contextHTTPHosts = "httpHosts"
+	// contextRetiredJobs are jobs that were among those, and are started no more.
+	contextRetiredJobs = "retiredJobs"
+	contextStore       = "store" // "bucket" or "table"
+	// contextPreviousStore is what contextStore was before it was changed.
+	contextPreviousStore = "previousStore"
+	contextLogLevel      = "logLevel" // "ALL", "ERROR", "FATAL" or "OFF"
+	contextTracing       = "tracing"
+	contextAlarms        = "alarms"
+	contextAlarmTopic    = "alarmTopic" // the ARN of a topic
+	contextDashboard     = "dashboard"
+	contextRemoval       = "removal" // "retain" or "destroy"
+	// contextRemove are definitions that the next deployment may leave out, so that
+	// they are deleted. What is left out without that stays at AWS.
+	contextRemove    = "remove"
+	contextStackName = "stackName"
 )
 
 // contextKeys are those that have no name of a definition in front.
 var contextKeys = []string{
 	contextJobs, contextFunctionJobs, contextHTTPHosts, contextStore, contextLogLevel, contextTracing, contextAlarms,
-	contextAlarmTopic, contextDashboard, contextRemoval, contextStackName, ContextCodeFolder,
+	contextAlarmTopic, contextDashboard, contextRemoval, contextStackName, ContextCodeFolder, contextRetiredJobs, contextPreviousStore, contextRemove,
 }
 
 const (
@@ -116,7 +124,39 @@ func NewShippedStack(scope constructs.Construct, id *string, props *awscdk.Stack
 		}
 		s.pollers[name] = NewJobPoller(s, new(idOf(name)), &poller)
 	}
+	s.keep(removal)
 	return s
+}
+
+// removalTag says what becomes of a state machine or a function that the next
+// deployment leaves out. CloudFormation takes another policy for that only with a
+// change of a resource, and the tag is one.
+const removalTag = "jobpoller:removal"
+
+// keep lets all stay that a deployment leaves out, so that a definition forgotten in
+// the context does not end executions: but for what the context removes.
+func (s *shippedStack) keep(removal awscdk.RemovalPolicy) {
+	remove := s.context.removed(s.names, s.functions != nil)
+	settle := func(name string, of constructs.Construct, tagged ...constructs.IConstruct) {
+		policy := awscdk.RemovalPolicy_RETAIN
+		if removal == awscdk.RemovalPolicy_DESTROY || slices.Contains(remove, name) {
+			policy = awscdk.RemovalPolicy_DESTROY
+		}
+		for _, child := range *of.Node().FindAll(constructs.ConstructOrder_PREORDER) {
+			if r, ok := child.(awscdk.CfnResource); ok && !strings.HasPrefix(*r.CfnResourceType(), "AWS::CloudWatch::") {
+				r.ApplyRemovalPolicy(policy, nil)
+			}
+		}
+		for _, each := range tagged {
+			awscdk.Tags_Of(each).Add(new(removalTag), new(strings.ToLower(string(policy))), nil)
+		}
+	}
+	for _, name := range s.names {
+		settle(name, s.pollers[name], s.pollers[name].StateMachine())
+	}
+	if s.functions != nil {
+		settle(theFunctions, s.functions, s.functions.RunJob(), s.functions.CheckStatus())
+	}
 }
 
 func (s *shippedStack) Pollers() map[string]JobPoller { return maps.Clone(s.pollers) }
@@ -138,14 +178,9 @@ func (s *shippedStack) makeFunctions(resources *map[string]*[]*string, removal a
 	if len(jobs) == 0 {
 		return
 	}
-	var store RecordStore
-	if s.context.oneOf(contextStore, "bucket", "table") == "table" {
-		store = NewRecordTable(s, new("Records"), &RecordTableProps{RemovalPolicy: removal})
-	} else {
-		store = NewRecordBucket(s, new("Records"), &RecordBucketProps{RemovalPolicy: removal})
-	}
+	store, previous := s.stores(removal)
 	s.functions = NewFunctions(s, new("Functions"), &FunctionsProps{
-		Jobs: pointers(jobs), Resources: resources, HttpHosts: s.context.hosts(jobs), Store: store,
+		Jobs: pointers(jobs), RetiredJobs: s.context.retiredJobs(jobs), Resources: resources, HttpHosts: s.context.hosts(jobs), Store: store, PreviousStore: previous,
 		TracingEnabled: s.context.flag(contextTracing),
 	})
 	record := func(id string, name *string) {
@@ -156,6 +191,32 @@ func (s *shippedStack) makeFunctions(resources *map[string]*[]*string, removal a
 	} else {
 		record("RecordBucket", store.Bucket().BucketName())
 	}
+}
+
+// stores are what keeps the start records, and what kept them before. The bucket and
+// the table have the same logical IDs in both roles, so that a store which becomes the
+// previous one stays.
+func (s *shippedStack) stores(removal awscdk.RemovalPolicy) (store, previous RecordStore) {
+	const bucket, table = "bucket", "table"
+	kind, before := s.context.oneOf(contextStore, bucket, table), s.context.oneOf(contextPreviousStore, bucket, table)
+	kind = cmp.Or(kind, bucket)
+	if before == kind {
+		s.context.refuse(contextPreviousStore, "it is the %s of today: leave it out, or change %s", contextStore, contextStore)
+	}
+	first, other := new("Records"), new("PreviousRecords")
+	if kind == table {
+		store = NewRecordTable(s, first, &RecordTableProps{RemovalPolicy: removal})
+	} else {
+		store = NewRecordBucket(s, first, &RecordBucketProps{RemovalPolicy: removal})
+	}
+	switch before {
+	case table:
+		previous = NewRecordTable(s, other, &RecordTableProps{Table: newRecordTable(store, &RecordTableProps{RemovalPolicy: removal})})
+	case bucket:
+		props := &RecordBucketProps{RemovalPolicy: removal}
+		previous = NewRecordBucket(s, other, &RecordBucketProps{Bucket: newRecordBucket(store, newRecords(s.context.path, nil, nil, nil), props)})
+	}
+	return store, previous
 }
 
 func (s *shippedStack) alarmActions(alarms *bool) *[]awscloudwatch.IAlarmAction {

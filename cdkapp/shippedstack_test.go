@@ -192,7 +192,7 @@ func TestShippedStackContext(t *testing.T) {
 			t.Helper()
 			require.Equal(t, "Retain", all.only(t, "AWS::DynamoDB::Table").all["DeletionPolicy"])
 			for _, log := range all.of("AWS::Logs::LogGroup") {
-				require.Equal(t, !strings.HasPrefix(log.id, "Functions"), log.all["DeletionPolicy"] == "Retain", log.id)
+				require.Equal(t, "Retain", log.all["DeletionPolicy"], log.id)
 			}
 		}},
 	}
@@ -202,6 +202,60 @@ func TestShippedStackContext(t *testing.T) {
 			_, all := ship(t, tt.context)
 			tt.check(t, all)
 		})
+	}
+}
+
+// A definition that a later command leaves out stays at AWS with all that its
+// executions use, unless the command before has said that it goes.
+func TestForgottenDefinitionIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		context map[string]any
+		deleted []string // beginnings of logical IDs
+	}{
+		"nothing said":        {map[string]any{}, nil},
+		"a definition":        {map[string]any{"remove": "ec2-image"}, []string{"Ec2Image"}},
+		"all that is invoked": {map[string]any{"remove": "lambda-loop,functions"}, []string{"LambdaLoop", "Functions"}},
+		"the stack":           {map[string]any{"removal": "destroy"}, []string{"Ec2Image", "LambdaLoop", "Functions", "Records"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.context["jobs"] = "ec2-image,lambda-loop"
+			_, all := ship(t, c.context)
+			for id, r := range all["Resources"].(map[string]any) {
+				r := r.(map[string]any)
+				if kind := r["Type"].(string); strings.HasPrefix(kind, "AWS::CloudWatch::") || kind == "AWS::S3::BucketPolicy" {
+					continue
+				}
+				want := "Retain"
+				if slices.ContainsFunc(c.deleted, func(prefix string) bool { return strings.HasPrefix(id, prefix) }) {
+					want = "Delete"
+				}
+				require.Equal(t, want, r["DeletionPolicy"], id)
+			}
+			for _, machine := range all.of("AWS::StepFunctions::StateMachine") {
+				gone := slices.ContainsFunc(c.deleted, func(prefix string) bool { return strings.HasPrefix(machine.id, prefix) })
+				require.Contains(t, asJSON(t, machine.properties["Tags"]), map[bool]string{true: `"destroy"`, false: `"retain"`}[gone],
+					"CloudFormation takes a policy only with a change of a resource")
+			}
+		})
+	}
+}
+
+// A store that becomes the previous one stays the same resource.
+func TestPreviousStoreOfTheAppIsTheOneThatWas(t *testing.T) {
+	t.Parallel()
+	kinds := map[string]string{"bucket": "AWS::S3::Bucket", "table": "AWS::DynamoDB::Table"}
+	for before, now := range map[string]string{"bucket": "table", "table": "bucket"} {
+		_, was := ship(t, map[string]any{"store": before})
+		_, is := ship(t, map[string]any{"store": now, "previousStore": before, "retiredJobs": "glue:StartJobRun"})
+		require.Equal(t, was.only(t, kinds[before]), is.only(t, kinds[before]))
+		_, after := ship(t, map[string]any{"store": now})
+		require.Equal(t, after.only(t, kinds[now]), is.only(t, kinds[now]))
+		variables := functionVariables(t, is)
+		require.Contains(t, variables, "JOBPOLLER_PREVIOUS_"+strings.ToUpper(before))
+		require.Contains(t, variables, "JOBPOLLER_"+strings.ToUpper(now))
+		require.Contains(t, allowed(t, is, "FunctionsCheckStatusRole"), "glue:GetJobRun")
 	}
 }
 
@@ -227,7 +281,7 @@ func TestContextIsDocumented(t *testing.T) {
 	source, err := os.ReadFile("shippedstack.go")
 	require.NoError(t, err)
 	names := regexp.MustCompile(`(?m)^\tcontext\w+ += "(\w+)"`).FindAllStringSubmatch(string(source), -1)
-	require.Len(t, names, 11)
+	require.Len(t, names, 14)
 	for _, name := range append(names, []string{"", cdkapp.ContextCodeFolder}) {
 		require.Contains(t, string(page), "\n| `"+name[1]+"` | ")
 		misspelt := strings.ToUpper(name[1])
@@ -269,7 +323,7 @@ func TestDeployCommands(t *testing.T) {
 			require.NotEmpty(t, all.of("AWS::StepFunctions::StateMachine"), command[0])
 		}
 	}
-	require.Equal(t, 5, commands)
+	require.Equal(t, 7, commands)
 }
 
 // CloudFormation reads the template and takes the role with the permissions of who
@@ -320,6 +374,10 @@ func TestShippedStackRefuses(t *testing.T) {
 		{"jobs", "expected a list of texts, found 3 in it", map[string]any{"jobs": []any{3}}},
 		{"store", `expected one of bucket, table, found "tabel" (did you mean "table"?)`, map[string]any{"store": "tabel"}},
 		{"store", "none of the definitions invokes them: leave it out, or add lambda-loop to jobs", map[string]any{"jobs": "ec2-image", "store": "table"}},
+		{"previousStore", "it is the store of today", map[string]any{"store": "bucket", "previousStore": "bucket"}},
+		{"remove", `"ec2-image" is not deployed by this command: keep it in jobs this time, and leave it out the next; there are glue-crawler`, map[string]any{"jobs": "glue-crawler", "remove": "ec2-image"}},
+		{"retiredJobs", "the functions start glue:StartJobRun", map[string]any{"functionJobs": "glue:StartJobRun", "retiredJobs": "glue:StartJobRun"}},
+		{"retiredJobs", `the functions have no driver of the job "glue:StartJobRuns"`, map[string]any{"retiredJobs": "glue:StartJobRuns"}},
 		{"logLevel", `expected one of ALL, ERROR, FATAL, OFF, found "error" (did you mean "ERROR"?)`, map[string]any{"logLevel": "error"}},
 		{"logLevel", "expected text, found true", map[string]any{"logLevel": true}},
 		{"removal", `expected one of retain, destroy, found "keep"`, map[string]any{"removal": "keep"}},

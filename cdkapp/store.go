@@ -220,7 +220,7 @@ func NewRecordBucket(scope constructs.Construct, id *string, props *RecordBucket
 	b := &recordBucket{records: newRecords(in, props.Prefix, props.MaxWait, props.Retention), bucket: props.Bucket}
 	constructs.NewConstruct_Override(b, scope, id)
 	if b.bucket == nil {
-		b.bucket = b.newBucket(props)
+		b.bucket = newRecordBucket(b, b.records, props)
 		return b
 	}
 	in.given("Bucket", map[string]bool{
@@ -253,7 +253,8 @@ func (b *recordBucket) grant(grantee awsiam.IGrantable, keys string) awsiam.Gran
 	return granted
 }
 
-func (b *recordBucket) newBucket(props *RecordBucketProps) awss3.IBucket {
+// newRecordBucket makes the bucket of records.
+func newRecordBucket(scope constructs.Construct, of records, props *RecordBucketProps) awss3.IBucket {
 	encryption, bucketKey := awss3.BucketEncryption_S3_MANAGED, (*bool)(nil)
 	if props.EncryptionKey != nil {
 		encryption, bucketKey = awss3.BucketEncryption_KMS, new(true)
@@ -262,7 +263,7 @@ func (b *recordBucket) newBucket(props *RecordBucketProps) awss3.IBucket {
 	if removal == "" {
 		removal = awscdk.RemovalPolicy_RETAIN
 	}
-	return awss3.NewBucket(b, new("Bucket"), &awss3.BucketProps{
+	return awss3.NewBucket(scope, new("Bucket"), &awss3.BucketProps{
 		AutoDeleteObjects:      props.AutoDeleteObjects,
 		BlockPublicAccess:      awss3.BlockPublicAccess_BLOCK_ALL(),
 		BucketKeyEnabled:       bucketKey,
@@ -278,8 +279,8 @@ func (b *recordBucket) newBucket(props *RecordBucketProps) awss3.IBucket {
 		// S3 counts from the last write of an object, as the functions do.
 		LifecycleRules: &[]*awss3.LifecycleRule{{
 			Id:                                  new("records"),
-			Prefix:                              new(b.prefix + "/"),
-			Expiration:                          b.Retention(),
+			Prefix:                              new(of.prefix + "/"),
+			Expiration:                          of.Retention(),
 			AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(new(1.0)),
 		}},
 	})
@@ -301,7 +302,7 @@ func NewRecordTable(scope constructs.Construct, id *string, props *RecordTablePr
 	t := &recordTable{records: newRecords(in, props.Prefix, props.MaxWait, props.Retention), table: props.Table}
 	constructs.NewConstruct_Override(t, scope, id)
 	if t.table == nil {
-		t.table = t.newTable(props)
+		t.table = newRecordTable(t, props)
 		return t
 	}
 	in.given("Table", map[string]bool{
@@ -323,7 +324,8 @@ func (t *recordTable) GrantRecords(grantee awsiam.IGrantable) awsiam.Grant {
 	return granted
 }
 
-func (t *recordTable) newTable(props *RecordTableProps) awsdynamodb.ITable {
+// newRecordTable makes the table of records.
+func newRecordTable(scope constructs.Construct, props *RecordTableProps) awsdynamodb.ITable {
 	var encryption awsdynamodb.TableEncryption // a key of DynamoDB
 	if props.EncryptionKey != nil {
 		encryption = awsdynamodb.TableEncryption_CUSTOMER_MANAGED
@@ -332,7 +334,7 @@ func (t *recordTable) newTable(props *RecordTableProps) awsdynamodb.ITable {
 	if removal == "" {
 		removal = awscdk.RemovalPolicy_RETAIN
 	}
-	return awsdynamodb.NewTable(t, new("Table"), &awsdynamodb.TableProps{
+	return awsdynamodb.NewTable(scope, new("Table"), &awsdynamodb.TableProps{
 		PartitionKey:        &awsdynamodb.Attribute{Name: new("key"), Type: awsdynamodb.AttributeType_STRING},
 		TimeToLiveAttribute: new("expiresAt"),
 		BillingMode:         awsdynamodb.BillingMode_PAY_PER_REQUEST,

@@ -241,7 +241,7 @@ func requireRefused(t *testing.T, job string) {
 //nolint:paralleltest // the tests share one process of Node.js
 func TestRolesAllowWhatDriversNeed(t *testing.T) {
 	tested := 0
-	for part := range slices.Chunk(groups(t), 50) { // 500 resources a stack
+	for part := range slices.Chunk(groups(t), 35) { // 500 resources a stack
 		all := synth(t, func(stack awscdk.Stack) {
 			store := cdkapp.NewRecordBucket(stack, jsii.String("Records"), nil)
 			for i, drivers := range part {
