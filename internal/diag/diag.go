@@ -49,6 +49,8 @@ type Problem struct {
 	Message string `json:"message"`
 	// Suggestion is the nearest right word, if there is one near enough.
 	Suggestion string `json:"suggestion,omitempty"`
+	// Missing is the name of a member that the value at fault lacks.
+	Missing string `json:"-"`
 	// Source is the line of the text at fault, shortened around the column.
 	Source string `json:"source,omitempty"`
 

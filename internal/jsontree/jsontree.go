@@ -92,6 +92,13 @@ func (n *Node) Problem(format string, args ...any) diag.Problem {
 	return n.doc.at(n.Offset, n.Pointer, format, args...)
 }
 
+// Missing returns the problem that the value lacks a member.
+func (n *Node) Missing(member, format string, args ...any) diag.Problem {
+	p := n.Problem(format, args...)
+	p.Missing = member
+	return p
+}
+
 // MemberProblem returns a problem that stands at the member's name.
 func (n *Node) MemberProblem(m Member, format string, args ...any) diag.Problem {
 	return n.doc.at(m.Offset, m.Value.Pointer, format, args...)

@@ -54,7 +54,7 @@ func (r *Reader) Object(n *Node, what string, members map[string]func(*Node), re
 	}
 	for _, name := range required {
 		if n.Get(name) == nil {
-			r.Report(n.Problem("%s needs the member %q", what, name))
+			r.Report(n.Missing(name, "%s needs the member %q", what, name))
 		}
 	}
 }

@@ -133,14 +133,14 @@ func TestFunction(t *testing.T) {
 	require.Contains(t, failure.Message, "there is no start record s3://records/jobpoller/arn:aws:states:")
 
 	require.NoError(t, f.Close())
-	require.Contains(t, log.String(), `"msg":"check-status"`)
+	require.Contains(t, log.String(), `"message":"check-status"`)
 	require.Contains(t, log.String(), `"status":"SUCCEEDED"`)
 	// What a job said is for the execution, and not for the log.
 	require.Contains(t, log.String(), `"error":"JobPoller.Failed"`)
 	require.NotContains(t, log.String(), "no space left")
 }
 
-// A function that is not set up ends at once, and its log says why.
+// A function that is not set up says so to its callers and in its log.
 func TestFunctionWithoutABucket(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -148,7 +148,7 @@ func TestFunctionWithoutABucket(t *testing.T) {
 	_, err := f.Invoke(t.Context(), event("n", `{}`))
 	var failure *runtimeapi.FunctionError
 	require.ErrorAs(t, err, &failure)
-	require.Equal(t, "Runtime.ExitError", failure.Type)
+	require.Equal(t, poller.ErrorConfiguration, failure.Type)
 	require.NoError(t, f.Close())
 	require.Contains(t, log.String(), "environment variable JOBPOLLER_BUCKET or JOBPOLLER_TABLE is required, but neither is set")
 	require.Contains(t, log.String(), "JOBPOLLER_RETENTION_DAYS must be a whole number from 15 to 3650")

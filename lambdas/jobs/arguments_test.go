@@ -122,7 +122,7 @@ func TestArgumentsRefuses(t *testing.T) {
 		{"no map", run, `{"Arguments": []}`, nil, `/Arguments: expected an object, found an array`},
 		{"a wrong value in a map", run, `{"Arguments": {"--n/a": 7}}`, nil, `/Arguments/--n~1a: expected a string, found a number (7)`},
 		{"a fraction", run, `{"NumberOfWorkers": 1.5}`, nil, `/NumberOfWorkers: expected a whole number of 32 bits, found a number (1.5)`},
-		{"an exponent", run, `{"NumberOfWorkers": 1e1}`, nil, `expected a whole number of 32 bits, found a number (1e1)`},
+		{"a fraction by its exponent", run, `{"NumberOfWorkers": 1e-1}`, nil, `expected a whole number of 32 bits, found a number (1e-1)`},
 		{"a large number", run, `{"NumberOfWorkers": 2147483648}`, nil, `expected a whole number of 32 bits, found a number (2147483648)`},
 		{"a number as text", run, `{"NumberOfWorkers": "2"}`, nil, `expected a whole number of 32 bits, found a string`},
 		{"a huge number", run, `{"MaxCapacity": 1e999}`, nil, `/MaxCapacity: expected a number of 64 bits, found a number (1e999)`},

@@ -25,6 +25,10 @@ const (
 	// Refused means that the service will not act on this request; the call had no
 	// effect, and an equal one will have none.
 	Refused
+	// NotSent means that provably nothing was sent: the server's name was not found, the
+	// connection was refused or its handshake failed, or the caller gave up before. An
+	// equal call may do better, and does no harm whatever the job's class.
+	NotSent
 )
 
 var (
@@ -58,6 +62,9 @@ func Classify(err error) Failure {
 	if errors.Is(err, ErrArguments) || refusedByClient(err) || WithoutCredentials(err) {
 		return Refused
 	}
+	if notSent(err) {
+		return NotSent
+	}
 	if throttles.IsErrorThrottle(err) == aws.TrueTernary {
 		return Throttled
 	}
@@ -82,7 +89,7 @@ func Classify(err error) Failure {
 
 // Transient reports whether an error of Driver.Describe says nothing about the
 // job, so that an equal call may succeed later: throttling, faults of the
-// service, no answer or half of one, and a caller that gave up.
+// service, no connection, no answer or half of one, and a caller that gave up.
 func Transient(err error) bool {
 	if response, ok := errors.AsType[answered](err); ok {
 		if code := response.HTTPStatusCode(); code >= 500 || code == http.StatusRequestTimeout {
@@ -90,7 +97,8 @@ func Transient(err error) bool {
 		}
 	}
 	_, unanswered := errors.AsType[*smithyhttp.RequestSendError](err)
-	return unanswered || Classify(err) == Throttled || retryable(err) || timedOut(err) ||
+	class := Classify(err)
+	return unanswered || class == Throttled || class == NotSent || retryable(err) || timedOut(err) ||
 		errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

@@ -175,12 +175,12 @@ func TestClassifyWithoutAnAnswer(t *testing.T) {
 			cfg := endpoint(t, unused)
 			cfg.BaseEndpoint = &server.URL
 			return describeExport(t.Context(), cfg)
-		}, jobs.Unclear, true},
+		}, jobs.NotSent, true},
 		{"no such host", func(t *testing.T) error {
 			cfg := endpoint(t, unused)
 			cfg.BaseEndpoint = aws.String("http://nowhere.invalid")
 			return describeExport(t.Context(), cfg)
-		}, jobs.Unclear, true},
+		}, jobs.NotSent, true},
 		{"the client's time limit", func(t *testing.T) error {
 			release := make(chan struct{})
 			cfg := endpoint(t, func(http.ResponseWriter, *http.Request) { <-release })

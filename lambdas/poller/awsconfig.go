@@ -17,7 +17,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/smithy-go/logging"
 )
 
 // awsConfig is the SDK's configuration from the environment alone, where a
@@ -31,7 +30,6 @@ func awsConfig() (aws.Config, error) {
 		Region:                     env.text("AWS_REGION", os.Getenv("AWS_DEFAULT_REGION")),
 		Credentials:                env.credentials(),
 		HTTPClient:                 env.httpClient(),
-		Logger:                     logging.NewStandardLogger(os.Stderr),
 		RetryMaxAttempts:           env.number("AWS_MAX_ATTEMPTS", 0, math.MaxInt32),
 		RetryMode:                  choice(&env, "AWS_RETRY_MODE", retryModes),
 		DefaultsMode:               cmp.Or(choice(&env, "AWS_DEFAULTS_MODE", defaultsModes), aws.DefaultsModeLegacy),

@@ -13,9 +13,9 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
-// dwellReserve is what a check that dwells leaves of its invocation for one more
+// dwellReserve is what a check that dwells leaves of its work's time for one more
 // describe call and the write of its result.
-const dwellReserve = 5 * time.Second
+const dwellReserve = 4 * time.Second
 
 // check is one invocation of CheckStatus for a job whose end is not recorded.
 type check struct {
@@ -109,7 +109,9 @@ const (
 
 // describe asks the service once and judges the answer.
 func (c *check) describe(ctx context.Context) (result *Result, state jobState, err error) {
-	output, opErr := c.driver.Describe(ctx, c.ref)
+	call, cancel := callLimit(ctx)
+	defer cancel()
+	output, opErr := c.driver.Describe(call, c.ref)
 	c.count(counted("Checks"))
 	judged := c.judge.Check(c.ref, output, opErr)
 	unmatched := judged.Acceptor == pollcore.NoAcceptor && opErr != nil
@@ -187,7 +189,9 @@ func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
 		}
 		c.stored = stored
 	}
-	switch err := stopper.Stop(ctx, c.ref); {
+	call, cancel := callLimit(ctx)
+	defer cancel()
+	switch err := stopper.Stop(call, c.ref); {
 	case err != nil && jobs.Transient(err):
 		return nil, failWith(ErrorServiceUnavailable, fmt.Errorf("stop %s: %w", c.request.Job, err))
 	case err != nil:

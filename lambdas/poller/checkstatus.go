@@ -16,10 +16,12 @@ import (
 // when it has ended. When the deadline passes it stops the job, if the request
 // says so. Errors carry the Error names.
 func (p *Poller) CheckStatus(ctx context.Context, payload json.RawMessage) (*Result, error) {
+	work, _, cancel := limited(ctx, maxDwell+defaultInvocation)
+	defer cancel()
 	event, err := ParseEvent(payload)
 	var result *Result
 	if err == nil {
-		result, err = p.checkStatus(ctx, event)
+		result, err = p.checkStatus(work, event)
 	}
 	p.log(ctx, "check-status", event, result, err)
 	return result, border(err)

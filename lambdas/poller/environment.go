@@ -1,6 +1,7 @@
 package poller
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,7 +27,7 @@ const (
 	EnvRetentionDays = "JOBPOLLER_RETENTION_DAYS"       // see Config.Retention
 	EnvMaxWait       = "JOBPOLLER_MAX_WAIT_SECONDS"     // see Config.MaxWait
 	EnvOutputLimit   = "JOBPOLLER_OUTPUT_LIMIT_BYTES"   // see Config.OutputLimit
-	EnvLogLevel      = "JOBPOLLER_LOG_LEVEL"            // debug, info, warn or error; default info
+	EnvLogLevel      = "JOBPOLLER_LOG_LEVEL"            // debug, info, warn or error; default AWS_LAMBDA_LOG_LEVEL, or info
 	EnvMetrics       = "JOBPOLLER_METRICS_NAMESPACE"    // of the CloudWatch metrics; default "JobPoller", "none" for no metrics
 )
 
@@ -48,7 +49,7 @@ func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Poller, error) {
 		Retention:   time.Duration(env.number(EnvRetentionDays, 15, 3650)) * 24 * time.Hour,
 		MaxWait:     time.Duration(env.number(EnvMaxWait, 1, int(maxWaitLimit/time.Second))) * time.Second,
 		OutputLimit: env.number(EnvOutputLimit, 1024, maxOutputLimit),
-		Log:         slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: env.level(EnvLogLevel)})),
+		Log:         env.logger(),
 	}
 	if namespace := env.text(EnvMetrics, defaultNamespace); namespace != noMetrics {
 		cfg.Metrics = &Metrics{Namespace: namespace, Writer: os.Stdout}
@@ -57,6 +58,7 @@ func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Poller, error) {
 	if err != nil {
 		env.report("AWS configuration: %w", err)
 	}
+	settings.Logger = sdkLog{cfg.Log, context.Background()}
 	of := jobs.Environment{
 		AWS: settings, Bucket: env.get(EnvBucket), Prefix: env.text(EnvPrefix, defaultPrefix), Getenv: env.get,
 		S3: s3.NewFromConfig(settings, func(o *s3.Options) {

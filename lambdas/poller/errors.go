@@ -54,6 +54,9 @@ type Error struct {
 	Name    string // one of the Error constants
 	Message string
 	Cause   error // nil if there is none
+
+	// form is the message without what it quotes, if it was made of a format.
+	form string
 }
 
 // Error implements error.
@@ -63,7 +66,7 @@ func (e *Error) Error() string { return e.Name + ": " + e.Message }
 func (e *Error) Unwrap() error { return e.Cause }
 
 func fail(name, format string, args ...any) *Error {
-	return &Error{Name: name, Message: fmt.Sprintf(format, args...)}
+	return &Error{Name: name, Message: fmt.Sprintf(format, args...), form: format}
 }
 
 func failWith(name string, cause error) *Error {

@@ -126,14 +126,14 @@ func (r *eventReader) event(n *jsontree.Node) Event {
 func (r *eventReader) context(n *jsontree.Node, e *Event) {
 	execution := n.Get("Execution")
 	if execution == nil || execution.Kind != jsontree.Object {
-		r.Report(n.Problem(`the context object needs the member "Execution"`))
+		r.Report(n.Missing("Execution", `the context object needs the member "Execution"`))
 		return
 	}
 	need := func(name string, read func(*jsontree.Node)) {
 		if v := execution.Get(name); v != nil {
 			read(v)
 		} else {
-			r.Report(execution.Problem("Execution needs the member %q", name))
+			r.Report(execution.Missing(name, "Execution needs the member %q", name))
 		}
 	}
 	need("Id", r.Text(&e.Key.ExecutionARN))

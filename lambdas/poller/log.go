@@ -1,32 +1,9 @@
 package poller
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
-	"strings"
 )
-
-// RuntimeLog is for log.SetOutput in a main that gives the handlers to
-// lambda.Start: it writes what package log writes, but for the errors of the
-// handlers. The runtime logs each with its message, which may quote a job's
-// output or what a service said; the handlers log it by its name.
-func RuntimeLog(to io.Writer) io.Writer { return runtimeLog{to} }
-
-type runtimeLog struct{ to io.Writer }
-
-// Write gets one line a call. The runtime's is the time and the error as JSON.
-func (l runtimeLog) Write(line []byte) (int, error) {
-	var reported struct {
-		Type string `json:"errorType"`
-	}
-	if at := bytes.IndexByte(line, '{'); at >= 0 && json.Unmarshal(line[at:], &reported) == nil && strings.HasPrefix(reported.Type, "JobPoller.") {
-		return len(line), nil
-	}
-	return l.to.Write(line)
-}
 
 // log writes one record for an invocation: which execution and poller, which
 // check, and how it went. Requests, arguments and outputs stay out of it.
@@ -48,7 +25,7 @@ func (p *Poller) log(ctx context.Context, handler string, event Event, result *R
 		p.Log.InfoContext(ctx, handler, append(attrs, "error", name)...)
 		return
 	}
-	p.Log.WarnContext(ctx, handler, append(attrs, "error", name)...)
+	p.Log.WarnContext(ctx, handler, append(attrs, "error", name, "reason", reason(err))...)
 	// A message may quote a waiter or a service's answer.
-	p.Log.DebugContext(ctx, handler, append(attrs, "message", err.Error())...)
+	p.Log.DebugContext(ctx, handler, append(attrs, "detail", err.Error())...)
 }

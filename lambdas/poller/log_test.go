@@ -3,7 +3,6 @@ package poller_test
 import (
 	"bytes"
 	"encoding/json"
-	"log"
 	"log/slog"
 	"maps"
 	"strings"
@@ -66,14 +65,52 @@ func TestLog(t *testing.T) {
 
 	_, err := w.RunJob(t.Context(), json.RawMessage(call(id+`, "Input": {"arguments": {"Password": "`+secret+`"}, "jobs": "`+secret+`"}`)))
 	requireError(t, err, poller.ErrorInvalidRequest)
-	require.Equal(t, record("WARN", "run-job", map[string]any{"error": "JobPoller.InvalidRequest"}), records(t, log))
+	require.Equal(t, record("WARN", "run-job", map[string]any{
+		"error": "JobPoller.InvalidRequest", "reason": "/Input/job is missing; /Input/maxWaitSeconds is missing; /Input/jobs is wrong",
+	}), records(t, log))
 
 	// An event that is wrong has no key to tell.
 	_, err = w.CheckStatus(t.Context(), json.RawMessage(`"`+secret+`"`))
 	requireError(t, err, poller.ErrorInvalidRequest)
 	require.Equal(t, []map[string]any{{
-		"level": "WARN", "msg": "check-status", "execution": "", "poller": "", "scope": "", "error": "JobPoller.InvalidRequest",
+		"level": "WARN", "msg": "check-status", "execution": "", "poller": "", "scope": "", "error": "JobPoller.InvalidRequest", "reason": "the event is wrong",
 	}}, records(t, log))
+}
+
+// A reason names what is wrong, and holds no value of a request and nothing that a
+// service said.
+func TestLoggedReasons(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		payload string
+		fates   map[string]fate
+		want    string
+	}{
+		"a number":        {payload: bare(`{"job": "test:Job", "maxWaitSeconds": 4711.5}`), want: "/Execution/Input/maxWaitSeconds is wrong"},
+		"too long a wait": {payload: bare(`{"job": "test:Job", "maxWaitSeconds": 31536000}`), want: "/Execution/Input/maxWaitSeconds is wrong"},
+		"a missing member": {
+			payload: `{"Context": {"Execution": {"Id": "` + arn + `"}}}`, want: "/Context/Execution/StartTime is missing",
+		},
+		"an unknown job":  {payload: bare(`{"job": "hunter2", "maxWaitSeconds": 1800}`), want: "job: this function has no driver for it"},
+		"a waiter":        {payload: bare(`{"job": "test:Job", "maxWaitSeconds": 1800, "waiter": {"acceptors": "hunter2"}}`), want: "/acceptors is wrong"},
+		"refused":         {payload: bare(request), fates: map[string]fate{"Start": refused}, want: "AccessDeniedException"},
+		"throttled":       {payload: bare(request), fates: map[string]fate{"Start": throttled}, want: "ThrottlingException"},
+		"store is silent": {payload: bare(request), fates: map[string]fate{"Create": lostBefore}, want: "start record store unavailable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, log := loggedWorld(t, slog.LevelInfo)
+			_, _, err := invoke(deciding(t.Context(), fates(tt.fates)), w.RunJob, tt.payload)
+			require.Error(t, err)
+			got := records(t, log)
+			require.Len(t, got, 1)
+			require.Equal(t, tt.want, got[0]["reason"])
+		})
+	}
+	w, log := loggedWorld(t, slog.LevelInfo)
+	_, err := w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
+	requireError(t, err, poller.ErrorInvalidRequest)
+	require.Equal(t, "there is no start record ...: RunJob must run before CheckStatus, with the same Poller and Scope", records(t, log)[0]["reason"])
 }
 
 // To be running is no warning, although it is an error.
@@ -112,28 +149,5 @@ func TestLogMessagesAtDebug(t *testing.T) {
 		_, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Start": refused})), w.RunJob, bare(request))
 		requireError(t, err, poller.ErrorFailed)
 		require.Equal(t, want, strings.Contains(log.String(), "not for you"))
-	}
-}
-
-// What aws-lambda-go logs of a handler's error stays out; the rest is passed on.
-func TestRuntimeLog(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	logger := log.New(poller.RuntimeLog(&out), "", log.LstdFlags)
-	w := startedWorld(t, `{"job": "test:Job", "maxWaitSeconds": 1800, "endAs": "error"}`)
-	w.service.says(map[string]any{"State": "BROKEN", "Why": secret}, nil)
-	_, err := w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
-	reported, marshalErr := json.Marshal(named(t, err))
-	require.NoError(t, marshalErr)
-	require.Contains(t, string(reported), secret)
-	logger.Printf("%s", reported)
-	require.Empty(t, out.String())
-
-	for _, line := range []string{
-		`{"errorMessage":"index out of range","errorType":"boundsError"}`, `{"half":`, `no JSON`, `{"errorMessage":"JobPoller.","errorType":"panic"}`,
-	} {
-		out.Reset()
-		logger.Print(line)
-		require.True(t, strings.HasSuffix(out.String(), line+"\n"), out.String())
 	}
 }

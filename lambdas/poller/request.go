@@ -103,7 +103,7 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 		}
 	}
 	q.setDelays(minDelay, maxDelay)
-	if err := q.validate(p.Config); err != nil {
+	if err := q.validate(n, p.Config); err != nil {
 		return nil, nil, invalid(err)
 	}
 	if q.hash, err = hash(n); err != nil {
@@ -154,22 +154,25 @@ func (q *Request) setDelays(minDelay, maxDelay int) {
 	q.Waiter, q.WaiterName = &w, w.Name
 }
 
-func (q *Request) validate(cfg Config) error {
+// validate checks what the members of the request n say together.
+func (q *Request) validate(n *jsontree.Node, cfg Config) error {
 	if _, err := q.compile(); err != nil {
 		return err
 	}
+	var problems diag.Problems
+	maxWait := n.Get("maxWaitSeconds")
 	wait := time.Duration(q.MaxWaitSeconds) * time.Second
-	if cfg.MaxWait > 0 && wait > cfg.MaxWait {
-		return fmt.Errorf("maxWaitSeconds (%d) is above the %d that this function allows", q.MaxWaitSeconds, seconds(cfg.MaxWait))
-	}
-	if wait+redriveWindow >= cfg.Retention {
-		return fmt.Errorf("maxWaitSeconds of %d is too long for start records kept %s: they must outlive it by 14 days; "+
-			"raise the retention or wait less", q.MaxWaitSeconds, cfg.Retention)
+	switch {
+	case cfg.MaxWait > 0 && wait > cfg.MaxWait:
+		problems = append(problems, maxWait.Problem("maxWaitSeconds (%d) is above the %d that this function allows", q.MaxWaitSeconds, seconds(cfg.MaxWait)))
+	case wait+redriveWindow >= cfg.Retention:
+		problems = append(problems, maxWait.Problem("maxWaitSeconds of %d is too long for start records kept %s: they must outlive it by 14 days; "+
+			"raise the retention or wait less", q.MaxWaitSeconds, cfg.Retention))
 	}
 	if q.InitialDelay > q.MaxWaitSeconds {
-		return fmt.Errorf("initialDelay (%d) must not be above maxWaitSeconds (%d)", q.InitialDelay, q.MaxWaitSeconds)
+		problems = append(problems, n.Get("initialDelay").Problem("initialDelay (%d) must not be above maxWaitSeconds (%d)", q.InitialDelay, q.MaxWaitSeconds))
 	}
-	return nil
+	return problems.Err()
 }
 
 func (q *Request) compile() (*pollcore.Check[jobs.Ref, any], error) {

@@ -24,34 +24,30 @@ const maxTakeovers = 3
 // returns the status RUNNING and the wait before the first check, or the
 // stored result of a job that has ended. Errors carry the Error names.
 func (p *Poller) RunJob(ctx context.Context, payload json.RawMessage) (*Result, error) {
+	work, killed, cancel := limited(ctx, defaultInvocation)
+	defer cancel()
 	event, err := ParseEvent(payload)
 	var result *Result
 	if err == nil {
-		result, err = p.runJob(ctx, event)
+		result, err = p.runJob(work, killed, event)
 	}
 	p.log(ctx, "run-job", event, result, err)
 	return result, border(err)
 }
 
-func (p *Poller) runJob(ctx context.Context, event Event) (*Result, error) {
+func (p *Poller) runJob(ctx context.Context, killed time.Time, event Event) (*Result, error) {
 	request, driver, err := p.parseRequest(event.request)
 	if err != nil {
 		return nil, err
 	}
-	if _, bounded := ctx.Deadline(); !bounded {
-		// The record promises that this invocation ends with its lease.
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, defaultInvocation)
-		defer cancel()
-	}
 	s := &starter{
-		Poller: p, event: event, request: request, driver: driver,
+		Poller: p, event: event, request: request, driver: driver, killed: killed,
 		job: jobs.Request{Arguments: request.arguments, Token: event.Key.Token(event.ExecutionTime)},
 	}
 	if request.dropped != nil {
 		return s.resumeDropped(ctx)
 	}
-	rec, err := s.record(ctx)
+	rec, err := s.record()
 	if err != nil {
 		return nil, err
 	}
@@ -74,13 +70,15 @@ type starter struct {
 	request *Request
 	driver  jobs.Driver
 	job     jobs.Request
+	// killed is when Lambda ends the invocation if it has not ended by itself.
+	killed time.Time
 	// uncertain: an owner of the record before this invocation may have
 	// started the job.
 	uncertain bool
 }
 
 // record is the record of a first start.
-func (s *starter) record(ctx context.Context) (startrecord.Record, error) {
+func (s *starter) record() (startrecord.Record, error) {
 	request, err := json.Marshal(s.request)
 	if err != nil {
 		return startrecord.Record{}, failWith(ErrorInvalidRequest, err)
@@ -89,7 +87,7 @@ func (s *starter) record(ctx context.Context) (startrecord.Record, error) {
 	return startrecord.Record{
 		ExecutionStartTime: s.event.ExecutionTime, RedriveCount: s.event.RedriveCount,
 		Status: startrecord.StatusStarting, Generation: 1,
-		StartedAt: now, LeaseSeconds: s.lease(ctx), Token: s.job.Token,
+		StartedAt: now, LeaseSeconds: s.lease(), Token: s.job.Token,
 		RequestHash: s.request.hash, Request: request,
 		ExpiresAt: now.Add(s.Retention),
 	}, nil
@@ -97,11 +95,10 @@ func (s *starter) record(ctx context.Context) (startrecord.Record, error) {
 
 // lease is how long this invocation may still act: what is left of it, and the
 // margin for a request that it has already sent when it is killed.
-func (s *starter) lease(ctx context.Context) int {
+func (s *starter) lease() int {
 	// The deadline is the Lambda service's, so the service's clock and not
 	// s.Now, which may be virtual, says what is left.
-	deadline, _ := ctx.Deadline()
-	return seconds(max(0, time.Until(deadline)) + s.LeaseMargin)
+	return seconds(max(0, time.Until(s.killed)) + s.LeaseMargin)
 }
 
 // resume decides what to do about a record that is there already.
@@ -174,7 +171,7 @@ func leaseOf(rec startrecord.Record) time.Duration {
 // used, which has been closed for 90 days: Step Functions frees no name before.
 // It returns startrecord.ErrChanged if another was faster.
 func (s *starter) startAfresh(ctx context.Context, earlier startrecord.Stored) (*Result, error) {
-	rec, err := s.record(ctx)
+	rec, err := s.record()
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +190,7 @@ func (s *starter) takeOver(ctx context.Context, stored startrecord.Stored) (*Res
 	rec := stored.Record
 	// FAILED without a job is a refusal: the service said that there is none.
 	s.uncertain = rec.Status == startrecord.StatusStarting
-	if s.uncertain && !s.canRepeat(ctx, rec) {
+	if s.uncertain && !s.canRepeat(rec) {
 		rec.Status = startrecord.StatusUnknown
 		if _, err := s.replace(ctx, s.event.Key, rec, stored.Version); err != nil {
 			return nil, replaceError(err)
@@ -201,14 +198,16 @@ func (s *starter) takeOver(ctx context.Context, stored startrecord.Stored) (*Res
 		s.countUnknown()
 		return nil, s.unknown()
 	}
-	rec.Status, rec.Generation, rec.LeaseSeconds = startrecord.StatusStarting, rec.Generation+1, s.lease(ctx)
+	rec.Status, rec.Generation, rec.LeaseSeconds = startrecord.StatusStarting, rec.Generation+1, s.lease()
 	rec.RedriveCount = s.event.RedriveCount
 	stored, err := s.replace(ctx, s.event.Key, rec, stored.Version)
 	if err != nil {
 		return nil, replaceError(err)
 	}
 	if finder, ok := s.driver.(jobs.Finder); ok && s.uncertain {
-		ref, found, err := finder.Find(ctx, s.job)
+		call, cancel := callLimit(ctx)
+		ref, found, err := finder.Find(call, s.job)
+		cancel()
 		if err != nil {
 			return nil, s.startError(ctx, stored, err)
 		}
@@ -222,23 +221,26 @@ func (s *starter) takeOver(ctx context.Context, stored startrecord.Stored) (*Res
 // canRepeat tells whether the job may be started once more although it may be
 // running: the driver can find the job, or the service remembers the token, and
 // will until the last request that this invocation sends.
-func (s *starter) canRepeat(ctx context.Context, rec startrecord.Record) bool {
+func (s *starter) canRepeat(rec startrecord.Record) bool {
 	if _, ok := s.driver.(jobs.Finder); ok {
 		return true
 	}
 	i := s.driver.Idempotency(s.job)
-	last := s.Now().Add(time.Duration(s.lease(ctx)) * time.Second)
+	last := s.Now().Add(time.Duration(s.lease()) * time.Second)
 	return i.Class == jobs.ByToken && (i.Window == 0 || last.Sub(rec.StartedAt) < i.Window)
 }
 
 // start starts the job as the owner of the record stored.
 func (s *starter) start(ctx context.Context, stored startrecord.Stored) (*Result, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fail(ErrorJobStartInProgress, "no time was left to start the job: %v", context.Cause(ctx))
+	if deadline, _ := ctx.Deadline(); time.Until(deadline) < minStart || ctx.Err() != nil {
+		return nil, s.startError(ctx, stored, fmt.Errorf("%w: no time was left to start the job", jobs.ErrNotSent))
 	}
-	ref, err := s.driver.Start(ctx, s.job)
+	call, cancel := callLimit(ctx)
+	defer cancel()
+	call, sending := jobs.WatchSending(call)
+	ref, err := s.driver.Start(call, s.job)
 	if err != nil {
-		return nil, s.startError(ctx, stored, err)
+		return nil, s.startError(ctx, stored, sending.Mark(err))
 	}
 	return s.started(ctx, stored, ref)
 }
@@ -305,6 +307,8 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 		failure = failWith(ErrorConfiguration, fmt.Errorf("%s: no usable AWS credentials; configure them or give the function a role: %w", s.request.Job, cause))
 	case class == jobs.Refused:
 		failure = failWith(ErrorFailed, fmt.Errorf("%s was refused: %w", s.request.Job, cause))
+	case class == jobs.NotSent:
+		failure = failWith(ErrorServiceUnavailable, fmt.Errorf("%s is not started: %w", s.request.Job, cause))
 	case class == jobs.Throttled:
 		failure = failWith(ErrorServiceUnavailable, fmt.Errorf("%s was throttled: %w", s.request.Job, cause))
 	default:
@@ -314,7 +318,7 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 	switch {
 	case class != jobs.Unclear && !s.uncertain:
 		rec.Status, rec.LeaseSeconds = startrecord.StatusFailed, 0
-	case !s.canRepeat(ctx, rec):
+	case !s.canRepeat(rec):
 		rec.Status, rec.LeaseSeconds = startrecord.StatusUnknown, 0
 		failure = s.unknown()
 		failure.Message += ": " + cause.Error()
@@ -326,7 +330,11 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 	}
 	// If this write fails too, the lease ends by itself and the next call
 	// takes over.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.LeaseMargin)
+	last := time.Now().Add(s.LeaseMargin)
+	if end := s.killed.Add(-minReserve / 2); end.Before(last) {
+		last = end
+	}
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), last)
 	defer cancel()
 	if _, err := s.replace(ctx, s.event.Key, rec, stored.Version); err != nil {
 		s.Log.WarnContext(ctx, "start record could not be given back",

@@ -3,11 +3,6 @@
 package main
 
 import (
-	"log"
-	"os"
-
-	"github.com/aws/aws-lambda-go/lambda"
-
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
@@ -15,10 +10,5 @@ import (
 )
 
 func main() {
-	p, err := poller.FromEnvironment(anystore.Open, append(builtin.Drivers(), awsapi.Catalogue)...)
-	if err != nil {
-		log.Fatalf("runjob: %v", err)
-	}
-	log.SetOutput(poller.RuntimeLog(os.Stderr)) // keeps what jobs say out of the log
-	lambda.Start(p.RunJob)
+	poller.Serve((*poller.Poller).RunJob, anystore.Open, append(builtin.Drivers(), awsapi.Catalogue)...)
 }

@@ -111,7 +111,7 @@ func TestFunction(t *testing.T) {
 	require.Contains(t, string(failure.Body), `"errorType":"JobPoller.UnknownJob"`)
 
 	require.NoError(t, f.Close())
-	require.Contains(t, log.String(), `"msg":"run-job","execution":"`+key.ExecutionARN+`","poller":"Work","scope":"2","status":"RUNNING"`)
+	require.Contains(t, log.String(), `"message":"run-job","execution":"`+key.ExecutionARN+`","poller":"Work","scope":"2","status":"RUNNING"`)
 	require.NotContains(t, log.String(), "hunter2")
 	// An error is logged by its name; its message may quote what a service said.
 	require.Contains(t, log.String(), `"error":"JobPoller.UnknownJob"`)
@@ -119,7 +119,7 @@ func TestFunction(t *testing.T) {
 	require.NotContains(t, log.String(), "errorMessage")
 }
 
-// A function that is not set up ends at once, and its log says why.
+// A function that is not set up says so to its callers and in its log.
 func TestFunctionWithoutABucket(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -127,7 +127,7 @@ func TestFunctionWithoutABucket(t *testing.T) {
 	_, err := f.Invoke(t.Context(), event(`{}`))
 	var failure *runtimeapi.FunctionError
 	require.ErrorAs(t, err, &failure)
-	require.Equal(t, "Runtime.ExitError", failure.Type)
+	require.Equal(t, poller.ErrorConfiguration, failure.Type)
 	require.NoError(t, f.Close())
 	require.Contains(t, log.String(), "environment variable JOBPOLLER_BUCKET or JOBPOLLER_TABLE is required, but neither is set")
 }

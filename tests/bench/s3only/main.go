@@ -4,9 +4,6 @@ package main
 
 import (
 	"context"
-	"log"
-
-	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
@@ -14,11 +11,7 @@ import (
 )
 
 func main() {
-	p, err := poller.FromEnvironment(poller.S3Store, func(jobs.Environment) (jobs.Driver, error) { return done{}, nil })
-	if err != nil {
-		log.Fatalf("s3only: %v", err)
-	}
-	lambda.Start(p.CheckStatus)
+	poller.Serve((*poller.Poller).CheckStatus, poller.S3Store, func(jobs.Environment) (jobs.Driver, error) { return done{}, nil })
 }
 
 // done is a job that has ended when it is started.
