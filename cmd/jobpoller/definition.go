@@ -128,11 +128,29 @@ func substituted(file string, text []byte, values map[string]string) ([]byte, er
 	return asl.Substitute(text, values), nil
 }
 
-// writeFile writes a file that a flag names.
+// writeFile writes what a flag asks for. A report and a history hold inputs and
+// answers, so the file is its owner's alone, one that was there included.
 func writeFile(flag, name string, text []byte) error {
-	const mode = 0o644
-	if err := os.WriteFile(name, text, mode); err != nil {
+	if err := writePrivately(name, text); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("--%s: %w", flag, err)}
 	}
 	return nil
+}
+
+func writePrivately(name string, text []byte) (err error) {
+	const mode = 0o600
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode) //nolint:gosec // the user names it
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if info, err := f.Stat(); err != nil {
+		return err
+	} else if info.Mode().IsRegular() { // a terminal or a pipe keeps its own
+		if err := f.Chmod(mode); err != nil {
+			return err
+		}
+	}
+	_, err = f.Write(text)
+	return err
 }

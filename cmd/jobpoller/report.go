@@ -34,8 +34,33 @@ type report struct {
 	Virtual         bool            `json:"virtual"`
 	StartRecords    []string        `json:"startRecords"`
 	Data            string          `json:"data,omitempty"`
+	S3              *s3Access       `json:"s3,omitempty"`
 
 	inMemory bool // the start records, which are gone with the run
+}
+
+// s3Access is how the owner of a run reaches its S3 server while the run lasts.
+// The keys are a secret of the run: they go to its owner's own output alone.
+type s3Access struct {
+	Endpoint        string `json:"endpoint"`
+	AccessKeyID     string `json:"accessKeyId"`
+	SecretAccessKey string `json:"secretAccessKey"`
+}
+
+// access returns nil if the server is not ours, or if the run is virtual and so
+// over before anybody could use it.
+func (b *bench) access() *s3Access {
+	if b.server == nil || b.clock.Virtual() {
+		return nil
+	}
+	keys := b.server.Keys()
+	return &s3Access{b.server.URL(), keys.AccessKeyID, keys.SecretAccessKey}
+}
+
+// text is a command line of the AWS CLI.
+func (a *s3Access) text() string {
+	return fmt.Sprintf("while the run lasts: AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=%s AWS_REGION=%s aws s3 ls --recursive s3://%s --endpoint-url %s",
+		a.AccessKeyID, a.SecretAccessKey, sim.DefaultRegion, localBucket, a.Endpoint)
 }
 
 // report sums a run up.
@@ -45,7 +70,7 @@ func (b *bench) report(ctx context.Context, r *sim.Result) report {
 		Output: r.Output, Error: r.Error, Cause: r.Cause,
 		Attempts: b.polls, ElapsedSeconds: r.Elapsed().Seconds(),
 		Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6, Events: len(r.Events), Virtual: b.clock.Virtual(),
-		StartRecords: b.startRecords(ctx), Data: b.options.data, inMemory: b.options.data == "" && !b.options.external(),
+		StartRecords: b.startRecords(ctx), Data: b.options.data, S3: b.access(), inMemory: b.options.data == "" && !b.options.external(),
 	}
 	if exitCode(r) == exitTimedOut {
 		out.Status = string(pollcore.TimedOut)
@@ -74,6 +99,13 @@ type reporter struct {
 }
 
 func newReporter(out io.Writer, o runOptions) *reporter { return &reporter{out: out, format: o.output} }
+
+// begin writes, in the format jsonl, how to reach the run's S3 server.
+func (r *reporter) begin(a *s3Access) {
+	if r.format == "jsonl" && a != nil {
+		r.err = json.NewEncoder(r.out).Encode(map[string]*s3Access{"s3": a})
+	}
+}
 
 // event writes a history event as it happens, in the format jsonl.
 func (r *reporter) event(e sim.Event) {

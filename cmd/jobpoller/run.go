@@ -238,6 +238,10 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	defer func() { err = errors.Join(err, bench.Close()) }()
 
 	r := newReporter(c.OutOrStdout(), o)
+	r.begin(bench.access())
+	if access := bench.access(); access != nil && !o.quiet && (o.data != "" || o.output != "text") {
+		fmt.Fprintln(c.ErrOrStderr(), access.text())
+	}
 	p := newProgress(c.ErrOrStderr(), o, clock, waitLimit(input))
 	start := clock.Now()
 	result, err := sim.Run(c.Context(), machine, input, sim.Options{

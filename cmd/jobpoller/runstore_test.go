@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -44,5 +46,23 @@ func TestRunRefusesAnEndpointThatIgnoresConditions(t *testing.T) {
 		require.Equal(t, exitFailed, code, "%s%s", &stdout, &stderr)
 		require.Contains(t, stdout.String()+stderr.String(), "the store ignores the condition of a write ("+ignored+")")
 		require.Zero(t, jobs.Load(), "no job was started")
+	}
+}
+
+// A report and a history hold inputs and answers: nobody else may read them, also
+// where there was a file that everybody could.
+func TestFilesOfARunAreTheirOwners(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	html, history, data := filepath.Join(dir, "report.html"), filepath.Join(dir, "history.json"), filepath.Join(dir, "data")
+	require.NoError(t, os.WriteFile(history, []byte("old"), 0o644)) //nolint:gosec // on purpose
+	require.NoError(t, os.Chmod(history, 0o644))                    //nolint:gosec // whatever the umask
+	var stdout, stderr bytes.Buffer
+	code := execute(t.Context(), []string{"run", "--virtual", "--html", html, "--history", history, "--data", data}, &stdout, &stderr)
+	require.Equal(t, exitSucceeded, code, "%s%s", &stdout, &stderr)
+	for file, want := range map[string]os.FileMode{html: 0o600, history: 0o600, filepath.Join(data, "s3.bolt"): 0o600, data: 0o700 | os.ModeDir} {
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		require.Equal(t, want, info.Mode(), file)
 	}
 }

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	testscript.Main(m, map[string]func(){"jobpoller": main})
+	testscript.Main(m, map[string]func(){"jobpoller": main, "stranger": stranger})
 }
 
 // The command as people and scripts use it. Each script gets an S3 server with
