@@ -172,7 +172,7 @@ func TestMocksMessages(t *testing.T) {
 		"it is not known how": `{"StartAt": "Call", "States": {"Call": {"Type": "Task", "Resource": "arn:aws:states:::http:invoke", "End": true}}}`,
 		`no job "..." was started, and it `: `{"StartAt": "Begin", "States": {
 			"Begin": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Next": "Call"},
-			"Call": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": {"Id": "other"}, "End": true}}}`,
+			"Call": {"Type": "Task", "Resource": "arn:aws:states:::http:invoke", "Parameters": {"Id": "other"}, "End": true}}}`,
 	}
 	page, err := os.ReadFile(mocksPage)
 	require.NoError(t, err)

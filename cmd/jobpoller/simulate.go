@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	htmlreport "github.com/jobpoller/jobpoller/statemachines/report"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -123,7 +124,7 @@ func runMocked(c *cobra.Command, o runOptions) error {
 	if strings.HasPrefix(o.name, "local") {
 		o.name = fileName(o.definition)
 	}
-	options := sim.Options{Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Express: o.express, Clock: sim.NewRealClock()}
+	options := sim.Options{Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Express: o.express, Clock: sim.NewRealClock(), Models: models.Load}
 	if o.virtual {
 		options.Clock = sim.NewVirtualClock(sim.DefaultStart)
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/jobpoller/jobpoller/statemachines/taskapi"
 )
 
 // The defaults of Options.
@@ -95,7 +97,11 @@ type Options struct {
 	Seed          uint64             // of the jitter of retries and all else that is random
 	StartTime     time.Time          // what the context object says of the start, for a run that goes on with another; zero: the clock's time
 	MaxEvents     int                // of the history of an execution; 0: AWS's limit, the constant MaxEvents; negative: none
-	OnEvent       func(Event)        // is called for every event of the execution's own history, on the goroutine of Run, in order
+	// Models are the APIs of services, by which the arguments of integrations are
+	// checked before a Task starts, as AWS does; models.Load of
+	// pollcore/catalog/models has all of AWS's. Nil checks nothing.
+	Models  taskapi.Models
+	OnEvent func(Event) // is called for every event of the execution's own history, on the goroutine of Run, in order
 
 	budget budget // zero: wholeBudget
 }

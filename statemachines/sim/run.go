@@ -17,6 +17,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/taskapi"
 )
 
 // run is an execution under way, with its child executions. All of it belongs
@@ -31,6 +32,7 @@ type run struct {
 	mailbox *mailbox
 	others  sync.WaitGroup // goroutines of handlers and timers on a real clock
 	random  *randomState
+	apis    map[string]*taskapi.API // by resource
 
 	current     *strand // that runs
 	inCaller    bool    // a function of the caller runs

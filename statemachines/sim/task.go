@@ -92,6 +92,9 @@ func (s *strand) call() *failure {
 	if s.tooLarge(arguments) {
 		return tooLarge(s.state.Name, false)
 	}
+	if f := s.checkArguments(field, template, arguments); f != nil || !s.alive() {
+		return f
+	}
 	var timeout, heartbeat int64
 	if timeout, f = s.seconds(t.TimeoutSeconds, input, 1); f != nil {
 		return f

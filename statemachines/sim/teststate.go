@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/taskapi"
 )
 
 // TestStatus is how the test of a state ended.
@@ -30,22 +30,33 @@ type Mock struct {
 	// a Map too, or an object if it has a ResultWriter.
 	Result any
 	Error  *TaskError // the failure; nil: the Result, even if that is nil
-	// Type is the Go type of the output of a Task's API action, such as
-	// reflect.TypeFor[s3.HeadObjectOutput](); for a ".sync" Task, of the action
-	// that asks for the status. A Result whose members have other types is
-	// refused; members go by the names of the Go fields, and those that the
-	// type does not have are let through. Nil: anything goes.
-	Type reflect.Type
+	// Validation is how the Result of a Task is checked against the API of its
+	// integration, by the Models of the Options; empty is ValidateStrict. Members
+	// that the API does not have are let through in each mode, and members go by
+	// the names that Step Functions gives them: "ExecutionArn".
+	Validation MockValidation
 }
+
+// MockValidation is AWS's fieldValidationMode.
+type MockValidation string
+
+// The modes.
+const (
+	ValidateStrict  MockValidation = "STRICT"  // required members must be there
+	ValidatePresent MockValidation = "PRESENT" // members that are there: their types, enums and limits
+	ValidateNone    MockValidation = "NONE"
+)
 
 func (m *Mock) fails() bool { return m.Error != nil }
 
-// TestOptions are the circumstances of a test of one state.
+// TestOptions are the circumstances of a test of one state. AWS's RevealSecrets
+// is not among them: it shows the secrets that a Task of http:invoke gets from
+// EventBridge, and nothing is called here; AWS refuses it beside a mock.
 type TestOptions struct {
 	// State names a state of the definition, which is then a whole machine;
 	// empty if the definition is that of the state alone.
 	State string
-	Mock  *Mock // nil: a Task needs a handler
+	Mock  *Mock // nil: a Task needs a handler and, as at AWS, the Role of the Options
 	// Variables are those that the states before assigned: any values that
 	// encoding/json takes.
 	Variables map[string]any
@@ -82,14 +93,6 @@ type TestResult struct {
 	// seconds how long the retrier waits ("retryBackoffIntervalSeconds").
 	Inspection map[string]json.RawMessage
 }
-
-// TestStateError is the error of TestState for a test that cannot be as it is
-// asked for. The message is AWS's where AWS refuses it too.
-type TestStateError struct{ Message string }
-
-func (e *TestStateError) Error() string { return e.Message }
-
-func refused(format string, args ...any) error { return &TestStateError{fmt.Sprintf(format, args...)} }
 
 // TestState runs one state alone, as AWS's TestState does: with a result or
 // failure of a Mock in place of its work, up to its output and the state that
@@ -193,6 +196,9 @@ func inMap(flow *asl.Flow, s *asl.State, inside bool) bool {
 
 // newProbe checks the options, and refuses what AWS refuses.
 func newProbe(s *asl.State, o *TestOptions) (*probe, error) {
+	if err := checkRequest(s, o); err != nil {
+		return nil, err
+	}
 	p := &probe{
 		failures: o.MapIterationFailureCount, retries: int64(o.RetrierRetryCount), role: o.Options.Role,
 		data: map[string]*Payload{}, result: &TestResult{},
@@ -203,40 +209,23 @@ func newProbe(s *asl.State, o *TestOptions) (*probe, error) {
 	if err := p.readVariables(o.Variables); err != nil {
 		return nil, err
 	}
-	switch {
-	case o.RetrierRetryCount < 0:
-		return nil, refused("RetrierRetryCount cannot be negative: %d", o.RetrierRetryCount)
-	case o.MapIterationFailureCount == nil:
-	case o.Mock == nil:
-		return nil, refused("TestState does not support MapIterationFailureCount when a mock is not specified.")
-	case s.Map == nil:
-		return nil, refused("MapIterationFailureCount needs a Map; the state is a %s", s.Type)
-	case *o.MapIterationFailureCount < 0:
-		return nil, refused("MapIterationFailureCount cannot be negative: %d", *o.MapIterationFailureCount)
-	}
 	if len(o.ItemReaderData) > 0 {
 		if err := p.readItems(o.ItemReaderData, s); err != nil {
 			return nil, err
 		}
 	}
-	if err := p.readMock(o.Mock, s); err != nil {
+	if err := p.readMock(o.Mock, s, o.Options.Models); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
 // readMock takes the mock, if the state can have it.
-func (p *probe) readMock(m *Mock, s *asl.State) error {
-	switch {
-	case m == nil && (s.Map != nil || s.Parallel != nil):
-		return refused("State type '%s' is not supported when a mock is not specified", s.Type)
-	case m == nil:
+func (p *probe) readMock(m *Mock, s *asl.State, models taskapi.Models) error {
+	if m == nil {
 		return nil
-	case !works(s):
-		return refused("State type '%s' is not supported when a mock is specified", s.Type)
-	case m.fails() && m.Result != nil:
-		return refused("A test mock should have only one of the following fields: [result, errorOutput].")
-	case m.fails() && m.Error.Name == "" && (s.Task == nil || !integrationOf(s.Task.Resource).token):
+	}
+	if m.fails() && m.Error.Name == "" && (s.Task == nil || !integrationOf(s.Task.Resource).token) {
 		return refused("The Error of a Mock needs a Name")
 	}
 	value, err := normalize(m.Result)
@@ -248,26 +237,27 @@ func (p *probe) readMock(m *Mock, s *asl.State) error {
 	case m.fails():
 		return nil
 	case s.Task != nil:
-		return checkType(value, m.Type)
+		return checkMock(value, s.Task, m.Validation, models)
 	default:
 		return checkItems(value, s)
 	}
 }
 
-// checkItems refuses a result that a Map or Parallel cannot have.
-func checkItems(value any, s *asl.State) error {
-	if s.Map != nil && s.Map.ResultWriter != nil {
-		if _, ok := value.(map[string]any); !ok {
-			return refused("Mocked result must be a JSON object.")
-		}
+// checkMock refuses a result that the API of the Task cannot give.
+func checkMock(result any, t *asl.Task, mode MockValidation, models taskapi.Models) error {
+	switch mode {
+	case "", ValidateStrict, ValidatePresent:
+	case ValidateNone:
 		return nil
+	default:
+		return refused("The Validation of a Mock is %q; expected %s, %s or %s", mode, ValidateStrict, ValidatePresent, ValidateNone)
 	}
-	items, ok := value.([]any)
-	if !ok {
-		return refused("Mocked result must be an array.")
+	api, err := taskapi.Of(t.Resource, models)
+	if err != nil {
+		return err
 	}
-	if s.Parallel != nil && len(items) != len(s.Parallel.Branches) {
-		return refused("Mocked result must contain the same number of items as number of Parallel branches.")
+	if err := api.CheckResult(result, mode != ValidatePresent); err != nil {
+		return refused("%v", err)
 	}
 	return nil
 }
@@ -296,16 +286,6 @@ func (p *probe) readVariables(values map[string]any) error {
 	return nil
 }
 
-// contextMembers is what a context object holds.
-var contextMembers = map[string][]string{
-	"Execution":    {"Id", "Input", "Name", "RoleArn", "StartTime", "RedriveCount", "RedriveTime"},
-	"State":        {"EnteredTime", "Name", "RetryCount"},
-	"StateMachine": {"Id", "Name"},
-	"Task":         {"Token"},
-}
-
-const invalidContext = "Invalid Context object provided: "
-
 // readContext takes the context object, if it is one.
 func (p *probe) readContext(given map[string]any, s *asl.State) error {
 	if given == nil {
@@ -315,29 +295,6 @@ func (p *probe) readContext(given map[string]any, s *asl.State) error {
 	if err != nil {
 		return refused(invalidContext+"%v", err)
 	}
-	object, _ := value.(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if name == "Map" {
-			return refused(invalidContext + "'Map' field is not supported when mocking a Context object")
-		}
-		members, ok := contextMembers[name]
-		if !ok {
-			return refused(invalidContext+"Field '%s' is not allowed", name)
-		}
-		if name == "Task" && (s.Task == nil || asl.ParseResource(s.Task.Resource).Pattern == "") {
-			return refused(invalidContext + "Context object contains 'Task' when state is not a Task state with a " +
-				"'.sync' or '.waitForTaskToken' service integration pattern")
-		}
-		inner, ok := object[name].(map[string]any)
-		if !ok {
-			return refused(invalidContext+"Field '%s' must be an object", name)
-		}
-		for _, member := range slices.Sorted(maps.Keys(inner)) {
-			if !slices.Contains(members, member) {
-				return refused(invalidContext+"Field '%s' is not allowed", member)
-			}
-		}
-	}
-	p.context = object
-	return nil
+	p.context, _ = value.(map[string]any)
+	return checkContext(p.context, s)
 }

@@ -96,7 +96,8 @@ func (p *probe) mapped(s *strand, c *composite, items []any, d data) *failure {
 		s.x.run.fail(refused("MapIterationFailureCount cannot exceed the number of items: %d of %d", failures, len(items)))
 		return nil
 	}
-	if p.mockedError == nil && failures > 0 && (c.tolerates == nil || !c.tolerates(failures)) {
+	// AWS fails a Map that says no tolerance for no number of failures.
+	if p.mockedError == nil && c.tolerates != nil && !c.tolerates(failures) {
 		return &failure{name: errorToleratedExceeded, cause: "The specified tolerated failure threshold was exceeded", inner: true}
 	}
 	return p.mocked(s)

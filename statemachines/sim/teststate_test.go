@@ -4,13 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -35,13 +36,15 @@ func TestTestState(t *testing.T) {
 		status                  sim.TestStatus
 		next, output            string
 	}{
-		{"a handler instead of a mock", lone, `{}`, sim.TestOptions{Options: sim.Options{Handlers: map[string]sim.Handler{describe: returns(`7`)}}}, sim.TestSucceeded, "Elsewhere", `7`},
-		{"a handler that is too slow", lone, `{}`, sim.TestOptions{Options: sim.Options{Handlers: map[string]sim.Handler{describe: slow}}}, sim.TestCaught, "Late", `{"Cause":"","Error":"States.Timeout"}`},
+		{"a handler instead of a mock", lone, `{}`, sim.TestOptions{Options: sim.Options{Role: "r", Handlers: map[string]sim.Handler{describe: returns(`7`)}}}, sim.TestSucceeded, "Elsewhere", `7`},
+		{"a handler that is too slow", lone, `{}`, sim.TestOptions{Options: sim.Options{Role: "r", Handlers: map[string]sim.Handler{describe: slow}}}, sim.TestCaught, "Late", `{"Cause":"","Error":"States.Timeout"}`},
 		{"a state of a machine", pollLoop, `{"check": {"status": "RUNNING"}}`, sim.TestOptions{State: "Done?"}, sim.TestSucceeded, "Wait", `{"check":{"status":"RUNNING"}}`},
 		{"a wait takes no time", `{"Type": "Wait", "Seconds": 100000, "End": true}`, `1`, sim.TestOptions{}, sim.TestSucceeded, "", `1`},
 		{"variables", `{"Type": "Pass", "Parameters": {"v.$": "$v"}, "End": true}`, `{}`, sim.TestOptions{Variables: map[string]any{"v": "x"}}, sim.TestSucceeded, "", `{"v":"x"}`},
 		{"a Map in a Map's machine", mapOver(``), `[1, 2]`, sim.TestOptions{State: "M", Mock: &sim.Mock{Result: []string{"a", "b"}}}, sim.TestSucceeded, "", `["a","b"]`},
-		{"a Map with failures", distributed("STANDARD", ``), `[1, 2]`, sim.TestOptions{State: "M", Mock: &sim.Mock{Result: []int{1}}, MapIterationFailureCount: &two}, sim.TestFailed, "", ``},
+		{"a Map with failures", distributed("STANDARD", `, "ToleratedFailureCount": 1`), `[1, 2]`, sim.TestOptions{State: "M", Mock: &sim.Mock{Result: []int{1}}, MapIterationFailureCount: &two}, sim.TestFailed, "", ``},
+		{"a Map with failures that says no tolerance", distributed("STANDARD", ``), `[1, 2]`, sim.TestOptions{State: "M", Mock: &sim.Mock{Result: []int{1}}, MapIterationFailureCount: &two}, sim.TestSucceeded, "", `[1]`},
+		{"an inline Map with failures", mapOver(``), `[1, 2]`, sim.TestOptions{State: "M", Mock: &sim.Mock{Result: []int{1}}, MapIterationFailureCount: &two}, sim.TestSucceeded, "", `[1]`},
 		{"a Map with as many failures as it tolerates", distributed("STANDARD", `, "ToleratedFailureCount": 2`), `[1, 2]`, sim.TestOptions{State: "M", Mock: &sim.Mock{Result: []int{}}, MapIterationFailureCount: &two}, sim.TestSucceeded, "", `[]`},
 		{"a Map that writes its results", distributed("STANDARD", `, "ResultWriter": {"Resource": "arn:aws:states:::s3:putObject", "Parameters": {"Bucket": "b"}}`), `[1]`, sim.TestOptions{State: "M", Mock: &sim.Mock{Result: map[string]string{"MapRunArn": "x"}}}, sim.TestSucceeded, "", `{"MapRunArn":"x"}`},
 		{"a Map with a handler for its reader", distributed("STANDARD", reader), `{}`, sim.TestOptions{State: "M", Mock: &sim.Mock{Result: []int{3}}, Options: sim.Options{Handlers: map[string]sim.Handler{getObject: returns(`[1, 2]`)}}}, sim.TestSucceeded, "", `[3]`},
@@ -52,7 +55,7 @@ func TestTestState(t *testing.T) {
 		}{5}}}}, sim.TestSucceeded, "", `{"v":5}`},
 		{"the time of the start", `{"Type": "Pass", "InputPath": "$$.Execution.StartTime", "End": true}`, `{}`, sim.TestOptions{Options: sim.Options{StartTime: at(-60)}}, sim.TestSucceeded, "", `"2025-12-31T23:59:00.000Z"`},
 		{"a placeholder elsewhere", `{"StartAt": "P", "States": {"P": {"Type": "Pass", "Next": "W"}, "W": {"Type": "Wait", "SecondsPath": "${Path}", "End": true}}}`, `1`, sim.TestOptions{State: "P"}, sim.TestSucceeded, "W", `1`},
-		{"a Task that never answers", `{"Type": "Task", "Resource": "` + describe + `", "End": true}`, `{}`, sim.TestOptions{Options: sim.Options{Handlers: map[string]sim.Handler{describe: never}}}, sim.TestFailed, "", ``},
+		{"a Task that never answers", `{"Type": "Task", "Resource": "` + describe + `", "End": true}`, `{}`, sim.TestOptions{Options: sim.Options{Role: "r", Handlers: map[string]sim.Handler{describe: never}}}, sim.TestFailed, "", ``},
 		{"a mock on a real clock", lone, `{}`, sim.TestOptions{Mock: &sim.Mock{Result: 7}, Options: sim.Options{Clock: sim.NewRealClock()}}, sim.TestSucceeded, "Elsewhere", `7`},
 		{"a Fail", `{"Type": "Fail", "Error": "E"}`, `{}`, sim.TestOptions{}, sim.TestFailed, "", ``},
 	}
@@ -168,60 +171,73 @@ func TestTestStateStops(t *testing.T) {
 	require.ErrorIs(t, err, why)
 }
 
-// color is an enum as the SDK writes them.
-type color string
-
-func (color) Values() []color { return []color{"red", "blue"} }
-
-// word is no enum, though it has a method of that name.
-type word string
-
-func (w word) Values(n int) []word { return []word{w}[:n] }
-
-func TestMockTypes(t *testing.T) {
+// Mocked results of the recordings and their like, checked against AWS's models.
+func TestMocksAreCheckedAgainstTheModels(t *testing.T) {
 	t.Parallel()
-	type output struct {
-		word
-
-		Color *color
-		At    *time.Time
-		Count *int32
-		Done  bool
-		Items []struct{ Name *string }
-		Tags  map[string]string
-		Data  []byte
-		Raw   json.RawMessage
-		Any   any
-		Word  word
-
-		DBInstances []struct{ DBName *string }
-	}
-	for mock, want := range map[string]string{
-		`{"Color": "red", "At": "2026-01-01T00:00:00Z", "Count": 1.5, "Done": true, "Items": [{"Name": "x", "Other": 1}], "Tags": {"a": "b"}, "Data": "eA==", "Any": [1], "New": {}, "Word": "any", "word": 1, "Raw": {}}`: "",
-		`{"Color": null, "Items": null}`:     "",
-		`{"Color": "green"}`:                 "Field 'Color' is not an expected value",
-		`{"At": 5}`:                          "Field 'At' must be a string",
-		`{"Count": "5"}`:                     "Field 'Count' must be a number",
-		`{"Done": "true"}`:                   "Field 'Done' must be a boolean",
-		`{"Items": {}}`:                      "Field 'Items' must be an array",
-		`{"Items": [{"Name": 1}]}`:           "Field 'Name' must be a string",
-		`{"Items": [1]}`:                     "Field 'Items' must be an object",
-		`{"Tags": {"a": 1}}`:                 "Field 'a' must be a string",
-		`{"DbInstances": [{"DbName": "x"}]}`: "",
-		`{"DbInstances": [{"DbName": 1}]}`:   "Field 'DbName' must be a string",
-		`{"Data": [1]}`:                      "Field 'Data' must be a string",
+	const (
+		getFunction = "arn:aws:states:::aws-sdk:lambda:getFunction"
+		start       = "arn:aws:states:::states:startExecution"
+		invoke      = "arn:aws:states:::lambda:invoke"
+		encrypt     = "arn:aws:states:::aws-sdk:kms:encrypt"
+		schema      = "Mock result schema validation error: "
+	)
+	for _, tt := range []struct {
+		resource string
+		mode     sim.MockValidation
+		result   string
+		want     string
+	}{
+		{getFunction, "", `{"Configuration": {"MemorySize": 128, "Unknown": {}, "State": "Active"}}`, ""},
+		{getFunction, "", `{"Configuration": {"MemorySize": 127}}`, schema + "Field 'MemorySize' is less than the minimum value"},
+		{getFunction, sim.ValidatePresent, `{"Configuration": {"MemorySize": 1e999}}`, schema + "Field 'MemorySize' exceeds the maximum value"},
+		{getFunction, sim.ValidateNone, `{"Configuration": {"MemorySize": 127}}`, ""},
+		{getFunction, "", `{"Configuration": {"State": "Happy"}}`, schema + "Field 'State' is not an expected value"},
+		{getFunction, "", `{"Configuration": {"Layers": {}}}`, schema + "Field 'Layers' must be an array"},
+		{getFunction, "", `[]`, "Mocked result must be an object."},
+		{getFunction, "STRIKT", `{}`, `The Validation of a Mock is "STRIKT"; expected STRICT, PRESENT or NONE`},
+		{encrypt, sim.ValidatePresent, `{"CiphertextBlob": ""}`, schema + "Field 'CiphertextBlob' is smaller than the minimum length"},
+		{encrypt, "", `{"CiphertextBlob": "eA=="}`, ""},
+		{encrypt, "", `{"CiphertextBlob": 1}`, schema + "Field 'CiphertextBlob' must be a string"},
+		{start, "", `{}`, schema + "Required field 'ExecutionArn' is missing"},
+		{start, "", `{"executionArn": "a", "startDate": "d"}`, schema + "Required field 'ExecutionArn' is missing"},
+		{start, "", `{"ExecutionArn": "a", "StartDate": 5}`, schema + "Field 'StartDate' must be a string"},
+		{start, sim.ValidatePresent, `{"executionArn": "a", "startDate": "d"}`, ""},
+		{start + ".sync:2", sim.ValidatePresent, `{"Output": {"any": 1}}`, ""},
+		{start + ".sync:2", "", `{"Output": {"any": 1}}`, schema + "Required field 'ExecutionArn' is missing"},
+		{start + ".waitForTaskToken", "", `7`, ""},
+		{invoke, "", `{"Payload": {"any": 1}, "StatusCode": 200}`, ""},
+		{invoke, "", `{"StatusCode": "200"}`, schema + "Field 'StatusCode' must be a number"},
+		{"arn:aws:lambda:us-east-1:123456789012:function:f", "", `7`, ""},
+		{"arn:aws:states:::http:invoke", "", `7`, ""},
+		{"arn:aws:states:::aws-sdk:nosuchservice:do", "", `7`, ""},
 	} {
-		_, err := testState(t, `{"Type": "Task", "Resource": "`+describe+`", "End": true}`, `{}`,
-			sim.TestOptions{Mock: &sim.Mock{Result: jsonRaw(mock), Type: reflect.TypeFor[output]()}})
-		if want == "" {
-			require.NoError(t, err, mock)
+		parameters := `{}`
+		if tt.resource == invoke {
+			parameters = `{"FunctionName": "f"}`
+		} else if strings.HasPrefix(tt.resource, start) {
+			parameters = `{"StateMachineArn": "a", "Input": {"t.$": "$$.Task.Token"}}`
+		}
+		_, err := testState(t, `{"Type": "Task", "Resource": "`+tt.resource+`", "Parameters": `+parameters+`, "End": true}`, `{}`,
+			sim.TestOptions{Mock: &sim.Mock{Result: jsonRaw(tt.result), Validation: tt.mode}, Options: sim.Options{Models: models.Load}})
+		if tt.want == "" {
+			require.NoError(t, err, "%s %s", tt.resource, tt.result)
 			continue
 		}
-		require.EqualError(t, err, "Mock result schema validation error: "+want, mock)
+		require.EqualError(t, err, tt.want, "%s %s", tt.resource, tt.result)
+		_, ok := errors.AsType[*sim.TestStateError](err)
+		require.True(t, ok)
 	}
-	_, err := testState(t, `{"Type": "Task", "Resource": "`+describe+`", "End": true}`, `{}`,
-		sim.TestOptions{Mock: &sim.Mock{Result: []int{}, Type: reflect.TypeFor[output]()}})
-	require.EqualError(t, err, "Mocked result must be an object.")
+}
+
+func TestModelsThatCannotBeReadEndTheTest(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the disk is gone")
+	o := sim.Options{Models: func(string) (*catalog.Service, error) { return nil, broken }, Handlers: map[string]sim.Handler{describe: returns(`1`)}, Role: "r"}
+	definition := `{"Type": "Task", "Resource": "` + describe + `", "Parameters": {"ExportArn": "a"}, "End": true}`
+	_, err := testState(t, definition, `{}`, sim.TestOptions{Mock: &sim.Mock{Result: 1}, Options: o})
+	require.ErrorIs(t, err, broken)
+	_, err = testState(t, definition, `{}`, sim.TestOptions{Options: o})
+	require.ErrorIs(t, err, broken)
 }
 
 func TestTestStateRefuses(t *testing.T) {
@@ -236,11 +252,14 @@ func TestTestStateRefuses(t *testing.T) {
 	}{
 		"unknown state":        {pollLoop, sim.TestOptions{State: "Nobody"}, "State not found in definition"},
 		"Pass with a mock":     {`{"Type": "Pass", "End": true}`, sim.TestOptions{Mock: result}, "State type 'Pass' is not supported when a mock is specified"},
-		"Map without a mock":   {mapOver(``), sim.TestOptions{State: "M"}, "State type 'Map' is not supported when a mock is not specified"},
+		"Map without a mock":   {mapOver(``), sim.TestOptions{State: "M"}, "TestState API does not support Map or Parallel states. Supported state types include: [Task, Wait, Pass, Succeed, Fail, Choice]"},
+		"Task without a role":  {task, sim.TestOptions{Options: sim.Options{Handlers: map[string]sim.Handler{describe: returns(`1`)}}}, "RoleArn must be specified when testing a Task state"},
+		"number for an id":     {task, sim.TestOptions{Mock: result, Context: map[string]any{"Execution": map[string]any{"Id": 1}}}, "Invalid Context object provided: Execution.Id must be a string"},
+		"text for a count":     {task, sim.TestOptions{Mock: result, Context: map[string]any{"State": map[string]any{"RetryCount": "1"}}}, "Invalid Context object provided: State.RetryCount must be an integer"},
 		"Map with no array":    {mapOver(``), sim.TestOptions{State: "M", Mock: result}, "Mocked result must be an array."},
 		"mock that is no JSON": {task, sim.TestOptions{Mock: &sim.Mock{Result: jsonRaw(`{`)}}, "Mocked result must be valid JSON"},
 		"context":              {task, sim.TestOptions{Mock: result, Context: map[string]any{"State": map[string]any{"Nme": 1}}}, "Invalid Context object provided: Field 'Nme' is not allowed"},
-		"context that is none": {task, sim.TestOptions{Mock: result, Context: map[string]any{"State": "S"}}, "Invalid Context object provided: Field 'State' must be an object"},
+		"context that is none": {task, sim.TestOptions{Mock: result, Context: map[string]any{"State": "S"}}, "Invalid Context object provided: State must be an object"},
 		"context of a channel": {task, sim.TestOptions{Mock: result, Context: map[string]any{"State": make(chan int)}}, "Invalid Context object provided: json: unsupported type: chan int"},
 		"variable, a channel":  {task, sim.TestOptions{Mock: result, Variables: map[string]any{"v": make(chan int)}}, `The variable "v" must be valid JSON: json: unsupported type: chan int`},
 		"variables, too large": {task, sim.TestOptions{Mock: result, Variables: map[string]any{"v": strings.Repeat("x", sim.MaxPayloadBytes)}}, "The variables exceed the maximum number of bytes service limit."},
@@ -262,6 +281,8 @@ func TestTestStateRefuses(t *testing.T) {
 			var refused *sim.TestStateError
 			require.ErrorAs(t, err, &refused)
 			require.Equal(t, tt.want, refused.Message)
+			require.Equal(t, strings.HasPrefix(tt.want, "TestState API"), refused.Code == "InvalidDefinition")
+			require.Contains(t, []string{"ValidationException", "InvalidDefinition"}, refused.Code)
 		})
 	}
 	for name, tt := range map[string]struct {
@@ -284,7 +305,7 @@ func TestTestStateRefuses(t *testing.T) {
 			require.Equal(t, tt.want, problems[0].Pointer)
 		})
 	}
-	for name, o := range map[string]sim.TestOptions{"T": {}, "M": {Mock: array}} {
+	for name, o := range map[string]sim.TestOptions{"T": {Options: sim.Options{Role: "r"}}, "M": {Mock: array}} {
 		o.State = name
 		_, err := testState(t, distributed("STANDARD", reader), `{}`, o)
 		missing, ok := errors.AsType[*sim.ResourceError](err)

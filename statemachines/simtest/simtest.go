@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
@@ -33,7 +34,8 @@ type Sim struct {
 	// Options are those of the runs, such as the Seed of what is random. If a
 	// Clock is set, time goes on from run to run, and simulated jobs with it;
 	// else each run has a clock of its own. Handlers are used for what neither
-	// On nor Job answers.
+	// On nor Job answers. Without Models the arguments of integrations are checked
+	// against AWS's; Models that know no service turn the check off.
 	Options sim.Options
 
 	t       T
@@ -242,6 +244,9 @@ func (s *Sim) mustKnow(name string) {
 // scripts and jobs.
 func (s *Sim) options() (sim.Options, error) {
 	o := s.Options
+	if o.Models == nil {
+		o.Models = models.Load
+	}
 	o.Handlers = merged(s.filed.Handlers, o.Handlers)
 	o.StateHandlers = merged(s.filed.StateHandlers, o.StateHandlers)
 	handlers := map[string]sim.Handler{}

@@ -1,0 +1,177 @@
+// Package taskapi knows what the integrations of Tasks take and give, by the
+// models of the services that they call.
+package taskapi
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// Models returns a service by its name in the ARN of an SDK integration or by
+// that of the AWS CLI; of a service that it does not know its error is
+// catalog.ErrNotFound. models.Load is one.
+type Models func(service string) (*catalog.Service, error)
+
+// API is what a Task's integration takes and gives. The zero value is one of
+// which nothing is known; nor is anything known of a Lambda function called by
+// its ARN, or an activity.
+type API struct {
+	// Input and Output are the shapes of the arguments and of the Task's result;
+	// nil if they are not known or not those of the operation.
+	Input, Output *catalog.Shape
+	// takesNothing is set if the operation has no input.
+	takesNothing bool
+	// sdk is set for an AWS SDK integration.
+	sdk bool
+	// open are members that take any JSON value, though the model has text.
+	open []string
+}
+
+// Of returns the API of a resource as a definition has it.
+func Of(resource string, models Models) (API, error) {
+	r := asl.ParseResource(resource)
+	if models == nil || r.Direct || r.Action == "" {
+		return API{}, nil
+	}
+	name, sdk := r.SDK()
+	action := r.Action
+	open := openSDK[name]
+	if !sdk {
+		o := optimized[r.Service]
+		if name = o.service; name == "" || slices.Contains(o.own, action) {
+			return API{}, nil
+		}
+		open = o.open[action]
+		if other := o.renamed[action]; other != "" {
+			action = other
+		}
+	}
+	service, err := models(name)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return API{}, nil
+	} else if err != nil {
+		return API{}, fmt.Errorf("the model of %s: %w", name, err)
+	}
+	operation := service.Operations[upperFirst(action)]
+	if operation == nil {
+		return API{}, nil
+	}
+	a := API{Input: operation.Input, Output: operation.Output, sdk: sdk, open: open}
+	a.takesNothing = operation.Input == nil || len(operation.Input.Members) == 0
+	switch {
+	case r.Pattern != "":
+		a.Output = nil
+		if status := service.Operations[describes[r.Service+":"+r.Action+r.Pattern]]; status != nil {
+			a.Output = status.Output
+		}
+		if r.Pattern == ".sync:2" {
+			a.open = append(slices.Clone(a.open), "Output")
+		}
+	case action != r.Action:
+		a.Output = nil // the integration is not the operation
+	}
+	return a, nil
+}
+
+// describes are the operations whose output is the result of a Task that ends
+// with its job, by the integration. Source: executions recorded at AWS.
+var describes = map[string]string{
+	"states:startExecution.sync":   "DescribeExecution",
+	"states:startExecution.sync:2": "DescribeExecution",
+}
+
+// integration is how an integration that AWS made for Step Functions relates to
+// the service's API.
+type integration struct {
+	service string            // the model's
+	own     []string          // actions that are no operations of the service, or take something else
+	renamed map[string]string // operations of actions that are called otherwise
+	// open are members that take any JSON value, by the action.
+	open map[string][]string
+}
+
+// optimized are the integrations by their names. apigateway and http call no
+// AWS API. Source: the developer guide, the pages "Call ... with Step
+// Functions"; those that take objects where the API has text are recorded too.
+var optimized = map[string]integration{
+	"athena":         {service: "athena"},
+	"batch":          {service: "batch"},
+	"bedrock":        {service: "bedrock", own: []string{"invokeModel"}},
+	"codebuild":      {service: "codebuild"},
+	"databrew":       {service: "databrew"},
+	"dynamodb":       {service: "dynamodb"},
+	"ecs":            {service: "ecs"},
+	"eks":            {service: "eks", own: []string{"call", "runJob"}},
+	"emr-containers": {service: "emr-containers"},
+	"emr-serverless": {service: "emr-serverless"},
+	"elasticmapreduce": {
+		service: "emr", renamed: map[string]string{"createCluster": "RunJobFlow"},
+		own: []string{"terminateCluster", "addStep", "cancelStep", "setClusterTerminationProtection", "modifyInstanceFleetByName", "modifyInstanceGroupByName"},
+	},
+	"events":       {service: "events", open: map[string][]string{"putEvents": {"Detail"}}},
+	"glue":         {service: "glue"},
+	"lambda":       {service: "lambda", open: map[string][]string{"invoke": {"Payload"}}},
+	"mediaconvert": {service: "mediaconvert"},
+	"sagemaker":    {service: "sagemaker"},
+	"sns":          {service: "sns", open: map[string][]string{"publish": {"Message"}}},
+	"sqs":          {service: "sqs", open: map[string][]string{"sendMessage": {"MessageBody"}}},
+	"states":       {service: "stepfunctions", open: map[string][]string{"startExecution": {"Input"}}},
+}
+
+// openSDK are members of SDK integrations, by the service, that hold JSON text
+// and take the JSON itself: a task's output, an execution's input. Source: AWS's
+// samples app-meeting-summarization and parallel-agent-early-stopping.
+var openSDK = map[string][]string{"sfn": {"Input", "Output"}}
+
+// Members returns the names that a structure's members have in Step Functions,
+// sorted.
+func Members(s *catalog.Shape) []string {
+	names := make([]string, len(s.Members))
+	for i := range s.Members {
+		names[i] = javasdk.MemberName(s.Members[i].Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// member finds a member by the name that it has in Step Functions. An
+// integration that AWS made itself also takes the spelling of the API.
+func (a *API) member(s *catalog.Shape, name string) *catalog.Member {
+	for i := range s.Members {
+		m := &s.Members[i]
+		if javasdk.MemberName(m.Name) == name || !a.sdk && upperFirst(m.Name) == name || s.Name == "AttributeValue" && attributeTypes[name] == m.Name {
+			return m
+		}
+	}
+	return nil
+}
+
+// attributeTypes are the types of a DynamoDB attribute that go by another name
+// in the SDK for Java, in which null is a word of the language; Step Functions
+// was seen to take its own name too. Source: aws-sdk-java-v2, customization.config
+// of DynamoDB.
+var attributeTypes = map[string]string{"Nul": "NULL", "NULL": "NULL"}
+
+// upperFirst is the name with a capital.
+func upperFirst(name string) string {
+	first, size := utf8.DecodeRuneInString(name)
+	return string(unicode.ToUpper(first)) + name[size:]
+}
+
+// similar is the member that was meant by a name with other capitals, or empty.
+func similar(s *catalog.Shape, name string) string {
+	for _, known := range Members(s) {
+		if strings.EqualFold(known, name) {
+			return known
+		}
+	}
+	return ""
+}

@@ -1,0 +1,116 @@
+package taskapi_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/taskapi"
+)
+
+const integration = "arn:aws:states:::"
+
+func api(t testing.TB, resource string) taskapi.API {
+	t.Helper()
+	a, err := taskapi.Of(resource, models.Load)
+	require.NoError(t, err)
+	return a
+}
+
+func TestOf(t *testing.T) {
+	t.Parallel()
+	for resource, want := range map[string][2]string{ // the shapes of the arguments and of the result
+		"aws-sdk:glue:startJobRun":                 {"StartJobRunRequest", "StartJobRunResponse"},
+		"glue:startJobRun":                         {"StartJobRunRequest", "StartJobRunResponse"},
+		"glue:startJobRun.sync":                    {"StartJobRunRequest", ""},
+		"sqs:sendMessage.waitForTaskToken":         {"SendMessageRequest", ""},
+		"states:startExecution.sync":               {"StartExecutionInput", "DescribeExecutionOutput"},
+		"states:startExecution.sync:2":             {"StartExecutionInput", "DescribeExecutionOutput"},
+		"elasticmapreduce:createCluster.sync":      {"RunJobFlowInput", ""},
+		"elasticmapreduce:createCluster":           {"RunJobFlowInput", ""},
+		"elasticmapreduce:addStep.sync":            {},
+		"aws-sdk:rds:describeDBInstances":          {"DescribeDBInstancesMessage", "DBInstanceMessage"},
+		"aws-sdk:cloudwatchlogs:describeLogGroups": {"DescribeLogGroupsRequest", "DescribeLogGroupsResponse"},
+		"aws-sdk:rds:nothing":                      {},
+		"aws-sdk:nobody:does":                      {},
+		"nobody:does":                              {},
+		"bedrock:invokeModel":                      {},
+		"http:invoke":                              {},
+	} {
+		a := api(t, integration+resource)
+		var got [2]string
+		if a.Input != nil {
+			got[0] = a.Input.Name
+		}
+		if a.Output != nil {
+			got[1] = a.Output.Name
+		}
+		require.Equal(t, want, got, resource)
+	}
+	for _, resource := range []string{"arn:aws:lambda:us-east-1:1:function:f", integration + "activity:a", "", "x"} {
+		require.Equal(t, taskapi.API{}, api(t, resource))
+	}
+	a, err := taskapi.Of(integration+"glue:startJobRun", nil)
+	require.NoError(t, err)
+	require.Equal(t, taskapi.API{}, a, "nothing is known without models")
+}
+
+// Every integration that the models know has the prefix of errors that package
+// asl gives it.
+func TestServicesHaveTheNamesOfTheLanguage(t *testing.T) {
+	t.Parallel()
+	list, err := models.List()
+	require.NoError(t, err)
+	known := 0
+	for _, l := range list {
+		if prefix := asl.ParseResource(integration + "aws-sdk:" + l.ARNName + ":do").ErrorPrefix(); prefix != "" {
+			require.Equal(t, prefix, l.ErrorPrefix, l.Key)
+			known++
+		}
+	}
+	require.Greater(t, known, 350)
+}
+
+func TestProblemsOfArgumentsAreFew(t *testing.T) {
+	t.Parallel()
+	arguments := map[string]any{}
+	for i := range 1000 {
+		arguments[strings.Repeat("x", i+1)] = 1
+	}
+	a := api(t, integration+"aws-sdk:glue:startJobRun")
+	require.Len(t, a.CheckArguments(arguments), 20)
+}
+
+func TestMembers(t *testing.T) {
+	t.Parallel()
+	a := api(t, integration+"aws-sdk:sfn:startExecution")
+	require.Equal(t, []string{"Input", "Name", "StateMachineArn", "TraceHeader"}, taskapi.Members(a.Input))
+}
+
+// FuzzCheck: whatever the arguments and results are, they are checked without a
+// panic, and what fits is not refused.
+func FuzzCheck(f *testing.F) {
+	f.Add("dynamodb:putItem", `{"TableName": "t", "Item": {"id": {"S": "x", "L": [{"NULL": true}], "M": {"a": {"N": 1}}}}}`)
+	f.Add("aws-sdk:lambda:getFunction", `{"Configuration": {"MemorySize": 1e9999, "Layers": [{"Arn": null}]}}`)
+	f.Add("states:startExecution.sync:2", `[{"Output": 1}]`)
+	f.Add("aws-sdk:kms:encrypt", `{"CiphertextBlob": "="}`)
+	f.Fuzz(func(t *testing.T, resource, value string) {
+		a := api(t, integration+resource)
+		d := json.NewDecoder(strings.NewReader(value))
+		d.UseNumber()
+		var v any
+		if d.Decode(&v) != nil {
+			return
+		}
+		for _, problem := range a.CheckArguments(v) {
+			require.NotEmpty(t, problem)
+		}
+		if a.CheckResult(v, true) == nil {
+			require.NoError(t, a.CheckResult(v, false))
+		}
+	})
+}
