@@ -68,6 +68,9 @@ func (p *polling) defined(b *bound) *machine {
 				"leave it out, or name the job with JobFromCatalog", b.name)
 		}
 	}
+	if strings.Contains(b.definition, "${Token[") {
+		p.pathOf("Job", "the definition", b.definition) // which cannot have one in its text
+	}
 	m := &machine{definition: b.definition, given: b.statements}
 	if b.shipped != nil {
 		m.compiled(b.shipped)

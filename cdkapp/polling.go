@@ -1,23 +1,17 @@
 package cdkapp
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
-	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
-	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/modelfit"
 )
 
 // OnTimeout is what becomes of a job whose time is over.
@@ -98,7 +92,7 @@ func (p *polling) compile(b *bound, f form) *statemachines.Compiled {
 	strategy := p.strategy()
 	o := statemachines.Options{
 		Strategy: strategy, Prefix: f.prefix, Exits: f.exits, RunJobFunction: f.runJob, CheckStatusFunction: f.checkStatus,
-		Fit: orElse(p.Fit, false), Output: text(p.Output), Scope: text(p.Scope), CausePatterns: p.causePatterns(strategy),
+		Fit: orElse(p.Fit, false), Output: text(p.Output), Scope: p.scope(), CausePatterns: p.causePatterns(strategy),
 	}
 	p.schedule(b, &o)
 	if o.Scope != "" && !throughLambda(strategy) {
@@ -132,6 +126,18 @@ func (p *polling) compile(b *bound, f form) *statemachines.Compiled {
 		})
 	}
 	panic(e)
+}
+
+// scope is the expression of the prop Scope.
+func (p *polling) scope() string {
+	scope := text(p.Scope)
+	if strings.Contains(scope, "${Token[") {
+		if of := p.pathOf("Scope", "it", scope); of != "" {
+			return p.inJSONata("Scope", "it", of)
+		}
+	}
+	p.checkMembers("Scope", "it", scope)
+	return scope
 }
 
 // call is what the machine calls: with Start false, or for a waiter, it does not
@@ -273,94 +279,3 @@ func quoted[S ~string](names []S) string {
 	}
 	return strings.Join(all, ", ")
 }
-
-// arguments are those of a call, whose model has their members. Nil stays nil: they
-// are the machine's input.
-func (p *polling) arguments(op *catalog.Operation, token string, strategy statemachines.Strategy) map[string]any {
-	plain := p.plainArguments()
-	if plain == nil {
-		return nil
-	}
-	text, err := json.Marshal(plain)
-	if err != nil {
-		p.refuseFor(err, "Arguments", "%v", err)
-	}
-	language := asl.JSONata
-	if strategy == statemachines.Loop {
-		language = asl.JSONPath
-	}
-	arguments, err := modelfit.Arguments(text, op, token, language)
-	if problems, ok := errors.AsType[diag.Problems](err); ok {
-		problems = slices.Clone(problems)
-		for i := range problems {
-			problems[i].Line = 0 // of a text that the user has not written
-		}
-		p.refuseFor(err, "Arguments", "%s", problems.Brief())
-	} else if err != nil {
-		p.refuseFor(err, "Arguments", "%v", err)
-	}
-	return arguments
-}
-
-// plainArguments are the arguments without the pointers of the CDK; nil if there
-// are none.
-func (p *polling) plainArguments() map[string]any {
-	if p.Arguments == nil || *p.Arguments == nil {
-		return nil
-	}
-	return p.plainValue("Arguments", reflect.ValueOf(*p.Arguments)).(map[string]any)
-}
-
-// plainValue follows the pointers of a value of JSON. A string may have tokens
-// in it, which are filled in when the stack is deployed.
-func (p where) plainValue(path string, v reflect.Value) any {
-	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
-		if v.IsNil() {
-			return nil
-		}
-		if _, ok := reflect.TypeAssert[awscdk.IResolvable](v); ok {
-			p.refuse("Arguments", "%s is a token that is no string: give awscdk.Token_AsString of it", path)
-		}
-		v = v.Elem()
-	}
-	switch v.Kind() { //nolint:exhaustive // the rest is no JSON
-	case reflect.Map:
-		if v.Type().Key().Kind() != reflect.String {
-			break
-		}
-		object := make(map[string]any, v.Len())
-		for _, key := range v.MapKeys() {
-			object[key.String()] = p.plainValue(path+"."+key.String(), v.MapIndex(key))
-		}
-		return object
-	case reflect.Slice, reflect.Array:
-		list := make([]any, v.Len())
-		for i := range list {
-			list[i] = p.plainValue(fmt.Sprintf("%s[%d]", path, i), v.Index(i))
-		}
-		if len(list) == 1 && isToken(list) {
-			p.refuse("Arguments", "%s is a list that is known only when the stack is deployed: "+
-				"join it to a string, and in a strategy with JSONata write %q", path, "{% $split('…', ',') %}")
-		}
-		return list
-	case reflect.String:
-		return v.String()
-	case reflect.Bool:
-		return v.Bool()
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return v.Int()
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return v.Uint()
-	case reflect.Float32, reflect.Float64:
-		if v.Float() < 0 && isToken(v.Float()) {
-			p.refuse("Arguments", "%s is a number that is known only when the stack is deployed: "+
-				"make it a string with awscdk.Token_AsString, and in a strategy with JSONata write %q", path, "{% $number('…') %}")
-		}
-		return v.Float()
-	}
-	p.refuse("Arguments", "%s is %s, which JSON does not have: give maps, lists, strings, numbers and booleans", path, v.Type())
-	return nil
-}
-
-// isToken asks the CDK.
-func isToken(v any) bool { return *awscdk.Token_IsUnresolved(v) }
