@@ -17,6 +17,14 @@ import (
 // describe call and the write of its result.
 const dwellReserve = 4 * time.Second
 
+// A time-out that is about to be recorded rests on a describe call that was sent
+// when the time was up, and not long ago: else the job is described again, a few
+// times at most.
+const (
+	staleAfter       = 5 * time.Second
+	maxConfirmations = 2
+)
+
 // check is one invocation of CheckStatus for a job whose end is not recorded.
 type check struct {
 	*Poller
@@ -28,6 +36,8 @@ type check struct {
 	judge   *pollcore.Check[jobs.Ref, any]
 	ref     jobs.Ref
 	attempt int // of the next describe call, 0 if nobody counts
+	// asked is when the last describe call was sent.
+	asked time.Time
 }
 
 func (p *Poller) newCheck(event Event, stored startrecord.Stored, request *Request) (*check, error) {
@@ -55,15 +65,18 @@ func (c *check) poll(ctx context.Context) (*Result, error) {
 	dwellEnd := c.Now().Add(time.Duration(c.request.DwellSeconds) * time.Second)
 	result, state, err := c.describe(ctx)
 	for err == nil && result.Status == pollcore.Running && c.dwell(ctx, dwellEnd, result.WaitSeconds) {
-		if c.attempt > 0 {
-			c.attempt++
-		}
 		var next *Result
-		if next, state, err = c.describe(ctx); err != nil && named(err, ErrorServiceUnavailable) {
+		if next, state, err = c.describeAgain(ctx); err != nil && named(err, ErrorServiceUnavailable) {
 			// The check before it still holds; the state machine asks again.
 			return result, nil
 		}
 		result = next
+	}
+	for range maxConfirmations {
+		if err != nil || result.Status != pollcore.TimedOut || state != jobRuns || !c.stale() {
+			break
+		}
+		result, state, err = c.describeAgain(ctx)
 	}
 	switch {
 	case err != nil:
@@ -75,6 +88,22 @@ func (c *check) poll(ctx context.Context) (*Result, error) {
 	default:
 		return c.keep(ctx, result)
 	}
+}
+
+// stale tells whether the last describe call is too old to call the job timed out:
+// it was sent before the deadline, or its answer has been on its way for long. An
+// invocation may stall anywhere, and the job may have ended meanwhile.
+func (c *check) stale() bool {
+	inTime := c.event.elapsed(c.stored.Record, c.asked) < c.request.schedule().Total
+	return inTime || c.Now().Sub(c.asked) > staleAfter
+}
+
+// describeAgain is a further describe call of the same invocation.
+func (c *check) describeAgain(ctx context.Context) (*Result, jobState, error) {
+	if c.attempt > 0 {
+		c.attempt++
+	}
+	return c.describe(ctx)
 }
 
 // dwell waits for the next describe call within this invocation, and tells
@@ -111,6 +140,7 @@ const (
 func (c *check) describe(ctx context.Context) (result *Result, state jobState, err error) {
 	call, cancel := callLimit(ctx)
 	defer cancel()
+	c.asked = c.Now()
 	output, opErr := c.driver.Describe(call, c.ref)
 	c.count(counted("Checks"))
 	judged := c.judge.Check(c.ref, output, opErr)
@@ -185,7 +215,7 @@ func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
 		rec.StopRequestedAt, rec.RedriveCount = c.Now().UTC(), c.event.RedriveCount
 		stored, err := c.replace(ctx, c.event.Key, rec, c.stored.Version)
 		if err != nil {
-			return c.overtaken(ctx, err)
+			return c.overtaken(ctx, err, nil)
 		}
 		c.stored = stored
 	}
@@ -216,19 +246,25 @@ func (c *check) keep(ctx context.Context, result *Result) (*Result, error) {
 		return nil, failWith(ErrorServiceUnavailable, err)
 	}
 	if _, err = c.replace(ctx, c.event.Key, rec, c.stored.Version); err != nil {
-		return c.overtaken(ctx, err)
+		return c.overtaken(ctx, err, result)
 	}
 	c.count(counted(ended[result.Status]), metric{"JobSeconds", "Seconds", float64(result.ElapsedSeconds)})
 	return result, nil
 }
 
 // overtaken returns the result that another check has written, if a write
-// failed because of it.
-func (c *check) overtaken(ctx context.Context, cause error) (*Result, error) {
+// failed because of it. Where the record is gone, the result of this check is lost
+// unless it is returned: it is as true without a record.
+func (c *check) overtaken(ctx context.Context, cause error, mine *Result) (*Result, error) {
 	if !errors.Is(cause, startrecord.ErrChanged) {
 		return nil, storeError(cause)
 	}
 	stored, err := c.Store.Load(ctx, c.event.Key)
+	if errors.Is(err, startrecord.ErrNotFound) && mine != nil {
+		c.Log.WarnContext(ctx, "start record is gone, so the result cannot be kept",
+			"execution", c.event.Key.ExecutionARN, "poller", c.event.Key.Poller, "scope", c.event.Key.Scope)
+		return mine, nil
+	}
 	if err != nil {
 		return nil, storeError(err)
 	}

@@ -12,8 +12,8 @@ import (
 
 // CheckStatus says whether the job that RunJob started has ended. It reads the
 // start record once and describes the job once, or as often as fits into the
-// request's dwellSeconds; it writes nothing while the job runs, and its result
-// when it has ended. When the deadline passes it stops the job, if the request
+// request's dwellSeconds; while the job runs it writes nothing but, once a day, the
+// record's new expiry, and its result when it has ended. When the deadline passes it stops the job, if the request
 // says so. Errors carry the Error names.
 func (p *Poller) CheckStatus(ctx context.Context, payload json.RawMessage) (*Result, error) {
 	work, _, cancel := limited(ctx, maxDwell+defaultInvocation)
@@ -28,43 +28,63 @@ func (p *Poller) CheckStatus(ctx context.Context, payload json.RawMessage) (*Res
 }
 
 func (p *Poller) checkStatus(ctx context.Context, event Event) (*Result, error) {
-	stored, err := p.Store.Load(ctx, event.Key)
-	if errors.Is(err, startrecord.ErrNotFound) {
-		return nil, fail(ErrorInvalidRequest, "there is no start record %s: RunJob must run before CheckStatus, with the same Poller and Scope",
-			p.Store.Location(event.Key))
-	}
-	if err != nil {
-		return nil, storeError(err)
-	}
-	rec := stored.Record
-	if !rec.ExecutionStartTime.Equal(event.ExecutionTime) {
-		return nil, fail(ErrorInvalidRequest, "the start record %s is of another execution of this name (begun %s): RunJob must run before CheckStatus",
-			p.Store.Location(event.Key), rec.ExecutionStartTime)
-	}
-	request, err := loadRequest(rec.Request)
-	if err != nil {
-		return nil, failWith(ErrorConfiguration, fmt.Errorf("%s: %w", p.Store.Location(event.Key), err))
-	}
-	if event.ended(rec) {
-		result, err := storedResult(rec)
+	for range maxTakeovers {
+		stored, request, err := p.find(ctx, event)
+		if err != nil {
+			return nil, err
+		}
+		stored, err = p.renewed(ctx, event.Key, stored, request)
+		switch {
+		case errors.Is(err, startrecord.ErrChanged):
+			continue // another check has renewed it, or written the result
+		case err != nil:
+			return nil, storeError(err)
+		}
+		result, err := p.result(ctx, event, stored, request)
 		if err != nil {
 			return nil, err
 		}
 		return request.answer(result)
 	}
-	if rec.JobRef == nil {
-		return nil, fail(ErrorInvalidRequest, "the job of %s has not been started (status %s): RunJob must succeed before CheckStatus",
+	return nil, fail(ErrorStoreUnavailable, "other invocations keep changing the start record %s", p.Store.Location(event.Key))
+}
+
+// find returns the record of the job that the event asks for, and the request in it.
+func (p *Poller) find(ctx context.Context, event Event) (startrecord.Stored, *Request, error) {
+	stored, err := p.Store.Load(ctx, event.Key)
+	if errors.Is(err, startrecord.ErrNotFound) {
+		return stored, nil, fail(ErrorInvalidRequest, "there is no start record %s: RunJob must run before CheckStatus, with the same Poller and Scope",
+			p.Store.Location(event.Key))
+	}
+	if err != nil {
+		return stored, nil, storeError(err)
+	}
+	rec := stored.Record
+	if !rec.ExecutionStartTime.Equal(event.ExecutionTime) {
+		return stored, nil, fail(ErrorInvalidRequest, "the start record %s is of another execution of this name (begun %s): RunJob must run before CheckStatus",
+			p.Store.Location(event.Key), rec.ExecutionStartTime)
+	}
+	request, err := loadRequest(rec.Request)
+	if err != nil {
+		return stored, nil, failWith(ErrorConfiguration, fmt.Errorf("%s: %w", p.Store.Location(event.Key), err))
+	}
+	if rec.JobRef == nil && !event.ended(rec) {
+		return stored, nil, fail(ErrorInvalidRequest, "the job of %s has not been started (status %s): RunJob must succeed before CheckStatus",
 			p.Store.Location(event.Key), rec.Status)
+	}
+	return stored, request, nil
+}
+
+// result returns how the job ended, if that is recorded, or polls it.
+func (p *Poller) result(ctx context.Context, event Event, stored startrecord.Stored, request *Request) (*Result, error) {
+	if event.ended(stored.Record) {
+		return storedResult(stored.Record)
 	}
 	c, err := p.newCheck(event, stored, request)
 	if err != nil {
 		return nil, err
 	}
-	result, err := c.poll(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return request.answer(result)
+	return c.poll(ctx)
 }
 
 // answer gives a result the form that the request asked for: a value or an

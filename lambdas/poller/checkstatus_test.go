@@ -66,7 +66,7 @@ func TestCheckStatusWhenDone(t *testing.T) {
 
 	// Later checks repeat the end, to the last digit, and ask nobody.
 	w.service.says(nil, errors.New("the service forgets jobs after a while"))
-	w.advance(24 * time.Hour)
+	w.advance(23 * time.Hour)
 	again := jsonOf(t, w.checkStatus(t, call(`, "Input": {"attempt": 3}`)))
 	require.Equal(t, first, again)
 	require.Contains(t, again, "9007199254740993")

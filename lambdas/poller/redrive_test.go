@@ -32,7 +32,9 @@ func TestRedriveAfterTimeout(t *testing.T) {
 	require.EqualValues(t, "RUNNING", result.Status)
 	require.Zero(t, result.ElapsedSeconds)
 	require.Positive(t, result.WaitSeconds)
-	require.Equal(t, "Load", w.store.take(), "no write while the job runs")
+	require.Equal(t, "Load Replace", w.store.take(), "the record lives on")
+	w.checkStatus(t, again)
+	require.Equal(t, "Load", w.store.take(), "no further write while the job runs")
 	require.EqualValues(t, "RUNNING", w.runJob(t, again).Status, "RunJob too finds that the wait goes on")
 
 	w.advance(30 * time.Minute)

@@ -146,10 +146,14 @@ func (s *starter) follow(ctx context.Context, stored startrecord.Stored) (*Resul
 		return nil, fail(ErrorConflict, "the start record %s is of another request: "+
 			"give each poller of an execution its own Poller name, and each iteration its own Scope; "+
 			"or start the execution with the same input as before, or under another name", location)
-	case rec.JobRef != nil:
+	case rec.JobRef != nil, rec.Status == startrecord.StatusUnknown:
+		if _, err := s.renewed(ctx, s.event.Key, stored, s.request); err != nil {
+			return nil, replaceError(err)
+		}
+		if rec.JobRef == nil {
+			return nil, s.unknown()
+		}
 		return s.replay(rec)
-	case rec.Status == startrecord.StatusUnknown:
-		return nil, s.unknown()
 	case rec.Status == startrecord.StatusStarting && stored.Age <= leaseOf(rec):
 		return nil, fail(ErrorJobStartInProgress, "another invocation is starting the job, or died over it; its lease of %d s is %s old",
 			rec.LeaseSeconds, stored.Age)

@@ -37,6 +37,7 @@ type service struct {
 	output    any
 	err       error
 	delayed   []effect
+	slow      func() // what happens while the answer of Describe is on its way
 }
 
 type job struct {
@@ -68,12 +69,16 @@ func (s *service) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 }
 
 func (s *service) Describe(ctx context.Context, _ jobs.Ref) (any, error) {
-	return operate(ctx, "Describe", errLost, nil, func() (any, error) {
+	output, err := operate(ctx, "Describe", errLost, nil, func() (any, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.describes++
 		return s.output, s.err
 	})
+	if s.slow != nil {
+		s.slow()
+	}
+	return output, err
 }
 
 // start runs a job, or returns the one of a token that is remembered.
