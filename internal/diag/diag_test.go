@@ -101,6 +101,8 @@ func TestNearest(t *testing.T) {
 
 // The cost of a suggestion was the product of the lengths of two words: 4 GB
 // for two names of 20,000 characters.
+//
+//nolint:paralleltest // it measures memory
 func TestSuggestionsForLongNamesTakeLittleMemory(t *testing.T) {
 	long, other := strings.Repeat("x", 1<<20), strings.Repeat("y", 1<<20)
 	names := make([]string, 3000)

@@ -21,10 +21,12 @@ type Environment struct {
 
 // Eval evaluates the call. An error of Environment.Get comes back as it is, the
 // failure of a function as an *Error.
-func (c *Call) Eval(env Environment) (any, error) { return c.eval(env, c.text) }
+func (c *Call) Eval(env Environment) (any, error) {
+	return c.eval(env, c.text, &work{left: maxWork})
+}
 
 // eval evaluates the call, which is a part of the whole or all of it.
-func (c *Call) eval(env Environment, whole string) (any, error) {
+func (c *Call) eval(env Environment, whole string, w *work) (any, error) {
 	values := make([]any, len(c.arguments))
 	for i, a := range c.arguments {
 		var err error
@@ -32,7 +34,7 @@ func (c *Call) eval(env Environment, whole string) (any, error) {
 		case a.path != nil:
 			values[i], err = env.Get(a.path)
 		case a.call != nil:
-			values[i], err = a.call.eval(env, whole)
+			values[i], err = a.call.eval(env, whole, w)
 		default:
 			values[i] = a.literal
 			if text, ok := a.literal.(string); ok && (i > 0 || c.function.name != format) {
@@ -43,7 +45,13 @@ func (c *Call) eval(env Environment, whole string) (any, error) {
 			return nil, err
 		}
 	}
-	return c.function.eval(&evaluation{function: c.function.name, whole: whole, env: env, arguments: values})
+	e := &evaluation{function: c.function.name, whole: whole, env: env, arguments: values}
+	for _, value := range values {
+		if !w.spend(value) {
+			return nil, e.refused("expected arguments of at most %d MiB in the whole call", maxWork>>20)
+		}
+	}
+	return c.function.eval(e)
 }
 
 // evaluation is a call with its arguments.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -220,6 +221,29 @@ func TestFailures(t *testing.T) {
 			}, *failed)
 			require.EqualError(t, err, name+": "+tt.detail)
 		})
+	}
+}
+
+// A template of a few bytes may take the same large value any number of times.
+//
+//nolint:paralleltest // it measures memory
+func TestLargeValuesManyTimesAreRefused(t *testing.T) {
+	const times = 10_000
+	large := `"` + strings.Repeat("x", 200_000) + `"`
+	for _, text := range []string{
+		"States.Format('" + strings.Repeat("{}", times) + "'" + strings.Repeat(", $", times) + ")",
+		"States.JsonToString(States.Array($" + strings.Repeat(", $", times) + "))",
+		"States.ArrayUnique(States.Array($" + strings.Repeat(", $", times) + "))",
+		"States.Array(" + strings.Repeat("States.JsonToString($), ", times) + "1)",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := eval(t, text, large)
+		runtime.ReadMemStats(&after)
+		var failed *intrinsic.Error
+		require.ErrorAs(t, err, &failed)
+		require.Equal(t, "expected arguments of at most 16 MiB in the whole call", failed.Detail)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(256<<20))
 	}
 }
 

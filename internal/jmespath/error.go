@@ -5,7 +5,7 @@ import "github.com/jobpoller/jobpoller/internal/diag"
 // Code is the kind of an error, in the words of the JMESPath specification.
 type Code string
 
-// The codes of the specification, and three for which it has none.
+// The codes of the specification, and four for which it has none.
 const (
 	Syntax          Code = "syntax"           // the text is no expression
 	UnknownFunction Code = "unknown-function" // a function that JMESPath does not have
@@ -14,6 +14,7 @@ const (
 	InvalidValue    Code = "invalid-value"    // a value that has the right type and is still not allowed
 	UnknownMember   Code = "unknown-member"   // a Go struct met at run time does not have the member
 	AmbiguousName   Code = "ambiguous-name"   // Rename has no one new name for a member
+	TooMuchWork     Code = "too-much-work"    // an evaluation that goes through too many values, or makes too much text
 	Untranslatable  Code = "untranslatable"   // JSONata has no equal
 )
 

@@ -64,10 +64,7 @@ func (p *Program) Eval(v any) (any, error) {
 	fr := p.frame()
 	defer p.release(fr)
 	r := p.value(fr, v)
-	out, problem := r.export(0)
-	if problem != "" {
-		fr.fail(InvalidValue, p.expr.root.at, "%s", problem)
-	}
+	out := fr.export(p.expr.root.at, r, 0)
 	if fr.err != nil {
 		return nil, fr.err
 	}
@@ -152,6 +149,7 @@ func (p *Program) frame() *frame { return p.frames.Get().(*frame) }
 // release keeps the frame for another evaluation, without what it refers to.
 func (p *Program) release(fr *frame) {
 	fr.err, fr.want = nil, ""
+	fr.steps, fr.bytes = 0, 0
 	clear(fr.slots)
 	clear(fr.args)
 	p.frames.Put(fr)
@@ -161,6 +159,8 @@ func (p *Program) release(fr *frame) {
 type frame struct {
 	text  string // of the expression
 	err   error  // the first failure, an *Error
+	steps int    // values looked at
+	bytes int    // of text made
 	slots []slot
 	args  []value
 

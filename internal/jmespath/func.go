@@ -105,12 +105,15 @@ func runEndsWith(_ *call, _ *frame, args []value) value {
 	return boolean(strings.HasSuffix(args[0].text(), args[1].text()))
 }
 
-func runJoin(_ *call, _ *frame, args []value) value {
+func runJoin(c *call, fr *frame, args []value) value {
 	var words []string
 	args[1].each(func(item value) bool {
 		words = append(words, item.text())
-		return true
+		return fr.write(c.at, len(item.text())+len(args[0].text()))
 	})
+	if fr.err != nil {
+		return value{}
+	}
 	return text(strings.Join(words, args[0].text()))
 }
 
@@ -167,8 +170,11 @@ func runNotNull(_ *call, _ *frame, args []value) value {
 	return value{}
 }
 
-func runReverse(_ *call, _ *frame, args []value) value {
+func runReverse(c *call, fr *frame, args []value) value {
 	if args[0].kind == String {
+		if !fr.write(c.at, len(args[0].text())) {
+			return value{}
+		}
 		runes := []rune(args[0].text())
 		slices.Reverse(runes)
 		return text(string(runes))
@@ -283,17 +289,15 @@ func runToString(c *call, fr *frame, args []value) value {
 	if args[0].kind == String {
 		return args[0]
 	}
-	var b bytes.Buffer
-	v, problem := args[0].export(0)
-	if problem == "" {
-		encoder := json.NewEncoder(&b)
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(v); err != nil {
-			problem = err.Error()
-		}
+	v := fr.export(c.kids[0].at, args[0], 0)
+	if fr.err != nil {
+		return value{}
 	}
-	if problem != "" {
-		fr.fail(InvalidValue, c.kids[0].at, "%s", problem)
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		fr.fail(InvalidValue, c.kids[0].at, "%v", err)
 		return value{}
 	}
 	return text(strings.TrimSuffix(b.String(), "\n"))

@@ -25,7 +25,7 @@ func streams(n *checked) bool {
 func iterate(fr *frame, at int, array value, to sink) bool {
 	s := array.span()
 	for i := range s.count {
-		if !to(fr, fr.sound(at, s.at(i))) || fr.err != nil {
+		if !to(fr, fr.sound(at, s.at(i))) || !fr.step(at) {
 			return false
 		}
 	}
@@ -110,13 +110,13 @@ func (g *generator) flatten(n *checked, to sink) stream {
 // items gives what a multi-select list selects from a value to a sink, and
 // nothing if that is null.
 func (g *generator) items(n *checked, to sink) sink {
-	kids := g.codes(n.kids)
+	kids, at := g.codes(n.kids), n.at
 	return func(fr *frame, in value) bool {
 		if in.kind == Null {
 			return true
 		}
 		for _, kid := range kids {
-			if !to(fr, kid(fr, in)) {
+			if !to(fr, kid(fr, in)) || !fr.step(at) {
 				return false
 			}
 		}
@@ -134,7 +134,7 @@ func (g *generator) slice(n *checked, to sink) stream {
 		s := v.span()
 		start, stop, step := bounds(parts, s.count)
 		for i := start; step > 0 && i < stop || step < 0 && i > stop; i += step {
-			if !to(fr, fr.sound(at, s.at(i))) || fr.err != nil {
+			if !to(fr, fr.sound(at, s.at(i))) || !fr.step(at) {
 				break
 			}
 		}
@@ -177,7 +177,7 @@ func (g *generator) values(n *checked, to sink) stream {
 			return false
 		}
 		for _, name := range v.names() {
-			if !to(fr, fr.member(at, v, name)) || fr.err != nil {
+			if !to(fr, fr.member(at, v, name)) || !fr.step(at) {
 				break
 			}
 		}

@@ -255,7 +255,7 @@ func (fr *frame) equal(at int, v, w value, depth int) bool {
 		fr.fail(InvalidValue, at, tooDeep)
 		return false
 	}
-	if v.kind != w.kind {
+	if !fr.step(at) || v.kind != w.kind {
 		return false
 	}
 	switch v.kind {
@@ -294,39 +294,47 @@ func (fr *frame) equal(at int, v, w value, depth int) bool {
 	}
 }
 
-// export gives a value the form that encoding/json gives it in an any. The
-// result shares no memory with the value.
-func (v value) export(depth int) (any, string) {
-	switch {
-	case depth > maxNesting:
-		return nil, tooDeep
-	case v.kind == Boolean:
-		return v.bits != 0, ""
-	case v.kind == Number:
-		return v.num(), ""
-	case v.kind == String:
-		return v.text(), ""
-	case v.kind == Array:
+// export gives a value the form that encoding/json gives it in an any, for the
+// place at. The result shares no memory with the value. What has no such form is
+// a failure.
+func (fr *frame) export(at int, v value, depth int) any {
+	if depth > maxNesting {
+		fr.fail(InvalidValue, at, tooDeep)
+	}
+	if !fr.step(at) {
+		return nil
+	}
+	switch v.kind {
+	case Null:
+		return nil
+	case Boolean:
+		return v.bits != 0
+	case Number:
+		return v.num()
+	case String:
+		fr.write(at, len(v.text()))
+		return v.text()
+	case Array:
 		s := v.span()
 		items := make([]any, s.count)
 		for i := range items {
-			var problem string
-			if items[i], problem = s.at(i).export(depth + 1); problem != "" {
-				return nil, problem
+			if items[i] = fr.export(at, s.at(i), depth+1); fr.err != nil {
+				return nil
 			}
 		}
-		return items, ""
-	case v.kind == Object:
+		return items
+	case Object:
 		members := make(map[string]any, v.length())
 		for _, name := range v.names() {
 			m, _ := v.member(name)
-			var problem string
-			if members[name], problem = m.export(depth + 1); problem != "" {
-				return nil, problem
+			fr.write(at, len(name))
+			if members[name] = fr.export(at, m, depth+1); fr.err != nil {
+				return nil
 			}
 		}
-		return members, ""
+		return members
 	default:
-		return nil, v.text() // null, or what has no JMESPath form
+		fr.fail(InvalidValue, at, "%s", v.text())
+		return nil
 	}
 }

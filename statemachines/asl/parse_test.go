@@ -132,8 +132,10 @@ func TestParseRefuses(t *testing.T) {
 		{"not JSON", `{"StartAt": }`, []string{": not valid JSON"}},
 		{"not an object", `[]`, []string{": expected a state machine definition, which is an object, found an array"}},
 		{"empty", `{}`, []string{`: a state machine definition needs the field "StartAt"`, `: a state machine definition needs the field "States"`}},
-		{"ItemsPath of null", `{"StartAt": "M", "States": {"M": {"Type": "Map", "ItemsPath": null, "End": true, "ItemProcessor": {"StartAt": "P", "States": {"P": {"Type": "Succeed"}}}}}}`,
-			[]string{`/States/M/ItemsPath: expected a path such as "$.a", found null`}},
+		{
+			"ItemsPath of null", `{"StartAt": "M", "States": {"M": {"Type": "Map", "ItemsPath": null, "End": true, "ItemProcessor": {"StartAt": "P", "States": {"P": {"Type": "Succeed"}}}}}}`,
+			[]string{`/States/M/ItemsPath: expected a path such as "$.a", found null`},
+		},
 		{"no states", `{"StartAt": "A", "States": {}}`, []string{`/StartAt: there is no state "A"`, `/States: "States" has to hold at least one state`}},
 		{"states not an object", `{"StartAt": "A", "States": []}`, []string{`/States: "States" has to be an object, found an array`}},
 		{"too large", strings.Repeat(" ", asl.MaxDefinitionBytes) + "{}", []string{"a definition has at most 1048576 bytes"}},

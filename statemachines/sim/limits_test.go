@@ -179,6 +179,20 @@ func TestEventsOfAllChildExecutionsAreLimited(t *testing.T) {
 	require.ErrorIs(t, err, sim.ErrTooMuch)
 }
 
+// A definition may hold the same large value any number of times, which took as
+// long as all of its text.
+func TestPayloadsThatHoldAValueManyTimes(t *testing.T) {
+	t.Parallel()
+	const times = 20_000
+	members := make([]string, times)
+	for i := range members {
+		members[i] = fmt.Sprintf(`"m%d.$": "$"`, i)
+	}
+	definition := `{"StartAt": "S", "States": {"S": {"Type": "Pass", "Parameters": {` + strings.Join(members, ", ") + `}, "End": true}}}`
+	r := run(t, definition, `[`+strings.Repeat(`1,`, sim.MaxPayloadBytes/2-2)+`1]`, nil, sim.Options{})
+	require.Equal(t, "States.DataLimitExceeded", r.Error)
+}
+
 // A Standard execution whose every payload has the largest size is within the
 // budget, as it is at AWS.
 func TestLargestStandardExecutionIsWithinTheBudget(t *testing.T) {

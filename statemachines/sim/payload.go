@@ -59,7 +59,12 @@ func (p *Payload) bytes() int {
 // tooLarge tells whether the payload is above the service's limit.
 func (p *Payload) tooLarge() bool { return p.bytes() > MaxPayloadBytes }
 
-// jsonSize counts the bytes of a value's compact text without writing it.
+// mostSize is where counting the bytes of a value ends: no limit of the service
+// is as high, and a value of a few bytes may hold another a million times.
+const mostSize = 16 << 20
+
+// jsonSize counts the bytes of a value's compact text without writing it, up to
+// some more than mostSize.
 func jsonSize(value any) int {
 	switch v := value.(type) {
 	case bool:
@@ -74,13 +79,17 @@ func jsonSize(value any) int {
 	case []any:
 		size := len("[]") + max(0, len(v)-1)
 		for _, item := range v {
-			size += jsonSize(item)
+			if size += jsonSize(item); size > mostSize {
+				break
+			}
 		}
 		return size
 	case map[string]any:
 		size := len("{}") + max(0, len(v)-1)
 		for name, member := range v {
-			size += stringSize(name) + len(":") + jsonSize(member)
+			if size += stringSize(name) + len(":") + jsonSize(member); size > mostSize {
+				break
+			}
 		}
 		return size
 	default:

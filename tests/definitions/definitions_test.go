@@ -185,7 +185,7 @@ func execute(t *testing.T, m *asl.StateMachine, answers []byte) {
 	o := sim.Options{Handlers: handlers, MaxEvents: events, Clock: sim.NewVirtualClock(sim.DefaultStart)}
 	r, err := sim.Run(ctx, m, []byte(`{"a": {"b": [1, "x", null]}, "n": 3, "Status": "RUNNING"}`), o)
 	var internal *sim.InternalError
-	require.False(t, errors.As(err, &internal), "%v", err)
+	require.NotErrorAs(t, err, &internal)
 	if err != nil {
 		return
 	}

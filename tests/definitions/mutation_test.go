@@ -74,7 +74,11 @@ func slots(value any, to []slot) []slot {
 var hostile = []any{
 	nil, true, false, "", "$", "$$", "$.a", "$..*", "$..a..b..c", "$.a[?(@.b == 1)]", "$.a[0:99999999]", "$.a[99999999]", "$$.Map.Item.Value",
 	json.Number("0"), json.Number("-1"), json.Number("1.5"), json.Number("1e308"), json.Number("99999999"), json.Number("123456789012345678901234567890"),
-	[]any{}, map[string]any{}, []any{nil}, map[string]any{"": nil}, strings.Repeat("long ", 20_000), "\x1b[31m\u202e\n",
+	[]any{},
+	map[string]any{},
+	[]any{nil},
+	map[string]any{"": nil},
+	strings.Repeat("long ", 20_000), "\x1b[31m\u202e\n",
 	"States.Format('{}', $)", "States.ArrayRange(1, 1000, 1)", "States.MathRandom(1, 999)", "States.StringToJson('[[[[')", "States.JsonMerge($, $, true)",
 	"{% $states.input %}", "{% $states.context %}", "{% [1..1000] %}", "{% $reduce([1..30], function($a, $b) { $a & $a }) %}", "{% ($f := function($n) { $f($n + 1) }; $f(1)) %}",
 	"{% $formatInteger(1/0, 'w') %}", "{% $pad('x', 100000000) %}", "{% $match('aaaaaaaaaaaaaaaaaaaaaaaaaa!', /(a+)+$/) %}", "{% $sort([1..1000], function($l, $r) { true }) %}",
