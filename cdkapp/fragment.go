@@ -96,6 +96,7 @@ type fragment struct {
 	exits     map[pollcore.Status]sfn.Pass
 	functions Functions
 	report    statemachines.Report
+	scoped    bool         // its records have a scope
 	parallel  sfn.Parallel // nil before InParallel
 }
 
@@ -109,6 +110,7 @@ func NewJobPollerFragment(scope constructs.Construct, id *string, props *JobPoll
 	}
 	f.build(place(scope, id), text(id), props)
 	f.Node().AddValidation(f)
+	surveyed(f)
 	return f
 }
 
@@ -205,7 +207,7 @@ func (f *fragment) build(in where, id string, props *JobPollerFragmentProps) {
 		to.exits[status] = f.prefix + "On" + name
 	}
 	compiled := p.compile(p.bind(), to)
-	f.report = compiled.Report
+	f.report, f.scoped = compiled.Report, p.Scope != nil
 	warn(f, &f.report)
 	m := &machine{definition: string(asl.Print(compiled.Machine))}
 	m.compiled(compiled)
