@@ -28,7 +28,6 @@ require (
 	github.com/aws/smithy-go v1.28.8
 	github.com/jmespath-community/go-jmespath v1.1.1
 	github.com/jmespath/go-jmespath v0.4.0
-	github.com/recolabs/gnata v0.2.2
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/spf13/cobra v1.10.2
 	github.com/stretchr/testify v1.12.1
@@ -62,9 +61,6 @@ require (
 	github.com/mattn/go-colorable v0.1.13 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
 	github.com/spf13/pflag v1.0.10 // indirect
-	github.com/tidwall/gjson v1.18.0 // indirect
-	github.com/tidwall/match v1.1.1 // indirect
-	github.com/tidwall/pretty v1.2.1 // indirect
 	github.com/yuin/goldmark v1.4.13 // indirect
 	golang.org/x/exp v0.0.0-20230314191032-db074128a8ec // indirect
 	golang.org/x/lint v0.0.0-20210508222113-6edffad5e616 // indirect

@@ -5,24 +5,27 @@
 //
 // The language is described at https://docs.jsonata.org and, for what AWS adds
 // and takes away, in the Step Functions Developer Guide, "Transforming data
-// with JSONata". Results that neither describes are those measured on AWS.
+// with JSONata". Results that neither describes are those measured on AWS, and
+// those of the reference implementation.
 //
-// The engine is github.com/recolabs/gnata. What it does otherwise than
-// JSONata 2.0.6, and what is kept:
+// An evaluation has a budget: how deep it nests, how many steps it takes, and
+// how many bytes the values that it holds have ([Limits]). Everything that can
+// repeat or grow takes from the budget before it works, functions, regular
+// expressions, sorting and pictures included. So no expression takes long, much
+// memory or the stack, and each ends in the same way on any machine. What ends
+// for want of budget ends in the error that AWS has for its own limit.
 //
-//   - A regular expression is one of Go: no lookahead, lookbehind or reference
-//     to a group.
-//   - An object that an expression makes loses the order of its members, and
-//     one that it reads has them in the order of their names, for $keys, $each
-//     and $string too: a Go map has no order.
-//   - Arithmetic is on 64-bit floats, as in JavaScript, but + - and * fail
-//     with D1001 where they leave that range, whereas JavaScript fails at the
-//     next operation, and a remainder of a division by zero fails with D3001. A
-//     division by zero gives Infinity as it should.
-//   - The parent operator % after an object constructor gives null instead of
-//     S0217.
-//   - Memory is limited where AWS counts it for the text of an expression, for
-//     its result and for $range, not for what it makes on the way.
-//   - Recursion ends at 100 calls of a function instead of 100 nested
-//     evaluations.
+// Files call in this order: token, parse (with scope), link, machine (with
+// path, tuple, sort, call), the functions, and below all the budget and the
+// values.
+//
+// What is otherwise than in JSONata 2.0.6:
+//
+//   - Integers of 64 bits in the input are kept as they are, as in Step
+//     Functions, where JavaScript rounds them above 2^53.
+//   - Members of an object of the input come in the order of their names for *,
+//     **, $keys, $each and $string: a Go map has no order. Those of an object that
+//     the expression makes keep their order.
+//   - $base64encode and $base64decode take texts as UTF-8, as in Java.
+//   - A function whose arguments are partly known checks them by its signature.
 package jsonata

@@ -11,8 +11,7 @@ import (
 type SyntaxError struct {
 	// Code is that of JSONata's own list, such as S0201.
 	Code string
-	// Offset is the byte of the text at which the problem was seen; 0 for the
-	// few rules that the engine checks, which does not tell.
+	// Offset is the byte of the text at which the problem was seen.
 	Offset int
 	// Message says what is wrong.
 	Message string
@@ -36,11 +35,8 @@ type Error struct {
 	// Code is that of JSONata's own list, such as T2001, and U1001 for the limits
 	// of time and depth; empty for what has none.
 	Code string
-	// Message is the text of JSONata or of Step Functions. Where it names a
-	// value that the engine does not tell, it is the engine's own text.
+	// Message is the text of JSONata or of Step Functions.
 	Message string
-
-	cause error
 }
 
 func (e *Error) Error() string {
@@ -49,10 +45,6 @@ func (e *Error) Error() string {
 	}
 	return e.Code + ": " + e.Message
 }
-
-// Unwrap gives the error of the context if it was that which ended the
-// evaluation.
-func (e *Error) Unwrap() error { return e.cause }
 
 // ResultTypeError is the error of a field that takes the result of an
 // expression only if it is of one type, such as Items of a Map state.

@@ -2,19 +2,17 @@ package jsonata
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"time"
 )
 
-// TimeLimit is how long Step Functions evaluates an expression.
-const TimeLimit = time.Second
-
 // Environment is what an expression is evaluated with.
 type Environment struct {
 	// Input is what $, $$ and the first name of a path mean. Step Functions has
-	// none: nil is undefined.
+	// none: nil is undefined. A json.RawMessage is read as JSON whose members keep
+	// their order.
 	Input any
 	// Variables are the values of the variables by name without the dollar
 	// sign, "states" among them.
@@ -26,58 +24,188 @@ type Environment struct {
 	Random *rand.Rand
 	// UUID makes what $uuid gives.
 	UUID func() string
+	// Limits bound the evaluation; nil are those of Step Functions.
+	Limits *Limits
 }
 
 // Eval evaluates the expression and gives a JSON value. It fails with
-// [ErrUndefined], with an [*Error], or with the error of the context if that was
-// cancelled. Step Functions gives an evaluation [TimeLimit]: a context with that
-// deadline gives the error that Step Functions gives.
+// [ErrUndefined], with an [*Error], or with the error of the context if that
+// has ended. The same expression on the same environment always ends in the same
+// way: its limits count what it does, and no clock.
 func (e *Expression) Eval(ctx context.Context, env Environment) (value any, err error) {
+	limits := StepFunctions
+	if env.Limits != nil {
+		limits = *env.Limits
+	}
+	m := &machine{budget: newBudget(ctx, limits), env: &env, input: undefined}
 	defer func() {
-		if r := recover(); r != nil {
-			value, err = nil, &Error{Message: fmt.Sprintf("the engine failed: %v", r)}
+		switch r := recover().(type) {
+		case nil:
+		case thrown:
+			value, err = nil, r.err
+		default:
+			value, err = nil, &Error{Message: internalFailure}
 		}
 	}()
-	if e.engine == nil {
-		return nil, errDepth
+	m.look()
+	m.input = m.readInput(env.Input)
+	result := m.eval(e.root, m.input, &frame{})
+	if l, ok := result.(*list); ok && l.outer {
+		result = l.items[0]
 	}
-	vars := make(map[string]any, len(e.variables))
-	for _, name := range e.provided {
-		vars[name] = provide(name, env)
-	}
-	for _, name := range e.variables {
-		if v, ok := env.Variables[name]; ok {
-			vars[name] = e.engineInput(v)
-		}
-	}
-	var input any
-	if env.Input != nil {
-		input = e.engineInput(env.Input)
-	}
-	result, err := e.engine.EvalWithVars(ctx, input, vars)
-	if err != nil {
-		return nil, e.failure(ctx, err)
-	}
-	if result == nil {
+	if result == undefined {
 		return nil, ErrUndefined
 	}
-	return e.result(result)
+	return m.result(result)
 }
 
-var errDepth = &Error{
-	Code:    codeLimit,
-	Message: "Stack overflow error: Check for non-terminating recursive function. Consider rewriting as tail-recursive",
+// readInput makes the input a context: one that is an array is one value.
+func (m *machine) readInput(v any) any {
+	text, isText := v.(json.RawMessage)
+	if isText {
+		v = parseFunction(m, &arguments{args: []any{string(text)}})
+	}
+	switch {
+	case v == nil && !isText:
+		return undefined
+	case kindOf(v) == kindArray:
+		return &list{items: []any{v}, sequence: true, outer: true}
+	}
+	return v
 }
 
-func (e *Expression) failure(ctx context.Context, err error) error {
-	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
-		if errors.Is(ended, context.DeadlineExceeded) {
-			return &Error{Code: codeLimit, Message: "Expression evaluation timeout: Check for infinite loop", cause: ended}
+// internalFailure is the message for a fault of the evaluator.
+const internalFailure = "the evaluation failed inside: please report the expression"
+
+// output makes a result a JSON value.
+type output struct {
+	m     *machine
+	bytes int
+}
+
+func (m *machine) result(v any) (any, error) {
+	o := &output{m: m}
+	out := o.value(v, 0)
+	return out, nil
+}
+
+func (o *output) count(bytes int) {
+	if o.bytes += bytes; o.bytes > memoryLimit && o.m.limits.Bytes <= StepFunctions.Bytes {
+		o.m.throw(errMemory)
+	}
+}
+
+// value copies what it changes.
+func (o *output) value(v any, level int) any {
+	o.m.nest(level)
+	o.m.step(1)
+	switch v := v.(type) {
+	case undefinedType:
+		return nil
+	case nil, bool:
+		return v
+	case string:
+		o.count(len(v))
+		return validText(v)
+	case float64:
+		o.count(8)
+		return jsonNumber(v)
+	case int, int64:
+		o.count(8)
+		f, _ := number(v)
+		return jsonNumber(f)
+	case json.Number:
+		o.count(8)
+		if isInteger(string(v)) {
+			return v
 		}
-		return ended
+		f, _ := number(v)
+		return jsonNumber(f)
+	case []any:
+		return o.items(v, level)
+	case *list:
+		return o.items(v.items, level)
+	case map[string]any:
+		return o.members(v, level)
+	case *object:
+		members := make(map[string]any, len(v.names))
+		for i, name := range v.names {
+			o.count(len(name))
+			members[validText(name)] = o.value(v.values[i], level+1)
+		}
+		return members
+	case *regexValue:
+		o.refuse("a regular expression")
+	default:
+		o.refuse("a function")
 	}
-	if failure, ok := errors.AsType[*Error](err); ok {
-		return failure
+	return nil
+}
+
+// items copies an array where a value of it changes.
+func (o *output) items(items []any, level int) []any {
+	out := items
+	for i, item := range items {
+		value := o.value(item, level+1)
+		if &out[0] == &items[0] {
+			if unchanged(item, value) {
+				continue
+			}
+			out = make([]any, len(items))
+			copy(out, items[:i])
+		}
+		out[i] = value
 	}
-	return engineError(err)
+	if out == nil {
+		return []any{}
+	}
+	return out
+}
+
+func (o *output) members(members map[string]any, level int) any {
+	var out map[string]any
+	for name, m := range members {
+		value := o.value(m, level+1)
+		if out == nil {
+			if unchanged(m, value) {
+				continue
+			}
+			out = make(map[string]any, len(members))
+			for name, member := range members {
+				out[name] = member
+			}
+		}
+		out[name] = value
+	}
+	if out == nil {
+		return members
+	}
+	return out
+}
+
+// unchanged says that output gave a value as it was.
+func unchanged(before, after any) bool {
+	switch v := before.(type) {
+	case []any, map[string]any:
+		return same(before, after)
+	case string, bool, nil, json.Number:
+		return v == after
+	}
+	return false
+}
+
+func (o *output) refuse(what string) {
+	o.m.throw(&Error{Message: "the expression returned " + what + ", which is no JSON value"})
+}
+
+// jsonNumber writes a number as JavaScript does. JSON has no infinity: Step
+// Functions writes the word as a string.
+func jsonNumber(f float64) any {
+	switch {
+	case math.IsNaN(f):
+		return "NaN"
+	case math.IsInf(f, 0):
+		return formatInfinity(f)
+	}
+	return json.Number(formatNumber(f))
 }

@@ -96,12 +96,12 @@ func TestEval(t *testing.T) {
 		// null is a value, wherever it comes from.
 		{"null", "null"},
 		{"$none", "null"},
-		{"$states.input.null", "null"},
+		{"$states.input.`null`", "null"},
 		{"$states.input.items[1]", "null"},
 		{"$states.input.items[$ = null]", "null"},
 		{"$states.input.items.k", "null"},
 		{"$map($states.input.items, function($v) { $type($v) })", `["number","null","object"]`},
-		{"$exists($states.input.null)", "true"},
+		{"$exists($states.input.`null`)", "true"},
 		{"$type($lookup($states.input, 'null'))", `"null"`},
 		{"null in $states.input.items", "true"},
 		{"$states.input.items[1] = null", "true"},
@@ -138,7 +138,7 @@ func TestErrorsReadAsOnAWS(t *testing.T) {
 		{"$replace('a', '', 'b')", "D3010: Second argument of replace function cannot be an empty string"},
 		{"$sum(1, 2)", `T0410: Argument 2 of function "sum" does not match function signature`},
 		{"$lookup({})", `T0410: Argument 2 of function "lookup" does not match function signature`},
-		{"$length()", `T0411: Context value is not a compatible type with argument 1 of function "length"`},
+		{"[1].($length())", `T0411: Context value is not a compatible type with argument 1 of function "length"`},
 		{"$sum(['a'])", `T0412: Argument 1 of function "sum" must be an array of "numbers"`},
 		{"$join([1])", `T0412: Argument 1 of function "join" must be an array of "strings"`},
 		{"$number('abc')", `D3030: Unable to cast value to a number: "abc"`},
@@ -266,17 +266,10 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-func TestTimeLimit(t *testing.T) {
+func TestCancelledEvaluation(t *testing.T) {
 	t.Parallel()
 	e, err := jsonata.Compile("$map([1..100000], function($v) { $sum([1..100000]) })")
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	_, err = e.Eval(ctx, environment(t))
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.Equal(t, "The JSONata expression '"+e.String()+"' specified for the field 'Output' threw an error"+
-		" during evaluation: Expression evaluation timeout: Check for infinite loop", e.Cause("Output", err))
-
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = e.Eval(cancelled, environment(t))

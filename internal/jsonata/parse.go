@@ -3,6 +3,7 @@ package jsonata
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -21,24 +22,7 @@ var powers = map[string]int{
 // laterOperators are those of later versions of JSONata.
 var laterOperators = []string{"??", "?:"}
 
-// operand is what the parser knows of a part of the expression.
-type operand struct {
-	// height is how many evaluations nest in it, as Step Functions counts them.
-	height int
-	// nesting is how deep its parts nest.
-	nesting int
-	// variable is its name if it is one and nothing else.
-	variable *string
-	// path is the index in found of the variable that it is a path from.
-	path int
-	// member is its name if it is a name, whatever predicates follow it.
-	member *string
-	// predicate says that a predicate follows the name.
-	predicate bool
-}
-
-// parser reads an expression for its syntax errors and its variables. What it
-// accepts is then compiled by the engine.
+// parser makes the syntax tree of an expression, and finds its variables.
 type parser struct {
 	scanner
 	token  token
@@ -46,20 +30,11 @@ type parser struct {
 	scopes []*scope
 	found  []Reference
 	inside []bool // by index in found: bound in the expression after all
-	words  map[string]bool
-	regexp []token
-	// plain says that no part of the expression looks at single items of data,
-	// or at how a number is written.
-	plain bool
-	// transforms says that the expression may change what it reads.
-	transforms bool
-	err        error
+	err    error
 }
 
-func parse(expression string) (*parser, operand, error) {
-	p := &parser{
-		scanner: scanner{text: expression}, scopes: []*scope{{}}, words: map[string]bool{}, plain: true,
-	}
+func parse(expression string) (*parser, *node, error) {
+	p := &parser{scanner: scanner{text: expression}, scopes: []*scope{{}}}
 	p.advance(true)
 	whole := p.expression(0)
 	if p.token.kind != end {
@@ -116,12 +91,12 @@ func (p *parser) skip(op string, operand bool) {
 }
 
 // expression parses what binds tighter than a power.
-func (p *parser) expression(power int) operand {
+func (p *parser) expression(power int) *node {
 	p.level++
 	defer func() { p.level-- }()
 	if p.level > maxNesting {
 		p.nestsTooDeep()
-		return operand{path: -1}
+		return p.leaf(nodeHole, p.token)
 	}
 	left := p.prefix()
 	for p.token.kind == operator && powers[p.token.value] > power {
@@ -144,298 +119,338 @@ func (p *parser) nestsTooDeep() {
 	p.fail("S0201", p.token.offset, "the expression nests more than %d levels deep", maxNesting)
 }
 
-// node is an operand that is evaluated after its parts.
-func node(parts ...operand) operand {
-	out := join(parts...)
-	out.height++
-	return out
+// leaf is a node without parts.
+func (p *parser) leaf(kind nodeKind, t token) *node {
+	return &node{kind: kind, offset: t.offset, text: t.value, nesting: 1, reference: -1}
 }
 
-// join is an operand made of parts that are evaluated at its own level.
-func join(parts ...operand) operand {
-	out := operand{path: -1}
-	for _, part := range parts {
-		out.height, out.nesting = max(out.height, part.height), max(out.nesting, part.nesting)
-	}
-	out.nesting++
-	return out
+// finish notes how deep a node nests, after its parts are known.
+func finish(n *node) *node {
+	n.reference = -1
+	n.children(func(part *node) { n.nesting = max(n.nesting, part.nesting) })
+	n.nesting++
+	return n
 }
 
-func (p *parser) prefix() operand {
+func (p *parser) prefix() *node {
 	t := p.token
 	switch t.kind {
 	case operator:
 		return p.prefixOperator()
-	case end:
-		p.fail("S0207", t.offset, "the expression ends where an operand is expected")
-		return operand{path: -1}
 	case name:
 		p.advance(false)
 		if p.token.is("(") && (t.value == "function" || t.value == "λ") {
-			return p.lambda()
+			return p.lambda(t)
 		}
-		return operand{height: 1, path: -1, member: &t.value}
+		return p.leaf(nodeName, t)
 	case text:
 		p.advance(false)
-		return operand{height: 1, path: -1, member: &t.value}
+		n := p.leaf(nodeString, t)
+		n.text = unescape(t.value)
+		n.value = n.text
+		return n
 	case literal:
 		p.advance(false)
-		return node()
+		return p.literal(t)
 	case variable:
 		p.advance(false)
-		return operand{height: 1, path: p.read(t), variable: &t.value}
+		n := p.leaf(nodeVariable, t)
+		n.reference = p.read(t)
+		return n
 	case regex:
-		p.regexp = append(p.regexp, t)
+		n := p.leaf(nodeRegex, t)
 		p.advance(false)
-		return node()
+		program, err := compileRegex(t.value)
+		if err != nil {
+			p.fail("S0302", t.offset, "the regular expression %s: %v", t.value, err)
+		}
+		n.pattern = program
+		return n
+	default:
+		p.fail("S0207", t.offset, "the expression ends where an operand is expected")
+		return p.leaf(nodeHole, t)
 	}
-	return operand{path: -1}
 }
 
-func (p *parser) prefixOperator() operand {
+func (p *parser) literal(t token) *node {
+	n := p.leaf(nodeConstant, t)
+	switch t.value {
+	case "true":
+		n.value = true
+	case "false":
+		n.value = false
+	case "null":
+	default:
+		n.kind = nodeNumber
+		n.value, _ = strconv.ParseFloat(t.value, 64)
+	}
+	return n
+}
+
+func (p *parser) prefixOperator() *node {
 	t := p.token
 	switch t.value {
 	case "and", "or", "in": // names where an operand is expected
 		p.advance(false)
-		return operand{height: 1, path: -1, member: &t.value}
-	case "*", "**", "%":
-		p.plain = false
+		return p.leaf(nodeName, t)
+	case "*":
 		p.advance(false)
-		return node()
+		return p.leaf(nodeWildcard, t)
+	case "**":
+		p.advance(false)
+		return p.leaf(nodeDescendants, t)
+	case "%":
+		p.advance(false)
+		return p.leaf(nodeParent, t)
 	case "-":
 		p.advance(true)
-		return node(p.expression(70))
+		return finish(&node{kind: nodeNegate, offset: t.offset, left: p.expression(70)})
 	case "(":
 		return p.block()
 	case "[":
 		return p.array()
 	case "{":
-		return p.object()
+		return p.object(&node{kind: nodeObject, offset: t.offset})
 	case "|":
 		return p.transform()
 	}
 	p.unexpected("S0211", "expected an operand")
-	return operand{path: -1}
+	return p.leaf(nodeHole, t)
 }
 
-func (p *parser) infix(left operand) operand {
+func (p *parser) infix(left *node) *node {
 	op := p.token
+	n := &node{kind: nodeBinary, offset: op.offset, text: op.value, left: left}
 	switch op.value {
 	case ".":
 		p.advance(true)
-		return p.dot(left, p.expression(75))
+		return p.dot(n, p.expression(75))
 	case "[":
-		p.plain = false
 		p.advance(true)
 		if p.token.is("]") {
 			p.advance(false)
-			return left
+			return keepArray(left)
 		}
-		inner := p.expression(0)
+		n.kind, n.right = nodeFilter, p.expression(0)
 		p.skip("]", false)
-		result := join(left, node(inner))
-		result.member, result.predicate = left.member, true
-		return result
 	case "(":
-		return p.call(left)
+		return p.call(n)
 	case "{":
-		return join(node(left), p.object())
+		n.kind = nodeGroup
+		return p.object(n)
 	case "^":
-		return p.sort(left)
-	case "@", "#":
-		return p.bindStep(left)
+		return p.order(n)
+	case "@":
+		n.kind = nodeFocus
+		return p.bindStep(n)
+	case "#":
+		n.kind = nodeIndex
+		return p.bindStep(n)
 	case "?":
+		n.kind = nodeCondition
 		p.advance(true)
-		branches := []operand{left, p.expression(0)}
+		n.items = []*node{p.expression(0)}
 		if p.token.is(":") {
 			p.advance(true)
-			branches = append(branches, p.expression(0))
+			n.items = append(n.items, p.expression(0))
 		}
-		return node(branches...)
 	case ":=":
-		if left.variable == nil {
-			p.unexpected("S0212", "only a variable can stand to the left of it")
-		}
-		p.unread(left)
+		return p.bindVariable(n)
+	case "~>":
+		n.kind = nodeApply
 		p.advance(true)
-		right := p.expression(9)
-		if left.variable != nil {
-			p.bind(*left.variable)
-		}
-		return node(right)
+		n.right = p.expression(powers["~>"])
+	default:
+		p.advance(true)
+		n.right = p.expression(powers[op.value])
 	}
-	if op.value == "&" || op.value == "in" || op.value == "~>" {
-		p.plain = false
-	}
-	p.advance(true)
-	return node(left, p.expression(powers[op.value]))
+	return finish(n)
 }
 
-// dot makes a path one step longer.
-func (p *parser) dot(left, right operand) operand {
-	result := join(left, right)
-	if left.path >= 0 && right.member != nil {
-		p.found[left.path].Path = append(p.found[left.path].Path, *right.member)
-		if !right.predicate {
-			result.path = left.path
+// keepArray marks the step that [] follows, whatever filters it has.
+func keepArray(left *node) *node {
+	step := left
+	for step.kind == nodeFilter {
+		step = step.left
+	}
+	step.keepArray = true
+	return left
+}
+
+// dot makes a path one step longer, and notes the members that are read of a
+// variable.
+func (p *parser) dot(n, right *node) *node {
+	n.kind, n.right = nodeDot, right
+	reference := n.left.reference
+	finish(n)
+	member := right
+	for member.kind == nodeFilter || member.kind == nodeFocus || member.kind == nodeIndex {
+		member = member.left
+	}
+	if reference >= 0 && (member.kind == nodeName || member.kind == nodeString) {
+		p.found[reference].Path = append(p.found[reference].Path, member.text)
+		if member == right {
+			n.reference = reference
 		}
 	}
-	return result
+	return n
+}
+
+func (p *parser) bindVariable(n *node) *node {
+	n.kind = nodeBind
+	if n.left.kind != nodeVariable {
+		p.unexpected("S0212", "only a variable can stand to the left of it")
+	}
+	n.text = n.left.text
+	p.unread(n.left)
+	n.left = nil
+	p.advance(true)
+	n.right = p.expression(9)
+	p.bind(n.text)
+	return finish(n)
 }
 
 // list parses what stands between an opening bracket and its end.
-func (p *parser) list(separator, closing string, item func() operand) operand {
+func (p *parser) list(separator, closing string, item func()) {
 	p.advance(true)
-	var items []operand
-	for !p.token.is(closing) && p.err == nil {
-		items = append(items, item())
-		if !p.token.is(separator) {
-			break
+	for more := !p.token.is(closing); more && p.err == nil; {
+		item()
+		if more = p.token.is(separator); more {
+			p.advance(true)
+			if separator == ";" && p.token.is(closing) {
+				break
+			}
 		}
-		p.advance(true)
 	}
 	p.skip(closing, false)
-	return node(items...)
 }
 
-func (p *parser) block() operand {
-	p.plain = false
+func (p *parser) block() *node {
+	n := &node{kind: nodeBlock, offset: p.token.offset}
 	p.push(false)
 	defer p.pop()
-	return p.list(";", ")", func() operand { return p.expression(0) })
+	p.list(";", ")", func() { n.items = append(n.items, p.expression(0)) })
+	return finish(n)
 }
 
-func (p *parser) array() operand {
-	p.plain = false
-	return p.list(",", "]", func() operand {
+func (p *parser) array() *node {
+	n := &node{kind: nodeArray, offset: p.token.offset}
+	p.list(",", "]", func() {
 		item := p.expression(0)
 		if p.token.is("..") {
+			span := &node{kind: nodeRange, offset: p.token.offset, left: item}
 			p.advance(true)
-			return node(item, p.expression(0))
+			span.right = p.expression(0)
+			item = finish(span)
 		}
-		return item
+		n.items = append(n.items, item)
 	})
+	return finish(n)
 }
 
-func (p *parser) object() operand {
-	p.plain = false
-	return p.list(",", "}", func() operand {
+func (p *parser) object(n *node) *node {
+	p.list(",", "}", func() {
 		key := p.expression(0)
 		p.skip(":", true)
-		return join(key, p.expression(0))
+		n.pairs = append(n.pairs, pair{key, p.expression(0)})
 	})
+	return finish(n)
 }
 
-func (p *parser) call(left operand) operand {
-	p.plain = false
-	args := p.list(",", ")", func() operand {
+func (p *parser) call(n *node) *node {
+	n.kind = nodeCall
+	p.list(",", ")", func() {
 		if p.token.is("?") {
+			n.kind = nodePartial
+			n.items = append(n.items, p.leaf(nodeHole, p.token))
 			p.advance(false)
-			return operand{}
+			return
 		}
-		return p.expression(0)
+		n.items = append(n.items, p.expression(0))
 	})
-	return join(node(left), args)
+	return finish(n)
 }
 
-// lambda parses a function from its parameters on. Its body is evaluated when
-// it is called, so it adds nothing to the height.
-func (p *parser) lambda() operand {
-	p.plain = false
+// lambda parses a function from its parameters on.
+func (p *parser) lambda(start token) *node {
+	n := &node{kind: nodeLambda, offset: start.offset}
 	p.push(true)
 	defer p.pop()
-	p.list(",", ")", func() operand {
+	p.list(",", ")", func() {
 		if p.token.kind != variable {
 			p.unexpected("S0208", "expected a parameter, such as $x")
 		}
 		p.bind(p.token.value)
+		n.params = append(n.params, p.token.value)
 		p.advance(false)
-		return operand{}
 	})
 	if p.token.is("<") {
-		p.signature()
+		p.signature(n)
 	}
 	p.skip("{", true)
-	body := p.expression(0)
+	n.right = p.expression(0)
 	p.skip("}", false)
-	return operand{height: 1, nesting: body.nesting + 1, path: -1}
+	return finish(n)
 }
 
-// signature passes a signature, which is in angle brackets. The engine reads it.
-func (p *parser) signature() {
+// signature reads a signature, which is in angle brackets.
+func (p *parser) signature(n *node) {
+	start := p.token.offset
 	for p.token.kind != end && !p.token.is("{") {
 		p.advance(false)
 	}
+	if p.err != nil {
+		return
+	}
+	text := strings.Join(strings.Fields(p.text[start:p.token.offset]), "")
+	parsed, err := parseSignature(text)
+	if err != nil {
+		p.fail(err.Code, start, "%s", err.Message)
+	}
+	n.signature = parsed
 }
 
-func (p *parser) sort(left operand) operand {
-	p.plain = false
+func (p *parser) order(n *node) *node {
+	n.kind = nodeOrder
 	p.advance(true)
 	if !p.token.is("(") {
 		p.skip("(", true)
-		return left
+		return n
 	}
-	terms := p.list(",", ")", func() operand {
-		if p.token.is("<") || p.token.is(">") {
+	p.list(",", ")", func() {
+		descending := p.token.is(">")
+		if descending || p.token.is("<") {
 			p.advance(true)
 		}
-		return p.expression(0)
+		n.terms = append(n.terms, term{p.expression(0), descending})
 	})
-	return join(left, terms)
+	return finish(n)
 }
 
 // bindStep parses the binding of a variable to the items of a step, or to
 // their places.
-func (p *parser) bindStep(left operand) operand {
-	p.plain = false
+func (p *parser) bindStep(n *node) *node {
 	op := p.token.value
 	p.advance(true)
 	if p.token.kind != variable {
 		p.unexpected("S0214", fmt.Sprintf("expected a variable after %q", op))
 	}
-	p.bind(p.token.value)
+	n.text = p.token.value
+	p.bind(n.text)
 	p.advance(false)
-	result := join(left)
-	result.member, result.predicate = left.member, true
-	return result
+	return finish(n)
 }
 
-func (p *parser) transform() operand {
-	p.plain, p.transforms = false, true
+func (p *parser) transform() *node {
+	n := &node{kind: nodeTransform, offset: p.token.offset}
 	p.advance(true)
-	parts := []operand{p.expression(0)}
+	n.left = p.expression(0)
 	p.skip("|", true)
-	parts = append(parts, p.expression(0))
+	n.right = p.expression(0)
 	if p.token.is(",") {
 		p.advance(true)
-		parts = append(parts, p.expression(0))
+		n.items = []*node{p.expression(0)}
 	}
 	p.skip("|", false)
-	return node(parts...)
-}
-
-// engineText is the expression as the engine takes it: it counts the brackets
-// of a regular expression even where they are escaped.
-func (p *parser) engineText() string {
-	var b strings.Builder
-	last := 0
-	for _, r := range p.regexp {
-		b.WriteString(p.text[last:r.offset])
-		for i := 0; i < len(r.value); i++ {
-			c := r.value[i]
-			if c != '\\' || i+1 == len(r.value) {
-				b.WriteByte(c)
-				continue
-			}
-			i++
-			if strings.IndexByte("()[]{}", r.value[i]) >= 0 {
-				fmt.Fprintf(&b, `\x%02x`, r.value[i])
-			} else {
-				b.WriteString(r.value[i-1 : i+1])
-			}
-		}
-		last = r.offset + len(r.value)
-	}
-	b.WriteString(p.text[last:])
-	return b.String()
+	return finish(n)
 }

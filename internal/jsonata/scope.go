@@ -37,7 +37,6 @@ func (p *parser) bind(name string) {
 // read notes a variable, and gives its index in found, or -1 if the expression
 // binds it.
 func (p *parser) read(t token) int {
-	p.words[t.value] = true
 	var function *scope
 	for _, s := range slices.Backward(p.scopes) {
 		if slices.Contains(s.bound, t.value) {
@@ -57,9 +56,9 @@ func (p *parser) read(t token) int {
 }
 
 // unread takes back that a variable was read: it is bound.
-func (p *parser) unread(bound operand) {
-	if bound.path >= 0 {
-		p.inside[bound.path] = true
+func (p *parser) unread(bound *node) {
+	if bound.reference >= 0 {
+		p.inside[bound.reference] = true
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -207,4 +208,54 @@ func (s *scanner) number() (token, error) {
 
 func (s *scanner) fail(code string, offset int, format string, args ...any) error {
 	return &SyntaxError{Code: code, Offset: offset, Message: fmt.Sprintf(format, args...)}
+}
+
+// unescape gives the text of a string without its escape sequences, which are
+// known to be right. Half of a surrogate pair stays as three bytes that are no
+// UTF-8.
+func unescape(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' {
+			out = append(out, s[i])
+			continue
+		}
+		i++
+		switch c := s[i]; c {
+		case 'b':
+			out = append(out, '\b')
+		case 'f':
+			out = append(out, '\f')
+		case 'n':
+			out = append(out, '\n')
+		case 'r':
+			out = append(out, '\r')
+		case 't':
+			out = append(out, '\t')
+		case 'u':
+			unit, _ := strconv.ParseUint(s[i+1:i+5], 16, 16)
+			out = appendUnit(out, uint16(unit)) //nolint:gosec // it has 16 bits
+			i += 4
+		default:
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}
+
+// appendUnit appends a UTF-16 code unit to a text. The second half of a
+// surrogate pair joins the first one.
+func appendUnit(out []byte, unit uint16) []byte {
+	r := rune(unit)
+	if !utf16.IsSurrogate(r) {
+		return utf8.AppendRune(out, r)
+	}
+	if n := len(out) - 3; r >= 0xDC00 && n >= 0 && out[n] == 0xED && out[n+1]&0xF0 == 0xA0 {
+		high := 0xD000 | rune(out[n+1]&0x3F)<<6 | rune(out[n+2]&0x3F)
+		return utf8.AppendRune(out[:n], utf16.DecodeRune(high, r))
+	}
+	return append(out, 0xED, 0x80|byte(r>>6&0x3F), 0x80|byte(r&0x3F))
 }

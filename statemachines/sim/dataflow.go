@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -212,9 +211,7 @@ func (s *strand) evaluated(e *asl.Expression, location string, d data) (any, *fa
 	values := make(map[string]any, len(visible)+1)
 	maps.Copy(values, visible)
 	values["states"] = states
-	ctx, cancel := context.WithTimeout(s.x.run.ctx, jsonata.TimeLimit)
-	defer cancel()
-	value, err := e.Eval(ctx, jsonata.Environment{
+	value, err := e.Eval(s.x.run.ctx, jsonata.Environment{
 		Variables: values, Now: s.x.run.clock.Now(), Random: s.x.run.random.Rand, UUID: s.x.run.random.uuid,
 	})
 	if s.x.run.caller.Err() != nil {

@@ -8,10 +8,6 @@ require (
 )
 
 require (
-	github.com/recolabs/gnata v0.2.2 // indirect
-	github.com/tidwall/gjson v1.18.0 // indirect
-	github.com/tidwall/match v1.1.1 // indirect
-	github.com/tidwall/pretty v1.2.1 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 )
 
