@@ -71,8 +71,8 @@ type JobPollerFragmentProps struct {
 	Functions Functions
 	Store     RecordStore
 
-	// Prefix is what the names of its states and variables begin with, a letter or
-	// _ first, then letters, digits and _. Default: the id, without what is none of
+	// Prefix is what the names of its states and variables begin with, a letter
+	// first, then letters, digits and _. Default: the id, without what is none of
 	// these.
 	Prefix *string
 	// Scope is for the strategies with Lambda functions inside a Map: an expression
@@ -198,8 +198,8 @@ func (f *fragment) build(in where, id string, props *JobPollerFragmentProps) {
 	if props.Prefix == nil {
 		f.prefix = namePart(id)
 	}
-	if first, _ := utf8.DecodeRuneInString(f.prefix); namePart(f.prefix) != f.prefix || first != '_' && !unicode.IsLetter(first) {
-		in.refuse("Prefix", "names of variables begin with it, so it must be a letter or _, then letters, digits and _, is %q", f.prefix)
+	if first, _ := utf8.DecodeRuneInString(f.prefix); namePart(f.prefix) != f.prefix || !unicode.IsLetter(first) {
+		in.refuse("Prefix", "names of variables begin with it, so it must be a letter, then letters, digits and _, is %q", f.prefix)
 	}
 	p := props.polling(in)
 	to := form{prefix: f.prefix, exits: map[pollcore.Status]string{}, runJob: inBraces(runJobKey), checkStatus: inBraces(checkStatusKey)}

@@ -53,7 +53,7 @@ type Options struct {
 	// functions know the codes and do without.
 	CausePatterns map[string]string
 	// Prefix stands before the names of states and, where there are any, of
-	// variables: then it is a letter or _, and letters, digits and _. Names of
+	// variables: then it is a letter, and letters, digits and _. Names of
 	// variables begin with a small letter, so two
 	// fragments of one machine need prefixes that differ in more than the case of
 	// the first.

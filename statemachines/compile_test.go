@@ -234,7 +234,7 @@ func TestPrefixes(t *testing.T) {
 	e, err := catalog.Lookup("dynamodb", "ExportTableToPointInTime")
 	require.NoError(t, err)
 	for strategy, prefix := range map[statemachines.Strategy]string{
-		statemachines.LambdaRetry: "My export: ", statemachines.Variables: "_été2", statemachines.RetryTask: strings.Repeat("x", 56),
+		statemachines.LambdaRetry: "My export: ", statemachines.Variables: "été_2", statemachines.RetryTask: strings.Repeat("x", 56),
 	} {
 		o := statemachines.Options{Strategy: strategy, MaxWait: time.Hour, Prefix: prefix}
 		compiled, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), o)

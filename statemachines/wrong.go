@@ -99,8 +99,8 @@ func (c Call) check(s Strategy) error {
 func (p *poller) checkNames(all states) error {
 	w, o := p.waiter.Name, p.options
 	if first, _ := utf8.DecodeRuneInString(o.Prefix); o.Prefix != "" && !p.throughLambda() &&
-		(first != '_' && !unicode.IsLetter(first) || strings.ContainsFunc(o.Prefix, notInVariable)) {
-		return wrong("%s: the prefix %q begins names of variables, so it must be a letter or _, then letters, digits and _", w, o.Prefix)
+		(!unicode.IsLetter(first) || strings.ContainsFunc(o.Prefix, notInVariable)) {
+		return wrong("%s: the prefix %q begins names of variables, so it must be a letter, then letters, digits and _", w, o.Prefix)
 	}
 	own := map[string]bool{}
 	for _, s := range all {

@@ -135,7 +135,7 @@ func (p *parser) choice(o *object) *Choice {
 // condition reads the field Condition of a rule in JSONata mode.
 func (o *object) condition() *Scalar {
 	o.require("Condition")
-	return o.scalar("Condition", func(n *jsontree.Node) any {
+	return o.scalar("Condition", anyPath, func(n *jsontree.Node) any {
 		if n.Kind != jsontree.Bool {
 			o.p.add(n.Problem("\"Condition\" has to be a boolean or a JSONata expression in \"{%% %%}\", found %s", n.Describe()))
 		}

@@ -1,6 +1,7 @@
 package asl
 
 import (
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -41,12 +42,10 @@ func (p *parser) mapping(o *object) *Map {
 	}
 	o.require(processor)
 	p.items(o, m)
-	m.MaxConcurrency = o.whole("MaxConcurrency", 0, MaxSeconds)
-	m.ToleratedFailureCount = o.whole("ToleratedFailureCount", 0, MaxItems)
+	m.MaxConcurrency = o.count("MaxConcurrency", math.MaxInt32)
+	m.ToleratedFailureCount = o.count("ToleratedFailureCount", math.MaxInt32)
 	m.ToleratedFailurePercentage = o.percentage("ToleratedFailurePercentage")
-	if m.Label = o.text("Label"); utf8.RuneCountInString(m.Label) > maxLabel || strings.ContainsFunc(m.Label, notInLabel) {
-		p.add(o.get("Label").Problem("\"Label\" has at most %d characters, without white space, control characters and any of %s", maxLabel, forbiddenInLabel))
-	}
+	m.Label = p.label(o)
 	if inner := o.inner(processor, "an item processor"); inner != nil {
 		p.processorConfig(inner, m)
 		m.Processor = p.innerFlow(inner, m.Distributed)
@@ -60,7 +59,7 @@ func (p *parser) mapping(o *object) *Map {
 	if !m.Distributed {
 		for _, name := range distributedFields {
 			if n := o.node.Get(name); n != nil {
-				p.add(n.Problem("%q needs a distributed Map: \"ProcessorConfig\": {\"Mode\": \"DISTRIBUTED\"} in \"ItemProcessor\"", name))
+				p.warn(n.Problem("%q is for a distributed Map: \"ProcessorConfig\": {\"Mode\": \"DISTRIBUTED\"} in \"ItemProcessor\"", name))
 			}
 		}
 	}
@@ -72,6 +71,21 @@ const (
 	maxLabel         = 40
 	forbiddenInLabel = "?*<>{}[]:;,\\|^~$#%&`\""
 )
+
+// label reads the field Label.
+func (p *parser) label(o *object) string {
+	label := o.text("Label")
+	switch n := o.get("Label"); {
+	case label == "":
+	case utf8.RuneCountInString(label) > maxLabel || strings.ContainsFunc(label, notInLabel):
+		p.add(n.Problem("\"Label\" has at most %d characters, without white space, control characters and any of %s", maxLabel, forbiddenInLabel))
+	case p.labels[label]:
+		p.add(n.Problem("there is another Map with the label %q; labels are unique in the whole state machine", label))
+	default:
+		p.labels[label] = true
+	}
+	return label
+}
 
 func notInLabel(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(forbiddenInLabel, r)
@@ -90,11 +104,12 @@ func (p *parser) items(o *object, m *Map) {
 		m.ItemSelector = o.template("ItemSelector")
 		return
 	}
-	m.ItemsPath = o.path("ItemsPath", anyPath)
+	m.ItemsPath = o.path("ItemsPath", itemsPath)
 	m.ItemSelector = o.template("ItemSelector")
-	if old := o.template("Parameters"); old != nil {
-		o.exclusive("ItemSelector", "Parameters")
+	if old := o.template("Parameters"); m.ItemSelector == nil {
 		m.ItemSelector = old
+	} else if old != nil {
+		p.warn(o.get("Parameters").Problem("\"ItemSelector\" hides \"Parameters\", its old name; keep one"))
 	}
 }
 
@@ -122,8 +137,10 @@ func (p *parser) processorConfig(o *object, m *Map) {
 	switch {
 	case m.Distributed && !config.has("ExecutionType"):
 		p.add(config.node.Problem("a distributed Map needs \"ExecutionType\": \"STANDARD\" or \"EXPRESS\""))
+	case mode == "INLINE" && config.has("ExecutionType"):
+		p.add(config.get("ExecutionType").Problem("\"ExecutionType\" needs \"Mode\": \"DISTRIBUTED\""))
 	case !m.Distributed && config.has("ExecutionType"):
-		p.add(config.node.Problem("\"ExecutionType\" needs \"Mode\": \"DISTRIBUTED\""))
+		p.warn(config.get("ExecutionType").Problem("\"ExecutionType\" needs \"Mode\": \"DISTRIBUTED\""))
 	}
 	config.close()
 }
@@ -134,8 +151,8 @@ func (p *parser) itemBatcher(o *object) *ItemBatcher {
 		return nil
 	}
 	batcher := &ItemBatcher{
-		MaxItemsPerBatch:      b.whole("MaxItemsPerBatch", 1, MaxItems),
-		MaxInputBytesPerBatch: b.whole("MaxInputBytesPerBatch", 1, maxBatchBytes),
+		MaxItemsPerBatch:      b.count("MaxItemsPerBatch", math.MaxInt32),
+		MaxInputBytesPerBatch: b.count("MaxInputBytesPerBatch", maxBatchBytes),
 		BatchInput:            b.template("BatchInput"),
 	}
 	if batcher.MaxItemsPerBatch == nil && batcher.MaxInputBytesPerBatch == nil {
@@ -154,7 +171,7 @@ func (p *parser) itemReader(o *object) *ItemReader {
 		return nil
 	}
 	r := &ItemReader{}
-	r.Resource, r.ResourcePosition = in.resource()
+	r.Resource, r.ResourcePosition = in.resourceOf("s3:getObject", "s3:listObjectsV2")
 	r.Parameters = in.template(p.arguments())
 	if c := in.inner("ReaderConfig", "an item reader's configuration"); c != nil {
 		r.Config = ReaderConfig{
@@ -164,15 +181,29 @@ func (p *parser) itemReader(o *object) *ItemReader {
 			ManifestType:      c.word("ManifestType", "ATHENA_DATA", "S3_INVENTORY"),
 			Transformation:    c.word("Transformation", "NONE", "LOAD_AND_FLATTEN"),
 			ItemsPointer:      c.text("ItemsPointer"),
-			MaxItems:          c.whole("MaxItems", 0, MaxItems),
+			MaxItems:          c.count("MaxItems", MaxItems),
 		}
 		for _, n := range c.list("CSVHeaders", false) {
 			r.Config.CSVHeaders = append(r.Config.CSVHeaders, n.Text)
 		}
+		p.checkCSV(c, r.Config)
 		c.close()
 	}
 	in.close()
 	return r
+}
+
+// checkCSV reports what is missing or too much about the header of a CSV file.
+func (p *parser) checkCSV(o *object, c ReaderConfig) {
+	switch {
+	case c.InputType == "CSV" && !o.has("CSVHeaderLocation"):
+		p.add(o.node.Problem("a reader of CSV needs \"CSVHeaderLocation\": \"FIRST_ROW\" or \"GIVEN\""))
+	case c.InputType == "JSON" && o.has("CSVHeaderLocation"):
+		p.add(o.get("CSVHeaderLocation").Problem("\"CSVHeaderLocation\" is for a reader of CSV, and this one is of JSON"))
+	}
+	if c.CSVHeaderLocation == "GIVEN" && !o.has("CSVHeaders") {
+		p.add(o.node.Problem("\"CSVHeaderLocation\": \"GIVEN\" needs \"CSVHeaders\", the names of the columns"))
+	}
 }
 
 // arguments is the name of the field that says what a resource is called with.
@@ -190,7 +221,7 @@ func (p *parser) resultWriter(o *object) *ResultWriter {
 	}
 	w := &ResultWriter{}
 	if in.has("Resource") {
-		w.Resource, w.ResourcePosition = in.resource()
+		w.Resource, w.ResourcePosition = in.resourceOf("s3:putObject")
 	}
 	w.Parameters = in.template(p.arguments())
 	if c := in.inner("WriterConfig", "a result writer's configuration"); c != nil {

@@ -191,6 +191,9 @@ type pathScope uint8
 
 const (
 	anyPath      pathScope = iota // the input or the context object
+	textPath                      // the same, or an intrinsic function in its place
+	itemsPath                     // the same, without wildcards and filters
+	countPath                     // the input or a variable, without wildcards and filters
 	documentPath                  // the input only: the path is written to
 )
 
@@ -215,18 +218,22 @@ func (p *parser) path(n *jsontree.Node, scope pathScope) *Path {
 		p.add(p.within(n, syntax.Offset, "path %q: %s", n.Text, syntax.Message))
 		return nil
 	}
-	if scope == documentPath {
-		switch {
-		case path.Context():
-			p.add(n.Problem("path %q is in the context object, which cannot be written", n.Text))
-			return nil
-		case path.Variable() != "":
-			p.add(n.Problem("path %q is in a variable; only \"Assign\" writes variables", n.Text))
-			return nil
-		case !path.Reference():
-			p.add(n.Problem("path %q is written to: it may hold names and indices only", n.Text))
-			return nil
-		}
+	switch {
+	case scope == documentPath && path.Context():
+		p.add(n.Problem("path %q is in the context object, which cannot be written", n.Text))
+		return nil
+	case scope == countPath && path.Context():
+		p.add(n.Problem("path %q is in the context object, which can be read here with Assign and a variable only", n.Text))
+		return nil
+	case scope == documentPath && path.Variable() != "":
+		p.add(n.Problem("path %q is in a variable; only \"Assign\" writes variables", n.Text))
+		return nil
+	case scope == documentPath && !path.Reference():
+		p.add(n.Problem("path %q is written to: it may hold names and indices only", n.Text))
+		return nil
+	case (scope == itemsPath || scope == countPath) && !path.Reference():
+		p.add(n.Problem("path %q has to name one value: it may hold names and indices only", n.Text))
+		return nil
 	}
 	if name := path.Function(); name != "" {
 		p.warn(n.Problem("Step Functions has no path functions: it looks for a member %q, and the state fails without one; "+

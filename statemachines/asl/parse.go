@@ -18,7 +18,9 @@ const MaxDefinitionBytes = 1 << 20
 // maxNameLength is the longest state name, in characters.
 const maxNameLength = 80
 
-// parser collects the problems of one definition.
+// parser collects the problems of one definition. An error is what AWS is known to
+// refuse: a refusal is recorded, measured or specified, and TestWhatAWSRefuses
+// says where. All else is a warning, and the machine runs.
 type parser struct {
 	text     []byte
 	problems diag.Problems
@@ -33,7 +35,15 @@ type parser struct {
 	references []*jsontree.Node
 	// names holds every state of the machine read so far.
 	names map[string]bool
-	scope *scope
+	// labels holds every label of a Map read so far.
+	labels map[string]bool
+	// unreachable are the states that no edge leads to. AWS says nothing of them
+	// if the machine has no end.
+	unreachable diag.Problems
+	endless     bool
+	scope       *scope
+	// newer are integrations that are taken though this package does not know them.
+	newer []string
 	// alone is set for one state, whose targets are not there.
 	alone bool
 	// counted is the byte up to which line and column are counted, from 0.
@@ -41,9 +51,12 @@ type parser struct {
 }
 
 // Parse reads a state machine definition. Its error is a Problems with
-// everything that is wrong. What is only suspicious it lets pass: see Validate.
-func Parse(text []byte) (*StateMachine, error) {
-	m, problems := (&parser{}).read(text)
+// everything that AWS would refuse. What is only suspicious it lets pass: see
+// Validate. Integrations that AWS added since this package was made are newer: what
+// follows ":::" in their ARN, such as "dynamodb:query" or
+// "glue:startJobRun.waitForTaskToken".
+func Parse(text []byte, newer ...string) (*StateMachine, error) {
+	m, problems := (&parser{newer: newer}).read(text)
 	if err := onlyErrors(problems).Err(); err != nil {
 		return nil, err
 	}
@@ -81,9 +94,9 @@ func onlyErrors(problems diag.Problems) diag.Problems {
 // Validate returns everything that is wrong or suspicious in a definition, in
 // the order of the text; nil if there is nothing. A definition with no problem
 // of severity Error is one that Parse takes. As an Express workflow, the
-// definition may not wait for jobs, tokens or activities.
-func Validate(text []byte, as ExecutionType) Problems {
-	m, problems := (&parser{}).read(text)
+// definition may not wait for jobs, tokens or activities. For newer see Parse.
+func Validate(text []byte, as ExecutionType, newer ...string) Problems {
+	m, problems := (&parser{newer: newer}).read(text)
 	if as == Express && m != nil {
 		problems = append(problems, ExpressProblems(m)...)
 	}
@@ -104,7 +117,7 @@ func (p *parser) read(text []byte) (*StateMachine, diag.Problems) {
 		}
 		return nil, notJSON
 	}
-	p.text, p.machine, p.names = text, &StateMachine{root: doc.Root}, map[string]bool{}
+	p.text, p.machine, p.names, p.labels = text, &StateMachine{root: doc.Root}, map[string]bool{}, map[string]bool{}
 	p.definition(doc.Root)
 	return p.machine, p.problems
 }
@@ -133,6 +146,9 @@ func (p *parser) definition(n *jsontree.Node) {
 	m.TimeoutSeconds = o.integer("TimeoutSeconds", 0, MaxSeconds, 0)
 	p.scope = newScope(nil)
 	p.flow(o, &m.Flow)
+	if !p.endless {
+		p.problems = append(p.problems, p.unreachable...)
+	}
 	p.checkVariables(p.scope)
 	for s := range m.All {
 		if s.Map != nil && s.Map.Distributed && s.Map.ExecutionType == Express {
@@ -171,6 +187,7 @@ func (p *parser) flow(o *object, f *Flow) {
 		p.add(n.Problem("\"States\" has to hold at least one state"))
 	}
 	for _, m := range n.Members {
+		// Of empty names nothing is on record. An empty Next is none here.
 		if length := utf8.RuneCountInString(m.Name); length == 0 || length > maxNameLength {
 			p.add(n.MemberProblem(m, "a state name has 1 to %d characters, found %d", maxNameLength, length))
 		}
@@ -182,8 +199,22 @@ func (p *parser) flow(o *object, f *Flow) {
 		f.States = append(f.States, s)
 		f.index[s.Name] = s
 	}
-	if p.checkTargets(f) && !p.alone {
+	targets := p.checkTargets(f)
+	if p.alone || slices.ContainsFunc(f.States, func(s *State) bool { return s.Type == "" }) {
+		return
+	}
+	if targets {
 		p.checkGraph(f, n)
+	}
+	open := slices.ContainsFunc(p.references, func(n *jsontree.Node) bool { return p.placeholder(n, true) })
+	if open || len(f.States) == 0 || slices.ContainsFunc(f.States, (*State).ends) {
+		return
+	}
+	if f == &p.machine.Flow {
+		p.endless = true
+		p.add(o.node.Problem("no state ends the state machine: one has to have \"End\": true or be of type Succeed or Fail"))
+	} else {
+		p.warn(n.Problem("no state from %q on has \"End\": true or is of type Succeed or Fail: it can only end by an error or a timeout", f.StartAt))
 	}
 }
 
@@ -203,18 +234,14 @@ func (p *parser) checkTargets(f *Flow) bool {
 	return known
 }
 
-// checkGraph reports the states that no edge leads to, and a flow without an
-// end. It needs every state's edges, so it leaves a flow alone that has a
-// state it cannot read.
+// checkGraph notes the states that no edge leads to.
 func (p *parser) checkGraph(f *Flow, states *jsontree.Node) {
 	start := f.State(f.StartAt)
-	if start == nil || slices.ContainsFunc(f.States, func(s *State) bool { return s.Type == "" }) {
+	if start == nil {
 		return
 	}
 	reached := map[*State]bool{start: true}
-	ends := false
 	for queue := []*State{start}; len(queue) > 0; queue = queue[1:] {
-		ends = ends || queue[0].ends()
 		for _, t := range queue[0].Transitions() {
 			if s := f.State(t.To); s != nil && !reached[s] {
 				reached[s] = true
@@ -224,11 +251,8 @@ func (p *parser) checkGraph(f *Flow, states *jsontree.Node) {
 	}
 	for i, s := range f.States {
 		if !reached[s] {
-			p.add(states.MemberProblem(states.Members[i], "state %q cannot be reached from %q", s.Name, f.StartAt))
+			p.unreachable = append(p.unreachable, states.MemberProblem(states.Members[i], "state %q cannot be reached from %q", s.Name, f.StartAt))
 		}
-	}
-	if !ends {
-		p.warn(states.Problem("no state from %q on has \"End\": true or is of type Succeed or Fail: it can only end by an error or a timeout", f.StartAt))
 	}
 }
 

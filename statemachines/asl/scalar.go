@@ -21,13 +21,14 @@ type Scalar struct {
 }
 
 // scalar reads a field that states a value, read by literal, or computes it: in
-// JSONPath mode by the field of that name with "Path" at its end, in JSONata
-// mode by an expression. It returns nil if there is none.
-func (o *object) scalar(name string, literal func(*jsontree.Node) any) *Scalar {
+// JSONPath mode by the field of that name with "Path" at its end, which holds a
+// path of the scope, in JSONata mode by an expression. It returns nil if there is
+// none.
+func (o *object) scalar(name string, scope pathScope, literal func(*jsontree.Node) any) *Scalar {
 	if o.p.language == JSONPath {
 		if n := o.get(name + "Path"); n != nil {
 			o.exclusive(name, name+"Path")
-			return o.p.pathScalar(name+"Path", n)
+			return o.p.pathScalar(name+"Path", n, scope)
 		}
 	}
 	n := o.get(name)
@@ -49,29 +50,40 @@ func (o *object) scalar(name string, literal func(*jsontree.Node) any) *Scalar {
 	return s
 }
 
-func (p *parser) pathScalar(field string, n *jsontree.Node) *Scalar {
+func (p *parser) pathScalar(field string, n *jsontree.Node, scope pathScope) *Scalar {
 	s := &Scalar{Field: field}
-	if n.Kind == jsontree.String && intrinsic.Is(n.Text) {
+	if n.Kind == jsontree.String && scope == textPath && intrinsic.Is(n.Text) {
 		s.Intrinsic = p.intrinsic(n)
 	} else {
-		s.Path = p.path(n, anyPath)
+		s.Path = p.path(n, scope)
 	}
 	return s
 }
 
 // whole reads a scalar that is an integer from low to high.
 func (o *object) whole(name string, low, high int64) *Scalar {
-	return o.scalar(name, func(*jsontree.Node) any { return o.integer(name, low, high, low) })
+	return o.scalar(name, anyPath, func(*jsontree.Node) any { return o.integer(name, low, high, low) })
 }
 
-// textScalar reads a scalar that is a string.
+// count reads a number of a Map, an integer from 0 to high.
+func (o *object) count(name string, high int64) *Scalar {
+	return o.scalar(name, countPath, func(*jsontree.Node) any { return o.integer(name, 0, high, 0) })
+}
+
+// textScalar reads a scalar that is a string, which an intrinsic function may
+// give, too.
 func (o *object) textScalar(name string) *Scalar {
-	return o.scalar(name, func(*jsontree.Node) any { return o.text(name) })
+	return o.scalar(name, textPath, func(n *jsontree.Node) any {
+		if n.Kind == jsontree.String {
+			o.p.checkExpressionEnd(n)
+		}
+		return o.text(name)
+	})
 }
 
-// percentage reads a scalar that is a number from 0 to 100.
+// percentage reads a number of a Map, from 0 to 100.
 func (o *object) percentage(name string) *Scalar {
-	return o.scalar(name, func(n *jsontree.Node) any {
+	return o.scalar(name, countPath, func(n *jsontree.Node) any {
 		value, err := strconv.ParseFloat(n.Text, 64)
 		if n.Kind != jsontree.Number || err != nil || value < 0 || value > 100 {
 			o.p.add(n.Problem("%q has to be a number from 0 to 100, found %s", name, n.Describe()))

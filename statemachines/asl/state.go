@@ -137,16 +137,18 @@ func (p *parser) detail(s *State, o *object) {
 // transition reads Next or End.
 func (p *parser) transition(s *State, o *object) {
 	s.Next = o.target("Next", false)
+	open := false // whether a placeholder says it
 	if n := o.typed("End", jsontree.Bool); n != nil {
-		if s.End = n.Text == "true"; !s.End {
-			p.add(n.Problem("\"End\" has to be true; leave it out to go on with \"Next\""))
-		}
+		s.End = n.Text == "true"
+	} else {
+		open = o.has("End")
+		s.End = open && !o.has("Next")
 	}
 	switch {
-	case o.has("Next") && o.has("End"):
+	case o.has("Next") && s.End:
 		p.add(o.node.Problem("state %q has both \"Next\" and \"End\"; keep one", s.Name))
-	case !o.has("Next") && !o.has("End"):
-		p.add(o.node.Problem("state %q needs \"Next\" or \"End\"", s.Name))
+	case !o.has("Next") && !s.End && !open:
+		p.add(o.node.Problem("state %q needs \"Next\" or \"End\": true", s.Name))
 	}
 }
 
@@ -169,7 +171,7 @@ func (p *parser) wait(o *object) *Wait {
 		p.add(o.node.Problem("a Wait state needs exactly one of %s, found %s", strings.Join(fields, ", "), seen))
 	}
 	w := &Wait{Seconds: o.whole("Seconds", 0, MaxSeconds)}
-	w.Timestamp = o.scalar("Timestamp", func(n *jsontree.Node) any {
+	w.Timestamp = o.scalar("Timestamp", anyPath, func(n *jsontree.Node) any {
 		if n.Kind != jsontree.String {
 			p.add(n.Problem("\"Timestamp\" has to be a string, found %s", n.Describe()))
 			return nil

@@ -82,13 +82,18 @@ func (p *parser) template(n *jsontree.Node) *Template {
 		if p.language == JSONata && isExpression(n) && !p.placeholder(n, true) {
 			return &Template{Kind: TemplateExpression, Expression: p.expression(n)}
 		}
-		if p.language == JSONata && strings.HasPrefix(n.Text, expressionStart) {
-			p.warn(n.Problem("the string starts with \"{%%\" but does not end with \"%%}\": it is no expression"))
-		}
+		p.checkExpressionEnd(n)
 		p.placeholder(n, false)
 		return &Template{Literal: n.Text}
 	default:
 		return &Template{Literal: n.Value()}
+	}
+}
+
+// checkExpressionEnd reports a string that only begins as an expression.
+func (p *parser) checkExpressionEnd(n *jsontree.Node) {
+	if p.language == JSONata && strings.HasPrefix(n.Text, expressionStart) && !isExpression(n) && !p.placeholder(n, false) {
+		p.add(n.Problem("the string starts with \"{%%\" and has to end with \"%%}\""))
 	}
 }
 
@@ -109,7 +114,7 @@ func (p *parser) templateObject(n *jsontree.Node) *Template {
 			member.Value = p.template(m.Value)
 		}
 		if seen[name] {
-			p.add(n.MemberProblem(m, "member %q stands twice in this object, once with \".$\"; keep one", name))
+			p.warn(n.MemberProblem(m, "member %q stands twice in this object, once with \".$\"; keep one", name))
 		}
 		seen[name] = true
 		literal = literal && member.Value.Kind == TemplateLiteral

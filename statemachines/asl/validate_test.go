@@ -126,9 +126,9 @@ func TestValidateRefuses(t *testing.T) {
 		{"a name twice in the machine", expressionLoop, `{"StartAt": "A", "States": {"A":`, `{"StartAt": "Wait", "States": {"Wait":`, "/States/Each/ItemProcessor/States/One/Branches/0/States/Wait", "unique in the whole state machine", false, false},
 		{"a variable of the flow around", expressionLoop, `"Output": "{% $arn %}"`, `"Assign": {"arn": 1}`, "/States/Each/ItemProcessor/States/One/Branches/0/States/A/Assign/arn", "belongs to the flow around", false, false},
 		{"a reserved error that is none", pathLoop, `["DynamoDb.DynamoDbException"]`, `["States.TaskFail"]`, "/States/Describe/Retry/0/ErrorEquals/0", "AWS has no error", true, false},
-		{"an expression cut short", expressionLoop, `"{% $states.result.ExportDescription %}"`, `"{% $states.result.ExportDescription }"`, "/States/Describe/Output", "starts with \"{%\"", true, false},
-		{"a result that is not there", expressionLoop, `{% $min([$polls * 2, 60]) %}`, `{% $states.result %}`, "/States/Wait/Seconds", "$states.result", true, false},
-		{"a Map field without a distributed Map", expressionLoop, `"MaxConcurrency": 2`, `"ItemBatcher": {"MaxItemsPerBatch": 2}`, "/States/Each/ItemBatcher", "needs a distributed Map", false, false},
+		{"an expression cut short", expressionLoop, `"{% $states.result.ExportDescription %}"`, `"{% $states.result.ExportDescription }"`, "/States/Describe/Output", "starts with \"{%\"", false, false},
+		{"a result that is not there", expressionLoop, `{% $min([$polls * 2, 60]) %}`, `{% $states.result %}`, "/States/Wait/Seconds", "$states.result", false, false},
+		{"a Map field without a distributed Map", expressionLoop, `"MaxConcurrency": 2`, `"ItemBatcher": {"MaxItemsPerBatch": 2}`, "/States/Each/ItemBatcher", "is for a distributed Map", true, false},
 		{".$ in JSONata mode", expressionLoop, `"ExportArn": "{% $arn %}"`, `"ExportArn.$": "$.arn"`, "/States/Describe/Arguments/ExportArn.$", "not computed in JSONata mode", true, false},
 		{"a label that cannot be in an ARN", expressionLoop, `"MaxConcurrency": 2`, `"Label": "a b"`, "/States/Each/Label", "at most 40 characters", false, false},
 		{"an endless loop", pathLoop, `"StringEquals": "COMPLETED", "Next": "Note"`, `"StringEquals": "COMPLETED", "Next": "Wait"`, "/States/Note", "cannot be reached", false, false},
@@ -181,7 +181,7 @@ func TestValidateExpress(t *testing.T) {
 	for _, p := range asl.Validate(definition, asl.Express) {
 		pointers = append(pointers, p.Pointer)
 	}
-	require.Equal(t, []string{"/States/A/Resource", "/States/B/Resource", "/States/C/Resource", "/States/D"}, pointers)
+	require.Equal(t, []string{"/States/A/Resource", "/States/B/Resource", "/States/C/Resource", "/States/D/ItemProcessor/ProcessorConfig/Mode"}, pointers)
 }
 
 // Every resource that an integration can have.

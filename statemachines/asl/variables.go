@@ -53,7 +53,7 @@ func (p *parser) define(n *jsontree.Node, m jsontree.Member, name string) {
 		p.add(n.MemberProblem(m, "the name \"states\" is reserved: \"$states\" holds the state's input and result"))
 		return
 	case !isVariableName(name):
-		p.add(n.MemberProblem(m, "%q is no name of a variable: it has to start with a letter or \"_\" and go on with letters, digits and \"_\", "+
+		p.add(n.MemberProblem(m, "%q is no name of a variable: it has to start with a letter and go on with letters, digits and \"_\", "+
 			"at most %d characters", name, maxVariableName))
 		return
 	}
@@ -61,12 +61,15 @@ func (p *parser) define(n *jsontree.Node, m jsontree.Member, name string) {
 	p.scope.writes = append(p.scope.writes, variableUse{name: name, node: n, member: &m})
 }
 
+// isVariableName tells whether a name is an identifier of Unicode's annex 31, as
+// the specification of the language has it.
 func isVariableName(name string) bool {
 	if name == "" || utf8.RuneCountInString(name) > maxVariableName {
 		return false
 	}
 	for i, r := range name {
-		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r) && !unicode.IsMark(r)) {
+		if !unicode.In(r, unicode.L, unicode.Nl, unicode.Other_ID_Start) &&
+			(i == 0 || !unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue)) {
 			return false
 		}
 	}
@@ -97,9 +100,14 @@ func (p *parser) useIn(n *jsontree.Node, r jsonata.Reference, offset int) {
 	if p.extra != "" {
 		there = append(there, p.extra)
 	}
-	if len(r.Path) > 0 && !slices.Contains(there, r.Path[0]) {
-		p.warn(p.within(n, offset, "\"$states.%s\" has no value here; there are $states.%s", r.Path[0], strings.Join(there, ", $states.")))
+	if len(r.Path) == 0 || slices.Contains(there, r.Path[0]) {
+		return
 	}
+	problem := p.within(n, offset, "\"$states.%s\" has no value here; there are $states.%s", r.Path[0], strings.Join(there, ", $states."))
+	if elsewhere := []string{"result", "errorOutput"}; !slices.Contains(elsewhere, r.Path[0]) {
+		problem.Severity = diag.Warning // AWS's answer to another member is not known
+	}
+	p.add(problem.Suggest(r.Path[0], there...))
 }
 
 // checkVariables reports variables that nothing assigns, and those that an

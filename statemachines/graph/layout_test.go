@@ -57,7 +57,7 @@ func (m *machine) flow(size, depth int) object {
 	if first["Type"] == "Choice" {
 		first["Default"] = "End of " + names[0]
 	} else {
-		states[names[0]] = object{"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": object{}, "Next": "End of " + names[0], "Catch": catchers(ways[0])}
+		states[names[0]] = object{"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": object{"QueueUrl": "q", "MessageBody": "m"}, "Next": "End of " + names[0], "Catch": catchers(ways[0])}
 	}
 	return object{"StartAt": names[0], "States": states}
 }
@@ -87,7 +87,7 @@ func (m *machine) state(ways []string, depth int) object {
 		}
 		return s
 	default:
-		s := object{"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:describeExport", "Parameters": object{}, "End": true}
+		s := object{"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:describeExport", "Parameters": object{"QueueUrl": "q", "MessageBody": "m"}, "End": true}
 		if len(ways) > 0 {
 			delete(s, "End")
 			s["Next"], s["Catch"] = ways[0], catchers(ways[1:])
@@ -203,7 +203,7 @@ func TestLargeMachines(t *testing.T) {
 	t.Parallel()
 	const size = 1000
 	task := func(next string, more object) object {
-		s := object{"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": object{}, "Next": next}
+		s := object{"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": object{"QueueUrl": "q", "MessageBody": "m"}, "Next": next}
 		maps.Copy(s, more)
 		return s
 	}

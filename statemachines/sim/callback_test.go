@@ -35,56 +35,56 @@ func TestTasksThatEndLater(t *testing.T) {
 		failed                 string
 	}{
 		{
-			"token comes back", sendMessage, `, "Parameters": {"t.$": "$$.Task.Token"}`,
+			"token comes back", sendMessage, `, "Parameters": {"QueueUrl": "q", "MessageBody.$": "$$.Task.Token"}`,
 			sim.Reply{Submitted: map[string]any{"MessageId": "m"}, Output: "done", Latency: time.Minute},
 			nil, time.Minute,
 			[]string{"TaskScheduled", "TaskStarted", "TaskSubmitted", "TaskSucceeded"},
 			"",
 		},
 		{
-			"token comes back with a failure that has no name", sendMessage, `, "Parameters": {"t.$": "$$.Task.Token"}`,
+			"token comes back with a failure that has no name", sendMessage, `, "Parameters": {"QueueUrl": "q", "MessageBody.$": "$$.Task.Token"}`,
 			sim.Reply{},
 			&sim.TaskError{Submitted: "m", Latency: time.Minute}, time.Minute,
 			[]string{"TaskScheduled", "TaskStarted", "TaskSubmitted", "TaskFailed"},
 			"",
 		},
 		{
-			"request refused", sendMessage, `, "Parameters": {"t.$": "$$.Task.Token"}`,
+			"request refused", sendMessage, `, "Parameters": {"QueueUrl": "q", "MessageBody.$": "$$.Task.Token"}`,
 			sim.Reply{},
 			&sim.TaskError{Name: "SQS.AmazonSQSException"}, 0,
 			[]string{"TaskScheduled", "TaskStarted", "TaskFailed"},
 			"SQS.AmazonSQSException",
 		},
 		{
-			"token never comes back", sendMessage, `, "TimeoutSeconds": 60, "Parameters": {"t.$": "$$.Task.Token"}`,
+			"token never comes back", sendMessage, `, "TimeoutSeconds": 60, "Parameters": {"QueueUrl": "q", "MessageBody.$": "$$.Task.Token"}`,
 			sim.Reply{Submitted: 1, Never: true},
 			nil, time.Minute,
 			[]string{"TaskScheduled", "TaskStarted", "TaskSubmitted", "TaskTimedOut"},
 			"States.Timeout",
 		},
 		{
-			"heartbeat stops", sendMessage, `, "TimeoutSeconds": 60, "HeartbeatSeconds": 5, "Parameters": {"t.$": "$$.Task.Token"}`,
+			"heartbeat stops", sendMessage, `, "TimeoutSeconds": 60, "HeartbeatSeconds": 5, "Parameters": {"QueueUrl": "q", "MessageBody.$": "$$.Task.Token"}`,
 			sim.Reply{Submitted: 1, Output: 1, Latency: 30 * time.Second},
 			nil, 5 * time.Second,
 			[]string{"TaskScheduled", "TaskStarted", "TaskSubmitted", "TaskTimedOut"},
 			"States.Timeout",
 		},
 		{
-			"heartbeat goes on", sendMessage, `, "TimeoutSeconds": 60, "HeartbeatSeconds": 5, "Parameters": {"t.$": "$$.Task.Token"}`,
+			"heartbeat goes on", sendMessage, `, "TimeoutSeconds": 60, "HeartbeatSeconds": 5, "Parameters": {"QueueUrl": "q", "MessageBody.$": "$$.Task.Token"}`,
 			sim.Reply{Submitted: 1, Output: 1, Latency: 30 * time.Second, HeartbeatEvery: 4 * time.Second},
 			nil, 30 * time.Second,
 			[]string{"TaskScheduled", "TaskStarted", "TaskSubmitted", "TaskSucceeded"},
 			"",
 		},
 		{
-			"answer at the very end", sendMessage, `, "TimeoutSeconds": 60, "Parameters": {"t.$": "$$.Task.Token"}`,
+			"answer at the very end", sendMessage, `, "TimeoutSeconds": 60, "Parameters": {"QueueUrl": "q", "MessageBody.$": "$$.Task.Token"}`,
 			sim.Reply{Submitted: 1, Latency: time.Minute},
 			nil, time.Minute,
 			[]string{"TaskScheduled", "TaskStarted", "TaskSubmitted", "TaskSucceeded"},
 			"",
 		},
 		{
-			"job runs to its end", startJobRun, `, "Parameters": {}`,
+			"job runs to its end", startJobRun, `, "Parameters": {"JobName": "j"}`,
 			sim.Reply{Submitted: map[string]any{"JobRunId": "r"}, Output: 1, Latency: time.Hour},
 			nil, time.Hour,
 			[]string{"TaskScheduled", "TaskStarted", "TaskSubmitted", "TaskSucceeded"},
@@ -111,7 +111,7 @@ func TestTasksThatEndLater(t *testing.T) {
 			m := parse(t, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "`+tt.resource+`", "End": true`+tt.fields+`}}}`)
 			h := func(_ context.Context, call sim.Call) (sim.Reply, error) {
 				if arguments, ok := call.Arguments.(map[string]any); ok && tt.resource == sendMessage {
-					require.Equal(t, call.TaskToken, arguments["t"])
+					require.Equal(t, call.TaskToken, arguments["MessageBody"])
 				}
 				require.Equal(t, tt.resource != startJobRun, call.TaskToken != "")
 				return tt.reply, tt.err

@@ -108,7 +108,7 @@ func TestCancelVirtual(t *testing.T) {
 		}
 		return sim.Reply{}, nil
 	}
-	m := parse(t, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "`+describe+`", "Next": "S"}}}`)
+	m := parse(t, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "`+describe+`", "Catch": [{"ErrorEquals": ["E"], "Next": "Z"}], "Next": "S"}, "Z": {"Type": "Succeed"}}}`)
 	r, err := sim.Run(ctx, m, nil, sim.Options{Handlers: map[string]sim.Handler{describe: h}})
 	require.NoError(t, err)
 	require.Equal(t, sim.StatusAborted, r.Status)

@@ -118,6 +118,7 @@ func TestLambdaInvokeRefuses(t *testing.T) {
 		name, arguments, result, want string
 		err                           error
 	}{
+		{"no object", `7`, ``, "lambda:invoke takes an object", nil},
 		{"no name", `{"Payload": {}}`, ``, `lambda:invoke needs the argument "FunctionName"`, nil},
 		{"name not a string", `{"FunctionName": 1}`, ``, `argument "FunctionName" has to be a string`, nil},
 		{"unknown argument", `{"FunctionName": "check", "Paylod": {}}`, ``, `argument "Paylod" is not supported`, nil},
@@ -131,11 +132,14 @@ func TestLambdaInvokeRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			check := func(context.Context, []byte) ([]byte, error) { return []byte(tt.result), tt.err }
-			_, err := invokes(t, tt.arguments, map[string]sim.LambdaFunction{"check": check})
+			// As an expression, for a definition is refused that has them as they are.
+			expression, err := json.Marshal("{% " + tt.arguments + " %}")
+			require.NoError(t, err)
+			m := parse(t, `{"QueryLanguage": "JSONata", "StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "`+invoke+`", "Arguments": `+string(expression)+`, "End": true}}}`)
+			_, err = sim.Run(t.Context(), m, nil, sim.Options{Handlers: map[string]sim.Handler{
+				invoke: sim.LambdaInvoke(map[string]sim.LambdaFunction{"check": check}),
+			}})
 			require.ErrorContains(t, err, tt.want)
 		})
 	}
-	m := parse(t, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "`+invoke+`", "InputPath": "$.id", "End": true}}}`)
-	_, err := sim.Run(t.Context(), m, []byte(`{"id": 7}`), sim.Options{Handlers: map[string]sim.Handler{invoke: sim.LambdaInvoke(nil)}})
-	require.ErrorContains(t, err, "lambda:invoke takes an object")
 }

@@ -66,8 +66,9 @@ func TestHistoryLimit(t *testing.T) {
 		name, definition string
 		last             sim.EventType // before the end
 	}{
-		{"loop", `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 1, "Next": "W"}}}`, "WaitStateExited"},
-		{"loop of an odd number", `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "` + describe + `", "Next": "S"}}}`, sim.TaskStarted},
+		{"loop", `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 1, "Next": "C"},
+			"C": {"Type": "Choice", "Choices": [{"Variable": "$.done", "IsPresent": true, "Next": "Z"}], "Default": "W"}, "Z": {"Type": "Succeed"}}}`, "WaitStateExited"},
+		{"loop of an odd number", `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "` + describe + `", "Catch": [{"ErrorEquals": ["E"], "Next": "Z"}], "Next": "S"}, "Z": {"Type": "Succeed"}}}`, sim.TaskStarted},
 		{"retries", task(`, "Retry": [{"ErrorEquals": ["E"], "MaxAttempts": 99999, "BackoffRate": 1}]`), sim.TaskScheduled},
 	}
 	for _, tt := range tests {
@@ -229,7 +230,7 @@ func TestUnsupported(t *testing.T) {
 			sim.Options{Express: true},
 			"/States/T/Resource", "does not support \".sync\"",
 		},
-		{"distributed Map in an Express workflow", distributed("EXPRESS", ``), sim.Options{Express: true}, "/States/M", "cannot have a distributed Map"},
+		{"distributed Map in an Express workflow", distributed("EXPRESS", ``), sim.Options{Express: true}, "/States/M/ItemProcessor/ProcessorConfig/Mode", "cannot have a distributed Map"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -173,7 +173,8 @@ func TestTimeouts(t *testing.T) {
 		{"task by path of zero", task(`, "TimeoutSecondsPath": "$.zero"`), takes(0), sim.StatusFailed, "States.Runtime", 0},
 		{"retried", task(`, "TimeoutSeconds": 60, "Retry": [{"ErrorEquals": ["States.Timeout"], "MaxAttempts": 1}]`), takes(90 * time.Second), sim.StatusFailed, "States.Timeout", 121 * time.Second},
 		{"machine", `{"TimeoutSeconds": 30, ` + task(``)[1:], takes(90 * time.Second), sim.StatusTimedOut, "", 30 * time.Second},
-		{"machine in a loop", `{"TimeoutSeconds": 100, "StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 7, "Next": "W"}}}`, nil, sim.StatusTimedOut, "", 100 * time.Second},
+		{"machine in a loop", `{"TimeoutSeconds": 100, "StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 7, "Next": "C"},
+			"C": {"Type": "Choice", "Choices": [{"Variable": "$.done", "IsPresent": true, "Next": "Z"}], "Default": "W"}, "Z": {"Type": "Succeed"}}}`, nil, sim.StatusTimedOut, "", 100 * time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

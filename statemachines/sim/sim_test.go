@@ -51,7 +51,7 @@ func failsWith(name, cause string) sim.Handler {
 // the caller's own functions goes on to the caller.
 func TestPanicsEndTheRun(t *testing.T) {
 	t.Parallel()
-	m := parse(t, `{"StartAt": "P", "States": {"P": {"Type": "Pass", "Next": "S"}, "S": {"Type": "Choice", "Choices": [{"Variable": "$", "IsNull": true, "Next": "P"}], "Default": "P"}}}`)
+	m := parse(t, `{"StartAt": "P", "States": {"P": {"Type": "Pass", "Next": "S"}, "S": {"Type": "Choice", "Choices": [{"Variable": "$", "IsNull": true, "Next": "Z"}], "Default": "P"}, "Z": {"Type": "Succeed"}}}`)
 	m.States[1].Choice = nil // as no definition has it
 	_, err := sim.Run(t.Context(), m, nil, sim.Options{})
 	var internal *sim.InternalError

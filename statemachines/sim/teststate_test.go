@@ -294,7 +294,7 @@ func TestTestStateRefuses(t *testing.T) {
 		"two states":       {`{"Type": "Succeed"}, "Other": {"Type": "Succeed"}`, sim.TestOptions{}, ""},
 		"a placeholder":    {`{"Type": "Wait", "SecondsPath": "${Path}", "End": true}`, sim.TestOptions{}, "/States/StateName/SecondsPath"},
 		"no Express state": {`{"Type": "Task", "Resource": "arn:aws:states:::states:startExecution.sync", "End": true}`, sim.TestOptions{Options: sim.Options{Express: true}}, "/States/StateName/Resource"},
-		"no Express Map":   {distributed("STANDARD", ``), sim.TestOptions{State: "M", Mock: array, Options: sim.Options{Express: true}}, "/States/M"},
+		"no Express Map":   {distributed("STANDARD", ``), sim.TestOptions{State: "M", Mock: array, Options: sim.Options{Express: true}}, "/States/M/ItemProcessor/ProcessorConfig/Mode"},
 		"no JSON input":    {`{"Type": "Succeed"}`, sim.TestOptions{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
