@@ -29,7 +29,7 @@ func TestCompiledYAML(t *testing.T) {
 	for _, strategy := range strategyNames() {
 		args := []string{"redshift-data", "ExecuteStatement", "--max-wait", "1h", "--strategy", strategy}
 		if strategy != string(statemachines.Loop) {
-			args = append(args, "--arguments", `{"Sql": "{% $states.input.sql %}\n\t# 'no': \"yes\"", "WorkgroupName": "0x1F", "StatementName": "null", "Database": ""}`, "--start")
+			args = append(args, "--arguments", `{"Sql": "-- {% $states.input.sql %}\n\t# 'no': \"yes\"", "WorkgroupName": "0x1F", "StatementName": "null", "Database": ""}`, "--start")
 		}
 		text := compiled(t, args...)
 		var fromYAML any
