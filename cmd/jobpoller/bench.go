@@ -322,24 +322,6 @@ func (b *bench) functions(polled func(function string, result poller.Result, err
 	return all
 }
 
-// startTime is when the execution began: now, or if its name has a start record
-// already, when that says. A run of the same name takes up where that one was.
-func (b *bench) startTime(ctx context.Context, stderr io.Writer) time.Time {
-	key := startrecord.Key{
-		ExecutionARN: sim.ExecutionARN(sim.Options{StateMachine: stateMachineName, Execution: b.options.name}),
-		Poller:       poller.DefaultPoller,
-	}
-	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-	defer cancel()
-	if stored, err := b.store.Load(ctx, key); err == nil {
-		if !b.options.quiet && !b.clock.Virtual() {
-			fmt.Fprintf(stderr, "the execution goes on with its start record %s\n", b.store.Location(key))
-		}
-		return stored.Record.ExecutionStartTime
-	}
-	return b.clock.Now()
-}
-
 // note counts the checks and remembers whose start records the run has.
 func (b *bench) note(function string, payload []byte) {
 	b.mu.Lock()

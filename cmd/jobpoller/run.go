@@ -238,6 +238,10 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, bench.Close()) }()
 
+	began, err := bench.claimStart(c.Context(), c.ErrOrStderr())
+	if err != nil {
+		return err
+	}
 	r := newReporter(c.OutOrStdout(), o)
 	r.begin(bench.access())
 	if access := bench.access(); access != nil && !o.quiet && (o.data != "" || o.output != "text") {
@@ -247,7 +251,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	start := clock.Now()
 	result, err := sim.Run(c.Context(), machine, input, sim.Options{
 		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Models: models.Load,
-		StartTime: bench.startTime(c.Context(), c.ErrOrStderr()),
+		StartTime: began,
 		Handlers:  map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(bench.functions(p.polled))},
 		OnEvent: func(e sim.Event) {
 			p.event(e)

@@ -104,7 +104,7 @@ func TestInterruptWithASilentStore(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := execute(ctx, []string{"run", "-q", "--s3-endpoint", "http://" + listener.Addr().String(), "--bucket", "silent"}, &stdout, &stderr)
 	require.Equal(t, exitInterrupted, code)
-	require.Contains(t, stdout.String(), "ABORTED")
+	require.Equal(t, "jobpoller: interrupted\n", stderr.String())
 }
 
 // cancelOn ends a context when a text is written.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -47,6 +48,45 @@ func TestRunRefusesAnEndpointThatIgnoresConditions(t *testing.T) {
 		require.Contains(t, stdout.String()+stderr.String(), "the store ignores the condition of a write ("+ignored+")")
 		require.Zero(t, jobs.Load(), "no job was started")
 	}
+}
+
+// Two runs of one name, each of which sees that there is none before the other has
+// claimed it, run one execution: the job starts once, and both have its result.
+func TestRunsOfOneNameStartOneJob(t *testing.T) {
+	var started, looks atomic.Int32
+	var reads sync.WaitGroup // the runs that have not yet looked for their name
+	reads.Add(2)
+	flags := storeBehindAnEndpoint(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			record := strings.HasSuffix(r.URL.Path, "/default/_/record.json")
+			if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/jobs/") && r.Header.Get("If-None-Match") != "" {
+				started.Add(1)
+			}
+			next.ServeHTTP(w, r)
+			if r.Method == http.MethodGet && record && looks.Add(1) <= 2 {
+				reads.Done()
+				reads.Wait() // as behind a second of latency
+			}
+		})
+	})
+	type outcome struct {
+		code           int
+		stdout, stderr bytes.Buffer
+	}
+	var runs [2]outcome
+	var all sync.WaitGroup
+	for i := range runs {
+		all.Go(func() {
+			args := append([]string{"run", "--name", "nightly", "--job-seconds", "1", "-o", "json"}, flags...)
+			runs[i].code = execute(t.Context(), args, &runs[i].stdout, &runs[i].stderr)
+		})
+	}
+	all.Wait()
+	for i := range runs {
+		require.Equal(t, exitSucceeded, runs[i].code, "%s%s", &runs[i].stdout, &runs[i].stderr)
+		require.Contains(t, runs[i].stdout.String(), `"workedSeconds": 1`)
+	}
+	require.EqualValues(t, 1, started.Load())
 }
 
 // A report and a history hold inputs and answers: nobody else may read them, also

@@ -137,6 +137,9 @@ func (s *starter) resumeDropped(ctx context.Context) (*Result, error) {
 func (s *starter) follow(ctx context.Context, stored startrecord.Stored) (*Result, error) {
 	rec, location := stored.Record, s.Store.Location(s.event.Key)
 	switch began := rec.ExecutionStartTime; {
+	case began.Before(s.event.ExecutionTime) && liveLease(stored):
+		// Its execution cannot have been closed for as long as a name is kept.
+		return nil, inProgress(stored)
 	case began.Before(s.event.ExecutionTime):
 		return s.startAfresh(ctx, stored)
 	case began.After(s.event.ExecutionTime):
@@ -154,12 +157,21 @@ func (s *starter) follow(ctx context.Context, stored startrecord.Stored) (*Resul
 			return nil, s.unknown()
 		}
 		return s.replay(rec)
-	case rec.Status == startrecord.StatusStarting && stored.Age <= leaseOf(rec):
-		return nil, fail(ErrorJobStartInProgress, "another invocation is starting the job, or died over it; its lease of %d s is %s old",
-			rec.LeaseSeconds, stored.Age)
+	case liveLease(stored):
+		return nil, inProgress(stored)
 	default:
 		return s.takeOver(ctx, stored)
 	}
+}
+
+// liveLease tells whether another invocation may be starting the job.
+func liveLease(stored startrecord.Stored) bool {
+	return stored.Record.Status == startrecord.StatusStarting && stored.Age <= leaseOf(stored.Record)
+}
+
+func inProgress(stored startrecord.Stored) *Error {
+	return fail(ErrorJobStartInProgress, "another invocation is starting the job, or died over it; its lease of %d s is %s old",
+		stored.Record.LeaseSeconds, stored.Age)
 }
 
 // leaseOf is the age at which the lease of a record is over. Ages are exact to

@@ -359,6 +359,20 @@ func TestRunJobNameUsedAgain(t *testing.T) {
 	}
 }
 
+// No name is free while an invocation of its execution may still act, so a live
+// lease is not overruled, whatever the times of the two executions say.
+func TestLiveLeaseOutranksALaterExecution(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "none")
+	_, died, err := invoke(deciding(t.Context(), fates(map[string]fate{"Start": diesBefore})), w.RunJob, bare(request))
+	require.True(t, died || err != nil)
+	before := w.service.count()
+	later := strings.Replace(bare(request), "2026-11-20T09:30:13.5Z", "2026-11-20T09:30:13.9Z", 1)
+	_, err = w.RunJob(t.Context(), json.RawMessage(later))
+	requireError(t, err, poller.ErrorJobStartInProgress, "another invocation is starting the job")
+	require.Equal(t, before, w.service.count())
+}
+
 // Each poller and each scope of an execution has a job of its own.
 func TestRunJobKeys(t *testing.T) {
 	t.Parallel()
