@@ -165,9 +165,9 @@ func (p *poller) startArguments() any {
 	token := pascal(s.Token)
 	switch {
 	case s.Arguments == nil && token != "":
-		return expression(fmt.Sprintf("$merge([{%s: $uuid()}, $states.input])", text(token)))
+		return expression(fmt.Sprintf("$merge([{%s: $uuid()}, %s])", text(token), machineInput))
 	case s.Arguments == nil:
-		return expression("$states.input")
+		return expression(machineInput)
 	case token == "" || s.Arguments[token] != nil:
 		return s.Arguments
 	}

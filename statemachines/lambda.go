@@ -23,7 +23,7 @@ func faultRetrier() object {
 
 // request is what RunJob is asked for.
 func (p *poller) request() object {
-	arguments := any(expression("$states.input"))
+	arguments := any(expression(machineInput))
 	if p.call.Arguments != nil {
 		arguments = p.call.Arguments
 	}

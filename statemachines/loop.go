@@ -38,7 +38,7 @@ func (p *poller) loop() states {
 	all = append(all, p.lookAtErrorInLoop(again)...)
 	if p.ambiguous() != nil || p.retriesErrors() {
 		all = append(all, state{again, object{
-			"Type": "Choice", "Choices": []object{p.onward(wait)},
+			"Type": "Choice", "Choices": p.onward(nil, wait),
 			"Assign": p.lateAndSeen("{}: {}", "$.error.Error, $.error.Cause"), "Default": p.timeout(),
 		}})
 	}
@@ -78,12 +78,12 @@ func (p *poller) checkInLoop(wait string) object {
 			if !ok {
 				and = []object{maps.Clone(rule)}
 			}
-			choices = append(choices, object{"And": append(slices.Clone(and), p.callsLeft()), "Next": wait})
+			choices = append(choices, p.onward(and, wait)...)
 			rule["Next"], rule["Assign"] = timeout, object{reason: p.lateInLoop() + "; seen " + r.plain}
 		}
 		choices = append(choices, rule)
 	}
-	choices = append(choices, p.onward(wait))
+	choices = append(choices, p.onward(nil, wait)...)
 	if present, format, paths := p.observed(); present != nil {
 		choices = append(choices, object{"And": present, "Assign": p.lateAndSeen(format, paths), "Next": timeout})
 	}
@@ -102,16 +102,39 @@ func (p *poller) timeout() string {
 	return p.name("TimedOut")
 }
 
-// callsLeft is the condition that there is a call left.
-func (p *poller) callsLeft() object {
-	return object{"Variable": "$" + p.variable("attempt"), "NumericLessThan": p.calls()}
+// onward are the rules that go on, under conditions, while there are calls left. A
+// redrive runs the state again that failed or was stopped, and the calls count
+// anew from the first that comes after it: RedriveTime is there, and later than
+// the time that they have counted from.
+func (p *poller) onward(and []object, wait string) []object {
+	const redriveTime = "$$.Execution.RedriveTime"
+	attempt, from := "$"+p.variable("attempt"), p.variable("countedFrom")
+	redriven := []object{
+		{"Variable": redriveTime, "IsPresent": true},
+		{"Variable": redriveTime, "TimestampGreaterThanPath": "$" + from},
+	}
+	left := object{"Variable": attempt, "NumericLessThanPath": "$" + p.variable("calls")}
+	if and != nil {
+		left = object{"And": append(slices.Clone(and), maps.Clone(left))}
+	}
+	left["Next"] = wait
+	rules := []object{left}
+	if p.calls() > 1 {
+		rules = append([]object{{"And": slices.Concat(and, redriven), "Next": wait, "Assign": object{
+			from + ".$":                redriveTime,
+			p.variable("calls") + ".$": fmt.Sprintf("States.MathAdd(%s, %d)", attempt, p.calls()-1),
+		}}}, left)
+	}
+	return rules
 }
 
-// onward is the rule that goes on while there are calls left.
-func (p *poller) onward(wait string) object {
-	rule := p.callsLeft()
-	rule["Next"] = wait
-	return rule
+// counting is what the first state assigns.
+func (p *poller) counting() object {
+	const entered = "$$.State.EnteredTime"
+	return object{
+		p.variable("startedAt") + ".$": entered, p.variable("countedFrom") + ".$": entered,
+		p.variable("attempt"): 0, p.variable("calls"): p.calls(),
+	}
 }
 
 // lateInLoop is the reason of a time-out.
@@ -231,7 +254,7 @@ func (p *poller) beginLoop(first string) states {
 	if p.call.SelfFeeding {
 		return append(states{{p.name("Start"), object{
 			"Type":   "Pass",
-			"Assign": object{p.variable("startedAt") + ".$": "$$.State.EnteredTime", p.variable("attempt"): 0},
+			"Assign": p.counting(),
 			"Next":   first,
 		}}}, all...)
 	}
@@ -251,7 +274,7 @@ func (p *poller) beginLoop(first string) states {
 	}
 	return append(states{{p.name("Start"), object{
 		"Type": "Pass", "Parameters": data,
-		"Assign": object{p.variable("startedAt") + ".$": "$$.State.EnteredTime", p.variable("attempt"): 0},
+		"Assign": p.counting(),
 		"Next":   first,
 	}}}, all...)
 }

@@ -43,8 +43,8 @@ func (p *poller) passed() []string {
 			names = append(names, strings.TrimSuffix(name, ".$"))
 		}
 	} else {
-		required, _ := membersOf(op, token)
-		names = append(required, p.neededLater()...)
+		names, _ = membersOf(op, token)
+		names = append(names, p.neededLater()...)
 	}
 	if token != "" && !slices.Contains(names, pascal(token)) {
 		names = append(names, pascal(token)) // the machine makes one

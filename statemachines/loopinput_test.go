@@ -65,7 +65,7 @@ func TestLoopPassesOnMembersByName(t *testing.T) {
 					started = append(started, call.Arguments)
 					return sim.Reply{Output: values{"ExportDescription": values{"ExportArn": "arn:export"}}}, nil
 				},
-				"arn:aws:states:::aws-sdk:dynamodb:describeExport": func(_ context.Context, call sim.Call) (sim.Reply, error) {
+				"arn:aws:states:::aws-sdk:dynamodb:describeExport": func(context.Context, sim.Call) (sim.Reply, error) {
 					return sim.Reply{Output: values{"ExportDescription": values{"ExportStatus": "COMPLETED"}}}, nil
 				},
 			}})
@@ -109,7 +109,9 @@ func TestLoopDescribesWithoutWhatTheStartDoesNotGet(t *testing.T) {
 		m, err := statemachines.Compile(e.Waiter, call, statemachines.Options{Strategy: statemachines.Loop, MaxWait: time.Hour})
 		require.NoError(t, err)
 		var states struct {
-			States map[string]struct{ Parameters map[string]any }
+			States map[string]struct {
+				Parameters map[string]any `json:"Parameters"`
+			} `json:"States"`
 		}
 		require.NoError(t, json.Unmarshal(asl.Print(m.Machine), &states))
 		for _, state := range []string{"DescribeStackSetOperation", "StopStackSetOperation"} {

@@ -10,7 +10,11 @@ import (
 func (p *poller) begin(first string) states {
 	var all states
 	if p.initial > 0 {
-		all = states{{p.name("InitialWait"), object{"Type": "Wait", "Seconds": p.initial, "Next": first}}}
+		all = states{{p.name("InitialWait"), object{
+			"Type": "Wait", "Seconds": p.initial, "Next": first,
+			// A redrive here waits once more, and leaves that much more time.
+			"Assign": object{p.variable("deadline"): expression(p.deadlineAfter(p.lastCall()))},
+		}}}
 		first = all[0].name
 	}
 	const entered = "$states.context.State.EnteredTime"
@@ -32,10 +36,16 @@ func (p *poller) begin(first string) states {
 	case p.call.Arguments != nil:
 		assign[p.variable("arguments")] = p.call.Arguments
 	default:
-		assign[p.variable("arguments")] = expression("$states.input")
+		assign[p.variable("arguments")] = expression(machineInput)
 	}
 	return append(states{{p.name("Start"), object{"Type": "Pass", "Assign": assign, "Next": first}}}, all...)
 }
+
+// machineInput is the input without members that are not for the service: AWS tells
+// a machine that starts another one to pass AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID
+// to it (https://docs.aws.amazon.com/step-functions/latest/dg/concepts-nested-workflows.html).
+// Without the merge, nothing would be what $sift leaves of an input without others.
+const machineInput = "$merge([{}, $sift($states.input, function($value, $name){ $substring($name, 0, 19) != 'AWS_STEP_FUNCTIONS_' })])"
 
 // variables are the states of the strategy Variables.
 func (p *poller) variables() states {
@@ -107,7 +117,20 @@ func (p *poller) lastCall() int {
 }
 
 // early is the condition that there is time left.
-func (p *poller) early() string { return "$millis() < $" + p.variable("deadline") }
+func (p *poller) early() string { return "$millis() < " + p.deadline() }
+
+// deadline is the time, in milliseconds, at which the time is over: that of the
+// first state, or of a redrive that came later. A redrive runs the state again
+// that failed or was stopped, whichever that is, with the EnteredTime that it had.
+// Behind the initial delay there is that much less time left.
+func (p *poller) deadline() string {
+	return p.deadlineAfter(p.lastCall() - p.initial)
+}
+
+// deadlineAfter leaves so many seconds after a redrive.
+func (p *poller) deadlineAfter(seconds int) string {
+	return fmt.Sprintf("$max([$%s, $toMillis($states.context.Execution.RedriveTime) + %d])", p.variable("deadline"), seconds*1000)
+}
 
 // afterDeadline is the state that follows when the time is over.
 func (p *poller) afterDeadline() string {
@@ -122,7 +145,7 @@ func (p *poller) afterDeadline() string {
 // call starts at the deadline and the one before leaves it a minimum delay.
 func (p *poller) delay() string {
 	// The deadline may pass between the Choice and the Wait.
-	left := fmt.Sprintf("$max([0, $ceil(($%s - $millis()) / 1000)])", p.variable("deadline"))
+	left := fmt.Sprintf("$max([0, $ceil((%s - $millis()) / 1000)])", p.deadline())
 	if p.hi == p.low {
 		return fmt.Sprintf("$min([%d, %s])", p.low, left)
 	}

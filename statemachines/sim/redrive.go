@@ -23,9 +23,9 @@ var (
 const redrivePeriod = 14 * 24 * time.Hour
 
 // Redrive goes on with an execution that did not succeed, as AWS does: the
-// states that failed or were aborted run again with the input they had, those
-// that succeeded do not, counts of retries start anew, and the time limit of the
-// machine too. A Fail state fails again. The result has the whole history and
+// states that failed or were aborted run again with the input and the EnteredTime
+// that they had, those that succeeded do not, counts of retries start anew, and
+// the time limit of the machine too. A Fail state fails again. The result has the whole history and
 // takes the place of the one before, which must not be used any more. m and o
 // are those of the run, and o.Clock has to go on where that stopped. Besides
 // those of Run, its errors are ErrRedriveSucceeded and its kin.
@@ -84,7 +84,12 @@ func (x *execution) redrive() {
 func (s *strand) resume() {
 	s.dead, s.over, s.pending, s.attempt = false, false, nil, nil
 	c := s.inner
-	if c == nil {
+	switch {
+	case c != nil:
+	case s.inside: // its EnteredTime stays
+		s.after(0, func() { s.enterSince(s.enteredTime) })
+		return
+	default:
 		s.after(0, s.enter)
 		return
 	}

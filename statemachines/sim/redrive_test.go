@@ -52,6 +52,9 @@ func TestRedrive(t *testing.T) {
 	require.Equal(t, "1", string(jsonNumber(t, execution["RedriveCount"])))
 	require.Equal(t, "2026-01-01T00:00:05.000Z", execution["RedriveTime"])
 	require.NotContains(t, calls[0].Context["Execution"], "RedriveTime")
+	entered := func(call sim.Call) any { return call.Context["State"].(map[string]any)["EnteredTime"] }
+	require.Equal(t, "2026-01-01T00:00:02.000Z", entered(calls[1]))
+	require.Equal(t, entered(calls[1]), entered(calls[3]), "as AWS has it")
 	require.Equal(t, first.Transitions+2, r.Transitions, "the redrive and the state")
 	require.Equal(t, []string{
 		"ExecutionFailed", "ExecutionRedriven", "TaskStateEntered", "TaskScheduled", "TaskStarted", "TaskSucceeded", "TaskStateExited", "ExecutionSucceeded",

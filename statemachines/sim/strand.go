@@ -105,9 +105,12 @@ func (s *strand) release() {
 }
 
 // enter enters the state that the strand is at.
-func (s *strand) enter() {
+func (s *strand) enter() { s.enterSince(s.x.run.clock.Now()) }
+
+// enterSince enters a state whose EnteredTime is given.
+func (s *strand) enterSince(t time.Time) {
 	s.retryCount, s.retries, s.inner, s.attempt, s.token = 0, nil, nil, nil, ""
-	s.enteredTime = s.x.run.clock.Now()
+	s.enteredTime = t
 	s.before = s.last
 	s.record(EventType(s.state.Type+stateEntered), Details{Name: s.state.Name, Input: s.input})
 	s.entered = s.last

@@ -1,0 +1,179 @@
+package statemachines_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// A definition that was stopped shortly before its time was over, or that failed in
+// a call, has its whole time anew after a redrive: State.EnteredTime is the old one
+// then.
+func TestShippedDefinitionsHaveNewTimeAfterARedrive(t *testing.T) {
+	t.Parallel()
+	inputs := documented(t)
+	for _, tt := range shippedCases {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			entry, err := catalog.Lookup(tt.service, tt.entry)
+			require.NoError(t, err)
+			running, _ := reply(t, entry, pollcore.Retry)
+			succeeded, _ := reply(t, entry, pollcore.Success)
+			if tt.start == "" { // each call takes its argument from the response before
+				for _, response := range []any{running, succeeded} {
+					described, _ := response.(values)["ExportDescription"].(values)
+					response.(values)["ExportDescription"] = with(described, tt.describes)
+				}
+			}
+			input, err := json.Marshal(inputs[tt.name])
+			require.NoError(t, err)
+			for _, fails := range []bool{false, true} {
+				for _, ends := range []bool{false, true} {
+					r := shippedRedrive{tt, entry, running, succeeded, fails, ends}
+					r.run(t, input)
+				}
+			}
+		})
+	}
+}
+
+// shippedRedrive is a definition that was stopped or fails, of a job that ends after
+// the redrive or not.
+type shippedRedrive struct {
+	shippedCase
+
+	of                 *catalog.Entry
+	running, succeeded any
+	fails, ends        bool
+}
+
+func (c *shippedRedrive) run(t *testing.T, input []byte) {
+	t.Helper()
+	definition, err := statemachines.Definition(c.name)
+	require.NoError(t, err)
+	m, err := asl.Parse(definition)
+	require.NoError(t, err)
+	m.TimeoutSeconds = int64(c.waits/time.Second) - 1
+	redriven := false
+	answers := map[string]func(now time.Duration) any{
+		c.start: func(time.Duration) any { return c.started },
+		c.stop:  func(time.Duration) any { return values{} },
+		c.describe: func(now time.Duration) any {
+			switch {
+			case c.fails && !redriven && now > c.waits/2:
+				return &sim.TaskError{Name: "States.Runtime"} // which nothing catches
+			case c.ends && now > c.waits*5/4:
+				return c.succeeded
+			}
+			return c.running
+		},
+	}
+	delete(answers, "") // there is no such call
+	o := sim.Options{Clock: sim.NewVirtualClock(sim.DefaultStart), Handlers: map[string]sim.Handler{}}
+	for name, answer := range answers {
+		o.Handlers[integration(c.of.Service, name)] = func(_ context.Context, call sim.Call) (sim.Reply, error) {
+			output := answer(call.Time.Sub(sim.DefaultStart))
+			if failed, ok := output.(*sim.TaskError); ok {
+				return sim.Reply{}, failed
+			}
+			return sim.Reply{Output: output}, nil
+		}
+	}
+	r, err := sim.Run(t.Context(), m, input, o)
+	require.NoError(t, err)
+	if c.fails {
+		require.Equal(t, "States.Runtime", r.Error)
+	} else {
+		require.Equal(t, sim.StatusTimedOut, r.Status)
+	}
+	stopped := r.Elapsed()
+	redriven, m.TimeoutSeconds = true, 0
+	r, err = sim.Redrive(t.Context(), m, r, o)
+	require.NoError(t, err)
+	if c.ends {
+		require.Equal(t, sim.StatusSucceeded, r.Status, "%s: %s", r.Error, r.Cause)
+		require.Greater(t, r.Elapsed(), c.waits*5/4)
+		return
+	}
+	require.Equal(t, "JobPoller.TimedOut", r.Error, r.Cause)
+	require.Contains(t, r.Cause, "not finished after ")
+	require.InDelta(t, (stopped + c.waits).Seconds(), r.Elapsed().Seconds(), 150)
+}
+
+// integration is the resource of an SDK integration.
+func integration(s *catalog.Service, operation string) string {
+	return "arn:aws:states:::aws-sdk:" + s.ARNName + ":" + strings.ToLower(operation[:1]) + operation[1:]
+}
+
+// Wherever a machine was stopped, a redrive hours later gives the job its time anew:
+// all of it before the first call, and behind the initial delay what is left then.
+func TestRedriveWhereverItWasStopped(t *testing.T) {
+	t.Parallel()
+	const maxWait, initial, delay = 30 * time.Minute, 5 * time.Minute, time.Minute
+	e, err := catalog.Lookup("athena", "StartQueryExecution")
+	require.NoError(t, err)
+	for _, strategy := range noLambda {
+		for name, stop := range map[string]time.Duration{
+			"in the start call": time.Second, "in the initial delay": 2 * time.Minute,
+			"in a call": initial + 10*time.Second + 5*time.Second, "in a delay": maxWait / 2, "near the end": maxWait - time.Second,
+		} {
+			for _, ends := range []time.Duration{maxWait - initial - 2*delay, 100 * maxWait} {
+				t.Run(string(strategy)+"/"+name+"/"+ends.String(), func(t *testing.T) {
+					t.Parallel()
+					m, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), statemachines.Options{
+						Strategy: strategy, MaxWait: maxWait, InitialDelay: initial, MinDelay: delay, MaxDelay: delay,
+					})
+					require.NoError(t, err)
+					const gap = 3 * time.Hour // as long as nobody looks at the alarm
+					redriven := sim.DefaultStart.Add(stop + gap)
+					answer := func(output func(time.Time) any) sim.Handler {
+						return func(_ context.Context, call sim.Call) (sim.Reply, error) {
+							return sim.Reply{Output: output(call.Time), Latency: 10 * time.Second}, nil
+						}
+					}
+					o := sim.Options{Clock: sim.NewVirtualClock(sim.DefaultStart), Handlers: map[string]sim.Handler{
+						integration(e.Service, "StartQueryExecution"): answer(func(time.Time) any { return values{"QueryExecutionId": "q-1"} }),
+						integration(e.Service, "StopQueryExecution"):  answer(func(time.Time) any { return values{} }),
+						integration(e.Service, "GetQueryExecution"): answer(func(now time.Time) any {
+							state := "RUNNING"
+							if !now.Before(redriven.Add(ends)) {
+								state = "SUCCEEDED"
+							}
+							return values{"QueryExecution": values{"Status": values{"State": state}}}
+						}),
+					}}
+					m.Machine.TimeoutSeconds = int64(stop / time.Second)
+					r, err := sim.Run(t.Context(), m.Machine, []byte(`{"QueryString": "SELECT 1"}`), o)
+					require.NoError(t, err)
+					require.Equal(t, sim.StatusTimedOut, r.Status)
+
+					o.Clock = sim.NewVirtualClock(redriven)
+					m.Machine.TimeoutSeconds = 0
+					r, err = sim.Redrive(t.Context(), m.Machine, r, o)
+					require.NoError(t, err)
+					took := r.Stop.Sub(redriven)
+					if ends > maxWait {
+						require.Equal(t, "JobPoller.TimedOut", r.Error, r.Cause)
+						require.NotContains(t, r.Cause, "QueryEvaluationError")
+						require.Greater(t, took, maxWait-initial-delay)
+						require.Less(t, took, maxWait+maxWait/2) // slow calls delay a loop without a clock
+						return
+					}
+					require.Equal(t, sim.StatusSucceeded, r.Status, "%s: %s", r.Error, r.Cause)
+					require.GreaterOrEqual(t, took, ends)
+					require.Less(t, took, ends+2*delay)
+				})
+			}
+		}
+	}
+}
