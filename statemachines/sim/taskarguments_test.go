@@ -33,8 +33,10 @@ func TestArgumentsThatTheAPIDoesNotTakeEndTheExecution(t *testing.T) {
 		{"arn:aws:states:::batch:submitJob", `{"JobName.$": "$.n", "JobDefinition": "d", "JobQueue": "q"}`, `{"n": 5}`, "The value for the field 'JobName' must be a STRING"},
 		{"arn:aws:states:::batch:submitJob.sync", `{"JobName": "j", "JobDefinition": "d", "JobQueue": "q", "Parameters.$": "$.p"}`, `{"p": {"x": 5}}`, "The value for the field 'x' must be a STRING"},
 		{"arn:aws:states:::ecs:runTask", `{"TaskDefinition": "t", "Overrides.$": "$.o"}`, `{"o": {"containerOverrides": []}}`, "The field \"containerOverrides\" is not supported by Step Functions. Did you mean 'ContainerOverrides'?"},
-		{sdk + "dynamodb:updateTimeToLive", `{"TableName.$": "$.t", "TimeToLiveSpecification.$": "$.s"}`, `{"t": {}, "s": {"TTL": true}}`,
-			"The value for the field 'TableName' must be a STRING, The field \"TTL\" is not supported by Step Functions"},
+		{
+			sdk + "dynamodb:updateTimeToLive", `{"TableName.$": "$.t", "TimeToLiveSpecification.$": "$.s"}`, `{"t": {}, "s": {"TTL": true}}`,
+			"The value for the field 'TableName' must be a STRING, The field \"TTL\" is not supported by Step Functions",
+		},
 		{sdk + "dynamodb:getItem", `{"TableName.$": "$.t", "Key.$": "$.k"}`, `{"t": null, "k": {"id": {"S": "x"}, "b": {"Bool": true}, "n": {"Nul": true}}}`, ""},
 		{"arn:aws:states:::dynamodb:putItem", `{"TableName": "t", "Item.$": "$.i"}`, `{"i": {"id": {"S": "x"}, "b": {"BOOL": true}, "short": "x"}}`, ""},
 		{"arn:aws:states:::dynamodb:putItem", `{"TableName": "t", "Item.$": "$.i"}`, `{"i": {"id": 5}}`, "The value for the field 'id' must be an OBJECT"},

@@ -92,6 +92,7 @@ func (c *argumentCheck) value(name string, value any, s *catalog.Shape) {
 		for _, key := range slices.Sorted(maps.Keys(object)) {
 			c.value(key, object[key], s.Element.Shape)
 		}
+	default: // has no parts
 	}
 }
 

@@ -24,7 +24,7 @@ func (a *API) CheckResult(result any, all bool) error {
 	}
 	members, ok := result.(map[string]any)
 	if !ok {
-		return fmt.Errorf("Mocked result must be %s.", resultKinds[object]) //nolint:staticcheck // AWS's words
+		return fmt.Errorf("Mocked result must be %s.", resultKinds[object]) //nolint:staticcheck,revive // AWS's words
 	}
 	c := resultCheck{api: a, all: all}
 	if err := c.members(members, a.Output); err != nil {
@@ -108,6 +108,7 @@ func (c *resultCheck) value(name string, value any, s *catalog.Shape) error {
 				return err
 			}
 		}
+	default: // has no parts
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func ImportModels(botocore, named fs.FS) (*Models, error) {
 		// botocore has Pinpoint SMS Voice twice, under two keys.
 		if other := arnNames[s.ARNName]; other != nil && other.Name != s.Name {
 			errs = append(errs, &FileError{key, ErrModel, fmt.Errorf(
-				"Step Functions would call it %q, as it does %s: name one of them in %s", s.ARNName, other.Key, servicesTable)})
+				"the name %q in ARNs of Step Functions is that of %s, too: name one of them in %s", s.ARNName, other.Key, servicesTable)})
 		}
 		arnNames[s.ARNName] = s
 		out.Services = append(out.Services, s)

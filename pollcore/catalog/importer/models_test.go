@@ -115,7 +115,7 @@ func TestModelsRefuseTwoServicesOfOneName(t *testing.T) {
 	edit(t, tables, "services.json", `"arnName": "till"`, `"arnName": "shop"`)
 	_, err := importer.ImportModels(files, tables)
 	require.ErrorIs(t, err, importer.ErrModel)
-	require.ErrorContains(t, err, `till: Step Functions would call it "shop", as it does shop: name one of them in services.json`)
+	require.ErrorContains(t, err, `till: the name "shop" in ARNs of Step Functions is that of shop, too: name one of them in services.json`)
 	delete(tables, "services.json")
 	_, err = importer.ImportModels(files, tables)
 	require.ErrorIs(t, err, importer.ErrTable)

@@ -1,10 +1,16 @@
 package mock
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -55,53 +61,51 @@ func lookUp(table map[string]serviceError, r asl.Resource) (serviceError, bool) 
 	return e, ok
 }
 
-// throttling is what the services fail with that model the error of being
-// called too often for at least half of their actions, and some actions of
-// others. For the rest the code is lost: all that Step Functions shows is the
-// name of the service. Source: the service models of botocore 1.43.11.
-var throttling = readErrors(`
-RequestThrottledException 400: ebs sqs
-ThrottledException 400: resourcegroupstaggingapi
-ThrottledException 429: xray
-ThrottlingException 400: b2bi backupgateway bcmdashboards bcmdataexports bcmpricingcalculator
-	bcmrecommendedactions bedrockdataautomationruntime billing budgets cloudcontrol codeconnections
-	codestarconnections costoptimizationhub ec2instanceconnect frauddetector freetier healthlake identitystore
-	invoicing iot iotfleetwise iotthingsgraph kendra kendraranking keyspacesstreams
-	licensemanagerlinuxsubscriptions licensemanagerusersubscriptions lookoutequipment mailmanager
-	marketplaceagreement marketplaceentitlement marketplacemetering migrationhub migrationhubconfig mwaaserverless
-	networkfirewall odb partnercentralaccount partnercentralbenefits partnercentralchannel partnercentralselling
-	paymentcryptography pcs pinpointsmsvoicev2 pricing proton rekognition route53profiles route53recoverycluster
-	route53resolver ssmcontacts ssoadmin textract timestreaminfluxdb timestreamquery timestreamwrite
-	verifiedpermissions voiceid workspacesinstances
-ThrottlingException 429: accessanalyzer aiops amp appconfigdata appfabric appintegrations
-	applicationcostprofiler applicationsignals arczonalshift artifact backupsearch bedrock bedrockagent
-	bedrockagentcore bedrockagentcorecontrol bedrockagentruntime bedrockdataautomation bedrockruntime
-	billingconductor braket chimesdkmeetings cleanrooms cleanroomsml codeartifact codecatalyst codeguruprofiler
-	codegurureviewer codegurusecurity computeoptimizer computeoptimizerautomation connect connectcampaigns
-	connectcases connectcontactlens connectparticipant controlcatalog controltower customerprofiles dataexchange
-	datazone deadline devopsagent devopsguru directoryservicedata docdbelastic drs dsql eksauth entityresolution
-	finspace finspacedata gameliftstreams geoplaces georoutes grafana greengrassv2 inspector2 inspectorscan
-	interconnect internetmonitor iotdataplane iotevents ioteventsdata iotjobsdataplane iotmanagedintegrations
-	iotsitewise iottwinmaker iotwireless lexmodelsv2 lexruntimev2 location m2 macie2 managedblockchain
-	managedblockchainquery marketplacecatalog marketplacedeployment marketplacediscovery mediapackagev2
-	medicalimaging migrationhuborchestrator migrationhubrefactorspaces migrationhubstrategy mpa neptunegraph
-	networkflowmonitor networkmanager networkmonitor notifications notificationscontacts novaact omics
-	paymentcryptographydata pcaconnectorad pcaconnectorscep pipes qapps qbusiness quicksight repostspace
-	resiliencehub resourceexplorer2 route53globalresolver route53recoverycontrolconfig route53recoveryreadiness
-	rtbfabric rum s3files s3outposts sagemakera2iruntime sagemakergeospatial scheduler securityir securitylake
-	snowdevicemanagement ssmguiconnect ssmincidents ssmquicksetup supplychain sustainability tnb trustedadvisor uxc
-	vpclattice wellarchitected workspacesthinclient workspacesweb
-TooManyRequestsException 400: cloud9 cognitoidentity cognitoidentityprovider comprehend organizations
-	servicequotas translate
-TooManyRequestsException 429: account amplifybackend apigateway apigatewayv2 appmesh cognitosync
-	comprehendmedical kafkaconnect lambda mediaconnect mediaconvert medialive mediapackage mediapackagevod
-	neptunedata observabilityadmin pinpoint pinpointemail pinpointsmsvoice resourcegroups s3tables s3vectors
-	serverlessapplicationrepository sesv2 signer signerdata sso
-ProvisionedThroughputExceededException 400: dynamodb:batchGetItem dynamodb:batchWriteItem dynamodb:deleteItem
-	dynamodb:getItem dynamodb:putItem dynamodb:query dynamodb:scan dynamodb:transactGetItems
-	dynamodb:transactWriteItems dynamodb:updateItem kinesis:getRecords kinesis:putRecord kinesis:putRecords
-ThrottledException 429: sns:publish sns:publishBatch
-`)
+// throttlingErrors are the names that services give the error of being called
+// too often. The first is that of tables and streams; services that declare it
+// for all operations mean something else by it.
+var throttlingErrors = []string{
+	provisioned, "ThrottlingException", "ThrottledException", "TooManyRequestsException", "RequestThrottled", "RequestThrottledException",
+}
+
+const provisioned = "ProvisionedThroughputExceededException"
+
+// throttling is what a call of an SDK integration fails with that came too soon
+// after others: the error that its operation declares, or at least half of the
+// service's operations do. The errors of the query protocol are the service's.
+// Of any other the code is lost: all that Step Functions shows is the name of the
+// service.
+func throttling(r asl.Resource) (serviceError, error) {
+	unknown := serviceError{name: r.ErrorPrefix() + "Exception", status: http.StatusBadRequest}
+	name, _ := r.SDK()
+	service, err := models.Load(name)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return unknown, nil
+	} else if err != nil {
+		return serviceError{}, err
+	}
+	query := service.Protocols[0] == "query"
+	for _, shape := range throttlingErrors {
+		declared, own, all := catalog.Error{}, false, 0
+		for _, o := range service.Operations {
+			if i := slices.IndexFunc(o.Errors, func(e catalog.Error) bool { return e.Shape == shape }); i >= 0 {
+				declared = o.Errors[i]
+				own = own || strings.EqualFold(o.Name, r.Action)
+				all++
+			}
+		}
+		most := 2*all >= len(service.Operations)
+		if all == 0 || shape == provisioned && (most || !own) || !own && !most && !query {
+			continue
+		}
+		e := serviceError{name: javasdk.ExceptionName(service.Name, shape), status: declared.Status}
+		if e.status == 0 {
+			e.status = http.StatusBadRequest
+		}
+		return e, nil
+	}
+	return unknown, nil
+}
 
 // unknownJob is what describe calls fail with that do not know the job. Source:
 // the errors that the models have for these calls; for those without one, what
@@ -122,7 +126,7 @@ ImportNotFoundException 400: dynamodb:describeImport
 InvalidJobIdException 400: textract
 InvalidRequestException 400: athena:getQueryExecution athena:stopQueryExecution emr
 InvocationDoesNotExistException 400: ssm:getCommandInvocation
-JobNotFoundException 400: comprehend
+JobNotFoundException 404: comprehend
 NoSuchEntityException 404: iam
 NotFoundException 400: devicefarm s3control
 NotFoundException 404: amplify mediaconvert
@@ -133,9 +137,9 @@ RequestTokenNotFoundException 400: cloudcontrol
 ResourceNotFoundException 400: athena:getCalculationExecution backup bedrockdataautomationruntime
 	cloudwatchlogs:getQueryResults databasemigration dynamodb:describeTable emrcontainers forecast healthlake
 	kinesisanalyticsv2 mwaaserverless personalize redshiftdata redshiftserverless rekognition servicecatalog
-	timestreamwrite translate
+	timestreamwrite
 ResourceNotFoundException 404: appflow bedrock bedrockagent braket cleanrooms databrew deadline emrserverless
-	entityresolution glacier inspector2 iot lambda macie2 neptunegraph omics quicksight resiliencehub
+	entityresolution glacier inspector2 iot lambda macie2 neptunegraph omics quicksight resiliencehub translate
 SynthesisTaskNotFoundException 400: polly
 `)
 
@@ -164,9 +168,9 @@ func throttled(call sim.Call) error {
 	const message = "Rate exceeded"
 	r := asl.ParseResource(call.Resource)
 	if prefix := r.ErrorPrefix(); prefix != "" {
-		e, ok := lookUp(throttling, r)
-		if !ok {
-			e = serviceError{name: prefix + "Exception", status: 400}
+		e, err := throttling(r)
+		if err != nil {
+			return fmt.Errorf("state %q: %w", call.State, err)
 		}
 		return e.failure(prefix, message)
 	}

@@ -5,6 +5,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
@@ -16,13 +17,13 @@ func main() {
 	out := flag.String("out", "", "folder of the models")
 	check := flag.Bool("check", false, "compare instead of writing")
 	flag.Parse()
-	if err := run(*botocore, *tables, *out, *check); err != nil {
+	if err := run(os.Stdout, *botocore, *tables, *out, *check); err != nil {
 		fmt.Fprintln(os.Stderr, "importmodels:", err)
 		os.Exit(1)
 	}
 }
 
-func run(botocore, tables, out string, check bool) error {
+func run(w io.Writer, botocore, tables, out string, check bool) error {
 	m, err := importer.ImportModels(os.DirFS(botocore), os.DirFS(tables))
 	if err != nil {
 		return err
@@ -40,9 +41,14 @@ func run(botocore, tables, out string, check bool) error {
 		operations += len(s.Operations)
 	}
 	for _, d := range differences {
-		fmt.Println(d)
+		if _, err := fmt.Fprintln(w, d); err != nil {
+			return err
+		}
 	}
-	fmt.Printf("%d services with %d operations %s %s: %d files differed\n", len(m.Services), operations, done, out, len(differences))
+	_, err = fmt.Fprintf(w, "%d services with %d operations %s %s: %d files differed\n", len(m.Services), operations, done, out, len(differences))
+	if err != nil {
+		return err
+	}
 	if check && len(differences) > 0 {
 		return fmt.Errorf("%s is not what the models give: run make catalog", out)
 	}
