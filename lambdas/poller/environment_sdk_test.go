@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,6 +19,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/lambdas/poller/anystore"
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -135,4 +137,51 @@ func TestCarelessStore(t *testing.T) {
 	_, err = p.RunJob(t.Context(), json.RawMessage(bare(request)))
 	requireError(t, err, poller.ErrorConfiguration, "the store ignores the condition of a write (If-None-Match), so two functions could start one job")
 	require.Equal(t, before, fake.count())
+}
+
+// Functions with another store look after what those of before have started, and
+// keep what they start in the new one.
+func TestSwitchedStoreDoesNotStartTheJobAgain(t *testing.T) {
+	server, tables := recordBucket(t), tables(t)
+	fake := newFake()
+	fake.idempotency = classes["none"]
+	deploy := func(set map[string]string) (*poller.Poller, error) {
+		set["AWS_ENDPOINT_URL_S3"], set["AWS_ENDPOINT_URL_DYNAMODB"] = server.URL(), tables.URL()
+		setEnvironment(t, set)
+		return poller.FromEnvironment(anystore.Open, makes(fake, nil))
+	}
+	event := json.RawMessage(bare(request))
+	before, err := deploy(map[string]string{poller.EnvBucket: "records", poller.EnvPrefix: t.Name()})
+	require.NoError(t, err)
+	_, err = before.RunJob(t.Context(), event)
+	require.NoError(t, err)
+
+	for name, set := range map[string]map[string]string{
+		"a table":        {poller.EnvTable: "records", poller.EnvPrefix: t.Name(), poller.EnvPreviousBucket: "records"},
+		"another prefix": {poller.EnvBucket: "records", poller.EnvPrefix: "other", poller.EnvPreviousPrefix: t.Name()},
+	} {
+		today, err := deploy(set)
+		require.NoError(t, err, name)
+		again, err := today.RunJob(t.Context(), event)
+		require.NoError(t, err, name)
+		require.Equal(t, "job-1", again.Job["Id"], name)
+		require.Equal(t, 1, fake.starts, name)
+		polled, err := today.CheckStatus(t.Context(), event)
+		require.NoError(t, err, name)
+		require.Equal(t, pollcore.Running, polled.Status, name)
+		require.Contains(t, today.Store.Location(key), "(or, from before, s3://records/"+t.Name()+"/", name)
+
+		other := json.RawMessage(strings.Replace(bare(request), "run-1", strings.ReplaceAll(name, " ", "-"), 1))
+		_, err = today.RunJob(t.Context(), other)
+		require.NoError(t, err, name)
+		_, err = before.RunJob(t.Context(), other)
+		requireError(t, err, poller.ErrorJobStartInProgress, "another invocation is starting the job")
+		require.Equal(t, 2, fake.starts, name)
+		fake.starts = 1
+	}
+	_, err = deploy(map[string]string{poller.EnvBucket: "records", poller.EnvPreviousBucket: "records"})
+	require.ErrorContains(t, err, "the previous store (JOBPOLLER_PREVIOUS_BUCKET, JOBPOLLER_PREVIOUS_TABLE, JOBPOLLER_PREVIOUS_PREFIX) is the store of today")
+	_, err = deploy(map[string]string{poller.EnvBucket: "records", poller.EnvPreviousTable: "x"})
+	require.ErrorContains(t, err, `the previous store (JOBPOLLER_PREVIOUS_BUCKET, `)
+	require.ErrorContains(t, err, `"x" is not a table's name`)
 }

@@ -118,7 +118,7 @@ func (e *environment) moved(today startrecord.Store, of jobs.Environment, open S
 		e.report("the previous store (%s, %s, %s): %w", EnvPreviousBucket, EnvPreviousTable, EnvPreviousPrefix, err)
 		return today
 	}
-	if any := (startrecord.Key{ExecutionARN: "any", Poller: DefaultPoller}); before.Location(any) == today.Location(any) {
+	if key := (startrecord.Key{ExecutionARN: "any", Poller: DefaultPoller}); before.Location(key) == today.Location(key) {
 		e.report("the previous store (%s, %s, %s) is the store of today: leave these out, or name the one of before",
 			EnvPreviousBucket, EnvPreviousTable, EnvPreviousPrefix)
 		return today

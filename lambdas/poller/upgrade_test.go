@@ -2,6 +2,8 @@ package poller_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,57 +11,9 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
-	"github.com/jobpoller/jobpoller/lambdas/poller/anystore"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
-
-// Functions with another store look after what those of before have started, and
-// keep what they start in the new one.
-func TestSwitchedStoreDoesNotStartTheJobAgain(t *testing.T) {
-	server, tables := recordBucket(t), tables(t)
-	fake := newFake()
-	fake.idempotency = classes["none"]
-	deploy := func(set map[string]string) (*poller.Poller, error) {
-		set["AWS_ENDPOINT_URL_S3"], set["AWS_ENDPOINT_URL_DYNAMODB"] = server.URL(), tables.URL()
-		setEnvironment(t, set)
-		return poller.FromEnvironment(anystore.Open, makes(fake, nil))
-	}
-	event := json.RawMessage(bare(request))
-	before, err := deploy(map[string]string{poller.EnvBucket: "records", poller.EnvPrefix: t.Name()})
-	require.NoError(t, err)
-	_, err = before.RunJob(t.Context(), event)
-	require.NoError(t, err)
-
-	for name, set := range map[string]map[string]string{
-		"a table":        {poller.EnvTable: "records", poller.EnvPrefix: t.Name(), poller.EnvPreviousBucket: "records"},
-		"another prefix": {poller.EnvBucket: "records", poller.EnvPrefix: "other", poller.EnvPreviousPrefix: t.Name()},
-	} {
-		today, err := deploy(set)
-		require.NoError(t, err, name)
-		again, err := today.RunJob(t.Context(), event)
-		require.NoError(t, err, name)
-		require.Equal(t, "job-1", again.Job["Id"], name)
-		require.Equal(t, 1, fake.starts, name)
-		polled, err := today.CheckStatus(t.Context(), event)
-		require.NoError(t, err, name)
-		require.Equal(t, pollcore.Running, polled.Status, name)
-		require.Contains(t, today.Store.Location(key), "(or, from before, s3://records/"+t.Name()+"/", name)
-
-		other := json.RawMessage(strings.Replace(bare(request), "run-1", strings.ReplaceAll(name, " ", "-"), 1))
-		_, err = today.RunJob(t.Context(), other)
-		require.NoError(t, err, name)
-		_, err = before.RunJob(t.Context(), other)
-		requireError(t, err, poller.ErrorJobStartInProgress, "another invocation is starting the job")
-		require.Equal(t, 2, fake.starts, name)
-		fake.starts = 1
-	}
-	_, err = deploy(map[string]string{poller.EnvBucket: "records", poller.EnvPreviousBucket: "records"})
-	require.ErrorContains(t, err, "the previous store (JOBPOLLER_PREVIOUS_BUCKET, JOBPOLLER_PREVIOUS_TABLE, JOBPOLLER_PREVIOUS_PREFIX) is the store of today")
-	_, err = deploy(map[string]string{poller.EnvBucket: "records", poller.EnvPreviousTable: "x"})
-	require.ErrorContains(t, err, `the previous store (JOBPOLLER_PREVIOUS_BUCKET, `)
-	require.ErrorContains(t, err, `"x" is not a table's name`)
-}
 
 // Functions that start a job no more look after what they have started of it.
 func TestDroppedJobIsPolledToItsEnd(t *testing.T) {
@@ -101,4 +55,40 @@ func TestDroppedJobThatWasRefusedIsNotStarted(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.RunJob(t.Context(), json.RawMessage(bare(request)))
 	requireError(t, err, poller.ErrorUnknownJob, "")
+}
+
+// Functions of today take requests and records of earlier ones as those did: they
+// start nothing again, and say the same of the job.
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	if *writeRecords != "" {
+		writeDeployed(t, *writeRecords)
+		return
+	}
+	files, err := filepath.Glob("testdata/upgrade/*/*.json")
+	require.NoError(t, err)
+	require.Greater(t, len(files), 40)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(strings.TrimPrefix(file, "testdata/upgrade/"), ".json"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			var d deployedBefore
+			require.NoError(t, json.Unmarshal(text, &d))
+			today, service := d.deploy(t)
+			runsAgain, checks := d.answers(t.Context(), today)
+			requireAnswer(t, d.RunsAgain, runsAgain)
+			requireAnswer(t, d.Checks, checks)
+			require.Equal(t, d.Starts, service.starts)
+		})
+	}
+}
+
+func requireAnswer(t *testing.T, before, today answered) {
+	t.Helper()
+	require.Equal(t, before.Error, today.Error)
+	require.Equal(t, before.Status, today.Status)
+	if before.Job != nil {
+		require.JSONEq(t, string(before.Job), string(today.Job))
+	}
 }

@@ -63,15 +63,6 @@ func (m *moved) Load(ctx context.Context, key Key) (Stored, error) {
 	return m.mark(inTo, key, stored, err)
 }
 
-// before loads a record that is no claim from the store of before.
-func (m *moved) before(ctx context.Context, key Key) (Stored, error) {
-	stored, err := m.from.Load(ctx, key)
-	if err == nil && stored.Record.MovedTo != "" {
-		return Stored{}, ErrNotFound
-	}
-	return stored, err
-}
-
 // Replace implements Store. A record stays in the store that it is in, so that the
 // conditions of its writes hold for functions of before, too.
 func (m *moved) Replace(ctx context.Context, key Key, rec Record, version string) (Stored, error) {
@@ -86,6 +77,15 @@ func (m *moved) Replace(ctx context.Context, key Key, rec Record, version string
 // Location implements Store.
 func (m *moved) Location(key Key) string {
 	return fmt.Sprintf("%s (or, from before, %s)", m.to.Location(key), m.from.Location(key))
+}
+
+// before loads a record that is no claim from the store of before.
+func (m *moved) before(ctx context.Context, key Key) (Stored, error) {
+	stored, err := m.from.Load(ctx, key)
+	if err == nil && stored.Record.MovedTo != "" {
+		return Stored{}, ErrNotFound
+	}
+	return stored, err
 }
 
 // mark says in the version in which store a record is, and in an error where it was
