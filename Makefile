@@ -88,8 +88,9 @@ check-terraform: ## Check the Terraform samples with OpenTofu; the first run bui
 	cd tests/deploy && go vet . && PYTHON='$(PYTHON)' go test -vet=off -count=1 -v -timeout 30m -skip ^TestSAM .
 
 .PHONY: soak
-soak: ## Run 1500 executions in faults of all kinds and count what came of them
+soak: ## Run 1500 executions in faults of all kinds, model a million operations, and count what came of them
 	go test -count=1 -v -timeout 30m -run '^TestSoak' ./tests/soak -executions 1500 -seed $(SEED)
+	go test -count=1 -v -timeout 30m -run '^TestModel' ./tests/soak -steps 1000000 -seed $(SEED)
 
 .PHONY: realstore
 realstore: ## Test the S3 store, and soak 300 executions, on a real S3 server behind a faulty network

@@ -48,7 +48,7 @@ const toBeStopped = "it was to be stopped at"
 
 // waits are the longest waits of requests, with their delays.
 var waits = []struct{ maxWait, minDelay time.Duration }{
-	{10 * time.Minute, 5 * time.Second}, {5 * time.Hour, 10 * time.Minute}, {3 * day, 3 * time.Hour}, {40 * day, 2 * day}, {45*day + 23*time.Hour, 5 * day},
+	{2 * time.Minute, 5 * time.Second}, {10 * time.Minute, 5 * time.Second}, {5 * time.Hour, 10 * time.Minute}, {3 * day, 3 * time.Hour}, {40 * day, 2 * day}, {45*day + 23*time.Hour, 5 * day},
 }
 
 func newModel(o ModelOptions, n int, counts *Counts) (*model, error) {
@@ -81,6 +81,9 @@ func newModel(o ModelOptions, n int, counts *Counts) (*model, error) {
 	m.service = &service{
 		idempotency: m.class.Idempotency, clock: clock, counts: counts, random: random,
 		life: time.Duration(random.Int64N(int64(wait.maxWait + wait.maxWait/2))), end: []string{"DONE", "DONE", "BROKEN", ""}[random.IntN(4)],
+	}
+	if random.IntN(3) == 0 { // right at the deadline
+		m.service.life = wait.maxWait - time.Duration(random.Int64N(int64(10*time.Second)))
 	}
 	var driver jobs.Driver = m.service
 	if m.class.Class == jobs.ByNaturalKey {

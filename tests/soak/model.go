@@ -158,7 +158,7 @@ func (m *model) doomed(inv *invocation) bool {
 func (m *model) pass() {
 	var d time.Duration
 	switch draw := m.random.Float64(); {
-	case draw < 0.80:
+	case draw < 0.60:
 		d = time.Duration(m.random.Int64N(int64(3 * time.Second)))
 	case draw < 0.95:
 		d = time.Duration(m.random.Int64N(int64(90 * time.Second)))
