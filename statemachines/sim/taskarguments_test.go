@@ -1,7 +1,9 @@
 package sim_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -85,4 +87,20 @@ func TestArgumentsOfJSONataAreChecked(t *testing.T) {
 		`{"QueueUrl": "q", "MessageBody": {"a": 1}}`, sim.Options{Models: models.Load, Handlers: map[string]sim.Handler{resource: returns(`1`)}})
 	require.Equal(t, `An error occurred while executing the state 'T' (entered at the event id #2). The Arguments '{"MessageBody":{"a":1},"QueueUrl":"q"}' `+
 		`could not be used to start the Task: [The value for the field 'MessageBody' must be a STRING]`, r.Cause)
+}
+
+// A Map around the Task cannot catch it either: the whole execution ends, and the
+// other iterations with it.
+func TestArgumentsInAMapEndTheExecution(t *testing.T) {
+	t.Parallel()
+	const resource = "arn:aws:states:::batch:submitJob"
+	r := runWith(t, `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught"}],
+		"ItemProcessor": {"StartAt": "T", "States": {"T": {"Type": "Task", "Resource": "`+resource+`", "End": true,
+			"Parameters": {"JobName.$": "$", "JobDefinition": "d", "JobQueue": "q"}}}}}, "Caught": {"Type": "Succeed"}}}`,
+		`["a", 5, "c"]`, sim.Options{Models: models.Load, Handlers: map[string]sim.Handler{
+			resource: func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{Latency: time.Minute}, nil },
+		}})
+	require.Equal(t, []any{sim.StatusFailed, "States.Runtime"}, []any{r.Status, r.Error})
+	require.Contains(t, r.Cause, "The value for the field 'JobName' must be a STRING")
+	require.Zero(t, r.Visits["Caught"])
 }

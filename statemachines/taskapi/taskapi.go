@@ -131,17 +131,6 @@ var optimized = map[string]integration{
 // samples app-meeting-summarization and parallel-agent-early-stopping.
 var openSDK = map[string][]string{"sfn": {"Input", "Output"}}
 
-// Members returns the names that a structure's members have in Step Functions,
-// sorted.
-func Members(s *catalog.Shape) []string {
-	names := make([]string, len(s.Members))
-	for i := range s.Members {
-		names[i] = javasdk.MemberName(s.Members[i].Name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 // member finds a member by the name that it has in Step Functions. An
 // integration that AWS made itself also takes the spelling of the API.
 func (a *API) member(s *catalog.Shape, name string) *catalog.Member {
@@ -168,8 +157,8 @@ func upperFirst(name string) string {
 
 // similar is the member that was meant by a name with other capitals, or empty.
 func similar(s *catalog.Shape, name string) string {
-	for _, known := range Members(s) {
-		if strings.EqualFold(known, name) {
+	for i := range s.Members {
+		if known := javasdk.MemberName(s.Members[i].Name); strings.EqualFold(known, name) {
 			return known
 		}
 	}

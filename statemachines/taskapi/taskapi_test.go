@@ -85,12 +85,6 @@ func TestProblemsOfArgumentsAreFew(t *testing.T) {
 	require.Len(t, a.CheckArguments(arguments), 20)
 }
 
-func TestMembers(t *testing.T) {
-	t.Parallel()
-	a := api(t, integration+"aws-sdk:sfn:startExecution")
-	require.Equal(t, []string{"Input", "Name", "StateMachineArn", "TraceHeader"}, taskapi.Members(a.Input))
-}
-
 // FuzzCheck: whatever the arguments and results are, they are checked without a
 // panic, and what fits is not refused.
 func FuzzCheck(f *testing.F) {

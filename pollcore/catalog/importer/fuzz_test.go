@@ -45,6 +45,11 @@ func FuzzImport(f *testing.F) {
 		default:
 			sources = importer.Sources{Smithy: []importer.File{{Name: "m.json", Text: text}}}
 		}
+		if sources.Botocore != nil {
+			if m, err := importer.ImportModels(sources.Botocore, sources.Tables); err == nil {
+				requireReadable(t, m)
+			}
+		}
 		c, err := importer.Import(sources)
 		if err != nil {
 			require.NotEmpty(t, err.Error())
@@ -52,6 +57,16 @@ func FuzzImport(f *testing.F) {
 		}
 		requireWhole(t, c)
 	})
+}
+
+// requireReadable reads every service of the models.
+func requireReadable(t testing.TB, m *importer.Models) {
+	t.Helper()
+	opened := catalog.Open(fs.FS(mapFS(m.Files())))
+	for _, s := range m.Services {
+		_, err := opened.Service(s.Key)
+		require.NoError(t, err)
+	}
 }
 
 // requireWhole looks up everything in a catalogue.
