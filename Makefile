@@ -129,6 +129,10 @@ catalog-check: ## Fail if the catalogue and the models are not what make catalog
 bench: ## Print how what has a budget compares with its peer
 	go test -count=1 -v -run '^$$' ./tests/bench -ratios
 
+.PHONY: bench-schedule
+bench-schedule: ## Print how late, and in how many calls, schedules find the end of a job
+	go test -count=1 -v -run '^$$' ./tests/bench -schedules
+
 .PHONY: bench-lambda
 bench-lambda: lambdas ## Print sizes, start-up times and requests of the Lambda functions
 	for name in empty clients s3only; do for arch in arm64 amd64; do \

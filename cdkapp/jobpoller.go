@@ -63,8 +63,9 @@ type JobPollerProps struct {
 	Strategy statemachines.Strategy
 	// MaxWait is how long the job may take, in whole seconds.
 	MaxWait awscdk.Duration
-	// MinDelay and MaxDelay are the bounds of the delay between polls. Default:
-	// the waiter's.
+	// MinDelay and MaxDelay are the bounds of the delay between polls, which
+	// grows from one to the other. Default: the waiter's, of which the longest
+	// counts up to a minute.
 	MinDelay, MaxDelay awscdk.Duration
 	// InitialDelay is waited before the first poll. Default: none.
 	InitialDelay awscdk.Duration

@@ -241,9 +241,12 @@ func (p *polling) cannotCompile(err error) *Error {
 		return e
 	}
 	switch {
-	case len(not.Reasons) == 1 && not.FittingDelay > 0:
+	case len(not.Reasons) == 1 && not.FittingMaxDelay > 0:
+		e.Prop = "MaxDelay"
+		e.Problem += fmt.Sprintf("; give MaxDelay %s, or Fit true", not.FittingMaxDelay)
+	case len(not.Reasons) == 1 && not.FittingMinDelay > 0:
 		e.Prop = "MinDelay"
-		e.Problem += fmt.Sprintf("; give MinDelay %s, or Fit true", not.FittingDelay)
+		e.Problem += fmt.Sprintf("; give MinDelay %s, or Fit true", not.FittingMinDelay)
 	case len(not.Unmodeled) > 0:
 		e.Prop = "CausePatterns"
 		e.Problem += fmt.Sprintf("; give a pattern for each of %s (statemachines.KnownCausePatterns has those with a source), or take the strategy %s",

@@ -75,7 +75,7 @@ func ExampleCheck_Check() {
 
 func ExampleSchedule_Next() {
 	s := pollcore.NewSchedule(exportDone, 2*time.Minute)
-	s.Random = func(_, hi time.Duration) time.Duration { return hi } // no jitter, for the example
+	s.Random = func(lo, hi time.Duration) time.Duration { return (lo + hi) / 2 } // no jitter, for the example
 	progress := pollcore.Progress{}
 	for d := (pollcore.Decision{Status: pollcore.Running}); d.Status == pollcore.Running; {
 		progress.Attempts++
@@ -85,8 +85,10 @@ func ExampleSchedule_Next() {
 	}
 	// Output:
 	// 0s RUNNING 20s
-	// 20s RUNNING 40s
-	// 1m0s RUNNING 1m0s
+	// 20s RUNNING 23s
+	// 43s RUNNING 26.45s
+	// 1m9.45s RUNNING 30.4175s
+	// 1m39.8675s RUNNING 20.1325s
 	// 2m0s TIMED_OUT 0s
 }
 

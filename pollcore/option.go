@@ -130,8 +130,9 @@ func Exact() WaitOption { return func(s *waitSettings) { s.schedule.Mode = Smith
 // MaxAttempts ends the wait with [ErrTooManyAttempts] after n calls.
 func MaxAttempts(n int) WaitOption { return func(s *waitSettings) { s.schedule.MaxAttempts = n } }
 
-// Jitter draws the delays: from [lo, hi], both included. A draw outside is
-// brought inside.
+// Jitter draws the delays: from [lo, hi], both included, which are narrow
+// around a delay that grows (see [Growth]), and in [SmithyExact] mode wide. A
+// draw outside the shortest and the longest delay is brought inside.
 func Jitter(random func(lo, hi time.Duration) time.Duration) WaitOption {
 	return func(s *waitSettings) { s.schedule.Random = random }
 }

@@ -10,7 +10,16 @@ import (
 // LatenessCap is the longest delay that a Schedule takes over from a waiter
 // outside SmithyExact mode. AWS's waiters hold a maxDelay of up to eight
 // hours, with which a finished job is noticed hours late.
-const LatenessCap = 2 * time.Minute
+const LatenessCap = time.Minute
+
+// The rule of FullWindow: delay n is Min * Growth^(n-1), Max at most, drawn from
+// Spread of it to either side as far as both Min and Max leave room. Delays that
+// are drawn over a wide range find an end later than even ones of the same mean;
+// so only the delays that grow are drawn, which is where waits drift apart.
+const (
+	Growth = 1.15
+	Spread = 0.1
+)
 
 // Status is where a poll loop stands; Choice states read it.
 type Status string
@@ -29,10 +38,11 @@ type Mode int
 const (
 	// FullWindow lets a call start up to and at the deadline, and a verdict
 	// obtained counts even if it arrives after it: a job that has finished is
-	// never reported as timed out.
+	// never reported as timed out. Its delays grow by [Growth].
 	FullWindow Mode = iota
-	// SmithyExact follows the specification to the letter: no call starts in
-	// the last minDelay, and a verdict that arrives late is a timeout.
+	// SmithyExact follows the specification to the letter: delays are drawn
+	// between minDelay and a ceiling that doubles, no call starts in the last
+	// minDelay, and a verdict that arrives late is a timeout.
 	SmithyExact
 )
 
@@ -49,16 +59,16 @@ type Schedule struct {
 	Mode     Mode
 	// MaxAttempts is how many calls may be made; 0 is any number.
 	MaxAttempts int
-	// Random draws from [lo, hi], both included; a draw outside is brought
-	// inside. nil draws uniformly.
+	// Random draws from [lo, hi], both included, and may round what it draws; a
+	// draw outside Min and Max is brought inside. nil draws uniformly.
 	Random func(lo, hi time.Duration) time.Duration
 }
 
 // Progress is how far a wait has come when a call has returned.
 type Progress struct {
 	// Attempts counts the calls made. 0 means that nobody counts them: the
-	// backoff is then taken from the time since the first call, which grows
-	// just as fast.
+	// delay is then taken from the time since the first call, with which it
+	// grows just as fast.
 	Attempts int
 	Elapsed  time.Duration
 }
@@ -145,7 +155,7 @@ func (s Schedule) next(p Progress) (delay time.Duration, ok bool) {
 		if remaining <= s.Min {
 			return 0, false
 		}
-		if delay = s.draw(s.ceiling(p)); remaining-delay <= s.Min {
+		if delay = s.draw(p); remaining-delay <= s.Min {
 			delay = remaining - s.Min
 		}
 		return delay, true
@@ -153,7 +163,7 @@ func (s Schedule) next(p Progress) (delay time.Duration, ok bool) {
 	if remaining <= 0 {
 		return 0, false
 	}
-	delay = s.draw(s.ceiling(p))
+	delay = s.draw(p)
 	// The last call starts at the deadline, and the one before it leaves it a
 	// minimum delay where that is possible between Min and Max.
 	switch {
@@ -166,9 +176,32 @@ func (s Schedule) next(p Progress) (delay time.Duration, ok bool) {
 	return delay, true
 }
 
-// ceiling is the upper bound of the next delay: Min doubled with each attempt
-// up to Max.
-func (s Schedule) ceiling(p Progress) time.Duration {
+// Bounds are those of the draw after a call, before the end of the wait cuts the
+// delay. Without a draw, the delay of FullWindow is their middle.
+func (s Schedule) Bounds(p Progress) (lo, hi time.Duration) {
+	if s.Mode == SmithyExact {
+		return s.Min, max(s.Min, s.doubled(p))
+	}
+	delay := s.grown(p)
+	spread := max(0, min(time.Duration(math.Round(float64(delay)*Spread)), delay-s.Min, s.Max-delay))
+	return delay - spread, delay + spread
+}
+
+// grown is the delay of FullWindow. Delays of Min, Min*Growth, Min*Growth^2 ...
+// add up to what the next one is longer than Min, divided by Growth-1.
+func (s Schedule) grown(p Progress) time.Duration {
+	grown := float64(s.Min) * math.Pow(Growth, float64(p.Attempts-1))
+	if p.Attempts <= 0 {
+		grown = float64(s.Min) + (Growth-1)*float64(max(0, p.Elapsed-s.Initial))
+	}
+	if grown >= float64(s.Max) {
+		return s.Max
+	}
+	return time.Duration(math.Round(grown))
+}
+
+// doubled is Min doubled with each attempt up to Max.
+func (s Schedule) doubled(p Progress) time.Duration {
 	if p.Attempts <= 0 {
 		// Undrawn delays Min, 2 Min, 4 Min ... add up to the next one less Min.
 		return min(s.Max, max(0, p.Elapsed-s.Initial)+s.Min)
@@ -180,10 +213,10 @@ func (s Schedule) ceiling(p Progress) time.Duration {
 	return s.Min << (p.Attempts - 1)
 }
 
-func (s Schedule) draw(hi time.Duration) time.Duration {
-	hi = max(hi, s.Min) // of a schedule that Validate refuses
+func (s Schedule) draw(p Progress) time.Duration {
+	lo, hi := s.Bounds(p)
 	if s.Random != nil {
-		return min(max(s.Min, s.Random(s.Min, hi)), hi)
+		return min(max(s.Min, s.Random(lo, hi)), max(s.Min, s.Max))
 	}
-	return s.Min + rand.N(hi-s.Min+1) //nolint:gosec // jitter needs no secrecy
+	return lo + rand.N(hi-lo+1) //nolint:gosec // jitter needs no secrecy
 }

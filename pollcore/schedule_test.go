@@ -45,6 +45,8 @@ func TestNext(t *testing.T) {
 	delayed.Initial = 30 * time.Second
 	fixed := full
 	fixed.Min, fixed.Max = 20*time.Second, 20*time.Second
+	late := full
+	late.Total = time.Hour
 	exact := full
 	exact.Mode = pollcore.SmithyExact
 	tests := []struct {
@@ -62,17 +64,19 @@ func TestNext(t *testing.T) {
 		{"late success in exact mode", exact, pollcore.Success, 9, time.Minute + 1, pollcore.Decision{Status: pollcore.TimedOut}},
 		{"success at the limit in exact mode", exact, pollcore.Success, 9, time.Minute, pollcore.Decision{Status: pollcore.Succeeded}},
 		{"first delay", full, pollcore.Retry, 1, 0, pollcore.Decision{Status: pollcore.Running, Delay: 2 * time.Second}},
-		{"doubled", full, pollcore.Retry, 3, 0, pollcore.Decision{Status: pollcore.Running, Delay: 8 * time.Second}},
+		{"grown", full, pollcore.Retry, 3, 0, pollcore.Decision{Status: pollcore.Running, Delay: 2909500 * time.Microsecond}},
+		{"doubled in exact mode", exact, pollcore.Retry, 3, 0, pollcore.Decision{Status: pollcore.Running, Delay: 8 * time.Second}},
 		{"capped", full, pollcore.Retry, 1000, 0, pollcore.Decision{Status: pollcore.Running, Delay: 20 * time.Second}},
-		{"by elapsed time", full, pollcore.Retry, 0, 6 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 8 * time.Second}},
-		{"by elapsed time, capped", full, pollcore.Retry, 0, 30 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 20 * time.Second}},
+		{"by elapsed time", full, pollcore.Retry, 0, 6 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 3190 * time.Millisecond}},
+		{"by elapsed time, capped", late, pollcore.Retry, 0, 2 * time.Minute, pollcore.Decision{Status: pollcore.Running, Delay: 20 * time.Second}},
+		{"by elapsed time in exact mode", exact, pollcore.Retry, 0, 6 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 8 * time.Second}},
 		{"by elapsed time, clock behind", full, pollcore.Retry, 0, -time.Hour, pollcore.Decision{Status: pollcore.Running, Delay: 2 * time.Second}},
-		{"by elapsed time since the first call", delayed, pollcore.Retry, 0, 36 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 8 * time.Second}},
-		{"a negative count", full, pollcore.Retry, -1, 6 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 8 * time.Second}},
-		{"a minimum before the deadline", full, pollcore.Retry, 9, 39 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 19 * time.Second}},
+		{"by elapsed time since the first call", delayed, pollcore.Retry, 0, 36 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 3190 * time.Millisecond}},
+		{"a negative count", full, pollcore.Retry, -1, 6 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 3190 * time.Millisecond}},
+		{"a minimum before the deadline", full, pollcore.Retry, 99, 39 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 19 * time.Second}},
 		{"no room for a minimum", fixed, pollcore.Retry, 9, 25 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 20 * time.Second}},
 		{"less than a fixed interval left", fixed, pollcore.Retry, 9, 45 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 15 * time.Second}},
-		{"to the deadline", full, pollcore.Retry, 9, 41 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 19 * time.Second}},
+		{"to the deadline", full, pollcore.Retry, 99, 41 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 19 * time.Second}},
 		{"less than a minimum left", full, pollcore.Retry, 9, 59 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: time.Second}},
 		{"at the deadline", full, pollcore.Retry, 9, time.Minute, pollcore.Decision{Status: pollcore.TimedOut}},
 		{"exact keeps a minimum free", exact, pollcore.Retry, 9, 41 * time.Second, pollcore.Decision{Status: pollcore.Running, Delay: 17 * time.Second}},
@@ -121,13 +125,42 @@ func TestFullWindowUsesTheWholeWindow(t *testing.T) {
 	})
 }
 
+// Delays grow by 15 % from the shortest to the longest, and are drawn from 10 % of
+// them to either side, as far as the two leave room: not where there is none, so
+// that the mean is the delay without a draw.
+func TestDelaysGrowSlowly(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		low := time.Duration(rapid.Int64Range(1, int64(5*time.Minute)).Draw(t, "min"))
+		high := low + time.Duration(rapid.Int64Range(0, int64(10*time.Minute)).Draw(t, "more"))
+		s := pollcore.Schedule{Total: 1000 * time.Hour, Min: low, Max: high, Initial: time.Duration(rapid.IntRange(0, 100).Draw(t, "initial")) * time.Second}
+		exactly, elapsed := float64(low), float64(s.Initial)
+		for n := 1; n <= 200; n++ {
+			want := min(exactly, float64(high))
+			lo, hi := s.Bounds(pollcore.Progress{Attempts: n})
+			require.InDelta(t, want, float64(lo+hi)/2, 1)
+			require.InDelta(t, min(0.1*want, want-float64(low), float64(high)-want), float64(hi-lo)/2, 1)
+			require.GreaterOrEqual(t, lo, low)
+			require.LessOrEqual(t, hi, high)
+			uncounted, _ := s.Bounds(pollcore.Progress{Elapsed: time.Duration(elapsed)})
+			require.InDelta(t, float64(lo), float64(uncounted), 2, "by the time since the first call, undrawn")
+			elapsed += want
+			exactly *= 1.15
+			if want == float64(high) {
+				return
+			}
+		}
+	})
+}
+
 func TestNewSchedule(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		lo, hi                      int
 		wantMin, wantMax, wantExact time.Duration
 	}{
-		{0, 0, 2 * time.Second, 2 * time.Minute, 2 * time.Minute},
+		{0, 0, 2 * time.Second, time.Minute, 2 * time.Minute},
+		{5, 30, 5 * time.Second, 30 * time.Second, 30 * time.Second},
 		{20, 60, 20 * time.Second, time.Minute, time.Minute},
 		{120, 21600, 2 * time.Minute, 2 * time.Minute, 6 * time.Hour},
 		{300, 21600, 5 * time.Minute, 5 * time.Minute, 6 * time.Hour},

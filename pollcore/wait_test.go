@@ -80,7 +80,7 @@ func TestWaitEnds(t *testing.T) {
 	}{
 		{
 			name: "success", op: after{answers: []answer{{0, "RUNNING", nil}, {15 * time.Second, "DONE", nil}}}, total: time.Minute,
-			outcome: pollcore.Outcome[map[string]any]{Status: pollcore.Succeeded, Verdict: pollcore.Success, Seen: "DONE", Attempts: 3, Elapsed: 30 * time.Second},
+			outcome: pollcore.Outcome[map[string]any]{Status: pollcore.Succeeded, Verdict: pollcore.Success, Seen: "DONE", Attempts: 3, Elapsed: 22650 * time.Millisecond},
 		},
 		{
 			name: "success by an error", op: after{answers: []answer{{0, "", gone}}}, total: time.Minute,
@@ -98,8 +98,8 @@ func TestWaitEnds(t *testing.T) {
 		},
 		{
 			name: "timeout", op: after{answers: []answer{{0, "RUNNING", nil}}}, total: time.Minute,
-			outcome: pollcore.Outcome[map[string]any]{Status: pollcore.TimedOut, Verdict: pollcore.Retry, Acceptor: -1, Attempts: 4, Elapsed: time.Minute},
-			is:      pollcore.ErrTimedOut, text: `JobDone: timed out after 4 attempts in 1m0s of 1m0s: no acceptor matched; seen State = "RUNNING"`,
+			outcome: pollcore.Outcome[map[string]any]{Status: pollcore.TimedOut, Verdict: pollcore.Retry, Acceptor: -1, Attempts: 5, Elapsed: time.Minute},
+			is:      pollcore.ErrTimedOut, text: `JobDone: timed out after 5 attempts in 1m0s of 1m0s: no acceptor matched; seen State = "RUNNING"`,
 		},
 		{
 			name: "timeout with a hook that fails", op: after{answers: []answer{{0, "RUNNING", nil}}}, total: time.Second,
@@ -147,8 +147,8 @@ func TestWaitEnds(t *testing.T) {
 		{
 			name: "not found for longer than its grace", op: after{answers: []answer{{0, "", denied}}}, total: time.Hour,
 			options: []pollcore.WaitOption{pollcore.NotFoundGrace(15*time.Second, "NotFound", "com.example#AccessDenied")},
-			outcome: pollcore.Outcome[map[string]any]{Status: pollcore.Failed, Verdict: pollcore.Failure, Acceptor: -1, OpErr: denied, Attempts: 3, Elapsed: 30 * time.Second},
-			is:      pollcore.ErrFailed, text: "failed after 3 attempts in 30s",
+			outcome: pollcore.Outcome[map[string]any]{Status: pollcore.Failed, Verdict: pollcore.Failure, Acceptor: -1, OpErr: denied, Attempts: 3, Elapsed: 22650 * time.Millisecond},
+			is:      pollcore.ErrFailed, text: "failed after 3 attempts in 22.7s",
 		},
 		{
 			name: "two successes in a row", total: time.Hour,
@@ -403,7 +403,7 @@ func TestExactKeepsTheWaitersOwnDelays(t *testing.T) {
 		options []pollcore.WaitOption
 		want    time.Duration
 	}{
-		{nil, 120 * time.Second},
+		{nil, 100 * time.Second}, // above the cap of a minute, but its shortest
 		{[]pollcore.WaitOption{pollcore.Exact()}, 1000 * time.Second},
 		{[]pollcore.WaitOption{pollcore.Between(time.Second, 500*time.Second)}, 500 * time.Second},
 		{[]pollcore.WaitOption{pollcore.Between(time.Second, 500*time.Second), pollcore.Exact()}, 500 * time.Second},

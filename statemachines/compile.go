@@ -72,7 +72,7 @@ type Options struct {
 	Exits map[pollcore.Status]string
 	// Events is the poller's share of the 25,000 events of an execution;
 	// DefaultEvents if 0. A schedule that can need more is refused, or with Fit
-	// gets a longer MinDelay.
+	// gets a longer MaxDelay, and a longer MinDelay where that is not enough.
 	Events int
 	Fit    bool
 	// RunJobFunction and CheckStatusFunction are names or ARNs of the two Lambda
@@ -105,10 +105,10 @@ type NotCompiledError struct {
 	// reasons: it requires none, and the strategy Loop passes on only members that
 	// the operation requires or Arguments name.
 	Optional []string
-	// FittingDelay is the MinDelay with which the history has room for the
-	// schedule, if it has none, which is among the reasons then; else 0.
-	// Options.Fit takes it.
-	FittingDelay time.Duration
+	// FittingMinDelay or FittingMaxDelay is the MinDelay or the MaxDelay with which
+	// the history has room for the schedule, if it has none, which is among the
+	// reasons then; else both are 0. Options.Fit takes it.
+	FittingMinDelay, FittingMaxDelay time.Duration
 }
 
 func (e *NotCompiledError) Error() string {

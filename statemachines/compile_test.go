@@ -87,7 +87,7 @@ func TestRefusals(t *testing.T) {
 		waiter  *pollcore.Waiter
 		options statemachines.Options
 		reasons []string
-		fitting time.Duration
+		fitting [2]time.Duration // of MinDelay, MaxDelay
 	}{
 		"list in JSONPath": {
 			waiter:  pollcore.MustNew("List", pollcore.Succeed(pollcore.Output("[ExportDescription.ExportStatus]").Any("COMPLETED"))),
@@ -128,9 +128,22 @@ func TestRefusals(t *testing.T) {
 		},
 		"history": {
 			waiter:  plain,
-			fitting: 33 * time.Second,
+			fitting: [2]time.Duration{33 * time.Second, 0},
 			options: statemachines.Options{Strategy: statemachines.Loop, MaxWait: 24 * time.Hour},
 			reasons: []string{"events of the history", "with a shortest delay of 33 s instead of 2 it fits"},
+		},
+		// Only long jobs wait longer for it.
+		"history of a week": {
+			waiter:  plain,
+			fitting: [2]time.Duration{0, 102 * time.Second},
+			options: statemachines.Options{Strategy: statemachines.RetryTask, MaxWait: 7 * 24 * time.Hour},
+			reasons: []string{"events of the history", "with a longest delay of 102 s instead of 60 it fits"},
+		},
+		"few events": {
+			waiter:  plain,
+			fitting: [2]time.Duration{900 * time.Second, 0},
+			options: statemachines.Options{Strategy: statemachines.Variables, MaxWait: time.Hour, Events: 60},
+			reasons: []string{"more than its share of 60: with a shortest delay of 900 s instead of 2 it fits"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +154,7 @@ func TestRefusals(t *testing.T) {
 			require.True(t, ok)
 			require.Equal(t, c.waiter.Name, refusal.Waiter)
 			require.Equal(t, c.options.Strategy, refusal.Strategy)
-			require.Equal(t, c.fitting, refusal.FittingDelay)
+			require.Equal(t, c.fitting, [2]time.Duration{refusal.FittingMinDelay, refusal.FittingMaxDelay})
 			for _, reason := range c.reasons {
 				require.ErrorContains(t, err, reason)
 			}

@@ -12,17 +12,17 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-// The delays of Variables are drawn between the minimum and a ceiling that doubles
-// with each call up to the maximum: over many executions both are met, and nothing
-// outside.
-func TestDelaysReachTheirCeilings(t *testing.T) {
+// The delays of Variables are drawn around one that grows with each call up to the
+// maximum, in whole seconds: over many executions both bounds of each draw are met,
+// and nothing outside.
+func TestDelaysReachTheirBounds(t *testing.T) {
 	t.Parallel()
-	const low, high, executions = 3 * time.Second, 40 * time.Second, 400
+	const low, high, executions = 3 * time.Second, 14 * time.Second, 400
 	op := operation(t, "dynamodb", "DescribeTable")
 	w := pollcore.MustNew("W", pollcore.Succeed(pollcore.Output("Table.TableStatus").Is("ACTIVE")), pollcore.Delay(low, high))
 	m, err := statemachines.Compile(w, statemachines.Call{Operation: op}, statemachines.Options{Strategy: statemachines.Variables, MaxWait: 10 * time.Minute})
 	require.NoError(t, err)
-	const delays = 6
+	const delays = 14
 	var shortest, longest [delays]time.Duration
 	for seed := range uint64(executions) {
 		var calls []time.Time
@@ -45,6 +45,7 @@ func TestDelaysReachTheirCeilings(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, [delays]time.Duration{low, low, low, low, low, low}, shortest)
-	require.Equal(t, [delays]time.Duration{low, 2 * low, 4 * low, 8 * low, high, high}, longest)
+	const sec = time.Second
+	require.Equal(t, [delays]time.Duration{3 * sec, 3 * sec, 4 * sec, 4 * sec, 5 * sec, 5 * sec, 6 * sec, 7 * sec, 8 * sec, 10 * sec, 11 * sec, high, high, high}, shortest)
+	require.Equal(t, [delays]time.Duration{3 * sec, 4 * sec, 4 * sec, 5 * sec, 6 * sec, 7 * sec, 8 * sec, 9 * sec, 10 * sec, 12 * sec, 13 * sec, high, high, high}, longest)
 }

@@ -134,7 +134,7 @@ func (p *poller) lambda() states {
 	task["Retry"], task["Next"] = []object{faultRetrier()}, status
 	if p.options.Strategy == LambdaRetry {
 		// One more than the time has room for, so that the function says that it is over.
-		running := p.waits([]string{"JobPoller.Running"}, p.total-p.initial+p.hi)
+		running := p.waits([]string{"JobPoller.Running"}, p.wholeAttempts(p.total-p.initial+p.hi))
 		task["Comment"] = "While the job runs, the function raises JobPoller.Running, and its retries are the polls."
 		faults := faultRetrier()
 		p.forAllPolls(faults, pollsPerFault, mostFaults)

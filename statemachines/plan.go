@@ -35,7 +35,8 @@ type poller struct {
 	// optionalOnly are the members of the first call's input if it requires none and
 	// nothing says which are passed on.
 	optionalOnly []string
-	fitting      time.Duration // the shortest delay with which it fits into the history, if it does not
+	// minFits or maxFits is the delay with which it fits into the history, if it does not.
+	minFits, maxFits time.Duration
 	// unseen are the reasons of acceptors whose errors cannot be told from those
 	// that no acceptor matches, with the same verdict.
 	unseen []string
@@ -69,7 +70,7 @@ func (p *poller) refused() error {
 	if len(p.reasons) == 0 {
 		return nil
 	}
-	return &NotCompiledError{p.waiter.Name, p.options.Strategy, p.reasons, p.unmodeled, p.optionalOnly, p.fitting}
+	return &NotCompiledError{p.waiter.Name, p.options.Strategy, p.reasons, p.unmodeled, p.optionalOnly, p.minFits, p.maxFits}
 }
 
 func plan(w *pollcore.Waiter, call Call, o Options) (*poller, error) {
@@ -95,7 +96,7 @@ func plan(w *pollcore.Waiter, call Call, o Options) (*poller, error) {
 		o.JobTo = o.MaxWait
 	}
 	p := &poller{waiter: renamed, call: call, options: o, named: map[string]bool{}}
-	if err := p.schedule(); err != nil {
+	if err := p.setSchedule(); err != nil {
 		return nil, err
 	}
 	if p.selection, err = p.selects(out); err != nil {
@@ -121,7 +122,7 @@ func plan(w *pollcore.Waiter, call Call, o Options) (*poller, error) {
 	return p, nil
 }
 
-func (p *poller) schedule() error {
+func (p *poller) setSchedule() error {
 	s := pollcore.NewSchedule(p.waiter, p.options.MaxWait)
 	if p.options.MinDelay != 0 {
 		s.Min = p.options.MinDelay

@@ -128,12 +128,15 @@ func (p *poller) worstPolls() int {
 		calls := p.pending()["MaxAttempts"].(int) + 1
 		for _, c := range p.catches {
 			if c.state == pollcore.Retry {
-				calls += p.waits(c.names, p.errorWait())["MaxAttempts"].(int)
+				calls += p.erring(c)["MaxAttempts"].(int)
 			}
 		}
 		return calls
 	case LambdaRetry:
-		return p.waits(nil, p.total-p.initial+p.hi)["MaxAttempts"].(int) + 1
+		return p.wholeAttempts(p.total-p.initial+p.hi) + 1
+	case Variables, LambdaLoop:
+		shortest := func(lo, _ time.Duration) time.Duration { return lo.Round(time.Second) }
+		return p.count(time.Duration(p.total-p.initial)*time.Second, shortest) + 1
 	default:
 		return p.calls()
 	}
@@ -189,18 +192,15 @@ func (p *poller) expect(from, to int) (polls, lateness float64) {
 
 // delays draws the delay, in seconds, after so many calls and seconds.
 func (p *poller) delays(source *rand.Rand) func(calls int, now float64) float64 {
-	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
-	s := pollcore.Schedule{
-		Total: seconds(p.total), Initial: seconds(p.initial), Min: seconds(p.low), Max: seconds(p.hi),
-		Random: func(lo, hi time.Duration) time.Duration { // whole seconds
-			return lo + seconds(source.IntN(int((hi-lo)/time.Second)+1))
-		},
+	s := p.rule()
+	s.Random = func(lo, hi time.Duration) time.Duration { // whole seconds
+		return (lo + time.Duration(source.Int64N(int64(hi-lo)+1))).Round(time.Second)
 	}
 	switch p.options.Strategy {
 	case Loop:
 		return func(int, float64) float64 { return float64(p.low) }
-	case RetryTask, LambdaRetry: // the longest, not cut at the end
-		s.Random, s.Total = func(_, hi time.Duration) time.Duration { return hi }, math.MaxInt64
+	case RetryTask, LambdaRetry: // not drawn, and not cut at the end
+		s.Random, s.Total = undrawn, math.MaxInt64
 	case Variables, LambdaLoop:
 	}
 	return func(calls int, now float64) float64 {
@@ -233,32 +233,4 @@ func (p *poller) warnings() []string {
 		}
 	}
 	return warnings
-}
-
-// fits refuses a schedule that can fill the poller's share of the history.
-func (p *poller) fits() {
-	t := p.turn()
-	share := p.options.Events
-	if share == 0 {
-		share = DefaultEvents
-	}
-	needs := func() int { return p.worstPolls()*t.events + t.most.events }
-	if needs() <= share {
-		return
-	}
-	before, events := p.low, needs()
-	for needs() > share && p.low < p.total {
-		p.low++
-		p.hi = max(p.hi, p.low)
-	}
-	if least := needs(); least > share {
-		p.refuse("with any delay it can take %d events of the history, more than its share of %d", least, share)
-		return
-	}
-	if p.options.Fit {
-		return
-	}
-	p.fitting = time.Duration(p.low) * time.Second
-	p.refuse("it can take %d events of the history, more than its share of %d: with a shortest delay of %d s instead of %d it fits",
-		events, share, p.low, before)
 }

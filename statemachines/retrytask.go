@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore"
 )
@@ -37,7 +38,7 @@ func (p *poller) retryTask() states {
 	retriers := append(p.faults(p.call.Operation), p.pending())
 	for _, c := range p.catches {
 		if c.state == pollcore.Retry {
-			retriers = append(retriers, p.waits(c.names, p.errorWait()))
+			retriers = append(retriers, p.erring(c))
 		}
 	}
 	broken := object{"ErrorEquals": []string{evaluationError}, "Output": p.caught(catch{state: pollcore.Retry}), "Next": p.afterDeadline()}
@@ -97,20 +98,29 @@ func (p *poller) retriesErrors() bool {
 	return slices.ContainsFunc(p.catches, func(c catch) bool { return c.state == pollcore.Retry })
 }
 
-// pending is the retrier that is the loop.
-func (p *poller) pending() object { return p.waits([]string{evaluationError}, p.lastCall()-p.initial) }
+// pending is the retrier that is the loop. The clock ends it, so its attempts may
+// be too many: they are counted as if Step Functions, which does not say what it
+// makes of a part of a second, left it out.
+func (p *poller) pending() object {
+	return p.waits([]string{evaluationError}, p.wholeAttempts(p.lastCall()-p.initial))
+}
 
-// waits is a retrier that tries until so many seconds have passed: with the
-// waiter's delays, which double, as far as a Retry block can have them.
-func (p *poller) waits(names []string, seconds int) object {
-	attempts, passed := 0, 0
-	for delay := p.low; passed < seconds; delay = min(2*delay, p.hi) {
-		attempts++
-		passed += delay
-	}
+// wholeAttempts are the attempts that pass so many seconds with delays cut to
+// whole ones.
+func (p *poller) wholeAttempts(seconds int) int {
+	return p.count(time.Duration(seconds)*time.Second, func(lo, hi time.Duration) time.Duration { return undrawn(lo, hi).Truncate(time.Second) })
+}
+
+// erring is the retrier of errors that an acceptor retries.
+func (p *poller) erring(c catch) object {
+	return p.waits(c.names, p.count(time.Duration(p.errorWait())*time.Second, undrawn))
+}
+
+// waits is a retrier with the schedule's delays, without a draw.
+func (p *poller) waits(names []string, attempts int) object {
 	o := object{"ErrorEquals": names, "IntervalSeconds": p.low, "MaxAttempts": attempts, "BackoffRate": 1}
 	if p.hi > p.low {
-		o["BackoffRate"], o["MaxDelaySeconds"] = 2, p.hi
+		o["BackoffRate"], o["MaxDelaySeconds"] = pollcore.Growth, p.hi
 	}
 	return o
 }

@@ -374,7 +374,7 @@ func TestShippedLambdaRetryRuns(t *testing.T) {
 		s.On("RunJob").Return(values{"Payload": values{"status": "RUNNING"}})
 		s.On("CheckStatus").Fail("JobPoller.Running", "IN_PROGRESS").Times(3)
 		tt.end(s)
-		run := s.Run(input).RequireAttempts("RunJob", 1).RequireAttempts("CheckStatus", 4).RequireElapsed((20 + 40 + 80) * time.Second)
+		run := s.Run(input).RequireAttempts("RunJob", 1).RequireAttempts("CheckStatus", 4).RequireElapsed(69450 * time.Millisecond) // 20 + 23 + 26.45 s
 		if tt.name == "" {
 			run.RequireOutput(values{"status": "SUCCEEDED", "attempt": 4})
 		} else {

@@ -24,9 +24,6 @@ func (p *poller) begin(first string) states {
 	}
 	if p.options.Strategy == Variables {
 		assign[p.variable("attempt")] = 0
-		if p.hi > p.low {
-			assign[p.variable("longest")] = p.low
-		}
 	}
 	switch {
 	case p.call.Start != nil:
@@ -85,12 +82,7 @@ func (p *poller) variables() states {
 			"Default": p.afterDeadline(),
 		}})
 	}
-	pause := object{"Type": "Wait", "Seconds": expression(p.delay()), "Next": describe}
-	if p.hi > p.low {
-		longest := p.variable("longest")
-		pause["Assign"] = object{longest: expression(fmt.Sprintf("$min([2 * $%s, %d])", longest, p.hi))}
-	}
-	all = append(all, state{wait, pause})
+	all = append(all, state{wait, object{"Type": "Wait", "Seconds": expression(p.delay()), "Next": describe}})
 	return append(all, p.ends()...)
 }
 
@@ -140,9 +132,9 @@ func (p *poller) afterDeadline() string {
 	return p.exit(pollcore.TimedOut)
 }
 
-// delay is the time to the next call, in seconds: a draw between the waiter's
-// minimum and a longest delay that doubles with each call, cut so that the last
-// call starts at the deadline and the one before leaves it a minimum delay.
+// delay is the time to the next call, in seconds, by the rule of
+// [pollcore.Schedule]: a draw around a delay that grows with each call, cut so that
+// the last call starts at the deadline and the one before leaves it a minimum delay.
 func (p *poller) delay() string {
 	// The deadline may pass between the Choice and the Wait.
 	left := fmt.Sprintf("$max([0, $ceil((%s - $millis()) / 1000)])", p.deadline())
@@ -153,8 +145,11 @@ func (p *poller) delay() string {
 	if p.hi < 2*p.low {
 		leaves = fmt.Sprintf("$max([%d, %s])", p.low, leaves)
 	}
-	return fmt.Sprintf("($left := %s; $draw := %d + $floor($random() * ($%s - %d)); $left - $draw >= %[2]d ? $draw : $left > %[5]d ? %s : $left)",
-		left, p.low, p.variable("longest"), p.low-1, p.hi, leaves)
+	// A power of any attempt could be too large for a number.
+	grown := fmt.Sprintf("$min([%d, %d * $power(%g, $min([$%s - 1, %d]))])", p.hi, p.low, pollcore.Growth, p.variable("attempt"), p.growing())
+	return fmt.Sprintf("($left := %s; $delay := %s; $spread := $min([%g * $delay, $delay - %d, %d - $delay]); "+
+		"$draw := $round($delay + $spread * (2 * $random() - 1)); $left - $draw >= %[4]d ? $draw : $left > %[5]d ? %[6]s : $left)",
+		left, grown, pollcore.Spread, p.low, p.hi, leaves)
 }
 
 // exit is the state that follows a status.

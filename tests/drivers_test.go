@@ -1,7 +1,6 @@
 package tests_test
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -10,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
@@ -18,6 +18,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
+	"github.com/jobpoller/jobpoller/pollcore"
 )
 
 // update rewrites what is generated in the documents.
@@ -79,8 +80,9 @@ func TestDriverTables(t *testing.T) {
 		if _, ok := driver.(jobs.Stopper); ok {
 			stop = "yes"
 		}
+		delays := pollcore.NewSchedule(driver.Waiter(), time.Hour)
 		overview += fmt.Sprintf("| `%s` | %s | %s | %s | %d to %d s |\n", name, class.Class, window, stop,
-			cmp.Or(driver.Waiter().MinDelay, 2), cmp.Or(driver.Waiter().MaxDelay, 120))
+			int(delays.Min.Seconds()), int(delays.Max.Seconds()))
 		for _, p := range driver.Permissions() {
 			dependent := ""
 			if p.Dependent {

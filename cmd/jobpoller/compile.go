@@ -98,7 +98,7 @@ Exit codes: 0 done, 1 the strategy cannot say what the waiter asks for, or
 	f.StringVar(&o.strategy, "strategy", string(statemachines.Variables), strings.Join(names, ", "))
 	f.DurationVar(&o.maxWait, "max-wait", 0, "how long the job may take, such as 2h (required)")
 	f.DurationVar(&o.minDelay, "delay", 0, "shortest delay between calls instead of the waiter's")
-	f.DurationVar(&o.maxDelay, "max-delay", 0, "longest delay between calls instead of the waiter's")
+	f.DurationVar(&o.maxDelay, "max-delay", 0, "longest delay between calls instead of the waiter's, which counts up to 1m")
 	f.DurationVar(&o.initialDelay, "initial-delay", 0, "delay before the first call")
 	f.BoolVar(&o.start, "start", false, "start the job first; the input is that of the start call")
 	f.BoolVar(&o.noStop, "no-stop", false, "leave a job alone when its time is over")

@@ -123,10 +123,10 @@ func (o *compileOptions) delays(w *pollcore.Waiter) (low, high time.Duration) {
 // does: a line of its own, or nothing.
 func fitHint(err error) string {
 	refused, ok := errors.AsType[*statemachines.NotCompiledError](err)
-	if !ok || refused.FittingDelay == 0 {
+	if !ok || cmp.Or(refused.FittingMinDelay, refused.FittingMaxDelay) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n--fit takes a delay of %s", refused.FittingDelay)
+	return fmt.Sprintf("\n--fit takes a delay of %s", cmp.Or(refused.FittingMinDelay, refused.FittingMaxDelay))
 }
 
 // remedy says what to do about a waiter that cannot be compiled: a line of its own,

@@ -137,13 +137,13 @@ func actions(op *catalog.Operation) string {
 }
 
 func (s *sheet) delays() {
-	own := pollcore.NewSmithySchedule(s.entry.Waiter, time.Hour)
-	text := fmt.Sprintf("%s to %s between calls", own.Min, own.Max)
-	if own.Min == own.Max {
-		text = fmt.Sprintf("%s between calls", own.Min)
+	used, exact := pollcore.NewSchedule(s.entry.Waiter, time.Hour), pollcore.NewSmithySchedule(s.entry.Waiter, time.Hour)
+	text := fmt.Sprintf("%s between calls", used.Min)
+	if used.Max > used.Min {
+		text += fmt.Sprintf(", growing to %s", used.Max)
 	}
-	if used := pollcore.NewSchedule(s.entry.Waiter, time.Hour); used.Max < own.Max {
-		text += fmt.Sprintf("; at most %s here, unless --exact or --max-delay says otherwise", used.Max)
+	if exact.Max > used.Max {
+		text += fmt.Sprintf("; with --exact at random up to %s", exact.Max)
 	}
 	s.row("delay", text)
 	if s.entry.TotalWait > 0 {

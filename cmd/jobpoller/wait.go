@@ -47,12 +47,16 @@ the time is up. It starts and stops nothing.
 has an example. It is JSON, @FILE, or - for standard input, spelt as the service's
 model or Step Functions spells it.
 
-The delay between calls grows from the waiter's minDelay to its maxDelay, though to
-no more than two minutes, and is drawn at random. A call may start up to the end of
-the timeout. Throttling, faults of the service and lost connections are waited out
-once the service has answered; any other error that no acceptor expects ends the
-wait. With --exact all of this is as the Smithy specification has it: such errors end
-the wait, long delays stay, the last minDelay goes unused.
+The delay between calls grows by 15 % a call, from the waiter's minDelay to its
+maxDelay, though to no more than a minute, give or take a tenth. --max-delay is another
+longest delay. A call may start up to the end of the timeout. Throttling, faults of the
+service and lost connections are waited out once the service has answered; any other
+error that no acceptor expects ends the wait.
+
+With --exact all of this is as the Smithy specification has it: such errors end
+the wait, delays double up to maxDelay and are drawn from all that is below, and no call
+starts in the last minDelay. A waiter with a minDelay of 15 s and a timeout of 30 s then
+makes two calls and ends after 15 s, as the pseudo-code of the specification does.
 
 Calls go through the SDK's clients for Athena, DynamoDB, Glue, Lambda, Redshift Data,
 S3, Step Functions and Transcribe, and through a client of our own for all other
@@ -76,7 +80,7 @@ the job, 130 interrupted.`,
 	f.StringVar(&o.input, "input", "", "input of the operation that is polled: JSON, @FILE or -; required")
 	f.DurationVar(&o.timeout, "timeout", 0, "how long to wait at most, such as 90s or 2h; required")
 	f.DurationVar(&o.delay, "delay", 0, "shortest delay between calls, instead of the waiter's")
-	f.DurationVar(&o.maxDelay, "max-delay", 0, "longest delay between calls, instead of the waiter's")
+	f.DurationVar(&o.maxDelay, "max-delay", 0, "longest delay between calls, instead of the waiter's, which counts up to 1m")
 	f.DurationVar(&o.interval, "interval", 0, "call at this interval, without backoff and jitter")
 	f.DurationVar(&o.initialDelay, "initial-delay", 0, "time before the first call")
 	f.IntVar(&o.maxAttempts, "max-attempts", 0, "give up after so many calls")

@@ -149,9 +149,9 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 		return nil, jobUnseen, failWith(ErrorServiceUnavailable, fmt.Errorf("describe %s: %w", c.request.Job, opErr))
 	}
 	schedule := c.request.schedule()
-	// A Wait state waits whole seconds, so whole seconds are drawn.
+	// A Wait state waits whole seconds. What is drawn is rounded, not what grows.
 	schedule.Random = func(lo, hi time.Duration) time.Duration {
-		return lo + time.Duration(c.Random(int64((hi-lo)/time.Second)+1))*time.Second
+		return (lo + time.Duration(c.Random(int64(hi-lo)+1))).Round(time.Second)
 	}
 	rec := c.stored.Record
 	elapsed := c.event.elapsed(rec, c.Now())

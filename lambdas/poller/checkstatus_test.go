@@ -31,7 +31,7 @@ func TestCheckStatusWhileRunning(t *testing.T) {
 	w.advance(12300 * time.Millisecond)
 	w.service.says(map[string]any{"State": "RUNNING", "Progress": json.Number("0.25")}, nil)
 	require.JSONEq(t, `{
-		"status": "RUNNING", "waitSeconds": 20, "attempt": 2,
+		"status": "RUNNING", "waitSeconds": 13, "attempt": 2,
 		"startedAt": "2026-11-20T09:30:14Z", "elapsedSeconds": 12, "job": {"Id": "job-1"},
 		"output": {"State": "RUNNING", "Progress": 0.25},
 		"reason": "no acceptor matched; seen State = \"RUNNING\""
@@ -41,7 +41,7 @@ func TestCheckStatusWhileRunning(t *testing.T) {
 
 	w.service.says(nil, &smithy.GenericAPIError{Code: "NotYet", Message: "wait for it"})
 	require.JSONEq(t, `{
-		"status": "RUNNING", "waitSeconds": 40, "attempt": 3,
+		"status": "RUNNING", "waitSeconds": 15, "attempt": 3,
 		"startedAt": "2026-11-20T09:30:14Z", "elapsedSeconds": 12, "job": {"Id": "job-1"},
 		"reason": "error NotYet (acceptor 3 of 3)"
 	}`, jsonOf(t, w.checkStatus(t, call(`, "Input": {"attempt": 2}`))))
@@ -213,13 +213,13 @@ func TestCheckStatusAttempts(t *testing.T) {
 		attempt, wait          int // attempt 0: absent
 	}{
 		{"bare, at once", request, bare(request), 0, 0, 10},
-		{"bare, later", request, bare(request), 35 * time.Second, 0, 45},
-		{"bare, much later", request, bare(request), 10 * time.Minute, 0, 120},
-		{"without an input", request, call(""), 10 * time.Second, 0, 20},
+		{"bare, later", request, bare(request), 35 * time.Second, 0, 17},
+		{"bare, much later", request, bare(request), 10 * time.Minute, 0, 60},
+		{"without an input", request, call(""), 10 * time.Second, 0, 13},
 		{"after RunJob", request, call(`, "Input": {"status": "RUNNING", "waitSeconds": 0}`), time.Minute, 1, 10},
-		{"after the first check", request, call(`, "Input": {"attempt": 1}`), time.Minute, 2, 20},
-		{"after many checks", request, call(`, "Input": {"attempt": 2147483647}`), time.Minute, 2147483648, 120},
-		{"where a Retry block is the loop", retrying, call(`, "Input": {"attempt": 9}`), time.Minute, 3, 40},
+		{"after the first check", request, call(`, "Input": {"attempt": 1}`), time.Minute, 2, 13},
+		{"after many checks", request, call(`, "Input": {"attempt": 2147483647}`), time.Minute, 2147483648, 60},
+		{"where a Retry block is the loop", retrying, call(`, "Input": {"attempt": 9}`), time.Minute, 3, 15},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -247,12 +247,9 @@ func TestCheckStatusJitter(t *testing.T) {
 	w := startedWorld(t, request, func(c *poller.Config) { c.Random = nil })
 	seen := map[int]bool{}
 	for range 200 {
-		wait := w.checkStatus(t, call(`, "Input": {"attempt": 4}`)).WaitSeconds
-		require.GreaterOrEqual(t, wait, 10)
-		require.LessOrEqual(t, wait, 120)
-		seen[wait] = true
+		seen[w.checkStatus(t, call(`, "Input": {"attempt": 4}`)).WaitSeconds] = true
 	}
-	require.Greater(t, len(seen), 20)
+	require.Equal(t, map[int]bool{16: true, 17: true, 18: true, 19: true}, seen, "17.5 s, by 10 % to either side")
 }
 
 func TestCheckStatusAsErrors(t *testing.T) {
@@ -264,7 +261,7 @@ func TestCheckStatusAsErrors(t *testing.T) {
 		want  string
 		parts []string
 	}{
-		{"RUNNING", 0, poller.ErrorRunning, []string{`seen State = "RUNNING"; next check in 40 s`}},
+		{"RUNNING", 0, poller.ErrorRunning, []string{`seen State = "RUNNING"; next check in 15 s`}},
 		{"BROKEN", 0, poller.ErrorFailed, []string{`State == "BROKEN" (acceptor 2 of 3): because`}},
 		{"RUNNING", time.Minute, poller.ErrorTimedOut, []string{`not finished after 1m0s of 1m0s; seen State = "RUNNING"`}},
 	}

@@ -29,8 +29,8 @@ func (s *scripted) Describe(context.Context, jobs.Ref) (any, error) {
 	return s.script(elapsed)
 }
 
-// The waiter's delays are 10 s, then twice the last; a check of attempt n waits
-// the longest of them.
+// The waiter's delays are 10 s, then 11.5 and 13.2; a check waits the longest that
+// can be drawn of them, 10, 13 and 15 s.
 func TestDwell(t *testing.T) {
 	t.Parallel()
 	finishedAfter := func(d time.Duration) func(time.Duration) (any, error) {
@@ -52,12 +52,12 @@ func TestDwell(t *testing.T) {
 		attempt int
 	}{
 		{"no dwell", "0", 900 * s, finishedAfter(5 * s), []time.Duration{0}, "RUNNING", 1},
-		{"ends while it dwells", "60", 900 * s, finishedAfter(25 * s), []time.Duration{0, 10 * s, 30 * s}, "SUCCEEDED", 3},
-		{"dwell too short for the next", "29", 900 * s, finishedAfter(25 * s), []time.Duration{0, 10 * s}, "RUNNING", 2},
-		{"dwell as long as the next", "30", 900 * s, finishedAfter(25 * s), []time.Duration{0, 10 * s, 30 * s}, "SUCCEEDED", 3},
-		{"not past the invocation's end", "900", 34 * s, finishedAfter(25 * s), []time.Duration{0, 10 * s}, "RUNNING", 2},
-		{"up to what is left of the invocation", "900", 35 * s, finishedAfter(25 * s), []time.Duration{0, 10 * s, 30 * s}, "SUCCEEDED", 3},
-		{"deadline passes while it dwells", "900", 900 * s, finishedAfter(1000 * s), []time.Duration{0, 10 * s, 30 * s, 70 * s, 100 * s}, "TIMED_OUT", 5},
+		{"ends while it dwells", "60", 900 * s, finishedAfter(25 * s), []time.Duration{0, 10 * s, 23 * s, 38 * s}, "SUCCEEDED", 4},
+		{"dwell too short for the next", "22", 900 * s, finishedAfter(25 * s), []time.Duration{0, 10 * s}, "RUNNING", 2},
+		{"dwell as long as the next", "23", 900 * s, finishedAfter(20 * s), []time.Duration{0, 10 * s, 23 * s}, "SUCCEEDED", 3},
+		{"not past the invocation's end", "900", 27 * s, finishedAfter(20 * s), []time.Duration{0, 10 * s}, "RUNNING", 2},
+		{"up to what is left of the invocation", "900", 28 * s, finishedAfter(20 * s), []time.Duration{0, 10 * s, 23 * s}, "SUCCEEDED", 3},
+		{"deadline passes while it dwells", "900", 900 * s, finishedAfter(1000 * s), []time.Duration{0, 10 * s, 23 * s, 38 * s, 55 * s, 74 * s, 100 * s}, "TIMED_OUT", 7},
 		{"an answer is lost while it dwells", "60", 900 * s, func(elapsed time.Duration) (any, error) {
 			if elapsed > 0 {
 				return nil, errLost

@@ -35,6 +35,8 @@ type Request struct {
 	MaxWaitSeconds int              `json:"maxWaitSeconds"`
 	WaiterName     string           `json:"waiterName"`
 	Waiter         *pollcore.Waiter `json:"waiter"`
+	// MaxDelay is the longest delay, in seconds, if it is not the waiter's.
+	MaxDelay int `json:"maxDelay,omitempty"`
 	// InitialDelay is the wait before the first check, in seconds.
 	InitialDelay int `json:"initialDelay"`
 	// OnRunning is "return" (the status RUNNING) or "error" (ErrorRunning).
@@ -62,7 +64,7 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 	q := &Request{OnRunning: "return", EndAs: "status", arguments: json.RawMessage("{}")}
 	r := jsontree.Reader{HideStrings: true}
 	var words jsontree.Reader // of members whose values are this contract's own, so no secrets
-	var minDelay, maxDelay int
+	var minDelay int
 	var waiter *jsontree.Node
 	r.Object(n, "a request", map[string]func(*jsontree.Node){
 		"job":            r.Text(&q.Job),
@@ -70,7 +72,7 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 		"maxWaitSeconds": r.Int(&q.MaxWaitSeconds, 1, int(maxWaitLimit/time.Second)),
 		"waiter":         func(n *jsontree.Node) { waiter = n },
 		"minDelay":       r.Int(&minDelay, 1, int(maxWaitLimit/time.Second)),
-		"maxDelay":       r.Int(&maxDelay, 1, int(maxWaitLimit/time.Second)),
+		"maxDelay":       r.Int(&q.MaxDelay, 1, int(maxWaitLimit/time.Second)),
 		"initialDelay":   r.Int(&q.InitialDelay, 0, int(maxWaitLimit/time.Second)),
 		"onTimeout":      words.OneOf(&q.OnTimeout, onTimeoutStop, onTimeoutLeave),
 		"onRunning":      words.OneOf(&q.OnRunning, "return", "error"),
@@ -102,7 +104,7 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 			return nil, nil, invalid(fmt.Errorf("waiter of the request: %w", err))
 		}
 	}
-	q.setDelays(minDelay, maxDelay)
+	q.setDelays(minDelay)
 	if err := q.validate(n, p.Config); err != nil {
 		return nil, nil, invalid(err)
 	}
@@ -141,13 +143,13 @@ func object(r *jsontree.Reader, n *jsontree.Node) json.RawMessage {
 }
 
 // setDelays replaces the waiter's delays by those of the request.
-func (q *Request) setDelays(minDelay, maxDelay int) {
+func (q *Request) setDelays(minDelay int) {
 	w := *q.Waiter
 	if minDelay > 0 {
 		w.MinDelay = minDelay
 	}
-	if maxDelay > 0 {
-		w.MaxDelay = maxDelay
+	if q.MaxDelay > 0 {
+		w.MaxDelay = q.MaxDelay
 	} else if minDelay > cmp.Or(w.MaxDelay, pollcore.DefaultMaxDelay) {
 		w.MaxDelay = minDelay
 	}
@@ -182,6 +184,9 @@ func (q *Request) compile() (*pollcore.Check[jobs.Ref, any], error) {
 func (q *Request) schedule() pollcore.Schedule {
 	s := pollcore.NewSchedule(q.Waiter, time.Duration(q.MaxWaitSeconds)*time.Second)
 	s.Initial = time.Duration(q.InitialDelay) * time.Second
+	if q.MaxDelay > 0 {
+		s.Max = time.Duration(q.MaxDelay) * time.Second
+	}
 	return s
 }
 

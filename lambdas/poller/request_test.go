@@ -143,13 +143,16 @@ func TestRequestDelays(t *testing.T) {
 		more  string
 		waits []int // the longest wait after checks 1, 2, ... in seconds
 	}{
-		{``, []int{10, 20, 40, 80, 120, 120}},
-		{`, "minDelay": 3`, []int{3, 6, 12, 24, 48, 96, 120}},
-		{`, "maxDelay": 25`, []int{10, 20, 25, 25}},
+		{``, []int{10, 13, 15, 17, 19, 22, 25, 29, 34, 39, 45, 51, 59, 60, 60}},
+		// Whole seconds do not keep short delays from growing.
+		{`, "minDelay": 1`, []int{1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6, 7, 8, 9, 10, 12}},
+		{`, "minDelay": 3`, []int{3, 4, 4, 5, 6, 7}},
+		{`, "maxDelay": 25`, []int{10, 13, 15, 17, 19, 22, 25, 25}},
 		{`, "minDelay": 5, "maxDelay": 5`, []int{5, 5, 5}},
 		{`, "minDelay": 300`, []int{300, 300}},
-		// Longer delays than two minutes make a finished job wait.
-		{`, "minDelay": 60, "maxDelay": 600`, []int{60, 120, 120}},
+		// The request may say a longer delay than the waiter is followed in.
+		{`, "minDelay": 60, "maxDelay": 600`, []int{60, 76, 87, 100, 115}},
+		{`, "minDelay": 60`, []int{60, 60}},
 		{`, "waiter": {"acceptors": [{"state": "success", "matcher": {"success": false}}], "maxDelay": 30}, "minDelay": 45`, []int{45, 45}},
 	}
 	for _, tt := range tests {

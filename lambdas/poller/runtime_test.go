@@ -34,7 +34,7 @@ func TestHandlersInTheRuntime(t *testing.T) {
 	out, err = checkStatus.Invoke(t.Context(), []byte(call(`, "Input": `+string(out))))
 	require.NoError(t, err)
 	require.JSONEq(t, `{
-		"status": "RUNNING", "waitSeconds": 20, "attempt": 2, "startedAt": "2026-11-20T09:30:14Z", "elapsedSeconds": 0,
+		"status": "RUNNING", "waitSeconds": 13, "attempt": 2, "startedAt": "2026-11-20T09:30:14Z", "elapsedSeconds": 0,
 		"job": {"Id": "job-1"}, "output": {"State": "RUNNING"}, "reason": "no acceptor matched; seen State = \"RUNNING\""
 	}`, string(out))
 

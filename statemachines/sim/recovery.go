@@ -81,7 +81,7 @@ func (s *strand) retryDelay(r asl.Retrier, n int64) time.Duration {
 	if r.JitterStrategy == asl.JitterFull {
 		seconds *= s.x.run.random.Float64()
 	}
-	return time.Duration(seconds * float64(time.Second))
+	return time.Duration(math.Round(seconds * float64(time.Second)))
 }
 
 // caught leaves a state for the state of a catcher, with the error output.

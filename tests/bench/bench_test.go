@@ -45,6 +45,9 @@ func TestMain(m *testing.M) {
 			code = 1
 		}
 	}
+	if code == 0 && *schedules {
+		fmt.Fprint(os.Stdout, scheduleTables())
+	}
 	if code == 0 && *lambdas != "" {
 		code = printLambdas(*lambdas)
 	}

@@ -66,29 +66,29 @@ type strategy struct {
 	early bool
 }
 
-// drawn has the delays of the machine. What a schedule does not allow is brought
-// inside its bounds, and shows.
+// drawn has the delays of the machine, which are whole seconds. What a schedule
+// does not allow is brought inside its bounds, and shows.
 func drawn(r *run) pollcore.WaitOption {
 	n := 0
-	return pollcore.Jitter(func(lo, _ time.Duration) time.Duration {
+	return pollcore.Jitter(func(lo, hi time.Duration) time.Duration {
 		if n++; n > len(r.delays) {
 			return lo
 		}
-		return r.delays[n-1]
+		return min(max(lo.Round(time.Second), r.delays[n-1]), hi.Round(time.Second))
 	})
 }
 
-// longest has the longest delays, as a Retry block without jitter.
-func longest(*run) pollcore.WaitOption {
-	return pollcore.Jitter(func(_, hi time.Duration) time.Duration { return hi })
+// undrawn has the delays in the middle, as a Retry block without jitter.
+func undrawn(*run) pollcore.WaitOption {
+	return pollcore.Jitter(func(lo, hi time.Duration) time.Duration { return (lo + hi) / 2 })
 }
 
 var strategies = []strategy{
 	{name: statemachines.LambdaLoop, delays: drawn, lambda: true},
-	{name: statemachines.LambdaRetry, delays: longest, lambda: true, overruns: true, counts: true},
+	{name: statemachines.LambdaRetry, delays: undrawn, lambda: true, overruns: true, counts: true},
 	{name: statemachines.Loop, delays: func(r *run) pollcore.WaitOption { return pollcore.Every(r.low) }, overruns: true},
 	{name: statemachines.Variables, delays: drawn},
-	{name: statemachines.RetryTask, delays: longest, overruns: true, counts: true, early: true},
+	{name: statemachines.RetryTask, delays: undrawn, overruns: true, counts: true, early: true},
 }
 
 // runEquivalence has pollcore.Wait and the machines that its waiter is compiled

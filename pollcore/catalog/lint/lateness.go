@@ -72,16 +72,17 @@ type wait struct {
 	calls float64
 }
 
-// bounds are those of the draw after so many calls, in seconds.
-func (w *wait) bounds(attempts int) (lo, hi int) {
-	s := w.schedule
-	s.Random = func(from, to time.Duration) time.Duration {
-		lo, hi = int(from/time.Second), int(to/time.Second)
-		return from
+// bounds are those of the draw after so many calls, in seconds, and whether they
+// stay so.
+func (w *wait) bounds(attempts int) (lo, hi int, steady bool) {
+	after := func(attempts int) (from, to time.Duration) {
+		return w.schedule.Bounds(pollcore.Progress{Attempts: attempts})
 	}
-	s.Next(pollcore.Retry, pollcore.Progress{Attempts: attempts, Elapsed: 0})
+	from, to := after(attempts)
+	_, next := after(attempts + 1)
+	lo, hi = int(from.Round(time.Second)/time.Second), int(to.Round(time.Second)/time.Second)
 	lo = max(lo, 1)
-	return lo, max(lo, hi)
+	return lo, max(lo, hi), next == to
 }
 
 func (w *wait) run(first int) {
@@ -95,9 +96,8 @@ func (w *wait) run(first int) {
 	at := make([]float64, w.end)
 	at[first], w.calls = 1, 1
 	for n := 1; ; n++ {
-		lo, hi := w.bounds(n)
-		_, next := w.bounds(n + 1)
-		if at = w.spread(at, lo, hi, next == hi); next == hi {
+		lo, hi, steady := w.bounds(n)
+		if at = w.spread(at, lo, hi, steady); steady {
 			return
 		}
 	}
@@ -150,10 +150,10 @@ func (w *wait) lateness(job time.Duration) Lateness {
 	return l
 }
 
-// late reports a maxDelay with which the end of a job is noticed late.
+// late reports a maxDelay above the specification's default, with which the end of
+// a job is noticed late by what follows the specification.
 func (c *checker) late() {
-	slowest := time.Duration(c.waiter.MaxDelay) * time.Second
-	if slowest <= pollcore.LatenessCap || c.waiter.MinDelay > c.waiter.MaxDelay || c.waiter.MinDelay < 0 {
+	if c.waiter.MaxDelay <= pollcore.DefaultMaxDelay || c.waiter.MinDelay > c.waiter.MaxDelay || c.waiter.MinDelay < 0 {
 		return
 	}
 	job := cmp.Or(c.options.Job, DefaultJob)
@@ -161,7 +161,7 @@ func (c *checker) late() {
 	f := c.report(Late, diag.Warning, "/maxDelay", fmt.Sprintf(
 		"delays grow to %d seconds: the end of a job of %s is noticed %s late on average, and %s in one of 20 waits; "+
 			"lower maxDelay to %d (how long to wait in all is no part of a waiter)",
-		c.waiter.MaxDelay, short(job), short(l.Mean), short(l.P95), int(pollcore.LatenessCap/time.Second)))
+		c.waiter.MaxDelay, short(job), short(l.Mean), short(l.P95), pollcore.DefaultMaxDelay))
 	f.Lateness = &l
 }
 
