@@ -272,6 +272,15 @@ func (p *parser) expression(n *jsontree.Node) *Expression {
 		p.add(p.within(n, len(expressionStart)+syntax.Offset, "JSONata: %s", syntax.Message))
 		return nil
 	}
+	for _, r := range jsonata.ContextReferences(text) {
+		problem := p.within(n, len(expressionStart)+r.Offset, "%q reads the context, which expressions of Step Functions do not have: "+
+			"the input is $states.input", r.Name)
+		if !strings.HasPrefix(r.Name, "$") {
+			problem = p.within(n, len(expressionStart)+r.Offset, "%q begins a path, and expressions of Step Functions begin with a variable: "+
+				"write $states.input.%[1]s or $%[1]s", r.Name)
+		}
+		p.add(problem)
+	}
 	for _, v := range e.Variables() {
 		p.useIn(n, v, len(expressionStart)+v.Offset)
 	}
