@@ -27,6 +27,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
@@ -112,7 +113,7 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 	if b.store, err = s3store.New(b.client, b.bucket, prefix); err != nil {
 		return nil, err
 	}
-	b.job = &sampleJob{clock: clock, client: b.client, failed: func(err error) { fmt.Fprintf(stderr, "sample job: %v\n", err) }}
+	b.job = &sampleJob{clock: clock, client: b.client, failed: func(err error) { terminal.Fprintf(stderr, "sample job: %v\n", err) }}
 	if err := b.serveLambda(ctx); err != nil { //nolint:contextcheck // the server lives until Close
 		return nil, err
 	}
@@ -263,7 +264,7 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 	if _, err := registry.Driver(job); errors.Is(err, jobs.ErrNotConfigured) {
 		return nil, usage("%w", err)
 	} else if err == nil && job != lambdajob.Name {
-		fmt.Fprintf(stderr, "%s calls the real service\n", job)
+		terminal.Fprintf(stderr, "%s calls the real service\n", job)
 	}
 	return registry, nil
 }

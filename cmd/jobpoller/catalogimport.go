@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
 )
 
@@ -123,7 +124,7 @@ func runImport(c *cobra.Command, o importOptions) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(c.ErrOrStderr(), "reading the models")
+	terminal.Fprintf(c.ErrOrStderr(), "%s\n", "reading the models")
 	catalogue, err := importer.Import(sources)
 	if err != nil {
 		return usage("%w", err)
@@ -162,13 +163,13 @@ func printImport(c *cobra.Command, o importOptions, s importSummary) error {
 	}
 	var b strings.Builder
 	for _, change := range s.Changes {
-		fmt.Fprintln(&b, change)
+		terminal.Fprintf(&b, "%s\n", change)
 	}
 	done := "written to"
 	if o.check {
 		done = "compared with"
 	}
-	fmt.Fprintf(&b, "%s, %s and %s (%d bytes) %s %s: %s differed\n",
+	terminal.Fprintf(&b, "%s, %s and %s (%d bytes) %s %s: %s differed\n",
 		plural(s.Services, "service"), plural(s.Waiters, "waiter"), plural(s.Jobs, "job"), s.Bytes, done, o.out, plural(len(s.Changes), "file"))
 	_, err := io.WriteString(c.OutOrStdout(), b.String())
 	return err

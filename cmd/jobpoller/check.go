@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/modelfit"
@@ -190,7 +191,7 @@ func (o *checkOptions) read(file string, c *cobra.Command, op *catalog.Operation
 	}
 	for i, p := range problems {
 		if o.output != "json" {
-			fmt.Fprintf(c.ErrOrStderr(), "warning: %s:%s\n", file, p.String())
+			terminal.Fprintf(c.ErrOrStderr(), "warning: %s:%s\n", file, p.String())
 		}
 		problems[i].Severity = diag.Warning
 	}
@@ -225,7 +226,7 @@ func (o *checkOptions) warnOfError(c *cobra.Command, w *pollcore.Waiter, op *cat
 	found.Warnings = append(found.Warnings, p)
 	if o.output != "json" {
 		p.Severity = diag.Error // the word stands at the front
-		fmt.Fprintf(c.ErrOrStderr(), "warning: --error: %s\n", p.String())
+		terminal.Fprintf(c.ErrOrStderr(), "warning: --error: %s\n", p.String())
 	}
 }
 
@@ -256,9 +257,9 @@ func withoutSource(text string) string { return sourceLine.ReplaceAllString(text
 
 func (j *judged) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", j.Verdict, j.Reason)
+	terminal.Fprintf(&b, "%s: %s\n", j.Verdict, j.Reason)
 	for _, note := range j.Notes {
-		fmt.Fprintf(&b, "  note: %s\n", note)
+		terminal.Fprintf(&b, "  note: %s\n", note)
 	}
 	return b.String()
 }

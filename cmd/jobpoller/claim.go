@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -45,7 +46,7 @@ func (b *bench) claimStart(ctx context.Context, stderr io.Writer) (time.Time, er
 	if errors.Is(err, startrecord.ErrExists) {
 		var claim startrecord.Stored
 		if claim, err = b.store.Load(ctx, key); err == nil && !resumed && !b.options.quiet && !b.clock.Virtual() {
-			fmt.Fprintf(stderr, "the execution goes on that began at %s\n", claim.Record.ExecutionStartTime.Format(time.RFC3339))
+			terminal.Fprintf(stderr, "the execution goes on that began at %s\n", claim.Record.ExecutionStartTime.Format(time.RFC3339))
 		}
 		began = claim.Record.ExecutionStartTime
 	}
@@ -53,7 +54,7 @@ func (b *bench) claimStart(ctx context.Context, stderr io.Writer) (time.Time, er
 		return time.Time{}, claimError(ctx, b.options.name, err)
 	}
 	if resumed && !b.options.quiet && !b.clock.Virtual() {
-		fmt.Fprintf(stderr, "the execution goes on with its start record %s\n", b.store.Location(b.pollerKey()))
+		terminal.Fprintf(stderr, "the execution goes on with its start record %s\n", b.store.Location(b.pollerKey()))
 	}
 	return began, nil
 }

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -21,7 +22,7 @@ import (
 // write prints what was asked for, or compares it with a file.
 func (o *compileOptions) write(c *cobra.Command, compiled *statemachines.Compiled) error {
 	for _, w := range compiled.Report.Warnings {
-		fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", w)
+		terminal.Fprintf(c.ErrOrStderr(), "warning: %s\n", w)
 	}
 	if o.check != "" {
 		return o.compare(c, asl.Print(compiled.Machine))
@@ -146,7 +147,7 @@ func (o *compileOptions) compare(c *cobra.Command, want []byte) error {
 	if !bytes.Equal(got, want) {
 		return &exitError{exitFailed, fmt.Errorf("%s: %s", o.check, difference(string(got), string(want)))}
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s is up to date\n", o.check)
+	terminal.Fprintf(c.ErrOrStderr(), "%s is up to date\n", o.check)
 	return nil
 }
 
@@ -172,9 +173,9 @@ func difference(got, want string) string {
 func reportText(r statemachines.Report) string {
 	var b strings.Builder
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
-	fmt.Fprintf(&b, "strategy %s, %s at most: transitions %d and events %d a poll\n\n",
+	terminal.Fprintf(&b, "strategy %s, %s at most: transitions %d and events %d a poll\n\n",
 		r.Strategy, seconds(r.MaxWaitSeconds), r.TransitionsPerPoll, r.EventsPerPoll)
-	fmt.Fprintf(&b, "%-32s %8s %12s %8s %10s %8s\n", "", "polls", "transitions", "events", "USD", "late")
+	terminal.Fprintf(&b, "%-32s %8s %12s %8s %10s %8s\n", "", "polls", "transitions", "events", "USD", "late")
 	for _, row := range []struct {
 		name string
 		cost statemachines.Cost
@@ -182,9 +183,9 @@ func reportText(r statemachines.Report) string {
 		{fmt.Sprintf("a job of %s to %s", seconds(r.JobSeconds[0]), seconds(r.JobSeconds[1])), r.Expected},
 		{"a job that does not end", r.Worst},
 	} {
-		fmt.Fprintf(&b, "%-32s %8.1f %12.1f %8.0f %10.6f %7.0fs\n",
+		terminal.Fprintf(&b, "%-32s %8.1f %12.1f %8.0f %10.6f %7.0fs\n",
 			row.name, row.cost.Polls, row.cost.Transitions, row.cost.Events, row.cost.USD, row.cost.LatenessSeconds)
 	}
-	fmt.Fprintf(&b, "\nredrive: %s\n", r.RedriveNote)
+	terminal.Fprintf(&b, "\nredrive: %s\n", r.RedriveNote)
 	return b.String()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -136,9 +137,9 @@ func ruleHelp() string {
 	for _, r := range listedRules() {
 		if r.Of != of {
 			of = r.Of
-			fmt.Fprintf(&b, "Of a %s:\n", of)
+			terminal.Fprintf(&b, "Of a %s:\n", of)
 		}
-		fmt.Fprintf(&b, "  %-16s %s\n", r.Name, r.About)
+		terminal.Fprintf(&b, "  %-16s %s\n", r.Name, r.About)
 	}
 	return b.String()
 }
@@ -204,14 +205,14 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 			continue
 		}
 		if hint != "" {
-			fmt.Fprintf(&hints, "%s:%s\n", name, hint)
+			terminal.Fprintf(&hints, "%s:%s\n", name, terminal.Lines(hint))
 		}
 		found = append(found, findings...)
 	}
 	if err := printFindings(c.OutOrStdout(), o.output, found); err != nil {
 		return &exitError{exitFailed, err}
 	}
-	fmt.Fprint(c.ErrOrStderr(), hints.String())
+	terminal.Fprintf(c.ErrOrStderr(), "%s", terminal.Lines(hints.String()))
 	if err := errors.Join(unread...); err != nil {
 		return usage("%w", err)
 	}
@@ -322,7 +323,7 @@ func printLoops(c *cobra.Command, files []string, o lintOptions) error {
 		if l.WaitSeconds > 0 {
 			lasts = fmt.Sprintf("every %gs: the history lasts %.1f hours, a day costs $%.2f", l.WaitSeconds, l.LastSeconds/3600, l.USDPerDay)
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s: %s: %d events and %d transitions a turn, %d turns; %s\n",
+		terminal.Fprintf(c.OutOrStdout(), "%s: %s: %d events and %d transitions a turn, %d turns; %s\n",
 			l.File, strings.Join(l.States, " > "), l.Events, l.Transitions, l.Turns, lasts)
 	}
 	return nil

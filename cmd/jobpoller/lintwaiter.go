@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
 	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
@@ -60,9 +61,9 @@ func printFindings(out io.Writer, format string, found []finding) error {
 	for _, f := range found {
 		p := f.problem
 		p.Line, p.Severity = 0, diag.Error // they stand before the rule
-		fmt.Fprintf(&b, "%s: %s %s: %s\n", f.place(), strings.ToLower(f.problem.Severity.String()), f.rule, p.String())
+		terminal.Fprintf(&b, "%s: %s %s: %s\n", f.place(), strings.ToLower(f.problem.Severity.String()), f.rule, p.String())
 		if s := f.problem.Snippet(); s != "" {
-			b.WriteString(s + "\n")
+			terminal.Fprintf(&b, "%s\n", terminal.Lines(s)) // of one line of the source
 		}
 	}
 	_, err := io.WriteString(out, b.String())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -160,16 +161,16 @@ func printList(out io.Writer, services []catalog.Listing) error {
 	for _, e := range entries {
 		if e.Service != service {
 			service = e.Service
-			fmt.Fprintf(&b, "%s (%s)\n", e.Service, e.ServiceName)
+			terminal.Fprintf(&b, "%s (%s)\n", e.Service, e.ServiceName)
 		}
 		line := fmt.Sprintf("  %-*s  %-6s  %-*s", nameWidth, e.Name, e.Kind, operationWidth, e.Operation)
 		if e.Kind == catalog.AWSJob {
 			line += "  " + e.Waiter
 		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		b.WriteString(terminal.Quote(strings.TrimRight(line, " ")) + "\n")
 	}
 	if len(services) > 0 {
-		fmt.Fprintf(&b, "%s and %s of %s\n", plural(len(entries)-jobs, "waiter"), plural(jobs, "job"), plural(len(services), "service"))
+		terminal.Fprintf(&b, "%s and %s of %s\n", plural(len(entries)-jobs, "waiter"), plural(jobs, "job"), plural(len(services), "service"))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -1,20 +1,20 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"golang.org/x/term"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
 // liveLine is the last line of a terminal, redrawn while something goes on.
 type liveLine struct {
-	out   io.Writer
+	file  *os.File
 	text  func() string
 	width func() int
 	drawn bool
@@ -26,11 +26,15 @@ type liveLine struct {
 // newLiveLine starts to draw what text returns. It returns nil if out is no
 // terminal.
 func newLiveLine(out io.Writer, text func() string) *liveLine {
-	file, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+	writer, ok := out.(*terminal.Writer)
+	if !ok {
 		return nil
 	}
-	l := &liveLine{out: out, text: text, stop: make(chan struct{})}
+	file := writer.File()
+	if file == nil || !term.IsTerminal(int(file.Fd())) {
+		return nil
+	}
+	l := &liveLine{file: file, text: text, stop: make(chan struct{})}
 	l.width = func() int {
 		width, _, err := term.GetSize(int(file.Fd()))
 		if err != nil || width <= 0 {
@@ -53,7 +57,7 @@ func (l *liveLine) animate() {
 			return
 		case <-ticker.C:
 		}
-		fmt.Fprint(l.out, clearLine+fitLine(string(frames[i%len(frames)])+" "+l.text(), l.width()))
+		_, _ = l.file.WriteString(clearLine + fitLine(string(frames[i%len(frames)])+" "+l.text(), l.width()))
 		l.drawn = true
 	}
 }
@@ -64,12 +68,7 @@ const clearLine = "\r\x1b[K"
 // fitLine is the text as one line of a terminal that is so wide: what it moved the
 // cursor with could not be cleared.
 func fitLine(text string, width int) string {
-	line := []rune(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text))
+	line := []rune(strings.ReplaceAll(terminal.Quote(text), "\t", " "))
 	return string(line[:min(len(line), max(0, width-1))])
 }
 
@@ -81,6 +80,6 @@ func (l *liveLine) close() {
 	close(l.stop)
 	l.done.Wait()
 	if l.drawn {
-		fmt.Fprint(l.out, clearLine)
+		_, _ = l.file.WriteString(clearLine)
 	}
 }

@@ -17,8 +17,8 @@ func TestFitLine(t *testing.T) {
 		{"fits", "⠋ waits", 8, "⠋ waits"},
 		{"the last column stays free", "⠋ waits", 7, "⠋ wait"},
 		{"no room", "⠋ waits", 0, ""},
-		{"lines", "a\r\n\tb", 80, "a   b"},
-		{"escapes", "a\x1b[2Jb", 80, "a [2Jb"},
+		{"lines", "a\r\n\tb", 80, `a\r\n b`},
+		{"escapes", "a\x1b[2Jb", 80, `a\u001b[2Jb`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

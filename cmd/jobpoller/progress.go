@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -70,7 +71,7 @@ func (p *progress) polled(function string, result poller.Result, err error) {
 	}
 	p.next = p.clock.Now().Add(time.Duration(result.WaitSeconds) * time.Second)
 	if p.live == nil {
-		fmt.Fprintf(p.out, "%s  %s\n", p.line(), reason)
+		terminal.Fprintf(p.out, "%s  %s\n", p.line(), reason)
 	}
 }
 

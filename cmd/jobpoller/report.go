@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -137,9 +138,9 @@ func (p report) text() string {
 		clock = " of virtual time"
 	}
 	elapsed := time.Duration(p.ElapsedSeconds * float64(time.Second)).Round(100 * time.Millisecond)
-	fmt.Fprintf(&b, "%s after %s%s\n", p.Status, elapsed, clock)
+	terminal.Fprintf(&b, "%s after %s%s\n", p.Status, elapsed, clock)
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "  %-13s %s\n", name, fmt.Sprintf(format, args...))
+		terminal.Fprintf(&b, "  %-13s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	if p.Error != "" {
 		row("error", "%s", p.Error)

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
 // Exit codes, for scripts.
@@ -92,6 +94,11 @@ the job, 130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	// What people read goes through these alone: see the package terminal.
+	human, complaints := terminal.NewWriter(stdout), terminal.NewWriter(stderr)
+	defer human.Flush()      //nolint:errcheck // who reads has gone
+	defer complaints.Flush() //nolint:errcheck // who reads has gone
+	stdout, stderr = human, complaints
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -120,7 +127,7 @@ the job, 130 interrupted.`,
 		coded = &exitError{exitUsage, fmt.Errorf("%w"+helpHint, err, root.CommandPath())}
 	}
 	if coded.err != nil {
-		fmt.Fprintf(stderr, "jobpoller: %v\n", coded.err)
+		terminal.Fprintf(stderr, "jobpoller: %s\n", terminal.ErrorText(coded.err))
 	}
 	return coded.code
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
@@ -245,7 +246,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	r := newReporter(c.OutOrStdout(), o)
 	r.begin(bench.access())
 	if access := bench.access(); access != nil && !o.quiet && (o.data != "" || o.output != "text") {
-		fmt.Fprintln(c.ErrOrStderr(), access.text())
+		terminal.Fprintf(c.ErrOrStderr(), "%s\n", access.text())
 	}
 	p := newProgress(c.ErrOrStderr(), o, clock, waitLimit(input))
 	start := clock.Now()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -81,7 +82,7 @@ func newSheet(e *catalog.Entry, builtIn bool) *sheet {
 	if e.Job != nil {
 		title = fmt.Sprintf("a job of %s, whose waiter is %s", e.Service.Name, e.Waiter.Name)
 	}
-	fmt.Fprintf(s, "%s %s: %s\n", e.Service.Key, e.Name, title)
+	terminal.Fprintf(s, "%s %s: %s\n", e.Service.Key, e.Name, title)
 	s.row("polls", e.Operation.Name)
 	s.row("", actions(e.Operation))
 	s.row("input", inputOf(e.Operation))
@@ -113,7 +114,7 @@ func (s *sheet) row(name, text string) {
 	if name != "" {
 		s.last = name
 	}
-	fmt.Fprintf(s, "  %-10s  %s\n", shown, text)
+	terminal.Fprintf(s, "  %-10s  %s\n", shown, text)
 }
 
 // inputOf says what an input of the operation needs, or what it may have.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	htmlreport "github.com/jobpoller/jobpoller/statemachines/report"
@@ -29,7 +30,7 @@ type views struct {
 // event shows an event as it happens.
 func (v views) event(stderr io.Writer, start time.Time, e sim.Event) {
 	if v.trace {
-		fmt.Fprintln(stderr, e.Trace(start))
+		terminal.Fprintf(stderr, "%s\n", e.Trace(start))
 	}
 }
 
@@ -181,7 +182,7 @@ func mockError(o runOptions, m *asl.StateMachine, err error) error {
 	}
 	var b strings.Builder
 	for _, t := range missing.Tasks {
-		fmt.Fprintf(&b, "%s:%d:%d: the Task %q (%s) has no mock\n", o.definition, t.Position.Line, t.Position.Column, t.State, t.Resource)
+		terminal.Fprintf(&b, "%s:%d:%d: the Task %q (%s) has no mock\n", o.definition, t.Position.Line, t.Position.Column, t.State, t.Resource)
 	}
 	first := missing.Tasks[0].State
 	return usage("%sAdd it to %s, such as %q: {\"return\": {}}", b.String(), o.mocks, first)
@@ -202,9 +203,9 @@ func (s simulation) text() string {
 		clock = " of virtual time"
 	}
 	elapsed := time.Duration(s.ElapsedSeconds * float64(time.Second)).Round(time.Millisecond)
-	fmt.Fprintf(&b, "%s after %s%s\n", s.Status, elapsed, clock)
+	terminal.Fprintf(&b, "%s after %s%s\n", s.Status, elapsed, clock)
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "  %-13s %s\n", name, fmt.Sprintf(format, args...))
+		terminal.Fprintf(&b, "  %-13s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	if s.Error != "" {
 		row("error", "%s", s.Error)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/smithy-go"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -60,7 +61,7 @@ func (p *waitProgress) attempted(a pollcore.Attempt) {
 	}
 	p.last, p.next = a, time.Now().Add(a.Delay)
 	if p.live == nil && !p.off {
-		fmt.Fprintln(p.out, strings.TrimRight(p.line(a.Elapsed, a.Delay)+"  "+a.Reason, " "))
+		terminal.Fprintf(p.out, "%s\n", strings.TrimRight(p.line(a.Elapsed, a.Delay)+"  "+a.Reason, " "))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/smithy-go"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -113,10 +114,10 @@ func (r *waitReport) exitCode() int {
 func (r *waitReport) text(verbose bool) string {
 	var b strings.Builder
 	elapsed := time.Duration(r.ElapsedSeconds * float64(time.Second)).Round(100 * time.Millisecond)
-	fmt.Fprintf(&b, "%s after %s and %s\n", r.Status, elapsed, plural(r.Attempts, "call"))
+	terminal.Fprintf(&b, "%s after %s and %s\n", r.Status, elapsed, plural(r.Attempts, "call"))
 	row := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(&b, "  %-9s %s\n", name, text)
+			terminal.Fprintf(&b, "  %-9s %s\n", name, text)
 		}
 	}
 	reason := r.Reason

@@ -103,6 +103,9 @@ func (p Problem) Suggest(word string, candidates ...string) Problem {
 	return p
 }
 
+// oneLine keeps what a message quotes from making a line of its own.
+var oneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`)
+
 // String renders the problem on one line, without the source line.
 func (p Problem) String() string {
 	var b strings.Builder
@@ -115,7 +118,7 @@ func (p Problem) String() string {
 	if p.Severity >= Warning {
 		b.WriteString(strings.ToLower(p.Severity.String()) + ": ")
 	}
-	b.WriteString(p.Message)
+	b.WriteString(oneLine.Replace(p.Message))
 	if p.Suggestion != "" {
 		fmt.Fprintf(&b, " (did you mean %q?)", p.Suggestion)
 	}
