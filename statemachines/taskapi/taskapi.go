@@ -22,7 +22,7 @@ type Models func(service string) (*catalog.Service, error)
 
 // API is what a Task's integration takes and gives. The zero value is one of
 // which nothing is known; nor is anything known of a Lambda function called by
-// its ARN, or an activity.
+// its ARN, or an activity. An API serves one goroutine.
 type API struct {
 	// Input and Output are the shapes of the arguments and of the Task's result;
 	// nil if they are not known or not those of the operation.
@@ -33,6 +33,9 @@ type API struct {
 	sdk bool
 	// open are members that take any JSON value, though the model has text.
 	open []string
+	// names are the members of the structures that were asked for, by the names
+	// that they have in Step Functions.
+	names map[*catalog.Shape]map[string]*catalog.Member
 }
 
 // Of returns the API of a resource as a definition has it.
@@ -134,13 +137,27 @@ var openSDK = map[string][]string{"sfn": {"Input", "Output"}}
 // member finds a member by the name that it has in Step Functions. An
 // integration that AWS made itself also takes the spelling of the API.
 func (a *API) member(s *catalog.Shape, name string) *catalog.Member {
-	for i := range s.Members {
-		m := &s.Members[i]
-		if javasdk.MemberName(m.Name) == name || !a.sdk && upperFirst(m.Name) == name || s.Name == "AttributeValue" && attributeTypes[name] == m.Name {
-			return m
+	names := a.names[s]
+	if names == nil {
+		names = map[string]*catalog.Member{}
+		for i := range s.Members {
+			m := &s.Members[i]
+			names[javasdk.MemberName(m.Name)] = m
+			if !a.sdk {
+				names[upperFirst(m.Name)] = m
+			}
 		}
+		if s.Name == "AttributeValue" {
+			for other, known := range attributeTypes {
+				names[other] = s.Member(known)
+			}
+		}
+		if a.names == nil {
+			a.names = map[*catalog.Shape]map[string]*catalog.Member{}
+		}
+		a.names[s] = names
 	}
-	return nil
+	return names[name]
 }
 
 // attributeTypes are the types of a DynamoDB attribute that go by another name
