@@ -245,27 +245,8 @@ func (c *appContext) resources(definitions []string) map[string]*map[string]*[]*
 		}
 		actions[name] = found
 	}
-	if jobs := c.functionJobs(definitions); len(jobs) > 0 {
-		needed := map[string]bool{}
-		for _, job := range jobs {
-			p, err := permissionsOf(job)
-			if err != nil {
-				c.refuse(contextFunctionJobs, "%v", err)
-			}
-			for _, each := range slices.Concat(p.runJob, p.checkStatus) {
-				needed[each.action] = true
-			}
-		}
-		for _, job := range texts(c.retiredJobs(jobs)) {
-			p, err := permissionsOf(job)
-			if err != nil {
-				c.refuse(contextRetiredJobs, "%v", err)
-			}
-			for _, each := range p.checkStatus {
-				needed[each.action] = true
-			}
-		}
-		actions[theFunctions] = slices.Sorted(maps.Keys(needed))
+	if functions := c.functionActions(definitions); functions != nil {
+		actions[theFunctions] = functions
 	}
 	narrowed := map[string]*map[string]*[]*string{}
 	for _, key := range slices.Sorted(maps.Keys(c.all)) {
@@ -291,6 +272,35 @@ func (c *appContext) resources(definitions []string) map[string]*map[string]*[]*
 	}
 	c.requireRoles(actions)
 	return narrowed
+}
+
+// functionActions are the IAM actions that the jobs of the functions need, also those
+// that are retired; nil if no definition needs the functions.
+func (c *appContext) functionActions(definitions []string) []string {
+	jobs := c.functionJobs(definitions)
+	if len(jobs) == 0 {
+		return nil
+	}
+	needed := map[string]bool{}
+	of := func(key, job string) permissions {
+		p, err := permissionsOf(job)
+		if err != nil {
+			c.refuse(key, "%v", err)
+		}
+		return p
+	}
+	for _, job := range jobs {
+		p := of(contextFunctionJobs, job)
+		for _, each := range slices.Concat(p.runJob, p.checkStatus) {
+			needed[each.action] = true
+		}
+	}
+	for _, job := range texts(c.retiredJobs(jobs)) {
+		for _, each := range of(contextRetiredJobs, job).checkStatus {
+			needed[each.action] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(needed))
 }
 
 // requireRoles refuses to let jobs hand any role of the account to their services.

@@ -217,7 +217,8 @@ func (f *fragment) build(in where, id string, props *JobPollerFragmentProps) {
 	f.states[0].statements = statements(f, m.needed, m.narrowed)
 	if f.functions != nil {
 		f.states[0].statements = append(f.states[0].statements, awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-			Actions: pointers([]string{invokeAction}), Resources: pointers(withVersions([]string{*f.functions.RunJob().FunctionArn(), *f.functions.CheckStatus().FunctionArn()})),
+			Actions:   pointers([]string{invokeAction}),
+			Resources: pointers(withVersions([]string{*f.functions.RunJob().FunctionArn(), *f.functions.CheckStatus().FunctionArn()})),
 		}))
 	}
 }

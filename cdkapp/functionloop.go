@@ -18,7 +18,8 @@ const stopJobKey = "StopJobFunction"
 
 // deadline is the JSONata of the moment at which the wait is over, in milliseconds.
 // A redrive gives the job new time.
-const deadline = "$max([$toMillis($startedAt), $states.context.Execution.RedriveTime ? $toMillis($states.context.Execution.RedriveTime) : 0]) + $maxWaitSeconds * 1000"
+const deadline = "$max([$toMillis($startedAt), $states.context.Execution.RedriveTime ? $toMillis($states.context.Execution.RedriveTime) : 0])" +
+	" + $maxWaitSeconds * 1000"
 
 // loopFor is the definition for waits of this length at most, with the state that
 // stops a job, or without.

@@ -149,7 +149,7 @@ func (p *FunctionPollerProps) loop(in where, longest time.Duration) Job {
 	switch p.LimitBy {
 	case "", LimitByTime:
 		if longest == 0 {
-			kept := time.Duration(defaultRetention)
+			kept := defaultRetention
 			if p.Store != nil {
 				kept = p.Store.keeps()
 			}

@@ -35,8 +35,10 @@ const (
 )
 
 // ownVariables are those that props say.
-var ownVariables = []string{envBucket, envTable, envPrefix, envJobs, envHosts, envMaxWait, envRetentionDays, envLogLevel, envMetrics,
-	envPreviousBucket, envPreviousTable, envPreviousPrefix}
+var ownVariables = []string{
+	envBucket, envTable, envPrefix, envJobs, envHosts, envMaxWait, envRetentionDays, envLogLevel, envMetrics,
+	envPreviousBucket, envPreviousTable, envPreviousPrefix,
+}
 
 const (
 	// maxEnvironment is what the environment of a function can hold, in bytes.

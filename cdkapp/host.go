@@ -3,6 +3,7 @@ package cdkapp
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -327,12 +328,7 @@ func (f flow) leadsBack(first string, of *fragment) bool {
 			return false
 		}
 		seen[name] = true
-		for _, next := range f.States[name].next() {
-			if reach(next) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(f.States[name].next(), reach)
 	}
 	for _, exit := range of.exits {
 		for _, next := range f.States[*exit.StateId()].next() {

@@ -128,6 +128,9 @@ func NewShippedStack(scope constructs.Construct, id *string, props *awscdk.Stack
 	return s
 }
 
+func (s *shippedStack) Pollers() map[string]JobPoller { return maps.Clone(s.pollers) }
+func (s *shippedStack) Functions() Functions          { return s.functions }
+
 // removalTag says what becomes of a state machine or a function that the next
 // deployment leaves out. CloudFormation takes another policy for that only with a
 // change of a resource, and the tag is one.
@@ -158,9 +161,6 @@ func (s *shippedStack) keep(removal awscdk.RemovalPolicy) {
 		settle(theFunctions, s.functions, s.functions.RunJob(), s.functions.CheckStatus())
 	}
 }
-
-func (s *shippedStack) Pollers() map[string]JobPoller { return maps.Clone(s.pollers) }
-func (s *shippedStack) Functions() Functions          { return s.functions }
 
 // idOf is the ID of the construct of a definition: dynamodb-export-loop is
 // DynamodbExportLoop.

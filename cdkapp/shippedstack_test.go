@@ -335,10 +335,14 @@ func TestRoleOfCloudFormationStackReadsItsTemplateAndPassesItsRole(t *testing.T)
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(page), "\n## cloudformation-stack\n")
 	require.True(t, found)
-	var input struct{ TemplateURL, RoleARN string }
+	var input struct {
+		TemplateURL string `json:"TemplateURL"`
+		RoleARN     string `json:"RoleARN"`
+	}
 	require.NoError(t, json.Unmarshal([]byte(regexp.MustCompile("(?s)```json\n(.*?)```").FindStringSubmatch(section)[1]), &input))
+	of, _, _ := strings.Cut(section, "\n## ")
 	context := map[string]any{}
-	for _, option := range regexp.MustCompile(`-c '?([^ =']+)=([^ '\n]+)`).FindAllStringSubmatch(section[:strings.Index(section, "\n## ")], -1) {
+	for _, option := range regexp.MustCompile(`-c '?([^ =']+)=([^ '\n]+)`).FindAllStringSubmatch(of, -1) {
 		context[option[1]] = option[2]
 	}
 	_, all := ship(t, context)

@@ -72,12 +72,6 @@ type anyService struct {
 	starts int
 }
 
-func (s *anyService) set(mode string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.mode = mode
-}
-
 // ends are what the describe call answers, with STATUS for the status, and its words.
 var ends = map[string][4]string{ // by operation: the answer, and the words for running, well, badly
 	"GetQueryExecution":            {`{"QueryExecution": {"QueryExecutionId": "q-1", "Status": {"State": "STATUS"}}}`, "RUNNING", "SUCCEEDED", "FAILED"},
@@ -130,6 +124,12 @@ func (s *anyService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		word := map[string]string{modeRuns: words[1], modeEnds: words[2], modeBreaks: words[3], modeStops: words[3]}[s.mode]
 		fmt.Fprint(w, strings.Replace(words[0], "STATUS", word, 1))
 	}
+}
+
+func (s *anyService) set(mode string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mode = mode
 }
 
 // functionsOn are the functions on a store of their own.
@@ -235,7 +235,11 @@ func (d *deployedBefore) deploy(t *testing.T) (*poller.Poller, *anyService) {
 	t.Helper()
 	s := &anyService{mode: d.Mode}
 	p := functionsOn(t, s, func() time.Time { return d.Now })
-	var of struct{ ExecutionARN, Poller, Scope string }
+	var of struct {
+		ExecutionARN string `json:"executionArn"`
+		Poller       string `json:"poller"`
+		Scope        string `json:"scope"`
+	}
 	require.NoError(t, json.Unmarshal(d.Record, &of))
 	k := startrecord.Key{ExecutionARN: of.ExecutionARN, Poller: of.Poller, Scope: of.Scope}
 	rec, err := startrecord.Decode(k, d.Record)
