@@ -115,7 +115,7 @@ func (b *budget) release(began int, result any) {
 		return
 	}
 	size := b.measuredSize
-	if result != b.measured || !isMade(result) {
+	if !isMade(result) || result != b.measured {
 		var ok bool
 		if size, ok = b.sizeOf(result, b.bytes-began, 0); !ok {
 			return

@@ -42,6 +42,9 @@ func TestHostileExpressionsEndInAClearError(t *testing.T) {
 		{`($f := function($n) { $f($n + 1) }; $f(1))`, outOfTime},
 		{`($f := function($n) { 1 + $f($n + 1) }; $f(1))`, stackOverflow},
 		{`($f := function($x) { $f([$x]) }; $f(1))`, outOfTime},
+		{`($f := function($v) { $map($v, $f) }; $f(1))`, stackOverflow},
+		{`($f := function($v) { $replace($v, $f, $f) }; $f("a"))`, stackOverflow},
+		{`($f := function($v) { $sort([$v, $v], $f) }; $f(1))`, stackOverflow},
 		{`$reduce([1..5000], function($a, $b) { [[$a]] })`, stackOverflow},
 		{`$string($reduce([1..5000], function($a, $b) { {"a": $a} }))`, stackOverflow},
 		{`$map([1..100000], function($v) { $sum([1..100000]) })`, outOfTime},
@@ -140,4 +143,13 @@ func TestBytesHeldAreMoreThanThoseAlive(t *testing.T) {
 		_, _ = e.Eval(t.Context(), env)
 		require.Less(t, during, uint64(256<<20), text)
 	}
+}
+
+// The budget compared an object of the input with the one before.
+func TestFunctionsThatMakeMuchGiveObjectsOfTheInput(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, `[[{"a":2,"b":1}],[{"a":2,"b":1}],[[[1,2],[3]]],[[[1,2],[3]]]]`, eval(t, `(
+		$f := function($v) { ($x := [1..2000]; $v) };
+		[[$f($states.input.object)], [$f($states.input.object)], [[$f($states.input.nested)]], [[$f($states.input.nested)]]]
+	)`))
 }

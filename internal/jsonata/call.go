@@ -208,7 +208,18 @@ func (m *machine) enter(do func() any) any {
 func (m *machine) callWith(fn any, c *arguments, args ...any) any {
 	n := max(1, min(arityOf(fn), len(args)))
 	m.hold(n * slotBytes)
-	return m.invoke(fn, args[:n:n], undefined, c.frame)
+	return m.callBack(fn, args[:n:n], c)
+}
+
+// callBack calls a function that a function was given. A function that ends in
+// such a call nests without an evaluation around it.
+func (m *machine) callBack(fn any, args []any, c *arguments) any {
+	if m.callBacks++; m.callBacks > m.limits.Depth {
+		m.throw(errDepth)
+	}
+	v := m.invoke(fn, args, undefined, c.frame)
+	m.callBacks--
+	return v
 }
 
 func arityOf(fn any) int {

@@ -25,6 +25,10 @@ func (e *SyntaxError) Error() string {
 // such value.
 var ErrUndefined = errors.New("the expression returned nothing (undefined)")
 
+// ErrUnsupported is the error of an expression that gives a function, or a value
+// that has one: JSON has none.
+var ErrUnsupported = errors.New("the expression returned a function, which is no JSON value")
+
 // codeLimit is the code of the limits of time and depth. Step Functions writes
 // their messages without it.
 const codeLimit = "U1001"
@@ -100,6 +104,9 @@ func (e *Expression) Cause(field string, err error) string {
 	}
 	if errors.Is(err, ErrUndefined) {
 		return sentence + "returned nothing (undefined)."
+	}
+	if errors.Is(err, ErrUnsupported) {
+		return sentence + "returned an unsupported result type."
 	}
 	sentence += "threw an error during evaluation"
 	if failure, ok := errors.AsType[*Error](err); ok {

@@ -29,7 +29,7 @@ type Environment struct {
 }
 
 // Eval evaluates the expression and gives a JSON value. It fails with
-// [ErrUndefined], with an [*Error], or with the error of the context if that
+// [ErrUndefined], with [ErrUnsupported], with an [*Error], or with the error of the context if that
 // has ended. The same expression on the same environment always ends in the same
 // way: its limits count what it does, and no clock.
 func (e *Expression) Eval(ctx context.Context, env Environment) (value any, err error) {
@@ -134,10 +134,8 @@ func (o *output) value(v any, level int) any {
 			members[validText(name)] = o.value(v.values[i], level+1)
 		}
 		return members
-	case *regexValue:
-		o.refuse("a regular expression")
 	default:
-		o.refuse("a function")
+		o.m.throw(ErrUnsupported)
 	}
 	return nil
 }
@@ -192,10 +190,6 @@ func unchanged(before, after any) bool {
 		return v == after
 	}
 	return false
-}
-
-func (o *output) refuse(what string) {
-	o.m.throw(&Error{Message: "the expression returned " + what + ", which is no JSON value"})
 }
 
 // jsonNumber writes a number as JavaScript does. JSON has no infinity: Step

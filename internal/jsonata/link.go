@@ -29,7 +29,14 @@ func (l *linker) fail(code string, offset int, format string, args ...any) {
 	}
 }
 
+// link links a node. The array that [] keeps is that of what it becomes.
 func (l *linker) link(n *node) *node {
+	linked := l.linkKind(n)
+	linked.keepArray = linked.keepArray || n.keepArray
+	return linked
+}
+
+func (l *linker) linkKind(n *node) *node {
 	switch n.kind {
 	case nodeName:
 		return newPath(n)
@@ -64,7 +71,7 @@ func (l *linker) link(n *node) *node {
 		l.linkAll(n.items)
 	case nodeApply:
 		n.left, n.right = l.link(n.left), l.link(n.right)
-		n.keepArray = n.keepArray || n.left.keepArray || n.right.keepArray
+		n.keepArray = n.left.keepArray || n.right.keepArray || n.keepArray
 	case nodeCall, nodePartial:
 		n.left = l.link(n.left)
 		l.linkAll(n.items)
@@ -128,7 +135,7 @@ func (n *node) seek(part *node) {
 func newPath(step *node) *node {
 	return &node{
 		kind: nodePath, offset: step.offset, items: []*node{step},
-		keepArray: step.keepArray && step.kind == nodeName, reference: -1,
+		keepSteps: step.keepArray && step.kind == nodeName, reference: -1,
 	}
 }
 
@@ -162,7 +169,7 @@ func (l *linker) linkDot(n *node) *node {
 		case nodeString:
 			step.kind = nodeName
 		}
-		path.keepArray = path.keepArray || step.keepArray
+		path.keepSteps = path.keepSteps || step.keepArray
 	}
 	if first := path.items[0]; first.kind == nodeArray {
 		first.construct = true
@@ -217,7 +224,6 @@ func (l *linker) linkOrder(n *node) *node {
 		step.terms = append(step.terms, t)
 	}
 	of.items = append(of.items, step)
-	of.keepArray = of.keepArray || n.keepArray
 	l.findParents(of)
 	return of
 }
@@ -248,7 +254,6 @@ func (l *linker) linkIndex(n *node) *node {
 	} else {
 		step.stages = append(step.stages, stage{index: n.text})
 	}
-	of.keepArray = of.keepArray || n.keepArray
 	step.tuple = true
 	return of
 }

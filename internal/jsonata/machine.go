@@ -9,6 +9,8 @@ type machine struct {
 	input any // what $$ is
 	// binds counts the variables that were bound.
 	binds int
+	// callBacks is how deep functions nest that functions call.
+	callBacks int
 	// callee is what the expression calls, for messages.
 	callee *node
 }

@@ -67,7 +67,7 @@ func (m *machine) firstMatch(matcher any, text string, c *arguments) *match {
 	if regex, ok := matcher.(*regexValue); ok {
 		return m.find(regex, text, 0)
 	}
-	return m.matchOf(m.invoke(matcher, []any{text}, undefined, c.frame), text)
+	return m.matchOf(m.callBack(matcher, []any{text}, c), text)
 }
 
 // nextOf is the match after another.
@@ -78,7 +78,7 @@ func (m *machine) nextOf(found *match, c *arguments) *match {
 	if !isFunctionValue(found.next) {
 		return nil
 	}
-	return m.matchOf(m.invoke(found.next, nil, undefined, c.frame), found.of)
+	return m.matchOf(m.callBack(found.next, nil, c), found.of)
 }
 
 // matchOf reads the match that a function gave.

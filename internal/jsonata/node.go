@@ -58,6 +58,8 @@ type node struct {
 
 	// keepArray says that [] follows: one item is an array, too.
 	keepArray bool
+	// keepSteps says that it follows a step of the path.
+	keepSteps bool
 	// nesting is how deep the parts of the node nest.
 	nesting int
 	// reference is the index of the variable that the node is a path from, -1

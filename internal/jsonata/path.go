@@ -24,7 +24,7 @@ func (m *machine) path(n *node, input any, f *frame) any {
 			break
 		}
 	}
-	if n.keepArray {
+	if n.keepSteps {
 		current = m.kept(current)
 	}
 	if n.group != nil {

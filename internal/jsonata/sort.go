@@ -65,6 +65,7 @@ func (m *machine) sortBy(step *node, current any, f *frame) any {
 
 // sortTuples evaluates an order-by on tuples, and binds their places.
 func (m *machine) sortTuples(step *node, current any, bound *tuples, f *frame) *tuples {
+	numbered := bound == nil && step.index != ""
 	if bound == nil {
 		bound = &tuples{}
 		for _, item := range itemsOrOne(current) {
@@ -81,7 +82,7 @@ func (m *machine) sortTuples(step *node, current any, bound *tuples, f *frame) *
 	out := &tuples{}
 	for i, o := range all {
 		vars := o.vars
-		if step.index != "" {
+		if numbered {
 			vars = m.with(vars, step.index, float64(i))
 		}
 		m.pushTuple(out, o.item, vars)

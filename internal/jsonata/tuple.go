@@ -40,21 +40,23 @@ func (m *machine) tuplePath(n *node, input any, f *frame) any {
 	}
 	var bound *tuples
 	last := len(n.items) - 1
+	binds := false
 	for i, step := range n.items {
+		binds = binds || step.tuple
 		switch {
 		case i == 0 && step.construct:
 			current = m.eval(step, current, f)
-		case bound != nil || step.tuple:
+		case binds:
 			bound = m.tupleStep(step, current, bound, f)
 		default:
 			current = m.evalStep(step, current, f, i == last)
 		}
-		if bound == nil && isEmpty(current) {
+		if !binds && isEmpty(current) {
 			break
 		}
 	}
 	if bound == nil {
-		if n.keepArray {
+		if n.keepSteps {
 			current = m.kept(current)
 		}
 		if n.group != nil {
@@ -72,7 +74,7 @@ func (m *machine) tuplePath(n *node, input any, f *frame) any {
 	for _, t := range bound.all {
 		m.push(out, t.item)
 	}
-	out.keep = n.keepArray
+	out.keep = n.keepSteps
 	return out
 }
 
@@ -141,6 +143,9 @@ func (m *machine) joinBindings(to, added *binding) *binding {
 
 // tupleStages filters tuples, and binds variables to their places.
 func (m *machine) tupleStages(step *node, t *tuples, f *frame) *tuples {
+	if !step.staged {
+		return t
+	}
 	for _, s := range step.stages {
 		if s.filter != nil {
 			t = m.filterTuples(s.filter, t, f)
