@@ -7,6 +7,10 @@ import "unicode"
 // method that sets it (unCapitalize of its code generator's Utils), with a
 // capital. An acronym at the beginning so has one capital and further on stays:
 // "DBInstances" is "DbInstances", "status" is "Status", "MultiAZ" is "MultiAZ".
+//
+// It is also the rule for what people write: two names are the same member if it
+// makes one of them. So the model's spelling, that of the SDK for Go and that of
+// Step Functions are taken everywhere, each with a small or a capital first letter.
 func MemberName(member string) string {
 	name := []rune(member)
 	for i := 1; i < len(name) && unicode.IsUpper(name[i]); i++ {

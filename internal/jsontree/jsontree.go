@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -112,6 +113,11 @@ func (n *Node) Get(name string) *Node {
 		}
 	}
 	return nil
+}
+
+// Drop removes the members whose names begin with the prefix.
+func (n *Node) Drop(prefix string) {
+	n.Members = slices.DeleteFunc(n.Members, func(m Member) bool { return strings.HasPrefix(m.Name, prefix) })
 }
 
 // Child returns the member of that name or the item of that index, or nil: one

@@ -20,6 +20,9 @@ type Reader struct {
 	// HideStrings keeps the text of wrong values that are strings out of the
 	// messages, for documents that must not reach a log.
 	HideStrings bool
+	// Spell, if it is not nil, gives the names of members the spelling that Object
+	// knows them by. Object then renames them in the tree.
+	Spell func(name string) string
 }
 
 // Report adds a problem.
@@ -45,6 +48,7 @@ func (r *Reader) Object(n *Node, what string, members map[string]func(*Node), re
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	r.respell(n, members)
 	for _, m := range n.Members {
 		if read, ok := members[m.Name]; ok {
 			read(m.Value)
@@ -56,6 +60,24 @@ func (r *Reader) Object(n *Node, what string, members map[string]func(*Node), re
 		if n.Get(name) == nil {
 			r.Report(n.Missing(name, "%s needs the member %q", what, name))
 		}
+	}
+}
+
+// respell renames the members of n that are known in another spelling.
+func (r *Reader) respell(n *Node, members map[string]func(*Node)) {
+	if r.Spell == nil {
+		return
+	}
+	for i, m := range n.Members {
+		name := r.Spell(m.Name)
+		if members[m.Name] != nil || members[name] == nil {
+			continue
+		}
+		if n.Get(name) != nil {
+			r.Report(n.MemberProblem(m, "the member %s is there twice", name))
+			continue
+		}
+		n.Members[i].Name = name
 	}
 }
 

@@ -36,9 +36,10 @@ func spelled(members []string) []string {
 }
 
 // Arguments reads the arguments of a job as the input T of an SDK operation.
-// Members are spelled as Step Functions spells them, in exactly this case: as the
-// Go fields, but with one capital for an acronym at the beginning
-// (KmsEncryptionContext, which the SDK calls KMSEncryptionContext). Timestamps are RFC 3339 strings
+// Members are spelled as Step Functions spells them: as the Go fields, but with one
+// capital for an acronym at the beginning (KmsEncryptionContext, which the SDK calls
+// KMSEncryptionContext). The SDK's own spelling is taken too, and a small first
+// letter, by the rule of javasdk.MemberName. Timestamps are RFC 3339 strings
 // or epoch seconds, blobs base64, enums strings of any value, since services
 // add some. What could not be sent as it is written is refused: a member that
 // T does not have, a null, the empty string for an enum, a union or document.
@@ -48,7 +49,7 @@ func Arguments[T any](job string, text json.RawMessage, rules ...Rule) (*T, erro
 	if err != nil {
 		return nil, fmt.Errorf("%w of %s: %w", ErrArguments, job, err)
 	}
-	a := &arguments{Reader: jsontree.Reader{HideStrings: true}}
+	a := &arguments{Reader: jsontree.Reader{HideStrings: true, Spell: javasdk.MemberName}}
 	for _, rule := range rules {
 		rule(a)
 	}

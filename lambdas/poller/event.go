@@ -100,6 +100,7 @@ func (r *eventReader) event(n *jsontree.Node) Event {
 	switch {
 	case n.Kind == jsontree.Object && n.Get("Context") != nil:
 		var input *jsontree.Node
+		n.Drop(parentPrefix)
 		r.Object(n, "the event", map[string]func(*jsontree.Node){
 			"Context": func(n *jsontree.Node) { r.context(n, &e) },
 			"Input":   func(n *jsontree.Node) { input = n },

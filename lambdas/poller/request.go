@@ -66,6 +66,7 @@ func (p *Poller) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 	var words jsontree.Reader // of members whose values are this contract's own, so no secrets
 	var minDelay int
 	var waiter *jsontree.Node
+	n.Drop(parentPrefix)
 	r.Object(n, "a request", map[string]func(*jsontree.Node){
 		"job":            r.Text(&q.Job),
 		"arguments":      func(n *jsontree.Node) { q.arguments = object(&r, n) },
@@ -134,12 +135,28 @@ func parseWaiter(n *jsontree.Node) (*pollcore.Waiter, error) {
 	return w, wrong.Err()
 }
 
-// object returns the text of a JSON object.
+// parentPrefix is what the members begin with that a parent execution adds to the
+// input of a nested one, such as AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID
+// (https://docs.aws.amazon.com/step-functions/latest/dg/concepts-nested-workflows.html).
+// They are for Step Functions' console, and ask nothing of a function.
+const parentPrefix = "AWS_STEP_FUNCTIONS_"
+
+// object returns the text of a JSON object: as it is, but for the members of a parent
+// execution, which are there where the whole input is the arguments.
 func object(r *jsontree.Reader, n *jsontree.Node) json.RawMessage {
 	if n.Kind != jsontree.Object {
 		r.Report(n.Problem("expected an object, found %s", n.Kind))
 	}
-	return n.Raw()
+	given := len(n.Members)
+	n.Drop(parentPrefix)
+	if len(n.Members) == given {
+		return n.Raw()
+	}
+	text, err := json.Marshal(n.Value())
+	if err != nil {
+		r.Report(n.Problem("%v", err))
+	}
+	return text
 }
 
 // setDelays replaces the waiter's delays by those of the request.

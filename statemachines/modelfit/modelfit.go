@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/javasdk"
@@ -139,24 +137,19 @@ func (f *fit) structure(n *jsontree.Node, shape *catalog.Shape) map[string]any {
 // pathSuffix is how the name of a member ends whose value is a path of JSONPath.
 const pathSuffix = ".$"
 
-// findMember finds a member by the spelling of the model, of the SDK's Go types or
-// of Step Functions.
+// findMember finds a member by its name in the model, or by any that is the same to
+// javasdk.MemberName, which is the rule of all that reads arguments.
 func findMember(shape *catalog.Shape, name string) *catalog.Member {
 	if m := shape.Member(name); m != nil {
 		return m
 	}
+	spelled := javasdk.MemberName(name)
 	for i := range shape.Members {
-		if known := shape.Members[i].Name; upperFirst(known) == name || javasdk.MemberName(known) == name {
+		if javasdk.MemberName(shape.Members[i].Name) == spelled {
 			return &shape.Members[i]
 		}
 	}
 	return nil
-}
-
-// upperFirst is the spelling of the SDK's Go types.
-func upperFirst(name string) string {
-	first, size := utf8.DecodeRuneInString(name)
-	return string(unicode.ToUpper(first)) + name[size:]
 }
 
 // IntegrationSpelling gives a value in the model's spelling that of Step

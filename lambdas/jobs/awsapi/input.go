@@ -50,7 +50,7 @@ func (c *call) read(text json.RawMessage, how reading) (*input, error) {
 		return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, name, err)
 	}
 	in := &input{call: c, root: doc.Root, spell: how.spell}
-	r := &reader{Reader: jsontree.Reader{HideStrings: true}, spell: how.spell}
+	r := &reader{Reader: jsontree.Reader{HideStrings: true, Spell: how.spell}, spell: how.spell}
 	if m := tokenMember(c.op); m != nil && how.newToken != nil {
 		if how.reserved {
 			r.reserved = m.Name

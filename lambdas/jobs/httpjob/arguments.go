@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 )
@@ -54,7 +55,7 @@ func (d *Driver) arguments(r jobs.Request) (*arguments, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, Name, err)
 	}
-	a := argumentReader{Reader: jsontree.Reader{HideStrings: true}, allowed: d.allowed}
+	a := argumentReader{Reader: jsontree.Reader{HideStrings: true, Spell: javasdk.MemberName}, allowed: d.allowed}
 	a.to.method, a.to.headers = http.MethodPost, http.Header{}
 	seconds := defaultWindow
 	a.Object(doc.Root, "the object of arguments", map[string]func(*jsontree.Node){

@@ -36,8 +36,9 @@ func testArguments(t *testing.T, c *Case) {
 	for i, m := range good {
 		place := fmt.Sprintf("%d:", i+2)
 		add(m.name+" twice", m.name, append(slices.Clone(good), m)...)
-		add(m.name+" in other case", flip(m.name), replaced(good, i, member{flip(m.name), m.text})...)
-		add(m.name+" in other case, suggestion", fmt.Sprintf("did you mean %q", m.name), replaced(good, i, member{flip(m.name), m.text})...)
+		add(m.name+" misspelled", m.name+"x", replaced(good, i, member{m.name + "x", m.text})...)
+		add(m.name+" misspelled, suggestion", fmt.Sprintf("did you mean %q", m.name), replaced(good, i, member{m.name + "x", m.text})...)
+		add(m.name+" in two spellings", m.name, append(slices.Clone(good), member{flip(m.name), m.text})...)
 		if !slices.Contains(c.AnyJSON, m.name) {
 			add(m.name+" null", place, replaced(good, i, member{m.name, "null"})...)
 			add(m.name+" of another type", "/"+m.name, replaced(good, i, member{m.name, otherType(m.text)})...)

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -79,7 +80,7 @@ func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, Name, err)
 	}
-	reader := jsontree.Reader{HideStrings: true}
+	reader := jsontree.Reader{HideStrings: true, Spell: javasdk.MemberName}
 	var function string
 	event := Event{StatusBucket: d.bucket, StatusKey: d.prefix + "/" + r.Token + ".json"}
 	reader.Object(doc.Root, "the object of arguments", map[string]func(*jsontree.Node){

@@ -27,7 +27,7 @@ func TestConformance(t *testing.T) {
 		Required: []string{"Sql"},
 		Reserved: []string{"ClientToken"},
 		Bad: []jobstest.BadArguments{
-			{Name: "unknown member inside", Arguments: `{"Sql": "SELECT 1", "Parameters": [{"name": "day"}]}`, Want: `/Parameters/0/name`},
+			{Name: "unknown member inside", Arguments: `{"Sql": "SELECT 1", "Parameters": [{"nam": "day"}]}`, Want: `/Parameters/0/nam`},
 			{Name: "many statements", Arguments: `{"Sqls": ["SELECT 1"]}`, Want: `did you mean "Sql"?`},
 		},
 		Output:     sdk.DescribeStatementOutput{},

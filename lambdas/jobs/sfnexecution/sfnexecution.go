@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -179,7 +180,7 @@ func input(r jobs.Request) (*sfn.StartExecutionInput, stateMachine, error) {
 	}
 	in := &sfn.StartExecutionInput{Name: &r.Token}
 	var machine stateMachine
-	reader := jsontree.Reader{HideStrings: true}
+	reader := jsontree.Reader{HideStrings: true, Spell: javasdk.MemberName}
 	reader.Object(doc.Root, "the object of arguments", map[string]func(*jsontree.Node){
 		"StateMachineArn": func(n *jsontree.Node) {
 			in.StateMachineArn = new(string)
