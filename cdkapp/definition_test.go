@@ -236,7 +236,7 @@ func TestOwnDefinition(t *testing.T) {
 	})
 	require.NoError(t, err)
 	definition := string(asl.Print(compiled.Machine))
-	call := `{"StartAt": "Call", "States": {"Call": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:sts:getCallerIdentity", "End": true}}}`
+	call := `{"StartAt": "Call", "States": {"Call": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:sts:getCallerIdentity", "Parameters": {}, "End": true}}}`
 	var all template
 	inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
 		cdkapp.NewJobPoller(stack, new("Lambda"), bare(cdkapp.JobPollerProps{Job: cdkapp.JobFromDefinition(&definition)}))

@@ -168,10 +168,10 @@ func TestMocksMessages(t *testing.T) {
 		`no job "..." was started, and it `: `{"Call": {"job": {"runs": 1, "status": "S", "running": "R", "ends": "E", "id": "Id", "start": "Begin"}}}`,
 	}
 	definitions := map[string]string{ // where nightly.asl.json cannot cause the message
-		"a job answers calls": `{"StartAt": "Sync", "States": {"Sync": {"Type": "Task", "Resource": "arn:aws:states:::ecs:runTask.sync", "End": true}}}`,
-		"it is not known how": `{"StartAt": "Call", "States": {"Call": {"Type": "Task", "Resource": "arn:aws:states:::http:invoke", "End": true}}}`,
+		"a job answers calls": `{"StartAt": "Sync", "States": {"Sync": {"Type": "Task", "Resource": "arn:aws:states:::ecs:runTask.sync", "Parameters": {"TaskDefinition": "t"}, "End": true}}}`,
+		"it is not known how": `{"StartAt": "Call", "States": {"Call": {"Type": "Task", "Resource": "arn:aws:states:::http:invoke", "Parameters": {}, "End": true}}}`,
 		`no job "..." was started, and it `: `{"StartAt": "Begin", "States": {
-			"Begin": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Next": "Call"},
+			"Begin": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": {"QueueUrl": "q", "MessageBody": "m"}, "Next": "Call"},
 			"Call": {"Type": "Task", "Resource": "arn:aws:states:::http:invoke", "Parameters": {"Id": "other"}, "End": true}}}`,
 	}
 	page, err := os.ReadFile(mocksPage)

@@ -28,6 +28,8 @@ type lintOptions struct {
 	rules       bool
 	loops       bool
 	substitutes []string
+	// integrations are those that AWS added after this program was made.
+	integrations []string
 
 	// Of waiters.
 	service, operation string
@@ -60,8 +62,9 @@ func newLintCommand() *cobra.Command {
 the place of each problem. It tells the two apart by their members. "-" reads
 standard input.
 
-Of a definition it reports first what AWS would refuse (severity ERROR), then
-what deploys and goes wrong (WARNING), above all in poll loops.
+Of a definition it reports first what AWS is known to refuse (severity ERROR),
+then what deploys and goes wrong (WARNING), above all in poll loops. An
+integration that AWS has added since is named with --integration.
 
 A waiter is in the Smithy form or botocore's: one, an object of several by name,
 a waiters-2.json, a Smithy model, or the request of a job. What no reader takes
@@ -100,6 +103,7 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 	f.BoolVar(&o.rules, "rules", false, "list the rules")
 	f.BoolVar(&o.loops, "loops", false, "list the poll loops instead: what a turn costs, and how long the history lasts")
 	f.StringArrayVar(&o.substitutes, "substitute", nil, "Name=value for a placeholder ${Name}; may be given more than once")
+	f.StringArrayVar(&o.integrations, "integration", nil, "integration that AWS has added since, such as dynamodb:query; may be given more than once")
 	f.StringVar(&o.service, "service", "", "service of the waiters, as the AWS CLI calls it")
 	f.StringVar(&o.operation, "operation", "", "operation that the waiters poll, such as DescribeExport")
 	f.StringVar(&o.catalog, "catalog", "", "check the waiters and jobs of the catalogue; =FOLDER: of that one, or with files against it")
@@ -157,8 +161,8 @@ func (o *lintOptions) validate(changed func(flag string) bool, files []string) e
 	catalogue := len(files) == 0 && o.catalog != ""
 	problems = append(problems, meaningless(changed, []meaning{
 		{[]string{"operation"}, !catalogue, "has no meaning with --catalog, which goes by what the catalogue's waiters poll"},
-		{[]string{"loops", "express", "substitute"}, !catalogue, "is for definitions, and the catalogue has waiters"},
-		{[]string{"loops", "express", "substitute"}, o.service == "" || catalogue, "is for definitions, and --service says that the files have waiters"},
+		{[]string{"loops", "express", "substitute", "integration"}, !catalogue, "is for definitions, and the catalogue has waiters"},
+		{[]string{"loops", "express", "substitute", "integration"}, o.service == "" || catalogue, "is for definitions, and --service says that the files have waiters"},
 		{[]string{"rule", "off", "errors", "express", "job"}, !o.loops, "has no meaning with --loops, which checks nothing"},
 	})...)
 	var known []string
@@ -256,7 +260,7 @@ func lintDefinition(name string, template []byte, o lintOptions) (found []findin
 			found = append(found, finding{file: name, rule: f.Rule, problem: f.Problem, body: f})
 		}
 	}
-	for _, p := range asl.Validate(text, as) {
+	for _, p := range asl.Validate(text, as, o.integrations...) {
 		rule := definitionRule
 		if p.Severity != diag.Error {
 			rule = suspiciousRule
@@ -265,7 +269,7 @@ func lintDefinition(name string, template []byte, o lintOptions) (found []findin
 			report(lint.Finding{Problem: p, Rule: rule})
 		}
 	}
-	m, problems := asl.Parse(text)
+	m, problems := asl.Parse(text, o.integrations...)
 	switch {
 	case problems != nil && isRequest(text):
 		return nil, "", usage("%s is the request of a job without a waiter of its own, and no state machine: \"jobpoller run --input %s\" runs the job", name, name)

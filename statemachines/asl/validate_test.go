@@ -167,13 +167,13 @@ func TestValidateRefuses(t *testing.T) {
 func TestValidateExpress(t *testing.T) {
 	t.Parallel()
 	definition := []byte(`{"StartAt": "A", "States": {
-		"A": {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "Next": "B"},
-		"B": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "Next": "C"},
+		"A": {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "Parameters": {"JobName": "j"}, "Next": "B"},
+		"B": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "Parameters": {"QueueUrl": "q", "MessageBody": "m"}, "Next": "C"},
 		"C": {"Type": "Task", "Resource": "arn:aws:states:us-east-1:123456789012:activity:x", "Next": "D"},
 		"D": {"Type": "Map", "End": true, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "E", "States": {"E": {"Type": "Succeed"}}}}}}`)
 	require.Empty(t, asl.Validate(definition, asl.Standard))
 	inside := `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "EXPRESS"},
-		"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "End": true}}}}}}`
+		"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "Parameters": {"QueueUrl": "q", "MessageBody": "m"}, "End": true}}}}}}`
 	_, err := asl.Parse([]byte(inside))
 	require.ErrorContains(t, err, "/States/M/ItemProcessor/States/A/Resource: an Express workflow does not support", "child executions are Express workflows")
 
