@@ -482,8 +482,8 @@ func TestJobPollerRefusesProps(t *testing.T) {
 		"part of an event":    {func(p *cdkapp.JobPollerProps) { p.Events = new(0.5) }, "Events", []string{"whole"}},
 		"schedule that fills the history": {
 			func(p *cdkapp.JobPollerProps) { p.MinDelay, p.MaxDelay, p.Events = seconds(1), seconds(1), new(1000.0) },
-			"MinDelay",
-			[]string{"give MinDelay 1m", "or Fit true"},
+			"MaxDelay",
+			[]string{"with a longest delay of ", "; give MaxDelay ", "or Fit true"},
 		},
 		"waiter that is started": {
 			func(p *cdkapp.JobPollerProps) { p.Job, p.Start = fromCatalog("dynamodb", "ExportCompleted"), new(true) },

@@ -103,5 +103,6 @@ func CompileShipped(name string) (*Compiled, error) {
 	if r.polls != nil {
 		call = Call{Operation: e.Operation, Arguments: r.polls, SelfFeeding: true}
 	}
-	return Compile(e.Waiter, call, Options{Strategy: r.strategy, MaxWait: r.maxWait, InitialDelay: r.initial, Fit: true})
+	// A redrive has new time and the same history, which has to hold both.
+	return Compile(e.Waiter, call, Options{Strategy: r.strategy, MaxWait: r.maxWait, InitialDelay: r.initial, Events: DefaultEvents / 2, Fit: true})
 }
