@@ -117,10 +117,13 @@ func deployed(t *testing.T, folder string) string {
 			case string:
 				definition.WriteString(part)
 			case map[string]any:
-				if part["Ref"] == "AWS::Partition" {
+				switch attribute, ok := part["Fn::GetAtt"].([]any); {
+				case ok:
+					definition.WriteString(attribute[0].(string))
+				case part["Ref"] == "AWS::Partition":
 					definition.WriteString("aws")
-				} else {
-					definition.WriteString(part["Fn::GetAtt"].([]any)[0].(string))
+				default: // a version of a function
+					definition.WriteString(part["Ref"].(string))
 				}
 			}
 		}
