@@ -47,6 +47,33 @@ func TestNoFileHoldsAMachinePath(t *testing.T) {
 	require.Greater(t, files, 20)
 }
 
+// listens matches what opens a socket that other processes can connect to.
+var listens = regexp.MustCompile(`\bnet\.(Listen|ListenConfig|FileListener)\b|\.ListenAndServe|\bhttptest\.New(Unstarted|TLS)?Server\b`)
+
+// Whoever serves something on this machine does it through internal/loopback,
+// which refuses strangers. Test code aside: what a user runs.
+func TestNothingElseListens(t *testing.T) {
+	t.Parallel()
+	found := []string{}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		switch kit := strings.TrimPrefix(filepath.ToSlash(path), "../"); {
+		case err != nil:
+			return err
+		case entry.IsDir() && (ignored(entry) || kit == "tests" || kit == "lambdas/jobs/jobstest" || kit == "internal/dynalite"):
+			return fs.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if listens.Match(text) {
+			found = append(found, filepath.ToSlash(path))
+		}
+		return err
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{"../internal/loopback/server.go"}, found)
+}
+
 func TestMachinePathPattern(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,6 +17,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 )
 
@@ -231,4 +233,35 @@ func TestInvokeHandlerServesOnlyInvoke(t *testing.T) {
 	defer func() { require.NoError(t, resp.Body.Close()) }()
 	require.Equal(t, 404, resp.StatusCode)
 	require.Equal(t, "UnknownOperationException", resp.Header.Get("X-Amzn-Errortype"))
+}
+
+// The service of a run invokes nothing for who does not have its keys.
+func TestServeInvokeTakesSignedRequestsAlone(t *testing.T) {
+	t.Parallel()
+	var invoked atomic.Int32
+	keys := loopback.NewKeys()
+	server, err := runtimeapi.ServeInvoke(map[string]func(context.Context, []byte) ([]byte, error){
+		"work": func(context.Context, []byte) ([]byte, error) { invoked.Add(1); return []byte("1"), nil },
+	}, nil, keys)
+	require.NoError(t, err)
+	defer server.Close()
+	invoke := func(keys loopback.Keys) error {
+		client := lambda.New(lambda.Options{
+			BaseEndpoint: aws.String(server.URL()), Region: "us-east-1", RetryMaxAttempts: 1,
+			Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+				return aws.Credentials{AccessKeyID: keys.AccessKeyID, SecretAccessKey: keys.SecretAccessKey}, nil
+			}),
+		})
+		_, err := client.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("arn:aws:lambda:us-east-1:123456789012:function:work"), Payload: []byte("{}")})
+		return err
+	}
+	require.ErrorContains(t, invoke(loopback.NewKeys()), "SignatureDoesNotMatch")
+	require.ErrorContains(t, invoke(loopback.Keys{AccessKeyID: keys.AccessKeyID, SecretAccessKey: "local"}), "SignatureDoesNotMatch")
+	answer, err := http.Post(server.URL()+"/2015-03-31/functions/work/invocations", "application/json", strings.NewReader("{}"))
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusForbidden, answer.StatusCode)
+	require.Zero(t, invoked.Load())
+	require.NoError(t, invoke(keys))
+	require.EqualValues(t, 1, invoked.Load())
 }
