@@ -114,7 +114,7 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 		return nil, err
 	}
 	b.job = &sampleJob{clock: clock, client: b.client, failed: func(err error) { terminal.Fprintf(stderr, "sample job: %v\n", err) }}
-	if err := b.serveLambda(ctx); err != nil { //nolint:contextcheck // the server lives until Close
+	if err := b.serveLambda(ctx); err != nil {
 		return nil, err
 	}
 	registry, err := b.drivers(stderr)
@@ -211,7 +211,7 @@ func (b *bench) serveLambda(ctx context.Context) error {
 		return result, err
 	}
 	functions := map[string]func(context.Context, []byte) ([]byte, error){sampleJobFunction: job}
-	server, err := runtimeapi.ServeInvoke(functions, async, b.signers...)
+	server, err := runtimeapi.ServeInvoke(functions, async, b.signers...) //nolint:contextcheck // the server lives until Close
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func storeBehindAnEndpoint(t *testing.T, middleware func(http.Handler) http.Hand
 
 // A store that takes two creations of one record would let two runs start one
 // job: nothing is started on it.
-func TestRunRefusesAnEndpointThatIgnoresConditions(t *testing.T) {
+func TestRunRefusesAnEndpointThatIgnoresConditions(t *testing.T) { //nolint:paralleltest // sets the environment
 	for _, ignored := range []string{"If-None-Match", "If-Match"} {
 		var jobs atomic.Int32
 		flags := storeBehindAnEndpoint(t, func(next http.Handler) http.Handler {
@@ -52,7 +52,7 @@ func TestRunRefusesAnEndpointThatIgnoresConditions(t *testing.T) {
 
 // Two runs of one name, each of which sees that there is none before the other has
 // claimed it, run one execution: the job starts once, and both have its result.
-func TestRunsOfOneNameStartOneJob(t *testing.T) {
+func TestRunsOfOneNameStartOneJob(t *testing.T) { //nolint:paralleltest // sets the environment
 	var started, looks atomic.Int32
 	var reads sync.WaitGroup // the runs that have not yet looked for their name
 	reads.Add(2)
@@ -95,8 +95,8 @@ func TestFilesOfARunAreTheirOwners(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	html, history, data := filepath.Join(dir, "report.html"), filepath.Join(dir, "history.json"), filepath.Join(dir, "data")
-	require.NoError(t, os.WriteFile(history, []byte("old"), 0o644)) //nolint:gosec // on purpose
-	require.NoError(t, os.Chmod(history, 0o644))                    //nolint:gosec // whatever the umask
+	require.NoError(t, os.WriteFile(history, []byte("old"), 0o644))
+	require.NoError(t, os.Chmod(history, 0o644))
 	var stdout, stderr bytes.Buffer
 	code := execute(t.Context(), []string{"run", "--virtual", "--html", html, "--history", history, "--data", data}, &stdout, &stderr)
 	require.Equal(t, exitSucceeded, code, "%s%s", &stdout, &stderr)

@@ -33,11 +33,11 @@ const nobody = 65534
 // nothing out of it and nothing into it. The stranger is a process of another uid
 // where this one may make it, else a process without the secret.
 func TestStrangersCannotUseARun(t *testing.T) { //nolint:paralleltest // the stranger reaches every server of the run
-	for _, flags := range [][]string{nil, {"--processes"}} {
+	for _, flags := range [][]string{nil, {"--processes"}} { //nolint:paralleltest // as above
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
 			open := t.TempDir() // as a folder in which others may look
 			for dir := open; strings.HasPrefix(dir, filepath.Join(os.TempDir(), "Test")); dir = filepath.Dir(dir) {
-				require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // see above
+				require.NoError(t, os.Chmod(dir, 0o755))
 			}
 			data := filepath.Join(open, "data")
 			run := startRun(t, append([]string{
@@ -58,11 +58,11 @@ func TestStrangersCannotUseARun(t *testing.T) { //nolint:paralleltest // the str
 			found = strange(t, open, attack{Files: []string{filepath.Join(open, "report.html"), filepath.Join(open, "history.json"), filepath.Join(data, "s3.bolt")}})
 			require.Empty(t, found.Broken)
 			for _, file := range []string{"report.html", "history.json"} {
-				text, err := os.ReadFile(filepath.Join(open, file)) //nolint:gosec // the test's own
+				text, err := os.ReadFile(filepath.Join(open, file))
 				require.NoError(t, err)
 				require.NotContains(t, string(text), result.S3.SecretAccessKey)
 			}
-			stored, err := os.ReadFile(filepath.Join(data, "s3.bolt")) //nolint:gosec // the test's own
+			stored, err := os.ReadFile(filepath.Join(data, "s3.bolt"))
 			require.NoError(t, err)
 			require.NotContains(t, string(stored), result.S3.SecretAccessKey)
 		})
@@ -75,7 +75,9 @@ func TestOwnerReachesTheS3ServerOfARun(t *testing.T) {
 	run := startRun(t, "-o", "jsonl", "--job-seconds", "3")
 	first, err := run.stdout.ReadBytes('\n')
 	require.NoError(t, err)
-	var line struct{ S3 s3Access }
+	var line struct {
+		S3 s3Access `json:"s3"`
+	}
 	require.NoError(t, json.Unmarshal(first, &line))
 	require.Contains(t, run.stderr.String(), line.S3.SecretAccessKey)
 	client := s3.New(s3.Options{
@@ -128,7 +130,7 @@ func startRun(t *testing.T, args ...string) *startedRun {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	process := exec.CommandContext(t.Context(), self) //nolint:gosec // this test, as the command
+	process := exec.CommandContext(t.Context(), self)
 	process.Args = append([]string{"jobpoller", "run"}, args...)
 	process.Env = append(os.Environ(), "AWS_EC2_METADATA_DISABLED=true")
 	stderr := &waitFor{text: "RunJob       RUNNING", found: make(chan struct{})}
@@ -161,9 +163,9 @@ func children(t *testing.T, pid int) (all []int) {
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	require.NoError(t, err)
 	for _, list := range lists {
-		text, err := os.ReadFile(list) //nolint:gosec // of /proc
+		text, err := os.ReadFile(list)
 		require.NoError(t, err)
-		for _, word := range strings.Fields(string(text)) {
+		for word := range strings.FieldsSeq(string(text)) {
 			child, err := strconv.Atoi(word)
 			require.NoError(t, err)
 			all = append(all, child)
@@ -208,14 +210,15 @@ func listening(t *testing.T, pids []int) (ports []int) {
 
 // attack is what a stranger tries, loot what came of it.
 type attack struct {
-	Ports, PIDs []int
-	Files       []string
-	Execution   string
+	Ports     []int    `json:"ports"`
+	PIDs      []int    `json:"pids"`
+	Files     []string `json:"files"`
+	Execution string   `json:"execution"`
 }
 
 type loot struct {
-	Refused int
-	Broken  []string
+	Refused int      `json:"refused"`
+	Broken  []string `json:"broken"`
 }
 
 // strange lets a process without the secret attack, of another user if this one
@@ -224,11 +227,11 @@ func strange(t *testing.T, open string, a attack) (found loot) {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	program, err := os.ReadFile(self) //nolint:gosec // this test
+	program, err := os.ReadFile(self)
 	require.NoError(t, err)
 	binary := filepath.Join(open, "stranger")
-	require.NoError(t, os.WriteFile(binary, program, 0o755)) //nolint:gosec // for the other user
-	process := exec.CommandContext(t.Context(), binary)      //nolint:gosec // this test
+	require.NoError(t, os.WriteFile(binary, program, 0o755))
+	process := exec.CommandContext(t.Context(), binary)
 	process.Args, process.Env = []string{"stranger"}, []string{"HOME=/"}
 	if os.Getuid() == 0 {
 		process.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
@@ -272,7 +275,7 @@ func attempts(execution string) (all []*http.Request) {
 					"SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature="+strings.Repeat("0", 64))
 			},
 		} {
-			r, err := http.NewRequest(method, "http://127.0.0.1"+path, strings.NewReader(`{"status":"FAILED"}`)) //nolint:noctx // the client has a limit
+			r, err := http.NewRequest(method, "http://127.0.0.1"+path, strings.NewReader(`{"status":"FAILED"}`))
 			if err != nil {
 				panic(err)
 			}
@@ -290,57 +293,77 @@ func stranger() {
 		panic(err)
 	}
 	found := loot{Broken: []string{}}
-	broke := func(format string, args ...any) { found.Broken = append(found.Broken, fmt.Sprintf(format, args...)) }
-	client := &http.Client{Timeout: 2 * time.Second} // to wait for an event is to get it
 	for _, port := range a.Ports {
-		for _, r := range attempts(a.Execution) {
-			r.URL.Host += ":" + strconv.Itoa(port)
-			answer, err := client.Do(r)
-			if err != nil {
-				broke("%s %s was not refused: %v", r.Method, r.URL, err)
-				continue
-			}
-			_ = answer.Body.Close()
-			for header := range answer.Header {
-				if strings.HasPrefix(header, "Access-Control") {
-					broke("%s %s: header %s", r.Method, r.URL, header)
-				}
-			}
-			if answer.StatusCode < 400 || answer.StatusCode >= 500 {
-				broke("%s %s: status %d", r.Method, r.URL, answer.StatusCode)
-				continue
-			}
-			found.Refused++
-		}
-		config := aws.Config{Region: "us-east-1", BaseEndpoint: aws.String("http://127.0.0.1:" + strconv.Itoa(port)),
-			Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""), RetryMaxAttempts: 1}
-		if _, err := s3.NewFromConfig(config).ListBuckets(context.Background(), nil); err == nil {
-			broke("port %d lists buckets", port)
-		}
-		if _, err := lambda.NewFromConfig(config).Invoke(context.Background(), &lambda.InvokeInput{FunctionName: aws.String(sampleJobFunction)}); err == nil {
-			broke("port %d invokes", port)
-		}
+		found.send(port, a.Execution)
+		found.call(port)
 	}
 	for _, pid := range a.PIDs {
 		if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err == nil {
-			broke("environment of %d: %s", pid, text)
+			found.broke("environment of %d: %s", pid, text)
 		}
 		if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && bytes.Contains(text, []byte("SECRET")) {
-			broke("command line of %d: %s", pid, text)
+			found.broke("command line of %d: %s", pid, text)
 		}
 	}
 	for _, file := range a.Files {
-		if _, err := os.ReadFile(file); err == nil {
-			broke("reads %s", file)
-		}
-		if err := os.WriteFile(file, nil, 0o600); err == nil {
-			broke("writes %s", file)
-		}
-		if _, err := os.ReadDir(file); err == nil {
-			broke("lists %s", file)
-		}
+		found.open(file)
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(found); err != nil {
 		panic(err)
+	}
+}
+
+func (l *loot) broke(format string, args ...any) {
+	l.Broken = append(l.Broken, fmt.Sprintf(format, args...))
+}
+
+// send sends requests that nobody has signed.
+func (l *loot) send(port int, execution string) {
+	client := &http.Client{Timeout: 2 * time.Second} // to wait for an event is to get it
+	for _, r := range attempts(execution) {
+		r.URL.Host += ":" + strconv.Itoa(port)
+		answer, err := client.Do(r)
+		if err != nil {
+			l.broke("%s %s was not refused: %v", r.Method, r.URL, err)
+			continue
+		}
+		_ = answer.Body.Close()
+		for header := range answer.Header {
+			if strings.HasPrefix(header, "Access-Control") {
+				l.broke("%s %s: header %s", r.Method, r.URL, header)
+			}
+		}
+		if answer.StatusCode < 400 || answer.StatusCode >= 500 {
+			l.broke("%s %s: status %d", r.Method, r.URL, answer.StatusCode)
+			continue
+		}
+		l.Refused++
+	}
+}
+
+// call sends requests that are signed with keys that everybody would try.
+func (l *loot) call(port int) {
+	config := aws.Config{
+		Region: "us-east-1", BaseEndpoint: aws.String("http://127.0.0.1:" + strconv.Itoa(port)),
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""), RetryMaxAttempts: 1,
+	}
+	if _, err := s3.NewFromConfig(config).ListBuckets(context.Background(), nil); err == nil {
+		l.broke("port %d lists buckets", port)
+	}
+	invocation := &lambda.InvokeInput{FunctionName: aws.String(sampleJobFunction)}
+	if _, err := lambda.NewFromConfig(config).Invoke(context.Background(), invocation); err == nil {
+		l.broke("port %d invokes", port)
+	}
+}
+
+func (l *loot) open(file string) {
+	if _, err := os.ReadFile(file); err == nil {
+		l.broke("reads %s", file)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err == nil {
+		l.broke("writes %s", file)
+	}
+	if _, err := os.ReadDir(file); err == nil {
+		l.broke("lists %s", file)
 	}
 }

@@ -39,8 +39,11 @@ func TestTextOfJobsIsQuoted(t *testing.T) {
 func TestTextOfFilesIsQuoted(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		{"lint", "no\x1b[2J\nSUCCEEDED after 0s.json"}, {"run", "no\x1b[2J\nSUCCEEDED after 0s.json"},
-		{"show", "no\x1b[2J\nSUCCEEDED", "X"}, {"no\x1b[2J\nSUCCEEDED"}, {"run", "--name", "no\x1b[2J\nSUCCEEDED"},
+		{"lint", "no\x1b[2J\nSUCCEEDED after 0s.json"},
+		{"run", "no\x1b[2J\nSUCCEEDED after 0s.json"},
+		{"show", "no\x1b[2J\nSUCCEEDED", "X"},
+		{"no\x1b[2J\nSUCCEEDED"},
+		{"run", "--name", "no\x1b[2J\nSUCCEEDED"},
 	} {
 		var stdout, stderr bytes.Buffer
 		require.NotZero(t, execute(t.Context(), args, &stdout, &stderr))

@@ -39,7 +39,7 @@ func openFolder(dir string) (*folder, error) {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("folder %s is in use by another process; stop it or choose another folder", dir)
 	case err != nil:
-		return nil, fmt.Errorf("S3 objects in %s cannot be read: %w; choose another folder, or delete the file if its content is not needed", file, err)
+		return nil, failToRead(file, err)
 	}
 	err = db.Update(markFormat)
 	if err == nil {
@@ -47,9 +47,13 @@ func openFolder(dir string) (*folder, error) {
 		err = os.Chmod(file, 0o600)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("S3 objects in %s cannot be read: %w; choose another folder, or delete the file if its content is not needed", file, err), db.Close())
+		return nil, errors.Join(failToRead(file, err), db.Close())
 	}
 	return &folder{db}, nil
+}
+
+func failToRead(file string, err error) error {
+	return fmt.Errorf("S3 objects in %s cannot be read: %w; choose another folder, or delete the file if its content is not needed", file, err)
 }
 
 // markFormat notes the form in a new file, and refuses a file of another.

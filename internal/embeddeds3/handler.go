@@ -273,7 +273,7 @@ func (h *handler) delete(bucket, key string, c condition) error {
 		if failed := c.check(there); failed != nil {
 			return nil, failed
 		}
-		return nil, nil //nolint:nilnil // deletes it
+		return nil, nil
 	})
 }
 

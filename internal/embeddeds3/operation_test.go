@@ -204,7 +204,9 @@ func FuzzRequests(f *testing.F) {
 	for _, seed := range [][4]string{
 		{"GET", "/bucket", "list-type=2&max-keys=1&continuation-token=YQ", ""},
 		{"POST", "/bucket", "delete", "<Delete><Object><Key>a</Key></Object></Delete>"},
-		{"PUT", "/bucket/%00", "", "bucket/a"}, {"DELETE", "/bucket/a", "", `"x"`}, {"PUT", "/", "", ""},
+		{"PUT", "/bucket/%00", "", "bucket/a"},
+		{"DELETE", "/bucket/a", "", `"x"`},
+		{"PUT", "/", "", ""},
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3])
 	}

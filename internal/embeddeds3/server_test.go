@@ -183,7 +183,7 @@ func TestSessionTokenIsNotKept(t *testing.T) {
 		})
 		_, err := put(temporary, "k", "v", nil)
 		require.NoError(t, err)
-		answer := getDirectly(t, server, "/bucket/k")
+		answer := getDirectly(t, server, "/bucket/k") //nolint:bodyclose // it is closed
 		require.Equal(t, http.StatusOK, answer.StatusCode)
 		require.NotContains(t, fmt.Sprint(answer.Header), "ttt")
 	}

@@ -151,7 +151,7 @@ func TestSignedRequestsAreServed(t *testing.T) {
 				sign(t, r, body, signing{keys: keys, service: string(service), at: time.Now()})
 				status, got, _ := send(t, r)
 				require.Equal(t, http.StatusOK, status, "%s %s: %.100s", service, path, got)
-				require.Equal(t, len(body), len(got))
+				require.Len(t, got, len(body))
 			}
 		}
 		r := newRequest(t, http.MethodPut, server.URL()+"/", "in")

@@ -114,7 +114,10 @@ func (s Signed) verify(r *http.Request) ([]byte, *Refusal) {
 	}
 	if !s.signed(a, r, hash) {
 		// As with a wrong key: who guesses learns nothing.
-		return nil, &Refusal{http.StatusForbidden, "SignatureDoesNotMatch", "the request is not signed with the keys of this run; it prints them, with its URL, when it starts"}
+		return nil, &Refusal{
+			http.StatusForbidden, "SignatureDoesNotMatch",
+			"the request is not signed with the keys of this run; it prints them, with its URL, when it starts",
+		}
 	}
 	if given == "" {
 		return body, nil
@@ -161,7 +164,10 @@ type authorization struct {
 func readAuthorization(r *http.Request) (*authorization, *Refusal) {
 	lines := r.Header.Values("Authorization")
 	if len(lines) == 0 {
-		return nil, &Refusal{http.StatusForbidden, "AccessDenied", "the request is not signed; sign it with the keys of this run, which it prints with its URL when it starts"}
+		return nil, &Refusal{
+			http.StatusForbidden, "AccessDenied",
+			"the request is not signed; sign it with the keys of this run, which it prints with its URL when it starts",
+		}
 	}
 	malformed := &Refusal{
 		http.StatusBadRequest, "AuthorizationHeaderMalformed",

@@ -195,7 +195,7 @@ func (f *Function) deliver(ctx context.Context, inv *invocation) (*sandbox, erro
 		if ctx.Err() != nil {
 			return nil, f.canceled(ctx, inv.id)
 		}
-		s, reused, err := f.acquire()
+		s, reused, err := f.acquire() //nolint:contextcheck // a sandbox outlives the invocation that starts it
 		if err != nil {
 			return nil, err
 		}

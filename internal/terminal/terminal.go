@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -44,7 +45,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	defer w.mu.Unlock()
 	text := p
 	if len(w.rest) > 0 {
-		text = append(w.rest, p...)
+		text = slices.Concat(w.rest, p)
 		w.rest = nil
 	}
 	whole := len(text) - incomplete(text)
