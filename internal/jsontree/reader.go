@@ -63,24 +63,6 @@ func (r *Reader) Object(n *Node, what string, members map[string]func(*Node), re
 	}
 }
 
-// respell renames the members of n that are known in another spelling.
-func (r *Reader) respell(n *Node, members map[string]func(*Node)) {
-	if r.Spell == nil {
-		return
-	}
-	for i, m := range n.Members {
-		name := r.Spell(m.Name)
-		if members[m.Name] != nil || members[name] == nil {
-			continue
-		}
-		if n.Get(name) != nil {
-			r.Report(n.MemberProblem(m, "the member %s is there twice", name))
-			continue
-		}
-		n.Members[i].Name = name
-	}
-}
-
 // Text reads a string.
 func (r *Reader) Text(to *string) func(*Node) {
 	return func(n *Node) {
@@ -136,6 +118,24 @@ func (r *Reader) List(item func(*Node)) func(*Node) {
 		for _, i := range n.Items {
 			item(i)
 		}
+	}
+}
+
+// respell renames the members of n that are known in another spelling.
+func (r *Reader) respell(n *Node, members map[string]func(*Node)) {
+	if r.Spell == nil {
+		return
+	}
+	for i, m := range n.Members {
+		name := r.Spell(m.Name)
+		if members[m.Name] != nil || members[name] == nil {
+			continue
+		}
+		if n.Get(name) != nil {
+			r.Report(n.MemberProblem(m, "the member %s is there twice", name))
+			continue
+		}
+		n.Members[i].Name = name
 	}
 }
 

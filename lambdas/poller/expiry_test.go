@@ -20,11 +20,11 @@ var expiries = map[string]startrecordtest.Expiry{
 	"table":  startrecordtest.ByAttribute,
 }
 
-func newExpiringWorld(t *testing.T, class string, expiry startrecordtest.Expiry) (*world, *startrecordtest.Expiring) {
+func newExpiringWorld(t *testing.T, expiry startrecordtest.Expiry) (*world, *startrecordtest.Expiring) {
 	t.Helper()
 	c := &clock{now: time.Date(2026, 11, 20, 9, 30, 14, 0, time.UTC)}
 	records := startrecordtest.NewExpiring(c.Now, expiry)
-	return newWorldOn(t, c, records, class), records
+	return newWorldOn(t, c, records, "none"), records
 }
 
 // The job waits for 40 days. The execution is aborted on day 39 and redriven on day
@@ -35,7 +35,7 @@ func TestResultsOutliveTheRetentionInLongWaitsAndRedrives(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const long = `{"job": "test:Job", "maxWaitSeconds": 3456000, "minDelay": 3600}`
-			w, records := newExpiringWorld(t, "none", expiry)
+			w, records := newExpiringWorld(t, expiry)
 			began := w.clock.Now()
 			w.runJob(t, bare(long))
 			for w.clock.Now().Before(began.Add(39 * day)) {
@@ -68,7 +68,7 @@ func TestUnknownStartsStayUnknownHoweverOftenTheyAreRedriven(t *testing.T) {
 	for name, expiry := range expiries {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, records := newExpiringWorld(t, "none", expiry)
+			w, records := newExpiringWorld(t, expiry)
 			_, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Start": lostAfter})), w.RunJob, bare(request))
 			requireError(t, err, unknown)
 			for count := range 28 { // a year
@@ -87,7 +87,7 @@ func TestUnknownStartsStayUnknownHoweverOftenTheyAreRedriven(t *testing.T) {
 // is an outage, and not the loss of a record two months later.
 func TestRecordsThatCannotBeRenewedAreAnOutage(t *testing.T) {
 	t.Parallel()
-	w, _ := newExpiringWorld(t, "none", expiries["table"])
+	w, _ := newExpiringWorld(t, expiries["table"])
 	w.runJob(t, bare(request))
 	w.advance(2 * day)
 	again := redriven(bare(request), 1, w.clock.Now())
@@ -135,7 +135,7 @@ func TestNarrowRetentionIsRenewedInTime(t *testing.T) {
 // A record that somebody has removed takes no result of a job with it.
 func TestResultWithoutARecordIsReportedAllTheSame(t *testing.T) {
 	t.Parallel()
-	w, records := newExpiringWorld(t, "none", expiries["table"])
+	w, records := newExpiringWorld(t, expiries["table"])
 	w.runJob(t, bare(request))
 	w.service.says(map[string]any{"State": "DONE"}, nil)
 	result, _, err := invoke(deciding(t.Context(), func(op string) fate {

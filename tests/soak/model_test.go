@@ -67,7 +67,7 @@ func TestModelFindsDefects(t *testing.T) {
 type careless struct{ startrecord.Store }
 
 func (s careless) Create(ctx context.Context, key startrecord.Key, rec startrecord.Record) (startrecord.Stored, error) {
-	stored, err := s.Store.Load(ctx, key)
+	stored, err := s.Load(ctx, key)
 	if err != nil {
 		return s.Store.Create(ctx, key, rec)
 	}
