@@ -520,9 +520,9 @@ func TestJobPollerRefusesProps(t *testing.T) {
 		},
 		"no JSON": {func(p *cdkapp.JobPollerProps) { p.Arguments = &map[string]any{"A": make(chan int)} }, "Arguments", []string{"Arguments.A", "chan int"}},
 		"errors that get lost": {
-			func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("cloudformation", "StackExists") },
+			func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("elbv2", "TargetInService") },
 			"CausePatterns",
-			[]string{"ValidationError", "KnownCausePatterns"},
+			[]string{"InvalidInstance", "give a pattern for each"},
 		},
 		"pattern of another error": {
 			func(p *cdkapp.JobPollerProps) { p.CausePatterns = &map[string]*string{"Gone": new("gone")} },

@@ -249,7 +249,7 @@ func (p *polling) cannotCompile(err error) *Error {
 		e.Problem += fmt.Sprintf("; give MinDelay %s, or Fit true", not.FittingMinDelay)
 	case len(not.Unmodeled) > 0:
 		e.Prop = "CausePatterns"
-		e.Problem += fmt.Sprintf("; give a pattern for each of %s (statemachines.KnownCausePatterns has those with a source), or take the strategy %s",
+		e.Problem += fmt.Sprintf("; give a pattern for each of %s, or take the strategy %s",
 			strings.Join(not.Unmodeled, ", "), statemachines.LambdaRetry)
 	case len(p.causesOf(not)) > 0:
 		e.Prop = "CausePatterns"

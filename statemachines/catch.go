@@ -30,7 +30,7 @@ func (p *poller) acceptError(i int, a pollcore.Acceptor, reason string) {
 	if a.Matcher.ErrorType == nil {
 		c.any = true
 	} else {
-		s, err := p.shown(*a.Matcher.ErrorType)
+		s, err := p.shown(*a.Matcher.ErrorType, a.State)
 		if err != nil {
 			p.refuse("acceptor %d: %s", i+1, err)
 			return
@@ -57,6 +57,10 @@ func (p *poller) settleCatches() {
 		decides = decides || (c.looks() || c.unmodeled != "") && c.state != pollcore.Failure
 		switch {
 		case c.unmodeled == "":
+		case decides && p.options.UnmodeledFails:
+			if !slices.Contains(p.failing, c.unmodeled) {
+				p.failing = append(p.failing, c.unmodeled)
+			}
 		case decides:
 			if !slices.Contains(p.unmodeled, c.unmodeled) {
 				p.unmodeled = append(p.unmodeled, c.unmodeled)
@@ -83,9 +87,18 @@ func (p *poller) settleCatches() {
 	}
 	p.catches = kept
 	if len(p.unmodeled) > 0 {
-		p.refuse("the model of %s does not declare %s, and Step Functions calls all such errors %s; a pattern of the Cause can tell them apart",
+		p.refuse("the model of %s does not declare %s, and Step Functions calls all such errors %s; a pattern of the Cause can tell them apart, or each of them can fail the wait",
 			p.call.Operation.Name, strings.Join(p.unmodeled, ", "), serviceException(p.call.Operation.Service))
 	}
+}
+
+// checkFailing refuses to let errors fail the wait that alone make it succeed.
+func (p *poller) checkFailing() {
+	if len(p.failing) == 0 || slices.ContainsFunc(p.rules, func(r rule) bool { return r.state == pollcore.Success }) ||
+		slices.ContainsFunc(p.catches, func(c catch) bool { return c.state == pollcore.Success }) {
+		return
+	}
+	p.refuse("the wait can succeed by %s alone, whose code Step Functions hides: a pattern of the Cause has to tell it apart", strings.Join(p.failing, ", "))
 }
 
 // ambiguous are the errors that the state CheckError looks at; nil if there are

@@ -49,9 +49,13 @@ type Options struct {
 	// by their codes: Step Functions gives all of them one name, and a Cause with
 	// the message but not the code. A pattern is a text that the Cause has
 	// somewhere; * stands for any text, \* for an asterisk, \\ for a backslash.
-	// Those of [KnownCausePatterns] have a source. The strategies with Lambda
-	// functions know the codes and do without.
+	// Those of [KnownCausePatterns] have a source and are taken for codes that have
+	// none here. The strategies with Lambda functions know the codes and do without.
 	CausePatterns map[string]string
+	// UnmodeledFails lets an error fail the wait whose code the service's model does
+	// not declare, for which there is no pattern, and for which the waiter has another
+	// verdict. Without it the waiter is refused. A warning names the errors.
+	UnmodeledFails bool
 	// Prefix stands before the names of states and, where there are any, of
 	// variables: then it is a letter, and letters, digits and _. Names of
 	// variables begin with a small letter, so two
@@ -99,7 +103,8 @@ type NotCompiledError struct {
 	Reasons  []string
 	// Unmodeled are all codes of errors, if that is among the reasons, that the
 	// service's model does not declare, so that Step Functions does not pass them
-	// on. With Options.CausePatterns for each this reason is none.
+	// on. With Options.CausePatterns for each, or with UnmodeledFails, this reason is
+	// none.
 	Unmodeled []string
 	// Optional are the members of the first call's input, if that is among the
 	// reasons: it requires none, and the strategy Loop passes on only members that

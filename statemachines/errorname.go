@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -48,20 +49,22 @@ var translations = []translation{
 	{service: "s3", operation: "HeadObject", code: "NotFound", shape: "NoSuchKey"},
 }
 
-// KnownCausePatterns are patterns for [Options].CausePatterns that have a
-// source, for the errors of an operation. Nil means that none is known.
+// KnownCausePatterns are the patterns for [Options].CausePatterns that have a
+// source, for the errors of an operation; Compile takes them where none is given.
 func KnownCausePatterns(op *catalog.Operation) map[string]string {
-	if op == nil || op.Service == nil || op.Service.Key != "cloudformation" || op.Name != "DescribeStacks" {
-		return nil
+	var patterns map[string]string
+	for _, c := range op.Causes() {
+		if patterns == nil {
+			patterns = map[string]string{}
+		}
+		patterns[c.Code] = c.Pattern
 	}
-	// Public CDK applications match the Cause of CloudFormation.CloudFormationException
-	// with "Stack with id * does not exist (Service: CloudFormation, Status Code: 400, Request ID*".
-	return map[string]string{"ValidationError": "Stack with id * does not exist"}
+	return patterns
 }
 
 // shown finds how an error of the polled operation is shown. It is nil if its
 // code is not.
-func (p *poller) shown(errorType string) (*shown, error) {
+func (p *poller) shown(errorType string, v pollcore.Verdict) (*shown, error) {
 	op := p.call.Operation
 	code := codeOf(errorType)
 	var s shown
@@ -90,6 +93,10 @@ func (p *poller) shown(errorType string) (*shown, error) {
 			return nil, fmt.Errorf("the error %s needs no pattern of a Cause: Step Functions tells it apart", code)
 		}
 		return &s, nil
+	}
+	// A Retry block does not see a Cause.
+	if blind := v == pollcore.Retry && p.options.Strategy == RetryTask && p.options.UnmodeledFails; !given && !blind {
+		pattern, given = KnownCausePatterns(op)[code], KnownCausePatterns(op)[code] != ""
 	}
 	if !given {
 		return nil, nil //nolint:nilnil // an error that is not shown is no mistake

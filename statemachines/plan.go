@@ -32,6 +32,8 @@ type poller struct {
 	reasons []string
 	// unmodeled are codes of errors that Step Functions does not pass on.
 	unmodeled []string
+	// failing are those of them that fail the wait.
+	failing []string
 	// optionalOnly are the members of the first call's input if it requires none and
 	// nothing says which are passed on.
 	optionalOnly []string
@@ -116,6 +118,7 @@ func plan(w *pollcore.Waiter, call Call, o Options) (*poller, error) {
 		p.accept(i, a, both)
 	}
 	p.settleCatches()
+	p.checkFailing()
 	p.checkPatterns()
 	p.observe(both)
 	p.rules = needed(renamed, p.rules)

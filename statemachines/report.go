@@ -215,6 +215,10 @@ func (p *poller) warnings() []string {
 	if p.throughLambda() {
 		return warnings
 	}
+	if len(p.failing) > 0 {
+		warnings = append(warnings, fmt.Sprintf("Step Functions hides the error codes %s, and no text of their causes is known: such an error fails the wait, whatever the acceptors say",
+			strings.Join(p.failing, ", ")))
+	}
 	if optional := p.optional(); optional != nil {
 		op, _, _ := p.first()
 		warnings = append(warnings, fmt.Sprintf("the machine passes on to %s only the members of its input that are required, %s: "+

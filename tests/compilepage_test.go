@@ -51,7 +51,7 @@ func TestCompilePageCommands(t *testing.T) {
 		}
 		commands++
 	}
-	require.Equal(t, 8, commands)
+	require.Equal(t, 8+1, commands)
 }
 
 // The probe does here what it should do at AWS.

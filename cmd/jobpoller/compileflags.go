@@ -67,6 +67,9 @@ func (o *compileOptions) validate(changed func(flag string) bool) error {
 	if o.scope != "" && !strings.HasPrefix(o.scope, "{%") {
 		report("--scope must be an expression of JSONata that differs for each item, such as '{%% $states.input.index %%}', is %q", o.scope)
 	}
+	if o.unmodeled != "refuse" && o.unmodeled != "fail" {
+		report("--unmodeled must be refuse or fail, is %q", o.unmodeled)
+	}
 	if o.report && o.iam || o.check != "" && (o.report || o.iam) {
 		report("--report, --iam and --check exclude each other")
 	}
@@ -86,7 +89,7 @@ func (o *compileOptions) checkStrategy() error {
 func (o *compileOptions) checkMeaning(changed func(flag string) bool) []error {
 	problems := meaningless(changed, []meaning{
 		{[]string{"run-job", "check-status", "scope"}, o.throughLambda(), "is for the strategies with Lambda functions"},
-		{[]string{"cause"}, !o.throughLambda(), "has no meaning with the Lambda functions, which see the codes of errors"},
+		{[]string{"cause", "unmodeled"}, !o.throughLambda(), "has no meaning with the Lambda functions, which see the codes of errors"},
 		{[]string{"job-from", "job-to"}, o.report, "is for --report"},
 		{[]string{"no-stop"}, o.start || o.throughLambda(), "needs --start: a job that somebody else has started is not stopped"},
 	})
@@ -149,12 +152,12 @@ func (o *compileOptions) remedy(err error, call statemachines.Call) string {
 	case len(refused.Unmodeled) == 0:
 		return ""
 	}
-	known := statemachines.KnownCausePatterns(call.Operation)
 	flags := make([]string, len(refused.Unmodeled))
 	for i, code := range refused.Unmodeled {
-		flags[i] = fmt.Sprintf("--cause '%s=%s'", code, cmp.Or(known[code], "TEXT"))
+		flags[i] = fmt.Sprintf("--cause '%s=TEXT'", code)
 	}
-	hint := "\nsay what their causes have with " + strings.Join(flags, " ")
+	hint := "\nStep Functions hides these codes. Give the text to look for with " + strings.Join(flags, " ") +
+		", or let such an error fail the wait with --unmodeled fail"
 	if call.Job != "" {
 		hint += ", or take a strategy with Lambda functions, which see the codes"
 	}

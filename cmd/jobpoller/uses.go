@@ -51,20 +51,25 @@ var anyRegion = aws.Config{Region: "us-east-1"}
 // asStateMachine tells which strategies "jobpoller compile" has for the entry: as it
 // is, with patterns of causes, and with arguments.
 func asStateMachine(e *catalog.Entry, builtIn bool) string {
-	var taken, withCauses, withArguments []string
+	var taken, withCauses, failing, withArguments []string
 	var why error
 	for _, s := range strategies {
 		if o := (&compileOptions{strategy: string(s)}); o.throughLambda() && !builtIn {
 			continue
 		}
 		// The time is nothing to what a strategy can say.
-		_, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), statemachines.Options{Strategy: s, MaxWait: 24 * time.Hour, Fit: true})
+		o := statemachines.Options{Strategy: s, MaxWait: 24 * time.Hour, Fit: true}
+		_, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), o)
+		o.UnmodeledFails = true
+		_, lax := statemachines.Compile(e.Waiter, statemachines.CallOf(e), o)
 		refused, lossy := errors.AsType[*statemachines.NotCompiledError](err)
 		switch {
 		case err == nil:
 			taken = append(taken, string(s))
 		case lossy && len(refused.Reasons) == 1 && refused.Unmodeled != nil:
 			withCauses = append(withCauses, string(s))
+		case lax == nil:
+			failing = append(failing, string(s))
 		case lossy && len(refused.Reasons) == 1 && refused.Optional != nil:
 			withArguments = append(withArguments, string(s))
 		case s == statemachines.Variables: // which says the most
@@ -76,7 +81,10 @@ func asStateMachine(e *catalog.Entry, builtIn bool) string {
 		said = append(said, strings.Join(taken, ", "))
 	}
 	if withCauses != nil {
-		said = append(said, strings.Join(withCauses, ", ")+" with --cause")
+		said = append(said, strings.Join(withCauses, ", ")+" with --cause or --unmodeled fail")
+	}
+	if failing != nil {
+		said = append(said, strings.Join(failing, ", ")+" with --unmodeled fail")
 	}
 	if withArguments != nil {
 		said = append(said, strings.Join(withArguments, ", ")+" with --arguments")

@@ -43,11 +43,16 @@ func lossy(e *catalog.Entry) bool {
 		return pollcore.Failure
 	}
 	for _, a := range e.Waiter.Acceptors {
-		if t := a.Matcher.ErrorType; t != nil && !declares(e, *t) && verdict(*t) != verdict("") {
+		if t := a.Matcher.ErrorType; t != nil && !declares(e, *t) && !seen(e, *t) && verdict(*t) != verdict("") {
 			return true
 		}
 	}
 	return false
+}
+
+// seen tells whether a message of the error is known, which its Cause has.
+func seen(e *catalog.Entry, code string) bool {
+	return slices.ContainsFunc(e.Operation.Causes(), func(c catalog.Cause) bool { return c.Code == code })
 }
 
 // declares tells whether the model has the error: by its shape, or by the HTTP

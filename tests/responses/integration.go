@@ -82,16 +82,22 @@ func IntegrationError(o *catalog.Operation, code string) string {
 	return prefix + o.Service.ErrorPrefix + "Exception"
 }
 
-// IntegrationCause is the Cause of an error with the message: it has the status,
-// which is 400 if nothing else is known, and not the code.
+// IntegrationCause is the Cause of an error with the message, or with the one that was
+// seen of its code: it has the status, which is 400 if nothing else is known, and not
+// the code.
 func IntegrationCause(o *catalog.Operation, code, message string) string {
 	status := 400
+	for _, c := range o.Causes() {
+		if c.Code == code {
+			message = c.Message
+		}
+	}
 	for _, e := range o.Errors {
 		if e.Status != 0 && code != "" && (e.Shape == code || e.Code == code) {
 			status = e.Status
 		}
 	}
-	return fmt.Sprintf("%s (Service: %s, Status Code: %d, Request ID: 3ff1b2c0-0000-4000-8000-000000000000)", message, o.Service.ErrorPrefix, status)
+	return fmt.Sprintf("%s (Service: %s, Status Code: %d, Request ID: 3ff1b2c0-0000-4000-8000-000000000000) (SDK Attempt Count: 1)", message, o.Service.ErrorPrefix, status)
 }
 
 // declared is the error of the model that has the name as its shape or code.
