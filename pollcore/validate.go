@@ -42,6 +42,10 @@ var (
 	verdicts    = []string{string(Success), string(Failure), string(Retry)}
 )
 
+// mostAcceptors is how many acceptors a waiter may have. Those of AWS have some ten,
+// and each is compared with all before it.
+const mostAcceptors = 200
+
 // Validate checks the waiter against the rules of the specification that need
 // no model. All problems are reported at once, as a [Problems].
 func (w *Waiter) Validate() error { return w.problems().Err() }
@@ -67,6 +71,10 @@ func (w *Waiter) problems() Problems {
 	// An unknown state is told of below; it may be a misspelt success.
 	if !slices.ContainsFunc(w.Acceptors, func(a Acceptor) bool { return a.State == Success || !slices.Contains(verdicts, string(a.State)) }) {
 		report("/acceptors", "no acceptor has the state success, so the waiter could never succeed")
+	}
+	if n := len(w.Acceptors); n > mostAcceptors {
+		report("/acceptors", "a waiter has at most %d acceptors, found %d", mostAcceptors, n)
+		return found
 	}
 	for i, a := range w.Acceptors {
 		a.problems("/acceptors/"+strconv.Itoa(i), report)

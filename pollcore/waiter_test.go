@@ -67,6 +67,7 @@ func TestParseWaiterRefuses(t *testing.T) {
 		{"empty union", "A", `{"acceptors":[` + ok + `,{"state":"retry","matcher":{}}]}`, []string{"/acceptors/1/matcher: matcher must have exactly one of", "this one has 0"}},
 		{"two in a union", "A", `{"acceptors":[{"state":"success","matcher":{"success":true,"errorType":"X"}}]}`, []string{"this one has 2"}},
 		{"unknown matcher", "A", `{"acceptors":[{"state":"success","matcher":{"outptu":{}}}]}`, []string{`a matcher has no member "outptu" (did you mean "output"?)`}},
+		{"too many acceptors", "A", `{"acceptors":[` + strings.Repeat(ok+`,`, 200) + ok + `]}`, []string{"/acceptors: a waiter has at most 200 acceptors, found 201"}},
 		{"min above max", "A", `{"acceptors":[` + ok + `],"minDelay":30,"maxDelay":20}`, []string{"/minDelay: minDelay (30) must not be above maxDelay (20)"}},
 		{"min above default max", "A", `{"acceptors":[` + ok + `],"minDelay":121}`, []string{"minDelay (121) must not be above maxDelay (120, the default)"}},
 		{"delays out of range", "A", `{"acceptors":[` + ok + `],"minDelay":0,"maxDelay":1.5}`, []string{"/minDelay: expected a whole number from 1 to 2147483647, found a number (0)", "/maxDelay: expected"}},

@@ -107,8 +107,8 @@ func (b *bounds) limit(most, step int) {
 // open returns what turns for ever: the loops along transitions that no bound
 // stands at.
 func (b *bounds) open() []*loop {
-	return loops(b.loop.flow, func(s *asl.State, way asl.Transition) bool {
-		return b.loop.inside[s.Name] && b.loop.inside[way.To] && !b.passes[s][way]
+	return loops(b.loop.flow, b.loop.states, func(s *asl.State, way asl.Transition) bool {
+		return !b.passes[s][way]
 	})
 }
 

@@ -61,7 +61,7 @@ func PollLoops(m *asl.StateMachine) []Turn { return pollLoops(&m.Flow) }
 
 func pollLoops(f *asl.Flow) []Turn {
 	var turns []Turn
-	for _, l := range loops(f, every) {
+	for _, l := range loops(f, f.States, every) {
 		if wait := l.first(asl.TypeWait); wait != nil {
 			turns = append(turns, l.turn(wait))
 		}

@@ -96,7 +96,7 @@ func (c *checker) report(rule string, s *asl.State, field, format string, args .
 
 // flow checks a flow, which may run as an Express workflow.
 func (c *checker) flow(f *asl.Flow, express bool) {
-	for _, l := range loops(f, every) {
+	for _, l := range loops(f, f.States, every) {
 		c.loop(l, express)
 	}
 	for _, s := range f.States {

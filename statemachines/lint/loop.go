@@ -15,18 +15,20 @@ type loop struct {
 	taken  func(*asl.State, asl.Transition) bool
 }
 
-// loops are the cycles of a flow along the transitions that taken tells, in
-// the order of the definition.
-func loops(f *asl.Flow, taken func(*asl.State, asl.Transition) bool) []*loop {
-	t := &tarjan{flow: f, taken: taken, index: map[string]int{}, low: map[string]int{}, on: map[string]bool{}}
-	for _, s := range f.States {
+// loops are the cycles among states of a flow, which are in the order of the
+// definition, along the transitions that taken tells. Those that leave the states
+// are not taken. The cycles are in that order too.
+func loops(f *asl.Flow, among []*asl.State, taken func(*asl.State, asl.Transition) bool) []*loop {
+	t := &tarjan{flow: f, taken: taken, place: make(map[*asl.State]int, len(among)), index: map[string]int{}, low: map[string]int{}, on: map[string]bool{}}
+	for i, s := range among {
+		t.place[s] = i
+	}
+	for _, s := range among {
 		if t.index[s.Name] == 0 {
 			t.visit(s)
 		}
 	}
-	slices.SortFunc(t.found, func(a, b *loop) int {
-		return cmp.Compare(slices.Index(f.States, a.states[0]), slices.Index(f.States, b.states[0]))
-	})
+	slices.SortFunc(t.found, func(a, b *loop) int { return cmp.Compare(t.place[a.states[0]], t.place[b.states[0]]) })
 	return t.found
 }
 
@@ -37,7 +39,8 @@ func every(*asl.State, asl.Transition) bool { return true }
 type tarjan struct {
 	flow  *asl.Flow
 	taken func(*asl.State, asl.Transition) bool
-	index map[string]int // from 1, in the order of visits
+	place map[*asl.State]int // of the states that are looked at
+	index map[string]int     // from 1, in the order of visits
 	low   map[string]int
 	on    map[string]bool
 	stack []*asl.State
@@ -51,7 +54,7 @@ func (t *tarjan) visit(s *asl.State) {
 	turns := false
 	for _, way := range s.Transitions() {
 		next := t.flow.State(way.To)
-		if next == nil || !t.taken(s, way) {
+		if _, among := t.place[next]; !among || !t.taken(s, way) {
 			continue
 		}
 		switch {
@@ -77,9 +80,7 @@ func (t *tarjan) visit(s *asl.State) {
 		}
 	}
 	if len(l.states) > 1 || turns {
-		slices.SortFunc(l.states, func(a, b *asl.State) int {
-			return cmp.Compare(slices.Index(t.flow.States, a), slices.Index(t.flow.States, b))
-		})
+		slices.SortFunc(l.states, func(a, b *asl.State) int { return cmp.Compare(t.place[a], t.place[b]) })
 		t.found = append(t.found, l)
 	}
 }

@@ -93,8 +93,8 @@ func (c *checker) hot(l *loop) {
 			c.report(HotLoop, s, "/Seconds", "the loop around does not wait: it polls as fast as it can, and fills the history within minutes")
 		}
 	}
-	rushing := loops(l.flow, func(s *asl.State, way asl.Transition) bool {
-		return l.inside[s.Name] && l.inside[way.To] && way.Kind != asl.TransitionCatch && !passesTime(s)
+	rushing := loops(l.flow, l.states, func(s *asl.State, way asl.Transition) bool {
+		return way.Kind != asl.TransitionCatch && !passesTime(s)
 	})
 	for _, r := range rushing {
 		if r.first(asl.TypeTask) == nil {
