@@ -38,7 +38,7 @@ var (
 // it before it works.
 type budget struct {
 	limits Limits
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // of one evaluation, which the budget lasts for
 	depth  int
 	steps  int // taken
 	next   int // steps at which the context is looked at

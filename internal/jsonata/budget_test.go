@@ -21,8 +21,9 @@ const (
 
 // Each of these took a process down, or gigabytes, or did not end, or showed an
 // error of Go.
+//
+//nolint:paralleltest // it measures the process
 func TestHostileExpressionsEndInAClearError(t *testing.T) {
-
 	for _, c := range [][2]string{
 		{`$formatInteger(1/0, "w")`, threw + `. D1001: Number out of range: "Infinity"`},
 		{`$formatInteger(0/0, "w")`, threw + `. D1001: Number out of range: "NaN"`},
@@ -114,6 +115,8 @@ func TestOrdinaryExpressionsOnLargePayloadsStayInTheirBudget(t *testing.T) {
 
 // The limit of bytes is above what is alive at any time. Live bytes are those of
 // the heap after a collection in the middle of an evaluation.
+//
+//nolint:paralleltest // it measures the process
 func TestBytesHeldAreMoreThanThoseAlive(t *testing.T) {
 	for _, text := range []string{
 		"[1..800000]",

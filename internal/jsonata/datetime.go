@@ -235,6 +235,7 @@ func (m *machine) formatPart(p *timePart, t time.Time, offset int) string {
 		name = strings.ToUpper(name)
 	case lower:
 		name = strings.ToLower(name)
+	case title:
 	}
 	if p.maxWidth >= 0 && len(name) > p.maxWidth {
 		name = name[:p.maxWidth]
@@ -392,26 +393,33 @@ func parseISO(s string) (time.Time, bool) {
 		}
 		ok = ok && count > 0
 	}
-	east := 0
-	switch {
-	case follows('Z'):
-	case s != "":
-		sign := 1
-		if s[0] == '-' {
-			sign = -1
-		}
-		if !follows('+') && !follows('-') {
-			return time.Time{}, false
-		}
-		east = digits(2) * 60
-		follows(':')
-		east = sign * (east + digits(2))
-	}
+	east, zoned := parseISOZone(s)
 	t := time.Date(fields[0], time.Month(fields[1]), fields[2], fields[3], fields[4], fields[5], nanos, time.UTC)
 	midnight := fields[3] == 24 && fields[4] == 0 && fields[5] == 0
-	valid := ok && s == "" && fields[1] >= 1 && fields[1] <= 12 && fields[2] >= 1 && fields[2] <= 31 &&
+	valid := ok && zoned && fields[1] >= 1 && fields[1] <= 12 && fields[2] >= 1 && fields[2] <= 31 &&
 		(fields[3] < 24 || midnight) && fields[4] < 60 && fields[5] < 60
 	return t.Add(-time.Duration(east) * time.Minute), valid
+}
+
+// parseISOZone reads Z, +0530 or +05:30 as minutes. No zone is UTC.
+func parseISOZone(s string) (east int, ok bool) {
+	if s == "" || s == "Z" {
+		return 0, true
+	}
+	sign := 1
+	switch s[0] {
+	case '+':
+	case '-':
+		sign = -1
+	default:
+		return 0, false
+	}
+	digits := strings.Replace(s[1:], ":", "", 1)
+	if len(digits) != 4 || len(s) == 6 && s[3] != ':' || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
+	n, _ := strconv.Atoi(digits)
+	return sign * (n/100*60 + n%100), true
 }
 
 // parseTime reads a time as a picture says that it is written.
@@ -486,6 +494,7 @@ func integerPattern(p *integerPicture) string {
 		return "[mdclxvi]+"
 	case inWords:
 		return "(?:" + strings.Join(words, "|") + `|and|[\-, ])+`
+	case inDecimal, inSequence:
 	}
 	pattern := "[0-9]+"
 	if p.width > 0 {
@@ -574,7 +583,7 @@ func (m *machine) assemble(read map[byte]float64) any {
 		}
 		return true
 	}
-	any := func(components string) bool {
+	some := func(components string) bool {
 		for i := range len(components) {
 			if _, ok := read[components[i]]; ok {
 				return true
@@ -584,12 +593,12 @@ func (m *machine) assemble(read map[byte]float64) any {
 	}
 	order := "YMD"
 	switch {
-	case has("Yd") && !any("MD"):
+	case has("Yd") && !some("MD"):
 		order = "Yd"
-	case any("XxWw") && !any("YMD"):
+	case some("XxWw") && !some("YMD"):
 		m.throw(errUnderspecified)
 	}
-	if any("Ph") && !any("H") {
+	if some("Ph") && !some("H") {
 		order += "Phmsf"
 	} else {
 		order += "Hmsf"

@@ -3,6 +3,7 @@ package jsonata
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -169,9 +170,7 @@ func (o *output) members(members map[string]any, level int) any {
 				continue
 			}
 			out = make(map[string]any, len(members))
-			for name, member := range members {
-				out[name] = member
-			}
+			maps.Copy(out, members)
 		}
 		out[name] = value
 	}

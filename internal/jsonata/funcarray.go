@@ -151,29 +151,34 @@ func distinctFunction(m *machine, c *arguments) any {
 	var others []any // arrays and objects
 	for _, item := range items {
 		m.step(1)
-		if kind := kindOf(item); kind != kindArray && kind != kindObject {
-			key := item
-			m.read(item)
-			if f, ok := number(item); ok {
-				key = f
+		if kind := kindOf(item); kind == kindArray || kind == kindObject {
+			if slices.ContainsFunc(others, func(other any) bool { return m.equal(item, other, 0) }) {
+				continue
 			}
-			if s, ok := item.(string); ok {
-				m.scan(s)
-			}
+			others = append(others, item)
+		} else {
+			key := m.scalarKey(item)
 			if seen[key] {
 				continue
 			}
 			m.hold(memberBytes)
 			seen[key] = true
-		} else {
-			if slices.ContainsFunc(others, func(other any) bool { return m.equal(item, other, 0) }) {
-				continue
-			}
-			others = append(others, item)
 		}
 		m.push(out, item)
 	}
 	return out
+}
+
+// scalarKey is the same for scalars that are equal.
+func (m *machine) scalarKey(v any) any {
+	m.read(v)
+	if f, ok := number(v); ok {
+		return f
+	}
+	if s, ok := v.(string); ok {
+		m.scan(s)
+	}
+	return v
 }
 
 // shuffleFunction is $shuffle(array).

@@ -12,15 +12,20 @@ var evalFunction *builtin
 
 type implementation = func(m *machine, c *arguments) any
 
-func init() {
-	define := func(name, text string, call implementation) *builtin {
-		s := mustSignature(text)
-		return &builtin{name: name, signature: s, arity: len(s.params), call: call}
-	}
-	for _, f := range []struct {
-		name, signature string
-		call            implementation
-	}{
+// definition is a function with its signature.
+type definition struct {
+	name, signature string
+	call            implementation
+}
+
+func (d definition) builtin() *builtin {
+	s := mustSignature(d.signature)
+	return &builtin{name: d.name, signature: s, arity: len(s.params), call: d.call}
+}
+
+// definitions are the functions of JSONata.
+func definitions() []definition {
+	return []definition{
 		{"string", "<x-b?:s>", stringFunction},
 		{"substring", "<s-nn?:s>", substringFunction},
 		{"substringBefore", "<s-s:s>", substringBefore},
@@ -86,8 +91,12 @@ func init() {
 
 		{"toMillis", "<s-s?:n>", toMillisFunction},
 		{"fromMillis", "<n-s?s?:s>", fromMillisFunction},
-	} {
-		functions[f.name] = define(f.name, f.signature, f.call)
+	}
+}
+
+func init() { //nolint:gochecknoinits // functions call the machine, which looks them up
+	for _, d := range definitions() {
+		functions[d.name] = d.builtin()
 	}
 	functions["string"].arity = 1
 	functions["zip"].arity = 1
@@ -97,7 +106,7 @@ func init() {
 	} {
 		functions[name] = &builtin{name: name, arity: 1, call: call}
 	}
-	evalFunction = define("eval", "<sx?:x>", evalText)
+	evalFunction = definition{"eval", "<sx?:x>", evalText}.builtin()
 }
 
 // isFunction says that a name is that of a function of the language.

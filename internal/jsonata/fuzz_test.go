@@ -75,6 +75,8 @@ func FuzzBudget(f *testing.F) {
 var expressions = flag.Int("expressions", 50, "random expressions of the grammar to evaluate")
 
 // The same without the fuzzer's instruments, which make an evaluation slow.
+//
+//nolint:paralleltest // it measures the process
 func TestRandomExpressionsStayInTheirBudget(t *testing.T) {
 	live := watchLiveBytes()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -133,7 +135,7 @@ func watchLiveBytes() *atomic.Int64 {
 	var watch func(*sentinel)
 	watch = func(*sentinel) {
 		metrics.Read(sample)
-		most.Store(max(most.Load(), int64(sample[0].Value.Uint64()))) //nolint:gosec // it is below 2^63
+		most.Store(max(most.Load(), int64(sample[0].Value.Uint64())))
 		runtime.SetFinalizer(&sentinel{}, watch)
 	}
 	runtime.SetFinalizer(&sentinel{}, watch)

@@ -2,6 +2,7 @@ package jsonata_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -161,7 +162,7 @@ func (g *grammar) function() string {
 	}
 	had := g.named
 	defer func() { g.named = had }()
-	g.named = append(g.named[:len(g.named):len(g.named)], "v", "i")
+	g.named = append(slices.Clip(g.named), "v", "i")
 	return "function($v, $i" + g.pick("", ", $all") + ")" + g.pick("", "", "", "<xx?>", "<a<n>j+>") + " { " +
 		g.pick(g.expression(), "$v & $v", "$append($v, $v)", "[$v, $v]", "{\"a\": $v, \"b\": $v}", "[$v]", "$merge([$v, $i])", "$v & $i") + " }"
 }
@@ -170,7 +171,7 @@ func (g *grammar) function() string {
 func (g *grammar) recursion() string {
 	had := g.named
 	defer func() { g.named = had }()
-	g.named = append(g.named[:len(g.named):len(g.named)], "v", "f")
+	g.named = append(slices.Clip(g.named), "v", "f")
 	call := g.pick("$f($v)", "$f($v + 1)", "$f($v & $v)", "$f([$v])", "$f([$v, $v])", "1 + $f($v)", "$f($v) & $f($v)", "$map([1..10], $f)",
 		"$map($v, $f)", "$f({\"a\": $v})", "$f($append($v, $v))", "$f("+g.expression()+")", "$f(function($x) { $v })")
 	return "($f := function($v) { " + g.pick(call, g.expression()+" ? "+call+" : "+g.expression(), "("+g.expression()+"; "+call+")") + " }; $f(" + g.expression() + "))"
@@ -182,7 +183,7 @@ func (g *grammar) block() string {
 	value := g.expression()
 	had := g.named
 	defer func() { g.named = had }()
-	g.named = append(g.named[:len(g.named):len(g.named)], name)
+	g.named = append(slices.Clip(g.named), name)
 	return "$" + name + " := " + value + "; " + g.pick(g.expression(), "$"+name+" := "+g.expression()) + "; " + g.expression()
 }
 

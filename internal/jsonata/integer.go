@@ -186,6 +186,7 @@ func (m *machine) formatInteger(f float64, p *integerPicture) string {
 			out = strings.ToUpper(out)
 		case lower:
 			out = strings.ToLower(out)
+		case title:
 		}
 	case inSequence:
 		m.throw(&Error{Code: "D3130", Message: "Formatting or parsing an integer as a sequence starting with " +
@@ -267,15 +268,16 @@ func (m *machine) roman(f float64) string {
 		m.throw(errMemory)
 	}
 	m.hold(2 * int(thousands))
-	out := strings.Repeat("m", int(thousands))
+	var out strings.Builder
+	out.WriteString(strings.Repeat("m", int(thousands)))
 	f -= thousands * 1000
 	for _, n := range romanNumerals {
 		for f >= n.value {
 			f -= n.value
-			out += n.text
+			out.WriteString(n.text)
 		}
 	}
-	return out
+	return out.String()
 }
 
 var (
@@ -392,6 +394,7 @@ func (m *machine) parseInteger(s string, p *integerPicture) float64 {
 	case inSequence:
 		m.throw(&Error{Code: "D3130", Message: "Formatting or parsing an integer as a sequence starting with " +
 			m.excerpt(p.token) + " is not supported by this implementation"})
+	case inDecimal:
 	}
 	if p.ordinal {
 		s = s[:max(0, len(s)-2)]
@@ -402,7 +405,7 @@ func (m *machine) parseInteger(s string, p *integerPicture) float64 {
 		switch {
 		case slices.ContainsFunc(p.separators, func(s separator) bool { return s.character == r }):
 		case r >= p.zero && r <= p.zero+9:
-			digits = append(digits, byte(r-p.zero)+'0')
+			digits = append(digits, "0123456789"[r-p.zero])
 		case r == '-' && len(digits) == 0:
 			digits = append(digits, '-')
 		default: // what follows the digits is not read

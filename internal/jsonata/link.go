@@ -1,6 +1,9 @@
 package jsonata
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // linker makes the parser's tree one that can be evaluated: it gathers the
 // steps of paths, gives filters and groups to the steps that they follow, and
@@ -23,9 +26,9 @@ func link(root *node) (*node, error) {
 }
 
 // fail keeps the first error.
-func (l *linker) fail(code string, offset int, format string, args ...any) {
+func (l *linker) fail(code string, offset int, message string) {
 	if l.err == nil {
-		l.err = &SyntaxError{Code: code, Offset: offset, Message: fmt.Sprintf(format, args...)}
+		l.err = &SyntaxError{Code: code, Offset: offset, Message: message}
 	}
 }
 
@@ -168,6 +171,7 @@ func (l *linker) linkDot(n *node) *node {
 			l.fail("S0213", step.offset, "a number, true, false or null cannot be a step of a path")
 		case nodeString:
 			step.kind = nodeName
+		default:
 		}
 		path.keepSteps = path.keepSteps || step.keepArray
 	}
@@ -264,7 +268,7 @@ func (l *linker) findParents(path *node) {
 	last := path.lastStep()
 	slots := last.seeking
 	if last.kind == nodeParent {
-		slots = append(slots[:len(slots):len(slots)], last.slot)
+		slots = append(slices.Clip(slots), last.slot)
 	}
 	for _, s := range slots {
 		i := len(path.items) - 2
@@ -341,6 +345,7 @@ func isFixed(n *node) bool {
 		case "+", "-", "*", "/", "%":
 			return isFixed(n.left) && isFixed(n.right)
 		}
+	default:
 	}
 	return false
 }
@@ -362,5 +367,6 @@ func markTail(body *node) {
 		if len(body.items) > 0 {
 			markTail(body.items[len(body.items)-1])
 		}
+	default:
 	}
 }

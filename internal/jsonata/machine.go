@@ -118,9 +118,6 @@ func (m *machine) evalKind(n *node, input any, f *frame) any {
 		return m.descendants(input)
 	case nodeParent:
 		return m.lookup(f, n.slot.name)
-	case nodeRegex:
-		m.hold(listBytes)
-		return &regexValue{n.pattern}
 	case nodeBinary:
 		return m.binary(n, input, f)
 	case nodeNegate:
@@ -137,9 +134,8 @@ func (m *machine) evalKind(n *node, input any, f *frame) any {
 		v := m.eval(n.right, input, f)
 		m.bind(f, n.text, v)
 		return v
-	case nodeLambda:
-		m.hold(2 * bindingBytes)
-		return &lambda{params: n.params, body: n.right, frame: f, input: input, signature: n.signature, made: m.steps}
+	case nodeLambda, nodeRegex, nodeTransform:
+		return m.makeFunction(n, input, f)
 	case nodeCall:
 		if n.tail {
 			m.hold(bindingBytes)
@@ -150,11 +146,21 @@ func (m *machine) evalKind(n *node, input any, f *frame) any {
 		return m.partial(n, input, f)
 	case nodeApply:
 		return m.apply(n, input, f)
-	case nodeTransform:
-		m.hold(bindingBytes)
-		return &transform{n, f}
 	default: // a hole, which stands only where nothing is evaluated
 		return undefined
+	}
+}
+
+// makeFunction gives what can be called.
+func (m *machine) makeFunction(n *node, input any, f *frame) any {
+	m.hold(2 * bindingBytes)
+	switch n.kind {
+	case nodeRegex:
+		return &regexValue{n.pattern}
+	case nodeTransform:
+		return &transform{n, f}
+	default:
+		return &lambda{params: n.params, body: n.right, frame: f, input: input, signature: n.signature, made: m.steps}
 	}
 }
 

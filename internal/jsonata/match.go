@@ -319,6 +319,7 @@ func (s *search) matches(in *regexInstruction, at int) bool {
 	case opClass:
 		s.m.steps += (len(in.class.ranges) + len(in.class.parts)) / 8
 		return in.class.has(r)
+	default:
 	}
 	return r == in.char || s.program.fold && foldRune(r) == in.char
 }
@@ -330,6 +331,7 @@ func (s *search) stands(op regexOp, at int) bool {
 		return at == 0 || s.program.lines && isLineEnd(s.text[at-1])
 	case opEnd:
 		return at == len(s.text) || s.program.lines && isLineEnd(s.text[at])
+	default:
 	}
 	before := at > 0 && wordClass.has(rune(s.text[at-1]))
 	after := at < len(s.text) && wordClass.has(rune(s.text[at]))

@@ -93,7 +93,7 @@ func (m *machine) negate(v any) any {
 
 func (m *machine) compare(op string, left, right any) any {
 	x, y := kindOf(left), kindOf(right)
-	if !comparable(x) || !comparable(y) {
+	if !hasOrder(x) || !hasOrder(y) {
 		m.throw(&Error{Code: "T2010", Message: fmt.Sprintf(
 			"The expressions either side of operator %q must evaluate to numeric or string values", op)})
 	}
@@ -117,7 +117,8 @@ func (m *machine) compare(op string, left, right any) any {
 	}
 }
 
-func comparable(kind valueKind) bool {
+// hasOrder says that values of a kind are before or after others.
+func hasOrder(kind valueKind) bool {
 	return kind == kindUndefined || kind == kindString || kind == kindNumber
 }
 

@@ -11,6 +11,10 @@ import (
 // path among them, so that no text can exhaust the stack.
 const maxNesting = 2_000
 
+// maxNodes bounds the names, numbers and texts of an expression, so that its
+// tree takes no more memory than its evaluation may.
+const maxNodes = 200_000
+
 // powers are the binding powers of JSONata's infix operators.
 var powers = map[string]int{
 	".": 75, "[": 80, "{": 70, "(": 80, "@": 80, "#": 80, "?": 20,
@@ -27,6 +31,7 @@ type parser struct {
 	scanner
 	token  token
 	level  int
+	nodes  int
 	scopes []*scope
 	found  []Reference
 	inside []bool // by index in found: bound in the expression after all
@@ -121,6 +126,9 @@ func (p *parser) nestsTooDeep() {
 
 // leaf is a node without parts.
 func (p *parser) leaf(kind nodeKind, t token) *node {
+	if p.nodes++; p.nodes > maxNodes {
+		p.fail("S0201", t.offset, "the expression has more than %d parts", maxNodes)
+	}
 	return &node{kind: kind, offset: t.offset, text: t.value, nesting: 1, reference: -1}
 }
 

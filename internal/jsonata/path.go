@@ -1,5 +1,7 @@
 package jsonata
 
+import "slices"
+
 // path evaluates the steps of a path one after the other.
 func (m *machine) path(n *node, input any, f *frame) any {
 	for _, step := range n.items {
@@ -112,7 +114,7 @@ func (m *machine) evalStep(step *node, current any, f *frame, last bool) any {
 // flat is a sequence of the items.
 func (m *machine) flat(items []any) *list {
 	m.hold(listBytes)
-	return &list{items: items[:len(items):len(items)], sequence: true}
+	return &list{items: slices.Clip(items), sequence: true}
 }
 
 func isSequence(v any) bool {

@@ -106,9 +106,9 @@ type regexParser struct {
 	total int // groups in the whole
 }
 
-type regexFault string
+type regexError string
 
-func (f regexFault) Error() string { return string(f) }
+func (f regexError) Error() string { return string(f) }
 
 // compileRegex compiles /pattern/flags.
 func compileRegex(source string) (program *regexProgram, err error) {
@@ -124,7 +124,7 @@ func (g *regexProgram) compile(pattern string) (program *regexProgram, err error
 	p := &regexParser{regexProgram: g, text: pattern, names: map[string]int{}}
 	defer func() {
 		if r := recover(); r != nil {
-			fault, ok := r.(regexFault)
+			fault, ok := r.(regexError)
 			if !ok {
 				panic(r)
 			}
@@ -171,7 +171,7 @@ func (p *regexParser) countGroups() {
 }
 
 func (p *regexParser) fail(format string, args ...any) {
-	panic(regexFault(fmt.Sprintf(format, args...)))
+	panic(regexError(fmt.Sprintf(format, args...)))
 }
 
 func (p *regexParser) emit(i regexInstruction) int {
@@ -243,6 +243,7 @@ func (p *regexParser) insert(at int, i regexInstruction) {
 			if in.x >= at {
 				in.x++
 			}
+		default:
 		}
 	}
 }
@@ -441,11 +442,13 @@ func (p *regexParser) class() *regexClass {
 
 // foldClass adds the other case of letters.
 func (p *regexParser) foldClass(c *regexClass) {
-	for i := 0; i < len(c.ranges) && i < maxRegexCode; i += 2 {
+	looked := 0
+	for i := 0; i < len(c.ranges) && looked < maxRegexCode; i += 2 {
 		low, high := c.ranges[i], c.ranges[i+1]
 		if high-low > 1_000 {
 			continue // has both cases of what matters
 		}
+		looked += int(high-low) + 1
 		for r := low; r <= high; r++ {
 			for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
 				if (other < low || other > high) && (other < utf8.RuneSelf) == (r < utf8.RuneSelf) {
@@ -472,7 +475,7 @@ func (p *regexParser) classItem() (rune, *regexClass) {
 
 // repetition compiles what says how often the code from a place on is repeated.
 func (p *regexParser) repetition(start, groups int, repeatable bool) {
-	low, high := 1, 1
+	var low, high int
 	switch {
 	case p.take("*"):
 		low, high = 0, -1
@@ -551,6 +554,7 @@ func (p *regexParser) copyBody(body []regexInstruction, start, groups int) {
 			i.y += move
 		case opJump, opLook, opNotLook, opBehind, opNotBehind:
 			i.x += move
+		default:
 		}
 		p.emit(i)
 	}

@@ -128,7 +128,7 @@ func (m *machine) sortOrdered(step *node, all []ordered, frameOf func(tuple) *fr
 // orderBy compares two values of a term.
 func (m *machine) orderBy(x, y any) int {
 	a, b := kindOf(x), kindOf(y)
-	if !comparable(a) || !comparable(b) {
+	if !hasOrder(a) || !hasOrder(b) {
 		m.throw(&Error{Code: "T2008", Message: "The expressions within an order-by clause must evaluate to numeric or string values"})
 	}
 	if a != b {

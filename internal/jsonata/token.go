@@ -237,7 +237,7 @@ func unescape(s string) string {
 			out = append(out, '\t')
 		case 'u':
 			unit, _ := strconv.ParseUint(s[i+1:i+5], 16, 16)
-			out = appendUnit(out, uint16(unit)) //nolint:gosec // it has 16 bits
+			out = appendUnit(out, uint16(unit))
 			i += 4
 		default:
 			out = append(out, c)

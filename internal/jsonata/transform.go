@@ -40,8 +40,9 @@ func (m *machine) clone(v any, level int) any {
 			m.set(out, name, m.clone(member(v, name), level+1))
 		}
 		return out
+	default:
+		return v
 	}
-	return v
 }
 
 // update changes one match of the pattern.
