@@ -159,10 +159,11 @@ func (o *lintOptions) validate(changed func(flag string) bool, files []string) e
 		report("--operation %s needs its --service", o.operation)
 	}
 	catalogue := len(files) == 0 && o.catalog != ""
+	ofDefinitions := []string{"loops", "express", "substitute", "integration"}
 	problems = append(problems, meaningless(changed, []meaning{
 		{[]string{"operation"}, !catalogue, "has no meaning with --catalog, which goes by what the catalogue's waiters poll"},
-		{[]string{"loops", "express", "substitute", "integration"}, !catalogue, "is for definitions, and the catalogue has waiters"},
-		{[]string{"loops", "express", "substitute", "integration"}, o.service == "" || catalogue, "is for definitions, and --service says that the files have waiters"},
+		{ofDefinitions, !catalogue, "is for definitions, and the catalogue has waiters"},
+		{ofDefinitions, o.service == "" || catalogue, "is for definitions, and --service says that the files have waiters"},
 		{[]string{"rule", "off", "errors", "express", "job"}, !o.loops, "has no meaning with --loops, which checks nothing"},
 	})...)
 	var known []string
