@@ -1,5 +1,6 @@
 // Package external_test checks the state machines and the CDK app of this module
-// with programs that others made, npm packages that package-lock.json names:
+// with programs that others made: npm packages that package-lock.json names, and
+// moto, with what requirements.txt names:
 //
 //	make check-external
 package external_test
