@@ -148,6 +148,17 @@ func (s Schedule) Next(v Verdict, p Progress) Decision {
 	}
 }
 
+// Bounds are those of the draw after a call, before the end of the wait cuts the
+// delay. Without a draw, the delay of FullWindow is their middle.
+func (s Schedule) Bounds(p Progress) (lo, hi time.Duration) {
+	if s.Mode == SmithyExact {
+		return s.Min, max(s.Min, s.doubled(p))
+	}
+	delay := s.grown(p)
+	spread := max(0, min(time.Duration(math.Round(float64(delay)*Spread)), delay-s.Min, s.Max-delay))
+	return delay - spread, delay + spread
+}
+
 // next returns the delay before the next call, if there is time for one.
 func (s Schedule) next(p Progress) (delay time.Duration, ok bool) {
 	remaining := s.Total - p.Elapsed
@@ -174,17 +185,6 @@ func (s Schedule) next(p Progress) (delay time.Duration, ok bool) {
 		delay = max(s.Min, remaining-s.Min)
 	}
 	return delay, true
-}
-
-// Bounds are those of the draw after a call, before the end of the wait cuts the
-// delay. Without a draw, the delay of FullWindow is their middle.
-func (s Schedule) Bounds(p Progress) (lo, hi time.Duration) {
-	if s.Mode == SmithyExact {
-		return s.Min, max(s.Min, s.doubled(p))
-	}
-	delay := s.grown(p)
-	spread := max(0, min(time.Duration(math.Round(float64(delay)*Spread)), delay-s.Min, s.Max-delay))
-	return delay - spread, delay + spread
 }
 
 // grown is the delay of FullWindow. Delays of Min, Min*Growth, Min*Growth^2 ...

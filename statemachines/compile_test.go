@@ -154,7 +154,8 @@ func TestRefusals(t *testing.T) {
 			require.True(t, ok)
 			require.Equal(t, c.waiter.Name, refusal.Waiter)
 			require.Equal(t, c.options.Strategy, refusal.Strategy)
-			require.Equal(t, c.fitting, [2]time.Duration{refusal.FittingMinDelay, refusal.FittingMaxDelay})
+			fitting := [2]time.Duration{refusal.FittingMinDelay, refusal.FittingMaxDelay}
+			require.Equal(t, c.fitting, fitting)
 			for _, reason := range c.reasons {
 				require.ErrorContains(t, err, reason)
 			}

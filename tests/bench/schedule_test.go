@@ -140,9 +140,8 @@ var scheduleTables = sync.OnceValue(func() string {
 		row(rule.name, rule, 20*time.Second)
 	}
 	b.WriteString("\n| jobpoller's functions with a minDelay of | 10 to 120 s | 2 to 15 min | 15 to 30 min |\n|---|---|---|---|\n")
-	for _, least := range []time.Duration{1, 2, 5, 15, 30, 60, 90} {
-		least *= time.Second
-		row(fmt.Sprintf("%d s", least/time.Second), scheduleRules[1], least)
+	for _, seconds := range []int{1, 2, 5, 15, 30, 60, 90} {
+		row(fmt.Sprintf("%d s", seconds), scheduleRules[1], time.Duration(seconds)*time.Second)
 	}
 	return b.String()
 })
@@ -165,12 +164,13 @@ func TestScheduleFindsTheEndInTime(t *testing.T) { //nolint:paralleltest // the 
 // Whole seconds do not keep short delays from growing: they cost no calls and no
 // lateness.
 func TestScheduleOfWholeSecondsIsAsGood(t *testing.T) { //nolint:paralleltest // as above
-	for _, least := range []time.Duration{1, 2, 5, 15, 30, 60} {
+	for _, seconds := range []int{1, 2, 5, 15, 30, 60} {
+		least := time.Duration(seconds) * time.Second
 		for _, job := range durations {
-			exact, whole := measureSchedule(scheduleRules[0], least*time.Second, job), measureSchedule(scheduleRules[1], least*time.Second, job)
-			require.InEpsilon(t, exact.calls, whole.calls, 0.01, "minDelay %d, %v", least, job)
-			require.InDelta(t, exact.mean, whole.mean, 0.5, "minDelay %d, %v", least, job)
-			require.InDelta(t, exact.p95, whole.p95, 1, "minDelay %d, %v", least, job)
+			exact, whole := measureSchedule(scheduleRules[0], least, job), measureSchedule(scheduleRules[1], least, job)
+			require.InEpsilon(t, exact.calls, whole.calls, 0.01, "minDelay %s, %v", least, job)
+			require.InDelta(t, exact.mean, whole.mean, 0.5, "minDelay %s, %v", least, job)
+			require.InDelta(t, exact.p95, whole.p95, 1, "minDelay %s, %v", least, job)
 		}
 	}
 }

@@ -18,22 +18,29 @@ import (
 // up, comes to the same figures.
 func TestLatenessIsThatOfRuns(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ lo, hi, job, initial int }{
-		{2, 120, 600, 0},
-		{20, 120, 3600, 0},
-		{60, 3600, 3600, 0},
-		{120, 21600, 14400, 0},
-		{5, 60, 100, 30},
-		{5, 60, 10, 30},
+	const exact, full = pollcore.SmithyExact, pollcore.FullWindow
+	tests := []struct {
+		mode                 pollcore.Mode
+		lo, hi, job, initial int
+	}{
+		{exact, 2, 120, 600, 0},
+		{exact, 20, 120, 3600, 0},
+		{exact, 60, 3600, 3600, 0},
+		{exact, 120, 21600, 14400, 0},
+		{exact, 5, 60, 100, 30},
+		{exact, 5, 60, 10, 30},
+		{full, 1, 60, 40, 0},
+		{full, 1, 60, 100, 0},
+		{full, 20, 60, 130, 0},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprint(tt), func(t *testing.T) {
 			t.Parallel()
 			seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
-			s := pollcore.Schedule{Total: math.MaxInt64, Initial: seconds(tt.initial), Min: seconds(tt.lo), Max: seconds(tt.hi), Mode: pollcore.SmithyExact}
+			s := pollcore.Schedule{Total: math.MaxInt64, Initial: seconds(tt.initial), Min: seconds(tt.lo), Max: seconds(tt.hi), Mode: tt.mode}
 			random := rand.New(rand.NewPCG(1, 2))
 			s.Random = func(lo, hi time.Duration) time.Duration {
-				return lo + seconds(random.IntN(int((hi-lo)/time.Second)+1))
+				return (lo + time.Duration(random.Int64N(int64(hi-lo)+1))).Round(time.Second)
 			}
 			const runs = 20_000
 			var late []int
