@@ -87,7 +87,8 @@ func (p *poller) settleCatches() {
 	}
 	p.catches = kept
 	if len(p.unmodeled) > 0 {
-		p.refuse("the model of %s does not declare %s, and Step Functions calls all such errors %s; a pattern of the Cause can tell them apart, or each of them can fail the wait",
+		p.refuse("the model of %s does not declare %s, and Step Functions calls all such errors %s; "+
+			"a pattern of the Cause can tell them apart, or each of them can fail the wait",
 			p.call.Operation.Name, strings.Join(p.unmodeled, ", "), serviceException(p.call.Operation.Service))
 	}
 }

@@ -216,7 +216,8 @@ func (p *poller) warnings() []string {
 		return warnings
 	}
 	if len(p.failing) > 0 {
-		warnings = append(warnings, fmt.Sprintf("Step Functions hides the error codes %s, and no text of their causes is known: such an error fails the wait, whatever the acceptors say",
+		warnings = append(warnings, fmt.Sprintf("Step Functions hides the error codes %s, "+
+			"and no text of their causes is known: such an error fails the wait, whatever the acceptors say",
 			strings.Join(p.failing, ", ")))
 	}
 	if optional := p.optional(); optional != nil {

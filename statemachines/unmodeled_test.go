@@ -2,7 +2,6 @@ package statemachines_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -31,7 +30,7 @@ func TestNoWaiterNeedsAPatternOfACause(t *testing.T) {
 			}
 			refused++
 			var why *statemachines.NotCompiledError
-			require.True(t, errors.As(err, &why), err)
+			require.ErrorAs(t, err, &why)
 			o.UnmodeledFails = true
 			m, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), o)
 			require.NoError(t, err, "%s %s", service.Key, e.Name)

@@ -110,7 +110,8 @@ Exit codes: 0 done, 1 the strategy cannot say what the waiter asks for, or
 	f.BoolVar(&o.fit, "fit", false, "lengthen the delay until the events suffice")
 	f.StringToStringVar(&o.exits, "exits", nil, "make a fragment that goes on in these states: succeeded=A,failed=B,timed-out=C")
 	f.StringArrayVar(&o.causes, "cause", nil, "CODE=TEXT: what the cause of an error has that only its code names; * is any text; may be given more than once")
-	f.StringVar(&o.unmodeled, "unmodeled", "refuse", "errors whose code Step Functions hides and for which no text is known: refuse the waiter, or let them fail the wait: refuse, fail")
+	f.StringVar(&o.unmodeled, "unmodeled", "refuse",
+		"errors whose code Step Functions hides and for which no text is known: refuse the waiter, or let them fail the wait: refuse, fail")
 	f.StringVar(&o.runJob, "run-job", statemachines.RunJobFunction, "name or ARN of the function run-job")
 	f.StringVar(&o.checkStatus, "check-status", statemachines.CheckStatusFunction, "name or ARN of the function check-status")
 	f.StringVar(&o.scope, "scope", "", "for the functions inside a Map: an expression that differs for each item")
@@ -158,7 +159,8 @@ func runCompile(c *cobra.Command, args []string, o compileOptions) error {
 	low, high := o.delays(w)
 	compiled, err := statemachines.Compile(w, call, statemachines.Options{
 		Strategy: statemachines.Strategy(o.strategy), MaxWait: o.maxWait, MinDelay: low, MaxDelay: high, InitialDelay: o.initialDelay,
-		CausePatterns: causes, UnmodeledFails: o.unmodeled == "fail", Prefix: o.prefix, Names: o.names, Output: o.selected, Exits: exits, Events: o.events, Fit: o.fit, JobFrom: o.jobFrom, JobTo: o.jobTo,
+		CausePatterns: causes, UnmodeledFails: o.unmodeled == "fail",
+		Prefix: o.prefix, Names: o.names, Output: o.selected, Exits: exits, Events: o.events, Fit: o.fit, JobFrom: o.jobFrom, JobTo: o.jobTo,
 		RunJobFunction: o.runJob, CheckStatusFunction: o.checkStatus, Scope: o.scope,
 	})
 	switch {
