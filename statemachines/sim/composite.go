@@ -142,10 +142,10 @@ func (c *composite) follow(b *branch, previous int64) {
 		c.branchDone(b, output, s.last, end)
 	}
 	s.failed = func(f *failure) {
-		switch {
-		case c.iterates:
+		if c.iterates {
 			s.x.record(MapIterationFailed, s.last, c.iteration(b))
-		case s.state.Type == asl.TypeTask:
+		}
+		if s.state.Type == asl.TypeTask {
 			s.x.record(EventType(s.state.Type+stateAborted), s.last, Details{})
 		}
 		c.branchFailed(b, f, s.last)
@@ -197,7 +197,7 @@ func (c *composite) stop(f *failure) *failure {
 		if b.strand == nil || b.done || b.strand.over || b.strand.dead {
 			continue
 		}
-		c.abort(b)
+		c.abort(b, c.last)
 	}
 	if c.mapRun != nil {
 		c.mapRun.abort()
@@ -206,25 +206,26 @@ func (c *composite) stop(f *failure) *failure {
 	return f
 }
 
-// abort stops a branch and writes down where it was.
-func (c *composite) abort(b *branch) {
+// abort stops a branch and writes down where it was. All of its events come after
+// the one that ends the whole, as AWS has it.
+func (c *composite) abort(b *branch, cause int64) {
 	s := b.strand
 	if s.inner != nil && !s.inner.ended {
 		for _, inner := range s.inner.branches {
 			if inner.strand != nil && !inner.done && !inner.strand.over {
-				s.inner.abort(inner)
+				s.inner.abort(inner, cause)
 			}
 		}
 		if s.inner.mapRun != nil {
-			s.record(MapRunAborted, Details{})
+			s.x.record(MapRunAborted, cause, Details{})
 		}
 	}
 	s.kill()
-	if s.inside {
-		s.record(EventType(s.state.Type+stateAborted), Details{})
-	}
 	if c.iterates {
-		s.x.record(MapIterationAborted, s.last, c.iteration(b))
+		s.x.record(MapIterationAborted, cause, c.iteration(b))
+	}
+	if s.inside {
+		s.x.record(EventType(s.state.Type+stateAborted), cause, Details{})
 	}
 }
 
@@ -252,14 +253,14 @@ func (c *composite) complete() *failure {
 			outputs = append(outputs, b.output.Value())
 		}
 	}
-	if c.mapRun != nil {
-		s.record(MapRunSucceeded, Details{})
-	}
-	succeeded := ParallelStateSucceeded
+	succeeded, previous := ParallelStateSucceeded, s.last
 	if s.state.Type == asl.TypeMap {
 		succeeded = MapStateSucceeded
 	}
-	s.x.record(succeeded, s.last, Details{})
+	if c.mapRun != nil {
+		previous = s.x.record(MapRunSucceeded, previous, Details{})
+	}
+	s.x.record(succeeded, previous, Details{}) // the exit comes after neither
 	if !s.alive() {
 		return nil
 	}

@@ -88,7 +88,7 @@ func TestMapFailure(t *testing.T) {
 	require.Equal(t, 1+2+1+2, r.Transitions, "the Map, two Tasks, a retry, two Tasks")
 	attempt := []string{
 		"MapStateStarted", "MapIterationStarted", "MapIterationStarted", "TaskStateEntered", "TaskScheduled", "TaskStarted",
-		"TaskStateEntered", "TaskScheduled", "TaskStarted", "TaskFailed", "MapIterationFailed", "TaskStateAborted", "MapIterationAborted",
+		"TaskStateEntered", "TaskScheduled", "TaskStarted", "TaskFailed", "MapIterationFailed", "TaskStateAborted", "MapIterationAborted", "TaskStateAborted",
 	}
 	want := append([]string{"ExecutionStarted", "MapStateEntered"}, attempt...)
 	want = append(append(want, attempt...), "MapStateFailed", "ExecutionFailed")

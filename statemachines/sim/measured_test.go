@@ -209,3 +209,63 @@ func TestDetailsOfTaskScheduled(t *testing.T) {
 		"parameters": "{\"a\":1}", "region": "us-east-1", "resource": "describeExport", "resourceType": "aws-sdk:dynamodb",
 		"timeoutInSeconds": 9, "heartbeatInSeconds": 3, "taskCredentials": {"roleArn": "arn:aws:iam::123456789012:role/r"}}}`, string(text))
 }
+
+// A Map that fails: first the iteration that failed, then those that are stopped,
+// each with the state that it is in. All come after the event of the failure
+// (localstack test_service_lambda_map_timeout, 2024-03-10).
+func TestEventsOfAFailingMap(t *testing.T) {
+	t.Parallel()
+	never := func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{Never: true}, nil }
+	r := run(t, `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {"StartAt": "T", "States": {
+		"T": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {}, "TimeoutSeconds": 5, "End": true}}}}}}`, `[1, 2, 3]`, never, sim.Options{})
+	require.Equal(t, "States.Timeout", r.Error)
+	const failure = 16
+	require.Equal(t, []link{
+		{failure, 9, "TaskTimedOut"},
+		{failure + 1, failure, "MapIterationFailed"}, {failure + 2, failure, "TaskStateAborted"},
+		{failure + 3, failure, "MapIterationAborted"}, {failure + 4, failure, "TaskStateAborted"},
+		{failure + 5, failure, "MapIterationAborted"}, {failure + 6, failure, "TaskStateAborted"},
+		{failure + 7, failure, "MapStateFailed"}, {failure + 8, failure + 7, "ExecutionFailed"},
+	}, links(r)[failure-1:])
+}
+
+// Each branch has a chain of its own. The exit of a Map comes after the last event
+// in it, and not after MapStateSucceeded or MapRunSucceeded (floci#3167 and #2868,
+// us-east-1, 2026-09-07; recordings since November 2024).
+func TestEventsThatNoOtherComesAfter(t *testing.T) {
+	t.Parallel()
+	const inner = `{"StartAt": "P", "States": {"P": {"Type": "Pass", "End": true}}}`
+	r := run(t, `{"StartAt": "M", "States": {"M": {"Type": "Map", "ItemProcessor": `+inner+`, "End": true}}}`, `[1]`, nil, sim.Options{})
+	require.Equal(t, []link{
+		{1, 0, "ExecutionStarted"}, {2, 0, "MapStateEntered"}, {3, 2, "MapStateStarted"}, {4, 3, "MapIterationStarted"},
+		{5, 4, "PassStateEntered"}, {6, 5, "PassStateExited"}, {7, 6, "MapIterationSucceeded"}, {8, 7, "MapStateSucceeded"},
+		{9, 7, "MapStateExited"}, {10, 9, "ExecutionSucceeded"},
+	}, links(r))
+
+	r = run(t, `{"StartAt": "P", "States": {"P": {"Type": "Parallel", "End": true, "Branches": [
+		{"StartAt": "A", "States": {"A": {"Type": "Pass", "End": true}}}, {"StartAt": "B", "States": {"B": {"Type": "Pass", "End": true}}}]}}}`, `{}`, nil, sim.Options{})
+	require.Equal(t, []link{
+		{3, 2, "ParallelStateStarted"}, {4, 3, "PassStateEntered"}, {5, 4, "PassStateExited"}, {6, 3, "PassStateEntered"}, {7, 6, "PassStateExited"},
+		{8, 7, "ParallelStateSucceeded"}, {9, 7, "ParallelStateExited"}, {10, 9, "ExecutionSucceeded"},
+	}, links(r)[2:])
+
+	r = run(t, distributed("STANDARD", ``), `[1]`, returns(`1`), sim.Options{})
+	require.Equal(t, []link{
+		{1, 0, "ExecutionStarted"}, {2, 0, "MapStateEntered"}, {3, 2, "MapStateStarted"}, {4, 3, "MapRunStarted"},
+		{5, 4, "MapRunSucceeded"}, {6, 5, "MapStateSucceeded"}, {7, 4, "MapStateExited"}, {8, 7, "ExecutionSucceeded"},
+	}, links(r), "the events of children are in histories of their own")
+}
+
+// link is an event with the one that comes before it.
+type link struct {
+	id, previous int64
+	event        string
+}
+
+func links(r *sim.Result) []link {
+	out := make([]link, len(r.Events))
+	for i, e := range r.Events {
+		out[i] = link{e.ID, e.PreviousEventID, string(e.Type)}
+	}
+	return out
+}
