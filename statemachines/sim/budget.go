@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // budget is what all executions of a run may still come to.
@@ -31,6 +32,32 @@ func (b *budget) spend(steps, bytes int) error {
 	default:
 		return nil
 	}
+}
+
+// mostMade is how many bytes the functions and expressions of one template may
+// make before the next is evaluated: 16 times what any state may give.
+const mostMade = 16 * MaxPayloadBytes
+
+// room is what is left of mostMade.
+type room struct{ left int }
+
+func newRoom() *room { return &room{mostMade} }
+
+func (r *room) full() bool { return r.left < 0 }
+
+// take counts a value that is made.
+func (r *room) take(value any) { r.left -= jsonSize(value) }
+
+// longestCause is how many bytes of a cause of the simulator's own are kept: as
+// many characters as the API has for one.
+const longestCause = 32_768
+
+// bounded is the text of a cause, cut where it is too long.
+func bounded(text string) string {
+	if len(text) <= longestCause {
+		return text
+	}
+	return strings.ToValidUTF8(strings.Clone(text[:longestCause]), "")
 }
 
 // tooLarge tells whether a payload that a state made is above the service's

@@ -78,7 +78,7 @@ func (s *strand) applied(field string, t *asl.Template, d data, otherwise *Paylo
 		s.inspectAfter(field, otherwise)
 		return otherwise, nil
 	}
-	value, f := s.filled(t, field, field, d)
+	value, f := s.filled(t, field, field, d, newRoom())
 	if f != nil {
 		return nil, f
 	}
@@ -89,7 +89,10 @@ func (s *strand) applied(field string, t *asl.Template, d data, otherwise *Paylo
 
 // filled evaluates a template. field is the name of the member that holds it
 // and location its place in the state, such as "Output/v".
-func (s *strand) filled(t *asl.Template, field, location string, d data) (any, *failure) {
+func (s *strand) filled(t *asl.Template, field, location string, d data, r *room) (any, *failure) {
+	if r.full() {
+		return nil, tooLarge(s.state.Name, false)
+	}
 	switch t.Kind {
 	case asl.TemplatePath:
 		if d.input.Value() == nil && !t.Path.Context() && t.Path.Variable() == "" {
@@ -99,15 +102,22 @@ func (s *strand) filled(t *asl.Template, field, location string, d data) (any, *
 		if f != nil && f.pastEnd { // as AWS has it in templates
 			return nil, nil
 		}
+		if !t.Path.Definite() { // the others share what they give
+			r.take(value)
+		}
 		return value, f
 	case asl.TemplateIntrinsic:
-		return s.intrinsic(t.Intrinsic, d.input)
+		value, f := s.intrinsic(t.Intrinsic, d.input)
+		r.take(value)
+		return value, f
 	case asl.TemplateExpression:
-		return s.evaluated(t.Expression, location, d)
+		value, f := s.evaluated(t.Expression, location, d)
+		r.take(value)
+		return value, f
 	case asl.TemplateObject:
 		object := make(map[string]any, len(t.Object))
 		for _, m := range t.Object {
-			value, f := s.filled(m.Value, m.Field, location+"/"+m.Name, d)
+			value, f := s.filled(m.Value, m.Field, location+"/"+m.Name, d, r)
 			if f != nil {
 				return nil, f
 			}
@@ -117,7 +127,7 @@ func (s *strand) filled(t *asl.Template, field, location string, d data) (any, *
 	case asl.TemplateArray:
 		array := make([]any, len(t.Array))
 		for i, item := range t.Array {
-			value, f := s.filled(item, field, location+"["+strconv.Itoa(i)+"]", d)
+			value, f := s.filled(item, field, location+"["+strconv.Itoa(i)+"]", d, r)
 			if f != nil {
 				return nil, f
 			}
@@ -226,7 +236,7 @@ func (s *strand) evaluated(e *asl.Expression, location string, d data) (any, *fa
 
 // evaluationFailure is a States.QueryEvaluationError at a place in the state.
 func (s *strand) evaluationFailure(location, format string, args ...any) *failure {
-	return &failure{name: errorQueryEvaluation, cause: s.at() + fmt.Sprintf(format, args...), evaluation: true, location: location}
+	return &failure{name: errorQueryEvaluation, cause: bounded(s.at() + fmt.Sprintf(format, args...)), evaluation: true, location: location}
 }
 
 // scalar evaluates a scalar.
@@ -271,7 +281,7 @@ func (s *strand) placed(path *asl.Path, result *Payload) (*Payload, *failure) {
 	if err != nil {
 		f := &failure{name: errorResultPath, cause: err.Error()}
 		if conflict, ok := errors.AsType[*jsonpath.ConflictError](err); ok {
-			f.cause = "Unable to apply step " + strconv.Quote(conflict.Step) + " to input " + string(s.input.JSON())
+			f.cause = bounded("Unable to apply step " + strconv.Quote(conflict.Step) + " to input " + string(s.input.JSON()))
 		}
 		return nil, f
 	}

@@ -312,3 +312,52 @@ func TestBrokenHandlers(t *testing.T) {
 		})
 	}
 }
+
+// The values that one template makes are refused before they fill the memory,
+// although each of them is small enough: the last is not evaluated.
+func TestTemplatesThatMakeTooMuchEnd(t *testing.T) {
+	t.Parallel()
+	const cause = "The state/task 'S' returned a result with a size exceeding the maximum number of bytes service limit."
+	definition := func(fields, field, member, last string) string {
+		var b strings.Builder
+		for i := range 1000 {
+			fmt.Fprintf(&b, `"m%d%s,`, i, member)
+		}
+		return `{"StartAt": "S", "States": {"S": {"Type": "Pass", "End": true, ` + fields + `"` + field + `": {` + b.String() + `"last` + last + `}}}}`
+	}
+	const path, jsonata, fails = `.$": "$.none"`, `"QueryLanguage": "JSONata", `, `": "{% $error('evaluated') %}"`
+	input := `{"s": "[` + strings.Repeat("1,", 100_000) + `1]"}`
+	for name, text := range map[string]string{
+		"intrinsic functions": definition(``, "Parameters", `.$": "States.StringToJson($.s)"`, path),
+		"lists of paths":      definition(``, "Parameters", `.$": "$..*"`, path),
+		"JSONata":             definition(jsonata, "Output", `": "{% [1..100000] %}"`, fails),
+		"variables":           definition(jsonata, "Assign", `": "{% [1..100000] %}"`, fails),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := run(t, text, input, nil, sim.Options{})
+			require.Equal(t, []string{"States.DataLimitExceeded", cause}, []string{r.Error, r.Cause})
+		})
+	}
+}
+
+// The batches of a distributed Map are made before the first child starts.
+func TestBatchesThatHoldTooMuchEnd(t *testing.T) {
+	t.Parallel()
+	definition := distributed("STANDARD", `, "ItemsPath": "$.i", "ItemSelector": {"s.$": "$.s"}, "ItemBatcher": {"MaxItemsPerBatch": 2}`)
+	o := sim.Options{Handlers: map[string]sim.Handler{describe: returns(`1`)}}
+	o.LimitBudget(1<<40, 100_000)
+	_, err := sim.Run(t.Context(), parse(t, definition), []byte(`{"s": `+quoted(1000)+`, "i": [`+strings.Repeat("1,", 200)+`1]}`), o)
+	require.ErrorIs(t, err, sim.ErrTooMuch)
+}
+
+// A cause that quotes what an expression made has no more than AWS's API has room
+// for: each attempt of a Task may leave one in the history.
+func TestCausesAreBounded(t *testing.T) {
+	t.Parallel()
+	for _, field := range []string{`"TimeoutSeconds": "{% [1..100000] %}"`, `"Output": "{% $error($string([1..100000])) %}"`} {
+		r := run(t, jsonata(`"S": {"Type": "Task", "Resource": "`+describe+`", "Arguments": {}, "End": true, `+field+`}`), `{}`, returns(`{}`), sim.Options{})
+		require.Equal(t, "States.QueryEvaluationError", r.Error)
+		require.Equal(t, 32_768, len(r.Cause)) //nolint:testifylint // Len would print the text
+	}
+}

@@ -91,7 +91,7 @@ func (s *strand) items(d data) ([]any, *failure) {
 		}
 		return items, nil
 	}
-	value, f := s.filled(m.Items, "Items", "Items", d)
+	value, f := s.filled(m.Items, "Items", "Items", d, newRoom())
 	if f != nil {
 		return nil, f
 	}
@@ -184,7 +184,7 @@ func (s *strand) itemInput(i int, item any, d data) (*Payload, *failure) {
 	around := s.item
 	s.item = itemContext(i, item)
 	defer func() { s.item = around }()
-	value, f := s.filled(t, "ItemSelector", "ItemSelector", d)
+	value, f := s.filled(t, "ItemSelector", "ItemSelector", d, newRoom())
 	if f != nil {
 		return nil, f
 	}
@@ -242,6 +242,10 @@ func (s *strand) batches(items []any, d data) ([]batch, *failure) {
 		if f != nil {
 			return nil, f
 		}
+		if err := s.x.run.options.budget.spend(1, input.bytes()); err != nil {
+			s.x.run.fail(err)
+			return nil, tooLarge(s.state.Name, false)
+		}
 		grown := size + input.bytes() + len(",")
 		if len(in) > 0 && (most > 0 && int64(len(in)) == most || bytes > 0 && int64(grown) > bytes) {
 			flush()
@@ -281,9 +285,12 @@ func (s *strand) readItems(d data) ([]any, *failure) {
 		s.x.run.fail(fmt.Errorf("state %q: handler of the item reader %q: output is no array of items", s.state.Name, reader.Resource))
 		return nil, &failure{name: errorItemReader}
 	}
-	limit, f := s.whole(reader.Config.MaxItems, d)
-	if f != nil {
+	limit, f := s.integer(reader.Config.MaxItems, d)
+	switch {
+	case f != nil:
 		return nil, f
+	case limit < 0: // a text of AWS's
+		return nil, &failure{name: errorItemReader, cause: "field MaxItems must be positive"}
 	}
 	if limit > 0 && int64(len(items)) > limit {
 		items = items[:limit]

@@ -282,8 +282,9 @@ func (s *strand) assigned(t *asl.Template, d data) (map[string]*Payload, *failur
 		return out, nil
 	}
 	out := make(map[string]*Payload, len(t.Object))
+	r := newRoom()
 	for _, m := range t.Object {
-		value, f := s.filled(m.Value, m.Field, "Assign/"+m.Name, d)
+		value, f := s.filled(m.Value, m.Field, "Assign/"+m.Name, d, r)
 		if f != nil {
 			return nil, f
 		}

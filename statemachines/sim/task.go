@@ -318,8 +318,21 @@ func (a *attempt) fails(f *failure) *failure {
 }
 
 // whole evaluates a whole number of at least 0 that is no number of seconds;
-// nil is 0. AWS takes numbers in strings here.
+// nil is 0.
 func (s *strand) whole(c *asl.Scalar, d data) (int64, *failure) {
+	number, f := s.integer(c, d)
+	if f != nil || number >= 0 {
+		return number, f
+	}
+	name := strings.TrimSuffix(c.Field, "Path")
+	if c.Expression != nil {
+		return 0, s.evaluationFailure(c.Field, "%s cannot be negative.", name)
+	}
+	return 0, s.runtimeFailure("%s cannot be negative.", name)
+}
+
+// integer evaluates a whole number; nil is 0. AWS takes numbers in strings here.
+func (s *strand) integer(c *asl.Scalar, d data) (int64, *failure) {
 	if c == nil {
 		return 0, nil
 	}
@@ -332,15 +345,11 @@ func (s *strand) whole(c *asl.Scalar, d data) (int64, *failure) {
 	}
 	number, err := strconv.ParseInt(shown(value), 10, 64)
 	_, isNumber := value.(json.Number)
-	switch name := strings.TrimSuffix(c.Field, "Path"); {
+	switch {
 	case c.Expression != nil && (!isNumber || err != nil):
 		return 0, s.unexpected(c, "integer", value, d)
 	case err != nil:
 		return 0, s.runtimeFailure("The %s field refers to value \"%s\" which is not a valid integer: %s", c.Field, shown(value), source(c))
-	case number < 0 && c.Expression != nil:
-		return 0, s.evaluationFailure(c.Field, "%s cannot be negative.", name)
-	case number < 0:
-		return 0, s.runtimeFailure("%s cannot be negative.", name)
 	default:
 		return number, nil
 	}
