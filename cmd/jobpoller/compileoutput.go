@@ -133,19 +133,19 @@ func (o *compileOptions) compare(c *cobra.Command, want []byte) error {
 	if json.Valid(got) || !isYAML(o.check) {
 		m, err := asl.Parse(got)
 		if err != nil {
-			return &exitError{exitFailed, fmt.Errorf("%s is no definition: %w", o.check, err)}
+			return &exitError{exitFailed, errorf("%s is no definition: %w", o.check, err)}
 		}
 		got = asl.Print(m)
 	} else {
 		if got, err = sameYAML(got); err != nil {
-			return &exitError{exitFailed, fmt.Errorf("%s: %w", o.check, err)}
+			return &exitError{exitFailed, errorf("%s: %w", o.check, err)}
 		}
 		if want, err = toYAML(want); err != nil {
 			return &exitError{exitFailed, err}
 		}
 	}
 	if !bytes.Equal(got, want) {
-		return &exitError{exitFailed, fmt.Errorf("%s: %s", o.check, difference(string(got), string(want)))}
+		return &exitError{exitFailed, errorf("%s: %s", o.check, terminal.Lines(difference(string(got), string(want))))}
 	}
 	terminal.Fprintf(c.ErrOrStderr(), "%s is up to date\n", o.check)
 	return nil

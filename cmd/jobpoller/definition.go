@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -64,7 +65,7 @@ func readMachine(name string, in io.Reader, s substitutions) (*asl.StateMachine,
 
 // placeholderHint says what to do about placeholders if they are why a
 // definition is not taken: a line of its own, or nothing.
-func placeholderHint(text []byte, values map[string]string, err error) string {
+func placeholderHint(text []byte, values map[string]string, err error) terminal.Lines {
 	if open := asl.BarePlaceholders(asl.Substitute(text, values)); len(open) > 0 {
 		return substituteHint(open)
 	}
@@ -85,8 +86,8 @@ func placeholderHint(text []byte, values map[string]string, err error) string {
 	for _, p := range problems {
 		for _, h := range before.Placeholders {
 			if value := []byte(values[h.Name]); h.Position.Pointer == p.Pointer && json.Valid(value) && value[0] != '"' {
-				return fmt.Sprintf("\n${%s} stands in quotes, and text in quotes is a string, as at AWS: for the value %s, write ${%[1]s} without quotes",
-					h.Name, value)
+				return terminal.Lines(fmt.Sprintf("\n${%s} stands in quotes, and text in quotes is a string, as at AWS: for the value %s, write ${%[1]s} without quotes",
+					h.Name, terminal.Quote(string(value))))
 			}
 		}
 	}
@@ -95,7 +96,7 @@ func placeholderHint(text []byte, values map[string]string, err error) string {
 
 // substituteHint tells how placeholders get values: a line of its own, or
 // nothing if there are none.
-func substituteHint(names []string) string {
+func substituteHint(names []string) terminal.Lines {
 	if len(names) == 0 {
 		return ""
 	}
@@ -103,7 +104,7 @@ func substituteHint(names []string) string {
 	for _, name := range names {
 		flags = append(flags, "--substitute "+name+"=VALUE")
 	}
-	return "\nAWS SAM and the CDK replace placeholders when they deploy; here you give the values: " + strings.Join(flags, " ")
+	return terminal.Lines("\nAWS SAM and the CDK replace placeholders when they deploy; here you give the values: " + strings.Join(flags, " "))
 }
 
 // openPlaceholders are the names of the placeholders that a machine still has,

@@ -210,7 +210,7 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 			continue
 		}
 		if hint != "" {
-			terminal.Fprintf(&hints, "%s:%s\n", name, terminal.Lines(hint))
+			terminal.Fprintf(&hints, "%s:%s\n", name, hint)
 		}
 		found = append(found, findings...)
 	}
@@ -229,7 +229,7 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 
 // lintFile returns what is wrong in a file, and what to do about placeholders if
 // they are the reason.
-func lintFile(name string, in io.Reader, o lintOptions) (found []finding, hint string, err error) {
+func lintFile(name string, in io.Reader, o lintOptions) (found []finding, hint terminal.Lines, err error) {
 	text, err := readText(name, in)
 	if err != nil {
 		return nil, "", err
@@ -243,7 +243,7 @@ func lintFile(name string, in io.Reader, o lintOptions) (found []finding, hint s
 
 // lintDefinition returns what is wrong in a definition, and a hint as lintFile
 // does.
-func lintDefinition(name string, template []byte, o lintOptions) (found []finding, hint string, err error) {
+func lintDefinition(name string, template []byte, o lintOptions) (found []finding, hint terminal.Lines, err error) {
 	values, err := substitutions(o.substitutes).values()
 	if err != nil {
 		return nil, "", err

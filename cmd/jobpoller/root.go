@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,7 +42,19 @@ func (e *exitError) Unwrap() error { return e.err }
 
 // usage is an error of what the user typed or of a file that the user named.
 func usage(format string, args ...any) error {
-	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+	return &exitError{exitUsage, errorf(format, args...)}
+}
+
+// errorf is fmt.Errorf whose strings are quoted, for the name of a file may have a
+// newline and forge a line. What may have lines is of the type terminal.Lines.
+func errorf(format string, args ...any) error {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = terminal.Quote(text)
+		}
+	}
+	return fmt.Errorf(format, args...)
 }
 
 // helpHint is for a command line that is wrong.

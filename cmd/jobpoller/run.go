@@ -298,7 +298,7 @@ func runError(o runOptions, m *asl.StateMachine, err error) error {
 	}
 	if _, ok := errors.AsType[asl.Problems](err); ok {
 		if o.definition != "" {
-			err = fmt.Errorf("%s: %w", o.definition, err)
+			err = errorf("%s: %w", o.definition, err)
 		}
 		return usage("%w%s", err, substituteHint(openPlaceholders(m, true)))
 	}

@@ -185,7 +185,7 @@ func mockError(o runOptions, m *asl.StateMachine, err error) error {
 		terminal.Fprintf(&b, "%s:%d:%d: the Task %q (%s) has no mock\n", o.definition, t.Position.Line, t.Position.Column, t.State, t.Resource)
 	}
 	first := missing.Tasks[0].State
-	return usage("%sAdd it to %s, such as %q: {\"return\": {}}", b.String(), o.mocks, first)
+	return usage("%sAdd it to %s, such as %q: {\"return\": {}}", terminal.Lines(b.String()), o.mocks, first)
 }
 
 func newSimulation(m *asl.StateMachine, r *sim.Result, virtual bool) simulation {

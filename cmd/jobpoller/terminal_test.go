@@ -53,6 +53,23 @@ func TestTextOfFilesIsQuoted(t *testing.T) {
 	}
 }
 
+// The name of a state stands in the place of a problem, which no command prints as
+// a line of its own.
+func TestNamesInPlacesAreQuoted(t *testing.T) {
+	t.Parallel()
+	evil := `A\u001b]0;title\u0007\nSUCCEEDED after 0s\r\u009b\u202e`
+	definition := filepath.Join(t.TempDir(), "a\x1b[2J\nSUCCEEDED after 0s.asl.json")
+	require.NoError(t, os.WriteFile(definition, []byte(`{"StartAt": "`+evil+`", "States": {"`+evil+`": {"Type": "Pass", "Next": "B`+evil+`"}}}`), 0o600))
+	for _, command := range [][]string{{"lint"}, {"graph"}, {"run"}, {"run", "--virtual"}, {"lint", "-o", "json"}} {
+		var stdout, stderr bytes.Buffer
+		require.NotZero(t, execute(t.Context(), append(command, definition), &stdout, &stderr), command)
+		shown := stdout.String() + stderr.String()
+		require.Contains(t, shown, "title", command)
+		require.NotRegexp(t, "[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u202e]", shown, command)
+		require.NotRegexp(t, `(?m)^SUCCEEDED`, shown, command)
+	}
+}
+
 // Nothing of the command writes around the package terminal: package fmt prints
 // what it is given as it is, and os.Stdout is the terminal itself.
 func TestOutputGoesThroughTheTerminal(t *testing.T) {

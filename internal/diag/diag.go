@@ -103,7 +103,8 @@ func (p Problem) Suggest(word string, candidates ...string) Problem {
 	return p
 }
 
-// oneLine keeps what a message quotes from making a line of its own.
+// oneLine keeps what a message or a pointer quotes from making a line of its own:
+// a name in a file may have newlines.
 var oneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`)
 
 // String renders the problem on one line, without the source line.
@@ -113,7 +114,7 @@ func (p Problem) String() string {
 		fmt.Fprintf(&b, "%d:%d: ", p.Line, p.Column)
 	}
 	if p.Pointer != "" {
-		fmt.Fprintf(&b, "%s: ", p.Pointer)
+		b.WriteString(oneLine.Replace(p.Pointer) + ": ")
 	}
 	if p.Severity >= Warning {
 		b.WriteString(strings.ToLower(p.Severity.String()) + ": ")
