@@ -333,8 +333,10 @@ func TestTableFitsItsRecords(t *testing.T) {
 		StartedAt: expires.AddDate(0, -2, 0), Token: strings.Repeat("a1", 18), RequestHash: "5f", Request: []byte(`{"job":"glue:StartJobRun"}`), ExpiresAt: expires,
 	})
 	require.NoError(t, err)
-	items, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("records")})
+	found, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: aws.String("records"),
+		Key:       map[string]types.AttributeValue{key: &types.AttributeValueMemberS{Value: "jobpoller/" + of.Path()}},
+	})
 	require.NoError(t, err)
-	require.Len(t, items.Items, 1)
-	require.Equal(t, &types.AttributeValueMemberN{Value: strconv.FormatInt(expires.Unix(), 10)}, items.Items[0][expiry])
+	require.Equal(t, &types.AttributeValueMemberN{Value: strconv.FormatInt(expires.Unix(), 10)}, found.Item[expiry])
 }
