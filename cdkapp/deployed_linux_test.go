@@ -1,10 +1,13 @@
 package cdkapp_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"maps"
 	"net/http/httptest"
 	"runtime"
@@ -82,6 +85,9 @@ func TestDeployed(t *testing.T) { //nolint:tparallel // the group ends before wh
 			services = ofRunJob
 		}
 		require.Equal(t, services, w.iam.unused(role.id), role.id)
+	}
+	for _, function := range a.of("AWS::Lambda::Function") {
+		w.logs[function.id].check(t)
 	}
 }
 
@@ -173,11 +179,35 @@ type world struct {
 	iam       *access
 	services  map[string]*scripted
 	functions map[string]sim.LambdaFunction // by ARN
+	logs      map[string]*functionLog       // by the function's logical ID
+}
+
+// functionLog is what a function has written.
+type functionLog struct {
+	text bytes.Buffer
+	of   *runtimeapi.Function
+}
+
+// check stops the function, whose lines are all JSON, and those of its invocations
+// have the ID of the request.
+func (l *functionLog) check(t *testing.T) {
+	t.Helper()
+	require.NoError(t, l.of.Close())
+	invocations := 0
+	for line := range strings.Lines(l.text.String()) {
+		var record map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &record), "a line is not JSON: %s", line)
+		if message := record["message"]; message == "run-job" || message == "check-status" {
+			require.NotEmpty(t, record["requestId"], line)
+			invocations++
+		}
+	}
+	require.Positive(t, invocations)
 }
 
 func newWorld(t *testing.T, a assembly) *world {
 	t.Helper()
-	w := &world{assembly: a, iam: newAccess(t, a), functions: map[string]sim.LambdaFunction{}}
+	w := &world{assembly: a, iam: newAccess(t, a), functions: map[string]sim.LambdaFunction{}, logs: map[string]*functionLog{}}
 	w.services = services(w.iam)
 	aws := httptest.NewServer(endpoint(w.services))
 	t.Cleanup(aws.Close)
@@ -195,17 +225,19 @@ func newWorld(t *testing.T, a assembly) *world {
 		require.Equal(t, "provided.al2023", function.properties["Runtime"])
 		environment := []string{
 			"AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=" + roleOfResource(t, function), "AWS_SECRET_ACCESS_KEY=secret",
-			"AWS_ENDPOINT_URL=" + aws.URL, "AWS_ENDPOINT_URL_S3=" + s3.URL(),
+			"AWS_ENDPOINT_URL=" + aws.URL, "AWS_ENDPOINT_URL_S3=" + s3.URL(), "AWS_LAMBDA_LOG_FORMAT=" + logFormat(function),
 		}
 		for name, value := range function.properties["Environment"].(map[string]any)["Variables"].(map[string]any) {
 			environment = append(environment, name+"="+a.physical(t, resolve(t, value).(string)))
 		}
+		log := &functionLog{}
 		f, err := runtimeapi.New(runtimeapi.Config{
-			Name: function.id, Binary: a.executable(t, function), Env: environment, Log: t.Output(),
+			Name: function.id, Binary: a.executable(t, function), Env: environment, Log: io.MultiWriter(t.Output(), &log.text),
 			Timeout: time.Duration(function.properties["Timeout"].(float64) * float64(time.Second)),
 		})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, f.Close()) })
+		log.of, w.logs[function.id] = f, log
 		w.functions[function.id] = func(ctx context.Context, payload []byte) ([]byte, error) {
 			result, err := f.Invoke(ctx, payload)
 			if failure, ok := errors.AsType[*runtimeapi.FunctionError](err); ok {
@@ -215,6 +247,17 @@ func newWorld(t *testing.T, a assembly) *world {
 		}
 	}
 	return w
+}
+
+// logFormat is the format that Lambda tells a function to log in. Without a logging
+// configuration it is text
+// (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-logformat.html).
+func logFormat(function resource) string {
+	logging, _ := function.properties["LoggingConfig"].(map[string]any)
+	if format := text(logging["LogFormat"]); format != "" {
+		return format
+	}
+	return "Text"
 }
 
 // roleOfResource is the logical ID of the role that a function or a state machine

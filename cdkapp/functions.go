@@ -340,6 +340,7 @@ func (f *functions) function(
 		Environment:                  &environment,
 		Handler:                      new("bootstrap"),
 		LogGroup:                     log,
+		LoggingFormat:                awslambda.LoggingFormat_JSON, // else Lambda has the functions write text
 		MemorySize:                   new(orElse(f.props.MemorySize, defaultMemory)),
 		ReservedConcurrentExecutions: f.props.ReservedConcurrentExecutions,
 		Role:                         role,

@@ -142,7 +142,7 @@ resource "aws_lambda_function" "function" {
   }
 
   logging_config {
-    log_format = "Text"
+    log_format = "JSON"
     log_group  = aws_cloudwatch_log_group.function[each.key].name
   }
 
