@@ -41,7 +41,7 @@ func (m *moved) Create(ctx context.Context, key Key, rec Record) (Stored, error)
 	}
 	switch _, err := m.from.Create(ctx, key, claim); {
 	case errors.Is(err, ErrExists):
-		if _, err := m.before(ctx, key); err == nil {
+		if _, err := loadRecord(ctx, m.from, key); err == nil {
 			return Stored{}, fmt.Errorf("%w: %s; load it", ErrExists, m.Location(key))
 		} else if !errors.Is(err, ErrNotFound) {
 			return Stored{}, err
@@ -53,11 +53,12 @@ func (m *moved) Create(ctx context.Context, key Key, rec Record) (Stored, error)
 	return m.mark(inTo, key, stored, err)
 }
 
-// Load implements Store.
+// Load implements Store. The store of today may have claims too, if it was the one
+// of before until the two were exchanged.
 func (m *moved) Load(ctx context.Context, key Key) (Stored, error) {
-	stored, err := m.to.Load(ctx, key)
+	stored, err := loadRecord(ctx, m.to, key)
 	if errors.Is(err, ErrNotFound) {
-		stored, err = m.before(ctx, key)
+		stored, err = loadRecord(ctx, m.from, key)
 		return m.mark(inFrom, key, stored, err)
 	}
 	return m.mark(inTo, key, stored, err)
@@ -79,9 +80,9 @@ func (m *moved) Location(key Key) string {
 	return fmt.Sprintf("%s (or, from before, %s)", m.to.Location(key), m.from.Location(key))
 }
 
-// before loads a record that is no claim from the store of before.
-func (m *moved) before(ctx context.Context, key Key) (Stored, error) {
-	stored, err := m.from.Load(ctx, key)
+// loadRecord loads a record that is no claim.
+func loadRecord(ctx context.Context, store Store, key Key) (Stored, error) {
+	stored, err := store.Load(ctx, key)
 	if err == nil && stored.Record.MovedTo != "" {
 		return Stored{}, ErrNotFound
 	}

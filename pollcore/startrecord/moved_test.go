@@ -100,6 +100,57 @@ func (dying) Create(context.Context, startrecord.Key, startrecord.Record) (start
 	return startrecord.Stored{}, startrecord.ErrUnavailable
 }
 
+// Who goes back to the store of before finds what was started in the one between,
+// although the claim for it is in the store that is today's again.
+func TestMovedStoreGoesBack(t *testing.T) {
+	t.Parallel()
+	first, second := memstore.New(nil), memstore.New(nil)
+	stored, err := startrecord.Moved(second, first).Create(t.Context(), movedKey, starting)
+	require.NoError(t, err)
+	started := stored.Record
+	started.Status, started.JobRef = startrecord.StatusStarted, []byte(`{"Id":"job-1"}`)
+	_, err = startrecord.Moved(second, first).Replace(t.Context(), movedKey, started, stored.Version)
+	require.NoError(t, err)
+
+	back := startrecord.Moved(first, second)
+	_, err = back.Create(t.Context(), movedKey, starting)
+	require.ErrorIs(t, err, startrecord.ErrExists)
+	found, err := back.Load(t.Context(), movedKey)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"Id":"job-1"}`, string(found.Record.JobRef))
+	_, err = back.Replace(t.Context(), movedKey, found.Record, found.Version)
+	require.NoError(t, err)
+}
+
+// Functions of which each takes the other's store for the one of before race for one
+// start: at most one gets it, and whoever comes later starts nothing where nobody
+// knows whether the other goes on.
+func TestMovedStoresOfEachOtherGiveOneStartAtMost(t *testing.T) {
+	t.Parallel()
+	for at := range 4 {
+		for _, dies := range []bool{false, true} {
+			first, second := memstore.New(nil), memstore.New(nil)
+			var there error
+			steps := 0
+			other := func() {
+				if steps == at {
+					to := startrecord.Store(first)
+					if dies {
+						to = dying{first}
+					}
+					_, there = startrecord.Moved(to, second).Create(context.Background(), movedKey, starting)
+				}
+				steps++
+			}
+			_, here := startrecord.Moved(stepping{second, other}, stepping{first, other}).Create(t.Context(), movedKey, starting)
+			for steps <= at {
+				other()
+			}
+			require.False(t, here == nil && there == nil, "both got it at step %d", at)
+		}
+	}
+}
+
 // Functions of before and of today race for one start at every point at which
 // either can be: one of them gets it.
 func TestMovedStoreGivesOneStartToFunctionsOfBeforeAndOfToday(t *testing.T) {
