@@ -1,3 +1,5 @@
+//go:build unix
+
 package jsonata_test
 
 import (

@@ -65,7 +65,7 @@ func (m *machine) operand(op, code, side string, v any) float64 {
 
 // finite refuses the results of an overflow and of a division by zero.
 func (m *machine) finite(f float64) {
-	word := ""
+	var word string
 	switch {
 	case math.IsNaN(f):
 		word = "NaN"
