@@ -129,10 +129,12 @@ func (m *machine) invoke(fn any, args []any, input any, f *frame) any {
 		args = m.evalArgs(tail.node, tail.input, tail.frame, nil)
 		// The function that has ended needs nothing more. What is left are the
 		// arguments, and the next function, if that was made in it.
-		if l, ok := fn.(*lambda); ok && l.made >= start {
-			began, start = m.bytes, m.steps
-		} else {
+		l, isLambda := fn.(*lambda)
+		_, isBuiltin := fn.(*builtin)
+		if isBuiltin || isLambda && l.made < start {
 			m.release(began, &list{items: args})
+		} else {
+			began, start = m.bytes, m.steps
 		}
 		m.callee = tail.node.left
 		v = m.invokeOnce(fn, args, input, f)
@@ -187,7 +189,7 @@ func (m *machine) invokeOnce(fn any, args []any, input any, f *frame) any {
 	case *regexValue:
 		return m.callRegex(fn, args)
 	case *nextMatch:
-		return m.matchValue(fn.regex, fn.text, fn.from)
+		return m.matchValue(fn)
 	}
 	m.throw(&Error{Code: "T1006", Message: "Attempted to invoke a non-function"})
 	return undefined

@@ -27,5 +27,7 @@
 //     **, $keys, $each and $string: a Go map has no order. Those of an object that
 //     the expression makes keep their order.
 //   - $base64encode and $base64decode take texts as UTF-8, as in Java.
+//   - A variable that a part of a transform binds is not bound after it.
+//   - The name of a group of a regular expression has at most 100 bytes.
 //   - A function whose arguments are partly known checks them by its signature.
 package jsonata

@@ -50,6 +50,15 @@ func (e *Error) Error() string {
 	return e.Code + ": " + e.Message
 }
 
+// InternalError is a failure inside of the evaluator of Step Functions, which
+// tells no reason: $base64decode of what is not base64 is one.
+type InternalError struct {
+	// ID is a UUID, another one at each failure.
+	ID string
+}
+
+func (e *InternalError) Error() string { return "internal error " + e.ID }
+
 // ResultTypeError is the error of a field that takes the result of an
 // expression only if it is of one type, such as Items of a Map state.
 type ResultTypeError struct {
@@ -107,6 +116,9 @@ func (e *Expression) Cause(field string, err error) string {
 	}
 	if errors.Is(err, ErrUnsupported) {
 		return sentence + "returned an unsupported result type."
+	}
+	if failure, ok := errors.AsType[*InternalError](err); ok {
+		return sentence + "threw an internal error during evaluation. " + failure.ID
 	}
 	sentence += "threw an error during evaluation"
 	if failure, ok := errors.AsType[*Error](err); ok {

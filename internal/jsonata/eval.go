@@ -30,8 +30,8 @@ type Environment struct {
 }
 
 // Eval evaluates the expression and gives a JSON value. It fails with
-// [ErrUndefined], with [ErrUnsupported], with an [*Error], or with the error of the context if that
-// has ended. The same expression on the same environment always ends in the same
+// [ErrUndefined], with [ErrUnsupported], with an [*Error] or [*InternalError], or with the error of the
+// context if that has ended. The same expression on the same environment always ends in the same
 // way: its limits count what it does, and no clock.
 func (e *Expression) Eval(ctx context.Context, env Environment) (value any, err error) {
 	limits := StepFunctions
@@ -78,6 +78,9 @@ func (m *machine) readInput(v any) any {
 // internalFailure is the message for a fault of the evaluator.
 const internalFailure = "the evaluation failed inside: please report the expression"
 
+// leastMapBytes are what a Go map takes, however few members it has.
+const leastMapBytes = 320
+
 // output makes a result a JSON value.
 type output struct {
 	m     *machine
@@ -85,6 +88,8 @@ type output struct {
 }
 
 func (m *machine) result(v any) (any, error) {
+	// All but the result is garbage now.
+	m.bytes = 0
 	o := &output{m: m}
 	out := o.value(v, 0)
 	return out, nil
@@ -129,6 +134,7 @@ func (o *output) value(v any, level int) any {
 	case map[string]any:
 		return o.members(v, level)
 	case *object:
+		o.m.hold(leastMapBytes + len(v.names)*memberBytes)
 		members := make(map[string]any, len(v.names))
 		for i, name := range v.names {
 			o.count(len(name))
@@ -150,6 +156,7 @@ func (o *output) items(items []any, level int) []any {
 			if unchanged(item, value) {
 				continue
 			}
+			o.m.hold(listBytes + len(items)*slotBytes)
 			out = make([]any, len(items))
 			copy(out, items[:i])
 		}
@@ -169,6 +176,7 @@ func (o *output) members(members map[string]any, level int) any {
 			if unchanged(m, value) {
 				continue
 			}
+			o.m.hold(leastMapBytes + len(members)*memberBytes)
 			out = make(map[string]any, len(members))
 			maps.Copy(out, members)
 		}

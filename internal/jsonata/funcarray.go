@@ -244,6 +244,7 @@ func (m *machine) keys(out *list, seen map[string]bool, v any, level int) {
 		m.keys(out, seen, item, level+1)
 	}
 	for _, name := range m.namesOf(v) {
+		m.step(1 + len(name)/32)
 		if !seen[name] {
 			m.hold(memberBytes)
 			seen[name] = true

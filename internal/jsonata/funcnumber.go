@@ -207,9 +207,9 @@ func formatBase(m *machine, c *arguments) any {
 		return strconv.FormatInt(int64(f), int(radix))
 	}
 	// A float of that size has no fraction: its digits are found by division.
-	m.step(100)
 	var digits []byte
 	for rest := math.Abs(f); rest > 0; rest = math.Floor(rest / radix) {
+		m.step(stepsPerDivision)
 		digits = append(digits, strconv.FormatInt(int64(math.Mod(rest, radix)), int(radix))...)
 	}
 	if f < 0 {
@@ -218,8 +218,12 @@ func formatBase(m *machine, c *arguments) any {
 	for i, j := 0, len(digits)-1; i < j; i, j = i+1, j-1 {
 		digits[i], digits[j] = digits[j], digits[i]
 	}
+	m.hold(len(digits))
 	return string(digits)
 }
+
+// stepsPerDivision are those of a division of a large float with a rest.
+const stepsPerDivision = 25
 
 func formatInfinity(f float64) string {
 	if f < 0 {

@@ -2,7 +2,6 @@ package jsonata
 
 import (
 	"encoding/base64"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -61,7 +60,18 @@ func substringFunction(m *machine, c *arguments) any {
 		return ""
 	}
 	from := offsetOf(s, first)
-	return s[from : from+offsetOf(s[from:], last-first)]
+	return m.part(s, from, from+offsetOf(s[from:], last-first))
+}
+
+// part is a part of a text. A small one is a copy: it would keep the whole
+// alive, of which the budget counts the part.
+func (m *machine) part(s string, start, end int) string {
+	part := s[start:end]
+	if len(part) > len(s)/2 {
+		return part
+	}
+	m.hold(len(part))
+	return strings.Clone(part)
 }
 
 // place makes a number a place in what has a length, as JavaScript's slice does.
@@ -89,11 +99,14 @@ func (m *machine) cut(c *arguments, before bool) any {
 		separator = "undefined" // as JavaScript looks for it
 	}
 	m.scan(s)
-	head, tail, found := strings.Cut(s, separator)
-	if before || !found {
-		return head
+	at := strings.Index(s, separator)
+	switch {
+	case at < 0:
+		return s
+	case before:
+		return m.part(s, 0, at)
 	}
-	return tail
+	return m.part(s, at+len(separator), len(s))
 }
 
 func lowercase(m *machine, c *arguments) any { return m.mapText(c, strings.ToLower) }
@@ -105,9 +118,16 @@ func upper(s string) string { return strings.ReplaceAll(strings.ToUpper(s), "ß"
 
 func trimFunction(m *machine, c *arguments) any {
 	return m.mapText(c, func(s string) string {
-		return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-			return r == ' ' || r == '\t' || r == '\n' || r == '\r'
-		}), " ")
+		out := make([]byte, 0, len(s))
+		for i := range len(s) {
+			switch c := s[i]; {
+			case c != ' ' && c != '\t' && c != '\n' && c != '\r':
+				out = append(out, c)
+			case len(out) > 0 && out[len(out)-1] != ' ':
+				out = append(out, ' ')
+			}
+		}
+		return strings.TrimSuffix(string(out), " ")
 	})
 }
 
@@ -117,7 +137,7 @@ func (m *machine) mapText(c *arguments, change func(string) string) any {
 		return undefined
 	}
 	m.hold(2 * len(s))
-	m.scan(s)
+	m.step(len(s) / 8)
 	return change(s)
 }
 
@@ -131,6 +151,7 @@ func padFunction(m *machine, c *arguments) any {
 		with = " "
 	}
 	m.scan(s)
+	m.scan(with)
 	missing := math.Floor(math.Abs(c.number(1))) - float64(characters(s))
 	if !(missing > 0) {
 		return s
@@ -140,8 +161,8 @@ func padFunction(m *machine, c *arguments) any {
 	}
 	size := int(missing)
 	m.hold(len(s) + size*len(with))
-	padding := strings.Repeat(with, size/characters(with))
-	padding += with[:offsetOf(with, size%characters(with))]
+	each := characters(with)
+	padding := strings.Repeat(with, size/each) + with[:offsetOf(with, size%each)]
 	if c.number(1) > 0 {
 		return s + padding
 	}
@@ -220,12 +241,12 @@ func splitFunction(m *machine, c *arguments) any {
 	count := 0.0
 	for found := m.firstMatch(c.at(1), s, c); found != nil && count < limit; found = m.nextOf(found, c) {
 		start := max(from, min(found.start, len(s)))
-		m.push(out, s[from:start])
+		m.push(out, m.part(s, from, start))
 		from = max(start, min(found.end, len(s)))
 		count++
 	}
 	if count < limit {
-		m.push(out, s[from:])
+		m.push(out, m.part(s, from, len(s)))
 	}
 	out.sequence = false
 	return out
@@ -234,6 +255,14 @@ func splitFunction(m *machine, c *arguments) any {
 func (m *machine) splitText(s, separator string, limit float64) any {
 	out := m.newList()
 	m.scan(s)
+	whole := len(s)
+	push := func(part string) {
+		if len(part) <= whole/2 {
+			m.hold(len(part))
+			part = strings.Clone(part)
+		}
+		m.push(out, part)
+	}
 	for {
 		if float64(len(out.items)) >= math.Floor(limit) {
 			return out
@@ -248,10 +277,10 @@ func (m *machine) splitText(s, separator string, limit float64) any {
 		m.step(1)
 		m.hold(slotBytes)
 		if size < 0 {
-			m.push(out, s)
+			push(s)
 			return out
 		}
-		m.push(out, s[:size])
+		push(s[:size])
 		s = s[size+len(separator):]
 	}
 }
@@ -293,6 +322,7 @@ func (m *machine) replaceText(s, pattern string, with any, limit float64) any {
 	}
 	m.scan(s)
 	count := strings.Count(s, pattern)
+	m.step(count / 2)
 	if float64(count) > limit {
 		count = int(math.Ceil(limit))
 	}
@@ -394,7 +424,8 @@ func base64Decode(m *machine, c *arguments) any {
 	m.scan(s)
 	out, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
 	if err != nil {
-		m.throw(&Error{Code: "D3137", Message: "Invalid base64 passed to $base64decode()"})
+		m.step(10)
+		m.throw(&InternalError{ID: m.env.UUID()})
 	}
 	return string(out)
 }
@@ -404,6 +435,8 @@ const (
 	unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()"
 	reserved   = ";/?:@&=+$,#"
 )
+
+const upperDigits = "0123456789ABCDEF"
 
 func urlEncoder(name, plain string) implementation {
 	return func(m *machine, c *arguments) any {
@@ -423,7 +456,7 @@ func urlEncoder(name, plain string) implementation {
 			if strings.IndexByte(plain, s[i]) >= 0 {
 				out = append(out, s[i])
 			} else {
-				out = fmt.Appendf(out, "%%%02X", s[i])
+				out = append(out, '%', upperDigits[s[i]>>4], upperDigits[s[i]&15])
 			}
 		}
 		return string(out)

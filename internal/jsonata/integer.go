@@ -161,7 +161,7 @@ func formatIntegerFunction(m *machine, c *arguments) any {
 		m.throw(badArgument(2, "formatInteger"))
 	}
 	m.finite(c.number(0))
-	return m.formatInteger(math.Floor(c.number(0)), m.parseIntegerPicture(picture))
+	return m.formatInteger(math.Floor(c.number(0))+0, m.parseIntegerPicture(picture))
 }
 
 // formatInteger writes a whole number.
@@ -173,7 +173,7 @@ func (m *machine) formatInteger(f float64, p *integerPicture) string {
 	var out string
 	switch p.numbering {
 	case inLetters:
-		out = letters(f, p.letterCase)
+		out = m.letters(f, p.letterCase)
 	case inRoman:
 		out = m.roman(f)
 		if p.letterCase == capital {
@@ -239,18 +239,20 @@ func ordinalSuffix(digits string) string {
 }
 
 // letters are a, b, ... z, aa, ab, ...
-func letters(f float64, c letterCase) string {
+func (m *machine) letters(f float64, c letterCase) string {
 	first := byte('a')
 	if c == capital {
 		first = 'A'
 	}
 	var out []byte
 	for f > 0 {
+		m.step(stepsPerDivision)
 		f--
 		out = append(out, first+byte(math.Mod(f, 26)))
 		f = math.Floor(f / 26)
 	}
 	slices.Reverse(out)
+	m.hold(len(out))
 	return string(out)
 }
 

@@ -3,6 +3,7 @@ package jsonata_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -149,6 +150,35 @@ func TestErrorsReadAsOnAWS(t *testing.T) {
 		{"$decodeUrl('%E0%A4%A')", "D3140: Malformed URL passed to $decodeUrl()"},
 	} {
 		require.Equal(t, threw+". "+c[1], eval(t, c[0]), c[0])
+	}
+}
+
+// AWS gives no reason, and a UUID instead of it.
+func TestBase64OfRubbishIsAnInternalError(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "threw an internal error during evaluation. b1a0c7f4-0000-4000-8000-000000000000", eval(t, "$base64decode('!!!')"))
+	e, err := jsonata.Compile("$base64decode('!!!')")
+	require.NoError(t, err)
+	_, err = e.Eval(t.Context(), environment(t))
+	_, internal := errors.AsType[*jsonata.InternalError](err)
+	require.True(t, internal)
+}
+
+func TestNumbersAtTheEdgeAreWritten(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][2]string{
+		{`$formatInteger(-0, "1")`, `"0"`},
+		{`$formatNumber(1e308, "0%")`, `"Infinity%"`},
+		{`$formatNumber(1234567.5, "#,##0.00")`, `"1,234,567.50"`},
+		{`$formatNumber(1234567, "#,##,000")`, `"12,34,567"`},
+		{`$toMillis("8000000000000000", "[Y]")`, `"NaN"`},
+		{`$toMillis("275760", "[Y]")`, "8639977881600000"},
+		{`$trim("  a \n\t b  ")`, `"a b"`},
+		{`$encodeUrl("é x")`, `"%C3%A9%20x"`},
+		{`$match("é😀ab😀b", /b/).index`, "[4,7]"},
+		{`/b/("😀ab😀b").next().start`, "6"},
+	} {
+		require.Equal(t, c[1], eval(t, c[0]), c[0])
 	}
 }
 

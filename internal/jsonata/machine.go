@@ -44,9 +44,10 @@ func (m *machine) bind(f *frame, name string, value any) {
 
 // lookup is the value of a variable, or undefined.
 func (m *machine) lookup(f *frame, name string) any {
+	cost := 1 + len(name)/64
 	for at := f; at != nil; at = at.outer {
 		for b := at.vars; b != nil; b = b.next {
-			m.steps++
+			m.steps += cost
 			if b.name == name {
 				return b.value
 			}
@@ -178,6 +179,7 @@ func (m *machine) variable(n *node, input any, f *frame) any {
 func (m *machine) members(v any, name string, level int) any {
 	items, isArray := itemsOf(v)
 	if !isArray {
+		m.step(len(name) / 32)
 		return member(v, name)
 	}
 	m.nest(level)
@@ -323,7 +325,7 @@ func rangeEnd(v any, code, side string) (float64, error) {
 // numbers is a sequence of numbers that are a step apart.
 func (m *machine) numbers(first, step float64, count int) *list {
 	m.hold(count * (slotBytes + 8))
-	m.step(count / 8)
+	m.step(count / 4)
 	out := m.newSequence()
 	out.items = make([]any, count)
 	for i := range out.items {

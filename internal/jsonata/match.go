@@ -13,14 +13,18 @@ type nextMatch struct {
 	regex *regexValue
 	text  string
 	from  int
+	// fromUnit is the same place in UTF-16 code units.
+	fromUnit int
 }
 
 // match is where a regular expression, or a function in its place, matches.
 type match struct {
 	text       string
 	start, end int // bytes
-	groups     []any
-	next       any
+	// Their places in UTF-16 code units.
+	startUnit, endUnit int
+	groups             []any
+	next               any
 	// of is the text that was searched, if a regular expression searched it.
 	of    string
 	regex *regexValue
@@ -34,8 +38,8 @@ func (f *match) value(m *machine) any {
 	}
 	o := m.newObject()
 	m.set(o, "match", f.text)
-	m.set(o, "start", m.boxed(float64(units(f.of[:f.start]))))
-	m.set(o, "end", m.boxed(float64(units(f.of[:f.end]))))
+	m.set(o, "start", m.boxed(float64(f.startUnit)))
+	m.set(o, "end", m.boxed(float64(f.endUnit)))
 	m.set(o, "groups", m.newList(f.groups...))
 	m.set(o, "next", f.next)
 	return o
@@ -49,15 +53,14 @@ func (m *machine) callRegex(regex *regexValue, args []any) any {
 	if !ok {
 		return undefined
 	}
-	return m.matchValue(regex, text, 0)
+	return m.matchValue(&nextMatch{regex: regex, text: text})
 }
 
-func (m *machine) matchValue(regex *regexValue, text string, from int) any {
-	found := m.find(regex, text, from)
+func (m *machine) matchValue(n *nextMatch) any {
+	found := m.find(n)
 	if found == nil {
 		return undefined
 	}
-	m.scan(text)
 	return found.value(m)
 }
 
@@ -65,7 +68,7 @@ func (m *machine) matchValue(regex *regexValue, text string, from int) any {
 // finds what it likes.
 func (m *machine) firstMatch(matcher any, text string, c *arguments) *match {
 	if regex, ok := matcher.(*regexValue); ok {
-		return m.find(regex, text, 0)
+		return m.find(&nextMatch{regex: regex, text: text})
 	}
 	return m.matchOf(m.callBack(matcher, []any{text}, c), text)
 }
@@ -73,7 +76,7 @@ func (m *machine) firstMatch(matcher any, text string, c *arguments) *match {
 // nextOf is the match after another.
 func (m *machine) nextOf(found *match, c *arguments) *match {
 	if found.regex != nil {
-		return m.find(found.regex, found.of, found.end)
+		return m.find(&nextMatch{found.regex, found.of, found.end, found.endUnit})
 	}
 	if !isFunctionValue(found.next) {
 		return nil
@@ -94,9 +97,12 @@ func (m *machine) matchOf(v any, text string) *match {
 		m.throw(&Error{Code: "T1010", Message: "The matcher function argument passed to function match does not return the correct object structure"})
 	}
 	matched, _ := member(v, "match").(string)
-	return &match{
+	m.step(len(text) / 8)
+	found := &match{
 		text: matched, start: byteOf(text, start), end: byteOf(text, end), groups: groups, next: next, of: text, made: v,
 	}
+	found.startUnit = units(text[:found.start])
+	return found
 }
 
 // byteOf is the byte at which a UTF-16 code unit of a text begins.
@@ -119,16 +125,11 @@ func matchFunction(m *machine, c *arguments) any {
 	}
 	limit := limitOf(m, c, 2, "D3040", "Third argument of match function must evaluate to a positive number")
 	out := m.newSequence()
-	count, from, unit := 0.0, 0, 0
+	count := 0.0
 	for found := m.firstMatch(c.at(1), s, c); found != nil && count < limit; found = m.nextOf(found, c) {
-		if found.start >= from {
-			unit += units(s[from:found.start])
-			from = found.start
-		}
-		m.scan(s[:from])
 		o := m.newObject()
 		m.set(o, "match", found.text)
-		m.set(o, "index", m.boxed(float64(unit)))
+		m.set(o, "index", m.boxed(float64(found.startUnit)))
 		m.set(o, "groups", m.newList(found.groups...))
 		m.push(out, o)
 		count++
@@ -137,7 +138,8 @@ func matchFunction(m *machine, c *arguments) any {
 }
 
 // find is the first match from a byte on.
-func (m *machine) find(regex *regexValue, text string, from int) *match {
+func (m *machine) find(n *nextMatch) *match {
+	regex, text, from := n.regex, n.text, n.from
 	if from > 0 && from >= len(text) {
 		return nil
 	}
@@ -147,7 +149,7 @@ func (m *machine) find(regex *regexValue, text string, from int) *match {
 			s.saved[i] = -1
 		}
 		if _, ok := s.run(0, start); ok {
-			return m.matchAt(regex, text, s.saved)
+			return m.matchAt(n, s.saved)
 		}
 		m.step(1)
 		if start == len(text) {
@@ -158,21 +160,27 @@ func (m *machine) find(regex *regexValue, text string, from int) *match {
 	return nil
 }
 
-func (m *machine) matchAt(regex *regexValue, text string, saved []int) *match {
-	start, end := saved[0], saved[1]
+func (m *machine) matchAt(n *nextMatch, saved []int) *match {
+	regex, text, start, end := n.regex, n.text, saved[0], saved[1]
 	if start == end {
 		m.throw(&Error{Code: "D1004", Message: "Regular expression matches zero length string"})
 	}
-	found := &match{text: text[start:end], start: start, end: end, of: text, regex: regex}
+	found := &match{text: m.part(text, start, end), start: start, end: end, of: text, regex: regex}
+	m.scan(text[n.from:max(end, n.from)])
+	found.startUnit = n.fromUnit
+	if start > n.from {
+		found.startUnit += units(text[n.from:start])
+	}
+	found.endUnit = found.startUnit + units(text[start:end])
 	m.hold(4*bindingBytes + len(saved)*slotBytes)
 	for i := 2; i < len(saved); i += 2 {
 		if saved[i] < 0 || saved[i+1] < 0 {
 			found.groups = append(found.groups, undefined)
 		} else {
-			found.groups = append(found.groups, text[saved[i]:saved[i+1]])
+			found.groups = append(found.groups, m.part(text, saved[i], saved[i+1]))
 		}
 	}
-	found.next = &nextMatch{regex, text, end}
+	found.next = &nextMatch{regex, text, end, found.endUnit}
 	return found
 }
 

@@ -451,6 +451,8 @@ func (p *parser) bindStep(n *node) *node {
 
 func (p *parser) transform() *node {
 	n := &node{kind: nodeTransform, offset: p.token.offset}
+	p.push(false)
+	defer p.pop()
 	p.advance(true)
 	n.left = p.expression(0)
 	p.skip("|", true)

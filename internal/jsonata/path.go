@@ -284,7 +284,7 @@ func (m *machine) newGrouping() *grouping {
 
 // at is the group of a key, which it makes if there is none.
 func (m *machine) at(g *grouping, key string, pair int) (group *grouped, fresh bool) {
-	m.step(1)
+	m.step(1 + len(key)/32)
 	i, ok := g.places[key]
 	if !ok && g.places == nil {
 		for j, k := range g.keys {

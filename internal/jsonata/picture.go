@@ -2,6 +2,7 @@ package jsonata
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -195,11 +196,12 @@ func (s *subPicture) measure(f *numberFormat) {
 	before := 0
 	for i, part := range strings.Split(s.integer, f.grouping) {
 		if i > 0 {
-			separators = append([]separator{{position: total - before}}, separators...)
+			separators = append(separators, separator{position: total - before})
 			s.integerGroups = append(s.integerGroups, total-before)
 		}
 		before += f.countDigits(part, true)
 	}
+	slices.Reverse(separators)
 	s.every = regular(separators)
 	before = 0
 	for i, part := range strings.Split(s.fraction, f.grouping) {
@@ -250,7 +252,11 @@ func (m *machine) writeNumber(value float64, s *subPicture, f *numberFormat) str
 	if s.minExponent > 0 && value > 0 {
 		value, exponent = scaled(value, s.scale)
 	}
-	m.hold(16 * (s.maxFraction + s.minInteger + 400))
+	if math.IsInf(value, 0) {
+		return f.infinity
+	}
+	digits := s.maxFraction + s.minInteger + 400
+	m.hold((16 + len(f.grouping)) * digits)
 	m.step(s.maxFraction + s.minInteger + 100)
 	text := strconv.FormatFloat(round(value, float64(s.maxFraction)), 'f', s.maxFraction, 64)
 	integer, fraction, _ := strings.Cut(text, ".")
@@ -286,8 +292,8 @@ func (m *machine) writeNumber(value float64, s *subPicture, f *numberFormat) str
 		if exponent < 0 {
 			b.WriteString(f.minus)
 		}
-		digits := strconv.Itoa(max(exponent, -exponent))
-		for _, r := range strings.Repeat("0", max(0, s.minExponent-len(digits))) + digits {
+		power := strconv.Itoa(max(exponent, -exponent))
+		for _, r := range strings.Repeat("0", max(0, s.minExponent-len(power))) + power {
 			b.WriteRune(r - '0' + f.zero)
 		}
 	}

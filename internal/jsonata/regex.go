@@ -162,12 +162,23 @@ func (p *regexParser) countGroups() {
 				continue
 			}
 			if named {
-				name, _, _ := strings.Cut(rest[2:], ">")
-				p.names[name] = p.total
+				p.names[p.groupName(rest[1:])] = p.total
 			}
 			p.total++
 		}
 	}
+}
+
+// maxGroupName is how long the name of a group may be.
+const maxGroupName = 100
+
+// groupName reads a name in angle brackets.
+func (p *regexParser) groupName(text string) string {
+	end := strings.IndexByte(text[:min(len(text), maxGroupName+2)], '>')
+	if end < 1 || text[0] != '<' {
+		p.fail("the name of a group is in < and >, and has at most %d bytes", maxGroupName)
+	}
+	return text[1:end]
 }
 
 func (p *regexParser) fail(format string, args ...any) {
@@ -345,7 +356,7 @@ func (p *regexParser) escape() bool {
 	case shortClasses[r] != nil:
 		p.emit(regexInstruction{op: opClass, class: shortClasses[r]})
 	case r == 'k' && len(p.names) > 0:
-		name, _, _ := strings.Cut(strings.TrimPrefix(p.text[p.pos:], "<"), ">")
+		name := p.groupName(p.text[p.pos:])
 		n, ok := p.names[name]
 		if !ok {
 			p.fail("no group is named %s", name)
@@ -471,115 +482,4 @@ func (p *regexParser) classItem() (rune, *regexClass) {
 		return '\b', nil
 	}
 	return p.character(r), nil
-}
-
-// repetition compiles what says how often the code from a place on is repeated.
-func (p *regexParser) repetition(start, groups int, repeatable bool) {
-	var low, high int
-	switch {
-	case p.take("*"):
-		low, high = 0, -1
-	case p.take("+"):
-		low, high = 1, -1
-	case p.take("?"):
-		low, high = 0, 1
-	case p.peek("{"):
-		var ok bool
-		if low, high, ok = p.counts(); !ok {
-			return
-		}
-	default:
-		return
-	}
-	if !repeatable {
-		p.fail("nothing that can be repeated stands before a repetition")
-	}
-	lazy := p.take("?")
-	if high >= 0 && high < low {
-		p.fail("the numbers of a repetition are out of order")
-	}
-	body := slices.Clone(p.code[start:])
-	p.code = p.code[:start]
-	for range low {
-		p.copyBody(body, start, groups)
-	}
-	if high < 0 {
-		p.loop(body, start, groups, lazy)
-		return
-	}
-	var exits []int
-	for range high - low {
-		exits = append(exits, p.emit(regexInstruction{op: opSplit}))
-		p.guarded(body, start, groups)
-	}
-	for _, exit := range exits {
-		p.setSplit(exit, exit+1, len(p.code), lazy)
-	}
-}
-
-func (p *regexParser) setSplit(at, in, out int, lazy bool) {
-	if lazy {
-		in, out = out, in
-	}
-	p.code[at].x, p.code[at].y = in, out
-}
-
-// loop repeats a body as often as it matches.
-func (p *regexParser) loop(body []regexInstruction, start, groups int, lazy bool) {
-	split := p.emit(regexInstruction{op: opSplit})
-	p.guarded(body, start, groups)
-	p.emit(regexInstruction{op: opJump, x: split})
-	p.setSplit(split, split+1, len(p.code), lazy)
-}
-
-// guarded is a repetition that must not match nothing.
-func (p *regexParser) guarded(body []regexInstruction, start, groups int) {
-	register := p.registers
-	p.registers++
-	p.emit(regexInstruction{op: opMark, x: register})
-	p.copyBody(body, start, groups)
-	p.emit(regexInstruction{op: opMoved, x: register})
-}
-
-// copyBody emits the code of what is repeated. Its groups begin without a match.
-func (p *regexParser) copyBody(body []regexInstruction, start, groups int) {
-	if p.groups > groups {
-		p.emit(regexInstruction{op: opClear, x: 2 * groups, y: 2 * p.groups})
-	}
-	move := len(p.code) - start
-	for _, i := range body {
-		switch i.op {
-		case opSplit:
-			i.x += move
-			i.y += move
-		case opJump, opLook, opNotLook, opBehind, opNotBehind:
-			i.x += move
-		default:
-		}
-		p.emit(i)
-	}
-}
-
-// counts reads {low,high}; other braces stand for themselves.
-func (p *regexParser) counts() (low, high int, ok bool) {
-	inside, _, found := strings.Cut(p.text[p.pos+1:], "}")
-	first, second, two := strings.Cut(inside, ",")
-	low, err := strconv.Atoi(first)
-	if !found || err != nil || low < 0 || strings.HasPrefix(first, "+") {
-		return 0, 0, false
-	}
-	high = low
-	if two {
-		high = -1
-		if second != "" {
-			if high, err = strconv.Atoi(second); err != nil || high < 0 {
-				return 0, 0, false
-			}
-		}
-	}
-	p.pos += len(inside) + 2
-	if low > maxRegexCode || high > maxRegexCode {
-		p.fail("it is too large")
-	}
-	return low, high, true
 }

@@ -146,6 +146,7 @@ func (s *signature) assign(m *machine, counts []int, args []any, param int) bool
 	for longest < len(args) && (longest == 0 || p.many) && strings.IndexByte(p.symbols, symbolOf(args[longest])) >= 0 {
 		longest++
 	}
+	m.step(longest / 4)
 	for n := longest; n >= shortest; n-- {
 		counts[param] = n
 		if s.assign(m, counts, args[n:], param+1) {

@@ -104,7 +104,7 @@ func partitionFunction(m *machine, c *arguments) any {
 	out := m.newList()
 	for chunk := range slices.Chunk(items, int(min(n[0], int64(len(items))))) {
 		m.step(1)
-		m.push(out, m.newList(chunk...))
+		m.push(out, m.concatenate(chunk, nil)) // a part would keep the whole alive
 	}
 	return out
 }

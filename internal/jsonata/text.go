@@ -63,6 +63,7 @@ func (w *textWriter) value(v any, level int) {
 	case kindString:
 		s, _ := v.(string)
 		w.m.hold(len(s))
+		w.m.scan(s)
 		w.quote(s)
 	case kindArray:
 		w.array(v, level)
@@ -131,6 +132,7 @@ func (w *textWriter) object(v any, level int) {
 		w.line(level + 1)
 		since := len(w.out)
 		w.m.hold(len(name))
+		w.m.scan(name)
 		w.quote(name)
 		w.out = append(w.out, ':')
 		if w.indent {

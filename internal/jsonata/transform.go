@@ -8,6 +8,8 @@ func (m *machine) transform(t *transform, v any) any {
 	if kind := kindOf(v); kind != kindArray && kind != kindObject {
 		m.throw(badArgument(1, "transform"))
 	}
+	// What the parts bind must not outlive the call: its bytes are given back.
+	t = &transform{t.node, m.newFrame(t.frame)}
 	copied := m.clone(v, 0)
 	matches := m.eval(t.node.left, copied, t.frame)
 	if matches == undefined {
@@ -48,6 +50,7 @@ func (m *machine) clone(v any, level int) any {
 // update changes one match of the pattern.
 func (m *machine) update(t *transform, match any) {
 	o, ok := match.(*object)
+	defer func() { m.measured = nil }() // it may be what changes
 	added := m.eval(t.node.right, match, t.frame)
 	if added != undefined {
 		if kindOf(added) != kindObject {
@@ -70,6 +73,7 @@ func (m *machine) update(t *transform, match any) {
 	for _, name := range itemsOrOne(gone) {
 		m.step(1)
 		s, isText := name.(string)
+		m.scan(s)
 		if !isText {
 			m.throw(&Error{Code: "T2012", Message: "The delete clause of the transform expression must evaluate to a string" +
 				" or array of strings: " + m.excerpt(gone)})

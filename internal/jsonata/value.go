@@ -177,7 +177,7 @@ func (b *budget) newObject() *object {
 
 // set gives a member a value.
 func (b *budget) set(o *object, name string, value any) {
-	b.step(2)
+	b.step(2 + len(name)/32)
 	if i, ok := o.place(name); ok {
 		o.values[i] = value
 		return
@@ -358,6 +358,7 @@ func (b *budget) equalMembers(x, y any, level int) bool {
 		return false
 	}
 	for _, name := range names {
+		b.step(len(name) / 32)
 		other := member(y, name)
 		if other == undefined || !b.equal(member(x, name), other, level+1) {
 			return false
