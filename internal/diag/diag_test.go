@@ -86,12 +86,13 @@ func TestProblemsErr(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	t.Parallel()
-	words := []string{"ExportStatus", "ExportArn", "ExportTime"}
+	words := []string{"ExportStatus", "ExportArn", "ExportTime", "開始"}
 	tests := []struct{ word, want string }{
 		{"ExportStaus", "ExportStatus"},
 		{"exportstatus", "ExportStatus"},
 		{"ExportAnr", "ExportArn"},
 		{"Table", ""},
+		{"状態名", ""}, // three characters, none of them right
 		{"", ""},
 	}
 	for _, tt := range tests {

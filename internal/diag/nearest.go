@@ -27,8 +27,8 @@ func Nearest(word string, candidates []string) string {
 	if tooLong(word) {
 		return ""
 	}
-	best, bestDistance := "", len(word)/3+1
 	d := distances{word: []rune(strings.ToLower(word)), steps: nearestSteps}
+	best, bestDistance := "", len(d.word)/3+1
 	for _, c := range candidates {
 		if tooLong(c) {
 			continue

@@ -28,8 +28,8 @@ const (
 var ErrClockBusy = errors.New("another run drives this virtual clock; give each run its own, or run one after the other")
 
 // ErrEndless is the error of Run if the history of an execution without a limit
-// of events, such as that of an Express workflow, has half a million.
-var ErrEndless = errors.New("an execution has 500,000 events and no end: a loop in it takes no time")
+// of events, such as that of an Express workflow, has a quarter of a million.
+var ErrEndless = errors.New("an execution has 250,000 events and no end: a loop in it takes no time")
 
 // InternalError is the error of Run and its kin for a defect of this package,
 // and no fault of the definition or its input.
@@ -163,8 +163,12 @@ func (s *strand) runtimeFailure(format string, args ...any) *failure {
 	return &failure{name: errorRuntime, cause: bounded(s.at() + fmt.Sprintf(format, args...))}
 }
 
-// at is how AWS starts the cause of an error that it finds in a state.
+// at is how AWS starts the cause of an error that it finds in a state of an
+// execution. TestState says nothing of where.
 func (s *strand) at() string {
+	if s.probe != nil {
+		return ""
+	}
 	return fmt.Sprintf("An error occurred while executing the state '%s' (entered at the event id #%d). ", s.state.Name, s.entered)
 }
 

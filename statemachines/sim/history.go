@@ -165,7 +165,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if string(text) != "{}" || e.Type == ExecutionAborted { // as AWS has it
+	if string(text) != "{}" || e.Type == ExecutionAborted || e.Type == ActivityStarted { // as AWS has it
 		members[detailsName(e.Type)] = json.RawMessage(text)
 	}
 	return json.Marshal(members)

@@ -23,6 +23,13 @@ func TestMeasuredAtAWS(t *testing.T) {
 	}
 	const choice = `{"Type": "Choice", "Choices": [{"Variable": "$.a", "NumericEquals": 9, "Next": "X"}]}`
 	only := func(state string) string { return `{"StartAt": "S", "States": {"S": ` + state + `}}` }
+	const invoke, reader = "arn:aws:states:::lambda:invoke", "arn:aws:states:::s3:getObject"
+	items := func(items string) string {
+		return jsonata(`"S": {"Type": "Map", "Items": ` + items + `, "ItemProcessor": {"StartAt": "P", "States": {"P": {"Type": "Pass", "End": true}}}, "End": true}`)
+	}
+	expression := func(text string) string {
+		return task(`, "QueryLanguage": "JSONata", "Arguments": "{% ` + text + ` %}"`)
+	}
 	tests := []struct {
 		name, source, definition, input string
 		err, cause                      string // both empty: it succeeds
@@ -53,6 +60,48 @@ func TestMeasuredAtAWS(t *testing.T) {
 			"States.Runtime", in + "Invalid path '$.x' : No results for path: $['x']", "",
 		},
 		{
+			"OutputPath leads nowhere", "localstack test_invalid_jsonpath, 2025-01-02", only(`{"Type": "Pass", "OutputPath": "$.x", "End": true}`), `{}`,
+			"States.Runtime", in + "Invalid path '$.x' : No results for path: $['x']", "",
+		},
+		{
+			"SecondsPath of a negative number", "localstack test_wait, 2024-03-22", only(`{"Type": "Wait", "SecondsPath": "$.x", "End": true}`), `{"x": -1}`,
+			"States.Runtime", in + "The SecondsPath parameter references a negative value: $.x == -1", "",
+		},
+		{
+			"SecondsPath of a fraction", "localstack test_wait, 2024-03-22", only(`{"Type": "Wait", "SecondsPath": "$.x", "End": true}`), `{"x": 1.5}`,
+			"States.Runtime", in + "The SecondsPath parameter cannot be parsed as a long value: $.x == 1.5", "",
+		},
+		{
+			"Items of a wrong type", "floci#2736, 2026-08-30", items(`"{% 'x' %}"`), `{}`,
+			"States.QueryEvaluationError", in + "The JSONata expression ''x'' specified for the field 'Items' returned an unexpected result type. Expected 'array', but was 'string' for value: \"x\"", "",
+		},
+		{
+			"Items that are a function", "localstack test_map_state_items_eval_jsonata_fail, 2024-11-19", items(`"{% $sum %}"`), `{}`,
+			"States.QueryEvaluationError", in + "The JSONata expression '$sum' specified for the field 'Items' returned an unsupported result type.", "",
+		},
+		{
+			"200 terms", "floci#2737, 2026-08-29", expression("1" + strings.Repeat("+1", 200)), `{}`,
+			"States.QueryEvaluationError", in + "The JSONata expression '1" + strings.Repeat("+1", 200) + "' specified for the field 'Arguments' threw an error during evaluation: " +
+				"Stack overflow error: Check for non-terminating recursive function. Consider rewriting as tail-recursive", "",
+		},
+		{
+			"a range of 900,000", "floci#2737, 2026-08-29", expression("[1..900000]"), `{}`,
+			"States.QueryEvaluationError", in + "The JSONata expression '[1..900000]' specified for the field 'Arguments' threw an error during evaluation: " +
+				"Expression evaluation memory limit exceeded: Check for excessive memory usage", "",
+		},
+		{
+			"a negative MaxItemsPath", "localstack, 2024-03-25", distributed("STANDARD", `, "ItemReader": {"Resource": "`+reader+`", "ReaderConfig": {"InputType": "JSON", "MaxItemsPath": "$.n"}}`), `{"n": -1}`,
+			"States.ItemReaderFailed", "field MaxItems must be positive", "",
+		},
+		{
+			"a result of lambda:invoke that is too large", "localstack, 2024-03-21", strings.ReplaceAll(task(``), describe, invoke), `{}`,
+			"States.DataLimitExceeded", "The state/task 'lambda' returned a result with a size exceeding the maximum number of bytes service limit.", "",
+		},
+		{
+			"a result of a function that is too large", "localstack, 2024-03-21", strings.ReplaceAll(task(``), describe, function), `{}`,
+			"States.DataLimitExceeded", "The state/task '" + function + "' returned a result with a size exceeding the maximum number of bytes service limit.", "",
+		},
+		{
 			"SecondsPath leads nowhere", "localstack test_wait, 2024-03-22", only(`{"Type": "Wait", "SecondsPath": "$.x", "End": true}`), `{}`,
 			"States.Runtime", in + "The SecondsPath parameter does not reference an input value: $.x", "",
 		},
@@ -72,7 +121,14 @@ func TestMeasuredAtAWS(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := run(t, tt.definition, tt.input, returns(`{}`), sim.Options{})
+			handler := returns(`{}`)
+			switch tt.err {
+			case "States.DataLimitExceeded":
+				handler = returns(quoted(sim.MaxPayloadBytes + 1))
+			case "States.ItemReaderFailed":
+				handler = returns(`[1]`)
+			}
+			r := runWith(t, tt.definition, tt.input, sim.Options{Handlers: map[string]sim.Handler{describe: handler, function: handler, invoke: handler, reader: handler}})
 			require.Equal(t, tt.err, r.Error, tt.source)
 			require.Equal(t, tt.cause, r.Cause, tt.source)
 			require.Equal(t, tt.output, string(r.Output), tt.source)
@@ -222,10 +278,14 @@ func TestEventsOfAFailingMap(t *testing.T) {
 	const failure = 16
 	require.Equal(t, []link{
 		{failure, 9, "TaskTimedOut"},
-		{failure + 1, failure, "MapIterationFailed"}, {failure + 2, failure, "TaskStateAborted"},
-		{failure + 3, failure, "MapIterationAborted"}, {failure + 4, failure, "TaskStateAborted"},
-		{failure + 5, failure, "MapIterationAborted"}, {failure + 6, failure, "TaskStateAborted"},
-		{failure + 7, failure, "MapStateFailed"}, {failure + 8, failure + 7, "ExecutionFailed"},
+		{failure + 1, failure, "MapIterationFailed"},
+		{failure + 2, failure, "TaskStateAborted"},
+		{failure + 3, failure, "MapIterationAborted"},
+		{failure + 4, failure, "TaskStateAborted"},
+		{failure + 5, failure, "MapIterationAborted"},
+		{failure + 6, failure, "TaskStateAborted"},
+		{failure + 7, failure, "MapStateFailed"},
+		{failure + 8, failure + 7, "ExecutionFailed"},
 	}, links(r)[failure-1:])
 }
 
@@ -237,22 +297,41 @@ func TestEventsThatNoOtherComesAfter(t *testing.T) {
 	const inner = `{"StartAt": "P", "States": {"P": {"Type": "Pass", "End": true}}}`
 	r := run(t, `{"StartAt": "M", "States": {"M": {"Type": "Map", "ItemProcessor": `+inner+`, "End": true}}}`, `[1]`, nil, sim.Options{})
 	require.Equal(t, []link{
-		{1, 0, "ExecutionStarted"}, {2, 0, "MapStateEntered"}, {3, 2, "MapStateStarted"}, {4, 3, "MapIterationStarted"},
-		{5, 4, "PassStateEntered"}, {6, 5, "PassStateExited"}, {7, 6, "MapIterationSucceeded"}, {8, 7, "MapStateSucceeded"},
-		{9, 7, "MapStateExited"}, {10, 9, "ExecutionSucceeded"},
+		{1, 0, "ExecutionStarted"},
+		{2, 0, "MapStateEntered"},
+		{3, 2, "MapStateStarted"},
+		{4, 3, "MapIterationStarted"},
+		{5, 4, "PassStateEntered"},
+		{6, 5, "PassStateExited"},
+		{7, 6, "MapIterationSucceeded"},
+		{8, 7, "MapStateSucceeded"},
+		{9, 7, "MapStateExited"},
+		{10, 9, "ExecutionSucceeded"},
 	}, links(r))
 
 	r = run(t, `{"StartAt": "P", "States": {"P": {"Type": "Parallel", "End": true, "Branches": [
 		{"StartAt": "A", "States": {"A": {"Type": "Pass", "End": true}}}, {"StartAt": "B", "States": {"B": {"Type": "Pass", "End": true}}}]}}}`, `{}`, nil, sim.Options{})
 	require.Equal(t, []link{
-		{3, 2, "ParallelStateStarted"}, {4, 3, "PassStateEntered"}, {5, 4, "PassStateExited"}, {6, 3, "PassStateEntered"}, {7, 6, "PassStateExited"},
-		{8, 7, "ParallelStateSucceeded"}, {9, 7, "ParallelStateExited"}, {10, 9, "ExecutionSucceeded"},
+		{3, 2, "ParallelStateStarted"},
+		{4, 3, "PassStateEntered"},
+		{5, 4, "PassStateExited"},
+		{6, 3, "PassStateEntered"},
+		{7, 6, "PassStateExited"},
+		{8, 7, "ParallelStateSucceeded"},
+		{9, 7, "ParallelStateExited"},
+		{10, 9, "ExecutionSucceeded"},
 	}, links(r)[2:])
 
 	r = run(t, distributed("STANDARD", ``), `[1]`, returns(`1`), sim.Options{})
 	require.Equal(t, []link{
-		{1, 0, "ExecutionStarted"}, {2, 0, "MapStateEntered"}, {3, 2, "MapStateStarted"}, {4, 3, "MapRunStarted"},
-		{5, 4, "MapRunSucceeded"}, {6, 5, "MapStateSucceeded"}, {7, 4, "MapStateExited"}, {8, 7, "ExecutionSucceeded"},
+		{1, 0, "ExecutionStarted"},
+		{2, 0, "MapStateEntered"},
+		{3, 2, "MapStateStarted"},
+		{4, 3, "MapRunStarted"},
+		{5, 4, "MapRunSucceeded"},
+		{6, 5, "MapStateSucceeded"},
+		{7, 4, "MapStateExited"},
+		{8, 7, "ExecutionSucceeded"},
 	}, links(r), "the events of children are in histories of their own")
 }
 
@@ -268,4 +347,39 @@ func links(r *sim.Result) []link {
 		out[i] = link{e.ID, e.PreviousEventID, string(e.Type)}
 	}
 	return out
+}
+
+// An expression that fails in a Task with Retry leaves an event for each attempt,
+// and limits of expressions are caught like any other failure of theirs (floci#3167
+// and #2737, us-east-1, 2026-09-07).
+func TestEachAttemptOfAFailingExpressionLeavesAnEvent(t *testing.T) {
+	t.Parallel()
+	r := run(t, task(`, "QueryLanguage": "JSONata", "Arguments": {"K": "{% [1..900000] %}"}, "Retry": [{"ErrorEquals": ["States.QueryEvaluationError"], "MaxAttempts": 2}],
+		"Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught"}]`), `{}`, returns(`{}`), sim.Options{})
+	require.Equal(t, sim.StatusSucceeded, r.Status)
+	failed := 0
+	for _, e := range r.Events {
+		if e.Type == sim.EvaluationFailed {
+			failed++
+			require.Equal(t, []string{"States.QueryEvaluationError", "S", "Arguments/K"}, []string{e.Details.Error, e.Details.State, e.Details.Location})
+		}
+	}
+	require.Equal(t, 3, failed)
+}
+
+// TestState tells the cause without the state (floci#2736, 2026-08-29).
+func TestCauseOfATestStateHasNoPrefix(t *testing.T) {
+	t.Parallel()
+	r, err := sim.TestState(t.Context(), []byte(`{"Type": "Pass", "QueryLanguage": "JSONata", "Output": "{% $states.input.x %}", "End": true}`), []byte(`{}`), sim.TestOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "The JSONata expression '$states.input.x' specified for the field 'Output' returned nothing (undefined).", r.Cause)
+}
+
+// The details of ActivityStarted are there, though the worker has no name
+// (localstack test_activities, 2024-03-17).
+func TestDetailsOfActivityStarted(t *testing.T) {
+	t.Parallel()
+	text, err := json.Marshal(sim.Event{ID: 4, PreviousEventID: 3, Timestamp: sim.DefaultStart, Type: sim.ActivityStarted})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"id": 4, "previousEventId": 3, "timestamp": "2026-01-01T00:00:00.000Z", "type": "ActivityStarted", "activityStartedEventDetails": {}}`, string(text))
 }

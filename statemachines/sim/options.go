@@ -150,7 +150,7 @@ const unlimitedEvents = 1 << 40
 
 // mostEvents is how many events a history has that nothing else limits: a loop
 // that takes no time would fill the memory.
-const mostEvents = 500_000
+const mostEvents = 250_000
 
 // Names of executions and state machines, by the API reference of
 // StartExecution.

@@ -234,7 +234,7 @@ func (a *attempt) startReal(handler Handler, call Call) {
 	r.others.Go(func() {
 		defer cancel()
 		reply, err := handler(ctx, call)
-		r.mailbox.put(func() { //nolint:contextcheck // the rest of the run has its own
+		r.mailbox.put(func() {
 			if a.done || !a.strand.alive() {
 				return
 			}

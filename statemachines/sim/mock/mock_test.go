@@ -234,6 +234,7 @@ func TestJobCheck(t *testing.T) {
 		`path "Jobs[x]"`:                                    good(func(j *mock.Job) { j.ID = "Jobs[x]" }),
 		`path "Jobs[100]"`:                                  good(func(j *mock.Job) { j.StartID = "Jobs[100]" }),
 		`path "[0]"`:                                        good(func(j *mock.Job) { j.IDArgument = "[0]" }),
+		`a path has 51 names and indices; the limit is 50`:  good(func(j *mock.Job) { j.ID = strings.Repeat("a.", 50) + "a" }),
 		`path "Jobs[0]a"`:                                   good(func(j *mock.Job) { j.IDArgument = "Jobs[0]a" }),
 		"needs the name of the argument":                    good(func(j *mock.Job) { j.ID = "Jobs[0]" }),
 		`the answer has no object around "Id"`:              good(func(j *mock.Job) { j.ID = "Job.Status.Id" }),

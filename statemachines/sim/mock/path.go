@@ -7,8 +7,12 @@ import (
 	"strings"
 )
 
-// maxIndex keeps a path from making a list of any length.
-const maxIndex = 99
+// maxIndex and maxParts keep a path from making a list of any length, or a value
+// of any depth.
+const (
+	maxIndex = 99
+	maxParts = 50
+)
 
 // path is a place in a JSON value, such as "Tasks[0].LastStatus": strings are
 // names of members, ints are indices of items.
@@ -33,6 +37,9 @@ func parsePath(text string) (path, error) {
 			}
 			out = append(out, int(i))
 		}
+	}
+	if len(out) > maxParts {
+		return nil, fmt.Errorf("a path has %d names and indices; the limit is %d", len(out), maxParts)
 	}
 	return out, nil
 }
