@@ -116,6 +116,42 @@ func (h hanging) Start(ctx context.Context, _ jobs.Request) (jobs.Ref, error) {
 	return nil, ctx.Err()
 }
 
+// Time is virtual: what ends here ends in time on any machine.
+func TestInvocationsWithASilentServiceEndBeforeTheirLimit(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		class, failure string
+		status         startrecord.Status
+	}{
+		{"none", poller.ErrorJobStartUnknown, startrecord.StatusUnknown},
+		{"token", poller.ErrorServiceUnavailable, startrecord.StatusStarting},
+	} {
+		for _, limit := range []struct{ whole, left time.Duration }{ // left when the start call is given up
+			{time.Second, 625 * time.Millisecond},
+			{3 * time.Second, 1125 * time.Millisecond},
+			{15 * time.Second, 4500 * time.Millisecond},
+			{15 * time.Minute, 14 * time.Minute}, // a call lasts a minute at most
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, tt.class, func(c *poller.Config) {
+					registry, err := jobs.NewRegistry(hanging{&service{idempotency: classes[tt.class]}})
+					require.NoError(t, err)
+					c.Now, c.Jobs = nil, registry
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), limit.whole)
+				defer cancel()
+				_, err := w.RunJob(ctx, json.RawMessage(bare(request)))
+				requireError(t, err, tt.failure, "deadline exceeded")
+				killed, _ := ctx.Deadline()
+				require.Equal(t, limit.left, time.Until(killed))
+				rec := w.record(t, key)
+				require.Equal(t, tt.status, rec.Status)
+				require.Zero(t, rec.LeaseSeconds)
+			})
+		}
+	}
+}
+
 // Without a deadline of its own an invocation ends with its lease all the same.
 func TestRunJobEndsWithItsLease(t *testing.T) {
 	t.Parallel()
