@@ -165,18 +165,18 @@ func TestChoiceReadings(t *testing.T) {
 func TestHeadings(t *testing.T) {
 	t.Parallel()
 	for definition, want := range map[string]string{
-		`{"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:describeExport", "End": true}`:                          "Task · dynamodb:describeExport",
-		`{"Type": "Task", "Resource": "arn:aws:lambda:us-east-1:123456789012:function:check", "End": true}`:                      "Task · check",
-		`{"Type": "Task", "Resource": "arn:aws:states:us-east-1:123456789012:activity:Sign", "End": true}`:                       "Task · activity:Sign",
-		`{"Type": "Task", "Resource": "${Function}", "End": true}`:                                                               "Task · ${Function}",
-		`{"Type": "Wait", "Seconds": 90, "End": true}`:                                                                           "Wait · 90 s",
-		`{"Type": "Wait", "SecondsPath": "$.delay", "End": true}`:                                                                "Wait · $.delay",
-		`{"Type": "Wait", "Timestamp": "2026-01-02T03:04:05Z", "End": true}`:                                                     "Wait · until 2026-01-02T03:04:05Z",
-		`{"Type": "Fail", "Error": "Broken"}`:                                                                                    "Fail · Broken",
-		`{"Type": "Fail", "ErrorPath": "States.Format('{}', $.e)"}`:                                                              "Fail · States.Format('{}', $.e)",
-		`{"Type": "Pass", "End": true}`:                                                                                          "Pass",
-		`{"Type": "Wait", "QueryLanguage": "JSONata", "Seconds": "{% $states.input.delay %}", "End": true}`:                      "Wait · $states.input.delay",
-		`{"Type": "Map", "ItemsPath": "$.all", "Iterator": {"StartAt": "P", "States": {"P": {"Type": "Succeed"}}}, "End": true}`: "Map · for each of $.all",
+		`{"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:describeExport", "Parameters": {"ExportArn": "e"}, "End": true}`: "Task · dynamodb:describeExport",
+		`{"Type": "Task", "Resource": "arn:aws:lambda:us-east-1:123456789012:function:check", "End": true}`:                               "Task · check",
+		`{"Type": "Task", "Resource": "arn:aws:states:us-east-1:123456789012:activity:Sign", "End": true}`:                                "Task · activity:Sign",
+		`{"Type": "Task", "Resource": "${Function}", "End": true}`:                                                                        "Task · ${Function}",
+		`{"Type": "Wait", "Seconds": 90, "End": true}`:                                                                                    "Wait · 90 s",
+		`{"Type": "Wait", "SecondsPath": "$.delay", "End": true}`:                                                                         "Wait · $.delay",
+		`{"Type": "Wait", "Timestamp": "2026-01-02T03:04:05Z", "End": true}`:                                                              "Wait · until 2026-01-02T03:04:05Z",
+		`{"Type": "Fail", "Error": "Broken"}`:                                                                                             "Fail · Broken",
+		`{"Type": "Fail", "ErrorPath": "States.Format('{}', $.e)"}`:                                                                       "Fail · States.Format('{}', $.e)",
+		`{"Type": "Pass", "End": true}`:                                                                                                   "Pass",
+		`{"Type": "Wait", "QueryLanguage": "JSONata", "Seconds": "{% $states.input.delay %}", "End": true}`:                               "Wait · $states.input.delay",
+		`{"Type": "Map", "ItemsPath": "$.all", "Iterator": {"StartAt": "P", "States": {"P": {"Type": "Succeed"}}}, "End": true}`:          "Map · for each of $.all",
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()

@@ -14,8 +14,8 @@ import (
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	const (
-		poll     = `"Poll": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "ResultPath": "$.run"` + retried + `, "Next": "Choose"}`
-		function = `"Poll": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke"` + retried + `, "Next": "Choose"}`
+		poll     = `"Poll": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Parameters": {"JobName": "j", "RunId": "r"}, "ResultPath": "$.run"` + retried + `, "Next": "Choose"}`
+		function = `"Poll": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "work"}` + retried + `, "Next": "Choose"}`
 		running  = `{"Variable": "$.run.S", "StringEquals": "RUNNING", "Next": "Wait"}`
 		tooMany  = `{"Variable": "$.n", "NumericGreaterThan": 60, "Next": "Failed"}`
 		adds     = `"Count": {"Type": "Pass", "Parameters": {"n.$": "States.MathAdd($.n, 1)"}, "Next": "Wait"}`
@@ -93,7 +93,7 @@ func TestBounds(t *testing.T) {
 			start: "Start",
 			states: []string{
 				start, wait(""),
-				`"Poll": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Catch": [{"ErrorEquals": ["States.ALL"], "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Tries"}], "Next": "Done"}`,
+				`"Poll": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Parameters": {"JobName": "j", "RunId": "r"}, "Catch": [{"ErrorEquals": ["States.ALL"], "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Tries"}], "Next": "Done"}`,
 				`"Tries": {"Type": "Choice", "Choices": [` + strings.Replace(tooMany, "$.n", "$n", 1) + `], "Default": "Wait"}`,
 			},
 			unretried: true,

@@ -14,13 +14,13 @@ import (
 
 func TestPollLoops(t *testing.T) {
 	t.Parallel()
-	const inner = `"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 10, "Next": "P"}, "P": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun"` + retried + `, "Next": "C"},
+	const inner = `"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 10, "Next": "P"}, "P": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Parameters": {"JobName": "j", "RunId": "r"}` + retried + `, "Next": "C"},
 		"C": {"Type": "Choice", "Choices": [{"Variable": "$.S", "StringEquals": "RUNNING", "Next": "W"}], "Default": "E"}, "E": {"Type": "Pass", "End": true}}`
 	text := states(
 		`"StartAt": "Wait",`,
 		`"Wait": {"Type": "Wait", "SecondsPath": "$.wait", "Next": "Items"}`,
 		`"Items": {"Type": "Map", "ItemProcessor": {`+inner+`}, "Next": "Both"}`,
-		`"Both": {"Type": "Parallel", "Branches": [{"StartAt": "Job", "States": {"Job": {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "End": true}}}, {"StartAt": "No", "States": {"No": {"Type": "Fail"}}}], "Next": "Far"}`,
+		`"Both": {"Type": "Parallel", "Branches": [{"StartAt": "Job", "States": {"Job": {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "Parameters": {"JobName": "j"}, "End": true}}}, {"StartAt": "No", "States": {"No": {"Type": "Fail"}}}], "Next": "Far"}`,
 		`"Far": {"Type": "Map", "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, `+strings.NewReplacer(`"W"`, `"W2"`, `"P"`, `"P2"`, `"C"`, `"C2"`, `"E"`, `"E2"`).Replace(inner)+`}, "Next": "Choose"}`,
 		`"Choose": {"Type": "Choice", "Choices": [{"Variable": "$.S", "StringEquals": "RUNNING", "Next": "Wait"}], "Default": "Done"}`,
 	)

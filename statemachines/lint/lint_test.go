@@ -97,6 +97,10 @@ func (s shape) definition() string {
 		rules = append([]string{`{"Condition": "{% $millis() > $deadline %}", "Next": "Failed"}`}, rules...)
 	}
 	states := []string{fmt.Sprintf(`"Wait": {"Type": "Wait", "Seconds": %d%s, "Next": %%q}`, s.seconds, assign)}
+	arguments := "Parameters"
+	if s.jsonata {
+		arguments = "Arguments"
+	}
 	retry := ""
 	if s.retry {
 		retry = `"Retry": [{"ErrorEquals": ["States.TaskFailed"], "MaxAttempts": 5}], `
@@ -107,8 +111,12 @@ func (s shape) definition() string {
 		if !strings.HasPrefix(task, "$") {
 			resource = "arn:aws:states:::" + map[bool]string{false: "aws-sdk:"}[strings.HasPrefix(task, "lambda:")] + task
 		}
+		function := ""
+		if task == "lambda:invoke" {
+			function = `"FunctionName": "check"`
+		}
 		names = append(names, fmt.Sprintf("Task%d", i))
-		states = append(states, fmt.Sprintf(`"Task%d": {"Type": "Task", "Resource": %q, %s"Next": %%q}`, i, resource, retry))
+		states = append(states, fmt.Sprintf(`"Task%d": {"Type": "Task", "Resource": %q, "%s": {%s}, %s"Next": %%q}`, i, resource, arguments, function, retry))
 	}
 	names = append(names, "Choose")
 	for i := range states {
@@ -244,7 +252,7 @@ func TestEventBudget(t *testing.T) {
 func TestOtherLoops(t *testing.T) {
 	t.Parallel()
 	task := func(name, next, more string) string {
-		return fmt.Sprintf(`%q: {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Next": %q%s}`, name, next, more)
+		return fmt.Sprintf(`%q: {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Parameters": {"JobName": "j", "RunId": "r"}, "Next": %q%s}`, name, next, more)
 	}
 	machine := func(states ...string) string {
 		return `{"TimeoutSeconds": 600, "StartAt": "A", "States": {` + strings.Join(states, ", ") + `, "Z": {"Type": "Succeed"}, "F": {"Type": "Fail"}}}`
@@ -263,11 +271,11 @@ func TestOtherLoops(t *testing.T) {
 			back(`"Variable": "$.s", "StringEquals": "RUNNING"`)), map[string]int{lint.UnretriedTask: 1}},
 		{"a retrier for the service's errors", machine(`"A": {"Type": "Wait", "Seconds": 9, "Next": "T"}`, task("T", "C", `, "Retry": [{"ErrorEquals": ["Glue.GlueException"]}]`),
 			back(`"Variable": "$.s", "StringEquals": "RUNNING"`)), map[string]int{}},
-		{"a job that waits by itself", machine(`"A": {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "Next": "C"}`, back(`"Variable": "$.s", "StringEquals": "AGAIN"`)), map[string]int{}},
+		{"a job that waits by itself", machine(`"A": {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "Parameters": {"JobName": "j"}, "Next": "C"}`, back(`"Variable": "$.s", "StringEquals": "AGAIN"`)), map[string]int{}},
 		{"no loop", machine(task("A", "C", ""), `"C": {"Type": "Choice", "Choices": [{"Variable": "$.s", "StringEquals": "x", "Next": "F"}], "Default": "Z"}`), map[string]int{}},
 		{
 			"inside of a Map", machine(`"A": {"Type": "Map", "ItemProcessor": {"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 9, "Next": "T"}, `+
-				`"T": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Next": "D"},
+				`"T": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Parameters": {"JobName": "j", "RunId": "r"}, "Next": "D"},
 			"D": {"Type": "Choice", "Choices": [{"Variable": "$.s", "StringEquals": "x", "Next": "E"}], "Default": "W"}, "E": {"Type": "Succeed"}}}, "Next": "C"}`,
 				`"C": {"Type": "Choice", "Choices": [{"Variable": "$.s", "StringEquals": "x", "Next": "F"}], "Default": "Z"}`),
 			map[string]int{lint.UnretriedTask: 1, lint.LoopingDefault: 1},

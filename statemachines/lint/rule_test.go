@@ -25,7 +25,7 @@ func states(head string, states ...string) string {
 
 // describe is the Task Poll, which asks for a status and leads to Choose.
 func describe(more string) string {
-	return fmt.Sprintf(`"Poll": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun"%s, "Next": "Choose"}`, more)
+	return fmt.Sprintf(`"Poll": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Parameters": {"JobName": "j", "RunId": "r"}%s, "Next": "Choose"}`, more)
 }
 
 func named(findings []lint.Finding) []string {
@@ -44,7 +44,7 @@ func TestTasksOfLoops(t *testing.T) {
 			`"Start": {"Type": "Choice", "Choices": [{"Variable": "$.alike", "IsPresent": true, "Next": "Alike"}], "Default": "Wait"}`,
 			`"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Poll"}`, describe(more),
 			`"Choose": {"Type": "Choice", "Choices": [{"Variable": "$.S", "StringEquals": "RUNNING", "Next": "Wait"}, {"Variable": "$.S", "StringEquals": "DONE", "Next": "Done"}], "Default": "Failed"}`,
-			`"Note": {"Type": "Pass", "Next": "Done"}`, `"Notify": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish", "Next": "Done"}`,
+			`"Note": {"Type": "Pass", "Next": "Done"}`, `"Notify": {"Type": "Task", "Resource": "arn:aws:states:::sns:publish", "Parameters": {"Message": "m"}, "Next": "Done"}`,
 			`"Alike": {"Type": "Choice", "Choices": [{"Variable": "$.S", "IsPresent": true, "Next": "Note"}], "Default": "Notify"}`,
 		)
 	}
@@ -172,16 +172,11 @@ func TestRepeatedStart(t *testing.T) {
 		{"an execution without a name", "states:startExecution", `{"StateMachineArn": "a"}`, all, true},
 		{"a job that is run again if it fails", "athena:startQueryExecution.sync", `{"QueryString": "SELECT 1"}`, all, false},
 		{"a job that has no token", "aws-sdk:glue:startJobRun", `{"JobName": "j"}`, all, false},
-		{"arguments that the input holds", "aws-sdk:dynamodb:exportTableToPointInTime", "", all, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			parameters := ""
-			if tt.parameters != "" {
-				parameters = `, "Parameters": ` + tt.parameters
-			}
-			text := states(`"StartAt": "Start",`, `"Start": {"Type": "Task", "Resource": "arn:aws:states:::`+tt.resource+`"`+parameters+`, "Retry": [`+tt.retriers+`], "Next": "Done"}`)
+			text := states(`"StartAt": "Start",`, `"Start": {"Type": "Task", "Resource": "arn:aws:states:::`+tt.resource+`", "Parameters": `+tt.parameters+`, "Retry": [`+tt.retriers+`], "Next": "Done"}`)
 			want := []string{}
 			if tt.want {
 				want = []string{"repeated-start /States/Start/Retry/0"}

@@ -31,7 +31,7 @@ func page(t *testing.T, definition, input string, h sim.Handler) (string, *sim.R
 
 const loop = `{"Comment": "<b>polls</b>", "StartAt": "Wait", "States": {
 	"Wait": {"Type": "Wait", "Seconds": 10, "Next": "Get"},
-	"Get": {"Type": "Task", "Resource": "` + describe + `", "ResultPath": "$.s", "Retry": [{"ErrorEquals": ["E"], "IntervalSeconds": 3}], "Next": "Done?"},
+	"Get": {"Type": "Task", "Resource": "` + describe + `", "Parameters": {"ExportArn": "e"}, "ResultPath": "$.s", "Retry": [{"ErrorEquals": ["E"], "IntervalSeconds": 3}], "Next": "Done?"},
 	"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.s", "StringEquals": "DONE", "Next": "Each"}, {"Variable": "$.s", "StringEquals": "BAD", "Next": "Bad"}], "Default": "Wait"},
 	"Each": {"Type": "Map", "ItemsPath": "$.items", "ItemProcessor": {"StartAt": "Copy", "States": {"Copy": {"Type": "Wait", "SecondsPath": "$", "End": true}}}, "End": true},
 	"Bad": {"Type": "Fail", "Error": "Bad & worse", "Cause": "<script>alert(1)</script>"}}}`
@@ -74,7 +74,7 @@ func TestHTML(t *testing.T) {
 // its time.
 func TestTimelineOfARetry(t *testing.T) {
 	t.Parallel()
-	text, _ := page(t, `{"StartAt": "Get", "States": {"Get": {"Type": "Task", "Resource": "`+describe+`",
+	text, _ := page(t, `{"StartAt": "Get", "States": {"Get": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"},
 		"Retry": [{"ErrorEquals": ["E"], "IntervalSeconds": 8}], "End": true}}}`, `{}`, answers("E", "DONE"))
 	require.Contains(t, text, `<title>Get: +0s to +10s (10s), 1 failed</title>`+
 		`<rect class="bar between" x="220.0" y="5" width="860.0" height="14" rx="2"/>`+
@@ -87,7 +87,7 @@ func TestHTMLOfADistributedMap(t *testing.T) {
 	t.Parallel()
 	text, _ := page(t, `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "ItemProcessor": {
 		"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"},
-		"StartAt": "Get", "States": {"Get": {"Type": "Task", "Resource": "`+describe+`", "End": true}}}, "End": true}}}`,
+		"StartAt": "Get", "States": {"Get": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"}, "End": true}}}, "End": true}}}`,
 		`[1, 2, 3]`, answers("DONE"))
 	require.Contains(t, text, `Get</td><td>Task</td><td class="n">3</td><td class="n">3</td>`)
 	require.Contains(t, text, "<b>2 of 2</b><span>States visited</span>")
@@ -96,7 +96,7 @@ func TestHTMLOfADistributedMap(t *testing.T) {
 // What fails and is caught stays a failure of its state.
 func TestHTMLOfACaughtError(t *testing.T) {
 	t.Parallel()
-	text, r := page(t, `{"StartAt": "Get", "States": {"Get": {"Type": "Task", "Resource": "`+describe+`",
+	text, r := page(t, `{"StartAt": "Get", "States": {"Get": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"},
 		"Catch": [{"ErrorEquals": ["E"], "Next": "Done"}], "Next": "Done"}, "Done": {"Type": "Pass", "End": true}}}`, `{}`, answers("E"))
 	require.Equal(t, sim.StatusSucceeded, r.Status)
 	require.Contains(t, text, `<b>Get</b> <span class="soft">1s</span> <span class="bad">failed</span>`)

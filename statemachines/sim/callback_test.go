@@ -140,8 +140,8 @@ func TestHeartbeatTimeoutIsCaught(t *testing.T) {
 // A handler by the name of the state wins over that of its resource.
 func TestStateHandlers(t *testing.T) {
 	t.Parallel()
-	m := parse(t, `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "`+describe+`", "ResultPath": "$.a", "Next": "B"},
-		"B": {"Type": "Task", "Resource": "`+describe+`", "ResultPath": "$.b", "End": true}}}`)
+	m := parse(t, `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"}, "ResultPath": "$.a", "Next": "B"},
+		"B": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"}, "ResultPath": "$.b", "End": true}}}`)
 	r, err := sim.Run(t.Context(), m, nil, sim.Options{
 		Handlers: map[string]sim.Handler{describe: returns(`"by resource"`)}, StateHandlers: map[string]sim.Handler{"B": returns(`"by state"`)},
 	})

@@ -91,7 +91,7 @@ func TestVirtualClockFromOtherGoroutines(t *testing.T) {
 		return sim.Reply{Output: map[string]any{"status": status}}, nil
 	}
 	r := run(t, `{"StartAt": "Start", "States": {"Start": {"Type": "Task", "Resource": "`+function+`", "Next": "Wait"},
-		"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Check"}, "Check": {"Type": "Task", "Resource": "`+describe+`", "Next": "Done?"},
+		"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Check"}, "Check": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"}, "Next": "Done?"},
 		"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.status", "StringEquals": "DONE", "Next": "Done"}], "Default": "Wait"},
 		"Done": {"Type": "Succeed"}}}`, `{}`, h, sim.Options{Clock: clock})
 	require.Equal(t, 2*time.Minute, r.Elapsed())
@@ -108,7 +108,7 @@ func TestCancelVirtual(t *testing.T) {
 		}
 		return sim.Reply{}, nil
 	}
-	m := parse(t, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "`+describe+`", "Catch": [{"ErrorEquals": ["E"], "Next": "Z"}], "Next": "S"}, "Z": {"Type": "Succeed"}}}`)
+	m := parse(t, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"}, "Catch": [{"ErrorEquals": ["E"], "Next": "Z"}], "Next": "S"}, "Z": {"Type": "Succeed"}}}`)
 	r, err := sim.Run(ctx, m, nil, sim.Options{Handlers: map[string]sim.Handler{describe: h}})
 	require.NoError(t, err)
 	require.Equal(t, sim.StatusAborted, r.Status)
@@ -124,7 +124,7 @@ func TestCancelVirtual(t *testing.T) {
 func TestRealClock(t *testing.T) {
 	t.Parallel()
 	const definition = `{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Check"},
-		"Check": {"Type": "Task", "Resource": "` + describe + `", "TimeoutSeconds": 5,
+		"Check": {"Type": "Task", "Resource": "` + describe + `", "Parameters": {"ExportArn": "e"}, "TimeoutSeconds": 5,
 		  "Retry": [{"ErrorEquals": ["States.Timeout"], "MaxAttempts": 1}, {"ErrorEquals": ["Throttled"]}], "Next": "Done?"},
 		"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.status", "StringEquals": "DONE", "Next": "Done"}], "Default": "Wait"},
 		"Done": {"Type": "Succeed"}}}`

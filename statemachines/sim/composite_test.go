@@ -25,10 +25,10 @@ func takes(t testing.TB) sim.Handler {
 }
 
 // mapOver is a machine with the inline Map M, whose further fields are given,
-// over a Task.
+// over a Task that has the item.
 func mapOver(fields string) string {
 	return `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {"StartAt": "T", "States": {
-		"T": {"Type": "Task", "Resource": "` + describe + `", "End": true}}}` + fields + `}}}`
+		"T": {"Type": "Task", "Resource": "` + function + `", "End": true}}}` + fields + `}}}`
 }
 
 func TestMapConcurrency(t *testing.T) {
@@ -87,15 +87,15 @@ func TestMapFailure(t *testing.T) {
 	require.Equal(t, 7*time.Second, r.Elapsed())
 	require.Equal(t, 1+2+1+2, r.Transitions, "the Map, two Tasks, a retry, two Tasks")
 	attempt := []string{
-		"MapStateStarted", "MapIterationStarted", "MapIterationStarted", "TaskStateEntered", "TaskScheduled", "TaskStarted",
-		"TaskStateEntered", "TaskScheduled", "TaskStarted", "TaskFailed", "MapIterationFailed", "TaskStateAborted", "MapIterationAborted", "TaskStateAborted",
+		"MapStateStarted", "MapIterationStarted", "MapIterationStarted", "TaskStateEntered", "LambdaFunctionScheduled", "LambdaFunctionStarted",
+		"TaskStateEntered", "LambdaFunctionScheduled", "LambdaFunctionStarted", "LambdaFunctionFailed", "MapIterationFailed", "TaskStateAborted", "MapIterationAborted", "TaskStateAborted",
 	}
 	want := append([]string{"ExecutionStarted", "MapStateEntered"}, attempt...)
 	want = append(append(want, attempt...), "MapStateFailed", "ExecutionFailed")
 	require.Equal(t, want, types(r))
 
 	caught := `{"StartAt": "M", "States": {"M": {"Type": "Map", "Next": "Z", "ItemProcessor": {"StartAt": "T", "States": {
-		"T": {"Type": "Task", "Resource": "` + describe + `", "End": true}}},
+		"T": {"Type": "Task", "Resource": "` + describe + `", "Parameters": {"ExportArn": "e"}, "End": true}}},
 		"Catch": [{"ErrorEquals": ["Bad"], "ResultPath": "$[0]", "Next": "Z"}]}, "Z": {"Type": "Succeed"}}}`
 	r = run(t, caught, `[0, 1]`, slow, sim.Options{})
 	require.JSONEq(t, `[{"Error": "Bad", "Cause": "item 1"}, 1]`, string(r.Output))
@@ -180,7 +180,7 @@ func TestMapOnARealClock(t *testing.T) {
 	require.Contains(t, types(r), "MapIterationAborted")
 
 	r = run(t, `{"StartAt": "P", "States": {"P": {"Type": "Parallel", "End": true, "Branches": [
-		{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "`+describe+`", "End": true}}},
+		{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"}, "End": true}}},
 		{"StartAt": "B", "States": {"B": {"Type": "Task", "Resource": "`+function+`", "End": true}}}]}}}`, `{}`, returns(`1`), sim.Options{Clock: sim.NewRealClock()})
 	require.JSONEq(t, `[1, 1]`, string(r.Output))
 }

@@ -34,7 +34,7 @@ func TestDataFlow(t *testing.T) {
 		{"ResultPath into an array", `{"Type": "Pass", "Result": 1, "ResultPath": "$.c[0]", "OutputPath": "$.c", "End": true}`, "", `[1, 9007199254740993]`, ""},
 		{"succeed", `{"Type": "Succeed", "InputPath": "$.a", "OutputPath": "$.b"}`, "", `1`, ""},
 		{"wait", `{"Type": "Wait", "Seconds": 1, "InputPath": "$.a", "OutputPath": "$.b", "End": true}`, "", `1`, ""},
-		{"task", `{"Type": "Task", "Resource": "` + describe + `", "End": true}`, `{"big": 12345678901234567890}`, `{"big": 12345678901234567890}`, input},
+		{"task", `{"Type": "Task", "Resource": "` + function + `", "End": true}`, `{"big": 12345678901234567890}`, `{"big": 12345678901234567890}`, input},
 		{
 			"task with all fields",
 			`{"Type": "Task", "Resource": "` + describe + `", "InputPath": "$.a", "Parameters": {"p.$": "$.b", "n.$": "$$.State.RetryCount"},
@@ -42,7 +42,7 @@ func TestDataFlow(t *testing.T) {
 			`{"status": "DONE", "more": 1}`, `{"b": 1, "task": {"s": "DONE", "in": 1}}`, `{"p": 1, "n": 0}`,
 		},
 		{"task without result", `{"Type": "Task", "Resource": "` + describe + `", "Parameters": {"p": 1}, "ResultPath": null, "End": true}`, `{"status": "DONE"}`, input, `{"p": 1}`},
-		{"task that returns null", `{"Type": "Task", "Resource": "` + describe + `", "InputPath": null, "End": true}`, `null`, `null`, `{}`},
+		{"task that returns null", `{"Type": "Task", "Resource": "` + function + `", "InputPath": null, "End": true}`, `null`, `null`, `{}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestOutputOfAnyGoType(t *testing.T) {
 	}
 	for _, tt := range tests {
 		h := func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{Output: tt.output}, nil }
-		r := run(t, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "`+describe+`", "End": true}}}`, "", h, sim.Options{})
+		r := run(t, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"}, "End": true}}}`, "", h, sim.Options{})
 		require.JSONEq(t, tt.want, string(r.Output))
 	}
 }
@@ -150,7 +150,7 @@ func TestContextObject(t *testing.T) {
 		return sim.Reply{}, nil
 	}
 	definition := `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 90, "Next": "S"},
-		"S": {"Type": "Task", "Resource": "` + describe + `", "Next": "P"}, "P": {"Type": "Pass", "InputPath": "$$", "End": true}}}`
+		"S": {"Type": "Task", "Resource": "` + describe + `", "Parameters": {"ExportArn": "e"}, "Next": "P"}, "P": {"Type": "Pass", "InputPath": "$$", "End": true}}}`
 	r := run(t, definition, `{"a": 1}`, h, sim.Options{Execution: "E", StateMachine: "M", Region: "eu-west-1", Account: "111122223333"})
 	text, err := jsonText(call.Context)
 	require.NoError(t, err)

@@ -79,7 +79,7 @@ func TestEventJSON(t *testing.T) {
 			{"name": "S", "output": "{\"arn\":\"<a>\"}", "outputDetails": {"truncated": false}}}
 	]`, string(text))
 
-	bare := strings.ReplaceAll(task(``), describe, function)
+	bare := strings.ReplaceAll(task(`, "Parameters": {}`), describe, function)
 	text, err = json.Marshal(run(t, bare, `{}`, failsWith("E", "c"), sim.Options{}).Events[2:])
 	require.NoError(t, err)
 	require.JSONEq(t, `[

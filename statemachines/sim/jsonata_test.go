@@ -92,7 +92,7 @@ func TestJSONataFailures(t *testing.T) {
 			"The JSONata expression '$states.input.x' specified for the field 'Arguments' returned nothing (undefined).", "Arguments",
 		},
 		{
-			"TimeoutSeconds", task + `"TimeoutSeconds": "{% -1 %}", "End": true}`, `{}`,
+			"TimeoutSeconds", task + `"Arguments": {}, "TimeoutSeconds": "{% -1 %}", "End": true}`, `{}`,
 			"The JSONata expression '-1' specified for the field 'TimeoutSeconds' returned a value that is not between 1 and 99999999: -1", "TimeoutSeconds",
 		},
 		{
@@ -124,7 +124,7 @@ func TestOutputErrorIsRetried(t *testing.T) {
 		}
 		return sim.Reply{Output: map[string]any{"Status": "DONE"}}, nil
 	}
-	r := run(t, jsonata(`"S": {"Type": "Task", "Resource": "`+describe+`", "Output": "{% $states.result.Status = 'RUNNING' ? $error('pending') : $states.result.Status %}",
+	r := run(t, jsonata(`"S": {"Type": "Task", "Resource": "`+describe+`", "Arguments": {"ExportArn": "e"}, "Output": "{% $states.result.Status = 'RUNNING' ? $error('pending') : $states.result.Status %}",
 		"Retry": [{"ErrorEquals": ["States.QueryEvaluationError"], "IntervalSeconds": 10, "BackoffRate": 1, "MaxAttempts": 100}], "End": true}`), `{}`, h, sim.Options{})
 	require.Equal(t, `"DONE"`, string(r.Output), r.Cause)
 	require.Equal(t, 30*time.Second, r.Elapsed())

@@ -68,7 +68,7 @@ func TestHistoryLimit(t *testing.T) {
 	}{
 		{"loop", `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 1, "Next": "C"},
 			"C": {"Type": "Choice", "Choices": [{"Variable": "$.done", "IsPresent": true, "Next": "Z"}], "Default": "W"}, "Z": {"Type": "Succeed"}}}`, "WaitStateExited"},
-		{"loop of an odd number", `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "` + describe + `", "Catch": [{"ErrorEquals": ["E"], "Next": "Z"}], "Next": "S"}, "Z": {"Type": "Succeed"}}}`, sim.TaskStarted},
+		{"loop of an odd number", `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "` + describe + `", "Parameters": {"ExportArn": "e"}, "Catch": [{"ErrorEquals": ["E"], "Next": "Z"}], "Next": "S"}, "Z": {"Type": "Succeed"}}}`, sim.TaskStarted},
 		{"retries", task(`, "Retry": [{"ErrorEquals": ["E"], "MaxAttempts": 99999, "BackoffRate": 1}]`), sim.TaskScheduled},
 	}
 	for _, tt := range tests {
@@ -117,7 +117,7 @@ func TestHistoryLimitAtTheEnd(t *testing.T) {
 			loops++
 			return sim.Reply{Output: map[string]any{"done": loops > rounds}}, nil
 		}
-		definition := `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "` + describe + `", "Next": "C"},
+		definition := `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "` + describe + `", "Parameters": {"ExportArn": "e"}, "Next": "C"},
 			"C": {"Type": "Choice", "Choices": [{"Variable": "$.done", "BooleanEquals": true, "Next": "P1"}], "Default": "W"},
 			"W": {"Type": "Wait", "Seconds": 1, "Next": "S"}`
 		for i := range passes {
@@ -170,7 +170,7 @@ func TestRetriesThatLeaveNoEventsEnd(t *testing.T) {
 func TestEventsOfAllChildExecutionsAreLimited(t *testing.T) {
 	t.Parallel()
 	definition := distributed("STANDARD", `, "ToleratedFailurePercentage": 100`)
-	o := sim.Options{Handlers: map[string]sim.Handler{describe: returns(`{}`)}}
+	o := sim.Options{Handlers: map[string]sim.Handler{function: returns(`{}`)}}
 	input := []byte("[" + strings.Repeat("1,", 99) + "1]")
 	r, err := sim.Run(t.Context(), parse(t, definition), input, o)
 	require.NoError(t, err)
@@ -226,7 +226,7 @@ func TestUnsupported(t *testing.T) {
 			"/States/W/Seconds", `the placeholder "${Seconds}" needs a value`,
 		},
 		{
-			"job in an Express workflow", `{"StartAt": "T", "States": {"T": {"Type": "Task", "Resource": "` + startJobRun + `", "End": true}}}`,
+			"job in an Express workflow", `{"StartAt": "T", "States": {"T": {"Type": "Task", "Resource": "` + startJobRun + `", "Parameters": {"JobName": "j"}, "End": true}}}`,
 			sim.Options{Express: true},
 			"/States/T/Resource", "does not support \".sync\"",
 		},
@@ -250,11 +250,11 @@ func TestUnsupported(t *testing.T) {
 func TestRunRefuses(t *testing.T) {
 	t.Parallel()
 	m := parse(t, `{"StartAt": "A", "States": {
-		"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:describeExpot", "Next": "B"},
-		"B": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "Next": "C"},
-		"C": {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "Next": "D"},
+		"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:describeExpot", "Parameters": {"ExportArn": "e"}, "Next": "B"},
+		"B": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "Parameters": {"QueueUrl": "q", "MessageBody": "m"}, "Next": "C"},
+		"C": {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "Parameters": {"JobName": "j"}, "Next": "D"},
 		"D": {"Type": "Task", "Resource": "arn:aws:states:us-east-1:1:activity:a", "Next": "E"},
-		"E": {"Type": "Task", "Resource": "`+describe+`", "Next": "F"},
+		"E": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"}, "Next": "F"},
 		"F": {"Type": "Task", "Resource": "`+function+`", "End": true}}}`)
 	_, err := sim.Run(t.Context(), m, nil, sim.Options{Handlers: map[string]sim.Handler{describe: returns(`1`), function: nil}})
 	var resources *sim.ResourceError
@@ -345,7 +345,7 @@ func TestTemplatesThatMakeTooMuchEnd(t *testing.T) {
 func TestBatchesThatHoldTooMuchEnd(t *testing.T) {
 	t.Parallel()
 	definition := distributed("STANDARD", `, "ItemsPath": "$.i", "ItemSelector": {"s.$": "$.s"}, "ItemBatcher": {"MaxItemsPerBatch": 2}`)
-	o := sim.Options{Handlers: map[string]sim.Handler{describe: returns(`1`)}}
+	o := sim.Options{Handlers: map[string]sim.Handler{function: returns(`1`)}}
 	o.LimitBudget(1<<40, 100_000)
 	_, err := sim.Run(t.Context(), parse(t, definition), []byte(`{"s": `+quoted(1000)+`, "i": [`+strings.Repeat("1,", 200)+`1]}`), o)
 	require.ErrorIs(t, err, sim.ErrTooMuch)

@@ -12,10 +12,10 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-// distributed is a machine with the distributed Map M over a Task.
+// distributed is a machine with the distributed Map M over a Task that has the item.
 func distributed(executionType, fields string) string {
 	return `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "` + executionType + `"},
-		"StartAt": "T", "States": {"T": {"Type": "Task", "Resource": "` + describe + `", "End": true}}}` + fields + `}}}`
+		"StartAt": "T", "States": {"T": {"Type": "Task", "Resource": "` + function + `", "End": true}}}` + fields + `}}}`
 }
 
 func TestMapRun(t *testing.T) {
@@ -134,7 +134,7 @@ func TestItemReader(t *testing.T) {
 		}
 	}
 	options := func(h sim.Handler) sim.Options {
-		return sim.Options{Handlers: map[string]sim.Handler{reader: h, describe: echo}}
+		return sim.Options{Handlers: map[string]sim.Handler{reader: h, function: echo}}
 	}
 	r, err := sim.Run(t.Context(), parse(t, definition), []byte(`{"b": "x"}`), options(read([]int{1, 2, 3}, nil)))
 	require.NoError(t, err)
@@ -151,7 +151,7 @@ func TestItemReader(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 
 	var resources *sim.ResourceError
-	_, err = sim.Run(t.Context(), parse(t, definition), nil, sim.Options{Handlers: map[string]sim.Handler{describe: echo}})
+	_, err = sim.Run(t.Context(), parse(t, definition), nil, sim.Options{Handlers: map[string]sim.Handler{function: echo}})
 	require.ErrorAs(t, err, &resources)
 	require.Equal(t, reader, resources.Tasks[0].Resource)
 }

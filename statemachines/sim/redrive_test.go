@@ -37,8 +37,8 @@ func TestRedrive(t *testing.T) {
 		return sim.Reply{Output: call.State}, nil
 	}
 	first, r := redrive(t, `{"TimeoutSeconds": 6, "StartAt": "A", "States": {
-		"A": {"Type": "Task", "Resource": "`+describe+`", "ResultPath": "$.a", "Next": "W"}, "W": {"Type": "Wait", "Seconds": 2, "Next": "B"},
-		"B": {"Type": "Task", "Resource": "`+describe+`", "ResultPath": "$.b", "Retry": [{"ErrorEquals": ["E"], "MaxAttempts": 1}], "End": true}}}`, `{}`, h)
+		"A": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"}, "ResultPath": "$.a", "Next": "W"}, "W": {"Type": "Wait", "Seconds": 2, "Next": "B"},
+		"B": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"}, "ResultPath": "$.b", "Retry": [{"ErrorEquals": ["E"], "MaxAttempts": 1}], "End": true}}}`, `{}`, h)
 	require.Equal(t, sim.StatusFailed, first.Status)
 	require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
 	require.JSONEq(t, `{"a":"A","b":"B"}`, string(r.Output))
@@ -111,7 +111,7 @@ func TestRedriveBetweenStates(t *testing.T) {
 		return sim.Reply{Output: "done"}, nil
 	}
 	first, r := redrive(t, `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {"StartAt": "In", "States": {
-		"In": {"Type": "Map", "ItemProcessor": {"StartAt": "T", "States": {"T": {"Type": "Task", "Resource": "`+describe+`", "End": true}}}, "Next": "After"},
+		"In": {"Type": "Map", "ItemProcessor": {"StartAt": "T", "States": {"T": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"}, "End": true}}}, "Next": "After"},
 		"After": {"Type": "Pass", "End": true}}}}}}`, `[[1], [2]]`, h)
 	require.Equal(t, sim.StatusFailed, first.Status)
 	require.NotContains(t, types(&first), "PassStateEntered", "the other iteration stands before After")
@@ -125,7 +125,7 @@ func TestRedriveChildren(t *testing.T) {
 	t.Parallel()
 	children := func(executionType string) string {
 		return `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "` + executionType + `"},
-			"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "` + describe + `", "ResultPath": null, "Next": "B"}, "B": {"Type": "Task", "Resource": "` + describe + `", "End": true}}}}}}`
+			"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "` + describe + `", "Parameters": {"ExportArn": "e"}, "ResultPath": null, "Next": "B"}, "B": {"Type": "Task", "Resource": "` + function + `", "End": true}}}}}}`
 	}
 	for executionType, want := range map[string]map[string]int{"STANDARD": {"A": 1, "B": 2}, "EXPRESS": {"A": 2, "B": 2}} {
 		calls := map[string]int{}
@@ -145,7 +145,7 @@ func TestRedriveChildren(t *testing.T) {
 	}
 
 	full := `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "MaxConcurrency": 1, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"},
-		"StartAt": "C", "States": {"C": {"Type": "Choice", "Choices": [{"Variable": "$", "NumericEquals": 0, "Next": "C"}], "Default": "T"}, "T": {"Type": "Task", "Resource": "` + describe + `", "End": true}}}}}}`
+		"StartAt": "C", "States": {"C": {"Type": "Choice", "Choices": [{"Variable": "$", "NumericEquals": 0, "Next": "C"}], "Default": "T"}, "T": {"Type": "Task", "Resource": "` + describe + `", "Parameters": {"ExportArn": "e"}, "End": true}}}}}}`
 	called := 0
 	o := sim.Options{MaxEvents: 40, Clock: sim.NewVirtualClock(sim.DefaultStart), Handlers: map[string]sim.Handler{
 		describe: func(context.Context, sim.Call) (sim.Reply, error) { called++; return sim.Reply{}, nil },

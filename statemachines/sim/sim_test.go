@@ -3,6 +3,7 @@ package sim_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,8 +78,15 @@ func steps(handlers ...sim.Handler) sim.Handler {
 }
 
 // task is a machine with the Task S, whose further fields are given, and the
-// states Z and Caught for it to lead to.
+// states Z and Caught for it to lead to. It has arguments if the fields have none.
 func task(fields string) string {
+	switch {
+	case strings.Contains(fields, `"Parameters"`), strings.Contains(fields, `"Arguments"`):
+	case strings.Contains(fields, `"JSONata"`):
+		fields += `, "Arguments": {"ExportArn": "e"}`
+	default:
+		fields += `, "Parameters": {"ExportArn": "e"}`
+	}
 	return `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "` + describe + `", "Next": "Z"` + fields + `}, ` +
 		`"Z": {"Type": "Choice", "Choices": [{"Variable": "$$.State.Name", "StringEquals": "", "Next": "Caught"}], "Default": "End"}, ` +
 		`"Caught": {"Type": "Pass", "End": true}, "End": {"Type": "Succeed"}}}`

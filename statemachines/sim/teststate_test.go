@@ -23,7 +23,7 @@ func testState(t *testing.T, definition, input string, o sim.TestOptions) (*sim.
 
 func TestTestState(t *testing.T) {
 	t.Parallel()
-	lone := `{"Type": "Task", "Resource": "` + describe + `", "TimeoutSeconds": 5, "Next": "Elsewhere",
+	lone := `{"Type": "Task", "Resource": "` + describe + `", "Parameters": {"ExportArn": "e"}, "TimeoutSeconds": 5, "Next": "Elsewhere",
 		"Catch": [{"ErrorEquals": ["States.Timeout"], "Next": "Late"}]}`
 	slow := func(context.Context, sim.Call) (sim.Reply, error) {
 		return sim.Reply{Output: 1, Latency: time.Minute}, nil
@@ -55,7 +55,7 @@ func TestTestState(t *testing.T) {
 		}{5}}}}, sim.TestSucceeded, "", `{"v":5}`},
 		{"the time of the start", `{"Type": "Pass", "InputPath": "$$.Execution.StartTime", "End": true}`, `{}`, sim.TestOptions{Options: sim.Options{StartTime: at(-60)}}, sim.TestSucceeded, "", `"2025-12-31T23:59:00.000Z"`},
 		{"a placeholder elsewhere", `{"StartAt": "P", "States": {"P": {"Type": "Pass", "Next": "W"}, "W": {"Type": "Wait", "SecondsPath": "${Path}", "End": true}}}`, `1`, sim.TestOptions{State: "P"}, sim.TestSucceeded, "W", `1`},
-		{"a Task that never answers", `{"Type": "Task", "Resource": "` + describe + `", "End": true}`, `{}`, sim.TestOptions{Options: sim.Options{Role: "r", Handlers: map[string]sim.Handler{describe: never}}}, sim.TestFailed, "", ``},
+		{"a Task that never answers", `{"Type": "Task", "Resource": "` + describe + `", "Parameters": {"ExportArn": "e"}, "End": true}`, `{}`, sim.TestOptions{Options: sim.Options{Role: "r", Handlers: map[string]sim.Handler{describe: never}}}, sim.TestFailed, "", ``},
 		{"a mock on a real clock", lone, `{}`, sim.TestOptions{Mock: &sim.Mock{Result: 7}, Options: sim.Options{Clock: sim.NewRealClock()}}, sim.TestSucceeded, "Elsewhere", `7`},
 		{"a Fail", `{"Type": "Fail", "Error": "E"}`, `{}`, sim.TestOptions{}, sim.TestFailed, "", ``},
 	}
@@ -144,7 +144,7 @@ func TestRetryOrCatch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for state, definition := range map[string]string{
-			"Task":     `{"Type": "Task", "Resource": "` + describe + `", "End": true` + tt.fields + `}`,
+			"Task":     `{"Type": "Task", "Resource": "` + describe + `", "Parameters": {"ExportArn": "e"}, "End": true` + tt.fields + `}`,
 			"Parallel": `{"Type": "Parallel", "Branches": [{"StartAt": "P", "States": {"P": {"Type": "Pass", "End": true}}}], "End": true` + tt.fields + `}`,
 		} {
 			t.Run(tt.name+" in a "+state, func(t *testing.T) {
@@ -242,7 +242,7 @@ func TestModelsThatCannotBeReadEndTheTest(t *testing.T) {
 
 func TestTestStateRefuses(t *testing.T) {
 	t.Parallel()
-	task := `{"Type": "Task", "Resource": "` + describe + `", "End": true}`
+	task := `{"Type": "Task", "Resource": "` + describe + `", "Parameters": {"ExportArn": "e"}, "End": true}`
 	result, array := &sim.Mock{Result: 1}, &sim.Mock{Result: []int{}}
 	three, negative := 3, -1
 	for name, tt := range map[string]struct {
@@ -293,7 +293,7 @@ func TestTestStateRefuses(t *testing.T) {
 		"no Resource":      {`{"Type": "Task"}`, sim.TestOptions{}, "/States/StateName"},
 		"two states":       {`{"Type": "Succeed"}, "Other": {"Type": "Succeed"}`, sim.TestOptions{}, ""},
 		"a placeholder":    {`{"Type": "Wait", "SecondsPath": "${Path}", "End": true}`, sim.TestOptions{}, "/States/StateName/SecondsPath"},
-		"no Express state": {`{"Type": "Task", "Resource": "arn:aws:states:::states:startExecution.sync", "End": true}`, sim.TestOptions{Options: sim.Options{Express: true}}, "/States/StateName/Resource"},
+		"no Express state": {`{"Type": "Task", "Resource": "arn:aws:states:::states:startExecution.sync", "Parameters": {"StateMachineArn": "m"}, "End": true}`, sim.TestOptions{Options: sim.Options{Express: true}}, "/States/StateName/Resource"},
 		"no Express Map":   {distributed("STANDARD", ``), sim.TestOptions{State: "M", Mock: array, Options: sim.Options{Express: true}}, "/States/M/ItemProcessor/ProcessorConfig/Mode"},
 		"no JSON input":    {`{"Type": "Succeed"}`, sim.TestOptions{}, ""},
 	} {
@@ -317,7 +317,7 @@ func TestTestStateRefuses(t *testing.T) {
 
 // FuzzTestState: whatever state is accepted comes to an end, without a panic.
 func FuzzTestState(f *testing.F) {
-	f.Add(`{"Type": "Task", "Resource": "`+describe+`", "ResultSelector": {"a.$": "$.a"}, "Retry": [{"ErrorEquals": ["E"], "BackoffRate": 9}], "End": true}`, "", `{}`, `{"a": 1}`, `{}`, 2, false)
+	f.Add(`{"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"}, "ResultSelector": {"a.$": "$.a"}, "Retry": [{"ErrorEquals": ["E"], "BackoffRate": 9}], "End": true}`, "", `{}`, `{"a": 1}`, `{}`, 2, false)
 	f.Add(`{"Type": "Parallel", "Branches": [], "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.e", "Next": "N"}], "End": true}`, "", `{}`, ``, `{}`, 0, true)
 	f.Add(distributed("STANDARD", reader+`, "ItemSelector": {"v.$": "$v"}, "ItemBatcher": {"MaxItemsPerBatch": 2}`), "M", `{}`, `[1, 2]`, `{"v": [3]}`, 1, false)
 	f.Add(`{"Type": "Wait", "QueryLanguage": "JSONata", "Seconds": "{% $n %}", "Output": "{% $states.context %}", "End": true}`, "", `3`, ``, `{"n": 1e9}`, 0, false)

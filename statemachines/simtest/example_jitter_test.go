@@ -10,7 +10,7 @@ import (
 // The same seed gives the same jitter.
 func Example_jitter() {
 	s := simtest.New(t, `{"StartAt": "Get", "States": {"Get": {
-	  "Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "End": true,
+	  "Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "work"}, "End": true,
 	  "Retry": [{"ErrorEquals": ["States.ALL"], "IntervalSeconds": 10, "BackoffRate": 1, "MaxAttempts": 5, "JitterStrategy": "FULL"}]}}}`)
 	s.On("Get").Throttle()
 

@@ -9,8 +9,8 @@ import (
 // A redrive goes on with the state that failed.
 func Example_redrive() {
 	s := simtest.New(t, `{"StartAt": "Start", "States": {
-	  "Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:startJobRun", "Next": "Get"},
-	  "Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "End": true}}}`)
+	  "Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:startJobRun", "Parameters": {"JobName": "j"}, "Next": "Get"},
+	  "Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Parameters": {"JobName": "j", "RunId": "r"}, "End": true}}}`)
 	s.On("Start").Return("started").Times(1)
 	s.On("Get").Fail("Glue.GlueException", "down").Return("done")
 

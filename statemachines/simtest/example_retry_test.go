@@ -11,7 +11,7 @@ import (
 // Two throttled calls are retried after 1 and 2 seconds.
 func Example_retry() {
 	s := simtest.New(t, `{"StartAt": "Describe", "States": {"Describe": {
-	  "Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:describeExport", "End": true,
+	  "Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:describeExport", "Parameters": {"ExportArn": "e"}, "End": true,
 	  "Retry": [{"ErrorEquals": ["DynamoDb.DynamoDbException"], "IntervalSeconds": 1, "BackoffRate": 2, "MaxAttempts": 3}]}}}`)
 	s.On("Describe").Throttle().Times(2).Return("done").After(200 * time.Millisecond)
 

@@ -10,7 +10,7 @@ import (
 // A Task that never answers runs into its timeout.
 func Example_timeout() {
 	s := simtest.New(t, `{"StartAt": "Work", "States": {
-	  "Work": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "TimeoutSeconds": 300,
+	  "Work": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "work"}, "TimeoutSeconds": 300,
 	    "Catch": [{"ErrorEquals": ["States.Timeout"], "Next": "Late"}], "End": true},
 	  "Late": {"Type": "Succeed"}}}`)
 	s.On("Work").Never()

@@ -10,7 +10,7 @@ import (
 func Example_trace() {
 	s := simtest.New(t, `{"StartAt": "Wait", "States": {
 	  "Wait": {"Type": "Wait", "Seconds": 90, "Next": "Work"},
-	  "Work": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "End": true}}}`)
+	  "Work": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": {"QueueUrl": "q", "MessageBody.$": "$.n"}, "End": true}}}`)
 	s.On("Work").Fail("SQS.AmazonSQSException", "no such queue")
 
 	fmt.Print(s.Run(map[string]int{"n": 1}).Trace())
@@ -19,7 +19,7 @@ func Example_trace() {
 	//    +0:00:00.000  WaitStateEntered         Wait < {"n":1}
 	//    +0:01:30.000  WaitStateExited          Wait > {"n":1}
 	//    +0:01:30.000  TaskStateEntered         Work < {"n":1}
-	//    +0:01:30.000  TaskScheduled            sendMessage < {"n":1}
+	//    +0:01:30.000  TaskScheduled            sendMessage < {"MessageBody":1,"QueueUrl":"q"}
 	//    +0:01:30.000  TaskStarted              sendMessage
 	//    +0:01:30.000  TaskFailed               sendMessage "SQS.AmazonSQSException": no such queue
 	//    +0:01:30.000  ExecutionFailed          "SQS.AmazonSQSException": no such queue

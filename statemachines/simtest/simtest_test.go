@@ -52,7 +52,7 @@ func failure(t *testing.T, f func(t simtest.T)) (text string) {
 }
 
 const machine = `{"TimeoutSeconds": 100, "StartAt": "A", "States": {
-	"A": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Retry": [{"ErrorEquals": ["E"], "MaxAttempts": 1}], "Next": "B"},
+	"A": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "work"}, "Retry": [{"ErrorEquals": ["E"], "MaxAttempts": 1}], "Next": "B"},
 	"B": {"Type": "Choice", "Choices": [{"Variable": "$", "NumericEquals": 1, "Next": "C"}], "Default": "D"},
 	"C": {"Type": "Wait", "Seconds": 10, "End": true}, "D": {"Type": "Wait", "Seconds": 200, "End": true}}}`
 
@@ -166,11 +166,11 @@ func TestSetUpMistakes(t *testing.T) {
 
    +0:00:00.000  ExecutionStarted         < {}
    +0:00:00.000  TaskStateEntered         A < {}
-   +0:00:00.000  TaskScheduled            invoke < {}
+   +0:00:00.000  TaskScheduled            invoke < {"FunctionName":"work"}
    +0:00:00.000  TaskStarted              invoke
    +0:00:00.000  TaskFailed               invoke "E":`},
 		"job of a .sync Task": {func(t simtest.T) {
-			simtest.New(t, `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "End": true}}}`).
+			simtest.New(t, `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "Parameters": {"JobName": "j"}, "End": true}}}`).
 				Job(&mock.Job{Status: "s", Running: "R", Ends: "E"}, "", "A", "")
 		}, `is a ".sync" Task, which ends with the job`},
 		"too few answers": {func(t simtest.T) {
@@ -226,7 +226,7 @@ func TestRequirePathFolds(t *testing.T) {
 	message := failure(t, func(t simtest.T) {
 		s := simtest.New(t, `{"StartAt": "Start", "States": {
 			"Start": {"Type": "Pass", "Next": "Wait"}, "Wait": {"Type": "Wait", "Seconds": 1, "Next": "Get"},
-			"Get": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Next": "Done?"},
+			"Get": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "work"}, "Next": "Done?"},
 			"Done?": {"Type": "Choice", "Choices": [{"Variable": "$", "BooleanEquals": true, "Next": "Done"}], "Default": "Wait"},
 			"Done": {"Type": "Succeed"}}}`)
 		s.On("Get").Return(false).Times(99).Return(true)
@@ -243,7 +243,7 @@ func TestAnswersTakeTurns(t *testing.T) {
 	t.Parallel()
 	s := simtest.New(t, `{"StartAt": "Wait", "States": {
 		"Wait": {"Type": "Wait", "SecondsPath": "$.first", "Next": "Get"},
-		"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getCrawler", "ResultPath": "$.r", "Next": "Done?"},
+		"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getCrawler", "Parameters": {"Name": "c"}, "ResultPath": "$.r", "Next": "Done?"},
 		"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.r.State", "StringEquals": "READY", "Next": "Done"}], "Default": "Again"},
 		"Again": {"Type": "Wait", "Seconds": 10, "Next": "Get"},
 		"Done": {"Type": "Succeed"}}}`)
@@ -289,7 +289,7 @@ func TestChildExecutions(t *testing.T) {
 	message := failure(t, func(t simtest.T) {
 		s := simtest.New(t, `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true, "ItemProcessor": {
 			"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "Work", "States": {
-			"Work": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Retry": [{"ErrorEquals": ["E"]}], "End": true}}}}}}`)
+			"Work": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "work"}, "Retry": [{"ErrorEquals": ["E"]}], "End": true}}}}}}`)
 		s.On("Work").Return(1).Fail("E", "").Return(2).Fail("Broken", "the third")
 		s.Run(`["a", "b"]`).RequireAttempts("Work", 3).RequireVisits("Work", 2).RequirePath("Each")
 		s.Run(`["a"]`).RequireSucceeded()
@@ -302,7 +302,7 @@ func TestChildExecutions(t *testing.T) {
 func TestMockFileRedrive(t *testing.T) {
 	t.Parallel()
 	s := simtest.New(t, `{"StartAt": "Describe", "States": {
-		"Describe": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:describeExport", "End": true}}}`)
+		"Describe": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:describeExport", "Parameters": {"ExportArn": "e"}, "End": true}}}`)
 	s.MockFile("testdata/MockConfigFile.json", "Completes")
 	r := s.Run(nil).RequireFailed("DynamoDb.DynamoDbException", "Rate exceeded")
 	s.Redrive(r).RequireOutput(`{"ExportDescription": {"ExportStatus": "IN_PROGRESS"}}`)

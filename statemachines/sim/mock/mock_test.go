@@ -328,8 +328,8 @@ func TestReadAWS(t *testing.T) {
 func TestReadAWSCounts(t *testing.T) {
 	t.Parallel()
 	m, err := asl.Parse([]byte(`{"StartAt": "Each", "States": {"Each": {"Type": "Map", "MaxConcurrency": 1, "Next": "After", "ItemProcessor": {"StartAt": "In", "States": {
-		"In": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Retry": [{"ErrorEquals": ["Boom"]}], "End": true}}}},
-		"After": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Retry": [{"ErrorEquals": ["Boom"]}], "End": true}}}`))
+		"In": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "work"}, "Retry": [{"ErrorEquals": ["Boom"]}], "End": true}}}},
+		"After": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "work"}, "Retry": [{"ErrorEquals": ["Boom"]}], "End": true}}}`))
 	require.NoError(t, err)
 	c, err := mock.Read([]byte(`{"StateMachines": {"M": {"TestCases": {"C": {"In": "R", "After": "R"}}}},
 		"MockedResponses": {"Unused": {}, "R": {"0": {"Throw": {"Error": "Boom", "Cause": ""}}, "1": {"Return": 1}, "2": {"Return": [2]}}}}`))
