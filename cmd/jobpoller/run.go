@@ -135,7 +135,7 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 	f.BoolVar(&o.processes, "processes", false, "build the two Lambda functions and run them as child processes behind a local Runtime API (needs the go command)")
 	f.StringVar(&o.name, "name", "", "name of the execution; with --data or --bucket, a run of the same name takes up its start record")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the jitter of a virtual run")
-	f.StringVar(&o.data, "data", "", "folder in which the embedded S3 server keeps its objects; default is memory")
+	f.StringVar(&o.data, "data", "", "folder in which the embedded S3 server keeps its objects, instead of in memory; the run prints the server's URL and keys")
 	f.StringVar(&o.s3Endpoint, "s3-endpoint", "", "URL of an S3 server to use instead of the embedded one (credentials as for the AWS CLI)")
 	f.StringVar(&o.bucket, "bucket", "", "bucket to use instead of the embedded S3 server's; it must exist")
 	f.StringVarP(&o.output, "output", "o", "text", "text, json, or jsonl (every history event, then the result)")

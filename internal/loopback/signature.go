@@ -116,7 +116,7 @@ func (s Signed) verify(r *http.Request) ([]byte, *Refusal) {
 		// As with a wrong key: who guesses learns nothing.
 		return nil, &Refusal{
 			http.StatusForbidden, "SignatureDoesNotMatch",
-			"the request is not signed with the keys of this run; it prints them, with its URL, when it starts",
+			"the request is not signed with the keys of this run: each run draws its own and prints them with --data or -o json",
 		}
 	}
 	if given == "" {
@@ -166,7 +166,7 @@ func readAuthorization(r *http.Request) (*authorization, *Refusal) {
 	if len(lines) == 0 {
 		return nil, &Refusal{
 			http.StatusForbidden, "AccessDenied",
-			"the request is not signed; sign it with the keys of this run, which it prints with its URL when it starts",
+			"the request is not signed: sign it with the keys that the run prints with --data or -o json",
 		}
 	}
 	malformed := &Refusal{
