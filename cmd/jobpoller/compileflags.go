@@ -148,7 +148,7 @@ func (o *compileOptions) remedy(err error, call statemachines.Call) string {
 		}
 		return "\n" + lackOf(&catalog.Entry{Service: call.Operation.Service}, lack) + ": take another strategy"
 	case refused.Optional != nil:
-		return fmt.Sprintf("\nname them with --arguments, such as --arguments '{\"%[1]s.$\": \"$.%[1]s\"}'", refused.Optional[0])
+		return fmt.Sprintf("\nname them with --arguments, such as --arguments '{\"%[1]s.$\": \"$.%[1]s\"}'", sampleMember(refused.Optional))
 	case len(refused.Unmodeled) == 0:
 		return ""
 	}
@@ -162,6 +162,19 @@ func (o *compileOptions) remedy(err error, call statemachines.Call) string {
 		hint += ", or take a strategy with Lambda functions, which see the codes"
 	}
 	return hint
+}
+
+// pagingMembers are names of members that choose a page and no resource.
+var pagingMembers = []string{"NextToken", "Marker", "PageSize", "MaxResults", "MaxRecords", "MaxItems", "Limit"}
+
+// sampleMember is the first member that can name a resource.
+func sampleMember(members []string) string {
+	for _, name := range members {
+		if !slices.Contains(pagingMembers, name) {
+			return name
+		}
+	}
+	return members[0]
 }
 
 // exitNames are the ends of a fragment as --exits names them.
