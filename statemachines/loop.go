@@ -347,7 +347,7 @@ func pathOf(text string) (string, error) {
 	}
 	names, ok := e.Names()
 	if !ok {
-		return "", fmt.Errorf("%s is no path of members alone, which is all that JSONPath can read without a list", text)
+		return "", fmt.Errorf("JSONPath reads only single members such as A.B here, found %s", text)
 	}
 	for _, name := range names {
 		if !plainName.MatchString(name) {

@@ -126,7 +126,7 @@ func (p *poller) chooseMembers() {
 	passed := slices.DeleteFunc(p.passed(), func(name string) bool { return name == pascal(token) })
 	if optional := p.optional(); given == nil && len(passed) == 0 && optional != nil {
 		p.optionalOnly = optional
-		p.refuse("%s requires no member, and JSONPath fails on a path to one that the input lacks: the arguments must name those that it passes on, of %s",
+		p.refuse("%s requires no member, so the arguments must name the members of the input to pass on: some of %s",
 			op.Name, strings.Join(optional, ", "))
 	}
 }

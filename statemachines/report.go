@@ -227,7 +227,7 @@ func (p *poller) warnings() []string {
 	if optional := p.optional(); optional != nil {
 		op, _, _ := p.first()
 		warnings = append(warnings, fmt.Sprintf("the machine passes on to %s only the members of its input that are required, %s: "+
-			"JSONPath fails on a path to one that is missing. Name in the arguments what else each input has, of %s",
+			"name in the arguments what else each input has: some of %s",
 			op.Name, strings.Join(p.passed(), ", "), strings.Join(optional, ", ")))
 	}
 	called := []*catalog.Operation{p.call.Operation}
