@@ -49,19 +49,6 @@ var translations = []translation{
 	{service: "s3", operation: "HeadObject", code: "NotFound", shape: "NoSuchKey"},
 }
 
-// KnownCausePatterns are the patterns for [Options].CausePatterns that have a
-// source, for the errors of an operation; Compile takes them where none is given.
-func KnownCausePatterns(op *catalog.Operation) map[string]string {
-	var patterns map[string]string
-	for _, c := range op.Causes() {
-		if patterns == nil {
-			patterns = map[string]string{}
-		}
-		patterns[c.Code] = c.Pattern
-	}
-	return patterns
-}
-
 // shown finds how an error of the polled operation is shown. It is nil if its
 // code is not.
 func (p *poller) shown(errorType string, v pollcore.Verdict) (*shown, error) {
@@ -96,7 +83,7 @@ func (p *poller) shown(errorType string, v pollcore.Verdict) (*shown, error) {
 	}
 	// A Retry block does not see a Cause.
 	if blind := v == pollcore.Retry && p.options.Strategy == RetryTask && p.options.UnmodeledFails; !given && !blind {
-		pattern, given = KnownCausePatterns(op)[code], KnownCausePatterns(op)[code] != ""
+		pattern, given = KnownCausePatterns(op)[code]
 	}
 	if !given {
 		return nil, nil //nolint:nilnil // an error that is not shown is no mistake

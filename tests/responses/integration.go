@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines"
 )
 
 // Integration gives a JSON value of a shape the form that it has in an SDK
@@ -87,7 +88,7 @@ func IntegrationError(o *catalog.Operation, code string) string {
 // the code.
 func IntegrationCause(o *catalog.Operation, code, message string) string {
 	status := 400
-	for _, c := range o.Causes() {
+	for _, c := range statemachines.KnownCauses(o) {
 		if c.Code == code {
 			message = c.Message
 		}
@@ -97,7 +98,8 @@ func IntegrationCause(o *catalog.Operation, code, message string) string {
 			status = e.Status
 		}
 	}
-	return fmt.Sprintf("%s (Service: %s, Status Code: %d, Request ID: 3ff1b2c0-0000-4000-8000-000000000000) (SDK Attempt Count: 1)", message, o.Service.ErrorPrefix, status)
+	return fmt.Sprintf("%s (Service: %s, Status Code: %d, Request ID: 3ff1b2c0-0000-4000-8000-000000000000) (SDK Attempt Count: 1)",
+		message, o.Service.ErrorPrefix, status)
 }
 
 // declared is the error of the model that has the name as its shape or code.
