@@ -16,10 +16,13 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-// seenOnAWS are the names that errors of SDK integrations were seen to have on
-// AWS (internal/javasdk has who saw which), with an error that a waiter can name:
-// a shape of the model and its code, or a code that the model does not declare.
-var seenOnAWS = []struct{ service, sdkID, shape, code, name string }{
+// seenError is an error that a waiter can name, by a shape of the model and its
+// code or by a code that the model does not declare, and its name in Step Functions.
+type seenError struct{ service, sdkID, shape, code, name string }
+
+// seenOnAWS have the names that errors of SDK integrations were seen to have on
+// AWS (internal/javasdk has who saw which).
+var seenOnAWS = []seenError{
 	{"dynamodb", "DynamoDB", "ResourceNotFoundException", "", "DynamoDb.ResourceNotFoundException"},
 	{"dynamodb", "DynamoDB", "", "ValidationException", "DynamoDb.DynamoDbException"},
 	{"s3", "S3", "NoSuchKey", "", "S3.NoSuchKeyException"},
@@ -69,58 +72,64 @@ func TestEveryErrorSeenOnAWS(t *testing.T) {
 			for _, strategy := range noLambda {
 				t.Run(seen.name+"/"+strings.ReplaceAll(spelling, "/", "_")+"/"+string(strategy), func(t *testing.T) {
 					t.Parallel()
-					op := polledWith(seen.service, seen.sdkID, seen.shape, seen.code)
-					o := statemachines.Options{Strategy: strategy, MaxWait: 10 * time.Minute}
-					if seen.shape == "" {
-						_, err := compiledFor(op, pollcore.Succeed, spelling, o)
-						if statemachines.KnownCausePatterns(op)[spelling] == "" {
-							require.ErrorIs(t, err, statemachines.ErrNotCompiled, "nothing tells it from others of that name")
-						}
-						o.CausePatterns = map[string]string{spelling: "this one"}
-					}
-					failure := sdkError(seen.name, "this one", 400)
-					running := map[string]any{"State": "RUNNING"}
-					done := map[string]any{"State": "DONE"}
-
-					m, err := compiledFor(op, pollcore.Succeed, spelling, o)
-					require.NoError(t, err)
-					result, calls := polled(t, m, op, []any{running, failure})
-					status, reason := ended(t, result)
-					require.Equal(t, "SUCCEEDED", status)
-					require.Contains(t, reason, "(acceptor 1 of 2)")
-					require.Equal(t, 2, calls)
-
-					m, err = compiledFor(op, pollcore.Fail, spelling, o)
-					require.NoError(t, err)
-					result, _ = polled(t, m, op, []any{failure})
-					status, reason = ended(t, result)
-					require.Equal(t, "FAILED", status)
-					require.Contains(t, reason, "(acceptor 1 of 2)")
-
-					if m, err = compiledFor(op, pollcore.Again, spelling, o); seen.shape == "" && strategy == statemachines.RetryTask {
-						require.ErrorContains(t, err, "which a Retry block cannot look at")
-					} else {
-						require.NoError(t, err)
-						result, calls = polled(t, m, op, []any{failure, failure, done})
-						status, _ = ended(t, result)
-						require.Equal(t, "SUCCEEDED", status)
-						require.Equal(t, 3, calls)
-					}
-
-					m, err = compiledFor(op, pollcore.Succeed, spelling, o)
-					require.NoError(t, err)
-					for _, another := range []any{
-						sdkError(op.Service.ErrorPrefix+".AnotherException", "this one", 400),
-						sdkError(strings.Replace(seen.name, op.Service.ErrorPrefix+".", "Another.", 1), "this one", 400),
-					} {
-						result, _ = polled(t, m, op, []any{another})
-						status, reason = ended(t, result)
-						require.Equal(t, "FAILED", status)
-						require.Contains(t, reason, "no acceptor matches the error: "+another.(*sim.TaskError).Name)
-					}
+					requireTaken(t, seen, spelling, strategy)
 				})
 			}
 		}
+	}
+}
+
+// requireTaken runs waiters that have an acceptor of the error, of each verdict.
+func requireTaken(t *testing.T, seen seenError, spelling string, strategy statemachines.Strategy) {
+	t.Helper()
+	op := polledWith(seen.service, seen.sdkID, seen.shape, seen.code)
+	o := statemachines.Options{Strategy: strategy, MaxWait: 10 * time.Minute}
+	if seen.shape == "" {
+		_, err := compiledFor(op, pollcore.Succeed, spelling, o)
+		if statemachines.KnownCausePatterns(op)[spelling] == "" {
+			require.ErrorIs(t, err, statemachines.ErrNotCompiled, "nothing tells it from others of that name")
+		}
+		o.CausePatterns = map[string]string{spelling: "this one"}
+	}
+	failure := sdkError(seen.name, "this one", 400)
+	running := map[string]any{"State": "RUNNING"}
+	done := map[string]any{"State": "DONE"}
+
+	m, err := compiledFor(op, pollcore.Succeed, spelling, o)
+	require.NoError(t, err)
+	result, calls := polled(t, m, op, []any{running, failure})
+	status, reason := ended(t, result)
+	require.Equal(t, "SUCCEEDED", status)
+	require.Contains(t, reason, "(acceptor 1 of 2)")
+	require.Equal(t, 2, calls)
+
+	m, err = compiledFor(op, pollcore.Fail, spelling, o)
+	require.NoError(t, err)
+	result, _ = polled(t, m, op, []any{failure})
+	status, reason = ended(t, result)
+	require.Equal(t, "FAILED", status)
+	require.Contains(t, reason, "(acceptor 1 of 2)")
+
+	if m, err = compiledFor(op, pollcore.Again, spelling, o); seen.shape == "" && strategy == statemachines.RetryTask {
+		require.ErrorContains(t, err, "which a Retry block cannot look at")
+	} else {
+		require.NoError(t, err)
+		result, calls = polled(t, m, op, []any{failure, failure, done})
+		status, _ = ended(t, result)
+		require.Equal(t, "SUCCEEDED", status)
+		require.Equal(t, 3, calls)
+	}
+
+	m, err = compiledFor(op, pollcore.Succeed, spelling, o)
+	require.NoError(t, err)
+	for _, another := range []any{
+		sdkError(op.Service.ErrorPrefix+".AnotherException", "this one", 400),
+		sdkError(strings.Replace(seen.name, op.Service.ErrorPrefix+".", "Another.", 1), "this one", 400),
+	} {
+		result, _ = polled(t, m, op, []any{another})
+		status, reason = ended(t, result)
+		require.Equal(t, "FAILED", status)
+		require.Contains(t, reason, "no acceptor matches the error: "+another.(*sim.TaskError).Name)
 	}
 }
 
