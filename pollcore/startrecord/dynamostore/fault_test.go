@@ -33,6 +33,7 @@ func TestUnclearAnswers(t *testing.T) {
 		{"too many requests", times(3, refuse(400, "RequestLimitExceeded")), startrecord.ErrUnavailable, "PutItem PutItem PutItem GetItem"},
 		{"503 to the end", times(3, refuse(503, "ServiceUnavailable")), startrecord.ErrUnavailable, "PutItem PutItem PutItem GetItem"},
 		{"reset to the end", times(3, reset), startrecord.ErrUnavailable, "PutItem PutItem PutItem GetItem"},
+		{"name not found", []fault{nameless}, startrecord.ErrUnavailable, "PutItem GetItem"}, // the client does not try again
 		{"proxy's 502 without JSON", times(3, answer(502, "<html>")), startrecord.ErrUnavailable, "PutItem PutItem PutItem GetItem"},
 		{"another Region writes", []fault{refuse(400, "ReplicatedWriteConflictException")}, startrecord.ErrUnavailable, "PutItem GetItem"},
 		{"answer cut", []fault{answer(200, `{"Attr`)}, startrecord.ErrUnavailable, "PutItem GetItem"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -145,6 +146,11 @@ func refuse(status int, code string) fault {
 // reset drops the connection before the request is handled.
 func reset(http.RoundTripper, *http.Request) (*http.Response, error) {
 	return nil, errors.New("connection reset by peer")
+}
+
+// nameless does not find the server's name, which a blip of the name service looks like.
+func nameless(_ http.RoundTripper, r *http.Request) (*http.Response, error) {
+	return nil, &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: r.URL.Hostname(), IsNotFound: true}}
 }
 
 // commit handles the request and then answers as the fault does.
