@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -146,7 +147,20 @@ func newHTTPClient(cfg *aws.Config) smithyhttp.ClientDo { //nolint:ireturn // it
 	if standard, ok := client.(*http.Client); ok {
 		own := *standard
 		own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-		return &own
+		client = &own
 	}
-	return client
+	return wholeBodies{client}
+}
+
+// wholeBodies lets answers that come early be read to their end. The SDK closes
+// the body of a request as soon as the answer begins, and its WriteTo then fails
+// with io.EOF: net/http takes that for a failed write and closes the connection
+// under the answer. Read, the other way to read a body, ends as it should.
+type wholeBodies struct{ smithyhttp.ClientDo }
+
+func (w wholeBodies) Do(r *http.Request) (*http.Response, error) {
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = struct{ io.ReadCloser }{r.Body}
+	}
+	return w.ClientDo.Do(r)
 }
