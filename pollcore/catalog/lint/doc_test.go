@@ -37,7 +37,7 @@ func TestRulesAreDocumented(t *testing.T) {
 		fmt.Fprintf(&table, "| %d s, %d s |", delays[0], delays[1])
 		for _, job := range []time.Duration{10 * time.Minute, time.Hour, 4 * time.Hour} {
 			w := &pollcore.Waiter{Name: "W", MinDelay: delays[0], MaxDelay: delays[1]}
-			l := lint.LatenessOf(pollcore.NewSmithySchedule(w, job), job)
+			l := lint.LatenessOf(w, job)
 			fmt.Fprintf(&table, " %.0f s, %.0f s |", l.Mean.Seconds(), l.P95.Seconds())
 		}
 		table.WriteString("\n")

@@ -36,31 +36,21 @@ const tail = 0.95
 // longest is the longest time that is looked at.
 const longest = 7 * 24 * time.Hour
 
-// LatenessOf works out the lateness that the schedule has with a job of that
-// length, of a second at least. It draws nothing: it adds up the chances of all
-// draws, which it takes as whole seconds, all equally likely. The schedule's
-// deadline is left out, and its Random. With a fixed delay, whose calls come at
-// known times, the job ends anywhere between two of them. A job or a delay of
-// more than a week counts as one of a week.
-func LatenessOf(s pollcore.Schedule, job time.Duration) Lateness {
-	if s.Min >= s.Max {
-		return fixed(s, job)
+// LatenessOf works out the lateness that the waiter's SmithyExact schedule has with
+// a job of that length, of a second at least. It draws nothing: it adds up the
+// chances of all draws, which it takes as whole seconds, all equally likely. The
+// deadline is left out. With a fixed delay, whose calls come at known times, the job
+// ends anywhere between two of them. A job or a delay of more than a week counts as
+// one of a week.
+func LatenessOf(waiter *pollcore.Waiter, job time.Duration) Lateness {
+	s := pollcore.NewSmithySchedule(waiter, math.MaxInt64)
+	if s.Min >= s.Max { // the calls are all as far apart
+		return Lateness{Job: job, Mean: s.Max / 2, P95: time.Duration(float64(s.Max) * tail), Calls: 1.5 + float64(job)/float64(s.Max)}
 	}
-	s.Min, s.Max, s.Initial = min(s.Min, longest), min(s.Max, longest), min(s.Initial, longest)
-	end := max(1, int(min(job, longest)/time.Second))
-	w := &wait{schedule: s, end: end}
-	w.schedule.Total = math.MaxInt64
-	w.run(int(s.Initial / time.Second))
+	s.Min, s.Max = min(s.Min, longest), min(s.Max, longest)
+	w := &wait{schedule: s, end: max(1, int(min(job, longest)/time.Second))}
+	w.run()
 	return w.lateness(job)
-}
-
-// fixed is the lateness of calls that are all as far apart.
-func fixed(s pollcore.Schedule, job time.Duration) Lateness {
-	if job <= s.Initial {
-		return Lateness{Job: job, Mean: s.Initial - job, P95: s.Initial - job, Calls: 1}
-	}
-	calls := 1.5 + float64(job-s.Initial)/float64(s.Max)
-	return Lateness{Job: job, Mean: s.Max / 2, P95: time.Duration(float64(s.Max) * tail), Calls: calls}
 }
 
 // wait has the chances of a poll loop.
@@ -80,21 +70,14 @@ func (w *wait) bounds(attempts int) (lo, hi int, steady bool) {
 	}
 	from, to := after(attempts)
 	_, next := after(attempts + 1)
-	lo, hi = int(from.Round(time.Second)/time.Second), int(to.Round(time.Second)/time.Second)
-	lo = max(lo, 1)
-	return lo, max(lo, hi), next == to
+	return int(from / time.Second), int(to / time.Second), next == to
 }
 
-func (w *wait) run(first int) {
-	slowest := max(int(w.schedule.Max/time.Second), 1)
-	w.late = make([]float64, max(slowest, first-w.end)+1)
-	if first >= w.end {
-		w.late[first-w.end], w.calls = 1, 1
-		return
-	}
+func (w *wait) run() {
+	w.late = make([]float64, int(w.schedule.Max/time.Second)+1)
 	// at is the chance that call number n is made in each second.
 	at := make([]float64, w.end)
-	at[first], w.calls = 1, 1
+	at[0], w.calls = 1, 1
 	for n := 1; ; n++ {
 		lo, hi, steady := w.bounds(n)
 		if at = w.spread(at, lo, hi, steady); steady {
@@ -157,7 +140,7 @@ func (c *checker) late() {
 		return
 	}
 	job := cmp.Or(c.options.Job, DefaultJob)
-	l := LatenessOf(pollcore.NewSmithySchedule(c.waiter, job), job)
+	l := LatenessOf(c.waiter, job)
 	f := c.report(Late, diag.Warning, "/maxDelay", fmt.Sprintf(
 		"delays grow to %d seconds: the end of a job of %s is noticed %s late on average, and %s in one of 20 waits; "+
 			"lower maxDelay to %d (how long to wait in all is no part of a waiter)",

@@ -18,26 +18,21 @@ import (
 // up, comes to the same figures.
 func TestLatenessIsThatOfRuns(t *testing.T) {
 	t.Parallel()
-	const exact, full = pollcore.SmithyExact, pollcore.FullWindow
-	tests := []struct {
-		mode                 pollcore.Mode
-		lo, hi, job, initial int
-	}{
-		{exact, 2, 120, 600, 0},
-		{exact, 20, 120, 3600, 0},
-		{exact, 60, 3600, 3600, 0},
-		{exact, 120, 21600, 14400, 0},
-		{exact, 5, 60, 100, 30},
-		{exact, 5, 60, 10, 30},
-		{full, 1, 60, 40, 0},
-		{full, 1, 60, 100, 0},
-		{full, 20, 60, 130, 0},
+	tests := []struct{ lo, hi, job int }{
+		{2, 120, 600},
+		{20, 120, 3600},
+		{60, 3600, 3600},
+		{120, 21600, 14400},
+		{5, 60, 100},
+		{5, 6, 2},
+		{30, 60, 1},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprint(tt), func(t *testing.T) {
 			t.Parallel()
 			seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
-			s := pollcore.Schedule{Total: math.MaxInt64, Initial: seconds(tt.initial), Min: seconds(tt.lo), Max: seconds(tt.hi), Mode: tt.mode}
+			w := &pollcore.Waiter{Name: "W", MinDelay: tt.lo, MaxDelay: tt.hi}
+			s := pollcore.NewSmithySchedule(w, math.MaxInt64)
 			random := rand.New(rand.NewPCG(1, 2))
 			s.Random = func(lo, hi time.Duration) time.Duration {
 				return (lo + time.Duration(random.Int64N(int64(hi-lo)+1))).Round(time.Second)
@@ -56,7 +51,7 @@ func TestLatenessIsThatOfRuns(t *testing.T) {
 				calls += attempts
 			}
 			slices.Sort(late)
-			got := lint.LatenessOf(s, seconds(tt.job))
+			got := lint.LatenessOf(w, seconds(tt.job))
 			require.Equal(t, seconds(tt.job), got.Job)
 			require.InDelta(t, float64(sum)/runs, got.Mean.Seconds(), 2+0.03*got.Mean.Seconds())
 			require.InDelta(t, float64(late[runs*95/100]), got.P95.Seconds(), 2+0.03*got.P95.Seconds())
@@ -87,7 +82,7 @@ func TestLatenessOfWaiters(t *testing.T) {
 	for _, tt := range tests {
 		w := &pollcore.Waiter{Name: "W", MinDelay: tt.lo, MaxDelay: tt.hi}
 		job := time.Duration(tt.job) * time.Second
-		got := lint.LatenessOf(pollcore.NewSmithySchedule(w, job), job)
+		got := lint.LatenessOf(w, job)
 		require.InEpsilon(t, tt.mean, got.Mean.Seconds(), 0.05, "%v", tt)
 		require.InEpsilon(t, tt.p95, got.P95.Seconds(), 0.05, "%v", tt)
 		if tt.calls > 0 {
@@ -100,7 +95,7 @@ func TestLatenessOfWaiters(t *testing.T) {
 func TestLatenessOfLongDelays(t *testing.T) {
 	t.Parallel()
 	w := &pollcore.Waiter{Name: "W", MinDelay: 1, MaxDelay: math.MaxInt32}
-	got := lint.LatenessOf(pollcore.NewSmithySchedule(w, time.Hour), 1000*time.Hour)
+	got := lint.LatenessOf(w, 1000*time.Hour)
 	require.Equal(t, 1000*time.Hour, got.Job)
 	require.Greater(t, got.Mean, 24*time.Hour)
 	require.Less(t, got.P95, 7*24*time.Hour)
