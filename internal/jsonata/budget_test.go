@@ -79,6 +79,8 @@ func TestHostileExpressionsEndInAClearError(t *testing.T) {
 		{`($k := $pad("", 10000000, "a"); $o := {$k & "b": 1}; $c := $k & "c"; $map([1..3000], function($i) { $lookup($o, $c) }))`, outOfTime},
 		{`$map([1..100000], function($i) { $formatBase(1e308, 3) })`, outOfTime},
 		{`$map([1..100000], function($i) { $formatInteger(1.7e308, "A") })`, outOfTime},
+		{`($s := $pad("", 300000, "é"); $map([1..10000], function($i) { $substring($s, 299990, 5) }))`, outOfTime},
+		{`($a := [1..300000]; $map([1..1000], function($i) { $reverse($a)[0] }))`, outOfTime},
 		{`$trim($pad("", 30000000, "a "))`, outOfMemory},
 		{`$toMillis("1", $pad("", 400000, "[Yw]"))`, outOfMemory},
 		{`($f := function($a)<x+x+x+x+x+x+x+n>{1}; $f(` + strings.Repeat(`"",`, 500) + `""))`, outOfTime},

@@ -38,7 +38,7 @@ func substringFunction(m *machine, c *arguments) any {
 	if !ok {
 		return undefined
 	}
-	m.scan(s)
+	m.step(len(s) / 12) // it is read twice
 	count := float64(characters(s))
 	start := c.number(1)
 	if count+start < 0 {

@@ -125,7 +125,7 @@ func (b *budget) pushAll(l *list, values []any) {
 func (b *budget) concatenate(first, second []any) *list {
 	l := b.newList()
 	b.hold((len(first) + len(second)) * slotBytes)
-	b.step((len(first) + len(second)) / 16)
+	b.step((len(first) + len(second)) / 4)
 	l.items = append(append(make([]any, 0, len(first)+len(second)), first...), second...)
 	return l
 }
