@@ -17,7 +17,8 @@ import (
 func ignored(entry fs.DirEntry) bool {
 	name := entry.Name()
 	if !entry.IsDir() {
-		return slices.Contains([]string{".test", ".out"}, filepath.Ext(name))
+		// In a worktree .git is a file, with the place of the repository.
+		return name == ".git" || slices.Contains([]string{".test", ".out"}, filepath.Ext(name))
 	}
 	hidden := strings.HasPrefix(name, ".") && !slices.Contains([]string{"..", ".ci", ".github"}, name)
 	return hidden || slices.Contains([]string{"bin", "cdk.out", "dist", "node_modules"}, name)
