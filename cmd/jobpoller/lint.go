@@ -63,8 +63,9 @@ the place of each problem. It tells the two apart by their members. "-" reads
 standard input.
 
 Of a definition it reports first what AWS is known to refuse (severity ERROR),
-then what deploys and goes wrong (WARNING), above all in poll loops. An
-integration that AWS has added since is named with --integration.
+then what deploys and goes wrong (WARNING), above all in poll loops. Name an
+integration that is newer than this program with --integration. Lint does not
+check operations and arguments of AWS SDK integrations against their service.
 
 A waiter is in the Smithy form or botocore's: one, an object of several by name,
 a waiters-2.json, a Smithy model, or the request of a job. What no reader takes
@@ -103,7 +104,7 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 	f.BoolVar(&o.rules, "rules", false, "list the rules")
 	f.BoolVar(&o.loops, "loops", false, "list the poll loops instead: what a turn costs, and how long the history lasts")
 	f.StringArrayVar(&o.substitutes, "substitute", nil, "Name=value for a placeholder ${Name}; may be given more than once")
-	f.StringArrayVar(&o.integrations, "integration", nil, "integration that AWS has added since, such as dynamodb:query; may be given more than once")
+	f.StringArrayVar(&o.integrations, "integration", nil, "SERVICE:ACTION of an integration newer than this program, such as dynamodb:query; may be given more than once")
 	f.StringVar(&o.service, "service", "", "service of the waiters, as the AWS CLI calls it")
 	f.StringVar(&o.operation, "operation", "", "operation that the waiters poll, such as DescribeExport")
 	f.StringVar(&o.catalog, "catalog", "", "check the waiters and jobs of the catalogue; =FOLDER: of that one, or with files against it")
@@ -157,6 +158,11 @@ func (o *lintOptions) validate(changed func(flag string) bool, files []string) e
 	}
 	if o.operation != "" && o.service == "" {
 		report("--operation %s needs its --service", o.operation)
+	}
+	for _, name := range o.integrations {
+		if service, action, _ := strings.Cut(name, ":"); service == "" || service == "arn" || action == "" {
+			report("--integration must be SERVICE:ACTION, as behind \"arn:aws:states:::\" of a Resource, such as dynamodb:query; is %q", name)
+		}
 	}
 	catalogue := len(files) == 0 && o.catalog != ""
 	ofDefinitions := []string{"loops", "express", "substitute", "integration"}
