@@ -104,7 +104,8 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 	f.BoolVar(&o.rules, "rules", false, "list the rules")
 	f.BoolVar(&o.loops, "loops", false, "list the poll loops instead: what a turn costs, and how long the history lasts")
 	f.StringArrayVar(&o.substitutes, "substitute", nil, "Name=value for a placeholder ${Name}; may be given more than once")
-	f.StringArrayVar(&o.integrations, "integration", nil, "SERVICE:ACTION of an integration newer than this program, such as dynamodb:query; may be given more than once")
+	f.StringArrayVar(&o.integrations, "integration", nil,
+		"SERVICE:ACTION of an integration newer than this program, such as dynamodb:query; may be given more than once")
 	f.StringVar(&o.service, "service", "", "service of the waiters, as the AWS CLI calls it")
 	f.StringVar(&o.operation, "operation", "", "operation that the waiters poll, such as DescribeExport")
 	f.StringVar(&o.catalog, "catalog", "", "check the waiters and jobs of the catalogue; =FOLDER: of that one, or with files against it")
