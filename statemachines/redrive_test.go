@@ -3,6 +3,7 @@ package statemachines_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -175,5 +176,99 @@ func TestRedriveWhereverItWasStopped(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// A machine that is redriven twice has its time anew each time, alone and among the
+// states of another. In the call that stops the job its time is over: a redrive makes
+// that call again, and no other.
+func TestRedriveTwiceAndInTheStopCall(t *testing.T) {
+	t.Parallel()
+	const maxWait = 30 * time.Minute
+	e, err := catalog.Lookup("athena", "StartQueryExecution")
+	require.NoError(t, err)
+	for _, strategy := range noLambda {
+		for _, fragment := range []bool{false, true} {
+			for _, ends := range []bool{false, true} {
+				t.Run(fmt.Sprint(strategy, " fragment ", fragment, " ends ", ends), func(t *testing.T) {
+					t.Parallel()
+					o := statemachines.Options{Strategy: strategy, MaxWait: maxWait}
+					if fragment {
+						o.Prefix = "Own"
+						o.Exits = map[pollcore.Status]string{pollcore.Succeeded: "Done", pollcore.Failed: "Broken", pollcore.TimedOut: "Late"}
+					}
+					m, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), o)
+					require.NoError(t, err)
+					q := &brokenQuery{redriven: sim.DefaultStart, after: maxWait * 3 / 4, ends: ends}
+					handlers := q.handlers(e.Service)
+					r, err := sim.Run(t.Context(), m.Machine, []byte(`{"QueryString": "SELECT 1"}`), sim.Options{
+						Clock: sim.NewVirtualClock(q.redriven), Handlers: handlers,
+					})
+					require.NoError(t, err)
+					redrive := func() {
+						t.Helper()
+						require.Equal(t, "States.Runtime", r.Error, r.Cause)
+						q.redriven = r.Stop.Add(3 * time.Hour)
+						r, err = sim.Redrive(t.Context(), m.Machine, r, sim.Options{Clock: sim.NewVirtualClock(q.redriven), Handlers: handlers})
+						require.NoError(t, err)
+					}
+					redrive()
+					require.Equal(t, 2, q.fails)
+					redrive()
+					status := "SUCCEEDED"
+					if !ends {
+						status = "TIMED_OUT"
+						require.InDelta(t, maxWait.Seconds(), r.Stop.Sub(q.redriven).Seconds(), 60)
+						before := q.describes
+						redrive()
+						require.Equal(t, before, q.describes)
+						require.Equal(t, 2, q.stops)
+					}
+					if fragment {
+						require.Equal(t, sim.StatusSucceeded, r.Status, "%s: %s", r.Error, r.Cause)
+						require.Contains(t, string(r.Output), `"status":"`+status+`"`)
+						return
+					}
+					got, _ := ended(t, r)
+					require.Equal(t, status, got)
+				})
+			}
+		}
+	}
+}
+
+// brokenQuery is a job whose description fails twice, each time so long after the
+// start or the last redrive, with what nothing catches; the call that stops it fails once.
+type brokenQuery struct {
+	redriven                time.Time
+	after                   time.Duration
+	ends                    bool // when the description has failed twice
+	fails, describes, stops int
+}
+
+func (q *brokenQuery) handlers(s *catalog.Service) map[string]sim.Handler {
+	broken := &sim.TaskError{Name: "States.Runtime"}
+	return map[string]sim.Handler{
+		integration(s, "StartQueryExecution"): func(context.Context, sim.Call) (sim.Reply, error) {
+			return sim.Reply{Output: values{"QueryExecutionId": "q-1"}}, nil
+		},
+		integration(s, "GetQueryExecution"): func(_ context.Context, call sim.Call) (sim.Reply, error) {
+			q.describes++
+			late, state := call.Time.Sub(q.redriven) > q.after, "RUNNING"
+			switch {
+			case late && q.fails < 2:
+				q.fails++
+				return sim.Reply{}, broken
+			case late && q.ends:
+				state = "SUCCEEDED"
+			}
+			return sim.Reply{Output: values{"QueryExecution": values{"Status": values{"State": state}}}}, nil
+		},
+		integration(s, "StopQueryExecution"): func(context.Context, sim.Call) (sim.Reply, error) {
+			if q.stops++; q.stops == 1 {
+				return sim.Reply{}, broken
+			}
+			return sim.Reply{Output: values{}}, nil
+		},
 	}
 }
