@@ -48,8 +48,12 @@ const toBeStopped = "it was to be stopped at"
 
 // waits are the longest waits of requests, with their delays.
 var waits = []struct{ maxWait, minDelay time.Duration }{
-	{2 * time.Minute, 5 * time.Second}, {10 * time.Minute, 5 * time.Second},
-	{5 * time.Hour, 10 * time.Minute}, {3 * day, 3 * time.Hour}, {40 * day, 2 * day}, {45*day + 23*time.Hour, 5 * day},
+	{2 * time.Minute, 5 * time.Second},
+	{10 * time.Minute, 5 * time.Second},
+	{5 * time.Hour, 10 * time.Minute},
+	{3 * day, 3 * time.Hour},
+	{40 * day, 2 * day},
+	{45*day + 23*time.Hour, 5 * day},
 }
 
 func newModel(o ModelOptions, n int, counts *Counts) (*model, error) {
