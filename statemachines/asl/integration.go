@@ -177,7 +177,7 @@ func (p *parser) checkOptimized(n *jsontree.Node, r Resource) {
 func (p *parser) checkCall(o *object, r Resource) {
 	known := optimized[r.Service][r.Action]
 	call := o.get(p.arguments())
-	if call == nil && r.Action != "" && !r.Direct && !p.runs {
+	if call == nil && r.Action != "" && !r.Direct {
 		p.add(o.node.Get("Resource").Problem(
 			"a call of %s:%s needs the field %q; for a call without arguments write \"%[3]s\": {}", r.Service, r.Action, p.arguments()))
 	}

@@ -44,9 +44,6 @@ type parser struct {
 	scope       *scope
 	// newer are integrations that are taken though this package does not know them.
 	newer []string
-	// runs is set for a definition that is to be run here, which takes a call
-	// without arguments: it has the state's input. AWS refuses it.
-	runs bool
 	// alone is set for one state, whose targets are not there.
 	alone bool
 	// counted is the byte up to which line and column are counted, from 0.
@@ -59,7 +56,7 @@ type parser struct {
 // follows ":::" in their ARN, such as "dynamodb:query" or
 // "glue:startJobRun.waitForTaskToken".
 func Parse(text []byte, newer ...string) (*StateMachine, error) {
-	m, problems := (&parser{newer: newer, runs: true}).read(text)
+	m, problems := (&parser{newer: newer}).read(text)
 	if err := onlyErrors(problems).Err(); err != nil {
 		return nil, err
 	}
@@ -79,7 +76,7 @@ func ParseState(text []byte) (*StateMachine, error) {
 	}
 	// The state starts on a line of its own, which is not one of its text.
 	whole := slices.Concat([]byte(`{"StartAt": "`+LoneState+`", "States": {"`+LoneState+"\":\n"), text, []byte("\n}}"))
-	m, problems := (&parser{alone: true, runs: true}).read(whole)
+	m, problems := (&parser{alone: true}).read(whole)
 	problems = onlyErrors(problems)
 	for i := range problems {
 		problems[i].Line = max(problems[i].Line-1, 1)
@@ -96,10 +93,8 @@ func onlyErrors(problems diag.Problems) diag.Problems {
 
 // Validate returns everything that is wrong or suspicious in a definition, in
 // the order of the text; nil if there is nothing. A definition with no problem
-// of severity Error is one that Parse takes; the other way round, Parse also takes
-// an integration that is called without Parameters or Arguments, which AWS
-// refuses. As an Express workflow, the
-// definition may not wait for jobs, tokens or activities. For newer see Parse.
+// of severity Error is one that Parse takes. As an Express workflow, the definition
+// may not wait for jobs, tokens or activities. For newer see Parse.
 func Validate(text []byte, as ExecutionType, newer ...string) Problems {
 	m, problems := (&parser{newer: newer}).read(text)
 	if as == Express && m != nil {

@@ -69,15 +69,12 @@ func startToken(r asl.Resource) string {
 	return optimizedTokens[r.Service+":"+r.Action]
 }
 
-// lacks tells whether the arguments of a Task are written down in the
-// definition and have no member of that name.
+// lacks tells whether the arguments of a Task that calls an integration are written
+// down in the definition and have no member of that name.
 func lacks(s *asl.State, member string) bool {
 	t := s.Parameters
 	if t == nil {
 		t = s.Arguments
-	}
-	if t == nil {
-		return false
 	}
 	if t.Kind == asl.TemplateObject {
 		return !slices.ContainsFunc(t.Object, func(m asl.TemplateMember) bool { return strings.EqualFold(m.Name, member) })

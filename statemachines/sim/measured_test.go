@@ -94,7 +94,7 @@ func TestMeasuredAtAWS(t *testing.T) {
 			"States.ItemReaderFailed", "field MaxItems must be positive", "",
 		},
 		{
-			"a result of lambda:invoke that is too large", "localstack, 2024-03-21", strings.ReplaceAll(task(``), describe, invoke), `{}`,
+			"a result of lambda:invoke that is too large", "localstack, 2024-03-21", strings.ReplaceAll(task(`, "Parameters": {"FunctionName": "check"}`), describe, invoke), `{}`,
 			"States.DataLimitExceeded", "The state/task 'lambda' returned a result with a size exceeding the maximum number of bytes service limit.", "",
 		},
 		{

@@ -293,6 +293,7 @@ func TestTestStateRefuses(t *testing.T) {
 		"no Resource":      {`{"Type": "Task"}`, sim.TestOptions{}, "/States/StateName"},
 		"two states":       {`{"Type": "Succeed"}, "Other": {"Type": "Succeed"}`, sim.TestOptions{}, ""},
 		"a placeholder":    {`{"Type": "Wait", "SecondsPath": "${Path}", "End": true}`, sim.TestOptions{}, "/States/StateName/SecondsPath"},
+		"no arguments":     {`{"Type": "Task", "Resource": "` + describe + `", "End": true}`, sim.TestOptions{Mock: result}, "/States/StateName/Resource"},
 		"no Express state": {`{"Type": "Task", "Resource": "arn:aws:states:::states:startExecution.sync", "Parameters": {"StateMachineArn": "m"}, "End": true}`, sim.TestOptions{Options: sim.Options{Express: true}}, "/States/StateName/Resource"},
 		"no Express Map":   {distributed("STANDARD", ``), sim.TestOptions{State: "M", Mock: array, Options: sim.Options{Express: true}}, "/States/M/ItemProcessor/ProcessorConfig/Mode"},
 		"no JSON input":    {`{"Type": "Succeed"}`, sim.TestOptions{}, ""},
