@@ -107,7 +107,7 @@ func (m *mutator) mutate() {
 		at := all[m.next(len(all))]
 		switch m.next(10) {
 		case 0:
-			at.set(hostile[m.next(len(hostile))])
+			at.set(copied(hostile[m.next(len(hostile))]))
 		case 1:
 			at.set(copied(all[m.next(len(all))].get()))
 		case 2:
@@ -125,7 +125,7 @@ func (m *mutator) mutate() {
 			}
 		case 5:
 			if object, ok := at.get().(map[string]any); ok {
-				object[fields[m.next(len(fields))]] = hostile[m.next(len(hostile))]
+				object[fields[m.next(len(fields))]] = copied(hostile[m.next(len(hostile))])
 			}
 		case 6:
 			if object, ok := at.get().(map[string]any); ok && object["Type"] != nil {
@@ -134,12 +134,17 @@ func (m *mutator) mutate() {
 		case 7:
 			if array, ok := at.get().([]any); ok && len(array) > 0 {
 				const times = 40
-				at.set(slices.Repeat([]any{copied(array[m.next(len(array))])}, times))
+				item := array[m.next(len(array))]
+				repeated := make([]any, times)
+				for i := range repeated {
+					repeated[i] = copied(item)
+				}
+				at.set(repeated)
 			}
 		case 8: // the whole inside of a Map or Parallel of itself
 			if object, ok := at.get().(map[string]any); ok {
 				inner := copied(m.root)
-				object["Type"], object["ItemProcessor"], object["Branches"] = "Map", inner, []any{inner}
+				object["Type"], object["ItemProcessor"], object["Branches"] = "Map", inner, []any{copied(inner)}
 			}
 		case 9:
 			if at.object != nil && strings.HasSuffix(at.name, "Path") {
@@ -149,7 +154,8 @@ func (m *mutator) mutate() {
 	}
 }
 
-// copied is a deep copy, so that no value contains itself.
+// copied is a deep copy. All that is put into a definition is one, so that no
+// value contains itself and runs of the fuzzer share nothing.
 func copied(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
