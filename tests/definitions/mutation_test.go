@@ -104,54 +104,65 @@ func (m *mutator) mutate() {
 		if len(m.bytes) == 0 || len(all) == 0 {
 			return
 		}
-		at := all[m.next(len(all))]
-		switch m.next(10) {
-		case 0:
-			at.set(copied(hostile[m.next(len(hostile))]))
-		case 1:
-			at.set(copied(all[m.next(len(all))].get()))
-		case 2:
-			other := all[m.next(len(all))]
-			mine, its := copied(at.get()), copied(other.get())
-			at.set(its)
-			other.set(mine)
-		case 3:
-			if at.object != nil {
-				delete(at.object, at.name)
-			}
-		case 4:
-			if at.object != nil {
-				at.object[fields[m.next(len(fields))]] = copied(at.get())
-			}
-		case 5:
-			if object, ok := at.get().(map[string]any); ok {
-				object[fields[m.next(len(fields))]] = copied(hostile[m.next(len(hostile))])
-			}
-		case 6:
-			if object, ok := at.get().(map[string]any); ok && object["Type"] != nil {
-				object["Type"] = types[m.next(len(types))]
-			}
-		case 7:
-			if array, ok := at.get().([]any); ok && len(array) > 0 {
-				const times = 40
-				item := array[m.next(len(array))]
-				repeated := make([]any, times)
-				for i := range repeated {
-					repeated[i] = copied(item)
-				}
-				at.set(repeated)
-			}
-		case 8: // the whole inside of a Map or Parallel of itself
-			if object, ok := at.get().(map[string]any); ok {
-				inner := copied(m.root)
-				object["Type"], object["ItemProcessor"], object["Branches"] = "Map", inner, []any{copied(inner)}
-			}
-		case 9:
-			if at.object != nil && strings.HasSuffix(at.name, "Path") {
-				at.object[at.name] = nil
-			}
+		m.change(all[m.next(len(all))], all)
+	}
+}
+
+// change changes the definition once, at a place.
+func (m *mutator) change(at slot, all []slot) {
+	object, _ := at.get().(map[string]any)
+	switch m.next(10) {
+	case 0:
+		at.set(copied(hostile[m.next(len(hostile))]))
+	case 1:
+		at.set(copied(all[m.next(len(all))].get()))
+	case 2:
+		other := all[m.next(len(all))]
+		mine, its := copied(at.get()), copied(other.get())
+		at.set(its)
+		other.set(mine)
+	case 3:
+		if at.object != nil {
+			delete(at.object, at.name)
+		}
+	case 4:
+		if at.object != nil {
+			at.object[fields[m.next(len(fields))]] = copied(at.get())
+		}
+	case 5:
+		if object != nil {
+			object[fields[m.next(len(fields))]] = copied(hostile[m.next(len(hostile))])
+		}
+	case 6:
+		if object != nil && object["Type"] != nil {
+			object["Type"] = types[m.next(len(types))]
+		}
+	case 7:
+		m.repeat(at)
+	case 8: // the whole inside of a Map or Parallel of itself
+		if object != nil {
+			inner := copied(m.root)
+			object["Type"], object["ItemProcessor"], object["Branches"] = "Map", inner, []any{copied(inner)}
+		}
+	case 9:
+		if at.object != nil && strings.HasSuffix(at.name, "Path") {
+			at.object[at.name] = nil
 		}
 	}
+}
+
+// repeat fills an array with one of its items.
+func (m *mutator) repeat(at slot) {
+	array, _ := at.get().([]any)
+	if len(array) == 0 {
+		return
+	}
+	item := array[m.next(len(array))]
+	repeated := make([]any, 40)
+	for i := range repeated {
+		repeated[i] = copied(item)
+	}
+	at.set(repeated)
 }
 
 // copied is a deep copy. All that is put into a definition is one, so that no
