@@ -55,7 +55,7 @@ func FuzzEval(f *testing.F) {
 // Bounds of one expression. The processor time is a guard against what the
 // budget does not count: the budget itself ends an evaluation in half a second.
 const (
-	maxProcessorTime = 2 * time.Second
+	maxProcessorTime = slowdown * 2 * time.Second
 	maxLiveBytes     = 256 << 20
 )
 

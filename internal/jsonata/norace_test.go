@@ -1,0 +1,5 @@
+//go:build !race
+
+package jsonata_test
+
+const slowdown = 1
