@@ -68,7 +68,7 @@ var falseAlarms = []struct{ name, definition, validator, problem, reason string 
 
 // newService is a warning that is right: the catalogue has services which are
 // newer than the list of those that Step Functions can call.
-const newService = "there is no AWS SDK integration of a service"
+const newService = "no AWS SDK integration of a service"
 
 func TestDefinitionsAreValidElsewhere(t *testing.T) {
 	t.Parallel()
