@@ -39,7 +39,7 @@ func (p *jobPoller) makeDashboard() {
 	}
 }
 
-// jobMetric is one that the functions write for a job (package lambdas/poller).
+// jobMetric is one that the functions write for a job (package lambdas/handler).
 func jobMetric(job, name string) awscloudwatch.IMetric {
 	statistic := "Sum"
 	if name == "JobSeconds" {

@@ -35,7 +35,7 @@ const (
 // LimitByTime the context object has besides MaxWaitSeconds for RunJob, and StartedAt
 // and Deadline for CheckStatus. RunJob
 // may be invoked again for the same execution, and must not start a second job
-// then. Handlers made with package lambdas/poller keep to that.
+// then. Handlers made with package lambdas/handler keep to that.
 type FunctionPoller interface {
 	JobPoller
 	// Store keeps the start records.

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 )
 
-// The environment variables of the functions (lambdas/poller has their meaning).
+// The environment variables of the functions (lambdas/handler has their meaning).
 const (
 	envBucket        = "JOBPOLLER_BUCKET"
 	envTable         = "JOBPOLLER_TABLE"
@@ -114,7 +114,7 @@ type FunctionsProps struct {
 	// this module, which needs the Go toolchain and no Docker.
 	CodeFolder *string
 	// RunJobCode and CheckStatusCode are functions of your own with the handlers
-	// of lambdas/poller, for drivers of your own: an executable named bootstrap.
+	// of lambdas/handler, for drivers of your own: an executable named bootstrap.
 	// Jobs may have names that are yours then; let RunJob and CheckStatus do what
 	// they need with AddToRolePolicy.
 	RunJobCode, CheckStatusCode awslambda.Code

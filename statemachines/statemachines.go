@@ -12,7 +12,7 @@ const (
 )
 
 // LambdaPoller runs a job and waits for it: RunJob, then Wait, CheckStatus and
-// Choice in a loop. Its input is a request (see lambdas/poller), its output
+// Choice in a loop. Its input is a request (see lambdas/handler), its output
 // the result of the last check. It ends in Fail states with the errors
 // JobPoller.Failed and JobPoller.TimedOut.
 //

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 )
 
 const cdkPage = "../docs/cdk.md"
@@ -21,7 +21,7 @@ func TestCDKPageResult(t *testing.T) {
 	t.Parallel()
 	results := blocks(t, cdkPage, "json")
 	require.Len(t, results, 1)
-	var result poller.Result
+	var result handler.Result
 	require.NoError(t, json.Unmarshal([]byte(results[0]), &result))
 	require.Equal(t, 20, result.WaitSeconds)
 }

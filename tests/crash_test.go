@@ -22,8 +22,8 @@ import (
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
-	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -80,7 +80,7 @@ func testKilledRunJob(t *testing.T, binaries, call, moment string, deaths int32)
 			}
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			serve := func() { next.ServeHTTP(w, r) }
-			switch own := r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/"+poller.DefaultPoller+"/"); {
+			switch own := r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/"+handler.DefaultPoller+"/"); {
 			case own && bytes.Contains(body, []byte(`"status":"STARTING"`)):
 				at("create", serve)
 			case own && bytes.Contains(body, []byte(`"status":"STARTED"`)):
@@ -132,7 +132,7 @@ func testKilledRunJob(t *testing.T, binaries, call, moment string, deaths int32)
 	require.EqualValues(t, 1, started.Load())
 	var failures []string
 	for _, e := range result.Events {
-		if e.Type == sim.TaskFailed && e.Details.Error != poller.ErrorJobStartInProgress {
+		if e.Type == sim.TaskFailed && e.Details.Error != handler.ErrorJobStartInProgress {
 			failures = append(failures, e.Details.Error)
 		}
 	}
@@ -173,7 +173,7 @@ func startFunctions(t *testing.T, binaries string, s3 *embeddeds3.Server, lambda
 			Env: []string{
 				"AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
 				"AWS_ENDPOINT_URL_S3=" + s3.URL(), "AWS_ENDPOINT_URL_LAMBDA=" + lambdaURL,
-				poller.EnvBucket + "=jobs", poller.EnvLeaseMargin + "=1",
+				handler.EnvBucket + "=jobs", handler.EnvLeaseMargin + "=1",
 			},
 		})
 		require.NoError(t, err)

@@ -21,9 +21,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
-	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -167,9 +167,9 @@ func (e *tableExports) handlers(t *testing.T) map[string]sim.Handler {
 		}),
 	}}, dynamodbexport.FromEnvironment)
 	require.NoError(t, err)
-	functions, err := poller.New(poller.Config{Store: memstore.New(e.clock.Now), Jobs: registry, Now: e.clock.Now, NoDwell: true})
+	functions, err := handler.New(handler.Config{Store: memstore.New(e.clock.Now), Jobs: registry, Now: e.clock.Now, NoDwell: true})
 	require.NoError(t, err)
-	function := func(handle func(context.Context, json.RawMessage) (*poller.Result, error)) sim.LambdaFunction {
+	function := func(handle func(context.Context, json.RawMessage) (*handler.Result, error)) sim.LambdaFunction {
 		return func(ctx context.Context, payload []byte) ([]byte, error) {
 			result, err := handle(ctx, payload)
 			if named, ok := err.(messages.InvokeResponse_Error); ok { //nolint:errorlint // aws-lambda-go looks no deeper

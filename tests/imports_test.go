@@ -69,7 +69,7 @@ var rules = []rule{
 	},
 	{
 		reason:       "who keeps records in S3 links no other client",
-		packages:     []string{"./pollcore/startrecord/s3store", "./lambdas/poller"},
+		packages:     []string{"./pollcore/startrecord/s3store", "./lambdas/handler"},
 		mustNotReach: []string{"github.com/aws/aws-sdk-go-v2/service/dynamodb/...", "./pollcore/startrecord/dynamostore"},
 	},
 	{
@@ -79,7 +79,7 @@ var rules = []rule{
 	},
 	{
 		reason:       "a function that asks for no catalogue does not carry its data",
-		packages:     []string{"./lambdas/poller/...", "./lambdas/jobs", "./lambdas/jobs/builtin", "./docs/example", "./tests/bench/s3only"},
+		packages:     []string{"./lambdas/handler/...", "./lambdas/jobs", "./lambdas/jobs/builtin", "./docs/example", "./tests/bench/s3only"},
 		mustNotReach: []string{"./pollcore/catalog", "./lambdas/jobs/awsapi"},
 	},
 	{

@@ -16,8 +16,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambda/messages"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
@@ -61,9 +61,9 @@ func (e *export) handlers(t *testing.T) map[string]sim.Handler {
 	t.Helper()
 	registry, err := jobs.NewRegistry(e)
 	require.NoError(t, err)
-	handlers, err := poller.New(poller.Config{Store: memstore.New(e.clock.Now), Jobs: registry, Now: e.clock.Now, Random: e.random, NoDwell: true})
+	handlers, err := handler.New(handler.Config{Store: memstore.New(e.clock.Now), Jobs: registry, Now: e.clock.Now, Random: e.random, NoDwell: true})
 	require.NoError(t, err)
-	function := func(handle func(context.Context, json.RawMessage) (*poller.Result, error)) sim.LambdaFunction {
+	function := func(handle func(context.Context, json.RawMessage) (*handler.Result, error)) sim.LambdaFunction {
 		return func(ctx context.Context, payload []byte) ([]byte, error) {
 			result, err := handle(ctx, payload)
 			if named, ok := err.(messages.InvokeResponse_Error); ok { //nolint:errorlint // aws-lambda-go looks no deeper

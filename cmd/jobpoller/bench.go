@@ -28,12 +28,12 @@ import (
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
-	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -271,13 +271,13 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 
 // loadHandlers runs the two functions in this process.
 func (b *bench) loadHandlers(registry *jobs.Registry, log io.Writer) error {
-	cfg := poller.Config{
+	cfg := handler.Config{
 		Store: b.store, Jobs: registry, Now: b.clock.Now, NoDwell: b.clock.Virtual(), Log: slog.New(slog.NewJSONHandler(log, nil)),
 	}
 	if b.clock.Virtual() {
 		cfg.Random = rand.New(rand.NewPCG(b.options.seed, 1)).Int64N //nolint:gosec // jitter, repeatable by design
 	}
-	p, err := poller.New(cfg)
+	p, err := handler.New(cfg)
 	if err != nil {
 		return err
 	}
@@ -304,13 +304,13 @@ func inProcess(handler any) sim.LambdaFunction {
 
 // functions are the functions that a definition can invoke. After each call of
 // one of the poller's two, polled is told what it returned.
-func (b *bench) functions(polled func(function string, result poller.Result, err error)) map[string]sim.LambdaFunction {
+func (b *bench) functions(polled func(function string, result handler.Result, err error)) map[string]sim.LambdaFunction {
 	all := map[string]sim.LambdaFunction{sampleJobFunction: b.job.invoke}
 	for name, function := range b.handlers {
 		all[name] = func(ctx context.Context, payload []byte) ([]byte, error) {
 			b.note(name, payload)
 			text, err := function(ctx, payload)
-			var result poller.Result
+			var result handler.Result
 			if err == nil {
 				if err := json.Unmarshal(text, &result); err != nil {
 					return nil, fmt.Errorf("result of %s: %w", name, err)
@@ -330,7 +330,7 @@ func (b *bench) note(function string, payload []byte) {
 	if function == statemachines.CheckStatusFunction {
 		b.polls++
 	}
-	if event, err := poller.ParseEvent(payload); err == nil && !slices.Contains(b.keys, event.Key) {
+	if event, err := handler.ParseEvent(payload); err == nil && !slices.Contains(b.keys, event.Key) {
 		b.keys = append(b.keys, event.Key)
 	}
 }

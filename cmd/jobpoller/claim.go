@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
-	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -41,7 +41,7 @@ func (b *bench) claimStart(ctx context.Context, stderr io.Writer) (time.Time, er
 	key := claimKey(b.options.name)
 	_, err = b.store.Create(ctx, key, startrecord.Record{
 		Status: startrecord.StatusStarted, Generation: 1,
-		ExecutionStartTime: began, StartedAt: began, ExpiresAt: began.Add(poller.DefaultRetention),
+		ExecutionStartTime: began, StartedAt: began, ExpiresAt: began.Add(handler.DefaultRetention),
 	})
 	if errors.Is(err, startrecord.ErrExists) {
 		var claim startrecord.Stored
@@ -73,7 +73,7 @@ func (b *bench) beganBefore(ctx context.Context) (began time.Time, resumed bool,
 }
 
 func (b *bench) pollerKey() startrecord.Key {
-	return startrecord.Key{ExecutionARN: executionARN(b.options.name), Poller: poller.DefaultPoller}
+	return startrecord.Key{ExecutionARN: executionARN(b.options.name), Poller: handler.DefaultPoller}
 }
 
 func claimError(ctx context.Context, name string, err error) error {

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
-	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -87,7 +87,7 @@ func (b *bench) environment() []string {
 		env = append(env, "AWS_REGION="+b.aws.Region, "AWS_ACCESS_KEY_ID="+b.credentials.AccessKeyID,
 			"AWS_SECRET_ACCESS_KEY="+b.credentials.SecretAccessKey, "AWS_SESSION_TOKEN="+b.credentials.SessionToken)
 	}
-	env = append(env, "AWS_ENDPOINT_URL_LAMBDA="+b.endpoint, poller.EnvBucket+"="+b.bucket, poller.EnvPrefix+"="+prefix)
+	env = append(env, "AWS_ENDPOINT_URL_LAMBDA="+b.endpoint, handler.EnvBucket+"="+b.bucket, handler.EnvPrefix+"="+prefix)
 	for _, name := range []string{httpjob.EnvHosts, httpjob.EnvLoopback} {
 		env = append(env, name+"="+os.Getenv(name))
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
-	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -53,7 +53,7 @@ func (p *progress) event(e sim.Event) {
 }
 
 // polled follows what the two functions return.
-func (p *progress) polled(function string, result poller.Result, err error) {
+func (p *progress) polled(function string, result handler.Result, err error) {
 	if p.off {
 		return
 	}

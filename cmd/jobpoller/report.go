@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
-	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -85,7 +85,7 @@ func exitCode(r *sim.Result) int {
 		return exitSucceeded
 	case r.Status == sim.StatusAborted:
 		return exitInterrupted
-	case r.Status == sim.StatusTimedOut || r.Error == poller.ErrorTimedOut:
+	case r.Status == sim.StatusTimedOut || r.Error == handler.ErrorTimedOut:
 		return exitTimedOut
 	default:
 		return exitFailed

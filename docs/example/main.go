@@ -3,11 +3,11 @@
 package main
 
 import (
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/lambdas/handler/anystore"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
-	"github.com/jobpoller/jobpoller/lambdas/poller"
-	"github.com/jobpoller/jobpoller/lambdas/poller/anystore"
 )
 
 func main() {
-	poller.Serve((*poller.Poller).RunJob, anystore.Open, append(builtin.Drivers(), newDeployment)...)
+	handler.Serve((*handler.Handler).RunJob, anystore.Open, append(builtin.Drivers(), newDeployment)...)
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
-	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 )
 
@@ -79,7 +79,7 @@ func runJob(t *testing.T, storage *embeddeds3.Server, payload []byte) *lambdajob
 	})
 	registry, err := jobs.NewRegistry(lambdajob.New(client, storage.Client(), "records", "jobpoller/jobs"))
 	require.NoError(t, err)
-	p, err := poller.New(poller.Config{Store: store, Jobs: registry})
+	p, err := handler.New(handler.Config{Store: store, Jobs: registry})
 	require.NoError(t, err)
 	_, err = p.RunJob(t.Context(), payload)
 	require.NoError(t, err)
@@ -99,7 +99,7 @@ func TestFunction(t *testing.T) {
 
 	payload := event("done", `{"job": "lambda:Invoke", "arguments": {"FunctionName": "work"}, "maxWaitSeconds": 600}`)
 	job := runJob(t, storage, payload)
-	var result poller.Result
+	var result handler.Result
 	out, err := f.Invoke(t.Context(), payload)
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(out, &result))
@@ -129,7 +129,7 @@ func TestFunction(t *testing.T) {
 
 	_, err = f.Invoke(t.Context(), event("unknown", `{}`))
 	require.ErrorAs(t, err, &failure)
-	require.Equal(t, poller.ErrorInvalidRequest, failure.Type)
+	require.Equal(t, handler.ErrorInvalidRequest, failure.Type)
 	require.Contains(t, failure.Message, "there is no start record s3://records/jobpoller/arn:aws:states:")
 
 	require.NoError(t, f.Close())
@@ -148,7 +148,7 @@ func TestFunctionWithoutABucket(t *testing.T) {
 	_, err := f.Invoke(t.Context(), event("n", `{}`))
 	var failure *runtimeapi.FunctionError
 	require.ErrorAs(t, err, &failure)
-	require.Equal(t, poller.ErrorConfiguration, failure.Type)
+	require.Equal(t, handler.ErrorConfiguration, failure.Type)
 	require.NoError(t, f.Close())
 	require.Contains(t, log.String(), "environment variable JOBPOLLER_BUCKET or JOBPOLLER_TABLE is required, but neither is set")
 	require.Contains(t, log.String(), "JOBPOLLER_RETENTION_DAYS must be a whole number from 15 to 3650")

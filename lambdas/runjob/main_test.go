@@ -15,7 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
-	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 )
@@ -106,7 +106,7 @@ func TestFunction(t *testing.T) {
 	_, err = f.Invoke(t.Context(), event(`{"job": "lambda:Invok", "maxWaitSeconds": 60}`))
 	var failure *runtimeapi.FunctionError
 	require.ErrorAs(t, err, &failure)
-	require.Equal(t, poller.ErrorUnknownJob, failure.Type)
+	require.Equal(t, handler.ErrorUnknownJob, failure.Type)
 	require.Contains(t, failure.Message, `did you mean "lambda:Invoke"?`)
 	require.Contains(t, string(failure.Body), `"errorType":"JobPoller.UnknownJob"`)
 
@@ -127,7 +127,7 @@ func TestFunctionWithoutABucket(t *testing.T) {
 	_, err := f.Invoke(t.Context(), event(`{}`))
 	var failure *runtimeapi.FunctionError
 	require.ErrorAs(t, err, &failure)
-	require.Equal(t, poller.ErrorConfiguration, failure.Type)
+	require.Equal(t, handler.ErrorConfiguration, failure.Type)
 	require.NoError(t, f.Close())
 	require.Contains(t, log.String(), "environment variable JOBPOLLER_BUCKET or JOBPOLLER_TABLE is required, but neither is set")
 }
@@ -143,6 +143,6 @@ func TestFunctionWithAMissingBucket(t *testing.T) {
 	_, err = f.Invoke(t.Context(), event(`{"job": "lambda:Invoke", "arguments": {"FunctionName": "work"}, "maxWaitSeconds": 60}`))
 	var failure *runtimeapi.FunctionError
 	require.ErrorAs(t, err, &failure)
-	require.Equal(t, poller.ErrorConfiguration, failure.Type)
+	require.Equal(t, handler.ErrorConfiguration, failure.Type)
 	require.Contains(t, failure.Message, `bucket "nowhere" does not exist`)
 }

@@ -22,12 +22,12 @@ import (
 
 	"github.com/jobpoller/jobpoller/cdkapp"
 	"github.com/jobpoller/jobpoller/internal/dynalite"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/lambdas/handler/anystore"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
-	"github.com/jobpoller/jobpoller/lambdas/poller"
-	"github.com/jobpoller/jobpoller/lambdas/poller/anystore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore"
@@ -296,7 +296,7 @@ func TestFunctionsUnderstandTheirEnvironment(t *testing.T) {
 					}
 					t.Setenv(name, text)
 				}
-				p, err := poller.FromEnvironment(anystore.Open, append(builtin.Drivers(), awsapi.Catalogue)...)
+				p, err := handler.FromEnvironment(anystore.Open, append(builtin.Drivers(), awsapi.Catalogue)...)
 				require.NoError(t, err)
 				require.Equal(t, []string{"comprehend:StartEntitiesDetectionJob", "dynamodb:ExportTableToPointInTime", "http:Request"}, p.Jobs.Names())
 				require.Equal(t, 40*24*time.Hour, p.Retention)

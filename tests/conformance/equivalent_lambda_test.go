@@ -11,8 +11,8 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -65,9 +65,9 @@ func (m *machine) functions(t *testing.T, p *player, clock *sim.Clock, called fu
 	d := &driver{machine: m, player: p, clock: clock, job: statemachines.CallOf(m.entry).Job}
 	registry, err := jobs.NewRegistry(d)
 	require.NoError(t, err)
-	handlers, err := poller.New(poller.Config{Store: memstore.New(d.now), Jobs: registry, Now: d.now, NoDwell: true})
+	handlers, err := handler.New(handler.Config{Store: memstore.New(d.now), Jobs: registry, Now: d.now, NoDwell: true})
 	require.NoError(t, err)
-	function := func(handle func(context.Context, json.RawMessage) (*poller.Result, error)) sim.LambdaFunction {
+	function := func(handle func(context.Context, json.RawMessage) (*handler.Result, error)) sim.LambdaFunction {
 		return func(ctx context.Context, payload []byte) ([]byte, error) {
 			result, err := handle(ctx, payload)
 			if named, ok := err.(messages.InvokeResponse_Error); ok { //nolint:errorlint // aws-lambda-go looks no deeper
@@ -81,7 +81,7 @@ func (m *machine) functions(t *testing.T, p *player, clock *sim.Clock, called fu
 	}
 	invoke := sim.LambdaInvoke(map[string]sim.LambdaFunction{
 		statemachines.RunJobFunction: function(handlers.RunJob),
-		statemachines.CheckStatusFunction: function(func(ctx context.Context, payload json.RawMessage) (*poller.Result, error) {
+		statemachines.CheckStatusFunction: function(func(ctx context.Context, payload json.RawMessage) (*handler.Result, error) {
 			called(clock.Now())
 			return handlers.CheckStatus(ctx, payload)
 		}),

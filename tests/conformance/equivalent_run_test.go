@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/lambdas/poller"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -330,7 +330,7 @@ func (m *machine) readError(r *run, fragment bool) {
 		return
 	}
 	r.reason = told(r.reason)
-	if r.player.fatal && r.result.Error == poller.ErrorServiceUnavailable {
+	if r.player.fatal && r.result.Error == handler.ErrorServiceUnavailable {
 		r.status = pollcore.Failed // the budget for faults is used up
 	}
 }

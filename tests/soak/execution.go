@@ -12,8 +12,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda/messages"
 
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -29,7 +29,7 @@ const (
 // execution is a state machine with as many retries as the shipped definition
 // has, or fewer, redriven whenever they are used up.
 type execution struct {
-	*poller.Poller
+	*handler.Handler
 
 	options Options
 	arn     string
@@ -85,7 +85,7 @@ func newExecution(o Options, name string, n int, place Place, counts *Counts) (*
 	if err != nil {
 		return nil, err
 	}
-	e.Poller, err = poller.New(poller.Config{
+	e.Handler, err = handler.New(handler.Config{
 		Store: mortal{place.Store}, Jobs: registry, Now: place.Clock.Now, Random: random.Int64N, NoDwell: true, LeaseMargin: o.LeaseMargin,
 	})
 	return e, err
@@ -97,8 +97,8 @@ func (o Options) scale(d time.Duration) time.Duration { return time.Duration(flo
 func (e *execution) run(ctx context.Context) {
 	e.counts.Add("executions")
 	class := e.class.name
-	if !e.repeat(ctx, e.RunJob, true, func(result *poller.Result, name string) bool {
-		return result != nil || name == poller.ErrorJobStartUnknown
+	if !e.repeat(ctx, e.RunJob, true, func(result *handler.Result, name string) bool {
+		return result != nil || name == handler.ErrorJobStartUnknown
 	}) {
 		e.counts.violation("%s (%s) did not get its job started", e.arn, class)
 		return
@@ -108,8 +108,8 @@ func (e *execution) run(ctx context.Context) {
 		e.verifyUnknown(ctx)
 		return
 	}
-	var last *poller.Result
-	if !e.repeat(ctx, e.CheckStatus, false, func(result *poller.Result, _ string) bool {
+	var last *handler.Result
+	if !e.repeat(ctx, e.CheckStatus, false, func(result *handler.Result, _ string) bool {
 		if result != nil && result.Status == pollcore.Running {
 			e.wait(time.Duration(max(1, result.WaitSeconds)) * time.Second)
 			return false
@@ -126,19 +126,19 @@ func (e *execution) run(ctx context.Context) {
 
 // repeat invokes a handler until done says so, with the retries and redrives of
 // the state machine.
-func (e *execution) repeat(ctx context.Context, handler handler, mayDouble bool, done func(result *poller.Result, name string) bool) bool {
+func (e *execution) repeat(ctx context.Context, function lambdaFunction, mayDouble bool, done func(result *handler.Result, name string) bool) bool {
 	for range maxRedrives {
 		transient, inProgress, retries := 0, 0, 1+e.random.IntN(6)
 		for transient < retries && inProgress < 15 {
 			twice := mayDouble && e.random.Float64() < duplicates
-			result, name := e.invoke(ctx, handler, twice)
+			result, name := e.invoke(ctx, function, twice)
 			if done(result, name) {
 				return true
 			}
 			switch {
 			case result != nil: // it runs
 				transient, inProgress = 0, 0
-			case name == poller.ErrorJobStartInProgress:
+			case name == handler.ErrorJobStartInProgress:
 				inProgress++
 				e.wait(5 * time.Second)
 			default:
@@ -154,29 +154,29 @@ func (e *execution) repeat(ctx context.Context, handler handler, mayDouble bool,
 
 func (e *execution) wait(d time.Duration) { e.place.Clock.Wait(e.options.scale(d)) }
 
-type handler = func(context.Context, json.RawMessage) (*poller.Result, error)
+type lambdaFunction = func(context.Context, json.RawMessage) (*handler.Result, error)
 
 // invoke sends one invocation, or two at once of which the first counts, and
 // returns its result or the name of its error.
-func (e *execution) invoke(ctx context.Context, handler handler, twice bool) (result *poller.Result, name string) {
+func (e *execution) invoke(ctx context.Context, function lambdaFunction, twice bool) (result *handler.Result, name string) {
 	payload := e.payload()
 	deaths := []death{e.death()}
 	if twice {
 		deaths = append(deaths, e.death())
 		e.counts.Add("invocations sent twice at once")
 	}
-	results, names := make([]*poller.Result, len(deaths)), make([]string, len(deaths))
+	results, names := make([]*handler.Result, len(deaths)), make([]string, len(deaths))
 	var both sync.WaitGroup
 	for i, d := range deaths {
 		both.Go(func() {
-			results[i], names[i] = e.invokeOnce(d.in(ctx), handler, payload)
+			results[i], names[i] = e.invokeOnce(d.in(ctx), function, payload)
 		})
 	}
 	both.Wait()
 	return results[0], names[0]
 }
 
-func (e *execution) invokeOnce(ctx context.Context, handler handler, payload json.RawMessage) (result *poller.Result, name string) {
+func (e *execution) invokeOnce(ctx context.Context, function lambdaFunction, payload json.RawMessage) (result *handler.Result, name string) {
 	e.counts.Add("invocations")
 	// An invocation without a limit has the poller's own.
 	if e.options.Invocation > 0 {
@@ -193,11 +193,11 @@ func (e *execution) invokeOnce(ctx context.Context, handler handler, payload jso
 			result, name = nil, "killed"
 		}
 	}()
-	result, err := handler(ctx, payload)
+	result, err := function(ctx, payload)
 	if failure, ok := errors.AsType[messages.InvokeResponse_Error](err); ok {
 		e.counts.Add("error " + failure.Type)
 		switch failure.Type {
-		case poller.ErrorStoreUnavailable, poller.ErrorServiceUnavailable, poller.ErrorJobStartInProgress, poller.ErrorJobStartUnknown, poller.ErrorFailed:
+		case handler.ErrorStoreUnavailable, handler.ErrorServiceUnavailable, handler.ErrorJobStartInProgress, handler.ErrorJobStartUnknown, handler.ErrorFailed:
 		default:
 			e.counts.violation("%s (%s): %s: %s", e.arn, e.class, failure.Type, failure.Message)
 		}
@@ -232,7 +232,7 @@ func (e *execution) payload() json.RawMessage {
 }
 
 // verify compares an end with the truth, and asks again for it.
-func (e *execution) verify(ctx context.Context, last *poller.Result) {
+func (e *execution) verify(ctx context.Context, last *handler.Result) {
 	e.service.calmDown()
 	started, job, state := e.service.truth()
 	report := func(format string, args ...any) {
@@ -260,8 +260,8 @@ func (e *execution) verify(ctx context.Context, last *poller.Result) {
 	case timedOut && ended.Before(deadline), state == "STOPPED" && ended.Before(deadline):
 		report("it ended as %s (%s) with the job %s at %s, which had until %s", last.Status, last.Reason, state, ended, deadline)
 	}
-	for what, handler := range map[string]handler{"check": e.CheckStatus, "start": e.RunJob} {
-		again, name := e.calm(ctx, handler)
+	for what, function := range map[string]lambdaFunction{"check": e.CheckStatus, "start": e.RunJob} {
+		again, name := e.calm(ctx, function)
 		if again == nil {
 			report("another %s after the end gave %s", what, name)
 			continue
@@ -297,7 +297,7 @@ func (e *execution) verifyUnknown(ctx context.Context) {
 		e.counts.violation("%s (%s): it gave up, although the job is protected", e.arn, e.class)
 	}
 	result, name := e.calm(ctx, e.RunJob)
-	for tries := 0; name == poller.ErrorJobStartInProgress && tries < 100; tries++ {
+	for tries := 0; name == handler.ErrorJobStartInProgress && tries < 100; tries++ {
 		// The invocation that gave up could not write that it did.
 		e.wait(5 * time.Second)
 		result, name = e.calm(ctx, e.RunJob)
@@ -306,15 +306,15 @@ func (e *execution) verifyUnknown(ctx context.Context) {
 		e.counts.violation("%s (%s): %d jobs were started", e.arn, e.class, started)
 	}
 	// An invocation that was thought dead may have recorded its job by now.
-	if result == nil && name != poller.ErrorJobStartUnknown {
+	if result == nil && name != handler.ErrorJobStartUnknown {
 		e.counts.violation("%s (%s): after JobStartUnknown came %s", e.arn, e.class, name)
 	}
 }
 
 // calm invokes a handler that does not die until its store answers.
-func (e *execution) calm(ctx context.Context, handler handler) (result *poller.Result, name string) {
+func (e *execution) calm(ctx context.Context, function lambdaFunction) (result *handler.Result, name string) {
 	for range 20 {
-		if result, name = e.invokeOnce(ctx, handler, e.payload()); name != poller.ErrorStoreUnavailable {
+		if result, name = e.invokeOnce(ctx, function, e.payload()); name != handler.ErrorStoreUnavailable {
 			break
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/startrecordtest"
@@ -23,7 +23,7 @@ type model struct {
 	store    *operations
 	records  *startrecordtest.Expiring
 	clock    *virtual
-	handlers []*poller.Poller // with clocks that differ
+	handlers []*handler.Handler // with clocks that differ
 	skew     time.Duration
 	maxWait  time.Duration
 	minDelay time.Duration
@@ -38,9 +38,9 @@ type model struct {
 	busy      bool
 	over      bool
 	retries   int
-	result    *poller.Result // the last of CheckStatus
-	first     *poller.Result // the first end that was reported
-	firstWait int            // the redrives there were then
+	result    *handler.Result // the last of CheckStatus
+	first     *handler.Result // the first end that was reported
+	firstWait int             // the redrives there were then
 }
 
 // toBeStopped is in the reason of a job that a check was about to stop.
@@ -99,7 +99,7 @@ func newModel(o ModelOptions, n int, counts *Counts) (*model, error) {
 		return nil, err
 	}
 	for _, skew := range []time.Duration{-m.skew, 0, m.skew} {
-		handlers, err := poller.New(poller.Config{
+		handlers, err := handler.New(handler.Config{
 			Store: mortal{m.store}, Jobs: registry, Random: random.Int64N, NoDwell: true,
 			Now: func() time.Time { return clock.Now().Add(skew) },
 		})
@@ -108,7 +108,7 @@ func newModel(o ModelOptions, n int, counts *Counts) (*model, error) {
 		}
 		m.handlers = append(m.handlers, handlers)
 	}
-	m.Poller = m.handlers[1]
+	m.Handler = m.handlers[1]
 	return m, nil
 }
 
@@ -152,21 +152,21 @@ func (m *model) call(ctx context.Context) {
 	m.invokeModel(ctx, m.polling, payload, m.next)
 	for len(m.active) < 4 && m.random.Float64() < duplicates {
 		m.counts.Add("invocations sent twice")
-		m.invokeModel(ctx, m.polling, payload, func(*poller.Result, string) {})
+		m.invokeModel(ctx, m.polling, payload, func(*handler.Result, string) {})
 	}
 }
 
-func (m *model) invokeModel(ctx context.Context, polling bool, payload json.RawMessage, end func(*poller.Result, string)) {
+func (m *model) invokeModel(ctx context.Context, polling bool, payload json.RawMessage, end func(*handler.Result, string)) {
 	p := m.handlers[m.random.IntN(len(m.handlers))]
-	handler := p.RunJob
+	function := p.RunJob
 	if polling {
-		handler = p.CheckStatus
+		function = p.CheckStatus
 	}
 	waits := len(m.redrives)
-	var result *poller.Result
+	var result *handler.Result
 	var name string
 	m.start(ctx,
-		func(ctx context.Context) { result, name = m.invokeOnce(ctx, handler, payload) },
+		func(ctx context.Context) { result, name = m.invokeOnce(ctx, function, payload) },
 		func() {
 			m.hold(result, waits)
 			end(result, name)
@@ -174,7 +174,7 @@ func (m *model) invokeModel(ctx context.Context, polling bool, payload json.RawM
 }
 
 // next is what the machine does with the end of its invocation.
-func (m *model) next(result *poller.Result, name string) {
+func (m *model) next(result *handler.Result, name string) {
 	m.busy = false
 	now := m.clock.Now()
 	const retry = 2 * time.Second
@@ -182,13 +182,13 @@ func (m *model) next(result *poller.Result, name string) {
 	case m.random.Float64() < 0.01:
 		m.counts.Add("aborts")
 		m.endExecution()
-	case result == nil && name == poller.ErrorJobStartInProgress:
+	case result == nil && name == handler.ErrorJobStartInProgress:
 		m.wakeAt = now.Add(20 * time.Second)
-	case result == nil && m.retries < 6 && name != poller.ErrorJobStartUnknown && name != poller.ErrorFailed:
+	case result == nil && m.retries < 6 && name != handler.ErrorJobStartUnknown && name != handler.ErrorFailed:
 		m.retries++
 		m.wakeAt = now.Add(retry << m.retries)
 	case result == nil:
-		if name == poller.ErrorJobStartUnknown && (m.class.Class == jobs.ByNaturalKey || m.class.Class == jobs.ByToken && m.class.Window == 0) {
+		if name == handler.ErrorJobStartUnknown && (m.class.Class == jobs.ByNaturalKey || m.class.Class == jobs.ByToken && m.class.Window == 0) {
 			m.violation("it gave up, although the job is protected")
 		}
 		m.endExecution()
@@ -236,7 +236,7 @@ func (m *model) event() json.RawMessage {
 }
 
 // hold compares a result with the truth, and with the end that was reported before.
-func (m *model) hold(result *poller.Result, waits int) {
+func (m *model) hold(result *handler.Result, waits int) {
 	if result == nil || result.Status == pollcore.Running {
 		return
 	}
@@ -278,7 +278,7 @@ func (m *model) hold(result *poller.Result, waits int) {
 
 // deadlineOf is the deadline of the wait in which a result was given, on the clock
 // that the start was noted by.
-func (m *model) deadlineOf(result *poller.Result, waits int) time.Time {
+func (m *model) deadlineOf(result *handler.Result, waits int) time.Time {
 	since := result.StartedAt
 	for i, redriven := range m.redrives {
 		// A result that is replayed may be of any wait: the earliest is safe.
@@ -301,14 +301,14 @@ func (m *model) deadlineAt(startedAt, happened time.Time) time.Time {
 }
 
 // firstWaitOf is the wait that a result belongs to, as far as that is known.
-func (m *model) firstWaitOf(result *poller.Result) int {
+func (m *model) firstWaitOf(result *handler.Result) int {
 	if m.first != nil && text(m.first) == text(result) {
 		return m.firstWait
 	}
 	return len(m.redrives)
 }
 
-func text(result *poller.Result) string {
+func text(result *handler.Result) string {
 	out, _ := json.Marshal(result) //nolint:errchkjson // results are JSON
 	return string(out)
 }
@@ -324,7 +324,7 @@ func (m *model) judge(ctx context.Context) {
 	if m.first == nil && m.result == nil {
 		m.counts.Add("closed without an end")
 		result, name := m.invokeOnce(ctx, m.RunJob, m.event())
-		if result == nil && name != poller.ErrorJobStartUnknown {
+		if result == nil && name != handler.ErrorJobStartUnknown {
 			m.violation("another start gave %s", name)
 		}
 	} else if result, name := m.invokeOnce(ctx, m.CheckStatus, m.event()); result == nil {

@@ -5,13 +5,13 @@ package main
 import (
 	"context"
 
+	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/poller"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
 func main() {
-	poller.Serve((*poller.Poller).CheckStatus, poller.S3Store, func(jobs.Environment) (jobs.Driver, error) { return done{}, nil })
+	handler.Serve((*handler.Handler).CheckStatus, handler.S3Store, func(jobs.Environment) (jobs.Driver, error) { return done{}, nil })
 }
 
 // done is a job that has ended when it is started.

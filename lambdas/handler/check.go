@@ -1,0 +1,280 @@
+package handler
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+)
+
+// dwellReserve is what a check that dwells leaves of its work's time for one more
+// describe call and the write of its result.
+const dwellReserve = 4 * time.Second
+
+// A time-out that is about to be recorded rests on a describe call that was sent
+// when the time was up, and not long ago: else the job is described again, a few
+// times at most.
+const (
+	staleAfter       = 5 * time.Second
+	maxConfirmations = 2
+)
+
+// check is one invocation of CheckStatus for a job whose end is not recorded.
+type check struct {
+	*Handler
+
+	event   Event
+	stored  startrecord.Stored
+	request *Request
+	driver  jobs.Driver
+	judge   *pollcore.Check[jobs.Ref, any]
+	ref     jobs.Ref
+	attempt int // of the next describe call, 0 if nobody counts
+	// asked is when the last describe call was sent.
+	asked time.Time
+}
+
+func (p *Handler) newCheck(event Event, stored startrecord.Stored, request *Request) (*check, error) {
+	driver, err := p.Jobs.Started(request.Job)
+	if err != nil {
+		return nil, failWith(ErrorUnknownJob, err)
+	}
+	judge, err := request.compile()
+	if err != nil {
+		return nil, failWith(ErrorInvalidRequest, err)
+	}
+	var ref jobs.Ref
+	if err := json.Unmarshal(stored.Record.JobRef, &ref); err != nil {
+		return nil, failWith(ErrorConfiguration, fmt.Errorf("job reference in the start record: %w", err))
+	}
+	return &check{
+		Handler: p, event: event, stored: stored, request: request, driver: driver, judge: judge, ref: ref,
+		attempt: event.attempt(request),
+	}, nil
+}
+
+// poll describes the job until it has ended or the dwell is over, and records
+// how it ended.
+func (c *check) poll(ctx context.Context) (*Result, error) {
+	dwellEnd := c.Now().Add(time.Duration(c.request.DwellSeconds) * time.Second)
+	result, state, err := c.describe(ctx)
+	for err == nil && result.Status == pollcore.Running && c.dwell(ctx, dwellEnd, result.WaitSeconds) {
+		var next *Result
+		if next, state, err = c.describeAgain(ctx); err != nil && named(err, ErrorServiceUnavailable) {
+			// The check before it still holds; the state machine asks again.
+			return result, nil
+		}
+		result = next
+	}
+	for range maxConfirmations {
+		if err != nil || result.Status != pollcore.TimedOut || state != jobRuns || !c.stale() {
+			break
+		}
+		result, state, err = c.describeAgain(ctx)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case result.Status == pollcore.Running, state == jobUnseen:
+		return result, nil
+	case state == jobRuns && c.request.OnTimeout == onTimeoutStop:
+		return c.stop(ctx, result)
+	default:
+		return c.keep(ctx, result)
+	}
+}
+
+// stale tells whether the last describe call is too old to call the job timed out:
+// it was sent before the deadline, or its answer has been on its way for long. An
+// invocation may stall anywhere, and the job may have ended meanwhile.
+func (c *check) stale() bool {
+	inTime := c.event.elapsed(c.stored.Record, c.asked) < c.request.schedule().Total
+	return inTime || c.Now().Sub(c.asked) > staleAfter
+}
+
+// describeAgain is a further describe call of the same invocation.
+func (c *check) describeAgain(ctx context.Context) (*Result, jobState, error) {
+	if c.attempt > 0 {
+		c.attempt++
+	}
+	return c.describe(ctx)
+}
+
+// dwell waits for the next describe call within this invocation, and tells
+// whether there was time for it.
+func (c *check) dwell(ctx context.Context, end time.Time, seconds int) bool {
+	wait := time.Duration(seconds) * time.Second
+	if c.NoDwell || c.Now().Add(wait).After(end) {
+		return false
+	}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait+dwellReserve {
+		return false
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// jobState is what a describe call says of the job itself, whatever the
+// deadline makes of it.
+type jobState int
+
+const (
+	jobUnseen jobState = iota // the call was refused, which says nothing of the job
+	jobRuns
+	jobEnded
+)
+
+// describe asks the service once and judges the answer.
+func (c *check) describe(ctx context.Context) (result *Result, state jobState, err error) {
+	call, cancel := callLimit(ctx)
+	defer cancel()
+	c.asked = c.Now()
+	output, opErr := c.driver.Describe(call, c.ref)
+	c.count(counted("Checks"))
+	judged := c.judge.Check(c.ref, output, opErr)
+	unmatched := judged.Acceptor == pollcore.NoAcceptor && opErr != nil
+	if unmatched && jobs.Transient(opErr) {
+		return nil, jobUnseen, failWith(ErrorServiceUnavailable, fmt.Errorf("describe %s: %w", c.request.Job, opErr))
+	}
+	schedule := c.request.schedule()
+	// A Wait state waits whole seconds. What is drawn is rounded, not what grows.
+	schedule.Random = func(lo, hi time.Duration) time.Duration {
+		return (lo + time.Duration(c.Random(int64(hi-lo)+1))).Round(time.Second)
+	}
+	rec := c.stored.Record
+	elapsed := c.event.elapsed(rec, c.Now())
+	decision := schedule.Next(judged.Verdict, pollcore.Progress{Attempts: c.attempt, Elapsed: elapsed})
+	result = &Result{
+		Status: decision.Status, WaitSeconds: seconds(decision.Delay), Attempt: c.attempt,
+		StartedAt: rec.StartedAt, ElapsedSeconds: int(elapsed.Seconds()), Job: c.ref,
+		Reason: c.judge.Reason(judged, c.ref, output, opErr),
+	}
+	switch {
+	case unmatched:
+		state = jobUnseen
+	case judged.Verdict == pollcore.Retry:
+		state = jobRuns
+	default:
+		state = jobEnded
+	}
+	switch requested := !rec.StopRequestedAt.IsZero(); {
+	case requested && state == jobEnded && decision.Status == pollcore.Failed:
+		wait := "an earlier wait was over"
+		if c.stopping() {
+			// Whatever check had it stopped, it ended because its time was up.
+			result.Status, wait = pollcore.TimedOut, "its time was up"
+		}
+		result.Reason += fmt.Sprintf("; it was to be stopped at %s, when %s", rec.StopRequestedAt.Format(time.RFC3339), wait)
+	case decision.Status == pollcore.TimedOut:
+		result.Reason = fmt.Sprintf("not finished after %s of %s; %s", elapsed.Round(time.Second), schedule.Total,
+			strings.TrimPrefix(result.Reason, "no acceptor matched; "))
+	}
+	result.Reason = cut(result.Reason, maxReason)
+	if opErr == nil {
+		var remark string
+		if result.Output, remark, err = limitOutput(output, c.request.Waiter, c.OutputLimit); err != nil {
+			return nil, jobUnseen, failWith(ErrorServiceUnavailable, err)
+		}
+		result.Reason += remark
+	}
+	return result, state, nil
+}
+
+// stopping tells whether a job that ends now does so because it was stopped: in
+// this wait a check was about to, or in an earlier one the service has taken the
+// order, which is when the record became TIMED_OUT.
+func (c *check) stopping() bool {
+	rec := c.stored.Record
+	return !rec.StopRequestedAt.IsZero() && (rec.Status == startrecord.StatusTimedOut || rec.RedriveCount == c.event.RedriveCount)
+}
+
+// stop stops a job whose time is up, and records that it is. A job that ends
+// well before the stop takes effect has not timed out.
+func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
+	stopper, ok := c.driver.(jobs.Stopper)
+	if !ok { // the driver of another version of this function could
+		timeout.Reason += "; this function cannot stop it"
+		return c.keep(ctx, timeout)
+	}
+	if !c.stopping() {
+		// Recorded first: whoever finds the job stopped must know why.
+		rec := c.stored.Record
+		rec.Status, rec.Result = startrecord.StatusStarted, nil
+		rec.StopRequestedAt, rec.RedriveCount = c.Now().UTC(), c.event.RedriveCount
+		stored, err := c.replace(ctx, c.event.Key, rec, c.stored.Version)
+		if err != nil {
+			return c.overtaken(ctx, err, nil)
+		}
+		c.stored = stored
+	}
+	call, cancel := callLimit(ctx)
+	defer cancel()
+	switch err := stopper.Stop(call, c.ref); {
+	case err != nil && jobs.Transient(err):
+		return nil, failWith(ErrorServiceUnavailable, fmt.Errorf("stop %s: %w", c.request.Job, err))
+	case err != nil:
+		timeout.Reason += cut(fmt.Sprintf("; it could not be stopped: %v", err), maxReason)
+		c.stored.Record.StopRequestedAt = time.Time{} // how it ends is its own doing
+		return c.keep(ctx, timeout)
+	}
+	timeout.Reason += "; it was told to stop"
+	if last, _, err := c.describe(ctx); err == nil && last.Status == pollcore.Succeeded {
+		return c.keep(ctx, last)
+	}
+	return c.keep(ctx, timeout)
+}
+
+// keep writes the result of a job that has ended. If another check has written
+// one meanwhile, that one is the result.
+func (c *check) keep(ctx context.Context, result *Result) (*Result, error) {
+	rec := c.stored.Record
+	rec.Status, rec.RedriveCount = startrecord.Status(result.Status), c.event.RedriveCount
+	var err error
+	if rec.Result, err = json.Marshal(result); err != nil {
+		return nil, failWith(ErrorServiceUnavailable, err)
+	}
+	if _, err = c.replace(ctx, c.event.Key, rec, c.stored.Version); err != nil {
+		return c.overtaken(ctx, err, result)
+	}
+	c.count(counted(ended[result.Status]), metric{"JobSeconds", "Seconds", float64(result.ElapsedSeconds)})
+	return result, nil
+}
+
+// overtaken returns the result that another check has written, if a write
+// failed because of it. Where the record is gone, the result of this check is lost
+// unless it is returned: it is as true without a record.
+func (c *check) overtaken(ctx context.Context, cause error, mine *Result) (*Result, error) {
+	if !errors.Is(cause, startrecord.ErrChanged) {
+		return nil, storeError(cause)
+	}
+	stored, err := c.Store.Load(ctx, c.event.Key)
+	if errors.Is(err, startrecord.ErrNotFound) && mine != nil {
+		c.Log.WarnContext(ctx, "start record is gone, so the result cannot be kept",
+			"execution", c.event.Key.ExecutionARN, "poller", c.event.Key.Poller, "scope", c.event.Key.Scope)
+		return mine, nil
+	}
+	if err != nil {
+		return nil, storeError(err)
+	}
+	if !c.event.ended(stored.Record) {
+		return nil, fail(ErrorStoreUnavailable, "start record %s was changed by another, but holds no result: check again",
+			c.Store.Location(c.event.Key))
+	}
+	return storedResult(stored.Record)
+}
+
+func (c *check) count(metrics ...metric) {
+	c.measure(c.request.Job, c.event.Key.ExecutionARN, metrics...)
+}

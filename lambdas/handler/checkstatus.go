@@ -1,0 +1,103 @@
+package handler
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+)
+
+// CheckStatus says whether the job that RunJob started has ended. It reads the
+// start record once and describes the job once, or as often as fits into the
+// request's dwellSeconds; while the job runs it writes nothing but, once a day, the
+// record's new expiry, and its result when it has ended. When the deadline passes it stops the job, if the request
+// says so. Errors carry the Error names.
+func (p *Handler) CheckStatus(ctx context.Context, payload json.RawMessage) (*Result, error) {
+	work, _, cancel := limited(ctx, maxDwell+defaultInvocation)
+	defer cancel()
+	event, err := ParseEvent(payload)
+	var result *Result
+	if err == nil {
+		result, err = p.checkStatus(work, event)
+	}
+	p.log(ctx, "check-status", event, result, err)
+	return result, border(err)
+}
+
+func (p *Handler) checkStatus(ctx context.Context, event Event) (*Result, error) {
+	for range maxTakeovers {
+		stored, request, err := p.find(ctx, event)
+		if err != nil {
+			return nil, err
+		}
+		stored, err = p.renewed(ctx, event.Key, stored, request)
+		switch {
+		case errors.Is(err, startrecord.ErrChanged):
+			continue // another check has renewed it, or written the result
+		case err != nil:
+			return nil, storeError(err)
+		}
+		result, err := p.result(ctx, event, stored, request)
+		if err != nil {
+			return nil, err
+		}
+		return request.answer(result)
+	}
+	return nil, fail(ErrorStoreUnavailable, "other invocations keep changing the start record %s", p.Store.Location(event.Key))
+}
+
+// find returns the record of the job that the event asks for, and the request in it.
+func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *Request, error) {
+	stored, err := p.Store.Load(ctx, event.Key)
+	if errors.Is(err, startrecord.ErrNotFound) {
+		return stored, nil, fail(ErrorInvalidRequest, "there is no start record %s: RunJob must run before CheckStatus, with the same Poller and Scope",
+			p.Store.Location(event.Key))
+	}
+	if err != nil {
+		return stored, nil, storeError(err)
+	}
+	rec := stored.Record
+	if !rec.ExecutionStartTime.Equal(event.ExecutionTime) {
+		return stored, nil, fail(ErrorInvalidRequest, "the start record %s is of another execution of this name (begun %s): RunJob must run before CheckStatus",
+			p.Store.Location(event.Key), rec.ExecutionStartTime)
+	}
+	request, err := loadRequest(rec.Request)
+	if err != nil {
+		return stored, nil, failWith(ErrorConfiguration, fmt.Errorf("%s: %w", p.Store.Location(event.Key), err))
+	}
+	if rec.JobRef == nil && !event.ended(rec) {
+		return stored, nil, fail(ErrorInvalidRequest, "the job of %s has not been started (status %s): RunJob must succeed before CheckStatus",
+			p.Store.Location(event.Key), rec.Status)
+	}
+	return stored, request, nil
+}
+
+// result returns how the job ended, if that is recorded, or polls it.
+func (p *Handler) result(ctx context.Context, event Event, stored startrecord.Stored, request *Request) (*Result, error) {
+	if event.ended(stored.Record) {
+		return storedResult(stored.Record)
+	}
+	c, err := p.newCheck(event, stored, request)
+	if err != nil {
+		return nil, err
+	}
+	return c.poll(ctx)
+}
+
+// answer gives a result the form that the request asked for: a value or an
+// error.
+func (q *Request) answer(result *Result) (*Result, error) {
+	switch {
+	case result.Status == pollcore.Running && q.OnRunning == "error":
+		return nil, fail(ErrorRunning, "%s; next check in %d s", result.Reason, result.WaitSeconds)
+	case result.Status == pollcore.Failed && q.EndAs == "error":
+		return nil, fail(ErrorFailed, "%s", result.Reason)
+	case result.Status == pollcore.TimedOut && q.EndAs == "error":
+		return nil, fail(ErrorTimedOut, "%s", result.Reason)
+	default:
+		return result, nil
+	}
+}

@@ -1,0 +1,128 @@
+// Package handler holds the two Lambda handlers behind a Choice/Wait loop:
+// RunJob starts a job at most once, CheckStatus says whether it has ended.
+// What ties them together is the start record that RunJob writes before it
+// starts the job. The mains, users' own mains, local runs and tests all use
+// this package; it does I/O only through the store and the drivers it is given.
+package handler
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+)
+
+// Defaults of Config.
+const (
+	DefaultLeaseMargin = 5 * time.Second
+	DefaultRetention   = 60 * 24 * time.Hour
+	DefaultOutputLimit = 200 * 1024
+)
+
+// maxOutputLimit leaves of the 256 KiB that Step Functions passes between states
+// a sixteenth for the other members of a result.
+const maxOutputLimit = 240 * 1024
+
+// redriveWindow is how long after its end an execution can be redriven
+// (https://docs.aws.amazon.com/step-functions/latest/dg/redrive-executions.html).
+const redriveWindow = 14 * 24 * time.Hour
+
+// defaultInvocation is how long an invocation may last where its context has
+// no deadline, as in a program that is no Lambda function.
+const defaultInvocation = time.Minute
+
+// Config is what the handlers work with.
+type Config struct {
+	Store startrecord.Store
+	Jobs  *jobs.Registry
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	// Random draws a number from [0, n), for the jitter of the next wait; nil
+	// draws uniformly.
+	Random func(n int64) int64
+	// LeaseMargin is how long after an invocation's end a request that it
+	// sent may still have an effect; 0 is DefaultLeaseMargin.
+	LeaseMargin time.Duration
+	// Retention is how long a start record is kept; 0 is DefaultRetention. It
+	// must exceed the longest maxWaitSeconds by 14 days, the time in which an
+	// execution can be redriven.
+	Retention time.Duration
+	// MaxWait is the longest maxWaitSeconds that a request may ask for; 0
+	// leaves only the bound that Retention sets.
+	MaxWait time.Duration
+	// OutputLimit is the size in bytes of the JSON above which a result's
+	// output is cut to the fields that the waiter reads; 0 is
+	// DefaultOutputLimit, and more than 245760 leaves no room for the rest.
+	OutputLimit int
+	// NoDwell is for a clock that stands still while a handler runs: a check
+	// returns after one describe call, whatever dwellSeconds the request has.
+	NoDwell bool
+	// Log gets one record an invocation, without payloads; nil discards.
+	Log *slog.Logger
+	// Metrics counts what happened to jobs; nil counts nothing.
+	Metrics *Metrics
+}
+
+// Handler serves the two functions. It is safe for concurrent use.
+type Handler struct{ Config }
+
+// New checks cfg and fills in its defaults. All problems are reported at once.
+func New(cfg Config) (*Handler, error) {
+	var problems []error
+	if cfg.Store == nil {
+		problems = append(problems, errors.New("no store: start records need one"))
+	}
+	if cfg.Jobs == nil || len(cfg.Jobs.Names()) == 0 {
+		problems = append(problems, errors.New("no jobs: register at least one driver"))
+	}
+	if cfg.LeaseMargin < 0 || cfg.Retention < 0 || cfg.MaxWait < 0 || cfg.OutputLimit < 0 {
+		problems = append(problems, errors.New("lease margin, retention, longest wait and output limit must not be negative"))
+	}
+	if cfg.OutputLimit > maxOutputLimit {
+		problems = append(problems, fmt.Errorf("output limit must be at most %d bytes, is %d", maxOutputLimit, cfg.OutputLimit))
+	}
+	problems = append(problems, cfg.checkRetention())
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	cfg.Retention = cmp.Or(cfg.Retention, DefaultRetention)
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Random == nil {
+		cfg.Random = rand.Int64N
+	}
+	if cfg.LeaseMargin == 0 {
+		cfg.LeaseMargin = DefaultLeaseMargin
+	}
+	if cfg.OutputLimit == 0 {
+		cfg.OutputLimit = DefaultOutputLimit
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Handler{cfg}, nil
+}
+
+// checkRetention returns an error for records that would not outlive the last
+// redrive of their execution.
+func (c Config) checkRetention() error {
+	if retention := cmp.Or(c.Retention, DefaultRetention); retention <= redriveWindow+c.MaxWait {
+		return fmt.Errorf("retention of %s must be above 14 days and the longest wait (%s): "+
+			"an execution can be redriven for so long after its end", retention, c.MaxWait)
+	}
+	return nil
+}
+
+// replace writes a record that is still of the given version. Every write moves
+// the record's expiry, so that it outlives a redriven wait too.
+func (p *Handler) replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
+	rec.ExpiresAt = p.Now().UTC().Add(p.Retention)
+	return p.Store.Replace(ctx, key, rec, version)
+}

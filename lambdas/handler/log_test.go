@@ -1,0 +1,153 @@
+package handler_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+)
+
+const secret = "hunter2"
+
+// loggedWorld is a world whose log, at a level, is a buffer.
+func loggedWorld(t *testing.T, level slog.Level) (*world, *bytes.Buffer) {
+	t.Helper()
+	var log bytes.Buffer
+	w := newWorld(t, "token", func(c *handler.Config) {
+		c.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: level}))
+	})
+	return w, &log
+}
+
+// records parses the log and empties it.
+func records(t *testing.T, log *bytes.Buffer) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	for line := range strings.Lines(log.String()) {
+		var record map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &record))
+		require.NotEmpty(t, record["time"])
+		delete(record, "time")
+		all = append(all, record)
+	}
+	log.Reset()
+	return all
+}
+
+func TestLog(t *testing.T) {
+	t.Parallel()
+	const request = `{"job": "test:Job", "maxWaitSeconds": 1800, "arguments": {"Password": "` + secret + `"}}`
+	w, log := loggedWorld(t, slog.LevelInfo)
+	record := func(level, handler string, more map[string]any) []map[string]any {
+		r := map[string]any{"level": level, "msg": handler, "execution": arn, "poller": "Export", "scope": "4"}
+		maps.Copy(r, more)
+		return []map[string]any{r}
+	}
+	const id = `, "Poller": "Export", "Scope": 4`
+	w.runJob(t, call(id+`, "Input": `+request))
+	require.Equal(t, record("INFO", "run-job", map[string]any{"status": "RUNNING", "elapsedSeconds": 0.0}), records(t, log))
+
+	w.advance(30 * time.Second)
+	w.service.says(map[string]any{"State": secret}, nil)
+	w.checkStatus(t, call(id+`, "Input": {"attempt": 6}`))
+	require.Equal(t, record("INFO", "check-status", map[string]any{"status": "RUNNING", "attempt": 7.0, "elapsedSeconds": 30.0}), records(t, log))
+
+	w.service.says(map[string]any{"State": "BROKEN", "Why": secret}, nil)
+	w.checkStatus(t, call(id))
+	require.Equal(t, record("INFO", "check-status", map[string]any{"status": "FAILED", "elapsedSeconds": 30.0}), records(t, log))
+
+	_, err := w.RunJob(t.Context(), json.RawMessage(call(id+`, "Input": {"arguments": {"Password": "`+secret+`"}, "jobs": "`+secret+`"}`)))
+	requireError(t, err, handler.ErrorInvalidRequest)
+	require.Equal(t, record("WARN", "run-job", map[string]any{
+		"error": "JobPoller.InvalidRequest", "reason": "/Input/job is missing; /Input/maxWaitSeconds is missing; /Input/jobs is wrong",
+	}), records(t, log))
+
+	// An event that is wrong has no key to tell.
+	_, err = w.CheckStatus(t.Context(), json.RawMessage(`"`+secret+`"`))
+	requireError(t, err, handler.ErrorInvalidRequest)
+	require.Equal(t, []map[string]any{{
+		"level": "WARN", "msg": "check-status", "execution": "", "poller": "", "scope": "", "error": "JobPoller.InvalidRequest", "reason": "the event is wrong",
+	}}, records(t, log))
+}
+
+// A reason names what is wrong, and holds no value of a request and nothing that a
+// service said.
+func TestLoggedReasons(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		payload string
+		fates   map[string]fate
+		want    string
+	}{
+		"a number":        {payload: bare(`{"job": "test:Job", "maxWaitSeconds": 4711.5}`), want: "/Execution/Input/maxWaitSeconds is wrong"},
+		"too long a wait": {payload: bare(`{"job": "test:Job", "maxWaitSeconds": 31536000}`), want: "/Execution/Input/maxWaitSeconds is wrong"},
+		"a missing member": {
+			payload: `{"Context": {"Execution": {"Id": "` + arn + `"}}}`, want: "/Context/Execution/StartTime is missing",
+		},
+		"an unknown job":  {payload: bare(`{"job": "hunter2", "maxWaitSeconds": 1800}`), want: "job: this function has no driver for it"},
+		"a waiter":        {payload: bare(`{"job": "test:Job", "maxWaitSeconds": 1800, "waiter": {"acceptors": "hunter2"}}`), want: "/acceptors is wrong"},
+		"refused":         {payload: bare(request), fates: map[string]fate{"Start": refused}, want: "AccessDeniedException"},
+		"throttled":       {payload: bare(request), fates: map[string]fate{"Start": throttled}, want: "ThrottlingException"},
+		"store is silent": {payload: bare(request), fates: map[string]fate{"Create": lostBefore}, want: "start record store unavailable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, log := loggedWorld(t, slog.LevelInfo)
+			_, _, err := invoke(deciding(t.Context(), fates(tt.fates)), w.RunJob, tt.payload)
+			require.Error(t, err)
+			got := records(t, log)
+			require.Len(t, got, 1)
+			require.Equal(t, tt.want, got[0]["reason"])
+		})
+	}
+	w, log := loggedWorld(t, slog.LevelInfo)
+	_, err := w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
+	requireError(t, err, handler.ErrorInvalidRequest)
+	require.Equal(t, "there is no start record ...: RunJob must run before CheckStatus, with the same Poller and Scope", records(t, log)[0]["reason"])
+}
+
+// To be running is no warning, although it is an error.
+func TestLogRunningAsError(t *testing.T) {
+	t.Parallel()
+	w, log := loggedWorld(t, slog.LevelDebug)
+	w.runJob(t, bare(`{"job": "test:Job", "maxWaitSeconds": 1800, "onRunning": "error"}`))
+	log.Reset()
+	w.service.says(map[string]any{"State": secret}, nil)
+	_, err := w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
+	requireError(t, err, handler.ErrorRunning)
+	require.Equal(t, []map[string]any{{
+		"level": "INFO", "msg": "check-status", "execution": arn, "poller": "default", "scope": "", "error": "JobPoller.Running",
+	}}, records(t, log))
+}
+
+func TestLogOfARecordThatCannotBeGivenBack(t *testing.T) {
+	t.Parallel()
+	w, log := loggedWorld(t, slog.LevelInfo)
+	_, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Start": lostBefore, "Replace": lostBefore})), w.RunJob, bare(request))
+	requireError(t, err, handler.ErrorServiceUnavailable)
+	got := records(t, log)
+	require.Len(t, got, 2)
+	require.Equal(t, "start record could not be given back", got[0]["msg"])
+	require.Equal(t, arn, got[0]["execution"])
+	require.Contains(t, got[0]["error"], "no answer")
+	require.Equal(t, "JobPoller.ServiceUnavailable", got[1]["error"])
+}
+
+// What a service said, and with it what the request may have held, is told at
+// the level debug alone.
+func TestLogMessagesAtDebug(t *testing.T) {
+	t.Parallel()
+	for level, want := range map[slog.Level]bool{slog.LevelDebug: true, slog.LevelInfo: false} {
+		w, log := loggedWorld(t, level)
+		_, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Start": refused})), w.RunJob, bare(request))
+		requireError(t, err, handler.ErrorFailed)
+		require.Equal(t, want, strings.Contains(log.String(), "not for you"))
+	}
+}

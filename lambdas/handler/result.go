@@ -1,0 +1,67 @@
+package handler
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// Result is what both handlers return.
+type Result struct {
+	Status pollcore.Status `json:"status"`
+	// WaitSeconds is the wait before the next check, for a Wait state's
+	// SecondsPath; 0 once the job has ended.
+	WaitSeconds int `json:"waitSeconds"`
+	// Attempt counts the checks, from 1; absent where the event cannot say.
+	Attempt int `json:"attempt,omitempty"`
+	// StartedAt is when RunJob was about to start the job.
+	StartedAt      time.Time `json:"startedAt"`
+	ElapsedSeconds int       `json:"elapsedSeconds"`
+	Job            jobs.Ref  `json:"job"`
+	// Output is what the describe call returned, in the form of a Step
+	// Functions SDK integration's result.
+	Output any `json:"output,omitempty"`
+	// Reason says in words why the status is what it is.
+	Reason string `json:"reason"`
+}
+
+// maxReason bounds a reason in bytes. A reason quotes what the service
+// returned, and the whole result must fit into a state's 256 KiB.
+const maxReason = 4096
+
+// maxMessage bounds the message of an error in bytes, of which Step Functions
+// makes a cause of at most 32,768 characters.
+const maxMessage = 16 * 1024
+
+// cut shortens a text to a limit in bytes, at the border of a character.
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "... (cut)"
+}
+
+// seconds rounds up, so that a wait never ends before its time.
+func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
+
+// limitOutput cuts an output whose JSON is larger than limit to the fields
+// that the waiter reads, and returns a remark that says so.
+func limitOutput(output any, w *pollcore.Waiter, limit int) (kept any, remark string, err error) {
+	text, err := json.Marshal(output)
+	if err != nil {
+		return nil, "", fmt.Errorf("output of the describe call: %w", err)
+	}
+	if len(text) <= limit {
+		return output, "", nil
+	}
+	kept = w.Prune(output)
+	if text, err := json.Marshal(kept); err != nil || len(text) > limit {
+		kept = nil
+	}
+	return kept, fmt.Sprintf("; output of %d bytes is cut to what the waiter reads", len(text)), nil
+}

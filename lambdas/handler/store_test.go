@@ -1,0 +1,112 @@
+package handler_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/dynalite"
+	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
+)
+
+// store is a startrecord.Store that notes its calls and gives them their fate.
+type store struct {
+	startrecord.Store
+
+	mu    sync.Mutex
+	calls []string
+}
+
+// openStore opens an empty store on a clock.
+type openStore func(t *testing.T, c *clock) startrecord.Store
+
+// openStores returns a way to open each kind of store.
+func openStores(t *testing.T) map[string]openStore {
+	t.Helper()
+	return map[string]openStore{
+		"memory": func(_ *testing.T, c *clock) startrecord.Store { return memstore.New(c.Now) },
+		"S3": func(t *testing.T, c *clock) startrecord.Store {
+			t.Helper()
+			server, err := embeddeds3.Start(embeddeds3.Options{Now: c.Now})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, server.Close()) })
+			require.NoError(t, server.CreateBucket("records"))
+			records, err := s3store.New(server.DirectClient(), "records", "")
+			require.NoError(t, err)
+			return records
+		},
+		"DynamoDB": func(t *testing.T, c *clock) startrecord.Store {
+			t.Helper()
+			client := tables(t).Client(dynalite.ClientOptions{Now: c.Now})
+			records, err := dynamostore.New(client, "records", rand.Text())
+			require.NoError(t, err)
+			return records
+		},
+	}
+}
+
+// tables returns a DynamoDB server with the table records, which all tests
+// share: each has a prefix of its own. It ends with the process.
+func tables(t *testing.T) *dynalite.Server {
+	t.Helper()
+	server, err := startTables()
+	require.NoError(t, err)
+	return server
+}
+
+var startTables = sync.OnceValues(func() (*dynalite.Server, error) {
+	server, err := dynalite.Start(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	return server, server.CreateTable(context.Background(), "records", "key")
+})
+
+// newWorldOf returns a world with a store of the kind.
+func newWorldOf(t *testing.T, open openStore, class string) *world {
+	t.Helper()
+	c := &clock{now: time.Date(2026, 11, 20, 9, 30, 14, 0, time.UTC)}
+	return newWorldOn(t, c, open(t, c), class)
+}
+
+var errUnanswered = fmt.Errorf("%w: no answer", startrecord.ErrUnavailable)
+
+func (s *store) Create(ctx context.Context, key startrecord.Key, rec startrecord.Record) (startrecord.Stored, error) {
+	s.note("Create")
+	return operate(ctx, "Create", errUnanswered, nil, func() (startrecord.Stored, error) { return s.Store.Create(ctx, key, rec) })
+}
+
+func (s *store) Load(ctx context.Context, key startrecord.Key) (startrecord.Stored, error) {
+	s.note("Load")
+	return operate(ctx, "Load", errUnanswered, nil, func() (startrecord.Stored, error) { return s.Store.Load(ctx, key) })
+}
+
+func (s *store) Replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
+	s.note("Replace")
+	return operate(ctx, "Replace", errUnanswered, nil, func() (startrecord.Stored, error) { return s.Store.Replace(ctx, key, rec, version) })
+}
+
+func (s *store) note(call string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, call)
+}
+
+// take returns the calls since the last take.
+func (s *store) take() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	calls := strings.Join(s.calls, " ")
+	s.calls = nil
+	return calls
+}
