@@ -60,7 +60,7 @@ func CallOf(e *catalog.Entry) Call {
 			called = append(called, e.Service.Operations[c.Stop.Operation])
 		}
 	}
-	// What the awsapi drivers can call.
+	// What the awsjob drivers can call.
 	speaks := slices.ContainsFunc(e.Service.Protocols, func(p catalog.Protocol) bool { return p == catalog.AWSJSON || p == catalog.RESTJSON })
 	if speaks && !slices.ContainsFunc(called, func(o *catalog.Operation) bool { return o.Discovered }) {
 		c.Job = e.Service.Key + ":" + e.Name

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -154,7 +154,7 @@ func TestCatalogueSamples(t *testing.T) {
 	list, _, _ = strings.Cut(list, "\n")
 	registry, err := jobs.Build(jobs.Environment{
 		AWS: aws.Config{Region: "us-east-1"}, Getenv: func(string) string { return "" }, Jobs: strings.Split(list, ","),
-	}, append(builtin.Drivers(), awsapi.Catalogue)...)
+	}, append(builtin.Drivers(), awsjob.Catalogue)...)
 	require.NoError(t, err)
 	samples := strings.Split(chapter, "\n```json\n")[1:]
 	require.Len(t, samples, 2)

@@ -45,7 +45,8 @@ var rules = []rule{
 	{
 		reason:       "internal packages are the ground floor",
 		packages:     []string{"./internal/..."},
-		mustNotReach: []string{"./pollcore/...", "./statemachines/...", "./lambdas/...", "./cdkapp/...", "./cmd/..."},
+		except:       []string{"./internal/cli"},
+		mustNotReach: []string{"./pollcore/...", "./statemachines/...", "./lambdas/...", "./cdkapp/...", "./internal/cli", "./cmd/..."},
 	},
 	{
 		reason:   "the waiter engine needs no SDK, no file and no network",
@@ -65,7 +66,7 @@ var rules = []rule{
 	{
 		reason:       "polling does not know what it is used for",
 		packages:     []string{"./pollcore/..."},
-		mustNotReach: []string{"./statemachines/...", "./lambdas/...", "./cdkapp/...", "./cmd/..."},
+		mustNotReach: []string{"./statemachines/...", "./lambdas/...", "./cdkapp/...", "./internal/cli", "./cmd/..."},
 	},
 	{
 		reason:       "who keeps records in S3 links no other client",
@@ -80,12 +81,12 @@ var rules = []rule{
 	{
 		reason:       "a function that asks for no catalogue does not carry its data",
 		packages:     []string{"./lambdas/handler/...", "./lambdas/jobs", "./lambdas/jobs/builtin", "./docs/example", "./tests/bench/s3only"},
-		mustNotReach: []string{"./pollcore/catalog", "./lambdas/jobs/awsapi"},
+		mustNotReach: []string{"./pollcore/catalog", "./lambdas/jobs/awsjob"},
 	},
 	{
 		reason:       "only the command and the kits for tests carry the models of all services",
 		packages:     []string{"./..."},
-		except:       []string{"./cmd/jobpoller", "./statemachines/sim/mock", "./statemachines/simtest/...", "./tests/..."},
+		except:       []string{"./internal/cli", "./cmd/...", "./statemachines/sim/mock", "./statemachines/simtest/...", "./tests/..."},
 		mustNotReach: []string{"./pollcore/catalog/models"},
 	},
 	{
@@ -96,7 +97,7 @@ var rules = []rule{
 	{
 		reason:       "a program that uses the catalogue does not carry its maker",
 		packages:     []string{"./..."},
-		except:       []string{"./cmd/jobpoller", "./pollcore/catalog/importer/importmodels"},
+		except:       []string{"./internal/cli", "./cmd/...", "./pollcore/catalog/importer/importmodels"},
 		mustNotReach: []string{"./pollcore/catalog/importer"},
 	},
 	{
@@ -117,12 +118,12 @@ var rules = []rule{
 	{
 		reason:       "state machines name Lambda functions and do not contain them",
 		packages:     []string{"./statemachines/..."},
-		mustNotReach: []string{"./lambdas/...", "./cdkapp/...", "./cmd/..."},
+		mustNotReach: []string{"./lambdas/...", "./cdkapp/...", "./internal/cli", "./cmd/..."},
 	},
 	{
 		reason:       "a Lambda function carries no state machine, no command and no CDK",
 		packages:     []string{"./lambdas/..."},
-		mustNotReach: []string{"./statemachines/...", "./cdkapp/...", "./cmd/..."},
+		mustNotReach: []string{"./statemachines/...", "./cdkapp/...", "./internal/cli", "./cmd/..."},
 	},
 	{
 		reason:       "the CDK needs Node, which stays out of the command and the functions",
@@ -133,7 +134,7 @@ var rules = []rule{
 	{
 		reason:       "an app of the CDK is made of definitions and the catalogue, and calls nothing",
 		packages:     []string{"./cdkapp/..."},
-		mustNotReach: append([]string{"./lambdas/...", "./statemachines/sim/...", "./cmd/..."}, awsSDK...),
+		mustNotReach: append([]string{"./lambdas/...", "./statemachines/sim/...", "./internal/cli", "./cmd/..."}, awsSDK...),
 	},
 	{
 		reason:       "constructs are for apps",
@@ -164,7 +165,7 @@ var rules = []rule{
 	{
 		reason:       "the embedded S3 is for the command and for tests",
 		packages:     []string{"./..."},
-		except:       []string{"./cmd/jobpoller", "./internal/embeddeds3", "./tests/soak"},
+		except:       []string{"./internal/cli", "./cmd/...", "./internal/embeddeds3", "./tests/soak"},
 		mustNotReach: []string{"go.etcd.io/bbolt/...", "./internal/embeddeds3"},
 	},
 	{

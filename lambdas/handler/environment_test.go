@@ -16,7 +16,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/gluejob"
 )
@@ -214,7 +214,7 @@ func TestFromEnvironment(t *testing.T) {
 
 // Jobs of the catalogue are there if they are named.
 func TestFromEnvironmentWithTheCatalogue(t *testing.T) {
-	makers := append(builtin.Drivers(), awsapi.Catalogue)
+	makers := append(builtin.Drivers(), awsjob.Catalogue)
 	open := func(list string) (*handler.Handler, error) {
 		setEnvironment(t, map[string]string{handler.EnvBucket: "records", handler.EnvJobs: list})
 		return handler.FromEnvironment(handler.S3Store, makers...)
@@ -231,7 +231,7 @@ func TestFromEnvironmentWithTheCatalogue(t *testing.T) {
 
 	_, err = open("dms:ReplicationTaskRedy,rds:DBInstanceAvailable,nothing:X")
 	require.ErrorIs(t, err, jobs.ErrUnknownJob)
-	require.ErrorIs(t, err, awsapi.ErrUnsupported)
+	require.ErrorIs(t, err, awsjob.ErrUnsupported)
 	for _, want := range []string{
 		`environment variable JOBPOLLER_JOBS: unknown job: the catalogue has no waiter or job of dms "ReplicationTaskRedy" (did you mean "ReplicationTaskReady"?)`,
 		`environment variable JOBPOLLER_JOBS: rds:DescribeDBInstances cannot be called: RDS speaks query, and only awsJson and restJson1 are known here`,

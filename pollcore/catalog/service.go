@@ -54,7 +54,7 @@ type Service struct {
 // "smithy-rpc-v2-cbor".
 type Protocol string
 
-// The protocols that package awsapi speaks.
+// The protocols that package awsjob speaks.
 const (
 	AWSJSON  Protocol = "json"
 	RESTJSON Protocol = "rest-json"

@@ -25,7 +25,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/handler/anystore"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -206,8 +206,8 @@ func groups(t *testing.T) [][]jobs.Driver {
 			if known[s.Key+":"+e.Name] {
 				continue
 			}
-			driver, err := awsapi.NewDriver(environment.AWS, catalog.AWS, s.Key+":"+e.Name)
-			if errors.Is(err, awsapi.ErrUnsupported) {
+			driver, err := awsjob.NewDriver(environment.AWS, catalog.AWS, s.Key+":"+e.Name)
+			if errors.Is(err, awsjob.ErrUnsupported) {
 				requireRefused(t, s.Key+":"+e.Name)
 				continue
 			}
@@ -296,7 +296,7 @@ func TestFunctionsUnderstandTheirEnvironment(t *testing.T) {
 					}
 					t.Setenv(name, text)
 				}
-				p, err := handler.FromEnvironment(anystore.Open, append(builtin.Drivers(), awsapi.Catalogue)...)
+				p, err := handler.FromEnvironment(anystore.Open, append(builtin.Drivers(), awsjob.Catalogue)...)
 				require.NoError(t, err)
 				require.Equal(t, []string{"comprehend:StartEntitiesDetectionJob", "dynamodb:ExportTableToPointInTime", "http:Request"}, p.Jobs.Names())
 				require.Equal(t, 40*24*time.Hour, p.Retention)

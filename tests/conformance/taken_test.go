@@ -6,7 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/jobpoller/jobpoller/lambdas/jobs/awsapi"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -25,7 +25,7 @@ var taken = map[statemachines.Strategy]func(e *catalog.Entry) bool{
 
 // hasDriver tells whether the Lambda functions can run the job, or poll for it.
 func hasDriver(e *catalog.Entry) bool {
-	_, err := awsapi.NewDriver(aws.Config{Region: "us-east-1"}, catalog.AWS, e.Service.Key+":"+e.Name)
+	_, err := awsjob.NewDriver(aws.Config{Region: "us-east-1"}, catalog.AWS, e.Service.Key+":"+e.Name)
 	return err == nil
 }
 

@@ -1,5 +1,5 @@
 // Package builtin lists the drivers that the shipped Lambda functions have
-// besides those of the catalogue, which are awsapi's.
+// besides those of the catalogue, which are awsjob's.
 package builtin
 
 import (

@@ -243,7 +243,7 @@ type builder struct {
 	service *catalog.Service
 	tables  *tables
 	closure closure
-	json    bool // it speaks a protocol that package awsapi does
+	json    bool // it speaks a protocol that package awsjob does
 	rest    bool // it has HTTP bindings of its own
 	errs    []error
 }
@@ -314,7 +314,7 @@ func (b *builder) finish() (*catalog.Service, error) {
 
 // endpoints sets the service's endpoint, which is that of the operations with
 // the prefix of the metadata, or without any such of the first; and on each
-// other operation its own. Only package awsapi asks for them.
+// other operation its own. Only package awsjob asks for them.
 func (b *builder) endpoints() error {
 	if b.closure.model.endpoint == nil || !b.json {
 		return nil

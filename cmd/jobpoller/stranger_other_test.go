@@ -1,6 +1,0 @@
-//go:build !linux
-
-package main
-
-// stranger attacks a run on Linux alone, whose /proc tells what it listens on.
-func stranger() {}

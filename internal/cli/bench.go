@@ -1,0 +1,354 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambda/messages"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	awslambda "github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/loopback"
+	"github.com/jobpoller/jobpoller/internal/runtimeapi"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+const (
+	localBucket     = "jobpoller"
+	prefix          = "jobpoller"
+	functionTimeout = 30 * time.Second // as the shipped definition expects
+)
+
+// bench is what a run works with on this machine: an S3 server, the Lambda
+// service's Invoke operation for the sample job, and the two functions.
+type bench struct {
+	options runOptions
+	clock   *sim.Clock
+	aws     aws.Config // the user's own
+	awsErr  error      // why there is none
+	// signers sign for the servers of this run. The first is drawn for the run.
+	// The functions' processes have one pair of keys for all services, so with a
+	// job of AWS's they sign with the user's own, the second.
+	signers     []loopback.Keys
+	credentials aws.Credentials // of the user, for processes
+
+	server *embeddeds3.Server // nil with an S3 server of the user's
+	client *s3.Client
+	bucket string
+	store  startrecord.Store
+
+	job      *sampleJob
+	endpoint string // of the Lambda service
+	async    sync.WaitGroup
+
+	handlers map[string]sim.LambdaFunction
+	closers  []func() error
+
+	mu    sync.Mutex
+	polls int
+	keys  []startrecord.Key
+}
+
+// newBench sets everything up. Whatever it started is stopped if it fails.
+func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Writer) (_ *bench, err error) {
+	b := &bench{options: o, clock: clock, bucket: o.bucket, signers: []loopback.Keys{loopback.NewKeys()}}
+	defer func() {
+		if err == nil {
+			return
+		}
+		code := exitFailed
+		if coded, ok := errors.AsType[*exitError](err); ok {
+			code = coded.code
+		}
+		if ctx.Err() != nil {
+			code, err = exitInterrupted, errors.New("interrupted")
+		}
+		err = &exitError{code, errors.Join(err, b.Close())}
+	}()
+	if !o.virtual || o.external() {
+		b.aws, b.awsErr = config.LoadDefaultConfig(ctx, config.WithDefaultRegion(sim.DefaultRegion))
+		if b.awsErr != nil && o.needsAWS() {
+			return nil, fmt.Errorf("AWS configuration: %w", b.awsErr)
+		}
+	}
+	if o.processes && o.needsAWS() {
+		if b.credentials, err = b.aws.Credentials.Retrieve(ctx); err != nil {
+			return nil, fmt.Errorf("AWS credentials: %w", err)
+		}
+		b.signers = append(b.signers, loopback.Keys{AccessKeyID: b.credentials.AccessKeyID, SecretAccessKey: b.credentials.SecretAccessKey})
+	}
+	if err := reach(ctx, o.s3Endpoint); err != nil {
+		return nil, err
+	}
+	if err := b.openS3(); err != nil { //nolint:contextcheck // the server lives until Close
+		return nil, err
+	}
+	if b.store, err = s3store.New(b.client, b.bucket, prefix); err != nil {
+		return nil, err
+	}
+	b.job = &sampleJob{clock: clock, client: b.client, failed: func(err error) { terminal.Fprintf(stderr, "sample job: %v\n", err) }}
+	if err := b.serveLambda(ctx); err != nil {
+		return nil, err
+	}
+	registry, err := b.drivers(stderr)
+	if err != nil {
+		return nil, err
+	}
+	log := io.Discard
+	if o.verbose {
+		log = stderr
+	}
+	if o.processes {
+		err = b.startProcesses(ctx, log)
+	} else {
+		err = b.loadHandlers(registry, log)
+	}
+	return b, err
+}
+
+// Close stops everything.
+func (b *bench) Close() error {
+	var errs []error
+	for _, closer := range slices.Backward(b.closers) {
+		errs = append(errs, closer())
+	}
+	b.closers = nil
+	return errors.Join(errs...)
+}
+
+// openS3 starts the embedded server, or prepares for the user's.
+func (b *bench) openS3() error {
+	if b.options.external() {
+		b.client = s3.NewFromConfig(b.aws, func(o *s3.Options) {
+			if b.options.s3Endpoint != "" {
+				o.BaseEndpoint = aws.String(b.options.s3Endpoint)
+			}
+			o.UsePathStyle = o.BaseEndpoint != nil
+			o.DisableLogOutputChecksumValidationSkipped = true
+		})
+		return nil
+	}
+	o := embeddeds3.Options{Dir: b.options.data, Keys: b.signers}
+	if b.clock.Virtual() {
+		o.Now = b.clock.Now
+	}
+	server, err := embeddeds3.Start(o)
+	if err != nil && b.options.data != "" {
+		return usage("--data: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	b.closers = append(b.closers, server.Close)
+	b.server, b.client, b.bucket = server, server.Client(), localBucket
+	if b.clock.Virtual() {
+		b.client = server.DirectClient()
+	}
+	return server.CreateBucket(localBucket)
+}
+
+// reach finds out whether anybody listens at an endpoint: a client of AWS would
+// try for a minute and a half.
+func reach(ctx context.Context, endpoint string) error {
+	if endpoint == "" {
+		return nil
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return usage("--s3-endpoint: %w", err)
+	}
+	port := cmp.Or(u.Port(), u.Scheme) // a name of a port too
+	conn, err := (&net.Dialer{Timeout: reachTimeout}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return usage("--s3-endpoint: cannot reach %s: %w", endpoint, err)
+	}
+	return conn.Close()
+}
+
+const reachTimeout = 5 * time.Second
+
+// serveLambda serves the Lambda service's Invoke operation on the loopback
+// interface, with the sample job as its function.
+func (b *bench) serveLambda(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	async := func(run func(context.Context)) { b.async.Go(func() { run(ctx) }) }
+	if b.clock.Virtual() {
+		// The job must have begun before the virtual clock goes on.
+		async = func(run func(context.Context)) { run(ctx) }
+	}
+	job := func(ctx context.Context, payload []byte) ([]byte, error) {
+		result, err := b.job.invoke(ctx, payload)
+		if err != nil {
+			b.job.failed(err) // nobody waits for the answer
+		}
+		return result, err
+	}
+	functions := map[string]func(context.Context, []byte) ([]byte, error){sampleJobFunction: job}
+	server, err := runtimeapi.ServeInvoke(functions, async, b.signers...) //nolint:contextcheck // the server lives until Close
+	if err != nil {
+		return err
+	}
+	b.endpoint = server.URL()
+	b.closers = append(b.closers, func() error {
+		err := server.Close()
+		b.async.Wait()
+		b.job.stop(ctx)
+		return err
+	})
+	return nil
+}
+
+// drivers returns those of the Lambda functions, as far as there is what they
+// need, and warns of a job that leaves this machine.
+func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
+	invoker := awslambda.New(awslambda.Options{
+		BaseEndpoint: aws.String(b.endpoint), Region: sim.DefaultRegion,
+		Credentials: credentials.NewStaticCredentialsProvider(b.signers[0].AccessKeyID, b.signers[0].SecretAccessKey, ""),
+	})
+	var makers []jobs.Maker
+	for _, newDriver := range builtin.Drivers() {
+		makers = append(makers, func(e jobs.Environment) (jobs.Driver, error) {
+			driver, err := newDriver(e)
+			if err != nil {
+				return nil, err
+			}
+			switch name := driver.Name(); {
+			case name == lambdajob.Name:
+				return lambdajob.New(invoker, b.client, b.bucket, prefix+"/jobs"), nil
+			case b.clock.Virtual():
+				return nil, &jobs.NotConfiguredError{Job: name, Lack: "a real service has no virtual time, so leave out --virtual"}
+			case b.awsErr != nil && name != httpjob.Name:
+				return nil, &jobs.NotConfiguredError{Job: name, Lack: "AWS configuration: " + b.awsErr.Error()}
+			default:
+				return driver, nil
+			}
+		})
+	}
+	if b.awsErr == nil && !b.clock.Virtual() {
+		makers = append(makers, awsjob.Catalogue)
+	}
+	job := b.options.job
+	registry, err := jobs.Build(jobs.Environment{
+		AWS: b.aws, S3: b.client, Bucket: b.bucket, Prefix: prefix, Jobs: []string{job}, Getenv: os.Getenv,
+	}, makers...)
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	if _, err := registry.Driver(job); errors.Is(err, jobs.ErrNotConfigured) {
+		return nil, usage("%w", err)
+	} else if err == nil && job != lambdajob.Name {
+		terminal.Fprintf(stderr, "%s calls the real service\n", job)
+	}
+	return registry, nil
+}
+
+// loadHandlers runs the two functions in this process.
+func (b *bench) loadHandlers(registry *jobs.Registry, log io.Writer) error {
+	cfg := handler.Config{
+		Store: b.store, Jobs: registry, Now: b.clock.Now, NoDwell: b.clock.Virtual(), Log: slog.New(slog.NewJSONHandler(log, nil)),
+	}
+	if b.clock.Virtual() {
+		cfg.Random = rand.New(rand.NewPCG(b.options.seed, 1)).Int64N //nolint:gosec // jitter, repeatable by design
+	}
+	p, err := handler.New(cfg)
+	if err != nil {
+		return err
+	}
+	b.handlers = map[string]sim.LambdaFunction{
+		statemachines.RunJobFunction:      inProcess(p.RunJob),
+		statemachines.CheckStatusFunction: inProcess(p.CheckStatus),
+	}
+	return nil
+}
+
+// inProcess is a handler as aws-lambda-go runs it, with its time limit.
+func inProcess(handler any) sim.LambdaFunction {
+	function := lambda.NewHandler(handler)
+	return func(ctx context.Context, payload []byte) ([]byte, error) {
+		ctx, cancel := context.WithTimeout(ctx, functionTimeout)
+		defer cancel()
+		result, err := function.Invoke(ctx, payload)
+		if failure, ok := errors.AsType[messages.InvokeResponse_Error](err); ok {
+			return nil, &sim.FunctionError{Type: failure.Type, Message: failure.Message}
+		}
+		return result, err
+	}
+}
+
+// functions are the functions that a definition can invoke. After each call of
+// one of the poller's two, polled is told what it returned.
+func (b *bench) functions(polled func(function string, result handler.Result, err error)) map[string]sim.LambdaFunction {
+	all := map[string]sim.LambdaFunction{sampleJobFunction: b.job.invoke}
+	for name, function := range b.handlers {
+		all[name] = func(ctx context.Context, payload []byte) ([]byte, error) {
+			b.note(name, payload)
+			text, err := function(ctx, payload)
+			var result handler.Result
+			if err == nil {
+				if err := json.Unmarshal(text, &result); err != nil {
+					return nil, fmt.Errorf("result of %s: %w", name, err)
+				}
+			}
+			polled(name, result, err)
+			return text, err
+		}
+	}
+	return all
+}
+
+// note counts the checks and remembers whose start records the run has.
+func (b *bench) note(function string, payload []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if function == statemachines.CheckStatusFunction {
+		b.polls++
+	}
+	if event, err := handler.ParseEvent(payload); err == nil && !slices.Contains(b.keys, event.Key) {
+		b.keys = append(b.keys, event.Key)
+	}
+}
+
+// lookupTimeout bounds what a run still asks the store when it has ended.
+const lookupTimeout = 3 * time.Second
+
+// startRecords names the start records that the run has written.
+func (b *bench) startRecords(ctx context.Context) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	locations := []string{}
+	for _, key := range b.keys {
+		if _, err := b.store.Load(ctx, key); err == nil {
+			locations = append(locations, b.store.Location(key))
+		}
+	}
+	return locations
+}

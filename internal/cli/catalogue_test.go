@@ -1,0 +1,273 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/modelfit"
+)
+
+// entries calls f with everything in the catalogue.
+func entries(t *testing.T, f func(e *catalog.Entry)) {
+	t.Helper()
+	list, err := catalog.AWS.List()
+	require.NoError(t, err)
+	require.NotEmpty(t, list)
+	for _, s := range list {
+		for _, listed := range s.Entries {
+			entry, err := catalog.Lookup(s.Key, listed.Name)
+			require.NoError(t, err)
+			f(entry)
+		}
+	}
+}
+
+// What show prints as JSON is the waiter.
+func TestShowPrintsTheWaiter(t *testing.T) {
+	t.Parallel()
+	entries(t, func(e *catalog.Entry) {
+		var stdout, stderr bytes.Buffer
+		code := execute(t.Context(), []string{"show", e.Service.Key, e.Name, "-o", "json"}, &stdout, &stderr)
+		require.Equal(t, exitSucceeded, code, "%s", &stderr)
+		read, err := pollcore.ParseWaiter(e.Waiter.Name, stdout.Bytes())
+		require.NoError(t, err, "%s %s", e.Service.Key, e.Name)
+		require.Equal(t, e.Waiter, read)
+	})
+}
+
+// What show prints for people has every acceptor, and says how the entry can be
+// used, one way or another.
+func TestShowTellsEverything(t *testing.T) {
+	t.Parallel()
+	entries(t, func(e *catalog.Entry) {
+		var stdout, stderr bytes.Buffer
+		require.Equal(t, exitSucceeded, execute(t.Context(), []string{"show", e.Service.Key, e.Name}, &stdout, &stderr), "%s", &stderr)
+		text := stdout.String()
+		for i, a := range e.Waiter.Acceptors {
+			require.Contains(t, text, fmt.Sprintf("%d  %-7s  %s", i+1, a.State, a.Matcher))
+		}
+		require.Equal(t, 1, strings.Count(text, "jobpoller wait "), "%s", text)
+		callable := strings.Contains(text, "calls through")
+		require.NotEqual(t, callable, strings.Contains(text, "in Go: "), "%s", text)
+		for line := range strings.Lines(text) {
+			require.Equal(t, strings.TrimRight(line, " \n")+"\n", line)
+		}
+	})
+}
+
+// The input that show and wait give as an example is one that wait takes.
+func TestSampleInput(t *testing.T) {
+	t.Parallel()
+	entries(t, func(e *catalog.Entry) {
+		_, problems := fitted(t, sampleInput(e.Operation), e.Operation.Input, true)
+		require.Empty(t, problems, "%s %s", e.Service.Key, e.Name)
+	})
+	require.JSONEq(t, `{}`, sampleInput(&catalog.Operation{}))
+}
+
+// list has what the index has.
+func TestListIsComplete(t *testing.T) {
+	t.Parallel()
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, exitSucceeded, execute(t.Context(), []string{"list", "-o", "json"}, &stdout, &stderr), "%s", &stderr)
+	decoder := json.NewDecoder(&stdout)
+	decoder.DisallowUnknownFields()
+	var list []listEntry
+	require.NoError(t, decoder.Decode(&list))
+	kinds := map[catalog.Kind]int{}
+	i := 0
+	entries(t, func(e *catalog.Entry) {
+		require.Equal(t, listEntry{e.Service.Key, e.Service.Name, e.Name, e.Kind, e.Waiter.Name, e.Operation.Name}, list[i])
+		kinds[e.Kind]++
+		i++
+	})
+	require.Len(t, list, i)
+	require.GreaterOrEqual(t, kinds[catalog.AWSWaiter], 389)
+	require.GreaterOrEqual(t, kinds[catalog.AWSJob], 100)
+}
+
+// Every operation of a service whose SDK client is linked is called through it,
+// with an input that fits the client's type.
+func TestSDKCalls(t *testing.T) {
+	t.Parallel()
+	linked := map[string]bool{}
+	for key := range sdkCalls {
+		service, _, _ := strings.Cut(key, ":")
+		linked[service] = true
+	}
+	used := map[string]bool{}
+	entries(t, func(e *catalog.Entry) {
+		if !linked[e.Service.Key] {
+			return
+		}
+		key := operationKey(e.Operation)
+		require.NotNil(t, sdkCalls[key], "%s polls %s", e.Name, key)
+		used[key] = true
+		input, problems := fitted(t, sampleInput(e.Operation), e.Operation.Input, true)
+		require.Empty(t, problems)
+		text, err := json.Marshal(modelfit.IntegrationSpelling(input, e.Operation.Input))
+		require.NoError(t, err)
+		_, err = sdkCalls[key](anyRegion, key, text)
+		require.NoError(t, err)
+	})
+	require.Len(t, used, len(sdkCalls), "all calls are of the catalogue")
+}
+
+// The jobs of the catalogue that are said to have drivers of their own are those
+// that do.
+func TestOwnDrivers(t *testing.T) {
+	t.Parallel()
+	driven := map[string]bool{}
+	for _, newDriver := range builtin.Drivers() {
+		driver, err := newDriver(jobs.Environment{AWS: anyRegion, Bucket: "jobpoller", Getenv: func(string) string { return "" }})
+		if errors.Is(err, jobs.ErrNotConfigured) {
+			continue // HTTP, which is no service of AWS's
+		}
+		require.NoError(t, err)
+		driven[driver.Name()] = true
+	}
+	var own []string
+	entries(t, func(e *catalog.Entry) {
+		if name := e.Service.IAMPrefix + ":" + e.Name; e.Job != nil && driven[name] {
+			own = append(own, name)
+		}
+	})
+	require.ElementsMatch(t, own, ownDrivers)
+}
+
+// The AWS CLI's names.
+func TestKebab(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"InstanceRunning": "instance-running", "DBInstanceAvailable": "db-instance-available", "VpcPeeringConnectionExists": "vpc-peering-connection-exists",
+		"FunctionActiveV2": "function-active-v2", "StackCreateComplete": "stack-create-complete",
+	} {
+		require.Equal(t, want, kebab(name))
+	}
+}
+
+// fitted reads a JSON text as the commands do.
+func fitted(t testing.TB, text string, shape *catalog.Shape, input bool) (value any, problems []string) {
+	t.Helper()
+	value, found, err := modelfit.Text([]byte(text), shape, input)
+	require.NoError(t, err)
+	for _, p := range found {
+		problems = append(problems, p.String())
+	}
+	return value, problems
+}
+
+// writeTemp returns the name of a file with the text.
+func writeTemp(t testing.TB, text []byte) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "value.json")
+	require.NoError(t, os.WriteFile(file, text, 0o600))
+	return file
+}
+
+// orderService has a shape of every type.
+const orderService = `{"key": "orders", "operations": {"DescribeOrder": {"input": "In", "output": "Out"}}, "shapes": {
+	"In": {"type": "structure", "members": {"orderId": {"target": "string", "required": true}, "parts": "Parts", "choice": "Choice"}},
+	"Out": {"type": "structure", "members": {"status": "Status", "count": "integer", "at": "timestamp", "weight": "double", "done": "boolean",
+		"label": "blob", "parts": "Parts", "tags": "Tags", "choice": "Choice", "more": "document", "inner": "Out"}},
+	"Parts": {"type": "list", "element": "Part"},
+	"Part": {"type": "structure", "members": {"name": {"target": "string", "required": true}}},
+	"Tags": {"type": "map", "element": "Part"},
+	"Choice": {"type": "union", "members": {"left": "string", "right": "long"}},
+	"Status": {"type": "string", "enum": ["OPEN", "DONE"]}}}`
+
+func orderOperation(t testing.TB) *catalog.Operation {
+	t.Helper()
+	var s catalog.Service
+	require.NoError(t, json.Unmarshal([]byte(orderService), &s))
+	require.NoError(t, s.Link())
+	return s.Operations["DescribeOrder"]
+}
+
+func TestModelFit(t *testing.T) {
+	t.Parallel()
+	op := orderOperation(t)
+	tests := []struct {
+		name, text, want string
+		input            bool
+		problems         []string
+	}{
+		{name: "the model's spelling", text: `{"status": "DONE", "parts": [{"name": "x"}], "tags": {"Red": {"name": "y"}}, "more": {"Any": [1]}}`},
+		{
+			name: "that of Step Functions", text: `{"Status": "DONE", "Parts": [{"Name": "x"}], "Tags": {"Red": {"Name": "y"}}, "More": {"Any": [1]}, "Inner": {"Count": 1}}`,
+			want: `{"status": "DONE", "parts": [{"name": "x"}], "tags": {"Red": {"name": "y"}}, "more": {"Any": [1]}, "inner": {"count": 1}}`,
+		},
+		{name: "times and numbers in both forms", text: `{"at": 1.5, "weight": "NaN", "inner": {"at": "2026-01-02T03:04:05Z", "weight": 2}}`},
+		{name: "null", text: `{"status": null, "parts": [null]}`},
+		{
+			name: "unknown member", text: `{"statsu": "DONE", "parts": [{"nome": "x"}]}`,
+			problems: []string{`1:2: /statsu: Out has no member "statsu" (did you mean "status"?)`, `1:31: /parts/0/nome: Part has no member "nome" (did you mean "name"?)`},
+		},
+		{
+			name: "wrong types", text: `{"count": "1", "done": 1, "label": 2, "parts": {}, "tags": [], "at": true}`,
+			problems: []string{
+				`1:11: /count: expected a number (integer), found a string ("1")`,
+				`1:24: /done: expected a boolean (boolean), found a number (1)`,
+				`1:36: /label: expected a string (blob), found a number (2)`,
+				`1:48: /parts: expected an array (Parts), found an object`,
+				`1:60: /tags: expected an object (Tags), found an array`,
+				`1:70: /at: expected a string (timestamp), found a boolean (true)`,
+			},
+		},
+		{name: "new value of an enum", text: `{"status": "DON"}`, problems: []string{`1:12: /status: "DON" is none of the values that the model knows of Status (did you mean "DONE"?)`}},
+		{name: "both spellings", text: `{"status": "DONE", "Status": "OPEN"}`, want: `{"status": "OPEN"}`, problems: []string{`1:20: /Status: the member status is there twice`}},
+		{name: "input", input: true, text: `{"OrderId": "1"}`, want: `{"orderId": "1"}`},
+		{
+			name: "input that lacks members", input: true, text: `{"parts": [{}]}`,
+			problems: []string{`1:12: /parts/0: Part needs the member name`, `1:1: In needs the member orderId`},
+		},
+		{name: "null in an input", input: true, text: `{"orderId": null}`, problems: []string{`1:13: /orderId: expected a string (string), found null`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			shape := op.Output
+			if tt.input {
+				shape = op.Input
+			}
+			got, problems := fitted(t, tt.text, shape, tt.input)
+			require.Equal(t, tt.problems, problems)
+			text, err := json.Marshal(got)
+			require.NoError(t, err)
+			if tt.want == "" {
+				tt.want = tt.text
+			}
+			require.JSONEq(t, tt.want, string(text))
+		})
+	}
+}
+
+// A value that fits the model is the same in either spelling.
+func FuzzModelFit(f *testing.F) {
+	f.Add(`{"status": "DONE", "parts": [{"name": "x"}], "tags": {"Red": {"name": "y"}}, "choice": {"left": "z"}}`)
+	f.Add(`{"inner": {"inner": {"at": 1}}, "more": {"status": 1}, "weight": "NaN"}`)
+	f.Add(`{"Status": 1, "parts": {"name": null}}`)
+	f.Add(`[1]`)
+	op := orderOperation(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		value, problems, err := modelfit.Text([]byte(text), op.Output, false)
+		if err != nil || len(problems) > 0 {
+			return
+		}
+		again, err := modelfit.ModelSpelling(modelfit.IntegrationSpelling(value, op.Output), op.Output)
+		require.NoError(t, err)
+		require.Equal(t, value, again)
+	})
+}

@@ -1,0 +1,313 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/modelfit"
+)
+
+// checkOptions are the flags of "jobpoller check".
+type checkOptions struct {
+	lookup
+
+	response, input string
+	code            string
+	waiter          string
+	output          string
+}
+
+func newCheckCommand() *cobra.Command {
+	var o checkOptions
+	c := &cobra.Command{
+		Use:   "check (SERVICE NAME | --waiter FILE) (--response FILE | --error CODE)",
+		Short: "Say what a waiter makes of one response, without calling anything",
+		Long: `Check judges one response of the operation that a waiter polls, and says which
+acceptor gave the verdict and what it saw. Nothing is called.
+
+The response is the operation's output as JSON, spelt as the service's model spells
+it (what the AWS CLI prints) or as Step Functions does, with the first letter of each
+member in upper case. What does not fit the model is a warning. --error stands for
+an error instead, by its code or the name of its shape. "-" reads standard input.
+
+--waiter takes a waiter of your own in the Smithy form, such as "jobpoller show -o
+json" prints; of its response nothing is known, so its members count as they are
+written.
+
+Exit codes, for the same response those of "jobpoller wait": 0 success, 1 failure,
+2 wrong usage, 3 retry: a wait would go on, 4 an error that no acceptor matches: a
+wait would end, but nothing is known of the job.`,
+		Example: `  jobpoller check dynamodb ExportCompleted --response response.json
+  aws ecs describe-services --services web | jobpoller check ecs ServicesStable --response -
+  jobpoller check dynamodb TableExists --error ResourceNotFoundException
+  jobpoller check --waiter waiter.json --response response.json -o json`,
+		Args: func(c *cobra.Command, args []string) error {
+			if o.waiter == "" {
+				return twoNames(c, args)
+			}
+			if len(args) > 0 {
+				return usage("--waiter stands for the service and the name: give one of them")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return runCheck(c, args, o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.response, "response", "", "file with the operation's output")
+	f.StringVar(&o.code, "error", "", "code of the error that the operation returned instead")
+	f.StringVar(&o.input, "input", "", "file with the operation's input, for acceptors that read it; default is {}")
+	f.StringVar(&o.waiter, "waiter", "", "file with a waiter of your own")
+	o.addTo(c, true)
+	addOutput(c, &o.output)
+	return c
+}
+
+// judged is what check says. Its JSON members are a contract: see docs/json.md.
+type judged struct {
+	Service   string           `json:"service,omitempty"`
+	Name      string           `json:"name"`
+	Verdict   pollcore.Verdict `json:"verdict"`
+	Acceptor  int              `json:"acceptor,omitempty"` // from 1
+	Acceptors int              `json:"acceptors"`
+	Seen      any              `json:"seen,omitempty"`
+	Message   string           `json:"message,omitempty"`
+	Reason    string           `json:"reason"`
+	Notes     []string         `json:"notes,omitempty"`
+	Warnings  diag.Problems    `json:"warnings"`
+}
+
+// validate reports what is wrong with the flags, all at once.
+func (o *checkOptions) validate() error {
+	problems := []error{checkOutput(o.output)}
+	if (o.response == "") == (o.code == "") {
+		problems = append(problems, errors.New("check needs either --response, a file with the operation's output, or --error, the code of an error"))
+	}
+	fromStdin := slices.DeleteFunc([]string{o.response, o.input, o.waiter}, func(file string) bool { return file != stdin })
+	if len(fromStdin) > 1 {
+		problems = append(problems, errors.New("only one of --response, --input and --waiter can be -, the standard input"))
+	}
+	if o.waiter != "" && o.folder != "" {
+		problems = append(problems, errors.New("--waiter is no waiter of a catalogue: leave --catalog out"))
+	}
+	return errors.Join(problems...)
+}
+
+func runCheck(c *cobra.Command, args []string, o checkOptions) error {
+	if err := o.validate(); err != nil {
+		return usage("%w", err)
+	}
+	found := judged{Warnings: diag.Problems{}}
+	waiter, operation, err := o.subject(args, c.InOrStdin(), &found)
+	if err != nil {
+		return err
+	}
+	check, err := pollcore.Compile[any, any](waiter)
+	if err != nil {
+		return usage("%w", err)
+	}
+	var in, out any
+	if in, err = o.read(o.input, c, operation, &found, true); err != nil {
+		return err
+	}
+	if out, err = o.read(o.response, c, operation, &found, false); err != nil {
+		return err
+	}
+	var opErr error
+	if o.code != "" {
+		opErr, out = newNamedError(o.code, operation), nil
+		o.warnOfError(c, waiter, operation, &found)
+	}
+	r := check.Check(in, out, opErr)
+	found.take(waiter, r, check.Reason(r, in, out, opErr))
+	if o.output == "json" {
+		err = writeJSON(c.OutOrStdout(), found)
+	} else {
+		_, err = io.WriteString(c.OutOrStdout(), found.text())
+	}
+	if err != nil {
+		return &exitError{exitFailed, err}
+	}
+	if code := verdictCode(r); code != exitSucceeded {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+// subject is the waiter that judges, and the operation that it polls if that is
+// known.
+func (o *checkOptions) subject(args []string, in io.Reader, found *judged) (*pollcore.Waiter, *catalog.Operation, error) {
+	if o.waiter == "" {
+		entry, err := o.entry(args[0], args[1])
+		if err != nil {
+			return nil, nil, err
+		}
+		found.Service, found.Name = entry.Service.Key, entry.Name
+		return entry.Waiter, entry.Operation, nil
+	}
+	text, err := readText(o.waiter, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	found.Name = "waiter"
+	if o.waiter != stdin {
+		found.Name = strings.TrimSuffix(filepath.Base(o.waiter), ".json")
+	}
+	waiter, err := pollcore.ParseWaiter("Waiter", text) // a file's name need not follow the rules of waiters'
+	if err != nil {
+		return nil, nil, usage("%s: %w", o.waiter, err)
+	}
+	return waiter, nil, nil
+}
+
+// read reads the response or the input; without a file there is an empty object.
+func (o *checkOptions) read(file string, c *cobra.Command, op *catalog.Operation, found *judged, input bool) (any, error) {
+	if file == "" {
+		return map[string]any{}, nil
+	}
+	var shape *catalog.Shape
+	if op != nil && input {
+		shape = op.Input
+	} else if op != nil {
+		shape = op.Output
+	}
+	text, err := readText(file, c.InOrStdin())
+	if err != nil {
+		return nil, err
+	}
+	value, problems, err := modelfit.Text(text, shape, input)
+	if err != nil {
+		return nil, usage("%s: %w", file, err)
+	}
+	for i, p := range problems {
+		if o.output != "json" {
+			terminal.Fprintf(c.ErrOrStderr(), "warning: %s:%s\n", file, p.String())
+		}
+		problems[i].Severity = diag.Warning
+	}
+	found.Warnings = append(found.Warnings, problems...)
+	return value, nil
+}
+
+// warnOfError warns of an error that is near to one that the waiter or the model
+// names, and is none of them. Services return others, too, so that alone says
+// nothing.
+func (o *checkOptions) warnOfError(c *cobra.Command, w *pollcore.Waiter, op *catalog.Operation, found *judged) {
+	var names []string
+	for _, a := range w.Acceptors {
+		if a.Matcher.ErrorType != nil {
+			names = append(names, withoutNamespace(*a.Matcher.ErrorType))
+		}
+	}
+	if op != nil {
+		for _, e := range op.Errors {
+			names = append(names, e.Shape)
+			if e.Code != "" {
+				names = append(names, e.Code)
+			}
+		}
+	}
+	code := withoutNamespace(o.code)
+	near := diag.Nearest(code, names)
+	if near == "" || slices.Contains(names, code) {
+		return
+	}
+	p := diag.Problem{Severity: diag.Warning, Message: fmt.Sprintf("neither the waiter nor the model names an error %q", code), Suggestion: near}
+	found.Warnings = append(found.Warnings, p)
+	if o.output != "json" {
+		p.Severity = diag.Error // the word stands at the front
+		terminal.Fprintf(c.ErrOrStderr(), "warning: --error: %s\n", p.String())
+	}
+}
+
+// withoutNamespace is the name part of a shape ID.
+func withoutNamespace(id string) string { return id[strings.LastIndexByte(id, '#')+1:] }
+
+func (j *judged) take(w *pollcore.Waiter, r pollcore.Result, reason string) {
+	j.Verdict, j.Acceptor, j.Acceptors = r.Verdict, r.Acceptor+1, len(w.Acceptors)
+	j.Seen, j.Message, j.Reason = r.Seen, r.Message, withoutSource(reason)
+	j.Notes = texts(r.Notes)
+}
+
+// texts are the texts of errors.
+func texts(errs []error) []string {
+	var all []string
+	for _, err := range errs {
+		all = append(all, withoutSource(err.Error()))
+	}
+	return all
+}
+
+// sourceLine is a line of an error's text that shows the source at fault, or
+// points at it.
+var sourceLine = regexp.MustCompile(`\n {2}\| [^\n]*`)
+
+// withoutSource is a text that stands in a line of others.
+func withoutSource(text string) string { return sourceLine.ReplaceAllString(text, "") }
+
+func (j *judged) text() string {
+	var b strings.Builder
+	terminal.Fprintf(&b, "%s: %s\n", j.Verdict, j.Reason)
+	for _, note := range j.Notes {
+		terminal.Fprintf(&b, "  note: %s\n", note)
+	}
+	return b.String()
+}
+
+// verdictCode is the exit code that tells of a verdict.
+func verdictCode(r pollcore.Result) int {
+	switch {
+	case r.Verdict == pollcore.Success:
+		return exitSucceeded
+	case r.Verdict == pollcore.Retry:
+		return exitTimedOut
+	case r.Acceptor == pollcore.NoAcceptor:
+		return exitUnknown
+	default:
+		return exitFailed
+	}
+}
+
+// namedError is an error of which only the name is known.
+type namedError struct{ code, other string }
+
+// newNamedError returns an error of the operation. One that has two names, that
+// of its shape and what the service sends, is known by either.
+func newNamedError(code string, op *catalog.Operation) error {
+	e := &namedError{code: code}
+	if op == nil {
+		return e
+	}
+	for _, known := range op.Errors {
+		switch {
+		case known.Code == "" || known.Shape == "":
+		case known.Shape == code:
+			e.other = known.Code
+		case known.Code == code:
+			e.other = known.Shape
+		}
+	}
+	return e
+}
+
+func (e *namedError) Error() string { return e.code }
+
+func (e *namedError) ErrorCode() string { return e.code }
+
+// Unwrap returns an error of the other name.
+func (e *namedError) Unwrap() error {
+	if e.other == "" {
+		return nil
+	}
+	return &namedError{code: e.other}
+}

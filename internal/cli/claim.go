@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// claimTimeout bounds how long a run takes to claim its name: a dozen requests to
+// a slow store.
+const claimTimeout = 30 * time.Second
+
+// claimKey is the key of the record that says when the execution of a name began.
+// No poller has it: names of functions and states do not look like that.
+func claimKey(execution string) startrecord.Key {
+	return startrecord.Key{ExecutionARN: executionARN(execution), Poller: "jobpoller run", Scope: "execution"}
+}
+
+func executionARN(execution string) string {
+	return sim.ExecutionARN(sim.Options{StateMachine: stateMachineName, Execution: execution})
+}
+
+// claimStart returns when the execution of the run's name began: now, or when a
+// run before said. A start record belongs to the execution of one start time, and
+// a later one replaces it, so runs of one name must agree on it before any of them
+// starts a job: whoever creates the claim decides for all.
+func (b *bench) claimStart(ctx context.Context, stderr io.Writer) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
+	defer cancel()
+	began, resumed, err := b.beganBefore(ctx)
+	if err != nil {
+		return time.Time{}, claimError(ctx, b.options.name, err)
+	}
+	key := claimKey(b.options.name)
+	_, err = b.store.Create(ctx, key, startrecord.Record{
+		Status: startrecord.StatusStarted, Generation: 1,
+		ExecutionStartTime: began, StartedAt: began, ExpiresAt: began.Add(handler.DefaultRetention),
+	})
+	if errors.Is(err, startrecord.ErrExists) {
+		var claim startrecord.Stored
+		if claim, err = b.store.Load(ctx, key); err == nil && !resumed && !b.options.quiet && !b.clock.Virtual() {
+			terminal.Fprintf(stderr, "the execution goes on that began at %s\n", claim.Record.ExecutionStartTime.Format(time.RFC3339))
+		}
+		began = claim.Record.ExecutionStartTime
+	}
+	if err != nil {
+		return time.Time{}, claimError(ctx, b.options.name, err)
+	}
+	if resumed && !b.options.quiet && !b.clock.Virtual() {
+		terminal.Fprintf(stderr, "the execution goes on with its start record %s\n", b.store.Location(b.pollerKey()))
+	}
+	return began, nil
+}
+
+// beganBefore returns what the start record of the shipped poller says, which
+// outlives the claim, or now.
+func (b *bench) beganBefore(ctx context.Context) (began time.Time, resumed bool, err error) {
+	switch stored, err := b.store.Load(ctx, b.pollerKey()); {
+	case err == nil:
+		return stored.Record.ExecutionStartTime, true, nil
+	case errors.Is(err, startrecord.ErrNotFound):
+		return b.clock.Now(), false, nil
+	default:
+		return time.Time{}, false, err
+	}
+}
+
+func (b *bench) pollerKey() startrecord.Key {
+	return startrecord.Key{ExecutionARN: executionARN(b.options.name), Poller: handler.DefaultPoller}
+}
+
+func claimError(ctx context.Context, name string, err error) error {
+	if errors.Is(context.Cause(ctx), context.Canceled) {
+		return &exitError{exitInterrupted, errors.New("interrupted")}
+	}
+	return &exitError{exitFailed, fmt.Errorf("claim the name %q: %w", name, err)}
+}

@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/modelfit"
+)
+
+// readArguments reads the arguments of an operation, in the spelling of SDK
+// integrations; nil if there are none. The machine itself gives the token.
+func (o *compileOptions) readArguments(op *catalog.Operation, token string) (map[string]any, error) {
+	if o.arguments == "" {
+		return nil, nil //nolint:nilnil // the input of the machine
+	}
+	language := asl.JSONata
+	if o.strategy == string(statemachines.Loop) {
+		language = asl.JSONPath
+	}
+	arguments, err := modelfit.Arguments([]byte(o.arguments), op, token, language)
+	if err != nil {
+		return nil, usage("--arguments of %s: %w", op.Name, err)
+	}
+	return arguments, nil
+}

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// substitutions are the values of placeholders, "Name=value".
+type substitutions []string
+
+// values takes them apart.
+func (s substitutions) values() (map[string]string, error) {
+	out := map[string]string{}
+	for _, text := range s {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, usage("--substitute must be Name=value, is %q", text)
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+// readText reads a file that the command line names.
+func readText(name string, in io.Reader) ([]byte, error) {
+	text, err := readFile(name, in)
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	return text, nil
+}
+
+// readMachine reads a definition from a file, with its placeholders replaced.
+func readMachine(name string, in io.Reader, s substitutions) (*asl.StateMachine, error) {
+	text, err := readText(name, in)
+	if err != nil {
+		return nil, err
+	}
+	values, err := s.values()
+	if err != nil {
+		return nil, err
+	}
+	replaced, err := substituted(name, text, values)
+	if err != nil {
+		return nil, err
+	}
+	machine, err := asl.Parse(replaced)
+	if err != nil && isRequest(replaced) {
+		return nil, usage("%s is the request of a job, and no state machine: use --input %s", name, name)
+	}
+	if err != nil {
+		return nil, usage("%s: %w%s", name, err, placeholderHint(text, values, err))
+	}
+	return machine, nil
+}
+
+// placeholderHint says what to do about placeholders if they are why a
+// definition is not taken: a line of its own, or nothing.
+func placeholderHint(text []byte, values map[string]string, err error) terminal.Lines {
+	if open := asl.BarePlaceholders(asl.Substitute(text, values)); len(open) > 0 {
+		return substituteHint(open)
+	}
+	problems, ok := errors.AsType[asl.Problems](err)
+	if !ok {
+		return ""
+	}
+	// With only those replaced that stand outside of quotes, the others are
+	// still where the problems are.
+	bare := map[string]string{}
+	for _, name := range asl.BarePlaceholders(text) {
+		bare[name] = values[name]
+	}
+	before, err := asl.Parse(asl.Substitute(text, bare))
+	if err != nil {
+		return ""
+	}
+	for _, p := range problems {
+		for _, h := range before.Placeholders {
+			if value := []byte(values[h.Name]); h.Position.Pointer == p.Pointer && json.Valid(value) && value[0] != '"' {
+				return terminal.Lines(fmt.Sprintf("\n${%s} stands in quotes, and text in quotes is a string, as at AWS: for the value %s, write ${%[1]s} without quotes",
+					h.Name, terminal.Quote(string(value))))
+			}
+		}
+	}
+	return ""
+}
+
+// substituteHint tells how placeholders get values: a line of its own, or
+// nothing if there are none.
+func substituteHint(names []string) terminal.Lines {
+	if len(names) == 0 {
+		return ""
+	}
+	flags := make([]string, 0, len(names))
+	for _, name := range names {
+		flags = append(flags, "--substitute "+name+"=VALUE")
+	}
+	return terminal.Lines("\nAWS SAM and the CDK replace placeholders when they deploy; here you give the values: " + strings.Join(flags, " "))
+}
+
+// openPlaceholders are the names of the placeholders that a machine still has,
+// each once; with needed only those that keep it from running.
+func openPlaceholders(m *asl.StateMachine, needed bool) []string {
+	var names []string
+	for _, h := range m.Placeholders {
+		if (h.Needed || !needed) && !slices.Contains(names, h.Name) {
+			names = append(names, h.Name)
+		}
+	}
+	return names
+}
+
+// substituted replaces the placeholders of a definition.
+func substituted(file string, text []byte, values map[string]string) ([]byte, error) {
+	for name := range values {
+		if !bytes.Contains(text, []byte("${"+name+"}")) {
+			return nil, usage("--substitute %s: %s has no placeholder ${%s}", name, file, name)
+		}
+	}
+	return asl.Substitute(text, values), nil
+}
+
+// writeFile writes what a flag asks for. A report and a history hold inputs and
+// answers, so the file is its owner's alone, one that was there included.
+func writeFile(flag, name string, text []byte) error {
+	if err := writePrivately(name, text); err != nil {
+		return &exitError{exitFailed, fmt.Errorf("--%s: %w", flag, err)}
+	}
+	return nil
+}
+
+func writePrivately(name string, text []byte) (err error) {
+	const mode = 0o600
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode) //nolint:gosec // the user names it
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if info, err := f.Stat(); err != nil {
+		return err
+	} else if info.Mode().IsRegular() { // a terminal or a pipe keeps its own
+		if err := f.Chmod(mode); err != nil {
+			return err
+		}
+	}
+	_, err = f.Write(text)
+	return err
+}

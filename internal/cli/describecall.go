@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/smithy-go/logging"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/modelfit"
+)
+
+// describeCall calls the operation that a waiter polls, with one input.
+type describeCall struct {
+	operation *catalog.Operation
+	send      func(context.Context) (any, error)
+	// answered tells that the service has been reached.
+	answered bool
+}
+
+// callable returns an error if there is no way to call what an entry polls.
+func callable(e *catalog.Entry) error {
+	if sdkCalls[operationKey(e.Operation)] != nil {
+		return nil
+	}
+	if err := awsjob.New(anyRegion).Check(e.Operation); err != nil {
+		return notCallable(e, err)
+	}
+	return nil
+}
+
+// newCall prepares the calls of a wait. Whatever can be known to be wrong
+// without a call is an error here.
+func (o *waitOptions) newCall(ctx context.Context, e *catalog.Entry, input any) (*describeCall, error) {
+	call := &describeCall{operation: e.Operation}
+	throughSDK := sdkCalls[operationKey(e.Operation)]
+	cfg, err := o.configuration(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if throughSDK == nil {
+		client := awsjob.New(cfg)
+		if err := client.Check(e.Operation); err != nil { //nolint:contextcheck // it calls nothing
+			return nil, err
+		}
+		call.send = func(ctx context.Context) (any, error) { return client.Call(ctx, e.Operation, input) }
+		return call, nil
+	}
+	text, err := json.Marshal(modelfit.IntegrationSpelling(input, e.Operation.Input))
+	if err != nil {
+		return nil, err
+	}
+	send, err := throughSDK(cfg, operationKey(e.Operation), text)
+	if err != nil {
+		return nil, err
+	}
+	call.send = func(ctx context.Context) (any, error) {
+		out, err := send(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return modelfit.ModelSpelling(out, e.Operation.Output)
+	}
+	return call, nil
+}
+
+// do makes one call. Its result is a JSON value in the model's spelling.
+func (d *describeCall) do(ctx context.Context, _ any) (any, error) {
+	out, err := d.send(ctx)
+	status, ok := errors.AsType[interface {
+		error
+		HTTPStatusCode() int
+	}](err)
+	d.answered = d.answered || err == nil || ok && status.HTTPStatusCode() > 0
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// transient tells whether to wait an error out. A service that was never
+// reached is more likely misspelt than away.
+func (d *describeCall) transient(err error) bool { return d.answered && jobs.Transient(err) }
+
+// configuration is the user's configuration of AWS, of which the region and the
+// credentials are there.
+func (o *waitOptions) configuration(ctx context.Context) (aws.Config, error) {
+	var options []func(*config.LoadOptions) error
+	if !o.verbose {
+		options = append(options, config.WithLogger(logging.Nop{})) // its lines would break the one that is redrawn
+	}
+	if o.region != "" {
+		options = append(options, config.WithRegion(o.region))
+	}
+	if o.profile != "" {
+		options = append(options, config.WithSharedConfigProfile(o.profile))
+	}
+	if o.endpoint != "" {
+		options = append(options, config.WithBaseEndpoint(o.endpoint))
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, options...)
+	if err != nil {
+		return cfg, fmt.Errorf("AWS configuration: %w", err)
+	}
+	if o.endpoint != "" {
+		cfg.BaseEndpoint = &o.endpoint // also where configured endpoints are to be ignored
+	}
+	if cfg.Region == "" {
+		return cfg, errors.New("there is no AWS region: give --region, set AWS_REGION, or name one in the profile")
+	}
+	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
+		return cfg, fmt.Errorf("there are no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give --profile, "+
+			"or sign in as for the AWS CLI (%w)", err)
+	}
+	return cfg, nil
+}
+
+// notCallable says why neither way can call an operation, and what to do.
+func notCallable(e *catalog.Entry, err error) error {
+	instead := inGo(e)
+	if command := cliWaiter(e); command != "" {
+		instead = fmt.Sprintf("%q, or in Go %s", command, instead)
+	} else {
+		instead = "Go, " + instead
+	}
+	return fmt.Errorf("%s %s: %s cannot be called: %s, and this command links no client of the SDK for it; use %s",
+		e.Service.Key, e.Name, e.Operation.Name, lackOf(e, err), instead)
+}

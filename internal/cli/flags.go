@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+)
+
+// must is for what fails only if a flag has no such name.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// addOutput gives a command the flag --output, and completes its values: text,
+// json and those that this command has besides.
+func addOutput(c *cobra.Command, to *string, more ...string) {
+	formats := outputFormats(more)
+	c.Flags().StringVarP(to, "output", "o", "text", orList(formats))
+	must(c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+func outputFormats(more []string) []string { return append([]string{"text", "json"}, more...) }
+
+// orList writes words as "a, b or c".
+func orList(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// checkOutput refuses a format that --output does not have.
+func checkOutput(format string, more ...string) error {
+	if formats := outputFormats(more); !slices.Contains(formats, format) {
+		return fmt.Errorf("--output must be %s, is %q", orList(formats), format)
+	}
+	return nil
+}
+
+// suggestion is what an error of an unknown word ends with: the word of the list
+// that was meant, if one is near.
+func suggestion(word string, known []string) string {
+	if near := diag.Nearest(word, known); near != "" {
+		return fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return ""
+}
+
+// meaning says of flags whether they change anything beside the others, and if
+// not, why.
+type meaning struct {
+	flags []string
+	means bool
+	why   string
+}
+
+// meaningless refuses the flags that were given and would change nothing.
+func meaningless(changed func(flag string) bool, all []meaning) []error {
+	var problems []error
+	for _, m := range all {
+		for _, flag := range m.flags {
+			if changed(flag) && !m.means {
+				problems = append(problems, fmt.Errorf("--%s %s", flag, m.why))
+			}
+		}
+	}
+	return problems
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
+	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
+)
+
+// finding is what lint found in a file or in an entry of the catalogue.
+type finding struct {
+	file    string // empty for the catalogue
+	service string // its key, for the catalogue
+	entry   string
+	rule    string
+	problem diag.Problem
+	body    any // the finding with all its members
+}
+
+// MarshalJSON writes the finding and where it is.
+func (f finding) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(f.body)
+	if err != nil {
+		return nil, err
+	}
+	var members map[string]any
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, err
+	}
+	for name, value := range map[string]string{"file": f.file, "service": f.service, "name": f.entry} {
+		if value != "" {
+			members[name] = value
+		}
+	}
+	return json.Marshal(members)
+}
+
+// place is where a finding is, in front of what it says.
+func (f finding) place() string {
+	switch {
+	case f.file == "":
+		return f.service + " " + f.entry
+	case f.problem.Line > 0:
+		return fmt.Sprintf("%s:%d:%d", f.file, f.problem.Line, f.problem.Column)
+	default:
+		return f.file
+	}
+}
+
+func printFindings(out io.Writer, format string, found []finding) error {
+	if format == "json" {
+		return writeJSON(out, found)
+	}
+	var b strings.Builder
+	for _, f := range found {
+		p := f.problem
+		p.Line, p.Severity = 0, diag.Error // they stand before the rule
+		terminal.Fprintf(&b, "%s: %s %s: %s\n", f.place(), strings.ToLower(f.problem.Severity.String()), f.rule, p.String())
+		if s := f.problem.Snippet(); s != "" {
+			terminal.Fprintf(&b, "%s\n", terminal.Lines(s)) // of one line of the source
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// wholeCatalog is what --catalog without a folder means.
+const wholeCatalog = "built-in"
+
+// open returns the catalogue.
+func (o *lintOptions) open() (*catalog.Catalog, error) {
+	l := lookup{folder: o.catalog}
+	if o.catalog == wholeCatalog {
+		l.folder = ""
+	}
+	return l.open()
+}
+
+// readModel reads the services of a Smithy model.
+func readModel(text []byte) ([]*catalog.Service, error) {
+	c, err := importer.Import(importer.Sources{Smithy: []importer.File{{Name: "model", Text: text}}})
+	if err != nil {
+		return nil, err
+	}
+	return c.Services, nil
+}
+
+func (o *lintOptions) waiters() waiterlint.Options {
+	return waiterlint.Options{Only: o.only, Off: o.off, Job: o.job}
+}
+
+// keeps tells whether a finding is reported.
+func (o *lintOptions) keeps(f waiterlint.Finding) bool {
+	return !o.errorsOnly || f.Severity <= diag.Danger
+}
+
+// lintWaiters returns what is wrong with the waiters of a file.
+func lintWaiters(name string, text []byte, o lintOptions) ([]finding, error) {
+	from, err := o.open()
+	if err != nil {
+		return nil, err
+	}
+	findings, err := waiterlint.File(text, waiterlint.FileOptions{
+		Options: o.waiters(), Catalog: from, Service: o.service, Operation: o.operation, Model: readModel,
+	})
+	if err != nil {
+		return nil, usage("%s: %w", name, err)
+	}
+	var found []finding
+	for _, f := range findings {
+		if o.keeps(f) {
+			found = append(found, finding{file: name, rule: f.Rule, problem: f.Problem, body: f})
+		}
+	}
+	return found, nil
+}
+
+// lintCatalog returns what is wrong in the catalogue.
+func lintCatalog(o lintOptions) ([]finding, error) {
+	from, err := o.open()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := waiterlint.Catalog(from, o.service, o.waiters())
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	found := []finding{}
+	for _, e := range entries {
+		for _, f := range e.Findings {
+			if o.keeps(f) {
+				found = append(found, finding{service: e.Service, entry: e.Name, rule: f.Rule, problem: f.Problem, body: f})
+			}
+		}
+	}
+	return found, nil
+}

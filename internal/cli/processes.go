@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/runtimeapi"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// binaries are the packages of the two Lambda functions by function name.
+var binaries = map[string]string{
+	statemachines.RunJobFunction:      "github.com/jobpoller/jobpoller/lambdas/runjob",
+	statemachines.CheckStatusFunction: "github.com/jobpoller/jobpoller/lambdas/checkstatus",
+}
+
+// startProcesses builds the two functions and puts each behind a local Runtime
+// API.
+func (b *bench) startProcesses(ctx context.Context, log io.Writer) error {
+	dir, err := os.MkdirTemp("", "jobpoller-")
+	if err != nil {
+		return err
+	}
+	b.closers = append(b.closers, func() error { return os.RemoveAll(dir) })
+	env := b.environment()
+	b.handlers = map[string]sim.LambdaFunction{}
+	for name, pkg := range maps.All(binaries) {
+		binary := filepath.Join(dir, name)
+		if runtime.GOOS == "windows" {
+			binary += ".exe"
+		}
+		build := exec.CommandContext(ctx, "go", "build", "-tags", "lambda.norpc", "-o", binary, pkg) //nolint:gosec // our own packages
+		if text, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s (--processes needs the go command, and the jobpoller module in the current folder "+
+				"or among its dependencies): %w\n%s", pkg, err, text)
+		}
+		function, err := runtimeapi.New(runtimeapi.Config{
+			Name: name, Binary: binary, Env: env, Timeout: functionTimeout, Log: log,
+		})
+		if err != nil {
+			return err
+		}
+		b.closers = append(b.closers, function.Close)
+		b.handlers[name] = process(function)
+	}
+	return nil
+}
+
+// process is a function behind the Runtime API as the state machine calls it.
+func process(function *runtimeapi.Function) sim.LambdaFunction {
+	return func(ctx context.Context, payload []byte) ([]byte, error) {
+		result, err := function.Invoke(ctx, payload)
+		if failure, ok := errors.AsType[*runtimeapi.FunctionError](err); ok {
+			return nil, &sim.FunctionError{Type: failure.Type, Message: failure.Message}
+		}
+		return result, err
+	}
+}
+
+// environment is the environment of the functions: what is on this machine, the
+// user's settings of http:Request, and those of AWS if a job or the store needs
+// them.
+func (b *bench) environment() []string {
+	env := []string{
+		"AWS_ACCESS_KEY_ID=" + b.signers[0].AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + b.signers[0].SecretAccessKey,
+		"AWS_EC2_METADATA_DISABLED=true", "AWS_REGION=" + sim.DefaultRegion,
+	}
+	if b.options.needsAWS() {
+		env = nil
+		for _, variable := range os.Environ() {
+			if strings.HasPrefix(variable, "AWS_") {
+				env = append(env, variable)
+			}
+		}
+		// As the Lambda service sets them, of whatever profile they are.
+		env = append(env, "AWS_REGION="+b.aws.Region, "AWS_ACCESS_KEY_ID="+b.credentials.AccessKeyID,
+			"AWS_SECRET_ACCESS_KEY="+b.credentials.SecretAccessKey, "AWS_SESSION_TOKEN="+b.credentials.SessionToken)
+	}
+	env = append(env, "AWS_ENDPOINT_URL_LAMBDA="+b.endpoint, handler.EnvBucket+"="+b.bucket, handler.EnvPrefix+"="+prefix)
+	for _, name := range []string{httpjob.EnvHosts, httpjob.EnvLoopback} {
+		env = append(env, name+"="+os.Getenv(name))
+	}
+	switch {
+	case b.server != nil:
+		env = append(env, "AWS_ENDPOINT_URL_S3="+b.server.URL())
+	case b.options.s3Endpoint != "":
+		env = append(env, "AWS_ENDPOINT_URL_S3="+b.options.s3Endpoint)
+	}
+	return env
+}

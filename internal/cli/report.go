@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// report is what a run comes to. Its JSON members are a contract: see
+// docs/json.md.
+type report struct {
+	// Status is the execution's, but TIMED_OUT if it failed because the
+	// poller's deadline passed.
+	Status          string          `json:"status"`
+	ExecutionStatus sim.Status      `json:"executionStatus"`
+	ExecutionARN    string          `json:"executionArn"`
+	Output          json.RawMessage `json:"output,omitempty"`
+	Error           string          `json:"error,omitempty"`
+	Cause           string          `json:"cause,omitempty"`
+	Attempts        int             `json:"attempts"`
+	ElapsedSeconds  float64         `json:"elapsedSeconds"`
+	Transitions     int             `json:"transitions"`
+	CostUSD         float64         `json:"costUSD"`
+	Events          int             `json:"events"`
+	Virtual         bool            `json:"virtual"`
+	StartRecords    []string        `json:"startRecords"`
+	Data            string          `json:"data,omitempty"`
+	S3              *s3Access       `json:"s3,omitempty"`
+
+	inMemory bool // the start records, which are gone with the run
+}
+
+// s3Access is how the owner of a run reaches its S3 server while the run lasts.
+// The keys are a secret of the run: they go to its owner's own output alone.
+type s3Access struct {
+	Endpoint        string `json:"endpoint"`
+	AccessKeyID     string `json:"accessKeyId"`
+	SecretAccessKey string `json:"secretAccessKey"`
+}
+
+// access returns nil if the server is not ours, or if the run is virtual and so
+// over before anybody could use it.
+func (b *bench) access() *s3Access {
+	if b.server == nil || b.clock.Virtual() {
+		return nil
+	}
+	keys := b.server.Keys()
+	return &s3Access{b.server.URL(), keys.AccessKeyID, keys.SecretAccessKey}
+}
+
+// text is a command line of the AWS CLI.
+func (a *s3Access) text() string {
+	return fmt.Sprintf("while the run lasts: AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=%s AWS_REGION=%s aws s3 ls --recursive s3://%s --endpoint-url %s",
+		a.AccessKeyID, a.SecretAccessKey, sim.DefaultRegion, localBucket, a.Endpoint)
+}
+
+// report sums a run up.
+func (b *bench) report(ctx context.Context, r *sim.Result) report {
+	out := report{
+		Status: string(r.Status), ExecutionStatus: r.Status, ExecutionARN: r.ExecutionARN,
+		Output: r.Output, Error: r.Error, Cause: r.Cause,
+		Attempts: b.polls, ElapsedSeconds: r.Elapsed().Seconds(),
+		Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6, Events: len(r.Events), Virtual: b.clock.Virtual(),
+		StartRecords: b.startRecords(ctx), Data: b.options.data, S3: b.access(), inMemory: b.options.data == "" && !b.options.external(),
+	}
+	if exitCode(r) == exitTimedOut {
+		out.Status = string(pollcore.TimedOut)
+	}
+	return out
+}
+
+func exitCode(r *sim.Result) int {
+	switch {
+	case r.Status == sim.StatusSucceeded:
+		return exitSucceeded
+	case r.Status == sim.StatusAborted:
+		return exitInterrupted
+	case r.Status == sim.StatusTimedOut || r.Error == handler.ErrorTimedOut:
+		return exitTimedOut
+	default:
+		return exitFailed
+	}
+}
+
+// reporter writes the result of a run to stdout.
+type reporter struct {
+	out    io.Writer
+	format string
+	err    error // of the first event that could not be written
+}
+
+func newReporter(out io.Writer, o runOptions) *reporter { return &reporter{out: out, format: o.output} }
+
+// begin writes, in the format jsonl, how to reach the run's S3 server.
+func (r *reporter) begin(a *s3Access) {
+	if r.format == "jsonl" && a != nil {
+		r.err = json.NewEncoder(r.out).Encode(map[string]*s3Access{"s3": a})
+	}
+}
+
+// event writes a history event as it happens, in the format jsonl.
+func (r *reporter) event(e sim.Event) {
+	if r.format == "jsonl" && r.err == nil {
+		r.err = json.NewEncoder(r.out).Encode(map[string]sim.Event{"event": e})
+	}
+}
+
+// result writes what a run came to.
+func (r *reporter) result(p interface{ text() string }) error {
+	if r.err != nil {
+		return r.err
+	}
+	switch r.format {
+	case "jsonl":
+		return json.NewEncoder(r.out).Encode(map[string]any{"result": p})
+	case "json":
+		return writeJSON(r.out, p)
+	default:
+		_, err := io.WriteString(r.out, p.text())
+		return err
+	}
+}
+
+func (p report) text() string {
+	var b strings.Builder
+	clock := ""
+	if p.Virtual {
+		clock = " of virtual time"
+	}
+	elapsed := time.Duration(p.ElapsedSeconds * float64(time.Second)).Round(100 * time.Millisecond)
+	terminal.Fprintf(&b, "%s after %s%s\n", p.Status, elapsed, clock)
+	row := func(name, format string, args ...any) {
+		terminal.Fprintf(&b, "  %-13s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	if p.Error != "" {
+		row("error", "%s", p.Error)
+	}
+	if p.Cause != "" {
+		row("cause", "%s", message(p.Cause))
+	}
+	if len(p.Output) > 0 {
+		row("output", "%s", p.Output)
+	}
+	row("attempts", "%d", p.Attempts)
+	row("transitions", "%d, $%.6f as a Standard workflow in us-east-1", p.Transitions, p.CostUSD)
+	row("events", "%d of %d", p.Events, sim.MaxEvents)
+	row("execution", "%s", p.ExecutionARN)
+	for _, location := range p.StartRecords {
+		if p.Data != "" {
+			location += " (kept in " + p.Data + ")"
+		}
+		if p.inMemory {
+			location += " (in memory)"
+		}
+		row("start record", "%s", location)
+	}
+	return b.String()
+}
+
+// message is what people want of a cause: of a Lambda function's error, which is
+// a JSON object, its message.
+func message(cause string) string {
+	var failure struct {
+		ErrorMessage string `json:"errorMessage"`
+	}
+	if json.Unmarshal([]byte(cause), &failure) != nil {
+		return cause
+	}
+	return cmp.Or(failure.ErrorMessage, cause)
+}

@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// runJSON runs the command in process and decodes the one document it prints.
+func runJSON(t *testing.T, args ...string) (report, int) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := execute(t.Context(), append([]string{"run", "-o", "json"}, args...), &stdout, &stderr)
+	require.Empty(t, stderr.String(), "a virtual run shows no progress")
+	decoder := json.NewDecoder(&stdout)
+	decoder.DisallowUnknownFields()
+	var r report
+	require.NoError(t, decoder.Decode(&r))
+	_, err := decoder.Token()
+	require.ErrorIs(t, err, io.EOF, "one document and no more")
+	return r, code
+}
+
+func TestVirtualDay(t *testing.T) {
+	t.Parallel()
+	r, code := runJSON(t, "--virtual", "--job-seconds", "86400", "--max-wait", "100000")
+	require.Equal(t, exitSucceeded, code)
+	require.Equal(t, "SUCCEEDED", r.Status)
+	require.True(t, r.Virtual)
+	require.GreaterOrEqual(t, r.ElapsedSeconds, 86400.0)
+	require.LessOrEqual(t, r.ElapsedSeconds, 86400.0+120, "noticed within a maxDelay")
+	// Delays between 2 and 120 s.
+	require.Greater(t, r.Attempts, 86400/120)
+	require.Less(t, r.Attempts, 86400/2)
+	// RunJob, InitialWait and JobSucceeded; Wait, Check and Choice a poll, but
+	// no Wait before the first.
+	require.Equal(t, 3+3*r.Attempts-1, r.Transitions)
+	require.InDelta(t, float64(r.Transitions)*0.000025, r.CostUSD, 1e-9)
+}
+
+func TestVirtualRunIsRepeatable(t *testing.T) {
+	t.Parallel()
+	args := []string{"--virtual", "--job-seconds", "5000", "--max-wait", "9000", "--seed", "7"}
+	first, _ := runJSON(t, args...)
+	second, _ := runJSON(t, args...)
+	require.Equal(t, first, second)
+	other, _ := runJSON(t, append(args, "--seed", "8")...)
+	require.NotEqual(t, []any{first.Attempts, first.ElapsedSeconds}, []any{other.Attempts, other.ElapsedSeconds})
+}
+
+func TestVirtualVerdicts(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, status, cause string
+		code                int
+		args                []string
+	}{
+		{"fails", "FAILED", `Status == "failed" (acceptor 2 of 3)`, exitFailed, []string{"--job-seconds", "100", "--job-fails"}},
+		{"times out", "TIMED_OUT", `not finished after 1m0s of 1m0s; seen Status = "running"`, exitTimedOut, []string{"--job-seconds", "61", "--max-wait", "60"}},
+		{"finishes at the deadline", "SUCCEEDED", "", exitSucceeded, []string{"--job-seconds", "60", "--max-wait", "60"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r, code := runJSON(t, append(tt.args, "--virtual")...)
+			require.Equal(t, tt.code, code)
+			require.Equal(t, tt.status, r.Status)
+			require.Contains(t, r.Cause, tt.cause)
+			require.Len(t, r.StartRecords, 1)
+		})
+	}
+}
+
+// A store that never answers does not keep the program from ending.
+func TestInterruptWithASilentStore(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			if n, _ := conn.Read(make([]byte, 1)); n > 0 { // a request, no probe of whether anybody listens
+				cancel()
+			}
+		}
+	}()
+	var stdout, stderr bytes.Buffer
+	code := execute(ctx, []string{"run", "-q", "--s3-endpoint", "http://" + listener.Addr().String(), "--bucket", "silent"}, &stdout, &stderr)
+	require.Equal(t, exitInterrupted, code)
+	require.Equal(t, "jobpoller: interrupted\n", stderr.String())
+}
+
+// cancelOn ends a context when a text is written.
+type cancelOn struct {
+	bytes.Buffer
+	text   string
+	cancel context.CancelFunc
+}
+
+func (c *cancelOn) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), c.text) {
+		c.cancel()
+	}
+	return c.Buffer.Write(p)
+}
+
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stderr := &cancelOn{text: "attempt 1", cancel: cancel}
+	var stdout bytes.Buffer
+	code := execute(ctx, []string{"run", "--job-seconds", "3600"}, &stdout, stderr)
+	require.Equal(t, exitInterrupted, code)
+	require.Contains(t, stdout.String(), "ABORTED")
+	require.Contains(t, stderr.String(), "RUNNING", "the last status is shown")
+}
+
+// The sample job ends with its run, so a run that takes up the start record does
+// not wait for it.
+func TestResumeAfterInterrupt(t *testing.T) {
+	t.Parallel()
+	args := []string{"run", "--data", t.TempDir(), "--name", "nightly", "--job-seconds", "3600"}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stderr := &cancelOn{text: "attempt 1", cancel: cancel}
+	require.Equal(t, exitInterrupted, execute(ctx, args, io.Discard, stderr))
+
+	var stdout, progress bytes.Buffer
+	require.Equal(t, exitFailed, execute(t.Context(), args, &stdout, &progress))
+	require.Contains(t, progress.String(), "the execution goes on with its start record s3://jobpoller/")
+	require.Contains(t, stdout.String(), "the run that it was part of ended before it")
+}
+
+// A job behind HTTP on this machine, with the functions in process and as
+// processes.
+func TestHTTPJob(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.Method == http.MethodPost {
+			w.WriteHeader(http.StatusAccepted)
+			fmt.Fprint(w, `{"id": "7"}`)
+			return
+		}
+		fmt.Fprint(w, `{"status": "succeeded"}`)
+	}))
+	defer server.Close()
+	t.Setenv("JOBPOLLER_HTTP_HOSTS", strings.TrimPrefix(server.URL, "http://"))
+	t.Setenv("JOBPOLLER_HTTP_LOOPBACK", "true")
+	input := filepath.Join(t.TempDir(), "request.json")
+	require.NoError(t, os.WriteFile(input, fmt.Appendf(nil, `{"job": "http:Request", "maxWaitSeconds": 60, "arguments": {
+		"Start": {"Url": "%[1]s/jobs"}, "Describe": {"Url": "%[1]s/jobs/{Body.id}"}}}`, server.URL), 0o600))
+	for _, more := range [][]string{nil, {"--processes"}} {
+		var stdout, stderr bytes.Buffer
+		code := execute(t.Context(), append([]string{"run", "--input", input}, more...), &stdout, &stderr)
+		require.Equal(t, exitSucceeded, code, "%s%s", &stdout, &stderr)
+		require.Contains(t, stderr.String(), "http:Request calls the real service")
+	}
+}
+
+// Whoever interrupts the build of the functions is not told that it failed.
+func TestInterruptBeforeTheRun(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stderr bytes.Buffer
+	require.Equal(t, exitInterrupted, execute(ctx, []string{"run", "--processes"}, io.Discard, &stderr))
+	require.Equal(t, "jobpoller: interrupted\n", stderr.String())
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/loopback"
+)
+
+var update = flag.Bool("update", false, "write the golden files of the scripts")
+
+// localCredentials satisfy every server, so that nobody looks for others.
+var localCredentials = map[string]string{
+	"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_EC2_METADATA_DISABLED": "true",
+}
+
+func TestMain(m *testing.M) {
+	for name, value := range localCredentials {
+		if filepath.Base(os.Args[0]) == "jobpoller" {
+			break // the command of a script, which sets its environment itself
+		}
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	testscript.Main(m, map[string]func(){"jobpoller": Main, "stranger": stranger})
+}
+
+// The command as people and scripts use it. Each script gets an S3 server with
+// the bucket "there" at $S3, and the module's folder as $MODULE.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	module, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	environment, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE", "GOMODCACHE", "GOPROXY").Output()
+	require.NoError(t, err)
+	values := strings.Split(strings.TrimSpace(string(environment)), "\n")
+	testscript.Run(t, testscript.Params{
+		Dir: "../../tests/scripts", UpdateScripts: *update,
+		Setup: func(e *testscript.Env) error {
+			server, err := embeddeds3.Start(embeddeds3.Options{Keys: []loopback.Keys{{AccessKeyID: "local", SecretAccessKey: "local"}}})
+			if err != nil {
+				return err
+			}
+			e.Defer(func() { _ = server.Close() })
+			e.Setenv("MODULE", module)
+			e.Setenv("S3", server.URL())
+			for i, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY"} {
+				e.Setenv(name, values[i])
+			}
+			for name, value := range localCredentials {
+				e.Setenv(name, value)
+			}
+			return server.CreateBucket("there")
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits, "bigjson": bigJSON, "serve": serve, "requests": requests, "untimed": untimed,
+		},
+	})
+}
+
+// exits runs a command and checks its exit code: exits 3 jobpoller run ...
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE command args...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if failure, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = failure.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d\n%s%s", got, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+}
+
+// bigJSON writes a JSON object of about so many bytes: bigjson FILE BYTES.
+func bigJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: bigjson FILE BYTES")
+	}
+	size, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	text := `{"big":"` + strings.Repeat("x", size) + `"}`
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}

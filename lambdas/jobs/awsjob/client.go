@@ -1,0 +1,166 @@
+// Package awsjob calls operations of AWS services by their description in the
+// catalogue: a client for all services that speak JSON, without the SDK's client
+// of any. On it stands a driver for the waiters and jobs of the catalogue.
+package awsjob
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// Client calls operations of AWS services. It signs, retries and finds
+// endpoints by the rules of the SDK's own clients, and by the same
+// configuration. It is safe for concurrent use.
+type Client struct {
+	cfg     aws.Config
+	options options
+	http    smithyhttp.ClientDo
+	retryer aws.Retryer
+	// skew is how far the service's clock is ahead, in nanoseconds.
+	skew  *atomic.Int64
+	calls sync.Map // *catalog.Operation to *call
+}
+
+// options are what an Option sets.
+type options struct {
+	newToken func() (string, error)
+	once     bool
+}
+
+// Option changes how a Client calls.
+type Option func(*options)
+
+// WithTokens lets the client fill in the member that makes a request idempotent,
+// where the model has one and the input does not.
+func WithTokens(newToken func() (string, error)) Option {
+	return func(o *options) { o.newToken = newToken }
+}
+
+// WithoutRetries lets a call be one request.
+func WithoutRetries() Option {
+	return func(o *options) { o.once = true }
+}
+
+// New returns a client. It reads of cfg what the SDK's clients read, but for
+// Interceptors and ServiceOptions, which it does not run: middleware goes into
+// APIOptions. Endpoints that it cannot find as they would, such as those for
+// FIPS, are the error of each call.
+func New(cfg aws.Config, opts ...Option) *Client {
+	c := &Client{cfg: cfg.Copy(), http: newHTTPClient(&cfg), skew: &atomic.Int64{}}
+	for _, opt := range opts {
+		opt(&c.options)
+	}
+	c.retryer = newRetryer(&cfg, c.options.once)
+	return c
+}
+
+// Call calls the operation. The input is a JSON value, as encoding/json decodes
+// or encodes it, or its text as a json.RawMessage; nil stands for an object
+// without members. The result is a JSON value.
+//
+// Members are spelt as the model spells them. Timestamps are RFC 3339 strings;
+// an input may have epoch seconds, too. Blobs are base64 strings, unions objects
+// of their one member, documents any JSON. Numbers of an output are json.Number
+// with all their digits, but for NaN and the infinities, which are strings. An
+// output has no nulls and no members that the model does not know.
+//
+// An input that does not fit the model is not sent: the error wraps
+// jobs.ErrArguments and tells all problems with their places. Nor is one that
+// has "." or ".." for a part of the request's path, which could lead to another
+// operation. What the service answers instead of a result is an *Error within an
+// SDK's response error, which has the HTTP status and the request's ID. An
+// operation that cannot be called at all is an *UnsupportedError.
+func (c *Client) Call(ctx context.Context, op *catalog.Operation, input any) (any, error) {
+	call, err := c.prepare(op) //nolint:contextcheck // once for all calls
+	if err != nil {
+		return nil, err
+	}
+	text, isText := input.(json.RawMessage)
+	if !isText {
+		if input == nil {
+			input = struct{}{}
+		}
+		if text, err = json.Marshal(input); err != nil {
+			return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, operationName(op), err)
+		}
+	}
+	in, err := call.read(text, reading{spell: modelSpelling, newToken: c.options.newToken, unseen: !isText})
+	if err != nil {
+		return nil, err
+	}
+	return call.do(ctx, in, modelSpelling)
+}
+
+// spelling gives the name of a member another form. It gives no two members of
+// a structure the same.
+type spelling func(name string) string
+
+func modelSpelling(name string) string { return name }
+
+// Check returns the error that every call of the operation would have, before
+// it is made: an *UnsupportedError, or one of the configuration.
+func (c *Client) Check(op *catalog.Operation) error {
+	_, err := c.prepare(op)
+	return err
+}
+
+// prepare returns what all calls of an operation have in common.
+func (c *Client) prepare(op *catalog.Operation) (*call, error) {
+	if known, ok := c.calls.Load(op); ok {
+		return known.(*call), nil //nolint:forcetypeassert // nothing else is stored
+	}
+	protocol, err := newProtocol(op)
+	if err != nil {
+		return nil, err
+	}
+	endpoint, err := newEndpoint(&c.cfg, op)
+	if err != nil {
+		return nil, err
+	}
+	known, _ := c.calls.LoadOrStore(op, &call{client: c, op: op, protocol: protocol, endpoint: endpoint, schema: newSchema(op)})
+	return known.(*call), nil //nolint:forcetypeassert // nothing else is stored
+}
+
+// newHTTPClient returns the client of the configuration, which follows no
+// redirects: a signed request goes where it was signed for. A client of the
+// caller's own making does as it likes.
+func newHTTPClient(cfg *aws.Config) smithyhttp.ClientDo { //nolint:ireturn // it may be the caller's
+	var client smithyhttp.ClientDo = cfg.HTTPClient
+	if client == nil {
+		client = awshttp.NewBuildableClient()
+	}
+	if buildable, ok := client.(*awshttp.BuildableClient); ok {
+		client = buildable.Freeze()
+	}
+	if standard, ok := client.(*http.Client); ok {
+		own := *standard
+		own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		client = &own
+	}
+	return wholeBodies{client}
+}
+
+// wholeBodies lets answers that come early be read to their end. The SDK closes
+// the body of a request as soon as the answer begins, and its WriteTo then fails
+// with io.EOF: net/http takes that for a failed write and closes the connection
+// under the answer. Read, the other way to read a body, ends as it should.
+type wholeBodies struct{ smithyhttp.ClientDo }
+
+func (w wholeBodies) Do(r *http.Request) (*http.Response, error) {
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = struct{ io.ReadCloser }{r.Body}
+	}
+	return w.ClientDo.Do(r)
+}

@@ -1,0 +1,222 @@
+package awsjob
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// tokenWindow is how long a service is relied on to remember a token. Models do
+// not say; five minutes is the shortest time that a service documents
+// (CodeBuild's StartBuild).
+const tokenWindow = 5 * time.Minute
+
+// FromCatalog returns a source of drivers for the waiters and jobs of a
+// catalogue, by the names that NewDriver takes.
+func FromCatalog(c *catalog.Catalog) jobs.Source {
+	return func(e jobs.Environment, name string) (jobs.Driver, error) { return NewDriver(e.AWS, c, name) }
+}
+
+// Catalogue is a jobs.Maker of drivers for the waiters and jobs of AWS's
+// catalogue that the environment names. A function without it does not carry the
+// catalogue.
+func Catalogue(e jobs.Environment) (jobs.Driver, error) {
+	return jobs.ByName(FromCatalog(catalog.AWS))(e)
+}
+
+// NewDriver returns the driver of a waiter or a job of the catalogue. The name
+// "<key>:<start operation>" is that of a driver that starts jobs, and describes
+// and stops them as the catalogue says. "<key>:<waiter>" is that of a driver
+// that only polls, for what somebody else starts.
+//
+// Its error wraps jobs.ErrUnknownJob if the catalogue has no such entry, and
+// ErrUnsupported if one of its operations cannot be called.
+func NewDriver(cfg aws.Config, c *catalog.Catalog, name string) (jobs.Driver, error) {
+	key, entryName, ok := strings.Cut(name, ":")
+	if !ok {
+		return nil, fmt.Errorf("%w: expected a service and a name, such as dynamodb:ExportCompleted, found %q", jobs.ErrUnknownJob, name)
+	}
+	entry, err := c.Lookup(key, entryName)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return nil, fmt.Errorf("%w: %w", jobs.ErrUnknownJob, err)
+	} else if err != nil {
+		return nil, err
+	}
+	starts := entry.Job != nil && !strings.EqualFold(entryName, entry.Waiter.Name)
+	canonical := entry.Service.Key + ":" + entry.Waiter.Name
+	if starts {
+		canonical = entry.Service.Key + ":" + entry.Name
+	}
+	if name != canonical {
+		return nil, fmt.Errorf("%w: the catalogue has no job %q (did you mean %q?)", jobs.ErrUnknownJob, name, canonical)
+	}
+	d := described{name: name, entry: entry}
+	client := New(cfg)
+	if d.describe, err = client.prepare(entry.Operation); err != nil {
+		return nil, err
+	}
+	if d.waiter, err = pollcore.RenameMembers(entry.Waiter, entry.Operation.Input.Described(), entry.Operation.Output.Described(), pascal); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if !starts {
+		return &poll{d}, nil
+	}
+	// What may have had its effect is not repeated.
+	return newJob(d, client, New(cfg, WithoutRetries()))
+}
+
+// pascal is the spelling of Step Functions' SDK integrations, and so that of
+// arguments, outputs and waiters of a driver.
+func pascal(name string) string { return javasdk.MemberName(name) }
+
+// described is what the drivers of waiters and of jobs have in common.
+type described struct {
+	name     string
+	entry    *catalog.Entry
+	describe *call
+	waiter   *pollcore.Waiter
+}
+
+// Name implements jobs.Driver.
+func (d *described) Name() string { return d.name }
+
+// Waiter implements jobs.Driver. It reads outputs as Describe spells them.
+func (d *described) Waiter() *pollcore.Waiter { return d.waiter }
+
+// Describe implements jobs.Driver.
+func (d *described) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
+	in, err := d.describe.fromRef(d.name, ref)
+	if err != nil {
+		return nil, err
+	}
+	return d.describe.do(ctx, in, pascal)
+}
+
+// poll is the driver of a waiter: its Start only keeps the arguments, which are
+// those of the describe call.
+type poll struct{ described }
+
+// Idempotency implements jobs.Driver: the arguments name what is waited for.
+func (*poll) Idempotency(jobs.Request) jobs.Idempotency {
+	return jobs.Idempotency{Class: jobs.ByNaturalKey}
+}
+
+// Permissions implements jobs.Driver. The catalogue does not know the ARNs of
+// what the actions are on.
+func (p *poll) Permissions() []jobs.Permission {
+	return permissions(nil, p.entry.Operation, jobs.MethodDescribe)
+}
+
+func permissions(all []jobs.Permission, op *catalog.Operation, methods ...jobs.Method) []jobs.Permission {
+	for _, method := range methods {
+		for _, action := range op.Actions {
+			all = append(all, jobs.Permission{Action: action, For: method, Resource: "*"})
+		}
+	}
+	return all
+}
+
+// Start implements jobs.Driver. It starts nothing and calls nothing.
+func (p *poll) Start(_ context.Context, r jobs.Request) (jobs.Ref, error) {
+	in, err := p.describe.read(r.Arguments, reading{spell: pascal, name: p.name})
+	if err != nil {
+		return nil, err
+	}
+	ref := jobs.Ref{}
+	for _, m := range members(p.entry.Operation) {
+		if n := in.root.Get(pascal(m.Name)); n != nil {
+			ref[pascal(m.Name)] = refText(n.Value())
+		}
+	}
+	if len(ref) == 0 {
+		return nil, fmt.Errorf("%w of %s: expected a member of %s that names what to wait for, found none",
+			jobs.ErrArguments, p.name, p.entry.Operation.Name)
+	}
+	return ref, nil
+}
+
+// Find implements jobs.Finder: what is waited for is there without a start.
+func (p *poll) Find(ctx context.Context, r jobs.Request) (ref jobs.Ref, found bool, err error) {
+	ref, err = p.Start(ctx, r)
+	return ref, err == nil, err
+}
+
+// members are those of an operation's input.
+func members(op *catalog.Operation) catalog.Members {
+	if op.Input == nil {
+		return nil
+	}
+	return op.Input.Members
+}
+
+// refText is a value as a reference holds it: a string as it is, anything else
+// as JSON.
+func refText(value any) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // it was JSON
+	}
+	return string(text)
+}
+
+// isText reports whether values of the shape are strings of JSON.
+func isText(shape *catalog.Shape) bool {
+	switch shape.Type {
+	case catalog.String, catalog.Timestamp, catalog.Blob:
+		return true
+	default:
+		return false
+	}
+}
+
+// fromRef makes the input of a call from a reference, whose other members are
+// for the stop call.
+func (c *call) fromRef(name string, ref jobs.Ref) (*input, error) {
+	object := map[string]json.RawMessage{}
+	for member, value := range ref {
+		if strings.HasPrefix(member, stopPrefix) {
+			continue
+		}
+		var shape *catalog.Shape
+		for _, m := range members(c.op) {
+			if pascal(m.Name) == member {
+				shape = m.Shape
+			}
+		}
+		switch {
+		case shape == nil:
+			return nil, fmt.Errorf("job reference of %s has the member %q, which the input of %s lacks", name, member, c.op.Name)
+		case isText(shape):
+			text, err := json.Marshal(value)
+			if err != nil {
+				return nil, err
+			}
+			object[member] = text
+		case !json.Valid([]byte(value)):
+			return nil, fmt.Errorf("job reference of %s has the member %q, which is no JSON", name, member)
+		default:
+			object[member] = json.RawMessage(value)
+		}
+	}
+	if len(object) == 0 {
+		return nil, fmt.Errorf("job reference of %s is empty", name)
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	return c.read(text, reading{spell: pascal, unseen: true, name: "the job reference of " + name})
+}
