@@ -25,7 +25,7 @@ import (
 // As an IChainable it goes on from Succeeded, so fragment.Next chains what
 // follows a success. Failed and TimedOut must be chained too, or OrFail called:
 // an execution that ended in them would have succeeded, and the synthesis refuses
-// that. All three have the result of the wait as their output (docs/compile.md).
+// that. All three have the result of the wait as their output (docs/guide/compile.md).
 //
 // The role of the state machine gets what the calls need.
 type JobPollerFragment interface {

@@ -30,7 +30,7 @@ const (
 // starts a job, the other is asked in a loop how it is.
 //
 // Both get the context object of the execution, or an event with it
-// (docs/shipped.md), and return at least {"status": "RUNNING", "waitSeconds": 20,
+// (docs/reference/shipped.md), and return at least {"status": "RUNNING", "waitSeconds": 20,
 // "reason": "..."}; the status is RUNNING, SUCCEEDED, FAILED or TIMED_OUT. With
 // LimitByTime the context object has besides MaxWaitSeconds for RunJob, and StartedAt
 // and Deadline for CheckStatus. RunJob

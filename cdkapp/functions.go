@@ -85,7 +85,7 @@ type Functions interface {
 type FunctionsProps struct {
 	// Jobs are the jobs that the functions start and check, such as
 	// "glue:StartJobRun" or "comprehend:StartEntitiesDetectionJob", or waiters, such as
-	// "dynamodb:ExportCompleted" (docs/drivers.md). Required: the roles of the
+	// "dynamodb:ExportCompleted" (docs/guide/drivers.md). Required: the roles of the
 	// functions get what these need.
 	Jobs *[]*string
 	// RetiredJobs are jobs that the functions start no more. Name those that are

@@ -52,7 +52,7 @@ func JobFromDefinition(definition *string, statements ...awsiam.PolicyStatement)
 }
 
 // JobFromShipped is a definition that jobpoller ships, such as
-// "dynamodb-export-variables" (docs/shipped.md).
+// "dynamodb-export-variables" (docs/reference/shipped.md).
 func JobFromShipped(name *string) Job { return &shippedJob{text(name)} }
 
 // text is what a string prop says; "" if it is not given.

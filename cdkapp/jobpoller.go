@@ -81,7 +81,7 @@ type JobPollerProps struct {
 	// stopped, if the catalogue has a call that does.
 	OnTimeout OnTimeout
 	// CausePatterns tell errors apart whose codes Step Functions does not pass on:
-	// a text that the Cause has, by code (docs/compile.md). Default: none.
+	// a text that the Cause has, by code (docs/guide/compile.md). Default: none.
 	CausePatterns *map[string]*string
 	// Output is a JMESPath expression over the response of the polled call, in the
 	// model's spelling: what the result has as its output instead of all of it. No

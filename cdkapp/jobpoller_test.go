@@ -323,7 +323,7 @@ func TestNoProps(t *testing.T) {
 	t.Parallel()
 	e := problem(t, func(stack awscdk.Stack) { cdkapp.NewJobPoller(stack, new("Export"), nil) })
 	require.Equal(t, "Job", e.Prop)
-	page, err := os.ReadFile("../docs/cdk.md")
+	page, err := os.ReadFile("../docs/guide/cdk.md")
 	require.NoError(t, err)
 	e = problem(t, func(stack awscdk.Stack) {
 		props := exporting()

@@ -110,7 +110,7 @@ func on(resource string, actions ...string) []permission {
 }
 
 const withoutDriver = "poll it with the strategy variables or retry-task, which have no function, " +
-	"or build functions with a driver of your own (docs/drivers.md)"
+	"or build functions with a driver of your own (docs/guide/drivers.md)"
 
 // permissionsOf returns what the driver of a job needs.
 func permissionsOf(job string) (permissions, error) {

@@ -19,7 +19,7 @@ import (
 )
 
 // ShippedStack is a stack with definitions that jobpoller ships, each as a
-// [JobPoller]. The context of the app says which, and how (docs/cdk-app.md).
+// [JobPoller]. The context of the app says which, and how (docs/guide/cdk-app.md).
 type ShippedStack interface {
 	awscdk.Stack
 	// Pollers are those that are deployed, by the names of their definitions.

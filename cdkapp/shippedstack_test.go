@@ -273,10 +273,10 @@ func TestShippedStackAttributes(t *testing.T) {
 	})
 }
 
-// docs/cdk-app.md has every name, and the stack notices when one is misspelt.
+// docs/guide/cdk-app.md has every name, and the stack notices when one is misspelt.
 func TestContextIsDocumented(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../docs/cdk-app.md")
+	page, err := os.ReadFile("../docs/guide/cdk-app.md")
 	require.NoError(t, err)
 	source, err := os.ReadFile("shippedstack.go")
 	require.NoError(t, err)
@@ -309,7 +309,7 @@ func contextProblem(t *testing.T, context map[string]any) *cdkapp.Error {
 func TestDeployCommands(t *testing.T) {
 	t.Parallel()
 	commands := 0
-	for _, page := range []string{"../README.md", "../docs/cdk-app.md", "../docs/shipped.md"} {
+	for _, page := range []string{"../README.md", "../docs/guide/cdk-app.md", "../docs/reference/shipped.md"} {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
 		for _, command := range regexp.MustCompile(`(?m)^npx cdk deploy ((?:.*\\\n)*.*)$`).FindAllStringSubmatch(string(text), -1) {
@@ -331,7 +331,7 @@ func TestDeployCommands(t *testing.T) {
 // Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
 func TestRoleOfCloudFormationStackReadsItsTemplateAndPassesItsRole(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../docs/shipped.md")
+	page, err := os.ReadFile("../docs/reference/shipped.md")
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(page), "\n## cloudformation-stack\n")
 	require.True(t, found)

@@ -57,10 +57,10 @@ func TestDefinition(t *testing.T) {
 	}
 }
 
-// documented are the inputs of docs/shipped.md by definition.
+// documented are the inputs of docs/reference/shipped.md by definition.
 func documented(t *testing.T) map[string]map[string]any {
 	t.Helper()
-	page, err := os.ReadFile("../docs/shipped.md")
+	page, err := os.ReadFile("../docs/reference/shipped.md")
 	require.NoError(t, err)
 	inputs := map[string]map[string]any{}
 	for section := range strings.SplitSeq(strings.SplitN(string(page), "\n## ", 2)[1], "\n## ") {

@@ -9,7 +9,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 )
 
-const cdkPage = "../docs/cdk.md"
+const cdkPage = "../docs/guide/cdk.md"
 
 func TestCDKPageGoSamples(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-const compilePage = "../docs/compile.md"
+const compilePage = "../docs/guide/compile.md"
 
 func TestCompilePageGoSamples(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,7 @@ import (
 )
 
 const (
-	deployPage    = "../docs/sam-terraform.md"
+	deployPage    = "../docs/guide/sam-terraform.md"
 	deploySamples = "../docs/example"
 )
 
@@ -50,9 +50,9 @@ func TestDeployPageShowsTheSamples(t *testing.T) {
 		require.NoError(t, err)
 		shown := blocks(t, deployPage, s.language)
 		require.Greater(t, len(shown), 1)
-		require.Equal(t, string(whole), shown[0], "docs/sam-terraform.md shows another %s than docs/example has", s.whole)
+		require.Equal(t, string(whole), shown[0], "docs/guide/sam-terraform.md shows another %s than docs/example has", s.whole)
 		for _, part := range shown[1:] {
-			require.Contains(t, "\n"+string(parts), "\n"+part, "docs/sam-terraform.md shows what %s does not have", s.parts)
+			require.Contains(t, "\n"+string(parts), "\n"+part, "docs/guide/sam-terraform.md shows what %s does not have", s.parts)
 		}
 	}
 }

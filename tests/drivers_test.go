@@ -24,7 +24,7 @@ import (
 // update rewrites what is generated in the documents.
 var update = flag.Bool("update", false, "rewrite the generated parts of documents")
 
-const driversPage = "../docs/drivers.md"
+const driversPage = "../docs/guide/drivers.md"
 
 // builtIn returns the built-in drivers by name, in an environment that has what
 // each of them needs.
@@ -111,7 +111,7 @@ func TestDriverExample(t *testing.T) {
 	for _, file := range []string{"deployment.go", "main.go"} {
 		text, err := os.ReadFile("../docs/example/" + file)
 		require.NoError(t, err)
-		require.True(t, slices.Contains(samples, string(text)), "docs/drivers.md shows another %s than docs/example has", file)
+		require.True(t, slices.Contains(samples, string(text)), "docs/guide/drivers.md shows another %s than docs/example has", file)
 	}
 	require.Len(t, samples, 2)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	mocksPage = "../docs/mocks.md"
+	mocksPage = "../docs/reference/mocks.md"
 	examples  = "../docs/example"
 )
 
@@ -83,19 +83,19 @@ func TestMocksPage(t *testing.T) {
 		if name == "request.json" {
 			continue
 		}
-		require.Contains(t, consoles, " docs/example/"+name+" ", "no command of docs/mocks.md uses the file")
+		require.Contains(t, consoles, " docs/example/"+name+" ", "no command of docs/reference/mocks.md uses the file")
 		if strings.HasSuffix(name, ".asl.json") {
 			continue
 		}
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		require.Contains(t, shown, string(text), "docs/mocks.md does not show %s as it is", name)
+		require.Contains(t, shown, string(text), "docs/reference/mocks.md does not show %s as it is", name)
 		mocks++
 	}
 	template, err := os.ReadFile(examples + "/template.asl.json")
 	require.NoError(t, err)
 	require.Contains(t, shown, string(template))
-	require.Len(t, shown, mocks+1, "docs/mocks.md shows a file that docs/example does not have")
+	require.Len(t, shown, mocks+1, "docs/reference/mocks.md shows a file that docs/example does not have")
 
 	s := newShell(t)
 	for _, console := range blocks(t, mocksPage, "console") {

@@ -22,10 +22,10 @@ const lambdaInvoke = "arn:aws:states:::lambda:invoke"
 
 const exportJob = "dynamodb:ExportTableToPointInTime"
 
-// documentedInput is the input of a definition in docs/shipped.md.
+// documentedInput is the input of a definition in docs/reference/shipped.md.
 func documentedInput(t *testing.T, name string) map[string]any {
 	t.Helper()
-	page, err := os.ReadFile("../docs/shipped.md")
+	page, err := os.ReadFile("../docs/reference/shipped.md")
 	require.NoError(t, err)
 	_, section, ok := strings.Cut(string(page), "\n## "+name+"\n")
 	require.True(t, ok)

@@ -1,5 +1,5 @@
 // Command app is the CDK app that deploys the definitions that jobpoller ships:
-// npx cdk deploy, in the folder of cdk.json. docs/cdk-app.md describes its context.
+// npx cdk deploy, in the folder of cdk.json. docs/guide/cdk-app.md describes its context.
 package main
 
 import (

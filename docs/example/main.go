@@ -1,5 +1,5 @@
 // Command example is a run-job function with a driver of its own beside those
-// that are built in. docs/drivers.md shows it.
+// that are built in. docs/guide/drivers.md shows it.
 package main
 
 import (

@@ -54,7 +54,7 @@ shapes are botocore's, and a waiter is the Smithy model's where both have it.
 
 A folder of --smithy stands for all .json files in it. --tables is a folder of
 tables kept by hand, with the jobs and the names of services; its form is in
-docs/catalog.md. Without it there are no jobs, and names follow the rule of the
+docs/reference/catalog.md. Without it there are no jobs, and names follow the rule of the
 SDKs.
 
 --out must be a catalogue, empty or missing. Files that are right stay as they
@@ -106,7 +106,7 @@ func (o *importOptions) validate() error {
 }
 
 // importSummary is the outcome of an import. Its JSON members are a contract:
-// see docs/json.md.
+// see docs/reference/json.md.
 type importSummary struct {
 	Services int                   `json:"services"`
 	Waiters  int                   `json:"waiters"`

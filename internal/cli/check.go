@@ -73,7 +73,7 @@ wait would end, but nothing is known of the job.`,
 	return c
 }
 
-// judged is what check says. Its JSON members are a contract: see docs/json.md.
+// judged is what check says. Its JSON members are a contract: see docs/reference/json.md.
 type judged struct {
 	Service   string           `json:"service,omitempty"`
 	Name      string           `json:"name"`

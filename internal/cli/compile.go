@@ -68,7 +68,7 @@ Strategies:
 
 The input of the machine is that of its first call, unless --arguments says
 otherwise. With --exits it prints a fragment: states to be merged into those of
-another machine, which goes on in the states named. docs/compile.md says what a
+another machine, which goes on in the states named. docs/guide/compile.md says what a
 compiled machine promises.
 
 With --report it prints instead what the machine costs, and with --iam the policy

@@ -74,10 +74,10 @@ func members[T any](t *testing.T, of func(T) any) []string {
 
 func itself[T any](value T) any { return value }
 
-// jsonPage are the sections of docs/json.md by the command of their heading.
+// jsonPage are the sections of docs/reference/json.md by the command of their heading.
 func jsonPage(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/json.md")
+	text, err := os.ReadFile("../../docs/reference/json.md")
 	require.NoError(t, err)
 	sections := map[string]string{}
 	for part := range strings.SplitSeq(string(text), "\n## ") {

@@ -119,7 +119,7 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 }
 
 // listedRule is a rule and what it is a rule of. Its JSON members are a
-// contract: see docs/json.md.
+// contract: see docs/reference/json.md.
 type listedRule struct {
 	Name  string `json:"name"`
 	About string `json:"about"`
@@ -300,7 +300,7 @@ func printRules(out io.Writer, format string) error {
 }
 
 // pollLoop is a poll loop of a file. Its JSON members are a contract: see
-// docs/json.md.
+// docs/reference/json.md.
 type pollLoop struct {
 	File        string   `json:"file"`
 	States      []string `json:"states"`

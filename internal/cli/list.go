@@ -56,7 +56,7 @@ that is not there.`,
 }
 
 // listEntry is an entry of the list. Its JSON members are a contract: see
-// docs/json.md.
+// docs/reference/json.md.
 type listEntry struct {
 	Service     string       `json:"service"`
 	ServiceName string       `json:"serviceName"`

@@ -17,7 +17,7 @@ import (
 )
 
 // report is what a run comes to. Its JSON members are a contract: see
-// docs/json.md.
+// docs/reference/json.md.
 type report struct {
 	// Status is the execution's, but TIMED_OUT if it failed because the
 	// poller's deadline passed.

@@ -56,7 +56,7 @@ func (v views) write(m *asl.StateMachine, r *sim.Result) error {
 }
 
 // simulation is what a run with mocks comes to. Its JSON members are a
-// contract: see docs/json.md.
+// contract: see docs/reference/json.md.
 type simulation struct {
 	Status         sim.Status      `json:"status"`
 	ExecutionARN   string          `json:"executionArn"`

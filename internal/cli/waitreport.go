@@ -23,7 +23,7 @@ const (
 )
 
 // waitReport is what a wait comes to. Its JSON members are a contract: see
-// docs/json.md.
+// docs/reference/json.md.
 type waitReport struct {
 	Status         string     `json:"status"`
 	Service        string     `json:"service"`

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// docs/asl-support.md names tests that are there, and every case of the
+// docs/reference/asl.md names tests that are there, and every case of the
 // recordings and of JSONata's suite in which we differ.
 func TestSupportPage(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/asl-support.md")
+	text, err := os.ReadFile("../../docs/reference/asl.md")
 	require.NoError(t, err)
 	var code []byte
 	for _, pattern := range []string{"../../internal/*/*_test.go", "../../statemachines/*/*_test.go", "../../statemachines/*/*/*_test.go"} {
@@ -33,7 +33,7 @@ func TestSupportPage(t *testing.T) {
 	}
 	for _, s := range slices.Concat(jsonataSuites, recordingSuites, teststateSuites, validateSuites) {
 		for name := range s.differences {
-			require.Contains(t, string(text), "`"+name+"`", "%s: a case that differs is not in docs/asl-support.md", s.name)
+			require.Contains(t, string(text), "`"+name+"`", "%s: a case that differs is not in docs/reference/asl.md", s.name)
 		}
 	}
 }

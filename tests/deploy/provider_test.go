@@ -1,4 +1,4 @@
-// Package deploy_test checks the samples of docs/sam-terraform.md with what others
+// Package deploy_test checks the samples of docs/guide/sam-terraform.md with what others
 // made: the SAM translator, cfn-lint, CloudFormation Validate and OpenTofu. The files
 // of this folder name their versions:
 //

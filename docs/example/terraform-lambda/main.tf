@@ -311,7 +311,7 @@ resource "aws_cloudwatch_metric_alarm" "throttled" {
   alarm_actions       = [var.alarm_topic_arn]
 }
 
-# Whether an export runs is for a person to find out: docs/operations.md.
+# Whether an export runs is for a person to find out: docs/guide/operate.md.
 resource "aws_cloudwatch_metric_alarm" "start_unknown" {
   alarm_name          = "${var.name}-start-unknown"
   alarm_description   = "It is not known whether an export was started."

@@ -38,7 +38,7 @@ func (e *UnsupportedError) Error() string {
 // Unwrap returns ErrUnsupported.
 func (*UnsupportedError) Unwrap() error { return ErrUnsupported }
 
-const useTheSDK = "use the service's client of the AWS SDK, in a driver of your own (docs/drivers.md)"
+const useTheSDK = "use the service's client of the AWS SDK, in a driver of your own (docs/guide/drivers.md)"
 
 // operationName names an operation as IAM does.
 func operationName(op *catalog.Operation) string { return op.Service.Key + ":" + op.Name }

@@ -104,7 +104,7 @@ type reported struct {
 const reportHead = `# What lint finds in the catalogue
 
 The rules of ` + "`jobpoller lint`" + ` on all %d waiters of AWS and %d jobs in the catalogue.
-[waiter-lint.md](waiter-lint.md) has the reason and the remedy of each rule. The page
+[waiter-lint.md](reference/waiter-lint.md) has the reason and the remedy of each rule. The page
 is made by ` + "`go test ./pollcore/catalog/lint -update`" + ` and kept up by the same test;
 ` + "`jobpoller lint --catalog`" + ` prints the findings, ` + "`--service`" + ` those of one service.
 

@@ -13,11 +13,11 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 )
 
-// docs/waiter-lint.md has a section for each rule, in their order, and the
+// docs/reference/waiter-lint.md has a section for each rule, in their order, and the
 // figures that the rule late works out. -update writes these.
 func TestRulesAreDocumented(t *testing.T) {
 	t.Parallel()
-	const file = "../../../docs/waiter-lint.md"
+	const file = "../../../docs/reference/waiter-lint.md"
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	var sections []string

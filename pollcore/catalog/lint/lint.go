@@ -20,7 +20,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
-// The rules. docs/waiter-lint.md has the reason, an example and the remedy of
+// The rules. docs/reference/waiter-lint.md has the reason, an example and the remedy of
 // each.
 const (
 	Format         = "format"
@@ -72,7 +72,7 @@ func Rules() []Rule {
 }
 
 // Finding is a place where a rule does not hold. Its JSON members are a
-// contract: see docs/json.md.
+// contract: see docs/reference/json.md.
 type Finding struct {
 	// Problem says where and what. Its Pointer leads from the waiter, or in a
 	// text from the text's root; its Line and Column are those of the text, or

@@ -1,7 +1,7 @@
 // Package models has the API of every AWS service as data: all operations with
 // the members of their inputs and outputs, which are required, their types,
 // enums and limits, and the errors. It is made from botocore's models, as
-// docs/catalog.md says. A program that imports it carries 3 MB; a service is
+// docs/reference/catalog.md says. A program that imports it carries 3 MB; a service is
 // unpacked and read when it is first asked for.
 //
 // The types are those of package catalog. Services have no waiters and jobs

@@ -59,7 +59,7 @@ func TestLoad(t *testing.T) {
 }
 
 // Every file is read, each service is found by its names, and the numbers are
-// those that docs/catalog.md says.
+// those that docs/reference/catalog.md says.
 func TestEveryServiceIsWhole(t *testing.T) {
 	t.Parallel()
 	list, err := models.List()
