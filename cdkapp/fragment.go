@@ -151,7 +151,7 @@ func (f *fragment) OrFail() JobPollerFragment {
 		}
 		props := &sfn.FailProps{
 			Error: new("JobPoller." + exitNames[status]), QueryLanguage: sfn.QueryLanguage_JSONATA, // JSONPath cannot cut a text
-			Cause: new("{% $substring($states.input.reason, 0, 32768) %}"),
+			Cause: new(fmt.Sprintf("{%% $substring($states.input.reason, 0, %d) %%}", asl.MaxCauseLength)),
 		}
 		f.exits[status].Next(sfn.NewFail(f, new(f.prefix+"Job"+exitNames[status]), props))
 	}
@@ -172,7 +172,7 @@ func (f *fragment) InParallel() sfn.Parallel {
 	for _, cost := range []*statemachines.Cost{&f.report.Worst, &f.report.Expected} {
 		cost.Transitions++
 		cost.Events += 4 // entered, started, succeeded, exited
-		cost.USD += 0.025 / 1000
+		cost.USD += asl.TransitionCost(1)
 	}
 	f.parallel = sfn.NewParallel(f, new(f.prefix+"Job"), props).Branch(f)
 	return f.parallel

@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
 	"github.com/aws/constructs-go/constructs/v10"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // LimitBy is what bounds the wait of a [FunctionPoller].
@@ -153,7 +155,7 @@ func (p *FunctionPollerProps) loop(in where, longest time.Duration) Job {
 			if p.Store != nil {
 				kept = p.Store.keeps()
 			}
-			longest = min(kept-redriveWindow-day, longestWait)
+			longest = min(kept-asl.RedriveWindow-day, asl.MaxStandardTime)
 		}
 		definition := loopFor(longest, p.StopJob != nil)
 		return JobFromDefinition(&definition)

@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	sfn "github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
 	"github.com/aws/constructs-go/constructs/v10"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // survey looks at the state machines that the fragments of an app, or a stage of it,
@@ -214,9 +216,9 @@ func (h *host) execution(f flow, express bool) {
 			}
 		}
 	}
-	if events := h.events(f, false); events > historyLimit {
+	if events := h.events(f, false); events > asl.MaxEvents {
 		h.problems = append(h.problems, fmt.Sprintf("%s: an execution can need %d events with its fragments, and the history has %d: "+
-			"give each fragment a share with Events and Fit, or a longer MinDelay, or run one in a state machine of its own", h.path, events, historyLimit))
+			"give each fragment a share with Events and Fit, or a longer MinDelay, or run one in a state machine of its own", h.path, events, asl.MaxEvents))
 	}
 }
 
@@ -294,10 +296,10 @@ func (h *host) itemEvents(name string, s flowState) int {
 		return stateEvents
 	}
 	events := stateEvents + h.events(*items, true)
-	if fits := historyLimit / events; fits < manyItems {
+	if fits := asl.MaxEvents / events; fits < manyItems {
 		awscdk.Annotations_Of(h.machine).AddWarningV2(new("jobpoller:mapItems"), new(fmt.Sprintf(
 			"each item of the Map %s can need %d events with its fragments, so that the history of %d has room for %d items: "+
-				"let the Map be DISTRIBUTED, or give the fragments a smaller share with Events and Fit", name, events, historyLimit, fits)))
+				"let the Map be DISTRIBUTED, or give the fragments a smaller share with Events and Fit", name, events, asl.MaxEvents, fits)))
 	}
 	return events
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // OnTimeout is what becomes of a job whose time is over.
@@ -207,14 +208,11 @@ func (p *polling) schedule(b *bound, o *statemachines.Options) {
 	}
 	if p.Events != nil {
 		o.Events = int(*p.Events)
-		if float64(o.Events) != *p.Events || o.Events < 1 || o.Events > historyLimit {
-			p.refuse("Events", "it must be a whole number from 1 to %d, is %v", historyLimit, *p.Events)
+		if float64(o.Events) != *p.Events || o.Events < 1 || o.Events > asl.MaxEvents {
+			p.refuse("Events", "it must be a whole number from 1 to %d, is %v", asl.MaxEvents, *p.Events)
 		}
 	}
 }
-
-// historyLimit is how many events the history of an execution can have.
-const historyLimit = 25_000
 
 func (p *polling) causePatterns(strategy statemachines.Strategy) map[string]string {
 	if p.CausePatterns == nil || len(*p.CausePatterns) == 0 {

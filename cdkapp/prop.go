@@ -8,6 +8,8 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/constructs-go/constructs/v10"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // orElse is the value of a prop, or its default.
@@ -63,7 +65,7 @@ func (p where) wholeSeconds(prop string, d awscdk.Duration) time.Duration {
 		return 0
 	}
 	found := p.duration(prop, d)
-	if found%time.Second != 0 || found < time.Second || found > longestWait {
+	if found%time.Second != 0 || found < time.Second || found > asl.MaxStandardTime {
 		p.refuse(prop, "it must be whole seconds, from 1 to a year, is %s", found)
 	}
 	return found

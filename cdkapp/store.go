@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/constructs-go/constructs/v10"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 const (
@@ -18,12 +20,8 @@ const (
 	defaultPrefix = "jobpoller"
 	// defaultRetention is that of the functions.
 	defaultRetention = 60 * day
-	// redriveWindow is how long after its end an execution can be redriven.
-	redriveWindow = 14 * day
 	// maxRetention is the longest that the functions take.
 	maxRetention = 3650 * day
-	// longestWait is that of a Standard execution.
-	longestWait = 365 * day
 
 	day = 24 * time.Hour
 )
@@ -175,7 +173,7 @@ func newRecords(in where, prefix *string, maxWait, retention awscdk.Duration) re
 	}
 	longest := in.wholeSeconds("MaxWait", maxWait)
 	r.kept = defaultRetention
-	if least := (longest + redriveWindow).Truncate(day) + day; retention == nil {
+	if least := (longest + asl.RedriveWindow).Truncate(day) + day; retention == nil {
 		r.kept = max(r.kept, least)
 	} else {
 		r.kept = in.duration("Retention", retention)
@@ -190,17 +188,17 @@ func (p where) outlives(kept, longest time.Duration) {
 	switch {
 	case kept%day != 0 || kept > maxRetention:
 		p.refuse("Retention", "expected whole days, at most %d, found %s", maxRetention/day, kept)
-	case kept <= longest+redriveWindow:
+	case kept <= longest+asl.RedriveWindow:
 		p.refuse("Retention", "expected more than MaxWait (%s) and the 14 days in which an execution can be redriven, found %d days; "+
-			"keep records for %d days at least, or wait less", longest, kept/day, (longest+redriveWindow)/day+1)
+			"keep records for %d days at least, or wait less", longest, kept/day, (longest+asl.RedriveWindow)/day+1)
 	}
 }
 
 // fits refuses a store that would lose the records of a poller too early.
 func (p where) fits(store RecordStore, longest time.Duration) {
-	if kept := store.keeps(); kept <= longest+redriveWindow {
+	if kept := store.keeps(); kept <= longest+asl.RedriveWindow {
 		p.refuse("MaxWait", "the store keeps records for %d days, and %s and the 14 days in which an execution can be redriven are longer: "+
-			"give the store a Retention of %d days at least, or wait less", kept/day, longest, (longest+redriveWindow)/day+1)
+			"give the store a Retention of %d days at least, or wait less", kept/day, longest, (longest+asl.RedriveWindow)/day+1)
 	}
 }
 

@@ -14,9 +14,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// longestCause is how many characters the cause of an execution may have.
-const longestCause = 32_768
-
 // A reason quotes a long value no further than pollcore does, and a cause is never
 // longer than that of an execution may be.
 func TestLongReasons(t *testing.T) {
@@ -42,14 +39,14 @@ func TestLongReasons(t *testing.T) {
 		result, _ := polled(t, m, op, []any{map[string]any{"State": "FAILED", "Why": long}})
 		status, reason := ended(t, result)
 		require.Equal(t, "FAILED", status)
-		require.Equal(t, string([]rune(failed)[:longestCause]), reason, strategy)
+		require.Equal(t, string([]rune(failed)[:asl.MaxCauseLength]), reason, strategy)
 
 		for _, seen := range []string{long, long[:402], long[:400], "RUNNING"} {
 			result, _ = polled(t, m, op, []any{map[string]any{"State": seen, "Why": ""}})
 			status, reason = ended(t, result)
 			require.Equal(t, "TIMED_OUT", status)
 			if strategy == statemachines.Loop { // JSONPath cannot cut a text
-				require.LessOrEqual(t, utf8.RuneCountInString(reason), longestCause)
+				require.LessOrEqual(t, utf8.RuneCountInString(reason), asl.MaxCauseLength)
 				continue
 			}
 			if utf8.RuneCountInString(seen) > 200 {

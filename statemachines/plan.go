@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // poller is a waiter made ready to be written as states.
@@ -145,7 +146,7 @@ func (p *poller) setSchedule() error {
 		switch {
 		case given.d%time.Second != 0:
 			return wrong("%s must be whole seconds, as the delays of Step Functions are, got %s", given.name, given.d)
-		case given.d > longestWait:
+		case given.d > asl.MaxStandardTime:
 			return wrong("%s must not be above the year that an execution can last, got %s", given.name, given.d)
 		}
 	}

@@ -42,14 +42,10 @@ type Cost struct {
 	Polls       float64 `json:"polls"`
 	Transitions float64 `json:"transitions"`
 	Events      float64 `json:"events"`
-	USD         float64 `json:"usd"` // of the transitions, in us-east-1, in millionths
+	USD         float64 `json:"usd"` // of the transitions, in asl.DefaultRegion, in millionths
 	// LatenessSeconds is the time from the end of the job to its verdict.
 	LatenessSeconds float64 `json:"latenessSeconds"`
 }
-
-// usdPerTransition is the price of a Standard workflow in us-east-1
-// (https://aws.amazon.com/step-functions/pricing/).
-const usdPerTransition = 0.025 / 1000
 
 // With is the report of a machine that has more transitions and events besides
 // its polls.
@@ -57,7 +53,7 @@ func (r Report) With(transitions, events int) Report {
 	for _, c := range []*Cost{&r.Worst, &r.Expected} {
 		c.Transitions += float64(transitions)
 		c.Events += float64(events)
-		c.USD = rounded(c.Transitions*usdPerTransition, 1e6)
+		c.USD = rounded(asl.TransitionCost(c.Transitions), 1e6)
 	}
 	return r
 }
@@ -114,7 +110,7 @@ func (t turn) cost(polls float64, besides steps, lateness float64) Cost {
 	transitions := polls*float64(t.transitions) + float64(besides.transitions)
 	return Cost{
 		Polls: rounded(polls, 100), Transitions: rounded(transitions, 100), Events: rounded(polls*float64(t.events)+float64(besides.events), 100),
-		USD: rounded(transitions*usdPerTransition, 1e6), LatenessSeconds: rounded(lateness, 10),
+		USD: rounded(asl.TransitionCost(transitions), 1e6), LatenessSeconds: rounded(lateness, 10),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // begin are the states before the first call.
@@ -178,7 +179,8 @@ func (p *poller) ends() states {
 		fail(pollcore.Failed, "JobPoller.Failed"), fail(pollcore.TimedOut, "JobPoller.TimedOut"))
 }
 
-// cause is the Cause of a Fail state by its reason, which can be longer: a cause
-// has 32,768 characters at most
-// (https://docs.aws.amazon.com/step-functions/latest/apireference/API_ExecutionFailedEventDetails.html).
-func cause(reason string) string { return expression("$substring(" + reason + ", 0, 32768)") }
+// cause is the Cause of a Fail state by its reason, which can be longer than a
+// cause.
+func cause(reason string) string {
+	return expression(fmt.Sprintf("$substring(%s, 0, %d)", reason, asl.MaxCauseLength))
+}

@@ -6,11 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // ErrWrongOptions means that the call does not fit the waiter, or that call or
@@ -27,25 +27,15 @@ func (w wrongOptionError) Unwrap() error { return w.error }
 
 func wrong(format string, args ...any) error { return wrongOptionError{fmt.Errorf(format, args...)} }
 
-const (
-	// longestWait is how long an execution of a Standard workflow can last
-	// (https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html).
-	longestWait = 365 * 24 * time.Hour
-	// allEvents are the events that a history can have (same page).
-	allEvents = 25_000
-	// longestName is how many characters the name of a state may have.
-	longestName = 80
-)
-
 // check finds what is wrong with options by themselves.
 func (o Options) check() error {
 	switch {
 	case !slices.Contains([]Strategy{LambdaLoop, LambdaRetry, Loop, Variables, RetryTask}, o.Strategy):
 		return wrong("there is no strategy %q", o.Strategy)
-	case o.MaxWait > longestWait:
+	case o.MaxWait > asl.MaxStandardTime:
 		return wrong("MaxWait must not be above the year that an execution can last, got %s", o.MaxWait)
-	case o.Events < 0 || o.Events > allEvents:
-		return wrong("Events must be between 0 and the %d events that an execution can have, got %d", allEvents, o.Events)
+	case o.Events < 0 || o.Events > asl.MaxEvents:
+		return wrong("Events must be between 0 and the %d events that an execution can have, got %d", asl.MaxEvents, o.Events)
 	case o.JobFrom < 0 || o.JobTo < 0 || o.JobTo > 0 && o.JobTo < o.JobFrom || o.JobTo == 0 && o.JobFrom > o.MaxWait:
 		return wrong("a job takes between JobFrom and JobTo, got %s and %s", o.JobFrom, o.JobTo)
 	case o.Scope != "" && o.Strategy != LambdaLoop && o.Strategy != LambdaRetry:
@@ -60,8 +50,8 @@ func (o Options) check() error {
 	}
 	statuses := []pollcore.Status{pollcore.Succeeded, pollcore.Failed, pollcore.TimedOut}
 	for _, status := range statuses {
-		if name := o.Exits[status]; name == "" || utf8.RuneCountInString(name) > longestName {
-			return wrong("a fragment needs a state to go on with for each status, with a name of %d characters at most; Exits has %q for %s", longestName, name, status)
+		if name := o.Exits[status]; name == "" || utf8.RuneCountInString(name) > asl.MaxNameLength {
+			return wrong("a fragment needs a state to go on with for each status, with a name of %d characters at most; Exits has %q for %s", asl.MaxNameLength, name, status)
 		}
 	}
 	for _, status := range slices.Sorted(maps.Keys(o.Exits)) {
@@ -113,8 +103,8 @@ func (p *poller) checkNames(all states) error {
 	}
 	known := map[string]bool{}
 	for _, s := range all {
-		if n := utf8.RuneCountInString(s.name); n > longestName {
-			return wrong("%s: the state %q would have a name of %d characters, and it may have %d: shorten the prefix", w, s.name, n, longestName)
+		if n := utf8.RuneCountInString(s.name); n > asl.MaxNameLength {
+			return wrong("%s: the state %q would have a name of %d characters, and it may have %d: shorten the prefix", w, s.name, n, asl.MaxNameLength)
 		}
 		for _, status := range slices.Sorted(maps.Keys(o.Exits)) {
 			if o.Exits[status] == s.name {

@@ -86,9 +86,6 @@ func (e *export) handlers(t *testing.T) map[string]sim.Handler {
 	}
 }
 
-// usdPerTransition is the price of a Standard workflow in us-east-1.
-const usdPerTransition = 0.025 / 1000
-
 // The seed's own case: a job of 15 to 30 minutes, first asked for after 15
 // minutes and then every minute.
 const (
@@ -130,7 +127,7 @@ func measureOne(t *testing.T, waiter *pollcore.Waiter, m *asl.StateMachine, inpu
 }
 
 func (m measured) row(name string) string {
-	return fmt.Sprintf("| %s | %.0f | %.0f | %.0f | %.2f | %.0f s |", name, m.calls, m.transitions, m.events, m.transitions*usdPerTransition*1000, m.late)
+	return fmt.Sprintf("| %s | %.0f | %.0f | %.0f | %.2f | %.0f s |", name, m.calls, m.transitions, m.events, 1000*asl.TransitionCost(m.transitions), m.late)
 }
 
 var everyStrategy = []statemachines.Strategy{

@@ -13,7 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
-	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // throughLambda tells whether the Lambda functions start, poll and stop.
@@ -55,8 +55,8 @@ func (o *compileOptions) validate(changed func(flag string) bool) error {
 	if o.maxWait > 0 && o.initialDelay >= o.maxWait {
 		report("--initial-delay (%s) must be below --max-wait (%s)", o.initialDelay, o.maxWait)
 	}
-	if o.events < 1 || o.events > sim.MaxEvents {
-		report("--events must be from 1 to %d, is %d", sim.MaxEvents, o.events)
+	if o.events < 1 || o.events > asl.MaxEvents {
+		report("--events must be from 1 to %d, is %d", asl.MaxEvents, o.events)
 	}
 	if o.jobTo > 0 && o.jobTo < o.jobFrom {
 		report("--job-to (%s) must not be below --job-from (%s)", o.jobTo, o.jobFrom)

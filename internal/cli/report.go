@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -152,8 +153,8 @@ func (p report) text() string {
 		row("output", "%s", p.Output)
 	}
 	row("attempts", "%d", p.Attempts)
-	row("transitions", "%d, $%.6f as a Standard workflow in us-east-1", p.Transitions, p.CostUSD)
-	row("events", "%d of %d", p.Events, sim.MaxEvents)
+	row("transitions", "%d, $%.6f as a Standard workflow in %s", p.Transitions, p.CostUSD, asl.DefaultRegion)
+	row("events", "%d of %d", p.Events, asl.MaxEvents)
 	row("execution", "%s", p.ExecutionARN)
 	for _, location := range p.StartRecords {
 		if p.Data != "" {

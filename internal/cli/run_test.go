@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // runJSON runs the command in process and decodes the one document it prints.
@@ -46,7 +48,7 @@ func TestVirtualDay(t *testing.T) {
 	// RunJob, InitialWait and JobSucceeded; Wait, Check and Choice a poll, but
 	// no Wait before the first.
 	require.Equal(t, 3+3*r.Attempts-1, r.Transitions)
-	require.InDelta(t, float64(r.Transitions)*0.000025, r.CostUSD, 1e-9)
+	require.InDelta(t, asl.TransitionCost(float64(r.Transitions)), r.CostUSD, 1e-9)
 }
 
 func TestVirtualRunIsRepeatable(t *testing.T) {

@@ -216,8 +216,8 @@ func (s simulation) text() string {
 	if len(s.Output) > 0 {
 		row("output", "%s", s.Output)
 	}
-	row("transitions", "%d, $%.6f as a Standard workflow in us-east-1", s.Transitions, s.CostUSD)
-	row("events", "%d of %d", s.Events, sim.MaxEvents)
+	row("transitions", "%d, $%.6f as a Standard workflow in %s", s.Transitions, s.CostUSD, asl.DefaultRegion)
+	row("events", "%d of %d", s.Events, asl.MaxEvents)
 	c := s.Coverage
 	row("states", "%d of %d%s", c.StatesVisited, c.States, listed(c.NotVisited))
 	row("ways", "%d of %d%s", c.TransitionsTaken, c.Transitions, listed(c.TransitionsMissing))

@@ -6,11 +6,9 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
-
-// MaxEventBytes is the largest payload that Step Functions passes to a task.
-const MaxEventBytes = 256 * 1024
 
 // DefaultPoller is the poller of the bare event form, which names none.
 const DefaultPoller = "default"
@@ -73,10 +71,10 @@ func (e Event) elapsed(rec startrecord.Record, now time.Time) time.Duration {
 // ParseEvent reads either form. Its error is a *Error with the name
 // ErrorInvalidRequest that lists every problem with its place.
 func ParseEvent(payload []byte) (Event, error) {
-	if len(payload) > MaxEventBytes {
+	if len(payload) > jobs.MaxPayloadBytes {
 		return Event{}, fail(ErrorInvalidRequest,
 			"event has %d bytes, more than the %d that Step Functions passes to a task: keep large data in S3 and pass its key",
-			len(payload), MaxEventBytes)
+			len(payload), jobs.MaxPayloadBytes)
 	}
 	doc, err := jsontree.Parse(payload)
 	if err != nil {

@@ -20,6 +20,11 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
+// MaxPayloadBytes is the largest JSON text that a job can be given or can
+// answer with: what Step Functions passes between states, asl.MaxPayloadBytes.
+// The functions link no state machines, so the number stands here too.
+const MaxPayloadBytes = 256 << 10
+
 // Driver starts and describes one type of job. It is safe for concurrent use.
 type Driver interface {
 	// Name is what a request calls the job, as "service:Operation".

@@ -67,18 +67,15 @@ func (p *parser) mapping(o *object) *Map {
 }
 
 // A label is part of ARNs; the rule is that of the developer guide.
-const (
-	maxLabel         = 40
-	forbiddenInLabel = "?*<>{}[]:;,\\|^~$#%&`\""
-)
+const forbiddenInLabel = "?*<>{}[]:;,\\|^~$#%&`\""
 
 // label reads the field Label.
 func (p *parser) label(o *object) string {
 	label := o.text("Label")
 	switch n := o.get("Label"); {
 	case label == "":
-	case utf8.RuneCountInString(label) > maxLabel || strings.ContainsFunc(label, notInLabel):
-		p.add(n.Problem("\"Label\" has at most %d characters, without white space, control characters and any of %s", maxLabel, forbiddenInLabel))
+	case utf8.RuneCountInString(label) > maxLabelLength || strings.ContainsFunc(label, notInLabel):
+		p.add(n.Problem("\"Label\" has at most %d characters, without white space, control characters and any of %s", maxLabelLength, forbiddenInLabel))
 	case p.labels[label]:
 		p.add(n.Problem("there is another Map with the label %q; labels are unique in the whole state machine", label))
 	default:
@@ -152,7 +149,7 @@ func (p *parser) itemBatcher(o *object) *ItemBatcher {
 	}
 	batcher := &ItemBatcher{
 		MaxItemsPerBatch:      b.count("MaxItemsPerBatch", math.MaxInt32),
-		MaxInputBytesPerBatch: b.count("MaxInputBytesPerBatch", maxBatchBytes),
+		MaxInputBytesPerBatch: b.count("MaxInputBytesPerBatch", MaxPayloadBytes),
 		BatchInput:            b.template("BatchInput"),
 	}
 	if batcher.MaxItemsPerBatch == nil && batcher.MaxInputBytesPerBatch == nil {
@@ -161,9 +158,6 @@ func (p *parser) itemBatcher(o *object) *ItemBatcher {
 	b.close()
 	return batcher
 }
-
-// maxBatchBytes is the largest MaxInputBytesPerBatch: the payload limit.
-const maxBatchBytes = 262_144
 
 func (p *parser) itemReader(o *object) *ItemReader {
 	in := o.inner("ItemReader", "an item reader")

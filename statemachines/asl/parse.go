@@ -12,12 +12,6 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
-// MaxDefinitionBytes is the largest definition that AWS takes.
-const MaxDefinitionBytes = 1 << 20
-
-// maxNameLength is the longest state name, in characters.
-const maxNameLength = 80
-
 // parser collects the problems of one definition. An error is what AWS is known to
 // refuse: a refusal is recorded, measured or specified, and TestWhatAWSRefuses
 // says where. All else is a warning, and the machine runs.
@@ -188,8 +182,8 @@ func (p *parser) flow(o *object, f *Flow) {
 	}
 	for _, m := range n.Members {
 		// Of empty names nothing is on record. An empty Next is none here.
-		if length := utf8.RuneCountInString(m.Name); length == 0 || length > maxNameLength {
-			p.add(n.MemberProblem(m, "a state name has 1 to %d characters, found %d", maxNameLength, length))
+		if length := utf8.RuneCountInString(m.Name); length == 0 || length > MaxNameLength {
+			p.add(n.MemberProblem(m, "a state name has 1 to %d characters, found %d", MaxNameLength, length))
 		}
 		if p.names[m.Name] {
 			p.add(n.MemberProblem(m, "there is another state %q; state names are unique in the whole state machine", m.Name))

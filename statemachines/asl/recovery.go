@@ -8,9 +8,6 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
-// maxRetryDelay is the exclusive upper bound of MaxDelaySeconds.
-const maxRetryDelay = 31_622_401
-
 // reservedErrors is every error name of AWS that starts with "States.". AWS takes
 // other names of that form, too, and a Fail state can raise them.
 var reservedErrors = []string{
@@ -53,7 +50,7 @@ func (p *parser) retrier(o *object, last bool) Retrier {
 			r.BackoffRate = rate
 		}
 	}
-	r.MaxDelaySeconds = o.integer("MaxDelaySeconds", 1, maxRetryDelay-1, 0)
+	r.MaxDelaySeconds = o.integer("MaxDelaySeconds", 1, MaxRetryDelaySeconds, 0)
 	if r.MaxDelaySeconds > 0 && r.MaxDelaySeconds <= r.IntervalSeconds {
 		p.warn(o.get("MaxDelaySeconds").Problem("\"MaxDelaySeconds\" (%d) is not above \"IntervalSeconds\" (%d): the interval never grows",
 			r.MaxDelaySeconds, r.IntervalSeconds))

@@ -233,10 +233,6 @@ type ResultWriter struct {
 	OutputType       string
 }
 
-// MaxSeconds is the largest time in seconds that a definition may hold, about
-// three years.
-const MaxSeconds = 99_999_999
-
 // Retrier says how a state is retried after the errors it names.
 type Retrier struct {
 	ErrorEquals     []string

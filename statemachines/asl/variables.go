@@ -12,9 +12,6 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
-// maxVariableName is the longest name of a variable, in characters.
-const maxVariableName = 80
-
 // reservedVariable is the variable that JSONata expressions read the state's
 // data from.
 const reservedVariable = "states"
@@ -54,7 +51,7 @@ func (p *parser) define(n *jsontree.Node, m jsontree.Member, name string) {
 		return
 	case !isVariableName(name):
 		p.add(n.MemberProblem(m, "%q is no name of a variable: it has to start with a letter and go on with letters, digits and \"_\", "+
-			"at most %d characters", name, maxVariableName))
+			"at most %d characters", name, MaxNameLength))
 		return
 	}
 	p.scope.assigned[name] = true
@@ -64,7 +61,7 @@ func (p *parser) define(n *jsontree.Node, m jsontree.Member, name string) {
 // isVariableName tells whether a name is an identifier of Unicode's annex 31, as
 // the specification of the language has it.
 func isVariableName(name string) bool {
-	if name == "" || utf8.RuneCountInString(name) > maxVariableName {
+	if name == "" || utf8.RuneCountInString(name) > MaxNameLength {
 		return false
 	}
 	for i, r := range name {

@@ -19,14 +19,11 @@ type Turn struct {
 	Wait time.Duration
 }
 
-// historyLimit is how many events an execution may have.
-const historyLimit = 25_000
-
 // Turns returns how many turns a history has room for, with some events left
 // for what comes before and after.
 func (t Turn) Turns() int {
 	const rest = 20
-	return (historyLimit - rest) / max(t.Events, 1)
+	return (asl.MaxEvents - rest) / max(t.Events, 1)
 }
 
 // Lasts returns how long the loop may turn until the history is full, not
@@ -41,15 +38,13 @@ func (t Turn) Lasts() time.Duration {
 }
 
 // DollarsPerDay returns what the transitions of a day of turns cost at the
-// price of a Standard workflow in us-east-1, $0.025 for 1,000
-// (https://aws.amazon.com/step-functions/pricing/); 0 if the definition does
-// not say how long the loop waits.
+// price of a Standard workflow in asl.DefaultRegion; 0 if the definition does not
+// say how long the loop waits.
 func (t Turn) DollarsPerDay() float64 {
-	const transition = 0.025 / 1000
 	if t.Wait == 0 {
 		return 0
 	}
-	return float64(24*time.Hour) / float64(t.Wait) * float64(t.Transitions) * transition
+	return asl.TransitionCost(float64(24*time.Hour) / float64(t.Wait) * float64(t.Transitions))
 }
 
 // path writes a turn.

@@ -135,10 +135,10 @@ func picture(m *asl.StateMachine, r *sim.Result) template.HTML {
 // events writes how many events there are, and how many AWS allows if the run
 // kept to that.
 func events(n int) string {
-	if n > sim.MaxEvents {
+	if n > asl.MaxEvents {
 		return fmt.Sprint(n)
 	}
-	return fmt.Sprintf("%d of %d", n, sim.MaxEvents)
+	return fmt.Sprintf("%d of %d", n, asl.MaxEvents)
 }
 
 // notTaken names the transitions that the run did not take, and counts all.

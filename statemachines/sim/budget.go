@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // budget is what all executions of a run may still come to.
@@ -36,7 +38,7 @@ func (b *budget) spend(steps, bytes int) error {
 
 // mostMade is how many bytes the functions and expressions of one template may
 // make before the next is evaluated: 16 times what any state may give.
-const mostMade = 16 * MaxPayloadBytes
+const mostMade = 16 * asl.MaxPayloadBytes
 
 // room is what is left of mostMade.
 type room struct{ left int }
@@ -48,16 +50,13 @@ func (r *room) full() bool { return r.left < 0 }
 // take counts a value that is made.
 func (r *room) take(value any) { r.left -= jsonSize(value) }
 
-// longestCause is how many bytes of a cause of the simulator's own are kept: as
-// many characters as the API has for one.
-const longestCause = 32_768
-
-// bounded is the text of a cause, cut where it is too long.
+// bounded is the text of a cause, cut to as many bytes as the API has characters
+// for one.
 func bounded(text string) string {
-	if len(text) <= longestCause {
+	if len(text) <= asl.MaxCauseLength {
 		return text
 	}
-	return strings.ToValidUTF8(strings.Clone(text[:longestCause]), "")
+	return strings.ToValidUTF8(strings.Clone(text[:asl.MaxCauseLength]), "")
 }
 
 // tooLarge tells whether a payload that a state made is above the service's

@@ -47,7 +47,7 @@ func (e *InternalError) Error() string {
 type InputSizeError struct{ Size int } // in bytes
 
 func (e *InputSizeError) Error() string {
-	return fmt.Sprintf("execution input has %d bytes; the limit is %d", e.Size, MaxPayloadBytes)
+	return fmt.Sprintf("execution input has %d bytes; the limit is %d", e.Size, asl.MaxPayloadBytes)
 }
 
 // ResourceError is the error of Run if Tasks, or readers of items, have no

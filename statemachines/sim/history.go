@@ -6,11 +6,6 @@ import (
 	"time"
 )
 
-// MaxEvents is the number of events after which an execution fails. The
-// failure itself is the last of them; the end of an execution that succeeds
-// may be too.
-const MaxEvents = 25_000
-
 // EventType is the type of a history event. The type of the events of entering
 // and leaving a state is the type of the state with StateEntered or
 // StateExited: "WaitStateEntered".

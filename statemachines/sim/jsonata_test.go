@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -167,7 +168,7 @@ func TestVariables(t *testing.T) {
 // those of one that is retried.
 func TestVariablesOfEndedFlows(t *testing.T) {
 	t.Parallel()
-	big := `"` + strings.Repeat("x", sim.MaxPayloadBytes/2) + `"`
+	big := `"` + strings.Repeat("x", asl.MaxPayloadBytes/2) + `"`
 	r := run(t, jsonata(`"S": {"Type": "Pass", "Assign": {"big": "{% $states.input %}"}, "Output": "{% [1..200] %}", "Next": "M"},
 		"M": {"Type": "Map", "MaxConcurrency": 1, "ItemProcessor": {"StartAt": "P", "States": {"P": {"Type": "Pass", "Assign": {"own": "{% $big %}"}, "End": true}}}, "End": true}`), big, nil, sim.Options{})
 	require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
@@ -181,7 +182,7 @@ func TestVariablesOfEndedFlows(t *testing.T) {
 
 func TestVariableLimits(t *testing.T) {
 	t.Parallel()
-	big := `"` + strings.Repeat("x", sim.MaxPayloadBytes/2) + `"`
+	big := `"` + strings.Repeat("x", asl.MaxPayloadBytes/2) + `"`
 	r := run(t, `{"StartAt": "S", "States": {"S": {"Type": "Pass", "Assign": {"a.$": "$", "b.$": "$"}, "End": true}}}`, big, nil, sim.Options{})
 	require.Equal(t, "States.DataLimitExceeded", r.Error, "one Assign sets at most 256 KiB")
 

@@ -19,7 +19,7 @@ func quoted(bytes int) string { return `"` + strings.Repeat("x", bytes-2) + `"` 
 
 func TestPayloadLimits(t *testing.T) {
 	t.Parallel()
-	const whole = sim.MaxPayloadBytes
+	const whole = asl.MaxPayloadBytes
 	const all, named = `, "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught"}]`, `, "Catch": [{"ErrorEquals": ["States.DataLimitExceeded"], "Next": "Caught"}]`
 	const resultCause = "The state/task 'aws-sdk:dynamodb' returned a result with a size exceeding the maximum number of bytes service limit."
 	const outputCause = "The state/task 'S' returned a result with a size exceeding the maximum number of bytes service limit."
@@ -87,12 +87,12 @@ func TestHistoryLimit(t *testing.T) {
 			require.Equal(t, sim.StatusFailed, r.Status)
 			require.Equal(t, "States.Runtime", r.Error)
 			require.Equal(t, cause, r.Cause)
-			require.Len(t, r.Events, sim.MaxEvents)
-			end := r.Events[sim.MaxEvents-1]
+			require.Len(t, r.Events, asl.MaxEvents)
+			end := r.Events[asl.MaxEvents-1]
 			require.Equal(t, sim.ExecutionFailed, end.Type)
-			require.EqualValues(t, sim.MaxEvents, end.ID)
-			require.EqualValues(t, sim.MaxEvents-1, end.PreviousEventID)
-			require.Equal(t, tt.last, r.Events[sim.MaxEvents-2].Type)
+			require.EqualValues(t, asl.MaxEvents, end.ID)
+			require.EqualValues(t, asl.MaxEvents-1, end.PreviousEventID)
+			require.Equal(t, tt.last, r.Events[asl.MaxEvents-2].Type)
 			started := 0
 			for _, e := range r.Events {
 				if e.Type == sim.TaskStarted {
@@ -129,7 +129,7 @@ func TestHistoryLimitAtTheEnd(t *testing.T) {
 		}
 		r := run(t, definition+`}}`, `{}`, h, sim.Options{})
 		require.Equal(t, status, r.Status)
-		require.Len(t, r.Events, sim.MaxEvents)
+		require.Len(t, r.Events, asl.MaxEvents)
 	}
 }
 
@@ -152,14 +152,14 @@ func TestTimeLimits(t *testing.T) {
 // error ran for ever.
 func TestRetriesThatLeaveNoEventsEnd(t *testing.T) {
 	t.Parallel()
-	half := quoted(sim.MaxPayloadBytes / 2)
+	half := quoted(asl.MaxPayloadBytes / 2)
 	retry := `, "Parameters": {"a.$": "$", "b.$": "$"}, "Retry": [{"ErrorEquals": ["States.DataLimitExceeded"], "IntervalSeconds": 1, "BackoffRate": 1, "MaxAttempts": 99999999}]`
 	o := sim.Options{Handlers: map[string]sim.Handler{describe: returns(`1`)}}
 	o.LimitBudget(1000, 1<<40)
 	_, err := sim.Run(t.Context(), parse(t, task(retry)), []byte(half), o)
 	require.ErrorIs(t, err, sim.ErrTooMuch)
 	require.ErrorContains(t, err, "events and attempts")
-	o.LimitBudget(1<<40, 100*sim.MaxPayloadBytes)
+	o.LimitBudget(1<<40, 100*asl.MaxPayloadBytes)
 	_, err = sim.Run(t.Context(), parse(t, task(retry)), []byte(half), o)
 	require.ErrorIs(t, err, sim.ErrTooMuch)
 	require.ErrorContains(t, err, "payloads")
@@ -190,7 +190,7 @@ func TestPayloadsThatHoldAValueManyTimes(t *testing.T) {
 		members[i] = fmt.Sprintf(`"m%d.$": "$"`, i)
 	}
 	definition := `{"StartAt": "S", "States": {"S": {"Type": "Pass", "Parameters": {` + strings.Join(members, ", ") + `}, "End": true}}}`
-	r := run(t, definition, `[`+strings.Repeat(`1,`, sim.MaxPayloadBytes/2-2)+`1]`, nil, sim.Options{})
+	r := run(t, definition, `[`+strings.Repeat(`1,`, asl.MaxPayloadBytes/2-2)+`1]`, nil, sim.Options{})
 	require.Equal(t, "States.DataLimitExceeded", r.Error)
 }
 
@@ -198,8 +198,8 @@ func TestPayloadsThatHoldAValueManyTimes(t *testing.T) {
 // budget, as it is at AWS.
 func TestLargestStandardExecutionIsWithinTheBudget(t *testing.T) {
 	t.Parallel()
-	const passes = sim.MaxEvents / 2
-	require.Greater(t, sim.WholeBudgetBytes, int64(passes*sim.MaxPayloadBytes))
+	const passes = asl.MaxEvents / 2
+	require.Greater(t, sim.WholeBudgetBytes, int64(passes*asl.MaxPayloadBytes))
 }
 
 // What cannot be simulated is refused where it stands, not skipped.
@@ -272,10 +272,10 @@ there are handlers for `+describe)
 	_, err = sim.Run(t.Context(), parse(t, task(``)), nil, sim.Options{})
 	require.ErrorContains(t, err, "there are no handlers")
 
-	_, err = sim.Run(t.Context(), succeed, []byte(quoted(sim.MaxPayloadBytes+1)), sim.Options{})
+	_, err = sim.Run(t.Context(), succeed, []byte(quoted(asl.MaxPayloadBytes+1)), sim.Options{})
 	var size *sim.InputSizeError
 	require.ErrorAs(t, err, &size)
-	require.Equal(t, sim.MaxPayloadBytes+1, size.Size)
+	require.Equal(t, asl.MaxPayloadBytes+1, size.Size)
 	require.EqualError(t, err, "execution input has 262145 bytes; the limit is 262144")
 
 	_, err = sim.Run(t.Context(), succeed, []byte(`{"a": }`), sim.Options{})

@@ -10,13 +10,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// The iterations that run at the same time if MaxConcurrency is 0, from the
-// developer guide.
-const (
-	inlineConcurrency      = 40
-	distributedConcurrency = 10_000
-)
-
 // mapping is what a Map does.
 func (s *strand) mapping() *failure {
 	m := s.state.Map
@@ -109,9 +102,9 @@ func (s *strand) concurrency(c *composite, d data) *failure {
 		return f
 	}
 	s.inspect("maxConcurrency", newPayload(json.Number(strconv.FormatInt(limit, 10))))
-	most := inlineConcurrency
+	most := asl.MaxMapConcurrency
 	if s.state.Map.Distributed {
-		most = distributedConcurrency
+		most = asl.MaxMapRunConcurrency
 	}
 	if c.concurrency = int(limit); limit == 0 || limit > int64(most) {
 		c.concurrency = most

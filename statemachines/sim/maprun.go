@@ -61,7 +61,7 @@ func (r *mapRun) start(c *composite, b *branch, input *Payload) {
 // limitTime ends an Express child execution when its time is over.
 func (r *mapRun) limitTime(x *execution) {
 	root := x.result.root
-	r.owner.x.run.after(longestExpress, func() {
+	r.owner.x.run.after(asl.MaxExpressTime, func() {
 		if !x.over && x.result.root == root {
 			root.kill()
 			x.timeOut()

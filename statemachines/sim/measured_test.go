@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -124,7 +125,7 @@ func TestMeasuredAtAWS(t *testing.T) {
 			handler := returns(`{}`)
 			switch tt.err {
 			case "States.DataLimitExceeded":
-				handler = returns(quoted(sim.MaxPayloadBytes + 1))
+				handler = returns(quoted(asl.MaxPayloadBytes + 1))
 			case "States.ItemReaderFailed":
 				handler = returns(`[1]`)
 			}

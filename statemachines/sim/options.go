@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/taskapi"
 )
 
@@ -96,7 +97,7 @@ type Options struct {
 	Express       bool               // run as an Express workflow: no limit of events, five minutes at most
 	Seed          uint64             // of the jitter of retries and all else that is random
 	StartTime     time.Time          // what the context object says of the start, for a run that goes on with another; zero: the clock's time
-	MaxEvents     int                // of the history of an execution; 0: AWS's limit, the constant MaxEvents; negative: none
+	MaxEvents     int                // of the history of an execution; 0: asl.MaxEvents; negative: none
 	// Models are the APIs of services, by which the arguments of integrations are
 	// checked before a Task starts, as AWS does; models.Load of
 	// pollcore/catalog/models has all of AWS's. Nil checks nothing.
@@ -126,9 +127,9 @@ func (o *Options) complete() error {
 	for _, option := range []struct{ name, value string }{
 		{"Execution", o.Execution}, {"StateMachine", o.StateMachine}, {"Region", o.Region}, {"Account", o.Account},
 	} {
-		if utf8.RuneCountInString(option.value) > maxName || strings.ContainsFunc(option.value, notInName) {
+		if utf8.RuneCountInString(option.value) > asl.MaxNameLength || strings.ContainsFunc(option.value, notInName) {
 			return fmt.Errorf("option %s: %q is no name: AWS allows at most %d characters, without white space, control characters and any of %s",
-				option.name, option.value, maxName, forbiddenInName)
+				option.name, option.value, asl.MaxNameLength, forbiddenInName)
 		}
 	}
 	if o.Clock == nil {
@@ -141,7 +142,7 @@ func (o *Options) complete() error {
 	case o.MaxEvents < 0, o.Express && o.MaxEvents == 0:
 		o.MaxEvents = unlimitedEvents
 	case o.MaxEvents == 0:
-		o.MaxEvents = MaxEvents
+		o.MaxEvents = asl.MaxEvents
 	}
 	return nil
 }
@@ -154,10 +155,7 @@ const mostEvents = 250_000
 
 // Names of executions and state machines, by the API reference of
 // StartExecution.
-const (
-	maxName         = 80
-	forbiddenInName = "<>{}[]?*\"#%\\^|~`$&,;:/"
-)
+const forbiddenInName = "<>{}[]?*\"#%\\^|~`$&,;:/"
 
 func notInName(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(forbiddenInName, r)

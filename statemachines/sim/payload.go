@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"io"
 	"sync"
-)
 
-// MaxPayloadBytes is the largest input, output or task argument, in bytes of
-// UTF-8.
-const MaxPayloadBytes = 262_144
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
 
 // Payload is a JSON value that goes through a run. It is immutable and safe
 // for concurrent use.
@@ -57,7 +55,7 @@ func (p *Payload) bytes() int {
 }
 
 // tooLarge tells whether the payload is above the service's limit.
-func (p *Payload) tooLarge() bool { return p.bytes() > MaxPayloadBytes }
+func (p *Payload) tooLarge() bool { return p.bytes() > asl.MaxPayloadBytes }
 
 // mostSize is where counting the bytes of a value ends: no limit of the service
 // is as high, and a value of a few bytes may hold another a million times.

@@ -99,7 +99,7 @@ func FuzzRun(f *testing.F) {
 			return
 		}
 		require.NotEmpty(t, r.Status)
-		require.LessOrEqual(t, len(r.Events), sim.MaxEvents)
+		require.LessOrEqual(t, len(r.Events), asl.MaxEvents)
 		require.True(t, r.Status != sim.StatusSucceeded || json.Valid(r.Output))
 		for i, e := range r.Events {
 			require.EqualValues(t, i+1, e.ID)

@@ -7,10 +7,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// usdPerTransition is the price of a state transition of a Standard workflow
-// in us-east-1.
-const usdPerTransition = 0.025 / 1000
-
 // Status is the status of an execution that has ended.
 type Status string
 
@@ -70,5 +66,5 @@ type MapRun struct {
 func (r *Result) Elapsed() time.Duration { return r.Stop.Sub(r.Start) }
 
 // CostUSD returns the price of the transitions as a Standard workflow in
-// us-east-1, $0.025 per 1,000. The free tier is not counted.
-func (r *Result) CostUSD() float64 { return float64(r.Transitions) * usdPerTransition }
+// asl.DefaultRegion. The free tier is not counted.
+func (r *Result) CostUSD() float64 { return asl.TransitionCost(float64(r.Transitions)) }

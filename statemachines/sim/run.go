@@ -95,7 +95,7 @@ func readInput(input []byte) (*Payload, error) {
 	if len(input) == 0 {
 		return emptyObject(), nil
 	}
-	if len(input) > MaxPayloadBytes {
+	if len(input) > asl.MaxPayloadBytes {
 		return nil, &InputSizeError{Size: len(input)}
 	}
 	doc, err := jsontree.Parse(input)
@@ -130,17 +130,11 @@ func (r *run) newRoot(input *Payload) *execution {
 	return x
 }
 
-// longestExpress is how long an Express workflow may run.
-const longestExpress = 5 * time.Minute
-
-// longestExecution is how long a Standard workflow may run.
-const longestExecution = 365 * 24 * time.Hour
-
 // limitTime ends the execution when its time is over.
 func (r *run) limitTime() {
-	limit := longestExecution
+	limit := asl.MaxStandardTime
 	if r.options.Express {
-		limit = longestExpress
+		limit = asl.MaxExpressTime
 	}
 	if own := time.Duration(r.machine.TimeoutSeconds) * time.Second; own > 0 {
 		limit = min(limit, own)

@@ -80,7 +80,7 @@ func (r *run) test(s *asl.State, input *Payload, p *probe) {
 	st.failed = func(f *failure) { p.fail(st, f) }
 	p.data["input"] = input
 	st.after(0, st.enter)
-	r.after(longestExecution, func() { p.fail(st, &failure{name: asl.ErrorTimeout}) })
+	r.after(asl.MaxStandardTime, func() { p.fail(st, &failure{name: asl.ErrorTimeout}) })
 }
 
 // mapped gives a Map its mocked result, or the failure of its iterations.

@@ -262,7 +262,7 @@ func TestTestStateRefuses(t *testing.T) {
 		"context that is none": {task, sim.TestOptions{Mock: result, Context: map[string]any{"State": "S"}}, "Invalid Context object provided: State must be an object"},
 		"context of a channel": {task, sim.TestOptions{Mock: result, Context: map[string]any{"State": make(chan int)}}, "Invalid Context object provided: json: unsupported type: chan int"},
 		"variable, a channel":  {task, sim.TestOptions{Mock: result, Variables: map[string]any{"v": make(chan int)}}, `The variable "v" must be valid JSON: json: unsupported type: chan int`},
-		"variables, too large": {task, sim.TestOptions{Mock: result, Variables: map[string]any{"v": strings.Repeat("x", sim.MaxPayloadBytes)}}, "The variables exceed the maximum number of bytes service limit."},
+		"variables, too large": {task, sim.TestOptions{Mock: result, Variables: map[string]any{"v": strings.Repeat("x", asl.MaxPayloadBytes)}}, "The variables exceed the maximum number of bytes service limit."},
 		"result and failure":   {task, sim.TestOptions{Mock: &sim.Mock{Result: 1, Error: &sim.TaskError{Name: "E"}}}, "A test mock should have only one of the following fields: [result, errorOutput]."},
 		"failure, no name":     {task, sim.TestOptions{Mock: &sim.Mock{Error: &sim.TaskError{}}}, "The Error of a Mock needs a Name"},
 		"retries below zero":   {task, sim.TestOptions{Mock: result, RetrierRetryCount: -1}, "RetrierRetryCount cannot be negative: -1"},

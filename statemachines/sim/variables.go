@@ -2,13 +2,8 @@ package sim
 
 import (
 	"maps"
-)
 
-// Limits of variables, from the developer guide: the size of all that one
-// Assign sets and the size of all variables of an execution, in bytes.
-const (
-	maxAssigned  = MaxPayloadBytes
-	maxVariables = 10 << 20
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // variables are those of a flow, and those around it.
@@ -81,7 +76,7 @@ func (v *variables) assign(values map[string]*Payload) bool {
 			grown -= jsonSize(old)
 		}
 	}
-	if size > maxAssigned || *v.size+grown > maxVariables {
+	if size > asl.MaxPayloadBytes || *v.size+grown > asl.MaxVariableBytes {
 		return false
 	}
 	*v.size += grown

@@ -3,7 +3,6 @@ package sim
 import (
 	"encoding/json"
 	"errors"
-	"math"
 	"strconv"
 	"time"
 
@@ -53,12 +52,9 @@ func (s *strand) waitTime(input *Payload) (time.Duration, *failure) {
 	}
 }
 
-// longestWait is how far ahead a timestamp may be: 2^31 seconds.
-const longestWait = math.MaxInt32 * time.Second
-
 func (s *strand) delayUntil(until time.Time) (time.Duration, *failure) {
 	delay := until.Sub(s.x.run.clock.Now())
-	if delay > longestWait {
+	if delay > asl.MaxWaitAhead {
 		return 0, s.runtimeFailure("Wait state delay is too long.")
 	}
 	return delay, nil

@@ -15,11 +15,8 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
 )
-
-// maxBody bounds the bodies of requests and answers, in bytes: as much as Step
-// Functions passes between states.
-const maxBody = 256 * 1024
 
 // StatusError is an answer that says no by its HTTP status.
 type StatusError struct {
@@ -62,11 +59,11 @@ func read(call string, response *http.Response) *answer {
 		a.bodyErr = response.Body.Close()
 		return a
 	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
+	body, err := io.ReadAll(io.LimitReader(response.Body, jobs.MaxPayloadBytes+1))
 	if err := errors.Join(err, response.Body.Close()); err != nil {
 		a.bodyErr = &smithyhttp.RequestSendError{Err: fmt.Errorf("%s: answer breaks off: %w", call, err)}
-	} else if len(body) > maxBody {
-		a.bodyErr = fmt.Errorf("%s: answer is larger than %d bytes", call, maxBody)
+	} else if len(body) > jobs.MaxPayloadBytes {
+		a.bodyErr = fmt.Errorf("%s: answer is larger than %d bytes", call, jobs.MaxPayloadBytes)
 	}
 	a.body = body
 	return a

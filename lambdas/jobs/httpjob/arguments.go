@@ -82,8 +82,8 @@ func (a *argumentReader) start(n *jsontree.Node) {
 		"Headers": a.headers,
 		"Body": func(n *jsontree.Node) {
 			a.to.body = n.Raw()
-			if len(a.to.body) > maxBody {
-				a.Report(n.Problem("expected at most %d bytes of JSON, found %d", maxBody, len(a.to.body)))
+			if len(a.to.body) > jobs.MaxPayloadBytes {
+				a.Report(n.Problem("expected at most %d bytes of JSON, found %d", jobs.MaxPayloadBytes, len(a.to.body)))
 			}
 		},
 	}, "Url")

@@ -13,6 +13,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
 )
 
 // Event is what the driver sends the function.
@@ -100,9 +102,9 @@ func (j *Job) put(ctx context.Context, s Status, ifNoneMatch *string) error {
 	if err != nil {
 		return fmt.Errorf("status of the job is not JSON: %w", err)
 	}
-	if len(body) > maxStatusBytes {
+	if len(body) > jobs.MaxPayloadBytes {
 		return fmt.Errorf("status %s has %d bytes, more than the %d that its poller reads: keep large results in S3 and return their key",
-			s.Status, len(body), maxStatusBytes)
+			s.Status, len(body), jobs.MaxPayloadBytes)
 	}
 	_, err = j.client.PutObject(ctx, &s3.PutObjectInput{
 		Bucket: &j.event.StatusBucket, Key: &j.event.StatusKey,

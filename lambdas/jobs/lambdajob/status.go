@@ -9,11 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
 )
-
-// maxStatusBytes bounds what is read of a status object: as much as Step
-// Functions passes between states.
-const maxStatusBytes = 256 * 1024
 
 // ObjectReader is the part of the S3 client that reads status objects.
 type ObjectReader interface {
@@ -27,12 +24,12 @@ func readStatus(ctx context.Context, client ObjectReader, bucket, key string) (*
 	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(io.LimitReader(out.Body, maxStatusBytes+1))
+	body, err := io.ReadAll(io.LimitReader(out.Body, jobs.MaxPayloadBytes+1))
 	if err := errors.Join(err, out.Body.Close()); err != nil {
 		return nil, fmt.Errorf("read s3://%s/%s: %w", bucket, key, err)
 	}
-	if len(body) > maxStatusBytes {
-		return nil, fmt.Errorf("status object s3://%s/%s is larger than %d bytes", bucket, key, maxStatusBytes)
+	if len(body) > jobs.MaxPayloadBytes {
+		return nil, fmt.Errorf("status object s3://%s/%s is larger than %d bytes", bucket, key, jobs.MaxPayloadBytes)
 	}
 	doc, err := jsontree.Parse(body)
 	if err != nil {
