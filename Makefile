@@ -113,9 +113,7 @@ userapp: ## Build, synthesize and run an app of the CDK, in a module as users ha
 IMPORT = models=$$(mktemp -d) && trap 'rm -rf "$$models"' EXIT && \
 	PIP_ROOT_USER_ACTION=ignore $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
 		--only-binary :all: --require-hashes --target "$$models" --requirement pollcore/catalog/sources/requirements.txt && \
-	from="$$models/botocore/data" tables=pollcore/catalog/sources && \
-	go run ./cmd/jobpoller catalog import --botocore "$$from" --tables $$tables --out pollcore/catalog/data $(1) && \
-	go run ./pollcore/catalog/importer/importmodels -botocore "$$from" -tables $$tables -out pollcore/catalog/models/data $(1)
+	go run ./internal/catalogimport/makecatalog -botocore "$$models/botocore/data" $(1)
 
 .PHONY: catalog
 catalog: ## Make the catalogue of waiters and jobs, and the models of all services, from botocore and the tables
@@ -123,7 +121,7 @@ catalog: ## Make the catalogue of waiters and jobs, and the models of all servic
 
 .PHONY: catalog-check
 catalog-check: ## Fail if the catalogue and the models are not what make catalog gives
-	@$(call IMPORT,--check)
+	@$(call IMPORT,-check)
 
 .PHONY: bench
 bench: ## Print how what has a budget compares with its peer

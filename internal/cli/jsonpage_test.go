@@ -141,7 +141,6 @@ func TestJSONPage(t *testing.T) {
 	}
 	run := table("run", 0)
 	requireDocumented(t, members(t, itself[report]), run)
-	requireDocumented(t, members(t, itself[importSummary]), table("catalog import", 0))
 	requireDocumented(t, members(t, itself[listEntry]), table("list", 0))
 	requireDocumented(t, members(t, itself[judged]), table("check", 0))
 	requireDocumented(t, members(t, itself[waitReport]), table("wait", 0))

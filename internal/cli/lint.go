@@ -73,7 +73,7 @@ is an ERROR, what can never do what it is written for a DANGER, what may go wron
 a WARNING, and what is worth knowing a NOTE. The paths, values and errors are
 checked against the operation that is polled: --service names it where the file
 does not, with --operation. --catalog checks all of the catalogue, or of the
-service in it; --catalog=FOLDER means one that "jobpoller catalog import" made.
+service in it; --catalog=FOLDER means that one.
 
 Rules for --rule and --off.
 ` + ruleHelp() + `

@@ -9,7 +9,6 @@ import (
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
 	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 )
 
@@ -82,15 +81,6 @@ func (o *lintOptions) open() (*catalog.Catalog, error) {
 	return l.open()
 }
 
-// readModel reads the services of a Smithy model.
-func readModel(text []byte) ([]*catalog.Service, error) {
-	c, err := importer.Import(importer.Sources{Smithy: []importer.File{{Name: "model", Text: text}}})
-	if err != nil {
-		return nil, err
-	}
-	return c.Services, nil
-}
-
 func (o *lintOptions) waiters() waiterlint.Options {
 	return waiterlint.Options{Only: o.only, Off: o.off, Job: o.job}
 }
@@ -107,7 +97,7 @@ func lintWaiters(name string, text []byte, o lintOptions) ([]finding, error) {
 		return nil, err
 	}
 	findings, err := waiterlint.File(text, waiterlint.FileOptions{
-		Options: o.waiters(), Catalog: from, Service: o.service, Operation: o.operation, Model: readModel,
+		Options: o.waiters(), Catalog: from, Service: o.service, Operation: o.operation,
 	})
 	if err != nil {
 		return nil, usage("%s: %w", name, err)

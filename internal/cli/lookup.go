@@ -21,7 +21,7 @@ type lookup struct {
 // addTo gives a command the flag of the lookup and the completion of its first
 // arguments: a service and, for a command that takes one, a name.
 func (l *lookup) addTo(c *cobra.Command, names bool) {
-	c.Flags().StringVar(&l.folder, "catalog", "", "folder of a catalogue that \"jobpoller catalog import\" made, instead of the built-in one")
+	c.Flags().StringVar(&l.folder, "catalog", "", "folder of a catalogue, instead of the built-in one")
 	must(c.MarkFlagDirname("catalog"))
 	c.ValidArgsFunction = func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var found []cobra.Completion
@@ -41,7 +41,7 @@ func (l *lookup) open() (*catalog.Catalog, error) {
 		return catalog.AWS, nil
 	}
 	if _, err := os.Stat(filepath.Join(l.folder, catalog.IndexFile)); err != nil {
-		return nil, usage("--catalog: %s is no catalogue: %w; \"jobpoller catalog import\" makes one", l.folder, err)
+		return nil, usage("--catalog: %s is no catalogue: %w", l.folder, err)
 	}
 	return catalog.Open(os.DirFS(l.folder)), nil
 }

@@ -136,7 +136,7 @@ the job, 130 interrupted.`,
 		}
 		return usage("%w"+helpHint, err, c.CommandPath())
 	})
-	root.AddCommand(newLintCommand(), newGraphCommand(), newCatalogCommand(), newListCommand(), newCheckCommand())
+	root.AddCommand(newLintCommand(), newGraphCommand(), newListCommand(), newCheckCommand())
 	root.AddCommand(newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand()) //nolint:contextcheck // a command carries its context
 	root.InitDefaultCompletionCmd(args...)
 	strictCompletion(root)

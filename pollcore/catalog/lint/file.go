@@ -28,9 +28,6 @@ type FileOptions struct {
 	Service, Operation string
 	// Name is that of a waiter to which the text gives none.
 	Name string
-	// Model reads the services of a Smithy model, as Import of package importer
-	// does. Without it the waiters of a model are not checked against its shapes.
-	Model func(text []byte) ([]*catalog.Service, error)
 }
 
 // ErrNoWaiters means that a text has no waiters in any form that [File] reads.
@@ -49,7 +46,8 @@ func IsWaiters(text []byte) bool {
 //   - a waiter in the Smithy form, or an object of such waiters by name, the
 //     value of the waitable trait;
 //   - a waiter of botocore, an object of those by name, or a waiters-2.json;
-//   - a Smithy model, whose own shapes count;
+//   - a Smithy model, whose waiters are checked against the operations of the
+//     catalogue where it has the service;
 //   - an object with a member waiter: a request of the Lambda functions, whose
 //     job says what is polled, or one with the members service and operation.
 //

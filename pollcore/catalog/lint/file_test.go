@@ -2,7 +2,6 @@ package lint_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -11,38 +10,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 )
 
-// model reads a Smithy model.
-func model(text []byte) ([]*catalog.Service, error) {
-	c, err := importer.Import(importer.Sources{Smithy: []importer.File{{Name: "model.json", Text: text}}})
-	if err != nil {
-		return nil, err
-	}
-	return c.Services, nil
-}
-
-// A model of which the shapes are not read, or cannot be, is checked by itself.
-func TestModelsWithoutShapes(t *testing.T) {
+// The waiters of a model are checked against the catalogue where that has the
+// operation.
+func TestModelsOfOtherServices(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/model.json")
 	require.NoError(t, err)
-	for _, tt := range []struct {
-		read func([]byte) ([]*catalog.Service, error)
-		want string
-	}{
-		{nil, "nothing says which operation"},
-		{func([]byte) ([]*catalog.Service, error) { return nil, errors.New("torn in two") }, "which cannot be used: torn in two"},
-	} {
-		findings, err := lint.File(text, lint.FileOptions{Model: tt.read, Options: lint.Options{Only: []string{lint.Path, lint.Unchecked}}})
-		require.NoError(t, err)
-		require.Equal(t, []string{lint.Unchecked}, rulesOf(findings))
-		require.Contains(t, findings[0].Message, tt.want)
-	}
+	only := lint.Options{Only: []string{lint.Path, lint.Unchecked}}
+	findings, err := lint.File(text, lint.FileOptions{Options: only})
+	require.NoError(t, err)
+	require.Equal(t, []string{lint.Unchecked}, rulesOf(findings))
+	require.Contains(t, findings[0].Message, "the catalogue does not have the operation")
+
+	findings, err = lint.File(text, lint.FileOptions{Catalog: press(), Service: "press", Options: only})
+	require.NoError(t, err)
+	require.Equal(t, []string{lint.Path}, rulesOf(findings))
+	_, err = lint.File(text, lint.FileOptions{Catalog: press(), Service: "pres"})
+	require.ErrorIs(t, err, catalog.ErrNotFound)
+
 	refused := strings.Replace(string(text), `"state": "success"`, `"state": "error"`, 1)
-	findings, err := lint.File([]byte(refused), lint.FileOptions{Model: model})
+	findings, err = lint.File([]byte(refused), lint.FileOptions{})
 	require.NoError(t, err)
 	require.Equal(t, []string{lint.Format}, rulesOf(findings))
 }
@@ -79,7 +69,7 @@ func TestForms(t *testing.T) {
 			t.Parallel()
 			require.True(t, lint.IsWaiters([]byte(tt.text)))
 			findings, err := lint.File([]byte(tt.text), lint.FileOptions{
-				Catalog: press(), Service: tt.service, Operation: tt.operation, Model: model, Options: lint.Options{Only: []string{lint.Path}},
+				Catalog: press(), Service: tt.service, Operation: tt.operation, Options: lint.Options{Only: []string{lint.Path}},
 			})
 			require.NoError(t, err)
 			require.Len(t, findings, 1)

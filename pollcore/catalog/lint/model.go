@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,7 +12,8 @@ import (
 
 const waitableTrait = "smithy.waiters#waitable"
 
-// model checks the waiters of a Smithy model against its own shapes.
+// model checks the waiters of a Smithy model, against the operations of the
+// catalogue where it has the service.
 func (f *file) model() error {
 	refused := false
 	for _, p := range catalog.AnalyzeSmithy(f.text) {
@@ -23,12 +25,9 @@ func (f *file) model() error {
 	if refused {
 		return nil
 	}
-	var services []*catalog.Service
-	if f.options.Model != nil {
-		var err error
-		if services, err = f.options.Model(f.text); err != nil {
-			f.why = fmt.Sprintf("the waiter is not checked against the shapes of the model, which cannot be used: %v", err)
-		}
+	service, err := f.modelService()
+	if err != nil {
+		return err
 	}
 	found := false
 	for _, shape := range f.root.Get("shapes").Members {
@@ -36,7 +35,10 @@ func (f *file) model() error {
 		if traits == nil || traits.Get(waitableTrait) == nil {
 			continue
 		}
-		op := operationOf(services, shape.Name[strings.LastIndexByte(shape.Name, '#')+1:])
+		var op *catalog.Operation
+		if service != nil {
+			op = service.Operations[shape.Name[strings.LastIndexByte(shape.Name, '#')+1:]]
+		}
 		for _, m := range traits.Get(waitableTrait).Members {
 			found = true
 			f.smithy(m.Name, m.Value, op, f.options.Options)
@@ -48,12 +50,24 @@ func (f *file) model() error {
 	return nil
 }
 
-// operationOf finds an operation of the services.
-func operationOf(services []*catalog.Service, name string) *catalog.Operation {
-	for _, s := range services {
-		if op := s.Operations[name]; op != nil {
-			return op
+// modelService finds the service of the model in the catalogue; nil if the
+// catalogue does not have it.
+func (f *file) modelService() (*catalog.Service, error) {
+	f.why = "the catalogue does not have the operation that the waiter polls, so its paths, values and errors are not checked"
+	name := f.options.Service
+	for _, shape := range f.root.Get("shapes").Members {
+		if name == "" && textOf(shape.Value, "type") == "service" {
+			if api := shape.Value.Get("traits").Get("aws.api#service"); api != nil {
+				name = textOf(api, "sdkId")
+			}
 		}
 	}
-	return nil
+	if name == "" {
+		return nil, nil //nolint:nilnil // a service of the user's own
+	}
+	s, err := f.options.Catalog.Service(name)
+	if errors.Is(err, catalog.ErrNotFound) && f.options.Service == "" {
+		return nil, nil //nolint:nilnil // as above
+	}
+	return s, err
 }

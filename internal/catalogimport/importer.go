@@ -1,4 +1,4 @@
-// Package importer makes the data of package catalog from public models of
+// Package catalogimport makes the data of package catalog from public models of
 // AWS's services, in the form of botocore or of Smithy, and from tables that
 // are kept by hand. Of the models it takes facts alone: operations that waiters
 // and jobs call, the shapes that those reach, and no documentation.
@@ -7,7 +7,7 @@
 // botocore, which has all services of one day, and a waiter is the Smithy
 // model's, which says how long a delay may grow; how long botocore waits in
 // total is kept.
-package importer
+package catalogimport
 
 import (
 	"errors"

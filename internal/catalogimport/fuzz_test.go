@@ -1,4 +1,4 @@
-package importer_test
+package catalogimport_test
 
 import (
 	"encoding/json"
@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/catalogimport"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
 )
 
 // FuzzImport puts a text in the place of one of the sources: nothing panics,
@@ -32,7 +32,7 @@ func FuzzImport(f *testing.F) {
 		f.Add(uint8(i), []byte(`{"metadata":{"protocols":["json"]},"operations":{"A":null},"shapes":{"A":null},"waiters":{},"version":2,"partitions":[null],"rules":[{}]}`))
 	}
 	f.Fuzz(func(t *testing.T, which uint8, text []byte) {
-		sources := importer.Sources{Botocore: maps.Clone(data), Tables: maps.Clone(tables)}
+		sources := catalogimport.Sources{Botocore: maps.Clone(data), Tables: maps.Clone(tables)}
 		switch i := int(which); {
 		case i < len(names):
 			changed := maps.Clone(data)
@@ -41,16 +41,16 @@ func FuzzImport(f *testing.F) {
 		case i < len(names)+len(tables):
 			changed := maps.Clone(tables)
 			changed[slices.Sorted(maps.Keys(tables))[i-len(names)]] = file(text)
-			sources = importer.Sources{Smithy: models, Tables: changed}
+			sources = catalogimport.Sources{Smithy: models, Tables: changed}
 		default:
-			sources = importer.Sources{Smithy: []importer.File{{Name: "m.json", Text: text}}}
+			sources = catalogimport.Sources{Smithy: []catalogimport.File{{Name: "m.json", Text: text}}}
 		}
 		if sources.Botocore != nil {
-			if m, err := importer.ImportModels(sources.Botocore, sources.Tables); err == nil {
+			if m, err := catalogimport.ImportModels(sources.Botocore, sources.Tables); err == nil {
 				requireReadable(t, m)
 			}
 		}
-		c, err := importer.Import(sources)
+		c, err := catalogimport.Import(sources)
 		if err != nil {
 			require.NotEmpty(t, err.Error())
 			return
@@ -60,7 +60,7 @@ func FuzzImport(f *testing.F) {
 }
 
 // requireReadable reads every service of the models.
-func requireReadable(t testing.TB, m *importer.Models) {
+func requireReadable(t testing.TB, m *catalogimport.Models) {
 	t.Helper()
 	opened := catalog.Open(fs.FS(mapFS(m.Files())))
 	for _, s := range m.Services {
@@ -70,7 +70,7 @@ func requireReadable(t testing.TB, m *importer.Models) {
 }
 
 // requireWhole looks up everything in a catalogue.
-func requireWhole(t testing.TB, c *importer.Catalogue) {
+func requireWhole(t testing.TB, c *catalogimport.Catalogue) {
 	t.Helper()
 	files := fs.FS(mapFS(c.Files()))
 	opened := catalog.Open(files)

@@ -1,4 +1,4 @@
-package importer_test
+package catalogimport_test
 
 import (
 	"encoding/json"
@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/catalogimport"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
 )
 
 // change is a part of a file and what stands in its place.
@@ -93,10 +93,10 @@ func TestTables(t *testing.T) {
 			for _, c := range tt.changes {
 				edit(t, tables, c.file, c.old, c.with)
 			}
-			_, err := importer.Import(importer.Sources{Botocore: folder(t, "botocore"), Tables: tables})
+			_, err := catalogimport.Import(catalogimport.Sources{Botocore: folder(t, "botocore"), Tables: tables})
 			require.ErrorContains(t, err, tt.want)
 			if !strings.Contains(tt.want, "waiters-2.json") {
-				require.ErrorIs(t, err, importer.ErrTable)
+				require.ErrorIs(t, err, catalogimport.ErrTable)
 			}
 		})
 	}
@@ -111,9 +111,9 @@ func TestErrorsAtOnce(t *testing.T) {
 	edit(t, tables, "services.json", `"made up"`, `""`)
 	edit(t, data, "shop/2020-02-02/service-2.json", `"type": "boolean"`, `"type": "bool"`)
 	edit(t, data, "yeast/2016-11-15/service-2.json", `["ec2"]`, `["ec3"]`)
-	_, err := importer.Import(importer.Sources{Botocore: data, Tables: tables})
-	require.ErrorIs(t, err, importer.ErrModel)
-	require.ErrorIs(t, err, importer.ErrTable)
+	_, err := catalogimport.Import(catalogimport.Sources{Botocore: data, Tables: tables})
+	require.ErrorIs(t, err, catalogimport.ErrModel)
+	require.ErrorIs(t, err, catalogimport.ErrTable)
 	for _, want := range []string{
 		"jobs.json: 2 problems:", "/0/status: column 6", "/1/acceptors/0/matcher/output/path", "services.json: 6:15: /baker/source: expected a word, found an empty string",
 		`shop/2020-02-02/service-2.json: operation DescribeShelf: shape Shelf: member Full: shape boolean: the type "bool" is not known`,
@@ -131,8 +131,8 @@ func TestErrorsAtOnce(t *testing.T) {
 }
 
 // find returns the error of a file in a tree of errors.
-func find(err error, name string) (*importer.FileError, bool) {
-	if file, ok := err.(*importer.FileError); ok && file.File == name { //nolint:errorlint // the tree is walked by hand
+func find(err error, name string) (*catalogimport.FileError, bool) {
+	if file, ok := err.(*catalogimport.FileError); ok && file.File == name { //nolint:errorlint // the tree is walked by hand
 		return file, true
 	}
 	if many, ok := err.(interface{ Unwrap() []error }); ok {
@@ -174,13 +174,13 @@ func TestModels(t *testing.T) {
 			t.Parallel()
 			data := folder(t, "botocore")
 			edit(t, data, tt.changed.file, tt.changed.old, tt.changed.with)
-			_, err := importer.Import(importer.Sources{Botocore: data, Tables: folder(t, "tables")})
+			_, err := catalogimport.Import(catalogimport.Sources{Botocore: data, Tables: folder(t, "tables")})
 			if tt.want == "" {
 				require.NoError(t, err) // a rule that no region comes to
 				return
 			}
 			require.ErrorContains(t, err, tt.want)
-			require.ErrorIs(t, err, importer.ErrModel)
+			require.ErrorIs(t, err, catalogimport.ErrModel)
 		})
 	}
 }
@@ -188,8 +188,8 @@ func TestModels(t *testing.T) {
 func TestSmithyModels(t *testing.T) {
 	t.Parallel()
 	const waitable = `"smithy.waiters#waitable": {"Done": {"acceptors": [{"state": "success", "matcher": {"success": true}}]}}`
-	model := func(shapes string) importer.File {
-		return importer.File{Name: "m.json", Text: []byte(`{"smithy": "2.0", "shapes": {` + shapes + `}}`)}
+	model := func(shapes string) catalogimport.File {
+		return catalogimport.File{Name: "m.json", Text: []byte(`{"smithy": "2.0", "shapes": {` + shapes + `}}`)}
 	}
 	service := `"a#S": {"type": "service", "version": "1", "operations": [{"target": "a#Get"}]}, `
 	for name, tt := range map[string]struct{ shapes, want string }{
@@ -211,14 +211,14 @@ func TestSmithyModels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := importer.Import(importer.Sources{Smithy: []importer.File{model(tt.shapes)}})
+			_, err := catalogimport.Import(catalogimport.Sources{Smithy: []catalogimport.File{model(tt.shapes)}})
 			require.ErrorContains(t, err, tt.want)
-			require.ErrorIs(t, err, importer.ErrModel)
+			require.ErrorIs(t, err, catalogimport.ErrModel)
 		})
 	}
-	_, err := importer.Import(importer.Sources{Botocore: fstest.MapFS{"x/y.json": {Data: []byte("{}")}}})
+	_, err := catalogimport.Import(catalogimport.Sources{Botocore: fstest.MapFS{"x/y.json": {Data: []byte("{}")}}})
 	require.ErrorContains(t, err, "expected the folder botocore/data")
-	_, err = importer.Import(importer.Sources{Smithy: smithyModels(t), Tables: fstest.MapFS{}})
+	_, err = catalogimport.Import(catalogimport.Sources{Smithy: smithyModels(t), Tables: fstest.MapFS{}})
 	require.ErrorContains(t, err, "services.json: the folder has no such table")
 }
 
@@ -226,12 +226,12 @@ func TestSmithyModels(t *testing.T) {
 // its shape's name.
 func TestSmithyVersions(t *testing.T) {
 	t.Parallel()
-	version := func(of string) importer.File {
-		return importer.File{Name: of, Text: []byte(`{"smithy": "2.0", "shapes": {
+	version := func(of string) catalogimport.File {
+		return catalogimport.File{Name: of, Text: []byte(`{"smithy": "2.0", "shapes": {
 			"a#OrderDesk": {"type": "service", "version": "` + of + `", "operations": [{"target": "a#Get"}]},
 			"a#Get": {"type": "operation", "traits": {"smithy.waiters#waitable": {"Done": {"acceptors": [{"state": "success", "matcher": {"success": true}}]}}}}}}`)}
 	}
-	c, err := importer.Import(importer.Sources{Smithy: []importer.File{version("2021-01-01"), version("2023-01-01"), version("2022-01-01")}})
+	c, err := catalogimport.Import(catalogimport.Sources{Smithy: []catalogimport.File{version("2021-01-01"), version("2023-01-01"), version("2022-01-01")}})
 	require.NoError(t, err)
 	require.Len(t, c.Services, 1)
 	text, err := json.Marshal(c.Services[0].Listing())
@@ -244,7 +244,7 @@ func TestSmithyVersions(t *testing.T) {
 // A service may have a shape with the name of one that every model has.
 func TestSmithyPrelude(t *testing.T) {
 	t.Parallel()
-	c, err := importer.Import(importer.Sources{Smithy: []importer.File{{Name: "m.json", Text: []byte(`{"smithy": "2.0", "shapes": {
+	c, err := catalogimport.Import(catalogimport.Sources{Smithy: []catalogimport.File{{Name: "m.json", Text: []byte(`{"smithy": "2.0", "shapes": {
 		"a#S": {"type": "service", "version": "1", "operations": [{"target": "a#Get"}]},
 		"a#Get": {"type": "operation", "output": {"target": "a#Out"},
 			"traits": {"smithy.waiters#waitable": {"Done": {"acceptors": [{"state": "success", "matcher": {"success": true}}]}}}},

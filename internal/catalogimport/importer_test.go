@@ -1,4 +1,4 @@
-package importer_test
+package catalogimport_test
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/catalogimport"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -39,12 +39,12 @@ func folder(t testing.TB, name string) fstest.MapFS {
 }
 
 // smithyModels reads the Smithy models of testdata.
-func smithyModels(t testing.TB) []importer.File {
+func smithyModels(t testing.TB) []catalogimport.File {
 	t.Helper()
-	var models []importer.File
+	var models []catalogimport.File
 	files := folder(t, "smithy")
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		models = append(models, importer.File{Name: name, Text: files[name].Data})
+		models = append(models, catalogimport.File{Name: name, Text: files[name].Data})
 	}
 	return models
 }
@@ -63,14 +63,14 @@ func TestImport(t *testing.T) {
 	t.Parallel()
 	withoutStatuses := folder(t, "tables")
 	delete(withoutStatuses, "statuses.json") // a Smithy model has none
-	for name, sources := range map[string]importer.Sources{
+	for name, sources := range map[string]catalogimport.Sources{
 		"botocore":  {Botocore: folder(t, "botocore"), Tables: folder(t, "tables")},
 		"smithy":    {Smithy: smithyModels(t), Tables: withoutStatuses},
 		"no-tables": {Smithy: smithyModels(t)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, err := importer.Import(sources)
+			c, err := catalogimport.Import(sources)
 			require.NoError(t, err)
 			golden := filepath.Join("testdata", "golden", name)
 			if *update {
@@ -86,7 +86,7 @@ func TestImport(t *testing.T) {
 				require.NotContains(t, string(text), "Nobody needs", name)
 				require.NotContains(t, string(text), "NeverImported", name)
 			}
-			again, err := importer.Import(sources)
+			again, err := catalogimport.Import(sources)
 			require.NoError(t, err)
 			require.Equal(t, c.Files(), again.Files())
 		})
@@ -108,9 +108,9 @@ func TestFormsAgree(t *testing.T) {
         {"state": "failure", "matcher": "status", "expected": 403},
         {"state": "retry", "matcher": "status", "expected": 404}`, "")
 	delete(tables, "statuses.json")
-	fromBotocore, err := importer.Import(importer.Sources{Botocore: data, Tables: tables})
+	fromBotocore, err := catalogimport.Import(catalogimport.Sources{Botocore: data, Tables: tables})
 	require.NoError(t, err)
-	fromSmithy, err := importer.Import(importer.Sources{Smithy: smithyModels(t), Tables: tables})
+	fromSmithy, err := catalogimport.Import(catalogimport.Sources{Smithy: smithyModels(t), Tables: tables})
 	require.NoError(t, err)
 	for _, s := range fromBotocore.Services {
 		for _, w := range s.Waiters {
@@ -130,13 +130,13 @@ func TestFormsAgree(t *testing.T) {
 // Smithy model's, with botocore's total wait.
 func TestBothForms(t *testing.T) {
 	t.Parallel()
-	model := importer.File{Name: "more.json", Text: []byte(`{"smithy": "2.0", "shapes": {
+	model := catalogimport.File{Name: "more.json", Text: []byte(`{"smithy": "2.0", "shapes": {
 		"a#Shop": {"type": "service", "version": "2030-01-01", "traits": {"aws.api#service": {"sdkId": "Shop"}}, "operations": [{"target": "a#DescribeShelf"}]},
 		"a#DescribeShelf": {"type": "operation", "traits": {"smithy.waiters#waitable": {
 			"ShelfFull": {"minDelay": 10, "maxDelay": 30, "acceptors": [{"state": "success", "matcher": {"success": true}}]},
 			"ShelfThere": {"minDelay": 10, "maxDelay": 30, "acceptors": [{"state": "success", "matcher": {"success": true}}]}
 		}}}}}`)}
-	c, err := importer.Import(importer.Sources{Botocore: folder(t, "botocore"), Smithy: []importer.File{model}, Tables: folder(t, "tables")})
+	c, err := catalogimport.Import(catalogimport.Sources{Botocore: folder(t, "botocore"), Smithy: []catalogimport.File{model}, Tables: folder(t, "tables")})
 	require.NoError(t, err)
 	i := slices.IndexFunc(c.Services, func(s *catalog.Service) bool { return s.Key == "shop" })
 	s := c.Services[i]
@@ -151,7 +151,7 @@ func TestBothForms(t *testing.T) {
 // left out is left out.
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	plain, err := importer.Import(importer.Sources{Botocore: folder(t, "botocore"), Tables: folder(t, "tables")})
+	plain, err := catalogimport.Import(catalogimport.Sources{Botocore: folder(t, "botocore"), Tables: folder(t, "tables")})
 	require.NoError(t, err)
 	packed := fstest.MapFS{}
 	for name, file := range folder(t, "botocore") {
@@ -162,7 +162,7 @@ func TestFiles(t *testing.T) {
 		require.NoError(t, w.Close())
 		packed[name+".gz"] = &fstest.MapFile{Data: b.Bytes()}
 	}
-	c, err := importer.Import(importer.Sources{Botocore: packed, Tables: folder(t, "tables")})
+	c, err := catalogimport.Import(catalogimport.Sources{Botocore: packed, Tables: folder(t, "tables")})
 	require.NoError(t, err)
 	require.Equal(t, plain.Files(), c.Files())
 
@@ -172,7 +172,7 @@ func TestFiles(t *testing.T) {
 		"a#DescribeShelf": {"type": "operation", "traits": {"smithy.waiters#waitable": {
 			"DoorOpen": {"acceptors": [{"state": "success", "matcher": {"success": true}}]},
 			"ShelfThere": {"acceptors": [{"state": "success", "matcher": {"success": true}}]}}}}}}`)}
-	c, err = importer.Import(importer.Sources{Botocore: folder(t, "botocore"), Tables: tables})
+	c, err = catalogimport.Import(catalogimport.Sources{Botocore: folder(t, "botocore"), Tables: tables})
 	require.NoError(t, err)
 	i := slices.IndexFunc(c.Services, func(s *catalog.Service) bool { return s.Key == "shop" })
 	require.Equal(t, []string{"ShelfFull", "ShelfThere"}, slices.Sorted(maps.Keys(c.Services[i].Waiters)))
@@ -180,9 +180,9 @@ func TestFiles(t *testing.T) {
 
 func TestFolder(t *testing.T) {
 	t.Parallel()
-	all, err := importer.Import(importer.Sources{Smithy: smithyModels(t)})
+	all, err := catalogimport.Import(catalogimport.Sources{Smithy: smithyModels(t)})
 	require.NoError(t, err)
-	few, err := importer.Import(importer.Sources{Smithy: smithyModels(t)[:2]})
+	few, err := catalogimport.Import(catalogimport.Sources{Smithy: smithyModels(t)[:2]})
 	require.NoError(t, err)
 	out := filepath.Join(t.TempDir(), "new", "catalogue")
 
@@ -191,8 +191,8 @@ func TestFolder(t *testing.T) {
 	written, err := few.Write(out)
 	require.NoError(t, err)
 	require.Equal(t, missing, written)
-	require.Equal(t, []importer.Difference{
-		{File: "baker.json", Kind: importer.Add}, {File: "index.json", Kind: importer.Add}, {File: "mill-v2.json", Kind: importer.Add},
+	require.Equal(t, []catalogimport.Difference{
+		{File: "baker.json", Kind: catalogimport.Add}, {File: "index.json", Kind: catalogimport.Add}, {File: "mill-v2.json", Kind: catalogimport.Add},
 	}, written)
 
 	_, err = all.Write(out)
@@ -210,13 +210,13 @@ func TestFolder(t *testing.T) {
 	require.NoError(t, err)
 	differences, err := few.Write(out)
 	require.NoError(t, err)
-	require.Equal(t, []importer.Difference{
-		{File: ".catalogue-12", Kind: importer.Remove},
-		{File: "index.json", Kind: importer.Change, Line: 1},
-		{File: "oven.json", Kind: importer.Remove},
-		{File: "shop.json", Kind: importer.Remove},
-		{File: "till.json", Kind: importer.Remove},
-		{File: "yeast.json", Kind: importer.Remove},
+	require.Equal(t, []catalogimport.Difference{
+		{File: ".catalogue-12", Kind: catalogimport.Remove},
+		{File: "index.json", Kind: catalogimport.Change, Line: 1},
+		{File: "oven.json", Kind: catalogimport.Remove},
+		{File: "shop.json", Kind: catalogimport.Remove},
+		{File: "till.json", Kind: catalogimport.Remove},
+		{File: "yeast.json", Kind: catalogimport.Remove},
 	}, differences)
 	require.Equal(t, "change index.json (line 1)", differences[1].String())
 	require.Equal(t, "remove oven.json", differences[2].String())
@@ -235,17 +235,17 @@ func TestFolder(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(other, name)), 0o750))
 		require.NoError(t, os.WriteFile(filepath.Join(other, name), []byte(text), 0o600))
 		_, err = all.Write(other)
-		require.ErrorIs(t, err, importer.ErrNotCatalogue)
+		require.ErrorIs(t, err, catalogimport.ErrNotCatalogue)
 		_, err = os.Stat(filepath.Join(other, "yeast.json"))
 		require.ErrorIs(t, err, fs.ErrNotExist)
 	}
 	noIndex := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(noIndex, "baker.json"), few.Files()["baker.json"], 0o600))
 	_, err = few.Write(noIndex)
-	require.ErrorIs(t, err, importer.ErrNotCatalogue)
+	require.ErrorIs(t, err, catalogimport.ErrNotCatalogue)
 	require.NoError(t, os.WriteFile(filepath.Join(noIndex, "index.json"), []byte("{}"), 0o600))
 	_, err = few.Write(noIndex)
-	require.ErrorIs(t, err, importer.ErrNotCatalogue)
+	require.ErrorIs(t, err, catalogimport.ErrNotCatalogue)
 }
 
 func file(text []byte) *fstest.MapFile { return &fstest.MapFile{Data: text} }
@@ -271,7 +271,7 @@ func TestEndpointOfSeveralForms(t *testing.T) {
 		host("cn-north-1", "https://cash.cn-north-1.api.amazonwebservices.com.cn"), host("cn-west-1", "https://cash.cn-west-1.api.amazonwebservices.com.cn"),
 	}, ", ") + `]}`)}
 	for range 32 {
-		c, err := importer.Import(importer.Sources{Botocore: data, Tables: folder(t, "tables")})
+		c, err := catalogimport.Import(catalogimport.Sources{Botocore: data, Tables: folder(t, "tables")})
 		require.NoError(t, err)
 		require.Contains(t, string(c.Files()["till.json"]), `"endpoint": {"prefix":"cash","signingName":"till","hosts":{`+
 			`"cn-north-1":"cash.cn-north-1.api.amazonwebservices.com.cn","cn-west-1":"cash.cn-west-1.api.amazonwebservices.com.cn"}}`)

@@ -1,11 +1,11 @@
-package importer_test
+package catalogimport_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
+	"github.com/jobpoller/jobpoller/internal/catalogimport"
 )
 
 // The names of services without a table, from AWS's lists of SDK integrations
@@ -41,10 +41,10 @@ func TestNames(t *testing.T) {
 		"Amazon Made Up Service":     {"amazon-made-up-service", "MadeUp"},
 		"Service":                    {"service", "Service"},
 	} {
-		model := importer.File{Name: sdkID, Text: []byte(`{"smithy": "2.0", "shapes": {
+		model := catalogimport.File{Name: sdkID, Text: []byte(`{"smithy": "2.0", "shapes": {
 			"a#S": {"type": "service", "version": "1", "traits": {"aws.api#service": {"sdkId": "` + sdkID + `"}}, "operations": [{"target": "a#Get"}]},
 			"a#Get": {"type": "operation", "traits": {"smithy.waiters#waitable": {"Done": {"acceptors": [{"state": "success", "matcher": {"success": true}}]}}}}}}`)}
-		c, err := importer.Import(importer.Sources{Smithy: []importer.File{model}})
+		c, err := catalogimport.Import(catalogimport.Sources{Smithy: []catalogimport.File{model}})
 		require.NoError(t, err)
 		require.Equal(t, want, [2]string{c.Services[0].Key, c.Services[0].ErrorPrefix}, sdkID)
 	}

@@ -1,4 +1,4 @@
-package importer_test
+package catalogimport_test
 
 import (
 	"bytes"
@@ -11,18 +11,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/catalogimport"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/pollcore/catalog/importer"
 )
 
 // shopModels are the made-up services, with limits in one of them.
-func shopModels(t *testing.T) *importer.Models {
+func shopModels(t *testing.T) *catalogimport.Models {
 	t.Helper()
 	files := folder(t, "botocore")
 	const till = "till/2022-03-03/service-2.json"
 	edit(t, files, till, `"string": {"type": "string"}`, `"string": {"type": "string", "min": 1, "max": 9223372036854775807, "pattern": "[a-z]+"}`)
 	edit(t, files, till, `"flattened": true`, `"flattened": true, "max": 5`)
-	m, err := importer.ImportModels(files, folder(t, "tables"))
+	m, err := catalogimport.ImportModels(files, folder(t, "tables"))
 	require.NoError(t, err)
 	return m
 }
@@ -47,7 +47,7 @@ func TestModelsHaveAllOperationsWithTheirLimits(t *testing.T) {
 			delete(files, name)
 		}
 	}
-	without, err := importer.ImportModels(files, folder(t, "tables"))
+	without, err := catalogimport.ImportModels(files, folder(t, "tables"))
 	require.NoError(t, err)
 	require.Len(t, without.Services, 6, "a service needs no waiter")
 }
@@ -55,10 +55,10 @@ func TestModelsHaveAllOperationsWithTheirLimits(t *testing.T) {
 func TestCatalogueHasNoLimits(t *testing.T) {
 	t.Parallel()
 	files := folder(t, "botocore")
-	before, err := importer.Import(importer.Sources{Botocore: files, Tables: folder(t, "tables")})
+	before, err := catalogimport.Import(catalogimport.Sources{Botocore: files, Tables: folder(t, "tables")})
 	require.NoError(t, err)
 	edit(t, files, "till/2022-03-03/service-2.json", `"string": {"type": "string"}`, `"string": {"type": "string", "min": 1}`)
-	after, err := importer.Import(importer.Sources{Botocore: files, Tables: folder(t, "tables")})
+	after, err := catalogimport.Import(catalogimport.Sources{Botocore: files, Tables: folder(t, "tables")})
 	require.NoError(t, err)
 	require.Equal(t, before.Files(), after.Files())
 }
@@ -100,11 +100,11 @@ func TestPackedModelsAreComparedUnpacked(t *testing.T) {
 	differences, err = m.Compare(out)
 	require.NoError(t, err)
 	require.Len(t, differences, 1)
-	require.Equal(t, importer.Change, differences[0].Kind)
+	require.Equal(t, catalogimport.Change, differences[0].Kind)
 
 	require.NoError(t, os.WriteFile(name, []byte("not packed"), 0o600))
 	_, err = m.Write(out)
-	require.ErrorIs(t, err, importer.ErrNotCatalogue)
+	require.ErrorIs(t, err, catalogimport.ErrNotCatalogue)
 }
 
 func TestModelsRefuseTwoServicesOfOneName(t *testing.T) {
@@ -113,10 +113,10 @@ func TestModelsRefuseTwoServicesOfOneName(t *testing.T) {
 	edit(t, files, "till/2022-03-03/service-2.json", `"serviceId": "Till"`, `"serviceId": "SHOP"`)
 	tables := folder(t, "tables")
 	edit(t, tables, "services.json", `"arnName": "till"`, `"arnName": "shop"`)
-	_, err := importer.ImportModels(files, tables)
-	require.ErrorIs(t, err, importer.ErrModel)
+	_, err := catalogimport.ImportModels(files, tables)
+	require.ErrorIs(t, err, catalogimport.ErrModel)
 	require.ErrorContains(t, err, `till: the name "shop" in ARNs of Step Functions is that of shop, too: name one of them in services.json`)
 	delete(tables, "services.json")
-	_, err = importer.ImportModels(files, tables)
-	require.ErrorIs(t, err, importer.ErrTable)
+	_, err = catalogimport.ImportModels(files, tables)
+	require.ErrorIs(t, err, catalogimport.ErrTable)
 }
