@@ -15,19 +15,19 @@ import (
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/modelfit"
 )
 
 // arguments are those of a call, whose model has their members. Nil stays nil: they
 // are the machine's input.
-func (p *polling) arguments(op *catalog.Operation, token string, strategy statemachines.Strategy) map[string]any {
+func (p *polling) arguments(op *catalog.Operation, token string, strategy compile.Strategy) map[string]any {
 	if p.Arguments == nil || *p.Arguments == nil {
 		return nil
 	}
 	language := asl.JSONata
-	if strategy == statemachines.Loop {
+	if strategy == compile.Loop {
 		language = asl.JSONPath
 	}
 	plain := argumentReader{p.where, language}.value("Arguments", reflect.ValueOf(*p.Arguments))

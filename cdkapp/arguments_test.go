@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/cdkapp"
-	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // Arguments that the service would refuse once the job is started are refused when
@@ -18,7 +18,7 @@ import (
 func TestArgumentsThatTheServiceRefuses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		strategy  statemachines.Strategy
+		strategy  compile.Strategy
 		arguments map[string]any
 		tokens    func() map[string]any // are made in the stack
 		want      string
@@ -28,10 +28,10 @@ func TestArgumentsThatTheServiceRefuses(t *testing.T) {
 			want:      `/TimeOut: StartJobRunRequest has no member "TimeOut" (did you mean "Timeout"?)`,
 		},
 		"no member":            {arguments: map[string]any{}, want: "StartJobRunRequest needs the member JobName"},
-		"with functions":       {strategy: statemachines.LambdaRetry, arguments: map[string]any{}, want: "StartJobRunRequest needs the member JobName"},
+		"with functions":       {strategy: compile.LambdaRetry, arguments: map[string]any{}, want: "StartJobRunRequest needs the member JobName"},
 		"another type":         {arguments: map[string]any{"JobName": "nightly", "Timeout": "an hour"}, want: "/Timeout: expected a number (integer), found a string"},
 		"path in JSONata":      {arguments: map[string]any{"JobName.$": "$.job"}, want: "/JobName.$: this strategy is written in JSONata"},
-		"JSONata among paths":  {strategy: statemachines.Loop, arguments: map[string]any{"JobName": "{% 'nightly' %}"}, want: "/JobName: this strategy is written in JSONPath"},
+		"JSONata among paths":  {strategy: compile.Loop, arguments: map[string]any{"JobName": "{% 'nightly' %}"}, want: "/JobName: this strategy is written in JSONPath"},
 		"expression with gaps": {arguments: map[string]any{"JobName": "{% $states.input. %}"}, want: "the expression ends where an operand is expected"},
 		"a member of $states that is misspelt": {
 			arguments: map[string]any{"JobName": "{% $states.inpt.name %}"},
@@ -55,7 +55,7 @@ func TestArgumentsThatTheServiceRefuses(t *testing.T) {
 		}, want: "write the expression itself"},
 		"a task token": {tokens: func() map[string]any { return map[string]any{"JobName": sfn.JsonPath_TaskToken()} }, want: "the states of a poller wait for no token"},
 		"a path in a list of JSONPath": {
-			strategy: statemachines.Loop,
+			strategy: compile.Loop,
 			tokens: func() map[string]any {
 				return map[string]any{"JobName": "nightly", "NotificationProperty": []any{sfn.JsonPath_StringAt(jsii.String("$.name"))}}
 			},
@@ -89,12 +89,12 @@ func TestPathTokensAreTranslated(t *testing.T) {
 			"Arguments": map[string]any{"--day": sfn.JsonPath_StringAt(jsii.String("$.day"))},
 		}
 	}
-	for strategy, want := range map[statemachines.Strategy][]string{
-		statemachines.Variables: {
+	for strategy, want := range map[compile.Strategy][]string{
+		compile.Variables: {
 			`"JobName": "{% $states.input.jobs[0].name %}"`, `"JobRunQueuingEnabled": "{% $states.input.queue %}"`, "\"Timeout\": \"{% $states.input.`in` %}\"",
 			`"WorkerType": "{% $states.context.Execution.Name %}"`, `"--day": "{% $states.input.day %}"`,
 		},
-		statemachines.Loop: {
+		compile.Loop: {
 			`"JobName.$": "$.jobs[0].name"`, `"JobRunQueuingEnabled.$": "$.queue"`, `"Timeout.$": "$.in"`, `"WorkerType.$": "$$.Execution.Name"`, `"--day.$": "$.day"`,
 		},
 	} {
@@ -127,7 +127,7 @@ func TestPathTokenAsScope(t *testing.T) {
 				scope = *sfn.JsonPath_StringAt(jsii.String("$.index"))
 			}
 			f := cdkapp.NewJobPollerFragment(stack, jsii.String("Orders"), &cdkapp.JobPollerFragmentProps{
-				Job: fromCatalog("glue", "StartJobRun"), Strategy: statemachines.LambdaLoop, MaxWait: seconds(600), Scope: &scope,
+				Job: fromCatalog("glue", "StartJobRun"), Strategy: compile.LambdaLoop, MaxWait: seconds(600), Scope: &scope,
 				Functions: newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRun")}),
 			})
 			host(stack, f.OrFail(), "")

@@ -17,6 +17,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
@@ -40,11 +41,11 @@ func passed(e *catalog.Entry) *map[string]*[]*string {
 
 // jobsAndWaiters are the jobs whose services do something on behalf of who starts
 // them, each by one strategy in turn that takes it, and some of the other entries.
-func jobsAndWaiters(t *testing.T) map[statemachines.Strategy][]*catalog.Entry {
+func jobsAndWaiters(t *testing.T) map[compile.Strategy][]*catalog.Entry {
 	t.Helper()
 	listings, err := catalog.AWS.List()
 	require.NoError(t, err)
-	all, n := map[statemachines.Strategy][]*catalog.Entry{}, 0
+	all, n := map[compile.Strategy][]*catalog.Entry{}, 0
 	for i, service := range listings {
 		for _, listed := range service.Entries {
 			e, err := catalog.Lookup(service.Key, listed.Name)
@@ -66,8 +67,8 @@ func jobsAndWaiters(t *testing.T) map[statemachines.Strategy][]*catalog.Entry {
 	return all
 }
 
-func compileEntry(e *catalog.Entry, strategy statemachines.Strategy) (*statemachines.Compiled, error) {
-	return statemachines.Compile(e.Waiter, statemachines.CallOf(e), statemachines.Options{Strategy: strategy, MaxWait: time.Hour, Fit: true})
+func compileEntry(e *catalog.Entry, strategy compile.Strategy) (*compile.Compiled, error) {
+	return compile.Compile(e.Waiter, compile.CallOf(e), compile.Options{Strategy: strategy, MaxWait: time.Hour, Fit: true})
 }
 
 // A job is deployed as it is compiled, and its role may do what the calls of its
@@ -106,7 +107,7 @@ func TestDefinitionsOfTheCatalogue(t *testing.T) {
 func TestDefinitionsWithFunctions(t *testing.T) {
 	t.Parallel()
 	names := []string{"dynamodb:ExportTableToPointInTime", "dynamodb:ExportCompleted", "textract:StartDocumentAnalysis"}
-	for _, strategy := range []statemachines.Strategy{statemachines.LambdaLoop, statemachines.LambdaRetry} {
+	for _, strategy := range []compile.Strategy{compile.LambdaLoop, compile.LambdaRetry} {
 		all := synth(t, func(stack awscdk.Stack) {
 			functions := newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: &[]*string{&names[0], &names[1], &names[2]}})
 			for i, name := range names {
@@ -122,7 +123,7 @@ func TestDefinitionsWithFunctions(t *testing.T) {
 			service, job, _ := strings.Cut(name, ":")
 			e, err := catalog.Lookup(service, job)
 			require.NoError(t, err)
-			compiled, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), statemachines.Options{
+			compiled, err := compile.Compile(e.Waiter, compile.CallOf(e), compile.Options{
 				Strategy: strategy, MaxWait: time.Hour, Fit: true, RunJobFunction: run, CheckStatusFunction: check,
 			})
 			require.NoError(t, err)
@@ -162,13 +163,13 @@ func TestStartAndStop(t *testing.T) {
 			id        string
 			onTimeout cdkapp.OnTimeout
 			start     *bool
-			strategy  statemachines.Strategy
+			strategy  compile.Strategy
 		}{
 			{id: "Stopped"},
 			{id: "AlsoStopped", onTimeout: cdkapp.OnTimeoutStop},
 			{id: "Left", onTimeout: cdkapp.OnTimeoutLeave},
 			{id: "Running", start: new(false)},
-			{id: "Lambda", onTimeout: cdkapp.OnTimeoutLeave, strategy: statemachines.LambdaRetry},
+			{id: "Lambda", onTimeout: cdkapp.OnTimeoutLeave, strategy: compile.LambdaRetry},
 		} {
 			props := bare(cdkapp.JobPollerProps{Job: fromCatalog("athena", "StartQueryExecution"), MaxWait: seconds(3600)})
 			props.OnTimeout, props.Start, props.Strategy = c.onTimeout, c.start, c.strategy
@@ -201,7 +202,7 @@ func TestShippedDefinitions(t *testing.T) {
 				props.Resources = &map[string]*[]*string{"iam:PassRole": {}}
 			}
 			p := cdkapp.NewJobPoller(stack, new(fmt.Sprintf("P%dX", i)), props)
-			require.Equal(t, !slices.Contains(statemachines.ShippedNames(), name), p.Report() == nil)
+			require.Equal(t, !slices.Contains(compile.ShippedNames(), name), p.Report() == nil)
 		}
 	})
 	functions := strings.NewReplacer(
@@ -231,8 +232,8 @@ func TestOwnDefinition(t *testing.T) {
 	t.Parallel()
 	e, err := catalog.Lookup("dynamodb", "ExportTableToPointInTime")
 	require.NoError(t, err)
-	compiled, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), statemachines.Options{
-		Strategy: statemachines.LambdaLoop, MaxWait: 2 * time.Hour, RunJobFunction: "${RunJobFunction}", CheckStatusFunction: "${CheckStatusFunction}",
+	compiled, err := compile.Compile(e.Waiter, compile.CallOf(e), compile.Options{
+		Strategy: compile.LambdaLoop, MaxWait: 2 * time.Hour, RunJobFunction: "${RunJobFunction}", CheckStatusFunction: "${CheckStatusFunction}",
 	})
 	require.NoError(t, err)
 	definition := string(asl.Print(compiled.Machine))

@@ -25,8 +25,8 @@ import (
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
-	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -94,10 +94,10 @@ func TestDeployed(t *testing.T) { //nolint:tparallel // the group ends before wh
 // testExecutions runs each poller to each end that its job can have.
 func (w *world) testExecutions(t *testing.T) {
 	for id, job := range deployedJobs {
-		for _, strategy := range []statemachines.Strategy{statemachines.Variables, statemachines.LambdaLoop, statemachines.LambdaRetry} {
+		for _, strategy := range []compile.Strategy{compile.Variables, compile.LambdaLoop, compile.LambdaRetry} {
 			for outcome, failure := range map[string]string{goesWell: "", goesWrong: "JobPoller.Failed", goesOn: "JobPoller.TimedOut"} {
 				poller, clock := pollerID(id, strategy), sim.NewVirtualClock(sim.DefaultStart)
-				if strategy != statemachines.Variables {
+				if strategy != compile.Variables {
 					clock = sim.NewRealClock()
 					if outcome == goesOn {
 						poller += "Impatient"
@@ -131,7 +131,7 @@ func (w *world) end(job deployedJob, outcome string) string {
 	}
 }
 
-func pollerID(job string, strategy statemachines.Strategy) string {
+func pollerID(job string, strategy compile.Strategy) string {
 	return job + strings.ReplaceAll(string(strategy), "-", "")
 }
 
@@ -149,17 +149,17 @@ func deployedStack(stack awscdk.Stack) {
 	})
 	for _, id := range slices.Sorted(maps.Keys(deployedJobs)) {
 		job := deployedJobs[id]
-		of := func(poller string, strategy statemachines.Strategy, change func(*cdkapp.JobPollerProps)) {
+		of := func(poller string, strategy compile.Strategy, change func(*cdkapp.JobPollerProps)) {
 			props := &cdkapp.JobPollerProps{Job: fromCatalog(job.service, job.name), Strategy: strategy, MaxWait: seconds(600)}
 			change(props)
 			cdkapp.NewJobPoller(stack, &poller, props)
 		}
-		of(pollerID(id, statemachines.Variables), statemachines.Variables, func(p *cdkapp.JobPollerProps) {
+		of(pollerID(id, compile.Variables), compile.Variables, func(p *cdkapp.JobPollerProps) {
 			if job.service == "comprehend" {
 				p.Resources = passes
 			}
 		})
-		for _, strategy := range []statemachines.Strategy{statemachines.LambdaLoop, statemachines.LambdaRetry} {
+		for _, strategy := range []compile.Strategy{compile.LambdaLoop, compile.LambdaRetry} {
 			soon := func(p *cdkapp.JobPollerProps) {
 				p.Functions, p.MinDelay, p.MaxDelay = functions, seconds(1), seconds(1)
 			}

@@ -15,8 +15,8 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 
 	"github.com/jobpoller/jobpoller/pollcore"
-	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // JobPollerFragment are states that wait for a job, for a state machine of your
@@ -45,7 +45,7 @@ type JobPollerFragment interface {
 	// Functions are the Lambda functions; nil if the strategy has none.
 	Functions() Functions
 	// Report says what the fragment costs.
-	Report() *statemachines.Report
+	Report() *compile.Report
 }
 
 // JobPollerFragmentProps say what a [JobPollerFragment] waits for, and how. Job,
@@ -53,7 +53,7 @@ type JobPollerFragment interface {
 // they mean in [JobPollerProps].
 type JobPollerFragmentProps struct {
 	Job                Job
-	Strategy           statemachines.Strategy
+	Strategy           compile.Strategy
 	MaxWait            awscdk.Duration
 	MinDelay, MaxDelay awscdk.Duration
 	InitialDelay       awscdk.Duration
@@ -63,7 +63,7 @@ type JobPollerFragmentProps struct {
 	OnTimeout     OnTimeout
 	CausePatterns *map[string]*string
 	// Events is the fragment's share of the 25,000 events of an execution. Default:
-	// statemachines.DefaultEvents; give less if the state machine has more to do.
+	// compile.DefaultEvents; give less if the state machine has more to do.
 	Events    *float64
 	Fit       *bool
 	Output    *string
@@ -95,7 +95,7 @@ type fragment struct {
 	states    []*compiledState
 	exits     map[pollcore.Status]sfn.Pass
 	functions Functions
-	report    statemachines.Report
+	report    compile.Report
 	scoped    bool         // its records have a scope
 	parallel  sfn.Parallel // nil before InParallel
 }
@@ -139,7 +139,7 @@ func (f *fragment) TimedOut() sfn.Pass  { return f.exits[pollcore.TimedOut] }
 
 func (f *fragment) Functions() Functions { return f.functions }
 
-func (f *fragment) Report() *statemachines.Report {
+func (f *fragment) Report() *compile.Report {
 	r := f.report
 	return &r
 }
@@ -169,7 +169,7 @@ func (f *fragment) InParallel() sfn.Parallel {
 	} else {
 		props.OutputPath = new("$[0]")
 	}
-	for _, cost := range []*statemachines.Cost{&f.report.Worst, &f.report.Expected} {
+	for _, cost := range []*compile.Cost{&f.report.Worst, &f.report.Expected} {
 		cost.Transitions++
 		cost.Events += 4 // entered, started, succeeded, exited
 		cost.USD += asl.TransitionCost(1)
@@ -240,7 +240,7 @@ func (f *fragment) values(m *machine, props *JobPollerFragmentProps) *strings.Re
 }
 
 // makeStates makes the states, the first one in front, and the exits.
-func (f *fragment) makeStates(compiled *statemachines.Compiled, exits map[pollcore.Status]string, values *strings.Replacer) {
+func (f *fragment) makeStates(compiled *compile.Compiled, exits map[pollcore.Status]string, values *strings.Replacer) {
 	known := map[string]sfn.State{}
 	for status, name := range exits {
 		f.exits[status] = sfn.NewPass(f, &name, &sfn.PassProps{QueryLanguage: f.language()})
@@ -264,7 +264,7 @@ func (f *fragment) makeStates(compiled *statemachines.Compiled, exits map[pollco
 
 // language is that of the states.
 func (f *fragment) language() sfn.QueryLanguage {
-	if f.report.Strategy == statemachines.Loop {
+	if f.report.Strategy == compile.Loop {
 		return sfn.QueryLanguage_JSON_PATH
 	}
 	return sfn.QueryLanguage_JSONATA

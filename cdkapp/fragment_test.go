@@ -18,13 +18,13 @@ import (
 	"github.com/jobpoller/jobpoller/cdkapp"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/simtest"
 )
 
 // export waits for an export of DynamoDB, after it has started it.
-func export(stack awscdk.Stack, id string, strategy statemachines.Strategy) cdkapp.JobPollerFragment {
+func export(stack awscdk.Stack, id string, strategy compile.Strategy) cdkapp.JobPollerFragment {
 	return cdkapp.NewJobPollerFragment(stack, jsii.String(id), &cdkapp.JobPollerFragmentProps{
 		Job:      cdkapp.JobFromCatalog(jsii.String("dynamodb"), jsii.String("ExportTableToPointInTime")),
 		Strategy: strategy, MaxWait: awscdk.Duration_Hours(jsii.Number(2)),
@@ -47,7 +47,7 @@ func states(t *testing.T, definition []byte) map[string]any {
 }
 
 // withoutLambda are the strategies that call the service from the state machine.
-var withoutLambda = []statemachines.Strategy{statemachines.Variables, statemachines.RetryTask, statemachines.Loop}
+var withoutLambda = []compile.Strategy{compile.Variables, compile.RetryTask, compile.Loop}
 
 // The CDK renders a fragment as it was compiled.
 func TestFragmentIsAsCompiled(t *testing.T) {
@@ -57,9 +57,9 @@ func TestFragmentIsAsCompiled(t *testing.T) {
 			e, err := catalog.Lookup(job[0], job[1])
 			require.NoError(t, err)
 			exits := map[pollcore.Status]string{pollcore.Succeeded: "MineOnSucceeded", pollcore.Failed: "MineOnFailed", pollcore.TimedOut: "MineOnTimedOut"}
-			compiled, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), statemachines.Options{Strategy: strategy, MaxWait: time.Hour, Prefix: "Mine", Exits: exits})
+			compiled, err := compile.Compile(e.Waiter, compile.CallOf(e), compile.Options{Strategy: strategy, MaxWait: time.Hour, Prefix: "Mine", Exits: exits})
 			if err != nil {
-				require.ErrorIs(t, err, statemachines.ErrNotCompiled)
+				require.ErrorIs(t, err, compile.ErrNotCompiled)
 				continue
 			}
 			t.Run(e.Service.Key+" "+e.Name+" "+string(strategy), func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestFragmentWithFunctions(t *testing.T) {
 	exits := map[pollcore.Status]string{pollcore.Succeeded: "OrdersOnSucceeded", pollcore.Failed: "OrdersOnFailed", pollcore.TimedOut: "OrdersOnTimedOut"}
 	e, err := catalog.Lookup("dynamodb", "ExportTableToPointInTime")
 	require.NoError(t, err)
-	for _, strategy := range []statemachines.Strategy{statemachines.LambdaLoop, statemachines.LambdaRetry} {
+	for _, strategy := range []compile.Strategy{compile.LambdaLoop, compile.LambdaRetry} {
 		for _, given := range []bool{true, false} {
 			var all template
 			inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
@@ -153,7 +153,7 @@ func TestFragmentWithFunctions(t *testing.T) {
 			})
 			functions := map[bool]string{true: "Poller", false: "OrdersFunctions"}[given]
 			run, check := functionARN(t, all, functions, "RunJob"), functionARN(t, all, functions, "CheckStatus")
-			compiled, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), statemachines.Options{
+			compiled, err := compile.Compile(e.Waiter, compile.CallOf(e), compile.Options{
 				Strategy: strategy, MaxWait: 2 * time.Hour, Prefix: "Orders", Exits: exits, RunJobFunction: run, CheckStatusFunction: check, Scope: "{% $states.input.item %}",
 			})
 			require.NoError(t, err)
@@ -174,7 +174,7 @@ func TestFragmentWithFunctions(t *testing.T) {
 
 func TestFragmentGrantsTheHost(t *testing.T) {
 	t.Parallel()
-	all := synth(t, func(stack awscdk.Stack) { host(stack, export(stack, "Orders", statemachines.Variables).OrFail(), "") })
+	all := synth(t, func(stack awscdk.Stack) { host(stack, export(stack, "Orders", compile.Variables).OrFail(), "") })
 	text := asJSON(t, all.statements(t, "HostRole"))
 	for _, action := range []string{"dynamodb:ExportTableToPointInTime", "dynamodb:DescribeExport", "s3:PutObject"} {
 		require.Contains(t, text, `"`+action+`"`)
@@ -201,7 +201,7 @@ func TestFragmentInParallel(t *testing.T) {
 	for _, strategy := range withoutLambda {
 		t.Run(string(strategy), func(t *testing.T) {
 			t.Parallel()
-			var before, after *statemachines.Report
+			var before, after *compile.Report
 			all := synth(t, func(stack awscdk.Stack) {
 				f := export(stack, "Orders", strategy)
 				before = f.Report()
@@ -252,7 +252,7 @@ func TestFragmentInside(t *testing.T) {
 	} {
 		for _, strategy := range withoutLambda {
 			for _, language := range []sfn.QueryLanguage{sfn.QueryLanguage_JSON_PATH, sfn.QueryLanguage_JSONATA} {
-				if strategy == statemachines.Loop && language == sfn.QueryLanguage_JSONATA {
+				if strategy == compile.Loop && language == sfn.QueryLanguage_JSONATA {
 					continue
 				}
 				t.Run(name+" "+string(strategy)+" "+string(language), func(t *testing.T) {
@@ -302,7 +302,7 @@ func TestFragmentsThatCannotBe(t *testing.T) {
 		},
 		"JSONPath in JSONata": {
 			func(stack awscdk.Stack) {
-				host(stack, export(stack, "Orders", statemachines.Loop).OrFail(), sfn.QueryLanguage_JSONATA)
+				host(stack, export(stack, "Orders", compile.Loop).OrFail(), sfn.QueryLanguage_JSONATA)
 			},
 			"'queryLanguage' can not be 'JSONPath'",
 		},
@@ -328,7 +328,7 @@ func TestFragmentProps(t *testing.T) {
 		"Resources": func(p *cdkapp.JobPollerFragmentProps) {
 			p.Resources = &map[string]*[]*string{"s3:GetObject": {new("*")}}
 		},
-		"Functions":     func(p *cdkapp.JobPollerFragmentProps) { p.Strategy = statemachines.LambdaLoop },
+		"Functions":     func(p *cdkapp.JobPollerFragmentProps) { p.Strategy = compile.LambdaLoop },
 		"InitialDelay":  func(p *cdkapp.JobPollerFragmentProps) { p.InitialDelay = seconds(0.5) },
 		"OnTimeout":     func(p *cdkapp.JobPollerFragmentProps) { p.OnTimeout = "NEVER" },
 		"CausePatterns": func(p *cdkapp.JobPollerFragmentProps) { p.CausePatterns = &map[string]*string{"X": new("")} },

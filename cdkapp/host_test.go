@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/cdkapp"
-	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // long waits for so many hours: 36 of them take 22,000 events and more.
@@ -23,13 +23,13 @@ func long(t *testing.T, stack awscdk.Stack, id string, hours float64, change ...
 	for _, f := range change {
 		f(props)
 	}
-	if props.Strategy == statemachines.LambdaRetry || props.Strategy == statemachines.LambdaLoop {
+	if props.Strategy == compile.LambdaRetry || props.Strategy == compile.LambdaLoop {
 		props.Functions = newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: jsii.Strings("dynamodb:ExportTableToPointInTime")})
 	}
 	return cdkapp.NewJobPollerFragment(stack, &id, props).OrFail()
 }
 
-func throughFunctions(p *cdkapp.JobPollerFragmentProps) { p.Strategy = statemachines.LambdaRetry }
+func throughFunctions(p *cdkapp.JobPollerFragmentProps) { p.Strategy = compile.LambdaRetry }
 
 func scoped(p *cdkapp.JobPollerFragmentProps) { p.Scope = jsii.String("{% $states.input.index %}") }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // Job is what a poller waits for: what one of the functions JobFrom… returns.
@@ -24,11 +25,11 @@ type Job interface {
 type bound struct {
 	name   string // for a person
 	waiter *pollcore.Waiter
-	call   statemachines.Call
+	call   compile.Call
 
 	definition string
 	isShipped  bool
-	shipped    *statemachines.Compiled // of a shipped definition that is compiled
+	shipped    *compile.Compiled // of a shipped definition that is compiled
 	statements []awsiam.PolicyStatement
 }
 
@@ -72,7 +73,7 @@ func (j *catalogJob) bind() (*bound, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	return &bound{name: e.Service.Key + ":" + e.Name, waiter: e.Waiter, call: statemachines.CallOf(e)}, nil
+	return &bound{name: e.Service.Key + ":" + e.Name, waiter: e.Waiter, call: compile.CallOf(e)}, nil
 }
 
 type ownJob struct {
@@ -93,7 +94,7 @@ func (j *ownJob) bind() (*bound, error) {
 	case j.waiter == nil:
 		return nil, fmt.Errorf("the waiter for %s of %s is nil", j.operation, service.Key)
 	}
-	return &bound{name: service.Key + ":" + j.operation, waiter: j.waiter, call: statemachines.Call{Operation: operation}}, nil
+	return &bound{name: service.Key + ":" + j.operation, waiter: j.waiter, call: compile.Call{Operation: operation}}, nil
 }
 
 type definedJob struct {
@@ -113,8 +114,8 @@ func (j *shippedJob) bind() (*bound, error) {
 		return nil, err
 	}
 	b := &bound{name: j.name, definition: string(definition), isShipped: true}
-	if slices.Contains(statemachines.ShippedNames(), j.name) {
-		b.shipped, err = statemachines.CompileShipped(j.name)
+	if slices.Contains(compile.ShippedNames(), j.name) {
+		b.shipped, err = compile.Shipped(j.name)
 	}
 	return b, err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
 	"github.com/aws/constructs-go/constructs/v10"
 
-	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // JobPoller is a state machine that waits for a job, with all that it needs.
@@ -41,7 +41,7 @@ type JobPoller interface {
 	Definition() *string
 	// Report says what an execution costs; nil if the job is a definition that
 	// was not compiled here.
-	Report() *statemachines.Report
+	Report() *compile.Report
 	// GrantStartExecution allows to start an execution, of the state machine and of
 	// its alias.
 	GrantStartExecution(grantee awsiam.IGrantable) awsiam.Grant
@@ -59,8 +59,8 @@ type JobPoller interface {
 type JobPollerProps struct {
 	// Job is what is waited for.
 	Job Job
-	// Strategy is how the state machine polls. Default: statemachines.Variables.
-	Strategy statemachines.Strategy
+	// Strategy is how the state machine polls. Default: compile.Variables.
+	Strategy compile.Strategy
 	// MaxWait is how long the job may take, in whole seconds.
 	MaxWait awscdk.Duration
 	// MinDelay and MaxDelay are the bounds of the delay between polls, which
@@ -88,7 +88,7 @@ type JobPollerProps struct {
 	// result can have more than 256 KiB. Default: all.
 	Output *string
 	// Events is the poller's share of the 25,000 events of an execution. Default:
-	// statemachines.DefaultEvents.
+	// compile.DefaultEvents.
 	Events *float64
 	// Fit lengthens MinDelay until the events suffice. Default: false.
 	Fit *bool
@@ -220,7 +220,7 @@ func (p *jobPoller) Store() RecordStore                           { return p.sto
 func (p *jobPoller) Alarms() *[]awscloudwatch.Alarm               { return &p.alarms }
 func (p *jobPoller) Dashboard() awscloudwatch.Dashboard           { return p.dashboard }
 func (p *jobPoller) Definition() *string                          { return &p.machine.definition }
-func (p *jobPoller) Report() *statemachines.Report                { return p.machine.report }
+func (p *jobPoller) Report() *compile.Report                      { return p.machine.report }
 
 func (p *jobPoller) GrantStartExecution(grantee awsiam.IGrantable) awsiam.Grant {
 	granted := p.stateMachine.GrantStartExecution(grantee)
@@ -267,11 +267,11 @@ func (m *machine) settle(in where, props *JobPollerProps) {
 	switch {
 	case props.Store != nil && !m.throughFunctions():
 		in.refuse("Store", "it is for the records of Lambda functions, and the state machine invokes none: leave it out, or take the strategy %s or %s",
-			statemachines.LambdaLoop, statemachines.LambdaRetry)
+			compile.LambdaLoop, compile.LambdaRetry)
 	case props.Store != nil && given != nil:
 		in.refuse("Store", "the Functions that are given have one: leave one of the two out")
 	case !m.throughFunctions() && given != nil:
-		in.refuse("Functions", "the state machine invokes none: leave it out, or take the strategy %s or %s", statemachines.LambdaLoop, statemachines.LambdaRetry)
+		in.refuse("Functions", "the state machine invokes none: leave it out, or take the strategy %s or %s", compile.LambdaLoop, compile.LambdaRetry)
 	case !m.throughFunctions():
 		m.narrowed = in.narrowed(m.needed, props.Resources)
 	case given == nil && (m.open || len(m.jobs) == 0):
@@ -315,7 +315,7 @@ func (p *jobPoller) makeFunctions(props *JobPollerProps) {
 	}
 	p.invoke(
 		shipped("RunJob", runJobKey, runJob, true),
-		shipped("CheckStatus", checkStatusKey, checkStatus, made && p.machine.strategy == statemachines.LambdaLoop),
+		shipped("CheckStatus", checkStatusKey, checkStatus, made && p.machine.strategy == compile.LambdaLoop),
 	)
 }
 

@@ -22,8 +22,8 @@ import (
 
 	"github.com/jobpoller/jobpoller/cdkapp"
 	"github.com/jobpoller/jobpoller/pollcore"
-	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 func fromCatalog(service, name string) cdkapp.Job { return cdkapp.JobFromCatalog(&service, &name) }
@@ -36,12 +36,12 @@ func exporting() *cdkapp.JobPollerProps {
 }
 
 // strategies are those that need no functions.
-var strategies = []statemachines.Strategy{statemachines.Variables, statemachines.RetryTask, statemachines.Loop}
+var strategies = []compile.Strategy{compile.Variables, compile.RetryTask, compile.Loop}
 
 // A poller with nothing but the props that are required.
 func TestJobPollerDefaults(t *testing.T) {
 	t.Parallel()
-	var report *statemachines.Report
+	var report *compile.Report
 	all := synth(t, func(stack awscdk.Stack) {
 		p := cdkapp.NewJobPoller(stack, new("Export"), exporting())
 		report = p.Report()
@@ -93,7 +93,7 @@ func TestJobPollerProps(t *testing.T) {
 		key, topic := awskms.NewKey(stack, new("Key"), nil), awssns.NewTopic(stack, new("Topic"), nil)
 		table, bucket := awsdynamodb.Table_FromTableName(stack, new("Table"), new("Orders")), awss3.NewBucket(stack, new("Exports"), nil)
 		p := cdkapp.NewJobPoller(stack, new("Export"), &cdkapp.JobPollerProps{
-			Job: fromCatalog("dynamodb", "ExportTableToPointInTime"), Strategy: statemachines.RetryTask,
+			Job: fromCatalog("dynamodb", "ExportTableToPointInTime"), Strategy: compile.RetryTask,
 			MaxWait: seconds(7200), MinDelay: seconds(60), MaxDelay: seconds(60), InitialDelay: seconds(300),
 			Arguments: &map[string]any{"TableArn": table.TableArn(), "S3Bucket": bucket.BucketName(), "S3Prefix": "{% $states.input.day %}"},
 			Output:    new("{Manifest: ExportDescription.ExportManifest}"),
@@ -183,7 +183,7 @@ func TestKeyOfOthers(t *testing.T) {
 // With a strategy that needs functions, they are made, and what they do is watched.
 func TestJobPollerWithFunctions(t *testing.T) {
 	t.Parallel()
-	for _, strategy := range []statemachines.Strategy{statemachines.LambdaLoop, statemachines.LambdaRetry} {
+	for _, strategy := range []compile.Strategy{compile.LambdaLoop, compile.LambdaRetry} {
 		var all template
 		inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
 			props := exporting()
@@ -192,7 +192,7 @@ func TestJobPollerWithFunctions(t *testing.T) {
 			props.LogRetention, props.RemovalPolicy = awslogs.RetentionDays_ONE_YEAR, awscdk.RemovalPolicy_DESTROY
 			p := cdkapp.NewJobPoller(stack, new("Export"), props)
 			require.Equal(t, []*string{new("dynamodb:ExportTableToPointInTime")}, *p.Functions().Jobs())
-			require.Equal(t, strategy == statemachines.LambdaRetry, p.Report().Redrivable)
+			require.Equal(t, strategy == compile.LambdaRetry, p.Report().Redrivable)
 			_, all = templateOf(stack)
 		})
 		requireGolden(t, "jobpoller-"+string(strategy), all)
@@ -214,7 +214,7 @@ func TestJobPollerWithFunctions(t *testing.T) {
 			"ExecutionsFailed of {" + machine.id + "}": "1", "ExecutionsTimedOut of {" + machine.id + "}": "1", "ExecutionThrottled of {" + machine.id + "}": "1",
 			"Throttles of {" + run.id + "}": "1", "Errors of {" + run.id + "}": "7", "Throttles of {" + check.id + "}": "1",
 		}
-		if strategy == statemachines.LambdaLoop { // else JobPoller.Running is one of them
+		if strategy == compile.LambdaLoop { // else JobPoller.Running is one of them
 			want["Errors of {"+check.id+"}"] = "7"
 		}
 		require.Equal(t, want, watched)
@@ -233,11 +233,11 @@ func TestJobPollerWithStore(t *testing.T) {
 			table := cdkapp.NewRecordTable(stack, new("Records"), nil)
 			if job := fromCatalog("dynamodb", "ExportTableToPointInTime"); fragment {
 				host(stack, cdkapp.NewJobPollerFragment(stack, new("Export"), &cdkapp.JobPollerFragmentProps{
-					Job: job, MaxWait: seconds(7200), Strategy: statemachines.LambdaLoop, Store: table,
+					Job: job, MaxWait: seconds(7200), Strategy: compile.LambdaLoop, Store: table,
 				}).OrFail(), "")
 			} else {
 				cdkapp.NewJobPoller(stack, new("Export"), &cdkapp.JobPollerProps{
-					Job: job, MaxWait: seconds(7200), Strategy: statemachines.LambdaLoop, Store: table, RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
+					Job: job, MaxWait: seconds(7200), Strategy: compile.LambdaLoop, Store: table, RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
 				})
 			}
 			_, all = templateOf(stack)
@@ -256,7 +256,7 @@ func TestSharedFunctions(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		functions := newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: &[]*string{new("dynamodb:ExportTableToPointInTime")}})
-		for _, strategy := range []statemachines.Strategy{statemachines.LambdaLoop, statemachines.LambdaRetry} {
+		for _, strategy := range []compile.Strategy{compile.LambdaLoop, compile.LambdaRetry} {
 			props := exporting()
 			props.Functions, props.Strategy = functions, strategy
 			cdkapp.NewJobPoller(stack, new(strings.ReplaceAll(string(strategy), "-", "")), props)
@@ -279,7 +279,7 @@ func TestFunctionsOfAnotherStack(t *testing.T) {
 	all := synth(t, func(stack awscdk.Stack) {
 		other := awscdk.NewStack(awscdk.App_Of(stack), new("Other"), nil)
 		props := exporting()
-		props.Strategy = statemachines.LambdaLoop
+		props.Strategy = compile.LambdaLoop
 		props.Functions = newFunctions(t, other, cdkapp.FunctionsProps{Jobs: &[]*string{new("dynamodb:ExportTableToPointInTime")}})
 		props.AlarmActions = &[]awscloudwatch.IAlarmAction{awscloudwatchactions.NewSnsAction(awssns.NewTopic(stack, new("Topic"), nil))}
 		cdkapp.NewJobPoller(stack, new("Export"), props)
@@ -343,7 +343,7 @@ func TestJobPollerRefusesFunctions(t *testing.T) {
 		prop    string
 		problem []string
 	}{
-		"nobody invokes them": {func(p *cdkapp.JobPollerProps) { p.Strategy = statemachines.Loop }, "Functions", []string{"invokes none", "lambda-retry"}},
+		"nobody invokes them": {func(p *cdkapp.JobPollerProps) { p.Strategy = compile.Loop }, "Functions", []string{"invokes none", "lambda-retry"}},
 		"other jobs": {
 			func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("glue", "StartCrawler") },
 			"Functions",
@@ -359,7 +359,7 @@ func TestJobPollerRefusesFunctions(t *testing.T) {
 		},
 		"a store for nobody": {
 			func(p *cdkapp.JobPollerProps) {
-				p.Store, p.Functions, p.Strategy = p.Functions.Store(), nil, statemachines.Loop
+				p.Store, p.Functions, p.Strategy = p.Functions.Store(), nil, compile.Loop
 			},
 			"Store",
 			[]string{"invokes none", "lambda-retry"},
@@ -381,7 +381,7 @@ func TestJobPollerRefusesFunctions(t *testing.T) {
 			t.Parallel()
 			e := problem(t, func(stack awscdk.Stack) {
 				props := exporting()
-				props.Strategy = statemachines.LambdaRetry
+				props.Strategy = compile.LambdaRetry
 				props.Functions = newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: &[]*string{new("dynamodb:ExportTableToPointInTime")}})
 				c.change(props)
 				cdkapp.NewJobPoller(stack, new("Export"), props)
@@ -491,7 +491,7 @@ func TestJobPollerRefusesProps(t *testing.T) {
 			[]string{"dynamodb:ExportCompleted is a waiter"},
 		},
 		"functions that do not start": {
-			func(p *cdkapp.JobPollerProps) { p.Strategy, p.Start = statemachines.LambdaRetry, new(false) },
+			func(p *cdkapp.JobPollerProps) { p.Strategy, p.Start = compile.LambdaRetry, new(false) },
 			"Start",
 			[]string{"lambda-retry", "name the waiter"},
 		},
@@ -536,7 +536,7 @@ func TestJobPollerRefusesProps(t *testing.T) {
 		},
 		"output that JSONPath cannot say": {
 			func(p *cdkapp.JobPollerProps) {
-				p.Strategy, p.Output = statemachines.Loop, new("[ExportDescription.ExportArn]")
+				p.Strategy, p.Output = compile.Loop, new("[ExportDescription.ExportArn]")
 			},
 			"Output",
 			[]string{"loop"},
@@ -544,21 +544,21 @@ func TestJobPollerRefusesProps(t *testing.T) {
 		"empty pattern": {func(p *cdkapp.JobPollerProps) { p.CausePatterns = &map[string]*string{"Gone": nil} }, "CausePatterns", []string{"Gone", "empty"}},
 		"pattern for functions": {
 			func(p *cdkapp.JobPollerProps) {
-				p.Strategy, p.CausePatterns = statemachines.LambdaLoop, &map[string]*string{"Gone": new("gone")}
+				p.Strategy, p.CausePatterns = compile.LambdaLoop, &map[string]*string{"Gone": new("gone")}
 			},
 			"CausePatterns",
 			[]string{"lambda-loop", "leave it out"},
 		},
 		"waiter that JSONPath cannot judge": {
 			func(p *cdkapp.JobPollerProps) {
-				p.Job, p.Strategy = fromCatalog("autoscaling", "GroupInService"), statemachines.Loop
+				p.Job, p.Strategy = fromCatalog("autoscaling", "GroupInService"), compile.Loop
 			},
 			"Strategy",
 			[]string{"JSONPath", `"variables"`},
 		},
 		"job that no function can run": {
 			func(p *cdkapp.JobPollerProps) {
-				p.Job, p.Strategy = fromCatalog("rds", "StartExportTask"), statemachines.LambdaLoop
+				p.Job, p.Strategy = fromCatalog("rds", "StartExportTask"), compile.LambdaLoop
 			},
 			"Strategy",
 			[]string{"driver", `"variables"`},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // The placeholders of a definition, without ${ and }. CloudFormation puts values
@@ -30,8 +31,8 @@ func inBraces(key string) string { return "${" + key + "}" }
 type machine struct {
 	definition string // with placeholders
 	// strategy is "" for a definition that was not compiled here.
-	strategy statemachines.Strategy
-	report   *statemachines.Report
+	strategy compile.Strategy
+	report   *compile.Report
 	// needed is what its calls need, but for the functions, on the resources that
 	// narrowed has for an action.
 	needed   []permission
@@ -85,7 +86,7 @@ func (p *polling) defined(b *bound) *machine {
 	return m
 }
 
-func (m *machine) compiled(c *statemachines.Compiled) {
+func (m *machine) compiled(c *compile.Compiled) {
 	m.report, m.strategy = &c.Report, c.Report.Strategy
 	if throughLambda(c.Report.Strategy) {
 		return // all that it calls are the functions
@@ -157,7 +158,7 @@ func (m *machine) requests(tree any) {
 }
 
 // warn tells what the report warns of.
-func warn(scope constructs.Construct, r *statemachines.Report) {
+func warn(scope constructs.Construct, r *compile.Report) {
 	if r == nil {
 		return
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 
 	"github.com/jobpoller/jobpoller/pollcore"
-	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // OnTimeout is what becomes of a job whose time is over.
@@ -32,7 +32,7 @@ type polling struct {
 	where
 
 	Job                                       Job
-	Strategy                                  statemachines.Strategy
+	Strategy                                  compile.Strategy
 	MaxWait, MinDelay, MaxDelay, InitialDelay awscdk.Duration
 	Arguments                                 *map[string]any
 	Start                                     *bool
@@ -53,13 +53,13 @@ type form struct {
 }
 
 // strategies are those that the prop Strategy can say.
-var strategies = []statemachines.Strategy{
-	statemachines.Variables, statemachines.RetryTask, statemachines.Loop, statemachines.LambdaLoop, statemachines.LambdaRetry,
+var strategies = []compile.Strategy{
+	compile.Variables, compile.RetryTask, compile.Loop, compile.LambdaLoop, compile.LambdaRetry,
 }
 
 // throughLambda tells whether a machine of this strategy needs the functions.
-func throughLambda(s statemachines.Strategy) bool {
-	return s == statemachines.LambdaLoop || s == statemachines.LambdaRetry
+func throughLambda(s compile.Strategy) bool {
+	return s == compile.LambdaLoop || s == compile.LambdaRetry
 }
 
 // bind looks the job up.
@@ -75,9 +75,9 @@ func (p *polling) bind() *bound {
 }
 
 // strategy is the one that is used.
-func (p *polling) strategy() statemachines.Strategy {
+func (p *polling) strategy() compile.Strategy {
 	if p.Strategy == "" {
-		return statemachines.Variables
+		return compile.Variables
 	}
 	if !slices.Contains(strategies, p.Strategy) {
 		p.refuse("Strategy", "it must be one of %s, is %q", quoted(strategies), p.Strategy)
@@ -86,12 +86,12 @@ func (p *polling) strategy() statemachines.Strategy {
 }
 
 // compile turns the job into a state machine or a fragment of one.
-func (p *polling) compile(b *bound, f form) *statemachines.Compiled {
+func (p *polling) compile(b *bound, f form) *compile.Compiled {
 	if b.waiter == nil {
 		p.refuse("Job", "a definition is a whole state machine, and what is needed here is a waiter: give JobFromCatalog or JobFromWaiter")
 	}
 	strategy := p.strategy()
-	o := statemachines.Options{
+	o := compile.Options{
 		Strategy: strategy, Prefix: f.prefix, Exits: f.exits, RunJobFunction: f.runJob, CheckStatusFunction: f.checkStatus,
 		Fit: orElse(p.Fit, false), Output: text(p.Output), Scope: p.scope(), CausePatterns: p.causePatterns(strategy),
 	}
@@ -100,20 +100,20 @@ func (p *polling) compile(b *bound, f form) *statemachines.Compiled {
 		p.refuse("Scope", "it tells the records of Lambda functions apart, and the strategy %s has none: leave it out", strategy)
 	}
 	call := p.call(b, strategy)
-	compiled, err := statemachines.Compile(b.waiter, call, o)
+	compiled, err := compile.Compile(b.waiter, call, o)
 	if err == nil {
 		return compiled
 	}
 	e := p.cannotCompile(err)
-	blame := func(prop string, without func(*statemachines.Call, *statemachines.Options)) { // where it compiles without the prop
+	blame := func(prop string, without func(*compile.Call, *compile.Options)) { // where it compiles without the prop
 		otherCall, other := call, o
 		without(&otherCall, &other)
-		if _, err := statemachines.Compile(b.waiter, otherCall, other); err == nil {
+		if _, err := compile.Compile(b.waiter, otherCall, other); err == nil {
 			e.Prop = prop
 		}
 	}
-	blame("Output", func(_ *statemachines.Call, o *statemachines.Options) { o.Output = "" })
-	blame("Arguments", func(c *statemachines.Call, _ *statemachines.Options) {
+	blame("Output", func(_ *compile.Call, o *compile.Options) { o.Output = "" })
+	blame("Arguments", func(c *compile.Call, _ *compile.Options) {
 		c.Arguments = nil
 		if c.Start != nil {
 			begin := *c.Start
@@ -122,7 +122,7 @@ func (p *polling) compile(b *bound, f form) *statemachines.Compiled {
 		}
 	})
 	if f.exits != nil {
-		blame("Prefix", func(_ *statemachines.Call, o *statemachines.Options) {
+		blame("Prefix", func(_ *compile.Call, o *compile.Options) {
 			o.Prefix, o.Exits = "P", map[pollcore.Status]string{pollcore.Succeeded: "S", pollcore.Failed: "F", pollcore.TimedOut: "T"}
 		})
 	}
@@ -143,7 +143,7 @@ func (p *polling) scope() string {
 
 // call is what the machine calls: with Start false, or for a waiter, it does not
 // start the job.
-func (p *polling) call(b *bound, strategy statemachines.Strategy) statemachines.Call {
+func (p *polling) call(b *bound, strategy compile.Strategy) compile.Call {
 	call := b.call
 	start := call.Start != nil
 	if p.Start != nil {
@@ -159,7 +159,7 @@ func (p *polling) call(b *bound, strategy statemachines.Strategy) statemachines.
 		call.Start = &begin
 	case call.Start != nil && throughLambda(strategy):
 		p.refuse("Start", "with the strategy %s a function looks after the job from its start, and cannot be told not to start %s: "+
-			"name the waiter that waits for it, or take the strategy %s", strategy, b.name, statemachines.Variables)
+			"name the waiter that waits for it, or take the strategy %s", strategy, b.name, compile.Variables)
 	default:
 		call.Start, call.Stop = nil, nil
 		call.Arguments = p.arguments(call.Operation, "", strategy)
@@ -179,7 +179,7 @@ func (p *polling) call(b *bound, strategy statemachines.Strategy) statemachines.
 }
 
 // schedule takes over the durations and the share of the history.
-func (p *polling) schedule(b *bound, o *statemachines.Options) {
+func (p *polling) schedule(b *bound, o *compile.Options) {
 	for _, d := range []struct {
 		prop string
 		from awscdk.Duration
@@ -214,7 +214,7 @@ func (p *polling) schedule(b *bound, o *statemachines.Options) {
 	}
 }
 
-func (p *polling) causePatterns(strategy statemachines.Strategy) map[string]string {
+func (p *polling) causePatterns(strategy compile.Strategy) map[string]string {
 	if p.CausePatterns == nil || len(*p.CausePatterns) == 0 {
 		return nil
 	}
@@ -234,7 +234,7 @@ func (p *polling) causePatterns(strategy statemachines.Strategy) map[string]stri
 // cannotCompile finds the prop that is to blame.
 func (p *polling) cannotCompile(err error) *Error {
 	e := &Error{Path: string(p.where), Prop: "Job", Problem: err.Error(), Err: err}
-	not, ok := errors.AsType[*statemachines.NotCompiledError](err)
+	not, ok := errors.AsType[*compile.NotCompiledError](err)
 	if !ok {
 		return e
 	}
@@ -248,19 +248,19 @@ func (p *polling) cannotCompile(err error) *Error {
 	case len(not.Unmodeled) > 0:
 		e.Prop = "CausePatterns"
 		e.Problem += fmt.Sprintf("; give a pattern for each of %s, or take the strategy %s",
-			strings.Join(not.Unmodeled, ", "), statemachines.LambdaRetry)
+			strings.Join(not.Unmodeled, ", "), compile.LambdaRetry)
 	case len(p.causesOf(not)) > 0:
 		e.Prop = "CausePatterns"
 	default:
 		e.Prop = "Strategy"
-		others := slices.DeleteFunc(slices.Clone(strategies), func(s statemachines.Strategy) bool { return s == not.Strategy })
+		others := slices.DeleteFunc(slices.Clone(strategies), func(s compile.Strategy) bool { return s == not.Strategy })
 		e.Problem += "; take another strategy: " + quoted(others)
 	}
 	return e
 }
 
 // causesOf are the codes of the prop CausePatterns that the compiler refused.
-func (p *polling) causesOf(not *statemachines.NotCompiledError) []string {
+func (p *polling) causesOf(not *compile.NotCompiledError) []string {
 	if p.CausePatterns == nil {
 		return nil
 	}

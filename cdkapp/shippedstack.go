@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
 	"github.com/aws/constructs-go/constructs/v10"
 
-	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // ShippedStack is a stack with definitions that jobpoller ships, each as a
@@ -236,7 +236,7 @@ func (s *shippedStack) alarmActions(alarms *bool) *[]awscloudwatch.IAlarmAction 
 // actionsOf are the IAM actions that the role of a definition without functions
 // needs, which the context can narrow.
 func actionsOf(definition string) ([]string, error) {
-	compiled, err := statemachines.CompileShipped(definition)
+	compiled, err := compile.Shipped(definition)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", definition, err)
 	}

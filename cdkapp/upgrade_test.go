@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/cdkapp"
-	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // looping is a stack with a poller whose functions have this environment.
@@ -22,7 +22,7 @@ func looping(t *testing.T, change func(stack awscdk.Stack, p *cdkapp.FunctionsPr
 		props := cdkapp.FunctionsProps{Jobs: &[]*string{new("dynamodb:ExportTableToPointInTime")}}
 		change(stack, &props)
 		poller := exporting()
-		poller.Strategy, poller.Functions = statemachines.LambdaLoop, newFunctions(t, stack, props)
+		poller.Strategy, poller.Functions = compile.LambdaLoop, newFunctions(t, stack, props)
 		cdkapp.NewJobPoller(stack, new("Export"), poller).GrantStartExecution(awsiam.NewUser(stack, new("User"), nil))
 	})
 }
@@ -72,7 +72,7 @@ func TestPollerOfAnotherStackInvokesTheAlias(t *testing.T) {
 		functions := newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: &[]*string{new("dynamodb:ExportTableToPointInTime")}})
 		other := awscdk.NewStack(awscdk.App_Of(stack), new("Other"), nil)
 		poller := exporting()
-		poller.Strategy, poller.Functions = statemachines.LambdaLoop, functions
+		poller.Strategy, poller.Functions = compile.LambdaLoop, functions
 		cdkapp.NewJobPoller(other, new("Export"), poller)
 		_, theirs := templateOf(stack)
 		exported := asJSON(t, theirs["Outputs"])

@@ -18,17 +18,18 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/simtest"
 	"github.com/jobpoller/jobpoller/tests/responses"
 )
 
-var update = flag.Bool("update", false, "write the shipped definitions and golden files anew")
+var update = flag.Bool("update", false, "write the shipped definitions anew")
 
 func TestShippedDefinitionsAreCompiled(t *testing.T) {
 	t.Parallel()
-	for _, name := range statemachines.ShippedNames() {
-		compiled, err := statemachines.CompileShipped(name)
+	for _, name := range compile.ShippedNames() {
+		compiled, err := compile.Shipped(name)
 		require.NoError(t, err)
 		want := asl.Print(compiled.Machine)
 		if *update {
@@ -42,7 +43,7 @@ func TestShippedDefinitionsAreCompiled(t *testing.T) {
 
 func TestDefinition(t *testing.T) {
 	t.Parallel()
-	require.Len(t, statemachines.Names(), len(statemachines.ShippedNames())+2, "two loops are written by hand")
+	require.Len(t, statemachines.Names(), len(compile.ShippedNames())+2, "two loops are written by hand")
 	for _, name := range statemachines.Names() {
 		text, err := statemachines.Definition(name)
 		require.NoError(t, err)
@@ -52,7 +53,7 @@ func TestDefinition(t *testing.T) {
 	require.ErrorIs(t, err, statemachines.ErrNoDefinition)
 	require.ErrorContains(t, err, `"lambda"; there are bedrock-model-invocation, cloudformation-stack, `)
 	for _, name := range []string{"lambda-loop", "lambda-loop-count"} {
-		_, err = statemachines.CompileShipped(name)
+		_, err = compile.Shipped(name)
 		require.ErrorIs(t, err, statemachines.ErrNoDefinition, "it is not compiled")
 	}
 }

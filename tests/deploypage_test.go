@@ -25,8 +25,8 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
-	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -314,7 +314,7 @@ func TestDeployPolicies(t *testing.T) {
 	for _, p := range driver.Permissions() {
 		needed[p.For] = append(needed[p.For], p.Action)
 	}
-	var printed statemachines.Policy
+	var printed compile.Policy
 	text, err := os.ReadFile(filepath.Join(deploySamples, "terraform", "export.iam.json"))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &printed))

@@ -108,12 +108,12 @@ var rules = []rule{
 	{
 		reason:       "a definition is read without running it",
 		packages:     []string{"./statemachines/asl", "./statemachines/lint", "./statemachines/graph"},
-		mustNotReach: []string{"./statemachines", "./statemachines/sim/...", "./statemachines/simtest/..."},
+		mustNotReach: []string{"./statemachines", "./statemachines/compile", "./statemachines/sim/...", "./statemachines/simtest/..."},
 	},
 	{
 		reason:       "the runner does not depend on its test kit, nor on the compiler",
 		packages:     []string{"./statemachines/sim"},
-		mustNotReach: []string{"./statemachines", "./statemachines/simtest/...", "./statemachines/sim/mock", "./statemachines/lint", "./statemachines/graph", "./statemachines/report"},
+		mustNotReach: []string{"./statemachines", "./statemachines/compile", "./statemachines/simtest/...", "./statemachines/sim/mock", "./statemachines/lint", "./statemachines/graph", "./statemachines/report"},
 	},
 	{
 		reason:       "state machines name Lambda functions and do not contain them",

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // The prices that the README names, in USD.
@@ -33,18 +33,18 @@ func TestReadmeCosts(t *testing.T) {
 	require.NoError(t, err)
 	rows := regexp.MustCompile(`(?m)^\| `+"`[a-z-]+`"+` \| \d+ \| \d+\.\d\d \|.*$`).FindAllString(string(page), -1)
 	require.Len(t, rows, 3)
-	row := func(name string, r statemachines.Report, functions string) {
+	row := func(name string, r compile.Report, functions string) {
 		require.Equal(t, [2]int{0, 7200}, r.JobSeconds)
 		require.Contains(t, rows, fmt.Sprintf("| `%s` | %.0f | %.2f |%s |", name, r.Expected.Polls, 1000*r.Expected.USD, functions))
 	}
-	variables, err := statemachines.CompileShipped("dynamodb-export-variables")
+	variables, err := compile.Shipped("dynamodb-export-variables")
 	require.NoError(t, err)
 	row("dynamodb-export-variables", variables.Report, " |")
 
 	e, err := catalog.Lookup("dynamodb", "ExportTableToPointInTime")
 	require.NoError(t, err)
-	for name, strategy := range map[string]statemachines.Strategy{"lambda-loop": statemachines.LambdaLoop, "lambda-retry": statemachines.LambdaRetry} {
-		compiled, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), statemachines.Options{Strategy: strategy, MaxWait: 2 * time.Hour})
+	for name, strategy := range map[string]compile.Strategy{"lambda-loop": compile.LambdaLoop, "lambda-retry": compile.LambdaRetry} {
+		compiled, err := compile.Compile(e.Waiter, compile.CallOf(e), compile.Options{Strategy: strategy, MaxWait: 2 * time.Hour})
 		require.NoError(t, err)
 		checks := compiled.Report.Expected.Polls
 		lambda := (1 + checks) * (perRequest + memoryGB*seconds*perGBSecond)

@@ -12,6 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -34,11 +35,11 @@ func TestRedriveGivesNewTime(t *testing.T) {
 	require.NoError(t, err)
 	var all []redriven
 	for _, strategy := range everyStrategy {
-		o := statemachines.Options{Strategy: strategy, MaxWait: maxWait, MinDelay: time.Minute, MaxDelay: time.Minute}
+		o := compile.Options{Strategy: strategy, MaxWait: maxWait, MinDelay: time.Minute, MaxDelay: time.Minute}
 		all = append(all, redriven{
 			string(strategy) + ", whole", func(t *testing.T) *asl.StateMachine {
 				t.Helper()
-				compiled, err := statemachines.Compile(entry.Waiter, statemachines.CallOf(entry), o)
+				compiled, err := compile.Compile(entry.Waiter, compile.CallOf(entry), o)
 				require.NoError(t, err)
 				return compiled.Machine
 			}, `{"ExportArn": "arn:export"}`, maxWait, "",
@@ -48,7 +49,7 @@ func TestRedriveGivesNewTime(t *testing.T) {
 				o := o
 				o.Prefix = "First"
 				o.Exits = map[pollcore.Status]string{pollcore.Succeeded: "Done", pollcore.Failed: "Broken", pollcore.TimedOut: "Late"}
-				compiled, err := statemachines.Compile(entry.Waiter, statemachines.CallOf(entry), o)
+				compiled, err := compile.Compile(entry.Waiter, compile.CallOf(entry), o)
 				require.NoError(t, err)
 				var m map[string]any
 				require.NoError(t, json.Unmarshal(asl.Print(compiled.Machine), &m))

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // What a compiled machine reports is what it takes: the means of 200 jobs that
@@ -19,7 +19,7 @@ func TestReportIsWhatRunsTake(t *testing.T) {
 	t.Parallel()
 	entry, err := catalog.Lookup("dynamodb", "ExportCompleted")
 	require.NoError(t, err)
-	for name, o := range map[string]statemachines.Options{
+	for name, o := range map[string]compile.Options{
 		"the waiter's delays":         {MaxWait: 40 * time.Minute, JobTo: 40 * time.Minute},
 		"delays that differ little":   {MaxWait: 10*time.Minute + time.Second, MinDelay: 20 * time.Second, MaxDelay: 30 * time.Second, JobTo: 10 * time.Minute},
 		"a wait before a fixed delay": {MaxWait: 2 * time.Hour, InitialDelay: shortest, MinDelay: every, MaxDelay: every, JobFrom: 10 * time.Minute, JobTo: longest},
@@ -29,7 +29,7 @@ func TestReportIsWhatRunsTake(t *testing.T) {
 				t.Parallel()
 				o := o
 				o.Strategy = strategy
-				compiled, err := statemachines.Compile(entry.Waiter, statemachines.CallOf(entry), o)
+				compiled, err := compile.Compile(entry.Waiter, compile.CallOf(entry), o)
 				require.NoError(t, err)
 				worst, expected := compiled.Report.Worst, compiled.Report.Expected
 				var calls, transitions, events, late means

@@ -15,6 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -138,7 +139,7 @@ func TestShippedWaitCount(t *testing.T) {
 			require.Contains(t, r.Cause, tt.cause)
 			require.Equal(t, tt.calls, e.calls)
 			require.Equal(t, tt.elapsed, r.Elapsed())
-			require.Less(t, len(r.Events), statemachines.DefaultEvents)
+			require.Less(t, len(r.Events), compile.DefaultEvents)
 		})
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -130,8 +131,8 @@ func (m measured) row(name string) string {
 	return fmt.Sprintf("| %s | %.0f | %.0f | %.0f | %.2f | %.0f s |", name, m.calls, m.transitions, m.events, 1000*asl.TransitionCost(m.transitions), m.late)
 }
 
-var everyStrategy = []statemachines.Strategy{
-	statemachines.Loop, statemachines.Variables, statemachines.LambdaLoop, statemachines.RetryTask, statemachines.LambdaRetry,
+var everyStrategy = []compile.Strategy{
+	compile.Loop, compile.Variables, compile.LambdaLoop, compile.RetryTask, compile.LambdaRetry,
 }
 
 // The table of the README: what each strategy costs, and the loop that people
@@ -146,7 +147,7 @@ func TestReadmeStrategies(t *testing.T) {
 	require.NoError(t, err)
 	rows := []string{measure(t, entry.Waiter, naive, `{"ExportDescription": {"ExportArn": "arn:export"}}`).row("a loop that asks every second")}
 	for _, strategy := range everyStrategy {
-		compiled, err := statemachines.Compile(entry.Waiter, statemachines.CallOf(entry), statemachines.Options{
+		compiled, err := compile.Compile(entry.Waiter, compile.CallOf(entry), compile.Options{
 			Strategy: strategy, MaxWait: 2 * time.Hour, InitialDelay: shortest, MinDelay: every, MaxDelay: every, JobFrom: shortest, JobTo: longest,
 		})
 		require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // compileOptions are the flags of "jobpoller compile".
@@ -36,8 +37,8 @@ type compileOptions struct {
 	events                       int
 }
 
-var strategies = []statemachines.Strategy{
-	statemachines.LambdaLoop, statemachines.LambdaRetry, statemachines.Loop, statemachines.Variables, statemachines.RetryTask,
+var strategies = []compile.Strategy{
+	compile.LambdaLoop, compile.LambdaRetry, compile.Loop, compile.Variables, compile.RetryTask,
 }
 
 func strategyNames() []string {
@@ -95,7 +96,7 @@ Exit codes: 0 done, 1 the strategy cannot say what the waiter asks for, or
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.strategy, "strategy", string(statemachines.Variables), strings.Join(names, ", "))
+	f.StringVar(&o.strategy, "strategy", string(compile.Variables), strings.Join(names, ", "))
 	f.DurationVar(&o.maxWait, "max-wait", 0, "how long the job may take, such as 2h (required)")
 	f.DurationVar(&o.minDelay, "delay", 0, "shortest delay between calls instead of the waiter's")
 	f.DurationVar(&o.maxDelay, "max-delay", 0, "longest delay between calls instead of the waiter's, which counts up to 1m")
@@ -106,7 +107,7 @@ Exit codes: 0 done, 1 the strategy cannot say what the waiter asks for, or
 	f.StringVar(&o.prefix, "prefix", "", "what the names of states and variables start with")
 	f.StringToStringVar(&o.names, "names", nil, "names of states instead of those that it gives: DescribeExport=Exported?,...")
 	f.StringVar(&o.selected, "select", "", "JMESPath of what the result has as its output, of the response, as the model spells it")
-	f.IntVar(&o.events, "events", statemachines.DefaultEvents, "how many of the 25,000 events of an execution it may use")
+	f.IntVar(&o.events, "events", compile.DefaultEvents, "how many of the 25,000 events of an execution it may use")
 	f.BoolVar(&o.fit, "fit", false, "lengthen the delay until the events suffice")
 	f.StringToStringVar(&o.exits, "exits", nil, "make a fragment that goes on in these states: succeeded=A,failed=B,timed-out=C")
 	f.StringArrayVar(&o.causes, "cause", nil, "CODE=TEXT: what the cause of an error has that only its code names; * is any text; may be given more than once")
@@ -157,14 +158,14 @@ func runCompile(c *cobra.Command, args []string, o compileOptions) error {
 		return err
 	}
 	low, high := o.delays(w)
-	compiled, err := statemachines.Compile(w, call, statemachines.Options{
-		Strategy: statemachines.Strategy(o.strategy), MaxWait: o.maxWait, MinDelay: low, MaxDelay: high, InitialDelay: o.initialDelay,
+	compiled, err := compile.Compile(w, call, compile.Options{
+		Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MinDelay: low, MaxDelay: high, InitialDelay: o.initialDelay,
 		CausePatterns: causes, UnmodeledFails: o.unmodeled == "fail",
 		Prefix: o.prefix, Names: o.names, Output: o.selected, Exits: exits, Events: o.events, Fit: o.fit, JobFrom: o.jobFrom, JobTo: o.jobTo,
 		RunJobFunction: o.runJob, CheckStatusFunction: o.checkStatus, Scope: o.scope,
 	})
 	switch {
-	case errors.Is(err, statemachines.ErrNotCompiled):
+	case errors.Is(err, compile.ErrNotCompiled):
 		return &exitError{exitFailed, fmt.Errorf("%w%s%s", err, fitHint(err), o.remedy(err, call))}
 	case err != nil:
 		return usage("%w", err)
@@ -173,15 +174,15 @@ func runCompile(c *cobra.Command, args []string, o compileOptions) error {
 }
 
 // call finds the waiter and what it polls.
-func (o *compileOptions) call(c *cobra.Command, args []string) (*pollcore.Waiter, statemachines.Call, error) {
+func (o *compileOptions) call(c *cobra.Command, args []string) (*pollcore.Waiter, compile.Call, error) {
 	if o.waiter != "" {
 		return o.ownWaiter(c, args)
 	}
 	entry, err := o.entry(args[0], args[1])
 	if err != nil {
-		return nil, statemachines.Call{}, err
+		return nil, compile.Call{}, err
 	}
-	call := statemachines.CallOf(entry)
+	call := compile.CallOf(entry)
 	starts := call.Start != nil && (o.start || o.throughLambda()) // the functions always start a job
 	switch {
 	case o.start && call.Start == nil:
@@ -217,32 +218,32 @@ func jobsThatPoll(e *catalog.Entry) string {
 }
 
 // ownWaiter reads a waiter from a file, for an operation of the catalogue.
-func (o *compileOptions) ownWaiter(c *cobra.Command, args []string) (*pollcore.Waiter, statemachines.Call, error) {
+func (o *compileOptions) ownWaiter(c *cobra.Command, args []string) (*pollcore.Waiter, compile.Call, error) {
 	text, err := readText(o.waiter, c.InOrStdin())
 	if err != nil {
-		return nil, statemachines.Call{}, err
+		return nil, compile.Call{}, err
 	}
 	w, err := pollcore.ParseWaiter(waiterName(o.waiter), text)
 	if err != nil && isRequest(text) {
-		return nil, statemachines.Call{}, usage("%s is the request of a job, and no waiter", o.waiter)
+		return nil, compile.Call{}, usage("%s is the request of a job, and no waiter", o.waiter)
 	}
 	if err != nil {
-		return nil, statemachines.Call{}, usage("%s: %w", o.waiter, err)
+		return nil, compile.Call{}, usage("%s: %w", o.waiter, err)
 	}
 	found, err := o.open()
 	if err != nil {
-		return nil, statemachines.Call{}, err
+		return nil, compile.Call{}, err
 	}
 	service, err := found.Service(args[0])
 	if err != nil {
-		return nil, statemachines.Call{}, notFound(err, args[0])
+		return nil, compile.Call{}, notFound(err, args[0])
 	}
 	operation := service.Operations[args[1]]
 	if operation == nil {
-		return nil, statemachines.Call{}, noOperation(service, args[1])
+		return nil, compile.Call{}, noOperation(service, args[1])
 	}
 	arguments, err := o.readArguments(operation, "")
-	return w, statemachines.Call{Operation: operation, Arguments: arguments}, err
+	return w, compile.Call{Operation: operation, Arguments: arguments}, err
 }
 
 // noOperation says that the catalogue lacks an operation, and which are meant or

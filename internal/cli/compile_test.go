@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
-	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // compiled is what compile prints.
@@ -28,7 +28,7 @@ func TestCompiledYAML(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategyNames() {
 		args := []string{"redshift-data", "ExecuteStatement", "--max-wait", "1h", "--strategy", strategy}
-		if strategy != string(statemachines.Loop) {
+		if strategy != string(compile.Loop) {
 			args = append(args, "--arguments", `{"Sql": "-- {% $states.input.sql %}\n\t# 'no': \"yes\"", "WorkgroupName": "0x1F", "StatementName": "null", "Database": ""}`, "--start")
 		}
 		text := compiled(t, args...)

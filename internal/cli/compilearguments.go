@@ -2,8 +2,8 @@ package cli
 
 import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/modelfit"
 )
 
@@ -14,7 +14,7 @@ func (o *compileOptions) readArguments(op *catalog.Operation, token string) (map
 		return nil, nil //nolint:nilnil // the input of the machine
 	}
 	language := asl.JSONata
-	if o.strategy == string(statemachines.Loop) {
+	if o.strategy == string(compile.Loop) {
 		language = asl.JSONPath
 	}
 	arguments, err := modelfit.Arguments([]byte(o.arguments), op, token, language)

@@ -12,14 +12,14 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // throughLambda tells whether the Lambda functions start, poll and stop.
 func (o *compileOptions) throughLambda() bool {
-	s := statemachines.Strategy(o.strategy)
-	return s == statemachines.LambdaLoop || s == statemachines.LambdaRetry
+	s := compile.Strategy(o.strategy)
+	return s == compile.LambdaLoop || s == compile.LambdaRetry
 }
 
 // validate reports what is wrong with the flags, all at once.
@@ -125,7 +125,7 @@ func (o *compileOptions) delays(w *pollcore.Waiter) (low, high time.Duration) {
 // fitHint says which flag takes the delay that fits into the history, where none
 // does: a line of its own, or nothing.
 func fitHint(err error) string {
-	refused, ok := errors.AsType[*statemachines.NotCompiledError](err)
+	refused, ok := errors.AsType[*compile.NotCompiledError](err)
 	if !ok || cmp.Or(refused.FittingMinDelay, refused.FittingMaxDelay) == 0 {
 		return ""
 	}
@@ -134,8 +134,8 @@ func fitHint(err error) string {
 
 // remedy says what to do about a waiter that cannot be compiled: a line of its own,
 // or nothing.
-func (o *compileOptions) remedy(err error, call statemachines.Call) string {
-	refused, ok := errors.AsType[*statemachines.NotCompiledError](err)
+func (o *compileOptions) remedy(err error, call compile.Call) string {
+	refused, ok := errors.AsType[*compile.NotCompiledError](err)
 	switch {
 	case !ok:
 		return ""

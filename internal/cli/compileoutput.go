@@ -15,12 +15,12 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/internal/terminal"
-	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // write prints what was asked for, or compares it with a file.
-func (o *compileOptions) write(c *cobra.Command, compiled *statemachines.Compiled) error {
+func (o *compileOptions) write(c *cobra.Command, compiled *compile.Compiled) error {
 	for _, w := range compiled.Report.Warnings {
 		terminal.Fprintf(c.ErrOrStderr(), "warning: %s\n", w)
 	}
@@ -170,7 +170,7 @@ func difference(got, want string) string {
 	return fmt.Sprintf("it has more than the %s that compile prints now: %s", plural(len(wantLines), "line"), strings.TrimSpace(gotLines[len(wantLines)]))
 }
 
-func reportText(r statemachines.Report) string {
+func reportText(r compile.Report) string {
 	var b strings.Builder
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
 	terminal.Fprintf(&b, "strategy %s, %s at most: transitions %d and events %d a poll\n\n",
@@ -178,7 +178,7 @@ func reportText(r statemachines.Report) string {
 	terminal.Fprintf(&b, "%-32s %8s %12s %8s %10s %8s\n", "", "polls", "transitions", "events", "USD", "late")
 	for _, row := range []struct {
 		name string
-		cost statemachines.Cost
+		cost compile.Cost
 	}{
 		{fmt.Sprintf("a job of %s to %s", seconds(r.JobSeconds[0]), seconds(r.JobSeconds[1])), r.Expected},
 		{"a job that does not end", r.Worst},

@@ -14,7 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
-	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
@@ -144,8 +144,8 @@ func TestJSONPage(t *testing.T) {
 	requireDocumented(t, members(t, itself[listEntry]), table("list", 0))
 	requireDocumented(t, members(t, itself[judged]), table("check", 0))
 	requireDocumented(t, members(t, itself[waitReport]), table("wait", 0))
-	requireDocumented(t, members(t, itself[statemachines.Report]), table("compile --report", 0))
-	requireDocumented(t, members(t, itself[statemachines.Cost]), table("compile --report", 1))
+	requireDocumented(t, members(t, itself[compile.Report]), table("compile --report", 0))
+	requireDocumented(t, members(t, itself[compile.Cost]), table("compile --report", 1))
 
 	mocks := page["jobpoller run --mocks FILE -o json"]
 	_, without, ok := strings.Cut(mocks, "As above, without ")

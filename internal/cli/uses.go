@@ -18,7 +18,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/sfnexecution"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/transcribejob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // ownDrivers are the jobs of the catalogue that have a driver of their own.
@@ -58,11 +58,11 @@ func asStateMachine(e *catalog.Entry, builtIn bool) string {
 			continue
 		}
 		// The time is nothing to what a strategy can say.
-		o := statemachines.Options{Strategy: s, MaxWait: 24 * time.Hour, Fit: true}
-		_, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), o)
+		o := compile.Options{Strategy: s, MaxWait: 24 * time.Hour, Fit: true}
+		_, err := compile.Compile(e.Waiter, compile.CallOf(e), o)
 		o.UnmodeledFails = true
-		_, lax := statemachines.Compile(e.Waiter, statemachines.CallOf(e), o)
-		refused, lossy := errors.AsType[*statemachines.NotCompiledError](err)
+		_, lax := compile.Compile(e.Waiter, compile.CallOf(e), o)
+		refused, lossy := errors.AsType[*compile.NotCompiledError](err)
 		switch {
 		case err == nil:
 			taken = append(taken, string(s))
@@ -72,7 +72,7 @@ func asStateMachine(e *catalog.Entry, builtIn bool) string {
 			failing = append(failing, string(s))
 		case lossy && len(refused.Reasons) == 1 && refused.Optional != nil:
 			withArguments = append(withArguments, string(s))
-		case s == statemachines.Variables: // which says the most
+		case s == compile.Variables: // which says the most
 			why = err
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
@@ -26,8 +26,8 @@ var compileSuites = []suite{
 	{name: "compile", cases: 2640, run: runCompile},
 }
 
-var allStrategies = []statemachines.Strategy{
-	statemachines.LambdaLoop, statemachines.LambdaRetry, statemachines.Loop, statemachines.Variables, statemachines.RetryTask,
+var allStrategies = []compile.Strategy{
+	compile.LambdaLoop, compile.LambdaRetry, compile.Loop, compile.Variables, compile.RetryTask,
 }
 
 type refusal struct {
@@ -57,7 +57,7 @@ func runCompile(t *testing.T, _ string) result {
 	t.Helper()
 	r := result{failures: map[string]string{}}
 	refused := map[string][]string{} // entries, by strategy and reason
-	compiled := map[statemachines.Strategy]int{}
+	compiled := map[compile.Strategy]int{}
 	all := entries(t)
 	for _, s := range allStrategies {
 		for _, e := range all {
@@ -104,10 +104,10 @@ func runCompile(t *testing.T, _ string) result {
 
 // compileOne returns why the strategy refuses the entry, or what is wrong with
 // what it makes of it.
-func compileOne(e *catalog.Entry, s statemachines.Strategy) (reasons, problems []string) {
-	o := statemachines.Options{Strategy: s, MaxWait: 30 * time.Minute, Fit: true}
-	compiled, err := statemachines.Compile(e.Waiter, statemachines.CallOf(e), o)
-	if refused, ok := errors.AsType[*statemachines.NotCompiledError](err); ok {
+func compileOne(e *catalog.Entry, s compile.Strategy) (reasons, problems []string) {
+	o := compile.Options{Strategy: s, MaxWait: 30 * time.Minute, Fit: true}
+	compiled, err := compile.Compile(e.Waiter, compile.CallOf(e), o)
+	if refused, ok := errors.AsType[*compile.NotCompiledError](err); ok {
 		return reasonsOf(refused)
 	}
 	if err != nil {
@@ -137,7 +137,7 @@ func withoutArguments(m *asl.StateMachine) []string {
 }
 
 // reasonsOf finds the reasons of a refusal.
-func reasonsOf(refused *statemachines.NotCompiledError) (reasons, problems []string) {
+func reasonsOf(refused *compile.NotCompiledError) (reasons, problems []string) {
 	for _, text := range refused.Reasons {
 		n := slices.IndexFunc(refusals, func(r refusal) bool { return r.text.MatchString(text) })
 		if n < 0 {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/tests/responses"
 )
 
@@ -28,18 +28,18 @@ var equivalenceSuites = []suite{
 }
 
 // schedules are the options with which entries are compiled, in turn.
-var schedules = []func(w *pollcore.Waiter) statemachines.Options{
+var schedules = []func(w *pollcore.Waiter) compile.Options{
 	// The waiter's own delays.
-	func(w *pollcore.Waiter) statemachines.Options {
-		return statemachines.Options{MaxWait: 20 * pollcore.NewSchedule(w, time.Hour).Max}
+	func(w *pollcore.Waiter) compile.Options {
+		return compile.Options{MaxWait: 20 * pollcore.NewSchedule(w, time.Hour).Max}
 	},
 	// A fixed delay.
-	func(*pollcore.Waiter) statemachines.Options {
-		return statemachines.Options{MaxWait: 10 * time.Minute, MinDelay: 10 * time.Second, MaxDelay: 10 * time.Second}
+	func(*pollcore.Waiter) compile.Options {
+		return compile.Options{MaxWait: 10 * time.Minute, MinDelay: 10 * time.Second, MaxDelay: 10 * time.Second}
 	},
 	// Delays that grow, a time that they do not divide, and a wait before the first call.
-	func(*pollcore.Waiter) statemachines.Options {
-		return statemachines.Options{
+	func(*pollcore.Waiter) compile.Options {
+		return compile.Options{
 			MaxWait: 301 * time.Second, MinDelay: 2 * time.Second, MaxDelay: 30 * time.Second, InitialDelay: 20 * time.Second,
 		}
 	},
@@ -49,7 +49,7 @@ var schedules = []func(w *pollcore.Waiter) statemachines.Options{
 // status, the acceptor, the reason and the output, which are those of
 // [pollcore.Wait].
 type strategy struct {
-	name statemachines.Strategy
+	name compile.Strategy
 	// delays makes a wait by pollcore draw what a run of the machine did, so that
 	// it makes as many calls in the same time, but for what is rounded up to
 	// whole seconds and for calls that are repeated in place.
@@ -84,11 +84,11 @@ func undrawn(*run) pollcore.WaitOption {
 }
 
 var strategies = []strategy{
-	{name: statemachines.LambdaLoop, delays: drawn, lambda: true},
-	{name: statemachines.LambdaRetry, delays: undrawn, lambda: true, overruns: true, counts: true},
-	{name: statemachines.Loop, delays: func(r *run) pollcore.WaitOption { return pollcore.Every(r.low) }, overruns: true},
-	{name: statemachines.Variables, delays: drawn},
-	{name: statemachines.RetryTask, delays: undrawn, overruns: true, counts: true, early: true},
+	{name: compile.LambdaLoop, delays: drawn, lambda: true},
+	{name: compile.LambdaRetry, delays: undrawn, lambda: true, overruns: true, counts: true},
+	{name: compile.Loop, delays: func(r *run) pollcore.WaitOption { return pollcore.Every(r.low) }, overruns: true},
+	{name: compile.Variables, delays: drawn},
+	{name: compile.RetryTask, delays: undrawn, overruns: true, counts: true, early: true},
 }
 
 // runEquivalence has pollcore.Wait and the machines that its waiter is compiled
@@ -200,7 +200,7 @@ func drawFor(purpose string) *rand.Rand {
 }
 
 // compiledBy are the machines of the strategies that take an entry.
-func compiledBy(t *testing.T, entry *catalog.Entry, o statemachines.Options, starts bool) []*machine {
+func compiledBy(t *testing.T, entry *catalog.Entry, o compile.Options, starts bool) []*machine {
 	t.Helper()
 	var all []*machine
 	for _, s := range strategies {

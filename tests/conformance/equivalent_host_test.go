@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore"
-	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // form is what is run of a compiled waiter.
@@ -23,7 +23,7 @@ const (
 // forms are those that a strategy has. A machine in JSONata cannot have states in
 // JSONPath.
 func (s strategy) forms() []form {
-	if s.name == statemachines.Loop {
+	if s.name == compile.Loop {
 		return []form{whole, inJSONPath}
 	}
 	return []form{whole, inJSONPath, inJSONata}
@@ -41,7 +41,7 @@ const (
 
 // host merges a fragment into a machine that goes on with its result, as a user
 // does: by the names of the states alone.
-func host(t *testing.T, fragment *statemachines.Compiled, f form) *asl.StateMachine {
+func host(t *testing.T, fragment *compile.Compiled, f form) *asl.StateMachine {
 	t.Helper()
 	language := map[form]string{inJSONPath: "JSONPath", inJSONata: "JSONata"}[f]
 	var m struct {

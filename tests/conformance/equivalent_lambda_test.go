@@ -16,6 +16,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
 	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/tests/responses"
 )
@@ -62,7 +63,7 @@ func (d *driver) now() time.Time { return d.clock.Now().Add(d.spent) }
 // them.
 func (m *machine) functions(t *testing.T, p *player, clock *sim.Clock, called func(time.Time)) sim.Handler {
 	t.Helper()
-	d := &driver{machine: m, player: p, clock: clock, job: statemachines.CallOf(m.entry).Job}
+	d := &driver{machine: m, player: p, clock: clock, job: compile.CallOf(m.entry).Job}
 	registry, err := jobs.NewRegistry(d)
 	require.NoError(t, err)
 	handlers, err := handler.New(handler.Config{Store: memstore.New(d.now), Jobs: registry, Now: d.now, NoDwell: true})

@@ -19,7 +19,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/tests/responses"
 )
@@ -42,7 +42,7 @@ type run struct {
 	delays    []time.Duration
 	result    *sim.Result
 	form      form
-	compiled  *statemachines.Compiled
+	compiled  *compile.Compiled
 	starter   *starter // nil if the job has been started
 }
 
@@ -104,7 +104,7 @@ func (p *player) answer(o *catalog.Operation, elapsed time.Duration) (sim.Reply,
 type wait struct {
 	check    *pollcore.Check[any, any]
 	sequence *responses.Sequence
-	options  statemachines.Options
+	options  compile.Options
 }
 
 // run waits. The time is that of a bubble.
@@ -143,39 +143,39 @@ func (w *wait) run(t *testing.T, more ...pollcore.WaitOption) *run {
 type machine struct {
 	entry    *catalog.Entry
 	strategy strategy
-	options  statemachines.Options
-	whole    *statemachines.Compiled
-	fragment *statemachines.Compiled
+	options  compile.Options
+	whole    *compile.Compiled
+	fragment *compile.Compiled
 	starts   bool // the job is started, and stopped when its time is over
 	retries  bool // an acceptor retries an error
 }
 
-func isRefused(err error) bool { return errors.Is(err, statemachines.ErrNotCompiled) }
+func isRefused(err error) bool { return errors.Is(err, compile.ErrNotCompiled) }
 
 // newMachine compiles an entry. A job is started if it says so, and if the
 // strategy can say how: the functions of the strategies with Lambda do it for
 // themselves.
-func newMachine(e *catalog.Entry, s strategy, o statemachines.Options, starts bool) (*machine, error) {
+func newMachine(e *catalog.Entry, s strategy, o compile.Options, starts bool) (*machine, error) {
 	m := &machine{entry: e, strategy: s, options: o, starts: starts && e.Job != nil && !s.lambda}
 	o.Strategy = s.name
-	call := statemachines.CallOf(e)
+	call := compile.CallOf(e)
 	if !m.starts {
-		call = statemachines.Call{Operation: e.Operation, Job: call.Job}
+		call = compile.Call{Operation: e.Operation, Job: call.Job}
 	}
 	var err error
-	if s.name == statemachines.Loop {
+	if s.name == compile.Loop {
 		if call, err = withPaths(e, call); err != nil {
 			return nil, err
 		}
 	}
-	if m.whole, err = statemachines.Compile(e.Waiter, call, o); err != nil {
+	if m.whole, err = compile.Compile(e.Waiter, call, o); err != nil {
 		if m.starts && isRefused(err) {
 			return newMachine(e, s, m.options, false)
 		}
 		return nil, err
 	}
 	o.Prefix, o.Exits = "First", exits
-	if m.fragment, err = statemachines.Compile(e.Waiter, call, o); err != nil {
+	if m.fragment, err = compile.Compile(e.Waiter, call, o); err != nil {
 		return nil, err
 	}
 	for _, a := range e.Waiter.Acceptors {
@@ -188,7 +188,7 @@ func newMachine(e *catalog.Entry, s strategy, o statemachines.Options, starts bo
 // withPaths names the members of the input that the strategy Loop is to pass on
 // besides those that the operation requires: of a start call, all that the sample
 // has.
-func withPaths(e *catalog.Entry, call statemachines.Call) (statemachines.Call, error) {
+func withPaths(e *catalog.Entry, call compile.Call) (compile.Call, error) {
 	if optional := optionalFirst(call.Operation); call.Start == nil && optional != "" {
 		call.Arguments = map[string]any{spelled(optional) + ".$": "$." + spelled(optional)}
 	}
@@ -229,7 +229,7 @@ func (m *machine) run(t *testing.T, q *responses.Sequence, f form, seed uint64) 
 	handlers := map[string]sim.Handler{}
 	given := responses.Integration(o.Input, q.Input)
 	polled := given
-	if m.strategy.name == statemachines.Loop { // which passes on members by name
+	if m.strategy.name == compile.Loop { // which passes on members by name
 		input := pollInput(o, q.Input)
 		passed := pollInput(o, nil)
 		for name := range passed {

@@ -9,18 +9,18 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/tests/responses"
 )
 
 // taken says which entries a strategy has to take, from the catalogue and the
 // drivers alone: not from what Compile says. It takes all others, too, or not.
-var taken = map[statemachines.Strategy]func(e *catalog.Entry) bool{
-	statemachines.LambdaLoop:  hasDriver,
-	statemachines.LambdaRetry: hasDriver,
-	statemachines.Variables:   func(e *catalog.Entry) bool { return !lossy(e) },
-	statemachines.Loop:        func(e *catalog.Entry) bool { return !lossy(e) && dotted(e) && inputKnown(e) },
-	statemachines.RetryTask:   func(e *catalog.Entry) bool { return !lossy(e) && !retriesByCause(e) },
+var taken = map[compile.Strategy]func(e *catalog.Entry) bool{
+	compile.LambdaLoop:  hasDriver,
+	compile.LambdaRetry: hasDriver,
+	compile.Variables:   func(e *catalog.Entry) bool { return !lossy(e) },
+	compile.Loop:        func(e *catalog.Entry) bool { return !lossy(e) && dotted(e) && inputKnown(e) },
+	compile.RetryTask:   func(e *catalog.Entry) bool { return !lossy(e) && !retriesByCause(e) },
 }
 
 // hasDriver tells whether the Lambda functions can run the job, or poll for it.
@@ -52,7 +52,7 @@ func lossy(e *catalog.Entry) bool {
 
 // seen tells whether a message of the error is known, which its Cause has.
 func seen(e *catalog.Entry, code string) bool {
-	return slices.ContainsFunc(statemachines.KnownCauses(e.Operation), func(c statemachines.KnownCause) bool { return c.Code == code })
+	return slices.ContainsFunc(compile.KnownCauses(e.Operation), func(c compile.KnownCause) bool { return c.Code == code })
 }
 
 // declares tells whether the model has the error: by its shape, or by the HTTP

@@ -28,6 +28,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 var (
@@ -153,8 +154,8 @@ func shipped(t *testing.T) []definition {
 	return definitions
 }
 
-var strategies = []statemachines.Strategy{
-	statemachines.LambdaLoop, statemachines.LambdaRetry, statemachines.Loop, statemachines.Variables, statemachines.RetryTask,
+var strategies = []compile.Strategy{
+	compile.LambdaLoop, compile.LambdaRetry, compile.Loop, compile.Variables, compile.RetryTask,
 }
 
 // compiled are definitions made of entries of the catalogue, strategies and
@@ -177,8 +178,8 @@ func compiled(t *testing.T, draw *rand.Rand) []definition {
 		require.NoError(t, err)
 		call, options, kind := drawn(draw, entry)
 		options.Strategy = strategies[len(definitions)%len(strategies)]
-		made, err := statemachines.Compile(entry.Waiter, call, options)
-		if errors.Is(err, statemachines.ErrNotCompiled) {
+		made, err := compile.Compile(entry.Waiter, call, options)
+		if errors.Is(err, compile.ErrNotCompiled) {
 			continue
 		}
 		require.NoError(t, err, "%s %s", chosen, options.Strategy)
@@ -191,12 +192,12 @@ func compiled(t *testing.T, draw *rand.Rand) []definition {
 }
 
 // drawn draws how a waiter is called, and says what is special.
-func drawn(draw *rand.Rand, entry *catalog.Entry) (call statemachines.Call, o statemachines.Options, kind string) {
-	o = statemachines.Options{MaxWait: time.Duration(1+draw.IntN(24*3600)) * time.Second, Fit: true}
+func drawn(draw *rand.Rand, entry *catalog.Entry) (call compile.Call, o compile.Options, kind string) {
+	o = compile.Options{MaxWait: time.Duration(1+draw.IntN(24*3600)) * time.Second, Fit: true}
 	if draw.IntN(2) == 0 {
 		o.InitialDelay = min(time.Duration(draw.IntN(900))*time.Second, o.MaxWait-time.Second)
 	}
-	call = statemachines.CallOf(entry)
+	call = compile.CallOf(entry)
 	if call.Start != nil && draw.IntN(3) == 0 {
 		call.Start, call.Stop = nil, nil
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // jsonataInJava is the engine behind moto's JSONata, from Maven.
@@ -42,7 +42,7 @@ type onMoto struct {
 	output string
 	// fails is the error in which it ends, and cause is in its cause.
 	fails, cause string
-	only         statemachines.Strategy // empty: both
+	only         compile.Strategy // empty: both
 }
 
 // machinesOnMoto run by loop and by variables.
@@ -64,10 +64,10 @@ func machinesOnMoto(policy, vpc string) []onMoto {
 			service: "textract", name: "StartDocumentAnalysis", start: true, output: "JobStatus",
 			input: object{"DocumentLocation": object{"S3Object": object{"Bucket": "exports", "Name": "k"}}, "FeatureTypes": []any{"TABLES"}},
 		},
-		{service: "cloudformation", name: "StackExists", input: object{"StackName": "orders"}, output: "NextToken", only: statemachines.Variables},
-		{service: "athena", name: "StartQueryExecution", start: true, input: object{"QueryString": "SELECT 1"}, output: "QueryExecution.Status.State", only: statemachines.Variables},
+		{service: "cloudformation", name: "StackExists", input: object{"StackName": "orders"}, output: "NextToken", only: compile.Variables},
+		{service: "athena", name: "StartQueryExecution", start: true, input: object{"QueryString": "SELECT 1"}, output: "QueryExecution.Status.State", only: compile.Variables},
 		{
-			service: "transcribe", name: "StartTranscriptionJob", start: true, output: "TranscriptionJob.TranscriptionJobStatus", only: statemachines.Variables,
+			service: "transcribe", name: "StartTranscriptionJob", start: true, output: "TranscriptionJob.TranscriptionJobStatus", only: compile.Variables,
 			input: object{"TranscriptionJobName": "orders", "LanguageCode": "en-US", "Media": object{"MediaFileUri": "s3://exports/k"}},
 		},
 		{service: "dynamodb", name: "TableExists", input: object{"TableName": "None"}, fails: "JobPoller.TimedOut", cause: "DynamoDb.ResourceNotFoundException"},
@@ -83,28 +83,28 @@ func machinesOnMoto(policy, vpc string) []onMoto {
 var motoDefects = []struct {
 	onMoto
 
-	strategy statemachines.Strategy
+	strategy compile.Strategy
 	reason   string
 }{
 	{
 		onMoto{service: "athena", name: "StartQueryExecution", start: true, input: map[string]any{"QueryString": "SELECT 1"}, fails: "States.Runtime", cause: "KeyError"},
-		statemachines.Loop, "States.Format takes an escaped brace of the template for a place to fill in",
+		compile.Loop, "States.Format takes an escaped brace of the template for a place to fill in",
 	},
 	{
 		onMoto{service: "s3", name: "BucketNotExists", input: map[string]any{"Bucket": "nonesuch"}, fails: "JobPoller.Failed", cause: "s3.s3Exception"},
-		statemachines.Loop, "the service's own exception of S3 is S3.S3Exception at AWS",
+		compile.Loop, "the service's own exception of S3 is S3.S3Exception at AWS",
 	},
 	{
 		onMoto{service: "ec2", name: "VolumeAvailable", input: map[string]any{}, fails: "States.Runtime", cause: "IllegalJSONataVariableReference"},
-		statemachines.Variables, "a lone $ inside of a predicate is refused, which AWS and JSONata take",
+		compile.Variables, "a lone $ inside of a predicate is refused, which AWS and JSONata take",
 	},
 }
 
 func TestCompiledMachinesRunOnMoto(t *testing.T) {
 	t.Parallel()
 	m := startMoto(t)
-	ran := map[statemachines.Strategy]int{}
-	for _, strategy := range []statemachines.Strategy{statemachines.Loop, statemachines.Variables} {
+	ran := map[compile.Strategy]int{}
+	for _, strategy := range []compile.Strategy{compile.Loop, compile.Variables} {
 		var failed int
 		for _, c := range machinesOnMoto(m.Policy, m.VPC) {
 			if c.only != "" && c.only != strategy {
@@ -135,22 +135,22 @@ type moto struct {
 }
 
 // require runs a machine and wants it to end as it has to.
-func (m *moto) require(t *testing.T, strategy statemachines.Strategy, c onMoto) {
+func (m *moto) require(t *testing.T, strategy compile.Strategy, c onMoto) {
 	t.Helper()
 	name := fmt.Sprintf("%s %s as %s", c.service, c.name, strategy)
 	entry, err := catalog.Lookup(c.service, c.name)
 	require.NoError(t, err)
-	call := statemachines.CallOf(entry)
+	call := compile.CallOf(entry)
 	switch {
 	case !c.start:
 		call.Start, call.Stop = nil, nil
-		if strategy == statemachines.Loop {
+		if strategy == compile.Loop {
 			call.Arguments = c.arguments
 		}
-	case strategy == statemachines.Loop:
+	case strategy == compile.Loop:
 		call.Start.Arguments = c.arguments
 	}
-	compiled, err := statemachines.Compile(entry.Waiter, call, statemachines.Options{
+	compiled, err := compile.Compile(entry.Waiter, call, compile.Options{
 		Strategy: strategy, MaxWait: 5 * time.Second, MinDelay: time.Second, MaxDelay: time.Second, Output: c.output,
 	})
 	require.NoError(t, err, name)

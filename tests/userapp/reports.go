@@ -8,7 +8,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/jobpoller/jobpoller/cdkapp"
-	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // NewReports is a stack with a state machine that exports all tables of its
@@ -20,7 +20,7 @@ func NewReports(scope constructs.Construct, id string) awscdk.Stack {
 
 	export := cdkapp.NewJobPollerFragment(stack, jsii.String("Export"), &cdkapp.JobPollerFragmentProps{
 		Job:      cdkapp.JobFromCatalog(jsii.String("dynamodb"), jsii.String("ExportTableToPointInTime")),
-		Strategy: statemachines.LambdaRetry,
+		Strategy: compile.LambdaRetry,
 		MaxWait:  hours(2),
 		Arguments: &map[string]any{
 			"TableArn": "{% $states.input.table %}",

@@ -1,0 +1,116 @@
+package compile
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// Errors that models declare without a status, or with that of a client's error
+// (ThrottlingException is a 400 in most). A call that the service had no time for
+// is a client's error in some, such as Glue's OperationTimeoutException.
+var (
+	throttledName = regexp.MustCompile(`Throttl|TooManyRequest|ProvisionedThroughputExceeded|RequestLimitExceeded|SlowDown`)
+	faultName     = regexp.MustCompile(`^(Internal|ServiceInternal|ServiceUnavailable|Server(Exception|Error))`)
+	timeoutName   = regexp.MustCompile(`Timed?_?[Oo]ut`)
+)
+
+// limitExceeded is an error of calls that are made too often, where a call
+// makes nothing. The SDKs, and so the Lambda functions, always take it for that.
+const limitExceeded = "LimitExceededException"
+
+func throttled(e catalog.Error) bool {
+	return e.Status == http.StatusTooManyRequests || throttledName.MatchString(e.Shape)
+}
+
+func fault(e catalog.Error) bool {
+	return e.Status >= http.StatusInternalServerError || e.Status == http.StatusRequestTimeout ||
+		e.Status == 0 && faultName.MatchString(e.Shape) || timeoutName.MatchString(e.Shape)
+}
+
+// faults are the retriers for faults of a call that may be made again: those
+// say nothing of the job. Errors that an acceptor names are not among them.
+//
+// A fault or a throttled call that the model does not declare arrives as the
+// service's own exception, as a refusal does. It is tried again a few times: a
+// refused call costs three more, and a throttled one is saved. Where an acceptor
+// needs that exception, the state CheckError looks at it instead.
+func (p *poller) faults(op *catalog.Operation) []object {
+	prefix := op.Service.ErrorPrefix + "."
+	taken := func(name string) bool {
+		return op == p.call.Operation && slices.ContainsFunc(p.catches, func(c catch) bool { return slices.Contains(c.names, name) })
+	}
+	var names []string
+	for _, e := range op.Errors {
+		often := op == p.call.Operation && e.Shape == limitExceeded
+		if e.Shape == "" || !throttled(e) && !fault(e) && !often {
+			continue
+		}
+		if name := exception(op.Service, e.Shape); !taken(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	known := retryFaults(append(names, prefix+"SdkClientException"))
+	unnamed := object{
+		"ErrorEquals":     []string{serviceException(op.Service)},
+		"IntervalSeconds": 2, "MaxAttempts": 3, "BackoffRate": 2, "JitterStrategy": "FULL",
+	}
+	if op == p.call.Operation && p.options.Strategy == RetryTask {
+		p.forAllPolls(known, pollsPerFault, mostFaults)
+		p.forAllPolls(unnamed, pollsPerUnnamed, mostUnnamed)
+	}
+	if op == p.call.Operation && p.ambiguous() != nil {
+		return []object{known}
+	}
+	return []object{known, unnamed}
+}
+
+// A retrier in whose Task the Retry block is the loop has its attempts for the
+// whole wait, not for each call: one for so many polls, as far as what is
+// left of the history has room (3 events each, DefaultEvents).
+const (
+	pollsPerFault, mostFaults    = 10, 200
+	pollsPerUnnamed, mostUnnamed = 20, 100
+)
+
+// forAllPolls gives a retrier of such a Task attempts for all polls. Its delay
+// stays below a minute however often it was needed.
+func (p *poller) forAllPolls(retrier object, polls, most int) {
+	retrier["MaxAttempts"] = max(retrier["MaxAttempts"].(int), min(p.worstPolls()/polls, most)) //nolint:forcetypeassert // it is ours
+	retrier["MaxDelaySeconds"] = 60
+}
+
+// startFaults are the retriers of the call that starts the job; nil for none. A
+// call that is not idempotent is made again only if it was throttled: after a
+// fault the job may have started.
+func (p *poller) startFaults() []object {
+	s := p.call.Start
+	if s.Token != "" {
+		return p.faults(s.Operation)
+	}
+	var names []string
+	for _, e := range s.Operation.Errors {
+		if e.Shape != "" && throttled(e) {
+			names = append(names, exception(s.Operation.Service, e.Shape))
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return []object{retryFaults(names)}
+}
+
+// retried adds retriers, if there are any, to a Task.
+func retried(task object, retriers []object) object {
+	if len(retriers) > 0 {
+		task["Retry"] = retriers
+	}
+	return task
+}
+
+// retryFaults is a retrier that spans some two minutes.
+func retryFaults(names []string) object {
+	return object{"ErrorEquals": names, "IntervalSeconds": 2, "MaxAttempts": 6, "BackoffRate": 2, "MaxDelaySeconds": 60, "JitterStrategy": "FULL"}
+}

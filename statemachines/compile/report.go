@@ -1,0 +1,241 @@
+package compile
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// Report says what a compiled machine costs, without the retries of faults.
+type Report struct {
+	Strategy       Strategy `json:"strategy"`
+	MaxWaitSeconds int      `json:"maxWaitSeconds"`
+	// TransitionsPerPoll and EventsPerPoll are what one turn of the loop takes,
+	// and EventsPerFault a call that is retried in place.
+	TransitionsPerPoll int `json:"transitionsPerPoll"`
+	EventsPerPoll      int `json:"eventsPerPoll"`
+	EventsPerFault     int `json:"eventsPerFault"`
+	// Worst is a job that does not end, with the shortest delays that can be
+	// drawn. Its lateness is the most of any job that takes the first of
+	// JobSeconds at least.
+	Worst Cost `json:"worst"`
+	// Expected is the mean over jobs that succeed at any time between the two of
+	// JobSeconds.
+	Expected    Cost   `json:"expected"`
+	JobSeconds  [2]int `json:"jobSeconds"`
+	Redrivable  bool   `json:"redrivable"`
+	RedriveNote string `json:"redriveNote"`
+	// Warnings are what may keep Step Functions from taking the definition, and what
+	// it does other than its users may expect.
+	Warnings []string `json:"warnings"`
+}
+
+// Cost is what an execution takes.
+type Cost struct {
+	Polls       float64 `json:"polls"`
+	Transitions float64 `json:"transitions"`
+	Events      float64 `json:"events"`
+	USD         float64 `json:"usd"` // of the transitions, in asl.DefaultRegion, in millionths
+	// LatenessSeconds is the time from the end of the job to its verdict.
+	LatenessSeconds float64 `json:"latenessSeconds"`
+}
+
+// With is the report of a machine that has more transitions and events besides
+// its polls.
+func (r Report) With(transitions, events int) Report {
+	for _, c := range []*Cost{&r.Worst, &r.Expected} {
+		c.Transitions += float64(transitions)
+		c.Events += float64(events)
+		c.USD = rounded(asl.TransitionCost(c.Transitions), 1e6)
+	}
+	return r
+}
+
+// turn is what one poll takes, and what an execution takes besides: at most, and
+// if it succeeds.
+type turn struct {
+	steps
+	most, success steps
+}
+
+// steps are transitions and events.
+type steps struct{ transitions, events int }
+
+func (p *poller) turn() turn {
+	// Start, a last Choice to an end, and the execution's own two events; and no
+	// Wait after the last poll.
+	t := turn{steps{3, 9}, steps{3, 8}, steps{1, 4}}
+	switch p.options.Strategy {
+	case RetryTask:
+		t = turn{steps{1, 4}, steps{3, 12}, steps{3, 9}}
+	case LambdaRetry:
+		t = turn{steps{1, 3}, steps{4, 16}, steps{3, 13}}
+	case LambdaLoop:
+		t = turn{steps{3, 9}, steps{3, 11}, steps{1, 7}}
+	case Loop, Variables:
+	}
+	if p.pollsAfterLook() { // CheckError
+		t.steps = t.and(steps{1, 2})
+	}
+	if p.initial > 0 {
+		t.most = t.most.and(steps{1, 2})
+		t.success = t.success.and(steps{1, 2})
+	}
+	if p.selection != nil && p.options.Strategy == Loop { // Succeeded looks whether it is there
+		t.most = t.most.and(steps{1, 2})
+		t.success = t.success.and(steps{1, 2})
+	}
+	if p.call.Start != nil {
+		t.most = t.most.and(steps{1, 5})
+		t.success = t.success.and(steps{1, 5})
+	}
+	if p.call.Stop != nil {
+		t.most = t.most.and(steps{1, 5})
+	}
+	return t
+}
+
+func (s steps) and(more steps) steps {
+	return steps{s.transitions + more.transitions, s.events + more.events}
+}
+
+func (t turn) cost(polls float64, besides steps, lateness float64) Cost {
+	transitions := polls*float64(t.transitions) + float64(besides.transitions)
+	return Cost{
+		Polls: rounded(polls, 100), Transitions: rounded(transitions, 100), Events: rounded(polls*float64(t.events)+float64(besides.events), 100),
+		USD: rounded(asl.TransitionCost(transitions), 1e6), LatenessSeconds: rounded(lateness, 10),
+	}
+}
+
+// rounded leaves out what is finer than one part of a whole.
+func rounded(v, parts float64) float64 { return math.Round(v*parts) / parts }
+
+// worstPolls is the largest number of calls.
+func (p *poller) worstPolls() int {
+	switch p.options.Strategy {
+	case RetryTask:
+		calls := p.pending()["MaxAttempts"].(int) + 1
+		for _, c := range p.catches {
+			if c.state == pollcore.Retry {
+				calls += p.erring(c)["MaxAttempts"].(int)
+			}
+		}
+		return calls
+	case LambdaRetry:
+		return p.wholeAttempts(p.total-p.initial+p.hi) + 1
+	case Variables, LambdaLoop:
+		shortest := func(lo, _ time.Duration) time.Duration { return lo.Round(time.Second) }
+		return p.count(time.Duration(p.total-p.initial)*time.Second, shortest) + 1
+	default:
+		return p.calls()
+	}
+}
+
+// report works out what the machine costs for jobs that end between two times.
+func (p *poller) report() Report {
+	t := p.turn()
+	r := Report{
+		Strategy: p.options.Strategy, MaxWaitSeconds: p.total,
+		TransitionsPerPoll: t.transitions, EventsPerPoll: t.events, EventsPerFault: 3,
+		JobSeconds: [2]int{0, p.total},
+		Warnings:   p.warnings(),
+	}
+	if to := p.options.JobTo; to > 0 {
+		r.JobSeconds = [2]int{int(p.options.JobFrom / time.Second), int(to / time.Second)}
+	}
+	latest := p.hi
+	if p.options.Strategy == Loop {
+		latest = p.low
+	}
+	r.Worst = t.cost(float64(p.worstPolls()), t.most, float64(max(latest, p.initial-r.JobSeconds[0])))
+	polls, late := p.expect(r.JobSeconds[0], r.JobSeconds[1])
+	r.Expected = t.cost(polls, t.success, late)
+	r.RedriveNote = "a redrive runs the Fail state again, which fails again"
+	if p.redrivable() {
+		r.Redrivable = true
+		r.RedriveNote = "a redrive goes on with CheckStatus, with new time for the job"
+	}
+	return r
+}
+
+// samples is how many jobs expect looks at.
+const samples = 1000
+
+// expect is the mean number of polls, and of seconds between the end of a job
+// and the poll that finds it, over jobs that end at any time between the two.
+// Jobs share sequences of polls: what is drawn does not depend on their end.
+func (p *poller) expect(from, to int) (polls, lateness float64) {
+	const sequences = 40
+	source := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // a mean needs no secrecy
+	next := p.delays(source)
+	for first := range sequences {
+		now, n := float64(p.initial), 1
+		for i := first; i < samples; i += sequences {
+			// Drawn from its own thousandth of the time: even steps could keep step with the delays.
+			end := float64(from) + (float64(i)+source.Float64())*float64(to-from)/samples
+			for ; now < end && now < float64(p.total); n++ {
+				now += next(n, now)
+			}
+			polls += float64(n)
+			lateness += max(0, now-end)
+		}
+	}
+	return polls / samples, lateness / samples
+}
+
+// delays draws the delay, in seconds, after so many calls and seconds.
+func (p *poller) delays(source *rand.Rand) func(calls int, now float64) float64 {
+	s := p.rule()
+	s.Random = func(lo, hi time.Duration) time.Duration { // whole seconds
+		return (lo + time.Duration(source.Int64N(int64(hi-lo)+1))).Round(time.Second)
+	}
+	switch p.options.Strategy {
+	case Loop:
+		return func(int, float64) float64 { return float64(p.low) }
+	case RetryTask, LambdaRetry: // not drawn, and not cut at the end
+		s.Random, s.Total = undrawn, math.MaxInt64
+	case Variables, LambdaLoop:
+	}
+	return func(calls int, now float64) float64 {
+		return s.Next(pollcore.Retry, pollcore.Progress{Attempts: calls, Elapsed: time.Duration(now * float64(time.Second))}).Delay.Seconds()
+	}
+}
+
+// warnings tells of services that Step Functions may not know, and of input that
+// is not passed on.
+func (p *poller) warnings() []string {
+	warnings := []string{}
+	if p.throughLambda() {
+		return warnings
+	}
+	if len(p.failing) > 0 {
+		warnings = append(warnings, fmt.Sprintf("Step Functions hides the error codes %s, "+
+			"and no text of their causes is known: such an error fails the wait, whatever the acceptors say",
+			strings.Join(p.failing, ", ")))
+	}
+	if optional := p.optional(); optional != nil {
+		op, _, _ := p.first()
+		warnings = append(warnings, fmt.Sprintf("the machine passes on to %s only the members of its input that are required, %s: "+
+			"name in the arguments what else each input has: some of %s",
+			op.Name, strings.Join(p.passed(), ", "), strings.Join(optional, ", ")))
+	}
+	called := []*catalog.Operation{p.call.Operation}
+	if p.call.Start != nil {
+		called = append(called, p.call.Start.Operation)
+	}
+	for _, op := range called {
+		w := fmt.Sprintf("no AWS SDK integration %q is known of %s, which is new: Step Functions may refuse the definition, or give errors other names",
+			"aws-sdk:"+op.Service.ARNName, op.Service.Name)
+		if asl.ParseResource(resource(op)).ErrorPrefix() == "" && !slices.Contains(warnings, w) {
+			warnings = append(warnings, w)
+		}
+	}
+	return warnings
+}
