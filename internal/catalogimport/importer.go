@@ -282,6 +282,7 @@ func (b *builder) operation(name string) *catalog.Operation {
 	if o.Actions, known = b.tables.actions(b.service.Key, name); !known {
 		o.Actions = []string{b.service.IAMPrefix + ":" + name}
 	}
+	o.Resources = b.tables.resources(b.service.Key, name)
 	o.Errors = append(o.Errors, b.tables.statusErrors(b.service.Key, name)...)
 	b.service.Operations[name] = o
 	return o

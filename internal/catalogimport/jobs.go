@@ -59,9 +59,12 @@ func (t *table) readJob(n *jsontree.Node) *tableJob {
 		"stop": func(n *jsontree.Node) {
 			to.Stop = &catalog.StopCall{}
 			t.Object(n, "a stop call", map[string]func(*jsontree.Node){
-				"operation": t.word(&to.Stop.Operation), "arguments": t.arguments(&to.Stop.Arguments),
+				"operation": t.word(&to.Stop.Operation), "arguments": t.arguments(&to.Stop.Arguments), "refused": t.refusal(to.Stop),
 			}, "operation", "arguments")
 		},
+		"delaySource": t.source(), "tokenWindow": t.Int(&to.TokenWindow, 1, maxWindow), "tokenWindowSource": t.source(),
+		"naturalKey": t.naturalKey(to), "naturalKeySource": t.source(), "precondition": t.precondition(to),
+		"jsonText": t.words(&to.JSONText), "forms": t.forms(to), "startTime": t.word(&to.StartTime), "endTime": t.word(&to.EndTime),
 		"sync": t.sync(&to.Sync), "syncSource": t.source(), "note": t.word(&to.Note),
 		"dependent": t.List(func(n *jsontree.Node) {
 			var d catalog.Dependent
@@ -83,8 +86,12 @@ func (t *table) readJob(n *jsontree.Node) *tableJob {
 	return j
 }
 
-// maxSeconds is the longest delay, a day.
-const maxSeconds = 24 * 60 * 60
+// The longest delay, and the longest time for which a token is remembered, in
+// seconds.
+const (
+	maxSeconds = 24 * 60 * 60
+	maxWindow  = 365 * maxSeconds
+)
 
 // arguments reads expressions by members of an input.
 func (t *table) arguments(to *map[string]string) func(*jsontree.Node) {
@@ -138,8 +145,10 @@ func (t *table) checkForm(j *tableJob) {
 	if to.MinDelay > to.MaxDelay && to.MaxDelay > 0 {
 		j.report("maxDelay", "maxDelay must be at least minDelay (%d)", to.MinDelay)
 	}
-	if (to.Sync == "") != (j.node.Get("syncSource") == nil) {
-		j.report("sync", "sync and syncSource go together")
+	for _, fact := range []string{"sync", "tokenWindow", "naturalKey"} {
+		if (j.node.Get(fact) == nil) != (j.node.Get(fact+"Source") == nil) {
+			j.report(fact, "%s and %sSource go together", fact, fact)
+		}
 	}
 }
 
@@ -155,7 +164,11 @@ func (b *builder) job(j *tableJob) {
 	if j.job.Stop != nil {
 		stop = b.jobOperation(j, "stop/operation", j.job.Stop.Operation)
 	}
-	if start == nil || describe == nil || j.job.Stop != nil && stop == nil {
+	before := (*catalog.Operation)(nil)
+	if j.job.Precondition != nil {
+		before = b.jobOperation(j, "precondition/operation", j.job.Precondition.Operation)
+	}
+	if start == nil || describe == nil || j.job.Stop != nil && stop == nil || j.job.Precondition != nil && before == nil {
 		return
 	}
 	b.jobName(j)
@@ -178,6 +191,11 @@ func (b *builder) job(j *tableJob) {
 				job.Token = m.Name
 			}
 		}
+	}
+	j.checkStart(start, describe, before, job.Token)
+	j.checkTimes(describe)
+	if stop != nil {
+		j.checkRefusal(stop)
 	}
 	b.service.Jobs[j.start] = &job
 }

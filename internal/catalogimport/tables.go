@@ -46,10 +46,12 @@ type tableService struct {
 	node    *jsontree.Node
 	names   catalog.Service // arnName, errorPrefix, iamPrefix
 	actions map[string]*tableActions
-	used    bool
+	// resources are the ARNs of operations.
+	resources map[string]*tableActions
+	used      bool
 }
 
-// tableActions are the IAM actions of an operation.
+// tableActions are the IAM actions of an operation, or the ARNs that they are on.
 type tableActions struct {
 	node    *jsontree.Node
 	actions []string
@@ -151,9 +153,11 @@ func (t *tables) checkUse() {
 			t.services.Report(t.named[key].node.Problem("the service %q has no waiter and no job; remove it", key))
 			continue
 		}
-		for _, operation := range sorted(t.named[key].actions) {
-			if a := t.named[key].actions[operation]; !a.used {
-				t.services.Report(a.node.Problem("no waiter and no job of %s calls the operation %s", key, operation))
+		for _, facts := range []map[string]*tableActions{t.named[key].actions, t.named[key].resources} {
+			for _, operation := range sorted(facts) {
+				if a := facts[operation]; !a.used {
+					t.services.Report(a.node.Problem("no waiter and no job of %s calls the operation %s", key, operation))
+				}
 			}
 		}
 	}
@@ -204,7 +208,7 @@ func (t *tables) readServices(file *table, root *jsontree.Node) {
 	previous := ""
 	file.object(root, "services by their keys", func(key string, n *jsontree.Node) {
 		file.inOrder(n, &previous, key)
-		s := &tableService{node: n, actions: map[string]*tableActions{}}
+		s := &tableService{node: n, actions: map[string]*tableActions{}, resources: map[string]*tableActions{}}
 		file.Object(n, "a service", map[string]func(*jsontree.Node){
 			"arnName": file.word(&s.names.ARNName), "errorPrefix": file.word(&s.names.ErrorPrefix),
 			"iamPrefix": file.word(&s.names.IAMPrefix), "source": file.source(), "iamSource": file.source(),
@@ -215,9 +219,20 @@ func (t *tables) readServices(file *table, root *jsontree.Node) {
 					s.actions[operation] = a
 				})
 			},
+			"resourcesSource": file.source(),
+			"resources": func(n *jsontree.Node) {
+				file.object(n, "lists of ARNs by operation", func(operation string, n *jsontree.Node) {
+					a := &tableActions{node: n}
+					file.words(&a.actions)(n)
+					s.resources[operation] = a
+				})
+			},
 		}, "arnName", "errorPrefix", "iamPrefix", "source")
 		if len(s.actions) > 0 && n.Get("iamSource") == nil {
 			file.Report(n.Problem("iamActions need an iamSource beside them"))
+		}
+		if len(s.resources) > 0 && n.Get("resourcesSource") == nil {
+			file.Report(n.Problem("resources need a resourcesSource beside them"))
 		}
 		t.named[key] = s
 	})
@@ -352,4 +367,14 @@ func (t *tables) actions(key, operation string) (actions []string, known bool) {
 	}
 	named.actions[operation].used = true
 	return named.actions[operation].actions, true
+}
+
+// resources are the ARNs that the actions of an operation are on.
+func (t *tables) resources(key, operation string) []string {
+	named := t.named[key]
+	if named == nil || named.resources[operation] == nil {
+		return nil
+	}
+	named.resources[operation].used = true
+	return named.resources[operation].actions
 }

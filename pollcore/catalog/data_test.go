@@ -132,6 +132,9 @@ func TestNothingTooMuch(t *testing.T) {
 			if j.Stop != nil {
 				called[j.Stop.Operation] = true
 			}
+			if j.Precondition != nil {
+				called[j.Precondition.Operation] = true
+			}
 		}
 		require.Equal(t, slices.Sorted(maps.Keys(called)), slices.Sorted(maps.Keys(s.Operations)), l.Key)
 		reached := map[*catalog.Shape]bool{}

@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore"
 )
@@ -41,9 +42,29 @@ type Job struct {
 	// Token is the member of the start call's input that makes it idempotent,
 	// as the model says; empty if there is none.
 	Token string `json:"token,omitempty"`
+	// TokenWindow is how long the service documents to remember a token, in
+	// seconds; 0 where it does not say. See [Job.Window].
+	TokenWindow int `json:"tokenWindow,omitempty"`
+	// NaturalKey is the name that a job has of its caller, by which it is found
+	// again; nil if the poller does not choose one.
+	NaturalKey *NaturalKey `json:"naturalKey,omitempty"`
+	// Precondition is a call that must be made before the start call; nil for
+	// none.
+	Precondition *Precondition `json:"precondition,omitempty"`
+	// JSONText are the members of the start call's input that hold JSON text.
+	// Arguments may have the JSON value instead.
+	JSONText []string `json:"jsonText,omitempty"`
+	// Forms are the forms that members of the start call's input must have, by
+	// member.
+	Forms map[string]Form `json:"forms,omitempty"`
 	// MinDelay and MaxDelay are the waiter's, in seconds.
 	MinDelay int `json:"minDelay,omitempty"`
 	MaxDelay int `json:"maxDelay,omitempty"`
+	// StartTime and EndTime are the paths of the times in Describe's output at
+	// which the service took the job and at which the job ended; empty if it does
+	// not say.
+	StartTime string `json:"startTime,omitempty"`
+	EndTime   string `json:"endTime,omitempty"`
 	// Dependent are the IAM actions that the service makes, or checks, on
 	// behalf of who starts the job.
 	Dependent []Dependent `json:"dependent,omitempty"`
@@ -55,6 +76,99 @@ type Job struct {
 type StopCall struct {
 	Operation string            `json:"operation"`
 	Arguments map[string]string `json:"arguments"`
+	// Refused tells of an answer of success whether the job was refused all the
+	// same; nil if an answer of success means that it was not.
+	Refused *StopRefusal `json:"refused,omitempty"`
+}
+
+// StopRefusal reads the answer of a stop call that succeeds whatever becomes of
+// the job. All members are JMESPath expressions over the answer.
+type StopRefusal struct {
+	// When is true in JMESPath's sense if the job was not stopped.
+	When string `json:"when"`
+	// Code and Message give the service's error; they may be empty.
+	Code    string `json:"code,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// NaturalKey is a name that the caller gives a job, and that the service gives
+// no second one. A template is text with ${member} for a member of the start
+// call's input, and ${member:n} for the n-th of its parts between colons, from 0.
+type NaturalKey struct {
+	// Member is the member of the start call's input that has the name.
+	Member string `json:"member"`
+	// Exists are the errors of a start call whose name is taken.
+	Exists []string `json:"exists"`
+	// NotFound are the errors of a describe call for a name that no job has.
+	NotFound []ErrorText `json:"notFound"`
+	// Arguments are the members of Describe's input, each a template.
+	Arguments map[string]string `json:"arguments"`
+}
+
+// ErrorText is an error by its code and, if that is not empty, a part of its
+// message.
+type ErrorText struct {
+	Code    string `json:"code"`
+	Message string `json:"message,omitempty"`
+}
+
+// Precondition is a call that tells whether what the start call would start can
+// be waited for.
+type Precondition struct {
+	Operation string `json:"operation"`
+	// Arguments are templates, as in [NaturalKey].
+	Arguments map[string]string `json:"arguments"`
+	// Path leads to a string of the answer. The job is not started where that is
+	// Refused, for the Reason.
+	Path    string `json:"path"`
+	Refused string `json:"refused"`
+	Reason  string `json:"reason"`
+}
+
+// Form is what a string must be like.
+type Form struct {
+	Pattern string `json:"pattern"` // a regular expression
+	// Expected says in words what the pattern takes.
+	Expected string `json:"expected"`
+}
+
+// Protection is how a service keeps a job from being started twice.
+type Protection string
+
+// The protections.
+const (
+	ByToken      Protection = "token"      // a token that was seen returns its job
+	ByNaturalKey Protection = "naturalKey" // the name of a job finds it again
+	Unprotected  Protection = "none"       // a second start is a second job
+)
+
+// Protection returns how the job is kept from being started twice.
+func (j *Job) Protection() Protection {
+	switch {
+	case j.NaturalKey != nil:
+		return ByNaturalKey
+	case j.Token != "":
+		return ByToken
+	default:
+		return Unprotected
+	}
+}
+
+// unknownWindow is relied on where no document says how long a token is
+// remembered: few services document less than five minutes.
+const unknownWindow = 5 * time.Minute
+
+// Window returns how long the service is relied on to remember a token; 0 if the
+// job has none.
+func (j *Job) Window() time.Duration {
+	switch {
+	case j.Protection() != ByToken:
+		return 0
+	case j.TokenWindow == 0:
+		return unknownWindow
+	default:
+		return time.Duration(j.TokenWindow) * time.Second
+	}
 }
 
 // Dependent is an IAM action that a service makes or checks on behalf of the

@@ -109,6 +109,10 @@ type Operation struct {
 	// Actions are the IAM actions that a caller needs. They are the service's
 	// prefix and the operation's name, where the tables say nothing else.
 	Actions []string `json:"actions,omitempty"`
+	// Resources are the ARNs that the actions are on, with placeholders such as
+	// ${Partition} and ${TableName}; empty where the tables do not say, or an
+	// action knows no resource.
+	Resources []string `json:"resources,omitempty"`
 
 	InputShape  string `json:"input,omitempty"`
 	OutputShape string `json:"output,omitempty"`
