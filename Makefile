@@ -52,12 +52,19 @@ node_modules: package.json package-lock.json
 	@touch node_modules
 
 .PHONY: test
-test: ## Run all tests
+test: ## Run the tests, apart from those of make e2e
 	go test ./...
 
 .PHONY: race
-race: ## Run all tests under the race detector
+race: ## Run the tests under the race detector
 	go test -race ./...
+
+# What they build is not among what Go's cache of test results knows.
+E2E_PACKAGES = $(shell grep -rl --include='*_test.go' '^//go:build e2e' . | xargs -n1 dirname | sort -u)
+
+.PHONY: e2e
+e2e: ## Run the tests that build and start programs
+	go test -tags e2e -count=1 -v -timeout 20m -run '^TestE2E' $(E2E_PACKAGES)
 
 .PHONY: conformance
 conformance: ## Run the public suites; JOBPOLLER_CORPUS and JOBPOLLER_FACTS name their folders
@@ -152,7 +159,7 @@ fuzz: ## Run each fuzz target for FUZZTIME (30s unless set)
 
 .PHONY: cover
 cover: ## Write the coverage of all tests to cover.out and show the total
-	go test -coverpkg=./... -coverprofile=cover.out ./...
+	go test -tags e2e -coverpkg=./... -coverprofile=cover.out ./...
 	go tool cover -func=cover.out | tail -n 1
 
 .PHONY: ci

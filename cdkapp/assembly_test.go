@@ -129,3 +129,14 @@ func (a assembly) physical(t *testing.T, text string) string {
 		return name
 	})
 }
+
+// roleOfResource is the logical ID of the role that a function or a state machine
+// has.
+func roleOfResource(t *testing.T, r resource) string {
+	t.Helper()
+	role := r.properties["Role"]
+	if role == nil {
+		role = r.properties["RoleArn"]
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(resolve(t, role).(string), "{"), ".Arn}")
+}

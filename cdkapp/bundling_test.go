@@ -1,9 +1,6 @@
 package cdkapp_test
 
 import (
-	"archive/zip"
-	"debug/elf"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,42 +31,6 @@ func assets(t *testing.T, all template) []string {
 	require.Len(t, keys, 2)
 	require.NotEqual(t, keys[0], keys[1])
 	return keys
-}
-
-// Functions are built when the app is synthesized, and twice are the same.
-func TestFunctionsAreBuilt(t *testing.T) {
-	t.Parallel()
-	first := assets(t, synth(t, glueFunctions))
-	require.Equal(t, first, assets(t, synth(t, glueFunctions)))
-
-	inStack(t, func(stack awscdk.Stack) {
-		glueFunctions(stack)
-		_, all := templateOf(stack)
-		require.Equal(t, first, assets(t, all))
-		for _, key := range first {
-			requireForARM(t, filepath.Join(*awscdk.App_Of(stack).Outdir(), "asset."+key))
-		}
-	})
-}
-
-// requireForARM asks for a package with an executable for arm64.
-func requireForARM(t *testing.T, path string) {
-	t.Helper()
-	archive, err := zip.OpenReader(path)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, archive.Close()) })
-	require.Len(t, archive.File, 1)
-	require.Equal(t, "bootstrap", archive.File[0].Name)
-	packed, err := archive.File[0].Open()
-	require.NoError(t, err)
-	copied := filepath.Join(t.TempDir(), "bootstrap")
-	text, err := io.ReadAll(packed)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(copied, text, 0o600))
-	executable, err := elf.Open(copied)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, executable.Close()) })
-	require.Equal(t, elf.EM_AARCH64, executable.Machine)
 }
 
 // Packages that make lambdas has written are taken as they are.

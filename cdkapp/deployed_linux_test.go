@@ -1,3 +1,5 @@
+//go:build e2e
+
 package cdkapp_test
 
 import (
@@ -65,7 +67,7 @@ var (
 // the definitions and roles of the template, and the packages of the functions
 // from the assets, with the environment that the template gives them. Functions
 // run in real time.
-func TestDeployed(t *testing.T) { //nolint:tparallel // the group ends before what comes after it
+func TestE2EDeployed(t *testing.T) { //nolint:tparallel // the group ends before what comes after it
 	t.Parallel()
 	a := assemble(t, deployedStack)
 	w := newWorld(t, a)
@@ -258,17 +260,6 @@ func logFormat(function resource) string {
 		return format
 	}
 	return "Text"
-}
-
-// roleOfResource is the logical ID of the role that a function or a state machine
-// has.
-func roleOfResource(t *testing.T, r resource) string {
-	t.Helper()
-	role := r.properties["Role"]
-	if role == nil {
-		role = r.properties["RoleArn"]
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(resolve(t, role).(string), "{"), ".Arn}")
 }
 
 // run runs an execution of a state machine.

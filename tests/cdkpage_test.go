@@ -1,3 +1,5 @@
+//go:build e2e
+
 package tests_test
 
 import (
@@ -11,13 +13,13 @@ import (
 
 const cdkPage = "../docs/guide/cdk.md"
 
-func TestCDKPageGoSamples(t *testing.T) {
+func TestE2ECDKPageGoSamples(t *testing.T) {
 	t.Parallel()
 	requireSamplesPass(t, cdkPage)
 }
 
 // What the page says that functions return is a result.
-func TestCDKPageResult(t *testing.T) {
+func TestE2ECDKPageResult(t *testing.T) {
 	t.Parallel()
 	results := blocks(t, cdkPage, "json")
 	require.Len(t, results, 1)

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package tests_test
 
 import (
@@ -17,13 +19,13 @@ import (
 
 const compilePage = "../docs/guide/compile.md"
 
-func TestCompilePageGoSamples(t *testing.T) {
+func TestE2ECompilePageGoSamples(t *testing.T) {
 	t.Parallel()
 	requireSamplesPass(t, compilePage)
 }
 
 // The commands of the page print what can be run.
-func TestCompilePageCommands(t *testing.T) {
+func TestE2ECompilePageCommands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.Symlink(commandFile(t), filepath.Join(dir, "jobpoller")))
@@ -55,7 +57,7 @@ func TestCompilePageCommands(t *testing.T) {
 }
 
 // The probe does here what it should do at AWS.
-func TestCompilePageProbe(t *testing.T) {
+func TestE2ECompilePageProbe(t *testing.T) {
 	t.Parallel()
 	probes := blocks(t, compilePage, "json")
 	require.Len(t, probes, 3)

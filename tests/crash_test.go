@@ -1,3 +1,5 @@
+//go:build e2e
+
 package tests_test
 
 import (
@@ -35,7 +37,7 @@ const jobFunction = "sample-job"
 // stop the machine, wherever it dies and also if its successor dies at the same
 // point: the shipped definition, the two Lambda binaries as processes, the S3
 // and Lambda protocols.
-func TestKilledRunJobStartsTheJobOnce(t *testing.T) {
+func TestE2EKilledRunJobStartsTheJobOnce(t *testing.T) {
 	t.Parallel()
 	binaries := buildFunctions(t)
 	for _, call := range []string{"create", "start", "record"} {

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package tests_test
 
 import (
@@ -64,14 +66,14 @@ func (s shell) write(t *testing.T, name, text string) {
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600))
 }
 
-func TestMocksGoSamples(t *testing.T) {
+func TestE2EMocksGoSamples(t *testing.T) {
 	t.Parallel()
 	requireSamplesPass(t, mocksPage)
 }
 
 // The page shows the mocks of docs/example as they are, every one, and its
 // commands print what it says and end with the code it says, 0 if it is silent.
-func TestMocksPage(t *testing.T) {
+func TestE2EMocksPage(t *testing.T) {
 	t.Parallel()
 	shown := slices.Concat(blocks(t, mocksPage, "json"), blocks(t, mocksPage, "text"))
 	consoles := strings.Join(blocks(t, mocksPage, "console"), "")
@@ -117,7 +119,7 @@ func TestMocksPage(t *testing.T) {
 }
 
 // The commands of the README that use files of docs/example succeed.
-func TestReadmeExamples(t *testing.T) {
+func TestE2EReadmeExamples(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	commands := 0
@@ -137,7 +139,7 @@ func TestReadmeExamples(t *testing.T) {
 
 // Every message of the page's table is one that the command gives, with the code
 // that stands there.
-func TestMocksMessages(t *testing.T) {
+func TestE2EMocksMessages(t *testing.T) {
 	t.Parallel()
 	job := func(more string) string {
 		return `"Get": {"job": {"runs": 1, "status": "JobRun.JobRunState", "running": "RUNNING", "ends": "SUCCEEDED"` + more + `}}`

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package tests_test
 
 import (
@@ -5,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,20 +18,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
-
-// blocks returns the fenced code blocks of a Markdown file by language.
-func blocks(t *testing.T, file, language string) []string {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	var found []string
-	for part := range strings.SplitSeq(string(text), "\n```"+language+"\n") {
-		code, _, closed := strings.Cut(part, "\n```")
-		require.True(t, closed || len(found) == 0)
-		found = append(found, code+"\n")
-	}
-	return found[1:]
-}
 
 // requireSamplesPass wants the Go samples of a page to be tests that pass as they
 // stand there, in a module of a user's that requires this one, each in a folder
@@ -81,13 +70,13 @@ func requireSamplesPass(t *testing.T, page string) {
 	}
 }
 
-func TestReadmeGoSamples(t *testing.T) {
+func TestE2EReadmeGoSamples(t *testing.T) {
 	t.Parallel()
 	requireSamplesPass(t, "../README.md")
 }
 
 // The JSON samples are valid: a definition parses, and runs with a request.
-func TestReadmeJSONSamples(t *testing.T) {
+func TestE2EReadmeJSONSamples(t *testing.T) {
 	t.Parallel()
 	definitions := 0
 	for _, sample := range blocks(t, "../README.md", "json") {
@@ -122,4 +111,21 @@ func TestReadmeJSONSamples(t *testing.T) {
 		require.GreaterOrEqual(t, result.Output.ElapsedSeconds, 900)
 	}
 	require.Equal(t, 1, definitions)
+}
+
+// The definition of the README is what the command above it prints: where it has
+// "..." something is left out, and a line of "..." stands for some lines.
+func TestE2EReadmeDefinition(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	found := regexp.MustCompile("(?s)```sh\ngo run \\./cmd/jobpoller (compile [^\n]*)\n```\n[^`]*```jsonc\n(.*?)\n```").FindStringSubmatch(string(page))
+	require.NotNil(t, found)
+	command := exec.CommandContext(t.Context(), "go", append([]string{"run", "../cmd/jobpoller"}, strings.Fields(found[1])...)...)
+	out, err := command.Output()
+	require.NoError(t, err)
+	pattern := regexp.QuoteMeta(found[2])
+	pattern = regexp.MustCompile(`(?m)^ *\\\.\\\.\\\.\n`).ReplaceAllString(pattern, `(?s:.*?)`)
+	pattern = strings.ReplaceAll(pattern, `\.\.\.`, `.*`)
+	require.Regexp(t, "^"+pattern+"\n$", string(out))
 }

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package tests_test
 
 import (
@@ -22,7 +24,7 @@ var passed = regexp.MustCompile(`after [0-9.]+m?s and|[0-9]+s/1h0m0s`)
 
 // The commands of the README that wait, and look things up, print what stands
 // there. AWS is a server that throttles once and whose job then fails.
-func TestReadmeCommands(t *testing.T) {
+func TestE2EReadmeCommands(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -168,21 +166,4 @@ func TestReadmeStrategies(t *testing.T) {
 		return
 	}
 	require.Equal(t, want, table, "go test ./tests -run %s -update writes it anew", t.Name())
-}
-
-// The definition of the README is what the command above it prints: where it has
-// "..." something is left out, and a line of "..." stands for some lines.
-func TestReadmeDefinition(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
-	found := regexp.MustCompile("(?s)```sh\ngo run \\./cmd/jobpoller (compile [^\n]*)\n```\n[^`]*```jsonc\n(.*?)\n```").FindStringSubmatch(string(page))
-	require.NotNil(t, found)
-	command := exec.CommandContext(t.Context(), "go", append([]string{"run", "../cmd/jobpoller"}, strings.Fields(found[1])...)...)
-	out, err := command.Output()
-	require.NoError(t, err)
-	pattern := regexp.QuoteMeta(found[2])
-	pattern = regexp.MustCompile(`(?m)^ *\\\.\\\.\\\.\n`).ReplaceAllString(pattern, `(?s:.*?)`)
-	pattern = strings.ReplaceAll(pattern, `\.\.\.`, `.*`)
-	require.Regexp(t, "^"+pattern+"\n$", string(out))
 }

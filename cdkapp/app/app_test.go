@@ -1,3 +1,5 @@
+//go:build e2e
+
 package main_test
 
 import (
@@ -54,7 +56,7 @@ func run(t *testing.T, context map[string]string) (out, says string, err error) 
 	return out, stderr.String(), err
 }
 
-func TestAppWritesATemplate(t *testing.T) {
+func TestE2EAppWritesATemplate(t *testing.T) {
 	t.Parallel()
 	out, says, err := run(t, map[string]string{"jobs": "ec2-image"})
 	require.NoError(t, err, says)
@@ -77,7 +79,7 @@ func TestAppWritesATemplate(t *testing.T) {
 
 // What is wrong stands there in a line, without the stack of a goroutine. The CDK's
 // runtime for Go at times says of itself that its end is abnormal.
-func TestAppSaysWhatIsWrong(t *testing.T) {
+func TestE2EAppSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	_, says, err := run(t, map[string]string{"jobs": "ec2-image", "store": "tabel"})
 	require.Error(t, err)

@@ -151,9 +151,12 @@ func TestResumeAfterInterrupt(t *testing.T) {
 	require.Contains(t, stdout.String(), "the run that it was part of ended before it")
 }
 
-// A job behind HTTP on this machine, with the functions in process and as
-// processes.
-func TestHTTPJob(t *testing.T) {
+// A job behind HTTP on this machine.
+func TestHTTPJob(t *testing.T) { runHTTPJob(t) } //nolint:paralleltest // it sets variables
+
+// runHTTPJob runs a job behind HTTP with flags of run.
+func runHTTPJob(t *testing.T, flags ...string) {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.Method == http.MethodPost {
@@ -169,12 +172,10 @@ func TestHTTPJob(t *testing.T) {
 	input := filepath.Join(t.TempDir(), "request.json")
 	require.NoError(t, os.WriteFile(input, fmt.Appendf(nil, `{"job": "http:Request", "maxWaitSeconds": 60, "arguments": {
 		"Start": {"Url": "%[1]s/jobs"}, "Describe": {"Url": "%[1]s/jobs/{Body.id}"}}}`, server.URL), 0o600))
-	for _, more := range [][]string{nil, {"--processes"}} {
-		var stdout, stderr bytes.Buffer
-		code := execute(t.Context(), append([]string{"run", "--input", input}, more...), &stdout, &stderr)
-		require.Equal(t, exitSucceeded, code, "%s%s", &stdout, &stderr)
-		require.Contains(t, stderr.String(), "http:Request calls the real service")
-	}
+	var stdout, stderr bytes.Buffer
+	code := execute(t.Context(), append([]string{"run", "--input", input}, flags...), &stdout, &stderr)
+	require.Equal(t, exitSucceeded, code, "%s%s", &stdout, &stderr)
+	require.Contains(t, stderr.String(), "http:Request calls the real service")
 }
 
 // Whoever interrupts the build of the functions is not told that it failed.

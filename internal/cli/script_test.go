@@ -36,17 +36,23 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"jobpoller": Main, "stranger": stranger})
 }
 
-// The command as people and scripts use it. Each script gets an S3 server with
-// the bucket "there" at $S3, and the module's folder as $MODULE.
+// The command as people and scripts use it.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	runScripts(t, "../../tests/scripts")
+}
+
+// runScripts runs the scripts of a folder. Each gets an S3 server with the bucket
+// "there" at $S3, and the module's folder as $MODULE.
+func runScripts(t *testing.T, folder string) {
+	t.Helper()
 	module, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	environment, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE", "GOMODCACHE", "GOPROXY").Output()
 	require.NoError(t, err)
 	values := strings.Split(strings.TrimSpace(string(environment)), "\n")
 	testscript.Run(t, testscript.Params{
-		Dir: "../../tests/scripts", UpdateScripts: *update,
+		Dir: folder, UpdateScripts: *update,
 		Setup: func(e *testscript.Env) error {
 			server, err := embeddeds3.Start(embeddeds3.Options{Keys: []loopback.Keys{{AccessKeyID: "local", SecretAccessKey: "local"}}})
 			if err != nil {

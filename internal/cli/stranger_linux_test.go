@@ -29,69 +29,6 @@ import (
 // nobody is another user.
 const nobody = 65534
 
-// A run serves its owner alone: another user, whom a web page can help, gets
-// nothing out of it and nothing into it. The stranger is a process of another uid
-// where this one may make it, else a process without the secret.
-func TestStrangersCannotUseARun(t *testing.T) { //nolint:paralleltest // the stranger reaches every server of the run
-	for _, flags := range [][]string{nil, {"--processes"}} { //nolint:paralleltest // as above
-		t.Run(strings.Join(flags, ""), func(t *testing.T) {
-			open := t.TempDir() // as a folder in which others may look
-			for dir := open; strings.HasPrefix(dir, filepath.Join(os.TempDir(), "Test")); dir = filepath.Dir(dir) {
-				require.NoError(t, os.Chmod(dir, 0o755))
-			}
-			data := filepath.Join(open, "data")
-			run := startRun(t, append([]string{
-				"-o", "json", "--name", "strange", "--job-seconds", "4", "--data", data,
-				"--html", filepath.Join(open, "report.html"), "--history", filepath.Join(open, "history.json"),
-			}, flags...)...)
-			pids := append(children(t, run.pid), run.pid)
-			ports := listening(t, pids)
-			require.GreaterOrEqual(t, len(ports), 2+len(flags), "S3, Invoke and the Runtime API")
-
-			found := strange(t, open, attack{Ports: ports, PIDs: pids, Files: []string{data, filepath.Join(data, "s3.bolt")}, Execution: "strange"})
-			require.Equal(t, len(ports)*len(attempts("strange")), found.Refused, "%v", found.Broken)
-			require.Empty(t, found.Broken)
-
-			result := run.wait(t)
-			require.Equal(t, "SUCCEEDED", result.Status, run.stderr.String())
-			require.Contains(t, string(result.Output), `"workedSeconds": 4`)
-			found = strange(t, open, attack{Files: []string{filepath.Join(open, "report.html"), filepath.Join(open, "history.json"), filepath.Join(data, "s3.bolt")}})
-			require.Empty(t, found.Broken)
-			for _, file := range []string{"report.html", "history.json"} {
-				text, err := os.ReadFile(filepath.Join(open, file))
-				require.NoError(t, err)
-				require.NotContains(t, string(text), result.S3.SecretAccessKey)
-			}
-			stored, err := os.ReadFile(filepath.Join(data, "s3.bolt"))
-			require.NoError(t, err)
-			require.NotContains(t, string(stored), result.S3.SecretAccessKey)
-		})
-	}
-}
-
-// The owner reaches the run's S3 server with what the run prints.
-func TestOwnerReachesTheS3ServerOfARun(t *testing.T) {
-	t.Parallel()
-	run := startRun(t, "-o", "jsonl", "--job-seconds", "3")
-	first, err := run.stdout.ReadBytes('\n')
-	require.NoError(t, err)
-	var line struct {
-		S3 s3Access `json:"s3"`
-	}
-	require.NoError(t, json.Unmarshal(first, &line))
-	require.Contains(t, run.stderr.String(), line.S3.SecretAccessKey)
-	client := s3.New(s3.Options{
-		BaseEndpoint: &line.S3.Endpoint, UsePathStyle: true, Region: "us-east-1",
-		Credentials: credentials.NewStaticCredentialsProvider(line.S3.AccessKeyID, line.S3.SecretAccessKey, ""),
-	})
-	list, err := client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String("jobpoller")})
-	require.NoError(t, err)
-	require.NotEmpty(t, list.Contents)
-	_, err = io.Copy(io.Discard, run.stdout)
-	require.NoError(t, err)
-	require.NoError(t, run.process.Wait())
-}
-
 // startedRun is the command in a process of its own, which has started the job.
 type startedRun struct {
 	process *exec.Cmd

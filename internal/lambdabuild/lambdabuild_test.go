@@ -93,36 +93,3 @@ func TestFolder(t *testing.T) {
 	_, err = lambdabuild.Folder(t.Context())
 	require.ErrorIs(t, err, exec.ErrNotFound)
 }
-
-// What the builder's environment says does not change what is built.
-func TestBuild(t *testing.T) {
-	folder := t.TempDir()
-	write(t, folder, "go.mod", "module "+lambdabuild.Module+"\n\ngo 1.26\n")
-	write(t, folder, "lambdas/hello/main.go", "// Command hello says so.\npackage main\n\nfunc main() { println(\"hello\") }\n")
-	write(t, folder, "lambdas/broken/main.go", "package main\n\nfunc main() { none() }\n")
-	build := func(name string) []byte {
-		t.Helper()
-		archive := filepath.Join(t.TempDir(), name)
-		require.NoError(t, lambdabuild.Build(t.Context(), folder, "hello", "arm64", archive))
-		left, err := os.ReadDir(filepath.Dir(archive))
-		require.NoError(t, err)
-		require.Len(t, left, 1, "the package alone")
-		text, err := os.ReadFile(archive)
-		require.NoError(t, err)
-		return text
-	}
-	plain := build("plain.zip")
-	t.Setenv("CGO_ENABLED", "1")
-	t.Setenv("GOARM64", "v9.0")
-	t.Setenv("GOEXPERIMENT", "arenas")
-	t.Setenv("GOFIPS140", "latest")
-	t.Setenv("GOFLAGS", "-race")
-	t.Setenv("GOWORK", "/nowhere/go.work")
-	require.Equal(t, plain, build("other.zip"))
-
-	err := lambdabuild.Build(t.Context(), folder, "broken", "arm64", filepath.Join(t.TempDir(), "broken.zip"))
-	require.ErrorContains(t, err, "go build ./lambdas/broken in "+folder+": exit status 1\n")
-	require.ErrorContains(t, err, "undefined: none")
-	err = lambdabuild.Build(t.Context(), folder, "hello", "arm64", filepath.Join(folder, "missing", "hello.zip"))
-	require.ErrorIs(t, err, os.ErrNotExist)
-}

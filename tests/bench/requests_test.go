@@ -7,18 +7,11 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/loopback"
@@ -143,47 +136,6 @@ func countRequests(ctx context.Context, runJob, checkStatus string) ([]count, ma
 		}
 	}
 	return counts, peaks, nil
-}
-
-// buildFunction builds a function for this machine.
-func buildFunction(t *testing.T, name string) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), name)
-	if runtime.GOOS == "windows" {
-		binary += ".exe"
-	}
-	output, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../../lambdas/"+name).CombinedOutput()
-	require.NoError(t, err, "%s", output)
-	return binary
-}
-
-// A poll of a running job costs what the design allows, and changes nothing.
-func TestRequests(t *testing.T) {
-	t.Parallel()
-	runJob, checkStatus := buildFunction(t, "runjob"), buildFunction(t, "checkstatus")
-	counts, peaks, err := countRequests(t.Context(), runJob, checkStatus)
-	require.NoError(t, err)
-	require.Equal(t, []count{
-		{"run-job, the start", "1 ExportTableToPointInTime, 2 S3 PUT"},
-		{"run-job again", "2 S3 GET, 1 S3 PUT"},
-		{stepRunning, runningBudget},
-		{"check-status, the job has ended", "1 DescribeExport, 1 S3 GET, 1 S3 PUT"},
-		{"check-status again", "1 S3 GET"},
-	}, counts)
-
-	if runtime.GOOS == "linux" {
-		for name, peak := range peaks {
-			require.Greater(t, peak, uint64(1<<20), name)
-			require.Less(t, peak, uint64(memoryBudget), name)
-		}
-	}
-
-	// What is measured is the whole start of a function that works.
-	medians, err := startTimes(t.Context(), []string{checkStatus}, 1)
-	require.NoError(t, err)
-	require.Positive(t, medians[0])
-	_, err = startTimes(t.Context(), []string{os.Args[0]}, 1)
-	require.ErrorContains(t, err, "ended before it asked for an event")
 }
 
 // event is the bare context object of an execution that began then, with the

@@ -1,4 +1,5 @@
-// Package packaging_test builds what is deployed, as a user does, and looks at it.
+//go:build e2e
+
 package packaging_test
 
 import (
@@ -89,7 +90,7 @@ func hashes(t *testing.T, folder string) map[string][sha256.Size]byte {
 
 // A build in this folder, which may have a history of changes, and one in
 // another without it.
-func TestTwoBuildsAreEqual(t *testing.T) {
+func TestE2ETwoBuildsAreEqual(t *testing.T) {
 	t.Parallel()
 	dist := makeLambdas(t, root)
 	built := hashes(t, dist)

@@ -1,0 +1,54 @@
+//go:build e2e
+
+package bench_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// buildFunction builds a function for this machine.
+func buildFunction(t *testing.T, name string) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), name)
+	if runtime.GOOS == "windows" {
+		binary += ".exe"
+	}
+	output, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../../lambdas/"+name).CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	return binary
+}
+
+// A poll of a running job costs what the design allows, and changes nothing.
+func TestE2ERequests(t *testing.T) {
+	t.Parallel()
+	runJob, checkStatus := buildFunction(t, "runjob"), buildFunction(t, "checkstatus")
+	counts, peaks, err := countRequests(t.Context(), runJob, checkStatus)
+	require.NoError(t, err)
+	require.Equal(t, []count{
+		{"run-job, the start", "1 ExportTableToPointInTime, 2 S3 PUT"},
+		{"run-job again", "2 S3 GET, 1 S3 PUT"},
+		{stepRunning, runningBudget},
+		{"check-status, the job has ended", "1 DescribeExport, 1 S3 GET, 1 S3 PUT"},
+		{"check-status again", "1 S3 GET"},
+	}, counts)
+
+	if runtime.GOOS == "linux" {
+		for name, peak := range peaks {
+			require.Greater(t, peak, uint64(1<<20), name)
+			require.Less(t, peak, uint64(memoryBudget), name)
+		}
+	}
+
+	// What is measured is the whole start of a function that works.
+	medians, err := startTimes(t.Context(), []string{checkStatus}, 1)
+	require.NoError(t, err)
+	require.Positive(t, medians[0])
+	_, err = startTimes(t.Context(), []string{os.Args[0]}, 1)
+	require.ErrorContains(t, err, "ended before it asked for an event")
+}
