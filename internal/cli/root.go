@@ -1,4 +1,3 @@
-// Package cli is the command jobpoller: a file for each of its subcommands.
 package cli
 
 import (
@@ -6,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -87,14 +83,6 @@ func strictCompletion(root *cobra.Command) {
 		return usage("completion needs a shell: bash, fish, powershell or zsh")
 	}
 	c.Args = cobra.ArbitraryArgs
-}
-
-// Main runs the command line of the process, and ends the process with its exit
-// code.
-func Main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // execute runs the command line and returns the exit code.
