@@ -96,16 +96,16 @@ func (c *shippedRedrive) run(t *testing.T, input []byte) {
 	} else {
 		require.Equal(t, sim.StatusTimedOut, r.Status)
 	}
-	stopped := r.Elapsed()
+	stopped := r.Duration()
 	redriven, m.TimeoutSeconds = true, 0
 	r, err = sim.Redrive(t.Context(), m, r, o)
 	require.NoError(t, err)
 	if c.ends {
 		require.Equal(t, sim.StatusSucceeded, r.Status, "%s: %s", r.Error, r.Cause)
-		require.Greater(t, r.Elapsed(), c.waits*5/4)
+		require.Greater(t, r.Duration(), c.waits*5/4)
 		return
 	}
 	require.Equal(t, "JobPoller.TimedOut", r.Error, r.Cause)
 	require.Contains(t, r.Cause, "not finished after ")
-	require.InDelta(t, (stopped + c.waits).Seconds(), r.Elapsed().Seconds(), 150)
+	require.InDelta(t, (stopped + c.waits).Seconds(), r.Duration().Seconds(), 150)
 }

@@ -81,7 +81,7 @@ func TestShippedLambdaDefinitionsRun(t *testing.T) {
 
 			r, e := runShipped(t, tt.name, input, 10*time.Minute, "COMPLETED")
 			require.Equal(t, sim.StatusSucceeded, r.Status, "%s: %s", r.Error, r.Cause)
-			require.LessOrEqual(t, r.Elapsed(), 12*time.Minute)
+			require.LessOrEqual(t, r.Duration(), 12*time.Minute)
 			var result struct {
 				Status  string         `json:"status"`
 				Reason  string         `json:"reason"`
@@ -103,8 +103,8 @@ func TestShippedLambdaDefinitionsRun(t *testing.T) {
 			r, _ = runShipped(t, tt.name, input, 24*time.Hour, "COMPLETED")
 			require.Equal(t, "JobPoller.TimedOut", r.Error)
 			require.Contains(t, strings.ReplaceAll(r.Cause, `\"`, `"`), tt.late)
-			require.LessOrEqual(t, r.Elapsed(), tt.last)
-			require.Greater(t, r.Elapsed(), tt.last-5*time.Minute)
+			require.LessOrEqual(t, r.Duration(), tt.last)
+			require.Greater(t, r.Duration(), tt.last-5*time.Minute)
 		})
 	}
 }
@@ -138,7 +138,7 @@ func TestShippedWaitCount(t *testing.T) {
 			require.Equal(t, tt.error, r.Error, r.Cause)
 			require.Contains(t, r.Cause, tt.cause)
 			require.Equal(t, tt.calls, e.calls)
-			require.Equal(t, tt.elapsed, r.Elapsed())
+			require.Equal(t, tt.elapsed, r.Duration())
 			require.Less(t, len(r.Events), compile.DefaultEvents)
 		})
 	}
@@ -164,7 +164,7 @@ func TestShippedWaitCountOutlastsFaults(t *testing.T) {
 	require.Contains(t, r.Cause, "not finished after 10 checks, 6 s apart; ")
 	require.Equal(t, 10, e.calls)
 	require.Equal(t, (10+1)*(retries+1), calls)
-	require.Greater(t, r.Elapsed(), 11*retries*time.Minute)
+	require.Greater(t, r.Duration(), 11*retries*time.Minute)
 }
 
 // Limits that are none are refused before the job is started.

@@ -70,7 +70,7 @@ func (b *bench) report(ctx context.Context, r *sim.Result) report {
 	out := report{
 		Status: string(r.Status), ExecutionStatus: r.Status, ExecutionARN: r.ExecutionARN,
 		Output: r.Output, Error: r.Error, Cause: r.Cause,
-		Attempts: b.polls, ElapsedSeconds: r.Elapsed().Seconds(),
+		Attempts: b.polls, ElapsedSeconds: r.Duration().Seconds(),
 		Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6, Events: len(r.Events), Virtual: b.clock.Virtual(),
 		StartRecords: b.startRecords(ctx), Data: b.options.data, S3: b.access(), inMemory: b.options.data == "" && !b.options.external(),
 	}

@@ -191,7 +191,7 @@ func mockError(o runOptions, m *asl.StateMachine, err error) error {
 func newSimulation(m *asl.StateMachine, r *sim.Result, virtual bool) simulation {
 	return simulation{
 		Status: r.Status, ExecutionARN: r.ExecutionARN, Output: r.Output, Error: r.Error, Cause: r.Cause,
-		ElapsedSeconds: r.Elapsed().Seconds(), Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6,
+		ElapsedSeconds: r.Duration().Seconds(), Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6,
 		Events: len(r.Events), Virtual: virtual, Coverage: newCoverage(m, r),
 	}
 }

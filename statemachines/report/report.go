@@ -89,7 +89,7 @@ func HTML(m *asl.StateMachine, r *sim.Result) ([]byte, error) {
 		Status: string(r.Status), Failed: r.Status != sim.StatusSucceeded, Error: r.Error, Cause: r.Cause,
 		Output: cut(string(r.Output)),
 		Figures: []figure{
-			{"Duration", elapsed(r.Elapsed())},
+			{"Duration", elapsed(r.Duration())},
 			{"Transitions", fmt.Sprint(r.Transitions)},
 			{"Cost", fmt.Sprintf("$%.6f", r.CostUSD())},
 			{"Events", events(len(r.Events))},

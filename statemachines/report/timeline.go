@@ -137,7 +137,7 @@ func axis(b *strings.Builder, r *sim.Result, y int) {
 			anchor = "middle"
 		}
 		fmt.Fprintf(b, `<line class="mark" x1="%d" x2="%d" y1="0" y2="%d"/><text class="time" x="%d" y="%d" text-anchor="%s">%s</text>`+"\n",
-			x, x, y, x, y+lineHeight-8, anchor, elapsed(r.Elapsed()*time.Duration(i)/marks))
+			x, x, y, x, y+lineHeight-8, anchor, elapsed(r.Duration()*time.Duration(i)/marks))
 	}
 }
 

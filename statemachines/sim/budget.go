@@ -1,9 +1,7 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -18,10 +16,6 @@ type budget struct {
 // payloads of the largest size is within it; loops inside of hundreds of child
 // executions are not.
 var wholeBudget = budget{steps: 10_000_000, bytes: 4 << 30}
-
-// ErrTooMuch is the error of Run if its executions come to more than 10,000,000
-// events and attempts, or to payloads of more than 4 GiB together.
-var ErrTooMuch = errors.New("the run is too large to simulate")
 
 // spend takes steps and bytes from the budget, and refuses what is too much.
 func (b *budget) spend(steps, bytes int) error {
@@ -49,23 +43,3 @@ func (r *room) full() bool { return r.left < 0 }
 
 // take counts a value that is made.
 func (r *room) take(value any) { r.left -= jsonSize(value) }
-
-// bounded is the text of a cause, cut to as many bytes as the API has characters
-// for one.
-func bounded(text string) string {
-	if len(text) <= asl.MaxCauseLength {
-		return text
-	}
-	return strings.ToValidUTF8(strings.Clone(text[:asl.MaxCauseLength]), "")
-}
-
-// tooLarge tells whether a payload that a state made is above the service's
-// limit. It counts the payload.
-func (s *strand) tooLarge(p *Payload) bool {
-	if p != s.input {
-		if err := s.x.run.options.budget.spend(1, p.bytes()); err != nil {
-			s.x.run.fail(err)
-		}
-	}
-	return p.tooLarge()
-}

@@ -118,7 +118,7 @@ func TestTasksThatEndLater(t *testing.T) {
 			}
 			r, err := sim.Run(t.Context(), m, nil, sim.Options{Handlers: map[string]sim.Handler{tt.resource: h}})
 			require.NoError(t, err)
-			require.Equal(t, tt.elapsed, r.Elapsed())
+			require.Equal(t, tt.elapsed, r.Duration())
 			require.Equal(t, tt.failed, r.Error)
 			require.Equal(t, tt.events, types(r)[2:2+len(tt.events)])
 		})

@@ -11,8 +11,9 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-func (s *strand) choose() *failure {
-	input, f := s.effectiveInput()
+// runChoice does what a Choice state does.
+func (s *strand) runChoice() *failure {
+	input, f := s.applyInputPath()
 	if f != nil {
 		return f
 	}
@@ -38,13 +39,13 @@ func (s *strand) applies(rule *asl.ChoiceRule, d data) (bool, *failure) {
 	if rule.Expression == nil {
 		return s.holds(&rule.Condition, d.input.Value())
 	}
-	value, f := s.scalar(rule.Expression, d)
+	value, f := s.evaluateScalar(rule.Expression, d)
 	if f != nil {
 		return false, f
 	}
 	holds, ok := value.(bool)
 	if !ok {
-		return false, s.unexpected(rule.Expression, "boolean", value, d)
+		return false, s.typeFailure(rule.Expression, "boolean", value, d)
 	}
 	return holds, nil
 }

@@ -94,7 +94,7 @@ func TestVirtualClockFromOtherGoroutines(t *testing.T) {
 		"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Check"}, "Check": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"}, "Next": "Done?"},
 		"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.status", "StringEquals": "DONE", "Next": "Done"}], "Default": "Wait"},
 		"Done": {"Type": "Succeed"}}}`, `{}`, h, sim.Options{Clock: clock})
-	require.Equal(t, 2*time.Minute, r.Elapsed())
+	require.Equal(t, 2*time.Minute, r.Duration())
 }
 
 func TestCancelVirtual(t *testing.T) {
@@ -154,7 +154,7 @@ func TestRealClock(t *testing.T) {
 		require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
 		// wait, poll, wait, throttled, retry after 1 s times out, retry after 1 s
 		want := 30*time.Second + time.Second + 30*time.Second + time.Second + time.Second + 5*time.Second + time.Second + 2*time.Second
-		require.Equal(t, want, r.Elapsed())
+		require.Equal(t, want, r.Duration())
 		require.Equal(t, want, time.Since(start))
 		require.Equal(t, 9, r.Transitions)
 	})
@@ -192,7 +192,7 @@ func TestRealClockEnds(t *testing.T) {
 				r, err := sim.Run(ctx, parse(t, tt.definition), nil, sim.Options{Clock: sim.NewRealClock(), Handlers: map[string]sim.Handler{describe: h}})
 				require.NoError(t, err)
 				require.Equal(t, tt.status, r.Status)
-				require.Equal(t, tt.elapsed, r.Elapsed())
+				require.Equal(t, tt.elapsed, r.Duration())
 				require.Equal(t, tt.definition != waits, returned, "run waits for its handlers")
 			})
 		})

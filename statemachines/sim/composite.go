@@ -21,7 +21,7 @@ type composite struct {
 	// tolerates tells whether so many failed branches are no failure of the
 	// whole; nil: one is too many.
 	tolerates func(failures int) bool
-	mapRun    *mapRun // of a distributed Map
+	mapRun    childExecutions // of a distributed Map
 }
 
 // branch is a branch of a Parallel, or an iteration, or a child execution, of a
@@ -36,29 +36,33 @@ type branch struct {
 	items  int // of the Map: 1, or as many as are in the batch
 }
 
-func (s *strand) parallel() *failure {
-	d := data{}
-	var f *failure
-	if d.input, f = s.effectiveInput(); f != nil {
-		return f
+// childExecutions are those of a distributed Map, which run in the place of
+// strands of the execution.
+type childExecutions interface {
+	start(c *composite, b *branch, input *Payload)
+	resume(c *composite, b *branch)
+	redrive() Details // counts a redrive, for the history
+	abort()
+}
+
+// resume goes on with a strand that did not finish: with the branches of its
+// state that did not, or with its state from the beginning.
+func (s *strand) resume() {
+	s.dead, s.over, s.pending, s.attempt = false, false, nil, nil
+	c, _ := s.inner.(*composite)
+	switch {
+	case c != nil:
+		s.retryCount, s.retries = 0, nil
+		c.next, c.running, c.failures, c.ended = 0, 0, 0, false
+		if c.mapRun != nil {
+			s.record(MapRunRedriven, c.mapRun.redrive())
+		}
+		s.after(0, func() { s.failState(c.begin()) })
+	case s.inside: // its EnteredTime stays
+		s.after(0, func() { s.x.run.steps.enter(s, s.enteredTime) })
+	default:
+		s.after(0, s.enter)
 	}
-	field, template := "Parameters", s.state.Parameters
-	if s.jsonata() {
-		field, template = "Arguments", s.state.Arguments
-	}
-	input, f := s.applied(field, template, d, d.input)
-	if f != nil {
-		return f
-	}
-	if s.probe != nil {
-		return s.probe.mocked(s)
-	}
-	c := &composite{owner: s, concurrency: len(s.state.Parallel.Branches)}
-	for i, flow := range s.state.Parallel.Branches {
-		c.branches = append(c.branches, &branch{index: i, flow: flow, input: func() (*Payload, *failure) { return input, nil }})
-	}
-	s.record(ParallelStateStarted, Details{})
-	return c.begin()
 }
 
 // begin starts the branches that may run.
@@ -170,7 +174,7 @@ func (c *composite) branchFailed(b *branch, f *failure, last int64) {
 		return
 	}
 	f.inner = true
-	c.owner.broke(c.stop(f))
+	c.owner.failState(c.stop(f))
 }
 
 // proceed starts the next branch after the event, or ends the whole after the
@@ -181,11 +185,11 @@ func (c *composite) proceed(last int64) {
 		return
 	}
 	if f := c.startNext(last); f != nil {
-		c.owner.broke(c.stop(f))
+		c.owner.failState(c.stop(f))
 		return
 	}
 	if c.running == 0 {
-		c.owner.broke(c.complete())
+		c.owner.failState(c.complete())
 	}
 }
 
@@ -210,13 +214,13 @@ func (c *composite) stop(f *failure) *failure {
 // the one that ends the whole, as AWS has it.
 func (c *composite) abort(b *branch, cause int64) {
 	s := b.strand
-	if s.inner != nil && !s.inner.ended {
-		for _, inner := range s.inner.branches {
+	if inside, _ := s.inner.(*composite); inside != nil && !inside.ended {
+		for _, inner := range inside.branches {
 			if inner.strand != nil && !inner.done && !inner.strand.over {
-				s.inner.abort(inner, cause)
+				inside.abort(inner, cause)
 			}
 		}
-		if s.inner.mapRun != nil {
+		if inside.mapRun != nil {
 			s.x.record(MapRunAborted, cause, Details{})
 		}
 	}
@@ -242,6 +246,15 @@ func (c *composite) kill() {
 	}
 }
 
+// release gives the room of the variables of all branches back.
+func (c *composite) release() {
+	for _, b := range c.branches {
+		if b.strand != nil {
+			b.strand.release()
+		}
+	}
+}
+
 // complete ends the whole with the outputs of its branches.
 func (c *composite) complete() *failure {
 	c.ended = true
@@ -264,5 +277,5 @@ func (c *composite) complete() *failure {
 	if !s.alive() {
 		return nil
 	}
-	return s.returned(newPayload(outputs))
+	return s.complete(newPayload(outputs))
 }

@@ -50,7 +50,7 @@ func TestMapConcurrency(t *testing.T) {
 			t.Parallel()
 			r := run(t, mapOver(tt.fields), tt.input, takes(t), sim.Options{})
 			require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
-			require.Equal(t, tt.want, r.Elapsed())
+			require.Equal(t, tt.want, r.Duration())
 			require.Equal(t, tt.output, string(r.Output), "outputs are in the order of the items")
 		})
 	}
@@ -84,7 +84,7 @@ func TestMapFailure(t *testing.T) {
 	r := run(t, mapOver(retry), `[0, 1]`, slow, sim.Options{})
 	require.Equal(t, sim.StatusFailed, r.Status)
 	require.Equal(t, []string{"Bad", "item 1"}, []string{r.Error, r.Cause})
-	require.Equal(t, 7*time.Second, r.Elapsed())
+	require.Equal(t, 7*time.Second, r.Duration())
 	require.Equal(t, 1+2+1+2, r.Transitions, "the Map, two Tasks, a retry, two Tasks")
 	attempt := []string{
 		"MapStateStarted", "MapIterationStarted", "MapIterationStarted", "TaskStateEntered", "LambdaFunctionScheduled", "LambdaFunctionStarted",
@@ -109,7 +109,7 @@ func TestParallel(t *testing.T) {
 		{"StartAt": "B", "States": {"B": {"Type": "Wait", "SecondsPath": "$.n", "End": true}}}]%s}}}`
 	r := run(t, fmt.Sprintf(definition, ""), `{"n": 2}`, nil, sim.Options{})
 	require.JSONEq(t, `{"n": 2, "r": ["a", {"n": 2}]}`, string(r.Output))
-	require.Equal(t, 3*time.Second, r.Elapsed())
+	require.Equal(t, 3*time.Second, r.Duration())
 	require.Equal(t, 4, r.Transitions)
 	require.Equal(t, []string{
 		"ExecutionStarted", "ParallelStateEntered", "ParallelStateStarted", "WaitStateEntered", "WaitStateEntered", "WaitStateExited",
@@ -129,7 +129,7 @@ func TestRuntimeErrorInBranch(t *testing.T) {
 		{"StartAt": "A", "States": {"A": {"Type": "Pass", "InputPath": "$.no", "End": true}}}],
 		"Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Z"}], "Retry": [{"ErrorEquals": ["States.ALL"]}]}, "Z": {"Type": "Succeed"}}}`, `{}`, nil, sim.Options{})
 	require.Equal(t, "States.Runtime", r.Error)
-	require.Zero(t, r.Elapsed())
+	require.Zero(t, r.Duration())
 }
 
 // What runs at the same time is written down in the same order every time.

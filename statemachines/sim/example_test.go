@@ -52,7 +52,7 @@ func ExampleRun() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(result.Status, "after", result.Elapsed())
+	fmt.Println(result.Status, "after", result.Duration())
 	fmt.Println(string(result.Output))
 	fmt.Printf("%d transitions, $%.6f, %d events\n", result.Transitions, result.CostUSD(), len(result.Events))
 	// Output:

@@ -3,7 +3,6 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -30,28 +29,6 @@ func newExecution(r *run, name, arn string, start time.Time, input *Payload) *ex
 			"RoleArn": r.options.Role, "StartTime": formatTime(start), "RedriveCount": json.Number("0"),
 		},
 	}}
-}
-
-// begin records the start and schedules the first state.
-func (x *execution) begin(flow *asl.Flow, input *Payload) {
-	x.record(ExecutionStarted, 0, Details{Input: input, RoleArn: x.run.options.Role})
-	s := newStrand(x, flow, newVariables(nil))
-	x.result.root = s
-	x.follow(s)
-	s.goTo(flow.StartAt, input)
-}
-
-// follow ends the execution with the strand.
-func (x *execution) follow(s *strand) {
-	s.finished = func(output *Payload) {
-		if !x.over {
-			x.result.Output = output.JSON()
-		}
-		x.end(StatusSucceeded, ExecutionSucceeded, s.last, Details{Output: output})
-	}
-	s.failed = func(f *failure) {
-		x.end(StatusFailed, ExecutionFailed, s.last, Details{Error: f.name, Cause: f.cause})
-	}
 }
 
 // record appends an event to the history and returns its number, or 0 if the
@@ -128,30 +105,36 @@ func (x *execution) bill() {
 // take counts a transition from one state to another.
 func (x *execution) take(e Edge) { x.run.root.result.Edges[e]++ }
 
-// context is the context object of the state that the strand is in.
-func (s *strand) context() map[string]any {
-	if s.probe != nil && s.probe.context != nil {
-		return s.probe.context
+// newRoot makes the execution that the run is about.
+func (r *run) newRoot(input *Payload) *execution {
+	now := r.clock.Now()
+	if !r.options.StartTime.IsZero() {
+		now = r.options.StartTime
 	}
-	name := s.state.Name
-	if s.probe != nil {
-		name = asl.LoneState // whatever its name
+	x := newExecution(r, r.options.Execution, ExecutionARN(r.options), now, input)
+	x.definition = map[string]any{
+		"Id":   arn(r.options, "stateMachine") + r.options.StateMachine,
+		"Name": r.options.StateMachine,
 	}
-	state := map[string]any{"Name": name, "EnteredTime": formatTime(s.enteredTime)}
-	if works(s.state) {
-		state["RetryCount"] = json.Number(strconv.Itoa(s.retryCount))
-	}
-	object := map[string]any{"Execution": s.x.result.context, "State": state, "StateMachine": s.x.definition}
-	if s.token != "" {
-		object["Task"] = map[string]any{"Token": s.token}
-	}
-	if s.item != nil {
-		object["Map"] = map[string]any{"Item": s.item}
-	}
-	return object
+	x.result.Visits, x.result.Edges, x.result.Calls = map[string]int{}, map[Edge]int{}, map[string]int{}
+	r.follow(x)
+	return x
 }
 
-// works tells whether a state can be retried.
-func works(s *asl.State) bool {
-	return s.Type == asl.TypeTask || s.Type == asl.TypeParallel || s.Type == asl.TypeMap
+// follow ends the run with the execution that it is about.
+func (r *run) follow(x *execution) {
+	x.ended = r.stop
+	r.root, r.abort = x, x.abort
+}
+
+// limitTime ends the execution when its time is over.
+func (r *run) limitTime() {
+	limit := asl.MaxStandardTime
+	if r.options.Express {
+		limit = asl.MaxExpressTime
+	}
+	if own := time.Duration(r.machine.TimeoutSeconds) * time.Second; own > 0 {
+		limit = min(limit, own)
+	}
+	r.after(limit, func() { r.root.timeOut() })
 }

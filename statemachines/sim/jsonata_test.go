@@ -128,7 +128,7 @@ func TestOutputErrorIsRetried(t *testing.T) {
 	r := run(t, jsonata(`"S": {"Type": "Task", "Resource": "`+describe+`", "Arguments": {"ExportArn": "e"}, "Output": "{% $states.result.Status = 'RUNNING' ? $error('pending') : $states.result.Status %}",
 		"Retry": [{"ErrorEquals": ["States.QueryEvaluationError"], "IntervalSeconds": 10, "BackoffRate": 1, "MaxAttempts": 100}], "End": true}`), `{}`, h, sim.Options{})
 	require.Equal(t, `"DONE"`, string(r.Output), r.Cause)
-	require.Equal(t, 30*time.Second, r.Elapsed())
+	require.Equal(t, 30*time.Second, r.Duration())
 	require.Equal(t, 4, r.Transitions)
 	require.Equal(t, []string{"TaskScheduled", "TaskStarted", "TaskSucceeded", "EvaluationFailed"}, types(r)[2:6])
 }

@@ -144,7 +144,7 @@ func TestTimeLimits(t *testing.T) {
 		r, err := sim.Run(t.Context(), parse(t, definition), nil, sim.Options{Express: tt.express})
 		require.NoError(t, err)
 		require.Equal(t, sim.StatusTimedOut, r.Status)
-		require.Equal(t, tt.want, r.Elapsed())
+		require.Equal(t, tt.want, r.Duration())
 	}
 }
 

@@ -1,6 +1,8 @@
 package sim
 
-import "sync"
+import (
+	"sync"
+)
 
 // mailbox takes functions from any goroutine for the goroutine of a run.
 // Putting one in never blocks, so nobody is left waiting when the run ends.

@@ -124,6 +124,12 @@ func (r *mapRun) resume(c *composite, b *branch) {
 	}
 }
 
+// redrive counts a redrive, and returns what the history says of it.
+func (r *mapRun) redrive() Details {
+	r.redriven++
+	return Details{MapRunArn: r.arn, RedriveCount: r.redriven}
+}
+
 // abort ends the child executions that run.
 func (r *mapRun) abort() {
 	for _, x := range r.children {

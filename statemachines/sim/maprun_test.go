@@ -52,7 +52,7 @@ func TestExpressChildTimesOut(t *testing.T) {
 	r := run(t, `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "EXPRESS"},
 		"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 3600, "End": true}}}}}}`, `[1]`, nil, sim.Options{})
 	require.Equal(t, "States.ExceedToleratedFailureThreshold", r.Error)
-	require.Equal(t, 5*time.Minute, r.Elapsed())
+	require.Equal(t, 5*time.Minute, r.Duration())
 	require.Equal(t, sim.StatusTimedOut, r.MapRuns[0].Executions[0].Status)
 }
 

@@ -198,7 +198,7 @@ func TestEventOfTheMachinesTimeLimit(t *testing.T) {
 	t.Parallel()
 	r := run(t, `{"TimeoutSeconds": 5, "StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 9, "End": true}}}`, `{}`, nil, sim.Options{})
 	require.Equal(t, sim.StatusTimedOut, r.Status)
-	require.Equal(t, 5*time.Second, r.Elapsed())
+	require.Equal(t, 5*time.Second, r.Duration())
 	require.Empty(t, r.Error)
 	require.Empty(t, r.Cause)
 	text, err := json.Marshal(r.Events[len(r.Events)-1])

@@ -36,7 +36,7 @@ func pollsForADay(t testing.TB, m *asl.StateMachine, input string) (polls, trans
 		require.NoError(t, err)
 		require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
 		transitions += r.Transitions
-		elapsed += r.Elapsed()
+		elapsed += r.Duration()
 	}
 	return polls, transitions, elapsed
 }

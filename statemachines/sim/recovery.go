@@ -13,11 +13,33 @@ import (
 // an execution lives for a year at most.
 const longestDelay = 366 * 24 * 60 * 60
 
-// handled retries or catches the failure of a Task, Parallel or Map, or
+// failState ends the state with a failure, if there is one: it is retried or
+// caught, or fails the strand.
+func (s *strand) failState(f *failure) {
+	if f == nil || !s.alive() {
+		return
+	}
+	if f.evaluation {
+		if s.last == s.entered && s.state.Type != asl.TypeWait {
+			s.last = s.before // as AWS has it
+		}
+		s.record(EvaluationFailed, Details{Error: f.name, Cause: f.cause, State: s.state.Name, Location: f.location})
+		f.evaluation = false
+		if !s.alive() {
+			return
+		}
+	}
+	if f = s.retryOrCatch(f); f != nil && s.alive() {
+		s.over = true
+		s.failed(f)
+	}
+}
+
+// retryOrCatch retries or catches the failure of a Task, Parallel or Map, or
 // returns it.
-func (s *strand) handled(f *failure) *failure {
+func (s *strand) retryOrCatch(f *failure) *failure {
 	i := slices.IndexFunc(s.state.Retry, func(r asl.Retrier) bool { return matchesError(r.ErrorEquals, f) })
-	if i >= 0 && (s.probe == nil && s.retry(i) || s.probe != nil && s.probe.retried(s, i, f)) {
+	if i >= 0 && (s.probe == nil && s.retry(i) || s.probe != nil && s.probe.retry(s, i, f)) {
 		return nil
 	}
 	// AWS ends an execution at once where the state itself breaks a rule.
@@ -33,9 +55,9 @@ func (s *strand) handled(f *failure) *failure {
 	for i, c := range s.state.Catch {
 		if matchesError(c.ErrorEquals, f) {
 			if s.probe != nil {
-				s.probe.caught(i, f)
+				s.probe.catch(i, f)
 			}
-			return s.caught(i, f)
+			return s.catch(i, f)
 		}
 	}
 	return f
@@ -57,7 +79,7 @@ func (s *strand) retry(i int) bool {
 		s.retryCount++
 		s.x.bill()
 		s.leaveInside()
-		s.work()
+		s.x.run.steps.work(s)
 	})
 	return true
 }
@@ -84,8 +106,8 @@ func (s *strand) retryDelay(r asl.Retrier, n int64) time.Duration {
 	return time.Duration(math.Round(seconds * float64(time.Second)))
 }
 
-// caught leaves a state for the state of a catcher, with the error output.
-func (s *strand) caught(i int, f *failure) *failure {
+// catch leaves a state for the state of a catcher, with the error output.
+func (s *strand) catch(i int, f *failure) *failure {
 	c := s.state.Catch[i]
 	e := exit{next: c.Next, kind: asl.TransitionCatch, rule: i}
 	cause := textOrNull(f.cause)
@@ -97,24 +119,24 @@ func (s *strand) caught(i int, f *failure) *failure {
 	if s.jsonata() {
 		d = data{input: s.input, errorOutput: errorOutput, place: "Catch[" + strconv.Itoa(i) + "]/"}
 	}
-	assigned, failed := s.assigned(c.Assign, d)
+	assigned, failed := s.assign(c.Assign, d)
 	if failed != nil {
-		return s.uncaught(failed)
+		return s.failCatcher(failed)
 	}
 	var output *Payload
 	if s.jsonata() {
-		output, failed = s.applied("Output", c.Output, d, errorOutput)
+		output, failed = s.applyTemplate("Output", c.Output, d, errorOutput)
 	} else {
-		output, failed = s.placed(c.ResultPath, errorOutput)
+		output, failed = s.applyResultPath(c.ResultPath, errorOutput)
 	}
 	if failed == nil {
 		failed = s.exit(output, assigned, e)
 	}
-	return s.uncaught(failed)
+	return s.failCatcher(failed)
 }
 
-// uncaught is the failure of a catcher, which nothing catches.
-func (s *strand) uncaught(f *failure) *failure {
+// failCatcher records the failure of a catcher, which nothing catches.
+func (s *strand) failCatcher(f *failure) *failure {
 	if f != nil && f.evaluation {
 		s.record(EvaluationFailed, Details{Error: f.name, Cause: f.cause, State: s.state.Name, Location: f.location})
 	}

@@ -88,16 +88,16 @@ func TestRedriveInside(t *testing.T) {
 			}
 			first, r := redrive(t, definition, `[0, 1, 2]`, h)
 			require.Equal(t, sim.StatusFailed, first.Status)
-			require.Equal(t, 2*time.Second, first.Elapsed())
+			require.Equal(t, 2*time.Second, first.Duration())
 			require.Equal(t, `[0,1,2]`, string(r.Output), r.Cause)
 			require.Equal(t, map[int]int{0: 1, 1: 2, 2: 2}, calls, "0 had succeeded, 1 failed and 2 was aborted")
-			require.Equal(t, 5*time.Second, r.Elapsed())
+			require.Equal(t, 5*time.Second, r.Duration())
 		})
 	}
 	timedOut, r := redrive(t, `{"TimeoutSeconds": 10, "StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 6, "Next": "X"}, "X": {"Type": "Wait", "Seconds": 6, "End": true}}}`, `{}`, nil)
 	require.Equal(t, sim.StatusTimedOut, timedOut.Status)
 	require.Equal(t, sim.StatusSucceeded, r.Status)
-	require.Equal(t, 16*time.Second, r.Elapsed())
+	require.Equal(t, 16*time.Second, r.Duration())
 }
 
 // An iteration that had just left an inner Map goes on with the next state.

@@ -62,8 +62,8 @@ type MapRun struct {
 	Executions []*Result // of the items or batches, in their order; nil for one that never started
 }
 
-// Elapsed returns how long the execution took on its clock.
-func (r *Result) Elapsed() time.Duration { return r.Stop.Sub(r.Start) }
+// Duration returns how long the execution took on its clock.
+func (r *Result) Duration() time.Duration { return r.Stop.Sub(r.Start) }
 
 // CostUSD returns the price of the transitions as a Standard workflow in
 // asl.DefaultRegion. The free tier is not counted.

@@ -183,7 +183,7 @@ func TestTimeouts(t *testing.T) {
 			r := run(t, tt.definition, `{"t": 7, "zero": 0}`, tt.handler, sim.Options{Clock: clock})
 			require.Equal(t, tt.status, r.Status)
 			require.Equal(t, tt.err, r.Error)
-			require.Equal(t, tt.elapsed, r.Elapsed())
+			require.Equal(t, tt.elapsed, r.Duration())
 			require.Equal(t, r.Stop, clock.Now())
 		})
 	}

@@ -1,21 +1,12 @@
-// Package sim runs state machines in process, in virtual or real time, as AWS
-// Step Functions runs them: same data flow, retries, limits, error names and
-// history. Tasks go to handlers, which are Go functions.
-//
-// The source of its behaviour is the Amazon States Language specification,
-// the AWS Step Functions developer guide and, where these are silent or AWS
-// differs, executions recorded at AWS.
 package sim
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"sync"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/taskapi"
 )
@@ -37,31 +28,12 @@ type run struct {
 	current     *strand // that runs
 	inCaller    bool    // a function of the caller runs
 	root        *execution
+	steps       steps
+	abort       func() // of the root
 	broken      error
 	over        bool
 	timers      map[uint64]func() bool // by number: what stops the timers that wait
 	timerNumber uint64
-}
-
-// Run executes the machine, which comes from asl.Parse, with the input, and
-// returns how it ended; an empty input is an empty object. The execution's
-// failure is a Result and not an error. Errors: *ResourceError if a Task cannot
-// be run, *InputSizeError, asl.Problems if the input is not JSON or the
-// definition cannot be run as it is, ErrClockBusy, and what a handler returned
-// that is not a *TaskError, ErrEndless, ErrTooMuch, and *InternalError. When ctx ends the execution is ABORTED.
-func Run(ctx context.Context, m *asl.StateMachine, input []byte, o Options) (*Result, error) {
-	if err := o.complete(); err != nil {
-		return nil, err
-	}
-	if err := checkDefinition(m, &o); err != nil {
-		return nil, err
-	}
-	payload, err := readInput(input)
-	if err != nil {
-		return nil, err
-	}
-	r := &run{machine: m, options: o, clock: o.Clock, random: newRandom(o.Seed)}
-	return r.drive(ctx, func() { r.start(payload) })
 }
 
 // drive runs what begin starts to its end.
@@ -89,57 +61,6 @@ func (r *run) drive(ctx context.Context, begin func()) (*Result, error) {
 		return nil, r.broken
 	}
 	return r.root.result, nil
-}
-
-func readInput(input []byte) (*Payload, error) {
-	if len(input) == 0 {
-		return emptyObject(), nil
-	}
-	if len(input) > asl.MaxPayloadBytes {
-		return nil, &InputSizeError{Size: len(input)}
-	}
-	doc, err := jsontree.Parse(input)
-	if err != nil {
-		return nil, fmt.Errorf("execution input: %w", err)
-	}
-	return newPayload(doc.Root.Value()), nil
-}
-
-// start records the start and schedules the first state.
-func (r *run) start(input *Payload) {
-	x := r.newRoot(input)
-	x.limit, x.billed, x.onEvent = r.options.MaxEvents, true, r.options.OnEvent
-	x.begin(&r.machine.Flow, input)
-	r.limitTime()
-}
-
-// newRoot makes the execution that the run is about.
-func (r *run) newRoot(input *Payload) *execution {
-	now := r.clock.Now()
-	if !r.options.StartTime.IsZero() {
-		now = r.options.StartTime
-	}
-	x := newExecution(r, r.options.Execution, ExecutionARN(r.options), now, input)
-	x.definition = map[string]any{
-		"Id":   arn(r.options, "stateMachine") + r.options.StateMachine,
-		"Name": r.options.StateMachine,
-	}
-	x.result.Visits, x.result.Edges, x.result.Calls = map[string]int{}, map[Edge]int{}, map[string]int{}
-	x.ended = func() { r.stop() }
-	r.root = x
-	return x
-}
-
-// limitTime ends the execution when its time is over.
-func (r *run) limitTime() {
-	limit := asl.MaxStandardTime
-	if r.options.Express {
-		limit = asl.MaxExpressTime
-	}
-	if own := time.Duration(r.machine.TimeoutSeconds) * time.Second; own > 0 {
-		limit = min(limit, own)
-	}
-	r.after(limit, func() { r.root.timeOut() })
 }
 
 // driveVirtual runs what the clock has, in order of time.
@@ -172,10 +93,6 @@ func (r *run) driveReal() {
 			}
 		}
 	}
-}
-
-func (r *run) abort() {
-	r.root.abort()
 }
 
 // guard runs f, and ends the run where f panics. A panic of a function of

@@ -59,7 +59,7 @@ func TestPanicsEndTheRun(t *testing.T) {
 	require.ErrorAs(t, err, &internal)
 	require.Equal(t, "S", internal.State)
 	require.ErrorContains(t, err, `state "S": the simulator has a defect: runtime error`)
-	require.ErrorContains(t, err, ".choose(")
+	require.ErrorContains(t, err, ".runChoice(")
 
 	panics := func(context.Context, sim.Call) (sim.Reply, error) { panic("mine") }
 	require.PanicsWithValue(t, "mine", func() { run(t, task(``), `{}`, panics, sim.Options{}) })

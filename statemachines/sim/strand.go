@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -31,11 +33,36 @@ type strand struct {
 	enteredTime time.Time
 	retries     []int64 // by retrier
 	retryCount  int
-	token       string         // of the Task
-	item        map[string]any // of the Map, while its items are made
-	attempt     *attempt
-	inner       *composite // the branches or iterations of the state
-	probe       *probe     // of a state that is tested alone
+	token       string                 // of the Task
+	item        map[string]any         // of the Map, while its items are made
+	attempt     interface{ abandon() } // of the Task
+	inner       inside                 // the branches or iterations of the state
+	probe       watcher                // of a state that is tested alone
+}
+
+// inside is what runs inside of a state: the branches of a Parallel or the
+// iterations of a Map.
+type inside interface {
+	kill()    // stops it without a trace
+	release() // gives the room of its variables back
+}
+
+// steps are what a strand does with a state, whatever its type.
+type steps interface {
+	enter(s *strand, since time.Time) // enters the state, with its EnteredTime
+	work(s *strand)                   // does what the state is for, once more on each retry
+}
+
+// watcher is the test of a state that runs alone. It sees the data on its way
+// through the state, and takes the place of what lies outside of it.
+type watcher interface {
+	inspect(name string, p *Payload)
+	contextObject() map[string]any // nil: that of the execution
+	mockParallel(s *strand) *failure
+	mockMap(s *strand, c *composite, items []any, d data) *failure
+	retry(s *strand, i int, f *failure) bool
+	catch(i int, f *failure)
+	leave(s *strand, output *Payload, e exit)
 }
 
 func newStrand(x *execution, flow *asl.Flow, v *variables) *strand {
@@ -88,11 +115,7 @@ func (s *strand) goTo(name string, input *Payload) {
 // room of their variables back.
 func (s *strand) leaveInside() {
 	if s.inner != nil {
-		for _, b := range s.inner.branches {
-			if b.strand != nil {
-				b.strand.release()
-			}
-		}
+		s.inner.release()
 	}
 	s.inner = nil
 }
@@ -105,250 +128,71 @@ func (s *strand) release() {
 }
 
 // enter enters the state that the strand is at.
-func (s *strand) enter() { s.enterSince(s.x.run.clock.Now()) }
+func (s *strand) enter() { s.x.run.steps.enter(s, s.x.run.clock.Now()) }
 
-// enterSince enters a state whose EnteredTime is given.
-func (s *strand) enterSince(t time.Time) {
-	s.retryCount, s.retries, s.inner, s.attempt, s.token = 0, nil, nil, nil, ""
-	s.enteredTime = t
-	s.before = s.last
-	s.record(EventType(s.state.Type+stateEntered), Details{Name: s.state.Name, Input: s.input})
-	s.entered = s.last
-	if !s.alive() {
-		return
-	}
-	s.inside = true
-	s.x.visit(s.state)
-	s.work()
-}
+// jsonata tells whether the strand is in a state in JSONata mode.
+func (s *strand) jsonata() bool { return s.state.QueryLanguage == asl.JSONata }
 
-// work does what the state is for, once more on each retry.
-func (s *strand) work() {
-	s.x.run.current = s
-	var f *failure
-	switch s.state.Type {
-	case asl.TypeTask:
-		f = s.call()
-	case asl.TypeWait:
-		f = s.wait()
-	case asl.TypeChoice:
-		f = s.choose()
-	case asl.TypePass:
-		f = s.pass()
-	case asl.TypeSucceed:
-		f = s.succeed()
-	case asl.TypeFail:
-		f = s.fail()
-	case asl.TypeParallel:
-		f = s.parallel()
-	case asl.TypeMap:
-		f = s.mapping()
-	}
-	s.broke(f)
-}
-
-// broke ends the state with a failure, if there is one: it is retried or
-// caught, or fails the strand.
-func (s *strand) broke(f *failure) {
-	if f == nil || !s.alive() {
-		return
-	}
-	if f.evaluation {
-		if s.last == s.entered && s.state.Type != asl.TypeWait {
-			s.last = s.before // as AWS has it
-		}
-		s.record(EvaluationFailed, Details{Error: f.name, Cause: f.cause, State: s.state.Name, Location: f.location})
-		f.evaluation = false
-		if !s.alive() {
-			return
-		}
-	}
-	if f = s.handled(f); f != nil && s.alive() {
-		s.over = true
-		s.failed(f)
-	}
-}
-
-// exit is a way out of a state.
-type exit struct {
-	next   string
-	kind   asl.TransitionKind
-	rule   int
-	assign *asl.Template
-	output *asl.Template // in JSONata mode
-}
-
-// onward is the way out by Next or End.
-func (s *strand) onward() exit {
-	return exit{next: s.state.Next, assign: s.state.Assign, output: s.state.Output}
-}
-
-// pass is what a Pass state does.
-func (s *strand) pass() *failure {
-	input, f := s.effectiveInput()
-	if f != nil {
-		return f
-	}
-	if s.jsonata() {
-		return s.leave(data{input: input}, input, s.onward())
-	}
-	result, f := s.applied("Parameters", s.state.Parameters, data{input: input}, input)
-	if p := s.state.Pass; p.HasResult {
-		result, f = newPayload(p.Result), nil
-		s.inspect("result", result)
-	}
-	if f != nil {
-		return f
-	}
-	s.inspect("afterResultSelector", result)
-	assigned, f := s.assigned(s.state.Assign, data{input: result})
-	if f != nil {
-		return f
-	}
-	output, f := s.placed(s.state.ResultPath, result)
-	if f != nil {
-		return f
-	}
-	s.inspect("afterResultPath", output)
-	if output, f = s.selected(s.state.OutputPath, output); f != nil {
-		return f
-	}
-	return s.exit(output, assigned, s.onward())
-}
-
-func (s *strand) succeed() *failure {
-	input, f := s.effectiveInput()
-	if f != nil {
-		return f
-	}
-	return s.leave(data{input: input}, input, s.onward())
-}
-
-// returned goes on with the result of a Task, Parallel or Map.
-func (s *strand) returned(result *Payload) *failure {
-	s.inspect("result", result)
-	if s.jsonata() {
-		return s.leave(data{input: s.input, result: result}, result, s.onward())
-	}
-	result, f := s.applied("ResultSelector", s.state.ResultSelector, data{input: result}, result)
-	if f != nil {
-		return f
-	}
-	s.inspect("afterResultSelector", result)
-	assigned, f := s.assigned(s.state.Assign, data{input: result})
-	if f != nil {
-		return f
-	}
-	output, f := s.placed(s.state.ResultPath, result)
-	if f != nil {
-		return f
-	}
-	s.inspect("afterResultPath", output)
-	if output, f = s.selected(s.state.OutputPath, output); f != nil {
-		return f
-	}
-	return s.exit(output, assigned, s.onward())
-}
-
-// leave ends a state: output is what it gives if no Output says otherwise, and
-// before OutputPath.
-func (s *strand) leave(d data, output *Payload, e exit) *failure {
-	assigned, f := s.assigned(e.assign, d)
-	if f != nil {
-		return f
-	}
-	if s.jsonata() {
-		output, f = s.applied("Output", e.output, d, output)
-	} else {
-		output, f = s.selected(s.state.OutputPath, output)
-	}
-	if f != nil {
-		return f
-	}
-	return s.exit(output, assigned, e)
-}
-
-// assigned evaluates Assign.
-func (s *strand) assigned(t *asl.Template, d data) (map[string]*Payload, *failure) {
-	if t == nil {
-		return nil, nil
-	}
-	if t.Kind == asl.TemplateLiteral {
-		object, _ := t.Literal.(map[string]any)
-		out := make(map[string]*Payload, len(object))
-		for name, value := range object {
-			out[name] = newPayload(value)
-		}
-		return out, nil
-	}
-	out := make(map[string]*Payload, len(t.Object))
-	r := newRoom()
-	for _, m := range t.Object {
-		value, f := s.filled(m.Value, m.Field, "Assign/"+m.Name, d, r)
-		if f != nil {
-			return nil, f
-		}
-		out[m.Name] = newPayload(value)
-	}
-	return out, nil
-}
-
-// exit leaves the state with its final output and goes on with the next
-// state, or ends the strand if there is none.
-func (s *strand) exit(output *Payload, assigned map[string]*Payload, e exit) *failure {
-	if s.tooLarge(output) {
-		return tooLarge(s.state.Name, false)
-	}
-	if len(assigned) > 0 && !s.variables.assign(assigned) {
-		return &failure{name: errorDataLimitExceeded, cause: s.at() + "The variables exceed the maximum number of bytes service limit."}
-	}
-	s.record(EventType(s.state.Type+stateExited), Details{Name: s.state.Name, Output: output, AssignedVariables: assigned})
-	if !s.alive() {
-		return nil
-	}
+// context is the context object of the state that the strand is in.
+func (s *strand) context() map[string]any {
+	name := s.state.Name
 	if s.probe != nil {
-		s.probe.left(s, output, e)
-		return nil
+		if object := s.probe.contextObject(); object != nil {
+			return object
+		}
+		name = asl.LoneState // whatever its name
 	}
-	s.inside = false
-	s.x.take(Edge{From: s.state.Name, To: e.next, Kind: e.kind, Rule: e.rule})
-	if e.next == "" {
-		s.over = true
-		s.finished(output)
-	} else {
-		s.goTo(e.next, output)
+	state := map[string]any{"Name": name, "EnteredTime": formatTime(s.enteredTime)}
+	if works(s.state) {
+		state["RetryCount"] = json.Number(strconv.Itoa(s.retryCount))
 	}
-	return nil
+	object := map[string]any{"Execution": s.x.result.context, "State": state, "StateMachine": s.x.definition}
+	if s.token != "" {
+		object["Task"] = map[string]any{"Token": s.token}
+	}
+	if s.item != nil {
+		object["Map"] = map[string]any{"Item": s.item}
+	}
+	return object
 }
 
-// fail returns the failure that a Fail state is.
-func (s *strand) fail() *failure {
-	d := s.state.Fail
-	f := &failure{}
-	if !s.jsonata() {
-		s.inspect("afterInputPath", s.input)
+// works tells whether a state can be retried.
+func works(s *asl.State) bool {
+	return s.Type == asl.TypeTask || s.Type == asl.TypeParallel || s.Type == asl.TypeMap
+}
+
+// inspect shows the test of a state a value on its way through the state.
+func (s *strand) inspect(name string, p *Payload) {
+	if s.probe != nil && p != nil {
+		s.probe.inspect(name, p)
 	}
-	for _, part := range []struct {
-		scalar *asl.Scalar
-		target *string
-	}{{d.Error, &f.name}, {d.Cause, &f.cause}} {
-		if part.scalar == nil {
-			continue
-		}
-		value, problem := s.scalar(part.scalar, data{input: s.input})
-		if problem != nil {
-			return problem
-		}
-		text, ok := value.(string)
-		switch {
-		case ok:
-			*part.target = text
-		case part.scalar.Expression != nil:
-			return s.unexpected(part.scalar, "string", value, data{})
-		default:
-			return s.runtimeFailure("The %s parameter does not reference a string: %s == %s",
-				part.scalar.Field, source(part.scalar), newPayload(value).JSON())
-		}
+}
+
+// inspectAfter shows it what a field makes of the data.
+func (s *strand) inspectAfter(field string, p *Payload) {
+	if s.probe != nil {
+		s.inspect("after"+field, p)
 	}
-	return f
+}
+
+// begin records the start and schedules the first state.
+func (x *execution) begin(flow *asl.Flow, input *Payload) {
+	x.record(ExecutionStarted, 0, Details{Input: input, RoleArn: x.run.options.Role})
+	s := newStrand(x, flow, newVariables(nil))
+	x.result.root = s
+	x.follow(s)
+	s.goTo(flow.StartAt, input)
+}
+
+// follow ends the execution with the strand.
+func (x *execution) follow(s *strand) {
+	s.finished = func(output *Payload) {
+		if !x.over {
+			x.result.Output = output.JSON()
+		}
+		x.end(StatusSucceeded, ExecutionSucceeded, s.last, Details{Output: output})
+	}
+	s.failed = func(f *failure) {
+		x.end(StatusFailed, ExecutionFailed, s.last, Details{Error: f.name, Cause: f.cause})
+	}
 }

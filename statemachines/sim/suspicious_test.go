@@ -20,7 +20,7 @@ func TestWhatAWSTakesRuns(t *testing.T) {
 
 	retried := run(t, task(`, "Retry": [{"ErrorEquals": ["E"], "IntervalSeconds": 0, "MaxAttempts": 2000}]`), `{}`, failsWith("E", ""), sim.Options{})
 	require.Equal(t, sim.StatusFailed, retried.Status)
-	require.Zero(t, retried.Elapsed(), "an interval of 0 stays 0, however often it doubles")
+	require.Zero(t, retried.Duration(), "an interval of 0 stays 0, however often it doubles")
 
 	blank := run(t, `{"StartAt": "S", "States": {"S": {"Type": "Pass", "Parameters": {"name.$": "$$.State.Name "}, "End": true}}}`, `{}`, nil, sim.Options{})
 	require.JSONEq(t, `{"name": "S"}`, string(blank.Output))
@@ -28,5 +28,5 @@ func TestWhatAWSTakesRuns(t *testing.T) {
 	sum := run(t, `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 5, "Next": "S"},
 		"S": {"Type": "Pass", "Parameters": {"sum.$": "$.x.sum()"}, "End": true}}}`, `{"x": [1, 2]}`, nil, sim.Options{})
 	require.Equal(t, "States.Runtime", sum.Error, "a path function fails when it is reached")
-	require.Equal(t, 5*time.Second, sum.Elapsed())
+	require.Equal(t, 5*time.Second, sum.Duration())
 }

@@ -2,97 +2,35 @@ package sim
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// integration is how the history names a Task's resource. A service
-// integration ("arn:aws:states:::lambda:invoke") has Task events, an activity
-// Activity events; any other ARN is a Lambda function's, which has
-// LambdaFunction events.
-type integration struct {
-	service                bool
-	submits                bool // the request is answered before the Task ends
-	token                  bool // the answer comes back with a token
-	resourceType, resource string
-	scheduled, started     EventType
-	succeeded, failed      EventType
-	timedOut               EventType
-}
-
-func integrationOf(arn string) integration {
-	const servicePart = 5
-	parts := strings.Split(arn, ":")
-	service := len(parts) > servicePart+1 && parts[2] == "states"
-	switch r := asl.ParseResource(arn); {
-	case service && r.Direct:
-		return integration{
-			resource: arn, token: true, scheduled: ActivityScheduled, started: ActivityStarted,
-			succeeded: ActivitySucceeded, failed: ActivityFailed, timedOut: ActivityTimedOut,
-		}
-	case !service:
-		return integration{
-			resource: arn, scheduled: LambdaFunctionScheduled, started: LambdaFunctionStarted,
-			succeeded: LambdaFunctionSucceeded, failed: LambdaFunctionFailed, timedOut: LambdaFunctionTimedOut,
-		}
-	default:
-		last := servicePart + strings.Count(r.Service, ":") + 1
-		return integration{
-			service: true, submits: r.Pattern != "", token: r.WaitsForToken(),
-			resourceType: strings.Join(parts[servicePart:last], ":"), resource: strings.Join(parts[last:], ":"),
-			scheduled: TaskScheduled, started: TaskStarted, succeeded: TaskSucceeded, failed: TaskFailed, timedOut: TaskTimedOut,
-		}
-	}
-}
-
-// details are the members that all events of the call have, besides those
-// given.
-func (i integration) details(d Details) Details {
-	if i.service {
-		d.ResourceType, d.Resource = i.resourceType, i.resource
-	}
-	return d
-}
-
-// name is what AWS calls the task in the cause of a result that is too large.
-func (i integration) name() string {
-	if i.service {
-		return i.resourceType
-	}
-	return i.resource
-}
-
-// call calls the Task once. It is called again for each retry, and evaluates
-// the arguments anew.
-func (s *strand) call() *failure {
+// runTask calls the Task once. Each retry calls it again, with arguments that are
+// evaluated anew.
+func (s *strand) runTask() *failure {
 	t := s.state.Task
 	a := &attempt{strand: s, integration: integrationOf(t.Resource)}
 	if s.token = ""; a.integration.token {
 		s.token = s.newToken()
 	}
-	input, f := s.effectiveInput()
+	input, f := s.applyInputPath()
 	if f != nil {
 		return f
 	}
 	d := data{input: input}
-	field, template := "Parameters", s.state.Parameters
-	if s.jsonata() {
-		field, template = "Arguments", s.state.Arguments
-	}
-	arguments, f := s.applied(field, template, d, input)
+	arguments, f := s.applyParameters(d)
 	if f != nil {
 		return f
 	}
 	if s.tooLarge(arguments) {
-		return tooLarge(s.state.Name, false)
+		return sizeFailure(s.state.Name, false)
 	}
-	if f := s.checkArguments(field, template, arguments); f != nil || !s.alive() {
+	if f := s.checkArguments(arguments); f != nil || !s.alive() {
 		return f
 	}
 	var timeout, heartbeat int64
@@ -102,7 +40,7 @@ func (s *strand) call() *failure {
 	if heartbeat, f = s.seconds(t.HeartbeatSeconds, input, 1); f != nil {
 		return f
 	}
-	credentials, f := s.applied("Credentials", t.Credentials, d, nil)
+	credentials, f := s.applyTemplate("Credentials", t.Credentials, d, nil)
 	if f != nil {
 		return f
 	}
@@ -199,7 +137,7 @@ func (a *attempt) start(call Call) {
 	}
 	a.submit(submitted, err)
 	if a.heartbeat > 0 && (reply.HeartbeatEvery == 0 || reply.HeartbeatEvery > a.heartbeat) {
-		a.after(a.heartbeat, func() { a.after(0, a.missed) })
+		a.after(a.heartbeat, func() { a.after(0, a.missHeartbeat) })
 	}
 	switch {
 	case reply.Never && err == nil:
@@ -217,13 +155,14 @@ func (a *attempt) submit(submitted any, err error) {
 	}
 	value, failed := normalize(submitted)
 	if failed != nil {
-		a.strand.x.run.fail(a.broken("submitted", failed))
+		a.strand.x.run.fail(a.notJSON("submitted", failed))
 		return
 	}
 	a.strand.record(TaskSubmitted, a.integration.details(Details{Output: newPayload(value)}))
 }
 
-func (a *attempt) broken(what string, err error) error {
+// notJSON is the error of a handler whose answer is not JSON.
+func (a *attempt) notJSON(what string, err error) error {
 	return fmt.Errorf("state %q: handler of %q: %s is not JSON: %w", a.strand.state.Name, a.strand.state.Task.Resource, what, err)
 }
 
@@ -255,8 +194,8 @@ func (a *attempt) expire() {
 	a.end(func() *failure { return a.fails(&failure{name: asl.ErrorTimeout, fromTask: true}) })
 }
 
-// missed ends the attempt where a heartbeat did not come.
-func (a *attempt) missed() {
+// missHeartbeat ends the attempt where a heartbeat did not come.
+func (a *attempt) missHeartbeat() {
 	a.end(func() *failure { return a.fails(&failure{name: asl.ErrorTimeout, fromTask: true, heartbeat: true}) })
 }
 
@@ -286,26 +225,26 @@ func (a *attempt) end(f func() *failure) {
 	}
 	a.abandon()
 	a.strand.x.run.current = a.strand
-	a.strand.broke(f())
+	a.strand.failState(f())
 }
 
 func (a *attempt) succeeds(reply Reply) *failure {
 	s := a.strand
 	value, err := normalize(reply.Output)
 	if err != nil {
-		s.x.run.fail(a.broken("output", err))
+		s.x.run.fail(a.notJSON("output", err))
 		return nil
 	}
 	result := newPayload(value)
 	if s.tooLarge(result) {
-		return a.fails(tooLarge(a.integration.name(), true))
+		return a.fails(sizeFailure(a.integration.name(), true))
 	}
 	s.record(a.integration.succeeded, a.integration.details(Details{Output: result}))
 	if !s.alive() {
 		return nil
 	}
 	s.token = ""
-	return s.returned(result)
+	return s.complete(result)
 }
 
 func (a *attempt) fails(f *failure) *failure {
@@ -315,42 +254,4 @@ func (a *attempt) fails(f *failure) *failure {
 	}
 	a.strand.record(event, a.integration.details(Details{Error: f.name, Cause: f.cause}))
 	return f
-}
-
-// whole evaluates a whole number of at least 0 that is no number of seconds;
-// nil is 0.
-func (s *strand) whole(c *asl.Scalar, d data) (int64, *failure) {
-	number, f := s.integer(c, d)
-	if f != nil || number >= 0 {
-		return number, f
-	}
-	name := strings.TrimSuffix(c.Field, "Path")
-	if c.Expression != nil {
-		return 0, s.evaluationFailure(c.Field, "%s cannot be negative.", name)
-	}
-	return 0, s.runtimeFailure("%s cannot be negative.", name)
-}
-
-// integer evaluates a whole number; nil is 0. AWS takes numbers in strings here.
-func (s *strand) integer(c *asl.Scalar, d data) (int64, *failure) {
-	if c == nil {
-		return 0, nil
-	}
-	value, f := s.scalar(c, d)
-	if f != nil {
-		return 0, f
-	}
-	if number, ok := value.(int64); ok {
-		return number, nil
-	}
-	number, err := strconv.ParseInt(shown(value), 10, 64)
-	_, isNumber := value.(json.Number)
-	switch {
-	case c.Expression != nil && (!isNumber || err != nil):
-		return 0, s.unexpected(c, "integer", value, d)
-	case err != nil:
-		return 0, s.runtimeFailure("The %s field refers to value \"%s\" which is not a valid integer: %s", c.Field, shown(value), source(c))
-	default:
-		return number, nil
-	}
 }

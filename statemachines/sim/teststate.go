@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/taskapi"
 )
 
 // TestStatus is how the test of a state ended.
@@ -46,8 +44,6 @@ const (
 	ValidatePresent MockValidation = "PRESENT" // members that are there: their types, enums and limits
 	ValidateNone    MockValidation = "NONE"
 )
-
-func (m *Mock) fails() bool { return m.Error != nil }
 
 // TestOptions are the circumstances of a test of one state. AWS's RevealSecrets
 // is not among them: it shows the secrets that a Task of http:invoke gets from
@@ -128,7 +124,7 @@ func TestState(ctx context.Context, definition, input []byte, o TestOptions) (*T
 	if err := checkResources(func(yield func(*asl.State) bool) { yield(s) }, &options); err != nil {
 		return nil, err
 	}
-	r := &run{machine: m, options: options, clock: options.Clock, random: newRandom(options.Seed)}
+	r := newRun(m, options, newRandom(options.Seed))
 	if _, err := r.drive(ctx, func() { r.test(s, payload, p) }); err != nil {
 		return nil, err
 	}
@@ -156,7 +152,7 @@ func parseTested(definition []byte, name string) (*asl.StateMachine, *asl.State,
 			return m, s, nil
 		}
 	}
-	return nil, nil, refused("State not found in definition")
+	return nil, nil, refuse("State not found in definition")
 }
 
 // concerns tells whether a pointer leads into the state itself, not into one
@@ -194,107 +190,22 @@ func inMap(flow *asl.Flow, s *asl.State, inside bool) bool {
 	return false
 }
 
-// newProbe checks the options, and refuses what AWS refuses.
-func newProbe(s *asl.State, o *TestOptions) (*probe, error) {
-	if err := checkRequest(s, o); err != nil {
-		return nil, err
+// test enters the state.
+func (r *run) test(s *asl.State, input *Payload, p *probe) {
+	x := r.newRoot(input)
+	x.limit = unlimitedEvents
+	delete(x.result.context, "RedriveCount") // as AWS has it
+	if p.role == "" {
+		x.result.context["RoleArn"] = nil
 	}
-	p := &probe{
-		failures: o.MapIterationFailureCount, retries: int64(o.RetrierRetryCount), role: o.Options.Role,
-		data: map[string]*Payload{}, result: &TestResult{},
+	st := newStrand(x, &r.machine.Flow, newVariables(nil))
+	st.state, st.input, st.item, st.probe = s, input, p.item, p
+	if !st.variables.assign(p.variables) {
+		r.fail(refuse("The variables exceed the maximum number of bytes service limit."))
+		return
 	}
-	if err := p.readContext(o.Context, s); err != nil {
-		return nil, err
-	}
-	if err := p.readVariables(o.Variables); err != nil {
-		return nil, err
-	}
-	if len(o.ItemReaderData) > 0 {
-		if err := p.readItems(o.ItemReaderData, s); err != nil {
-			return nil, err
-		}
-	}
-	if err := p.readMock(o.Mock, s, o.Options.Models); err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-// readMock takes the mock, if the state can have it.
-func (p *probe) readMock(m *Mock, s *asl.State, models taskapi.Models) error {
-	if m == nil {
-		return nil
-	}
-	if m.fails() && m.Error.Name == "" && (s.Task == nil || !integrationOf(s.Task.Resource).token) {
-		return refused("The Error of a Mock needs a Name")
-	}
-	value, err := normalize(m.Result)
-	if err != nil {
-		return refused("Mocked result must be valid JSON")
-	}
-	p.mock, p.mockedResult, p.mockedError = true, value, m.Error
-	switch {
-	case m.fails():
-		return nil
-	case s.Task != nil:
-		return checkMock(value, s.Task, m.Validation, models)
-	default:
-		return checkItems(value, s)
-	}
-}
-
-// checkMock refuses a result that the API of the Task cannot give.
-func checkMock(result any, t *asl.Task, mode MockValidation, models taskapi.Models) error {
-	switch mode {
-	case "", ValidateStrict, ValidatePresent:
-	case ValidateNone:
-		return nil
-	default:
-		return refused("The Validation of a Mock is %q; expected %s, %s or %s", mode, ValidateStrict, ValidatePresent, ValidateNone)
-	}
-	api, err := taskapi.Of(t.Resource, models)
-	if err != nil {
-		return err
-	}
-	if err := api.CheckResult(result, mode != ValidatePresent); err != nil {
-		return refused("%v", err)
-	}
-	return nil
-}
-
-func (p *probe) readItems(text []byte, s *asl.State) error {
-	if s.Map == nil || s.Map.ItemReader == nil {
-		return refused("ItemReaderData needs a Map with an ItemReader")
-	}
-	value, err := decode(text)
-	if _, ok := value.([]any); err != nil || !ok {
-		return refused("ItemReaderData must be a JSON array")
-	}
-	p.items = value
-	return nil
-}
-
-func (p *probe) readVariables(values map[string]any) error {
-	p.variables = make(map[string]*Payload, len(values))
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		value, err := normalize(values[name])
-		if err != nil {
-			return refused("The variable %q must be valid JSON: %v", name, err)
-		}
-		p.variables[name] = newPayload(value)
-	}
-	return nil
-}
-
-// readContext takes the context object, if it is one.
-func (p *probe) readContext(given map[string]any, s *asl.State) error {
-	if given == nil {
-		return nil
-	}
-	value, err := normalize(given)
-	if err != nil {
-		return refused(invalidContext+"%v", err)
-	}
-	p.context, _ = value.(map[string]any)
-	return checkContext(p.context, s)
+	st.failed = func(f *failure) { p.fail(st, f) }
+	p.data["input"] = input
+	st.after(0, st.enter)
+	r.after(asl.MaxStandardTime, func() { p.fail(st, &failure{name: asl.ErrorTimeout}) })
 }

@@ -1,9 +1,7 @@
 package sim
 
 import (
-	"context"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -30,61 +28,12 @@ type probe struct {
 	result  *TestResult
 }
 
-// inspect keeps a value on its way through the state.
-func (s *strand) inspect(name string, p *Payload) {
-	if s.probe != nil && p != nil {
-		s.probe.data[name] = p
-	}
-}
+func (p *probe) inspect(name string, value *Payload) { p.data[name] = value }
 
-// inspectAfter keeps what a field makes of the data.
-func (s *strand) inspectAfter(field string, p *Payload) {
-	if s.probe != nil && p != nil {
-		s.probe.data["after"+field] = p
-	}
-}
+func (p *probe) contextObject() map[string]any { return p.context }
 
-// answer lets the mock answer a Task, and the given data the reader of items.
-func (p *probe) answer(s *asl.State, o *Options) {
-	var h Handler
-	switch {
-	case s.Task != nil && p.mock && p.mockedError != nil:
-		h = func(context.Context, Call) (Reply, error) { return Reply{}, p.mockedError }
-	case s.Task != nil && p.mock:
-		h = func(context.Context, Call) (Reply, error) { return Reply{Output: p.mockedResult}, nil }
-	case p.items != nil:
-		h = func(context.Context, Call) (Reply, error) { return Reply{Output: p.items}, nil }
-	default:
-		return
-	}
-	handlers := map[string]Handler{}
-	maps.Copy(handlers, o.StateHandlers)
-	handlers[s.Name] = h
-	o.StateHandlers = handlers
-}
-
-// test enters the state.
-func (r *run) test(s *asl.State, input *Payload, p *probe) {
-	x := r.newRoot(input)
-	x.limit = unlimitedEvents
-	delete(x.result.context, "RedriveCount") // as AWS has it
-	if p.role == "" {
-		x.result.context["RoleArn"] = nil
-	}
-	st := newStrand(x, &r.machine.Flow, newVariables(nil))
-	st.state, st.input, st.item, st.probe = s, input, p.item, p
-	if !st.variables.assign(p.variables) {
-		r.fail(refused("The variables exceed the maximum number of bytes service limit."))
-		return
-	}
-	st.failed = func(f *failure) { p.fail(st, f) }
-	p.data["input"] = input
-	st.after(0, st.enter)
-	r.after(asl.MaxStandardTime, func() { p.fail(st, &failure{name: asl.ErrorTimeout}) })
-}
-
-// mapped gives a Map its mocked result, or the failure of its iterations.
-func (p *probe) mapped(s *strand, c *composite, items []any, d data) *failure {
+// mockMap gives a Map its mocked result, or the failure of its iterations.
+func (p *probe) mockMap(s *strand, c *composite, items []any, d data) *failure {
 	if f := p.inspectItems(s, items, d); f != nil {
 		return f
 	}
@@ -93,14 +42,14 @@ func (p *probe) mapped(s *strand, c *composite, items []any, d data) *failure {
 		failures = *p.failures
 	}
 	if failures > len(items) {
-		s.x.run.fail(refused("MapIterationFailureCount cannot exceed the number of items: %d of %d", failures, len(items)))
+		s.x.run.fail(refuse("MapIterationFailureCount cannot exceed the number of items: %d of %d", failures, len(items)))
 		return nil
 	}
 	// AWS fails a Map that says no tolerance for no number of failures.
 	if p.mockedError == nil && c.tolerates != nil && !c.tolerates(failures) {
 		return &failure{name: errorToleratedExceeded, cause: "The specified tolerated failure threshold was exceeded", inner: true}
 	}
-	return p.mocked(s)
+	return p.mockParallel(s)
 }
 
 // inspectItems keeps what the iterations of a Map would get.
@@ -137,12 +86,12 @@ func (p *probe) inspectItems(s *strand, items []any, d data) *failure {
 	return keep("ItemBatcher", batches)
 }
 
-// mocked gives a Map or Parallel its mocked result or failure.
-func (p *probe) mocked(s *strand) *failure {
+// mockParallel gives a Parallel, or a Map, its mocked result or failure.
+func (p *probe) mockParallel(s *strand) *failure {
 	if failed := p.mockedError; failed != nil {
 		return &failure{name: failed.Name, cause: failed.Cause, fromTask: true, inner: true}
 	}
-	return s.returned(newPayload(p.mockedResult))
+	return s.complete(newPayload(p.mockedResult))
 }
 
 func (p *probe) detail(name string, n int64) {
@@ -152,8 +101,8 @@ func (p *probe) detail(name string, n int64) {
 	p.details[name] = json.Number(strconv.FormatInt(n, 10))
 }
 
-// retried ends the test if the retrier has attempts left.
-func (p *probe) retried(s *strand, i int, f *failure) bool {
+// retry ends the test if the retrier has attempts left.
+func (p *probe) retry(s *strand, i int, f *failure) bool {
 	r := s.state.Retry[i]
 	p.detail("retryIndex", int64(i))
 	if p.retries >= r.MaxAttempts {
@@ -165,14 +114,14 @@ func (p *probe) retried(s *strand, i int, f *failure) bool {
 	return true
 }
 
-// caught notes that a catcher takes the failure.
-func (p *probe) caught(i int, f *failure) {
+// catch notes that a catcher takes the failure.
+func (p *probe) catch(i int, f *failure) {
 	p.detail("catchIndex", int64(i))
 	p.result.Status, p.result.Error, p.result.Cause = TestCaught, f.name, f.cause
 }
 
-// left ends the test with the state's output.
-func (p *probe) left(s *strand, output *Payload, e exit) {
+// leave ends the test with the state's output.
+func (p *probe) leave(s *strand, output *Payload, e exit) {
 	if p.result.Status == "" {
 		p.result.Status = TestSucceeded
 	}

@@ -27,7 +27,7 @@ const (
 	invalidDefinition   = "InvalidDefinition"
 )
 
-func refused(format string, args ...any) error {
+func refuse(format string, args ...any) error {
 	return &TestStateError{validationException, fmt.Sprintf(format, args...)}
 }
 
@@ -77,7 +77,7 @@ var requestRefusals = []refusal{
 	},
 	{ // test_state_mock_validation, both_mock_result_and_mock_error_output_are_set
 		when: func(_ *asl.State, o *TestOptions) bool {
-			return o.Mock != nil && o.Mock.fails() && o.Mock.Result != nil
+			return o.Mock != nil && o.Mock.Error != nil && o.Mock.Result != nil
 		},
 		message: words("A test mock should have only one of the following fields: [result, errorOutput]."),
 	},
@@ -92,13 +92,13 @@ func checkRequest(s *asl.State, o *TestOptions) error {
 	}
 	switch {
 	case o.RetrierRetryCount < 0:
-		return refused("RetrierRetryCount cannot be negative: %d", o.RetrierRetryCount)
+		return refuse("RetrierRetryCount cannot be negative: %d", o.RetrierRetryCount)
 	case o.MapIterationFailureCount == nil:
 		return nil
 	case s.Map == nil:
-		return refused("MapIterationFailureCount needs a Map; the state is a %s", s.Type)
+		return refuse("MapIterationFailureCount needs a Map; the state is a %s", s.Type)
 	case *o.MapIterationFailureCount < 0:
-		return refused("MapIterationFailureCount cannot be negative: %d", *o.MapIterationFailureCount)
+		return refuse("MapIterationFailureCount cannot be negative: %d", *o.MapIterationFailureCount)
 	default:
 		return nil
 	}
@@ -109,16 +109,16 @@ func checkRequest(s *asl.State, o *TestOptions) error {
 func checkItems(value any, s *asl.State) error {
 	if s.Map != nil && s.Map.ResultWriter != nil {
 		if _, ok := value.(map[string]any); !ok {
-			return refused("Mocked result must be a JSON object.")
+			return refuse("Mocked result must be a JSON object.")
 		}
 		return nil
 	}
 	items, ok := value.([]any)
 	if !ok {
-		return refused("Mocked result must be an array.")
+		return refuse("Mocked result must be an array.")
 	}
 	if s.Parallel != nil && len(items) != len(s.Parallel.Branches) {
-		return refused("Mocked result must contain the same number of items as number of Parallel branches.")
+		return refuse("Mocked result must contain the same number of items as number of Parallel branches.")
 	}
 	return nil
 }
@@ -152,27 +152,27 @@ const invalidContext = "Invalid Context object provided: "
 func checkContext(object map[string]any, s *asl.State) error {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if name == "Map" {
-			return refused(invalidContext + "'Map' field is not supported when mocking a Context object")
+			return refuse(invalidContext + "'Map' field is not supported when mocking a Context object")
 		}
 		members, ok := contextMembers[name]
 		if !ok {
-			return refused(invalidContext+"Field '%s' is not allowed", name)
+			return refuse(invalidContext+"Field '%s' is not allowed", name)
 		}
 		if name == "Task" && (s.Task == nil || asl.ParseResource(s.Task.Resource).Pattern == "") {
-			return refused(invalidContext + "Context object contains 'Task' when state is not a Task state with a " +
+			return refuse(invalidContext + "Context object contains 'Task' when state is not a Task state with a " +
 				"'.sync' or '.waitForTaskToken' service integration pattern")
 		}
 		inner, ok := object[name].(map[string]any)
 		if !ok {
-			return refused(invalidContext+"%s must be %s", name, contextObject)
+			return refuse(invalidContext+"%s must be %s", name, contextObject)
 		}
 		for _, member := range slices.Sorted(maps.Keys(inner)) {
 			wanted, ok := members[member]
 			if !ok {
-				return refused(invalidContext+"Field '%s' is not allowed", member)
+				return refuse(invalidContext+"Field '%s' is not allowed", member)
 			}
 			if !wanted.holds(inner[member]) {
-				return refused(invalidContext+"%s.%s must be %s", name, member, wanted)
+				return refuse(invalidContext+"%s.%s must be %s", name, member, wanted)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func Example_jitter() {
 	for _, seed := range []uint64{1, 1, 2} {
 		s.Options.Seed = seed
 		r := s.Run(nil).RequireFailed("Lambda.TooManyRequestsException").RequireElapsedBetween(0, 50*time.Second)
-		elapsed = append(elapsed, r.Elapsed())
+		elapsed = append(elapsed, r.Duration())
 	}
 	fmt.Println(elapsed[0] == elapsed[1], elapsed[0] == elapsed[2])
 	// Output: true false

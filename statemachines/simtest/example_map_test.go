@@ -14,6 +14,6 @@ func Example_map() {
 	s.On("Work").Return("slow").After(time.Minute).Return("fast").After(time.Second)
 
 	r := s.Run([]int{1, 2, 3}).RequireOutput([]string{"slow", "fast", "fast"}).RequireVisits("Work", 3)
-	fmt.Println(r.Elapsed(), len(s.On("Work").Calls()))
+	fmt.Println(r.Duration(), len(s.On("Work").Calls()))
 	// Output: 1m0s 3
 }

@@ -18,7 +18,7 @@ func Example_mockFile() {
 
 	s.MockFile("testdata/MockConfigFile.json", "Completes")
 	r := s.Run(nil).RequireSucceeded().RequireAttempts("Describe", 4)
-	fmt.Println(r.Elapsed())
+	fmt.Println(r.Duration())
 
 	s.MockFile("testdata/MockConfigFile.json", "Unknown")
 	fmt.Println(s.Run(nil).RequireFailed("DynamoDb.ExportNotFoundException").Cause)

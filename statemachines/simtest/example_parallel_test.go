@@ -19,6 +19,6 @@ func Example_parallel() {
 
 	s.Run(nil).RequireOutput([]string{"slow", "quick"}).RequireElapsed(time.Hour)
 	r := s.Run(nil).RequireFailed("Broken").RequirePath("Both", "Slow", "Quick")
-	fmt.Println(r.Elapsed())
+	fmt.Println(r.Duration())
 	// Output: 1m0s
 }

@@ -33,6 +33,6 @@ func Example() {
 		RequireElapsed(2*time.Minute).
 		RequireAttempts("Describe", 4).
 		RequirePath(simtest.Join(simtest.Loop(4, "Wait", "Describe", "Done?"), []string{"Done"})...)
-	fmt.Println(r.Status, r.Elapsed(), r.Transitions)
+	fmt.Println(r.Status, r.Duration(), r.Transitions)
 	// Output: SUCCEEDED 2m0s 13
 }

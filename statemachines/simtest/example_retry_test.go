@@ -16,7 +16,7 @@ func Example_retry() {
 	s.On("Describe").Throttle().Times(2).Return("done").After(200 * time.Millisecond)
 
 	r := s.Run(nil).RequireSucceeded().RequireAttempts("Describe", 3)
-	fmt.Println(r.Elapsed())
+	fmt.Println(r.Duration())
 	for _, e := range r.Events {
 		if e.Type == sim.TaskFailed {
 			fmt.Println(e.Timestamp.Sub(r.Start), e.Details.Error)

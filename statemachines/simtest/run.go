@@ -161,7 +161,7 @@ func (r *Run) RequireAttempts(state string, n int) *Run {
 // virtual time.
 func (r *Run) RequireElapsed(want time.Duration) *Run {
 	r.t.Helper()
-	if got := r.Elapsed(); got != want {
+	if got := r.Duration(); got != want {
 		r.fatalf("the execution took %v of virtual time; want %v", got, want)
 	}
 	return r
@@ -171,7 +171,7 @@ func (r *Run) RequireElapsed(want time.Duration) *Run {
 // and no more than most, for a machine with jitter.
 func (r *Run) RequireElapsedBetween(least, most time.Duration) *Run {
 	r.t.Helper()
-	if got := r.Elapsed(); got < least || got > most {
+	if got := r.Duration(); got < least || got > most {
 		r.fatalf("the execution took %v of virtual time; want %v to %v", got, least, most)
 	}
 	return r

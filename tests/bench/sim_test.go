@@ -56,7 +56,7 @@ func TestPollForADay(t *testing.T) {
 	for _, definition := range []string{jsonPathLoop, jsonataLoop} {
 		r := pollForADay(t, definition)
 		require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
-		require.Equal(t, 24*time.Hour, r.Elapsed())
+		require.Equal(t, 24*time.Hour, r.Duration())
 		require.Equal(t, 3*polls+1, r.Transitions)
 	}
 }
@@ -81,7 +81,7 @@ func printSim() bool {
 			verdict, ok = "OVER BUDGET", false
 		}
 		if loop.name == "JSONPath" {
-			fmt.Fprintf(os.Stdout, "ratio sim-vs-real: %.0f (virtual seconds per real second)\n", r.Elapsed().Seconds()/elapsed.Seconds())
+			fmt.Fprintf(os.Stdout, "ratio sim-vs-real: %.0f (virtual seconds per real second)\n", r.Duration().Seconds()/elapsed.Seconds())
 		}
 		fmt.Fprintf(os.Stdout, "sim %s: %.0f transitions/s; a day of polls every 10 s, %d transitions, %d events: %.3f s, %.3f s of CPU (budget below %g: %s)\n",
 			loop.name, float64(r.Transitions)/elapsed.Seconds(), r.Transitions, len(r.Events), elapsed.Seconds(), cpu.Seconds(), maxPollCPU.Seconds(), verdict)

@@ -273,7 +273,7 @@ func (m *machine) run(t *testing.T, q *responses.Sequence, f form, seed uint64) 
 	require.NoError(t, err)
 	r.result, err = sim.Run(t.Context(), definition, input, sim.Options{Seed: seed, Clock: clock, Handlers: handlers})
 	require.NoError(t, err)
-	r.attempts, r.elapsed = p.polls, r.result.Elapsed()
+	r.attempts, r.elapsed = p.polls, r.result.Duration()
 	m.read(t, r, f != whole)
 	return r
 }

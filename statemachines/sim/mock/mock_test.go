@@ -157,7 +157,7 @@ func TestJob(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, `"FAILED"`, string(r.Output), r.Cause)
 		polls := max(1, (seconds+29)/30)
-		require.Equal(t, time.Duration(polls)*30*time.Second, r.Elapsed())
+		require.Equal(t, time.Duration(polls)*30*time.Second, r.Duration())
 	}
 
 	call := func(resource, id string, at int) sim.Call {
@@ -256,12 +256,12 @@ func TestReadOwn(t *testing.T) {
 			{"return": {"ExportDescription": {"ExportStatus": "COMPLETED"}}}]}`, "")
 	require.NoError(t, err)
 	require.Equal(t, `"COMPLETED"`, string(r.Output))
-	require.Equal(t, 91500*time.Millisecond, r.Elapsed())
+	require.Equal(t, 91500*time.Millisecond, r.Duration())
 
 	r, err = run(t, `{"Start": [{"fail": {"error": "E", "cause": "c"}, "after": 2}], "Describe": {"never": true}}`, "")
 	require.NoError(t, err)
 	require.Equal(t, []string{"E", "c"}, []string{r.Error, r.Cause})
-	require.Equal(t, 2*time.Second, r.Elapsed())
+	require.Equal(t, 2*time.Second, r.Duration())
 
 	_, err = run(t, `{"Describ": {"throttle": true}}`, "")
 	var unknown *mock.UnknownNameError
@@ -292,7 +292,7 @@ func TestReadAWS(t *testing.T) {
 	r, err := run(t, awsForm, "Poller#Happy")
 	require.NoError(t, err)
 	require.Equal(t, `"COMPLETED"`, string(r.Output))
-	require.Equal(t, 2*time.Minute, r.Elapsed())
+	require.Equal(t, 2*time.Minute, r.Duration())
 	r, err = run(t, awsForm, "Slow")
 	require.NoError(t, err)
 	require.Equal(t, "slow down", r.Cause)
@@ -308,7 +308,7 @@ func TestReadAWS(t *testing.T) {
 
 	r, err = run(t, strings.NewReplacer(`"0-2": {`, `"3": {`, `"3": {`, `"0": {`).Replace(awsForm), "Poller#Happy")
 	require.NoError(t, err, "in any order, with gaps that no call comes to")
-	require.Equal(t, 30*time.Second, r.Elapsed())
+	require.Equal(t, 30*time.Second, r.Duration())
 	_, err = run(t, strings.Replace(awsForm, `"0-2"`, `"0-1"`, 1), "Poller#Happy")
 	require.ErrorContains(t, err, `call 3 of state "Describe" (`+describe+`): the mock has no answer for it`)
 	_, err = run(t, strings.Replace(awsForm, `{"0-2"`, `{"9": {"Return": null}, "0-2"`, 1), "Other#Happy")

@@ -10,10 +10,10 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// mapping is what a Map does.
-func (s *strand) mapping() *failure {
+// runMap does what a Map state does.
+func (s *strand) runMap() *failure {
 	m := s.state.Map
-	input, f := s.effectiveInput()
+	input, f := s.applyInputPath()
 	if f != nil {
 		return f
 	}
@@ -35,7 +35,7 @@ func (s *strand) mapping() *failure {
 		return f
 	}
 	if s.probe != nil {
-		return s.probe.mapped(s, c, items, d)
+		return s.probe.mockMap(s, c, items, d)
 	}
 	if !m.Distributed {
 		for i, item := range items {
@@ -50,8 +50,9 @@ func (s *strand) mapping() *failure {
 	for i, batch := range batches {
 		c.branches = append(c.branches, &branch{index: i, flow: m.Processor, items: batch.items, input: batch.input})
 	}
-	c.mapRun = s.newMapRun(len(batches))
-	s.record(MapRunStarted, Details{MapRunArn: c.mapRun.arn})
+	run := s.newMapRun(len(batches))
+	c.mapRun = run
+	s.record(MapRunStarted, Details{MapRunArn: run.arn})
 	return c.begin()
 }
 
@@ -62,7 +63,7 @@ func (s *strand) items(d data) ([]any, *failure) {
 		return s.readItems(d)
 	}
 	if !s.jsonata() {
-		value, f := s.field("ItemsPath", m.ItemsPath, d.input)
+		value, f := s.readPath("ItemsPath", m.ItemsPath, d.input)
 		if f != nil {
 			return nil, f
 		}
@@ -84,13 +85,13 @@ func (s *strand) items(d data) ([]any, *failure) {
 		}
 		return items, nil
 	}
-	value, f := s.filled(m.Items, "Items", "Items", d, newRoom())
+	value, f := s.evaluateTemplate(m.Items, "Items", "Items", d, newRoom())
 	if f != nil {
 		return nil, f
 	}
 	items, ok := value.([]any)
 	if !ok {
-		return nil, s.unexpected(&asl.Scalar{Field: "Items", Expression: m.Items.Expression}, "array", value, d)
+		return nil, s.typeFailure(&asl.Scalar{Field: "Items", Expression: m.Items.Expression}, "array", value, d)
 	}
 	return items, nil
 }
@@ -139,35 +140,6 @@ func (s *strand) tolerance(c *composite, d data, items int) *failure {
 	return nil
 }
 
-// percentage evaluates a number from 0 to 100; nil is 0.
-func (s *strand) percentage(c *asl.Scalar, d data) (float64, *failure) {
-	if c == nil {
-		return 0, nil
-	}
-	value, f := s.scalar(c, d)
-	if f != nil {
-		return 0, f
-	}
-	if literal, ok := value.(float64); ok {
-		return literal, nil
-	}
-	const most = 100
-	number, err := strconv.ParseFloat(shown(value), 64)
-	_, isNumber := value.(json.Number)
-	switch {
-	case c.Expression != nil && !isNumber:
-		return 0, s.unexpected(c, "number", value, d)
-	case c.Expression != nil && (number < 0 || number > most):
-		return 0, s.evaluationFailure(c.Field, "ToleratedFailurePercentage must be between 0 and 100.")
-	case err != nil:
-		return 0, s.runtimeFailure("The %s field refers to value \"%s\" which is not a valid float: %s", c.Field, shown(value), source(c))
-	case number < 0 || number > most:
-		return 0, s.runtimeFailure("ToleratedFailurePercentage must be between 0 and 100.")
-	default:
-		return number, nil
-	}
-}
-
 // itemInput is the input of the iteration for an item.
 func (s *strand) itemInput(i int, item any, d data) (*Payload, *failure) {
 	t := s.state.Map.ItemSelector
@@ -177,7 +149,7 @@ func (s *strand) itemInput(i int, item any, d data) (*Payload, *failure) {
 	around := s.item
 	s.item = itemContext(i, item)
 	defer func() { s.item = around }()
-	value, f := s.filled(t, "ItemSelector", "ItemSelector", d, newRoom())
+	value, f := s.evaluateTemplate(t, "ItemSelector", "ItemSelector", d, newRoom())
 	if f != nil {
 		return nil, f
 	}
@@ -213,7 +185,7 @@ func (s *strand) batches(items []any, d data) ([]batch, *failure) {
 	if f != nil {
 		return nil, f
 	}
-	common, f := s.applied("BatchInput", batcher.BatchInput, d, nil)
+	common, f := s.applyTemplate("BatchInput", batcher.BatchInput, d, nil)
 	if f != nil {
 		return nil, f
 	}
@@ -237,7 +209,7 @@ func (s *strand) batches(items []any, d data) ([]batch, *failure) {
 		}
 		if err := s.x.run.options.budget.spend(1, input.bytes()); err != nil {
 			s.x.run.fail(err)
-			return nil, tooLarge(s.state.Name, false)
+			return nil, sizeFailure(s.state.Name, false)
 		}
 		grown := size + input.bytes() + len(",")
 		if len(in) > 0 && (most > 0 && int64(len(in)) == most || bytes > 0 && int64(grown) > bytes) {
@@ -260,7 +232,7 @@ func (s *strand) readItems(d data) ([]any, *failure) {
 	if s.jsonata() {
 		field = "Arguments"
 	}
-	arguments, f := s.applied(field, reader.Parameters, d, emptyObject())
+	arguments, f := s.applyTemplate(field, reader.Parameters, d, emptyObject())
 	if f != nil {
 		return nil, f
 	}

@@ -1,0 +1,68 @@
+package sim
+
+import (
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// checkDefinition refuses what cannot be run.
+func checkDefinition(m *asl.StateMachine, o *Options) error {
+	problems := openProblems(m, o)
+	for s := range m.All {
+		if s.Map != nil && s.Map.ResultWriter != nil {
+			problems = append(problems, m.Problem(s.Position.Pointer+"/ResultWriter",
+				"a result writer cannot be simulated: leave it out, and the output of the Map is the array of all results"))
+		}
+	}
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	return checkResources(m.All, o)
+}
+
+// openProblems are what the definition leaves open, and what the type of the
+// workflow does not allow.
+func openProblems(m *asl.StateMachine, o *Options) asl.Problems {
+	var problems asl.Problems
+	for _, h := range m.Placeholders {
+		if h.Needed {
+			problems = append(problems, m.Problem(h.Position.Pointer, "the placeholder \"${%s}\" needs a value to run the definition", h.Name))
+		}
+	}
+	if o.Express {
+		problems = append(problems, asl.ExpressProblems(m)...)
+	}
+	return problems
+}
+
+func checkResources(states iter.Seq[*asl.State], o *Options) error {
+	have := slices.Sorted(maps.Keys(o.Handlers))
+	have = slices.DeleteFunc(have, func(name string) bool { return o.Handlers[name] == nil })
+	e := &ResourceError{Handlers: have}
+	check := func(s *asl.State, resource string, position asl.Position) {
+		if o.handler(s.Name, resource) != nil {
+			return
+		}
+		task := ResourceProblem{State: s.Name, Resource: resource, Position: position}
+		if len(e.Tasks) < diag.MaxShown {
+			task.Suggestion = diag.Nearest(resource, have)
+		}
+		e.Tasks = append(e.Tasks, task)
+	}
+	for s := range states {
+		if s.Task != nil {
+			check(s, s.Task.Resource, s.Task.ResourcePosition)
+		}
+		if s.Map != nil && s.Map.ItemReader != nil {
+			check(s, s.Map.ItemReader.Resource, s.Map.ItemReader.ResourcePosition)
+		}
+	}
+	if len(e.Tasks) > 0 {
+		return e
+	}
+	return nil
+}

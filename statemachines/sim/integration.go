@@ -1,0 +1,101 @@
+package sim
+
+import (
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/taskapi"
+)
+
+// integration is how the history names a Task's resource. A service
+// integration ("arn:aws:states:::lambda:invoke") has Task events, an activity
+// Activity events; any other ARN is a Lambda function's, which has
+// LambdaFunction events.
+type integration struct {
+	service                bool
+	submits                bool // the request is answered before the Task ends
+	token                  bool // the answer comes back with a token
+	resourceType, resource string
+	scheduled, started     EventType
+	succeeded, failed      EventType
+	timedOut               EventType
+}
+
+func integrationOf(arn string) integration {
+	const servicePart = 5
+	parts := strings.Split(arn, ":")
+	service := len(parts) > servicePart+1 && parts[2] == "states"
+	switch r := asl.ParseResource(arn); {
+	case service && r.Direct:
+		return integration{
+			resource: arn, token: true, scheduled: ActivityScheduled, started: ActivityStarted,
+			succeeded: ActivitySucceeded, failed: ActivityFailed, timedOut: ActivityTimedOut,
+		}
+	case !service:
+		return integration{
+			resource: arn, scheduled: LambdaFunctionScheduled, started: LambdaFunctionStarted,
+			succeeded: LambdaFunctionSucceeded, failed: LambdaFunctionFailed, timedOut: LambdaFunctionTimedOut,
+		}
+	default:
+		last := servicePart + strings.Count(r.Service, ":") + 1
+		return integration{
+			service: true, submits: r.Pattern != "", token: r.WaitsForToken(),
+			resourceType: strings.Join(parts[servicePart:last], ":"), resource: strings.Join(parts[last:], ":"),
+			scheduled: TaskScheduled, started: TaskStarted, succeeded: TaskSucceeded, failed: TaskFailed, timedOut: TaskTimedOut,
+		}
+	}
+}
+
+// details are the members that all events of the call have, besides those
+// given.
+func (i integration) details(d Details) Details {
+	if i.service {
+		d.ResourceType, d.Resource = i.resourceType, i.resource
+	}
+	return d
+}
+
+// name is what AWS calls the task in the cause of a result that is too large.
+func (i integration) name() string {
+	if i.service {
+		return i.resourceType
+	}
+	return i.resource
+}
+
+// checkArguments refuses to start a Task with arguments that its integration
+// does not take, as AWS does: before the Task is scheduled, and out of reach of
+// Retry and Catch. AWS runs no integration without the field, so there is nothing
+// to say of the input in its place.
+func (s *strand) checkArguments(arguments *Payload) *failure {
+	field, template := s.arguments()
+	if template == nil {
+		return nil
+	}
+	api, err := s.x.run.api(s.state.Task)
+	if err != nil {
+		s.x.run.fail(err)
+		return nil
+	}
+	problems := api.CheckArguments(arguments.Value())
+	if len(problems) == 0 {
+		return nil
+	}
+	return s.runtimeFailure("The %s '%s' could not be used to start the Task: [%s]", field, arguments.JSON(), strings.Join(problems, ", "))
+}
+
+// api is the API of a Task, which is looked up once in a run.
+func (r *run) api(t *asl.Task) (*taskapi.API, error) {
+	if known := r.apis[t.Resource]; known != nil {
+		return known, nil
+	}
+	api, err := taskapi.Of(t.Resource, r.options.Models)
+	if err != nil {
+		return nil, err
+	}
+	if r.apis == nil {
+		r.apis = map[string]*taskapi.API{}
+	}
+	r.apis[t.Resource] = &api
+	return &api, nil
+}
