@@ -20,14 +20,14 @@ type graphOptions struct {
 	substitutes []string
 }
 
-var graphFormats = []string{"svg", "mermaid", "dot"}
+var graphFormats = []string{"svg", "mermaid"}
 
 func newGraphCommand() *cobra.Command {
 	var o graphOptions
 	c := &cobra.Command{
 		Use:   "graph definition.asl.json",
 		Short: "Draw a state machine",
-		Long: `Graph draws a state machine as SVG, Mermaid or DOT. With --history the states and
+		Long: `Graph draws a state machine as SVG or Mermaid. With --history the states and
 transitions of a run are coloured and counted: the file is one that "jobpoller run
 --history" wrote or the output of "aws stepfunctions get-execution-history".
 "-" reads standard input.`,
@@ -64,8 +64,6 @@ func runGraph(c *cobra.Command, name string, o graphOptions) error {
 	switch o.format {
 	case "mermaid":
 		text = []byte(g.Mermaid())
-	case "dot":
-		text = []byte(g.DOT())
 	default:
 		text = g.SVG()
 	}

@@ -1,5 +1,5 @@
 // Package graph draws state machines: as SVG with a layout of its own, and as
-// Mermaid and DOT text. Every machine that asl.Parse takes can be drawn.
+// Mermaid text. Every machine that asl.Parse takes can be drawn.
 package graph
 
 import (
