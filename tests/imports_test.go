@@ -90,6 +90,11 @@ var rules = []rule{
 		mustNotReach: []string{"./pollcore/catalog/models"},
 	},
 	{
+		reason:   "what an error means is small data, and needs no client and no catalogue",
+		packages: []string{"./pollcore/awserror"},
+		mayReach: []string{"std", "github.com/aws/smithy-go", "github.com/aws/smithy-go/document"},
+	},
+	{
 		reason:   "the errors of AWS are told apart without a client",
 		packages: []string{"./pollcore/startrecord/internal/awserror"},
 		mayReach: []string{"std", "./pollcore/startrecord", "./internal/jsontree", "./internal/diag", "github.com/aws/smithy-go/..."},

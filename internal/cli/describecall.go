@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/smithy-go/logging"
 
-	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/modelfit"
 )
@@ -86,7 +86,7 @@ func (d *describeCall) do(ctx context.Context, _ any) (any, error) {
 
 // transient tells whether to wait an error out. A service that was never
 // reached is more likely misspelt than away.
-func (d *describeCall) transient(err error) bool { return d.answered && jobs.Transient(err) }
+func (d *describeCall) transient(err error) bool { return d.answered && awserror.Passes(err) }
 
 // configuration is the user's configuration of AWS, of which the region and the
 // credentials are there.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -145,7 +146,7 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 	c.count(counted("Checks"))
 	judged := c.judge.Check(c.ref, output, opErr)
 	unmatched := judged.Acceptor == pollcore.NoAcceptor && opErr != nil
-	if unmatched && jobs.Transient(opErr) {
+	if unmatched && awserror.Passes(opErr) {
 		return nil, jobUnseen, failWith(ErrorServiceUnavailable, fmt.Errorf("describe %s: %w", c.request.Job, opErr))
 	}
 	schedule := c.request.schedule()
@@ -222,7 +223,7 @@ func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
 	call, cancel := callLimit(ctx)
 	defer cancel()
 	switch err := stopper.Stop(call, c.ref); {
-	case err != nil && jobs.Transient(err):
+	case err != nil && awserror.Passes(err):
 		return nil, failWith(ErrorServiceUnavailable, fmt.Errorf("stop %s: %w", c.request.Job, err))
 	case err != nil:
 		timeout.Reason += cut(fmt.Sprintf("; it could not be stopped: %v", err), maxReason)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -40,11 +41,13 @@ func reason(err error) string {
 		{startrecord.ErrConfiguration, startrecord.ErrConfiguration.Error()},
 		{startrecord.ErrMalformed, startrecord.ErrMalformed.Error()},
 		{startrecord.ErrVersion, startrecord.ErrVersion.Error()},
-		{jobs.ErrNotSent, jobs.ErrNotSent.Error()},
 	} {
 		if errors.Is(err, known.is) {
 			parts = append(parts, known.text)
 		}
+	}
+	if awserror.Classify(err) == awserror.NotSent {
+		parts = append(parts, "nothing was sent")
 	}
 	if answer := serviceAnswer(err); answer != "" {
 		parts = append(parts, answer)

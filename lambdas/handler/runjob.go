@@ -11,6 +11,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -249,11 +250,11 @@ func (s *starter) canRepeat(rec startrecord.Record) bool {
 // start starts the job as the owner of the record stored.
 func (s *starter) start(ctx context.Context, stored startrecord.Stored) (*Result, error) {
 	if deadline, _ := ctx.Deadline(); time.Until(deadline) < minStart || ctx.Err() != nil {
-		return nil, s.startError(ctx, stored, fmt.Errorf("%w: no time was left to start the job", jobs.ErrNotSent))
+		return nil, s.startError(ctx, stored, awserror.Mark(awserror.NotSent, errors.New("nothing was sent: no time was left to start the job")))
 	}
 	call, cancel := callLimit(ctx)
 	defer cancel()
-	call, sending := jobs.WatchSending(call)
+	call, sending := awserror.Watch(call)
 	ref, err := s.driver.Start(call, s.job)
 	if err != nil {
 		return nil, s.startError(ctx, stored, sending.Mark(err))
@@ -315,24 +316,24 @@ func (s *starter) overtaken(ctx context.Context, mine startrecord.Record, ref js
 // error.
 func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cause error) error {
 	var failure *Error
-	class := jobs.Classify(cause)
+	class := awserror.Classify(cause)
 	switch {
 	case errors.Is(cause, jobs.ErrArguments):
 		failure = invalid(cause)
-	case jobs.WithoutCredentials(cause):
+	case awserror.WithoutCredentials(cause):
 		failure = failWith(ErrorConfiguration, fmt.Errorf("%s: no usable AWS credentials; configure them or give the function a role: %w", s.request.Job, cause))
-	case class == jobs.Refused:
+	case class == awserror.Refused:
 		failure = failWith(ErrorFailed, fmt.Errorf("%s was refused: %w", s.request.Job, cause))
-	case class == jobs.NotSent:
+	case class == awserror.NotSent:
 		failure = failWith(ErrorServiceUnavailable, fmt.Errorf("%s is not started: %w", s.request.Job, cause))
-	case class == jobs.Throttled:
+	case class == awserror.Throttled:
 		failure = failWith(ErrorServiceUnavailable, fmt.Errorf("%s was throttled: %w", s.request.Job, cause))
 	default:
 		failure = failWith(ErrorServiceUnavailable, fmt.Errorf("%s may or may not have started: %w", s.request.Job, cause))
 	}
 	rec := stored.Record
 	switch {
-	case class != jobs.Unclear && !s.uncertain:
+	case !class.MayHaveActed() && !s.uncertain:
 		rec.Status, rec.LeaseSeconds = startrecord.StatusFailed, 0
 	case !s.canRepeat(rec):
 		rec.Status, rec.LeaseSeconds = startrecord.StatusUnknown, 0

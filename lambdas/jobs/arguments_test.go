@@ -21,6 +21,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
 
 // read reads arguments for the job "test:Job".
@@ -149,7 +150,7 @@ func TestArgumentsRefuses(t *testing.T) {
 			require.ErrorIs(t, err, jobs.ErrArguments)
 			require.ErrorContains(t, err, "invalid job arguments of test:Job: ")
 			require.ErrorContains(t, err, tt.want)
-			require.Equal(t, jobs.Refused, jobs.Classify(err))
+			require.Equal(t, awserror.Refused, awserror.Classify(err))
 		})
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
 
 // driverOf makes a driver for an entry of the test catalogue.
@@ -221,7 +222,7 @@ func TestStartWithoutAnID(t *testing.T) {
 	d := mustDriver(t, "gardens:CreateHarvest", server.URL)
 	_, err := d.Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"BedName": "b"}`)})
 	require.EqualError(t, err, "gardens:CreateHarvest: the start call returned no output.harvestId, so the job cannot be described or stopped")
-	require.Equal(t, jobs.Unclear, jobs.Classify(err))
+	require.True(t, awserror.Classify(err).MayHaveActed())
 	require.Len(t, server.take(), 1)
 
 	// Nor does one without any of several members that none of them needs.

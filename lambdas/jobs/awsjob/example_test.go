@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -40,7 +40,7 @@ func ExampleClient_Call() {
 		return client.Call(ctx, entry.Operation, in)
 	}
 	outcome, err := pollcore.Wait(context.Background(), entry.Waiter, map[string]any{"name": "prod"}, 30*time.Minute,
-		describe, pollcore.Transient(jobs.Transient))
+		describe, pollcore.Transient(awserror.Passes))
 	fmt.Println(outcome.Status, outcome.Seen, err)
 	// Output:
 	// GET /clusters/prod

@@ -16,6 +16,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
 
 func TestConformance(t *testing.T) {
@@ -65,7 +66,7 @@ func TestExport(t *testing.T) {
 	_, err = d.Start(t.Context(), jobs.Request{Token: "token-1", Arguments: json.RawMessage(`{"TableArn": "` + table + `", "S3Bucket": "other"}`)})
 	var conflict *types.ExportConflictException
 	require.ErrorAs(t, err, &conflict)
-	require.Equal(t, jobs.Refused, jobs.Classify(err))
+	require.Equal(t, awserror.Refused, awserror.Classify(err))
 }
 
 // An answer without an ARN leaves open whether there is an export.
@@ -75,7 +76,7 @@ func TestStartWithoutAnARN(t *testing.T) {
 		d := driver(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) }))
 		_, err := d.Start(t.Context(), jobs.Request{Token: "token-1", Arguments: json.RawMessage(arguments)})
 		require.EqualError(t, err, "dynamodb:ExportTableToPointInTime returned no ExportArn")
-		require.Equal(t, jobs.Unclear, jobs.Classify(err))
+		require.True(t, awserror.Classify(err).MayHaveActed())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/gluejob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
 
 func TestConformance(t *testing.T) {
@@ -120,7 +121,7 @@ func TestStartWithoutAnID(t *testing.T) {
 	t.Parallel()
 	_, err := gluejob.New(client{}).Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"JobName": "nightly"}`)})
 	require.EqualError(t, err, "glue:StartJobRun returned no JobRunId")
-	require.Equal(t, jobs.Unclear, jobs.Classify(err))
+	require.True(t, awserror.Classify(err).MayHaveActed())
 }
 
 // Glue calls its own slowness a fault of the caller; the run may have begun.
@@ -128,7 +129,7 @@ func TestStartThatTimesOut(t *testing.T) {
 	t.Parallel()
 	_, err := gluejob.New(client{start: &types.OperationTimeoutException{}}).Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"JobName": "nightly"}`)})
 	require.Error(t, err)
-	require.Equal(t, jobs.Unclear, jobs.Classify(err))
+	require.True(t, awserror.Classify(err).MayHaveActed())
 }
 
 func TestStopOfOneThatFails(t *testing.T) {
@@ -138,7 +139,7 @@ func TestStopOfOneThatFails(t *testing.T) {
 		ErrorCode: aws.String("EntityNotFoundException"), ErrorMessage: aws.String("no such job run"),
 	}}}}).Stop(t.Context(), ref)
 	require.EqualError(t, err, "api error EntityNotFoundException: no such job run")
-	require.False(t, jobs.Transient(err))
+	require.False(t, awserror.Passes(err))
 	err = gluejob.New(client{errors: []types.BatchStopJobRunError{{}}}).Stop(t.Context(), ref)
 	require.EqualError(t, err, "api error Unknown: the run could not be stopped")
 	require.NoError(t, gluejob.New(client{}).Stop(t.Context(), ref))

@@ -18,6 +18,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
 
 // Name is what requests call this job.
@@ -168,7 +169,8 @@ func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	if started.status == http.StatusConflict && a.honoured {
 		// The draft of the header's standard has this for a key whose first
 		// request is still being processed, so it is no refusal.
-		return nil, fmt.Errorf("%s answered 409 Conflict: an earlier request of this Idempotency-Key may be in process", started.call)
+		return nil, awserror.Mark(awserror.Unclear,
+			fmt.Errorf("%s answered 409 Conflict: an earlier request of this Idempotency-Key may be in process", started.call))
 	}
 	if err := started.ok(); err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
 
 func TestStartSendsTheRequest(t *testing.T) {
@@ -147,47 +148,47 @@ func TestStartAnswers(t *testing.T) {
 		answer   http.HandlerFunc
 		describe string
 		want     string // DescribeUrl after the server's, or an error's text after its URL
-		class    jobs.Failure
+		class    awserror.Class
 	}{
 		{"created", text(201, ``), simple, "/jobs/1", 0},
 		{"body that nobody needs", text(200, `<html>`), simple, "/jobs/1", 0},
 		{"large body that nobody needs", text(200, large), simple, "/jobs/1", 0},
-		{"id", text(200, `{"id": "a b/../c?d&e=f#g%"}`), `"Describe": {"Url": "%s/jobs/{Body.id}/status?x={Body.id}"}`, "without the segments . and .. in its path", jobs.Unclear},
+		{"id", text(200, `{"id": "a b/../c?d&e=f#g%"}`), `"Describe": {"Url": "%s/jobs/{Body.id}/status?x={Body.id}"}`, "without the segments . and .. in its path", awserror.Unknown},
 		{
 			"escaped", text(200, `{"id": "a b?d&e=f#g%+é"}`), `"Describe": {"Url": "%s/jobs/{Body.id}?x={Body.id}"}`,
 			"/jobs/a%20b%3Fd%26e%3Df%23g%25%2B%C3%A9?x=a%20b%3Fd%26e%3Df%23g%25%2B%C3%A9", 0,
 		},
 		{"number", text(200, `{"jobs": [{"id": 9007199254740991}]}`), `"Describe": {"Url": "%s/jobs/{Body.jobs[0].id}"}`, "/jobs/9007199254740991", 0},
-		{"number that is not exact", text(200, `{"id": 9007199254740993}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "a whole number below 2^53", jobs.Unclear},
-		{"fraction", text(200, `{"id": 1.5}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "a whole number below 2^53", jobs.Unclear},
+		{"number that is not exact", text(200, `{"id": 9007199254740993}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "a whole number below 2^53", awserror.Unknown},
+		{"fraction", text(200, `{"id": 1.5}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "a whole number below 2^53", awserror.Unknown},
 		{"relative Location", location("../status/1?x=y"), `"Describe": {"Url": "{Headers.Location}"}`, "/status/1?x=y", 0},
 		{"absolute path", location("/status/1"), `"Describe": {"Url": "{Headers.Location}"}`, "/status/1", 0},
 		{"URL in the body", text(200, `{"self": "/jobs/2"}`), `"Describe": {"Url": "{Body.self}"}`, "/jobs/2", 0},
 
-		{"no id", text(200, `{}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, ": URL of the describe call: expected the expression in braces to find a string", jobs.Unclear},
-		{"empty id", text(200, `{"id": ""}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "to find a string", jobs.Unclear},
-		{"object for an id", text(200, `{"id": {}}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "to find a string", jobs.Unclear},
-		{"dots for an id", text(200, `{"id": ".."}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "without the segments . and .. in its path", jobs.Unclear},
-		{"half of the dots", text(200, `{"id": "."}`), `"Describe": {"Url": "%s/jobs/.{Body.id}"}`, "without the segments . and .. in its path", jobs.Unclear},
-		{"no JSON", text(200, `<html>secret`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, `: answer of type "text/html; charset=utf-8" is not JSON`, jobs.Unclear},
-		{"large", text(200, large), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, ": answer is larger than 262144 bytes", jobs.Unclear},
-		{"long id", text(200, `{"id": "`+strings.Repeat("x", 5000)+`"}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "at most 4096 bytes", jobs.Unclear},
-		{"Location elsewhere", location("https://evil.net/secret"), `"Describe": {"Url": "{Headers.Location}"}`, ": URL of the describe call: not allowed: the server", jobs.Unclear},
-		{"Location with a user", location("//user:secret@api.example.com/"), `"Describe": {"Url": "{Headers.Location}"}`, "not allowed: ", jobs.Unclear},
-		{"Location of another scheme", location("file:///etc/secret"), `"Describe": {"Url": "{Headers.Location}"}`, "expected an absolute URL", jobs.Unclear},
-		{"Location that is none", location("%zz"), `"Describe": {"Url": "{Headers.Location}"}`, "expected the value of the expression to be a URL", jobs.Unclear},
-		{"no Location", text(202, ``), `"Describe": {"Url": "{Headers.Location}"}`, "found none", jobs.Unclear},
+		{"no id", text(200, `{}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, ": URL of the describe call: expected the expression in braces to find a string", awserror.Unknown},
+		{"empty id", text(200, `{"id": ""}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "to find a string", awserror.Unknown},
+		{"object for an id", text(200, `{"id": {}}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "to find a string", awserror.Unknown},
+		{"dots for an id", text(200, `{"id": ".."}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "without the segments . and .. in its path", awserror.Unknown},
+		{"half of the dots", text(200, `{"id": "."}`), `"Describe": {"Url": "%s/jobs/.{Body.id}"}`, "without the segments . and .. in its path", awserror.Unknown},
+		{"no JSON", text(200, `<html>secret`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, `: answer of type "text/html; charset=utf-8" is not JSON`, awserror.Unknown},
+		{"large", text(200, large), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, ": answer is larger than 262144 bytes", awserror.Unknown},
+		{"long id", text(200, `{"id": "`+strings.Repeat("x", 5000)+`"}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "at most 4096 bytes", awserror.Unknown},
+		{"Location elsewhere", location("https://evil.net/secret"), `"Describe": {"Url": "{Headers.Location}"}`, ": URL of the describe call: not allowed: the server", awserror.Unknown},
+		{"Location with a user", location("//user:secret@api.example.com/"), `"Describe": {"Url": "{Headers.Location}"}`, "not allowed: ", awserror.Unknown},
+		{"Location of another scheme", location("file:///etc/secret"), `"Describe": {"Url": "{Headers.Location}"}`, "expected an absolute URL", awserror.Unknown},
+		{"Location that is none", location("%zz"), `"Describe": {"Url": "{Headers.Location}"}`, "expected the value of the expression to be a URL", awserror.Unknown},
+		{"no Location", text(202, ``), `"Describe": {"Url": "{Headers.Location}"}`, "found none", awserror.Unknown},
 
-		{"bad request", text(400, `{"secret": 1}`), simple, " answered 400 Bad Request", jobs.Refused},
-		{"unauthorized", text(401, `secret`), simple, " answered 401 Unauthorized", jobs.Refused},
-		{"conflict", text(409, ``), simple, " answered 409 Conflict", jobs.Refused},
-		{"conflict of a key", text(409, ``), simple + `, "IdempotencyKey": true`, " answered 409 Conflict: an earlier request of this Idempotency-Key may be in process", jobs.Unclear},
-		{"timeout", text(408, ``), simple, " answered 408 Request Timeout", jobs.Unclear},
-		{"too early", text(425, ``), simple, " answered 425 Too Early", jobs.Throttled},
-		{"throttled", text(429, ``), simple, " answered 429 Too Many Requests", jobs.Throttled},
-		{"internal error", text(500, `secret`), simple, " answered 500 Internal Server Error", jobs.Unclear},
-		{"unavailable", text(503, ``), simple, " answered 503 Service Unavailable", jobs.Unclear},
-		{"not modified", text(304, ``), simple, " answered 304 Not Modified; only describe calls follow redirects", jobs.Unclear},
+		{"bad request", text(400, `{"secret": 1}`), simple, " answered 400 Bad Request", awserror.Refused},
+		{"unauthorized", text(401, `secret`), simple, " answered 401 Unauthorized", awserror.Refused},
+		{"conflict", text(409, ``), simple, " answered 409 Conflict", awserror.Refused},
+		{"conflict of a key", text(409, ``), simple + `, "IdempotencyKey": true`, " answered 409 Conflict: an earlier request of this Idempotency-Key may be in process", awserror.Unclear},
+		{"timeout", text(408, ``), simple, " answered 408 Request Timeout", awserror.Unclear},
+		{"too early", text(425, ``), simple, " answered 425 Too Early", awserror.Throttled},
+		{"throttled", text(429, ``), simple, " answered 429 Too Many Requests", awserror.Throttled},
+		{"internal error", text(500, `secret`), simple, " answered 500 Internal Server Error", awserror.Fault},
+		{"unavailable", text(503, ``), simple, " answered 503 Service Unavailable", awserror.Fault},
+		{"not modified", text(304, ``), simple, " answered 304 Not Modified; only describe calls follow redirects", awserror.Unknown},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -203,7 +204,7 @@ func TestStartAnswers(t *testing.T) {
 			require.ErrorContains(t, err, "POST "+s.url)
 			require.NotErrorIs(t, err, jobs.ErrArguments)
 			require.NotContains(t, err.Error(), "secret")
-			require.Equal(t, tt.class, jobs.Classify(err), "%v", err)
+			require.Equal(t, tt.class, awserror.Classify(err), "%v", err)
 		})
 	}
 }
@@ -245,7 +246,7 @@ func TestRedirects(t *testing.T) {
 		require.ErrorContains(t, err, "GET "+s.url+": not allowed: ")
 		require.ErrorContains(t, err, want)
 		require.NotContains(t, err.Error(), "secret")
-		require.False(t, jobs.Transient(err))
+		require.False(t, awserror.Passes(err))
 	}
 	require.Empty(t, off.take())
 
@@ -253,7 +254,7 @@ func TestRedirects(t *testing.T) {
 	for _, method := range []string{"POST", "PUT"} {
 		_, err := s.run(t, `{"Start": {"Method": "`+method+`", "Url": "%s/?to=/jobs"}, "Describe": {"Url": "%s/jobs"}}`)
 		require.ErrorContains(t, err, " answered 307 Temporary Redirect; only describe calls follow redirects, so name the final URL")
-		require.Equal(t, jobs.Unclear, jobs.Classify(err))
+		require.True(t, awserror.Classify(err).MayHaveActed())
 		require.Equal(t, []string{method + " /?to=/jobs"}, s.take())
 	}
 	err := s.driver.Stop(t.Context(), jobs.Ref{"StopUrl": s.url + "/?to=/jobs", "StopMethod": "DELETE"})
@@ -274,7 +275,7 @@ func TestDescribeRefusesAnswers(t *testing.T) {
 		require.ErrorContains(t, err, "GET "+s.url+": answer")
 		require.ErrorContains(t, err, want)
 		require.NotContains(t, err.Error(), "secret")
-		require.False(t, jobs.Transient(err))
+		require.False(t, awserror.Passes(err))
 	}
 }
 
@@ -299,7 +300,7 @@ func TestStop(t *testing.T) {
 		status = code
 		err := s.driver.Stop(t.Context(), ref)
 		require.ErrorContains(t, err, fmt.Sprintf(" answered %d ", code))
-		require.Equal(t, transient, jobs.Transient(err))
+		require.Equal(t, transient, awserror.Passes(err))
 	}
 	s.take()
 	for _, ref := range []jobs.Ref{nil, {"StopUrl": s.url + "/jobs/1"}, {"StopUrl": s.url + "/jobs/1", "StopMethod": "GET"}} {
@@ -340,10 +341,10 @@ func TestCallsAreLimitedInTime(t *testing.T) {
 				began := time.Now()
 				_, err = driver.Describe(t.Context(), jobs.Ref{"DescribeUrl": "https://api.example.com/jobs/1"})
 				require.Equal(t, 30*time.Second, time.Since(began))
-				require.True(t, jobs.Transient(err), "%v", err)
+				require.True(t, awserror.Passes(err), "%v", err)
 				_, err = driver.Start(t.Context(), jobs.Request{Token: "token-1", Arguments: json.RawMessage("{" + start + ", " + describe + "}")})
 				require.Equal(t, time.Minute, time.Since(began))
-				require.Equal(t, jobs.Unclear, jobs.Classify(err), "%v", err)
+				require.True(t, awserror.Classify(err).MayHaveActed(), "%v", err)
 			})
 		})
 	}

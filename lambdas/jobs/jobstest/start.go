@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9-]*:[A-Z][A-Za-z0-9]*$`)
@@ -111,17 +112,17 @@ func testStartErrors(h *harness) {
 	for _, tt := range []struct {
 		name  string
 		fault fault
-		want  jobs.Failure
+		want  awserror.Class
 	}{
-		{"refused", refused(h.c.Refusal), jobs.Refused},
-		{"throttled", throttled, jobs.Throttled},
-		{"internal error", broken, jobs.Unclear},
-		{"lost request", lostRequest, jobs.Unclear},
+		{"refused", refused(h.c.Refusal), awserror.Refused},
+		{"throttled", throttled, awserror.Throttled},
+		{"internal error", broken, awserror.Fault},
+		{"lost request", lostRequest, awserror.Unclear},
 	} {
 		h.server.breakAll(tt.fault)
 		_, err := h.tryStart(h.request(1))
 		require.Error(h.t, err, tt.name)
-		require.Equal(h.t, tt.want, jobs.Classify(err), "%s: %v", tt.name, err)
+		require.Equal(h.t, tt.want, awserror.Classify(err), "%s: %v", tt.name, err)
 		require.NotErrorIs(h.t, err, jobs.ErrArguments, tt.name)
 	}
 	require.Zero(h.t, h.service.Started())
@@ -135,7 +136,7 @@ func testStartLosesAnswer(h *harness) {
 		h.server.loseStart(lost, lost)
 		_, err := h.tryStart(h.request(n))
 		require.Error(h.t, err)
-		require.Equal(h.t, jobs.Unclear, jobs.Classify(err), "%v", err)
+		require.True(h.t, awserror.Classify(err).MayHaveActed(), "%v", err)
 		require.Equal(h.t, n+1, h.service.Started())
 		h.server.breakAll(nil)
 		if h.canFind() {
@@ -160,7 +161,7 @@ func testStartHidesNothing(h *harness) {
 	h.server.loseStart(lostAnswer, refused(h.c.Refusal))
 	_, err := h.tryStart(h.request(1))
 	require.Error(h.t, err)
-	require.Equal(h.t, jobs.Unclear, jobs.Classify(err), "the client repeated a start that may have had its effect: %v", err)
+	require.True(h.t, awserror.Classify(err).MayHaveActed(), "the client repeated a start that may have had its effect: %v", err)
 
 	if i.Class == jobs.NoProtection {
 		h.server.loseStart(lostAnswer, nil)
@@ -179,10 +180,10 @@ func testCanceled(h *harness) {
 	cancel()
 	_, err := h.driver.Start(ctx, h.request(2))
 	require.ErrorIs(h.t, err, context.Canceled)
-	require.Equal(h.t, jobs.Unclear, jobs.Classify(err))
+	require.True(h.t, awserror.Classify(err).MayHaveActed())
 	_, err = h.driver.Describe(ctx, ref)
 	require.ErrorIs(h.t, err, context.Canceled)
-	require.True(h.t, jobs.Transient(err))
+	require.True(h.t, awserror.Passes(err))
 	require.Empty(h.t, h.server.take())
 }
 

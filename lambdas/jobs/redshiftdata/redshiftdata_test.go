@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/redshiftdata"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
 
 func TestConformance(t *testing.T) {
@@ -114,7 +115,7 @@ func TestStartWithoutAnID(t *testing.T) {
 	t.Parallel()
 	_, err := redshiftdata.New(client{}).Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"Sql": "SELECT 1"}`)})
 	require.EqualError(t, err, "redshift-data:ExecuteStatement returned no Id")
-	require.Equal(t, jobs.Unclear, jobs.Classify(err))
+	require.True(t, awserror.Classify(err).MayHaveActed())
 }
 
 // CancelStatement may answer that it did nothing.
@@ -122,7 +123,7 @@ func TestStopThatStopsNothing(t *testing.T) {
 	t.Parallel()
 	err := redshiftdata.New(client{status: types.StatusStringStarted}).Stop(t.Context(), jobs.Ref{"Id": "1"})
 	require.ErrorContains(t, err, "the service answered that it did not cancel the statement")
-	require.False(t, jobs.Transient(err))
+	require.False(t, awserror.Passes(err))
 	require.NoError(t, redshiftdata.New(client{status: types.StatusStringFinished}).Stop(t.Context(), jobs.Ref{"Id": "1"}))
 }
 

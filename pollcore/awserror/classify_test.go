@@ -1,4 +1,4 @@
-package jobs_test
+package awserror_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
 
 // endpoint is a service that answers every request in one way, and the
@@ -110,64 +110,61 @@ func (e statusError) Error() string { return http.StatusText(int(e)) }
 
 func (e statusError) HTTPStatusCode() int { return int(e) }
 
-func TestClassify(t *testing.T) {
+func TestClassifyErrorsOfSDKClients(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name      string
-		answer    http.HandlerFunc
-		call      func(context.Context, aws.Config) error
-		want      jobs.Failure
-		transient bool
+		name   string
+		answer http.HandlerFunc
+		call   func(context.Context, aws.Config) error
+		want   awserror.Class
 	}{
-		{"access denied", json10(400, "AccessDeniedException"), describeExport, jobs.Refused, false},
-		{"invalid", json10(400, "ValidationException"), describeExport, jobs.Refused, false},
-		{"not found", json10(400, "ExportNotFoundException"), describeExport, jobs.Refused, false},
-		{"expired token", json10(400, "ExpiredTokenException"), describeExport, jobs.Refused, false},
-		{"throttled", json10(400, "ThrottlingException"), describeExport, jobs.Throttled, true},
-		{"too many exports", json10(400, "LimitExceededException"), describeExport, jobs.Throttled, true},
-		{"throttled as unavailable", json10(503, "ThrottlingException"), describeExport, jobs.Throttled, true},
-		{"the request came too slowly", json10(400, "RequestTimeoutException"), describeExport, jobs.Unclear, true},
-		{"timed out", json10(400, "OperationTimeoutException"), describeExport, jobs.Unclear, true},
-		{"timed out as a fault of the caller", json10(400, "RequestTimedOut"), describeExport, jobs.Unclear, true},
-		{"internal error", json10(500, "InternalServerError"), describeExport, jobs.Unclear, true},
-		{"unavailable", json10(503, "ServiceUnavailable"), describeExport, jobs.Unclear, true},
-		{"not implemented", json10(501, ""), describeExport, jobs.Unclear, true},
-		{"bad gateway of a proxy", text(502, "<html>bad gateway</html>"), describeExport, jobs.Unclear, true},
-		{"429 of a proxy", text(429, ""), describeExport, jobs.Throttled, true},
-		{"408 of a proxy", text(408, ""), describeExport, jobs.Unclear, true},
-		{"425 of a proxy", text(425, ""), describeExport, jobs.Throttled, true},
-		{"403 of a proxy", text(403, "no"), describeExport, jobs.Refused, false},
-		{"an answer that is not the service's", text(200, "<html>log in</html>"), describeExport, jobs.Unclear, false},
-		{"no answer", hangUp("", false), describeExport, jobs.Unclear, true},
-		{"reset", hangUp("", true), describeExport, jobs.Unclear, true},
-		{"half an answer", hangUp("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"Exp", false), describeExport, jobs.Unclear, true},
-		{"Lambda's not found", restJSON(404, "ResourceNotFoundException"), invokeFunction, jobs.Refused, false},
-		{"Lambda's throttle", restJSON(429, "TooManyRequestsException"), invokeFunction, jobs.Throttled, true},
-		{"Lambda's fault", restJSON(500, "ServiceException"), invokeFunction, jobs.Unclear, true},
-		{"S3's not found", restXML(404, "NoSuchKey"), getObject, jobs.Refused, false},
-		{"S3's throttle", restXML(503, "SlowDown"), getObject, jobs.Throttled, true},
-		{"S3's timeout", restXML(400, "RequestTimeout"), getObject, jobs.Unclear, true},
-		{"S3's precondition", restXML(412, "PreconditionFailed"), getObject, jobs.Refused, false},
+		{"access denied", json10(400, "AccessDeniedException"), describeExport, awserror.Refused},
+		{"invalid", json10(400, "ValidationException"), describeExport, awserror.Refused},
+		{"not found", json10(400, "ExportNotFoundException"), describeExport, awserror.Refused},
+		{"expired token", json10(400, "ExpiredTokenException"), describeExport, awserror.Refused},
+		{"throttled", json10(400, "ThrottlingException"), describeExport, awserror.Throttled},
+		{"too many exports", json10(400, "LimitExceededException"), describeExport, awserror.Throttled},
+		{"throttled as unavailable", json10(503, "ThrottlingException"), describeExport, awserror.Throttled},
+		{"the request came too slowly", json10(400, "RequestTimeoutException"), describeExport, awserror.Unclear},
+		{"timed out", json10(400, "OperationTimeoutException"), describeExport, awserror.Unclear},
+		{"timed out as a fault of the caller", json10(400, "RequestTimedOut"), describeExport, awserror.Unclear},
+		{"internal error", json10(500, "InternalServerError"), describeExport, awserror.Fault},
+		{"unavailable", json10(503, "ServiceUnavailable"), describeExport, awserror.Fault},
+		{"not implemented", json10(501, ""), describeExport, awserror.Refused},
+		{"bad gateway of a proxy", text(502, "<html>bad gateway</html>"), describeExport, awserror.Fault},
+		{"429 of a proxy", text(429, ""), describeExport, awserror.Throttled},
+		{"408 of a proxy", text(408, ""), describeExport, awserror.Unclear},
+		{"425 of a proxy", text(425, ""), describeExport, awserror.Throttled},
+		{"403 of a proxy", text(403, "no"), describeExport, awserror.Refused},
+		{"an answer that is not the service's", text(200, "<html>log in</html>"), describeExport, awserror.Unknown},
+		{"no answer", hangUp("", false), describeExport, awserror.Unclear},
+		{"reset", hangUp("", true), describeExport, awserror.Unclear},
+		{"half an answer", hangUp("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"Exp", false), describeExport, awserror.Unclear},
+		{"Lambda's not found", restJSON(404, "ResourceNotFoundException"), invokeFunction, awserror.Refused},
+		{"Lambda's throttle", restJSON(429, "TooManyRequestsException"), invokeFunction, awserror.Throttled},
+		{"Lambda's fault", restJSON(500, "ServiceException"), invokeFunction, awserror.Fault},
+		{"S3's not found", restXML(404, "NoSuchKey"), getObject, awserror.Refused},
+		{"S3's throttle", restXML(503, "SlowDown"), getObject, awserror.Throttled},
+		{"S3's timeout", restXML(400, "RequestTimeout"), getObject, awserror.Unclear},
+		{"S3's precondition", restXML(412, "PreconditionFailed"), getObject, awserror.Refused},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			err := tt.call(t.Context(), endpoint(t, tt.answer))
 			require.Error(t, err)
-			require.Equal(t, tt.want, jobs.Classify(err), "%v", err)
-			require.Equal(t, tt.transient, jobs.Transient(err), "%v", err)
+			require.Equal(t, tt.want, awserror.Classify(err), "%v", err)
 		})
 	}
 }
 
-func TestClassifyWithoutAnAnswer(t *testing.T) {
+func TestClassifyCallsWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	unused := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
 	tests := []struct {
-		name      string
-		call      func(t *testing.T) error
-		want      jobs.Failure
-		transient bool
+		name string
+		call func(t *testing.T) error
+		want awserror.Class
 	}{
 		{"no server", func(t *testing.T) error {
 			server := httptest.NewServer(nil)
@@ -175,24 +172,24 @@ func TestClassifyWithoutAnAnswer(t *testing.T) {
 			cfg := endpoint(t, unused)
 			cfg.BaseEndpoint = &server.URL
 			return describeExport(t.Context(), cfg)
-		}, jobs.NotSent, true},
+		}, awserror.NotSent},
 		{"no such host", func(t *testing.T) error {
 			cfg := endpoint(t, unused)
 			cfg.BaseEndpoint = aws.String("http://nowhere.invalid")
 			return describeExport(t.Context(), cfg)
-		}, jobs.NotSent, true},
+		}, awserror.NotSent},
 		{"the client's time limit", func(t *testing.T) error {
 			release := make(chan struct{})
 			cfg := endpoint(t, func(http.ResponseWriter, *http.Request) { <-release })
 			t.Cleanup(func() { close(release) })
 			cfg.HTTPClient = &http.Client{Timeout: time.Millisecond}
 			return describeExport(t.Context(), cfg)
-		}, jobs.Unclear, true},
+		}, awserror.Unclear},
 		{"the caller's deadline", func(t *testing.T) error {
 			ctx, cancel := context.WithDeadline(t.Context(), time.Now())
 			defer cancel()
 			return describeExport(ctx, endpoint(t, unused))
-		}, jobs.Unclear, true},
+		}, awserror.Unclear},
 		{"the caller gives up", func(t *testing.T) error {
 			ctx, cancel := context.WithCancel(t.Context())
 			return describeExport(ctx, endpoint(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -200,30 +197,31 @@ func TestClassifyWithoutAnAnswer(t *testing.T) {
 				cancel()
 				<-r.Context().Done()
 			}))
-		}, jobs.Unclear, true},
+		}, awserror.Ended},
 		// The SDK checks its input and sends nothing.
 		{"a missing member", func(t *testing.T) error {
 			_, err := dynamodb.NewFromConfig(endpoint(t, unused)).DescribeExport(t.Context(), &dynamodb.DescribeExportInput{})
 			return err
-		}, jobs.Refused, false},
+		}, awserror.Refused},
 		{"a member that cannot be sent", func(t *testing.T) error {
 			_, err := s3.NewFromConfig(endpoint(t, unused)).GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String("b"), Key: aws.String("")})
 			return err
-		}, jobs.Refused, false},
-		{"wrong arguments", func(*testing.T) error { return fmt.Errorf("%w: no Table", jobs.ErrArguments) }, jobs.Refused, false},
-		{"a refusal of another service", func(*testing.T) error { return fmt.Errorf("start: %w", statusError(404)) }, jobs.Refused, false},
-		{"a throttle of another service", func(*testing.T) error { return statusError(429) }, jobs.Throttled, true},
-		{"a redirect of another service", func(*testing.T) error { return statusError(302) }, jobs.Unclear, false},
-		{"a fault of another service", func(*testing.T) error { return statusError(502) }, jobs.Unclear, true},
-		{"an error of another kind", func(*testing.T) error { return errors.New("surprise") }, jobs.Unclear, false},
+		}, awserror.Refused},
+		{"wrong arguments", func(*testing.T) error {
+			return fmt.Errorf("start: %w", awserror.Mark(awserror.Refused, errors.New("no Table")))
+		}, awserror.Refused},
+		{"a refusal of another service", func(*testing.T) error { return fmt.Errorf("start: %w", statusError(404)) }, awserror.Refused},
+		{"a throttle of another service", func(*testing.T) error { return statusError(429) }, awserror.Throttled},
+		{"a redirect of another service", func(*testing.T) error { return statusError(302) }, awserror.Unknown},
+		{"a fault of another service", func(*testing.T) error { return statusError(502) }, awserror.Fault},
+		{"an error of another kind", func(*testing.T) error { return errors.New("surprise") }, awserror.Unknown},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			err := tt.call(t)
 			require.Error(t, err)
-			require.Equal(t, tt.want, jobs.Classify(err), "%v", err)
-			require.Equal(t, tt.transient, jobs.Transient(err), "%v", err)
+			require.Equal(t, tt.want, awserror.Classify(err), "%v", err)
 		})
 	}
 }
@@ -240,11 +238,11 @@ func TestWithoutCredentials(t *testing.T) {
 		return describeExport(t.Context(), cfg)
 	}
 	err := lookup(errors.New("no role"))
-	require.True(t, jobs.WithoutCredentials(err), "%v", err)
-	require.Equal(t, jobs.Refused, jobs.Classify(err))
+	require.True(t, awserror.WithoutCredentials(err), "%v", err)
+	require.Equal(t, awserror.Refused, awserror.Classify(err))
 	// Whether there are any is not known if the caller gave up.
 	err = lookup(context.DeadlineExceeded)
-	require.False(t, jobs.WithoutCredentials(err), "%v", err)
-	require.Equal(t, jobs.Unclear, jobs.Classify(err))
-	require.False(t, jobs.WithoutCredentials(errors.New("no")))
+	require.False(t, awserror.WithoutCredentials(err), "%v", err)
+	require.Equal(t, awserror.Unclear, awserror.Classify(err))
+	require.False(t, awserror.WithoutCredentials(errors.New("no")))
 }

@@ -1,4 +1,4 @@
-package jobs_test
+package awserror_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
 
 // hello accepts connections and does with each what a test says after the first
@@ -53,25 +53,25 @@ func TestCallsOfWhichNothingWasSent(t *testing.T) {
 	tests := []struct {
 		name string
 		call func(ctx context.Context, t *testing.T) error
-		want jobs.Failure
+		want awserror.Class
 	}{
-		{"no server", func(ctx context.Context, t *testing.T) error { return call(ctx, t, "http://127.0.0.1:1", nil) }, jobs.NotSent},
-		{"no such host", func(ctx context.Context, t *testing.T) error { return call(ctx, t, "http://nowhere.invalid", nil) }, jobs.NotSent},
+		{"no server", func(ctx context.Context, t *testing.T) error { return call(ctx, t, "http://127.0.0.1:1", nil) }, awserror.NotSent},
+		{"no such host", func(ctx context.Context, t *testing.T) error { return call(ctx, t, "http://nowhere.invalid", nil) }, awserror.NotSent},
 		{"a certificate that nobody trusts", func(ctx context.Context, t *testing.T) error {
 			server := httptest.NewTLSServer(nil)
 			t.Cleanup(server.Close)
 			return call(ctx, t, server.URL, nil)
-		}, jobs.NotSent},
+		}, awserror.NotSent},
 		{"a server without TLS", func(ctx context.Context, t *testing.T) error {
 			return call(ctx, t, hello(t, func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }), nil)
-		}, jobs.NotSent},
+		}, awserror.NotSent},
 		{"a connection lost in the handshake", func(ctx context.Context, t *testing.T) error {
 			return call(ctx, t, hello(t, func(c net.Conn) { _ = c.Close() }), nil)
-		}, jobs.NotSent},
+		}, awserror.NotSent},
 		{"given up in the handshake", func(ctx context.Context, t *testing.T) error {
 			ctx, cancel := context.WithCancel(ctx)
 			return call(ctx, t, hello(t, func(net.Conn) { cancel() }), nil)
-		}, jobs.NotSent},
+		}, awserror.NotSent},
 		{"given up before there is a connection", func(ctx context.Context, t *testing.T) error {
 			ctx, cancel := context.WithCancel(ctx)
 			return call(ctx, t, "http://127.0.0.1:1", &http.Client{Transport: &http.Transport{
@@ -81,7 +81,7 @@ func TestCallsOfWhichNothingWasSent(t *testing.T) {
 					return nil, ctx.Err()
 				},
 			}})
-		}, jobs.NotSent},
+		}, awserror.NotSent},
 		{"given up after the request", func(ctx context.Context, t *testing.T) error {
 			ctx, cancel := context.WithCancel(ctx)
 			cfg := endpoint(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -90,39 +90,38 @@ func TestCallsOfWhichNothingWasSent(t *testing.T) {
 				<-r.Context().Done()
 			})
 			return describeExport(ctx, cfg)
-		}, jobs.Unclear},
+		}, awserror.Ended},
 		{"reset after the request", func(ctx context.Context, t *testing.T) error {
 			return describeExport(ctx, endpoint(t, hangUp("", true)))
-		}, jobs.Unclear},
+		}, awserror.Unclear},
 		{"sent, and no server for the second try", func(ctx context.Context, t *testing.T) error {
 			_ = describeExport(ctx, endpoint(t, hangUp("", true)))
 			return call(ctx, t, "http://127.0.0.1:1", nil)
-		}, jobs.Unclear},
+		}, awserror.Unclear},
 		{"another transport, refused", func(context.Context, *testing.T) error {
 			return &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
-		}, jobs.NotSent},
+		}, awserror.NotSent},
 		{"another transport, certificate", func(context.Context, *testing.T) error {
 			return &tls.CertificateVerificationError{Err: errors.New("expired")}
-		}, jobs.NotSent},
+		}, awserror.NotSent},
 		{"another transport, reset", func(context.Context, *testing.T) error {
 			return &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
-		}, jobs.Unclear},
+		}, awserror.Unclear},
 		{"another transport, broken while writing", func(context.Context, *testing.T) error {
 			return &net.OpError{Op: "write", Net: "tcp", Err: syscall.EPIPE}
-		}, jobs.Unclear},
-		{"another transport, given up", func(context.Context, *testing.T) error { return context.Canceled }, jobs.Unclear},
+		}, awserror.Unclear},
+		{"another transport, given up", func(context.Context, *testing.T) error { return context.Canceled }, awserror.Ended},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			ctx, sending := jobs.WatchSending(t.Context())
+			ctx, sending := awserror.Watch(t.Context())
 			cause := tt.call(ctx, t)
 			require.Error(t, cause)
 			err := sending.Mark(cause)
 			require.ErrorIs(t, err, cause)
-			require.Equal(t, tt.want, jobs.Classify(err), "%v", err)
-			require.True(t, tt.want != jobs.NotSent || jobs.Transient(err), "%v", err)
+			require.Equal(t, tt.want, awserror.Classify(err), "%v", err)
 		})
 	}
-	require.NoError(t, new(jobs.Sending).Mark(nil))
+	require.NoError(t, new(awserror.Sending).Mark(nil))
 }

@@ -1,0 +1,133 @@
+package awserror
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// codes are the classes of errors by their codes. The first row that fits counts.
+// Codes stand here as canonical returns them. Sources: package aws/retry of
+// aws-sdk-go-v2 (DefaultThrottleErrorCodes, DefaultRetryableErrorCodes), and the
+// errors that the models of all services declare with the status 408, 429 or 500
+// and above.
+var codes = []struct {
+	class Class
+	// whole codes, and what stands anywhere in a code or at its end.
+	whole, part, end []string
+}{
+	{
+		class: Throttled,
+		part:  []string{"throttl", "throughputexceeded", "ratelimit"},
+		whole: []string{
+			"bandwidthlimitexceeded", "requestlimitexceeded", "slowdown", "toomanyrequest", "toomanyrequests",
+			// Too many calls, or too many jobs at once. Some services mean too many
+			// resources, which does not pass, but the SDKs try again all the same.
+			"limitexceeded",
+			// Another call is under way, and this one was declined for it.
+			"priorrequestnotcomplete", "transactioninprogress",
+			"conditionalrequestconflict",                     // of S3, for a conditional write
+			"transactionconflict", "replicatedwriteconflict", // of DynamoDB
+		},
+	},
+	{
+		// The service took too long. It may have acted, or act yet. Some services call
+		// that an error of the caller with the status 400, such as Glue's
+		// OperationTimeoutException, which the SDKs do not try again.
+		class: Unclear,
+		part:  []string{"timeout", "timedout"},
+	},
+	{
+		// The client inside Step Functions has no answer.
+		class: Unclear,
+		whole: []string{"sdkclient"},
+	},
+	{
+		class: Fault,
+		part:  []string{"internalserver", "internalservice", "internalfailure", "temporarilyunavailable"},
+		whole: []string{"badgateway", "server", "service", "servicefailure", "serviceunavailable"},
+		end:   []string{"internal"},
+	},
+}
+
+// classifyCode returns the class of a code, and Unknown if the table does not
+// have it.
+func classifyCode(code string) Class {
+	code = canonical(code)
+	if strings.HasPrefix(code, "invalid") { // an argument, such as InvalidOriginReadTimeout of CloudFront
+		return Unknown
+	}
+	for _, row := range codes {
+		if slices.Contains(row.whole, code) ||
+			slices.ContainsFunc(row.part, func(part string) bool { return strings.Contains(code, part) }) ||
+			slices.ContainsFunc(row.end, func(end string) bool { return strings.HasSuffix(code, end) }) {
+			return row.class
+		}
+	}
+	return Unknown
+}
+
+// canonical returns a code in small letters, without its namespace and without
+// "Exception", "Error" and "Fault" at its end. Those differ between the forms of
+// one error: Step Functions shows LimitExceededFault as LimitExceededException,
+// and what is ThrottledException in a model may be Throttled in an answer.
+func canonical(code string) string {
+	code, _, _ = strings.Cut(code, ":")
+	code = strings.ToLower(code[strings.IndexByte(code, '#')+1:])
+	for {
+		short := code
+		for _, end := range []string{"exception", "error", "fault"} {
+			short = strings.TrimSuffix(short, end)
+		}
+		if short == code {
+			return code
+		}
+		code = short
+	}
+}
+
+// classifyStatus returns the class of an HTTP status.
+func classifyStatus(status int) Class {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return Throttled
+	case status == http.StatusTooEarly:
+		// RFC 8470: the server will not risk to process a request that may be a replay.
+		return Throttled
+	case status == http.StatusRequestTimeout:
+		return Unclear
+	case status == http.StatusNotImplemented, status == http.StatusHTTPVersionNotSupported:
+		// RFC 9110: the server cannot do what the request asks for, now and later. The
+		// SDKs do not try again.
+		return Refused
+	case status >= 500 && status <= 599:
+		// The SDKs try 500, 502, 503 and 504 again. RFC 9110 has clients read a status
+		// that they do not know, such as 599, as 500.
+		return Fault
+	case status >= 400 && status <= 499:
+		return Refused
+	default:
+		// A good answer that cannot be read, or a redirect.
+		return Unknown
+	}
+}
+
+// classify returns the class of an answer. A code says more than a status:
+// ThrottlingException has 400, 429, 500 or 503. But a service that says 429 for
+// ServiceUnavailableException throttles.
+func classify(status int, codes ...string) Class {
+	class := classifyStatus(status)
+	for _, code := range codes {
+		switch by := classifyCode(code); {
+		case by == Unknown, by == Fault && class == Throttled:
+		default:
+			return by
+		}
+	}
+	return class
+}
+
+// ClassifyAnswer returns the class of an HTTP answer by its status and the code of
+// its error. The status is 0 and the code empty where it is not known. The code
+// may have a namespace before "#" and a URI after ":", as in answers.
+func ClassifyAnswer(status int, code string) Class { return classify(status, code) }
