@@ -95,9 +95,9 @@ var rules = []rule{
 		mayReach: []string{"std", "github.com/aws/smithy-go", "github.com/aws/smithy-go/document"},
 	},
 	{
-		reason:   "the errors of AWS are told apart without a client",
-		packages: []string{"./pollcore/startrecord/internal/awserror"},
-		mayReach: []string{"std", "./pollcore/startrecord", "./internal/jsontree", "./internal/diag", "github.com/aws/smithy-go/..."},
+		reason:   "the stores share their messages and no client",
+		packages: []string{"./pollcore/startrecord/internal/remedy"},
+		mayReach: []string{"std", "./pollcore/startrecord", "./pollcore/awserror", "./internal/jsontree", "./internal/diag", "github.com/aws/smithy-go/..."},
 	},
 	{
 		reason:       "a program that uses the catalogue does not carry its maker",

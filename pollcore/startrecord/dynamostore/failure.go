@@ -4,21 +4,19 @@ import (
 	"fmt"
 
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord/internal/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/internal/remedy"
 )
 
 // failure says of an error of the client whether trying again can help.
 func (s *store) failure(key startrecord.Key, err error) error {
-	return awserror.Mark(err, s.Location(key), s.refused)
+	return remedy.Explain(err, s.Location(key), s.refused)
 }
 
 // refused says what to do about an answer of DynamoDB, whose errors below 500
 // all have status 400.
 func (s *store) refused(code string, _ int) string {
 	switch code {
-	case "ConditionalCheckFailedException",
-		"TransactionConflictException", "ReplicatedWriteConflictException", // another write is under way
-		"ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException":
+	case "ConditionalCheckFailedException":
 		return ""
 	case "ResourceNotFoundException":
 		return fmt.Sprintf("table %q does not exist in this region; create it, with the partition key %q (a string), or configure another", s.table, attrKey)

@@ -9,12 +9,12 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord/internal/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/internal/remedy"
 )
 
 // failure says of an error of the client whether trying again can help.
 func (s *store) failure(key startrecord.Key, err error) error {
-	return awserror.Mark(err, s.Location(key), s.refused)
+	return remedy.Explain(err, s.Location(key), s.refused)
 }
 
 // refused says what to do about an answer of S3, which has no types for most of
@@ -23,7 +23,7 @@ func (s *store) refused(code string, status int) string {
 	switch code {
 	case "NoSuchBucket":
 		return fmt.Sprintf("bucket %q does not exist; create it or configure another", s.bucket)
-	case "NoSuchKey", "RequestTimeout": // the second comes with status 400
+	case "NoSuchKey":
 		return ""
 	case "PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException":
 		return fmt.Sprintf("bucket %q is in another region; set AWS_REGION to it", s.bucket)
