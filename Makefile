@@ -76,7 +76,7 @@ differential: ## Compare N random JMESPath cases (1000000 unless set) with anoth
 	go test -count=1 -v -timeout 1h -run '^TestDifferential$$' ./internal/jmespath -cases $(N) -seed $(FRESH_SEED)
 
 # It makes much garbage in little memory.
-TRANSLATION := GOGC=1000 go test -count=1 -v -timeout 2h -run '^TestTranslationOfRandomPairs$$' ./internal/jmespath
+TRANSLATION := GOGC=1000 go test -count=1 -v -timeout 2h -run '^TestTranslationOfRandomPairs$$' ./internal/jmespath/tojsonata
 
 .PHONY: translation
 translation: ## Compare N random JMESPath expressions and values (1000000 unless set) with their JSONata
@@ -86,7 +86,7 @@ translation: ## Compare N random JMESPath expressions and values (1000000 unless
 # first run builds OpenTofu.
 .PHONY: check-external
 check-external: ## Check what is generated, the CDK app and the SAM samples with programs of other makers
-	go test -count=1 -v -timeout 30m -run '^TestReference' ./internal/jmespath -pairs 25000 -seed $(SEED)
+	go test -count=1 -v -timeout 30m -run '^TestReference' ./internal/jmespath/tojsonata -pairs 25000 -seed $(SEED)
 	cd tests/external && go vet . && go test -vet=off -count=1 -v . -seed $(SEED)
 	cd tests/deploy && go vet . && PYTHON='$(PYTHON)' go test -vet=off -count=1 -v -timeout 30m -run ^TestSAM .
 

@@ -26,7 +26,7 @@ var (
 	// conformance suites and what users import.
 	testKits = []string{
 		"./pollcore/startrecord/startrecordtest/...", "./lambdas/jobs/jobstest/...", "./statemachines/simtest/...",
-		"./internal/dynalite", "./internal/npm", "./tests/...",
+		"./internal/dynalite", "./internal/npm", "./internal/jmespath/jmespathtest", "./tests/...",
 	}
 )
 
@@ -156,7 +156,7 @@ var rules = []rule{
 	{
 		reason: "these work on plain data and are used without AWS",
 		packages: []string{
-			"./internal/diag", "./internal/jsontree", "./internal/jmespath", "./internal/jsonpath", "./internal/jsonata",
+			"./internal/diag", "./internal/jsontree", "./internal/jmespath", "./internal/jmespath/tojsonata", "./internal/jsonpath", "./internal/jsonata",
 			"./internal/intrinsic", "./internal/javasdk", "./pollcore", "./pollcore/startrecord", "./pollcore/startrecord/memstore", "./statemachines/...",
 		},
 		mustNotReach: awsSDK,

@@ -30,14 +30,6 @@ type Finding struct {
 	Severity Severity
 }
 
-// checked is a node with the shapes of the value it is evaluated on and of its
-// result.
-type checked struct {
-	*node
-	in, out *shape
-	kids    []*checked
-}
-
 // checker works out shapes, from the outside in.
 type checker struct {
 	text     string
@@ -46,7 +38,7 @@ type checker struct {
 
 // check checks the expression on a value of a shape. The findings come in the
 // order of the text.
-func (e *Expr) check(in *shape) (*checked, []Finding) {
+func (e *Expr) check(in *Shape) (*Node, []Finding) {
 	c := &checker{text: e.text}
 	root := c.check(e.root, in)
 	slices.SortStableFunc(c.findings, func(a, b Finding) int {
@@ -58,149 +50,156 @@ func (e *Expr) check(in *shape) (*checked, []Finding) {
 	return root, c.findings
 }
 
+// Tree is the expression as a typed tree, for values that s describes; nil
+// stands for any JSON value.
+func (e *Expr) Tree(s *Schema) *Node {
+	root, _ := e.check(s.shape())
+	return root
+}
+
 func (c *checker) report(s Severity, at int, format string, args ...any) *Finding {
 	c.findings = append(c.findings, Finding{diag.At([]byte(c.text), at, "", fmt.Sprintf(format, args...)), s})
 	return &c.findings[len(c.findings)-1]
 }
 
-func (c *checker) check(n *node, in *shape) *checked {
-	r := &checked{node: n, in: in}
-	kid := func(i int, in *shape) *shape {
-		k := c.check(n.kids[i], in)
-		r.kids = append(r.kids, k)
-		return k.out
+func (c *checker) check(n *Node, in *Shape) *Node {
+	r := n.typed(in)
+	kid := func(i int, in *Shape) *Shape {
+		k := c.check(n.Kids[i], in)
+		r.Kids = append(r.Kids, k)
+		return k.Out
 	}
-	switch n.op {
-	case opCurrent:
-		r.out = in
-	case opField:
-		r.out = c.member(n, in)
-	case opLiteral:
-		r.out = literalShape(n.value)
-	case opSub:
+	switch n.Op {
+	case OpCurrent:
+		r.Out = in
+	case OpField:
+		r.Out = c.member(n, in)
+	case OpLiteral:
+		r.Out = literalShape(n.Value)
+	case OpSub:
 		left := kid(0, in)
-		r.out = kid(1, left.without(isNull)).with(left.kinds & isNull)
-	case opPipe:
-		r.out = kid(1, kid(0, in))
-	case opIndex, opSlice, opFlatten, opFilter, opValues, opProject:
-		r.out = c.elements(n, kid(0, in), kid)
-	case opMultiList:
-		var elem *shape
-		for i := range n.kids {
+		r.Out = kid(1, left.without(IsNull)).with(left.Kinds & IsNull)
+	case OpPipe:
+		r.Out = kid(1, kid(0, in))
+	case OpIndex, OpSlice, OpFlatten, OpFilter, OpValues, OpProject:
+		r.Out = c.elements(n, kid(0, in), kid)
+	case OpMultiList:
+		var elem *Shape
+		for i := range n.Kids {
 			elem = elem.or(kid(i, in))
 		}
-		r.out = &shape{kinds: isArray | in.kinds&isNull, elem: elem}
-	case opMultiHash:
-		r.out = &shape{kinds: isObject | in.kinds&isNull, members: map[string]*shape{}, trace: &trace{made: true}}
-		for i, name := range n.names {
-			r.out.members[name] = kid(i, in)
+		r.Out = &Shape{Kinds: IsArray | in.Kinds&IsNull, Elem: elem}
+	case OpMultiHash:
+		r.Out = &Shape{Kinds: IsObject | in.Kinds&IsNull, Members: map[string]*Shape{}, trace: &trace{made: true}}
+		for i, name := range n.Names {
+			r.Out.Members[name] = kid(i, in)
 		}
-	case opOr:
+	case OpOr:
 		left := kid(0, in)
-		r.out = left.without(isNull).or(kid(1, in))
-	case opAnd:
-		r.out = kid(0, in).or(kid(1, in))
-	case opNot:
+		r.Out = left.without(IsNull).or(kid(1, in))
+	case OpAnd:
+		r.Out = kid(0, in).or(kid(1, in))
+	case OpNot:
 		kid(0, in)
-		r.out = scalarShape(isBoolean)
-	case opCompare:
-		r.out = c.compare(n, kid(0, in), kid(1, in))
-	case opCall:
-		r.out = c.call(r, in)
-	case opRef:
-		r.out = kid(0, in)
+		r.Out = scalarShape(IsBoolean)
+	case OpCompare:
+		r.Out = c.compare(n, kid(0, in), kid(1, in))
+	case OpCall:
+		r.Out = c.call(r, n.Kids, in)
+	case OpRef:
+		r.Out = kid(0, in)
 	}
 	return r
 }
 
 // elements is the shape of what a node takes from the elements or members of
 // its source.
-func (c *checker) elements(n *node, source *shape, kid func(int, *shape) *shape) *shape {
-	switch n.op {
-	case opIndex:
-		c.source(n, source, isArray, "an index")
-		return source.element().with(isNull)
-	case opSlice:
-		c.source(n, source, isArray, "a slice")
-		return arrayOf(source.element())
-	case opFlatten:
-		c.source(n, source, isArray, "[]")
-		return arrayOf(flattened(source.element()))
-	case opFilter:
-		c.source(n, source, isArray, "a filter")
-		kid(1, source.element())
-		return arrayOf(source.element())
-	case opValues:
-		c.source(n, source, isObject, "*")
+func (c *checker) elements(n *Node, source *Shape, kid func(int, *Shape) *Shape) *Shape {
+	switch n.Op {
+	case OpIndex:
+		c.source(n, source, IsArray, "an index")
+		return source.Element().with(IsNull)
+	case OpSlice:
+		c.source(n, source, IsArray, "a slice")
+		return arrayOf(source.Element())
+	case OpFlatten:
+		c.source(n, source, IsArray, "[]")
+		return arrayOf(flattened(source.Element()))
+	case OpFilter:
+		c.source(n, source, IsArray, "a filter")
+		kid(1, source.Element())
+		return arrayOf(source.Element())
+	case OpValues:
+		c.source(n, source, IsObject, "*")
 		return arrayOf(source.value())
 	default: // opProject
-		if !isSource(n.kids[0].op) {
-			c.source(n, source, isArray, "[*]")
+		if !isSource(n.Kids[0].Op) {
+			c.source(n, source, IsArray, "[*]")
 		}
-		return &shape{kinds: isArray | isNull, elem: kid(1, source.element()).without(isNull)}
+		return &Shape{Kinds: IsArray | IsNull, Elem: kid(1, source.Element()).without(IsNull)}
 	}
 }
 
-func isSource(o op) bool { return o == opSlice || o == opFlatten || o == opFilter || o == opValues }
+func isSource(o Op) bool { return o == OpSlice || o == OpFlatten || o == OpFilter || o == OpValues }
 
 // flattened is the shape of what elements become when arrays among them are
 // replaced by their elements.
-func flattened(elem *shape) *shape {
-	if elem.kinds&isArray == 0 {
+func flattened(elem *Shape) *Shape {
+	if elem.Kinds&IsArray == 0 {
 		return elem
 	}
-	inner := elem.element()
-	if rest := elem.without(isArray); rest.kinds&^isNull != 0 {
+	inner := elem.Element()
+	if rest := elem.without(IsArray); rest.Kinds&^IsNull != 0 {
 		return rest.or(inner)
 	}
-	return inner.with(elem.kinds & isNull)
+	return inner.with(elem.Kinds & IsNull)
 }
 
 // source reports a projection or index of what is never of the kind it needs.
-func (c *checker) source(n *node, s *shape, need kinds, what string) {
-	if s.kinds&need == 0 {
-		c.report(Danger, n.at, "%s needs %s, and this is %s", what, need, s)
+func (c *checker) source(n *Node, s *Shape, need Kinds, what string) {
+	if s.Kinds&need == 0 {
+		c.report(Danger, n.Offset, "%s needs %s, and this is %s", what, need, s)
 	}
 }
 
 // member is the shape of a member. If there is none, anything follows, so that
 // a misspelt name is reported once.
-func (c *checker) member(n *node, in *shape) *shape {
-	if in.kinds&isObject == 0 {
-		c.report(Danger, n.at, "%s has no members, so %q cannot be read from it", in, n.name)
-		return mixture.from(in.trace.member(n.name))
+func (c *checker) member(n *Node, in *Shape) *Shape {
+	if in.Kinds&IsObject == 0 {
+		c.report(Danger, n.Offset, "%s has no members, so %q cannot be read from it", in, n.Name)
+		return mixture.from(in.trace.member(n.Name))
 	}
-	if in.members != nil {
-		m, ok := in.members[n.name]
+	if in.Members != nil {
+		m, ok := in.Members[n.Name]
 		if !ok {
-			names := slices.Sorted(maps.Keys(in.members))
-			f := c.report(Danger, n.at, "the object made here has no member %q", n.name)
-			f.Problem = f.Suggest(n.name, names...)
+			names := slices.Sorted(maps.Keys(in.Members))
+			f := c.report(Danger, n.Offset, "the object made here has no member %q", n.Name)
+			f.Problem = f.Suggest(n.Name, names...)
 			return mixture
 		}
 		return m
 	}
-	return c.read(n, in).from(in.trace.member(n.name))
+	return c.read(n, in).from(in.trace.member(n.Name))
 }
 
 // read is the shape of a member of an object that is not made here.
-func (c *checker) read(n *node, in *shape) *shape {
+func (c *checker) read(n *Node, in *Shape) *Shape {
 	switch {
-	case in.mixed:
+	case in.Mixed:
 		return mixture
 	case in.typ == nil || in.typ.form() == formOpen:
 		return anything
 	case in.typ.form() == formMap:
 		return in.typ.item()
 	}
-	m, why, ok := in.typ.field(n.name)
+	m, why, ok := in.typ.field(n.Name)
 	switch {
 	case !ok:
-		f := c.report(Danger, n.at, "%s has no member %q", in, n.name)
-		f.Problem = f.Suggest(n.name, in.typ.fields()...)
+		f := c.report(Danger, n.Offset, "%s has no member %q", in, n.Name)
+		f.Problem = f.Suggest(n.Name, in.typ.fields()...)
 		return mixture
 	case why != "":
-		c.report(Danger, n.at, "%q cannot be read: %s", n.name, why)
+		c.report(Danger, n.Offset, "%q cannot be read: %s", n.Name, why)
 		return anything
 	default:
 		return m
@@ -208,57 +207,57 @@ func (c *checker) read(n *node, in *shape) *shape {
 }
 
 // compare reports comparisons that give one answer for all expected values.
-func (c *checker) compare(n *node, left, right *shape) *shape {
-	if n.order != equal && n.order != notEqual {
-		if left.kinds&isNumber == 0 || right.kinds&isNumber == 0 {
-			c.report(Warning, n.at, "%s orders numbers alone, so comparing %s with %s is always null", n.order, left, right)
-			return scalarShape(isNull)
+func (c *checker) compare(n *Node, left, right *Shape) *Shape {
+	if n.Order != Equal && n.Order != NotEqual {
+		if left.Kinds&IsNumber == 0 || right.Kinds&IsNumber == 0 {
+			c.report(Warning, n.Offset, "%s orders numbers alone, so comparing %s with %s is always null", n.Order, left, right)
+			return scalarShape(IsNull)
 		}
-		if left.kinds == isNumber && right.kinds == isNumber {
-			return scalarShape(isBoolean)
+		if left.Kinds == IsNumber && right.Kinds == IsNumber {
+			return scalarShape(IsBoolean)
 		}
-		return scalarShape(isBoolean | isNull)
+		return scalarShape(IsBoolean | IsNull)
 	}
-	if left.kinds&right.kinds == 0 || (left.kinds&right.kinds == isNull && left.kinds != isNull && right.kinds != isNull) {
-		c.report(Warning, n.at, "%s and %s are equal only if both are null", left, right)
-		return scalarShape(isBoolean)
+	if left.Kinds&right.Kinds == 0 || (left.Kinds&right.Kinds == IsNull && left.Kinds != IsNull && right.Kinds != IsNull) {
+		c.report(Warning, n.Offset, "%s and %s are equal only if both are null", left, right)
+		return scalarShape(IsBoolean)
 	}
-	outcome := map[order]string{equal: "hold", notEqual: "fail"}[n.order]
-	for i, enum := range []*shape{left, right} {
-		other := n.kids[1-i]
-		word, isWord := other.value.(string)
+	outcome := map[Order]string{Equal: "hold", NotEqual: "fail"}[n.Order]
+	for i, enum := range []*Shape{left, right} {
+		other := n.Kids[1-i]
+		word, isWord := other.Value.(string)
 		values := enum.export().Values()
-		if other.op == opLiteral && isWord && word != "" && values != nil && !slices.Contains(values, word) {
-			f := c.report(Warning, other.at, "%q is not among the values of %s, so %s can %s only for a value that is not listed", word, enum, n.order, outcome)
+		if other.Op == OpLiteral && isWord && word != "" && values != nil && !slices.Contains(values, word) {
+			f := c.report(Warning, other.Offset, "%q is not among the values of %s, so %s can %s only for a value that is not listed", word, enum, n.Order, outcome)
 			f.Problem = f.Suggest(word, values...)
 		}
 	}
-	return scalarShape(isBoolean)
+	return scalarShape(IsBoolean)
 }
 
 // call checks the arguments. The expression among them is checked last, on the
 // elements of the array among them.
-func (c *checker) call(r *checked, in *shape) *shape {
-	r.kids = make([]*checked, len(r.node.kids))
-	args := make([]*shape, len(r.kids))
+func (c *checker) call(r *Node, kids []*Node, in *Shape) *Shape {
+	r.Kids = make([]*Node, len(kids))
+	args := make([]*Shape, len(r.Kids))
 	elem := anything
-	for i, kid := range r.node.kids {
-		if kid.op == opRef {
+	for i, kid := range kids {
+		if kid.Op == OpRef {
 			continue
 		}
-		r.kids[i] = c.check(kid, in)
-		args[i] = r.kids[i].out
-		if args[i].kinds&isArray != 0 {
-			elem = args[i].element()
+		r.Kids[i] = c.check(kid, in)
+		args[i] = r.Kids[i].Out
+		if args[i].Kinds&IsArray != 0 {
+			elem = args[i].Element()
 		}
-		c.argument(r.node, i, args[i])
+		c.argument(r, kids[i].Offset, i, args[i])
 	}
-	for i, kid := range r.node.kids {
-		if kid.op == opRef {
-			r.kids[i] = c.check(kid, elem)
-			args[i] = r.kids[i].out
-			if by := r.fn.param(i).by; by != 0 && args[i].kinds&by == 0 {
-				c.report(Failure, kid.at, "%s() orders by %s, and this is %s", r.name, by, args[i])
+	for i, kid := range kids {
+		if kid.Op == OpRef {
+			r.Kids[i] = c.check(kid, elem)
+			args[i] = r.Kids[i].Out
+			if by := r.fn.param(i).by; by != 0 && args[i].Kinds&by == 0 {
+				c.report(Failure, kid.Offset, "%s() orders by %s, and this is %s", r.Name, by, args[i])
 			}
 		}
 	}
@@ -266,13 +265,12 @@ func (c *checker) call(r *checked, in *shape) *shape {
 }
 
 // argument reports an argument that the function never takes.
-func (c *checker) argument(n *node, i int, arg *shape) {
+func (c *checker) argument(n *Node, at, i int, arg *Shape) {
 	p := n.fn.param(i)
-	at := n.kids[i].at
 	switch {
-	case arg.kinds&p.kinds == 0:
-		c.report(Failure, at, "%s() takes %s as argument %d, and this is %s", n.name, p, i+1, arg)
-	case p.elems != 0 && arg.kinds&^isNull == isArray && arg.element().kinds&p.elems == 0:
-		c.report(Danger, at, "%s() takes %s as argument %d, and the elements of this are %s", n.name, p, i+1, arg.element())
+	case arg.Kinds&p.kinds == 0:
+		c.report(Failure, at, "%s() takes %s as argument %d, and this is %s", n.Name, p, i+1, arg)
+	case p.elems != 0 && arg.Kinds&^IsNull == IsArray && arg.Element().Kinds&p.elems == 0:
+		c.report(Danger, at, "%s() takes %s as argument %d, and the elements of this are %s", n.Name, p, i+1, arg.Element())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
 )
 
 func TestCompileFindings(t *testing.T) {
@@ -93,7 +94,7 @@ func TestResult(t *testing.T) {
 		{"ExportDescription", reflect.TypeFor[*dynamodb.DescribeExportOutput](), jmespath.Type{Kind: jmespath.Object, Go: reflect.TypeFor[types.ExportDescription]()}},
 		{"a", nil, jmespath.Type{Kind: jmespath.Unknown}},
 		{"Missing", all, jmespath.Type{Kind: jmespath.Unknown}},
-		{"Nested[].Word", all, list(jmespath.Type{Kind: jmespath.String, Go: reflect.TypeFor[shade]()})},
+		{"Nested[].Word", all, list(jmespath.Type{Kind: jmespath.String, Go: reflect.TypeFor[jmespathtest.Shade]()})},
 		{"Nested[0].Word || 'none'", all, jmespath.Type{Kind: jmespath.String}},
 		{"List", all, jmespath.Type{Kind: jmespath.Array, Elem: &jmespath.Type{Kind: jmespath.String, Go: reflect.TypeFor[string]()}, Go: reflect.TypeFor[[]*string]()}},
 		{"[Small, Real]", all, list(jmespath.Type{Kind: jmespath.Number})},
@@ -103,7 +104,7 @@ func TestResult(t *testing.T) {
 		{"`true` < `false`", nil, jmespath.Type{Kind: jmespath.Null}},
 		{"a < b", nil, jmespath.Type{Kind: jmespath.Boolean}},
 		{"to_number(a)", nil, jmespath.Type{Kind: jmespath.Number}},
-		{"max_by(Nested, &Small).Word", all, jmespath.Type{Kind: jmespath.String, Go: reflect.TypeFor[shade]()}},
+		{"max_by(Nested, &Small).Word", all, jmespath.Type{Kind: jmespath.String, Go: reflect.TypeFor[jmespathtest.Shade]()}},
 		{"not_null(Text, Word)", all, jmespath.Type{Kind: jmespath.String}},
 		{"Small && Text", all, jmespath.Type{Kind: jmespath.Unknown}},
 		{"reverse(Text)", all, jmespath.Type{Kind: jmespath.String}},
@@ -119,7 +120,7 @@ func TestResult(t *testing.T) {
 			require.Equal(t, tt.want, p.Result())
 		})
 	}
-	require.Equal(t, []string{"GREEN", "RED"}, jmespath.Type{Kind: jmespath.String, Go: reflect.TypeFor[shade]()}.Values())
+	require.Equal(t, []string{"GREEN", "RED"}, jmespath.Type{Kind: jmespath.String, Go: reflect.TypeFor[jmespathtest.Shade]()}.Values())
 	require.Nil(t, jmespath.Type{Kind: jmespath.String, Go: reflect.TypeFor[string]()}.Values())
 	require.Nil(t, jmespath.Type{Kind: jmespath.String}.Values())
 }

@@ -23,24 +23,24 @@ func (g *generator) slot() int {
 }
 
 // code is the code that gives the node's value.
-func (g *generator) code(n *checked) code {
+func (g *generator) code(n *Node) code {
 	if c, ok := chainOf(n); ok {
 		return c.code()
 	}
-	switch n.op {
-	case opCurrent:
+	switch n.Op {
+	case OpCurrent:
 		return func(_ *frame, in value) value { return in }
-	case opField:
-		name, at := n.name, n.at
-		if in := n.in; in.mixed || in.plan() != nil && in.plan().rep == repStruct { // the check has said what there is to say
+	case OpField:
+		name, at := n.Name, n.Offset
+		if in := n.In; in.Mixed || in.plan() != nil && in.plan().rep == repStruct { // the check has said what there is to say
 			return func(fr *frame, in value) value { return fr.memberOrNull(at, in, name) }
 		}
 		return func(fr *frame, in value) value { return fr.member(at, in, name) }
-	case opLiteral:
-		v := fromAny(n.value)
+	case OpLiteral:
+		v := fromAny(n.Value)
 		return func(*frame, value) value { return v }
-	case opSub:
-		left, right := g.code(n.kids[0]), g.code(n.kids[1])
+	case OpSub:
+		left, right := g.code(n.Kids[0]), g.code(n.Kids[1])
 		return func(fr *frame, in value) value {
 			v := left(fr, in)
 			if v.kind == Null {
@@ -48,26 +48,26 @@ func (g *generator) code(n *checked) code {
 			}
 			return right(fr, v)
 		}
-	case opPipe:
-		left, right := g.code(n.kids[0]), g.code(n.kids[1])
+	case OpPipe:
+		left, right := g.code(n.Kids[0]), g.code(n.Kids[1])
 		return func(fr *frame, in value) value { return right(fr, left(fr, in)) }
-	case opIndex:
+	case OpIndex:
 		return g.index(n)
-	case opMultiHash:
+	case OpMultiHash:
 		return g.multiHash(n)
-	case opOr, opAnd:
+	case OpOr, OpAnd:
 		return g.either(n)
-	case opNot, opCompare:
+	case OpNot, OpCompare:
 		return g.verdict(n).code()
-	case opCall:
+	case OpCall:
 		return g.call(n)
 	default:
 		return g.collect(n)
 	}
 }
 
-func (g *generator) index(n *checked) code {
-	source, index, at := g.code(n.kids[0]), n.index, n.at
+func (g *generator) index(n *Node) code {
+	source, index, at := g.code(n.Kids[0]), n.Index, n.Offset
 	return func(fr *frame, in value) value {
 		v := source(fr, in)
 		if v.kind != Array {
@@ -84,9 +84,9 @@ func (g *generator) index(n *checked) code {
 	}
 }
 
-func (g *generator) multiHash(n *checked) code {
-	names := n.names
-	kids := g.codes(n.kids)
+func (g *generator) multiHash(n *Node) code {
+	names := n.Names
+	kids := g.codes(n.Kids)
 	return func(fr *frame, in value) value {
 		if in.kind == Null {
 			return in
@@ -99,7 +99,7 @@ func (g *generator) multiHash(n *checked) code {
 	}
 }
 
-func (g *generator) codes(kids []*checked) []code {
+func (g *generator) codes(kids []*Node) []code {
 	codes := make([]code, len(kids))
 	for i, kid := range kids {
 		codes[i] = g.code(kid)
@@ -107,9 +107,9 @@ func (g *generator) codes(kids []*checked) []code {
 	return codes
 }
 
-func (g *generator) either(n *checked) code {
-	left, right := g.code(n.kids[0]), g.code(n.kids[1])
-	wants := n.op == opOr
+func (g *generator) either(n *Node) code {
+	left, right := g.code(n.Kids[0]), g.code(n.Kids[1])
+	wants := n.Op == OpOr
 	return func(fr *frame, in value) value {
 		if v := left(fr, in); v.truthy() == wants {
 			return v
@@ -118,18 +118,18 @@ func (g *generator) either(n *checked) code {
 	}
 }
 
-func (g *generator) call(n *checked) code {
+func (g *generator) call(n *Node) code {
 	switch {
-	case n.name == "length" && streams(n.kids[0]):
+	case n.Name == "length" && streams(n.Kids[0]):
 		return g.count(n)
-	case n.name == "contains" && streams(n.kids[0]):
+	case n.Name == "contains" && streams(n.Kids[0]):
 		return g.contains(n)
 	}
-	c := &call{node: n.node, base: g.args, args: make([]code, len(n.kids))}
-	g.args += len(n.kids)
-	for i, kid := range n.kids {
-		if kid.op == opRef {
-			c.ref = g.code(kid.kids[0])
+	c := &call{Node: n, base: g.args, args: make([]code, len(n.Kids))}
+	g.args += len(n.Kids)
+	for i, kid := range n.Kids {
+		if kid.Op == OpRef {
+			c.ref = g.code(kid.Kids[0])
 		} else {
 			c.args[i] = g.code(kid)
 		}
@@ -169,16 +169,16 @@ func (t test) code() code {
 
 // verdict is the code that tells whether the node's value is truthy; of a
 // comparison it also tells null from false.
-func (g *generator) verdict(n *checked) test {
-	switch n.op {
-	case opCompare:
+func (g *generator) verdict(n *Node) test {
+	switch n.Op {
+	case OpCompare:
 		return g.compare(n)
-	case opNot:
-		inner := g.verdict(n.kids[0])
+	case OpNot:
+		inner := g.verdict(n.Kids[0])
 		return func(fr *frame, in value) verdict { return verdictOf(inner(fr, in) != yes) }
-	case opAnd, opOr:
-		left, right := g.verdict(n.kids[0]), g.verdict(n.kids[1])
-		wants := n.op == opOr
+	case OpAnd, OpOr:
+		left, right := g.verdict(n.Kids[0]), g.verdict(n.Kids[1])
+		wants := n.Op == OpOr
 		return func(fr *frame, in value) verdict {
 			if (left(fr, in) == yes) == wants {
 				return verdictOf(wants)
@@ -191,10 +191,10 @@ func (g *generator) verdict(n *checked) test {
 	}
 }
 
-func (g *generator) compare(n *checked) test {
-	order := n.order
-	if order != equal && order != notEqual {
-		left, right := g.code(n.kids[0]), g.code(n.kids[1])
+func (g *generator) compare(n *Node) test {
+	order := n.Order
+	if order != Equal && order != NotEqual {
+		left, right := g.code(n.Kids[0]), g.code(n.Kids[1])
 		return func(fr *frame, in value) verdict {
 			a, b := left(fr, in), right(fr, in)
 			if a.kind != Number || b.kind != Number {
@@ -203,19 +203,19 @@ func (g *generator) compare(n *checked) test {
 			return verdictOf(order.holds(a.num(), b.num()))
 		}
 	}
-	wants := order == equal
-	for i, kid := range n.kids {
-		if word, ok := kid.value.(string); ok && kid.op == opLiteral {
-			if c, ok := chainOf(n.kids[1-i]); ok && c.holdsString() {
+	wants := order == Equal
+	for i, kid := range n.Kids {
+		if word, ok := kid.Value.(string); ok && kid.Op == OpLiteral {
+			if c, ok := chainOf(n.Kids[1-i]); ok && c.holdsString() {
 				return c.equals(word, wants)
 			}
-			other := g.code(n.kids[1-i])
+			other := g.code(n.Kids[1-i])
 			return func(fr *frame, in value) verdict {
 				return verdictOf(other(fr, in).isText(word) == wants)
 			}
 		}
 	}
-	left, right, at := g.code(n.kids[0]), g.code(n.kids[1]), n.at
+	left, right, at := g.code(n.Kids[0]), g.code(n.Kids[1]), n.Offset
 	return func(fr *frame, in value) verdict {
 		return verdictOf(fr.equal(at, left(fr, in), right(fr, in), 0) == wants)
 	}
@@ -238,18 +238,18 @@ type hop struct {
 }
 
 // chainOf reads the node as a chain, if it is one.
-func chainOf(n *checked) (*chain, bool) {
-	switch n.op {
-	case opField:
-		p := n.in.plan()
+func chainOf(n *Node) (*chain, bool) {
+	switch n.Op {
+	case OpField:
+		p := n.In.plan()
 		if p == nil || p.rep != repStruct || p.open {
 			return nil, false
 		}
-		m, ok := p.member(n.name)
+		m, ok := p.member(n.Name)
 		if !ok || m.plan.refuse != "" {
 			return nil, false
 		}
-		c := &chain{own: p, last: m.plan.target(), names: []string{n.name}, at: []int{n.at}}
+		c := &chain{own: p, last: m.plan.target(), names: []string{n.Name}, at: []int{n.Offset}}
 		c.hops = []hop{{m.offset, m.plan != c.last}}
 		if c.hops[0].pointer {
 			for to := m.plan.inner; to != c.last; to = to.inner { // a pointer to a pointer
@@ -257,12 +257,12 @@ func chainOf(n *checked) (*chain, bool) {
 			}
 		}
 		return c, true
-	case opSub:
-		left, ok := chainOf(n.kids[0])
+	case OpSub:
+		left, ok := chainOf(n.Kids[0])
 		if !ok {
 			return nil, false
 		}
-		right, ok := chainOf(n.kids[1])
+		right, ok := chainOf(n.Kids[1])
 		if !ok || right.own != left.last {
 			return nil, false
 		}

@@ -1,23 +1,15 @@
 package jmespath_test
 
 import (
-	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
-	"github.com/aws/aws-sdk-go-v2/service/codedeploy"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/ecs"
 	community "github.com/jmespath-community/go-jmespath"
 	"github.com/stretchr/testify/require"
 
@@ -29,20 +21,6 @@ var (
 	cases = flag.Int("cases", 10_000, "how many random cases the differential test has")
 	seed  = flag.Uint64("seed", 1, "the seed of the differential test")
 )
-
-//go:embed testdata/aws-waiters.txt
-var awsWaiters string
-
-// awsExpressions are the distinct expressions of AWS's waiters.
-func awsExpressions() []string {
-	var expressions []string
-	for line := range strings.Lines(awsWaiters) {
-		if line = strings.TrimSuffix(line, "\n"); !strings.HasPrefix(line, "#") {
-			expressions = append(expressions, line)
-		}
-	}
-	return expressions
-}
 
 // meeting is a case in which the library has another outcome.
 type meeting struct {
@@ -104,28 +82,8 @@ func (o outcome) equals(p outcome) bool {
 
 // canonical is the outcome with all lists sorted.
 func (o outcome) canonical() outcome {
-	o.value = sorted(o.value)
+	o.value = jmespathtest.SortLists(o.value)
 	return o
-}
-
-func sorted(v any) any {
-	switch v := v.(type) {
-	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			out[i] = sorted(item)
-		}
-		slices.SortFunc(out, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name, m := range v {
-			out[name] = sorted(m)
-		}
-		return out
-	default:
-		return v
-	}
 }
 
 func evaluate(p *jmespath.Program, v any) outcome {
@@ -259,47 +217,9 @@ func clone(v any) any {
 	}
 }
 
-// fleet has what SDK structs have, in little.
-type fleet struct {
-	Name   *string
-	State  jmespathtest.Status
-	Size   *int32
-	Ready  *bool
-	Share  *float64
-	Since  *time.Time
-	Blob   []byte
-	Tags   map[string]string
-	Zones  []string
-	Marks  []jmespathtest.Status
-	Counts []int64
-	Grid   [][]int32
-	Hosts  []host
-	Spare  []*host
-	Lead   *host
-	Teams  map[string]host
-}
-
-type host struct {
-	Name  *string
-	State jmespathtest.Status
-	Load  float64
-	Age   *int32
-	Ports []int32
-	Roles []*string
-	Next  *host
-}
-
-// kinds of values that random expressions are evaluated on.
-var roots = []reflect.Type{
-	reflect.TypeFor[*fleet](), reflect.TypeFor[*fleet](), reflect.TypeFor[*fleet](), reflect.TypeFor[[]host](),
-	reflect.TypeFor[*autoscaling.DescribeAutoScalingGroupsOutput](), reflect.TypeFor[*dynamodb.DescribeExportOutput](),
-	reflect.TypeFor[*cloudformation.DescribeStacksOutput](), reflect.TypeFor[*codedeploy.GetDeploymentOutput](),
-	reflect.TypeFor[*ecs.DescribeServicesOutput](),
-}
-
 func TestDifferential(t *testing.T) {
 	t.Parallel()
-	g := newGenerator(*seed)
+	g := jmespathtest.NewGenerator(*seed)
 	seen := map[string]int{}
 	count, errs, nulls := 0, 0, 0
 	run := func(expression string, typed, form any) {
@@ -315,37 +235,35 @@ func TestDifferential(t *testing.T) {
 			nulls++
 		}
 	}
-	expressions := awsExpressions()
+	expressions := jmespathtest.AWSExpressions()
 	require.Len(t, expressions, 177)
 	for i := range max(10*len(expressions), *cases/10) {
 		expression := expressions[i%len(expressions)]
 		e, err := jmespath.Parse(expression)
 		require.NoError(t, err)
-		form := e.Sample(g.IntN)
+		form := jmespathtest.Sample(e, g.IntN)
 		run(expression, jmespathtest.Typed(form), form)
 	}
 	for count < *cases {
-		root := roots[g.IntN(len(roots))]
+		root := jmespathtest.Roots[g.IntN(len(jmespathtest.Roots))]
 		v := reflect.New(root).Elem()
 		if root.Kind() == reflect.Pointer {
 			v.Set(reflect.New(root.Elem()))
 		}
-		g.fill(reflect.Indirect(v), 4)
+		g.Fill(reflect.Indirect(v), 4)
 		typed, form := v.Interface(), jmespathtest.JSON(v.Interface())
 		for range 10 {
-			expression, _ := g.expression(root, 4)
-			if g.one(20) && root.Kind() == reflect.Slice {
-				expression = "sort_by(@, &" + g.path(root.Elem()) + ")" + g.pick("", "[].Name", "[0]", "[::-1]")
+			expression, _ := g.Expression(root, 4)
+			if g.One(20) && root.Kind() == reflect.Slice {
+				expression = "sort_by(@, &" + g.Path(root.Elem()) + ")" + g.Pick("", "[].Name", "[0]", "[::-1]")
 			}
 			run(expression, typed, form)
 		}
 	}
 	require.Less(t, errs+nulls, count/2, "most cases must have a result to compare")
-	say("differential: %d cases, seed %d, no disagreement (%d gave null, %d an error)", count, *seed, nulls, errs)
-	say("  deviation of the library, %d cases: %s", seen[regrouping], regrouping)
+	jmespathtest.Say("differential: %d cases, seed %d, no disagreement (%d gave null, %d an error)", count, *seed, nulls, errs)
+	jmespathtest.Say("  deviation of the library, %d cases: %s", seen[regrouping], regrouping)
 	for _, d := range deviations {
-		say("  deviation of the library, %d cases: %s", seen[d.reason], d.reason)
+		jmespathtest.Say("  deviation of the library, %d cases: %s", seen[d.reason], d.reason)
 	}
 }
-
-func say(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }

@@ -34,11 +34,11 @@ func (e *Expr) Compile(t reflect.Type) (*Program, []Finding) {
 	p := &Program{expr: e}
 	in := planOf(t).shape()
 	root, findings := e.check(in)
-	p.result = root.out.export()
+	p.result = root.Out.export()
 
 	g := &generator{}
 	p.code = g.code(root)
-	more := e.root.fallible()
+	more := e.root.CanFail()
 	p.each = g.stream(root, func(fr *frame, item value) bool { return fr.matchItem(item) || more })
 	p.frames.New = func() any {
 		return &frame{text: e.text, slots: make([]slot, g.slots), args: make([]value, g.args)}
@@ -64,7 +64,7 @@ func (p *Program) Eval(v any) (any, error) {
 	fr := p.frame()
 	defer p.release(fr)
 	r := p.value(fr, v)
-	out := fr.export(p.expr.root.at, r, 0)
+	out := fr.export(p.expr.root.Offset, r, 0)
 	if fr.err != nil {
 		return nil, fr.err
 	}
@@ -141,7 +141,7 @@ func (p *Program) input(fr *frame, v any) value {
 		}
 		return value{kind: Object, ptr: b.data, plan: p.own}
 	}
-	return fr.sound(p.expr.root.at, fromAny(v))
+	return fr.sound(p.expr.root.Offset, fromAny(v))
 }
 
 func (p *Program) frame() *frame { return p.frames.Get().(*frame) }

@@ -13,7 +13,7 @@ import (
 
 // call is a call of a function in an expression.
 type call struct {
-	*node
+	*Node
 	args []code
 	ref  code // the argument that is an expression, if one is
 	base int  // of the arguments' place in frame.args
@@ -40,8 +40,8 @@ func (c *call) check(fr *frame, args []value) bool {
 		if p.ref {
 			continue
 		}
-		if p.kinds&args[i].kind.set() == 0 {
-			fr.fail(InvalidType, c.kids[i].at, "%s() takes %s as argument %d, found %s", c.name, p, i+1, args[i].kind.set())
+		if p.kinds&args[i].kind.Set() == 0 {
+			fr.fail(InvalidType, c.Kids[i].Offset, "%s() takes %s as argument %d, found %s", c.Name, p, i+1, args[i].kind.Set())
 			return false
 		}
 		if p.elems != 0 && !c.checkElements(fr, i, p, args[i]) {
@@ -53,12 +53,12 @@ func (c *call) check(fr *frame, args []value) bool {
 
 func (c *call) checkElements(fr *frame, i int, p param, arg value) bool {
 	allowed := p.elems
-	return iterate(fr, c.kids[i].at, arg, func(fr *frame, item value) bool {
-		if allowed&item.kind.set() == 0 {
-			fr.fail(InvalidType, c.kids[i].at, "%s() takes %s as argument %d, found %s in it", c.name, p, i+1, item.kind.set())
+	return iterate(fr, c.Kids[i].Offset, arg, func(fr *frame, item value) bool {
+		if allowed&item.kind.Set() == 0 {
+			fr.fail(InvalidType, c.Kids[i].Offset, "%s() takes %s as argument %d, found %s in it", c.Name, p, i+1, item.kind.Set())
 			return false
 		}
-		allowed = item.kind.set()
+		allowed = item.kind.Set()
 		return true
 	})
 }
@@ -90,8 +90,8 @@ func runContains(c *call, fr *frame, args []value) value {
 		return boolean(search.kind == String && strings.Contains(subject.text(), search.text()))
 	}
 	found := false
-	iterate(fr, c.kids[0].at, subject, func(fr *frame, item value) bool {
-		found = fr.equal(c.kids[0].at, item, search, 0)
+	iterate(fr, c.Kids[0].Offset, subject, func(fr *frame, item value) bool {
+		found = fr.equal(c.Kids[0].Offset, item, search, 0)
 		return !found
 	})
 	return boolean(found)
@@ -109,7 +109,7 @@ func runJoin(c *call, fr *frame, args []value) value {
 	var words []string
 	args[1].each(func(item value) bool {
 		words = append(words, item.text())
-		return fr.write(c.at, len(item.text())+len(args[0].text()))
+		return fr.write(c.Offset, len(item.text())+len(args[0].text()))
 	})
 	if fr.err != nil {
 		return value{}
@@ -129,7 +129,7 @@ func runKeys(_ *call, _ *frame, args []value) value {
 func runValues(c *call, fr *frame, args []value) value {
 	var values []value
 	for _, name := range args[0].names() {
-		values = append(values, fr.member(c.kids[0].at, args[0], name))
+		values = append(values, fr.member(c.Kids[0].Offset, args[0], name))
 	}
 	return list(values)
 }
@@ -144,7 +144,7 @@ func runLength(_ *call, _ *frame, args []value) value {
 
 func runMap(c *call, fr *frame, args []value) value {
 	items := make([]value, 0, args[1].length())
-	iterate(fr, c.kids[1].at, args[1], func(fr *frame, item value) bool {
+	iterate(fr, c.Kids[1].Offset, args[1], func(fr *frame, item value) bool {
 		items = append(items, c.ref(fr, item))
 		return true
 	})
@@ -155,7 +155,7 @@ func runMerge(c *call, fr *frame, args []value) value {
 	merged := map[string]value{}
 	for i, arg := range args {
 		for _, name := range arg.names() {
-			merged[name] = fr.member(c.kids[i].at, arg, name)
+			merged[name] = fr.member(c.Kids[i].Offset, arg, name)
 		}
 	}
 	return object(merged)
@@ -172,7 +172,7 @@ func runNotNull(_ *call, _ *frame, args []value) value {
 
 func runReverse(c *call, fr *frame, args []value) value {
 	if args[0].kind == String {
-		if !fr.write(c.at, len(args[0].text())) {
+		if !fr.write(c.Offset, len(args[0].text())) {
 			return value{}
 		}
 		runes := []rune(args[0].text())
@@ -207,12 +207,12 @@ type keyed struct{ item, key value }
 func (c *call) keys(fr *frame, array value) []keyed {
 	pairs := make([]keyed, 0, array.length())
 	allowed := c.fn.param(1).by
-	iterate(fr, c.kids[0].at, array, func(fr *frame, item value) bool {
+	iterate(fr, c.Kids[0].Offset, array, func(fr *frame, item value) bool {
 		key := c.ref(fr, item)
-		if fr.err == nil && allowed&key.kind.set() == 0 {
-			fr.fail(InvalidType, c.kids[1].at, "%s() orders by %s, found %s", c.name, allowed, key.kind.set())
+		if fr.err == nil && allowed&key.kind.Set() == 0 {
+			fr.fail(InvalidType, c.Kids[1].Offset, "%s() orders by %s, found %s", c.Name, allowed, key.kind.Set())
 		}
-		allowed = key.kind.set()
+		allowed = key.kind.Set()
 		pairs = append(pairs, keyed{item, key})
 		return fr.err == nil
 	})
@@ -289,7 +289,7 @@ func runToString(c *call, fr *frame, args []value) value {
 	if args[0].kind == String {
 		return args[0]
 	}
-	v := fr.export(c.kids[0].at, args[0], 0)
+	v := fr.export(c.Kids[0].Offset, args[0], 0)
 	if fr.err != nil {
 		return value{}
 	}
@@ -297,7 +297,7 @@ func runToString(c *call, fr *frame, args []value) value {
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
-		fr.fail(InvalidValue, c.kids[0].at, "%v", err)
+		fr.fail(InvalidValue, c.Kids[0].Offset, "%v", err)
 		return value{}
 	}
 	return text(strings.TrimSuffix(b.String(), "\n"))

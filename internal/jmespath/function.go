@@ -12,17 +12,17 @@ type function struct {
 	params   []param
 	variadic bool // the last parameter can be given more than once
 	total    bool // it has a result for every value of every argument
-	out      func(args []*shape) *shape
+	out      func(args []*Shape) *Shape
 	run      func(c *call, fr *frame, args []value) value
 }
 
 // param is what a function takes as an argument: values of some kinds or,
 // where ref is set, an expression.
 type param struct {
-	kinds kinds
-	elems kinds // of arrays; 0 means any. All elements are of one kind
+	kinds Kinds
+	elems Kinds // of arrays; 0 means any. All elements are of one kind
 	ref   bool
-	by    kinds // ref: what the expression must give; 0 means any
+	by    Kinds // ref: what the expression must give; 0 means any
 }
 
 func (p param) String() string {
@@ -31,7 +31,7 @@ func (p param) String() string {
 	}
 	var lists []string
 	for k := range Unknown {
-		if p.elems&k.set() != 0 {
+		if p.elems&k.Set() != 0 {
 			lists = append(lists, "an array of "+k.String()+"s")
 		}
 	}
@@ -59,23 +59,23 @@ func (f *function) arity() string {
 }
 
 // gives is the static result of a function that depends on no argument.
-func gives(k kinds) func([]*shape) *shape {
-	return func([]*shape) *shape { return scalarShape(k) }
+func gives(k Kinds) func([]*Shape) *Shape {
+	return func([]*Shape) *Shape { return scalarShape(k) }
 }
 
 // givesElement is the result of a function that picks an element of its first
 // argument, or null if there is none.
-func givesElement(args []*shape) *shape { return args[0].element().with(isNull) }
+func givesElement(args []*Shape) *Shape { return args[0].Element().with(IsNull) }
 
 // givesArray is the result of a function that reorders its first argument.
-func givesArray(args []*shape) *shape { return arrayOf(args[0].element()) }
+func givesArray(args []*Shape) *Shape { return arrayOf(args[0].Element()) }
 
 var (
-	aNumber = param{kinds: isNumber}
-	aString = param{kinds: isString}
-	anArray = param{kinds: isArray}
-	anAny   = param{kinds: isAny}
-	ordered = isNumber | isString
+	aNumber = param{kinds: IsNumber}
+	aString = param{kinds: IsString}
+	anArray = param{kinds: IsArray}
+	anAny   = param{kinds: IsAny}
+	ordered = IsNumber | IsString
 )
 
 var (
@@ -86,50 +86,50 @@ var (
 func table() map[string]*function {
 	byName := map[string]*function{}
 	for _, f := range []function{
-		{name: "abs", params: []param{aNumber}, out: gives(isNumber), run: runAbs},
-		{name: "avg", params: []param{{kinds: isArray, elems: isNumber}}, out: gives(isNumber | isNull), run: runAvg},
-		{name: "ceil", params: []param{aNumber}, out: gives(isNumber), run: runCeil},
-		{name: "contains", params: []param{{kinds: isString | isArray}, anAny}, out: gives(isBoolean), run: runContains},
-		{name: "ends_with", params: []param{aString, aString}, out: gives(isBoolean), run: runEndsWith},
-		{name: "floor", params: []param{aNumber}, out: gives(isNumber), run: runFloor},
-		{name: "join", params: []param{aString, {kinds: isArray, elems: isString}}, out: gives(isString), run: runJoin},
+		{name: "abs", params: []param{aNumber}, out: gives(IsNumber), run: runAbs},
+		{name: "avg", params: []param{{kinds: IsArray, elems: IsNumber}}, out: gives(IsNumber | IsNull), run: runAvg},
+		{name: "ceil", params: []param{aNumber}, out: gives(IsNumber), run: runCeil},
+		{name: "contains", params: []param{{kinds: IsString | IsArray}, anAny}, out: gives(IsBoolean), run: runContains},
+		{name: "ends_with", params: []param{aString, aString}, out: gives(IsBoolean), run: runEndsWith},
+		{name: "floor", params: []param{aNumber}, out: gives(IsNumber), run: runFloor},
+		{name: "join", params: []param{aString, {kinds: IsArray, elems: IsString}}, out: gives(IsString), run: runJoin},
 		{
-			name: "keys", params: []param{{kinds: isObject}}, run: runKeys,
-			out: func([]*shape) *shape { return arrayOf(scalarShape(isString)) },
+			name: "keys", params: []param{{kinds: IsObject}}, run: runKeys,
+			out: func([]*Shape) *Shape { return arrayOf(scalarShape(IsString)) },
 		},
-		{name: "length", params: []param{{kinds: isString | isArray | isObject}}, out: gives(isNumber), run: runLength},
+		{name: "length", params: []param{{kinds: IsString | IsArray | IsObject}}, out: gives(IsNumber), run: runLength},
 		{
 			name: "map", params: []param{{ref: true}, anArray}, run: runMap,
-			out: func(args []*shape) *shape { return arrayOf(args[0]) },
+			out: func(args []*Shape) *Shape { return arrayOf(args[0]) },
 		},
-		{name: "max", params: []param{{kinds: isArray, elems: ordered}}, out: givesElement, run: runMax},
+		{name: "max", params: []param{{kinds: IsArray, elems: ordered}}, out: givesElement, run: runMax},
 		{name: "max_by", params: []param{anArray, {ref: true, by: ordered}}, out: givesElement, run: runMaxBy},
-		{name: "merge", params: []param{{kinds: isObject}}, variadic: true, out: mergedShape, run: runMerge},
-		{name: "min", params: []param{{kinds: isArray, elems: ordered}}, out: givesElement, run: runMin},
+		{name: "merge", params: []param{{kinds: IsObject}}, variadic: true, out: mergedShape, run: runMerge},
+		{name: "min", params: []param{{kinds: IsArray, elems: ordered}}, out: givesElement, run: runMin},
 		{name: "min_by", params: []param{anArray, {ref: true, by: ordered}}, out: givesElement, run: runMinBy},
 		{name: "not_null", params: []param{anAny}, variadic: true, total: true, run: runNotNull, out: notNullShape},
 		{
-			name: "reverse", params: []param{{kinds: isString | isArray}}, run: runReverse,
-			out: func(args []*shape) *shape {
-				return &shape{kinds: args[0].kinds & (isString | isArray), elem: args[0].elementOrNil()}
+			name: "reverse", params: []param{{kinds: IsString | IsArray}}, run: runReverse,
+			out: func(args []*Shape) *Shape {
+				return &Shape{Kinds: args[0].Kinds & (IsString | IsArray), Elem: args[0].elementOrNil()}
 			},
 		},
-		{name: "sort", params: []param{{kinds: isArray, elems: ordered}}, out: givesArray, run: runSort},
+		{name: "sort", params: []param{{kinds: IsArray, elems: ordered}}, out: givesArray, run: runSort},
 		{name: "sort_by", params: []param{anArray, {ref: true, by: ordered}}, out: givesArray, run: runSortBy},
-		{name: "starts_with", params: []param{aString, aString}, out: gives(isBoolean), run: runStartsWith},
-		{name: "sum", params: []param{{kinds: isArray, elems: isNumber}}, out: gives(isNumber), run: runSum},
+		{name: "starts_with", params: []param{aString, aString}, out: gives(IsBoolean), run: runStartsWith},
+		{name: "sum", params: []param{{kinds: IsArray, elems: IsNumber}}, out: gives(IsNumber), run: runSum},
 		{
 			name: "to_array", params: []param{anAny}, total: true, run: runToArray,
-			out: func(args []*shape) *shape {
-				return arrayOf(args[0].elementOrNil().or(args[0].without(isArray)))
+			out: func(args []*Shape) *Shape {
+				return arrayOf(args[0].elementOrNil().or(args[0].without(IsArray)))
 			},
 		},
-		{name: "to_number", params: []param{anAny}, total: true, out: gives(isNumber | isNull), run: runToNumber},
-		{name: "to_string", params: []param{anAny}, out: gives(isString), run: runToString},
-		{name: "type", params: []param{anAny}, total: true, out: gives(isString), run: runType},
+		{name: "to_number", params: []param{anAny}, total: true, out: gives(IsNumber | IsNull), run: runToNumber},
+		{name: "to_string", params: []param{anAny}, out: gives(IsString), run: runToString},
+		{name: "type", params: []param{anAny}, total: true, out: gives(IsString), run: runType},
 		{
-			name: "values", params: []param{{kinds: isObject}}, run: runValues,
-			out: func(args []*shape) *shape { return arrayOf(args[0].value()) },
+			name: "values", params: []param{{kinds: IsObject}}, run: runValues,
+			out: func(args []*Shape) *Shape { return arrayOf(args[0].value()) },
 		},
 	} {
 		byName[f.name] = &f
@@ -137,8 +137,8 @@ func table() map[string]*function {
 	return byName
 }
 
-func mergedShape(args []*shape) *shape {
-	merged := &shape{kinds: isObject, mixed: true}
+func mergedShape(args []*Shape) *Shape {
+	merged := &Shape{Kinds: IsObject, Mixed: true}
 	for _, arg := range args {
 		merged.trace = merged.trace.and(arg.trace)
 	}
@@ -146,12 +146,12 @@ func mergedShape(args []*shape) *shape {
 }
 
 // notNullShape is null only if all arguments are.
-func notNullShape(args []*shape) *shape {
-	var joined *shape
-	null := isNull
+func notNullShape(args []*Shape) *Shape {
+	var joined *Shape
+	null := IsNull
 	for _, arg := range args {
-		joined = joined.or(arg.without(isNull))
-		null &= arg.kinds
+		joined = joined.or(arg.without(IsNull))
+		null &= arg.Kinds
 	}
 	return joined.or(scalarShape(null))
 }

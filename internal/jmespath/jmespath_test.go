@@ -18,6 +18,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
 	palette "github.com/jobpoller/jobpoller/internal/jmespath/testdata/types"
 )
 
@@ -171,7 +172,6 @@ func TestEvalOnSDKTypes(t *testing.T) {
 }
 
 type (
-	shade  string
 	hidden struct{ Name string }
 	// document has the method that the SDK gives its document types.
 	document   struct{ text string }
@@ -181,7 +181,7 @@ type (
 		Small    int8
 		Unsigned uint64
 		Real     float32
-		Word     shade
+		Word     jmespathtest.Shade
 		Text     *string
 		Blob     []byte
 		When     time.Time
@@ -192,7 +192,7 @@ type (
 		Nested   []everything
 		Deep     **everything
 		Tags     map[string]string
-		ByShade  map[shade]*everything
+		ByShade  map[jmespathtest.Shade]*everything
 		Any      any
 		Doc      *document
 		Union    palette.Palette
@@ -203,8 +203,6 @@ type (
 	}
 )
 
-func (shade) Values() []shade { return []shade{"RED", "GREEN"} }
-
 func (d *document) UnmarshalSmithyDocument(v any) error { return json.Unmarshal([]byte(d.text), v) }
 
 func TestEvalOnEveryGoType(t *testing.T) {
@@ -214,7 +212,7 @@ func TestEvalOnEveryGoType(t *testing.T) {
 		Flag: new(true), Small: -7, Unsigned: 9, Real: 0.5, Word: "RED", Text: new("text"), Blob: []byte("hi"),
 		When: time.Unix(5, 250e6), Big: big.NewInt(12), Exact: big.NewFloat(1.5), List: []*string{new("a"), nil},
 		Fixed: [2]int{3, 4}, Nested: []everything{*inner}, Deep: &inner, Tags: map[string]string{"k": "v"},
-		ByShade: map[shade]*everything{"RED": inner}, Any: map[string]any{"x": []any{inner, json.Number("3")}},
+		ByShade: map[jmespathtest.Shade]*everything{"RED": inner}, Any: map[string]any{"x": []any{inner, json.Number("3")}},
 		Doc: &document{`{"d":[1]}`}, Union: &palette.PaletteMemberName{Value: "GREEN"},
 		Unions: map[string]palette.Palette{"c": &palette.PaletteMemberRGB{Value: []int32{1, 2}}},
 		hidden: hidden{"none"}, lower: "none",

@@ -22,34 +22,34 @@ func (k Kind) String() string {
 }
 
 // kinds is a set of kinds.
-type kinds uint8
+type Kinds uint8
 
 const (
-	isNull    kinds = 1 << Null
-	isBoolean kinds = 1 << Boolean
-	isNumber  kinds = 1 << Number
-	isString  kinds = 1 << String
-	isArray   kinds = 1 << Array
-	isObject  kinds = 1 << Object
-	isAny           = isNull | isBoolean | isNumber | isString | isArray | isObject
+	IsNull    Kinds = 1 << Null
+	IsBoolean Kinds = 1 << Boolean
+	IsNumber  Kinds = 1 << Number
+	IsString  Kinds = 1 << String
+	IsArray   Kinds = 1 << Array
+	IsObject  Kinds = 1 << Object
+	IsAny           = IsNull | IsBoolean | IsNumber | IsString | IsArray | IsObject
 )
 
 // set is the set of the kind alone; of Unknown, of all.
-func (k Kind) set() kinds {
+func (k Kind) Set() Kinds {
 	if k == Unknown {
-		return isAny
+		return IsAny
 	}
 	return 1 << k
 }
 
 // String names the set for a message: "a string, an array or an object".
-func (s kinds) String() string {
-	if s == isAny {
+func (s Kinds) String() string {
+	if s == IsAny {
 		return "any value"
 	}
 	var names []string
 	for k := range Unknown {
-		if s&k.set() != 0 {
+		if s&k.Set() != 0 {
 			names = append(names, [...]string{"null", "a boolean", "a number", "a string", "an array", "an object"}[k])
 		}
 	}
@@ -57,9 +57,9 @@ func (s kinds) String() string {
 }
 
 // kind is the one kind of the set beside null, or Unknown if there are more.
-func (s kinds) kind() Kind {
+func (s Kinds) Kind() Kind {
 	for k := range Unknown {
-		if s == k.set() || s == k.set()|isNull {
+		if s == k.Set() || s == k.Set()|IsNull {
 			return k
 		}
 	}

@@ -19,26 +19,26 @@ func (e *Expr) AsLibrary() (*Expr, bool) {
 
 // regroup copies a tree. A projection gives up the steps of its right side
 // from the first that binds no more strongly than it does.
-func regroup(n *node) (_ *node, changed bool) {
+func regroup(n *Node) (_ *Node, changed bool) {
 	copied := *n
-	copied.kids = slices.Clone(n.kids)
-	for i, kid := range n.kids {
+	copied.Kids = slices.Clone(n.Kids)
+	for i, kid := range n.Kids {
 		var other bool
-		copied.kids[i], other = regroup(kid)
+		copied.Kids[i], other = regroup(kid)
 		changed = changed || other
 	}
-	if n.op != opProject {
+	if n.Op != OpProject {
 		return &copied, changed
 	}
 	own := power[tokStar]
-	switch source := n.kids[0]; {
-	case source.op == opValues && !starts(source):
+	switch source := n.Kids[0]; {
+	case source.Op == OpValues && !starts(source):
 		own = power[tokDot]
-	case source.op == opFilter:
+	case source.Op == OpFilter:
 		own = power[tokFilter]
 	}
-	var first **node // what the innermost step that is given up is taken on
-	for left, binds := operand(copied.kids[1]); left != nil; left, binds = operand(*left) {
+	var first **Node // what the innermost step that is given up is taken on
+	for left, binds := operand(copied.Kids[1]); left != nil; left, binds = operand(*left) {
 		if binds <= own {
 			first = left
 		}
@@ -46,41 +46,41 @@ func regroup(n *node) (_ *node, changed bool) {
 	if first == nil {
 		return &copied, changed
 	}
-	whole := copied.kids[1]
-	copied.kids[1], *first = *first, &copied
+	whole := copied.Kids[1]
+	copied.Kids[1], *first = *first, &copied
 	return whole, true
 }
 
 // starts reports whether a source has no left side in the text.
-func starts(source *node) bool {
-	left := source.kids[0]
-	return left.op == opCurrent && left.at == source.at
+func starts(source *Node) bool {
+	left := source.Kids[0]
+	return left.Op == OpCurrent && left.Offset == source.Offset
 }
 
 // operand is the left side of a step, and how strongly the step binds it; nil
 // for what starts an expression.
-func operand(n *node) (left **node, binds int) {
-	switch n.op {
-	case opSub:
-		return &n.kids[0], power[tokDot]
-	case opIndex:
-		return &n.kids[0], power[tokOpen]
-	case opProject:
+func operand(n *Node) (left **Node, binds int) {
+	switch n.Op {
+	case OpSub:
+		return &n.Kids[0], power[tokDot]
+	case OpIndex:
+		return &n.Kids[0], power[tokOpen]
+	case OpProject:
 	default:
 		return nil, 0
 	}
-	source := n.kids[0]
+	source := n.Kids[0]
 	switch {
-	case !isSource(source.op):
-		return &n.kids[0], power[tokOpen]
+	case !isSource(source.Op):
+		return &n.Kids[0], power[tokOpen]
 	case starts(source):
 		return nil, 0
-	case source.op == opValues:
-		return &source.kids[0], power[tokDot]
-	case source.op == opFilter:
-		return &source.kids[0], power[tokFilter]
-	case source.op == opSlice:
-		return &source.kids[0], power[tokOpen]
+	case source.Op == OpValues:
+		return &source.Kids[0], power[tokDot]
+	case source.Op == OpFilter:
+		return &source.Kids[0], power[tokFilter]
+	case source.Op == OpSlice:
+		return &source.Kids[0], power[tokOpen]
 	default: // opFlatten, which never stands in the right side of a projection
 		return nil, 0
 	}
@@ -89,26 +89,26 @@ func operand(n *node) (left **node, binds int) {
 // Unordered reports whether the expression makes a list of the members of an
 // object, which have no order.
 func (e *Expr) Unordered() bool {
-	return e.root.has(func(n *node) bool {
-		return n.op == opValues || n.op == opCall && (n.name == "keys" || n.name == "values")
+	return e.root.has(func(n *Node) bool {
+		return n.Op == OpValues || n.Op == OpCall && (n.Name == "keys" || n.Name == "values")
 	})
 }
 
 // InSource reports whether an evaluation that fails with err does so in the
 // source of a filter, a flattening or a value projection.
 func (e *Expr) InSource(err *Error) bool {
-	failed := func(n *node) bool {
-		return n.op == opCall && !n.fn.total && slices.ContainsFunc(n.kids, func(kid *node) bool {
-			place := diag.At([]byte(e.text), kid.at, "", "")
+	failed := func(n *Node) bool {
+		return n.Op == OpCall && !n.fn.total && slices.ContainsFunc(n.Kids, func(kid *Node) bool {
+			place := diag.At([]byte(e.text), kid.Offset, "", "")
 			return place.Line == err.Problems[0].Line && place.Column == err.Problems[0].Column
 		})
 	}
-	return e.root.has(func(n *node) bool {
-		return (n.op == opFilter || n.op == opFlatten || n.op == opValues) && n.kids[0].has(failed)
+	return e.root.has(func(n *Node) bool {
+		return (n.Op == OpFilter || n.Op == OpFlatten || n.Op == OpValues) && n.Kids[0].has(failed)
 	})
 }
 
 // has reports whether a node of the tree is one of those looked for.
-func (n *node) has(is func(*node) bool) bool {
-	return is(n) || slices.ContainsFunc(n.kids, func(kid *node) bool { return kid.has(is) })
+func (n *Node) has(is func(*Node) bool) bool {
+	return is(n) || slices.ContainsFunc(n.Kids, func(kid *Node) bool { return kid.has(is) })
 }

@@ -37,7 +37,7 @@ const maxDepth = 250
 // Expr is a parsed expression.
 type Expr struct {
 	text string
-	root *node
+	root *Node
 }
 
 // String returns the text the expression was parsed from.
@@ -125,21 +125,21 @@ func (p *parser) expect(t token, want string) {
 }
 
 // node finishes a node over its kids.
-func (p *parser) node(n node, kids ...*node) *node {
-	n.kids = kids
+func (p *parser) node(n Node, kids ...*Node) *Node {
+	n.Kids = kids
 	for _, kid := range kids {
 		n.depth = max(n.depth, kid.depth)
 	}
 	if n.depth++; n.depth > maxDepth {
-		p.fail(n.at, "the expression nests deeper than %d levels", maxDepth)
+		p.fail(n.Offset, "the expression nests deeper than %d levels", maxDepth)
 	}
 	return &n
 }
 
-func (p *parser) current() *node { return p.node(node{op: opCurrent, at: p.cur.at}) }
+func (p *parser) current() *Node { return p.node(Node{Op: OpCurrent, Offset: p.cur.at}) }
 
 // expression reads as much as binds more strongly than right.
-func (p *parser) expression(right int) *node {
+func (p *parser) expression(right int) *Node {
 	if p.level++; p.level > maxDepth {
 		p.fail(p.cur.at, "the expression nests deeper than %d levels", maxDepth)
 	}
@@ -152,7 +152,7 @@ func (p *parser) expression(right int) *node {
 }
 
 // prefix reads what can start an expression.
-func (p *parser) prefix() *node {
+func (p *parser) prefix() *Node {
 	t := p.cur
 	switch t.token {
 	case tokName:
@@ -160,22 +160,22 @@ func (p *parser) prefix() *node {
 		if p.cur.token == tokParen {
 			return p.call(t)
 		}
-		return p.node(node{op: opField, at: t.at, name: t.text})
+		return p.node(Node{Op: OpField, Offset: t.at, Name: t.text})
 	case tokQuoted:
 		p.advance()
 		if p.cur.token == tokParen {
 			p.fail(t.at, "the name of a function stands without quotes")
 		}
-		return p.node(node{op: opField, at: t.at, name: t.text})
+		return p.node(Node{Op: OpField, Offset: t.at, Name: t.text})
 	case tokLiteral, tokRaw:
 		p.advance()
-		return p.node(node{op: opLiteral, at: t.at, value: t.value})
+		return p.node(Node{Op: OpLiteral, Offset: t.at, Value: t.value})
 	case tokCurrent:
 		p.advance()
-		return p.node(node{op: opCurrent, at: t.at})
+		return p.node(Node{Op: OpCurrent, Offset: t.at})
 	case tokNot:
 		p.advance()
-		return p.node(node{op: opNot, at: t.at}, p.expression(power[tokNot]))
+		return p.node(Node{Op: OpNot, Offset: t.at}, p.expression(power[tokNot]))
 	case tokParen:
 		p.advance()
 		inner := p.expression(0)
@@ -196,7 +196,7 @@ func (p *parser) prefix() *node {
 }
 
 // infix reads what can follow an expression.
-func (p *parser) infix(left *node) *node {
+func (p *parser) infix(left *Node) *Node {
 	t := p.cur
 	switch t.token {
 	case tokDot:
@@ -204,25 +204,25 @@ func (p *parser) infix(left *node) *node {
 		if p.cur.token == tokStar {
 			return p.values(left)
 		}
-		return p.node(node{op: opSub, at: t.at}, left, p.member(power[tokDot]))
+		return p.node(Node{Op: OpSub, Offset: t.at}, left, p.member(power[tokDot]))
 	case tokFlatten:
 		p.advance()
-		return p.project(p.node(node{op: opFlatten, at: t.at}, left), power[tokFlatten])
+		return p.project(p.node(Node{Op: OpFlatten, Offset: t.at}, left), power[tokFlatten])
 	case tokFilter:
 		p.advance()
 		condition := p.expression(0)
 		p.expect(tokClose, `"]"`)
-		return p.project(p.node(node{op: opFilter, at: t.at}, left, condition), power[tokFilter])
+		return p.project(p.node(Node{Op: OpFilter, Offset: t.at}, left, condition), power[tokFilter])
 	case tokOpen:
 		return p.bracket(left, false)
 	case tokPipe:
-		return p.binary(node{op: opPipe, at: t.at}, left, t)
+		return p.binary(Node{Op: OpPipe, Offset: t.at}, left, t)
 	case tokOr:
-		return p.binary(node{op: opOr, at: t.at}, left, t)
+		return p.binary(Node{Op: OpOr, Offset: t.at}, left, t)
 	case tokAnd:
-		return p.binary(node{op: opAnd, at: t.at}, left, t)
+		return p.binary(Node{Op: OpAnd, Offset: t.at}, left, t)
 	case tokCompare:
-		return p.binary(node{op: opCompare, at: t.at, order: orders[t.text]}, left, t)
+		return p.binary(Node{Op: OpCompare, Offset: t.at, Order: orders[t.text]}, left, t)
 	default: // a token that only starts an expression, or "("
 		p.unexpected("an operator or the end of the expression")
 		return left
@@ -230,19 +230,19 @@ func (p *parser) infix(left *node) *node {
 }
 
 // values reads a projection of the values of an object, at its "*".
-func (p *parser) values(left *node) *node {
+func (p *parser) values(left *Node) *Node {
 	at := p.cur.at
 	p.advance()
-	return p.project(p.node(node{op: opValues, at: at}, left), power[tokStar])
+	return p.project(p.node(Node{Op: OpValues, Offset: at}, left), power[tokStar])
 }
 
-func (p *parser) binary(n node, left *node, operator lexeme) *node {
+func (p *parser) binary(n Node, left *Node, operator lexeme) *Node {
 	p.advance()
 	return p.node(n, left, p.expression(power[operator.token]))
 }
 
 // member reads what stands behind a dot.
-func (p *parser) member(right int) *node {
+func (p *parser) member(right int) *Node {
 	switch p.cur.token {
 	case tokName, tokQuoted, tokStar:
 		return p.expression(right)
@@ -259,8 +259,8 @@ func (p *parser) member(right int) *node {
 }
 
 // project reads what a projection does with each element of its source.
-func (p *parser) project(source *node, right int) *node {
-	n := node{op: opProject, at: source.at}
+func (p *parser) project(source *Node, right int) *Node {
+	n := Node{Op: OpProject, Offset: source.Offset}
 	switch {
 	case p.cur.token == tokOpen || p.cur.token == tokFilter:
 		return p.node(n, source, p.expression(right))
@@ -277,7 +277,7 @@ func (p *parser) project(source *node, right int) *node {
 
 // bracket reads "[0]", "[1:2]", "[*]" and, where an expression starts, a
 // multi-select list.
-func (p *parser) bracket(left *node, starts bool) *node {
+func (p *parser) bracket(left *Node, starts bool) *Node {
 	at := p.cur.at
 	p.advance()
 	switch {
@@ -301,7 +301,7 @@ func (p *parser) closes() bool {
 	return ahead.next().token == tokClose
 }
 
-func (p *parser) indexOrSlice(left *node, at int) *node {
+func (p *parser) indexOrSlice(left *Node, at int) *Node {
 	var parts [3]*int
 	colons := 0
 	for p.failed == nil && p.cur.token != tokClose {
@@ -320,12 +320,12 @@ func (p *parser) indexOrSlice(left *node, at int) *node {
 	}
 	p.expect(tokClose, `"]"`)
 	if colons > 0 {
-		return p.project(p.node(node{op: opSlice, at: at, slice: parts}, left), power[tokStar])
+		return p.project(p.node(Node{Op: OpSlice, Offset: at, Slice: parts}, left), power[tokStar])
 	}
 	if parts[0] == nil { // after a failure
 		return left
 	}
-	return p.node(node{op: opIndex, at: at, index: *parts[0]}, left)
+	return p.node(Node{Op: OpIndex, Offset: at, Index: *parts[0]}, left)
 }
 
 // number reads an integer. One beyond all arrays stays beyond them.
@@ -342,8 +342,8 @@ func (p *parser) number() *int {
 }
 
 // multiList reads the rest of a multi-select list.
-func (p *parser) multiList(at int) *node {
-	var kids []*node
+func (p *parser) multiList(at int) *Node {
+	var kids []*Node
 	for {
 		kids = append(kids, p.expression(0))
 		if p.cur.token != tokComma {
@@ -352,18 +352,18 @@ func (p *parser) multiList(at int) *node {
 		p.advance()
 	}
 	p.expect(tokClose, `"," or "]"`)
-	return p.node(node{op: opMultiList, at: at}, kids...)
+	return p.node(Node{Op: OpMultiList, Offset: at}, kids...)
 }
 
-func (p *parser) multiHash() *node {
-	n := node{op: opMultiHash, at: p.cur.at}
-	var kids []*node
+func (p *parser) multiHash() *Node {
+	n := Node{Op: OpMultiHash, Offset: p.cur.at}
+	var kids []*Node
 	for {
 		p.advance()
 		if p.cur.token != tokName && p.cur.token != tokQuoted {
 			p.unexpected("a name")
 		}
-		n.names = append(n.names, p.cur.text)
+		n.Names = append(n.Names, p.cur.text)
 		p.advance()
 		p.expect(tokColon, `":"`)
 		kids = append(kids, p.expression(0))
@@ -376,9 +376,9 @@ func (p *parser) multiHash() *node {
 }
 
 // call reads the arguments of a function and checks their number.
-func (p *parser) call(name lexeme) *node {
+func (p *parser) call(name lexeme) *Node {
 	p.advance()
-	var kids []*node
+	var kids []*Node
 	for p.cur.token != tokParenEnd {
 		kids = append(kids, p.argument())
 		if p.cur.token != tokComma {
@@ -389,39 +389,39 @@ func (p *parser) call(name lexeme) *node {
 		}
 	}
 	p.expect(tokParenEnd, `"," or ")"`)
-	n := p.node(node{op: opCall, at: name.at, name: name.text, fn: functions[name.text]}, kids...)
+	n := p.node(Node{Op: OpCall, Offset: name.at, Name: name.text, fn: functions[name.text]}, kids...)
 	if p.failed == nil {
 		p.checkCall(n)
 	}
 	return n
 }
 
-func (p *parser) argument() *node {
+func (p *parser) argument() *Node {
 	if p.cur.token != tokRef {
 		return p.expression(0)
 	}
 	at := p.cur.at
 	p.advance()
-	return p.node(node{op: opRef, at: at}, p.expression(0))
+	return p.node(Node{Op: OpRef, Offset: at}, p.expression(0))
 }
 
 // checkCall reports a call that no value can make right.
-func (p *parser) checkCall(n *node) {
+func (p *parser) checkCall(n *Node) {
 	if n.fn == nil {
-		p.refuse(UnknownFunction, p.at(n.at, "JMESPath has no function %s()", n.name).Suggest(n.name, functionNames...))
+		p.refuse(UnknownFunction, p.at(n.Offset, "JMESPath has no function %s()", n.Name).Suggest(n.Name, functionNames...))
 		return
 	}
-	if !n.fn.takes(len(n.kids)) {
-		p.refuse(InvalidArity, p.at(n.at, "%s() takes %s, found %d", n.name, n.fn.arity(), len(n.kids)))
+	if !n.fn.takes(len(n.Kids)) {
+		p.refuse(InvalidArity, p.at(n.Offset, "%s() takes %s, found %d", n.Name, n.fn.arity(), len(n.Kids)))
 		return
 	}
-	for i, kid := range n.kids {
+	for i, kid := range n.Kids {
 		wantsRef := n.fn.param(i).ref
 		switch {
-		case wantsRef && kid.op != opRef:
-			p.refuse(InvalidType, p.at(kid.at, `argument %d of %s() must be an expression: write "&" before it`, i+1, n.name))
-		case !wantsRef && kid.op == opRef:
-			p.refuse(InvalidType, p.at(kid.at, `argument %d of %s() must be a value, not an expression: remove the "&"`, i+1, n.name))
+		case wantsRef && kid.Op != OpRef:
+			p.refuse(InvalidType, p.at(kid.Offset, `argument %d of %s() must be an expression: write "&" before it`, i+1, n.Name))
+		case !wantsRef && kid.Op == OpRef:
+			p.refuse(InvalidType, p.at(kid.Offset, `argument %d of %s() must be a value, not an expression: remove the "&"`, i+1, n.Name))
 		}
 	}
 }

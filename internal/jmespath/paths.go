@@ -45,26 +45,26 @@ func (r *reader) use(o origin) {
 
 // walk follows an expression on a value from an origin, and returns the origin
 // of the result.
-func (r *reader) walk(n *node, in origin) origin {
-	switch n.op {
-	case opCurrent:
+func (r *reader) walk(n *Node, in origin) origin {
+	switch n.Op {
+	case OpCurrent:
 		return in
-	case opField:
+	case OpField:
 		if in.known {
-			in.path = append(slices.Clone(in.path), n.name)
+			in.path = append(slices.Clone(in.path), n.Name)
 		}
 		return in
-	case opSub, opPipe:
-		return r.walk(n.kids[1], r.walk(n.kids[0], in))
-	case opIndex, opSlice, opFlatten, opValues:
-		r.use(r.walk(n.kids[0], in))
-	case opProject, opFilter:
-		r.use(r.walk(n.kids[0], in))
-		r.use(r.walk(n.kids[1], origin{}))
-	case opLiteral:
+	case OpSub, OpPipe:
+		return r.walk(n.Kids[1], r.walk(n.Kids[0], in))
+	case OpIndex, OpSlice, OpFlatten, OpValues:
+		r.use(r.walk(n.Kids[0], in))
+	case OpProject, OpFilter:
+		r.use(r.walk(n.Kids[0], in))
+		r.use(r.walk(n.Kids[1], origin{}))
+	case OpLiteral:
 	default:
-		for _, kid := range n.kids {
-			if kid.op == opRef { // it reads elements of another argument
+		for _, kid := range n.Kids {
+			if kid.Op == OpRef { // it reads elements of another argument
 				r.use(r.walk(kid, origin{}))
 			} else {
 				r.use(r.walk(kid, in))
@@ -72,4 +72,21 @@ func (r *reader) walk(n *node, in origin) origin {
 		}
 	}
 	return origin{}
+}
+
+// Names are the members that the expression names, one in the other, if that is
+// all that it does: ["Table", "TableStatus"].
+func (e *Expr) Names() ([]string, bool) { return memberNames(e.root) }
+
+func memberNames(n *Node) ([]string, bool) {
+	switch n.Op {
+	case OpField:
+		return []string{n.Name}, true
+	case OpSub:
+		left, ok := memberNames(n.Kids[0])
+		right, last := memberNames(n.Kids[1])
+		return append(left, right...), ok && last
+	default:
+		return nil, false
+	}
 }

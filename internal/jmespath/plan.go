@@ -335,7 +335,7 @@ func (p *plan) target() *plan {
 }
 
 // shape is what is known of a value that the plan reads.
-func (p *plan) shape() *shape { return shapeOf(p.target()) }
+func (p *plan) shape() *Shape { return shapeOf(p.target()) }
 
 // The methods of described.
 
@@ -354,9 +354,9 @@ func (p *plan) form() form {
 	}
 }
 
-func (p *plan) item() *shape { return p.inner.shape() }
+func (p *plan) item() *Shape { return p.inner.shape() }
 
-func (p *plan) field(name string) (s *shape, why string, ok bool) {
+func (p *plan) field(name string) (s *Shape, why string, ok bool) {
 	m, ok := p.member(name)
 	if !ok {
 		return nil, "", false

@@ -50,25 +50,17 @@ func (m Member) String() string {
 // Schema.
 func (e *Expr) Check(s *Schema) Reading {
 	root, findings := e.check(s.root())
-	r := Reading{Type: root.out.export(), Findings: findings}
-	root.each(func(n *checked) {
-		if n.op != opField {
+	r := Reading{Type: root.Out.export(), Findings: findings}
+	root.Walk(func(n *Node) {
+		if n.Op != OpField {
 			return
 		}
-		for _, p := range n.in.traced().places {
-			for _, member := range p.member(n.name) {
-				r.Members = append(r.Members, Member{Path: member.path(), Owner: p.typ, Type: member.typ, Offset: n.at})
+		for _, p := range n.In.traced().places {
+			for _, member := range p.member(n.Name) {
+				r.Members = append(r.Members, Member{Path: member.path(), Owner: p.typ, Type: member.typ, Offset: n.Offset})
 			}
 		}
 	})
 	slices.SortStableFunc(r.Members, func(a, b Member) int { return a.Offset - b.Offset })
 	return r
-}
-
-// each calls f with the node and all below it.
-func (n *checked) each(f func(*checked)) {
-	f(n)
-	for _, kid := range n.kids {
-		kid.each(f)
-	}
 }

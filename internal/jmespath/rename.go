@@ -31,13 +31,13 @@ import (
 func (e *Expr) Rename(s *Schema, rename func(owner *Schema, name string) string) (*Expr, error) {
 	root, _ := e.check(s.root())
 	r := &renamer{text: e.text, rename: rename, names: map[int]string{}}
-	root.each(func(n *checked) {
-		switch n.op {
-		case opField:
+	root.Walk(func(n *Node) {
+		switch n.Op {
+		case OpField:
 			r.field(n)
-		case opCompare:
-			r.comparison(n.at, n.order.String(), n.kids[0].out, n.kids[1].out)
-		case opCall:
+		case OpCompare:
+			r.comparison(n.Offset, n.Order.String(), n.Kids[0].Out, n.Kids[1].Out)
+		case OpCall:
 			r.call(n)
 		default:
 		}
@@ -97,21 +97,21 @@ func identifier(name string) string {
 }
 
 // field finds the new name of a member that is read.
-func (r *renamer) field(n *checked) {
-	name := n.name
+func (r *renamer) field(n *Node) {
+	name := n.Name
 	var names, from []string
 	add := func(name, owner string) {
 		if !slices.Contains(names, name) {
 			names, from = append(names, name), append(from, owner)
 		}
 	}
-	if n.in.traced().made || n.in.traced().lost {
+	if n.In.traced().made || n.In.traced().lost {
 		add(name, "an object made here")
 	}
-	if n.in.traced().lost {
+	if n.In.traced().lost {
 		add(r.rename(nil, name), "a structure")
 	}
-	for _, p := range n.in.traced().places {
+	for _, p := range n.In.traced().places {
 		switch {
 		case p.typ == nil:
 			add(r.rename(nil, name), "the data")
@@ -128,12 +128,12 @@ func (r *renamer) field(n *checked) {
 	}
 	switch {
 	case len(names) > 1:
-		r.refuse(n.at, "%q has no one new name: in %s it is %q, and in %s it is %q", name, from[0], names[0], from[1], names[1])
+		r.refuse(n.Offset, "%q has no one new name: in %s it is %q, and in %s it is %q", name, from[0], names[0], from[1], names[1])
 	case names[0] != name:
 		if !utf8.ValidString(names[0]) {
-			r.refuse(n.at, "the new name of %q must be UTF-8, got %q", name, names[0])
+			r.refuse(n.Offset, "the new name of %q must be UTF-8, got %q", name, names[0])
 		}
-		r.names[n.at] = names[0]
+		r.names[n.Offset] = names[0]
 	}
 }
 
@@ -146,46 +146,46 @@ func owner(s *Schema, unnamed string) string {
 }
 
 // member is the new name of a structure's member, which no other may get.
-func (r *renamer) member(n *checked, s *Schema) string {
-	name := r.rename(s, n.name)
+func (r *renamer) member(n *Node, s *Schema) string {
+	name := r.rename(s, n.Name)
 	for _, other := range s.fields() {
-		if other != n.name && s.Members[n.name] != nil && r.rename(s, other) == name {
-			r.refuse(n.at, "%q and %q of %s would both be %q", n.name, other, owner(s, "a structure"), name)
+		if other != n.Name && s.Members[n.Name] != nil && r.rename(s, other) == name {
+			r.refuse(n.Offset, "%q and %q of %s would both be %q", n.Name, other, owner(s, "a structure"), name)
 		}
 	}
 	return name
 }
 
 // call refuses functions that look at names.
-func (r *renamer) call(n *checked) {
-	arg := func(i int) *shape { return n.kids[i].out }
-	switch n.name {
+func (r *renamer) call(n *Node) {
+	arg := func(i int) *Shape { return n.Kids[i].Out }
+	switch n.Name {
 	case "keys":
 		if r.changes(arg(0), names{top: true, open: true}) {
-			r.refuse(n.at, "keys() would give other names, since those of %s change", arg(0))
+			r.refuse(n.Offset, "keys() would give other names, since those of %s change", arg(0))
 		}
 	case "to_string":
 		if r.changes(arg(0), names{}) {
-			r.refuse(n.at, "to_string() would give other names, since those in %s change", arg(0))
+			r.refuse(n.Offset, "to_string() would give other names, since those in %s change", arg(0))
 		}
 	case "contains":
-		r.comparison(n.at, "contains()", arg(0).element(), arg(1))
+		r.comparison(n.Offset, "contains()", arg(0).Element(), arg(1))
 	case "merge":
 		var changes, keeps bool
-		for i := range n.kids {
+		for i := range n.Kids {
 			changes = changes || r.changes(arg(i), names{top: true, open: true})
 			keeps = keeps || keepsNames(arg(i), names{top: true})
 		}
 		if changes && keeps {
-			r.refuse(n.at, "merge() would join other members, since the names of some arguments change and those of others do not")
+			r.refuse(n.Offset, "merge() would join other members, since the names of some arguments change and those of others do not")
 		}
 	}
 }
 
 // comparison refuses to compare objects of which one gets other names and one
 // does not.
-func (r *renamer) comparison(at int, what string, a, b *shape) {
-	if a.kinds&b.kinds&(isObject|isArray) == 0 || a.typ != nil && b.typ != nil && a.typ.equals(b.typ) {
+func (r *renamer) comparison(at int, what string, a, b *Shape) {
+	if a.Kinds&b.Kinds&(IsObject|IsArray) == 0 || a.typ != nil && b.typ != nil && a.typ.equals(b.typ) {
 		return
 	}
 	if all := (names{open: true}); r.changes(a, all) && keepsNames(b, all) || r.changes(b, all) && keepsNames(a, all) {
@@ -200,8 +200,8 @@ type names struct {
 }
 
 // changes reports whether names of the values change.
-func (r *renamer) changes(s *shape, which names) bool {
-	return which.in(s, func(s *shape) bool { return s.traced().lost && which.open }, func(s *Schema) bool {
+func (r *renamer) changes(s *Shape, which names) bool {
+	return which.in(s, func(s *Shape) bool { return s.traced().lost && which.open }, func(s *Schema) bool {
 		if s == nil {
 			return which.open
 		}
@@ -210,30 +210,30 @@ func (r *renamer) changes(s *shape, which names) bool {
 }
 
 // keepsNames reports whether the values have names that do not change.
-func keepsNames(s *shape, which names) bool {
-	made := func(s *shape) bool {
-		return s.traced().lost || s.traced().made && (s.members == nil || len(s.members) > 0)
+func keepsNames(s *Shape, which names) bool {
+	made := func(s *Shape) bool {
+		return s.traced().lost || s.traced().made && (s.Members == nil || len(s.Members) > 0)
 	}
 	return which.in(s, made, func(s *Schema) bool { return s != nil && (s.form() == formMap || s.Kind >= Unknown) })
 }
 
 // in reports whether a shape in the values is such a one, or a type is.
-func (which names) in(s *shape, is func(*shape) bool, has func(*Schema) bool) bool {
-	return (&search{which.top, is, has, map[*shape]bool{}, map[*Schema]bool{}}).shape(s)
+func (which names) in(s *Shape, is func(*Shape) bool, has func(*Schema) bool) bool {
+	return (&search{which.top, is, has, map[*Shape]bool{}, map[*Schema]bool{}}).shape(s)
 }
 
 // search looks for a shape or a type in others, at each once: they can share
 // parts, and types can contain themselves.
 type search struct {
 	top    bool
-	is     func(*shape) bool
+	is     func(*Shape) bool
 	has    func(*Schema) bool
-	shapes map[*shape]bool
+	shapes map[*Shape]bool
 	types  map[*Schema]bool
 }
 
-func (f *search) shape(s *shape) bool {
-	if s == nil || f.shapes[s] || s.kinds&(isObject|isArray) == 0 {
+func (f *search) shape(s *Shape) bool {
+	if s == nil || f.shapes[s] || s.Kinds&(IsObject|IsArray) == 0 {
 		return false
 	}
 	f.shapes[s] = true
@@ -243,12 +243,12 @@ func (f *search) shape(s *shape) bool {
 	if f.top {
 		return false
 	}
-	for _, m := range s.members {
+	for _, m := range s.Members {
 		if f.shape(m) {
 			return true
 		}
 	}
-	return f.shape(s.elem)
+	return f.shape(s.Elem)
 }
 
 func (f *search) typ(s *Schema) bool {

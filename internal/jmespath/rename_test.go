@@ -209,17 +209,17 @@ func oldNames(v any) any {
 // the old, except that objects of the data have their new names.
 func TestRenameKeepsTheResult(t *testing.T) {
 	t.Parallel()
-	g := newGenerator(*seed)
+	g := jmespathtest.NewGenerator(*seed)
 	renamed, refused, results := 0, 0, 0
 	count := *cases / 4
 	for range count {
-		typ := g.structType(3)
+		typ := g.StructType(3)
 		schema := jmespathtest.Described(typ)
 		v := reflect.New(typ).Elem()
-		g.fill(v, 4)
+		g.Fill(v, 4)
 		form := jmespathtest.JSON(v.Interface())
-		expression, _ := g.expression(typ, 4)
-		if g.one(4) {
+		expression, _ := g.Expression(typ, 4)
+		if g.One(4) {
 			schema = nil
 		}
 		e, err := jmespath.Parse(expression)
@@ -249,7 +249,7 @@ func TestRenameKeepsTheResult(t *testing.T) {
 // The expressions of AWS's waiters are renamed by name alone, and back.
 func TestRenameAWS(t *testing.T) {
 	t.Parallel()
-	for _, text := range awsExpressions() {
+	for _, text := range jmespathtest.AWSExpressions() {
 		e, err := jmespath.Parse(text)
 		require.NoError(t, err)
 		require.Empty(t, e.Check(nil).Findings, text)
@@ -259,7 +259,7 @@ func TestRenameAWS(t *testing.T) {
 		back, err := there.Rename(nil, func(_ *jmespath.Schema, name string) string { return strings.TrimPrefix(name, prefix) })
 		require.NoError(t, err)
 		require.Equal(t, strings.ReplaceAll(text, `"`, ""), strings.ReplaceAll(back.String(), `"`, ""))
-		require.Equal(t, e.Tree(), back.Tree())
+		require.Equal(t, e.Syntax(), back.Syntax())
 	}
 }
 

@@ -27,7 +27,7 @@ type Schema struct {
 }
 
 // shape is what is known of a value that is described so.
-func (s *Schema) shape() *shape {
+func (s *Schema) shape() *Shape {
 	if s == nil {
 		return anything
 	}
@@ -35,7 +35,7 @@ func (s *Schema) shape() *shape {
 }
 
 // root is the shape of the value that an expression is evaluated on.
-func (s *Schema) root() *shape {
+func (s *Schema) root() *Shape {
 	return s.shape().from(&trace{places: []*place{{typ: s}}})
 }
 
@@ -66,9 +66,9 @@ func (s *Schema) form() form {
 	}
 }
 
-func (s *Schema) item() *shape { return s.Elem.shape() }
+func (s *Schema) item() *Shape { return s.Elem.shape() }
 
-func (s *Schema) field(name string) (member *shape, why string, ok bool) {
+func (s *Schema) field(name string) (member *Shape, why string, ok bool) {
 	m, ok := s.Members[name]
 	return m.shape(), "", ok
 }

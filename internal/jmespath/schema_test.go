@@ -3,7 +3,6 @@ package jmespath_test
 import (
 	"reflect"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
@@ -152,29 +151,11 @@ func TestCheckManyPlaces(t *testing.T) {
 	require.Less(t, len(r.Members), 40*3*64)
 }
 
-// machine is a type as the SDK has them, which contains itself.
-type machine struct {
-	Name, Zone *string
-	Shade      shade
-	Shades     []shade
-	Count      *int32
-	Weight     float64
-	Ready      bool
-	Since      *time.Time
-	Key        []byte
-	Parts      []machine
-	Spare      *machine
-	Tags       map[string]string
-	ByZone     map[string]machine
-	Free       any
-}
-
-// The check says the same of a Schema as of the Go type that it describes.
 func TestCheckAgreesWithCompile(t *testing.T) {
 	t.Parallel()
-	g := newGenerator(*seed)
+	g := jmespathtest.NewGenerator(*seed)
 	types := []reflect.Type{
-		reflect.TypeFor[machine](), reflect.TypeFor[[]machine](), reflect.TypeFor[*fleet](), reflect.TypeFor[[]host](),
+		reflect.TypeFor[jmespathtest.Machine](), reflect.TypeFor[[]jmespathtest.Machine](), reflect.TypeFor[*jmespathtest.Fleet](), reflect.TypeFor[[]jmespathtest.Host](),
 		reflect.TypeFor[*autoscaling.DescribeAutoScalingGroupsOutput](), reflect.TypeFor[*cloudformation.DescribeStacksOutput](),
 		reflect.TypeFor[*codedeploy.GetDeploymentOutput](),
 	}
@@ -186,16 +167,16 @@ func TestCheckAgreesWithCompile(t *testing.T) {
 	count := *cases / 2
 	for i := range count {
 		typ := types[i%len(types)]
-		if g.one(4) {
-			typ = g.structType(3)
+		if g.One(4) {
+			typ = g.StructType(3)
 		}
 		schema := schemas[typ]
 		if schema == nil {
 			schema = jmespathtest.Described(typ)
 		}
-		expression, _ := g.expression(typ, 4)
-		if g.one(4) {
-			expression += g.pick(" == 'RED'", " == 'RDE'", ".Naem", ".*.Name", "[].Shade | [0]", "[?Shade == 'a'].Parts[].Shad", " < `1`")
+		expression, _ := g.Expression(typ, 4)
+		if g.One(4) {
+			expression += g.Pick(" == 'RED'", " == 'RDE'", ".Naem", ".*.Name", "[].Shade | [0]", "[?Shade == 'a'].Parts[].Shad", " < `1`")
 		}
 		e, err := jmespath.Parse(expression)
 		require.NoError(t, err)
@@ -216,12 +197,12 @@ func TestCheckAgreesWithCompile(t *testing.T) {
 // Every member read has the type that its path leads to.
 func TestCheckMembersAreThere(t *testing.T) {
 	t.Parallel()
-	g := newGenerator(*seed)
+	g := jmespathtest.NewGenerator(*seed)
 	count := 0
 	for range *cases / 10 {
-		typ := g.structType(3)
+		typ := g.StructType(3)
 		root := jmespathtest.Described(typ)
-		expression, _ := g.expression(typ, 4)
+		expression, _ := g.Expression(typ, 4)
 		e, err := jmespath.Parse(expression)
 		require.NoError(t, err)
 		for _, m := range e.Check(root).Members {
@@ -279,14 +260,14 @@ func TestCheckTellsTypesApart(t *testing.T) {
 // what it says of the Go type, and renaming changes no result.
 func TestCheckAWS(t *testing.T) {
 	t.Parallel()
-	g := newGenerator(*seed)
-	for _, text := range awsExpressions() {
+	g := jmespathtest.NewGenerator(*seed)
+	for _, text := range jmespathtest.AWSExpressions() {
 		e, err := jmespath.Parse(text)
 		require.NoError(t, err)
 		e, err = e.Rename(nil, pascal)
 		require.NoError(t, err)
 		for range 10 {
-			typed := jmespathtest.Typed(e.Sample(g.IntN))
+			typed := jmespathtest.Typed(jmespathtest.Sample(e, g.IntN))
 			form := jmespathtest.JSON(typed)
 			schema := jmespathtest.Described(reflect.TypeOf(typed))
 			_, want := e.Compile(reflect.TypeOf(typed))

@@ -6,14 +6,14 @@ import (
 )
 
 // shape is what is known of a value before there is one.
-type shape struct {
-	kinds   kinds
+type Shape struct {
+	Kinds   Kinds
 	typ     described         // the type that the value is read from, if known
-	elem    *shape            // of an array's elements, if known and typ is nil
-	members map[string]*shape // all the members of an object that the expression makes
+	Elem    *Shape            // of an array's elements, if known and typ is nil
+	Members map[string]*Shape // all the members of an object that the expression makes
 	// mixed: values of several types come here, so that a member can be
 	// missing in some without being misspelt.
-	mixed bool
+	Mixed bool
 	// trace is where values come from that are read from a described value.
 	trace *trace
 }
@@ -27,10 +27,10 @@ type described interface {
 	label() string
 	form() form
 	// item is the type of an array's elements or a map's values.
-	item() *shape
+	item() *Shape
 	// field is the type of a structure's member. Why says what is wrong with a
 	// member that is there and cannot be read.
-	field(name string) (s *shape, why string, ok bool)
+	field(name string) (s *Shape, why string, ok bool)
 	fields() []string
 	equals(described) bool
 }
@@ -45,99 +45,108 @@ const (
 )
 
 var (
-	anything = &shape{kinds: isAny}
-	mixture  = &shape{kinds: isAny, mixed: true}
+	anything = &Shape{Kinds: IsAny}
+	mixture  = &Shape{Kinds: IsAny, Mixed: true}
 )
 
-func scalarShape(k kinds) *shape { return &shape{kinds: k} }
+func scalarShape(k Kinds) *Shape { return &Shape{Kinds: k} }
 
-func arrayOf(elem *shape) *shape { return &shape{kinds: isArray, elem: elem} }
+func arrayOf(elem *Shape) *Shape { return &Shape{Kinds: IsArray, Elem: elem} }
 
 // shapeOf is the shape of a value of the type. Any of it may be null: it may
 // stand below a member that is not there.
-func shapeOf(t described) *shape {
-	return &shape{kinds: t.jmesKind().set() | isNull, typ: t}
+func shapeOf(t described) *Shape {
+	return &Shape{Kinds: t.jmesKind().Set() | IsNull, typ: t}
 }
 
 // literalShape is the shape of a JSON value.
-func literalShape(v any) *shape {
+func literalShape(v any) *Shape {
 	switch v := v.(type) {
 	case []any:
 		s := arrayOf(nil)
 		for _, item := range v {
-			s.elem = s.elem.or(literalShape(item))
+			s.Elem = s.Elem.or(literalShape(item))
 		}
 		return s
 	case map[string]any:
-		s := &shape{kinds: isObject, members: map[string]*shape{}, trace: &trace{made: true}}
+		s := &Shape{Kinds: IsObject, Members: map[string]*Shape{}, trace: &trace{made: true}}
 		for name, m := range v {
-			s.members[name] = literalShape(m)
+			s.Members[name] = literalShape(m)
 		}
 		return s
 	default:
-		return scalarShape(fromAny(v).kind.set())
+		return scalarShape(fromAny(v).kind.Set())
 	}
 }
 
 // String names the shape for a message: a type, or kinds.
-func (s *shape) String() string {
+func (s *Shape) String() string {
 	if s.known() && s.typ.label() != "" {
 		return s.typ.label()
 	}
-	if s.kinds == isNull || s.kinds == isAny {
-		return s.kinds.String()
+	if s.Kinds == IsNull || s.Kinds == IsAny {
+		return s.Kinds.String()
 	}
-	return (s.kinds &^ isNull).String()
+	return (s.Kinds &^ IsNull).String()
+}
+
+// Only reports whether the value is of the kinds, or null.
+func (s *Shape) Only(k Kinds) bool { return s.Kinds&^(k|IsNull) == 0 }
+
+// Schema is the described type that the value is read from, or nil.
+func (s *Shape) Schema() *Schema {
+	t, _ := s.typ.(*Schema)
+	return t
 }
 
 // plan is the Go type that the value is read from, or nil.
-func (s *shape) plan() *plan {
+func (s *Shape) plan() *plan {
 	p, _ := s.typ.(*plan)
 	return p
 }
 
 // known reports whether the value is read from a type that says what kind of
 // value it is.
-func (s *shape) known() bool { return s.typ != nil && s.typ.jmesKind() != Unknown }
+func (s *Shape) known() bool { return s.typ != nil && s.typ.jmesKind() != Unknown }
 
 // element is the shape of the elements, if the value is an array.
-func (s *shape) element() *shape {
+func (s *Shape) Element() *Shape {
 	elem := anything
 	switch {
 	case s.typ != nil && s.typ.jmesKind() == Array:
 		elem = s.typ.item()
-	case s.elem != nil:
-		return s.elem
-	case s.mixed:
+	case s.Elem != nil:
+		return s.Elem
+	case s.Mixed:
 		elem = mixture
 	}
 	return elem.from(s.trace.elements())
 }
 
 // value is the shape of the members' values, if the value is an object.
-func (s *shape) value() *shape {
+func (s *Shape) value() *Shape {
 	value := anything
 	switch {
-	case len(s.members) > 0:
-		var joined *shape
-		for _, name := range slices.Sorted(maps.Keys(s.members)) {
-			joined = joined.or(s.members[name])
+	case len(s.Members) > 0:
+		var joined *Shape
+		for _, name := range slices.Sorted(maps.Keys(s.Members)) {
+			joined = joined.or(s.Members[name])
 		}
 		return joined
 	case s.typ != nil && s.typ.form() == formMap:
 		value = s.typ.item()
-	case s.mixed || s.typ != nil && s.typ.form() == formStruct:
+	case s.Mixed || s.typ != nil && s.typ.form() == formStruct:
 		value = mixture
 	}
 	return value.from(s.trace.values())
 }
 
 // or is the shape of a value that has one of two shapes; nil has no value.
-func (s *shape) or(t *shape) *shape { return s.join(t, 0) }
+func (s *Shape) or(t *Shape) *Shape { return s.join(t, 0) }
 
 // join joins shapes so many arrays deep. A type can contain itself without
 // end, so what is deeper than any expression looks is left open.
-func (s *shape) join(t *shape, depth int) *shape {
+func (s *Shape) join(t *Shape, depth int) *Shape {
 	switch {
 	case depth > 8:
 		return mixture.from(&trace{lost: true})
@@ -146,48 +155,48 @@ func (s *shape) join(t *shape, depth int) *shape {
 	case t == nil:
 		return s
 	}
-	joined := &shape{kinds: s.kinds | t.kinds, mixed: s.mixed || t.mixed, trace: s.trace.and(t.trace)}
+	joined := &Shape{Kinds: s.Kinds | t.Kinds, Mixed: s.Mixed || t.Mixed, trace: s.trace.and(t.trace)}
 	switch {
 	case s.typ == t.typ || s.typ != nil && t.typ != nil && s.typ.equals(t.typ):
 		joined.typ = s.typ
-	case s.kinds == isNull:
+	case s.Kinds == IsNull:
 		joined.typ = t.typ
-	case t.kinds == isNull:
+	case t.Kinds == IsNull:
 		joined.typ = s.typ
 	default:
-		joined.mixed = true
+		joined.Mixed = true
 	}
-	if joined.typ == nil && (s.kinds|t.kinds)&isArray != 0 {
-		joined.elem = s.elementOrNil().join(t.elementOrNil(), depth+1)
+	if joined.typ == nil && (s.Kinds|t.Kinds)&IsArray != 0 {
+		joined.Elem = s.elementOrNil().join(t.elementOrNil(), depth+1)
 	}
 	return joined
 }
 
 // elementOrNil is nil if the value is no array.
-func (s *shape) elementOrNil() *shape {
-	if s.kinds&isArray == 0 {
+func (s *Shape) elementOrNil() *Shape {
+	if s.Kinds&IsArray == 0 {
 		return nil
 	}
-	return s.element()
+	return s.Element()
 }
 
 // with is the shape of a value that may also be of some kinds that hold
 // nothing.
-func (s *shape) with(k kinds) *shape {
-	if s.kinds|k == s.kinds {
+func (s *Shape) with(k Kinds) *Shape {
+	if s.Kinds|k == s.Kinds {
 		return s
 	}
 	widened := *s
-	widened.kinds |= k
+	widened.Kinds |= k
 	return &widened
 }
 
 // without is the shape of a value of which some kinds are ruled out.
-func (s *shape) without(k kinds) *shape {
-	if s.kinds&k == 0 {
+func (s *Shape) without(k Kinds) *Shape {
+	if s.Kinds&k == 0 {
 		return s
 	}
 	narrowed := *s
-	narrowed.kinds &^= k
+	narrowed.Kinds &^= k
 	return &narrowed
 }

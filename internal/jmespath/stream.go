@@ -9,12 +9,12 @@ type sink func(fr *frame, item value) bool
 type stream func(fr *frame, in value) bool
 
 // streams reports whether the node's elements come one by one.
-func streams(n *checked) bool {
-	switch n.op {
-	case opProject, opSlice, opFlatten, opFilter, opValues, opMultiList:
+func streams(n *Node) bool {
+	switch n.Op {
+	case OpProject, OpSlice, OpFlatten, OpFilter, OpValues, OpMultiList:
 		return true
-	case opSub, opPipe:
-		return streams(n.kids[1])
+	case OpSub, OpPipe:
+		return streams(n.Kids[1])
 	default:
 		return false
 	}
@@ -33,34 +33,34 @@ func iterate(fr *frame, at int, array value, to sink) bool {
 }
 
 // stream is the code that gives the node's elements to a sink.
-func (g *generator) stream(n *checked, to sink) stream {
-	switch n.op {
-	case opProject:
+func (g *generator) stream(n *Node, to sink) stream {
+	switch n.Op {
+	case OpProject:
 		return g.project(n, to)
-	case opFlatten:
-		return g.flatten(n.kids[0], to)
-	case opFilter:
-		holds := g.verdict(n.kids[1])
-		return g.stream(n.kids[0], func(fr *frame, item value) bool {
+	case OpFlatten:
+		return g.flatten(n.Kids[0], to)
+	case OpFilter:
+		holds := g.verdict(n.Kids[1])
+		return g.stream(n.Kids[0], func(fr *frame, item value) bool {
 			return holds(fr, item) != yes || to(fr, item)
 		})
-	case opSlice:
+	case OpSlice:
 		return g.slice(n, to)
-	case opValues:
+	case OpValues:
 		return g.values(n, to)
-	case opMultiList:
+	case OpMultiList:
 		kids := g.items(n, to)
 		return func(fr *frame, in value) bool {
 			kids(fr, in)
 			return in.kind != Null
 		}
-	case opSub, opPipe:
+	case OpSub, OpPipe:
 		if streams(n) {
 			return g.behind(n, to)
 		}
 	default:
 	}
-	whole, at := g.code(n), n.at
+	whole, at := g.code(n), n.Offset
 	return func(fr *frame, in value) bool {
 		v := whole(fr, in)
 		if v.kind != Array {
@@ -72,8 +72,8 @@ func (g *generator) stream(n *checked, to sink) stream {
 }
 
 // behind streams the right side of a dot or a pipe.
-func (g *generator) behind(n *checked, to sink) stream {
-	left, right, always := g.code(n.kids[0]), g.stream(n.kids[1], to), n.op == opPipe
+func (g *generator) behind(n *Node, to sink) stream {
+	left, right, always := g.code(n.Kids[0]), g.stream(n.Kids[1], to), n.Op == OpPipe
 	return func(fr *frame, in value) bool {
 		v := left(fr, in)
 		return (always || v.kind != Null) && right(fr, v)
@@ -81,9 +81,9 @@ func (g *generator) behind(n *checked, to sink) stream {
 }
 
 // project is a projection: what is null is left out.
-func (g *generator) project(n *checked, to sink) stream {
-	source, body := n.kids[0], n.kids[1]
-	if body.op == opCurrent {
+func (g *generator) project(n *Node, to sink) stream {
+	source, body := n.Kids[0], n.Kids[1]
+	if body.Op == OpCurrent {
 		return g.stream(source, func(fr *frame, item value) bool { return item.kind == Null || to(fr, item) })
 	}
 	each := g.code(body)
@@ -94,11 +94,11 @@ func (g *generator) project(n *checked, to sink) stream {
 }
 
 // flatten gives the elements of arrays in the place of the arrays.
-func (g *generator) flatten(n *checked, to sink) stream {
-	if n.op == opProject && n.kids[1].op == opMultiList { // a.[b, c][] needs no lists in between
-		return g.stream(n.kids[0], g.items(n.kids[1], to))
+func (g *generator) flatten(n *Node, to sink) stream {
+	if n.Op == OpProject && n.Kids[1].Op == OpMultiList { // a.[b, c][] needs no lists in between
+		return g.stream(n.Kids[0], g.items(n.Kids[1], to))
 	}
-	at := n.at
+	at := n.Offset
 	return g.stream(n, func(fr *frame, item value) bool {
 		if item.kind == Array {
 			return iterate(fr, at, item, to)
@@ -109,8 +109,8 @@ func (g *generator) flatten(n *checked, to sink) stream {
 
 // items gives what a multi-select list selects from a value to a sink, and
 // nothing if that is null.
-func (g *generator) items(n *checked, to sink) sink {
-	kids, at := g.codes(n.kids), n.at
+func (g *generator) items(n *Node, to sink) sink {
+	kids, at := g.codes(n.Kids), n.Offset
 	return func(fr *frame, in value) bool {
 		if in.kind == Null {
 			return true
@@ -124,8 +124,8 @@ func (g *generator) items(n *checked, to sink) sink {
 	}
 }
 
-func (g *generator) slice(n *checked, to sink) stream {
-	source, parts, at := g.code(n.kids[0]), n.slice, n.at
+func (g *generator) slice(n *Node, to sink) stream {
+	source, parts, at := g.code(n.Kids[0]), n.Slice, n.Offset
 	return func(fr *frame, in value) bool {
 		v := source(fr, in)
 		if v.kind != Array {
@@ -169,8 +169,8 @@ func bounds(parts [3]*int, n int) (start, stop, step int) {
 	return bound(parts[0], lowest), bound(parts[1], highest), step
 }
 
-func (g *generator) values(n *checked, to sink) stream {
-	source, at := g.code(n.kids[0]), n.at
+func (g *generator) values(n *Node, to sink) stream {
+	source, at := g.code(n.Kids[0]), n.Offset
 	return func(fr *frame, in value) bool {
 		v := source(fr, in)
 		if v.kind != Object {
@@ -186,7 +186,7 @@ func (g *generator) values(n *checked, to sink) stream {
 }
 
 // collect builds the array that a stream would give.
-func (g *generator) collect(n *checked) code {
+func (g *generator) collect(n *Node) code {
 	slot := g.slot()
 	elements := g.stream(n, func(fr *frame, item value) bool {
 		s := &fr.slots[slot]
@@ -203,13 +203,13 @@ func (g *generator) collect(n *checked) code {
 }
 
 // count is length() of a stream.
-func (g *generator) count(n *checked) code {
+func (g *generator) count(n *Node) code {
 	slot := g.slot()
-	elements := g.stream(n.kids[0], func(fr *frame, _ value) bool {
+	elements := g.stream(n.Kids[0], func(fr *frame, _ value) bool {
 		fr.slots[slot].count++
 		return true
 	})
-	want, at := n.fn.param(0), n.kids[0].at
+	want, at := n.fn.param(0), n.Kids[0].Offset
 	return func(fr *frame, in value) value {
 		fr.slots[slot].count = 0
 		if !elements(fr, in) {
@@ -222,15 +222,15 @@ func (g *generator) count(n *checked) code {
 
 // contains is contains() of a stream. It stops at the first match if the rest
 // cannot fail.
-func (g *generator) contains(n *checked) code {
+func (g *generator) contains(n *Node) code {
 	slot := g.slot()
-	more, at := n.node.kids[0].fallible(), n.kids[0].at
-	elements := g.stream(n.kids[0], func(fr *frame, item value) bool {
+	more, at := n.Kids[0].CanFail(), n.Kids[0].Offset
+	elements := g.stream(n.Kids[0], func(fr *frame, item value) bool {
 		s := &fr.slots[slot]
 		s.found = s.found || fr.equal(at, item, s.search, 0)
 		return more || !s.found
 	})
-	search := g.code(n.kids[1])
+	search := g.code(n.Kids[1])
 	want := n.fn.param(0)
 	return func(fr *frame, in value) value {
 		s := &fr.slots[slot]

@@ -31,7 +31,7 @@ const (
 )
 
 // from is the shape with the trace.
-func (s *shape) from(t *trace) *shape {
+func (s *Shape) from(t *trace) *Shape {
 	if t == nil {
 		return s
 	}
@@ -41,7 +41,7 @@ func (s *shape) from(t *trace) *shape {
 }
 
 // traced is the trace of a shape.
-func (s *shape) traced() trace {
+func (s *Shape) traced() trace {
 	if s.trace == nil {
 		return trace{}
 	}

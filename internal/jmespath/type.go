@@ -14,12 +14,12 @@ type Type struct {
 	Schema *Schema      // the described type that the value is read from, or nil
 }
 
-func (s *shape) export() Type {
+func (s *Shape) export() Type {
 	t := s.own()
 	// A type can contain itself, so only the elements' own type is given.
-	if elem := s.element(); t.Kind == Array && elem.kinds != isAny {
+	if elem := s.Element(); t.Kind == Array && elem.Kinds != IsAny {
 		inner := elem.own()
-		if !elem.known() && elem.elem != nil {
+		if !elem.known() && elem.Elem != nil {
 			inner = elem.export()
 		}
 		t.Elem = &inner
@@ -28,8 +28,8 @@ func (s *shape) export() Type {
 }
 
 // own is the static type without that of its parts.
-func (s *shape) own() Type {
-	t := Type{Kind: s.kinds.kind()}
+func (s *Shape) own() Type {
+	t := Type{Kind: s.Kinds.Kind()}
 	if !s.known() {
 		return t
 	}
@@ -50,7 +50,7 @@ func (t Type) String() string {
 	case t.Schema != nil && t.Schema.label() != "":
 		return t.Schema.label()
 	default:
-		return t.Kind.set().String()
+		return t.Kind.Set().String()
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -126,7 +127,7 @@ func (p *poller) madeFromStart(op *catalog.Operation, arguments map[string]strin
 		if input := op.Input.Described(); input != nil {
 			shape = input.Members[member]
 		}
-		value, err := e.JSONata(inputOutput, shapes).Argument(shape, func(_ *pollcore.Shape, name string) string { return pascal(name) })
+		value, err := tojsonata.Translate(e, inputOutput, shapes).Argument(shape, func(_ *pollcore.Shape, name string) string { return pascal(name) })
 		if err != nil {
 			p.refuse("argument %s: %s", member, err)
 			continue

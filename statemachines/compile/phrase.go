@@ -3,7 +3,7 @@ package compile
 import (
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -11,7 +11,7 @@ import (
 func expression(text string) string { return "{% " + text + " %}" }
 
 // text writes a string of JSONata.
-func text(s string) string { return jmespath.JSONataString(s) }
+func text(s string) string { return tojsonata.Quote(s) }
 
 // phrase is a text and the JSONata of what stands behind it, which may be empty.
 type phrase struct{ text, value string }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -174,12 +175,12 @@ func (p *poller) response() string {
 }
 
 // translate writes the path of what is shown.
-func (p *poller) translate(path string, shapes *pollcore.Shape) (*jmespath.Translation, error) {
+func (p *poller) translate(path string, shapes *pollcore.Shape) (*tojsonata.Translation, error) {
 	e, err := jmespath.Parse(path)
 	if err != nil {
 		return nil, err
 	}
-	return e.JSONata(p.response(), shapes.Members["output"]), nil
+	return tojsonata.Translate(e, p.response(), shapes.Members["output"]), nil
 }
 
 // accept takes over an acceptor.
@@ -226,7 +227,7 @@ func (p *poller) inJSONata(r *rule, a pollcore.Acceptor, shapes *pollcore.Shape)
 	if err != nil {
 		return err
 	}
-	if r.condition, err = compare(e.JSONata(root, shape), path); err != nil {
+	if r.condition, err = compare(tojsonata.Translate(e, root, shape), path); err != nil {
 		return err
 	}
 	if root == inputOutput {
@@ -239,7 +240,7 @@ func (p *poller) inJSONata(r *rule, a pollcore.Acceptor, shapes *pollcore.Shape)
 // always is the condition of an acceptor of any response.
 const always = "true"
 
-func compare(t *jmespath.Translation, m *pollcore.PathMatcher) (string, error) {
+func compare(t *tojsonata.Translation, m *pollcore.PathMatcher) (string, error) {
 	switch m.Comparator {
 	case pollcore.BooleanEquals:
 		return t.EqualsBool(strings.EqualFold(m.Expected, "true"))

@@ -3,6 +3,7 @@ package compile
 import (
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -35,7 +36,7 @@ func (p *poller) resultOutput(response string) string {
 	if p.selection == nil {
 		return response
 	}
-	value, err := p.selection.JSONata(response, pascalShape(p.call.Operation.Output.Described())).Argument(nil, nil)
+	value, err := tojsonata.Translate(p.selection, response, pascalShape(p.call.Operation.Output.Described())).Argument(nil, nil)
 	if err != nil {
 		p.refuse("Output: %s", err)
 		return response

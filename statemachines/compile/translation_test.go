@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -39,7 +40,7 @@ func TestTranslationsOfTheCatalogue(t *testing.T) {
 				}
 				e, err := jmespath.Parse(m.Path)
 				require.NoError(t, err)
-				text, err := condition(e.JSONata(root, shape), m.Comparator)
+				text, err := condition(tojsonata.Translate(e, root, shape), m.Comparator)
 				require.NoError(t, err, "%s of %s: %s", listed.Name, service.Key, m.Path)
 				require.NotContains(t, text, "function(", "%s of %s: %s has no readable form", listed.Name, service.Key, m.Path)
 				if row := fmt.Sprintf("%s %s\n    %s\n", m.Path, m.Comparator, text); !seen[row] {
@@ -63,7 +64,7 @@ func TestTranslationsOfTheCatalogue(t *testing.T) {
 	require.Equal(t, string(want), b.String(), "go test ./statemachines/compile -update writes it anew")
 }
 
-func condition(t *jmespath.Translation, c pollcore.Comparator) (string, error) {
+func condition(t *tojsonata.Translation, c pollcore.Comparator) (string, error) {
 	switch c {
 	case pollcore.BooleanEquals:
 		return t.EqualsBool(true)

@@ -4,7 +4,9 @@ package jmespathtest
 
 import (
 	"encoding/base64"
+	"fmt"
 	"maps"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -178,3 +180,27 @@ func jsonOf(v reflect.Value) any {
 		return v.Convert(reflect.TypeFor[float64]()).Float()
 	}
 }
+
+// SortLists is a JSON value with all lists sorted.
+func SortLists(v any) any {
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = SortLists(item)
+		}
+		slices.SortFunc(out, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, m := range v {
+			out[name] = SortLists(m)
+		}
+		return out
+	default:
+		return v
+	}
+}
+
+// Say prints a line of a suite's report.
+func Say(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }

@@ -1,4 +1,4 @@
-package jmespath_test
+package tojsonata_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
 )
 
 // argumentCases have the text that a person reads; empty, the exact one. What
@@ -93,7 +94,7 @@ func eachArgument(t *testing.T, yield func(c translated)) {
 		if a.want != "" {
 			require.NoError(t, json.Unmarshal([]byte(a.want), &c.want), a.want)
 		}
-		c.text, err = e.JSONata("$states.result", orders()).Argument(nil, nil)
+		c.text, err = tojsonata.Translate(e, "$states.result", orders()).Argument(nil, nil)
 		require.NoError(t, err, a.expression)
 		if a.text == "" {
 			require.False(t, isReadable(c.text), "%s: %s", a.expression, c.text)
@@ -122,7 +123,7 @@ func TestUntranslatableArgument(t *testing.T) {
 	} {
 		e, err := jmespath.Parse(expression)
 		require.NoError(t, err)
-		_, err = e.JSONata("$states.result", orders()).Argument(nil, nil)
+		_, err = tojsonata.Translate(e, "$states.result", orders()).Argument(nil, nil)
 		require.ErrorContains(t, requireRefused(t, err), want)
 	}
 }
@@ -158,13 +159,13 @@ func TestNamesOfArguments(t *testing.T) {
 	} {
 		e, err := jmespath.Parse(c.text)
 		require.NoError(t, err)
-		got, err := e.JSONata("$in", data).Argument(c.schema, upper)
+		got, err := tojsonata.Translate(e, "$in", data).Argument(c.schema, upper)
 		require.NoError(t, err)
 		require.Equal(t, c.want, got, c.text)
 	}
 	e, err := jmespath.Parse("[{ids: id, other: lists[].[@, id]}]")
 	require.NoError(t, err)
-	got, err := e.JSONata("$in", data).Argument(&jmespath.Schema{Kind: jmespath.Array, Elem: filter}, upper)
+	got, err := tojsonata.Translate(e, "$in", data).Argument(&jmespath.Schema{Kind: jmespath.Array, Elem: filter}, upper)
 	require.NoError(t, err)
 	require.False(t, isReadable(got), got)
 	require.Contains(t, got, `, 'Ids', `)

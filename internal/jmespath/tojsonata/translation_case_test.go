@@ -1,4 +1,4 @@
-package jmespath_test
+package tojsonata_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
+	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
 )
 
 // hardCases are documents, each with expressions on it whose translation is
@@ -63,7 +65,7 @@ var hardCases = map[string][]string{
 // eachHardCase gives all translations of all hard cases.
 func eachHardCase(t *testing.T, yield func(expression string, c translated)) {
 	t.Helper()
-	g := newGenerator(1)
+	g := &generator{jmespathtest.NewGenerator(1)}
 	for document, expressions := range hardCases {
 		var on any
 		require.NoError(t, json.Unmarshal([]byte(document), &on), document)
@@ -88,7 +90,7 @@ func TestTranslationOfNullDocuments(t *testing.T) {
 			program, _ := e.Compile(nil)
 			want, err := program.EqualsBool(on, true)
 			require.NoError(t, err)
-			text, err := e.JSONata("$states.result", orders()).EqualsBool(true)
+			text, err := tojsonata.Translate(e, "$states.result", orders()).EqualsBool(true)
 			require.NoError(t, err)
 			require.True(t, isReadable(text), text)
 			got, err := evaluateJSONata(t, text, on)

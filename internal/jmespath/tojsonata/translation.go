@@ -1,4 +1,8 @@
-package jmespath
+// Package tojsonata writes JMESPath expressions as JSONata, for the conditions
+// and arguments of Step Functions' states.
+package tojsonata
+
+import "github.com/jobpoller/jobpoller/internal/jmespath"
 
 // Translation writes an expression as JSONata 2.0.6 for Step Functions, for
 // values of a type as results of SDK integrations have them: a member that is
@@ -20,22 +24,21 @@ package jmespath
 // more than 200 digits, a sum beyond the range of a float is an error, and
 // merge() leaves out a member __proto__.
 //
-// The methods fail with an [*Error] of the code Untranslatable for what JSONata
+// The methods fail with an [*jmespath.Error] of the code [jmespath.Untranslatable] for what JSONata
 // cannot say, which is to_string(), nesting beyond what Step Functions
 // evaluates, the member __proto__ of an object that is made, and timestamps that
 // are taken from where the types do not show them any more.
 type Translation struct {
-	expr *Expr
+	expr *jmespath.Expr
 	root string
-	tree *checked
+	tree *jmespath.Node
 }
 
-// JSONata returns the translation for values that s describes; nil stands for
-// any JSON value. Root is the JSONata path of the value, such as
+// Translate returns the translation of e for values that s describes; nil stands
+// for any JSON value. Root is the JSONata path of the value, such as
 // "$states.result".
-func (e *Expr) JSONata(root string, s *Schema) *Translation {
-	tree, _ := e.check(s.shape())
-	return &Translation{expr: e, root: root, tree: tree}
+func Translate(e *jmespath.Expr, root string, s *jmespath.Schema) *Translation {
+	return &Translation{expr: e, root: root, tree: e.Tree(s)}
 }
 
 // EqualsString is true if the value is the string.
@@ -91,27 +94,10 @@ func (t *Translation) equals(want any) (string, error) {
 func (t *Translation) take(c term) bool { return c.known() && c.nesting() <= maxNestedEvaluations }
 
 // exact writes what stands before and behind the exact form.
-func (t *Translation) exact(write func(*exact, *checked, string) string, before, behind string) (string, error) {
-	text, err := exactly(t.expr.text, t.tree, t.root, write)
+func (t *Translation) exact(write func(*exact, *jmespath.Node, string) string, before, behind string) (string, error) {
+	text, err := exactly(t.expr.String(), t.tree, t.root, write)
 	if err != nil {
 		return "", err
 	}
 	return before + text + behind, nil
-}
-
-// Names are the members that the expression names, one in the other, if that is
-// all that it does: ["Table", "TableStatus"].
-func (e *Expr) Names() ([]string, bool) { return e.root.path() }
-
-func (n *node) path() ([]string, bool) {
-	switch n.op {
-	case opField:
-		return []string{n.name}, true
-	case opSub:
-		left, ok := n.kids[0].path()
-		right, last := n.kids[1].path()
-		return append(left, right...), ok && last
-	default:
-		return nil, false
-	}
 }

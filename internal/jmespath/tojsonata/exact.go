@@ -1,4 +1,4 @@
-package jmespath
+package tojsonata
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/jmespath"
 )
 
 // exact writes a tree as JSONata that gives what JMESPath gives for every JSON
@@ -22,17 +23,17 @@ type exact struct {
 
 // exactly returns the JSONata for the tree on the value that root gives, as
 // write writes it.
-func exactly(text string, n *checked, root string, write func(x *exact, n *checked, in string) string) (string, error) {
+func exactly(text string, n *jmespath.Node, root string, write func(x *exact, n *jmespath.Node, in string) string) (string, error) {
 	x := &exact{text: text, needs: map[string]bool{}}
-	if depth := 12 + n.nesting(); depth > maxNestedEvaluations {
-		x.refuse(n.at, fmt.Sprintf("the expression nests too deep for Step Functions, which evaluates JSONata to a depth of %d", maxNestedEvaluations))
+	if depth := 12 + nesting(n); depth > maxNestedEvaluations {
+		x.refuse(n.Offset, fmt.Sprintf("the expression nests too deep for Step Functions, which evaluates JSONata to a depth of %d", maxNestedEvaluations))
 	}
-	if at := n.unconverted(); at != nil {
-		x.refuse(at.at, "a timestamp is a string in a result of Step Functions and a number in JMESPath, and what is read here may be one")
+	if at := findTextTime(n); at != nil {
+		x.refuse(at.Offset, "a timestamp is a string in a result of Step Functions and a number in JMESPath, and what is read here may be one")
 	}
 	body := write(x, n, "$in")
 	if len(x.problems) > 0 {
-		return "", &Error{Code: Untranslatable, Problems: x.problems}
+		return "", &jmespath.Error{Code: jmespath.Untranslatable, Problems: x.problems}
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "($in := $exists(%s) ? %[1]s : null; ", root)
@@ -55,29 +56,29 @@ const maxNestedEvaluations = 100
 // nesting bounds how deep the evaluations of the exact form nest, without what
 // it defines. An argument is evaluated by the expression that calls a function,
 // a function below what the definitions add.
-func (n *checked) nesting() int {
+func nesting(n *jmespath.Node) int {
 	arguments, functions := 0, 0
-	for i, kid := range n.kids {
-		called := kid.op == opRef || i == 1 && (n.op == opSub || n.op == opPipe || n.op == opProject || n.op == opFilter)
-		if called && kid.op != opField {
-			functions = max(functions, kid.nesting())
+	for i, kid := range n.Kids {
+		called := kid.Op == jmespath.OpRef || i == 1 && (n.Op == jmespath.OpSub || n.Op == jmespath.OpPipe || n.Op == jmespath.OpProject || n.Op == jmespath.OpFilter)
+		if called && kid.Op != jmespath.OpField {
+			functions = max(functions, nesting(kid))
 		} else {
-			arguments = max(arguments, kid.nesting())
+			arguments = max(arguments, nesting(kid))
 		}
 	}
-	switch n.op {
-	case opCurrent, opField:
+	switch n.Op {
+	case jmespath.OpCurrent, jmespath.OpField:
 		return 2
-	case opLiteral:
-		return 1 + depthOf(n.value)
-	case opSub, opPipe, opProject, opFilter:
+	case jmespath.OpLiteral:
+		return 1 + depthOf(n.Value)
+	case jmespath.OpSub, jmespath.OpPipe, jmespath.OpProject, jmespath.OpFilter:
 		return max(arguments+1, functions+5)
-	case opOr, opAnd:
+	case jmespath.OpOr, jmespath.OpAnd:
 		return arguments + 3
-	case opMultiList, opMultiHash: // one of the three is to leave out null
-		return arguments + 3 + len(n.kids)
-	case opCall:
-		return max(arguments+2+len(n.kids), functions+8)
+	case jmespath.OpMultiList, jmespath.OpMultiHash: // one of the three is to leave out null
+		return arguments + 3 + len(n.Kids)
+	case jmespath.OpCall:
+		return max(arguments+2+len(n.Kids), functions+8)
 	default:
 		return arguments + 2
 	}
@@ -123,63 +124,63 @@ func (x *exact) variable() string {
 }
 
 // function is a function of one value.
-func (x *exact) function(n *checked) string {
+func (x *exact) function(n *jmespath.Node) string {
 	v := x.variable()
 	return "function(" + v + "){ " + x.value(n, v) + " }"
 }
 
 // value is JSONata for the tree on the value of a variable.
-func (x *exact) value(n *checked, in string) string {
-	kid := func(i int) string { return x.value(n.kids[i], in) }
-	switch n.op {
-	case opCurrent:
+func (x *exact) value(n *jmespath.Node, in string) string {
+	kid := func(i int) string { return x.value(n.Kids[i], in) }
+	switch n.Op {
+	case jmespath.OpCurrent:
 		return in
-	case opField:
+	case jmespath.OpField:
 		return x.member(n, in)
-	case opLiteral:
+	case jmespath.OpLiteral:
 		return x.literal(n)
-	case opSub, opPipe:
-		switch next := n.kids[1]; {
-		case next.op == opField:
+	case jmespath.OpSub, jmespath.OpPipe:
+		switch next := n.Kids[1]; {
+		case next.Op == jmespath.OpField:
 			return x.member(next, kid(0))
-		case n.op == opPipe:
+		case n.Op == jmespath.OpPipe:
 			return x.call("pipe", kid(0), x.function(next))
 		default:
 			return x.call("on", kid(0), x.function(next))
 		}
-	case opIndex:
-		return x.call("index", kid(0), strconv.Itoa(n.index))
-	case opProject:
-		return x.call("project", kid(0), x.function(n.kids[1]))
-	case opSlice:
-		return x.call("slice", kid(0), part(n.slice[0], "null"), part(n.slice[1], "null"), part(n.slice[2], "1"))
-	case opFlatten:
+	case jmespath.OpIndex:
+		return x.call("index", kid(0), strconv.Itoa(n.Index))
+	case jmespath.OpProject:
+		return x.call("project", kid(0), x.function(n.Kids[1]))
+	case jmespath.OpSlice:
+		return x.call("slice", kid(0), part(n.Slice[0], "null"), part(n.Slice[1], "null"), part(n.Slice[2], "1"))
+	case jmespath.OpFlatten:
 		return x.call("flatten", kid(0))
-	case opFilter:
-		return x.call("select", kid(0), x.function(n.kids[1]))
-	case opValues:
+	case jmespath.OpFilter:
+		return x.call("select", kid(0), x.function(n.Kids[1]))
+	case jmespath.OpValues:
 		return x.call("wildcard", kid(0))
-	case opMultiList, opMultiHash:
+	case jmespath.OpMultiList, jmespath.OpMultiHash:
 		return x.multiSelect(n, in, func(i int) (name, value string) {
-			if n.op == opMultiHash {
-				name = n.names[i]
+			if n.Op == jmespath.OpMultiHash {
+				name = n.Names[i]
 			}
 			return name, kid(i)
 		})
-	case opOr, opAnd:
+	case jmespath.OpOr, jmespath.OpAnd:
 		return x.choice(n, in)
-	case opNot:
+	case jmespath.OpNot:
 		return x.call("negate", kid(0))
-	case opCompare:
-		switch n.order {
-		case equal:
+	case jmespath.OpCompare:
+		switch n.Order {
+		case jmespath.Equal:
 			return x.call("equal", kid(0), kid(1))
-		case notEqual:
+		case jmespath.NotEqual:
 			return x.call("differ", kid(0), kid(1))
 		default:
-			return x.call("order", kid(0), kid(1), "function($a, $b){ $a "+n.order.String()+" $b }")
+			return x.call("order", kid(0), kid(1), "function($a, $b){ $a "+n.Order.String()+" $b }")
 		}
-	case opCall:
+	case jmespath.OpCall:
 		return x.invoke(n, in)
 	default:
 		panic("an expression reference stands as an argument alone")
@@ -187,43 +188,43 @@ func (x *exact) value(n *checked, in string) string {
 }
 
 // member reads a member of what a text gives.
-func (x *exact) member(n *checked, of string) string {
+func (x *exact) member(n *jmespath.Node, of string) string {
 	name := "member"
-	if inherited[n.name] {
+	if inherited[n.Name] {
 		name = "own"
 	}
-	value := x.call(name, of, literal(n.name))
+	value := x.call(name, of, literal(n.Name))
 	switch {
-	case n.out.time():
+	case isTime(n.Out):
 		return x.call("time", value)
-	case n.out.kinds&isArray != 0 && n.out.element().time():
+	case n.Out.Kinds&jmespath.IsArray != 0 && isTime(n.Out.Element()):
 		return x.call("times", value)
 	default:
 		return value
 	}
 }
 
-func (x *exact) literal(n *checked) string {
-	if strings.Contains(encoded(n.value), `"__proto__":`) { // which no text has, for its quotes are escaped
+func (x *exact) literal(n *jmespath.Node) string {
+	if strings.Contains(encoded(n.Value), `"__proto__":`) { // which no text has, for its quotes are escaped
 		x.unnameable(n)
 	}
-	return literal(n.value)
+	return literal(n.Value)
 }
 
 // unnameable refuses a member that no object of JavaScript can be given.
-func (x *exact) unnameable(n *checked) {
-	x.refuse(n.at, "JSONata cannot make an object with the member __proto__")
+func (x *exact) unnameable(n *jmespath.Node) {
+	x.refuse(n.Offset, "JSONata cannot make an object with the member __proto__")
 }
 
 // multiSelect makes a list or an object of parts.
-func (x *exact) multiSelect(n *checked, in string, part func(i int) (name, value string)) string {
+func (x *exact) multiSelect(n *jmespath.Node, in string, part func(i int) (name, value string)) string {
 	made := "[]"
-	if n.op == opMultiHash {
+	if n.Op == jmespath.OpMultiHash {
 		made = "{}"
 	}
-	for i := range n.kids {
+	for i := range n.Kids {
 		name, value := part(i)
-		if n.op == opMultiList {
+		if n.Op == jmespath.OpMultiList {
 			made = x.call("cons", made, value)
 			continue
 		}
@@ -237,34 +238,34 @@ func (x *exact) multiSelect(n *checked, in string, part func(i int) (name, value
 
 // choice writes "or" and "and", which do not evaluate the right side where the
 // left decides.
-func (x *exact) choice(n *checked, in string) string {
+func (x *exact) choice(n *jmespath.Node, in string) string {
 	left := x.variable()
-	first, second := left, x.value(n.kids[1], in)
-	if n.op == opAnd {
+	first, second := left, x.value(n.Kids[1], in)
+	if n.Op == jmespath.OpAnd {
 		first, second = second, first
 	}
-	return fmt.Sprintf("(%s := %s; $exists(%[1]s) ? (%[3]s(%[1]s) ? %[4]s : %[5]s))", left, x.value(n.kids[0], in), x.need("truthy"), first, second)
+	return fmt.Sprintf("(%s := %s; $exists(%[1]s) ? (%[3]s(%[1]s) ? %[4]s : %[5]s))", left, x.value(n.Kids[0], in), x.need("truthy"), first, second)
 }
 
 // invoke is the call of a function of JMESPath.
-func (x *exact) invoke(n *checked, in string) string {
-	args := make([]string, len(n.kids))
-	for i, kid := range n.kids {
-		if kid.op == opRef {
-			args[i] = x.function(kid.kids[0])
+func (x *exact) invoke(n *jmespath.Node, in string) string {
+	args := make([]string, len(n.Kids))
+	for i, kid := range n.Kids {
+		if kid.Op == jmespath.OpRef {
+			args[i] = x.function(kid.Kids[0])
 		} else {
 			args[i] = x.value(kid, in)
 		}
 	}
-	switch n.name {
+	switch n.Name {
 	case "merge":
 		return x.merge(args)
 	case "not_null":
 		return x.notNull(args)
 	}
-	f, ok := functionDefinitions[n.name]
+	f, ok := functionDefinitions[n.Name]
 	if !ok {
-		x.refuse(n.at, n.name+"() has no equal in JSONata, which writes numbers with 15 digits and members in their own order")
+		x.refuse(n.Offset, n.Name+"() has no equal in JSONata, which writes numbers with 15 digits and members in their own order")
 		return "null"
 	}
 	for _, used := range f.uses {

@@ -1,4 +1,4 @@
-package jmespath_test
+package tojsonata_test
 
 import (
 	"encoding/json"
@@ -17,10 +17,17 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
+	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 )
 
-var pairs = flag.Int("pairs", 700, "how many random pairs of an expression and a value the translation is compared on")
+var (
+	seed  = flag.Uint64("seed", 1, "the seed of the random pairs")
+	pairs = flag.Int("pairs", 700, "how many random pairs of an expression and a value the translation is compared on")
+)
+
+// generator makes random pairs of an expression and a value.
+type generator struct{ *jmespathtest.Generator }
 
 // logbook has what the other types have not: timestamps in all places, and
 // documents.
@@ -44,7 +51,7 @@ type entry struct {
 	Size  *int32
 }
 
-var translatedRoots = append([]reflect.Type{reflect.TypeFor[*logbook](), reflect.TypeFor[[]entry](), reflect.TypeFor[any]()}, roots...)
+var translatedRoots = append([]reflect.Type{reflect.TypeFor[*logbook](), reflect.TypeFor[[]entry](), reflect.TypeFor[any]()}, jmespathtest.Roots...)
 
 // value makes a value of a type as a result of Step Functions has it: no null,
 // members and lists that are not there, times as time.Time.
@@ -55,11 +62,11 @@ func (g *generator) value(s *jmespath.Schema, depth int) any {
 	case s.Timestamp:
 		return time.UnixMilli(250 * g.Int64N(1e10)).UTC()
 	case s.Kind == jmespath.Boolean:
-		return g.one(2)
+		return g.One(2)
 	case s.Kind == jmespath.Number:
 		return g.number()
 	case s.Kind == jmespath.String:
-		return g.word()
+		return g.Word()
 	case s.Kind == jmespath.Array:
 		items := make([]any, g.pickInt(0, 1, 1, 2, 3))
 		for i := range items {
@@ -77,7 +84,7 @@ func (g *generator) value(s *jmespath.Schema, depth int) any {
 	for _, name := range slices.Sorted(maps.Keys(s.Members)) {
 		m := s.Members[name]
 		compound := m.Kind == jmespath.Array || m.Kind == jmespath.Object
-		if !g.one(5) && (depth > 0 || !compound) {
+		if !g.One(5) && (depth > 0 || !compound) {
 			members[name] = g.value(m, depth-1)
 		}
 	}
@@ -90,11 +97,11 @@ func (g *generator) anyDocument(depth int) any {
 	case n == 0:
 		return nil
 	case n == 1:
-		return g.one(2)
+		return g.One(2)
 	case n < 4 || depth <= 0 && n < 6:
 		return g.number()
 	case n < 6 || depth <= 0:
-		return g.word()
+		return g.Word()
 	case n == 6:
 		members := map[string]any{}
 		for _, name := range []string{"a", "Name", "b", "constructor"}[:g.IntN(5)] {
@@ -112,7 +119,7 @@ func (g *generator) anyDocument(depth int) any {
 
 // number makes a number of which a few add up to a float.
 func (g *generator) number() float64 {
-	if g.one(12) {
+	if g.One(12) {
 		return []float64{math.Copysign(0, -1), 1 << 53, -1e21, 1e-7, 0.1, 1e300}[g.IntN(6)]
 	}
 	return float64(g.IntN(9)-4) / 2
@@ -190,8 +197,10 @@ func (g *generator) production(t testing.TB, text string) pair {
 	t.Helper()
 	e, err := jmespath.Parse(text)
 	require.NoError(t, err)
-	typed := jmespathtest.Typed(e.Sample(g.IntN))
-	return pair{e.Capitalised(), jmespathtest.Described(reflect.TypeOf(typed)), withoutNulls(jmespathtest.JSON(typed))}
+	typed := jmespathtest.Typed(jmespathtest.Sample(e, g.IntN))
+	e, err = jmespathtest.Capitalise(e)
+	require.NoError(t, err)
+	return pair{e, jmespathtest.Described(reflect.TypeOf(typed)), withoutNulls(jmespathtest.JSON(typed))}
 }
 
 func withoutNulls(v any) any {
@@ -221,7 +230,7 @@ func withoutNulls(v any) any {
 // waiters; a third of the others has odd names.
 func (g *generator) pairs(t testing.TB, yield func(pair) bool) {
 	t.Helper()
-	expressions := awsExpressions()
+	expressions := jmespathtest.AWSExpressions()
 	for i := 0; ; i++ {
 		if !yield(g.production(t, expressions[i%len(expressions)])) {
 			return
@@ -237,7 +246,7 @@ func (g *generator) pairs(t testing.TB, yield func(pair) bool) {
 			if j%4 == 0 {
 				v = g.value(renamed, 4)
 			}
-			text, _ := g.expression(root, 2+g.IntN(3))
+			text, _ := g.Expression(root, 2+g.IntN(3))
 			e, err := jmespath.Parse(text)
 			require.NoError(t, err, text)
 			if renamed != schema {
@@ -273,13 +282,13 @@ func (g *generator) translations(p pair, schema *jmespath.Schema) []translated {
 	if schema != nil {
 		result = inForm(p.value, asText)
 	}
-	t := p.expression.JSONata("$states.result", schema)
-	word, flag := g.word(), g.one(2)
-	want := evaluate(program, number)
-	if s, ok := want.value.(string); ok && g.one(2) {
+	t := tojsonata.Translate(p.expression, "$states.result", schema)
+	word, flag := g.Word(), g.One(2)
+	want, _ := program.Eval(number)
+	if s, ok := want.(string); ok && g.One(2) {
 		word = s
 	}
-	if items, _ := want.value.([]any); len(items) > 0 && g.one(2) {
+	if items, _ := want.([]any); len(items) > 0 && g.One(2) {
 		if s, ok := items[g.IntN(len(items))].(string); ok {
 			word = s
 		}
@@ -307,42 +316,52 @@ func (g *generator) translations(p pair, schema *jmespath.Schema) []translated {
 
 // valueOf is the value of an expression, or nothing if it is null or an error.
 func valueOf(p *jmespath.Program, on any) any {
-	got := evaluate(p, on)
-	if got.value == nil || got.code != "" {
+	got, err := p.Eval(on)
+	if got == nil || err != nil {
 		return nothing{}
 	}
-	return got.value
+	return got
 }
 
 // argument is the value of an expression on a value without what is null in the
 // lists and objects of which the expression is made, or nothing.
 func argument(e *jmespath.Expr, on any) any {
 	program, _ := e.Compile(nil)
-	value := valueOf(program, on)
-	if value == (nothing{}) {
-		return value
-	}
-	names, parts := e.Parts()
-	members, items := map[string]any{}, []any{}
-	for i, part := range parts {
-		switch v := argument(part, on); {
-		case v == (nothing{}):
-			if names != nil {
-				delete(members, names[i])
-			}
-		case names != nil:
-			members[names[i]] = v
-		default:
-			items = append(items, v)
+	return present(e.Tree(nil), valueOf(program, on))
+}
+
+// present is what a node gives without what is null in what it makes.
+func present(n *jmespath.Node, v any) any {
+	switch v := v.(type) {
+	case nil:
+		return nothing{}
+	case []any:
+		if n.Op != jmespath.OpMultiList {
+			return v
 		}
-	}
-	switch {
-	case names != nil:
-		return members
-	case parts != nil:
+		items := []any{}
+		for i, kid := range n.Kids {
+			if item := present(kid, v[i]); item != (nothing{}) {
+				items = append(items, item)
+			}
+		}
 		return items
+	case map[string]any:
+		if n.Op != jmespath.OpMultiHash {
+			return v
+		}
+		members := map[string]any{}
+		for i, kid := range n.Kids {
+			if slices.Contains(n.Names[i+1:], n.Names[i]) { // of parts of one name the last counts
+				continue
+			}
+			if m := present(kid, v[n.Names[i]]); m != (nothing{}) {
+				members[n.Names[i]] = m
+			}
+		}
+		return members
 	default:
-		return value
+		return v
 	}
 }
 
@@ -356,7 +375,7 @@ func (c translated) agrees(got any) bool {
 		got, want = sequence(got), sequence(want)
 	}
 	if strings.Contains(c.text, ".*") { // in the order of the object
-		got, want = sorted(got), sorted(want)
+		got, want = jmespathtest.SortLists(got), jmespathtest.SortLists(want)
 	}
 	return reflect.DeepEqual(got, want)
 }
@@ -426,8 +445,8 @@ func isReadable(text string) bool {
 }
 
 func newPairGenerator() *generator {
-	g := newGenerator(*seed)
-	g.wide = true
+	g := &generator{jmespathtest.NewGenerator(*seed)}
+	g.Wide = true
 	return g
 }
 
@@ -481,8 +500,8 @@ func TestTranslationOfRandomPairs(t *testing.T) {
 	require.Less(t, refused, count/5)
 	require.Greater(t, readable, comparisons/10)
 	require.Greater(t, matches, comparisons/10)
-	say("suite translation: passed %d of %[1]d pairs, seed %d", *pairs, *seed)
-	say("  no disagreement in %d comparisons (%d readable, %d true or with a value); %d more pairs cannot be translated", comparisons, readable, matches, refused)
+	jmespathtest.Say("suite translation: passed %d of %[1]d pairs, seed %d", *pairs, *seed)
+	jmespathtest.Say("  no disagreement in %d comparisons (%d readable, %d true or with a value); %d more pairs cannot be translated", comparisons, readable, matches, refused)
 }
 
 func requireUntranslatable(t *testing.T, err error, e *jmespath.Expr, schema *jmespath.Schema) {
@@ -503,7 +522,7 @@ func TestTranslationOfOtherValues(t *testing.T) {
 	g.pairs(t, func(p pair) bool {
 		count++
 		texts := g.translations(p, p.schema)
-		if other == nil || g.one(2) {
+		if other == nil || g.One(2) {
 			other = g.mutated(inForm(p.value, asText))
 		}
 		for _, c := range texts[:4] {
@@ -528,7 +547,7 @@ func TestTranslationOfOtherValues(t *testing.T) {
 
 // mutated is a value in which some values are of another kind.
 func (g *generator) mutated(v any) any {
-	if g.one(8) {
+	if g.One(8) {
 		return g.anyDocument(2)
 	}
 	switch v := v.(type) {

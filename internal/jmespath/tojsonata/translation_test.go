@@ -1,4 +1,4 @@
-package jmespath_test
+package tojsonata_test
 
 import (
 	"strconv"
@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
 )
 
 // orders describes what table tests translate.
@@ -32,14 +33,14 @@ func orders() *jmespath.Schema {
 
 func TestReadableTranslation(t *testing.T) {
 	t.Parallel()
-	equals := func(t *jmespath.Translation) (string, error) { return t.EqualsString("X") }
-	isTrue := func(t *jmespath.Translation) (string, error) { return t.EqualsBool(true) }
-	isFalse := func(t *jmespath.Translation) (string, error) { return t.EqualsBool(false) }
-	anyEqual := func(t *jmespath.Translation) (string, error) { return t.AnyEqualString("X") }
-	allEqual := func(t *jmespath.Translation) (string, error) { return t.AllEqualString("X") }
+	equals := func(t *tojsonata.Translation) (string, error) { return t.EqualsString("X") }
+	isTrue := func(t *tojsonata.Translation) (string, error) { return t.EqualsBool(true) }
+	isFalse := func(t *tojsonata.Translation) (string, error) { return t.EqualsBool(false) }
+	anyEqual := func(t *tojsonata.Translation) (string, error) { return t.AnyEqualString("X") }
+	allEqual := func(t *tojsonata.Translation) (string, error) { return t.AllEqualString("X") }
 	tests := []struct {
 		path  string
-		write func(*jmespath.Translation) (string, error)
+		write func(*tojsonata.Translation) (string, error)
 		want  string
 	}{
 		{"Status", equals, `$r.Status = 'X'`},
@@ -93,7 +94,7 @@ func TestReadableTranslation(t *testing.T) {
 			t.Parallel()
 			e, err := jmespath.Parse(tt.path)
 			require.NoError(t, err)
-			got, err := tt.write(e.JSONata("$r", orders()))
+			got, err := tt.write(tojsonata.Translate(e, "$r", orders()))
 			require.NoError(t, err)
 			require.Equal(t, tt.want, got)
 		})
@@ -109,7 +110,7 @@ func TestExactTranslation(t *testing.T) {
 	} {
 		e, err := jmespath.Parse(path)
 		require.NoError(t, err)
-		text, err := e.JSONata("$r", orders()).EqualsString("X")
+		text, err := tojsonata.Translate(e, "$r", orders()).EqualsString("X")
 		require.NoError(t, err, path)
 		require.True(t, strings.HasPrefix(text, "($in := $exists($r) ? $r : null; "), "%s: %s", path, text)
 		require.True(t, strings.HasSuffix(text, `) = 'X'`), "%s: %s", path, text)
@@ -145,7 +146,7 @@ func TestUntranslatable(t *testing.T) {
 			if tt.typed {
 				schema = orders()
 			}
-			_, err = e.JSONata("$r", schema).EqualsBool(true)
+			_, err = tojsonata.Translate(e, "$r", schema).EqualsBool(true)
 			failure := requireRefused(t, err)
 			require.Contains(t, failure.Error(), tt.want)
 		})
@@ -170,7 +171,7 @@ func TestTranslationOfATimestamp(t *testing.T) {
 	} {
 		e, err := jmespath.Parse(path)
 		require.NoError(t, err)
-		_, err = e.JSONata("$r", schema).EqualsBool(true)
+		_, err = tojsonata.Translate(e, "$r", schema).EqualsBool(true)
 		requireRefused(t, err)
 	}
 }
@@ -244,7 +245,7 @@ func nestings() []nesting {
 			if err != nil {
 				break // the parser's own limit
 			}
-			translation := e.JSONata("$states.result", k.schema)
+			translation := tojsonata.Translate(e, "$states.result", k.schema)
 			text, err := translation.EqualsBool(true)
 			if err != nil {
 				break
@@ -270,7 +271,7 @@ func TestPath(t *testing.T) {
 	} {
 		e, err := jmespath.Parse(expression)
 		require.NoError(t, err)
-		got, ok := e.JSONata("$r", orders()).Path()
+		got, ok := tojsonata.Translate(e, "$r", orders()).Path()
 		require.Equal(t, want != "", ok, expression)
 		if ok {
 			require.Equal(t, want, got)

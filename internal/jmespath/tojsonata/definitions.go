@@ -1,4 +1,4 @@
-package jmespath
+package tojsonata
 
 // definition is a function that an exact translation defines before it uses
 // it. In all of them an array is an array, null is null, and nothing is an

@@ -1,4 +1,4 @@
-package jmespath
+package tojsonata
 
 import (
 	"encoding/json"
@@ -204,15 +204,15 @@ func step(from term, name string) term {
 // literal writes a JSON value as JSONata.
 func literal(v any) string {
 	if s, ok := v.(string); ok {
-		return JSONataString(s)
+		return Quote(s)
 	}
 	return encoded(v)
 }
 
-// JSONataString writes a string of JSONata: in single quotes, so that the JSON
+// Quote writes a string of JSONata: in single quotes, so that the JSON
 // around the expression need not escape them, unless the string has a single
 // quote, for which JSONata has no escape, or anything that needs one.
-func JSONataString(s string) string {
+func Quote(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == '\'' || r == '\\' || r == '\u2028' || r == '\u2029' }) || strings.Contains(s, "%}") {
 		return encoded(s)
 	}

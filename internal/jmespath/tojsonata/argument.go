@@ -1,8 +1,10 @@
-package jmespath
+package tojsonata
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/jmespath"
 )
 
 // Argument gives the value for an argument of a call: nothing if it is null or
@@ -12,48 +14,48 @@ import (
 // arguments may be null. Members of these objects are those of the type s, and
 // rename gives the name that a member of the owner has in the call; with a nil s
 // names are as they stand.
-func (t *Translation) Argument(s *Schema, rename func(owner *Schema, name string) string) (string, error) {
+func (t *Translation) Argument(s *jmespath.Schema, rename func(owner *jmespath.Schema, name string) string) (string, error) {
 	m := maker{rename}
 	if v := m.argument(t.tree, path(t.root), s); t.take(v) {
 		return v.text, nil
 	}
-	write := func(x *exact, n *checked, in string) string { return m.exact(x, n, in, s) }
+	write := func(x *exact, n *jmespath.Node, in string) string { return m.exact(x, n, in, s) }
 	return t.exact(write, "($v := ", "; $v != null ? $v)")
 }
 
 // maker makes arguments.
 type maker struct {
-	rename func(owner *Schema, name string) string
+	rename func(owner *jmespath.Schema, name string) string
 }
 
 // part is the name in the call of a part of what a node makes, empty in a list,
 // and the type of the part.
-func (m maker) part(n *checked, i int, s *Schema) (name string, of *Schema) {
+func (m maker) part(n *jmespath.Node, i int, s *jmespath.Schema) (name string, of *jmespath.Schema) {
 	if s != nil {
 		of = s.Elem
 	}
-	if n.op == opMultiList {
+	if n.Op == jmespath.OpMultiList {
 		return "", of
 	}
-	if name = n.names[i]; s != nil && s.Members[name] != nil {
+	if name = n.Names[i]; s != nil && s.Members[name] != nil {
 		return m.rename(s, name), s.Members[name]
 	}
 	return name, of
 }
 
-func (m maker) argument(n *checked, from term, s *Schema) term {
+func (m maker) argument(n *jmespath.Node, from term, s *jmespath.Schema) term {
 	return given((readable{}).sound(n, from), m.whole(n, from, s))
 }
 
 // whole writes a value in the readable form, but an array as an array.
-func (m maker) whole(n *checked, from term, s *Schema) term {
+func (m maker) whole(n *jmespath.Node, from term, s *jmespath.Schema) term {
 	r := readable{}
 	switch {
-	case n.op == opMultiList || n.op == opMultiHash:
+	case n.Op == jmespath.OpMultiList || n.Op == jmespath.OpMultiHash:
 		return m.made(n, from, s)
-	case n.out.only(scalars | isObject), n.out.flat() && n.steps():
+	case n.Out.Only(scalars | jmespath.IsObject), isFlat(n.Out) && isMemberPath(n):
 		return r.value(n, from)
-	case n.out.flat():
+	case isFlat(n.Out):
 		return given(r.present(n, from), r.value(n, from).put("[%s]", bindsAll))
 	default:
 		return term{}
@@ -63,14 +65,14 @@ func (m maker) whole(n *checked, from term, s *Schema) term {
 // made writes a list or an object of what is not null. A list takes no lists
 // but those that are made in it: JSONata puts the elements of others into it.
 // Of parts of one name the last counts.
-func (m maker) made(n *checked, from term, s *Schema) term {
+func (m maker) made(n *jmespath.Node, from term, s *jmespath.Schema) term {
 	var names, parts []string
-	for i, kid := range n.kids {
+	for i, kid := range n.Kids {
 		name, of := m.part(n, i, s)
 		part := m.whole(kid, from, of)
-		isList := n.op == opMultiList
+		isList := n.Op == jmespath.OpMultiList
 		switch at := slices.Index(names, name); {
-		case !part.known(), name == "__proto__", isList && kid.op != opMultiList && kid.out.kinds&isArray != 0:
+		case !part.known(), name == "__proto__", isList && kid.Op != jmespath.OpMultiList && kid.Out.Kinds&jmespath.IsArray != 0:
 			return term{}
 		case isList:
 			parts = append(parts, part.text)
@@ -81,22 +83,22 @@ func (m maker) made(n *checked, from term, s *Schema) term {
 		}
 	}
 	text := strings.Join(parts, ", ")
-	if n.op == opMultiList {
+	if n.Op == jmespath.OpMultiList {
 		return atom("[" + text + "]")
 	}
 	return atom("{" + text + "}")
 }
 
 // exact writes the value in the exact form.
-func (m maker) exact(x *exact, n *checked, in string, s *Schema) string {
+func (m maker) exact(x *exact, n *jmespath.Node, in string, s *jmespath.Schema) string {
 	part := func(i int) (name, value string) {
 		name, of := m.part(n, i, s)
-		return name, m.exact(x, n.kids[i], in, of)
+		return name, m.exact(x, n.Kids[i], in, of)
 	}
-	switch n.op {
-	case opMultiList:
+	switch n.Op {
+	case jmespath.OpMultiList:
 		return x.call("project", x.multiSelect(n, in, part), "function($v){ $v }")
-	case opMultiHash:
+	case jmespath.OpMultiHash:
 		return x.call("filled", x.multiSelect(n, in, part))
 	default:
 		return x.value(n, in)

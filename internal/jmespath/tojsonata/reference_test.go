@@ -1,4 +1,4 @@
-package jmespath_test
+package tojsonata_test
 
 import (
 	"bufio"
@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
+	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
 	"github.com/jobpoller/jobpoller/internal/npm"
 )
 
@@ -43,7 +45,7 @@ func reference(t *testing.T, texts []translated) []answer {
 	t.Helper()
 	if _, err := exec.LookPath("npm"); err != nil {
 		require.NotEqual(t, "true", os.Getenv("CI"), "install Node.js 20 or later, which brings npm: %v", err)
-		withoutNode.Do(func() { say("reference: not run, there is no npm: install Node.js 20 or later") })
+		withoutNode.Do(func() { jmespathtest.Say("reference: not run, there is no npm: install Node.js 20 or later") })
 		return nil
 	}
 	files := npm.Files{}
@@ -117,12 +119,12 @@ func TestReferenceOnProductionExpressions(t *testing.T) {
 	t.Parallel()
 	g := newPairGenerator()
 	var texts []translated
-	expressions := awsExpressions()
+	expressions := jmespathtest.AWSExpressions()
 	for i := range max(*pairs/5/len(expressions), 1) * len(expressions) {
 		texts = append(texts, g.texts(g.production(t, expressions[i%len(expressions)]))...)
 	}
 	if answers := requireReference(t, texts); answers != nil {
-		say("reference: %d translations of %d expressions of waiters, seed %d, no disagreement", len(answers), len(expressions), *seed)
+		jmespathtest.Say("reference: %d translations of %d expressions of waiters, seed %d, no disagreement", len(answers), len(expressions), *seed)
 	}
 }
 
@@ -148,7 +150,7 @@ func TestReferenceOnRandomPairs(t *testing.T) {
 	if flush(); total == 0 {
 		return // there is no Node.js
 	}
-	say("reference: %d translations of %d random pairs, seed %d, no disagreement; evaluations nest %d deep at most", total, count, *seed, deepest)
+	jmespathtest.Say("reference: %d translations of %d random pairs, seed %d, no disagreement; evaluations nest %d deep at most", total, count, *seed, deepest)
 }
 
 func TestReferenceOnHardCases(t *testing.T) {
@@ -157,7 +159,7 @@ func TestReferenceOnHardCases(t *testing.T) {
 	eachHardCase(t, func(_ string, c translated) { texts = append(texts, c) })
 	eachArgument(t, func(c translated) { texts = append(texts, c) })
 	if answers := requireReference(t, texts); answers != nil {
-		say("reference: %d translations of hard cases and arguments, no disagreement", len(answers))
+		jmespathtest.Say("reference: %d translations of hard cases and arguments, no disagreement", len(answers))
 	}
 }
 
@@ -171,7 +173,7 @@ func TestReferenceOnNesting(t *testing.T) {
 	}
 	if answers := requireReference(t, texts); answers != nil {
 		deepest := slices.MaxFunc(answers, func(a, b answer) int { return a.Depth - b.Depth }).Depth
-		say("reference: %d translations that nest, %d deep at most", len(texts), deepest)
+		jmespathtest.Say("reference: %d translations that nest, %d deep at most", len(texts), deepest)
 	}
 }
 
@@ -191,7 +193,7 @@ func TestReferenceOnInheritedNames(t *testing.T) {
 			e, err := jmespath.Parse(expression)
 			require.NoError(t, err)
 			for _, schema := range []*jmespath.Schema{root, nil} {
-				value, err := e.JSONata("$states.result", schema).Value()
+				value, err := tojsonata.Translate(e, "$states.result", schema).Value()
 				require.NoError(t, err)
 				texts = append(texts, translated{method: "Value", text: value, on: on, want: want})
 			}
