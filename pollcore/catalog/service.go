@@ -118,6 +118,15 @@ type Operation struct {
 	OutputShape string `json:"output,omitempty"`
 }
 
+// On returns the ARNs that the actions are on: the Resources, or an asterisk
+// where they are not known.
+func (o *Operation) On() []string {
+	if len(o.Resources) == 0 {
+		return []string{"*"}
+	}
+	return o.Resources
+}
+
 // Error is an error of an operation.
 type Error struct {
 	// Shape is the name of the error's shape, Code what the service sends, if

@@ -199,14 +199,41 @@ func TestEveryJob(t *testing.T) {
 	}
 }
 
+// startArguments are arguments of which the job takes all.
+func startArguments(job *catalog.Job, sample any) any {
+	members, _ := sample.(map[string]any)
+	if job.NaturalKey != nil {
+		delete(members, javasdk.MemberName(job.NaturalKey.Member))
+	}
+	for _, member := range job.JSONText {
+		members[javasdk.MemberName(member)] = map[string]any{"rows": 1}
+	}
+	for member := range job.Forms {
+		members[javasdk.MemberName(member)] = "arn:aws:states:us-east-1:123456789012:stateMachine:Nightly"
+	}
+	return sample
+}
+
 func testJob(t *testing.T, entry *catalog.Entry) {
 	t.Helper()
 	start := entry.Service.Operations[entry.Name]
-	arguments, err := json.Marshal((&sampler{spell: pascalName}).value(catalog.Member{Shape: start.Input}, nil))
+	arguments, err := json.Marshal(startArguments(entry.Job, (&sampler{spell: pascalName}).value(catalog.Member{Shape: start.Input}, nil)))
 	require.NoError(t, err)
-	answers := []answer{sampleAnswer(t, start, 0), sampleAnswer(t, entry.Operation, 0)}
-	if entry.Job.Stop != nil {
-		answers = append(answers, sampleAnswer(t, entry.Service.Operations[entry.Job.Stop.Operation], 0))
+	var answers []answer
+	if before := entry.Job.Precondition; before != nil {
+		answers = append(answers, sampleAnswer(t, entry.Service.Operations[before.Operation], 0))
+	}
+	if key := entry.Job.NaturalKey; key != nil { // a sample's name would be another
+		answers = append(answers, answer{status: http.StatusBadRequest, body: `{"__type": "` + key.Exists[0] + `"}`})
+	} else {
+		answers = append(answers, sampleAnswer(t, start, 0))
+	}
+	answers = append(answers, sampleAnswer(t, entry.Operation, 0))
+	switch stop := entry.Job.Stop; {
+	case stop != nil && stop.Refused != nil:
+		answers = append(answers, answer{body: `{}`})
+	case stop != nil:
+		answers = append(answers, sampleAnswer(t, entry.Service.Operations[stop.Operation], 0))
 	}
 	server := newScripted(t, answers...)
 	d, err := awsjob.NewDriver(config(server.URL), catalog.AWS, entry.Service.Key+":"+entry.Name)
@@ -216,13 +243,13 @@ func testJob(t *testing.T, entry *catalog.Entry) {
 	require.NoError(t, err)
 	require.NotEmpty(t, ref)
 	sent := server.take()
-	require.Len(t, sent, 1)
-	text := sent[0].Path + sent[0].Query + sent[0].Body
-	for _, values := range sent[0].Header {
+	last := sent[len(sent)-1]
+	text := last.Path + last.Query + last.Body
+	for _, values := range last.Header {
 		text += strings.Join(values, "")
 	}
-	require.Equal(t, entry.Job.Token != "", strings.Contains(text, request.Token), "the token")
-	require.Equal(t, entry.Job.Token != "", d.Idempotency(request).Class == jobs.ByToken)
+	require.Equal(t, entry.Job.Protection() != catalog.Unprotected, strings.Contains(text, request.Token), "the token")
+	require.Equal(t, jobs.Idempotency{Class: jobs.Class(entry.Job.Protection()), Window: entry.Job.Window()}, d.Idempotency(request))
 
 	out, err := d.Describe(t.Context(), ref)
 	require.NoError(t, err)

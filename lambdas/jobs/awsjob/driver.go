@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -15,11 +14,6 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
-
-// tokenWindow is how long a service is relied on to remember a token. Models do
-// not say; five minutes is the shortest time that a service documents
-// (CodeBuild's StartBuild).
-const tokenWindow = 5 * time.Minute
 
 // FromCatalog returns a source of drivers for the waiters and jobs of a
 // catalogue, by the names that NewDriver takes.
@@ -42,24 +36,13 @@ func Catalogue(e jobs.Environment) (jobs.Driver, error) {
 // Its error wraps jobs.ErrUnknownJob if the catalogue has no such entry, and
 // ErrUnsupported if one of its operations cannot be called.
 func NewDriver(cfg aws.Config, c *catalog.Catalog, name string) (jobs.Driver, error) {
-	key, entryName, ok := strings.Cut(name, ":")
-	if !ok {
-		return nil, fmt.Errorf("%w: expected a service and a name, such as dynamodb:ExportCompleted, found %q", jobs.ErrUnknownJob, name)
-	}
-	entry, err := c.Lookup(key, entryName)
+	named, err := c.Resolve(name)
 	if errors.Is(err, catalog.ErrNotFound) {
 		return nil, fmt.Errorf("%w: %w", jobs.ErrUnknownJob, err)
 	} else if err != nil {
 		return nil, err
 	}
-	starts := entry.Job != nil && !strings.EqualFold(entryName, entry.Waiter.Name)
-	canonical := entry.Service.Key + ":" + entry.Waiter.Name
-	if starts {
-		canonical = entry.Service.Key + ":" + entry.Name
-	}
-	if name != canonical {
-		return nil, fmt.Errorf("%w: the catalogue has no job %q (did you mean %q?)", jobs.ErrUnknownJob, name, canonical)
-	}
+	entry := named.Entry
 	d := described{name: name, entry: entry}
 	client := New(cfg)
 	if d.describe, err = client.prepare(entry.Operation); err != nil {
@@ -68,7 +51,7 @@ func NewDriver(cfg aws.Config, c *catalog.Catalog, name string) (jobs.Driver, er
 	if d.waiter, err = pollcore.RenameMembers(entry.Waiter, entry.Operation.Input.Described(), entry.Operation.Output.Described(), pascal); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if !starts {
+	if !named.Starts {
 		return &poll{d}, nil
 	}
 	// What may have had its effect is not repeated.
@@ -111,8 +94,7 @@ func (*poll) Idempotency(jobs.Request) jobs.Idempotency {
 	return jobs.Idempotency{Class: jobs.ByNaturalKey}
 }
 
-// Permissions implements jobs.Driver. The catalogue does not know the ARNs of
-// what the actions are on.
+// Permissions implements jobs.Driver.
 func (p *poll) Permissions() []jobs.Permission {
 	return permissions(nil, p.entry.Operation, jobs.MethodDescribe)
 }
@@ -120,7 +102,9 @@ func (p *poll) Permissions() []jobs.Permission {
 func permissions(all []jobs.Permission, op *catalog.Operation, methods ...jobs.Method) []jobs.Permission {
 	for _, method := range methods {
 		for _, action := range op.Actions {
-			all = append(all, jobs.Permission{Action: action, For: method, Resource: "*"})
+			for _, resource := range op.On() {
+				all = append(all, jobs.Permission{Action: action, For: method, Resource: resource})
+			}
 		}
 	}
 	return all

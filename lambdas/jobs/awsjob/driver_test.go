@@ -286,10 +286,12 @@ func TestNames(t *testing.T) {
 	c := fixtures(t)
 	for name, want := range map[string]string{
 		"ovens:StartBak":      `the catalogue has no waiter or job of ovens "StartBak" (did you mean "StartBake"?)`,
-		"oven:StartBake":      `the catalogue has no job "oven:StartBake" (did you mean "ovens:StartBake"?)`,
+		"Ovens:StartBake":     `the catalogue has no job or waiter "Ovens:StartBake" (did you mean "ovens:StartBake"?)`,
+		"oven:BakeSucceeded":  `the catalogue has no job or waiter "oven:BakeSucceeded" (did you mean "ovens:BakeSucceeded"?)`,
+		"StartBake":           `(did you mean "ovens:StartBake"?)`,
 		"ovens:start-bake":    `did you mean "ovens:StartBake"?`,
 		"ovens:bakeSucceeded": `did you mean "ovens:BakeSucceeded"?`,
-		"ovens":               `expected a service and a name, such as dynamodb:ExportCompleted, found "ovens"`,
+		"ovens":               `the catalogue has no job or waiter "ovens": expected a service and a name, such as dynamodb:ExportCompleted`,
 		"ovens:":              "has no waiter or job of ovens",
 		"nothing:StartBake":   `has no service "nothing"`,
 	} {
@@ -297,6 +299,8 @@ func TestNames(t *testing.T) {
 		require.ErrorIs(t, err, jobs.ErrUnknownJob, name)
 		require.ErrorContains(t, err, want)
 	}
+	// The IAM action of the start call stands for the job.
+	require.Equal(t, "oven:StartBake", mustDriver(t, "oven:StartBake", "https://example.com").Name())
 	// The waiter of a job waits for what another has started.
 	d := mustDriver(t, "ovens:BakeSucceeded", "https://example.com")
 	_, starts := d.(jobs.Finder)

@@ -26,6 +26,8 @@ type reading struct {
 	// unseen tells that nobody has seen the text, so that lines and columns
 	// say nothing.
 	unseen bool
+	// rules are those of a start call; nil for other calls.
+	rules *startRules
 	// name is what messages call the input's owner, by default the operation.
 	name string
 }
@@ -50,8 +52,12 @@ func (c *call) read(text json.RawMessage, how reading) (*input, error) {
 		return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, name, err)
 	}
 	in := &input{call: c, root: doc.Root, spell: how.spell}
-	r := &reader{Reader: jsontree.Reader{HideStrings: true, Spell: how.spell}, spell: how.spell}
-	if m := tokenMember(c.op); m != nil && how.newToken != nil {
+	r := &reader{Reader: jsontree.Reader{HideStrings: true, Spell: how.spell}, spell: how.spell, rules: how.rules}
+	m := tokenMember(c.op)
+	if how.rules != nil && how.rules.name != "" {
+		m = c.op.Input.Member(how.rules.name)
+	}
+	if m != nil && how.newToken != nil {
 		if how.reserved {
 			r.reserved = m.Name
 		}
@@ -94,6 +100,7 @@ type reader struct {
 	jsontree.Reader
 
 	spell spelling
+	rules *startRules // of the outermost structure
 	// filled is a member of the outermost structure that may be missing, and
 	// reserved one that must be.
 	filled, reserved string
@@ -108,6 +115,9 @@ func (r *reader) structure(n *jsontree.Node, shape *catalog.Shape, what string) 
 		members[name] = func(n *jsontree.Node) {
 			if outermost && m.Name == r.reserved {
 				r.Report(n.Problem("leave %s out, the poller sets it", name))
+				return
+			}
+			if outermost && r.rules.read(&r.Reader, m.Name, n) {
 				return
 			}
 			r.value(n, m.Shape)
@@ -255,7 +265,11 @@ func (w *writer) value(n *jsontree.Node, shape *catalog.Shape, schema *smithy.Sc
 		}
 		w.to.CloseMap()
 	case catalog.String:
-		w.to.WriteString(schema, n.Text)
+		text := n.Text
+		if n.Kind != jsontree.String { // a value whose text is sent
+			text = string(n.Raw())
+		}
+		w.to.WriteString(schema, text)
 	case catalog.Boolean:
 		w.to.WriteBool(schema, n.Text == "true")
 	case catalog.Integer, catalog.Long:

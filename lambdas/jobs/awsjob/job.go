@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -21,17 +23,40 @@ const stopPrefix = "Stop."
 type job struct {
 	described
 
-	start *call
+	start  *call
+	rules  *startRules
+	before *precondition // nil for none
 	// arguments of the describe call, and of the stop call.
 	arguments, stopArguments []argument
 }
 
-// stoppable is a job that can be stopped.
-type stoppable struct {
+// finder finds jobs by the name that the driver has given them.
+type finder struct{ *job }
+
+// stopper stops jobs.
+type stopper struct {
 	*job
 
-	stop *call
+	stop    *call
+	refused *refusal // nil if an answer of success means that the job was stopped
 }
+
+// The drivers of jobs that can be found, or stopped, or both.
+type (
+	findable struct {
+		*job
+		finder
+	}
+	stoppable struct {
+		*job
+		stopper
+	}
+	findableAndStoppable struct {
+		*job
+		finder
+		stopper
+	}
+)
 
 // argument is a member of the input of a call that is made of what the start
 // call was given and has answered.
@@ -48,59 +73,128 @@ func newJob(of described, client, starter *Client) (jobs.Driver, error) {
 	if d.start, err = d.prepare(starter, of.entry.Name); err != nil {
 		return nil, err
 	}
+	if d.rules, err = newStartRules(of.entry.Job); err != nil {
+		return nil, fmt.Errorf("%s: %w", of.name, err)
+	}
+	if d.before, err = newPrecondition(d, client); err != nil {
+		return nil, err
+	}
 	if d.arguments, err = d.compile(of.entry.Operation, of.entry.Job.Arguments); err != nil {
 		return nil, err
 	}
-	order := of.entry.Job.Stop
+	order, named := of.entry.Job.Stop, of.entry.Job.NaturalKey != nil
 	if order == nil {
+		if named {
+			return &findable{d, finder{d}}, nil
+		}
 		return d, nil
 	}
-	s := &stoppable{job: d}
+	s := stopper{job: d}
 	if s.stop, err = d.prepare(client, order.Operation); err != nil {
 		return nil, err
 	}
 	if d.stopArguments, err = d.compile(s.stop.op, order.Arguments); err != nil {
 		return nil, err
 	}
-	return s, nil
+	if s.refused, err = newRefusal(order.Refused); err != nil {
+		return nil, fmt.Errorf("%s: %w", of.name, err)
+	}
+	if named {
+		return &findableAndStoppable{d, finder{d}, s}, nil
+	}
+	return &stoppable{d, s}, nil
 }
 
 // Idempotency implements jobs.Driver.
 func (d *job) Idempotency(jobs.Request) jobs.Idempotency {
-	if tokenMember(d.start.op) == nil {
-		return jobs.Idempotency{Class: jobs.NoProtection}
-	}
-	return jobs.Idempotency{Class: jobs.ByToken, Window: tokenWindow}
+	return jobs.Idempotency{Class: jobs.Class(d.entry.Job.Protection()), Window: d.entry.Job.Window()}
 }
 
 // Permissions implements jobs.Driver.
 func (d *job) Permissions() []jobs.Permission {
-	all := permissions(nil, d.start.op, jobs.MethodStart)
+	var all []jobs.Permission
+	if d.before != nil {
+		all = permissions(all, d.before.call.op, jobs.MethodStart)
+	}
+	all = permissions(all, d.start.op, jobs.MethodStart)
 	for _, p := range d.entry.Job.Dependent {
 		all = append(all, jobs.Permission{Action: p.Action, For: jobs.MethodStart, Resource: p.Resource, Dependent: true})
 	}
-	return permissions(all, d.describe.op, jobs.MethodDescribe)
+	if d.entry.Job.NaturalKey != nil {
+		all = permissions(all, d.describe.op, jobs.MethodFind)
+	}
+	all = permissions(all, d.describe.op, jobs.MethodDescribe)
+	if order := d.entry.Job.Stop; order != nil {
+		all = permissions(all, d.entry.Service.Operations[order.Operation], jobs.MethodStop)
+		all = permissions(all, d.describe.op, jobs.MethodStop) // for jobs.StopResult
+	}
+	return all
 }
 
-// Permissions implements jobs.Driver.
-func (d *stoppable) Permissions() []jobs.Permission {
-	all := permissions(d.job.Permissions(), d.stop.op, jobs.MethodStop)
-	return permissions(all, d.describe.op, jobs.MethodStop)
-}
-
-// Start implements jobs.Driver.
+// Start implements jobs.Driver. A job that has the name already is the one that
+// the request asks for.
 func (d *job) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
-	in, err := d.start.read(r.Arguments, reading{
-		spell: pascal, name: d.name, reserved: true, newToken: func() (string, error) { return r.Token, nil },
-	})
+	in, err := d.read(r)
 	if err != nil {
 		return nil, err
+	}
+	if d.before != nil {
+		if err := d.before.check(ctx, d.name, in); err != nil {
+			return nil, err
+		}
 	}
 	out, err := d.start.do(ctx, in, modelSpelling)
+	key := d.entry.Job.NaturalKey
+	if key != nil && err != nil && slices.Contains(key.Exists, codeOf(err)) {
+		return d.namedRef(in)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return d.ref(map[string]any{"input": in.value(), "output": out})
+	ref, err := d.ref(map[string]any{"input": in.value(), "output": out})
+	if key == nil || err != nil {
+		return ref, err
+	}
+	named, err := d.namedRef(in)
+	if err != nil {
+		return nil, err
+	}
+	for member, value := range named {
+		// To call this a refusal would say that nothing runs.
+		if ref[member] != value {
+			return nil, fmt.Errorf("%s: the service has started a job whose %s is %q, and not %q: it cannot be found by its name",
+				d.name, member, ref[member], value)
+		}
+	}
+	return ref, nil
+}
+
+// read checks the arguments of a request.
+func (d *job) read(r jobs.Request) (*input, error) {
+	return d.start.read(r.Arguments, reading{
+		spell: pascal, name: d.name, reserved: true, rules: d.rules, newToken: func() (string, error) { return r.Token, nil },
+	})
+}
+
+// Find implements jobs.Finder.
+func (d finder) Find(ctx context.Context, r jobs.Request) (ref jobs.Ref, found bool, err error) {
+	in, err := d.read(r)
+	if err != nil {
+		return nil, false, err
+	}
+	if ref, err = d.namedRef(in); err != nil {
+		return nil, false, err
+	}
+	_, err = d.Describe(ctx, ref)
+	for _, e := range d.entry.Job.NaturalKey.NotFound {
+		if err != nil && codeOf(err) == e.Code && strings.Contains(messageOf(err), e.Message) {
+			return nil, false, nil
+		}
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return ref, true, nil
 }
 
 func (d *job) prepare(c *Client, operation string) (*call, error) {
@@ -145,17 +239,60 @@ func (d *job) ref(started map[string]any) (jobs.Ref, error) {
 	if len(ref) == 0 {
 		return nil, fmt.Errorf("%s: the start call returned nothing that names the job", d.name)
 	}
+	known, err := d.startedOf(ref)
+	if err != nil {
+		return nil, err
+	}
 	for _, a := range d.stopArguments {
 		value, err := a.value(started)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d.name, err)
 		}
-		if name := pascal(a.member.Name); value != "" && ref[name] != value {
+		name := pascal(a.member.Name)
+		told, has := ref[name]
+		if !has {
+			told, _ = a.value(known) // what cannot be made of the reference is kept
+		}
+		if value != "" && told != value {
 			ref[stopPrefix+name] = value
 		}
 	}
 	return ref, nil
 }
+
+// startedOf is what a reference says of the call that started its job.
+func (d *job) startedOf(ref jobs.Ref) (map[string]any, error) {
+	started := map[string]any{}
+	for _, a := range d.arguments {
+		text, has := ref[pascal(a.member.Name)]
+		path := strings.Split(a.text, ".")
+		if !has || !memberPath.MatchString(a.text) {
+			continue
+		}
+		value := any(text)
+		if !isText(a.member.Shape) {
+			doc, err := jsontree.Parse([]byte(text))
+			if err != nil {
+				return nil, fmt.Errorf("job reference of %s: %s: %w", d.name, a.member.Name, err)
+			}
+			value = respell(doc.Root, a.member.Shape, pascal, modelSpelling)
+		}
+		object := started
+		for _, name := range path[:len(path)-1] {
+			inner, ok := object[name].(map[string]any)
+			if !ok {
+				inner = map[string]any{}
+				object[name] = inner
+			}
+			object = inner
+		}
+		object[path[len(path)-1]] = value
+	}
+	return started, nil
+}
+
+// memberPath is an expression that a value can be put back to.
+var memberPath = regexp.MustCompile(`^(input|output)(\.\w+)+$`)
 
 // value evaluates the argument; the empty string stands for none.
 func (a *argument) value(started map[string]any) (string, error) {
@@ -237,14 +374,24 @@ func respell(n *jsontree.Node, shape *catalog.Shape, from, to spelling) any {
 	}
 }
 
-// Stop implements jobs.Stopper.
-func (d *stoppable) Stop(ctx context.Context, ref jobs.Ref) error {
+// Stop implements jobs.Stopper. Arguments that the reference does not have are made
+// of what it says of the start call.
+func (d stopper) Stop(ctx context.Context, ref jobs.Ref) error {
+	known, err := d.startedOf(ref)
+	if err != nil {
+		return err
+	}
 	arguments := jobs.Ref{}
 	for _, a := range d.stopArguments {
 		name := pascal(a.member.Name)
-		value, own := ref[stopPrefix+name]
-		if !own {
-			value = ref[name]
+		value, has := ref[stopPrefix+name]
+		if !has {
+			value, has = ref[name]
+		}
+		if !has {
+			if value, err = a.value(known); err != nil {
+				return fmt.Errorf("job reference of %s: %w", d.name, err)
+			}
 		}
 		if value != "" {
 			arguments[name] = value
@@ -254,6 +401,9 @@ func (d *stoppable) Stop(ctx context.Context, ref jobs.Ref) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.stop.do(ctx, in, pascal)
+	out, err := d.stop.do(ctx, in, modelSpelling)
+	if err == nil && d.refused != nil {
+		err = d.refused.check(out)
+	}
 	return jobs.StopResult(ctx, d, ref, err)
 }
