@@ -207,7 +207,7 @@ func (f *fragment) build(in where, id string, props *JobPollerFragmentProps) {
 		to.exits[status] = f.prefix + "On" + name
 	}
 	compiled := p.compile(p.bind(), to)
-	f.report, f.scoped = compiled.Report, p.Scope != nil
+	f.report, f.scoped = compiled.Report(), p.Scope != nil
 	warn(f, &f.report)
 	m := &machine{definition: string(asl.Print(compiled.Machine))}
 	m.compiled(compiled)

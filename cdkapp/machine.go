@@ -87,8 +87,9 @@ func (p *polling) defined(b *bound) *machine {
 }
 
 func (m *machine) compiled(c *compile.Compiled) {
-	m.report, m.strategy = &c.Report, c.Report.Strategy
-	if throughLambda(c.Report.Strategy) {
+	report := c.Report()
+	m.report, m.strategy = &report, c.Strategy
+	if throughLambda(c.Strategy) {
 		return // all that it calls are the functions
 	}
 	for _, s := range c.Policy.Statement {

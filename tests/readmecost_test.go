@@ -39,16 +39,16 @@ func TestReadmeCosts(t *testing.T) {
 	}
 	variables, err := compile.Shipped("dynamodb-export-variables")
 	require.NoError(t, err)
-	row("dynamodb-export-variables", variables.Report, " |")
+	row("dynamodb-export-variables", variables.Report(), " |")
 
 	e, err := catalog.Lookup("dynamodb", "ExportTableToPointInTime")
 	require.NoError(t, err)
 	for name, strategy := range map[string]compile.Strategy{"lambda-loop": compile.LambdaLoop, "lambda-retry": compile.LambdaRetry} {
 		compiled, err := compile.Compile(e.Waiter, compile.CallOf(e), compile.Options{Strategy: strategy, MaxWait: 2 * time.Hour})
 		require.NoError(t, err)
-		checks := compiled.Report.Expected.Polls
+		checks := compiled.Report().Expected.Polls
 		lambda := (1 + checks) * (perRequest + memoryGB*seconds*perGBSecond)
 		s3 := 3*perWrite + checks*perRead
-		row(name, compiled.Report, fmt.Sprintf(" %.2f | %.2f", 1000*lambda, 1000*s3))
+		row(name, compiled.Report(), fmt.Sprintf(" %.2f | %.2f", 1000*lambda, 1000*s3))
 	}
 }

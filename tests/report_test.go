@@ -31,7 +31,7 @@ func TestReportIsWhatRunsTake(t *testing.T) {
 				o.Strategy = strategy
 				compiled, err := compile.Compile(entry.Waiter, compile.CallOf(entry), o)
 				require.NoError(t, err)
-				worst, expected := compiled.Report.Worst, compiled.Report.Expected
+				worst, expected := compiled.Report().Worst, compiled.Report().Expected
 				var calls, transitions, events, late means
 				const jobs = 200
 				draw := rand.New(rand.NewPCG(2, 2))
@@ -70,11 +70,10 @@ func (m *means) add(a, b float64) {
 	m.squares += (a - b) * (a - b)
 }
 
-// require compares the mean with what is expected, which is worked out from 1,000
-// jobs: within four standard errors, and one part in a thousand for what is
-// rounded.
+// require compares the mean with what is expected: within four standard errors,
+// and one part in a thousand for what is rounded.
 func (m *means) require(t *testing.T, expected float64) {
 	t.Helper()
 	variance := m.squares / m.runs // half of that of a difference, over half as many pairs
-	require.InDelta(t, expected, m.sum/m.runs, 4*math.Sqrt(variance/m.runs+variance/1000)+expected/1000)
+	require.InDelta(t, expected, m.sum/m.runs, 4*math.Sqrt(variance/m.runs)+expected/1000)
 }

@@ -21,7 +21,7 @@ import (
 
 // write prints what was asked for, or compares it with a file.
 func (o *compileOptions) write(c *cobra.Command, compiled *compile.Compiled) error {
-	for _, w := range compiled.Report.Warnings {
+	for _, w := range compiled.Warnings {
 		terminal.Fprintf(c.ErrOrStderr(), "warning: %s\n", w)
 	}
 	if o.check != "" {
@@ -31,9 +31,9 @@ func (o *compileOptions) write(c *cobra.Command, compiled *compile.Compiled) err
 	var err error
 	switch {
 	case o.report && o.output == "text":
-		text = []byte(reportText(compiled.Report))
+		text = []byte(reportText(compiled.Report()))
 	case o.report:
-		text, err = indented(compiled.Report)
+		text, err = indented(compiled.Report())
 	case o.iam:
 		text, err = indented(compiled.Policy)
 	default:

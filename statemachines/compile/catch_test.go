@@ -357,12 +357,12 @@ func TestErrorsAreInTheReport(t *testing.T) {
 		result, calls := polled(t, m, op, []any{sdkError("S3.S3Exception", "null", 404)})
 		require.Equal(t, "JobPoller.TimedOut", result.Error, result.Cause)
 		require.Positive(t, result.Calls["OrdersHeadObject"])
-		require.Equal(t, 4, m.Report.TransitionsPerPoll)
-		require.Equal(t, 11, m.Report.EventsPerPoll)
-		require.InDelta(t, m.Report.Worst.Polls, float64(calls), 2)
-		require.LessOrEqual(t, float64(result.Transitions), m.Report.Worst.Transitions)
-		require.LessOrEqual(t, float64(len(result.Events)), m.Report.Worst.Events)
-		require.Less(t, m.Report.Worst.Events-float64(len(result.Events)), 60.0, "the bound is near")
+		require.Equal(t, 4, m.Report().TransitionsPerPoll)
+		require.Equal(t, 11, m.Report().EventsPerPoll)
+		require.InDelta(t, m.Report().Worst.Polls, float64(calls), 2)
+		require.LessOrEqual(t, float64(result.Transitions), m.Report().Worst.Transitions)
+		require.LessOrEqual(t, float64(len(result.Events)), m.Report().Worst.Events)
+		require.Less(t, m.Report().Worst.Events-float64(len(result.Events)), 60.0, "the bound is near")
 	}
 }
 

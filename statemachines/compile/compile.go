@@ -133,10 +133,16 @@ type Compiled struct {
 	Machine *asl.StateMachine
 	// StartAt is the first state.
 	StartAt string
-	Report  Report
+	// Strategy is how it polls.
+	Strategy Strategy
+	// Warnings say what may keep Step Functions from taking the definition, and what
+	// it does other than its users may expect.
+	Warnings []string
 	// Policy is what the role of the state machine has to be allowed. What the
 	// Lambda functions call is for their own role.
 	Policy Policy
+
+	poller *poller
 }
 
 // Compile returns a state machine that calls the operation until the waiter
@@ -196,7 +202,7 @@ func Compile(w *pollcore.Waiter, call Call, o Options) (*Compiled, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: the compiled definition is not valid, which is a bug unless it is for the arguments, exits or scope given: %w", w.Name, err)
 	}
-	return &Compiled{Machine: m, StartAt: start, Report: p.report(), Policy: p.policy()}, nil
+	return &Compiled{Machine: m, StartAt: start, Strategy: o.Strategy, Warnings: p.warnings(), Policy: p.policy(), poller: p}, nil
 }
 
 // object is a JSON object of a definition. Its order does not matter: asl.Print

@@ -305,7 +305,7 @@ func TestFit(t *testing.T) {
 			o.Fit = true
 			fitted, err := compile.Compile(e.Waiter, compile.CallOf(e), o)
 			require.NoError(t, err)
-			require.LessOrEqual(t, fitted.Report.Worst.Events, 5000.0)
+			require.LessOrEqual(t, fitted.Report().Worst.Events, 5000.0)
 			require.Empty(t, lint.Check(fitted.Machine, lint.Options{}))
 			if s == compile.LambdaLoop || s == compile.LambdaRetry {
 				return // the functions choose the delays

@@ -51,11 +51,11 @@ func TestLoopPassesOnMembersByName(t *testing.T) {
 			m, err := compile.Compile(e.Waiter, call, compile.Options{Strategy: compile.Loop, MaxWait: time.Hour})
 			require.NoError(t, err)
 			if tt.warns == "" {
-				require.Empty(t, m.Report.Warnings)
+				require.Empty(t, m.Warnings)
 			} else {
-				require.Len(t, m.Report.Warnings, 1)
-				require.Contains(t, m.Report.Warnings[0], tt.warns)
-				require.Contains(t, m.Report.Warnings[0], "S3Prefix")
+				require.Len(t, m.Warnings, 1)
+				require.Contains(t, m.Warnings[0], tt.warns)
+				require.Contains(t, m.Warnings[0], "S3Prefix")
 			}
 			text, err := json.Marshal(tt.input)
 			require.NoError(t, err)

@@ -3,7 +3,6 @@ package compile
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -32,8 +31,7 @@ type Report struct {
 	JobSeconds  [2]int `json:"jobSeconds"`
 	Redrivable  bool   `json:"redrivable"`
 	RedriveNote string `json:"redriveNote"`
-	// Warnings are what may keep Step Functions from taking the definition, and what
-	// it does other than its users may expect.
+	// Warnings are those of [Compiled].
 	Warnings []string `json:"warnings"`
 }
 
@@ -138,14 +136,16 @@ func (p *poller) worstPolls() int {
 	}
 }
 
-// report works out what the machine costs for jobs that end between two times.
-func (p *poller) report() Report {
+// Report works out what the machine costs for jobs that end between Options.JobFrom
+// and Options.JobTo.
+func (c *Compiled) Report() Report {
+	p := c.poller
 	t := p.turn()
 	r := Report{
 		Strategy: p.options.Strategy, MaxWaitSeconds: p.total,
 		TransitionsPerPoll: t.transitions, EventsPerPoll: t.events, EventsPerFault: 3,
 		JobSeconds: [2]int{0, p.total},
-		Warnings:   p.warnings(),
+		Warnings:   c.Warnings,
 	}
 	if to := p.options.JobTo; to > 0 {
 		r.JobSeconds = [2]int{int(p.options.JobFrom / time.Second), int(to / time.Second)}
@@ -155,7 +155,7 @@ func (p *poller) report() Report {
 		latest = p.low
 	}
 	r.Worst = t.cost(float64(p.worstPolls()), t.most, float64(max(latest, p.initial-r.JobSeconds[0])))
-	polls, late := p.expect(r.JobSeconds[0], r.JobSeconds[1])
+	polls, late := expect(p.pace(), float64(r.JobSeconds[0]), float64(r.JobSeconds[1]))
 	r.Expected = t.cost(polls, t.success, late)
 	r.RedriveNote = "a redrive runs the Fail state again, which fails again"
 	if p.redrivable() {
@@ -163,49 +163,6 @@ func (p *poller) report() Report {
 		r.RedriveNote = "a redrive goes on with CheckStatus, with new time for the job"
 	}
 	return r
-}
-
-// samples is how many jobs expect looks at.
-const samples = 1000
-
-// expect is the mean number of polls, and of seconds between the end of a job
-// and the poll that finds it, over jobs that end at any time between the two.
-// Jobs share sequences of polls: what is drawn does not depend on their end.
-func (p *poller) expect(from, to int) (polls, lateness float64) {
-	const sequences = 40
-	source := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // a mean needs no secrecy
-	next := p.delays(source)
-	for first := range sequences {
-		now, n := float64(p.initial), 1
-		for i := first; i < samples; i += sequences {
-			// Drawn from its own thousandth of the time: even steps could keep step with the delays.
-			end := float64(from) + (float64(i)+source.Float64())*float64(to-from)/samples
-			for ; now < end && now < float64(p.total); n++ {
-				now += next(n, now)
-			}
-			polls += float64(n)
-			lateness += max(0, now-end)
-		}
-	}
-	return polls / samples, lateness / samples
-}
-
-// delays draws the delay, in seconds, after so many calls and seconds.
-func (p *poller) delays(source *rand.Rand) func(calls int, now float64) float64 {
-	s := p.rule()
-	s.Random = func(lo, hi time.Duration) time.Duration { // whole seconds
-		return (lo + time.Duration(source.Int64N(int64(hi-lo)+1))).Round(time.Second)
-	}
-	switch p.options.Strategy {
-	case Loop:
-		return func(int, float64) float64 { return float64(p.low) }
-	case RetryTask, LambdaRetry: // not drawn, and not cut at the end
-		s.Random, s.Total = undrawn, math.MaxInt64
-	case Variables, LambdaLoop:
-	}
-	return func(calls int, now float64) float64 {
-		return s.Next(pollcore.Retry, pollcore.Progress{Attempts: calls, Elapsed: time.Duration(now * float64(time.Second))}).Delay.Seconds()
-	}
 }
 
 // warnings tells of services that Step Functions may not know, and of input that

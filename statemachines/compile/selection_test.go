@@ -66,7 +66,7 @@ func TestOutputOfLoop(t *testing.T) {
 	o.Output = "ExportDescription.ItemCount"
 	m, err := compile.Compile(e.Waiter, compile.CallOf(e), o)
 	require.NoError(t, err)
-	require.InDelta(t, plain.Report.Expected.Transitions+1, m.Report.Expected.Transitions, 1e-9)
+	require.InDelta(t, plain.Report().Expected.Transitions+1, m.Report().Expected.Transitions, 1e-9)
 	for _, members := range []map[string]any{{"ItemCount": 7.0}, {}} {
 		want, there := members["ItemCount"]
 		members["ExportStatus"] = "COMPLETED"

@@ -35,7 +35,7 @@ func TestNoWaiterNeedsAPatternOfACause(t *testing.T) {
 			m, err := compile.Compile(e.Waiter, compile.CallOf(e), o)
 			require.NoError(t, err, "%s %s", service.Key, e.Name)
 			for _, code := range why.Unmodeled {
-				require.Contains(t, m.Report.Warnings[len(m.Report.Warnings)-1], code)
+				require.Contains(t, m.Warnings[len(m.Warnings)-1], code)
 			}
 			o.Strategy = compile.RetryTask
 			_, err = compile.Compile(e.Waiter, compile.CallOf(e), o)

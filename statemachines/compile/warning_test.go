@@ -30,8 +30,8 @@ func TestReportWarnsOfUnknownServices(t *testing.T) {
 				continue
 			}
 			problems := asl.Validate(asl.Print(m.Machine), asl.Standard)
-			require.Equal(t, len(problems) > 0, len(m.Report.Warnings) > 0, "%s: %v", service.Key, problems)
-			for _, warning := range m.Report.Warnings {
+			require.Equal(t, len(problems) > 0, len(m.Warnings) > 0, "%s: %v", service.Key, problems)
+			for _, warning := range m.Warnings {
 				require.Contains(t, warning, `"aws-sdk:`+s.ARNName+`"`)
 				warned[service.Key] = true
 			}
@@ -48,5 +48,5 @@ func TestNoWarningOfServicesThroughLambda(t *testing.T) {
 	require.NoError(t, err)
 	m, err := compile.Compile(e.Waiter, compile.CallOf(e), compile.Options{Strategy: compile.LambdaLoop, MaxWait: time.Hour})
 	require.NoError(t, err)
-	require.Equal(t, []string{}, m.Report.Warnings)
+	require.Equal(t, []string{}, m.Warnings)
 }

@@ -472,7 +472,7 @@ func (m *machine) compareLast(differ func(string, ...any), r *run) {
 
 // compareReport checks that the report's bounds hold.
 func (m *machine) compareReport(differ func(string, ...any), w *wait, r *run) {
-	report := r.compiled.Report
+	report := r.compiled.Report()
 	// Calls that are repeated in place are not in the bounds.
 	extra := r.player.calls - r.attempts
 	transitions, events := r.result.Transitions-extra, len(r.result.Events)-extra*report.EventsPerFault

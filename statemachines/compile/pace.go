@@ -1,0 +1,124 @@
+package compile
+
+import (
+	"math"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// stretch is a part of a wait in which the polls are evenly spaced. Times are
+// in seconds since the start.
+type stretch struct {
+	first float64 // time of the first poll, on average
+	sigma float64 // standard deviation of the times
+	delay float64 // after each poll
+	polls int
+}
+
+// pace returns the polls of a job that does not end, with the mean of each
+// delay. The number of stretches grows with the logarithm of the longest delay
+// alone.
+func (p *poller) pace() []stretch {
+	if p.options.Strategy == Loop {
+		first, delay, others := float64(p.initial), float64(p.low), p.calls()-1
+		return []stretch{{first, 0, delay, others}, {first + float64(others)*delay, 0, 0, 1}}
+	}
+	s := p.rule()
+	s.Random = undrawn
+	drawn := p.options.Strategy == Variables || p.options.Strategy == LambdaLoop
+	if !drawn { // a Retry block does not cut its delays at the deadline
+		s.Total = math.MaxInt64
+	}
+	var all []stretch
+	now, variance, total := float64(p.initial), 0.0, float64(p.total)
+	for n := 1; now < total; n++ {
+		lo, hi := s.Bounds(pollcore.Progress{Attempts: n})
+		// The last delays before the deadline are cut to fit.
+		if even := int((total-now)/s.Max.Seconds()) - 2; lo == s.Max && even > 0 {
+			all = append(all, stretch{now, math.Sqrt(variance), s.Max.Seconds(), even})
+			now += float64(even) * s.Max.Seconds()
+		}
+		delay := s.Next(pollcore.Retry, pollcore.Progress{Attempts: n, Elapsed: time.Duration(now * float64(time.Second))}).Delay.Seconds()
+		all = append(all, stretch{now, math.Sqrt(variance), delay, 1})
+		now += delay
+		if drawn && lo < hi { // evenly, and then rounded to whole seconds
+			spread := (hi - lo).Seconds() / 2
+			variance += spread*spread/3 + 1.0/12
+		}
+	}
+	return append(all, stretch{now, 0, 0, 1})
+}
+
+// expect returns the mean number of polls, and of seconds from the end of a job
+// to the poll that sees it, over jobs that end evenly between two times.
+//
+// A job has one poll more for each that comes before its end, and is seen as
+// many delays later than the first poll. So both are sums over all polls of the
+// share of jobs that end behind them.
+func expect(pace []stretch, from, to float64) (polls, lateness float64) {
+	others, last := pace[:len(pace)-1], pace[len(pace)-1].first
+	polls, seen := 1.0, pace[0].first
+	for _, s := range others {
+		before := s.shares(from, to)
+		polls += before
+		seen += before * s.delay
+	}
+	// A job that ends behind the last poll is not seen late.
+	ended := min(from, last)
+	if from < to {
+		ended = last - (square(last-from)-square(last-to))/2/(to-from)
+	}
+	return polls, seen - ended
+}
+
+// square is that of a positive number, and otherwise 0.
+func square(x float64) float64 { return max(0, x) * max(0, x) }
+
+// shares adds up, over the polls, the share of jobs that end behind each.
+func (s stretch) shares(from, to float64) float64 {
+	const certain = 5 // standard deviations
+	// before is how many polls are before a time.
+	before := func(t float64) int { return max(0, min(s.polls, int(math.Ceil((t-s.first)/s.delay)))) }
+	all, none := before(from-certain*s.sigma), before(to+certain*s.sigma)
+	linear, bent := before(from+certain*s.sigma), before(to-certain*s.sigma)
+	if linear >= bent {
+		linear, bent = none, none
+	}
+	sum := float64(all)
+	for n := all; n < linear; n++ {
+		sum += s.share(n, from, to)
+	}
+	if n := float64(bent - linear); n > 0 { // an arithmetic series
+		middle := s.first + (float64(linear)+(n-1)/2)*s.delay
+		sum += n * (to - middle) / (to - from)
+	}
+	for n := bent; n < none; n++ {
+		sum += s.share(n, from, to)
+	}
+	return sum
+}
+
+// share is the share of jobs that end behind a poll, whose time is normally
+// distributed: a sum of independent draws nearly is.
+func (s stretch) share(poll int, from, to float64) float64 {
+	t := s.first + float64(poll)*s.delay
+	if from == to {
+		if s.sigma == 0 {
+			return map[bool]float64{true: 1}[t < from]
+		}
+		return normal((from - t) / s.sigma)
+	}
+	// remains is the mean of what is left from the poll to a time.
+	remains := func(end float64) float64 {
+		if s.sigma == 0 {
+			return max(0, end-t)
+		}
+		z := (end - t) / s.sigma
+		return (end-t)*normal(z) + s.sigma*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)
+	}
+	return (remains(to) - remains(from)) / (to - from)
+}
+
+// normal is the standard normal distribution.
+func normal(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
