@@ -25,20 +25,15 @@ help: ## List the targets
 build: ## Build the command into bin/
 	go build -trimpath -o bin/ ./cmd/...
 
-# Two builds of equal sources are equal: no paths, no version control. Without
-# inlining they are an eighth smaller, and a poll waits for the network anyway.
-LAMBDA_BUILD := CGO_ENABLED=0 GOOS=linux go build -tags lambda.norpc -trimpath -buildvcs=false -ldflags '-s -w' -gcflags=all=-l
+# Go decides whether there is anything to do, so these have no prerequisites.
+BUILD_LAMBDAS := go run ./internal/lambdabuild/buildlambdas
 
 .PHONY: lambdas
 lambdas: $(LAMBDAS:%=lambda-%) ## Build each Lambda function: dist/<name>/<arm64|amd64>/bootstrap and dist/<name>-<arm64|amd64>.zip
 
-# Go decides whether there is anything to do, so these have no prerequisites.
 .PHONY: $(LAMBDAS:%=lambda-%)
 $(LAMBDAS:%=lambda-%): lambda-%:
-	GOARCH=arm64 $(LAMBDA_BUILD) -o $(DIST)/$*/arm64/bootstrap ./lambdas/$*
-	GOARCH=amd64 $(LAMBDA_BUILD) -o $(DIST)/$*/amd64/bootstrap ./lambdas/$*
-	go run ./internal/lambdazip $(DIST)/$*-arm64.zip $(DIST)/$*/arm64/bootstrap
-	go run ./internal/lambdazip $(DIST)/$*-amd64.zip $(DIST)/$*/amd64/bootstrap
+	$(BUILD_LAMBDAS) '$(DIST)' ./lambdas/$*
 
 # The template of the app, without credentials and without asking the network for
 # anything. Options of the command cdk in CONTEXT, such as -c jobs=all.
@@ -140,9 +135,7 @@ bench-schedule: ## Print how late, and in how many calls, schedules find the end
 
 .PHONY: bench-lambda
 bench-lambda: lambdas ## Print sizes, start-up times and requests of the Lambda functions
-	for name in empty clients s3only; do for arch in arm64 amd64; do \
-		GOARCH=$$arch $(LAMBDA_BUILD) -o $(DIST)/bench/$$name/$$arch/bootstrap ./tests/bench/$$name || exit 1; \
-	done; done
+	$(BUILD_LAMBDAS) '$(DIST)/bench' ./tests/bench/empty ./tests/bench/clients ./tests/bench/s3only
 	go test -count=1 -v -run '^$$' ./tests/bench -lambdas '$(abspath $(DIST))'
 
 .PHONY: lint

@@ -122,7 +122,7 @@ func buildPackage(name, arch string) (string, error) {
 	}
 	defer os.RemoveAll(fresh) //nolint:errcheck // what stays of it does no harm
 	archive := filepath.Join(fresh, "package.zip")
-	if err := lambdabuild.Build(ctx, source, name, arch, archive); err != nil {
+	if err := lambdabuild.Package(ctx, source, "./lambdas/"+name, arch, archive); err != nil {
 		return "", err
 	}
 	content, err := os.ReadFile(archive) //nolint:gosec // it was just built

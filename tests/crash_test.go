@@ -11,7 +11,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/lambdabuild"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
@@ -151,15 +151,16 @@ func startS3(t *testing.T, middleware func(http.Handler) http.Handler) *embedded
 }
 
 // functionPackages are the packages of the two Lambda functions by name.
-var functionPackages = map[string]string{statemachines.RunJobFunction: "runjob", statemachines.CheckStatusFunction: "checkstatus"}
+var functionPackages = map[string]string{
+	statemachines.RunJobFunction: lambdabuild.RunJob, statemachines.CheckStatusFunction: lambdabuild.CheckStatus,
+}
 
 // buildFunctions builds the two Lambda functions into a folder.
 func buildFunctions(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, pkg := range functionPackages {
-		text, err := exec.CommandContext(t.Context(), "go", "build", "-tags", "lambda.norpc", "-o", filepath.Join(dir, name), "../lambdas/"+pkg).CombinedOutput()
-		require.NoError(t, err, "%s", text)
+		require.NoError(t, lambdabuild.Executable(t.Context(), "..", pkg, lambdabuild.Host(), filepath.Join(dir, name)))
 	}
 	return dir
 }

@@ -150,7 +150,7 @@ var rules = []rule{
 	{
 		reason:       "the Go toolchain is for those who build the functions",
 		packages:     []string{"./..."},
-		except:       []string{"./internal/lambdazip", "./cdkapp/..."},
+		except:       []string{"./internal/lambdabuild/...", "./cdkapp/...", "./internal/cli", "./cmd/..."},
 		mustNotReach: []string{"./internal/lambdabuild"},
 	},
 	{

@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/lambdabuild"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
@@ -19,10 +18,10 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-// binaries are the packages of the two Lambda functions by function name.
-var binaries = map[string]string{
-	statemachines.RunJobFunction:      "github.com/jobpoller/jobpoller/lambdas/runjob",
-	statemachines.CheckStatusFunction: "github.com/jobpoller/jobpoller/lambdas/checkstatus",
+// packages are the packages of the two Lambda functions by function name.
+var packages = map[string]string{
+	statemachines.RunJobFunction:      lambdabuild.RunJob,
+	statemachines.CheckStatusFunction: lambdabuild.CheckStatus,
 }
 
 // startProcesses builds the two functions and puts each behind a local Runtime
@@ -33,17 +32,19 @@ func (b *bench) startProcesses(ctx context.Context, log io.Writer) error {
 		return err
 	}
 	b.closers = append(b.closers, func() error { return os.RemoveAll(dir) })
+	source, err := lambdabuild.Folder(ctx)
+	if err != nil {
+		return fmt.Errorf("--processes needs the go command, and the jobpoller module in the current folder or among its dependencies: %w", err)
+	}
 	env := b.environment()
 	b.handlers = map[string]sim.LambdaFunction{}
-	for name, pkg := range maps.All(binaries) {
+	for name, pkg := range packages {
 		binary := filepath.Join(dir, name)
 		if runtime.GOOS == "windows" {
 			binary += ".exe"
 		}
-		build := exec.CommandContext(ctx, "go", "build", "-tags", "lambda.norpc", "-o", binary, pkg) //nolint:gosec // our own packages
-		if text, err := build.CombinedOutput(); err != nil {
-			return fmt.Errorf("build %s (--processes needs the go command, and the jobpoller module in the current folder "+
-				"or among its dependencies): %w\n%s", pkg, err, text)
+		if err := lambdabuild.Executable(ctx, source, pkg, lambdabuild.Host(), binary); err != nil {
+			return err
 		}
 		function, err := runtimeapi.New(runtimeapi.Config{
 			Name: name, Binary: binary, Env: env, Timeout: functionTimeout, Log: log,

@@ -21,7 +21,7 @@ func TestE2EBuild(t *testing.T) {
 	build := func(name string) []byte {
 		t.Helper()
 		archive := filepath.Join(t.TempDir(), name)
-		require.NoError(t, lambdabuild.Build(t.Context(), folder, "hello", "arm64", archive))
+		require.NoError(t, lambdabuild.Package(t.Context(), folder, "./lambdas/hello", "arm64", archive))
 		left, err := os.ReadDir(filepath.Dir(archive))
 		require.NoError(t, err)
 		require.Len(t, left, 1, "the package alone")
@@ -38,9 +38,9 @@ func TestE2EBuild(t *testing.T) {
 	t.Setenv("GOWORK", "/nowhere/go.work")
 	require.Equal(t, plain, build("other.zip"))
 
-	err := lambdabuild.Build(t.Context(), folder, "broken", "arm64", filepath.Join(t.TempDir(), "broken.zip"))
+	err := lambdabuild.Package(t.Context(), folder, "./lambdas/broken", "arm64", filepath.Join(t.TempDir(), "broken.zip"))
 	require.ErrorContains(t, err, "go build ./lambdas/broken in "+folder+": exit status 1\n")
 	require.ErrorContains(t, err, "undefined: none")
-	err = lambdabuild.Build(t.Context(), folder, "hello", "arm64", filepath.Join(folder, "missing", "hello.zip"))
+	err = lambdabuild.Package(t.Context(), folder, "./lambdas/hello", "arm64", filepath.Join(folder, "missing", "hello.zip"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -1,6 +1,7 @@
-// Package lambdabuild makes deployment packages of this module's Lambda
-// functions, as `make lambdas` does: equal sources and an equal Go give equal
-// packages, on any machine.
+// Package lambdabuild is the one recipe by which this module's Lambda functions
+// are built: by make lambdas, when an app of the CDK is synthesized, for `jobpoller
+// run --processes`, and for tests. Equal sources and an equal Go give equal
+// deployment packages, on any machine.
 package lambdabuild
 
 import (
@@ -10,22 +11,39 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
 // Module is the module with the functions.
 const Module = "github.com/jobpoller/jobpoller"
 
-// Flags are those of go build: two builds of equal sources are equal, for no
-// path and no version control is in them, and an eighth smaller without
-// inlining. A test compares them with the Makefile.
-var Flags = []string{"-tags", "lambda.norpc", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-gcflags=all=-l"}
+// RunJob and CheckStatus are the packages of the functions in [Module].
+const (
+	RunJob      = "./lambdas/runjob"
+	CheckStatus = "./lambdas/checkstatus"
+)
 
-// settings are the environment of go build: Go's defaults in place of what the
-// machine, or go env -w, has for what changes the result.
-func settings(arch string) []string {
+// flags are those of go build: two builds of equal sources are equal, for no path
+// and no version control is in them. Without inlining they are an eighth smaller,
+// and a poll waits for the network anyway.
+var flags = []string{"-tags", "lambda.norpc", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-gcflags=all=-l"}
+
+// Machine is what a function runs on, as Go names it.
+type Machine struct{ System, Architecture string }
+
+// Lambda is a machine of AWS Lambda: arm64 or amd64.
+func Lambda(architecture string) Machine { return Machine{"linux", architecture} }
+
+// Host is the machine of this process.
+func Host() Machine { return Machine{runtime.GOOS, runtime.GOARCH} }
+
+// environment is that of go build: Go's defaults in place of what the machine, or
+// go env -w, has for what changes the result.
+func (m Machine) environment() []string {
 	return append(os.Environ(),
-		"CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOARM64=v8.0", "GOAMD64=v1", "GOFIPS140=off", "GOEXPERIMENT=", "GOFLAGS=-mod=readonly", "GOWORK=off")
+		"CGO_ENABLED=0", "GOOS="+m.System, "GOARCH="+m.Architecture, "GOARM64=v8.0", "GOAMD64=v1", "GOFIPS140=off", "GOEXPERIMENT=",
+		"GOFLAGS=-mod=readonly", "GOWORK=off")
 }
 
 // Folder returns the folder of this module as the module of the working folder
@@ -46,29 +64,40 @@ func Folder(ctx context.Context) (string, error) {
 	return folder, nil
 }
 
-// Build writes the deployment package of lambdas/<name>, with the module's own
-// go.mod and go.sum. It writes nothing else but Go's cache.
-func Build(ctx context.Context, folder, name, arch, archive string) error {
+// Executable builds a package of the module in a folder, such as [RunJob], with
+// that module's own go.mod and go.sum. It writes the file and Go's cache alone.
+func Executable(ctx context.Context, folder, pkg string, on Machine, file string) error {
+	file, err := filepath.Abs(file) // go build runs in the folder
+	if err != nil {
+		return err
+	}
+	build := exec.CommandContext(ctx, "go", append([]string{"build", "-o", file}, append(flags, pkg)...)...) //nolint:gosec // the caller's package
+	build.Dir, build.Env = folder, on.environment()
+	if _, err := build.Output(); err != nil {
+		return failure("go build "+pkg+" in "+folder, err)
+	}
+	return nil
+}
+
+// Package builds the deployment package of a function for an architecture of AWS
+// Lambda. The archive is there whole or not at all.
+func Package(ctx context.Context, folder, pkg, architecture, archive string) error {
 	scratch, err := os.MkdirTemp(filepath.Dir(archive), "building-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(scratch) //nolint:errcheck // what stays of it does no harm
-	bootstrap := filepath.Join(scratch, "bootstrap")
-	arguments := append([]string{"build"}, Flags...)
-	build := exec.CommandContext(ctx, "go", append(arguments, "-o", bootstrap, "./lambdas/"+name)...) //nolint:gosec // the name is the caller's
-	build.Dir, build.Env = folder, settings(arch)
-	if _, err := build.Output(); err != nil {
-		return failure("go build ./lambdas/"+name+" in "+folder, err)
+	bootstrap, packed := filepath.Join(scratch, "bootstrap"), filepath.Join(scratch, "package.zip")
+	if err := Executable(ctx, folder, pkg, Lambda(architecture), bootstrap); err != nil {
+		return err
 	}
-	packed := filepath.Join(scratch, "package.zip")
 	if err := Zip(packed, bootstrap); err != nil {
 		return err
 	}
-	return os.Rename(packed, archive) // whole, if several build it
+	return os.Rename(packed, archive)
 }
 
-// failure is the error of a command with what it said.
+// failure is the error of a command with what it printed.
 func failure(command string, err error) error {
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		return fmt.Errorf("%s: %w\n%s", command, err, failed.Stderr)

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,17 +19,6 @@ func write(t *testing.T, folder, name, text string) string {
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
-}
-
-// make lambdas and this package build the same.
-func TestFlagsAreThoseOfTheMakefile(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../../Makefile")
-	require.NoError(t, err)
-	_, rest, found := strings.Cut(string(text), "LAMBDA_BUILD := ")
-	require.True(t, found)
-	line, _, _ := strings.Cut(rest, "\n")
-	require.Equal(t, "CGO_ENABLED=0 GOOS=linux go build "+strings.ReplaceAll(strings.Join(lambdabuild.Flags, " "), "-s -w", "'-s -w'"), line)
 }
 
 // An equal executable gives an equal package, whatever its mode and age.

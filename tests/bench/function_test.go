@@ -4,12 +4,13 @@ package bench_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/lambdabuild"
 )
 
 // buildFunction builds a function for this machine.
@@ -19,8 +20,7 @@ func buildFunction(t *testing.T, name string) string {
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	output, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../../lambdas/"+name).CombinedOutput()
-	require.NoError(t, err, "%s", output)
+	require.NoError(t, lambdabuild.Executable(t.Context(), "../..", "./lambdas/"+name, lambdabuild.Host(), binary))
 	return binary
 }
 

@@ -119,7 +119,7 @@ func requireBuiltAtSynth(t *testing.T, folder, dist string) {
 	for _, name := range []string{"runjob", "checkstatus"} {
 		for architecture := range machines {
 			archive := filepath.Join(t.TempDir(), "package.zip")
-			require.NoError(t, lambdabuild.Build(t.Context(), folder, name, architecture, archive))
+			require.NoError(t, lambdabuild.Package(t.Context(), folder, "./lambdas/"+name, architecture, archive))
 			want, err := os.ReadFile(filepath.Join(dist, name+"-"+architecture+".zip"))
 			require.NoError(t, err)
 			got, err := os.ReadFile(archive)
