@@ -49,6 +49,12 @@ var rules = []rule{
 		mustNotReach: []string{"./pollcore/...", "./statemachines/...", "./lambdas/...", "./cdkapp/...", "./internal/cli", "./cmd/..."},
 	},
 	{
+		reason:       "the command stands at the top: it wires the others",
+		packages:     []string{"./..."},
+		except:       []string{"./cmd/...", "./internal/cli", "./tests/..."},
+		mustNotReach: []string{"./internal/cli", "./cmd/..."},
+	},
+	{
 		reason:   "the waiter engine needs no SDK, no file and no network",
 		packages: []string{"./pollcore"},
 		mayReach: []string{"std", "./internal/jmespath", "./internal/jsontree", "./internal/diag"},
@@ -184,6 +190,7 @@ var rules = []rule{
 type node struct {
 	ImportPath string   `json:"ImportPath"`
 	Imports    []string `json:"Imports"`
+	Name       string   `json:"Name"`
 	Standard   bool     `json:"Standard"`
 	Doc        string   `json:"Doc"`
 	GoFiles    []string `json:"GoFiles"`
@@ -257,7 +264,7 @@ func (g graph) chain(from string, is func(node) bool) []string {
 // load returns the packages of this module and all that they depend on.
 func load(t *testing.T) graph {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Imports,Standard,Doc,GoFiles", "./...")
+	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Name,Imports,Standard,Doc,GoFiles", "./...")
 	command.Dir = ".."
 	output, err := command.Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -290,6 +297,17 @@ func TestEveryPackageHasADocComment(t *testing.T) {
 	for path, n := range load(t) {
 		if n.matches("./...") && len(n.GoFiles) > 0 {
 			require.NotEmpty(t, n.Doc, "%s: say in a package comment what it is for", path)
+		}
+	}
+}
+
+// "poller" is one wait loop of one state machine: no package is called that.
+func TestNoPackageIsNamedPoller(t *testing.T) {
+	t.Parallel()
+	for path, n := range load(t) {
+		if n.matches("./...") {
+			require.NotEqual(t, "poller", n.Name, path)
+			require.NotContains(t, strings.Split(path, "/"), "poller", path)
 		}
 	}
 }

@@ -1,0 +1,155 @@
+package tests_test
+
+import (
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// home is where a fact is stated, once, and how code that states it looks.
+type home struct {
+	fact    string
+	pattern string // of a line of code without its comments
+	home    string // the package
+	// also are packages that state it too, each with the reason.
+	also map[string]string
+}
+
+const (
+	noMachines = "the functions link no state machines"
+	testKit    = "a kit for tests shows what a service answers"
+)
+
+// homes are the homes of docs/design.md: every other package reads the fact there.
+var homes = []home{
+	{fact: "the events of a history", pattern: `\b25_?000\b`, home: "statemachines/asl"},
+	{
+		fact: "the size of a payload", pattern: `\b262_?144\b|\b256 ?(\*|<<) ?10(24)?\b`, home: "statemachines/asl",
+		also: map[string]string{"lambdas/jobs": noMachines, "pollcore/startrecord/startrecordtest": "a record of that size"},
+	},
+	{fact: "the characters of a cause", pattern: `\b32_?768\b`, home: "statemachines/asl"},
+	{fact: "the largest number of seconds", pattern: `\b99_999_999\b|[^_\d]99999999\b`, home: "statemachines/asl"},
+	{fact: "the largest delay of a retry", pattern: `\b31_?622_?40[01]\b`, home: "statemachines/asl"},
+	{fact: "the bytes of all variables", pattern: `\bMaxVariableBytes += `, home: "statemachines/asl"},
+	{
+		fact: "how long an execution lasts", pattern: `\b365 ?\* ?(24 ?\* ?time\.Hour|day)`, home: "statemachines/asl",
+		also: map[string]string{"lambdas/handler": noMachines},
+	},
+	{
+		fact: "how long an execution can be redriven", pattern: `\b14 ?\* ?(24 ?\* ?time\.Hour|day)`, home: "statemachines/asl",
+		also: map[string]string{"lambdas/handler": noMachines},
+	},
+	{fact: "the price of a transition", pattern: `\b0\.025\b|\b0\.000025\b`, home: "statemachines/asl"},
+}
+
+// code returns the lines of a Go file without its comments.
+func code(t *testing.T, path string) []string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	files := token.NewFileSet()
+	file := files.AddFile(path, -1, len(text))
+	var s scanner.Scanner
+	s.Init(file, text, nil, scanner.ScanComments)
+	for {
+		position, kind, literal := s.Scan()
+		if kind == token.EOF {
+			return strings.Split(string(text), "\n")
+		}
+		if kind != token.COMMENT {
+			continue
+		}
+		at := file.Offset(position)
+		for i := at; i < at+len(literal); i++ {
+			if text[i] != '\n' {
+				text[i] = ' '
+			}
+		}
+	}
+}
+
+// sources are the lines of code of the module's packages, by file, without those
+// of tests and of programs for tests.
+func sources(t *testing.T) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	require.NoError(t, filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		name, _ := filepath.Rel("..", path)
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (slices.Contains([]string{"testdata", "node_modules"}, entry.Name()) || name == "tests" || len(name) > 1 && strings.HasPrefix(name, ".")):
+			return fs.SkipDir
+		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
+			all[filepath.ToSlash(name)] = code(t, path)
+		}
+		return nil
+	}))
+	return all
+}
+
+// strays returns the lines that state the fact in another package than its home.
+// found is whether the home states it.
+func (h home) strays(files map[string][]string) (found bool, strays []string) {
+	pattern := regexp.MustCompile(h.pattern)
+	for name, lines := range files {
+		folder := filepath.ToSlash(filepath.Dir(name))
+		for i, line := range lines {
+			switch {
+			case !pattern.MatchString(line):
+			case folder == h.home:
+				found = true
+			case h.also[folder] == "":
+				strays = append(strays, fmt.Sprintf("%s:%d: %s", name, i+1, strings.TrimSpace(line)))
+			}
+		}
+	}
+	slices.Sort(strays)
+	return found, strays
+}
+
+// Each fact has one home: a package that needs it reads it there.
+func TestEveryFactHasOneHome(t *testing.T) {
+	t.Parallel()
+	files := sources(t)
+	require.Greater(t, len(files), 300)
+	for _, h := range homes {
+		t.Run(h.fact, func(t *testing.T) {
+			t.Parallel()
+			found, strays := h.strays(files)
+			require.True(t, found, "%s no longer states it: correct the pattern or the home", h.home)
+			require.Empty(t, strays, "%s is the home of %s: read it there", h.home, h.fact)
+			for folder := range h.also {
+				_, alone := home{pattern: h.pattern, home: h.home}.strays(files)
+				require.True(t, slices.ContainsFunc(alone, func(line string) bool {
+					return filepath.ToSlash(filepath.Dir(line[:strings.IndexByte(line, ':')])) == folder
+				}),
+					"%s no longer states it: remove the exception", folder)
+			}
+		})
+	}
+}
+
+// The check finds a second home, and none in a comment.
+func TestASecondHomeIsFound(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "second.go")
+	require.NoError(t, os.WriteFile(path, []byte("package second\n\n// 25,000, or 25_000\nconst most = /* 25_000 */ 25_000 // 25_000\n"), 0o600))
+	lines := code(t, path)
+	found, strays := homes[0].strays(map[string][]string{"statemachines/asl/limits.go": lines, "cdkapp/second.go": lines})
+	require.True(t, found)
+	require.Len(t, strays, 1)
+	require.Contains(t, strays[0], "cdkapp/second.go:4: const most = ")
+	found, strays = homes[0].strays(map[string][]string{"cdkapp/second.go": lines[:3]})
+	require.False(t, found)
+	require.Empty(t, strays)
+}
