@@ -337,7 +337,7 @@ func TestStartIsRetriedAsFarAsItIsSafe(t *testing.T) {
 				if tt.want != nil {
 					require.Subset(t, names, tt.want)
 				} else {
-					require.Equal(t, []string{"Rekognition.ProvisionedThroughputExceededException", "Rekognition.ThrottlingException"}, slices.Sorted(slices.Values(names)))
+					require.Equal(t, []string{"Rekognition.LimitExceededException", "Rekognition.ProvisionedThroughputExceededException", "Rekognition.ThrottlingException"}, slices.Sorted(slices.Values(names)))
 				}
 			}
 		})

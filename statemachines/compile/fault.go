@@ -1,34 +1,14 @@
 package compile
 
 import (
-	"net/http"
-	"regexp"
 	"slices"
 
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
-// Errors that models declare without a status, or with that of a client's error
-// (ThrottlingException is a 400 in most). A call that the service had no time for
-// is a client's error in some, such as Glue's OperationTimeoutException.
-var (
-	throttledName = regexp.MustCompile(`Throttl|TooManyRequest|ProvisionedThroughputExceeded|RequestLimitExceeded|SlowDown`)
-	faultName     = regexp.MustCompile(`^(Internal|ServiceInternal|ServiceUnavailable|Server(Exception|Error))`)
-	timeoutName   = regexp.MustCompile(`Timed?_?[Oo]ut`)
-)
-
-// limitExceeded is an error of calls that are made too often, where a call
-// makes nothing. The SDKs, and so the Lambda functions, always take it for that.
-const limitExceeded = "LimitExceededException"
-
-func throttled(e catalog.Error) bool {
-	return e.Status == http.StatusTooManyRequests || throttledName.MatchString(e.Shape)
-}
-
-func fault(e catalog.Error) bool {
-	return e.Status >= http.StatusInternalServerError || e.Status == http.StatusRequestTimeout ||
-		e.Status == 0 && faultName.MatchString(e.Shape) || timeoutName.MatchString(e.Shape)
-}
+// classOf returns what an error that a model declares means.
+func classOf(e catalog.Error) awserror.Class { return awserror.ClassifyAnswer(e.Status, e.Shape) }
 
 // faults are the retriers for faults of a call that may be made again: those
 // say nothing of the job. Errors that an acceptor names are not among them.
@@ -44,8 +24,7 @@ func (p *poller) faults(op *catalog.Operation) []object {
 	}
 	var names []string
 	for _, e := range op.Errors {
-		often := op == p.call.Operation && e.Shape == limitExceeded
-		if e.Shape == "" || !throttled(e) && !fault(e) && !often {
+		if e.Shape == "" || !classOf(e).Passes() {
 			continue
 		}
 		if name := exception(op.Service, e.Shape); !taken(name) && !slices.Contains(names, name) {
@@ -92,7 +71,7 @@ func (p *poller) startFaults() []object {
 	}
 	var names []string
 	for _, e := range s.Operation.Errors {
-		if e.Shape != "" && throttled(e) {
+		if e.Shape != "" && classOf(e) == awserror.Throttled {
 			names = append(names, exception(s.Operation.Service, e.Shape))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -198,20 +199,15 @@ func takesAll(names []string) bool {
 	return slices.Contains(names, asl.ErrorAll) || slices.Contains(names, asl.ErrorTaskFailed)
 }
 
-// faults are parts of the names of errors that come from a throttled call or a
-// fault.
-var faults = []string{
-	"Throttl", "TooManyRequests", "Exceeded", "SlowDown", "ServiceException", "AWSLambdaException", "SdkClientException",
-	"Unavailable", "InternalServer", "InternalFailure", "StatusCode.429", "StatusCode.5", "ApiGateway.429", "ApiGateway.5",
-}
-
 // takesFaults tells whether the name of an error is that of a throttled call or
 // a fault. That of a placeholder may be.
 func takesFaults(s *asl.State, name string) bool {
 	if name == asl.ErrorAll || name == asl.ErrorTaskFailed || strings.Contains(name, "${") {
 		return true
 	}
-	if slices.ContainsFunc(faults, func(part string) bool { return strings.Contains(name, part) }) {
+	// The time limits of the state itself are no faults of the service.
+	class := awserror.ClassifyName(name, "")
+	if class.Passes() && (class != awserror.Unclear || !strings.HasPrefix(name, "States.")) {
 		return true
 	}
 	prefix := asl.ParseResource(s.Task.Resource).ErrorPrefix()

@@ -1,14 +1,17 @@
 package mock
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -61,14 +64,52 @@ func lookUp(table map[string]serviceError, r asl.Resource) (serviceError, bool) 
 	return e, ok
 }
 
-// throttlingErrors are the names that services give the error of being called
-// too often. The first is that of tables and streams; services that declare it
-// for all operations mean something else by it.
-var throttlingErrors = []string{
-	provisioned, "ThrottlingException", "ThrottledException", "TooManyRequestsException", "RequestThrottled", "RequestThrottledException",
+// The error of tables and streams that are called too often. Services that declare
+// it for all operations mean something else by it.
+const provisioned = "ProvisionedThroughputExceededException"
+
+// tooMany is an error that most services have for too many resources.
+const tooMany = "LimitExceededException"
+
+// ofAnother are errors of services that the called one calls in turn.
+var ofAnother = regexp.MustCompile(`^(Dependen|EC2|EKS|KMS|Kms|Lambda)`)
+
+// throttles returns the errors by which a service says that it is called too often,
+// each with the operations that declare it, the most frequent first.
+func throttles(service *catalog.Service) []throttle {
+	var found []throttle
+	for _, o := range service.Operations {
+		for _, e := range o.Errors {
+			if e.Shape == tooMany || ofAnother.MatchString(e.Shape) || awserror.ClassifyAnswer(0, e.Shape) != awserror.Throttled {
+				continue
+			}
+			i := slices.IndexFunc(found, func(t throttle) bool { return t.Shape == e.Shape })
+			if i < 0 {
+				i = len(found)
+				found = append(found, throttle{Error: e})
+			}
+			found[i].operations = append(found[i].operations, o.Name)
+		}
+	}
+	slices.SortFunc(found, func(a, b throttle) int {
+		switch {
+		case a.Shape == provisioned:
+			return -1
+		case b.Shape == provisioned:
+			return 1
+		default:
+			return cmp.Or(cmp.Compare(len(b.operations), len(a.operations)), cmp.Compare(a.Shape, b.Shape))
+		}
+	})
+	return found
 }
 
-const provisioned = "ProvisionedThroughputExceededException"
+// throttle is an error of calls that are made too often.
+type throttle struct {
+	catalog.Error
+
+	operations []string // that declare it
+}
 
 // throttling is what a call of an SDK integration fails with that came too soon
 // after others: the error that its operation declares, or at least half of the
@@ -85,24 +126,13 @@ func throttling(r asl.Resource) (serviceError, error) {
 		return serviceError{}, err
 	}
 	query := service.Protocols[0] == "query"
-	for _, shape := range throttlingErrors {
-		declared, own, all := catalog.Error{}, false, 0
-		for _, o := range service.Operations {
-			if i := slices.IndexFunc(o.Errors, func(e catalog.Error) bool { return e.Shape == shape }); i >= 0 {
-				declared = o.Errors[i]
-				own = own || strings.EqualFold(o.Name, r.Action)
-				all++
-			}
-		}
-		most := 2*all >= len(service.Operations)
-		if all == 0 || shape == provisioned && (most || !own) || !own && !most && !query {
+	for _, t := range throttles(service) {
+		own := slices.ContainsFunc(t.operations, func(name string) bool { return strings.EqualFold(name, r.Action) })
+		most := 2*len(t.operations) >= len(service.Operations)
+		if t.Shape == provisioned && (most || !own) || !own && !most && !query {
 			continue
 		}
-		e := serviceError{name: javasdk.ExceptionName(service.Name, shape), status: declared.Status}
-		if e.status == 0 {
-			e.status = http.StatusBadRequest
-		}
-		return e, nil
+		return serviceError{name: javasdk.ExceptionName(service.Name, t.Shape), status: cmp.Or(t.Status, http.StatusBadRequest)}, nil
 	}
 	return unknown, nil
 }
