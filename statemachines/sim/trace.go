@@ -2,34 +2,63 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/jobpoller/jobpoller/internal/fold"
 )
 
 // What a trace shows of a long history and of a long payload.
 const (
-	traceHead    = 60
-	traceTail    = 60
+	traceHead    = 40 // lines
+	traceTail    = 40
 	tracePayload = 100 // characters
 )
 
-// Trace returns what happened, an event a line: see [Event.Trace]. The middle
-// of a long history is left out.
+// Trace returns what happened, an event a line: see [Event.Trace]. Of a loop it
+// shows the first turn and the last, and of a history that is still long its
+// start and its end.
 func (r *Result) Trace() string {
-	var b strings.Builder
-	for i, e := range r.Events {
-		if skipped := len(r.Events) - traceHead - traceTail; skipped > 0 && i >= traceHead && i < traceHead+skipped {
-			if i == traceHead {
-				fmt.Fprintf(&b, "%15s  %d events\n", "...", skipped)
+	var lines []string
+	done := 0
+	for _, part := range fold.Loops(r.steps()) {
+		turn := func(n int) {
+			for _, e := range r.Events[done+n*part.Size:][:part.Size] {
+				lines = append(lines, e.Trace(r.Start))
 			}
-			continue
 		}
-		b.WriteString(e.Trace(r.Start))
-		b.WriteByte('\n')
+		turn(0)
+		if skipped := part.Times - 2; skipped > 0 {
+			last := r.Events[done+(part.Times-1)*part.Size-1]
+			lines = append(lines, fmt.Sprintf("%15s  %d more turns of these %d events, until +%s", "...", skipped, part.Size,
+				formatElapsed(last.Timestamp.Sub(r.Start))))
+		}
+		if part.Times > 1 {
+			turn(part.Times - 1)
+		}
+		done += part.Size * part.Times
 	}
-	return b.String()
+	if skipped := len(lines) - traceHead - traceTail; skipped > 0 {
+		lines = slices.Replace(lines, traceHead, traceHead+skipped, fmt.Sprintf("%15s  %d more lines", "...", skipped))
+	}
+	return strings.Join(append(lines, ""), "\n")
+}
+
+// step is what an event has in common with its like in another turn of a loop.
+type step struct {
+	kind                        EventType
+	name, state, resource, code string
+}
+
+func (r *Result) steps() []step {
+	out := make([]step, len(r.Events))
+	for i, e := range r.Events {
+		out[i] = step{e.Type, e.Details.Name, e.Details.State, e.Details.Resource, e.Details.Error}
+	}
+	return out
 }
 
 // Trace returns the event on one line: the time since start, the type, the

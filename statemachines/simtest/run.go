@@ -25,7 +25,7 @@ type Run struct {
 func (r *Run) RequireSucceeded() *Run {
 	r.t.Helper()
 	if r.Status != sim.StatusSucceeded {
-		r.fatalf("the execution ended %s with error %q, cause %q; want SUCCEEDED", r.Status, r.Error, r.Cause)
+		r.failEnd("SUCCEEDED")
 	}
 	return r
 }
@@ -35,7 +35,7 @@ func (r *Run) RequireSucceeded() *Run {
 func (r *Run) RequireFailed(name string, causes ...string) *Run {
 	r.t.Helper()
 	if r.Status != sim.StatusFailed || r.Error != name {
-		r.fatalf("the execution ended %s with error %q; want FAILED with error %q", r.Status, r.Error, name)
+		r.failEnd(fmt.Sprintf("FAILED with error %q", name))
 	}
 	for _, cause := range causes {
 		if !strings.Contains(r.Cause, cause) {
@@ -49,7 +49,7 @@ func (r *Run) RequireFailed(name string, causes ...string) *Run {
 func (r *Run) RequireTimedOut() *Run {
 	r.t.Helper()
 	if r.Status != sim.StatusTimedOut {
-		r.fatalf("the execution ended %s; want TIMED_OUT", r.Status)
+		r.failEnd("TIMED_OUT")
 	}
 	return r
 }
@@ -60,27 +60,11 @@ func (r *Run) RequireTimedOut() *Run {
 func (r *Run) RequireOutput(want any) *Run {
 	r.t.Helper()
 	r.RequireSucceeded()
-	text, err := jsonText(want)
-	if err != nil {
-		r.t.Fatalf("wanted output: %v", err)
-		return r
-	}
-	wanted, err := decoded(text)
-	if err != nil {
-		r.t.Fatalf("wanted output: %v", err)
-		return r
-	}
-	got, err := decoded(r.Output)
-	if err != nil {
-		r.fatalf("the output is %s: %v", r.Output, err)
-		return r
-	}
-	if d := differ("", got, wanted); d != nil {
-		where := ""
-		if d.pointer != "" {
-			where = fmt.Sprintf("\nthey differ at %s: %s, want %s", d.pointer, d.got, d.want)
-		}
-		r.fatalf("the output is %s; want %s%s", shown(got), shown(wanted), where)
+	switch problem, err := compareOutput(r.Output, want); {
+	case err != nil:
+		r.t.Fatalf("%v", err)
+	case problem != "":
+		r.fatalf("%s", problem)
 	}
 	return r
 }
@@ -106,7 +90,7 @@ func (r *Run) RequirePath(states ...string) *Run {
 			i++
 		}
 		r.fatalf("the path is %s\nwant        %s\nthey part at step %d: %s, want %s",
-			folded(got), folded(states), i+1, stepAt(got, i), stepAt(states, i))
+			foldPath(got), foldPath(states), i+1, stepAt(got, i), stepAt(states, i))
 	}
 	return r
 }
@@ -196,19 +180,49 @@ func (r *Run) mustHave(state string) {
 	r.t.Fatalf("the definition has no state %q", state)
 }
 
-// fatalf fails the test, with a trace of the execution and of its first child
-// execution that did not succeed.
+// fatalf fails the test. How the execution ended, and why, comes before the
+// trace.
 func (r *Run) fatalf(format string, args ...any) {
 	r.t.Helper()
-	trace := r.Trace()
-	if child := failedChild(r.Result); child != nil {
-		trace += "\n" + child.ExecutionARN + "\n" + child.Trace()
-	}
-	r.t.Fatalf(format+"\n\n%s", append(args, trace)...)
+	r.t.Fatalf("%s\n%s%s", fmt.Sprintf(format, args...), ending(r.Result), r.traces())
 }
 
-// failedChild is the first child execution that did not succeed, or nil.
-func failedChild(r *sim.Result) *sim.Result {
+// failEnd fails the test of an execution that ended otherwise than wanted.
+func (r *Run) failEnd(want string) {
+	r.t.Helper()
+	r.t.Fatalf("%s; want %s%s", ending(r.Result), want, r.traces())
+}
+
+// traces are the trace of the execution and, before it, the end and the trace of
+// its first child execution that did not succeed.
+func (r *Run) traces() string {
+	child := firstFailure(r.Result)
+	if child == nil {
+		return "\n\n" + r.Trace()
+	}
+	return "\nchild execution " + child.ExecutionARN + ": " + ending(child) + "\n\n" + r.Trace() + "\n" + child.ExecutionARN + "\n" + child.Trace()
+}
+
+// ending says how an execution ended, where, and why.
+func ending(r *sim.Result) string {
+	text := "the execution ended " + string(r.Status)
+	if r.Status == sim.StatusSucceeded {
+		return text
+	}
+	for _, e := range slices.Backward(r.Events) {
+		if strings.HasSuffix(string(e.Type), "StateEntered") {
+			text += fmt.Sprintf(" in state %q", e.Details.Name)
+			break
+		}
+	}
+	if r.Error != "" || r.Cause != "" {
+		text += fmt.Sprintf(" with error %q: %s", r.Error, shorten(r.Cause))
+	}
+	return text
+}
+
+// firstFailure is the first child execution that did not succeed, or nil.
+func firstFailure(r *sim.Result) *sim.Result {
 	for child := range children(r) {
 		if child.Status != sim.StatusSucceeded {
 			return child

@@ -8,7 +8,6 @@ package simtest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -169,10 +168,7 @@ func (s *Sim) Calls(name string) []sim.Call {
 // json.RawMessage, or any other value that encoding/json takes; nil is {}.
 func (s *Sim) Run(input any) *Run {
 	s.t.Helper()
-	if input == nil {
-		input = "{}"
-	}
-	text, err := jsonText(input)
+	text, err := inputText(input)
 	if err != nil {
 		s.t.Fatalf("input: %v", err)
 		return nil
@@ -188,7 +184,7 @@ func (s *Sim) Run(input any) *Run {
 			s.t.Fatalf("%v", err)
 		}
 	}
-	return s.ran(func(o sim.Options) (*sim.Result, error) {
+	return s.drive(func(o sim.Options) (*sim.Result, error) {
 		return sim.Run(s.t.Context(), s.machine, text, o)
 	})
 }
@@ -196,7 +192,7 @@ func (s *Sim) Run(input any) *Run {
 // Redrive goes on with a run that did not succeed: see sim.Redrive.
 func (s *Sim) Redrive(r *Run) *Run {
 	s.t.Helper()
-	return s.ran(func(o sim.Options) (*sim.Result, error) {
+	return s.drive(func(o sim.Options) (*sim.Result, error) {
 		return sim.Redrive(s.t.Context(), s.machine, r.Result, o)
 	})
 }
@@ -247,8 +243,8 @@ func (s *Sim) options() (sim.Options, error) {
 	if o.Models == nil {
 		o.Models = models.Load
 	}
-	o.Handlers = merged(s.filed.Handlers, o.Handlers)
-	o.StateHandlers = merged(s.filed.StateHandlers, o.StateHandlers)
+	o.Handlers = merge(s.filed.Handlers, o.Handlers)
+	o.StateHandlers = merge(s.filed.StateHandlers, o.StateHandlers)
 	handlers := map[string]sim.Handler{}
 	for name, call := range s.jobs {
 		handlers[name] = call.handle
@@ -265,22 +261,22 @@ func (s *Sim) options() (sim.Options, error) {
 	for _, all := range []map[string]sim.Handler{o.Handlers, o.StateHandlers} {
 		for name, handler := range all {
 			if handler != nil {
-				all[name] = s.recorded(handler)
+				all[name] = s.record(handler)
 			}
 		}
 	}
 	return o, nil
 }
 
-func merged(first, second map[string]sim.Handler) map[string]sim.Handler {
+func merge(first, second map[string]sim.Handler) map[string]sim.Handler {
 	out := map[string]sim.Handler{}
 	maps.Copy(out, first)
 	maps.Copy(out, second)
 	return out
 }
 
-// recorded is a handler that keeps its calls.
-func (s *Sim) recorded(h sim.Handler) sim.Handler {
+// record returns a handler that keeps its calls.
+func (s *Sim) record(h sim.Handler) sim.Handler {
 	return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
 		s.mu.Lock()
 		s.calls = append(s.calls, call)
@@ -289,8 +285,8 @@ func (s *Sim) recorded(h sim.Handler) sim.Handler {
 	}
 }
 
-// ran runs the machine, or goes on with it, and notes where it went.
-func (s *Sim) ran(run func(o sim.Options) (*sim.Result, error)) *Run {
+// drive runs the machine, or goes on with it, and notes where it went.
+func (s *Sim) drive(run func(o sim.Options) (*sim.Result, error)) *Run {
 	s.t.Helper()
 	o, err := s.options()
 	if err != nil {
@@ -307,7 +303,8 @@ func (s *Sim) ran(run func(o sim.Options) (*sim.Result, error)) *Run {
 	r, err := run(o)
 	switch {
 	case err != nil && len(events) > 0:
-		s.t.Fatalf("the run broke off: %v\n%s", err, tail(events))
+		trace := &sim.Result{Events: events, Start: events[0].Timestamp}
+		s.t.Fatalf("the run broke off: %v\n\n%s", err, trace.Trace())
 		return nil
 	case err != nil:
 		s.t.Fatalf("the machine cannot be run: %v", err)
@@ -322,16 +319,6 @@ func (s *Sim) ran(run func(o sim.Options) (*sim.Result, error)) *Run {
 	return &Run{Result: r, t: s.t, machine: s.machine}
 }
 
-// tail is a trace of the last events.
-func tail(events []sim.Event) string {
-	const most = 50
-	var b strings.Builder
-	for _, e := range events[max(0, len(events)-most):] {
-		b.WriteString("\n" + e.Trace(events[0].Timestamp))
-	}
-	return b.String()
-}
-
 func wayName(t asl.Transition) string {
 	switch t.Kind {
 	case asl.TransitionRule:
@@ -342,19 +329,5 @@ func wayName(t asl.Transition) string {
 		return fmt.Sprintf("catcher %d", t.Rule+1)
 	default:
 		return "Next"
-	}
-}
-
-// jsonText is the JSON text of a value.
-func jsonText(value any) ([]byte, error) {
-	switch v := value.(type) {
-	case string:
-		return []byte(v), nil
-	case []byte:
-		return v, nil
-	case json.RawMessage:
-		return v, nil
-	default:
-		return json.Marshal(v)
 	}
 }

@@ -3,6 +3,7 @@ package simtest_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,8 +82,8 @@ func TestRequire(t *testing.T) {
 		holds, fail func(*simtest.Run)
 		message     string
 	}{
-		{"succeeded", run, func(r *simtest.Run) { r.RequireSucceeded() }, func(r *simtest.Run) { r.RequireFailed("E") }, `ended SUCCEEDED with error ""; want FAILED with error "E"`},
-		{"failed", failing, func(r *simtest.Run) { r.RequireFailed("Broken", "disk") }, func(r *simtest.Run) { r.RequireSucceeded() }, `ended FAILED with error "Broken", cause "the disk is full"; want SUCCEEDED`},
+		{"succeeded", run, func(r *simtest.Run) { r.RequireSucceeded() }, func(r *simtest.Run) { r.RequireFailed("E") }, `the execution ended SUCCEEDED; want FAILED with error "E"`},
+		{"failed", failing, func(r *simtest.Run) { r.RequireFailed("Broken", "disk") }, func(r *simtest.Run) { r.RequireSucceeded() }, `the execution ended FAILED in state "A" with error "Broken": the disk is full; want SUCCEEDED`},
 		{"error", failing, func(r *simtest.Run) { r.RequireFailed("Broken") }, func(r *simtest.Run) { r.RequireFailed("Other") }, `want FAILED with error "Other"`},
 		{"cause", failing, func(r *simtest.Run) { r.RequireFailed("Broken", "full") }, func(r *simtest.Run) { r.RequireFailed("Broken", "empty") }, `want it to contain "empty"`},
 		{"timed out", late, func(r *simtest.Run) { r.RequireTimedOut() }, func(r *simtest.Run) { r.RequireSucceeded() }, "ended TIMED_OUT"},
@@ -237,6 +238,26 @@ want        Start > (Wait > Get > Done?) x 100
 they part at step 302: "Done", want the end`)
 }
 
+// A failure of a long poll loop is short: why it failed, the first turn of the
+// loop and the last.
+func TestRedLoopIsShort(t *testing.T) {
+	t.Parallel()
+	message := failure(t, func(t simtest.T) {
+		s := simtest.New(t, `{"StartAt": "Wait", "States": {
+			"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Get"},
+			"Get": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "work"}, "Next": "Done?"},
+			"Done?": {"Type": "Choice", "Choices": [{"Variable": "$", "BooleanEquals": true, "Next": "Done"}], "Default": "Wait"},
+			"Done": {"Type": "Succeed"}}}`)
+		s.On("Get").Return(false).Times(99).Fail("Broken", "the disk is full")
+		s.Run(nil).RequireOutput(true)
+	})
+	lines := strings.Split(message, "\n")
+	require.Equal(t, `the execution ended FAILED in state "Get" with error "Broken": the disk is full; want SUCCEEDED`, lines[0])
+	require.Less(t, len(lines), 33)
+	require.Contains(t, message, "\n            ...  97 more turns of these 9 events, until +0:49:00.000\n")
+	require.Contains(t, message, "+0:50:00.000  TaskFailed               invoke \"Broken\": the disk is full\n")
+}
+
 // Who answers last said so last, and time and jobs start anew with each run
 // unless there is a clock.
 func TestAnswersTakeTurns(t *testing.T) {
@@ -294,7 +315,8 @@ func TestChildExecutions(t *testing.T) {
 		s.Run(`["a", "b"]`).RequireAttempts("Work", 3).RequireVisits("Work", 2).RequirePath("Each")
 		s.Run(`["a"]`).RequireSucceeded()
 	})
-	require.Contains(t, message, "want SUCCEEDED")
+	require.Contains(t, message, "want SUCCEEDED\nchild execution arn:aws:states:us-east-1:123456789012:execution:StateMachine/Each:")
+	require.Contains(t, message, `: the execution ended FAILED in state "Work" with error "Broken": the third`)
 	require.Contains(t, message, `TaskFailed               invoke "Broken": the third`)
 }
 

@@ -13,8 +13,56 @@ import (
 	"unicode/utf8"
 )
 
-// decoded is JSON text as a value, with numbers as json.Number.
-func decoded(text []byte) (any, error) {
+// inputText is the JSON text of an input; nil is {}.
+func inputText(input any) ([]byte, error) {
+	if input == nil {
+		return []byte("{}"), nil
+	}
+	return jsonText(input)
+}
+
+// jsonText is the JSON text of a value.
+func jsonText(value any) ([]byte, error) {
+	switch v := value.(type) {
+	case string:
+		return []byte(v), nil
+	case []byte:
+		return v, nil
+	case json.RawMessage:
+		return v, nil
+	default:
+		return json.Marshal(v)
+	}
+}
+
+// compareOutput says how an output differs from the wanted one; "" if it does
+// not. The error is of a wanted value that is not JSON.
+func compareOutput(output []byte, want any) (problem string, err error) {
+	text, err := jsonText(want)
+	if err != nil {
+		return "", fmt.Errorf("wanted output: %w", err)
+	}
+	wanted, err := decode(text)
+	if err != nil {
+		return "", fmt.Errorf("wanted output: %w", err)
+	}
+	got, err := decode(output)
+	if err != nil {
+		return "", fmt.Errorf("the output is %s: %w", output, err)
+	}
+	d := differ("", got, wanted)
+	if d == nil {
+		return "", nil
+	}
+	problem = fmt.Sprintf("the output is %s; want %s", showJSON(got), showJSON(wanted))
+	if d.pointer != "" {
+		problem += fmt.Sprintf("\nthey differ at %s: %s, want %s", d.pointer, d.got, d.want)
+	}
+	return problem, nil
+}
+
+// decode returns JSON text as a value, with numbers as json.Number.
+func decode(text []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	var value any
@@ -56,7 +104,7 @@ func differ(pointer string, got, want any) *difference {
 			return nil
 		}
 	}
-	return &difference{pointer, shown(got), shown(want)}
+	return &difference{pointer, showJSON(got), showJSON(want)}
 }
 
 func isScalar(value any) bool {
@@ -82,9 +130,9 @@ func differMembers(pointer string, got, want map[string]any) *difference {
 		w, inWant := want[name]
 		switch {
 		case !inGot:
-			return &difference{at, absent, shown(w)}
+			return &difference{at, absent, showJSON(w)}
 		case !inWant:
-			return &difference{at, shown(g), absent}
+			return &difference{at, showJSON(g), absent}
 		}
 		if d := differ(at, g, w); d != nil {
 			return d
@@ -98,9 +146,9 @@ func differItems(pointer string, got, want []any) *difference {
 		at := pointer + "/" + strconv.Itoa(i)
 		switch {
 		case i >= len(got):
-			return &difference{at, absent, shown(want[i])}
+			return &difference{at, absent, showJSON(want[i])}
 		case i >= len(want):
-			return &difference{at, shown(got[i]), absent}
+			return &difference{at, showJSON(got[i]), absent}
 		}
 		if d := differ(at, got[i], want[i]); d != nil {
 			return d
@@ -125,8 +173,8 @@ func sameNumber(a, b json.Number) bool {
 	return errF == nil && errG == nil && f == g
 }
 
-// shown is a value as short JSON text.
-func shown(value any) string {
+// showJSON is a value as short JSON text.
+func showJSON(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Sprint(value)
