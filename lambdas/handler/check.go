@@ -41,12 +41,12 @@ type check struct {
 	asked time.Time
 }
 
-func (p *Handler) newCheck(event Event, stored startrecord.Stored, request *Request) (*check, error) {
+func (p *Handler) newCheck(event Event, stored startrecord.Stored, request *knownRequest) (*check, error) {
 	driver, err := p.Jobs.Started(request.Job)
 	if err != nil {
 		return nil, failWith(ErrorUnknownJob, err)
 	}
-	judge, err := request.compile()
+	judge, err := request.judge()
 	if err != nil {
 		return nil, failWith(ErrorInvalidRequest, err)
 	}
@@ -55,8 +55,8 @@ func (p *Handler) newCheck(event Event, stored startrecord.Stored, request *Requ
 		return nil, failWith(ErrorConfiguration, fmt.Errorf("job reference in the start record: %w", err))
 	}
 	return &check{
-		Handler: p, event: event, stored: stored, request: request, driver: driver, judge: judge, ref: ref,
-		attempt: event.attempt(request),
+		Handler: p, event: event, stored: stored, request: request.Request, driver: driver, judge: judge, ref: ref,
+		attempt: event.attempt(request.Request),
 	}, nil
 }
 

@@ -33,7 +33,7 @@ func (p *Handler) checkStatus(ctx context.Context, event Event) (*Result, error)
 		if err != nil {
 			return nil, err
 		}
-		stored, err = p.renewed(ctx, event.Key, stored, request)
+		stored, err = p.renewed(ctx, event.Key, stored, request.Request)
 		switch {
 		case errors.Is(err, startrecord.ErrChanged):
 			continue // another check has renewed it, or written the result
@@ -50,7 +50,7 @@ func (p *Handler) checkStatus(ctx context.Context, event Event) (*Result, error)
 }
 
 // find returns the record of the job that the event asks for, and the request in it.
-func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *Request, error) {
+func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *knownRequest, error) {
 	stored, err := p.Store.Load(ctx, event.Key)
 	if errors.Is(err, startrecord.ErrNotFound) {
 		return stored, nil, fail(ErrorInvalidRequest, "there is no start record %s: RunJob must run before CheckStatus, with the same Poller and Scope",
@@ -64,7 +64,7 @@ func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *R
 		return stored, nil, fail(ErrorInvalidRequest, "the start record %s is of another execution of this name (begun %s): RunJob must run before CheckStatus",
 			p.Store.Location(event.Key), rec.ExecutionStartTime)
 	}
-	request, err := loadRequest(rec.Request)
+	request, err := p.requests.load(rec.Request)
 	if err != nil {
 		return stored, nil, failWith(ErrorConfiguration, fmt.Errorf("%s: %w", p.Store.Location(event.Key), err))
 	}
@@ -76,7 +76,7 @@ func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *R
 }
 
 // result returns how the job ended, if that is recorded, or polls it.
-func (p *Handler) result(ctx context.Context, event Event, stored startrecord.Stored, request *Request) (*Result, error) {
+func (p *Handler) result(ctx context.Context, event Event, stored startrecord.Stored, request *knownRequest) (*Result, error) {
 	if event.ended(stored.Record) {
 		return storedResult(stored.Record)
 	}

@@ -70,7 +70,11 @@ type Config struct {
 }
 
 // Handler serves the two functions. It is safe for concurrent use.
-type Handler struct{ Config }
+type Handler struct {
+	Config
+
+	requests knownRequests
+}
 
 // New checks cfg and fills in its defaults. All problems are reported at once.
 func New(cfg Config) (*Handler, error) {
@@ -107,7 +111,7 @@ func New(cfg Config) (*Handler, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Handler{cfg}, nil
+	return &Handler{Config: cfg}, nil
 }
 
 // checkRetention returns an error for records that would not outlive the last
