@@ -309,7 +309,7 @@ func contextProblem(t *testing.T, context map[string]any) *cdkapp.Error {
 func TestDeployCommands(t *testing.T) {
 	t.Parallel()
 	commands := 0
-	for _, page := range []string{"../README.md", "../docs/guide/cdk-app.md", "../docs/reference/shipped.md"} {
+	for _, page := range []string{"../docs/guide/cdk-app.md", "../docs/reference/shipped.md"} {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
 		for _, command := range regexp.MustCompile(`(?m)^npx cdk deploy ((?:.*\\\n)*.*)$`).FindAllStringSubmatch(string(text), -1) {
@@ -323,7 +323,7 @@ func TestDeployCommands(t *testing.T) {
 			require.NotEmpty(t, all.of("AWS::StepFunctions::StateMachine"), command[0])
 		}
 	}
-	require.Equal(t, 7, commands)
+	require.Equal(t, 6, commands)
 }
 
 // CloudFormation reads the template and takes the role with the permissions of who

@@ -1,5 +1,3 @@
-//go:build e2e
-
 package tests_test
 
 import (
@@ -13,13 +11,8 @@ import (
 
 const cdkPage = "../docs/guide/cdk.md"
 
-func TestE2ECDKPageGoSamples(t *testing.T) {
-	t.Parallel()
-	requireSamplesPass(t, cdkPage)
-}
-
 // What the page says that functions return is a result.
-func TestE2ECDKPageResult(t *testing.T) {
+func TestCDKPageResult(t *testing.T) {
 	t.Parallel()
 	results := blocks(t, cdkPage, "json")
 	require.Len(t, results, 1)

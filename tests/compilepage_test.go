@@ -17,13 +17,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-const compilePage = "../docs/guide/compile.md"
-
-func TestE2ECompilePageGoSamples(t *testing.T) {
-	t.Parallel()
-	requireSamplesPass(t, compilePage)
-}
-
 // The commands of the page print what can be run.
 func TestE2ECompilePageCommands(t *testing.T) {
 	t.Parallel()

@@ -24,14 +24,16 @@ const (
 // copyExamples copies the definitions, mocks and requests of docs/example.
 func copyExamples(t *testing.T, to string) {
 	t.Helper()
-	require.NoError(t, os.MkdirAll(to, 0o755))
-	files, err := filepath.Glob(examples + "/*.json")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		text, err := os.ReadFile(file)
+	for _, folder := range []string{"", "athena"} {
+		files, err := filepath.Glob(filepath.Join(examples, folder, "*.json"))
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(to, filepath.Base(file)), text, 0o600))
+		require.NotEmpty(t, files)
+		require.NoError(t, os.MkdirAll(filepath.Join(to, folder), 0o755))
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(to, folder, filepath.Base(file)), text, 0o600))
+		}
 	}
 }
 
@@ -64,11 +66,6 @@ func (s shell) run(t *testing.T, line string) (output string, code int) {
 func (s shell) write(t *testing.T, name, text string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600))
-}
-
-func TestE2EMocksGoSamples(t *testing.T) {
-	t.Parallel()
-	requireSamplesPass(t, mocksPage)
 }
 
 // The page shows the mocks of docs/example as they are, every one, and its
@@ -118,20 +115,22 @@ func TestE2EMocksPage(t *testing.T) {
 	}
 }
 
-// The commands of the README that use files of docs/example succeed.
-func TestE2EReadmeExamples(t *testing.T) {
+// The commands of the pages that use files of docs/example succeed.
+func TestE2EPageExamples(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	commands := 0
-	for _, block := range blocks(t, "../README.md", "sh") {
-		for line := range strings.Lines(block) {
-			line, _, _ = strings.Cut(line, " # ")
-			if !strings.HasPrefix(line, "jobpoller ") || !strings.Contains(line, " docs/example/") {
-				continue
+	for _, page := range pages(t) {
+		for _, block := range blocks(t, page, "sh") {
+			for line := range strings.Lines(block) {
+				line, _, _ = strings.Cut(line, " # ")
+				if !strings.HasPrefix(line, "jobpoller ") || !strings.Contains(line, " docs/example/") {
+					continue
+				}
+				commands++
+				output, code := s.run(t, line)
+				require.Zero(t, code, "%s\n%s", line, output)
 			}
-			commands++
-			output, code := s.run(t, line)
-			require.Zero(t, code, "%s\n%s", line, output)
 		}
 	}
 	require.NotZero(t, commands)

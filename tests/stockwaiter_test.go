@@ -59,7 +59,7 @@ func wait(t *testing.T, latency time.Duration, run func(ctx context.Context, tab
 	return cell
 }
 
-// The table of the README: when the SDK's own waiter and this one give up.
+// The table of docs/guide/wait.md: when the SDK's own waiter and this one give up.
 // Both wait for the same table with the same delays, 20 s and up, and draw the
 // shortest delay each time.
 func TestStockWaiterAtItsLimit(t *testing.T) {
@@ -84,12 +84,12 @@ func TestStockWaiterAtItsLimit(t *testing.T) {
 			return nil
 		}
 	}
-	readme, err := os.ReadFile("../README.md")
+	page, err := os.ReadFile("../docs/guide/wait.md")
 	require.NoError(t, err)
 	for _, total := range []time.Duration{20 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute} {
 		row := fmt.Sprintf("| %s | %s | %s | %s | %s |", total,
 			wait(t, 0, stock(total)), wait(t, 50*time.Millisecond, stock(total)),
 			wait(t, 0, ours(total)), wait(t, 50*time.Millisecond, ours(total)))
-		require.True(t, strings.Contains(string(readme), row), "README.md lacks the row\n%s", row) //nolint:testifylint // Contains would print all of it
+		require.True(t, strings.Contains(string(page), row), "docs/guide/wait.md lacks the row\n%s", row) //nolint:testifylint // Contains would print all of it
 	}
 }

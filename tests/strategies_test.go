@@ -133,9 +133,9 @@ var everyStrategy = []compile.Strategy{
 	compile.Loop, compile.Variables, compile.LambdaLoop, compile.RetryTask, compile.LambdaRetry,
 }
 
-// The table of the README: what each strategy costs, and the loop that people
+// The table of docs/guide/compile.md: what each strategy costs, and the loop that people
 // write first.
-func TestReadmeStrategies(t *testing.T) {
+func TestCompilePageStrategies(t *testing.T) {
 	t.Parallel()
 	entry, err := catalog.Lookup("dynamodb", "ExportCompleted")
 	require.NoError(t, err)
@@ -153,11 +153,11 @@ func TestReadmeStrategies(t *testing.T) {
 		rows = append(rows, got.row("`"+string(strategy)+"`"))
 	}
 
-	const file, begin = "../README.md", "| strategy | calls | transitions | events | USD for 1,000 jobs | late |\n|---|---|---|---|---|---|\n"
+	const file, begin = compilePage, "| strategy | calls | transitions | events | USD for 1,000 jobs | late |\n|---|---|---|---|---|---|\n"
 	page, err := os.ReadFile(file)
 	require.NoError(t, err)
 	before, after, ok := strings.Cut(string(page), begin)
-	require.True(t, ok, "README.md lacks the table\n%s", begin)
+	require.True(t, ok, "docs/guide/compile.md lacks the table\n%s", begin)
 	table, rest, ok := strings.Cut(after, "\n\n")
 	require.True(t, ok)
 	want := strings.Join(rows, "\n")

@@ -13,7 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
-// The prices that the README names, in USD.
+// The prices that the page names, in USD.
 const (
 	perRequest  = 0.20 / 1e6
 	perGBSecond = 0.0000133334
@@ -24,12 +24,12 @@ const (
 	seconds  = 0.1
 )
 
-// What the README says that jobs cost is what reports say, and docs/bench.md of
+// What the page says that jobs cost is what reports say, and docs/bench.md of
 // the requests of the functions: two writes to start a job, a read for each check,
 // and a write at its end.
-func TestReadmeCosts(t *testing.T) {
+func TestCDKPageCosts(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../README.md")
+	page, err := os.ReadFile(cdkPage)
 	require.NoError(t, err)
 	rows := regexp.MustCompile(`(?m)^\| `+"`[a-z-]+`"+` \| \d+ \| \d+\.\d\d \|.*$`).FindAllString(string(page), -1)
 	require.Len(t, rows, 3)

@@ -7,8 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,14 +17,12 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
-// requireSamplesPass wants the Go samples of a page to be tests that pass as they
-// stand there, in a module of a user's that requires this one, each in a folder
-// with the definitions and mocks of docs/example. Those with constructs of the CDK
-// need Node.js; without it they are compiled, and in CI they fail.
-func requireSamplesPass(t *testing.T, page string) {
-	t.Helper()
-	samples := blocks(t, page, "go")
-	require.NotEmpty(t, samples)
+// The Go samples of all pages are tests that pass as they stand there, in a module
+// of a user's that requires this one, each in a folder with the definitions and
+// mocks of docs/example. Those with constructs of the CDK need Node.js; without it
+// they are compiled, and in CI they fail.
+func TestE2EGoSamples(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) {
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
@@ -42,15 +38,21 @@ func requireSamplesPass(t *testing.T, page string) {
 	write("go.mod", "module example.com/user\n"+requirements+"require "+module+" v0.0.0\nreplace "+module+" => "+root+"\n")
 	write("go.sum", string(sum))
 	_, noNode := exec.LookPath("node")
-	var run, compile []string
-	for i, sample := range samples {
-		folder := "sample" + strconv.Itoa(i)
-		write(folder+"/sample_test.go", sample)
-		copyExamples(t, filepath.Join(dir, folder))
-		if noNode != nil && strings.Contains(sample, module+"/cdkapp") && os.Getenv("CI") != "true" {
-			compile = append(compile, "./"+folder)
-		} else {
-			run = append(run, "./"+folder)
+	test, vet := []string{"test", "-mod=mod", "-count=1"}, []string{"vet", "-mod=mod"}
+	run, compile := len(test), len(vet)
+	for _, page := range pages(t) {
+		for i, sample := range blocks(t, page, "go") {
+			if strings.Contains(sample, "\npackage main\n") || strings.HasPrefix(sample, "package main\n") {
+				continue // a file of docs/example, which is built and tested there
+			}
+			folder := strings.TrimSuffix(filepath.Base(page), ".md") + strconv.Itoa(i)
+			write(folder+"/sample_test.go", sample)
+			copyExamples(t, filepath.Join(dir, folder))
+			if noNode != nil && strings.Contains(sample, module+"/cdkapp") && os.Getenv("CI") != "true" {
+				vet = append(vet, "./"+folder)
+			} else {
+				test = append(test, "./"+folder)
+			}
 		}
 	}
 	goTool := func(args ...string) string {
@@ -60,26 +62,24 @@ func requireSamplesPass(t *testing.T, page string) {
 		require.NoError(t, err, "%s", out)
 		return string(out)
 	}
-	if len(compile) > 0 {
-		t.Logf("%s: samples with the CDK are only compiled: %v", page, noNode)
-		goTool(slices.Concat([]string{"vet", "-mod=mod"}, compile)...)
+	if len(vet) > compile {
+		t.Logf("samples with the CDK are only compiled: %v", noNode)
+		goTool(vet...)
 	}
-	if len(run) > 0 {
-		out := goTool(slices.Concat([]string{"test", "-mod=mod", "-count=1"}, run)...)
-		require.Equal(t, len(run), strings.Count("\n"+out, "\nok "), "%s", out)
-	}
+	require.Greater(t, len(test), run)
+	out := goTool(test...)
+	require.Equal(t, len(test)-run, strings.Count("\n"+out, "\nok "), "%s", out)
 }
 
-func TestE2EReadmeGoSamples(t *testing.T) {
-	t.Parallel()
-	requireSamplesPass(t, "../README.md")
-}
+// functionsPage has the request of the Lambda functions, and a machine around them.
+const functionsPage = "../docs/reference/functions.md"
 
-// The JSON samples are valid: a definition parses, and runs with a request.
-func TestE2EReadmeJSONSamples(t *testing.T) {
+// The JSON samples of the page are valid: a definition parses, and runs with a
+// request.
+func TestE2EFunctionsPageJSONSamples(t *testing.T) {
 	t.Parallel()
 	definitions := 0
-	for _, sample := range blocks(t, "../README.md", "json") {
+	for _, sample := range blocks(t, functionsPage, "json") {
 		require.True(t, json.Valid([]byte(sample)), sample)
 		if !strings.Contains(sample, `"StartAt"`) {
 			continue
@@ -111,21 +111,4 @@ func TestE2EReadmeJSONSamples(t *testing.T) {
 		require.GreaterOrEqual(t, result.Output.ElapsedSeconds, 900)
 	}
 	require.Equal(t, 1, definitions)
-}
-
-// The definition of the README is what the command above it prints: where it has
-// "..." something is left out, and a line of "..." stands for some lines.
-func TestE2EReadmeDefinition(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
-	found := regexp.MustCompile("(?s)```sh\ngo run \\./cmd/jobpoller (compile [^\n]*)\n```\n[^`]*```jsonc\n(.*?)\n```").FindStringSubmatch(string(page))
-	require.NotNil(t, found)
-	command := exec.CommandContext(t.Context(), "go", append([]string{"run", "../cmd/jobpoller"}, strings.Fields(found[1])...)...)
-	out, err := command.Output()
-	require.NoError(t, err)
-	pattern := regexp.QuoteMeta(found[2])
-	pattern = regexp.MustCompile(`(?m)^ *\\\.\\\.\\\.\n`).ReplaceAllString(pattern, `(?s:.*?)`)
-	pattern = strings.ReplaceAll(pattern, `\.\.\.`, `.*`)
-	require.Regexp(t, "^"+pattern+"\n$", string(out))
 }
