@@ -28,7 +28,7 @@ func (p *parser) innerFlow(o *object, isolated bool) *Flow {
 	p.scope = newScope(outer)
 	p.scope.isolated = isolated
 	f := &Flow{}
-	p.flow(o, f)
+	p.readFlow(o, f)
 	p.scope = outer
 	return f
 }
@@ -198,14 +198,6 @@ func (p *parser) checkCSV(o *object, c ReaderConfig) {
 	if c.CSVHeaderLocation == "GIVEN" && !o.has("CSVHeaders") {
 		p.add(o.node.Problem("\"CSVHeaderLocation\": \"GIVEN\" needs \"CSVHeaders\", the names of the columns"))
 	}
-}
-
-// arguments is the name of the field that says what a resource is called with.
-func (p *parser) arguments() string {
-	if p.language == JSONata {
-		return "Arguments"
-	}
-	return "Parameters"
 }
 
 func (p *parser) resultWriter(o *object) *ResultWriter {

@@ -2,13 +2,11 @@ package asl
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/intrinsic"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
@@ -73,9 +71,9 @@ func (o *object) close(others ...string) {
 	}
 }
 
-// typed returns the member if it is there and of that kind. A placeholder
+// ofKind returns the member if it is there and of that kind. A placeholder
 // stands for a value of any kind: then the member counts as missing.
-func (o *object) typed(name string, kind jsontree.Kind) *jsontree.Node {
+func (o *object) ofKind(name string, kind jsontree.Kind) *jsontree.Node {
 	n := o.get(name)
 	if n == nil || kind != jsontree.String && o.p.placeholder(n, true) {
 		return nil
@@ -89,7 +87,7 @@ func (o *object) typed(name string, kind jsontree.Kind) *jsontree.Node {
 
 // text returns a string member, or the empty string.
 func (o *object) text(name string) string {
-	if n := o.typed(name, jsontree.String); n != nil {
+	if n := o.ofKind(name, jsontree.String); n != nil {
 		o.p.placeholder(n, false)
 		return n.Text
 	}
@@ -99,7 +97,7 @@ func (o *object) text(name string) string {
 // word returns a string member that has to be one of words, or the empty
 // string.
 func (o *object) word(name string, words ...string) string {
-	n := o.typed(name, jsontree.String)
+	n := o.ofKind(name, jsontree.String)
 	if n == nil || o.p.placeholder(n, true) {
 		return ""
 	}
@@ -124,7 +122,7 @@ func (o *object) list(name string, filled bool) []*jsontree.Node {
 	if filled {
 		o.require(name)
 	}
-	n := o.typed(name, jsontree.Array)
+	n := o.ofKind(name, jsontree.Array)
 	if n == nil {
 		return nil
 	}
@@ -171,7 +169,7 @@ func (o *object) target(name string, required bool) string {
 	if required {
 		o.require(name)
 	}
-	n := o.typed(name, jsontree.String)
+	n := o.ofKind(name, jsontree.String)
 	if n == nil {
 		return ""
 	}
@@ -287,16 +285,16 @@ func (p *parser) expression(n *jsontree.Node) *Expression {
 	return e
 }
 
-// within returns a problem inside of a string value, at the byte offset of
-// its decoded text. Escapes before it make the place unknown: then the problem
-// stands at the value.
-func (p *parser) within(n *jsontree.Node, offset int, format string, args ...any) diag.Problem {
-	if len(p.problems) > diag.MaxShown { // not worth finding the place
-		return n.Problem(format, args...)
+var queryLanguages = []string{string(JSONPath), string(JSONata)}
+
+func (p *parser) queryLanguage(o *object, inherited QueryLanguage) QueryLanguage {
+	n := o.ofKind("QueryLanguage", jsontree.String)
+	if n == nil {
+		return inherited
 	}
-	raw := string(n.Raw())
-	if offset > len(n.Text) || !strings.HasPrefix(raw[1:], n.Text[:offset]) {
-		return n.Problem(format, args...)
+	if !slices.Contains(queryLanguages, n.Text) {
+		p.add(n.Problem("expected the query language \"JSONPath\" or \"JSONata\", found %s", n.Describe()).Suggest(n.Text, queryLanguages...))
+		return inherited
 	}
-	return diag.At(p.text, n.Offset+1+offset, n.Pointer, fmt.Sprintf(format, args...))
+	return QueryLanguage(n.Text)
 }

@@ -1,48 +1,12 @@
 package asl
 
 import (
-	"bytes"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
-
-// parser collects the problems of one definition. An error is what AWS is known to
-// refuse: a refusal is recorded, measured or specified, and TestWhatAWSRefuses
-// says where. All else is a warning, and the machine runs.
-type parser struct {
-	text     []byte
-	problems diag.Problems
-	machine  *StateMachine
-	// state is the one being read, and language its query language.
-	state    *State
-	language QueryLanguage
-	// extra is the member that $states has besides input and context.
-	extra string
-	// references are the values that name a state, checked once all states of
-	// the flow are known.
-	references []*jsontree.Node
-	// names holds every state of the machine read so far.
-	names map[string]bool
-	// labels holds every label of a Map read so far.
-	labels map[string]bool
-	// unreachable are the states that no edge leads to. AWS says nothing of them
-	// if the machine has no end.
-	unreachable diag.Problems
-	endless     bool
-	scope       *scope
-	// newer are integrations that are taken though this package does not know them.
-	newer []string
-	// alone is set for one state, whose targets are not there.
-	alone bool
-	// counted is the byte up to which line and column are counted, from 0.
-	counted, line, column int
-}
 
 // Parse reads a state machine definition. Its error is a Problems with
 // everything that AWS would refuse. What is only suspicious it lets pass: see
@@ -50,7 +14,7 @@ type parser struct {
 // follows ":::" in their ARN, such as "dynamodb:query" or
 // "glue:startJobRun.waitForTaskToken".
 func Parse(text []byte, newer ...string) (*StateMachine, error) {
-	m, problems := (&parser{newer: newer}).read(text)
+	m, problems := newParser(newer, false).read(text)
 	if err := onlyErrors(problems).Err(); err != nil {
 		return nil, err
 	}
@@ -70,7 +34,7 @@ func ParseState(text []byte) (*StateMachine, error) {
 	}
 	// The state starts on a line of its own, which is not one of its text.
 	whole := slices.Concat([]byte(`{"StartAt": "`+LoneState+`", "States": {"`+LoneState+"\":\n"), text, []byte("\n}}"))
-	m, problems := (&parser{alone: true}).read(whole)
+	m, problems := newParser(nil, true).read(whole)
 	problems = onlyErrors(problems)
 	for i := range problems {
 		problems[i].Line = max(problems[i].Line-1, 1)
@@ -90,12 +54,18 @@ func onlyErrors(problems diag.Problems) diag.Problems {
 // of severity Error is one that Parse takes. As an Express workflow, the definition
 // may not wait for jobs, tokens or activities. For newer see Parse.
 func Validate(text []byte, as ExecutionType, newer ...string) Problems {
-	m, problems := (&parser{newer: newer}).read(text)
+	m, problems := newParser(newer, false).read(text)
 	if as == Express && m != nil {
 		problems = append(problems, ExpressProblems(m)...)
 	}
 	sorted, _ := problems.Err().(diag.Problems) //nolint:errorlint // Err returns the type itself
 	return sorted
+}
+
+func newParser(newer []string, alone bool) *parser {
+	p := &parser{newer: newer, alone: alone}
+	p.readFlow = p.flow
+	return p
 }
 
 func (p *parser) read(text []byte) (*StateMachine, diag.Problems) {
@@ -116,14 +86,6 @@ func (p *parser) read(text []byte) (*StateMachine, diag.Problems) {
 	return p.machine, p.problems
 }
 
-func (p *parser) add(problem diag.Problem) { p.problems = append(p.problems, problem) }
-
-// warn adds a problem that does not make the definition invalid.
-func (p *parser) warn(problem diag.Problem) {
-	problem.Severity = diag.Warning
-	p.add(problem)
-}
-
 func (p *parser) definition(n *jsontree.Node) {
 	o := p.open(n, "a state machine definition")
 	if o == nil {
@@ -131,7 +93,7 @@ func (p *parser) definition(n *jsontree.Node) {
 	}
 	m := p.machine
 	m.Comment = o.text("Comment")
-	if v := o.typed("Version", jsontree.String); v != nil {
+	if v := o.ofKind("Version", jsontree.String); v != nil {
 		if m.Version = v.Text; v.Text != "1.0" {
 			p.add(v.Problem("expected the version \"1.0\", found %s", v.Describe()))
 		}
@@ -150,144 +112,4 @@ func (p *parser) definition(n *jsontree.Node) {
 		}
 	}
 	o.close()
-}
-
-var queryLanguages = []string{string(JSONPath), string(JSONata)}
-
-func (p *parser) queryLanguage(o *object, inherited QueryLanguage) QueryLanguage {
-	n := o.typed("QueryLanguage", jsontree.String)
-	if n == nil {
-		return inherited
-	}
-	if !slices.Contains(queryLanguages, n.Text) {
-		p.add(n.Problem("expected the query language \"JSONPath\" or \"JSONata\", found %s", n.Describe()).Suggest(n.Text, queryLanguages...))
-		return inherited
-	}
-	return QueryLanguage(n.Text)
-}
-
-// flow reads StartAt and States and checks the graph.
-func (p *parser) flow(o *object, f *Flow) {
-	outer := p.references
-	defer func() { p.references = outer }()
-	p.references = nil
-	f.StartAt, f.index = o.target("StartAt", true), map[string]*State{}
-	o.require("States")
-	n := o.typed("States", jsontree.Object)
-	if n == nil {
-		return
-	}
-	if len(n.Members) == 0 {
-		p.add(n.Problem("\"States\" has to hold at least one state"))
-	}
-	for _, m := range n.Members {
-		// Of empty names nothing is on record. An empty Next is none here.
-		if length := utf8.RuneCountInString(m.Name); length == 0 || length > MaxNameLength {
-			p.add(n.MemberProblem(m, "a state name has 1 to %d characters, found %d", MaxNameLength, length))
-		}
-		if p.names[m.Name] {
-			p.add(n.MemberProblem(m, "there is another state %q; state names are unique in the whole state machine", m.Name))
-		}
-		p.names[m.Name] = true
-		s := p.readState(m)
-		f.States = append(f.States, s)
-		f.index[s.Name] = s
-	}
-	targets := p.checkTargets(f)
-	if p.alone || slices.ContainsFunc(f.States, func(s *State) bool { return s.Type == "" }) {
-		return
-	}
-	if targets {
-		p.checkGraph(f, n)
-	}
-	open := slices.ContainsFunc(p.references, func(n *jsontree.Node) bool { return p.placeholder(n, true) })
-	if open || len(f.States) == 0 || slices.ContainsFunc(f.States, (*State).ends) {
-		return
-	}
-	if f == &p.machine.Flow {
-		p.endless = true
-		p.add(o.node.Problem("no state ends the state machine: one has to have \"End\": true or be of type Succeed or Fail"))
-	} else {
-		p.warn(n.Problem("no state from %q on has \"End\": true or is of type Succeed or Fail: it can only end by an error or a timeout", f.StartAt))
-	}
-}
-
-// checkTargets tells whether all targets are known.
-func (p *parser) checkTargets(f *Flow) bool {
-	names := slices.Sorted(maps.Keys(f.index))
-	known := true
-	for _, n := range p.references {
-		if f.index[n.Text] != nil || p.alone && f == &p.machine.Flow {
-			continue
-		}
-		known = false
-		if !p.placeholder(n, true) {
-			p.add(n.Problem("there is no state %q", n.Text).Suggest(n.Text, names...))
-		}
-	}
-	return known
-}
-
-// checkGraph notes the states that no edge leads to.
-func (p *parser) checkGraph(f *Flow, states *jsontree.Node) {
-	start := f.State(f.StartAt)
-	if start == nil {
-		return
-	}
-	reached := map[*State]bool{start: true}
-	for queue := []*State{start}; len(queue) > 0; queue = queue[1:] {
-		for _, t := range queue[0].Transitions() {
-			if s := f.State(t.To); s != nil && !reached[s] {
-				reached[s] = true
-				queue = append(queue, s)
-			}
-		}
-	}
-	for i, s := range f.States {
-		if !reached[s] {
-			p.unreachable = append(p.unreachable, states.MemberProblem(states.Members[i], "state %q cannot be reached from %q", s.Name, f.StartAt))
-		}
-	}
-}
-
-// ends tells whether the flow can end in the state.
-func (s *State) ends() bool { return s.End || s.Type == TypeSucceed || s.Type == TypeFail }
-
-// position returns the place of a byte of the text. Places are asked for in
-// the order of the text, so each is counted from the one before.
-func (p *parser) position(pointer string, offset int) Position {
-	if offset < p.counted {
-		p.counted, p.line, p.column = 0, 0, 0
-	}
-	passed := p.text[p.counted:offset]
-	if i := bytes.LastIndexByte(passed, '\n'); i >= 0 {
-		p.line += bytes.Count(passed, []byte{'\n'})
-		p.column, passed = 0, passed[i+1:]
-	}
-	p.column += utf8.RuneCount(passed)
-	p.counted = offset
-	return Position{Pointer: pointer, Line: p.line + 1, Column: p.column + 1}
-}
-
-// Problem returns a problem that stands where a JSON pointer (RFC 6901) points
-// to in the definition, at the name if it is a member, or at its nearest
-// ancestor that is there.
-func (m *StateMachine) Problem(pointer, format string, args ...any) diag.Problem {
-	n := m.root
-	p := n.Problem(format, args...)
-	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
-		next := n.Child(step)
-		if next == nil {
-			break
-		}
-		if i := slices.IndexFunc(n.Members, func(m jsontree.Member) bool { return m.Name == step }); i >= 0 {
-			p = n.MemberProblem(n.Members[i], format, args...)
-		} else {
-			p = next.Problem(format, args...)
-		}
-		n = next
-	}
-	p.Pointer = pointer
-	return p
 }

@@ -55,7 +55,7 @@ func (p *parser) retrier(o *object, last bool) Retrier {
 		p.warn(o.get("MaxDelaySeconds").Problem("\"MaxDelaySeconds\" (%d) is not above \"IntervalSeconds\" (%d): the interval never grows",
 			r.MaxDelaySeconds, r.IntervalSeconds))
 	}
-	if n := o.typed("JitterStrategy", jsontree.String); n != nil && !p.placeholder(n, true) {
+	if n := o.ofKind("JitterStrategy", jsontree.String); n != nil && !p.placeholder(n, true) {
 		r.JitterStrategy = JitterStrategy(n.Text)
 		if strategies := []string{string(JitterFull), string(JitterNone)}; !slices.Contains(strategies, n.Text) {
 			p.add(n.Problem("expected the jitter strategy \"FULL\" or \"NONE\", found %s", n.Describe()).Suggest(n.Text, strategies...))

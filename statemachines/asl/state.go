@@ -1,11 +1,8 @@
 package asl
 
 import (
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
@@ -45,7 +42,7 @@ func (p *parser) readState(m jsontree.Member) *State {
 		return s
 	}
 	o.require("Type")
-	n := o.typed("Type", jsontree.String)
+	n := o.ofKind("Type", jsontree.String)
 	if n == nil {
 		return s
 	}
@@ -138,7 +135,7 @@ func (p *parser) detail(s *State, o *object) {
 func (p *parser) transition(s *State, o *object) {
 	s.Next = o.target("Next", false)
 	open := false // whether a placeholder says it
-	if n := o.typed("End", jsontree.Bool); n != nil {
+	if n := o.ofKind("End", jsontree.Bool); n != nil {
 		s.End = n.Text == "true"
 	} else {
 		open = o.has("End")
@@ -180,27 +177,6 @@ func (p *parser) wait(o *object) *Wait {
 		return t
 	})
 	return w
-}
-
-var timestampForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
-
-// ParseTimestamp reads a timestamp as the language has it: RFC 3339 with an
-// upper-case T and Z.
-func ParseTimestamp(text string) (time.Time, error) {
-	if !timestampForm.MatchString(text) {
-		return time.Time{}, fmt.Errorf("%q is no RFC 3339 timestamp such as \"2026-01-31T12:00:00Z\"", text)
-	}
-	return time.Parse(time.RFC3339Nano, text)
-}
-
-// timestamp reads a timestamp of the definition.
-func (p *parser) timestamp(n *jsontree.Node) (time.Time, bool) {
-	t, err := ParseTimestamp(n.Text)
-	if err != nil {
-		p.add(n.Problem("expected an RFC 3339 timestamp such as \"2026-01-31T12:00:00Z\", found %s", n.Describe()))
-		return time.Time{}, false
-	}
-	return t, true
 }
 
 func (p *parser) pass(o *object) *Pass {

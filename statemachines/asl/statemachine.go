@@ -10,6 +10,7 @@ package asl
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -341,4 +342,27 @@ func (s *State) Transitions() []Transition {
 		out = append(out, Transition{To: c.Next, Kind: TransitionCatch, Rule: i})
 	}
 	return out
+}
+
+// Problem returns a problem that stands where a JSON pointer (RFC 6901) points
+// to in the definition, at the name if it is a member, or at its nearest
+// ancestor that is there.
+func (m *StateMachine) Problem(pointer, format string, args ...any) diag.Problem {
+	n := m.root
+	p := n.Problem(format, args...)
+	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		next := n.Child(step)
+		if next == nil {
+			break
+		}
+		if i := slices.IndexFunc(n.Members, func(m jsontree.Member) bool { return m.Name == step }); i >= 0 {
+			p = n.MemberProblem(n.Members[i], format, args...)
+		} else {
+			p = next.Problem(format, args...)
+		}
+		n = next
+	}
+	p.Pointer = pointer
+	return p
 }

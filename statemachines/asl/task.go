@@ -82,7 +82,7 @@ func (o *object) resourceOf(integrations ...string) (string, Position) {
 // arn reads the field Resource, and reports it if it is no ARN.
 func (o *object) arn() (*jsontree.Node, Position) {
 	o.require("Resource")
-	n := o.typed("Resource", jsontree.String)
+	n := o.ofKind("Resource", jsontree.String)
 	if n == nil {
 		return nil, Position{}
 	}

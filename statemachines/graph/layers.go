@@ -214,9 +214,9 @@ func (l *layers) makeTrunks() {
 	}
 }
 
-// labelled tells whether the label of a route stands in the rank below its
+// hasLabel tells whether the label of a route stands in the rank below its
 // start, and not in a lane of its own.
-func (r *route) labelled() bool {
+func (r *route) hasLabel() bool {
 	return r.wire.label != nil && (!r.back || r.trunk.outer)
 }
 
@@ -229,7 +229,7 @@ func (l *layers) dropEmptyRows() {
 	}
 	for _, r := range l.routes {
 		switch {
-		case r.labelled():
+		case r.hasLabel():
 			used = append(used, r.from.rank+1)
 		case r.wire.label != nil:
 			used = append(used, r.from.rank-1)
@@ -250,7 +250,7 @@ func (l *layers) dropEmptyRows() {
 // makePoints adds the points of labels and trunks, and links them.
 func (l *layers) makePoints() {
 	for _, r := range l.routes {
-		if r.labelled() {
+		if r.hasLabel() {
 			r.label = l.add(&vertex{rank: r.from.rank + 1})
 			r.label.hold(r.wire.label)
 			link(r.from, r.label)
@@ -350,4 +350,9 @@ func link(upper, lower *vertex) {
 func turn(p, n *vertex) {
 	p.beside = append(p.beside, n)
 	n.beside = append(n.beside, p)
+}
+
+// hasLoop tells whether a wire leads from the node to itself.
+func (f *flow) hasLoop(n *node) bool {
+	return slices.ContainsFunc(f.wires, func(w *wire) bool { return w.from == n && w.to == n })
 }

@@ -136,7 +136,27 @@ func (g *Graph) newLabel(w *wire, fork bool) *label {
 
 func times(n int) string { return fmt.Sprintf("×%d", n) }
 
-// hasLoop tells whether a wire leads from the node to itself.
-func (f *flow) hasLoop(n *node) bool {
-	return slices.ContainsFunc(f.wires, func(w *wire) bool { return w.from == n && w.to == n })
+// route makes the lines of all wires, and sets the size of the flow.
+func (l *layers) route() {
+	r := &router{layers: l, exits: map[*route]*port{}, entries: map[any]*port{}, turns: map[any]*track{}}
+	for _, v := range l.all {
+		r.right = max(r.right, v.x+v.right)
+	}
+	r.placeLanes()
+	r.placePorts()
+	r.placeTracks()
+	r.placeRows()
+	for _, route := range l.routes {
+		r.draw(route)
+	}
+	for _, t := range l.trunks {
+		r.drawTrunk(t)
+	}
+	for _, w := range l.flow.wires {
+		if w.from == w.to {
+			r.drawLoop(w)
+		}
+	}
+	l.flow.trunks = slices.DeleteFunc(slices.Clone(l.trunks), func(t *trunk) bool { return len(t.path) == 0 })
+	r.fit()
 }

@@ -25,7 +25,7 @@ func gap(left, right *vertex) float64 {
 // Simple Horizontal Coordinate Assignment", 2002), which makes long lines
 // straight, and then what room is left to bring what belongs together closer.
 func (l *layers) place() {
-	crossed := l.crossedByStraight()
+	crossed := l.giveWay()
 	var all [4][]float64
 	for i := range all {
 		up, mirrored := i < 2, i%2 == 1
@@ -44,9 +44,8 @@ const relaxations = 8
 // straight tells whether a link joins two points of one trunk.
 func straight(u, v *vertex) bool { return u.node == nil && v.node == nil }
 
-// crossedByStraight returns the links that cross one inside of a trunk: they
-// give way.
-func (l *layers) crossedByStraight() map[[2]int]bool {
+// giveWay returns the links that cross one inside of a trunk.
+func (l *layers) giveWay() map[[2]int]bool {
 	crossed := map[[2]int]bool{}
 	for i := range len(l.rows) - 1 {
 		upper, lower := l.rows[i], l.rows[i+1]

@@ -50,31 +50,6 @@ type track struct {
 	level     float64
 }
 
-// route makes the lines of all wires, and sets the size of the flow.
-func (l *layers) route() {
-	r := &router{layers: l, exits: map[*route]*port{}, entries: map[any]*port{}, turns: map[any]*track{}}
-	for _, v := range l.all {
-		r.right = max(r.right, v.x+v.right)
-	}
-	r.placeLanes()
-	r.placePorts()
-	r.placeTracks()
-	r.placeRows()
-	for _, route := range l.routes {
-		r.draw(route)
-	}
-	for _, t := range l.trunks {
-		r.drawTrunk(t)
-	}
-	for _, w := range l.flow.wires {
-		if w.from == w.to {
-			r.drawLoop(w)
-		}
-	}
-	l.flow.trunks = slices.DeleteFunc(slices.Clone(l.trunks), func(t *trunk) bool { return len(t.path) == 0 })
-	r.fit()
-}
-
 // side returns on which side of the node a lane that stands next to it leaves
 // or enters it: 1 is right, -1 left, 0 neither.
 func (r *router) side(p, n *vertex) float64 {

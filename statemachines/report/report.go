@@ -89,7 +89,7 @@ func HTML(m *asl.StateMachine, r *sim.Result) ([]byte, error) {
 		Status: string(r.Status), Failed: r.Status != sim.StatusSucceeded, Error: r.Error, Cause: r.Cause,
 		Output: cut(string(r.Output)),
 		Figures: []figure{
-			{"Duration", elapsed(r.Duration())},
+			{"Duration", formatDuration(r.Duration())},
 			{"Transitions", fmt.Sprint(r.Transitions)},
 			{"Cost", fmt.Sprintf("$%.6f", r.CostUSD())},
 			{"Events", events(len(r.Events))},
@@ -103,7 +103,7 @@ func HTML(m *asl.StateMachine, r *sim.Result) ([]byte, error) {
 		}
 		v.States = append(v.States, stateView{
 			Name: row.state.Name, Type: string(row.state.Type), Indent: strings.Repeat("\u2003", row.depth),
-			Visits: len(row.visits), Attempts: row.attempts, Failures: row.failures, Total: elapsed(row.total),
+			Visits: len(row.visits), Attempts: row.attempts, Failures: row.failures, Total: formatDuration(row.total),
 		})
 	}
 	missed, ways := notTaken(m, r)
@@ -184,7 +184,7 @@ func visitViews(all []*visit, r *sim.Result) []visitView {
 			continue
 		}
 		out = append(out, visitView{
-			State: v.state, At: elapsed(v.start.Sub(r.Start)), Took: elapsed(v.end.Sub(v.start)),
+			State: v.state, At: formatDuration(v.start.Sub(r.Start)), Took: formatDuration(v.end.Sub(v.start)),
 			Input: payload(v.input), Output: payload(v.output), Error: failure(v), Failures: v.failures(),
 		})
 	}
@@ -225,7 +225,7 @@ func eventViews(h *history, r *sim.Result) []eventView {
 			state = v.state
 		}
 		out = append(out, eventView{
-			ID: e.ID, Previous: e.PreviousEventID, At: elapsed(e.Timestamp.Sub(r.Start)), Type: string(e.Type), State: state, What: strings.Join(parts, " · "),
+			ID: e.ID, Previous: e.PreviousEventID, At: formatDuration(e.Timestamp.Sub(r.Start)), Type: string(e.Type), State: state, What: strings.Join(parts, " · "),
 			Failure: strings.HasSuffix(string(e.Type), "Failed") || strings.HasSuffix(string(e.Type), "TimedOut"),
 		})
 	}

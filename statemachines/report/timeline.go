@@ -117,7 +117,7 @@ func tip(row *row, visits []*visit, failures int, r *sim.Result) string {
 	if len(visits) > 1 {
 		text += fmt.Sprintf("%d visits, ", len(visits))
 	}
-	text += fmt.Sprintf("+%s to +%s (%s)", elapsed(start.Sub(r.Start)), elapsed(end.Sub(r.Start)), elapsed(end.Sub(start)))
+	text += fmt.Sprintf("+%s to +%s (%s)", formatDuration(start.Sub(r.Start)), formatDuration(end.Sub(r.Start)), formatDuration(end.Sub(start)))
 	if failures > 0 {
 		text += fmt.Sprintf(", %d failed", failures)
 	}
@@ -137,12 +137,12 @@ func axis(b *strings.Builder, r *sim.Result, y int) {
 			anchor = "middle"
 		}
 		fmt.Fprintf(b, `<line class="mark" x1="%d" x2="%d" y1="0" y2="%d"/><text class="time" x="%d" y="%d" text-anchor="%s">%s</text>`+"\n",
-			x, x, y, x, y+lineHeight-8, anchor, elapsed(r.Duration()*time.Duration(i)/marks))
+			x, x, y, x, y+lineHeight-8, anchor, formatDuration(r.Duration()*time.Duration(i)/marks))
 	}
 }
 
-// elapsed writes a duration for people: at most three parts that count.
-func elapsed(d time.Duration) string {
+// formatDuration writes a duration for people: at most three parts that count.
+func formatDuration(d time.Duration) string {
 	switch {
 	case d >= time.Hour:
 		return d.Round(time.Second).String()

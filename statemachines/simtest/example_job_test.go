@@ -26,6 +26,6 @@ func Example_job() {
 	s.Job(job, "Start", "Get", "")
 
 	r := s.Run(nil).RequireOutput(`"SUCCEEDED"`).RequireVisits("Get", 4)
-	fmt.Println(r.Duration(), job.Started())
+	fmt.Println(r.Duration(), job.Starts())
 	// Output: 2m0s 1
 }

@@ -12,8 +12,8 @@ func Example_sync() {
 	s := simtest.New(t, `{"StartAt": "Run", "States": {"Run": {
 	  "Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "Parameters": {"JobName": "nightly"}, "End": true}}}`)
 	s.On("Run").
-		Return(map[string]string{"JobRunState": "SUCCEEDED"}).After(time.Hour).Submitted(map[string]string{"JobRunId": "jr_1"}).
-		Fail("States.TaskFailed", `{"JobRunState": "FAILED"}`).After(time.Minute).Submitted(map[string]string{"JobRunId": "jr_2"})
+		Return(map[string]string{"JobRunState": "SUCCEEDED"}).After(time.Hour).Submit(map[string]string{"JobRunId": "jr_1"}).
+		Fail("States.TaskFailed", `{"JobRunState": "FAILED"}`).After(time.Minute).Submit(map[string]string{"JobRunId": "jr_2"})
 
 	fmt.Println(string(s.Run(nil).RequireElapsed(time.Hour).Output))
 	fmt.Println(s.Run(nil).RequireElapsed(time.Minute).Cause)

@@ -272,7 +272,7 @@ func TestAnswersTakeTurns(t *testing.T) {
 	s.Job(job, "", "Get", "")
 	s.Run(`{"first": 100}`).RequireVisits("Get", 4).RequireElapsed(130 * time.Second)
 	s.Run(`{"first": 0}`).RequireVisits("Get", 4).RequireElapsed(30 * time.Second)
-	require.Equal(t, 1, job.Started())
+	require.Equal(t, 1, job.Starts())
 	require.Len(t, s.Calls("Get"), 8)
 
 	s.On("Get").Return(map[string]string{"State": "READY"})

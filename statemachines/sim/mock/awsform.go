@@ -21,7 +21,7 @@ func (r *reader) aws(root *jsontree.Node) {
 			responses[m.Name] = r.responses(m.Value)
 		}
 	}
-	machines := r.required(root, "StateMachines", "state machines")
+	machines := r.mustHave(root, "StateMachines", "state machines")
 	if machines == nil {
 		return
 	}
@@ -33,7 +33,7 @@ func (r *reader) aws(root *jsontree.Node) {
 			continue
 		}
 		r.members(m.Value, "TestCases")
-		cases := r.required(m.Value, "TestCases", "test cases")
+		cases := r.mustHave(m.Value, "TestCases", "test cases")
 		if cases == nil {
 			continue
 		}
@@ -46,8 +46,8 @@ func (r *reader) aws(root *jsontree.Node) {
 	}
 }
 
-// required is the member, which has to be an object.
-func (r *reader) required(n *jsontree.Node, name, what string) *jsontree.Node {
+// mustHave returns the member, which has to be an object.
+func (r *reader) mustHave(n *jsontree.Node, name, what string) *jsontree.Node {
 	m := n.Get(name)
 	if m == nil {
 		r.add(n.Problem("the member %q is missing", name))

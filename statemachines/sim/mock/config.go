@@ -122,7 +122,7 @@ func (c *Config) Apply(m *asl.StateMachine, test string, o *sim.Options) error {
 	}
 	if chosen != "" {
 		// As with Step Functions Local, a test case names the states on its way.
-		targets.unmocked(o, chosen)
+		targets.failOthers(o, chosen)
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (j *Job) Start(_ context.Context, call sim.Call) (sim.Reply, error) {
 	if j.StartAnswer == nil && j.StartID == "" {
 		return j.answer(id, run, call.Time)
 	}
-	output, err := filled(j.StartAnswer, put{j.StartID, id})
+	output, err := fill(j.StartAnswer, put{j.StartID, id})
 	return sim.Reply{Output: output}, err
 }
 
@@ -127,8 +127,8 @@ func (j *Job) Stop(_ context.Context, call sim.Call) (sim.Reply, error) {
 	return j.answer(id, run, call.Time)
 }
 
-// Started returns how many jobs were started, by Start or by Describe.
-func (j *Job) Started() int {
+// Starts returns how many jobs were started, by Start or by Describe.
+func (j *Job) Starts() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return len(j.runs)
@@ -147,14 +147,14 @@ func (j *Job) checkAnswers() error {
 		return errors.New("a job with an id needs the name of the argument that the id comes back in")
 	}
 	const id = "id"
-	answer, err := filled(j.Answer, put{j.Status, j.Running}, put{j.ID, id})
+	answer, err := fill(j.Answer, put{j.Status, j.Running}, put{j.ID, id})
 	if err != nil {
 		return err
 	}
 	if status, _ := parsePath(j.Status); status.get(answer) != j.Running {
 		return fmt.Errorf("the id at %q takes the place of the status at %q", j.ID, j.Status)
 	}
-	_, err = filled(j.StartAnswer, put{j.StartID, id})
+	_, err = fill(j.StartAnswer, put{j.StartID, id})
 	return err
 }
 
@@ -231,15 +231,15 @@ func (j *Job) answer(id string, run *jobRun, now time.Time) (sim.Reply, error) {
 	case now.Sub(run.started) >= j.Runs:
 		status = j.Ends
 	}
-	output, err := filled(j.Answer, put{j.Status, status}, put{j.ID, id})
+	output, err := fill(j.Answer, put{j.Status, status}, put{j.ID, id})
 	return sim.Reply{Output: output}, err
 }
 
 // put is a text for a place in an answer; nothing if the path is empty.
 type put struct{ path, text string }
 
-// filled is a copy of an answer with texts put in.
-func filled(answer map[string]any, puts ...put) (any, error) {
+// fill returns a copy of an answer with texts put in.
+func fill(answer map[string]any, puts ...put) (any, error) {
 	value, err := copyOf(answer)
 	for _, at := range puts {
 		if err != nil || at.path == "" {

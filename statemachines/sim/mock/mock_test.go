@@ -70,7 +70,7 @@ func TestScriptSteps(t *testing.T) {
 	s := mock.New().Throttle().After(time.Second).Call(fails).After(time.Minute).Call(fails).Call(later).After(time.Minute).Call(later)
 	require.Equal(t, []string{"fails DynamoDb.DynamoDbException 1s", "fails F 1m0s", "fails F 1h0m0s", "o 1m0s", "o 1h0m0s"}, answers(t, s, describe, 5))
 
-	s = mock.New().Fail("E", "c").Submitted("s").Heartbeats(time.Second)
+	s = mock.New().Fail("E", "c").Submit("s").Heartbeats(time.Second)
 	reply, err := s.Handle(t.Context(), sim.Call{})
 	require.Equal(t, time.Second, reply.HeartbeatEvery)
 	var failed *sim.TaskError
@@ -180,7 +180,7 @@ func TestJob(t *testing.T) {
 	require.Equal(t, "job-2 DONE", status(j.Stop(t.Context(), call(describe, "job-2", 90))), "it had ended")
 	require.Equal(t, "DynamoDb.ExportNotFoundException: There is no job x (Service: DynamoDb, Status Code: 400, Request ID: 00000000-0000-4000-8000-000000000000) (SDK Attempt Count: 1)", status(j.Describe(t.Context(), call(describe, "x", 90))))
 	require.Contains(t, status(j.Describe(t.Context(), sim.Call{State: "S", Resource: describe})), `needs the argument "Id"`)
-	require.Equal(t, 3, j.Started())
+	require.Equal(t, 3, j.Starts())
 
 	const unknown = "arn:aws:states:::aws-sdk:sagemaker:describeTrainingJob"
 	require.Contains(t, status(j.Describe(t.Context(), call(unknown, "x", 90))), "give the job the name of that error (NotFound)")
@@ -189,7 +189,7 @@ func TestJob(t *testing.T) {
 
 	j.Reset()
 	require.Equal(t, "x RUNNING", status(j.Describe(t.Context(), call(describe, "x", 200))), "a new run knows nothing of the jobs before")
-	require.Equal(t, 1, j.Started())
+	require.Equal(t, 1, j.Starts())
 }
 
 // The answers and arguments have the shapes that services have: the id in a

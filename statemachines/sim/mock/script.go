@@ -69,10 +69,10 @@ func (s *Script) After(d time.Duration) *Script {
 	return s.change("After", d >= 0, func(last *step) { last.reply.Latency = d })
 }
 
-// Submitted says what the request of the last step added is answered with, for
+// Submit says what the request of the last step added is answered with, for
 // a Task that ends later (".sync", ".waitForTaskToken").
-func (s *Script) Submitted(value any) *Script {
-	return s.change("Submitted", true, func(last *step) { last.reply.Submitted = value })
+func (s *Script) Submit(value any) *Script {
+	return s.change("Submit", true, func(last *step) { last.reply.Submitted = value })
 }
 
 // Heartbeats says in which interval the last step added sends heartbeats, for a
@@ -114,10 +114,10 @@ func (s *step) answer(ctx context.Context, call sim.Call) (sim.Reply, error) {
 	switch {
 	case s.handler != nil:
 		if reply, err = s.handler(ctx, call); err == nil {
-			reply = s.changed(reply)
+			reply = s.adapt(reply)
 		}
 	case s.throttle:
-		err = throttled(call)
+		err = throttleCall(call)
 	case s.fail != nil:
 		err = s.fail
 	}
@@ -126,13 +126,13 @@ func (s *step) answer(ctx context.Context, call sim.Call) (sim.Reply, error) {
 		return reply, err
 	}
 	copied := *failed
-	as := s.changed(sim.Reply{Latency: failed.Latency, Submitted: failed.Submitted, HeartbeatEvery: reply.HeartbeatEvery})
+	as := s.adapt(sim.Reply{Latency: failed.Latency, Submitted: failed.Submitted, HeartbeatEvery: reply.HeartbeatEvery})
 	copied.Latency, copied.Submitted = as.Latency, as.Submitted
 	return sim.Reply{HeartbeatEvery: as.HeartbeatEvery}, &copied
 }
 
-// changed is the reply with what was said of the step.
-func (s *step) changed(reply sim.Reply) sim.Reply {
+// adapt returns the reply with what was said of the step.
+func (s *step) adapt(reply sim.Reply) sim.Reply {
 	if s.reply.Latency > 0 {
 		reply.Latency = s.reply.Latency
 	}

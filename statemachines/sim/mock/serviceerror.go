@@ -193,8 +193,8 @@ var optimizedThrottling = map[string]struct {
 	"states":    {"StepFunctions.AWSStepFunctionsException", "AWSStepFunctions", "ThrottlingException", 400},
 }
 
-// throttled is the failure of a call that came too soon after others.
-func throttled(call sim.Call) error {
+// throttleCall returns the failure of a call that came too soon after others.
+func throttleCall(call sim.Call) error {
 	const message = "Rate exceeded"
 	r := asl.ParseResource(call.Resource)
 	if prefix := r.ErrorPrefix(); prefix != "" {

@@ -100,8 +100,8 @@ func (t *Targets) Bind(o *sim.Options, handlers map[string]sim.Handler) error {
 	return nil
 }
 
-// unmocked fails the calls of the states that have no handler.
-func (t *Targets) unmocked(o *sim.Options, testCase string) {
+// failOthers fails the calls of the states that have no handler.
+func (t *Targets) failOthers(o *sim.Options, testCase string) {
 	for state := range t.calling {
 		resource := t.resource[state]
 		if o.StateHandlers[state] != nil || o.Handlers[resource] != nil {

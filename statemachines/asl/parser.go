@@ -1,0 +1,91 @@
+package asl
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+)
+
+// parser collects the problems of one definition. An error is what AWS is known to
+// refuse: a refusal is recorded, measured or specified, and TestWhatAWSRefuses
+// says where. All else is a warning, and the machine runs.
+type parser struct {
+	text     []byte
+	problems diag.Problems
+	machine  *StateMachine
+	// state is the one being read, and language its query language.
+	state    *State
+	language QueryLanguage
+	// extra is the member that $states has besides input and context.
+	extra string
+	// references are the values that name a state, checked once all states of
+	// the flow are known.
+	references []*jsontree.Node
+	// names holds every state of the machine read so far.
+	names map[string]bool
+	// labels holds every label of a Map read so far.
+	labels map[string]bool
+	// unreachable are the states that no edge leads to. AWS says nothing of them
+	// if the machine has no end.
+	unreachable diag.Problems
+	endless     bool
+	scope       *scope
+	// newer are integrations that are taken though this package does not know them.
+	newer []string
+	// readFlow reads StartAt and States, of the machine or inside of a state.
+	readFlow func(o *object, f *Flow)
+	// alone is set for one state, whose targets are not there.
+	alone bool
+	// counted is the byte up to which line and column are counted, from 0.
+	counted, line, column int
+}
+
+func (p *parser) add(problem diag.Problem) { p.problems = append(p.problems, problem) }
+
+// warn adds a problem that does not make the definition invalid.
+func (p *parser) warn(problem diag.Problem) {
+	problem.Severity = diag.Warning
+	p.add(problem)
+}
+
+// position returns the place of a byte of the text. Places are asked for in
+// the order of the text, so each is counted from the one before.
+func (p *parser) position(pointer string, offset int) Position {
+	if offset < p.counted {
+		p.counted, p.line, p.column = 0, 0, 0
+	}
+	passed := p.text[p.counted:offset]
+	if i := bytes.LastIndexByte(passed, '\n'); i >= 0 {
+		p.line += bytes.Count(passed, []byte{'\n'})
+		p.column, passed = 0, passed[i+1:]
+	}
+	p.column += utf8.RuneCount(passed)
+	p.counted = offset
+	return Position{Pointer: pointer, Line: p.line + 1, Column: p.column + 1}
+}
+
+// within returns a problem inside of a string value, at the byte offset of
+// its decoded text. Escapes before it make the place unknown: then the problem
+// stands at the value.
+func (p *parser) within(n *jsontree.Node, offset int, format string, args ...any) diag.Problem {
+	if len(p.problems) > diag.MaxShown { // not worth finding the place
+		return n.Problem(format, args...)
+	}
+	raw := string(n.Raw())
+	if offset > len(n.Text) || !strings.HasPrefix(raw[1:], n.Text[:offset]) {
+		return n.Problem(format, args...)
+	}
+	return diag.At(p.text, n.Offset+1+offset, n.Pointer, fmt.Sprintf(format, args...))
+}
+
+// arguments is the name of the field that says what a resource is called with.
+func (p *parser) arguments() string {
+	if p.language == JSONata {
+		return "Arguments"
+	}
+	return "Parameters"
+}
