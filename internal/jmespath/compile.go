@@ -3,7 +3,6 @@ package jmespath
 import (
 	"reflect"
 	"slices"
-	"unsafe"
 )
 
 // code evaluates an expression on a value. After a failure, which the frame
@@ -200,7 +199,7 @@ func (g *generator) compare(n *Node) test {
 			if a.kind != Number || b.kind != Number {
 				return neither
 			}
-			return verdictOf(order.holds(a.num(), b.num()))
+			return verdictOf(order.holds(a.num, b.num))
 		}
 	}
 	wants := order == Equal
@@ -221,8 +220,7 @@ func (g *generator) compare(n *Node) test {
 	}
 }
 
-// chain is a path of members through structs, each behind pointers or not, so
-// that it can be followed by offsets.
+// chain is a path of members through structs, each behind pointers or not.
 type chain struct {
 	own   *plan // of the struct it starts at
 	hops  []hop
@@ -231,10 +229,10 @@ type chain struct {
 	at    []int // of the names, in the text
 }
 
-// hop goes from a struct to a member, and through a pointer if there is one.
+// hop goes from a struct to a member, and through pointers if there are some.
 type hop struct {
-	offset  uintptr
-	pointer bool
+	field    int
+	pointers int
 }
 
 // chainOf reads the node as a chain, if it is one.
@@ -250,12 +248,11 @@ func chainOf(n *Node) (*chain, bool) {
 			return nil, false
 		}
 		c := &chain{own: p, last: m.plan.target(), names: []string{n.Name}, at: []int{n.Offset}}
-		c.hops = []hop{{m.offset, m.plan != c.last}}
-		if c.hops[0].pointer {
-			for to := m.plan.inner; to != c.last; to = to.inner { // a pointer to a pointer
-				c.hops = append(c.hops, hop{0, true})
-			}
+		step := hop{field: m.field}
+		for p := m.plan; p != c.last; p = p.inner {
+			step.pointers++
 		}
+		c.hops = []hop{step}
 		return c, true
 	case OpSub:
 		left, ok := chainOf(n.Kids[0])
@@ -275,16 +272,22 @@ func chainOf(n *Node) (*chain, bool) {
 	}
 }
 
-// follow is the address of the last member, or nil if a pointer on the way is.
-func (c *chain) follow(at unsafe.Pointer) unsafe.Pointer {
-	for i := range c.hops {
-		if at = unsafe.Add(at, c.hops[i].offset); c.hops[i].pointer {
-			if at = *(*unsafe.Pointer)(at); at == nil {
-				return nil
+// follow finds the last member. There is none if the struct or a pointer on the
+// way is nil.
+func (c *chain) follow(own reflect.Value) (last reflect.Value, ok bool) {
+	if !own.IsValid() {
+		return own, false
+	}
+	for _, h := range c.hops {
+		own = own.Field(h.field)
+		for range h.pointers {
+			if own.IsNil() {
+				return own, false
 			}
+			own = own.Elem()
 		}
 	}
-	return at
+	return own, true
 }
 
 func (c *chain) code() code {
@@ -293,11 +296,11 @@ func (c *chain) code() code {
 		if in.plan != c.own {
 			return c.byName(fr, in)
 		}
-		at := c.follow(in.ptr)
-		if at == nil {
+		member, ok := c.follow(in.held)
+		if !ok {
 			return value{}
 		}
-		v := load(at)
+		v := load(member)
 		if sure {
 			return v
 		}
@@ -316,8 +319,8 @@ func (c *chain) equals(word string, wants bool) test {
 		if in.plan != c.own {
 			return verdictOf(c.byName(fr, in).isText(word) == wants)
 		}
-		at := c.follow(in.ptr)
-		return verdictOf((at != nil && *(*string)(at) == word) == wants)
+		member, ok := c.follow(in.held)
+		return verdictOf((ok && member.String() == word) == wants)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
-	"unsafe"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 )
@@ -18,9 +17,9 @@ type Program struct {
 	each   stream // gives the elements of the result to matchItem
 	frames sync.Pool
 
-	root unsafe.Pointer // what an interface that holds a pointer to own says of its type
-	own  *plan          // of the struct that the expression was compiled against, or nil
-	word []hop          // the way from own to a string, if that is the whole expression
+	root reflect.Type // of a pointer to own
+	own  *plan        // of the struct that the expression was compiled against, or nil
+	word *chain       // the way from own to a string, if that is the whole expression
 }
 
 // Compile checks the expression against t and resolves it: an SDK output type
@@ -45,10 +44,9 @@ func (e *Expr) Compile(t reflect.Type) (*Program, []Finding) {
 	}
 	if own := in.plan(); own.rep == repStruct && !own.open {
 		p.own = own
-		zero := reflect.Zero(reflect.PointerTo(own.typ)).Interface()
-		p.root = (*boxed)(unsafe.Pointer(&zero)).typ
+		p.root = reflect.PointerTo(own.typ)
 		if c, ok := chainOf(root); ok && c.holdsString() {
-			p.word = c.hops
+			p.word = c
 		}
 	}
 	return p, findings
@@ -73,16 +71,9 @@ func (p *Program) Eval(v any) (any, error) {
 
 // EqualsString reports whether the result is the string.
 func (p *Program) EqualsString(v any, want string) (bool, error) {
-	if b := (*boxed)(unsafe.Pointer(&v)); len(p.word) > 0 && b.typ == p.root && b.data != nil {
-		at := b.data
-		for _, h := range p.word { // as chain.follow, in place because most waiters come through here
-			if at = unsafe.Add(at, h.offset); h.pointer {
-				if at = *(*unsafe.Pointer)(at); at == nil {
-					return false, nil
-				}
-			}
-		}
-		return *(*string)(at) == want, nil
+	if p.word != nil && reflect.TypeOf(v) == p.root { // most waiters come through here
+		last, ok := p.word.follow(reflect.ValueOf(v).Elem())
+		return ok && last.String() == want, nil
 	}
 	r, err := p.scalar(v)
 	return err == nil && r.isText(want), err
@@ -91,7 +82,7 @@ func (p *Program) EqualsString(v any, want string) (bool, error) {
 // EqualsBool reports whether the result is the boolean.
 func (p *Program) EqualsBool(v any, want bool) (bool, error) {
 	r, err := p.scalar(v)
-	return err == nil && r.kind == Boolean && (r.bits != 0) == want, err
+	return err == nil && r.kind == Boolean && r.isTrue() == want, err
 }
 
 // AllEqualString reports whether the result is an array of at least one
@@ -135,11 +126,12 @@ func (p *Program) compareItems(v any, want string, all bool) (bool, error) {
 func (p *Program) value(fr *frame, v any) value { return p.code(fr, p.input(fr, v)) }
 
 func (p *Program) input(fr *frame, v any) value {
-	if b := (*boxed)(unsafe.Pointer(&v)); p.own != nil && b.typ == p.root {
-		if b.data == nil {
+	if p.own != nil && reflect.TypeOf(v) == p.root {
+		own := reflect.ValueOf(v).Elem()
+		if !own.IsValid() {
 			return value{}
 		}
-		return value{kind: Object, ptr: b.data, plan: p.own}
+		return value{kind: Object, held: own, plan: p.own}
 	}
 	return fr.sound(p.expr.root.Offset, fromAny(v))
 }
@@ -198,7 +190,7 @@ func (fr *frame) fail(code Code, at int, format string, args ...any) {
 // sound refuses a value that has no JMESPath form.
 func (fr *frame) sound(at int, v value) value {
 	if v.kind == Unknown {
-		fr.fail(InvalidValue, at, "%s", v.text())
+		fr.fail(InvalidValue, at, "%s", v.text)
 		return value{}
 	}
 	return v
@@ -209,6 +201,9 @@ func (fr *frame) sound(at int, v value) value {
 func (fr *frame) member(at int, v value, name string) value {
 	if v.kind != Object {
 		return value{}
+	}
+	if v.plan == jsonObject {
+		return fr.sound(at, fromAny(v.json()[name]))
 	}
 	m, ok := v.member(name)
 	if !ok && fr.err == nil {

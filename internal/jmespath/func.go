@@ -63,14 +63,14 @@ func (c *call) checkElements(fr *frame, i int, p param, arg value) bool {
 	})
 }
 
-func runAbs(_ *call, _ *frame, args []value) value   { return number(math.Abs(args[0].num())) }
-func runCeil(_ *call, _ *frame, args []value) value  { return number(math.Ceil(args[0].num())) }
-func runFloor(_ *call, _ *frame, args []value) value { return number(math.Floor(args[0].num())) }
+func runAbs(_ *call, _ *frame, args []value) value   { return number(math.Abs(args[0].num)) }
+func runCeil(_ *call, _ *frame, args []value) value  { return number(math.Ceil(args[0].num)) }
+func runFloor(_ *call, _ *frame, args []value) value { return number(math.Floor(args[0].num)) }
 
 func runSum(_ *call, _ *frame, args []value) value {
 	sum := 0.0
 	args[0].each(func(item value) bool {
-		sum += item.num()
+		sum += item.num
 		return true
 	})
 	return number(sum)
@@ -81,13 +81,13 @@ func runAvg(c *call, fr *frame, args []value) value {
 	if n == 0 {
 		return value{}
 	}
-	return number(runSum(c, fr, args).num() / float64(n))
+	return number(runSum(c, fr, args).num / float64(n))
 }
 
 func runContains(c *call, fr *frame, args []value) value {
 	subject, search := args[0], args[1]
 	if subject.kind == String {
-		return boolean(search.kind == String && strings.Contains(subject.text(), search.text()))
+		return boolean(search.kind == String && strings.Contains(subject.text, search.text))
 	}
 	found := false
 	iterate(fr, c.Kids[0].Offset, subject, func(fr *frame, item value) bool {
@@ -98,23 +98,23 @@ func runContains(c *call, fr *frame, args []value) value {
 }
 
 func runStartsWith(_ *call, _ *frame, args []value) value {
-	return boolean(strings.HasPrefix(args[0].text(), args[1].text()))
+	return boolean(strings.HasPrefix(args[0].text, args[1].text))
 }
 
 func runEndsWith(_ *call, _ *frame, args []value) value {
-	return boolean(strings.HasSuffix(args[0].text(), args[1].text()))
+	return boolean(strings.HasSuffix(args[0].text, args[1].text))
 }
 
 func runJoin(c *call, fr *frame, args []value) value {
 	var words []string
 	args[1].each(func(item value) bool {
-		words = append(words, item.text())
-		return fr.write(c.Offset, len(item.text())+len(args[0].text()))
+		words = append(words, item.text)
+		return fr.write(c.Offset, len(item.text)+len(args[0].text))
 	})
 	if fr.err != nil {
 		return value{}
 	}
-	return text(strings.Join(words, args[0].text()))
+	return text(strings.Join(words, args[0].text))
 }
 
 func runKeys(_ *call, _ *frame, args []value) value {
@@ -137,7 +137,7 @@ func runValues(c *call, fr *frame, args []value) value {
 // runLength counts characters, elements or members.
 func runLength(_ *call, _ *frame, args []value) value {
 	if args[0].kind == String {
-		return number(float64(utf8.RuneCountInString(args[0].text())))
+		return number(float64(utf8.RuneCountInString(args[0].text)))
 	}
 	return number(float64(args[0].length()))
 }
@@ -172,10 +172,10 @@ func runNotNull(_ *call, _ *frame, args []value) value {
 
 func runReverse(c *call, fr *frame, args []value) value {
 	if args[0].kind == String {
-		if !fr.write(c.Offset, len(args[0].text())) {
+		if !fr.write(c.Offset, len(args[0].text)) {
 			return value{}
 		}
-		runes := []rune(args[0].text())
+		runes := []rune(args[0].text)
 		slices.Reverse(runes)
 		return text(string(runes))
 	}
@@ -188,9 +188,9 @@ func runReverse(c *call, fr *frame, args []value) value {
 // which is the order of their bytes.
 func compareScalars(a, b value) int {
 	if a.kind == String {
-		return strings.Compare(a.text(), b.text())
+		return strings.Compare(a.text, b.text)
 	}
-	return cmp.Compare(a.num(), b.num())
+	return cmp.Compare(a.num, b.num)
 }
 
 func runSort(_ *call, _ *frame, args []value) value {
@@ -273,7 +273,7 @@ func runToNumber(_ *call, _ *frame, args []value) value {
 	if args[0].kind == Number {
 		return args[0]
 	}
-	word := args[0].text()
+	word := args[0].text
 	if !json.Valid([]byte(word)) {
 		return value{}
 	}

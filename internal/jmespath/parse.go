@@ -3,7 +3,7 @@
 // functions) on JSON values and on typed Go values such as AWS SDK outputs. On
 // SDK structs the stock interpreters give wrong answers without an error
 // (named strings never equal a literal, pointers compare as null). Here an
-// expression is compiled against the Go type once: members become offsets,
+// expression is compiled against the Go type once: members become indexes of fields,
 // misspelt ones are found at once, and projections stream.
 //
 // Go values read as the Smithy waiters specification says ("JMESPath data

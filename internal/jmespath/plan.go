@@ -11,27 +11,22 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-	"unsafe"
 )
 
-// plan is how values of a Go type are read from memory. It is made once for a
-// type; after that only variants grows, as values of a union are met.
+// plan is how values of a Go type are read. It is made once for a type; after
+// that only variants grows, as values of a union are met.
 type plan struct {
 	typ  reflect.Type
 	kind Kind // of what load gives, beside null; Unknown if only known then
 	rep  rep
-	// load reads the value at an address, which must hold a value of typ.
-	load func(unsafe.Pointer) value
+	// load reads a value of typ.
+	load func(reflect.Value) value
 	// refuse says why the type has no JMESPath form; empty if it has one.
 	refuse string
 	// sure reports that load never gives a value without JMESPath form.
 	sure bool
-	// direct reports that an interface holds a value of typ itself, not its address.
-	direct bool
 
-	inner *plan   // what a pointer points to; the elements of an array or map
-	size  uintptr // of an element of an array
-	count int     // of the elements, if typ is a Go array
+	inner *plan // what a pointer points to; the elements of an array or map
 
 	members []member       // of a struct, sorted by name
 	index   map[string]int // of members, by name with the first letter in either case
@@ -40,24 +35,25 @@ type plan struct {
 	variants sync.Map // of a union: reflect.Type of the value to *plan
 }
 
-// rep is how an array or an object is held in memory.
+// rep is what holds an array or an object.
 type rep uint8
 
 const (
-	repNone   rep = iota
-	repSlice      // value.ptr is the address of a slice
-	repArray      // value.ptr is the address of a Go array
-	repStruct     // value.ptr is the address of a struct
-	repMap        // value.ptr is a map, read by reflection
-	repJSON       // value.ptr is a map[string]any
-	repMade       // value.ptr is a map[string]value, which an expression made
+	repNone     rep = iota
+	repGoList       // a slice or an array of Go
+	repStruct       // a struct
+	repMap          // a map of Go
+	repList         // []any, as JSON is decoded
+	repObject       // map[string]any, as JSON is decoded
+	repMadeList     // *[]value, which an expression made
+	repMade         // map[string]value, which an expression made
 )
 
 // member is a member of a struct.
 type member struct {
-	name   string
-	offset uintptr
-	plan   *plan
+	name  string
+	field int // index of the struct's field
+	plan  *plan
 }
 
 type (
@@ -104,12 +100,12 @@ func (b builder) plan(t reflect.Type) *plan {
 	if p, ok := b[t]; ok {
 		return p
 	}
-	p := &plan{typ: t, direct: isDirect(t), sure: true}
+	p := &plan{typ: t, sure: true}
 	b[t] = p
 	b.fill(p)
 	if p.refuse != "" {
 		p.kind, p.sure = Unknown, false
-		p.load = func(unsafe.Pointer) value { return formless(p.refuse) }
+		p.load = func(reflect.Value) value { return formless(p.refuse) }
 	}
 	return p
 }
@@ -118,17 +114,17 @@ func (b builder) fill(p *plan) {
 	t := p.typ
 	switch {
 	case t == timeType:
-		p.scalar(Number, func(at unsafe.Pointer) value { return number(epoch(*(*time.Time)(at))) })
+		p.scalar(Number, func(v reflect.Value) value { return number(epoch(*held[time.Time](v))) })
 		return
 	case t == bigIntType:
-		p.scalar(Number, func(at unsafe.Pointer) value {
-			n, _ := new(big.Float).SetInt((*big.Int)(at)).Float64()
+		p.scalar(Number, func(v reflect.Value) value {
+			n, _ := new(big.Float).SetInt(held[big.Int](v)).Float64()
 			return number(n)
 		})
 		return
 	case t == bigFloatType:
-		p.scalar(Number, func(at unsafe.Pointer) value {
-			n, _ := (*big.Float)(at).Float64()
+		p.scalar(Number, func(v reflect.Value) value {
+			n, _ := held[big.Float](v).Float64()
 			return number(n)
 		})
 		return
@@ -145,12 +141,12 @@ func (b builder) fill(p *plan) {
 		b.structure(p)
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
-			p.scalar(String, func(at unsafe.Pointer) value { return text(base64.StdEncoding.EncodeToString(*(*[]byte)(at))) })
+			p.scalar(String, func(v reflect.Value) value { return text(base64.StdEncoding.EncodeToString(v.Bytes())) })
 			return
 		}
-		b.sequence(p, repSlice, 0)
+		b.sequence(p)
 	case reflect.Array:
-		b.sequence(p, repArray, t.Len())
+		b.sequence(p)
 	case reflect.Map:
 		b.mapping(p)
 	default:
@@ -158,39 +154,30 @@ func (b builder) fill(p *plan) {
 	}
 }
 
-func (p *plan) scalar(kind Kind, load func(unsafe.Pointer) value) { p.kind, p.load = kind, load }
-
-// loadNumber reads a number of Go as the one number type of JMESPath.
-func loadNumber[N int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64 | uintptr | float32 | float64](at unsafe.Pointer) value {
-	return number(float64(*(*N)(at)))
-}
-
-var numberLoads = map[reflect.Kind]func(unsafe.Pointer) value{
-	reflect.Int: loadNumber[int], reflect.Int8: loadNumber[int8], reflect.Int16: loadNumber[int16],
-	reflect.Int32: loadNumber[int32], reflect.Int64: loadNumber[int64],
-	reflect.Uint: loadNumber[uint], reflect.Uint8: loadNumber[uint8], reflect.Uint16: loadNumber[uint16],
-	reflect.Uint32: loadNumber[uint32], reflect.Uint64: loadNumber[uint64], reflect.Uintptr: loadNumber[uintptr],
-	reflect.Float32: loadNumber[float32], reflect.Float64: loadNumber[float64],
-}
+func (p *plan) scalar(kind Kind, load func(reflect.Value) value) { p.kind, p.load = kind, load }
 
 func (p *plan) fillScalar() {
 	t := p.typ
 	switch {
 	case t.Kind() == reflect.Bool:
-		p.scalar(Boolean, func(at unsafe.Pointer) value { return boolean(*(*bool)(at)) })
+		p.scalar(Boolean, func(v reflect.Value) value { return boolean(v.Bool()) })
 	case t.Kind() == reflect.String && t.Implements(floatType): // json.Number and the SDK's document.Number
 		p.sure = false
-		p.scalar(Number, func(at unsafe.Pointer) value {
-			n, err := reflect.NewAt(t, at).Elem().Interface().(float).Float64()
+		p.scalar(Number, func(v reflect.Value) value {
+			n, err := v.Interface().(float).Float64()
 			if err != nil {
-				return formless(fmt.Sprintf("number %s does not fit a double", *(*string)(at)))
+				return formless(fmt.Sprintf("number %s does not fit a double", v))
 			}
 			return number(n)
 		})
 	case t.Kind() == reflect.String:
-		p.scalar(String, func(at unsafe.Pointer) value { return text(*(*string)(at)) })
-	case numberLoads[t.Kind()] != nil:
-		p.scalar(Number, numberLoads[t.Kind()])
+		p.scalar(String, func(v reflect.Value) value { return text(v.String()) })
+	case t.Kind() != reflect.Uintptr && reflect.Zero(t).CanInt():
+		p.scalar(Number, func(v reflect.Value) value { return number(float64(v.Int())) })
+	case reflect.Zero(t).CanUint():
+		p.scalar(Number, func(v reflect.Value) value { return number(float64(v.Uint())) })
+	case reflect.Zero(t).CanFloat():
+		p.scalar(Number, func(v reflect.Value) value { return number(v.Float()) })
 	default:
 		p.refuse = t.String() + " has no JMESPath form"
 	}
@@ -199,12 +186,11 @@ func (p *plan) fillScalar() {
 func (b builder) pointer(p *plan) {
 	p.inner = b.plan(p.typ.Elem())
 	p.kind, p.refuse, p.sure = p.inner.kind, p.inner.refuse, p.inner.sure
-	p.load = func(at unsafe.Pointer) value {
-		to := *(*unsafe.Pointer)(at)
-		if to == nil {
+	p.load = func(v reflect.Value) value {
+		if v.IsNil() {
 			return value{}
 		}
-		return p.inner.load(to)
+		return p.inner.load(v.Elem())
 	}
 	for t, steps := p.typ, 0; t.Kind() == reflect.Pointer; t = t.Elem() {
 		if steps++; steps > maxDepth {
@@ -230,8 +216,7 @@ func (p *plan) fillInterface() {
 }
 
 // loadDocument reads a document type by the method that the SDK gives it.
-func (p *plan) loadDocument(at unsafe.Pointer) value {
-	rv := reflect.NewAt(p.typ, at).Elem()
+func (p *plan) loadDocument(rv reflect.Value) value {
 	if k := rv.Kind(); (k == reflect.Interface || k == reflect.Pointer) && rv.IsNil() {
 		return value{}
 	}
@@ -244,8 +229,8 @@ func (p *plan) loadDocument(at unsafe.Pointer) value {
 
 // loadUnion reads a union: the SDK holds its one member as a pointer to a
 // struct with the field Value, named after the union and the member.
-func (p *plan) loadUnion(at unsafe.Pointer) value {
-	rv := reflect.NewAt(p.typ, at).Elem().Elem()
+func (p *plan) loadUnion(union reflect.Value) value {
+	rv := union.Elem()
 	if !rv.IsValid() || rv.Kind() == reflect.Pointer && rv.IsNil() {
 		return value{}
 	}
@@ -253,11 +238,7 @@ func (p *plan) loadUnion(at unsafe.Pointer) value {
 	if !ok {
 		variant, _ = p.variants.LoadOrStore(rv.Type(), p.variant(rv.Type()))
 	}
-	v := value{kind: Object, plan: variant.(*plan)}
-	if rv.Kind() == reflect.Pointer {
-		v.ptr = rv.UnsafePointer()
-	}
-	return v
+	return value{kind: Object, plan: variant.(*plan), held: reflect.Indirect(rv)}
 }
 
 // variant is the plan of a type that can be the value of a union. A value that
@@ -269,18 +250,18 @@ func (p *plan) variant(t reflect.Type) *plan {
 	}
 	name, ok := strings.CutPrefix(t.Elem().Name(), p.typ.Name()+"Member")
 	if field, has := t.Elem().FieldByName("Value"); ok && has {
-		v.setMembers([]member{{name, field.Offset, planOf(field.Type)}})
+		v.setMembers([]member{{name, field.Index[0], planOf(field.Type)}})
 	}
 	return v
 }
 
 func (b builder) structure(p *plan) {
 	p.kind, p.rep = Object, repStruct
-	p.load = func(at unsafe.Pointer) value { return value{kind: Object, ptr: at, plan: p} }
+	p.load = func(v reflect.Value) value { return value{kind: Object, held: v, plan: p} }
 	var members []member
 	for f := range p.typ.Fields() {
 		if f.IsExported() && !f.Anonymous && f.Name != "ResultMetadata" {
-			members = append(members, member{f.Name, f.Offset, b.plan(f.Type)})
+			members = append(members, member{f.Name, f.Index[0], b.plan(f.Type)})
 		}
 	}
 	p.setMembers(members)
@@ -306,9 +287,9 @@ func (p *plan) member(name string) (member, bool) {
 	return p.members[i], true
 }
 
-func (b builder) sequence(p *plan, held rep, count int) {
-	p.kind, p.rep, p.size, p.count = Array, held, p.typ.Elem().Size(), count
-	p.load = func(at unsafe.Pointer) value { return value{kind: Array, ptr: at, plan: p} }
+func (b builder) sequence(p *plan) {
+	p.kind, p.rep = Array, repGoList
+	p.load = func(v reflect.Value) value { return value{kind: Array, held: v, plan: p} }
 	p.inner = b.plan(p.typ.Elem())
 }
 
@@ -319,10 +300,7 @@ func (b builder) mapping(p *plan) {
 		return
 	}
 	p.kind, p.rep = Object, repMap
-	if t.Key() == reflect.TypeFor[string]() && t.Elem() == reflect.TypeFor[any]() {
-		p.rep = repJSON
-	}
-	p.load = func(at unsafe.Pointer) value { return value{kind: Object, ptr: *(*unsafe.Pointer)(at), plan: p} }
+	p.load = func(v reflect.Value) value { return value{kind: Object, held: v, plan: p} }
 	p.inner = b.plan(t.Elem())
 }
 
@@ -373,32 +351,11 @@ func epoch(t time.Time) float64 {
 	return float64(t.Unix()) + float64(t.Nanosecond())/float64(time.Second)
 }
 
-// boxed is the memory of an interface value without methods.
-type boxed struct{ typ, data unsafe.Pointer }
-
-// isDirect finds out how an interface holds values of a type: the zero value
-// of a type that it holds directly is a nil data word.
-func isDirect(t reflect.Type) bool {
-	if t.Kind() == reflect.Interface {
-		return false
+// held is what a value of the type T holds.
+func held[T any](v reflect.Value) *T {
+	if v.CanAddr() {
+		return v.Addr().Interface().(*T)
 	}
-	zero := reflect.Zero(t).Interface()
-	return (*boxed)(unsafe.Pointer(&zero)).data == nil
-}
-
-// box reads a value of the plan's type that an interface holds.
-func (p *plan) box(data unsafe.Pointer) value {
-	switch {
-	case !p.direct:
-		return p.load(data)
-	case p.typ.Kind() == reflect.Pointer && p.inner != nil && p.refuse == "" && !p.typ.Implements(documentType):
-		if data == nil {
-			return value{}
-		}
-		return p.inner.load(data)
-	default:
-		held := new(unsafe.Pointer)
-		*held = data
-		return p.load(unsafe.Pointer(held))
-	}
+	copied := v.Interface().(T)
+	return &copied
 }

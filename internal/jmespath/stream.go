@@ -1,5 +1,7 @@
 package jmespath
 
+import "slices"
+
 // sink takes the elements of an array one by one, and returns whether it wants
 // more.
 type sink func(fr *frame, item value) bool
@@ -23,10 +25,25 @@ func streams(n *Node) bool {
 // iterate gives the elements of an array to a sink. It returns false if that
 // wants no more, or after a failure.
 func iterate(fr *frame, at int, array value, to sink) bool {
-	s := array.span()
-	for i := range s.count {
-		if !to(fr, fr.sound(at, s.at(i))) || !fr.step(at) {
-			return false
+	switch array.plan.rep { // each form by itself, since most work is done here
+	case repMadeList:
+		for _, item := range *array.held.Interface().(*[]value) {
+			if !to(fr, fr.sound(at, item)) || !fr.step(at) {
+				return false
+			}
+		}
+	case repList:
+		for _, item := range array.held.Interface().([]any) {
+			if !to(fr, fr.sound(at, fromAny(item))) || !fr.step(at) {
+				return false
+			}
+		}
+	default:
+		load := array.plan.inner.load
+		for i := range array.held.Len() {
+			if !to(fr, fr.sound(at, load(array.held.Index(i)))) || !fr.step(at) {
+				return false
+			}
 		}
 	}
 	return true
@@ -190,6 +207,9 @@ func (g *generator) collect(n *Node) code {
 	slot := g.slot()
 	elements := g.stream(n, func(fr *frame, item value) bool {
 		s := &fr.slots[slot]
+		if len(s.list) == cap(s.list) { // append grows a long list by little
+			s.list = slices.Grow(s.list, len(s.list))
+		}
 		s.list = append(s.list, item)
 		return true
 	})

@@ -2,76 +2,55 @@ package jmespath
 
 import (
 	"maps"
-	"math"
 	"reflect"
 	"slices"
-	"unsafe"
 )
 
-// value is a JMESPath value during an evaluation. Scalars are held in it;
-// arrays and objects stay where they are in memory, as their plan describes.
-// The zero value is null. A Go value that has no JMESPath form is of kind
-// Unknown, with the reason as text.
-//
-// It is small because it is passed on for every element of every projection:
-// strings share the fields of the other kinds.
+// value is a JMESPath value during an evaluation. Scalars are in it; arrays and
+// objects stay what they are in Go, and their plan says how to read them. The
+// zero value is null. A Go value that has no JMESPath form is of kind Unknown,
+// with the reason as text.
 type value struct {
 	kind Kind
-	bits uint64         // of a Number; 0 or 1 of a Boolean; the length of a String
-	ptr  unsafe.Pointer // to the bytes of a String; to an Array or Object as its rep says
-	plan *plan          // of an Array or Object
+	num  float64       // of a Number; 1 of the Boolean true
+	text string        // of a String
+	held reflect.Value // an Array or an Object
+	plan *plan         // of an Array or an Object
 }
 
-func number(n float64) value { return value{kind: Number, bits: math.Float64bits(n)} }
+func number(n float64) value { return value{kind: Number, num: n} }
 
-func text(s string) value {
-	return value{kind: String, bits: uint64(len(s)), ptr: unsafe.Pointer(unsafe.StringData(s))}
-}
+func text(s string) value { return value{kind: String, text: s} }
 
 // formless is a Go value that has no JMESPath form, for a reason.
-func formless(reason string) value {
-	v := text(reason)
-	v.kind = Unknown
-	return v
-}
+func formless(reason string) value { return value{kind: Unknown, text: reason} }
 
 func boolean(b bool) value {
 	v := value{kind: Boolean}
 	if b {
-		v.bits = 1
+		v.num = 1
 	}
 	return v
 }
 
-func (v value) num() float64 { return math.Float64frombits(v.bits) }
+func (v value) isTrue() bool { return v.num != 0 }
 
-// text is the string of a String, the reason of what has no form, else empty.
-func (v value) text() string {
-	if v.kind != String && v.kind != Unknown {
-		return ""
-	}
-	return unsafe.String((*byte)(v.ptr), v.bits)
-}
+func (v value) isText(s string) bool { return v.kind == String && v.text == s }
 
-func (v value) isText(s string) bool { return v.kind == String && v.text() == s }
-
-// made objects and lists are what expressions build.
+// The plans of what JSON is decoded to, and of what expressions build.
 var (
-	valuePlan = &plan{load: func(at unsafe.Pointer) value { return *(*value)(at) }}
-	listPlan  = &plan{kind: Array, rep: repSlice, inner: valuePlan, size: unsafe.Sizeof(value{})}
-	madePlan  = &plan{kind: Object, rep: repMade}
-	jsonList  = &plan{kind: Array, rep: repSlice, size: unsafe.Sizeof(any(nil))} // without an inner plan: see span
-	jsonMap   = &plan{kind: Object, rep: repJSON}
+	madeList   = &plan{kind: Array, rep: repMadeList}
+	madeObject = &plan{kind: Object, rep: repMade}
+	jsonList   = &plan{kind: Array, rep: repList}
+	jsonObject = &plan{kind: Object, rep: repObject}
 )
 
 func list(items []value) value {
-	held := new([]value)
-	*held = items
-	return value{kind: Array, ptr: unsafe.Pointer(held), plan: listPlan}
+	return value{kind: Array, held: reflect.ValueOf(&items), plan: madeList}
 }
 
 func object(members map[string]value) value {
-	return value{kind: Object, ptr: *(*unsafe.Pointer)(unsafe.Pointer(&members)), plan: madePlan}
+	return value{kind: Object, held: reflect.ValueOf(members), plan: madeObject}
 }
 
 // fromAny reads a value of which the type is known only now.
@@ -88,45 +67,50 @@ func fromAny(v any) value {
 	case int:
 		return number(float64(v))
 	}
-	data := (*boxed)(unsafe.Pointer(&v)).data
+	held := reflect.ValueOf(v)
 	switch v.(type) {
 	case map[string]any:
-		return value{kind: Object, ptr: data, plan: jsonMap}
+		return value{kind: Object, held: held, plan: jsonObject}
 	case []any:
-		return value{kind: Array, ptr: data, plan: jsonList}
+		return value{kind: Array, held: held, plan: jsonList}
 	}
-	return planOf(reflect.TypeOf(v)).box(data)
+	return planOf(held.Type()).load(held)
 }
 
-func loadAny(at unsafe.Pointer) value { return fromAny(*(*any)(at)) }
+func loadAny(v reflect.Value) value { return fromAny(v.Interface()) }
 
-// span is the memory of an array's elements.
+// span are the elements of an array, in one of three forms.
 type span struct {
-	data  unsafe.Pointer
 	count int
-	size  uintptr
-	load  func(unsafe.Pointer) value
-}
-
-// sliceHeader is the memory of a slice.
-type sliceHeader struct {
-	data     unsafe.Pointer
-	len, cap int
+	made  []value
+	json  []any
+	held  reflect.Value
+	load  func(reflect.Value) value // an element of held
 }
 
 func (v value) span() span {
-	s := span{data: v.ptr, count: v.plan.count, size: v.plan.size, load: loadAny}
-	if v.plan.inner != nil {
-		s.load = v.plan.inner.load
+	switch v.plan.rep {
+	case repMadeList:
+		made := *v.held.Interface().(*[]value)
+		return span{count: len(made), made: made}
+	case repList:
+		json := v.held.Interface().([]any)
+		return span{count: len(json), json: json}
+	default:
+		return span{count: v.held.Len(), held: v.held, load: v.plan.inner.load}
 	}
-	if v.plan.rep == repSlice {
-		header := (*sliceHeader)(v.ptr)
-		s.data, s.count = header.data, header.len
-	}
-	return s
 }
 
-func (s span) at(i int) value { return s.load(unsafe.Add(s.data, uintptr(i)*s.size)) }
+func (s *span) at(i int) value {
+	switch {
+	case s.made != nil:
+		return s.made[i]
+	case s.json != nil:
+		return fromAny(s.json[i])
+	default:
+		return s.load(s.held.Index(i))
+	}
+}
 
 // each yields the elements of an array until one is refused.
 func (v value) each(yield func(value) bool) {
@@ -151,32 +135,24 @@ func (v value) items() []value {
 // length is the number of elements of an array or members of an object.
 func (v value) length() int {
 	switch v.plan.rep {
-	case repSlice, repArray:
-		return v.span().count
+	case repMadeList:
+		return len(*v.held.Interface().(*[]value))
 	case repStruct:
 		return len(v.names())
-	case repJSON:
-		return len(v.json())
-	case repMade:
-		return len(v.made())
 	default:
-		return v.mapping().Len()
+		return v.held.Len()
 	}
 }
 
-func (v value) json() map[string]any { return *(*map[string]any)(unsafe.Pointer(&v.ptr)) }
+func (v value) json() map[string]any { return v.held.Interface().(map[string]any) }
 
-func (v value) made() map[string]value { return *(*map[string]value)(unsafe.Pointer(&v.ptr)) }
-
-func (v value) mapping() reflect.Value {
-	return reflect.NewAt(v.plan.typ, unsafe.Pointer(&v.ptr)).Elem()
-}
+func (v value) made() map[string]value { return v.held.Interface().(map[string]value) }
 
 // member reads a member of an object. There is none, with ok false, only in a
 // struct; in other objects a missing member is null.
 func (v value) member(name string) (m value, ok bool) {
 	switch v.plan.rep {
-	case repJSON:
+	case repObject:
 		return fromAny(v.json()[name]), true
 	case repMade:
 		return v.made()[name], true
@@ -185,23 +161,20 @@ func (v value) member(name string) (m value, ok bool) {
 		if !ok {
 			return value{}, v.plan.open
 		}
-		return found.plan.load(unsafe.Add(v.ptr, found.offset)), true
+		return found.plan.load(v.held.Field(found.field)), true
 	default:
-		mapping := v.mapping()
-		item := mapping.MapIndex(reflect.ValueOf(name).Convert(mapping.Type().Key()))
+		item := v.held.MapIndex(reflect.ValueOf(name).Convert(v.plan.typ.Key()))
 		if !item.IsValid() {
 			return value{}, true
 		}
-		held := reflect.New(item.Type())
-		held.Elem().Set(item)
-		return v.plan.inner.load(held.UnsafePointer()), true
+		return v.plan.inner.load(item), true
 	}
 }
 
 // names are the names of an object's members, sorted.
 func (v value) names() []string {
 	switch v.plan.rep {
-	case repJSON:
+	case repObject:
 		return slices.Sorted(maps.Keys(v.json()))
 	case repMade:
 		return slices.Sorted(maps.Keys(v.made()))
@@ -209,7 +182,7 @@ func (v value) names() []string {
 		return v.plan.names()
 	default:
 		var names []string
-		for iter := v.mapping().MapRange(); iter.Next(); {
+		for iter := v.held.MapRange(); iter.Next(); {
 			names = append(names, iter.Key().String())
 		}
 		slices.Sort(names)
@@ -232,9 +205,9 @@ func (p *plan) names() []string {
 func (v value) truthy() bool {
 	switch v.kind {
 	case Boolean:
-		return v.bits != 0
+		return v.isTrue()
 	case String:
-		return v.bits != 0
+		return v.text != ""
 	case Array, Object:
 		return v.length() > 0
 	default:
@@ -260,11 +233,11 @@ func (fr *frame) equal(at int, v, w value, depth int) bool {
 	}
 	switch v.kind {
 	case Boolean:
-		return v.bits == w.bits
+		return v.isTrue() == w.isTrue()
 	case Number:
-		return v.num() == w.num()
+		return v.num == w.num
 	case String:
-		return v.text() == w.text()
+		return v.text == w.text
 	case Array:
 		a, b := v.span(), w.span()
 		if a.count != b.count {
@@ -308,12 +281,12 @@ func (fr *frame) export(at int, v value, depth int) any {
 	case Null:
 		return nil
 	case Boolean:
-		return v.bits != 0
+		return v.isTrue()
 	case Number:
-		return v.num()
+		return v.num
 	case String:
-		fr.write(at, len(v.text()))
-		return v.text()
+		fr.write(at, len(v.text))
+		return v.text
 	case Array:
 		s := v.span()
 		items := make([]any, s.count)
@@ -334,7 +307,7 @@ func (fr *frame) export(at int, v value, depth int) any {
 		}
 		return members
 	default:
-		fr.fail(InvalidValue, at, "%s", v.text())
+		fr.fail(InvalidValue, at, "%s", v.text)
 		return nil
 	}
 }

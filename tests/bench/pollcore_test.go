@@ -20,9 +20,9 @@ var (
 )
 
 var pollcorePairs = []pair{
-	{name: "pollcore/ExportStatus Check/hand-written", ours: exportChecked, peer: exportCheckedByHand, slower: true, bound: 2},
-	{name: "pollcore/ExportStatus Check/go-jmespath parse and search", ours: exportChecked, peer: exportSearched, bound: 50},
-	{name: "pollcore/GroupInService Check/community compiled", ours: groupChecked, peer: groupCommunity, bound: 5, allocs: 1},
+	{name: "pollcore/ExportStatus Check/hand-written", ours: exportChecked, peer: exportCheckedByHand, slower: true, bound: 4},
+	{name: "pollcore/ExportStatus Check/go-jmespath parse and search", ours: exportChecked, peer: exportSearched, bound: 20},
+	{name: "pollcore/GroupInService Check/community compiled", ours: groupChecked, peer: groupCommunity, bound: 3, allocs: 1},
 }
 
 // checkByHand is what a Go programmer writes for the waiter ExportCompleted, to
