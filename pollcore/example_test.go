@@ -189,16 +189,11 @@ func ExampleWaiter_Prune() {
 
 // A limit of attempts that a retry strategy sets.
 func ExampleUsing() {
-	strategy, err := retry.NewStandardStrategy(
-		retry.MaxAttempts(3), retry.WithTokenBucket(retry.NoOpTokenBucket{})) // a job that is not done is no failure
-	if err != nil {
-		panic(err)
-	}
 	describe := func(context.Context, *dynamodb.DescribeExportInput) (*dynamodb.DescribeExportOutput, error) {
 		return export("IN_PROGRESS"), nil
 	}
-	_, err = pollcore.Wait(context.Background(), exportDone, &dynamodb.DescribeExportInput{}, time.Hour, describe,
-		pollcore.Every(time.Millisecond), pollcore.Using(retry.Polling(strategy)))
+	_, err := pollcore.Wait(context.Background(), exportDone, &dynamodb.DescribeExportInput{}, time.Hour, describe,
+		pollcore.Every(time.Millisecond), pollcore.Using(retry.Strategy{MaxAttempts: 3}))
 	fmt.Println(errors.Is(err, pollcore.ErrTooManyAttempts))
 	// Output: true
 }

@@ -96,8 +96,7 @@ func (s *waitSettings) tolerates(r Result, opErr error, elapsed time.Duration) b
 }
 
 // Poller runs the turns of a poll loop: poll once, and again after each delay
-// that poll returns for as long as it returns again. retry.Polling makes one of
-// a retry strategy.
+// that poll returns for as long as it returns again. A retry.Strategy is one.
 type Poller interface {
 	Poll(ctx context.Context, poll func(context.Context) (delay time.Duration, again bool, err error)) error
 }

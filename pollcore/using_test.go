@@ -13,15 +13,6 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/retry"
 )
 
-// polling is a strategy for waits: without a bucket, since a job that is not
-// done is no failure.
-func polling(t *testing.T, options ...retry.StrategyOption) retry.Poller {
-	t.Helper()
-	s, err := retry.NewStandardStrategy(append(options, retry.WithTokenBucket(retry.NoOpTokenBucket{}))...)
-	require.NoError(t, err)
-	return retry.Polling(s)
-}
-
 // A wait on a strategy that sets no limit of its own goes on exactly as one
 // without a strategy.
 func TestUsingAStrategyChangesNothing(t *testing.T) {
@@ -33,7 +24,7 @@ func TestUsingAStrategyChangesNothing(t *testing.T) {
 		{{0, "", errors.New("unexpected")}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			strategy := polling(t, retry.MaxAttempts(0))
+			strategy := retry.Strategy{MaxAttempts: retry.Unlimited}
 			alone, on := after{answers: answers}, after{answers: answers}
 			options := []pollcore.WaitOption{pollcore.Jitter(upper), pollcore.InitialDelay(3 * time.Second)}
 			want, wantErr := pollcore.Wait(t.Context(), stateDone, "in", time.Minute, alone.describe, options...)
@@ -52,16 +43,16 @@ func TestUsingAStrategyChangesNothing(t *testing.T) {
 func TestUsingAStrategyWithALimit(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name    string
-		options []retry.StrategyOption
-		is      error
-		elapsed time.Duration
-		status  pollcore.Status
-		latency time.Duration
+		name     string
+		strategy retry.Strategy
+		is       error
+		elapsed  time.Duration
+		status   pollcore.Status
+		latency  time.Duration
 	}{
-		{"attempts", []retry.StrategyOption{retry.MaxAttempts(2)}, pollcore.ErrTooManyAttempts, 10 * time.Second, pollcore.TimedOut, 0},
-		{"time while a call lasts", []retry.StrategyOption{retry.MaxAttempts(0), retry.TotalTime(15 * time.Second)}, pollcore.ErrTimedOut, 15 * time.Second, pollcore.TimedOut, 7 * time.Second},
-		{"time", []retry.StrategyOption{retry.MaxAttempts(0), retry.TotalTime(15 * time.Second)}, pollcore.ErrTimedOut, 15 * time.Second, pollcore.TimedOut, 0},
+		{"attempts", retry.Strategy{MaxAttempts: 2}, pollcore.ErrTooManyAttempts, 10 * time.Second, pollcore.TimedOut, 0},
+		{"time while a call lasts", retry.Strategy{MaxAttempts: retry.Unlimited, MaxTime: 15 * time.Second}, pollcore.ErrTimedOut, 15 * time.Second, pollcore.TimedOut, 7 * time.Second},
+		{"time", retry.Strategy{MaxAttempts: retry.Unlimited, MaxTime: 15 * time.Second}, pollcore.ErrTimedOut, 15 * time.Second, pollcore.TimedOut, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,7 +60,7 @@ func TestUsingAStrategyWithALimit(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				op := after{latency: tt.latency, answers: []answer{{0, "RUNNING", nil}}}
 				stopped := false
-				got, err := pollcore.Wait(t.Context(), stateDone, "in", time.Hour, op.describe, pollcore.Jitter(upper), pollcore.Using(polling(t, tt.options...)),
+				got, err := pollcore.Wait(t.Context(), stateDone, "in", time.Hour, op.describe, pollcore.Jitter(upper), pollcore.Using(tt.strategy),
 					pollcore.OnTimeout(func(context.Context) error { stopped = true; return nil }))
 				require.ErrorIs(t, err, tt.is)
 				require.ErrorAs(t, err, new(*retry.Error))
@@ -90,7 +81,7 @@ func TestUsingAStrategyIsCanceledAtOnce(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(5*time.Second, cancel)
 			op := after{latency: latency, answers: []answer{{0, "RUNNING", nil}}}
-			got, err := pollcore.Wait(ctx, stateDone, "in", time.Hour, op.describe, pollcore.Jitter(upper), pollcore.Using(polling(t, retry.MaxAttempts(0))))
+			got, err := pollcore.Wait(ctx, stateDone, "in", time.Hour, op.describe, pollcore.Jitter(upper), pollcore.Using(retry.Strategy{MaxAttempts: retry.Unlimited}))
 			require.ErrorIs(t, err, pollcore.ErrCanceled)
 			require.ErrorIs(t, err, context.Canceled)
 			require.Equal(t, 5*time.Second, got.Elapsed)

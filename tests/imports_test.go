@@ -66,14 +66,9 @@ var rules = []rule{
 		mayReach: []string{"std", "./internal/jmespath", "./internal/jsontree", "./internal/diag"},
 	},
 	{
-		reason:   "the retry strategy stands alone",
+		reason:   "the retry strategy knows what errors mean, and no client",
 		packages: []string{"./pollcore/retry"},
-		mayReach: []string{"std"},
-	},
-	{
-		reason:   "the retry policy for AWS errors needs their interfaces, not the clients",
-		packages: []string{"./pollcore/retry/awsretry"},
-		mayReach: []string{"std", "./pollcore/retry", "github.com/aws/smithy-go/..."},
+		mayReach: append([]string{"std", "./pollcore/awserror"}, smithyErrors...),
 	},
 	{
 		reason:       "polling does not know what it is used for",

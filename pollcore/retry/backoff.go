@@ -1,7 +1,6 @@
 package retry
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -9,93 +8,61 @@ import (
 	"time"
 )
 
-// BackoffDelayer delays a retry.
-//
-// Backoff returns after the delay that is due after the attempt of this
-// number, counted from 1, or with an error as soon as ctx ends.
-type BackoffDelayer interface {
-	Backoff(ctx context.Context, attempt int) error
-}
-
-// Defaults of [ExponentialBackoff].
+// What a Backoff has by default.
 const (
-	DefaultBase   = 100 * time.Millisecond
-	DefaultFactor = 2.0
-	DefaultMax    = 20 * time.Second
+	defaultBase   = 100 * time.Millisecond
+	defaultFactor = 2.0
+	defaultMax    = 20 * time.Second
 )
 
-// ExponentialBackoff is a delay whose ceiling grows with each attempt: Base
-// after the first, Factor times as much after each further one, at most Max.
-// Jitter draws the delay from the ceiling. Fields that are 0 or nil have
+// Backoff is the delay before the next attempt. Its ceiling grows with each
+// attempt: Base after the first, Factor times as much after each further one, at
+// most Max. Jitter draws the delay from the ceiling. Fields that are 0 or nil have
 // their default.
-type ExponentialBackoff struct {
-	Base   time.Duration // default [DefaultBase]
-	Factor float64       // default [DefaultFactor]; at least 1
-	Max    time.Duration // default [DefaultMax]
-	// Jitter returns a delay from 0 to the ceiling; values outside are moved
-	// to the nearest bound. Default [FullJitter].
+type Backoff struct {
+	Base   time.Duration // default 100 ms
+	Factor float64       // default 2; at least 1
+	Max    time.Duration // default 20 s
+	// Jitter returns a delay from 0 to the ceiling; values outside are moved to the
+	// nearest bound. By default it draws evenly from the whole range, so that
+	// clients which failed together do not come back together.
 	Jitter func(ceiling time.Duration) time.Duration
 }
 
-// FullJitter draws from [0, ceiling] uniformly: the choice that keeps clients
-// which failed together from coming back together.
-func FullJitter(ceiling time.Duration) time.Duration {
-	if ceiling <= 0 {
-		return 0
-	}
-	if ceiling == math.MaxInt64 {
-		ceiling--
-	}
-	return rand.N(ceiling + 1) //nolint:gosec // jitter needs no secrecy
-}
-
-// NoJitter returns the ceiling: every client waits as long.
-func NoJitter(ceiling time.Duration) time.Duration { return ceiling }
-
-// Validate reports all fields that are out of range.
-func (b ExponentialBackoff) Validate() error {
-	var found []error
-	if b.Base < 0 {
-		found = append(found, fmt.Errorf("base delay must not be negative, got %s", b.Base))
-	}
-	if b.Factor != 0 && !(b.Factor >= 1) { // NaN too
-		found = append(found, fmt.Errorf("factor must be at least 1, got %v", b.Factor))
-	}
-	if b.Max < 0 {
-		found = append(found, fmt.Errorf("maximum delay must not be negative, got %s", b.Max))
-	}
-	return errors.Join(found...)
-}
-
-// Delay draws the delay that is due after the attempt of this number, counted
-// from 1.
-func (b ExponentialBackoff) Delay(attempt int) time.Duration {
+// Delay draws the delay after the attempt of this number, counted from 1.
+func (b Backoff) Delay(attempt int) time.Duration {
 	ceiling := b.ceiling(attempt)
 	jitter := b.Jitter
 	if jitter == nil {
-		jitter = FullJitter
+		jitter = drawUpTo
 	}
 	return min(max(0, jitter(ceiling)), ceiling)
 }
 
-// Backoff sleeps for [ExponentialBackoff.Delay].
-func (b ExponentialBackoff) Backoff(ctx context.Context, attempt int) error {
-	if err := b.Validate(); err != nil {
-		return err
+func (b Backoff) validate() error {
+	var found []error
+	if b.Base < 0 {
+		found = append(found, fmt.Errorf("Backoff.Base must be at least 0, got %s", b.Base)) //nolint:revive,staticcheck // a field
 	}
-	return sleep(ctx, b.Delay(attempt))
+	if b.Factor != 0 && !(b.Factor >= 1) { // NaN too
+		found = append(found, fmt.Errorf("Backoff.Factor must be at least 1, got %v", b.Factor)) //nolint:revive,staticcheck // a field
+	}
+	if b.Max < 0 {
+		found = append(found, fmt.Errorf("Backoff.Max must be at least 0, got %s", b.Max)) //nolint:revive,staticcheck // a field
+	}
+	return errors.Join(found...)
 }
 
-func (b ExponentialBackoff) ceiling(attempt int) time.Duration {
+func (b Backoff) ceiling(attempt int) time.Duration {
 	base, factor, limit := b.Base, b.Factor, b.Max
 	if base == 0 {
-		base = DefaultBase
+		base = defaultBase
 	}
 	if factor == 0 {
-		factor = DefaultFactor
+		factor = defaultFactor
 	}
 	if limit == 0 {
-		limit = DefaultMax
+		limit = defaultMax
 	}
 	if grown := float64(base) * math.Pow(factor, float64(max(0, attempt-1))); grown < float64(limit) {
 		return time.Duration(grown)
@@ -103,17 +70,10 @@ func (b ExponentialBackoff) ceiling(attempt int) time.Duration {
 	return limit
 }
 
-// sleep waits for d, or returns why ctx ended as soon as it has.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
+// drawUpTo draws from [0, ceiling].
+func drawUpTo(ceiling time.Duration) time.Duration {
+	if ceiling == math.MaxInt64 {
+		ceiling--
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return ctx.Err()
-	}
+	return rand.N(ceiling + 1) //nolint:gosec // jitter needs no secrecy
 }

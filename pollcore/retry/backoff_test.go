@@ -1,10 +1,8 @@
 package retry_test
 
 import (
-	"context"
 	"math"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -15,10 +13,10 @@ import (
 
 func TestExponentialGrowth(t *testing.T) {
 	t.Parallel()
-	defaults := retry.ExponentialBackoff{Jitter: retry.NoJitter}
-	slow := retry.ExponentialBackoff{Base: time.Second, Factor: 1.5, Max: time.Minute, Jitter: retry.NoJitter}
+	defaults := retry.Backoff{Jitter: noJitter}
+	slow := retry.Backoff{Base: time.Second, Factor: 1.5, Max: time.Minute, Jitter: noJitter}
 	tests := []struct {
-		backoff retry.ExponentialBackoff
+		backoff retry.Backoff
 		attempt int
 		want    time.Duration
 	}{
@@ -30,7 +28,7 @@ func TestExponentialGrowth(t *testing.T) {
 		{defaults, 0, 100 * time.Millisecond},
 		{slow, 3, 2250 * time.Millisecond},
 		{slow, 100, time.Minute},
-		{retry.ExponentialBackoff{Base: time.Hour, Max: time.Second, Jitter: retry.NoJitter}, 1, time.Second},
+		{retry.Backoff{Base: time.Hour, Max: time.Second, Jitter: noJitter}, 1, time.Second},
 	}
 	for _, tt := range tests {
 		require.Equal(t, tt.want, tt.backoff.Delay(tt.attempt), "%+v", tt)
@@ -41,20 +39,20 @@ func TestExponentialGrowth(t *testing.T) {
 func TestJitterStaysBelowTheCeiling(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		b := retry.ExponentialBackoff{
+		b := retry.Backoff{
 			Base:   time.Duration(rapid.Int64Range(1, math.MaxInt64).Draw(t, "base")),
 			Factor: rapid.Float64Range(1, math.MaxFloat64).Draw(t, "factor"),
 			Max:    time.Duration(rapid.Int64Range(1, math.MaxInt64).Draw(t, "max")),
-			Jitter: retry.NoJitter,
+			Jitter: noJitter,
 		}
-		require.NoError(t, b.Validate())
+		require.NoError(t, retry.Strategy{Backoff: b}.Validate())
 		attempt := rapid.Int().Draw(t, "attempt")
 		ceiling := b.Delay(attempt)
 		require.LessOrEqual(t, ceiling, b.Max)
 		require.Positive(t, ceiling)
 		wild := time.Duration(rapid.Int64().Draw(t, "wild"))
 		for _, jitter := range []func(time.Duration) time.Duration{
-			nil, retry.FullJitter, func(time.Duration) time.Duration { return wild },
+			nil, func(time.Duration) time.Duration { return wild },
 		} {
 			b.Jitter = jitter
 			got := b.Delay(attempt)
@@ -64,35 +62,11 @@ func TestJitterStaysBelowTheCeiling(t *testing.T) {
 	})
 }
 
-func TestFullJitterReachesBothEnds(t *testing.T) {
+func TestDefaultJitterReachesBothEnds(t *testing.T) {
 	t.Parallel()
 	seen := map[time.Duration]bool{}
 	for range 1000 {
-		seen[retry.FullJitter(3)] = true
+		seen[retry.Backoff{Base: 3, Max: 3}.Delay(1)] = true
 	}
 	require.Equal(t, map[time.Duration]bool{0: true, 1: true, 2: true, 3: true}, seen)
-	require.Zero(t, retry.FullJitter(0))
-	require.Zero(t, retry.FullJitter(-time.Second))
-}
-
-func TestBackoffSleeps(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		require.NoError(t, fixed(time.Minute).Backoff(t.Context(), 1))
-		require.Equal(t, time.Minute, time.Since(start))
-
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		require.ErrorIs(t, fixed(time.Minute).Backoff(ctx, 1), context.DeadlineExceeded)
-		require.Equal(t, time.Minute+time.Second, time.Since(start))
-	})
-}
-
-func TestBackoffRefusesItsFields(t *testing.T) {
-	t.Parallel()
-	err := retry.ExponentialBackoff{Base: -1, Factor: math.NaN(), Max: -1}.Backoff(t.Context(), 1)
-	for _, want := range []string{"base delay must not be negative", "factor must be at least 1, got NaN", "maximum delay must not be negative"} {
-		require.ErrorContains(t, err, want)
-	}
 }

@@ -12,10 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/retry"
 )
 
-var reasons = []retry.ErrorType{retry.ServerSide, retry.ClientSide, retry.Throttling, retry.Timeout}
+var classes = []awserror.Class{awserror.Fault, awserror.NotSent, awserror.Throttled, awserror.Unclear}
 
 // accounts is what a bucket should hold, added up the slow way.
 type accounts struct {
@@ -45,36 +46,34 @@ func (a *accounts) put(units int, entry *int) {
 
 // operation is a step of a random history of a bucket.
 type operation struct {
-	do     string
-	token  int // modulo those held
-	reason retry.ErrorType
-	pause  time.Duration
+	do    string
+	class awserror.Class
+	pause time.Duration
 }
 
 // history is a random use of a random bucket.
 type history struct {
-	capacity, firstTryReturn int
-	refill                   time.Duration
-	costs                    map[retry.ErrorType]int
-	operations               []operation
+	options    retry.BucketOptions
+	operations []operation
 }
 
 func drawHistory(t *rapid.T) history {
-	h := history{
-		capacity:       rapid.IntRange(1, 30).Draw(t, "capacity"),
-		firstTryReturn: rapid.IntRange(0, 3).Draw(t, "first try return"),
-		refill:         time.Duration(rapid.IntRange(0, 5).Draw(t, "refill")) * time.Second,
-		costs:          map[retry.ErrorType]int{},
-	}
-	for _, reason := range reasons {
-		h.costs[reason] = rapid.IntRange(0, h.capacity).Draw(t, reason.String())
+	capacity := rapid.IntRange(1, 30).Draw(t, "capacity")
+	h := history{options: retry.BucketOptions{
+		Capacity:    capacity,
+		FirstReturn: rapid.SampledFrom([]int{-1, 1, 2, 3}).Draw(t, "first return"),
+		RefillEvery: time.Duration(rapid.SampledFrom([]int{-1, 1, 2, 5}).Draw(t, "refill")) * time.Second,
+		Costs:       map[awserror.Class]int{},
+		FailFast:    true,
+	}}
+	for _, class := range classes {
+		h.options.Costs[class] = rapid.IntRange(0, capacity).Draw(t, class.String())
 	}
 	h.operations = rapid.SliceOf(rapid.Custom(func(t *rapid.T) operation {
 		return operation{
-			do:     rapid.SampledFrom([]string{"acquire", "succeed", "fail", "retry", "retry", "pause"}).Draw(t, "do"),
-			token:  rapid.IntRange(0, 99).Draw(t, "token"),
-			reason: rapid.SampledFrom(reasons).Draw(t, "reason"),
-			pause:  time.Duration(rapid.IntRange(0, 20_000).Draw(t, "ms")) * time.Millisecond,
+			do:    rapid.SampledFrom([]string{"succeed at once", "succeed later", "fail later", "fail later", "pause"}).Draw(t, "do"),
+			class: rapid.SampledFrom(classes).Draw(t, "class"),
+			pause: time.Duration(rapid.IntRange(0, 20_000).Draw(t, "ms")) * time.Millisecond,
 		}
 	})).Draw(t, "operations")
 	return h
@@ -83,71 +82,63 @@ func drawHistory(t *rapid.T) history {
 // play runs the history on a real bucket and on the accounts, and returns
 // where they first differ. It runs in virtual time.
 func (h history) play() error {
-	options := []retry.BucketOption{
-		retry.Capacity(h.capacity), retry.RefillEvery(h.refill), retry.FirstTryReturn(h.firstTryReturn), retry.FailFast(),
-	}
-	for reason, cost := range h.costs {
-		options = append(options, retry.Cost(reason, cost))
-	}
-	bucket, err := retry.NewStandardTokenBucket(options...)
+	bucket, err := retry.NewBucket(h.options)
 	if err != nil {
 		return err
 	}
-	books := accounts{capacity: h.capacity, level: h.capacity, refill: h.refill, next: time.Now().Add(h.refill)}
-	type held struct {
-		token  retry.Token
-		reward int
-	}
-	var tokens []held
+	refill, first := max(0, h.options.RefillEvery), max(0, h.options.FirstReturn)
+	books := accounts{capacity: h.options.Capacity, level: h.options.Capacity, refill: refill, next: time.Now().Add(refill)}
 	for i, op := range h.operations {
-		var holder *held
-		if len(tokens) > 0 {
-			holder = &tokens[op.token%len(tokens)]
-		}
-		switch {
-		case op.do == "pause":
+		if op.do == "pause" {
 			<-time.After(op.pause)
 			books.until(time.Now())
-		case op.do == "acquire" || holder == nil:
-			token, err := bucket.AcquireToken(context.Background())
-			if err != nil {
-				return err
+			continue
+		}
+		directives := []retry.Directive{retry.Succeed()}
+		if op.do != "succeed at once" {
+			last := retry.Fail()
+			if op.do == "succeed later" {
+				last = retry.Succeed()
 			}
-			tokens = append(tokens, held{token, h.firstTryReturn})
-		case op.do == "retry":
-			cost := h.costs[op.reason]
-			next, err := holder.token.ScheduleRetry(context.Background(), op.reason)
-			if enough := cost <= books.level; enough != (err == nil) || !enough && !errors.Is(err, retry.ErrNoCapacity) {
-				return fmt.Errorf("operation %d: a retry of cost %d at level %d: %w", i, cost, books.level, err)
-			}
-			if err == nil {
-				books.level -= cost
-				books.taken += cost
-				*holder = held{next, cost}
+			directives = []retry.Directive{retry.Again(op.class).After(0), last}
+		}
+		err := try(context.Background(), bucket, directives...)
+		cost := h.options.Costs[op.class]
+		switch {
+		case op.do == "succeed at once":
+			books.put(first, &books.returned)
+		case cost > books.level:
+			if !errors.Is(err, retry.ErrNoCapacity) {
+				return fmt.Errorf("operation %d: an attempt of cost %d at level %d: %w", i, cost, books.level, err)
 			}
 		default:
-			notify := holder.token.NotifyFailure
-			if op.do == "succeed" {
-				notify = holder.token.NotifySuccess
-				books.put(holder.reward, &books.returned)
+			books.level -= cost
+			books.taken += cost
+			if op.do == "succeed later" {
+				books.put(cost, &books.returned)
 			}
-			if err := notify(); err != nil {
-				return err
-			}
-			*holder = tokens[len(tokens)-1]
-			tokens = tokens[:len(tokens)-1]
 		}
 		level := bucket.Level()
-		if level < 0 || level > h.capacity || level != books.level || level != h.capacity-books.taken+books.returned+books.flowed-books.spilt {
+		if level < 0 || level > books.capacity || level != books.level || level != books.capacity-books.taken+books.returned+books.flowed-books.spilt {
 			return fmt.Errorf("operation %d: the level is %d, the books say %+v", i, level, books)
 		}
 	}
 	return nil
 }
 
-// TestBucketAccounting drives buckets with random resolutions and pauses. The
+// try makes attempts with a bucket whose policy gives the directives in turn.
+func try(ctx context.Context, bucket *retry.Bucket, directives ...retry.Directive) error {
+	_, err := retry.Do(ctx, retry.Strategy{Bucket: bucket}, func(int, error) retry.Directive {
+		d := directives[0]
+		directives = directives[1:]
+		return d
+	}, func(context.Context) (int, error) { return 0, nil })
+	return err
+}
+
+// TestBucketAccounting drives buckets with random attempts and pauses. The
 // level is never negative, never above the capacity, and nothing is made or
-// lost: it is what was there, less what retries took, plus what successes
+// lost: it is what was there, less what attempts took, plus what successes
 // returned and what flowed in, less what did not fit.
 func TestBucketAccounting(t *testing.T) {
 	t.Parallel()
@@ -159,40 +150,41 @@ func TestBucketAccounting(t *testing.T) {
 	})
 }
 
-// schedule takes the capacity of a retry and returns when it got it.
-func schedule(ctx context.Context, t *testing.T, b retry.TokenBucket, reason retry.ErrorType) (time.Duration, error) {
-	t.Helper()
+// take takes the capacity of a second attempt, which fails, and returns how long that
+// took.
+func take(ctx context.Context, b *retry.Bucket, class awserror.Class) (time.Duration, error) {
 	start := time.Now()
-	token, err := b.AcquireToken(ctx)
-	require.NoError(t, err)
-	_, err = token.ScheduleRetry(ctx, reason)
+	err := try(ctx, b, retry.Again(class).After(0), retry.Fail())
+	if errors.Is(err, retry.ErrFailed) {
+		err = nil
+	}
 	return time.Since(start), err
 }
 
-func newBucket(t *testing.T, options ...retry.BucketOption) *retry.StandardTokenBucket {
+func newBucket(t *testing.T, options retry.BucketOptions) *retry.Bucket {
 	t.Helper()
-	b, err := retry.NewStandardTokenBucket(options...)
+	b, err := retry.NewBucket(options)
 	require.NoError(t, err)
 	return b
 }
 
-// A grave retry that waits is not starved by cheap ones that come after it.
+// An attempt of high cost that waits is not starved by cheap ones that come after it.
 func TestBucketServesInTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBucket(t, retry.Capacity(10), retry.Cost(retry.Throttling, 10), retry.Cost(retry.Timeout, 1), retry.RefillEvery(time.Second))
-		waited, err := schedule(t.Context(), t, b, retry.Throttling)
+		b := newBucket(t, retry.BucketOptions{Capacity: 10, Costs: map[awserror.Class]int{awserror.Throttled: 10, awserror.Unclear: 1}, RefillEvery: time.Second})
+		waited, err := take(t.Context(), b, awserror.Throttled)
 		require.NoError(t, err)
 		require.Zero(t, waited)
 		require.Zero(t, b.Level())
 
 		var wg sync.WaitGroup
 		for _, c := range []struct {
-			reason retry.ErrorType
-			want   time.Duration
-		}{{retry.Throttling, 10 * time.Second}, {retry.Timeout, 8 * time.Second}, {retry.Timeout, 6 * time.Second}} {
+			class awserror.Class
+			want  time.Duration
+		}{{awserror.Throttled, 10 * time.Second}, {awserror.Unclear, 8 * time.Second}, {awserror.Unclear, 6 * time.Second}} {
 			wg.Go(func() {
-				waited, err := schedule(t.Context(), t, b, c.reason)
+				waited, err := take(t.Context(), b, c.class)
 				require.NoError(t, err)
 				require.Equal(t, c.want, waited)
 			})
@@ -207,21 +199,21 @@ func TestBucketServesInTurn(t *testing.T) {
 func TestBucketLetsTheNextOneGoWhenTheFirstGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBucket(t, retry.Capacity(10), retry.Cost(retry.Throttling, 10), retry.Cost(retry.Timeout, 2), retry.RefillEvery(time.Second))
-		_, err := schedule(t.Context(), t, b, retry.Throttling)
+		b := newBucket(t, retry.BucketOptions{Capacity: 10, Costs: map[awserror.Class]int{awserror.Throttled: 10, awserror.Unclear: 2}, RefillEvery: time.Second})
+		_, err := take(t.Context(), b, awserror.Throttled)
 		require.NoError(t, err)
 
 		var wg sync.WaitGroup
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		wg.Go(func() {
-			waited, err := schedule(ctx, t, b, retry.Throttling)
+			waited, err := take(ctx, b, awserror.Throttled)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			require.Equal(t, 5*time.Second, waited)
 		})
 		synctest.Wait()
 		wg.Go(func() {
-			waited, err := schedule(t.Context(), t, b, retry.Timeout)
+			waited, err := take(t.Context(), b, awserror.Unclear)
 			require.NoError(t, err)
 			require.Equal(t, 5*time.Second, waited)
 		})
@@ -230,83 +222,83 @@ func TestBucketLetsTheNextOneGoWhenTheFirstGivesUp(t *testing.T) {
 	})
 }
 
-func TestSuccessLetsAWaitingRetryGo(t *testing.T) {
+func TestSuccessLetsAWaitingAttemptGo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBucket(t, retry.Capacity(5), retry.RefillEvery(time.Hour))
-		first, err := b.AcquireToken(t.Context())
-		require.NoError(t, err)
-		second, err := first.ScheduleRetry(t.Context(), retry.ServerSide)
-		require.NoError(t, err)
+		b := newBucket(t, retry.BucketOptions{Capacity: 5, RefillEvery: time.Hour})
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			attempts := 0
+			_, err := retry.Do(t.Context(), retry.Strategy{Bucket: b, Backoff: retry.Backoff{Base: 1, Max: 1}}, errorsRetry,
+				func(context.Context) (string, error) {
+					if attempts++; attempts == 1 {
+						return "", errDown
+					}
+					<-time.After(3 * time.Second)
+					return "up", nil
+				})
+			require.NoError(t, err)
+		})
+		<-time.After(time.Millisecond)
 		require.Zero(t, b.Level())
-		time.AfterFunc(3*time.Second, func() { require.NoError(t, second.NotifySuccess()) })
-		waited, err := schedule(t.Context(), t, b, retry.ServerSide)
+		waited, err := take(t.Context(), b, awserror.Fault)
 		require.NoError(t, err)
-		require.Equal(t, 3*time.Second, waited, "not the five hours that a refill takes")
+		require.InDelta(t, 3*time.Second, waited, float64(time.Second), "not the five hours that a refill takes")
+		wg.Wait()
 	})
 }
 
 func TestBucketWithoutRefillDoesNotWait(t *testing.T) {
 	t.Parallel()
-	b := newBucket(t, retry.Capacity(7), retry.RefillEvery(0))
-	_, err := schedule(t.Context(), t, b, retry.ServerSide)
+	b := newBucket(t, retry.BucketOptions{Capacity: 7, RefillEvery: -1})
+	_, err := take(t.Context(), b, awserror.Fault)
 	require.NoError(t, err)
-	_, err = schedule(t.Context(), t, b, retry.ClientSide)
+	_, err = take(t.Context(), b, awserror.NotSent)
 	require.ErrorIs(t, err, retry.ErrNoCapacity)
-	require.ErrorContains(t, err, "a client-side retry costs 5 units, 2 of 7 are left")
+	require.ErrorContains(t, err, "an attempt after not sent costs 5 units, 2 of 7 are left")
 }
 
 func TestDefaultCosts(t *testing.T) {
 	t.Parallel()
-	for reason, want := range map[retry.ErrorType]int{
-		retry.ServerSide: retry.DefaultCost, retry.ClientSide: retry.DefaultCost,
-		retry.Throttling: retry.DefaultThrottlingCost, retry.Timeout: retry.DefaultTimeoutCost,
-	} {
-		b := newBucket(t, retry.RefillEvery(0))
-		_, err := schedule(t.Context(), t, b, reason)
+	for class, want := range map[awserror.Class]int{awserror.Fault: 5, awserror.NotSent: 5, awserror.Throttled: 10, awserror.Unclear: 10} {
+		b := newBucket(t, retry.BucketOptions{RefillEvery: -1})
+		_, err := take(t.Context(), b, class)
 		require.NoError(t, err)
-		require.Equal(t, retry.DefaultCapacity-want, b.Level(), reason)
+		require.Equal(t, 500-want, b.Level(), class)
 	}
-	small := newBucket(t, retry.Capacity(3), retry.RefillEvery(0))
-	_, err := schedule(t.Context(), t, small, retry.Throttling)
+	small := newBucket(t, retry.BucketOptions{Capacity: 3, RefillEvery: -1})
+	_, err := take(t.Context(), small, awserror.Throttled)
 	require.NoError(t, err, "a default cost is never more than the bucket can hold")
 	require.Zero(t, small.Level())
 }
 
-// Many retriers share a bucket: under the race detector, and no capacity is
+// Many callers share a bucket: under the race detector, and no capacity is
 // made or lost.
 func TestBucketIsSharedByManyGoroutines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBucket(t, retry.Capacity(20), retry.FirstTryReturn(0), retry.RefillEvery(time.Second))
+		b := newBucket(t, retry.BucketOptions{Capacity: 20, RefillEvery: time.Second})
 		var wg sync.WaitGroup
 		start := time.Now()
 		const callers = 50
 		for range callers {
 			wg.Go(func() {
-				_, err := schedule(t.Context(), t, b, retry.ServerSide)
+				_, err := take(t.Context(), b, awserror.Fault)
 				require.NoError(t, err)
 			})
 		}
 		wg.Wait()
 		// 250 units in all: 20 were there, the others had to flow in.
-		require.Equal(t, (callers*retry.DefaultCost-20)*time.Second, time.Since(start))
+		require.Equal(t, (callers*5-20)*time.Second, time.Since(start))
 		require.Zero(t, b.Level())
 	})
 }
 
-func TestNewStandardTokenBucketReportsEverything(t *testing.T) {
+func TestNewBucketReportsEverything(t *testing.T) {
 	t.Parallel()
-	_, err := retry.NewStandardTokenBucket(
-		retry.Capacity(4), retry.Cost(retry.Throttling, 5), retry.Cost(retry.Timeout, -1), retry.FirstTryReturn(-1), retry.RefillEvery(-time.Second))
-	for _, want := range []string{
-		"cost of a throttling retry must be from 0 to the capacity of 4, got 5",
-		"cost of a timeout retry must be from 0 to the capacity of 4, got -1",
-		"return of a first try must not be negative, got -1",
-		"refill time must not be negative, got -1s",
-	} {
-		require.ErrorContains(t, err, want)
-	}
-	_, err = retry.NewStandardTokenBucket(retry.Capacity(0))
-	require.ErrorContains(t, err, "capacity must be at least 1, got 0")
+	_, err := retry.NewBucket(retry.BucketOptions{Capacity: 4, Costs: map[awserror.Class]int{awserror.Throttled: 5, awserror.Unclear: -1}})
+	require.ErrorContains(t, err, "cost of an attempt after throttled must be from 0 to the capacity of 4, got 5")
+	require.ErrorContains(t, err, "cost of an attempt after unclear must be from 0 to the capacity of 4, got -1")
+	_, err = retry.NewBucket(retry.BucketOptions{Capacity: -1})
+	require.EqualError(t, err, "bucket: Capacity must be at least 1, got -1")
 }

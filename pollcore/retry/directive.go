@@ -3,48 +3,17 @@ package retry
 import (
 	"fmt"
 	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
 
-// ErrorType is the class of an error that may pass. A strategy may treat the
-// classes differently: [StandardTokenBucket] charges them differently.
-type ErrorType uint8
-
-// The classes of the retry design.
-const (
-	// ServerSide is a fault of the service.
-	ServerSide ErrorType = iota + 1
-	// ClientSide is a fault on the way to the service: a lost connection, or
-	// an error of the request that the service says may pass.
-	ClientSide
-	// Throttling is a request refused because there were too many.
-	Throttling
-	// Timeout is a request without an answer in time.
-	Timeout
-)
-
-// String names the class.
-func (t ErrorType) String() string {
-	switch t {
-	case ServerSide:
-		return "server-side"
-	case ClientSide:
-		return "client-side"
-	case Throttling:
-		return "throttling"
-	case Timeout:
-		return "timeout"
-	default:
-		return fmt.Sprintf("error type %d", uint8(t))
-	}
-}
-
-// Directive is what a policy tells a strategy to do after a try. Directives
-// are compared with ==. The zero value is [TerminateAndFail].
+// Directive is what a [Policy] makes of an attempt. Directives are compared with
+// ==. The zero value is [Fail].
 type Directive struct {
-	kind   directiveKind
-	reason ErrorType
-	timed  bool
-	delay  time.Duration
+	kind  directiveKind
+	class awserror.Class
+	timed bool
+	delay time.Duration
 }
 
 type directiveKind uint8
@@ -52,49 +21,41 @@ type directiveKind uint8
 const (
 	kindFail directiveKind = iota
 	kindSucceed
-	kindRetry
+	kindAgain
 )
 
-var (
-	// TerminateAndSucceed ends the retries with the result.
-	TerminateAndSucceed = Directive{kind: kindSucceed}
-	// TerminateAndFail ends the retries with the error.
-	TerminateAndFail = Directive{kind: kindFail}
-)
+// Succeed ends the attempts with the result.
+func Succeed() Directive { return Directive{kind: kindSucceed} }
 
-// RetryError asks for another try after an error of the class.
-//
-//nolint:revive // the name is the design's
-func RetryError(reason ErrorType) Directive { return Directive{kind: kindRetry, reason: reason} }
+// Fail ends the attempts with the error.
+func Fail() Directive { return Directive{kind: kindFail} }
 
-// After makes another try wait for the delay, instead of what the strategy's backoff
-// would choose: for a service that said when to come back, and for loops that
-// have a schedule. It does nothing to directives that ask for no retry. A
+// Again asks for another attempt. The class is that of the error: it decides what
+// the attempt costs in a [Bucket]. [awserror.Unknown] is for results that are not
+// final.
+func Again(class awserror.Class) Directive { return Directive{kind: kindAgain, class: class} }
+
+// After makes the next attempt wait for the delay, instead of what the strategy's
+// backoff would choose: for a service that says when to come back, and for loops
+// that have a schedule. It does nothing to directives that ask for no attempt. A
 // negative delay is 0.
 func (d Directive) After(delay time.Duration) Directive {
-	if d.kind == kindRetry {
+	if d.kind == kindAgain {
 		d.timed, d.delay = true, max(0, delay)
 	}
 	return d
 }
 
-// Reason returns the class of the error, and whether the directive asks for
-// another try at all.
-func (d Directive) Reason() (reason ErrorType, retry bool) { return d.reason, d.kind == kindRetry }
-
-// Delay returns the delay set by [Directive.After], and whether there is one.
-func (d Directive) Delay() (delay time.Duration, set bool) { return d.delay, d.timed }
-
 // String says what the directive asks for.
 func (d Directive) String() string {
 	switch {
 	case d.kind == kindSucceed:
-		return "terminate and succeed"
+		return "succeed"
 	case d.kind == kindFail:
-		return "terminate and fail"
+		return "fail"
 	case d.timed:
-		return fmt.Sprintf("retry (%s) after %s", d.reason, d.delay)
+		return fmt.Sprintf("again (%s) after %s", d.class, d.delay)
 	default:
-		return fmt.Sprintf("retry (%s)", d.reason)
+		return fmt.Sprintf("again (%s)", d.class)
 	}
 }

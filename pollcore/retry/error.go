@@ -7,50 +7,48 @@ import (
 	"time"
 )
 
-// What the retries of a [StandardStrategy] can end with, for errors.Is.
+// What a series of attempts ends with, for errors.Is.
 var (
-	// ErrFailed means that the policy said [TerminateAndFail].
-	ErrFailed = errors.New("retries ended by the policy")
-	// ErrTooManyAttempts means that the policy asked for another try, but
-	// [MaxAttempts] were made.
+	// ErrFailed means that the policy said [Fail].
+	ErrFailed = errors.New("attempts ended by the policy")
+	// ErrTooManyAttempts means that the policy asked for another attempt, but
+	// MaxAttempts were made.
 	ErrTooManyAttempts = errors.New("too many attempts")
-	// ErrTimeLimit means that the [TotalTime] had passed. Such an error also
-	// matches context.DeadlineExceeded.
-	ErrTimeLimit = errors.New("time limit of the retries reached")
-	// ErrStopped means that the token bucket or the backoff returned an error,
-	// [ErrNoCapacity] for instance, which the error also matches.
-	ErrStopped = errors.New("retries stopped by the token bucket or the backoff")
-	// ErrCanceled means that the caller's context ended. Such an error also
-	// matches the context's own and its cause.
-	ErrCanceled = errors.New("retries canceled")
+	// ErrTimeLimit means that MaxTime had passed. Such an error also matches
+	// context.DeadlineExceeded.
+	ErrTimeLimit = errors.New("time limit of the attempts reached")
+	// ErrNoCapacity means that a [Bucket] has not the capacity that an attempt costs.
+	ErrNoCapacity = errors.New("bucket has too little capacity")
+	// ErrCanceled means that the caller's context ended. Such an error also matches
+	// the context's own and its cause.
+	ErrCanceled = errors.New("attempts canceled")
 )
 
-// Error is a series of tries that did not end in success. It matches one of
-// ErrFailed, ErrTooManyAttempts, ErrTimeLimit, ErrStopped and ErrCanceled, and
+// Error is a series of attempts that did not end in success. It matches one of
+// ErrFailed, ErrTooManyAttempts, ErrTimeLimit, ErrNoCapacity and ErrCanceled, and
 // whatever LastErr and Cause match.
 type Error struct {
-	Attempts int           // tries made
-	Elapsed  time.Duration // since Retry was called
-	// LastResult is the value that the last try returned, nil before the first
-	// one, and LastErr its error. Where the end of the context cut a try short,
-	// they are those of the try before it, which says more.
+	Attempts int           // that were made
+	Elapsed  time.Duration // since the series began
+	// LastResult is the value that the last attempt returned, nil before the first
+	// one, and LastErr its error. Where the end of the context cut an attempt short,
+	// they are those of the attempt before it, which says more.
 	LastResult any
 	LastErr    error
-	// Cause is why the caller's context ended, or what the token bucket or the
-	// backoff returned; else nil.
+	// Cause is why the caller's context ended, or what the bucket lacks; else nil.
 	Cause error
 
 	kind   error
 	ctxErr error // of the context that has ended
 }
 
-// Error says why the retries ended, after how many tries, and the last error.
+// Error says why the attempts ended, after how many, and the last error.
 func (e *Error) Error() string {
-	tries := fmt.Sprintf("%d attempts", e.Attempts)
+	count := fmt.Sprintf("%d attempts", e.Attempts)
 	if e.Attempts == 1 {
-		tries = "1 attempt"
+		count = "1 attempt"
 	}
-	after := fmt.Sprintf("after %s in %s", tries, round(e.Elapsed))
+	after := fmt.Sprintf("after %s in %s", count, round(e.Elapsed))
 	var text string
 	switch e.kind {
 	case ErrFailed: //nolint:errorlint // the kind is one of the sentinels itself
@@ -78,7 +76,7 @@ func (e *Error) Is(target error) bool {
 	return target == e.kind || e.ctxErr != nil && target == e.ctxErr
 }
 
-// Unwrap returns the cause and the last try's error.
+// Unwrap returns the cause and the last attempt's error.
 func (e *Error) Unwrap() []error {
 	var inner []error
 	for _, err := range []error{e.Cause, e.LastErr} {
@@ -97,7 +95,7 @@ func round(d time.Duration) time.Duration {
 	return d.Round(time.Millisecond)
 }
 
-// cutShort tells whether a try's error is the end of its context.
-func cutShort(ctx context.Context, err error) bool {
+// isCutShort reports whether an attempt's error is the end of its context.
+func isCutShort(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 }

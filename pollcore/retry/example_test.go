@@ -6,45 +6,31 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/aws/smithy-go"
+
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/retry"
 )
 
 func ExampleDo() {
-	strategy, err := retry.NewStandardStrategy(
-		retry.MaxAttempts(5),
-		retry.TotalTime(time.Minute),
-		retry.WithBackoff(retry.ExponentialBackoff{Base: time.Millisecond, Max: 10 * time.Millisecond}))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	strategy := retry.Strategy{MaxAttempts: 5, MaxTime: time.Minute, Backoff: retry.Backoff{Base: time.Millisecond}}
 	calls := 0
 	load := func(context.Context) (string, error) {
 		if calls++; calls < 3 {
-			return "", errors.New("connection lost")
+			return "", &smithy.GenericAPIError{Code: "ThrottlingException"}
 		}
 		return "42 rows", nil
 	}
-	policy := func(_ string, err error) retry.Directive {
-		if err != nil {
-			return retry.RetryError(retry.ClientSide)
-		}
-		return retry.TerminateAndSucceed
-	}
-	rows, err := retry.Do(context.Background(), strategy, policy, load)
+	rows, err := retry.Do(context.Background(), strategy, retry.ByClass, load)
 	fmt.Println(rows, err, calls)
 	// Output: 42 rows <nil> 3
 }
 
-// The error says how the retries ended and carries the last result.
+// The error says how the attempts ended and carries the last result.
 func ExampleError() {
-	strategy, err := retry.NewStandardStrategy(retry.MaxAttempts(2), retry.WithBackoff(retry.ExponentialBackoff{Base: 1, Max: 1}))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	policy := func(string, error) retry.Directive { return retry.RetryError(retry.ServerSide) }
+	strategy := retry.Strategy{MaxAttempts: 2, Backoff: retry.Backoff{Base: time.Millisecond}}
+	policy := func(string, error) retry.Directive { return retry.Again(awserror.Fault) }
 	status, err := retry.Do(context.Background(), strategy, policy, func(context.Context) (string, error) { return "503", nil })
 	if failure, ok := errors.AsType[*retry.Error](err); ok {
 		fmt.Println(status, failure.Attempts, failure.LastResult, errors.Is(err, retry.ErrTooManyAttempts))
@@ -54,34 +40,28 @@ func ExampleError() {
 
 // A service that says when to come back is obeyed.
 func ExampleDirective_After() {
-	d := retry.RetryError(retry.Throttling).After(3 * time.Second)
-	fmt.Println(d)
-	// Output: retry (throttling) after 3s
+	fmt.Println(retry.Again(awserror.Throttled).After(3 * time.Second))
+	// Output: again (throttled) after 3s
 }
 
-// One bucket for all callers of a service keeps them together from retrying
-// too much. The holder of a token resolves it once.
-func ExampleStandardTokenBucket() {
-	bucket, err := retry.NewStandardTokenBucket(retry.Capacity(100), retry.Cost(retry.Throttling, 20), retry.RefillEvery(0))
+// One bucket for all callers of a service keeps them together from trying again too
+// much.
+func ExampleBucket() {
+	bucket, err := retry.NewBucket(retry.BucketOptions{Capacity: 100, RefillEvery: -1})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	ctx := context.Background()
-	token, _ := bucket.AcquireToken(ctx)
-	next, _ := token.ScheduleRetry(ctx, retry.Throttling) // the first try was throttled
-	fmt.Println(bucket.Level())
-	_ = next.NotifySuccess() // the second was not
-	fmt.Println(bucket.Level())
-	fmt.Println(next.NotifyFailure())
-	// Output:
-	// 80
-	// 100
-	// retry token is resolved already
+	strategy := retry.Strategy{MaxAttempts: 4, Backoff: retry.Backoff{Base: time.Millisecond}, Bucket: bucket}
+	_, err = retry.Do(context.Background(), strategy, retry.ByClass, func(context.Context) (string, error) {
+		return "", &smithy.GenericAPIError{Code: "SlowDown"}
+	})
+	fmt.Println(errors.Is(err, retry.ErrTooManyAttempts), bucket.Level())
+	// Output: true 70
 }
 
-func ExampleExponentialBackoff() {
-	backoff := retry.ExponentialBackoff{Base: time.Second, Max: 5 * time.Second, Jitter: retry.NoJitter}
+func ExampleBackoff() {
+	backoff := retry.Backoff{Base: time.Second, Max: 5 * time.Second, Jitter: func(ceiling time.Duration) time.Duration { return ceiling }}
 	for attempt := 1; attempt <= 4; attempt++ {
 		fmt.Println(backoff.Delay(attempt))
 	}
@@ -92,24 +72,8 @@ func ExampleExponentialBackoff() {
 	// 5s
 }
 
-// A loop that chooses its own delays runs on a strategy.
-func ExamplePolling() {
-	strategy, err := retry.NewStandardStrategy(retry.MaxAttempts(0), retry.WithTokenBucket(retry.NoOpTokenBucket{}))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	progress := 0
-	err = retry.Polling(strategy).Poll(context.Background(), func(context.Context) (time.Duration, bool, error) {
-		progress += 50
-		return time.Millisecond, progress < 100, nil
-	})
-	fmt.Println(progress, err)
-	// Output: 100 <nil>
-}
-
-// A waiter's acceptors are a policy: its failure ends the retries, and "not
-// yet" is a retry.
+// A waiter's acceptors are a policy: its failure ends the attempts, and "not yet"
+// asks for another.
 func ExamplePolicy() {
 	waiter := pollcore.MustNew("JobDone",
 		pollcore.Succeed(pollcore.Output("status").Is("DONE")),
@@ -122,19 +86,15 @@ func ExamplePolicy() {
 	policy := func(output any, err error) retry.Directive {
 		switch check.Check("job-1", output, err).Verdict {
 		case pollcore.Success:
-			return retry.TerminateAndSucceed
+			return retry.Succeed()
 		case pollcore.Failure:
-			return retry.TerminateAndFail
+			return retry.Fail()
 		default:
-			return retry.RetryError(retry.ServerSide).After(time.Millisecond)
+			return retry.Again(awserror.Unknown).After(time.Millisecond)
 		}
 	}
-	strategy, err := retry.NewStandardStrategy(retry.MaxAttempts(0), retry.WithTokenBucket(retry.NoOpTokenBucket{}))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	states := []string{"QUEUED", "RUNNING", "DONE"}
+	strategy := retry.Strategy{MaxAttempts: retry.Unlimited}
 	output, err := retry.Do(context.Background(), strategy, policy, func(context.Context) (any, error) {
 		state := states[0]
 		states = states[1:]

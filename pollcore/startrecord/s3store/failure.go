@@ -46,9 +46,9 @@ func (s *store) incomplete(key startrecord.Key) error {
 		startrecord.ErrConfiguration, s.Location(key))
 }
 
-// conflict reports whether S3 asks to send a write again (409
+// isConflict reports whether S3 asks to send a write again (409
 // ConditionalRequestConflict) since another was under way.
-func conflict(err error) bool {
+func isConflict(err error) bool {
 	response, ok := errors.AsType[*smithyhttp.ResponseError](err)
 	return ok && response.HTTPStatusCode() == http.StatusConflict
 }

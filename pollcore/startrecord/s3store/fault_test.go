@@ -1,6 +1,7 @@
 package s3store_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 )
 
 // Whatever a server answers to a write, the store says whether it was made.
@@ -177,4 +179,15 @@ func TestMisconfigured(t *testing.T) {
 			require.Equal(t, "GET", wire.methods())
 		})
 	}
+}
+
+func TestWriteInAContextThatHasEndedIsUnavailable(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	store, err := s3store.New(s3.New(s3.Options{Region: "us-east-1"}), "bucket", "")
+	require.NoError(t, err)
+	_, err = store.Create(ctx, startrecord.Key{ExecutionARN: "arn:aws:states:us-east-1:123456789012:execution:m:e", Poller: "p"}, startrecord.Record{Status: startrecord.StatusStarting, Token: "t", RequestHash: "h"})
+	require.ErrorIs(t, err, startrecord.ErrUnavailable)
+	require.ErrorIs(t, err, context.Canceled)
 }

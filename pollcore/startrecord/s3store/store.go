@@ -18,19 +18,22 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/retry"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
-// maxWrites bounds how often a write is sent that S3 refuses with 409
+// writes is how a write is sent that S3 refuses with 409
 // ConditionalRequestConflict, which asks the client to send it again and which
 // the SDK does not retry.
-const maxWrites = 3
+var writes = retry.Strategy{MaxAttempts: 3, Backoff: retry.Backoff{Base: 50 * time.Millisecond}}
 
 // API is what the store needs of an S3 client. *s3.Client implements it.
 type API interface {
@@ -136,17 +139,32 @@ func (s *store) write(ctx context.Context, key startrecord.Key, rec startrecord.
 		return startrecord.Stored{}, err
 	}
 	load := func(ctx context.Context) (startrecord.Stored, error) { return s.Load(ctx, key) }
-	for sent := 1; ; sent++ {
+	// To send the same nonce again is safe: whichever copy is stored, it is this
+	// write.
+	stored, err := retry.Do(ctx, writes, judgeWrite, func(ctx context.Context) (startrecord.Stored, error) {
 		etag, err := s.put(ctx, key, w.Body, version)
-		if err == nil {
-			return startrecord.Stored{Record: w.Record, Version: etag}, nil
+		if err != nil {
+			return w.Settle(ctx, err, load)
 		}
-		stored, err := w.Settle(ctx, err, load)
-		// To send the same nonce again is safe: whichever copy is stored, it
-		// is this write.
-		if again := errors.Is(err, startrecord.ErrUnavailable) && conflict(err); !again || sent == maxWrites {
-			return stored, err
+		return startrecord.Stored{Record: w.Record, Version: etag}, nil
+	})
+	if failure, ok := errors.AsType[*retry.Error](err); ok {
+		if err = failure.LastErr; err == nil { // the context had ended before
+			err = s.failure(key, failure)
 		}
+	}
+	return stored, err
+}
+
+// judgeWrite is the policy of a write.
+func judgeWrite(_ startrecord.Stored, err error) retry.Directive {
+	switch {
+	case err == nil:
+		return retry.Succeed()
+	case errors.Is(err, startrecord.ErrUnavailable) && isConflict(err):
+		return retry.Again(awserror.Throttled)
+	default:
+		return retry.Fail()
 	}
 }
 
