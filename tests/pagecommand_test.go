@@ -20,7 +20,7 @@ import (
 )
 
 // passed is the time that a wait took, which is another each time.
-var passed = regexp.MustCompile(`after [0-9.]+m?s and|[0-9]+s/1h0m0s`)
+var passed = regexp.MustCompile(`after [0-9.]+m?s and|[0-9]+s/1h`)
 
 // The commands of the pages print what stands there. Those of the page of mocks
 // have a test of their own, for their exit codes. AWS is a server that throttles

@@ -20,8 +20,6 @@ import (
 
 // checkOptions are the flags of "jobpoller check".
 type checkOptions struct {
-	lookup
-
 	response, input string
 	code            string
 	waiter          string
@@ -32,22 +30,20 @@ func newCheckCommand() *cobra.Command {
 	var o checkOptions
 	c := &cobra.Command{
 		Use:   "check (SERVICE NAME | --waiter FILE) (--response FILE | --error CODE)",
-		Short: "Say what a waiter makes of one response, without calling anything",
-		Long: `Check judges one response of the operation that a waiter polls, and says which
-acceptor gave the verdict and what it saw. Nothing is called.
+		Short: "Check one response with a waiter, without calling AWS",
+		Long: `Check judges one response of a describe call. It prints the verdict, the acceptor
+that gave it, and the value that the acceptor saw. It calls nothing.
 
-The response is the operation's output as JSON, spelt as the service's model spells
-it (what the AWS CLI prints) or as Step Functions does, with the first letter of each
-member in upper case. What does not fit the model is a warning. --error stands for
-an error instead, by its code or the name of its shape. "-" reads standard input.
+The response is JSON, in the form that the AWS CLI prints or that Step Functions
+returns. Members that the service's model does not have are warnings. --error
+names an error instead of a response, by its code or by its shape. "-" reads
+standard input.
 
---waiter takes a waiter of your own in the Smithy form, such as "jobpoller show -o
-json" prints; of its response nothing is known, so its members count as they are
-written.
+--waiter reads a waiter of your own, in the Smithy form that "jobpoller show -o
+json" prints. It checks the response as you wrote it, without a model.
 
-Exit codes, for the same response those of "jobpoller wait": 0 success, 1 failure,
-2 wrong usage, 3 retry: a wait would go on, 4 an error that no acceptor matches: a
-wait would end, but nothing is known of the job.`,
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 retry (a wait would go on), 4
+an error that the waiter does not expect (a wait would end).`,
 		Example: `  jobpoller check dynamodb ExportCompleted --response response.json
   aws ecs describe-services --services web | jobpoller check ecs ServicesStable --response -
   jobpoller check dynamodb TableExists --error ResourceNotFoundException
@@ -57,23 +53,24 @@ wait would end, but nothing is known of the job.`,
 				return twoNames(c, args)
 			}
 			if len(args) > 0 {
-				return usage("--waiter stands for the service and the name: give one of them")
+				return usage("give SERVICE NAME or --waiter, not both")
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error { return runCheck(c, args, o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.response, "response", "", "file with the operation's output")
-	f.StringVar(&o.code, "error", "", "code of the error that the operation returned instead")
-	f.StringVar(&o.input, "input", "", "file with the operation's input, for acceptors that read it; default is {}")
+	f.StringVar(&o.response, "response", "", "file with the response of the describe call")
+	f.StringVar(&o.code, "error", "", "code of the error that the describe call returned")
+	f.StringVar(&o.input, "input", "", "file with the input of the describe call, for waiters that compare it (default {})")
 	f.StringVar(&o.waiter, "waiter", "", "file with a waiter of your own")
-	o.addTo(c, true)
+	completeEntries(c, true)
+	completeNothing(c, "error")
 	addOutput(c, &o.output)
 	return c
 }
 
-// judged is what check says. Its JSON members are a contract: see docs/reference/json.md.
+// judged is what check prints. Its JSON members are a contract: see docs/reference/json.md.
 type judged struct {
 	Service   string           `json:"service,omitempty"`
 	Name      string           `json:"name"`
@@ -91,14 +88,11 @@ type judged struct {
 func (o *checkOptions) validate() error {
 	problems := []error{checkOutput(o.output)}
 	if (o.response == "") == (o.code == "") {
-		problems = append(problems, errors.New("check needs either --response, a file with the operation's output, or --error, the code of an error"))
+		problems = append(problems, errors.New("check needs --response, a file with the response, or --error, the code of an error: give one of them"))
 	}
 	fromStdin := slices.DeleteFunc([]string{o.response, o.input, o.waiter}, func(file string) bool { return file != stdin })
 	if len(fromStdin) > 1 {
 		problems = append(problems, errors.New("only one of --response, --input and --waiter can be -, the standard input"))
-	}
-	if o.waiter != "" && o.folder != "" {
-		problems = append(problems, errors.New("--waiter is no waiter of a catalogue: leave --catalog out"))
 	}
 	return errors.Join(problems...)
 }
@@ -144,11 +138,10 @@ func runCheck(c *cobra.Command, args []string, o checkOptions) error {
 	return nil
 }
 
-// subject is the waiter that judges, and the operation that it polls if that is
-// known.
+// subject is the waiter, and the operation that it polls if that is known.
 func (o *checkOptions) subject(args []string, in io.Reader, found *judged) (*pollcore.Waiter, *catalog.Operation, error) {
 	if o.waiter == "" {
-		entry, err := o.entry(args[0], args[1])
+		entry, err := lookup(args[0], args[1])
 		if err != nil {
 			return nil, nil, err
 		}
@@ -199,9 +192,8 @@ func (o *checkOptions) read(file string, c *cobra.Command, op *catalog.Operation
 	return value, nil
 }
 
-// warnOfError warns of an error that is near to one that the waiter or the model
-// names, and is none of them. Services return others, too, so that alone says
-// nothing.
+// warnOfError warns of an error code that looks misspelt: the waiter or the model
+// has one with almost the same name. Other unknown codes may exist.
 func (o *checkOptions) warnOfError(c *cobra.Command, w *pollcore.Waiter, op *catalog.Operation, found *judged) {
 	var names []string
 	for _, a := range w.Acceptors {
@@ -222,7 +214,7 @@ func (o *checkOptions) warnOfError(c *cobra.Command, w *pollcore.Waiter, op *cat
 	if near == "" || slices.Contains(names, code) {
 		return
 	}
-	p := diag.Problem{Severity: diag.Warning, Message: fmt.Sprintf("neither the waiter nor the model names an error %q", code), Suggestion: near}
+	p := diag.Problem{Severity: diag.Warning, Message: fmt.Sprintf("neither the waiter nor the service's model has an error %q", code), Suggestion: near}
 	found.Warnings = append(found.Warnings, p)
 	if o.output != "json" {
 		p.Severity = diag.Error // the word stands at the front

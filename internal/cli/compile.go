@@ -20,21 +20,20 @@ import (
 
 // compileOptions are the flags of "jobpoller compile".
 type compileOptions struct {
-	lookup
-
-	strategy                     string
-	maxWait, minDelay, maxDelay  time.Duration
-	initialDelay, jobFrom, jobTo time.Duration
-	start, noStop, fit           bool
-	report, iam                  bool
-	prefix, arguments            string
-	exits                        map[string]string
-	causes                       []string
-	names                        map[string]string
-	selected, unmodeled          string
-	runJob, checkStatus, scope   string
-	waiter, check, output        string
-	events                       int
+	strategy                   string
+	maxWait                    time.Duration
+	delays                     delayFlags
+	jobFrom, jobTo             time.Duration
+	start, noStop, fit         bool
+	report, iam                bool
+	prefix, arguments          string
+	exits                      map[string]string
+	causes                     []string
+	selected, unmodeled        string
+	runJob, checkStatus, scope string
+	check, output              string
+	waiter                     string // a file with a waiter of the user's own
+	events                     int
 }
 
 var strategies = []compile.Strategy{
@@ -53,30 +52,25 @@ func newCompileCommand() *cobra.Command {
 	var o compileOptions
 	names := strategyNames()
 	c := &cobra.Command{
-		Use:   "compile (SERVICE NAME | WAITER.json SERVICE OPERATION)",
+		Use:   "compile (SERVICE NAME | WAITER.json SERVICE OPERATION) --max-wait DURATION",
 		Short: "Turn a waiter into a state machine",
-		Long: `Compile prints a complete Step Functions state machine that waits for a job: it
-calls the operation that the waiter polls until the waiter has a verdict or
---max-wait has passed. A job of the catalogue can be started first (--start) and
-is then stopped when its time is over (unless --no-stop).
+		Long: `Compile prints a state machine that polls until the waiter says success or
+failure, or until --max-wait is over. With --start the machine starts the job
+first, and stops it when --max-wait is over (unless --no-stop).
 
 Strategies:
-  variables     a loop of Task, Choice and Wait in JSONata: every waiter, backoff with jitter
+  variables     Task, Choice and Wait in JSONata. Takes every waiter; delays grow and vary.
   retry-task    one Task in JSONata whose Retry block is the loop: a third of the transitions
-  loop          a loop in JSONPath with a fixed delay: waiters that compare members
+  loop          Task, Choice and Wait in JSONPath, with one delay. Takes waiters that compare members.
   lambda-loop   the Lambda functions run-job and check-status in a loop
-  lambda-retry  the same, where the Retry block of one Task is the loop; a redrive resumes it
+  lambda-retry  the same functions; the Retry block of one Task is the loop. A redrive resumes it.
 
-The input of the machine is that of its first call, unless --arguments says
-otherwise. With --exits it prints a fragment: states to be merged into those of
-another machine, which goes on in the states named. docs/guide/compile.md says what a
-compiled machine promises.
+The machine's input is the input of its first call, unless you pass --arguments.
+With --exits compile prints a fragment: states to merge into your own machine.
+--report prints what the machine costs, --iam the policy that its role needs.
 
-With --report it prints instead what the machine costs, and with --iam the policy
-that its role needs.
-
-Exit codes: 0 done, 1 the strategy cannot say what the waiter asks for, or
---check found a difference, 2 wrong usage.`,
+Exit codes: 0 succeeded, 1 the strategy cannot express the waiter, or --check
+found a difference, 2 wrong usage.`,
 		Example: `  jobpoller compile dynamodb ExportCompleted --strategy retry-task --max-wait 2h
   jobpoller compile dynamodb ExportTableToPointInTime --start --max-wait 2h >export.asl.json
   jobpoller compile athena StartQueryExecution --start --max-wait 30m --report -o json
@@ -84,57 +78,54 @@ Exit codes: 0 done, 1 the strategy cannot say what the waiter asks for, or
   jobpoller compile mine.json dynamodb DescribeExport --max-wait 1h
   jobpoller compile dynamodb ExportCompleted --max-wait 2h --check export.asl.json`,
 		Args: func(c *cobra.Command, args []string) error {
-			args = o.withoutFile(args)
+			args = o.takeFile(args)
 			if o.waiter != "" && len(args) != 2 {
-				return usage("expected a service and the operation that the waiter polls, such as dynamodb DescribeExport, found %s", plural(len(args), "argument"))
+				return usage("expected WAITER.json, a service and the operation to poll, such as waiter.json dynamodb DescribeExport, found %s",
+					plural(len(args)+1, "argument"))
 			}
 			return twoNames(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			args = o.withoutFile(args)
+			args = o.takeFile(args)
 			return runCompile(c, args, o)
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.strategy, "strategy", string(compile.Variables), strings.Join(names, ", "))
-	f.DurationVar(&o.maxWait, "max-wait", 0, "how long the job may take, such as 2h (required)")
-	f.DurationVar(&o.minDelay, "delay", 0, "shortest delay between calls instead of the waiter's")
-	f.DurationVar(&o.maxDelay, "max-delay", 0, "longest delay between calls instead of the waiter's, which counts up to 1m")
-	f.DurationVar(&o.initialDelay, "initial-delay", 0, "delay before the first call")
-	f.BoolVar(&o.start, "start", false, "start the job first; the input is that of the start call")
-	f.BoolVar(&o.noStop, "no-stop", false, "leave a job alone when its time is over")
+	f.StringVar(&o.strategy, "strategy", string(compile.Variables), orList(names))
+	addMaxWait(f, &o.maxWait, 0)
+	o.delays.addTo(f)
+	f.BoolVar(&o.start, "start", false, "start the job first; the machine's input is that of the start call")
+	f.BoolVar(&o.noStop, "no-stop", false, "do not stop the job when --max-wait is over")
 	f.StringVar(&o.arguments, "arguments", "", "arguments of the first call as JSON, instead of the machine's input")
-	f.StringVar(&o.prefix, "prefix", "", "what the names of states and variables start with")
-	f.StringToStringVar(&o.names, "names", nil, "names of states instead of those that it gives: DescribeExport=Exported?,...")
-	f.StringVar(&o.selected, "select", "", "JMESPath of what the result has as its output, of the response, as the model spells it")
-	f.IntVar(&o.events, "events", compile.DefaultEvents, "how many of the 25,000 events of an execution it may use")
+	f.StringVar(&o.prefix, "prefix", "", "prefix of the names of states and variables")
+	f.StringVar(&o.selected, "select", "", "JMESPath expression that selects the output from the response")
+	f.IntVar(&o.events, "events", compile.DefaultEvents, "events that the wait may write, of the 25,000 of an execution")
 	f.BoolVar(&o.fit, "fit", false, "lengthen the delay until the events suffice")
-	f.StringToStringVar(&o.exits, "exits", nil, "make a fragment that goes on in these states: succeeded=A,failed=B,timed-out=C")
-	f.StringArrayVar(&o.causes, "cause", nil, "CODE=TEXT: what the cause of an error has that only its code names; * is any text; may be given more than once")
-	f.StringVar(&o.unmodeled, "unmodeled", "refuse",
-		"errors whose code Step Functions hides and for which no text is known: refuse the waiter, or let them fail the wait: refuse, fail")
+	f.StringToStringVar(&o.exits, "exits", nil, "print a fragment that goes on in these states: succeeded=A,failed=B,timed-out=C")
+	f.StringArrayVar(&o.causes, "cause", nil, "CODE=TEXT: text in the cause of an error whose code Step Functions hides; * is any text; repeatable")
+	f.StringVar(&o.unmodeled, "unmodeled", "refuse", "what an error with a hidden code and no known text does: refuse (do not compile) or fail (the wait)")
 	f.StringVar(&o.runJob, "run-job", statemachines.RunJobFunction, "name or ARN of the function run-job")
 	f.StringVar(&o.checkStatus, "check-status", statemachines.CheckStatusFunction, "name or ARN of the function check-status")
-	f.StringVar(&o.scope, "scope", "", "for the functions inside a Map: an expression that differs for each item")
-	f.StringVar(&o.waiter, "waiter", "", "file with a waiter of your own, in the Smithy form: as WAITER.json, under any name")
-	f.StringVar(&o.check, "check", "", "file with the definition, in JSON or YAML: say whether it is still the same")
+	f.StringVar(&o.scope, "scope", "", "for the Lambda strategies inside a Map: an expression that differs for each item")
+	f.StringVar(&o.check, "check", "", "file with a definition, in JSON or YAML: report whether it is what compile prints")
 	f.BoolVar(&o.report, "report", false, "print transitions, events, cost and lateness")
 	f.BoolVar(&o.iam, "iam", false, "print the IAM policy that the machine's role needs")
-	f.DurationVar(&o.jobFrom, "job-from", 0, "for --report: the shortest time that the job takes")
-	f.DurationVar(&o.jobTo, "job-to", 0, "for --report: the longest time that the job takes")
-	o.addTo(c, true)
+	addDuration(f, &o.jobFrom, "job-from", 0, "for --report: the shortest time that the job takes")
+	addDuration(f, &o.jobTo, "job-to", 0, "for --report: the longest time that the job takes")
+	completeEntries(c, true)
 	addOutput(c, &o.output, "yaml")
-	must(c.MarkFlagFilename("waiter", "json"))
 	must(c.MarkFlagFilename("check", "json", "yaml", "yml"))
-	must(c.RegisterFlagCompletionFunc("unmodeled", cobra.FixedCompletions([]string{"refuse", "fail"}, cobra.ShellCompDirectiveNoFileComp)))
-	must(c.RegisterFlagCompletionFunc("strategy", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)))
+	completeWords(c, "unmodeled", "refuse", "fail")
+	completeWords(c, "strategy", names...)
+	completeNothing(c, "max-wait", "min-delay", "max-delay", "initial-delay", "arguments", "prefix", "select", "events", "exits", "cause",
+		"run-job", "check-status", "scope", "job-from", "job-to")
 	return c
 }
 
-// withoutFile takes the file of a waiter of one's own from the front of the
-// arguments. No service has a name that ends so.
-func (o *compileOptions) withoutFile(args []string) []string {
-	if len(args) == 0 || !strings.HasSuffix(args[0], ".json") || o.waiter != "" && o.waiter != args[0] {
+// takeFile takes WAITER.json from the front of the arguments. No service has a name
+// that ends so.
+func (o *compileOptions) takeFile(args []string) []string {
+	if len(args) == 0 || !strings.HasSuffix(args[0], ".json") {
 		return args
 	}
 	o.waiter = args[0]
@@ -157,11 +148,11 @@ func runCompile(c *cobra.Command, args []string, o compileOptions) error {
 	if err != nil {
 		return err
 	}
-	low, high := o.delays(w)
+	low, high := o.bounds(w)
 	compiled, err := compile.Compile(w, call, compile.Options{
-		Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MinDelay: low, MaxDelay: high, InitialDelay: o.initialDelay,
+		Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MinDelay: low, MaxDelay: high, InitialDelay: o.delays.initial,
 		CausePatterns: causes, UnmodeledFails: o.unmodeled == "fail",
-		Prefix: o.prefix, Names: o.names, Output: o.selected, Exits: exits, Events: o.events, Fit: o.fit, JobFrom: o.jobFrom, JobTo: o.jobTo,
+		Prefix: o.prefix, Output: o.selected, Exits: exits, Events: o.events, Fit: o.fit, JobFrom: o.jobFrom, JobTo: o.jobTo,
 		RunJobFunction: o.runJob, CheckStatusFunction: o.checkStatus, Scope: o.scope,
 	})
 	switch {
@@ -178,7 +169,7 @@ func (o *compileOptions) call(c *cobra.Command, args []string) (*pollcore.Waiter
 	if o.waiter != "" {
 		return o.ownWaiter(c, args)
 	}
-	entry, err := o.entry(args[0], args[1])
+	entry, err := lookup(args[0], args[1])
 	if err != nil {
 		return nil, compile.Call{}, err
 	}
@@ -186,7 +177,7 @@ func (o *compileOptions) call(c *cobra.Command, args []string) (*pollcore.Waiter
 	starts := call.Start != nil && (o.start || o.throughLambda()) // the functions always start a job
 	switch {
 	case o.start && call.Start == nil:
-		return nil, call, usage("--start: %s is a waiter, which does not say how its job is started; %s", entry.Name, jobsThatPoll(entry))
+		return nil, call, usage("--start needs a job, and %s is a waiter: %s", entry.Name, jobsThatPoll(entry))
 	case starts:
 		call.Start.Arguments, err = o.readArguments(call.Start.Operation, call.Start.Token)
 	default:
@@ -202,7 +193,7 @@ func (o *compileOptions) call(c *cobra.Command, args []string) (*pollcore.Waiter
 	return entry.Waiter, call, nil
 }
 
-// jobsThatPoll names the jobs that a waiter's operation is polled for.
+// jobsThatPoll names the jobs that poll the operation of a waiter.
 func jobsThatPoll(e *catalog.Entry) string {
 	var names []string
 	for name, job := range e.Service.Jobs {
@@ -211,10 +202,10 @@ func jobsThatPoll(e *catalog.Entry) string {
 		}
 	}
 	if len(names) == 0 {
-		return "the catalogue has no job that is polled so"
+		return "jobpoller knows no job that it could wait for"
 	}
 	slices.Sort(names)
-	return "jobs that are polled so: " + strings.Join(names, ", ")
+	return "take " + orList(names)
 }
 
 // ownWaiter reads a waiter from a file, for an operation of the catalogue.
@@ -225,18 +216,14 @@ func (o *compileOptions) ownWaiter(c *cobra.Command, args []string) (*pollcore.W
 	}
 	w, err := pollcore.ParseWaiter(waiterName(o.waiter), text)
 	if err != nil && isRequest(text) {
-		return nil, compile.Call{}, usage("%s is the request of a job, and no waiter", o.waiter)
+		return nil, compile.Call{}, usage("%s is a request of the Lambda functions, not a waiter", o.waiter)
 	}
 	if err != nil {
 		return nil, compile.Call{}, usage("%s: %w", o.waiter, err)
 	}
-	found, err := o.open()
+	service, err := catalog.AWS.Service(args[0])
 	if err != nil {
-		return nil, compile.Call{}, err
-	}
-	service, err := found.Service(args[0])
-	if err != nil {
-		return nil, compile.Call{}, notFound(err, args[0])
+		return nil, compile.Call{}, notFound(err, args[0], "")
 	}
 	operation := service.Operations[args[1]]
 	if operation == nil {
@@ -246,14 +233,14 @@ func (o *compileOptions) ownWaiter(c *cobra.Command, args []string) (*pollcore.W
 	return w, compile.Call{Operation: operation, Arguments: arguments}, err
 }
 
-// noOperation says that the catalogue lacks an operation, and which are meant or
-// there.
+// noOperation is the error of an operation that the catalogue does not have. It names
+// those that are there.
 func noOperation(s *catalog.Service, name string) error {
 	known := slices.Sorted(maps.Keys(s.Operations))
 	if hint := suggestion(name, known); hint != "" {
-		return usage("the catalogue does not have the operation %q of %s%s", name, s.Key, hint)
+		return usage("jobpoller does not know the operation %q of %s%s", name, s.Key, hint)
 	}
-	return usage("the catalogue does not have the operation %q of %s; it has those that waiters and jobs call: %s", name, s.Key, strings.Join(known, ", "))
+	return usage("jobpoller does not know the operation %q of %s; it knows %s", name, s.Key, strings.Join(known, ", "))
 }
 
 // waiterName is the name of a waiter in a file, after the file if that has a

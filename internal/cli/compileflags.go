@@ -24,54 +24,47 @@ func (o *compileOptions) throughLambda() bool {
 
 // validate reports what is wrong with the flags, all at once.
 func (o *compileOptions) validate(changed func(flag string) bool) error {
-	problems := []error{checkOutput(o.output, "yaml"), o.checkStrategy()}
+	problems := []error{checkOutput(o.output, "yaml"), o.checkStrategy(), checkMaxWait(o.maxWait)}
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if o.maxWait <= 0 {
-		report("--max-wait is required and must be above 0: how long the job may take, such as 2h")
-	}
 	for _, f := range []struct {
 		flag  string
 		value time.Duration
-		least time.Duration
 	}{
-		{"max-wait", o.maxWait, 0},
-		{"delay", o.minDelay, time.Second},
-		{"max-delay", o.maxDelay, time.Second},
-		{"initial-delay", o.initialDelay, 0},
-		{"job-from", o.jobFrom, 0},
-		{"job-to", o.jobTo, time.Second},
+		{"max-wait", o.maxWait},
+		{"min-delay", o.delays.min},
+		{"max-delay", o.delays.max},
+		{"initial-delay", o.delays.initial},
+		{"job-from", o.jobFrom},
+		{"job-to", o.jobTo},
 	} {
-		switch {
-		case !changed(f.flag):
-		case f.value%time.Second != 0:
-			report("--%s must be whole seconds, as the times of Step Functions are, is %s", f.flag, f.value)
-		case f.value < f.least:
-			report("--%s must be at least %s, is %s", f.flag, f.least, f.value)
+		if f.value%time.Second != 0 {
+			report("--%s must be whole seconds, as all times of Step Functions are, is %s", f.flag, f.value)
 		}
 	}
-	if o.minDelay > 0 && o.maxDelay > 0 && o.maxDelay < o.minDelay {
-		report("--max-delay (%s) must not be below --delay (%s)", o.maxDelay, o.minDelay)
+	problems = append(problems, o.delays.problems(changed, time.Second, o.maxWait)...)
+	if o.jobFrom < 0 {
+		report("--job-from must be at least 0, is %s", shortDuration(o.jobFrom))
 	}
-	if o.maxWait > 0 && o.initialDelay >= o.maxWait {
-		report("--initial-delay (%s) must be below --max-wait (%s)", o.initialDelay, o.maxWait)
+	if changed("job-to") && o.jobTo < time.Second {
+		report("--job-to must be at least 1s, is %s", shortDuration(o.jobTo))
 	}
 	if o.events < 1 || o.events > asl.MaxEvents {
 		report("--events must be from 1 to %d, is %d", asl.MaxEvents, o.events)
 	}
 	if o.jobTo > 0 && o.jobTo < o.jobFrom {
-		report("--job-to (%s) must not be below --job-from (%s)", o.jobTo, o.jobFrom)
+		report("--job-to (%s) must not be below --job-from (%s)", shortDuration(o.jobTo), shortDuration(o.jobFrom))
 	}
 	if changed("job-from") && !changed("job-to") {
 		report("--job-from needs --job-to, the longest time that the job takes")
 	}
 	if o.scope != "" && !strings.HasPrefix(o.scope, "{%") {
-		report("--scope must be an expression of JSONata that differs for each item, such as '{%% $states.input.index %%}', is %q", o.scope)
+		report("--scope must be a JSONata expression that differs for each item, such as '{%% $states.input.index %%}', is %q", o.scope)
 	}
 	if o.unmodeled != "refuse" && o.unmodeled != "fail" {
 		report("--unmodeled must be refuse or fail, is %q", o.unmodeled)
 	}
 	if o.report && o.iam || o.check != "" && (o.report || o.iam) {
-		report("--report, --iam and --check exclude each other")
+		report("--report, --iam and --check exclude each other: give one of them")
 	}
 	problems = append(problems, o.checkMeaning(changed)...)
 	return errors.Join(problems...)
@@ -88,13 +81,13 @@ func (o *compileOptions) checkStrategy() error {
 // checkMeaning refuses flags that would change nothing beside the others.
 func (o *compileOptions) checkMeaning(changed func(flag string) bool) []error {
 	problems := meaningless(changed, []meaning{
-		{[]string{"run-job", "check-status", "scope"}, o.throughLambda(), "is for the strategies with Lambda functions"},
-		{[]string{"cause", "unmodeled"}, !o.throughLambda(), "has no meaning with the Lambda functions, which see the codes of errors"},
-		{[]string{"job-from", "job-to"}, o.report, "is for --report"},
-		{[]string{"no-stop"}, o.start || o.throughLambda(), "needs --start: a job that somebody else has started is not stopped"},
+		{[]string{"run-job", "check-status", "scope"}, o.throughLambda(), "is for the strategies lambda-loop and lambda-retry"},
+		{[]string{"cause", "unmodeled"}, !o.throughLambda(), "is not for lambda-loop and lambda-retry: the Lambda functions see the codes of errors"},
+		{[]string{"job-from", "job-to"}, o.report, "needs --report"},
+		{[]string{"no-stop"}, o.start || o.throughLambda(), "needs --start: without it the machine stops no job"},
 	})
 	if o.waiter != "" && o.start {
-		problems = append(problems, errors.New("--start starts a job of the catalogue, and --waiter takes a waiter of your own"))
+		problems = append(problems, errors.New("--start is for jobs that jobpoller knows, not for WAITER.json"))
 	}
 	return problems
 }
@@ -112,14 +105,14 @@ func (o *compileOptions) causePatterns() (map[string]string, error) {
 	return patterns, nil
 }
 
-// delays are the shortest and the longest delay, 0 for the waiter's own. One that
-// is given alone wins over the other of the waiter.
-func (o *compileOptions) delays(w *pollcore.Waiter) (low, high time.Duration) {
+// bounds are the shortest and the longest delay, 0 for the waiter's own. A longest
+// delay below the waiter's shortest stands for both.
+func (o *compileOptions) bounds(w *pollcore.Waiter) (low, high time.Duration) {
 	own := pollcore.NewSchedule(w, o.maxWait)
-	if o.maxDelay > 0 && o.minDelay == 0 && o.maxDelay < own.Min {
-		return o.maxDelay, o.maxDelay
+	if o.delays.max > 0 && o.delays.min == 0 && o.delays.max < own.Min {
+		return o.delays.max, o.delays.max
 	}
-	return o.minDelay, o.maxDelay
+	return o.delays.min, o.delays.max
 }
 
 // fitHint says which flag takes the delay that fits into the history, where none
@@ -129,7 +122,7 @@ func fitHint(err error) string {
 	if !ok || cmp.Or(refused.FittingMinDelay, refused.FittingMaxDelay) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n--fit takes a delay of %s", cmp.Or(refused.FittingMinDelay, refused.FittingMaxDelay))
+	return fmt.Sprintf("\n--fit would take a delay of %s", cmp.Or(refused.FittingMinDelay, refused.FittingMaxDelay))
 }
 
 // remedy says what to do about a waiter that cannot be compiled: a line of its own,
@@ -140,15 +133,15 @@ func (o *compileOptions) remedy(err error, call compile.Call) string {
 	case !ok:
 		return ""
 	case o.throughLambda() && o.waiter != "":
-		return "\nthe Lambda functions run jobs by name: take one of the catalogue, or another strategy for a waiter of your own"
+		return "\nThe Lambda functions run jobs by name. Take another strategy for a waiter of your own."
 	case o.throughLambda() && call.Job == "":
 		lack := awsjob.New(anyRegion).Check(call.Operation)
 		if lack == nil {
 			return ""
 		}
-		return "\n" + lackOf(&catalog.Entry{Service: call.Operation.Service}, lack) + ": take another strategy"
+		return "\n" + lackOf(&catalog.Entry{Service: call.Operation.Service}, lack) + ". Take another strategy."
 	case refused.Optional != nil:
-		return fmt.Sprintf("\nname them with --arguments, such as --arguments '{\"%[1]s.$\": \"$.%[1]s\"}'", sampleMember(refused.Optional))
+		return fmt.Sprintf("\nName them with --arguments, such as --arguments '{\"%[1]s.$\": \"$.%[1]s\"}'", sampleMember(refused.Optional))
 	case len(refused.Unmodeled) == 0:
 		return ""
 	}
@@ -156,10 +149,10 @@ func (o *compileOptions) remedy(err error, call compile.Call) string {
 	for i, code := range refused.Unmodeled {
 		flags[i] = fmt.Sprintf("--cause '%s=TEXT'", code)
 	}
-	hint := "\nStep Functions hides these codes. Give the text to look for with " + strings.Join(flags, " ") +
-		", or let such an error fail the wait with --unmodeled fail"
+	hint := "\nStep Functions hides these codes. Give the text to look for: " + strings.Join(flags, " ") +
+		". Or pass --unmodeled fail: such an error then fails the wait"
 	if call.Job != "" {
-		hint += ", or take a strategy with Lambda functions, which see the codes"
+		hint += ". Or take lambda-loop or lambda-retry: the Lambda functions see the codes"
 	}
 	return hint
 }
@@ -177,7 +170,7 @@ func sampleMember(members []string) string {
 	return members[0]
 }
 
-// exitNames are the ends of a fragment as --exits names them.
+// exitNames are the exits of a fragment, by their names in --exits.
 var exitNames = map[string]pollcore.Status{"succeeded": pollcore.Succeeded, "failed": pollcore.Failed, "timed-out": pollcore.TimedOut}
 
 func (o *compileOptions) fragmentExits() (map[pollcore.Status]string, error) {
@@ -188,7 +181,7 @@ func (o *compileOptions) fragmentExits() (map[pollcore.Status]string, error) {
 	for _, name := range slices.Sorted(maps.Keys(o.exits)) {
 		status, ok := exitNames[name]
 		if state := o.exits[name]; !ok || state == "" {
-			return nil, usage("--exits: expected succeeded=STATE,failed=STATE,timed-out=STATE, found %s=%s", name, state)
+			return nil, usage("--exits must be succeeded=STATE,failed=STATE,timed-out=STATE, has %s=%s", name, state)
 		}
 		exits[status] = o.exits[name]
 	}

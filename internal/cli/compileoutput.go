@@ -128,12 +128,12 @@ func blockStyle(n *yaml.Node) {
 func (o *compileOptions) compare(c *cobra.Command, want []byte) error {
 	got, err := os.ReadFile(o.check)
 	if err != nil {
-		return usage("--check: %w; without --check the same command prints what it should have", err)
+		return usage("--check: %w; without --check the same command prints what the file should have", err)
 	}
 	if json.Valid(got) || !isYAML(o.check) {
 		m, err := asl.Parse(got)
 		if err != nil {
-			return &exitError{exitFailed, errorf("%s is no definition: %w", o.check, err)}
+			return &exitError{exitFailed, errorf("%s is not a definition: %w", o.check, err)}
 		}
 		got = asl.Print(m)
 	} else {

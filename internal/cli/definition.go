@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -17,7 +19,12 @@ import (
 // substitutions are the values of placeholders, "Name=value".
 type substitutions []string
 
-// values takes them apart.
+// addSubstitutes gives a command the flag --substitute.
+func addSubstitutes(f *pflag.FlagSet, to *[]string) {
+	f.StringArrayVar(to, "substitute", nil, "Name=value for a placeholder ${Name} of the definition; repeatable")
+}
+
+// values returns them by name.
 func (s substitutions) values() (map[string]string, error) {
 	out := map[string]string{}
 	for _, text := range s {
@@ -55,7 +62,7 @@ func readMachine(name string, in io.Reader, s substitutions) (*asl.StateMachine,
 	}
 	machine, err := asl.Parse(replaced)
 	if err != nil && isRequest(replaced) {
-		return nil, usage("%s is the request of a job, and no state machine: use --input %s", name, name)
+		return nil, usage("%s is a request of the Lambda functions, not a definition: pass it as --input %s", name, name)
 	}
 	if err != nil {
 		return nil, usage("%s: %w%s", name, err, placeholderHint(text, values, err))
@@ -63,8 +70,8 @@ func readMachine(name string, in io.Reader, s substitutions) (*asl.StateMachine,
 	return machine, nil
 }
 
-// placeholderHint says what to do about placeholders if they are why a
-// definition is not taken: a line of its own, or nothing.
+// placeholderHint says what to do about placeholders if they make a definition
+// wrong: a line of its own, or nothing.
 func placeholderHint(text []byte, values map[string]string, err error) terminal.Lines {
 	if open := asl.BarePlaceholders(asl.Substitute(text, values)); len(open) > 0 {
 		return substituteHint(open)
@@ -86,7 +93,7 @@ func placeholderHint(text []byte, values map[string]string, err error) terminal.
 	for _, p := range problems {
 		for _, h := range before.Placeholders {
 			if value := []byte(values[h.Name]); h.Position.Pointer == p.Pointer && json.Valid(value) && value[0] != '"' {
-				return terminal.Lines(fmt.Sprintf("\n${%s} stands in quotes, and text in quotes is a string, as at AWS: for the value %s, write ${%[1]s} without quotes",
+				return terminal.Lines(fmt.Sprintf("\n${%s} stands in quotes, so its value is a string. For the value %s, write ${%[1]s} without quotes",
 					h.Name, terminal.Quote(string(value))))
 			}
 		}
@@ -104,7 +111,7 @@ func substituteHint(names []string) terminal.Lines {
 	for _, name := range names {
 		flags = append(flags, "--substitute "+name+"=VALUE")
 	}
-	return terminal.Lines("\nAWS SAM and the CDK replace placeholders when they deploy; here you give the values: " + strings.Join(flags, " "))
+	return terminal.Lines("\nAWS SAM and the CDK replace placeholders when they deploy. Here, pass their values: " + strings.Join(flags, " "))
 }
 
 // openPlaceholders are the names of the placeholders that a machine still has,

@@ -17,12 +17,25 @@ func must(err error) {
 	}
 }
 
+// completeWords lets the shell complete the values of a flag.
+func completeWords(c *cobra.Command, flag string, words ...string) {
+	must(c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// completeNothing keeps the shell from completing the values of flags, which are
+// no files, to file names.
+func completeNothing(c *cobra.Command, flags ...string) {
+	for _, flag := range flags {
+		must(c.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
+	}
+}
+
 // addOutput gives a command the flag --output, and completes its values: text,
 // json and those that this command has besides.
 func addOutput(c *cobra.Command, to *string, more ...string) {
 	formats := outputFormats(more)
 	c.Flags().StringVarP(to, "output", "o", "text", orList(formats))
-	must(c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)))
+	completeWords(c, "output", formats...)
 }
 
 func outputFormats(more []string) []string { return append([]string{"text", "json"}, more...) }
@@ -30,13 +43,16 @@ func outputFormats(more []string) []string { return append([]string{"text", "jso
 // orList writes words as "a, b or c".
 func orList(words []string) string {
 	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // checkOutput refuses a format that --output does not have.
 func checkOutput(format string, more ...string) error {
 	if formats := outputFormats(more); !slices.Contains(formats, format) {
-		return fmt.Errorf("--output must be %s, is %q", orList(formats), format)
+		return fmt.Errorf("--output must be %s, is %q%s", orList(formats), format, suggestion(format, formats))
 	}
 	return nil
 }

@@ -14,8 +14,7 @@ import (
 
 // graphOptions are the flags of "jobpoller graph".
 type graphOptions struct {
-	format      string
-	out         string
+	output      string
 	history     string
 	substitutes []string
 }
@@ -25,29 +24,37 @@ var graphFormats = []string{"svg", "mermaid"}
 func newGraphCommand() *cobra.Command {
 	var o graphOptions
 	c := &cobra.Command{
-		Use:   "graph definition.asl.json",
+		Use:   "graph FILE",
 		Short: "Draw a state machine",
-		Long: `Graph draws a state machine as SVG or Mermaid. With --history the states and
-transitions of a run are coloured and counted: the file is one that "jobpoller run
---history" wrote or the output of "aws stepfunctions get-execution-history".
-"-" reads standard input.`,
-		Example: `  jobpoller graph poller.asl.json --out poller.svg
-  jobpoller graph poller.asl.json -f mermaid
-  jobpoller graph poller.asl.json --history history.json --out run.svg`,
-		Args: cobra.ExactArgs(1),
+		Long: `Graph draws a state machine as SVG or Mermaid on standard output. "-" reads standard
+input.
+
+--history colours and counts the states and transitions of a run. The file is one
+that "jobpoller run --history" wrote, or the output of "aws stepfunctions
+get-execution-history".`,
+		Example: `  jobpoller graph poller.asl.json >poller.svg
+  jobpoller graph poller.asl.json -o mermaid
+  jobpoller graph poller.asl.json --history history.json >run.svg`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("expected one definition, such as poller.asl.json, found %s", plural(len(args), "argument"))
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error { return runGraph(c, args[0], o) },
 	}
 	f := c.Flags()
-	f.StringVarP(&o.format, "format", "f", "svg", strings.Join(graphFormats, ", "))
-	f.StringVar(&o.out, "out", "", "file to write to; default is standard output")
-	f.StringVar(&o.history, "history", "", "history of a run, to colour what it went through")
-	f.StringArrayVar(&o.substitutes, "substitute", nil, "Name=value for a placeholder ${Name} of the definition; may be given more than once")
+	f.StringVarP(&o.output, "output", "o", "svg", orList(graphFormats))
+	f.StringVar(&o.history, "history", "", "file with the history of a run")
+	addSubstitutes(f, &o.substitutes)
+	completeWords(c, "output", graphFormats...)
+	completeNothing(c, "substitute")
 	return c
 }
 
 func runGraph(c *cobra.Command, name string, o graphOptions) error {
-	if !slices.Contains(graphFormats, o.format) {
-		return usage("--format must be one of %s, is %q", strings.Join(graphFormats, ", "), o.format)
+	if !slices.Contains(graphFormats, o.output) {
+		return usage("--output must be %s, is %q%s", orList(graphFormats), o.output, suggestion(o.output, graphFormats))
 	}
 	machine, err := readMachine(name, c.InOrStdin(), o.substitutes)
 	if err != nil {
@@ -60,15 +67,9 @@ func runGraph(c *cobra.Command, name string, o graphOptions) error {
 		}
 	}
 	g := graph.New(machine, options)
-	var text []byte
-	switch o.format {
-	case "mermaid":
+	text := g.SVG()
+	if o.output == "mermaid" {
 		text = []byte(g.Mermaid())
-	default:
-		text = g.SVG()
-	}
-	if o.out != "" {
-		return writeFile("out", o.out, text)
 	}
 	_, err = c.OutOrStdout().Write(text)
 	return err
@@ -87,8 +88,8 @@ type historyEvent struct {
 	} `json:"stateExitedEventDetails"`
 }
 
-// readHistory counts the visits and transitions of a history. Where two ways
-// lead from one state to another, the history does not tell which was taken: the
+// readHistory counts the visits and transitions of a history. Where two transitions
+// lead from one state to another, the history does not say which was taken, so the
 // first counts.
 func readHistory(name string, m *asl.StateMachine) (map[string]int, map[graph.Edge]int, error) {
 	text, err := readText(name, strings.NewReader(""))
@@ -102,7 +103,7 @@ func readHistory(name string, m *asl.StateMachine) (map[string]int, map[graph.Ed
 		return nil, nil, usage("%s: %w", name, err)
 	}
 	if len(history.Events) == 0 {
-		return nil, nil, usage("%s: it has no events; expected {\"events\": [...]} as GetExecutionHistory gives it", name)
+		return nil, nil, usage("%s: the history has no events; expected {\"events\": [...]} as GetExecutionHistory gives it", name)
 	}
 	visits, edges := map[string]int{}, map[graph.Edge]int{}
 	left := map[int64]string{} // by event: the state that it left
@@ -117,12 +118,12 @@ func readHistory(name string, m *asl.StateMachine) (map[string]int, map[graph.Ed
 			left[e.ID] = e.Exited.Name
 		case e.Entered != nil:
 			if states[e.Entered.Name] == nil {
-				return nil, nil, usage("%s: it enters the state %q, which the definition does not have: it is of another state machine", name, e.Entered.Name)
+				return nil, nil, usage("%s: the history enters the state %q, which the definition does not have: take the history of this state machine", name, e.Entered.Name)
 			}
 			visits[e.Entered.Name]++
 			if from := states[left[e.PreviousID]]; from != nil {
 				ended[e.PreviousID] = true
-				edges[wayTo(from, e.Entered.Name)]++
+				edges[transitionTo(from, e.Entered.Name)]++
 			}
 		}
 	}
@@ -134,8 +135,8 @@ func readHistory(name string, m *asl.StateMachine) (map[string]int, map[graph.Ed
 	return visits, edges, nil
 }
 
-// wayTo is the first way from a state to another.
-func wayTo(from *asl.State, to string) graph.Edge {
+// transitionTo is the first transition from a state to another.
+func transitionTo(from *asl.State, to string) graph.Edge {
 	for _, way := range from.Transitions() {
 		if way.To == to {
 			return graph.Edge{From: from.Name, To: to, Kind: way.Kind, Rule: way.Rule}

@@ -155,13 +155,13 @@ func TestJSONPage(t *testing.T) {
 	requireDocumented(t, members(t, itself[simulation]), append(ofMocks, tables(mocks)[0]...))
 }
 
-// What lint writes of definitions, of waiters and of the catalogue is in one table.
+// What lint writes of definitions and of waiters is in one table.
 func TestJSONPageOfLint(t *testing.T) {
 	t.Parallel()
 	section := jsonPage(t)["jobpoller lint -o json"]
 	all := members(t, func(f waiterlint.Finding) any {
 		f.Acceptor = 0
-		return finding{file: "x", service: "x", entry: "x", body: f}
+		return finding{file: "x", body: f}
 	})
 	requireDocumented(t, all, tables(section)[0])
 	require.Subset(t, all, members(t, func(f lint.Finding) any { return finding{file: "x", body: f} }))

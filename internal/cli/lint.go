@@ -8,12 +8,12 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -31,10 +31,7 @@ type lintOptions struct {
 	// integrations are those that AWS added after this program was made.
 	integrations []string
 
-	// Of waiters.
-	service, operation string
-	catalog            string // a folder, or wholeCatalog
-	job                time.Duration
+	service, operation string // that the waiters poll
 }
 
 // The rules about a definition: that it is right, and that nothing in it is
@@ -48,7 +45,7 @@ const (
 func rules() []lint.Rule {
 	suspicious := lint.Rule{
 		Name:  suspiciousRule,
-		About: "what AWS takes and then fails on, such as a variable that nothing assigns or a Choice without Default",
+		About: "it deploys and then fails, such as a variable that nothing assigns or a Choice without Default",
 	}
 	return append([]lint.Rule{suspicious}, lint.Rules()...)
 }
@@ -56,41 +53,33 @@ func rules() []lint.Rule {
 func newLintCommand() *cobra.Command {
 	var o lintOptions
 	c := &cobra.Command{
-		Use:   "lint file.json...",
+		Use:   "lint FILE...",
 		Short: "Check state machine definitions and waiters",
-		Long: `Lint reports all that is wrong in state machine definitions and in waiters, with
-the place of each problem. It tells the two apart by their members. "-" reads
-standard input.
+		Long: `Lint checks definitions of state machines and waiters. It reports each finding
+with its place in the file. "-" reads standard input.
 
-Of a definition it reports first what AWS is known to refuse (severity ERROR),
-then what deploys and goes wrong (WARNING), above all in poll loops. Name an
-integration that is newer than this program with --integration. Lint does not
-check operations and arguments of AWS SDK integrations against their service.
+Findings:
+  ERROR    AWS rejects the definition, or no program can read the waiter
+  DANGER   it deploys but cannot work
+  WARNING  it deploys and can go wrong
+  NOTE     worth knowing
 
-A waiter is in the Smithy form or botocore's: one, an object of several by name,
-a waiters-2.json, a Smithy model, or the request of a job. What no reader takes
-is an ERROR, what can never do what it is written for a DANGER, what may go wrong
-a WARNING, and what is worth knowing a NOTE. The paths, values and errors are
-checked against the operation that is polled: --service names it where the file
-does not, with --operation. --catalog checks all of the catalogue, or of the
-service in it; --catalog=FOLDER means that one.
+A file with waiters has the Smithy form or botocore's: one waiter, several by
+name, a waiters-2.json, a Smithy model, or a request of the Lambda functions. Lint
+checks paths, values and errors against the operation that the waiter polls. Where
+the file does not name the operation, pass --service and --operation.
 
-Rules for --rule and --off.
+Rules for --rule and --off:
 ` + ruleHelp() + `
 Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 		Example: `  jobpoller lint poller.asl.json
   jobpoller lint -o json statemachines/*.asl.json
   jobpoller lint --off unretried-task --substitute WaitSeconds=30 template.asl.json
   jobpoller lint waiter.json --service dynamodb --operation DescribeExport
-  jobpoller lint waiters-2.json --service rds
-  jobpoller lint --catalog --rule enum-value,never`,
+  jobpoller lint waiters-2.json --service rds`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 && !o.rules && o.catalog == "" {
-				return usage("lint needs the name of a file, or \"-\" for standard input")
-			}
-			if len(args) > 0 && o.catalog == wholeCatalog {
-				return usage("--catalog checks the catalogue, and no files: %s; --catalog=FOLDER names the one that files are checked against",
-					strings.Join(args, " "))
+			if len(args) == 0 && !o.rules {
+				return usage("lint needs a file, or \"-\" for standard input")
 			}
 			return nil
 		},
@@ -98,22 +87,22 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 	}
 	f := c.Flags()
 	f.BoolVar(&o.express, "express", false, "check definitions as Express workflows")
-	f.StringSliceVar(&o.only, "rule", nil, "rules to check and no others, with commas between them")
-	f.StringSliceVar(&o.off, "off", nil, "rules not to check, with commas between them")
-	f.BoolVar(&o.errorsOnly, "errors", false, "report only what AWS would refuse, and what in a waiter can never work")
+	f.StringSliceVar(&o.only, "rule", nil, "check only these rules, separated by commas")
+	f.StringSliceVar(&o.off, "off", nil, "leave out these rules, separated by commas")
+	f.BoolVar(&o.errorsOnly, "errors", false, "report only ERROR and DANGER")
 	f.BoolVar(&o.rules, "rules", false, "list the rules")
-	f.BoolVar(&o.loops, "loops", false, "list the poll loops instead: what a turn costs, and how long the history lasts")
-	f.StringArrayVar(&o.substitutes, "substitute", nil, "Name=value for a placeholder ${Name}; may be given more than once")
+	f.BoolVar(&o.loops, "loops", false, "list the poll loops: what a turn costs and how long the history lasts")
+	addSubstitutes(f, &o.substitutes)
 	f.StringArrayVar(&o.integrations, "integration", nil,
-		"SERVICE:ACTION of an integration newer than this program, such as dynamodb:query; may be given more than once")
-	f.StringVar(&o.service, "service", "", "service of the waiters, as the AWS CLI calls it")
+		"SERVICE:ACTION of an integration that is newer than this program, such as dynamodb:query; repeatable")
+	f.StringVar(&o.service, "service", "", "service that the waiters poll, as the AWS CLI calls it")
 	f.StringVar(&o.operation, "operation", "", "operation that the waiters poll, such as DescribeExport")
-	f.StringVar(&o.catalog, "catalog", "", "check the waiters and jobs of the catalogue; =FOLDER: of that one, or with files against it")
-	f.Lookup("catalog").NoOptDefVal = wholeCatalog
-	f.DurationVar(&o.job, "job", waiterlint.DefaultJob, "how long the job of a waiter runs, for the rule late")
 	must(c.RegisterFlagCompletionFunc("service", func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return (&lookup{}).completeService(typed), cobra.ShellCompDirectiveNoFileComp
+		return completeService(typed), cobra.ShellCompDirectiveNoFileComp
 	}))
+	completeWords(c, "rule", ruleNames()...)
+	completeWords(c, "off", ruleNames()...)
+	completeNothing(c, "substitute", "integration", "operation")
 	addOutput(c, &o.output)
 	return c
 }
@@ -137,6 +126,14 @@ func listedRules() []listedRule {
 	return all
 }
 
+func ruleNames() []string {
+	var names []string
+	for _, r := range listedRules() {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
 func ruleHelp() string {
 	var b strings.Builder
 	of := ""
@@ -151,39 +148,34 @@ func ruleHelp() string {
 }
 
 // validate reports what is wrong with the flags, all at once.
-func (o *lintOptions) validate(changed func(flag string) bool, files []string) error {
+func (o *lintOptions) validate(changed func(flag string) bool) error {
 	problems := []error{checkOutput(o.output)}
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if o.job <= 0 {
-		report("--job must be above 0, is %s", o.job)
+	if o.service != "" {
+		if _, err := catalog.AWS.Service(o.service); err != nil {
+			problems = append(problems, notFound(err, o.service, ""))
+		}
 	}
 	if o.operation != "" && o.service == "" {
-		report("--operation %s needs its --service", o.operation)
+		report("--operation %s needs --service", o.operation)
 	}
 	for _, name := range o.integrations {
 		if service, action, _ := strings.Cut(name, ":"); service == "" || service == "arn" || action == "" {
-			report("--integration must be SERVICE:ACTION, as behind \"arn:aws:states:::\" of a Resource, such as dynamodb:query; is %q", name)
+			report("--integration must be SERVICE:ACTION, the end of a Resource such as arn:aws:states:::dynamodb:query, is %q", name)
 		}
 	}
-	catalogue := len(files) == 0 && o.catalog != ""
-	ofDefinitions := []string{"loops", "express", "substitute", "integration"}
 	problems = append(problems, meaningless(changed, []meaning{
-		{[]string{"operation"}, !catalogue, "has no meaning with --catalog, which goes by what the catalogue's waiters poll"},
-		{ofDefinitions, !catalogue, "is for definitions, and the catalogue has waiters"},
-		{ofDefinitions, o.service == "" || catalogue, "is for definitions, and --service says that the files have waiters"},
-		{[]string{"rule", "off", "errors", "express", "job"}, !o.loops, "has no meaning with --loops, which checks nothing"},
+		{[]string{"loops", "express", "substitute", "integration"}, o.service == "", "is for definitions, and --service is for waiters: remove one of them"},
+		{[]string{"rule", "off", "errors", "express"}, !o.loops, "is not for --loops, which checks nothing: remove one of them"},
 	})...)
-	var known []string
-	for _, r := range listedRules() {
-		known = append(known, r.Name)
-	}
+	known := ruleNames()
 	for _, flag := range []struct {
 		name  string
 		rules []string
 	}{{"rule", o.only}, {"off", o.off}} {
 		for _, name := range flag.rules {
 			if !slices.Contains(known, name) {
-				report("--%s: there is no rule %q%s; there are %s", flag.name, name, suggestion(name, known), strings.Join(known, ", "))
+				report("--%s: there is no rule %q%s; list them: jobpoller lint --rules", flag.name, name, suggestion(name, known))
 			}
 		}
 	}
@@ -191,7 +183,7 @@ func (o *lintOptions) validate(changed func(flag string) bool, files []string) e
 }
 
 func runLint(c *cobra.Command, files []string, o lintOptions) error {
-	if err := o.validate(c.Flags().Changed, files); err != nil {
+	if err := o.validate(c.Flags().Changed); err != nil {
 		return usage("%w", err)
 	}
 	switch {
@@ -203,13 +195,6 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 	found := []finding{}
 	var unread []error
 	var hints strings.Builder
-	if len(files) == 0 {
-		all, err := lintCatalog(o)
-		if err != nil {
-			return err
-		}
-		found = all
-	}
 	for _, name := range files {
 		findings, hint, err := lintFile(name, c.InOrStdin(), o)
 		if err != nil {
@@ -234,8 +219,8 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 	return nil
 }
 
-// lintFile returns what is wrong in a file, and what to do about placeholders if
-// they are the reason.
+// lintFile returns the findings of a file, and what to do about placeholders if they
+// are the reason.
 func lintFile(name string, in io.Reader, o lintOptions) (found []finding, hint terminal.Lines, err error) {
 	text, err := readText(name, in)
 	if err != nil {
@@ -248,8 +233,7 @@ func lintFile(name string, in io.Reader, o lintOptions) (found []finding, hint t
 	return lintDefinition(name, text, o)
 }
 
-// lintDefinition returns what is wrong in a definition, and a hint as lintFile
-// does.
+// lintDefinition returns the findings of a definition, and a hint as lintFile does.
 func lintDefinition(name string, template []byte, o lintOptions) (found []finding, hint terminal.Lines, err error) {
 	values, err := substitutions(o.substitutes).values()
 	if err != nil {
@@ -280,7 +264,7 @@ func lintDefinition(name string, template []byte, o lintOptions) (found []findin
 	m, problems := asl.Parse(text, o.integrations...)
 	switch {
 	case problems != nil && isRequest(text):
-		return nil, "", usage("%s is the request of a job without a waiter of its own, and no state machine: \"jobpoller run --input %s\" runs the job", name, name)
+		return nil, "", usage("%s is a request of the Lambda functions without a waiter, not a definition. To run its job: jobpoller run --input %s", name, name)
 	case problems != nil:
 		hint = placeholderHint(template, values, problems)
 	case !o.errorsOnly:
@@ -331,9 +315,9 @@ func printLoops(c *cobra.Command, files []string, o lintOptions) error {
 		return writeJSON(c.OutOrStdout(), found)
 	}
 	for _, l := range found {
-		lasts := "the definition does not say how long it waits"
+		lasts := "its delay is not in the definition"
 		if l.WaitSeconds > 0 {
-			lasts = fmt.Sprintf("every %gs: the history lasts %.1f hours, a day costs $%.2f", l.WaitSeconds, l.LastSeconds/3600, l.USDPerDay)
+			lasts = fmt.Sprintf("a turn every %gs: the history lasts %.1f hours, a day costs $%.2f", l.WaitSeconds, l.LastSeconds/3600, l.USDPerDay)
 		}
 		terminal.Fprintf(c.OutOrStdout(), "%s: %s: %d events and %d transitions a turn, %d turns; %s\n",
 			l.File, strings.Join(l.States, " > "), l.Events, l.Transitions, l.Turns, lasts)

@@ -8,15 +8,12 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/terminal"
-	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 )
 
-// finding is what lint found in a file or in an entry of the catalogue.
+// finding is what lint found in a file.
 type finding struct {
-	file    string // empty for the catalogue
-	service string // its key, for the catalogue
-	entry   string
+	file    string
 	rule    string
 	problem diag.Problem
 	body    any // the finding with all its members
@@ -32,24 +29,16 @@ func (f finding) MarshalJSON() ([]byte, error) {
 	if err := json.Unmarshal(text, &members); err != nil {
 		return nil, err
 	}
-	for name, value := range map[string]string{"file": f.file, "service": f.service, "name": f.entry} {
-		if value != "" {
-			members[name] = value
-		}
-	}
+	members["file"] = f.file
 	return json.Marshal(members)
 }
 
 // place is where a finding is, in front of what it says.
 func (f finding) place() string {
-	switch {
-	case f.file == "":
-		return f.service + " " + f.entry
-	case f.problem.Line > 0:
+	if f.problem.Line > 0 {
 		return fmt.Sprintf("%s:%d:%d", f.file, f.problem.Line, f.problem.Column)
-	default:
-		return f.file
 	}
+	return f.file
 }
 
 func printFindings(out io.Writer, format string, found []finding) error {
@@ -69,35 +58,15 @@ func printFindings(out io.Writer, format string, found []finding) error {
 	return err
 }
 
-// wholeCatalog is what --catalog without a folder means.
-const wholeCatalog = "built-in"
-
-// open returns the catalogue.
-func (o *lintOptions) open() (*catalog.Catalog, error) {
-	l := lookup{folder: o.catalog}
-	if o.catalog == wholeCatalog {
-		l.folder = ""
-	}
-	return l.open()
-}
-
-func (o *lintOptions) waiters() waiterlint.Options {
-	return waiterlint.Options{Only: o.only, Off: o.off, Job: o.job}
-}
-
 // keeps tells whether a finding is reported.
 func (o *lintOptions) keeps(f waiterlint.Finding) bool {
 	return !o.errorsOnly || f.Severity <= diag.Danger
 }
 
-// lintWaiters returns what is wrong with the waiters of a file.
+// lintWaiters returns the findings of the waiters of a file.
 func lintWaiters(name string, text []byte, o lintOptions) ([]finding, error) {
-	from, err := o.open()
-	if err != nil {
-		return nil, err
-	}
 	findings, err := waiterlint.File(text, waiterlint.FileOptions{
-		Options: o.waiters(), Catalog: from, Service: o.service, Operation: o.operation,
+		Options: waiterlint.Options{Only: o.only, Off: o.off}, Service: o.service, Operation: o.operation,
 	})
 	if err != nil {
 		return nil, usage("%s: %w", name, err)
@@ -106,27 +75,6 @@ func lintWaiters(name string, text []byte, o lintOptions) ([]finding, error) {
 	for _, f := range findings {
 		if o.keeps(f) {
 			found = append(found, finding{file: name, rule: f.Rule, problem: f.Problem, body: f})
-		}
-	}
-	return found, nil
-}
-
-// lintCatalog returns what is wrong in the catalogue.
-func lintCatalog(o lintOptions) ([]finding, error) {
-	from, err := o.open()
-	if err != nil {
-		return nil, err
-	}
-	entries, err := waiterlint.Catalog(from, o.service, o.waiters())
-	if err != nil {
-		return nil, usage("%w", err)
-	}
-	found := []finding{}
-	for _, e := range entries {
-		for _, f := range e.Findings {
-			if o.keeps(f) {
-				found = append(found, finding{service: e.Service, entry: e.Name, rule: f.Rule, problem: f.Problem, body: f})
-			}
 		}
 	}
 	return found, nil

@@ -15,25 +15,24 @@ import (
 
 // listOptions are the flags of "jobpoller list".
 type listOptions struct {
-	lookup
-
-	jobs, waiters bool
-	search        string
-	output        string
+	jobs   bool
+	search string
+	output string
 }
 
 func newListCommand() *cobra.Command {
 	var o listOptions
 	c := &cobra.Command{
-		Use:   "list [service]",
-		Short: "List AWS's waiters and the jobs that have none",
-		Long: `List names what the catalogue knows to wait for: the waiters that AWS publishes,
-and asynchronous jobs, whose waiters are the catalogue's own. A job has the name
-of the operation that starts it. A service may have any of its names: that of the
-AWS CLI, of the SDK, of Step Functions or of its IAM actions.
+		Use:   "list [SERVICE]",
+		Short: "List the AWS waiters and jobs that jobpoller knows",
+		Long: `List prints the waiters and jobs that jobpoller knows. AWS publishes the waiters.
+For the jobs AWS has no waiter; jobpoller has its own. A job has the name of the
+operation that starts it.
 
-Exit codes: 0 something found, 1 nothing found, 2 wrong usage, such as a service
-that is not there.`,
+SERVICE is the name in the AWS CLI, the SDKs, Step Functions or IAM.
+
+Exit codes: 0 found something, 1 found nothing, 2 wrong usage, such as an unknown
+service.`,
 		Example: `  jobpoller list dynamodb
   jobpoller list --jobs
   jobpoller list --search export
@@ -47,10 +46,10 @@ that is not there.`,
 		RunE: func(c *cobra.Command, args []string) error { return runList(c, args, o) },
 	}
 	f := c.Flags()
-	f.BoolVar(&o.jobs, "jobs", false, "only jobs")
-	f.BoolVar(&o.waiters, "waiters", false, "only waiters that AWS publishes")
-	f.StringVar(&o.search, "search", "", "only what has this word in the name of its service, its own, its waiter's or its operation's")
-	o.addTo(c, false)
+	f.BoolVar(&o.jobs, "jobs", false, "list only jobs, which AWS has no waiter for")
+	f.StringVar(&o.search, "search", "", "list only entries with this word in a name: service, waiter, job or operation")
+	completeEntries(c, false)
+	completeNothing(c, "search")
 	addOutput(c, &o.output)
 	return c
 }
@@ -69,9 +68,6 @@ type listEntry struct {
 func runList(c *cobra.Command, args []string, o listOptions) error {
 	if err := checkOutput(o.output); err != nil {
 		return usage("%w", err)
-	}
-	if o.jobs && o.waiters {
-		return usage("--jobs and --waiters exclude each other: leave both out for all")
 	}
 	services, err := o.find(args)
 	if err != nil {
@@ -93,24 +89,20 @@ func runList(c *cobra.Command, args []string, o listOptions) error {
 
 // find returns what the arguments and flags ask for.
 func (o *listOptions) find(args []string) ([]catalog.Listing, error) {
-	all, err := o.open()
-	if err != nil {
-		return nil, err
-	}
-	services, err := all.Search(o.search)
+	services, err := catalog.AWS.Search(o.search)
 	if err != nil {
 		return nil, usage("%w", err)
 	}
 	if len(args) == 1 {
-		one, err := all.Find(args[0])
+		one, err := catalog.AWS.Find(args[0])
 		if err != nil {
-			return nil, notFound(err, args[0])
+			return nil, notFound(err, args[0], "")
 		}
 		services = slices.DeleteFunc(services, func(s catalog.Listing) bool { return s.Key != one.Key })
 	}
 	for i := range services {
 		services[i].Entries = slices.DeleteFunc(services[i].Entries, func(e catalog.Listed) bool {
-			return o.jobs && e.Kind != catalog.AWSJob || o.waiters && e.Kind != catalog.AWSWaiter
+			return o.jobs && e.Kind != catalog.AWSJob
 		})
 	}
 	return slices.DeleteFunc(services, func(s catalog.Listing) bool { return len(s.Entries) == 0 }), nil
@@ -119,11 +111,8 @@ func (o *listOptions) find(args []string) ([]catalog.Listing, error) {
 // nothing says that there is nothing of what the arguments and flags ask for.
 func (o *listOptions) nothing(args []string) error {
 	text := "there are no waiters or jobs"
-	switch {
-	case o.jobs:
+	if o.jobs {
 		text = "there are no jobs"
-	case o.waiters:
-		text = "there are no waiters"
 	}
 	if len(args) == 1 {
 		text += " of " + args[0]

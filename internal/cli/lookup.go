@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,72 +11,77 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
-// lookup finds waiters and jobs, for the commands that show and use them.
-type lookup struct {
-	folder string // of another catalogue than the built-in one
+// lookup finds a waiter or a job.
+func lookup(service, name string) (*catalog.Entry, error) {
+	entry, err := catalog.AWS.Lookup(service, name)
+	if err != nil {
+		return nil, notFound(err, service, name)
+	}
+	return entry, nil
 }
 
-// addTo gives a command the flag of the lookup and the completion of its first
-// arguments: a service and, for a command that takes one, a name.
-func (l *lookup) addTo(c *cobra.Command, names bool) {
-	c.Flags().StringVar(&l.folder, "catalog", "", "folder of a catalogue, instead of the built-in one")
-	must(c.MarkFlagDirname("catalog"))
+// notFound is an error of the catalogue as one of what the user typed, with what
+// was meant and what to do next.
+func notFound(err error, service, name string) error {
+	missing, ok := errors.AsType[*catalog.NotFoundError](err)
+	if !ok {
+		return usage("%w", err)
+	}
+	hint := ""
+	if missing.Suggestion != "" {
+		hint = fmt.Sprintf(" Did you mean %s?", missing.Suggestion)
+	}
+	if missing.What == "service" {
+		return usage("there is no service %q.%s List them: jobpoller list", missing.Name, hint)
+	}
+	list := service
+	if s, err := catalog.AWS.Service(service); err == nil {
+		list = s.Key
+		if hint == "" {
+			hint = entriesWith(s.Key, name)
+		}
+	}
+	return usage("%s has no waiter or job %q.%s List them: jobpoller list %s", list, missing.Name, hint, list)
+}
+
+// entriesWith suggests the entries of a service whose names have all of a word that
+// was typed, such as StartJobRun for JobRun.
+func entriesWith(service, word string) string {
+	listing, err := catalog.AWS.Find(service)
+	if err != nil || len(word) < 3 {
+		return ""
+	}
+	var found []string
+	for _, e := range listing.Entries {
+		if strings.Contains(strings.ToLower(e.Name), strings.ToLower(word)) {
+			found = append(found, e.Name)
+		}
+	}
+	const most = 3 // that still help
+	if len(found) == 0 || len(found) > most {
+		return ""
+	}
+	return fmt.Sprintf(" Did you mean %s?", orList(found))
+}
+
+// completeEntries completes the first arguments of a command: a service and, for
+// a command that takes one, the name of a waiter or job.
+func completeEntries(c *cobra.Command, names bool) {
 	c.ValidArgsFunction = func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var found []cobra.Completion
 		switch {
 		case len(args) == 0:
-			found = l.completeService(typed)
+			found = completeService(typed)
 		case len(args) == 1 && names:
-			found = l.completeName(args[0], typed)
+			found = completeName(args[0], typed)
 		}
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// open returns the catalogue.
-func (l *lookup) open() (*catalog.Catalog, error) {
-	if l.folder == "" {
-		return catalog.AWS, nil
-	}
-	if _, err := os.Stat(filepath.Join(l.folder, catalog.IndexFile)); err != nil {
-		return nil, usage("--catalog: %s is no catalogue: %w", l.folder, err)
-	}
-	return catalog.Open(os.DirFS(l.folder)), nil
-}
-
-// entry finds a waiter or a job.
-func (l *lookup) entry(service, name string) (*catalog.Entry, error) {
-	c, err := l.open()
-	if err != nil {
-		return nil, err
-	}
-	entry, err := c.Lookup(service, name)
-	return entry, notFound(err, service)
-}
-
-// notFound is an error of a catalogue as one of what the user typed, with what
-// to do next.
-func notFound(err error, service string) error {
-	missing, ok := errors.AsType[*catalog.NotFoundError](err)
-	switch {
-	case err == nil:
-		return nil
-	case !ok:
-		return usage("%w", err)
-	case missing.What == "service":
-		return usage("%w; \"jobpoller list\" lists all services", err)
-	default:
-		return usage("%w; \"jobpoller list %s\" lists them", err, service)
-	}
-}
-
 // completeService completes the key of a service.
-func (l *lookup) completeService(typed string) []cobra.Completion {
-	c, err := l.open()
-	if err != nil {
-		return nil
-	}
-	list, err := c.List()
+func completeService(typed string) []cobra.Completion {
+	list, err := catalog.AWS.List()
 	if err != nil {
 		return nil
 	}
@@ -92,12 +95,8 @@ func (l *lookup) completeService(typed string) []cobra.Completion {
 }
 
 // completeName completes the names of a service's waiters and jobs.
-func (l *lookup) completeName(service, typed string) []cobra.Completion {
-	c, err := l.open()
-	if err != nil {
-		return nil
-	}
-	listing, err := c.Find(service)
+func completeName(service, typed string) []cobra.Completion {
+	listing, err := catalog.AWS.Find(service)
 	if err != nil {
 		return nil
 	}

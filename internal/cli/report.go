@@ -17,7 +17,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-// report is what a run comes to. Its JSON members are a contract: see
+// report is the result of a run. Its JSON members are a contract: see
 // docs/reference/json.md.
 type report struct {
 	// Status is the execution's, but TIMED_OUT if it failed because the
@@ -153,7 +153,7 @@ func (p report) text() string {
 		row("output", "%s", p.Output)
 	}
 	row("attempts", "%d", p.Attempts)
-	row("transitions", "%d, $%.6f as a Standard workflow in %s", p.Transitions, p.CostUSD, asl.DefaultRegion)
+	row("cost", "%d transitions, $%.6f as a Standard workflow in %s", p.Transitions, p.CostUSD, asl.DefaultRegion)
 	row("events", "%d of %d", p.Events, asl.MaxEvents)
 	row("execution", "%s", p.ExecutionARN)
 	for _, location := range p.StartRecords {

@@ -27,6 +27,9 @@ import (
 )
 
 const (
+	// seed is that of all that a run draws, so virtual runs are equal.
+	seed = 1
+
 	lambdaInvoke     = "arn:aws:states:::lambda:invoke"
 	stateMachineName = "jobpoller"
 )
@@ -38,12 +41,11 @@ type runOptions struct {
 	input      string
 	jobSeconds int
 	jobFails   bool
-	maxWait    int
+	maxWait    time.Duration
 
 	virtual   bool
 	processes bool
 	name      string
-	seed      uint64
 
 	data       string
 	s3Endpoint string
@@ -68,44 +70,48 @@ var executionName = regexp.MustCompile(`^[\w.-]{1,80}$`)
 
 // maxWaitLimit keeps a start record's retention above the wait and the 14 days
 // in which an execution can be redriven.
-const maxWaitLimit = 45 * 24 * 60 * 60
+const maxWaitLimit = 45 * 24 * time.Hour
 
 func newRunCommand() *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
-		Use:   "run [definition.asl.json]",
-		Short: "Run a job poller on this machine, in real or virtual time",
-		Long: `Run executes a state machine on this machine. Without a definition it runs the
-shipped poller (RunJob, Wait, CheckStatus, Choice) on a sample job: the real
-Lambda handlers, start records in an embedded S3 server, the sample job invoked
-through the Lambda API. No AWS account is needed.
+		Use:   "run [FILE]",
+		Short: "Run a state machine on this machine, in real or virtual time",
+		Long: `Run executes a state machine on this machine. Without FILE it runs the shipped
+poller (RunJob, Wait, CheckStatus, Choice) on a sample job. The Lambda functions
+run here, and the start records go to an embedded S3 server. You need no AWS
+account. "-" reads standard input.
 
-A definition of yours can invoke the functions jobpoller-runjob,
+FILE is a definition of yours. It can invoke the functions jobpoller-runjob,
 jobpoller-checkstatus and jobpoller-sample-job. Its input is the request of the
-sample job, unless --input names a file.
+sample job, or the file of --input.
 
-The functions have the jobs of the Lambda functions. lambda:Invoke knows the
-function jobpoller-sample-job and no other. http:Request reaches the hosts of
-JOBPOLLER_HTTP_HOSTS (and this machine with JOBPOLLER_HTTP_LOOPBACK=true). All
-others CALL THE REAL AWS SERVICE with your credentials, as for the AWS CLI, and
-cost what they cost. A virtual run has lambda:Invoke alone.
+A request can name any job of the Lambda functions. Except for lambda:Invoke and
+http:Request, these CALL AWS with your credentials, as the AWS CLI does, and AWS
+charges for them. lambda:Invoke reaches only jobpoller-sample-job. http:Request
+reaches the hosts of JOBPOLLER_HTTP_HOSTS (and this machine with
+JOBPOLLER_HTTP_LOOPBACK=true). With --virtual only lambda:Invoke works.
 
-With --mocks all Tasks of a definition of yours are answered by a file: states or
-resources with what they return, fail with or how long a job runs, or AWS's
-MockConfigFile.json as it is. Its input is {} unless --input names a file. How
-long a mocked call takes ("after") counts in virtual time only.
+--mocks FILE answers all Tasks of your definition: by state or by resource, with
+what they return, how they fail, or how long a job runs. FILE can also be AWS's
+MockConfigFile.json. The input is {} or the file of --input. The duration of a
+mocked call ("after") passes in virtual time only.
 
-Progress goes to stderr: one updating line on a terminal, else a line a poll. A
-virtual run ends within moments and shows none. The result goes to stdout.
+Output: progress goes to stderr, as one live line on a terminal, else as a line
+a poll; --virtual shows none. The result goes to stdout.
 
 Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`,
 		Example: `  jobpoller run --job-seconds 6
-  jobpoller run --processes --job-fails
-  jobpoller run --virtual --job-seconds 86400 --max-wait 100000 -o json
+  jobpoller run --virtual --job-seconds 86400 --max-wait 30h -o json
   jobpoller run poller.asl.json --virtual --mocks mocks.json --trace --html report.html
   jobpoller run --virtual --input request.json - <poller.asl.json
   jobpoller run poller.asl.json --input request.json --s3-endpoint http://127.0.0.1:9000 --bucket jobs`,
-		Args: cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage("expected one definition at most, found %s", plural(len(args), "argument"))
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				o.definition = args[0]
@@ -122,25 +128,27 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 	f := c.Flags()
 	f.IntVar(&o.jobSeconds, "job-seconds", 15, "how long the sample job works")
 	f.BoolVar(&o.jobFails, "job-fails", false, "let the sample job fail")
-	f.IntVar(&o.maxWait, "max-wait", 300, "seconds after which the poller gives up")
-	f.StringVar(&o.input, "input", "", "file with the execution input, instead of the sample job's request; - is stdin, as for the definition")
+	addMaxWait(f, &o.maxWait, 5*time.Minute)
+	f.StringVar(&o.input, "input", "", "file with the input of the execution, instead of the sample job's request; - reads standard input")
 	f.StringVar(&o.mocks, "mocks", "", "file that answers the Tasks of the definition")
-	f.StringVar(&o.testCase, "test-case", "", "test case of a MockConfigFile.json, \"machine#case\" or \"case\"")
-	f.StringArrayVar(&o.substitutes, "substitute", nil, "Name=value for a placeholder ${Name} of the definition; may be given more than once")
+	f.StringVar(&o.testCase, "test-case", "", "test case of a MockConfigFile.json: \"machine#case\" or \"case\"")
+	addSubstitutes(f, &o.substitutes)
 	f.BoolVar(&o.express, "express", false, "run the definition as an Express workflow (with --mocks)")
-	f.BoolVar(&o.views.trace, "trace", false, "show every event on stderr as it happens")
-	f.StringVar(&o.views.html, "html", "", "file to write a report with pictures to")
-	f.StringVar(&o.views.history, "history", "", "file to write the history to, as GetExecutionHistory gives it")
-	f.BoolVar(&o.virtual, "virtual", false, "jump from timer to timer instead of waiting")
-	f.BoolVar(&o.processes, "processes", false, "build the two Lambda functions and run them as child processes behind a local Runtime API (needs the go command)")
-	f.StringVar(&o.name, "name", "", "name of the execution; with --data or --bucket, a run of the same name takes up its start record")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the jitter of a virtual run")
-	f.StringVar(&o.data, "data", "", "folder in which the embedded S3 server keeps its objects, instead of in memory; the run prints the server's URL and keys")
-	f.StringVar(&o.s3Endpoint, "s3-endpoint", "", "URL of an S3 server to use instead of the embedded one (credentials as for the AWS CLI)")
-	f.StringVar(&o.bucket, "bucket", "", "bucket to use instead of the embedded S3 server's; it must exist")
-	f.StringVarP(&o.output, "output", "o", "text", "text, json, or jsonl (every history event, then the result)")
+	f.BoolVar(&o.views.trace, "trace", false, "print every event on stderr as it happens")
+	f.StringVar(&o.views.html, "html", "", "write a report with pictures to this file")
+	f.StringVar(&o.views.history, "history", "", "write the history to this file, in the form of GetExecutionHistory")
+	f.BoolVar(&o.virtual, "virtual", false, "use virtual time: jump from timer to timer")
+	f.BoolVar(&o.processes, "processes", false, "build the Lambda functions and run them as processes (needs the go command)")
+	f.StringVar(&o.name, "name", "", "name of the execution; with --data or --bucket, a second run of the same name continues the first")
+	f.StringVar(&o.data, "data", "", "folder of the embedded S3 server, instead of memory; run prints the server's URL and keys")
+	f.StringVar(&o.s3Endpoint, "s3-endpoint", "", "URL of an S3 server, instead of the embedded one (with your AWS credentials)")
+	f.StringVar(&o.bucket, "bucket", "", "bucket that exists, instead of one on the embedded S3 server")
+	f.StringVarP(&o.output, "output", "o", "text", "text, json, or jsonl (every event, then the result)")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the functions' logs on stderr")
+	completeWords(c, "output", "text", "json", "jsonl")
+	must(c.MarkFlagDirname("data"))
+	completeNothing(c, "job-seconds", "max-wait", "test-case", "substitute", "name", "s3-endpoint", "bucket")
 	return c
 }
 
@@ -154,8 +162,12 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 	if o.jobSeconds < 0 || o.jobSeconds > maxJobSeconds {
 		report("--job-seconds must be from 0 to %d, is %d", maxJobSeconds, o.jobSeconds)
 	}
-	if o.maxWait < 1 || o.maxWait > maxWaitLimit {
-		report("--max-wait must be from 1 to %d seconds, is %d", maxWaitLimit, o.maxWait)
+	if err := checkMaxWait(o.maxWait); err != nil {
+		problems = append(problems, err)
+	} else if o.maxWait > maxWaitLimit {
+		report("--max-wait must be at most %s (45 days), is %s", shortDuration(maxWaitLimit), shortDuration(o.maxWait))
+	} else if o.maxWait%time.Second != 0 {
+		report("--max-wait must be whole seconds, as all times of Step Functions are, is %s", o.maxWait)
 	}
 	if o.name != "" && !executionName.MatchString(o.name) {
 		report("--name must have 1 to 80 letters, digits, dots, hyphens and underscores, is %q", o.name)
@@ -188,24 +200,21 @@ func (o *runOptions) excluded(changed func(flag string) bool) (problems []error)
 	if o.input != "" {
 		for _, flag := range []string{"job-seconds", "job-fails", "max-wait"} {
 			if changed(flag) {
-				report("--%s is part of the sample job's request, which --input replaces: give one of them", flag)
+				report("--%s is for the sample job, and --input has another request: remove one of them", flag)
 			}
 		}
 	}
 	if o.definition == stdin && o.input == stdin {
-		report("the definition and --input cannot both be -, the standard input")
-	}
-	if changed("seed") && !o.virtual {
-		report("--seed is for a virtual run: the jitter of a real one is not repeatable")
+		report("only one of the definition and --input can be -, the standard input")
 	}
 	if o.virtual && o.processes {
-		report("--virtual and --processes exclude each other: a process has the real clock")
+		report("--virtual and --processes exclude each other: a process runs in real time")
 	}
 	if o.data != "" && o.external() {
-		report("--data is for the embedded S3 server, --s3-endpoint and --bucket for another: give one of them")
+		report("--data is for the embedded S3 server, and --s3-endpoint and --bucket are for another: remove one of them")
 	}
 	if o.s3Endpoint != "" && o.bucket == "" {
-		report("--s3-endpoint needs --bucket, the bucket to use there")
+		report("--s3-endpoint needs --bucket")
 	}
 	return problems
 }
@@ -251,7 +260,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	p := newProgress(c.ErrOrStderr(), o, clock, waitLimit(input))
 	start := clock.Now()
 	result, err := sim.Run(c.Context(), machine, input, sim.Options{
-		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Models: models.Load,
+		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: seed, Models: models.Load,
 		StartTime: began,
 		Handlers:  map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(bench.functions(p.polled))},
 		OnEvent: func(e sim.Event) {
@@ -284,14 +293,14 @@ func openArguments(m *asl.StateMachine) error {
 	if len(names) == 0 {
 		return nil
 	}
-	return fmt.Errorf("placeholders were left as they are: ${%s}%s", strings.Join(names, "}, ${"), substituteHint(names))
+	return fmt.Errorf("these placeholders have no value: ${%s}%s", strings.Join(names, "}, ${"), substituteHint(names))
 }
 
 // runError tells an input or definition that cannot be run from a failure on
 // the way.
 func runError(o runOptions, m *asl.StateMachine, err error) error {
 	if _, ok := errors.AsType[*sim.ResourceError](err); ok {
-		return usage("%s: %w\nA file with answers for the Tasks can be given with --mocks%s", o.definition, err, substituteHint(openPlaceholders(m, false)))
+		return usage("%s: %w\nTo answer the Tasks from a file, pass --mocks%s", o.definition, err, substituteHint(openPlaceholders(m, false)))
 	}
 	if _, ok := errors.AsType[*sim.InputSizeError](err); ok {
 		return usage("%w", err)
@@ -343,7 +352,7 @@ func (o *runOptions) readInput(in io.Reader) ([]byte, error) {
 			"FunctionName": sampleJobFunction,
 			"Payload":      sampleJobInput{Seconds: o.jobSeconds, Fail: o.jobFails},
 		},
-		"maxWaitSeconds": o.maxWait,
+		"maxWaitSeconds": int(o.maxWait / time.Second),
 		"initialDelay":   1, // no job has ended before
 	})
 }

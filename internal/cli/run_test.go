@@ -53,12 +53,10 @@ func TestVirtualDay(t *testing.T) {
 
 func TestVirtualRunIsRepeatable(t *testing.T) {
 	t.Parallel()
-	args := []string{"--virtual", "--job-seconds", "5000", "--max-wait", "9000", "--seed", "7"}
+	args := []string{"--virtual", "--job-seconds", "5000", "--max-wait", "9000"}
 	first, _ := runJSON(t, args...)
 	second, _ := runJSON(t, args...)
 	require.Equal(t, first, second)
-	other, _ := runJSON(t, append(args, "--seed", "8")...)
-	require.NotEqual(t, []any{first.Attempts, first.ElapsedSeconds}, []any{other.Attempts, other.ElapsedSeconds})
 }
 
 func TestVirtualVerdicts(t *testing.T) {

@@ -19,32 +19,42 @@ import (
 
 // showOptions are the flags of "jobpoller show".
 type showOptions struct {
-	lookup
-
 	output string
 }
 
 func newShowCommand() *cobra.Command {
 	var o showOptions
 	c := &cobra.Command{
-		Use:   "show SERVICE NAME",
-		Short: "Show a waiter or a job",
-		Long: `Show says what a waiter waits for and how it can be used: its acceptors, of which
-the first that matches gives the verdict, its delays and the operation that it
-polls; of a job also how it is started, found and stopped. NAME is a waiter's, or
-of a job the operation that starts it or the waiter that it yields.
+		Use:   "show SERVICE [NAME]",
+		Short: "Show what a waiter or a job waits for and how to use it",
+		Long: `Show prints a waiter or a job: which operation it polls, which responses mean
+success or failure, the delays, and where you can use it. Of a job it also prints
+how to start, find and stop it.
 
-With -o json it prints the waiter alone, in the Smithy form, to start one of your
-own from: "jobpoller check --waiter" takes it.
+NAME is the name of a waiter, or the operation that starts a job. Without NAME,
+show lists the waiters and jobs of the service.
 
-Exit codes: 0 done, 2 wrong usage, such as a name that is not there.`,
-		Example: `  jobpoller show dynamodb ExportCompleted
-  jobpoller show glue StartJobRun
+With -o json it prints the waiter alone, in the Smithy form. Start your own from
+it: "jobpoller check --waiter" and "jobpoller compile" read it.
+
+Exit codes: 0 succeeded, 2 wrong usage, such as an unknown name.`,
+		Example: `  jobpoller show athena
+  jobpoller show dynamodb ExportCompleted
   jobpoller show ecs ServicesStable -o json >services-stable.json`,
-		Args: twoNames,
-		RunE: func(c *cobra.Command, args []string) error { return runShow(c, args, o) },
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 && len(args) != 2 {
+				return usage("expected a service and the name of a waiter or job, such as dynamodb ExportCompleted, found %s", plural(len(args), "argument"))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return runList(c, args, listOptions{output: o.output})
+			}
+			return runShow(c, args, o)
+		},
 	}
-	o.addTo(c, true)
+	completeEntries(c, true)
 	addOutput(c, &o.output)
 	return c
 }
@@ -53,14 +63,14 @@ func runShow(c *cobra.Command, args []string, o showOptions) error {
 	if err := checkOutput(o.output); err != nil {
 		return usage("%w", err)
 	}
-	entry, err := o.entry(args[0], args[1])
+	entry, err := lookup(args[0], args[1])
 	if err != nil {
 		return err
 	}
 	if o.output == "json" {
 		err = writeJSON(c.OutOrStdout(), entry.Waiter)
 	} else {
-		_, err = io.WriteString(c.OutOrStdout(), newSheet(entry, o.folder == "").String())
+		_, err = io.WriteString(c.OutOrStdout(), newSheet(entry).String())
 	}
 	if err != nil {
 		return &exitError{exitFailed, err}
@@ -68,7 +78,7 @@ func runShow(c *cobra.Command, args []string, o showOptions) error {
 	return nil
 }
 
-// sheet is what show tells of an entry: rows of a word and what it is.
+// sheet is what show prints of an entry: rows of a word and what it means.
 type sheet struct {
 	strings.Builder
 
@@ -76,7 +86,7 @@ type sheet struct {
 	last  string // name of the last row
 }
 
-func newSheet(e *catalog.Entry, builtIn bool) *sheet {
+func newSheet(e *catalog.Entry) *sheet {
 	s := &sheet{entry: e}
 	title := "a waiter of " + e.Service.Name
 	if e.Job != nil {
@@ -90,19 +100,19 @@ func newSheet(e *catalog.Entry, builtIn bool) *sheet {
 	s.running()
 	s.delays()
 	if e.Waiter.Deprecated {
-		s.row("deprecated", "AWS says so")
+		s.row("deprecated", "by AWS")
 	}
 	if e.Job != nil {
 		s.job(e.Job)
 	}
-	for _, use := range uses(e, builtIn) {
+	for _, use := range uses(e, true) {
 		s.row("use", use)
 	}
 	return s
 }
 
-// row has a name, or none if it goes on with the row before. Of several with
-// one name the first has it. Without a text there is no row.
+// row adds a row. A row without a name continues the row before, and so does one of
+// the same name. Without a text there is no row.
 func (s *sheet) row(name, text string) {
 	if text == "" {
 		return
@@ -138,21 +148,18 @@ func actions(op *catalog.Operation) string {
 }
 
 func (s *sheet) delays() {
-	used, exact := pollcore.NewSchedule(s.entry.Waiter, time.Hour), pollcore.NewSmithySchedule(s.entry.Waiter, time.Hour)
-	text := fmt.Sprintf("%s between calls", used.Min)
+	used := pollcore.NewSchedule(s.entry.Waiter, time.Hour)
+	text := shortDuration(used.Min)
 	if used.Max > used.Min {
-		text += fmt.Sprintf(", growing to %s", used.Max)
-	}
-	if exact.Max > used.Max {
-		text += fmt.Sprintf("; with --exact at random up to %s", exact.Max)
+		text += ", growing to " + shortDuration(used.Max)
 	}
 	s.row("delay", text)
 	if s.entry.TotalWait > 0 {
-		s.row("total wait", fmt.Sprintf("yours to choose; the AWS CLI waits %s", s.entry.TotalWait))
+		s.row("max wait", fmt.Sprintf("yours to choose; the AWS CLI waits %s", shortDuration(s.entry.TotalWait)))
 	}
 }
 
-// job tells how the job is started, found and stopped.
+// job prints how to start, find and stop the job.
 func (s *sheet) job(j *catalog.Job) {
 	operations := s.entry.Service.Operations
 	s.row("start", s.entry.Name)
@@ -161,13 +168,13 @@ func (s *sheet) job(j *catalog.Job) {
 		s.row("", fmt.Sprintf("and %s on %s", d.Action, d.Resource))
 	}
 	if j.Token != "" {
-		s.row("token", j.Token+" makes the start idempotent")
+		s.row("token", j.Token+" makes the start call idempotent")
 	}
 	for _, member := range slices.Sorted(maps.Keys(j.Arguments)) {
 		s.row("describe", fmt.Sprintf("%s = %s", member, j.Arguments[member]))
 	}
 	if j.Stop == nil {
-		s.row("stop", "there is no call for it")
+		s.row("stop", "AWS has no stop call")
 	} else {
 		s.row("stop", j.Stop.Operation)
 		s.row("", actions(operations[j.Stop.Operation]))
@@ -181,8 +188,8 @@ func (s *sheet) job(j *catalog.Job) {
 	s.row("note", j.Note)
 }
 
-// acceptors is a table of the acceptors, of which the first that matches counts,
-// and of what follows from a call that none matches.
+// acceptors is a table of the acceptors, and of what a call without a match means.
+// The first acceptor that matches decides.
 func (s *sheet) acceptors() {
 	rows := [][4]string{{"#", "state", "when", "message"}}
 	for i, a := range s.entry.Waiter.Acceptors {
@@ -213,7 +220,7 @@ func (s *sheet) takesAll(success bool) bool {
 	})
 }
 
-// running tells which values of an enum that the waiter compares end nothing.
+// running prints the values of a status that end nothing.
 func (s *sheet) running() {
 	e := s.entry
 	ends := map[string][]string{} // by path

@@ -20,7 +20,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 )
 
-// views are what a run leaves behind besides its result.
+// views are what a run shows and writes besides its result.
 type views struct {
 	trace   bool
 	html    string
@@ -55,7 +55,7 @@ func (v views) write(m *asl.StateMachine, r *sim.Result) error {
 	return nil
 }
 
-// simulation is what a run with mocks comes to. Its JSON members are a
+// simulation is the result of a run with mocks. Its JSON members are a
 // contract: see docs/reference/json.md.
 type simulation struct {
 	Status         sim.Status      `json:"status"`
@@ -71,7 +71,7 @@ type simulation struct {
 	Coverage       coverage        `json:"coverage"`
 }
 
-// coverage is how much of the machine a run went through.
+// coverage says which states a run visited and which transitions it took.
 type coverage struct {
 	States             int      `json:"states"`
 	StatesVisited      int      `json:"statesVisited"`
@@ -90,27 +90,27 @@ func newCoverage(m *asl.StateMachine, r *sim.Result) coverage {
 		} else {
 			c.NotVisited = append(c.NotVisited, s.Name)
 		}
-		ways := s.Transitions()
+		all := s.Transitions()
 		if s.End {
-			ways = append(ways, asl.Transition{})
+			all = append(all, asl.Transition{})
 		}
-		for _, way := range ways {
+		for _, t := range all {
 			c.Transitions++
-			if r.Edges[sim.Edge{From: s.Name, To: way.To, Kind: way.Kind, Rule: way.Rule}] > 0 {
+			if r.Edges[sim.Edge{From: s.Name, To: t.To, Kind: t.Kind, Rule: t.Rule}] > 0 {
 				c.TransitionsTaken++
 			} else {
-				to := way.To
+				to := t.To
 				if to == "" {
 					to = "end"
 				}
-				c.TransitionsMissing = append(c.TransitionsMissing, s.Name+" > "+to)
+				c.TransitionsMissing = append(c.TransitionsMissing, s.Name+" -> "+to)
 			}
 		}
 	}
 	return c
 }
 
-// runMocked runs a definition whose Tasks are all answered by mocks.
+// runMocked runs a definition with mocks that answer all Tasks.
 func runMocked(c *cobra.Command, o runOptions) error {
 	machine, err := readMachine(o.definition, c.InOrStdin(), o.substitutes)
 	if err != nil {
@@ -125,7 +125,7 @@ func runMocked(c *cobra.Command, o runOptions) error {
 	if strings.HasPrefix(o.name, "local") {
 		o.name = fileName(o.definition)
 	}
-	options := sim.Options{Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Express: o.express, Clock: sim.NewRealClock(), Models: models.Load}
+	options := sim.Options{Execution: o.name, StateMachine: stateMachineName, Seed: seed, Express: o.express, Clock: sim.NewRealClock(), Models: models.Load}
 	if o.virtual {
 		options.Clock = sim.NewVirtualClock(sim.DefaultStart)
 	}
@@ -171,21 +171,21 @@ func fileName(path string) string {
 	return name
 }
 
-// mockError is the error of a run whose Tasks mocks answer.
+// mockError is the error of a run with mocks.
 func mockError(o runOptions, m *asl.StateMachine, err error) error {
 	if unmocked, ok := errors.AsType[*mock.UnmockedError](err); ok {
 		return usage("%s: %w", o.mocks, unmocked)
 	}
-	missing, ok := errors.AsType[*sim.ResourceError](err)
+	unanswered, ok := errors.AsType[*sim.ResourceError](err)
 	if !ok {
 		return runError(o, m, err)
 	}
 	var b strings.Builder
-	for _, t := range missing.Tasks {
-		terminal.Fprintf(&b, "%s:%d:%d: the Task %q (%s) has no mock\n", o.definition, t.Position.Line, t.Position.Column, t.State, t.Resource)
+	for _, t := range unanswered.Tasks {
+		terminal.Fprintf(&b, "%s:%d:%d: no mock answers the Task %q (%s)\n", o.definition, t.Position.Line, t.Position.Column, t.State, t.Resource)
 	}
-	first := missing.Tasks[0].State
-	return usage("%sAdd it to %s, such as %q: {\"return\": {}}", terminal.Lines(b.String()), o.mocks, first)
+	first := unanswered.Tasks[0].State
+	return usage("%sAdd mocks to %s, such as %q: {\"return\": {}}", terminal.Lines(b.String()), o.mocks, first)
 }
 
 func newSimulation(m *asl.StateMachine, r *sim.Result, virtual bool) simulation {
@@ -216,20 +216,20 @@ func (s simulation) text() string {
 	if len(s.Output) > 0 {
 		row("output", "%s", s.Output)
 	}
-	row("transitions", "%d, $%.6f as a Standard workflow in %s", s.Transitions, s.CostUSD, asl.DefaultRegion)
+	row("cost", "%d transitions, $%.6f as a Standard workflow in %s", s.Transitions, s.CostUSD, asl.DefaultRegion)
 	row("events", "%d of %d", s.Events, asl.MaxEvents)
 	c := s.Coverage
-	row("states", "%d of %d%s", c.StatesVisited, c.States, listed(c.NotVisited))
-	row("ways", "%d of %d%s", c.TransitionsTaken, c.Transitions, listed(c.TransitionsMissing))
+	row("states", "%d of %d visited%s", c.StatesVisited, c.States, missing("Not visited", c.NotVisited))
+	row("transitions", "%d of %d taken%s", c.TransitionsTaken, c.Transitions, missing("Not taken", c.TransitionsMissing))
 	return b.String()
 }
 
-// listed names what is missing.
-func listed(names []string) string {
+// missing is the end of a row that names what a run missed.
+func missing(what string, names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return ", not " + strings.Join(names, ", ")
+	return ". " + what + ": " + strings.Join(names, ", ")
 }
 
 // checkMocked reports what is wrong with the flags about mocks.
@@ -240,16 +240,16 @@ func (o *runOptions) checkMocked(changed func(flag string) bool) error {
 			problems = append(problems, errors.New("--test-case needs --mocks"))
 		}
 		if o.express {
-			problems = append(problems, errors.New("--express needs --mocks: the poller runs as a Standard workflow"))
+			problems = append(problems, errors.New("--express needs --mocks: the shipped poller is a Standard workflow"))
 		}
 		return errors.Join(problems...)
 	}
 	if o.definition == "" {
-		problems = append(problems, errors.New("--mocks needs a definition of yours"))
+		problems = append(problems, errors.New("--mocks needs a definition, such as: jobpoller run poller.asl.json --mocks mocks.json"))
 	}
 	for _, flag := range []string{"job-seconds", "job-fails", "max-wait", "processes", "data", "s3-endpoint", "bucket"} {
 		if changed(flag) {
-			problems = append(problems, fmt.Errorf("--%s is about the sample job and its functions, which --mocks replaces: give one of them", flag))
+			problems = append(problems, fmt.Errorf("--%s is for the sample job and its functions, and --mocks replaces them: remove one of them", flag))
 		}
 	}
 	return errors.Join(problems...)

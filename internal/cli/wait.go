@@ -18,14 +18,11 @@ import (
 
 // waitOptions are the flags of "jobpoller wait".
 type waitOptions struct {
-	lookup
-
-	input   string
-	timeout time.Duration
-
-	delay, maxDelay, interval, initialDelay time.Duration
-	maxAttempts                             int
-	exact                                   bool
+	input       string
+	maxWait     time.Duration
+	delay       time.Duration // of all polls
+	delays      delayFlags
+	maxAttempts int
 
 	region, profile, endpoint string
 
@@ -37,91 +34,64 @@ type waitOptions struct {
 func newWaitCommand() *cobra.Command {
 	var o waitOptions
 	c := &cobra.Command{
-		Use:   "wait SERVICE NAME --input JSON --timeout DURATION",
-		Short: "Wait until a waiter or job of AWS is done",
-		Long: `Wait CALLS AWS with your credentials, as the AWS CLI does: the operation that the
-waiter polls, again and again, until an acceptor of success or failure matches or
-the time is up. It starts and stops nothing.
+		Use:   "wait SERVICE NAME --input JSON --max-wait DURATION",
+		Short: "Wait until an AWS job or resource is done",
+		Long: `Wait CALLS AWS with your credentials, as the AWS CLI does. It polls a job or a
+resource until the job has succeeded or failed, or until --max-wait is over. It
+starts and stops nothing.
 
---input is the input of the operation that is polled, also for a job: "jobpoller show"
-has an example. It is JSON, @FILE, or - for standard input, spelt as the service's
-model or Step Functions spells it.
+--input is the input of the describe call: JSON, @FILE, or - for standard input.
+"jobpoller show SERVICE NAME" prints an example. Members have the names of the
+AWS CLI or of Step Functions.
 
-The delay between calls grows by 15 % a call, from the waiter's minDelay to its
-maxDelay, though to no more than a minute, give or take a tenth. --max-delay is another
-longest delay. A call may start up to the end of the timeout. Throttling, faults of the
-service and lost connections are waited out once the service has answered; any other
-error that no acceptor expects ends the wait.
+Delays: the delay between two polls grows by 15 % a poll, from the waiter's
+minDelay to its maxDelay, at most to one minute, and varies by 10 %. --delay sets
+one delay for all polls. The last poll may start when --max-wait is over.
 
-With --exact all of this is as the Smithy specification has it: such errors end
-the wait, delays double up to maxDelay and are drawn from all that is below, and no call
-starts in the last minDelay. A waiter with a minDelay of 15 s and a timeout of 30 s then
-makes two calls and ends after 15 s, as the pseudo-code of the specification does.
+Errors: once the service has answered, wait retries throttling, faults of the
+service and lost connections. Any other error that the waiter does not expect
+ends the wait.
 
-Calls go through the SDK's clients for Athena, DynamoDB, Glue, Lambda, Redshift Data,
-S3, Step Functions and Transcribe, and through a client of our own for all other
-services that speak JSON. Operations that neither can call are refused before
-anything is called.
+Output: progress goes to stderr, as one live line on a terminal, else as a line
+a poll. The result goes to stdout. -o json or --verbose adds the whole response.
 
-Progress goes to stderr: one updating line on a terminal, else, and with --verbose, a
-line a call. The result goes to stdout; it shows what the acceptors read, and the
-whole output only with -o json or --verbose.
-
-Exit codes: 0 succeeded, 1 failed, 2 wrong usage, or nothing could be called, 3 timed
-out, or --max-attempts made, 4 an error that no acceptor matches: nothing is known of
-the job, 130 interrupted.`,
-		Example: `  jobpoller wait dynamodb ExportCompleted --timeout 1h --input '{"ExportArn": "arn:aws:dynamodb:..."}'
-  jobpoller wait ecs ServicesStable --timeout 10m --input '{"cluster": "web", "services": ["api"]}'
-  jobpoller wait glue StartJobRun --timeout 2h --input @run.json --interval 30s -o json`,
+Exit codes: 0 succeeded, 1 failed, 2 wrong usage (nothing was called), 3 timed
+out, 4 could not reach the job (network, credentials, permissions), 130
+interrupted.`,
+		Example: `  jobpoller wait dynamodb ExportCompleted --max-wait 1h --input '{"ExportArn": "arn:aws:dynamodb:..."}'
+  jobpoller wait ecs ServicesStable --max-wait 10m --input '{"cluster": "web", "services": ["api"]}'
+  jobpoller wait glue StartJobRun --max-wait 2h --input @run.json --delay 30s -o json`,
 		Args: twoNames,
 		RunE: func(c *cobra.Command, args []string) error { return runWait(c, args, o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.input, "input", "", "input of the operation that is polled: JSON, @FILE or -; required")
-	f.DurationVar(&o.timeout, "timeout", 0, "how long to wait at most, such as 90s or 2h; required")
-	f.DurationVar(&o.delay, "delay", 0, "shortest delay between calls, instead of the waiter's")
-	f.DurationVar(&o.maxDelay, "max-delay", 0, "longest delay between calls, instead of the waiter's, which counts up to 1m")
-	f.DurationVar(&o.interval, "interval", 0, "call at this interval, without backoff and jitter")
-	f.DurationVar(&o.initialDelay, "initial-delay", 0, "time before the first call")
-	f.IntVar(&o.maxAttempts, "max-attempts", 0, "give up after so many calls")
-	f.BoolVar(&o.exact, "exact", false, "keep to the Smithy specification to the letter")
+	f.StringVar(&o.input, "input", "", "input of the describe call: JSON, @FILE or - (required)")
+	addMaxWait(f, &o.maxWait, 0)
+	addDuration(f, &o.delay, "delay", 0, "the same delay between all polls")
+	o.delays.addTo(f)
+	f.IntVar(&o.maxAttempts, "max-attempts", 0, "give up after this many polls")
 	f.StringVar(&o.region, "region", "", "AWS region, instead of the configured one")
 	f.StringVar(&o.profile, "profile", "", "profile of the AWS configuration files")
 	f.StringVar(&o.endpoint, "endpoint-url", "", "URL of the service, instead of AWS's")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the last output too, and the warnings of the SDK")
-	o.addTo(c, true)
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the whole response and the SDK's warnings too")
+	completeEntries(c, true)
+	completeNothing(c, "region", "profile", "endpoint-url", "max-wait", "delay", "min-delay", "max-delay", "initial-delay", "max-attempts")
 	addOutput(c, &o.output)
 	return c
 }
 
 // validate reports what is wrong with the flags, all at once.
 func (o *waitOptions) validate(changed func(flag string) bool) error {
-	problems := []error{checkOutput(o.output)}
+	problems := []error{checkOutput(o.output), checkMaxWait(o.maxWait)}
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if o.timeout <= 0 {
-		report("wait needs --timeout, how long to wait at most, such as 30m; it is %s", o.timeout)
+	if changed("delay") && o.delay <= 0 {
+		report("--delay must be above 0, is %s", shortDuration(o.delay))
 	}
-	for _, f := range []struct {
-		flag  string
-		value time.Duration
-	}{{"delay", o.delay}, {"max-delay", o.maxDelay}, {"interval", o.interval}} {
-		if changed(f.flag) && f.value <= 0 {
-			report("--%s must be above 0, is %s", f.flag, f.value)
-		}
+	if o.delay > 0 && (changed("min-delay") || changed("max-delay")) {
+		report("--delay sets all delays: remove it, or --min-delay and --max-delay")
 	}
-	if o.delay > 0 && o.maxDelay > 0 && o.maxDelay < o.delay {
-		report("--max-delay (%s) must not be below --delay (%s)", o.maxDelay, o.delay)
-	}
-	if o.interval > 0 && (o.delay > 0 || o.maxDelay > 0) {
-		report("--interval is a delay that stays the same: leave --delay and --max-delay out")
-	}
-	if o.initialDelay < 0 {
-		report("--initial-delay must not be negative, is %s", o.initialDelay)
-	}
-	if o.timeout > 0 && o.initialDelay >= o.timeout {
-		report("--initial-delay (%s) must be below --timeout (%s)", o.initialDelay, o.timeout)
-	}
+	problems = append(problems, o.delays.problems(changed, time.Nanosecond, o.maxWait)...)
 	if changed("max-attempts") && o.maxAttempts < 1 {
 		report("--max-attempts must be at least 1, is %d", o.maxAttempts)
 	}
@@ -135,7 +105,7 @@ func (o *waitOptions) validate(changed func(flag string) bool) error {
 }
 
 func runWait(c *cobra.Command, args []string, o waitOptions) error {
-	entry, err := o.entry(args[0], args[1])
+	entry, err := lookup(args[0], args[1])
 	if err != nil {
 		return err
 	}
@@ -161,8 +131,8 @@ func runWait(c *cobra.Command, args []string, o waitOptions) error {
 		return usage("%w", err)
 	}
 
-	p := newWaitProgress(c.ErrOrStderr(), entry.Name, o)
-	outcome, err := check.Wait(c.Context(), input, o.timeout, call.do, o.settings(entry, call, p)...)
+	p := newWaitProgress(c.ErrOrStderr(), entry, o)
+	outcome, err := check.Wait(c.Context(), input, o.maxWait, call.do, o.settings(entry, call, p)...)
 	p.close()
 	if errors.Is(err, jobs.ErrArguments) { // nothing was sent
 		return usage("--input: %w", outcome.OpErr)
@@ -189,7 +159,7 @@ func runWait(c *cobra.Command, args []string, o waitOptions) error {
 // the model.
 func (o *waitOptions) readInput(e *catalog.Entry, in io.Reader) (any, error) {
 	if o.input == "" {
-		return nil, usage("wait needs --input, the input of %s, %s", e.Operation.Name, exampleInput(e.Operation))
+		return nil, usage("wait needs --input: the input of %s, %s", e.Operation.Name, exampleInput(e.Operation))
 	}
 	text, hint := []byte(o.input), ""
 	if file, isFile := strings.CutPrefix(o.input, "@"); isFile || file == stdin {
@@ -198,7 +168,7 @@ func (o *waitOptions) readInput(e *catalog.Entry, in io.Reader) (any, error) {
 			return nil, usage("--input of %s: %w", e.Operation.Name, err)
 		}
 	} else if !strings.HasPrefix(strings.TrimSpace(o.input), "{") {
-		hint = "\nwrite @ before the name of a file"
+		hint = "\nTo read a file, write @ before its name"
 	}
 	value, problems, err := modelfit.Text(text, e.Operation.Input, true)
 	if err != nil && hint != "" {
@@ -259,23 +229,21 @@ func sampleValue(s *catalog.Shape) string {
 
 // settings are how the wait goes on.
 func (o *waitOptions) settings(e *catalog.Entry, call *describeCall, p *waitProgress) []pollcore.WaitOption {
-	all := []pollcore.WaitOption{pollcore.InitialDelay(o.initialDelay), pollcore.MaxAttempts(o.maxAttempts), pollcore.OnAttempt(p.attempted)}
-	own := pollcore.NewSchedule(e.Waiter, o.timeout)
-	if o.exact {
-		own = pollcore.NewSmithySchedule(e.Waiter, o.timeout)
-		all = append(all, pollcore.Exact())
-	} else {
-		all = append(all, pollcore.Transient(call.transient))
+	all := []pollcore.WaitOption{
+		pollcore.InitialDelay(o.delays.initial), pollcore.MaxAttempts(o.maxAttempts), pollcore.OnAttempt(p.show),
+		pollcore.Transient(call.transient),
 	}
+	own := pollcore.NewSchedule(e.Waiter, o.maxWait)
+	low, high := o.delays.min, o.delays.max
 	switch {
-	case o.interval > 0:
-		all = append(all, pollcore.Every(o.interval))
-	case o.delay > 0 && o.maxDelay == 0:
-		all = append(all, pollcore.Between(o.delay, max(o.delay, own.Max)))
-	case o.maxDelay > 0 && o.delay == 0:
-		all = append(all, pollcore.Between(min(own.Min, o.maxDelay), o.maxDelay))
 	case o.delay > 0:
-		all = append(all, pollcore.Between(o.delay, o.maxDelay))
+		all = append(all, pollcore.Every(o.delay))
+	case low > 0 && high == 0:
+		all = append(all, pollcore.Between(low, max(low, own.Max)))
+	case high > 0 && low == 0:
+		all = append(all, pollcore.Between(min(own.Min, high), high))
+	case low > 0:
+		all = append(all, pollcore.Between(low, high))
 	}
 	return all
 }

@@ -20,7 +20,7 @@ func clusterWait(t *testing.T, answers string, more ...string) []string {
 		s.Close()
 	})
 	return append([]string{
-		"wait", "eks", "ClusterActive", "--input", `{"name": "prod"}`, "--region", "eu-west-1", "--endpoint-url", s.URL, "--timeout", "1h",
+		"wait", "eks", "ClusterActive", "--input", `{"name": "prod"}`, "--region", "eu-west-1", "--endpoint-url", s.URL, "--max-wait", "1h",
 	}, more...)
 }
 
@@ -29,10 +29,10 @@ func clusterWait(t *testing.T, answers string, more ...string) []string {
 func TestInterruptedWait(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, answers, seen string }{
-		{"between two calls", `200 {"cluster": {"status": "CREATING"}}`, `no acceptor matched; seen cluster\.status = "CREATING"`},
+		{"between two polls", `200 {"cluster": {"status": "CREATING"}}`, `no acceptor matched; seen cluster\.status = "CREATING"`},
 		{ // one that the SDK does not pause for before it tries again
-			"in an error that is waited out", `501 {"__type": "ServerException", "message": "later"}`,
-			`no acceptor matches the error: ServerException: later`,
+			"after an error that wait retries", `501 {"__type": "ServerException", "message": "later"}`,
+			`ServerException: later`,
 		},
 	}
 	for _, tt := range tests {
@@ -43,7 +43,7 @@ func TestInterruptedWait(t *testing.T) {
 			stderr := &cancelOn{text: "attempt 1", cancel: cancel}
 			var stdout bytes.Buffer
 			require.Equal(t, exitInterrupted, execute(ctx, clusterWait(t, tt.answers), &stdout, stderr), "%s", &stdout)
-			require.Regexp(t, `^INTERRUPTED after [0-9.]+m?s and 1 call\n  last seen `+tt.seen+`\n$`, stdout.String())
+			require.Regexp(t, `^INTERRUPTED after [0-9.]+m?s and 1 poll\n  last seen `+tt.seen+`\n$`, stdout.String())
 		})
 	}
 }

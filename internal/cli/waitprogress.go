@@ -12,28 +12,32 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
 // waitProgress shows a wait while it lasts: one updating line on a terminal,
 // else a line a call.
 type waitProgress struct {
-	out   io.Writer
-	name  string
-	off   bool
-	live  *liveLine
-	start time.Time
+	out  io.Writer
+	name string
+	off  bool
+	live *liveLine
+	// explain says why an error ends the wait.
+	explain func(error) string
+	start   time.Time
 
 	mu   sync.Mutex
 	last pollcore.Attempt
 	next time.Time // of the next call
 }
 
-func newWaitProgress(out io.Writer, name string, o waitOptions) *waitProgress {
+func newWaitProgress(out io.Writer, e *catalog.Entry, o waitOptions) *waitProgress {
 	p := &waitProgress{
-		out: out, name: name, off: o.quiet, start: time.Now(),
-		last: pollcore.Attempt{Total: o.timeout, Status: pollcore.Running},
+		out: out, name: e.Name, off: o.quiet, start: time.Now(),
+		explain: func(err error) string { return endReason(e.Operation, err) },
+		last:    pollcore.Attempt{Total: o.maxWait, Status: pollcore.Running},
 	}
-	p.next = p.start.Add(o.initialDelay)
+	p.next = p.start.Add(o.delays.initial)
 	if !p.off && !o.verbose { // else what the SDK logs would break the line
 		p.live = newLiveLine(out, func() string {
 			p.mu.Lock()
@@ -45,16 +49,16 @@ func newWaitProgress(out io.Writer, name string, o waitOptions) *waitProgress {
 	return p
 }
 
-// attempted follows the calls.
-func (p *waitProgress) attempted(a pollcore.Attempt) {
+// show follows the polls.
+func (p *waitProgress) show(a pollcore.Attempt) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if a.Reason = withoutSource(a.Reason); a.Acceptor == pollcore.NoAcceptor && a.Err != nil {
 		switch _, answered := errors.AsType[smithy.APIError](a.Err); {
 		case a.Status == pollcore.Running:
-			a.Reason = "waits it out: " + errorText(a.Err)
+			a.Reason = "retries: " + errorText(a.Err)
 		case answered:
-			a.Reason = unmatched(a.Err)
+			a.Reason = p.explain(a.Err)
 		default:
 			a.Reason = "" // long, and the result has it
 		}
@@ -76,7 +80,7 @@ func (p *waitProgress) line(elapsed, next time.Duration) string {
 	if p.last.Number > 0 {
 		line += fmt.Sprintf(" attempt %d ", p.last.Number)
 	}
-	line += fmt.Sprintf(" %s/%s", elapsed.Round(time.Second), p.last.Total)
+	line += fmt.Sprintf(" %s/%s", elapsed.Round(time.Second), shortDuration(p.last.Total))
 	if next >= time.Second/2 {
 		line += "  next " + next.Round(time.Second).String()
 	}

@@ -3,22 +3,18 @@ package cli
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"net/url"
 	"strings"
 	"time"
-
-	"github.com/aws/smithy-go"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
-// The statuses of a wait besides those of pollcore. Neither says anything of the
-// job.
+// The statuses of a wait besides those of pollcore. Neither says whether the job
+// has ended.
 const (
-	waitError       = "ERROR"       // an error that no acceptor matches
+	waitError       = "ERROR"       // a call failed with an error that the waiter does not expect
 	waitInterrupted = "INTERRUPTED" // by the user
 )
 
@@ -39,57 +35,29 @@ type waitReport struct {
 	Attempts       int        `json:"attempts"`
 	Exhausted      bool       `json:"exhausted,omitempty"`
 	ElapsedSeconds float64    `json:"elapsedSeconds"`
-	TimeoutSeconds float64    `json:"timeoutSeconds"`
+	MaxWaitSeconds float64    `json:"maxWaitSeconds"`
 	Notes          []string   `json:"notes,omitempty"`
 }
-
-// callError is the error of the last call.
-type callError struct {
-	Code    string `json:"code,omitempty"`
-	Message string `json:"message"`
-}
-
-func newCallError(err error) *callError {
-	if coded, ok := errors.AsType[smithy.APIError](err); ok {
-		return &callError{coded.ErrorCode(), coded.ErrorMessage()}
-	}
-	if sent, ok := errors.AsType[*url.Error](err); ok {
-		return &callError{Message: fmt.Sprintf("no answer from %s: %s", sent.URL, sent.Err)}
-	}
-	return &callError{Message: err.Error()}
-}
-
-// errorText is an error without what the SDK says of the call: of a service's
-// error its name and message.
-func errorText(err error) string {
-	e := newCallError(err)
-	if e.Code == "" {
-		return e.Message
-	}
-	return e.Code + ": " + e.Message
-}
-
-// unmatched is the reason of a wait that an error ends.
-func unmatched(err error) string { return "no acceptor matches the error: " + errorText(err) }
 
 func newWaitReport(e *catalog.Entry, o waitOptions, outcome pollcore.Outcome[any], err error) waitReport {
 	r := waitReport{
 		Status: string(outcome.Status), Service: e.Service.Key, Name: e.Name, Operation: e.Operation.Name,
 		Acceptor: outcome.Acceptor + 1, Acceptors: len(e.Waiter.Acceptors), Seen: outcome.Seen, Message: outcome.Message,
 		Reason: withoutSource(outcome.Reason), Output: outcome.Output, Attempts: outcome.Attempts,
-		ElapsedSeconds: outcome.Elapsed.Seconds(), TimeoutSeconds: o.timeout.Seconds(), Notes: texts(outcome.Notes),
+		ElapsedSeconds: outcome.Elapsed.Seconds(), MaxWaitSeconds: o.maxWait.Seconds(), Notes: texts(outcome.Notes),
 	}
+	unexpected := outcome.OpErr != nil && outcome.Acceptor == pollcore.NoAcceptor
 	if outcome.OpErr != nil {
 		r.Error = newCallError(outcome.OpErr)
-		if outcome.Acceptor == pollcore.NoAcceptor {
-			r.Reason = unmatched(outcome.OpErr)
-		}
+	}
+	if unexpected {
+		r.Reason = errorText(outcome.OpErr)
 	}
 	switch {
 	case errors.Is(err, pollcore.ErrCanceled):
 		r.Status = waitInterrupted
-	case errors.Is(err, pollcore.ErrFailed) && outcome.Acceptor == pollcore.NoAcceptor:
-		r.Status = waitError
+	case errors.Is(err, pollcore.ErrFailed) && unexpected:
+		r.Status, r.Reason = waitError, endReason(e.Operation, outcome.OpErr)
 	case errors.Is(err, pollcore.ErrTooManyAttempts):
 		r.Exhausted = true
 	}
@@ -114,7 +82,7 @@ func (r *waitReport) exitCode() int {
 func (r *waitReport) text(verbose bool) string {
 	var b strings.Builder
 	elapsed := time.Duration(r.ElapsedSeconds * float64(time.Second)).Round(100 * time.Millisecond)
-	terminal.Fprintf(&b, "%s after %s and %s\n", r.Status, elapsed, plural(r.Attempts, "call"))
+	terminal.Fprintf(&b, "%s after %s and %s\n", r.Status, elapsed, plural(r.Attempts, "poll"))
 	row := func(name, text string) {
 		if text != "" {
 			terminal.Fprintf(&b, "  %-9s %s\n", name, text)
@@ -127,7 +95,7 @@ func (r *waitReport) text(verbose bool) string {
 	}
 	row("reason", reason)
 	if r.Exhausted {
-		row("gave up", "--max-attempts calls were made")
+		row("gave up", "after --max-attempts polls")
 	}
 	for _, note := range r.Notes {
 		row("note", note)

@@ -105,8 +105,7 @@ const reportHead = `# What lint finds in the catalogue
 
 The rules of ` + "`jobpoller lint`" + ` on all %d waiters of AWS and %d jobs in the catalogue.
 [waiter-lint.md](reference/waiter-lint.md) has the reason and the remedy of each rule. The page
-is made by ` + "`go test ./pollcore/catalog/lint -update`" + ` and kept up by the same test;
-` + "`jobpoller lint --catalog`" + ` prints the findings, ` + "`--service`" + ` those of one service.
+is made by ` + "`go test ./pollcore/catalog/lint -update`" + ` and kept up by the same test.
 
 A DANGER can never do what it is written for, a WARNING may go wrong, a NOTE is worth
 knowing. What a value looks like is read from its name, unless the table of jobs says

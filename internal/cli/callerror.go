@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/aws/smithy-go"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// callError is the error of the last call.
+type callError struct {
+	Code    string `json:"code,omitempty"`
+	Message string `json:"message"`
+}
+
+func newCallError(err error) *callError {
+	if coded, ok := errors.AsType[smithy.APIError](err); ok {
+		return &callError{coded.ErrorCode(), coded.ErrorMessage()}
+	}
+	if sent, ok := errors.AsType[*url.Error](err); ok {
+		return &callError{Message: fmt.Sprintf("no answer from %s: %s", sent.URL, sent.Err)}
+	}
+	return &callError{Message: err.Error()}
+}
+
+// errorText is an error without what the SDK says of the call: of a service's
+// error its name and message.
+func errorText(err error) string {
+	e := newCallError(err)
+	if e.Code == "" {
+		return e.Message
+	}
+	if e.Message == "" {
+		return e.Code
+	}
+	return e.Code + ": " + e.Message
+}
+
+// The codes with which services refuse a call for want of permissions, or of valid
+// credentials.
+var (
+	deniedCodes      = []string{"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError", "NotAuthorized", "UnauthorizedException"}
+	credentialsCodes = []string{
+		"ExpiredToken", "ExpiredTokenException", "UnrecognizedClientException", "InvalidClientTokenId", "InvalidAccessKeyId",
+		"SignatureDoesNotMatch", "InvalidSignatureException", "MissingAuthenticationToken", "AuthFailure",
+	}
+)
+
+// endReason says why an error of a describe call ends a wait, and what to do.
+func endReason(op *catalog.Operation, err error) string {
+	switch code := newCallError(err).Code; {
+	case code == "":
+		return errorText(err)
+	case slices.Contains(deniedCodes, code):
+		return fmt.Sprintf("access denied: grant %s (%s)", strings.Join(op.Actions, ", "), errorText(err))
+	case slices.Contains(credentialsCodes, code):
+		return "the credentials are not valid: sign in again, or give --profile (" + errorText(err) + ")"
+	default:
+		return "the waiter does not expect this error: " + errorText(err)
+	}
+}
