@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -25,6 +24,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/cdkapp"
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -240,13 +240,7 @@ func newWorld(t *testing.T, a assembly) *world {
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, f.Close()) })
 		log.of, w.logs[function.id] = f, log
-		w.functions[function.id] = func(ctx context.Context, payload []byte) ([]byte, error) {
-			result, err := f.Invoke(ctx, payload)
-			if failure, ok := errors.AsType[*runtimeapi.FunctionError](err); ok {
-				return nil, &sim.FunctionError{Type: failure.Type, Message: failure.Message}
-			}
-			return result, err
-		}
+		w.functions[function.id] = localloop.Process(f)
 	}
 	return w
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/lambdabuild"
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
@@ -123,8 +124,8 @@ func testKilledRunJob(t *testing.T, binaries, call, moment string, deaths int32)
 		sim.Options{
 			Clock: sim.NewRealClock(),
 			Handlers: map[string]sim.Handler{"arn:aws:states:::lambda:invoke": sim.LambdaInvoke(map[string]sim.LambdaFunction{
-				statemachines.RunJobFunction:      invokeFunction(runJob),
-				statemachines.CheckStatusFunction: invokeFunction(functions[statemachines.CheckStatusFunction]),
+				statemachines.RunJobFunction:      localloop.Process(runJob),
+				statemachines.CheckStatusFunction: localloop.Process(functions[statemachines.CheckStatusFunction]),
 			})},
 		})
 	require.NoError(t, err)
@@ -184,16 +185,4 @@ func startFunctions(t *testing.T, binaries string, s3 *embeddeds3.Server, lambda
 		functions[name] = function
 	}
 	return functions
-}
-
-// invokeFunction is a function behind the Runtime API as a state machine calls
-// it.
-func invokeFunction(f *runtimeapi.Function) sim.LambdaFunction {
-	return func(ctx context.Context, payload []byte) ([]byte, error) {
-		result, err := f.Invoke(ctx, payload)
-		if failure, ok := errors.AsType[*runtimeapi.FunctionError](err); ok {
-			return nil, &sim.FunctionError{Type: failure.Type, Message: failure.Message}
-		}
-		return result, err
-	}
 }

@@ -14,15 +14,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda/messages"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
+	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -117,18 +118,7 @@ func (e *tableExports) handlers(t *testing.T) map[string]sim.Handler {
 	require.NoError(t, err)
 	functions, err := handler.New(handler.Config{Store: memstore.New(e.clock.Now), Jobs: registry, Now: e.clock.Now, NoDwell: true})
 	require.NoError(t, err)
-	function := func(handle func(context.Context, json.RawMessage) (*handler.Result, error)) sim.LambdaFunction {
-		return func(ctx context.Context, payload []byte) ([]byte, error) {
-			result, err := handle(ctx, payload)
-			if named, ok := err.(messages.InvokeResponse_Error); ok { //nolint:errorlint // aws-lambda-go looks no deeper
-				return nil, &sim.FunctionError{Type: named.Type, Message: named.Message}
-			}
-			if err != nil {
-				return nil, err
-			}
-			return json.Marshal(result)
-		}
-	}
+	invoked := localloop.Functions(functions)
 	integration := func(operation string) sim.Handler {
 		return func(_ context.Context, c sim.Call) (sim.Reply, error) {
 			in, _ := c.Arguments.(map[string]any)
@@ -140,7 +130,7 @@ func (e *tableExports) handlers(t *testing.T) map[string]sim.Handler {
 		"arn:aws:states:::aws-sdk:dynamodb:exportTableToPointInTime": integration("ExportTableToPointInTime"),
 		"arn:aws:states:::aws-sdk:dynamodb:describeExport":           integration("DescribeExport"),
 		"arn:aws:states:::lambda:invoke": sim.LambdaInvoke(map[string]sim.LambdaFunction{
-			"export-orders-runjob": function(functions.RunJob), "export-orders-checkstatus": function(functions.CheckStatus),
+			"export-orders-runjob": invoked[statemachines.RunJobFunction], "export-orders-checkstatus": invoked[statemachines.CheckStatusFunction],
 		}),
 	}
 }

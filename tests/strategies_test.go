@@ -3,7 +3,6 @@ package tests_test
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,15 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda/messages"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
-	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -62,26 +60,12 @@ func (e *export) handlers(t *testing.T) map[string]sim.Handler {
 	require.NoError(t, err)
 	handlers, err := handler.New(handler.Config{Store: memstore.New(e.clock.Now), Jobs: registry, Now: e.clock.Now, Random: e.random, NoDwell: true})
 	require.NoError(t, err)
-	function := func(handle func(context.Context, json.RawMessage) (*handler.Result, error)) sim.LambdaFunction {
-		return func(ctx context.Context, payload []byte) ([]byte, error) {
-			result, err := handle(ctx, payload)
-			if named, ok := err.(messages.InvokeResponse_Error); ok { //nolint:errorlint // aws-lambda-go looks no deeper
-				return nil, &sim.FunctionError{Type: named.Type, Message: named.Message}
-			}
-			if err != nil {
-				return nil, err
-			}
-			return json.Marshal(result)
-		}
-	}
 	return map[string]sim.Handler{
 		"arn:aws:states:::aws-sdk:dynamodb:describeExport": func(ctx context.Context, _ sim.Call) (sim.Reply, error) {
 			output, err := e.Describe(ctx, nil)
 			return sim.Reply{Output: output}, err
 		},
-		"arn:aws:states:::lambda:invoke": sim.LambdaInvoke(map[string]sim.LambdaFunction{
-			statemachines.RunJobFunction: function(handlers.RunJob), statemachines.CheckStatusFunction: function(handlers.CheckStatus),
-		}),
+		"arn:aws:states:::lambda:invoke": sim.LambdaInvoke(localloop.Functions(handlers)),
 	}
 }
 

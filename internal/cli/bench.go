@@ -16,8 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambda/messages"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -25,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/loopback"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/internal/terminal"
@@ -41,9 +40,8 @@ import (
 )
 
 const (
-	localBucket     = "jobpoller"
-	prefix          = "jobpoller"
-	functionTimeout = 30 * time.Second // as the shipped definition expects
+	localBucket = "jobpoller"
+	prefix      = "jobpoller"
 )
 
 // bench is what a run works with on this machine: an S3 server, the Lambda
@@ -281,25 +279,8 @@ func (b *bench) loadHandlers(registry *jobs.Registry, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	b.handlers = map[string]sim.LambdaFunction{
-		statemachines.RunJobFunction:      inProcess(p.RunJob),
-		statemachines.CheckStatusFunction: inProcess(p.CheckStatus),
-	}
+	b.handlers = localloop.Functions(p)
 	return nil
-}
-
-// inProcess is a handler as aws-lambda-go runs it, with its time limit.
-func inProcess(handler any) sim.LambdaFunction {
-	function := lambda.NewHandler(handler)
-	return func(ctx context.Context, payload []byte) ([]byte, error) {
-		ctx, cancel := context.WithTimeout(ctx, functionTimeout)
-		defer cancel()
-		result, err := function.Invoke(ctx, payload)
-		if failure, ok := errors.AsType[messages.InvokeResponse_Error](err); ok {
-			return nil, &sim.FunctionError{Type: failure.Type, Message: failure.Message}
-		}
-		return result, err
-	}
 }
 
 // functions are the functions that a definition can invoke. After each call of

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/lambdabuild"
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
@@ -47,26 +47,15 @@ func (b *bench) startProcesses(ctx context.Context, log io.Writer) error {
 			return err
 		}
 		function, err := runtimeapi.New(runtimeapi.Config{
-			Name: name, Binary: binary, Env: env, Timeout: functionTimeout, Log: log,
+			Name: name, Binary: binary, Env: env, Timeout: localloop.Timeout, Log: log,
 		})
 		if err != nil {
 			return err
 		}
 		b.closers = append(b.closers, function.Close)
-		b.handlers[name] = process(function)
+		b.handlers[name] = localloop.Process(function)
 	}
 	return nil
-}
-
-// process is a function behind the Runtime API as the state machine calls it.
-func process(function *runtimeapi.Function) sim.LambdaFunction {
-	return func(ctx context.Context, payload []byte) ([]byte, error) {
-		result, err := function.Invoke(ctx, payload)
-		if failure, ok := errors.AsType[*runtimeapi.FunctionError](err); ok {
-			return nil, &sim.FunctionError{Type: failure.Type, Message: failure.Message}
-		}
-		return result, err
-	}
 }
 
 // environment is the environment of the functions: what is on this machine, the

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda/messages"
 	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -68,25 +68,13 @@ func (m *machine) functions(t *testing.T, p *player, clock *sim.Clock, called fu
 	require.NoError(t, err)
 	handlers, err := handler.New(handler.Config{Store: memstore.New(d.now), Jobs: registry, Now: d.now, NoDwell: true})
 	require.NoError(t, err)
-	function := func(handle func(context.Context, json.RawMessage) (*handler.Result, error)) sim.LambdaFunction {
-		return func(ctx context.Context, payload []byte) ([]byte, error) {
-			result, err := handle(ctx, payload)
-			if named, ok := err.(messages.InvokeResponse_Error); ok { //nolint:errorlint // aws-lambda-go looks no deeper
-				return nil, &sim.FunctionError{Type: named.Type, Message: named.Message}
-			}
-			if err != nil {
-				return nil, err
-			}
-			return json.Marshal(result)
-		}
+	functions := localloop.Functions(handlers)
+	check := functions[statemachines.CheckStatusFunction]
+	functions[statemachines.CheckStatusFunction] = func(ctx context.Context, payload []byte) ([]byte, error) {
+		called(clock.Now())
+		return check(ctx, payload)
 	}
-	invoke := sim.LambdaInvoke(map[string]sim.LambdaFunction{
-		statemachines.RunJobFunction: function(handlers.RunJob),
-		statemachines.CheckStatusFunction: function(func(ctx context.Context, payload json.RawMessage) (*handler.Result, error) {
-			called(clock.Now())
-			return handlers.CheckStatus(ctx, payload)
-		}),
-	})
+	invoke := sim.LambdaInvoke(functions)
 	return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
 		d.spent = 0
 		reply, err := invoke(ctx, call)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+	"github.com/jobpoller/jobpoller/internal/localloop"
 )
 
 // moment is a point of an operation at which an invocation can die.
@@ -49,29 +49,15 @@ func dying(ctx context.Context) func(moment) bool {
 	return func(moment) bool { return false }
 }
 
-// mortal is a store in whose operations invocations die.
-type mortal struct{ startrecord.Store }
-
-func (s mortal) Create(ctx context.Context, key startrecord.Key, rec startrecord.Record) (startrecord.Stored, error) {
-	return live(ctx, func() (startrecord.Stored, error) { return s.Store.Create(ctx, key, rec) })
-}
-
-func (s mortal) Load(ctx context.Context, key startrecord.Key) (startrecord.Stored, error) {
-	return live(ctx, func() (startrecord.Stored, error) { return s.Store.Load(ctx, key) })
-}
-
-func (s mortal) Replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
-	return live(ctx, func() (startrecord.Stored, error) { return s.Store.Replace(ctx, key, rec, version) })
-}
-
-func live(ctx context.Context, do func() (startrecord.Stored, error)) (startrecord.Stored, error) {
+// mortal makes a call of the store, at which the invocation may die.
+func mortal(ctx context.Context, _ *localloop.Call, do func() error) error {
 	dies := dying(ctx)
 	if dies(before) {
 		panic(killed{})
 	}
-	stored, err := do()
+	err := do()
 	if dies(after) {
 		panic(killed{})
 	}
-	return stored, err
+	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda/messages"
 
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -81,12 +82,12 @@ func newExecution(o Options, name string, n int, place Place, counts *Counts) (*
 	if e.class.Class == jobs.ByNaturalKey {
 		driver = searchable{e.service}
 	}
-	registry, err := jobs.NewRegistry(driver)
+	registry, err := jobs.NewRegistry(localloop.AroundDriver(driver, mortal))
 	if err != nil {
 		return nil, err
 	}
 	e.Handler, err = handler.New(handler.Config{
-		Store: mortal{place.Store}, Jobs: registry, Now: place.Clock.Now, Random: random.Int64N, NoDwell: true, LeaseMargin: o.LeaseMargin,
+		Store: localloop.AroundStore(place.Store, mortal), Jobs: registry, Now: place.Clock.Now, Random: random.Int64N, NoDwell: true, LeaseMargin: o.LeaseMargin,
 	})
 	return e, err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -94,13 +95,13 @@ func newModel(o ModelOptions, n int, counts *Counts) (*model, error) {
 	if m.class.Class == jobs.ByNaturalKey {
 		driver = searchable{m.service}
 	}
-	registry, err := jobs.NewRegistry(driver)
+	registry, err := jobs.NewRegistry(localloop.AroundDriver(driver, mortal))
 	if err != nil {
 		return nil, err
 	}
 	for _, skew := range []time.Duration{-m.skew, 0, m.skew} {
 		handlers, err := handler.New(handler.Config{
-			Store: mortal{m.store}, Jobs: registry, Random: random.Int64N, NoDwell: true,
+			Store: localloop.AroundStore(m.store, mortal), Jobs: registry, Random: random.Int64N, NoDwell: true,
 			Now: func() time.Time { return clock.Now().Add(skew) },
 		})
 		if err != nil {

@@ -66,12 +66,12 @@ func (*service) Permissions() []jobs.Permission              { return nil }
 func (s *service) Idempotency(jobs.Request) jobs.Idempotency { return s.idempotency }
 
 func (s *service) Start(ctx context.Context, r jobs.Request) (ref jobs.Ref, err error) {
-	err = s.call(ctx, "start", true, func() { ref = s.start(r.Token) })
+	err = s.call("start", true, func() { ref = s.start(r.Token) })
 	return ref, err
 }
 
 func (s *service) Describe(ctx context.Context, ref jobs.Ref) (output any, err error) {
-	err = s.call(ctx, "describe", false, func() {
+	err = s.call("describe", false, func() {
 		var n int
 		if _, err := fmt.Sscanf(ref["Id"], "job-%d", &n); err == nil && n < len(s.jobs) {
 			output = map[string]any{"State": s.state(s.jobs[n], s.clock.Now()), "Id": ref["Id"]}
@@ -81,7 +81,7 @@ func (s *service) Describe(ctx context.Context, ref jobs.Ref) (output any, err e
 }
 
 func (s *service) Stop(ctx context.Context, ref jobs.Ref) error {
-	return s.call(ctx, "stop", false, func() {
+	return s.call("stop", false, func() {
 		var n int
 		if _, err := fmt.Sscanf(ref["Id"], "job-%d", &n); err == nil && n < len(s.jobs) && s.state(s.jobs[n], s.clock.Now()) == "RUNNING" {
 			s.jobs[n].stopped = s.clock.Now()
@@ -94,7 +94,7 @@ type searchable struct{ *service }
 
 // Find implements jobs.Finder.
 func (s searchable) Find(ctx context.Context, r jobs.Request) (ref jobs.Ref, found bool, err error) {
-	err = s.call(ctx, "find", false, func() {
+	err = s.call("find", false, func() {
 		for n, j := range s.jobs {
 			if j.token == r.Token {
 				ref, found = s.ref(n), true
@@ -106,19 +106,7 @@ func (s searchable) Find(ctx context.Context, r jobs.Request) (ref jobs.Ref, fou
 }
 
 // call carries out one call, or has it fail before or after its effect.
-func (s *service) call(ctx context.Context, name string, refusable bool, effect func()) error {
-	dies := dying(ctx)
-	if dies(before) {
-		panic(killed{})
-	}
-	err := s.answer(name, refusable, effect)
-	if dies(after) {
-		panic(killed{})
-	}
-	return err
-}
-
-func (s *service) answer(name string, refusable bool, effect func()) error {
+func (s *service) call(name string, refusable bool, effect func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counts.Add("calls of the job service")
