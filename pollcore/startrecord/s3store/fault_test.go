@@ -187,7 +187,7 @@ func TestWriteInAContextThatHasEndedIsUnavailable(t *testing.T) {
 	cancel()
 	store, err := s3store.New(s3.New(s3.Options{Region: "us-east-1"}), "bucket", "")
 	require.NoError(t, err)
-	_, err = store.Create(ctx, startrecord.Key{ExecutionARN: "arn:aws:states:us-east-1:123456789012:execution:m:e", Poller: "p"}, startrecord.Record{Status: startrecord.StatusStarting, Token: "t", RequestHash: "h"})
+	_, err = store.Create(ctx, key, record(1))
 	require.ErrorIs(t, err, startrecord.ErrUnavailable)
 	require.ErrorIs(t, err, context.Canceled)
 }
