@@ -48,6 +48,14 @@ var homes = []home{
 		fact: "how long an execution can be redriven", pattern: `\b14 ?\* ?(24 ?\* ?time\.Hour|day)`, home: "statemachines/asl",
 		also: map[string]string{"lambdas/handler": noMachines},
 	},
+	{
+		fact: "which codes of errors pass", pattern: `(?i)"(throttl|(throttl(ed|ing)|toomanyrequest|slowdown|requestlimitexceeded)\w*)"`, home: "pollcore/awserror",
+		also: map[string]string{"lambdas/jobs/jobstest": testKit, "statemachines/sim/mock": "mocks answer as services do"},
+	},
+	{
+		fact: "which statuses pass", pattern: `\bStatusTooManyRequests\b|\bStatusTooEarly\b`, home: "pollcore/awserror",
+		also: map[string]string{"lambdas/jobs/jobstest": testKit},
+	},
 	{fact: "the price of a transition", pattern: `\b0\.025\b|\b0\.000025\b`, home: "statemachines/asl"},
 }
 

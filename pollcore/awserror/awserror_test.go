@@ -194,6 +194,7 @@ func TestClassifyNames(t *testing.T) {
 		{"Lambda.AWSLambdaException", "(Service: AWSLambda; Status Code: 403; Error Code: AccessDeniedException; Request ID: 1)", awserror.Refused},
 		{"Lambda.ClientExecutionTimeoutException", "", awserror.Unclear},
 		{"Lambda.Unknown", "The cause could not be determined", awserror.Unclear},
+		{"Runtime.ExitError", "RequestId: 1 Error: Runtime exited with error: exit status 1", awserror.Unclear},
 		{"Sandbox.Timedout", "RequestId: 1 Error: Task timed out after 3.00 seconds", awserror.Unclear},
 		{"States.Timeout", "", awserror.Unclear},
 		{"States.HeartbeatTimeout", "", awserror.Unclear},

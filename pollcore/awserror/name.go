@@ -11,6 +11,7 @@ import (
 var names = map[string]Class{
 	"Lambda.AWSLambdaException": Fault,   // of the Lambda service; the guide has it retried
 	"Lambda.Unknown":            Unclear, // the function ran out of time or memory
+	"Runtime.ExitError":         Unclear, // the function's process ended
 	"States.Http.Socket":        Unclear, // an HTTP Task has no answer
 	"States.Permissions":        Refused,
 }
