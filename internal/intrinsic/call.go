@@ -54,15 +54,6 @@ func (c *Call) Paths() []*jsonpath.Path {
 	return out
 }
 
-// SyntaxError says why a text is no call.
-type SyntaxError struct {
-	Offset     int // in bytes
-	Message    string
-	Suggestion string // the nearest name of a function, if one is near
-}
-
-func (e *SyntaxError) Error() string { return e.Message }
-
 // Error is the failure of a function.
 type Error struct {
 	Function string // the function that failed, which may be an inner one

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/intrinsic"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -276,7 +277,7 @@ func TestParse(t *testing.T) {
 	nested := strings.Repeat("States.Array(", 10) + strings.Repeat(")", 10)
 	_, err = intrinsic.Parse(nested)
 	require.NoError(t, err)
-	for text, want := range map[string]intrinsic.SyntaxError{
+	for text, want := range map[string]diag.SyntaxError{
 		"States.Formt('a')":            {Offset: 0, Message: `there is no function "States.Formt"`, Suggestion: "States.Format"},
 		"States.Array(" + nested + ")": {Offset: 130, Message: "calls nest deeper than 10"},
 		"States.UUID":                  {Offset: 11, Message: `expected "(" after States.UUID`},
@@ -293,12 +294,13 @@ func TestParse(t *testing.T) {
 		`States.Array('a\n')`:          {Offset: 15, Message: `a backslash can only stand before one of ' { } \`},
 	} {
 		_, err := intrinsic.Parse(text)
-		var syntax *intrinsic.SyntaxError
+		var syntax *diag.SyntaxError
 		require.ErrorAs(t, err, &syntax, text)
+		want.Text = text
 		require.Equal(t, want, *syntax, text)
 	}
 	_, err = intrinsic.Parse("States.Array($.a[)")
-	var syntax *intrinsic.SyntaxError
+	var syntax *diag.SyntaxError
 	require.ErrorAs(t, err, &syntax)
 	require.GreaterOrEqual(t, syntax.Offset, 13)
 }
@@ -318,7 +320,7 @@ func FuzzEval(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, input string) {
 		call, err := intrinsic.Parse(text)
 		if err != nil {
-			var syntax *intrinsic.SyntaxError
+			var syntax *diag.SyntaxError
 			require.ErrorAs(t, err, &syntax)
 			require.LessOrEqual(t, syntax.Offset, len(text))
 			return

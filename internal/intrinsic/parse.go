@@ -15,7 +15,7 @@ import (
 // MaxDepth is how deep calls may nest, from the developer guide.
 const MaxDepth = 10
 
-// Parse reads a call. Its error is a *SyntaxError.
+// Parse reads a call. Its error is a [*diag.SyntaxError].
 func Parse(text string) (*Call, error) {
 	p := &parser{text: text}
 	call, err := p.call(1)
@@ -33,8 +33,8 @@ type parser struct {
 	offset int
 }
 
-func (p *parser) problem(offset int, format string, args ...any) *SyntaxError {
-	return &SyntaxError{Offset: offset, Message: fmt.Sprintf(format, args...)}
+func (p *parser) problem(offset int, format string, args ...any) *diag.SyntaxError {
+	return &diag.SyntaxError{Text: p.text, Offset: offset, Message: fmt.Sprintf(format, args...)}
 }
 
 func (p *parser) skipSpace() {
@@ -184,7 +184,7 @@ func (p *parser) path() (argument, error) {
 	}
 	end = min(end, len(p.text))
 	path, err := jsonpath.Parse(p.text[p.offset:end])
-	if syntax, ok := errors.AsType[*jsonpath.SyntaxError](err); ok {
+	if syntax, ok := errors.AsType[*diag.SyntaxError](err); ok {
 		return argument{}, p.problem(p.offset+syntax.Offset, "path %q: %s", p.text[p.offset:end], syntax.Message)
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 )
 
@@ -55,7 +56,7 @@ func TestCompileRefuses(t *testing.T) {
 		{strings.Repeat(" ", 7_000_000), "S0201", 0},
 	} {
 		_, err := jsonata.Compile(c.text)
-		syntax, ok := errors.AsType[*jsonata.SyntaxError](err)
+		syntax, ok := errors.AsType[*diag.SyntaxError](err)
 		require.True(t, ok, "%.50s: %v", c.text, err)
 		require.Equal(t, c.code, syntax.Code, "%.50s: %v", c.text, err)
 		require.InDelta(t, c.offset, syntax.Offset, 10, "%.50s: %v", c.text, err)

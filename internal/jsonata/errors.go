@@ -7,20 +7,6 @@ import (
 	"fmt"
 )
 
-// SyntaxError says why a text is no JSONata 2.0.6 expression.
-type SyntaxError struct {
-	// Code is that of JSONata's own list, such as S0201.
-	Code string
-	// Offset is the byte of the text at which the problem was seen.
-	Offset int
-	// Message says what is wrong.
-	Message string
-}
-
-func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("%s at byte %d: %s", e.Code, e.Offset, e.Message)
-}
-
 // ErrUndefined is the error of an expression that gives nothing: JSON has no
 // such value.
 var ErrUndefined = errors.New("the expression returned nothing (undefined)")

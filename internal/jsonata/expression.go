@@ -3,6 +3,8 @@ package jsonata
 import (
 	"fmt"
 	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
 )
 
 // memoryLimit is how many bytes the text of an expression, and its result, may
@@ -28,14 +30,15 @@ type Reference struct {
 }
 
 // Compile compiles an expression: the text between {% and %}. Its error is a
-// [*SyntaxError].
+// [*diag.SyntaxError].
 //
 // What AWS refuses only when it evaluates is no error here: a call of $eval is
 // one of a variable that is not defined, and an expression that nests too deep
 // fails in [Expression.Eval].
 func Compile(text string) (*Expression, error) {
 	if len(text) > memoryLimit {
-		return nil, &SyntaxError{
+		return nil, &diag.SyntaxError{
+			Text:    text,
 			Code:    "S0201",
 			Message: fmt.Sprintf("the expression has %d bytes, Step Functions takes %d", len(text), memoryLimit),
 		}
@@ -44,7 +47,7 @@ func Compile(text string) (*Expression, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := link(tree)
+	root, err := link(text, tree)
 	if err != nil {
 		return nil, err
 	}

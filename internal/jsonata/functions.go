@@ -1,7 +1,10 @@
 package jsonata
 
 import (
+	"errors"
 	"fmt"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
 )
 
 // functions are those of the language, and of Step Functions.
@@ -174,10 +177,14 @@ func evalText(m *machine, c *arguments) any {
 	_, tree, err := parse(text)
 	var root *node
 	if err == nil {
-		root, err = link(tree)
+		root, err = link(text, tree)
 	}
 	if err != nil {
-		m.throw(&Error{Code: "D3120", Message: "Syntax error in expression passed to function eval: " + err.Error()})
+		message := err.Error()
+		if syntax, ok := errors.AsType[*diag.SyntaxError](err); ok {
+			message = syntax.Code + " at " + syntax.Problem().String()
+		}
+		m.throw(&Error{Code: "D3120", Message: "Syntax error in expression passed to function eval: " + message})
 	}
 	input := c.context
 	if c.at(1) != undefined {

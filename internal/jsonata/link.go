@@ -3,18 +3,21 @@ package jsonata
 import (
 	"fmt"
 	"slices"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
 )
 
 // linker makes the parser's tree one that can be evaluated: it gathers the
 // steps of paths, gives filters and groups to the steps that they follow, and
 // finds the step that each % goes back to.
 type linker struct {
+	text  string
 	slots []*slot
-	err   *SyntaxError
+	err   *diag.SyntaxError
 }
 
-func link(root *node) (*node, error) {
-	l := &linker{}
+func link(text string, root *node) (*node, error) {
+	l := &linker{text: text}
 	root = l.link(root)
 	if l.err == nil && (root.kind == nodeParent || len(root.seeking) > 0) {
 		l.fail("S0217", root.offset, "the parent of the input is not known")
@@ -28,7 +31,7 @@ func link(root *node) (*node, error) {
 // fail keeps the first error.
 func (l *linker) fail(code string, offset int, message string) {
 	if l.err == nil {
-		l.err = &SyntaxError{Code: code, Offset: offset, Message: message}
+		l.err = &diag.SyntaxError{Text: l.text, Code: code, Offset: offset, Message: message}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/internal/npm"
 )
@@ -182,7 +183,7 @@ func codeOf(err error) string {
 	if failure, ok := errors.AsType[*jsonata.Error](err); ok {
 		return failure.Code
 	}
-	if failure, ok := errors.AsType[*jsonata.SyntaxError](err); ok {
+	if failure, ok := errors.AsType[*diag.SyntaxError](err); ok {
 		return failure.Code
 	}
 	return ""
@@ -193,7 +194,7 @@ func askReference(t *testing.T, texts []string) []referenceAnswer {
 	t.Helper()
 	files := npm.Files{}
 	for _, name := range []string{"package.json", "package-lock.json", "evaluate.js"} {
-		content, err := os.ReadFile(filepath.Join("..", "jmespath", "testdata", "reference", name))
+		content, err := os.ReadFile(filepath.Join("..", "jmespath", "tojsonata", "testdata", "reference", name))
 		require.NoError(t, err)
 		files[name] = content
 	}

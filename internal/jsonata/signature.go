@@ -3,6 +3,8 @@ package jsonata
 import (
 	"fmt"
 	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
 )
 
 // Symbols of the types that a signature has: s string, n number, b boolean,
@@ -29,15 +31,15 @@ type parameter struct {
 }
 
 // parseSignature reads a signature with its angle brackets.
-func parseSignature(text string) (*signature, *SyntaxError) {
+func parseSignature(text string) (*signature, *diag.SyntaxError) {
 	s := &signature{}
 	if len(text) < 2 || text[0] != '<' || text[len(text)-1] != '>' {
-		return nil, &SyntaxError{Code: "S0202", Message: fmt.Sprintf("the signature %s is not in angle brackets", text)}
+		return nil, &diag.SyntaxError{Code: "S0202", Message: fmt.Sprintf("the signature %s is not in angle brackets", text)}
 	}
 	text = text[1 : len(text)-1]
 	for i := 0; i < len(text) && text[i] != ':'; i++ {
 		if len(s.params) > maxParameters {
-			return nil, &SyntaxError{Code: "S0402", Message: fmt.Sprintf("a signature has more than %d parameters", maxParameters)}
+			return nil, &diag.SyntaxError{Code: "S0402", Message: fmt.Sprintf("a signature has more than %d parameters", maxParameters)}
 		}
 		switch c := text[i]; c {
 		case 's', 'n', 'b', 'l', 'o':
@@ -53,11 +55,11 @@ func parseSignature(text string) (*signature, *SyntaxError) {
 		case '(':
 			length := strings.IndexByte(text[i:], ')')
 			if length < 0 {
-				return nil, &SyntaxError{Code: "S0402", Message: "a choice of types in a signature has no closing )"}
+				return nil, &diag.SyntaxError{Code: "S0402", Message: "a choice of types in a signature has no closing )"}
 			}
 			choice := text[i+1 : i+length]
 			if strings.ContainsAny(choice, "<(") {
-				return nil, &SyntaxError{Code: "S0402", Message: "a choice of types in a signature cannot tell types of items"}
+				return nil, &diag.SyntaxError{Code: "S0402", Message: "a choice of types in a signature cannot tell types of items"}
 			}
 			s.params = append(s.params, parameter{symbols: choice + "m"})
 			i += length
@@ -72,10 +74,10 @@ func parseSignature(text string) (*signature, *SyntaxError) {
 		case '<':
 			end := closing(text, i)
 			if end < 0 {
-				return nil, &SyntaxError{Code: "S0401", Message: "the types of items in a signature have no closing >"}
+				return nil, &diag.SyntaxError{Code: "S0401", Message: "the types of items in a signature have no closing >"}
 			}
 			if len(s.params) == 0 || !s.params[len(s.params)-1].array && s.params[len(s.params)-1].symbols != "f" {
-				return nil, &SyntaxError{Code: "S0401", Message: "only an array or a function in a signature has types of its own"}
+				return nil, &diag.SyntaxError{Code: "S0401", Message: "only an array or a function in a signature has types of its own"}
 			}
 			s.params[len(s.params)-1].item = text[i+1 : end]
 			i = end

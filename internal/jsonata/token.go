@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
 )
 
 // kind is the kind of a token. Operators are of the kind operator and differ in
@@ -207,7 +209,7 @@ func (s *scanner) number() (token, error) {
 }
 
 func (s *scanner) fail(code string, offset int, format string, args ...any) error {
-	return &SyntaxError{Code: code, Offset: offset, Message: fmt.Sprintf(format, args...)}
+	return &diag.SyntaxError{Text: s.text, Code: code, Offset: offset, Message: fmt.Sprintf(format, args...)}
 }
 
 // unescape gives the text of a string without its escape sequences, which are

@@ -5,17 +5,6 @@ import (
 	"fmt"
 )
 
-// SyntaxError says what is wrong in the text of a path, and where.
-type SyntaxError struct {
-	Text    string // the whole path
-	Offset  int    // of the byte at fault
-	Message string // what was expected, or what is not supported
-}
-
-func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("path %q, character %d: %s", e.Text, e.Offset+1, e.Message)
-}
-
 // Reason says why a path leads nowhere.
 type Reason uint8
 

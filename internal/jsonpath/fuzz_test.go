@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 )
 
@@ -26,7 +27,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := jsonpath.Parse(text)
 		if err != nil {
-			var syntax *jsonpath.SyntaxError
+			var syntax *diag.SyntaxError
 			require.ErrorAs(t, err, &syntax)
 			require.LessOrEqual(t, syntax.Offset, len(text))
 			require.NotEmpty(t, syntax.Message)

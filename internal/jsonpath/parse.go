@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
 )
 
 const (
@@ -14,7 +16,7 @@ const (
 	maxVariableRunes = 80 // of AWS
 )
 
-// Parse reads a path. Its error is a *SyntaxError. Blanks at the end are not part
+// Parse reads a path. Its error is a [*diag.SyntaxError]. Blanks at the end are not part
 // of the path.
 func Parse(text string) (*Path, error) {
 	p := &parser{text: strings.TrimRight(text, " ")}
@@ -345,7 +347,7 @@ func (p *parser) space() {
 func (p *parser) peek() (rune, int) { return utf8.DecodeRuneInString(p.text[p.offset:]) }
 
 func (p *parser) fail(offset int, format string, args ...any) error {
-	return &SyntaxError{Text: p.text, Offset: offset, Message: fmt.Sprintf(format, args...)}
+	return &diag.SyntaxError{Text: p.text, Offset: offset, Message: fmt.Sprintf(format, args...)}
 }
 
 // isNameRune tells whether a name outside of brackets may hold the character.

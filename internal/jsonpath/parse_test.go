@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 )
 
@@ -153,7 +154,7 @@ func TestParseRefuses(t *testing.T) {
 		t.Run(tt.path[:min(len(tt.path), 40)], func(t *testing.T) {
 			t.Parallel()
 			_, err := jsonpath.Parse(tt.path)
-			var syntax *jsonpath.SyntaxError
+			var syntax *diag.SyntaxError
 			require.ErrorAs(t, err, &syntax)
 			require.Contains(t, syntax.Message, tt.want)
 			require.Equal(t, tt.offset, syntax.Offset)
@@ -165,7 +166,7 @@ func TestParseRefuses(t *testing.T) {
 func TestErrorText(t *testing.T) {
 	t.Parallel()
 	_, err := jsonpath.Parse("$.a[1:2:0]")
-	require.EqualError(t, err, `path "$.a[1:2:0]", character 9: the step of a slice is not 0`)
+	require.EqualError(t, err, "1:9: the step of a slice is not 0\n  | $.a[1:2:0]\n  |         ^")
 }
 
 // What AWS takes: the state machine is created, and fails when it runs.

@@ -2,11 +2,13 @@ package asl
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/intrinsic"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
@@ -212,8 +214,7 @@ func (p *parser) path(n *jsontree.Node, scope pathScope) *Path {
 		return rootPath
 	}
 	path, err := jsonpath.Parse(n.Text)
-	if syntax, ok := errors.AsType[*jsonpath.SyntaxError](err); ok {
-		p.add(p.within(n, syntax.Offset, "path %q: %s", n.Text, syntax.Message))
+	if p.addSyntax(n, 0, fmt.Sprintf("path %q", n.Text), err) {
 		return nil
 	}
 	switch {
@@ -243,16 +244,25 @@ func (p *parser) path(n *jsontree.Node, scope pathScope) *Path {
 
 func (p *parser) intrinsic(n *jsontree.Node) *Intrinsic {
 	call, err := intrinsic.Parse(n.Text)
-	if syntax, ok := errors.AsType[*intrinsic.SyntaxError](err); ok {
-		problem := p.within(n, syntax.Offset, "intrinsic function: %s", syntax.Message)
-		problem.Suggestion = syntax.Suggestion
-		p.add(problem)
+	if p.addSyntax(n, 0, "intrinsic function", err) {
 		return nil
 	}
 	for _, path := range call.Paths() {
 		p.use(n, path.Variable())
 	}
 	return call
+}
+
+// addSyntax reports an error of a language of which a text starts so many bytes
+// into the string. It returns false if there is none.
+func (p *parser) addSyntax(n *jsontree.Node, start int, language string, err error) bool {
+	syntax, ok := errors.AsType[*diag.SyntaxError](err)
+	if ok {
+		problem := p.within(n, start+syntax.Offset, "%s: %s", language, syntax.Message)
+		problem.Suggestion = syntax.Suggestion
+		p.add(problem)
+	}
+	return ok
 }
 
 // isExpression tells whether the value is a JSONata expression.
@@ -266,8 +276,7 @@ const expressionStart, expressionEnd = "{%", "%}"
 func (p *parser) expression(n *jsontree.Node) *Expression {
 	text := strings.TrimSuffix(strings.TrimPrefix(n.Text, expressionStart), expressionEnd)
 	e, err := jsonata.Compile(text)
-	if syntax, ok := errors.AsType[*jsonata.SyntaxError](err); ok {
-		p.add(p.within(n, len(expressionStart)+syntax.Offset, "JSONata: %s", syntax.Message))
+	if p.addSyntax(n, len(expressionStart), "JSONata", err) {
 		return nil
 	}
 	for _, r := range jsonata.ContextReferences(text) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 )
 
@@ -87,7 +88,7 @@ func (c jsonataCase) judge(t *testing.T, folder string) string {
 		c.Code = c.Error.Code
 	}
 	code := ""
-	if failure, ok := errors.AsType[*jsonata.SyntaxError](err); ok {
+	if failure, ok := errors.AsType[*diag.SyntaxError](err); ok {
 		code = failure.Code
 	} else if failure, ok := errors.AsType[*jsonata.Error](err); ok {
 		code = failure.Code
