@@ -21,7 +21,8 @@ import (
 	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -114,7 +115,7 @@ func (e *tableExports) handlers(t *testing.T) map[string]sim.Handler {
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
 		}),
-	}}, dynamodbexport.FromEnvironment)
+	}}, awsjob.Catalogue)
 	require.NoError(t, err)
 	functions, err := handler.New(handler.Config{Store: memstore.New(e.clock.Now), Jobs: registry, Now: e.clock.Now, NoDwell: true})
 	require.NoError(t, err)
@@ -246,7 +247,7 @@ var withoutResource = map[string][]string{
 // traces. tests/deploy compares the Terraform configurations with these.
 func TestDeployPolicies(t *testing.T) {
 	t.Parallel()
-	driver, err := dynamodbexport.FromEnvironment(jobs.Environment{})
+	driver, err := awsjob.NewDriver(aws.Config{Region: "us-east-1"}, catalog.AWS, "dynamodb:ExportTableToPointInTime")
 	require.NoError(t, err)
 	needed := map[jobs.Method][]string{}
 	for _, p := range driver.Permissions() {

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -34,15 +33,9 @@ const (
 func builtIn(t *testing.T) *jobs.Registry {
 	t.Helper()
 	variables := map[string]string{httpjob.EnvHosts: "api.example.com"}
-	var drivers []jobs.Driver
-	for _, newDriver := range builtin.Drivers() {
-		driver, err := newDriver(jobs.Environment{
-			AWS: aws.Config{Region: "us-east-1"}, Bucket: "jobpoller", Getenv: func(name string) string { return variables[name] },
-		})
-		require.NoError(t, err)
-		drivers = append(drivers, driver)
-	}
-	registry, err := jobs.NewRegistry(drivers...)
+	registry, err := jobs.Build(jobs.Environment{
+		AWS: aws.Config{Region: "us-east-1"}, Bucket: "jobpoller", Getenv: func(name string) string { return variables[name] },
+	}, builtin.Drivers()...)
 	require.NoError(t, err)
 	return registry
 }
@@ -145,7 +138,7 @@ func TestCatalogueSamples(t *testing.T) {
 	list, _, _ = strings.Cut(list, "\n")
 	registry, err := jobs.Build(jobs.Environment{
 		AWS: aws.Config{Region: "us-east-1"}, Getenv: func(string) string { return "" }, Jobs: strings.Split(list, ","),
-	}, append(builtin.Drivers(), awsjob.Catalogue)...)
+	}, builtin.Drivers()...)
 	require.NoError(t, err)
 	samples := strings.Split(chapter, "\n```json\n")[1:]
 	require.Len(t, samples, 2)

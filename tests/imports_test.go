@@ -87,7 +87,7 @@ var rules = []rule{
 	},
 	{
 		reason:       "a function that asks for no catalogue does not carry its data",
-		packages:     []string{"./lambdas/handler/...", "./lambdas/jobs", "./lambdas/jobs/builtin", "./docs/example", "./tests/bench/s3only"},
+		packages:     []string{"./lambdas/handler/...", "./lambdas/jobs", "./lambdas/jobs/httpjob", "./lambdas/jobs/lambdajob", "./tests/bench/s3only"},
 		mustNotReach: []string{"./pollcore/catalog", "./lambdas/jobs/awsjob"},
 	},
 	{

@@ -60,6 +60,7 @@ func (t *table) readJob(n *jsontree.Node) *tableJob {
 			to.Stop = &catalog.StopCall{}
 			t.Object(n, "a stop call", map[string]func(*jsontree.Node){
 				"operation": t.word(&to.Stop.Operation), "arguments": t.arguments(&to.Stop.Arguments), "refused": t.refusal(to.Stop),
+				"takesEnded": t.Bool(&to.Stop.TakesEnded),
 			}, "operation", "arguments")
 		},
 		"delaySource": t.source(), "tokenWindow": t.Int(&to.TokenWindow, 1, maxWindow), "tokenWindowSource": t.source(),

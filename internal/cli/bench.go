@@ -30,9 +30,9 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -223,6 +223,18 @@ func (b *bench) serveLambda(ctx context.Context) error {
 	return nil
 }
 
+const noVirtualTime = "a real service has no virtual time, so leave out --virtual"
+
+// withoutAWS has no driver of the catalogue's jobs, for a reason.
+func withoutAWS(lack string) jobs.Maker {
+	return jobs.ByName(func(_ jobs.Environment, name string) (jobs.Driver, error) {
+		if _, err := catalog.Resolve(name); err != nil {
+			return nil, fmt.Errorf("%w: %w", jobs.ErrUnknownJob, err)
+		}
+		return nil, &jobs.NotConfiguredError{Job: name, Lack: lack}
+	})
+}
+
 // drivers returns those of the Lambda functions, as far as there is what they
 // need, and warns of a job that leaves this machine.
 func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
@@ -230,27 +242,23 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 		BaseEndpoint: aws.String(b.endpoint), Region: sim.DefaultRegion,
 		Credentials: credentials.NewStaticCredentialsProvider(b.signers[0].AccessKeyID, b.signers[0].SecretAccessKey, ""),
 	})
-	var makers []jobs.Maker
-	for _, newDriver := range builtin.Drivers() {
-		makers = append(makers, func(e jobs.Environment) (jobs.Driver, error) {
-			driver, err := newDriver(e)
-			if err != nil {
-				return nil, err
+	makers := []jobs.Maker{
+		func(jobs.Environment) (jobs.Driver, error) {
+			return lambdajob.New(invoker, b.client, b.bucket, prefix+"/jobs"), nil
+		},
+		func(e jobs.Environment) (jobs.Driver, error) {
+			if b.clock.Virtual() {
+				return nil, &jobs.NotConfiguredError{Job: httpjob.Name, Lack: noVirtualTime}
 			}
-			switch name := driver.Name(); {
-			case name == lambdajob.Name:
-				return lambdajob.New(invoker, b.client, b.bucket, prefix+"/jobs"), nil
-			case b.clock.Virtual():
-				return nil, &jobs.NotConfiguredError{Job: name, Lack: "a real service has no virtual time, so leave out --virtual"}
-			case b.awsErr != nil && name != httpjob.Name:
-				return nil, &jobs.NotConfiguredError{Job: name, Lack: "AWS configuration: " + b.awsErr.Error()}
-			default:
-				return driver, nil
-			}
-		})
+			return httpjob.FromEnvironment(e)
+		},
+		awsjob.Catalogue,
 	}
-	if b.awsErr == nil && !b.clock.Virtual() {
-		makers = append(makers, awsjob.Catalogue)
+	switch {
+	case b.clock.Virtual():
+		makers[2] = withoutAWS(noVirtualTime)
+	case b.awsErr != nil:
+		makers[2] = withoutAWS("AWS configuration: " + b.awsErr.Error())
 	}
 	job := b.options.job
 	registry, err := jobs.Build(jobs.Environment{

@@ -26,7 +26,7 @@ type describeCall struct {
 
 // callable returns an error if there is no way to call what an entry polls.
 func callable(e *catalog.Entry) error {
-	if sdkCalls[operationKey(e.Operation)] != nil {
+	if s3Calls[operationKey(e.Operation)] != nil {
 		return nil
 	}
 	if err := awsjob.New(anyRegion).Check(e.Operation); err != nil {
@@ -39,7 +39,7 @@ func callable(e *catalog.Entry) error {
 // without a call is an error here.
 func (o *waitOptions) newCall(ctx context.Context, e *catalog.Entry, input any) (*describeCall, error) {
 	call := &describeCall{operation: e.Operation}
-	throughSDK := sdkCalls[operationKey(e.Operation)]
+	throughSDK := s3Calls[operationKey(e.Operation)]
 	cfg, err := o.configuration(ctx)
 	if err != nil {
 		return nil, err
@@ -129,6 +129,6 @@ func notCallable(e *catalog.Entry, err error) error {
 	} else {
 		instead = "Go, " + instead
 	}
-	return fmt.Errorf("%s %s: %s cannot be called: %s, and this command links no client of the SDK for it; use %s",
+	return fmt.Errorf("%s %s: %s cannot be called: %s, use %s",
 		e.Service.Key, e.Name, e.Operation.Name, lackOf(e, err), instead)
 }

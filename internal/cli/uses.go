@@ -4,27 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/jobpoller/jobpoller/lambdas/jobs/athenaquery"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/gluejob"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/redshiftdata"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/sfnexecution"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/transcribejob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
-
-// ownDrivers are the jobs of the catalogue that have a driver of their own.
-var ownDrivers = []string{
-	athenaquery.Name, dynamodbexport.Name, gluejob.Name, redshiftdata.Name, sfnexecution.Name, transcribejob.Name,
-}
 
 // uses tells where an entry can be used: as the job of a request, if the
 // catalogue is the one that the Lambda functions have, by "jobpoller compile" and
@@ -36,13 +24,13 @@ func uses(e *catalog.Entry, builtIn bool) []string {
 	}
 	all = append(all, asStateMachine(e, builtIn))
 	name := fmt.Sprintf("jobpoller wait %s %s", e.Service.Key, e.Name)
-	if sdkCalls[operationKey(e.Operation)] != nil {
-		return append(all, name+": calls through the SDK's client")
+	if s3Calls[operationKey(e.Operation)] != nil {
+		return append(all, name)
 	}
 	if err := awsjob.New(anyRegion).Check(e.Operation); err != nil {
 		return append(all, "in Go: "+inGo(e), name+": no: "+lackOf(e, err))
 	}
-	return append(all, name+": calls through awsjob")
+	return append(all, name)
 }
 
 // anyRegion is for questions about operations to which the region is nothing.
@@ -98,21 +86,18 @@ func asStateMachine(e *catalog.Entry, builtIn bool) string {
 // asJob tells whether requests can name the entry.
 func asJob(e *catalog.Entry) []string {
 	var all []string
-	if name := e.Service.IAMPrefix + ":" + e.Name; e.Job != nil && slices.Contains(ownDrivers, name) {
-		all = append(all, fmt.Sprintf("job %q of a request: has a driver of its own", name))
-	} else if e.Job != nil {
-		all = append(all, asCatalogueJob(e, e.Service.Key+":"+e.Name, "starts and polls through awsjob"))
+	if e.Job != nil {
+		all = append(all, asRequest(e, e.FullName(), "starts and polls it"))
 	}
-	return append(all, asCatalogueJob(e, e.Service.Key+":"+e.Waiter.Name, "polls through awsjob what somebody else starts"))
+	return append(all, asRequest(e, e.Service.Key+":"+e.Waiter.Name, "polls what somebody else starts"))
 }
 
-// asCatalogueJob tells whether requests can name a job that the Lambda functions
-// call through awsjob.
-func asCatalogueJob(e *catalog.Entry, name, how string) string {
+// asRequest tells whether requests can name a job.
+func asRequest(e *catalog.Entry, name, does string) string {
 	if _, err := awsjob.NewDriver(anyRegion, catalog.AWS, name); err != nil {
 		return fmt.Sprintf("job %q of a request: no: %s", name, lackOf(e, err))
 	}
-	return fmt.Sprintf("job %q of a request: %s", name, how)
+	return fmt.Sprintf("job %q of a request: %s", name, does)
 }
 
 // protocolNames are what AWS calls the protocols that nothing here speaks.

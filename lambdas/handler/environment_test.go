@@ -18,7 +18,6 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/gluejob"
 )
 
 // setEnvironment sets the variables of a Lambda function, and clears those
@@ -214,7 +213,7 @@ func TestFromEnvironment(t *testing.T) {
 
 // Jobs of the catalogue are there if they are named.
 func TestFromEnvironmentWithTheCatalogue(t *testing.T) {
-	makers := append(builtin.Drivers(), awsjob.Catalogue)
+	makers := builtin.Drivers()
 	open := func(list string) (*handler.Handler, error) {
 		setEnvironment(t, map[string]string{handler.EnvBucket: "records", handler.EnvJobs: list})
 		return handler.FromEnvironment(handler.S3Store, makers...)
@@ -222,12 +221,17 @@ func TestFromEnvironmentWithTheCatalogue(t *testing.T) {
 	p, err := open("glue:StartJobRun, glue:StartCrawler,dms:ReplicationTaskReady")
 	require.NoError(t, err)
 	require.Equal(t, []string{"dms:ReplicationTaskReady", "glue:StartCrawler", "glue:StartJobRun"}, p.Jobs.Names())
-	own, err := p.Jobs.Driver("glue:StartJobRun")
-	require.NoError(t, err)
-	require.IsType(t, &gluejob.Driver{}, own, "built-in drivers keep their names")
 	p, err = open("")
 	require.NoError(t, err)
-	require.NotContains(t, p.Jobs.Names(), "glue:StartCrawler")
+	require.Equal(t, []string{
+		"athena:StartQueryExecution", "dynamodb:ExportTableToPointInTime", "glue:StartJobRun", "lambda:Invoke", "redshift-data:ExecuteStatement",
+		"states:StartExecution", "transcribe:StartTranscriptionJob",
+	}, p.Jobs.Names())
+	for _, name := range p.Jobs.Names() {
+		driver, err := p.Jobs.Driver(name)
+		require.NoError(t, err)
+		require.Equal(t, name, driver.Name())
+	}
 
 	_, err = open("dms:ReplicationTaskRedy,rds:DBInstanceAvailable,nothing:X")
 	require.ErrorIs(t, err, jobs.ErrUnknownJob)

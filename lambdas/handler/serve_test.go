@@ -21,7 +21,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/gluejob"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	panics := func(e jobs.Environment) (jobs.Driver, error) { return panicking{sdk: e.AWS}, nil }
 	switch os.Getenv(asFunction) {
 	case "run-job":
-		handler.Serve((*handler.Handler).RunJob, handler.S3Store, httpjob.FromEnvironment, gluejob.FromEnvironment, panics)
+		handler.Serve((*handler.Handler).RunJob, handler.S3Store, httpjob.FromEnvironment, awsjob.Catalogue, panics)
 	case "check-status":
 		handler.Serve((*handler.Handler).CheckStatus, handler.S3Store, httpjob.FromEnvironment)
 	default:

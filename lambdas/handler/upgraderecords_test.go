@@ -23,7 +23,6 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
@@ -145,7 +144,7 @@ func functionsOn(t *testing.T, s *anyService, now func() time.Time) *handler.Han
 		AWS: cfg, S3: s3.NewFromConfig(cfg), Bucket: "records", Prefix: "jobpoller", Jobs: []string{"comprehend:StartEntitiesDetectionJob"},
 		Getenv: func(string) string { return "" },
 	}
-	registry, err := jobs.Build(of, append(builtin.Drivers(), awsjob.Catalogue)...)
+	registry, err := jobs.Build(of, builtin.Drivers()...)
 	require.NoError(t, err)
 	p, err := handler.New(handler.Config{Store: memstore.New(now), Jobs: registry, Now: now, NoDwell: true, Random: func(n int64) int64 { return n - 1 }})
 	require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -160,17 +161,19 @@ type Maker func(Environment) (Driver, error)
 type Source func(e Environment, name string) (Driver, error)
 
 // ByName returns a Maker of the drivers of a source: Build asks the source for
-// those of Environment.Jobs that no other Maker has a driver for. The Maker is of
-// use to Build alone.
-func ByName(source Source) Maker {
-	return func(Environment) (Driver, error) { return sourced{source: source}, nil }
+// those of Environment.Jobs that no other Maker has a driver for. The registry has
+// the defaults, too, and asks the source for each when it is wanted first. The Maker
+// is of use to Build alone.
+func ByName(source Source, defaults ...string) Maker {
+	return func(Environment) (Driver, error) { return sourced{source: source, defaults: defaults}, nil }
 }
 
 // sourced carries a source to Build.
 type sourced struct {
 	Driver
 
-	source Source
+	source   Source
+	defaults []string
 }
 
 // Environment is what the store and the drivers of a Lambda function are built
@@ -192,7 +195,8 @@ type Environment struct {
 // Registry holds drivers by name.
 type Registry struct {
 	drivers map[string]Driver
-	missing map[string]error // why a job has no driver, where that is known
+	later   map[string]func() (Driver, error) // drivers that are made when they are wanted first
+	missing map[string]error                  // why a job has no driver, where that is known
 	// dropped returns the driver of a job that is not to be started; nil if there
 	// is none.
 	dropped func(name string) (Driver, error)
@@ -216,6 +220,7 @@ func NewRegistry(drivers ...Driver) (*Registry, error) {
 func Build(e Environment, makers ...Maker) (*Registry, error) {
 	var built []Driver
 	var sources []Source
+	later := map[string]func() (Driver, error){}
 	var lacks []*NotConfiguredError
 	var problems []error
 	for _, newDriver := range makers {
@@ -226,6 +231,9 @@ func Build(e Environment, makers ...Maker) (*Registry, error) {
 			problems = append(problems, err)
 		} else if of, ok := driver.(sourced); ok {
 			sources = append(sources, of.source)
+			for _, name := range of.defaults {
+				later[name] = sync.OnceValues(func() (Driver, error) { return of.source(e, name) })
+			}
 		} else {
 			built = append(built, driver)
 		}
@@ -234,6 +242,8 @@ func Build(e Environment, makers ...Maker) (*Registry, error) {
 	if err := errors.Join(append(problems, err)...); err != nil {
 		return nil, err
 	}
+	r.later = later
+	maps.DeleteFunc(r.later, func(name string, _ func() (Driver, error)) bool { return r.drivers[name] != nil })
 	for _, lack := range lacks {
 		r.missing[lack.Job] = lack
 	}
@@ -262,13 +272,18 @@ func (r *Registry) Only(drivers ...Driver) (*Registry, error) {
 }
 
 // Names lists the jobs there are drivers for, sorted.
-func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.drivers)) }
+func (r *Registry) Names() []string {
+	return slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(r.drivers)), maps.Keys(r.later))))
+}
 
 // Driver returns the driver of a job, or ErrUnknownJob with the names there
 // are, or ErrNotConfigured if the environment lacks what the job needs.
 func (r *Registry) Driver(name string) (Driver, error) {
 	if d, ok := r.drivers[name]; ok {
 		return d, nil
+	}
+	if newDriver, ok := r.later[name]; ok {
+		return newDriver()
 	}
 	if err, ok := r.missing[name]; ok {
 		return nil, err
@@ -303,13 +318,14 @@ func (r *Registry) ask(e Environment, name string, sources []Source, made []stri
 		}
 		driver, err := source(e, name)
 		if near := diag.Nearest(name, made); errors.Is(err, ErrUnknownJob) && near != "" {
-			err = fmt.Errorf("%w; %s has a driver of its own", err, near)
+			err = fmt.Errorf("%w; did you mean %q?", err, near)
 		}
 		if err != nil {
 			r.missing[name] = err
 		} else {
 			r.drivers[name] = driver
 			delete(r.missing, name)
+			delete(r.later, name)
 		}
 	}
 }

@@ -5,16 +5,26 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/dynamodbexport"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
+
+// exportDriver is a driver of the catalogue.
+func exportDriver(t *testing.T) jobs.Driver {
+	t.Helper()
+	driver, err := awsjob.NewDriver(aws.Config{Region: "us-east-1"}, catalog.AWS, "dynamodb:ExportTableToPointInTime")
+	require.NoError(t, err)
+	return driver
+}
 
 func TestRegistry(t *testing.T) {
 	t.Parallel()
-	export, function := dynamodbexport.New(nil), lambdajob.New(nil, nil, "b", "p")
+	export, function := exportDriver(t), lambdajob.New(nil, nil, "b", "p")
 	registry, err := jobs.NewRegistry(function, export)
 	require.NoError(t, err)
 	require.Equal(t, []string{"dynamodb:ExportTableToPointInTime", "lambda:Invoke"}, registry.Names())
@@ -58,7 +68,7 @@ func TestBuild(t *testing.T) {
 // A source is asked for the jobs that are named and that nobody else has.
 func TestByName(t *testing.T) {
 	t.Parallel()
-	function, export := lambdajob.New(nil, nil, "b", "p"), dynamodbexport.New(nil)
+	function, export := lambdajob.New(nil, nil, "b", "p"), exportDriver(t)
 	var asked []string
 	source := jobs.ByName(func(e jobs.Environment, name string) (jobs.Driver, error) {
 		asked = append(asked, name)
@@ -88,8 +98,8 @@ func TestByName(t *testing.T) {
 		"batch:Forbidden": "not spoken here",
 		"batch:Nothing":   "unknown job: no batch:Nothing in the book",
 		// The source does not know these, which the makers have.
-		"lambda:Invok":     "unknown job: no lambda:Invok in the book; lambda:Invoke has a driver of its own",
-		"batch:SubmitJobs": "unknown job: no batch:SubmitJobs in the book; batch:SubmitJob has a driver of its own",
+		"lambda:Invok":     "unknown job: no lambda:Invok in the book; did you mean \"lambda:Invoke\"?",
+		"batch:SubmitJobs": "unknown job: no batch:SubmitJobs in the book; did you mean \"batch:SubmitJob\"?",
 	} {
 		_, err = registry.Driver(name)
 		require.EqualError(t, err, want)
@@ -107,4 +117,39 @@ func TestByName(t *testing.T) {
 	require.NoError(t, err)
 	_, err = registry.Driver("batch:Nothing")
 	require.NoError(t, err)
+}
+
+// The defaults of a source are made when they are wanted.
+func TestByNameDefaults(t *testing.T) {
+	t.Parallel()
+	export := exportDriver(t)
+	var asked []string
+	source := jobs.ByName(func(_ jobs.Environment, name string) (jobs.Driver, error) {
+		asked = append(asked, name)
+		if name != export.Name() {
+			return nil, jobs.ErrUnknownJob
+		}
+		return export, nil
+	}, export.Name(), "batch:SubmitJob", "lambda:Invoke")
+	function := lambdajob.New(nil, nil, "b", "p")
+	own := func(jobs.Environment) (jobs.Driver, error) { return function, nil }
+	registry, err := jobs.Build(jobs.Environment{}, source, own)
+	require.NoError(t, err)
+	require.Equal(t, []string{"batch:SubmitJob", export.Name(), "lambda:Invoke"}, registry.Names())
+	require.Empty(t, asked)
+	for range 2 {
+		driver, err := registry.Driver(export.Name())
+		require.NoError(t, err)
+		require.Same(t, export, driver)
+	}
+	driver, err := registry.Driver("lambda:Invoke")
+	require.NoError(t, err)
+	require.Same(t, function, driver, "a driver of its own goes before")
+	_, err = registry.Driver("batch:SubmitJob")
+	require.ErrorIs(t, err, jobs.ErrUnknownJob)
+	require.Equal(t, []string{export.Name(), "batch:SubmitJob"}, asked)
+
+	registry, err = jobs.Build(jobs.Environment{Jobs: []string{"lambda:Invoke", export.Name()}}, source, own)
+	require.NoError(t, err)
+	require.Equal(t, []string{"batch:SubmitJob", export.Name(), "lambda:Invoke"}, registry.Names())
 }

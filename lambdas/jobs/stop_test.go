@@ -5,27 +5,28 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/athena"
-	"github.com/aws/aws-sdk-go-v2/service/athena/types"
 	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/athenaquery"
+	"github.com/jobpoller/jobpoller/pollcore"
 )
 
-// query is Athena with one query, or with an error.
+// query is a driver of one query, or of an error.
 type query struct {
-	athenaquery.Client
+	jobs.Driver
 
-	state types.QueryExecutionState
+	state string
 	err   error
 }
 
-func (q query) GetQueryExecution(
-	context.Context, *athena.GetQueryExecutionInput, ...func(*athena.Options),
-) (*athena.GetQueryExecutionOutput, error) {
-	return &athena.GetQueryExecutionOutput{QueryExecution: &types.QueryExecution{Status: &types.QueryExecutionStatus{State: q.state}}}, q.err
+var queryEnded = pollcore.MustNew("QueryEnded",
+	pollcore.Succeed(pollcore.Output("State").Is("SUCCEEDED")), pollcore.Fail(pollcore.Output("State").Is("FAILED")))
+
+func (query) Waiter() *pollcore.Waiter { return queryEnded }
+
+func (q query) Describe(context.Context, jobs.Ref) (any, error) {
+	return map[string]any{"State": q.state}, q.err
 }
 
 func TestStopResult(t *testing.T) {
@@ -39,18 +40,18 @@ func TestStopResult(t *testing.T) {
 		err   error
 		want  error
 	}{
-		{"no error", query{state: types.QueryExecutionStateRunning}, nil, nil},
-		{"refused, runs", query{state: types.QueryExecutionStateRunning}, refused, refused},
-		{"refused, has succeeded", query{state: types.QueryExecutionStateSucceeded}, refused, nil},
-		{"refused, has failed", query{state: types.QueryExecutionStateFailed}, refused, nil},
+		{"no error", query{state: "RUNNING"}, nil, nil},
+		{"refused, runs", query{state: "RUNNING"}, refused, refused},
+		{"refused, has succeeded", query{state: "SUCCEEDED"}, refused, nil},
+		{"refused, has failed", query{state: "FAILED"}, refused, nil},
 		{"refused, nobody knows", query{err: lost}, refused, refused},
-		{"throttled", query{state: types.QueryExecutionStateSucceeded}, throttled, throttled},
-		{"unclear", query{state: types.QueryExecutionStateSucceeded}, lost, lost},
+		{"throttled", query{state: "SUCCEEDED"}, throttled, throttled},
+		{"unclear", query{state: "SUCCEEDED"}, lost, lost},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tt.want, jobs.StopResult(t.Context(), athenaquery.New(tt.query), jobs.Ref{"QueryExecutionId": "q"}, tt.err))
+			require.Equal(t, tt.want, jobs.StopResult(t.Context(), tt.query, jobs.Ref{"QueryExecutionId": "q"}, tt.err))
 		})
 	}
 }

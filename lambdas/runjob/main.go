@@ -5,10 +5,9 @@ package main
 import (
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/handler/anystore"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 )
 
 func main() {
-	handler.Serve((*handler.Handler).RunJob, anystore.Open, append(builtin.Drivers(), awsjob.Catalogue)...)
+	handler.Serve((*handler.Handler).RunJob, anystore.Open, builtin.Drivers()...)
 }

@@ -79,6 +79,9 @@ type StopCall struct {
 	// Refused tells of an answer of success whether the job was refused all the
 	// same; nil if an answer of success means that it was not.
 	Refused *StopRefusal `json:"refused,omitempty"`
+	// TakesEnded tells that the service takes the call for a job that has ended,
+	// too, and leaves the job as it is.
+	TakesEnded bool `json:"takesEnded,omitempty"`
 }
 
 // StopRefusal reads the answer of a stop call that succeeds whatever becomes of

@@ -192,8 +192,10 @@ func groups(t *testing.T) [][]jobs.Driver {
 	}}
 	var all [][]jobs.Driver
 	known := map[string]bool{}
-	for _, newDriver := range builtin.Drivers() {
-		driver, err := newDriver(environment)
+	registry, err := jobs.Build(environment, builtin.Drivers()...)
+	require.NoError(t, err)
+	for _, name := range registry.Names() {
+		driver, err := registry.Driver(name)
 		require.NoError(t, err)
 		all = append(all, []jobs.Driver{driver})
 		known[driver.Name()] = true
@@ -296,7 +298,7 @@ func TestFunctionsUnderstandTheirEnvironment(t *testing.T) {
 					}
 					t.Setenv(name, text)
 				}
-				p, err := handler.FromEnvironment(anystore.Open, append(builtin.Drivers(), awsjob.Catalogue)...)
+				p, err := handler.FromEnvironment(anystore.Open, builtin.Drivers()...)
 				require.NoError(t, err)
 				require.Equal(t, []string{"comprehend:StartEntitiesDetectionJob", "dynamodb:ExportTableToPointInTime", "http:Request"}, p.Jobs.Names())
 				require.Equal(t, 40*24*time.Hour, p.Retention)

@@ -22,10 +22,20 @@ func FromCatalog(c *catalog.Catalog) jobs.Source {
 }
 
 // Catalogue is a jobs.Maker of drivers for the waiters and jobs of AWS's
-// catalogue that the environment names. A function without it does not carry the
-// catalogue.
+// catalogue that the environment names, and for a few more that are made when they
+// are wanted. A function without it does not carry the catalogue.
 func Catalogue(e jobs.Environment) (jobs.Driver, error) {
-	return jobs.ByName(FromCatalog(catalog.AWS))(e)
+	return jobs.ByName(FromCatalog(catalog.AWS), byDefault...)(e)
+}
+
+// byDefault are the jobs of the catalogue that each function has.
+var byDefault = []string{
+	"athena:StartQueryExecution",
+	"dynamodb:ExportTableToPointInTime",
+	"glue:StartJobRun",
+	"redshift-data:ExecuteStatement",
+	"states:StartExecution",
+	"transcribe:StartTranscriptionJob",
 }
 
 // NewDriver returns the driver of a waiter or a job of the catalogue. The name

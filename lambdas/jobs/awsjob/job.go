@@ -126,7 +126,9 @@ func (d *job) Permissions() []jobs.Permission {
 	all = permissions(all, d.describe.op, jobs.MethodDescribe)
 	if order := d.entry.Job.Stop; order != nil {
 		all = permissions(all, d.entry.Service.Operations[order.Operation], jobs.MethodStop)
-		all = permissions(all, d.describe.op, jobs.MethodStop) // for jobs.StopResult
+		if !order.TakesEnded { // for jobs.StopResult
+			all = permissions(all, d.describe.op, jobs.MethodStop)
+		}
 	}
 	return all
 }
@@ -404,6 +406,9 @@ func (d stopper) Stop(ctx context.Context, ref jobs.Ref) error {
 	out, err := d.stop.do(ctx, in, modelSpelling)
 	if err == nil && d.refused != nil {
 		err = d.refused.check(out)
+	}
+	if d.entry.Job.Stop.TakesEnded {
+		return err
 	}
 	return jobs.StopResult(ctx, d, ref, err)
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -147,4 +148,44 @@ func mustDriver(t testing.TB, name, endpoint string) jobs.Driver {
 	d, err := awsjob.NewDriver(config(endpoint), fixtures(t).Catalog, name)
 	require.NoError(t, err)
 	return d
+}
+
+// catalogueMaker makes the driver of a job of AWS's.
+func catalogueMaker(name string) jobs.Maker {
+	return func(e jobs.Environment) (jobs.Driver, error) { return awsjob.NewDriver(e.AWS, catalog.AWS, name) }
+}
+
+// driverAt returns the driver of a job of AWS's at a service.
+func driverAt(t *testing.T, name string, service http.Handler) jobs.Driver {
+	t.Helper()
+	server := httptest.NewServer(service)
+	t.Cleanup(server.Close)
+	driver, err := awsjob.NewDriver(config(server.URL), catalog.AWS, name)
+	require.NoError(t, err)
+	return driver
+}
+
+// stopAt stops a job at a service.
+func stopAt(t *testing.T, name string, service http.Handler, ref jobs.Ref) error {
+	t.Helper()
+	stopper, ok := driverAt(t, name, service).(jobs.Stopper)
+	require.True(t, ok)
+	return stopper.Stop(t.Context(), ref)
+}
+
+// An answer without an ID leaves open whether there is a job.
+func TestStartOfAWSWithoutAnID(t *testing.T) {
+	t.Parallel()
+	for name, arguments := range map[string]string{
+		"athena:StartQueryExecution":        `{"QueryString": "SELECT 1"}`,
+		"glue:StartJobRun":                  `{"JobName": "nightly"}`,
+		"redshift-data:ExecuteStatement":    `{"Sql": "SELECT 1"}`,
+		"dynamodb:ExportTableToPointInTime": exportArguments,
+	} {
+		for _, body := range []string{`{}`, `{"ExportDescription": {}}`} {
+			_, err := driverAt(t, name, newScripted(t, answer{body: body})).Start(t.Context(), jobs.Request{Token: "token-1", Arguments: json.RawMessage(arguments)})
+			require.ErrorContains(t, err, name+": the start call returned no output.")
+			require.True(t, awserror.Classify(err).MayHaveActed())
+		}
+	}
 }

@@ -1,28 +1,30 @@
-package sfnexecution_test
+package awsjob_test
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/sfnexecution"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
 const (
-	prefix    = "arn:aws-cn:states:cn-north-1:123456789012:"
-	machine   = prefix + "stateMachine:Nightly"
-	arguments = `{"StateMachineArn": "` + machine + `", "Input": {"rows": 9007199254740993}, "TraceHeader": "Root=1"}`
+	statesPrefix       = "arn:aws-cn:states:cn-north-1:123456789012:"
+	machine            = statesPrefix + "stateMachine:Nightly"
+	executionArguments = `{"StateMachineArn": "` + machine + `", "Input": {"rows": 9007199254740993}, "TraceHeader": "Root=1"}`
 )
 
 // newExecutions returns Step Functions. State machines whose names end in
@@ -61,7 +63,7 @@ func newExecutions() jobstest.JSONService {
 			}
 			return map[string]any{
 				"stateMachineArn": machine, "name": machine, "type": kind, "creationDate": 1795000000.5,
-				"definition": "{}", "roleArn": prefix + "role:r",
+				"definition": "{}", "roleArn": statesPrefix + "role:r",
 			}, nil
 		},
 		"DescribeExecution": func(in map[string]any) (any, error) {
@@ -86,7 +88,7 @@ func newExecutions() jobstest.JSONService {
 			if !ok {
 				return nil, unknown
 			}
-			if in["error"] != sfnexecution.StopError || in["cause"] != sfnexecution.StopCause {
+			if in["error"] != "JobPoller.Stopped" || in["cause"] != "the poller that started this execution has stopped it" {
 				return nil, jobstest.Refusal{Code: "ValidationException", Message: "the execution would not say who stopped it"}
 			}
 			if job.Status == "RUNNING" {
@@ -97,17 +99,17 @@ func newExecutions() jobstest.JSONService {
 	}}
 }
 
-func TestDriver(t *testing.T) {
+func TestConformanceStepFunctions(t *testing.T) {
 	t.Parallel()
 	jobstest.Run(t, jobstest.Case{
-		Maker: sfnexecution.FromEnvironment, Service: func(*testing.T) jobstest.Service { return newExecutions() }, Arguments: arguments,
+		Maker: catalogueMaker("states:StartExecution"), Service: func(*testing.T) jobstest.Service { return newExecutions() }, Arguments: executionArguments,
 		Required: []string{"StateMachineArn"}, Reserved: []string{"Name"}, AnyJSON: []string{"Input"},
 		Bad: []jobstest.BadArguments{
 			{Name: "no ARN", Arguments: `{"StateMachineArn": "Nightly"}`, Want: "1:21: /StateMachineArn: expected the ARN of a state machine"},
 			{Name: "ARN of another service", Arguments: `{"StateMachineArn": "arn:aws:sqs:us-east-1:123456789012:stateMachine:Nightly"}`, Want: "expected the ARN of a state machine"},
-			{Name: "ARN of an execution", Arguments: `{"StateMachineArn": "` + prefix + `execution:Nightly:1"}`, Want: "expected the ARN of a state machine"},
-			{Name: "ARN without a name", Arguments: `{"StateMachineArn": "` + prefix + `stateMachine:"}`, Want: "expected the ARN of a state machine"},
-			{Name: "ARN of a Map state", Arguments: `{"StateMachineArn": "` + machine + `/Rows"}`, Want: "found that of a Distributed Map state"},
+			{Name: "ARN of an execution", Arguments: `{"StateMachineArn": "` + statesPrefix + `execution:Nightly:1"}`, Want: "expected the ARN of a state machine"},
+			{Name: "ARN without a name", Arguments: `{"StateMachineArn": "` + statesPrefix + `stateMachine:"}`, Want: "expected the ARN of a state machine"},
+			{Name: "ARN of a Map state", Arguments: `{"StateMachineArn": "` + machine + `/Rows"}`, Want: "but not of a Distributed Map state"},
 			{Name: "input that is no JSON", Arguments: `{"StateMachineArn": "` + machine + `", "Input": "rows"}`, Want: "/Input: expected JSON text in the string"},
 		},
 		Output: sfn.DescribeExecutionOutput{}, Timestamps: []string{"StartDate", "StopDate"},
@@ -118,31 +120,18 @@ func TestDriver(t *testing.T) {
 	})
 }
 
-// connect returns a driver that reaches the service through the SDK.
-func connect(t *testing.T, executions jobstest.JSONService) jobs.Driver {
-	t.Helper()
-	server := httptest.NewServer(executions)
-	t.Cleanup(server.Close)
-	driver, err := sfnexecution.FromEnvironment(jobs.Environment{AWS: aws.Config{
-		Region: "cn-north-1", BaseEndpoint: &server.URL, HTTPClient: server.Client(),
-		Credentials: credentials.NewStaticCredentialsProvider("AKIDEXAMPLE", "example", ""),
-	}})
-	require.NoError(t, err)
-	return driver
-}
-
-// start starts an execution at a new service and returns what the service got.
-func start(t *testing.T, arguments string) (jobs.Ref, map[string]any, error) {
+// startExecution starts an execution at a new service and returns what the service got.
+func startExecution(t *testing.T, arguments string) (jobs.Ref, map[string]any, error) {
 	t.Helper()
 	executions := newExecutions()
-	driver := connect(t, executions)
+	driver := driverAt(t, "states:StartExecution", executions)
 	ref, err := driver.Start(t.Context(), jobs.Request{Token: "token-1", Arguments: json.RawMessage(arguments)})
 	require.Equal(t, 1, executions.Started())
 	job, _ := executions.ByID("job-1")
 	return ref, job.Parameters, err
 }
 
-func TestStartSendsTheArguments(t *testing.T) {
+func TestExecutionStartSendsTheArguments(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, arguments, machine, execution string
@@ -155,15 +144,15 @@ func TestStartSendsTheArguments(t *testing.T) {
 		{"null", `{"StateMachineArn": "` + machine + `", "Input": null}`, machine, "execution:Nightly:token-1", `null`},
 		{"no input", `{"StateMachineArn": "` + machine + `"}`, machine, "execution:Nightly:token-1", nil},
 		{"version", `{"StateMachineArn": "` + machine + `:10"}`, machine + ":10", "execution:Nightly:token-1", nil},
-		{"named express", `{"StateMachineArn": "` + prefix + `stateMachine:express"}`, prefix + "stateMachine:express", "execution:express:token-1", nil},
+		{"named express", `{"StateMachineArn": "` + statesPrefix + `stateMachine:express"}`, statesPrefix + "stateMachine:express", "execution:express:token-1", nil},
 		{"alias", `{"StateMachineArn": "` + machine + `:PROD"}`, machine + ":PROD", "execution:Nightly:token-1", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			ref, parameters, err := start(t, tt.arguments)
+			ref, parameters, err := startExecution(t, tt.arguments)
 			require.NoError(t, err)
-			require.Equal(t, jobs.Ref{"ExecutionArn": prefix + tt.execution}, ref)
+			require.Equal(t, jobs.Ref{"ExecutionArn": statesPrefix + tt.execution}, ref)
 			require.Equal(t, "token-1", parameters["name"])
 			require.Equal(t, tt.machine, parameters["stateMachineArn"])
 			require.Equal(t, tt.input, parameters["input"])
@@ -172,10 +161,10 @@ func TestStartSendsTheArguments(t *testing.T) {
 }
 
 // An execution of a version that has ended is found again and adopted.
-func TestStartAdopts(t *testing.T) {
+func TestExecutionStartAdopts(t *testing.T) {
 	t.Parallel()
 	executions := newExecutions()
-	driver := connect(t, executions)
+	driver := driverAt(t, "states:StartExecution", executions)
 	request := jobs.Request{Token: "token-1", Arguments: json.RawMessage(`{"StateMachineArn": "` + machine + `:10"}`)}
 	first, err := driver.Start(t.Context(), request)
 	require.NoError(t, err)
@@ -194,12 +183,12 @@ func TestStartAdopts(t *testing.T) {
 func TestExpressIsRefused(t *testing.T) {
 	t.Parallel()
 	executions := newExecutions()
-	driver := connect(t, executions)
+	driver := driverAt(t, "states:StartExecution", executions)
 	for _, qualifier := range []string{"", ":10", ":PROD"} {
 		request := jobs.Request{Token: "token-1", Arguments: json.RawMessage(`{"StateMachineArn": "` + machine + `Express` + qualifier + `"}`)}
 		_, err := driver.Start(t.Context(), request)
 		require.ErrorIs(t, err, jobs.ErrArguments)
-		require.ErrorContains(t, err, "NightlyExpress"+qualifier+" is an Express state machine")
+		require.ErrorContains(t, err, "it is an Express state machine")
 		require.Zero(t, executions.Started())
 	}
 }
@@ -212,11 +201,50 @@ func TestExpressAllTheSame(t *testing.T) {
 	executions.Operations["DescribeStateMachine"] = func(map[string]any) (any, error) {
 		return map[string]any{"type": "STANDARD"}, nil
 	}
-	_, err := connect(t, executions).Start(t.Context(), jobs.Request{
+	_, err := driverAt(t, "states:StartExecution", executions).Start(t.Context(), jobs.Request{
 		Token: "token-1", Arguments: json.RawMessage(`{"StateMachineArn": "` + machine + `Express"}`),
 	})
-	require.ErrorContains(t, err, "an execution of it has begun")
+	require.ErrorContains(t, err, "the service has started a job whose ExecutionArn is")
 	require.NotErrorIs(t, err, jobs.ErrArguments)
 	require.True(t, awserror.Classify(err).MayHaveActed())
 	require.Equal(t, 1, executions.Started())
+}
+
+// Whatever the arguments, they are refused, or lead to an ARN that Start and
+// Find agree on.
+func FuzzExecutionArguments(f *testing.F) {
+	f.Add(executionArguments)
+	f.Add(`{"StateMachineArn": "` + machine + `:PROD", "Input": "{}"}`)
+	f.Add(`{"StateMachineArn": "` + machine + `/Rows"}`)
+	f.Add(`{"StateMachineArn": "arn:::::stateMachine:", "Input": "\ud800"}`)
+	f.Add(`{"StateMachineArn": 7, "Name": null}`)
+	f.Add(`[`)
+	// A Step Functions in which all names are taken.
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".StartExecution") {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"__type": "ExecutionAlreadyExists"}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"type": "STANDARD"}`)
+	}))
+	f.Cleanup(server.Close)
+	driver, err := awsjob.NewDriver(config(server.URL), catalog.AWS, "states:StartExecution")
+	require.NoError(f, err)
+	f.Fuzz(func(t *testing.T, text string) {
+		request := jobs.Request{Token: "token-1", Arguments: json.RawMessage(text)}
+		ref, err := driver.Start(t.Context(), request)
+		if err != nil {
+			require.ErrorIs(t, err, jobs.ErrArguments)
+			return
+		}
+		place, err := arn.Parse(ref["ExecutionArn"])
+		require.NoError(t, err)
+		require.Regexp(t, `(?s)^execution:[^:/]+:token-1$`, place.Resource)
+		found, ok, err := driver.(jobs.Finder).Find(t.Context(), request)
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, ref, found)
+		require.Equal(t, "states", place.Service)
+	})
 }

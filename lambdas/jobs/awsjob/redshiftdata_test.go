@@ -1,10 +1,7 @@
-package redshiftdata_test
+package awsjob_test
 
 import (
-	"context"
-	"encoding/json"
 	"testing"
-	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/service/redshiftdata"
 	"github.com/aws/aws-sdk-go-v2/service/redshiftdata/types"
@@ -12,15 +9,14 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/redshiftdata"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
 
-func TestConformance(t *testing.T) {
+func TestConformanceRedshiftData(t *testing.T) {
 	t.Parallel()
 	jobstest.Run(t, jobstest.Case{
-		Maker:   redshiftdata.FromEnvironment,
-		Service: func(*testing.T) jobstest.Service { return newService() },
+		Maker:   catalogueMaker("redshift-data:ExecuteStatement"),
+		Service: func(*testing.T) jobstest.Service { return newRedshiftData() },
 		Arguments: `{
 			"Sql": "CALL refresh(:day)", "Database": "dev", "WorkgroupName": "reports", "WithEvent": true,
 			"Parameters": [{"Name": "day", "Value": "2026-11-20"}], "SessionKeepAliveSeconds": 60, "ResultFormat": "JSON"
@@ -42,8 +38,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// newService is the Data API.
-func newService() jobstest.JSONService {
+// newRedshiftData is the Data API.
+func newRedshiftData() jobstest.JSONService {
 	statements := jobstest.NewJobs("SUBMITTED")
 	byID := func(in map[string]any) (jobstest.Job, error) {
 		id, _ := in["Id"].(string)
@@ -86,48 +82,12 @@ func newService() jobstest.JSONService {
 	}
 }
 
-// client is a client whose starts say nothing, and which cancels nothing of a
-// statement that has the status.
-type client struct {
-	*sdk.Client
-
-	status types.StatusString
-}
-
-func (client) ExecuteStatement(
-	context.Context, *sdk.ExecuteStatementInput, ...func(*sdk.Options),
-) (*sdk.ExecuteStatementOutput, error) {
-	return &sdk.ExecuteStatementOutput{}, nil
-}
-
-func (c client) DescribeStatement(
-	context.Context, *sdk.DescribeStatementInput, ...func(*sdk.Options),
-) (*sdk.DescribeStatementOutput, error) {
-	return &sdk.DescribeStatementOutput{Status: c.status}, nil
-}
-
-func (client) CancelStatement(context.Context, *sdk.CancelStatementInput, ...func(*sdk.Options)) (*sdk.CancelStatementOutput, error) {
-	return &sdk.CancelStatementOutput{Status: new(false)}, nil
-}
-
-// An answer without an ID leaves open whether there is a statement.
-func TestStartWithoutAnID(t *testing.T) {
-	t.Parallel()
-	_, err := redshiftdata.New(client{}).Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"Sql": "SELECT 1"}`)})
-	require.EqualError(t, err, "redshift-data:ExecuteStatement returned no Id")
-	require.True(t, awserror.Classify(err).MayHaveActed())
-}
-
 // CancelStatement may answer that it did nothing.
-func TestStopThatStopsNothing(t *testing.T) {
+func TestRedshiftDataStopThatStopsNothing(t *testing.T) {
 	t.Parallel()
-	err := redshiftdata.New(client{status: types.StatusStringStarted}).Stop(t.Context(), jobs.Ref{"Id": "1"})
-	require.ErrorContains(t, err, "the service answered that it did not cancel the statement")
+	ref := jobs.Ref{"Id": "1"}
+	err := stopAt(t, "redshift-data:ExecuteStatement", newScripted(t, answer{body: `{"Status": false}`}, answer{body: `{"Status": "STARTED"}`}), ref)
+	require.ErrorContains(t, err, "the service answered that it did not stop the job")
 	require.False(t, awserror.Passes(err))
-	require.NoError(t, redshiftdata.New(client{status: types.StatusStringFinished}).Stop(t.Context(), jobs.Ref{"Id": "1"}))
-}
-
-func TestIdempotency(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, jobs.Idempotency{Class: jobs.ByToken, Window: 8 * time.Hour}, redshiftdata.New(nil).Idempotency(jobs.Request{}))
+	require.NoError(t, stopAt(t, "redshift-data:ExecuteStatement", newScripted(t, answer{body: `{"Status": false}`}, answer{body: `{"Status": "FINISHED"}`}), ref))
 }

@@ -1,26 +1,24 @@
-package gluejob_test
+package awsjob_test
 
 import (
-	"context"
 	"encoding/json"
+	"net/http"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/glue"
 	"github.com/aws/aws-sdk-go-v2/service/glue/types"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/gluejob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
 
-func TestConformance(t *testing.T) {
+func TestConformanceGlue(t *testing.T) {
 	t.Parallel()
 	jobstest.Run(t, jobstest.Case{
-		Maker:   gluejob.FromEnvironment,
-		Service: func(*testing.T) jobstest.Service { return newService() },
+		Maker:   catalogueMaker("glue:StartJobRun"),
+		Service: func(*testing.T) jobstest.Service { return newGlue() },
 		Arguments: `{
 			"JobName": "nightly", "Arguments": {"--day": "2026-11-20"}, "WorkerType": "G.1X", "NumberOfWorkers": 2,
 			"Timeout": 60, "MaxCapacity": 0.5, "JobRunQueuingEnabled": true, "NotificationProperty": {"NotifyDelayAfter": 5}
@@ -42,8 +40,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// newService is the part of Glue that runs jobs.
-func newService() jobstest.JSONService {
+// newGlue is the part of Glue that runs jobs.
+func newGlue() jobstest.JSONService {
 	runs := jobstest.NewJobs("STARTING")
 	notFound := jobstest.Refusal{Code: "EntityNotFoundException", Message: "no such job run"}
 	byID := func(name, id any) (jobstest.Job, error) {
@@ -95,52 +93,39 @@ func newService() jobstest.JSONService {
 	}
 }
 
-// client is a client whose starts say nothing or fail, and which fails for a
-// member of a batch while the batch itself succeeds.
-type client struct {
-	*glue.Client
-
-	start  error
-	errors []types.BatchStopJobRunError
-}
-
-func (c client) StartJobRun(context.Context, *glue.StartJobRunInput, ...func(*glue.Options)) (*glue.StartJobRunOutput, error) {
-	return &glue.StartJobRunOutput{}, c.start
-}
-
-func (client) GetJobRun(context.Context, *glue.GetJobRunInput, ...func(*glue.Options)) (*glue.GetJobRunOutput, error) {
-	return &glue.GetJobRunOutput{JobRun: &types.JobRun{JobRunState: types.JobRunStateRunning}}, nil
-}
-
-func (c client) BatchStopJobRun(context.Context, *glue.BatchStopJobRunInput, ...func(*glue.Options)) (*glue.BatchStopJobRunOutput, error) {
-	return &glue.BatchStopJobRunOutput{Errors: c.errors}, nil
-}
-
-// An answer without an ID leaves open whether there is a run.
-func TestStartWithoutAnID(t *testing.T) {
-	t.Parallel()
-	_, err := gluejob.New(client{}).Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"JobName": "nightly"}`)})
-	require.EqualError(t, err, "glue:StartJobRun returned no JobRunId")
-	require.True(t, awserror.Classify(err).MayHaveActed())
-}
-
 // Glue calls its own slowness a fault of the caller; the run may have begun.
-func TestStartThatTimesOut(t *testing.T) {
+func TestGlueStartThatTimesOut(t *testing.T) {
 	t.Parallel()
-	_, err := gluejob.New(client{start: &types.OperationTimeoutException{}}).Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"JobName": "nightly"}`)})
+	d := driverAt(t, "glue:StartJobRun", newScripted(t, answer{status: http.StatusBadRequest, body: `{"__type": "OperationTimeoutException"}`}))
+	_, err := d.Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"JobName": "nightly"}`)})
 	require.Error(t, err)
-	require.True(t, awserror.Classify(err).MayHaveActed())
+	require.Equal(t, awserror.Unclear, awserror.Classify(err))
 }
 
-func TestStopOfOneThatFails(t *testing.T) {
+// A stop call of Glue succeeds whatever becomes of the runs that it names. The
+// reference is one of before, too: it has nothing for the stop call alone.
+func TestGlueStopThatIsRefused(t *testing.T) {
 	t.Parallel()
-	ref := jobs.Ref{"JobName": "nightly", "RunId": "jr_1"}
-	err := gluejob.New(client{errors: []types.BatchStopJobRunError{{ErrorDetail: &types.ErrorDetail{
-		ErrorCode: aws.String("EntityNotFoundException"), ErrorMessage: aws.String("no such job run"),
-	}}}}).Stop(t.Context(), ref)
-	require.EqualError(t, err, "api error EntityNotFoundException: no such job run")
-	require.False(t, awserror.Passes(err))
-	err = gluejob.New(client{errors: []types.BatchStopJobRunError{{}}}).Stop(t.Context(), ref)
-	require.EqualError(t, err, "api error Unknown: the run could not be stopped")
-	require.NoError(t, gluejob.New(client{}).Stop(t.Context(), ref))
+	running := answer{body: `{"JobRun": {"JobRunState": "RUNNING"}}`}
+	for body, want := range map[string]string{
+		`{"Errors": [{"ErrorDetail": {"ErrorCode": "EntityNotFoundException", "ErrorMessage": "no such job run"}}]}`: "api error EntityNotFoundException: no such job run",
+		`{"Errors": [{}]}`: "api error NotStopped: the service answered that it did not stop the job",
+	} {
+		server := newScripted(t, answer{body: body}, running)
+		err := stopAt(t, "glue:StartJobRun", server, jobs.Ref{"JobName": "nightly", "RunId": "jr_1"})
+		require.EqualError(t, err, want)
+		require.False(t, awserror.Passes(err))
+		require.JSONEq(t, `{"JobName": "nightly", "JobRunIds": ["jr_1"]}`, server.take()[0].Body)
+	}
+	require.NoError(t, stopAt(t, "glue:StartJobRun", newScripted(t, answer{body: `{"Errors": []}`}), jobs.Ref{"JobName": "nightly", "RunId": "jr_1"}))
+}
+
+// What a reference needs for the stop call is made of what it has for the describe
+// call, so a reference has no more than that.
+func TestGlueReference(t *testing.T) {
+	t.Parallel()
+	d := driverAt(t, "glue:StartJobRun", newScripted(t, answer{body: `{"JobRunId": "jr_1"}`}))
+	ref, err := d.Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"JobName": "nightly"}`)})
+	require.NoError(t, err)
+	require.Equal(t, jobs.Ref{"JobName": "nightly", "RunId": "jr_1"}, ref)
 }

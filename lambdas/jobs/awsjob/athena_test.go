@@ -1,26 +1,19 @@
-package athenaquery_test
+package awsjob_test
 
 import (
-	"context"
-	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/athena/types"
-	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/athenaquery"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
 
-func TestConformance(t *testing.T) {
+func TestConformanceAthena(t *testing.T) {
 	t.Parallel()
 	jobstest.Run(t, jobstest.Case{
-		Maker:   athenaquery.FromEnvironment,
-		Service: func(*testing.T) jobstest.Service { return newService() },
+		Maker:   catalogueMaker("athena:StartQueryExecution"),
+		Service: func(*testing.T) jobstest.Service { return newAthena() },
 		Arguments: `{
 			"QueryString": "SELECT 1", "WorkGroup": "reports", "ExecutionParameters": ["7"],
 			"QueryExecutionContext": {"Catalog": "AwsDataCatalog", "Database": "sales"},
@@ -45,8 +38,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// newService is the part of Athena that runs queries.
-func newService() jobstest.JSONService {
+// newAthena is the part of Athena that runs queries.
+func newAthena() jobstest.JSONService {
 	queries := jobstest.NewJobs("QUEUED")
 	byID := func(in map[string]any) (jobstest.Job, error) {
 		id, _ := in["QueryExecutionId"].(string)
@@ -87,26 +80,4 @@ func newService() jobstest.JSONService {
 			},
 		},
 	}
-}
-
-// silent is a client whose answers say nothing.
-type silent struct{ *athena.Client }
-
-func (silent) StartQueryExecution(
-	context.Context, *athena.StartQueryExecutionInput, ...func(*athena.Options),
-) (*athena.StartQueryExecutionOutput, error) {
-	return &athena.StartQueryExecutionOutput{}, nil
-}
-
-// An answer without an ID leaves open whether there is a query.
-func TestStartWithoutAnID(t *testing.T) {
-	t.Parallel()
-	_, err := athenaquery.New(silent{}).Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"QueryString": "SELECT 1"}`)})
-	require.EqualError(t, err, "athena:StartQueryExecution returned no QueryExecutionId")
-	require.True(t, awserror.Classify(err).MayHaveActed())
-}
-
-func TestIdempotency(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, jobs.Idempotency{Class: jobs.ByToken, Window: time.Hour}, athenaquery.New(nil).Idempotency(jobs.Request{}))
 }
