@@ -36,27 +36,6 @@ const (
 	deploySamples = "../docs/example"
 )
 
-// The page shows the samples of which no part is Lambda whole, and of the others
-// what they have besides.
-func TestDeployPageShowsTheSamples(t *testing.T) {
-	t.Parallel()
-	for _, s := range []struct{ language, whole, parts string }{
-		{"yaml", "sam/template.yaml", "sam-lambda/template.yaml"},
-		{"hcl", "terraform/main.tf", "terraform-lambda/main.tf"},
-	} {
-		whole, err := os.ReadFile(filepath.Join(deploySamples, s.whole))
-		require.NoError(t, err)
-		parts, err := os.ReadFile(filepath.Join(deploySamples, s.parts))
-		require.NoError(t, err)
-		shown := blocks(t, deployPage, s.language)
-		require.Greater(t, len(shown), 1)
-		require.Equal(t, string(whole), shown[0], "docs/guide/sam-terraform.md shows another %s than docs/example has", s.whole)
-		for _, part := range shown[1:] {
-			require.Contains(t, "\n"+string(parts), "\n"+part, "docs/guide/sam-terraform.md shows what %s does not have", s.parts)
-		}
-	}
-}
-
 // sampleValues are what the placeholders of the definitions become.
 var sampleValues = map[string]string{
 	"TableArn":     "arn:aws:dynamodb:us-east-1:123456789012:table/Orders",
