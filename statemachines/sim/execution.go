@@ -13,6 +13,7 @@ import (
 type execution struct {
 	run        *run
 	result     *Result
+	history    growing        // the events that are not in the result yet
 	definition map[string]any // the state machine in the context object
 	limit      int            // of events
 	billed     bool           // by the transition
@@ -37,7 +38,7 @@ func (x *execution) record(t EventType, previous int64, d Details) int64 {
 	if x.over {
 		return 0
 	}
-	if len(x.result.Events) == mostEvents {
+	if x.lastEvent() == mostEvents {
 		x.run.fail(fmt.Errorf("%w: %s", ErrEndless, x.result.ExecutionARN))
 		return 0
 	}
@@ -45,7 +46,7 @@ func (x *execution) record(t EventType, previous int64, d Details) int64 {
 		x.run.fail(err)
 		return 0
 	}
-	if len(x.result.Events) >= x.limit-1 {
+	if x.lastEvent() >= int64(x.limit)-1 {
 		x.end(StatusFailed, ExecutionFailed, x.lastEvent(), Details{
 			Error: errorRuntime,
 			Cause: fmt.Sprintf("The execution reached the maximum number of history events (%d).", x.limit),
@@ -57,14 +58,14 @@ func (x *execution) record(t EventType, previous int64, d Details) int64 {
 
 func (x *execution) write(t EventType, previous int64, d Details) int64 {
 	e := Event{ID: x.lastEvent() + 1, PreviousEventID: previous, Timestamp: x.run.clock.Now(), Type: t, Details: d}
-	x.result.Events = append(x.result.Events, e)
+	x.history.add(e)
 	if x.onEvent != nil {
 		x.run.calling(func() { x.onEvent(e) })
 	}
 	return e.ID
 }
 
-func (x *execution) lastEvent() int64 { return int64(len(x.result.Events)) }
+func (x *execution) lastEvent() int64 { return int64(len(x.result.Events) + x.history.count) }
 
 // end closes the history.
 func (x *execution) end(status Status, t EventType, previous int64, d Details) {
@@ -72,6 +73,7 @@ func (x *execution) end(status Status, t EventType, previous int64, d Details) {
 		return
 	}
 	x.write(t, previous, d)
+	x.result.Events = x.history.appendTo(x.result.Events)
 	x.result.Status = status
 	if status == StatusFailed {
 		x.result.Error, x.result.Cause = d.Error, d.Cause

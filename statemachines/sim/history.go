@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // EventType is the type of a history event. The type of the events of entering
@@ -59,6 +61,20 @@ const (
 	stateAborted = "StateAborted"
 )
 
+// entered and exited are the types of the events of entering and leaving a state,
+// by its type.
+var entered, exited = stateEvents(stateEntered), stateEvents(stateExited)
+
+func stateEvents(suffix string) map[asl.Type]EventType {
+	all := map[asl.Type]EventType{}
+	for _, t := range []asl.Type{
+		asl.TypeTask, asl.TypeWait, asl.TypeChoice, asl.TypePass, asl.TypeSucceed, asl.TypeFail, asl.TypeParallel, asl.TypeMap,
+	} {
+		all[t] = EventType(string(t) + suffix)
+	}
+	return all
+}
+
 // Event is an event of the history of an execution, as GetExecutionHistory
 // gives it. Its JSON has AWS's shape: Details are the member that AWS names
 // after the type of the event.
@@ -92,6 +108,38 @@ type Details struct {
 	MapRunArn          string
 	RedriveCount       int
 	State, Location    string // of EvaluationFailed: the state, and the field in it
+}
+
+// growing is a history under way, in pieces: an append to one slice would copy a
+// long history several times.
+type growing struct {
+	full  [][]Event
+	piece []Event
+	count int
+}
+
+func (g *growing) add(e Event) {
+	const first, most = 32, 1024
+	if len(g.piece) == cap(g.piece) {
+		if len(g.piece) > 0 {
+			g.full = append(g.full, g.piece)
+		}
+		g.piece = make([]Event, 0, min(max(first, 2*cap(g.piece)), most))
+	}
+	g.piece = append(g.piece, e)
+	g.count++
+}
+
+// appendTo appends the history to the events before it, in a slice that has room
+// for no more, and forgets it.
+func (g *growing) appendTo(before []Event) []Event {
+	all := append(make([]Event, 0, len(before)+g.count), before...)
+	for _, piece := range g.full {
+		all = append(all, piece...)
+	}
+	all = append(all, g.piece...)
+	*g = growing{}
+	return all
 }
 
 // wireDetails are details with AWS's member names. Payloads are JSON text in

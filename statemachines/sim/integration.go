@@ -46,9 +46,22 @@ func integrationOf(arn string) integration {
 	}
 }
 
+// integrationOf is the integration of a resource, which is read once in a run.
+func (r *run) integrationOf(arn string) *integration {
+	if known := r.integrations[arn]; known != nil {
+		return known
+	}
+	if r.integrations == nil {
+		r.integrations = map[string]*integration{}
+	}
+	i := integrationOf(arn)
+	r.integrations[arn] = &i
+	return &i
+}
+
 // details are the members that all events of the call have, besides those
 // given.
-func (i integration) details(d Details) Details {
+func (i *integration) details(d Details) Details {
 	if i.service {
 		d.ResourceType, d.Resource = i.resourceType, i.resource
 	}
@@ -56,7 +69,7 @@ func (i integration) details(d Details) Details {
 }
 
 // name is what AWS calls the task in the cause of a result that is too large.
-func (i integration) name() string {
+func (i *integration) name() string {
 	if i.service {
 		return i.resourceType
 	}

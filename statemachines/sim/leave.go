@@ -76,7 +76,7 @@ func (s *strand) exit(output *Payload, assigned map[string]*Payload, e exit) *fa
 	if len(assigned) > 0 && !s.variables.assign(assigned) {
 		return &failure{name: errorDataLimitExceeded, cause: s.at() + "The variables exceed the maximum number of bytes service limit."}
 	}
-	s.record(EventType(s.state.Type+stateExited), Details{Name: s.state.Name, Output: output, AssignedVariables: assigned})
+	s.record(exited[s.state.Type], Details{Name: s.state.Name, Output: output, AssignedVariables: assigned})
 	if !s.alive() {
 		return nil
 	}

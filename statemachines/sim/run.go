@@ -15,15 +15,16 @@ import (
 // to the goroutine of Run; on a real clock timers and handlers reach it through
 // the mailbox.
 type run struct {
-	ctx     context.Context //nolint:containedctx // a run is one call of Run; this one ends with it
-	caller  context.Context //nolint:containedctx // the one given to Run
-	machine *asl.StateMachine
-	options Options
-	clock   *Clock
-	mailbox *mailbox
-	others  sync.WaitGroup // goroutines of handlers and timers on a real clock
-	random  *randomState
-	apis    map[string]*taskapi.API // by resource
+	ctx          context.Context //nolint:containedctx // a run is one call of Run; this one ends with it
+	caller       context.Context //nolint:containedctx // the one given to Run
+	machine      *asl.StateMachine
+	options      Options
+	clock        *Clock
+	mailbox      *mailbox
+	others       sync.WaitGroup // goroutines of handlers and timers on a real clock
+	random       *randomState
+	apis         map[string]*taskapi.API // by resource
+	integrations map[string]*integration // by resource
 
 	current     *strand // that runs
 	inCaller    bool    // a function of the caller runs

@@ -13,7 +13,7 @@ func (states) enter(s *strand, since time.Time) {
 	s.retryCount, s.retries, s.inner, s.attempt, s.token = 0, nil, nil, nil, ""
 	s.enteredTime = since
 	s.before = s.last
-	s.record(EventType(s.state.Type+stateEntered), Details{Name: s.state.Name, Input: s.input})
+	s.record(entered[s.state.Type], Details{Name: s.state.Name, Input: s.input})
 	s.entered = s.last
 	if !s.alive() {
 		return

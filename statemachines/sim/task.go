@@ -14,7 +14,7 @@ import (
 // evaluated anew.
 func (s *strand) runTask() *failure {
 	t := s.state.Task
-	a := &attempt{strand: s, integration: integrationOf(t.Resource)}
+	a := &attempt{strand: s, integration: s.x.run.integrationOf(t.Resource)}
 	if s.token = ""; a.integration.token {
 		s.token = s.newToken()
 	}
@@ -70,7 +70,7 @@ func (s *strand) newToken() string {
 // attempt is one call of a Task under way.
 type attempt struct {
 	strand             *strand
-	integration        integration
+	integration        *integration
 	timeout, heartbeat time.Duration // 0: none
 	done               bool
 	cancel             context.CancelFunc // on a real clock
