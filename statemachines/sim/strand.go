@@ -34,6 +34,8 @@ type strand struct {
 	retries     []int64 // by retrier
 	retryCount  int
 	token       string                 // of the Task
+	object      map[string]any         // the context object, which nobody changes
+	made        moment                 // what it is of
 	item        map[string]any         // of the Map, while its items are made
 	attempt     interface{ abandon() } // of the Task
 	inner       inside                 // the branches or iterations of the state
@@ -142,6 +144,10 @@ func (s *strand) context() map[string]any {
 		}
 		name = asl.LoneState // whatever its name
 	}
+	at := moment{s.x.run, s.state, s.enteredTime, s.retryCount, s.token}
+	if s.object != nil && s.made == at && s.item == nil {
+		return s.object
+	}
 	state := map[string]any{"Name": name, "EnteredTime": formatTime(s.enteredTime)}
 	if works(s.state) {
 		state["RetryCount"] = json.Number(strconv.Itoa(s.retryCount))
@@ -152,8 +158,20 @@ func (s *strand) context() map[string]any {
 	}
 	if s.item != nil {
 		object["Map"] = map[string]any{"Item": s.item}
+		return object
 	}
+	s.object, s.made = object, at
 	return object
+}
+
+// moment is what the context object of a strand depends on, besides the item of a
+// Map.
+type moment struct {
+	run     *run
+	state   *asl.State
+	entered time.Time
+	retries int
+	token   string
 }
 
 // works tells whether a state can be retried.

@@ -3,6 +3,7 @@ package bench_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"syscall"
 	"testing"
@@ -18,7 +19,8 @@ import (
 const (
 	describeExport = "arn:aws:states:::aws-sdk:dynamodb:describeExport"
 	polls          = 24 * 60 * 60 / 10
-	maxPollCPU     = time.Second
+	// The least transitions in a second of one processor.
+	minJSONPathRate, minJSONataRate = 400_000, 200_000
 
 	jsonPathLoop = `{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 10, "Next": "Describe"},
 		"Describe": {"Type": "Task", "Resource": "` + describeExport + `", "Parameters": {"ExportArn.$": "$.ExportDescription.ExportArn"}, "Next": "Done?"},
@@ -65,26 +67,29 @@ func TestPollForADay(t *testing.T) {
 // its budget.
 func printSim() bool {
 	ok := true
-	for _, loop := range []struct{ name, definition string }{{"JSONPath", jsonPathLoop}, {"JSONata", jsonataLoop}} {
+	for _, loop := range []struct {
+		name, definition string
+		budget           float64
+	}{{"JSONPath", jsonPathLoop, minJSONPathRate}, {"JSONata", jsonataLoop, minJSONataRate}} {
 		var r *sim.Result
-		cpu := time.Duration(0)
+		cpu := time.Duration(math.MaxInt64) // the least of all rounds: others may slow a round down
 		nanoseconds, _, _ := best(func(b *testing.B) {
-			before := cpuTime(b)
 			for b.Loop() {
+				before := cpuTime(b)
 				r = pollForADay(b, loop.definition)
+				cpu = min(cpu, cpuTime(b)-before)
 			}
-			cpu = (cpuTime(b) - before) / time.Duration(b.N)
 		})
 		elapsed := time.Duration(nanoseconds)
-		verdict := "ok"
-		if cpu >= maxPollCPU {
+		rate, verdict := float64(r.Transitions)/cpu.Seconds(), "ok"
+		if rate < loop.budget {
 			verdict, ok = "OVER BUDGET", false
 		}
 		if loop.name == "JSONPath" {
 			fmt.Fprintf(os.Stdout, "ratio sim-vs-real: %.0f (virtual seconds per real second)\n", r.Duration().Seconds()/elapsed.Seconds())
 		}
-		fmt.Fprintf(os.Stdout, "sim %s: %.0f transitions/s; a day of polls every 10 s, %d transitions, %d events: %.3f s, %.3f s of CPU (budget below %g: %s)\n",
-			loop.name, float64(r.Transitions)/elapsed.Seconds(), r.Transitions, len(r.Events), elapsed.Seconds(), cpu.Seconds(), maxPollCPU.Seconds(), verdict)
+		fmt.Fprintf(os.Stdout, "sim %s: %.0f transitions in a second of processor time (budget at least %.0f: %s); a day of polls every 10 s, %d transitions, %d events, took %.3f s\n",
+			loop.name, rate, loop.budget, verdict, r.Transitions, len(r.Events), elapsed.Seconds())
 	}
 	return ok
 }
