@@ -2,10 +2,13 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/codedeploy"
 	"github.com/aws/aws-sdk-go-v2/service/codedeploy/types"
 
+	"github.com/jobpoller/jobpoller/lambdas/handler/handlertest"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
 )
 
@@ -19,6 +22,19 @@ func TestDeployment(t *testing.T) {
 		},
 		Enum: jobstest.Values(types.DeploymentStatus("").Values()), Reason: "no space left", Timestamps: []string{"DeploymentInfo.CreateTime"},
 	})
+}
+
+// A deployment of 20 minutes in the shipped loop, with a crash at every call.
+func TestDeploymentInTheLoop(t *testing.T) {
+	t.Parallel()
+	handlertest.Run(t, handlertest.Case{
+		Request: `{"job": "codedeploy:CreateDeployment", "maxWaitSeconds": 3600, "arguments": {"ApplicationName": "shop", "DeploymentGroupName": "blue"}}`,
+		Driver: func(w *handlertest.World) jobs.Driver {
+			service := codeDeploy(t)
+			w.AfterFunc(20*time.Minute, func() { service.SetStatus("Succeeded") })
+			return w.NewDriver(newDeployment, service)
+		},
+	}).RequireSucceeded().RequireElapsedBetween(20*time.Minute, 22*time.Minute)
 }
 
 // codeDeploy is CodeDeploy as far as the driver calls it.

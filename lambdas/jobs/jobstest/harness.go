@@ -56,8 +56,20 @@ func (h *harness) newDriver() jobs.Driver {
 	if h.c.Getenv != nil {
 		variables = h.c.Getenv(h.server.url)
 	}
+	driver, err := h.c.Maker(Environment(h.server.url, h.client, func(name string) string { return variables[name] }))
+	require.NoError(h.t, err)
+	return driver
+}
+
+// Environment returns the environment in which a driver calls a server in place of
+// AWS: a [Service], say. It has the SDK's own retries, without pauses between them,
+// and the bucket "jobpoller". A nil getenv knows no variable.
+func Environment(endpoint string, client *http.Client, getenv func(name string) string) jobs.Environment {
+	if getenv == nil {
+		getenv = func(string) string { return "" }
+	}
 	cfg := aws.Config{
-		Region: "us-east-1", BaseEndpoint: &h.server.url, HTTPClient: h.client,
+		Region: "us-east-1", BaseEndpoint: &endpoint, HTTPClient: client,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "example"}, nil
 		}),
@@ -67,12 +79,10 @@ func (h *harness) newDriver() jobs.Driver {
 			})
 		},
 	}
-	driver, err := h.c.Maker(jobs.Environment{
+	return jobs.Environment{
 		AWS: cfg, S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }),
-		Bucket: "jobpoller", Prefix: "test", Getenv: func(name string) string { return variables[name] },
-	})
-	require.NoError(h.t, err)
-	return driver
+		Bucket: "jobpoller", Prefix: "test", Getenv: getenv,
+	}
 }
 
 // request asks for the n-th job.

@@ -1,0 +1,148 @@
+// Package handlertest runs your driver, with its waiter, in the shipped loop of
+// run-job and check-status: in virtual time, and once more for each call at which a
+// function can die. Package jobstest tests what one driver does; this package tests
+// what the loop makes of it.
+//
+//	handlertest.Run(t, handlertest.Case{
+//		Request: `{"job": "shop:Report", "maxWaitSeconds": 3600}`,
+//		Driver:  func(w *handlertest.World) jobs.Driver { return newReport(newShop(w.Now)) },
+//	}).RequireSucceeded()
+package handlertest
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/jobpoller/jobpoller/internal/localloop"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/simtest"
+)
+
+// T is what handlertest needs of a *testing.T. Fatalf must not return.
+type T interface {
+	Helper()
+	Fatalf(format string, args ...any)
+	Context() context.Context
+}
+
+// Case is a job of your driver in the loop.
+type Case struct {
+	// Request is the input of the execution, a JSON object: see handler.Request.
+	Request string
+	// Driver returns the driver, with a service of its own that has no jobs yet.
+	// Each run has another.
+	Driver func(w *World) jobs.Driver
+	// Definition is a state machine that invokes the functions by the names that
+	// the shipped ones have; empty is statemachines.LambdaPoller.
+	Definition string
+}
+
+// World is what the service of one run lives in: its virtual clock, which moves
+// from poll to poll.
+type World struct {
+	*sim.Clock
+
+	t       T
+	closers []func()
+}
+
+// NewDriver makes a driver whose calls reach the service over HTTP until the run
+// ends.
+func (w *World) NewDriver(maker jobs.Maker, service jobstest.Service) jobs.Driver {
+	w.t.Helper()
+	server := httptest.NewServer(service)
+	client := &http.Client{Transport: &http.Transport{}}
+	w.closers = append(w.closers, client.CloseIdleConnections, server.Close)
+	driver, err := maker(jobstest.Environment(server.URL, client, nil))
+	if err != nil {
+		w.t.Fatalf("handlertest: make the driver: %v", err)
+	}
+	return driver
+}
+
+func (w *World) close() {
+	for _, end := range w.closers {
+		end()
+	}
+}
+
+// maxCalls bounds the calls of the run without a crash, for each has two more runs.
+const maxCalls = 200
+
+// Run runs the loop to its end, and returns that run. Then it runs the loop again
+// for each call of the store and the driver: a function dies before the call's
+// effect, and in another run after it, when the answer is lost; the state machine
+// retries it. Run fails the test if such a run starts a second job, or does not end
+// as the first did. Where a second start cannot be avoided by other means, an end
+// as JobPoller.JobStartUnknown is right: see [jobs.Idempotency].
+func Run(t T, c Case) *simtest.Run {
+	t.Helper()
+	if c.Definition == "" {
+		c.Definition = statemachines.LambdaPoller
+	}
+	calm := c.run(t, crash{})
+	if n := len(calm.calls); n > maxCalls {
+		t.Fatalf("handlertest: the loop makes %d calls, more than the %d that it can be crashed at: let the job end sooner, or poll it less often", n, maxCalls)
+	}
+	var wrong []failure
+	runs := 0
+	for n := range calm.calls {
+		for _, moment := range []moment{beforeCall, afterCall} {
+			runs++
+			crashed := c.run(t, crash{n + 1, moment})
+			if problem := crashed.compare(calm); problem != "" {
+				wrong = append(wrong, failure{crashed, problem})
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		t.Fatalf("%s", describe(wrong, runs))
+	}
+	return calm.Run
+}
+
+// outcome is a run and the calls that it made.
+type outcome struct {
+	*simtest.Run
+	*journal
+}
+
+// run runs the loop once.
+func (c Case) run(t T, at crash) outcome {
+	t.Helper()
+	w := &World{Clock: sim.NewVirtualClock(sim.DefaultStart), t: t}
+	defer w.close()
+	driver := c.Driver(w)
+	j := &journal{clock: w.Clock, crash: at, protection: driver.Idempotency(jobs.Request{Arguments: c.arguments()})}
+	registry, err := jobs.NewRegistry(localloop.AroundDriver(driver, j.around))
+	if err != nil {
+		t.Fatalf("handlertest: %v", err)
+	}
+	h, err := handler.New(handler.Config{
+		Store: localloop.AroundStore(memstore.New(w.Now), j.around), Jobs: registry, Now: w.Now, NoDwell: true,
+		Random: rand.New(rand.NewPCG(1, 1)).Int64N, //nolint:gosec // jitter, the same in each run
+	})
+	if err != nil {
+		t.Fatalf("handlertest: %v", err)
+	}
+	s := simtest.New(t, c.Definition)
+	s.Options.Clock, s.Options.Handlers = w.Clock, localloop.Handlers(j.functions(localloop.Functions(h)))
+	return outcome{s.Run(c.Request), j}
+}
+
+// arguments are those of the request; what is wrong with it is for RunJob to say.
+func (c Case) arguments() json.RawMessage {
+	var request struct {
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	_ = json.Unmarshal([]byte(c.Request), &request)
+	return request.Arguments
+}

@@ -1,0 +1,136 @@
+package handlertest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/lambdas/handler/handlertest"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+const request = `{"job": "shop:Report", "maxWaitSeconds": 3600}`
+
+var byToken = jobs.Idempotency{Class: jobs.ByToken}
+
+func of(change func(s *reports) jobs.Driver) func(*handlertest.World) jobs.Driver {
+	return func(w *handlertest.World) jobs.Driver {
+		return change(&reports{now: w.Now, lasts: 20 * time.Minute, protection: byToken})
+	}
+}
+
+// Drivers that keep their promises run to their end, wherever a function dies.
+func TestGoodDrivers(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		driver func(s *reports) jobs.Driver
+		err    string
+	}{
+		"by token": {func(s *reports) jobs.Driver { return s }, ""},
+		"by token, for an hour": {func(s *reports) jobs.Driver {
+			s.protection.Window = time.Hour
+			return s
+		}, ""},
+		"by a natural key": {func(s *reports) jobs.Driver {
+			s.protection.Class = jobs.ByNaturalKey
+			return stoppable{s}
+		}, ""},
+		"unprotected": {func(s *reports) jobs.Driver {
+			s.protection.Class = jobs.NoProtection
+			return s
+		}, ""},
+		"stopped when its time is up": {func(s *reports) jobs.Driver {
+			s.lasts = 2 * time.Hour
+			return stoppable{s}
+		}, "JobPoller.TimedOut"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run := handlertest.Run(t, handlertest.Case{Request: request, Driver: of(test.driver)})
+			require.Equal(t, test.err, run.Error, run.Cause)
+		})
+	}
+}
+
+// spy is a T that keeps what a test says when it fails.
+type spy struct {
+	testing.TB
+
+	said string
+}
+
+var errFailed = errors.New("failed")
+
+func (*spy) Helper()                    {}
+func (s *spy) Context() context.Context { return s.TB.Context() }
+func (s *spy) Fatalf(format string, args ...any) {
+	s.said = fmt.Sprintf(format, args...)
+	panic(errFailed)
+}
+
+// fail returns what a test of the driver says.
+func fail(t *testing.T, c handlertest.Case) string {
+	t.Helper()
+	s := &spy{TB: t}
+	require.PanicsWithValue(t, errFailed, func() { handlertest.Run(s, c) })
+	return s.said
+}
+
+// A driver that breaks a promise is told at which call, and what came of it.
+func TestBadDrivers(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, `runjob dies after call 2 (Start): the job was started twice: {"Id":"report-1"} and {"Id":"report-2"}
+The driver says that a token protects it: pass Request.Token to the service in Start, the same each time.
+The calls of this run:
+    1  0s        runjob       Create    done
+>   2  0s        runjob       Start     started {"Id":"report-1"}, and the function dies
+`, first(fail(t, handlertest.Case{Request: request, Driver: of(func(s *reports) jobs.Driver {
+		s.forgetful = true
+		return s
+	})}), 5))
+
+	lost := fail(t, handlertest.Case{Request: request, Driver: of(func(s *reports) jobs.Driver {
+		s.once = true
+		return s
+	})})
+	require.Regexp(t, `^checkstatus dies after call \d+ \(Describe\): the result was lost: the execution ended as FAILED with JobPoller.Failed
+without the crash it ends as SUCCEEDED with the result SUCCEEDED of the job {"Id":"report-1"}: {"Pages":7,"Status":"MADE"}
+cause: `, lost)
+	require.Regexp(t, `\n2 of \d+ crashes go wrong, also where checkstatus dies before call \d+ \(Replace\)$`, lost)
+}
+
+// first returns the first lines of a text.
+func first(text string, lines int) string {
+	end := 0
+	for i, c := range text {
+		if c == '\n' {
+			if lines--; lines == 0 {
+				end = i + 1
+			}
+		}
+	}
+	return text[:end]
+}
+
+func TestCasesThatCannotRun(t *testing.T) {
+	t.Parallel()
+	require.Regexp(t, "^handlertest: the loop makes [0-9]+ calls, more than the 200 that it can be crashed at: let the job end sooner, or poll it less often$",
+		fail(t, handlertest.Case{Request: `{"job": "shop:Report", "maxWaitSeconds": 86400, "minDelay": 60, "maxDelay": 60}`, Driver: of(func(s *reports) jobs.Driver {
+			s.lasts = 24 * time.Hour
+			return s
+		})}))
+	require.Contains(t, fail(t, handlertest.Case{Request: request, Definition: `{"StartAt": "None"}`, Driver: of(func(s *reports) jobs.Driver { return s })}), "definition: ")
+	require.Contains(t, fail(t, handlertest.Case{Request: request, Driver: func(w *handlertest.World) jobs.Driver {
+		return w.NewDriver(func(jobs.Environment) (jobs.Driver, error) { return nil, errors.New("no table") }, nil)
+	}}), "make the driver: no table")
+	require.Contains(t, fail(t, handlertest.Case{Request: request, Driver: func(w *handlertest.World) jobs.Driver {
+		w.AfterFunc(time.Minute, func() { panic("out of reports") })
+		return &reports{now: w.Now, lasts: time.Hour, protection: byToken}
+	}}), "out of reports")
+	require.Equal(t, sim.StatusFailed, handlertest.Run(t, handlertest.Case{Request: `{"job": "shop:Order"}`, Driver: of(func(s *reports) jobs.Driver { return s })}).Status)
+}

@@ -1,0 +1,190 @@
+package handlertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/localloop"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// moment is when a function dies: before a call has its effect, or after.
+type moment string
+
+const (
+	beforeCall moment = "before"
+	afterCall  moment = "after"
+)
+
+// crash is the death of a function at the nth call of a run, from 1; 0 is none.
+type crash struct {
+	call int
+	when moment
+}
+
+// killed is what a function panics with where it dies.
+type killed struct{}
+
+// call is a call that a function made.
+type call struct {
+	function string
+	name     string
+	at       time.Time
+	says     string // what came of it
+}
+
+// journal notes the calls of a run, and lets a function die at one of them.
+type journal struct {
+	clock      *sim.Clock
+	crash      crash
+	protection jobs.Idempotency
+
+	calls []call
+	jobs  []string // that were started, by their references
+}
+
+type functionKey struct{}
+
+// functions are the functions, which report their death as Lambda does.
+func (j *journal) functions(all map[string]sim.LambdaFunction) map[string]sim.LambdaFunction {
+	mortal := map[string]sim.LambdaFunction{}
+	for name, function := range all {
+		mortal[name] = func(ctx context.Context, payload []byte) (result []byte, err error) {
+			defer func() {
+				switch thrown := recover(); thrown {
+				case nil:
+				case killed{}:
+					result, err = nil, &sim.FunctionError{Type: "Runtime.ExitError", Message: "the function died"}
+				default:
+					panic(thrown)
+				}
+			}()
+			return function(context.WithValue(ctx, functionKey{}, strings.TrimPrefix(name, "jobpoller-")), payload)
+		}
+	}
+	return mortal
+}
+
+// around is a localloop.Around.
+func (j *journal) around(ctx context.Context, c *localloop.Call, do func() error) error {
+	function, _ := ctx.Value(functionKey{}).(string)
+	n := len(j.calls)
+	j.calls = append(j.calls, call{function: function, name: c.Name, at: j.clock.Now(), says: "does not return"})
+	if j.crash == (crash{n + 1, beforeCall}) {
+		j.calls[n].says = "never sent: the function dies"
+		panic(killed{})
+	}
+	err := do()
+	j.calls[n].says = "done"
+	if err != nil {
+		j.calls[n].says = "error: " + err.Error()
+	}
+	if c.Name == "Start" && err == nil {
+		j.calls[n].says = "started " + text(c.Ref)
+		if !slices.Contains(j.jobs, text(c.Ref)) {
+			j.jobs = append(j.jobs, text(c.Ref))
+		}
+	}
+	if j.crash == (crash{n + 1, afterCall}) {
+		j.calls[n].says += ", and the function dies"
+		panic(killed{})
+	}
+	return err
+}
+
+func text(ref jobs.Ref) string {
+	out, _ := json.Marshal(ref) //nolint:errchkjson // strings
+	return string(out)
+}
+
+// end is how a run ended, as far as a crash must not change it.
+func (o outcome) end() string {
+	if o.Error != "" {
+		return fmt.Sprintf("%s with %s", o.Status, o.Error)
+	}
+	var result struct {
+		Status string          `json:"status"`
+		Job    json.RawMessage `json:"job"`
+		Output json.RawMessage `json:"output"`
+	}
+	if err := json.Unmarshal(o.Output, &result); err != nil || result.Status == "" {
+		return fmt.Sprintf("%s with %s", o.Status, o.Output) // of another definition
+	}
+	return fmt.Sprintf("%s with the result %s of the job %s: %s", o.Status, result.Status, result.Job, result.Output)
+}
+
+// compare says what is wrong with a run that had a crash, if anything is.
+func (o outcome) compare(calm outcome) string {
+	protected := o.protection.Class != jobs.NoProtection && o.protection.Window == 0
+	switch {
+	case len(o.jobs) > 1:
+		problem := fmt.Sprintf("the job was started twice: %s", strings.Join(o.jobs, " and "))
+		switch o.protection.Class {
+		case jobs.ByToken:
+			problem += "\nThe driver says that a token protects it: pass Request.Token to the service in Start, the same each time."
+		case jobs.ByNaturalKey:
+			problem += "\nThe driver says that a natural key protects it: let Start derive the key from Request.Token, and Find look for it."
+		default:
+			problem += "\nThe driver says that nothing protects it, so run-job must not start it again: this is a bug of jobpoller."
+		}
+		return problem
+	case o.end() == calm.end():
+		return ""
+	case !protected && strings.HasSuffix(o.end(), handler.ErrorJobStartUnknown):
+		return ""
+	default:
+		problem := fmt.Sprintf("the result was lost: the execution ended as %s\nwithout the crash it ends as %s", o.end(), calm.end())
+		if o.Cause != "" {
+			problem += "\ncause: " + o.Cause
+		}
+		return problem
+	}
+}
+
+// failure is a run that a crash has made wrong.
+type failure struct {
+	outcome
+
+	problem string
+}
+
+func (f failure) place() string {
+	c := f.calls[f.crash.call-1]
+	return fmt.Sprintf("%s dies %s call %d (%s)", c.function, f.crash.when, f.crash.call, c.name)
+}
+
+// lead is how many calls of a run are shown before and after the crash.
+const lead = 6
+
+// describe tells of the first failure with its calls, and names the others.
+func describe(wrong []failure, runs int) string {
+	first := wrong[0]
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", first.place(), first.problem)
+	fmt.Fprintf(&b, "The calls of this run:\n")
+	from, to := max(0, first.crash.call-1-lead), min(len(first.calls), first.crash.call+lead)
+	for n, c := range first.calls[from:to] {
+		mark := " "
+		if from+n+1 == first.crash.call {
+			mark = ">"
+		}
+		fmt.Fprintf(&b, "%s %3d  %-8s  %-11s  %-8s  %s\n", mark, from+n+1, c.at.Sub(sim.DefaultStart), c.function, c.name, c.says)
+	}
+	if len(wrong) > 1 {
+		fmt.Fprintf(&b, "%d of %d crashes go wrong, also where", len(wrong), runs)
+		for i, f := range wrong[1:] {
+			if i == lead {
+				fmt.Fprintf(&b, " ... and %d more", len(wrong)-1-lead)
+				break
+			}
+			fmt.Fprintf(&b, " %s;", f.place())
+		}
+	}
+	return strings.TrimSuffix(b.String(), ";")
+}
