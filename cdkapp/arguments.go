@@ -229,7 +229,7 @@ func (p where) checkMembers(prop, path, text string) {
 	for _, reference := range expression.Variables() {
 		if reference.Name == "states" && len(reference.Path) > 0 && !slices.Contains(known, reference.Path[0]) {
 			p.refuse(prop, "%s reads $states.%s, which is not there: %s has $states.input and $states.context%s",
-				path, reference.Path[0], prop, didYouMean(reference.Path[0], known))
+				path, reference.Path[0], prop, diag.DidYouMean(reference.Path[0], known))
 		}
 	}
 }

@@ -30,7 +30,7 @@ func newContext(scope constructs.Construct, id *string) *appContext {
 // something else than was asked for. Other keys are the CDK's, or another stack's.
 func (c *appContext) refuseMisspelt() {
 	for _, key := range slices.Sorted(maps.Keys(c.all)) {
-		if meant := didYouMean(key, contextKeys); meant != "" && !slices.Contains(contextKeys, key) {
+		if meant := diag.DidYouMean(key, contextKeys); meant != "" && !slices.Contains(contextKeys, key) {
 			c.refuse(key, "there is no such key%s", meant)
 		}
 	}
@@ -102,21 +102,9 @@ func (c *appContext) flag(key string) *bool {
 func (c *appContext) oneOf(key string, values ...string) string {
 	value, ok := c.text(key)
 	if ok && !slices.Contains(values, value) {
-		c.refuse(key, "expected one of %s, found %q%s", strings.Join(values, ", "), value, didYouMean(value, values))
+		c.refuse(key, "expected one of %s, found %q%s", strings.Join(values, ", "), value, diag.DidYouMean(value, values))
 	}
 	return value
-}
-
-func didYouMean(word string, candidates []string) string {
-	for _, candidate := range candidates {
-		if strings.EqualFold(word, candidate) {
-			return ` (did you mean "` + candidate + `"?)`
-		}
-	}
-	if nearest := diag.Nearest(word, candidates); nearest != "" {
-		return ` (did you mean "` + nearest + `"?)`
-	}
-	return ""
 }
 
 func (c *appContext) removal() awscdk.RemovalPolicy {
@@ -142,7 +130,7 @@ func (c *appContext) definitions() []string {
 	for _, name := range names {
 		if !slices.Contains(statemachines.Names(), name) {
 			c.refuse(contextJobs, "there is no shipped definition %q%s; there are %s, and %q for all of them",
-				name, didYouMean(name, statemachines.Names()), strings.Join(statemachines.Names(), ", "), allJobs)
+				name, diag.DidYouMean(name, statemachines.Names()), strings.Join(statemachines.Names(), ", "), allJobs)
 		}
 	}
 	slices.Sort(names)
@@ -208,7 +196,7 @@ func (c *appContext) removed(definitions []string, functions bool) []string {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			c.refuse(contextRemove, "%q is not deployed by this command%s: keep it in %s this time, and leave it out the next; there are %s",
-				name, didYouMean(name, known), contextJobs, strings.Join(known, ", "))
+				name, diag.DidYouMean(name, known), contextJobs, strings.Join(known, ", "))
 		}
 	}
 	return names
@@ -259,7 +247,7 @@ func (c *appContext) resources(definitions []string) map[string]*map[string]*[]*
 			continue
 		}
 		if !slices.Contains(actions[owner], action) {
-			c.refuse(key, "%s: no action %q is needed%s; there are %s", owner, action, didYouMean(action, actions[owner]), strings.Join(actions[owner], ", "))
+			c.refuse(key, "%s: no action %q is needed%s; there are %s", owner, action, diag.DidYouMean(action, actions[owner]), strings.Join(actions[owner], ", "))
 		}
 		if narrowed[owner] == nil {
 			narrowed[owner] = &map[string]*[]*string{}
@@ -337,6 +325,6 @@ func (c *appContext) notNarrowed(key, owner string, owners []string) {
 	case slices.Contains(known, owner):
 		c.refuse(key, "%s is not deployed: add it to %s, which has %s, or leave this out", owner, contextJobs, strings.Join(owners, ", "))
 	case diag.Nearest(owner, known) != "":
-		c.refuse(key, "there is no shipped definition %q%s", owner, didYouMean(owner, known))
+		c.refuse(key, "there is no shipped definition %q%s", owner, diag.DidYouMean(owner, known))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/smithy"
 )
 
 // NoAcceptor is Result.Acceptor where no acceptor matched and the verdict is
@@ -211,5 +212,5 @@ func hasErrorName(err error, want string) bool {
 // and a URI after ":".
 func errorCode(code string) string {
 	code, _, _ = strings.Cut(code, ":")
-	return shapeName(code)
+	return smithy.ShapeName(code)
 }

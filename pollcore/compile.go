@@ -10,6 +10,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/smithy"
 )
 
 // CompileOption changes what [Compile] accepts.
@@ -119,7 +120,7 @@ func (c *compiler) compile() {
 		case m.Success != nil:
 			compiled.test, compiled.truth = testSuccess, *m.Success
 		case m.ErrorType != nil:
-			compiled.test, compiled.expected = testError, shapeName(*m.ErrorType)
+			compiled.test, compiled.expected = testError, smithy.ShapeName(*m.ErrorType)
 			compiled.seen = compiled.expected
 		}
 		if a.Message != "" {
@@ -256,7 +257,7 @@ func (m Matcher) covers(other Matcher) bool {
 		return b.Comparator.kind() == jmespath.Array && *a == weaker && (m.Output != nil) == (other.Output != nil)
 	}
 	return reflect.DeepEqual(m, other) ||
-		m.ErrorType != nil && other.ErrorType != nil && shapeName(*m.ErrorType) == shapeName(*other.ErrorType)
+		m.ErrorType != nil && other.ErrorType != nil && smithy.ShapeName(*m.ErrorType) == smithy.ShapeName(*other.ErrorType)
 }
 
 // kind is the type of value that the comparator compares.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/jobpoller/jobpoller/internal/smithy"
 )
 
 // DefaultCallTimeout is how long a call of a wait may take unless the caller
@@ -92,7 +94,7 @@ func (s *waitSettings) tolerates(r Result, opErr error, elapsed time.Duration) b
 	if s.transient != nil && s.transient(opErr) {
 		return true
 	}
-	return elapsed <= s.grace && slices.ContainsFunc(s.graceErrors, func(name string) bool { return hasErrorName(opErr, shapeName(name)) })
+	return elapsed <= s.grace && slices.ContainsFunc(s.graceErrors, func(name string) bool { return hasErrorName(opErr, smithy.ShapeName(name)) })
 }
 
 // Poller runs the turns of a poll loop: poll once, and again after each delay

@@ -10,8 +10,9 @@ package pollcore
 
 import (
 	"fmt"
-	"strings"
 	"time"
+
+	"github.com/jobpoller/jobpoller/internal/smithy"
 )
 
 // Defaults of the Smithy waiters specification, in seconds.
@@ -205,7 +206,7 @@ func (m Matcher) String() string {
 	case m.Success != nil:
 		return "any error"
 	case m.ErrorType != nil:
-		return "error " + shapeName(*m.ErrorType)
+		return "error " + smithy.ShapeName(*m.ErrorType)
 	default:
 		return "nothing"
 	}
@@ -223,9 +224,4 @@ func (m PathMatcher) String() string {
 	default:
 		return fmt.Sprintf("%s == %q", m.Path, m.Expected)
 	}
-}
-
-// shapeName is the name part of a relative or absolute shape ID.
-func shapeName(id string) string {
-	return id[strings.LastIndexByte(id, '#')+1:]
 }

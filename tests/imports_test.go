@@ -63,7 +63,7 @@ var rules = []rule{
 	{
 		reason:   "the waiter engine needs no SDK, no file and no network",
 		packages: []string{"./pollcore"},
-		mayReach: []string{"std", "./internal/jmespath", "./internal/jsontree", "./internal/diag"},
+		mayReach: []string{"std", "./internal/jmespath", "./internal/jsontree", "./internal/diag", "./internal/smithy"},
 	},
 	{
 		reason:   "the retry strategy knows what errors mean, and no client",
@@ -116,7 +116,7 @@ var rules = []rule{
 	{
 		reason:   "the catalogue is data and is read without an SDK",
 		packages: []string{"./pollcore/catalog", "./internal/catalogimport", "./pollcore/catalog/lint", "./pollcore/catalog/models"},
-		mayReach: []string{"std", "./pollcore", "./pollcore/catalog", "./internal/jmespath", "./internal/jsontree", "./internal/javasdk", "./internal/diag"},
+		mayReach: []string{"std", "./pollcore", "./pollcore/catalog", "./internal/jmespath", "./internal/jsontree", "./internal/javasdk", "./internal/smithy", "./internal/diag"},
 	},
 	{
 		reason:       "a definition is read without running it",
@@ -167,7 +167,7 @@ var rules = []rule{
 		reason: "these work on plain data and are used without AWS",
 		packages: []string{
 			"./internal/diag", "./internal/jsontree", "./internal/jmespath", "./internal/jmespath/tojsonata", "./internal/jsonpath", "./internal/jsonata",
-			"./internal/intrinsic", "./internal/javasdk", "./pollcore", "./pollcore/startrecord", "./pollcore/startrecord/memstore",
+			"./internal/intrinsic", "./internal/javasdk", "./internal/smithy", "./pollcore", "./pollcore/startrecord", "./pollcore/startrecord/memstore",
 			"./statemachines/asl", "./statemachines/sim",
 		},
 		mustNotReach: awsSDK,

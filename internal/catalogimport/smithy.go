@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/smithy"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -185,7 +186,7 @@ func (f *smithyModel) model(origin string) (*model, error) {
 	}
 	name := api.SDKID
 	if name == "" {
-		name = shapeName(f.service)
+		name = smithy.ShapeName(f.service)
 	}
 	lower := strings.ToLower(strings.ReplaceAll(name, " ", ""))
 	arn := firstOf(api.ARNNamespace, lower)
@@ -203,7 +204,7 @@ func (f *smithyModel) model(origin string) (*model, error) {
 	m.service.Protocols = t.protocols()
 	m.service.QueryCompatible = t.has("aws.protocols#awsQueryCompatible")
 	if slices.Contains(m.service.Protocols, catalog.AWSJSON) {
-		m.service.JSONVersion, m.service.TargetPrefix = "1.1", shapeName(f.service)
+		m.service.JSONVersion, m.service.TargetPrefix = "1.1", smithy.ShapeName(f.service)
 		if t.has("aws.protocols#awsJson1_0") {
 			m.service.JSONVersion = "1.0"
 		}
@@ -227,9 +228,6 @@ func firstOf(words ...string) string {
 	return ""
 }
 
-// shapeName is the name part of a shape ID.
-func shapeName(id string) string { return id[strings.LastIndexByte(id, '#')+1:] }
-
 // name is what the service calls a shape. One that every model has keeps its
 // whole ID, for the service may have another of the name; but for the unit, it
 // is a type and has no name in the catalogue.
@@ -240,7 +238,7 @@ func (f *smithyModel) name(id string) string {
 	if preludeTypes[id] != "" && id != unit {
 		return id
 	}
-	return shapeName(id)
+	return smithy.ShapeName(id)
 }
 
 // has tells whether the model has a shape, or every model does.

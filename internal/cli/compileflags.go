@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -75,7 +76,7 @@ func (o *compileOptions) checkStrategy() error {
 	if slices.Contains(names, o.strategy) {
 		return nil
 	}
-	return fmt.Errorf("--strategy must be one of %s, is %q%s", strings.Join(names, ", "), o.strategy, suggestion(o.strategy, names))
+	return fmt.Errorf("--strategy must be one of %s, is %q%s", strings.Join(names, ", "), o.strategy, diag.DidYouMean(o.strategy, names))
 }
 
 // checkMeaning refuses flags that would change nothing beside the others.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
 )
 
 // flagError says what is wrong with a flag, and what was expected or meant.
@@ -39,5 +41,5 @@ func describeFlagError(c *cobra.Command, err error) error {
 func flagMeant(c *cobra.Command, name string) string {
 	var known []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-	return suggestion(name, known)
+	return diag.DidYouMean(name, known)
 }

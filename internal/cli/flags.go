@@ -52,18 +52,9 @@ func orList(words []string) string {
 // checkOutput refuses a format that --output does not have.
 func checkOutput(format string, more ...string) error {
 	if formats := outputFormats(more); !slices.Contains(formats, format) {
-		return fmt.Errorf("--output must be %s, is %q%s", orList(formats), format, suggestion(format, formats))
+		return fmt.Errorf("--output must be %s, is %q%s", orList(formats), format, diag.DidYouMean(format, formats))
 	}
 	return nil
-}
-
-// suggestion is what an error of an unknown word ends with: the word of the list
-// that was meant, if one is near.
-func suggestion(word string, known []string) string {
-	if near := diag.Nearest(word, known); near != "" {
-		return fmt.Sprintf(" (did you mean %q?)", near)
-	}
-	return ""
 }
 
 // meaning says of flags whether they change anything beside the others, and if

@@ -175,7 +175,7 @@ func (o *lintOptions) validate(changed func(flag string) bool) error {
 	}{{"rule", o.only}, {"off", o.off}} {
 		for _, name := range flag.rules {
 			if !slices.Contains(known, name) {
-				report("--%s: there is no rule %q%s; list them: jobpoller lint --rules", flag.name, name, suggestion(name, known))
+				report("--%s: there is no rule %q%s; list them: jobpoller lint --rules", flag.name, name, diag.DidYouMean(name, known))
 			}
 		}
 	}

@@ -120,9 +120,7 @@ func (p Problem) String() string {
 		b.WriteString(strings.ToLower(p.Severity.String()) + ": ")
 	}
 	b.WriteString(oneLine.Replace(p.Message))
-	if p.Suggestion != "" {
-		fmt.Fprintf(&b, " (did you mean %q?)", p.Suggestion)
-	}
+	b.WriteString(question(p.Suggestion))
 	return b.String()
 }
 

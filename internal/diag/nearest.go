@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -38,6 +39,19 @@ func Nearest(word string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+// DidYouMean is what a message of an unknown word ends with: the candidate that
+// is most likely meant, or nothing.
+func DidYouMean(word string, candidates []string) string {
+	return question(Nearest(word, candidates))
+}
+
+func question(suggestion string) string {
+	if suggestion == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", suggestion)
 }
 
 func tooLong(word string) bool {

@@ -39,6 +39,28 @@ func (s *Schema) root() *Shape {
 	return s.shape().from(&trace{places: []*place{{typ: s}}})
 }
 
+// Respell is the Schema of data in which members have other names: spell gives
+// the name there. The keys of maps are data and stay.
+func (s *Schema) Respell(spell func(name string) string) *Schema {
+	return s.respell(spell, map[*Schema]*Schema{})
+}
+
+func (s *Schema) respell(spell func(name string) string, done map[*Schema]*Schema) *Schema {
+	if s == nil || done[s] != nil {
+		return done[s]
+	}
+	other := *s
+	done[s] = &other
+	other.Elem = s.Elem.respell(spell, done)
+	if s.Members != nil {
+		other.Members = make(map[string]*Schema, len(s.Members))
+		for name, m := range s.Members {
+			other.Members[spell(name)] = m.respell(spell, done)
+		}
+	}
+	return &other
+}
+
 // The methods of described.
 
 func (s *Schema) jmesKind() Kind {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/internal/smithy"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -83,7 +84,7 @@ func (r *smithyReader) refuseEqualNames() {
 				var others []string
 				for _, h := range holders[key(s, w.Name)] {
 					if h.operation != t.operation {
-						others = append(others, fmt.Sprintf("%s of %s", h.waiter, shapeName(h.operation)))
+						others = append(others, fmt.Sprintf("%s of %s", h.waiter, smithy.ShapeName(h.operation)))
 					}
 				}
 				if len(others) > 0 {
@@ -111,12 +112,12 @@ func (r *smithyReader) warnOfErrorTypes() {
 				if a.Matcher.ErrorType == nil {
 					continue
 				}
-				name := shapeName(*a.Matcher.ErrorType)
+				name := smithy.ShapeName(*a.Matcher.ErrorType)
 				if slices.Contains(declared, name) {
 					continue
 				}
 				p := t.problem(fmt.Sprintf("%s/acceptors/%d/matcher/errorType", w.Name, i),
-					"operation %s declares no error %s", shapeName(t.operation), name)
+					"operation %s declares no error %s", smithy.ShapeName(t.operation), name)
 				p.Severity = diag.Warning
 				r.Report(p.Suggest(name, declared...))
 			}
@@ -135,7 +136,7 @@ func (r *smithyReader) errorNames(id string) []string {
 		}
 		for _, item := range list.Items {
 			target := textAt(item, "target")
-			names = append(names, shapeName(target))
+			names = append(names, smithy.ShapeName(target))
 			if code := textAt(r.nodes[target], "traits", queryErrorTrait, "code"); code != "" {
 				names = append(names, code)
 			}

@@ -13,7 +13,6 @@ package catalog
 
 import (
 	"bytes"
-	"strings"
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
@@ -37,9 +36,6 @@ type Definition struct {
 	TotalWait time.Duration
 	Waiter    *pollcore.Waiter
 }
-
-// shapeName is the name part of a shape ID.
-func shapeName(id string) string { return id[strings.LastIndexByte(id, '#')+1:] }
 
 // placed returns the problem of a value that was read from its own text alone,
 // at its place in the whole text.

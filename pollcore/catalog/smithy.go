@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/internal/smithy"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -184,7 +185,7 @@ func serviceName(id string, n *jsontree.Node) string {
 	if sdkID := textAt(n, "traits", serviceTrait, "sdkId"); sdkID != "" {
 		return sdkID
 	}
-	return shapeName(id)
+	return smithy.ShapeName(id)
 }
 
 // bind reads a reference to a shape that id binds.
@@ -229,7 +230,7 @@ func (r *smithyReader) definitions() []Definition {
 		for _, service := range of {
 			for _, w := range t.waiters {
 				all = append(all, Definition{
-					Service: service.name, Operation: shapeName(t.operation), OperationID: t.operation, Waiter: w,
+					Service: service.name, Operation: smithy.ShapeName(t.operation), OperationID: t.operation, Waiter: w,
 				})
 			}
 		}

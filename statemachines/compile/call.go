@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -87,7 +88,7 @@ func (c Call) stoppable() bool {
 // startShapes are what expressions over the start call read.
 func (c Call) startShapes() *pollcore.Shape {
 	return &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{
-		"input": pascalShape(c.Start.Operation.Input.Described()), "output": pascalShape(c.Start.Operation.Output.Described()),
+		"input": c.Start.Operation.Input.Described().Respell(javasdk.MemberName), "output": c.Start.Operation.Output.Described().Respell(javasdk.MemberName),
 	}}
 }
 
@@ -102,7 +103,7 @@ func (p *poller) fromStart(member, expression string) *jmespath.Expr {
 			if owner == shapes {
 				return name
 			}
-			return pascal(name)
+			return javasdk.MemberName(name)
 		})
 	}
 	if err != nil {
@@ -127,12 +128,12 @@ func (p *poller) madeFromStart(op *catalog.Operation, arguments map[string]strin
 		if input := op.Input.Described(); input != nil {
 			shape = input.Members[member]
 		}
-		value, err := tojsonata.Translate(e, inputOutput, shapes).Argument(shape, func(_ *pollcore.Shape, name string) string { return pascal(name) })
+		value, err := tojsonata.Translate(e, inputOutput, shapes).Argument(shape, func(_ *pollcore.Shape, name string) string { return javasdk.MemberName(name) })
 		if err != nil {
 			p.refuse("argument %s: %s", member, err)
 			continue
 		}
-		parts = append(parts, text(pascal(member))+": "+unbound(value, request, "$states.result"))
+		parts = append(parts, text(javasdk.MemberName(member))+": "+unbound(value, request, "$states.result"))
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
@@ -163,7 +164,7 @@ func (p *poller) startName() string {
 // for all its retries, unless it has one.
 func (p *poller) startArguments() any {
 	s := p.call.Start
-	token := pascal(s.Token)
+	token := javasdk.MemberName(s.Token)
 	switch {
 	case s.Arguments == nil && token != "":
 		return expression(fmt.Sprintf("$merge([{%s: $uuid()}, %s])", text(token), machineInput))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -178,7 +179,7 @@ func (p *poller) lambda() states {
 // types.
 func (p *poller) driverNeeded() {
 	op := p.call.Operation
-	for _, r := range pollcore.Readings(p.waiter, pascalShape(op.Input.Described()), pascalShape(op.Output.Described())) {
+	for _, r := range pollcore.Readings(p.waiter, op.Input.Described().Respell(javasdk.MemberName), op.Output.Described().Respell(javasdk.MemberName)) {
 		for _, m := range r.Members {
 			if m.Type != nil && m.Type.Timestamp {
 				p.refuse("acceptor %d reads the timestamp %s, which is a number to it and a string to the Lambda functions", r.Acceptor+1, m.Path[len(m.Path)-1])

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
@@ -263,10 +264,10 @@ func (p *poller) beginLoop(first string) states {
 		data = object{kept: given}
 	}
 	if s := p.call.Start; s != nil && s.Token != "" {
-		token := fmt.Sprintf(`States.StringToJson(States.Format('\{"%s":"{}"\}', States.UUID()))`, pascal(s.Token))
+		token := fmt.Sprintf(`States.StringToJson(States.Format('\{"%s":"{}"\}', States.UUID()))`, javasdk.MemberName(s.Token))
 		if given == nil {
 			data = object{kept + ".$": "States.JsonMerge(" + token + ", $, false)"}
-		} else if member := pascal(s.Token); given[member] == nil && given[member+".$"] == nil {
+		} else if member := javasdk.MemberName(s.Token); given[member] == nil && given[member+".$"] == nil {
 			given = maps.Clone(given)
 			given[member+".$"] = "States.UUID()"
 			data = object{kept: given}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -46,8 +47,8 @@ func (p *poller) passed() []string {
 		names, _ = membersOf(op, token)
 		names = append(names, p.neededLater()...)
 	}
-	if token != "" && !slices.Contains(names, pascal(token)) {
-		names = append(names, pascal(token)) // the machine makes one
+	if token != "" && !slices.Contains(names, javasdk.MemberName(token)) {
+		names = append(names, javasdk.MemberName(token)) // the machine makes one
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -64,11 +65,11 @@ func (p *poller) neededLater() []string {
 		required, _ := membersOf(op, "")
 		for member, expression := range arguments {
 			e, err := jmespath.Parse(expression)
-			if err != nil || !slices.Contains(required, pascal(member)) {
+			if err != nil || !slices.Contains(required, javasdk.MemberName(member)) {
 				continue // an error is that of the argument
 			}
 			for _, name := range inputsOf(e) {
-				names = append(names, pascal(name))
+				names = append(names, javasdk.MemberName(name))
 			}
 		}
 	}
@@ -99,9 +100,9 @@ func membersOf(op *catalog.Operation, token string) (required, optional []string
 		switch {
 		case m.Name == token:
 		case m.Required:
-			required = append(required, pascal(m.Name))
+			required = append(required, javasdk.MemberName(m.Name))
 		default:
-			optional = append(optional, pascal(m.Name))
+			optional = append(optional, javasdk.MemberName(m.Name))
 		}
 	}
 	return required, optional
@@ -123,7 +124,7 @@ func (p *poller) optional() []string {
 // that passed on nothing would ask for other resources than its input names.
 func (p *poller) chooseMembers() {
 	op, given, token := p.first()
-	passed := slices.DeleteFunc(p.passed(), func(name string) bool { return name == pascal(token) })
+	passed := slices.DeleteFunc(p.passed(), func(name string) bool { return name == javasdk.MemberName(token) })
 	if optional := p.optional(); given == nil && len(passed) == 0 && optional != nil {
 		p.optionalOnly = optional
 		p.refuse("%s requires no member, so the arguments must name the members of the input to pass on: some of %s",
@@ -152,7 +153,7 @@ func (p *poller) parameters(op *catalog.Operation, arguments map[string]string) 
 		}
 		lacks := slices.DeleteFunc(inputsOf(e), func(name string) bool { return slices.Contains(passed, name) })
 		if len(lacks) > 0 {
-			if slices.Contains(required, pascal(member)) {
+			if slices.Contains(required, javasdk.MemberName(member)) {
 				p.refuse("%s needs %s, which is made of %s: the arguments of %s must have it", op.Name, member, lacks[0], p.call.Start.Operation.Name)
 			}
 			continue
@@ -163,14 +164,14 @@ func (p *poller) parameters(op *catalog.Operation, arguments map[string]string) 
 			if err != nil {
 				p.refuse("argument %s: %s", member, err)
 			}
-			made[pascal(member)] = value
+			made[javasdk.MemberName(member)] = value
 			continue
 		}
 		path, err := fromData(e.String())
 		if err != nil {
 			p.refuse("argument %s: %s", member, err)
 		}
-		made[pascal(member)+".$"] = path
+		made[javasdk.MemberName(member)+".$"] = path
 	}
 	return made
 }

@@ -92,7 +92,7 @@ func plan(w *pollcore.Waiter, call Call, o Options) (*poller, error) {
 	if err := problems.Err(); err != nil {
 		return nil, wrong("waiter %s does not fit %s: %w", w.Name, call.Operation.Name, err)
 	}
-	renamed, err := pollcore.RenameMembers(w, in, out, pascal)
+	renamed, err := pollcore.RenameMembers(w, in, out, javasdk.MemberName)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func plan(w *pollcore.Waiter, call Call, o Options) (*poller, error) {
 	if p.selection, err = p.selects(out); err != nil {
 		return nil, fmt.Errorf("waiter %s: %w", w.Name, err)
 	}
-	both := &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{"input": pascalShape(in), "output": pascalShape(out)}}
+	both := &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{"input": in.Respell(javasdk.MemberName), "output": out.Respell(javasdk.MemberName)}}
 	if p.throughLambda() {
 		// The functions judge, start and stop.
 		if call.Start != nil {
@@ -364,30 +364,6 @@ func upperFirst(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// pascal is how SDK integrations of Step Functions spell a member.
-func pascal(name string) string { return javasdk.MemberName(name) }
-
-// pascalShape is the shape with members in PascalCase. Keys of maps are data.
-func pascalShape(s *pollcore.Shape) *pollcore.Shape {
-	return respell(s, map[*pollcore.Shape]*pollcore.Shape{})
-}
-
-func respell(s *pollcore.Shape, known map[*pollcore.Shape]*pollcore.Shape) *pollcore.Shape {
-	if s == nil || known[s] != nil {
-		return known[s]
-	}
-	t := *s
-	known[s] = &t
-	t.Elem = respell(s.Elem, known)
-	if s.Members != nil {
-		t.Members = make(map[string]*pollcore.Shape, len(s.Members))
-		for name, m := range s.Members {
-			t.Members[pascal(name)] = respell(m, known)
-		}
-	}
-	return &t
-}
-
 // comment says what the machine is.
 func (p *poller) comment() string {
 	op, lambdas := p.call.Operation, p.throughLambda()
@@ -423,7 +399,7 @@ func (p *poller) tellInput(b *strings.Builder) {
 	switch {
 	case given != nil: // the definition has it
 	case p.optional() != nil:
-		passed := slices.DeleteFunc(p.passed(), func(name string) bool { return token != "" && name == pascal(token) })
+		passed := slices.DeleteFunc(p.passed(), func(name string) bool { return token != "" && name == javasdk.MemberName(token) })
 		fmt.Fprintf(b, "The input is that of %s, of which it passes on %s. ", first.Name, strings.Join(passed, ", "))
 	default:
 		fmt.Fprintf(b, "The input is that of %s. ", first.Name)

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -22,7 +23,7 @@ func (p *poller) selects(out *pollcore.Shape) (*jmespath.Expr, error) {
 			return nil, wrong("Output does not fit %s: %w", p.call.Operation.Name, diag.Problems{f.Problem}.Err())
 		}
 	}
-	renamed, err := e.Rename(out, func(_ *pollcore.Shape, name string) string { return pascal(name) })
+	renamed, err := e.Rename(out, func(_ *pollcore.Shape, name string) string { return javasdk.MemberName(name) })
 	if err != nil {
 		return nil, wrong("Output: %w", err)
 	}
@@ -36,7 +37,7 @@ func (p *poller) resultOutput(response string) string {
 	if p.selection == nil {
 		return response
 	}
-	value, err := tojsonata.Translate(p.selection, response, pascalShape(p.call.Operation.Output.Described())).Argument(nil, nil)
+	value, err := tojsonata.Translate(p.selection, response, p.call.Operation.Output.Described().Respell(javasdk.MemberName)).Argument(nil, nil)
 	if err != nil {
 		p.refuse("Output: %s", err)
 		return response

@@ -58,7 +58,7 @@ func NewDriver(cfg aws.Config, c *catalog.Catalog, name string) (jobs.Driver, er
 	if d.describe, err = client.prepare(entry.Operation); err != nil {
 		return nil, err
 	}
-	if d.waiter, err = pollcore.RenameMembers(entry.Waiter, entry.Operation.Input.Described(), entry.Operation.Output.Described(), pascal); err != nil {
+	if d.waiter, err = pollcore.RenameMembers(entry.Waiter, entry.Operation.Input.Described(), entry.Operation.Output.Described(), javasdk.MemberName); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if !named.Starts {
@@ -67,10 +67,6 @@ func NewDriver(cfg aws.Config, c *catalog.Catalog, name string) (jobs.Driver, er
 	// What may have had its effect is not repeated.
 	return newJob(d, client, New(cfg, WithoutRetries()))
 }
-
-// pascal is the spelling of Step Functions' SDK integrations, and so that of
-// arguments, outputs and waiters of a driver.
-func pascal(name string) string { return javasdk.MemberName(name) }
 
 // described is what the drivers of waiters and of jobs have in common.
 type described struct {
@@ -92,7 +88,7 @@ func (d *described) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.describe.do(ctx, in, pascal)
+	return d.describe.do(ctx, in, javasdk.MemberName)
 }
 
 // poll is the driver of a waiter: its Start only keeps the arguments, which are
@@ -122,14 +118,14 @@ func permissions(all []jobs.Permission, op *catalog.Operation, methods ...jobs.M
 
 // Start implements jobs.Driver. It starts nothing and calls nothing.
 func (p *poll) Start(_ context.Context, r jobs.Request) (jobs.Ref, error) {
-	in, err := p.describe.read(r.Arguments, reading{spell: pascal, name: p.name})
+	in, err := p.describe.read(r.Arguments, reading{spell: javasdk.MemberName, name: p.name})
 	if err != nil {
 		return nil, err
 	}
 	ref := jobs.Ref{}
 	for _, m := range members(p.entry.Operation) {
-		if n := in.root.Get(pascal(m.Name)); n != nil {
-			ref[pascal(m.Name)] = refText(n.Value())
+		if n := in.root.Get(javasdk.MemberName(m.Name)); n != nil {
+			ref[javasdk.MemberName(m.Name)] = refText(n.Value())
 		}
 	}
 	if len(ref) == 0 {
@@ -186,7 +182,7 @@ func (c *call) fromRef(name string, ref jobs.Ref) (*input, error) {
 		}
 		var shape *catalog.Shape
 		for _, m := range members(c.op) {
-			if pascal(m.Name) == member {
+			if javasdk.MemberName(m.Name) == member {
 				shape = m.Shape
 			}
 		}
@@ -212,5 +208,5 @@ func (c *call) fromRef(name string, ref jobs.Ref) (*input, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.read(text, reading{spell: pascal, unseen: true, name: "the job reference of " + name})
+	return c.read(text, reading{spell: javasdk.MemberName, unseen: true, name: "the job reference of " + name})
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -174,7 +175,7 @@ func (d *job) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 // read checks the arguments of a request.
 func (d *job) read(r jobs.Request) (*input, error) {
 	return d.start.read(r.Arguments, reading{
-		spell: pascal, name: d.name, reserved: true, rules: d.rules, newToken: func() (string, error) { return r.Token, nil },
+		spell: javasdk.MemberName, name: d.name, reserved: true, rules: d.rules, newToken: func() (string, error) { return r.Token, nil },
 	})
 }
 
@@ -235,7 +236,7 @@ func (d *job) ref(started map[string]any) (jobs.Ref, error) {
 			return nil, fmt.Errorf("%s: %w", d.name, err)
 		}
 		if value != "" {
-			ref[pascal(a.member.Name)] = value
+			ref[javasdk.MemberName(a.member.Name)] = value
 		}
 	}
 	if len(ref) == 0 {
@@ -250,7 +251,7 @@ func (d *job) ref(started map[string]any) (jobs.Ref, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d.name, err)
 		}
-		name := pascal(a.member.Name)
+		name := javasdk.MemberName(a.member.Name)
 		told, has := ref[name]
 		if !has {
 			told, _ = a.value(known) // what cannot be made of the reference is kept
@@ -266,7 +267,7 @@ func (d *job) ref(started map[string]any) (jobs.Ref, error) {
 func (d *job) startedOf(ref jobs.Ref) (map[string]any, error) {
 	started := map[string]any{}
 	for _, a := range d.arguments {
-		text, has := ref[pascal(a.member.Name)]
+		text, has := ref[javasdk.MemberName(a.member.Name)]
 		path := strings.Split(a.text, ".")
 		if !has || !memberPath.MatchString(a.text) {
 			continue
@@ -277,7 +278,7 @@ func (d *job) startedOf(ref jobs.Ref) (map[string]any, error) {
 			if err != nil {
 				return nil, fmt.Errorf("job reference of %s: %s: %w", d.name, a.member.Name, err)
 			}
-			value = respell(doc.Root, a.member.Shape, pascal, modelSpelling)
+			value = respell(doc.Root, a.member.Shape, javasdk.MemberName, modelSpelling)
 		}
 		object := started
 		for _, name := range path[:len(path)-1] {
@@ -331,7 +332,7 @@ func (a *argument) spell(value any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return respell(doc.Root, a.member.Shape, modelSpelling, pascal), nil
+	return respell(doc.Root, a.member.Shape, modelSpelling, javasdk.MemberName), nil
 }
 
 // value is the input as it is sent, in the model's spelling.
@@ -385,7 +386,7 @@ func (d stopper) Stop(ctx context.Context, ref jobs.Ref) error {
 	}
 	arguments := jobs.Ref{}
 	for _, a := range d.stopArguments {
-		name := pascal(a.member.Name)
+		name := javasdk.MemberName(a.member.Name)
 		value, has := ref[stopPrefix+name]
 		if !has {
 			value, has = ref[name]

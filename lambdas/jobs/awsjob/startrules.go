@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/smithy-go"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -98,7 +99,7 @@ func (p *precondition) check(ctx context.Context, name string, start *input) err
 		if err != nil {
 			return fmt.Errorf("%w of %s: %w", jobs.ErrArguments, name, err)
 		}
-		arguments[pascal(member)] = value
+		arguments[javasdk.MemberName(member)] = value
 	}
 	in, err := p.call.fromRef(name, arguments)
 	if err != nil {
@@ -122,7 +123,7 @@ func (d *job) namedRef(in *input) (jobs.Ref, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, d.name, err)
 		}
-		ref[pascal(member)] = value
+		ref[javasdk.MemberName(member)] = value
 	}
 	return ref, nil
 }

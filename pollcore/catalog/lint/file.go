@@ -249,7 +249,7 @@ func (f *file) wrapped() error {
 			return err
 		}
 		o := f.options.Options
-		o.Spelling = pascal
+		o.Spelling = javasdk.MemberName
 		f.smithy(name, n, op, o)
 		return nil
 	}
@@ -272,9 +272,6 @@ func (f *file) polledBy(job string) (*catalog.Operation, error) {
 		return entry.Operation, nil
 	}
 }
-
-// pascal is how the outputs of jobs spell members.
-func pascal(name string) string { return javasdk.MemberName(name) }
 
 func textOf(n *jsontree.Node, name string) string {
 	if m := n.Get(name); m != nil && m.Kind == jsontree.String {

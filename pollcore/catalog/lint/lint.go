@@ -182,7 +182,7 @@ func check(w *pollcore.Waiter, op *catalog.Operation, o Options) []Finding {
 	}
 	c := &checker{waiter: w, operation: op, options: o, readings: map[int]pollcore.Reading{}}
 	if op != nil {
-		c.in, c.out = respelled(op.Input, o.Spelling), respelled(op.Output, o.Spelling)
+		c.in, c.out = spell(op.Input, o.Spelling), spell(op.Output, o.Spelling)
 	}
 	for _, r := range pollcore.Readings(w, c.in, c.out) {
 		c.readings[r.Acceptor] = r

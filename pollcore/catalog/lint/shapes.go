@@ -13,30 +13,13 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
-// respelled describes a shape whose members are spelled another way. The input
-// and output of an operation that is known are structures, perhaps empty.
-func respelled(s *catalog.Shape, spelling func(string) string) *pollcore.Shape {
-	described := s.Described()
+// spell describes a shape whose members are spelled another way. The input and
+// output of an operation that is known are structures, perhaps empty.
+func spell(s *catalog.Shape, spelling func(string) string) *pollcore.Shape {
 	if spelling == nil {
-		return described
+		return s.Described()
 	}
-	return respell(described, spelling, map[*pollcore.Shape]*pollcore.Shape{})
-}
-
-func respell(s *pollcore.Shape, spelling func(string) string, done map[*pollcore.Shape]*pollcore.Shape) *pollcore.Shape {
-	if s == nil || done[s] != nil {
-		return done[s]
-	}
-	spelled := *s
-	done[s] = &spelled
-	if s.Members != nil {
-		spelled.Members = map[string]*pollcore.Shape{}
-	}
-	for name, member := range s.Members {
-		spelled.Members[spelling(name)] = respell(member, spelling, done)
-	}
-	spelled.Elem = respell(s.Elem, spelling, done)
-	return &spelled
+	return s.Described().Respell(spelling)
 }
 
 // acceptorOf is the acceptor that a pointer leads into.
@@ -91,7 +74,7 @@ func (c *checker) elsewhere(p pollcore.Problem) string {
 	}
 	var others []string
 	for _, other := range sortedNames(c.operation.Service.Operations) {
-		if respelled(c.operation.Service.Operations[other].Output, c.options.Spelling).Members[name] != nil {
+		if spell(c.operation.Service.Operations[other].Output, c.options.Spelling).Members[name] != nil {
 			others = append(others, other)
 		}
 	}
