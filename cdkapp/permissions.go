@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -135,7 +136,7 @@ func permissionsOf(job string) (permissions, error) {
 	}
 	switch {
 	case job != canonical:
-		return permissions{}, fmt.Errorf("the catalogue has no job %q (did you mean %q?)", job, canonical)
+		return permissions{}, fmt.Errorf("the catalogue has no job %q%s", job, diag.Question(canonical))
 	case !slices.Contains(e.Service.Protocols, catalog.AWSJSON) && !slices.Contains(e.Service.Protocols, catalog.RESTJSON):
 		return permissions{}, fmt.Errorf("the functions cannot call %s, which speaks %s alone: %s", e.Service.Key, e.Service.Protocols[0], withoutDriver)
 	case e.Operation.Discovered:

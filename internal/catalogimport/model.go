@@ -176,10 +176,7 @@ func (c *closure) target(m *catalog.Member) (string, error) {
 
 // meant is the end of a message about a name that is not one of the known.
 func meant(name string, known []string) string {
-	if near := diag.Nearest(name, known); near != "" {
-		return fmt.Sprintf(" (did you mean %q?)", near)
-	}
-	return ""
+	return diag.DidYouMean(name, known)
 }
 
 // sorted returns the names of a map in order.

@@ -120,7 +120,7 @@ func (p Problem) String() string {
 		b.WriteString(strings.ToLower(p.Severity.String()) + ": ")
 	}
 	b.WriteString(oneLine.Replace(p.Message))
-	b.WriteString(question(p.Suggestion))
+	b.WriteString(Question(p.Suggestion))
 	return b.String()
 }
 

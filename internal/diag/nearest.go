@@ -44,10 +44,11 @@ func Nearest(word string, candidates []string) string {
 // DidYouMean is what a message of an unknown word ends with: the candidate that
 // is most likely meant, or nothing.
 func DidYouMean(word string, candidates []string) string {
-	return question(Nearest(word, candidates))
+	return Question(Nearest(word, candidates))
 }
 
-func question(suggestion string) string {
+// Question is DidYouMean of a suggestion that is made already; none for "".
+func Question(suggestion string) string {
 	if suggestion == "" {
 		return ""
 	}

@@ -144,7 +144,7 @@ func (e *environment) misspelt() {
 			continue
 		}
 		if near := diag.Nearest(short, known); near != "" {
-			e.report("environment variable %s is not known (did you mean %q?)", name, ours+near)
+			e.report("environment variable %s is not known%s", name, diag.Question(ours+near))
 		}
 	}
 }

@@ -289,10 +289,7 @@ func (r *Registry) Driver(name string) (Driver, error) {
 		return nil, err
 	}
 	message := fmt.Sprintf("%q is none of the jobs of this function: %s", name, strings.Join(r.Names(), ", "))
-	if near := diag.Nearest(name, r.Names()); near != "" {
-		message += fmt.Sprintf(" (did you mean %q?)", near)
-	}
-	return nil, fmt.Errorf("%w: %s", ErrUnknownJob, message)
+	return nil, fmt.Errorf("%w: %s%s", ErrUnknownJob, message, diag.DidYouMean(name, r.Names()))
 }
 
 // Started returns the driver of a job that has been started: also of one that the
@@ -318,7 +315,7 @@ func (r *Registry) ask(e Environment, name string, sources []Source, made []stri
 		}
 		driver, err := source(e, name)
 		if near := diag.Nearest(name, made); errors.Is(err, ErrUnknownJob) && near != "" {
-			err = fmt.Errorf("%w; did you mean %q?", err, near)
+			err = fmt.Errorf("%w%s", err, diag.Question(near))
 		}
 		if err != nil {
 			r.missing[name] = err

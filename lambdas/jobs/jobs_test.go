@@ -98,8 +98,8 @@ func TestByName(t *testing.T) {
 		"batch:Forbidden": "not spoken here",
 		"batch:Nothing":   "unknown job: no batch:Nothing in the book",
 		// The source does not know these, which the makers have.
-		"lambda:Invok":     "unknown job: no lambda:Invok in the book; did you mean \"lambda:Invoke\"?",
-		"batch:SubmitJobs": "unknown job: no batch:SubmitJobs in the book; did you mean \"batch:SubmitJob\"?",
+		"lambda:Invok":     "unknown job: no lambda:Invok in the book (did you mean \"lambda:Invoke\"?)",
+		"batch:SubmitJobs": "unknown job: no batch:SubmitJobs in the book (did you mean \"batch:SubmitJob\"?)",
 	} {
 		_, err = registry.Driver(name)
 		require.EqualError(t, err, want)

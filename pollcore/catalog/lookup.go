@@ -120,11 +120,7 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	text := fmt.Sprintf("the catalogue has no %s %q", e.What, e.Name)
-	if e.Suggestion != "" {
-		text += fmt.Sprintf(" (did you mean %q?)", e.Suggestion)
-	}
-	return text
+	return fmt.Sprintf("the catalogue has no %s %q%s", e.What, e.Name, diag.Question(e.Suggestion))
 }
 
 // Unwrap returns ErrNotFound.

@@ -129,9 +129,7 @@ func (e *UnknownNameError) Error() string {
 	if e.Type != "" {
 		text = fmt.Sprintf("mocks: the state %q is a %s, which calls nothing", e.Name, e.Type)
 	}
-	if e.Suggestion != "" {
-		text += fmt.Sprintf(" (did you mean %q?)", e.Suggestion)
-	}
+	text += diag.Question(e.Suggestion)
 	if len(e.There) == 0 {
 		return text + "; there are none"
 	}
