@@ -89,7 +89,7 @@ func (s *scripted) looked(id, name string) (jobstest.Job, error) {
 // statuses are those of the jobs with the name.
 func (s *scripted) statuses(name string) []string {
 	var all []string
-	for i := range s.Started() {
+	for i := range s.Starts() {
 		job, _ := s.ByID(fmt.Sprintf("job-%d", i+1))
 		if text(job.Parameters["JobName"]) == name || strings.HasSuffix(text(job.Parameters["TableArn"]), "/"+name) {
 			all = append(all, job.Status)

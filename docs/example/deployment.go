@@ -47,7 +47,7 @@ func (deployment) Permissions() []jobs.Permission {
 }
 
 func (d deployment) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
-	in, err := jobs.Arguments[codedeploy.CreateDeploymentInput](d.Name(), r.Arguments, jobs.Required("ApplicationName"))
+	in, err := jobs.Arguments[codedeploy.CreateDeploymentInput](d.Name(), r.Arguments, jobs.Require("ApplicationName"))
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ type check struct {
 }
 
 func (p *Handler) newCheck(event Event, stored startrecord.Stored, request *knownRequest) (*check, error) {
-	driver, err := p.Jobs.Started(request.Job)
+	driver, err := p.Jobs.PollDriver(request.Job)
 	if err != nil {
 		return nil, failWith(ErrorUnknownJob, err)
 	}

@@ -56,7 +56,7 @@ func TestResultsOutliveTheRetentionInLongWaitsAndRedrives(t *testing.T) {
 			w.advance(50 * day)
 			require.EqualValues(t, "SUCCEEDED", w.checkStatus(t, again).Status, "what was replayed lives on")
 			require.Equal(t, 1, w.service.count())
-			require.Zero(t, records.Removed())
+			require.Zero(t, records.Removals())
 		})
 	}
 }
@@ -77,7 +77,7 @@ func TestUnknownStartsStayUnknownHoweverOftenTheyAreRedriven(t *testing.T) {
 				requireError(t, err, unknown)
 			}
 			require.Equal(t, 1, w.service.count())
-			require.Zero(t, records.Removed())
+			require.Zero(t, records.Removals())
 			require.Equal(t, startrecord.StatusUnknown, w.record(t, key).Status)
 		})
 	}
@@ -128,7 +128,7 @@ func TestNarrowRetentionIsRenewedInTime(t *testing.T) {
 	}
 	w.advance(504000*time.Second + 14*day)
 	require.EqualValues(t, "RUNNING", w.runJob(t, redriven(bare(narrow), 2, w.clock.Now())).Status)
-	require.Zero(t, records.Removed())
+	require.Zero(t, records.Removals())
 	require.Equal(t, 1, w.service.count())
 }
 
@@ -146,5 +146,5 @@ func TestResultWithoutARecordIsReportedAllTheSame(t *testing.T) {
 	}), w.CheckStatus, bare(request))
 	require.NoError(t, err)
 	require.EqualValues(t, "SUCCEEDED", result.Status)
-	require.Equal(t, 1, records.Removed())
+	require.Equal(t, 1, records.Removals())
 }

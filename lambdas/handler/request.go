@@ -86,7 +86,7 @@ func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) 
 	driver, err := p.Jobs.Driver(q.Job)
 	if err != nil {
 		q.dropped = failWith(ErrorUnknownJob, err)
-		if driver, err = p.Jobs.Started(q.Job); err != nil {
+		if driver, err = p.Jobs.PollDriver(q.Job); err != nil {
 			return nil, nil, q.dropped
 		}
 	}

@@ -123,5 +123,5 @@ func (e *environment) moved(today startrecord.Store, of jobs.Environment, open S
 			EnvPreviousBucket, EnvPreviousTable, EnvPreviousPrefix)
 		return today
 	}
-	return startrecord.Moved(today, before)
+	return startrecord.Migrate(today, before)
 }

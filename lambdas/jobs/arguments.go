@@ -14,20 +14,20 @@ import (
 // Rule is what Arguments requires besides the types of the members.
 type Rule func(*arguments)
 
-// Required names members that must be there, as the arguments or the SDK's Go
+// Require names members that must be there, as the arguments or the SDK's Go
 // types spell them.
-func Required(members ...string) Rule {
-	return func(a *arguments) { a.required = append(a.required, spelled(members)...) }
+func Require(members ...string) Rule {
+	return func(a *arguments) { a.required = append(a.required, spell(members)...) }
 }
 
-// Reserved names members that the driver sets itself, such as a token: a
+// Reserve names members that the driver sets itself, such as a token: a
 // request that has one is refused.
-func Reserved(members ...string) Rule {
-	return func(a *arguments) { a.reserved = append(a.reserved, spelled(members)...) }
+func Reserve(members ...string) Rule {
+	return func(a *arguments) { a.reserved = append(a.reserved, spell(members)...) }
 }
 
-// spelled is what Step Functions calls members.
-func spelled(members []string) []string {
+// spell returns what Step Functions calls members.
+func spell(members []string) []string {
 	names := make([]string, len(members))
 	for i, m := range members {
 		names[i] = javasdk.MemberName(m)

@@ -107,14 +107,14 @@ func TestArgumentsRefuses(t *testing.T) {
 		{"an unknown member", export, "{\n  \"S3Bukcet\": \"b\"}", nil, `2:3: /S3Bukcet: the object of arguments has no member "S3Bukcet" (did you mean "S3Bucket"?)`},
 		{"two spellings", export, `{"tableArn": "t", "TableArn": "t"}`, nil, `1:2: /tableArn: the member TableArn is there twice`},
 		{"a misspelled member", export, `{"TableArm": "t"}`, nil, `1:2: /TableArm: the object of arguments has no member "TableArm" (did you mean "TableArn"?)`},
-		{"a required member with an acronym", read[transcribe.StartTranscriptionJobInput], `{}`, []jobs.Rule{jobs.Required("KMSEncryptionContext")}, `needs the member "KmsEncryptionContext"`},
-		{"a reserved member with an acronym", read[transcribe.StartTranscriptionJobInput], `{"KmsEncryptionContext": {}}`, []jobs.Rule{jobs.Reserved("KMSEncryptionContext")}, `leave KmsEncryptionContext out`},
+		{"a required member with an acronym", read[transcribe.StartTranscriptionJobInput], `{}`, []jobs.Rule{jobs.Require("KMSEncryptionContext")}, `needs the member "KmsEncryptionContext"`},
+		{"a reserved member with an acronym", read[transcribe.StartTranscriptionJobInput], `{"KmsEncryptionContext": {}}`, []jobs.Rule{jobs.Reserve("KMSEncryptionContext")}, `leave KmsEncryptionContext out`},
 		{"a member twice", export, `{"TableArn": "t", "TableArn": "t"}`, nil, `stands twice`},
 		{"a member of the SDK", export, `{"noSmithyDocumentSerde": {}}`, nil, `has no member "noSmithyDocumentSerde"`},
 		{"inside", export, `{"IncrementalExportSpecification": {"ExportFrmTime": 1}}`, nil, `1:37: /IncrementalExportSpecification/ExportFrmTime: the structure IncrementalExportSpecification has no member "ExportFrmTime" (did you mean "ExportFromTime"?)`},
 		{"no structure", export, `{"IncrementalExportSpecification": []}`, nil, `expected the structure IncrementalExportSpecification, found an array`},
-		{"a required member", export, `{"S3Bucket": "b"}`, []jobs.Rule{jobs.Required("TableArn", "S3Bucket")}, `1:1: the object of arguments needs the member "TableArn"`},
-		{"a reserved member", export, `{"ClientToken": "mine"}`, []jobs.Rule{jobs.Reserved("ClientToken")}, `1:17: /ClientToken: leave ClientToken out, the poller sets it`},
+		{"a required member", export, `{"S3Bucket": "b"}`, []jobs.Rule{jobs.Require("TableArn", "S3Bucket")}, `1:1: the object of arguments needs the member "TableArn"`},
+		{"a reserved member", export, `{"ClientToken": "mine"}`, []jobs.Rule{jobs.Reserve("ClientToken")}, `1:17: /ClientToken: leave ClientToken out, the poller sets it`},
 		{"null for a string", export, `{"TableArn": null}`, nil, `/TableArn: expected a string, found null`},
 		{"a number for a string", export, `{"TableArn": 7}`, nil, `/TableArn: expected a string, found a number (7)`},
 		{"an empty enum", export, `{"ExportFormat": ""}`, nil, `/ExportFormat: expected a value of ExportFormat, found an empty string; leave the member out for none`},
@@ -163,12 +163,12 @@ func TestArgumentsInTheSpellingsOfModelsAndSDKs(t *testing.T) {
 		`{"media": {"MediaFileUri": "s3://b/a"}, "KMSEncryptionContext": {"KMSKeyId": "k", "kmsKeyId": "l"}}`,
 		`{"Media": {"mediaFileUri": "s3://b/a"}, "KmsEncryptionContext": {"KMSKeyId": "k", "kmsKeyId": "l"}}`,
 	} {
-		in, err := jobs.Arguments[transcribe.StartTranscriptionJobInput]("test:Job", json.RawMessage(text), jobs.Required("Media"))
+		in, err := jobs.Arguments[transcribe.StartTranscriptionJobInput]("test:Job", json.RawMessage(text), jobs.Require("Media"))
 		require.NoError(t, err)
 		require.Equal(t, "s3://b/a", *in.Media.MediaFileUri)
 		require.Equal(t, map[string]string{"KMSKeyId": "k", "kmsKeyId": "l"}, in.KMSEncryptionContext, "the keys of a map are the caller's")
 	}
-	_, err := jobs.Arguments[dynamodb.ExportTableToPointInTimeInput]("test:Job", json.RawMessage(`{"clientToken": "mine"}`), jobs.Reserved("ClientToken"))
+	_, err := jobs.Arguments[dynamodb.ExportTableToPointInTimeInput]("test:Job", json.RawMessage(`{"clientToken": "mine"}`), jobs.Reserve("ClientToken"))
 	require.ErrorContains(t, err, "leave ClientToken out")
 }
 
@@ -177,7 +177,7 @@ func TestArgumentsInTheSpellingsOfModelsAndSDKs(t *testing.T) {
 func TestArgumentsTellsAll(t *testing.T) {
 	t.Parallel()
 	_, err := read[dynamodb.ExportTableToPointInTimeInput](
-		`{"tableArm": "t", "ExportTime": "hunter2", "ClientToken": "mine"}`, jobs.Required("TableArn"), jobs.Reserved("ClientToken"))
+		`{"tableArm": "t", "ExportTime": "hunter2", "ClientToken": "mine"}`, jobs.Require("TableArn"), jobs.Reserve("ClientToken"))
 	problems, ok := errors.AsType[interface {
 		error
 		Brief() string
@@ -195,7 +195,7 @@ func TestArgumentsRulesAreForTheOutside(t *testing.T) {
 		Token *string
 		Inner *inner
 	}
-	in, err := jobs.Arguments[outer]("test:Job", json.RawMessage(`{"Inner": {"Token": "x"}}`), jobs.Reserved("Token"), jobs.Required("Inner"))
+	in, err := jobs.Arguments[outer]("test:Job", json.RawMessage(`{"Inner": {"Token": "x"}}`), jobs.Reserve("Token"), jobs.Require("Inner"))
 	require.NoError(t, err)
 	require.Equal(t, &outer{Inner: &inner{Token: aws.String("x")}}, in)
 }

@@ -260,14 +260,14 @@ func Build(e Environment, makers ...Maker) (*Registry, error) {
 	return r, nil
 }
 
-// Only returns the registry of some of the drivers: no other job is started. Started
+// Only returns the registry of some of the drivers: no other job is started. PollDriver
 // still has them all.
 func (r *Registry) Only(drivers ...Driver) (*Registry, error) {
 	only, err := NewRegistry(drivers...)
 	if err != nil {
 		return nil, err
 	}
-	only.dropped = r.Started
+	only.dropped = r.PollDriver
 	return only, nil
 }
 
@@ -292,10 +292,10 @@ func (r *Registry) Driver(name string) (Driver, error) {
 	return nil, fmt.Errorf("%w: %s%s", ErrUnknownJob, message, diag.DidYouMean(name, r.Names()))
 }
 
-// Started returns the driver of a job that has been started: also of one that the
+// PollDriver returns the driver of a job that has been started: also of one that the
 // registry starts no more, so that it is polled to its end. Its error is that of
 // Driver.
-func (r *Registry) Started(name string) (Driver, error) {
+func (r *Registry) PollDriver(name string) (Driver, error) {
 	driver, err := r.Driver(name)
 	if err == nil || r.dropped == nil {
 		return driver, err

@@ -22,7 +22,7 @@ import (
 //     own. Only context.Canceled is Ended.
 //   - An error that says RetryableError() false does not pass, whatever its status.
 func Classify(err error) Class {
-	if refusedByClient(err) || WithoutCredentials(err) {
+	if isRefusedByClient(err) || WithoutCredentials(err) {
 		return Refused
 	}
 	if own, ok := errors.AsType[*marked](err); ok {
@@ -47,7 +47,7 @@ func Classify(err error) Class {
 		return Unclear
 	case isCanceled(err):
 		return Ended
-	case !class.Passes() && (claims || lostConnection(err)):
+	case !class.Passes() && (claims || isLostConnection(err)):
 		return Unclear
 	case class == Unknown && status == 0:
 		return classifyFault(err)
@@ -86,8 +86,8 @@ func WithoutCredentials(err error) bool {
 	return nested
 }
 
-// refusedByClient reports whether the SDK found the input wrong and sent nothing.
-func refusedByClient(err error) bool {
+// isRefusedByClient reports whether the SDK found the input wrong and sent nothing.
+func isRefusedByClient(err error) bool {
 	_, invalid := errors.AsType[smithy.InvalidParamsError](err)
 	_, unserializable := errors.AsType[*smithy.SerializationError](err)
 	return invalid || unserializable
@@ -114,9 +114,9 @@ func isCanceled(err error) bool {
 	return canceled || errors.Is(err, context.Canceled)
 }
 
-// lostConnection reports whether an error is of the network or of an answer that
+// isLostConnection reports whether an error is of the network or of an answer that
 // was cut off.
-func lostConnection(err error) bool {
+func isLostConnection(err error) bool {
 	_, network := errors.AsType[net.Error](err)
 	sending, isSending := errors.AsType[interface {
 		error

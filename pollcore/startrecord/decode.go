@@ -31,23 +31,23 @@ func Decode(key Key, text []byte) (Record, error) {
 		return Record{}, fmt.Errorf("%w: it has version %d, this program reads version %d; use a program that reads both",
 			ErrVersion, rec.Version, Version)
 	}
-	if d.required("executionArn", "a string", &rec.ExecutionARN) && rec.ExecutionARN != key.ExecutionARN {
+	if d.require("executionArn", "a string", &rec.ExecutionARN) && rec.ExecutionARN != key.ExecutionARN {
 		d.problem("executionArn", "expected %q, the execution that this place is for", key.ExecutionARN)
 	}
-	if d.required("poller", "a string", &rec.Poller) && rec.Poller != key.Poller {
+	if d.require("poller", "a string", &rec.Poller) && rec.Poller != key.Poller {
 		d.problem("poller", "expected %q, the poller that this place is for", key.Poller)
 	}
 	if d.optional("scope", "a string", &rec.Scope); rec.Scope != key.Scope {
 		d.problem("scope", "expected %q, the scope that this place is for", key.Scope)
 	}
-	if d.required("status", "a string", &rec.Status) && !rec.Status.known() {
+	if d.require("status", "a string", &rec.Status) && !rec.Status.isKnown() {
 		d.problem("status", "unknown status %q; expected one of %v", rec.Status, statuses)
 	}
-	if d.required("nonce", "a string", &rec.Nonce) && rec.Nonce == "" {
+	if d.require("nonce", "a string", &rec.Nonce) && rec.Nonce == "" {
 		d.problem("nonce", "is empty; any text that was not used before will do")
 	}
-	d.required("startedAt", "an RFC 3339 time", &rec.StartedAt)
-	d.required("executionStartTime", "an RFC 3339 time", &rec.ExecutionStartTime)
+	d.require("startedAt", "an RFC 3339 time", &rec.StartedAt)
+	d.require("executionStartTime", "an RFC 3339 time", &rec.ExecutionStartTime)
 	d.optional("expiresAt", "an RFC 3339 time", &rec.ExpiresAt)
 	d.optional("stopRequestedAt", "an RFC 3339 time", &rec.StopRequestedAt)
 	d.integer("redriveCount", false, &rec.RedriveCount)
@@ -66,7 +66,7 @@ func Decode(key Key, text []byte) (Record, error) {
 // encode returns the JSON form of rec.
 func encode(rec Record) ([]byte, error) {
 	var problems []error
-	if !rec.Status.known() {
+	if !rec.Status.isKnown() {
 		problems = append(problems, fmt.Errorf("unknown status %q; expected one of %v", rec.Status, statuses))
 	}
 	if rec.StartedAt.IsZero() {
@@ -125,8 +125,8 @@ func (d *decoder) problem(member, format string, args ...any) {
 	d.found = append(d.found, finding{member, fmt.Sprintf(format, args...)})
 }
 
-// required reads a member into dst and reports whether it could.
-func (d *decoder) required(member, expected string, dst any) bool {
+// require reads a member into dst and reports whether it could.
+func (d *decoder) require(member, expected string, dst any) bool {
 	raw, ok := d.members[member]
 	if !ok || string(raw) == "null" {
 		d.problem(member, "member %q is missing; expected %s", member, expected)
@@ -141,7 +141,7 @@ func (d *decoder) required(member, expected string, dst any) bool {
 
 func (d *decoder) optional(member, expected string, dst any) {
 	if raw, ok := d.members[member]; ok && string(raw) != "null" {
-		d.required(member, expected, dst)
+		d.require(member, expected, dst)
 	}
 }
 

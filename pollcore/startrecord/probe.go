@@ -45,11 +45,11 @@ func Probe(ctx context.Context, store Store) error {
 	return nil
 }
 
-// Probed returns the store with a probe before its first write. Until a probe
+// ProbeFirst returns the store with a probe before its first write. Until a probe
 // has succeeded each write makes one, so that a function recovers from an outage
 // or from a permission that was given late; then none is made any more. It is
 // for stores behind an endpoint of one's own.
-func Probed(store Store) Store {
+func ProbeFirst(store Store) Store {
 	return &probed{Store: store, turn: make(chan struct{}, 1)}
 }
 

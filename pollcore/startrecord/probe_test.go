@@ -73,7 +73,7 @@ func TestProbed(t *testing.T) {
 	t.Parallel()
 	rec := startrecord.Record{Status: startrecord.StatusStarting, ExecutionStartTime: time.Unix(1, 0), StartedAt: time.Unix(1, 0)}
 	bad := &careless{Store: memstore.New(nil), noCreateCondition: true}
-	store := startrecord.Probed(bad)
+	store := startrecord.ProbeFirst(bad)
 	_, err := store.Create(t.Context(), key, rec)
 	require.ErrorIs(t, err, startrecord.ErrConfiguration)
 	_, err = store.Replace(t.Context(), key, rec, "x")
@@ -84,7 +84,7 @@ func TestProbed(t *testing.T) {
 	require.ErrorIs(t, err, startrecord.ErrChanged)
 
 	shaky := &careless{Store: memstore.New(nil), outages: 1}
-	store = startrecord.Probed(shaky)
+	store = startrecord.ProbeFirst(shaky)
 	_, err = store.Create(t.Context(), key, rec)
 	require.ErrorIs(t, err, startrecord.ErrUnavailable)
 	var all sync.WaitGroup
@@ -104,7 +104,7 @@ func TestProbed(t *testing.T) {
 func TestProbedConformance(t *testing.T) {
 	t.Parallel()
 	startrecordtest.RunWithClock(t, func(_ *testing.T, now func() time.Time) startrecord.Store {
-		return startrecord.Probed(memstore.New(now))
+		return startrecord.ProbeFirst(memstore.New(now))
 	})
 }
 
@@ -114,7 +114,7 @@ func TestProbedCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := startrecord.Record{Status: startrecord.StatusStarting, ExecutionStartTime: time.Unix(1, 0), StartedAt: time.Unix(1, 0)}
 		release := make(chan struct{})
-		store := startrecord.Probed(&stuck{memstore.New(nil), release})
+		store := startrecord.ProbeFirst(&stuck{memstore.New(nil), release})
 		first := make(chan error)
 		go func() {
 			_, err := store.Create(t.Context(), key, rec)

@@ -47,7 +47,7 @@ func (s Status) Terminal() bool {
 	return s == StatusSucceeded || s == StatusFailed || s == StatusTimedOut
 }
 
-func (s Status) known() bool { return slices.Contains(statuses, s) }
+func (s Status) isKnown() bool { return slices.Contains(statuses, s) }
 
 // Record is what is known of one start of a job.
 type Record struct {

@@ -336,7 +336,7 @@ func (m *model) judge(ctx context.Context) {
 	if started, _, _ := m.service.truth(); started > 1 {
 		m.violation("%d jobs were started by asking again", started)
 	}
-	if m.records.Removed() > 0 {
+	if m.records.Removals() > 0 {
 		m.counts.Add("records that expired")
 	}
 }

@@ -169,7 +169,7 @@ func (g gardens) create(w http.ResponseWriter, r *http.Request) {
 		g.Fail(w, http.StatusBadRequest, fmt.Sprintf("Wrong path %q", bed))
 		return
 	}
-	harvest, _ := g.Create(strconv.Itoa(g.Started()), map[string]any{"body": string(body)}, jobstest.Refusal{})
+	harvest, _ := g.Create(strconv.Itoa(g.Starts()), map[string]any{"body": string(body)}, jobstest.Refusal{})
 	answerJSON(w, http.StatusCreated, map[string]any{"harvestId": harvest.ID})
 }
 

@@ -126,7 +126,7 @@ func startExecution(t *testing.T, arguments string) (jobs.Ref, map[string]any, e
 	executions := newExecutions()
 	driver := driverAt(t, "states:StartExecution", executions)
 	ref, err := driver.Start(t.Context(), jobs.Request{Token: "token-1", Arguments: json.RawMessage(arguments)})
-	require.Equal(t, 1, executions.Started())
+	require.Equal(t, 1, executions.Starts())
 	job, _ := executions.ByID("job-1")
 	return ref, job.Parameters, err
 }
@@ -176,7 +176,7 @@ func TestExecutionStartAdopts(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.Equal(t, first, found)
-	require.Equal(t, 1, executions.Started())
+	require.Equal(t, 1, executions.Starts())
 }
 
 // Nothing of an Express state machine begins, however often it is asked for.
@@ -189,7 +189,7 @@ func TestExpressIsRefused(t *testing.T) {
 		_, err := driver.Start(t.Context(), request)
 		require.ErrorIs(t, err, jobs.ErrArguments)
 		require.ErrorContains(t, err, "it is an Express state machine")
-		require.Zero(t, executions.Started())
+		require.Zero(t, executions.Starts())
 	}
 }
 
@@ -207,7 +207,7 @@ func TestExpressAllTheSame(t *testing.T) {
 	require.ErrorContains(t, err, "the service has started a job whose ExecutionArn is")
 	require.NotErrorIs(t, err, jobs.ErrArguments)
 	require.True(t, awserror.Classify(err).MayHaveActed())
-	require.Equal(t, 1, executions.Started())
+	require.Equal(t, 1, executions.Starts())
 }
 
 // Whatever the arguments, they are refused, or lead to an ARN that Start and

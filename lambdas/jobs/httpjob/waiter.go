@@ -23,17 +23,17 @@ var waiter = newWaiter()
 func newWaiter() *pollcore.Waiter {
 	var options []pollcore.Option
 	status := pollcore.Output("Body.status")
-	for _, word := range spelled(succeeded) {
+	for _, word := range spellings(succeeded) {
 		options = append(options, pollcore.Succeed(status.Is(word)))
 	}
-	for _, word := range spelled(failed) {
+	for _, word := range spellings(failed) {
 		options = append(options, pollcore.FailWithMessage(status.Is(word), "Body.message || Body.error"))
 	}
 	return pollcore.MustNew("JobFinished", append(options, pollcore.Delay(5*time.Second, 2*time.Minute))...)
 }
 
-// spelled returns each word in the three cases.
-func spelled(words []string) []string {
+// spellings returns each word in the three cases.
+func spellings(words []string) []string {
 	var all []string
 	for _, word := range words {
 		all = append(all, word, strings.ToLower(word), word[:1]+strings.ToLower(word[1:]))

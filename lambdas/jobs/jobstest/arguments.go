@@ -37,12 +37,12 @@ func testArguments(t *testing.T, c *Case) {
 	for i, m := range good {
 		place := fmt.Sprintf("%d:", i+2)
 		add(m.name+" twice", m.name, append(slices.Clone(good), m)...)
-		add(m.name+" misspelled", m.name+"x", replaced(good, i, member{m.name + "x", m.text})...)
-		add(m.name+" misspelled, suggestion", fmt.Sprintf("did you mean %q", m.name), replaced(good, i, member{m.name + "x", m.text})...)
+		add(m.name+" misspelled", m.name+"x", replaceAt(good, i, member{m.name + "x", m.text})...)
+		add(m.name+" misspelled, suggestion", fmt.Sprintf("did you mean %q", m.name), replaceAt(good, i, member{m.name + "x", m.text})...)
 		add(m.name+" in two spellings", m.name, append(slices.Clone(good), member{flip(m.name), m.text})...)
 		if !slices.Contains(c.AnyJSON, m.name) {
-			add(m.name+" null", place, replaced(good, i, member{m.name, "null"})...)
-			add(m.name+" of another type", "/"+m.name, replaced(good, i, member{m.name, otherType(m.text)})...)
+			add(m.name+" null", place, replaceAt(good, i, member{m.name, "null"})...)
+			add(m.name+" of another type", "/"+m.name, replaceAt(good, i, member{m.name, otherType(m.text)})...)
 		}
 	}
 	place := fmt.Sprintf("%d:3: ", len(good)+2)
@@ -63,7 +63,7 @@ func testArguments(t *testing.T, c *Case) {
 		require.ErrorContains(t, err, b.Want, b.Name)
 		require.Empty(t, h.server.take(), "%s: a request was sent for bad arguments", b.Name)
 	}
-	require.Zero(t, h.service.Started())
+	require.Zero(t, h.service.Starts())
 	// The same text, written by the same function, is good.
 	_, err = h.driver.Start(t.Context(), jobs.Request{Arguments: json.RawMessage(write(good)), Token: token(1)})
 	require.NoError(t, err)
@@ -92,7 +92,7 @@ func write(all []member) string {
 	return "{\n" + strings.Join(lines, ",\n") + "\n}"
 }
 
-func replaced(all []member, i int, m member) []member {
+func replaceAt(all []member, i int, m member) []member {
 	changed := slices.Clone(all)
 	changed[i] = m
 	return changed

@@ -125,17 +125,17 @@ func testUnknownRef(h *harness) {
 	for name := range ref {
 		unknown := maps.Clone(ref)
 		unknown[name] = "unknown"
-		if !h.succeeded(unknown) {
+		if !h.hasSucceeded(unknown) {
 			counts++
 		}
 	}
 	require.Positive(h.t, counts, "whatever the reference names, Describe finds a job that has succeeded")
-	require.False(h.t, h.succeeded(jobs.Ref{}), "an empty reference is no job")
-	require.False(h.t, h.succeeded(nil), "no reference is no job")
+	require.False(h.t, h.hasSucceeded(jobs.Ref{}), "an empty reference is no job")
+	require.False(h.t, h.hasSucceeded(nil), "no reference is no job")
 }
 
-// succeeded reports whether the job of a reference has succeeded.
-func (h *harness) succeeded(ref jobs.Ref) bool {
+// hasSucceeded reports whether the job of a reference has succeeded.
+func (h *harness) hasSucceeded(ref jobs.Ref) bool {
 	output, err := h.tryDescribe(ref)
 	return h.judge.Check(ref, output, err).Verdict == pollcore.Success
 }
@@ -143,14 +143,14 @@ func (h *harness) succeeded(ref jobs.Ref) bool {
 func testDescribeErrors(h *harness) {
 	ref := h.start(1)
 	for name, f := range map[string]fault{
-		"throttled": throttled, "internal error": broken, "lost request": lostRequest, "lost answer": lostAnswer, "half an answer": halfAnswer,
+		"throttled": throttle, "internal error": breakDown, "lost request": loseRequest, "lost answer": loseAnswer, "half an answer": cutAnswer,
 	} {
 		h.server.breakAll(f)
 		_, err := h.tryDescribe(ref)
 		require.Error(h.t, err, name)
 		require.True(h.t, awserror.Passes(err), "%s says nothing of the job: %v", name, err)
 	}
-	h.server.breakAll(refused(h.c.Refusal))
+	h.server.breakAll(refuse(h.c.Refusal))
 	_, err := h.tryDescribe(ref)
 	h.requireRefusal(err)
 	h.server.breakAll(nil)

@@ -105,7 +105,7 @@ func (h *harness) call(method jobs.Method, do func(ctx context.Context) error) e
 		}
 		needed := permission{method, action}
 		h.seen[needed] = true
-		require.Contains(h.t, h.listed(false), needed, "the driver sends %s, but its permissions do not say so", r.operation)
+		require.Contains(h.t, h.permissions(false), needed, "the driver sends %s, but its permissions do not say so", r.operation)
 	}
 	return err
 }
@@ -119,8 +119,8 @@ func (h *harness) action(operation string) string {
 	return service + ":" + operation
 }
 
-// listed returns the driver's permissions, dependent or not.
-func (h *harness) listed(dependent bool) []permission {
+// permissions returns the driver's permissions, dependent or not.
+func (h *harness) permissions(dependent bool) []permission {
 	var all []permission
 	for _, p := range h.driver.Permissions() {
 		if p.Dependent == dependent {

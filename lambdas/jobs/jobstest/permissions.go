@@ -40,7 +40,7 @@ func testPermissions(h *harness) {
 		require.NoError(h.t, h.stop(ref))
 		require.NoError(h.t, h.stop(ref))
 	}
-	for _, needed := range h.listed(false) {
+	for _, needed := range h.permissions(false) {
 		require.True(h.t, h.seen[needed], "%s sends nothing that needs %s: leave it out, or mark it Dependent", needed.method, needed.action)
 	}
 }

@@ -160,7 +160,7 @@ func (d *sample) Permissions() []jobs.Permission {
 }
 
 func (d *sample) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
-	in, err := jobs.Arguments[arguments](d.Name(), r.Arguments, jobs.Required("Text"), jobs.Reserved("Token"))
+	in, err := jobs.Arguments[arguments](d.Name(), r.Arguments, jobs.Require("Text"), jobs.Reserve("Token"))
 	switch d.defect {
 	case "Arguments: read loosely":
 		in = new(arguments)
@@ -168,9 +168,9 @@ func (d *sample) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 			err = fmt.Errorf("%w of %s: %w", jobs.ErrArguments, d.Name(), err)
 		}
 	case "Arguments: nothing is required":
-		in, err = jobs.Arguments[arguments](d.Name(), r.Arguments, jobs.Reserved("Token"))
+		in, err = jobs.Arguments[arguments](d.Name(), r.Arguments, jobs.Reserve("Token"))
 	case "Arguments: nothing is reserved":
-		in, err = jobs.Arguments[arguments](d.Name(), r.Arguments, jobs.Required("Text"))
+		in, err = jobs.Arguments[arguments](d.Name(), r.Arguments, jobs.Require("Text"))
 	case "Arguments: an error of another kind":
 		if err != nil {
 			err = errors.New(err.Error())

@@ -84,10 +84,10 @@ func (s *server) breakAll(f fault) {
 // it another. What a driver asks the service before it starts goes well.
 func (s *server) loseStart(lost, rest fault) {
 	s.breakAll(func(service Service, w http.ResponseWriter, r *http.Request) {
-		started := service.Started()
+		started := service.Starts()
 		answer := httptest.NewRecorder()
 		service.ServeHTTP(answer, r)
-		if service.Started() > started {
+		if service.Starts() > started {
 			s.breakAll(rest)
 			lost(recorded{service, answer}, w, r)
 			return
@@ -126,30 +126,30 @@ func (s *server) take() []request {
 	return taken
 }
 
-// refused answers that the caller may not do this.
-func refused(code string) fault {
+// refuse answers that the caller may not do this.
+func refuse(code string) fault {
 	return func(s Service, w http.ResponseWriter, _ *http.Request) { s.Fail(w, http.StatusForbidden, code) }
 }
 
-func throttled(s Service, w http.ResponseWriter, _ *http.Request) {
+func throttle(s Service, w http.ResponseWriter, _ *http.Request) {
 	s.Fail(w, http.StatusTooManyRequests, "ThrottlingException")
 }
 
-func broken(s Service, w http.ResponseWriter, _ *http.Request) {
+func breakDown(s Service, w http.ResponseWriter, _ *http.Request) {
 	s.Fail(w, http.StatusInternalServerError, "InternalServerError")
 }
 
-// lostRequest drops the connection before the service acts.
-func lostRequest(Service, http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+// loseRequest drops the connection before the service acts.
+func loseRequest(Service, http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// lostAnswer drops the connection after the service has acted.
-func lostAnswer(s Service, _ http.ResponseWriter, r *http.Request) {
+// loseAnswer drops the connection after the service has acted.
+func loseAnswer(s Service, _ http.ResponseWriter, r *http.Request) {
 	s.ServeHTTP(httptest.NewRecorder(), r)
 	panic(http.ErrAbortHandler)
 }
 
-// halfAnswer drops the connection in the middle of the answer.
-func halfAnswer(s Service, w http.ResponseWriter, r *http.Request) {
+// cutAnswer drops the connection in the middle of the answer.
+func cutAnswer(s Service, w http.ResponseWriter, r *http.Request) {
 	whole := httptest.NewRecorder()
 	s.ServeHTTP(whole, r)
 	maps.Copy(w.Header(), whole.Header())

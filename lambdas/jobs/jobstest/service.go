@@ -21,8 +21,8 @@ type Service interface {
 	Fail(w http.ResponseWriter, status int, code string)
 	// SetStatus gives all jobs, and those that will be started, a status.
 	SetStatus(status string)
-	// Started counts the jobs that were started.
-	Started() int
+	// Starts counts the jobs that were started.
+	Starts() int
 }
 
 // Refusal is an error that an operation of a JSONService answers with.
@@ -186,8 +186,8 @@ func (j *Jobs) SetStatus(status string) {
 	}
 }
 
-// Started implements Service.
-func (j *Jobs) Started() int {
+// Starts implements Service.
+func (j *Jobs) Starts() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return len(j.jobs)

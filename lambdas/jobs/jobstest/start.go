@@ -48,23 +48,23 @@ func testToken(h *harness) {
 		require.Zero(h.t, i.Window, "only a token has a window")
 	}
 	first := h.start(1)
-	require.Equal(h.t, 1, h.service.Started())
+	require.Equal(h.t, 1, h.service.Starts())
 	switch i.Class {
 	case jobs.ByToken:
 		require.Equal(h.t, first, h.start(1), "one token is one job")
-		require.Equal(h.t, 1, h.service.Started(), "one token is one job")
+		require.Equal(h.t, 1, h.service.Starts(), "one token is one job")
 		testTokenOnTheWire(h)
 	case jobs.ByNaturalKey:
 		require.Equal(h.t, first, h.start(1), "Start adopts the job that is there")
-		require.Equal(h.t, 1, h.service.Started())
+		require.Equal(h.t, 1, h.service.Starts())
 	case jobs.NoProtection:
 		h.start(1)
-		require.Equal(h.t, 2, h.service.Started(), "the service starts a job a call, or the class is another")
+		require.Equal(h.t, 2, h.service.Starts(), "the service starts a job a call, or the class is another")
 	}
-	jobsBefore := h.service.Started()
+	jobsBefore := h.service.Starts()
 	other := h.start(2)
 	require.NotEqual(h.t, first, other, "another token is another job")
-	require.Equal(h.t, jobsBefore+1, h.service.Started())
+	require.Equal(h.t, jobsBefore+1, h.service.Starts())
 }
 
 func testTokenOnTheWire(h *harness) {
@@ -98,11 +98,11 @@ func testFind(h *harness) {
 	require.Equal(h.t, ref, again)
 
 	finder, _ := h.driver.(jobs.Finder)
-	h.server.breakAll(broken)
+	h.server.breakAll(breakDown)
 	_, found, err := finder.Find(h.t.Context(), h.request(1))
 	require.Error(h.t, err, "a service that does not answer says nothing of the job")
 	require.False(h.t, found)
-	h.server.breakAll(refused(h.c.Refusal))
+	h.server.breakAll(refuse(h.c.Refusal))
 	_, found, err = finder.Find(h.t.Context(), h.request(1))
 	require.Error(h.t, err, "a service that refuses says nothing of the job")
 	require.False(h.t, found)
@@ -114,10 +114,10 @@ func testStartErrors(h *harness) {
 		fault fault
 		want  awserror.Class
 	}{
-		{"refused", refused(h.c.Refusal), awserror.Refused},
-		{"throttled", throttled, awserror.Throttled},
-		{"internal error", broken, awserror.Fault},
-		{"lost request", lostRequest, awserror.Unclear},
+		{"refused", refuse(h.c.Refusal), awserror.Refused},
+		{"throttled", throttle, awserror.Throttled},
+		{"internal error", breakDown, awserror.Fault},
+		{"lost request", loseRequest, awserror.Unclear},
 	} {
 		h.server.breakAll(tt.fault)
 		_, err := h.tryStart(h.request(1))
@@ -125,19 +125,19 @@ func testStartErrors(h *harness) {
 		require.Equal(h.t, tt.want, awserror.Classify(err), "%s: %v", tt.name, err)
 		require.NotErrorIs(h.t, err, jobs.ErrArguments, tt.name)
 	}
-	require.Zero(h.t, h.service.Started())
+	require.Zero(h.t, h.service.Starts())
 	h.server.breakAll(nil)
 	h.start(1)
 }
 
 // testStartLosesAnswer: a start whose answer is lost is one start.
 func testStartLosesAnswer(h *harness) {
-	for n, lost := range []fault{lostAnswer, halfAnswer} {
+	for n, lost := range []fault{loseAnswer, cutAnswer} {
 		h.server.loseStart(lost, lost)
 		_, err := h.tryStart(h.request(n))
 		require.Error(h.t, err)
 		require.True(h.t, awserror.Classify(err).MayHaveActed(), "%v", err)
-		require.Equal(h.t, n+1, h.service.Started())
+		require.Equal(h.t, n+1, h.service.Starts())
 		h.server.breakAll(nil)
 		if h.canFind() {
 			_, found := h.find(n)
@@ -145,7 +145,7 @@ func testStartLosesAnswer(h *harness) {
 		}
 		if h.idempotency().Class != jobs.NoProtection {
 			h.start(n)
-			require.Equal(h.t, n+1, h.service.Started())
+			require.Equal(h.t, n+1, h.service.Starts())
 		}
 	}
 }
@@ -158,18 +158,18 @@ func testStartHidesNothing(h *harness) {
 	if i.Class == jobs.ByToken && i.Window == 0 {
 		return
 	}
-	h.server.loseStart(lostAnswer, refused(h.c.Refusal))
+	h.server.loseStart(loseAnswer, refuse(h.c.Refusal))
 	_, err := h.tryStart(h.request(1))
 	require.Error(h.t, err)
 	require.True(h.t, awserror.Classify(err).MayHaveActed(), "the client repeated a start that may have had its effect: %v", err)
 
 	if i.Class == jobs.NoProtection {
-		h.server.loseStart(lostAnswer, nil)
+		h.server.loseStart(loseAnswer, nil)
 		h.server.take()
 		_, err = h.driver.Start(h.t.Context(), h.request(2))
 		require.Error(h.t, err)
 		require.Len(h.t, h.server.take(), 1, "the client repeated a start that may have had its effect")
-		require.Equal(h.t, 2, h.service.Started())
+		require.Equal(h.t, 2, h.service.Starts())
 	}
 }
 
@@ -215,5 +215,5 @@ func testConcurrent(h *harness) {
 			require.Equal(h.t, refs[i], refs[i^1], "one token is one job")
 		}
 	}
-	require.Equal(h.t, want, h.service.Started())
+	require.Equal(h.t, want, h.service.Starts())
 }

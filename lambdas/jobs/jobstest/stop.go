@@ -42,15 +42,15 @@ func testStopErrors(h *harness) {
 		return
 	}
 	ref := h.start(1)
-	for name, f := range map[string]fault{"throttled": throttled, "internal error": broken, "lost request": lostRequest} {
+	for name, f := range map[string]fault{"throttled": throttle, "internal error": breakDown, "lost request": loseRequest} {
 		h.server.breakAll(f)
 		err := h.stop(ref)
 		require.Error(h.t, err, name)
 		require.True(h.t, awserror.Passes(err), "%s says nothing of the job: %v", name, err)
 	}
-	h.server.breakAll(refused(h.c.Refusal))
+	h.server.breakAll(refuse(h.c.Refusal))
 	h.requireRefusal(h.stop(ref))
 	// The job still runs, so an order that was refused is no success.
-	h.server.breakFirst(refused(h.c.Refusal), nil)
+	h.server.breakFirst(refuse(h.c.Refusal), nil)
 	h.requireRefusal(h.stop(ref))
 }

@@ -9,12 +9,12 @@ import (
 
 // failure says of an error of the client whether trying again can help.
 func (s *store) failure(key startrecord.Key, err error) error {
-	return remedy.Explain(err, s.Location(key), s.refused)
+	return remedy.Explain(err, s.Location(key), s.findRemedy)
 }
 
-// refused says what to do about an answer of DynamoDB, whose errors below 500
+// findRemedy says what to do about an answer of DynamoDB, whose errors below 500
 // all have status 400.
-func (s *store) refused(code string, _ int) string {
+func (s *store) findRemedy(code string, _ int) string {
 	switch code {
 	case "ConditionalCheckFailedException":
 		return ""
@@ -29,8 +29,8 @@ func (s *store) refused(code string, _ int) string {
 	}
 }
 
-// undated is the error of an answer without the header that leases rely on.
-func (s *store) undated(key startrecord.Key) error {
+// failUndated returns the error of an answer without the header that leases rely on.
+func (s *store) failUndated(key startrecord.Key) error {
 	return fmt.Errorf("%w: %s: the answer lacks a Date header; without it leases cannot be told, so use an endpoint that sends it",
 		startrecord.ErrConfiguration, s.Location(key))
 }

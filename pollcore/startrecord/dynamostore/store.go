@@ -61,7 +61,7 @@ var _ startrecord.Store = (*store)(nil)
 //
 // If the client has an endpoint of your own (BaseEndpoint, as
 // AWS_ENDPOINT_URL_DYNAMODB sets it), the store is probed before its first write:
-// see startrecord.Probed.
+// see startrecord.ProbeFirst.
 func New(client API, table, prefix string) (startrecord.Store, error) {
 	var problems []string
 	name := table[strings.LastIndexByte(table, '/')+1:] // of an ARN too
@@ -74,7 +74,7 @@ func New(client API, table, prefix string) (startrecord.Store, error) {
 	}
 	s := &store{client: client, table: table, prefix: before}
 	if c, ok := client.(interface{ Options() dynamodb.Options }); ok && c.Options().BaseEndpoint != nil {
-		return startrecord.Probed(s), nil
+		return startrecord.ProbeFirst(s), nil
 	}
 	return s, nil
 }
@@ -177,7 +177,7 @@ func (s *store) get(ctx context.Context, key startrecord.Key, in *dynamodb.GetIt
 	}
 	now, dated := middleware.GetServerTime(out.ResultMetadata)
 	if !dated {
-		return nil, time.Time{}, s.undated(key)
+		return nil, time.Time{}, s.failUndated(key)
 	}
 	return out.Item, now, nil
 }

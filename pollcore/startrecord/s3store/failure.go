@@ -14,12 +14,12 @@ import (
 
 // failure says of an error of the client whether trying again can help.
 func (s *store) failure(key startrecord.Key, err error) error {
-	return remedy.Explain(err, s.Location(key), s.refused)
+	return remedy.Explain(err, s.Location(key), s.findRemedy)
 }
 
-// refused says what to do about an answer of S3, which has no types for most of
+// findRemedy says what to do about an answer of S3, which has no types for most of
 // its errors.
-func (s *store) refused(code string, status int) string {
+func (s *store) findRemedy(code string, status int) string {
 	switch code {
 	case "NoSuchBucket":
 		return fmt.Sprintf("bucket %q does not exist; create it or configure another", s.bucket)

@@ -58,7 +58,7 @@ var _ startrecord.Store = (*store)(nil)
 // names and the options. Nothing is sent to S3 yet.
 //
 // If the client has an endpoint of your own (BaseEndpoint, as AWS_ENDPOINT_URL_S3
-// sets it), the store is probed before its first write: see startrecord.Probed.
+// sets it), the store is probed before its first write: see startrecord.ProbeFirst.
 func New(client API, bucket, prefix string, options ...Option) (startrecord.Store, error) {
 	s := &store{client: client, bucket: bucket}
 	for _, set := range options {
@@ -70,7 +70,7 @@ func New(client API, bucket, prefix string, options ...Option) (startrecord.Stor
 		return nil, fmt.Errorf("%w: %s", startrecord.ErrConfiguration, strings.Join(problems, "; "))
 	}
 	if c, ok := client.(interface{ Options() s3.Options }); ok && c.Options().BaseEndpoint != nil {
-		return startrecord.Probed(s), nil
+		return startrecord.ProbeFirst(s), nil
 	}
 	return s, nil
 }

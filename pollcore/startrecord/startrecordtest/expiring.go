@@ -42,8 +42,8 @@ func NewExpiring(now func() time.Time, expiry Expiry) *Expiring {
 	return &Expiring{now: now, expiry: expiry, stores: map[startrecord.Key]*memstore.Store{}, due: map[startrecord.Key]time.Time{}}
 }
 
-// Removed is how many records have expired.
-func (s *Expiring) Removed() int {
+// Removals is how many records have expired.
+func (s *Expiring) Removals() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.removed
@@ -60,7 +60,7 @@ func (s *Expiring) Writes() int {
 func (s *Expiring) Create(ctx context.Context, key startrecord.Key, rec startrecord.Record) (startrecord.Stored, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.written(key)(s.store(key).Create(ctx, key, rec))
+	return s.noteWrite(key)(s.store(key).Create(ctx, key, rec))
 }
 
 // Load implements startrecord.Store.
@@ -74,7 +74,7 @@ func (s *Expiring) Load(ctx context.Context, key startrecord.Key) (startrecord.S
 func (s *Expiring) Replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.written(key)(s.store(key).Replace(ctx, key, rec, version))
+	return s.noteWrite(key)(s.store(key).Replace(ctx, key, rec, version))
 }
 
 // Location implements startrecord.Store.
@@ -94,7 +94,7 @@ func (s *Expiring) store(key startrecord.Key) *memstore.Store {
 	return s.stores[key]
 }
 
-func (s *Expiring) written(key startrecord.Key) func(startrecord.Stored, error) (startrecord.Stored, error) {
+func (s *Expiring) noteWrite(key startrecord.Key) func(startrecord.Stored, error) (startrecord.Stored, error) {
 	return func(stored startrecord.Stored, err error) (startrecord.Stored, error) {
 		if err == nil {
 			s.writes++

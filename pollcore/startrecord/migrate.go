@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Moved returns a store that keeps new records in to and finds older ones in from,
+// Migrate returns a store that keeps new records in to and finds older ones in from,
 // where they stay until they expire. It is for functions whose store was changed
 // while executions run.
 //
@@ -17,7 +17,7 @@ import (
 // with a record that they take for a start in progress. At most one start holds
 // between functions of both, unless the name of an execution is used again while
 // functions of before still run.
-func Moved(to, from Store) Store { return &moved{to: to, from: from} }
+func Migrate(to, from Store) Store { return &moved{to: to, from: from} }
 
 type moved struct{ to, from Store }
 

@@ -23,7 +23,7 @@ var (
 func TestMovedStoreIsAStore(t *testing.T) {
 	t.Parallel()
 	startrecordtest.Run(t, func(*testing.T) startrecord.Store {
-		return startrecord.Moved(memstore.New(nil), memstore.New(nil))
+		return startrecord.Migrate(memstore.New(nil), memstore.New(nil))
 	})
 }
 
@@ -31,7 +31,7 @@ func TestMovedStoreIsAStore(t *testing.T) {
 func TestMovedStoreFindsRecordsOfBefore(t *testing.T) {
 	t.Parallel()
 	to, from := memstore.New(nil), memstore.New(nil)
-	moved := startrecord.Moved(to, from)
+	moved := startrecord.Migrate(to, from)
 	_, err := from.Create(t.Context(), movedKey, starting)
 	require.NoError(t, err)
 
@@ -62,7 +62,7 @@ func TestMovedStoreFindsRecordsOfBefore(t *testing.T) {
 func TestMovedStoreKeepsFunctionsOfBeforeFromStarting(t *testing.T) {
 	t.Parallel()
 	to, from := memstore.New(nil), memstore.New(nil)
-	_, err := startrecord.Moved(to, from).Create(t.Context(), movedKey, starting)
+	_, err := startrecord.Migrate(to, from).Create(t.Context(), movedKey, starting)
 	require.NoError(t, err)
 
 	_, err = from.Create(t.Context(), movedKey, starting)
@@ -81,11 +81,11 @@ func TestMovedStoreKeepsFunctionsOfBeforeFromStarting(t *testing.T) {
 func TestMovedStoreTakesUpAClaimWithoutARecord(t *testing.T) {
 	t.Parallel()
 	to, from := memstore.New(nil), memstore.New(nil)
-	moved := startrecord.Moved(dying{to}, from)
+	moved := startrecord.Migrate(dying{to}, from)
 	_, err := moved.Create(t.Context(), movedKey, starting)
 	require.ErrorIs(t, err, startrecord.ErrUnavailable)
 
-	moved = startrecord.Moved(to, from)
+	moved = startrecord.Migrate(to, from)
 	_, err = moved.Load(t.Context(), movedKey)
 	require.ErrorIs(t, err, startrecord.ErrNotFound)
 	_, err = moved.Create(t.Context(), movedKey, starting)
@@ -105,14 +105,14 @@ func (dying) Create(context.Context, startrecord.Key, startrecord.Record) (start
 func TestMovedStoreGoesBack(t *testing.T) {
 	t.Parallel()
 	first, second := memstore.New(nil), memstore.New(nil)
-	stored, err := startrecord.Moved(second, first).Create(t.Context(), movedKey, starting)
+	stored, err := startrecord.Migrate(second, first).Create(t.Context(), movedKey, starting)
 	require.NoError(t, err)
 	started := stored.Record
 	started.Status, started.JobRef = startrecord.StatusStarted, []byte(`{"Id":"job-1"}`)
-	_, err = startrecord.Moved(second, first).Replace(t.Context(), movedKey, started, stored.Version)
+	_, err = startrecord.Migrate(second, first).Replace(t.Context(), movedKey, started, stored.Version)
 	require.NoError(t, err)
 
-	back := startrecord.Moved(first, second)
+	back := startrecord.Migrate(first, second)
 	_, err = back.Create(t.Context(), movedKey, starting)
 	require.ErrorIs(t, err, startrecord.ErrExists)
 	found, err := back.Load(t.Context(), movedKey)
@@ -138,11 +138,11 @@ func TestMovedStoresOfEachOtherGiveOneStartAtMost(t *testing.T) {
 					if dies {
 						to = dying{first}
 					}
-					_, there = startrecord.Moved(to, second).Create(context.Background(), movedKey, starting)
+					_, there = startrecord.Migrate(to, second).Create(context.Background(), movedKey, starting)
 				}
 				steps++
 			}
-			_, here := startrecord.Moved(stepping{second, other}, stepping{first, other}).Create(t.Context(), movedKey, starting)
+			_, here := startrecord.Migrate(stepping{second, other}, stepping{first, other}).Create(t.Context(), movedKey, starting)
 			for steps <= at {
 				other()
 			}
@@ -165,7 +165,7 @@ func TestMovedStoreGivesOneStartToFunctionsOfBeforeAndOfToday(t *testing.T) {
 			}
 			steps++
 		}
-		_, today := startrecord.Moved(stepping{to, old}, stepping{from, old}).Create(t.Context(), movedKey, starting)
+		_, today := startrecord.Migrate(stepping{to, old}, stepping{from, old}).Create(t.Context(), movedKey, starting)
 		for steps <= at {
 			old()
 		}
