@@ -95,7 +95,7 @@ func readWaiter(name string, n *jsontree.Node) (*Waiter, Problems) {
 		if p.Pointer == "/acceptors" && n.Get("acceptors") == nil {
 			continue
 		}
-		if p.Pointer == "" || !r.Reported(at) {
+		if p.Pointer == "" || !r.Knows(at) {
 			placed := n.Nearest(at).Problem("%s", p.Message)
 			placed.Suggestion = p.Suggestion
 			r.Report(placed)

@@ -13,7 +13,7 @@ func (c *Check[In, Out]) Reason(r Result, in In, out Out, opErr error) string {
 		if opErr != nil {
 			return fmt.Sprintf("no acceptor matches the error: %s", opErr)
 		}
-		return "no acceptor matched; seen " + c.observed(in, out)
+		return "no acceptor matched; seen " + c.describeSeen(in, out)
 	}
 	a := c.acceptors[r.Acceptor]
 	reason := fmt.Sprintf("%s (acceptor %d of %d)", a.Matcher, r.Acceptor+1, len(c.acceptors))
@@ -26,8 +26,8 @@ func (c *Check[In, Out]) Reason(r Result, in In, out Out, opErr error) string {
 	return reason
 }
 
-// observed lists the values of the paths that the waiter reads.
-func (c *Check[In, Out]) observed(in In, out Out) string {
+// describeSeen lists the values of the paths that the waiter reads.
+func (c *Check[In, Out]) describeSeen(in In, out Out) string {
 	var parts []string
 	seen := map[string]bool{}
 	for _, a := range c.acceptors {

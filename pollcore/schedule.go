@@ -152,7 +152,7 @@ func (s Schedule) Next(v Verdict, p Progress) Decision {
 // delay. Without a draw, the delay of FullWindow is their middle.
 func (s Schedule) Bounds(p Progress) (lo, hi time.Duration) {
 	if s.Mode == SmithyExact {
-		return s.Min, max(s.Min, s.doubled(p))
+		return s.Min, max(s.Min, s.doubleDelay(p))
 	}
 	delay := s.grown(p)
 	spread := max(0, min(time.Duration(math.Round(float64(delay)*Spread)), delay-s.Min, s.Max-delay))
@@ -200,8 +200,8 @@ func (s Schedule) grown(p Progress) time.Duration {
 	return time.Duration(math.Round(grown))
 }
 
-// doubled is Min doubled with each attempt up to Max.
-func (s Schedule) doubled(p Progress) time.Duration {
+// doubleDelay is Min doubled with each attempt up to Max.
+func (s Schedule) doubleDelay(p Progress) time.Duration {
 	if p.Attempts <= 0 {
 		// Undrawn delays Min, 2 Min, 4 Min ... add up to the next one less Min.
 		return min(s.Max, max(0, p.Elapsed-s.Initial)+s.Min)

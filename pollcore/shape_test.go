@@ -82,7 +82,7 @@ var production = []struct {
 	},
 	{
 		"contains(AutoScalingGroups[].[length(Instances[?LifecycleState=='InService']) >= MinSize][], `false`)",
-		jmespathtest.Described(reflect.TypeFor[autoscaling.DescribeAutoScalingGroupsOutput]()),
+		jmespathtest.Describe(reflect.TypeFor[autoscaling.DescribeAutoScalingGroupsOutput]()),
 		"contains(AutoScalingGroups[].[length(Instances[?LifecycleState=='InService']) >= MinSize][], `false`)", "a boolean",
 		[]string{"AutoScalingGroups", "AutoScalingGroups[].Instances", "AutoScalingGroups[].Instances[].LifecycleState", "AutoScalingGroups[].MinSize"},
 	},
@@ -214,7 +214,7 @@ func pathOn(t *rapid.T) string {
 func TestAnalyzeShapesAgreesWithAnalyze(t *testing.T) {
 	t.Parallel()
 	in, out := reflect.TypeFor[struct{ Job part }](), reflect.TypeFor[part]()
-	inShape, outShape := jmespathtest.Described(in), jmespathtest.Described(out)
+	inShape, outShape := jmespathtest.Describe(in), jmespathtest.Describe(out)
 	seen := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		w := &pollcore.Waiter{Name: "Done"}

@@ -72,7 +72,7 @@ type waiting[In, Out any] struct {
 
 func (w *waiting[In, Out]) run() (Outcome[Out], error) {
 	if !sleep(w.ctx, w.schedule.First()) {
-		return w.canceled()
+		return w.cancel()
 	}
 	if w.poller != nil {
 		return w.runOn(w.poller)
@@ -81,11 +81,11 @@ func (w *waiting[In, Out]) run() (Outcome[Out], error) {
 		decision, judged := w.turn(w.ctx)
 		switch {
 		case !judged:
-			return w.canceled()
+			return w.cancel()
 		case decision.Status != Running:
 			return w.end(decision)
 		case !sleep(w.ctx, decision.Delay):
-			return w.canceled()
+			return w.cancel()
 		}
 	}
 }
@@ -101,14 +101,14 @@ func (w *waiting[In, Out]) runOn(p Poller) (Outcome[Out], error) {
 	case judged && decision.Status != Running:
 		return w.end(decision)
 	case w.ctx.Err() != nil:
-		return w.canceled()
+		return w.cancel()
 	default: // the strategy has a limit of its own, which came first
 		w.outcome.Status, w.outcome.Elapsed = TimedOut, time.Since(w.start)
 		e := w.failure(ErrTooManyAttempts)
 		if errors.Is(err, context.DeadlineExceeded) {
 			e.kind = ErrTimedOut
 		}
-		e.Cause, e.HookErr = err, w.timedOut()
+		e.Cause, e.HookErr = err, w.runHook()
 		return w.outcome, e
 	}
 }
@@ -181,7 +181,7 @@ func (w *waiting[In, Out]) observation(d Decision) Attempt {
 	o := w.outcome
 	return Attempt{
 		Number: o.Attempts, Elapsed: o.Elapsed, Total: w.schedule.Total, Verdict: o.Verdict,
-		Acceptor: o.Acceptor, Seen: o.Seen, Reason: o.Reason, Output: untyped(o.Output), Err: o.OpErr,
+		Acceptor: o.Acceptor, Seen: o.Seen, Reason: o.Reason, Output: nilOr(o.Output), Err: o.OpErr,
 		Status: d.Status, Delay: d.Delay,
 	}
 }
@@ -199,12 +199,12 @@ func (w *waiting[In, Out]) end(d Decision) (Outcome[Out], error) {
 	if d.Exhausted {
 		e.kind = ErrTooManyAttempts
 	}
-	e.HookErr = w.timedOut()
+	e.HookErr = w.runHook()
 	return w.outcome, e
 }
 
-// timedOut runs the hook, which may still act although ctx is about to end.
-func (w *waiting[In, Out]) timedOut() error {
+// runHook runs the hook, which may still act although ctx is about to end.
+func (w *waiting[In, Out]) runHook() error {
 	if w.onTimeout == nil {
 		return nil
 	}
@@ -213,7 +213,7 @@ func (w *waiting[In, Out]) timedOut() error {
 	return w.onTimeout(ctx)
 }
 
-func (w *waiting[In, Out]) canceled() (Outcome[Out], error) {
+func (w *waiting[In, Out]) cancel() (Outcome[Out], error) {
 	w.outcome.Status, w.outcome.Elapsed = Running, time.Since(w.start) // the job may go on
 	e := w.failure(ErrCanceled)
 	e.Cause, e.ended = context.Cause(w.ctx), w.ctx.Err()
@@ -226,12 +226,12 @@ func (w *waiting[In, Out]) failure(kind error) *Error {
 	return &Error{
 		Waiter: w.check.waiter.Name, Verdict: o.Verdict, Acceptor: o.Acceptor, Attempts: o.Attempts,
 		Elapsed: o.Elapsed, Total: w.schedule.Total, Seen: o.Seen, Message: o.Message,
-		LastOutput: untyped(o.Output), LastErr: o.OpErr, kind: kind, reason: o.Reason,
+		LastOutput: nilOr(o.Output), LastErr: o.OpErr, kind: kind, reason: o.Reason,
 	}
 }
 
-// untyped is nil for a nil pointer, map or list, which in an any is none.
-func untyped(v any) any {
+// nilOr is nil for a nil pointer, map or list, which in an any is none.
+func nilOr(v any) any {
 	switch rv := reflect.ValueOf(v); rv.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Slice:
 		if rv.IsNil() {

@@ -35,8 +35,8 @@ func arrayContains(e *evaluation) (any, error) {
 		return nil, err
 	}
 	want := e.arguments[1]
-	text := shown(want)
-	return slices.ContainsFunc(items, func(item any) bool { return equal(item, want) || shown(item) == text }), nil
+	text := show(want)
+	return slices.ContainsFunc(items, func(item any) bool { return equal(item, want) || show(item) == text }), nil
 }
 
 func arrayRange(e *evaluation) (any, error) {
@@ -55,7 +55,7 @@ func arrayRange(e *evaluation) (any, error) {
 	items := []any{}
 	for n := first; step > 0 && n <= last || step < 0 && n >= last; n += step {
 		if len(items) == maxRange {
-			return nil, e.refused("expected at most %d elements from %d to %d in steps of %d, found more", maxRange, first, last, step)
+			return nil, e.refuse("expected at most %d elements from %d to %d in steps of %d, found more", maxRange, first, last, step)
 		}
 		items = append(items, decimal(n))
 	}
@@ -76,7 +76,7 @@ func arrayGetItem(e *evaluation) (any, error) {
 		return nil, nil
 	}
 	if i < 0 || i >= int64(len(items)) {
-		return nil, e.refused("expected an index of the array, which has %d elements, as argument 2, found %d", len(items), i)
+		return nil, e.refuse("expected an index of the array, which has %d elements, as argument 2, found %d", len(items), i)
 	}
 	return items[i], nil
 }

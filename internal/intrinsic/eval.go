@@ -38,7 +38,7 @@ func (c *Call) eval(env Environment, whole string, w *work) (any, error) {
 		default:
 			values[i] = a.literal
 			if text, ok := a.literal.(string); ok && (i > 0 || c.function.name != format) {
-				values[i] = unescaped(text)
+				values[i] = unescape(text)
 			}
 		}
 		if err != nil {
@@ -48,7 +48,7 @@ func (c *Call) eval(env Environment, whole string, w *work) (any, error) {
 	e := &evaluation{function: c.function.name, whole: whole, env: env, arguments: values}
 	for _, value := range values {
 		if !w.spend(value) {
-			return nil, e.refused("expected arguments of at most %d MiB in the whole call", maxWork>>20)
+			return nil, e.refuse("expected arguments of at most %d MiB in the whole call", maxWork>>20)
 		}
 	}
 	return c.function.eval(e)
@@ -62,8 +62,8 @@ type evaluation struct {
 	arguments []any
 }
 
-// failed is a failure of the function in the words of AWS.
-func (e *evaluation) failed(words, detail string) error {
+// fail is a failure of the function in the words of AWS.
+func (e *evaluation) fail(words, detail string) error {
 	return &Error{
 		Function: e.function,
 		Cause:    fmt.Sprintf("There was an error while evaluating the intrinsic function: %s. %s", e.whole, words),
@@ -71,18 +71,18 @@ func (e *evaluation) failed(words, detail string) error {
 	}
 }
 
-// refused is the failure of arguments that AWS does not take.
-func (e *evaluation) refused(detail string, args ...any) error {
-	return e.failed("Invalid arguments in "+e.function, fmt.Sprintf(detail, args...))
+// refuse is the failure of arguments that AWS does not take.
+func (e *evaluation) refuse(detail string, args ...any) error {
+	return e.fail("Invalid arguments in "+e.function, fmt.Sprintf(detail, args...))
 }
 
 // invalid is the failure of an argument, counted from 0.
 func (e *evaluation) invalid(i int, want string) error {
-	return e.refused("expected %s as argument %d, found %s", want, i+1, shortened(jsonText(e.arguments[i])))
+	return e.refuse("expected %s as argument %d, found %s", want, i+1, shorten(jsonText(e.arguments[i])))
 }
 
-// shortened cuts a value for a message.
-func shortened(text string) string {
+// shorten cuts a value for a message.
+func shorten(text string) string {
 	const most = 200
 	if len(text) <= most {
 		return text
@@ -111,9 +111,9 @@ func (e *evaluation) array() ([]any, error) {
 // where its developer guide says that it rounds.
 func (e *evaluation) integer(i int) (int64, error) { return e.number(i, math.Trunc) }
 
-// rounded is an argument that is a number of 32 bits, half of one rounded
+// round is an argument that is a number of 32 bits, half of one rounded
 // upwards.
-func (e *evaluation) rounded(i int) (int64, error) {
+func (e *evaluation) round(i int) (int64, error) {
 	return e.number(i, func(f float64) float64 {
 		const half = 0.5
 		whole := math.Floor(f)

@@ -33,7 +33,7 @@ const format = prefix + "Format"
 var functions = func() map[string]*function {
 	all := map[string]*function{}
 	for _, f := range []*function{
-		{format, 1, math.MaxInt, formatted},
+		{format, 1, math.MaxInt, formatTemplate},
 		{prefix + "StringToJson", 1, 1, stringToJSON},
 		{prefix + "JsonToString", 1, 1, jsonToString},
 		{prefix + "JsonMerge", 3, 3, jsonMerge},
@@ -46,7 +46,7 @@ var functions = func() map[string]*function {
 		{prefix + "ArrayUnique", 1, 1, arrayUnique},
 		{prefix + "Base64Encode", 1, 1, base64Encode},
 		{prefix + "Base64Decode", 1, 1, base64Decode},
-		{prefix + "Hash", 2, 2, hashed},
+		{prefix + "Hash", 2, 2, hash},
 		{prefix + "MathRandom", 2, 3, mathRandom},
 		{prefix + "MathAdd", 2, 2, mathAdd},
 		{prefix + "StringSplit", 2, 2, stringSplit},

@@ -30,8 +30,8 @@ func stringToJSON(e *evaluation) (any, error) {
 	}
 	if err != nil {
 		// After "caused by" AWS gives the reason of its parser.
-		return nil, e.failed(fmt.Sprintf("Cannot convert String to Json in %s, caused by: %v", e.function, err),
-			fmt.Sprintf("expected JSON as argument 1, found %s: %v", shortened(jsonText(text)), err))
+		return nil, e.fail(fmt.Sprintf("Cannot convert String to Json in %s, caused by: %v", e.function, err),
+			fmt.Sprintf("expected JSON as argument 1, found %s: %v", shorten(jsonText(text)), err))
 	}
 	return value, nil
 }

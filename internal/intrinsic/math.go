@@ -9,17 +9,17 @@ import (
 // mathAdd adds two numbers, each rounded to a whole one first. AWS takes and
 // gives numbers of 32 bits.
 func mathAdd(e *evaluation) (any, error) {
-	a, err := e.rounded(0)
+	a, err := e.round(0)
 	if err != nil {
 		return nil, err
 	}
-	b, err := e.rounded(1)
+	b, err := e.round(1)
 	if err != nil {
 		return nil, err
 	}
 	sum := a + b
 	if sum < math.MinInt32 || sum > math.MaxInt32 {
-		return nil, e.refused("expected a sum of 32 bits, found %d", sum)
+		return nil, e.refuse("expected a sum of 32 bits, found %d", sum)
 	}
 	return decimal(sum), nil
 }
@@ -36,7 +36,7 @@ func mathRandom(e *evaluation) (any, error) {
 		return nil, err
 	}
 	if high <= low {
-		return nil, e.refused("expected an end that is greater than the start, found %d to %d", low, high)
+		return nil, e.refuse("expected an end that is greater than the start, found %d to %d", low, high)
 	}
 	if len(e.arguments) < 3 {
 		return decimal(low + e.env.Random.Int64N(high-low)), nil
@@ -45,7 +45,7 @@ func mathRandom(e *evaluation) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decimal(seeded(seed).between(low, high)), nil
+	return decimal(seedRandom(seed).between(low, high)), nil
 }
 
 // seed is an argument that is a number of 64 bits.
@@ -73,7 +73,7 @@ const (
 	javaBits       = 48
 )
 
-func seeded(seed int64) *javaRandom {
+func seedRandom(seed int64) *javaRandom {
 	r := javaRandom((uint64(seed) ^ javaMultiplier) & (1<<javaBits - 1)) //nolint:gosec // bits, not a value
 	return &r
 }

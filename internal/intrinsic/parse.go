@@ -99,7 +99,7 @@ func (p *parser) argument(depth int) (argument, error) {
 	case rest == "":
 		return argument{}, p.problem(p.offset, "expected an argument, found the end of the text")
 	case rest[0] == '\'':
-		text, err := p.quoted()
+		text, err := p.readString()
 		return argument{literal: text}, err
 	case rest[0] == '$':
 		return p.path()
@@ -128,9 +128,9 @@ func (p *parser) argument(depth int) (argument, error) {
 // escapes are the characters that may follow a backslash in a string.
 const escapes = `'{}\`
 
-// quoted reads a string in single quotes. Braces keep their backslash:
+// readString reads a string in single quotes. Braces keep their backslash:
 // States.Format needs to know.
-func (p *parser) quoted() (string, error) {
+func (p *parser) readString() (string, error) {
 	start := p.offset
 	var b strings.Builder
 	for i := start + 1; i < len(p.text); i++ {
@@ -194,8 +194,8 @@ func (p *parser) path() (argument, error) {
 	return argument{path: path}, nil
 }
 
-// unescaped drops the backslashes that quoted keeps.
-func unescaped(text string) string {
+// unescape drops the backslashes that quoted keeps.
+func unescape(text string) string {
 	if !strings.Contains(text, `\`) {
 		return text
 	}

@@ -18,9 +18,9 @@ import (
 // Base64Decode take.
 const maxText = 10_000
 
-// formatted puts values in place of the "{}" of a template. Of a template that
+// formatTemplate puts values in place of the "{}" of a template. Of a template that
 // is a literal, backslashes have not been dropped yet.
-func formatted(e *evaluation) (any, error) {
+func formatTemplate(e *evaluation) (any, error) {
 	template, err := e.text(0)
 	if err != nil {
 		return nil, err
@@ -35,47 +35,47 @@ func formatted(e *evaluation) (any, error) {
 			b.WriteByte(template[i])
 		case c == '{' && strings.HasPrefix(template[i:], "{}"):
 			if used < len(values) {
-				b.WriteString(shown(values[used]))
+				b.WriteString(show(values[used]))
 			}
 			used++
 			i++
 		case c == '{':
-			return nil, e.unmatched('{', '}', i)
+			return nil, e.failBrace('{', '}', i)
 		case c == '}':
-			return nil, e.unmatched('}', '{', i)
+			return nil, e.failBrace('}', '{', i)
 		default:
 			b.WriteByte(c)
 		}
 	}
 	if used != len(values) {
-		return nil, e.failed(fmt.Sprintf("Invalid arguments in %s: number of arguments do not match the occurrences of {}.", e.function),
+		return nil, e.fail(fmt.Sprintf("Invalid arguments in %s: number of arguments do not match the occurrences of {}.", e.function),
 			fmt.Sprintf("expected as many values as the template has {}, which is %d, found %d", used, len(values)))
 	}
 	return b.String(), nil
 }
 
-// unmatched is the failure of a brace in a template that stands alone.
-func (e *evaluation) unmatched(brace, other byte, offset int) error {
-	return e.failed(fmt.Sprintf("Invalid template in %s: matching '%c' not found for '%c'.", e.function, other, brace),
+// failBrace is the failure of a brace in a template that stands alone.
+func (e *evaluation) failBrace(brace, other byte, offset int) error {
+	return e.fail(fmt.Sprintf("Invalid template in %s: matching '%c' not found for '%c'.", e.function, other, brace),
 		fmt.Sprintf("expected {}, or a backslash before the brace, in the template, found %c alone at character %d", brace, offset+1))
 }
 
-// shown is how States.Format writes a value: strings as they are, objects and
+// show is how States.Format writes a value: strings as they are, objects and
 // arrays as Java prints its maps and lists.
-func shown(value any) string {
+func show(value any) string {
 	switch v := value.(type) {
 	case string:
 		return v
 	case []any:
 		items := make([]string, len(v))
 		for i, item := range v {
-			items[i] = shown(item)
+			items[i] = show(item)
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	case map[string]any:
 		members := make([]string, 0, len(v))
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			members = append(members, name+"="+shown(v[name]))
+			members = append(members, name+"="+show(v[name]))
 		}
 		return "{" + strings.Join(members, ", ") + "}"
 	default:
@@ -83,17 +83,17 @@ func shown(value any) string {
 	}
 }
 
-// limited is a text argument of the functions with a limit.
-func (e *evaluation) limited(i int) (string, error) {
+// limitText is a text argument of the functions with a limit.
+func (e *evaluation) limitText(i int) (string, error) {
 	text, err := e.text(i)
 	if err == nil && utf8.RuneCountInString(text) > maxText {
-		err = e.refused("expected at most %d characters in argument %d, found %d", maxText, i+1, utf8.RuneCountInString(text))
+		err = e.refuse("expected at most %d characters in argument %d, found %d", maxText, i+1, utf8.RuneCountInString(text))
 	}
 	return text, err
 }
 
 func base64Encode(e *evaluation) (any, error) {
-	text, err := e.limited(0)
+	text, err := e.limitText(0)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func base64Encode(e *evaluation) (any, error) {
 // base64Decode takes any text, as AWS does: it ends at padding, and characters
 // that are none of Base64 or of its URL alphabet do not count.
 func base64Decode(e *evaluation) (any, error) {
-	text, err := e.limited(0)
+	text, err := e.limitText(0)
 	if err != nil {
 		return nil, err
 	}
@@ -128,14 +128,14 @@ func base64Decode(e *evaluation) (any, error) {
 	return string([]rune(string(data))), nil              // what is not UTF-8 becomes U+FFFD
 }
 
-// hashed is the hash of a string, or of the JSON text of another value.
-func hashed(e *evaluation) (any, error) {
+// hash is the hash of a string, or of the JSON text of another value.
+func hash(e *evaluation) (any, error) {
 	text, ok := e.arguments[0].(string)
 	if !ok {
 		text = jsonText(e.arguments[0])
 	}
 	if utf8.RuneCountInString(text) > maxText {
-		return nil, e.refused("expected at most %d characters of data, found %d", maxText, utf8.RuneCountInString(text))
+		return nil, e.refuse("expected at most %d characters of data, found %d", maxText, utf8.RuneCountInString(text))
 	}
 	algorithm, err := e.text(1)
 	if err != nil {

@@ -46,8 +46,8 @@ type Node struct {
 	fn    *function // OpCall
 }
 
-// typed is a copy of the node, without its kids, for a value.
-func (n *Node) typed(in *Shape) *Node {
+// copyFor is a copy of the node, without its kids, for a value.
+func (n *Node) copyFor(in *Shape) *Node {
 	copied := *n
 	copied.In, copied.Kids = in, nil
 	return &copied

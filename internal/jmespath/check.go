@@ -63,7 +63,7 @@ func (c *checker) report(s Severity, at int, format string, args ...any) *Findin
 }
 
 func (c *checker) check(n *Node, in *Shape) *Node {
-	r := n.typed(in)
+	r := n.copyFor(in)
 	kid := func(i int, in *Shape) *Shape {
 		k := c.check(n.Kids[i], in)
 		r.Kids = append(r.Kids, k)
@@ -124,7 +124,7 @@ func (c *checker) elements(n *Node, source *Shape, kid func(int, *Shape) *Shape)
 		return arrayOf(source.Element())
 	case OpFlatten:
 		c.source(n, source, IsArray, "[]")
-		return arrayOf(flattened(source.Element()))
+		return arrayOf(flatten(source.Element()))
 	case OpFilter:
 		c.source(n, source, IsArray, "a filter")
 		kid(1, source.Element())
@@ -142,9 +142,9 @@ func (c *checker) elements(n *Node, source *Shape, kid func(int, *Shape) *Shape)
 
 func isSource(o Op) bool { return o == OpSlice || o == OpFlatten || o == OpFilter || o == OpValues }
 
-// flattened is the shape of what elements become when arrays among them are
+// flatten is the shape of what elements become when arrays among them are
 // replaced by their elements.
-func flattened(elem *Shape) *Shape {
+func flatten(elem *Shape) *Shape {
 	if elem.Kinds&IsArray == 0 {
 		return elem
 	}

@@ -242,7 +242,7 @@ func TestDifferential(t *testing.T) {
 		e, err := jmespath.Parse(expression)
 		require.NoError(t, err)
 		form := jmespathtest.Sample(e, g.IntN)
-		run(expression, jmespathtest.Typed(form), form)
+		run(expression, jmespathtest.GoValue(form), form)
 	}
 	for count < *cases {
 		root := jmespathtest.Roots[g.IntN(len(jmespathtest.Roots))]

@@ -104,10 +104,10 @@ func table() map[string]*function {
 		},
 		{name: "max", params: []param{{kinds: IsArray, elems: ordered}}, out: givesElement, run: runMax},
 		{name: "max_by", params: []param{anArray, {ref: true, by: ordered}}, out: givesElement, run: runMaxBy},
-		{name: "merge", params: []param{{kinds: IsObject}}, variadic: true, out: mergedShape, run: runMerge},
+		{name: "merge", params: []param{{kinds: IsObject}}, variadic: true, out: mergeShapes, run: runMerge},
 		{name: "min", params: []param{{kinds: IsArray, elems: ordered}}, out: givesElement, run: runMin},
 		{name: "min_by", params: []param{anArray, {ref: true, by: ordered}}, out: givesElement, run: runMinBy},
-		{name: "not_null", params: []param{anAny}, variadic: true, total: true, run: runNotNull, out: notNullShape},
+		{name: "not_null", params: []param{anAny}, variadic: true, total: true, run: runNotNull, out: joinNotNull},
 		{
 			name: "reverse", params: []param{{kinds: IsString | IsArray}}, run: runReverse,
 			out: func(args []*Shape) *Shape {
@@ -137,7 +137,7 @@ func table() map[string]*function {
 	return byName
 }
 
-func mergedShape(args []*Shape) *Shape {
+func mergeShapes(args []*Shape) *Shape {
 	merged := &Shape{Kinds: IsObject, Mixed: true}
 	for _, arg := range args {
 		merged.trace = merged.trace.and(arg.trace)
@@ -145,8 +145,8 @@ func mergedShape(args []*Shape) *Shape {
 	return merged
 }
 
-// notNullShape is null only if all arguments are.
-func notNullShape(args []*Shape) *Shape {
+// joinNotNull is null only if all arguments are.
+func joinNotNull(args []*Shape) *Shape {
 	var joined *Shape
 	null := IsNull
 	for _, arg := range args {

@@ -169,7 +169,7 @@ func FuzzEval(f *testing.F) {
 		dynamic, _ := e.Compile(nil)
 		require.NoError(t, compareTo(dynamic, form, evaluate(dynamic, form)))
 
-		typed := jmespathtest.Typed(form)
+		typed := jmespathtest.GoValue(form)
 		upper := jmespathtest.JSON(typed)
 		require.Equal(t, eval(t, "@", reflect.TypeOf(typed), typed), upper)
 		capitalised, err := jmespathtest.Capitalise(e)

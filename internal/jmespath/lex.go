@@ -119,7 +119,7 @@ func (l *lexer) next() lexeme {
 		}
 		return n
 	case c == '"':
-		return l.quoted()
+		return l.readName()
 	case c == '`':
 		return l.literal()
 	case c == '\'':
@@ -153,9 +153,9 @@ func (l *lexer) bad(at int, problem string) lexeme {
 	return lexeme{token: tokBad, at: at}
 }
 
-// delimited reads up to the closing delimiter, which a backslash escapes, and
+// cutDelimiters reads up to the closing delimiter, which a backslash escapes, and
 // returns what stands between.
-func (l *lexer) delimited() (inner string, ok bool) {
+func (l *lexer) cutDelimiters() (inner string, ok bool) {
 	delimiter := l.text[l.pos]
 	start := l.pos + 1
 	for i := start; i < len(l.text); i++ {
@@ -170,10 +170,10 @@ func (l *lexer) delimited() (inner string, ok bool) {
 	return "", false
 }
 
-// quoted reads a quoted identifier, which the grammar defines as a JSON string.
-func (l *lexer) quoted() lexeme {
+// readName reads a quoted identifier, which the grammar defines as a JSON string.
+func (l *lexer) readName() lexeme {
 	at := l.pos
-	if _, ok := l.delimited(); !ok {
+	if _, ok := l.cutDelimiters(); !ok {
 		return l.bad(at, "quoted name has no closing quote")
 	}
 	var name string
@@ -186,7 +186,7 @@ func (l *lexer) quoted() lexeme {
 // literal reads a JSON value between backticks.
 func (l *lexer) literal() lexeme {
 	at := l.pos
-	inner, ok := l.delimited()
+	inner, ok := l.cutDelimiters()
 	if !ok {
 		return l.bad(at, "literal has no closing backtick")
 	}
@@ -200,7 +200,7 @@ func (l *lexer) literal() lexeme {
 // raw reads a raw string, in which a backslash escapes the quote alone.
 func (l *lexer) raw() lexeme {
 	at := l.pos
-	inner, ok := l.delimited()
+	inner, ok := l.cutDelimiters()
 	if !ok {
 		return l.bad(at, "string has no closing quote")
 	}

@@ -53,7 +53,7 @@ func Parse(text string) (*Expr, error) {
 	p.advance()
 	root := p.expression(0)
 	if p.failed == nil && p.cur.token != tokEnd {
-		p.unexpected("an operator or the end of the expression")
+		p.refuseToken("an operator or the end of the expression")
 	}
 	if p.failed != nil {
 		return nil, p.failed
@@ -112,14 +112,14 @@ func (p *parser) fail(at int, format string, args ...any) {
 	}
 }
 
-func (p *parser) unexpected(want string) {
+func (p *parser) refuseToken(want string) {
 	p.fail(p.cur.at, "expected %s, found %s", want, p.cur)
 }
 
 // expect moves past a token.
 func (p *parser) expect(t token, want string) {
 	if p.cur.token != t {
-		p.unexpected(want)
+		p.refuseToken(want)
 	}
 	p.advance()
 }
@@ -190,7 +190,7 @@ func (p *parser) prefix() *Node {
 	case tokOpen:
 		return p.bracket(p.current(), true)
 	default:
-		p.unexpected("an expression")
+		p.refuseToken("an expression")
 		return p.current()
 	}
 }
@@ -224,7 +224,7 @@ func (p *parser) infix(left *Node) *Node {
 	case tokCompare:
 		return p.binary(Node{Op: OpCompare, Offset: t.at, Order: orders[t.text]}, left, t)
 	default: // a token that only starts an expression, or "("
-		p.unexpected("an operator or the end of the expression")
+		p.refuseToken("an operator or the end of the expression")
 		return left
 	}
 }
@@ -253,7 +253,7 @@ func (p *parser) member(right int) *Node {
 	case tokBrace:
 		return p.multiHash()
 	default:
-		p.unexpected(`a name, "*", "[" or "{"`)
+		p.refuseToken(`a name, "*", "[" or "{"`)
 		return p.current()
 	}
 }
@@ -270,7 +270,7 @@ func (p *parser) project(source *Node, right int) *Node {
 	case power[p.cur.token] < endOfProjection:
 		return p.node(n, source, p.current())
 	default:
-		p.unexpected("an operator or the end of the expression")
+		p.refuseToken("an operator or the end of the expression")
 		return source
 	}
 }
@@ -290,7 +290,7 @@ func (p *parser) bracket(left *Node, starts bool) *Node {
 	case starts:
 		return p.multiList(at)
 	default:
-		p.unexpected(`a number, ":" or "*]"`)
+		p.refuseToken(`a number, ":" or "*]"`)
 		return left
 	}
 }
@@ -315,7 +315,7 @@ func (p *parser) indexOrSlice(left *Node, at int) *Node {
 				p.refuse(InvalidValue, p.at(at, "the step of a slice must not be 0"))
 			}
 		default:
-			p.unexpected(`a number, ":" or "]"`)
+			p.refuseToken(`a number, ":" or "]"`)
 		}
 	}
 	p.expect(tokClose, `"]"`)
@@ -361,7 +361,7 @@ func (p *parser) multiHash() *Node {
 	for {
 		p.advance()
 		if p.cur.token != tokName && p.cur.token != tokQuoted {
-			p.unexpected("a name")
+			p.refuseToken("a name")
 		}
 		n.Names = append(n.Names, p.cur.text)
 		p.advance()
@@ -385,7 +385,7 @@ func (p *parser) call(name lexeme) *Node {
 			break
 		}
 		if p.advance(); p.cur.token == tokParenEnd {
-			p.unexpected("an argument")
+			p.refuseToken("an argument")
 		}
 	}
 	p.expect(tokParenEnd, `"," or ")"`)

@@ -114,17 +114,17 @@ func (b builder) fill(p *plan) {
 	t := p.typ
 	switch {
 	case t == timeType:
-		p.scalar(Number, func(v reflect.Value) value { return number(epoch(*held[time.Time](v))) })
+		p.scalar(Number, func(v reflect.Value) value { return number(epoch(*pointerTo[time.Time](v))) })
 		return
 	case t == bigIntType:
 		p.scalar(Number, func(v reflect.Value) value {
-			n, _ := new(big.Float).SetInt(held[big.Int](v)).Float64()
+			n, _ := new(big.Float).SetInt(pointerTo[big.Int](v)).Float64()
 			return number(n)
 		})
 		return
 	case t == bigFloatType:
 		p.scalar(Number, func(v reflect.Value) value {
-			n, _ := held[big.Float](v).Float64()
+			n, _ := pointerTo[big.Float](v).Float64()
 			return number(n)
 		})
 		return
@@ -351,8 +351,8 @@ func epoch(t time.Time) float64 {
 	return float64(t.Unix()) + float64(t.Nanosecond())/float64(time.Second)
 }
 
-// held is what a value of the type T holds.
-func held[T any](v reflect.Value) *T {
+// pointerTo is what a value of the type T holds.
+func pointerTo[T any](v reflect.Value) *T {
 	if v.CanAddr() {
 		return v.Addr().Interface().(*T)
 	}

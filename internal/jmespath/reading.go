@@ -55,7 +55,7 @@ func (e *Expr) Check(s *Schema) Reading {
 		if n.Op != OpField {
 			return
 		}
-		for _, p := range n.In.traced().places {
+		for _, p := range n.In.provenance().places {
 			for _, member := range p.member(n.Name) {
 				r.Members = append(r.Members, Member{Path: member.path(), Owner: p.typ, Type: member.typ, Offset: n.Offset})
 			}

@@ -51,7 +51,7 @@ func (e *Expr) Rename(s *Schema, rename func(owner *Schema, name string) string)
 		})
 		return nil, &Error{Code: AmbiguousName, Problems: r.problems}
 	}
-	return Parse(r.renamed())
+	return Parse(r.write())
 }
 
 // renamer finds the new names of an expression.
@@ -66,8 +66,8 @@ func (r *renamer) refuse(at int, format string, args ...any) {
 	r.problems = append(r.problems, diag.At([]byte(r.text), at, "", fmt.Sprintf(format, args...)))
 }
 
-// renamed is the text with the new names. All else stands as it was written.
-func (r *renamer) renamed() string {
+// write is the text with the new names. All else stands as it was written.
+func (r *renamer) write() string {
 	var b strings.Builder
 	end := 0
 	for _, at := range slices.Sorted(maps.Keys(r.names)) {
@@ -105,13 +105,13 @@ func (r *renamer) field(n *Node) {
 			names, from = append(names, name), append(from, owner)
 		}
 	}
-	if n.In.traced().made || n.In.traced().lost {
+	if n.In.provenance().made || n.In.provenance().lost {
 		add(name, "an object made here")
 	}
-	if n.In.traced().lost {
+	if n.In.provenance().lost {
 		add(r.rename(nil, name), "a structure")
 	}
-	for _, p := range n.In.traced().places {
+	for _, p := range n.In.provenance().places {
 		switch {
 		case p.typ == nil:
 			add(r.rename(nil, name), "the data")
@@ -201,7 +201,7 @@ type names struct {
 
 // changes reports whether names of the values change.
 func (r *renamer) changes(s *Shape, which names) bool {
-	return which.in(s, func(s *Shape) bool { return s.traced().lost && which.open }, func(s *Schema) bool {
+	return which.in(s, func(s *Shape) bool { return s.provenance().lost && which.open }, func(s *Schema) bool {
 		if s == nil {
 			return which.open
 		}
@@ -212,7 +212,7 @@ func (r *renamer) changes(s *Shape, which names) bool {
 // keepsNames reports whether the values have names that do not change.
 func keepsNames(s *Shape, which names) bool {
 	made := func(s *Shape) bool {
-		return s.traced().lost || s.traced().made && (s.Members == nil || len(s.Members) > 0)
+		return s.provenance().lost || s.provenance().made && (s.Members == nil || len(s.Members) > 0)
 	}
 	return which.in(s, made, func(s *Schema) bool { return s != nil && (s.form() == formMap || s.Kind >= Unknown) })
 }
@@ -237,7 +237,7 @@ func (f *search) shape(s *Shape) bool {
 		return false
 	}
 	f.shapes[s] = true
-	if f.is(s) || slices.ContainsFunc(s.traced().places, func(p *place) bool { return f.typ(p.typ) }) {
+	if f.is(s) || slices.ContainsFunc(s.provenance().places, func(p *place) bool { return f.typ(p.typ) }) {
 		return true
 	}
 	if f.top {

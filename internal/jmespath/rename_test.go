@@ -214,7 +214,7 @@ func TestRenameKeepsTheResult(t *testing.T) {
 	count := *cases / 4
 	for range count {
 		typ := g.StructType(3)
-		schema := jmespathtest.Described(typ)
+		schema := jmespathtest.Describe(typ)
 		v := reflect.New(typ).Elem()
 		g.Fill(v, 4)
 		form := jmespathtest.JSON(v.Interface())

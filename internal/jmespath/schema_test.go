@@ -161,7 +161,7 @@ func TestCheckAgreesWithCompile(t *testing.T) {
 	}
 	schemas := map[reflect.Type]*jmespath.Schema{}
 	for _, typ := range types {
-		schemas[typ] = jmespathtest.Described(typ)
+		schemas[typ] = jmespathtest.Describe(typ)
 	}
 	findings, enums := 0, 0
 	count := *cases / 2
@@ -172,7 +172,7 @@ func TestCheckAgreesWithCompile(t *testing.T) {
 		}
 		schema := schemas[typ]
 		if schema == nil {
-			schema = jmespathtest.Described(typ)
+			schema = jmespathtest.Describe(typ)
 		}
 		expression, _ := g.Expression(typ, 4)
 		if g.One(4) {
@@ -201,7 +201,7 @@ func TestCheckMembersAreThere(t *testing.T) {
 	count := 0
 	for range *cases / 10 {
 		typ := g.StructType(3)
-		root := jmespathtest.Described(typ)
+		root := jmespathtest.Describe(typ)
 		expression, _ := g.Expression(typ, 4)
 		e, err := jmespath.Parse(expression)
 		require.NoError(t, err)
@@ -267,9 +267,9 @@ func TestCheckAWS(t *testing.T) {
 		e, err = e.Rename(nil, pascal)
 		require.NoError(t, err)
 		for range 10 {
-			typed := jmespathtest.Typed(jmespathtest.Sample(e, g.IntN))
+			typed := jmespathtest.GoValue(jmespathtest.Sample(e, g.IntN))
 			form := jmespathtest.JSON(typed)
-			schema := jmespathtest.Described(reflect.TypeOf(typed))
+			schema := jmespathtest.Describe(reflect.TypeOf(typed))
 			_, want := e.Compile(reflect.TypeOf(typed))
 			got := e.Check(schema)
 			require.Equal(t, want, got.Findings, text)

@@ -81,7 +81,7 @@ func literalShape(v any) *Shape {
 
 // String names the shape for a message: a type, or kinds.
 func (s *Shape) String() string {
-	if s.known() && s.typ.label() != "" {
+	if s.isKnown() && s.typ.label() != "" {
 		return s.typ.label()
 	}
 	if s.Kinds == IsNull || s.Kinds == IsAny {
@@ -105,9 +105,9 @@ func (s *Shape) plan() *plan {
 	return p
 }
 
-// known reports whether the value is read from a type that says what kind of
+// isKnown reports whether the value is read from a type that says what kind of
 // value it is.
-func (s *Shape) known() bool { return s.typ != nil && s.typ.jmesKind() != Unknown }
+func (s *Shape) isKnown() bool { return s.typ != nil && s.typ.jmesKind() != Unknown }
 
 // element is the shape of the elements, if the value is an array.
 func (s *Shape) Element() *Shape {

@@ -40,8 +40,8 @@ func (s *Shape) from(t *trace) *Shape {
 	return &traced
 }
 
-// traced is the trace of a shape.
-func (s *Shape) traced() trace {
+// provenance is the trace of a shape.
+func (s *Shape) provenance() trace {
 	if s.trace == nil {
 		return trace{}
 	}

@@ -19,7 +19,7 @@ func (s *Shape) export() Type {
 	// A type can contain itself, so only the elements' own type is given.
 	if elem := s.Element(); t.Kind == Array && elem.Kinds != IsAny {
 		inner := elem.own()
-		if !elem.known() && elem.Elem != nil {
+		if !elem.isKnown() && elem.Elem != nil {
 			inner = elem.export()
 		}
 		t.Elem = &inner
@@ -30,7 +30,7 @@ func (s *Shape) export() Type {
 // own is the static type without that of its parts.
 func (s *Shape) own() Type {
 	t := Type{Kind: s.Kinds.Kind()}
-	if !s.known() {
+	if !s.isKnown() {
 		return t
 	}
 	switch typ := s.typ.(type) {

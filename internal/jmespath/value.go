@@ -146,7 +146,7 @@ func (v value) length() int {
 
 func (v value) json() map[string]any { return v.held.Interface().(map[string]any) }
 
-func (v value) made() map[string]value { return v.held.Interface().(map[string]value) }
+func (v value) members() map[string]value { return v.held.Interface().(map[string]value) }
 
 // member reads a member of an object. There is none, with ok false, only in a
 // struct; in other objects a missing member is null.
@@ -155,7 +155,7 @@ func (v value) member(name string) (m value, ok bool) {
 	case repObject:
 		return fromAny(v.json()[name]), true
 	case repMade:
-		return v.made()[name], true
+		return v.members()[name], true
 	case repStruct:
 		found, ok := v.plan.member(name)
 		if !ok {
@@ -177,7 +177,7 @@ func (v value) names() []string {
 	case repObject:
 		return slices.Sorted(maps.Keys(v.json()))
 	case repMade:
-		return slices.Sorted(maps.Keys(v.made()))
+		return slices.Sorted(maps.Keys(v.members()))
 	case repStruct:
 		return v.plan.names()
 	default:

@@ -94,8 +94,8 @@ func (m *machine) call(n *node, input any, f *frame, before []any) any {
 	return m.invoke(fn, args, input, f)
 }
 
-// calledName is the name of a function as the expression has it.
-func (n *node) calledName() string {
+// functionName is the name of a function as the expression has it.
+func (n *node) functionName() string {
 	switch {
 	case n == nil:
 		return ""
@@ -156,7 +156,7 @@ func (m *machine) invokeOnce(fn any, args []any, input any, f *frame) any {
 		return fn.call(m, &arguments{args, input, f})
 	case *lambda:
 		if fn.signature != nil {
-			args = fn.signature.apply(m, m.callee.calledName(), args, input)
+			args = fn.signature.apply(m, m.callee.functionName(), args, input)
 		}
 		inner := m.newFrame(fn.frame)
 		for i, name := range fn.params {

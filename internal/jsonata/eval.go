@@ -153,7 +153,7 @@ func (o *output) items(items []any, level int) []any {
 	for i, item := range items {
 		value := o.value(item, level+1)
 		if &out[0] == &items[0] {
-			if unchanged(item, value) {
+			if isSame(item, value) {
 				continue
 			}
 			o.m.hold(listBytes + len(items)*slotBytes)
@@ -173,7 +173,7 @@ func (o *output) members(members map[string]any, level int) any {
 	for name, m := range members {
 		value := o.value(m, level+1)
 		if out == nil {
-			if unchanged(m, value) {
+			if isSame(m, value) {
 				continue
 			}
 			o.m.hold(leastMapBytes + len(members)*memberBytes)
@@ -188,8 +188,8 @@ func (o *output) members(members map[string]any, level int) any {
 	return out
 }
 
-// unchanged says that output gave a value as it was.
-func unchanged(before, after any) bool {
+// isSame says that output gave a value as it was.
+func isSame(before, after any) bool {
 	switch v := before.(type) {
 	case []any, map[string]any:
 		return same(before, after)

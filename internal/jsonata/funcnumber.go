@@ -36,12 +36,12 @@ func sumFunction(m *machine, c *arguments) any {
 	if !ok {
 		return undefined
 	}
-	return m.boxed(sumOf(values))
+	return m.box(sumOf(values))
 }
 
 func countFunction(m *machine, c *arguments) any {
 	items, _ := itemsOf(c.at(0))
-	return m.boxed(float64(len(items)))
+	return m.box(float64(len(items)))
 }
 
 func averageFunction(m *machine, c *arguments) any {
@@ -49,7 +49,7 @@ func averageFunction(m *machine, c *arguments) any {
 	if !ok || len(values) == 0 {
 		return undefined
 	}
-	return m.boxed(sumOf(values) / float64(len(values)))
+	return m.box(sumOf(values) / float64(len(values)))
 }
 
 func maxFunction(m *machine, c *arguments) any { return m.extreme(c, math.Max) }
@@ -65,7 +65,7 @@ func (m *machine) extreme(c *arguments, choose func(x, y float64) float64) any {
 		f, _ := number(v)
 		best = choose(best, f)
 	}
-	return m.boxed(best)
+	return m.box(best)
 }
 
 var (
@@ -88,7 +88,7 @@ func numberFunction(m *machine, c *arguments) any {
 	case string:
 		m.step(min(len(v), maxNumberLength))
 		if f, ok := parseNumber(v); ok {
-			return m.boxed(f)
+			return m.box(f)
 		}
 		m.throw(&Error{Code: "D3030", Message: "Unable to cast value to a number: " + m.excerpt(v)})
 	}
@@ -118,7 +118,7 @@ func (m *machine) onNumber(c *arguments, change func(float64) float64) any {
 	if c.at(0) == undefined {
 		return undefined
 	}
-	return m.boxed(change(c.number(0)))
+	return m.box(change(c.number(0)))
 }
 
 func floorFunction(m *machine, c *arguments) any { return m.onNumber(c, math.Floor) }
@@ -141,14 +141,14 @@ func powerFunction(m *machine, c *arguments) any {
 		m.throw(&Error{Code: "D3061", Message: "The power function has resulted in a value that cannot be represented as a JSON number: base=" +
 			m.excerpt(c.at(0)) + ", exponent=" + m.excerpt(c.at(1))})
 	}
-	return m.boxed(f)
+	return m.box(f)
 }
 
 func roundFunction(m *machine, c *arguments) any {
 	if c.at(0) == undefined {
 		return undefined
 	}
-	return m.boxed(round(c.number(0), c.number(1)))
+	return m.box(round(c.number(0), c.number(1)))
 }
 
 // round rounds to a number of decimal places; a half goes to the even neighbour.

@@ -30,7 +30,7 @@ func lengthFunction(m *machine, c *arguments) any {
 		return undefined
 	}
 	m.scan(s)
-	return m.boxed(float64(characters(s)))
+	return m.box(float64(characters(s)))
 }
 
 func substringFunction(m *machine, c *arguments) any {
@@ -449,7 +449,7 @@ func urlEncoder(name, plain string) implementation {
 		// Half of a surrogate pair is no character, and JSON has made of it the
 		// character that replaces what is none.
 		if strings.ContainsRune(s, utf8.RuneError) {
-			m.throw(malformedURL(name))
+			m.throw(failURL(name))
 		}
 		out := make([]byte, 0, len(s))
 		for i := range len(s) {
@@ -463,7 +463,7 @@ func urlEncoder(name, plain string) implementation {
 	}
 }
 
-func malformedURL(name string) error {
+func failURL(name string) error {
 	return &Error{Code: "D3140", Message: "Malformed URL passed to $" + name + "()"}
 }
 
@@ -484,7 +484,7 @@ func urlDecoder(name, kept string) implementation {
 			}
 			b, err := strconv.ParseUint(s[min(i+1, len(s)):min(i+3, len(s))], 16, 8)
 			if err != nil || i+3 > len(s) {
-				m.throw(malformedURL(name))
+				m.throw(failURL(name))
 			}
 			if strings.IndexByte(kept, byte(b)) >= 0 {
 				out = append(out, s[i:i+3]...)
@@ -494,7 +494,7 @@ func urlDecoder(name, kept string) implementation {
 			i += 2
 		}
 		if !utf8.Valid(out) {
-			m.throw(malformedURL(name))
+			m.throw(failURL(name))
 		}
 		return string(out)
 	}

@@ -387,7 +387,7 @@ func parseIntegerFunction(m *machine, c *arguments) any {
 	}
 	p := m.parseIntegerPicture(picture)
 	m.step(len(s))
-	return m.boxed(m.parseInteger(s, p))
+	return m.box(m.parseInteger(s, p))
 }
 
 // parseInteger reads a number as a picture says that it is written; what is no

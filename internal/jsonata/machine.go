@@ -97,7 +97,7 @@ func (m *machine) eval(n *node, input any, f *frame) any {
 		if len(value) > 64 { // read once
 			m.read(v)
 			f, _ := number(v)
-			return m.boxed(f)
+			return m.box(f)
 		}
 	}
 	return v

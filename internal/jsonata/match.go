@@ -38,8 +38,8 @@ func (f *match) value(m *machine) any {
 	}
 	o := m.newObject()
 	m.set(o, "match", f.text)
-	m.set(o, "start", m.boxed(float64(f.startUnit)))
-	m.set(o, "end", m.boxed(float64(f.endUnit)))
+	m.set(o, "start", m.box(float64(f.startUnit)))
+	m.set(o, "end", m.box(float64(f.endUnit)))
 	m.set(o, "groups", m.newList(f.groups...))
 	m.set(o, "next", f.next)
 	return o
@@ -129,7 +129,7 @@ func matchFunction(m *machine, c *arguments) any {
 	for found := m.firstMatch(c.at(1), s, c); found != nil && count < limit; found = m.nextOf(found, c) {
 		o := m.newObject()
 		m.set(o, "match", found.text)
-		m.set(o, "index", m.boxed(float64(found.startUnit)))
+		m.set(o, "index", m.box(float64(found.startUnit)))
 		m.set(o, "groups", m.newList(found.groups...))
 		m.push(out, o)
 		count++

@@ -51,7 +51,7 @@ func (m *machine) calculate(op string, left, right any) any {
 	default:
 		x = math.Mod(x, y)
 	}
-	return m.boxed(x)
+	return m.box(x)
 }
 
 func (m *machine) operand(op, code, side string, v any) float64 {
@@ -88,7 +88,7 @@ func (m *machine) negate(v any) any {
 		m.throw(&Error{Code: "D1002", Message: "Cannot negate a non-numeric value: " + m.excerpt(v)})
 	}
 	m.finite(f)
-	return m.boxed(-f)
+	return m.box(-f)
 }
 
 func (m *machine) compare(op string, left, right any) any {

@@ -43,7 +43,7 @@ func parse(expression string) (*parser, *node, error) {
 	p.advance(true)
 	whole := p.expression(0)
 	if p.token.kind != end {
-		p.unexpected("S0201", "the expression ends before it")
+		p.refuse("S0201", "the expression ends before it")
 	}
 	p.pop()
 	return p, whole, p.err
@@ -58,7 +58,7 @@ func (p *parser) fail(code string, offset int, format string, args ...any) {
 	p.pos = len(p.text)
 }
 
-func (p *parser) unexpected(code, why string) {
+func (p *parser) refuse(code, why string) {
 	p.fail(code, p.token.offset, "unexpected %s: %s", p.describe(), why)
 }
 
@@ -91,7 +91,7 @@ func (p *parser) skip(op string, operand bool) {
 	case p.token.kind == end:
 		p.fail("S0203", p.token.offset, "expected %q before the end of the expression", op)
 	default:
-		p.unexpected("S0202", fmt.Sprintf("expected %q", op))
+		p.refuse("S0202", fmt.Sprintf("expected %q", op))
 	}
 }
 
@@ -113,9 +113,9 @@ func (p *parser) expression(power int) *node {
 	switch {
 	case p.token.kind != operator:
 	case slices.Contains(laterOperators, p.token.value):
-		p.unexpected("S0204", "JSONata 2.0.6 has no such operator, write a condition with ? and :")
+		p.refuse("S0204", "JSONata 2.0.6 has no such operator, write a condition with ? and :")
 	case p.token.is("!") || p.token.is("~"):
-		p.unexpected("S0204", "no such operator")
+		p.refuse("S0204", "no such operator")
 	}
 	return left
 }
@@ -222,7 +222,7 @@ func (p *parser) prefixOperator() *node {
 	case "|":
 		return p.transform()
 	}
-	p.unexpected("S0211", "expected an operand")
+	p.refuse("S0211", "expected an operand")
 	return p.leaf(nodeHole, t)
 }
 
@@ -307,7 +307,7 @@ func (p *parser) dot(n, right *node) *node {
 func (p *parser) bindVariable(n *node) *node {
 	n.kind = nodeBind
 	if n.left.kind != nodeVariable {
-		p.unexpected("S0212", "only a variable can stand to the left of it")
+		p.refuse("S0212", "only a variable can stand to the left of it")
 	}
 	n.text = n.left.text
 	p.unread(n.left)
@@ -386,7 +386,7 @@ func (p *parser) lambda(start token) *node {
 	defer p.pop()
 	p.list(",", ")", func() {
 		if p.token.kind != variable {
-			p.unexpected("S0208", "expected a parameter, such as $x")
+			p.refuse("S0208", "expected a parameter, such as $x")
 		}
 		p.bind(p.token.value)
 		n.params = append(n.params, p.token.value)
@@ -441,7 +441,7 @@ func (p *parser) bindStep(n *node) *node {
 	op := p.token.value
 	p.advance(true)
 	if p.token.kind != variable {
-		p.unexpected("S0214", fmt.Sprintf("expected a variable after %q", op))
+		p.refuse("S0214", fmt.Sprintf("expected a variable after %q", op))
 	}
 	n.text = p.token.value
 	p.bind(n.text)

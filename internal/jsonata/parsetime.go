@@ -24,7 +24,7 @@ func toMillisFunction(m *machine, c *arguments) any {
 		m.throw(&Error{Code: "D3110", Message: "The argument of the toMillis function must be an ISO 8601 formatted timestamp. Given " +
 			m.excerpt(s)})
 	}
-	return m.boxed(float64(t.UnixMilli()))
+	return m.box(float64(t.UnixMilli()))
 }
 
 // parseISO reads a time: a year, with a month, a day, a time of the day, a
@@ -327,11 +327,11 @@ func (m *machine) millisOf(read map[byte]float64, order string) any {
 	}
 	for _, f := range read {
 		if math.IsNaN(f) || math.Abs(f) > maxMillis {
-			return m.boxed(math.NaN())
+			return m.box(math.NaN())
 		}
 	}
 	if math.Abs(read['Y']) > maxYear {
-		return m.boxed(math.NaN())
+		return m.box(math.NaN())
 	}
 	month, day := read['M'], read['D']
 	if strings.HasPrefix(order, "Yd") {
@@ -343,5 +343,5 @@ func (m *machine) millisOf(read map[byte]float64, order string) any {
 	if zone == 0 {
 		zone = read['z']
 	}
-	return m.boxed(millis - zone*60_000)
+	return m.box(millis - zone*60_000)
 }

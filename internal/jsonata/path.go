@@ -27,7 +27,7 @@ func (m *machine) path(n *node, input any, f *frame) any {
 		}
 	}
 	if n.keepSteps {
-		current = m.kept(current)
+		current = m.keepSequence(current)
 	}
 	if n.group != nil {
 		return m.group(n.group.pairs, current, f)
@@ -40,8 +40,8 @@ func isEmpty(v any) bool {
 	return v == undefined || ok && len(items) == 0
 }
 
-// kept is what a path gives as a sequence that stays one.
-func (m *machine) kept(v any) any {
+// keepSequence is what a path gives as a sequence that stays one.
+func (m *machine) keepSequence(v any) any {
 	if v == undefined {
 		return v
 	}

@@ -250,7 +250,7 @@ func (m *machine) writeNumber(value float64, s *subPicture, f *numberFormat) str
 	}
 	exponent := 0
 	if s.minExponent > 0 && value > 0 {
-		value, exponent = scaled(value, s.scale)
+		value, exponent = scale(value, s.scale)
 	}
 	if math.IsInf(value, 0) {
 		return f.infinity
@@ -300,9 +300,9 @@ func (m *machine) writeNumber(value float64, s *subPicture, f *numberFormat) str
 	return b.String()
 }
 
-// scaled is a number as a mantissa with a number of digits before the point,
+// scale is a number as a mantissa with a number of digits before the point,
 // and an exponent.
-func scaled(value float64, digits int) (mantissa float64, exponent int) {
+func scale(value float64, digits int) (mantissa float64, exponent int) {
 	high, low := math.Pow(10, float64(digits)), math.Pow(10, float64(digits-1))
 	for value < low && exponent > -400 {
 		value *= 10

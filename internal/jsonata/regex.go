@@ -287,12 +287,12 @@ func (p *regexParser) atom() bool {
 	case '*', '+', '?':
 		p.fail("nothing stands before %c", r)
 	default:
-		p.emit(regexInstruction{op: opRune, char: p.folded(r)})
+		p.emit(regexInstruction{op: opRune, char: p.foldCase(r)})
 	}
 	return true
 }
 
-func (p *regexParser) folded(r rune) rune {
+func (p *regexParser) foldCase(r rune) rune {
 	if p.fold {
 		return foldRune(r)
 	}
@@ -376,7 +376,7 @@ func (p *regexParser) escape() bool {
 		}
 		p.emit(regexInstruction{op: opRune, char: r})
 	default:
-		p.emit(regexInstruction{op: opRune, char: p.folded(p.character(r))})
+		p.emit(regexInstruction{op: opRune, char: p.foldCase(p.character(r))})
 	}
 	return true
 }

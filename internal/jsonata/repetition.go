@@ -43,7 +43,7 @@ func (p *regexParser) repetition(start, groups int, repeatable bool) {
 	var exits []int
 	for range high - low {
 		exits = append(exits, p.emit(regexInstruction{op: opSplit}))
-		p.guarded(body, start, groups)
+		p.guard(body, start, groups)
 	}
 	for _, exit := range exits {
 		p.setSplit(exit, exit+1, len(p.code), lazy)
@@ -60,13 +60,13 @@ func (p *regexParser) setSplit(at, in, out int, lazy bool) {
 // loop repeats a body as often as it matches.
 func (p *regexParser) loop(body []regexInstruction, start, groups int, lazy bool) {
 	split := p.emit(regexInstruction{op: opSplit})
-	p.guarded(body, start, groups)
+	p.guard(body, start, groups)
 	p.emit(regexInstruction{op: opJump, x: split})
 	p.setSplit(split, split+1, len(p.code), lazy)
 }
 
-// guarded is a repetition that must not match nothing.
-func (p *regexParser) guarded(body []regexInstruction, start, groups int) {
+// guard is a repetition that must not match nothing.
+func (p *regexParser) guard(body []regexInstruction, start, groups int) {
 	register := p.registers
 	p.registers++
 	p.emit(regexInstruction{op: opMark, x: register})

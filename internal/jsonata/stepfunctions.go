@@ -144,7 +144,7 @@ func hashFunction(m *machine, c *arguments) any {
 // millisFunction is $millis().
 func millisFunction(m *machine, c *arguments) any {
 	m.atMost("millis", c, 0)
-	return m.boxed(float64(m.env.Now.UnixMilli()))
+	return m.box(float64(m.env.Now.UnixMilli()))
 }
 
 // nowFunction is $now(picture, timezone).
@@ -160,7 +160,7 @@ func randomFunction(m *machine, c *arguments) any {
 	m.atMost("random", c, 1)
 	seed := m.integers("random", c, 0)
 	if len(seed) == 0 {
-		return m.boxed(m.env.Random.Float64())
+		return m.box(m.env.Random.Float64())
 	}
 	const multiplier, mask = 0x5DEECE66D, 1<<48 - 1
 	state := (uint64(seed[0]) ^ multiplier) & mask //nolint:gosec // two's complement is meant
@@ -168,7 +168,7 @@ func randomFunction(m *machine, c *arguments) any {
 		state = (state*multiplier + 0xB) & mask
 		return state >> (48 - n)
 	}
-	return m.boxed(float64(bits(26)<<27+bits(27)) / (1 << 53))
+	return m.box(float64(bits(26)<<27+bits(27)) / (1 << 53))
 }
 
 // uuidFunction is $uuid().

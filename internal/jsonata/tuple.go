@@ -57,7 +57,7 @@ func (m *machine) tuplePath(n *node, input any, f *frame) any {
 	}
 	if bound == nil {
 		if n.keepSteps {
-			current = m.kept(current)
+			current = m.keepSequence(current)
 		}
 		if n.group != nil {
 			return m.group(n.group.pairs, current, f)

@@ -267,8 +267,8 @@ func (b *budget) read(v any) {
 	}
 }
 
-// boxed gives a number as a value.
-func (b *budget) boxed(f float64) any {
+// box gives a number as a value.
+func (b *budget) box(f float64) any {
 	b.bytes += 8
 	return f
 }

@@ -35,7 +35,7 @@ func (c *comparison) holds(e *evaluation, current any) bool {
 	case "===", "!==":
 		return e.same(left, right) != negative
 	case "<", "<=", ">", ">=":
-		return ordered(c.operator, left, right)
+		return inOrder(c.operator, left, right)
 	case "=~":
 		return e.matches(right.(*regexp.Regexp), left)
 	case "contains":
@@ -194,9 +194,9 @@ func (e *evaluation) same(left, right any) bool {
 	}
 }
 
-// ordered tells whether the operator holds between two numbers or two strings;
+// inOrder tells whether the operator holds between two numbers or two strings;
 // a number beside a string is taken for its text. It holds for nothing else.
-func ordered(operator string, left, right any) bool {
+func inOrder(operator string, left, right any) bool {
 	a, isNumberA := left.(json.Number)
 	b, isNumberB := right.(json.Number)
 	if isNumberA && isNumberB {

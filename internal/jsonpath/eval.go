@@ -49,7 +49,7 @@ func (q *query) value(value any) (_ any, failed int, _ Reason) {
 				break
 			}
 			if s.kind == members {
-				value = merged(s.names, container)
+				value = pick(s.names, container)
 				continue
 			}
 			child, ok := container[s.name]
@@ -81,8 +81,8 @@ func (s *step) position(length int) int {
 	return s.index
 }
 
-// merged is the object of those of the names that the container has.
-func merged(names []string, container map[string]any) map[string]any {
+// pick is the object of those of the names that the container has.
+func pick(names []string, container map[string]any) map[string]any {
 	result := make(map[string]any, len(names))
 	for _, name := range names {
 		if value, ok := container[name]; ok {
@@ -183,7 +183,7 @@ func (e *evaluation) applyObject(s *step, container map[string]any, selected []a
 		}
 	case members:
 		if s.merged {
-			return append(selected, merged(s.names, container))
+			return append(selected, pick(s.names, container))
 		}
 		for _, name := range s.names {
 			if value, ok := container[name]; ok {

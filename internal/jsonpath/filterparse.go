@@ -117,14 +117,14 @@ func (p *parser) comparison(left operand) (condition, error) {
 	if _, ok := right.(pattern); ok && operator != "=~" {
 		return nil, p.fail(start, "a regular expression stands to the right of \"=~\"")
 	}
-	if want := wanted(operator, right); want != "" {
+	if want := describeWanted(operator, right); want != "" {
 		return nil, p.fail(at, "expected %s to the right of %q", want, operator)
 	}
 	return &comparison{operator, left, right}, nil
 }
 
-// wanted says what stands to the right of the operator if this operand cannot.
-func wanted(operator string, right operand) string {
+// describeWanted says what stands to the right of the operator if this operand cannot.
+func describeWanted(operator string, right operand) string {
 	_, isPattern := right.(pattern)
 	_, isPath := right.(*filterPath)
 	constant, _ := right.(literal)
@@ -160,7 +160,7 @@ func (p *parser) operator() (string, error) {
 		}
 		r, _ := p.peek()
 		word := operator[0] >= 'a'
-		if word && r != ' ' && r != '[' || !word && strings.ContainsRune("=!<>~", r) && !p.done() {
+		if word && r != ' ' && r != '[' || !word && strings.ContainsRune("=!<>~", r) && !p.atEnd() {
 			p.offset = start
 			continue
 		}
@@ -195,7 +195,7 @@ func (p *parser) operand(words bool) (operand, error) {
 }
 
 func (p *parser) filterPath(root bool) (operand, error) {
-	if root && !p.done() && !p.atStep() && !endsOperand(rune(p.text[p.offset])) {
+	if root && !p.atEnd() && !p.atStep() && !endsOperand(rune(p.text[p.offset])) {
 		return nil, p.fail(p.offset, "expected \".\" or \"[\" after \"$\"; a filter reads no context object and no variables")
 	}
 	steps, err := p.steps()
@@ -211,11 +211,11 @@ func (p *parser) filterPath(root bool) (operand, error) {
 // scalar reads a literal that is no list.
 func (p *parser) scalar() (value any, quoted bool, _ error) {
 	if p.at('\'') || p.at('"') {
-		text, err := p.quoted()
+		text, err := p.readString()
 		return text, true, err
 	}
 	start := p.offset
-	for !p.done() {
+	for !p.atEnd() {
 		r, size := p.peek()
 		if endsOperand(r) {
 			break
@@ -288,7 +288,7 @@ func (p *parser) pattern() (operand, error) {
 	p.offset++
 	var b strings.Builder
 	for !p.at('/') {
-		if p.done() {
+		if p.atEnd() {
 			return nil, p.fail(start, "expected a closing /")
 		}
 		if strings.HasPrefix(p.text[p.offset:], `\`) && p.offset+1 < len(p.text) {
@@ -303,7 +303,7 @@ func (p *parser) pattern() (operand, error) {
 	}
 	p.offset++
 	flags := p.offset
-	for !p.done() && slices.Contains([]byte("ims"), p.text[p.offset]) {
+	for !p.atEnd() && slices.Contains([]byte("ims"), p.text[p.offset]) {
 		p.offset++
 	}
 	mode := syntax.Perl
@@ -317,7 +317,7 @@ func (p *parser) pattern() (operand, error) {
 			mode |= syntax.DotNL
 		}
 	}
-	if r, _ := p.peek(); !p.done() && !endsOperand(r) {
+	if r, _ := p.peek(); !p.atEnd() && !endsOperand(r) {
 		return nil, p.fail(p.offset, "flag %q of a regular expression is not supported; there are i, m and s", r)
 	}
 	tree, err := syntax.Parse(b.String(), mode)

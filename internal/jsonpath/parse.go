@@ -55,14 +55,14 @@ func (p *parser) path() (*Path, error) {
 	default:
 		return nil, p.fail(0, "expected a path that starts with \"$\"")
 	}
-	if !p.atStep() && !p.done() {
+	if !p.atStep() && !p.atEnd() {
 		return nil, p.fail(p.offset, "expected \".\" or \"[\" after %q", p.text[:p.offset])
 	}
 	steps, err := p.steps()
 	if err != nil {
 		return nil, err
 	}
-	if !p.done() {
+	if !p.atEnd() {
 		return nil, p.fail(p.offset, "expected \".\" or \"[\"")
 	}
 	path.steps, path.function = steps, p.function
@@ -74,7 +74,7 @@ func (p *parser) path() (*Path, error) {
 // if one follows "$".
 func (p *parser) variable() (string, error) {
 	start := p.offset
-	for !p.done() && !p.atStep() {
+	for !p.atEnd() && !p.atStep() {
 		r, size := p.peek()
 		switch {
 		case p.offset == start && !unicode.In(r, unicode.L, unicode.Nl, unicode.Other_ID_Start):
@@ -124,7 +124,7 @@ func (p *parser) step() (step, error) {
 // name reads a name outside of brackets.
 func (p *parser) name() (string, error) {
 	start := p.offset
-	for !p.done() && !p.atStep() {
+	for !p.atEnd() && !p.atStep() {
 		r, size := p.peek()
 		if p.depth > 0 && endsOperand(r) {
 			break
@@ -186,7 +186,7 @@ func (p *parser) selector() (step, error) {
 func (p *parser) names() (step, error) {
 	var names []string
 	for {
-		name, err := p.quoted()
+		name, err := p.readString()
 		if err != nil {
 			return step{}, err
 		}
@@ -284,7 +284,7 @@ func (p *parser) slice(b bounds) (step, error) {
 func (p *parser) integer() (int, error) {
 	start := p.offset
 	p.accept("-")
-	for !p.done() && p.text[p.offset] >= '0' && p.text[p.offset] <= '9' {
+	for !p.atEnd() && p.text[p.offset] >= '0' && p.text[p.offset] <= '9' {
 		p.offset++
 	}
 	digits := p.text[start:p.offset]
@@ -298,10 +298,10 @@ func (p *parser) integer() (int, error) {
 	return int(n), nil
 }
 
-// quoted reads a quoted name or string. A backslash escapes the quote and
+// readString reads a quoted name or string. A backslash escapes the quote and
 // itself; before any other character it stands for itself, as Step Functions
 // has it.
-func (p *parser) quoted() (string, error) {
+func (p *parser) readString() (string, error) {
 	start, quote := p.offset, p.text[p.offset]
 	var b strings.Builder
 	for i := start + 1; i < len(p.text); i++ {
@@ -319,14 +319,14 @@ func (p *parser) quoted() (string, error) {
 	return "", p.fail(start, "expected a closing %c", quote)
 }
 
-func (p *parser) done() bool { return p.offset == len(p.text) }
+func (p *parser) atEnd() bool { return p.offset == len(p.text) }
 
-func (p *parser) at(c byte) bool { return !p.done() && p.text[p.offset] == c }
+func (p *parser) at(c byte) bool { return !p.atEnd() && p.text[p.offset] == c }
 
 func (p *parser) atStep() bool { return p.at('.') || p.at('[') }
 
 func (p *parser) atInteger() bool {
-	return p.at('-') || !p.done() && p.text[p.offset] >= '0' && p.text[p.offset] <= '9'
+	return p.at('-') || !p.atEnd() && p.text[p.offset] >= '0' && p.text[p.offset] <= '9'
 }
 
 // accept passes over the word if it comes next.

@@ -28,9 +28,9 @@ type Reader struct {
 // Report adds a problem.
 func (r *Reader) Report(p diag.Problem) { r.Problems = append(r.Problems, p) }
 
-// Reported tells whether something at or below the pointer is known to be
+// Knows tells whether something at or below the pointer is known to be
 // wrong.
-func (r *Reader) Reported(pointer string) bool {
+func (r *Reader) Knows(pointer string) bool {
 	return slices.ContainsFunc(r.Problems, func(p diag.Problem) bool {
 		return p.Pointer == pointer || strings.HasPrefix(p.Pointer, pointer+"/")
 	})

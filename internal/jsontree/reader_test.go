@@ -110,10 +110,10 @@ func TestReported(t *testing.T) {
 	require.NoError(t, err)
 	var r jsontree.Reader
 	r.Report(doc.Root.Get("a").Get("b").Problem("wrong"))
-	require.True(t, r.Reported("/a"))
-	require.True(t, r.Reported("/a/b"))
-	require.False(t, r.Reported("/ab"))
-	require.False(t, r.Reported("/a/b/c"))
+	require.True(t, r.Knows("/a"))
+	require.True(t, r.Knows("/a/b"))
+	require.False(t, r.Knows("/ab"))
+	require.False(t, r.Knows("/a/b/c"))
 }
 
 func TestNearest(t *testing.T) {

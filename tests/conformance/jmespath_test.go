@@ -81,7 +81,7 @@ func runComplianceTyped(t *testing.T, _ string) result {
 	r := result{failures: map[string]string{}}
 	untyped := 0
 	eachCompliance(t, func(name string, given any, c complianceCase) {
-		typed := jmespathtest.Typed(given)
+		typed := jmespathtest.GoValue(given)
 		if k := reflect.TypeOf(typed).Kind(); k != reflect.Pointer && k != reflect.Slice {
 			untyped++
 			return

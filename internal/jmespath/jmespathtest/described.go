@@ -8,15 +8,15 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 )
 
-// Described describes a Go type by data, under the same names. An interface is
+// Describe describes a Go type by data, under the same names. An interface is
 // a document. It panics at types that have no JMESPath form.
-func Described(t reflect.Type) *jmespath.Schema {
-	return described(t, map[reflect.Type]*jmespath.Schema{})
+func Describe(t reflect.Type) *jmespath.Schema {
+	return describe(t, map[reflect.Type]*jmespath.Schema{})
 }
 
-// described describes a type in the middle of others that contain it. A type
+// describe describes a type in the middle of others that contain it. A type
 // that is met again elsewhere gets a Schema of its own, as models may have it.
-func described(t reflect.Type, within map[reflect.Type]*jmespath.Schema) *jmespath.Schema {
+func describe(t reflect.Type, within map[reflect.Type]*jmespath.Schema) *jmespath.Schema {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -35,13 +35,13 @@ func described(t reflect.Type, within map[reflect.Type]*jmespath.Schema) *jmespa
 		s.Kind, s.Members = jmespath.Object, map[string]*jmespath.Schema{}
 		for f := range t.Fields() {
 			if f.IsExported() && !f.Anonymous && f.Name != "ResultMetadata" {
-				s.Members[f.Name] = described(f.Type, within)
+				s.Members[f.Name] = describe(f.Type, within)
 			}
 		}
 	case kind == reflect.Slice:
-		s.Kind, s.Elem = jmespath.Array, described(t.Elem(), within)
+		s.Kind, s.Elem = jmespath.Array, describe(t.Elem(), within)
 	case kind == reflect.Map && t.Key().Kind() == reflect.String:
-		s.Kind, s.Elem = jmespath.Object, described(t.Elem(), within)
+		s.Kind, s.Elem = jmespath.Object, describe(t.Elem(), within)
 	case kind == reflect.String:
 		s.Kind, s.Values = jmespath.String, jmespath.Type{Go: t}.Values()
 	case kind == reflect.Bool:

@@ -16,12 +16,12 @@ import (
 // Status is a named string, as SDK enums are.
 type Status string
 
-// Typed gives a JSON value Go types: structs for objects, with members that
+// GoValue gives a JSON value Go types: structs for objects, with members that
 // may be null behind pointers, lists of structs, numbers and (named) strings.
 // What has no such form stays a JSON value: objects with names that are no Go
 // names, lists of mixed elements, and lists that are null in one place and not
 // in another, since a nil slice is an empty list.
-func Typed(doc any) any {
+func GoValue(doc any) any {
 	t := typeOf([]any{doc})
 	v := reflect.New(t).Elem()
 	fill(v, doc)

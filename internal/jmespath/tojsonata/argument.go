@@ -44,7 +44,7 @@ func (m maker) part(n *jmespath.Node, i int, s *jmespath.Schema) (name string, o
 }
 
 func (m maker) argument(n *jmespath.Node, from term, s *jmespath.Schema) term {
-	return given((readable{}).sound(n, from), m.whole(n, from, s))
+	return onlyIf((readable{}).sound(n, from), m.whole(n, from, s))
 }
 
 // whole writes a value in the readable form, but an array as an array.
@@ -52,27 +52,27 @@ func (m maker) whole(n *jmespath.Node, from term, s *jmespath.Schema) term {
 	r := readable{}
 	switch {
 	case n.Op == jmespath.OpMultiList || n.Op == jmespath.OpMultiHash:
-		return m.made(n, from, s)
+		return m.writeParts(n, from, s)
 	case n.Out.Only(scalars | jmespath.IsObject), isFlat(n.Out) && isMemberPath(n):
 		return r.value(n, from)
 	case isFlat(n.Out):
-		return given(r.present(n, from), r.value(n, from).put("[%s]", bindsAll))
+		return onlyIf(r.present(n, from), r.value(n, from).put("[%s]", bindsAll))
 	default:
 		return term{}
 	}
 }
 
-// made writes a list or an object of what is not null. A list takes no lists
+// writeParts writes a list or an object of what is not null. A list takes no lists
 // but those that are made in it: JSONata puts the elements of others into it.
 // Of parts of one name the last counts.
-func (m maker) made(n *jmespath.Node, from term, s *jmespath.Schema) term {
+func (m maker) writeParts(n *jmespath.Node, from term, s *jmespath.Schema) term {
 	var names, parts []string
 	for i, kid := range n.Kids {
 		name, of := m.part(n, i, s)
 		part := m.whole(kid, from, of)
 		isList := n.Op == jmespath.OpMultiList
 		switch at := slices.Index(names, name); {
-		case !part.known(), name == "__proto__", isList && kid.Op != jmespath.OpMultiList && kid.Out.Kinds&jmespath.IsArray != 0:
+		case !part.isKnown(), name == "__proto__", isList && kid.Op != jmespath.OpMultiList && kid.Out.Kinds&jmespath.IsArray != 0:
 			return term{}
 		case isList:
 			parts = append(parts, part.text)

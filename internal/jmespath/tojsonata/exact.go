@@ -205,7 +205,7 @@ func (x *exact) member(n *jmespath.Node, of string) string {
 }
 
 func (x *exact) literal(n *jmespath.Node) string {
-	if strings.Contains(encoded(n.Value), `"__proto__":`) { // which no text has, for its quotes are escaped
+	if strings.Contains(encode(n.Value), `"__proto__":`) { // which no text has, for its quotes are escaped
 		x.unnameable(n)
 	}
 	return literal(n.Value)

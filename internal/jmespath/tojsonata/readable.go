@@ -48,7 +48,7 @@ func (r readable) value(n *jmespath.Node, from term) term {
 		}
 	case jmespath.OpSub, jmespath.OpPipe:
 		switch left, source := n.Kids[0], r.value(n.Kids[0], from); {
-		case !source.known():
+		case !source.isKnown():
 		case left.Out.Only(jmespath.IsObject):
 			return r.value(n.Kids[1], source)
 		case n.Op == jmespath.OpPipe && isFlat(left.Out) && !lacksOrder(left):
@@ -73,7 +73,7 @@ func (r readable) value(n *jmespath.Node, from term) term {
 func (r readable) index(n *jmespath.Node, from term) term {
 	list := n.Kids[0]
 	source := r.value(list, from)
-	if !source.known() || !isFlat(list.Out) || lacksOrder(list) {
+	if !source.isKnown() || !isFlat(list.Out) || lacksOrder(list) {
 		return term{}
 	}
 	if isMemberPath(list) {
@@ -105,8 +105,8 @@ func lacksOrder(n *jmespath.Node) bool {
 
 // sequence writes an array as a sequence of what is not null in it.
 func (r readable) sequence(n *jmespath.Node, from term) term {
-	source := r.nested(n.Kids[0], from)
-	if !source.known() {
+	source := r.source(n.Kids[0], from)
+	if !source.isKnown() {
 		return source
 	}
 	switch n.Op {
@@ -114,12 +114,12 @@ func (r readable) sequence(n *jmespath.Node, from term) term {
 		if n.Out.Element().Kinds&jmespath.IsArray != 0 {
 			return term{}
 		}
-		return r.mapped(source, n.Kids[1])
+		return r.mapEach(source, n.Kids[1])
 	case jmespath.OpFlatten:
 		return source
 	case jmespath.OpFilter:
 		condition := r.holds(n.Kids[1], atom("$"))
-		if !isFlat(n.Kids[0].Out) || !condition.known() {
+		if !isFlat(n.Kids[0].Out) || !condition.isKnown() {
 			return term{}
 		}
 		return path(source.in(bindsPath-1) + "[" + condition.text + "]")
@@ -131,9 +131,9 @@ func (r readable) sequence(n *jmespath.Node, from term) term {
 	}
 }
 
-// nested writes the source of a projection. If it is to be flattened, its
+// source writes the source of a projection. If it is to be flattened, its
 // elements may be arrays, which a path of JSONata flattens anyway.
-func (r readable) nested(n *jmespath.Node, from term) term {
+func (r readable) source(n *jmespath.Node, from term) term {
 	if n.Op != jmespath.OpFlatten {
 		if n.Out.Only(jmespath.IsObject) || isFlat(n.Out) {
 			return r.value(n, from)
@@ -147,27 +147,27 @@ func (r readable) nested(n *jmespath.Node, from term) term {
 	if inner.Op != jmespath.OpProject {
 		return term{}
 	}
-	source, body := r.nested(inner.Kids[0], from), inner.Kids[1]
+	source, body := r.source(inner.Kids[0], from), inner.Kids[1]
 	switch {
-	case !source.known():
+	case !source.isKnown():
 		return source
 	case body.Op == jmespath.OpMultiList && len(body.Kids) == 1 && body.Kids[0].Out.Only(scalars|jmespath.IsObject):
-		return r.mapped(source, body.Kids[0])
+		return r.mapEach(source, body.Kids[0])
 	case isFlat(body.Out):
-		return r.mapped(source, body)
+		return r.mapEach(source, body)
 	default:
 		return term{}
 	}
 }
 
-// mapped writes what the body gives for each element of a sequence.
-func (r readable) mapped(source term, body *jmespath.Node) term {
+// mapEach writes what the body gives for each element of a sequence.
+func (r readable) mapEach(source term, body *jmespath.Node) term {
 	if body.Op == jmespath.OpCurrent {
 		return source
 	}
 	each := r.value(body, atom("$"))
 	switch {
-	case !each.known():
+	case !each.isKnown():
 		return each
 	case each.binds == bindsPath && !strings.HasPrefix(each.text, "("):
 		return path(source.in(bindsPath-1) + "." + each.text)
@@ -193,7 +193,7 @@ func (r readable) call(n *jmespath.Node, from term) term {
 	case "contains":
 		value, sought := r.value(arg, from), r.value(n.Kids[1], from)
 		switch {
-		case !value.known() || !sought.known() || n.Kids[1].Op != jmespath.OpLiteral:
+		case !value.isKnown() || !sought.isKnown() || n.Kids[1].Op != jmespath.OpLiteral:
 		case isFlat(arg.Out) && arg.Out.Element().Only(scalars):
 			return operation(sought, "in", value)
 		case arg.Out.Only(jmespath.IsString) && n.Kids[1].Out.Only(jmespath.IsString):
@@ -210,7 +210,7 @@ func (r readable) call(n *jmespath.Node, from term) term {
 func (r readable) affix(n *jmespath.Node, from term) term {
 	value := r.value(n.Kids[0], from)
 	word, _ := n.Kids[1].Value.(string)
-	if !value.known() || word == "" || !n.Kids[0].Out.Only(jmespath.IsString) {
+	if !value.isKnown() || word == "" || !n.Kids[0].Out.Only(jmespath.IsString) {
 		return term{}
 	}
 	part := fmt.Sprintf("0, %d", utf8.RuneCountInString(word))
@@ -309,7 +309,7 @@ func (r readable) equal(n *jmespath.Node, from term) term {
 	}
 	a, b := r.value(left, from), r.value(right, from)
 	same := operation(a, "=", b)
-	if left.Out.Kinds&right.Out.Kinds&jmespath.IsNull == 0 || !same.known() {
+	if left.Out.Kinds&right.Out.Kinds&jmespath.IsNull == 0 || !same.isKnown() {
 		return same
 	}
 	return or(same, and(not(exists(a)), not(exists(b))))
@@ -340,7 +340,7 @@ func (r readable) sound(n *jmespath.Node, from term) term {
 	case jmespath.OpProject, jmespath.OpFilter:
 		return and(r.sound(n.Kids[0], from), r.soundForEach(n.Kids[0], n.Kids[1], from))
 	case jmespath.OpCall:
-		return r.taken(n, from)
+		return r.accepts(n, from)
 	default:
 		conditions := make([]term, len(n.Kids))
 		for i, kid := range n.Kids {
@@ -356,19 +356,19 @@ func (r readable) soundForEach(source, body *jmespath.Node, from term) term {
 	if each.is(always) {
 		return always
 	}
-	elements := r.nested(source, from)
-	if !each.known() || !elements.known() {
+	elements := r.source(source, from)
+	if !each.isKnown() || !elements.isKnown() {
 		return term{}
 	}
 	return term{text: fmt.Sprintf("$count(%s[%s]) = 0", elements.in(bindsPath-1), not(each).text), binds: bindsCompare}
 }
 
-// taken writes the condition that a function takes its first argument; a second
+// accepts writes the condition that a function takes its first argument; a second
 // is a literal.
-func (r readable) taken(n *jmespath.Node, from term) term {
+func (r readable) accepts(n *jmespath.Node, from term) term {
 	arg := n.Kids[0]
 	switch {
-	case !r.call(n, from).known():
+	case !r.call(n, from).isKnown():
 		return term{}
 	case arg.Out.Only(jmespath.IsString) && arg.Op != jmespath.OpLiteral:
 		return and(r.value(arg, from).put(`$type(%s) = 'string'`, bindsCompare), r.sound(arg, from))
@@ -392,7 +392,7 @@ func (r readable) present(n *jmespath.Node, from term) term {
 		return r.present(source, from)
 	case jmespath.OpSub, jmespath.OpPipe:
 		source := r.value(n.Kids[0], from)
-		if !source.known() || !n.Kids[0].Out.Only(jmespath.IsObject) {
+		if !source.isKnown() || !n.Kids[0].Out.Only(jmespath.IsObject) {
 			return term{}
 		}
 		last := r.present(n.Kids[1], source)
@@ -455,7 +455,7 @@ func (r readable) matches(n *jmespath.Node, from term, want string, all bool) te
 	}
 	list := r.value(n, from)
 	switch {
-	case !list.known():
+	case !list.isKnown():
 		return list
 	case all:
 		every := atom(fmt.Sprintf("($all := %s; $count($all) > 0 and $count($all[$ != %s]) = 0)", list.text, literal(want)))
@@ -471,5 +471,5 @@ func (r readable) result(n *jmespath.Node, from term) term {
 	if !n.Out.Only(scalars|jmespath.IsObject) && !isFlat(n.Out) {
 		return term{}
 	}
-	return given(r.sound(n, from), r.value(n, from))
+	return onlyIf(r.sound(n, from), r.value(n, from))
 }

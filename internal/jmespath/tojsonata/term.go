@@ -40,7 +40,7 @@ func atom(text string) term { return term{text: text, binds: bindsAll} }
 
 func path(text string) term { return term{text: text, binds: bindsPath} }
 
-func (t term) known() bool { return t.text != "" }
+func (t term) isKnown() bool { return t.text != "" }
 
 func (t term) is(other term) bool { return t.text == other.text }
 
@@ -54,7 +54,7 @@ func (t term) in(binds int) string {
 
 // put puts the text into another.
 func (t term) put(format string, binds int) term {
-	if !t.known() {
+	if !t.isKnown() {
 		return t
 	}
 	return term{text: fmt.Sprintf(format, t.text), binds: binds}
@@ -90,9 +90,9 @@ func (t term) nesting() int {
 	return depth(open[0])
 }
 
-// joined joins conditions by an operator, each once, and without those that are
+// join joins conditions by an operator, each once, and without those that are
 // neutral to it.
-func joined(operator string, binds int, neutral term, conditions []term) term {
+func join(operator string, binds int, neutral term, conditions []term) term {
 	all := term{binds: binds}
 	for _, c := range conditions {
 		parts := []term{c}
@@ -101,7 +101,7 @@ func joined(operator string, binds int, neutral term, conditions []term) term {
 		}
 		for _, part := range parts {
 			switch {
-			case !part.known():
+			case !part.isKnown():
 				return term{}
 			case !part.is(neutral) && !slices.ContainsFunc(all.parts, part.is):
 				all.parts = append(all.parts, part)
@@ -122,9 +122,9 @@ func joined(operator string, binds int, neutral term, conditions []term) term {
 	return all
 }
 
-func and(conditions ...term) term { return joined(" and ", bindsAnd, always, conditions) }
+func and(conditions ...term) term { return join(" and ", bindsAnd, always, conditions) }
 
-func or(conditions ...term) term { return joined(" or ", bindsOr, never, conditions) }
+func or(conditions ...term) term { return join(" or ", bindsOr, never, conditions) }
 
 // not is true where the condition is not.
 func not(c term) term {
@@ -151,10 +151,10 @@ func sure(c term) term {
 // exists is the condition that there is a value.
 func exists(v term) term { return v.put("$exists(%s)", bindsAll) }
 
-// given is a value where a condition holds, and else nothing.
-func given(condition, value term) term {
+// onlyIf is a value where a condition holds, and else nothing.
+func onlyIf(condition, value term) term {
 	switch {
-	case !condition.known() || !value.known():
+	case !condition.isKnown() || !value.isKnown():
 		return term{}
 	case condition.is(always):
 		return value
@@ -165,7 +165,7 @@ func given(condition, value term) term {
 
 // operation is an operation on two operands that binds as comparisons do.
 func operation(left term, operator string, right term) term {
-	if !left.known() || !right.known() {
+	if !left.isKnown() || !right.isKnown() {
 		return term{}
 	}
 	return term{text: left.in(bindsCompare) + " " + operator + " " + right.in(bindsCompare), binds: bindsCompare}
@@ -190,7 +190,7 @@ var inherited = map[string]bool{
 // none hide from Step Functions what ends an expression there.
 func step(from term, name string) term {
 	switch {
-	case !from.known() || name == "" || inherited[name] || strings.Contains(name, "`") || strings.Contains(name, "%}"):
+	case !from.isKnown() || name == "" || inherited[name] || strings.Contains(name, "`") || strings.Contains(name, "%}"):
 		return term{}
 	case !plainName.MatchString(name) || reserved[name]:
 		name = "`" + name + "`"
@@ -206,7 +206,7 @@ func literal(v any) string {
 	if s, ok := v.(string); ok {
 		return Quote(s)
 	}
-	return encoded(v)
+	return encode(v)
 }
 
 // Quote writes a string of JSONata: in single quotes, so that the JSON
@@ -214,14 +214,14 @@ func literal(v any) string {
 // quote, for which JSONata has no escape, or anything that needs one.
 func Quote(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == '\'' || r == '\\' || r == '\u2028' || r == '\u2029' }) || strings.Contains(s, "%}") {
-		return encoded(s)
+		return encode(s)
 	}
 	return "'" + s + "'"
 }
 
-// encoded writes a JSON value as JSON, which is JSONata. The end of an expression
+// encode writes a JSON value as JSON, which is JSONata. The end of an expression
 // of Step Functions, "%}", is kept out of strings.
-func encoded(v any) string {
+func encode(v any) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)

@@ -91,7 +91,7 @@ func (t *Translation) equals(want any) (string, error) {
 }
 
 // take reports whether a readable form is written and does not nest too deep.
-func (t *Translation) take(c term) bool { return c.known() && c.nesting() <= maxNestedEvaluations }
+func (t *Translation) take(c term) bool { return c.isKnown() && c.nesting() <= maxNestedEvaluations }
 
 // exact writes what stands before and behind the exact form.
 func (t *Translation) exact(write func(*exact, *jmespath.Node, string) string, before, behind string) (string, error) {

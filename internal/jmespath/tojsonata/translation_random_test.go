@@ -197,10 +197,10 @@ func (g *generator) production(t testing.TB, text string) pair {
 	t.Helper()
 	e, err := jmespath.Parse(text)
 	require.NoError(t, err)
-	typed := jmespathtest.Typed(jmespathtest.Sample(e, g.IntN))
+	typed := jmespathtest.GoValue(jmespathtest.Sample(e, g.IntN))
 	e, err = jmespathtest.Capitalise(e)
 	require.NoError(t, err)
-	return pair{e, jmespathtest.Described(reflect.TypeOf(typed)), withoutNulls(jmespathtest.JSON(typed))}
+	return pair{e, jmespathtest.Describe(reflect.TypeOf(typed)), withoutNulls(jmespathtest.JSON(typed))}
 }
 
 func withoutNulls(v any) any {
@@ -236,7 +236,7 @@ func (g *generator) pairs(t testing.TB, yield func(pair) bool) {
 			return
 		}
 		root := translatedRoots[g.IntN(len(translatedRoots))]
-		schema := jmespathtest.Described(root)
+		schema := jmespathtest.Describe(root)
 		renamed := schema
 		if i%3 == 0 {
 			renamed = oddly(schema, map[*jmespath.Schema]*jmespath.Schema{})
