@@ -23,9 +23,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 type values = map[string]any
 
-var everyStrategy = []compile.Strategy{
-	compile.LambdaLoop, compile.LambdaRetry, compile.Loop, compile.Variables, compile.RetryTask,
-}
+var everyStrategy = compile.Strategies()
 
 // The definitions of entries that between them have all that a waiter can have:
 // a job with a token, a message and a call that stops it; errors that end the
@@ -180,45 +178,45 @@ func TestWrongOptions(t *testing.T) {
 		change func(o *compile.Options)
 		want   string
 	}{
-		"no waiter":     {call: compile.CallOf(e), want: "a waiter"},
-		"no operation":  {waiter: e.Waiter, want: "the operation"},
-		"other waiter":  {waiter: waiter(t, "ecs", "ServicesStable"), call: compile.CallOf(e), want: "does not fit DescribeExport"},
-		"no time":       {change: func(o *compile.Options) { o.MaxWait = 0 }, want: "total wait must be above 0"},
+		"no waiter":     {call: compile.CallOf(e), want: "Waiter is missing"},
+		"no operation":  {waiter: e.Waiter, want: "Operation is missing"},
+		"other waiter":  {waiter: waiter(t, "ecs", "ServicesStable"), call: compile.CallOf(e), want: "Waiter ServicesStable does not fit DescribeExport"},
+		"no time":       {change: func(o *compile.Options) { o.MaxWait = 0 }, want: "MaxWait is missing"},
 		"part seconds":  {change: func(o *compile.Options) { o.MaxWait += time.Millisecond }, want: "MaxWait must be whole seconds"},
 		"part delay":    {change: func(o *compile.Options) { o.MinDelay = 1500 * time.Millisecond }, want: "MinDelay must be whole seconds"},
-		"no such way":   {change: func(o *compile.Options) { o.Strategy = "spin" }, want: `no strategy "spin"`},
-		"delays":        {change: func(o *compile.Options) { o.MinDelay, o.MaxDelay = time.Minute, time.Second }, want: "must not be below the minimum"},
-		"negative wait": {change: func(o *compile.Options) { o.InitialDelay = -time.Second }, want: "must not be negative"},
-		"prefix":        {change: func(o *compile.Options) { o.Prefix = "My export" }, want: `the prefix "My export" begins names of variables`},
-		"digit":         {change: func(o *compile.Options) { o.Prefix = "1" }, want: `the prefix "1" begins names of variables`},
-		"long prefix":   {change: func(o *compile.Options) { o.Prefix = strings.Repeat("x", 67) }, want: `"` + strings.Repeat("x", 67) + `DescribeExport" would have a name of 81 characters`},
+		"no such way":   {change: func(o *compile.Options) { o.Strategy = "spin" }, want: "Strategy must be one of variables, retry-task, loop, lambda-loop, lambda-retry, got \"spin\""},
+		"delays":        {change: func(o *compile.Options) { o.MinDelay, o.MaxDelay = time.Minute, time.Second }, want: "MaxDelay must be at least the shortest delay, 1m0s, got 1s"},
+		"negative wait": {change: func(o *compile.Options) { o.InitialDelay = -time.Second }, want: "InitialDelay must be at least 0s"},
+		"prefix":        {change: func(o *compile.Options) { o.Prefix = "My export" }, want: "Prefix must be a letter, then letters"},
+		"digit":         {change: func(o *compile.Options) { o.Prefix = "1" }, want: "Prefix must be a letter, then letters"},
+		"long prefix":   {change: func(o *compile.Options) { o.Prefix = strings.Repeat("x", 67) }, want: `Prefix makes the name of the state "` + strings.Repeat("x", 67) + `DescribeExport" 81 characters long`},
 		"exit": {change: func(o *compile.Options) {
 			o.Exits = map[pollcore.Status]string{pollcore.Succeeded: "Check", pollcore.Failed: "B", pollcore.TimedOut: "B"}
-		}, want: `the exit for SUCCEEDED has the name of a state of the fragment, "Check"`},
-		"output that is no path":  {change: func(o *compile.Options) { o.Output = "a[" }, want: "Output: "},
+		}, want: `Exits gives SUCCEEDED the name of a state of the fragment, "Check"`},
+		"output that is no path":  {change: func(o *compile.Options) { o.Output = "a[" }, want: "Output is not valid"},
 		"output of other members": {change: func(o *compile.Options) { o.Output = "ExportDescription.Nothing" }, want: "Output does not fit DescribeExport"},
 		"name of no state":        {change: func(o *compile.Options) { o.Names = map[string]string{"Nope": "Start"} }, want: `Names gives the name "Start" to "Nope"`},
-		"negative delay":          {change: func(o *compile.Options) { o.MinDelay = -time.Second }, want: "must be above 0"},
-		"too long":                {change: func(o *compile.Options) { o.MaxWait = 366 * 24 * time.Hour }, want: "the year that an execution can last"},
-		"too late":                {change: func(o *compile.Options) { o.MaxDelay = 366 * 24 * time.Hour }, want: "the year that an execution can last"},
-		"negative events":         {change: func(o *compile.Options) { o.Events = -1 }, want: "Events must be between"},
-		"too many events":         {change: func(o *compile.Options) { o.Events = 25_001 }, want: "Events must be between"},
-		"job ends first":          {change: func(o *compile.Options) { o.JobFrom, o.JobTo = time.Hour, time.Minute }, want: "between JobFrom and JobTo"},
-		"scope of variables":      {change: func(o *compile.Options) { o.Scope = "1" }, want: "Scope is of the strategies with Lambda functions"},
+		"negative delay":          {change: func(o *compile.Options) { o.MinDelay = -time.Second }, want: "MinDelay must be at least 0s"},
+		"too long":                {change: func(o *compile.Options) { o.MaxWait = 366 * 24 * time.Hour }, want: "MaxWait must be at most the year that an execution can last"},
+		"too late":                {change: func(o *compile.Options) { o.MaxDelay = 366 * 24 * time.Hour }, want: "MaxDelay must be at most the year that an execution can last"},
+		"negative events":         {change: func(o *compile.Options) { o.Events = -1 }, want: "Events must be from 1 to the 25000 events"},
+		"too many events":         {change: func(o *compile.Options) { o.Events = 25_001 }, want: "Events must be from 1 to the 25000 events"},
+		"job ends first":          {change: func(o *compile.Options) { o.JobFrom, o.JobTo = time.Hour, time.Minute }, want: "JobTo must be at least the shortest time"},
+		"scope of variables":      {change: func(o *compile.Options) { o.Scope = "1" }, want: "Scope is for the strategies with Lambda functions"},
 		"scope of a Map": {change: func(o *compile.Options) {
 			o.Strategy, o.Scope = compile.LambdaLoop, "{% $states.context.Map.Item.Index %}"
-		}, want: `give "{% $states.input.index %}"`},
-		"exit of no status":       {change: func(o *compile.Options) { o.Exits = exits("A", "C"); o.Exits["RUNNING"] = "D" }, want: "no fragment ends in the status RUNNING"},
-		"exit that is missing":    {change: func(o *compile.Options) { o.Exits = exits("A", "") }, want: `Exits has "" for TIMED_OUT`},
-		"exit that is too long":   {change: func(o *compile.Options) { o.Exits = exits("A", strings.Repeat("x", 81)) }, want: "80 characters at most"},
-		"start without operation": {call: compile.Call{Operation: e.Operation, Start: &compile.Start{}}, want: "Start needs the operation"},
+		}, want: "Scope must not read $states.context.Map"},
+		"exit of no status":       {change: func(o *compile.Options) { o.Exits = exits("A", "C"); o.Exits["RUNNING"] = "D" }, want: "Exits must have a state for each of SUCCEEDED, FAILED, TIMED_OUT, and has one for RUNNING"},
+		"exit that is missing":    {change: func(o *compile.Options) { o.Exits = exits("A", "") }, want: "Exits must have a state for TIMED_OUT"},
+		"exit that is too long":   {change: func(o *compile.Options) { o.Exits = exits("A", strings.Repeat("x", 81)) }, want: "Exits must have a state for TIMED_OUT, with a name of 80 characters at most"},
+		"start without operation": {call: compile.Call{Operation: e.Operation, Start: &compile.Start{}}, want: "Start must have the operation"},
 		"two kinds of arguments": {
 			call: compile.Call{Operation: e.Operation, Arguments: map[string]any{}, Start: &compile.Start{Operation: e.Operation}},
-			want: "the arguments of DescribeExport come from the start call",
+			want: "Arguments must be nil",
 		},
 		"stop of nothing": {
 			call: compile.Call{Operation: e.Operation, Stop: &catalog.StopCall{Operation: "CancelExport"}},
-			want: `does not have the operation "CancelExport"`,
+			want: `Stop names the operation "CancelExport"`,
 		},
 		"stop without start": {
 			call: compile.Call{Operation: e.Operation, Stop: &catalog.StopCall{Operation: "DescribeExport"}},
@@ -226,7 +224,7 @@ func TestWrongOptions(t *testing.T) {
 		},
 		"self-feeding in JSONata": {
 			call: compile.Call{Operation: e.Operation, SelfFeeding: true, Arguments: map[string]any{}},
-			want: "SelfFeeding is of the strategy loop",
+			want: "SelfFeeding is for strategies in JSONPath",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -241,7 +239,9 @@ func TestWrongOptions(t *testing.T) {
 			}
 			_, err := compile.Compile(c.waiter, c.call, o)
 			require.ErrorContains(t, err, c.want)
-			require.ErrorIs(t, err, compile.ErrWrongOptions)
+			wrong, ok := errors.AsType[*compile.OptionError](err)
+			require.True(t, ok)
+			require.Equal(t, strings.Fields(c.want)[0], wrong.Field)
 			require.NotErrorIs(t, err, compile.ErrNotCompiled)
 		})
 	}
@@ -316,4 +316,20 @@ func TestFit(t *testing.T) {
 			require.Greater(t, len(result.Events), 2500, "the share is used")
 		})
 	}
+}
+
+// All that is wrong is said at once, under the names that a surface has.
+func TestRelabel(t *testing.T) {
+	t.Parallel()
+	e, err := catalog.Lookup("dynamodb", "ExportCompleted")
+	require.NoError(t, err)
+	_, err = compile.Compile(e.Waiter, compile.CallOf(e), compile.Options{Strategy: compile.Variables, MinDelay: time.Millisecond, Events: -1})
+	flags := map[string]string{"MaxWait": "--max-wait", "MinDelay": "--delay", "Events": "--events"}
+	err = compile.Relabel(err, func(field string) string { return flags[field] })
+	require.EqualError(t, err, "--max-wait is missing: say how long the job may take, such as 2h\n"+
+		"--delay must be whole seconds, because Step Functions waits whole seconds, got 1ms\n"+
+		"--events must be from 1 to the 25000 events of an execution, got -1")
+	require.NotErrorIs(t, err, compile.ErrNotCompiled)
+	other := errors.New("other")
+	require.Equal(t, other, compile.Relabel(other, strings.ToUpper))
 }

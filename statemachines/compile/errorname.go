@@ -51,7 +51,7 @@ var translations = []translation{
 
 // shown finds how an error of the polled operation is shown. It is nil if its
 // code is not.
-func (p *poller) shown(errorType string, v pollcore.Verdict) (*shown, error) {
+func (p *plan) shown(errorType string, v pollcore.Verdict) (*shown, error) {
 	op := p.call.Operation
 	code := codeOf(errorType)
 	var s shown
@@ -82,7 +82,7 @@ func (p *poller) shown(errorType string, v pollcore.Verdict) (*shown, error) {
 		return &s, nil
 	}
 	// A Retry block does not see a Cause.
-	if blind := v == pollcore.Retry && p.options.Strategy == RetryTask && p.options.UnmodeledFails; !given && !blind {
+	if blind := v == pollcore.Retry && p.retryBlock && p.options.UnmodeledFails; !given && !blind {
 		pattern, given = KnownCausePatterns(op)[code]
 	}
 	if !given {
@@ -97,7 +97,7 @@ func (p *poller) shown(errorType string, v pollcore.Verdict) (*shown, error) {
 func codeOf(errorType string) string { return errorType[strings.LastIndexByte(errorType, '#')+1:] }
 
 // checkPatterns refuses patterns of errors that no acceptor names.
-func (p *poller) checkPatterns() {
+func (p *plan) checkPatterns() {
 	var named []string
 	for _, a := range p.waiter.Acceptors {
 		if t := a.Matcher.ErrorType; t != nil {

@@ -17,7 +17,7 @@ func classOf(e catalog.Error) awserror.Class { return awserror.ClassifyAnswer(e.
 // service's own exception, as a refusal does. It is tried again a few times: a
 // refused call costs three more, and a throttled one is saved. Where an acceptor
 // needs that exception, the state CheckError looks at it instead.
-func (p *poller) faults(op *catalog.Operation) []object {
+func (p *plan) faults(op *catalog.Operation) []object {
 	prefix := op.Service.ErrorPrefix + "."
 	taken := func(name string) bool {
 		return op == p.call.Operation && slices.ContainsFunc(p.catches, func(c catch) bool { return slices.Contains(c.names, name) })
@@ -36,7 +36,7 @@ func (p *poller) faults(op *catalog.Operation) []object {
 		"ErrorEquals":     []string{serviceException(op.Service)},
 		"IntervalSeconds": 2, "MaxAttempts": 3, "BackoffRate": 2, "JitterStrategy": "FULL",
 	}
-	if op == p.call.Operation && p.options.Strategy == RetryTask {
+	if op == p.call.Operation && p.retryBlock {
 		p.forAllPolls(known, pollsPerFault, mostFaults)
 		p.forAllPolls(unnamed, pollsPerUnnamed, mostUnnamed)
 	}
@@ -56,15 +56,15 @@ const (
 
 // forAllPolls gives a retrier of such a Task attempts for all polls. Its delay
 // stays below a minute however often it was needed.
-func (p *poller) forAllPolls(retrier object, polls, most int) {
-	retrier["MaxAttempts"] = max(retrier["MaxAttempts"].(int), min(p.worstPolls()/polls, most)) //nolint:forcetypeassert // it is ours
+func (p *plan) forAllPolls(retrier object, polls, most int) {
+	retrier["MaxAttempts"] = max(retrier["MaxAttempts"].(int), min(p.strategy.polls(p)/polls, most)) //nolint:forcetypeassert // it is ours
 	retrier["MaxDelaySeconds"] = 60
 }
 
 // startFaults are the retriers of the call that starts the job; nil for none. A
 // call that is not idempotent is made again only if it was throttled: after a
 // fault the job may have started.
-func (p *poller) startFaults() []object {
+func (p *plan) startFaults() []object {
 	s := p.call.Start
 	if s.Token != "" {
 		return p.faults(s.Operation)

@@ -1,163 +1,231 @@
 package compile
 
 import (
+	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
-	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// loop are the states of the strategy Loop. Its data is {"arguments": …,
-// "output": …}, so that the arguments outlive the calls.
-func (p *poller) loop() states {
-	describe, check, wait, again := p.name(p.call.Operation.Name), p.name("Check"), p.name("Wait"), p.name("CallsLeft")
-	attempt := "$" + p.variable("attempt")
-	p.chooseMembers()
-	all := p.beginLoop(describe)
+// Loop is a loop of Task, Choice and Wait in JSONPath, with a fixed delay
+// and a number of calls. It takes waiters that compare members with strings
+// or booleans.
+const Loop Strategy = "loop"
+
+type loop struct{}
+
+func (loop) traits() traits {
+	return traits{summary: "a loop in JSONPath with a fixed delay: waiters that compare members", language: asl.JSONPath, delays: even}
+}
+
+func (loop) take(d *draft) { (&loopStates{draft: d}).judge() }
+
+func (loop) turn(p *plan) turn {
+	t := turn{steps{3, 9}, steps{3, 8}, steps{1, 4}}
+	if p.selection != nil { // Succeeded looks whether it is there
+		t.most, t.success = t.most.and(steps{1, 2}), t.success.and(steps{1, 2})
+	}
+	return t
+}
+
+func (loop) polls(p *plan) int { return p.calls() }
+
+// states writes a loop whose data is {"arguments": …, "output": …}, so that the
+// arguments outlive the calls.
+func (loop) states(d *draft) states {
+	l := &loopStates{draft: d}
+	l.tests = l.judge()
+	describe, check, wait, again := l.name(l.call.Operation.Name), l.name("Check"), l.name("Wait"), l.name("CallsLeft")
+	attempt := "$" + l.variable("attempt")
+	l.chooseMembers()
+	all := l.beginLoop(describe)
 
 	task := object{
-		"Type": "Task", "Resource": resource(p.call.Operation), "ResultPath": "$.output", "TimeoutSeconds": callTimeout,
-		"Assign": object{p.variable("attempt") + ".$": "States.MathAdd(" + attempt + ", 1)"},
-		"Retry":  p.faults(p.call.Operation), "Catch": p.catchersInLoop(again), "Next": check,
+		"Type": "Task", "Resource": resource(l.call.Operation), "ResultPath": "$.output", "TimeoutSeconds": callTimeout,
+		"Assign": object{l.variable("attempt") + ".$": "States.MathAdd(" + attempt + ", 1)"},
+		"Retry":  l.faults(l.call.Operation), "Catch": l.catchersInLoop(again), "Next": check,
 	}
 	switch {
-	case p.call.SelfFeeding:
+	case l.call.SelfFeeding:
 		delete(task, "ResultPath")
-		task["Parameters"] = p.call.Arguments
-	case p.call.Start != nil:
-		task["Parameters"] = p.parameters(p.call.Operation, p.call.Start.Describe)
+		task["Parameters"] = l.call.Arguments
+	case l.call.Start != nil:
+		task["Parameters"] = l.parameters(l.call.Operation, l.call.Start.Describe)
 	default:
-		task["Parameters"] = pathsOf(p.passed(), "$.arguments")
+		task["Parameters"] = pathsOf(l.passed(), "$.arguments")
 	}
-	all = append(all, state{describe, task}, state{check, p.checkInLoop(wait)})
-	all = append(all, p.lookAtErrorInLoop(again)...)
-	if p.ambiguous() != nil || p.retriesErrors() {
+	all = append(all, state{describe, task}, state{check, l.checkInLoop(wait)})
+	all = append(all, l.lookAtErrorInLoop(again)...)
+	if l.ambiguous() != nil || l.retriesErrors() {
 		all = append(all, state{again, object{
-			"Type": "Choice", "Choices": p.onward(nil, wait),
-			"Assign": p.lateAndSeen("{}: {}", "$.error.Error, $.error.Cause"), "Default": p.timeout(),
+			"Type": "Choice", "Choices": l.onward(nil, wait),
+			"Assign": l.lateAndSeen("{}: {}", "$.error.Error, $.error.Cause"), "Default": l.timeout(),
 		}})
 	}
-	all = append(all, state{wait, object{"Type": "Wait", "Seconds": p.low, "Next": describe}})
-	if p.call.Stop != nil {
-		op := p.call.Operation.Service.Operations[p.call.Stop.Operation]
-		all = append(all, state{p.timeout(), object{
-			"Type": "Task", "Resource": resource(op), "Parameters": p.parameters(op, p.call.Stop.Arguments), "ResultPath": nil,
-			"TimeoutSeconds": callTimeout, "Retry": p.faults(op),
-			"Catch": []object{{"ErrorEquals": []string{"States.ALL"}, "ResultPath": nil, "Next": p.name("TimedOut")}},
-			"Next":  p.name("TimedOut"),
+	all = append(all, state{wait, object{"Type": "Wait", "Seconds": l.low, "Next": describe}})
+	if l.call.Stop != nil {
+		op := l.stop()
+		all = append(all, state{l.timeout(), object{
+			"Type": "Task", "Resource": resource(op), "Parameters": l.parameters(op, l.call.Stop.Arguments), "ResultPath": nil,
+			"TimeoutSeconds": callTimeout, "Retry": l.faults(op),
+			"Catch": []object{{"ErrorEquals": []string{"States.ALL"}, "ResultPath": nil, "Next": l.name("TimedOut")}},
+			"Next":  l.name("TimedOut"),
 		}})
 	}
-	return append(all, p.loopEnds()...)
+	return append(all, l.loopEnds()...)
+}
+
+// loopStates writes states in JSONPath.
+type loopStates struct {
+	*draft
+
+	tests []tested
+}
+
+// tested is a rule in JSONPath.
+type tested struct {
+	rule
+
+	test object // of a Choice
+	path string // of the message, or empty
+}
+
+// judge writes the rules that are not idle.
+func (l *loopStates) judge() []tested {
+	var all []tested
+	for _, r := range l.rules {
+		t, err := l.test(r)
+		if err != nil {
+			l.refuseAcceptor(r.number, "acceptor %d: %s", r.number, err)
+			continue
+		}
+		if !r.idle {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+func (l *loopStates) test(r rule) (tested, error) {
+	t := tested{rule: r}
+	var err error
+	switch {
+	case r.matcher == nil:
+		t.test = object{"Variable": l.output(), "IsPresent": true}
+	case r.input:
+		return t, errors.New("a Choice rule of JSONPath cannot compare input and output")
+	default:
+		t.test, err = l.dotted(r.matcher)
+	}
+	if err == nil && r.message != "" {
+		t.path, err = l.member(r.message)
+	}
+	return t, err
 }
 
 // checkInLoop is the Choice that judges the response.
-func (p *poller) checkInLoop(wait string) object {
-	reason, timeout := p.variable("reason"), p.timeout()
+func (l *loopStates) checkInLoop(wait string) object {
+	reason, timeout := l.variable("reason"), l.timeout()
 	var choices []object
-	for _, r := range p.rules {
-		rule := r.test
-		if r.message != "" {
-			and := append([]object{{"Variable": r.message, "IsPresent": true}, {"Variable": r.message, "StringGreaterThan": ""}}, rule["And"].([]object)...)
+	for _, r := range l.tests {
+		rule := maps.Clone(r.test)
+		if r.path != "" {
+			and := append([]object{{"Variable": r.path, "IsPresent": true}, {"Variable": r.path, "StringGreaterThan": ""}}, rule["And"].([]object)...)
 			choices = append(choices, object{
-				"And": and, "Next": p.name("Failed"),
-				"Assign": object{reason + ".$": fmt.Sprintf("States.Format('%s: {}', %s)", intrinsicText(r.plain), r.message)},
+				"And": and, "Next": l.name("Failed"),
+				"Assign": object{reason + ".$": fmt.Sprintf("States.Format('%s: {}', %s)", intrinsicText(r.reason), r.path)},
 			})
 		}
 		switch r.state {
 		case pollcore.Success:
-			rule["Next"], rule["Assign"] = p.name("Succeeded"), object{reason: r.plain}
+			rule["Next"], rule["Assign"] = l.name("Succeeded"), object{reason: r.reason}
 		case pollcore.Failure:
-			rule["Next"], rule["Assign"] = p.name("Failed"), object{reason: r.plain}
+			rule["Next"], rule["Assign"] = l.name("Failed"), object{reason: r.reason}
 		case pollcore.Retry:
 			and, ok := rule["And"].([]object)
 			if !ok {
 				and = []object{maps.Clone(rule)}
 			}
-			choices = append(choices, p.onward(and, wait)...)
-			rule["Next"], rule["Assign"] = timeout, object{reason: p.lateInLoop() + "; seen " + r.plain}
+			choices = append(choices, l.onward(and, wait)...)
+			rule["Next"], rule["Assign"] = timeout, object{reason: l.lateInLoop() + "; seen " + r.reason}
 		}
 		choices = append(choices, rule)
 	}
-	choices = append(choices, p.onward(nil, wait)...)
-	if present, format, paths := p.observed(); present != nil {
-		choices = append(choices, object{"And": present, "Assign": p.lateAndSeen(format, paths), "Next": timeout})
+	choices = append(choices, l.onward(nil, wait)...)
+	if present, format, paths := l.observed(); present != nil {
+		choices = append(choices, object{"And": present, "Assign": l.lateAndSeen(format, paths), "Next": timeout})
 	}
-	return object{"Type": "Choice", "Choices": choices, "Assign": object{reason: p.lateInLoop()}, "Default": timeout}
+	return object{"Type": "Choice", "Choices": choices, "Assign": object{reason: l.lateInLoop()}, "Default": timeout}
 }
 
-// calls is how many calls there are: the first is made at once, and the last
-// when the time is over.
-func (p *poller) calls() int { return (p.total-p.initial+p.low-1)/p.low + 1 }
-
 // timeout is the state that follows when no call is left.
-func (p *poller) timeout() string {
-	if p.call.Stop != nil {
-		return p.name(p.call.Stop.Operation)
+func (l *loopStates) timeout() string {
+	if l.call.Stop != nil {
+		return l.name(l.call.Stop.Operation)
 	}
-	return p.name("TimedOut")
+	return l.name("TimedOut")
 }
 
 // onward are the rules that go on, under conditions, while there are calls left. A
 // redrive runs the state again that failed or was stopped, and the calls count
 // anew from the first that comes after it: RedriveTime is there, and later than
 // the time that they have counted from.
-func (p *poller) onward(and []object, wait string) []object {
+func (l *loopStates) onward(and []object, wait string) []object {
 	const redriveTime = "$$.Execution.RedriveTime"
-	attempt, from := "$"+p.variable("attempt"), p.variable("countedFrom")
+	attempt, from := "$"+l.variable("attempt"), l.variable("countedFrom")
 	redriven := []object{
 		{"Variable": redriveTime, "IsPresent": true},
 		{"Variable": redriveTime, "TimestampGreaterThanPath": "$" + from},
 	}
-	left := object{"Variable": attempt, "NumericLessThanPath": "$" + p.variable("calls")}
+	left := object{"Variable": attempt, "NumericLessThanPath": "$" + l.variable("calls")}
 	if and != nil {
 		left = object{"And": append(slices.Clone(and), maps.Clone(left))}
 	}
 	left["Next"] = wait
 	rules := []object{left}
-	if p.calls() > 1 {
+	if l.calls() > 1 {
 		rules = append([]object{{"And": slices.Concat(and, redriven), "Next": wait, "Assign": object{
 			from + ".$":                redriveTime,
-			p.variable("calls") + ".$": fmt.Sprintf("States.MathAdd(%s, %d)", attempt, p.calls()-1),
+			l.variable("calls") + ".$": fmt.Sprintf("States.MathAdd(%s, %d)", attempt, l.calls()-1),
 		}}}, left)
 	}
 	return rules
 }
 
 // counting is what the first state assigns.
-func (p *poller) counting() object {
+func (l *loopStates) counting() object {
 	const entered = "$$.State.EnteredTime"
 	return object{
-		p.variable("startedAt") + ".$": entered, p.variable("countedFrom") + ".$": entered,
-		p.variable("attempt"): 0, p.variable("calls"): p.calls(),
+		l.variable("startedAt") + ".$": entered, l.variable("countedFrom") + ".$": entered,
+		l.variable("attempt"): 0, l.variable("calls"): l.calls(),
 	}
 }
 
 // lateInLoop is the reason of a time-out.
-func (p *poller) lateInLoop() string {
-	return fmt.Sprintf("not finished after %d calls in %s", p.calls(), p.options.MaxWait)
+func (l *loopStates) lateInLoop() string {
+	return fmt.Sprintf("not finished after %d calls in %s", l.calls(), l.options.MaxWait)
 }
 
 // lateAndSeen assigns that reason, with what was seen.
-func (p *poller) lateAndSeen(format, paths string) object {
-	return object{p.variable("reason") + ".$": fmt.Sprintf("States.Format('%s; seen %s', %s)", intrinsicText(p.lateInLoop()), format, paths)}
+func (l *loopStates) lateAndSeen(format, paths string) object {
+	return object{l.variable("reason") + ".$": fmt.Sprintf("States.Format('%s; seen %s', %s)", intrinsicText(l.lateInLoop()), format, paths)}
 }
 
 // observed are the conditions that all members are there which the acceptors
 // look at, and what States.Format says of them: it fails where one is missing.
-func (p *poller) observed() (present []object, format, paths string) {
+func (l *loopStates) observed() (present []object, format, paths string) {
 	var formats, members []string
-	for _, a := range p.waiter.Acceptors {
+	for _, a := range l.waiter.Acceptors {
 		m := a.Matcher.Output
 		if m == nil {
 			continue
 		}
-		is, path, err := p.typed(m)
+		is, path, err := l.typed(m)
 		if err != nil || slices.Contains(members, path) {
 			continue // an error is the acceptor's own problem
 		}
@@ -167,8 +235,8 @@ func (p *poller) observed() (present []object, format, paths string) {
 }
 
 // successOnError is the end to which an error leads: there is no output then.
-func (p *poller) successOnError() string {
-	if slices.ContainsFunc(p.rules, func(r rule) bool { return r.state == pollcore.Success }) {
+func (l *loopStates) successOnError() string {
+	if slices.ContainsFunc(l.rules, func(r rule) bool { return r.state == pollcore.Success }) {
 		return "SucceededOnError"
 	}
 	return "Succeeded"
@@ -176,10 +244,10 @@ func (p *poller) successOnError() string {
 
 // loopEnds are the ends of the machine, or the states that make the result for
 // the exits of a fragment.
-func (p *poller) loopEnds() states {
-	reason := "$" + p.variable("reason")
+func (l *loopStates) loopEnds() states {
+	reason := "$" + l.variable("reason")
 	result := func(status pollcore.Status, member, path string) object {
-		r := object{"status": status, "reason.$": reason, "attempt.$": "$" + p.variable("attempt"), "startedAt.$": "$" + p.variable("startedAt")}
+		r := object{"status": status, "reason.$": reason, "attempt.$": "$" + l.variable("attempt"), "startedAt.$": "$" + l.variable("startedAt")}
 		if member != "" {
 			r[member+".$"] = path
 		}
@@ -191,13 +259,13 @@ func (p *poller) loopEnds() states {
 		name, code   string
 		member, path string
 	}{
-		{pollcore.Succeeded, "Succeeded", "", "output", p.selected()},
+		{pollcore.Succeeded, "Succeeded", "", "output", l.selected()},
 		{pollcore.Failed, "Failed", "JobPoller.Failed", "", ""},
 		{pollcore.TimedOut, "TimedOut", "JobPoller.TimedOut", "", ""},
 	}
-	if slices.ContainsFunc(p.catches, func(c catch) bool { return c.state == pollcore.Success }) {
+	if slices.ContainsFunc(l.catches, func(c catch) bool { return c.state == pollcore.Success }) {
 		ends = slices.Insert(ends, 1, ends[0])
-		ends[1].name, ends[1].member, ends[1].path = p.successOnError(), "error", "$.error"
+		ends[1].name, ends[1].member, ends[1].path = l.successOnError(), "error", "$.error"
 		if ends[0].name == ends[1].name {
 			ends = ends[1:]
 		}
@@ -205,8 +273,8 @@ func (p *poller) loopEnds() states {
 	for _, end := range ends {
 		fields := result(end.status, end.member, end.path)
 		switch {
-		case p.options.Exits != nil:
-			fields["Next"] = p.options.Exits[end.status]
+		case l.options.Exits != nil:
+			fields["Next"] = l.options.Exits[end.status]
 		case end.code != "":
 			// JSONPath cannot cut a text.
 			fields = object{"Type": "Fail", "QueryLanguage": "JSONata", "Error": end.code, "Cause": cause(reason)}
@@ -214,48 +282,48 @@ func (p *poller) loopEnds() states {
 			fields["End"] = true
 		}
 		name := end.name
-		if p.selection != nil && end.member == "output" {
+		if l.selection != nil && end.member == "output" {
 			without := maps.Clone(fields)
 			without["Parameters"] = result(end.status, "", "")["Parameters"]
 			name = "SucceededWithOutput"
-			all = append(all, state{p.name(end.name), object{
-				"Type": "Choice", "Choices": []object{{"Variable": end.path, "IsPresent": true, "Next": p.name(name)}}, "Default": p.name("SucceededWithoutOutput"),
-			}}, state{p.name("SucceededWithoutOutput"), without})
+			all = append(all, state{l.name(end.name), object{
+				"Type": "Choice", "Choices": []object{{"Variable": end.path, "IsPresent": true, "Next": l.name(name)}}, "Default": l.name("SucceededWithoutOutput"),
+			}}, state{l.name("SucceededWithoutOutput"), without})
 		}
-		all = append(all, state{p.name(name), fields})
+		all = append(all, state{l.name(name), fields})
 	}
 	return all
 }
 
 // selected is the JSONPath of what the result has as its output.
-func (p *poller) selected() string {
-	if p.selection == nil {
-		return p.output()
+func (l *loopStates) selected() string {
+	if l.selection == nil {
+		return l.output()
 	}
-	path, err := p.member(p.selection.String())
+	path, err := l.member(l.selection.String())
 	if err != nil {
-		p.refuse("Output: %s", err)
+		l.refuse("Output: %s", err)
 	}
 	return path
 }
 
 // beginLoop are the states before the first call.
-func (p *poller) beginLoop(first string) states {
+func (l *loopStates) beginLoop(first string) states {
 	var all states
-	if p.initial > 0 {
-		all = states{{p.name("InitialWait"), object{"Type": "Wait", "Seconds": p.initial, "Next": first}}}
+	if l.initial > 0 {
+		all = states{{l.name("InitialWait"), object{"Type": "Wait", "Seconds": l.initial, "Next": first}}}
 		first = all[0].name
 	}
-	kept, given := "arguments", p.call.Arguments
-	if s := p.call.Start; s != nil {
+	kept, given := "arguments", l.call.Arguments
+	if s := l.call.Start; s != nil {
 		kept, given = "request", s.Arguments
-		all = append(states{p.startInLoop(first)}, all...)
+		all = append(states{l.startInLoop(first)}, all...)
 		first = all[0].name
 	}
-	if p.call.SelfFeeding {
-		return append(states{{p.name("Start"), object{
+	if l.call.SelfFeeding {
+		return append(states{{l.name("Start"), object{
 			"Type":   "Pass",
-			"Assign": p.counting(),
+			"Assign": l.counting(),
 			"Next":   first,
 		}}}, all...)
 	}
@@ -263,7 +331,7 @@ func (p *poller) beginLoop(first string) states {
 	if given != nil {
 		data = object{kept: given}
 	}
-	if s := p.call.Start; s != nil && s.Token != "" {
+	if s := l.call.Start; s != nil && s.Token != "" {
 		token := fmt.Sprintf(`States.StringToJson(States.Format('\{"%s":"{}"\}', States.UUID()))`, javasdk.MemberName(s.Token))
 		if given == nil {
 			data = object{kept + ".$": "States.JsonMerge(" + token + ", $, false)"}
@@ -273,87 +341,9 @@ func (p *poller) beginLoop(first string) states {
 			data = object{kept: given}
 		}
 	}
-	return append(states{{p.name("Start"), object{
+	return append(states{{l.name("Start"), object{
 		"Type": "Pass", "Parameters": data,
-		"Assign": p.counting(),
+		"Assign": l.counting(),
 		"Next":   first,
 	}}}, all...)
-}
-
-var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// dotted writes a comparison as a Choice rule of JSONPath, if its path is one
-// of members alone.
-func (p *poller) dotted(m *pollcore.PathMatcher) (object, error) {
-	is, path, err := p.typed(m)
-	if err != nil {
-		return nil, err
-	}
-	equals := object{"Variable": path, "StringEquals": m.Expected}
-	if m.Comparator == pollcore.BooleanEquals {
-		expected, err := strconv.ParseBool(m.Expected)
-		if err != nil {
-			return nil, err
-		}
-		equals = object{"Variable": path, "BooleanEquals": expected}
-	}
-	return object{"And": append(is, equals)}, nil
-}
-
-// typed is the condition that there is a value of the type that is compared, and
-// its path.
-func (p *poller) typed(m *pollcore.PathMatcher) (is []object, path string, err error) {
-	if path, err = p.member(m.Path); err != nil {
-		return nil, "", err
-	}
-	kind := "IsString"
-	switch m.Comparator {
-	case pollcore.StringEquals:
-	case pollcore.BooleanEquals:
-		kind = "IsBoolean"
-	default:
-		return nil, "", fmt.Errorf("%s compares the elements of a list, which a Choice rule of JSONPath cannot", m.Path)
-	}
-	return []object{{"Variable": path, "IsPresent": true}, {"Variable": path, kind: true}}, path, nil
-}
-
-// intrinsicText writes a string in an intrinsic function.
-func intrinsicText(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "'", `\'`, "{", `\{`, "}", `\}`).Replace(s)
-}
-
-// output is the JSONPath of what the operation gave.
-func (p *poller) output() string {
-	if p.call.SelfFeeding {
-		return "$"
-	}
-	return "$.output"
-}
-
-// member writes a JMESPath expression as a path of JSONPath into the output, if
-// it is one of members alone.
-func (p *poller) member(text string) (string, error) {
-	path, err := pathOf(text)
-	if err != nil {
-		return "", err
-	}
-	return p.output() + strings.TrimPrefix(path, "$"), nil
-}
-
-// pathOf writes a JMESPath expression as JSONPath, if it names members alone.
-func pathOf(text string) (string, error) {
-	e, err := jmespath.Parse(text)
-	if err != nil {
-		return "", err
-	}
-	names, ok := e.Names()
-	if !ok {
-		return "", fmt.Errorf("JSONPath reads only single members such as A.B here, found %s", text)
-	}
-	for _, name := range names {
-		if !plainName.MatchString(name) {
-			return "", fmt.Errorf("%s has the member %q, which a path of JSONPath cannot name", text, name)
-		}
-	}
-	return "$." + strings.Join(names, "."), nil
 }

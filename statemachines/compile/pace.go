@@ -19,19 +19,18 @@ type stretch struct {
 // pace returns the polls of a job that does not end, with the mean of each
 // delay. The number of stretches grows with the logarithm of the longest delay
 // alone.
-func (p *poller) pace() []stretch {
-	if p.options.Strategy == Loop {
-		first, delay, others := float64(p.initial), float64(p.low), p.calls()-1
+func (t timing) pace(by delays) []stretch {
+	if by == even {
+		first, delay, others := float64(t.initial), float64(t.low), t.calls()-1
 		return []stretch{{first, 0, delay, others}, {first + float64(others)*delay, 0, 0, 1}}
 	}
-	s := p.rule()
-	s.Random = undrawn
-	drawn := p.options.Strategy == Variables || p.options.Strategy == LambdaLoop
-	if !drawn { // a Retry block does not cut its delays at the deadline
+	s := t.rule()
+	s.Random = middle
+	if by == undrawn { // a Retry block does not cut its delays at the deadline
 		s.Total = math.MaxInt64
 	}
 	var all []stretch
-	now, variance, total := float64(p.initial), 0.0, float64(p.total)
+	now, variance, total := float64(t.initial), 0.0, float64(t.total)
 	for n := 1; now < total; n++ {
 		lo, hi := s.Bounds(pollcore.Progress{Attempts: n})
 		// The last delays before the deadline are cut to fit.
@@ -42,7 +41,7 @@ func (p *poller) pace() []stretch {
 		delay := s.Next(pollcore.Retry, pollcore.Progress{Attempts: n, Elapsed: time.Duration(now * float64(time.Second))}).Delay.Seconds()
 		all = append(all, stretch{now, math.Sqrt(variance), delay, 1})
 		now += delay
-		if drawn && lo < hi { // evenly, and then rounded to whole seconds
+		if by == drawn && lo < hi { // evenly, and then rounded to whole seconds
 			spread := (hi - lo).Seconds() / 2
 			variance += spread*spread/3 + 1.0/12
 		}

@@ -15,18 +15,18 @@ import (
 // simulate draws jobs that end evenly between two times, in seconds, and returns
 // the means of their polls and of the seconds from their end to the poll that
 // sees it.
-func simulate(p *poller, from, to float64, jobs int) (polls, lateness float64) {
+func simulate(p timing, by delays, from, to float64, jobs int) (polls, lateness float64) {
 	source := rand.New(rand.NewPCG(1, 1))
 	s := p.rule()
 	delay := func(n int, now float64) float64 {
 		return s.Next(pollcore.Retry, pollcore.Progress{Attempts: n, Elapsed: time.Duration(now * float64(time.Second))}).Delay.Seconds()
 	}
-	switch p.options.Strategy {
-	case Loop:
+	switch by {
+	case even:
 		delay = func(int, float64) float64 { return float64(p.low) }
-	case RetryTask, LambdaRetry:
-		s.Random, s.Total = undrawn, math.MaxInt64
-	default:
+	case undrawn:
+		s.Random, s.Total = middle, math.MaxInt64
+	case drawn:
 		s.Random = func(lo, hi time.Duration) time.Duration {
 			return (lo + time.Duration(source.Int64N(int64(hi-lo)+1))).Round(time.Second)
 		}
@@ -63,14 +63,14 @@ func TestExpectedIsTheMeanOfJobs(t *testing.T) {
 		{5, 0, 20, 60, 0, 5},
 		{3600, 0, 1, 1, 0, 3600},
 	} {
-		for _, s := range []Strategy{LambdaLoop, LambdaRetry, Loop, Variables, RetryTask} {
-			t.Run(fmt.Sprint(c, s), func(t *testing.T) {
+		for _, by := range []delays{drawn, undrawn, even} {
+			t.Run(fmt.Sprint(c, by), func(t *testing.T) {
 				t.Parallel()
-				p := &poller{options: Options{Strategy: s}, total: c.total, initial: c.initial, low: c.low, hi: c.hi}
+				p := timing{c.total, c.initial, c.low, c.hi}
 				from, to := float64(c.from), float64(c.to)
-				polls, late := expect(p.pace(), from, to)
+				polls, late := expect(p.pace(by), from, to)
 				const jobs = 4000
-				wantPolls, wantLate := simulate(p, from, to, jobs)
+				wantPolls, wantLate := simulate(p, by, from, to, jobs)
 				require.InEpsilon(t, wantPolls, polls, 0.03)
 				require.InDelta(t, wantLate, late, 0.03*wantLate+0.2)
 			})
@@ -78,12 +78,11 @@ func TestExpectedIsTheMeanOfJobs(t *testing.T) {
 	}
 }
 
-// The longest wait that the strategies take, with the shortest delay, needs a
-// few stretches alone.
+// The longest wait with the shortest delay needs a few stretches alone.
 func TestPaceIsShort(t *testing.T) {
 	t.Parallel()
-	p := &poller{options: Options{Strategy: Variables}, total: 365 * 24 * 3600, low: 1, hi: 60}
-	require.Less(t, len(p.pace()), 50)
+	p := timing{total: 365 * 24 * 3600, low: 1, hi: 60}
+	require.Less(t, len(p.pace(drawn)), 50)
 	p.hi = p.total
-	require.Less(t, len(p.pace()), 150)
+	require.Less(t, len(p.pace(drawn)), 150)
 }

@@ -33,7 +33,7 @@ const anyResource = "*"
 // and, where it starts the job, those that the service makes or checks on
 // behalf of who does. What is in a resource's name is not known here, and an
 // asterisk stands for it.
-func (p *poller) policy() Policy {
+func (p *plan) policy() Policy {
 	needed := map[string][]string{} // resources by action
 	need := func(action, resource string) {
 		if !slices.Contains(needed[action], resource) {
@@ -45,7 +45,7 @@ func (p *poller) policy() Policy {
 			need(action, anyResource)
 		}
 	}
-	if p.throughLambda() {
+	if p.functions {
 		for _, function := range []string{p.options.RunJobFunction, p.options.CheckStatusFunction} {
 			need("lambda:InvokeFunction", functionARN(function))
 		}
@@ -61,7 +61,7 @@ func (p *poller) policy() Policy {
 		}
 	}
 	if p.call.Stop != nil {
-		called(p.call.Operation.Service.Operations[p.call.Stop.Operation])
+		called(p.stop())
 	}
 	return policyOf(needed)
 }

@@ -1,14 +1,9 @@
 package compile
 
 import (
-	"fmt"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/jobpoller/jobpoller/pollcore"
-	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -66,36 +61,21 @@ type turn struct {
 // steps are transitions and events.
 type steps struct{ transitions, events int }
 
-func (p *poller) turn() turn {
-	// Start, a last Choice to an end, and the execution's own two events; and no
-	// Wait after the last poll.
-	t := turn{steps{3, 9}, steps{3, 8}, steps{1, 4}}
-	switch p.options.Strategy {
-	case RetryTask:
-		t = turn{steps{1, 4}, steps{3, 12}, steps{3, 9}}
-	case LambdaRetry:
-		t = turn{steps{1, 3}, steps{4, 16}, steps{3, 13}}
-	case LambdaLoop:
-		t = turn{steps{3, 9}, steps{3, 11}, steps{1, 7}}
-	case Loop, Variables:
-	}
+// turn is that of the strategy, with what the plan adds.
+func (p *plan) turn() turn {
+	t := p.strategy.turn(p)
+	wait, task := steps{1, 2}, steps{1, 5}
 	if p.pollsAfterLook() { // CheckError
 		t.steps = t.and(steps{1, 2})
 	}
 	if p.initial > 0 {
-		t.most = t.most.and(steps{1, 2})
-		t.success = t.success.and(steps{1, 2})
-	}
-	if p.selection != nil && p.options.Strategy == Loop { // Succeeded looks whether it is there
-		t.most = t.most.and(steps{1, 2})
-		t.success = t.success.and(steps{1, 2})
+		t.most, t.success = t.most.and(wait), t.success.and(wait)
 	}
 	if p.call.Start != nil {
-		t.most = t.most.and(steps{1, 5})
-		t.success = t.success.and(steps{1, 5})
+		t.most, t.success = t.most.and(task), t.success.and(task)
 	}
 	if p.call.Stop != nil {
-		t.most = t.most.and(steps{1, 5})
+		t.most = t.most.and(task)
 	}
 	return t
 }
@@ -115,31 +95,10 @@ func (t turn) cost(polls float64, besides steps, lateness float64) Cost {
 // rounded leaves out what is finer than one part of a whole.
 func rounded(v, parts float64) float64 { return math.Round(v*parts) / parts }
 
-// worstPolls is the largest number of calls.
-func (p *poller) worstPolls() int {
-	switch p.options.Strategy {
-	case RetryTask:
-		calls := p.pending()["MaxAttempts"].(int) + 1
-		for _, c := range p.catches {
-			if c.state == pollcore.Retry {
-				calls += p.erring(c)["MaxAttempts"].(int)
-			}
-		}
-		return calls
-	case LambdaRetry:
-		return p.wholeAttempts(p.total-p.initial+p.hi) + 1
-	case Variables, LambdaLoop:
-		shortest := func(lo, _ time.Duration) time.Duration { return lo.Round(time.Second) }
-		return p.count(time.Duration(p.total-p.initial)*time.Second, shortest) + 1
-	default:
-		return p.calls()
-	}
-}
-
 // Report works out what the machine costs for jobs that end between Options.JobFrom
 // and Options.JobTo.
 func (c *Compiled) Report() Report {
-	p := c.poller
+	p := c.plan
 	t := p.turn()
 	r := Report{
 		Strategy: p.options.Strategy, MaxWaitSeconds: p.total,
@@ -151,11 +110,11 @@ func (c *Compiled) Report() Report {
 		r.JobSeconds = [2]int{int(p.options.JobFrom / time.Second), int(to / time.Second)}
 	}
 	latest := p.hi
-	if p.options.Strategy == Loop {
+	if p.delays == even {
 		latest = p.low
 	}
-	r.Worst = t.cost(float64(p.worstPolls()), t.most, float64(max(latest, p.initial-r.JobSeconds[0])))
-	polls, late := expect(p.pace(), float64(r.JobSeconds[0]), float64(r.JobSeconds[1]))
+	r.Worst = t.cost(float64(p.strategy.polls(p)), t.most, float64(max(latest, p.initial-r.JobSeconds[0])))
+	polls, late := expect(p.pace(p.delays), float64(r.JobSeconds[0]), float64(r.JobSeconds[1]))
 	r.Expected = t.cost(polls, t.success, late)
 	r.RedriveNote = "a redrive runs the Fail state again, which fails again"
 	if p.redrivable() {
@@ -163,36 +122,4 @@ func (c *Compiled) Report() Report {
 		r.RedriveNote = "a redrive goes on with CheckStatus, with new time for the job"
 	}
 	return r
-}
-
-// warnings tells of services that Step Functions may not know, and of input that
-// is not passed on.
-func (p *poller) warnings() []string {
-	warnings := []string{}
-	if p.throughLambda() {
-		return warnings
-	}
-	if len(p.failing) > 0 {
-		warnings = append(warnings, fmt.Sprintf("Step Functions hides the error codes %s, "+
-			"and no text of their causes is known: such an error fails the wait, whatever the acceptors say",
-			strings.Join(p.failing, ", ")))
-	}
-	if optional := p.optional(); optional != nil {
-		op, _, _ := p.first()
-		warnings = append(warnings, fmt.Sprintf("the machine passes on to %s only the members of its input that are required, %s: "+
-			"name in the arguments what else each input has: some of %s",
-			op.Name, strings.Join(p.passed(), ", "), strings.Join(optional, ", ")))
-	}
-	called := []*catalog.Operation{p.call.Operation}
-	if p.call.Start != nil {
-		called = append(called, p.call.Start.Operation)
-	}
-	for _, op := range called {
-		w := fmt.Sprintf("no AWS SDK integration %q is known of %s, which is new: Step Functions may refuse the definition, or give errors other names",
-			"aws-sdk:"+op.Service.ARNName, op.Service.Name)
-		if asl.ParseResource(resource(op)).ErrorPrefix() == "" && !slices.Contains(warnings, w) {
-			warnings = append(warnings, w)
-		}
-	}
-	return warnings
 }

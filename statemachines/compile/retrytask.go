@@ -2,12 +2,16 @@ package compile
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
+
+// RetryTask is a single Task in JSONata whose Retry block is the loop: a
+// third of the transitions, and less than half of the events.
+const RetryTask Strategy = "retry-task"
 
 const (
 	evaluationError = "States.QueryEvaluationError"
@@ -15,47 +19,78 @@ const (
 	retryCount = "$states.context.State.RetryCount + 1"
 )
 
-// retryTask are the states of the strategy RetryTask. The Output of its Task says
-// which acceptor matches, or is an error while the job runs, which the Task
-// retries. The Choice behind it makes the result.
+type retryTask struct{}
+
+func (retryTask) traits() traits {
+	return traits{
+		summary: "one Task in JSONata whose Retry block is the loop: a third of the transitions", language: asl.JSONata,
+		retryBlock: true, delays: undrawn,
+	}
+}
+
+func (retryTask) writer(d *draft) *jsonata {
+	return &jsonata{
+		draft: d, judged: "$states.result", response: "$states.input.output",
+		attempt: "$states.input.attempt", failedAttempt: retryCount, last: d.total - errorWait(d.plan),
+	}
+}
+
+func (r retryTask) take(d *draft) { r.writer(d).judge() }
+
+func (retryTask) turn(*plan) turn { return turn{steps{1, 4}, steps{3, 12}, steps{3, 9}} }
+
+func (retryTask) polls(p *plan) int {
+	calls := pending(p)["MaxAttempts"].(int) + 1 //nolint:forcetypeassert // it is ours
+	for _, c := range p.catches {
+		if c.state == pollcore.Retry {
+			calls += erring(p, c)["MaxAttempts"].(int) //nolint:forcetypeassert // it is ours
+		}
+	}
+	return calls
+}
+
+// states writes a Task whose Output says which acceptor matches, or is an error
+// while the job runs, which the Task retries. The Choice behind it makes the result.
 //
 // The time is over by the clock in Output, before the retries are used up: their
 // delays add up to all of it. So the Catch of the error is for an Output that
 // cannot be evaluated, and its Cause says why.
-func (p *poller) retryTask() states {
-	describe, outcome := p.name(p.call.Operation.Name), p.name("Outcome")
+func (r retryTask) states(d *draft) states {
+	j := r.writer(d)
+	rules, late := j.judge(), j.late()
+	describe, outcome := j.name(j.call.Operation.Name), j.name("Outcome")
 	task := object{
 		"Comment": "While the job runs, Output raises " + evaluationError + ", and its retries are the polls.",
-		"Type":    "Task", "Resource": resource(p.call.Operation), "Arguments": expression("$" + p.variable("arguments")),
+		"Type":    "Task", "Resource": resource(j.call.Operation), "Arguments": expression("$" + j.variable("arguments")),
 		"TimeoutSeconds": callTimeout,
-		"Output":         judgement{expression(p.matched()), expression(retryCount), expression(p.judged())},
+		"Output":         judgement{expression(j.matched(rules)), expression(retryCount), expression(j.judged)},
 		"Next":           outcome,
 	}
-	if p.retriesErrors() && p.total-p.initial == 1 {
-		p.refuse("it goes on after errors, whose retries need a second that they do not share with those of responses: " +
+	if j.retriesErrors() && j.total-j.initial == 1 {
+		j.refuse("it goes on after errors, whose retries need a second that they do not share with those of responses: " +
 			"MaxWait must be 2 s above InitialDelay at least")
 	}
-	retriers := append(p.faults(p.call.Operation), p.pending())
-	for _, c := range p.catches {
+	retriers := append(j.faults(j.call.Operation), pending(j.plan))
+	for _, c := range j.catches {
 		if c.state == pollcore.Retry {
-			retriers = append(retriers, p.erring(c))
+			retriers = append(retriers, erring(j.plan, c))
 		}
 	}
-	broken := object{"ErrorEquals": []string{evaluationError}, "Output": p.caught(catch{state: pollcore.Retry}), "Next": p.afterDeadline()}
-	task["Retry"], task["Catch"] = retriers, append([]object{broken}, p.catchers(p.afterDeadline())...)
+	broken := object{"ErrorEquals": []string{evaluationError}, "Output": j.caught(catch{state: pollcore.Retry}), "Next": j.afterDeadline()}
+	task["Retry"], task["Catch"] = retriers, append([]object{broken}, j.catchers(j.afterDeadline())...)
 	var choices []object
-	for _, r := range p.rules {
-		if r.state != pollcore.Retry {
-			choices = append(choices, p.choice(fmt.Sprintf("$states.input.matched = %d", r.number), r))
+	for _, rule := range rules {
+		if rule.state != pollcore.Retry {
+			choices = append(choices, j.choice(fmt.Sprintf("$states.input.matched = %d", rule.number), rule.state, rule.says))
 		}
 	}
-	ends := object{"Type": "Choice", "Choices": choices, "Output": p.ended(p.late), "Default": p.afterDeadline()}
+	ends := object{"Type": "Choice", "Choices": choices, "Output": j.ended(pollcore.Retry, late), "Default": j.afterDeadline()}
 	if choices == nil { // only errors end the wait
-		ends = object{"Type": "Pass", "Output": p.ended(p.late), "Next": p.afterDeadline()}
+		ends = object{"Type": "Pass", "Output": j.ended(pollcore.Retry, late), "Next": j.afterDeadline()}
 	}
-	all := append(p.begin(describe), state{describe, task}, state{outcome, ends})
-	all = append(all, p.lookAtError("")...)
-	return append(all, p.ends()...)
+	all := append(j.begin(describe), state{describe, task}, state{outcome, ends})
+	all = append(all, j.lookAtError("")...)
+	return append(all, j.ends()...)
 }
 
 // judgement is the Output of the Task: the number of the acceptor that matches,
@@ -67,10 +102,10 @@ type judgement struct {
 }
 
 // matched is the number of the acceptor that matches, or the error that goes on.
-func (p *poller) matched() string {
-	goOn := p.early() + " ? $error('RUNNING') : 0"
+func (j *jsonata) matched(rules []judged) string {
+	goOn := j.early() + " ? $error('RUNNING') : 0"
 	var b strings.Builder
-	for _, r := range p.rules {
+	for _, r := range rules {
 		then := fmt.Sprint(r.number)
 		if r.state == pollcore.Retry {
 			then = "(" + goOn + ")"
@@ -86,7 +121,7 @@ func (p *poller) matched() string {
 // errorWait is how long errors may be retried, in seconds, of a waiter that
 // retries any: a quarter of the time after the initial delay. They cannot look at
 // the clock.
-func (p *poller) errorWait() int {
+func errorWait(p *plan) int {
 	left := p.total - p.initial
 	if left == 0 || !p.retriesErrors() {
 		return 0
@@ -94,33 +129,14 @@ func (p *poller) errorWait() int {
 	return max(1, left/4)
 }
 
-func (p *poller) retriesErrors() bool {
-	return slices.ContainsFunc(p.catches, func(c catch) bool { return c.state == pollcore.Retry })
-}
-
 // pending is the retrier that is the loop. The clock ends it, so its attempts may
 // be too many: they are counted as if Step Functions, which does not say what it
 // makes of a part of a second, left it out.
-func (p *poller) pending() object {
-	return p.waits([]string{evaluationError}, p.wholeAttempts(p.lastCall()-p.initial))
-}
-
-// wholeAttempts are the attempts that pass so many seconds with delays cut to
-// whole ones.
-func (p *poller) wholeAttempts(seconds int) int {
-	return p.count(time.Duration(seconds)*time.Second, func(lo, hi time.Duration) time.Duration { return undrawn(lo, hi).Truncate(time.Second) })
+func pending(p *plan) object {
+	return p.waits([]string{evaluationError}, p.wholeAttempts(p.total-errorWait(p)-p.initial))
 }
 
 // erring is the retrier of errors that an acceptor retries.
-func (p *poller) erring(c catch) object {
-	return p.waits(c.names, p.count(time.Duration(p.errorWait())*time.Second, undrawn))
-}
-
-// waits is a retrier with the schedule's delays, without a draw.
-func (p *poller) waits(names []string, attempts int) object {
-	o := object{"ErrorEquals": names, "IntervalSeconds": p.low, "MaxAttempts": attempts, "BackoffRate": 1}
-	if p.hi > p.low {
-		o["BackoffRate"], o["MaxDelaySeconds"] = pollcore.Growth, p.hi
-	}
-	return o
+func erring(p *plan, c catch) object {
+	return p.waits(c.names, p.count(time.Duration(errorWait(p))*time.Second, middle))
 }

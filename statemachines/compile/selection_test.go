@@ -3,6 +3,7 @@ package compile_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -103,6 +104,8 @@ func TestNames(t *testing.T) {
 		e, err := catalog.Lookup("dynamodb", "ExportTableToPointInTime")
 		require.NoError(t, err)
 		_, err = compile.Compile(e.Waiter, compile.CallOf(e), o)
-		require.ErrorIs(t, err, compile.ErrWrongOptions)
+		wrong, ok := errors.AsType[*compile.OptionError](err)
+		require.True(t, ok)
+		require.Equal(t, "Names", wrong.Field)
 	}
 }

@@ -1,0 +1,181 @@
+package compile
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// lambdaFaults are errors of invocations that say nothing of the job. Both
+// functions may be invoked again: a job is started at most once.
+var lambdaFaults = []string{
+	"Lambda.ClientExecutionTimeoutException", "Lambda.ServiceException", "Lambda.AWSLambdaException", "Lambda.SdkClientException",
+	"Lambda.TooManyRequestsException", "Lambda.Unknown", "Sandbox.Timedout", "Runtime.ExitError", "States.Timeout",
+	"JobPoller.ServiceUnavailable", "JobPoller.StoreUnavailable",
+}
+
+func faultRetrier() object {
+	return object{"ErrorEquals": lambdaFaults, "IntervalSeconds": 2, "MaxAttempts": 6, "BackoffRate": 2, "MaxDelaySeconds": 60, "JitterStrategy": "FULL"}
+}
+
+// request is what RunJob is asked for.
+func (d *draft) request() object {
+	arguments := any(expression(machineInput))
+	if d.call.Arguments != nil {
+		arguments = d.call.Arguments
+	}
+	r := object{
+		"job": d.call.Job, "arguments": arguments, "maxWaitSeconds": d.total, "waiter": d.unevaluated(d.waiter),
+		"minDelay": d.low, "maxDelay": d.hi, "initialDelay": d.initial,
+	}
+	if d.leaves {
+		r["onTimeout"] = "leave"
+	}
+	if d.retryBlock {
+		r["onRunning"] = "error"
+		if d.options.Exits == nil {
+			r["endAs"] = "error"
+		}
+	}
+	return r
+}
+
+// unevaluated is a value whose texts are none of JSONata, also where they look
+// so.
+func (d *draft) unevaluated(v any) any {
+	text, err := json.Marshal(v)
+	if err != nil {
+		d.refuse("%s", err)
+	}
+	if !bytes.Contains(text, []byte(`"{%`)) {
+		return v
+	}
+	root, err := jsontree.Parse(text)
+	if err != nil {
+		d.refuse("%s", err)
+		return v
+	}
+	return quoted(root.Root.Value())
+}
+
+func quoted(v any) any {
+	switch v := v.(type) {
+	case string:
+		return phrase{text: v}.field()
+	case []any:
+		for i, item := range v {
+			v[i] = quoted(item)
+		}
+	case map[string]any:
+		for name, item := range v {
+			v[name] = quoted(item)
+		}
+	}
+	return v
+}
+
+// invoke is a Task that calls one of the two functions.
+func (d *draft) invoke(function string, input any, scope string) object {
+	event := object{
+		"Context": expression("{'Execution': {'Id': $states.context.Execution.Id, 'StartTime': $states.context.Execution.StartTime, " +
+			"'RedriveCount': $states.context.Execution.RedriveCount, 'RedriveTime': $states.context.Execution.RedriveTime}, " +
+			"'State': {'Name': $states.context.State.Name, 'RetryCount': $states.context.State.RetryCount}}"),
+		"Input": input, "Poller": d.pollerName(),
+	}
+	if scope != "" {
+		event["Scope"] = scope
+	}
+	task := object{
+		"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke",
+		"Arguments":      object{"FunctionName": function, "Payload": event},
+		"TimeoutSeconds": callTimeout,
+		"Output":         expression("$states.result.Payload"),
+	}
+	if d.options.Exits != nil {
+		failed := object{
+			"status": "FAILED", "error": expression("$states.errorOutput"),
+			"reason": expression("$states.errorOutput.Error & ': ' & $states.errorOutput.Cause"),
+		}
+		task["Catch"] = []object{{"ErrorEquals": []string{"States.ALL"}, "Output": failed, "Next": d.exit(pollcore.Failed)}}
+	}
+	return task
+}
+
+// pollerName tells this poller from others of the execution.
+func (d *draft) pollerName() string {
+	if d.options.Prefix != "" {
+		return d.options.Prefix
+	}
+	return phrase{text: d.waiter.Name}.field()
+}
+
+// takeFunctions refuses what the Lambda functions cannot do. They judge the form
+// of an SDK integration, in which timestamps are strings, and do not know its
+// types.
+func (d *draft) takeFunctions() {
+	for _, r := range pollcore.Readings(d.waiter, d.shapes.Members["input"], d.shapes.Members["output"]) {
+		for _, m := range r.Members {
+			if m.Type != nil && m.Type.Timestamp {
+				d.refuse("acceptor %d reads the timestamp %s, which is a number to it and a string to the Lambda functions", r.Acceptor+1, m.Path[len(m.Path)-1])
+			}
+		}
+	}
+	if d.call.Job == "" || !strings.Contains(d.call.Job, ":") {
+		d.refuse("the strategies with Lambda functions need the name of a job that has a driver, such as %q", "dynamodb:ExportTableToPointInTime")
+	}
+}
+
+// runJob are the states that start the job, and the scope for later calls.
+func (d *draft) runJob(check string) (all states, scope string) {
+	scope = d.options.Scope
+	run := d.invoke(d.options.RunJobFunction, d.request(), scope)
+	if scope != "" { // CheckStatus has another input
+		run["Assign"] = object{d.variable("scope"): scope}
+		scope = expression("$" + d.variable("scope"))
+	}
+	run["Retry"] = []object{faultRetrier(), {
+		"ErrorEquals": []string{"JobPoller.JobStartInProgress"}, "IntervalSeconds": 5, "MaxAttempts": 12, "BackoffRate": 1,
+	}}
+	all = states{{d.name("RunJob"), run}}
+	run["Next"] = check
+	if d.initial > 0 {
+		run["Next"] = d.name("InitialWait")
+		all = append(all, state{d.name("InitialWait"), object{"Type": "Wait", "Seconds": expression("$states.input.waitSeconds"), "Next": check}})
+	}
+	return all, scope
+}
+
+// jobStatus is the Choice by the status that CheckStatus returns: while the job
+// runs it leads to wait, if that is a state.
+func (d *draft) jobStatus(name, wait string) state {
+	ended := expression("$states.input")
+	if d.selection != nil {
+		ended = expression("$exists($states.input.output) ? $merge([$states.input, {'output': " + d.selectOutput("$states.input.output") + "}]) : $states.input")
+	}
+	choose := func(s pollcore.Status, output, next string) object {
+		return object{"Condition": expression("$states.input.status = " + text(string(s))), "Output": output, "Next": next}
+	}
+	choices := []object{
+		choose(pollcore.Succeeded, ended, d.exit(pollcore.Succeeded)), choose(pollcore.Failed, ended, d.exit(pollcore.Failed)),
+		choose(pollcore.TimedOut, ended, d.exit(pollcore.TimedOut)),
+	}
+	if wait != "" {
+		choices = append(choices, choose(pollcore.Running, expression("$states.input"), wait))
+	}
+	return state{name, object{"Type": "Choice", "Choices": choices, "Default": d.name("UnexpectedStatus")}}
+}
+
+// functionEnds are the ends of a machine whose functions judge.
+func (d *draft) functionEnds() states {
+	const broken = "CheckStatus returned a status that its contract does not have: the function is not the one this definition is for."
+	unexpected := d.name("UnexpectedStatus")
+	if d.options.Exits != nil {
+		return states{{unexpected, object{"Type": "Pass", "Output": object{"status": "FAILED", "reason": broken}, "Next": d.exit(pollcore.Failed)}}}
+	}
+	// The functions cut the reason themselves.
+	return append(states{{unexpected, object{"Type": "Fail", "Error": "JobPoller.UnexpectedStatus", "Cause": broken}}},
+		d.ends(expression("$states.input.reason"))...)
+}

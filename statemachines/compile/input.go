@@ -1,0 +1,191 @@
+package compile
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// first is the call that takes the input of the machine, and what the caller
+// gives it instead.
+func (p *plan) first() (op *catalog.Operation, given map[string]any, token string) {
+	if s := p.call.Start; s != nil {
+		return s.Operation, s.Arguments, s.Token
+	}
+	return p.call.Operation, p.call.Arguments, ""
+}
+
+// passed are the members of the first call, as SDK integrations spell them: those
+// that the caller gives, or else those that the operation or a later call
+// requires. A state in
+// JSONPath names each member that it passes on, and fails on a path that leads
+// nowhere, so it cannot pass on what an input may lack.
+func (p *plan) passed() []string {
+	op, given, token := p.first()
+	var names []string
+	if given != nil {
+		for name := range given {
+			names = append(names, strings.TrimSuffix(name, ".$"))
+		}
+	} else {
+		names, _ = membersOf(op, token)
+		names = append(names, p.neededLater()...)
+	}
+	if token != "" && !slices.Contains(names, javasdk.MemberName(token)) {
+		names = append(names, javasdk.MemberName(token)) // the machine makes one
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// neededLater are the members of the start call's input of which later calls make
+// arguments that they require.
+func (p *plan) neededLater() []string {
+	if p.call.Start == nil {
+		return nil
+	}
+	var names []string
+	add := func(op *catalog.Operation, arguments map[string]string) {
+		required, _ := membersOf(op, "")
+		for member, expression := range arguments {
+			e, err := jmespath.Parse(expression)
+			if err != nil || !slices.Contains(required, javasdk.MemberName(member)) {
+				continue // an error is that of the argument
+			}
+			for _, name := range inputsOf(e) {
+				names = append(names, javasdk.MemberName(name))
+			}
+		}
+	}
+	add(p.call.Operation, p.call.Start.Describe)
+	if s := p.call.Stop; s != nil {
+		add(p.stop(), s.Arguments)
+	}
+	return names
+}
+
+// inputsOf are the members that an expression reads of the start call's input.
+func inputsOf(e *jmespath.Expr) []string {
+	var names []string
+	for _, path := range e.Paths() {
+		if len(path) > 1 && path[0] == "input" {
+			names = append(names, path[1])
+		}
+	}
+	return names
+}
+
+// membersOf are the members of an operation's input but for the token.
+func membersOf(op *catalog.Operation, token string) (required, optional []string) {
+	if op.Input == nil {
+		return nil, nil
+	}
+	for _, m := range op.Input.Members {
+		switch {
+		case m.Name == token:
+		case m.Required:
+			required = append(required, javasdk.MemberName(m.Name))
+		default:
+			optional = append(optional, javasdk.MemberName(m.Name))
+		}
+	}
+	return required, optional
+}
+
+// optional are the members that an input may have and the machine does not pass
+// on, because neither the caller nor the operation's model says that it has them.
+func (p *plan) optional() []string {
+	op, given, token := p.first()
+	if p.language != asl.JSONPath || given != nil {
+		return nil
+	}
+	passed := p.passed()
+	_, optional := membersOf(op, token)
+	return slices.DeleteFunc(optional, func(name string) bool { return slices.Contains(passed, name) })
+}
+
+// startShapes are what expressions over the start call read.
+func (c Call) startShapes() *pollcore.Shape {
+	return &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{
+		"input": c.Start.Operation.Input.Described().Respell(javasdk.MemberName), "output": c.Start.Operation.Output.Described().Respell(javasdk.MemberName),
+	}}
+}
+
+// fromStart parses an expression over the start call, in PascalCase.
+func (d *draft) fromStart(member, expression string) *jmespath.Expr {
+	e, err := jmespath.Parse(expression)
+	if err == nil {
+		shapes := &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{
+			"input": d.call.Start.Operation.Input.Described(), "output": d.call.Start.Operation.Output.Described(),
+		}}
+		e, err = e.Rename(shapes, func(owner *pollcore.Shape, name string) string {
+			if owner == shapes {
+				return name
+			}
+			return javasdk.MemberName(name)
+		})
+	}
+	if err != nil {
+		d.refuse("argument %s: %s", member, err)
+		return nil
+	}
+	return e
+}
+
+// madeFromStart is JSONata for the arguments of an operation that the start call
+// determines, where its result is at hand.
+func (d *draft) madeFromStart(op *catalog.Operation, arguments map[string]string) string {
+	shapes := d.call.startShapes()
+	request := "$" + d.variable("request")
+	parts := make([]string, 0, len(arguments))
+	for _, member := range slices.Sorted(maps.Keys(arguments)) {
+		e := d.fromStart(member, arguments[member])
+		if e == nil {
+			continue
+		}
+		var shape *pollcore.Shape
+		if input := op.Input.Described(); input != nil {
+			shape = input.Members[member]
+		}
+		value, err := tojsonata.Translate(e, inputOutput, shapes).Argument(shape, func(_ *pollcore.Shape, name string) string { return javasdk.MemberName(name) })
+		if err != nil {
+			d.refuse("argument %s: %s", member, err)
+			continue
+		}
+		parts = append(parts, text(javasdk.MemberName(member))+": "+unbound(value, request, "$states.result"))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// inputOutput is the variable of what expressions over a call read.
+const inputOutput = "$inputOutput"
+
+// unbound names the input and the output of a call where an expression reads
+// them by a path, and else binds both.
+func unbound(expression, input, output string) string {
+	direct := strings.NewReplacer(inputOutput+".input.", input+".", inputOutput+".output.", output+".").Replace(expression)
+	if !strings.Contains(direct, inputOutput) {
+		return direct
+	}
+	return fmt.Sprintf("(%s := {'input': %s, 'output': %s}; %s)", inputOutput, input, output, expression)
+}
+
+// startName is the name of the state that starts the job.
+func (d *draft) startName() string {
+	name := d.call.Start.Operation.Name
+	if name == d.call.Operation.Name {
+		name = "Start" + name
+	}
+	return d.name(name)
+}
+
+// callTimeout is how long a call may take, in seconds.
+const callTimeout = 60

@@ -1,0 +1,38 @@
+package compile
+
+import "github.com/jobpoller/jobpoller/statemachines/asl"
+
+// LambdaRetry is LambdaLoop with a single Task whose Retry block is the loop:
+// a third of the transitions and events. A redrive resumes it.
+const LambdaRetry Strategy = "lambda-retry"
+
+type lambdaRetry struct{}
+
+func (lambdaRetry) traits() traits {
+	return traits{
+		summary:  "the same, where the Retry block of one Task is the loop; a redrive resumes it",
+		language: asl.JSONata, functions: true, retryBlock: true, delays: undrawn, resumes: true,
+	}
+}
+
+func (lambdaRetry) take(d *draft) { d.takeFunctions() }
+
+func (lambdaRetry) turn(*plan) turn { return turn{steps{1, 3}, steps{4, 16}, steps{3, 13}} }
+
+func (r lambdaRetry) polls(p *plan) int { return r.attempts(p) + 1 }
+
+// attempts is one more than the time has room for, so that the function says
+// that it is over.
+func (lambdaRetry) attempts(p *plan) int { return p.wholeAttempts(p.total - p.initial + p.hi) }
+
+func (r lambdaRetry) states(d *draft) states {
+	check, status := d.name("CheckStatus"), d.name("JobStatus")
+	all, scope := d.runJob(check)
+	task := d.invoke(d.options.CheckStatusFunction, expression("$states.input"), scope)
+	faults := faultRetrier()
+	d.forAllPolls(faults, pollsPerFault, mostFaults)
+	task["Comment"] = "While the job runs, the function raises JobPoller.Running, and its retries are the polls."
+	task["Retry"], task["Next"] = []object{d.waits([]string{"JobPoller.Running"}, r.attempts(d.plan)), faults}, status
+	all = append(all, state{check, task}, d.jobStatus(status, ""))
+	return append(all, d.functionEnds()...)
+}

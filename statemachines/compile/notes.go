@@ -1,0 +1,85 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// comment says what the machine is.
+func (p *plan) comment() string {
+	op, lambdas := p.call.Operation, p.functions
+	var b strings.Builder
+	switch {
+	case lambdas:
+		fmt.Fprintf(&b, "Runs the job %s with two Lambda functions and polls %s of %s", p.call.Job, op.Name, op.Service.Name)
+	case p.call.Start != nil:
+		fmt.Fprintf(&b, "Calls %s of %s and then polls %s", p.call.Start.Operation.Name, op.Service.Name, op.Name)
+	default:
+		fmt.Fprintf(&b, "Polls %s of %s", op.Name, op.Service.Name)
+	}
+	fmt.Fprintf(&b, " until the waiter %s has a verdict, for %s at most. ", p.waiter.Name, p.options.MaxWait)
+	switch {
+	case lambdas && p.call.Arguments == nil:
+		b.WriteString("The input is the arguments of the job. ")
+	case lambdas: // the definition has them
+	default:
+		p.tellInput(&b)
+	}
+	if p.redrivable() {
+		b.WriteString("A redrive resumes it. ")
+	} else {
+		b.WriteString("A redrive does not resume it. ")
+	}
+	fmt.Fprintf(&b, "Compiled by jobpoller, strategy %s.", p.options.Strategy)
+	return b.String()
+}
+
+// tellInput says what the input is of a machine that calls services itself.
+func (p *plan) tellInput(b *strings.Builder) {
+	first, given, token := p.first()
+	switch {
+	case given != nil: // the definition has it
+	case p.optional() != nil:
+		passed := slices.DeleteFunc(p.passed(), func(name string) bool { return token != "" && name == javasdk.MemberName(token) })
+		fmt.Fprintf(b, "The input is that of %s, of which it passes on %s. ", first.Name, strings.Join(passed, ", "))
+	default:
+		fmt.Fprintf(b, "The input is that of %s. ", first.Name)
+	}
+}
+
+// warnings tells of services that Step Functions may not know, and of input that
+// is not passed on.
+func (p *plan) warnings() []string {
+	warnings := []string{}
+	if p.functions {
+		return warnings
+	}
+	if len(p.failing) > 0 {
+		warnings = append(warnings, fmt.Sprintf("Step Functions hides the error codes %s, "+
+			"and no text of their causes is known: such an error fails the wait, whatever the acceptors say",
+			strings.Join(p.failing, ", ")))
+	}
+	if optional := p.optional(); optional != nil {
+		op, _, _ := p.first()
+		warnings = append(warnings, fmt.Sprintf("the machine passes on to %s only the members of its input that are required, %s: "+
+			"name in the arguments what else each input has: some of %s",
+			op.Name, strings.Join(p.passed(), ", "), strings.Join(optional, ", ")))
+	}
+	called := []*catalog.Operation{p.call.Operation}
+	if p.call.Start != nil {
+		called = append(called, p.call.Start.Operation)
+	}
+	for _, op := range called {
+		w := fmt.Sprintf("no AWS SDK integration %q is known of %s, which is new: Step Functions may refuse the definition, or give errors other names",
+			"aws-sdk:"+op.Service.ARNName, op.Service.Name)
+		if asl.ParseResource(resource(op)).ErrorPrefix() == "" && !slices.Contains(warnings, w) {
+			warnings = append(warnings, w)
+		}
+	}
+	return warnings
+}

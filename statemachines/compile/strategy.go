@@ -1,0 +1,100 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// Strategy is a way to poll: how a waiter becomes states.
+type Strategy string
+
+// strategy makes states of a plan. Each has a file with its constant, and a row
+// in the table.
+type strategy interface {
+	traits() traits
+	// take refuses what the strategy cannot say.
+	take(d *draft)
+	// states returns the states, the first of them first.
+	states(d *draft) states
+	// turn returns what a poll costs, and what an execution costs besides.
+	turn(p *plan) turn
+	// polls returns the largest number of polls.
+	polls(p *plan) int
+}
+
+// strategies is the table, in the order in which people read of them.
+var strategies = []struct {
+	name Strategy
+	strategy
+}{
+	{Variables, variables{}},
+	{RetryTask, retryTask{}},
+	{Loop, loop{}},
+	{LambdaLoop, lambdaLoop{}},
+	{LambdaRetry, lambdaRetry{}},
+}
+
+// traits are what the plan and its readers need to know of a strategy.
+type traits struct {
+	// summary is one line for people.
+	summary  string
+	language asl.QueryLanguage
+	// functions: the two Lambda functions start, judge and stop.
+	functions bool
+	// retryBlock: the Retry block of the Task that polls is the loop. It sees the
+	// names of errors and not their Causes, and its attempts are for the whole wait.
+	retryBlock bool
+	delays     delays
+	// resumes: a redrive of a whole machine goes on polling.
+	resumes bool
+}
+
+// delays are how a strategy chooses the time between polls.
+type delays int
+
+const (
+	drawn   delays = iota // they grow, are drawn, and end at the deadline
+	undrawn               // they grow, and the last goes beyond the deadline
+	even                  // each is the shortest
+)
+
+// Strategies returns all strategies, in the order in which people read of them.
+func Strategies() []Strategy {
+	names := make([]Strategy, len(strategies))
+	for i, row := range strategies {
+		names[i] = row.name
+	}
+	return names
+}
+
+// find returns the row of a strategy; nil if there is none.
+func (s Strategy) find() strategy {
+	for _, row := range strategies {
+		if row.name == s {
+			return row.strategy
+		}
+	}
+	return nil
+}
+
+func (s Strategy) traits() traits {
+	if found := s.find(); found != nil {
+		return found.traits()
+	}
+	return traits{}
+}
+
+// Known reports whether there is such a strategy.
+func (s Strategy) Known() bool { return slices.Contains(Strategies(), s) }
+
+// Summary returns one line that says what the strategy does.
+func (s Strategy) Summary() string { return s.traits().summary }
+
+// Language returns the query language of the states, in which expressions in
+// arguments are written.
+func (s Strategy) Language() asl.QueryLanguage { return s.traits().language }
+
+// UsesFunctions reports whether the Lambda functions run-job and check-status
+// start, poll and stop the job.
+func (s Strategy) UsesFunctions() bool { return s.traits().functions }

@@ -1,0 +1,139 @@
+package compile
+
+import (
+	"sort"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// timing is when a machine polls, in seconds.
+type timing struct {
+	total, initial int
+	low, hi        int // bounds of the delay
+}
+
+// schedule is the waiter's, with what options say instead.
+func schedule(w *pollcore.Waiter, o Options) pollcore.Schedule {
+	s := pollcore.NewSchedule(w, o.MaxWait)
+	if o.MinDelay != 0 {
+		s.Min = o.MinDelay
+	}
+	s.Max = max(s.Max, s.Min)
+	if o.MaxDelay != 0 {
+		s.Max = o.MaxDelay
+	}
+	s.Initial = o.InitialDelay
+	return s
+}
+
+func newTiming(s pollcore.Schedule) timing {
+	seconds := func(d time.Duration) int { return int(d / time.Second) }
+	return timing{total: seconds(s.Total), initial: seconds(s.First()), low: seconds(s.Min), hi: seconds(s.Max)}
+}
+
+// rule is the schedule that the states follow, in whole seconds.
+func (t timing) rule() pollcore.Schedule {
+	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
+	return pollcore.Schedule{Total: seconds(t.total), Initial: seconds(t.initial), Min: seconds(t.low), Max: seconds(t.hi)}
+}
+
+// growing is how many delays are shorter than the longest.
+func (t timing) growing() int {
+	s, n := t.rule(), 0
+	for {
+		lo, _ := s.Bounds(pollcore.Progress{Attempts: n + 1})
+		if lo == s.Max {
+			return n
+		}
+		n++
+	}
+}
+
+// count is how many delays it takes to pass so much time, by the delay after each
+// number of calls.
+func (t timing) count(passes time.Duration, delay func(lo, hi time.Duration) time.Duration) int {
+	s := t.rule()
+	for n := 1; ; n++ {
+		lo, hi := s.Bounds(pollcore.Progress{Attempts: n})
+		if passes <= 0 {
+			return n - 1
+		}
+		if lo == s.Max { // as all that follow
+			return n - 1 + int((passes+s.Max-1)/s.Max)
+		}
+		passes -= delay(lo, hi)
+	}
+}
+
+// middle is the delay without a draw.
+func middle(lo, hi time.Duration) time.Duration { return (lo + hi) / 2 }
+
+// wholeAttempts are the attempts that pass so many seconds with delays cut to
+// whole ones.
+func (t timing) wholeAttempts(seconds int) int {
+	return t.count(time.Duration(seconds)*time.Second, func(lo, hi time.Duration) time.Duration { return middle(lo, hi).Truncate(time.Second) })
+}
+
+// calls is how many calls there are with even delays: the first is made at once,
+// and the last when the time is over.
+func (t timing) calls() int { return (t.total-t.initial+t.low-1)/t.low + 1 }
+
+// drawnPolls is the most polls with delays that are drawn.
+func (t timing) drawnPolls() int {
+	shortest := func(lo, _ time.Duration) time.Duration { return lo.Round(time.Second) }
+	return t.count(time.Duration(t.total-t.initial)*time.Second, shortest) + 1
+}
+
+// fit refuses a schedule that can fill the poller's share of the history, and
+// finds the delays with which it does not: a longer longest delay, which makes
+// only long jobs wait, or else a longer shortest one.
+func (p *plan) fit() {
+	share := p.options.Events
+	if share == 0 {
+		share = DefaultEvents
+	}
+	t := p.turn()
+	needs := func() int { return p.strategy.polls(p)*t.events + t.most.events }
+	events := needs()
+	if events <= share {
+		return
+	}
+	low, hi := p.low, p.hi
+	// stretch is the least of the delays from one on that fits, if one does.
+	stretch := func(from int, set func(delay int)) bool {
+		delays := max(0, p.total-from) + 1
+		n := sort.Search(delays, func(n int) bool {
+			set(from + n)
+			return needs() <= share
+		})
+		set(from + min(n, delays-1))
+		return n < delays
+	}
+	longer := p.delays != even && stretch(hi, func(delay int) { p.hi = delay })
+	if !longer && !stretch(low, func(delay int) { p.low, p.hi = delay, max(hi, delay) }) {
+		p.refuse("with any delay it can take %d events of the history, more than its share of %d", needs(), share)
+		return
+	}
+	if p.options.Fit {
+		return
+	}
+	which, delay, before := "shortest", p.low, low
+	if longer {
+		which, delay, before = "longest", p.hi, hi
+		p.maxDelay = p.rule().Max
+	} else {
+		p.minDelay = p.rule().Min
+	}
+	p.refuse("it can take %d events of the history, more than its share of %d: with a %s delay of %d s instead of %d it fits",
+		events, share, which, delay, before)
+}
+
+// waits is a retrier with the schedule's delays, without a draw.
+func (t timing) waits(names []string, attempts int) object {
+	o := object{"ErrorEquals": names, "IntervalSeconds": t.low, "MaxAttempts": attempts, "BackoffRate": 1}
+	if t.hi > t.low {
+		o["BackoffRate"], o["MaxDelaySeconds"] = pollcore.Growth, t.hi
+	}
+	return o
+}
