@@ -27,7 +27,7 @@ func (p *polling) arguments(op *catalog.Operation, token string, strategy compil
 		return nil
 	}
 	language := asl.JSONata
-	if strategy == compile.Loop {
+	if strategy.Language() == asl.JSONPath {
 		language = asl.JSONPath
 	}
 	plain := argumentReader{p.where, language}.value("Arguments", reflect.ValueOf(*p.Arguments))

@@ -264,7 +264,7 @@ func (f *fragment) makeStates(compiled *compile.Compiled, exits map[pollcore.Sta
 
 // language is that of the states.
 func (f *fragment) language() sfn.QueryLanguage {
-	if f.report.Strategy == compile.Loop {
+	if f.report.Strategy.Language() == asl.JSONPath {
 		return sfn.QueryLanguage_JSON_PATH
 	}
 	return sfn.QueryLanguage_JSONATA

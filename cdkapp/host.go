@@ -306,7 +306,7 @@ func (h *host) itemEvents(name string, s flowState) int {
 
 // checkRecords refuses several waits of an execution under one start record.
 func (h *host) checkRecords(f *fragment, in flow, first string, inMap bool) {
-	if !throughLambda(f.report.Strategy) || f.scoped {
+	if !f.report.Strategy.UsesFunctions() || f.scoped {
 		return
 	}
 	const fix = "give Scope, an expression that differs for each, such as \"{% $states.input.index %}\""

@@ -89,7 +89,7 @@ func (p *polling) defined(b *bound) *machine {
 func (m *machine) compiled(c *compile.Compiled) {
 	report := c.Report()
 	m.report, m.strategy = &report, c.Strategy
-	if throughLambda(c.Strategy) {
+	if c.Strategy.UsesFunctions() {
 		return // all that it calls are the functions
 	}
 	for _, s := range c.Policy.Statement {

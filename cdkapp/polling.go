@@ -52,16 +52,6 @@ type form struct {
 	runJob, checkStatus string
 }
 
-// strategies are those that the prop Strategy can say.
-var strategies = []compile.Strategy{
-	compile.Variables, compile.RetryTask, compile.Loop, compile.LambdaLoop, compile.LambdaRetry,
-}
-
-// throughLambda tells whether a machine of this strategy needs the functions.
-func throughLambda(s compile.Strategy) bool {
-	return s == compile.LambdaLoop || s == compile.LambdaRetry
-}
-
 // bind looks the job up.
 func (p *polling) bind() *bound {
 	if p.Job == nil {
@@ -79,8 +69,8 @@ func (p *polling) strategy() compile.Strategy {
 	if p.Strategy == "" {
 		return compile.Variables
 	}
-	if !slices.Contains(strategies, p.Strategy) {
-		p.refuse("Strategy", "it must be one of %s, is %q", quoted(strategies), p.Strategy)
+	if !p.Strategy.Known() {
+		p.refuse("Strategy", "it must be one of %s, is %q", quoted(compile.Strategies()), p.Strategy)
 	}
 	return p.Strategy
 }
@@ -96,13 +86,17 @@ func (p *polling) compile(b *bound, f form) *compile.Compiled {
 		Fit: orElse(p.Fit, false), Output: text(p.Output), Scope: p.scope(), CausePatterns: p.causePatterns(strategy),
 	}
 	p.schedule(b, &o)
-	if o.Scope != "" && !throughLambda(strategy) {
-		p.refuse("Scope", "it tells the records of Lambda functions apart, and the strategy %s has none: leave it out", strategy)
-	}
 	call := p.call(b, strategy)
 	compiled, err := compile.Compile(b.waiter, call, o)
 	if err == nil {
 		return compiled
+	}
+	if wrong, ok := errors.AsType[*compile.OptionError](err); ok && wrong.Field != "Waiter" {
+		prop := wrong.Field // props have the names of options
+		if prop == "Exits" {
+			prop = "Prefix" // which the exits are named after
+		}
+		p.refuseFor(err, prop, "%s", wrong.Problem)
 	}
 	e := p.cannotCompile(err)
 	blame := func(prop string, without func(*compile.Call, *compile.Options)) { // where it compiles without the prop
@@ -157,7 +151,7 @@ func (p *polling) call(b *bound, strategy compile.Strategy) compile.Call {
 		begin := *call.Start
 		begin.Arguments = p.arguments(begin.Operation, begin.Token, strategy)
 		call.Start = &begin
-	case call.Start != nil && throughLambda(strategy):
+	case call.Start != nil && strategy.UsesFunctions():
 		p.refuse("Start", "with the strategy %s a function looks after the job from its start, and cannot be told not to start %s: "+
 			"name the waiter that waits for it, or take the strategy %s", strategy, b.name, compile.Variables)
 	default:
@@ -192,24 +186,13 @@ func (p *polling) schedule(b *bound, o *compile.Options) {
 	} {
 		*d.to = p.wholeSeconds(d.prop, d.from)
 	}
-	shortest := o.MinDelay
-	if shortest == 0 {
-		shortest = pollcore.NewSchedule(b.waiter, o.MaxWait).Min
-	}
-	switch {
-	case o.MaxWait == 0:
+	if o.MaxWait == 0 {
 		p.refuse("MaxWait", "it is required: how long the job may take, such as awscdk.Duration_Hours(jsii.Number(2))")
-	case o.MaxDelay != 0 && o.MaxDelay < shortest:
-		p.refuse("MaxDelay", "it must not be below the shortest delay, %s, is %s: raise it or lower MinDelay", shortest, o.MaxDelay)
-	case o.InitialDelay >= o.MaxWait:
-		p.refuse("InitialDelay", "it must be below MaxWait, which is %s, is %s", o.MaxWait, o.InitialDelay)
-	case o.MinDelay > o.MaxWait:
-		p.refuse("MinDelay", "it must not be above MaxWait, which is %s, is %s", o.MaxWait, o.MinDelay)
 	}
 	if p.Events != nil {
 		o.Events = int(*p.Events)
-		if float64(o.Events) != *p.Events || o.Events < 1 || o.Events > asl.MaxEvents {
-			p.refuse("Events", "it must be a whole number from 1 to %d, is %v", asl.MaxEvents, *p.Events)
+		if float64(o.Events) != *p.Events || o.Events < 1 { // 0 means the default
+			p.refuse("Events", "must be a whole number from 1 to %d, got %v", asl.MaxEvents, *p.Events)
 		}
 	}
 }
@@ -218,7 +201,7 @@ func (p *polling) causePatterns(strategy compile.Strategy) map[string]string {
 	if p.CausePatterns == nil || len(*p.CausePatterns) == 0 {
 		return nil
 	}
-	if throughLambda(strategy) {
+	if strategy.UsesFunctions() {
 		p.refuse("CausePatterns", "the functions of the strategy %s see the codes of errors: leave it out", strategy)
 	}
 	patterns := make(map[string]string, len(*p.CausePatterns))
@@ -253,7 +236,7 @@ func (p *polling) cannotCompile(err error) *Error {
 		e.Prop = "CausePatterns"
 	default:
 		e.Prop = "Strategy"
-		others := slices.DeleteFunc(slices.Clone(strategies), func(s compile.Strategy) bool { return s == not.Strategy })
+		others := slices.DeleteFunc(compile.Strategies(), func(s compile.Strategy) bool { return s == not.Strategy })
 		e.Problem += "; take another strategy: " + quoted(others)
 	}
 	return e

@@ -37,16 +37,22 @@ type compileOptions struct {
 	events                     int
 }
 
-var strategies = []compile.Strategy{
-	compile.LambdaLoop, compile.LambdaRetry, compile.Loop, compile.Variables, compile.RetryTask,
-}
-
 func strategyNames() []string {
-	names := make([]string, len(strategies))
-	for i, s := range strategies {
+	all := compile.Strategies()
+	names := make([]string, len(all))
+	for i, s := range all {
 		names[i] = string(s)
 	}
 	return names
+}
+
+// strategyHelp says what each strategy does, a line for each.
+func strategyHelp() string {
+	var b strings.Builder
+	for _, s := range compile.Strategies() {
+		fmt.Fprintf(&b, "  %-12s  %s\n", s, s.Summary())
+	}
+	return b.String()
 }
 
 func newCompileCommand() *cobra.Command {
@@ -60,12 +66,7 @@ failure, or until --max-wait is over. With --start the machine starts the job
 first, and stops it when --max-wait is over (unless --no-stop).
 
 Strategies:
-  variables     Task, Choice and Wait in JSONata. Takes every waiter; delays grow and vary.
-  retry-task    one Task in JSONata whose Retry block is the loop: a third of the transitions
-  loop          Task, Choice and Wait in JSONPath, with one delay. Takes waiters that compare members.
-  lambda-loop   the Lambda functions run-job and check-status in a loop
-  lambda-retry  the same functions; the Retry block of one Task is the loop. A redrive resumes it.
-
+` + strategyHelp() + `
 The machine's input is the input of its first call, unless you pass --arguments.
 With --exits compile prints a fragment: states to merge into your own machine.
 --report prints what the machine costs, --iam the policy that its role needs.
@@ -149,18 +150,15 @@ func runCompile(c *cobra.Command, args []string, o compileOptions) error {
 	if err != nil {
 		return err
 	}
-	low, high := o.bounds(w)
-	compiled, err := compile.Compile(w, call, compile.Options{
-		Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MinDelay: low, MaxDelay: high, InitialDelay: o.delays.initial,
-		CausePatterns: causes, UnmodeledFails: o.unmodeled == "fail",
-		Prefix: o.prefix, Output: o.selected, Exits: exits, Events: o.events, Fit: o.fit, JobFrom: o.jobFrom, JobTo: o.jobTo,
-		RunJobFunction: o.runJob, CheckStatusFunction: o.checkStatus, Scope: o.scope,
-	})
+	options := o.options()
+	options.MinDelay, options.MaxDelay = o.bounds(w)
+	options.CausePatterns, options.Exits = causes, exits
+	compiled, err := compile.Compile(w, call, options)
 	switch {
 	case errors.Is(err, compile.ErrNotCompiled):
 		return &exitError{exitFailed, fmt.Errorf("%w%s%s", err, fitHint(err), o.remedy(err, call))}
 	case err != nil:
-		return usage("%w", err)
+		return usage("%w", compile.Relabel(err, optionFlag))
 	}
 	return o.write(c, compiled)
 }

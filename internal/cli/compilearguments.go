@@ -2,7 +2,6 @@ package cli
 
 import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/modelfit"
 )
@@ -13,11 +12,7 @@ func (o *compileOptions) readArguments(op *catalog.Operation, token string) (map
 	if o.arguments == "" {
 		return nil, nil //nolint:nilnil // the input of the machine
 	}
-	language := asl.JSONata
-	if o.strategy == string(compile.Loop) {
-		language = asl.JSONPath
-	}
-	arguments, err := modelfit.Arguments([]byte(o.arguments), op, token, language)
+	arguments, err := modelfit.Arguments([]byte(o.arguments), op, token, compile.Strategy(o.strategy).Language())
 	if err != nil {
 		return nil, usage("--arguments of %s: %w", op.Name, err)
 	}

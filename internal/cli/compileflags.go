@@ -18,42 +18,41 @@ import (
 )
 
 // throughLambda tells whether the Lambda functions start, poll and stop.
-func (o *compileOptions) throughLambda() bool {
-	s := compile.Strategy(o.strategy)
-	return s == compile.LambdaLoop || s == compile.LambdaRetry
+func (o *compileOptions) throughLambda() bool { return compile.Strategy(o.strategy).UsesFunctions() }
+
+// options are the flags as options of Compile.
+func (o *compileOptions) options() compile.Options {
+	return compile.Options{
+		Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MinDelay: o.delays.min, MaxDelay: o.delays.max, InitialDelay: o.delays.initial,
+		UnmodeledFails: o.unmodeled == "fail",
+		Prefix:         o.prefix, Output: o.selected, Events: o.events, Fit: o.fit, JobFrom: o.jobFrom, JobTo: o.jobTo,
+		RunJobFunction: o.runJob, CheckStatusFunction: o.checkStatus, Scope: o.scope,
+	}
+}
+
+// optionFlag is the flag of an option, or of a call.
+func optionFlag(field string) string {
+	switch field {
+	case "Output":
+		return "--select"
+	case "Waiter", "Operation", "Start", "Stop", "SelfFeeding":
+		return field
+	default:
+		return "--" + kebab(field)
+	}
 }
 
 // validate reports what is wrong with the flags, all at once.
 func (o *compileOptions) validate(changed func(flag string) bool) error {
-	problems := []error{checkOutput(o.output, "yaml"), o.checkStrategy(), checkMaxWait(o.maxWait)}
+	problems := []error{checkOutput(o.output, "yaml"), compile.Relabel(o.options().Validate(), optionFlag)}
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	for _, f := range []struct {
-		flag  string
-		value time.Duration
-	}{
-		{"max-wait", o.maxWait},
-		{"min-delay", o.delays.min},
-		{"max-delay", o.delays.max},
-		{"initial-delay", o.delays.initial},
-		{"job-from", o.jobFrom},
-		{"job-to", o.jobTo},
-	} {
-		if f.value%time.Second != 0 {
-			report("--%s must be whole seconds, as all times of Step Functions are, is %s", f.flag, f.value)
+	for flag, value := range map[string]time.Duration{"min-delay": o.delays.min, "max-delay": o.delays.max, "job-to": o.jobTo} {
+		if changed(flag) && value == 0 {
+			report("--%s must be at least 1s, got 0s", flag)
 		}
 	}
-	problems = append(problems, o.delays.problems(changed, time.Second, o.maxWait)...)
-	if o.jobFrom < 0 {
-		report("--job-from must be at least 0, is %s", shortDuration(o.jobFrom))
-	}
-	if changed("job-to") && o.jobTo < time.Second {
-		report("--job-to must be at least 1s, is %s", shortDuration(o.jobTo))
-	}
-	if o.events < 1 || o.events > asl.MaxEvents {
-		report("--events must be from 1 to %d, is %d", asl.MaxEvents, o.events)
-	}
-	if o.jobTo > 0 && o.jobTo < o.jobFrom {
-		report("--job-to (%s) must not be below --job-from (%s)", shortDuration(o.jobTo), shortDuration(o.jobFrom))
+	if o.events == 0 {
+		report("--events must be from 1 to %d, got 0", asl.MaxEvents)
 	}
 	if changed("job-from") && !changed("job-to") {
 		report("--job-from needs --job-to, the longest time that the job takes")
@@ -71,18 +70,10 @@ func (o *compileOptions) validate(changed func(flag string) bool) error {
 	return errors.Join(problems...)
 }
 
-func (o *compileOptions) checkStrategy() error {
-	names := strategyNames()
-	if slices.Contains(names, o.strategy) {
-		return nil
-	}
-	return fmt.Errorf("--strategy must be one of %s, is %q%s", strings.Join(names, ", "), o.strategy, diag.DidYouMean(o.strategy, names))
-}
-
 // checkMeaning refuses flags that would change nothing beside the others.
 func (o *compileOptions) checkMeaning(changed func(flag string) bool) []error {
 	problems := meaningless(changed, []meaning{
-		{[]string{"run-job", "check-status", "scope"}, o.throughLambda(), "is for the strategies lambda-loop and lambda-retry"},
+		{[]string{"run-job", "check-status"}, o.throughLambda(), "is for the strategies lambda-loop and lambda-retry"},
 		{[]string{"cause", "unmodeled"}, !o.throughLambda(), "is not for lambda-loop and lambda-retry: the Lambda functions see the codes of errors"},
 		{[]string{"job-from", "job-to"}, o.report, "needs --report"},
 		{[]string{"no-stop"}, o.start || o.throughLambda(), "needs --start: without it the machine stops no job"},

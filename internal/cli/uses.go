@@ -41,8 +41,8 @@ var anyRegion = aws.Config{Region: "us-east-1"}
 func asStateMachine(e *catalog.Entry, builtIn bool) string {
 	var taken, withCauses, failing, withArguments []string
 	var why error
-	for _, s := range strategies {
-		if o := (&compileOptions{strategy: string(s)}); o.throughLambda() && !builtIn {
+	for _, s := range compile.Strategies() {
+		if s.UsesFunctions() && !builtIn {
 			continue
 		}
 		// The time is nothing to what a strategy can say.

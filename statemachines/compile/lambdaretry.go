@@ -10,7 +10,7 @@ type lambdaRetry struct{}
 
 func (lambdaRetry) traits() traits {
 	return traits{
-		summary:  "the same, where the Retry block of one Task is the loop; a redrive resumes it",
+		summary:  "the same functions; the Retry block of one Task is the loop. A redrive resumes it.",
 		language: asl.JSONata, functions: true, retryBlock: true, delays: undrawn, resumes: true,
 	}
 }

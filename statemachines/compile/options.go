@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -141,9 +142,7 @@ func check(w *pollcore.Waiter, call Call, o Options) error {
 	if w == nil {
 		c.wrong("Waiter", "is missing: give the waiter to compile")
 	}
-	if !o.Strategy.Known() {
-		c.wrong("Strategy", "must be one of %s, got %q", list(Strategies()), o.Strategy)
-	}
+	c.strategy(o)
 	if call.Operation == nil {
 		c.wrong("Operation", "is missing: give the operation that the waiter polls")
 	}
@@ -151,9 +150,28 @@ func check(w *pollcore.Waiter, call Call, o Options) error {
 		return c.err()
 	}
 	c.call(call, o.Strategy)
-	c.times(w, o)
+	c.options(o)
+	if s := schedule(w, o); c.found == nil && s.Max < s.Min {
+		c.wrong("MaxDelay", "must be at least the minimum delay of the waiter, %s, got %s: raise it, or lower both", s.Min, s.Max)
+	}
+	return c.err()
+}
+
+// Validate finds all that is wrong with the options by themselves, before there
+// is a waiter. The error is [OptionErrors]. Compile does it, too.
+func (o Options) Validate() error {
+	var c checks
+	c.strategy(o)
 	c.options(o)
 	return c.err()
+}
+
+func (c *checks) strategy(o Options) {
+	if o.Strategy.Known() {
+		return
+	}
+	names := list(Strategies())
+	c.wrong("Strategy", "must be one of %s, got %q%s", names, o.Strategy, diag.DidYouMean(string(o.Strategy), strings.Split(names, ", ")))
 }
 
 func list[S ~string](names []S) string {
@@ -190,7 +208,7 @@ func (c *checks) call(call Call, s Strategy) {
 }
 
 // times finds what is wrong with durations and the share of the history.
-func (c *checks) times(w *pollcore.Waiter, o Options) {
+func (c *checks) times(o Options) {
 	before := len(c.found)
 	for _, given := range []struct {
 		field    string
@@ -216,9 +234,14 @@ func (c *checks) times(w *pollcore.Waiter, o Options) {
 	if len(c.found) > before {
 		return
 	}
-	s := schedule(w, o)
-	if s.Max < s.Min {
-		c.wrong("MaxDelay", "must be at least the shortest delay, %s, got %s", s.Min, s.Max)
+	if o.MaxDelay > 0 && o.MaxDelay < o.MinDelay {
+		c.wrong("MaxDelay", "must be at least the minimum delay, %s, got %s", o.MinDelay, o.MaxDelay)
+	}
+	if o.InitialDelay > o.MaxWait {
+		c.wrong("InitialDelay", "must be at most the max wait, %s, got %s", o.MaxWait, o.InitialDelay)
+	}
+	if o.MinDelay > o.MaxWait {
+		c.wrong("MinDelay", "must be at most the max wait, %s, got %s", o.MaxWait, o.MinDelay)
 	}
 	if o.JobTo > 0 && o.JobTo < o.JobFrom {
 		c.wrong("JobTo", "must be at least the shortest time that the job takes, %s, got %s", o.JobFrom, o.JobTo)
@@ -228,8 +251,9 @@ func (c *checks) times(w *pollcore.Waiter, o Options) {
 	}
 }
 
-// options finds what is wrong with the rest.
+// options finds what is wrong with options by themselves.
 func (c *checks) options(o Options) {
+	c.times(o)
 	if o.Scope != "" && !o.Strategy.UsesFunctions() {
 		c.wrong("Scope", "is for the strategies with Lambda functions: with %s each iteration of a Map has variables of its own", o.Strategy)
 	}
