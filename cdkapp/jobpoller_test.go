@@ -474,10 +474,10 @@ func TestJobPollerRefusesProps(t *testing.T) {
 		"token for a time": {func(p *cdkapp.JobPollerProps) {
 			p.MaxWait = seconds(*awscdk.Token_AsNumber(awscdk.Fn_Ref(new("Time"))))
 		}, "MaxWait", []string{"token"}},
-		"bounds swapped":      {func(p *cdkapp.JobPollerProps) { p.MinDelay, p.MaxDelay = seconds(60), seconds(30) }, "MaxDelay", []string{"1m0s", "30s"}},
+		"bounds swapped":      {func(p *cdkapp.JobPollerProps) { p.MinDelay, p.MaxDelay = seconds(60), seconds(30) }, "MaxDelay", []string{"1m", "30s"}},
 		"below the waiter's":  {func(p *cdkapp.JobPollerProps) { p.MaxDelay = seconds(5) }, "MaxDelay", []string{"20s", "5s", "of the waiter"}},
-		"delay above MaxWait": {func(p *cdkapp.JobPollerProps) { p.MinDelay = seconds(7201) }, "MinDelay", []string{"max wait", "2h0m0s"}},
-		"late first poll":     {func(p *cdkapp.JobPollerProps) { p.InitialDelay = seconds(7201) }, "InitialDelay", []string{"max wait", "2h0m0s"}},
+		"delay above MaxWait": {func(p *cdkapp.JobPollerProps) { p.MinDelay = seconds(7201) }, "MinDelay", []string{"max wait", "2h"}},
+		"late first poll":     {func(p *cdkapp.JobPollerProps) { p.InitialDelay = seconds(7201) }, "InitialDelay", []string{"max wait", "2h"}},
 		"too many events":     {func(p *cdkapp.JobPollerProps) { p.Events = new(25001.0) }, "Events", []string{"25000", "25001"}},
 		"part of an event":    {func(p *cdkapp.JobPollerProps) { p.Events = new(0.5) }, "Events", []string{"whole"}},
 		"schedule that fills the history": {

@@ -192,7 +192,7 @@ func (p *polling) schedule(b *bound, o *compile.Options) {
 	if p.Events != nil {
 		o.Events = int(*p.Events)
 		if float64(o.Events) != *p.Events || o.Events < 1 { // 0 means the default
-			p.refuse("Events", "must be a whole number from 1 to %d, got %v", asl.MaxEvents, *p.Events)
+			p.refuse("Events", "it must be a whole number from 1 to %d, is %v", asl.MaxEvents, *p.Events)
 		}
 	}
 }

@@ -46,13 +46,16 @@ func optionFlag(field string) string {
 func (o *compileOptions) validate(changed func(flag string) bool) error {
 	problems := []error{checkOutput(o.output, "yaml"), compile.Relabel(o.options().Validate(), optionFlag)}
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	for flag, value := range map[string]time.Duration{"min-delay": o.delays.min, "max-delay": o.delays.max, "job-to": o.jobTo} {
-		if changed(flag) && value == 0 {
-			report("--%s must be at least 1s, got 0s", flag)
+	for _, f := range []struct {
+		flag  string
+		value time.Duration
+	}{{"min-delay", o.delays.min}, {"max-delay", o.delays.max}, {"job-to", o.jobTo}} {
+		if changed(f.flag) && f.value == 0 {
+			report("--%s must be at least 1s, is 0", f.flag)
 		}
 	}
 	if o.events == 0 {
-		report("--events must be from 1 to %d, got 0", asl.MaxEvents)
+		report("--events must be from 1 to %d, is 0", asl.MaxEvents)
 	}
 	if changed("job-from") && !changed("job-to") {
 		report("--job-from needs --job-to, the longest time that the job takes")

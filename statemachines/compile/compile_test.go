@@ -184,8 +184,8 @@ func TestWrongOptions(t *testing.T) {
 		"no time":       {change: func(o *compile.Options) { o.MaxWait = 0 }, want: "MaxWait is missing"},
 		"part seconds":  {change: func(o *compile.Options) { o.MaxWait += time.Millisecond }, want: "MaxWait must be whole seconds"},
 		"part delay":    {change: func(o *compile.Options) { o.MinDelay = 1500 * time.Millisecond }, want: "MinDelay must be whole seconds"},
-		"no such way":   {change: func(o *compile.Options) { o.Strategy = "spin" }, want: "Strategy must be one of variables, retry-task, loop, lambda-loop, lambda-retry, got \"spin\""},
-		"delays":        {change: func(o *compile.Options) { o.MinDelay, o.MaxDelay = time.Minute, time.Second }, want: "MaxDelay must be at least the minimum delay, 1m0s, got 1s"},
+		"no such way":   {change: func(o *compile.Options) { o.Strategy = "spin" }, want: "Strategy must be one of variables, retry-task, loop, lambda-loop, lambda-retry, is \"spin\""},
+		"delays":        {change: func(o *compile.Options) { o.MinDelay, o.MaxDelay = time.Minute, time.Second }, want: "MaxDelay must be at least the minimum delay, 1m, is 1s"},
 		"negative wait": {change: func(o *compile.Options) { o.InitialDelay = -time.Second }, want: "InitialDelay must be at least 0s"},
 		"prefix":        {change: func(o *compile.Options) { o.Prefix = "My export" }, want: "Prefix must be a letter, then letters"},
 		"digit":         {change: func(o *compile.Options) { o.Prefix = "1" }, want: "Prefix must be a letter, then letters"},
@@ -326,9 +326,9 @@ func TestRelabel(t *testing.T) {
 	_, err = compile.Compile(e.Waiter, compile.CallOf(e), compile.Options{Strategy: compile.Variables, MinDelay: time.Millisecond, Events: -1})
 	flags := map[string]string{"MaxWait": "--max-wait", "MinDelay": "--delay", "Events": "--events"}
 	err = compile.Relabel(err, func(field string) string { return flags[field] })
-	require.EqualError(t, err, "--max-wait is missing: say how long the job may take, such as 2h\n"+
-		"--delay must be whole seconds, because Step Functions waits whole seconds, got 1ms\n"+
-		"--events must be from 1 to the 25000 events of an execution, got -1")
+	require.EqualError(t, err, "--max-wait is missing: say how long to wait at most, such as 2h\n"+
+		"--delay must be whole seconds, because Step Functions waits whole seconds, is 1ms\n"+
+		"--events must be from 1 to the 25000 events of an execution, is -1")
 	require.NotErrorIs(t, err, compile.ErrNotCompiled)
 	other := errors.New("other")
 	require.Equal(t, other, compile.Relabel(other, strings.ToUpper))

@@ -152,7 +152,7 @@ func check(w *pollcore.Waiter, call Call, o Options) error {
 	c.call(call, o.Strategy)
 	c.options(o)
 	if s := schedule(w, o); c.found == nil && s.Max < s.Min {
-		c.wrong("MaxDelay", "must be at least the minimum delay of the waiter, %s, got %s: raise it, or lower both", s.Min, s.Max)
+		c.wrong("MaxDelay", "must be at least the minimum delay of the waiter, %s, is %s: raise it, or lower both", short(s.Min), short(s.Max))
 	}
 	return c.err()
 }
@@ -171,7 +171,7 @@ func (c *checks) strategy(o Options) {
 		return
 	}
 	names := list(Strategies())
-	c.wrong("Strategy", "must be one of %s, got %q%s", names, o.Strategy, diag.DidYouMean(string(o.Strategy), strings.Split(names, ", ")))
+	c.wrong("Strategy", "must be one of %s, is %q%s", names, o.Strategy, diag.DidYouMean(string(o.Strategy), strings.Split(names, ", ")))
 }
 
 func list[S ~string](names []S) string {
@@ -219,36 +219,48 @@ func (c *checks) times(o Options) {
 	} {
 		switch {
 		case given.field == "MaxWait" && given.d == 0:
-			c.wrong(given.field, "is missing: say how long the job may take, such as 2h")
+			c.wrong(given.field, "is missing: say how long to wait at most, such as 2h")
 		case given.d%time.Second != 0 && given.field != "JobFrom" && given.field != "JobTo":
-			c.wrong(given.field, "must be whole seconds, because Step Functions waits whole seconds, got %s", given.d)
+			c.wrong(given.field, "must be whole seconds, because Step Functions waits whole seconds, is %s", short(given.d))
 		case given.d < given.least:
-			c.wrong(given.field, "must be at least %s, got %s", given.least, given.d)
+			c.wrong(given.field, "must be at least %s, is %s", short(given.least), short(given.d))
 		case given.d > asl.MaxStandardTime:
-			c.wrong(given.field, "must be at most the year that an execution can last, got %s", given.d)
+			c.wrong(given.field, "must be at most the year that an execution can last, is %s", short(given.d))
 		}
 	}
 	if o.Events < 0 || o.Events > asl.MaxEvents {
-		c.wrong("Events", "must be from 1 to the %d events of an execution, got %d", asl.MaxEvents, o.Events)
+		c.wrong("Events", "must be from 1 to the %d events of an execution, is %d", asl.MaxEvents, o.Events)
 	}
 	if len(c.found) > before {
 		return
 	}
 	if o.MaxDelay > 0 && o.MaxDelay < o.MinDelay {
-		c.wrong("MaxDelay", "must be at least the minimum delay, %s, got %s", o.MinDelay, o.MaxDelay)
+		c.wrong("MaxDelay", "must be at least the minimum delay, %s, is %s", short(o.MinDelay), short(o.MaxDelay))
 	}
 	if o.InitialDelay > o.MaxWait {
-		c.wrong("InitialDelay", "must be at most the max wait, %s, got %s", o.MaxWait, o.InitialDelay)
+		c.wrong("InitialDelay", "must be at most the max wait, %s, is %s", short(o.MaxWait), short(o.InitialDelay))
 	}
 	if o.MinDelay > o.MaxWait {
-		c.wrong("MinDelay", "must be at most the max wait, %s, got %s", o.MaxWait, o.MinDelay)
+		c.wrong("MinDelay", "must be at most the max wait, %s, is %s", short(o.MaxWait), short(o.MinDelay))
 	}
 	if o.JobTo > 0 && o.JobTo < o.JobFrom {
-		c.wrong("JobTo", "must be at least the shortest time that the job takes, %s, got %s", o.JobFrom, o.JobTo)
+		c.wrong("JobTo", "must be at least the shortest time that the job takes, %s, is %s", short(o.JobFrom), short(o.JobTo))
 	}
 	if o.JobTo == 0 && o.JobFrom > o.MaxWait {
-		c.wrong("JobFrom", "must be at most the longest time that the job takes, %s, got %s", o.MaxWait, o.JobFrom)
+		c.wrong("JobFrom", "must be at most the longest time that the job takes, %s, is %s", short(o.MaxWait), short(o.JobFrom))
 	}
+}
+
+// short writes a duration without parts that are 0: 2h for 2h0m0s.
+func short(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // options finds what is wrong with options by themselves.
@@ -263,7 +275,7 @@ func (c *checks) options(o Options) {
 	}
 	if o.Prefix != "" && !o.Strategy.UsesFunctions() {
 		if first, _ := utf8.DecodeRuneInString(o.Prefix); !unicode.IsLetter(first) || strings.ContainsFunc(o.Prefix, notInVariable) {
-			c.wrong("Prefix", "must be a letter, then letters, digits and _, because names of variables begin with it, got %q", o.Prefix)
+			c.wrong("Prefix", "must be a letter, then letters, digits and _, because names of variables begin with it, is %q", o.Prefix)
 		}
 	}
 	if o.Exits == nil {
@@ -272,7 +284,7 @@ func (c *checks) options(o Options) {
 	statuses := []pollcore.Status{pollcore.Succeeded, pollcore.Failed, pollcore.TimedOut}
 	for _, status := range statuses {
 		if name := o.Exits[status]; name == "" || utf8.RuneCountInString(name) > asl.MaxNameLength {
-			c.wrong("Exits", "must have a state for %s, with a name of %d characters at most, got %q", status, asl.MaxNameLength, name)
+			c.wrong("Exits", "must have a state for %s, with a name of %d characters at most, is %q", status, asl.MaxNameLength, name)
 		}
 	}
 	for _, status := range slices.Sorted(maps.Keys(o.Exits)) {
@@ -296,7 +308,7 @@ func (d *draft) checkNames(all states) error {
 		}
 		for _, status := range slices.Sorted(maps.Keys(o.Exits)) {
 			if o.Exits[status] == s.name {
-				c.wrong("Exits", "gives %s the name of a state of the fragment, %q: set them apart with Prefix", status, s.name)
+				c.wrong("Exits", "gives %s the name of a state of the fragment, %q: a prefix sets them apart", status, s.name)
 			}
 		}
 		if own[s.name] {
