@@ -57,6 +57,19 @@ var homes = []home{
 		also: map[string]string{"lambdas/jobs/jobstest": testKit},
 	},
 	{fact: "the price of a transition", pattern: `\b0\.025\b|\b0\.000025\b`, home: "statemachines/asl"},
+	{
+		fact: "the codes of throttling", pattern: `"(?i:ThrottlingException|RequestLimitExceeded|TooManyRequestsException)"`, home: "pollcore/awserror",
+		also: map[string]string{"lambdas/jobs/jobstest": testKit, "statemachines/sim/mock": testKit},
+	},
+	{
+		fact: "the question what was meant", pattern: `did you mean`, home: "internal/diag",
+		also: map[string]string{"lambdas/jobs/jobstest": "it wants the question of drivers"},
+	},
+	{fact: "how near words are", pattern: `func (Nearest|distance|levenshtein)\(|type distances\b`, home: "internal/diag"},
+	{fact: "the name in a shape ID", pattern: `LastIndexByte\(.*'#'\)`, home: "internal/smithy"},
+	{fact: "Step Functions' spelling of members", pattern: `func (pascal|snake|MemberName|ExceptionName)\(`, home: "internal/javasdk"},
+	{fact: "the loops in a sequence", pattern: `func (Loops|loopAt)\b`, home: "internal/fold"},
+	{fact: "how long a service remembers a token", pattern: `\bWindow: +([0-9]|time\.)|j\.TokenWindow\) \* time\.Second`, home: "pollcore/catalog"},
 }
 
 // code returns the lines of a Go file without its comments.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/smithy"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -198,7 +199,7 @@ func (o *checkOptions) warnOfError(c *cobra.Command, w *pollcore.Waiter, op *cat
 	var names []string
 	for _, a := range w.Acceptors {
 		if a.Matcher.ErrorType != nil {
-			names = append(names, withoutNamespace(*a.Matcher.ErrorType))
+			names = append(names, smithy.ShapeName(*a.Matcher.ErrorType))
 		}
 	}
 	if op != nil {
@@ -209,7 +210,7 @@ func (o *checkOptions) warnOfError(c *cobra.Command, w *pollcore.Waiter, op *cat
 			}
 		}
 	}
-	code := withoutNamespace(o.code)
+	code := smithy.ShapeName(o.code)
 	near := diag.Nearest(code, names)
 	if near == "" || slices.Contains(names, code) {
 		return
@@ -221,9 +222,6 @@ func (o *checkOptions) warnOfError(c *cobra.Command, w *pollcore.Waiter, op *cat
 		terminal.Fprintf(c.ErrOrStderr(), "warning: --error: %s\n", p.String())
 	}
 }
-
-// withoutNamespace is the name part of a shape ID.
-func withoutNamespace(id string) string { return id[strings.LastIndexByte(id, '#')+1:] }
 
 func (j *judged) take(w *pollcore.Waiter, r pollcore.Result, reason string) {
 	j.Verdict, j.Acceptor, j.Acceptors = r.Verdict, r.Acceptor+1, len(w.Acceptors)

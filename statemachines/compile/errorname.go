@@ -3,9 +3,9 @@ package compile
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/internal/smithy"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -94,7 +94,7 @@ func (p *plan) shown(errorType string, v pollcore.Verdict) (*shown, error) {
 }
 
 // codeOf is an error type without its namespace.
-func codeOf(errorType string) string { return errorType[strings.LastIndexByte(errorType, '#')+1:] }
+func codeOf(errorType string) string { return smithy.ShapeName(errorType) }
 
 // checkPatterns refuses patterns of errors that no acceptor names.
 func (p *plan) checkPatterns() {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/smithy"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -27,7 +28,7 @@ func (c *checker) errorTypes() {
 		if a.Matcher.ErrorType == nil {
 			continue
 		}
-		name := (*a.Matcher.ErrorType)[strings.LastIndexByte(*a.Matcher.ErrorType, '#')+1:]
+		name := smithy.ShapeName(*a.Matcher.ErrorType)
 		if slices.Contains(declared, name) {
 			continue
 		}

@@ -3,9 +3,9 @@ package lint
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/smithy"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -37,7 +37,7 @@ func (f *file) model() error {
 		}
 		var op *catalog.Operation
 		if service != nil {
-			op = service.Operations[shape.Name[strings.LastIndexByte(shape.Name, '#')+1:]]
+			op = service.Operations[smithy.ShapeName(shape.Name)]
 		}
 		for _, m := range traits.Get(waitableTrait).Members {
 			found = true
