@@ -46,7 +46,7 @@ var byDefault = []string{
 // Its error wraps jobs.ErrUnknownJob if the catalogue has no such entry, and
 // ErrUnsupported if one of its operations cannot be called.
 func NewDriver(cfg aws.Config, c *catalog.Catalog, name string) (jobs.Driver, error) {
-	named, err := c.Resolve(name)
+	named, err := c.Extract(name)
 	if errors.Is(err, catalog.ErrNotFound) {
 		return nil, fmt.Errorf("%w: %w", jobs.ErrUnknownJob, err)
 	} else if err != nil {
