@@ -202,7 +202,7 @@ func TestShippedDefinitions(t *testing.T) {
 				props.Resources = &map[string]*[]*string{"iam:PassRole": {}}
 			}
 			p := cdkapp.NewJobPoller(stack, new(fmt.Sprintf("P%dX", i)), props)
-			require.Equal(t, !slices.Contains(compile.ShippedNames(), name), p.Report() == nil)
+			require.Equal(t, !slices.Contains(compile.RecipeNames(), name), p.Report() == nil)
 		}
 	})
 	functions := strings.NewReplacer(

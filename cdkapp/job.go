@@ -114,8 +114,8 @@ func (j *shippedJob) bind() (*bound, error) {
 		return nil, err
 	}
 	b := &bound{name: j.name, definition: string(definition), isShipped: true}
-	if slices.Contains(compile.ShippedNames(), j.name) {
-		b.shipped, err = compile.Shipped(j.name)
+	if slices.Contains(compile.RecipeNames(), j.name) {
+		b.shipped, err = compile.CompileRecipe(j.name)
 	}
 	return b, err
 }

@@ -69,7 +69,7 @@ func (p *polling) strategy() compile.Strategy {
 	if p.Strategy == "" {
 		return compile.Variables
 	}
-	if !p.Strategy.Known() {
+	if !p.Strategy.Valid() {
 		p.refuse("Strategy", "it must be one of %s, is %q", quoted(compile.Strategies()), p.Strategy)
 	}
 	return p.Strategy

@@ -28,8 +28,8 @@ var update = flag.Bool("update", false, "write the shipped definitions anew")
 
 func TestShippedDefinitionsAreCompiled(t *testing.T) {
 	t.Parallel()
-	for _, name := range compile.ShippedNames() {
-		compiled, err := compile.Shipped(name)
+	for _, name := range compile.RecipeNames() {
+		compiled, err := compile.CompileRecipe(name)
 		require.NoError(t, err)
 		want := asl.Print(compiled.Machine)
 		if *update {
@@ -43,7 +43,7 @@ func TestShippedDefinitionsAreCompiled(t *testing.T) {
 
 func TestDefinition(t *testing.T) {
 	t.Parallel()
-	require.Len(t, statemachines.Names(), len(compile.ShippedNames())+2, "two loops are written by hand")
+	require.Len(t, statemachines.Names(), len(compile.RecipeNames())+2, "two loops are written by hand")
 	for _, name := range statemachines.Names() {
 		text, err := statemachines.Definition(name)
 		require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestDefinition(t *testing.T) {
 	require.ErrorIs(t, err, statemachines.ErrNoDefinition)
 	require.ErrorContains(t, err, `"lambda"; there are bedrock-model-invocation, cloudformation-stack, `)
 	for _, name := range []string{"lambda-loop", "lambda-loop-count"} {
-		_, err = compile.Shipped(name)
+		_, err = compile.CompileRecipe(name)
 		require.ErrorIs(t, err, statemachines.ErrNoDefinition, "it is not compiled")
 	}
 }

@@ -29,7 +29,7 @@ func (p *plan) acceptError(number int, a pollcore.Acceptor, reason string) {
 	if a.Matcher.ErrorType == nil {
 		c.any = true
 	} else {
-		s, err := p.shown(*a.Matcher.ErrorType, a.State)
+		s, err := p.findError(*a.Matcher.ErrorType, a.State)
 		if err != nil {
 			p.refuseAcceptor(number, "acceptor %d: %s", number, err)
 			return
@@ -122,9 +122,9 @@ func (p *plan) pollsAfterLook() bool {
 	return slices.ContainsFunc(p.catches, func(c catch) bool { return c.looks() && c.state == pollcore.Retry })
 }
 
-// unnamed is the reason of a failure by an error without a name of its own: it
+// unmatchedReason is the reason of a failure by an error without a name of its own: it
 // may be one that acceptors name. It is empty if they name none.
-func (p *plan) unnamed() string {
+func (p *plan) unmatchedReason() string {
 	if p.unseen == nil {
 		return ""
 	}

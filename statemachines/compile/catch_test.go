@@ -155,13 +155,13 @@ func TestErrors(t *testing.T) {
 		// Patterns of Causes.
 		{
 			"pattern, success", jsonata, "cloudformation", "DescribeStacks", waiter(t, "cloudformation", "StackDeleteComplete"),
-			compile.KnownCausePatterns(operation(t, "cloudformation", "DescribeStacks")),
+			compile.CausePatternsOf(operation(t, "cloudformation", "DescribeStacks")),
 			[]any{deleting, sdkError("CloudFormation.CloudFormationException", "Stack with id orders does not exist", 400)},
 			"SUCCEEDED", "ValidationError", 2, 0,
 		},
 		{
 			"pattern that does not match", jsonata, "cloudformation", "DescribeStacks", waiter(t, "cloudformation", "StackDeleteComplete"),
-			compile.KnownCausePatterns(operation(t, "cloudformation", "DescribeStacks")),
+			compile.CausePatternsOf(operation(t, "cloudformation", "DescribeStacks")),
 			[]any{sdkError("CloudFormation.CloudFormationException", "does not exist, Stack with id orders", 400)},
 			"FAILED", "no acceptor matches the error: CloudFormation.CloudFormationException", 1, 0,
 		},

@@ -33,8 +33,8 @@ var knownCauses = sync.OnceValue(func() []KnownCause {
 	return all
 })
 
-// KnownCauses are those of an operation's errors.
-func KnownCauses(op *catalog.Operation) []KnownCause {
+// CausesOf returns those of an operation's errors.
+func CausesOf(op *catalog.Operation) []KnownCause {
 	if op == nil || op.Service == nil {
 		return nil
 	}
@@ -47,11 +47,11 @@ func KnownCauses(op *catalog.Operation) []KnownCause {
 	return own
 }
 
-// KnownCausePatterns are the patterns for [Options].CausePatterns that have a
+// CausePatternsOf returns the patterns for [Options].CausePatterns that have a
 // source, for the errors of an operation; Compile takes them where none is given.
-func KnownCausePatterns(op *catalog.Operation) map[string]string {
+func CausePatternsOf(op *catalog.Operation) map[string]string {
 	var patterns map[string]string
-	for _, c := range KnownCauses(op) {
+	for _, c := range CausesOf(op) {
 		if patterns == nil {
 			patterns = map[string]string{}
 		}

@@ -22,7 +22,7 @@ func TestKnownCauses(t *testing.T) {
 		service, err := catalog.AWS.Service(listed.Key)
 		require.NoError(t, err)
 		for _, op := range service.Operations {
-			for _, c := range compile.KnownCauses(op) {
+			for _, c := range compile.CausesOf(op) {
 				found[c.Service+" "+c.Operation+" "+c.Code] = true
 				require.Contains(t, c.Source, "https://", c.Code)
 				pattern := strings.ReplaceAll(regexp.QuoteMeta(c.Pattern), `\*`, ".*")
@@ -32,7 +32,7 @@ func TestKnownCauses(t *testing.T) {
 		}
 	}
 	require.Len(t, found, 11)
-	require.Nil(t, compile.KnownCauses(nil))
+	require.Nil(t, compile.CausesOf(nil))
 }
 
 // A message has another form where several things are missing.
@@ -45,7 +45,7 @@ func TestKnownCauseOfSeveralInstances(t *testing.T) {
 		{"ec2", "DescribeInstances", "InvalidInstanceID.NotFound", "The instance IDs 'i-0a1a5cb3fb472c5ea, i-6381a3fa' do not exist", true},
 		{"ec2", "DescribeInstances", "InvalidInstanceID.NotFound", "Invalid id: \"i-6381a3fa\"", false},
 	} {
-		pattern := compile.KnownCausePatterns(operation(t, tt.service, tt.operation))[tt.code]
+		pattern := compile.CausePatternsOf(operation(t, tt.service, tt.operation))[tt.code]
 		require.NotEmpty(t, pattern)
 		found := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*")).MatchString(tt.message)
 		require.Equal(t, tt.matches, found, tt.message)

@@ -184,7 +184,7 @@ func TestWrongOptions(t *testing.T) {
 		"no time":       {change: func(o *compile.Options) { o.MaxWait = 0 }, want: "MaxWait is missing"},
 		"part seconds":  {change: func(o *compile.Options) { o.MaxWait += time.Millisecond }, want: "MaxWait must be whole seconds"},
 		"part delay":    {change: func(o *compile.Options) { o.MinDelay = 1500 * time.Millisecond }, want: "MinDelay must be whole seconds"},
-		"no such way":   {change: func(o *compile.Options) { o.Strategy = "spin" }, want: "Strategy must be one of variables, retry-task, loop, lambda-loop, lambda-retry, is \"spin\""},
+		"no such way":   {change: func(o *compile.Options) { o.Strategy = "spin" }, want: "Strategy must be one of variables, retry-task, loop"},
 		"delays":        {change: func(o *compile.Options) { o.MinDelay, o.MaxDelay = time.Minute, time.Second }, want: "MaxDelay must be at least the minimum delay, 1m, is 1s"},
 		"negative wait": {change: func(o *compile.Options) { o.InitialDelay = -time.Second }, want: "InitialDelay must be at least 0s"},
 		"prefix":        {change: func(o *compile.Options) { o.Prefix = "My export" }, want: "Prefix must be a letter, then letters"},

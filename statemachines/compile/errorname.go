@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
@@ -10,7 +11,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
-// shown is how Step Functions shows an error that a waiter names.
+// findError is how Step Functions shows an error that a waiter names.
 type shown struct {
 	// names are those of errors that are this one and no other.
 	names []string
@@ -49,9 +50,9 @@ var translations = []translation{
 	{service: "s3", operation: "HeadObject", code: "NotFound", shape: "NoSuchKey"},
 }
 
-// shown finds how an error of the polled operation is shown. It is nil if its
+// findError finds how an error of the polled operation is shown. It is nil if its
 // code is not.
-func (p *plan) shown(errorType string, v pollcore.Verdict) (*shown, error) {
+func (p *plan) findError(errorType string, v pollcore.Verdict) (*shown, error) {
 	op := p.call.Operation
 	code := codeOf(errorType)
 	var s shown
@@ -83,7 +84,7 @@ func (p *plan) shown(errorType string, v pollcore.Verdict) (*shown, error) {
 	}
 	// A Retry block does not see a Cause.
 	if blind := v == pollcore.Retry && p.retryBlock && p.options.UnmodeledFails; !given && !blind {
-		pattern, given = KnownCausePatterns(op)[code]
+		pattern, given = CausePatternsOf(op)[code]
 	}
 	if !given {
 		return nil, nil //nolint:nilnil // an error that is not shown is no mistake
@@ -104,7 +105,7 @@ func (p *plan) checkPatterns() {
 			named = append(named, codeOf(*t))
 		}
 	}
-	for _, code := range sortedKeys(p.options.CausePatterns) {
+	for _, code := range slices.Sorted(maps.Keys(p.options.CausePatterns)) {
 		if !slices.Contains(named, code) {
 			p.refuse("there is a pattern of a Cause for the error %s, which no acceptor names", code)
 		}

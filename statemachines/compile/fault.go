@@ -81,8 +81,8 @@ func (p *plan) startFaults() []object {
 	return []object{retryFaults(names)}
 }
 
-// retried adds retriers, if there are any, to a Task.
-func retried(task object, retriers []object) object {
+// withRetry adds retriers, if there are any, to a Task.
+func withRetry(task object, retriers []object) object {
 	if len(retriers) > 0 {
 		task["Retry"] = retriers
 	}

@@ -28,7 +28,7 @@ func (d *draft) request() object {
 		arguments = d.call.Arguments
 	}
 	r := object{
-		"job": d.call.Job, "arguments": arguments, "maxWaitSeconds": d.total, "waiter": d.unevaluated(d.waiter),
+		"job": d.call.Job, "arguments": arguments, "maxWaitSeconds": d.total, "waiter": d.escape(d.waiter),
 		"minDelay": d.low, "maxDelay": d.hi, "initialDelay": d.initial,
 	}
 	if d.leaves {
@@ -43,9 +43,9 @@ func (d *draft) request() object {
 	return r
 }
 
-// unevaluated is a value whose texts are none of JSONata, also where they look
+// escape is a value whose texts are none of JSONata, also where they look
 // so.
-func (d *draft) unevaluated(v any) any {
+func (d *draft) escape(v any) any {
 	text, err := json.Marshal(v)
 	if err != nil {
 		d.refuse("%s", err)
@@ -58,20 +58,20 @@ func (d *draft) unevaluated(v any) any {
 		d.refuse("%s", err)
 		return v
 	}
-	return quoted(root.Root.Value())
+	return escapeTexts(root.Root.Value())
 }
 
-func quoted(v any) any {
+func escapeTexts(v any) any {
 	switch v := v.(type) {
 	case string:
 		return phrase{text: v}.field()
 	case []any:
 		for i, item := range v {
-			v[i] = quoted(item)
+			v[i] = escapeTexts(item)
 		}
 	case map[string]any:
 		for name, item := range v {
-			v[name] = quoted(item)
+			v[name] = escapeTexts(item)
 		}
 	}
 	return v

@@ -2,8 +2,6 @@ package compile
 
 import (
 	"errors"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -61,5 +59,3 @@ func (g glob) jsonata(in string) string {
 	}
 	return strings.Join(conditions, " and ")
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

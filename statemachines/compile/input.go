@@ -23,12 +23,12 @@ func (p *plan) first() (op *catalog.Operation, given map[string]any, token strin
 	return p.call.Operation, p.call.Arguments, ""
 }
 
-// passed are the members of the first call, as SDK integrations spell them: those
+// inputMembers are the members of the first call, as SDK integrations spell them: those
 // that the caller gives, or else those that the operation or a later call
 // requires. A state in
 // JSONPath names each member that it passes on, and fails on a path that leads
 // nowhere, so it cannot pass on what an input may lack.
-func (p *plan) passed() []string {
+func (p *plan) inputMembers() []string {
 	op, given, token := p.first()
 	var names []string
 	if given != nil {
@@ -37,7 +37,7 @@ func (p *plan) passed() []string {
 		}
 	} else {
 		names, _ = membersOf(op, token)
-		names = append(names, p.neededLater()...)
+		names = append(names, p.laterMembers()...)
 	}
 	if token != "" && !slices.Contains(names, javasdk.MemberName(token)) {
 		names = append(names, javasdk.MemberName(token)) // the machine makes one
@@ -46,9 +46,9 @@ func (p *plan) passed() []string {
 	return slices.Compact(names)
 }
 
-// neededLater are the members of the start call's input of which later calls make
+// laterMembers are the members of the start call's input of which later calls make
 // arguments that they require.
-func (p *plan) neededLater() []string {
+func (p *plan) laterMembers() []string {
 	if p.call.Start == nil {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (p *plan) optional() []string {
 	if p.language != asl.JSONPath || given != nil {
 		return nil
 	}
-	passed := p.passed()
+	passed := p.inputMembers()
 	_, optional := membersOf(op, token)
 	return slices.DeleteFunc(optional, func(name string) bool { return slices.Contains(passed, name) })
 }
@@ -140,9 +140,9 @@ func (d *draft) fromStart(member, expression string) *jmespath.Expr {
 	return e
 }
 
-// madeFromStart is JSONata for the arguments of an operation that the start call
+// argumentsFromStart is JSONata for the arguments of an operation that the start call
 // determines, where its result is at hand.
-func (d *draft) madeFromStart(op *catalog.Operation, arguments map[string]string) string {
+func (d *draft) argumentsFromStart(op *catalog.Operation, arguments map[string]string) string {
 	shapes := d.call.startShapes()
 	request := "$" + d.variable("request")
 	parts := make([]string, 0, len(arguments))

@@ -82,7 +82,7 @@ func (j *jsonata) choice(condition string, v pollcore.Verdict, reason phrase) ob
 	if v != pollcore.Retry {
 		next = j.exit(statusOf[v])
 	}
-	return object{"Condition": expression(condition), "Output": j.ended(v, reason), "Next": next}
+	return object{"Condition": expression(condition), "Output": j.endResult(v, reason), "Next": next}
 }
 
 // ends are the states in which a whole machine ends, after the call that stops
@@ -126,17 +126,17 @@ func (j *jsonata) startArguments() any {
 // startTask is the state that starts the job, in JSONata.
 func (j *jsonata) startTask(next string) state {
 	s := j.call.Start
-	assign := object{j.variable("arguments"): expression(j.madeFromStart(j.call.Operation, s.Describe))}
+	assign := object{j.variable("arguments"): expression(j.argumentsFromStart(j.call.Operation, s.Describe))}
 	if j.call.Stop != nil {
 		stop := j.stop()
-		assign[j.variable("stop")] = expression(j.madeFromStart(stop, j.call.Stop.Arguments))
+		assign[j.variable("stop")] = expression(j.argumentsFromStart(stop, j.call.Stop.Arguments))
 	}
 	failed := object{
 		"status": "FAILED", "attempt": 0,
 		"reason": expression("'the job could not be started: ' & $states.errorOutput.Error & ': ' & $states.errorOutput.Cause"),
 		"error":  expression("$states.errorOutput"),
 	}
-	return state{j.startName(), retried(object{
+	return state{j.startName(), withRetry(object{
 		"Type": "Task", "Resource": resource(s.Operation), "Arguments": expression("$" + j.variable("request")), "TimeoutSeconds": callTimeout,
 		"Assign": assign, "Output": object{},
 		"Catch": []object{{"ErrorEquals": []string{"States.ALL"}, "Output": failed, "Next": j.exit(pollcore.Failed)}},

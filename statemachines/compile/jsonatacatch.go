@@ -13,9 +13,9 @@ import (
 // assumed (States.TaskFailed), say nothing of the job: no acceptor matches them.
 func (j *jsonata) catchers(again string) []object {
 	catcher := func(names []string, c catch, next string) object {
-		o := object{"ErrorEquals": names, "Output": j.caught(c), "Next": next}
+		o := object{"ErrorEquals": names, "Output": j.errorResult(c), "Next": next}
 		if j.counts && !j.isBehind(next) {
-			o["Assign"] = j.counted()
+			o["Assign"] = j.countCall()
 		}
 		return o
 	}
@@ -25,7 +25,7 @@ func (j *jsonata) catchers(again string) []object {
 			all = append(all, catcher(c.names, c, j.after(c.state, again)))
 		}
 	}
-	unnamed := catch{state: pollcore.Failure, reason: j.unnamed(), any: j.unseen != nil}
+	unnamed := catch{state: pollcore.Failure, reason: j.unmatchedReason(), any: j.unseen != nil}
 	if names := j.ambiguous(); names != nil {
 		all = append(all, catcher(names, unnamed, j.name("CheckError")))
 	} else if j.unseen != nil {

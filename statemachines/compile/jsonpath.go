@@ -12,10 +12,10 @@ import (
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// dotted writes a comparison as a Choice rule of JSONPath, if its path is one
+// memberTest writes a comparison as a Choice rule of JSONPath, if its path is one
 // of members alone.
-func (l *loopStates) dotted(m *pollcore.PathMatcher) (object, error) {
-	is, path, err := l.typed(m)
+func (l *loopStates) memberTest(m *pollcore.PathMatcher) (object, error) {
+	is, path, err := l.typeTest(m)
 	if err != nil {
 		return nil, err
 	}
@@ -30,9 +30,9 @@ func (l *loopStates) dotted(m *pollcore.PathMatcher) (object, error) {
 	return object{"And": append(is, equals)}, nil
 }
 
-// typed is the condition that there is a value of the type that is compared, and
+// typeTest is the condition that there is a value of the type that is compared, and
 // its path.
-func (l *loopStates) typed(m *pollcore.PathMatcher) (is []object, path string, err error) {
+func (l *loopStates) typeTest(m *pollcore.PathMatcher) (is []object, path string, err error) {
 	if path, err = l.member(m.Path); err != nil {
 		return nil, "", err
 	}

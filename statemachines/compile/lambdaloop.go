@@ -16,7 +16,7 @@ func (lambdaLoop) take(d *draft) { d.takeFunctions() }
 
 func (lambdaLoop) turn(*plan) turn { return turn{steps{3, 9}, steps{3, 11}, steps{1, 7}} }
 
-func (lambdaLoop) polls(p *plan) int { return p.drawnPolls() }
+func (lambdaLoop) polls(p *plan) int { return p.pollsByDraw() }
 
 func (lambdaLoop) states(d *draft) states {
 	check, status, wait := d.name("CheckStatus"), d.name("JobStatus"), d.name("WaitForJob")

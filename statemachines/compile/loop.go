@@ -57,7 +57,7 @@ func (loop) states(d *draft) states {
 	case l.call.Start != nil:
 		task["Parameters"] = l.parameters(l.call.Operation, l.call.Start.Describe)
 	default:
-		task["Parameters"] = pathsOf(l.passed(), "$.arguments")
+		task["Parameters"] = pathsOf(l.inputMembers(), "$.arguments")
 	}
 	all = append(all, state{describe, task}, state{check, l.checkInLoop(wait)})
 	all = append(all, l.lookAtErrorInLoop(again)...)
@@ -120,7 +120,7 @@ func (l *loopStates) test(r rule) (tested, error) {
 	case r.input:
 		return t, errors.New("a Choice rule of JSONPath cannot compare input and output")
 	default:
-		t.test, err = l.dotted(r.matcher)
+		t.test, err = l.memberTest(r.matcher)
 	}
 	if err == nil && r.message != "" {
 		t.path, err = l.member(r.message)
@@ -157,7 +157,7 @@ func (l *loopStates) checkInLoop(wait string) object {
 		choices = append(choices, rule)
 	}
 	choices = append(choices, l.onward(nil, wait)...)
-	if present, format, paths := l.observed(); present != nil {
+	if present, format, paths := l.lastValues(); present != nil {
 		choices = append(choices, object{"And": present, "Assign": l.lateAndSeen(format, paths), "Next": timeout})
 	}
 	return object{"Type": "Choice", "Choices": choices, "Assign": object{reason: l.lateInLoop()}, "Default": timeout}
@@ -216,16 +216,16 @@ func (l *loopStates) lateAndSeen(format, paths string) object {
 	return object{l.variable("reason") + ".$": fmt.Sprintf("States.Format('%s; seen %s', %s)", intrinsicText(l.lateInLoop()), format, paths)}
 }
 
-// observed are the conditions that all members are there which the acceptors
+// lastValues are the conditions that all members are there which the acceptors
 // look at, and what States.Format says of them: it fails where one is missing.
-func (l *loopStates) observed() (present []object, format, paths string) {
+func (l *loopStates) lastValues() (present []object, format, paths string) {
 	var formats, members []string
 	for _, a := range l.waiter.Acceptors {
 		m := a.Matcher.Output
 		if m == nil {
 			continue
 		}
-		is, path, err := l.typed(m)
+		is, path, err := l.typeTest(m)
 		if err != nil || slices.Contains(members, path) {
 			continue // an error is the acceptor's own problem
 		}
@@ -259,7 +259,7 @@ func (l *loopStates) loopEnds() states {
 		name, code   string
 		member, path string
 	}{
-		{pollcore.Succeeded, "Succeeded", "", "output", l.selected()},
+		{pollcore.Succeeded, "Succeeded", "", "output", l.outputPath()},
 		{pollcore.Failed, "Failed", "JobPoller.Failed", "", ""},
 		{pollcore.TimedOut, "TimedOut", "JobPoller.TimedOut", "", ""},
 	}
@@ -295,8 +295,8 @@ func (l *loopStates) loopEnds() states {
 	return all
 }
 
-// selected is the JSONPath of what the result has as its output.
-func (l *loopStates) selected() string {
+// outputPath is the JSONPath of what the result has as its output.
+func (l *loopStates) outputPath() string {
 	if l.selection == nil {
 		return l.output()
 	}

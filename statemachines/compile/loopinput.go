@@ -11,8 +11,8 @@ import (
 // startInLoop is the state that starts the job, in JSONPath.
 func (l *loopStates) startInLoop(next string) state {
 	op := l.call.Start.Operation
-	return state{l.startName(), retried(object{
-		"Type": "Task", "Resource": resource(op), "Parameters": pathsOf(l.passed(), "$.request"), "ResultPath": "$.started", "TimeoutSeconds": callTimeout,
+	return state{l.startName(), withRetry(object{
+		"Type": "Task", "Resource": resource(op), "Parameters": pathsOf(l.inputMembers(), "$.request"), "ResultPath": "$.started", "TimeoutSeconds": callTimeout,
 		"Catch": []object{{
 			"ErrorEquals": []string{"States.ALL"}, "ResultPath": "$.error", "Next": l.name("Failed"),
 			"Assign": object{l.variable("reason") + ".$": "States.Format('the job could not be started: {}: {}', $.Error, $.Cause)"},
@@ -25,7 +25,7 @@ func (l *loopStates) startInLoop(next string) state {
 // that passed on nothing would ask for other resources than its input names.
 func (l *loopStates) chooseMembers() {
 	op, given, token := l.first()
-	passed := slices.DeleteFunc(l.passed(), func(name string) bool { return name == javasdk.MemberName(token) })
+	passed := slices.DeleteFunc(l.inputMembers(), func(name string) bool { return name == javasdk.MemberName(token) })
 	if optional := l.optional(); given == nil && len(passed) == 0 && optional != nil {
 		l.unsure = optional
 		l.refuse("%s requires no member, so the arguments must name the members of the input to pass on: some of %s",
@@ -45,7 +45,7 @@ func pathsOf(members []string, path string) object {
 // parameters are arguments that the start call determines, in JSONPath. One that
 // is made of a member which the start call does not get is left out.
 func (l *loopStates) parameters(op *catalog.Operation, arguments map[string]string) object {
-	made, passed := object{}, l.passed()
+	made, passed := object{}, l.inputMembers()
 	required, _ := membersOf(op, "")
 	for member, expression := range arguments {
 		e := l.fromStart(member, expression)

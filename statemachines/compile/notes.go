@@ -45,7 +45,7 @@ func (p *plan) tellInput(b *strings.Builder) {
 	switch {
 	case given != nil: // the definition has it
 	case p.optional() != nil:
-		passed := slices.DeleteFunc(p.passed(), func(name string) bool { return token != "" && name == javasdk.MemberName(token) })
+		passed := slices.DeleteFunc(p.inputMembers(), func(name string) bool { return token != "" && name == javasdk.MemberName(token) })
 		fmt.Fprintf(b, "The input is that of %s, of which it passes on %s. ", first.Name, strings.Join(passed, ", "))
 	default:
 		fmt.Fprintf(b, "The input is that of %s. ", first.Name)
@@ -68,7 +68,7 @@ func (p *plan) warnings() []string {
 		op, _, _ := p.first()
 		warnings = append(warnings, fmt.Sprintf("the machine passes on to %s only the members of its input that are required, %s: "+
 			"name in the arguments what else each input has: some of %s",
-			op.Name, strings.Join(p.passed(), ", "), strings.Join(optional, ", ")))
+			op.Name, strings.Join(p.inputMembers(), ", "), strings.Join(optional, ", ")))
 	}
 	called := []*catalog.Operation{p.call.Operation}
 	if p.call.Start != nil {

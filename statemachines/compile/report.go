@@ -46,7 +46,7 @@ func (r Report) With(transitions, events int) Report {
 	for _, c := range []*Cost{&r.Worst, &r.Expected} {
 		c.Transitions += float64(transitions)
 		c.Events += float64(events)
-		c.USD = rounded(asl.TransitionCost(c.Transitions), 1e6)
+		c.USD = round(asl.TransitionCost(c.Transitions), 1e6)
 	}
 	return r
 }
@@ -87,13 +87,13 @@ func (s steps) and(more steps) steps {
 func (t turn) cost(polls float64, besides steps, lateness float64) Cost {
 	transitions := polls*float64(t.transitions) + float64(besides.transitions)
 	return Cost{
-		Polls: rounded(polls, 100), Transitions: rounded(transitions, 100), Events: rounded(polls*float64(t.events)+float64(besides.events), 100),
-		USD: rounded(asl.TransitionCost(transitions), 1e6), LatenessSeconds: rounded(lateness, 10),
+		Polls: round(polls, 100), Transitions: round(transitions, 100), Events: round(polls*float64(t.events)+float64(besides.events), 100),
+		USD: round(asl.TransitionCost(transitions), 1e6), LatenessSeconds: round(lateness, 10),
 	}
 }
 
-// rounded leaves out what is finer than one part of a whole.
-func rounded(v, parts float64) float64 { return math.Round(v*parts) / parts }
+// round leaves out what is finer than one part of a whole.
+func round(v, parts float64) float64 { return math.Round(v*parts) / parts }
 
 // Report works out what the machine costs for jobs that end between Options.JobFrom
 // and Options.JobTo.

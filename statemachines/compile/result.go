@@ -20,16 +20,16 @@ type result struct {
 	Error          string `json:"error,omitempty"`
 }
 
-// ended is the result of a wait by the last response.
-func (j *jsonata) ended(v pollcore.Verdict, reason phrase) result {
+// endResult is the result of a wait by the last response.
+func (j *jsonata) endResult(v pollcore.Verdict, reason phrase) result {
 	o := j.outcome(statusOf[v], reason)
 	o.Attempt, o.Output = expression(j.attempt), expression(j.selectOutput(j.response))
 	return o
 }
 
-// caught is the result where an error has the verdict. The attempt that failed
+// errorResult is the result where an error has the verdict. The attempt that failed
 // is not yet counted when it is written.
-func (j *jsonata) caught(c catch) result {
+func (j *jsonata) errorResult(c catch) result {
 	o := j.outcome(j.verdictOnError(c, "$states.errorOutput"))
 	o.Attempt, o.Error = expression(j.failedAttempt), expression("$states.errorOutput")
 	return o

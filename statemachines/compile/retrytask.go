@@ -63,7 +63,7 @@ func (r retryTask) states(d *draft) states {
 		"Comment": "While the job runs, Output raises " + evaluationError + ", and its retries are the polls.",
 		"Type":    "Task", "Resource": resource(j.call.Operation), "Arguments": expression("$" + j.variable("arguments")),
 		"TimeoutSeconds": callTimeout,
-		"Output":         judgement{expression(j.matched(rules)), expression(retryCount), expression(j.judged)},
+		"Output":         judgement{expression(j.matchExpression(rules)), expression(retryCount), expression(j.judged)},
 		"Next":           outcome,
 	}
 	if j.retriesErrors() && j.total-j.initial == 1 {
@@ -76,7 +76,7 @@ func (r retryTask) states(d *draft) states {
 			retriers = append(retriers, erring(j.plan, c))
 		}
 	}
-	broken := object{"ErrorEquals": []string{evaluationError}, "Output": j.caught(catch{state: pollcore.Retry}), "Next": j.afterDeadline()}
+	broken := object{"ErrorEquals": []string{evaluationError}, "Output": j.errorResult(catch{state: pollcore.Retry}), "Next": j.afterDeadline()}
 	task["Retry"], task["Catch"] = retriers, append([]object{broken}, j.catchers(j.afterDeadline())...)
 	var choices []object
 	for _, rule := range rules {
@@ -84,9 +84,9 @@ func (r retryTask) states(d *draft) states {
 			choices = append(choices, j.choice(fmt.Sprintf("$states.input.matched = %d", rule.number), rule.state, rule.says))
 		}
 	}
-	ends := object{"Type": "Choice", "Choices": choices, "Output": j.ended(pollcore.Retry, late), "Default": j.afterDeadline()}
+	ends := object{"Type": "Choice", "Choices": choices, "Output": j.endResult(pollcore.Retry, late), "Default": j.afterDeadline()}
 	if choices == nil { // only errors end the wait
-		ends = object{"Type": "Pass", "Output": j.ended(pollcore.Retry, late), "Next": j.afterDeadline()}
+		ends = object{"Type": "Pass", "Output": j.endResult(pollcore.Retry, late), "Next": j.afterDeadline()}
 	}
 	all := append(j.begin(describe), state{describe, task}, state{outcome, ends})
 	all = append(all, j.lookAtError("")...)
@@ -101,8 +101,8 @@ type judgement struct {
 	Output  string `json:"output"`
 }
 
-// matched is the number of the acceptor that matches, or the error that goes on.
-func (j *jsonata) matched(rules []judged) string {
+// matchExpression is the number of the acceptor that matches, or the error that goes on.
+func (j *jsonata) matchExpression(rules []judged) string {
 	goOn := j.early() + " ? $error('RUNNING') : 0"
 	var b strings.Builder
 	for _, r := range rules {

@@ -86,7 +86,7 @@ func requireTaken(t *testing.T, seen seenError, spelling string, strategy compil
 	o := compile.Options{Strategy: strategy, MaxWait: 10 * time.Minute}
 	if seen.shape == "" {
 		_, err := compiledFor(op, pollcore.Succeed, spelling, o)
-		if compile.KnownCausePatterns(op)[spelling] == "" {
+		if compile.CausePatternsOf(op)[spelling] == "" {
 			require.ErrorIs(t, err, compile.ErrNotCompiled, "nothing tells it from others of that name")
 		}
 		o.CausePatterns = map[string]string{spelling: "this one"}

@@ -48,12 +48,12 @@ var recipes = map[string]recipe{
 	"bedrock-model-invocation":    {service: "bedrock", name: "CreateModelInvocationJob", strategy: Variables, maxWait: 24 * time.Hour},
 }
 
-// ShippedNames are the names of the shipped definitions that Compile makes, the
+// RecipeNames returns the names of the shipped definitions that Compile makes, the
 // others being written by hand.
-func ShippedNames() []string { return slices.Sorted(maps.Keys(recipes)) }
+func RecipeNames() []string { return slices.Sorted(maps.Keys(recipes)) }
 
-// Shipped compiles a shipped definition anew.
-func Shipped(name string) (*Compiled, error) {
+// CompileRecipe compiles a shipped definition anew.
+func CompileRecipe(name string) (*Compiled, error) {
 	r, ok := recipes[name]
 	if !ok {
 		return nil, fmt.Errorf("%w: %q", statemachines.ErrNoDefinition, name)

@@ -85,8 +85,8 @@ func (s Strategy) traits() traits {
 	return traits{}
 }
 
-// Known reports whether there is such a strategy.
-func (s Strategy) Known() bool { return slices.Contains(Strategies(), s) }
+// Valid reports whether there is such a strategy.
+func (s Strategy) Valid() bool { return slices.Contains(Strategies(), s) }
 
 // Summary returns one line that says what the strategy does.
 func (s Strategy) Summary() string { return s.traits().summary }

@@ -58,8 +58,8 @@ func TestTableIsComplete(t *testing.T) {
 	for _, s := range Strategies() {
 		require.NotEmpty(t, s.Summary(), s)
 		require.NotEmpty(t, s.Language(), s)
-		require.True(t, s.Known())
+		require.True(t, s.Valid())
 	}
-	require.False(t, Strategy("spin").Known())
+	require.False(t, Strategy("spin").Valid())
 	require.Empty(t, Strategy("spin").Summary())
 }

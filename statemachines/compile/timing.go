@@ -79,8 +79,8 @@ func (t timing) wholeAttempts(seconds int) int {
 // and the last when the time is over.
 func (t timing) calls() int { return (t.total-t.initial+t.low-1)/t.low + 1 }
 
-// drawnPolls is the most polls with delays that are drawn.
-func (t timing) drawnPolls() int {
+// pollsByDraw is the most polls with delays that are drawn.
+func (t timing) pollsByDraw() int {
 	shortest := func(lo, _ time.Duration) time.Duration { return lo.Round(time.Second) }
 	return t.count(time.Duration(t.total-t.initial)*time.Second, shortest) + 1
 }

@@ -30,7 +30,7 @@ func (v variables) take(d *draft) { v.writer(d).judge() }
 
 func (variables) turn(*plan) turn { return turn{steps{3, 9}, steps{3, 8}, steps{1, 4}} }
 
-func (variables) polls(p *plan) int { return p.drawnPolls() }
+func (variables) polls(p *plan) int { return p.pollsByDraw() }
 
 func (v variables) states(d *draft) states {
 	j := v.writer(d)
@@ -40,7 +40,7 @@ func (v variables) states(d *draft) states {
 	task := object{
 		"Type": "Task", "Resource": resource(j.call.Operation), "Arguments": expression("$" + j.variable("arguments")),
 		"TimeoutSeconds": callTimeout,
-		"Assign":         j.counted(),
+		"Assign":         j.countCall(),
 		"Next":           check,
 	}
 	task["Retry"] = j.faults(j.call.Operation)
@@ -60,7 +60,7 @@ func (v variables) states(d *draft) states {
 		}
 	}
 	all = append(all, state{check, object{
-		"Type": "Choice", "Choices": append(choices, onward(j.early())), "Output": j.ended(pollcore.Retry, late), "Default": j.afterDeadline(),
+		"Type": "Choice", "Choices": append(choices, onward(j.early())), "Output": j.endResult(pollcore.Retry, late), "Default": j.afterDeadline(),
 	}})
 	all = append(all, j.lookAtError(again)...)
 	if goesOn {
@@ -75,8 +75,8 @@ func (v variables) states(d *draft) states {
 	return append(all, j.ends()...)
 }
 
-// counted counts a call.
-func (j *jsonata) counted() object {
+// countCall counts a call.
+func (j *jsonata) countCall() object {
 	return object{j.variable("attempt"): expression("$" + j.variable("attempt") + " + 1")}
 }
 

@@ -52,7 +52,7 @@ func (b *bounds) choice(s *asl.State) {
 	for _, way := range s.Transitions() {
 		inside := b.loop.inside[way.To]
 		if way.Kind == asl.TransitionRule {
-			t := tested(&s.Choice.Rules[way.Rule])
+			t := readRule(&s.Choice.Rules[way.Rule])
 			found := b.find(t, inside)
 			if found && !inside {
 				left, up = true, up || t.saysTimeIsUp()
@@ -87,7 +87,7 @@ func (b *bounds) find(t *test, inside bool) bool {
 		b.time = true
 		return true
 	}
-	if step, counted := b.counters.step(t.names); counted && (t.number || t.equal) {
+	if step, ok := b.counters.step(t.names); ok && (t.number || t.equal) {
 		b.limit(t.most, step)
 		return true
 	}

@@ -39,25 +39,25 @@ func (t *test) saysTimeIsUp() bool  { return t.has(func(t *test) bool { return t
 // timeIsUp is a status that says so.
 var timeIsUp = regexp.MustCompile(`(?i)time[d_ -]*out|expired|deadline|exceeded`)
 
-// tested says what a rule looks at.
-func tested(r *asl.ChoiceRule) *test {
+// readRule says what a rule looks at.
+func readRule(r *asl.ChoiceRule) *test {
 	if r.Expression == nil {
-		return testedPath(&r.Condition)
+		return readCondition(&r.Condition)
 	}
 	if r.Expression.Expression == nil {
 		return &test{}
 	}
-	return testedExpression(r.Expression.Expression.String())
+	return readExpression(r.Expression.Expression.String())
 }
 
-func testedPath(c *asl.Condition) *test {
+func readCondition(c *asl.Condition) *test {
 	switch {
 	case c.Not != nil:
-		return testedPath(c.Not)
+		return readCondition(c.Not)
 	case c.And != nil:
-		return &test{all: testedPaths(c.And)}
+		return &test{all: readConditions(c.And)}
 	case c.Or != nil:
-		return &test{any: testedPaths(c.Or)}
+		return &test{any: readConditions(c.Or)}
 	}
 	t := &test{}
 	for _, path := range []*asl.Path{c.Variable, c.ValuePath} {
@@ -81,10 +81,10 @@ func testedPath(c *asl.Condition) *test {
 	return t
 }
 
-func testedPaths(conditions []*asl.Condition) []*test {
+func readConditions(conditions []*asl.Condition) []*test {
 	var out []*test
 	for _, c := range conditions {
-		out = append(out, testedPath(c))
+		out = append(out, readCondition(c))
 	}
 	return out
 }
@@ -100,7 +100,7 @@ var (
 	literal = regexp.MustCompile(`(?:=|\bin\b)\s*\[?\s*(?:'([^']*)'|"([^"]*)")|(?:'([^']*)'|"([^"]*)")\s*=`)
 )
 
-func testedExpression(text string) *test {
+func readExpression(text string) *test {
 	bare := quoted.ReplaceAllString(text, "''")
 	t := &test{
 		time:   clock.MatchString(bare),

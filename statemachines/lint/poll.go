@@ -26,7 +26,7 @@ func (c *checker) bound(l *loop) {
 		c.interval(wait, turn, timeout)
 		switch lasts := turn.Lasts(); {
 		case timeout == 0:
-			c.unbounded(wait, turn)
+			c.reportUnbounded(wait, turn)
 		case lasts > 0 && timeout > lasts:
 			c.report(EventBudget, wait, "", "\"TimeoutSeconds\" lets the loop %s turn for %s, and each turn takes %d events: the history of 25,000 is full after %s; "+
 				"wait longer, or go on in a new execution", turn.path(), roughly(timeout), turn.Events, roughly(lasts))
@@ -53,7 +53,7 @@ func (c *checker) bound(l *loop) {
 	c.interval(wait, turn, time.Duration(limit*float64(time.Second)))
 }
 
-func (c *checker) unbounded(wait *asl.State, turn Turn) {
+func (c *checker) reportUnbounded(wait *asl.State, turn Turn) {
 	full := ""
 	if turn.Wait > 0 {
 		full = fmt.Sprintf("; it ends when the history is full, after %s", roughly(turn.Lasts()))
@@ -116,7 +116,7 @@ func goesOnForStatus(l *loop) func(*asl.State) bool {
 			return false
 		}
 		for i := range s.Choice.Rules {
-			if r := &s.Choice.Rules[i]; (l.inside[r.Next] || l.inside[s.Choice.Default]) && tested(r).looksAtStatus() {
+			if r := &s.Choice.Rules[i]; (l.inside[r.Next] || l.inside[s.Choice.Default]) && readRule(r).looksAtStatus() {
 				return true
 			}
 		}
@@ -133,7 +133,7 @@ func (c *checker) defaultOf(l *loop, s *asl.State) {
 	status := false
 	var named []string
 	for i := range s.Choice.Rules {
-		t := tested(&s.Choice.Rules[i])
+		t := readRule(&s.Choice.Rules[i])
 		if t.has(func(t *test) bool { return t.number || t.time }) {
 			return
 		}

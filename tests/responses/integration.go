@@ -88,7 +88,7 @@ func IntegrationError(o *catalog.Operation, code string) string {
 // the code.
 func IntegrationCause(o *catalog.Operation, code, message string) string {
 	status := 400
-	for _, c := range compile.KnownCauses(o) {
+	for _, c := range compile.CausesOf(o) {
 		if c.Code == code {
 			message = c.Message
 		}
