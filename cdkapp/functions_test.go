@@ -57,7 +57,9 @@ func TestResourcesThatAreNotKnown(t *testing.T) {
 	all := synth(t, func(stack awscdk.Stack) {
 		newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: jsii.Strings("dynamodb:ExportTableToPointInTime", "dynamodb:ExportCompleted")})
 	})
-	require.Equal(t, []string{`"*"`}, allowed(t, all, "PollerCheckStatusRole")["dynamodb:DescribeExport"])
+	describe := allowed(t, all, "PollerCheckStatusRole")["dynamodb:DescribeExport"]
+	require.Len(t, describe, 1)
+	require.Contains(t, describe[0], ":table/*/export/*")
 }
 
 func TestRolesOfFunctions(t *testing.T) {
@@ -136,7 +138,9 @@ func TestFunctionsWithATable(t *testing.T) {
 	// A waiter starts nothing.
 	require.Equal(t, []string{"dynamodb:GetItem", "dynamodb:PutItem", "logs:CreateLogStream", "logs:PutLogEvents", "xray:PutTelemetryRecords", "xray:PutTraceSegments"},
 		slices.Sorted(maps.Keys(allowed(t, all, "PollerRunJobRole"))))
-	require.Equal(t, []string{`"*"`}, allowed(t, all, "PollerCheckStatusRole")["dynamodb:DescribeExport"])
+	describe := allowed(t, all, "PollerCheckStatusRole")["dynamodb:DescribeExport"]
+	require.Len(t, describe, 1)
+	require.Contains(t, describe[0], ":table/*/export/*")
 }
 
 // allowed returns the resources of each action that a role is allowed, as JSON.
@@ -273,9 +277,9 @@ func TestFunctionsProps(t *testing.T) {
 		build      func(awscdk.Stack)
 	}{
 		{"Jobs", `it is required: name the jobs`, func(stack awscdk.Stack) { cdkapp.NewFunctions(stack, jsii.String("Poller"), nil) }},
-		{"Jobs", `"glue" is not a job: expected a service and a name, such as "comprehend:StartEntitiesDetectionJob"`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("glue")})},
-		{"Jobs", "the functions have no driver of the job \"glue:StartJobRuns\": it is none of athena:StartQueryExecution, ", functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRuns")})},
-		{"Jobs", `the catalogue has no job "comprehend:startEntitiesDetectionJob" (did you mean "comprehend:StartEntitiesDetectionJob"?)`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("comprehend:startEntitiesDetectionJob")})},
+		{"Jobs", `the catalogue has no job or waiter "glue": expected a service and a name, such as dynamodb:ExportCompleted`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("glue")})},
+		{"Jobs", `the functions have no driver of the job "glue:StartJobRuns": the catalogue has no waiter or job of glue "StartJobRuns" (did you mean "StartJobRun"?)`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRuns")})},
+		{"Jobs", `the catalogue has no job or waiter "comprehend:startEntitiesDetectionJob" (did you mean "comprehend:StartEntitiesDetectionJob"?)`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("comprehend:startEntitiesDetectionJob")})},
 		{"Jobs", "the functions cannot call ec2, which speaks ec2 alone", functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("ec2:InstanceRunning")})},
 		{"Jobs", "the environment of a Lambda function holds 4096 bytes", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"LONG": jsii.String(strings.Repeat("x", 4096))}})},
 		{"Environment", "JOBPOLLER_JOBS is set by other props", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"JOBPOLLER_JOBS": jsii.String("x")}})},

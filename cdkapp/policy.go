@@ -11,6 +11,10 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 )
 
+// anyResource is the resource of an action that knows none, or of which nothing is
+// known.
+const anyResource = "*"
+
 // narrowed returns the prop Resources, whose actions must be among those that are
 // needed. A role that a service gets has to be named: with any role of the account,
 // who may start an execution could do what all of them may.

@@ -57,8 +57,7 @@ func CallOf(e *catalog.Entry) Call {
 		}
 	}
 	// What the awsjob drivers can call.
-	speaks := slices.ContainsFunc(e.Service.Protocols, func(p catalog.Protocol) bool { return p == catalog.AWSJSON || p == catalog.RESTJSON })
-	if speaks && !slices.ContainsFunc(called, func(o *catalog.Operation) bool { return o.Discovered }) {
+	if !slices.ContainsFunc(called, func(o *catalog.Operation) bool { return !o.SpeaksJSON() }) {
 		c.Job = e.Service.Key + ":" + e.Name
 	}
 	return c

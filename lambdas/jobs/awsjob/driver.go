@@ -53,7 +53,7 @@ func NewDriver(cfg aws.Config, c *catalog.Catalog, name string) (jobs.Driver, er
 		return nil, err
 	}
 	entry := named.Entry
-	d := described{name: name, entry: entry}
+	d := described{name: name, entry: entry, needed: named.Permissions()}
 	client := New(cfg)
 	if d.describe, err = client.prepare(entry.Operation); err != nil {
 		return nil, err
@@ -72,12 +72,22 @@ func NewDriver(cfg aws.Config, c *catalog.Catalog, name string) (jobs.Driver, er
 type described struct {
 	name     string
 	entry    *catalog.Entry
+	needed   []catalog.Permission
 	describe *call
 	waiter   *pollcore.Waiter
 }
 
 // Name implements jobs.Driver.
 func (d *described) Name() string { return d.name }
+
+// Permissions implements jobs.Driver.
+func (d *described) Permissions() []jobs.Permission {
+	all := make([]jobs.Permission, len(d.needed))
+	for i, p := range d.needed {
+		all[i] = jobs.Permission{Action: p.Action, For: jobs.Method(p.For), Resource: p.Resource, Dependent: p.Dependent}
+	}
+	return all
+}
 
 // Waiter implements jobs.Driver. It reads outputs as Describe spells them.
 func (d *described) Waiter() *pollcore.Waiter { return d.waiter }
@@ -98,22 +108,6 @@ type poll struct{ described }
 // Idempotency implements jobs.Driver: the arguments name what is waited for.
 func (*poll) Idempotency(jobs.Request) jobs.Idempotency {
 	return jobs.Idempotency{Class: jobs.ByNaturalKey}
-}
-
-// Permissions implements jobs.Driver.
-func (p *poll) Permissions() []jobs.Permission {
-	return permissions(nil, p.entry.Operation, jobs.MethodDescribe)
-}
-
-func permissions(all []jobs.Permission, op *catalog.Operation, methods ...jobs.Method) []jobs.Permission {
-	for _, method := range methods {
-		for _, action := range op.Actions {
-			for _, resource := range op.On() {
-				all = append(all, jobs.Permission{Action: action, For: method, Resource: resource})
-			}
-		}
-	}
-	return all
 }
 
 // Start implements jobs.Driver. It starts nothing and calls nothing.

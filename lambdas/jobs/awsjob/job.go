@@ -111,29 +111,6 @@ func (d *job) Idempotency(jobs.Request) jobs.Idempotency {
 	return jobs.Idempotency{Class: jobs.Class(d.entry.Job.Protection()), Window: d.entry.Job.Window()}
 }
 
-// Permissions implements jobs.Driver.
-func (d *job) Permissions() []jobs.Permission {
-	var all []jobs.Permission
-	if d.before != nil {
-		all = permissions(all, d.before.call.op, jobs.MethodStart)
-	}
-	all = permissions(all, d.start.op, jobs.MethodStart)
-	for _, p := range d.entry.Job.Dependent {
-		all = append(all, jobs.Permission{Action: p.Action, For: jobs.MethodStart, Resource: p.Resource, Dependent: true})
-	}
-	if d.entry.Job.NaturalKey != nil {
-		all = permissions(all, d.describe.op, jobs.MethodFind)
-	}
-	all = permissions(all, d.describe.op, jobs.MethodDescribe)
-	if order := d.entry.Job.Stop; order != nil {
-		all = permissions(all, d.entry.Service.Operations[order.Operation], jobs.MethodStop)
-		if !order.TakesEnded { // for jobs.StopResult
-			all = permissions(all, d.describe.op, jobs.MethodStop)
-		}
-	}
-	return all
-}
-
 // Start implements jobs.Driver. A job that has the name already is the one that
 // the request asks for.
 func (d *job) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
