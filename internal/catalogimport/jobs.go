@@ -64,6 +64,7 @@ func (t *table) readJob(n *jsontree.Node) *tableJob {
 			}, "operation", "arguments")
 		},
 		"delaySource": t.source(), "tokenWindow": t.Int(&to.TokenWindow, 1, maxWindow), "tokenWindowSource": t.source(),
+		"uniqueName": t.word(&to.UniqueName), "uniqueNameSource": t.source(),
 		"naturalKey": t.naturalKey(to), "naturalKeySource": t.source(), "precondition": t.precondition(to),
 		"jsonText": t.words(&to.JSONText), "forms": t.forms(to), "startTime": t.word(&to.StartTime), "endTime": t.word(&to.EndTime),
 		"sync": t.sync(&to.Sync), "syncSource": t.source(), "note": t.word(&to.Note),
@@ -146,7 +147,7 @@ func (t *table) checkForm(j *tableJob) {
 	if to.MinDelay > to.MaxDelay && to.MaxDelay > 0 {
 		j.report("maxDelay", "maxDelay must be at least minDelay (%d)", to.MinDelay)
 	}
-	for _, fact := range []string{"sync", "tokenWindow", "naturalKey"} {
+	for _, fact := range []string{"sync", "tokenWindow", "uniqueName", "naturalKey"} {
 		if (j.node.Get(fact) == nil) != (j.node.Get(fact+"Source") == nil) {
 			j.report(fact, "%s and %sSource go together", fact, fact)
 		}

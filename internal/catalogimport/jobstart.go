@@ -82,6 +82,9 @@ func (j *tableJob) checkStart(start, describe, before *catalog.Operation, token 
 	if token == "" && j.job.TokenWindow > 0 {
 		j.report("tokenWindow", "%s takes no token", start.Name)
 	}
+	if j.job.UniqueName != "" {
+		j.checkText("uniqueName", j.job.UniqueName, start)
+	}
 	for _, member := range j.job.JSONText {
 		j.checkText("jsonText", member, start)
 	}

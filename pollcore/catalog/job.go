@@ -45,6 +45,10 @@ type Job struct {
 	// TokenWindow is how long the service documents to remember a token, in
 	// seconds; 0 where it does not say. See [Job.Window].
 	TokenWindow int `json:"tokenWindow,omitempty"`
+	// UniqueName is the member of the start call's input that has the caller's name
+	// of the job, where the service takes no name twice; empty if names may be
+	// equal, or there are none.
+	UniqueName string `json:"uniqueName,omitempty"`
 	// NaturalKey is the name that a job has of its caller, by which it is found
 	// again; nil if the poller does not choose one.
 	NaturalKey *NaturalKey `json:"naturalKey,omitempty"`
@@ -155,6 +159,24 @@ func (j *Job) Protection() Protection {
 	default:
 		return Unprotected
 	}
+}
+
+// StartToken returns the member of the start call's input that keeps a call that is
+// repeated from starting a second job, where callers are free to leave it out: the
+// token, or the member of the natural key. It is empty where the service asks for
+// the member, or takes no second job of one name anyway.
+func (e *Entry) StartToken() string {
+	if e.Job == nil || e.Job.UniqueName != "" {
+		return ""
+	}
+	name := e.Job.Token
+	if e.Job.NaturalKey != nil {
+		name = e.Job.NaturalKey.Member
+	}
+	if member := e.Service.Operations[e.Name].Input.Member(name); member != nil && !member.Required {
+		return name
+	}
+	return ""
 }
 
 // unknownWindow is relied on where no document says how long a token is

@@ -70,7 +70,7 @@ type Options struct {
 
 // Check returns what the rules find, in the order of the text.
 func Check(m *asl.StateMachine, o Options) []Finding {
-	c := &checker{machine: m, off: o.Off}
+	c := &checker{machine: m, off: o.Off, tokens: map[asl.Resource]string{}}
 	c.flow(&m.Flow, o.Express)
 	slices.SortStableFunc(c.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -82,6 +82,7 @@ type checker struct {
 	machine  *asl.StateMachine
 	off      []string
 	findings []Finding
+	tokens   map[asl.Resource]string // of starts, see startToken
 }
 
 // report adds a finding at a field of a state, or at the state itself.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -20,7 +22,12 @@ func (c *checker) recovery(s *asl.State) {
 	if s.Task == nil {
 		return
 	}
-	token := startToken(asl.ParseResource(s.Task.Resource))
+	resource := asl.ParseResource(s.Task.Resource)
+	token, known := c.tokens[resource]
+	if !known {
+		token = startToken(resource)
+		c.tokens[resource] = token
+	}
 	if token == "" || !lacks(s, token) {
 		return
 	}
@@ -33,40 +40,38 @@ func (c *checker) recovery(s *asl.State) {
 	}
 }
 
-// startTokens are the members that make starting a job idempotent, by service
-// and action of the AWS SDK integration; those of jobs whose name is not unique
-// anyway, and that the service does not ask for. AWS's SDK models have them as
-// idempotency tokens.
-var startTokens = map[string]string{
-	"athena:startQueryExecution":                 "ClientRequestToken",
-	"athena:startCalculationExecution":           "ClientRequestToken",
-	"dynamodb:exportTableToPointInTime":          "ClientToken",
-	"dynamodb:importTable":                       "ClientToken",
-	"ecs:runTask":                                "ClientToken",
-	"glue:startDataQualityRulesetEvaluationRun":  "ClientToken",
-	"glue:startDataQualityRuleRecommendationRun": "ClientToken",
-	"redshiftdata:executeStatement":              "ClientToken",
-	"sfn:startExecution":                         "Name",
-}
-
-// optimizedTokens are those of the integrations that Step Functions has made
-// for a service.
-var optimizedTokens = map[string]string{
-	"athena:startQueryExecution": "ClientRequestToken",
-	"states:startExecution":      "Name",
-}
-
-// startToken returns the token of a call that starts a job and does not wait for
-// it, or nothing. To run a job again that failed is what a Retry around one that
-// waits is for.
+// startToken returns the member that keeps the call of a Task from starting its job
+// twice: a token or a name, of a job of the catalogue that the Task starts and does
+// not wait for. To run a job again that failed is what a Retry around one that
+// waits is for. It is empty for other calls, and where the service asks for the
+// member anyway.
 func startToken(r asl.Resource) string {
 	if r.Pattern != "" {
 		return ""
 	}
-	if service, ok := r.SDK(); ok {
-		return startTokens[service+":"+r.Action]
+	service, optimised := r.Service, true
+	if sdk, ok := r.SDK(); ok {
+		service, optimised = sdk, false
 	}
-	return optimizedTokens[r.Service+":"+r.Action]
+	listing, err := catalog.AWS.Find(service)
+	if err != nil {
+		return ""
+	}
+	for _, e := range listing.Entries {
+		if e.Kind != catalog.AWSJob || !strings.EqualFold(e.Name, r.Action) {
+			continue
+		}
+		entry, err := catalog.Lookup(listing.Key, e.Name)
+		if err != nil {
+			return ""
+		}
+		integration, _, _ := strings.Cut(entry.Job.Sync, ".sync")
+		if optimised && integration != r.Service+":"+r.Action {
+			return "" // the catalogue does not know what it takes
+		}
+		return javasdk.MemberName(entry.StartToken())
+	}
+	return ""
 }
 
 // lacks tells whether the arguments of a Task that calls an integration are written

@@ -171,6 +171,12 @@ func TestRepeatedStart(t *testing.T) {
 		{"an integration of its own", "athena:startQueryExecution", `{"QueryString": "SELECT 1"}`, all, true},
 		{"an execution without a name", "states:startExecution", `{"StateMachineArn": "a"}`, all, true},
 		{"a job that is run again if it fails", "athena:startQueryExecution.sync", `{"QueryString": "SELECT 1"}`, all, false},
+		{"a token that is of the catalogue alone", "aws-sdk:comprehend:startEntitiesDetectionJob", `{"LanguageCode": "en"}`, all, true},
+		{"a token that the service asks for", "aws-sdk:emrserverless:startJobRun", `{"ApplicationId": "a"}`, all, false},
+		{"a name that the service takes once", "aws-sdk:bedrock:createEvaluationJob", `{"JobName": "j"}`, all, false},
+		{"an action that starts no job", "aws-sdk:dynamodb:describeExport", `{"ExportArn": "a"}`, all, false},
+		{"a service that the catalogue lacks", "aws-sdk:sqs:sendMessage", `{"QueueUrl": "q"}`, all, false},
+		{"a name that an execution may have", "aws-sdk:sfn:startExecution", `{"StateMachineArn": "a"}`, all, true},
 		{"a job that has no token", "aws-sdk:glue:startJobRun", `{"JobName": "j"}`, all, false},
 	}
 	for _, tt := range tests {
