@@ -187,22 +187,22 @@ func (c *checker) read(n *Node, in *Shape) *Shape {
 	switch {
 	case in.Mixed:
 		return mixture
-	case in.typ == nil || in.typ.form() == formOpen:
+	case in.schema == nil || !in.schema.isMap() && !in.schema.isStruct():
 		return anything
-	case in.typ.form() == formMap:
-		return in.typ.item()
+	case in.schema.isMap():
+		return in.schema.Elem.shape()
 	}
-	m, why, ok := in.typ.field(n.Name)
+	m, ok := in.schema.member(n.Name)
 	switch {
 	case !ok:
 		f := c.report(Danger, n.Offset, "%s has no member %q", in, n.Name)
-		f.Problem = f.Suggest(n.Name, in.typ.fields()...)
+		f.Problem = f.Suggest(n.Name, in.schema.names()...)
 		return mixture
-	case why != "":
-		c.report(Danger, n.Offset, "%q cannot be read: %s", n.Name, why)
+	case m != nil && m.refuse != "":
+		c.report(Danger, n.Offset, "%q cannot be read: %s", n.Name, m.refuse)
 		return anything
 	default:
-		return m
+		return m.shape()
 	}
 }
 

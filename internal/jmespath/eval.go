@@ -31,7 +31,7 @@ func (e *Expr) Compile(t reflect.Type) (*Program, []Finding) {
 		t = reflect.TypeFor[any]()
 	}
 	p := &Program{expr: e}
-	in := planOf(t).shape()
+	in := planOf(t).target().schema.shape()
 	root, findings := e.check(in)
 	p.result = root.Out.export()
 

@@ -21,6 +21,8 @@ type plan struct {
 	rep  rep
 	// load reads a value of typ.
 	load func(reflect.Value) value
+	// schema describes the type.
+	schema *Schema
 	// refuse says why the type has no JMESPath form; empty if it has one.
 	refuse string
 	// sure reports that load never gives a value without JMESPath form.
@@ -85,6 +87,7 @@ func planOf(t reflect.Type) *plan {
 	b := builder{}
 	p := b.plan(t)
 	for t, made := range b {
+		made.describe()
 		plans.Store(t, made)
 	}
 	return p
@@ -100,7 +103,7 @@ func (b builder) plan(t reflect.Type) *plan {
 	if p, ok := b[t]; ok {
 		return p
 	}
-	p := &plan{typ: t, sure: true}
+	p := &plan{typ: t, sure: true, schema: &Schema{}}
 	b[t] = p
 	b.fill(p)
 	if p.refuse != "" {
@@ -312,39 +315,21 @@ func (p *plan) target() *plan {
 	return p
 }
 
-// shape is what is known of a value that the plan reads.
-func (p *plan) shape() *Shape { return shapeOf(p.target()) }
-
-// The methods of described.
-
-func (p *plan) jmesKind() Kind { return p.kind }
-
-func (p *plan) label() string { return p.typ.String() }
-
-func (p *plan) form() form {
-	switch {
-	case p.open || p.kind != Object:
-		return formOpen
-	case p.rep == repStruct:
-		return formStruct
-	default:
-		return formMap
+// describe fills the description of the type when all plans are made that it
+// refers to. That of a pointer is that of what it points to.
+func (p *plan) describe() {
+	s := p.schema
+	s.Name, s.Kind, s.open, s.refuse, s.read = p.typ.String(), p.kind, p.open, p.refuse, p
+	switch p.rep {
+	case repStruct:
+		s.Members = make(map[string]*Schema, len(p.members))
+		for _, m := range p.members {
+			s.Members[m.name] = m.plan.target().schema
+		}
+	case repGoList, repMap:
+		s.Elem = p.inner.target().schema
 	}
 }
-
-func (p *plan) item() *Shape { return p.inner.shape() }
-
-func (p *plan) field(name string) (s *Shape, why string, ok bool) {
-	m, ok := p.member(name)
-	if !ok {
-		return nil, "", false
-	}
-	return m.plan.shape(), m.plan.refuse, true
-}
-
-func (p *plan) fields() []string { return p.names() }
-
-func (p *plan) equals(other described) bool { return described(p) == other } // a type has one plan
 
 // epoch gives a timestamp its form in the Smithy data model: epoch seconds.
 func epoch(t time.Time) float64 {

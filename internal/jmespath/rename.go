@@ -115,11 +115,11 @@ func (r *renamer) field(n *Node) {
 		switch {
 		case p.typ == nil:
 			add(r.rename(nil, name), "the data")
-		case p.typ.form() == formStruct:
+		case p.typ.isStruct():
 			add(r.member(n, p.typ), owner(p.typ, "a structure"))
-		case p.typ.form() == formMap:
+		case p.typ.isMap():
 			add(name, owner(p.typ, "a map"))
-		case p.typ.jmesKind() == Unknown:
+		case p.typ.kind() == Unknown:
 			add(name, owner(p.typ, "a document"))
 		}
 	}
@@ -148,7 +148,7 @@ func owner(s *Schema, unnamed string) string {
 // member is the new name of a structure's member, which no other may get.
 func (r *renamer) member(n *Node, s *Schema) string {
 	name := r.rename(s, n.Name)
-	for _, other := range s.fields() {
+	for _, other := range s.names() {
 		if other != n.Name && s.Members[n.Name] != nil && r.rename(s, other) == name {
 			r.refuse(n.Offset, "%q and %q of %s would both be %q", n.Name, other, owner(s, "a structure"), name)
 		}
@@ -185,7 +185,7 @@ func (r *renamer) call(n *Node) {
 // comparison refuses to compare objects of which one gets other names and one
 // does not.
 func (r *renamer) comparison(at int, what string, a, b *Shape) {
-	if a.Kinds&b.Kinds&(IsObject|IsArray) == 0 || a.typ != nil && b.typ != nil && a.typ.equals(b.typ) {
+	if a.Kinds&b.Kinds&(IsObject|IsArray) == 0 || a.schema != nil && b.schema != nil && a.schema.equals(b.schema) {
 		return
 	}
 	if all := (names{open: true}); r.changes(a, all) && keepsNames(b, all) || r.changes(b, all) && keepsNames(a, all) {
@@ -205,7 +205,7 @@ func (r *renamer) changes(s *Shape, which names) bool {
 		if s == nil {
 			return which.open
 		}
-		return s.form() == formStruct && slices.ContainsFunc(s.fields(), func(name string) bool { return r.rename(s, name) != name })
+		return s.isStruct() && slices.ContainsFunc(s.names(), func(name string) bool { return r.rename(s, name) != name })
 	})
 }
 
@@ -214,7 +214,7 @@ func keepsNames(s *Shape, which names) bool {
 	made := func(s *Shape) bool {
 		return s.provenance().lost || s.provenance().made && (s.Members == nil || len(s.Members) > 0)
 	}
-	return which.in(s, made, func(s *Schema) bool { return s != nil && (s.form() == formMap || s.Kind >= Unknown) })
+	return which.in(s, made, func(s *Schema) bool { return s != nil && (s.isMap() || s.Kind >= Unknown) })
 }
 
 // in reports whether a shape in the values is such a one, or a type is.
@@ -261,11 +261,11 @@ func (f *search) typ(s *Schema) bool {
 	if s == nil || f.top {
 		return false
 	}
-	switch s.jmesKind() {
+	switch s.kind() {
 	case Array:
 		return f.typ(s.Elem)
 	case Object:
-		if s.form() == formMap {
+		if s.isMap() {
 			return f.typ(s.Elem)
 		}
 		for _, m := range s.Members {

@@ -24,14 +24,20 @@ type Schema struct {
 	Values []string
 	// Timestamp is set on a Number that is a time, in epoch seconds.
 	Timestamp bool
+
+	// Of a Go type only, which [Expr.Compile] describes:
+	read   *plan  // how its values are read
+	open   bool   // an Object may have other members
+	refuse string // why it has no JMESPath form
 }
 
-// shape is what is known of a value that is described so.
+// shape is what is known of a value that is described so. Any of it may be null:
+// it may stand below a member that is not there.
 func (s *Schema) shape() *Shape {
 	if s == nil {
 		return anything
 	}
-	return shapeOf(s)
+	return &Shape{Kinds: s.kind().Set() | IsNull, schema: s}
 }
 
 // root is the shape of the value that an expression is evaluated on.
@@ -61,15 +67,15 @@ func (s *Schema) respell(spell func(name string) string, done map[*Schema]*Schem
 	return &other
 }
 
-// The methods of described.
-
-func (s *Schema) jmesKind() Kind {
+// kind is Unknown for a nil Schema.
+func (s *Schema) kind() Kind {
 	if s == nil {
 		return Unknown
 	}
 	return min(s.Kind, Unknown)
 }
 
+// label names the type in messages, empty if it has no name.
 func (s *Schema) label() string {
 	if s.Name == "" && s.Kind == String && len(s.Values) > 0 {
 		return "an enum"
@@ -77,40 +83,54 @@ func (s *Schema) label() string {
 	return s.Name
 }
 
-func (s *Schema) form() form {
+// isMap reports whether values are objects whose names are data.
+func (s *Schema) isMap() bool { return s.kind() == Object && !s.open && s.Elem != nil }
+
+// isStruct reports whether values are objects of which all members are known.
+func (s *Schema) isStruct() bool { return s.kind() == Object && !s.open && s.Elem == nil }
+
+// member finds a member by its name; that of a Go field by its Smithy name.
+func (s *Schema) member(name string) (m *Schema, ok bool) {
+	if m, ok = s.Members[name]; !ok && s.read != nil {
+		if found, has := s.read.member(name); has {
+			m, ok = s.Members[found.name]
+		}
+	}
+	return m, ok
+}
+
+// names are the names of the members that can be read, sorted.
+func (s *Schema) names() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Members)), func(name string) bool {
+		return s.Members[name] != nil && s.Members[name].refuse != ""
+	})
+}
+
+// values are those of an enum, sorted: the Values of a String, or what the
+// method Values of a Go type lists, as the SDK's enums have it. Of any other
+// type it is nil.
+func (s *Schema) values() []string {
 	switch {
-	case s.jmesKind() != Object:
-		return formOpen
-	case s.Elem != nil:
-		return formMap
+	case s.kind() != String:
+		return nil
+	case s.read != nil:
+		return goValues(s.read.typ)
 	default:
-		return formStruct
+		return slices.Sorted(slices.Values(s.Values))
 	}
 }
 
-func (s *Schema) item() *Shape { return s.Elem.shape() }
+// equals reports whether two Schemas describe the same type by the same names.
+func (s *Schema) equals(t *Schema) bool { return s.same(t, map[[2]*Schema]bool{}) }
 
-func (s *Schema) field(name string) (member *Shape, why string, ok bool) {
-	m, ok := s.Members[name]
-	return m.shape(), "", ok
-}
-
-func (s *Schema) fields() []string { return slices.Sorted(maps.Keys(s.Members)) }
-
-func (s *Schema) equals(other described) bool {
-	t, ok := other.(*Schema)
-	return ok && s.same(t, map[[2]*Schema]bool{})
-}
-
-// same reports whether two Schemas describe the same type by the same names.
-// Pairs that are being compared are assumed to, since Schemas can contain
-// themselves.
+// same compares two Schemas. Pairs that are being compared are assumed to be the
+// same, since Schemas can contain themselves. A Go type has one Schema.
 func (s *Schema) same(t *Schema, assumed map[[2]*Schema]bool) bool {
 	pair := [2]*Schema{s, t}
 	switch {
 	case s == t || assumed[pair]:
 		return true
-	case s == nil || t == nil:
+	case s == nil || t == nil || s.read != nil || t.read != nil:
 		return false
 	}
 	assumed[pair] = true

@@ -8,8 +8,8 @@ import (
 // shape is what is known of a value before there is one.
 type Shape struct {
 	Kinds   Kinds
-	typ     described         // the type that the value is read from, if known
-	Elem    *Shape            // of an array's elements, if known and typ is nil
+	schema  *Schema           // the type that the value is read from, if known
+	Elem    *Shape            // of an array's elements, if known and schema is nil
 	Members map[string]*Shape // all the members of an object that the expression makes
 	// mixed: values of several types come here, so that a member can be
 	// missing in some without being misspelt.
@@ -17,32 +17,6 @@ type Shape struct {
 	// trace is where values come from that are read from a described value.
 	trace *trace
 }
-
-// described is a type that is known before there is a value of it: a Go type,
-// which is a *plan, or a *[Schema]. All that the check knows of either it asks
-// here.
-type described interface {
-	jmesKind() Kind
-	// label names the type in messages, empty if it has no name.
-	label() string
-	form() form
-	// item is the type of an array's elements or a map's values.
-	item() *Shape
-	// field is the type of a structure's member. Why says what is wrong with a
-	// member that is there and cannot be read.
-	field(name string) (s *Shape, why string, ok bool)
-	fields() []string
-	equals(described) bool
-}
-
-// form is what is known of an object's members.
-type form uint8
-
-const (
-	formOpen form = iota // nothing
-	formStruct
-	formMap // they are all of one type
-)
 
 var (
 	anything = &Shape{Kinds: IsAny}
@@ -52,12 +26,6 @@ var (
 func scalarShape(k Kinds) *Shape { return &Shape{Kinds: k} }
 
 func arrayOf(elem *Shape) *Shape { return &Shape{Kinds: IsArray, Elem: elem} }
-
-// shapeOf is the shape of a value of the type. Any of it may be null: it may
-// stand below a member that is not there.
-func shapeOf(t described) *Shape {
-	return &Shape{Kinds: t.jmesKind().Set() | IsNull, typ: t}
-}
 
 // literalShape is the shape of a JSON value.
 func literalShape(v any) *Shape {
@@ -81,8 +49,8 @@ func literalShape(v any) *Shape {
 
 // String names the shape for a message: a type, or kinds.
 func (s *Shape) String() string {
-	if s.isKnown() && s.typ.label() != "" {
-		return s.typ.label()
+	if s.isKnown() && s.schema.label() != "" {
+		return s.schema.label()
 	}
 	if s.Kinds == IsNull || s.Kinds == IsAny {
 		return s.Kinds.String()
@@ -94,27 +62,26 @@ func (s *Shape) String() string {
 func (s *Shape) Only(k Kinds) bool { return s.Kinds&^(k|IsNull) == 0 }
 
 // Schema is the described type that the value is read from, or nil.
-func (s *Shape) Schema() *Schema {
-	t, _ := s.typ.(*Schema)
-	return t
-}
+func (s *Shape) Schema() *Schema { return s.schema }
 
-// plan is the Go type that the value is read from, or nil.
+// plan is how values are read if the type is one of Go, or nil.
 func (s *Shape) plan() *plan {
-	p, _ := s.typ.(*plan)
-	return p
+	if s.schema == nil {
+		return nil
+	}
+	return s.schema.read
 }
 
 // isKnown reports whether the value is read from a type that says what kind of
 // value it is.
-func (s *Shape) isKnown() bool { return s.typ != nil && s.typ.jmesKind() != Unknown }
+func (s *Shape) isKnown() bool { return s.schema != nil && s.schema.kind() != Unknown }
 
 // element is the shape of the elements, if the value is an array.
 func (s *Shape) Element() *Shape {
 	elem := anything
 	switch {
-	case s.typ != nil && s.typ.jmesKind() == Array:
-		elem = s.typ.item()
+	case s.schema != nil && s.schema.kind() == Array:
+		elem = s.schema.Elem.shape()
 	case s.Elem != nil:
 		return s.Elem
 	case s.Mixed:
@@ -133,9 +100,9 @@ func (s *Shape) value() *Shape {
 			joined = joined.or(s.Members[name])
 		}
 		return joined
-	case s.typ != nil && s.typ.form() == formMap:
-		value = s.typ.item()
-	case s.Mixed || s.typ != nil && s.typ.form() == formStruct:
+	case s.schema != nil && s.schema.isMap():
+		value = s.schema.Elem.shape()
+	case s.Mixed || s.schema != nil && s.schema.isStruct():
 		value = mixture
 	}
 	return value.from(s.trace.values())
@@ -157,16 +124,16 @@ func (s *Shape) join(t *Shape, depth int) *Shape {
 	}
 	joined := &Shape{Kinds: s.Kinds | t.Kinds, Mixed: s.Mixed || t.Mixed, trace: s.trace.and(t.trace)}
 	switch {
-	case s.typ == t.typ || s.typ != nil && t.typ != nil && s.typ.equals(t.typ):
-		joined.typ = s.typ
+	case s.schema == t.schema || s.schema != nil && t.schema != nil && s.schema.equals(t.schema):
+		joined.schema = s.schema
 	case s.Kinds == IsNull:
-		joined.typ = t.typ
+		joined.schema = t.schema
 	case t.Kinds == IsNull:
-		joined.typ = s.typ
+		joined.schema = s.schema
 	default:
 		joined.Mixed = true
 	}
-	if joined.typ == nil && (s.Kinds|t.Kinds)&IsArray != 0 {
+	if joined.schema == nil && (s.Kinds|t.Kinds)&IsArray != 0 {
 		joined.Elem = s.elementOrNil().join(t.elementOrNil(), depth+1)
 	}
 	return joined

@@ -96,7 +96,7 @@ func (p *place) below(step string, typ *Schema) []*place { return []*place{{p, s
 // element is the place of the elements. What is not described has parts that
 // are not, and so does any JSON value.
 func (p *place) element() []*place {
-	switch p.typ.jmesKind() {
+	switch p.typ.kind() {
 	case Array:
 		return p.below(eachElement, p.typ.Elem)
 	case Unknown:
@@ -109,11 +109,11 @@ func (p *place) element() []*place {
 // value are the places of the values of all members.
 func (p *place) value() []*place {
 	switch {
-	case p.typ.jmesKind() == Unknown:
+	case p.typ.kind() == Unknown:
 		return p.below(eachValue, p.typ)
-	case p.typ.form() == formMap:
+	case p.typ.isMap():
 		return p.below(eachValue, p.typ.Elem)
-	case p.typ.form() == formStruct:
+	case p.typ.isStruct():
 		var places []*place
 		for _, name := range slices.Sorted(maps.Keys(p.typ.Members)) {
 			places = append(places, p.below(name, p.typ.Members[name])...)
@@ -126,11 +126,11 @@ func (p *place) value() []*place {
 
 func (p *place) member(name string) []*place {
 	switch {
-	case p.typ.jmesKind() == Unknown:
+	case p.typ.kind() == Unknown:
 		return p.below(name, p.typ)
-	case p.typ.form() == formMap:
+	case p.typ.isMap():
 		return p.below(name, p.typ.Elem)
-	case p.typ.form() == formStruct:
+	case p.typ.isStruct():
 		if m, ok := p.typ.Members[name]; ok {
 			return p.below(name, m)
 		}

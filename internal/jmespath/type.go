@@ -33,11 +33,10 @@ func (s *Shape) own() Type {
 	if !s.isKnown() {
 		return t
 	}
-	switch typ := s.typ.(type) {
-	case *plan:
-		t.Go = typ.typ
-	case *Schema:
-		t.Schema = typ
+	if s.schema.read != nil {
+		t.Go = s.schema.read.typ
+	} else {
+		t.Schema = s.schema
 	}
 	return t
 }
@@ -58,17 +57,22 @@ func (t Type) String() string {
 // a named string of Go with a method Values, as the SDK's enums are. Of any
 // other type it is nil.
 func (t Type) Values() []string {
-	if t.Schema != nil && t.Schema.jmesKind() == String {
-		return slices.Sorted(slices.Values(t.Schema.Values))
+	if t.Schema != nil {
+		return t.Schema.values()
 	}
-	if t.Go == nil || t.Go.Kind() != reflect.String {
+	return goValues(t.Go)
+}
+
+// goValues calls the method Values of a Go type.
+func goValues(typ reflect.Type) []string {
+	if typ == nil || typ.Kind() != reflect.String {
 		return nil
 	}
-	method, ok := t.Go.MethodByName("Values")
-	if !ok || method.Type.NumIn() != 1 || method.Type.NumOut() != 1 || method.Type.Out(0) != reflect.SliceOf(t.Go) {
+	method, ok := typ.MethodByName("Values")
+	if !ok || method.Type.NumIn() != 1 || method.Type.NumOut() != 1 || method.Type.Out(0) != reflect.SliceOf(typ) {
 		return nil
 	}
-	list := method.Func.Call([]reflect.Value{reflect.Zero(t.Go)})[0]
+	list := method.Func.Call([]reflect.Value{reflect.Zero(typ)})[0]
 	values := make([]string, list.Len())
 	for i := range values {
 		values[i] = list.Index(i).String()
