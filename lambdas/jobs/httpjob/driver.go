@@ -1,5 +1,6 @@
 // Package httpjob drives jobs behind HTTP APIs: a call starts the job, and
-// another, whose URL stands in the answer of the first, describes it.
+// another, whose URL stands in the answer of the first, describes it. See [Driver]
+// for the arguments of such a job.
 package httpjob
 
 import (
@@ -63,10 +64,10 @@ type Config struct {
 //	  "IdempotencyKey": true, "IdempotencyWindowSeconds": 86400
 //	}
 //
-// of which Start and Describe with their Urls are required. What stands in
-// braces is a JMESPath expression over the start call's answer, whose form is
-// that of Describe's output; a Url that is nothing else, such as
-// "{Headers.Location}", is a URL itself, and may be relative to that of Start.
+// Start and Describe are required, each with its Url. An expression in braces is
+// JMESPath: it reads the start call's answer, in the form of Describe's output. A
+// Url that is one expression, such as "{Headers.Location}", is a URL itself, and
+// may be relative to that of Start.
 //
 // Every start carries its token as Idempotency-Key. IdempotencyKey says that
 // the server keeps to it: for a key that it has seen it returns the first job,

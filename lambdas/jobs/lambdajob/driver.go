@@ -21,8 +21,8 @@ const Name = "lambda:Invoke"
 // waiter keeps waiting while the status object is not there: an asynchronous
 // invocation may take a while to begin.
 var waiter = pollcore.MustNew("JobFinished",
-	pollcore.Succeed(pollcore.Output("Status").Is(Succeeded)),
-	pollcore.FailWithMessage(pollcore.Output("Status").Is(Failed), "Reason"),
+	pollcore.Succeed(pollcore.Output("Status").Is(succeeded)),
+	pollcore.FailWithMessage(pollcore.Output("Status").Is(failed), "Reason"),
 	pollcore.Again(pollcore.ErrorType("NoSuchKey")))
 
 // Invoker is the part of the Lambda client that the driver calls.
@@ -30,18 +30,19 @@ type Invoker interface {
 	Invoke(context.Context, *lambda.InvokeInput, ...func(*lambda.Options)) (*lambda.InvokeOutput, error)
 }
 
-// Driver invokes functions asynchronously and reads their status objects. Its
-// arguments are {"FunctionName": "...", "Payload": any JSON}.
-type Driver struct {
+// driver invokes functions asynchronously and reads their status objects.
+type driver struct {
 	invoker Invoker
 	reader  ObjectReader
 	bucket  string
 	prefix  string
 }
 
-// New returns a driver that keeps status objects in the bucket under prefix.
-func New(invoker Invoker, reader ObjectReader, bucket, prefix string) *Driver {
-	return &Driver{invoker, reader, bucket, prefix}
+// New returns a driver that keeps status objects in the bucket under prefix. Its
+// arguments are {"FunctionName": "...", "Payload": any JSON}. FunctionName is
+// required.
+func New(invoker Invoker, reader ObjectReader, bucket, prefix string) jobs.Driver {
+	return &driver{invoker, reader, bucket, prefix}
 }
 
 // FromEnvironment returns the driver of a Lambda function.
@@ -53,20 +54,20 @@ func FromEnvironment(e jobs.Environment) (jobs.Driver, error) {
 }
 
 // Name implements jobs.Driver.
-func (*Driver) Name() string { return Name }
+func (*driver) Name() string { return Name }
 
 // Waiter implements jobs.Driver.
-func (*Driver) Waiter() *pollcore.Waiter { return waiter }
+func (*driver) Waiter() *pollcore.Waiter { return waiter }
 
 // Idempotency implements jobs.Driver: the status object's key is the token,
 // and a function that calls Claim does the work of a token once.
-func (*Driver) Idempotency(jobs.Request) jobs.Idempotency {
+func (*driver) Idempotency(jobs.Request) jobs.Idempotency {
 	return jobs.Idempotency{Class: jobs.ByToken}
 }
 
 // Permissions implements jobs.Driver. Without s3:ListBucket S3 says that access
 // to an object that is not there is denied.
-func (*Driver) Permissions() []jobs.Permission {
+func (*driver) Permissions() []jobs.Permission {
 	return []jobs.Permission{
 		{Action: "lambda:InvokeFunction", For: jobs.MethodStart, Resource: "arn:${Partition}:lambda:${Region}:${Account}:function:${FunctionName}"},
 		{Action: "s3:GetObject", For: jobs.MethodDescribe, Resource: "arn:${Partition}:s3:::${BucketName}/${ObjectName}"},
@@ -75,7 +76,7 @@ func (*Driver) Permissions() []jobs.Permission {
 }
 
 // Start implements jobs.Driver.
-func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
+func (d *driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	doc, err := jsontree.Parse(r.Arguments)
 	if err != nil {
 		return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, Name, err)
@@ -109,7 +110,7 @@ func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 
 // Describe implements jobs.Driver: it returns the content of the status
 // object but for its Claim, which says nothing of the job.
-func (d *Driver) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
+func (d *driver) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
 	doc, err := readStatus(ctx, d.reader, ref["StatusBucket"], ref["StatusKey"])
 	if err != nil {
 		return nil, err

@@ -1,6 +1,16 @@
-// Package lambdajob drives jobs that are Lambda functions invoked
-// asynchronously: the function keeps its status in an S3 object, which the
-// driver reads. The function's side is here too: see Claim.
+// Package lambdajob makes a Lambda function a job that lasts as long as the function
+// may: the driver invokes it asynchronously, and the function keeps its status in an
+// S3 object, which the driver reads. In the function:
+//
+//	job, err := lambdajob.Claim(ctx, s3Client, event)
+//	if err != nil {
+//		return err // another invocation does the work
+//	}
+//	rows, err := work(ctx, event.Input)
+//	if err != nil {
+//		return job.Fail(ctx, err.Error())
+//	}
+//	return job.Succeed(ctx, map[string]int{"Rows": rows})
 package lambdajob
 
 import (
@@ -26,9 +36,9 @@ type Event struct {
 	Input json.RawMessage `json:"input,omitempty"`
 }
 
-// Status is the content of the status object and, without Claim, the driver's
+// status is the content of the status object and, without Claim, the driver's
 // Describe output.
-type Status struct {
+type status struct {
 	Status string `json:"Status"`           // running, succeeded or failed
 	Reason string `json:"Reason,omitempty"` // of a failure
 	Result any    `json:"Result,omitempty"` // of a success
@@ -36,11 +46,11 @@ type Status struct {
 	Claim string `json:"Claim"`
 }
 
-// The values of Status.Status.
+// The values of status.Status.
 const (
-	Running   = "running"
-	Succeeded = "succeeded"
-	Failed    = "failed"
+	running   = "running"
+	succeeded = "succeeded"
+	failed    = "failed"
 )
 
 // ErrClaimed means that another invocation has claimed the job, so this one must not do
@@ -69,7 +79,7 @@ func Claim(ctx context.Context, client StatusClient, event Event) (*Job, error) 
 		return nil, errors.New("event names no status object: statusBucket and statusKey are required; start the job through its poller")
 	}
 	j := &Job{client, event, rand.Text()}
-	writeErr := j.put(ctx, Status{Status: Running}, aws.String("*"))
+	writeErr := j.put(ctx, status{Status: running}, aws.String("*"))
 	if writeErr == nil {
 		return j, nil
 	}
@@ -88,15 +98,15 @@ func Claim(ctx context.Context, client StatusClient, event Event) (*Job, error) 
 // Succeed records that the work is done. The result is optional JSON data, of
 // which the poller reads at most 256 KiB: keep more in S3 and return its key.
 func (j *Job) Succeed(ctx context.Context, result any) error {
-	return j.put(ctx, Status{Status: Succeeded, Result: result}, nil)
+	return j.put(ctx, status{Status: succeeded, Result: result}, nil)
 }
 
 // Fail records that the work has failed, and why.
 func (j *Job) Fail(ctx context.Context, reason string) error {
-	return j.put(ctx, Status{Status: Failed, Reason: reason}, nil)
+	return j.put(ctx, status{Status: failed, Reason: reason}, nil)
 }
 
-func (j *Job) put(ctx context.Context, s Status, ifNoneMatch *string) error {
+func (j *Job) put(ctx context.Context, s status, ifNoneMatch *string) error {
 	s.Claim = j.claim
 	body, err := json.Marshal(s)
 	if err != nil {
