@@ -323,7 +323,7 @@ func TestDeployCommands(t *testing.T) {
 			require.NotEmpty(t, all.of("AWS::StepFunctions::StateMachine"), command[0])
 		}
 	}
-	require.Equal(t, 6, commands)
+	require.Equal(t, 7, commands)
 }
 
 // CloudFormation reads the template and takes the role with the permissions of who

@@ -124,6 +124,7 @@ func TestE2EPageExamples(t *testing.T) {
 		for _, block := range blocks(t, page, "sh") {
 			for line := range strings.Lines(block) {
 				line, _, _ = strings.Cut(line, " # ")
+				line, _, _ = strings.Cut(line, " >")
 				if !strings.HasPrefix(line, "jobpoller ") || !strings.Contains(line, " docs/example/") {
 					continue
 				}
