@@ -87,17 +87,17 @@ func TestDriverTables(t *testing.T) {
 	}
 }
 
-// The Go samples of the page are the files of its example, which is built and
-// tested where it lies.
+// The Go sample of the page is a file of its example, which is built and tested
+// where it lies.
 func TestDriverExample(t *testing.T) {
 	t.Parallel()
 	samples := blocks(t, driversPage, "go")
-	for _, file := range []string{"deployment.go", "main.go"} {
+	for _, file := range []string{"deployment.go"} {
 		text, err := os.ReadFile("../docs/example/" + file)
 		require.NoError(t, err)
 		require.True(t, slices.Contains(samples, string(text)), "docs/guide/drivers.md shows another %s than docs/example has", file)
 	}
-	require.Len(t, samples, 2)
+	require.Len(t, samples, 1)
 }
 
 // The arguments that the page shows are good ones: no driver refuses them.

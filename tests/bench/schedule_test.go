@@ -125,23 +125,16 @@ func measureSchedule(rule scheduled, least time.Duration, job [2]time.Duration) 
 	return f
 }
 
-// scheduleTables are the tables of docs/bench.md.
+// scheduleTables is the table of docs/bench.md.
 var scheduleTables = sync.OnceValue(func() string {
 	var b strings.Builder
 	b.WriteString("| calls / mean / p95 late, in seconds | job of 10 to 120 s | of 2 to 15 min | of 15 to 30 min |\n|---|---|---|---|\n")
-	row := func(name string, rule scheduled, least time.Duration) {
-		fmt.Fprintf(&b, "| %s |", name)
+	for _, rule := range scheduleRules {
+		fmt.Fprintf(&b, "| %s |", rule.name)
 		for _, job := range durations {
-			fmt.Fprintf(&b, " %s |", measureSchedule(rule, least, job))
+			fmt.Fprintf(&b, " %s |", measureSchedule(rule, 20*time.Second, job))
 		}
 		b.WriteString("\n")
-	}
-	for _, rule := range scheduleRules {
-		row(rule.name, rule, 20*time.Second)
-	}
-	b.WriteString("\n| jobpoller's functions with a minDelay of | 10 to 120 s | 2 to 15 min | 15 to 30 min |\n|---|---|---|---|\n")
-	for _, seconds := range []int{1, 2, 5, 15, 30, 60, 90} {
-		row(fmt.Sprintf("%d s", seconds), scheduleRules[1], time.Duration(seconds)*time.Second)
 	}
 	return b.String()
 })
