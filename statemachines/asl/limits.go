@@ -14,8 +14,8 @@ const (
 	// MaxSeconds is the largest number of seconds in a definition, about three
 	// years. It also bounds MaxAttempts of a retrier.
 	MaxSeconds = 99_999_999
-	// MaxRetryDelaySeconds is the largest MaxDelaySeconds of a retrier, 366 days.
-	MaxRetryDelaySeconds = 31_622_400
+	// maxRetryDelaySeconds is the largest MaxDelaySeconds of a retrier, 366 days.
+	maxRetryDelaySeconds = 31_622_400
 	// MaxWaitAhead is how far ahead the time of a Wait with Timestamp may be: 2^31
 	// - 1 seconds.
 	MaxWaitAhead = (1<<31 - 1) * time.Second

@@ -91,8 +91,8 @@ func notInLabel(r rune) bool {
 // distributedFields are the fields of a distributed Map only.
 var distributedFields = []string{"ItemReader", "ItemBatcher", "ResultWriter", "Label"}
 
-// MaxItems is the largest number of items that a definition may speak of.
-const MaxItems = 100_000_000
+// maxItems is the largest number of items that a definition may speak of.
+const maxItems = 100_000_000
 
 // items reads what a Map goes through.
 func (p *parser) items(o *object, m *Map) {
@@ -175,7 +175,7 @@ func (p *parser) itemReader(o *object) *ItemReader {
 			ManifestType:      c.word("ManifestType", "ATHENA_DATA", "S3_INVENTORY"),
 			Transformation:    c.word("Transformation", "NONE", "LOAD_AND_FLATTEN"),
 			ItemsPointer:      c.text("ItemsPointer"),
-			MaxItems:          c.count("MaxItems", MaxItems),
+			MaxItems:          c.count("MaxItems", maxItems),
 		}
 		for _, n := range c.list("CSVHeaders", false) {
 			r.Config.CSVHeaders = append(r.Config.CSVHeaders, n.Text)

@@ -50,7 +50,7 @@ func (p *parser) retrier(o *object, last bool) Retrier {
 			r.BackoffRate = rate
 		}
 	}
-	r.MaxDelaySeconds = o.integer("MaxDelaySeconds", 1, MaxRetryDelaySeconds, 0)
+	r.MaxDelaySeconds = o.integer("MaxDelaySeconds", 1, maxRetryDelaySeconds, 0)
 	if r.MaxDelaySeconds > 0 && r.MaxDelaySeconds <= r.IntervalSeconds {
 		p.warn(o.get("MaxDelaySeconds").Problem("\"MaxDelaySeconds\" (%d) is not above \"IntervalSeconds\" (%d): the interval never grows",
 			r.MaxDelaySeconds, r.IntervalSeconds))

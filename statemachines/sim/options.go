@@ -17,7 +17,7 @@ const (
 	DefaultRegion       = "us-east-1"
 	DefaultAccount      = "123456789012"
 	DefaultStateMachine = "StateMachine"
-	DefaultExecution    = "execution-1"
+	defaultExecution    = "execution-1"
 )
 
 // DefaultStart is where the virtual clock of a run without a Clock starts.
@@ -89,7 +89,7 @@ type Options struct {
 	Clock         *Clock             // nil: a virtual clock at DefaultStart
 	Handlers      map[string]Handler // by resource ARN as written in the definition
 	StateHandlers map[string]Handler // by name of the state; they win over Handlers
-	Execution     string             // name; default DefaultExecution
+	Execution     string             // name; default "execution-1"
 	StateMachine  string             // name; default DefaultStateMachine
 	Region        string             // default DefaultRegion
 	Account       string             // default DefaultAccount
@@ -166,7 +166,7 @@ func (o *Options) fill() {
 		value *string
 		other string
 	}{
-		{&o.Execution, DefaultExecution},
+		{&o.Execution, defaultExecution},
 		{&o.StateMachine, DefaultStateMachine},
 		{&o.Region, DefaultRegion},
 		{&o.Account, DefaultAccount},
