@@ -167,8 +167,13 @@ func (s *sheet) job(j *catalog.Job) {
 	for _, d := range j.Dependent {
 		s.row("", fmt.Sprintf("and %s on %s", d.Action, d.Resource))
 	}
-	if j.Token != "" {
-		s.row("token", j.Token+" makes the start call idempotent")
+	switch j.Protection() {
+	case catalog.ByToken:
+		s.row("token", fmt.Sprintf("%s makes the start call idempotent for %s", j.Token, shortDuration(j.Window())))
+	case catalog.ByNaturalKey:
+		s.row("name", fmt.Sprintf("the Lambda functions choose %s, and find the job by it", j.NaturalKey.Member))
+	case catalog.Unprotected:
+		s.row("token", "none: the Lambda functions do not repeat a start call that may have started the job")
 	}
 	for _, member := range slices.Sorted(maps.Keys(j.Arguments)) {
 		s.row("describe", fmt.Sprintf("%s = %s", member, j.Arguments[member]))
