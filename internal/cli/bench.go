@@ -19,7 +19,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	awslambda "github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
@@ -30,6 +29,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -238,7 +238,7 @@ func withoutAWS(lack string) jobs.Maker {
 // drivers returns those of the Lambda functions, as far as there is what they
 // need, and warns of a job that leaves this machine.
 func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
-	invoker := awslambda.New(awslambda.Options{
+	invoker := builtin.Invoker(aws.Config{
 		BaseEndpoint: aws.String(b.endpoint), Region: sim.DefaultRegion,
 		Credentials: credentials.NewStaticCredentialsProvider(b.signers[0].AccessKeyID, b.signers[0].SecretAccessKey, ""),
 	})

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
@@ -18,6 +17,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 )
@@ -71,7 +71,7 @@ func runJob(t *testing.T, storage *embeddeds3.Server, payload []byte) *lambdajob
 	defer service.Close()
 	store, err := s3store.New(storage.Client(), "records", "jobpoller")
 	require.NoError(t, err)
-	client := lambda.New(lambda.Options{
+	client := builtin.Invoker(aws.Config{
 		BaseEndpoint: &service.URL, Region: "us-east-1", HTTPClient: service.Client(),
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil

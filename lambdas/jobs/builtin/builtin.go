@@ -5,11 +5,10 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 )
 
 // Drivers returns the makers of all built-in drivers: those of Lambda functions and
 // of HTTP servers, and that of the catalogue's jobs.
 func Drivers() []jobs.Maker {
-	return []jobs.Maker{awsjob.Catalogue, httpjob.FromEnvironment, lambdajob.FromEnvironment}
+	return []jobs.Maker{awsjob.Catalogue, httpjob.FromEnvironment, LambdaInvoke}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 )
@@ -64,7 +65,7 @@ func (s services) status(w http.ResponseWriter, key string) {
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	jobstest.Run(t, jobstest.Case{
-		Maker: lambdajob.FromEnvironment, Arguments: `{"FunctionName": "work", "Payload": {"n": 1}}`,
+		Maker: builtin.LambdaInvoke, Arguments: `{"FunctionName": "work", "Payload": {"n": 1}}`,
 		Service:  func(*testing.T) jobstest.Service { return services{jobstest.NewJobs("queued")} },
 		Required: []string{"FunctionName"}, AnyJSON: []string{"Payload"}, OwnOutput: true,
 		Statuses: jobstest.Statuses{

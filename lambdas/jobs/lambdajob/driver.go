@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
-
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -25,9 +22,10 @@ var waiter = pollcore.MustNew("JobFinished",
 	pollcore.FailWithMessage(pollcore.Output("Status").Is(failed), "Reason"),
 	pollcore.Again(pollcore.ErrorType("NoSuchKey")))
 
-// Invoker is the part of the Lambda client that the driver calls.
+// Invoker invokes functions. Package builtin has one.
 type Invoker interface {
-	Invoke(context.Context, *lambda.InvokeInput, ...func(*lambda.Options)) (*lambda.InvokeOutput, error)
+	// InvokeAsync returns when Lambda has taken the event, which is the payload.
+	InvokeAsync(ctx context.Context, function string, payload []byte) error
 }
 
 // driver invokes functions asynchronously and reads their status objects.
@@ -45,12 +43,13 @@ func New(invoker Invoker, reader ObjectReader, bucket, prefix string) jobs.Drive
 	return &driver{invoker, reader, bucket, prefix}
 }
 
-// FromEnvironment returns the driver of a Lambda function.
-func FromEnvironment(e jobs.Environment) (jobs.Driver, error) {
+// FromEnvironment returns the driver of a Lambda function. Its status objects are
+// in the bucket of the environment.
+func FromEnvironment(e jobs.Environment, invoker Invoker) (jobs.Driver, error) {
 	if e.Bucket == "" {
 		return nil, &jobs.NotConfiguredError{Job: Name, Lack: "it needs a bucket for the status objects of its functions"}
 	}
-	return New(lambda.NewFromConfig(e.AWS), e.S3, e.Bucket, strings.TrimSuffix(e.Prefix, "/")+"/jobs"), nil
+	return New(invoker, e.S3, e.Bucket, strings.TrimSuffix(e.Prefix, "/")+"/jobs"), nil
 }
 
 // Name implements jobs.Driver.
@@ -100,9 +99,7 @@ func (d *driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, Name, err)
 	}
-	if _, err := d.invoker.Invoke(ctx, &lambda.InvokeInput{
-		FunctionName: &function, InvocationType: types.InvocationTypeEvent, Payload: payload,
-	}); err != nil {
+	if err := d.invoker.InvokeAsync(ctx, function, payload); err != nil {
 		return nil, err
 	}
 	return jobs.Ref{"FunctionName": function, "StatusBucket": event.StatusBucket, "StatusKey": event.StatusKey}, nil

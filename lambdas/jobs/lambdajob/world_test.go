@@ -19,6 +19,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 )
 
@@ -62,7 +63,7 @@ func newWorld(t *testing.T, middleware func(http.Handler) http.Handler, work fun
 		w.background.Wait()
 		require.NoError(t, storage.Close())
 	})
-	w.driver, err = lambdajob.FromEnvironment(jobs.Environment{
+	w.driver, err = builtin.LambdaInvoke(jobs.Environment{
 		AWS: aws.Config{
 			Region: "us-east-1", BaseEndpoint: &service.URL, HTTPClient: service.Client(), RetryMaxAttempts: 1,
 			Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
