@@ -43,19 +43,19 @@ func TestBounds(t *testing.T) {
 		{
 			name:    "a count that only one of two reasons to go on looks at",
 			states:  []string{wait(""), poll, choose("Done", `{"Or": [`+strings.Replace(running, `, "Next": "Wait"`, "", 1)+`, {"Variable": "$.n", "NumericLessThan": 60}], "Next": "Count"}`), adds},
-			endless: "Wait > Poll > Choose > Count > Wait",
+			endless: "Wait -> Poll -> Choose -> Count -> Wait",
 		},
 		{
 			name:    "a count that is tested after the loop has gone on",
 			start:   "Start",
 			states:  []string{start, counting, poll, choose("Done", running, strings.Replace(tooMany, "$.n", "$n", 1))},
-			endless: "Wait > Poll > Choose > Wait",
+			endless: "Wait -> Poll -> Choose -> Wait",
 		},
 		{
 			name:    "a count of something else",
 			start:   "Start",
 			states:  []string{start, counting, poll, choose("Done", strings.Replace(tooMany, "$.n", "$.run.Failed", 1), running)},
-			endless: "Wait > Poll > Choose > Wait",
+			endless: "Wait -> Poll -> Choose -> Wait",
 		},
 		{
 			name:   "a count under another name",
@@ -69,7 +69,7 @@ func TestBounds(t *testing.T) {
 			name:    "a count that does not leave the loop",
 			start:   "Start",
 			states:  []string{start, counting, poll, choose("Wait", `{"Variable": "$n", "NumericGreaterThan": 60, "Next": "Slow"}`, `{"Variable": "$.run.S", "StringEquals": "DONE", "Next": "Done"}`), `"Slow": {"Type": "Wait", "Seconds": 300, "Next": "Poll"}`},
-			endless: "Wait > Poll > Choose > Wait",
+			endless: "Wait -> Poll -> Choose -> Wait",
 		},
 		{
 			name:   "a time",
@@ -80,13 +80,13 @@ func TestBounds(t *testing.T) {
 			name:    "an error that goes on without a count",
 			start:   "Start",
 			states:  []string{start, counting, strings.Replace(poll, `"Next"`, `"Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Wait"}], "Next"`, 1), choose("Done", strings.Replace(tooMany, "$.n", "$n", 1), running)},
-			endless: "Wait > Poll > Wait",
+			endless: "Wait -> Poll -> Wait",
 		},
 		{
 			name:    "an inner loop that the count of the outer one does not see",
 			start:   "Start",
 			states:  []string{start, counting, poll, choose("Done", `{"Variable": "$.run.S", "StringEquals": "AGAIN", "Next": "Again"}`, `{"Variable": "$.run.S", "StringEquals": "RUNNING", "Next": "Inner"}`), `"Inner": {"Type": "Wait", "Seconds": 30, "Next": "Poll"}`, `"Again": {"Type": "Choice", "Choices": [{"Variable": "$n", "NumericLessThan": 3, "Next": "Wait"}], "Default": "Failed"}`},
-			endless: "Inner > Poll > Choose > Inner",
+			endless: "Inner -> Poll -> Choose -> Inner",
 		},
 		{
 			name:  "a count of errors",
@@ -109,12 +109,12 @@ func TestBounds(t *testing.T) {
 		{
 			name:    "a function that says whether the job is done",
 			states:  []string{wait(""), function, choose("Wait", `{"Variable": "$.Payload.done", "BooleanEquals": true, "Next": "Done"}`)},
-			endless: "Wait > Poll > Choose > Wait",
+			endless: "Wait -> Poll -> Choose -> Wait",
 		},
 		{
 			name:    "the code of an answer",
 			states:  []string{wait(""), function, choose("Wait", `{"Variable": "$.Payload.statusCode", "NumericEquals": 200, "Next": "Done"}`)},
-			endless: "Wait > Poll > Choose > Wait",
+			endless: "Wait -> Poll -> Choose -> Wait",
 		},
 	}
 	for _, tt := range tests {
@@ -131,7 +131,7 @@ func TestBounds(t *testing.T) {
 			for _, f := range check(t, states(fmt.Sprintf(`"StartAt": %q,`, tt.start), tt.states...), lint.Options{Off: off}) {
 				require.Equal(t, lint.UnboundedLoop, f.Rule, f.Message)
 				_, rest, _ := strings.Cut(f.Message, "the loop ")
-				path, _, _ := strings.Cut(rest, " if the job")
+				path, _, _ := strings.Cut(rest, ": a job")
 				endless = append(endless, path)
 			}
 			require.Equal(t, tt.endless, strings.Join(endless, ", "))

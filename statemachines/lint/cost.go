@@ -48,7 +48,7 @@ func (t Turn) DollarsPerDay() float64 {
 }
 
 // path writes a turn.
-func (t Turn) path() string { return strings.Join(append(t.States, t.States[0]), " > ") }
+func (t Turn) path() string { return strings.Join(append(t.States, t.States[0]), " -> ") }
 
 // PollLoops returns a turn of each loop with a Wait, those inside of Parallel
 // and Map states too: the shortest from the first Wait of the definition.

@@ -34,15 +34,15 @@ type Rule struct {
 // Rules returns all rules.
 func Rules() []Rule {
 	return []Rule{
-		{UnboundedLoop, "a poll loop that nothing ends: no TimeoutSeconds, no count of polls, no deadline"},
-		{UnretriedTask, "a Task in a loop that one throttled call or fault of the service fails: no Retry takes it"},
-		{LoopingDefault, "a Choice that goes on polling for every status that it does not name"},
-		{EventBudget, "a loop that may fill the history of 25,000 events before its bound"},
-		{HotLoop, "a loop on a status without a Wait in it"},
-		{ShortInterval, "a loop that polls every few seconds for more than an hour: what it costs, and how long the history lasts"},
-		{RepeatedStart, "a start of a job that is retried after any error without a token, so that it may start twice"},
-		{IdleRetrier, "a retrier that says how to retry and has no attempts"},
-		{HiddenFailure, "a Task in a poll loop whose every error ends the execution as a success"},
+		{UnboundedLoop, "a poll loop without a bound: no TimeoutSeconds, no count of polls, no deadline"},
+		{UnretriedTask, "a Task in a poll loop that does not retry throttled calls and service faults"},
+		{LoopingDefault, "a Choice that keeps polling for every status that it does not name"},
+		{EventBudget, "a loop that may fill the history of 25,000 events before it reaches its bound"},
+		{HotLoop, "a loop that checks a status and has no Wait"},
+		{ShortInterval, "a loop that polls every few seconds for more than an hour: its cost, and when the history is full"},
+		{RepeatedStart, "a start call that is retried after any error and has no token: the job may start twice"},
+		{IdleRetrier, "a retrier that says when to retry, with MaxAttempts 0"},
+		{HiddenFailure, "a Task in a poll loop that turns every error into a success"},
 	}
 }
 

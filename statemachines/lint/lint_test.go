@@ -202,7 +202,7 @@ func TestMessages(t *testing.T) {
 		got = append(got, f.Rule+" "+f.Pointer+": "+f.Message)
 	}
 	require.Len(t, got, 3)
-	require.Contains(t, got[0], "unbounded-loop /States/Wait: nothing ends the loop Wait > Task0 > Choose > Wait if the job never does; it ends when the history is full, after 7.7 hours")
+	require.Contains(t, got[0], "unbounded-loop /States/Wait: nothing bounds the loop Wait -> Task0 -> Choose -> Wait: a job that never ends is polled until the history is full, after 7.7 hours")
 	require.Contains(t, got[1], "unretried-task /States/Task0: ")
 	require.Contains(t, got[2], `looping-default /States/Choose/Default: every status that no rule names leads back to "Wait"`)
 
@@ -224,13 +224,13 @@ func TestEventBudget(t *testing.T) {
 		{
 			"a time limit beyond the history",
 			shape{seconds: 10, tasks: "glue:getJobRun", retry: true, timeout: 28_000},
-			`"TimeoutSeconds" lets the loop Wait > Task0 > Choose > Wait turn for 7.8 hours, and each turn takes 9 events: the history of 25,000 is full after 7.7 hours`,
+			`"TimeoutSeconds" allows the loop Wait -> Task0 -> Choose -> Wait 7.8 hours, but at 9 events a turn the history of 25000 events is full after 7.7 hours`,
 		},
 		{"a count that the history has room for", shape{seconds: 10, tasks: "glue:getJobRun", retry: true, counts: 2775}, ""},
 		{
 			"a count beyond the history",
 			shape{seconds: 10, tasks: "glue:getJobRun", retry: true, counts: 2776},
-			"may turn 2776 times, and each turn takes 9 events: the history of 25,000 is full after 2775, about 7.7 hours",
+			"may turn 2776 times, but at 9 events a turn the history of 25000 events is full after 2775 turns, about 7.7 hours",
 		},
 	}
 	for _, tt := range tests {

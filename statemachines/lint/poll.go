@@ -28,8 +28,8 @@ func (c *checker) bound(l *loop) {
 		case timeout == 0:
 			c.reportUnbounded(wait, turn)
 		case lasts > 0 && timeout > lasts:
-			c.report(EventBudget, wait, "", "\"TimeoutSeconds\" lets the loop %s turn for %s, and each turn takes %d events: the history of 25,000 is full after %s; "+
-				"wait longer, or go on in a new execution", turn.path(), roughly(timeout), turn.Events, roughly(lasts))
+			c.report(EventBudget, wait, "", "\"TimeoutSeconds\" allows the loop %s %s, but at %d events a turn the history of %d events is full after %s: "+
+				"wait longer between polls, or go on in a new execution", turn.path(), roughly(timeout), turn.Events, asl.MaxEvents, roughly(lasts))
 		}
 	}
 	if endless || b.time || b.most == 0 {
@@ -43,8 +43,8 @@ func (c *checker) bound(l *loop) {
 		if lasts > 0 {
 			full = ", about " + roughly(lasts)
 		}
-		c.report(EventBudget, wait, "", "the loop %s may turn %d times, and each turn takes %d events: the history of 25,000 is full after %d%s",
-			turn.path(), b.most, turn.Events, turn.Turns(), full)
+		c.report(EventBudget, wait, "", "the loop %s may turn %d times, but at %d events a turn the history of %d events is full after %d turns%s: "+
+			"wait longer between polls, or go on in a new execution", turn.path(), b.most, turn.Events, asl.MaxEvents, turn.Turns(), full)
 	}
 	limit := min(turn.Wait.Seconds()*float64(b.most), lasts.Seconds())
 	if timeout > 0 {
@@ -54,11 +54,11 @@ func (c *checker) bound(l *loop) {
 }
 
 func (c *checker) reportUnbounded(wait *asl.State, turn Turn) {
-	full := ""
+	full := "for ever"
 	if turn.Wait > 0 {
-		full = fmt.Sprintf("; it ends when the history is full, after %s", roughly(turn.Lasts()))
+		full = "until the history is full, after " + roughly(turn.Lasts())
 	}
-	c.report(UnboundedLoop, wait, "", "nothing ends the loop %s if the job never does%s: "+
+	c.report(UnboundedLoop, wait, "", "nothing bounds the loop %s: a job that never ends is polled %s; "+
 		"set \"TimeoutSeconds\" of the state machine, or count the polls and leave the loop", turn.path(), full)
 }
 
@@ -69,9 +69,9 @@ func (c *checker) interval(wait *asl.State, turn Turn, limit time.Duration) {
 	if turn.Wait == 0 || turn.Wait >= short || limit > 0 && limit <= long {
 		return
 	}
-	c.report(ShortInterval, wait, "/Seconds", "each poll is %d transitions, and there is one every %s: a day of it costs $%.2f, "+
-		"and the history of 25,000 events is full after %s; wait longer from poll to poll, or longer with each poll",
-		turn.Transitions, turn.Wait, turn.DollarsPerDay(), roughly(turn.Lasts()))
+	c.report(ShortInterval, wait, "/Seconds", "the loop polls every %s, at %d transitions a poll: that costs $%.2f a day, "+
+		"and the history of %d events is full after %s; wait longer between polls, or let the delay grow",
+		turn.Wait, turn.Transitions, turn.DollarsPerDay(), asl.MaxEvents, roughly(turn.Lasts()))
 }
 
 // roughly writes a duration for people.
@@ -91,7 +91,7 @@ func roughly(d time.Duration) string {
 func (c *checker) hot(l *loop) {
 	for _, s := range l.states {
 		if s.Wait != nil && s.Wait.Seconds != nil && s.Wait.Seconds.Literal == int64(0) {
-			c.report(HotLoop, s, "/Seconds", "the loop around does not wait: it polls as fast as it can, and fills the history within minutes")
+			c.report(HotLoop, s, "/Seconds", "\"Seconds\" is 0: the loop polls without a pause and fills the history within minutes; wait between polls")
 		}
 	}
 	rushing := loops(l.flow, l.states, func(s *asl.State, way asl.Transition) bool {
@@ -103,7 +103,7 @@ func (c *checker) hot(l *loop) {
 		}
 		i := slices.IndexFunc(r.states, goesOnForStatus(r))
 		if i >= 0 {
-			c.report(HotLoop, r.states[i], "", "the loop %s looks at a status and does not wait: it polls as fast as it can; put a Wait into it",
+			c.report(HotLoop, r.states[i], "", "the loop %s checks a status and has no Wait: it polls without a pause; add a Wait state",
 				r.turn(r.states[i]).path())
 		}
 	}
@@ -144,22 +144,22 @@ func (c *checker) defaultOf(l *loop, s *asl.State) {
 		return
 	}
 	c.report(LoopingDefault, s, "/Default", "every status that no rule names leads back to %q: a failure that is not listed is polled for ever; "+
-		"name those that go on, and let \"Default\" lead to a Fail state", s.Choice.Default)
+		"name the statuses that keep polling, and let \"Default\" lead to a Fail state", s.Choice.Default)
 }
 
 // poll checks a Task of a poll loop.
 func (c *checker) poll(l *loop, s *asl.State) {
 	caught := slices.IndexFunc(s.Catch, func(catcher asl.Catcher) bool { return takesAll(catcher.ErrorEquals) })
 	if caught >= 0 && succeeds(l.flow, s.Catch[caught].Next) {
-		c.report(HiddenFailure, s, fmt.Sprintf("/Catch/%d/Next", caught), "an error of the Task leads to %q, "+
-			"and the execution succeeds without knowing how the job ended; lead to a Fail state", s.Catch[caught].Next)
+		c.report(HiddenFailure, s, fmt.Sprintf("/Catch/%d/Next", caught), "every error of the Task leads to %q, "+
+			"where the execution succeeds whether or not the job did; lead to a Fail state", s.Catch[caught].Next)
 	}
 	if caught >= 0 && l.inside[s.Catch[caught].Next] {
 		return
 	}
 	if len(s.Retry) == 0 {
-		c.report(UnretriedTask, s, "", "the Task is called again and again, and the first throttled call or fault of the service fails it: "+
-			"add a \"Retry\" of \"States.TaskFailed\" or of the errors of the service")
+		c.report(UnretriedTask, s, "", "the Task has no \"Retry\": one throttled call or service fault fails the whole wait; "+
+			"retry \"States.TaskFailed\", or the service's errors")
 		return
 	}
 	for _, r := range s.Retry {
@@ -170,8 +170,8 @@ func (c *checker) poll(l *loop, s *asl.State) {
 			break // the first retrier that takes an error counts
 		}
 	}
-	c.report(UnretriedTask, s, "/Retry", "no retrier takes a throttled call or a fault of the service: "+
-		"add \"States.TaskFailed\" or the errors of the service")
+	c.report(UnretriedTask, s, "/Retry", "no retrier takes throttled calls and service faults; "+
+		"add \"States.TaskFailed\", or the service's errors")
 }
 
 // succeeds tells whether a state ends the execution as a success, with nothing

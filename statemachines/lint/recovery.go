@@ -15,8 +15,8 @@ func (c *checker) recovery(s *asl.State) {
 	const interval, rate = 1, 2 // the defaults
 	for i, r := range s.Retry {
 		if r.MaxAttempts == 0 && (r.IntervalSeconds != interval || r.BackoffRate != rate || r.MaxDelaySeconds > 0 || r.JitterStrategy != asl.JitterNone) {
-			c.report(IdleRetrier, s, fmt.Sprintf("/Retry/%d", i), "the retrier says when to retry, and \"MaxAttempts\" is 0: it never does; "+
-				"raise \"MaxAttempts\", or leave only \"ErrorEquals\" and \"MaxAttempts\"")
+			c.report(IdleRetrier, s, fmt.Sprintf("/Retry/%d", i), "\"MaxAttempts\" is 0, so the retrier never retries, though it says when; "+
+				"raise \"MaxAttempts\", or keep only \"ErrorEquals\" and \"MaxAttempts\"")
 		}
 	}
 	if s.Task == nil {
@@ -33,8 +33,8 @@ func (c *checker) recovery(s *asl.State) {
 	}
 	for i, r := range s.Retry {
 		if r.MaxAttempts > 0 && (takesAll(r.ErrorEquals) || slices.Contains(r.ErrorEquals, asl.ErrorTimeout)) {
-			c.report(RepeatedStart, s, fmt.Sprintf("/Retry/%d", i), "a call that the service took and whose answer was lost is retried, and the job is started twice: "+
-				"give %q a value that is the same in each attempt, made of the execution's name, or retry only throttled calls", token)
+			c.report(RepeatedStart, s, fmt.Sprintf("/Retry/%d", i), "the retrier repeats a start call whose answer was lost, and the job starts twice; "+
+				"give %q a value that is the same in each attempt, such as one made of the execution's name, or retry only throttled calls", token)
 			return
 		}
 	}

@@ -208,7 +208,7 @@ func TestShortInterval(t *testing.T) {
 	require.Empty(t, check(t, endless.definition(), lint.Options{Express: true}))
 	found := check(t, long.definition(), lint.Options{})
 	require.Len(t, found, 1)
-	require.Contains(t, found[0].Message, "each poll is 3 transitions, and there is one every 2s: a day of it costs $3.24, and the history of 25,000 events is full after 92 minutes")
+	require.Contains(t, found[0].Message, "the loop polls every 2s, at 3 transitions a poll: that costs $3.24 a day, and the history of 25000 events is full after 92 minutes")
 	counted.counts = 1801
 	require.Equal(t, []string{"short-interval /States/Wait/Seconds"}, named(check(t, counted.definition(), lint.Options{})))
 }
@@ -226,7 +226,7 @@ func TestHotLoopInside(t *testing.T) {
 	)
 	found := check(t, text, lint.Options{})
 	require.Equal(t, []string{"hot-loop /States/Soon/Seconds", "hot-loop /States/Choose"}, named(found))
-	require.Contains(t, found[1].Message, "the loop Choose > Poll > Choose looks at a status")
+	require.Contains(t, found[1].Message, "the loop Choose -> Poll -> Choose checks a status")
 }
 
 // A rule is listed once, and each that is found is listed.
