@@ -210,7 +210,7 @@ func (f *botocoreModel) model(key, name string) (*model, error) {
 	}
 	for _, p := range protocols {
 		if !slices.Contains(protocolOrder, p) {
-			return nil, fmt.Errorf("the protocol %q is not known; known are %s", p, listed(protocolOrder))
+			return nil, fmt.Errorf("the protocol %q is not known; known are %s", p, wordList(protocolOrder))
 		}
 	}
 	m := &model{
@@ -220,7 +220,7 @@ func (f *botocoreModel) model(key, name string) (*model, error) {
 			QueryCompatible: md.QueryCompatible != nil,
 			Endpoint:        catalog.Endpoint{Prefix: md.EndpointPrefix, SigningName: md.SigningName},
 		},
-		operations: sorted(f.Operations),
+		operations: namesOf(f.Operations),
 		operation:  f.operation,
 		shape:      f.shape,
 	}
@@ -300,7 +300,7 @@ func (f *botocoreModel) shape(name string) (rawShape, error) {
 		case from.Union:
 			to.Type = catalog.Union
 		}
-		for _, member := range sorted(from.Members) {
+		for _, member := range namesOf(from.Members) {
 			m, err := from.member(member)
 			if err != nil {
 				return rawShape{}, fmt.Errorf("shape %s: member %s: %w", name, member, err)

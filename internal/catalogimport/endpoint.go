@@ -31,7 +31,7 @@ type partition struct {
 // regions are the names of the partition's regions, sorted, without the one
 // that stands for all.
 func (p *partition) regions() []string {
-	return slices.DeleteFunc(sorted(p.Regions), func(name string) bool { return strings.HasSuffix(name, "-global") })
+	return slices.DeleteFunc(namesOf(p.Regions), func(name string) bool { return strings.HasSuffix(name, "-global") })
 }
 
 func (p *partition) output(name string) string {

@@ -25,7 +25,7 @@ func (j *tableJob) checkCall(pointer string, arguments map[string]string, call, 
 	known := &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{
 		"input": start.Input.Described(), "output": start.Output.Described(),
 	}}
-	for _, name := range sorted(arguments) {
+	for _, name := range namesOf(arguments) {
 		at := pointer + "/" + name
 		member := call.Input.Member(name)
 		if member == nil {
@@ -165,7 +165,7 @@ func (j *tableJob) checkValues(w *pollcore.Waiter, describe *catalog.Operation) 
 			values[of.Path] = r.Type.Elem.Values()
 		}
 	}
-	for _, path := range sorted(values) {
+	for _, path := range namesOf(values) {
 		for _, value := range values[path] {
 			if !slices.Contains(named[path], value) {
 				j.report("acceptors", "%s can be %q, which no acceptor tells", path, value)

@@ -76,7 +76,7 @@ func (c content) compare(folder string) ([]Difference, error) {
 	}
 	var found []Difference
 	files := c.files
-	for _, name := range sorted(files) {
+	for _, name := range namesOf(files) {
 		switch old, ok := there[name]; {
 		case !ok:
 			found = append(found, Difference{File: name, Kind: Add})
@@ -84,7 +84,7 @@ func (c content) compare(folder string) ([]Difference, error) {
 			found = append(found, Difference{File: name, Kind: Change, Line: firstLine(old, files[name])})
 		}
 	}
-	for _, name := range sorted(there) {
+	for _, name := range namesOf(there) {
 		if files[name] == nil {
 			found = append(found, Difference{File: name, Kind: Remove})
 		}

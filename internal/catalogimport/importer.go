@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -139,7 +140,7 @@ func (i *importer) keys() []string {
 		if _, known := keys[j.service]; known {
 			keys[j.service] = true
 		} else {
-			j.report("service", "no model is of the service %q%s", j.service, meant(j.service, sorted(keys)))
+			j.report("service", "no model is of the service %q%s", j.service, diag.DidYouMean(j.service, namesOf(keys)))
 		}
 	}
 	i.tables.checkServices(keys)
@@ -148,7 +149,7 @@ func (i *importer) keys() []string {
 			delete(keys, key)
 		}
 	}
-	return sorted(keys)
+	return namesOf(keys)
 }
 
 // service imports one service; nil if it has no waiter and no job.
@@ -172,7 +173,7 @@ func (i *importer) service(key string) (*catalog.Service, error) {
 		return nil, nil //nolint:nilnil // no service is not an error
 	}
 	b := newBuilder(m, i.tables)
-	for _, name := range sorted(waiters) {
+	for _, name := range namesOf(waiters) {
 		b.waiter(waiters[name])
 	}
 	for _, j := range jobs {
@@ -249,7 +250,7 @@ type builder struct {
 }
 
 func newBuilder(m *model, t *tables) *builder {
-	m.ruled()
+	m.setDerivedNames()
 	s := m.service
 	t.name(&s)
 	s.Operations, s.Shapes = map[string]*catalog.Operation{}, map[string]*catalog.Shape{}
@@ -322,7 +323,7 @@ func (b *builder) endpoints() error {
 	}
 	of := map[string]catalog.Endpoint{} // by operation
 	main := ""
-	for _, name := range sorted(b.service.Operations) {
+	for _, name := range namesOf(b.service.Operations) {
 		e, err := b.closure.model.endpoint(name)
 		if err != nil {
 			return err

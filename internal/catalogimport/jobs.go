@@ -140,8 +140,8 @@ func (t *table) checkForm(j *tableJob) {
 	}
 	for _, value := range j.decisions {
 		start, many := strings.CutSuffix(value, "*")
-		if len(to.Acceptors) == 0 && !slices.ContainsFunc(sorted(sets), func(v string) bool { return v == value || many && strings.HasPrefix(v, start) }) {
-			j.suggest("decisions", value, sorted(sets), "the decision on %q is on none of the job's values", value)
+		if len(to.Acceptors) == 0 && !slices.ContainsFunc(namesOf(sets), func(v string) bool { return v == value || many && strings.HasPrefix(v, start) }) {
+			j.suggest("decisions", value, namesOf(sets), "the decision on %q is on none of the job's values", value)
 		}
 	}
 	if to.MinDelay > to.MaxDelay && to.MaxDelay > 0 {

@@ -88,7 +88,7 @@ func (j *tableJob) checkStart(start, describe, before *catalog.Operation, token 
 	for _, member := range j.job.JSONText {
 		j.checkText("jsonText", member, start)
 	}
-	for _, member := range sorted(j.job.Forms) {
+	for _, member := range namesOf(j.job.Forms) {
 		j.checkText("forms/"+member, member, start)
 	}
 	if k := j.job.NaturalKey; k != nil {
@@ -103,7 +103,7 @@ func (j *tableJob) checkStart(start, describe, before *catalog.Operation, token 
 			j.checkError("naturalKey/notFound", e.Code, describe)
 		}
 		j.checkTemplates("naturalKey/arguments", k.Arguments, describe, start)
-		for _, name := range sorted(j.job.Arguments) {
+		for _, name := range namesOf(j.job.Arguments) {
 			if k.Arguments[name] == "" {
 				j.report("naturalKey/arguments", "the argument %s of %s is missing", name, describe.Name)
 			}
@@ -163,7 +163,7 @@ func (j *tableJob) checkTemplates(pointer string, templates map[string]string, c
 			}
 		}
 	}
-	for _, name := range sorted(templates) {
+	for _, name := range namesOf(templates) {
 		at := pointer + "/" + name
 		if !slices.Contains(members, name) {
 			j.suggest(at, name, members, "the input of %s has no member %q", call.Name, name)

@@ -37,7 +37,7 @@ func (m *model) wrong(err error) error { return &FileError{m.origin, ErrModel, e
 // declares returns an operation of the model.
 func (m *model) declares(name string) (*catalog.Operation, error) {
 	if !slices.Contains(m.operations, name) {
-		return nil, m.wrong(fmt.Errorf("there is no operation %q%s", name, meant(name, m.operations)))
+		return nil, m.wrong(fmt.Errorf("there is no operation %q%s", name, diag.DidYouMean(name, m.operations)))
 	}
 	o, err := m.operation(name)
 	if err != nil {
@@ -174,10 +174,5 @@ func (c *closure) target(m *catalog.Member) (string, error) {
 	return name, nil
 }
 
-// meant is the end of a message about a name that is not one of the known.
-func meant(name string, known []string) string {
-	return diag.DidYouMean(name, known)
-}
-
-// sorted returns the names of a map in order.
-func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+// namesOf returns the names of a map in order.
+func namesOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

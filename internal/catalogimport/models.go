@@ -27,7 +27,7 @@ func ImportModels(botocore, named fs.FS) (*Models, error) {
 	errs := []error{t.problems(false)}
 	out := &Models{}
 	arnNames := map[string]*catalog.Service{}
-	for _, key := range sorted(folder.versions) {
+	for _, key := range namesOf(folder.versions) {
 		s, err := modelService(folder, t, key)
 		if err != nil {
 			errs = append(errs, err)
@@ -56,7 +56,7 @@ func modelService(folder *botocoreFolder, t *tables, key string) (*catalog.Servi
 	if !serviceKey.MatchString(key) || key+".json" == catalog.IndexFile {
 		return nil, m.wrong(fmt.Errorf("the service is called %q, which must be letters, digits and hyphens, and not index", key))
 	}
-	m.ruled()
+	m.setDerivedNames()
 	s := m.service
 	t.rename(&s)
 	s.Operations, s.Shapes = map[string]*catalog.Operation{}, map[string]*catalog.Shape{}

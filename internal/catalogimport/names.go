@@ -11,8 +11,8 @@ import (
 // in which AWS's SDKs prefer them.
 var protocolOrder = []catalog.Protocol{"smithy-rpc-v2-cbor", catalog.AWSJSON, catalog.RESTJSON, "rest-xml", "query", "ec2"}
 
-// listed is a list of words for a message.
-func listed[S ~string](words []S) string {
+// wordList is a list of words for a message.
+func wordList[S ~string](words []S) string {
 	var b strings.Builder
 	for i, word := range words {
 		if i > 0 {
@@ -23,12 +23,12 @@ func listed[S ~string](words []S) string {
 	return b.String()
 }
 
-// ruled sets the names of a service that follow from its sdkId where no table
+// setDerivedNames sets the names of a service that follow from its sdkId where no table
 // says them. Step Functions calls services as the AWS SDK for Java does: the
 // words of the sdkId with one capital each. Compared with the list of
 // integrations in the Step Functions developer guide of 2023, 243 of 246 names
 // follow the rule.
-func (m *model) ruled() {
+func (m *model) setDerivedNames() {
 	prefix := javasdk.ServiceName(m.service.Name)
 	m.service.ErrorPrefix = prefix
 	m.service.ARNName = strings.ToLower(prefix)

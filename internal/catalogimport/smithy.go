@@ -102,7 +102,7 @@ func readSmithy(file File) ([]*model, error) {
 	}
 	applyTraits(ids.Shapes)
 	var models []*model
-	for _, id := range sorted(ids.Shapes) {
+	for _, id := range namesOf(ids.Shapes) {
 		if ids.Shapes[id].Type != "service" {
 			continue
 		}
@@ -124,7 +124,7 @@ func readSmithy(file File) ([]*model, error) {
 
 // applyTraits adds the traits of apply statements to what they are about.
 func applyTraits(shapes map[string]*smithyShape) {
-	for _, id := range sorted(shapes) {
+	for _, id := range namesOf(shapes) {
 		statement := shapes[id]
 		if statement == nil {
 			shapes[id] = &smithyShape{}
@@ -273,7 +273,7 @@ func (f *smithyModel) nameShapes() {
 			pending = append(pending, r.Target)
 		}
 	}
-	for _, id := range sorted(reached) {
+	for _, id := range namesOf(reached) {
 		name := f.name(id)
 		if other, taken := f.names[name]; taken && f.has(id) && f.has(other) {
 			f.clashes[name] = id
@@ -360,7 +360,7 @@ func (f *smithyModel) operation(name string) (*catalog.Operation, error) {
 	o.Method, o.Path, o.HostPrefix, o.Discovered = http.Method, http.URI, endpoint.HostPrefix, discovery.Required
 	for _, of := range []*smithyShape{s, f.Shapes[f.service]} {
 		for _, e := range f.errors(of) {
-			declared, err := f.declared(e.Target)
+			declared, err := f.errorOf(e.Target)
 			if err != nil {
 				return nil, err
 			}
@@ -381,8 +381,8 @@ func (f *smithyModel) errors(s *smithyShape) []smithyReference {
 	return all
 }
 
-// declared is an error that an operation declares.
-func (f *smithyModel) declared(id string) (catalog.Error, error) {
+// errorOf is an error that an operation declares.
+func (f *smithyModel) errorOf(id string) (catalog.Error, error) {
 	s := f.Shapes[id]
 	if s == nil {
 		return catalog.Error{}, fmt.Errorf("there is no shape %q, which its errors name", id)

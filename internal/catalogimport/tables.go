@@ -148,13 +148,13 @@ func (t *tables) checkUse() {
 				s.service, s.operation, s.status))
 		}
 	}
-	for _, key := range sorted(t.named) {
+	for _, key := range namesOf(t.named) {
 		if !t.named[key].used {
 			t.services.Report(t.named[key].node.Problem("the service %q has no waiter and no job; remove it", key))
 			continue
 		}
 		for _, facts := range []map[string]*tableActions{t.named[key].actions, t.named[key].resources} {
-			for _, operation := range sorted(facts) {
+			for _, operation := range namesOf(facts) {
 				if a := facts[operation]; !a.used {
 					t.services.Report(a.node.Problem("no waiter and no job of %s calls the operation %s", key, operation))
 				}
@@ -329,9 +329,9 @@ func (t *tables) statusErrors(key, operation string) []catalog.Error {
 
 // checkServices reports services that no model is of.
 func (t *tables) checkServices(known map[string]bool) {
-	for _, key := range sorted(t.named) {
+	for _, key := range namesOf(t.named) {
 		if _, ok := known[key]; !ok {
-			t.services.Report(t.named[key].node.Problem("no model is of the service %q", key).Suggest(key, sorted(known)...))
+			t.services.Report(t.named[key].node.Problem("no model is of the service %q", key).Suggest(key, namesOf(known)...))
 		}
 	}
 }

@@ -84,7 +84,7 @@ func object[V any](l *lines, name string, members map[string]V) {
 	}
 	l.part(name)
 	l.open("{")
-	for _, name := range sorted(members) {
+	for _, name := range namesOf(members) {
 		l.value(name, members[name])
 	}
 	l.close("}")

@@ -324,9 +324,6 @@ func (b *bench) note(function string, payload []byte) {
 	}
 }
 
-// lookupTimeout bounds what a run still asks the store when it has ended.
-const lookupTimeout = 3 * time.Second
-
 // startRecords names the start records that the run has written.
 func (b *bench) startRecords(ctx context.Context) []string {
 	b.mu.Lock()

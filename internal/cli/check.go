@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -229,22 +228,6 @@ func (j *judged) take(w *pollcore.Waiter, r pollcore.Result, reason string) {
 	j.Notes = texts(r.Notes)
 }
 
-// texts are the texts of errors.
-func texts(errs []error) []string {
-	var all []string
-	for _, err := range errs {
-		all = append(all, withoutSource(err.Error()))
-	}
-	return all
-}
-
-// sourceLine is a line of an error's text that shows the source at fault, or
-// points at it.
-var sourceLine = regexp.MustCompile(`\n {2}\| [^\n]*`)
-
-// withoutSource is a text that stands in a line of others.
-func withoutSource(text string) string { return sourceLine.ReplaceAllString(text, "") }
-
 func (j *judged) text() string {
 	var b strings.Builder
 	terminal.Fprintf(&b, "%s: %s\n", j.Verdict, j.Reason)
@@ -266,38 +249,4 @@ func verdictCode(r pollcore.Result) int {
 	default:
 		return exitFailed
 	}
-}
-
-// namedError is an error of which only the name is known.
-type namedError struct{ code, other string }
-
-// newNamedError returns an error of the operation. One that has two names, that
-// of its shape and what the service sends, is known by either.
-func newNamedError(code string, op *catalog.Operation) error {
-	e := &namedError{code: code}
-	if op == nil {
-		return e
-	}
-	for _, known := range op.Errors {
-		switch {
-		case known.Code == "" || known.Shape == "":
-		case known.Shape == code:
-			e.other = known.Code
-		case known.Code == code:
-			e.other = known.Shape
-		}
-	}
-	return e
-}
-
-func (e *namedError) Error() string { return e.code }
-
-func (e *namedError) ErrorCode() string { return e.code }
-
-// Unwrap returns an error of the other name.
-func (e *namedError) Unwrap() error {
-	if e.other == "" {
-		return nil
-	}
-	return &namedError{code: e.other}
 }

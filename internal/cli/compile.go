@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,42 +17,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
-
-// compileOptions are the flags of "jobpoller compile".
-type compileOptions struct {
-	strategy                   string
-	maxWait                    time.Duration
-	delays                     delayFlags
-	jobFrom, jobTo             time.Duration
-	start, noStop, fit         bool
-	report, iam                bool
-	prefix, arguments          string
-	exits                      map[string]string
-	causes                     []string
-	selected, unmodeled        string
-	runJob, checkStatus, scope string
-	check, output              string
-	waiter                     string // a file with a waiter of the user's own
-	events                     int
-}
-
-func strategyNames() []string {
-	all := compile.Strategies()
-	names := make([]string, len(all))
-	for i, s := range all {
-		names[i] = string(s)
-	}
-	return names
-}
-
-// strategyHelp says what each strategy does, a line for each.
-func strategyHelp() string {
-	var b strings.Builder
-	for _, s := range compile.Strategies() {
-		fmt.Fprintf(&b, "  %-12s  %s\n", s, s.Summary())
-	}
-	return b.String()
-}
 
 func newCompileCommand() *cobra.Command {
 	var o compileOptions

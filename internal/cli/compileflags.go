@@ -16,6 +16,30 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
+// pagingMembers are names of members that choose a page and no resource.
+var pagingMembers = []string{"NextToken", "Marker", "PageSize", "MaxResults", "MaxRecords", "MaxItems", "Limit"}
+
+// exitNames are the exits of a fragment, by their names in --exits.
+var exitNames = map[string]pollcore.Status{"succeeded": pollcore.Succeeded, "failed": pollcore.Failed, "timed-out": pollcore.TimedOut}
+
+// compileOptions are the flags of "jobpoller compile".
+type compileOptions struct {
+	strategy                   string
+	maxWait                    time.Duration
+	delays                     delayFlags
+	jobFrom, jobTo             time.Duration
+	start, noStop, fit         bool
+	report, iam                bool
+	prefix, arguments          string
+	exits                      map[string]string
+	causes                     []string
+	selected, unmodeled        string
+	runJob, checkStatus, scope string
+	check, output              string
+	waiter                     string // a file with a waiter of the user's own
+	events                     int
+}
+
 // throughLambda tells whether the Lambda functions start, poll and stop.
 func (o *compileOptions) throughLambda() bool { return compile.Strategy(o.strategy).UsesFunctions() }
 
@@ -151,9 +175,6 @@ func (o *compileOptions) remedy(err error, call compile.Call) string {
 	return hint
 }
 
-// pagingMembers are names of members that choose a page and no resource.
-var pagingMembers = []string{"NextToken", "Marker", "PageSize", "MaxResults", "MaxRecords", "MaxItems", "Limit"}
-
 // sampleMember is the first member that can name a resource.
 func sampleMember(members []string) string {
 	for _, name := range members {
@@ -163,9 +184,6 @@ func sampleMember(members []string) string {
 	}
 	return members[0]
 }
-
-// exitNames are the exits of a fragment, by their names in --exits.
-var exitNames = map[string]pollcore.Status{"succeeded": pollcore.Succeeded, "failed": pollcore.Failed, "timed-out": pollcore.TimedOut}
 
 func (o *compileOptions) fragmentExits() (map[pollcore.Status]string, error) {
 	if len(o.exits) == 0 {
@@ -183,4 +201,22 @@ func (o *compileOptions) fragmentExits() (map[pollcore.Status]string, error) {
 		return nil, usage("--exits needs a state for each of succeeded, failed and timed-out")
 	}
 	return exits, nil
+}
+
+func strategyNames() []string {
+	all := compile.Strategies()
+	names := make([]string, len(all))
+	for i, s := range all {
+		names[i] = string(s)
+	}
+	return names
+}
+
+// strategyHelp says what each strategy does, a line for each.
+func strategyHelp() string {
+	var b strings.Builder
+	for _, s := range compile.Strategies() {
+		fmt.Fprintf(&b, "  %-12s  %s\n", s, s.Summary())
+	}
+	return b.String()
 }

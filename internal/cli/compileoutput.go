@@ -33,9 +33,9 @@ func (o *compileOptions) write(c *cobra.Command, compiled *compile.Compiled) err
 	case o.report && o.output == "text":
 		text = []byte(reportText(compiled.Report()))
 	case o.report:
-		text, err = indented(compiled.Report())
+		text, err = indentJSON(compiled.Report())
 	case o.iam:
-		text, err = indented(compiled.Policy)
+		text, err = indentJSON(compiled.Policy)
 	default:
 		text = asl.Print(compiled.Machine)
 	}
@@ -51,7 +51,7 @@ func (o *compileOptions) write(c *cobra.Command, compiled *compile.Compiled) err
 	return nil
 }
 
-func indented(value any) ([]byte, error) {
+func indentJSON(value any) ([]byte, error) {
 	var b bytes.Buffer
 	err := writeJSON(&b, value)
 	return b.Bytes(), err

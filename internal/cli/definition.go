@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -37,15 +36,6 @@ func (s substitutions) values() (map[string]string, error) {
 	return out, nil
 }
 
-// readText reads a file that the command line names.
-func readText(name string, in io.Reader) ([]byte, error) {
-	text, err := readFile(name, in)
-	if err != nil {
-		return nil, usage("%w", err)
-	}
-	return text, nil
-}
-
 // readMachine reads a definition from a file, with its placeholders replaced.
 func readMachine(name string, in io.Reader, s substitutions) (*asl.StateMachine, error) {
 	text, err := readText(name, in)
@@ -56,7 +46,7 @@ func readMachine(name string, in io.Reader, s substitutions) (*asl.StateMachine,
 	if err != nil {
 		return nil, err
 	}
-	replaced, err := substituted(name, text, values)
+	replaced, err := substitute(name, text, values)
 	if err != nil {
 		return nil, err
 	}
@@ -126,39 +116,12 @@ func openPlaceholders(m *asl.StateMachine, needed bool) []string {
 	return names
 }
 
-// substituted replaces the placeholders of a definition.
-func substituted(file string, text []byte, values map[string]string) ([]byte, error) {
+// substitute replaces the placeholders of a definition.
+func substitute(file string, text []byte, values map[string]string) ([]byte, error) {
 	for name := range values {
 		if !bytes.Contains(text, []byte("${"+name+"}")) {
 			return nil, usage("--substitute %s: %s has no placeholder ${%s}", name, file, name)
 		}
 	}
 	return asl.Substitute(text, values), nil
-}
-
-// writeFile writes what a flag asks for. A report and a history hold inputs and
-// answers, so the file is its owner's alone, one that was there included.
-func writeFile(flag, name string, text []byte) error {
-	if err := writePrivately(name, text); err != nil {
-		return &exitError{exitFailed, fmt.Errorf("--%s: %w", flag, err)}
-	}
-	return nil
-}
-
-func writePrivately(name string, text []byte) (err error) {
-	const mode = 0o600
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode) //nolint:gosec // the user names it
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if info, err := f.Stat(); err != nil {
-		return err
-	} else if info.Mode().IsRegular() { // a terminal or a pipe keeps its own
-		if err := f.Chmod(mode); err != nil {
-			return err
-		}
-	}
-	_, err = f.Write(text)
-	return err
 }

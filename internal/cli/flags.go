@@ -2,12 +2,8 @@ package cli
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/jobpoller/jobpoller/internal/diag"
 )
 
 // must is for what fails only if a flag has no such name.
@@ -28,33 +24,6 @@ func completeNothing(c *cobra.Command, flags ...string) {
 	for _, flag := range flags {
 		must(c.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
 	}
-}
-
-// addOutput gives a command the flag --output, and completes its values: text,
-// json and those that this command has besides.
-func addOutput(c *cobra.Command, to *string, more ...string) {
-	formats := outputFormats(more)
-	c.Flags().StringVarP(to, "output", "o", "text", orList(formats))
-	completeWords(c, "output", formats...)
-}
-
-func outputFormats(more []string) []string { return append([]string{"text", "json"}, more...) }
-
-// orList writes words as "a, b or c".
-func orList(words []string) string {
-	last := len(words) - 1
-	if last == 0 {
-		return words[0]
-	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
-}
-
-// checkOutput refuses a format that --output does not have.
-func checkOutput(format string, more ...string) error {
-	if formats := outputFormats(more); !slices.Contains(formats, format) {
-		return fmt.Errorf("--output must be %s, is %q%s", orList(formats), format, diag.DidYouMean(format, formats))
-	}
-	return nil
 }
 
 // meaning says of flags whether they change anything beside the others, and if

@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -13,42 +10,8 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/terminal"
-	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
-	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
-
-// lintOptions are the flags of "jobpoller lint".
-type lintOptions struct {
-	express     bool
-	only, off   []string
-	errorsOnly  bool
-	output      string
-	rules       bool
-	loops       bool
-	substitutes []string
-	// integrations are those that AWS added after this program was made.
-	integrations []string
-
-	service, operation string // that the waiters poll
-}
-
-// The rules about a definition: that it is right, and that nothing in it is
-// suspicious, such as a variable that nothing assigns.
-const (
-	definitionRule = "definition"
-	suspiciousRule = "suspicious"
-)
-
-// rules are those that can be left out.
-func rules() []lint.Rule {
-	suspicious := lint.Rule{
-		Name:  suspiciousRule,
-		About: "it deploys and then fails, such as a variable that nothing assigns or a Choice without Default",
-	}
-	return append([]lint.Rule{suspicious}, lint.Rules()...)
-}
 
 func newLintCommand() *cobra.Command {
 	var o lintOptions
@@ -107,81 +70,6 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 	return c
 }
 
-// listedRule is a rule and what it is a rule of. Its JSON members are a
-// contract: see docs/reference/json.md.
-type listedRule struct {
-	Name  string `json:"name"`
-	About string `json:"about"`
-	Of    string `json:"of"` // definition or waiter
-}
-
-func listedRules() []listedRule {
-	var all []listedRule
-	for _, r := range rules() {
-		all = append(all, listedRule{r.Name, r.About, "definition"})
-	}
-	for _, r := range waiterlint.Rules() {
-		all = append(all, listedRule{r.Name, r.About, "waiter"})
-	}
-	return all
-}
-
-func ruleNames() []string {
-	var names []string
-	for _, r := range listedRules() {
-		names = append(names, r.Name)
-	}
-	return names
-}
-
-func ruleHelp() string {
-	var b strings.Builder
-	of := ""
-	for _, r := range listedRules() {
-		if r.Of != of {
-			of = r.Of
-			terminal.Fprintf(&b, "Of a %s:\n", of)
-		}
-		terminal.Fprintf(&b, "  %-16s %s\n", r.Name, r.About)
-	}
-	return b.String()
-}
-
-// validate reports what is wrong with the flags, all at once.
-func (o *lintOptions) validate(changed func(flag string) bool) error {
-	problems := []error{checkOutput(o.output)}
-	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if o.service != "" {
-		if _, err := catalog.AWS.Service(o.service); err != nil {
-			problems = append(problems, notFound(err, o.service, ""))
-		}
-	}
-	if o.operation != "" && o.service == "" {
-		report("--operation %s needs --service", o.operation)
-	}
-	for _, name := range o.integrations {
-		if service, action, _ := strings.Cut(name, ":"); service == "" || service == "arn" || action == "" {
-			report("--integration must be SERVICE:ACTION, the end of a Resource such as arn:aws:states:::dynamodb:query, is %q", name)
-		}
-	}
-	problems = append(problems, meaningless(changed, []meaning{
-		{[]string{"loops", "express", "substitute", "integration"}, o.service == "", "is for definitions, and --service is for waiters: remove one of them"},
-		{[]string{"rule", "off", "errors", "express"}, !o.loops, "is not for --loops, which checks nothing: remove one of them"},
-	})...)
-	known := ruleNames()
-	for _, flag := range []struct {
-		name  string
-		rules []string
-	}{{"rule", o.only}, {"off", o.off}} {
-		for _, name := range flag.rules {
-			if !slices.Contains(known, name) {
-				report("--%s: there is no rule %q%s; list them: jobpoller lint --rules", flag.name, name, diag.DidYouMean(name, known))
-			}
-		}
-	}
-	return errors.Join(problems...)
-}
-
 func runLint(c *cobra.Command, files []string, o lintOptions) error {
 	if err := o.validate(c.Flags().Changed); err != nil {
 		return usage("%w", err)
@@ -231,103 +119,4 @@ func lintFile(name string, in io.Reader, o lintOptions) (found []finding, hint t
 		return found, "", err
 	}
 	return lintDefinition(name, text, o)
-}
-
-// lintDefinition returns the findings of a definition, and a hint as lintFile does.
-func lintDefinition(name string, template []byte, o lintOptions) (found []finding, hint terminal.Lines, err error) {
-	values, err := substitutions(o.substitutes).values()
-	if err != nil {
-		return nil, "", err
-	}
-	text, err := substituted(name, template, values)
-	if err != nil {
-		return nil, "", err
-	}
-	as := asl.Standard
-	if o.express {
-		as = asl.Express
-	}
-	report := func(f lint.Finding) {
-		if f.Rule == definitionRule || len(o.only) == 0 || slices.Contains(o.only, f.Rule) {
-			found = append(found, finding{file: name, rule: f.Rule, problem: f.Problem, body: f})
-		}
-	}
-	for _, p := range asl.Validate(text, as, o.integrations...) {
-		rule := definitionRule
-		if p.Severity != diag.Error {
-			rule = suspiciousRule
-		}
-		if p.Severity == diag.Error || !o.errorsOnly && !slices.Contains(o.off, suspiciousRule) {
-			report(lint.Finding{Problem: p, Rule: rule})
-		}
-	}
-	m, problems := asl.Parse(text, o.integrations...)
-	switch {
-	case problems != nil && isRequest(text):
-		return nil, "", usage("%s is a request of the Lambda functions without a waiter, not a definition. To run its job: jobpoller run --input %s", name, name)
-	case problems != nil:
-		hint = placeholderHint(template, values, problems)
-	case !o.errorsOnly:
-		for _, f := range lint.Check(m, lint.Options{Off: o.off, Express: o.express}) {
-			report(f)
-		}
-	}
-	return found, hint, nil
-}
-
-func printRules(out io.Writer, format string) error {
-	if format == "json" {
-		return writeJSON(out, listedRules())
-	}
-	_, err := io.WriteString(out, ruleHelp())
-	return err
-}
-
-// pollLoop is a poll loop of a file. Its JSON members are a contract: see
-// docs/reference/json.md.
-type pollLoop struct {
-	File        string   `json:"file"`
-	States      []string `json:"states"`
-	WaitSeconds float64  `json:"waitSeconds"`
-	Events      int      `json:"events"`
-	Transitions int      `json:"transitions"`
-	Turns       int      `json:"turnsInHistory"`
-	LastSeconds float64  `json:"secondsInHistory"`
-	USDPerDay   float64  `json:"costUSDPerDay"`
-}
-
-// printLoops lists the poll loops of the files.
-func printLoops(c *cobra.Command, files []string, o lintOptions) error {
-	found := []pollLoop{}
-	for _, name := range files {
-		machine, err := readMachine(name, c.InOrStdin(), o.substitutes)
-		if err != nil {
-			return err
-		}
-		for _, t := range lint.PollLoops(machine) {
-			found = append(found, pollLoop{
-				File: name, States: t.States, WaitSeconds: t.Wait.Seconds(), Events: t.Events, Transitions: t.Transitions,
-				Turns: t.Turns(), LastSeconds: t.Lasts().Seconds(), USDPerDay: math.Round(t.DollarsPerDay()*1e4) / 1e4,
-			})
-		}
-	}
-	if o.output == "json" {
-		return writeJSON(c.OutOrStdout(), found)
-	}
-	for _, l := range found {
-		lasts := "its delay is not in the definition"
-		if l.WaitSeconds > 0 {
-			lasts = fmt.Sprintf("a turn every %gs: the history lasts %.1f hours, a day costs $%.2f", l.WaitSeconds, l.LastSeconds/3600, l.USDPerDay)
-		}
-		terminal.Fprintf(c.OutOrStdout(), "%s: %s: %d events and %d transitions a turn, %d turns; %s\n",
-			l.File, strings.Join(l.States, " > "), l.Events, l.Transitions, l.Turns, lasts)
-	}
-	return nil
-}
-
-func writeJSON(out io.Writer, value any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
 }

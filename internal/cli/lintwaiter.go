@@ -1,62 +1,9 @@
 package cli
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
-	"strings"
-
 	"github.com/jobpoller/jobpoller/internal/diag"
-	"github.com/jobpoller/jobpoller/internal/terminal"
 	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 )
-
-// finding is what lint found in a file.
-type finding struct {
-	file    string
-	rule    string
-	problem diag.Problem
-	body    any // the finding with all its members
-}
-
-// MarshalJSON writes the finding and where it is.
-func (f finding) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(f.body)
-	if err != nil {
-		return nil, err
-	}
-	var members map[string]any
-	if err := json.Unmarshal(text, &members); err != nil {
-		return nil, err
-	}
-	members["file"] = f.file
-	return json.Marshal(members)
-}
-
-// place is where a finding is, in front of what it says.
-func (f finding) place() string {
-	if f.problem.Line > 0 {
-		return fmt.Sprintf("%s:%d:%d", f.file, f.problem.Line, f.problem.Column)
-	}
-	return f.file
-}
-
-func printFindings(out io.Writer, format string, found []finding) error {
-	if format == "json" {
-		return writeJSON(out, found)
-	}
-	var b strings.Builder
-	for _, f := range found {
-		p := f.problem
-		p.Line, p.Severity = 0, diag.Error // they stand before the rule
-		terminal.Fprintf(&b, "%s: %s %s: %s\n", f.place(), strings.ToLower(f.problem.Severity.String()), f.rule, p.String())
-		if s := f.problem.Snippet(); s != "" {
-			terminal.Fprintf(&b, "%s\n", terminal.Lines(s)) // of one line of the source
-		}
-	}
-	_, err := io.WriteString(out, b.String())
-	return err
-}
 
 // keeps tells whether a finding is reported.
 func (o *lintOptions) keeps(f waiterlint.Finding) bool {

@@ -164,10 +164,3 @@ func printList(out io.Writer, services []catalog.Listing) error {
 	_, err := io.WriteString(out, b.String())
 	return err
 }
-
-func plural(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}

@@ -52,8 +52,8 @@ func (p *progress) event(e sim.Event) {
 	p.state = e.Details.Name
 }
 
-// polled follows what the two functions return.
-func (p *progress) polled(function string, result handler.Result, err error) {
+// record follows what the two functions return.
+func (p *progress) record(function string, result handler.Result, err error) {
 	if p.off {
 		return
 	}

@@ -45,6 +45,9 @@ type begunJob struct {
 // maxJobSeconds is the longest that a Standard execution may last: a year.
 const maxJobSeconds = 365 * 24 * 60 * 60
 
+// lookupTimeout bounds what a run still asks the store when it has ended.
+const lookupTimeout = 3 * time.Second
+
 // invoke is the function's handler.
 func (j *sampleJob) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	var event lambdajob.Event

@@ -127,19 +127,6 @@ func (s *sheet) row(name, text string) {
 	terminal.Fprintf(s, "  %-10s  %s\n", shown, text)
 }
 
-// inputOf says what an input of the operation needs, or what it may have.
-func inputOf(op *catalog.Operation) string {
-	sample := sampleInput(op)
-	if op.Input == nil || len(op.Input.Members) == 0 || sample != "{}" {
-		return sample
-	}
-	names := make([]string, len(op.Input.Members))
-	for i, m := range op.Input.Members {
-		names[i] = m.Name
-	}
-	return "any of " + strings.Join(names, ", ")
-}
-
 func actions(op *catalog.Operation) string {
 	if op == nil || len(op.Actions) == 0 {
 		return ""

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"strings"
@@ -15,45 +14,9 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	htmlreport "github.com/jobpoller/jobpoller/statemachines/report"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 )
-
-// views are what a run shows and writes besides its result.
-type views struct {
-	trace   bool
-	html    string
-	history string
-}
-
-// event shows an event as it happens.
-func (v views) event(stderr io.Writer, start time.Time, e sim.Event) {
-	if v.trace {
-		terminal.Fprintf(stderr, "%s\n", e.Trace(start))
-	}
-}
-
-// write writes the files.
-func (v views) write(m *asl.StateMachine, r *sim.Result) error {
-	if v.history != "" {
-		text, err := json.MarshalIndent(map[string][]sim.Event{"events": r.Events}, "", "  ")
-		if err != nil {
-			return &exitError{exitFailed, err}
-		}
-		if err := writeFile("history", v.history, append(text, '\n')); err != nil {
-			return err
-		}
-	}
-	if v.html != "" {
-		page, err := htmlreport.HTML(m, r)
-		if err != nil {
-			return &exitError{exitFailed, fmt.Errorf("--html: %w", err)}
-		}
-		return writeFile("html", v.html, page)
-	}
-	return nil
-}
 
 // simulation is the result of a run with mocks. Its JSON members are a
 // contract: see docs/reference/json.md.
@@ -69,45 +32,6 @@ type simulation struct {
 	Events         int             `json:"events"`
 	Virtual        bool            `json:"virtual"`
 	Coverage       coverage        `json:"coverage"`
-}
-
-// coverage says which states a run visited and which transitions it took.
-type coverage struct {
-	States             int      `json:"states"`
-	StatesVisited      int      `json:"statesVisited"`
-	Transitions        int      `json:"transitions"`
-	TransitionsTaken   int      `json:"transitionsTaken"`
-	NotVisited         []string `json:"notVisited"`
-	TransitionsMissing []string `json:"transitionsNotTaken"`
-}
-
-func newCoverage(m *asl.StateMachine, r *sim.Result) coverage {
-	c := coverage{NotVisited: []string{}, TransitionsMissing: []string{}}
-	for s := range m.All {
-		c.States++
-		if r.Visits[s.Name] > 0 {
-			c.StatesVisited++
-		} else {
-			c.NotVisited = append(c.NotVisited, s.Name)
-		}
-		all := s.Transitions()
-		if s.End {
-			all = append(all, asl.Transition{})
-		}
-		for _, t := range all {
-			c.Transitions++
-			if r.Edges[sim.Edge{From: s.Name, To: t.To, Kind: t.Kind, Rule: t.Rule}] > 0 {
-				c.TransitionsTaken++
-			} else {
-				to := t.To
-				if to == "" {
-					to = "end"
-				}
-				c.TransitionsMissing = append(c.TransitionsMissing, s.Name+" -> "+to)
-			}
-		}
-	}
-	return c
 }
 
 // runMocked runs a definition with mocks that answer all Tasks.
@@ -230,27 +154,4 @@ func missing(what string, names []string) string {
 		return ""
 	}
 	return ". " + what + ": " + strings.Join(names, ", ")
-}
-
-// checkMocked reports what is wrong with the flags about mocks.
-func (o *runOptions) checkMocked(changed func(flag string) bool) error {
-	var problems []error
-	if o.mocks == "" {
-		if o.testCase != "" {
-			problems = append(problems, errors.New("--test-case needs --mocks"))
-		}
-		if o.express {
-			problems = append(problems, errors.New("--express needs --mocks: the shipped poller is a Standard workflow"))
-		}
-		return errors.Join(problems...)
-	}
-	if o.definition == "" {
-		problems = append(problems, errors.New("--mocks needs a definition, such as: jobpoller run poller.asl.json --mocks mocks.json"))
-	}
-	for _, flag := range []string{"job-seconds", "job-fails", "max-wait", "processes", "data", "s3-endpoint", "bucket"} {
-		if changed(flag) {
-			problems = append(problems, fmt.Errorf("--%s is for the sample job and its functions, and --mocks replaces them: remove one of them", flag))
-		}
-	}
-	return errors.Join(problems...)
 }

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,21 +13,6 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/modelfit"
 )
-
-// waitOptions are the flags of "jobpoller wait".
-type waitOptions struct {
-	input       string
-	maxWait     time.Duration
-	delay       time.Duration // of all polls
-	delays      delayFlags
-	maxAttempts int
-
-	region, profile, endpoint string
-
-	output  string
-	quiet   bool
-	verbose bool
-}
 
 func newWaitCommand() *cobra.Command {
 	var o waitOptions
@@ -79,29 +62,6 @@ interrupted.`,
 	completeNothing(c, "region", "profile", "endpoint-url", "max-wait", "delay", "min-delay", "max-delay", "initial-delay", "max-attempts")
 	addOutput(c, &o.output)
 	return c
-}
-
-// validate reports what is wrong with the flags, all at once.
-func (o *waitOptions) validate(changed func(flag string) bool) error {
-	problems := []error{checkOutput(o.output), checkMaxWait(o.maxWait)}
-	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if changed("delay") && o.delay <= 0 {
-		report("--delay must be above 0, is %s", shortDuration(o.delay))
-	}
-	if o.delay > 0 && (changed("min-delay") || changed("max-delay")) {
-		report("--delay sets all delays: remove it, or --min-delay and --max-delay")
-	}
-	problems = append(problems, o.delays.problems(changed, time.Nanosecond, o.maxWait)...)
-	if changed("max-attempts") && o.maxAttempts < 1 {
-		report("--max-attempts must be at least 1, is %d", o.maxAttempts)
-	}
-	if u, err := url.Parse(o.endpoint); o.endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		report("--endpoint-url must be a URL such as http://127.0.0.1:8000, is %q", o.endpoint)
-	}
-	if err := errors.Join(problems...); err != nil {
-		return usage("%w", err)
-	}
-	return nil
 }
 
 func runWait(c *cobra.Command, args []string, o waitOptions) error {
@@ -181,50 +141,6 @@ func (o *waitOptions) readInput(e *catalog.Entry, in io.Reader) (any, error) {
 		return nil, usage("--input of %s: %w", e.Operation.Name, err)
 	}
 	return value, nil
-}
-
-// exampleInput says what an input looks like.
-func exampleInput(op *catalog.Operation) string {
-	sample := inputOf(op)
-	if strings.HasPrefix(sample, "{") {
-		return fmt.Sprintf("such as '%s'", sample)
-	}
-	return "a JSON object with " + sample
-}
-
-// sampleInput shows the members that an input needs.
-func sampleInput(op *catalog.Operation) string {
-	if op.Input == nil {
-		return "{}"
-	}
-	return sampleValue(op.Input)
-}
-
-// sampleValue is a JSON value of a shape, with dots for what the user knows.
-func sampleValue(s *catalog.Shape) string {
-	switch s.Type {
-	case catalog.Structure:
-		var members []string
-		for _, m := range s.Members {
-			if m.Required || m.In == catalog.InPath {
-				members = append(members, fmt.Sprintf("%q: %s", m.Name, sampleValue(m.Shape)))
-			}
-		}
-		return "{" + strings.Join(members, ", ") + "}"
-	case catalog.List:
-		if element := s.Element.Shape; element.Type == catalog.String {
-			return "[" + sampleValue(element) + "]"
-		}
-		return "[]"
-	case catalog.Map, catalog.Union:
-		return "{}"
-	case catalog.Boolean:
-		return "true"
-	case catalog.Integer, catalog.Long, catalog.Float, catalog.Double:
-		return "1"
-	default:
-		return `"..."`
-	}
 }
 
 // settings are how the wait goes on.

@@ -29,8 +29,8 @@ type handler struct {
 	now     func() time.Time
 }
 
-// dated sets the Date header, which net/http would fill with the real time.
-func dated(next http.Handler, now func() time.Time) http.Handler {
+// withDate sets the Date header, which net/http would fill with the real time.
+func withDate(next http.Handler, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", now().UTC().Format(http.TimeFormat))
 		next.ServeHTTP(w, r)

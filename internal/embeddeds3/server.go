@@ -66,12 +66,12 @@ func Start(o Options) (*Server, error) {
 	signed := loopback.Signed{
 		Service: loopback.S3, Keys: append([]loopback.Keys{s.keys}, o.Keys...), AnyTime: virtual, Refuse: refuseUnsigned,
 	}
-	s.signed = dated(signed.Require(open), o.Now)
+	s.signed = withDate(signed.Require(open), o.Now)
 	if s.http, err = loopback.Start(s.signed, nil); err != nil {
 		return nil, errors.Join(fmt.Errorf("embedded S3 server cannot listen: %w", err), store.close())
 	}
 	s.client = newClient(s.URL(), s.keys, s.socket)
-	s.direct = newClient(s.URL(), s.keys, inProcess{dated(open, o.Now)})
+	s.direct = newClient(s.URL(), s.keys, inProcess{withDate(open, o.Now)})
 	return s, nil
 }
 

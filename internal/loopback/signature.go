@@ -112,7 +112,7 @@ func (s Signed) verify(r *http.Request) ([]byte, *Refusal) {
 	if given == "" {
 		hash = hexSHA256(body)
 	}
-	if !s.signed(a, r, hash) {
+	if !s.matches(a, r, hash) {
 		// As with a wrong key: who guesses learns nothing.
 		return nil, &Refusal{
 			http.StatusForbidden, "SignatureDoesNotMatch",
@@ -222,9 +222,9 @@ func (s Signed) check(a *authorization, r *http.Request) *Refusal {
 	return nil
 }
 
-// signed tells whether one of the keys gives the signature. It compares in
+// matches reports whether one of the keys gives the signature. It compares in
 // constant time and tries all keys.
-func (s Signed) signed(a *authorization, r *http.Request, payloadHash string) bool {
+func (s Signed) matches(a *authorization, r *http.Request, payloadHash string) bool {
 	scope := strings.Join([]string{a.day, a.region, a.service, "aws4_request"}, "/")
 	toSign := strings.Join([]string{algorithm, a.date, scope, hexSHA256([]byte(a.canonical(s.Service, r, payloadHash)))}, "\n")
 	found := 0
@@ -253,13 +253,13 @@ func (a *authorization) canonical(service Service, r *http.Request, payloadHash 
 	var b strings.Builder
 	b.WriteString(r.Method + "\n" + encode(path, true) + "\n" + canonicalQuery(r) + "\n")
 	for _, name := range a.headers {
-		b.WriteString(name + ":" + signedValue(r, name) + "\n")
+		b.WriteString(name + ":" + headerValue(r, name) + "\n")
 	}
 	b.WriteString("\n" + strings.Join(a.headers, ";") + "\n" + payloadHash)
 	return b.String()
 }
 
-func signedValue(r *http.Request, name string) string {
+func headerValue(r *http.Request, name string) string {
 	switch name { // net/http keeps these elsewhere
 	case "host":
 		return r.Host

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// stdin is the name of a file that stands for the standard input.
+const stdin = "-"
+
+// readFile reads a file, or the standard input.
+func readFile(name string, in io.Reader) ([]byte, error) {
+	if name == stdin {
+		return io.ReadAll(in)
+	}
+	return os.ReadFile(name) //nolint:gosec // the user names it
+}
+
+// readText reads a file that the command line names.
+func readText(name string, in io.Reader) ([]byte, error) {
+	text, err := readFile(name, in)
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	return text, nil
+}
+
+// writeFile writes what a flag asks for. A report and a history hold inputs and
+// answers, so the file is its owner's alone, one that was there included.
+func writeFile(flag, name string, text []byte) error {
+	if err := writePrivately(name, text); err != nil {
+		return &exitError{exitFailed, fmt.Errorf("--%s: %w", flag, err)}
+	}
+	return nil
+}
+
+func writePrivately(name string, text []byte) (err error) {
+	const mode = 0o600
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode) //nolint:gosec // the user names it
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if info, err := f.Stat(); err != nil {
+		return err
+	} else if info.Mode().IsRegular() { // a terminal or a pipe keeps its own
+		if err := f.Chmod(mode); err != nil {
+			return err
+		}
+	}
+	_, err = f.Write(text)
+	return err
+}

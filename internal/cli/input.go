@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// inputOf says what an input of the operation needs, or what it may have.
+func inputOf(op *catalog.Operation) string {
+	sample := sampleInput(op)
+	if op.Input == nil || len(op.Input.Members) == 0 || sample != "{}" {
+		return sample
+	}
+	names := make([]string, len(op.Input.Members))
+	for i, m := range op.Input.Members {
+		names[i] = m.Name
+	}
+	return "any of " + strings.Join(names, ", ")
+}
+
+// exampleInput says what an input looks like.
+func exampleInput(op *catalog.Operation) string {
+	sample := inputOf(op)
+	if strings.HasPrefix(sample, "{") {
+		return fmt.Sprintf("such as '%s'", sample)
+	}
+	return "a JSON object with " + sample
+}
+
+// sampleInput shows the members that an input needs.
+func sampleInput(op *catalog.Operation) string {
+	if op.Input == nil {
+		return "{}"
+	}
+	return sampleValue(op.Input)
+}
+
+// sampleValue is a JSON value of a shape, with dots for what the user knows.
+func sampleValue(s *catalog.Shape) string {
+	switch s.Type {
+	case catalog.Structure:
+		var members []string
+		for _, m := range s.Members {
+			if m.Required || m.In == catalog.InPath {
+				members = append(members, fmt.Sprintf("%q: %s", m.Name, sampleValue(m.Shape)))
+			}
+		}
+		return "{" + strings.Join(members, ", ") + "}"
+	case catalog.List:
+		if element := s.Element.Shape; element.Type == catalog.String {
+			return "[" + sampleValue(element) + "]"
+		}
+		return "[]"
+	case catalog.Map, catalog.Union:
+		return "{}"
+	case catalog.Boolean:
+		return "true"
+	case catalog.Integer, catalog.Long, catalog.Float, catalog.Double:
+		return "1"
+	default:
+		return `"..."`
+	}
+}

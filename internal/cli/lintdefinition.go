@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+)
+
+// lintDefinition returns the findings of a definition, and a hint as lintFile does.
+func lintDefinition(name string, template []byte, o lintOptions) (found []finding, hint terminal.Lines, err error) {
+	values, err := substitutions(o.substitutes).values()
+	if err != nil {
+		return nil, "", err
+	}
+	text, err := substitute(name, template, values)
+	if err != nil {
+		return nil, "", err
+	}
+	as := asl.Standard
+	if o.express {
+		as = asl.Express
+	}
+	report := func(f lint.Finding) {
+		if f.Rule == definitionRule || len(o.only) == 0 || slices.Contains(o.only, f.Rule) {
+			found = append(found, finding{file: name, rule: f.Rule, problem: f.Problem, body: f})
+		}
+	}
+	for _, p := range asl.Validate(text, as, o.integrations...) {
+		rule := definitionRule
+		if p.Severity != diag.Error {
+			rule = suspiciousRule
+		}
+		if p.Severity == diag.Error || !o.errorsOnly && !slices.Contains(o.off, suspiciousRule) {
+			report(lint.Finding{Problem: p, Rule: rule})
+		}
+	}
+	m, problems := asl.Parse(text, o.integrations...)
+	switch {
+	case problems != nil && isRequest(text):
+		return nil, "", usage("%s is a request of the Lambda functions without a waiter, not a definition. To run its job: jobpoller run --input %s", name, name)
+	case problems != nil:
+		hint = placeholderHint(template, values, problems)
+	case !o.errorsOnly:
+		for _, f := range lint.Check(m, lint.Options{Off: o.off, Express: o.express}) {
+			report(f)
+		}
+	}
+	return found, hint, nil
+}

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// lintOptions are the flags of "jobpoller lint".
+type lintOptions struct {
+	express     bool
+	only, off   []string
+	errorsOnly  bool
+	output      string
+	rules       bool
+	loops       bool
+	substitutes []string
+	// integrations are those that AWS added after this program was made.
+	integrations []string
+
+	service, operation string // that the waiters poll
+}
+
+// validate reports what is wrong with the flags, all at once.
+func (o *lintOptions) validate(changed func(flag string) bool) error {
+	problems := []error{checkOutput(o.output)}
+	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if o.service != "" {
+		if _, err := catalog.AWS.Service(o.service); err != nil {
+			problems = append(problems, notFound(err, o.service, ""))
+		}
+	}
+	if o.operation != "" && o.service == "" {
+		report("--operation %s needs --service", o.operation)
+	}
+	for _, name := range o.integrations {
+		if service, action, _ := strings.Cut(name, ":"); service == "" || service == "arn" || action == "" {
+			report("--integration must be SERVICE:ACTION, the end of a Resource such as arn:aws:states:::dynamodb:query, is %q", name)
+		}
+	}
+	problems = append(problems, meaningless(changed, []meaning{
+		{[]string{"loops", "express", "substitute", "integration"}, o.service == "", "is for definitions, and --service is for waiters: remove one of them"},
+		{[]string{"rule", "off", "errors", "express"}, !o.loops, "is not for --loops, which checks nothing: remove one of them"},
+	})...)
+	known := ruleNames()
+	for _, flag := range []struct {
+		name  string
+		rules []string
+	}{{"rule", o.only}, {"off", o.off}} {
+		for _, name := range flag.rules {
+			if !slices.Contains(known, name) {
+				report("--%s: there is no rule %q%s; list them: jobpoller lint --rules", flag.name, name, diag.DidYouMean(name, known))
+			}
+		}
+	}
+	return errors.Join(problems...)
+}

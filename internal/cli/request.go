@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
+)
+
+// isRequest tells whether a text looks like the request of a job.
+func isRequest(text []byte) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(text, &members) != nil {
+		return false
+	}
+	return members["job"] != nil && members["States"] == nil
+}
+
+// requestJob is the job that the input asks for; an input that is no request
+// is for the sample job or for no job at all.
+func requestJob(input []byte) string {
+	request := struct {
+		Job string `json:"job"`
+	}{lambdajob.Name}
+	if json.Unmarshal(input, &request) != nil {
+		return lambdajob.Name
+	}
+	return request.Job
+}
+
+// waitLimit is the request's maxWaitSeconds, for the progress line; 0 if the
+// input has none.
+func waitLimit(input []byte) time.Duration {
+	var request struct {
+		MaxWaitSeconds int `json:"maxWaitSeconds"`
+	}
+	if json.Unmarshal(jsontree.DigitsOnly(input), &request) != nil {
+		return 0
+	}
+	return time.Duration(request.MaxWaitSeconds) * time.Second
+}

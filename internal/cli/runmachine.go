@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// runMachine runs the state machine and reports how it ended.
+func runMachine(c *cobra.Command, o runOptions) (err error) {
+	machine, err := o.readDefinition(c.InOrStdin())
+	if err != nil {
+		return err
+	}
+	input, err := o.readInput(c.InOrStdin())
+	if err != nil {
+		return err
+	}
+	o.job = requestJob(input)
+	clock := sim.NewRealClock()
+	if o.virtual {
+		clock = sim.NewVirtualClock(sim.DefaultStart)
+	}
+	bench, err := newBench(c.Context(), o, clock, c.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, bench.Close()) }()
+
+	began, err := bench.claimStart(c.Context(), c.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	r := newReporter(c.OutOrStdout(), o)
+	r.begin(bench.access())
+	if access := bench.access(); access != nil && !o.quiet && (o.data != "" || o.output != "text") {
+		terminal.Fprintf(c.ErrOrStderr(), "%s\n", access.text())
+	}
+	p := newProgress(c.ErrOrStderr(), o, clock, waitLimit(input))
+	start := clock.Now()
+	result, err := sim.Run(c.Context(), machine, input, sim.Options{
+		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: seed, Models: models.Load,
+		StartTime: began,
+		Handlers:  map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(bench.functions(p.record))},
+		OnEvent: func(e sim.Event) {
+			p.event(e)
+			o.views.event(c.ErrOrStderr(), start, e)
+			r.event(e)
+		},
+	})
+	p.close()
+	if err != nil {
+		return runError(o, machine, err)
+	}
+	if err := r.result(bench.report(context.WithoutCancel(c.Context()), result)); err != nil {
+		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
+	}
+	if err := o.views.write(machine, result); err != nil {
+		return err
+	}
+	if code := exitCode(result); code != exitSucceeded {
+		return &exitError{code, openArguments(machine)}
+	}
+	return nil
+}
+
+// openArguments is a hint for a run that did not succeed: placeholders without a
+// value, such as the name of a function, went into its calls. Nil if there are
+// none.
+func openArguments(m *asl.StateMachine) error {
+	names := openPlaceholders(m, false)
+	if len(names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("these placeholders have no value: ${%s}%s", strings.Join(names, "}, ${"), substituteHint(names))
+}
+
+// runError tells an input or definition that cannot be run from a failure on
+// the way.
+func runError(o runOptions, m *asl.StateMachine, err error) error {
+	if _, ok := errors.AsType[*sim.ResourceError](err); ok {
+		return usage("%s: %w\nTo answer the Tasks from a file, pass --mocks%s", o.definition, err, substituteHint(openPlaceholders(m, false)))
+	}
+	if _, ok := errors.AsType[*sim.InputSizeError](err); ok {
+		return usage("%w", err)
+	}
+	if _, ok := errors.AsType[asl.Problems](err); ok {
+		if o.definition != "" {
+			err = errorf("%s: %w", o.definition, err)
+		}
+		return usage("%w%s", err, substituteHint(openPlaceholders(m, true)))
+	}
+	return &exitError{exitFailed, err}
+}
