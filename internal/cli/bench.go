@@ -223,7 +223,7 @@ func (b *bench) serveLambda(ctx context.Context) error {
 	return nil
 }
 
-const noVirtualTime = "a real service has no virtual time, so leave out --virtual"
+const noVirtualTime = "it calls a real service, which has no virtual time: remove --virtual"
 
 // withoutAWS has no driver of the catalogue's jobs, for a reason.
 func withoutAWS(lack string) jobs.Maker {

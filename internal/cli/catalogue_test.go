@@ -56,7 +56,7 @@ func TestShowTellsEverything(t *testing.T) {
 			require.Contains(t, text, fmt.Sprintf("%d  %-7s  %s", i+1, a.State, a.Matcher))
 		}
 		require.Equal(t, 1, strings.Count(text, "jobpoller wait "), "%s", text)
-		callable := !strings.Contains(text, "jobpoller wait "+e.Service.Key+" "+e.Name+": no: ")
+		callable := !strings.Contains(text, "jobpoller wait cannot call")
 		require.NotEqual(t, callable, strings.Contains(text, "in Go: "), "%s", text)
 		for line := range strings.Lines(text) {
 			require.Equal(t, strings.TrimRight(line, " \n")+"\n", line)
@@ -239,4 +239,12 @@ func FuzzModelFit(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, value, again)
 	})
+}
+
+// The help says how many waiters and jobs jobpoller knows.
+func TestHelpCountsEntries(t *testing.T) {
+	t.Parallel()
+	count := 0
+	entries(t, func(*catalog.Entry) { count++ })
+	require.Contains(t, newRootCommand().Long, fmt.Sprintf("when %d AWS\njobs and resources are done", count))
 }

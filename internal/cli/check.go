@@ -60,10 +60,10 @@ an error that the waiter does not expect (a wait would end).`,
 		RunE: func(c *cobra.Command, args []string) error { return runCheck(c, args, o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.response, "response", "", "file with the response of the describe call")
-	f.StringVar(&o.code, "error", "", "code of the error that the describe call returned")
-	f.StringVar(&o.input, "input", "", "file with the input of the describe call, for waiters that compare it (default {})")
-	f.StringVar(&o.waiter, "waiter", "", "file with a waiter of your own")
+	f.StringVar(&o.response, "response", "", "`FILE` with the response of the describe call")
+	f.StringVar(&o.code, "error", "", "`CODE` of the error that the describe call returned")
+	f.StringVar(&o.input, "input", "", "`FILE` with the input of the describe call, for waiters that compare it (default {})")
+	f.StringVar(&o.waiter, "waiter", "", "`FILE` with a waiter of your own")
 	completeEntries(c, true)
 	completeNothing(c, "error")
 	addOutput(c, &o.output)

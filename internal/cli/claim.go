@@ -46,7 +46,7 @@ func (b *bench) claimStart(ctx context.Context, stderr io.Writer) (time.Time, er
 	if errors.Is(err, startrecord.ErrExists) {
 		var claim startrecord.Stored
 		if claim, err = b.store.Load(ctx, key); err == nil && !resumed && !b.options.quiet && !b.clock.Virtual() {
-			terminal.Fprintf(stderr, "the execution goes on that began at %s\n", claim.Record.ExecutionStartTime.Format(time.RFC3339))
+			terminal.Fprintf(stderr, "continues the execution that began at %s\n", claim.Record.ExecutionStartTime.Format(time.RFC3339))
 		}
 		began = claim.Record.ExecutionStartTime
 	}
@@ -54,7 +54,7 @@ func (b *bench) claimStart(ctx context.Context, stderr io.Writer) (time.Time, er
 		return time.Time{}, claimError(ctx, b.options.name, err)
 	}
 	if resumed && !b.options.quiet && !b.clock.Virtual() {
-		terminal.Fprintf(stderr, "the execution goes on with its start record %s\n", b.store.Location(b.pollerKey()))
+		terminal.Fprintf(stderr, "continues the execution with its start record %s\n", b.store.Location(b.pollerKey()))
 	}
 	return began, nil
 }
@@ -80,5 +80,5 @@ func claimError(ctx context.Context, name string, err error) error {
 	if errors.Is(context.Cause(ctx), context.Canceled) {
 		return &exitError{exitInterrupted, errors.New("interrupted")}
 	}
-	return &exitError{exitFailed, fmt.Errorf("claim the name %q: %w", name, err)}
+	return &exitError{exitFailed, fmt.Errorf("cannot claim the name %q of the execution: %w", name, err)}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore"
-	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
@@ -157,7 +156,7 @@ func (o *compileOptions) remedy(err error, call compile.Call) string {
 		if lack == nil {
 			return ""
 		}
-		return "\n" + lackOf(&catalog.Entry{Service: call.Operation.Service}, lack) + ". Take another strategy."
+		return "\n" + lackOf(call.Operation, lack) + ". Take another strategy."
 	case refused.Optional != nil:
 		return fmt.Sprintf("\nName them with --arguments, such as --arguments '{\"%[1]s.$\": \"$.%[1]s\"}'", sampleMember(refused.Optional))
 	case len(refused.Unmodeled) == 0:

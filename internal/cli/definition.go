@@ -20,7 +20,7 @@ type substitutions []string
 
 // addSubstitutes gives a command the flag --substitute.
 func addSubstitutes(f *pflag.FlagSet, to *[]string) {
-	f.StringArrayVar(to, "substitute", nil, "Name=value for a placeholder ${Name} of the definition; repeatable")
+	f.StringArrayVar(to, "substitute", nil, "`NAME=VALUE` for a placeholder ${Name} of the definition; repeatable")
 }
 
 // values returns them by name.

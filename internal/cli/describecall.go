@@ -20,7 +20,7 @@ import (
 type describeCall struct {
 	operation *catalog.Operation
 	send      func(context.Context) (any, error)
-	// answered tells that the service has been reached.
+	// answered: the service has answered once.
 	answered bool
 }
 
@@ -35,8 +35,7 @@ func callable(e *catalog.Entry) error {
 	return nil
 }
 
-// newCall prepares the calls of a wait. Whatever can be known to be wrong
-// without a call is an error here.
+// newCall prepares the calls of a wait. It refuses what is wrong before any call.
 func (o *waitOptions) newCall(ctx context.Context, e *catalog.Entry, input any) (*describeCall, error) {
 	call := &describeCall{operation: e.Operation}
 	throughSDK := s3Calls[operationKey(e.Operation)]
@@ -84,16 +83,15 @@ func (d *describeCall) do(ctx context.Context, _ any) (any, error) {
 	return out, nil
 }
 
-// transient tells whether to wait an error out. A service that was never
-// reached is more likely misspelt than away.
+// transient reports whether to retry an error. A service that never answered is
+// more likely misspelt than down.
 func (d *describeCall) transient(err error) bool { return d.answered && awserror.Passes(err) }
 
-// configuration is the user's configuration of AWS, of which the region and the
-// credentials are there.
+// configuration is the user's configuration of AWS. It has a region and credentials.
 func (o *waitOptions) configuration(ctx context.Context) (aws.Config, error) {
 	var options []func(*config.LoadOptions) error
 	if !o.verbose {
-		options = append(options, config.WithLogger(logging.Nop{})) // its lines would break the one that is redrawn
+		options = append(options, config.WithLogger(logging.Nop{})) // its lines would break the live line
 	}
 	if o.region != "" {
 		options = append(options, config.WithRegion(o.region))
@@ -112,23 +110,20 @@ func (o *waitOptions) configuration(ctx context.Context) (aws.Config, error) {
 		cfg.BaseEndpoint = &o.endpoint // also where configured endpoints are to be ignored
 	}
 	if cfg.Region == "" {
-		return cfg, errors.New("there is no AWS region: give --region, set AWS_REGION, or name one in the profile")
+		return cfg, errors.New("no AWS region: pass --region, set AWS_REGION, or set one in the profile")
 	}
 	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
-		return cfg, fmt.Errorf("there are no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give --profile, "+
+		return cfg, fmt.Errorf("no AWS credentials: pass --profile, set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "+
 			"or sign in as for the AWS CLI (%w)", err)
 	}
 	return cfg, nil
 }
 
-// notCallable says why neither way can call an operation, and what to do.
+// notCallable says why jobpoller cannot call an operation, and what to do.
 func notCallable(e *catalog.Entry, err error) error {
-	instead := inGo(e)
+	instead := "In Go, use " + inGo(e)
 	if command := cliWaiter(e); command != "" {
-		instead = fmt.Sprintf("%q, or in Go %s", command, instead)
-	} else {
-		instead = "Go, " + instead
+		instead = fmt.Sprintf("Use %q. ", command) + instead
 	}
-	return fmt.Errorf("%s %s: %s cannot be called: %s, use %s",
-		e.Service.Key, e.Name, e.Operation.Name, lackOf(e, err), instead)
+	return fmt.Errorf("%s %s: %s. %s", e.Service.Key, e.Name, cannotCall(e, err), instead)
 }

@@ -46,7 +46,7 @@ get-execution-history".`,
 	}
 	f := c.Flags()
 	f.StringVarP(&o.output, "output", "o", "svg", orList(graphFormats))
-	f.StringVar(&o.history, "history", "", "file with the history of a run")
+	f.StringVar(&o.history, "history", "", "`FILE` with the history of a run")
 	addSubstitutes(f, &o.substitutes)
 	completeWords(c, "output", graphFormats...)
 	completeNothing(c, "substitute")

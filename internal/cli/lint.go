@@ -50,16 +50,16 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 	}
 	f := c.Flags()
 	f.BoolVar(&o.express, "express", false, "check definitions as Express workflows")
-	f.StringSliceVar(&o.only, "rule", nil, "check only these rules, separated by commas")
-	f.StringSliceVar(&o.off, "off", nil, "leave out these rules, separated by commas")
+	f.StringSliceVar(&o.only, "rule", nil, "check only these `RULES`, separated by commas")
+	f.StringSliceVar(&o.off, "off", nil, "leave out these `RULES`, separated by commas")
 	f.BoolVar(&o.errorsOnly, "errors", false, "report only ERROR and DANGER")
 	f.BoolVar(&o.rules, "rules", false, "list the rules")
 	f.BoolVar(&o.loops, "loops", false, "list the poll loops: what a turn costs and how long the history lasts")
 	addSubstitutes(f, &o.substitutes)
 	f.StringArrayVar(&o.integrations, "integration", nil,
-		"SERVICE:ACTION of an integration that is newer than this program, such as dynamodb:query; repeatable")
-	f.StringVar(&o.service, "service", "", "service that the waiters poll, as the AWS CLI calls it")
-	f.StringVar(&o.operation, "operation", "", "operation that the waiters poll, such as DescribeExport")
+		"`SERVICE:ACTION` of an integration that is newer than this program, such as dynamodb:query; repeatable")
+	f.StringVar(&o.service, "service", "", "`SERVICE` that the waiters poll, as the AWS CLI calls it")
+	f.StringVar(&o.operation, "operation", "", "`OPERATION` that the waiters poll, such as DescribeExport")
 	must(c.RegisterFlagCompletionFunc("service", func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return completeService(typed), cobra.ShellCompDirectiveNoFileComp
 	}))

@@ -47,7 +47,7 @@ service.`,
 	}
 	f := c.Flags()
 	f.BoolVar(&o.jobs, "jobs", false, "list only jobs, which AWS has no waiter for")
-	f.StringVar(&o.search, "search", "", "list only entries with this word in a name: service, waiter, job or operation")
+	f.StringVar(&o.search, "search", "", "list only entries with this `WORD` in a name: service, waiter, job or operation")
 	completeEntries(c, false)
 	completeNothing(c, "search")
 	addOutput(c, &o.output)

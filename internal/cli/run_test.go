@@ -145,7 +145,7 @@ func TestResumeAfterInterrupt(t *testing.T) {
 
 	var stdout, progress bytes.Buffer
 	require.Equal(t, exitFailed, execute(t.Context(), args, &stdout, &progress))
-	require.Contains(t, progress.String(), "the execution goes on with its start record s3://jobpoller/")
+	require.Contains(t, progress.String(), "continues the execution with its start record s3://jobpoller/")
 	require.Contains(t, stdout.String(), "the run that it was part of ended before it")
 }
 

@@ -105,7 +105,7 @@ func newSheet(e *catalog.Entry) *sheet {
 	if e.Job != nil {
 		s.job(e.Job)
 	}
-	for _, use := range uses(e, true) {
+	for _, use := range uses(e) {
 		s.row("use", use)
 	}
 	return s

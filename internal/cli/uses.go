@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -14,38 +15,28 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
-// uses tells where an entry can be used: as the job of a request, if the
-// catalogue is the one that the Lambda functions have, by "jobpoller compile" and
-// by "jobpoller wait".
-func uses(e *catalog.Entry, builtIn bool) []string {
-	var all []string
-	if builtIn {
-		all = append(all, asJob(e)...)
+// uses says where an entry can be used: as the job of a request, by "jobpoller
+// compile" and by "jobpoller wait".
+func uses(e *catalog.Entry) []string {
+	all := append(asJob(e), asStateMachine(e))
+	if s3Calls[operationKey(e.Operation)] == nil {
+		if err := awsjob.New(anyRegion).Check(e.Operation); err != nil {
+			return append(all, "in Go: "+inGo(e), cannotCall(e, err))
+		}
 	}
-	all = append(all, asStateMachine(e, builtIn))
-	name := fmt.Sprintf("jobpoller wait %s %s", e.Service.Key, e.Name)
-	if s3Calls[operationKey(e.Operation)] != nil {
-		return append(all, name)
-	}
-	if err := awsjob.New(anyRegion).Check(e.Operation); err != nil {
-		return append(all, "in Go: "+inGo(e), name+": no: "+lackOf(e, err))
-	}
-	return append(all, name)
+	return append(all, fmt.Sprintf("jobpoller wait %s %s", e.Service.Key, e.Name))
 }
 
-// anyRegion is for questions about operations to which the region is nothing.
+// anyRegion is for questions about operations that do not depend on the region.
 var anyRegion = aws.Config{Region: "us-east-1"}
 
-// asStateMachine tells which strategies "jobpoller compile" has for the entry: as it
-// is, with patterns of causes, and with arguments.
-func asStateMachine(e *catalog.Entry, builtIn bool) string {
+// asStateMachine lists the strategies that compile the entry: as it is, with
+// patterns of causes, and with arguments.
+func asStateMachine(e *catalog.Entry) string {
 	var taken, withCauses, failing, withArguments []string
 	var why error
 	for _, s := range compile.Strategies() {
-		if s.UsesFunctions() && !builtIn {
-			continue
-		}
-		// The time is nothing to what a strategy can say.
+		// What a strategy takes does not depend on the max wait.
 		o := compile.Options{Strategy: s, MaxWait: 24 * time.Hour, Fit: true}
 		_, err := compile.Compile(e.Waiter, compile.CallOf(e), o)
 		o.UnmodeledFails = true
@@ -64,61 +55,65 @@ func asStateMachine(e *catalog.Entry, builtIn bool) string {
 			why = err
 		}
 	}
-	var said []string
-	if taken != nil {
-		said = append(said, strings.Join(taken, ", "))
+	var texts []string
+	for _, group := range []struct {
+		strategies []string
+		with       string
+	}{
+		{taken, ""},
+		{withCauses, " with --cause or --unmodeled fail"},
+		{failing, " with --unmodeled fail"},
+		{withArguments, " with --arguments"},
+	} {
+		if group.strategies != nil {
+			texts = append(texts, strings.Join(group.strategies, ", ")+group.with)
+		}
 	}
-	if withCauses != nil {
-		said = append(said, strings.Join(withCauses, ", ")+" with --cause or --unmodeled fail")
+	if texts == nil {
+		return fmt.Sprintf("jobpoller compile cannot express %s %s: %v", e.Service.Key, e.Name, why)
 	}
-	if failing != nil {
-		said = append(said, strings.Join(failing, ", ")+" with --unmodeled fail")
-	}
-	if withArguments != nil {
-		said = append(said, strings.Join(withArguments, ", ")+" with --arguments")
-	}
-	if said == nil {
-		said = []string{fmt.Sprintf("no: %v", why)}
-	}
-	return fmt.Sprintf("jobpoller compile %s %s: %s", e.Service.Key, e.Name, strings.Join(said, "; "))
+	return fmt.Sprintf("jobpoller compile %s %s: %s", e.Service.Key, e.Name, strings.Join(texts, "; "))
 }
 
-// asJob tells whether requests can name the entry.
+// asJob says whether requests of the Lambda functions can name the entry.
 func asJob(e *catalog.Entry) []string {
 	var all []string
 	if e.Job != nil {
 		all = append(all, asRequest(e, e.FullName(), "starts and polls it"))
 	}
-	return append(all, asRequest(e, e.Service.Key+":"+e.Waiter.Name, "polls what somebody else starts"))
+	return append(all, asRequest(e, e.Service.Key+":"+e.Waiter.Name, "polls what you start"))
 }
 
-// asRequest tells whether requests can name a job.
+// asRequest says whether requests can name a job.
 func asRequest(e *catalog.Entry, name, does string) string {
 	if _, err := awsjob.NewDriver(anyRegion, catalog.AWS, name); err != nil {
-		return fmt.Sprintf("job %q of a request: no: %s", name, lackOf(e, err))
+		return fmt.Sprintf("the Lambda functions cannot run %q: %s", name, lackOf(e.Operation, err))
 	}
 	return fmt.Sprintf("job %q of a request: %s", name, does)
 }
 
-// protocolNames are what AWS calls the protocols that nothing here speaks.
+// protocolNames are what AWS calls the protocols that jobpoller does not speak.
 var protocolNames = map[catalog.Protocol]string{
-	"ec2": "the EC2 query protocol", "query": "the AWS query protocol", "rest-xml": "restXml", "smithy-rpc-v2-cbor": "rpcv2Cbor",
+	"ec2": "EC2 query", "query": "AWS query", "rest-xml": "REST XML", "smithy-rpc-v2-cbor": "RPC v2 CBOR",
 }
 
-// lackOf is what an operation lacks that awsjob cannot call.
-func lackOf(e *catalog.Entry, err error) string {
+// lackOf says why jobpoller cannot call an operation.
+func lackOf(op *catalog.Operation, err error) string {
 	unsupported, ok := errors.AsType[*awsjob.UnsupportedError](err)
-	if !ok {
+	switch {
+	case !ok:
 		return err.Error()
-	}
-	if len(unsupported.Protocols) == 0 {
+	case len(unsupported.Protocols) == 0:
 		return unsupported.Lack
+	default:
+		name := cmp.Or(protocolNames[unsupported.Protocols[0]], string(unsupported.Protocols[0]))
+		return fmt.Sprintf("the protocol of %s, %s, is not supported", op.Service.Name, name)
 	}
-	spoken := protocolNames[unsupported.Protocols[0]]
-	if spoken == "" {
-		spoken = string(unsupported.Protocols[0])
-	}
-	return fmt.Sprintf("%s speaks %s, and awsjob speaks only JSON", e.Service.Name, spoken)
+}
+
+// cannotCall says that jobpoller cannot call what the entry polls, and why.
+func cannotCall(e *catalog.Entry, err error) string {
+	return fmt.Sprintf("jobpoller wait cannot call %s: %s", e.Operation.Name, lackOf(e.Operation, err))
 }
 
 // inGo is how a program waits for what this command cannot call.
@@ -127,8 +122,8 @@ func inGo(e *catalog.Entry) string {
 		e.Service.Key, e.Name, e.Operation.Name)
 }
 
-// cliWaiter is the command of the AWS CLI for a waiter. It is empty for a job,
-// and for a waiter that botocore, whose total wait it would be, does not have.
+// cliWaiter is the command of the AWS CLI for a waiter. It is empty for a job, and for
+// a waiter that botocore does not have: its entry has no total wait.
 func cliWaiter(e *catalog.Entry) string {
 	if e.Kind != catalog.AWSWaiter || e.TotalWait == 0 {
 		return ""

@@ -48,14 +48,14 @@ interrupted.`,
 		RunE: func(c *cobra.Command, args []string) error { return runWait(c, args, o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.input, "input", "", "input of the describe call: JSON, @FILE or - (required)")
+	f.StringVar(&o.input, "input", "", "input of the describe call: `JSON`, @FILE or - (required)")
 	addMaxWait(f, &o.maxWait, 0)
 	addDuration(f, &o.delay, "delay", 0, "the same delay between all polls")
 	o.delays.addTo(f)
 	f.IntVar(&o.maxAttempts, "max-attempts", 0, "give up after this many polls")
-	f.StringVar(&o.region, "region", "", "AWS region, instead of the configured one")
-	f.StringVar(&o.profile, "profile", "", "profile of the AWS configuration files")
-	f.StringVar(&o.endpoint, "endpoint-url", "", "URL of the service, instead of AWS's")
+	f.StringVar(&o.region, "region", "", "AWS `REGION`, instead of the configured one")
+	f.StringVar(&o.profile, "profile", "", "`PROFILE` of the AWS configuration files")
+	f.StringVar(&o.endpoint, "endpoint-url", "", "`URL` of the service, instead of AWS's")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the whole response and the SDK's warnings too")
 	completeEntries(c, true)

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+)
+
+// walk calls f with every command of the program.
+func walk(c *cobra.Command, f func(*cobra.Command)) {
+	f(c)
+	for _, below := range c.Commands() {
+		walk(below, f)
+	}
+}
+
+// A time has one form in all flags, and max wait one name.
+func TestFlagsOfTimes(t *testing.T) {
+	t.Parallel()
+	withMaxWait := map[string]bool{}
+	walk(newRootCommand(), func(c *cobra.Command) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			_, isDuration := f.Value.(*duration)
+			require.Equal(t, f.Value.Type() == "duration", isDuration, "%s --%s", c.Name(), f.Name)
+			require.NotContains(t, []string{"timeout", "interval", "total"}, f.Name, c.Name())
+			if f.Name == "max-wait" {
+				withMaxWait[c.Name()] = true
+			}
+			if !isDuration {
+				return
+			}
+			for text, want := range map[string]time.Duration{"2h": 2 * time.Hour, "90s": 90 * time.Second, "300": 5 * time.Minute, "1h30m": 90 * time.Minute} {
+				require.NoError(t, f.Value.Set(text))
+				require.Equal(t, want, time.Duration(*f.Value.(*duration)), text)
+			}
+			for _, text := range []string{"", "soon", "5 m", "1e3", "9223372036855", "0x10"} {
+				require.ErrorIs(t, f.Value.Set(text), errDuration, text)
+			}
+		})
+	})
+	require.Equal(t, map[string]bool{"run": true, "wait": true, "compile": true}, withMaxWait)
+}
+
+func TestShortDuration(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "0", time.Second: "1s", time.Minute: "1m", 90 * time.Second: "1m30s", 2 * time.Hour: "2h", 100 * time.Minute: "1h40m",
+		10 * time.Minute: "10m", time.Hour + 5*time.Second: "1h0m5s", -time.Minute: "-1m", 1500 * time.Millisecond: "1.5s",
+	} {
+		require.Equal(t, want, shortDuration(d))
+	}
+}
+
+// Each value of a flag that is no file completes to words or to nothing.
+func TestFlagsDoNotCompleteToFiles(t *testing.T) {
+	t.Parallel()
+	files := map[string]bool{"input": true, "mocks": true, "html": true, "history": true, "data": true, "check": true, "waiter": true, "response": true}
+	walk(newRootCommand(), func(c *cobra.Command) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Value.Type() == "bool" || files[f.Name] {
+				return
+			}
+			_, ok := c.GetFlagCompletionFunc(f.Name)
+			require.True(t, ok, "%s --%s", c.Name(), f.Name)
+		})
+	})
+}
+
+// Every command has a line in the help, a long text, and an example of itself.
+func TestHelpOfEveryCommand(t *testing.T) {
+	t.Parallel()
+	for _, c := range newRootCommand().Commands() {
+		if c.Name() == "help" {
+			continue
+		}
+		require.NotEmpty(t, c.Short, c.Name())
+		require.Contains(t, c.Example, "jobpoller "+c.Name())
+		for line := range strings.Lines(c.Long) {
+			if !strings.HasPrefix(line, "  ") { // a row of a table
+				require.LessOrEqual(t, len(line), 86, "%s: %s", c.Name(), line)
+			}
+		}
+		var asked, helped bytes.Buffer
+		require.Equal(t, exitSucceeded, execute(t.Context(), []string{c.Name(), "--help"}, &asked, &asked))
+		require.Equal(t, exitSucceeded, execute(t.Context(), []string{"help", c.Name()}, &helped, &helped))
+		require.Equal(t, asked.String(), helped.String())
+	}
+}
