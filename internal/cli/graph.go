@@ -119,7 +119,8 @@ func readHistory(name string, m *asl.StateMachine) (map[string]int, map[graph.Ed
 			left[e.ID] = e.Exited.Name
 		case e.Entered != nil:
 			if states[e.Entered.Name] == nil {
-				return nil, nil, usage("%s: the history enters the state %q, which the definition does not have: take the history of this state machine", name, e.Entered.Name)
+				return nil, nil, usage("%s: the history enters the state %q, which the definition does not have: take the history of this state machine",
+					name, e.Entered.Name)
 			}
 			visits[e.Entered.Name]++
 			if from := states[left[e.PreviousID]]; from != nil {

@@ -19,7 +19,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	human, complaints := terminal.NewWriter(stdout), terminal.NewWriter(stderr)
 	defer human.Flush()      //nolint:errcheck // who reads has gone
 	defer complaints.Flush() //nolint:errcheck // who reads has gone
-	root := newRootCommand()
+	root := newRootCommand() //nolint:contextcheck // a command carries its context
 	root.SetArgs(args)
 	root.SetOut(human)
 	root.SetErr(complaints)
@@ -77,7 +77,7 @@ Exit codes:
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newLintCommand(), newGraphCommand(), newListCommand(), newCheckCommand())
-	root.AddCommand(newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand()) //nolint:contextcheck // a command carries its context
+	root.AddCommand(newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand())
 	root.SetHelpCommand(newHelpCommand(root))
 	return root
 }
