@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -215,7 +216,7 @@ func strategyNames() []string {
 func strategyHelp() string {
 	var b strings.Builder
 	for _, s := range compile.Strategies() {
-		fmt.Fprintf(&b, "  %-12s  %s\n", s, s.Summary())
+		terminal.Fprintf(&b, "  %-12s  %s\n", string(s), s.Summary())
 	}
 	return b.String()
 }
