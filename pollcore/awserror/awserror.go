@@ -62,13 +62,6 @@ var meanings = [...]meaning{
 	NotSent:   {"not sent", false, true},
 }
 
-func (c Class) meaning() meaning {
-	if int(c) < len(meanings) {
-		return meanings[c]
-	}
-	return meaning{fmt.Sprintf("class %d", uint8(c)), true, false}
-}
-
 // String names the class.
 func (c Class) String() string { return c.meaning().name }
 
@@ -79,3 +72,10 @@ func (c Class) MayHaveActed() bool { return c.meaning().mayHaveActed }
 // Passes reports whether an equal call may succeed later. Such an error of a
 // describe call says nothing about the job.
 func (c Class) Passes() bool { return c.meaning().passes }
+
+func (c Class) meaning() meaning {
+	if int(c) < len(meanings) {
+		return meanings[c]
+	}
+	return meaning{fmt.Sprintf("class %d", uint8(c)), true, false}
+}

@@ -42,13 +42,13 @@ func (b Backoff) Delay(attempt int) time.Duration {
 func (b Backoff) validate() error {
 	var found []error
 	if b.Base < 0 {
-		found = append(found, fmt.Errorf("Backoff.Base must be at least 0, got %s", b.Base)) //nolint:revive,staticcheck // a field
+		found = append(found, fmt.Errorf("Backoff.Base must be at least 0, got %s", b.Base))
 	}
 	if b.Factor != 0 && !(b.Factor >= 1) { // NaN too
-		found = append(found, fmt.Errorf("Backoff.Factor must be at least 1, got %v", b.Factor)) //nolint:revive,staticcheck // a field
+		found = append(found, fmt.Errorf("Backoff.Factor must be at least 1, got %v", b.Factor))
 	}
 	if b.Max < 0 {
-		found = append(found, fmt.Errorf("Backoff.Max must be at least 0, got %s", b.Max)) //nolint:revive,staticcheck // a field
+		found = append(found, fmt.Errorf("Backoff.Max must be at least 0, got %s", b.Max))
 	}
 	return errors.Join(found...)
 }

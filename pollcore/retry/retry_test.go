@@ -294,7 +294,7 @@ func TestDirectiveTexts(t *testing.T) {
 	} {
 		require.Equal(t, want, d.String())
 	}
-	require.Equal(t, retry.Fail(), retry.Directive{})
+	require.Equal(t, retry.Directive{}, retry.Fail())
 }
 
 func TestByClassTriesAgainWhatPasses(t *testing.T) {

@@ -1,6 +1,7 @@
 package jobstest_test
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
@@ -15,7 +16,7 @@ func ExampleJobs() {
 	job, err := jobs.Create("orders", nil, exists)
 	fmt.Println(job.ID, job.Status, err)
 	_, err = jobs.Create("orders", nil, exists)
-	fmt.Println(err == exists, jobs.Starts())
+	fmt.Println(errors.Is(err, exists), jobs.Starts())
 	// Output:
 	// job-1 RUNNING <nil>
 	// true 1
