@@ -195,7 +195,7 @@ func TestModelFit(t *testing.T) {
 				`1:70: /at: expected a string (timestamp), found a boolean (true)`,
 			},
 		},
-		{name: "new value of an enum", text: `{"status": "DON"}`, problems: []string{`1:12: /status: "DON" is none of the values that the model knows of Status (did you mean "DONE"?)`}},
+		{name: "new value of an enum", text: `{"status": "DON"}`, problems: []string{`1:12: /status: Status is never "DON" (did you mean "DONE"?)`}},
 		{name: "both spellings", text: `{"status": "DONE", "Status": "OPEN"}`, want: `{"status": "OPEN"}`, problems: []string{`1:20: /Status: the member status is there twice`}},
 		{name: "input", input: true, text: `{"OrderId": "1"}`, want: `{"orderId": "1"}`},
 		{

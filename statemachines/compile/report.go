@@ -116,7 +116,7 @@ func (c *Compiled) Report() Report {
 	r.Worst = t.cost(float64(p.strategy.polls(p)), t.most, float64(max(latest, p.initial-r.JobSeconds[0])))
 	polls, late := expect(p.pace(p.delays), float64(r.JobSeconds[0]), float64(r.JobSeconds[1]))
 	r.Expected = t.cost(polls, t.success, late)
-	r.RedriveNote = "a redrive runs the Fail state again, which fails again"
+	r.RedriveNote = "Redriving cannot help: it re-enters the Fail state."
 	if p.redrivable() {
 		r.Redrivable = true
 		r.RedriveNote = "a redrive goes on with CheckStatus, with new time for the job"

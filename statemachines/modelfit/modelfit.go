@@ -66,7 +66,7 @@ func (f *fit) value(n *jsontree.Node, shape *catalog.Shape) any {
 		return object
 	case catalog.String:
 		if len(shape.Enum) > 0 && !f.input && !slices.Contains(shape.Enum, n.Text) {
-			f.report(n.Problem("%q is none of the values that the model knows of %s", n.Text, shape.Name).Suggest(n.Text, shape.Enum...))
+			f.report(n.Problem("%s is never %q", shape.Name, n.Text).Suggest(n.Text, shape.Enum...))
 		}
 		return n.Text
 	case catalog.Integer, catalog.Long:
