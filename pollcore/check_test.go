@@ -27,6 +27,7 @@ func TestCheckOnSDKOutput(t *testing.T) {
 	check, err := pollcore.Compile[*dynamodb.DescribeExportInput, *dynamodb.DescribeExportOutput](&w)
 	require.NoError(t, err)
 	denied := &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no"}
+	refused := &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "User: x is not authorized to perform: dynamodb:DescribeExport on resource: y"}
 	tests := []struct {
 		name     string
 		status   types.ExportStatus
@@ -40,6 +41,7 @@ func TestCheckOnSDKOutput(t *testing.T) {
 		{"succeeded", types.ExportStatusCompleted, nil, pollcore.Success, 0, "COMPLETED", `ExportDescription.ExportStatus == "COMPLETED" (acceptor 1 of 2)`},
 		{"failed", types.ExportStatusFailed, nil, pollcore.Failure, 1, "FAILED", `ExportDescription.ExportStatus == "FAILED" (acceptor 2 of 2): disk full`},
 		{"error", types.ExportStatusCompleted, denied, pollcore.Failure, -1, nil, "no acceptor matches the error: api error AccessDeniedException: no"},
+		{"denied", types.ExportStatusCompleted, refused, pollcore.Failure, -1, nil, "access denied: grant dynamodb:DescribeExport (api error AccessDeniedException: User: x is not authorized to perform: dynamodb:DescribeExport on resource: y)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -226,7 +228,7 @@ func TestCompileWarns(t *testing.T) {
 	warnings := check.Warnings().Error()
 	for _, want := range []string{
 		"6 problems",
-		`/acceptors/0/matcher/output/expected: warning: "COMPLETE" is none of the values of types.ExportStatus (did you mean "COMPLETED"?)`,
+		`/acceptors/0/matcher/output/expected: warning: types.ExportStatus is never "COMPLETE" (did you mean "COMPLETED"?)`,
 		`/acceptors/1: warning: can never match: acceptor 1 (ExportDescription.ExportStatus == "COMPLETE") matches first`,
 		`/acceptors/3: warning: can never match: acceptor 3 (error Gone) matches first`,
 		`/acceptors/5: warning: can never match: acceptor 5 (any error) matches first`,

@@ -170,7 +170,7 @@ func (c *compiler) path(m *PathMatcher, at string, on subject) *jmespath.Program
 		}
 	}
 	if values := result.Values(); values != nil && !slices.Contains(values, m.Expected) {
-		p := c.report(diag.Warning, at+"/expected", "%q is none of the values of %s", m.Expected, result)
+		p := c.report(diag.Warning, at+"/expected", "%s is never %q", result, m.Expected)
 		*p = p.Suggest(m.Expected, values...)
 	}
 	return e.program

@@ -163,7 +163,7 @@ func ExampleAnalyzeShapes() {
 	}
 	fmt.Println(pollcore.Readings(w, nil, out)[0].Type.Values())
 	// Output:
-	// /acceptors/0/matcher/output/expected: warning: "DNE" is none of the values of JobStatus (did you mean "DONE"?)
+	// /acceptors/0/matcher/output/expected: warning: JobStatus is never "DNE" (did you mean "DONE"?)
 	// 1:1: /acceptors/1/matcher/output/path: GetJobOutput has no member "state"
 	// [DONE FAILED RUNNING]
 }

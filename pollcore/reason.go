@@ -3,6 +3,7 @@ package pollcore
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -10,6 +11,9 @@ import (
 // what was seen, and by which acceptor. The arguments are those of Check.
 func (c *Check[In, Out]) Reason(r Result, in In, out Out, opErr error) string {
 	if r.Acceptor == NoAcceptor {
+		if permission := deniedPermission(opErr); permission != "" {
+			return fmt.Sprintf("access denied: grant %s (%s)", permission, opErr)
+		}
 		if opErr != nil {
 			return fmt.Sprintf("no acceptor matches the error: %s", opErr)
 		}
@@ -24,6 +28,21 @@ func (c *Check[In, Out]) Reason(r Result, in In, out Out, opErr error) string {
 		reason += ": " + opErr.Error()
 	}
 	return reason
+}
+
+// denied is how AWS's services name the permission that a caller lacks.
+var denied = regexp.MustCompile(`is not authorized to perform: ([a-z0-9-]+:[A-Za-z0-9*]+)`)
+
+// deniedPermission is the permission that a refused call needs, or empty.
+func deniedPermission(err error) string {
+	if err == nil {
+		return ""
+	}
+	found := denied.FindStringSubmatch(err.Error())
+	if found == nil {
+		return ""
+	}
+	return found[1]
 }
 
 // describeSeen lists the values of the paths that the waiter reads.

@@ -42,7 +42,7 @@ var unmodeled = map[string]string{
 var defects = []string{
 	// The enum knows of active, cancelling, cancelled and completed: AWS's
 	// waiter can never succeed.
-	`ec2 ConversionTaskDeleted/acceptors/0/matcher/output/expected: "deleted" is none of the values of types.ConversionTaskState`,
+	`ec2 ConversionTaskDeleted/acceptors/0/matcher/output/expected: types.ConversionTaskState is never "deleted"`,
 }
 
 // newer are the members of the catalogue's models that these versions of the
