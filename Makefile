@@ -135,7 +135,7 @@ bench-schedule: ## Print how late, and in how many calls, schedules find the end
 
 .PHONY: bench-lambda
 bench-lambda: lambdas ## Print sizes, start-up times and requests of the Lambda functions
-	$(BUILD_LAMBDAS) '$(DIST)/bench' ./tests/bench/empty ./tests/bench/clients ./tests/bench/s3only
+	$(BUILD_LAMBDAS) '$(DIST)/bench' ./tests/bench/empty ./tests/bench/s3only
 	go test -count=1 -v -run '^$$' ./tests/bench -lambdas '$(abspath $(DIST))'
 
 .PHONY: lint

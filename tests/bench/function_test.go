@@ -46,9 +46,9 @@ func TestE2ERequests(t *testing.T) {
 	}
 
 	// What is measured is the whole start of a function that works.
-	medians, err := startTimes(t.Context(), []string{checkStatus}, 1)
+	medians, err := startTimes(t.Context(), []start{{binary: checkStatus}}, 1)
 	require.NoError(t, err)
 	require.Positive(t, medians[0])
-	_, err = startTimes(t.Context(), []string{os.Args[0]}, 1)
+	_, err = startTimes(t.Context(), []start{{binary: os.Args[0]}}, 1)
 	require.ErrorContains(t, err, "ended before it asked for an event")
 }

@@ -15,14 +15,20 @@ import (
 // startLimit is how long Lambda waits for a function's first request.
 const startLimit = 10 * time.Second
 
-// startTimes returns the median time from the start of each binary to its first
+// start is a function that is started, with variables of its own.
+type start struct {
+	binary string
+	env    []string
+}
+
+// startTimes returns the median time from the start of each function to its first
 // request for an event. They are started in turn, after a run that is not
 // measured, so that what else the machine does meets them alike.
-func startTimes(ctx context.Context, binaries []string, runs int) ([]time.Duration, error) {
-	times := make([][]time.Duration, len(binaries))
+func startTimes(ctx context.Context, starts []start, runs int) ([]time.Duration, error) {
+	times := make([][]time.Duration, len(starts))
 	for run := range runs + 1 {
-		for i, binary := range binaries {
-			took, err := startTime(ctx, binary)
+		for i, s := range starts {
+			took, err := startTime(ctx, s)
 			if err != nil {
 				return nil, err
 			}
@@ -31,7 +37,7 @@ func startTimes(ctx context.Context, binaries []string, runs int) ([]time.Durati
 			}
 		}
 	}
-	medians := make([]time.Duration, len(binaries))
+	medians := make([]time.Duration, len(starts))
 	for i, t := range times {
 		slices.Sort(t)
 		medians[i] = t[len(t)/2]
@@ -41,7 +47,7 @@ func startTimes(ctx context.Context, binaries []string, runs int) ([]time.Durati
 
 // startTime runs a function in the environment of Lambda until it asks for its
 // first event, which it does not get.
-func startTime(ctx context.Context, binary string) (time.Duration, error) {
+func startTime(ctx context.Context, s start) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -64,8 +70,8 @@ func startTime(ctx context.Context, binary string) (time.Duration, error) {
 	}()
 
 	var log bytes.Buffer
-	command := exec.CommandContext(ctx, binary)
-	command.Env = append(functionEnvironment(), "AWS_LAMBDA_RUNTIME_API="+listener.Addr().String())
+	command := exec.CommandContext(ctx, s.binary)
+	command.Env = append(append(functionEnvironment(), s.env...), "AWS_LAMBDA_RUNTIME_API="+listener.Addr().String())
 	command.Stdout, command.Stderr = &log, &log
 	began := time.Now()
 	if err := command.Start(); err != nil {
@@ -79,7 +85,7 @@ func startTime(ctx context.Context, binary string) (time.Duration, error) {
 		<-ended
 		return at.Sub(began), nil
 	case err := <-ended:
-		return 0, fmt.Errorf("%s ended before it asked for an event: %w\n%s", binary, errors.Join(err, ctx.Err()), &log)
+		return 0, fmt.Errorf("%s ended before it asked for an event: %w\n%s", s.binary, errors.Join(err, ctx.Err()), &log)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -54,7 +55,7 @@ func partitionOf(region string) partition {
 
 // regionName is what a region is called. A region is part of a host name, so
 // nothing else is taken for one.
-var regionName = regexp.MustCompile(`^[a-z]{2,8}(-[a-z]{1,16}){1,3}-[0-9]{1,2}$`)
+var regionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]{2,8}(-[a-z]{1,16}){1,3}-[0-9]{1,2}$`) })
 
 // Those of the SDK's sources of configuration that are asked here: what the
 // package config loads, or what another loader gives the same methods.
@@ -83,7 +84,7 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (endpoint, error) {
 	if cfg.Region == "" {
 		return endpoint{}, fmt.Errorf("%s: there is no region: set AWS_REGION", operationName(op))
 	}
-	if !regionName.MatchString(cfg.Region) || strings.Contains(cfg.Region, "fips") {
+	if !regionName().MatchString(cfg.Region) || strings.Contains(cfg.Region, "fips") {
 		return endpoint{}, fmt.Errorf("%s: %q is no name of a region, such as us-east-1", operationName(op), cfg.Region)
 	}
 	s := &op.Service.Endpoint

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
@@ -246,7 +247,7 @@ func (d *job) startedOf(ref jobs.Ref) (map[string]any, error) {
 	for _, a := range d.arguments {
 		text, has := ref[javasdk.MemberName(a.member.Name)]
 		path := strings.Split(a.text, ".")
-		if !has || !memberPath.MatchString(a.text) {
+		if !has || !memberPath().MatchString(a.text) {
 			continue
 		}
 		value := any(text)
@@ -272,7 +273,7 @@ func (d *job) startedOf(ref jobs.Ref) (map[string]any, error) {
 }
 
 // memberPath is an expression that a value can be put back to.
-var memberPath = regexp.MustCompile(`^(input|output)(\.\w+)+$`)
+var memberPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(input|output)(\.\w+)+$`) })
 
 // value evaluates the argument; the empty string stands for none.
 func (a *argument) value(started map[string]any) (string, error) {

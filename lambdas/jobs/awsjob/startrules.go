@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/aws/smithy-go"
 
@@ -129,14 +130,14 @@ func (d *job) namedRef(in *input) (jobs.Ref, error) {
 }
 
 // placeholder is ${member} or ${member:n} in a template.
-var placeholder = regexp.MustCompile(`\$\{(\w+)(?::(\d+))?\}`)
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{(\w+)(?::(\d+))?\}`) })
 
 // fill returns a template with the members of the input.
 func (in *input) fill(template string) (string, error) {
 	values := in.value()
 	var lacks error
-	text := placeholder.ReplaceAllStringFunc(template, func(found string) string {
-		part := placeholder.FindStringSubmatch(found)
+	text := placeholder().ReplaceAllStringFunc(template, func(found string) string {
+		part := placeholder().FindStringSubmatch(found)
 		value, ok := values[part[1]].(string)
 		if ok && part[2] != "" {
 			parts := strings.Split(value, ":")

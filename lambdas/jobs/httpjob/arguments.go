@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
@@ -137,11 +138,13 @@ func (a *argumentReader) reportURL(n *jsontree.Node, err error) {
 }
 
 var (
-	headerName  = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
-	headerValue = regexp.MustCompile(`^[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?$`)
+	headerName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") })
+	headerValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?$`) })
 	// secretName is of headers that authenticate the caller, and of some that
 	// only look so.
-	secretName = regexp.MustCompile(`(?i)auth|cookie|token|secret|api-?key|password|credential|signature`)
+	secretName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)auth|cookie|token|secret|api-?key|password|credential|signature`)
+	})
 	// ownNames are headers that the driver, or HTTP itself, sets.
 	ownNames = []string{
 		"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Expect", "Forwarded", "Host", "Idempotency-Key",
@@ -161,16 +164,16 @@ func (a *argumentReader) headers(n *jsontree.Node) {
 		var value string
 		a.Text(&value)(m.Value)
 		switch {
-		case !headerName.MatchString(m.Name):
+		case !headerName().MatchString(m.Name):
 			a.Report(n.MemberProblem(m, "expected the name of a header, found other text"))
-		case secretName.MatchString(name):
+		case secretName().MatchString(name):
 			a.Report(n.MemberProblem(m, "secrets do not belong in the input of an execution, where all its readers see them: leave the header out, "+
 				"and have a function of your own add it (Config.Wrap)"))
 		case slices.Contains(ownNames, name) || slices.ContainsFunc(ownPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }):
 			a.Report(n.MemberProblem(m, "leave the header out: a request must not set it"))
 		case a.to.headers[name] != nil:
 			a.Report(n.MemberProblem(m, "the header stands twice, in other case"))
-		case m.Value.Kind == jsontree.String && !headerValue.MatchString(value):
+		case m.Value.Kind == jsontree.String && !headerValue().MatchString(value):
 			a.Report(m.Value.Problem("expected visible ASCII characters, found other text"))
 		}
 		a.to.headers[name] = []string{value}

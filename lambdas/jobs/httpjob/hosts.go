@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -43,7 +44,9 @@ type server struct {
 	below      bool // all names below this one, as "*.example.com" says
 }
 
-var hostName = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$`)
+var hostName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$`)
+})
 
 // parseServer reads "host", "host:port", and either with "*." before it.
 func parseServer(entry string) (server, error) {
@@ -55,7 +58,7 @@ func parseServer(entry string) (server, error) {
 	s := server{u.Hostname(), u.Port(), below}
 	address, notIP := netip.ParseAddr(s.name)
 	switch {
-	case notIP != nil && !hostName.MatchString(s.name), address.Zone() != "":
+	case notIP != nil && !hostName().MatchString(s.name), address.Zone() != "":
 		return server{}, fmt.Errorf("expected host, host:port or *.example.com, found %q", entry)
 	case below && (notIP == nil || !strings.Contains(s.name, ".")):
 		return server{}, fmt.Errorf("expected a domain of at least two labels after *., found %q", entry)

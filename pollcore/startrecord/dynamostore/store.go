@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -34,7 +35,9 @@ const maxKey = 2048
 // tableName covers the names of tables and their ARNs, but for the length of
 // names: a count in the expression is compiled to as many copies at each start of
 // a function.
-var tableName = regexp.MustCompile(`^([a-zA-Z0-9_.-]+|arn:aws[a-z0-9-]*:dynamodb:[a-z0-9-]+:[0-9]{12}:table/[a-zA-Z0-9_.-]+)$`)
+var tableName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([a-zA-Z0-9_.-]+|arn:aws[a-z0-9-]*:dynamodb:[a-z0-9-]+:[0-9]{12}:table/[a-zA-Z0-9_.-]+)$`)
+})
 
 // API is what the store needs of a DynamoDB client. *dynamodb.Client implements
 // it.
@@ -65,7 +68,7 @@ var _ startrecord.Store = (*store)(nil)
 func New(client API, table, prefix string) (startrecord.Store, error) {
 	var problems []string
 	name := table[strings.LastIndexByte(table, '/')+1:] // of an ARN too
-	if !tableName.MatchString(table) || len(name) < 3 || len(name) > 255 {
+	if !tableName().MatchString(table) || len(name) < 3 || len(name) > 255 {
 		problems = append(problems, fmt.Sprintf("%q is not a table's name, which has 3 to 255 of a-z, A-Z, 0-9, dot, hyphen and underscore, nor its ARN", table))
 	}
 	before, ofPrefix := folder.Of(prefix, maxKey)
