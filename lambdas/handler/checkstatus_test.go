@@ -422,7 +422,7 @@ func TestCheckStatusOfAJobWithoutDriver(t *testing.T) {
 	require.NoError(t, err)
 	w.Jobs = registry
 	_, err = w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
-	requireError(t, err, handler.ErrorUnknownJob, `"test:Job" is none of the jobs of this function: other:Job`)
+	requireError(t, err, handler.ErrorUnknownJob, `"test:Job" is not a job of this function; its jobs: other:Job`)
 }
 
 type renamed struct{ *service }

@@ -114,7 +114,7 @@ func TestDriverThatIsNotConfigured(t *testing.T) {
 	setEnvironment(t, map[string]string{handler.EnvBucket: "records", handler.EnvJobs: "absent:Job,absent:Jib"})
 	_, err = handler.FromEnvironment(handler.S3Store, driver, absent)
 	require.EqualError(t, err, "environment variable JOBPOLLER_JOBS: absent:Job is not configured: set JOBPOLLER_ABSENT\nenvironment variable JOBPOLLER_JOBS: "+
-		`unknown job: "absent:Jib" is none of the jobs of this function: test:Job`)
+		`unknown job: "absent:Jib" is not a job of this function; its jobs: test:Job`)
 }
 
 // A server that ignores conditions is found out before it can do harm.

@@ -37,7 +37,7 @@ var badRequests = []struct {
 		[]string{`a request has no member "maxWaitSecond"`, `did you mean "maxWaitSeconds"`, "/Execution/Input/maxWaitSecond"},
 	},
 	{"duplicate member", `{"job": "test:Job", "job": "test:Job", "maxWaitSeconds": 5}`, handler.ErrorInvalidRequest, []string{`member "job" stands twice`}},
-	{"unknown job", `{"job": "test:Jbo", "maxWaitSeconds": 5}`, handler.ErrorUnknownJob, []string{`"test:Jbo" is none of the jobs of this function: test:Job`, `did you mean "test:Job"`}},
+	{"unknown job", `{"job": "test:Jbo", "maxWaitSeconds": 5}`, handler.ErrorUnknownJob, []string{`"test:Jbo" is not a job of this function; its jobs: test:Job`, `did you mean "test:Job"`}},
 	{"job is a number", `{"job": 5, "maxWaitSeconds": 5}`, handler.ErrorInvalidRequest, []string{"/job", "expected a string"}},
 	{"arguments are text", `{"job": "test:Job", "maxWaitSeconds": 5, "arguments": "{}"}`, handler.ErrorInvalidRequest, []string{"/arguments", "expected an object, found a string"}},
 	{"no wait", `{"job": "test:Job", "maxWaitSeconds": 0}`, handler.ErrorInvalidRequest, []string{"expected a whole number from 1 to 31536000, found a number"}},

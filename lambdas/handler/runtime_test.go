@@ -42,7 +42,7 @@ func TestHandlersInTheRuntime(t *testing.T) {
 	reported, _ := json.Marshal(named(t, err))
 	require.JSONEq(t, `{
 		"errorType": "JobPoller.UnknownJob",
-		"errorMessage": "unknown job: \"no:Job\" is none of the jobs of this function: test:Job"
+		"errorMessage": "unknown job: \"no:Job\" is not a job of this function; its jobs: test:Job"
 	}`, string(reported))
 }
 

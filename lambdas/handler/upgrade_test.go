@@ -36,9 +36,9 @@ func TestDroppedJobIsPolledToItsEnd(t *testing.T) {
 	require.Equal(t, 1, w.service.starts)
 
 	_, err = w.RunJob(t.Context(), json.RawMessage(strings.Replace(bare(request), "run-1", "run-2", 1)))
-	requireError(t, err, handler.ErrorUnknownJob, `is none of the jobs of this function: other:Job`)
+	requireError(t, err, handler.ErrorUnknownJob, `is not a job of this function; its jobs: other:Job`)
 	_, err = w.RunJob(t.Context(), json.RawMessage(strings.Replace(bare(request), `"StartTime": "2026`, `"StartTime": "2027`, 1)))
-	requireError(t, err, handler.ErrorUnknownJob, `is none of the jobs of this function: other:Job`)
+	requireError(t, err, handler.ErrorUnknownJob, `is not a job of this function; its jobs: other:Job`)
 	rec := w.record(t, key)
 	require.Equal(t, startrecord.StatusStarted, rec.Status)
 }

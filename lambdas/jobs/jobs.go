@@ -288,7 +288,7 @@ func (r *Registry) Driver(name string) (Driver, error) {
 	if err, ok := r.missing[name]; ok {
 		return nil, err
 	}
-	message := fmt.Sprintf("%q is none of the jobs of this function: %s", name, strings.Join(r.Names(), ", "))
+	message := fmt.Sprintf("%q is not a job of this function; its jobs: %s", name, strings.Join(r.Names(), ", "))
 	return nil, fmt.Errorf("%w: %s%s", ErrUnknownJob, message, diag.DidYouMean(name, r.Names()))
 }
 

@@ -34,7 +34,7 @@ func TestRegistry(t *testing.T) {
 
 	_, err = registry.Driver("lambda:invoke")
 	require.ErrorIs(t, err, jobs.ErrUnknownJob)
-	require.EqualError(t, err, `unknown job: "lambda:invoke" is none of the jobs of this function: `+
+	require.EqualError(t, err, `unknown job: "lambda:invoke" is not a job of this function; its jobs: `+
 		`dynamodb:ExportTableToPointInTime, lambda:Invoke (did you mean "lambda:Invoke"?)`)
 	_, err = registry.Driver("batch:SubmitJob")
 	require.ErrorIs(t, err, jobs.ErrUnknownJob)
