@@ -40,7 +40,7 @@ var (
 //
 // The CDK's own way, a bundling with a Go callback, needs the name of a container
 // image that is never used, and hides the error of a callback; so the package is
-// built before it is made an asset, for the stacks alone that are synthesized.
+// buildPackage before it is made an asset, for the stacks alone that are synthesized.
 func (p where) code(scope constructs.Construct, f function, folder *string, arch string) awslambda.Code {
 	prop := "CodeFolder"
 	if given, ok := scope.Node().TryGetContext(new(ContextCodeFolder)).(string); folder == nil && ok {
@@ -57,7 +57,7 @@ func (p where) code(scope constructs.Construct, f function, folder *string, arch
 	case !*awscdk.Stack_Of(scope).BundlingRequired():
 		archive, err = unbuilt()
 	default:
-		archive, err = built(f.name, arch)
+		archive, err = buildOnce(f.name, arch)
 	}
 	if err != nil {
 		p.refuseFor(err, prop, "%s", advice(err))
@@ -90,9 +90,9 @@ var builds = struct {
 	archives map[string]string
 }{archives: map[string]string{}}
 
-// built returns the package of a function, which is built once in a process and
+// buildOnce returns the package of a function, which is built once in a process and
 // stays for the next: the CDK's --no-staging leaves it where it is.
-func built(name, arch string) (string, error) {
+func buildOnce(name, arch string) (string, error) {
 	builds.Lock()
 	defer builds.Unlock()
 	key := name + "-" + arch

@@ -176,8 +176,8 @@ func (c *appContext) functionJobs(definitions []string) []string {
 	return jobs
 }
 
-// retiredJobs are jobs that the functions start no more; nil if there are none.
-func (c *appContext) retiredJobs(jobs []string) *[]*string {
+// readRetiredJobs are jobs that the functions start no more; nil if there are none.
+func (c *appContext) readRetiredJobs(jobs []string) *[]*string {
 	retired := c.list(contextRetiredJobs)
 	for _, job := range retired {
 		if slices.Contains(jobs, job) {
@@ -187,8 +187,8 @@ func (c *appContext) retiredJobs(jobs []string) *[]*string {
 	return pointers(retired)
 }
 
-// removed are the definitions that the next deployment may leave out, and "functions".
-func (c *appContext) removed(definitions []string, functions bool) []string {
+// readRemovals are the definitions that the next deployment may leave out, and "functions".
+func (c *appContext) readRemovals(definitions []string, functions bool) []string {
 	names, known := c.list(contextRemove), slices.Clone(definitions)
 	if functions {
 		known = append(known, theFunctions)
@@ -283,7 +283,7 @@ func (c *appContext) functionActions(definitions []string) []string {
 			needed[each.action] = true
 		}
 	}
-	for _, job := range texts(c.retiredJobs(jobs)) {
+	for _, job := range texts(c.readRetiredJobs(jobs)) {
 		for _, each := range of(contextRetiredJobs, job).checkStatus {
 			needed[each.action] = true
 		}

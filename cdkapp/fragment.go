@@ -110,7 +110,7 @@ func NewJobPollerFragment(scope constructs.Construct, id *string, props *JobPoll
 	}
 	f.build(place(scope, id), text(id), props)
 	f.Node().AddValidation(f)
-	surveyed(f)
+	addToSurvey(f)
 	return f
 }
 
@@ -146,7 +146,7 @@ func (f *fragment) Report() *compile.Report {
 
 func (f *fragment) OrFail() JobPollerFragment {
 	for _, status := range []pollcore.Status{pollcore.Failed, pollcore.TimedOut} {
-		if chained(f.exits[status]) {
+		if hasNext(f.exits[status]) {
 			continue
 		}
 		props := &sfn.FailProps{
@@ -183,7 +183,7 @@ func (f *fragment) InParallel() sfn.Parallel {
 func (f *fragment) Validate() *[]*string {
 	problems := []*string{}
 	for _, status := range []pollcore.Status{pollcore.Failed, pollcore.TimedOut} {
-		if f.states[0].bound && !chained(f.exits[status]) {
+		if f.states[0].bound && !hasNext(f.exits[status]) {
 			problems = append(problems, new(fmt.Sprintf(
 				"the exit %s of %s leads nowhere, so an execution would succeed although the job did not: chain a state to it, or call OrFail",
 				exitNames[status], *f.Node().Path(),
@@ -210,7 +210,7 @@ func (f *fragment) build(in where, id string, props *JobPollerFragmentProps) {
 	f.report, f.scoped = compiled.Report(), p.Scope != nil
 	warn(f, &f.report)
 	m := &machine{definition: string(asl.Print(compiled.Machine))}
-	m.compiled(compiled)
+	m.useCompiled(compiled)
 	m.check(in)
 	m.settle(in, &JobPollerProps{Functions: props.Functions, Store: props.Store, Resources: props.Resources})
 	f.makeStates(compiled, to.exits, f.values(m, props))
@@ -236,7 +236,7 @@ func (f *fragment) values(m *machine, props *JobPollerFragmentProps) *strings.Re
 		})
 	}
 	runJob, checkStatus := f.functions.releases()
-	return strings.NewReplacer(append(values, inBraces(runJobKey), *runJob.invokedFrom(f), inBraces(checkStatusKey), *checkStatus.invokedFrom(f))...)
+	return strings.NewReplacer(append(values, inBraces(runJobKey), *runJob.arnFor(f), inBraces(checkStatusKey), *checkStatus.arnFor(f))...)
 }
 
 // makeStates makes the states, the first one in front, and the exits.
@@ -270,8 +270,8 @@ func (f *fragment) language() sfn.QueryLanguage {
 	return sfn.QueryLanguage_JSONATA
 }
 
-// chained tells whether a state follows.
-func chained(exit sfn.Pass) bool {
+// hasNext tells whether a state follows.
+func hasNext(exit sfn.Pass) bool {
 	_, next := (*exit.ToStateJson(""))["Next"]
 	return next
 }

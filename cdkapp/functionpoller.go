@@ -139,7 +139,7 @@ func (p *jobPoller) own(id, key string, function awslambda.IFunction) invoked {
 	f := invoked{id: id, key: key, function: function, alarms: p, failing: true}
 	if function != nil {
 		f.arn, f.granted = function.FunctionArn(), []string{*function.FunctionArn()}
-		if of := unversioned(function); of != function {
+		if of := findFunction(function); of != function {
 			f.granted = withVersions([]string{*of.FunctionArn()})
 		}
 	}
@@ -175,15 +175,15 @@ func (p where) checkFunction(prop string, function awslambda.IFunction) {
 	if function == nil {
 		p.refuse(prop, "it is required: give a Lambda function")
 	}
-	if f, ok := unversioned(function).(awslambda.Function); ok && f.Timeout() != nil {
+	if f, ok := findFunction(function).(awslambda.Function); ok && f.Timeout() != nil {
 		if timeout := p.duration(prop, f.Timeout()); timeout > maxTimeout {
 			p.refuse(prop, "the function may take %s, and its state waits 60 seconds: give it a Timeout of %s at most", timeout, maxTimeout)
 		}
 	}
 }
 
-// unversioned is the function that has the version or alias, if it is one.
-func unversioned(function awslambda.IFunction) awslambda.IFunction {
+// findFunction is the function that has the version or alias, if it is one.
+func findFunction(function awslambda.IFunction) awslambda.IFunction {
 	switch f := function.(type) {
 	case awslambda.IAlias:
 		return f.Version().Lambda()
@@ -196,7 +196,7 @@ func unversioned(function awslambda.IFunction) awslambda.IFunction {
 
 // share lets a function use the stores, and tells it where they are.
 func (p *jobPoller) share(in where, prop string, function awslambda.IFunction, previous RecordStore) {
-	if f, ok := unversioned(function).(awslambda.Function); ok { // it is not imported
+	if f, ok := findFunction(function).(awslambda.Function); ok { // it is not imported
 		if !sameStack(f, p) && sameStack(p.store, p) {
 			in.refuse("Store", "%s is in another stack, which this one refers to, so that it cannot refer to a store in this one: "+
 				"give a store in the stack of the function", prop)

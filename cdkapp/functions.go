@@ -167,12 +167,12 @@ func NewFunctions(scope constructs.Construct, id *string, props *FunctionsProps)
 		props = &FunctionsProps{}
 	}
 	f := &functions{in: in, props: props}
-	f.jobs = f.checkedJobs()
+	f.jobs = f.checkJobs()
 	needed := f.permissions()
-	narrowed := in.narrowed(slices.Concat(needed.runJob, needed.checkStatus), props.Resources)
+	narrowed := in.narrowResources(slices.Concat(needed.runJob, needed.checkStatus), props.Resources)
 	longest := in.wholeSeconds("MaxWait", props.MaxWait)
 	if props.Store != nil {
-		in.given("Store", map[string]bool{"RemovalPolicy": props.RemovalPolicy != ""})
+		in.refuseProps("Store", map[string]bool{"RemovalPolicy": props.RemovalPolicy != ""})
 		in.fits(props.Store, longest)
 	}
 	in.precedes(props.PreviousStore, props.Store)
@@ -201,8 +201,8 @@ func (f *functions) GrantInvoke(grantee awsiam.IGrantable) awsiam.Grant {
 
 func (f *functions) releases() (runJob, checkStatus released) { return f.runJob, f.checkStatus }
 
-// checkedJobs returns the names of the jobs, sorted.
-func (f *functions) checkedJobs() []string {
+// checkJobs returns the names of the jobs, sorted.
+func (f *functions) checkJobs() []string {
 	jobs := texts(f.props.Jobs)
 	if len(jobs) == 0 {
 		f.in.refuse("Jobs", "it is required: name the jobs that the functions start and check, such as %q", "glue:StartJobRun")
@@ -335,7 +335,7 @@ func (f *functions) function(
 	return release(f, of.id, awslambda.NewFunction(f, new(of.id), &awslambda.FunctionProps{
 		Architecture:                 architecture,
 		Code:                         code,
-		CurrentVersionOptions:        keptVersions(),
+		CurrentVersionOptions:        keepVersions(),
 		Description:                  new(description),
 		Environment:                  &environment,
 		Handler:                      new("bootstrap"),

@@ -24,8 +24,8 @@ type survey struct {
 // surveyID is that of the survey in its stage.
 const surveyID = "JobPollerFragments"
 
-// surveyed adds the fragment to the survey of its stage.
-func surveyed(f *fragment) {
+// addToSurvey adds the fragment to the survey of its stage.
+func addToSurvey(f *fragment) {
 	stage := awscdk.Stage_Of(f)
 	if stage == nil { // a stack without an app
 		return

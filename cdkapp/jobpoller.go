@@ -273,7 +273,7 @@ func (m *machine) settle(in where, props *JobPollerProps) {
 	case !m.throughFunctions() && given != nil:
 		in.refuse("Functions", "the state machine invokes none: leave it out, or take the strategy %s or %s", compile.LambdaLoop, compile.LambdaRetry)
 	case !m.throughFunctions():
-		m.narrowed = in.narrowed(m.needed, props.Resources)
+		m.narrowed = in.narrowResources(m.needed, props.Resources)
 	case given == nil && (m.open || len(m.jobs) == 0):
 		in.refuse("Functions", "the definition does not say all jobs that its functions run, and for how long: "+
 			"give what NewFunctions returns, with these in its prop Jobs")
@@ -311,7 +311,7 @@ func (p *jobPoller) makeFunctions(props *JobPollerProps) {
 	}
 	runJob, checkStatus := p.functions.releases()
 	shipped := func(id, key string, r released, failing bool) invoked {
-		return invoked{id, key, r.Function, r.invokedFrom(p), withVersions([]string{*r.FunctionArn()}), p.functions, failing}
+		return invoked{id, key, r.Function, r.arnFor(p), withVersions([]string{*r.FunctionArn()}), p.functions, failing}
 	}
 	p.invoke(
 		shipped("RunJob", runJobKey, runJob, true),

@@ -50,18 +50,18 @@ func (p *polling) machine() *machine {
 	b := p.bind()
 	m := &machine{}
 	if b.waiter == nil {
-		m = p.defined(b)
+		m = p.fromDefinition(b)
 	} else {
 		compiled := p.compile(b, form{runJob: inBraces(runJobKey), checkStatus: inBraces(checkStatusKey)})
 		m.definition = anyPartition(string(asl.Print(compiled.Machine)))
-		m.compiled(compiled)
+		m.useCompiled(compiled)
 	}
 	m.check(p.where)
 	return m
 }
 
-// defined is the machine of a definition, which leaves nothing to the other props.
-func (p *polling) defined(b *bound) *machine {
+// fromDefinition is the machine of a definition, which leaves nothing to the other props.
+func (p *polling) fromDefinition(b *bound) *machine {
 	props := reflect.ValueOf(*p)
 	for i := range props.NumField() {
 		if field := props.Type().Field(i); field.IsExported() && field.Name != "Job" && !props.Field(i).IsZero() {
@@ -74,7 +74,7 @@ func (p *polling) defined(b *bound) *machine {
 	}
 	m := &machine{definition: b.definition, given: b.statements}
 	if b.shipped != nil {
-		m.compiled(b.shipped)
+		m.useCompiled(b.shipped)
 	}
 	if b.isShipped {
 		named := strings.NewReplacer(
@@ -86,7 +86,7 @@ func (p *polling) defined(b *bound) *machine {
 	return m
 }
 
-func (m *machine) compiled(c *compile.Compiled) {
+func (m *machine) useCompiled(c *compile.Compiled) {
 	report := c.Report()
 	m.report, m.strategy = &report, c.Strategy
 	if c.Strategy.UsesFunctions() {

@@ -15,10 +15,10 @@ import (
 // known.
 const anyResource = "*"
 
-// narrowed returns the prop Resources, whose actions must be among those that are
+// narrowResources returns the prop Resources, whose actions must be among those that are
 // needed. A role that a service gets has to be named: with any role of the account,
 // who may start an execution could do what all of them may.
-func (p where) narrowed(needed []permission, resources *map[string]*[]*string) map[string][]string {
+func (p where) narrowResources(needed []permission, resources *map[string]*[]*string) map[string][]string {
 	actions := map[string]bool{}
 	for _, one := range needed {
 		actions[one.action] = true

@@ -70,7 +70,7 @@ func (p *polling) strategy() compile.Strategy {
 		return compile.Variables
 	}
 	if !p.Strategy.Valid() {
-		p.refuse("Strategy", "it must be one of %s, is %q", quoted(compile.Strategies()), p.Strategy)
+		p.refuse("Strategy", "it must be one of %s, is %q", quoteNames(compile.Strategies()), p.Strategy)
 	}
 	return p.Strategy
 }
@@ -237,7 +237,7 @@ func (p *polling) cannotCompile(err error) *Error {
 	default:
 		e.Prop = "Strategy"
 		others := slices.DeleteFunc(compile.Strategies(), func(s compile.Strategy) bool { return s == not.Strategy })
-		e.Problem += "; take another strategy: " + quoted(others)
+		e.Problem += "; take another strategy: " + quoteNames(others)
 	}
 	return e
 }
@@ -256,7 +256,7 @@ func (p *polling) causesOf(not *compile.NotCompiledError) []string {
 	return codes
 }
 
-func quoted[S ~string](names []S) string {
+func quoteNames[S ~string](names []S) string {
 	all := make([]string, len(names))
 	for i, name := range names {
 		all[i] = fmt.Sprintf("%q", string(name))

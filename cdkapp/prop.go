@@ -42,8 +42,8 @@ func (p where) refuseFor(err error, prop, format string, args ...any) {
 	panic(&Error{Path: string(p), Prop: prop, Problem: fmt.Sprintf(format, args...), Err: err})
 }
 
-// given refuses props of a resource that is not made here.
-func (p where) given(prop string, others map[string]bool) {
+// refuseProps refuses props of a resource that is not made here.
+func (p where) refuseProps(prop string, others map[string]bool) {
 	for _, name := range slices.Sorted(maps.Keys(others)) {
 		if others[name] {
 			p.refuse(name, "it is for a new one, but %s is given: leave one of the two out", prop)

@@ -139,7 +139,7 @@ const removalTag = "jobpoller:removal"
 // keep lets all stay that a deployment leaves out, so that a definition forgotten in
 // the context does not end executions: but for what the context removes.
 func (s *shippedStack) keep(removal awscdk.RemovalPolicy) {
-	remove := s.context.removed(s.names, s.functions != nil)
+	remove := s.context.readRemovals(s.names, s.functions != nil)
 	settle := func(name string, of constructs.Construct, tagged ...constructs.IConstruct) {
 		policy := awscdk.RemovalPolicy_RETAIN
 		if removal == awscdk.RemovalPolicy_DESTROY || slices.Contains(remove, name) {
@@ -180,7 +180,7 @@ func (s *shippedStack) makeFunctions(resources *map[string]*[]*string, removal a
 	}
 	store, previous := s.stores(removal)
 	s.functions = NewFunctions(s, new("Functions"), &FunctionsProps{
-		Jobs: pointers(jobs), RetiredJobs: s.context.retiredJobs(jobs), Resources: resources, HttpHosts: s.context.hosts(jobs), Store: store, PreviousStore: previous,
+		Jobs: pointers(jobs), RetiredJobs: s.context.readRetiredJobs(jobs), Resources: resources, HttpHosts: s.context.hosts(jobs), Store: store, PreviousStore: previous,
 		TracingEnabled: s.context.flag(contextTracing),
 	})
 	record := func(id string, name *string) {

@@ -221,7 +221,7 @@ func NewRecordBucket(scope constructs.Construct, id *string, props *RecordBucket
 		b.bucket = newRecordBucket(b, b.records, props)
 		return b
 	}
-	in.given("Bucket", map[string]bool{
+	in.refuseProps("Bucket", map[string]bool{
 		"EncryptionKey": props.EncryptionKey != nil, "RemovalPolicy": props.RemovalPolicy != "", "AutoDeleteObjects": props.AutoDeleteObjects != nil,
 		"ServerAccessLogsBucket": props.ServerAccessLogsBucket != nil, "ServerAccessLogsPrefix": props.ServerAccessLogsPrefix != nil,
 	})
@@ -303,7 +303,7 @@ func NewRecordTable(scope constructs.Construct, id *string, props *RecordTablePr
 		t.table = newRecordTable(t, props)
 		return t
 	}
-	in.given("Table", map[string]bool{
+	in.refuseProps("Table", map[string]bool{
 		"EncryptionKey": props.EncryptionKey != nil, "RemovalPolicy": props.RemovalPolicy != "",
 		"PointInTimeRecovery": props.PointInTimeRecovery != nil, "DeletionProtection": props.DeletionProtection != nil,
 	})

@@ -12,9 +12,9 @@ import (
 // was deployed last.
 const live = "live"
 
-// keptVersions keeps the versions of a function that a deployment replaces, which
+// keepVersions keeps the versions of a function that a deployment replaces, which
 // executions in flight invoke.
-func keptVersions() *awslambda.VersionOptions {
+func keepVersions() *awslambda.VersionOptions {
 	return &awslambda.VersionOptions{RemovalPolicy: awscdk.RemovalPolicy_RETAIN}
 }
 
@@ -31,10 +31,10 @@ func release(scope constructs.Construct, id string, function awslambda.Function)
 	return released{function, alias}
 }
 
-// invokedFrom is what a state machine of the scope invokes: the version, so that an
+// arnFor is what a state machine of the scope invokes: the version, so that an
 // execution has the same functions from its start to its end. One of another stack
 // invokes the alias: CloudFormation refuses to change what another stack imports.
-func (r released) invokedFrom(scope constructs.Construct) *string {
+func (r released) arnFor(scope constructs.Construct) *string {
 	if sameStack(r.Function, scope) {
 		return r.CurrentVersion().FunctionArn()
 	}

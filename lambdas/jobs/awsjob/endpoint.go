@@ -95,7 +95,7 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (endpoint, error) {
 	if signed.signingName == "" {
 		signed.signingName = s.Prefix
 	}
-	switch set, err := fixedEndpoints(cfg); {
+	switch set, err := findFixedEndpoint(cfg); {
 	case err != nil:
 		return endpoint{}, fmt.Errorf("%s: %w", operationName(op), err)
 	case set != "":
@@ -138,9 +138,9 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (endpoint, error) {
 	return signed, nil
 }
 
-// fixedEndpoints names a setting of the configuration that asks for endpoints
+// findFixedEndpoint names a setting of the configuration that asks for endpoints
 // of another kind, empty if there is none.
-func fixedEndpoints(cfg *aws.Config) (setting string, err error) {
+func findFixedEndpoint(cfg *aws.Config) (setting string, err error) {
 	if cfg.EndpointResolver != nil || cfg.EndpointResolverWithOptions != nil { //nolint:staticcheck // so as not to ignore what is set
 		return "an EndpointResolver of the configuration", nil
 	}

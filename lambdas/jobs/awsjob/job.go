@@ -127,7 +127,7 @@ func (d *job) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	out, err := d.start.do(ctx, in, modelSpelling)
 	key := d.entry.Job.NaturalKey
 	if key != nil && err != nil && slices.Contains(key.Exists, codeOf(err)) {
-		return d.namedRef(in)
+		return d.refOfName(in)
 	}
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (d *job) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	if key == nil || err != nil {
 		return ref, err
 	}
-	named, err := d.namedRef(in)
+	named, err := d.refOfName(in)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (d finder) Find(ctx context.Context, r jobs.Request) (ref jobs.Ref, found b
 	if err != nil {
 		return nil, false, err
 	}
-	if ref, err = d.namedRef(in); err != nil {
+	if ref, err = d.refOfName(in); err != nil {
 		return nil, false, err
 	}
 	_, err = d.Describe(ctx, ref)
@@ -220,7 +220,7 @@ func (d *job) ref(started map[string]any) (jobs.Ref, error) {
 	if len(ref) == 0 {
 		return nil, fmt.Errorf("%s: the start call returned nothing that names the job", d.name)
 	}
-	known, err := d.startedOf(ref)
+	known, err := d.restoreStart(ref)
 	if err != nil {
 		return nil, err
 	}
@@ -241,8 +241,8 @@ func (d *job) ref(started map[string]any) (jobs.Ref, error) {
 	return ref, nil
 }
 
-// startedOf is what a reference says of the call that started its job.
-func (d *job) startedOf(ref jobs.Ref) (map[string]any, error) {
+// restoreStart is what a reference says of the call that started its job.
+func (d *job) restoreStart(ref jobs.Ref) (map[string]any, error) {
 	started := map[string]any{}
 	for _, a := range d.arguments {
 		text, has := ref[javasdk.MemberName(a.member.Name)]
@@ -358,7 +358,7 @@ func respell(n *jsontree.Node, shape *catalog.Shape, from, to spelling) any {
 // Stop implements jobs.Stopper. Arguments that the reference does not have are made
 // of what it says of the start call.
 func (d stopper) Stop(ctx context.Context, ref jobs.Ref) error {
-	known, err := d.startedOf(ref)
+	known, err := d.restoreStart(ref)
 	if err != nil {
 		return err
 	}

@@ -116,8 +116,8 @@ func (p *precondition) check(ctx context.Context, name string, start *input) err
 	return nil
 }
 
-// namedRef is the reference of the job that has the name of a start call's input.
-func (d *job) namedRef(in *input) (jobs.Ref, error) {
+// refOfName is the reference of the job that has the name of a start call's input.
+func (d *job) refOfName(in *input) (jobs.Ref, error) {
 	ref := jobs.Ref{}
 	for member, template := range d.entry.Job.NaturalKey.Arguments {
 		value, err := in.fill(template)

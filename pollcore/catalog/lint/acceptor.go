@@ -114,8 +114,8 @@ var reads = []string{
 	"Query", "Read", "Retrieve", "Scan", "Search", "Select", "Simulate", "Test", "Validate", "View",
 }
 
-// polled reports an operation that changes something.
-func (c *checker) polled() {
+// checkOperation reports an operation that changes something.
+func (c *checker) checkOperation() {
 	if c.operation == nil || slices.ContainsFunc(reads, func(verb string) bool { return startsWithWord(c.operation.Name, verb) }) {
 		return
 	}

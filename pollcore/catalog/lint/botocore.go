@@ -76,10 +76,10 @@ func (f *file) botocore(name string, n *jsontree.Node) error {
 	for _, p := range problems {
 		p.Pointer = strings.TrimPrefix(p.Pointer, "/waiters/"+valid)
 		offset := offsetOf([]byte(head+string(n.Raw())), p.Line, p.Column) - len(head)
-		f.refused(name, n, p, n.Offset+max(0, offset))
+		f.reportRefusal(name, n, p, n.Offset+max(0, offset))
 	}
 	if w == nil {
-		if w, _ = read(repaired(n, numberStatus)); w == nil {
+		if w, _ = read(repairText(n, numberStatus)); w == nil {
 			return nil
 		}
 	}
@@ -140,9 +140,9 @@ func statusText(matcher, expected any) (string, bool) {
 	return text, true
 }
 
-// refused reports why the reader refuses a waiter: a problem with a pointer
+// reportRefusal reports why the reader refuses a waiter: a problem with a pointer
 // from the waiter, and its place in the text.
-func (f *file) refused(waiter string, n *jsontree.Node, p pollcore.Problem, offset int) {
+func (f *file) reportRefusal(waiter string, n *jsontree.Node, p pollcore.Problem, offset int) {
 	at := n.Nearest(n.Pointer + p.Pointer)
 	acceptor := acceptorOf(p.Pointer)
 	if strings.HasSuffix(p.Pointer, "/expected") {

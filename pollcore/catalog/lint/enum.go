@@ -31,8 +31,8 @@ func (c *checker) enumOf(acceptor int) enum {
 		return enum{name: t.String(), values: values}
 	}
 	if n := len(r.Members); n > 0 && t.Kind == pollcore.KindString {
-		if path := rooted(r.Members[n-1].Path, c.waiter.Acceptors[acceptor]); path[0] == "output" {
-			return c.documented(path[1:])
+		if path := joinPath(r.Members[n-1].Path, c.waiter.Acceptors[acceptor]); path[0] == "output" {
+			return c.valuesOfTable(path[1:])
 		}
 	}
 	return enum{}
@@ -51,7 +51,7 @@ func (c *checker) valuesOf(l *leaf) enum {
 	if len(t.Values) > 0 {
 		e = enum{name: t.Name, values: slices.Sorted(slices.Values(t.Values))}
 	} else if l.path[0] == "output" {
-		e = c.documented(l.path[1:])
+		e = c.valuesOfTable(l.path[1:])
 	}
 	if l.path[0] != "output" {
 		return e
@@ -64,13 +64,13 @@ func (c *checker) valuesOf(l *leaf) enum {
 	return e
 }
 
-// documented are the values of a string that the catalogue's table of jobs
+// valuesOfTable are the values of a string that the catalogue's table of jobs
 // gives it, since the model has no enum there.
-func (c *checker) documented(path []string) enum {
+func (c *checker) valuesOfTable(path []string) enum {
 	var e enum
 	for _, j := range c.jobs(path) {
 		if j.Documented {
-			e.name, e.documented = dotted(path), true
+			e.name, e.documented = writePath(path), true
 			e.values = append(e.values, slices.Concat(j.Success, j.Failure, j.Running)...)
 		}
 	}
@@ -79,8 +79,8 @@ func (c *checker) documented(path []string) enum {
 	return e
 }
 
-// dotted is a path as people write it: "Stacks[].StackStatus".
-func dotted(path []string) string { return strings.ReplaceAll(strings.Join(path, "."), ".[]", "[]") }
+// writePath is a path as people write it: "Stacks[].StackStatus".
+func writePath(path []string) string { return strings.ReplaceAll(strings.Join(path, "."), ".[]", "[]") }
 
 // jobs are those of the table that have their status at this path of the
 // operation's output, in the order of their names.
@@ -90,7 +90,7 @@ func (c *checker) jobs(path []string) []*catalog.Job {
 	}
 	var found []*catalog.Job
 	all := c.operation.Service.Jobs
-	for _, name := range sortedNames(all) {
+	for _, name := range sortNames(all) {
 		j := all[name]
 		if j.Describe == c.operation.Name && j.Status != "" && slices.Equal(steps(path), statusSteps(j.Status, c.options.Spelling)) {
 			found = append(found, j)

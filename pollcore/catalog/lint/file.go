@@ -66,13 +66,13 @@ func File(text []byte, o FileOptions) ([]Finding, error) {
 	case smithyModel:
 		err = f.model()
 	case botocoreFile:
-		err = f.named(doc.Root.Get("waiters"))
+		err = f.checkWaiters(doc.Root.Get("waiters"))
 	case namedWaiters:
-		err = f.named(doc.Root)
+		err = f.checkWaiters(doc.Root)
 	case oneWaiter:
 		err = f.waiter(cmp.Or(o.Name, nameless), doc.Root)
 	case wrapped:
-		err = f.wrapped()
+		err = f.checkRequest()
 	case noForm:
 		err = fmt.Errorf("%w: expected a waiter, an object of waiters by name, a waiters-2.json, a Smithy model or an object with the member \"waiter\", found %s",
 			ErrNoWaiters, doc.Root.Describe())
@@ -138,8 +138,8 @@ type file struct {
 	findings []Finding
 }
 
-// named checks an object of waiters by name.
-func (f *file) named(n *jsontree.Node) error {
+// checkWaiters checks an object of waiters by name.
+func (f *file) checkWaiters(n *jsontree.Node) error {
 	for _, m := range n.Members {
 		if err := f.waiter(m.Name, m.Value); err != nil {
 			return err
@@ -175,7 +175,7 @@ func (f *file) operation(inText string) (*catalog.Operation, error) {
 		return op, nil
 	}
 	return nil, &catalog.NotFoundError{
-		What: "operation of " + s.Key, Name: name, Suggestion: diag.Nearest(name, sortedNames(s.Operations)),
+		What: "operation of " + s.Key, Name: name, Suggestion: diag.Nearest(name, sortNames(s.Operations)),
 	}
 }
 
@@ -187,7 +187,7 @@ func (f *file) smithy(name string, n *jsontree.Node, op *catalog.Operation, o Op
 			offset := n.Offset + offsetOf(n.Raw(), p.Line, p.Column)
 			f.report(Format, name, p.Move(f.text, offset, n.Pointer+p.Pointer), acceptorOf(p.Pointer))
 		}
-		if w, err = pollcore.ParseWaiter(name, repaired(n, nil)); err != nil {
+		if w, err = pollcore.ParseWaiter(name, repairText(n, nil)); err != nil {
 			return
 		}
 	}
@@ -238,13 +238,13 @@ func (f *file) report(rule, waiter string, p pollcore.Problem, acceptor int) {
 	}
 }
 
-// wrapped checks the waiter of a request, or of an object that says what it
+// checkRequest checks the waiter of a request, or of an object that says what it
 // polls.
-func (f *file) wrapped() error {
+func (f *file) checkRequest() error {
 	n := f.root.Get("waiter")
 	name := cmp.Or(textOf(f.root, "waiterName"), textOf(f.root, "name"), f.options.Name, nameless)
 	if job := textOf(f.root, "job"); job != "" && f.options.Service == "" {
-		op, err := f.polledBy(job)
+		op, err := f.operationOf(job)
 		if err != nil {
 			return err
 		}
@@ -258,11 +258,10 @@ func (f *file) wrapped() error {
 	return f.waiter(name, n)
 }
 
-// polledBy is the operation that a job of a request polls, nil for a job that
+// operationOf is the operation that a job of a request polls, nil for a job that
 // the catalogue does not have.
-func (f *file) polledBy(job string) (*catalog.Operation, error) {
-	service, name, _ := strings.Cut(job, ":")
-	entry, err := f.options.Catalog.Lookup(service, name)
+func (f *file) operationOf(job string) (*catalog.Operation, error) {
+	entry, err := f.options.Catalog.Resolve(job)
 	switch {
 	case errors.Is(err, catalog.ErrNotFound):
 		return nil, nil //nolint:nilnil // a job of the user's own
@@ -280,9 +279,9 @@ func textOf(n *jsontree.Node, name string) string {
 	return ""
 }
 
-// repaired is the text of a waiter whose states are of the format's words where
+// repairText is the text of a waiter whose states are of the format's words where
 // it is plain which are meant, and whose acceptors are changed further.
-func repaired(n *jsontree.Node, change func(acceptor map[string]any)) []byte {
+func repairText(n *jsontree.Node, change func(acceptor map[string]any)) []byte {
 	value := n.Value()
 	if waiter, ok := value.(map[string]any); ok {
 		list, _ := waiter["acceptors"].([]any)
@@ -334,4 +333,4 @@ func inString(raw []byte, offset int) int {
 	return 0
 }
 
-func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -197,7 +197,7 @@ func check(w *pollcore.Waiter, op *catalog.Operation, o Options) []Finding {
 	c.late()
 	c.errorTypes()
 	c.implicit()
-	c.polled()
+	c.checkOperation()
 	c.name()
 	return c.findings
 }

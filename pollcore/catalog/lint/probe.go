@@ -69,7 +69,7 @@ func (c *checker) newProbes() []*probe {
 // always have it.
 func asksForWhole(path string, r pollcore.Reading, a pollcore.Acceptor, leaves map[string]*leaf) bool {
 	for _, m := range r.Members {
-		if leaves[strings.Join(rooted(m.Path, a), ".")] != nil {
+		if leaves[strings.Join(joinPath(m.Path, a), ".")] != nil {
 			continue
 		}
 		name := m.Path[len(m.Path)-1]
@@ -86,15 +86,15 @@ func asksForWhole(path string, r pollcore.Reading, a pollcore.Acceptor, leaves m
 func keysOf(r pollcore.Reading, a pollcore.Acceptor) []string {
 	var keys []string
 	for _, m := range r.Members {
-		if key := strings.Join(rooted(m.Path, a), "."); !slices.Contains(keys, key) {
+		if key := strings.Join(joinPath(m.Path, a), "."); !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
 	}
 	return keys
 }
 
-// rooted is a member's path from input and output together.
-func rooted(path []string, a pollcore.Acceptor) []string {
+// joinPath is a member's path from input and output together.
+func joinPath(path []string, a pollcore.Acceptor) []string {
 	if a.Matcher.Output != nil {
 		return append([]string{"output"}, path...)
 	}
@@ -107,7 +107,7 @@ func (c *checker) leaves() map[string]*leaf {
 	inner := map[string]bool{} // keys that lead to others
 	for i, a := range c.waiter.Acceptors {
 		for _, m := range c.readings[i].Members {
-			path := rooted(m.Path, a)
+			path := joinPath(m.Path, a)
 			key := strings.Join(path, ".")
 			leaves[key] = &leaf{path: path, key: key, typ: m.Type}
 			for n := range path {

@@ -13,17 +13,17 @@ import (
 // reach reports acceptors that nothing reaches, and those that add nothing.
 func (c *checker) reach() {
 	for i, a := range c.waiter.Acceptors {
-		if c.repeated(i, a) || c.contradictory(i) {
+		if c.reportRepetition(i, a) || c.contradictory(i) {
 			continue
 		}
-		if by := c.shadowedBy(i); len(by) > 0 {
-			c.shadowed(i, by)
+		if by := c.findShadows(i); len(by) > 0 {
+			c.reportShadow(i, by)
 		}
 	}
 }
 
-// repeated reports an acceptor whose matcher an earlier one has.
-func (c *checker) repeated(i int, a pollcore.Acceptor) bool {
+// reportRepetition reports an acceptor whose matcher an earlier one has.
+func (c *checker) reportRepetition(i int, a pollcore.Acceptor) bool {
 	for j, earlier := range c.waiter.Acceptors[:i] {
 		if !reflect.DeepEqual(earlier.Matcher, a.Matcher) {
 			continue
@@ -61,13 +61,13 @@ func (c *checker) contradictory(i int) bool {
 func (*checker) leafNames(p *probe) string {
 	var names []string
 	for _, l := range p.leaves {
-		names = append(names, dotted(l.path[1:]))
+		names = append(names, writePath(l.path[1:]))
 	}
 	return strings.Join(names, " and ")
 }
 
-// shadowedBy are the earlier acceptors that together leave an acceptor nothing.
-func (c *checker) shadowedBy(i int) []int {
+// findShadows are the earlier acceptors that together leave an acceptor nothing.
+func (c *checker) findShadows(i int) []int {
 	// The engine's own rule knows errors, any response, and lists.
 	for j := range i {
 		pair := &pollcore.Waiter{Name: "Pair", Acceptors: []pollcore.Acceptor{
@@ -114,8 +114,8 @@ func (c *checker) shadowedBy(i int) []int {
 	return by
 }
 
-// shadowed reports an acceptor that earlier ones leave nothing.
-func (c *checker) shadowed(i int, by []int) {
+// reportShadow reports an acceptor that earlier ones leave nothing.
+func (c *checker) reportShadow(i int, by []int) {
 	a := c.waiter.Acceptors[i]
 	var names []string
 	same := true

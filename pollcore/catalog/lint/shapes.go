@@ -73,7 +73,7 @@ func (c *checker) elsewhere(p pollcore.Problem) string {
 		return ""
 	}
 	var others []string
-	for _, other := range sortedNames(c.operation.Service.Operations) {
+	for _, other := range sortNames(c.operation.Service.Operations) {
 		if spell(c.operation.Service.Operations[other].Output, c.options.Spelling).Members[name] != nil {
 			others = append(others, other)
 		}

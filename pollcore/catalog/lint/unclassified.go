@@ -18,7 +18,7 @@ func (c *checker) failures() {
 		e := c.valuesOf(l)
 		var open, ended []Value
 		for _, value := range e.values {
-			if c.classified(l, value) {
+			if c.takesValue(l, value) {
 				continue
 			}
 			switch says := c.says(e, value); says.Verdict {
@@ -31,7 +31,7 @@ func (c *checker) failures() {
 				ended = append(ended, says)
 			}
 		}
-		c.unclassified(l, e, ended, open)
+		c.reportUnhandled(l, e, ended, open)
 	}
 	c.noFailure(failing)
 }
@@ -40,15 +40,15 @@ func (c *checker) failures() {
 // of a waiter for something to be deleted: the resource was so before.
 func (c *checker) says(e enum, value string) Value {
 	v := e.says(value)
-	if !v.Known && len(wordsOf(value)) > 1 && apart(deeds(wordsOf(value)), c.awaited()) {
+	if !v.Known && len(wordsOf(value)) > 1 && apart(deeds(wordsOf(value)), c.findDeeds()) {
 		v.Verdict = pollcore.Retry
 	}
 	return v
 }
 
-// awaited are the deeds whose end the waiter waits for, by its name and by the
+// findDeeds returns the deeds whose end the waiter waits for, by its name and by the
 // values that it takes for success.
-func (c *checker) awaited() []string {
+func (c *checker) findDeeds() []string {
 	words := wordsOf(c.waiter.Name)
 	for _, a := range c.waiter.Acceptors {
 		if m, _ := pathOf(a); m != nil && a.State == pollcore.Success && m.Comparator != pollcore.BooleanEquals {
@@ -79,9 +79,9 @@ func (c *checker) statuses() []*leaf {
 	return found
 }
 
-// classified tells whether some acceptor takes a response because the leaf has
+// takesValue tells whether some acceptor takes a response because the leaf has
 // the value: with other values of the leaf, and all else equal, it may not.
-func (c *checker) classified(l *leaf, value string) bool {
+func (c *checker) takesValue(l *leaf, value string) bool {
 	wanted := any(value)
 	if l.typ.Kind == pollcore.KindArray {
 		wanted = []any{value}
@@ -112,7 +112,7 @@ func (c *checker) classified(l *leaf, value string) bool {
 	return false
 }
 
-func (c *checker) unclassified(l *leaf, e enum, ended, open []Value) {
+func (c *checker) reportUnhandled(l *leaf, e enum, ended, open []Value) {
 	pointer := c.firstReader(l)
 	alone := len(c.statuses()) == 1
 	until := "polled until the deadline"
