@@ -115,7 +115,7 @@ func (j *shippedJob) bind() (*bound, error) {
 	}
 	b := &bound{name: j.name, definition: string(definition), isShipped: true}
 	if slices.Contains(compile.RecipeNames(), j.name) {
-		b.shipped, err = compile.CompileRecipe(j.name)
+		b.shipped, err = compile.Recipe(j.name)
 	}
 	return b, err
 }

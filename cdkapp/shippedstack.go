@@ -236,7 +236,7 @@ func (s *shippedStack) alarmActions(alarms *bool) *[]awscloudwatch.IAlarmAction 
 // actionsOf are the IAM actions that the role of a definition without functions
 // needs, which the context can narrow.
 func actionsOf(definition string) ([]string, error) {
-	compiled, err := compile.CompileRecipe(definition)
+	compiled, err := compile.Recipe(definition)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", definition, err)
 	}

@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "write the shipped definitions anew")
 func TestShippedDefinitionsAreCompiled(t *testing.T) {
 	t.Parallel()
 	for _, name := range compile.RecipeNames() {
-		compiled, err := compile.CompileRecipe(name)
+		compiled, err := compile.Recipe(name)
 		require.NoError(t, err)
 		want := asl.Print(compiled.Machine)
 		if *update {
@@ -53,7 +53,7 @@ func TestDefinition(t *testing.T) {
 	require.ErrorIs(t, err, statemachines.ErrNoDefinition)
 	require.ErrorContains(t, err, `"lambda"; there are bedrock-model-invocation, cloudformation-stack, `)
 	for _, name := range []string{"lambda-loop", "lambda-loop-count"} {
-		_, err = compile.CompileRecipe(name)
+		_, err = compile.Recipe(name)
 		require.ErrorIs(t, err, statemachines.ErrNoDefinition, "it is not compiled")
 	}
 }

@@ -37,7 +37,7 @@ func TestCDKPageCosts(t *testing.T) {
 		require.Equal(t, [2]int{0, 7200}, r.JobSeconds)
 		require.Contains(t, rows, fmt.Sprintf("| `%s` | %.0f | %.2f |%s |", name, r.Expected.Polls, 1000*r.Expected.USD, functions))
 	}
-	variables, err := compile.CompileRecipe("dynamodb-export-variables")
+	variables, err := compile.Recipe("dynamodb-export-variables")
 	require.NoError(t, err)
 	row("dynamodb-export-variables", variables.Report(), " |")
 

@@ -214,8 +214,12 @@ func (c *checks) times(o Options) {
 		field    string
 		d, least time.Duration
 	}{
-		{"MaxWait", o.MaxWait, time.Second}, {"MinDelay", o.MinDelay, 0}, {"MaxDelay", o.MaxDelay, 0}, {"InitialDelay", o.InitialDelay, 0},
-		{"JobFrom", o.JobFrom, 0}, {"JobTo", o.JobTo, 0},
+		{"MaxWait", o.MaxWait, time.Second},
+		{"MinDelay", o.MinDelay, 0},
+		{"MaxDelay", o.MaxDelay, 0},
+		{"InitialDelay", o.InitialDelay, 0},
+		{"JobFrom", o.JobFrom, 0},
+		{"JobTo", o.JobTo, 0},
 	} {
 		switch {
 		case given.field == "MaxWait" && given.d == 0:

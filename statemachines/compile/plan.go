@@ -70,7 +70,9 @@ func newPlan(w *pollcore.Waiter, call Call, o Options) (*plan, error) {
 	p := &plan{
 		timing: newTiming(schedule(w, o)), traits: o.Strategy.traits(), strategy: o.Strategy.find(),
 		waiter: renamed, call: call, options: o,
-		shapes: &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{"input": in.Respell(javasdk.MemberName), "output": out.Respell(javasdk.MemberName)}},
+		shapes: &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{
+			"input": in.Respell(javasdk.MemberName), "output": out.Respell(javasdk.MemberName),
+		}},
 	}
 	if err := p.readOutput(out); err != nil {
 		return nil, err

@@ -119,7 +119,7 @@ func (c *Compiled) Report() Report {
 	r.RedriveNote = "Redriving cannot help: it re-enters the Fail state."
 	if p.redrivable() {
 		r.Redrivable = true
-		r.RedriveNote = "a redrive goes on with CheckStatus, with new time for the job"
+		r.RedriveNote = "Redriving resumes the wait at CheckStatus, with the whole max wait."
 	}
 	return r
 }

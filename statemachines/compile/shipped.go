@@ -52,8 +52,8 @@ var recipes = map[string]recipe{
 // others being written by hand.
 func RecipeNames() []string { return slices.Sorted(maps.Keys(recipes)) }
 
-// CompileRecipe compiles a shipped definition anew.
-func CompileRecipe(name string) (*Compiled, error) {
+// Recipe compiles a shipped definition anew.
+func Recipe(name string) (*Compiled, error) {
 	r, ok := recipes[name]
 	if !ok {
 		return nil, fmt.Errorf("%w: %q", statemachines.ErrNoDefinition, name)

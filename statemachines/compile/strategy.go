@@ -25,14 +25,15 @@ type strategy interface {
 
 // strategies is the table, in the order in which people read of them.
 var strategies = []struct {
-	name Strategy
 	strategy
+
+	name Strategy
 }{
-	{Variables, variables{}},
-	{RetryTask, retryTask{}},
-	{Loop, loop{}},
-	{LambdaLoop, lambdaLoop{}},
-	{LambdaRetry, lambdaRetry{}},
+	{variables{}, Variables},
+	{retryTask{}, RetryTask},
+	{loop{}, Loop},
+	{lambdaLoop{}, LambdaLoop},
+	{lambdaRetry{}, LambdaRetry},
 }
 
 // traits are what the plan and its readers need to know of a strategy.
@@ -68,6 +69,20 @@ func Strategies() []Strategy {
 	return names
 }
 
+// Valid reports whether there is such a strategy.
+func (s Strategy) Valid() bool { return slices.Contains(Strategies(), s) }
+
+// Summary returns one line that says what the strategy does.
+func (s Strategy) Summary() string { return s.traits().summary }
+
+// Language returns the query language of the states, in which expressions in
+// arguments are written.
+func (s Strategy) Language() asl.QueryLanguage { return s.traits().language }
+
+// UsesFunctions reports whether the Lambda functions run-job and check-status
+// start, poll and stop the job.
+func (s Strategy) UsesFunctions() bool { return s.traits().functions }
+
 // find returns the row of a strategy; nil if there is none.
 func (s Strategy) find() strategy {
 	for _, row := range strategies {
@@ -84,17 +99,3 @@ func (s Strategy) traits() traits {
 	}
 	return traits{}
 }
-
-// Valid reports whether there is such a strategy.
-func (s Strategy) Valid() bool { return slices.Contains(Strategies(), s) }
-
-// Summary returns one line that says what the strategy does.
-func (s Strategy) Summary() string { return s.traits().summary }
-
-// Language returns the query language of the states, in which expressions in
-// arguments are written.
-func (s Strategy) Language() asl.QueryLanguage { return s.traits().language }
-
-// UsesFunctions reports whether the Lambda functions run-job and check-status
-// start, poll and stop the job.
-func (s Strategy) UsesFunctions() bool { return s.traits().functions }
