@@ -143,7 +143,7 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 	defer cancel()
 	c.asked = c.Now()
 	output, opErr := c.driver.Describe(call, c.ref)
-	c.count(counted("Checks"))
+	c.count(countOf("Checks"))
 	judged := c.judge.Check(c.ref, output, opErr)
 	unmatched := judged.Acceptor == pollcore.NoAcceptor && opErr != nil
 	if unmatched && awserror.Passes(opErr) {
@@ -249,7 +249,7 @@ func (c *check) keep(ctx context.Context, result *Result) (*Result, error) {
 	if _, err = c.replace(ctx, c.event.Key, rec, c.stored.Version); err != nil {
 		return c.overtaken(ctx, err, result)
 	}
-	c.count(counted(ended[result.Status]), metric{"JobSeconds", "Seconds", float64(result.ElapsedSeconds)})
+	c.count(countOf(ended[result.Status]), metric{"JobSeconds", "Seconds", float64(result.ElapsedSeconds)})
 	return result, nil
 }
 
@@ -273,7 +273,7 @@ func (c *check) overtaken(ctx context.Context, cause error, mine *Result) (*Resu
 		return nil, fail(ErrorStoreUnavailable, "start record %s was changed by another, but holds no result: check again",
 			c.Store.Location(c.event.Key))
 	}
-	return storedResult(stored.Record)
+	return readResult(stored.Record)
 }
 
 func (c *check) count(metrics ...metric) {

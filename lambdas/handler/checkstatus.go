@@ -16,7 +16,7 @@ import (
 // record's new expiry, and its result when it has ended. When the deadline passes it stops the job, if the request
 // says so. Errors carry the Error names.
 func (p *Handler) CheckStatus(ctx context.Context, payload json.RawMessage) (*Result, error) {
-	work, _, cancel := limited(ctx, maxDwell+defaultInvocation)
+	work, _, cancel := limitWork(ctx, maxDwell+defaultInvocation)
 	defer cancel()
 	event, err := ParseEvent(payload)
 	var result *Result
@@ -33,7 +33,7 @@ func (p *Handler) checkStatus(ctx context.Context, event Event) (*Result, error)
 		if err != nil {
 			return nil, err
 		}
-		stored, err = p.renewed(ctx, event.Key, stored, request.Request)
+		stored, err = p.renew(ctx, event.Key, stored, request.Request)
 		switch {
 		case errors.Is(err, startrecord.ErrChanged):
 			continue // another check has renewed it, or written the result
@@ -78,7 +78,7 @@ func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *k
 // result returns how the job ended, if that is recorded, or polls it.
 func (p *Handler) result(ctx context.Context, event Event, stored startrecord.Stored, request *knownRequest) (*Result, error) {
 	if event.ended(stored.Record) {
-		return storedResult(stored.Record)
+		return readResult(stored.Record)
 	}
 	c, err := p.newCheck(event, stored, request)
 	if err != nil {

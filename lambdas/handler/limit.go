@@ -19,10 +19,10 @@ const (
 	minStart = 250 * time.Millisecond
 )
 
-// limited returns the context of an invocation's work, and when the invocation
+// limitWork returns the context of an invocation's work, and when the invocation
 // itself is over. An invocation without a limit of its own, as in a program that
 // is no Lambda function, has the one that is given.
-func limited(ctx context.Context, otherwise time.Duration) (work context.Context, killed time.Time, cancel context.CancelFunc) {
+func limitWork(ctx context.Context, otherwise time.Duration) (work context.Context, killed time.Time, cancel context.CancelFunc) {
 	killed, bounded := ctx.Deadline()
 	if !bounded {
 		killed = time.Now().Add(otherwise)

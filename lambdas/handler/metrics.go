@@ -40,7 +40,7 @@ type metric struct {
 	value float64
 }
 
-func counted(name string) metric { return metric{name, "Count", 1} }
+func countOf(name string) metric { return metric{name, "Count", 1} }
 
 // ended are the metrics of a job's end.
 var ended = map[pollcore.Status]string{

@@ -10,7 +10,7 @@ import (
 // renewal is how old a record may get in a wait before a call writes it anew.
 const renewal = 24 * time.Hour
 
-// renewed returns the record that was found, written anew if it gets old: with the
+// renew returns the record that was found, written anew if it gets old: with the
 // same content, so that nothing but its expiry moves. No call answers for a record
 // that could expire before the next one: the longest silence of an execution is a
 // whole wait, for it may begin with one delay, and then the 14 days in which it can
@@ -18,7 +18,7 @@ const renewal = 24 * time.Hour
 //
 // A record without a job must not be renewed while it is STARTING, for its age is
 // that of its lease; whoever finds it writes it anyway.
-func (p *Handler) renewed(ctx context.Context, key startrecord.Key, stored startrecord.Stored, request *Request) (startrecord.Stored, error) {
+func (p *Handler) renew(ctx context.Context, key startrecord.Key, stored startrecord.Stored, request *Request) (startrecord.Stored, error) {
 	rec := stored.Record
 	age := stored.Age
 	if !rec.ExpiresAt.IsZero() { // it may be of a function with another retention

@@ -25,7 +25,7 @@ const maxTakeovers = 3
 // returns the status RUNNING and the wait before the first check, or the
 // stored result of a job that has ended. Errors carry the Error names.
 func (p *Handler) RunJob(ctx context.Context, payload json.RawMessage) (*Result, error) {
-	work, killed, cancel := limited(ctx, defaultInvocation)
+	work, killed, cancel := limitWork(ctx, defaultInvocation)
 	defer cancel()
 	event, err := ParseEvent(payload)
 	var result *Result
@@ -151,7 +151,7 @@ func (s *starter) follow(ctx context.Context, stored startrecord.Stored) (*Resul
 			"give each poller of an execution its own Poller name, and each iteration its own Scope; "+
 			"or start the execution with the same input as before, or under another name", location)
 	case rec.JobRef != nil, rec.Status == startrecord.StatusUnknown:
-		if _, err := s.renewed(ctx, s.event.Key, stored, s.request); err != nil {
+		if _, err := s.renew(ctx, s.event.Key, stored, s.request); err != nil {
 			return nil, replaceError(err)
 		}
 		if rec.JobRef == nil {
@@ -290,7 +290,7 @@ func (s *starter) recordStarted(ctx context.Context, stored startrecord.Stored, 
 			"execution", s.event.Key.ExecutionARN, "poller", s.event.Key.Poller, "scope", s.event.Key.Scope, "job", ref)
 		return nil, storeError(fmt.Errorf("%s is started, but that is not recorded: %w", s.request.Job, err))
 	}
-	s.measure(s.request.Job, s.event.Key.ExecutionARN, counted("JobsStarted"))
+	s.measure(s.request.Job, s.event.Key.ExecutionARN, countOf("JobsStarted"))
 	return s.replay(stored.Record)
 }
 
@@ -365,7 +365,7 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 // replay returns the result of a job that is known to have been started.
 func (s *starter) replay(rec startrecord.Record) (*Result, error) {
 	if s.event.ended(rec) {
-		return storedResult(rec)
+		return readResult(rec)
 	}
 	var ref jobs.Ref
 	if err := json.Unmarshal(rec.JobRef, &ref); err != nil {
@@ -382,7 +382,7 @@ func (s *starter) replay(rec startrecord.Record) (*Result, error) {
 
 // countUnknown counts a start whose record has become UNKNOWN.
 func (s *starter) countUnknown() {
-	s.measure(s.request.Job, s.event.Key.ExecutionARN, counted("StartsUnknown"))
+	s.measure(s.request.Job, s.event.Key.ExecutionARN, countOf("StartsUnknown"))
 }
 
 func (s *starter) unknown() *Error {
@@ -403,8 +403,8 @@ func replaceError(err error) error {
 	return storeError(err)
 }
 
-// storedResult is the result of a job that has ended.
-func storedResult(rec startrecord.Record) (*Result, error) {
+// readResult is the result of a job that has ended.
+func readResult(rec startrecord.Record) (*Result, error) {
 	var result Result
 	decoder := json.NewDecoder(bytes.NewReader(jsontree.DigitsOnly(rec.Result)))
 	decoder.UseNumber()
