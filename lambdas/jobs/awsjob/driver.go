@@ -58,7 +58,8 @@ func NewDriver(cfg aws.Config, c *catalog.Catalog, name string) (jobs.Driver, er
 	if d.describe, err = client.prepare(entry.Operation); err != nil {
 		return nil, err
 	}
-	if d.waiter, err = pollcore.RenameMembers(entry.Waiter, entry.Operation.Input.Described(), entry.Operation.Output.Described(), javasdk.MemberName); err != nil {
+	in, out := entry.Operation.Input.Described(), entry.Operation.Output.Described()
+	if d.waiter, err = pollcore.RenameMembers(entry.Waiter, in, out, javasdk.MemberName); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if !named.Starts {
