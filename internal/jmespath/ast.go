@@ -3,6 +3,7 @@ package jmespath
 // Op is what a node of the syntax tree does.
 type Op uint8
 
+// What nodes do.
 const (
 	OpCurrent Op = iota // the value at hand
 	OpField             // a member of an object
@@ -46,13 +47,6 @@ type Node struct {
 	fn    *function // OpCall
 }
 
-// copyFor is a copy of the node, without its kids, for a value.
-func (n *Node) copyFor(in *Shape) *Node {
-	copied := *n
-	copied.In, copied.Kids = in, nil
-	return &copied
-}
-
 // Walk calls f with the node and all below it.
 func (n *Node) Walk(f func(*Node)) {
 	f(n)
@@ -64,6 +58,7 @@ func (n *Node) Walk(f func(*Node)) {
 // Order is a comparison operator.
 type Order uint8
 
+// The comparison operators.
 const (
 	Equal Order = iota
 	NotEqual
@@ -111,4 +106,11 @@ func (n *Node) CanFail() bool {
 		}
 	}
 	return false
+}
+
+// copyFor is a copy of the node, without its kids, for a value.
+func (n *Node) copyFor(in *Shape) *Node {
+	copied := *n
+	copied.In, copied.Kids = in, nil
+	return &copied
 }

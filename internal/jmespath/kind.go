@@ -21,9 +21,10 @@ func (k Kind) String() string {
 	return [...]string{"null", "boolean", "number", "string", "array", "object", "unknown"}[k]
 }
 
-// kinds is a set of kinds.
+// Kinds is a set of kinds.
 type Kinds uint8
 
+// The sets of one kind, and of all.
 const (
 	IsNull    Kinds = 1 << Null
 	IsBoolean Kinds = 1 << Boolean
@@ -34,7 +35,7 @@ const (
 	IsAny           = IsNull | IsBoolean | IsNumber | IsString | IsArray | IsObject
 )
 
-// set is the set of the kind alone; of Unknown, of all.
+// Set is the set of the kind alone; of Unknown, of all.
 func (k Kind) Set() Kinds {
 	if k == Unknown {
 		return IsAny
@@ -56,7 +57,7 @@ func (s Kinds) String() string {
 	return alternatives(names)
 }
 
-// kind is the one kind of the set beside null, or Unknown if there are more.
+// Kind is the one kind of the set beside null, or Unknown if there are more.
 func (s Kinds) Kind() Kind {
 	for k := range Unknown {
 		if s == k.Set() || s == k.Set()|IsNull {

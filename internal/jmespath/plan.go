@@ -328,6 +328,7 @@ func (p *plan) describe() {
 		}
 	case repGoList, repMap:
 		s.Elem = p.inner.target().schema
+	default: // a scalar, or an object whose members are not known
 	}
 }
 

@@ -31,6 +31,12 @@ type Schema struct {
 	refuse string // why it has no JMESPath form
 }
 
+// Respell is the Schema of data in which members have other names: spell gives
+// the name there. The keys of maps are data and stay.
+func (s *Schema) Respell(spell func(name string) string) *Schema {
+	return s.respell(spell, map[*Schema]*Schema{})
+}
+
 // shape is what is known of a value that is described so. Any of it may be null:
 // it may stand below a member that is not there.
 func (s *Schema) shape() *Shape {
@@ -43,12 +49,6 @@ func (s *Schema) shape() *Shape {
 // root is the shape of the value that an expression is evaluated on.
 func (s *Schema) root() *Shape {
 	return s.shape().from(&trace{places: []*place{{typ: s}}})
-}
-
-// Respell is the Schema of data in which members have other names: spell gives
-// the name there. The keys of maps are data and stay.
-func (s *Schema) Respell(spell func(name string) string) *Schema {
-	return s.respell(spell, map[*Schema]*Schema{})
 }
 
 func (s *Schema) respell(spell func(name string) string, done map[*Schema]*Schema) *Schema {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// shape is what is known of a value before there is one.
+// Shape is what is known of a value before there is one.
 type Shape struct {
 	Kinds   Kinds
 	schema  *Schema           // the type that the value is read from, if known
@@ -64,19 +64,7 @@ func (s *Shape) Only(k Kinds) bool { return s.Kinds&^(k|IsNull) == 0 }
 // Schema is the described type that the value is read from, or nil.
 func (s *Shape) Schema() *Schema { return s.schema }
 
-// plan is how values are read if the type is one of Go, or nil.
-func (s *Shape) plan() *plan {
-	if s.schema == nil {
-		return nil
-	}
-	return s.schema.read
-}
-
-// isKnown reports whether the value is read from a type that says what kind of
-// value it is.
-func (s *Shape) isKnown() bool { return s.schema != nil && s.schema.kind() != Unknown }
-
-// element is the shape of the elements, if the value is an array.
+// Element is the shape of the elements, if the value is an array.
 func (s *Shape) Element() *Shape {
 	elem := anything
 	switch {
@@ -88,6 +76,18 @@ func (s *Shape) Element() *Shape {
 		elem = mixture
 	}
 	return elem.from(s.trace.elements())
+}
+
+// isKnown reports whether the value is read from a type that says what kind of
+// value it is.
+func (s *Shape) isKnown() bool { return s.schema != nil && s.schema.kind() != Unknown }
+
+// plan is how values are read if the type is one of Go, or nil.
+func (s *Shape) plan() *plan {
+	if s.schema == nil {
+		return nil
+	}
+	return s.schema.read
 }
 
 // value is the shape of the members' values, if the value is an object.

@@ -22,10 +22,13 @@ func NewGenerator(seed uint64) *Generator {
 	return &Generator{Rand: rand.New(rand.NewPCG(seed, 0))}
 }
 
+// One is true once in so many times.
 func (g *Generator) One(in int) bool { return g.IntN(in) == 0 }
 
+// Pick gives one of the words.
 func (g *Generator) Pick(words ...string) string { return words[g.IntN(len(words))] }
 
+// Word gives a string that a response may have.
 func (g *Generator) Word() string {
 	if g.Wide && g.One(8) {
 		return g.Pick(`say "x"`, `back\slash`, "new\nline\x00", "😀 \u2028", "%}", "`tick'", "null", "-0", "1e400", ")", "]('", "{")
