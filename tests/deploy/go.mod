@@ -9,9 +9,6 @@ require (
 )
 
 require (
-)
-
-require (
 	github.com/fatih/color v1.18.0 // indirect
 	github.com/golang/protobuf v1.5.4 // indirect
 	github.com/hashicorp/go-hclog v1.6.3 // indirect
