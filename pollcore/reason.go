@@ -11,7 +11,7 @@ import (
 // what was seen, and by which acceptor. The arguments are those of Check.
 func (c *Check[In, Out]) Reason(r Result, in In, out Out, opErr error) string {
 	if r.Acceptor == NoAcceptor {
-		if permission := deniedPermission(opErr); permission != "" {
+		if permission := missingPermission(opErr); permission != "" {
 			return fmt.Sprintf("access denied: grant %s (%s)", permission, opErr)
 		}
 		if opErr != nil {
@@ -33,8 +33,8 @@ func (c *Check[In, Out]) Reason(r Result, in In, out Out, opErr error) string {
 // denied is how AWS's services name the permission that a caller lacks.
 var denied = regexp.MustCompile(`is not authorized to perform: ([a-z0-9-]+:[A-Za-z0-9*]+)`)
 
-// deniedPermission is the permission that a refused call needs, or empty.
-func deniedPermission(err error) string {
+// missingPermission is the permission that a refused call needs, or empty.
+func missingPermission(err error) string {
 	if err == nil {
 		return ""
 	}

@@ -23,7 +23,7 @@ func (j *tableJob) checkCall(pointer string, arguments map[string]string, call, 
 		}
 	}
 	known := &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{
-		"input": start.Input.Described(), "output": start.Output.Described(),
+		"input": start.Input.Describe(), "output": start.Output.Describe(),
 	}}
 	for _, name := range namesOf(arguments) {
 		at := pointer + "/" + name
@@ -33,7 +33,7 @@ func (j *tableJob) checkCall(pointer string, arguments map[string]string, call, 
 			continue
 		}
 		gives, ok := j.checkExpression(at, arguments[name], known)
-		if wants := member.Shape.Described(); ok && !fits(gives, wants) {
+		if wants := member.Shape.Describe(); ok && !fits(gives, wants) {
 			given, wanted := typeName(gives.Kind, nil), typeName(wants.Kind, nil)
 			if gives.Elem != nil && wants.Elem != nil {
 				given, wanted = typeName(gives.Kind, &gives.Elem.Kind), typeName(wants.Kind, &wants.Elem.Kind)
@@ -88,7 +88,7 @@ func (j *tableJob) checkExpression(pointer, text string, of *pollcore.Shape) (po
 // checkStatus reports a status that the describe call does not have, and values
 // that are not all those of its enum.
 func (j *tableJob) checkStatus(describe *catalog.Operation) {
-	output := describe.Output.Described()
+	output := describe.Output.Describe()
 	if j.job.Message != "" {
 		if t, ok := j.checkExpression("message", j.job.Message, output); ok && t.Kind != pollcore.KindString && t.Kind != pollcore.KindUnknown {
 			j.report("message", "the message must be a string, and the expression gives %s", t)
@@ -130,7 +130,7 @@ func (j *tableJob) checkWaiter(describe *catalog.Operation) {
 	w, err := j.job.NewWaiter()
 	problems, known := errors.AsType[pollcore.Problems](err)
 	if err == nil && len(j.job.Acceptors) > 0 {
-		problems = pollcore.AnalyzeShapes(w, describe.Input.Described(), describe.Output.Described())
+		problems = pollcore.AnalyzeShapes(w, describe.Input.Describe(), describe.Output.Describe())
 		j.checkValues(w, describe)
 	} else if err != nil && !known {
 		j.report("waiter", "%s", err)
@@ -153,7 +153,7 @@ func (j *tableJob) checkWaiter(describe *catalog.Operation) {
 // it are.
 func (j *tableJob) checkValues(w *pollcore.Waiter, describe *catalog.Operation) {
 	named, values := map[string][]string{}, map[string][]string{} // by path
-	for _, r := range pollcore.Readings(w, describe.Input.Described(), describe.Output.Described()) {
+	for _, r := range pollcore.Readings(w, describe.Input.Describe(), describe.Output.Describe()) {
 		matcher := w.Acceptors[r.Acceptor].Matcher
 		of := matcher.Output
 		if of == nil {

@@ -111,7 +111,7 @@ func (j *tableJob) checkStart(start, describe, before *catalog.Operation, token 
 	}
 	if p := j.job.Precondition; p != nil {
 		j.checkTemplates("precondition/arguments", p.Arguments, before, start)
-		t, ok := j.checkExpression("precondition/path", p.Path, before.Output.Described())
+		t, ok := j.checkExpression("precondition/path", p.Path, before.Output.Describe())
 		switch values := t.Values(); {
 		case !ok:
 		case t.Kind != pollcore.KindString:
@@ -190,7 +190,7 @@ func (j *tableJob) checkTimes(describe *catalog.Operation) {
 			j.report(at.pointer, "expected a path of members such as JobRun.CompletedOn or tasks[0].stoppedAt")
 			continue
 		}
-		if _, ok := j.checkExpression(at.pointer, at.path, describe.Output.Described()); !ok {
+		if _, ok := j.checkExpression(at.pointer, at.path, describe.Output.Describe()); !ok {
 			continue
 		}
 		shape := describe.Output
@@ -215,7 +215,7 @@ func (j *tableJob) checkRefusal(stop *catalog.Operation) {
 	if r == nil {
 		return
 	}
-	answer := stop.Output.Described()
+	answer := stop.Output.Describe()
 	j.checkExpression("stop/refused/when", r.When, answer)
 	for _, at := range []struct{ name, expression string }{{"code", r.Code}, {"message", r.Message}} {
 		if at.expression == "" {

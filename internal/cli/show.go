@@ -222,7 +222,7 @@ func (s *sheet) running() {
 		}
 	}
 	told := map[string]bool{}
-	for _, r := range pollcore.Readings(e.Waiter, e.Operation.Input.Described(), e.Operation.Output.Described()) {
+	for _, r := range pollcore.Readings(e.Waiter, e.Operation.Input.Describe(), e.Operation.Output.Describe()) {
 		m := e.Waiter.Acceptors[r.Acceptor].Matcher
 		path := cmp.Or(m.Output, m.InputOutput).Path
 		values := r.Type.Values()

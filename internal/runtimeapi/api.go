@@ -78,9 +78,9 @@ func (s *sandbox) serveResponse(w http.ResponseWriter, r *http.Request) {
 		}
 	case refused != nil:
 	case r.Trailer.Get(headerErrorType) != "":
-		// An encoding error leaves an empty body, which postedError replaces.
+		// An encoding error leaves an empty body, which readPostedError replaces.
 		cause, _ := base64.StdEncoding.DecodeString(r.Trailer.Get(headerErrorBody))
-		refused = s.settle(r.PathValue("id"), &answer{failure: postedError(cause, r.Trailer.Get(headerErrorType))})
+		refused = s.settle(r.PathValue("id"), &answer{failure: readPostedError(cause, r.Trailer.Get(headerErrorType))})
 	default:
 		refused = s.settle(r.PathValue("id"), &answer{body: body})
 	}
@@ -90,7 +90,7 @@ func (s *sandbox) serveResponse(w http.ResponseWriter, r *http.Request) {
 func (s *sandbox) serveError(w http.ResponseWriter, r *http.Request) {
 	body, refused := readBody(r)
 	if refused == nil {
-		refused = s.settle(r.PathValue("id"), &answer{failure: postedError(body, r.Header.Get(headerErrorType))})
+		refused = s.settle(r.PathValue("id"), &answer{failure: readPostedError(body, r.Header.Get(headerErrorType))})
 	}
 	reply(w, refused)
 }
@@ -98,7 +98,7 @@ func (s *sandbox) serveError(w http.ResponseWriter, r *http.Request) {
 func (s *sandbox) serveInitError(w http.ResponseWriter, r *http.Request) {
 	body, refused := readBody(r)
 	if refused == nil {
-		refused = s.fail(postedError(body, r.Header.Get(headerErrorType)))
+		refused = s.fail(readPostedError(body, r.Header.Get(headerErrorType)))
 	}
 	reply(w, refused)
 }

@@ -36,10 +36,10 @@ func (b errorBody) encode() []byte {
 	return text
 }
 
-// postedError reads the error that a process posted. A process may post any
+// readPostedError reads the error that a process posted. A process may post any
 // bytes: what is not in Lambda's form is replaced by an error of the type that
 // the request's header named.
-func postedError(body []byte, headerType string) *FunctionError {
+func readPostedError(body []byte, headerType string) *FunctionError {
 	var posted errorBody
 	if err := json.Unmarshal(body, &posted); err == nil && posted.Type != "" {
 		return &FunctionError{Type: posted.Type, Message: posted.Message, Body: body}
@@ -50,7 +50,7 @@ func postedError(body []byte, headerType string) *FunctionError {
 	return newFunctionError(headerType, posted.Message)
 }
 
-func exited(requestID string, state *os.ProcessState) *FunctionError {
+func exitError(requestID string, state *os.ProcessState) *FunctionError {
 	reason := "Runtime exited without providing a reason"
 	if !state.Success() {
 		reason = "Runtime exited with error: " + state.String()
@@ -58,7 +58,7 @@ func exited(requestID string, state *os.ProcessState) *FunctionError {
 	return newFunctionError("Runtime.ExitError", fmt.Sprintf("RequestId: %s Error: %s", requestID, reason))
 }
 
-func timedOut(requestID string, limit time.Duration) *FunctionError {
+func timeoutError(requestID string, limit time.Duration) *FunctionError {
 	return newFunctionError("Sandbox.Timedout",
 		fmt.Sprintf("RequestId: %s Error: Task timed out after %.2f seconds", requestID, limit.Seconds()))
 }

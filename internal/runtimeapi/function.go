@@ -135,13 +135,13 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	case <-inv.done:
 		f.release(s)
 	case <-s.exited:
-		failure = f.ended(s, inv.id)
+		failure = f.sandboxError(s, inv.id)
 	case <-limit.C:
 		f.discard(s)
-		failure = timedOut(inv.id, f.cfg.Timeout)
+		failure = timeoutError(inv.id, f.cfg.Timeout)
 	case <-ctx.Done():
 		f.discard(s)
-		failure = f.canceled(ctx, inv.id)
+		failure = f.cancelError(ctx, inv.id)
 	}
 	// An answer counts however the sandbox went on after it.
 	if a := s.finish(inv); a != nil {
@@ -193,7 +193,7 @@ func (f *Function) deliver(ctx context.Context, inv *invocation) (*sandbox, erro
 	defer limit.Stop()
 	for {
 		if ctx.Err() != nil {
-			return nil, f.canceled(ctx, inv.id)
+			return nil, f.cancelError(ctx, inv.id)
 		}
 		s, reused, err := f.acquire() //nolint:contextcheck // a sandbox outlives the invocation that starts it
 		if err != nil {
@@ -206,16 +206,16 @@ func (f *Function) deliver(ctx context.Context, inv *invocation) (*sandbox, erro
 			if reused {
 				continue
 			}
-			return nil, f.ended(s, inv.id)
+			return nil, f.sandboxError(s, inv.id)
 		case <-s.initFailed:
 			f.discard(s)
 			return nil, s.initError()
 		case <-limit.C:
 			f.discard(s)
-			return nil, timedOut(inv.id, f.initLimit)
+			return nil, timeoutError(inv.id, f.initLimit)
 		case <-ctx.Done():
 			f.discard(s)
-			return nil, f.canceled(ctx, inv.id)
+			return nil, f.cancelError(ctx, inv.id)
 		}
 	}
 }
@@ -225,7 +225,7 @@ func (f *Function) acquire() (s *sandbox, reused bool, err error) {
 	f.mu.Lock()
 	if f.closed {
 		f.mu.Unlock()
-		return nil, false, f.closedError()
+		return nil, false, f.closeError()
 	}
 	if last := len(f.idle) - 1; last >= 0 {
 		s = f.idle[last]
@@ -277,24 +277,24 @@ func (f *Function) discard(s *sandbox) {
 	s.kill()
 }
 
-// ended is the error of an invocation whose sandbox's process has ended.
-func (f *Function) ended(s *sandbox, id string) error {
+// sandboxError is the error of an invocation whose sandbox's process has ended.
+func (f *Function) sandboxError(s *sandbox, id string) error {
 	f.mu.Lock()
 	closed := f.closed
 	f.mu.Unlock()
 	if closed {
-		return f.closedError()
+		return f.closeError()
 	}
 	if e := s.initError(); e != nil {
 		return e
 	}
-	return exited(id, s.cmd.ProcessState)
+	return exitError(id, s.cmd.ProcessState)
 }
 
-func (f *Function) closedError() error {
+func (f *Function) closeError() error {
 	return fmt.Errorf("function %s: %w", f.cfg.Name, fs.ErrClosed)
 }
 
-func (f *Function) canceled(ctx context.Context, id string) error {
+func (f *Function) cancelError(ctx context.Context, id string) error {
 	return fmt.Errorf("function %s: invocation %s given up: %w", f.cfg.Name, id, context.Cause(ctx))
 }

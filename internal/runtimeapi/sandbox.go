@@ -51,7 +51,7 @@ func newSandbox(cfg Config, arn string, output io.Writer) *sandbox {
 		initFailed: make(chan struct{}),
 	}
 	s.cmd.Dir = filepath.Dir(cfg.Binary)
-	s.cmd.Env = slices.Concat([]string{"TZ=:UTC"}, cfg.Env, reserved(cfg))
+	s.cmd.Env = slices.Concat([]string{"TZ=:UTC"}, cfg.Env, lambdaVariables(cfg))
 	s.cmd.SysProcAttr = processAttributes()
 	// A process that the function left behind must not keep its output open,
 	// and so this sandbox, for ever.
@@ -115,9 +115,9 @@ func (s *sandbox) initError() *FunctionError {
 	return s.failed
 }
 
-// reserved returns the variables that no function of Lambda can set itself, but
+// lambdaVariables returns the variables that no function of Lambda can set itself, but
 // for the address of the Runtime API.
-func reserved(cfg Config) []string {
+func lambdaVariables(cfg Config) []string {
 	stream := fmt.Sprintf("%s/[%s]%x", time.Now().UTC().Format("2006/01/02"), version, randomBytes(16))
 	return []string{
 		"AWS_REGION=" + region(cfg.Env),

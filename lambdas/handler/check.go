@@ -67,7 +67,7 @@ func (c *check) poll(ctx context.Context) (*Result, error) {
 	result, state, err := c.describe(ctx)
 	for err == nil && result.Status == pollcore.Running && c.dwell(ctx, dwellEnd, result.WaitSeconds) {
 		var next *Result
-		if next, state, err = c.describeAgain(ctx); err != nil && named(err, ErrorServiceUnavailable) {
+		if next, state, err = c.describeAgain(ctx); err != nil && hasName(err, ErrorServiceUnavailable) {
 			// The check before it still holds; the state machine asks again.
 			return result, nil
 		}
@@ -95,7 +95,7 @@ func (c *check) poll(ctx context.Context) (*Result, error) {
 // it was sent before the deadline, or its answer has been on its way for long. An
 // invocation may stall anywhere, and the job may have ended meanwhile.
 func (c *check) stale() bool {
-	inTime := c.event.elapsed(c.stored.Record, c.asked) < c.request.schedule().Total
+	inTime := c.event.waitTime(c.stored.Record, c.asked) < c.request.schedule().Total
 	return inTime || c.Now().Sub(c.asked) > staleAfter
 }
 
@@ -155,7 +155,7 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 		return (lo + time.Duration(c.Random(int64(hi-lo)+1))).Round(time.Second)
 	}
 	rec := c.stored.Record
-	elapsed := c.event.elapsed(rec, c.Now())
+	elapsed := c.event.waitTime(rec, c.Now())
 	decision := schedule.Next(judged.Verdict, pollcore.Progress{Attempts: c.attempt, Elapsed: elapsed})
 	result = &Result{
 		Status: decision.Status, WaitSeconds: seconds(decision.Delay), Attempt: c.attempt,
@@ -269,7 +269,7 @@ func (c *check) overtaken(ctx context.Context, cause error, mine *Result) (*Resu
 	if err != nil {
 		return nil, storeError(err)
 	}
-	if !c.event.ended(stored.Record) {
+	if !c.event.hasEnd(stored.Record) {
 		return nil, fail(ErrorStoreUnavailable, "start record %s was changed by another, but holds no result: check again",
 			c.Store.Location(c.event.Key))
 	}

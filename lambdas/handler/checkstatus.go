@@ -68,7 +68,7 @@ func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *k
 	if err != nil {
 		return stored, nil, failWith(ErrorConfiguration, fmt.Errorf("%s: %w", p.Store.Location(event.Key), err))
 	}
-	if rec.JobRef == nil && !event.ended(rec) {
+	if rec.JobRef == nil && !event.hasEnd(rec) {
 		return stored, nil, fail(ErrorInvalidRequest, "the job of %s has not been started (status %s): RunJob must succeed before CheckStatus",
 			p.Store.Location(event.Key), rec.Status)
 	}
@@ -77,7 +77,7 @@ func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *k
 
 // result returns how the job ended, if that is recorded, or polls it.
 func (p *Handler) result(ctx context.Context, event Event, stored startrecord.Stored, request *knownRequest) (*Result, error) {
-	if event.ended(stored.Record) {
+	if event.hasEnd(stored.Record) {
 		return readResult(stored.Record)
 	}
 	c, err := p.newCheck(event, stored, request)

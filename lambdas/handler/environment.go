@@ -70,7 +70,7 @@ func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Handler, error) {
 	if cfg.Store, err = open(of); err != nil {
 		env.report("%w", err)
 	} else {
-		cfg.Store = env.moved(cfg.Store, of, open)
+		cfg.Store = env.movingStore(cfg.Store, of, open)
 	}
 	cfg.Jobs = env.registry(of, drivers)
 	env.misspelt()

@@ -102,8 +102,8 @@ func storeError(err error) *Error {
 	}
 }
 
-// named reports whether err carries the name.
-func named(err error, name string) bool {
+// hasName reports whether err carries the name.
+func hasName(err error, name string) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Name == name
 }

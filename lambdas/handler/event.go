@@ -51,16 +51,16 @@ func (e Event) attempt(q *Request) int {
 	}
 }
 
-// ended tells whether a record holds how the job ended. A redrive gives a job
+// hasEnd tells whether a record holds how the job ended. A redrive gives a job
 // that had timed out new time.
-func (e Event) ended(rec startrecord.Record) bool {
+func (e Event) hasEnd(rec startrecord.Record) bool {
 	timedOutBefore := rec.Status == startrecord.StatusTimedOut && e.RedriveCount > rec.RedriveCount
 	return rec.Status.Terminal() && rec.Result != nil && !timedOutBefore
 }
 
-// elapsed is how much of the wait has passed. It begins with the job, and anew
+// waitTime is how much of the wait has passed. It begins with the job, and anew
 // when the execution is redriven.
-func (e Event) elapsed(rec startrecord.Record, now time.Time) time.Duration {
+func (e Event) waitTime(rec startrecord.Record, now time.Time) time.Duration {
 	since := rec.StartedAt
 	if e.RedriveTime.After(since) {
 		since = e.RedriveTime

@@ -229,7 +229,7 @@ func (s *starter) takeOver(ctx context.Context, stored startrecord.Stored) (*Res
 			return nil, s.startError(ctx, stored, err)
 		}
 		if found {
-			return s.started(ctx, stored, ref)
+			return s.recordStart(ctx, stored, ref)
 		}
 	}
 	return s.start(ctx, stored)
@@ -259,11 +259,11 @@ func (s *starter) start(ctx context.Context, stored startrecord.Stored) (*Result
 	if err != nil {
 		return nil, s.startError(ctx, stored, sending.Mark(err))
 	}
-	return s.started(ctx, stored, ref)
+	return s.recordStart(ctx, stored, ref)
 }
 
-// started records that the job runs.
-func (s *starter) started(ctx context.Context, stored startrecord.Stored, ref jobs.Ref) (*Result, error) {
+// recordStart records that the job runs.
+func (s *starter) recordStart(ctx context.Context, stored startrecord.Stored, ref jobs.Ref) (*Result, error) {
 	if len(ref) == 0 {
 		return nil, s.startError(ctx, stored, fmt.Errorf("%s returned no reference to the job", s.request.Job))
 	}
@@ -364,14 +364,14 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 
 // replay returns the result of a job that is known to have been started.
 func (s *starter) replay(rec startrecord.Record) (*Result, error) {
-	if s.event.ended(rec) {
+	if s.event.hasEnd(rec) {
 		return readResult(rec)
 	}
 	var ref jobs.Ref
 	if err := json.Unmarshal(rec.JobRef, &ref); err != nil {
 		return nil, failWith(ErrorConfiguration, fmt.Errorf("job reference in %s: %w", s.Store.Location(s.event.Key), err))
 	}
-	elapsed := s.event.elapsed(rec, s.Now())
+	elapsed := s.event.waitTime(rec, s.Now())
 	wait := max(0, s.request.schedule().First()-elapsed)
 	return &Result{
 		Status: pollcore.Running, WaitSeconds: seconds(wait),

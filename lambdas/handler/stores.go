@@ -97,8 +97,8 @@ func s3Problem(variable, bucket, prefix string, options ...s3store.Option) error
 	return nil
 }
 
-// moved is the store of today, with the one of before if the environment names it.
-func (e *environment) moved(today startrecord.Store, of jobs.Environment, open StoreMaker) startrecord.Store {
+// movingStore is the store of today, with the one of before if the environment names it.
+func (e *environment) movingStore(today startrecord.Store, of jobs.Environment, open StoreMaker) startrecord.Store {
 	bucket, table, prefix := e.get(EnvPreviousBucket), e.get(EnvPreviousTable), e.get(EnvPreviousPrefix)
 	if bucket == "" && table == "" && prefix == "" {
 		return today

@@ -26,7 +26,7 @@ func (c *Catalog) Extract(name string) (*Named, error) {
 	if err != nil {
 		return c.Resolve(name) // which says what is wrong
 	}
-	return e.named(name)
+	return e.resolve(name)
 }
 
 // errNotExtracted stands for a file that is not written as the importer does it, or

@@ -33,11 +33,11 @@ func (c *Catalog) Resolve(name string) (*Named, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.named(name)
+	return e.resolve(name)
 }
 
-// named is the entry under a name by which it was found.
-func (e *Entry) named(name string) (*Named, error) {
+// resolve is the entry under a name by which it was found.
+func (e *Entry) resolve(name string) (*Named, error) {
 	_, entry, _ := strings.Cut(name, ":")
 	n := &Named{Entry: e, Starts: e.Job != nil && !strings.EqualFold(entry, e.Waiter.Name)}
 	n.FullName = e.Service.Key + ":" + e.Waiter.Name

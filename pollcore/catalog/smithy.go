@@ -213,7 +213,7 @@ func (r *smithyReader) traits(id, typ string, n *jsontree.Node) {
 	waiters, err := pollcore.ParseWaiters(trait.Raw())
 	if problems, ok := errors.AsType[pollcore.Problems](err); ok {
 		for _, p := range problems {
-			r.Report(placed(p, r.text, trait))
+			r.Report(place(p, r.text, trait))
 		}
 	}
 	r.waitables = append(r.waitables, waitable{operation: id, node: trait, waiters: waiters})

@@ -122,9 +122,9 @@ func (p *plan) pollsAfterLook() bool {
 	return slices.ContainsFunc(p.catches, func(c catch) bool { return c.looks() && c.state == pollcore.Retry })
 }
 
-// unmatchedReason is the reason of a failure by an error without a name of its own: it
+// reasonWithoutMatch is the reason of a failure by an error without a name of its own: it
 // may be one that acceptors name. It is empty if they name none.
-func (p *plan) unmatchedReason() string {
+func (p *plan) reasonWithoutMatch() string {
 	if p.unseen == nil {
 		return ""
 	}

@@ -115,7 +115,7 @@ func (p *plan) optional() []string {
 // startShapes are what expressions over the start call read.
 func (c Call) startShapes() *pollcore.Shape {
 	return &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{
-		"input": c.Start.Operation.Input.Described().Respell(javasdk.MemberName), "output": c.Start.Operation.Output.Described().Respell(javasdk.MemberName),
+		"input": c.Start.Operation.Input.Describe().Respell(javasdk.MemberName), "output": c.Start.Operation.Output.Describe().Respell(javasdk.MemberName),
 	}}
 }
 
@@ -124,7 +124,7 @@ func (d *draft) fromStart(member, expression string) *jmespath.Expr {
 	e, err := jmespath.Parse(expression)
 	if err == nil {
 		shapes := &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{
-			"input": d.call.Start.Operation.Input.Described(), "output": d.call.Start.Operation.Output.Described(),
+			"input": d.call.Start.Operation.Input.Describe(), "output": d.call.Start.Operation.Output.Describe(),
 		}}
 		e, err = e.Rename(shapes, func(owner *pollcore.Shape, name string) string {
 			if owner == shapes {
@@ -152,7 +152,7 @@ func (d *draft) argumentsFromStart(op *catalog.Operation, arguments map[string]s
 			continue
 		}
 		var shape *pollcore.Shape
-		if input := op.Input.Described(); input != nil {
+		if input := op.Input.Describe(); input != nil {
 			shape = input.Members[member]
 		}
 		value, err := tojsonata.Translate(e, inputOutput, shapes).Argument(shape, func(_ *pollcore.Shape, name string) string { return javasdk.MemberName(name) })

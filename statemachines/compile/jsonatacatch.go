@@ -25,7 +25,7 @@ func (j *jsonata) catchers(again string) []object {
 			all = append(all, catcher(c.names, c, j.after(c.state, again)))
 		}
 	}
-	unnamed := catch{state: pollcore.Failure, reason: j.unmatchedReason(), any: j.unseen != nil}
+	unnamed := catch{state: pollcore.Failure, reason: j.reasonWithoutMatch(), any: j.unseen != nil}
 	if names := j.ambiguous(); names != nil {
 		all = append(all, catcher(names, unnamed, j.name("CheckError")))
 	} else if j.unseen != nil {

@@ -23,9 +23,9 @@ func (l *loopStates) catchersInLoop(again string) []object {
 		}
 	}
 	if names := l.ambiguous(); names != nil {
-		all = append(all, catcher(names, l.name("CheckError"), unclaimed(l.unmatchedReason())))
+		all = append(all, catcher(names, l.name("CheckError"), unclaimed(l.reasonWithoutMatch())))
 	} else if l.unseen != nil {
-		all = append(all, catcher([]string{serviceException(l.call.Operation.Service)}, l.name("Failed"), unclaimed(l.unmatchedReason())))
+		all = append(all, catcher([]string{serviceException(l.call.Operation.Service)}, l.name("Failed"), unclaimed(l.reasonWithoutMatch())))
 	}
 	return append(all, catcher([]string{"States.ALL"}, l.name("Failed"), unclaimed("")))
 }

@@ -55,7 +55,7 @@ func newPlan(w *pollcore.Waiter, call Call, o Options) (*plan, error) {
 	if err := check(w, call, o); err != nil {
 		return nil, err
 	}
-	in, out := call.Operation.Input.Described(), call.Operation.Output.Described()
+	in, out := call.Operation.Input.Describe(), call.Operation.Output.Describe()
 	problems := slices.DeleteFunc(pollcore.AnalyzeShapes(w, in, out), func(p pollcore.Problem) bool { return p.Severity == pollcore.SeverityWarning })
 	if err := problems.Err(); err != nil {
 		return nil, OptionErrors{{"Waiter", fmt.Sprintf("%s does not fit %s: %v", w.Name, call.Operation.Name, err), err}}

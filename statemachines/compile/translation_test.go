@@ -27,7 +27,7 @@ func TestTranslationsOfTheCatalogue(t *testing.T) {
 		for _, listed := range service.Entries {
 			entry, err := catalog.Lookup(service.Key, listed.Name)
 			require.NoError(t, err)
-			in, out := entry.Operation.Input.Described(), entry.Operation.Output.Described()
+			in, out := entry.Operation.Input.Describe(), entry.Operation.Output.Describe()
 			both := &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{"input": in, "output": out}}
 			seen := map[string]bool{}
 			for _, a := range entry.Waiter.Acceptors {

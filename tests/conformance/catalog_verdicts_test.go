@@ -113,7 +113,7 @@ func runCatalogVerdicts(t *testing.T, _ string) result {
 		m, err := responses.NewMaker(e)
 		require.NoError(t, err, name)
 
-		cases := slices.Concat(m.Fixed(), m.Values(), m.Errors(), m.Random(randomCalls, *seed))
+		cases := slices.Concat(m.Basics(), m.Values(), m.Errors(), m.Random(randomCalls, *seed))
 		for i := range e.Waiter.Acceptors {
 			acceptors++
 			c, found := m.Reach(i)

@@ -71,7 +71,7 @@ func spell(s *catalog.Shape, name string) (string, *catalog.Shape) {
 // for one that was seen on AWS under another name.
 func IntegrationError(o *catalog.Operation, code string) string {
 	prefix := o.Service.ErrorPrefix + "."
-	if e, ok := declared(o, code); ok {
+	if e, ok := errorOf(o, code); ok {
 		if name, ok := renamed[prefix+e.Shape]; ok {
 			return prefix + name
 		}
@@ -102,8 +102,8 @@ func IntegrationCause(o *catalog.Operation, code, message string) string {
 		message, o.Service.ErrorPrefix, status)
 }
 
-// declared is the error of the model that has the name as its shape or code.
-func declared(o *catalog.Operation, code string) (catalog.Error, bool) {
+// errorOf is the error of the model that has the name as its shape or code.
+func errorOf(o *catalog.Operation, code string) (catalog.Error, bool) {
 	for _, e := range o.Errors {
 		if e.Shape != "" && code != "" && (e.Shape == code || e.Code == code) {
 			return e, true

@@ -79,7 +79,7 @@ func (j *Judge) Verdict(c Case) (Verdict, error) {
 		v := Verdict{State: a.State, Acceptor: i, Seen: seen}
 		if j.messages[i] != nil && c.Err == nil {
 			text, err := search(j.messages[i], c.Output)
-			if broken(err) {
+			if isPanic(err) {
 				return Verdict{}, fmt.Errorf("message of acceptor %d: %w", i+1, err)
 			}
 			v.Message = message(text)
@@ -102,7 +102,7 @@ func (j *Judge) matches(i int, c Case) (ok bool, seen any, err error) {
 		return *m.Success == (c.Err == nil), nil, nil
 	case m.ErrorType != nil:
 		name := (*m.ErrorType)[strings.LastIndex(*m.ErrorType, "#")+1:]
-		return j.named(c.Err, name), name, nil
+		return j.hasName(c.Err, name), name, nil
 	}
 	if c.Err == nil {
 		return j.compares(i, c)
@@ -113,7 +113,7 @@ func (j *Judge) matches(i int, c Case) (ok bool, seen any, err error) {
 // compares tells whether the path of an acceptor gives what it expects.
 func (j *Judge) compares(i int, c Case) (ok bool, seen any, err error) {
 	seen, err = j.search(i, c)
-	if broken(err) {
+	if isPanic(err) {
 		return false, nil, err
 	}
 	return err == nil && equal(either(j.waiter.Acceptors[i].Matcher), seen), seen, nil
@@ -141,9 +141,9 @@ func equal(p *pollcore.PathMatcher, got any) bool {
 	}
 }
 
-// named tells whether an error has the name: as its shape or as the code that
+// hasName tells whether an error has the name: as its shape or as the code that
 // stands for the shape in a message.
-func (j *Judge) named(failure error, name string) bool {
+func (j *Judge) hasName(failure error, name string) bool {
 	code := ErrorName(failure)
 	return code != "" && (code == name || slices.ContainsFunc(j.errors, func(e catalog.Error) bool {
 		return e.Code == code && e.Shape == name
@@ -175,7 +175,7 @@ type panicError struct{ value any }
 
 func (e *panicError) Error() string { return fmt.Sprintf("the library panics: %v", e.value) }
 
-func broken(err error) bool {
+func isPanic(err error) bool {
 	_, is := errors.AsType[*panicError](err)
 	return is
 }

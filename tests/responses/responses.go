@@ -196,9 +196,9 @@ func (m *Maker) Random(n int, seed uint64) []Case {
 	return cases
 }
 
-// Fixed are calls that every waiter is asked about: with no output at all, and
+// Basics are calls that every waiter is asked about: with no output at all, and
 // with an empty one.
-func (m *Maker) Fixed() []Case {
+func (m *Maker) Basics() []Case {
 	return []Case{{Name: "no output"}, {Name: "an empty output", Output: map[string]any{}}}
 }
 

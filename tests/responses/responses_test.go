@@ -149,7 +149,7 @@ func TestCases(t *testing.T) {
 	require.Subset(t, failures, []string{
 		"error FiringNotFoundFault", "error kiln#Overheated", "error FiringNotFound with a namespace", "error ErrorOfTomorrow within another",
 	})
-	require.Len(t, m.Fixed(), 2)
+	require.Len(t, m.Basics(), 2)
 
 	calls := m.Random(200, 1)
 	require.Equal(t, calls, m.Random(200, 1))

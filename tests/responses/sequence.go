@@ -126,7 +126,7 @@ func NewSequencer(e *catalog.Entry, seed uint64) (*Sequencer, error) {
 	if c, found := m.Reach(pollcore.NoAcceptor); found {
 		cases = append(cases, c)
 	}
-	cases = slices.Concat(cases, m.Values(), m.Fixed()[1:], m.Random(randomCallsEach, seed), m.Errors())
+	cases = slices.Concat(cases, m.Values(), m.Basics()[1:], m.Random(randomCallsEach, seed), m.Errors())
 	for _, c := range cases {
 		c.Input, c.Output = withoutNulls(c.Input), withoutNulls(c.Output)
 		a := Answer{Case: c}
@@ -136,7 +136,7 @@ func NewSequencer(e *catalog.Entry, seed uint64) (*Sequencer, error) {
 			}
 			code := ErrorName(c.Err)
 			a.ErrorName = IntegrationError(e.Operation, code)
-			_, known := declared(e.Operation, code)
+			_, known := errorOf(e.Operation, code)
 			if known && e.Operation.Method == http.MethodHead {
 				continue // the answer has no body to name it
 			}

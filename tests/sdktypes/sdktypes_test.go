@@ -248,7 +248,7 @@ func TestVerdicts(t *testing.T) {
 		require.NoError(t, err, name)
 		m, err := responses.NewMaker(e)
 		require.NoError(t, err, name)
-		cases := slices.Concat(m.Fixed(), m.Values(), m.Errors(), m.Random(randomCalls, *seed))
+		cases := slices.Concat(m.Basics(), m.Values(), m.Errors(), m.Random(randomCalls, *seed))
 		for i := range e.Waiter.Acceptors {
 			if c, ok := m.Reach(i); ok {
 				cases = append(cases, c)

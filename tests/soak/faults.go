@@ -38,10 +38,10 @@ func (c *virtual) Wait(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// Embedded opens a place on an embedded S3 server of its own, on a virtual
+// Embed opens a place on an embedded S3 server of its own, on a virtual
 // clock, with faults in front of it. Wrap, if it is not nil, comes between the
 // faults and the server.
-func Embedded(wrap func(http.Handler) http.Handler) func(string, *rand.Rand, *Counts) (Place, error) {
+func Embed(wrap func(http.Handler) http.Handler) func(string, *rand.Rand, *Counts) (Place, error) {
 	return func(_ string, random *rand.Rand, c *Counts) (Place, error) {
 		clock := &virtual{now: time.Date(2026, 11, 20, 9, 30, 14, 0, time.UTC)}
 		server, err := embeddeds3.Start(embeddeds3.Options{Now: clock.Now, Middleware: func(next http.Handler) http.Handler {

@@ -121,7 +121,7 @@ func (m *model) run(ctx context.Context) {
 		switch {
 		case len(m.active) > 0 && m.random.Float64() < 0.9:
 			inv := m.active[m.random.IntN(len(m.active))]
-			m.step(inv, m.doomed(inv))
+			m.step(inv, m.mustDie(inv))
 		case m.busy:
 			m.pass()
 		case m.clock.Now().Before(m.wakeAt) && len(m.active) == 0:

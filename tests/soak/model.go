@@ -140,9 +140,9 @@ func (m *model) settle(inv *invocation, parked bool) {
 	inv.end()
 }
 
-// doomed tells whether an invocation has to die where it stands. What it has sent
+// mustDie tells whether an invocation has to die where it stands. What it has sent
 // before Lambda killed it may have its effect for a while.
-func (m *model) doomed(inv *invocation) bool {
+func (m *model) mustDie(inv *invocation) bool {
 	late := m.clock.Now().Sub(inv.began) - invocationLimit
 	if late <= 0 {
 		return m.random.Float64() < 0.01

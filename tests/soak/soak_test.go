@@ -21,7 +21,7 @@ var (
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	counts, err := soak.Run(t.Context(), soak.Options{
-		Executions: *executions, Seed: *seed, Workers: 8 * runtime.GOMAXPROCS(0), Open: soak.Embedded(nil),
+		Executions: *executions, Seed: *seed, Workers: 8 * runtime.GOMAXPROCS(0), Open: soak.Embed(nil),
 	})
 	require.NoError(t, err)
 	t.Logf("seed %d\n%s", *seed, counts)
@@ -60,7 +60,7 @@ func TestSoakFindsSecondJobs(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	}
-	counts, err := soak.Run(t.Context(), soak.Options{Executions: 60, Seed: 1, Workers: 8, Open: soak.Embedded(careless)})
+	counts, err := soak.Run(t.Context(), soak.Options{Executions: 60, Seed: 1, Workers: 8, Open: soak.Embed(careless)})
 	require.NoError(t, err)
 	require.Contains(t, counts.String(), "2 jobs were started")
 }

@@ -58,7 +58,7 @@ func NewDriver(cfg aws.Config, c *catalog.Catalog, name string) (jobs.Driver, er
 	if d.describe, err = client.prepare(entry.Operation); err != nil {
 		return nil, err
 	}
-	in, out := entry.Operation.Input.Described(), entry.Operation.Output.Described()
+	in, out := entry.Operation.Input.Describe(), entry.Operation.Output.Describe()
 	if d.waiter, err = pollcore.RenameMembers(entry.Waiter, in, out, javasdk.MemberName); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -17,9 +17,9 @@ import (
 // output of an operation that is known are structures, perhaps empty.
 func spell(s *catalog.Shape, spelling func(string) string) *pollcore.Shape {
 	if spelling == nil {
-		return s.Described()
+		return s.Describe()
 	}
-	return s.Described().Respell(spelling)
+	return s.Describe().Respell(spelling)
 }
 
 // acceptorOf is the acceptor that a pointer leads into.

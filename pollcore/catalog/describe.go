@@ -2,9 +2,9 @@ package catalog
 
 import "github.com/jobpoller/jobpoller/pollcore"
 
-// Described describes the shape to pollcore. Equal shapes of one description
+// Describe describes the shape to pollcore. Equal shapes of one description
 // are the same, so a shape may contain itself.
-func (s *Shape) Described() *pollcore.Shape {
+func (s *Shape) Describe() *pollcore.Shape {
 	return describe(s, map[*Shape]*pollcore.Shape{})
 }
 
