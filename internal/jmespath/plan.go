@@ -86,8 +86,10 @@ func planOf(t reflect.Type) *plan {
 	defer building.Unlock()
 	b := builder{}
 	p := b.plan(t)
-	for t, made := range b {
+	for _, made := range b {
 		made.describe()
+	}
+	for t, made := range b {
 		plans.Store(t, made)
 	}
 	return p
