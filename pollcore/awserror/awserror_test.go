@@ -118,7 +118,7 @@ func TestClassifyErrors(t *testing.T) {
 		{"missing member", smithy.InvalidParamsError{}, awserror.Refused},
 		{"member that cannot be sent", &smithy.SerializationError{Err: failed}, awserror.Refused},
 		{"marked", awserror.Mark(awserror.Unclear, answer(409, failed)), awserror.Unclear},
-		{"marked, and refused by the client", awserror.Mark(awserror.NotSent, &smithy.SerializationError{Err: failed}), awserror.Refused},
+		{"marked, and refused by the client", awserror.Mark(awserror.Unclear, &smithy.SerializationError{Err: failed}), awserror.Unclear},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

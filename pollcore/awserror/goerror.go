@@ -22,11 +22,11 @@ import (
 //     own. Only context.Canceled is Ended.
 //   - An error that says RetryableError() false does not pass, whatever its status.
 func Classify(err error) Class {
-	if isRefusedByClient(err) || WithoutCredentials(err) {
-		return Refused
-	}
 	if own, ok := errors.AsType[*marked](err); ok {
 		return own.class
+	}
+	if isRefusedByClient(err) || WithoutCredentials(err) {
+		return Refused
 	}
 	if notSent(err) {
 		return NotSent
