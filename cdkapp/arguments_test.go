@@ -69,7 +69,7 @@ func TestArgumentsThatTheServiceRefuses(t *testing.T) {
 					tt.arguments = tt.tokens()
 				}
 				cdkapp.NewJobPoller(stack, jsii.String("Nightly"), &cdkapp.JobPollerProps{
-					Job: fromCatalog("glue", "StartJobRun"), Strategy: tt.strategy, MaxWait: seconds(600), Arguments: &tt.arguments,
+					Job: fromCatalog("glue:StartJobRun"), Strategy: tt.strategy, MaxWait: seconds(600), Arguments: &tt.arguments,
 				})
 			})
 			require.Equal(t, "Arguments", err.Prop)
@@ -100,7 +100,7 @@ func TestPathTokensAreTranslated(t *testing.T) {
 	} {
 		all := synth(t, func(stack awscdk.Stack) {
 			cdkapp.NewJobPoller(stack, jsii.String("Nightly"), &cdkapp.JobPollerProps{
-				Job: fromCatalog("glue", "StartJobRun"), Strategy: strategy, MaxWait: seconds(600), Arguments: arguments(),
+				Job: fromCatalog("glue:StartJobRun"), Strategy: strategy, MaxWait: seconds(600), Arguments: arguments(),
 			})
 		})
 		definition := deployed(t, all.only(t, "AWS::StepFunctions::StateMachine"))
@@ -111,7 +111,7 @@ func TestPathTokensAreTranslated(t *testing.T) {
 	}
 	whole := synth(t, func(stack awscdk.Stack) {
 		cdkapp.NewJobPoller(stack, jsii.String("Ecs"), &cdkapp.JobPollerProps{
-			Job: fromCatalog("ecs", "ServicesStable"), MaxWait: seconds(600), Start: jsii.Bool(false),
+			Job: fromCatalog("ecs:ServicesStable"), MaxWait: seconds(600), Start: jsii.Bool(false),
 			Arguments: &map[string]any{"Cluster": "c", "Services": sfn.JsonPath_ListAt(jsii.String("$.services"))},
 		})
 	})
@@ -127,7 +127,7 @@ func TestPathTokenAsScope(t *testing.T) {
 				scope = *sfn.JsonPath_StringAt(jsii.String("$.index"))
 			}
 			f := cdkapp.NewJobPollerFragment(stack, jsii.String("Orders"), &cdkapp.JobPollerFragmentProps{
-				Job: fromCatalog("glue", "StartJobRun"), Strategy: compile.LambdaLoop, MaxWait: seconds(600), Scope: &scope,
+				Job: fromCatalog("glue:StartJobRun"), Strategy: compile.LambdaLoop, MaxWait: seconds(600), Scope: &scope,
 				Functions: newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRun")}),
 			})
 			host(stack, f.OrFail(), "")

@@ -82,7 +82,7 @@ func TestDefinitionsOfTheCatalogue(t *testing.T) {
 		all := synth(t, func(stack awscdk.Stack) {
 			for i, e := range jobs {
 				cdkapp.NewJobPoller(stack, new(fmt.Sprintf("P%dX", i)), bare(cdkapp.JobPollerProps{
-					Job: fromCatalog(e.Service.Key, e.Name), Strategy: strategy, MaxWait: seconds(3600), Fit: new(true), Resources: passed(e),
+					Job: fromCatalog(e.FullName()), Strategy: strategy, MaxWait: seconds(3600), Fit: new(true), Resources: passed(e),
 				}))
 			}
 		})
@@ -111,9 +111,8 @@ func TestDefinitionsWithFunctions(t *testing.T) {
 		all := synth(t, func(stack awscdk.Stack) {
 			functions := newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: &[]*string{&names[0], &names[1], &names[2]}})
 			for i, name := range names {
-				service, job, _ := strings.Cut(name, ":")
 				p := cdkapp.NewJobPoller(stack, new(fmt.Sprintf("P%dX", i)), bare(cdkapp.JobPollerProps{
-					Job: fromCatalog(service, job), Strategy: strategy, MaxWait: seconds(3600), Fit: new(true), Functions: functions,
+					Job: fromCatalog(name), Strategy: strategy, MaxWait: seconds(3600), Fit: new(true), Functions: functions,
 				}))
 				require.Equal(t, functions.Node().Path(), p.Functions().Node().Path())
 			}
@@ -171,7 +170,7 @@ func TestStartAndStop(t *testing.T) {
 			{id: "Running", start: new(false)},
 			{id: "Lambda", onTimeout: cdkapp.OnTimeoutLeave, strategy: compile.LambdaRetry},
 		} {
-			props := bare(cdkapp.JobPollerProps{Job: fromCatalog("athena", "StartQueryExecution"), MaxWait: seconds(3600)})
+			props := bare(cdkapp.JobPollerProps{Job: fromCatalog("athena:StartQueryExecution"), MaxWait: seconds(3600)})
 			props.OnTimeout, props.Start, props.Strategy = c.onTimeout, c.start, c.strategy
 			cdkapp.NewJobPoller(stack, &c.id, props)
 		}

@@ -152,7 +152,7 @@ func deployedStack(stack awscdk.Stack) {
 	for _, id := range slices.Sorted(maps.Keys(deployedJobs)) {
 		job := deployedJobs[id]
 		of := func(poller string, strategy compile.Strategy, change func(*cdkapp.JobPollerProps)) {
-			props := &cdkapp.JobPollerProps{Job: fromCatalog(job.service, job.name), Strategy: strategy, MaxWait: seconds(600)}
+			props := &cdkapp.JobPollerProps{Job: fromCatalog(job.service + ":" + job.name), Strategy: strategy, MaxWait: seconds(600)}
 			change(props)
 			cdkapp.NewJobPoller(stack, &poller, props)
 		}

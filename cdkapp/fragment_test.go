@@ -26,7 +26,7 @@ import (
 // export waits for an export of DynamoDB, after it has started it.
 func export(stack awscdk.Stack, id string, strategy compile.Strategy) cdkapp.JobPollerFragment {
 	return cdkapp.NewJobPollerFragment(stack, jsii.String(id), &cdkapp.JobPollerFragmentProps{
-		Job:      cdkapp.JobFromCatalog(jsii.String("dynamodb"), jsii.String("ExportTableToPointInTime")),
+		Job:      cdkapp.JobFromCatalog(jsii.String("dynamodb:ExportTableToPointInTime")),
 		Strategy: strategy, MaxWait: awscdk.Duration_Hours(jsii.Number(2)),
 	})
 }
@@ -66,7 +66,7 @@ func TestFragmentIsAsCompiled(t *testing.T) {
 				t.Parallel()
 				all := synth(t, func(stack awscdk.Stack) {
 					host(stack, cdkapp.NewJobPollerFragment(stack, jsii.String("Mine"), &cdkapp.JobPollerFragmentProps{
-						Job: fromCatalog(job[0], job[1]), Strategy: strategy, MaxWait: seconds(3600), Resources: passed(e),
+						Job: fromCatalog(job[0] + ":" + job[1]), Strategy: strategy, MaxWait: seconds(3600), Resources: passed(e),
 					}).OrFail(), "")
 				})
 				want := states(t, asl.Print(compiled.Machine))
@@ -95,7 +95,7 @@ func TestTwoFragments(t *testing.T) {
 			all := synth(t, func(stack awscdk.Stack) {
 				orders := export(stack, "Orders", strategy)
 				customers := cdkapp.NewJobPollerFragment(stack, jsii.String("Customers"), &cdkapp.JobPollerFragmentProps{
-					Job:      fromCatalog("dynamodb", "ExportTableToPointInTime"),
+					Job:      fromCatalog("dynamodb:ExportTableToPointInTime"),
 					Strategy: strategy, MaxWait: seconds(7200), Arguments: &map[string]any{"TableArn": "arn:customers", "S3Bucket": "b"},
 				})
 				alarm := sfn.NewFail(stack, jsii.String("Alarm"), &sfn.FailProps{Error: jsii.String("NoExport")})
@@ -139,7 +139,7 @@ func TestFragmentWithFunctions(t *testing.T) {
 			var all template
 			inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
 				props := &cdkapp.JobPollerFragmentProps{
-					Job: fromCatalog("dynamodb", "ExportTableToPointInTime"), Strategy: strategy, MaxWait: seconds(7200), Scope: jsii.String("{% $states.input.item %}"),
+					Job: fromCatalog("dynamodb:ExportTableToPointInTime"), Strategy: strategy, MaxWait: seconds(7200), Scope: jsii.String("{% $states.input.item %}"),
 				}
 				if given {
 					props.Functions = newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: jsii.Strings(job)})
@@ -185,7 +185,7 @@ func TestFragmentNarrowed(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		host(stack, cdkapp.NewJobPollerFragment(stack, jsii.String("Orders"), &cdkapp.JobPollerFragmentProps{
-			Job:       cdkapp.JobFromCatalog(jsii.String("dynamodb"), jsii.String("ExportCompleted")),
+			Job:       cdkapp.JobFromCatalog(jsii.String("dynamodb:ExportCompleted")),
 			MaxWait:   awscdk.Duration_Hours(jsii.Number(2)),
 			Resources: &map[string]*[]*string{"dynamodb:DescribeExport": jsii.Strings("arn:aws:dynamodb:eu-west-1:123456789012:table/Orders/export/*")},
 		}).OrFail(), "")
@@ -336,7 +336,7 @@ func TestFragmentProps(t *testing.T) {
 		t.Run(prop, func(t *testing.T) {
 			t.Parallel()
 			p := problem(t, func(stack awscdk.Stack) {
-				props := &cdkapp.JobPollerFragmentProps{Job: fromCatalog("dynamodb", "ExportCompleted"), MaxWait: seconds(3600)}
+				props := &cdkapp.JobPollerFragmentProps{Job: fromCatalog("dynamodb:ExportCompleted"), MaxWait: seconds(3600)}
 				if prop == "Functions" { // of other jobs
 					props.Functions = newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: &[]*string{new("glue:StartJobRun")}})
 				}
@@ -356,7 +356,7 @@ func TestFragmentProps(t *testing.T) {
 		require.Equal(t, "Prefix", p.Prop)
 	}
 	p = problem(t, func(stack awscdk.Stack) {
-		cdkapp.NewJobPollerFragment(stack, new("42"), &cdkapp.JobPollerFragmentProps{Job: fromCatalog("dynamodb", "ExportCompleted"), MaxWait: seconds(3600)})
+		cdkapp.NewJobPollerFragment(stack, new("42"), &cdkapp.JobPollerFragmentProps{Job: fromCatalog("dynamodb:ExportCompleted"), MaxWait: seconds(3600)})
 	})
 	require.Equal(t, "Prefix", p.Prop)
 }
@@ -365,7 +365,7 @@ func TestFragmentProps(t *testing.T) {
 func TestWarningsOfReports(t *testing.T) {
 	t.Parallel()
 	inStack(t, func(stack awscdk.Stack) {
-		job := fromCatalog("endusermessaging", "JobSuccess")
+		job := fromCatalog("endusermessaging:JobSuccess")
 		cdkapp.NewJobPoller(stack, new("Poller"), &cdkapp.JobPollerProps{Job: job, MaxWait: seconds(3600), Fit: new(true)})
 		host(stack, cdkapp.NewJobPollerFragment(stack, new("Fragment"), &cdkapp.JobPollerFragmentProps{Job: job, MaxWait: seconds(3600), Fit: new(true)}).OrFail(), "")
 		for _, construct := range []string{"/Stack/Poller", "/Stack/Fragment"} {

@@ -18,7 +18,7 @@ import (
 func long(t *testing.T, stack awscdk.Stack, id string, hours float64, change ...func(*cdkapp.JobPollerFragmentProps)) cdkapp.JobPollerFragment {
 	t.Helper()
 	props := &cdkapp.JobPollerFragmentProps{
-		Job: fromCatalog("dynamodb", "ExportTableToPointInTime"), MaxWait: awscdk.Duration_Hours(&hours), MinDelay: seconds(60), MaxDelay: seconds(60),
+		Job: fromCatalog("dynamodb:ExportTableToPointInTime"), MaxWait: awscdk.Duration_Hours(&hours), MinDelay: seconds(60), MaxDelay: seconds(60),
 	}
 	for _, f := range change {
 		f(props)

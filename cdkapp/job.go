@@ -33,11 +33,11 @@ type bound struct {
 	statements []awsiam.PolicyStatement
 }
 
-// JobFromCatalog is a waiter or a job of the catalogue, such as "dynamodb" and
-// "ExportCompleted" or "ExportTableToPointInTime". A job is started by the state
-// machine, and stopped when its time is over, if it can be; a waiter waits for
-// what somebody else has started. `jobpoller list` has the names.
-func JobFromCatalog(service, name *string) Job { return &catalogJob{text(service), text(name)} }
+// JobFromCatalog is a job of the catalogue, such as "glue:StartJobRun", or a waiter,
+// such as "dynamodb:ExportCompleted". The state machine starts a job, and stops it
+// when its time is over, if it can be stopped. A waiter waits for what somebody else
+// has started. `jobpoller list` has the names.
+func JobFromCatalog(name *string) Job { return &catalogJob{text(name)} }
 
 // JobFromWaiter is a waiter of your own, over an operation that waiters or jobs
 // of the catalogue call.
@@ -64,16 +64,20 @@ func text(s *string) string {
 	return *s
 }
 
-type catalogJob struct{ service, name string }
+type catalogJob struct{ name string }
 
 func (j *catalogJob) bind() (*bound, error) {
-	e, err := catalog.Lookup(j.service, j.name)
+	named, err := catalog.Resolve(j.name)
 	if errors.Is(err, catalog.ErrNotFound) {
 		return nil, fmt.Errorf(`%w; "jobpoller list" has all names`, err)
 	} else if err != nil {
 		return nil, err
 	}
-	return &bound{name: e.Service.Key + ":" + e.Name, waiter: e.Waiter, call: compile.CallOf(e)}, nil
+	e := *named.Entry
+	if !named.Starts { // the waiter of a job is polled alone
+		e.Name, e.Job = e.Waiter.Name, nil
+	}
+	return &bound{name: named.FullName, waiter: e.Waiter, call: compile.CallOf(&e)}, nil
 }
 
 type ownJob struct {

@@ -26,13 +26,13 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
-func fromCatalog(service, name string) cdkapp.Job { return cdkapp.JobFromCatalog(&service, &name) }
+func fromCatalog(name string) cdkapp.Job { return cdkapp.JobFromCatalog(&name) }
 
 func seconds(n float64) awscdk.Duration { return awscdk.Duration_Seconds(&n) }
 
 // exporting are props that can be used.
 func exporting() *cdkapp.JobPollerProps {
-	return &cdkapp.JobPollerProps{Job: fromCatalog("dynamodb", "ExportTableToPointInTime"), MaxWait: seconds(7200)}
+	return &cdkapp.JobPollerProps{Job: fromCatalog("dynamodb:ExportTableToPointInTime"), MaxWait: seconds(7200)}
 }
 
 // strategies are those that need no functions.
@@ -93,7 +93,7 @@ func TestJobPollerProps(t *testing.T) {
 		key, topic := awskms.NewKey(stack, new("Key"), nil), awssns.NewTopic(stack, new("Topic"), nil)
 		table, bucket := awsdynamodb.Table_FromTableName(stack, new("Table"), new("Orders")), awss3.NewBucket(stack, new("Exports"), nil)
 		p := cdkapp.NewJobPoller(stack, new("Export"), &cdkapp.JobPollerProps{
-			Job: fromCatalog("dynamodb", "ExportTableToPointInTime"), Strategy: compile.RetryTask,
+			Job: fromCatalog("dynamodb:ExportTableToPointInTime"), Strategy: compile.RetryTask,
 			MaxWait: seconds(7200), MinDelay: seconds(60), MaxDelay: seconds(60), InitialDelay: seconds(300),
 			Arguments: &map[string]any{"TableArn": table.TableArn(), "S3Bucket": bucket.BucketName(), "S3Prefix": "{% $states.input.day %}"},
 			Output:    new("{Manifest: ExportDescription.ExportManifest}"),
@@ -231,7 +231,7 @@ func TestJobPollerWithStore(t *testing.T) {
 		var all template
 		inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
 			table := cdkapp.NewRecordTable(stack, new("Records"), nil)
-			if job := fromCatalog("dynamodb", "ExportTableToPointInTime"); fragment {
+			if job := fromCatalog("dynamodb:ExportTableToPointInTime"); fragment {
 				host(stack, cdkapp.NewJobPollerFragment(stack, new("Export"), &cdkapp.JobPollerFragmentProps{
 					Job: job, MaxWait: seconds(7200), Strategy: compile.LambdaLoop, Store: table,
 				}).OrFail(), "")
@@ -345,7 +345,7 @@ func TestJobPollerRefusesFunctions(t *testing.T) {
 	}{
 		"nobody invokes them": {func(p *cdkapp.JobPollerProps) { p.Strategy = compile.Loop }, "Functions", []string{"invokes none", "lambda-retry"}},
 		"other jobs": {
-			func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("glue", "StartCrawler") },
+			func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("glue:StartCrawler") },
 			"Functions",
 			[]string{"do not run the job glue:StartCrawler", "prop Jobs", "dynamodb:ExportTableToPointInTime"},
 		},
@@ -414,6 +414,24 @@ func TestDefinitionOfTwoWaits(t *testing.T) {
 	})
 }
 
+// A name has one spelling, and the waiter of a job does not start the job.
+func TestNamesOfTheCatalogue(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"ExportCompleted", "DynamoDB:exportCompleted", "dynamodb:exportcompleted"} {
+		err := problem(t, func(stack awscdk.Stack) {
+			cdkapp.NewJobPoller(stack, new("Poller"), &cdkapp.JobPollerProps{Job: fromCatalog(name), MaxWait: seconds(7200)})
+		})
+		require.Equal(t, "Job", err.Prop)
+		require.Contains(t, err.Problem+fmt.Sprint(err.Err), `did you mean "dynamodb:ExportCompleted"?`)
+	}
+	err := problem(t, func(stack awscdk.Stack) {
+		props := &cdkapp.JobPollerProps{Job: fromCatalog("athena:QueryExecutionSucceeded"), MaxWait: seconds(7200), Start: new(true)}
+		cdkapp.NewJobPoller(stack, new("Poller"), props)
+	})
+	require.Equal(t, "Start", err.Prop)
+	require.Contains(t, err.Problem, "athena:QueryExecutionSucceeded is a waiter")
+}
+
 // Each wrong prop is named, with what to do.
 func TestJobPollerRefusesProps(t *testing.T) {
 	t.Parallel()
@@ -424,8 +442,8 @@ func TestJobPollerRefusesProps(t *testing.T) {
 		problem []string
 	}{
 		"no job":            {func(p *cdkapp.JobPollerProps) { p.Job = nil }, "Job", []string{"required", "JobFromCatalog"}},
-		"unknown service":   {func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("dynamo", "ExportCompleted") }, "Job", []string{"dynamo", `"jobpoller list" has all names`}},
-		"unknown job":       {func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("dynamodb", "ExportCompletd") }, "Job", []string{"ExportCompletd", "ExportCompleted"}},
+		"unknown service":   {func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("dynamo:ExportCompleted") }, "Job", []string{"dynamo", `"jobpoller list" has all names`}},
+		"unknown job":       {func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("dynamodb:ExportCompletd") }, "Job", []string{"ExportCompletd", "ExportCompleted"}},
 		"unknown operation": {func(p *cdkapp.JobPollerProps) { p.Job = cdkapp.JobFromWaiter(new("dynamodb"), new("DescribeMe"), mine) }, "Job", []string{"DescribeMe", "DescribeExport"}},
 		"no waiter": {func(p *cdkapp.JobPollerProps) {
 			p.Job = cdkapp.JobFromWaiter(new("dynamodb"), new("DescribeExport"), nil)
@@ -486,7 +504,7 @@ func TestJobPollerRefusesProps(t *testing.T) {
 			[]string{"with a longest delay of ", "; give MaxDelay ", "or Fit true"},
 		},
 		"waiter that is started": {
-			func(p *cdkapp.JobPollerProps) { p.Job, p.Start = fromCatalog("dynamodb", "ExportCompleted"), new(true) },
+			func(p *cdkapp.JobPollerProps) { p.Job, p.Start = fromCatalog("dynamodb:ExportCompleted"), new(true) },
 			"Start",
 			[]string{"dynamodb:ExportCompleted is a waiter"},
 		},
@@ -520,7 +538,7 @@ func TestJobPollerRefusesProps(t *testing.T) {
 		},
 		"no JSON": {func(p *cdkapp.JobPollerProps) { p.Arguments = &map[string]any{"A": make(chan int)} }, "Arguments", []string{"Arguments.A", "chan int"}},
 		"errors that get lost": {
-			func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("elbv2", "TargetInService") },
+			func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("elbv2:TargetInService") },
 			"CausePatterns",
 			[]string{"InvalidInstance", "give a pattern for each"},
 		},
@@ -551,14 +569,14 @@ func TestJobPollerRefusesProps(t *testing.T) {
 		},
 		"waiter that JSONPath cannot judge": {
 			func(p *cdkapp.JobPollerProps) {
-				p.Job, p.Strategy = fromCatalog("autoscaling", "GroupInService"), compile.Loop
+				p.Job, p.Strategy = fromCatalog("autoscaling:GroupInService"), compile.Loop
 			},
 			"Strategy",
 			[]string{"JSONPath", `"variables"`},
 		},
 		"job that no function can run": {
 			func(p *cdkapp.JobPollerProps) {
-				p.Job, p.Strategy = fromCatalog("rds", "StartExportTask"), compile.LambdaLoop
+				p.Job, p.Strategy = fromCatalog("rds:StartExportTask"), compile.LambdaLoop
 			},
 			"Strategy",
 			[]string{"driver", `"variables"`},
@@ -595,7 +613,7 @@ func TestJobPollerRefusesProps(t *testing.T) {
 			[]string{"dynamodb:DescribeExport", "empty"},
 		},
 		"any role": {
-			func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("comprehend", "StartEntitiesDetectionJob") },
+			func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("comprehend:StartEntitiesDetectionJob") },
 			"Resources",
 			[]string{"iam:PassRole", "ARNs of the roles"},
 		},

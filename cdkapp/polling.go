@@ -85,7 +85,7 @@ func (p *polling) compile(b *bound, f form) *compile.Compiled {
 		Strategy: strategy, Prefix: f.prefix, Exits: f.exits, RunJobFunction: f.runJob, CheckStatusFunction: f.checkStatus,
 		Fit: orElse(p.Fit, false), Output: text(p.Output), Scope: p.scope(), CausePatterns: p.causePatterns(strategy),
 	}
-	p.schedule(b, &o)
+	p.schedule(&o)
 	call := p.call(b, strategy)
 	compiled, err := compile.Compile(b.waiter, call, o)
 	if err == nil {
@@ -173,7 +173,7 @@ func (p *polling) call(b *bound, strategy compile.Strategy) compile.Call {
 }
 
 // schedule takes over the durations and the share of the history.
-func (p *polling) schedule(b *bound, o *compile.Options) {
+func (p *polling) schedule(o *compile.Options) {
 	for _, d := range []struct {
 		prop string
 		from awscdk.Duration

@@ -180,7 +180,8 @@ func (s *shippedStack) makeFunctions(resources *map[string]*[]*string, removal a
 	}
 	store, previous := s.stores(removal)
 	s.functions = NewFunctions(s, new("Functions"), &FunctionsProps{
-		Jobs: pointers(jobs), RetiredJobs: s.context.readRetiredJobs(jobs), Resources: resources, HttpHosts: s.context.hosts(jobs), Store: store, PreviousStore: previous,
+		Jobs: pointers(jobs), RetiredJobs: s.context.readRetiredJobs(jobs), Resources: resources,
+		HttpHosts: s.context.hosts(jobs), Store: store, PreviousStore: previous,
 		TracingEnabled: s.context.flag(contextTracing),
 	})
 	record := func(id string, name *string) {

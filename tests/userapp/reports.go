@@ -19,7 +19,7 @@ func NewReports(scope constructs.Construct, id string) awscdk.Stack {
 	hours := func(n float64) awscdk.Duration { return awscdk.Duration_Hours(&n) }
 
 	export := cdkapp.NewJobPollerFragment(stack, jsii.String("Export"), &cdkapp.JobPollerFragmentProps{
-		Job:      cdkapp.JobFromCatalog(jsii.String("dynamodb"), jsii.String("ExportTableToPointInTime")),
+		Job:      cdkapp.JobFromCatalog(jsii.String("dynamodb:ExportTableToPointInTime")),
 		Strategy: compile.LambdaRetry,
 		MaxWait:  hours(2),
 		Arguments: &map[string]any{
@@ -40,7 +40,7 @@ func NewReports(scope constructs.Construct, id string) awscdk.Stack {
 	tables.ItemProcessor(export.OrFail(), nil)
 
 	curate := cdkapp.NewJobPollerFragment(stack, jsii.String("Curate"), &cdkapp.JobPollerFragmentProps{
-		Job:     cdkapp.JobFromCatalog(jsii.String("glue"), jsii.String("StartJobRun")),
+		Job:     cdkapp.JobFromCatalog(jsii.String("glue:StartJobRun")),
 		MaxWait: hours(1),
 		Arguments: &map[string]any{
 			"JobName":   "curate",
