@@ -1,4 +1,4 @@
-// Package jobs defines drivers: what knows how to start and describe one type
+// Package jobs defines drivers: code that starts, describes and stops one type
 // of job. A driver does no polling and keeps no state; the poller decides when
 // to call it and what its answers mean.
 package jobs

@@ -1,7 +1,6 @@
-// Package catalog has AWS's waiters, and the jobs that have none, as data:
-// [Lookup] finds one by its service and name, with the operation that it polls.
-// Package importer makes the data, or a catalogue of one's own, which [Open]
-// opens.
+// Package catalog has AWS's waiters as data, and the jobs that AWS publishes no
+// waiter for. [Resolve] finds one by its name, with the operation that it polls.
+// [Open] opens a catalogue of your own.
 //
 // It also reads the waiter definitions that AWS publishes, in both of their
 // forms, into the same data: [ReadSmithy] reads a Smithy model in its JSON AST,

@@ -1,7 +1,7 @@
-// Package startrecord keeps what the run-job step writes before it starts a
-// job, so that a job is started at most once for each execution, poller and
-// scope although Lambda and Step Functions retry, two invocations may race and
-// either may die at any line.
+// Package startrecord keeps the record that run-job writes before it starts a job.
+// With it a job starts at most once for each execution, poller and scope, although
+// Lambda and Step Functions retry, two invocations may race, and either may die at
+// any line.
 //
 // A Store writes a record only if there is none, or only if it is unchanged
 // since it was read. The rules that remote stores share, above all how an

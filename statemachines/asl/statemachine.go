@@ -1,6 +1,6 @@
-// Package asl is the Amazon States Language as data: the types of a state
-// machine definition, a strict reader that reports every problem of a
-// definition with its place, and a canonical writer.
+// Package asl is the Amazon States Language as data. It has the types of a state
+// machine definition, a strict reader that reports every problem of a definition
+// with its place, and a canonical writer.
 //
 // It covers the whole language in both query languages, JSONPath and JSONata.
 // The rules are those of the specification (https://states-language.net/)

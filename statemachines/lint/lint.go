@@ -1,6 +1,6 @@
-// Package lint finds what is valid in a state machine and yet goes wrong:
-// above all poll loops that never end, that the first throttled call kills, or
-// that fill the history before the job is done.
+// Package lint finds mistakes in valid state machines. Above all it finds poll
+// loops that never end, that the first throttled call kills, or that fill the
+// history before the job is done.
 package lint
 
 import (

@@ -1,5 +1,5 @@
-// Package modelfit gives what is sent to a service, and what it answers, the
-// spelling of the service's model, and says where it does not fit the model.
+// Package modelfit spells what is sent to a service, and what it answers, as the
+// service's model does, and says where it does not fit the model.
 package modelfit
 
 import (

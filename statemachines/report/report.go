@@ -1,6 +1,6 @@
-// Package report shows a run of a state machine as one HTML page: the picture
-// with counts of visits, a timeline, the states, the data on its way through
-// them, the events and the cost. The page needs nothing but itself.
+// Package report shows a run of a state machine as one HTML page. It has the
+// picture with counts of visits, a timeline, the states, the data on its way
+// through them, the events and the cost. The page needs nothing but itself.
 package report
 
 import (

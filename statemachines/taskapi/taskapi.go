@@ -1,5 +1,5 @@
-// Package taskapi knows what the integrations of Tasks take and give, by the
-// models of the services that they call.
+// Package taskapi checks the arguments and results of Tasks by the models of the
+// services that they call.
 package taskapi
 
 import (

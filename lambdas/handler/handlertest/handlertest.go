@@ -1,7 +1,7 @@
 // Package handlertest runs your driver, with its waiter, in the shipped loop of
-// run-job and check-status: in virtual time, and once more for each call at which a
-// function can die. Package jobstest tests what one driver does; this package tests
-// what the loop makes of it.
+// run-job and check-status. It runs in virtual time, and once more for each call at
+// which a function can die. Package jobstest tests what one driver does; this package
+// tests what the loop makes of it.
 //
 //	handlertest.Run(t, handlertest.Case{
 //		Request: `{"job": "shop:Report", "maxWaitSeconds": 3600}`,

@@ -1,5 +1,5 @@
 // Package lambdajob makes a Lambda function a job that lasts as long as the function
-// may: the driver invokes it asynchronously, and the function keeps its status in an
+// may. The driver invokes it asynchronously, and the function keeps its status in an
 // S3 object, which the driver reads. In the function:
 //
 //	job, err := lambdajob.Claim(ctx, s3Client, event)

@@ -1,7 +1,7 @@
-// Package lint finds what is wrong in waiters, and what is right and yet goes
-// wrong: a path that the operation's output does not have, a failure that no
-// acceptor takes and that is polled until the deadline, delays with which a
-// finished job is noticed hours late.
+// Package lint finds mistakes in waiters. Some are invalid: a path that the
+// operation's output does not have. Others are valid and yet go wrong: no acceptor
+// takes a failure, so it is polled until the deadline, or long delays show a
+// finished job hours late.
 //
 // [Waiter] checks one waiter against the operation that it polls, [File] the
 // waiters of a text with their places in it, [Catalog] all of a catalogue.

@@ -1,6 +1,6 @@
-// Package models has the API of every AWS service as data: all operations with
-// the members of their inputs and outputs, which are required, their types,
-// enums and limits, and the errors. It is made from botocore's models, as
+// Package models has the API of every AWS service as data. Each operation has its
+// errors and the members of its input and output, with their types, enums and limits,
+// and whether they are required. It is made from botocore's models, as
 // docs/reference/catalog.md says. A program that imports it carries 3 MB; a service is
 // unpacked and read when it is first asked for.
 //

@@ -1,0 +1,85 @@
+package tests_test
+
+import (
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// public is a package that users can import.
+type public struct {
+	name  string
+	files []*ast.File
+	tests []*ast.File
+}
+
+// publicPackages are the packages of the module that users can import, by folder.
+func publicPackages(t *testing.T) map[string]*public {
+	t.Helper()
+	all := map[string]*public{}
+	require.NoError(t, filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (ignored(entry) || path == filepath.Join("..", "tests") || slices.Contains([]string{"internal", "testdata"}, entry.Name())):
+			return fs.SkipDir
+		case filepath.Ext(path) != ".go":
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		folder, _ := filepath.Rel("..", filepath.Dir(path))
+		folder = filepath.ToSlash(folder)
+		if all[folder] == nil {
+			all[folder] = &public{}
+		}
+		if p := all[folder]; strings.HasSuffix(path, "_test.go") {
+			p.tests = append(p.tests, file)
+		} else {
+			p.name, p.files = file.Name.Name, append(p.files, file)
+		}
+		return nil
+	}))
+	for folder, p := range all {
+		if p.name == "" || p.name == "main" {
+			delete(all, folder)
+		}
+	}
+	return all
+}
+
+// go doc of each package starts with a sentence that says what it is for, and shows
+// an example whose output is checked.
+func TestPublicPackagesHaveACommentAndAnExample(t *testing.T) {
+	t.Parallel()
+	all := publicPackages(t)
+	require.Greater(t, len(all), 25)
+	for folder, p := range all {
+		t.Run(folder, func(t *testing.T) {
+			t.Parallel()
+			var comments []string
+			for _, file := range p.files {
+				if file.Doc != nil {
+					comments = append(comments, file.Doc.Text())
+				}
+			}
+			require.Len(t, comments, 1, "one file has the package comment")
+			sentence := new(doc.Package).Synopsis(comments[0])
+			require.Regexp(t, `^Package `+p.name+` .+\.$`, sentence)
+			require.LessOrEqual(t, len(strings.Fields(sentence)), 30, "say it in fewer words: %s", sentence)
+			require.True(t, slices.ContainsFunc(doc.Examples(p.tests...), func(e *doc.Example) bool {
+				return e.Output != "" || e.EmptyOutput
+			}), "no test file has an Example with an Output")
+		})
+	}
+}
