@@ -56,6 +56,7 @@ var homes = []home{
 		fact: "which statuses pass", pattern: `\bStatusTooManyRequests\b|\bStatusTooEarly\b`, home: "pollcore/awserror",
 		also: map[string]string{"lambdas/jobs/jobstest": testKit},
 	},
+	{fact: "which codes refuse credentials", pattern: `(?i)"(expiredtoken|unrecognizedclient|invalidclienttokenid|authfailure)\w*"`, home: "pollcore/awserror"},
 	{fact: "the price of a transition", pattern: `\b0\.025\b|\b0\.000025\b`, home: "statemachines/asl"},
 	{
 		fact: "the codes of throttling", pattern: `"(?i:ThrottlingException|RequestLimitExceeded|TooManyRequestsException)"`, home: "pollcore/awserror",

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/aws/smithy-go"
 
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -41,24 +41,14 @@ func errorText(err error) string {
 	return e.Code + ": " + e.Message
 }
 
-// The codes with which services refuse a call for want of permissions, or of valid
-// credentials.
-var (
-	deniedCodes      = []string{"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError", "NotAuthorized", "UnauthorizedException"}
-	credentialsCodes = []string{
-		"ExpiredToken", "ExpiredTokenException", "UnrecognizedClientException", "InvalidClientTokenId", "InvalidAccessKeyId",
-		"SignatureDoesNotMatch", "InvalidSignatureException", "MissingAuthenticationToken", "AuthFailure",
-	}
-)
-
 // endReason says why an error of a describe call ends a wait, and what to do.
 func endReason(op *catalog.Operation, err error) string {
 	switch code := newCallError(err).Code; {
 	case code == "":
 		return errorText(err)
-	case slices.Contains(deniedCodes, code):
+	case awserror.IsPermissionCode(code):
 		return fmt.Sprintf("access denied: grant %s (%s)", strings.Join(op.Actions, ", "), errorText(err))
-	case slices.Contains(credentialsCodes, code):
+	case awserror.IsCredentialsCode(code):
 		return "the credentials are not valid: sign in again, or give --profile (" + errorText(err) + ")"
 	default:
 		return "the waiter does not expect this error: " + errorText(err)

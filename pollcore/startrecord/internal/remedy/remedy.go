@@ -38,11 +38,10 @@ func find(err error, refused func(code string, status int) string) string {
 		return "the request could not be made; check the region and the endpoint"
 	}
 	code := awserror.Code(err)
-	switch code {
-	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", // of S3
-		"UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException", "MissingAuthenticationTokenException":
+	switch {
+	case awserror.IsCredentialsCode(code):
 		return "the AWS credentials are not valid; renew them"
-	case "RequestTimeTooSkewed":
+	case code == "RequestTimeTooSkewed":
 		return "the clock of this machine is wrong; set it"
 	}
 	switch status := response.HTTPStatusCode(); {
