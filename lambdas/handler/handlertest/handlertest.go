@@ -89,6 +89,9 @@ func Run(t T, c Case) *simtest.Run {
 		c.Definition = statemachines.LambdaPoller
 	}
 	calm := c.run(t, crash{})
+	if calm.Error == handler.ErrorServiceUnavailable { // after the last retry, so a crash ends it otherwise
+		t.Fatalf("handlertest: without a crash the loop gives up with %s: %s\n%s", calm.Error, calm.Cause, calm.lastCalls())
+	}
 	if n := len(calm.calls); n > maxCalls {
 		t.Fatalf("handlertest: the loop makes %d calls, more than the %d that it can be crashed at: let the job end sooner, or poll it less often", n, maxCalls)
 	}
@@ -121,7 +124,10 @@ func (c Case) run(t T, at crash) outcome {
 	w := &World{Clock: sim.NewVirtualClock(sim.DefaultStart), t: t}
 	defer w.close()
 	driver := c.Driver(w)
-	j := &journal{clock: w.Clock, crash: at, protection: driver.Idempotency(jobs.Request{Arguments: c.arguments()})}
+	if driver == nil {
+		t.Fatalf("handlertest: Case.Driver returned no driver")
+	}
+	j := &journal{t: t, clock: w.Clock, crash: at, protection: driver.Idempotency(jobs.Request{Arguments: c.arguments()})}
 	registry, err := jobs.NewRegistry(localloop.AroundDriver(driver, j.around))
 	if err != nil {
 		t.Fatalf("handlertest: %v", err)

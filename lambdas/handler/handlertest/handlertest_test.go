@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -117,6 +118,46 @@ func first(text string, lines int) string {
 	return text[:end]
 }
 
+// starting is a driver whose start call is another.
+type starting struct {
+	*reports
+
+	start func(ctx context.Context) (jobs.Ref, error)
+}
+
+func (s starting) Start(ctx context.Context, _ jobs.Request) (jobs.Ref, error) { return s.start(ctx) }
+
+func startBy(start func(ctx context.Context) (jobs.Ref, error)) handlertest.Case {
+	return handlertest.Case{Request: request, Driver: of(func(s *reports) jobs.Driver { return starting{s, start} })}
+}
+
+// A loop that cannot get to its end without a crash says why, and shows its calls.
+func TestDriversThatFailWithoutACrash(t *testing.T) {
+	t.Parallel()
+	said := fail(t, startBy(func(context.Context) (jobs.Ref, error) { return jobs.Ref{}, nil }))
+	require.Contains(t, said, "handlertest: without a crash the loop gives up with JobPoller.ServiceUnavailable: ")
+	require.Contains(t, said, "shop:Report returned no reference to the job")
+	require.Regexp(t, `\nThe last calls of this run:\n(.*\n){4}.* Start     started {}\n.* Replace   done$`, said)
+
+	defer func() {
+		require.Regexp(t, `^no printer\n(.*\n)*.*TestDriversThatFailWithoutACrash`, recover(), "the panic, and where it came from")
+	}()
+	handlertest.Run(t, startBy(func(context.Context) (jobs.Ref, error) { panic("no printer") }))
+}
+
+func TestDriverThatBlocks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		require.Equal(t, `handlertest: call 2 (Start) has not returned for 10s. Time is virtual: let the service answer at once, by World.Now
+The last calls of this run:
+    1  0s        runjob       Create    done
+    2  0s        runjob       Start     does not return`, fail(t, startBy(func(ctx context.Context) (jobs.Ref, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})))
+	})
+}
+
 func TestCasesThatCannotRun(t *testing.T) {
 	t.Parallel()
 	require.Regexp(t, "^handlertest: the loop makes [0-9]+ calls, more than the 200 that it can be crashed at: let the job end sooner, or poll it less often$",
@@ -128,6 +169,8 @@ func TestCasesThatCannotRun(t *testing.T) {
 	require.Contains(t, fail(t, handlertest.Case{Request: request, Driver: func(w *handlertest.World) jobs.Driver {
 		return w.NewDriver(func(jobs.Environment) (jobs.Driver, error) { return nil, errors.New("no table") }, nil)
 	}}), "make the driver: no table")
+	require.Equal(t, "handlertest: Case.Driver returned no driver",
+		fail(t, handlertest.Case{Request: request, Driver: func(*handlertest.World) jobs.Driver { return nil }}))
 	require.Contains(t, fail(t, handlertest.Case{Request: request, Driver: func(w *handlertest.World) jobs.Driver {
 		w.AfterFunc(time.Minute, func() { panic("out of reports") })
 		return &reports{now: w.Now, lasts: time.Hour, protection: byToken}

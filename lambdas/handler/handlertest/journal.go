@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -41,6 +43,7 @@ type call struct {
 
 // journal notes the calls of a run, and lets a function die at one of them.
 type journal struct {
+	t          T
 	clock      *sim.Clock
 	crash      crash
 	protection jobs.Idempotency
@@ -80,7 +83,7 @@ func (j *journal) around(ctx context.Context, c *localloop.Call, do func() error
 		j.calls[n].says = "never sent: the function dies"
 		panic(killed{})
 	}
-	err := do()
+	err := j.await(c.Name, do)
 	j.calls[n].says = "done"
 	if err != nil {
 		j.calls[n].says = "error: " + err.Error()
@@ -96,6 +99,64 @@ func (j *journal) around(ctx context.Context, c *localloop.Call, do func() error
 		panic(killed{})
 	}
 	return err
+}
+
+// patience is how long a call may take, in real time: less than the functions give
+// it. Virtual time stands still meanwhile, so a call that waits for it blocks.
+const patience = 10 * time.Second
+
+// await returns what the call returns, and fails the test if the call blocks.
+func (j *journal) await(name string, do func() error) error {
+	j.t.Helper()
+	type end struct {
+		err    error
+		thrown any
+		exits  bool // by runtime.Goexit, as t.FailNow does
+	}
+	ended := make(chan end, 1)
+	go func() {
+		e := end{exits: true}
+		defer func() {
+			if e.thrown = recover(); e.thrown != nil {
+				e.thrown = fmt.Sprintf("%v\n\n%s", e.thrown, debug.Stack())
+			}
+			ended <- e
+		}()
+		e.err = do()
+		e.exits = false
+	}()
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	select {
+	case e := <-ended:
+		switch {
+		case e.thrown != nil:
+			panic(e.thrown)
+		case e.exits:
+			runtime.Goexit()
+		}
+		return e.err
+	case <-limit.C:
+		j.t.Fatalf("handlertest: call %d (%s) has not returned for %v. Time is virtual: let the service answer at once, by World.Now\n%s",
+			len(j.calls), name, patience, j.lastCalls())
+		return nil
+	}
+}
+
+// lastCalls shows the last calls of a run.
+func (j *journal) lastCalls() string {
+	var b strings.Builder
+	b.WriteString("The last calls of this run:\n")
+	for n := max(0, len(j.calls)-lead); n < len(j.calls); n++ {
+		b.WriteString(j.line(n, " "))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// line shows the call n, from 0.
+func (j *journal) line(n int, mark string) string {
+	c := j.calls[n]
+	return fmt.Sprintf("%s %3d  %-8s  %-11s  %-8s  %s\n", mark, n+1, c.at.Sub(sim.DefaultStart), c.function, c.name, c.says)
 }
 
 func text(ref jobs.Ref) string {
@@ -169,12 +230,12 @@ func describe(wrong []failure, runs int) string {
 	fmt.Fprintf(&b, "%s: %s\n", first.place(), first.problem)
 	fmt.Fprintf(&b, "The calls of this run:\n")
 	from, to := max(0, first.crash.call-1-lead), min(len(first.calls), first.crash.call+lead)
-	for n, c := range first.calls[from:to] {
+	for n := from; n < to; n++ {
 		mark := " "
-		if from+n+1 == first.crash.call {
+		if n+1 == first.crash.call {
 			mark = ">"
 		}
-		fmt.Fprintf(&b, "%s %3d  %-8s  %-11s  %-8s  %s\n", mark, from+n+1, c.at.Sub(sim.DefaultStart), c.function, c.name, c.says)
+		b.WriteString(first.line(n, mark))
 	}
 	if len(wrong) > 1 {
 		fmt.Fprintf(&b, "%d of %d crashes go wrong, also where", len(wrong), runs)
