@@ -64,7 +64,7 @@ func Redrive(ctx context.Context, m *asl.StateMachine, failed *Result, o Options
 		return nil, ErrRedriveFull
 	}
 	r := newRun(m, o, failed.random)
-	return r.drive(ctx, func() { r.restart(failed) }) //nolint:contextcheck // handlers and expressions get the run's own context
+	return r.drive(ctx, func() { r.restart(failed) })
 }
 
 func newRun(m *asl.StateMachine, o Options, random *randomState) *run {

@@ -65,12 +65,12 @@ func (*service) Waiter() *pollcore.Waiter                    { return waiter }
 func (*service) Permissions() []jobs.Permission              { return nil }
 func (s *service) Idempotency(jobs.Request) jobs.Idempotency { return s.idempotency }
 
-func (s *service) Start(ctx context.Context, r jobs.Request) (ref jobs.Ref, err error) {
+func (s *service) Start(_ context.Context, r jobs.Request) (ref jobs.Ref, err error) {
 	err = s.call("start", true, func() { ref = s.start(r.Token) })
 	return ref, err
 }
 
-func (s *service) Describe(ctx context.Context, ref jobs.Ref) (output any, err error) {
+func (s *service) Describe(_ context.Context, ref jobs.Ref) (output any, err error) {
 	err = s.call("describe", false, func() {
 		var n int
 		if _, err := fmt.Sscanf(ref["Id"], "job-%d", &n); err == nil && n < len(s.jobs) {
@@ -80,7 +80,7 @@ func (s *service) Describe(ctx context.Context, ref jobs.Ref) (output any, err e
 	return output, err
 }
 
-func (s *service) Stop(ctx context.Context, ref jobs.Ref) error {
+func (s *service) Stop(_ context.Context, ref jobs.Ref) error {
 	return s.call("stop", false, func() {
 		var n int
 		if _, err := fmt.Sscanf(ref["Id"], "job-%d", &n); err == nil && n < len(s.jobs) && s.state(s.jobs[n], s.clock.Now()) == "RUNNING" {
@@ -93,7 +93,7 @@ func (s *service) Stop(ctx context.Context, ref jobs.Ref) error {
 type searchable struct{ *service }
 
 // Find implements jobs.Finder.
-func (s searchable) Find(ctx context.Context, r jobs.Request) (ref jobs.Ref, found bool, err error) {
+func (s searchable) Find(_ context.Context, r jobs.Request) (ref jobs.Ref, found bool, err error) {
 	err = s.call("find", false, func() {
 		for n, j := range s.jobs {
 			if j.token == r.Token {

@@ -19,7 +19,7 @@ type Generator struct {
 
 // NewGenerator returns a generator that repeats for a seed.
 func NewGenerator(seed uint64) *Generator {
-	return &Generator{Rand: rand.New(rand.NewPCG(seed, 0))}
+	return &Generator{Rand: rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // it repeats for a seed
 }
 
 // One is true once in so many times.
@@ -88,7 +88,7 @@ func (g *Generator) Fill(v reflect.Value, depth int) {
 	case reflect.Float32, reflect.Float64:
 		v.SetFloat(float64(g.IntN(9)-4) / 2)
 	case reflect.Uint8, reflect.Uint64:
-		v.SetUint(uint64(g.IntN(256)))
+		v.SetUint(g.Uint64N(256))
 	case reflect.Int, reflect.Int8, reflect.Int32, reflect.Int64:
 		v.SetInt(int64(g.IntN(7) - 2))
 	case reflect.Array:
@@ -121,28 +121,6 @@ func (g *Generator) StructType(depth int) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
-func (g *Generator) fieldType(depth int) reflect.Type {
-	scalars := []reflect.Type{
-		reflect.TypeFor[*string](), reflect.TypeFor[Shade](), reflect.TypeFor[*int32](), reflect.TypeFor[bool](),
-		reflect.TypeFor[*time.Time](), reflect.TypeFor[any](), reflect.TypeFor[*Machine](),
-	}
-	if depth <= 0 {
-		return scalars[g.IntN(len(scalars))]
-	}
-	switch g.IntN(5) {
-	case 0:
-		return reflect.PointerTo(g.StructType(depth))
-	case 1:
-		return reflect.SliceOf(g.StructType(depth))
-	case 2:
-		return reflect.MapOf(reflect.TypeFor[string](), g.StructType(depth))
-	case 3:
-		return reflect.SliceOf(reflect.TypeFor[Shade]())
-	default:
-		return scalars[g.IntN(len(scalars))]
-	}
-}
-
 // behind follows pointers. What is known of a type that is nil is nothing.
 func behind(t reflect.Type) reflect.Type {
 	for t != nil && t.Kind() == reflect.Pointer {
@@ -153,22 +131,6 @@ func behind(t reflect.Type) reflect.Type {
 
 func isKind(t reflect.Type, k reflect.Kind) bool {
 	return t != nil && t.Kind() == k && t != reflect.TypeFor[time.Time]() && t != reflect.TypeFor[[]byte]()
-}
-
-// member picks a member of a type, or a name that is none if there are none.
-func (g *Generator) member(t reflect.Type) (string, reflect.Type) {
-	if isKind(t, reflect.Struct) {
-		for range 20 {
-			f := t.Field(g.IntN(t.NumField()))
-			if f.IsExported() && !f.Anonymous && f.Name != "ResultMetadata" {
-				return f.Name, behind(f.Type)
-			}
-		}
-	}
-	if isKind(t, reflect.Map) {
-		return g.Pick("a", "b", "z"), behind(t.Elem())
-	}
-	return g.Pick("None", `"no name"`, "a"), nil
 }
 
 // Path is a member or a path of two.
@@ -222,6 +184,44 @@ func (g *Generator) Expression(t reflect.Type, depth int) (string, reflect.Type)
 	}
 }
 
+func (g *Generator) fieldType(depth int) reflect.Type {
+	scalars := []reflect.Type{
+		reflect.TypeFor[*string](), reflect.TypeFor[Shade](), reflect.TypeFor[*int32](), reflect.TypeFor[bool](),
+		reflect.TypeFor[*time.Time](), reflect.TypeFor[any](), reflect.TypeFor[*Machine](),
+	}
+	if depth <= 0 {
+		return scalars[g.IntN(len(scalars))]
+	}
+	switch g.IntN(5) {
+	case 0:
+		return reflect.PointerTo(g.StructType(depth))
+	case 1:
+		return reflect.SliceOf(g.StructType(depth))
+	case 2:
+		return reflect.MapOf(reflect.TypeFor[string](), g.StructType(depth))
+	case 3:
+		return reflect.SliceOf(reflect.TypeFor[Shade]())
+	default:
+		return scalars[g.IntN(len(scalars))]
+	}
+}
+
+// member picks a member of a type, or a name that is none if there are none.
+func (g *Generator) member(t reflect.Type) (string, reflect.Type) {
+	if isKind(t, reflect.Struct) {
+		for range 20 {
+			f := t.Field(g.IntN(t.NumField()))
+			if f.IsExported() && !f.Anonymous && f.Name != "ResultMetadata" {
+				return f.Name, behind(f.Type)
+			}
+		}
+	}
+	if isKind(t, reflect.Map) {
+		return g.Pick("a", "b", "z"), behind(t.Elem())
+	}
+	return g.Pick("None", `"no name"`, "a"), nil
+}
+
 // operand is an expression that needs no brackets.
 func (g *Generator) operand(t reflect.Type, depth int) string {
 	switch g.IntN(4) {
@@ -251,41 +251,16 @@ func (g *Generator) literal() string {
 func (g *Generator) steps(base string, t reflect.Type, depth int) (string, reflect.Type) {
 	var b strings.Builder
 	b.WriteString(base)
-	dot := func() {
-		if b.Len() > 0 {
-			b.WriteByte('.')
-		}
-	}
 	for range 1 + g.IntN(max(depth, 0)+2) {
 		t = behind(t)
 		switch {
 		case isKind(t, reflect.Struct) || isKind(t, reflect.Map):
-			switch g.IntN(12) {
-			case 0:
-				dot()
-				b.WriteByte('*')
-				inner := reflect.Type(nil)
-				if t.Kind() == reflect.Map {
-					inner = behind(t.Elem())
-				}
-				t = inner
-			case 1:
-				a, _ := g.Expression(t, depth-2)
-				c, _ := g.Expression(t, depth-2)
-				dot()
-				fmt.Fprintf(&b, "[%s, %s]", a, c)
-				t = nil
-			case 2:
-				a, _ := g.Expression(t, depth-2)
-				dot()
-				fmt.Fprintf(&b, "{x: %s}", a)
-				t = nil
-			default:
-				name, inner := g.member(t)
-				dot()
-				b.WriteString(name)
-				t = inner
+			if b.Len() > 0 {
+				b.WriteByte('.')
 			}
+			var step string
+			step, t = g.memberStep(t, depth)
+			b.WriteString(step)
 		case isKind(t, reflect.Slice):
 			elem := behind(t.Elem())
 			switch g.IntN(7) {
@@ -314,6 +289,27 @@ func (g *Generator) steps(base string, t reflect.Type, depth int) (string, refle
 		}
 	}
 	return b.String(), t
+}
+
+// memberStep goes on from a structure or a map: to all members, a list or an object
+// made of them, or one.
+func (g *Generator) memberStep(t reflect.Type, depth int) (step string, inner reflect.Type) {
+	switch g.IntN(12) {
+	case 0:
+		if t.Kind() == reflect.Map {
+			inner = behind(t.Elem())
+		}
+		return "*", inner
+	case 1:
+		a, _ := g.Expression(t, depth-2)
+		c, _ := g.Expression(t, depth-2)
+		return fmt.Sprintf("[%s, %s]", a, c), nil
+	case 2:
+		a, _ := g.Expression(t, depth-2)
+		return fmt.Sprintf("{x: %s}", a), nil
+	default:
+		return g.member(t)
+	}
 }
 
 func (g *Generator) bound() string { return g.Pick("", "", "0", "1", "-1", "2", "-3", "9") }
