@@ -278,7 +278,7 @@ func TestFunctionsProps(t *testing.T) {
 	}{
 		{"Jobs", `it is required: name the jobs`, func(stack awscdk.Stack) { cdkapp.NewFunctions(stack, jsii.String("Poller"), nil) }},
 		{"Jobs", `the catalogue has no job or waiter "glue": expected a service and a name, such as dynamodb:ExportCompleted`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("glue")})},
-		{"Jobs", `the functions have no driver of the job "glue:StartJobRuns": the catalogue has no waiter or job of glue "StartJobRuns" (did you mean "StartJobRun"?)`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRuns")})},
+		{"Jobs", `the functions have no driver of the job "glue:StartJobRuns": glue has no waiter or job "StartJobRuns" (did you mean "StartJobRun"?)`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRuns")})},
 		{"Jobs", `the catalogue has no job or waiter "comprehend:startEntitiesDetectionJob" (did you mean "comprehend:StartEntitiesDetectionJob"?)`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("comprehend:startEntitiesDetectionJob")})},
 		{"Jobs", "the functions cannot call ec2, which speaks ec2 alone", functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("ec2:InstanceRunning")})},
 		{"Jobs", "the environment of a Lambda function holds 4096 bytes", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"LONG": jsii.String(strings.Repeat("x", 4096))}})},

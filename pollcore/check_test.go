@@ -40,7 +40,7 @@ func TestCheckOnSDKOutput(t *testing.T) {
 		{"running", types.ExportStatusInProgress, nil, pollcore.Retry, -1, nil, `no acceptor matched; seen ExportDescription.ExportStatus = "IN_PROGRESS"`},
 		{"succeeded", types.ExportStatusCompleted, nil, pollcore.Success, 0, "COMPLETED", `ExportDescription.ExportStatus == "COMPLETED" (acceptor 1 of 2)`},
 		{"failed", types.ExportStatusFailed, nil, pollcore.Failure, 1, "FAILED", `ExportDescription.ExportStatus == "FAILED" (acceptor 2 of 2): disk full`},
-		{"error", types.ExportStatusCompleted, denied, pollcore.Failure, -1, nil, "no acceptor matches the error: api error AccessDeniedException: no"},
+		{"error", types.ExportStatusCompleted, denied, pollcore.Failure, -1, nil, "unexpected error: api error AccessDeniedException: no"},
 		{"denied", types.ExportStatusCompleted, refused, pollcore.Failure, -1, nil, "access denied: grant dynamodb:DescribeExport (api error AccessDeniedException: User: x is not authorized to perform: dynamodb:DescribeExport on resource: y)"},
 	}
 	for _, tt := range tests {

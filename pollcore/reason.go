@@ -15,7 +15,7 @@ func (c *Check[In, Out]) Reason(r Result, in In, out Out, opErr error) string {
 			return fmt.Sprintf("access denied: grant %s (%s)", permission, opErr)
 		}
 		if opErr != nil {
-			return fmt.Sprintf("no acceptor matches the error: %s", opErr)
+			return fmt.Sprintf("unexpected error: %s", opErr)
 		}
 		return "no acceptor matched; seen " + c.describeSeen(in, out)
 	}

@@ -94,7 +94,7 @@ func TestWaitEnds(t *testing.T) {
 		{
 			name: "unmatched error", op: after{answers: []answer{{0, "", denied}}}, total: time.Minute,
 			outcome: pollcore.Outcome[map[string]any]{Status: pollcore.Failed, Verdict: pollcore.Failure, Acceptor: -1, OpErr: denied, Attempts: 1},
-			is:      pollcore.ErrFailed, text: "JobDone: failed after 1 attempt in 0s: no acceptor matches the error: api error AccessDenied: no",
+			is:      pollcore.ErrFailed, text: "JobDone: failed after 1 attempt in 0s: unexpected error: api error AccessDenied: no",
 		},
 		{
 			name: "timeout", op: after{answers: []answer{{0, "RUNNING", nil}}}, total: time.Minute,
@@ -132,7 +132,7 @@ func TestWaitEnds(t *testing.T) {
 		{
 			name: "call timeout", op: after{latency: time.Hour}, total: time.Minute,
 			outcome: pollcore.Outcome[map[string]any]{Status: pollcore.Failed, Verdict: pollcore.Failure, Acceptor: -1, Attempts: 1, Elapsed: 30 * time.Second},
-			is:      context.DeadlineExceeded, text: "JobDone: failed after 1 attempt in 30s: no acceptor matches the error: call took longer than 30s: context deadline exceeded",
+			is:      context.DeadlineExceeded, text: "JobDone: failed after 1 attempt in 30s: unexpected error: call took longer than 30s: context deadline exceeded",
 		},
 		{
 			name: "initial delay and fixed interval", op: after{answers: []answer{{0, "RUNNING", nil}, {9 * time.Second, "DONE", nil}}}, total: time.Minute,

@@ -22,6 +22,9 @@ func newCallError(err error) *callError {
 	if coded, ok := errors.AsType[smithy.APIError](err); ok {
 		return &callError{coded.ErrorCode(), coded.ErrorMessage()}
 	}
+	if named, ok := errors.AsType[*namedError](err); ok {
+		return &callError{Code: named.code}
+	}
 	if sent, ok := errors.AsType[*url.Error](err); ok {
 		return &callError{Message: fmt.Sprintf("no answer from %s: %s", sent.URL, sent.Err)}
 	}
@@ -51,6 +54,6 @@ func endReason(op *catalog.Operation, err error) string {
 	case awserror.IsCredentialsCode(code):
 		return "the credentials are not valid: sign in again, or give --profile (" + errorText(err) + ")"
 	default:
-		return "the waiter does not expect this error: " + errorText(err)
+		return "unexpected error: " + errorText(err)
 	}
 }

@@ -123,7 +123,11 @@ func runCheck(c *cobra.Command, args []string, o checkOptions) error {
 		o.warnOfError(c, waiter, operation, &found)
 	}
 	r := check.Check(in, out, opErr)
-	found.take(waiter, r, check.Reason(r, in, out, opErr))
+	reason := check.Reason(r, in, out, opErr)
+	if opErr != nil && r.Acceptor == pollcore.NoAcceptor && operation != nil {
+		reason = endReason(operation, opErr)
+	}
+	found.take(waiter, r, reason)
 	if o.output == "json" {
 		err = writeJSON(c.OutOrStdout(), found)
 	} else {

@@ -86,8 +86,8 @@ func TestCheckStatusWhenFailed(t *testing.T) {
 		kept   bool // a refused describe call says nothing of the job
 	}{
 		{"by its status", map[string]any{"State": "BROKEN", "Why": "disk full"}, nil, `State == "BROKEN" (acceptor 2 of 3): disk full`, true},
-		{"by an error that no acceptor names", nil, refusal, "no acceptor matches the error: api error ResourceNotFoundException: no such job", false},
-		{"by an error that is not the service's", nil, errors.New("status object is garbage"), "no acceptor matches the error: status object is garbage", false},
+		{"by an error that no acceptor names", nil, refusal, "unexpected error: api error ResourceNotFoundException: no such job", false},
+		{"by an error that is not the service's", nil, errors.New("status object is garbage"), "unexpected error: status object is garbage", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

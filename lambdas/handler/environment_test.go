@@ -237,7 +237,7 @@ func TestFromEnvironmentWithTheCatalogue(t *testing.T) {
 	require.ErrorIs(t, err, jobs.ErrUnknownJob)
 	require.ErrorIs(t, err, awsjob.ErrUnsupported)
 	for _, want := range []string{
-		`environment variable JOBPOLLER_JOBS: unknown job: the catalogue has no waiter or job of dms "ReplicationTaskRedy" (did you mean "ReplicationTaskReady"?)`,
+		`environment variable JOBPOLLER_JOBS: unknown job: dms has no waiter or job "ReplicationTaskRedy" (did you mean "ReplicationTaskReady"?)`,
 		`environment variable JOBPOLLER_JOBS: rds:DescribeDBInstances cannot be called: RDS speaks query, and only awsJson and restJson1 are known here`,
 		`the catalogue has no service "nothing"`,
 	} {

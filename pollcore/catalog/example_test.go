@@ -25,7 +25,7 @@ func ExampleLookup() {
 	// success ExportDescription.ExportStatus == "COMPLETED"
 	// failure ExportDescription.ExportStatus == "FAILED"
 	// retry ExportDescription.ExportStatus == "IN_PROGRESS"
-	// the catalogue has no waiter or job of dynamodb "ExportComplete" (did you mean "ExportCompleted"?)
+	// dynamodb has no waiter or job "ExportComplete" (did you mean "ExportCompleted"?)
 }
 
 func ExampleReadSmithy() {

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -114,13 +115,14 @@ var ErrNotFound = errors.New("not in the catalogue")
 
 // NotFoundError is the ErrNotFound of a name.
 type NotFoundError struct {
-	What       string // "service", or "waiter or job of dynamodb"
+	Service    string // the key of the service that has no such name; empty if the catalogue has none
+	What       string // such as "service", or "waiter or job"
 	Name       string
 	Suggestion string // the nearest name, or empty
 }
 
 func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("the catalogue has no %s %q%s", e.What, e.Name, diag.Question(e.Suggestion))
+	return fmt.Sprintf("%s has no %s %q%s", cmp.Or(e.Service, "the catalogue"), e.What, e.Name, diag.Question(e.Suggestion))
 }
 
 // Unwrap returns ErrNotFound.
@@ -252,7 +254,7 @@ func (c *Catalog) Lookup(service, name string) (*Entry, error) {
 			names = append(names, e.Waiter)
 		}
 	}
-	return nil, &NotFoundError{What: "waiter or job of " + listing.Key, Name: name, Suggestion: diag.Nearest(name, names)}
+	return nil, &NotFoundError{Service: listing.Key, What: "waiter or job", Name: name, Suggestion: diag.Nearest(name, names)}
 }
 
 func (c *Catalog) readIndex() ([]Listing, error) {

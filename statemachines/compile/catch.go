@@ -128,7 +128,7 @@ func (p *plan) reasonWithoutMatch() string {
 	if p.unseen == nil {
 		return ""
 	}
-	return strings.Join(append(slices.Clone(p.unseen), "no acceptor matches the error"), ", or ")
+	return strings.Join(append(slices.Clone(p.unseen), "an unexpected error"), ", or ")
 }
 
 // unnamedFaults are what the Cause of the service's own exception has if that

@@ -135,14 +135,14 @@ func TestErrors(t *testing.T) {
 		{"fault of the model", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{sdkError("DynamoDb.InternalServerErrorException", "oops", 500), active}, "SUCCEEDED", "acceptor 1 of 2", 2, 0},
 		{"throttled without a name", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{sdkError(dynamo, "Rate exceeded", 400), active}, "SUCCEEDED", "acceptor 1 of 2", 2, 0},
 		{"network", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{sdkError("DynamoDb.SdkClientException", "reset", 0), active}, "SUCCEEDED", "acceptor 1 of 2", 2, 0},
-		{"refused", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{dynamoRefused}, "FAILED", "no acceptor matches the error: DynamoDb.DynamoDbException: User is not authorized", 4, 0},
-		{"not answered", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{notAnswered}, "FAILED", "no acceptor matches the error: States.Timeout", 1, 0},
+		{"refused", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{dynamoRefused}, "FAILED", "unexpected error: DynamoDb.DynamoDbException: User is not authorized", 4, 0},
+		{"not answered", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{notAnswered}, "FAILED", "unexpected error: States.Timeout", 1, 0},
 		{"wrong role", all, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), nil, []any{wrongRole}, "FAILED", "not authorized to assume", 1, 0},
 
 		// HTTP statuses.
 		{"status, success", all, "s3", "HeadBucket", waiter(t, "s3", "BucketExists"), nil, []any{sdkError(s3, "null", 403)}, "SUCCEEDED", "Forbidden", 1, 0},
 		{"another status, success", all, "s3", "HeadBucket", waiter(t, "s3", "BucketExists"), nil, []any{sdkError(s3, "null", 301)}, "SUCCEEDED", "MovedPermanently", 1, 0},
-		{"unknown status", all, "s3", "HeadBucket", waiter(t, "s3", "BucketExists"), nil, []any{sdkError(s3, "null", 400)}, "FAILED", "no acceptor matches the error: S3.S3Exception", 1, 0},
+		{"unknown status", all, "s3", "HeadBucket", waiter(t, "s3", "BucketExists"), nil, []any{sdkError(s3, "null", 400)}, "FAILED", "unexpected error: S3.S3Exception", 1, 0},
 		{"status with a name, goes on", all, "s3", "HeadBucket", waiter(t, "s3", "BucketExists"), nil, []any{sdkError("S3.NoSuchBucketException", "gone", 404), found}, "SUCCEEDED", "acceptor 1 of 4", 2, 0},
 		{"status with a name, success", all, "s3", "HeadBucket", waiter(t, "s3", "BucketNotExists"), nil, []any{found, sdkError("S3.NoSuchBucketException", "gone", 404)}, "SUCCEEDED", "NotFound", 2, 0},
 		{"status with a name that is not sure", all, "s3", "HeadObject", waiter(t, "s3", "ObjectNotExists"), nil, []any{sdkError("S3.NoSuchKeyException", "gone", 404)}, "SUCCEEDED", "NotFound", 1, 0},
@@ -150,7 +150,7 @@ func TestErrors(t *testing.T) {
 		{"status, goes on", looping, "s3", "HeadObject", waiter(t, "s3", "ObjectExists"), nil, []any{sdkError(s3, "null", 404), sdkError("S3.NoSuchKeyException", "gone", 404), found}, "SUCCEEDED", "acceptor 1 of 2", 3, 0},
 		{"status, for ever", looping, "s3", "HeadObject", waiter(t, "s3", "ObjectExists"), nil, []any{sdkError(s3, "null", 404)}, "TIMED_OUT", "not finished after", 3, 130},
 		{"fault with the name of a status", looping, "s3", "HeadObject", waiter(t, "s3", "ObjectExists"), nil, []any{sdkError(s3, "Please reduce your request rate", 503), found}, "SUCCEEDED", "acceptor 1 of 2", 2, 0},
-		{"a message that looks like a status", looping, "s3", "HeadObject", waiter(t, "s3", "ObjectExists"), nil, []any{sdkError(s3, "404", 403)}, "FAILED", "no acceptor matches the error", 1, 0},
+		{"a message that looks like a status", looping, "s3", "HeadObject", waiter(t, "s3", "ObjectExists"), nil, []any{sdkError(s3, "404", 403)}, "FAILED", "unexpected error", 1, 0},
 
 		// Patterns of Causes.
 		{
@@ -163,7 +163,7 @@ func TestErrors(t *testing.T) {
 			"pattern that does not match", jsonata, "cloudformation", "DescribeStacks", waiter(t, "cloudformation", "StackDeleteComplete"),
 			compile.CausePatternsOf(operation(t, "cloudformation", "DescribeStacks")),
 			[]any{sdkError("CloudFormation.CloudFormationException", "does not exist, Stack with id orders", 400)},
-			"FAILED", "no acceptor matches the error: CloudFormation.CloudFormationException", 1, 0,
+			"FAILED", "unexpected error: CloudFormation.CloudFormationException", 1, 0,
 		},
 		{
 			"pattern, goes on", looping, "cloudformation", "DescribeStacks", waiter(t, "cloudformation", "StackExists"),
@@ -175,14 +175,14 @@ func TestErrors(t *testing.T) {
 			"asterisks and backslashes are literal", looping, "cloudformation", "DescribeStacks", waiter(t, "cloudformation", "StackExists"),
 			map[string]string{"ValidationError": `"*\**\\`},
 			[]any{sdkError("CloudFormation.CloudFormationException", `"a*b\`, 400), sdkError("CloudFormation.CloudFormationException", `"ab\`, 400)},
-			"FAILED", "no acceptor matches the error", 2, 0,
+			"FAILED", "unexpected error", 2, 0,
 		},
 
 		// A code that is not shown, and whose verdict is that of all others.
 		{
 			"code of a failure", all, "sagemaker", "DescribeTrainingJob", waiter(t, "sagemaker", "TrainingJobCompletedOrStopped"), nil,
 			[]any{sdkError("SageMaker.SageMakerException", "Requested resource not found", 400)},
-			"FAILED", `error ValidationException (acceptor 4 of 4), or no acceptor matches the error: `, 4, 0,
+			"FAILED", `error ValidationException (acceptor 4 of 4), or an unexpected error: `, 4, 0,
 		},
 
 		// Any error of the service, but of nobody else.

@@ -59,7 +59,7 @@ func (j *jsonata) verdictOnError(c catch, failure string) (pollcore.Status, phra
 	case c.state == pollcore.Retry:
 		return pollcore.TimedOut, phrase{j.notFinished() + "; seen ", named}
 	case c.reason == "":
-		return pollcore.Failed, phrase{"no acceptor matches the error: ", named}
+		return pollcore.Failed, phrase{"unexpected error: ", named}
 	case c.any:
 		return statusOf[c.state], phrase{c.reason + ": ", failure + ".Cause"}
 	default:

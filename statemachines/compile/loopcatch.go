@@ -12,7 +12,7 @@ func (l *loopStates) catchersInLoop(again string) []object {
 	}
 	unclaimed := func(reason string) object {
 		if reason == "" {
-			reason = "no acceptor matches the error"
+			reason = "unexpected error"
 		}
 		return object{l.variable("reason") + ".$": "States.Format('" + intrinsicText(reason) + ": {}: {}', $.Error, $.Cause)"}
 	}

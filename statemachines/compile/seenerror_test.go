@@ -129,7 +129,7 @@ func requireTaken(t *testing.T, seen seenError, spelling string, strategy compil
 		result, _ = polled(t, m, op, []any{another})
 		status, reason = ended(t, result)
 		require.Equal(t, "FAILED", status)
-		require.Contains(t, reason, "no acceptor matches the error: "+another.(*sim.TaskError).Name)
+		require.Contains(t, reason, "unexpected error: "+another.(*sim.TaskError).Name)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestThrottlingBudget(t *testing.T) {
 		result, calls = polled(t, m, op, again(1))
 		status, reason := ended(t, result)
 		require.Equal(t, "FAILED", status, strategy)
-		require.Contains(t, reason, "no acceptor matches the error: DynamoDb.InternalServerErrorException: try later")
+		require.Contains(t, reason, "unexpected error: DynamoDb.InternalServerErrorException: try later")
 		require.Equal(t, budget+1, calls)
 
 		result, _ = polled(t, m, op, slices.Concat(again(budget), []any{creating}, again(budget), []any{creating}, again(budget), []any{active}))
@@ -215,11 +215,11 @@ func TestNoAnswerAndWrongRole(t *testing.T) {
 					if fragment {
 						require.Equal(t, sim.StatusSucceeded, result.Status)
 						require.Contains(t, string(result.Output), `"status":"FAILED"`)
-						require.Contains(t, string(result.Output), "no acceptor matches the error: "+cause)
+						require.Contains(t, string(result.Output), "unexpected error: "+cause)
 						continue
 					}
 					require.Equal(t, "JobPoller.Failed", result.Error)
-					require.Contains(t, result.Cause, "no acceptor matches the error: "+cause)
+					require.Contains(t, result.Cause, "unexpected error: "+cause)
 				}
 			}
 		}

@@ -337,7 +337,7 @@ func (m *machine) readError(r *run, fragment bool) {
 
 // unclear is what the reason says of an error that Step Functions does not tell
 // from others, after the acceptors that name one of them: all are failures.
-const unclear = ", or no acceptor matches the error: "
+const unclear = ", or an unexpected error: "
 
 // differences says in what a run of the machine is not what it promises.
 func (m *machine) differences(t *testing.T, w *wait, own, r *run) []string {

@@ -73,7 +73,7 @@ func machinesOnMoto(policy, vpc string) []onMoto {
 		{service: "dynamodb", name: "TableExists", input: object{"TableName": "None"}, fails: "JobPoller.TimedOut", cause: "DynamoDb.ResourceNotFoundException"},
 		{
 			service: "kinesis", name: "StreamExists", input: object{"StreamName": "none"}, arguments: named("StreamName"),
-			fails: "JobPoller.Failed", cause: "no acceptor matches the error: kinesis.ResourceNotFoundException",
+			fails: "JobPoller.Failed", cause: "unexpected error: kinesis.ResourceNotFoundException",
 		},
 	}
 }

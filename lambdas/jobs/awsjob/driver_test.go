@@ -285,14 +285,14 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	c := fixtures(t)
 	for name, want := range map[string]string{
-		"ovens:StartBak":      `the catalogue has no waiter or job of ovens "StartBak" (did you mean "StartBake"?)`,
+		"ovens:StartBak":      `ovens has no waiter or job "StartBak" (did you mean "StartBake"?)`,
 		"Ovens:StartBake":     `the catalogue has no job or waiter "Ovens:StartBake" (did you mean "ovens:StartBake"?)`,
 		"oven:BakeSucceeded":  `the catalogue has no job or waiter "oven:BakeSucceeded" (did you mean "ovens:BakeSucceeded"?)`,
 		"StartBake":           `(did you mean "ovens:StartBake"?)`,
 		"ovens:start-bake":    `did you mean "ovens:StartBake"?`,
 		"ovens:bakeSucceeded": `did you mean "ovens:BakeSucceeded"?`,
 		"ovens":               `the catalogue has no job or waiter "ovens": expected a service and a name, such as dynamodb:ExportCompleted`,
-		"ovens:":              "has no waiter or job of ovens",
+		"ovens:":              "ovens has no waiter or job",
 		"nothing:StartBake":   `has no service "nothing"`,
 	} {
 		_, err := awsjob.NewDriver(config("https://example.com"), c.Catalog, name)

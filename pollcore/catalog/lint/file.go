@@ -51,7 +51,7 @@ func IsWaiters(text []byte) bool {
 //   - an object with a member waiter: a request of the Lambda functions, whose
 //     job says what is polled, or one with the members service and operation.
 //
-// What no reader takes is reported by rule [Format]. An unknown state with an
+// Rule [Format] reports what is in none of these forms. An unknown state with an
 // obvious meaning is read as that, so that the rest is checked too. Its error is
 // [ErrNoWaiters], a *catalog.NotFoundError of the service or operation, or that
 // of reading the catalogue.
@@ -175,7 +175,7 @@ func (f *file) operation(inText string) (*catalog.Operation, error) {
 		return op, nil
 	}
 	return nil, &catalog.NotFoundError{
-		What: "operation of " + s.Key, Name: name, Suggestion: diag.Nearest(name, sortNames(s.Operations)),
+		Service: s.Key, What: "operation", Name: name, Suggestion: diag.Nearest(name, sortNames(s.Operations)),
 	}
 }
 

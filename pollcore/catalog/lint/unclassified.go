@@ -115,16 +115,16 @@ func (c *checker) takesValue(l *leaf, value string) bool {
 func (c *checker) reportUnhandled(l *leaf, e enum, ended, open []Value) {
 	pointer := c.firstReader(l)
 	alone := len(c.statuses()) == 1
-	until := "polled until the deadline"
+	until := "until the deadline"
 	if !alone {
-		until = "polled until another value ends the wait, or the deadline"
+		until = "until another value ends the wait, or the deadline"
 	}
 	if len(ended) > 0 {
 		slices.SortStableFunc(ended, func(a, b Value) int { return cmp.Compare(a.Verdict, b.Verdict) })
 		f := c.report(Unclassified, diag.Warning, pointer, fmt.Sprintf(
-			"of the %d values of %s, %s: %s; a job that gets there is %s; add acceptors",
-			len(e.values), e.name, count(len(ended), "1 looks like an end and no acceptor takes it", "%d look like an end and no acceptor takes them"),
-			describeValues(ended), until))
+			"no acceptor handles %d of %s's %d values, %s: %s. %s %s: %s", len(ended), e.name, len(e.values),
+			either(ended, "which looks like an end", "which look like an end"), describeValues(ended),
+			either(ended, "It keeps polling", "They keep polling"), until, either(ended, "add an acceptor", "add acceptors")))
 		f.Values = ended
 	}
 	if len(open) > 0 {
@@ -133,19 +133,18 @@ func (c *checker) reportUnhandled(l *leaf, e enum, ended, open []Value) {
 			names = append(names, v.Value)
 		}
 		f := c.report(Unclassified, diag.Note, pointer, fmt.Sprintf(
-			"of the %d values of %s, %s: %s; a job that is there is %s",
-			len(e.values), e.name, count(len(open), "no acceptor takes 1 that does not look like the end of what is waited for",
-				"no acceptor takes %d that do not look like the end of what is waited for"), list(names), until))
+			"no acceptor handles %d of %s's %d values: %s. %s %s",
+			len(open), e.name, len(e.values), list(names), either(open, "It keeps polling", "They keep polling"), until))
 		f.Values = open
 	}
 }
 
-// count says how many there are, by the form for one or that for more.
-func count(n int, one, more string) string {
-	if n == 1 {
+// either is the form for one value or that for more.
+func either(values []Value, one, more string) string {
+	if len(values) == 1 {
 		return one
 	}
-	return fmt.Sprintf(more, n)
+	return more
 }
 
 // firstReader is the pointer of the first path that reads a leaf.
