@@ -61,9 +61,6 @@ const (
 	testError
 )
 
-// Waiter returns the waiter that was compiled.
-func (c *Check[In, Out]) Waiter() *Waiter { return c.waiter }
-
 // Warnings returns what [Compile] found that may be meant so.
 func (c *Check[In, Out]) Warnings() Problems { return c.warnings }
 

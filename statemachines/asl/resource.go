@@ -40,9 +40,6 @@ func (r Resource) ErrorPrefix() string {
 	return ""
 }
 
-// Sync tells whether the Task ends with the job that it starts.
-func (r Resource) Sync() bool { return strings.HasPrefix(r.Pattern, ".sync") }
-
 // WaitsForToken tells whether the Task ends when a task token comes back.
 func (r Resource) WaitsForToken() bool { return r.Pattern == ".waitForTaskToken" }
 
