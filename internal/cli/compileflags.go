@@ -67,7 +67,13 @@ func optionFlag(field string) string {
 
 // validate reports what is wrong with the flags, all at once.
 func (o *compileOptions) validate(changed func(flag string) bool) error {
-	problems := []error{checkOutput(o.output, "yaml"), compile.Relabel(o.options().Validate(), optionFlag)}
+	options := o.options()
+	problems := []error{checkOutput(o.output, "yaml")}
+	if changed("max-wait") && o.maxWait <= 0 {
+		problems = append(problems, checkMaxWait(o.maxWait))
+		options.MaxWait = time.Second // its own message says all
+	}
+	problems = append(problems, compile.Relabel(options.Validate(), optionFlag))
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	for _, f := range []struct {
 		flag  string

@@ -34,12 +34,15 @@ func describeFlagError(c *cobra.Command, err error) error {
 			cause = errors.New("expected true or false")
 		}
 	}
+	if invalid.GetFlag().Value.Type() == "stringToString" {
+		cause = errors.New("expected NAME=VALUE pairs, with commas")
+	}
 	return fmt.Errorf("--%s %q: %w", invalid.GetFlag().Name, invalid.GetValue(), cause)
 }
 
 // flagMeant is the flag of the command that an unknown name is near to.
 func flagMeant(c *cobra.Command, name string) string {
 	var known []string
-	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-	return diag.DidYouMean(name, known)
+	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+	return diag.DidYouMean("--"+name, known)
 }
