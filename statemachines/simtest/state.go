@@ -1,9 +1,11 @@
 package simtest
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,10 +60,26 @@ func (s *StateTest) Run(input any) *StateRun {
 	}
 	r, err := sim.TestState(s.t.Context(), s.definition, text, o)
 	if err != nil {
-		s.t.Fatalf("the state cannot be tested: %v", err)
+		s.t.Fatalf("the state %scannot be tested: %v%s", s.name(), err, unanswered(err))
 		return nil
 	}
 	return &StateRun{TestResult: r, t: s.t}
+}
+
+// name is the name that the state was asked for by, with a space.
+func (s *StateTest) name() string {
+	if s.Options.State == "" {
+		return ""
+	}
+	return strconv.Quote(s.Options.State) + " "
+}
+
+// unanswered says what to do about a Task that nothing answers: a line of its own.
+func unanswered(err error) string {
+	if _, ok := errors.AsType[*sim.ResourceError](err); !ok {
+		return ""
+	}
+	return "\nanswer the Task with Return or Fail, or with Options.Options.Handlers"
 }
 
 // StateRun is what came of a state. Its Require methods fail the test, with the
