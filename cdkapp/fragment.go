@@ -72,8 +72,8 @@ type JobPollerFragmentProps struct {
 	Store     RecordStore
 
 	// Prefix is what the names of its states and variables begin with, a letter
-	// first, then letters, digits and _. Default: the id, without what is none of
-	// these.
+	// first, then letters, digits and _. Default: the id, without
+	// other characters.
 	Prefix *string
 	// Scope is for the strategies with Lambda functions inside a Map: an expression
 	// that differs for each item. Default: none.

@@ -9,7 +9,7 @@ import (
 type Resource struct {
 	// Service is "aws-sdk:dynamodb", "lambda", "sqs" and so on for an
 	// integration, "lambda" for the ARN of a function, "activity" for that of an
-	// activity, and empty if it is none of these.
+	// activity, and empty for any other resource.
 	Service string
 	// Action is the API action, "describeExport"; empty for a function or an
 	// activity.

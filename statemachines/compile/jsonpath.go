@@ -12,8 +12,8 @@ import (
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// memberTest writes a comparison as a Choice rule of JSONPath, if its path is one
-// of members alone.
+// memberTest writes a comparison as a Choice rule of JSONPath, if its path is a
+// member path such as a.b.
 func (l *loopStates) memberTest(m *pollcore.PathMatcher) (object, error) {
 	is, path, err := l.typeTest(m)
 	if err != nil {
@@ -61,7 +61,7 @@ func (l *loopStates) output() string {
 }
 
 // member writes a JMESPath expression as a path of JSONPath into the output, if
-// it is one of members alone.
+// it is a member path such as a.b.
 func (l *loopStates) member(text string) (string, error) {
 	path, err := pathOf(text)
 	if err != nil {
@@ -70,7 +70,7 @@ func (l *loopStates) member(text string) (string, error) {
 	return l.output() + strings.TrimPrefix(path, "$"), nil
 }
 
-// pathOf writes a JMESPath expression as JSONPath, if it names members alone.
+// pathOf writes a JMESPath expression as JSONPath, if it is a member path such as a.b.
 func pathOf(text string) (string, error) {
 	e, err := jmespath.Parse(text)
 	if err != nil {

@@ -295,7 +295,7 @@ func (l *loopStates) loopEnds() states {
 	return all
 }
 
-// outputPath is the JSONPath of what the result has as its output.
+// outputPath is the JSONPath that selects the output of the result.
 func (l *loopStates) outputPath() string {
 	if l.selection == nil {
 		return l.output()

@@ -43,11 +43,11 @@ type Options struct {
 	// Names are names of states instead of those that Compile gives, by the
 	// latter without Prefix: {"DescribeExport": "Is the export done?"}.
 	Names map[string]string
-	// Output is a JMESPath expression over the response of the polled operation,
-	// in the model's spelling: what the result has as its output instead of all of
-	// it, with members in PascalCase. The result of a machine, as all that states
-	// pass on, has 256 KiB at most. Nothing is null. The strategy Loop takes paths of
-	// members alone, and leaves the output out where there is nothing.
+	// Output is a JMESPath expression that selects the output of the result from
+	// the response of the polled operation, in the model's spelling. Default: the
+	// whole response, with members in PascalCase. States pass on 256 KiB at most.
+	// Where the path finds nothing, the output is null. The strategy Loop takes only
+	// member paths such as a.b, and omits the output where there is nothing.
 	Output string
 	// Exits makes a fragment of it: states to be merged into those of another
 	// machine, which goes on in the states of these names.

@@ -67,7 +67,7 @@ func (r readable) value(n *jmespath.Node, from term) term {
 	return term{}
 }
 
-// index writes an element of an array. An element of a path of members alone is
+// index writes an element of an array. An element of a member path is
 // one of the last member's; one of any other sequence is one of the whole. The
 // members of an object come in an order of their own.
 func (r readable) index(n *jmespath.Node, from term) term {

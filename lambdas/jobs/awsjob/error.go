@@ -48,7 +48,7 @@ func (e *Error) Unwrap() error {
 	return &smithy.GenericAPIError{Code: e.Other, Message: e.Message, Fault: e.Fault}
 }
 
-// readError reads an answer whose status is none of success, by the rules of
+// readError reads an answer whose status is not a success, by the rules of
 // the JSON protocols. A body that is no JSON says no name and no message.
 func readError(op *catalog.Operation, response *smithyhttp.Response, body []byte) *Error {
 	var said struct {

@@ -94,7 +94,7 @@ func TestFindingsOfTheCatalogue(t *testing.T) {
 			case diag.Note:
 				c.note++
 			default:
-				require.Fail(t, "no reader takes it", "%s %s: %s", e.Service, e.Name, f.Message)
+				require.Fail(t, "the text has no known form", "%s %s: %s", e.Service, e.Name, f.Message)
 			}
 			found[f.Rule] = c
 		}

@@ -51,7 +51,7 @@ func IsWaiters(text []byte) bool {
 //   - an object with a member waiter: a request of the Lambda functions, whose
 //     job says what is polled, or one with the members service and operation.
 //
-// Rule [Format] reports what is in none of these forms. An unknown state with an
+// Rule [Format] reports a text that has another form. An unknown state with an
 // obvious meaning is read as that, so that the rest is checked too. Its error is
 // [ErrNoWaiters], a *catalog.NotFoundError of the service or operation, or that
 // of reading the catalogue.
