@@ -98,7 +98,7 @@ func (w *world) testExecutions(t *testing.T) {
 	for id, job := range deployedJobs {
 		for _, strategy := range []compile.Strategy{compile.Variables, compile.LambdaLoop, compile.LambdaRetry} {
 			for outcome, failure := range map[string]string{goesWell: "", goesWrong: "JobPoller.Failed", goesOn: "JobPoller.TimedOut"} {
-				poller, clock := pollerID(id, strategy), sim.NewVirtualClock(sim.DefaultStart)
+				poller, clock := pollerID(id, strategy), sim.NewVirtualClock(sim.DefaultStart())
 				if strategy != compile.Variables {
 					clock = sim.NewRealClock()
 					if outcome == goesOn {

@@ -92,7 +92,7 @@ func (o *own) options(t *testing.T) sim.Options {
 
 func (o *own) run(t *testing.T, m *asl.StateMachine, input string) *sim.Result {
 	t.Helper()
-	o.clock = sim.NewVirtualClock(sim.DefaultStart)
+	o.clock = sim.NewVirtualClock(sim.DefaultStart())
 	result, err := sim.Run(t.Context(), m, []byte(input), o.options(t))
 	require.NoError(t, err)
 	return result
@@ -176,11 +176,11 @@ func TestRedriveOfAFunctionPollerGivesTheJobNewTime(t *testing.T) {
 	m := functionLoop(t, 600, true)
 	failed := o.run(t, m, `{}`)
 	require.Equal(t, "Broken", failed.Error)
-	o.clock = sim.NewVirtualClock(sim.DefaultStart.Add(5 * time.Hour))
+	o.clock = sim.NewVirtualClock(sim.DefaultStart().Add(5 * time.Hour))
 	result, err := sim.Redrive(t.Context(), m, failed, o.options(t))
 	require.NoError(t, err)
 	require.Equal(t, sim.StatusSucceeded, result.Status, result.Cause)
 	redriven, err := time.Parse(time.RFC3339, o.polls[len(o.polls)-1]["Deadline"].(string))
 	require.NoError(t, err)
-	require.InDelta(t, 600, redriven.Sub(sim.DefaultStart.Add(5*time.Hour)).Seconds(), 2)
+	require.InDelta(t, 600, redriven.Sub(sim.DefaultStart().Add(5*time.Hour)).Seconds(), 2)
 }

@@ -79,10 +79,10 @@ func (c *shippedRedrive) run(t *testing.T, input []byte) {
 		},
 	}
 	delete(answers, "") // there is no such call
-	o := sim.Options{Clock: sim.NewVirtualClock(sim.DefaultStart), Handlers: map[string]sim.Handler{}}
+	o := sim.Options{Clock: sim.NewVirtualClock(sim.DefaultStart()), Handlers: map[string]sim.Handler{}}
 	for name, answer := range answers {
 		o.Handlers["arn:aws:states:::aws-sdk:"+c.of.Service.ARNName+":"+strings.ToLower(name[:1])+name[1:]] = func(_ context.Context, call sim.Call) (sim.Reply, error) {
-			output := answer(call.Time.Sub(sim.DefaultStart))
+			output := answer(call.Time.Sub(sim.DefaultStart()))
 			if failed, ok := output.(*sim.TaskError); ok {
 				return sim.Reply{}, failed
 			}

@@ -13,12 +13,13 @@ const (
 
 // LambdaPoller runs a job and waits for it: RunJob, then Wait, CheckStatus and
 // Choice in a loop. Its input is a request (see lambdas/handler), its output
-// the result of the last check. It ends in Fail states with the errors
+// the result of the last poll. It ends in Fail states with the errors
 // JobPoller.Failed and JobPoller.TimedOut.
 //
-// It needs 3 state transitions and 9 history events a check, so one execution
-// can make some 2,770 checks before its 25,000 events are used up. It is not redrivable, because a Fail
-// state fails again on a redrive.
-//
+// It needs 3 state transitions and 9 history events a poll, so one execution can
+// make some 2,770 polls before its 25,000 events are used up. A redrive cannot help:
+// it re-enters the Fail state.
+func LambdaPoller() string { return lambdaPoller }
+
 //go:embed lambda-loop.asl.json
-var LambdaPoller string
+var lambdaPoller string

@@ -42,7 +42,7 @@ func TestLambdaPoller(t *testing.T) {
 	t.Parallel()
 	text, err := statemachines.Definition("lambda-loop")
 	require.NoError(t, err)
-	require.Equal(t, string(text), statemachines.LambdaPoller)
+	require.Equal(t, string(text), statemachines.LambdaPoller())
 }
 
 func TestShippedDefinitionsParse(t *testing.T) {

@@ -117,7 +117,7 @@ func testKilledRunJob(t *testing.T, binaries, call, moment string, deaths int32)
 
 	functions := startFunctions(t, binaries, s3, lambda.URL)
 	runJob = functions[statemachines.RunJobFunction]
-	machine, err := asl.Parse([]byte(statemachines.LambdaPoller))
+	machine, err := asl.Parse([]byte(statemachines.LambdaPoller()))
 	require.NoError(t, err)
 	result, err := sim.Run(t.Context(), machine,
 		[]byte(`{"job":"lambda:Invoke","arguments":{"FunctionName":"`+jobFunction+`"},"maxWaitSeconds":120}`),

@@ -61,7 +61,7 @@ func (e *tableExports) call(operation string, in map[string]any) (any, error) {
 		if in["ExportArn"] != "arn:export" {
 			return nil, fmt.Errorf("described %v", in)
 		}
-		if e.clock.Now().Sub(sim.DefaultStart) >= e.lasts {
+		if e.clock.Now().Sub(sim.DefaultStart()) >= e.lasts {
 			status = e.ends
 		}
 	default:
@@ -142,7 +142,7 @@ func TestDeployDefinitions(t *testing.T) {
 		} {
 			t.Run(fmt.Sprintf("%s %s after %s", sample, run.ends, run.lasts), func(t *testing.T) {
 				t.Parallel()
-				e := &tableExports{clock: sim.NewVirtualClock(sim.DefaultStart), lasts: run.lasts, ends: run.ends}
+				e := &tableExports{clock: sim.NewVirtualClock(sim.DefaultStart()), lasts: run.lasts, ends: run.ends}
 				result, err := sim.Run(t.Context(), machine, []byte(`{}`), sim.Options{Clock: e.clock, Handlers: e.handlers(t)})
 				require.NoError(t, err)
 				require.Equal(t, run.want, result.Status, "%s: %s", result.Error, result.Cause)

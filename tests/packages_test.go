@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,4 +83,33 @@ func TestPublicPackagesHaveACommentAndAnExample(t *testing.T) {
 			}), "no test file has an Example with an Output")
 		})
 	}
+}
+
+// constant are the exported variables that are no errors, each with the reason.
+var constant = map[string]string{
+	"pollcore/catalog: AWS": "the catalogue reads its files when it is first asked for",
+}
+
+// Whoever imports a package cannot change how it works for others.
+func TestOnlyErrorsAreExportedVariables(t *testing.T) {
+	t.Parallel()
+	var found []string
+	for folder, p := range publicPackages(t) {
+		for _, file := range p.files {
+			for _, d := range file.Decls {
+				g, ok := d.(*ast.GenDecl)
+				if !ok || g.Tok != token.VAR {
+					continue
+				}
+				for _, spec := range g.Specs {
+					for _, name := range spec.(*ast.ValueSpec).Names {
+						if name.IsExported() && !strings.HasPrefix(name.Name, "Err") {
+							found = append(found, folder+": "+name.Name)
+						}
+					}
+				}
+			}
+		}
+	}
+	require.ElementsMatch(t, slices.Collect(maps.Keys(constant)), found, "make it a constant or a function")
 }

@@ -99,12 +99,12 @@ func (r redriven) run(t *testing.T, entry *catalog.Entry, fails, ends bool) {
 	t.Helper()
 	const gap = 3 * time.Hour
 	stop := r.maxWait - 30*time.Second
-	e := &export{waiter: entry.Waiter, clock: sim.NewVirtualClock(sim.DefaultStart), lasts: 1000 * time.Hour, job: r.job}
+	e := &export{waiter: entry.Waiter, clock: sim.NewVirtualClock(sim.DefaultStart()), lasts: 1000 * time.Hour, job: r.job}
 	again := false
 	handlers := e.handlers(t)
 	for resource, h := range handlers {
 		handlers[resource] = func(ctx context.Context, call sim.Call) (sim.Reply, error) {
-			if fails && !again && call.Time.Sub(sim.DefaultStart) > stop-2*time.Minute {
+			if fails && !again && call.Time.Sub(sim.DefaultStart()) > stop-2*time.Minute {
 				return sim.Reply{}, &sim.TaskError{Name: "States.Runtime"}
 			}
 			return h(ctx, call)
@@ -126,7 +126,7 @@ func (r redriven) run(t *testing.T, entry *catalog.Entry, fails, ends bool) {
 	require.NoError(t, err)
 	redrive := result.Stop.Add(gap)
 	if ends {
-		e.lasts = redrive.Sub(sim.DefaultStart) + r.maxWait*3/4
+		e.lasts = redrive.Sub(sim.DefaultStart()) + r.maxWait*3/4
 	}
 	again, m.TimeoutSeconds = true, 0
 	result, err = sim.Redrive(t.Context(), m, result, o)

@@ -50,7 +50,7 @@ func runShipped(
 	require.NoError(t, err)
 	entry, err := catalog.Lookup("dynamodb", "ExportTableToPointInTime")
 	require.NoError(t, err)
-	e := &export{waiter: entry.Waiter, clock: sim.NewVirtualClock(sim.DefaultStart), lasts: lasts, job: exportJob, ends: ends}
+	e := &export{waiter: entry.Waiter, clock: sim.NewVirtualClock(sim.DefaultStart()), lasts: lasts, job: exportJob, ends: ends}
 	text, err := json.Marshal(input)
 	require.NoError(t, err)
 	handlers := e.handlers(t)

@@ -47,7 +47,7 @@ func (*export) Start(context.Context, jobs.Request) (jobs.Ref, error) {
 func (e *export) Describe(context.Context, jobs.Ref) (any, error) {
 	e.calls++
 	status := "IN_PROGRESS"
-	if e.clock.Now().Sub(sim.DefaultStart) >= e.lasts {
+	if e.clock.Now().Sub(sim.DefaultStart()) >= e.lasts {
 		status = cmp.Or(e.ends, "COMPLETED")
 	}
 	return map[string]any{"ExportDescription": map[string]any{"ExportArn": "arn:export", "ExportStatus": status}}, nil
@@ -99,7 +99,7 @@ func measure(t *testing.T, waiter *pollcore.Waiter, m *asl.StateMachine, input s
 func measureOne(t *testing.T, waiter *pollcore.Waiter, m *asl.StateMachine, input string, lasts time.Duration, seed uint64) measured {
 	t.Helper()
 	e := &export{
-		waiter: waiter, clock: sim.NewVirtualClock(sim.DefaultStart), lasts: lasts,
+		waiter: waiter, clock: sim.NewVirtualClock(sim.DefaultStart()), lasts: lasts,
 		random: rand.New(rand.NewPCG(seed, 0)).Int64N,
 	}
 	r, err := sim.Run(t.Context(), m, []byte(input), sim.Options{Seed: seed, Clock: e.clock, Handlers: e.handlers(t)})

@@ -105,7 +105,7 @@ func (o *runOptions) readDefinition(in io.Reader) (*asl.StateMachine, error) {
 	if o.definition != "" {
 		return readMachine(o.definition, in, o.substitutes)
 	}
-	machine, err := asl.Parse([]byte(statemachines.LambdaPoller))
+	machine, err := asl.Parse([]byte(statemachines.LambdaPoller()))
 	if err != nil {
 		return nil, fmt.Errorf("the shipped definition: %w", err)
 	}

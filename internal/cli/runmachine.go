@@ -27,7 +27,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	o.job = requestJob(input)
 	clock := sim.NewRealClock()
 	if o.virtual {
-		clock = sim.NewVirtualClock(sim.DefaultStart)
+		clock = sim.NewVirtualClock(sim.DefaultStart())
 	}
 	bench, err := newBench(c.Context(), o, clock, c.ErrOrStderr())
 	if err != nil {

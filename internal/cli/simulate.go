@@ -51,7 +51,7 @@ func runMocked(c *cobra.Command, o runOptions) error {
 	}
 	options := sim.Options{Execution: o.name, StateMachine: stateMachineName, Seed: seed, Express: o.express, Clock: sim.NewRealClock(), Models: models.Load}
 	if o.virtual {
-		options.Clock = sim.NewVirtualClock(sim.DefaultStart)
+		options.Clock = sim.NewVirtualClock(sim.DefaultStart())
 	}
 	text, err := readText(o.mocks, c.InOrStdin())
 	if err != nil {

@@ -54,7 +54,7 @@ func (a *athena) handlers() map[string]sim.Handler {
 		"stopQueryExecution":  func() (any, *sim.TaskError) { return map[string]any{}, a.noStop },
 		"getQueryExecution": func() (any, *sim.TaskError) {
 			status := map[string]any{"State": "RUNNING"}
-			if a.clock.Now().Sub(sim.DefaultStart) >= a.ends {
+			if a.clock.Now().Sub(sim.DefaultStart()) >= a.ends {
 				status = map[string]any{"State": a.state}
 				if a.reason != nil {
 					status["StateChangeReason"] = a.reason
@@ -110,7 +110,7 @@ func TestStartAndStop(t *testing.T) {
 			t.Run(name+"/"+string(s), func(t *testing.T) {
 				t.Parallel()
 				job := c.job
-				job.clock = sim.NewVirtualClock(sim.DefaultStart)
+				job.clock = sim.NewVirtualClock(sim.DefaultStart())
 				m := compiled(t, "athena", "StartQueryExecution", compile.Options{Strategy: s, MaxWait: 30 * time.Minute})
 				result, err := sim.Run(t.Context(), m.Machine, []byte(`{"QueryString": "SELECT 1"}`), sim.Options{Clock: job.clock, Handlers: job.handlers()})
 				require.NoError(t, err)
@@ -160,7 +160,7 @@ func TestResult(t *testing.T) {
 				"status": "SUCCEEDED", "attempt": 3.0, "reason": `ExportDescription.ExportStatus == "COMPLETED" (acceptor 1 of 2)`,
 				"output": map[string]any{"ExportDescription": map[string]any{"ExportStatus": "COMPLETED", "ItemCount": 7.0}},
 			}
-			require.Equal(t, sim.DefaultStart.Format("2006-01-02T15:04:05.000Z"), got["startedAt"])
+			require.Equal(t, sim.DefaultStart().Format("2006-01-02T15:04:05.000Z"), got["startedAt"])
 			if s != compile.Loop { // JSONPath cannot tell the time between two timestamps
 				want["elapsedSeconds"] = 60.0
 			}
@@ -245,7 +245,7 @@ func TestFragments(t *testing.T) {
 				for _, c := range []struct {
 					state, want string
 				}{{"SUCCEEDED", "BothDone"}, {"FAILED", "OneFailed"}, {"RUNNING", "OneLate"}} {
-					job := athena{clock: sim.NewVirtualClock(sim.DefaultStart), ends: time.Minute, state: c.state}
+					job := athena{clock: sim.NewVirtualClock(sim.DefaultStart()), ends: time.Minute, state: c.state}
 					result, err := sim.Run(t.Context(), merged(t, first, second), []byte(`{"QueryString": "SELECT 1"}`),
 						sim.Options{Clock: job.clock, Handlers: job.handlers()})
 					require.NoError(t, err)
@@ -322,7 +322,7 @@ func TestTokenOfTheUser(t *testing.T) {
 				call.Start.Arguments = arguments
 				m, err := compile.Compile(e.Waiter, call, compile.Options{Strategy: s, MaxWait: time.Hour})
 				require.NoError(t, err)
-				job := athena{clock: sim.NewVirtualClock(sim.DefaultStart), state: "SUCCEEDED"}
+				job := athena{clock: sim.NewVirtualClock(sim.DefaultStart()), state: "SUCCEEDED"}
 				result, err := sim.Run(t.Context(), m.Machine, []byte(input), sim.Options{Clock: job.clock, Handlers: job.handlers()})
 				require.NoError(t, err)
 				require.Equal(t, sim.StatusSucceeded, result.Status, result.Cause)

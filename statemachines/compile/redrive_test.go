@@ -35,13 +35,13 @@ func TestRedriveWhereverItWasStopped(t *testing.T) {
 					})
 					require.NoError(t, err)
 					const gap = 3 * time.Hour // as long as nobody looks at the alarm
-					redriven := sim.DefaultStart.Add(stop + gap)
+					redriven := sim.DefaultStart().Add(stop + gap)
 					answer := func(output func(time.Time) any) sim.Handler {
 						return func(_ context.Context, call sim.Call) (sim.Reply, error) {
 							return sim.Reply{Output: output(call.Time), Latency: 10 * time.Second}, nil
 						}
 					}
-					o := sim.Options{Clock: sim.NewVirtualClock(sim.DefaultStart), Handlers: map[string]sim.Handler{
+					o := sim.Options{Clock: sim.NewVirtualClock(sim.DefaultStart()), Handlers: map[string]sim.Handler{
 						integration(e.Service, "StartQueryExecution"): answer(func(time.Time) any { return values{"QueryExecutionId": "q-1"} }),
 						integration(e.Service, "StopQueryExecution"):  answer(func(time.Time) any { return values{} }),
 						integration(e.Service, "GetQueryExecution"): answer(func(now time.Time) any {
@@ -98,7 +98,7 @@ func TestRedriveTwiceAndInTheStopCall(t *testing.T) {
 					}
 					m, err := compile.Compile(e.Waiter, compile.CallOf(e), o)
 					require.NoError(t, err)
-					q := &brokenQuery{redriven: sim.DefaultStart, after: maxWait * 3 / 4, ends: ends}
+					q := &brokenQuery{redriven: sim.DefaultStart(), after: maxWait * 3 / 4, ends: ends}
 					handlers := q.handlers(e.Service)
 					r, err := sim.Run(t.Context(), m.Machine, []byte(`{"QueryString": "SELECT 1"}`), sim.Options{
 						Clock: sim.NewVirtualClock(q.redriven), Handlers: handlers,

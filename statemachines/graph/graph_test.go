@@ -65,7 +65,7 @@ func TestGolden(t *testing.T) {
 
 func TestDrawingsAreSound(t *testing.T) {
 	t.Parallel()
-	lambdaLoop, err := asl.Parse([]byte(statemachines.LambdaPoller))
+	lambdaLoop, err := asl.Parse([]byte(statemachines.LambdaPoller()))
 	require.NoError(t, err)
 	for name, m := range map[string]*asl.StateMachine{
 		"loop": open(t, "loop"), "order": open(t, "order"), "lambda-loop": lambdaLoop,
@@ -262,7 +262,7 @@ func FuzzSVG(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(text)
 	}
-	f.Add([]byte(statemachines.LambdaPoller))
+	f.Add([]byte(statemachines.LambdaPoller()))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := asl.Parse(text)
 		if err != nil {

@@ -17,7 +17,7 @@ const waits = `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 60, 
 
 func TestVirtualClockTimers(t *testing.T) {
 	t.Parallel()
-	clock := sim.NewVirtualClock(sim.DefaultStart)
+	clock := sim.NewVirtualClock(sim.DefaultStart())
 	require.True(t, clock.Virtual())
 	var order []string
 	note := func(name string) func() {
@@ -47,7 +47,7 @@ func TestVirtualClockTimers(t *testing.T) {
 // A run leaves no timers of its own behind.
 func TestVirtualClockIsLeftClean(t *testing.T) {
 	t.Parallel()
-	clock := sim.NewVirtualClock(sim.DefaultStart)
+	clock := sim.NewVirtualClock(sim.DefaultStart())
 	run(t, `{"TimeoutSeconds": 5, `+waits[1:], `{}`, nil, sim.Options{Clock: clock})
 	require.Equal(t, at(5), clock.Now())
 	r := run(t, `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 100, "End": true}}}`, `{}`, nil, sim.Options{Clock: clock})
@@ -57,7 +57,7 @@ func TestVirtualClockIsLeftClean(t *testing.T) {
 
 func TestVirtualClockIsDrivenByOneRun(t *testing.T) {
 	t.Parallel()
-	clock := sim.NewVirtualClock(sim.DefaultStart)
+	clock := sim.NewVirtualClock(sim.DefaultStart())
 	var inner error
 	h := func(ctx context.Context, _ sim.Call) (sim.Reply, error) {
 		_, inner = sim.Run(ctx, parse(t, waits), nil, sim.Options{Clock: clock})
@@ -70,7 +70,7 @@ func TestVirtualClockIsDrivenByOneRun(t *testing.T) {
 // A handler may wait for another goroutine that registers a timer.
 func TestVirtualClockFromOtherGoroutines(t *testing.T) {
 	t.Parallel()
-	clock := sim.NewVirtualClock(sim.DefaultStart)
+	clock := sim.NewVirtualClock(sim.DefaultStart())
 	var mu sync.Mutex
 	status := "RUNNING"
 	h := func(_ context.Context, call sim.Call) (sim.Reply, error) {

@@ -118,7 +118,7 @@ func TestParallel(t *testing.T) {
 
 	r = run(t, fmt.Sprintf(definition, ""), `{"n": "x"}`, nil, sim.Options{})
 	require.Equal(t, "States.Runtime", r.Error)
-	require.Equal(t, sim.DefaultStart, r.Stop, "the other branch does not hold it up")
+	require.Equal(t, sim.DefaultStart(), r.Stop, "the other branch does not hold it up")
 	require.Contains(t, types(r), "WaitStateAborted")
 }
 

@@ -111,7 +111,7 @@ func TestResultFigures(t *testing.T) {
 	r := run(t, `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Timestamp": "2026-01-01T02:00:00+01:00", "Next": "V"},
 		"V": {"Type": "Wait", "TimestampPath": "$.past", "Next": "S"}, "S": {"Type": "Succeed"}}}`, `{"past": "2025-12-31T00:00:00Z"}`, nil, sim.Options{})
 	require.Equal(t, time.Hour, r.Duration())
-	require.Equal(t, sim.DefaultStart, r.Start)
+	require.Equal(t, sim.DefaultStart(), r.Start)
 	require.Equal(t, at(3600), r.Stop)
 	require.Equal(t, 3, r.Transitions)
 	require.InDelta(t, 0.000075, r.CostUSD(), 1e-12)

@@ -149,7 +149,7 @@ func FuzzMachine(f *testing.F) {
 		}
 		history := func() string {
 			g := &generator{}
-			o := sim.Options{Handlers: g.handlers(answers), Clock: sim.NewVirtualClock(sim.DefaultStart), MaxEvents: 200, Seed: uint64(len(shape))}
+			o := sim.Options{Handlers: g.handlers(answers), Clock: sim.NewVirtualClock(sim.DefaultStart()), MaxEvents: 200, Seed: uint64(len(shape))}
 			r, err := sim.Run(t.Context(), m, []byte(`{"items": [1, 2, 3], "n": 1}`), o)
 			require.NoError(t, err, definition)
 			wellFormed(t, r)

@@ -138,7 +138,7 @@ func TestMeasuredAtAWS(t *testing.T) {
 }
 
 func day(n int) string {
-	return sim.DefaultStart.Add(time.Duration(n) * 24 * time.Hour).Format(time.RFC3339)
+	return sim.DefaultStart().Add(time.Duration(n) * 24 * time.Hour).Format(time.RFC3339)
 }
 
 // A timestamp 24,855 days ahead is fine (localstack test_wait, 2023-12-13); the
@@ -380,7 +380,7 @@ func TestCauseOfATestStateHasNoPrefix(t *testing.T) {
 // (localstack test_activities, 2024-03-17).
 func TestDetailsOfActivityStarted(t *testing.T) {
 	t.Parallel()
-	text, err := json.Marshal(sim.Event{ID: 4, PreviousEventID: 3, Timestamp: sim.DefaultStart, Type: sim.ActivityStarted})
+	text, err := json.Marshal(sim.Event{ID: 4, PreviousEventID: 3, Timestamp: sim.DefaultStart(), Type: sim.ActivityStarted})
 	require.NoError(t, err)
 	require.JSONEq(t, `{"id": 4, "previousEventId": 3, "timestamp": "2026-01-01T00:00:00.000Z", "type": "ActivityStarted", "activityStartedEventDetails": {}}`, string(text))
 }

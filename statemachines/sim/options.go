@@ -21,7 +21,7 @@ const (
 )
 
 // DefaultStart is where the virtual clock of a run without a Clock starts.
-var DefaultStart = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+func DefaultStart() time.Time { return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC) }
 
 // Call is one call of a Task, or of the reader of a Map's items.
 type Call struct {
@@ -133,7 +133,7 @@ func (o *Options) complete() error {
 		}
 	}
 	if o.Clock == nil {
-		o.Clock = NewVirtualClock(DefaultStart)
+		o.Clock = NewVirtualClock(DefaultStart())
 	}
 	if o.budget == (budget{}) {
 		o.budget = wholeBudget

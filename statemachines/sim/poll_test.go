@@ -23,7 +23,7 @@ const pollLoop = `{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Secon
 func pollsForADay(t testing.TB, m *asl.StateMachine, input string) (polls, transitions int, elapsed time.Duration) {
 	t.Helper()
 	const day, perExecution = 24 * 60 * 60 / 10, 2_700
-	clock := sim.NewVirtualClock(sim.DefaultStart)
+	clock := sim.NewVirtualClock(sim.DefaultStart())
 	running, done := map[string]any{"status": "RUNNING"}, map[string]any{"status": "DONE"}
 	h := func(context.Context, sim.Call) (sim.Reply, error) {
 		if polls++; polls%perExecution == 0 || polls == day {

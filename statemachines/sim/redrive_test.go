@@ -14,7 +14,7 @@ import (
 // redrive runs a definition twice: once, and again where it failed.
 func redrive(t *testing.T, definition, input string, h sim.Handler) (first sim.Result, second *sim.Result) {
 	t.Helper()
-	o := sim.Options{Clock: sim.NewVirtualClock(sim.DefaultStart), Handlers: map[string]sim.Handler{describe: h, function: h}}
+	o := sim.Options{Clock: sim.NewVirtualClock(sim.DefaultStart()), Handlers: map[string]sim.Handler{describe: h, function: h}}
 	m := parse(t, definition)
 	r, err := sim.Run(t.Context(), m, []byte(input), o)
 	require.NoError(t, err)
@@ -147,7 +147,7 @@ func TestRedriveChildren(t *testing.T) {
 	full := `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "MaxConcurrency": 1, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"},
 		"StartAt": "C", "States": {"C": {"Type": "Choice", "Choices": [{"Variable": "$", "NumericEquals": 0, "Next": "C"}], "Default": "T"}, "T": {"Type": "Task", "Resource": "` + describe + `", "Parameters": {"ExportArn": "e"}, "End": true}}}}}}`
 	called := 0
-	o := sim.Options{MaxEvents: 40, Clock: sim.NewVirtualClock(sim.DefaultStart), Handlers: map[string]sim.Handler{
+	o := sim.Options{MaxEvents: 40, Clock: sim.NewVirtualClock(sim.DefaultStart()), Handlers: map[string]sim.Handler{
 		describe: func(context.Context, sim.Call) (sim.Reply, error) { called++; return sim.Reply{}, nil },
 	}}
 	m := parse(t, full)
@@ -175,7 +175,7 @@ func TestRedriveRefuses(t *testing.T) {
 	require.ErrorIs(t, err, sim.ErrRedriveSucceeded)
 	_, err = sim.Redrive(t.Context(), failing, failed(), sim.Options{Express: true})
 	require.ErrorIs(t, err, sim.ErrRedriveExpress)
-	_, err = sim.Redrive(t.Context(), failing, failed(), sim.Options{Clock: sim.NewVirtualClock(sim.DefaultStart.Add(14*24*time.Hour + 1))})
+	_, err = sim.Redrive(t.Context(), failing, failed(), sim.Options{Clock: sim.NewVirtualClock(sim.DefaultStart().Add(14*24*time.Hour + 1))})
 	require.ErrorIs(t, err, sim.ErrRedriveTooLate)
 	_, err = sim.Redrive(t.Context(), failing, failed(), sim.Options{MaxEvents: 4})
 	require.ErrorIs(t, err, sim.ErrRedriveFull)

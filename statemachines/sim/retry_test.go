@@ -40,11 +40,11 @@ func TestRetryTiming(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			clock := sim.NewVirtualClock(sim.DefaultStart)
+			clock := sim.NewVirtualClock(sim.DefaultStart())
 			var got []float64
 			var counts []int
 			h := func(ctx context.Context, call sim.Call) (sim.Reply, error) {
-				got = append(got, clock.Now().Sub(sim.DefaultStart).Seconds())
+				got = append(got, clock.Now().Sub(sim.DefaultStart()).Seconds())
 				counts = append(counts, call.RetryCount)
 				require.Equal(t, fmt.Sprint(call.RetryCount), fmt.Sprint(call.Arguments.(map[string]any)["n"]), "arguments are evaluated anew")
 				return tt.handler(ctx, call)
@@ -66,10 +66,10 @@ func TestRetryTiming(t *testing.T) {
 func TestRetryJitter(t *testing.T) {
 	t.Parallel()
 	delays := func(seed uint64) []time.Duration {
-		clock := sim.NewVirtualClock(sim.DefaultStart)
+		clock := sim.NewVirtualClock(sim.DefaultStart())
 		var at []time.Duration
 		h := func(context.Context, sim.Call) (sim.Reply, error) {
-			at = append(at, clock.Now().Sub(sim.DefaultStart))
+			at = append(at, clock.Now().Sub(sim.DefaultStart()))
 			return sim.Reply{}, &sim.TaskError{Name: "E"}
 		}
 		run(t, task(`, "Retry": [{"ErrorEquals": ["E"], "IntervalSeconds": 8, "BackoffRate": 1, "MaxAttempts": 50, "JitterStrategy": "FULL"}]`), "", h, sim.Options{Clock: clock, Seed: seed})
@@ -179,7 +179,7 @@ func TestTimeouts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			clock := sim.NewVirtualClock(sim.DefaultStart)
+			clock := sim.NewVirtualClock(sim.DefaultStart())
 			r := run(t, tt.definition, `{"t": 7, "zero": 0}`, tt.handler, sim.Options{Clock: clock})
 			require.Equal(t, tt.status, r.Status)
 			require.Equal(t, tt.err, r.Error)

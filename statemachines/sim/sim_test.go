@@ -101,7 +101,7 @@ func types(r *sim.Result) []string {
 }
 
 func at(seconds float64) time.Time {
-	return sim.DefaultStart.Add(time.Duration(seconds * float64(time.Second)))
+	return sim.DefaultStart().Add(time.Duration(seconds * float64(time.Second)))
 }
 
 func jsonText(value any) (string, error) {

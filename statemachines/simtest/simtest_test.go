@@ -280,7 +280,7 @@ func TestAnswersTakeTurns(t *testing.T) {
 	s.Job(job, "", "Get", "")
 	s.Run(`{"first": 0}`).RequireVisits("Get", 4)
 
-	s.Options.Clock = sim.NewVirtualClock(sim.DefaultStart)
+	s.Options.Clock = sim.NewVirtualClock(sim.DefaultStart())
 	s.Job(job, "", "arn:aws:states:::aws-sdk:glue:getCrawler", "")
 	job.Reset()
 	s.Run(`{"first": 0}`).RequireVisits("Get", 4)

@@ -46,7 +46,7 @@ func (d *driver) Start(context.Context, jobs.Request) (jobs.Ref, error) {
 
 func (d *driver) Describe(context.Context, jobs.Ref) (any, error) {
 	d.spent += d.Latency
-	a, fault := d.next(d.now().Sub(sim.DefaultStart))
+	a, fault := d.next(d.now().Sub(sim.DefaultStart()))
 	switch {
 	case fault != "":
 		return nil, &smithy.GenericAPIError{Code: "ThrottlingException", Message: "Rate exceeded"}

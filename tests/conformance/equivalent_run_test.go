@@ -225,7 +225,7 @@ func (m *machine) run(t *testing.T, q *responses.Sequence, f form, seed uint64) 
 		}
 		ended = now.Add(q.Latency)
 	}
-	clock := sim.NewVirtualClock(sim.DefaultStart)
+	clock := sim.NewVirtualClock(sim.DefaultStart())
 	handlers := map[string]sim.Handler{}
 	given := responses.Integration(o.Input, q.Input)
 	polled := given
@@ -260,7 +260,7 @@ func (m *machine) run(t *testing.T, q *responses.Sequence, f form, seed uint64) 
 			if !m.starts {
 				require.True(t, equalJSON(polled, call.Arguments), "%s %s polls with %v", m.entry.Name, m.strategy.name, call.Arguments)
 			}
-			return p.answer(o, call.Time.Add(q.Latency).Sub(sim.DefaultStart))
+			return p.answer(o, call.Time.Add(q.Latency).Sub(sim.DefaultStart()))
 		}
 	}
 	r.compiled = m.whole

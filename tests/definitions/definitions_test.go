@@ -184,7 +184,7 @@ func execute(t *testing.T, m *asl.StateMachine, answers []byte) {
 	const limit, events = 20 * time.Second, 60 // each event may be an expression at the end of its budget
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	o := sim.Options{Handlers: handlers, MaxEvents: events, Clock: sim.NewVirtualClock(sim.DefaultStart)}
+	o := sim.Options{Handlers: handlers, MaxEvents: events, Clock: sim.NewVirtualClock(sim.DefaultStart())}
 	r, err := sim.Run(ctx, m, []byte(`{"a": {"b": [1, "x", null]}, "n": 3, "Status": "RUNNING"}`), o)
 	var internal *sim.InternalError
 	require.NotErrorAs(t, err, &internal)

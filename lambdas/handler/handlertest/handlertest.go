@@ -86,7 +86,7 @@ const maxCalls = 200
 func Run(t T, c Case) *simtest.Run {
 	t.Helper()
 	if c.Definition == "" {
-		c.Definition = statemachines.LambdaPoller
+		c.Definition = statemachines.LambdaPoller()
 	}
 	calm := c.run(t, crash{})
 	if calm.Error == handler.ErrorServiceUnavailable { // after the last retry, so a crash ends it otherwise
@@ -121,7 +121,7 @@ type outcome struct {
 // run runs the loop once.
 func (c Case) run(t T, at crash) outcome {
 	t.Helper()
-	w := &World{Clock: sim.NewVirtualClock(sim.DefaultStart), t: t}
+	w := &World{Clock: sim.NewVirtualClock(sim.DefaultStart()), t: t}
 	defer w.close()
 	driver := c.Driver(w)
 	if driver == nil {

@@ -156,7 +156,7 @@ func (j *journal) lastCalls() string {
 // line shows the call n, from 0.
 func (j *journal) line(n int, mark string) string {
 	c := j.calls[n]
-	return fmt.Sprintf("%s %3d  %-8s  %-11s  %-8s  %s\n", mark, n+1, c.at.Sub(sim.DefaultStart), c.function, c.name, c.says)
+	return fmt.Sprintf("%s %3d  %-8s  %-11s  %-8s  %s\n", mark, n+1, c.at.Sub(sim.DefaultStart()), c.function, c.name, c.says)
 }
 
 func text(ref jobs.Ref) string {

@@ -161,7 +161,7 @@ func TestJob(t *testing.T) {
 	}
 
 	call := func(resource, id string, at int) sim.Call {
-		return sim.Call{State: "S", Resource: resource, Arguments: map[string]any{"Id": id}, Time: sim.DefaultStart.Add(time.Duration(at) * time.Second)}
+		return sim.Call{State: "S", Resource: resource, Arguments: map[string]any{"Id": id}, Time: sim.DefaultStart().Add(time.Duration(at) * time.Second)}
 	}
 	j := &mock.Job{Runs: time.Minute, Status: "S", Running: "RUNNING", Ends: "DONE", Stopped: "STOPPED", ID: "Id"}
 	status := func(reply sim.Reply, err error) string {
@@ -203,11 +203,11 @@ func TestJobShapes(t *testing.T) {
 	}
 	require.NoError(t, j.Check())
 	const ecs = "arn:aws:states:::aws-sdk:ecs:describeTasks"
-	reply, err := j.Start(t.Context(), sim.Call{Time: sim.DefaultStart})
+	reply, err := j.Start(t.Context(), sim.Call{Time: sim.DefaultStart()})
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{"Failures": []any{}, "Tasks": []any{map[string]any{"TaskArn": "job-1"}}}, reply.Output)
 	reply, err = j.Describe(t.Context(), sim.Call{
-		Resource: ecs, Time: sim.DefaultStart.Add(time.Minute), Arguments: map[string]any{"Tasks": []any{"job-1"}},
+		Resource: ecs, Time: sim.DefaultStart().Add(time.Minute), Arguments: map[string]any{"Tasks": []any{"job-1"}},
 	})
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{
