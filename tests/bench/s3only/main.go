@@ -1,5 +1,5 @@
 // Command s3only is check-status with the S3 store and nothing else of AWS: the
-// smallest function that the package poller makes.
+// smallest function that the package handler makes.
 package main
 
 import (
