@@ -60,7 +60,7 @@ func (s *StateTest) Run(input any) *StateRun {
 	}
 	r, err := sim.TestState(s.t.Context(), s.definition, text, o)
 	if err != nil {
-		s.t.Fatalf("the state %scannot be tested: %v%s", s.name(), err, unanswered(err))
+		s.t.Fatalf("the state %scannot be tested: %v%s", s.name(), err, suggestAnswer(err))
 		return nil
 	}
 	return &StateRun{TestResult: r, t: s.t}
@@ -74,8 +74,8 @@ func (s *StateTest) name() string {
 	return strconv.Quote(s.Options.State) + " "
 }
 
-// unanswered says what to do about a Task that nothing answers: a line of its own.
-func unanswered(err error) string {
+// suggestAnswer says what to do about a Task that nothing answers: a line of its own.
+func suggestAnswer(err error) string {
 	if _, ok := errors.AsType[*sim.ResourceError](err); !ok {
 		return ""
 	}
