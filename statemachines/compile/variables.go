@@ -15,7 +15,7 @@ const Variables Strategy = "variables"
 type variables struct{}
 
 func (variables) traits() traits {
-	return traits{summary: "Task, Choice and Wait in JSONata. Takes every waiter; delays grow and vary.", language: asl.JSONata, delays: drawn}
+	return traits{summary: "Task, Choice and Wait in JSONata. Takes most waiters; delays grow and vary.", language: asl.JSONata, delays: drawn}
 }
 
 func (variables) writer(d *draft) *jsonata {
