@@ -160,7 +160,7 @@ func exceptionClass(shape string) string {
 
 var (
 	throttled = regexp.MustCompile(`Throttl|TooManyRequests|RequestLimitExceeded|ProvisionedThroughputExceeded|^LimitExceededException$`)
-	faulty5xx = regexp.MustCompile(`^(Internal|Server|Service(Internal|Unavailable))`)
+	faulty5xx = regexp.MustCompile(`^(Internal|Server|Service(Internal|Unavailable|Exception))|InternalFailure`)
 	timeout   = regexp.MustCompile(`Time(d)?[Oo]ut`)
 )
 
