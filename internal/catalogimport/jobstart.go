@@ -177,7 +177,7 @@ func (j *tableJob) checkTemplates(pointer string, templates map[string]string, c
 	}
 }
 
-// timePath is a path of members, of which lists give their first element.
+// timePath is a path of members. A list on the way stands for its first element.
 var timePath = regexp.MustCompile(`^\w+(\[0\])?(\.\w+(\[0\])?)*$`)
 
 // checkTimes reports times that the describe call does not have.

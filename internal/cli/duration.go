@@ -88,7 +88,7 @@ func (d *delayFlags) addTo(f *pflag.FlagSet) {
 	addDuration(f, &d.initial, "initial-delay", 0, "delay before the first poll")
 }
 
-// problems reports what is wrong with the delays, of which the least is given.
+// problems reports what is wrong with the delays. None may be below least.
 func (d *delayFlags) problems(changed func(flag string) bool, least, maxWait time.Duration) (problems []error) {
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	for _, f := range []struct {

@@ -32,7 +32,7 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usage is an error of what the user typed or of a file that the user named.
+// usage returns an error in the command line, or in a file that it names.
 func usage(format string, args ...any) error {
 	return &exitError{exitUsage, errorf(format, args...)}
 }
