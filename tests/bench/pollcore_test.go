@@ -20,8 +20,8 @@ var (
 )
 
 var pollcorePairs = []pair{
-	{name: "pollcore/ExportStatus Check/hand-written", ours: exportChecked, peer: exportCheckedByHand, slower: true, bound: 4},
-	{name: "pollcore/ExportStatus Check/go-jmespath parse and search", ours: exportChecked, peer: exportSearched, bound: 20},
+	{name: "pollcore/ExportStatus Check/hand-written", ours: exportChecked, peer: exportCheckedByHand, slower: true, bound: 3},
+	{name: "pollcore/ExportStatus Check/go-jmespath parse and search", ours: exportChecked, peer: exportSearched, bound: 50},
 	{name: "pollcore/GroupInService Check/community compiled", ours: groupChecked, peer: groupCommunity, bound: 3, allocs: 1},
 }
 
