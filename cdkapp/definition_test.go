@@ -43,7 +43,7 @@ func passed(e *catalog.Entry) *map[string]*[]*string {
 // them, each by one strategy in turn that takes it, and some of the other entries.
 func jobsAndWaiters(t *testing.T) map[compile.Strategy][]*catalog.Entry {
 	t.Helper()
-	listings, err := catalog.AWS.List()
+	listings, err := catalog.AWS().List()
 	require.NoError(t, err)
 	all, n := map[compile.Strategy][]*catalog.Entry{}, 0
 	for i, service := range listings {

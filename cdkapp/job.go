@@ -67,7 +67,7 @@ func text(s *string) string {
 type catalogJob struct{ name string }
 
 func (j *catalogJob) bind() (*bound, error) {
-	named, err := catalog.Resolve(j.name)
+	named, err := catalog.AWS().Resolve(j.name)
 	if errors.Is(err, catalog.ErrNotFound) {
 		return nil, fmt.Errorf(`%w; "jobpoller list" has all names`, err)
 	} else if err != nil {
@@ -86,7 +86,7 @@ type ownJob struct {
 }
 
 func (j *ownJob) bind() (*bound, error) {
-	service, err := catalog.AWS.Service(j.service)
+	service, err := catalog.AWS().Service(j.service)
 	if err != nil {
 		return nil, err
 	}

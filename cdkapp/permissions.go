@@ -52,7 +52,7 @@ func permissionsOf(job string) (permissions, error) {
 	if known, ok := own[job]; ok {
 		return known, nil
 	}
-	named, err := catalog.Resolve(job)
+	named, err := catalog.AWS().Resolve(job)
 	if err != nil {
 		return permissions{}, fmt.Errorf("the functions have no driver of the job %q: %w, and it is neither %s nor %s", job, err, httpJob, bucketJob)
 	}

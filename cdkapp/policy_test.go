@@ -15,11 +15,11 @@ import (
 // service finds the service that a Task calls, by its name in the Resource.
 func service(t *testing.T, arnName string) *catalog.Service {
 	t.Helper()
-	listings, err := catalog.AWS.List()
+	listings, err := catalog.AWS().List()
 	require.NoError(t, err)
 	i := slices.IndexFunc(listings, func(l catalog.Listing) bool { return l.ARNName == arnName })
 	require.GreaterOrEqual(t, i, 0, arnName)
-	s, err := catalog.AWS.Service(listings[i].Key)
+	s, err := catalog.AWS().Service(listings[i].Key)
 	require.NoError(t, err)
 	return s
 }

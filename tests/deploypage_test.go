@@ -226,7 +226,7 @@ var withoutResource = map[string][]string{
 // traces. tests/deploy compares the Terraform configurations with these.
 func TestDeployPolicies(t *testing.T) {
 	t.Parallel()
-	driver, err := awsjob.NewDriver(aws.Config{Region: "us-east-1"}, catalog.AWS, "dynamodb:ExportTableToPointInTime")
+	driver, err := awsjob.NewDriver(aws.Config{Region: "us-east-1"}, catalog.AWS(), "dynamodb:ExportTableToPointInTime")
 	require.NoError(t, err)
 	needed := map[jobs.Method][]string{}
 	for _, p := range driver.Permissions() {

@@ -228,7 +228,7 @@ const noVirtualTime = "it calls a real service, which has no virtual time: remov
 // withoutAWS has no driver of the catalogue's jobs, for a reason.
 func withoutAWS(lack string) jobs.Maker {
 	return jobs.ByName(func(_ jobs.Environment, name string) (jobs.Driver, error) {
-		if _, err := catalog.Resolve(name); err != nil {
+		if _, err := catalog.AWS().Resolve(name); err != nil {
 			return nil, fmt.Errorf("%w: %w", jobs.ErrUnknownJob, err)
 		}
 		return nil, &jobs.NotConfiguredError{Job: name, Lack: lack}

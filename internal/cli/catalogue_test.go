@@ -19,7 +19,7 @@ import (
 // entries calls f with everything in the catalogue.
 func entries(t *testing.T, f func(e *catalog.Entry)) {
 	t.Helper()
-	list, err := catalog.AWS.List()
+	list, err := catalog.AWS().List()
 	require.NoError(t, err)
 	require.NotEmpty(t, list)
 	for _, s := range list {

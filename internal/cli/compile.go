@@ -183,7 +183,7 @@ func (o *compileOptions) ownWaiter(c *cobra.Command, args []string) (*pollcore.W
 	if err != nil {
 		return nil, compile.Call{}, usage("%s: %w", o.waiter, err)
 	}
-	service, err := catalog.AWS.Service(args[0])
+	service, err := catalog.AWS().Service(args[0])
 	if err != nil {
 		return nil, compile.Call{}, notFound(err, args[0], "")
 	}

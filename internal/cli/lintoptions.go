@@ -30,7 +30,7 @@ func (o *lintOptions) validate(changed func(flag string) bool) error {
 	problems := []error{checkOutput(o.output)}
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if o.service != "" {
-		if _, err := catalog.AWS.Service(o.service); err != nil {
+		if _, err := catalog.AWS().Service(o.service); err != nil {
 			problems = append(problems, notFound(err, o.service, ""))
 		}
 	}

@@ -89,12 +89,12 @@ func runList(c *cobra.Command, args []string, o listOptions) error {
 
 // find returns what the arguments and flags ask for.
 func (o *listOptions) find(args []string) ([]catalog.Listing, error) {
-	services, err := catalog.AWS.Search(o.search)
+	services, err := catalog.AWS().Search(o.search)
 	if err != nil {
 		return nil, usage("%w", err)
 	}
 	if len(args) == 1 {
-		one, err := catalog.AWS.Find(args[0])
+		one, err := catalog.AWS().Find(args[0])
 		if err != nil {
 			return nil, notFound(err, args[0], "")
 		}

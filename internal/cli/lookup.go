@@ -13,7 +13,7 @@ import (
 
 // lookup finds a waiter or a job.
 func lookup(service, name string) (*catalog.Entry, error) {
-	entry, err := catalog.AWS.Lookup(service, name)
+	entry, err := catalog.AWS().Lookup(service, name)
 	if err != nil {
 		return nil, notFound(err, service, name)
 	}
@@ -35,7 +35,7 @@ func notFound(err error, service, name string) error {
 		return usage("there is no service %q.%s List them: jobpoller list", missing.Name, hint)
 	}
 	list := service
-	if s, err := catalog.AWS.Service(service); err == nil {
+	if s, err := catalog.AWS().Service(service); err == nil {
 		list = s.Key
 		if hint == "" {
 			hint = entriesWith(s.Key, name)
@@ -47,7 +47,7 @@ func notFound(err error, service, name string) error {
 // entriesWith suggests the entries of a service whose names have all of a word that
 // was typed, such as StartJobRun for JobRun.
 func entriesWith(service, word string) string {
-	listing, err := catalog.AWS.Find(service)
+	listing, err := catalog.AWS().Find(service)
 	if err != nil || len(word) < 3 {
 		return ""
 	}
@@ -81,7 +81,7 @@ func completeEntries(c *cobra.Command, names bool) {
 
 // completeService completes the key of a service.
 func completeService(typed string) []cobra.Completion {
-	list, err := catalog.AWS.List()
+	list, err := catalog.AWS().List()
 	if err != nil {
 		return nil
 	}
@@ -96,7 +96,7 @@ func completeService(typed string) []cobra.Completion {
 
 // completeName completes the names of a service's waiters and jobs.
 func completeName(service, typed string) []cobra.Completion {
-	listing, err := catalog.AWS.Find(service)
+	listing, err := catalog.AWS().Find(service)
 	if err != nil {
 		return nil
 	}

@@ -44,7 +44,7 @@ func TestJobsAreTheSameEverywhere(t *testing.T) {
 			require.Contains(t, stdout.String(), "  token       none: ")
 		}
 
-		if driver, err := awsjob.NewDriver(anyRegion, catalog.AWS, name); err == nil {
+		if driver, err := awsjob.NewDriver(anyRegion, catalog.AWS(), name); err == nil {
 			require.Equal(t, [2]int{e.Waiter.MinDelay, e.Waiter.MaxDelay}, [2]int{driver.Waiter().MinDelay, driver.Waiter().MaxDelay}, name)
 			promise := driver.Idempotency(jobs.Request{})
 			require.Equal(t, jobs.Idempotency{Class: jobs.Class(e.Job.Protection()), Window: e.Job.Window()}, promise, name)

@@ -86,7 +86,7 @@ func asJob(e *catalog.Entry) []string {
 
 // asRequest says whether requests can name a job.
 func asRequest(e *catalog.Entry, name, does string) string {
-	if _, err := awsjob.NewDriver(anyRegion, catalog.AWS, name); err != nil {
+	if _, err := awsjob.NewDriver(anyRegion, catalog.AWS(), name); err != nil {
 		return fmt.Sprintf("the Lambda functions cannot run %q: %s", name, lackOf(e.Operation, err))
 	}
 	return fmt.Sprintf("job %q of a request: %s", name, does)

@@ -17,7 +17,7 @@ import (
 // exportDriver is a driver of the catalogue.
 func exportDriver(t *testing.T) jobs.Driver {
 	t.Helper()
-	driver, err := awsjob.NewDriver(aws.Config{Region: "us-east-1"}, catalog.AWS, "dynamodb:ExportTableToPointInTime")
+	driver, err := awsjob.NewDriver(aws.Config{Region: "us-east-1"}, catalog.AWS(), "dynamodb:ExportTableToPointInTime")
 	require.NoError(t, err)
 	return driver
 }

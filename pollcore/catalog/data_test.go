@@ -17,7 +17,7 @@ import (
 // entries calls test with every waiter and job of the catalogue.
 func entries(t *testing.T, test func(t *testing.T, l catalog.Listing, e catalog.Listed, found *catalog.Entry)) {
 	t.Helper()
-	list, err := catalog.AWS.List()
+	list, err := catalog.AWS().List()
 	require.NoError(t, err)
 	for _, l := range list {
 		for _, e := range l.Entries {
@@ -66,7 +66,7 @@ func TestEveryName(t *testing.T) {
 		}
 		// IAM prefixes are shared by some services; a name of another kind goes
 		// first.
-		byPrefix, err := catalog.AWS.Find(l.IAMPrefix)
+		byPrefix, err := catalog.AWS().Find(l.IAMPrefix)
 		require.NoError(t, err)
 		require.Contains(t, []string{byPrefix.Key, byPrefix.Name, byPrefix.ARNName, byPrefix.IAMPrefix}, l.IAMPrefix)
 	})
@@ -87,14 +87,14 @@ func hyphenated(name string) string {
 // The index says what the files do, and each is there for a reason.
 func TestIndex(t *testing.T) {
 	t.Parallel()
-	list, err := catalog.AWS.List()
+	list, err := catalog.AWS().List()
 	require.NoError(t, err)
 	files, err := fs.ReadDir(os.DirFS("data"), ".")
 	require.NoError(t, err)
 	require.Len(t, files, len(list)+1)
 	require.True(t, slices.IsSortedFunc(list, func(a, b catalog.Listing) int { return strings.Compare(a.Key, b.Key) }))
 	for _, l := range list {
-		s, err := catalog.AWS.Service(l.Key)
+		s, err := catalog.AWS().Service(l.Key)
 		require.NoError(t, err)
 		require.Equal(t, l, s.Listing())
 		require.NotEmpty(t, l.Entries, l.Key)
@@ -104,7 +104,7 @@ func TestIndex(t *testing.T) {
 // An answer to HEAD names no error, so its errors are known by their status.
 func TestErrorsOfStatuses(t *testing.T) {
 	t.Parallel()
-	s3, err := catalog.AWS.Service("s3")
+	s3, err := catalog.AWS().Service("s3")
 	require.NoError(t, err)
 	require.Equal(t, []catalog.Error{
 		{Shape: "NoSuchBucket", Status: 404},
@@ -118,10 +118,10 @@ func TestErrorsOfStatuses(t *testing.T) {
 // A file holds what its waiters and jobs need, and nothing else.
 func TestNothingTooMuch(t *testing.T) {
 	t.Parallel()
-	list, err := catalog.AWS.List()
+	list, err := catalog.AWS().List()
 	require.NoError(t, err)
 	for _, l := range list {
-		s, err := catalog.AWS.Service(l.Key)
+		s, err := catalog.AWS().Service(l.Key)
 		require.NoError(t, err)
 		called := map[string]bool{}
 		for _, w := range s.Waiters {

@@ -13,14 +13,14 @@ import (
 // Of every entry, Extract gives what Resolve does, with less of its service.
 func TestExtract(t *testing.T) {
 	t.Parallel()
-	list, err := catalog.AWS.List()
+	list, err := catalog.AWS().List()
 	require.NoError(t, err)
 	for _, service := range list {
 		for _, entry := range service.Entries {
 			name := service.Key + ":" + entry.Name
-			want, err := catalog.AWS.Resolve(name)
+			want, err := catalog.AWS().Resolve(name)
 			require.NoError(t, err)
-			got, err := catalog.AWS.Extract(name)
+			got, err := catalog.AWS().Extract(name)
 			require.NoError(t, err)
 			require.Equal(t, want.FullName, got.FullName)
 			require.Equal(t, want.Starts, got.Starts)
@@ -61,16 +61,16 @@ func TestExtractReadsOneFile(t *testing.T) {
 	require.Equal(t, []string{"athena.json"}, files.opened)
 
 	for _, name := range []string{"athena:QueryExecutionSucceeded", "states:StartExecution"} {
-		want, err := catalog.AWS.Resolve(name)
+		want, err := catalog.AWS().Resolve(name)
 		require.NoError(t, err)
-		got, err := catalog.AWS.Extract(name)
+		got, err := catalog.AWS().Extract(name)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
 	for _, name := range []string{"athena", "athena:QueryExecutionSuceeded", "index:x", "../data/athena:StartQueryExecution", ":", "Athena:StartQueryExecution"} {
-		_, want := catalog.AWS.Resolve(name)
+		_, want := catalog.AWS().Resolve(name)
 		require.Error(t, want)
-		_, err := catalog.AWS.Extract(name)
+		_, err := catalog.AWS().Extract(name)
 		require.Equal(t, want, err)
 	}
 }

@@ -46,14 +46,18 @@ type loading struct {
 	err     error
 }
 
-// AWS is the catalogue of AWS's waiters and of the jobs that have none.
-var AWS = Open(func() fs.FS {
+// aws is the one catalogue of AWS, so that a service's file is read once.
+var aws = sync.OnceValue(func() *Catalog {
 	data, err := fs.Sub(embedded, "data")
 	if err != nil {
 		panic(err) // the name is a valid one
 	}
-	return data
-}())
+	return Open(data)
+})
+
+// AWS returns the catalogue of AWS's waiters and of the jobs that have none. It
+// is the same one at each call.
+func AWS() *Catalog { return aws() }
 
 // Open returns the catalogue in a folder that the importer wrote. Nothing is
 // read yet.
@@ -324,4 +328,4 @@ func (s *Service) Listing() Listing {
 }
 
 // Lookup finds a waiter or a job of AWS's: see [Catalog.Lookup].
-func Lookup(service, name string) (*Entry, error) { return AWS.Lookup(service, name) }
+func Lookup(service, name string) (*Entry, error) { return aws().Lookup(service, name) }

@@ -73,6 +73,3 @@ func (c *Catalog) incomplete(name string) error {
 
 // FullName is the name by which Resolve finds the entry.
 func (e *Entry) FullName() string { return e.Service.Key + ":" + e.Name }
-
-// Resolve finds a waiter or a job of AWS's by its full name: see [Catalog.Resolve].
-func Resolve(name string) (*Named, error) { return AWS.Resolve(name) }

@@ -13,7 +13,7 @@ import (
 // an integration.
 func TestIntegrationsThatTheCatalogueNames(t *testing.T) {
 	t.Parallel()
-	services, err := catalog.AWS.List()
+	services, err := catalog.AWS().List()
 	require.NoError(t, err)
 	seen := 0
 	for _, s := range services {

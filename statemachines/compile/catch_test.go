@@ -82,7 +82,7 @@ func ended(t *testing.T, r *sim.Result) (status, reason string) {
 
 func operation(t *testing.T, service, name string) *catalog.Operation {
 	t.Helper()
-	s, err := catalog.AWS.Service(service)
+	s, err := catalog.AWS().Service(service)
 	require.NoError(t, err)
 	require.Contains(t, s.Operations, name)
 	return s.Operations[name]

@@ -15,11 +15,11 @@ import (
 // says nothing of the end of a Cause.
 func TestKnownCauses(t *testing.T) {
 	t.Parallel()
-	services, err := catalog.AWS.List()
+	services, err := catalog.AWS().List()
 	require.NoError(t, err)
 	found := map[string]bool{}
 	for _, listed := range services {
-		service, err := catalog.AWS.Service(listed.Key)
+		service, err := catalog.AWS().Service(listed.Key)
 		require.NoError(t, err)
 		for _, op := range service.Operations {
 			for _, c := range compile.CausesOf(op) {

@@ -88,7 +88,7 @@ func TestPolicy(t *testing.T) {
 // makes it for who starts the job; and each call has its actions.
 func TestEveryActionIsNeeded(t *testing.T) {
 	t.Parallel()
-	list, err := catalog.AWS.List()
+	list, err := catalog.AWS().List()
 	require.NoError(t, err)
 	tested := 0
 	for _, s := range list {

@@ -20,7 +20,7 @@ import (
 // compare with is "EXPECTED" here, or true.
 func TestTranslationsOfTheCatalogue(t *testing.T) {
 	t.Parallel()
-	services, err := catalog.AWS.List()
+	services, err := catalog.AWS().List()
 	require.NoError(t, err)
 	users := map[string][]string{} // by condition
 	for _, service := range services {

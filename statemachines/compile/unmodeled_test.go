@@ -16,7 +16,7 @@ import (
 // warning names them.
 func TestNoWaiterNeedsAPatternOfACause(t *testing.T) {
 	t.Parallel()
-	services, err := catalog.AWS.List()
+	services, err := catalog.AWS().List()
 	require.NoError(t, err)
 	refused := 0
 	for _, service := range services {

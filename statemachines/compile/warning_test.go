@@ -16,10 +16,10 @@ import (
 func TestReportWarnsOfUnknownServices(t *testing.T) {
 	t.Parallel()
 	warned := map[string]bool{}
-	listed, err := catalog.AWS.List()
+	listed, err := catalog.AWS().List()
 	require.NoError(t, err)
 	for _, service := range listed {
-		s, err := catalog.AWS.Service(service.Key)
+		s, err := catalog.AWS().Service(service.Key)
 		require.NoError(t, err)
 		for name := range s.Waiters {
 			e, err := catalog.Lookup(service.Key, name)

@@ -53,7 +53,7 @@ func startToken(r asl.Resource) string {
 	if sdk, ok := r.SDK(); ok {
 		service, optimised = sdk, false
 	}
-	listing, err := catalog.AWS.Find(service)
+	listing, err := catalog.AWS().Find(service)
 	if err != nil {
 		return ""
 	}

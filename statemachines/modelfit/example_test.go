@@ -9,7 +9,7 @@ import (
 
 // Bedrock's model spells the member jobName, and SDK integrations spell it JobName.
 func Example() {
-	bedrock, err := catalog.AWS.Service("bedrock")
+	bedrock, err := catalog.AWS().Service("bedrock")
 	if err != nil {
 		panic(err)
 	}

@@ -13,7 +13,7 @@ import (
 // operation is one of the catalogue.
 func operation(t *testing.T, service, name string) *catalog.Operation {
 	t.Helper()
-	found, err := catalog.AWS.Service(service)
+	found, err := catalog.AWS().Service(service)
 	require.NoError(t, err)
 	require.Contains(t, found.Operations, name)
 	return found.Operations[name]

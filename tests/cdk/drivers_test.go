@@ -200,7 +200,7 @@ func groups(t *testing.T) [][]jobs.Driver {
 		all = append(all, []jobs.Driver{driver})
 		known[driver.Name()] = true
 	}
-	services, err := catalog.AWS.List()
+	services, err := catalog.AWS().List()
 	require.NoError(t, err)
 	for _, s := range services {
 		var group []jobs.Driver
@@ -208,7 +208,7 @@ func groups(t *testing.T) [][]jobs.Driver {
 			if known[s.Key+":"+e.Name] {
 				continue
 			}
-			driver, err := awsjob.NewDriver(environment.AWS, catalog.AWS, s.Key+":"+e.Name)
+			driver, err := awsjob.NewDriver(environment.AWS, catalog.AWS(), s.Key+":"+e.Name)
 			if errors.Is(err, awsjob.ErrUnsupported) {
 				requireRefused(t, s.Key+":"+e.Name)
 				continue

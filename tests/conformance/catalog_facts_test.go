@@ -120,7 +120,7 @@ func readLeftOuts(t *testing.T) leftOuts {
 // has tells whether the tables leave an entry out.
 func (list leftOuts) has(sdkID, name string) bool {
 	key := ""
-	if listing, err := catalog.AWS.Find(sdkID); err == nil {
+	if listing, err := catalog.AWS().Find(sdkID); err == nil {
 		key = listing.Key
 	}
 	return slices.ContainsFunc(list, func(l leftOut) bool {

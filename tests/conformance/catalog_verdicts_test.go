@@ -81,12 +81,12 @@ func withoutNulls(v any) any {
 // entries are all entries of the catalogue, in its order.
 func entries(t *testing.T) []*catalog.Entry {
 	t.Helper()
-	list, err := catalog.AWS.List()
+	list, err := catalog.AWS().List()
 	require.NoError(t, err)
 	var all []*catalog.Entry
 	for _, service := range list {
 		for _, listed := range service.Entries {
-			e, err := catalog.AWS.Lookup(service.Key, listed.Name)
+			e, err := catalog.AWS().Lookup(service.Key, listed.Name)
 			require.NoError(t, err)
 			require.Equal(t, listed.Kind, e.Kind, "%s %s: another entry has the name too", service.Key, listed.Name)
 			all = append(all, e)

@@ -138,7 +138,7 @@ func handwritten(t *testing.T) []*catalog.Entry {
 			pollcore.Fail(pollcore.ErrorType("ExportNotFoundException")), pollcore.Succeed(export.Is("COMPLETED")),
 			pollcore.Again(pollcore.AnyError()))},
 	} {
-		service, err := catalog.AWS.Service(h.service)
+		service, err := catalog.AWS().Service(h.service)
 		require.NoError(t, err)
 		require.Contains(t, service.Operations, h.operation)
 		all = append(all, &catalog.Entry{

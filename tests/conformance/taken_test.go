@@ -25,7 +25,7 @@ var taken = map[compile.Strategy]func(e *catalog.Entry) bool{
 
 // hasDriver tells whether the Lambda functions can run the job, or poll for it.
 func hasDriver(e *catalog.Entry) bool {
-	_, err := awsjob.NewDriver(aws.Config{Region: "us-east-1"}, catalog.AWS, e.Service.Key+":"+e.Name)
+	_, err := awsjob.NewDriver(aws.Config{Region: "us-east-1"}, catalog.AWS(), e.Service.Key+":"+e.Name)
 	return err == nil
 }
 

@@ -163,7 +163,7 @@ var strategies = []compile.Strategy{
 func compiled(t *testing.T, draw *rand.Rand) []definition {
 	t.Helper()
 	var entries [][2]string
-	services, err := catalog.AWS.List()
+	services, err := catalog.AWS().List()
 	require.NoError(t, err)
 	for _, service := range services {
 		for _, entry := range service.Entries {

@@ -72,7 +72,7 @@ func entries(t *testing.T) []*catalog.Entry {
 	t.Helper()
 	var all []*catalog.Entry
 	for _, service := range services {
-		listing, err := catalog.AWS.Find(service)
+		listing, err := catalog.AWS().Find(service)
 		require.NoError(t, err)
 		require.Equal(t, service, listing.Key)
 		for _, listed := range listing.Entries {

@@ -25,17 +25,17 @@ func speaksJSON(s *catalog.Service) bool {
 // no JSON or has to be asked for the endpoint.
 func TestDriversOfTheCatalogue(t *testing.T) {
 	t.Parallel()
-	list, err := catalog.AWS.List()
+	list, err := catalog.AWS().List()
 	require.NoError(t, err)
 	made := 0
 	for _, s := range list {
 		for _, e := range s.Entries {
 			name := s.Key + ":" + e.Name
-			entry, err := catalog.AWS.Lookup(s.Key, e.Name)
+			entry, err := catalog.AWS().Lookup(s.Key, e.Name)
 			require.NoError(t, err)
 			cfg := config("")
 			cfg.BaseEndpoint = nil
-			d, err := awsjob.NewDriver(cfg, catalog.AWS, name)
+			d, err := awsjob.NewDriver(cfg, catalog.AWS(), name)
 			if !speaksJSON(entry.Service) || entry.Operation.Discovered {
 				require.ErrorIs(t, err, awsjob.ErrUnsupported, name)
 				require.ErrorContains(t, err, s.Key+":", name)
@@ -62,10 +62,10 @@ func TestDriversOfTheCatalogue(t *testing.T) {
 // No two members of a structure have one name in PascalCase.
 func TestPascalCaseIsUnambiguous(t *testing.T) {
 	t.Parallel()
-	list, err := catalog.AWS.List()
+	list, err := catalog.AWS().List()
 	require.NoError(t, err)
 	for _, l := range list {
-		s, err := catalog.AWS.Service(l.Key)
+		s, err := catalog.AWS().Service(l.Key)
 		require.NoError(t, err)
 		for _, shape := range s.Shapes {
 			names := map[string]bool{}
@@ -182,11 +182,11 @@ func pascalName(m catalog.Member) string { return javasdk.MemberName(m.Name) }
 // start call was given and has answered, here all that the model has.
 func TestEveryJob(t *testing.T) {
 	t.Parallel()
-	list, err := catalog.AWS.List()
+	list, err := catalog.AWS().List()
 	require.NoError(t, err)
 	for _, s := range list {
 		for _, e := range s.Entries {
-			entry, err := catalog.AWS.Lookup(s.Key, e.Name)
+			entry, err := catalog.AWS().Lookup(s.Key, e.Name)
 			require.NoError(t, err)
 			if e.Kind != catalog.AWSJob || !speaksJSON(entry.Service) || entry.Operation.Discovered {
 				continue
@@ -236,7 +236,7 @@ func testJob(t *testing.T, entry *catalog.Entry) {
 		answers = append(answers, sampleAnswer(t, entry.Service.Operations[stop.Operation], 0))
 	}
 	server := newScripted(t, answers...)
-	d, err := awsjob.NewDriver(config(server.URL), catalog.AWS, entry.Service.Key+":"+entry.Name)
+	d, err := awsjob.NewDriver(config(server.URL), catalog.AWS(), entry.Service.Key+":"+entry.Name)
 	require.NoError(t, err)
 	request := jobs.Request{Arguments: arguments, Token: strings.Repeat("a", 36)}
 	ref, err := d.Start(t.Context(), request)
@@ -266,12 +266,12 @@ func testJob(t *testing.T, entry *catalog.Entry) {
 // job and samples of all values of enums.
 func TestVerdictsKeepTheirSpelling(t *testing.T) {
 	t.Parallel()
-	list, err := catalog.AWS.List()
+	list, err := catalog.AWS().List()
 	require.NoError(t, err)
 	verdicts := map[pollcore.Verdict]int{}
 	for _, l := range list {
 		for _, e := range l.Entries {
-			entry, err := catalog.AWS.Lookup(l.Key, e.Name)
+			entry, err := catalog.AWS().Lookup(l.Key, e.Name)
 			require.NoError(t, err)
 			if !speaksJSON(entry.Service) || entry.Operation.Discovered {
 				continue
@@ -294,7 +294,7 @@ func sameVerdicts(t *testing.T, entry *catalog.Entry, name string) []pollcore.Ve
 	cfg := config("https://example.com")
 	cfg.HTTPClient = service
 	client := awsjob.New(cfg)
-	d, err := awsjob.NewDriver(cfg, catalog.AWS, name)
+	d, err := awsjob.NewDriver(cfg, catalog.AWS(), name)
 	require.NoError(t, err)
 	ofModel, err := pollcore.Compile[any, any](entry.Waiter)
 	require.NoError(t, err, name)

@@ -25,7 +25,7 @@ func FromCatalog(c *catalog.Catalog) jobs.Source {
 // catalogue that the environment names, and for a few more that are made when they
 // are wanted. A function without it does not carry the catalogue.
 func Catalogue(e jobs.Environment) (jobs.Driver, error) {
-	return jobs.ByName(FromCatalog(catalog.AWS), byDefault...)(e)
+	return jobs.ByName(FromCatalog(catalog.AWS()), byDefault...)(e)
 }
 
 // byDefault are the jobs of the catalogue that each function has.

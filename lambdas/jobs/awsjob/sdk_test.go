@@ -231,7 +231,7 @@ func sdkPascal(value any) any {
 
 func operation(t testing.TB, service, name string) *catalog.Operation {
 	t.Helper()
-	s, err := catalog.AWS.Service(service)
+	s, err := catalog.AWS().Service(service)
 	require.NoError(t, err)
 	require.Contains(t, s.Operations, name)
 	return s.Operations[name]

@@ -152,7 +152,7 @@ func mustDriver(t testing.TB, name, endpoint string) jobs.Driver {
 
 // catalogueMaker makes the driver of a job of AWS's.
 func catalogueMaker(name string) jobs.Maker {
-	return func(e jobs.Environment) (jobs.Driver, error) { return awsjob.NewDriver(e.AWS, catalog.AWS, name) }
+	return func(e jobs.Environment) (jobs.Driver, error) { return awsjob.NewDriver(e.AWS, catalog.AWS(), name) }
 }
 
 // driverAt returns the driver of a job of AWS's at a service.
@@ -160,7 +160,7 @@ func driverAt(t *testing.T, name string, service http.Handler) jobs.Driver {
 	t.Helper()
 	server := httptest.NewServer(service)
 	t.Cleanup(server.Close)
-	driver, err := awsjob.NewDriver(config(server.URL), catalog.AWS, name)
+	driver, err := awsjob.NewDriver(config(server.URL), catalog.AWS(), name)
 	require.NoError(t, err)
 	return driver
 }

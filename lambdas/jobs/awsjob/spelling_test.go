@@ -18,9 +18,9 @@ import (
 // compile take, and mean the same.
 func TestArgumentsAreSpelledAlikeOnAllSurfaces(t *testing.T) {
 	t.Parallel()
-	driver, err := awsjob.NewDriver(aws.Config{Region: "us-east-1"}, catalog.AWS, "ecs:ServicesStable")
+	driver, err := awsjob.NewDriver(aws.Config{Region: "us-east-1"}, catalog.AWS(), "ecs:ServicesStable")
 	require.NoError(t, err)
-	entry, err := catalog.AWS.Lookup("ecs", "ServicesStable")
+	entry, err := catalog.AWS().Lookup("ecs", "ServicesStable")
 	require.NoError(t, err)
 	want := jobs.Ref{"Cluster": "c", "Services": `["s"]`}
 	for _, text := range []string{`{"cluster": "c", "services": ["s"]}`, `{"Cluster": "c", "Services": ["s"]}`, `{"Cluster": "c", "services": ["s"]}`} {

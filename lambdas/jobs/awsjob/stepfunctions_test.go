@@ -229,7 +229,7 @@ func FuzzExecutionArguments(f *testing.F) {
 		_, _ = io.WriteString(w, `{"type": "STANDARD"}`)
 	}))
 	f.Cleanup(server.Close)
-	driver, err := awsjob.NewDriver(config(server.URL), catalog.AWS, "states:StartExecution")
+	driver, err := awsjob.NewDriver(config(server.URL), catalog.AWS(), "states:StartExecution")
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
 		request := jobs.Request{Token: "token-1", Arguments: json.RawMessage(text)}

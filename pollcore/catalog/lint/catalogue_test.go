@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 func catalogue(t *testing.T) []lint.Entry {
 	t.Helper()
-	entries, err := lint.Catalog(catalog.AWS, "", lint.Options{})
+	entries, err := lint.Catalog(catalog.AWS(), "", lint.Options{})
 	require.NoError(t, err)
 	return entries
 }

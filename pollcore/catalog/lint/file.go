@@ -21,7 +21,7 @@ import (
 type FileOptions struct {
 	Options
 
-	// Catalog knows the services and their operations; nil is [catalog.AWS].
+	// Catalog knows the services and their operations; nil is [catalog.AWS()].
 	Catalog *catalog.Catalog
 	// Service and Operation say what the waiters poll, by the names that the
 	// catalogue takes. What a text says itself need not be given.
@@ -60,7 +60,7 @@ func File(text []byte, o FileOptions) ([]Finding, error) {
 	if problems, ok := errors.AsType[pollcore.Problems](err); ok {
 		return formatFindings(problems), nil
 	}
-	o.Catalog = cmp.Or(o.Catalog, catalog.AWS)
+	o.Catalog = cmp.Or(o.Catalog, catalog.AWS())
 	f := &file{text: text, root: doc.Root, options: o}
 	switch formOf(doc.Root) {
 	case smithyModel:

@@ -6,7 +6,7 @@
 //
 // The types are those of package catalog. Services have no waiters and jobs
 // here, operations no IAM actions, and endpoints only a prefix and a signing
-// name: those that something is known to wait for have them in catalog.AWS.
+// name: those that something is known to wait for have them in catalog.AWS().
 package models
 
 import (

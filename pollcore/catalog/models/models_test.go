@@ -82,10 +82,10 @@ func TestEveryServiceIsWhole(t *testing.T) {
 // What waiters and jobs call is the same here and in the catalogue.
 func TestModelsAgreeWithTheCatalogue(t *testing.T) {
 	t.Parallel()
-	list, err := catalog.AWS.List()
+	list, err := catalog.AWS().List()
 	require.NoError(t, err)
 	for _, l := range list {
-		known, err := catalog.AWS.Service(l.Key)
+		known, err := catalog.AWS().Service(l.Key)
 		require.NoError(t, err)
 		model, err := models.Load(l.Key)
 		require.NoError(t, err)
