@@ -17,7 +17,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
-	"github.com/jobpoller/jobpoller/statemachines/modelfit"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // arguments are those of a call, whose model has their members. Nil stays nil: they
@@ -35,7 +35,7 @@ func (p *polling) arguments(op *catalog.Operation, token string, strategy compil
 	if err != nil {
 		p.refuseFor(err, "Arguments", "%v", err)
 	}
-	arguments, err := modelfit.Arguments(text, op, token, language)
+	arguments, err := typecheck.FitArguments(text, op, token, language)
 	if problems, ok := errors.AsType[diag.Problems](err); ok {
 		problems = slices.Clone(problems)
 		for i := range problems {

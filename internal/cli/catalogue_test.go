@@ -13,7 +13,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines/modelfit"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // entries calls f with everything in the catalogue.
@@ -108,7 +108,7 @@ func TestS3Calls(t *testing.T) {
 		used[key] = true
 		input, problems := fitted(t, sampleInput(e.Operation), e.Operation.Input, true)
 		require.Empty(t, problems)
-		text, err := json.Marshal(modelfit.IntegrationSpelling(input, e.Operation.Input))
+		text, err := json.Marshal(typecheck.IntegrationSpelling(input, e.Operation.Input))
 		require.NoError(t, err)
 		_, err = s3Calls[key](anyRegion, key, text)
 		require.NoError(t, err)
@@ -130,7 +130,7 @@ func TestKebab(t *testing.T) {
 // fitted reads a JSON text as the commands do.
 func fitted(t testing.TB, text string, shape *catalog.Shape, input bool) (value any, problems []string) {
 	t.Helper()
-	value, found, err := modelfit.Text([]byte(text), shape, input)
+	value, found, err := typecheck.FitText([]byte(text), shape, input)
 	require.NoError(t, err)
 	for _, p := range found {
 		problems = append(problems, p.String())
@@ -231,11 +231,11 @@ func FuzzModelFit(f *testing.F) {
 	f.Add(`[1]`)
 	op := orderOperation(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		value, problems, err := modelfit.Text([]byte(text), op.Output, false)
+		value, problems, err := typecheck.FitText([]byte(text), op.Output, false)
 		if err != nil || len(problems) > 0 {
 			return
 		}
-		again, err := modelfit.ModelSpelling(modelfit.IntegrationSpelling(value, op.Output), op.Output)
+		again, err := typecheck.ModelSpelling(typecheck.IntegrationSpelling(value, op.Output), op.Output)
 		require.NoError(t, err)
 		require.Equal(t, value, again)
 	})

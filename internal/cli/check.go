@@ -15,7 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines/modelfit"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // checkOptions are the flags of "jobpoller check".
@@ -182,7 +182,7 @@ func (o *checkOptions) read(file string, c *cobra.Command, op *catalog.Operation
 	if err != nil {
 		return nil, err
 	}
-	value, problems, err := modelfit.Text(text, shape, input)
+	value, problems, err := typecheck.FitText(text, shape, input)
 	if err != nil {
 		return nil, usage("%s: %w", file, err)
 	}

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
-	"github.com/jobpoller/jobpoller/statemachines/modelfit"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // readArguments reads the arguments of an operation, in the spelling of SDK
@@ -12,7 +12,7 @@ func (o *compileOptions) readArguments(op *catalog.Operation, token string) (map
 	if o.arguments == "" {
 		return nil, nil //nolint:nilnil // the input of the machine
 	}
-	arguments, err := modelfit.Arguments([]byte(o.arguments), op, token, compile.Strategy(o.strategy).Language())
+	arguments, err := typecheck.FitArguments([]byte(o.arguments), op, token, compile.Strategy(o.strategy).Language())
 	if err != nil {
 		return nil, usage("--arguments of %s: %w", op.Name, err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines/modelfit"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // describeCall calls the operation that a waiter polls, with one input.
@@ -51,7 +51,7 @@ func (o *waitOptions) newCall(ctx context.Context, e *catalog.Entry, input any) 
 		call.send = func(ctx context.Context) (any, error) { return client.Call(ctx, e.Operation, input) }
 		return call, nil
 	}
-	text, err := json.Marshal(modelfit.IntegrationSpelling(input, e.Operation.Input))
+	text, err := json.Marshal(typecheck.IntegrationSpelling(input, e.Operation.Input))
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (o *waitOptions) newCall(ctx context.Context, e *catalog.Entry, input any) 
 		if err != nil {
 			return nil, err
 		}
-		return modelfit.ModelSpelling(out, e.Operation.Output)
+		return typecheck.ModelSpelling(out, e.Operation.Output)
 	}
 	return call, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines/modelfit"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 func newWaitCommand() *cobra.Command {
@@ -130,7 +130,7 @@ func (o *waitOptions) readInput(e *catalog.Entry, in io.Reader) (any, error) {
 	} else if !strings.HasPrefix(strings.TrimSpace(o.input), "{") {
 		hint = "\nTo read a file, write @ before its name"
 	}
-	value, problems, err := modelfit.Text(text, e.Operation.Input, true)
+	value, problems, err := typecheck.FitText(text, e.Operation.Input, true)
 	if err != nil && hint != "" {
 		err = fmt.Errorf("%w%s", err, hint)
 	}

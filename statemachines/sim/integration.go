@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/taskapi"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // integration is how the history names a Task's resource. A service
@@ -98,16 +98,16 @@ func (s *strand) checkArguments(arguments *Payload) *failure {
 }
 
 // api is the API of a Task, which is looked up once in a run.
-func (r *run) api(t *asl.Task) (*taskapi.API, error) {
+func (r *run) api(t *asl.Task) (*typecheck.API, error) {
 	if known := r.apis[t.Resource]; known != nil {
 		return known, nil
 	}
-	api, err := taskapi.Of(t.Resource, r.options.Models)
+	api, err := typecheck.FindAPI(t.Resource, r.options.Models)
 	if err != nil {
 		return nil, err
 	}
 	if r.apis == nil {
-		r.apis = map[string]*taskapi.API{}
+		r.apis = map[string]*typecheck.API{}
 	}
 	r.apis[t.Resource] = &api
 	return &api, nil

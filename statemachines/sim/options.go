@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/taskapi"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // The defaults of Options.
@@ -101,7 +101,7 @@ type Options struct {
 	// Models are the APIs of services, by which the arguments of integrations are
 	// checked before a Task starts, as AWS does; models.Load of
 	// pollcore/catalog/models has all of AWS's. Nil checks nothing.
-	Models  taskapi.Models
+	Models  typecheck.Models
 	OnEvent func(Event) // is called for every event of the execution's own history, on the goroutine of Run, in order
 
 	budget budget // zero: wholeBudget

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/taskapi"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // run is an execution under way, with its child executions. All of it belongs
@@ -23,8 +23,8 @@ type run struct {
 	mailbox      *mailbox
 	others       sync.WaitGroup // goroutines of handlers and timers on a real clock
 	random       *randomState
-	apis         map[string]*taskapi.API // by resource
-	integrations map[string]*integration // by resource
+	apis         map[string]*typecheck.API // by resource
+	integrations map[string]*integration   // by resource
 
 	current     *strand // that runs
 	inCaller    bool    // a function of the caller runs

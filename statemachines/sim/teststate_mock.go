@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/taskapi"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // newProbe checks the options, and refuses what AWS refuses.
@@ -36,7 +36,7 @@ func newProbe(s *asl.State, o *TestOptions) (*probe, error) {
 }
 
 // readMock takes the mock, if the state can have it.
-func (p *probe) readMock(m *Mock, s *asl.State, models taskapi.Models) error {
+func (p *probe) readMock(m *Mock, s *asl.State, models typecheck.Models) error {
 	if m == nil {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (p *probe) readMock(m *Mock, s *asl.State, models taskapi.Models) error {
 }
 
 // checkMock refuses a result that the API of the Task cannot give.
-func checkMock(result any, t *asl.Task, mode MockValidation, models taskapi.Models) error {
+func checkMock(result any, t *asl.Task, mode MockValidation, models typecheck.Models) error {
 	switch mode {
 	case "", ValidateStrict, ValidatePresent:
 	case ValidateNone:
@@ -67,7 +67,7 @@ func checkMock(result any, t *asl.Task, mode MockValidation, models taskapi.Mode
 	default:
 		return refuse("The Validation of a Mock is %q; expected %s, %s or %s", mode, ValidateStrict, ValidatePresent, ValidateNone)
 	}
-	api, err := taskapi.Of(t.Resource, models)
+	api, err := typecheck.FindAPI(t.Resource, models)
 	if err != nil {
 		return err
 	}

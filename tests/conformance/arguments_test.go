@@ -14,7 +14,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/taskapi"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // argumentSuites are Tasks whose arguments AWS took. A case passes if the
@@ -96,7 +96,7 @@ func runRecordedArguments(t *testing.T, folder string) result {
 // checkArguments adds a case if the API of the resource is known.
 func (r *result) checkArguments(t *testing.T, name, resource string, arguments any) {
 	t.Helper()
-	api, err := taskapi.Of(resource, models.Load)
+	api, err := typecheck.FindAPI(resource, models.Load)
 	require.NoError(t, err)
 	if api.Input == nil {
 		return

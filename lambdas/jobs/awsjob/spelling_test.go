@@ -11,7 +11,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/modelfit"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // The functions take the arguments of a catalogue entry in every spelling that wait and
@@ -27,10 +27,10 @@ func TestArgumentsAreSpelledAlikeOnAllSurfaces(t *testing.T) {
 		ref, err := driver.Start(t.Context(), jobs.Request{Arguments: json.RawMessage(text)})
 		require.NoError(t, err, text)
 		require.Equal(t, want, ref)
-		compiled, err := modelfit.Arguments([]byte(text), entry.Operation, "", asl.JSONata)
+		compiled, err := typecheck.FitArguments([]byte(text), entry.Operation, "", asl.JSONata)
 		require.NoError(t, err, text)
 		require.Equal(t, map[string]any{"Cluster": "c", "Services": []any{"s"}}, compiled)
-		value, problems, err := modelfit.Text([]byte(text), entry.Operation.Input, true)
+		value, problems, err := typecheck.FitText([]byte(text), entry.Operation.Input, true)
 		require.NoError(t, err)
 		require.Empty(t, problems)
 		require.Equal(t, map[string]any{"cluster": "c", "services": []any{"s"}}, value)
@@ -38,7 +38,7 @@ func TestArgumentsAreSpelledAlikeOnAllSurfaces(t *testing.T) {
 	for _, text := range []string{`{"cluster": "c", "Cluster": "c", "services": ["s"]}`, `{"clustre": "c", "services": ["s"]}`} {
 		_, err := driver.Start(t.Context(), jobs.Request{Arguments: json.RawMessage(text)})
 		require.ErrorIs(t, err, jobs.ErrArguments)
-		_, err = modelfit.Arguments([]byte(text), entry.Operation, "", asl.JSONata)
+		_, err = typecheck.FitArguments([]byte(text), entry.Operation, "", asl.JSONata)
 		require.Error(t, err)
 	}
 }

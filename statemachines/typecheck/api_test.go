@@ -1,4 +1,4 @@
-package taskapi_test
+package typecheck_test
 
 import (
 	"encoding/json"
@@ -9,19 +9,19 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/taskapi"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 const integration = "arn:aws:states:::"
 
-func api(t testing.TB, resource string) taskapi.API {
+func api(t testing.TB, resource string) typecheck.API {
 	t.Helper()
-	a, err := taskapi.Of(resource, models.Load)
+	a, err := typecheck.FindAPI(resource, models.Load)
 	require.NoError(t, err)
 	return a
 }
 
-func TestOf(t *testing.T) {
+func TestFindAPI(t *testing.T) {
 	t.Parallel()
 	for resource, want := range map[string][2]string{ // the shapes of the arguments and of the result
 		"aws-sdk:glue:startJobRun":                 {"StartJobRunRequest", "StartJobRunResponse"},
@@ -52,11 +52,11 @@ func TestOf(t *testing.T) {
 		require.Equal(t, want, got, resource)
 	}
 	for _, resource := range []string{"arn:aws:lambda:us-east-1:1:function:f", integration + "activity:a", "", "x"} {
-		require.Equal(t, taskapi.API{}, api(t, resource))
+		require.Equal(t, typecheck.API{}, api(t, resource))
 	}
-	a, err := taskapi.Of(integration+"glue:startJobRun", nil)
+	a, err := typecheck.FindAPI(integration+"glue:startJobRun", nil)
 	require.NoError(t, err)
-	require.Equal(t, taskapi.API{}, a, "nothing is known without models")
+	require.Equal(t, typecheck.API{}, a, "nothing is known without models")
 }
 
 // Every integration that the models know has the prefix of errors that package

@@ -1,14 +1,14 @@
-package taskapi_test
+package typecheck_test
 
 import (
 	"fmt"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
-	"github.com/jobpoller/jobpoller/statemachines/taskapi"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-func ExampleOf() {
-	api, err := taskapi.Of("arn:aws:states:::aws-sdk:glue:startJobRun", models.Load)
+func ExampleFindAPI() {
+	api, err := typecheck.FindAPI("arn:aws:states:::aws-sdk:glue:startJobRun", models.Load)
 	if err != nil {
 		panic(err)
 	}

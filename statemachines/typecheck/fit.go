@@ -1,6 +1,4 @@
-// Package modelfit spells what is sent to a service, and what it answers, as the
-// service's model does, and says where it does not fit the model.
-package modelfit
+package typecheck
 
 import (
 	"bytes"
@@ -197,19 +195,19 @@ func ModelSpelling(value any, shape *catalog.Shape) (any, error) {
 	return f.value(doc.Root, shape), nil
 }
 
-// Text reads a JSON object, gives it the model's spelling, and returns where
+// FitText reads a JSON object, gives it the model's spelling, and returns where
 // it does not fit. The error is that it is no JSON object.
-func Text(text []byte, shape *catalog.Shape, input bool) (any, diag.Problems, error) {
+func FitText(text []byte, shape *catalog.Shape, input bool) (any, diag.Problems, error) {
 	f := fit{input: input}
 	value, err := f.read(text, shape)
 	return value, f.problems, err
 }
 
-// Arguments reads the arguments that a state machine in the query language calls an
+// FitArguments reads the arguments that a state machine in the query language calls an
 // operation with, which may have expressions in the place of values, in the spelling of SDK
 // integrations. The machine itself gives the token. The error is diag.Problems where they
 // do not fit.
-func Arguments(text []byte, op *catalog.Operation, token string, language asl.QueryLanguage) (map[string]any, error) {
+func FitArguments(text []byte, op *catalog.Operation, token string, language asl.QueryLanguage) (map[string]any, error) {
 	f := fit{input: true, given: token, language: language}
 	value, err := f.read(text, op.Input)
 	if err != nil {

@@ -1,4 +1,4 @@
-package taskapi
+package typecheck
 
 import (
 	"fmt"

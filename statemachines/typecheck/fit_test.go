@@ -1,4 +1,4 @@
-package modelfit_test
+package typecheck_test
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/modelfit"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // operation is one of the catalogue.
@@ -27,7 +27,7 @@ func TestArgumentsAreSpelt(t *testing.T) {
 		`{"jobName": "j", "modelId": "{% $model %}", "roleArn": "r", "inputDataConfig": {"s3InputDataConfig": {"s3Uri": "in"}}, "outputDataConfig": {"s3OutputDataConfig": {"s3Uri": "out"}}}`,
 		`{"JobName": "j", "ModelId": "{% $model %}", "RoleArn": "r", "InputDataConfig": {"S3InputDataConfig": {"S3Uri": "in"}}, "OutputDataConfig": {"S3OutputDataConfig": {"S3Uri": "out"}}}`,
 	} {
-		arguments, err := modelfit.Arguments([]byte(text), start, "clientRequestToken", asl.JSONata)
+		arguments, err := typecheck.FitArguments([]byte(text), start, "clientRequestToken", asl.JSONata)
 		require.NoError(t, err)
 		require.Equal(t, map[string]any{
 			"JobName": "j", "ModelId": "{% $model %}", "RoleArn": "r",
@@ -49,19 +49,19 @@ func TestArgumentsThatDoNotFit(t *testing.T) {
 		`[]`:                          "expected a JSON object, found an array",
 		``:                            "expected a JSON object, found nothing",
 	} {
-		_, err := modelfit.Arguments([]byte(text), start, "", asl.JSONPath)
+		_, err := typecheck.FitArguments([]byte(text), start, "", asl.JSONPath)
 		require.ErrorContains(t, err, want, text)
 	}
-	_, err := modelfit.Arguments([]byte(`{"JobName.$": "$.job"}`), start, "", asl.JSONPath)
+	_, err := typecheck.FitArguments([]byte(`{"JobName.$": "$.job"}`), start, "", asl.JSONPath)
 	require.NoError(t, err)
 }
 
 func TestArgumentsOfAnOperationWithoutInput(t *testing.T) {
 	t.Parallel()
 	plain := &catalog.Operation{Name: "GetAccountState"}
-	arguments, err := modelfit.Arguments([]byte(`{}`), plain, "", asl.JSONata)
+	arguments, err := typecheck.FitArguments([]byte(`{}`), plain, "", asl.JSONata)
 	require.NoError(t, err)
 	require.Empty(t, arguments)
-	_, err = modelfit.Arguments([]byte(`{"Name": "x"}`), plain, "", asl.JSONata)
+	_, err = typecheck.FitArguments([]byte(`{"Name": "x"}`), plain, "", asl.JSONata)
 	require.EqualError(t, err, "GetAccountState takes no arguments")
 }

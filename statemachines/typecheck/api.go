@@ -1,6 +1,4 @@
-// Package taskapi checks the arguments and results of Tasks by the models of the
-// services that they call.
-package taskapi
+package typecheck
 
 import (
 	"errors"
@@ -38,8 +36,8 @@ type API struct {
 	names map[*catalog.Shape]map[string]*catalog.Member
 }
 
-// Of returns the API of a resource as a definition has it.
-func Of(resource string, models Models) (API, error) {
+// FindAPI returns the API of a resource as a definition has it.
+func FindAPI(resource string, models Models) (API, error) {
 	r := asl.ParseResource(resource)
 	if models == nil || r.Direct || r.Action == "" {
 		return API{}, nil
