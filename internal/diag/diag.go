@@ -86,6 +86,21 @@ func At(text []byte, offset int, pointer, message string) Problem {
 	}
 }
 
+// Placed returns a problem at a byte offset of text whose line and column are
+// known. It looks at no more of the text than it shows.
+func Placed(text []byte, offset, line, column int, pointer, message string) Problem {
+	const shown = utf8.UTFMax * (excerptBefore + excerptAfter)
+	from, to := max(0, offset-shown), min(len(text), offset+shown)
+	if i := bytes.LastIndexByte(text[from:offset], '\n'); i >= 0 {
+		from += i + 1
+	}
+	if i := bytes.IndexByte(text[offset:to], '\n'); i >= 0 {
+		to = offset + i
+	}
+	source, caret := excerpt(text[from:to], offset-from)
+	return Problem{Pointer: pointer, Line: line, Column: column, Message: message, Source: source, caret: caret}
+}
+
 // Move returns the problem at another place: a byte offset of text.
 func (p Problem) Move(text []byte, offset int, pointer string) Problem {
 	moved := At(text, offset, pointer, p.Message)
@@ -201,10 +216,14 @@ func (ps Problems) Brief() string {
 	return strings.Join(lines, "; ")
 }
 
+// excerptBefore and excerptAfter are how many characters of a line are shown
+// before and after the place at fault.
+const excerptBefore, excerptAfter = 40, 60
+
 // excerpt shortens a line around a byte offset, so that a document written on
 // one line stays readable, and returns the caret's column in the result.
 func excerpt(line []byte, offset int) (text string, caret int) {
-	const before, after = 40, 60
+	const before, after = excerptBefore, excerptAfter
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	offset = min(offset, len(line))
 	// A document of one line may have many problems: look at no more of it

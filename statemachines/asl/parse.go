@@ -81,7 +81,7 @@ func (p *parser) read(text []byte) (*StateMachine, diag.Problems) {
 		}
 		return nil, notJSON
 	}
-	p.text, p.machine, p.names, p.labels = text, &StateMachine{root: doc.Root}, map[string]bool{}, map[string]bool{}
+	p.text, p.machine, p.names, p.labels = text, &StateMachine{root: doc.Root, text: text, places: map[string]*State{}}, map[string]bool{}, map[string]bool{}
 	p.definition(doc.Root)
 	return p.machine, p.problems
 }

@@ -1,10 +1,8 @@
 package asl
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -50,22 +48,6 @@ func (p *parser) add(problem diag.Problem) { p.problems = append(p.problems, pro
 func (p *parser) warn(problem diag.Problem) {
 	problem.Severity = diag.Warning
 	p.add(problem)
-}
-
-// position returns the place of a byte of the text. Places are asked for in
-// the order of the text, so each is counted from the one before.
-func (p *parser) position(pointer string, offset int) Position {
-	if offset < p.counted {
-		p.counted, p.line, p.column = 0, 0, 0
-	}
-	passed := p.text[p.counted:offset]
-	if i := bytes.LastIndexByte(passed, '\n'); i >= 0 {
-		p.line += bytes.Count(passed, []byte{'\n'})
-		p.column, passed = 0, passed[i+1:]
-	}
-	p.column += utf8.RuneCount(passed)
-	p.counted = offset
-	return Position{Pointer: pointer, Line: p.line + 1, Column: p.column + 1}
 }
 
 // within returns a problem inside of a string value, at the byte offset of

@@ -10,7 +10,6 @@ package asl
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -43,7 +42,9 @@ type StateMachine struct {
 	// checked and drawn but not run: see Substitute.
 	Placeholders []Placeholder
 
-	root *jsontree.Node
+	root   *jsontree.Node
+	text   []byte
+	places map[string]*State // every state, by its pointer
 }
 
 // Flow is a graph of states with the state where it starts.
@@ -71,13 +72,6 @@ const (
 	TypeParallel Type = "Parallel"
 	TypeMap      Type = "Map"
 )
-
-// Position is a place in the text of a definition.
-type Position struct {
-	Pointer string // RFC 6901
-	Line    int    // from 1
-	Column  int    // in characters, from 1
-}
 
 // State is a state. The detail that belongs to its Type is set; Succeed has
 // none. The fields of the other query language are empty.
@@ -125,6 +119,8 @@ type State struct {
 	Map      *Map
 
 	variables map[string]bool
+	node      *jsontree.Node
+	offset    int // of the name
 }
 
 // Variables returns the variables that the state's own fields read, sorted;
@@ -342,27 +338,4 @@ func (s *State) Transitions() []Transition {
 		out = append(out, Transition{To: c.Next, Kind: TransitionCatch, Rule: i})
 	}
 	return out
-}
-
-// Problem returns a problem that stands where a JSON pointer (RFC 6901) points
-// to in the definition, at the name if it is a member, or at its nearest
-// ancestor that is there.
-func (m *StateMachine) Problem(pointer, format string, args ...any) diag.Problem {
-	n := m.root
-	p := n.Problem(format, args...)
-	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
-		next := n.Child(step)
-		if next == nil {
-			break
-		}
-		if i := slices.IndexFunc(n.Members, func(m jsontree.Member) bool { return m.Name == step }); i >= 0 {
-			p = n.MemberProblem(n.Members[i], format, args...)
-		} else {
-			p = next.Problem(format, args...)
-		}
-		n = next
-	}
-	p.Pointer = pointer
-	return p
 }

@@ -14,6 +14,12 @@ import (
 // pollLoops is a definition of so many poll loops, one after the other.
 func pollLoops(t *testing.T, n int) *asl.StateMachine {
 	t.Helper()
+	m, err := asl.Parse(pollLoopsText(n))
+	require.NoError(t, err)
+	return m
+}
+
+func pollLoopsText(n int) []byte {
 	var b strings.Builder
 	b.WriteString(`{"StartAt": "Get0", "States": {`)
 	for i := range n {
@@ -23,9 +29,7 @@ func pollLoops(t *testing.T, n int) *asl.StateMachine {
 			"Wait%[1]d": {"Type": "Wait", "Seconds": 5, "Next": "Get%[1]d"},`, i, i+1)
 	}
 	fmt.Fprintf(&b, `"Get%d": {"Type": "Succeed"}}}`, n)
-	m, err := asl.Parse([]byte(b.String()))
-	require.NoError(t, err)
-	return m
+	return []byte(b.String())
 }
 
 // Each loop is looked at by itself: four times as many cost four times as much.
@@ -36,4 +40,37 @@ func TestManyPollLoopsAreCheckedInLinearWork(t *testing.T) { //nolint:parallelte
 		return testing.AllocsPerRun(1, func() { lint.Check(m, lint.Options{}) })
 	}
 	require.Less(t, work(400)/work(100), 5.0)
+}
+
+// However many findings there are, each has its place and its line of the text.
+func TestEachOfManyFindingsHasItsPlace(t *testing.T) {
+	t.Parallel()
+	text := pollLoopsText(100)
+	m, err := asl.Parse(text)
+	require.NoError(t, err)
+	found := lint.Check(m, lint.Options{})
+	require.Greater(t, len(found), 100)
+	lines := strings.Split(string(text), "\n")
+	for _, f := range found {
+		steps := strings.Split(f.Pointer, "/")
+		require.Positive(t, f.Line, f.Pointer)
+		at := lines[f.Line-1][f.Column-1:]
+		require.True(t, strings.HasPrefix(at, `"`+steps[len(steps)-1]+`"`), "%s stands at %.40s", f.Pointer, at)
+		require.Contains(t, f.Snippet(), steps[len(steps)-1])
+	}
+}
+
+// A flow may be as long as the text has room for.
+func TestLongFlowIsChecked(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	const n = 20_000
+	b.WriteString(`{"StartAt": "0", "States": {`)
+	for i := range n {
+		fmt.Fprintf(&b, `"%d":{"Type":"Pass","Next":"%d"},`, i, i+1)
+	}
+	fmt.Fprintf(&b, `"%d":{"Type":"Succeed"}}}`, n)
+	m, err := asl.Parse([]byte(b.String()))
+	require.NoError(t, err)
+	require.Empty(t, lint.Check(m, lint.Options{}))
 }

@@ -19,13 +19,13 @@ type loop struct {
 // definition, along the transitions that taken tells. Those that leave the states
 // are not taken. The cycles are in that order too.
 func loops(f *asl.Flow, among []*asl.State, taken func(*asl.State, asl.Transition) bool) []*loop {
-	t := &tarjan{flow: f, taken: taken, place: make(map[*asl.State]int, len(among)), index: map[string]int{}, low: map[string]int{}, on: map[string]bool{}}
+	t := &tarjan{flow: f, taken: taken, place: make(map[*asl.State]int, len(among)), seen: make(map[*asl.State]*visited, len(among))}
 	for i, s := range among {
 		t.place[s] = i
 	}
 	for _, s := range among {
-		if t.index[s.Name] == 0 {
-			t.visit(s)
+		if t.seen[s] == nil {
+			t.search(s)
 		}
 	}
 	slices.SortFunc(t.found, func(a, b *loop) int { return cmp.Compare(t.place[a.states[0]], t.place[b.states[0]]) })
@@ -35,51 +35,89 @@ func loops(f *asl.Flow, among []*asl.State, taken func(*asl.State, asl.Transitio
 // every takes every transition.
 func every(*asl.State, asl.Transition) bool { return true }
 
-// tarjan finds the strongly connected components of a flow.
+// tarjan finds the strongly connected components of a flow, in work that grows
+// with its transitions, and without recursion: a flow may have thousands of states
+// in a row.
 type tarjan struct {
 	flow  *asl.Flow
 	taken func(*asl.State, asl.Transition) bool
 	place map[*asl.State]int // of the states that are looked at
-	index map[string]int     // from 1, in the order of visits
-	low   map[string]int
-	on    map[string]bool
-	stack []*asl.State
+	seen  map[*asl.State]*visited
+	stack []*visited // whose component is not known yet
 	found []*loop
 }
 
-func (t *tarjan) visit(s *asl.State) {
-	t.index[s.Name] = len(t.index) + 1
-	t.low[s.Name] = t.index[s.Name]
-	t.stack, t.on[s.Name] = append(t.stack, s), true
-	turns := false
-	for _, way := range s.Transitions() {
-		next := t.flow.State(way.To)
-		if _, among := t.place[next]; !among || !t.taken(s, way) {
+// visited is a state that the search has come to.
+type visited struct {
+	state      *asl.State
+	index, low int // from 1, in the order of visits
+	open       bool
+	turns      bool             // leads to itself
+	ways       []asl.Transition // to be followed
+}
+
+func (t *tarjan) search(from *asl.State) {
+	path := []*visited{t.enter(from)}
+	for len(path) > 0 {
+		v := path[len(path)-1]
+		if next := t.follow(v); next != nil {
+			path = append(path, next)
 			continue
 		}
-		switch {
-		case t.index[next.Name] == 0:
-			t.visit(next)
-			t.low[s.Name] = min(t.low[s.Name], t.low[next.Name])
-		case t.on[next.Name]:
-			t.low[s.Name] = min(t.low[s.Name], t.index[next.Name])
+		path = path[:len(path)-1]
+		if len(path) > 0 {
+			before := path[len(path)-1]
+			before.low = min(before.low, v.low)
 		}
-		turns = turns || way.To == s.Name
+		if v.low == v.index {
+			t.close(v)
+		}
 	}
-	if t.low[s.Name] != t.index[s.Name] {
-		return
+}
+
+func (t *tarjan) enter(s *asl.State) *visited {
+	v := &visited{state: s, index: len(t.seen) + 1, open: true, ways: s.Transitions()}
+	v.low = v.index
+	t.seen[s] = v
+	t.stack = append(t.stack, v)
+	return v
+}
+
+// follow follows the ways out of a state up to the first that leads to a state
+// that is new, and returns that; nil if there is none.
+func (t *tarjan) follow(v *visited) *visited {
+	for len(v.ways) > 0 {
+		way := v.ways[0]
+		v.ways = v.ways[1:]
+		s := t.flow.State(way.To)
+		if _, among := t.place[s]; !among || !t.taken(v.state, way) {
+			continue
+		}
+		v.turns = v.turns || s == v.state
+		next := t.seen[s]
+		if next == nil {
+			return t.enter(s)
+		}
+		if next.open {
+			v.low = min(v.low, next.index)
+		}
 	}
+	return nil
+}
+
+// close takes the component of its first state from the stack.
+func (t *tarjan) close(first *visited) {
 	l := &loop{flow: t.flow, inside: map[string]bool{}, taken: t.taken}
 	for {
 		last := t.stack[len(t.stack)-1]
 		t.stack = t.stack[:len(t.stack)-1]
-		t.on[last.Name], l.inside[last.Name] = false, true
-		l.states = append(l.states, last)
-		if last == s {
+		last.open, l.inside[last.state.Name] = false, true
+		l.states = append(l.states, last.state)
+		if last == first {
 			break
 		}
 	}
-	if len(l.states) > 1 || turns {
+	if len(l.states) > 1 || first.turns {
 		slices.SortFunc(l.states, func(a, b *asl.State) int { return cmp.Compare(t.place[a], t.place[b]) })
 		t.found = append(t.found, l)
 	}
