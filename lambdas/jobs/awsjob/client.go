@@ -7,15 +7,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"sync"
-	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"github.com/jobpoller/jobpoller/internal/awscall"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -24,13 +20,10 @@ import (
 // endpoints by the rules of the SDK's own clients, and by the same
 // configuration. It is safe for concurrent use.
 type Client struct {
-	cfg     aws.Config
-	options options
-	http    smithyhttp.ClientDo
-	retryer aws.Retryer
-	// skew is how far the service's clock is ahead, in nanoseconds.
-	skew  *atomic.Int64
-	calls sync.Map // *catalog.Operation to *call
+	cfg      aws.Config
+	options  options
+	calls    *awscall.Client
+	prepared sync.Map // *catalog.Operation to *call
 }
 
 // options are what an Option sets.
@@ -58,11 +51,11 @@ func WithoutRetries() Option {
 // APIOptions. Endpoints that it cannot find as they would, such as those for
 // FIPS, are the error of each call.
 func New(cfg aws.Config, opts ...Option) *Client {
-	c := &Client{cfg: cfg.Copy(), http: newHTTPClient(&cfg), skew: &atomic.Int64{}}
+	c := &Client{cfg: cfg.Copy()}
 	for _, opt := range opts {
 		opt(&c.options)
 	}
-	c.retryer = newRetryer(&cfg, c.options.once)
+	c.calls = awscall.New(cfg, awscall.Options{Once: c.options.once})
 	return c
 }
 
@@ -118,7 +111,7 @@ func (c *Client) Check(op *catalog.Operation) error {
 
 // prepare returns what all calls of an operation have in common.
 func (c *Client) prepare(op *catalog.Operation) (*call, error) {
-	if known, ok := c.calls.Load(op); ok {
+	if known, ok := c.prepared.Load(op); ok {
 		return known.(*call), nil //nolint:forcetypeassert // nothing else is stored
 	}
 	protocol, err := newProtocol(op)
@@ -129,38 +122,6 @@ func (c *Client) prepare(op *catalog.Operation) (*call, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, _ := c.calls.LoadOrStore(op, &call{client: c, op: op, protocol: protocol, endpoint: endpoint, schema: newSchema(op)})
+	known, _ := c.prepared.LoadOrStore(op, &call{client: c, op: op, protocol: protocol, endpoint: endpoint, schema: newSchema(op)})
 	return known.(*call), nil //nolint:forcetypeassert // nothing else is stored
-}
-
-// newHTTPClient returns the client of the configuration, which follows no
-// redirects: a signed request goes where it was signed for. A client of the
-// caller's own making does as it likes.
-func newHTTPClient(cfg *aws.Config) smithyhttp.ClientDo { //nolint:ireturn // it may be the caller's
-	var client smithyhttp.ClientDo = cfg.HTTPClient
-	if client == nil {
-		client = awshttp.NewBuildableClient()
-	}
-	if buildable, ok := client.(*awshttp.BuildableClient); ok {
-		client = buildable.Freeze()
-	}
-	if standard, ok := client.(*http.Client); ok {
-		own := *standard
-		own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-		client = &own
-	}
-	return wholeBodies{client}
-}
-
-// wholeBodies lets answers that come early be read to their end. The SDK closes
-// the body of a request as soon as the answer begins, and its WriteTo then fails
-// with io.EOF: net/http takes that for a failed write and closes the connection
-// under the answer. Read, the other way to read a body, ends as it should.
-type wholeBodies struct{ smithyhttp.ClientDo }
-
-func (w wholeBodies) Do(r *http.Request) (*http.Response, error) {
-	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = struct{ io.ReadCloser }{r.Body}
-	}
-	return w.ClientDo.Do(r)
 }

@@ -1,13 +1,12 @@
 package awsjob
 
 import (
-	"encoding/json"
-	"net/http"
 	"strings"
 
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"github.com/jobpoller/jobpoller/internal/awscall"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -23,9 +22,6 @@ type Error struct {
 	// Fault says whose fault the error is.
 	Fault smithy.ErrorFault
 }
-
-// unknownCode is what the SDK calls an error that does not say its name.
-const unknownCode = "UnknownError"
 
 // Error implements error.
 func (e *Error) Error() string { return "api error " + e.Code + ": " + e.Message }
@@ -48,31 +44,10 @@ func (e *Error) Unwrap() error {
 	return &smithy.GenericAPIError{Code: e.Other, Message: e.Message, Fault: e.Fault}
 }
 
-// readError reads an answer whose status is not a success, by the rules of
-// the JSON protocols. A body that is no JSON says no name and no message.
+// readError reads an answer whose status is not a success.
 func readError(op *catalog.Operation, response *smithyhttp.Response, body []byte) *Error {
-	var said struct {
-		Type    string `json:"__type"`
-		Message string `json:"message"` // in any case
-		Code    any    `json:"code"`    // text, or for some services a number that is no name
-	}
-	_ = json.Unmarshal(body, &said) // what could be read is there
-	e := &Error{Message: said.Message}
-	code, _ := said.Code.(string)
-	for _, name := range []string{response.Header.Get("X-Amzn-Errortype"), said.Type, code, unknownCode} {
-		if e.Code = plainCode(name); e.Code != "" {
-			break
-		}
-	}
-	if e.Message == "" {
-		e.Message = http.StatusText(response.StatusCode)
-	}
-	switch {
-	case response.StatusCode >= http.StatusInternalServerError:
-		e.Fault = smithy.FaultServer
-	case response.StatusCode >= http.StatusBadRequest:
-		e.Fault = smithy.FaultClient
-	}
+	said := awscall.ReadRefusal(response, body)
+	e := &Error{Code: said.Code, Message: said.Message, Fault: said.Fault}
 	if op.Service.QueryCompatible {
 		code, fault, _ := strings.Cut(response.Header.Get("X-Amzn-Query-Error"), ";")
 		if code != "" {
@@ -97,10 +72,4 @@ func readError(op *catalog.Operation, response *smithyhttp.Response, body []byte
 		}
 	}
 	return e
-}
-
-// plainCode strips the namespace before "#" and the URI after ":".
-func plainCode(code string) string {
-	code, _, _ = strings.Cut(code, ":")
-	return code[strings.IndexByte(code, '#')+1:]
 }
