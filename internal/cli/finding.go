@@ -40,9 +40,21 @@ func (f finding) place() string {
 	return f.file
 }
 
+// message is what the finding says, without its place and severity.
+func (f finding) message() string {
+	p := f.problem
+	p.Line, p.Severity, p.Pointer = 0, diag.Error, ""
+	return p.String()
+}
+
 func printFindings(out io.Writer, format string, found []finding) error {
-	if format == "json" {
+	switch format {
+	case "json":
 		return writeJSON(out, found)
+	case "sarif":
+		return writeJSON(out, sarifOf(found))
+	case "github":
+		return printAnnotations(out, found)
 	}
 	var b strings.Builder
 	for _, f := range found {

@@ -34,12 +34,17 @@ the file does not name the operation, pass --service and --operation.
 
 Rules for --rule and --off:
 ` + ruleHelp() + `
+-o github writes annotations of GitHub Actions, -o sarif a SARIF log for code
+scanning.
+
 Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 		Example: `  jobpoller lint poller.asl.json
   jobpoller lint -o json statemachines/*.asl.json
   jobpoller lint --off unretried-task --substitute WaitSeconds=30 template.asl.json
   jobpoller lint waiter.json --service dynamodb --operation DescribeExport
-  jobpoller lint waiters-2.json --service rds`,
+  jobpoller lint waiters-2.json --service rds
+  jobpoller lint --severity danger -o github statemachines/*.asl.json
+  jobpoller lint --baseline lint.json --update-baseline statemachines/*.asl.json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && !o.rules {
 				return usage("lint needs a file, or \"-\" for standard input")
@@ -52,7 +57,10 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 	f.BoolVar(&o.express, "express", false, "check definitions as Express workflows")
 	f.StringSliceVar(&o.only, "rule", nil, "check only these `RULES`, separated by commas")
 	f.StringSliceVar(&o.off, "off", nil, "leave out these `RULES`, separated by commas")
-	f.BoolVar(&o.errorsOnly, "errors", false, "report only ERROR and DANGER")
+	f.StringVar(&o.severity, "severity", "note", "the least `SEVERITY` to report: "+orList(severityNames()))
+	f.StringVar(&o.baseline, "baseline", "", "`FILE` with findings that are known: lint reports the others")
+	f.BoolVar(&o.update, "update-baseline", false, "write what lint finds to the file of --baseline")
+	completeWords(c, "severity", severityNames()...)
 	f.BoolVar(&o.rules, "rules", false, "list the rules")
 	f.BoolVar(&o.loops, "loops", false, "list the poll loops: what a turn costs and how long the history lasts")
 	addSubstitutes(f, &o.substitutes)
@@ -66,7 +74,7 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 	completeWords(c, "rule", ruleNames()...)
 	completeWords(c, "off", ruleNames()...)
 	completeNothing(c, "substitute", "integration", "operation")
-	addOutput(c, &o.output)
+	addOutput(c, &o.output, lintFormats...)
 	return c
 }
 
@@ -94,10 +102,21 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 		}
 		found = append(found, findings...)
 	}
+	found = atLeast(found, severities[o.severity])
+	if err := errors.Join(unread...); err != nil && o.update {
+		return usage("%w", err) // a baseline of some files would lose the findings of the others
+	}
+	found, known, err := applyBaseline(o, files, found)
+	if err != nil {
+		return err
+	}
 	if err := printFindings(c.OutOrStdout(), o.output, found); err != nil {
 		return &exitError{exitFailed, err}
 	}
 	terminal.Fprintf(c.ErrOrStderr(), "%s", terminal.Lines(hints.String()))
+	if o.output == "text" || o.output == "github" {
+		terminal.Fprintf(c.ErrOrStderr(), "%s\n", summarize(found, len(files)-len(unread), known))
+	}
 	if err := errors.Join(unread...); err != nil {
 		return usage("%w", err)
 	}

@@ -33,7 +33,7 @@ func lintDefinition(name string, template []byte, o lintOptions) (found []findin
 		if p.Severity != diag.Error {
 			rule = suspiciousRule
 		}
-		if p.Severity == diag.Error || !o.errorsOnly && !slices.Contains(o.off, suspiciousRule) {
+		if p.Severity == diag.Error || !slices.Contains(o.off, suspiciousRule) {
 			report(lint.Finding{Problem: p, Rule: rule})
 		}
 	}
@@ -43,7 +43,7 @@ func lintDefinition(name string, template []byte, o lintOptions) (found []findin
 		return nil, "", usage("%s is a request of the Lambda functions without a waiter, not a definition. To run its job: jobpoller run --input %s", name, name)
 	case problems != nil:
 		hint = placeholderHint(template, values, problems)
-	case !o.errorsOnly:
+	default:
 		for _, f := range lint.Check(m, lint.Options{Off: o.off, Express: o.express}) {
 			report(f)
 		}

@@ -10,11 +10,16 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
+// lintFormats are the formats of findings beside text and JSON.
+var lintFormats = []string{"sarif", "github"}
+
 // lintOptions are the flags of "jobpoller lint".
 type lintOptions struct {
 	express     bool
 	only, off   []string
-	errorsOnly  bool
+	severity    string // the least that is reported
+	baseline    string // file of findings that are known
+	update      bool   // writes the baseline
 	output      string
 	rules       bool
 	loops       bool
@@ -27,7 +32,11 @@ type lintOptions struct {
 
 // validate reports what is wrong with the flags, all at once.
 func (o *lintOptions) validate(changed func(flag string) bool) error {
-	problems := []error{checkOutput(o.output)}
+	problems := []error{checkOutput(o.output, lintFormats...)}
+	if _, ok := severities[o.severity]; !ok {
+		names := severityNames()
+		problems = append(problems, fmt.Errorf("--severity must be %s, is %q%s", orList(names), o.severity, diag.DidYouMean(o.severity, names)))
+	}
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if o.service != "" {
 		if _, err := catalog.AWS().Service(o.service); err != nil {
@@ -44,7 +53,8 @@ func (o *lintOptions) validate(changed func(flag string) bool) error {
 	}
 	problems = append(problems, meaningless(changed, []meaning{
 		{[]string{"loops", "express", "substitute", "integration"}, o.service == "", "is for definitions, and --service is for waiters: remove one of them"},
-		{[]string{"rule", "off", "errors", "express"}, !o.loops, "is not for --loops, which checks nothing: remove one of them"},
+		{[]string{"rule", "off", "severity", "express", "baseline"}, !o.loops, "is not for --loops, which checks nothing: remove one of them"},
+		{[]string{"update-baseline"}, o.baseline != "", "needs --baseline FILE"},
 	})...)
 	known := ruleNames()
 	for _, flag := range []struct {

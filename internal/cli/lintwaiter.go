@@ -1,14 +1,6 @@
 package cli
 
-import (
-	"github.com/jobpoller/jobpoller/internal/diag"
-	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
-)
-
-// keeps tells whether a finding is reported.
-func (o *lintOptions) keeps(f waiterlint.Finding) bool {
-	return !o.errorsOnly || f.Severity <= diag.Danger
-}
+import waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 
 // lintWaiters returns the findings of the waiters of a file.
 func lintWaiters(name string, text []byte, o lintOptions) ([]finding, error) {
@@ -20,9 +12,7 @@ func lintWaiters(name string, text []byte, o lintOptions) ([]finding, error) {
 	}
 	var found []finding
 	for _, f := range findings {
-		if o.keeps(f) {
-			found = append(found, finding{file: name, rule: f.Rule, problem: f.Problem, body: f})
-		}
+		found = append(found, finding{file: name, rule: f.Rule, problem: f.Problem, body: f})
 	}
 	return found, nil
 }

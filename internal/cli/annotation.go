@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+)
+
+// What a workflow command of GitHub Actions escapes in its message, and in the
+// values of its properties.
+var (
+	annotationText  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	annotationValue = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// printAnnotations writes findings as workflow commands, which GitHub Actions shows
+// beside the line of the file.
+func printAnnotations(out io.Writer, found []finding) error {
+	commands := map[diag.Severity]string{diag.Error: "error", diag.Danger: "error", diag.Warning: "warning", diag.Note: "notice"}
+	for _, f := range found {
+		place := "file=" + annotationValue.Replace(filepath.ToSlash(f.file))
+		if f.problem.Line > 0 {
+			place += fmt.Sprintf(",line=%d,col=%d", f.problem.Line, f.problem.Column)
+		}
+		if _, err := fmt.Fprintf(out, "::%s %s,title=%s::%s\n", commands[f.problem.Severity], place,
+			annotationValue.Replace(f.rule), annotationText.Replace(f.message())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
