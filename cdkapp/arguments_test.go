@@ -13,7 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
-// Arguments that the service would refuse once the job is started are refused when
+// Arguments that the service would refuse once the job has started are refused when
 // the app is synthesized.
 func TestArgumentsThatTheServiceRefuses(t *testing.T) {
 	t.Parallel()

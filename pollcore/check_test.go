@@ -37,7 +37,7 @@ func TestCheckOnSDKOutput(t *testing.T) {
 		seen     any
 		reason   string
 	}{
-		{"running", types.ExportStatusInProgress, nil, pollcore.Retry, -1, nil, `no acceptor matched; seen ExportDescription.ExportStatus = "IN_PROGRESS"`},
+		{"running", types.ExportStatusInProgress, nil, pollcore.Retry, -1, nil, `no acceptor matched: ExportDescription.ExportStatus = "IN_PROGRESS"`},
 		{"succeeded", types.ExportStatusCompleted, nil, pollcore.Success, 0, "COMPLETED", `ExportDescription.ExportStatus == "COMPLETED" (acceptor 1 of 2)`},
 		{"failed", types.ExportStatusFailed, nil, pollcore.Failure, 1, "FAILED", `ExportDescription.ExportStatus == "FAILED" (acceptor 2 of 2): disk full`},
 		{"error", types.ExportStatusCompleted, denied, pollcore.Failure, -1, nil, "unexpected error: api error AccessDeniedException: no"},
@@ -319,7 +319,7 @@ func TestStep(t *testing.T) {
 func TestReasonShowsListsAsJSON(t *testing.T) {
 	t.Parallel()
 	w := pollcore.MustNew("TagsRemoved", pollcore.Succeed(pollcore.Output("Tags[].Key").All("gone")))
-	want := `no acceptor matched; seen Tags[].Key = ["a<b","c d"]`
+	want := `no acceptor matched: Tags[].Key = ["a<b","c d"]`
 
 	typed, err := pollcore.Compile[*dynamodb.ListTagsOfResourceInput, *dynamodb.ListTagsOfResourceOutput](w)
 	require.NoError(t, err)

@@ -62,13 +62,13 @@ func (e *Error) Error() string {
 	case errors.Is(e.kind, ErrFailed):
 		text = fmt.Sprintf("%s: failed after %s in %s", e.Waiter, calls, elapsed)
 	case e.Cause != nil && !errors.Is(e.kind, ErrCanceled):
-		text = fmt.Sprintf("%s: ended by its strategy after %s in %s of %s", e.Waiter, calls, elapsed, e.Total)
+		text = fmt.Sprintf("%s: ended by its strategy after %s in %s (max wait %s)", e.Waiter, calls, elapsed, e.Total)
 	case errors.Is(e.kind, ErrTooManyAttempts):
 		text = fmt.Sprintf("%s: gave up after %s, as many as were allowed, in %s", e.Waiter, calls, elapsed)
 	case errors.Is(e.kind, ErrCanceled):
-		text = fmt.Sprintf("%s: canceled after %s in %s of %s", e.Waiter, calls, elapsed, e.Total)
+		text = fmt.Sprintf("%s: canceled after %s in %s (max wait %s)", e.Waiter, calls, elapsed, e.Total)
 	default:
-		text = fmt.Sprintf("%s: timed out after %s in %s of %s", e.Waiter, calls, elapsed, e.Total)
+		text = fmt.Sprintf("%s: timed out after %s in %s (max wait %s)", e.Waiter, calls, elapsed, e.Total)
 	}
 	if e.reason != "" {
 		text += ": " + e.reason

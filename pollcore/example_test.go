@@ -69,7 +69,7 @@ func ExampleCheck_Check() {
 		fmt.Println(r.Verdict, "-", check.Reason(r, nil, export(status), nil))
 	}
 	// Output:
-	// retry - no acceptor matched; seen ExportDescription.ExportStatus = "IN_PROGRESS"
+	// retry - no acceptor matched: ExportDescription.ExportStatus = "IN_PROGRESS"
 	// success - ExportDescription.ExportStatus == "COMPLETED" (acceptor 1 of 2)
 }
 
@@ -105,7 +105,7 @@ func ExampleWait() {
 	fmt.Println(outcome.Attempts, outcome.Output.ExportDescription.ExportStatus)
 	fmt.Println(errors.Is(err, pollcore.ErrFailed), errors.Is(err, pollcore.ErrTimedOut))
 	// Output:
-	// 1 RUNNING no acceptor matched; seen ExportDescription.ExportStatus = "IN_PROGRESS"
+	// 1 RUNNING no acceptor matched: ExportDescription.ExportStatus = "IN_PROGRESS"
 	// 2 FAILED ExportDescription.ExportStatus == "FAILED" (acceptor 2 of 2)
 	// 2 FAILED
 	// true false

@@ -17,7 +17,7 @@ func (c *Check[In, Out]) Reason(r Result, in In, out Out, opErr error) string {
 		if opErr != nil {
 			return fmt.Sprintf("unexpected error: %s", opErr)
 		}
-		return "no acceptor matched; seen " + c.describeSeen(in, out)
+		return "no acceptor matched: " + c.describeSeen(in, out)
 	}
 	a := c.acceptors[r.Acceptor]
 	reason := fmt.Sprintf("%s (acceptor %d of %d)", a.Matcher, r.Acceptor+1, len(c.acceptors))

@@ -66,7 +66,7 @@ func TestUsingAStrategyWithALimit(t *testing.T) {
 				require.ErrorAs(t, err, new(*retry.Error))
 				require.ErrorContains(t, err, "JobDone: ended by its strategy after")
 				require.True(t, stopped)
-				require.ErrorContains(t, err, `seen State = "RUNNING"`, "the last status is not lost")
+				require.ErrorContains(t, err, `State = "RUNNING"`, "the last status is not lost")
 				require.Equal(t, tt.status, got.Status)
 				require.Equal(t, tt.elapsed, got.Elapsed)
 			})

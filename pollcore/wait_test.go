@@ -99,13 +99,13 @@ func TestWaitEnds(t *testing.T) {
 		{
 			name: "timeout", op: after{answers: []answer{{0, "RUNNING", nil}}}, total: time.Minute,
 			outcome: pollcore.Outcome[map[string]any]{Status: pollcore.TimedOut, Verdict: pollcore.Retry, Acceptor: -1, Attempts: 5, Elapsed: time.Minute},
-			is:      pollcore.ErrTimedOut, text: `JobDone: timed out after 5 attempts in 1m0s of 1m0s: no acceptor matched; seen State = "RUNNING"`,
+			is:      pollcore.ErrTimedOut, text: `JobDone: timed out after 5 attempts in 1m0s (max wait 1m0s): no acceptor matched: State = "RUNNING"`,
 		},
 		{
 			name: "timeout with a hook that fails", op: after{answers: []answer{{0, "RUNNING", nil}}}, total: time.Second,
 			options: []pollcore.WaitOption{pollcore.OnTimeout(func(context.Context) error { return hook })},
 			outcome: pollcore.Outcome[map[string]any]{Status: pollcore.TimedOut, Verdict: pollcore.Retry, Acceptor: -1, Attempts: 2, Elapsed: time.Second},
-			is:      hook, text: `seen State = "RUNNING"; on timeout: cannot stop`,
+			is:      hook, text: `State = "RUNNING"; on timeout: cannot stop`,
 		},
 		{
 			name: "finished beats late", op: after{latency: 5 * time.Second, answers: []answer{{0, "RUNNING", nil}, {30 * time.Second, "DONE", nil}}}, total: 31 * time.Second,
@@ -121,7 +121,7 @@ func TestWaitEnds(t *testing.T) {
 			name: "exact mode ends a minimum early", op: after{answers: []answer{{0, "RUNNING", nil}}}, total: time.Minute,
 			options: []pollcore.WaitOption{pollcore.Exact()},
 			outcome: pollcore.Outcome[map[string]any]{Status: pollcore.TimedOut, Verdict: pollcore.Retry, Acceptor: -1, Attempts: 4, Elapsed: 50 * time.Second},
-			is:      pollcore.ErrTimedOut, text: "in 50s of 1m0s",
+			is:      pollcore.ErrTimedOut, text: "in 50s (max wait 1m0s)",
 		},
 		{
 			name: "too many attempts", op: after{answers: []answer{{0, "RUNNING", nil}}}, total: time.Hour,
@@ -225,9 +225,9 @@ func TestWaitIsCanceledAtOnce(t *testing.T) {
 		attempts int
 		text     string
 	}{
-		{"in a sleep", after{answers: []answer{{0, "RUNNING", nil}}}, 15 * time.Second, 2, `JobDone: canceled after 2 attempts in 15s of 1h0m0s: no acceptor matched; seen State = "RUNNING": shutting down`},
-		{"in a call", after{latency: 20 * time.Second}, 5 * time.Second, 1, "JobDone: canceled after 1 attempt in 5s of 1h0m0s: shutting down"},
-		{"before the first call", after{}, 0, 0, "JobDone: canceled after 0 attempts in 0s of 1h0m0s: shutting down"},
+		{"in a sleep", after{answers: []answer{{0, "RUNNING", nil}}}, 15 * time.Second, 2, `JobDone: canceled after 2 attempts in 15s (max wait 1h0m0s): no acceptor matched: State = "RUNNING": shutting down`},
+		{"in a call", after{latency: 20 * time.Second}, 5 * time.Second, 1, "JobDone: canceled after 1 attempt in 5s (max wait 1h0m0s): shutting down"},
+		{"before the first call", after{}, 0, 0, "JobDone: canceled after 0 attempts in 0s (max wait 1h0m0s): shutting down"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -273,7 +273,7 @@ func TestCanceledOutcomeIsOfTheLastJudgedCall(t *testing.T) {
 		require.Equal(t, map[string]any{"State": "RUNNING"}, got.Output)
 		require.NoError(t, got.OpErr)
 		require.Equal(t, 2, got.Attempts)
-		require.Equal(t, `no acceptor matched; seen State = "RUNNING"`, got.Reason)
+		require.Equal(t, `no acceptor matched: State = "RUNNING"`, got.Reason)
 	})
 }
 
@@ -344,7 +344,7 @@ func TestOnAttempt(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []pollcore.Attempt{
 			{
-				Number: 1, Total: time.Minute, Verdict: pollcore.Retry, Acceptor: -1, Reason: `no acceptor matched; seen State = "RUNNING"`,
+				Number: 1, Total: time.Minute, Verdict: pollcore.Retry, Acceptor: -1, Reason: `no acceptor matched: State = "RUNNING"`,
 				Output: map[string]any{"State": "RUNNING", "Why": "disk full"}, Status: pollcore.Running, Delay: 10 * time.Second,
 			},
 			{

@@ -167,7 +167,7 @@ func TestShippedWaitCountOutlastsFaults(t *testing.T) {
 	require.Greater(t, r.Duration(), 11*retries*time.Minute)
 }
 
-// Limits that are none are refused before the job is started.
+// Limits that are none are refused before the job has started.
 func TestShippedWaitCountLimits(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []string{

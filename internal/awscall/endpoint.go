@@ -2,6 +2,7 @@ package awscall
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -71,10 +72,10 @@ var regionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // CheckRegion returns an error for what is no region's name.
 func CheckRegion(region string) error {
 	if region == "" {
-		return fmt.Errorf("there is no region: set AWS_REGION")
+		return errors.New("no region: set AWS_REGION")
 	}
 	if !regionName().MatchString(region) || strings.Contains(region, "fips") {
-		return fmt.Errorf("%q is no name of a region, such as us-east-1", region)
+		return fmt.Errorf("%q is not the name of a region such as us-east-1", region)
 	}
 	return nil
 }
@@ -180,10 +181,10 @@ func baseEndpoint(cfg *aws.Config, service string) (string, error) {
 func parseEndpoint(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("the configured endpoint is no URL: %w", err)
+		return nil, fmt.Errorf("the configured endpoint is not a URL: %w", err)
 	}
 	if u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("the configured endpoint %q is no http or https URL of a host, without user, query and fragment", u.Redacted())
+		return nil, fmt.Errorf("the configured endpoint %q must be an http or https URL without user, query and fragment", u.Redacted())
 	}
 	return u, nil
 }

@@ -67,7 +67,7 @@ func TestVirtualVerdicts(t *testing.T) {
 		args                []string
 	}{
 		{"fails", "FAILED", `Status == "failed" (acceptor 2 of 3)`, exitFailed, []string{"--job-seconds", "100", "--job-fails"}},
-		{"times out", "TIMED_OUT", `not finished after 1m0s of 1m0s; seen Status = "running"`, exitTimedOut, []string{"--job-seconds", "61", "--max-wait", "60"}},
+		{"times out", "TIMED_OUT", `not finished after 1m0s (max wait 1m0s): Status = "running"`, exitTimedOut, []string{"--job-seconds", "61", "--max-wait", "60"}},
 		{"finishes at the deadline", "SUCCEEDED", "", exitSucceeded, []string{"--job-seconds", "60", "--max-wait", "60"}},
 	}
 	for _, tt := range tests {

@@ -29,7 +29,7 @@ func clusterWait(t *testing.T, answers string, more ...string) []string {
 func TestInterruptedWait(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, answers, seen string }{
-		{"between two polls", `200 {"cluster": {"status": "CREATING"}}`, `no acceptor matched; seen cluster\.status = "CREATING"`},
+		{"between two polls", `200 {"cluster": {"status": "CREATING"}}`, `no acceptor matched: cluster\.status = "CREATING"`},
 		{ // one that the SDK does not pause for before it tries again
 			"after an error that wait retries", `501 {"__type": "ServerException", "message": "later"}`,
 			`ServerException: later`,

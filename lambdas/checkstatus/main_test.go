@@ -104,7 +104,7 @@ func TestFunction(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(out, &result))
 	require.EqualValues(t, "RUNNING", result.Status)
-	require.Equal(t, `no acceptor matched; seen Status = "running"`, result.Reason)
+	require.Equal(t, `no acceptor matched: Status = "running"`, result.Reason)
 	require.Positive(t, result.WaitSeconds)
 
 	require.NoError(t, job.Succeed(t.Context(), map[string]any{"rows": json.Number("9007199254740993")}))

@@ -69,7 +69,7 @@ func awsConfig() (aws.Config, error) {
 		cfg.BaseEndpoint = &endpoint
 	}
 	if cfg.Region == "" {
-		env.report("the environment holds no region (AWS_REGION)")
+		env.report("the environment has no region: set AWS_REGION")
 	}
 	return cfg, errors.Join(env.problems...)
 }
@@ -126,8 +126,8 @@ func (e *environment) credentials() credentials.StaticCredentialsProvider {
 		Source:          "environment",
 	}
 	if !keys.HasKeys() {
-		e.report("the environment holds no credentials (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY): " +
-			"a Lambda function gets them from its role; a program that has them elsewhere sets up its own clients and calls handler.New")
+		e.report("the environment has no credentials (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY): " +
+			"in Lambda they come from the function's role; elsewhere, set up the clients and call handler.New")
 	}
 	return credentials.StaticCredentialsProvider{Value: keys, Source: []aws.CredentialSource{aws.CredentialSourceEnvVars}}
 }
@@ -143,7 +143,7 @@ func (e *environment) httpClient() *awshttp.BuildableClient {
 	pem, err := os.ReadFile(bundle) //nolint:gosec // the owner of the function names the file
 	roots := x509.NewCertPool()
 	if err == nil && !roots.AppendCertsFromPEM(pem) {
-		err = fmt.Errorf("%s holds no certificate in PEM form", bundle)
+		err = fmt.Errorf("%s has no certificate in PEM form", bundle)
 	}
 	if err != nil {
 		e.report("AWS_CA_BUNDLE: %w", err)

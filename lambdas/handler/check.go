@@ -172,15 +172,15 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 	}
 	switch requested := !rec.StopRequestedAt.IsZero(); {
 	case requested && state == jobEnded && decision.Status == pollcore.Failed:
-		wait := "an earlier wait was over"
+		wait := "an earlier wait timed out"
 		if c.stopping() {
 			// Whatever check had it stopped, it ended because its time was up.
-			result.Status, wait = pollcore.TimedOut, "its time was up"
+			result.Status, wait = pollcore.TimedOut, "this wait timed out"
 		}
-		result.Reason += fmt.Sprintf("; it was to be stopped at %s, when %s", rec.StopRequestedAt.Format(time.RFC3339), wait)
+		result.Reason += fmt.Sprintf("; a stop was requested at %s, because %s", rec.StopRequestedAt.Format(time.RFC3339), wait)
 	case decision.Status == pollcore.TimedOut:
-		result.Reason = fmt.Sprintf("not finished after %s of %s; %s", elapsed.Round(time.Second), schedule.Total,
-			strings.TrimPrefix(result.Reason, "no acceptor matched; "))
+		result.Reason = fmt.Sprintf("not finished after %s (max wait %s): %s", elapsed.Round(time.Second), schedule.Total,
+			strings.TrimPrefix(result.Reason, "no acceptor matched: "))
 	}
 	result.Reason = cut(result.Reason, maxReason)
 	if opErr == nil {
@@ -206,7 +206,7 @@ func (c *check) stopping() bool {
 func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
 	stopper, ok := c.driver.(jobs.Stopper)
 	if !ok { // the driver of another version of this function could
-		timeout.Reason += "; this function cannot stop it"
+		timeout.Reason += "; this function cannot stop the job"
 		return c.keep(ctx, timeout)
 	}
 	if !c.stopping() {
@@ -226,11 +226,11 @@ func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
 	case err != nil && awserror.Passes(err):
 		return nil, failWith(ErrorServiceUnavailable, fmt.Errorf("stop %s: %w", c.request.Job, err))
 	case err != nil:
-		timeout.Reason += cut(fmt.Sprintf("; it could not be stopped: %v", err), maxReason)
+		timeout.Reason += cut(fmt.Sprintf("; the stop call failed: %v", err), maxReason)
 		c.stored.Record.StopRequestedAt = time.Time{} // how it ends is its own doing
 		return c.keep(ctx, timeout)
 	}
-	timeout.Reason += "; it was told to stop"
+	timeout.Reason += "; the job was told to stop"
 	if last, _, err := c.describe(ctx); err == nil && last.Status == pollcore.Succeeded {
 		return c.keep(ctx, last)
 	}
@@ -270,7 +270,7 @@ func (c *check) overtaken(ctx context.Context, cause error, mine *Result) (*Resu
 		return nil, storeError(err)
 	}
 	if !c.event.hasEnd(stored.Record) {
-		return nil, fail(ErrorStoreUnavailable, "start record %s was changed by another, but holds no result: check again",
+		return nil, fail(ErrorStoreUnavailable, "another invocation changed the start record %s, but it has no result: poll again",
 			c.Store.Location(c.event.Key))
 	}
 	return readResult(stored.Record)

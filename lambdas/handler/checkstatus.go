@@ -61,7 +61,7 @@ func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *k
 	}
 	rec := stored.Record
 	if !rec.ExecutionStartTime.Equal(event.ExecutionTime) {
-		return stored, nil, fail(ErrorInvalidRequest, "the start record %s is of another execution of this name (begun %s): RunJob must run before CheckStatus",
+		return stored, nil, fail(ErrorInvalidRequest, "the start record %s belongs to another execution of this name, which began at %s: RunJob must run before CheckStatus",
 			p.Store.Location(event.Key), rec.ExecutionStartTime)
 	}
 	request, err := p.requests.load(rec.Request)
@@ -69,7 +69,7 @@ func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *k
 		return stored, nil, failWith(ErrorConfiguration, fmt.Errorf("%s: %w", p.Store.Location(event.Key), err))
 	}
 	if rec.JobRef == nil && !event.hasEnd(rec) {
-		return stored, nil, fail(ErrorInvalidRequest, "the job of %s has not been started (status %s): RunJob must succeed before CheckStatus",
+		return stored, nil, fail(ErrorInvalidRequest, "the start record %s has no job (status %s): RunJob must succeed before CheckStatus",
 			p.Store.Location(event.Key), rec.Status)
 	}
 	return stored, request, nil
@@ -92,7 +92,7 @@ func (p *Handler) result(ctx context.Context, event Event, stored startrecord.St
 func (q *Request) answer(result *Result) (*Result, error) {
 	switch {
 	case result.Status == pollcore.Running && q.OnRunning == "error":
-		return nil, fail(ErrorRunning, "%s; next check in %d s", result.Reason, result.WaitSeconds)
+		return nil, fail(ErrorRunning, "%s; next poll in %d s", result.Reason, result.WaitSeconds)
 	case result.Status == pollcore.Failed && q.EndAs == "error":
 		return nil, fail(ErrorFailed, "%s", result.Reason)
 	case result.Status == pollcore.TimedOut && q.EndAs == "error":

@@ -34,7 +34,7 @@ func TestCheckStatusWhileRunning(t *testing.T) {
 		"status": "RUNNING", "waitSeconds": 13, "attempt": 2,
 		"startedAt": "2026-11-20T09:30:14Z", "elapsedSeconds": 12, "job": {"Id": "job-1"},
 		"output": {"State": "RUNNING", "Progress": 0.25},
-		"reason": "no acceptor matched; seen State = \"RUNNING\""
+		"reason": "no acceptor matched: State = \"RUNNING\""
 	}`, jsonOf(t, w.checkStatus(t, call(`, "Input": {"attempt": 1}`))))
 	require.Equal(t, "Load", w.store.take(), "one read and no write while the job runs")
 	require.Equal(t, 1, w.service.describes)
@@ -156,7 +156,7 @@ func TestCheckStatusDeadline(t *testing.T) {
 		"status": "TIMED_OUT", "waitSeconds": 0,
 		"startedAt": "2026-11-20T09:30:14Z", "elapsedSeconds": 1800, "job": {"Id": "job-1"},
 		"output": {"State": "RUNNING"},
-		"reason": "not finished after 30m0s of 30m0s; seen State = \"RUNNING\""
+		"reason": "not finished after 30m0s (max wait 30m0s): State = \"RUNNING\""
 	}`, jsonOf(t, w.checkStatus(t, bare(request))))
 	require.Equal(t, startrecord.StatusTimedOut, w.record(t, key).Status)
 	w.service.says(map[string]any{"State": "DONE"}, nil)
@@ -170,7 +170,7 @@ func TestCheckStatusDeadlineOnAnExpectedError(t *testing.T) {
 	w.service.says(nil, &smithy.GenericAPIError{Code: "NotYet"})
 	result := w.checkStatus(t, bare(request))
 	require.EqualValues(t, "TIMED_OUT", result.Status)
-	require.Equal(t, "not finished after 31m0s of 30m0s; error NotYet (acceptor 3 of 3)", result.Reason)
+	require.Equal(t, "not finished after 31m0s (max wait 30m0s): error NotYet (acceptor 3 of 3)", result.Reason)
 }
 
 // A job that has finished is never reported as timed out.
@@ -228,7 +228,7 @@ func TestCheckStatusAttempts(t *testing.T) {
 			w.advance(tt.elapsed)
 			if tt.request == retrying {
 				_, err := w.CheckStatus(t.Context(), json.RawMessage(tt.payload))
-				requireError(t, err, handler.ErrorRunning, fmt.Sprintf(`seen State = "RUNNING"; next check in %d s`, tt.wait))
+				requireError(t, err, handler.ErrorRunning, fmt.Sprintf(`State = "RUNNING"; next poll in %d s`, tt.wait))
 				w.service.says(map[string]any{"State": "DONE"}, nil)
 				require.Equal(t, tt.attempt, w.checkStatus(t, tt.payload).Attempt)
 				return
@@ -261,9 +261,9 @@ func TestCheckStatusAsErrors(t *testing.T) {
 		want  string
 		parts []string
 	}{
-		{"RUNNING", 0, handler.ErrorRunning, []string{`seen State = "RUNNING"; next check in 15 s`}},
+		{"RUNNING", 0, handler.ErrorRunning, []string{`State = "RUNNING"; next poll in 15 s`}},
 		{"BROKEN", 0, handler.ErrorFailed, []string{`State == "BROKEN" (acceptor 2 of 3): because`}},
-		{"RUNNING", time.Minute, handler.ErrorTimedOut, []string{`not finished after 1m0s of 1m0s; seen State = "RUNNING"`}},
+		{"RUNNING", time.Minute, handler.ErrorTimedOut, []string{`not finished after 1m0s (max wait 1m0s): State = "RUNNING"`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.want, func(t *testing.T) {
@@ -333,7 +333,7 @@ func TestCheckStatusOfAChangingRecord(t *testing.T) {
 	w.service.says(map[string]any{"State": "DONE"}, nil)
 	w.Store = churning{w.store}
 	_, err := w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
-	requireError(t, err, handler.ErrorStoreUnavailable, "changed by another", "check again")
+	requireError(t, err, handler.ErrorStoreUnavailable, "another invocation changed", "poll again")
 
 	w.Store = broken{Store: w.store, replace: startrecord.ErrChanged, load: nil}
 	_, _, err = invoke(deciding(t.Context(), fates(map[string]fate{"Load 2": lostBefore})), w.CheckStatus, bare(request))
@@ -362,7 +362,7 @@ func TestCheckStatusLargeOutput(t *testing.T) {
 			result := w.checkStatus(t, bare(request))
 			require.EqualValues(t, tt.status, result.Status)
 			require.Equal(t, tt.want, result.Output)
-			require.Contains(t, result.Reason, fmt.Sprintf("; output of %d bytes is cut to what the waiter reads", len(jsonOf(t, tt.output))))
+			require.Contains(t, result.Reason, fmt.Sprintf("; the output has %d bytes, so only the members that the waiter reads are kept", len(jsonOf(t, tt.output))))
 		})
 	}
 }
@@ -407,7 +407,7 @@ func TestCheckStatusWithoutAJob(t *testing.T) {
 	_, _, err = invoke(deciding(t.Context(), fates(map[string]fate{"Start": refused})), w.RunJob, bare(request))
 	requireError(t, err, handler.ErrorFailed)
 	_, err = w.CheckStatus(t.Context(), json.RawMessage(bare(request)))
-	requireError(t, err, handler.ErrorInvalidRequest, "has not been started (status FAILED)")
+	requireError(t, err, handler.ErrorInvalidRequest, "has no job (status FAILED)")
 	require.Zero(t, w.service.describes)
 
 	w.runJob(t, bare(request))

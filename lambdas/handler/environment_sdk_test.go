@@ -180,7 +180,7 @@ func TestSwitchedStoreDoesNotStartTheJobAgain(t *testing.T) {
 		fake.starts = 1
 	}
 	_, err = deploy(map[string]string{handler.EnvBucket: "records", handler.EnvPreviousBucket: "records"})
-	require.ErrorContains(t, err, "the previous store (JOBPOLLER_PREVIOUS_BUCKET, JOBPOLLER_PREVIOUS_TABLE, JOBPOLLER_PREVIOUS_PREFIX) is the store of today")
+	require.ErrorContains(t, err, "the previous store (JOBPOLLER_PREVIOUS_BUCKET, JOBPOLLER_PREVIOUS_TABLE, JOBPOLLER_PREVIOUS_PREFIX) is also the current store")
 	_, err = deploy(map[string]string{handler.EnvBucket: "records", handler.EnvPreviousTable: "x"})
 	require.ErrorContains(t, err, `the previous store (JOBPOLLER_PREVIOUS_BUCKET, `)
 	require.ErrorContains(t, err, `"x" is not a table's name`)

@@ -158,17 +158,17 @@ func TestFromEnvironment(t *testing.T) {
 		{"a key for an encryption that takes none", map[string]string{handler.EnvBucket: "records", handler.EnvEncryption: "AES256", handler.EnvKMSKey: "alias/jobs"}, []string{"environment variable JOBPOLLER_KMS_KEY_ID: ", `not "AES256"`}},
 		{"no bucket and a wrong encryption", map[string]string{handler.EnvEncryption: "rot13"}, []string{"JOBPOLLER_BUCKET is required", `environment variable JOBPOLLER_ENCRYPTION: start record store misconfigured: "rot13"`}},
 		{"a misspelt variable", map[string]string{handler.EnvBucket: "records", "JOBPOLLER_MAX_WAIT_SECOND": "60"}, []string{`environment variable JOBPOLLER_MAX_WAIT_SECOND is not known (did you mean "JOBPOLLER_MAX_WAIT_SECONDS"?)`}},
-		{"a wait as long as the retention", map[string]string{handler.EnvBucket: "records", handler.EnvMaxWait: "86400", handler.EnvRetentionDays: "15"}, []string{"retention of 360h0m0s must be above 14 days and the longest wait (24h0m0s)"}},
+		{"a wait as long as the retention", map[string]string{handler.EnvBucket: "records", handler.EnvMaxWait: "86400", handler.EnvRetentionDays: "15"}, []string{"retention (360h0m0s) must be longer than the longest wait (24h0m0s) and 14 days"}},
 		{"all at once", map[string]string{handler.EnvMaxWait: "31536000", handler.EnvRetentionDays: "20"}, []string{
-			"JOBPOLLER_BUCKET is required", "retention of 480h0m0s must be above 14 days and the longest wait (8760h0m0s)",
+			"JOBPOLLER_BUCKET is required", "retention (480h0m0s) must be longer than the longest wait (8760h0m0s) and 14 days",
 		}},
 		{"a job twice", map[string]string{handler.EnvBucket: "records", handler.EnvJobs: "test:Job,test:Job"}, []string{"environment variable JOBPOLLER_JOBS: two drivers"}},
 		{"an empty job", map[string]string{handler.EnvBucket: "records", handler.EnvJobs: "test:Job,"}, []string{`environment variable JOBPOLLER_JOBS: unknown job: "" is not a job`}},
 		{"no credentials and no region", map[string]string{handler.EnvBucket: "records", "AWS_ACCESS_KEY_ID": "", "AWS_REGION": ""}, []string{
-			"AWS configuration: the environment holds no credentials", "calls handler.New", "the environment holds no region (AWS_REGION)",
+			"AWS configuration: the environment has no credentials", "call handler.New", "the environment has no region: set AWS_REGION",
 		}},
 		{"a bundle of certificates that is not there", map[string]string{handler.EnvBucket: "records", "AWS_CA_BUNDLE": "/nonexistent"}, []string{"AWS_CA_BUNDLE: open /nonexistent"}},
-		{"a bundle without certificates", map[string]string{handler.EnvBucket: "records", "AWS_CA_BUNDLE": "environment_test.go"}, []string{"AWS_CA_BUNDLE: environment_test.go holds no certificate in PEM form"}},
+		{"a bundle without certificates", map[string]string{handler.EnvBucket: "records", "AWS_CA_BUNDLE": "environment_test.go"}, []string{"AWS_CA_BUNDLE: environment_test.go has no certificate in PEM form"}},
 		{"a wrong setting of the SDK's", map[string]string{"AWS_MAX_ATTEMPTS": "many"}, []string{"JOBPOLLER_BUCKET is required", "AWS configuration: ", "AWS_MAX_ATTEMPTS"}},
 	}
 	for _, tt := range bad {
@@ -191,7 +191,7 @@ func TestFromEnvironment(t *testing.T) {
 		require.Equal(t, 2048, p.OutputLimit)
 		require.Equal(t, "Orders", p.Metrics.Namespace)
 		_, err = p.RunJob(t.Context(), json.RawMessage(bare(`{"job": "test:Job", "maxWaitSeconds": 3601}`)))
-		requireError(t, err, handler.ErrorInvalidRequest, "maxWaitSeconds (3601) is above the 3600 that this function allows")
+		requireError(t, err, handler.ErrorInvalidRequest, "maxWaitSeconds must be at most 3600, the longest wait of this function, is 3601")
 
 		setEnvironment(t, map[string]string{handler.EnvBucket: "records", handler.EnvMetrics: "none"})
 		p, err = handler.FromEnvironment(handler.S3Store, driver)
@@ -238,7 +238,7 @@ func TestFromEnvironmentWithTheCatalogue(t *testing.T) {
 	require.ErrorIs(t, err, awsjob.ErrUnsupported)
 	for _, want := range []string{
 		`environment variable JOBPOLLER_JOBS: unknown job: dms has no waiter or job "ReplicationTaskRedy" (did you mean "ReplicationTaskReady"?)`,
-		`environment variable JOBPOLLER_JOBS: rds:DescribeDBInstances cannot be called: RDS speaks query, and only awsJson and restJson1 are known here`,
+		`environment variable JOBPOLLER_JOBS: rds:DescribeDBInstances cannot be called: RDS speaks query, and this driver supports only awsJson and restJson1`,
 		`the catalogue has no service "nothing"`,
 	} {
 		require.ErrorContains(t, err, want)

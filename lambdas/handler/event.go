@@ -73,7 +73,7 @@ func (e Event) waitTime(rec startrecord.Record, now time.Time) time.Duration {
 func ParseEvent(payload []byte) (Event, error) {
 	if len(payload) > jobs.MaxPayloadBytes {
 		return Event{}, fail(ErrorInvalidRequest,
-			"event has %d bytes, more than the %d that Step Functions passes to a task: keep large data in S3 and pass its key",
+			"event has %d bytes, and Step Functions passes at most %d to a task: keep large data in S3 and pass its key",
 			len(payload), jobs.MaxPayloadBytes)
 	}
 	doc, err := jsontree.Parse(payload)

@@ -91,7 +91,7 @@ var badEvents = []struct {
 	{"Scope has a control character", call(`, "Scope": "a\u0007"`), []string{"the scope", "control character"}},
 	{"attempt is no number", call(`, "Input": {"attempt": "7"}`), []string{"/Input/attempt", "expected a whole number from 0"}},
 	{"two problems", call(`, "Poller": 1, "Scope": []`), []string{"/Poller: expected a string", "/Scope: expected a string"}},
-	{"300 KiB", call(fmt.Sprintf(`, "Input": %q`, strings.Repeat("x", 300<<10))), []string{"307", "more than the 262144", "keep large data in S3"}},
+	{"300 KiB", call(fmt.Sprintf(`, "Input": %q`, strings.Repeat("x", 300<<10))), []string{"307", "at most 262144", "keep large data in S3"}},
 	{"nested too deep", strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), []string{"nested deeper"}},
 }
 

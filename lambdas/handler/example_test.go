@@ -32,6 +32,6 @@ func Example() {
 		fmt.Println(result.Status, result.Reason)
 	}
 	// Output:
-	// RUNNING the job is started
-	// RUNNING no acceptor matched; seen Status = "IN_PROGRESS"
+	// RUNNING the job has started
+	// RUNNING no acceptor matched: Status = "IN_PROGRESS"
 }

@@ -80,7 +80,7 @@ type Handler struct {
 func New(cfg Config) (*Handler, error) {
 	var problems []error
 	if cfg.Store == nil {
-		problems = append(problems, errors.New("no store: start records need one"))
+		problems = append(problems, errors.New("no store: give one for the start records"))
 	}
 	if cfg.Jobs == nil || len(cfg.Jobs.Names()) == 0 {
 		problems = append(problems, errors.New("no jobs: register at least one driver"))
@@ -118,8 +118,8 @@ func New(cfg Config) (*Handler, error) {
 // redrive of their execution.
 func (c Config) checkRetention() error {
 	if retention := cmp.Or(c.Retention, DefaultRetention); retention <= redriveWindow+c.MaxWait {
-		return fmt.Errorf("retention of %s must be above 14 days and the longest wait (%s): "+
-			"an execution can be redriven for so long after its end", retention, c.MaxWait)
+		return fmt.Errorf("retention (%s) must be longer than the longest wait (%s) and 14 days: "+
+			"an execution can be redriven for 14 days after its end", retention, c.MaxWait)
 	}
 	return nil
 }

@@ -134,7 +134,7 @@ func TestLogOfARecordThatCannotBeGivenBack(t *testing.T) {
 	requireError(t, err, handler.ErrorServiceUnavailable)
 	got := records(t, log)
 	require.Len(t, got, 2)
-	require.Equal(t, "start record could not be given back", got[0]["msg"])
+	require.Equal(t, "the lease of the start record could not be released", got[0]["msg"])
 	require.Equal(t, arn, got[0]["execution"])
 	require.Contains(t, got[0]["error"], "no answer")
 	require.Equal(t, "JobPoller.ServiceUnavailable", got[1]["error"])

@@ -53,7 +53,7 @@ func reason(err error) string {
 		parts = append(parts, answer)
 	}
 	if len(parts) == 0 {
-		return "the cause of the execution's failure has the details"
+		return "for details see the Cause of the execution's failure"
 	}
 	return strings.Join(parts, "; ")
 }

@@ -20,7 +20,7 @@ func TestRedriveAfterTimeout(t *testing.T) {
 	w := startedWorld(t, raising)
 	w.advance(30 * time.Minute)
 	_, err := w.CheckStatus(t.Context(), json.RawMessage(bare(raising)))
-	requireError(t, err, handler.ErrorTimedOut, "not finished after 30m0s of 30m0s")
+	requireError(t, err, handler.ErrorTimedOut, "not finished after 30m0s (max wait 30m0s)")
 	_, err = w.CheckStatus(t.Context(), json.RawMessage(bare(raising)))
 	requireError(t, err, handler.ErrorTimedOut, "30m0s")
 	require.Equal(t, 1, w.service.describes, "without a redrive the end is replayed")
@@ -39,7 +39,7 @@ func TestRedriveAfterTimeout(t *testing.T) {
 
 	w.advance(30 * time.Minute)
 	_, err = w.CheckStatus(t.Context(), json.RawMessage(again))
-	requireError(t, err, handler.ErrorTimedOut, "not finished after 30m0s of 30m0s")
+	requireError(t, err, handler.ErrorTimedOut, "not finished after 30m0s (max wait 30m0s)")
 	rec := w.record(t, key)
 	require.Equal(t, 1, rec.RedriveCount)
 	require.Equal(t, w.clock.Now().Add(handler.DefaultRetention), rec.ExpiresAt, "the record outlives the next redrive")

@@ -59,7 +59,7 @@ type Request struct {
 // problems are reported at once, as a *Error.
 func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) {
 	if n == nil {
-		return nil, nil, fail(ErrorInvalidRequest, `the event carries no request: neither "Input" nor the execution's input is there`)
+		return nil, nil, fail(ErrorInvalidRequest, `the event has no request: pass it as "Input", or as the input of the execution`)
 	}
 	q := &Request{OnRunning: "return", EndAs: "status", arguments: json.RawMessage("{}")}
 	r := jsontree.Reader{HideStrings: true}
@@ -93,7 +93,7 @@ func (p *Handler) parseRequest(n *jsontree.Node) (*Request, jobs.Driver, error) 
 	_, stoppable := driver.(jobs.Stopper)
 	switch {
 	case q.OnTimeout == onTimeoutStop && !stoppable:
-		return nil, nil, invalid(diag.Problems{n.Get("onTimeout").Problem("%s cannot stop its jobs; say leave, or leave it out", q.Job)})
+		return nil, nil, invalid(diag.Problems{n.Get("onTimeout").Problem("the driver of %s cannot stop jobs: use leave, or remove this member", q.Job)})
 	case q.OnTimeout == "" && stoppable:
 		q.OnTimeout = onTimeoutStop
 	case q.OnTimeout == "":
@@ -183,9 +183,9 @@ func (q *Request) validate(n *jsontree.Node, cfg Config) error {
 	wait := time.Duration(q.MaxWaitSeconds) * time.Second
 	switch {
 	case cfg.MaxWait > 0 && wait > cfg.MaxWait:
-		problems = append(problems, maxWait.Problem("maxWaitSeconds (%d) is above the %d that this function allows", q.MaxWaitSeconds, seconds(cfg.MaxWait)))
+		problems = append(problems, maxWait.Problem("maxWaitSeconds must be at most %d, the longest wait of this function, is %d", seconds(cfg.MaxWait), q.MaxWaitSeconds))
 	case wait+redriveWindow >= cfg.Retention:
-		problems = append(problems, maxWait.Problem("maxWaitSeconds of %d is too long for start records kept %s: they must outlive it by 14 days; "+
+		problems = append(problems, maxWait.Problem("maxWaitSeconds (%d) is too long: the start record is kept for %s, and must outlive the wait by 14 days; "+
 			"raise the retention or wait less", q.MaxWaitSeconds, cfg.Retention))
 	}
 	if q.InitialDelay > q.MaxWaitSeconds {

@@ -27,7 +27,7 @@ var badRequests = []struct {
 	want          string // the error's name
 	parts         []string
 }{
-	{"null", "null", handler.ErrorInvalidRequest, []string{"the event carries no request"}},
+	{"null", "null", handler.ErrorInvalidRequest, []string{"the event has no request"}},
 	{"an array", "[]", handler.ErrorInvalidRequest, []string{"expected a request, found an array"}},
 	{"a string", `"x"`, handler.ErrorInvalidRequest, []string{"expected a request, found a string"}},
 	{"empty", "{}", handler.ErrorInvalidRequest, []string{`needs the member "job"`, `needs the member "maxWaitSeconds"`}},
@@ -45,14 +45,14 @@ var badRequests = []struct {
 	{"waits too long", `{"job": "test:Job", "maxWaitSeconds": 31536001}`, handler.ErrorInvalidRequest, []string{"/maxWaitSeconds: expected a whole number from 1 to 31536000"}},
 	{
 		"waits beyond the retention", `{"job": "test:Job", "maxWaitSeconds": 3974400}`, handler.ErrorInvalidRequest,
-		[]string{"maxWaitSeconds of 3974400 is too long for start records kept 1440h0m0s", "14 days"},
+		[]string{"maxWaitSeconds (3974400) is too long: the start record is kept for 1440h0m0s", "14 days"},
 	},
 	{"initialDelay above the wait", `{"job": "test:Job", "maxWaitSeconds": 5, "initialDelay": 6}`, handler.ErrorInvalidRequest, []string{"initialDelay (6) must not be above maxWaitSeconds (5)"}},
 	{"negative initialDelay", `{"job": "test:Job", "maxWaitSeconds": 5, "initialDelay": -1}`, handler.ErrorInvalidRequest, []string{"/initialDelay"}},
 	{"minDelay 0", `{"job": "test:Job", "maxWaitSeconds": 5, "minDelay": 0}`, handler.ErrorInvalidRequest, []string{"/minDelay", "from 1"}},
 	{"delays crossed", `{"job": "test:Job", "maxWaitSeconds": 5, "minDelay": 9, "maxDelay": 8}`, handler.ErrorInvalidRequest, []string{"minDelay (9) must not be above maxDelay (8)"}},
 	{"maxDelay below the waiter's minDelay", `{"job": "test:Job", "maxWaitSeconds": 5, "maxDelay": 8}`, handler.ErrorInvalidRequest, []string{"minDelay (10) must not be above maxDelay (8)"}},
-	{"onTimeout stop", `{"job": "test:Job", "maxWaitSeconds": 5, "onTimeout": "stop"}`, handler.ErrorInvalidRequest, []string{"/onTimeout", "test:Job cannot stop its jobs", "say leave"}},
+	{"onTimeout stop", `{"job": "test:Job", "maxWaitSeconds": 5, "onTimeout": "stop"}`, handler.ErrorInvalidRequest, []string{"/onTimeout", "the driver of test:Job cannot stop jobs", "use leave"}},
 	{"onTimeout of another kind", `{"job": "test:Job", "maxWaitSeconds": 5, "onTimeout": "halt"}`, handler.ErrorInvalidRequest, []string{`expected one of stop, leave, found a string ("halt")`}},
 	{"dwellSeconds", `{"job": "test:Job", "maxWaitSeconds": 5, "dwellSeconds": 901}`, handler.ErrorInvalidRequest, []string{"/dwellSeconds", "from 0 to 900"}},
 	{"onRunning of another kind", `{"job": "test:Job", "maxWaitSeconds": 5, "onRunning": "errors"}`, handler.ErrorInvalidRequest, []string{"expected one of return, error", `did you mean "error"`}},
@@ -131,7 +131,7 @@ func TestRunJobFindsTheRequest(t *testing.T) {
 		require.Contains(t, string(w.record(t, k).Request), fmt.Sprintf(`"maxWaitSeconds":%d`, 7+i))
 	}
 	_, err := w.RunJob(t.Context(), json.RawMessage(call("")))
-	requireError(t, err, handler.ErrorInvalidRequest, "carries no request", `"Input"`)
+	requireError(t, err, handler.ErrorInvalidRequest, "has no request", `"Input"`)
 	_, err = w.RunJob(t.Context(), json.RawMessage(call(`, "Input": null`)))
 	requireError(t, err, handler.ErrorInvalidRequest, "expected a request, found null")
 }
@@ -178,7 +178,7 @@ func TestCustomWaiter(t *testing.T) {
 	result := w.checkStatus(t, call(`, "Input": {}`))
 	require.EqualValues(t, "RUNNING", result.Status)
 	require.Equal(t, 7, result.WaitSeconds)
-	require.Equal(t, `no acceptor matched; seen Phase = "Warm"`, result.Reason)
+	require.Equal(t, `no acceptor matched: Phase = "Warm"`, result.Reason)
 	w.service.says(nil, errRefused)
 	w.advance(time.Minute)
 	result = w.checkStatus(t, call(`, "Input": {}`))

@@ -63,5 +63,5 @@ func limitOutput(output any, w *pollcore.Waiter, limit int) (kept any, remark st
 	if text, err := json.Marshal(kept); err != nil || len(text) > limit {
 		kept = nil
 	}
-	return kept, fmt.Sprintf("; output of %d bytes is cut to what the waiter reads", len(text)), nil
+	return kept, fmt.Sprintf("; the output has %d bytes, so only the members that the waiter reads are kept", len(text)), nil
 }

@@ -144,10 +144,10 @@ func (s *starter) follow(ctx context.Context, stored startrecord.Stored) (*Resul
 	case began.Before(s.event.ExecutionTime):
 		return s.startAfresh(ctx, stored)
 	case began.After(s.event.ExecutionTime):
-		return nil, fail(ErrorConflict, "the start record %s is of a later execution of this name, which began at %s: this one must have ended",
+		return nil, fail(ErrorConflict, "the start record %s belongs to a later execution of this name, which began at %s: this execution must have ended",
 			location, began.Format(time.RFC3339Nano))
 	case rec.RequestHash != s.request.hash:
-		return nil, fail(ErrorConflict, "the start record %s is of another request: "+
+		return nil, fail(ErrorConflict, "the start record %s belongs to another request: "+
 			"give each poller of an execution its own Poller name, and each iteration its own Scope; "+
 			"or start the execution with the same input as before, or under another name", location)
 	case rec.JobRef != nil, rec.Status == startrecord.StatusUnknown:
@@ -171,7 +171,7 @@ func liveLease(stored startrecord.Stored) bool {
 }
 
 func inProgress(stored startrecord.Stored) *Error {
-	return fail(ErrorJobStartInProgress, "another invocation is starting the job, or died over it; its lease of %d s is %s old",
+	return fail(ErrorJobStartInProgress, "another invocation is starting the job, or died while starting it; its lease of %d s is %s old",
 		stored.Record.LeaseSeconds, stored.Age)
 }
 
@@ -250,7 +250,7 @@ func (s *starter) canRepeat(rec startrecord.Record) bool {
 // start starts the job as the owner of the record stored.
 func (s *starter) start(ctx context.Context, stored startrecord.Stored) (*Result, error) {
 	if deadline, _ := ctx.Deadline(); time.Until(deadline) < minStart || ctx.Err() != nil {
-		return nil, s.startError(ctx, stored, awserror.Mark(awserror.NotSent, errors.New("nothing was sent: no time was left to start the job")))
+		return nil, s.startError(ctx, stored, awserror.Mark(awserror.NotSent, errors.New("no time was left to start the job: nothing was sent")))
 	}
 	call, cancel := callLimit(ctx)
 	defer cancel()
@@ -286,9 +286,9 @@ func (s *starter) recordStarted(ctx context.Context, stored startrecord.Stored, 
 	case errors.Is(err, startrecord.ErrChanged):
 		return nil, err
 	case err != nil:
-		s.Log.DebugContext(ctx, "job is started, but not recorded",
+		s.Log.DebugContext(ctx, "job has started, but the start record could not be written",
 			"execution", s.event.Key.ExecutionARN, "poller", s.event.Key.Poller, "scope", s.event.Key.Scope, "job", ref)
-		return nil, storeError(fmt.Errorf("%s is started, but that is not recorded: %w", s.request.Job, err))
+		return nil, storeError(fmt.Errorf("%s has started, but the start record could not be written: %w", s.request.Job, err))
 	}
 	s.measure(s.request.Job, s.event.Key.ExecutionARN, countOf("JobsStarted"))
 	return s.replay(stored.Record)
@@ -325,7 +325,7 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 	case class == awserror.Refused:
 		failure = failWith(ErrorFailed, fmt.Errorf("%s was refused: %w", s.request.Job, cause))
 	case class == awserror.NotSent:
-		failure = failWith(ErrorServiceUnavailable, fmt.Errorf("%s is not started: %w", s.request.Job, cause))
+		failure = failWith(ErrorServiceUnavailable, fmt.Errorf("%s has not started: %w", s.request.Job, cause))
 	case class == awserror.Throttled:
 		failure = failWith(ErrorServiceUnavailable, fmt.Errorf("%s was throttled: %w", s.request.Job, cause))
 	default:
@@ -354,7 +354,7 @@ func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cau
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), last)
 	defer cancel()
 	if _, err := s.replace(ctx, s.event.Key, rec, stored.Version); err != nil {
-		s.Log.WarnContext(ctx, "start record could not be given back",
+		s.Log.WarnContext(ctx, "the lease of the start record could not be released",
 			"execution", s.event.Key.ExecutionARN, "poller", s.event.Key.Poller, "scope", s.event.Key.Scope, "error", err)
 	} else if rec.Status == startrecord.StatusUnknown {
 		s.countUnknown()
@@ -376,7 +376,7 @@ func (s *starter) replay(rec startrecord.Record) (*Result, error) {
 	return &Result{
 		Status: pollcore.Running, WaitSeconds: seconds(wait),
 		StartedAt: rec.StartedAt, ElapsedSeconds: int(elapsed.Seconds()),
-		Job: ref, Reason: "the job is started",
+		Job: ref, Reason: "the job has started",
 	}, nil
 }
 
@@ -386,12 +386,12 @@ func (s *starter) countUnknown() {
 }
 
 func (s *starter) unknown() *Error {
-	protection := "does not protect it from being started twice"
+	protection := "does not protect it from a second start"
 	if i := s.driver.Idempotency(s.job); i.Class == jobs.ByToken {
-		protection = fmt.Sprintf("remembers the token of a start for %s only", i.Window)
+		protection = fmt.Sprintf("remembers a start's token for only %s", i.Window)
 	}
 	return fail(ErrorJobStartUnknown, "an earlier invocation may have started the job, and %s %s: "+
-		"see whether it runs, then start a new execution (start record %s)",
+		"find out whether it runs, then start a new execution (start record %s)",
 		s.request.Job, protection, s.Store.Location(s.event.Key))
 }
 

@@ -26,7 +26,7 @@ func TestRunJobResult(t *testing.T) {
 	w := newWorld(t, "token")
 	require.JSONEq(t, `{
 		"status": "RUNNING", "waitSeconds": 0, "startedAt": "2026-11-20T09:30:14Z", "elapsedSeconds": 0,
-		"job": {"Id": "job-1"}, "reason": "the job is started"
+		"job": {"Id": "job-1"}, "reason": "the job has started"
 	}`, jsonOf(t, w.runJob(t, bare(request))))
 	require.Equal(t, "Create Replace", w.store.take())
 
@@ -34,7 +34,7 @@ func TestRunJobResult(t *testing.T) {
 	w.advance(90500 * time.Millisecond)
 	require.JSONEq(t, `{
 		"status": "RUNNING", "waitSeconds": 0, "startedAt": "2026-11-20T09:30:14Z", "elapsedSeconds": 90,
-		"job": {"Id": "job-1"}, "reason": "the job is started"
+		"job": {"Id": "job-1"}, "reason": "the job has started"
 	}`, jsonOf(t, w.runJob(t, bare(request))))
 	require.Equal(t, "Create Load", w.store.take())
 	require.Equal(t, 1, w.service.starts)
@@ -208,7 +208,7 @@ func TestRunJobNamesTheJobItCouldNotRecord(t *testing.T) {
 	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo} {
 		w, log := loggedWorld(t, level)
 		_, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Replace": lostBefore})), w.RunJob, bare(request))
-		requireError(t, err, handler.ErrorStoreUnavailable, "test:Job is started, but that is not recorded")
+		requireError(t, err, handler.ErrorStoreUnavailable, "test:Job has started, but the start record could not be written")
 		require.NotContains(t, err.Error(), "job-1")
 		require.Equal(t, level == slog.LevelDebug, strings.Contains(log.String(), `"job":{"Id":"job-1"}`))
 	}
@@ -335,7 +335,7 @@ func TestRunJobConflict(t *testing.T) {
 	w := newWorld(t, "token")
 	w.runJob(t, bare(request))
 	_, err := w.RunJob(t.Context(), json.RawMessage(bare(`{"job": "test:Job", "maxWaitSeconds": 1801}`)))
-	requireError(t, err, handler.ErrorConflict, "of another request", "Poller name", "Scope", "memory:", "the same input as before, or under another name")
+	requireError(t, err, handler.ErrorConflict, "belongs to another request", "Poller name", "Scope", "memory:", "the same input as before, or under another name")
 
 	// The order of members and white space do not count.
 	w.runJob(t, bare(`{ "maxWaitSeconds":1800,"job":  "test:Job"}`))
@@ -374,7 +374,7 @@ func TestRunJobNameUsedAgain(t *testing.T) {
 			w.advance(100 * 24 * time.Hour)
 			w.service.says(map[string]any{"State": "RUNNING"}, nil)
 			_, err = w.CheckStatus(t.Context(), json.RawMessage(again))
-			requireError(t, err, handler.ErrorInvalidRequest, "of another execution of this name", "RunJob must run")
+			requireError(t, err, handler.ErrorInvalidRequest, "belongs to another execution of this name", "RunJob must run")
 			result := w.runJob(t, again)
 			require.EqualValues(t, "RUNNING", result.Status)
 			require.Zero(t, result.ElapsedSeconds)
@@ -389,7 +389,7 @@ func TestRunJobNameUsedAgain(t *testing.T) {
 
 			// The earlier one has been closed: what comes of it is a mistake.
 			_, err = w.RunJob(t.Context(), json.RawMessage(bare(request)))
-			requireError(t, err, handler.ErrorConflict, "of a later execution of this name", "2027-02-28T09:30:13.5Z")
+			requireError(t, err, handler.ErrorConflict, "belongs to a later execution of this name", "2027-02-28T09:30:13.5Z")
 			require.Equal(t, before+1, w.service.count())
 		})
 	}

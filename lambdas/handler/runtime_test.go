@@ -25,7 +25,7 @@ func TestHandlersInTheRuntime(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{
 		"status": "RUNNING", "waitSeconds": 0, "startedAt": "2026-11-20T09:30:14Z", "elapsedSeconds": 0,
-		"job": {"Id": "job-1"}, "reason": "the job is started"
+		"job": {"Id": "job-1"}, "reason": "the job has started"
 	}`, string(out))
 
 	// A loop feeds the result back.
@@ -35,7 +35,7 @@ func TestHandlersInTheRuntime(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{
 		"status": "RUNNING", "waitSeconds": 13, "attempt": 2, "startedAt": "2026-11-20T09:30:14Z", "elapsedSeconds": 0,
-		"job": {"Id": "job-1"}, "output": {"State": "RUNNING"}, "reason": "no acceptor matched; seen State = \"RUNNING\""
+		"job": {"Id": "job-1"}, "output": {"State": "RUNNING"}, "reason": "no acceptor matched: State = \"RUNNING\""
 	}`, string(out))
 
 	_, err = runJob.Invoke(t.Context(), []byte(bare(`{"job": "no:Job", "maxWaitSeconds": 1}`)))
@@ -67,7 +67,7 @@ func TestNew(t *testing.T) {
 	require.NoError(t, err)
 	cfg := handler.Config{Store: memstore.New(nil), Jobs: registry, Retention: 14 * 24 * time.Hour}
 	_, err = handler.New(cfg)
-	require.ErrorContains(t, err, "must be above 14 days and the longest wait")
+	require.ErrorContains(t, err, "must be longer than the longest wait")
 	cfg.Retention, cfg.OutputLimit = 0, 240*1024+1
 	_, err = handler.New(cfg)
 	require.ErrorContains(t, err, "output limit must be at most 245760 bytes")

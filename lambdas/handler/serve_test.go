@@ -255,7 +255,7 @@ func TestStartsThatWereNotSentAreRetriedInEveryClass(t *testing.T) {
 		var failure *runtimeapi.FunctionError
 		require.ErrorAs(t, err, &failure)
 		require.Equal(t, handler.ErrorServiceUnavailable, failure.Type, failure.Message)
-		require.Contains(t, failure.Message, "glue:StartJobRun is not started: nothing was sent")
+		require.Contains(t, failure.Message, "glue:StartJobRun has not started: nothing was sent")
 		require.Equal(t, startrecord.StatusFailed, d.record(t).Status)
 	}
 	logged := d.logged(t)

@@ -32,7 +32,7 @@ func TestStopOnTimeout(t *testing.T) {
 	w := overdue(t, stateCanceled)
 	result := w.checkStatus(t, bare(request))
 	require.EqualValues(t, "TIMED_OUT", result.Status)
-	require.Equal(t, `not finished after 30m0s of 30m0s; seen State = "RUNNING"; it was told to stop`, result.Reason)
+	require.Equal(t, `not finished after 30m0s (max wait 30m0s): State = "RUNNING"; the job was told to stop`, result.Reason)
 	require.Equal(t, 1, w.service.stops)
 	require.Equal(t, "Load Replace Replace", w.store.take(), "that it is going to be stopped is recorded first")
 	rec := w.record(t, key)
@@ -45,7 +45,7 @@ func TestStopOnTimeout(t *testing.T) {
 	w.advance(time.Hour)
 	again := w.checkStatus(t, redriven(bare(request), 1, w.clock.Now()))
 	require.EqualValues(t, "TIMED_OUT", again.Status)
-	require.Equal(t, `State == "BROKEN" (acceptor 2 of 3): canceled; it was to be stopped at 2026-11-20T10:00:14Z, when its time was up`, again.Reason)
+	require.Equal(t, `State == "BROKEN" (acceptor 2 of 3): canceled; a stop was requested at 2026-11-20T10:00:14Z, because this wait timed out`, again.Reason)
 	require.Equal(t, 1, w.service.stops)
 }
 
@@ -115,7 +115,7 @@ func TestStopCrashPoints(t *testing.T) {
 			}
 			last := w.checkStatus(t, bare(request))
 			require.EqualValues(t, "TIMED_OUT", last.Status)
-			require.Regexp(t, "it was (told to stop|to be stopped)", last.Reason)
+			require.Regexp(t, "the job was told to stop|a stop was requested at", last.Reason)
 			require.Equal(t, startrecord.StatusTimedOut, w.record(t, key).Status)
 			require.Equal(t, 1, w.service.stops)
 		})
@@ -129,7 +129,7 @@ func TestStopIsRefused(t *testing.T) {
 	result, _, err := invoke(deciding(t.Context(), fates(map[string]fate{"Stop": refused})), w.CheckStatus, bare(request))
 	require.NoError(t, err)
 	require.EqualValues(t, "TIMED_OUT", result.Status)
-	require.Contains(t, result.Reason, `; it could not be stopped: api error AccessDeniedException`)
+	require.Contains(t, result.Reason, `; the stop call failed: api error AccessDeniedException`)
 	require.Zero(t, w.service.stops)
 	require.Equal(t, jsonOf(t, result), jsonOf(t, w.checkStatus(t, bare(request))))
 
@@ -158,7 +158,7 @@ func TestStopOfAnEarlierWait(t *testing.T) {
 		w.service.says(map[string]any{"State": "BROKEN", "Why": "disk full"}, nil)
 		result := w.checkStatus(t, again)
 		require.EqualValues(t, "FAILED", result.Status)
-		require.Equal(t, `State == "BROKEN" (acceptor 2 of 3): disk full; it was to be stopped at 2026-11-20T10:00:14Z, when an earlier wait was over`, result.Reason)
+		require.Equal(t, `State == "BROKEN" (acceptor 2 of 3): disk full; a stop was requested at 2026-11-20T10:00:14Z, because an earlier wait timed out`, result.Reason)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestStopInTheNextWait(t *testing.T) {
 	require.Equal(t, w.clock.Now(), w.record(t, key).StopRequestedAt)
 	result := w.checkStatus(t, again)
 	require.EqualValues(t, "TIMED_OUT", result.Status)
-	require.Contains(t, result.Reason, "it was to be stopped at 2026-11-20T11:30:14Z, when its time was up")
+	require.Contains(t, result.Reason, "a stop was requested at 2026-11-20T11:30:14Z, because this wait timed out")
 	require.Equal(t, 1, w.service.stops)
 }
 

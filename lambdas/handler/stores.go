@@ -119,7 +119,7 @@ func (e *environment) movingStore(today startrecord.Store, of jobs.Environment, 
 		return today
 	}
 	if key := (startrecord.Key{ExecutionARN: "any", Poller: DefaultPoller}); before.Location(key) == today.Location(key) {
-		e.report("the previous store (%s, %s, %s) is the store of today: leave these out, or name the one of before",
+		e.report("the previous store (%s, %s, %s) is also the current store: remove these variables, or name the previous store",
 			EnvPreviousBucket, EnvPreviousTable, EnvPreviousPrefix)
 		return today
 	}

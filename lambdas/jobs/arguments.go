@@ -72,7 +72,7 @@ type arguments struct {
 // follow the rules.
 func (a *arguments) structure(n *jsontree.Node, to reflect.Value, what string) {
 	if to.Kind() != reflect.Struct {
-		a.Report(n.Problem("%s cannot be read: %s is no structure", what, to.Type()))
+		a.Report(n.Problem("%s cannot be read: %s is not a struct", what, to.Type()))
 		return
 	}
 	outermost := n.Pointer == ""
@@ -83,7 +83,7 @@ func (a *arguments) structure(n *jsontree.Node, to reflect.Value, what string) {
 		switch {
 		case !f.IsExported() || f.Anonymous:
 		case outermost && slices.Contains(a.reserved, name):
-			members[name] = func(n *jsontree.Node) { a.Report(n.Problem("leave %s out, the poller sets it", name)) }
+			members[name] = func(n *jsontree.Node) { a.Report(n.Problem("remove %s: the functions set it", name)) }
 		default:
 			members[name] = func(n *jsontree.Node) { a.value(n, to.Field(i)) }
 		}
@@ -161,7 +161,7 @@ func (a *arguments) text(n *jsontree.Node, to reflect.Value) {
 	a.Text(&v)(n)
 	// The SDK does not send an enum that is empty.
 	if n.Kind == jsontree.String && v == "" && to.Type() != reflect.TypeFor[string]() {
-		a.Report(n.Problem("expected a value of %s, found an empty string; leave the member out for none", to.Type().Name()))
+		a.Report(n.Problem("expected a value of %s, found an empty string; remove the member to send none", to.Type().Name()))
 	}
 	to.SetString(v)
 }

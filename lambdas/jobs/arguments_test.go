@@ -108,16 +108,16 @@ func TestArgumentsRefuses(t *testing.T) {
 		{"two spellings", export, `{"tableArn": "t", "TableArn": "t"}`, nil, `1:2: /tableArn: the member TableArn is there twice`},
 		{"a misspelled member", export, `{"TableArm": "t"}`, nil, `1:2: /TableArm: the object of arguments has no member "TableArm" (did you mean "TableArn"?)`},
 		{"a required member with an acronym", read[transcribe.StartTranscriptionJobInput], `{}`, []jobs.Rule{jobs.Require("KMSEncryptionContext")}, `needs the member "KmsEncryptionContext"`},
-		{"a reserved member with an acronym", read[transcribe.StartTranscriptionJobInput], `{"KmsEncryptionContext": {}}`, []jobs.Rule{jobs.Reserve("KMSEncryptionContext")}, `leave KmsEncryptionContext out`},
+		{"a reserved member with an acronym", read[transcribe.StartTranscriptionJobInput], `{"KmsEncryptionContext": {}}`, []jobs.Rule{jobs.Reserve("KMSEncryptionContext")}, `remove KmsEncryptionContext`},
 		{"a member twice", export, `{"TableArn": "t", "TableArn": "t"}`, nil, `stands twice`},
 		{"a member of the SDK", export, `{"noSmithyDocumentSerde": {}}`, nil, `has no member "noSmithyDocumentSerde"`},
 		{"inside", export, `{"IncrementalExportSpecification": {"ExportFrmTime": 1}}`, nil, `1:37: /IncrementalExportSpecification/ExportFrmTime: the structure IncrementalExportSpecification has no member "ExportFrmTime" (did you mean "ExportFromTime"?)`},
 		{"no structure", export, `{"IncrementalExportSpecification": []}`, nil, `expected the structure IncrementalExportSpecification, found an array`},
 		{"a required member", export, `{"S3Bucket": "b"}`, []jobs.Rule{jobs.Require("TableArn", "S3Bucket")}, `1:1: the object of arguments needs the member "TableArn"`},
-		{"a reserved member", export, `{"ClientToken": "mine"}`, []jobs.Rule{jobs.Reserve("ClientToken")}, `1:17: /ClientToken: leave ClientToken out, the poller sets it`},
+		{"a reserved member", export, `{"ClientToken": "mine"}`, []jobs.Rule{jobs.Reserve("ClientToken")}, `1:17: /ClientToken: remove ClientToken: the functions set it`},
 		{"null for a string", export, `{"TableArn": null}`, nil, `/TableArn: expected a string, found null`},
 		{"a number for a string", export, `{"TableArn": 7}`, nil, `/TableArn: expected a string, found a number (7)`},
-		{"an empty enum", export, `{"ExportFormat": ""}`, nil, `/ExportFormat: expected a value of ExportFormat, found an empty string; leave the member out for none`},
+		{"an empty enum", export, `{"ExportFormat": ""}`, nil, `/ExportFormat: expected a value of ExportFormat, found an empty string; remove the member to send none`},
 		{"no boolean", run, `{"JobRunQueuingEnabled": "true"}`, nil, `/JobRunQueuingEnabled: expected true or false, found a string`},
 		{"no map", run, `{"Arguments": []}`, nil, `/Arguments: expected an object, found an array`},
 		{"a wrong value in a map", run, `{"Arguments": {"--n/a": 7}}`, nil, `/Arguments/--n~1a: expected a string, found a number (7)`},
@@ -140,7 +140,7 @@ func TestArgumentsRefuses(t *testing.T) {
 		{"microseconds", export, `{"ExportTime": "2026-11-20T10:30:00.000001Z"}`, nil, `expected a timestamp of whole milliseconds`},
 		{"a union", read[dynamodb.PutItemInput], `{"Item": {"id": {"S": "1"}}}`, nil, `/Item/id: arguments cannot hold a value of type types.AttributeValue`},
 		{"a stream", read[s3.PutObjectInput], `{"Body": "x"}`, nil, `/Body: arguments cannot hold a value of type io.Reader`},
-		{"what is no structure", read[string], `{}`, nil, `cannot be read: string is no structure`},
+		{"what is no structure", read[string], `{}`, nil, `cannot be read: string is not a struct`},
 		{"a map by number", read[struct{ M map[int]string }], `{"M": {"1": "x"}}`, nil, `/M: arguments cannot hold a value of type map[int]string`},
 	}
 	for _, tt := range tests {
@@ -169,7 +169,7 @@ func TestArgumentsInTheSpellingsOfModelsAndSDKs(t *testing.T) {
 		require.Equal(t, map[string]string{"KMSKeyId": "k", "kmsKeyId": "l"}, in.KMSEncryptionContext, "the keys of a map are the caller's")
 	}
 	_, err := jobs.Arguments[dynamodb.ExportTableToPointInTimeInput]("test:Job", json.RawMessage(`{"clientToken": "mine"}`), jobs.Reserve("ClientToken"))
-	require.ErrorContains(t, err, "leave ClientToken out")
+	require.ErrorContains(t, err, "remove ClientToken")
 }
 
 // All problems come at once, and none with the text of a wrong value, which may

@@ -38,7 +38,7 @@ func (r Ref) fill(in reflect.Value) error {
 		}
 		switch {
 		case !field.IsValid():
-			return fmt.Errorf("job reference has the member %q, which %s lacks", name, in.Type())
+			return fmt.Errorf("job reference has the member %q, which %s does not have", name, in.Type())
 		case field.Kind() == reflect.String:
 			field.SetString(value)
 		case field.Type() == reflect.TypeFor[*string]():
@@ -46,7 +46,7 @@ func (r Ref) fill(in reflect.Value) error {
 		case field.Type() == reflect.TypeFor[[]string]():
 			field.Set(reflect.ValueOf([]string{value}))
 		default:
-			return fmt.Errorf("job reference has the member %q, but %s.%s is a %s and no string", name, in.Type(), name, field.Type())
+			return fmt.Errorf("job reference has the member %q, but %s.%s is a %s, not a string", name, in.Type(), name, field.Type())
 		}
 	}
 	return nil

@@ -74,9 +74,9 @@ func TestDescribeRefusesReferences(t *testing.T) {
 		return &lambda.InvokeOutput{}, nil
 	})
 	for name, want := range map[string]string{
-		"Id":                    `job reference has the member "Id", which lambda.InvokeInput lacks`,
-		"noSmithyDocumentSerde": "which lambda.InvokeInput lacks",
-		"Payload":               `job reference has the member "Payload", but lambda.InvokeInput.Payload is a []uint8 and no string`,
+		"Id":                    `job reference has the member "Id", which lambda.InvokeInput does not have`,
+		"noSmithyDocumentSerde": "which lambda.InvokeInput does not have",
+		"Payload":               `job reference has the member "Payload", but lambda.InvokeInput.Payload is a []uint8, not a string`,
 	} {
 		_, err := describe(t.Context(), jobs.Ref{name: "x"})
 		require.ErrorContains(t, err, want)

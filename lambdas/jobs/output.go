@@ -54,7 +54,7 @@ func convert(rv reflect.Value) (out any, ok bool, err error) {
 		number, err := json.Marshal(rv.Interface())
 		return json.Number(number), true, err
 	default:
-		return nil, false, fmt.Errorf("%s is no type of an AWS SDK output", rv.Type())
+		return nil, false, fmt.Errorf("%s is not the type of an AWS SDK output", rv.Type())
 	}
 }
 
@@ -83,7 +83,7 @@ func convertMap(rv reflect.Value) (out any, ok bool, err error) {
 		return nil, false, nil
 	}
 	if rv.Type().Key().Kind() != reflect.String {
-		return nil, false, fmt.Errorf("%s is no type of an AWS SDK output", rv.Type())
+		return nil, false, fmt.Errorf("%s is not the type of an AWS SDK output", rv.Type())
 	}
 	object := make(map[string]any, rv.Len())
 	for iter := rv.MapRange(); iter.Next(); {
@@ -125,7 +125,7 @@ func convertStruct(rv reflect.Value) (out any, ok bool, err error) {
 func convertUnion(rv reflect.Value) (out any, ok bool, err error) {
 	union, held := rv.Type(), rv.Elem()
 	if held.Kind() != reflect.Pointer || held.Type().Elem().Kind() != reflect.Struct || held.IsNil() {
-		return nil, false, fmt.Errorf("%s is no type of an AWS SDK output", union)
+		return nil, false, fmt.Errorf("%s is not the type of an AWS SDK output", union)
 	}
 	name := held.Type().Elem().Name()
 	if name == "UnknownUnionMember" {
@@ -134,7 +134,7 @@ func convertUnion(rv reflect.Value) (out any, ok bool, err error) {
 	member, isMember := strings.CutPrefix(name, union.Name()+"Member")
 	value := held.Elem().FieldByName("Value")
 	if !isMember || !value.IsValid() {
-		return nil, false, fmt.Errorf("%s is no type of an AWS SDK output", union)
+		return nil, false, fmt.Errorf("%s is not the type of an AWS SDK output", union)
 	}
 	out, ok, err = convert(value)
 	if err != nil {

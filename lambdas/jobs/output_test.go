@@ -156,15 +156,15 @@ func TestOutputWithoutAForm(t *testing.T) {
 		in   any
 		want string
 	}{
-		{"a stream", &s3.GetObjectOutput{Body: io.NopCloser(strings.NewReader("x"))}, "Body: io.ReadCloser is no type of an AWS SDK output"},
-		{"a stream by pointer", &s3.GetObjectOutput{Body: &stranger{}}, "Body: io.ReadCloser is no type"},
+		{"a stream", &s3.GetObjectOutput{Body: io.NopCloser(strings.NewReader("x"))}, "Body: io.ReadCloser is not the type of an AWS SDK output"},
+		{"a stream by pointer", &s3.GetObjectOutput{Body: &stranger{}}, "Body: io.ReadCloser is not the type"},
 		{"not a number", &types.ConsumedCapacity{CapacityUnits: aws.Float64(math.NaN())}, "CapacityUnits: json: unsupported value: NaN"},
-		{"a map by number", map[int]string{1: "x"}, "map[int]string is no type"},
-		{"deep inside", map[string]any{"a": []any{"x", make(chan int)}}, "a: item 1: chan int is no type"},
+		{"a map by number", map[int]string{1: "x"}, "map[int]string is not the type"},
+		{"deep inside", map[string]any{"a": []any{"x", make(chan int)}}, "a: item 1: chan int is not the type"},
 		{
 			"in a union", &types.AttributeValueMemberL{Value: []types.AttributeValue{&types.AttributeValueMemberM{
 				Value: map[string]types.AttributeValue{"k": (*types.AttributeValueMemberS)(nil)},
-			}}}, "Value: item 0: M: k: types.AttributeValue is no type",
+			}}}, "Value: item 0: M: k: types.AttributeValue is not the type",
 		},
 	}
 	for _, tt := range tests {

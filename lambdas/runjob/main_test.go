@@ -78,7 +78,7 @@ func TestFunction(t *testing.T) {
 	out, err := f.Invoke(t.Context(), event(request))
 	require.NoError(t, err)
 	require.Regexp(t, `^\{"status":"RUNNING","waitSeconds":(900|89\d),"startedAt":"20[^"]*Z","elapsedSeconds":\d,"job":\{"FunctionName":"work",`+
-		`"StatusBucket":"records","StatusKey":"p/jobs/[0-9a-f]{36}\.json"\},"reason":"the job is started"\}$`, string(out))
+		`"StatusBucket":"records","StatusKey":"p/jobs/[0-9a-f]{36}\.json"\},"reason":"the job has started"\}$`, string(out))
 	require.Contains(t, <-started, `"input":{"secret":"hunter2"}`)
 
 	store, err := s3store.New(storage.Client(), "records", "p")
@@ -100,7 +100,7 @@ func TestFunction(t *testing.T) {
 
 	_, err = f.Invoke(t.Context(), event(request))
 	require.NoError(t, err)
-	require.Empty(t, started, "the job is started once")
+	require.Empty(t, started, "the job was started once")
 
 	// Names of errors reach the state machine as they are.
 	_, err = f.Invoke(t.Context(), event(`{"job": "lambda:Invok", "maxWaitSeconds": 60}`))

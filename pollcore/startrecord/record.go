@@ -25,7 +25,7 @@ const (
 	// StatusStarting: somebody holds the lease and is about to start the job,
 	// or died over it.
 	StatusStarting Status = "STARTING"
-	// StatusStarted: the job is started and JobRef names it.
+	// StatusStarted: the job has started and JobRef names it.
 	StatusStarted Status = "STARTED"
 	// StatusSucceeded: the job has ended well; Result holds its result.
 	StatusSucceeded Status = "SUCCEEDED"

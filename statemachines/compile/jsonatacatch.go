@@ -57,7 +57,7 @@ func (j *jsonata) verdictOnError(c catch, failure string) (pollcore.Status, phra
 	named := failure + ".Error & ': ' & " + failure + ".Cause"
 	switch {
 	case c.state == pollcore.Retry:
-		return pollcore.TimedOut, phrase{j.notFinished() + "; seen ", named}
+		return pollcore.TimedOut, phrase{j.notFinished() + ": ", named}
 	case c.reason == "":
 		return pollcore.Failed, phrase{"unexpected error: ", named}
 	case c.any:

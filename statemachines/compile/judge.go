@@ -112,7 +112,7 @@ func (j *jsonata) late() phrase {
 			known = append(known, m.Path)
 			v = brief(v, m.Path, j.shapes.Members["output"])
 			if len(known) == 1 {
-				late = phrase{j.notFinished() + "; seen " + m.Path + " = ", v}
+				late = phrase{j.notFinished() + ": " + m.Path + " = ", v}
 			} else {
 				late.value += " & " + phrase{", " + m.Path + " = ", v}.jsonata()
 			}

@@ -31,7 +31,7 @@ func TestLongReasons(t *testing.T) {
 	engine := func(output map[string]any) string {
 		return check.Reason(check.Check(nil, output, nil), nil, output, nil)
 	}
-	require.Equal(t, `no acceptor matched; seen state = "`+long[:400]+`..."`, engine(map[string]any{"state": long}))
+	require.Equal(t, `no acceptor matched: state = "`+long[:400]+`..."`, engine(map[string]any{"state": long}))
 	failed := strings.Replace(engine(map[string]any{"state": "FAILED", "why": long}), "state", "State", 1)
 	for _, strategy := range noLambda {
 		m, err := compile.Compile(w, compile.Call{Operation: op}, compile.Options{Strategy: strategy, MaxWait: time.Minute})
@@ -52,7 +52,7 @@ func TestLongReasons(t *testing.T) {
 			if utf8.RuneCountInString(seen) > 200 {
 				seen = long[:400] + "..."
 			}
-			require.Equal(t, "not finished after 1m0s; seen State = "+seen, reason)
+			require.Equal(t, "not finished after 1m0s: State = "+seen, reason)
 		}
 	}
 }

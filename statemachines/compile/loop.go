@@ -152,7 +152,7 @@ func (l *loopStates) checkInLoop(wait string) object {
 				and = []object{maps.Clone(rule)}
 			}
 			choices = append(choices, l.onward(and, wait)...)
-			rule["Next"], rule["Assign"] = timeout, object{reason: l.lateInLoop() + "; seen " + r.reason}
+			rule["Next"], rule["Assign"] = timeout, object{reason: l.lateInLoop() + ": " + r.reason}
 		}
 		choices = append(choices, rule)
 	}
@@ -213,7 +213,7 @@ func (l *loopStates) lateInLoop() string {
 
 // lateAndSeen assigns that reason, with what was seen.
 func (l *loopStates) lateAndSeen(format, paths string) object {
-	return object{l.variable("reason") + ".$": fmt.Sprintf("States.Format('%s; seen %s', %s)", intrinsicText(l.lateInLoop()), format, paths)}
+	return object{l.variable("reason") + ".$": fmt.Sprintf("States.Format('%s: %s', %s)", intrinsicText(l.lateInLoop()), format, paths)}
 }
 
 // lastValues are the conditions that all members are there which the acceptors

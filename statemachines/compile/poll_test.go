@@ -121,7 +121,7 @@ func TestStartAndStop(t *testing.T) {
 					require.Contains(t, reason, c.reason)
 				case "TIMED_OUT":
 					require.True(t, strings.HasPrefix(reason, c.reason), reason)
-					require.True(t, strings.HasSuffix(reason, "; seen QueryExecution.Status.State = RUNNING"), reason)
+					require.True(t, strings.HasSuffix(reason, ": QueryExecution.Status.State = RUNNING"), reason)
 				default:
 					require.Equal(t, c.reason, reason)
 				}
@@ -221,7 +221,7 @@ func TestSeenLast(t *testing.T) {
 				result, _ := polled(t, m, describe, []any{c.answer})
 				status, reason := ended(t, result)
 				require.Equal(t, "TIMED_OUT", status, reason)
-				_, seen, found := strings.Cut(reason, "; seen ")
+				_, seen, found := strings.Cut(reason, ": ")
 				require.Equal(t, want != "", found, reason)
 				if strings.HasPrefix(want, "States.") {
 					require.Contains(t, seen, want)

@@ -138,7 +138,7 @@ func (s *starter) differences(status pollcore.Status) []string {
 	var all []string
 	differ := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if len(s.started) != 1 {
-		differ("the job is started %d times", len(s.started))
+		differ("the job was started %d times", len(s.started))
 		return all
 	}
 	job := s.entry.Job
@@ -153,7 +153,7 @@ func (s *starter) differences(status pollcore.Status) []string {
 		}
 	}
 	if !equalJSON(s.started[0], want) {
-		differ("the job is started with %v, want %v", s.started[0], want)
+		differ("the job was started with %v, want %v", s.started[0], want)
 	}
 	same := func(what string, o *catalog.Operation, expressions map[string]string, calls []map[string]any) {
 		arguments := map[string]any{}

@@ -63,7 +63,7 @@ func (w *World) NewDriver(maker jobs.Maker, service jobstest.Service) jobs.Drive
 	w.closers = append(w.closers, client.CloseIdleConnections, server.Close)
 	driver, err := maker(jobstest.Environment(server.URL, client, nil))
 	if err != nil {
-		w.t.Fatalf("handlertest: make the driver: %v", err)
+		w.t.Fatalf("handlertest: cannot make the driver: %v", err)
 	}
 	return driver
 }
@@ -90,10 +90,10 @@ func Run(t T, c Case) *simtest.Run {
 	}
 	calm := c.run(t, crash{})
 	if calm.Error == handler.ErrorServiceUnavailable { // after the last retry, so a crash ends it otherwise
-		t.Fatalf("handlertest: without a crash the loop gives up with %s: %s\n%s", calm.Error, calm.Cause, calm.lastCalls())
+		t.Fatalf("handlertest: the loop gives up even without a crash, with %s: %s\n%s", calm.Error, calm.Cause, calm.lastCalls())
 	}
 	if n := len(calm.calls); n > maxCalls {
-		t.Fatalf("handlertest: the loop makes %d calls, more than the %d that it can be crashed at: let the job end sooner, or poll it less often", n, maxCalls)
+		t.Fatalf("handlertest: the loop makes %d calls, and handlertest tries at most %d: let the job end sooner, or poll it less often", n, maxCalls)
 	}
 	var wrong []failure
 	runs := 0

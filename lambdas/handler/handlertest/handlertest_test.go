@@ -102,7 +102,7 @@ The calls of this run:
 	require.Regexp(t, `^checkstatus dies after call \d+ \(Describe\): the result was lost: the execution ended as FAILED with JobPoller.Failed
 without the crash it ends as SUCCEEDED with the result SUCCEEDED of the job {"Id":"report-1"}: {"Pages":7,"Status":"MADE"}
 cause: `, lost)
-	require.Regexp(t, `\n2 of \d+ crashes go wrong, also where checkstatus dies before call \d+ \(Replace\)$`, lost)
+	require.Regexp(t, `\n2 of \d+ crashes go wrong\. The others: checkstatus dies before call \d+ \(Replace\)$`, lost)
 }
 
 // first returns the first lines of a text.
@@ -135,7 +135,7 @@ func startBy(start func(ctx context.Context) (jobs.Ref, error)) handlertest.Case
 func TestDriversThatFailWithoutACrash(t *testing.T) {
 	t.Parallel()
 	said := fail(t, startBy(func(context.Context) (jobs.Ref, error) { return jobs.Ref{}, nil }))
-	require.Contains(t, said, "handlertest: without a crash the loop gives up with JobPoller.ServiceUnavailable: ")
+	require.Contains(t, said, "handlertest: the loop gives up even without a crash, with JobPoller.ServiceUnavailable: ")
 	require.Contains(t, said, "shop:Report returned no reference to the job")
 	require.Regexp(t, `\nThe last calls of this run:\n(.*\n){4}.* Start     started {}\n.* Replace   done$`, said)
 
@@ -148,7 +148,7 @@ func TestDriversThatFailWithoutACrash(t *testing.T) {
 func TestDriverThatBlocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		require.Equal(t, `handlertest: call 2 (Start) has not returned for 10s. Time is virtual: let the service answer at once, by World.Now
+		require.Equal(t, `handlertest: call 2 (Start) did not return within 10s. Time is virtual: let the service answer at once and read the time from World.Now
 The last calls of this run:
     1  0s        runjob       Create    done
     2  0s        runjob       Start     does not return`, fail(t, startBy(func(ctx context.Context) (jobs.Ref, error) {
@@ -160,7 +160,7 @@ The last calls of this run:
 
 func TestCasesThatCannotRun(t *testing.T) {
 	t.Parallel()
-	require.Regexp(t, "^handlertest: the loop makes [0-9]+ calls, more than the 200 that it can be crashed at: let the job end sooner, or poll it less often$",
+	require.Regexp(t, "^handlertest: the loop makes [0-9]+ calls, and handlertest tries at most 200: let the job end sooner, or poll it less often$",
 		fail(t, handlertest.Case{Request: `{"job": "shop:Report", "maxWaitSeconds": 86400, "minDelay": 60, "maxDelay": 60}`, Driver: of(func(s *reports) jobs.Driver {
 			s.lasts = 24 * time.Hour
 			return s

@@ -137,7 +137,7 @@ func (j *journal) await(name string, do func() error) error {
 		}
 		return e.err
 	case <-limit.C:
-		j.t.Fatalf("handlertest: call %d (%s) has not returned for %v. Time is virtual: let the service answer at once, by World.Now\n%s",
+		j.t.Fatalf("handlertest: call %d (%s) did not return within %v. Time is virtual: let the service answer at once and read the time from World.Now\n%s",
 			len(j.calls), name, patience, j.lastCalls())
 		return nil
 	}
@@ -192,7 +192,7 @@ func (o outcome) compare(calm outcome) string {
 		case jobs.ByNaturalKey:
 			problem += "\nThe driver says that a natural key protects it: let Start derive the key from Request.Token, and Find look for it."
 		default:
-			problem += "\nThe driver says that nothing protects it, so run-job must not start it again: this is a bug of jobpoller."
+			problem += "\nThe driver says that nothing protects it, so run-job must not start it again: this is a bug in jobpoller."
 		}
 		return problem
 	case o.end() == calm.end():
@@ -238,7 +238,7 @@ func describe(wrong []failure, runs int) string {
 		b.WriteString(first.line(n, mark))
 	}
 	if len(wrong) > 1 {
-		fmt.Fprintf(&b, "%d of %d crashes go wrong, also where", len(wrong), runs)
+		fmt.Fprintf(&b, "%d of %d crashes go wrong. The others:", len(wrong), runs)
 		for i, f := range wrong[1:] {
 			if i == lead {
 				fmt.Fprintf(&b, " ... and %d more", len(wrong)-1-lead)

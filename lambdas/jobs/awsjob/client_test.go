@@ -151,7 +151,7 @@ the input of DescribeBakes needs the member "bakeIds"`},
 	for _, bed := range []string{"..", "../../gates", "north/..", "north/./a"} {
 		_, err = client.Call(t.Context(), fixture(t, "gardens", "CreateHarvest"), map[string]any{"bedName": bed})
 		require.ErrorIs(t, err, jobs.ErrArguments, bed)
-		require.ErrorContains(t, err, "bedName is a part of the request's path", bed)
+		require.ErrorContains(t, err, "bedName is part of the request's path", bed)
 	}
 	require.Empty(t, server.take())
 	_, err = client.Call(t.Context(), fixture(t, "gardens", "GetHarvest"), map[string]any{"harvestId": "..."})

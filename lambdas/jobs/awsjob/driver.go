@@ -124,7 +124,7 @@ func (p *poll) Start(_ context.Context, r jobs.Request) (jobs.Ref, error) {
 		}
 	}
 	if len(ref) == 0 {
-		return nil, fmt.Errorf("%w of %s: expected a member of %s that names what to wait for, found none",
+		return nil, fmt.Errorf("%w of %s: expected at least one member of %s that says what to wait for, found none",
 			jobs.ErrArguments, p.name, p.entry.Operation.Name)
 	}
 	return ref, nil
@@ -183,7 +183,7 @@ func (c *call) fromRef(name string, ref jobs.Ref) (*input, error) {
 		}
 		switch {
 		case shape == nil:
-			return nil, fmt.Errorf("job reference of %s has the member %q, which the input of %s lacks", name, member, c.op.Name)
+			return nil, fmt.Errorf("job reference of %s has the member %q, which the input of %s does not have", name, member, c.op.Name)
 		case isText(shape):
 			text, err := json.Marshal(value)
 			if err != nil {
@@ -191,7 +191,7 @@ func (c *call) fromRef(name string, ref jobs.Ref) (*input, error) {
 			}
 			object[member] = text
 		case !json.Valid([]byte(value)):
-			return nil, fmt.Errorf("job reference of %s has the member %q, which is no JSON", name, member)
+			return nil, fmt.Errorf("job reference of %s has the member %q, which is not JSON", name, member)
 		default:
 			object[member] = json.RawMessage(value)
 		}

@@ -203,9 +203,9 @@ func TestRef(t *testing.T) {
 		name, want string
 		ref        jobs.Ref
 	}{
-		{"no JSON", `has the member "BakeIds", which is no JSON`, jobs.Ref{"BakeIds": "job-1"}},
+		{"no JSON", `has the member "BakeIds", which is not JSON`, jobs.Ref{"BakeIds": "job-1"}},
 		{"another type", "/BakeIds: expected an array", jobs.Ref{"BakeIds": "7"}},
-		{"unknown member", `has the member "Oven", which the input of DescribeBakes lacks`, jobs.Ref{"BakeIds": `["job-1"]`, "Oven": "1"}},
+		{"unknown member", `has the member "Oven", which the input of DescribeBakes does not have`, jobs.Ref{"BakeIds": `["job-1"]`, "Oven": "1"}},
 		{"missing member", `needs the member "BakeIds"`, jobs.Ref{"Kitchen": "main"}},
 		{"for the stop call alone", "is empty", jobs.Ref{"Stop.Id": "job-1"}},
 	} {
@@ -221,7 +221,7 @@ func TestStartWithoutAnID(t *testing.T) {
 	server := newScripted(t, answer{body: `{}`})
 	d := mustDriver(t, "gardens:CreateHarvest", server.URL)
 	_, err := d.Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"BedName": "b"}`)})
-	require.EqualError(t, err, "gardens:CreateHarvest: the start call returned no output.harvestId, so the job cannot be described or stopped")
+	require.EqualError(t, err, "gardens:CreateHarvest: the start call returned no output.harvestId, which the describe and stop calls need")
 	require.True(t, awserror.Classify(err).MayHaveActed())
 	require.Len(t, server.take(), 1)
 
@@ -233,7 +233,7 @@ func TestStartWithoutAnID(t *testing.T) {
 	d, err = awsjob.NewDriver(config(server.URL), catalogOf(t, service(t, loose)).Catalog, "ovens:StartBake")
 	require.NoError(t, err)
 	_, err = d.Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"Recipe": "rye"}`), Token: "t"})
-	require.EqualError(t, err, "ovens:StartBake: the start call returned nothing that names the job")
+	require.EqualError(t, err, "ovens:StartBake: the start call returned no reference to the job")
 }
 
 // The driver of a waiter starts nothing.

@@ -35,16 +35,16 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (awscall.Endpoint, erro
 	case err != nil:
 		return awscall.Endpoint{}, fmt.Errorf("%s: %w", operationName(op), err)
 	case set != "":
-		return unsupported(set+" is set, which is not known here", "leave it out, or "+useTheSDK)
+		return unsupported(set+" is set, which this driver does not support", "remove it, or "+useTheSDK)
 	case cfg.AccountIDEndpointMode == aws.AccountIDEndpointModeRequired && op.Service.Key == "dynamodb":
-		return unsupported("the use of account-based endpoints (AWS_ACCOUNT_ID_ENDPOINT_MODE) is required, which is not known here", "leave it out, or "+useTheSDK)
+		return unsupported("AWS_ACCOUNT_ID_ENDPOINT_MODE requires account-based endpoints, which this driver does not support", "remove it, or "+useTheSDK)
 	case op.Discovered:
-		return unsupported("its endpoint must be asked for with the service's DescribeEndpoints", useTheSDK)
+		return unsupported("the service gives its endpoint only through DescribeEndpoints", useTheSDK)
 	case settings.Base != nil:
 		signed.URL = settings.Base
 		return signed, nil
 	case strings.Contains(op.HostPrefix, "{"):
-		return unsupported("its host name has a part of the input", useTheSDK)
+		return unsupported("a part of the input belongs into its host name", useTheSDK)
 	}
 	in := awscall.PartitionOf(cfg.Region)
 	host := fmt.Sprintf("%s.%s.%s", s.Prefix, cfg.Region, in.Suffix)
@@ -57,7 +57,7 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (awscall.Endpoint, erro
 	if len(s.Global) > 0 {
 		global, ok := s.Global[in.Name]
 		if !ok {
-			return unsupported(fmt.Sprintf("%s has no endpoint in the partition %s", op.Service.Name, in.Name), "call it in another")
+			return unsupported(fmt.Sprintf("%s has no endpoint in the partition %s", op.Service.Name, in.Name), "call it in another partition")
 		}
 		host, signed.Region = global.Hostname, global.Region
 	}

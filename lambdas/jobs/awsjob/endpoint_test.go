@@ -128,7 +128,7 @@ func TestEndpointExceptions(t *testing.T) {
 	cfg := config("")
 	cfg.BaseEndpoint, cfg.Region = nil, "cn-north-1"
 	require.EqualError(t, awsjob.New(cfg).Check(&op),
-		"ovens:DescribeBakes cannot be called: Oven Control has no endpoint in the partition aws-cn; call it in another")
+		"ovens:DescribeBakes cannot be called: Oven Control has no endpoint in the partition aws-cn; call it in another partition")
 }
 
 // settings are a source of configuration such as the SDK's loader makes.
@@ -177,15 +177,15 @@ func TestCheck(t *testing.T) {
 		{"FIPS", op, func(c *aws.Config) { c.ConfigSources = []any{settings{fips: aws.FIPSEndpointStateEnabled}} }, "AWS_USE_FIPS_ENDPOINT", true},
 		{"dual stack", op, func(c *aws.Config) { c.ConfigSources = []any{settings{dualStack: aws.DualStackEndpointStateEnabled}} }, "AWS_USE_DUALSTACK_ENDPOINT", true},
 		{"bad setting", op, func(c *aws.Config) { c.ConfigSources = []any{settings{err: errNowhere}} }, errNowhere.Error(), false},
-		{"no region", op, func(c *aws.Config) { c.Region = "" }, "there is no region", false},
-		{"bad region", op, func(c *aws.Config) { c.Region = "evil.example.com/" }, `"evil.example.com/" is no name of a region`, false},
-		{"FIPS region", op, func(c *aws.Config) { c.Region = "us-east-1-fips" }, `"us-east-1-fips" is no name of a region`, false},
-		{"FIPS region before", op, func(c *aws.Config) { c.Region = "fips-us-east-1" }, `"fips-us-east-1" is no name of a region`, false},
-		{"no URL", op, func(c *aws.Config) { c.BaseEndpoint = aws.String("ftp://x") }, "is no http or https URL", false},
-		{"half a URL", op, func(c *aws.Config) { c.BaseEndpoint = aws.String("http://[::1") }, "the configured endpoint is no URL", false},
+		{"no region", op, func(c *aws.Config) { c.Region = "" }, "no region", false},
+		{"bad region", op, func(c *aws.Config) { c.Region = "evil.example.com/" }, `"evil.example.com/" is not the name of a region`, false},
+		{"FIPS region", op, func(c *aws.Config) { c.Region = "us-east-1-fips" }, `"us-east-1-fips" is not the name of a region`, false},
+		{"FIPS region before", op, func(c *aws.Config) { c.Region = "fips-us-east-1" }, `"fips-us-east-1" is not the name of a region`, false},
+		{"no URL", op, func(c *aws.Config) { c.BaseEndpoint = aws.String("ftp://x") }, "must be an http or https URL", false},
+		{"half a URL", op, func(c *aws.Config) { c.BaseEndpoint = aws.String("http://[::1") }, "the configured endpoint is not a URL", false},
 		{"a secret in the URL", op, func(c *aws.Config) { c.BaseEndpoint = aws.String("http://u:secret@x") }, `"http://u:xxxxx@x"`, false},
 		{"account-based", operation(t, "dynamodb", "DescribeTable"), func(c *aws.Config) { c.AccountIDEndpointMode = aws.AccountIDEndpointModeRequired }, "AWS_ACCOUNT_ID_ENDPOINT_MODE", true},
-		{"protocol", &queryOp, func(*aws.Config) {}, "ovens:DescribeBakes cannot be called: Oven Control speaks query, and only awsJson and restJson1 are known here; use", true},
+		{"protocol", &queryOp, func(*aws.Config) {}, "ovens:DescribeBakes cannot be called: Oven Control speaks query, and this driver supports only awsJson and restJson1; write", true},
 		{"discovery", &discovered, func(*aws.Config) {}, "DescribeEndpoints", true},
 	} {
 		cfg := config("https://example.com")

@@ -114,7 +114,7 @@ func (r *reader) structure(n *jsontree.Node, shape *catalog.Shape, what string) 
 		name := r.spell(m.Name)
 		members[name] = func(n *jsontree.Node) {
 			if outermost && m.Name == r.reserved {
-				r.Report(n.Problem("leave %s out, the poller sets it", name))
+				r.Report(n.Problem("remove %s: the functions set it", name))
 				return
 			}
 			if outermost && r.rules.read(&r.Reader, m.Name, n) {
@@ -122,7 +122,7 @@ func (r *reader) structure(n *jsontree.Node, shape *catalog.Shape, what string) 
 			}
 			r.value(n, m.Shape)
 			if m.In == catalog.InPath && n.Kind == jsontree.String && !staysInPath(n.Text) {
-				r.Report(n.Problem("expected a string that is not empty and has no part \".\" or \"..\": %s is a part of the request's path", name))
+				r.Report(n.Problem("expected a string that is not empty and has no part \".\" or \"..\": %s is part of the request's path", name))
 			}
 		}
 		if (m.Required || m.In == catalog.InPath) && (!outermost || m.Name != r.filled) {
@@ -182,7 +182,7 @@ func (r *reader) text(n *jsontree.Node, shape *catalog.Shape) {
 	r.Text(new(string))(n)
 	// The SDK does not send an enum that is empty.
 	if n.Kind == jsontree.String && n.Text == "" && len(shape.Enum) > 0 {
-		r.Report(n.Problem("expected a value of %s, found an empty string; leave the member out for none", shape.Name))
+		r.Report(n.Problem("expected a value of %s, found an empty string; remove the member to send none", shape.Name))
 	}
 }
 

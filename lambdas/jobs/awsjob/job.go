@@ -143,7 +143,7 @@ func (d *job) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	for member, value := range named {
 		// To call this a refusal would say that nothing runs.
 		if ref[member] != value {
-			return nil, fmt.Errorf("%s: the service has started a job whose %s is %q, and not %q: it cannot be found by its name",
+			return nil, fmt.Errorf("%s: the service started a job with the %s %q instead of %q, so it cannot be found by its name",
 				d.name, member, ref[member], value)
 		}
 	}
@@ -218,7 +218,7 @@ func (d *job) ref(started map[string]any) (jobs.Ref, error) {
 		}
 	}
 	if len(ref) == 0 {
-		return nil, fmt.Errorf("%s: the start call returned nothing that names the job", d.name)
+		return nil, fmt.Errorf("%s: the start call returned no reference to the job", d.name)
 	}
 	known, err := d.restoreStart(ref)
 	if err != nil {
@@ -283,7 +283,7 @@ func (a *argument) value(started map[string]any) (string, error) {
 	}
 	if value == nil || value == "" {
 		if a.member.Required || a.member.In == catalog.InPath {
-			return "", fmt.Errorf("the start call returned no %s, so the job cannot be described or stopped", a.text)
+			return "", fmt.Errorf("the start call returned no %s, which the describe and stop calls need", a.text)
 		}
 		return "", nil
 	}
@@ -295,7 +295,7 @@ func (a *argument) value(started map[string]any) (string, error) {
 		return "", err
 	}
 	if text, ok := spelt.(string); ok && !isText(a.member.Shape) {
-		return "", fmt.Errorf("%s is the string %q, which %s is not", a.text, text, a.member.Name)
+		return "", fmt.Errorf("%s is the string %q, but %s is not a string", a.text, text, a.member.Name)
 	}
 	return refText(spelt), nil
 }

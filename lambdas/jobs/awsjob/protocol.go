@@ -38,7 +38,7 @@ func (e *UnsupportedError) Error() string {
 // Unwrap returns ErrUnsupported.
 func (*UnsupportedError) Unwrap() error { return ErrUnsupported }
 
-const useTheSDK = "use the service's client of the AWS SDK, in a driver of your own (docs/guide/drivers.md)"
+const useTheSDK = "write a driver with the service's client of the AWS SDK (docs/guide/drivers.md)"
 
 // operationName names an operation as IAM does.
 func operationName(op *catalog.Operation) string { return op.Service.Key + ":" + op.Name }
@@ -69,7 +69,7 @@ func newProtocol(op *catalog.Operation) (smithyhttp.ClientProtocol, error) { //n
 	}
 	return nil, &UnsupportedError{
 		Operation: operationName(op), Protocols: slices.Clone(service.Protocols),
-		Lack:   fmt.Sprintf("%s speaks %s, and only awsJson and restJson1 are known here", service.Name, strings.Join(names, ", ")),
+		Lack:   fmt.Sprintf("%s speaks %s, and this driver supports only awsJson and restJson1", service.Name, strings.Join(names, ", ")),
 		Advice: useTheSDK,
 	}
 }

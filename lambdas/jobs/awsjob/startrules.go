@@ -56,7 +56,7 @@ func (s *startRules) read(r *jsontree.Reader, member string, n *jsontree.Node) b
 	}
 	if slices.Contains(s.jsonText, member) {
 		if n.Kind == jsontree.String && !json.Valid([]byte(n.Text)) {
-			r.Report(n.Problem("expected JSON text in the string, found other text; leave the quotes out to pass a JSON value as it is"))
+			r.Report(n.Problem("expected JSON text in the string, found other text; remove the quotes to pass a JSON value as it is"))
 		}
 		return true
 	}
@@ -147,7 +147,7 @@ func (in *input) fill(template string) (string, error) {
 			}
 		}
 		if !ok {
-			lacks = fmt.Errorf("%s has not the form that the job's name is made of", in.spell(part[1]))
+			lacks = fmt.Errorf("%s does not have the form that the job's name needs", in.spell(part[1]))
 		}
 		return value
 	})

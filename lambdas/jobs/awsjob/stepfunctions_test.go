@@ -204,7 +204,7 @@ func TestExpressAllTheSame(t *testing.T) {
 	_, err := driverAt(t, "states:StartExecution", executions).Start(t.Context(), jobs.Request{
 		Token: "token-1", Arguments: json.RawMessage(`{"StateMachineArn": "` + machine + `Express"}`),
 	})
-	require.ErrorContains(t, err, "the service has started a job whose ExecutionArn is")
+	require.ErrorContains(t, err, "the service started a job with the ExecutionArn")
 	require.NotErrorIs(t, err, jobs.ErrArguments)
 	require.True(t, awserror.Classify(err).MayHaveActed())
 	require.Equal(t, 1, executions.Starts())

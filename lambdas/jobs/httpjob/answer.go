@@ -28,7 +28,7 @@ type StatusError struct {
 func (e *StatusError) Error() string {
 	text := fmt.Sprintf("%s answered %d %s", e.call, e.StatusCode, http.StatusText(e.StatusCode))
 	if e.StatusCode >= 300 && e.StatusCode < 400 {
-		text += "; only describe calls follow redirects, so name the final URL"
+		text += "; only describe calls follow redirects, so give the final URL"
 	}
 	return text
 }
@@ -61,9 +61,9 @@ func read(call string, response *http.Response) *answer {
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, jobs.MaxPayloadBytes+1))
 	if err := errors.Join(err, response.Body.Close()); err != nil {
-		a.bodyErr = &smithyhttp.RequestSendError{Err: fmt.Errorf("%s: answer breaks off: %w", call, err)}
+		a.bodyErr = &smithyhttp.RequestSendError{Err: fmt.Errorf("%s: the answer ended early: %w", call, err)}
 	} else if len(body) > jobs.MaxPayloadBytes {
-		a.bodyErr = fmt.Errorf("%s: answer is larger than %d bytes", call, jobs.MaxPayloadBytes)
+		a.bodyErr = fmt.Errorf("%s: the answer is larger than %d bytes", call, jobs.MaxPayloadBytes)
 	}
 	a.body = body
 	return a
@@ -93,7 +93,7 @@ func (a *answer) document() (map[string]any, error) {
 	}
 	doc, err := jsontree.Parse(body)
 	if err != nil {
-		return document, fmt.Errorf("%s: answer of type %q is not JSON", a.call, a.headers.Get("Content-Type"))
+		return document, fmt.Errorf("%s: the answer has the type %q, which is not JSON", a.call, a.headers.Get("Content-Type"))
 	}
 	document["Body"] = doc.Root.Value()
 	return document, nil
@@ -103,8 +103,8 @@ func (a *answer) document() (map[string]any, error) {
 func place(method string, u *url.URL) string { return method + " " + u.Scheme + "://" + u.Host }
 
 var (
-	errLocation = errors.New("the Location of the answer is no URL")
-	errNoHTTP   = errors.New("the answer is no HTTP")
+	errLocation = errors.New("the answer's Location is not a URL")
+	errNoHTTP   = errors.New("the answer is not HTTP")
 )
 
 // located is a transport that refuses redirects to nowhere, of which net/http

@@ -68,7 +68,7 @@ func (d *Driver) arguments(r jobs.Request) (*arguments, error) {
 	}, "Start", "Describe")
 	a.to.window = time.Duration(seconds) * time.Second
 	if window := doc.Root.Get("IdempotencyWindowSeconds"); window != nil && !a.to.honoured {
-		a.Report(window.Problem("a window needs IdempotencyKey true: it is how long the server remembers keys"))
+		a.Report(window.Problem("IdempotencyWindowSeconds needs IdempotencyKey true: it says how long the server remembers keys"))
 	}
 	if err := a.Problems.Err(); err != nil {
 		return nil, fmt.Errorf("%w of %s: %w", jobs.ErrArguments, Name, err)
@@ -109,7 +109,7 @@ func (a *argumentReader) url(n *jsontree.Node) {
 	var err error
 	switch a.to.url, err = parseURL(text); {
 	case strings.ContainsAny(text, "{}"):
-		a.Report(n.Problem("found a brace: expressions are for the other calls, which have an answer to read"))
+		a.Report(n.Problem("braces are not allowed here: only the URLs of the describe and stop calls can read an answer"))
 	case err != nil:
 		a.Report(n.Problem("%v", err))
 	default:
@@ -167,12 +167,12 @@ func (a *argumentReader) headers(n *jsontree.Node) {
 		case !headerName().MatchString(m.Name):
 			a.Report(n.MemberProblem(m, "expected the name of a header, found other text"))
 		case secretName().MatchString(name):
-			a.Report(n.MemberProblem(m, "secrets do not belong in the input of an execution, where all its readers see them: leave the header out, "+
+			a.Report(n.MemberProblem(m, "secrets do not belong in the input of an execution, where every reader sees them: remove the header, "+
 				"and have a function of your own add it (Config.Wrap)"))
 		case slices.Contains(ownNames, name) || slices.ContainsFunc(ownPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }):
-			a.Report(n.MemberProblem(m, "leave the header out: a request must not set it"))
+			a.Report(n.MemberProblem(m, "remove the header: a request must not set it"))
 		case a.to.headers[name] != nil:
-			a.Report(n.MemberProblem(m, "the header stands twice, in other case"))
+			a.Report(n.MemberProblem(m, "the header is there twice, in different case"))
 		case m.Value.Kind == jsontree.String && !headerValue().MatchString(value):
 			a.Report(m.Value.Problem("expected visible ASCII characters, found other text"))
 		}

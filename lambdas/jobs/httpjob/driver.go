@@ -149,7 +149,7 @@ func (d *Driver) Idempotency(r jobs.Request) jobs.Idempotency {
 // Permissions implements jobs.Driver: IAM has no say in it.
 func (*Driver) Permissions() []jobs.Permission { return nil }
 
-// Start implements jobs.Driver. A status of 2xx means that the job is started.
+// Start implements jobs.Driver. A status of 2xx means that the job has started.
 func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	a, err := d.arguments(r)
 	if err != nil {
@@ -171,7 +171,7 @@ func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 		// The draft of the header's standard has this for a key whose first
 		// request is still being processed, so it is no refusal.
 		return nil, awserror.Mark(awserror.Unclear,
-			fmt.Errorf("%s answered 409 Conflict: an earlier request of this Idempotency-Key may be in process", started.call))
+			fmt.Errorf("%s answered 409 Conflict: the server may still process an earlier request with this Idempotency-Key", started.call))
 	}
 	if err := started.ok(); err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ func (d *Driver) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
 func (d *Driver) Stop(ctx context.Context, ref jobs.Ref) error {
 	method := ref["StopMethod"]
 	if !slices.Contains(stopMethods, method) {
-		return errors.New("the request gave no Stop call")
+		return errors.New("the request has no Stop call")
 	}
 	stopped, err := d.follow(ctx, method, ref["StopUrl"])
 	if err != nil {

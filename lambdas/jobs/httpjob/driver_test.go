@@ -170,19 +170,19 @@ func TestStartAnswers(t *testing.T) {
 		{"object for an id", text(200, `{"id": {}}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "to find a string", awserror.Unknown},
 		{"dots for an id", text(200, `{"id": ".."}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "without the segments . and .. in its path", awserror.Unknown},
 		{"half of the dots", text(200, `{"id": "."}`), `"Describe": {"Url": "%s/jobs/.{Body.id}"}`, "without the segments . and .. in its path", awserror.Unknown},
-		{"no JSON", text(200, `<html>secret`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, `: answer of type "text/html; charset=utf-8" is not JSON`, awserror.Unknown},
-		{"large", text(200, large), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, ": answer is larger than 262144 bytes", awserror.Unknown},
+		{"no JSON", text(200, `<html>secret`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, `: the answer has the type "text/html; charset=utf-8", which is not JSON`, awserror.Unknown},
+		{"large", text(200, large), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, ": the answer is larger than 262144 bytes", awserror.Unknown},
 		{"long id", text(200, `{"id": "`+strings.Repeat("x", 5000)+`"}`), `"Describe": {"Url": "%s/jobs/{Body.id}"}`, "at most 4096 bytes", awserror.Unknown},
-		{"Location elsewhere", location("https://evil.net/secret"), `"Describe": {"Url": "{Headers.Location}"}`, ": URL of the describe call: not allowed: the server", awserror.Unknown},
+		{"Location elsewhere", location("https://evil.net/secret"), `"Describe": {"Url": "{Headers.Location}"}`, ": URL of the describe call: not allowed: JOBPOLLER_HTTP_HOSTS does not list the server", awserror.Unknown},
 		{"Location with a user", location("//user:secret@api.example.com/"), `"Describe": {"Url": "{Headers.Location}"}`, "not allowed: ", awserror.Unknown},
 		{"Location of another scheme", location("file:///etc/secret"), `"Describe": {"Url": "{Headers.Location}"}`, "expected an absolute URL", awserror.Unknown},
 		{"Location that is none", location("%zz"), `"Describe": {"Url": "{Headers.Location}"}`, "expected the value of the expression to be a URL", awserror.Unknown},
-		{"no Location", text(202, ``), `"Describe": {"Url": "{Headers.Location}"}`, "found none", awserror.Unknown},
+		{"no Location", text(202, ``), `"Describe": {"Url": "{Headers.Location}"}`, "found neither", awserror.Unknown},
 
 		{"bad request", text(400, `{"secret": 1}`), simple, " answered 400 Bad Request", awserror.Refused},
 		{"unauthorized", text(401, `secret`), simple, " answered 401 Unauthorized", awserror.Refused},
 		{"conflict", text(409, ``), simple, " answered 409 Conflict", awserror.Refused},
-		{"conflict of a key", text(409, ``), simple + `, "IdempotencyKey": true`, " answered 409 Conflict: an earlier request of this Idempotency-Key may be in process", awserror.Unclear},
+		{"conflict of a key", text(409, ``), simple + `, "IdempotencyKey": true`, " answered 409 Conflict: the server may still process an earlier request with this Idempotency-Key", awserror.Unclear},
 		{"timeout", text(408, ``), simple, " answered 408 Request Timeout", awserror.Unclear},
 		{"too early", text(425, ``), simple, " answered 425 Too Early", awserror.Throttled},
 		{"throttled", text(429, ``), simple, " answered 429 Too Many Requests", awserror.Throttled},
@@ -229,9 +229,9 @@ func TestRedirects(t *testing.T) {
 		s.url + "/?to=" + s.url + "/jobs":            "",
 		s.url + "/nnnnn":                             "",
 		s.url + "/nnnnnn":                            "more than 5 redirects",
-		s.url + "/?to=" + off.url + "/secret":        "not on the list",
+		s.url + "/?to=" + off.url + "/secret":        "does not list the server",
 		s.url + "/?to=http://api.example.com/secret": "expected an https URL",
-		s.url + "/?to=https://evil.net/secret":       "not on the list",
+		s.url + "/?to=https://evil.net/secret":       "does not list the server",
 		s.url + "/?to=https://u:p@api.example.com/":  "user or password",
 		s.url + "/?to=http://169.254.169.254/secret": "expected an https URL",
 		s.url + "/?to=file:///etc/passwd":            "expected an https URL",
@@ -253,7 +253,7 @@ func TestRedirects(t *testing.T) {
 	s.take()
 	for _, method := range []string{"POST", "PUT"} {
 		_, err := s.run(t, `{"Start": {"Method": "`+method+`", "Url": "%s/?to=/jobs"}, "Describe": {"Url": "%s/jobs"}}`)
-		require.ErrorContains(t, err, " answered 307 Temporary Redirect; only describe calls follow redirects, so name the final URL")
+		require.ErrorContains(t, err, " answered 307 Temporary Redirect; only describe calls follow redirects, so give the final URL")
 		require.True(t, awserror.Classify(err).MayHaveActed())
 		require.Equal(t, []string{method + " /?to=/jobs"}, s.take())
 	}
@@ -272,7 +272,7 @@ func TestDescribeRefusesAnswers(t *testing.T) {
 	} {
 		s := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) })
 		_, err := s.driver.Describe(t.Context(), jobs.Ref{"DescribeUrl": s.url + "/secret"})
-		require.ErrorContains(t, err, "GET "+s.url+": answer")
+		require.ErrorContains(t, err, "GET "+s.url+": the answer")
 		require.ErrorContains(t, err, want)
 		require.NotContains(t, err.Error(), "secret")
 		require.False(t, awserror.Passes(err))
@@ -304,7 +304,7 @@ func TestStop(t *testing.T) {
 	}
 	s.take()
 	for _, ref := range []jobs.Ref{nil, {"StopUrl": s.url + "/jobs/1"}, {"StopUrl": s.url + "/jobs/1", "StopMethod": "GET"}} {
-		require.EqualError(t, s.driver.Stop(t.Context(), ref), "the request gave no Stop call")
+		require.EqualError(t, s.driver.Stop(t.Context(), ref), "the request has no Stop call")
 	}
 	require.Empty(t, s.take())
 }

@@ -90,11 +90,11 @@ func (a servers) check(u *url.URL) error {
 	}
 	switch {
 	case u.User != nil:
-		return refuse("the URL has a user or password, which do not belong there")
+		return refuse("the URL must not have a user or password")
 	case u.Fragment != "":
-		return refuse("the URL has a fragment, which no server gets to see")
+		return refuse("the URL must not have a fragment, which is never sent to a server")
 	case !slices.ContainsFunc(a.list, func(s server) bool { return s.matches(name, port, schemePort) }):
-		return refuse("the server of the URL is not on the list that %s sets", EnvHosts)
+		return refuse("%s does not list the server of the URL", EnvHosts)
 	}
 	return nil
 }

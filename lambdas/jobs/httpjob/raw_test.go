@@ -72,13 +72,13 @@ func TestMalformedAnswers(t *testing.T) {
 		name, answer, want string
 		transient          bool
 	}{
-		{"Location", "HTTP/1.1 302 Found\r\nLocation: http://bad host/hunter2\r\nContent-Length: 0\r\n\r\n", "the Location of the answer is no URL", false},
-		{"Location that cannot be joined", "HTTP/1.1 307 Found\r\nLocation: %zz?hunter2\r\nContent-Length: 0\r\n\r\n", "the Location of the answer is no URL", false},
-		{"status line", "hunter2 and more\r\n\r\n", "the answer is no HTTP", true},
-		{"status", "HTTP/1.1 hunter2 OK\r\n\r\n", "the answer is no HTTP", true},
-		{"header", "HTTP/1.1 200 OK\r\nhunter2 is a secret\r\n\r\n", "the answer is no HTTP", true},
-		{"length", "HTTP/1.1 200 OK\r\nContent-Length: hunter2\r\n\r\n", "the answer is no HTTP", true},
-		{"coding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: hunter2\r\n\r\n", "the answer is no HTTP", true},
+		{"Location", "HTTP/1.1 302 Found\r\nLocation: http://bad host/hunter2\r\nContent-Length: 0\r\n\r\n", "the answer's Location is not a URL", false},
+		{"Location that cannot be joined", "HTTP/1.1 307 Found\r\nLocation: %zz?hunter2\r\nContent-Length: 0\r\n\r\n", "the answer's Location is not a URL", false},
+		{"status line", "hunter2 and more\r\n\r\n", "the answer is not HTTP", true},
+		{"status", "HTTP/1.1 hunter2 OK\r\n\r\n", "the answer is not HTTP", true},
+		{"header", "HTTP/1.1 200 OK\r\nhunter2 is a secret\r\n\r\n", "the answer is not HTTP", true},
+		{"length", "HTTP/1.1 200 OK\r\nContent-Length: hunter2\r\n\r\n", "the answer is not HTTP", true},
+		{"coding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: hunter2\r\n\r\n", "the answer is not HTTP", true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

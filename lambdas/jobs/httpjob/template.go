@@ -31,7 +31,7 @@ func parseTemplate(text string) (template, error) {
 	for rest := text; rest != ""; {
 		literal, after, found := strings.Cut(rest, "{")
 		if strings.Contains(literal, "}") {
-			return template{}, errors.New("found } without { before it; write %7D for the character")
+			return template{}, errors.New("found } without an opening {; for the character itself write %7D")
 		}
 		if literal != "" {
 			t.parts = append(t.parts, part{text: literal})
@@ -41,7 +41,7 @@ func parseTemplate(text string) (template, error) {
 		}
 		expression, after, found := strings.Cut(after, "}")
 		if !found {
-			return template{}, errors.New("found { without } after it; write %7B for the character")
+			return template{}, errors.New("found { without a closing }; for the character itself write %7B")
 		}
 		parsed, err := jmespath.Parse(expression)
 		if err != nil {
@@ -53,7 +53,7 @@ func parseTemplate(text string) (template, error) {
 	}
 	if !t.whole() && len(t.parts) > 1 {
 		if _, path, ok := strings.Cut(t.parts[0].text, "://"); !ok || !strings.ContainsAny(path, "/?") {
-			return template{}, errors.New("expected scheme and host before the first braces, or braces around the whole URL")
+			return template{}, errors.New("expected scheme and host before the first brace, or braces around the whole URL")
 		}
 	}
 	return t, nil
@@ -149,5 +149,5 @@ func evaluate(expression *jmespath.Program, document any) (string, error) {
 	if text, ok := value.(string); ok && err == nil && text != "" {
 		return text, nil
 	}
-	return "", errors.New("expected the expression in braces to find a string, or a whole number below 2^53, in the answer; found none")
+	return "", errors.New("expected the expression in braces to find a string or a whole number below 2^53 in the answer, found neither")
 }

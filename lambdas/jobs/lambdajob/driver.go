@@ -47,7 +47,7 @@ func New(invoker Invoker, reader ObjectReader, bucket, prefix string) jobs.Drive
 // in the bucket of the environment.
 func FromEnvironment(e jobs.Environment, invoker Invoker) (jobs.Driver, error) {
 	if e.Bucket == "" {
-		return nil, &jobs.NotConfiguredError{Job: Name, Lack: "it needs a bucket for the status objects of its functions"}
+		return nil, &jobs.NotConfiguredError{Job: Name, Lack: "its functions need a bucket for their status objects: set JOBPOLLER_BUCKET"}
 	}
 	return New(invoker, e.S3, e.Bucket, strings.TrimSuffix(e.Prefix, "/")+"/jobs"), nil
 }

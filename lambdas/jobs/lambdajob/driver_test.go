@@ -59,7 +59,7 @@ func TestJob(t *testing.T) {
 	verdict, reason, _, err = describe(t, w, ref)
 	require.NoError(t, err)
 	require.Equal(t, pollcore.Retry, verdict)
-	require.Equal(t, `no acceptor matched; seen Status = "running"`, reason)
+	require.Equal(t, `no acceptor matched: Status = "running"`, reason)
 
 	close(finish)
 	w.background.Wait()
@@ -107,7 +107,7 @@ func TestJobStartedTwice(t *testing.T) {
 	w.background.Wait()
 	first, second := <-did, <-did
 	require.NotEqual(t, errors.Is(first, lambdajob.ErrClaimed), errors.Is(second, lambdajob.ErrClaimed), "%v, %v", first, second)
-	require.ErrorContains(t, errors.Join(first, second), "claimed by another invocation (s3://status/team/jobs/")
+	require.ErrorContains(t, errors.Join(first, second), "another invocation has claimed the job (s3://status/team/jobs/")
 }
 
 func TestStartRefusesArguments(t *testing.T) {
@@ -172,9 +172,9 @@ func TestDescribeOfOddStatus(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, idle)
 	for content, want := range map[string]string{
-		`{}`:                    "seen Status = null",
-		`{"Status": 7}`:         "seen Status = 7",
-		`{"Status": "SUCCESS"}`: `seen Status = "SUCCESS"`,
+		`{}`:                    "Status = null",
+		`{"Status": 7}`:         "Status = 7",
+		`{"Status": "SUCCESS"}`: `Status = "SUCCESS"`,
 	} {
 		verdict, reason, _, err := describe(t, w, w.put(t, content))
 		require.NoError(t, err)

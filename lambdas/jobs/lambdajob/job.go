@@ -55,7 +55,7 @@ const (
 
 // ErrClaimed means that another invocation has claimed the job, so this one must not do
 // the work again.
-var ErrClaimed = errors.New("job is claimed by another invocation")
+var ErrClaimed = errors.New("another invocation has claimed the job")
 
 // StatusClient is the part of the S3 client that the function's side calls.
 type StatusClient interface {
@@ -76,7 +76,7 @@ type Job struct {
 // The function calls it before it does anything, and Succeed or Fail last.
 func Claim(ctx context.Context, client StatusClient, event Event) (*Job, error) {
 	if event.StatusBucket == "" || event.StatusKey == "" {
-		return nil, errors.New("event names no status object: statusBucket and statusKey are required; start the job through its poller")
+		return nil, errors.New("the event needs statusBucket and statusKey: start the job through run-job")
 	}
 	j := &Job{client, event, rand.Text()}
 	writeErr := j.put(ctx, status{Status: running}, aws.String("*"))
@@ -113,7 +113,7 @@ func (j *Job) put(ctx context.Context, s status, ifNoneMatch *string) error {
 		return fmt.Errorf("status of the job is not JSON: %w", err)
 	}
 	if len(body) > jobs.MaxPayloadBytes {
-		return fmt.Errorf("status %s has %d bytes, more than the %d that its poller reads: keep large results in S3 and return their key",
+		return fmt.Errorf("status %s has %d bytes, and check-status reads at most %d: keep large results in S3 and return their key",
 			s.Status, len(body), jobs.MaxPayloadBytes)
 	}
 	_, err = j.client.PutObject(ctx, &s3.PutObjectInput{

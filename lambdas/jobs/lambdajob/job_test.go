@@ -56,9 +56,9 @@ func TestClaimConcurrently(t *testing.T) {
 func TestClaimOfAnotherJob(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
-		`{"Status": "running", "Claim": "another"}`: "claimed by another invocation",
-		`{"Status": "running", "Claim": 7}`:         "claimed by another invocation",
-		`{}`:                                        "claimed by another invocation",
+		`{"Status": "running", "Claim": "another"}`: "another invocation has claimed the job",
+		`{"Status": "running", "Claim": 7}`:         "another invocation has claimed the job",
+		`{}`:                                        "another invocation has claimed the job",
 		`garbage`:                                   "not valid JSON",
 	} {
 		w := newWorld(t, nil, idle)
@@ -99,7 +99,7 @@ func TestClaimOfAnEventWithoutStatus(t *testing.T) {
 	w := newWorld(t, nil, idle)
 	for _, e := range []lambdajob.Event{{}, {StatusBucket: "status"}, {StatusKey: "k"}} {
 		_, err := lambdajob.Claim(t.Context(), w.s3, e)
-		require.ErrorContains(t, err, "statusBucket and statusKey are required")
+		require.ErrorContains(t, err, "statusBucket and statusKey")
 	}
 }
 
@@ -113,7 +113,7 @@ func TestSucceedWithABadResult(t *testing.T) {
 	require.ErrorContains(t, job.Succeed(t.Context(), func() {}), "status of the job is not JSON")
 	err = job.Succeed(t.Context(), strings.Repeat("x", 256<<10))
 	require.ErrorContains(t, err, "status succeeded has 2622")
-	require.ErrorContains(t, err, "more than the 262144 that its poller reads: keep large results in S3")
+	require.ErrorContains(t, err, "at most 262144: keep large results in S3")
 	ref := w.start(t, `{"FunctionName": "work"}`)
 	verdict, _, _, err := describe(t, w, ref)
 	require.NoError(t, err)
