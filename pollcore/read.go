@@ -91,7 +91,7 @@ func readWaiter(name string, n *jsontree.Node) (*Waiter, Problems) {
 	// A value that could not even be read, or is not there, has its problem
 	// already.
 	for _, p := range w.problems() {
-		at := n.Pointer + p.Pointer
+		at := n.Pointer() + p.Pointer
 		if p.Pointer == "/acceptors" && n.Get("acceptors") == nil {
 			continue
 		}

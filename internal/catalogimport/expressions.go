@@ -78,7 +78,7 @@ func (j *tableJob) checkExpression(pointer, text string, of *pollcore.Shape) (po
 	}
 	reading := expr.Check(of)
 	for _, f := range reading.Findings {
-		p := j.node.Nearest(j.node.Pointer+"/"+pointer).Problem("column %d: %s", f.Column, f.Message)
+		p := j.node.Nearest(j.node.Pointer()+"/"+pointer).Problem("column %d: %s", f.Column, f.Message)
 		p.Suggestion = f.Suggestion
 		j.table.Report(p)
 	}
@@ -141,7 +141,7 @@ func (j *tableJob) checkWaiter(describe *catalog.Operation) {
 			if len(j.job.Acceptors) == 0 {
 				continue // they are made from the status, which is checked for itself
 			}
-			at = j.node.Nearest(j.node.Pointer + p.Pointer)
+			at = j.node.Nearest(j.node.Pointer() + p.Pointer)
 		}
 		problem := at.Problem("%s", p.Message)
 		problem.Suggestion = p.Suggestion

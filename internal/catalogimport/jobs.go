@@ -24,12 +24,12 @@ type tableJob struct {
 
 // report adds a problem at a member of the job, or the nearest value to it.
 func (j *tableJob) report(pointer, format string, args ...any) {
-	j.table.Report(j.node.Nearest(j.node.Pointer+"/"+pointer).Problem(format, args...))
+	j.table.Report(j.node.Nearest(j.node.Pointer()+"/"+pointer).Problem(format, args...))
 }
 
 // suggest is report with the nearest of the words that would be right.
 func (j *tableJob) suggest(pointer, word string, words []string, format string, args ...any) {
-	j.table.Report(j.node.Nearest(j.node.Pointer+"/"+pointer).Problem(format, args...).Suggest(word, words...))
+	j.table.Report(j.node.Nearest(j.node.Pointer()+"/"+pointer).Problem(format, args...).Suggest(word, words...))
 }
 
 // syncAction is an action of a Step Functions integration that waits.

@@ -7,7 +7,6 @@ package jsontree
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,9 +14,6 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 )
-
-// MaxDepth is how deep a document may nest before Parse refuses it.
-const MaxDepth = 512
 
 // Kind is the JSON type of a value.
 type Kind uint8
@@ -40,14 +36,15 @@ func (k Kind) String() string {
 // Node is a JSON value and its place.
 type Node struct {
 	Kind    Kind
-	Pointer string // RFC 6901
 	Offset  int    // of the first byte
 	End     int    // after the last byte
 	Text    string // String: decoded; Number: the literal; Bool: "true" or "false"
 	Items   []*Node
 	Members []Member
 
-	doc *Document
+	doc    *Document
+	parent *Node
+	place  int // the index in the parent's items, or where the member's name stands
 }
 
 // Member is a name and value of an object, in document order.
@@ -61,36 +58,19 @@ type Member struct {
 type Document struct {
 	Root     *Node
 	text     []byte
-	problems int // told of so far
+	decoded  string // the text; strings without escapes are part of it
+	problems int    // told of so far
 }
 
-// Parse reads exactly one JSON value. Its error is a diag.Problems: a syntax
-// error, a nesting above MaxDepth, or every duplicate member name.
-func Parse(text []byte) (*Document, error) {
-	var whole json.RawMessage
-	if err := json.Unmarshal(text, &whole); err != nil {
-		offset := len(text)
-		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-			offset = int(syntax.Offset)
-			if offset > 0 && !strings.Contains(err.Error(), "unexpected end") {
-				offset--
-			}
-		}
-		return nil, diag.Problems{diag.At(text, offset, "", "not valid JSON: "+strings.TrimPrefix(err.Error(), "json: "))}
-	}
-	d := &Document{text: text}
-	p := &parser{dec: json.NewDecoder(bytes.NewReader(text)), doc: d}
-	p.dec.UseNumber()
-	d.Root = p.value("", 0)
-	if err := p.problems.Err(); err != nil {
-		return nil, err
-	}
-	return d, nil
-}
+// IsRoot tells whether the value is the whole document.
+func (n *Node) IsRoot() bool { return n.parent == nil }
+
+// Pointer returns the RFC 6901 pointer of the value in the text as it was read.
+func (n *Node) Pointer() string { return string(n.appendPointer(nil)) }
 
 // Problem returns a problem that stands at the value.
 func (n *Node) Problem(format string, args ...any) diag.Problem {
-	return n.doc.at(n.Offset, n.Pointer, format, args...)
+	return n.doc.at(n.Offset, n.Pointer(), format, args...)
 }
 
 // Missing returns the problem that the value lacks a member.
@@ -102,7 +82,7 @@ func (n *Node) Missing(member, format string, args ...any) diag.Problem {
 
 // MemberProblem returns a problem that stands at the member's name.
 func (n *Node) MemberProblem(m Member, format string, args ...any) diag.Problem {
-	return n.doc.at(m.Offset, m.Value.Pointer, format, args...)
+	return n.doc.at(m.Offset, m.Value.Pointer(), format, args...)
 }
 
 // Get returns the value of the member, or nil.
@@ -170,89 +150,28 @@ func (n *Node) Describe() string {
 	return n.Kind.String()
 }
 
+func (n *Node) appendPointer(b []byte) []byte {
+	if n.parent == nil {
+		return b
+	}
+	b = append(n.parent.appendPointer(b), '/')
+	return append(b, n.step()...)
+}
+
+// step is the last part of the pointer.
+func (n *Node) step() string {
+	if n.parent.Kind == Array {
+		return strconv.Itoa(n.place)
+	}
+	name, _, _ := readString(n.doc.decoded, n.place)
+	return pointerEscapes.Replace(name)
+}
+
 func (d *Document) at(offset int, pointer, format string, args ...any) diag.Problem {
 	if d.problems++; d.problems > diag.MaxShown {
 		return diag.Hidden(pointer, fmt.Sprintf(format, args...))
 	}
 	return diag.At(d.text, offset, pointer, fmt.Sprintf(format, args...))
-}
-
-// parser builds the tree from encoding/json's tokens. The text is known to be
-// valid JSON, so a token error cannot happen.
-type parser struct {
-	dec      *json.Decoder
-	doc      *Document
-	problems diag.Problems
-	stopped  bool
-}
-
-// next returns the next token and the offset of its first byte: the decoder
-// only tells where a token ended, so separators are skipped from there.
-func (p *parser) next() (json.Token, int) {
-	start := int(p.dec.InputOffset())
-	for start < len(p.doc.text) && strings.IndexByte(" \t\r\n,:", p.doc.text[start]) >= 0 {
-		start++
-	}
-	token, err := p.dec.Token()
-	if err != nil {
-		p.stopped = true
-	}
-	return token, start
-}
-
-func (p *parser) value(pointer string, depth int) *Node {
-	token, start := p.next()
-	n := &Node{Pointer: pointer, Offset: start, doc: p.doc}
-	switch t := token.(type) {
-	case bool:
-		n.Kind, n.Text = Bool, strconv.FormatBool(t)
-	case json.Number:
-		n.Kind, n.Text = Number, t.String()
-	case string:
-		n.Kind, n.Text = String, t
-	case json.Delim:
-		if depth >= MaxDepth {
-			p.problems = append(p.problems, p.doc.at(start, pointer, "nested deeper than %d values", MaxDepth))
-			p.stopped = true
-			return n
-		}
-		if t == '{' {
-			n.Kind = Object
-			p.members(n, depth)
-		} else {
-			n.Kind = Array
-			for p.more() {
-				item := p.value(pointer+"/"+strconv.Itoa(len(n.Items)), depth+1)
-				n.Items = append(n.Items, item)
-			}
-			p.close()
-		}
-	}
-	n.End = int(p.dec.InputOffset())
-	return n
-}
-
-func (p *parser) members(n *Node, depth int) {
-	seen := map[string]bool{}
-	for p.more() {
-		token, start := p.next()
-		name, _ := token.(string)
-		m := Member{Name: name, Offset: start, Value: p.value(n.Pointer+"/"+escape(name), depth+1)}
-		if seen[name] {
-			p.problems = append(p.problems, n.MemberProblem(m, "member %q stands twice in this object; keep one", name))
-		}
-		seen[name] = true
-		n.Members = append(n.Members, m)
-	}
-	p.close()
-}
-
-func (p *parser) more() bool { return !p.stopped && p.dec.More() }
-
-func (p *parser) close() {
-	if !p.stopped {
-		p.next()
-	}
 }
 
 // Compact returns the text of a value as encoding/json decodes it, without
@@ -272,5 +191,3 @@ func Compact(value any) []byte {
 func Quote(text string) []byte { return Compact(text) }
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
-
-func escape(name string) string { return pointerEscapes.Replace(name) }

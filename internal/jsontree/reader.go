@@ -150,14 +150,30 @@ func (r *Reader) describe(n *Node) string {
 // Nearest returns the value at the pointer below n, or the deepest one on the
 // way to it that is there.
 func (n *Node) Nearest(pointer string) *Node {
-	children := slices.Clone(n.Items)
-	for _, m := range n.Members {
-		children = append(children, m.Value)
-	}
-	for _, c := range children {
-		if pointer == c.Pointer || strings.HasPrefix(pointer, c.Pointer+"/") {
-			return c.Nearest(pointer)
+	rest, below := strings.CutPrefix(pointer, n.Pointer()+"/")
+	for below {
+		var step string
+		step, rest, below = strings.Cut(rest, "/")
+		next := n.at(step)
+		if next == nil {
+			break
 		}
+		n = next
 	}
 	return n
+}
+
+// at returns the item or member whose pointer is that of n and the step, or nil.
+func (n *Node) at(step string) *Node {
+	for _, item := range n.Items {
+		if item.step() == step {
+			return item
+		}
+	}
+	for _, m := range n.Members {
+		if m.Value.step() == step {
+			return m.Value
+		}
+	}
+	return nil
 }

@@ -123,6 +123,6 @@ func TestNearest(t *testing.T) {
 	for pointer, want := range map[string]string{
 		"/a/0/b": "/a/0/b", "/a/0/b/c": "/a/0/b", "/a/1": "/a", "/ab": "/ab", "/abc": "", "": "",
 	} {
-		require.Equal(t, want, doc.Root.Nearest(pointer).Pointer, pointer)
+		require.Equal(t, want, doc.Root.Nearest(pointer).Pointer(), pointer)
 	}
 }

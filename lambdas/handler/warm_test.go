@@ -20,7 +20,7 @@ import (
 
 // warmAllocations bounds what a poll of a running job allocates in a function
 // that has polled it before.
-const warmAllocations = 450
+const warmAllocations = 200
 
 // export is a driver of a table's export that never ends. It allocates nothing.
 type export struct {

@@ -75,7 +75,7 @@ func (a *arguments) structure(n *jsontree.Node, to reflect.Value, what string) {
 		a.Report(n.Problem("%s cannot be read: %s is not a struct", what, to.Type()))
 		return
 	}
-	outermost := n.Pointer == ""
+	outermost := n.IsRoot()
 	members := map[string]func(*jsontree.Node){}
 	for i := range to.NumField() {
 		f := to.Type().Field(i)

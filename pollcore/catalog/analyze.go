@@ -170,7 +170,7 @@ func (r *smithyReader) lineage(id string) []*jsontree.Node {
 
 // problem is one of the value below the trait that a pointer leads to.
 func (t waitable) problem(pointer, format string, args ...any) pollcore.Problem {
-	return t.node.Nearest(t.node.Pointer+"/"+pointer).Problem(format, args...)
+	return t.node.Nearest(t.node.Pointer()+"/"+pointer).Problem(format, args...)
 }
 
 // at is the value below n under the names, or nil.

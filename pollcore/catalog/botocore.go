@@ -139,8 +139,8 @@ func (r *botocoreReader) validate(w *pollcore.Waiter, n *jsontree.Node, origin [
 	problems, _ := errors.AsType[pollcore.Problems](w.Validate())
 	for _, p := range problems {
 		part, member := inBotocore(p.Pointer, origin)
-		if p.Pointer == "" || !r.Knows(n.Pointer+part) {
-			r.Report(n.Nearest(n.Pointer+part+member).Problem("%s", p.Message))
+		if p.Pointer == "" || !r.Knows(n.Pointer()+part) {
+			r.Report(n.Nearest(n.Pointer()+part+member).Problem("%s", p.Message))
 		}
 	}
 }

@@ -39,7 +39,7 @@ type Definition struct {
 // place returns the problem of a value that was read from its own text alone,
 // at its place in the whole text.
 func place(p pollcore.Problem, text []byte, n *jsontree.Node) pollcore.Problem {
-	at := diag.At(text, n.Offset+offset(n.Raw(), p.Line, p.Column), n.Pointer+p.Pointer, p.Message)
+	at := diag.At(text, n.Offset+offset(n.Raw(), p.Line, p.Column), n.Pointer()+p.Pointer, p.Message)
 	at.Suggestion = p.Suggestion
 	return at
 }

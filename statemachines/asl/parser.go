@@ -61,7 +61,7 @@ func (p *parser) within(n *jsontree.Node, offset int, format string, args ...any
 	if offset > len(n.Text) || !strings.HasPrefix(raw[1:], n.Text[:offset]) {
 		return n.Problem(format, args...)
 	}
-	return diag.At(p.text, n.Offset+1+offset, n.Pointer, fmt.Sprintf(format, args...))
+	return diag.At(p.text, n.Offset+1+offset, n.Pointer(), fmt.Sprintf(format, args...))
 }
 
 // arguments is the name of the field that says what a resource is called with.

@@ -27,7 +27,7 @@ func (p *parser) placeholder(n *jsontree.Node, needed bool) bool {
 	}
 	found := placeholderForm.FindAllString(n.Text, -1)
 	for _, text := range found {
-		h := Placeholder{Name: text[len("${") : len(text)-len("}")], Position: p.position(n.Pointer, n.Offset), Needed: needed}
+		h := Placeholder{Name: text[len("${") : len(text)-len("}")], Position: p.position(n.Pointer(), n.Offset), Needed: needed}
 		all := p.machine.Placeholders
 		same := func(other Placeholder) bool { return other.Name == h.Name && other.Position == h.Position }
 		// A value may be looked at twice, but not after the next one.

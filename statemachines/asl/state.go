@@ -36,7 +36,7 @@ var types = []string{
 }
 
 func (p *parser) readState(m jsontree.Member) *State {
-	s := &State{Name: m.Name, Position: p.position(m.Value.Pointer, m.Offset), variables: map[string]bool{}, node: m.Value, offset: m.Offset}
+	s := &State{Name: m.Name, Position: p.position(m.Value.Pointer(), m.Offset), variables: map[string]bool{}, node: m.Value, offset: m.Offset}
 	p.machine.places[s.Position.Pointer] = s
 	o := p.open(m.Value, "a state")
 	if o == nil {

@@ -89,5 +89,5 @@ func (o *object) arn() (*jsontree.Node, Position) {
 	if !o.p.placeholder(n, false) && !strings.HasPrefix(n.Text, "arn:") {
 		o.p.add(n.Problem("expected the ARN of a resource, found %s", n.Describe()))
 	}
-	return n, o.p.position(n.Pointer, n.Offset)
+	return n, o.p.position(n.Pointer(), n.Offset)
 }

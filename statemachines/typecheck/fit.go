@@ -124,7 +124,7 @@ func (f *fit) structure(n *jsontree.Node, shape *catalog.Shape) map[string]any {
 		return object
 	}
 	for _, m := range shape.Members {
-		given := n.Pointer == "" && m.Name == f.given
+		given := n.IsRoot() && m.Name == f.given
 		if !seen[m.Name] && !given && (m.Required || m.In == catalog.InPath) {
 			f.report(n.Problem("%s needs the member %s", shape.Name, m.Name))
 		}

@@ -34,7 +34,7 @@ type pair struct {
 }
 
 // pairs are all that is measured. A file of this package lists its own.
-var pairs = slices.Concat(jmespathPairs, pollcorePairs, catalogPairs)
+var pairs = slices.Concat(jmespathPairs, pollcorePairs, catalogPairs, jsontreePairs)
 
 func TestMain(m *testing.M) {
 	flag.Parse()

@@ -107,7 +107,7 @@ type reader struct {
 }
 
 func (r *reader) structure(n *jsontree.Node, shape *catalog.Shape, what string) {
-	outermost := n.Pointer == ""
+	outermost := n.IsRoot()
 	members := make(map[string]func(*jsontree.Node), len(shape.Members))
 	var required []string
 	for _, m := range shape.Members {

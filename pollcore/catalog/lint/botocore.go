@@ -119,7 +119,7 @@ func (f *file) upperCamel(name string, n *jsontree.Node) string {
 			Severity: diag.Note, Suggestion: valid,
 			Message: fmt.Sprintf("a waiter name is UpperCamelCase, the resource and then its state; found %q", name),
 		}
-		f.report(Name, name, p.Move(f.text, n.Offset, n.Pointer), pollcore.NoAcceptor)
+		f.report(Name, name, p.Move(f.text, n.Offset, n.Pointer()), pollcore.NoAcceptor)
 	}
 	return valid
 }
@@ -143,23 +143,23 @@ func statusText(matcher, expected any) (string, bool) {
 // reportRefusal reports why the reader refuses a waiter: a problem with a pointer
 // from the waiter, and its place in the text.
 func (f *file) reportRefusal(waiter string, n *jsontree.Node, p pollcore.Problem, offset int) {
-	at := n.Nearest(n.Pointer + p.Pointer)
+	at := n.Nearest(n.Pointer() + p.Pointer)
 	acceptor := acceptorOf(p.Pointer)
 	if strings.HasSuffix(p.Pointer, "/expected") {
-		item := n.Nearest(strings.TrimSuffix(at.Pointer, "/expected"))
+		item := n.Nearest(strings.TrimSuffix(at.Pointer(), "/expected"))
 		if status, ok := statusText(textOf(item, "matcher"), at.Value()); ok {
 			f.report(StatusString, waiter, pollcore.Problem{
 				Severity: diag.Danger,
 				Message: fmt.Sprintf("expected an HTTP status, which is a number, found the string %q: no status is equal to a string, so this never matches; "+
 					"write %s without quotes", status, status),
-			}.Move(f.text, at.Offset, at.Pointer), acceptor)
+			}.Move(f.text, at.Offset, at.Pointer()), acceptor)
 			return
 		}
 	}
 	if strings.HasSuffix(p.Pointer, "/state") && p.Suggestion == "" && at.Kind == jsontree.String {
 		p.Suggestion = stateMeant(at.Text)
 	}
-	f.report(Format, waiter, p.Move(f.text, offset, n.Pointer+p.Pointer), acceptor)
+	f.report(Format, waiter, p.Move(f.text, offset, n.Pointer()+p.Pointer), acceptor)
 }
 
 // inBotocore translates pointers from the Smithy form into botocore's.

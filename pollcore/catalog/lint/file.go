@@ -185,7 +185,7 @@ func (f *file) smithy(name string, n *jsontree.Node, op *catalog.Operation, o Op
 	if problems, ok := errors.AsType[pollcore.Problems](err); ok {
 		for _, p := range problems {
 			offset := n.Offset + offsetOf(n.Raw(), p.Line, p.Column)
-			f.report(Format, name, p.Move(f.text, offset, n.Pointer+p.Pointer), acceptorOf(p.Pointer))
+			f.report(Format, name, p.Move(f.text, offset, n.Pointer()+p.Pointer), acceptorOf(p.Pointer))
 		}
 		if w, err = pollcore.ParseWaiter(name, repairText(n, nil)); err != nil {
 			return
@@ -200,19 +200,19 @@ func (f *file) check(w *pollcore.Waiter, n *jsontree.Node, op *catalog.Operation
 	if op == nil {
 		p := pollcore.Problem{Severity: diag.Note, Message: cmp.Or(f.why, "nothing says which operation of which service the waiter polls, so its paths, "+
 			"values and errors are not checked against a model; name both")}
-		f.report(Unchecked, w.Name, p.Move(f.text, n.Offset, n.Pointer), pollcore.NoAcceptor)
+		f.report(Unchecked, w.Name, p.Move(f.text, n.Offset, n.Pointer()), pollcore.NoAcceptor)
 	}
 	if w.Name == nameless {
 		o.Off = append(slices.Clone(o.Off), Name)
 	}
 	for _, found := range Waiter(w, op, o) {
-		pointer := n.Pointer + inText(found.Pointer)
+		pointer := n.Pointer() + inText(found.Pointer)
 		at := n.Nearest(pointer)
 		offset := at.Offset
 		if m := pathAt(w, found.Pointer); found.Line > 0 && m != "" && at.Kind == jsontree.String && strings.HasPrefix(at.Text, m) {
 			offset += inString(at.Raw(), pathOffset(m, found.Problem))
 		}
-		found.Problem = found.Move(f.text, offset, at.Pointer)
+		found.Problem = found.Move(f.text, offset, at.Pointer())
 		f.findings = append(f.findings, found)
 	}
 }
