@@ -120,7 +120,7 @@ var rules = []rule{
 	},
 	{
 		reason:       "a definition is read without running it",
-		packages:     []string{"./statemachines/asl", "./statemachines/lint", "./statemachines/graph"},
+		packages:     []string{"./statemachines/asl", "./statemachines/source", "./statemachines/lint", "./statemachines/graph"},
 		mustNotReach: []string{"./statemachines", "./statemachines/compile", "./statemachines/sim/...", "./statemachines/simtest/..."},
 	},
 	{
@@ -168,7 +168,7 @@ var rules = []rule{
 		packages: []string{
 			"./internal/diag", "./internal/jsontree", "./internal/jmespath", "./internal/jmespath/tojsonata", "./internal/jsonpath", "./internal/jsonata",
 			"./internal/intrinsic", "./internal/javasdk", "./internal/smithy", "./pollcore", "./pollcore/startrecord", "./pollcore/startrecord/memstore",
-			"./statemachines/asl", "./statemachines/sim",
+			"./statemachines/asl", "./statemachines/source", "./statemachines/sim",
 		},
 		mustNotReach: awsSDK,
 	},

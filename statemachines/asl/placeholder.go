@@ -50,21 +50,24 @@ func BarePlaceholders(text []byte) []string {
 	var names []string
 	seen := map[string]bool{}
 	for _, at := range bareForms(text) {
-		if !seen[at.name] {
-			names, seen[at.name] = append(names, at.name), true
+		if !seen[at.Name] {
+			names, seen[at.Name] = append(names, at.Name), true
 		}
 	}
 	return names
 }
 
-// bareForm is a placeholder outside of quotes.
-type bareForm struct {
-	start int // byte
-	name  string
+// PlaceholderForm is a "${Name}" in a text.
+type PlaceholderForm struct {
+	Name       string
+	Start, End int // bytes
+	// Bare is set outside of quotes.
+	Bare bool
 }
 
-func bareForms(text []byte) []bareForm {
-	var found []bareForm
+// FindPlaceholders returns the placeholders of a definition's text, in its order.
+func FindPlaceholders(text []byte) []PlaceholderForm {
+	var found []PlaceholderForm
 	quoted, from := false, 0 // from: the first byte not looked at
 	for _, form := range placeholderForm.FindAllIndex(text, -1) {
 		for ; from < form[0]; from++ {
@@ -75,12 +78,17 @@ func bareForms(text []byte) []bareForm {
 				from++
 			}
 		}
-		if !quoted && from == form[0] {
-			found = append(found, bareForm{form[0], string(text[form[0]+len("${") : form[1]-len("}")])})
-			from = form[1]
-		}
+		found = append(found, PlaceholderForm{
+			Name: string(text[form[0]+len("${") : form[1]-len("}")]), Start: form[0], End: form[1], Bare: !quoted && from == form[0],
+		})
+		from = max(from, form[1])
 	}
 	return found
+}
+
+// bareForms are the placeholders outside of quotes.
+func bareForms(text []byte) []PlaceholderForm {
+	return slices.DeleteFunc(FindPlaceholders(text), func(form PlaceholderForm) bool { return !form.Bare })
 }
 
 // bareProblems are the placeholders outside of quotes as problems, if the first
@@ -88,12 +96,12 @@ func bareForms(text []byte) []bareForm {
 func bareProblems(text []byte, notJSON diag.Problems) diag.Problems {
 	var problems diag.Problems
 	for i, at := range bareForms(text) {
-		message := "the placeholder \"${" + at.name + "}\" stands outside of quotes: the definition is JSON only when it has a value"
+		message := "the placeholder \"${" + at.Name + "}\" stands outside of quotes: the definition is JSON only when it has a value"
 		if i >= diag.MaxShown {
 			problems = append(problems, diag.Hidden("", message))
 			continue
 		}
-		problems = append(problems, diag.At(text, at.start, "", message))
+		problems = append(problems, diag.At(text, at.Start, "", message))
 	}
 	if len(problems) == 0 || problems[0].Line != notJSON[0].Line || problems[0].Column != notJSON[0].Column {
 		return nil

@@ -1,0 +1,239 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+)
+
+// Stdin is the name of the standard input.
+const Stdin = "-"
+
+// maxFileBytes is more than any template or definition that AWS takes has.
+const maxFileBytes = 8 << 20
+
+// Load reads the definitions that the names give: a file, "template.yaml#Poller",
+// a folder with all below it, a glob, or "-" for the standard input. What could be
+// read is returned beside an error.
+func Load(names []string, o Options) ([]*Definition, error) {
+	l := newLoader(o)
+	var all []*Definition
+	var problems []error
+	for _, name := range names {
+		found, err := l.load(name)
+		all = append(all, found...)
+		problems = append(problems, err)
+	}
+	err := errors.Join(problems...)
+	if err == nil {
+		err = l.checkValues(names)
+	}
+	return all, err
+}
+
+// LoadOne reads the one definition that the name gives. Of a template with
+// several the name has to give one, as in "template.yaml#Poller".
+func LoadOne(name string, o Options) (*Definition, error) {
+	l := newLoader(o)
+	all, err := l.load(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(all) != 1:
+		return nil, fmt.Errorf("%s has %d state machines: name one of them: %s", name, len(all), strings.Join(namesOf(all), ", "))
+	}
+	if err := l.checkValues([]string{name}); err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// ValueError tells that no definition has a placeholder for a value.
+type ValueError struct {
+	Name  string // of the value
+	Files []string
+}
+
+// Error names the files and the value.
+func (e *ValueError) Error() string {
+	if len(e.Files) == 1 {
+		return fmt.Sprintf("%s has no placeholder ${%s}", e.Files[0], e.Name)
+	}
+	return fmt.Sprintf("no definition has a placeholder ${%s}", e.Name)
+}
+
+func namesOf(all []*Definition) []string {
+	names := make([]string, 0, len(all))
+	for _, d := range all {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+type loader struct {
+	Options
+
+	used  map[string]bool // values
+	named map[string]bool // files that templates name
+}
+
+func newLoader(o Options) *loader {
+	if o.FS == nil {
+		o.FS = disk{}
+	}
+	return &loader{Options: o, used: map[string]bool{}, named: map[string]bool{}}
+}
+
+// disk is the file system as the command line names it: with folders above, and
+// from the root.
+type disk struct{}
+
+func (disk) Open(name string) (fs.File, error) { return os.Open(name) } //nolint:gosec // the user names it
+
+// value returns a value of the user's.
+func (l *loader) value(name string) (string, bool) {
+	text, ok := l.Values[name]
+	l.used[name] = l.used[name] || ok
+	return text, ok
+}
+
+func (l *loader) checkValues(names []string) error {
+	for _, name := range slices.Sorted(maps.Keys(l.Values)) {
+		if !l.used[name] {
+			return &ValueError{name, names}
+		}
+	}
+	return nil
+}
+
+// load reads what a name of the command line gives.
+func (l *loader) load(name string) ([]*Definition, error) {
+	if name == Stdin {
+		return l.readNamed(name, "")
+	}
+	slashed := filepath.ToSlash(name)
+	info, err := fs.Stat(l.FS, slashed)
+	switch {
+	case err == nil && info.IsDir():
+		return l.walk(slashed)
+	case err == nil:
+		return l.readNamed(slashed, "")
+	}
+	if before, id, ok := cutLast(slashed, "#"); ok {
+		return l.readNamed(before, id)
+	}
+	if strings.ContainsAny(slashed, "*?[") {
+		return l.glob(slashed)
+	}
+	return nil, err
+}
+
+func cutLast(s, separator string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, separator); i >= 0 {
+		return s[:i], s[i+len(separator):], true
+	}
+	return s, "", false
+}
+
+func (l *loader) glob(pattern string) ([]*Definition, error) {
+	matches, err := fs.Glob(l.FS, pattern)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", pattern, err)
+	}
+	if len(matches) == 0 {
+		return nil, fmt.Errorf("%s: no file has such a name", pattern)
+	}
+	var all []*Definition
+	var problems []error
+	for _, name := range matches {
+		found, err := l.load(name)
+		all, problems = append(all, found...), append(problems, err)
+	}
+	return all, errors.Join(problems...)
+}
+
+// readNamed reads a file that the user names, and of it the state machine of that
+// ID, if there is one.
+func (l *loader) readNamed(name, id string) ([]*Definition, error) {
+	text, err := l.read(name)
+	if err != nil {
+		return nil, err
+	}
+	if id == "" && l.Skip != nil && l.Skip(name, text) {
+		return nil, nil
+	}
+	if len(text) > maxFileBytes {
+		return nil, fmt.Errorf("%s has more than %d bytes, which no template or definition has", name, maxFileBytes)
+	}
+	all := l.definitions(&file{name, text})
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s has no state machine: expected a resource of type %s", name, strings.Join(machineTypes, " or "))
+	}
+	if id == "" {
+		return all, nil
+	}
+	ids := make([]string, 0, len(all))
+	for _, d := range all {
+		if d.ID == id {
+			return []*Definition{d}, nil
+		}
+		ids = append(ids, d.ID)
+	}
+	if len(ids) == 1 && ids[0] == "" {
+		return nil, fmt.Errorf("%s is no template, so it has no state machine %q: name the file alone", name, id)
+	}
+	return nil, fmt.Errorf("%s has no state machine %q%s; it has %s", name, id, diag.DidYouMean(id, ids), strings.Join(ids, ", "))
+}
+
+// read returns the text of a file or of the standard input.
+func (l *loader) read(name string) ([]byte, error) {
+	if name == Stdin {
+		if l.Stdin == nil {
+			return nil, errors.New("there is no standard input")
+		}
+		return io.ReadAll(l.Stdin)
+	}
+	return fs.ReadFile(l.FS, name)
+}
+
+// readRegular returns the text of a file that a template names: of no pipe or
+// device, which might not end.
+func (l *loader) readRegular(name string) ([]byte, error) {
+	info, err := fs.Stat(l.FS, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file", name)
+	case info.Size() > maxFileBytes:
+		return nil, fmt.Errorf("%s has more than %d bytes, which no definition has", name, maxFileBytes)
+	}
+	return fs.ReadFile(l.FS, name)
+}
+
+// inside tells whether a path stays in a folder.
+func inside(folder, name string) bool {
+	if folder == "." {
+		return filepath.IsLocal(filepath.FromSlash(name))
+	}
+	return strings.HasPrefix(name, folder+"/")
+}
+
+// besides returns the path of a file that a template names, relative to it.
+func besides(template, name string) (string, bool) {
+	folder := "."
+	if template != Stdin {
+		folder = path.Dir(template)
+	}
+	joined := path.Join(folder, name)
+	return joined, inside(folder, joined) || filepath.IsLocal(filepath.FromSlash(joined))
+}

@@ -1,0 +1,164 @@
+package source
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// machineReader reads the definition of a state machine of a template.
+type machineReader struct {
+	*template
+	*resolver
+
+	d             *Definition
+	substitutions *value
+}
+
+func (m *machineReader) report(severity diag.Severity, at *value, pointer, format string, args ...any) {
+	p := at.in.problem(at.start, pointer, fmt.Sprintf(format, args...))
+	p.Severity = severity
+	m.d.Problems = append(m.d.Problems, p)
+}
+
+// value returns what is put in for a placeholder of the definition.
+func (m *machineReader) value(name string) (string, bool) {
+	if text, ok := m.template.value(name); ok {
+		return text, true
+	}
+	substitution := m.substitutions.get(name)
+	if substitution == nil {
+		return "", false
+	}
+	made := m.resolve(substitution)
+	text, ok := made.literal()
+	return text, ok && !made.open
+}
+
+func (m *machineReader) read(p member, pointer string) {
+	switch p.name.text {
+	case "Definition":
+		m.object(p.value, pointer)
+	case "DefinitionString":
+		m.string(p.value, pointer)
+	default:
+		m.location(p.value, pointer)
+	}
+	if m.full {
+		m.d.Text = nil
+		m.report(diag.Error, p.name, pointer, "a definition has at most %d bytes; with its functions called, this one has more", asl.MaxDefinitionBytes)
+	}
+}
+
+// warn says that only a deployment knows the definition.
+func (m *machineReader) warn(at *value, pointer, format string, args ...any) {
+	m.report(diag.Warning, at, pointer, format, args...)
+}
+
+// object reads a definition that is an object of the template.
+func (m *machineReader) object(v *value, pointer string) {
+	m.d.Form = FormInline
+	made := m.resolve(v)
+	switch {
+	case made.open:
+		m.warn(v, pointer, "the definition of %s is known at deployment only, so it is not checked", m.d.ID)
+		return
+	case made.kind != jsontree.Object:
+		m.report(diag.Error, v, pointer, "expected a definition, which is an object, found %s; a text goes to DefinitionString", made.kind)
+		return
+	}
+	t, problems := render(made)
+	if problems != nil {
+		m.d.Problems = append(m.d.Problems, problems...)
+		return
+	}
+	m.d.root = made
+	m.d.readJSON(t, m.value)
+	m.d.quoted = nil // in a template all is in quotes
+}
+
+// string reads a definition that is a text in the template.
+func (m *machineReader) string(v *value, pointer string) {
+	m.d.Form = FormText
+	if name, _ := intrinsic(v); name != "" {
+		m.d.Form = FormComposed
+	}
+	made := m.resolve(v)
+	switch {
+	case made.open:
+		m.warn(v, pointer, "the definition of %s is known at deployment only, so it is not checked", m.d.ID)
+		return
+	case made.kind != jsontree.String:
+		m.report(diag.Error, v, pointer, "expected the text of a definition, found %s; an object goes to Definition", made.kind)
+		return
+	}
+	chars := made.chars()
+	m.d.YAML = !startsAsJSON(chars.bytes)
+	if !m.d.YAML {
+		m.d.readJSON(chars, m.value)
+		return
+	}
+	m.report(diag.Error, v, pointer, "AWS reads a DefinitionString as JSON, and this one is not: write it as an object under Definition")
+	m.d.readYAML(substituteYAML(chars, m.value))
+}
+
+// location reads a definition from the file that the template names.
+func (m *machineReader) location(v *value, pointer string) {
+	m.d.Form = FormFile
+	made := m.resolve(v)
+	name, ok := made.literal()
+	if made.kind == jsontree.Object {
+		key, known := made.textOf("Key")
+		if name, ok = m.asset(key); !ok {
+			bucket, _ := made.textOf("Bucket")
+			if !known {
+				key = "..."
+			}
+			m.warn(v, pointer, "the definition of %s is in S3 (s3://%s/%s), so it is not checked: check the file that is uploaded there", m.d.ID, bucket, key)
+			return
+		}
+	}
+	switch {
+	case !ok || made.open || strings.Contains(name, "${"):
+		m.warn(v, pointer, "where the definition of %s lies is known at deployment only, so it is not checked", m.d.ID)
+		return
+	case strings.Contains(name, "://"):
+		m.warn(v, pointer, "the definition of %s is at %s, so it is not checked: only local files are read", m.d.ID, name)
+		return
+	case path.IsAbs(name) || strings.Contains(name, ":") || strings.Contains(name, `\`):
+		m.warn(v, pointer, "%q is not read: expected a path relative to the template, with slashes", name)
+		return
+	}
+	located, ok := besides(m.file.name, name)
+	if !ok {
+		m.warn(v, pointer, "%q lies outside of the template's folder and of the working directory, so it is not read: "+
+			"run jobpoller in a folder that has both", name)
+		return
+	}
+	m.named[located] = true
+	text, err := m.readRegular(located)
+	if err != nil {
+		m.report(diag.Error, v, pointer, "the file of the definition cannot be read: %v; expected a path relative to the template", err)
+		return
+	}
+	m.d.File, m.d.Template = located, m.file.name
+	m.d.readFile(&file{located, text}, m.value)
+}
+
+// asset returns the file beside the template that the CDK uploads under a key.
+func (m *machineReader) asset(key string) (string, bool) {
+	if key == "" || strings.ContainsAny(key, `/\:`) {
+		return "", false
+	}
+	name := "asset." + key
+	if located, ok := besides(m.file.name, name); ok {
+		if _, err := m.readRegular(located); err == nil {
+			return name, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,88 @@
+package source
+
+import (
+	"fmt"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// renderer writes a value as JSON, a member a line.
+type renderer struct {
+	writer
+
+	full, deep bool
+}
+
+// render returns a value as JSON that knows where it comes from. Aliases stand in
+// it as often as they are used, so its size has a bound.
+func render(v *value) (*text, diag.Problems) {
+	var r renderer
+	r.value(v, 0)
+	switch {
+	case r.deep:
+		return nil, diag.Problems{v.in.problem(v.start, "", fmt.Sprintf("the definition nests deeper than %d values", jsontree.MaxDepth))}
+	case r.full:
+		return nil, diag.Problems{v.in.problem(v.start, "",
+			fmt.Sprintf("a definition has at most %d bytes; with its aliases put in, this one has more", asl.MaxDefinitionBytes))}
+	}
+	return r.text(v.in.file), nil
+}
+
+func (r *renderer) value(v *value, depth int) {
+	r.full = r.full || len(r.out.bytes) > asl.MaxDefinitionBytes
+	r.deep = r.deep || depth > jsontree.MaxDepth
+	if r.full || r.deep {
+		return
+	}
+	at := v.origin()
+	switch v.kind {
+	case jsontree.Object:
+		r.put("{", at)
+		for i, m := range v.members {
+			if i > 0 {
+				r.put(",", at)
+			}
+			r.put("\n", at)
+			r.quote(m.name)
+			r.put(": ", m.name.origin())
+			r.value(m.value, depth+1)
+		}
+		r.put("}", at)
+	case jsontree.Array:
+		r.put("[", at)
+		for i, item := range v.items {
+			if i > 0 {
+				r.put(",\n", at)
+			}
+			r.value(item, depth+1)
+		}
+		r.put("]", at)
+	case jsontree.String:
+		r.quote(v)
+	case jsontree.Null:
+		r.put("null", at)
+	default:
+		r.put(v.text, at)
+	}
+}
+
+// quote writes a string. What JSON escapes stays at its character's place.
+func (r *renderer) quote(v *value) {
+	chars := v.chars()
+	at := v.origin()
+	r.put(`"`, at)
+	from := 0
+	for i, b := range chars.bytes {
+		if b >= ' ' && b != '"' && b != '\\' {
+			continue
+		}
+		r.copy(chars, from, i)
+		escaped := jsontree.Quote(string(b))
+		r.put(string(escaped[1:len(escaped)-1]), chars.origin(i))
+		from = i + 1
+	}
+	r.copy(chars, from, len(chars.bytes))
+	r.put(`"`, at)
+}

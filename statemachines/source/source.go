@@ -1,0 +1,126 @@
+// Package source finds state machine definitions where people keep them: in JSON and
+// YAML, in templates of SAM, CloudFormation and the CDK, in folders. It makes of each
+// the JSON that asl.Parse reads, and places problems in the file that the user wrote.
+//
+//	definitions, err := source.Load([]string{"template.yaml"}, source.Options{})
+//	for _, d := range definitions {
+//		machine, err := d.Parse() // its problems stand in template.yaml
+//	}
+//
+// What AWS fills in at a deployment, such as the ARN of a function, stays a
+// placeholder "${Name}", for which package asl takes any value.
+package source
+
+import (
+	"io"
+	"io/fs"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// Options say how definitions are read.
+type Options struct {
+	// Values are put in for placeholders "${Name}", for parameters of a template
+	// and for pseudo parameters such as AWS::Region.
+	Values map[string]string
+	// FS is what files are read from, by paths with slashes. Nil stands for the
+	// disk.
+	FS fs.FS
+	// Stdin is what the name "-" reads.
+	Stdin io.Reader
+	// Skip is asked about each file that a name or a glob gives, not about those
+	// of a folder. If it returns true, the file is something else.
+	Skip func(name string, text []byte) bool
+}
+
+// Form says how a definition stands in its file.
+type Form string
+
+// The forms.
+const (
+	// FormFile is a file of its own.
+	FormFile Form = "file"
+	// FormInline is an object in a template.
+	FormInline Form = "inline"
+	// FormText is a text in a string of a template.
+	FormText Form = "text"
+	// FormComposed is a text that Fn::Sub or Fn::Join makes.
+	FormComposed Form = "composed"
+)
+
+// Definition is a state machine definition and where it stands.
+type Definition struct {
+	// Name is what Load takes for this definition alone: a file, or a template and
+	// the resource, as in "template.yaml#Poller".
+	Name string
+	// ID is the logical ID of the resource in a template, else empty.
+	ID string
+	// File has the definition. If a template names this file, Template is the
+	// template.
+	File, Template string
+	// Type is that of the template's state machine; empty where nothing says it.
+	Type asl.ExecutionType
+	Form Form
+	// YAML is set if the definition is written in YAML, else it is in JSON.
+	YAML bool
+	// Text is the definition as asl.Parse reads it, with values put in. Nil if it
+	// could not be read: then Problems say why.
+	Text []byte
+	// Problems are those of reading.
+	Problems asl.Problems
+
+	text   *text  // with its places
+	root   *value // of a definition whose Text was rendered
+	quoted []quotedValue
+}
+
+// Parse reads the definition as asl.Parse does. Its problems stand in File.
+func (d *Definition) Parse(newer ...string) (*asl.StateMachine, error) {
+	if d.Text == nil {
+		return nil, d.Problems
+	}
+	m, err := asl.Parse(d.Text, newer...)
+	return m, d.LocateError(err)
+}
+
+// Validate returns everything that is wrong or suspicious, as asl.Validate does.
+// A template that says what type the state machine has wins over as.
+func (d *Definition) Validate(as asl.ExecutionType, newer ...string) asl.Problems {
+	problems := append(asl.Problems{}, d.Problems...)
+	if d.Text == nil {
+		return problems
+	}
+	for _, p := range asl.Validate(d.Text, as, newer...) {
+		problems = append(problems, d.Locate(p))
+	}
+	return problems
+}
+
+// Locate returns a problem of the Text at its place in File. The pointer stays
+// that of the definition.
+func (d *Definition) Locate(p diag.Problem) diag.Problem {
+	if d.text == nil {
+		return p
+	}
+	return d.text.move(p)
+}
+
+// LocateError returns an error with its problems at their places in File. Any
+// other error it returns as it is.
+func (d *Definition) LocateError(err error) error {
+	problems, ok := err.(asl.Problems) //nolint:errorlint // what asl and sim return
+	if !ok || d.text == nil {
+		return err
+	}
+	return d.text.moveAll(problems)
+}
+
+// LocatePosition returns a position of a machine that was parsed from Text as one
+// of File.
+func (d *Definition) LocatePosition(p asl.Position) asl.Position {
+	moved := d.Locate(diag.Problem{Line: p.Line, Column: p.Column})
+	p.Line, p.Column = moved.Line, moved.Column
+	return p
+}

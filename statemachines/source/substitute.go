@@ -1,0 +1,67 @@
+package source
+
+import (
+	"encoding/json"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// quotedValue is a value that became a string because its placeholder stands in
+// quotes.
+type quotedValue struct {
+	at          int // byte of the text after the quote
+	name, value string
+}
+
+// substituteJSON puts values in for the placeholders of a text of JSON, as
+// asl.Substitute does. One without a value that stands outside of quotes gets
+// quotes, so that the text is JSON and the value stays unknown.
+func substituteJSON(t *text, value func(name string) (string, bool)) (out *text, quoted []quotedValue) {
+	var w writer
+	from := 0
+	for _, form := range asl.FindPlaceholders(t.bytes) {
+		w.copy(t, from, form.Start)
+		from = form.End
+		text, ok := value(form.Name)
+		switch {
+		case ok:
+			if alone := form.Start > 0 && t.bytes[form.Start-1] == '"' && form.End < len(t.bytes) && t.bytes[form.End] == '"'; alone &&
+				!form.Bare && json.Valid([]byte(text)) && text[0] != '"' {
+				quoted = append(quoted, quotedValue{len(w.out.bytes), form.Name, text})
+			}
+			escaped := jsontree.Quote(text)
+			w.put(string(escaped[1:len(escaped)-1]), t.origin(form.Start))
+		case form.Bare:
+			w.put(`"`, t.origin(form.Start))
+			w.copy(t, form.Start, form.End)
+			w.put(`"`, t.origin(form.Start))
+		default:
+			w.copy(t, form.Start, form.End)
+		}
+	}
+	if from == 0 {
+		return t, nil
+	}
+	w.copy(t, from, len(t.bytes))
+	return w.text(t.file), quoted
+}
+
+// substituteYAML puts values in for the placeholders of a text of YAML before it
+// is read, so that a number becomes a number.
+func substituteYAML(t *text, value func(name string) (string, bool)) *text {
+	var w writer
+	from := 0
+	for _, form := range asl.FindPlaceholders(t.bytes) {
+		if text, ok := value(form.Name); ok {
+			w.copy(t, from, form.Start)
+			w.put(text, t.origin(form.Start))
+			from = form.End
+		}
+	}
+	if from == 0 {
+		return t
+	}
+	w.copy(t, from, len(t.bytes))
+	return w.text(t.file)
+}

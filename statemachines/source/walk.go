@@ -1,0 +1,78 @@
+package source
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// maxEntries bounds how many files and folders below a folder are looked at.
+const maxEntries = 200_000
+
+// skippedFolders hold no definition of the user's own.
+var skippedFolders = []string{"node_modules", ".git", ".aws-sam"}
+
+// walk reads the definitions and templates below a folder. A file that one of
+// them names is read with the values of its template, not once more by itself.
+func (l *loader) walk(root string) ([]*Definition, error) {
+	var all []*Definition
+	entries := 0
+	err := fs.WalkDir(l.FS, root, func(name string, entry fs.DirEntry, err error) error {
+		switch entries++; {
+		case err != nil:
+			return err
+		case entries > maxEntries:
+			return fmt.Errorf("%s has more than %d files: name a folder with fewer", root, maxEntries)
+		case entry.IsDir():
+			if name != root && (slices.Contains(skippedFolders, entry.Name()) || strings.HasPrefix(entry.Name(), "asset.")) {
+				return fs.SkipDir
+			}
+			return nil
+		case !entry.Type().IsRegular() || !hasDefinitions(entry.Name()):
+			return nil
+		}
+		if info, err := entry.Info(); err != nil || info.Size() > maxFileBytes {
+			return err
+		}
+		text, err := l.read(name)
+		if err != nil {
+			return err
+		}
+		if looksLike(name, text) {
+			all = append(all, l.definitions(&file{name, text})...)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(d *Definition) bool { return d.ID == "" && l.named[d.File] })
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s has no state machine definition and no template with one", root)
+	}
+	return all, nil
+}
+
+// hasDefinitions tells whether files of such a name hold definitions.
+func hasDefinitions(name string) bool {
+	return slices.Contains([]string{".json", ".yaml", ".yml", ".asl", ".template"}, path.Ext(name))
+}
+
+// looksLike tells whether a text may be a definition or a template with one.
+func looksLike(name string, text []byte) bool {
+	if slices.ContainsFunc(machineTypes, func(kind string) bool { return bytes.Contains(text, []byte(kind)) }) && bytes.Contains(text, []byte("Resources")) {
+		return true
+	}
+	if !bytes.Contains(text, []byte("StartAt")) || !bytes.Contains(text, []byte("States")) {
+		return false
+	}
+	if strings.Contains(path.Base(name), ".asl") {
+		return true
+	}
+	t, _ := substituteJSON((&file{name, text}).whole(), func(string) (string, bool) { return "", false })
+	root, problems := readTree(t, isYAML(name, text))
+	return problems == nil && root.get("StartAt") != nil && root.get("States") != nil
+}
