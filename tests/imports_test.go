@@ -78,12 +78,17 @@ var rules = []rule{
 	{
 		reason:       "who keeps records in S3 links no other client",
 		packages:     []string{"./pollcore/startrecord/s3store", "./lambdas/handler"},
-		mustNotReach: []string{"github.com/aws/aws-sdk-go-v2/service/dynamodb/...", "./pollcore/startrecord/dynamostore"},
+		mustNotReach: []string{"github.com/aws/aws-sdk-go-v2/service/dynamodb/...", "./pollcore/startrecord/dynamostore/..."},
 	},
 	{
 		reason:       "who keeps records in DynamoDB links no other client",
-		packages:     []string{"./pollcore/startrecord/dynamostore"},
+		packages:     []string{"./pollcore/startrecord/dynamostore/..."},
 		mustNotReach: []string{"github.com/aws/aws-sdk-go-v2/service/s3/...", "./pollcore/startrecord/s3store"},
+	},
+	{
+		reason:       "the schemas of the SDK's client of DynamoDB take a millisecond of each start of a function",
+		packages:     []string{"./lambdas/...", "./pollcore/startrecord/dynamostore/direct", "./internal/awscall"},
+		mustNotReach: []string{"github.com/aws/aws-sdk-go-v2/service/dynamodb/..."},
 	},
 	{
 		reason:       "a function that asks for no catalogue does not carry its data",

@@ -100,6 +100,11 @@ type ClientOptions struct {
 
 // Client returns a client with the retries of the SDK.
 func (s *Server) Client(o ClientOptions) *dynamodb.Client {
+	return dynamodb.NewFromConfig(s.Config(o))
+}
+
+// Config returns the configuration of a client.
+func (s *Server) Config(o ClientOptions) aws.Config {
 	var transport http.RoundTripper = s.socket
 	if o.Now != nil {
 		transport = dated{transport, o.Now}
@@ -107,11 +112,11 @@ func (s *Server) Client(o ClientOptions) *dynamodb.Client {
 	if o.Transport != nil {
 		transport = o.Transport(transport)
 	}
-	return dynamodb.New(dynamodb.Options{
+	return aws.Config{
 		BaseEndpoint: aws.String(s.url), Region: "us-east-1",
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 		HTTPClient:  &http.Client{Transport: transport},
-	})
+	}
 }
 
 // CreateTable creates a table whose partition key is a string attribute, and

@@ -14,7 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/dynalite"
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore/direct"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 )
@@ -47,8 +47,7 @@ func openStores(t *testing.T) map[string]openStore {
 		},
 		"DynamoDB": func(t *testing.T, c *clock) startrecord.Store {
 			t.Helper()
-			client := tables(t).Client(dynalite.ClientOptions{Now: c.Now})
-			records, err := dynamostore.New(client, "records", rand.Text())
+			records, err := direct.New(tables(t).Config(dynalite.ClientOptions{Now: c.Now}), "records", rand.Text())
 			require.NoError(t, err)
 			return records
 		},

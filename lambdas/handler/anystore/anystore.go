@@ -7,12 +7,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore/direct"
 )
 
 // Open keeps the start records in the DynamoDB table handler.EnvTable if that is set,
@@ -26,7 +24,7 @@ func Open(e jobs.Environment) (startrecord.Store, error) {
 	case table == "":
 		return handler.S3Store(e)
 	}
-	store, err := dynamostore.New(dynamodb.NewFromConfig(e.AWS), table, e.Prefix)
+	store, err := direct.New(e.AWS, table, e.Prefix)
 	if err != nil {
 		return nil, fmt.Errorf("environment variables %s and %s: %w", handler.EnvTable, handler.EnvPrefix, err)
 	}

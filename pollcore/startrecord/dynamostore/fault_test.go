@@ -13,12 +13,16 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/dynalite"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore"
 )
 
 // Whatever a server answers to a write, the store says whether it was made.
 func TestUnclearAnswers(t *testing.T) {
 	t.Parallel()
+	forEachMaker(t, testUnclearAnswers)
+}
+
+func testUnclearAnswers(t *testing.T, makes maker) {
+	t.Helper()
 	const clock = "GetItem " // the read that tells the time
 	tests := []struct {
 		name     string
@@ -51,7 +55,7 @@ func TestUnclearAnswers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
-			store := openOn(t, w)
+			store := makes.openOn(t, w)
 			requests := clock + tt.requests
 
 			w.fail(tt.faults...)
@@ -94,6 +98,11 @@ func TestUnclearAnswers(t *testing.T) {
 // A write whose answer is lost while another wins is lost, not won.
 func TestUnclearAnswersOfALoser(t *testing.T) {
 	t.Parallel()
+	forEachMaker(t, testUnclearAnswersOfALoser)
+}
+
+func testUnclearAnswersOfALoser(t *testing.T, makes maker) {
+	t.Helper()
 	for name, f := range map[string]fault{
 		"500": refuse(500, "InternalServerError"), "reset": reset, "throttled": refuse(400, "ThrottlingException"),
 		"refused": nil, "refused with the item": returningItem(anothers),
@@ -101,8 +110,7 @@ func TestUnclearAnswersOfALoser(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
-			client := w.client()
-			store := open(t, client)
+			store := makes.openOn(t, w)
 			first, err := store.Create(t.Context(), key, record(1))
 			require.NoError(t, err)
 			second, err := store.Replace(t.Context(), key, record(2), first.Version)
@@ -120,7 +128,7 @@ func TestUnclearAnswersOfALoser(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, second.Version, loaded.Version)
 
-			_, err = client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(table), Key: itemOf(store)})
+			_, err = server.Client(dynalite.ClientOptions{}).DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(table), Key: itemOf(store)})
 			require.NoError(t, err)
 			w.fail(f, f, f)
 			_, err = store.Replace(t.Context(), key, record(3), second.Version)
@@ -132,6 +140,11 @@ func TestUnclearAnswersOfALoser(t *testing.T) {
 // What the read-back finds out counts more than the answer to the write.
 func TestReadBackFails(t *testing.T) {
 	t.Parallel()
+	forEachMaker(t, testReadBackFails)
+}
+
+func testReadBackFails(t *testing.T, makes maker) {
+	t.Helper()
 	found := func(body string) fault { return answer(200, `{"Item": {`+body+`}}`) }
 	const attributes = `"version": {"S": "v"}, "writtenAt": {"N": "1"}, `
 	tests := []struct {
@@ -152,7 +165,7 @@ func TestReadBackFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
-			store := openOn(t, w)
+			store := makes.openOn(t, w)
 			created, err := store.Create(t.Context(), key, record(1))
 			require.NoError(t, err)
 			for name, do := range operations(store, created.Version) {
@@ -173,6 +186,11 @@ func TestReadBackFails(t *testing.T) {
 // A write whose time is not known is not made.
 func TestNoClock(t *testing.T) {
 	t.Parallel()
+	forEachMaker(t, testNoClock)
+}
+
+func testNoClock(t *testing.T, makes maker) {
+	t.Helper()
 	for name, tt := range map[string]struct {
 		answer fault
 		want   error
@@ -184,7 +202,7 @@ func TestNoClock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
-			store := openOn(t, w)
+			store := makes.openOn(t, w)
 			for name, do := range operations(store, "a version") {
 				w.failGets(times(3, tt.answer)...)
 				err := do(t.Context())
@@ -200,6 +218,11 @@ func TestNoClock(t *testing.T) {
 // race, and no read-back or second write is spent on it.
 func TestMisconfigured(t *testing.T) {
 	t.Parallel()
+	forEachMaker(t, testMisconfigured)
+}
+
+func testMisconfigured(t *testing.T, makes maker) {
+	t.Helper()
 	tests := []struct {
 		name   string
 		answer fault
@@ -218,7 +241,7 @@ func TestMisconfigured(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := &wire{}
-			store := openOn(t, w)
+			store := makes.openOn(t, w)
 			check := func(err error) {
 				t.Helper()
 				require.ErrorIs(t, err, startrecord.ErrConfiguration)
@@ -251,13 +274,18 @@ func TestMisconfigured(t *testing.T) {
 // A real table that is missing, or is another's.
 func TestWrongTable(t *testing.T) {
 	t.Parallel()
+	forEachMaker(t, testWrongTable)
+}
+
+func testWrongTable(t *testing.T, makes maker) {
+	t.Helper()
 	other := "other-" + rand.Text()
 	require.NoError(t, server.CreateTable(t.Context(), other, "id"))
 	for name, want := range map[string]string{
 		"missing": `table "missing" does not exist in this region`,
 		other:     `does not have the form of start records: its partition key must be "key"`,
 	} {
-		store, err := dynamostore.New(server.Client(dynalite.ClientOptions{}), name, "")
+		store, err := makes(server.Config(dynalite.ClientOptions{}), name, "")
 		require.NoError(t, err)
 		for operation, do := range operations(store, "a version") {
 			err := do(t.Context())
@@ -271,8 +299,13 @@ func TestWrongTable(t *testing.T) {
 // that ignores conditions is told.
 func TestStoreOfAnEndpointIsProbed(t *testing.T) {
 	t.Parallel()
+	forEachMaker(t, testStoreOfAnEndpointIsProbed)
+}
+
+func testStoreOfAnEndpointIsProbed(t *testing.T, makes maker) {
+	t.Helper()
 	w := &wire{}
-	probed, err := dynamostore.New(w.client(), table, rand.Text())
+	probed, err := makes(w.config(), table, rand.Text())
 	require.NoError(t, err)
 	w.fail(times(3, careless)...)
 	_, err = probed.Create(t.Context(), key, record(1))
@@ -301,8 +334,13 @@ func TestStoreOfAnEndpointIsProbed(t *testing.T) {
 
 func TestServerGone(t *testing.T) {
 	t.Parallel()
+	forEachMaker(t, testServerGone)
+}
+
+func testServerGone(t *testing.T, makes maker) {
+	t.Helper()
 	w := &wire{}
-	store := openOn(t, w)
+	store := makes.openOn(t, w)
 	for name, do := range operations(store, "a version") {
 		w.failGets(times(3, reset)...)
 		require.ErrorIs(t, do(t.Context()), startrecord.ErrUnavailable, name)
@@ -313,8 +351,13 @@ func TestServerGone(t *testing.T) {
 // read-back.
 func TestCanceledDuringWrite(t *testing.T) {
 	t.Parallel()
+	forEachMaker(t, testCanceledDuringWrite)
+}
+
+func testCanceledDuringWrite(t *testing.T, makes maker) {
+	t.Helper()
 	w := &wire{}
-	store := openOn(t, w)
+	store := makes.openOn(t, w)
 	created, err := store.Create(t.Context(), key, record(1))
 	require.NoError(t, err)
 	for name, do := range operations(store, created.Version) {

@@ -9,35 +9,23 @@
 // A global table must be written in one Region alone, unless it has
 // multi-Region strong consistency: else conditions hold in each Region by
 // itself, and two functions could start one job.
+//
+// The store takes a client of the SDK. The package direct below has the same store
+// without one, for programs whose start counts.
 package dynamostore
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"regexp"
-	"strings"
-	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord/internal/folder"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore/internal/table"
 )
-
-// maxKey is the longest partition key in bytes.
-const maxKey = 2048
-
-// tableName covers the names of tables and their ARNs, but for the length of
-// names: a count in the expression is compiled to as many copies at each start of
-// a function.
-var tableName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([a-zA-Z0-9_.-]+|arn:aws[a-z0-9-]*:dynamodb:[a-z0-9-]+:[0-9]{12}:table/[a-zA-Z0-9_.-]+)$`)
-})
 
 // API is what the store needs of a DynamoDB client. *dynamodb.Client implements
 // it.
@@ -45,17 +33,6 @@ type API interface {
 	GetItem(ctx context.Context, in *dynamodb.GetItemInput, optFns ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	PutItem(ctx context.Context, in *dynamodb.PutItemInput, optFns ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 }
-
-// store is a startrecord.Store in a DynamoDB table. A Load is one consistent
-// GetItem; a Create or Replace is one eventually consistent GetItem, which
-// tells the server's time, and one PutItem, unless the answer is unclear.
-type store struct {
-	client API
-	table  string
-	prefix string // empty, or ends with a slash
-}
-
-var _ startrecord.Store = (*store)(nil)
 
 // New returns a store that keeps its records in the table, a name or an ARN,
 // under keys that begin with the prefix, which may be empty and may end with a
@@ -65,122 +42,79 @@ var _ startrecord.Store = (*store)(nil)
 // If the client has an endpoint of your own (BaseEndpoint, as
 // AWS_ENDPOINT_URL_DYNAMODB sets it), the store is probed before its first write:
 // see startrecord.ProbeFirst.
-func New(client API, table, prefix string) (startrecord.Store, error) {
-	var problems []string
-	name := table[strings.LastIndexByte(table, '/')+1:] // of an ARN too
-	if !tableName().MatchString(table) || len(name) < 3 || len(name) > 255 {
-		problems = append(problems, fmt.Sprintf("%q is not a table's name, which has 3 to 255 of a-z, A-Z, 0-9, dot, hyphen and underscore, nor its ARN", table))
-	}
-	before, ofPrefix := folder.Of(prefix, maxKey)
-	if problems = append(problems, ofPrefix...); problems != nil {
-		return nil, fmt.Errorf("%w: %s", startrecord.ErrConfiguration, strings.Join(problems, "; "))
-	}
-	s := &store{client: client, table: table, prefix: before}
-	if c, ok := client.(interface{ Options() dynamodb.Options }); ok && c.Options().BaseEndpoint != nil {
-		return startrecord.ProbeFirst(s), nil
-	}
-	return s, nil
+func New(client API, tableName, prefix string) (startrecord.Store, error) {
+	c, ok := client.(interface{ Options() dynamodb.Options })
+	return table.New(sdk{client}, tableName, prefix, ok && c.Options().BaseEndpoint != nil)
 }
 
-// Create implements startrecord.Store.
-func (s *store) Create(ctx context.Context, key startrecord.Key, rec startrecord.Record) (startrecord.Stored, error) {
-	return s.write(ctx, key, rec, "", &dynamodb.PutItemInput{
-		ConditionExpression:      aws.String("attribute_not_exists(#key)"),
-		ExpressionAttributeNames: map[string]string{"#key": attrKey},
+// sdk is a client of the SDK as the store wants it.
+type sdk struct{ client API }
+
+// GetItem implements table.Client.
+func (s sdk) GetItem(ctx context.Context, in table.GetItem) (found table.Item, now time.Time, err error) {
+	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &in.TableName, Key: toSDK(in.Key), ConsistentRead: optional(in.ConsistentRead),
+		ProjectionExpression: optional(in.ProjectionExpression), ExpressionAttributeNames: in.ExpressionAttributeNames,
 	})
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	now, _ = middleware.GetServerTime(out.ResultMetadata)
+	return fromSDK(out.Item), now, nil
 }
 
-// Replace implements startrecord.Store. The version is the record's nonce.
-func (s *store) Replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
-	if version == "" {
-		return startrecord.Stored{}, fmt.Errorf("%w: %q is not a version of %s; load it",
-			startrecord.ErrChanged, version, s.Location(key))
-	}
-	return s.write(ctx, key, rec, version, &dynamodb.PutItemInput{
-		ConditionExpression:       aws.String("#version = :version"),
-		ExpressionAttributeNames:  map[string]string{"#version": attrVersion},
-		ExpressionAttributeValues: item{":version": text(version)},
+// PutItem implements table.Client.
+func (s sdk) PutItem(ctx context.Context, in table.PutItem) (found table.Item, err error) {
+	_, err = s.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &in.TableName, Item: toSDK(in.Item), ConditionExpression: &in.ConditionExpression,
+		ExpressionAttributeNames: in.ExpressionAttributeNames, ExpressionAttributeValues: toSDK(in.ExpressionAttributeValues),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailure(in.ReturnValuesOnConditionCheckFailure),
 	})
+	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		return fromSDK(failed.Item), err
+	}
+	return nil, err
 }
 
-// Load implements startrecord.Store.
-func (s *store) Load(ctx context.Context, key startrecord.Key) (startrecord.Stored, error) {
-	if err := key.Validate(); err != nil {
-		return startrecord.Stored{}, err
+// optional returns nil for the zero value, which is not sent.
+func optional[T comparable](value T) *T {
+	var zero T
+	if value == zero {
+		return nil
 	}
-	given, now, err := s.get(ctx, key, &dynamodb.GetItemInput{ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		return startrecord.Stored{}, err
-	}
-	if given == nil {
-		return startrecord.Stored{}, fmt.Errorf("%w: %s", startrecord.ErrNotFound, s.Location(key))
-	}
-	return s.decode(key, given, now)
+	return &value
 }
 
-// Location implements startrecord.Store.
-func (s *store) Location(key startrecord.Key) string {
-	return "dynamodb://" + s.table + "/" + s.prefix + key.Path()
-}
-
-// write sends one record on the condition of put, which is that the stored one
-// is of the given version or, without a version, that there is none.
-func (s *store) write(
-	ctx context.Context, key startrecord.Key, rec startrecord.Record, version string, put *dynamodb.PutItemInput,
-) (startrecord.Stored, error) {
-	w, err := startrecord.NewWrite(s.Location(key), key, rec, version)
-	if err != nil {
-		return startrecord.Stored{}, err
+func toSDK(item table.Item) map[string]types.AttributeValue {
+	if item == nil {
+		return nil
 	}
-	if err := s.fits(key, w); err != nil {
-		return startrecord.Stored{}, err
-	}
-	now, err := s.now(ctx, key)
-	if err != nil {
-		return startrecord.Stored{}, err
-	}
-	put.TableName, put.Item = &s.table, s.encode(key, w, now)
-	put.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
-	_, err = s.client.PutItem(ctx, put)
-	if err == nil {
-		return startrecord.Stored{Record: w.Record, Version: w.Record.Nonce}, nil
-	}
-	return w.Settle(ctx, s.failure(key, err), func(ctx context.Context) (startrecord.Stored, error) {
-		// What the condition was held against is as good as a read.
-		if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok && failed.Item != nil {
-			return s.decode(key, failed.Item, now)
+	all := make(map[string]types.AttributeValue, len(item))
+	for name, value := range item {
+		switch {
+		case value.S != nil:
+			all[name] = &types.AttributeValueMemberS{Value: *value.S}
+		case value.N != nil:
+			all[name] = &types.AttributeValueMemberN{Value: *value.N}
 		}
-		return s.Load(ctx, key)
-	})
+	}
+	return all
 }
 
-// now returns DynamoDB's time, which a write keeps in its item since DynamoDB
-// notes none.
-//
-// It is asked for anew by each write, and that makes leases sound: whoever
-// writes has computed its lease before, so the time that the lease is counted
-// from is not earlier, but for the fraction of a second that a Date header cuts
-// off. No clock of this machine is involved. It may be wrong or virtual, and
-// stands still while a function is frozen.
-func (s *store) now(ctx context.Context, key startrecord.Key) (time.Time, error) {
-	_, now, err := s.get(ctx, key, &dynamodb.GetItemInput{
-		ProjectionExpression:     aws.String("#key"), // little to transfer
-		ExpressionAttributeNames: map[string]string{"#key": attrKey},
-	})
-	return now, err
-}
-
-// get sends a GetItem for the item of key, and returns what is there and
-// DynamoDB's time.
-func (s *store) get(ctx context.Context, key startrecord.Key, in *dynamodb.GetItemInput) (given item, now time.Time, err error) {
-	in.TableName, in.Key = &s.table, s.keyOf(key)
-	out, err := s.client.GetItem(ctx, in)
-	if err != nil {
-		return nil, time.Time{}, s.failure(key, err)
+func fromSDK(item map[string]types.AttributeValue) table.Item {
+	if item == nil {
+		return nil
 	}
-	now, dated := middleware.GetServerTime(out.ResultMetadata)
-	if !dated {
-		return nil, time.Time{}, s.failUndated(key)
+	all := make(table.Item, len(item))
+	for name, value := range item {
+		switch v := value.(type) {
+		case *types.AttributeValueMemberS:
+			all[name] = table.Value{S: &v.Value}
+		case *types.AttributeValueMemberN:
+			all[name] = table.Value{N: &v.Value}
+		default:
+			all[name] = table.Value{}
+		}
 	}
-	return out.Item, now, nil
+	return all
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/dynalite"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/startrecordtest"
 )
 
@@ -49,9 +48,14 @@ func TestMain(m *testing.M) {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
+	forEachMaker(t, testConformance)
+}
+
+func testConformance(t *testing.T, makes maker) {
+	t.Helper()
 	startrecordtest.RunWithClock(t, func(t *testing.T, now func() time.Time) startrecord.Store {
 		t.Helper()
-		return open(t, server.Client(dynalite.ClientOptions{Now: now}))
+		return makes.open(t, server.Config(dynalite.ClientOptions{Now: now}))
 	})
 }
 
@@ -59,8 +63,13 @@ func TestConformance(t *testing.T) {
 // GetItem and one PutItem.
 func TestRequests(t *testing.T) {
 	t.Parallel()
+	forEachMaker(t, testRequests)
+}
+
+func testRequests(t *testing.T, makes maker) {
+	t.Helper()
 	w := &wire{}
-	store := openOn(t, w)
+	store := makes.openOn(t, w)
 	path := pathOf(store)
 	attribute := func(kind, value string) map[string]any { return map[string]any{kind: value} }
 	load := request{"GetItem", map[string]any{
@@ -128,7 +137,12 @@ func TestRequests(t *testing.T) {
 // Until DynamoDB deletes it, which takes days, a record that has expired counts.
 func TestExpired(t *testing.T) {
 	t.Parallel()
-	store := openOn(t, &wire{})
+	forEachMaker(t, testExpired)
+}
+
+func testExpired(t *testing.T, makes maker) {
+	t.Helper()
+	store := makes.openOn(t, &wire{})
 	rec := record(1)
 	rec.ExpiresAt = time.Now().Add(-time.Hour)
 	created, err := store.Create(t.Context(), key, rec)
@@ -146,9 +160,14 @@ func TestExpired(t *testing.T) {
 // refused before anything is sent.
 func TestItemSize(t *testing.T) {
 	t.Parallel()
+	forEachMaker(t, testItemSize)
+}
+
+func testItemSize(t *testing.T, makes maker) {
+	t.Helper()
 	const limit = 400 << 10
 	w := &wire{}
-	store := openOn(t, w)
+	store := makes.openOn(t, w)
 	sized := func(n int) startrecord.Record {
 		rec := record(1)
 		rec.Result = json.RawMessage(`"` + strings.Repeat("x", n) + `"`)
@@ -174,8 +193,13 @@ func TestItemSize(t *testing.T) {
 // What somebody else put there is no record, and is not written over.
 func TestForeignItem(t *testing.T) {
 	t.Parallel()
+	forEachMaker(t, testForeignItem)
+}
+
+func testForeignItem(t *testing.T, makes maker) {
+	t.Helper()
 	client := server.Client(dynalite.ClientOptions{})
-	store := open(t, client)
+	store := makes.open(t, server.Config(dynalite.ClientOptions{}))
 	s := func(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 	n := func(value string) types.AttributeValue { return &types.AttributeValueMemberN{Value: value} }
 	w, err := startrecord.NewWrite("", key, record(1), "")
@@ -216,6 +240,11 @@ func TestForeignItem(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
+	forEachMaker(t, testNewRefuses)
+}
+
+func testNewRefuses(t *testing.T, makes maker) {
+	t.Helper()
 	for _, tt := range []struct {
 		table, prefix string
 		want          []string
@@ -230,7 +259,7 @@ func TestNewRefuses(t *testing.T) {
 		{table, "/a", []string{"starts with a slash"}},
 		{"", "a/../b", []string{"is not a table's name", `".." segment`}},
 	} {
-		_, err := dynamostore.New(nil, tt.table, tt.prefix)
+		_, err := makes(aws.Config{}, tt.table, tt.prefix)
 		require.ErrorIs(t, err, startrecord.ErrConfiguration)
 		for _, want := range tt.want {
 			require.ErrorContains(t, err, want)
@@ -240,6 +269,11 @@ func TestNewRefuses(t *testing.T) {
 
 func TestLocation(t *testing.T) {
 	t.Parallel()
+	forEachMaker(t, testLocation)
+}
+
+func testLocation(t *testing.T, makes maker) {
+	t.Helper()
 	const arn = "arn:aws:dynamodb:us-east-1:123456789012:table/records"
 	longest := strings.Repeat("t", 255)
 	for _, tt := range []struct{ table, prefix, want string }{
@@ -248,7 +282,7 @@ func TestLocation(t *testing.T) {
 		{arn, "team/a/", "dynamodb://" + arn + "/team/a/"},
 		{longest, "", "dynamodb://" + longest + "/"},
 	} {
-		store, err := dynamostore.New(nil, tt.table, tt.prefix)
+		store, err := makes(aws.Config{}, tt.table, tt.prefix)
 		require.NoError(t, err)
 		require.Equal(t, tt.want+key.Path(), store.Location(key))
 	}
@@ -257,26 +291,22 @@ func TestLocation(t *testing.T) {
 // The longest prefix leaves room for the longest path.
 func TestLongestKey(t *testing.T) {
 	t.Parallel()
+	forEachMaker(t, testLongestKey)
+}
+
+func testLongestKey(t *testing.T, makes maker) {
+	t.Helper()
 	longest := startrecord.Key{
 		ExecutionARN: "arn:aws:states:us-east-1:123456789012:execution:" + strings.Repeat("m", 80) + ":" + strings.Repeat("n", 126),
 		Poller:       strings.Repeat("p", 255),
 		Scope:        strings.Repeat("s", 255),
 	}
-	store, err := dynamostore.New(server.Client(dynalite.ClientOptions{}), table, strings.Repeat("p", 1268-26)+rand.Text())
+	store, err := makes(server.Config(dynalite.ClientOptions{}), table, strings.Repeat("p", 1268-26)+rand.Text())
 	require.NoError(t, err)
 	_, err = store.Create(t.Context(), longest, record(1))
 	require.NoError(t, err)
 	_, err = store.Load(t.Context(), longest)
 	require.NoError(t, err)
-}
-
-// open returns a store with a prefix of its own, which does not know of the
-// client's endpoint, so that it makes no requests of a probe.
-func open(t *testing.T, client dynamostore.API) startrecord.Store {
-	t.Helper()
-	store, err := dynamostore.New(struct{ dynamostore.API }{client}, table, rand.Text())
-	require.NoError(t, err)
-	return store
 }
 
 // pathOf is the partition key of the store's record of key.

@@ -10,14 +10,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 
 	"github.com/jobpoller/jobpoller/internal/dynalite"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
 // fault answers a request in the server's stead.
@@ -104,20 +102,15 @@ func (w *wire) operations() string {
 	return strings.Join(names, " ")
 }
 
-// client returns a client whose requests the wire sees, with the SDK's retries
+// config returns a configuration whose requests the wire sees, with the SDK's retries
 // but without its pauses.
-func (w *wire) client() *dynamodb.Client {
-	client := server.Client(dynalite.ClientOptions{Transport: func(next http.RoundTripper) http.RoundTripper {
+func (w *wire) config() aws.Config {
+	cfg := server.Config(dynalite.ClientOptions{Transport: func(next http.RoundTripper) http.RoundTripper {
 		w.next = next
 		return w
 	}})
-	return dynamodb.New(client.Options(), func(o *dynamodb.Options) { o.Retryer = promptRetryer{o.Retryer} })
-}
-
-// openOn returns a store whose requests the wire sees.
-func openOn(t *testing.T, w *wire) startrecord.Store {
-	t.Helper()
-	return open(t, w.client())
+	cfg.Retryer = func() aws.Retryer { return promptRetryer{retry.NewStandard()} }
+	return cfg
 }
 
 // promptRetryer retries what the SDK's own retryer does, but without a pause.

@@ -1,11 +1,9 @@
-package dynamostore
+package table
 
 import (
 	"fmt"
 	"strconv"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
@@ -28,16 +26,13 @@ const (
 	maxNumber = 21
 )
 
-// item is what DynamoDB is given and gives.
-type item map[string]types.AttributeValue
-
 // keyOf is the primary key of a record's item.
-func (s *store) keyOf(key startrecord.Key) item {
-	return item{attrKey: text(s.prefix + key.Path())}
+func (s *store) keyOf(key startrecord.Key) Item {
+	return Item{attrKey: text(s.prefix + key.Path())}
 }
 
 // encode returns the item of a write that is made at now.
-func (s *store) encode(key startrecord.Key, w startrecord.Write, now time.Time) item {
+func (s *store) encode(key startrecord.Key, w startrecord.Write, now time.Time) Item {
 	written := s.keyOf(key)
 	written[attrRecord] = text(string(w.Body))
 	written[attrVersion] = text(w.Record.Nonce)
@@ -59,37 +54,33 @@ func (s *store) fits(key startrecord.Key, w startrecord.Write) error {
 }
 
 // decode reads the item that DynamoDB gave at now.
-func (s *store) decode(key startrecord.Key, given item, now time.Time) (startrecord.Stored, error) {
-	body, hasBody := given[attrRecord].(*types.AttributeValueMemberS)
-	version, hasVersion := given[attrVersion].(*types.AttributeValueMemberS)
-	writtenAt, hasTime := given[attrWrittenAt].(*types.AttributeValueMemberN)
-	if !hasBody || !hasVersion || !hasTime {
+func (s *store) decode(key startrecord.Key, given Item, now time.Time) (startrecord.Stored, error) {
+	body, version, writtenAt := given[attrRecord].S, given[attrVersion].S, given[attrWrittenAt].N
+	if body == nil || version == nil || writtenAt == nil {
 		return startrecord.Stored{}, fmt.Errorf("%w: %s: expected the attributes %q and %q (strings) and %q (a number)",
 			startrecord.ErrMalformed, s.Location(key), attrRecord, attrVersion, attrWrittenAt)
 	}
-	digits, _ := jsontree.WholeNumber(writtenAt.Value)
+	digits, _ := jsontree.WholeNumber(*writtenAt)
 	seconds, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
 		return startrecord.Stored{}, fmt.Errorf("%w: %s: expected epoch seconds in the attribute %q, found %s",
-			startrecord.ErrMalformed, s.Location(key), attrWrittenAt, writtenAt.Value)
+			startrecord.ErrMalformed, s.Location(key), attrWrittenAt, *writtenAt)
 	}
-	rec, err := startrecord.Decode(key, []byte(body.Value))
+	rec, err := startrecord.Decode(key, []byte(*body))
 	if err != nil {
 		return startrecord.Stored{}, fmt.Errorf("%s: %w", s.Location(key), err)
 	}
-	if version.Value != rec.Nonce { // somebody has mended the one and not the other
+	if *version != rec.Nonce { // somebody has mended the one and not the other
 		return startrecord.Stored{}, fmt.Errorf("%w: %s: the attribute %q is %q, but the record's nonce %q; give both the same new text",
-			startrecord.ErrMalformed, s.Location(key), attrVersion, version.Value, rec.Nonce)
+			startrecord.ErrMalformed, s.Location(key), attrVersion, *version, rec.Nonce)
 	}
 	return startrecord.Stored{
 		Record:  rec,
-		Version: version.Value,
+		Version: *version,
 		Age:     max(0, now.Sub(time.Unix(seconds, 0))),
 	}, nil
 }
 
-func text(s string) *types.AttributeValueMemberS { return &types.AttributeValueMemberS{Value: s} }
+func text(s string) Value { return Value{S: &s} }
 
-func number(t time.Time) *types.AttributeValueMemberN {
-	return &types.AttributeValueMemberN{Value: strconv.FormatInt(t.Unix(), 10)}
-}
+func number(t time.Time) Value { return Value{N: new(strconv.FormatInt(t.Unix(), 10))} }
