@@ -22,14 +22,45 @@ type Position struct {
 // to in the definition, at the name if it is a member, or at its nearest
 // ancestor that is there. In a state it looks at no more than the state.
 func (m *StateMachine) Problem(pointer, format string, args ...any) diag.Problem {
+	at, _, _ := m.find(pointer)
+	return at.problem(m.text, pointer, fmt.Sprintf(format, args...))
+}
+
+// ProblemIn returns a problem that stands at a byte of the string that a JSON
+// pointer points to. Escapes before it make the place unknown: then the problem
+// stands where that of Problem does.
+func (m *StateMachine) ProblemIn(pointer string, offset int, format string, args ...any) diag.Problem {
 	message := fmt.Sprintf(format, args...)
+	at, n, found := m.find(pointer)
+	if !found || n.Kind != jsontree.String || offset > len(n.Text) || !strings.HasPrefix(string(n.Raw()[1:]), n.Text[:offset]) {
+		return at.problem(m.text, pointer, message)
+	}
+	return at.move(m.text, n.Offset+1+offset).problem(m.text, pointer, message)
+}
+
+// spot is a place in a text, with line and column from 0.
+type spot struct{ offset, line, column int }
+
+func (p spot) problem(text []byte, pointer, message string) diag.Problem {
+	return diag.Placed(text, p.offset, p.line+1, p.column+1, pointer, message)
+}
+
+// move returns the place at an offset that is not before it.
+func (p spot) move(text []byte, offset int) spot {
+	line, column := advance(p.line, p.column, text[p.offset:offset])
+	return spot{offset, line, column}
+}
+
+// find returns the place of what a pointer leads to, and the last value on the way
+// there, which is the one that it leads to if found is set.
+func (m *StateMachine) find(pointer string) (at spot, n *jsontree.Node, found bool) {
 	s, rest := m.stateAt(pointer)
 	if s == nil {
-		return diag.At(m.text, locate(m.root, m.root.Offset, pointer), pointer, message)
+		n, offset, found := locate(m.root, m.root.Offset, pointer)
+		return spot{}.move(m.text, offset), n, found
 	}
-	offset := locate(s.node, s.offset, rest)
-	line, column := advance(s.Position.Line-1, s.Position.Column-1, m.text[s.offset:offset])
-	return diag.Placed(m.text, offset, line+1, column+1, pointer, message)
+	n, offset, found := locate(s.node, s.offset, rest)
+	return spot{s.offset, s.Position.Line - 1, s.Position.Column - 1}.move(m.text, offset), n, found
 }
 
 // stateAt returns the innermost state that a pointer leads to or into, and the
@@ -43,18 +74,18 @@ func (m *StateMachine) stateAt(pointer string) (s *State, rest string) {
 	return nil, pointer
 }
 
-// locate returns the offset of what a pointer leads to from a value: of the name if
-// that is a member. From the offset that is known of the value it goes as far as
-// there is something.
-func locate(n *jsontree.Node, offset int, pointer string) int {
+// locate goes from a value as far as a pointer leads to something. It returns the
+// last value and its offset: that of the name if it is a member. The offset of the
+// first value is given.
+func locate(n *jsontree.Node, offset int, pointer string) (last *jsontree.Node, at int, found bool) {
 	if pointer == "" {
-		return offset
+		return n, offset, true
 	}
 	for step := range strings.SplitSeq(pointer[1:], "/") {
 		step = pointerUnescapes.Replace(step)
 		next := n.Child(step)
 		if next == nil {
-			break
+			return n, offset, false
 		}
 		offset = next.Offset
 		if i := slices.IndexFunc(n.Members, func(m jsontree.Member) bool { return m.Name == step }); i >= 0 {
@@ -62,7 +93,7 @@ func locate(n *jsontree.Node, offset int, pointer string) int {
 		}
 		n = next
 	}
-	return offset
+	return n, offset, true
 }
 
 var pointerUnescapes = strings.NewReplacer("~1", "/", "~0", "~")

@@ -232,3 +232,18 @@ func TestPlaceholders(t *testing.T) {
 	require.Equal(t, int64(30), m.State("S").Wait.Seconds.Literal)
 	require.Equal(t, "a \"quoted\"\nwait of ${Nobody}", m.State("S").Comment)
 }
+
+// A problem in a string stands at its byte; escapes before it leave it at the
+// member.
+func TestProblemInAString(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse([]byte("{\"StartAt\": \"S\",\n \"States\": {\n  \"S\": {\"Type\": \"Succeed\", \"Comment\": \"ab\\ncd\"}}}"))
+	require.NoError(t, err)
+	for offset, column := range map[int]int{0: 40, 2: 42, 4: 28, 99: 28} {
+		p := m.ProblemIn("/States/S/Comment", offset, "here")
+		require.Equal(t, []int{3, column}, []int{p.Line, p.Column}, offset)
+	}
+	require.Equal(t, 3, m.ProblemIn("/States/S/Nothing", 1, "here").Column)
+	require.Equal(t, 1, m.ProblemIn("/Nothing", 1, "here").Column)
+	require.Equal(t, 1, m.Problem("", "here").Line)
+}
