@@ -9,7 +9,6 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
-	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
 // callError is the error of the last call.
@@ -44,13 +43,14 @@ func errorText(err error) string {
 	return e.Code + ": " + e.Message
 }
 
-// endReason says why an error of a describe call ends a wait, and what to do.
-func endReason(op *catalog.Operation, err error) string {
+// endReason says why an error of a call ends the command, and what to do. The
+// call needs the IAM actions.
+func endReason(actions []string, err error) string {
 	switch code := newCallError(err).Code; {
 	case code == "":
 		return errorText(err)
 	case awserror.IsPermissionCode(code):
-		return fmt.Sprintf("access denied: grant %s (%s)", strings.Join(op.Actions, ", "), errorText(err))
+		return fmt.Sprintf("access denied: grant %s (%s)", strings.Join(actions, ", "), errorText(err))
 	case awserror.IsCredentialsCode(code):
 		return "the credentials are not valid: sign in again, or give --profile (" + errorText(err) + ")"
 	default:

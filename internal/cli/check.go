@@ -125,7 +125,7 @@ func runCheck(c *cobra.Command, args []string, o checkOptions) error {
 	r := check.Check(in, out, opErr)
 	reason := check.Reason(r, in, out, opErr)
 	if opErr != nil && r.Acceptor == pollcore.NoAcceptor && operation != nil {
-		reason = endReason(operation, opErr)
+		reason = endReason(operation.Actions, opErr)
 	}
 	found.take(waiter, r, reason)
 	if o.output == "json" {

@@ -6,10 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/smithy-go/logging"
-
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -39,7 +35,7 @@ func callable(e *catalog.Entry) error {
 func (o *waitOptions) newCall(ctx context.Context, e *catalog.Entry, input any) (*describeCall, error) {
 	call := &describeCall{operation: e.Operation}
 	throughSDK := s3Calls[operationKey(e.Operation)]
-	cfg, err := o.configuration(ctx)
+	cfg, err := o.aws.configuration(ctx, o.verbose)
 	if err != nil {
 		return nil, err
 	}
@@ -86,38 +82,6 @@ func (d *describeCall) do(ctx context.Context, _ any) (any, error) {
 // transient reports whether to retry an error. A service that never answered is
 // more likely misspelt than down.
 func (d *describeCall) transient(err error) bool { return d.answered && awserror.Passes(err) }
-
-// configuration is the user's configuration of AWS. It has a region and credentials.
-func (o *waitOptions) configuration(ctx context.Context) (aws.Config, error) {
-	var options []func(*config.LoadOptions) error
-	if !o.verbose {
-		options = append(options, config.WithLogger(logging.Nop{})) // its lines would break the live line
-	}
-	if o.region != "" {
-		options = append(options, config.WithRegion(o.region))
-	}
-	if o.profile != "" {
-		options = append(options, config.WithSharedConfigProfile(o.profile))
-	}
-	if o.endpoint != "" {
-		options = append(options, config.WithBaseEndpoint(o.endpoint))
-	}
-	cfg, err := config.LoadDefaultConfig(ctx, options...)
-	if err != nil {
-		return cfg, fmt.Errorf("AWS configuration: %w", err)
-	}
-	if o.endpoint != "" {
-		cfg.BaseEndpoint = &o.endpoint // also where configured endpoints are to be ignored
-	}
-	if cfg.Region == "" {
-		return cfg, errors.New("no AWS region: pass --region, set AWS_REGION, or set one in the profile")
-	}
-	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
-		return cfg, fmt.Errorf("no AWS credentials: pass --profile, set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "+
-			"or sign in as for the AWS CLI (%w)", err)
-	}
-	return cfg, nil
-}
 
 // notCallable says why jobpoller cannot call an operation, and what to do.
 func notCallable(e *catalog.Entry, err error) error {

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -37,7 +39,8 @@ Rules for --rule and --off:
 -o github writes annotations of GitHub Actions, -o sarif a SARIF log for code
 scanning.
 
-Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
+Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
+4 could not ask AWS.`,
 		Example: `  jobpoller lint poller.asl.json
   jobpoller lint -o json statemachines/*.asl.json
   jobpoller lint --off unretried-task --substitute WaitSeconds=30 template.asl.json
@@ -60,6 +63,8 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage.`,
 	f.StringVar(&o.severity, "severity", "note", "the least `SEVERITY` to report: "+orList(severityNames()))
 	f.StringVar(&o.baseline, "baseline", "", "`FILE` with findings that are known: lint reports the others")
 	f.BoolVar(&o.update, "update-baseline", false, "write what lint finds to the file of --baseline")
+	f.BoolVar(&o.askAWS, "aws", false, "also ASK AWS: send the definitions to ValidateStateMachineDefinition, with your credentials")
+	o.aws.addTo(c)
 	completeWords(c, "severity", severityNames()...)
 	f.BoolVar(&o.rules, "rules", false, "list the rules")
 	f.BoolVar(&o.loops, "loops", false, "list the poll loops: what a turn costs and how long the history lasts")
@@ -88,19 +93,25 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 	case o.loops:
 		return printLoops(c, files, o)
 	}
+	if o.askAWS {
+		var err error
+		if o.opinion, err = newAWSOpinion(c.Context(), o.aws); err != nil {
+			return err
+		}
+	}
 	found := []finding{}
 	var unread []error
 	var hints strings.Builder
 	for _, name := range files {
-		findings, hint, err := lintFile(name, c.InOrStdin(), o)
+		findings, hint, err := lintFile(c.Context(), name, c.InOrStdin(), o)
 		if err != nil {
 			unread = append(unread, err)
 			continue
 		}
+		found = append(found, findings...)
 		if hint != "" {
 			terminal.Fprintf(&hints, "%s:%s\n", name, hint)
 		}
-		found = append(found, findings...)
 	}
 	found = atLeast(found, severities[o.severity])
 	if err := errors.Join(unread...); err != nil && o.update {
@@ -120,6 +131,9 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 	if err := errors.Join(unread...); err != nil {
 		return usage("%w", err)
 	}
+	if o.opinion != nil && o.opinion.failure != nil {
+		return &exitError{exitUnknown, fmt.Errorf("lint --aws: %w", o.opinion.failure)}
+	}
 	if slices.ContainsFunc(found, func(f finding) bool { return f.problem.Severity != diag.Note }) {
 		return &exitError{code: exitFailed}
 	}
@@ -128,7 +142,7 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 
 // lintFile returns the findings of a file, and what to do about placeholders if they
 // are the reason.
-func lintFile(name string, in io.Reader, o lintOptions) (found []finding, hint terminal.Lines, err error) {
+func lintFile(ctx context.Context, name string, in io.Reader, o lintOptions) (found []finding, hint terminal.Lines, err error) {
 	text, err := readText(name, in)
 	if err != nil {
 		return nil, "", err
@@ -137,5 +151,5 @@ func lintFile(name string, in io.Reader, o lintOptions) (found []finding, hint t
 		found, err = lintWaiters(name, text, o)
 		return found, "", err
 	}
-	return lintDefinition(name, text, o)
+	return lintDefinition(ctx, name, text, o)
 }

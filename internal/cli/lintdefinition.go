@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
@@ -10,7 +11,8 @@ import (
 )
 
 // lintDefinition returns the findings of a definition, and a hint as lintFile does.
-func lintDefinition(name string, template []byte, o lintOptions) (found []finding, hint terminal.Lines, err error) {
+// It asks AWS only about a definition in which it finds no ERROR.
+func lintDefinition(ctx context.Context, name string, template []byte, o lintOptions) (found []finding, hint terminal.Lines, err error) {
 	values, err := substitutions(o.substitutes).values()
 	if err != nil {
 		return nil, "", err
@@ -24,7 +26,7 @@ func lintDefinition(name string, template []byte, o lintOptions) (found []findin
 		as = asl.Express
 	}
 	report := func(f lint.Finding) {
-		if f.Rule == definitionRule || len(o.only) == 0 || slices.Contains(o.only, f.Rule) {
+		if f.Rule == definitionRule || f.Rule == awsRule || len(o.only) == 0 || slices.Contains(o.only, f.Rule) {
 			found = append(found, finding{file: name, rule: f.Rule, problem: f.Problem, body: f})
 		}
 	}
@@ -46,6 +48,15 @@ func lintDefinition(name string, template []byte, o lintOptions) (found []findin
 	default:
 		for _, f := range lint.Check(m, lint.Options{Off: o.off, Express: o.express}) {
 			report(f)
+		}
+		if o.opinion == nil {
+			break
+		}
+		if len(m.Placeholders) > 0 {
+			return found, "\nAWS was not asked: pass values for the placeholders: --substitute NAME=VALUE", nil
+		}
+		for _, p := range o.opinion.validate(ctx, text, as) {
+			report(lint.Finding{Problem: p, Rule: awsRule})
 		}
 	}
 	return found, hint, nil

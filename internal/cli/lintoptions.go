@@ -28,11 +28,15 @@ type lintOptions struct {
 	integrations []string
 
 	service, operation string // that the waiters poll
+
+	askAWS  bool
+	aws     awsFlags
+	opinion *awsOpinion // nil unless askAWS
 }
 
 // validate reports what is wrong with the flags, all at once.
 func (o *lintOptions) validate(changed func(flag string) bool) error {
-	problems := []error{checkOutput(o.output, lintFormats...)}
+	problems := []error{checkOutput(o.output, lintFormats...), o.aws.validate()}
 	if _, ok := severities[o.severity]; !ok {
 		names := severityNames()
 		problems = append(problems, fmt.Errorf("--severity must be %s, is %q%s", orList(names), o.severity, diag.DidYouMean(o.severity, names)))
@@ -53,7 +57,9 @@ func (o *lintOptions) validate(changed func(flag string) bool) error {
 	}
 	problems = append(problems, meaningless(changed, []meaning{
 		{[]string{"loops", "express", "substitute", "integration"}, o.service == "", "is for definitions, and --service is for waiters: remove one of them"},
-		{[]string{"rule", "off", "severity", "express", "baseline"}, !o.loops, "is not for --loops, which checks nothing: remove one of them"},
+		{[]string{"rule", "off", "severity", "express", "baseline", "aws"}, !o.loops, "is not for --loops, which checks nothing: remove one of them"},
+		{[]string{"region", "profile", "endpoint-url"}, o.askAWS, "needs --aws"},
+		{[]string{"aws"}, o.service == "", "is for definitions, and --service is for waiters: remove one of them"},
 		{[]string{"update-baseline"}, o.baseline != "", "needs --baseline FILE"},
 	})...)
 	known := ruleNames()

@@ -53,13 +53,11 @@ interrupted.`,
 	addDuration(f, &o.delay, "delay", 0, "the same delay between all polls")
 	o.delays.addTo(f)
 	f.IntVar(&o.maxAttempts, "max-attempts", 0, "give up after this many polls")
-	f.StringVar(&o.region, "region", "", "AWS `REGION`, instead of the configured one")
-	f.StringVar(&o.profile, "profile", "", "`PROFILE` of the AWS configuration files")
-	f.StringVar(&o.endpoint, "endpoint-url", "", "`URL` of the service, instead of AWS's")
+	o.aws.addTo(c)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the whole response and the SDK's warnings too")
 	completeEntries(c, true)
-	completeNothing(c, "region", "profile", "endpoint-url", "max-wait", "delay", "min-delay", "max-delay", "initial-delay", "max-attempts")
+	completeNothing(c, "max-wait", "delay", "min-delay", "max-delay", "initial-delay", "max-attempts")
 	addOutput(c, &o.output)
 	return c
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 )
 
@@ -15,7 +14,7 @@ type waitOptions struct {
 	delays      delayFlags
 	maxAttempts int
 
-	region, profile, endpoint string
+	aws awsFlags
 
 	output  string
 	quiet   bool
@@ -24,7 +23,7 @@ type waitOptions struct {
 
 // validate reports what is wrong with the flags, all at once.
 func (o *waitOptions) validate(changed func(flag string) bool) error {
-	problems := []error{checkOutput(o.output), checkMaxWait(o.maxWait)}
+	problems := []error{checkOutput(o.output), checkMaxWait(o.maxWait), o.aws.validate()}
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if changed("delay") && o.delay <= 0 {
 		report("--delay must be above 0, is %s", shortDuration(o.delay))
@@ -35,9 +34,6 @@ func (o *waitOptions) validate(changed func(flag string) bool) error {
 	problems = append(problems, o.delays.problems(changed, time.Nanosecond, o.maxWait)...)
 	if changed("max-attempts") && o.maxAttempts < 1 {
 		report("--max-attempts must be at least 1, is %d", o.maxAttempts)
-	}
-	if u, err := url.Parse(o.endpoint); o.endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		report("--endpoint-url must be a URL such as http://127.0.0.1:8000, is %q", o.endpoint)
 	}
 	if err := errors.Join(problems...); err != nil {
 		return usage("%w", err)

@@ -34,7 +34,7 @@ type waitProgress struct {
 func newWaitProgress(out io.Writer, e *catalog.Entry, o waitOptions) *waitProgress {
 	p := &waitProgress{
 		out: out, name: e.Name, off: o.quiet, start: time.Now(),
-		explain: func(err error) string { return endReason(e.Operation, err) },
+		explain: func(err error) string { return endReason(e.Operation.Actions, err) },
 		last:    pollcore.Attempt{Total: o.maxWait, Status: pollcore.Running},
 	}
 	p.next = p.start.Add(o.delays.initial)

@@ -57,7 +57,7 @@ func newWaitReport(e *catalog.Entry, o waitOptions, outcome pollcore.Outcome[any
 	case errors.Is(err, pollcore.ErrCanceled):
 		r.Status = waitInterrupted
 	case errors.Is(err, pollcore.ErrFailed) && unexpected:
-		r.Status, r.Reason = waitError, endReason(e.Operation, outcome.OpErr)
+		r.Status, r.Reason = waitError, endReason(e.Operation.Actions, outcome.OpErr)
 	case errors.Is(err, pollcore.ErrTooManyAttempts):
 		r.Exhausted = true
 	}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/smithy-go/logging"
+	"github.com/spf13/cobra"
+)
+
+// awsFlags say which AWS a command calls.
+type awsFlags struct {
+	region, profile, endpoint string
+}
+
+func (a *awsFlags) addTo(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&a.region, "region", "", "AWS `REGION`, instead of the configured one")
+	f.StringVar(&a.profile, "profile", "", "`PROFILE` of the AWS configuration files")
+	f.StringVar(&a.endpoint, "endpoint-url", "", "`URL` of the service, instead of AWS's")
+	completeNothing(c, "region", "profile", "endpoint-url")
+}
+
+// validate returns what is wrong with the flags.
+func (a *awsFlags) validate() error {
+	if u, err := url.Parse(a.endpoint); a.endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return fmt.Errorf("--endpoint-url must be a URL such as http://127.0.0.1:8000, is %q", a.endpoint)
+	}
+	return nil
+}
+
+// configuration is the user's configuration of AWS. It has a region and credentials.
+func (a *awsFlags) configuration(ctx context.Context, verbose bool) (aws.Config, error) {
+	var options []func(*config.LoadOptions) error
+	if !verbose {
+		options = append(options, config.WithLogger(logging.Nop{})) // its lines would break the live line
+	}
+	if a.region != "" {
+		options = append(options, config.WithRegion(a.region))
+	}
+	if a.profile != "" {
+		options = append(options, config.WithSharedConfigProfile(a.profile))
+	}
+	if a.endpoint != "" {
+		options = append(options, config.WithBaseEndpoint(a.endpoint))
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, options...)
+	if err != nil {
+		return cfg, fmt.Errorf("AWS configuration: %w", err)
+	}
+	if a.endpoint != "" {
+		cfg.BaseEndpoint = &a.endpoint // also where configured endpoints are to be ignored
+	}
+	if cfg.Region == "" {
+		return cfg, errors.New("no AWS region: pass --region, set AWS_REGION, or set one in the profile")
+	}
+	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
+		return cfg, fmt.Errorf("no AWS credentials: pass --profile, set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "+
+			"or sign in as for the AWS CLI (%w)", err)
+	}
+	return cfg, nil
+}

@@ -1,0 +1,100 @@
+// Package stepfunctions asks Step Functions at AWS what it says of a definition.
+// Nothing that it calls makes or runs anything.
+package stepfunctions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// Client calls operations of Step Functions.
+type Client struct {
+	service *catalog.Service
+	call    Call
+}
+
+// Call makes one call of an operation. Input and output are JSON values in the
+// model's spelling. Method Call of awsjob.Client is one.
+type Call func(ctx context.Context, op *catalog.Operation, input any) (any, error)
+
+// New returns a client. The service is models.Load("stepfunctions").
+func New(service *catalog.Service, call Call) *Client { return &Client{service, call} }
+
+// CallError is an error of a call, with the IAM action that it needs.
+type CallError struct {
+	Action string
+	Err    error
+}
+
+// Error implements error.
+func (e *CallError) Error() string { return fmt.Sprintf("%s: %s", e.Action, e.Err) }
+
+// Unwrap returns the error of the call.
+func (e *CallError) Unwrap() error { return e.Err }
+
+// mostDiagnostics is the API's own limit.
+const mostDiagnostics = 100
+
+// Validate returns what ValidateStateMachineDefinition finds in a definition.
+func (c *Client) Validate(ctx context.Context, text []byte, as asl.ExecutionType) (diag.Problems, error) {
+	var answer struct {
+		Diagnostics []struct{ Code, Location, Message, Severity string }
+		Truncated   bool
+	}
+	err := c.do(ctx, "ValidateStateMachineDefinition", map[string]any{
+		"definition": string(text), "type": string(as), "severity": "WARNING", "maxResults": json.Number(strconv.Itoa(mostDiagnostics)),
+	}, &answer)
+	if err != nil {
+		return nil, err
+	}
+	place := placesOf(text)
+	var problems diag.Problems
+	for _, d := range answer.Diagnostics {
+		p := place(d.Location, fmt.Sprintf("AWS says %s: %s", d.Code, strings.TrimSpace(d.Message)))
+		if d.Severity != "ERROR" {
+			p.Severity = diag.Warning
+		}
+		problems = append(problems, p)
+	}
+	if answer.Truncated {
+		problems = append(problems, diag.Problem{
+			Severity: diag.Note, Message: fmt.Sprintf("AWS has more than these %d findings: mend them, and lint again", mostDiagnostics),
+		})
+	}
+	return problems, nil
+}
+
+// do makes a call and reads its answer.
+func (c *Client) do(ctx context.Context, operation string, input map[string]any, answer any) error {
+	out, err := c.call(ctx, c.service.Operations[operation], input)
+	if err != nil {
+		return &CallError{"states:" + operation, err}
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, answer)
+}
+
+// placesOf returns what makes a problem of a location that AWS names: a JSON
+// pointer. The other form, "[Source: ...", names a place in a text that is no JSON.
+func placesOf(text []byte) func(location, message string) diag.Problem {
+	doc, err := jsontree.Parse(text)
+	return func(location, message string) diag.Problem {
+		if err != nil || !strings.HasPrefix(location, "/") {
+			return diag.Problem{Message: message}
+		}
+		p := doc.Root.Nearest(strings.TrimSuffix(location, "/")).Problem("%s", message)
+		p.Pointer = strings.TrimSuffix(location, "/")
+		return p
+	}
+}
