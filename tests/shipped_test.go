@@ -71,8 +71,8 @@ func TestShippedLambdaDefinitionsRun(t *testing.T) {
 		last time.Duration // the last check is made until then
 		late string        // what a time-out says
 	}{
-		{"lambda-loop", 2*time.Hour + time.Second, "not finished after 2h0m0s of 2h0m0s; ExportDescription.ExportStatus == \"IN_PROGRESS\" (acceptor 3 of 3)"},
-		{"lambda-loop-count", time.Hour, "not finished after 60 checks, 60 s apart; ExportDescription.ExportStatus == \"IN_PROGRESS\" (acceptor 3 of 3)"},
+		{"lambda-loop", 2*time.Hour + time.Second, "not finished after 2h0m0s (max wait 2h0m0s): ExportDescription.ExportStatus == \"IN_PROGRESS\" (acceptor 3 of 3)"},
+		{"lambda-loop-count", time.Hour, "not finished after 60 polls, 60 s apart: ExportDescription.ExportStatus == \"IN_PROGRESS\" (acceptor 3 of 3)"},
 		{"lambda-retry", 2*time.Hour + 2*time.Minute, "not finished after 2h"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -125,10 +125,10 @@ func TestShippedWaitCount(t *testing.T) {
 	}{
 		{"ends before the first check", map[string]any{"maxWaitCount": 10, "waitSeconds": 6}, 0, 1, 6 * time.Second, "", ""},
 		{"ends by the last check", map[string]any{"maxWaitCount": 10, "waitSeconds": 6}, time.Minute, 10, time.Minute, "", ""},
-		{"ends after it", map[string]any{"maxWaitCount": 10, "waitSeconds": 6}, time.Minute + 1, 10, time.Minute, "JobPoller.TimedOut", "not finished after 10 checks, 6 s apart; ExportDescription.ExportStatus == "},
-		{"once", map[string]any{"maxWaitCount": 1, "waitSeconds": 6}, time.Minute, 1, 6 * time.Second, "JobPoller.TimedOut", "not finished after 1 check, 6 s apart; ExportDescription.ExportStatus == "},
+		{"ends after it", map[string]any{"maxWaitCount": 10, "waitSeconds": 6}, time.Minute + 1, 10, time.Minute, "JobPoller.TimedOut", "not finished after 10 polls, 6 s apart: ExportDescription.ExportStatus == "},
+		{"once", map[string]any{"maxWaitCount": 1, "waitSeconds": 6}, time.Minute, 1, 6 * time.Second, "JobPoller.TimedOut", "not finished after 1 poll, 6 s apart: ExportDescription.ExportStatus == "},
 		{"no check before the initial delay", map[string]any{"maxWaitCount": 10, "waitSeconds": 6, "initialDelay": 900}, 0, 1, 906 * time.Second, "", ""},
-		{"as many as fit into the history", map[string]any{"maxWaitCount": 2600, "waitSeconds": 1}, 24 * time.Hour, 2600, 2600 * time.Second, "JobPoller.TimedOut", "not finished after 2600 checks"},
+		{"as many as fit into the history", map[string]any{"maxWaitCount": 2600, "waitSeconds": 1}, 24 * time.Hour, 2600, 2600 * time.Second, "JobPoller.TimedOut", "not finished after 2600 polls"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -161,7 +161,7 @@ func TestShippedWaitCountOutlastsFaults(t *testing.T) {
 	input := map[string]any{"job": exportJob, "maxWaitCount": 10, "waitSeconds": 6}
 	r, e := runShipped(t, "lambda-loop-count", input, 24*time.Hour, "COMPLETED", stuck)
 	require.Equal(t, "JobPoller.TimedOut", r.Error, r.Cause)
-	require.Contains(t, r.Cause, "not finished after 10 checks, 6 s apart; ")
+	require.Contains(t, r.Cause, "not finished after 10 polls, 6 s apart: ")
 	require.Equal(t, 10, e.calls)
 	require.Equal(t, (10+1)*(retries+1), calls)
 	require.Greater(t, r.Duration(), 11*retries*time.Minute)
