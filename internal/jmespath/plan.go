@@ -347,3 +347,40 @@ func pointerTo[T any](v reflect.Value) *T {
 	copied := v.Interface().(T)
 	return &copied
 }
+
+// fromAny reads a value of which the type is known only now.
+func fromAny(v any) value {
+	switch v := v.(type) {
+	case nil:
+		return value{}
+	case bool:
+		return boolean(v)
+	case string:
+		return text(v)
+	case float64:
+		return number(v)
+	case int:
+		return number(float64(v))
+	}
+	held := reflect.ValueOf(v)
+	switch v.(type) {
+	case map[string]any:
+		return value{kind: Object, held: held, plan: jsonObject}
+	case []any:
+		return value{kind: Array, held: held, plan: jsonList}
+	}
+	return planOf(held.Type()).load(held)
+}
+
+func loadAny(v reflect.Value) value { return fromAny(v.Interface()) }
+
+// names are the names of the members of a struct that have a JMESPath form.
+func (p *plan) names() []string {
+	names := make([]string, 0, len(p.members))
+	for _, m := range p.members {
+		if m.plan.refuse == "" {
+			names = append(names, m.name)
+		}
+	}
+	return names
+}

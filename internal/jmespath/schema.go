@@ -2,6 +2,7 @@ package jmespath
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 )
 
@@ -35,20 +36,6 @@ type Schema struct {
 // the name there. The keys of maps are data and stay.
 func (s *Schema) Respell(spell func(name string) string) *Schema {
 	return s.respell(spell, map[*Schema]*Schema{})
-}
-
-// shape is what is known of a value that is described so. Any of it may be null:
-// it may stand below a member that is not there.
-func (s *Schema) shape() *Shape {
-	if s == nil {
-		return anything
-	}
-	return &Shape{Kinds: s.kind().Set() | IsNull, schema: s}
-}
-
-// root is the shape of the value that an expression is evaluated on.
-func (s *Schema) root() *Shape {
-	return s.shape().from(&trace{places: []*place{{typ: s}}})
 }
 
 func (s *Schema) respell(spell func(name string) string, done map[*Schema]*Schema) *Schema {
@@ -144,4 +131,22 @@ func (s *Schema) same(t *Schema, assumed map[[2]*Schema]bool) bool {
 		}
 	}
 	return s.Elem.same(t.Elem, assumed)
+}
+
+// goValues calls the method Values of a Go type.
+func goValues(typ reflect.Type) []string {
+	if typ == nil || typ.Kind() != reflect.String {
+		return nil
+	}
+	method, ok := typ.MethodByName("Values")
+	if !ok || method.Type.NumIn() != 1 || method.Type.NumOut() != 1 || method.Type.Out(0) != reflect.SliceOf(typ) {
+		return nil
+	}
+	list := method.Func.Call([]reflect.Value{reflect.Zero(typ)})[0]
+	values := make([]string, list.Len())
+	for i := range values {
+		values[i] = list.Index(i).String()
+	}
+	slices.Sort(values)
+	return values
 }

@@ -167,3 +167,35 @@ func (s *Shape) without(k Kinds) *Shape {
 	narrowed.Kinds &^= k
 	return &narrowed
 }
+
+// shape is what is known of a value that is described so. Any of it may be null:
+// it may stand below a member that is not there.
+func (s *Schema) shape() *Shape {
+	if s == nil {
+		return anything
+	}
+	return &Shape{Kinds: s.kind().Set() | IsNull, schema: s}
+}
+
+// root is the shape of the value that an expression is evaluated on.
+func (s *Schema) root() *Shape {
+	return s.shape().from(&trace{places: []*place{{typ: s}}})
+}
+
+// from is the shape with the trace.
+func (s *Shape) from(t *trace) *Shape {
+	if t == nil {
+		return s
+	}
+	traced := *s
+	traced.trace = t
+	return &traced
+}
+
+// provenance is the trace of a shape.
+func (s *Shape) provenance() trace {
+	if s.trace == nil {
+		return trace{}
+	}
+	return *s.trace
+}

@@ -30,24 +30,6 @@ const (
 	eachValue   = "*"
 )
 
-// from is the shape with the trace.
-func (s *Shape) from(t *trace) *Shape {
-	if t == nil {
-		return s
-	}
-	traced := *s
-	traced.trace = t
-	return &traced
-}
-
-// provenance is the trace of a shape.
-func (s *Shape) provenance() trace {
-	if s.trace == nil {
-		return trace{}
-	}
-	return *s.trace
-}
-
 // and is the trace of values that come from one of two.
 func (t *trace) and(other *trace) *trace {
 	switch {

@@ -2,7 +2,6 @@ package jmespath
 
 import (
 	"reflect"
-	"slices"
 )
 
 // Type is the static type of an expression's result. Any value may also be
@@ -61,22 +60,4 @@ func (t Type) Values() []string {
 		return t.Schema.values()
 	}
 	return goValues(t.Go)
-}
-
-// goValues calls the method Values of a Go type.
-func goValues(typ reflect.Type) []string {
-	if typ == nil || typ.Kind() != reflect.String {
-		return nil
-	}
-	method, ok := typ.MethodByName("Values")
-	if !ok || method.Type.NumIn() != 1 || method.Type.NumOut() != 1 || method.Type.Out(0) != reflect.SliceOf(typ) {
-		return nil
-	}
-	list := method.Func.Call([]reflect.Value{reflect.Zero(typ)})[0]
-	values := make([]string, list.Len())
-	for i := range values {
-		values[i] = list.Index(i).String()
-	}
-	slices.Sort(values)
-	return values
 }

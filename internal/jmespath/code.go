@@ -1,0 +1,35 @@
+package jmespath
+
+// code evaluates an expression on a value. After a failure, which the frame
+// keeps, results mean nothing and evaluation only has to end.
+type code func(fr *frame, in value) value
+
+// verdict is what a condition says: a boolean, or null where an order is asked
+// of what has none.
+type verdict uint8
+
+const (
+	no verdict = iota
+	yes
+	neither
+)
+
+func verdictOf(b bool) verdict {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// test is the code of a condition.
+type test func(fr *frame, in value) verdict
+
+func (t test) code() code {
+	return func(fr *frame, in value) value {
+		v := t(fr, in)
+		if v == neither {
+			return value{}
+		}
+		return boolean(v == yes)
+	}
+}
