@@ -197,13 +197,22 @@ const (
 	documentPath                  // the input only: the path is written to
 )
 
-var rootPath = func() *Path {
+var (
+	rootPath = newRootPath()
+	openPath = newRootPath() // in the place of a placeholder
+)
+
+func newRootPath() *Path {
 	p, err := jsonpath.Parse("$")
 	if err != nil {
 		panic(err)
 	}
 	return p
-}()
+}
+
+// IsPlaceholder tells whether a placeholder stands where the path is, so that
+// nothing is known of it.
+func IsPlaceholder(p *Path) bool { return p == openPath }
 
 func (p *parser) path(n *jsontree.Node, scope pathScope) *Path {
 	if n.Kind != jsontree.String {
@@ -211,7 +220,7 @@ func (p *parser) path(n *jsontree.Node, scope pathScope) *Path {
 		return nil
 	}
 	if p.placeholder(n, true) {
-		return rootPath
+		return openPath
 	}
 	path, err := jsonpath.Parse(n.Text)
 	if p.addSyntax(n, 0, fmt.Sprintf("path %q", n.Text), err) {

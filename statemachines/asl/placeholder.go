@@ -3,6 +3,7 @@ package asl
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -40,6 +41,11 @@ func (p *parser) placeholder(n *jsontree.Node, needed bool) bool {
 		}
 	}
 	return len(found) > 0
+}
+
+// HasPlaceholder tells whether a placeholder stands in a string.
+func HasPlaceholder(text string) bool {
+	return strings.Contains(text, "${") && placeholderForm.MatchString(text)
 }
 
 // BarePlaceholders returns the names of the placeholders of a definition's text

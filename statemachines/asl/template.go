@@ -129,7 +129,7 @@ func (p *parser) templateObject(n *jsontree.Node) *Template {
 // dynamic reads the value of a member whose name ends in ".$".
 func (p *parser) dynamic(n *jsontree.Node) *Template {
 	if p.placeholder(n, true) {
-		return &Template{Kind: TemplatePath, Path: rootPath}
+		return &Template{Kind: TemplatePath, Path: openPath}
 	}
 	if n.Kind == jsontree.String && intrinsic.Is(n.Text) {
 		return &Template{Kind: TemplateIntrinsic, Intrinsic: p.intrinsic(n)}

@@ -27,13 +27,10 @@ type API struct {
 	Input, Output *catalog.Shape
 	// takesNothing is set if the operation has no input.
 	takesNothing bool
-	// sdk is set for an AWS SDK integration.
-	sdk bool
-	// open are members that take any JSON value, though the model has text.
-	open []string
-	// names are the members of the structures that were asked for, by the names
-	// that they have in Step Functions.
-	names map[*catalog.Shape]map[string]*catalog.Member
+	// noSuch is the service that has no such operation; nil if it has.
+	noSuch *catalog.Service
+	// spelling is how the integration names members; nil if none is known.
+	spelling *spelling
 }
 
 // FindAPI returns the API of a resource as a definition has it.
@@ -63,9 +60,13 @@ func FindAPI(resource string, models Models) (API, error) {
 	}
 	operation := service.Operations[upperFirst(action)]
 	if operation == nil {
-		return API{}, nil
+		a := API{}
+		if sdk {
+			a.noSuch = service
+		}
+		return a, nil
 	}
-	a := API{Input: operation.Input, Output: operation.Output, sdk: sdk, open: open}
+	a := API{Input: operation.Input, Output: operation.Output}
 	a.takesNothing = operation.Input == nil || len(operation.Input.Members) == 0
 	switch {
 	case r.Pattern != "":
@@ -74,11 +75,12 @@ func FindAPI(resource string, models Models) (API, error) {
 			a.Output = status.Output
 		}
 		if r.Pattern == ".sync:2" {
-			a.open = append(slices.Clone(a.open), "Output")
+			open = append(slices.Clone(open), "Output")
 		}
 	case action != r.Action:
 		a.Output = nil // the integration is not the operation
 	}
+	a.spelling = newSpelling(sdk, open)
 	return a, nil
 }
 
@@ -132,32 +134,6 @@ var optimized = map[string]integration{
 // samples app-meeting-summarization and parallel-agent-early-stopping.
 var openSDK = map[string][]string{"sfn": {"Input", "Output"}}
 
-// member finds a member by the name that it has in Step Functions. An
-// integration that AWS made itself also takes the spelling of the API.
-func (a *API) member(s *catalog.Shape, name string) *catalog.Member {
-	names := a.names[s]
-	if names == nil {
-		names = map[string]*catalog.Member{}
-		for i := range s.Members {
-			m := &s.Members[i]
-			names[javasdk.MemberName(m.Name)] = m
-			if !a.sdk {
-				names[upperFirst(m.Name)] = m
-			}
-		}
-		if s.Name == "AttributeValue" {
-			for other, known := range attributeTypes {
-				names[other] = s.Member(known)
-			}
-		}
-		if a.names == nil {
-			a.names = map[*catalog.Shape]map[string]*catalog.Member{}
-		}
-		a.names[s] = names
-	}
-	return names[name]
-}
-
 // attributeTypes are the types of a DynamoDB attribute that go by another name
 // in the SDK for Java, in which null is a word of the language; Step Functions
 // was seen to take its own name too. Source: aws-sdk-java-v2, customization.config
@@ -178,4 +154,18 @@ func similar(s *catalog.Shape, name string) string {
 		}
 	}
 	return ""
+}
+
+// result is what is known of the result of a Task.
+func (a *API) result() Value {
+	if a.Output == nil {
+		return Value{}.without(missing)
+	}
+	v := a.spelling.value(a.Output)
+	if r := v.record(); r != nil && !a.spelling.sdk {
+		// Integrations that AWS made itself have these on top.
+		r = r.with("SdkHttpMetadata", Value{}).with("SdkResponseMetadata", Value{})
+		return objectOf(r)
+	}
+	return v.only(objects)
 }

@@ -57,9 +57,9 @@ func (c *argumentCheck) unknown(s *catalog.Shape, name string) {
 
 func (c *argumentCheck) members(object map[string]any, s *catalog.Shape) {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if m := c.api.member(s, name); m == nil {
+		if m := c.api.spelling.member(s, name); m == nil {
 			c.unknown(s, name)
-		} else if !slices.Contains(c.api.open, name) {
+		} else if !slices.Contains(c.api.spelling.open, name) {
 			c.value(name, object[name], m.Shape)
 		}
 	}
@@ -74,7 +74,7 @@ func (c *argumentCheck) value(name string, value any, s *catalog.Shape) {
 	switch {
 	case kind == anything, kind == given:
 	case given == text && (kind == number || kind == boolean):
-	case given == text && !c.api.sdk && s.Name == "AttributeValue":
+	case given == text && !c.api.spelling.sdk && s.Name == "AttributeValue":
 		return
 	default:
 		c.report("The value for the field '%s' must be %s", name, argumentKinds[kind])

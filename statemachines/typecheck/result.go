@@ -46,8 +46,8 @@ func (c *resultCheck) members(given map[string]any, s *catalog.Shape) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		m := c.api.member(s, name)
-		if m == nil || slices.Contains(c.api.open, name) {
+		m := c.api.spelling.member(s, name)
+		if m == nil || slices.Contains(c.api.spelling.open, name) {
 			continue
 		}
 		if err := c.value(name, given[name], m.Shape); err != nil {
@@ -60,7 +60,7 @@ func (c *resultCheck) members(given map[string]any, s *catalog.Shape) error {
 // has tells whether the member is given, by a name that it may have.
 func (c *resultCheck) has(given map[string]any, s *catalog.Shape, m *catalog.Member) bool {
 	for name := range given {
-		if c.api.member(s, name) == m {
+		if c.api.spelling.member(s, name) == m {
 			return true
 		}
 	}

@@ -1,0 +1,343 @@
+package typecheck
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// test is what is known where a condition of a rule holds, and where it does not:
+// dead where that cannot be.
+func (x *scene) test(c *asl.Condition, at string) (yes, no scope) {
+	switch {
+	case x.isDead():
+		return x.scope, x.scope
+	case c.Not != nil:
+		yes, no = x.test(c.Not, at+"/Not")
+		return no, yes
+	case c.And != nil:
+		return x.testAll(len(c.And), func(x *scene, i int) (scope, scope) { return x.test(c.And[i], at+pointer("And", strconv.Itoa(i))) })
+	case c.Or != nil:
+		return x.testAny(len(c.Or), func(x *scene, i int) (scope, scope) { return x.test(c.Or[i], at+pointer("Or", strconv.Itoa(i))) })
+	case c.Variable == nil:
+		return x.scope, x.scope
+	}
+	return x.compare(c, at)
+}
+
+// testAll is the test that all of several conditions hold, of which each is only
+// looked at where those before it hold.
+func (x *scene) testAll(count int, test func(x *scene, i int) (yes, no scope)) (yes, no scope) {
+	yes, no = x.scope, deadScope()
+	for i := range count {
+		here := *x
+		here.scope = yes
+		var fails scope
+		yes, fails = test(&here, i)
+		no = joinScopes(no, fails)
+	}
+	return yes, no
+}
+
+// testAny is the test that one of several conditions holds. Findings are those of
+// each condition for itself: what an alternative rules out is no mistake of the
+// next.
+func (x *scene) testAny(count int, test func(x *scene, i int) (yes, no scope)) (yes, no scope) {
+	yes, no = deadScope(), x.scope
+	for i := range count {
+		if x.reports {
+			test(x, i)
+		}
+		here := x.quiet()
+		here.scope = no
+		var holds scope
+		holds, no = test(here, i)
+		yes = joinScopes(yes, holds)
+	}
+	return yes, no
+}
+
+// compare is the test of one comparison.
+func (x *scene) compare(c *asl.Condition, at string) (yes, no scope) {
+	if c.Operator == asl.IsPresent {
+		return x.testPresence(c, at)
+	}
+	value := x.read(c.Variable, at+"/Variable")
+	if value.IsNothing() {
+		return deadScope(), deadScope()
+	}
+	expected := Value{}
+	switch {
+	case c.ValuePath != nil:
+		expected = x.read(c.ValuePath, at+pointer(string(c.Operator)+"Path"))
+	case c.Value != nil:
+		expected = operand(c.Value)
+	}
+	if c.Value != nil {
+		x.checkComparison(c, value, at)
+	}
+	holds, fails := split(c, value, expected)
+	return x.narrow(c.Variable, holds), x.narrow(c.Variable, fails)
+}
+
+// operand is the value that a condition compares with, a time as any text.
+func operand(value any) Value {
+	switch value.(type) {
+	case string, bool, json.Number:
+		return Literal(value)
+	default:
+		return anyText
+	}
+}
+
+// narrow is the scope where a path has the value.
+func (x *scene) narrow(path *asl.Path, value Value) scope {
+	if value.IsNothing() {
+		return deadScope()
+	}
+	if path.Context() || asl.IsPlaceholder(path) {
+		return x.scope
+	}
+	return x.scope.assume(path.Variable(), path.Steps(), value)
+}
+
+// assume is the scope where the part of a variable, or of the document, that steps
+// lead to is the value.
+func (s scope) assume(variable string, steps []jsonpath.Step, value Value) scope {
+	set := func(Value) Value { return value }
+	if variable == "" {
+		s.doc = update(s.doc, steps, set)
+		return s
+	}
+	named := append([]jsonpath.Step{{Kind: jsonpath.StepName, Names: []string{variable}}}, steps...)
+	s.vars = update(s.vars, named, set)
+	return s
+}
+
+// testPresence is the test of IsPresent.
+func (x *scene) testPresence(c *asl.Condition, at string) (yes, no scope) {
+	quiet := x.quiet()
+	value, stopped := Value{}, (*stop)(nil)
+	if !asl.IsPlaceholder(c.Variable) && c.Variable.Definite() {
+		root := x.doc
+		switch name := c.Variable.Variable(); {
+		case c.Variable.Context():
+			root = x.context()
+		case name != "":
+			root = quiet.vars.record().get(name)
+		}
+		value, stopped = presence(root, c.Variable)
+		if stopped != nil && stopped.at.record().isStructure() {
+			x.reportStop(c.Variable, stopped, at+"/Variable")
+			value = Value{}
+		}
+	}
+	yes, no = x.narrow(c.Variable, value.without(missing)), x.narrow(c.Variable, value.only(missing))
+	if c.Value == false {
+		return no, yes
+	}
+	return yes, no
+}
+
+// presence is what a path selects, and missing where it may select nothing.
+func presence(v Value, path *asl.Path) (Value, *stop) {
+	var stopped *stop
+	for i, step := range path.Steps() {
+		next := follow1(v, step)
+		if found := v.without(missing); next.without(missing).IsNothing() && !found.IsNothing() && stopped == nil {
+			stopped = &stop{step: i, at: found}
+		}
+		v = next
+	}
+	return v, stopped
+}
+
+// split is the part of a value for which a comparison holds, and the part for which
+// it does not.
+func split(c *asl.Condition, value, expected Value) (holds, fails Value) {
+	both := func(k kinds) (Value, Value) {
+		if c.Value == false {
+			return value.without(k), value.only(k)
+		}
+		return value.only(k), value.without(k)
+	}
+	switch c.Operator {
+	case asl.IsNull:
+		return both(null)
+	case asl.IsNumeric:
+		return both(numbers)
+	case asl.IsString:
+		return both(texts)
+	case asl.IsBoolean:
+		return both(booleans)
+	case asl.IsTimestamp:
+		if c.Value == false {
+			return value, value.only(texts)
+		}
+		return value.only(texts), value
+	case asl.BooleanEquals:
+		return splitTruth(value, expected)
+	case asl.StringEquals:
+		if word, ok := c.Value.(string); ok && !asl.HasPlaceholder(word) {
+			return pickWord(value, word), dropWord(value, word)
+		}
+	case asl.StringMatches:
+		if pattern, ok := c.Value.(string); ok && !asl.HasPlaceholder(pattern) {
+			return splitWords(value, func(word string) bool { return asl.MatchString(word, pattern) })
+		}
+	case asl.StringLessThan, asl.StringGreaterThan, asl.StringLessThanEquals, asl.StringGreaterThanEquals:
+	case asl.NumericEquals, asl.NumericLessThan, asl.NumericGreaterThan, asl.NumericLessThanEquals, asl.NumericGreaterThanEquals:
+		return splitNumbers(c.Operator, value, expected)
+	default:
+	}
+	if holds = value.only(texts); !expected.may(texts) {
+		holds = Nothing()
+	}
+	return holds, value
+}
+
+func splitTruth(value, expected Value) (holds, fails Value) {
+	s := expected.open()
+	if s.kinds&booleans == 0 {
+		return Nothing(), value
+	}
+	holds = value.only(booleans)
+	if s.truth == eitherTruth || expected.IsUnknown() || holds.IsNothing() {
+		return holds, value
+	}
+	part := holds.open()
+	wanted := part.truth & s.truth
+	other := part.truth &^ s.truth
+	rest := value.without(booleans)
+	holds, fails = Nothing(), rest
+	if wanted != 0 {
+		holds = pack(set{kinds: booleans, truth: wanted})
+	}
+	if other != 0 {
+		fails = join(rest, pack(set{kinds: booleans, truth: other}))
+	}
+	return holds, fails
+}
+
+func splitWords(value Value, keep func(string) bool) (holds, fails Value) {
+	holds = value.only(texts)
+	if holds.IsNothing() || !holds.words().isFinite() {
+		return holds, value
+	}
+	with := func(keep func(string) bool) Value {
+		s := set{kinds: texts, text: holds.words().filter(keep)}
+		if s.text.isEmpty() {
+			return Nothing()
+		}
+		return pack(s)
+	}
+	return with(keep), join(value.without(texts), with(func(word string) bool { return !keep(word) }))
+}
+
+func splitNumbers(op asl.Operator, value, expected Value) (holds, fails Value) {
+	holds = value.only(numbers)
+	if !expected.may(numbers) {
+		return Nothing(), value
+	}
+	if holds.IsNothing() || expected.IsUnknown() || len(expected.set.number) != 1 {
+		return holds, value
+	}
+	limit := expected.set.number[0]
+	known := holds.set.number
+	if known == nil {
+		if op == asl.NumericEquals {
+			return numberOf(limit), value
+		}
+		return holds, value
+	}
+	var in, out []float64
+	for _, n := range known {
+		if fits(op, n, limit) {
+			in = append(in, n)
+		} else {
+			out = append(out, n)
+		}
+	}
+	pick := func(n []float64) Value {
+		if len(n) == 0 {
+			return Nothing()
+		}
+		return pack(set{kinds: numbers, number: n})
+	}
+	return pick(in), join(value.without(numbers), pick(out))
+}
+
+func fits(op asl.Operator, a, b float64) bool {
+	switch op {
+	case asl.NumericLessThan:
+		return a < b
+	case asl.NumericLessThanEquals:
+		return a <= b
+	case asl.NumericGreaterThan:
+		return a > b
+	case asl.NumericGreaterThanEquals:
+		return a >= b
+	default:
+		return a == b
+	}
+}
+
+// operandKinds are the types that an operator compares.
+func operandKinds(op asl.Operator) kinds {
+	switch op {
+	case asl.BooleanEquals:
+		return booleans
+	case asl.NumericEquals, asl.NumericLessThan, asl.NumericGreaterThan, asl.NumericLessThanEquals, asl.NumericGreaterThanEquals:
+		return numbers
+	case asl.IsNull, asl.IsNumeric, asl.IsString, asl.IsBoolean, asl.IsTimestamp, asl.IsPresent:
+		return every
+	default:
+		return texts
+	}
+}
+
+// checkComparison reports a comparison with a literal that never holds.
+func (x *scene) checkComparison(c *asl.Condition, value Value, at string) {
+	if !x.reports || value.IsUnknown() {
+		return
+	}
+	at += pointer(string(c.Operator))
+	what := c.Variable.String()
+	if k := operandKinds(c.Operator); !value.may(k) {
+		x.report(ImpossibleComparison, diag.Danger, x.problem(at, "%s is %s: %s never holds", what, value, c.Operator))
+		return
+	}
+	switch word, ok := c.Value.(string); {
+	case !ok || asl.HasPlaceholder(word):
+	case c.Operator == asl.StringEquals:
+		x.checkWord(what, value, word, at)
+	case c.Operator == asl.StringMatches && !value.words().any:
+		for _, known := range value.words().list() {
+			if asl.MatchString(known, word) {
+				return
+			}
+		}
+		x.report(EnumValue, diag.Danger, x.problem(at, "no value of %s matches %q", what, word))
+	}
+}
+
+// checkWord reports a comparison with a string that a value is never.
+func (x *scene) checkWord(what string, value Value, word, at string) {
+	w := value.words()
+	if !x.reports || value.IsUnknown() || w.any || w.isEmpty() || w.lists(word) {
+		return
+	}
+	if w.enum != nil {
+		for _, ruledOut := range w.except {
+			if ruledOut == word {
+				return
+			}
+		}
+		x.report(EnumValue, diag.Danger, x.problem(at, "%s is never %q", what, word).Suggest(word, w.list()...))
+		return
+	}
+	x.report(ImpossibleComparison, diag.Danger, x.problem(at, "%s is never %q here", what, word).Suggest(word, w.known...))
+}

@@ -1,0 +1,32 @@
+package typecheck
+
+import (
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// context is the context object where a state reads it. Source: the developer
+// guide, "Accessing execution data from the Context object".
+func (x *scene) context() Value {
+	maybe := func(v Value) Value { return join(v, absent) }
+	state := []field{{"Name", textOf(x.state.Name)}, {"EnteredTime", anyText}, {"RetryCount", maybe(anyNumber)}}
+	execution := []field{
+		{"Id", anyText}, {"Input", x.c.start}, {"Name", anyText}, {"RoleArn", anyText}, {"StartTime", anyText},
+		{"RedriveCount", maybe(anyNumber)}, {"RedriveTime", maybe(anyText)},
+	}
+	task := absent
+	if x.state.Task != nil {
+		task = Value{}
+		if r := asl.ParseResource(x.state.Task.Resource); r.WaitsForToken() || r.Direct {
+			task = objectOf(newObject([]field{{"Token", anyText}}))
+		}
+	}
+	item := Value{}
+	if x.item.kinds() != missing {
+		item = objectOf((&record{fields: []field{{"Item", objectOf(&record{fields: []field{{"Index", anyNumber}, {"Value", x.item}}})}}}))
+	}
+	machine := []field{{"Id", anyText}, {"Name", anyText}}
+	return objectOf((&record{fields: []field{
+		{"Execution", objectOf(newObject(execution))}, {"Map", item}, {"State", objectOf(newObject(state))},
+		{"StateMachine", objectOf(newObject(machine))}, {"Task", task},
+	}}))
+}

@@ -1,0 +1,323 @@
+package typecheck
+
+import (
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// expression is a JSONata expression by its parts.
+type expression struct{ whole jsonata.Part }
+
+// part is the whole of an expression, which is taken apart once.
+func (c *Checker) part(e *asl.Expression) *jsonata.Part {
+	known := c.parts[e]
+	if known == nil {
+		known = &expression{e.Part()}
+		c.parts[e] = known
+	}
+	return &known.whole
+}
+
+// expression is what a JSONata expression gives where it gives a value.
+func (x *scene) expression(e *asl.Expression, at string) Value {
+	if e == nil {
+		return Value{}
+	}
+	here := *x
+	here.text = at
+	value := here.eval(x.c.part(e), Value{}).without(missing)
+	if value.IsNothing() && !x.isDead() {
+		return Value{} // why there is never a value is said elsewhere
+	}
+	return value
+}
+
+// testScalar is the test of the condition of a rule in JSONata mode.
+func (x *scene) testScalar(s *asl.Scalar, at string) (yes, no scope) {
+	switch literal, ok := s.Literal.(bool); {
+	case ok && literal:
+		return x.scope, deadScope()
+	case ok:
+		return deadScope(), x.scope
+	case s.Expression == nil:
+		return x.scope, x.scope
+	}
+	here := *x
+	here.text = at
+	return here.truth(x.c.part(s.Expression))
+}
+
+// problemIn is a problem at a part of the expression that is read.
+func (x *scene) problemIn(p *jsonata.Part, format string, args ...any) diag.Problem {
+	if !x.reports {
+		return diag.Problem{}
+	}
+	return x.c.machine.ProblemIn(x.text, len("{%")+p.Offset, format, args...)
+}
+
+// eval is what a part of an expression gives on a context, and missing where it may
+// give nothing.
+func (x *scene) eval(p *jsonata.Part, context Value) Value {
+	v := x.evalPart(p, context)
+	for i := range p.Filters {
+		v = x.filter(v, &p.Filters[i])
+	}
+	return v
+}
+
+func (x *scene) evalPart(p *jsonata.Part, context Value) Value {
+	switch p.Kind {
+	case jsonata.PartLiteral:
+		return Literal(p.Value)
+	case jsonata.PartVariable:
+		return x.readVariable(p, context)
+	case jsonata.PartName:
+		return x.members(context, p)
+	case jsonata.PartPath:
+		return x.path(p, context)
+	case jsonata.PartBinary:
+		return x.binary(p, context)
+	case jsonata.PartArray:
+		return x.array(p, context)
+	case jsonata.PartObject:
+		return x.object(p, context)
+	case jsonata.PartBlock:
+		outer := x.locals
+		out := absent
+		for i := range p.Parts {
+			out = x.eval(&p.Parts[i], context)
+		}
+		x.locals = outer
+		return out
+	case jsonata.PartCondition:
+		return x.conditional(p, context)
+	case jsonata.PartBind:
+		v := x.eval(&p.Parts[0], context)
+		x.locals = append(x.locals[:len(x.locals):len(x.locals)], field{p.Text, v})
+		return v
+	case jsonata.PartCall:
+		return x.function(p, context)
+	default:
+		return Value{}
+	}
+}
+
+// local is a variable that the expression binds.
+func (x *scene) local(name string) (Value, bool) {
+	for i := len(x.locals) - 1; i >= 0; i-- {
+		if x.locals[i].name == name {
+			return x.locals[i].value, true
+		}
+	}
+	return Value{}, false
+}
+
+// readVariable is the value of a variable.
+func (x *scene) readVariable(p *jsonata.Part, context Value) Value {
+	if p.Text == "" {
+		return context
+	}
+	if v, ok := x.local(p.Text); ok {
+		return v
+	}
+	switch {
+	case p.Text == "states":
+		return objectOf(newObject([]field{
+			{"input", x.doc}, {"context", x.context()}, {"result", x.result}, {"errorOutput", x.errorOutput},
+		}))
+	case !x.c.assigned[p.Text]:
+		return Value{} // a function, or said elsewhere
+	}
+	value := x.vars.record().get(p.Text)
+	if !value.IsUnknown() && value.may(missing) && x.excused == 0 {
+		x.report(UnsetVariable, diag.Warning, x.problemIn(p, "the variable %q may have no value here: a way to %q does not assign it", "$"+p.Text, x.state.Name))
+	}
+	if value = value.without(missing); value.IsNothing() {
+		return Value{}
+	}
+	return value
+}
+
+// path is what the steps of a path give one after the other.
+func (x *scene) path(p *jsonata.Part, context Value) Value {
+	v := context
+	for i := range p.Parts {
+		step := &p.Parts[i]
+		switch {
+		case i == 0 && step.Kind != jsonata.PartName:
+			v = x.eval(step, v)
+		case step.Kind == jsonata.PartName:
+			v = x.members(v, step)
+			for j := range step.Filters {
+				v = x.filter(v, &step.Filters[j])
+			}
+		default:
+			v = mapItems(v, func(item Value) Value { return x.eval(step, item) })
+		}
+	}
+	return v
+}
+
+// members is the member of an object, or of each object in an array.
+func (x *scene) members(v Value, p *jsonata.Part) Value {
+	out := mapItems(v, func(item Value) Value { return memberOf(item, p.Text) })
+	if x.reports && !v.IsUnknown() && out.kinds() == missing {
+		x.reportNever(v, p)
+	}
+	return out
+}
+
+// memberOf is a member of a value that is no array.
+func memberOf(v Value, name string) Value {
+	out := Nothing()
+	if v.may(objects) {
+		out = v.record().get(name)
+	}
+	if v.kinds()&^objects != 0 {
+		out = join(out, absent)
+	}
+	return out
+}
+
+// mapItems is what a step gives on a value, or on each element of an array: one
+// value alone stands for itself.
+func mapItems(v Value, step func(Value) Value) Value {
+	out := Nothing()
+	if rest := v.without(arrays | missing); !rest.IsNothing() {
+		out = step(rest)
+	}
+	if v.may(arrays) {
+		element := v.list().element()
+		if element.may(arrays) { // arrays in arrays: each level is gone through
+			return Value{}
+		}
+		if !element.IsNothing() {
+			out = join(out, sequence(step(element)))
+		} else {
+			out = join(out, absent)
+		}
+	}
+	if v.may(missing) {
+		out = join(out, absent)
+	}
+	return out
+}
+
+// sequence is any number of values in JSONata: none, one for itself, or an array.
+func sequence(v Value) Value {
+	item := v.without(missing)
+	if item.IsUnknown() || v.IsUnknown() {
+		return Value{}
+	}
+	if item.IsNothing() {
+		return absent
+	}
+	if item.may(arrays) {
+		item = join(item.without(arrays), item.list().element())
+	}
+	return join(join(item, absent), arrayOf(newList(item)))
+}
+
+// reportNever reports a member that no value has.
+func (x *scene) reportNever(v Value, p *jsonata.Part) {
+	found := v.without(missing | null)
+	if found.kinds() == arrays {
+		found = found.list().element().without(null)
+	}
+	if found.IsNothing() || found.IsUnknown() || found.kinds() != objects && found.may(objects|arrays) {
+		return
+	}
+	r := found.record()
+	switch {
+	case r.isStructure():
+		x.report(UnknownMember, diag.Danger, x.problemIn(p, "%s has no member %q", r.shape.Name, p.Text).Suggest(p.Text, r.names()...))
+	case x.excused > 0:
+	case r != nil:
+		x.report(UnknownMember, diag.Danger, x.problemIn(p, "the object has no member %q", p.Text).Suggest(p.Text, r.names()...))
+	case !found.may(objects):
+		x.report(UnknownMember, diag.Danger, x.problemIn(p, "the value is %s, which has no member %q", found, p.Text))
+	}
+}
+
+// filter is what a filter leaves of a value.
+func (x *scene) filter(v Value, by *jsonata.Part) Value {
+	item := v.without(arrays | missing)
+	if v.may(arrays) {
+		item = join(item, v.list().element())
+	}
+	if item.IsNothing() {
+		return absent
+	}
+	if f, ok := by.Value.(float64); ok && by.Kind == jsonata.PartLiteral {
+		if l := v.list(); l != nil && v.kinds() == arrays && f >= 0 && int(f) < len(l.items) {
+			return l.items[int(f)]
+		}
+		return join(item, absent)
+	}
+	x.excused++
+	x.eval(by, item)
+	x.excused--
+	return sequence(join(item, absent))
+}
+
+// array is an array constructor.
+func (x *scene) array(p *jsonata.Part, context Value) Value {
+	items := make([]Value, len(p.Parts))
+	exact := true
+	all := Nothing()
+	for i := range p.Parts {
+		part := &p.Parts[i]
+		v := x.eval(part, context)
+		items[i] = v
+		if part.Kind != jsonata.PartArray {
+			exact = exact && !v.may(arrays|missing)
+			if v.may(arrays) {
+				v = join(v.without(arrays), v.list().element())
+			}
+		}
+		all = join(all, v.without(missing))
+	}
+	if exact {
+		return arrayOf(newTuple(items))
+	}
+	return arrayOf(newList(all))
+}
+
+// object is an object constructor. On an array it makes one object of all items.
+func (x *scene) object(p *jsonata.Part, context Value) Value {
+	r := newObject(nil)
+	for i := 0; i+1 < len(p.Parts); i += 2 {
+		name := x.eval(&p.Parts[i], context)
+		value := x.eval(&p.Parts[i+1], context)
+		words, ok := name.Literals()
+		if !ok || len(words) != 1 {
+			r = nil
+		} else if r != nil {
+			r = r.with(words[0], value)
+		}
+	}
+	return objectOf(r)
+}
+
+// conditional is a condition with what it leads to.
+func (x *scene) conditional(p *jsonata.Part, context Value) Value {
+	yes, no := x.truthOf(&p.Parts[0], context)
+	out := Nothing()
+	branch := func(s scope, part *jsonata.Part) {
+		here := *x
+		here.scope = s
+		if s.isDead() {
+			return
+		}
+		out = join(out, here.eval(part, context))
+	}
+	branch(yes, &p.Parts[1])
+	switch {
+	case len(p.Parts) > 2:
+		branch(no, &p.Parts[2])
+	case !no.isDead():
+		out = join(out, absent)
+	}
+	return out
+}

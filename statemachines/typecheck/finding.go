@@ -1,0 +1,45 @@
+package typecheck
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+)
+
+// The rules.
+const (
+	UnknownOperation     = "unknown-operation"
+	UnknownArgument      = "unknown-argument"
+	MissingArgument      = "missing-argument"
+	ArgumentType         = "argument-type"
+	EnumValue            = "enum-value"
+	UnknownMember        = "unknown-member"
+	ImpossibleComparison = "impossible-comparison"
+	UnreachableRule      = "unreachable-rule"
+	UnsetVariable        = "unset-variable"
+)
+
+// Finding is a mistake in a definition.
+type Finding struct {
+	diag.Problem
+
+	Rule string
+}
+
+// add keeps a finding, unless it is known: a condition may be looked at twice.
+func (c *Checker) add(f Finding) {
+	key := [3]string{f.Rule, f.Pointer, f.Message}
+	if !c.told[key] {
+		c.told[key] = true
+		c.findings = append(c.findings, f)
+	}
+}
+
+// Findings returns the mistakes in the order of the text.
+func (c *Checker) Findings() []Finding {
+	slices.SortStableFunc(c.findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return c.findings
+}

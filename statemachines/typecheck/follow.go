@@ -1,0 +1,117 @@
+package typecheck
+
+import (
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
+)
+
+// stop is where a path always ends before its last step.
+type stop struct {
+	step int   // that leads nowhere
+	at   Value // what it is applied to
+}
+
+// follow is what a path of JSONPath selects from a value: what it gives where it
+// does not fail. If it always fails, stopped tells where.
+func follow(v Value, path *jsonpath.Path) (_ Value, stopped *stop) {
+	steps := path.Steps()
+	if !path.Definite() {
+		return followMany(v, steps)
+	}
+	for i, step := range steps {
+		next := follow1(v, step)
+		if found := v.without(missing); next.without(missing).IsNothing() && !found.IsNothing() {
+			return Nothing(), &stop{step: i, at: found}
+		}
+		v = next
+	}
+	return v.without(missing), nil
+}
+
+// follow1 is what one step selects, and missing where it may select nothing.
+func follow1(v Value, step jsonpath.Step) Value {
+	out := Nothing()
+	switch step.Kind {
+	case jsonpath.StepName:
+		if v.may(objects) {
+			out = v.record().get(step.Names[0])
+		}
+		if v.kinds()&^objects != 0 {
+			out = join(out, absent)
+		}
+	case jsonpath.StepPick:
+		if v.may(objects) {
+			fields := make([]field, len(step.Names))
+			for i, name := range step.Names {
+				fields[i] = field{name, v.record().get(name)}
+			}
+			out = objectOf(distinct(fields))
+		}
+		if v.kinds()&^objects != 0 {
+			out = join(out, absent)
+		}
+	case jsonpath.StepIndex:
+		if v.may(arrays) {
+			out = v.list().get(step.Index)
+		}
+		if v.kinds()&^arrays != 0 {
+			out = join(out, absent)
+		}
+	default: // from the end
+		if v.may(arrays) {
+			out = v.list().element()
+		}
+		out = join(out, absent)
+	}
+	return out
+}
+
+// distinct is an object of members of which a name may stand twice.
+func distinct(fields []field) *record {
+	r := newObject(nil)
+	for _, f := range fields {
+		r = r.with(f.name, f.value)
+	}
+	return r
+}
+
+// followMany is the list that a path gives that does not name one value. A name
+// that the value never has leads to an empty list.
+func followMany(v Value, steps []jsonpath.Step) (_ Value, stopped *stop) {
+	for i, step := range steps {
+		if step.Deep || v.IsUnknown() {
+			return arrayOf(nil), stopped
+		}
+		next := Nothing()
+		switch step.Kind {
+		case jsonpath.StepName, jsonpath.StepIndex, jsonpath.StepFromEnd, jsonpath.StepPick:
+			next = follow1(v, step)
+		case jsonpath.StepNames:
+			for _, name := range step.Names {
+				if v.may(objects) {
+					next = join(next, v.record().get(name))
+				}
+			}
+		case jsonpath.StepSome:
+			if v.may(arrays) {
+				next = v.list().element()
+			}
+		case jsonpath.StepAll, jsonpath.StepFilter:
+			if v.may(arrays) {
+				next = v.list().element()
+			}
+			if v.may(objects) {
+				if step.Kind == jsonpath.StepAll {
+					next = join(next, v.record().element())
+				} else {
+					next = join(next, v.only(objects))
+				}
+			}
+		}
+		next = next.without(missing)
+		if found := v.without(missing); next.IsNothing() && !found.IsNothing() && stopped == nil && step.Kind == jsonpath.StepName {
+			stopped = &stop{step: i, at: found}
+		}
+		v = next
+	}
+	return arrayOf(newList(v)), stopped
+}

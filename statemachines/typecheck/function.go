@@ -1,0 +1,81 @@
+package typecheck
+
+import "github.com/jobpoller/jobpoller/internal/jsonata"
+
+// functionKinds are the types that functions of JSONata give; missing where an
+// argument may be.
+var functionKinds = map[string]kinds{
+	"string": texts, "substring": texts, "substringBefore": texts, "substringAfter": texts, "lowercase": texts, "uppercase": texts,
+	"trim": texts, "pad": texts, "replace": texts, "join": texts, "base64encode": texts, "base64decode": texts,
+	"encodeUrlComponent": texts, "encodeUrl": texts, "decodeUrlComponent": texts, "decodeUrl": texts, "formatNumber": texts,
+	"formatBase": texts, "formatInteger": texts, "type": texts, "fromMillis": texts, "now": texts, "uuid": texts, "hash": texts,
+	"length": numbers, "sum": numbers, "count": numbers, "max": numbers, "min": numbers, "average": numbers, "number": numbers,
+	"floor": numbers, "ceil": numbers, "round": numbers, "abs": numbers, "sqrt": numbers, "power": numbers, "parseInteger": numbers,
+	"toMillis": numbers, "millis": numbers, "random": numbers,
+	"contains": booleans, "boolean": booleans, "not": booleans, "exists": booleans,
+	"split": arrays,
+}
+
+// always are the functions that give a value whatever their arguments are.
+var always = map[string]bool{"count": true, "millis": true, "random": true, "now": true, "uuid": true, "exists": true}
+
+// function is what a call gives.
+func (x *scene) function(p *jsonata.Part, context Value) Value {
+	_, bound := x.local(p.Text)
+	if p.Text == "exists" {
+		x.excused++
+		defer func() { x.excused-- }()
+	}
+	values := make([]Value, len(p.Parts))
+	for i := range p.Parts {
+		values[i] = x.eval(&p.Parts[i], context)
+	}
+	switch {
+	case bound || x.c.assigned[p.Text]:
+		return Value{}
+	case p.Text == "merge" && len(values) == 1:
+		return join(merge(values[0]), absent)
+	}
+	k, ok := functionKinds[p.Text]
+	if !ok {
+		return Value{}
+	}
+	if !always[p.Text] {
+		k |= missing
+	}
+	return ofKinds(k)
+}
+
+// merge is the object that $merge makes of an array of objects.
+func merge(v Value) Value {
+	l := v.list()
+	if l == nil || v.kinds() != arrays || l.others().kinds() != missing {
+		return ofKinds(objects)
+	}
+	out := newObject(nil)
+	for _, item := range l.items {
+		r := item.record()
+		if item.kinds() != objects || r == nil {
+			return ofKinds(objects)
+		}
+		if r.shape != nil || r.rest.kinds() != missing {
+			// It may have any member: only those that follow are known.
+			rest := &record{rest: Value{}}
+			for _, f := range r.fields {
+				if !f.value.may(missing) {
+					rest = rest.with(f.name, f.value)
+				}
+			}
+			out = rest
+			continue
+		}
+		for _, f := range r.fields {
+			value := f.value
+			if value.may(missing) {
+				value = join(value.without(missing), out.get(f.name))
+			}
+			out = out.with(f.name, value)
+		}
+	}
+	return objectOf(out)
+}

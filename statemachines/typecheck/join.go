@@ -1,0 +1,235 @@
+package typecheck
+
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// maxSteps bounds the parts that one join, or one comparison, looks at. Behind it
+// nothing is known.
+const maxSteps = 20_000
+
+// join is what is known of a value that is one of two.
+func join(a, b Value) Value {
+	j := joiner{steps: maxSteps}
+	return j.join(a, b)
+}
+
+// joiner unites values. If widen is above 0, the first is what a loop had before,
+// and what differs becomes unknown the sooner the higher it is.
+type joiner struct {
+	steps int
+	widen int
+}
+
+func (j *joiner) join(a, b Value) Value {
+	switch {
+	case a.set == b.set:
+		return a
+	case a.set == nil || b.set == nil:
+		return Value{}
+	case a.set.kinds == 0:
+		return b
+	case b.set.kinds == 0:
+		return a
+	}
+	if j.steps--; j.steps < 0 {
+		return Value{}
+	}
+	x, y := a.set, b.set
+	out := set{kinds: x.kinds | y.kinds, truth: eitherTruth}
+	has := func(k kinds) (bool, bool) { return x.kinds&k != 0, y.kinds&k != 0 }
+	switch first, second := has(booleans); {
+	case first && second:
+		out.truth = x.truth | y.truth
+	case first:
+		out.truth = x.truth
+	case second:
+		out.truth = y.truth
+	}
+	switch first, second := has(numbers); {
+	case first && second:
+		out.number = j.numbers(x.number, y.number)
+	case first:
+		out.number = x.number
+	case second:
+		out.number = y.number
+	}
+	switch first, second := has(texts); {
+	case first && second:
+		out.text = j.words(x.text, y.text)
+	case first:
+		out.text = x.text
+	case second:
+		out.text = y.text
+	}
+	switch first, second := has(arrays); {
+	case first && second:
+		out.array = j.lists(x.array, y.array)
+	case first:
+		out.array = x.array
+	case second:
+		out.array = y.array
+	}
+	switch first, second := has(objects); {
+	case first && second:
+		out.object = j.records(x.object, y.object)
+	case first:
+		out.object = x.object
+	case second:
+		out.object = y.object
+	}
+	if j.widen > 1 && out.kinds != x.kinds {
+		return Value{}
+	}
+	return pack(out)
+}
+
+func (j *joiner) numbers(a, b []float64) []float64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	out := unite(a, b)
+	if len(out) > maxLiterals || j.widen > 0 && len(out) != len(a) {
+		return nil
+	}
+	return out
+}
+
+func (j *joiner) words(a, b words) words {
+	out := joinWords(a, b)
+	if j.widen > 0 && !out.equal(a) {
+		return anyWords
+	}
+	return out
+}
+
+func (j *joiner) lists(a, b *list) *list {
+	switch {
+	case a == b:
+		return a
+	case a == nil || b == nil:
+		return nil
+	}
+	out := &list{}
+	if a.shape == b.shape && a.spelling == b.spelling {
+		out.shape, out.spelling = a.shape, a.spelling
+	}
+	if out.shape == nil {
+		out.rest = j.join(a.others(), b.others())
+	}
+	for i := range max(len(a.items), len(b.items)) {
+		out.items = append(out.items, j.join(a.get(i), b.get(i)))
+	}
+	if j.widen > 0 && len(out.items) > len(a.items) {
+		return newList(j.join(a.element(), b.element()))
+	}
+	return out.weigh()
+}
+
+func (j *joiner) records(a, b *record) *record {
+	switch {
+	case a == b:
+		return a
+	case a == nil || b == nil:
+		return nil
+	}
+	out := &record{}
+	var names []string
+	if a.shape == b.shape && a.spelling == b.spelling {
+		out.shape, out.spelling = a.shape, a.spelling
+		names = unite(a.fieldNames(), b.fieldNames())
+	} else {
+		names = unite(a.allNames(), b.allNames())
+	}
+	if out.shape == nil {
+		out.rest = j.join(a.others(), b.others())
+	}
+	if j.steps -= len(names); j.steps < 0 || len(names) > maxFields {
+		return nil
+	}
+	for _, name := range names {
+		_, known := a.find(name)
+		if j.widen > 1 && !known && !a.isStructure() {
+			return nil
+		}
+		out.fields = append(out.fields, field{name, j.join(a.get(name), b.get(name))})
+	}
+	return out.weigh()
+}
+
+func (r *record) fieldNames() []string {
+	out := make([]string, len(r.fields))
+	for i, f := range r.fields {
+		out[i] = f.name
+	}
+	return out
+}
+
+// allNames are the names of the fields and of the members of the shape.
+func (r *record) allNames() []string {
+	if r.shape == nil || r.shape.Type == catalog.Map {
+		return r.fieldNames()
+	}
+	out := r.fieldNames()
+	for i := range r.shape.Members {
+		out = append(out, r.spelling.name(&r.shape.Members[i]))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// equal tells whether the same is known of two values, as far as maxSteps goes.
+func equal(a, b Value) bool {
+	e := comparison{steps: maxSteps}
+	return e.equal(a, b)
+}
+
+type comparison struct{ steps int }
+
+func (e *comparison) equal(a, b Value) bool {
+	if a.set == b.set {
+		return true
+	}
+	if e.steps--; a.set == nil || b.set == nil || e.steps < 0 {
+		return false
+	}
+	x, y := a.set, b.set
+	return x.kinds == y.kinds &&
+		(x.kinds&booleans == 0 || x.truth == y.truth) &&
+		(x.kinds&numbers == 0 || (x.number == nil) == (y.number == nil) && slices.Equal(x.number, y.number)) &&
+		(x.kinds&texts == 0 || x.text.equal(y.text)) &&
+		(x.kinds&arrays == 0 || e.lists(x.array, y.array)) &&
+		(x.kinds&objects == 0 || e.records(x.object, y.object))
+}
+
+func (e *comparison) lists(a, b *list) bool {
+	if a == b {
+		return true
+	}
+	if a == nil || b == nil || a.shape != b.shape || a.spelling != b.spelling || len(a.items) != len(b.items) || !e.equal(a.rest, b.rest) {
+		return false
+	}
+	for i := range a.items {
+		if !e.equal(a.items[i], b.items[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *comparison) records(a, b *record) bool {
+	if a == b {
+		return true
+	}
+	if a == nil || b == nil || a.shape != b.shape || a.spelling != b.spelling || len(a.fields) != len(b.fields) || !e.equal(a.rest, b.rest) {
+		return false
+	}
+	for i := range a.fields {
+		if a.fields[i].name != b.fields[i].name || !e.equal(a.fields[i].value, b.fields[i].value) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,102 @@
+package typecheck
+
+import "github.com/jobpoller/jobpoller/pollcore/catalog"
+
+// list is what is known of an array: the first elements one by one, and the
+// others. An element that may be behind the end has that in its value.
+type list struct {
+	items []Value
+	// shape is what the others are, nil if there is none.
+	shape    *catalog.Shape
+	spelling *spelling
+	// rest is any other element, where there is no shape.
+	rest   Value
+	weight weight
+}
+
+// newTuple is an array of exactly these elements.
+func newTuple(items []Value) *list {
+	if len(items) > maxItems {
+		all := Nothing()
+		for _, item := range items {
+			all = join(all, item)
+		}
+		return newList(all)
+	}
+	return (&list{items: items, rest: absent}).weigh()
+}
+
+// newList is an array of any length, with elements that are all alike.
+func newList(element Value) *list {
+	return (&list{rest: join(element.without(missing), absent)}).weigh()
+}
+
+func (l *list) weigh() *list {
+	for _, item := range l.items {
+		l.weight.add(item)
+	}
+	l.weight.add(l.rest)
+	return l
+}
+
+// get is the element at an index.
+func (l *list) get(index int) Value {
+	switch {
+	case l == nil:
+		return Value{}
+	case index < 0:
+		return absent
+	case index < len(l.items):
+		return l.items[index]
+	default:
+		return l.others()
+	}
+}
+
+// others is any element behind those that are known one by one.
+func (l *list) others() Value {
+	if l.shape == nil {
+		return l.rest
+	}
+	return join(l.spelling.value(l.shape), absent)
+}
+
+// element is any element of the array.
+func (l *list) element() Value {
+	if l == nil {
+		return Value{}.without(missing)
+	}
+	out := l.others()
+	for _, item := range l.items {
+		out = join(out, item)
+	}
+	return out.without(missing)
+}
+
+// with is the array with another value at an index.
+func (l *list) with(index int, value Value) *list {
+	if index >= maxItems {
+		return newList(join(l.element(), value))
+	}
+	out := &list{}
+	if l != nil {
+		out = &list{shape: l.shape, spelling: l.spelling, rest: l.rest}
+	}
+	for i := range max(index+1, l.length()) {
+		item := l.get(i)
+		if i < index {
+			item = item.without(missing)
+		}
+		out.items = append(out.items, item)
+	}
+	out.items[index] = value
+	return out.weigh()
+}
+
+// length is how many elements are known one by one.
+func (l *list) length() int {
+	if l == nil {
+		return 0
+	}
+	return len(l.items)
+}

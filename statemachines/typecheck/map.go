@@ -1,0 +1,53 @@
+package typecheck
+
+// itemInput is the input of the flow that a Map has each item go through. The
+// scene's document is what the Map works on.
+func (x *scene) itemInput() Value {
+	m := x.state.Map
+	item := x.mapItem()
+	if item.IsNothing() {
+		return item
+	}
+	here := *x
+	here.item = item
+	input := here.templateOr(m.ItemSelector, item, x.selectorField())
+	if m.ItemBatcher == nil {
+		return input
+	}
+	fields := []field{{"Items", arrayOf(newList(input))}}
+	if m.ItemBatcher.BatchInput != nil {
+		fields = append(fields, field{"BatchInput", x.template(m.ItemBatcher.BatchInput, x.at("ItemBatcher", "BatchInput"))})
+	}
+	return objectOf(newObject(fields))
+}
+
+// selectorField is the name of the field that makes inputs of items.
+func (x *scene) selectorField() string {
+	if x.state.Map.Legacy && x.c.machine.Problem(x.at("ItemSelector"), "").Pointer == "" {
+		return "Parameters"
+	}
+	return "ItemSelector"
+}
+
+// mapItem is any item of a Map.
+func (x *scene) mapItem() Value {
+	m := x.state.Map
+	switch {
+	case m.ItemReader != nil:
+		return Value{}.without(missing)
+	case !x.isJSONata():
+		return itemOf(x.read(m.ItemsPath, x.at("ItemsPath")))
+	case m.Items == nil:
+		return itemOf(x.doc)
+	default:
+		return itemOf(x.template(m.Items, x.at("Items")))
+	}
+}
+
+// itemOf is any element of an array.
+func itemOf(v Value) Value {
+	if !v.may(arrays) {
+		return Nothing()
+	}
+	return v.list().element()
+}

@@ -1,0 +1,155 @@
+package typecheck
+
+import (
+	"strconv"
+
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
+)
+
+// Narrow is the value if the member at a path is the string, and nothing where it
+// cannot be. A part of the path is the name of a member or, in an array, an index.
+func Narrow(v Value, path []string, literal string) Value {
+	steps := make([]jsonpath.Step, len(path))
+	for i, name := range path {
+		steps[i] = jsonpath.Step{Kind: jsonpath.StepName, Names: []string{name}}
+	}
+	return update(v, steps, func(old Value) Value { return pickWord(old, literal) })
+}
+
+// pickWord is the value if it is the string.
+func pickWord(v Value, word string) Value {
+	if !v.words().may(word) {
+		return Nothing()
+	}
+	return textOf(word)
+}
+
+// dropWord is the value if it is not the string.
+func dropWord(v Value, word string) Value {
+	if !v.may(texts) {
+		return v
+	}
+	s := v.open()
+	if s.text = s.text.drop(word); s.text.isEmpty() {
+		s.kinds &^= texts
+	}
+	return pack(s)
+}
+
+// maxNarrowed is how far into an array an index narrows one element.
+const maxNarrowed = 16
+
+// update is the value with what change makes of the part that the steps lead to. If
+// that is nothing, so is the value. Steps that do not lead to one part change
+// nothing.
+func update(v Value, steps []jsonpath.Step, change func(Value) Value) Value {
+	if v.IsNothing() {
+		return v
+	}
+	if len(steps) == 0 {
+		return change(v)
+	}
+	step := steps[0]
+	if step.Deep {
+		return v
+	}
+	switch step.Kind {
+	case jsonpath.StepName:
+		name := step.Names[0]
+		if i, err := strconv.Atoi(name); err == nil && v.kinds()&^(missing|null) == arrays {
+			return updateElement(v, i, steps, change)
+		}
+		return updateMember(v, name, steps, change)
+	case jsonpath.StepIndex:
+		return updateElement(v, step.Index, steps, change)
+	default:
+		return v
+	}
+}
+
+func updateMember(v Value, name string, steps []jsonpath.Step, change func(Value) Value) Value {
+	old := Nothing()
+	if v.may(objects) {
+		old = v.record().get(name)
+	}
+	if v.kinds()&^objects != 0 {
+		old = join(old, absent)
+	}
+	changed := update(old, steps[1:], change)
+	if changed.IsNothing() {
+		return changed
+	}
+	var s set
+	if v.may(objects) {
+		s = set{kinds: objects, object: v.record().with(name, changed)}
+	}
+	if changed.may(missing) { // so it may have been none
+		rest := v.without(objects)
+		return join(rest, pack(s))
+	}
+	return pack(s)
+}
+
+func updateElement(v Value, index int, steps []jsonpath.Step, change func(Value) Value) Value {
+	old := Nothing()
+	if v.may(arrays) {
+		old = v.list().get(index)
+	}
+	if v.kinds()&^arrays != 0 {
+		old = join(old, absent)
+	}
+	changed := update(old, steps[1:], change)
+	if changed.IsNothing() || index < 0 || index >= maxNarrowed {
+		return cut(v, changed)
+	}
+	var s set
+	if v.may(arrays) {
+		s = set{kinds: arrays, array: v.list().with(index, changed)}
+	}
+	if changed.may(missing) {
+		return v
+	}
+	return pack(s)
+}
+
+// cut is the value, or nothing if a part of it cannot be.
+func cut(v, part Value) Value {
+	if part.IsNothing() {
+		return part
+	}
+	return v
+}
+
+// place is the value with another at the steps, as ResultPath puts it there:
+// objects that are missing on the way are made. It is nothing where that always
+// fails.
+func place(v Value, steps []jsonpath.Step, value Value) Value {
+	if len(steps) == 0 {
+		return value
+	}
+	step := steps[0]
+	if step.Kind == jsonpath.StepIndex {
+		if !v.may(arrays) {
+			return Nothing()
+		}
+		old := v.list().get(step.Index).without(missing)
+		inner := place(old, steps[1:], value)
+		if old.IsNothing() || inner.IsNothing() {
+			return Nothing()
+		}
+		return arrayOf(v.list().with(step.Index, inner))
+	}
+	name := step.Names[0]
+	out := Nothing()
+	if v.may(objects) {
+		if inner := place(v.record().get(name), steps[1:], value); !inner.IsNothing() {
+			out = objectOf(v.record().with(name, inner))
+		}
+	}
+	if v.may(missing) {
+		if inner := place(absent, steps[1:], value); !inner.IsNothing() {
+			out = join(out, objectOf(newObject([]field{{name, inner}})))
+		}
+	}
+	return out
+}

@@ -1,0 +1,186 @@
+package typecheck
+
+import (
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// scope is what a condition may narrow: the document and the variables.
+type scope struct {
+	doc  Value // "$" in JSONPath mode, the state's input in JSONata mode
+	vars Value // an object with the variables that have a value
+}
+
+// isDead tells whether the scope cannot be.
+func (s scope) isDead() bool { return s.doc.IsNothing() || s.vars.IsNothing() }
+
+// deadScope is that of what cannot be reached.
+func deadScope() scope { return scope{Nothing(), Nothing()} }
+
+func joinScopes(a, b scope) scope {
+	switch {
+	case a.isDead():
+		return b
+	case b.isDead():
+		return a
+	}
+	return scope{join(a.doc, b.doc), join(a.vars, b.vars)}
+}
+
+// scene is what the fields of a state read: their scope, and what else there is at
+// that point.
+type scene struct {
+	c     *Checker
+	state *asl.State
+	scope
+
+	// result and errorOutput are those of $states, missing where there are none.
+	result, errorOutput Value
+	// item is the item of a Map, while its inputs are made; missing otherwise.
+	item Value
+	// reports tells that findings are wanted.
+	reports bool
+	// locals are the variables that a JSONata expression binds itself.
+	locals []field
+	// excused is above 0 where an expression asks whether a value is there.
+	excused int
+	// text is where the JSONata expression stands that is read.
+	text string
+}
+
+func (c *Checker) newScene(s *asl.State, in Env, reports bool) *scene {
+	return &scene{c: c, state: s, scope: scope{in.Input, in.vars}, result: absent, errorOutput: absent, item: absent, reports: reports}
+}
+
+// with is the scene with another document.
+func (x *scene) with(doc Value) *scene {
+	other := *x
+	other.doc = doc
+	return &other
+}
+
+// quiet is the scene without findings.
+func (x *scene) quiet() *scene {
+	other := *x
+	other.reports = false
+	return &other
+}
+
+// at is the JSON pointer of a field of the state.
+func (x *scene) at(parts ...string) string {
+	return x.state.Position.Pointer + pointer(parts...)
+}
+
+// pointer is a JSON pointer of these names.
+func pointer(parts ...string) string {
+	var b strings.Builder
+	for _, part := range parts {
+		b.WriteByte('/')
+		b.WriteString(escapePointer.Replace(part))
+	}
+	return b.String()
+}
+
+var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
+
+// report adds a finding.
+func (x *scene) report(rule string, severity diag.Severity, p diag.Problem) {
+	if !x.reports {
+		return
+	}
+	p.Severity = severity
+	x.c.add(Finding{Problem: p, Rule: rule})
+}
+
+// problem is a problem at a JSON pointer.
+func (x *scene) problem(at, format string, args ...any) diag.Problem {
+	if !x.reports { // nobody will read it
+		return diag.Problem{}
+	}
+	return x.c.machine.Problem(at, format, args...)
+}
+
+// variable is the value of a variable where it is read.
+func (x *scene) variable(name, at string) Value {
+	value := x.vars.record().get(name)
+	if x.vars.IsNothing() {
+		return Nothing()
+	}
+	if value.IsUnknown() {
+		return value
+	}
+	if value.may(missing) && x.c.assigned[name] && x.excused == 0 {
+		x.report(UnsetVariable, diag.Warning, x.problem(at, "the variable %q may have no value here: a way to %q does not assign it", "$"+name, x.state.Name))
+	}
+	if value = value.without(missing); value.IsNothing() {
+		return Value{} // nothing assigns it: that is said elsewhere
+	}
+	return value
+}
+
+// read is what a path selects where it does not fail. A path that always fails is
+// reported, and then nothing is known of its value.
+func (x *scene) read(path *asl.Path, at string) Value {
+	if path == nil || asl.IsPlaceholder(path) {
+		return Value{}
+	}
+	root := x.doc
+	switch name := path.Variable(); {
+	case path.Context():
+		root = x.context()
+	case name != "":
+		root = x.variable(name, at)
+	}
+	if root.IsNothing() {
+		return root
+	}
+	value, stopped := follow(root, path)
+	if stopped == nil {
+		return value
+	}
+	x.reportStop(path, stopped, at)
+	return Value{}
+}
+
+// reportStop reports a path that leads nowhere.
+func (x *scene) reportStop(path *asl.Path, stopped *stop, at string) {
+	if !x.reports {
+		return
+	}
+	steps := path.Steps()
+	whole := strings.TrimSuffix(path.String(), stepsText(path, 0))
+	before := whole + strings.TrimSuffix(stepsText(path, 0), stepsText(path, stopped.step))
+	step := steps[stopped.step]
+	if len(step.Names) != 1 {
+		x.report(UnknownMember, diag.Danger, x.problem(at, "%s is %s, which has no element %s", before, stopped.at.without(null), step.Text))
+		return
+	}
+	x.reportMember(before, stopped.at, step.Names[0], at)
+}
+
+// reportMember reports a member that a value never has.
+func (x *scene) reportMember(what string, value Value, name, at string) {
+	if !x.reports {
+		return
+	}
+	if !value.may(objects) {
+		x.report(UnknownMember, diag.Danger, x.problem(at, "%s is %s, which has no member %q", what, value.without(null), name))
+		return
+	}
+	r := value.record()
+	if r.isStructure() {
+		what += " (" + r.shape.Name + ")"
+	}
+	x.report(UnknownMember, diag.Danger, x.problem(at, "%s has no member %q", what, name).Suggest(name, r.names()...))
+}
+
+// stepsText is the text of the steps of a path from the one at an index.
+func stepsText(path *asl.Path, from int) string {
+	var b strings.Builder
+	for _, s := range path.Steps()[from:] {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}

@@ -1,0 +1,319 @@
+package typecheck
+
+import (
+	"strconv"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// Env is what is known where a state is entered.
+type Env struct {
+	Input Value
+	vars  Value
+}
+
+// Variable is the value of a variable, which may be missing.
+func (e Env) Variable(name string) Value { return e.vars.record().get(name) }
+
+// IsReachable tells whether the state can be entered at all.
+func (e Env) IsReachable() bool { return !e.Input.IsNothing() && !e.vars.IsNothing() }
+
+// Way is a way out of a state: to another, or to the end of its flow. Then Env.Input
+// is the output of the flow, and the Transition is empty but for its kind.
+type Way struct {
+	asl.Transition
+
+	End bool
+	Env Env
+}
+
+// Step returns the ways out that a state can take from an environment. result is
+// that of its Task, Parallel or Map: see Result.
+func (c *Checker) Step(s *asl.State, in Env, result Value) []Way {
+	return c.step(s, in, result, false)
+}
+
+func (c *Checker) step(s *asl.State, in Env, result Value, reports bool) []Way {
+	if !in.IsReachable() {
+		return nil
+	}
+	x := c.newScene(s, in, reports)
+	switch s.Type {
+	case asl.TypeTask, asl.TypeParallel, asl.TypeMap:
+		return append(x.work(result), x.catch()...)
+	case asl.TypePass:
+		return x.pass()
+	case asl.TypeWait:
+		doc := x.inputPath()
+		x.with(doc).scalars("", s.Wait.Seconds, s.Wait.Timestamp)
+		return x.with(doc).leave(doc, s.Assign, s.Output, x.next(), "")
+	case asl.TypeChoice:
+		return x.choose()
+	case asl.TypeSucceed:
+		doc := x.inputPath()
+		return x.with(doc).leave(doc, nil, s.Output, Way{End: true}, "")
+	case asl.TypeFail:
+		x.scalars("", s.Fail.Error, s.Fail.Cause)
+	}
+	return nil
+}
+
+// isJSONata tells whether the state is in JSONata mode.
+func (x *scene) isJSONata() bool { return x.state.QueryLanguage == asl.JSONata }
+
+// next is the way of Next or End.
+func (x *scene) next() Way {
+	if x.state.Next == "" {
+		return Way{End: true}
+	}
+	return Way{Transition: asl.Transition{To: x.state.Next}}
+}
+
+// inputPath is the input after InputPath.
+func (x *scene) inputPath() Value { return x.selectPath(x.state.InputPath, x.doc, "InputPath") }
+
+// selectPath applies InputPath or OutputPath.
+func (x *scene) selectPath(path *asl.Path, from Value, name string) Value {
+	switch {
+	case x.isJSONata():
+		return from
+	case path == nil:
+		return objectOf(newObject(nil))
+	default:
+		return x.with(from).read(path, x.at(name))
+	}
+}
+
+// leave is the way out of a state whose output is given, unless Output says
+// another. The scene's document is what Assign and Output read.
+func (x *scene) leave(output Value, assign, template *asl.Template, way Way, place string) []Way {
+	vars := x.assign(assign, place)
+	if x.isJSONata() {
+		if template != nil {
+			output = x.template(template, x.state.Position.Pointer+place+"/Output")
+		}
+	} else {
+		output = x.selectPath(x.state.OutputPath, output, "OutputPath")
+	}
+	return x.exit(way, output, vars)
+}
+
+// exit is the way out, if it can be taken.
+func (x *scene) exit(way Way, output, vars Value) []Way {
+	way.Env = Env{output.without(missing), vars}
+	if !way.Env.IsReachable() {
+		return nil
+	}
+	return []Way{way}
+}
+
+// assign is the variables after Assign.
+func (x *scene) assign(t *asl.Template, place string) Value {
+	if t == nil {
+		return x.vars
+	}
+	value := x.template(t, x.state.Position.Pointer+place+"/Assign")
+	if value.IsNothing() {
+		return value
+	}
+	vars := x.vars.record()
+	for _, f := range value.record().fieldsOf() {
+		vars = vars.with(f.name, f.value.without(missing))
+	}
+	return objectOf(vars)
+}
+
+// fieldsOf are the members that are known by their names.
+func (r *record) fieldsOf() []field {
+	if r == nil {
+		return nil
+	}
+	return r.fields
+}
+
+// scalars reads the computed scalars of a state.
+func (x *scene) scalars(place string, scalars ...*asl.Scalar) {
+	for _, s := range scalars {
+		if s != nil {
+			x.scalar(s, x.state.Position.Pointer+place+pointer(s.Field))
+		}
+	}
+}
+
+// scalar is the value of a scalar that is computed.
+func (x *scene) scalar(s *asl.Scalar, at string) Value {
+	switch {
+	case s.Path != nil:
+		return x.read(s.Path, at)
+	case s.Intrinsic != nil:
+		return x.intrinsic(s.Intrinsic, at)
+	case s.Expression != nil:
+		return x.expression(s.Expression, at)
+	default:
+		return Value{}
+	}
+}
+
+// pass is the ways out of a Pass.
+func (x *scene) pass() []Way {
+	s := x.state
+	doc := x.inputPath()
+	if x.isJSONata() {
+		return x.leave(doc, s.Assign, s.Output, x.next(), "")
+	}
+	result := x.with(doc).templateOr(s.Parameters, doc, "Parameters")
+	if s.Pass.HasResult {
+		result = x.c.passResult(s)
+	}
+	return x.complete(result)
+}
+
+// passResult is the Result of a Pass.
+func (c *Checker) passResult(s *asl.State) Value {
+	v, ok := c.results[s]
+	if !ok {
+		v = Literal(s.Pass.Result)
+		c.results[s] = v
+	}
+	return v
+}
+
+// work is the ways out of a state that succeeds with a result.
+func (x *scene) work(result Value) []Way {
+	s := x.state
+	doc := x.inputPath()
+	if doc.IsNothing() {
+		return nil
+	}
+	here := x.with(doc)
+	if s.Task != nil {
+		here.call(doc)
+		here.scalars("", s.Task.TimeoutSeconds, s.Task.HeartbeatSeconds)
+		if s.Task.Credentials != nil {
+			here.template(s.Task.Credentials, x.at("Credentials"))
+		}
+	}
+	if result.IsNothing() {
+		return nil
+	}
+	if x.isJSONata() {
+		x.result = result
+		return x.leave(result, s.Assign, s.Output, x.next(), "")
+	}
+	return x.complete(x.with(result).templateOr(s.ResultSelector, result, "ResultSelector"))
+}
+
+// complete is the way out in JSONPath mode with a result after ResultSelector.
+func (x *scene) complete(result Value) []Way {
+	s := x.state
+	if result.IsNothing() {
+		return nil
+	}
+	vars := x.with(result).assign(s.Assign, "")
+	output := x.resultPath(s.ResultPath, result)
+	return x.exit(x.next(), x.selectPath(s.OutputPath, output, "OutputPath"), vars)
+}
+
+// resultPath is the state's input with the result in it.
+func (x *scene) resultPath(path *asl.Path, result Value) Value {
+	switch {
+	case path == nil:
+		return x.doc
+	case asl.IsPlaceholder(path):
+		return Value{}
+	default:
+		return place(x.doc, path.Steps(), result)
+	}
+}
+
+// arguments is the field with what a Task or Parallel gets, and its name.
+func (x *scene) arguments() (string, *asl.Template) {
+	if x.isJSONata() {
+		return "Arguments", x.state.Arguments
+	}
+	return "Parameters", x.state.Parameters
+}
+
+// catch is the ways out by catchers.
+func (x *scene) catch() []Way {
+	var out []Way
+	for i, c := range x.state.Catch {
+		way := Way{Transition: asl.Transition{To: c.Next, Kind: asl.TransitionCatch, Rule: i}}
+		errorOutput := x.c.errorOutput
+		place := pointer("Catch", strconv.Itoa(i))
+		if x.isJSONata() {
+			here := *x
+			here.errorOutput = errorOutput
+			out = append(out, here.leave(errorOutput, c.Assign, c.Output, way, place)...)
+			continue
+		}
+		vars := x.with(errorOutput).assign(c.Assign, place)
+		out = append(out, x.exit(way, x.resultPath(c.ResultPath, errorOutput), vars)...)
+	}
+	return out
+}
+
+// newErrorOutput is what a catcher gets.
+func newErrorOutput() Value {
+	text := ofKinds(texts | null)
+	return objectOf(newObject([]field{{"Error", text}, {"Cause", text}}))
+}
+
+// choose is the ways out of a Choice. A rule is looked at where those before it do
+// not hold.
+func (x *scene) choose() []Way {
+	s := x.state
+	doc := x.inputPath()
+	if doc.IsNothing() {
+		return nil
+	}
+	first := x.with(doc)
+	left := first.scope
+	var out []Way
+	for i := range s.Choice.Rules {
+		rule := &s.Choice.Rules[i]
+		place := pointer("Choices", strconv.Itoa(i))
+		alone, _ := first.testRule(rule, x.state.Position.Pointer+place)
+		here := first.quiet()
+		here.scope = left
+		yes, no := here.testRule(rule, x.state.Position.Pointer+place)
+		if yes.isDead() {
+			if !alone.isDead() {
+				x.reportHidden(i, left.isDead())
+			}
+			continue
+		}
+		way := Way{Transition: asl.Transition{To: rule.Next, Kind: asl.TransitionRule, Rule: i}}
+		here.scope, here.reports = yes, x.reports
+		out = append(out, here.leave(yes.doc, rule.Assign, rule.Output, way, place)...)
+		left = no
+	}
+	if s.Choice.Default == "" || left.isDead() {
+		return out
+	}
+	here := *first
+	here.scope = left
+	way := Way{Transition: asl.Transition{To: s.Choice.Default, Kind: asl.TransitionDefault}}
+	return append(out, here.leave(left.doc, s.Assign, s.Output, way, "")...)
+}
+
+// testRule is the test of the condition of a rule.
+func (x *scene) testRule(rule *asl.ChoiceRule, at string) (yes, no scope) {
+	if x.isDead() {
+		return x.scope, x.scope
+	}
+	if rule.Expression != nil {
+		return x.testScalar(rule.Expression, at+"/Condition")
+	}
+	return x.test(&rule.Condition, at)
+}
+
+// reportHidden reports a rule that those before it leave nothing to.
+func (x *scene) reportHidden(rule int, all bool) {
+	text := "an earlier rule takes every value that rule %d is for: it never applies"
+	if all {
+		text = "the rules before rule %d take every value: it never applies"
+	}
+	x.report(UnreachableRule, diag.Danger, x.problem(x.at("Choices", strconv.Itoa(rule)), text, rule+1))
+}

@@ -1,0 +1,112 @@
+package typecheck
+
+import (
+	"strconv"
+
+	"github.com/jobpoller/jobpoller/internal/intrinsic"
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// template is what a template gives. at is its JSON pointer.
+func (x *scene) template(t *asl.Template, at string) Value {
+	switch t.Kind {
+	case asl.TemplatePath:
+		value := x.read(t.Path, at)
+		if steps := t.Path.Steps(); len(steps) > 0 && t.Path.Definite() {
+			if k := steps[len(steps)-1].Kind; k == jsonpath.StepIndex || k == jsonpath.StepFromEnd {
+				value = join(value, ofKinds(null)) // behind the end of an array
+			}
+		}
+		return value
+	case asl.TemplateIntrinsic:
+		return x.intrinsic(t.Intrinsic, at)
+	case asl.TemplateExpression:
+		return x.expression(t.Expression, at)
+	case asl.TemplateObject:
+		fields := make([]field, len(t.Object))
+		dead := false
+		for i, m := range t.Object {
+			fields[i] = field{m.Name, x.template(m.Value, at+pointer(m.Field))}
+			dead = dead || fields[i].value.IsNothing()
+		}
+		if dead {
+			return Nothing()
+		}
+		return objectOf(distinct(fields))
+	case asl.TemplateArray:
+		items := make([]Value, len(t.Array))
+		for i, item := range t.Array {
+			if items[i] = x.template(item, at+pointer(strconv.Itoa(i))); items[i].IsNothing() {
+				return items[i]
+			}
+		}
+		return arrayOf(newTuple(items))
+	default:
+		return x.c.literal(t)
+	}
+}
+
+// literal is the value of a template in which nothing is computed.
+func (c *Checker) literal(t *asl.Template) Value {
+	v, ok := c.literals[t]
+	if !ok {
+		v = Literal(t.Literal)
+		c.literals[t] = v
+	}
+	return v
+}
+
+// templateOr is what a template gives, or the value if there is none.
+func (x *scene) templateOr(t *asl.Template, otherwise Value, fieldName string) Value {
+	if t == nil {
+		return otherwise
+	}
+	return x.template(t, x.at(fieldName))
+}
+
+// intrinsic is what a call of an intrinsic function gives.
+func (x *scene) intrinsic(call *asl.Intrinsic, at string) Value {
+	arguments := call.Arguments()
+	values := make([]Value, len(arguments))
+	for i, a := range arguments {
+		if values[i] = x.argument(a, at); values[i].IsNothing() {
+			return values[i]
+		}
+	}
+	switch call.Function() {
+	case "Format", "JsonToString", "Base64Encode", "Base64Decode", "Hash", "UUID":
+		return anyText
+	case "MathRandom", "MathAdd", "ArrayLength":
+		return anyNumber
+	case "ArrayContains":
+		return anyBoolean
+	case "Array":
+		return arrayOf(newTuple(values))
+	case "ArrayUnique":
+		return arrayOf(newList(values[0].list().element()))
+	case "ArrayPartition":
+		return arrayOf(newList(arrayOf(newList(values[0].list().element()))))
+	case "ArrayRange":
+		return arrayOf(newList(anyNumber))
+	case "StringSplit":
+		return arrayOf(newList(anyText))
+	case "ArrayGetItem":
+		return join(values[0].list().element(), ofKinds(null))
+	case "JsonMerge":
+		return ofKinds(objects)
+	default: // StringToJson
+		return Value{}.without(missing)
+	}
+}
+
+func (x *scene) argument(a intrinsic.Argument, at string) Value {
+	switch {
+	case a.Path != nil:
+		return x.read(a.Path, at)
+	case a.Call != nil:
+		return x.intrinsic(a.Call, at)
+	default:
+		return Literal(a.Literal)
+	}
+}

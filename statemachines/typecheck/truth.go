@@ -1,0 +1,319 @@
+package typecheck
+
+import (
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
+)
+
+// binary is what an operator gives.
+func (x *scene) binary(p *jsonata.Part, context Value) Value {
+	switch p.Text {
+	case "and", "or":
+		yes, no := x.truthOf(p, context)
+		switch {
+		case yes.isDead():
+			return truthOf(false)
+		case no.isDead():
+			return truthOf(true)
+		default:
+			return anyBoolean
+		}
+	}
+	left, right := x.eval(&p.Parts[0], context), x.eval(&p.Parts[1], context)
+	switch p.Text {
+	case "=", "!=":
+		return x.equality(p, left, right)
+	case "in":
+		return x.membership(p, left, right)
+	case "<", "<=", ">", ">=":
+		return join(anyBoolean, absent)
+	case "&":
+		return anyText
+	default:
+		return join(anyNumber, absent)
+	}
+}
+
+// equality is what "=" or "!=" gives.
+func (x *scene) equality(p *jsonata.Part, left, right Value) Value {
+	for _, side := range []struct {
+		value   Value
+		literal *jsonata.Part
+	}{{left, &p.Parts[1]}, {right, &p.Parts[0]}} {
+		if side.literal.Kind == jsonata.PartLiteral && len(side.literal.Filters) == 0 {
+			x.checkLiteral(side.value, side.literal)
+		}
+	}
+	same := left.kinds() & right.kinds() &^ missing
+	if same != 0 && !isDisjoint(left, right, same) {
+		return anyBoolean
+	}
+	return truthOf(p.Text == "!=" && !left.may(missing) && !right.may(missing))
+}
+
+// isDisjoint tells whether two values of the types are never equal.
+func isDisjoint(a, b Value, k kinds) bool {
+	if k != texts {
+		return false
+	}
+	first, second := a.words(), b.words()
+	if first.isFinite() && !second.isFinite() {
+		first, second = second, first
+	}
+	if !second.isFinite() {
+		return false
+	}
+	for _, word := range second.known {
+		if first.may(word) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkLiteral reports a comparison with a literal that a value is never.
+func (x *scene) checkLiteral(v Value, literal *jsonata.Part) {
+	known := v.without(missing)
+	if !x.reports || known.IsNothing() || v.IsUnknown() {
+		return
+	}
+	word, ok := literal.Value.(string)
+	if k := Literal(literal.Value).kinds(); !known.may(k) && k != null {
+		x.report(ImpossibleComparison, diag.Danger, x.problemIn(literal, "the value is %s: it never equals %s", known, Literal(literal.Value)))
+		return
+	}
+	if !ok {
+		return
+	}
+	w := known.words()
+	switch {
+	case w.any || w.isEmpty() || w.lists(word) || w.enum != nil && !w.may(word):
+	case w.enum != nil:
+		x.report(EnumValue, diag.Danger, x.problemIn(literal, "%s is never %q", w.enum.Name, word).Suggest(word, w.list()...))
+	default:
+		x.report(ImpossibleComparison, diag.Danger, x.problemIn(literal, "the value is never %q here", word).Suggest(word, w.known...))
+	}
+}
+
+// membership is what "in" gives.
+func (x *scene) membership(p *jsonata.Part, left, right Value) Value {
+	if list := &p.Parts[1]; list.Kind == jsonata.PartArray {
+		for i := range list.Parts {
+			if list.Parts[i].Kind == jsonata.PartLiteral {
+				x.checkLiteral(left, &list.Parts[i])
+			}
+		}
+	}
+	if p.Parts[0].Kind == jsonata.PartLiteral {
+		item := right.without(arrays | missing)
+		if right.may(arrays) {
+			item = join(item, right.list().element())
+		}
+		x.checkLiteral(item, &p.Parts[0])
+	}
+	return anyBoolean
+}
+
+// truth is what is known where a part of an expression is true, and where it is
+// not.
+func (x *scene) truth(p *jsonata.Part) (yes, no scope) { return x.truthOf(p, Value{}) }
+
+func (x *scene) truthOf(p *jsonata.Part, context Value) (yes, no scope) {
+	if x.isDead() {
+		return x.scope, x.scope
+	}
+	if len(p.Filters) > 0 {
+		return x.test1(p, context)
+	}
+	switch {
+	case p.Kind == jsonata.PartBlock && len(p.Parts) == 1:
+		return x.truthOf(&p.Parts[0], context)
+	case p.Kind == jsonata.PartBinary && p.Text == "and":
+		return x.testAll(len(p.Parts), func(x *scene, i int) (scope, scope) { return x.truthOf(&p.Parts[i], context) })
+	case p.Kind == jsonata.PartBinary && p.Text == "or":
+		return x.testAny(len(p.Parts), func(x *scene, i int) (scope, scope) { return x.truthOf(&p.Parts[i], context) })
+	case p.Kind == jsonata.PartCall && p.Text == "not" && len(p.Parts) == 1:
+		yes, no = x.truthOf(&p.Parts[0], context)
+		return no, yes
+	case p.Kind == jsonata.PartCall && p.Text == "exists" && len(p.Parts) == 1:
+		return x.testExists(&p.Parts[0], context)
+	case p.Kind == jsonata.PartBinary && (p.Text == "=" || p.Text == "!=" || p.Text == "in"):
+		return x.testEqual(p, context)
+	default:
+		return x.test1(p, context)
+	}
+}
+
+// test1 is the test that a value is true in the sense of JSONata.
+func (x *scene) test1(p *jsonata.Part, context Value) (yes, no scope) {
+	x.excused++
+	v := x.eval(p, context)
+	x.excused--
+	yes, no = x.scope, x.scope
+	if v.kinds() == booleans {
+		switch v.set.truth {
+		case isTrue:
+			no = deadScope()
+		case isFalse:
+			yes = deadScope()
+		}
+	}
+	if v.kinds()&^(missing|null) == 0 {
+		yes = deadScope()
+	}
+	return yes, no
+}
+
+// testExists is the test of $exists.
+func (x *scene) testExists(p *jsonata.Part, context Value) (yes, no scope) {
+	x.excused++
+	v := x.eval(p, context)
+	x.excused--
+	yes, no = x.scope, x.scope
+	if !v.may(missing) {
+		no = deadScope()
+	}
+	if v.kinds() == missing {
+		return deadScope(), no
+	}
+	if variable, steps, ok := x.target(p); ok {
+		yes = x.refine(variable, steps, func(old Value) Value { return old.without(missing) })
+	}
+	return yes, no
+}
+
+// testEqual is the test of a comparison of a plain path with literals.
+func (x *scene) testEqual(p *jsonata.Part, context Value) (yes, no scope) {
+	result := x.eval(p, context)
+	path, other := &p.Parts[0], &p.Parts[1]
+	if p.Text != "in" && path.Kind == jsonata.PartLiteral {
+		path, other = other, path
+	}
+	variable, steps, ok := x.target(path)
+	var literals []Value
+	switch {
+	case other.Kind == jsonata.PartLiteral:
+		literals = []Value{Literal(other.Value)}
+	case p.Text == "in" && other.Kind == jsonata.PartArray && len(other.Filters) == 0:
+		for i := range other.Parts {
+			if other.Parts[i].Kind != jsonata.PartLiteral {
+				ok = false
+				break
+			}
+			literals = append(literals, Literal(other.Parts[i].Value))
+		}
+	default:
+		ok = false
+	}
+	yes, no = x.scope, x.scope
+	if ok && len(other.Filters) == 0 {
+		yes = x.refine(variable, steps, func(old Value) Value {
+			out := Nothing()
+			for _, l := range literals {
+				out = join(out, meet(old, l))
+			}
+			return out
+		})
+		no = x.refine(variable, steps, func(old Value) Value {
+			for _, l := range literals {
+				old = subtract(old, l)
+			}
+			return old
+		})
+	}
+	if p.Text == "!=" { // false, too, where there is no value
+		missingToo := x.eval(path, context).may(missing)
+		yes, no = no, yes
+		if missingToo {
+			no = x.scope
+		}
+		return yes, no
+	}
+	if result.kinds() == booleans && result.set.truth == isFalse {
+		yes = deadScope()
+	}
+	return yes, no
+}
+
+// meet is the part of a value that is a literal.
+func meet(v, literal Value) Value {
+	switch words, ok := literal.Literals(); {
+	case ok && len(words) == 1:
+		return pickWord(v, words[0])
+	case literal.kinds() == booleans:
+		holds, _ := splitTruth(v, literal)
+		return holds
+	default:
+		return v.only(literal.kinds())
+	}
+}
+
+// subtract is the part of a value that is not a literal.
+func subtract(v, literal Value) Value {
+	switch words, ok := literal.Literals(); {
+	case ok && len(words) == 1:
+		return dropWord(v, words[0])
+	case literal.kinds() == booleans:
+		_, fails := splitTruth(v, literal)
+		return fails
+	case literal.kinds() == null:
+		return v.without(null)
+	default:
+		return v
+	}
+}
+
+// target is the variable, "" for the input, and the steps to the part of it that an
+// expression reads, if it is a plain path.
+func (x *scene) target(p *jsonata.Part) (variable string, steps []jsonpath.Step, ok bool) {
+	parts := []jsonata.Part{*p}
+	if p.Kind == jsonata.PartPath {
+		parts = p.Parts
+	}
+	if parts[0].Kind != jsonata.PartVariable || parts[0].Text == "" || len(parts[0].Filters) > 0 {
+		return "", nil, false
+	}
+	variable, rest := parts[0].Text, parts[1:]
+	if _, bound := x.local(variable); bound {
+		return "", nil, false
+	}
+	if variable == "states" {
+		if len(rest) == 0 || rest[0].Kind != jsonata.PartName || rest[0].Text != "input" || len(rest[0].Filters) > 0 {
+			return "", nil, false
+		}
+		variable, rest = "", rest[1:]
+	}
+	for i := range rest {
+		if rest[i].Kind != jsonata.PartName || len(rest[i].Filters) > 0 {
+			return "", nil, false
+		}
+		steps = append(steps, jsonpath.Step{Kind: jsonpath.StepName, Names: []string{rest[i].Text}})
+	}
+	return variable, steps, true
+}
+
+// refine is the scope where a change is known of the part that steps lead to. Arrays
+// on the way, through which JSONata goes, stay as they are.
+func (x *scene) refine(variable string, steps []jsonpath.Step, change func(Value) Value) scope {
+	s := x.scope
+	if variable == "" {
+		s.doc = refine(s.doc, steps, change)
+		return s
+	}
+	named := append([]jsonpath.Step{{Kind: jsonpath.StepName, Names: []string{variable}}}, steps...)
+	s.vars = refine(s.vars, named, change)
+	return s
+}
+
+func refine(v Value, steps []jsonpath.Step, change func(Value) Value) Value {
+	if len(steps) == 0 {
+		return change(v)
+	}
+	out := v.only(arrays)
+	if rest := v.without(arrays); !rest.IsNothing() {
+		name := steps[0].Names[0]
+		out = join(out, updateMember(rest, name, steps[:1], func(old Value) Value { return refine(old, steps[1:], change) }))
+	}
+	return out
+}
