@@ -1,13 +1,9 @@
 package jsonpath
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/jobpoller/jobpoller/internal/diag"
 )
 
 const (
@@ -25,14 +21,6 @@ func Parse(text string) (*Path, error) {
 		return nil, err
 	}
 	return path, nil
-}
-
-type parser struct {
-	text   string
-	offset int
-	depth  int // of the filters and brackets around the offset
-	// function is the last name with parentheses after it.
-	function string
 }
 
 func (p *parser) path() (*Path, error) {
@@ -121,30 +109,6 @@ func (p *parser) step() (step, error) {
 	return step{kind: member, deep: deep, name: name}, err
 }
 
-// name reads a name outside of brackets.
-func (p *parser) name() (string, error) {
-	start := p.offset
-	for !p.atEnd() && !p.atStep() {
-		r, size := p.peek()
-		if p.depth > 0 && endsOperand(r) {
-			break
-		}
-		if length := strings.IndexByte(p.text[p.offset:], ')'); r == '(' && length > 0 && p.offset > start {
-			p.offset += length + 1
-			p.function = p.text[start:p.offset]
-			break
-		}
-		if !isNameRune(r) || r == utf8.RuneError && size <= 1 {
-			return "", p.fail(p.offset, "character %q does not stand in a plain name; write the name as ['...']", r)
-		}
-		p.offset += size
-	}
-	if p.offset == start {
-		return "", p.fail(start, "expected a name after \".\"")
-	}
-	return p.text[start:p.offset], nil
-}
-
 // bracket reads what stands between brackets, and them.
 func (p *parser) bracket() (step, error) {
 	p.accept("[")
@@ -183,179 +147,148 @@ func (p *parser) selector() (step, error) {
 	}
 }
 
-func (p *parser) names() (step, error) {
-	var names []string
+// condition reads conditions joined by "||", which binds less than "&&".
+func (p *parser) condition() (condition, error) {
+	if p.depth == maxFilterDepth {
+		return nil, p.fail(p.offset, "brackets and filters are nested deeper than %d", maxFilterDepth)
+	}
+	p.depth++
+	defer func() { p.depth-- }()
+	var alternatives either
 	for {
-		name, err := p.readString()
+		c, err := p.conjunction()
 		if err != nil {
-			return step{}, err
+			return nil, err
 		}
-		names = append(names, name)
-		p.space()
-		if !p.accept(",") {
+		alternatives = append(alternatives, c)
+		if p.space(); !p.accept("||") {
 			break
 		}
-		p.space()
-		if !p.at('\'') && !p.at('"') {
-			return step{}, p.fail(p.offset, "expected a quoted name after \",\"")
-		}
 	}
-	if len(names) == 1 {
-		return step{kind: member, name: names[0]}, nil
+	if len(alternatives) == 1 {
+		return alternatives[0], nil
 	}
-	return step{kind: members, names: names}, nil
+	return alternatives, nil
 }
 
-// script reads the one script that Step Functions runs: an index from the end
-// of an array.
-func (p *parser) script() (step, error) {
-	start := p.offset
-	for _, word := range []string{"(", "@", ".", "length", "-"} {
-		if p.space(); !p.accept(word) {
-			return step{}, p.fail(start, "expected \"(@.length-1)\"; other script expressions are not supported")
+func (p *parser) conjunction() (condition, error) {
+	var parts all
+	for {
+		c, err := p.term()
+		if err != nil {
+			return nil, err
 		}
+		parts = append(parts, c)
+		if p.space(); !p.accept("&&") {
+			break
+		}
+	}
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	return parts, nil
+}
+
+// term reads "!term", "(condition)", a comparison or a path that is to exist.
+func (p *parser) term() (condition, error) {
+	p.space()
+	negated := false
+	for p.accept("!") {
+		negated = !negated
+		p.space()
+	}
+	c, err := p.positive()
+	if err != nil {
+		return nil, err
+	}
+	if negated {
+		return not{c}, nil
+	}
+	return c, nil
+}
+
+func (p *parser) positive() (condition, error) {
+	if p.accept("(") {
+		c, err := p.condition()
+		if err != nil {
+			return nil, err
+		}
+		if p.space(); !p.accept(")") {
+			return nil, p.fail(p.offset, "expected \")\", \"&&\" or \"||\"")
+		}
+		return c, nil
+	}
+	start := p.offset
+	left, err := p.operand(false)
+	if err != nil {
+		return nil, err
 	}
 	p.space()
-	index, err := p.integer()
-	if err != nil {
-		return step{}, err
+	if path, ok := left.(*filterPath); ok && (p.at(')') || p.at('&') || p.at('|')) {
+		return exists{path}, nil
 	}
-	if p.space(); index < 0 || !p.accept(")") {
-		return step{}, p.fail(start, "expected \"(@.length-1)\"; other script expressions are not supported")
+	if _, ok := left.(pattern); ok {
+		return nil, p.fail(start, "a regular expression stands to the right of \"=~\"")
 	}
-	return step{kind: fromEnd, index: index}, nil
+	return p.comparison(left)
 }
 
-// indices reads an index, a union of them or a slice.
-func (p *parser) indices() (step, error) {
-	b := bounds{step: 1}
-	if p.at(':') {
-		return p.slice(b)
-	}
-	var indices []int
-	for {
-		index, err := p.integer()
-		if err != nil {
-			return step{}, err
-		}
-		indices = append(indices, index)
-		p.space()
-		if p.at(':') && len(indices) == 1 {
-			b.from, b.hasFrom = index, true
-			return p.slice(b)
-		}
-		if !p.accept(",") {
-			break
-		}
-		p.space()
-	}
-	if len(indices) == 1 {
-		return step{kind: element, index: indices[0]}, nil
-	}
-	return step{kind: elements, indices: indices}, nil
-}
-
-// slice reads the rest of a slice, from its first ":".
-func (p *parser) slice(b bounds) (step, error) {
-	var err error
-	p.accept(":")
-	if p.space(); p.atInteger() {
-		if b.to, err = p.integer(); err != nil {
-			return step{}, err
-		}
-		b.hasTo = true
-		p.space()
-	}
-	if !p.accept(":") {
-		return step{kind: slice, bounds: b}, nil
-	}
-	if p.space(); p.atInteger() {
-		start := p.offset
-		if b.step, err = p.integer(); err != nil {
-			return step{}, err
-		}
-		if b.step == 0 {
-			return step{}, p.fail(start, "the step of a slice is not 0")
-		}
-	}
-	return step{kind: slice, bounds: b}, nil
-}
-
-func (p *parser) integer() (int, error) {
+func (p *parser) comparison(left operand) (condition, error) {
 	start := p.offset
-	p.accept("-")
-	for !p.atEnd() && p.text[p.offset] >= '0' && p.text[p.offset] <= '9' {
-		p.offset++
-	}
-	digits := p.text[start:p.offset]
-	if digits == "" || digits == "-" {
-		return 0, p.fail(start, "expected an array index")
-	}
-	n, err := strconv.ParseInt(digits, 10, 32) // as Java's int
+	operator, err := p.operator()
 	if err != nil {
-		return 0, p.fail(start, "array index %s is too large", digits)
+		return nil, err
 	}
-	return int(n), nil
-}
-
-// readString reads a quoted name or string. A backslash escapes the quote and
-// itself; before any other character it stands for itself, as Step Functions
-// has it.
-func (p *parser) readString() (string, error) {
-	start, quote := p.offset, p.text[p.offset]
-	var b strings.Builder
-	for i := start + 1; i < len(p.text); i++ {
-		c := p.text[i]
-		if c == quote {
-			p.offset = i + 1
-			return b.String(), nil
-		}
-		if c == '\\' && i+1 < len(p.text) && (p.text[i+1] == quote || p.text[i+1] == '\\') {
-			i++
-			c = p.text[i]
-		}
-		b.WriteByte(c)
+	p.space()
+	at := p.offset
+	right, err := p.operand(true)
+	if err != nil {
+		return nil, err
 	}
-	return "", p.fail(start, "expected a closing %c", quote)
-}
-
-func (p *parser) atEnd() bool { return p.offset == len(p.text) }
-
-func (p *parser) at(c byte) bool { return !p.atEnd() && p.text[p.offset] == c }
-
-func (p *parser) atStep() bool { return p.at('.') || p.at('[') }
-
-func (p *parser) atInteger() bool {
-	return p.at('-') || !p.atEnd() && p.text[p.offset] >= '0' && p.text[p.offset] <= '9'
-}
-
-// accept passes over the word if it comes next.
-func (p *parser) accept(word string) bool {
-	if !strings.HasPrefix(p.text[p.offset:], word) {
-		return false
+	if _, ok := right.(pattern); ok && operator != "=~" {
+		return nil, p.fail(start, "a regular expression stands to the right of \"=~\"")
 	}
-	p.offset += len(word)
-	return true
+	if want := describeWanted(operator, right); want != "" {
+		return nil, p.fail(at, "expected %s to the right of %q", want, operator)
+	}
+	return &comparison{operator, left, right}, nil
 }
 
-func (p *parser) space() {
-	for p.at(' ') {
+// operand reads a path, a literal or, if words is set, a string without
+// quotes.
+func (p *parser) operand(words bool) (operand, error) {
+	start := p.offset
+	r, _ := p.peek()
+	switch r {
+	case '@', '$':
 		p.offset++
+		return p.filterPath(r == '$')
+	case '/':
+		return p.pattern()
+	case '[':
+		list, err := p.list()
+		return literal{list}, err
 	}
+	value, quoted, err := p.scalar()
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := value.(string); ok && !quoted && !words {
+		return nil, p.fail(start, "expected a path that starts with \"@\" or \"$\", or a literal; write a string as '...'")
+	}
+	return literal{value}, nil
 }
 
-func (p *parser) peek() (rune, int) { return utf8.DecodeRuneInString(p.text[p.offset:]) }
-
-func (p *parser) fail(offset int, format string, args ...any) error {
-	return &diag.SyntaxError{Text: p.text, Offset: offset, Message: fmt.Sprintf(format, args...)}
+func (p *parser) filterPath(root bool) (operand, error) {
+	if root && !p.atEnd() && !p.atStep() && !endsOperand(rune(p.text[p.offset])) {
+		return nil, p.fail(p.offset, "expected \".\" or \"[\" after \"$\"; a filter reads no context object and no variables")
+	}
+	steps, err := p.steps()
+	if err != nil {
+		return nil, err
+	}
+	path := &filterPath{root: root}
+	path.steps = steps
+	path.finish()
+	return path, nil
 }
-
-// isNameRune tells whether a name outside of brackets may hold the character.
-// Names with hyphens, colons and any letter occur in events of AWS services.
-func isNameRune(r rune) bool {
-	return r > ' ' && r != 0x7f && !strings.ContainsRune(`.[]()*,?'"`, r)
-}
-
-// endsOperand tells whether the character ends a plain name or word in a
-// filter.
-func endsOperand(r rune) bool { return strings.ContainsRune(" =!<>~&|),]", r) }

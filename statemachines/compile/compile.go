@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -68,41 +67,6 @@ func Compile(w *pollcore.Waiter, call Call, o Options) (*Compiled, error) {
 	return &Compiled{Machine: m, StartAt: all[0].name, Strategy: o.Strategy, Warnings: p.warnings(), Policy: p.policy(), plan: p}, nil
 }
 
-// draft is a plan on its way to states.
-type draft struct {
-	*plan
-	refusal
-
-	used map[string]bool // the states that Options.Names renames
-}
-
-func (d *draft) err() error { return d.refusal.err(d.waiter.Name, d.options.Strategy) }
-
-// name is the name of a state.
-func (d *draft) name(s string) string {
-	if name, ok := d.options.Names[s]; ok {
-		d.used[s] = true
-		return name
-	}
-	return d.options.Prefix + s
-}
-
-// exit is the state that follows a status.
-func (d *draft) exit(status pollcore.Status) string {
-	if d.options.Exits != nil {
-		return d.options.Exits[status]
-	}
-	return d.name(map[pollcore.Status]string{pollcore.Succeeded: "Succeeded", pollcore.Failed: "Failed", pollcore.TimedOut: "TimedOut"}[status])
-}
-
-// afterDeadline is the state that follows when the time is over.
-func (d *draft) afterDeadline() string {
-	if d.call.Stop != nil {
-		return d.name(d.call.Stop.Operation)
-	}
-	return d.exit(pollcore.TimedOut)
-}
-
 // machine puts states together, for a fragment with its exits as states that end.
 func (p *plan) machine(all states) (*asl.StateMachine, error) {
 	language, start := p.language, all[0].name
@@ -124,41 +88,4 @@ func (p *plan) machine(all states) (*asl.StateMachine, error) {
 		return nil, fmt.Errorf("%s: the compiled definition is not valid; unless the arguments, exits or scope are wrong, this is a bug: %w", p.waiter.Name, err)
 	}
 	return m, nil
-}
-
-// object is a JSON object of a definition. Its order does not matter: asl.Print
-// has one of its own.
-type object map[string]any
-
-// states are the states of a definition, in the order in which a reader meets
-// them.
-type states []state
-
-type state struct {
-	name   string
-	fields object
-}
-
-// MarshalJSON implements json.Marshaler.
-func (s states) MarshalJSON() ([]byte, error) {
-	var b strings.Builder
-	b.WriteByte('{')
-	for i, state := range s {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		name, err := json.Marshal(state.name)
-		if err != nil {
-			return nil, err
-		}
-		fields, err := json.Marshal(state.fields)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(fields)
-	}
-	b.WriteByte('}')
-	return []byte(b.String()), nil
 }

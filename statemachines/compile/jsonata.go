@@ -159,3 +159,8 @@ func (j *jsonata) stopTask() states {
 		"Next":  next,
 	}}}
 }
+
+// countCall counts a call.
+func (j *jsonata) countCall() object {
+	return object{j.variable("attempt"): expression("$" + j.variable("attempt") + " + 1")}
+}

@@ -51,22 +51,6 @@ func (j *jsonata) after(v pollcore.Verdict, again string) string {
 	}
 }
 
-// verdictOnError is the status and the reason where an error has the verdict. A
-// catch without a reason accepts nothing.
-func (j *jsonata) verdictOnError(c catch, failure string) (pollcore.Status, phrase) {
-	named := failure + ".Error & ': ' & " + failure + ".Cause"
-	switch {
-	case c.state == pollcore.Retry:
-		return pollcore.TimedOut, phrase{j.notFinished() + ": ", named}
-	case c.reason == "":
-		return pollcore.Failed, phrase{"unexpected error: ", named}
-	case c.any:
-		return statusOf[c.state], phrase{c.reason + ": ", failure + ".Cause"}
-	default:
-		return statusOf[c.state], phrase{text: c.reason}
-	}
-}
-
 // lookAtError is the state that looks at errors whose names do not decide, in
 // JSONata. Its input is the result where no acceptor matches.
 func (j *jsonata) lookAtError(again string) states {

@@ -234,14 +234,6 @@ func (l *loopStates) lastValues() (present []object, format, paths string) {
 	return present, strings.Join(formats, ", "), strings.Join(members, ", ")
 }
 
-// successOnError is the end to which an error leads: there is no output then.
-func (l *loopStates) successOnError() string {
-	if slices.ContainsFunc(l.rules, func(r rule) bool { return r.state == pollcore.Success }) {
-		return "SucceededOnError"
-	}
-	return "Succeeded"
-}
-
 // loopEnds are the ends of the machine, or the states that make the result for
 // the exits of a fragment.
 func (l *loopStates) loopEnds() states {

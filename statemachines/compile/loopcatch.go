@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -66,4 +68,12 @@ func (l *loopStates) lookAtErrorInLoop(again string) states {
 		choose(named(g), catch{state: pollcore.Retry})
 	}
 	return states{{l.name("CheckError"), object{"Type": "Choice", "Choices": choices, "Default": l.name("Failed")}}}
+}
+
+// successOnError is the end to which an error leads: there is no output then.
+func (l *loopStates) successOnError() string {
+	if slices.ContainsFunc(l.rules, func(r rule) bool { return r.state == pollcore.Success }) {
+		return "SucceededOnError"
+	}
+	return "Succeeded"
 }

@@ -80,3 +80,19 @@ func brief(value, path string, output *pollcore.Shape) string {
 	}
 	return "($seen := " + whole + "; $length($seen) > 200 ? $substring($seen, 0, 200) & '...' : $seen)"
 }
+
+// verdictOnError is the status and the reason where an error has the verdict. A
+// catch without a reason accepts nothing.
+func (j *jsonata) verdictOnError(c catch, failure string) (pollcore.Status, phrase) {
+	named := failure + ".Error & ': ' & " + failure + ".Cause"
+	switch {
+	case c.state == pollcore.Retry:
+		return pollcore.TimedOut, phrase{j.notFinished() + ": ", named}
+	case c.reason == "":
+		return pollcore.Failed, phrase{"unexpected error: ", named}
+	case c.any:
+		return statusOf[c.state], phrase{c.reason + ": ", failure + ".Cause"}
+	default:
+		return statusOf[c.state], phrase{text: c.reason}
+	}
+}

@@ -75,11 +75,6 @@ func (v variables) states(d *draft) states {
 	return append(all, j.ends()...)
 }
 
-// countCall counts a call.
-func (j *jsonata) countCall() object {
-	return object{j.variable("attempt"): expression("$" + j.variable("attempt") + " + 1")}
-}
-
 // delay is the time to the next call, in seconds, by the rule of
 // [pollcore.Schedule]: a draw around a delay that grows with each call, cut so that
 // the last call starts at the deadline and the one before leaves it a minimum delay.

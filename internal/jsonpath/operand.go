@@ -16,111 +16,21 @@ var operators = []string{
 	"in", "nin", "subsetof", "anyof", "noneof", "all", "contains", "size", "empty",
 }
 
-// condition reads conditions joined by "||", which binds less than "&&".
-func (p *parser) condition() (condition, error) {
-	if p.depth == maxFilterDepth {
-		return nil, p.fail(p.offset, "brackets and filters are nested deeper than %d", maxFilterDepth)
-	}
-	p.depth++
-	defer func() { p.depth-- }()
-	var alternatives either
-	for {
-		c, err := p.conjunction()
-		if err != nil {
-			return nil, err
-		}
-		alternatives = append(alternatives, c)
-		if p.space(); !p.accept("||") {
-			break
-		}
-	}
-	if len(alternatives) == 1 {
-		return alternatives[0], nil
-	}
-	return alternatives, nil
-}
-
-func (p *parser) conjunction() (condition, error) {
-	var parts all
-	for {
-		c, err := p.term()
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, c)
-		if p.space(); !p.accept("&&") {
-			break
-		}
-	}
-	if len(parts) == 1 {
-		return parts[0], nil
-	}
-	return parts, nil
-}
-
-// term reads "!term", "(condition)", a comparison or a path that is to exist.
-func (p *parser) term() (condition, error) {
-	p.space()
-	negated := false
-	for p.accept("!") {
-		negated = !negated
-		p.space()
-	}
-	c, err := p.positive()
-	if err != nil {
-		return nil, err
-	}
-	if negated {
-		return not{c}, nil
-	}
-	return c, nil
-}
-
-func (p *parser) positive() (condition, error) {
-	if p.accept("(") {
-		c, err := p.condition()
-		if err != nil {
-			return nil, err
-		}
-		if p.space(); !p.accept(")") {
-			return nil, p.fail(p.offset, "expected \")\", \"&&\" or \"||\"")
-		}
-		return c, nil
-	}
+func (p *parser) operator() (string, error) {
 	start := p.offset
-	left, err := p.operand(false)
-	if err != nil {
-		return nil, err
+	for _, operator := range operators {
+		if !p.accept(operator) {
+			continue
+		}
+		r, _ := p.peek()
+		word := operator[0] >= 'a'
+		if word && r != ' ' && r != '[' || !word && strings.ContainsRune("=!<>~", r) && !p.atEnd() {
+			p.offset = start
+			continue
+		}
+		return operator, nil
 	}
-	p.space()
-	if path, ok := left.(*filterPath); ok && (p.at(')') || p.at('&') || p.at('|')) {
-		return exists{path}, nil
-	}
-	if _, ok := left.(pattern); ok {
-		return nil, p.fail(start, "a regular expression stands to the right of \"=~\"")
-	}
-	return p.comparison(left)
-}
-
-func (p *parser) comparison(left operand) (condition, error) {
-	start := p.offset
-	operator, err := p.operator()
-	if err != nil {
-		return nil, err
-	}
-	p.space()
-	at := p.offset
-	right, err := p.operand(true)
-	if err != nil {
-		return nil, err
-	}
-	if _, ok := right.(pattern); ok && operator != "=~" {
-		return nil, p.fail(start, "a regular expression stands to the right of \"=~\"")
-	}
-	if want := describeWanted(operator, right); want != "" {
-		return nil, p.fail(at, "expected %s to the right of %q", want, operator)
-	}
-	return &comparison{operator, left, right}, nil
+	return "", p.fail(start, "expected an operator: %s", strings.Join(operators, " "))
 }
 
 // describeWanted says what stands to the right of the operator if this operand cannot.
@@ -150,62 +60,6 @@ func describeWanted(operator string, right operand) string {
 		}
 	}
 	return ""
-}
-
-func (p *parser) operator() (string, error) {
-	start := p.offset
-	for _, operator := range operators {
-		if !p.accept(operator) {
-			continue
-		}
-		r, _ := p.peek()
-		word := operator[0] >= 'a'
-		if word && r != ' ' && r != '[' || !word && strings.ContainsRune("=!<>~", r) && !p.atEnd() {
-			p.offset = start
-			continue
-		}
-		return operator, nil
-	}
-	return "", p.fail(start, "expected an operator: %s", strings.Join(operators, " "))
-}
-
-// operand reads a path, a literal or, if words is set, a string without
-// quotes.
-func (p *parser) operand(words bool) (operand, error) {
-	start := p.offset
-	r, _ := p.peek()
-	switch r {
-	case '@', '$':
-		p.offset++
-		return p.filterPath(r == '$')
-	case '/':
-		return p.pattern()
-	case '[':
-		list, err := p.list()
-		return literal{list}, err
-	}
-	value, quoted, err := p.scalar()
-	if err != nil {
-		return nil, err
-	}
-	if _, ok := value.(string); ok && !quoted && !words {
-		return nil, p.fail(start, "expected a path that starts with \"@\" or \"$\", or a literal; write a string as '...'")
-	}
-	return literal{value}, nil
-}
-
-func (p *parser) filterPath(root bool) (operand, error) {
-	if root && !p.atEnd() && !p.atStep() && !endsOperand(rune(p.text[p.offset])) {
-		return nil, p.fail(p.offset, "expected \".\" or \"[\" after \"$\"; a filter reads no context object and no variables")
-	}
-	steps, err := p.steps()
-	if err != nil {
-		return nil, err
-	}
-	path := &filterPath{root: root}
-	path.steps = steps
-	path.finish()
-	return path, nil
 }
 
 // scalar reads a literal that is no list.

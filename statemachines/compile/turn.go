@@ -1,0 +1,34 @@
+package compile
+
+// steps are transitions and events.
+type steps struct{ transitions, events int }
+
+func (s steps) and(more steps) steps {
+	return steps{s.transitions + more.transitions, s.events + more.events}
+}
+
+// turn is what one poll takes, and what an execution takes besides: at most, and
+// if it succeeds.
+type turn struct {
+	steps
+	most, success steps
+}
+
+// turn is that of the strategy, with what the plan adds.
+func (p *plan) turn() turn {
+	t := p.strategy.turn(p)
+	wait, task := steps{1, 2}, steps{1, 5}
+	if p.pollsAfterLook() { // CheckError
+		t.steps = t.and(steps{1, 2})
+	}
+	if p.initial > 0 {
+		t.most, t.success = t.most.and(wait), t.success.and(wait)
+	}
+	if p.call.Start != nil {
+		t.most, t.success = t.most.and(task), t.success.and(task)
+	}
+	if p.call.Stop != nil {
+		t.most = t.most.and(task)
+	}
+	return t
+}
