@@ -35,36 +35,19 @@ type API struct {
 
 // FindAPI returns the API of a resource as a definition has it.
 func FindAPI(resource string, models Models) (API, error) {
+	service, operation, err := find(resource, models)
 	r := asl.ParseResource(resource)
-	if models == nil || r.Direct || r.Action == "" {
-		return API{}, nil
-	}
 	name, sdk := r.SDK()
-	action := r.Action
-	open := openSDK[name]
-	if !sdk {
-		o := optimized[r.Service]
-		if name = o.service; name == "" || slices.Contains(o.own, action) {
-			return API{}, nil
-		}
-		open = o.open[action]
-		if other := o.renamed[action]; other != "" {
-			action = other
-		}
-	}
-	service, err := models(name)
-	if errors.Is(err, catalog.ErrNotFound) {
-		return API{}, nil
-	} else if err != nil {
-		return API{}, fmt.Errorf("the model of %s: %w", name, err)
-	}
-	operation := service.Operations[upperFirst(action)]
 	if operation == nil {
 		a := API{}
 		if sdk {
 			a.noSuch = service
 		}
-		return a, nil
+		return a, err
+	}
+	open := openSDK[name]
+	if !sdk {
+		open = optimized[r.Service].open[r.Action]
 	}
 	a := API{Input: operation.Input, Output: operation.Output}
 	a.takesNothing = operation.Input == nil || len(operation.Input.Members) == 0
@@ -77,11 +60,45 @@ func FindAPI(resource string, models Models) (API, error) {
 		if r.Pattern == ".sync:2" {
 			open = append(slices.Clone(open), "Output")
 		}
-	case action != r.Action:
+	case operation.Name != upperFirst(r.Action):
 		a.Output = nil // the integration is not the operation
 	}
 	a.spelling = newSpelling(sdk, open)
 	return a, nil
+}
+
+// FindOperation returns the operation that a resource calls; nil for one that the
+// models do not know, and for an integration that is no operation of a service.
+func FindOperation(resource string, models Models) (*catalog.Operation, error) {
+	_, operation, err := find(resource, models)
+	return operation, err
+}
+
+// find returns the service and the operation of a resource, each nil if it is not
+// known.
+func find(resource string, models Models) (*catalog.Service, *catalog.Operation, error) {
+	r := asl.ParseResource(resource)
+	if models == nil || r.Direct || r.Action == "" {
+		return nil, nil, nil
+	}
+	name, sdk := r.SDK()
+	action := r.Action
+	if !sdk {
+		o := optimized[r.Service]
+		if name = o.service; name == "" || slices.Contains(o.own, action) {
+			return nil, nil, nil
+		}
+		if other := o.renamed[action]; other != "" {
+			action = other
+		}
+	}
+	service, err := models(name)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return nil, nil, nil
+	} else if err != nil {
+		return nil, nil, fmt.Errorf("the model of %s: %w", name, err)
+	}
+	return service, service.Operations[upperFirst(action)], nil
 }
 
 // describes are the operations whose output is the result of a Task that ends

@@ -1,9 +1,12 @@
 package mock
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -24,7 +27,7 @@ type script map[string][]step
 // jobConfig is a job with the resources or states of its calls.
 type jobConfig struct {
 	job                   func() *Job
-	start, describe, stop string
+	start, describe, stop []string
 }
 
 // Read reads mocks from JSON. Its error is an asl.Problems with everything that
@@ -53,10 +56,14 @@ type jobConfig struct {
 //	{"Describe": {"job": {"runs": 90, "status": "JobRun.JobRunState", "running": "RUNNING", "ends": "SUCCEEDED",
 //	  "id": "JobRun.Id", "idArgument": "RunId", "start": "Start", "startId": "JobRunId"}}}
 //
-// The member is named after the describe call; "start" and "stop" are the states
-// or resources of the other two calls. The rest are the fields of Job: "runs" in
-// seconds, "status", "running", "ends" and, if wanted, "stopped", "answer", "id",
-// "idArgument", "startAnswer", "startId" and "notFound".
+// The member is named after the describe call, or after the ".sync" Task that ends
+// with the job; "start" and "stop" are the states or resources of the other two
+// calls, "describe" those of further describe calls, each a text or a list. "start"
+// may also be an object of states with a "runs" and "ends" of their own. The rest
+// are the fields of Job: "runs" in seconds or as ParseSpread reads it, "running",
+// "ends", "status" and, if wanted, "throttle" as a share ("5%"), "stopped", "fails",
+// "answer", "answers", "id", "idArgument", "ids", "startAnswer", "startId",
+// "startIdArgument" and "notFound".
 //
 // The other form is AWS's, the MockConfigFile.json of Step Functions Local as it
 // is: an object with the members StateMachines and MockedResponses. The calls of
@@ -106,15 +113,8 @@ func (c *Config) Apply(m *asl.StateMachine, test string, o *sim.Options) error {
 		handlers[name] = (&Script{steps: slices.Clone(steps)}).Handle
 	}
 	for _, config := range c.jobs {
-		job := config.job()
-		for name, handler := range map[string]sim.Handler{config.start: job.Start, config.describe: job.Describe, config.stop: job.Stop} {
-			if name == "" {
-				continue
-			}
-			if err := targets.CheckJob(name); err != nil {
-				return err
-			}
-			handlers[name] = handler
+		if err := config.bind(targets, o, handlers); err != nil {
+			return err
 		}
 	}
 	if err := targets.Bind(o, handlers); err != nil {
@@ -125,6 +125,49 @@ func (c *Config) Apply(m *asl.StateMachine, test string, o *sim.Options) error {
 		targets.failOthers(o, chosen)
 	}
 	return nil
+}
+
+// bind puts the calls of a fresh job among the handlers.
+func (c *jobConfig) bind(t *Targets, o *sim.Options, handlers map[string]sim.Handler) error {
+	job := c.job()
+	job.Seed = o.Seed
+	for _, call := range []struct {
+		names  []string
+		handle sim.Handler
+	}{{c.start, job.Start}, {c.describe, job.Describe}, {c.stop, job.Stop}} {
+		for _, name := range call.names {
+			handle := call.handle
+			switch err := t.CheckJob(name); {
+			case t.endsWithJob(name):
+				handle = inTime(o.Clock, job.Sync)
+			case err != nil:
+				return err
+			}
+			handlers[name] = handle
+		}
+	}
+	return nil
+}
+
+// inTime lets a reply take its time on a real clock, too.
+func inTime(clock *sim.Clock, handle sim.Handler) sim.Handler {
+	if clock == nil || clock.Virtual() {
+		return handle
+	}
+	return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+		reply, err := handle(ctx, call)
+		latency := reply.Latency
+		if failed, ok := errors.AsType[*sim.TaskError](err); ok {
+			latency = failed.Latency
+		}
+		timer := time.NewTimer(latency)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		return reply, err
+	}
 }
 
 // testCase is the full name of a test case.

@@ -1,16 +1,19 @@
 package mock
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -23,27 +26,47 @@ import (
 //
 // Paths are names with dots between them and indices: "Tasks[0].LastStatus".
 type Job struct {
-	// Runs is how long the job runs.
-	Runs time.Duration
+	// Runs is how long the job runs, and Spread draws it for each job if it is not
+	// zero.
+	Runs   time.Duration
+	Spread Spread
+	// Courses are those of the jobs that a state of the name starts, where they
+	// differ from Spread and Ends.
+	Courses map[string]Course
+	// Throttled is the share of the calls of Describe, from 0 to 1, that fail as
+	// the service does when it is called too often.
+	Throttled float64
+	// Seed is that of all that is drawn. Config.Apply takes it from the run.
+	Seed uint64
 	// Answer is what Describe and Stop answer; nil for an empty object. The
-	// status and the id are put into it.
-	Answer map[string]any
+	// status and the id are put into it. Answers has what is answered instead
+	// while the job has a status.
+	Answer  map[string]any
+	Answers map[string]map[string]any
 	// Status is the path of the status in the answer, such as
-	// "ExportDescription.ExportStatus".
+	// "ExportDescription.ExportStatus". It may be empty if Answers has every
+	// status: then the statuses are names that no answer shows.
 	Status string
 	// Running and Ends are the status while the job runs and after; Stopped is
 	// that of a job that was stopped, Ends if it is empty.
 	Running, Ends, Stopped string
+	// Fails are the ends with which a ".sync" Task fails.
+	Fails []string
 	// ID is the path of the job's id in the answer, and IDArgument the path of
 	// the id in the arguments of Describe and Stop; the last name of ID, or else
 	// of StartID, if it is empty. Without ID and StartID there is one job at a
 	// time.
 	ID, IDArgument string
+	// IDs is what ids are like: {n} stands for the number of the job, and the
+	// default is "job-{n}".
+	IDs string
 	// StartAnswer is what Start answers, and StartID the path of the id in it:
 	// Glue's StartJobRun answers with {"JobRunId": id}. Without both Start
-	// answers as Describe does.
-	StartAnswer map[string]any
-	StartID     string
+	// answers as Describe does. StartIDArgument is the path of the id in the
+	// arguments of Start, where the caller chooses it.
+	StartAnswer     map[string]any
+	StartID         string
+	StartIDArgument string
 	// NotFound is the name of the error of a call that asks for an id that was
 	// not started. If it is empty, it is what the service fails with; for a
 	// service of which that is not known such a call ends the run.
@@ -53,51 +76,31 @@ type Job struct {
 	runs    map[string]*jobRun
 	last    string // id of the job started last
 	started int    // jobs that Start started
+	random  *rand.Rand
+}
+
+// Course is how long a job runs, and how it ends.
+type Course struct {
+	Spread Spread
+	Ends   string
 }
 
 // jobRun is a job that was started.
 type jobRun struct {
 	started, stopped time.Time
-}
-
-// Check tells what is wrong with the description of the job.
-func (j *Job) Check() error {
-	var problems []error
-	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if j.Runs < 0 {
-		report("a job cannot run for %v", j.Runs)
-	}
-	if j.Status == "" {
-		report("a job needs the path of its status")
-	}
-	if j.Running == "" || j.Ends == "" {
-		report("a job needs the status while it runs and the one that it ends with")
-	}
-	for _, text := range []string{j.Status, j.ID, j.IDArgument, j.StartID} {
-		if text == "" {
-			continue
-		}
-		if _, err := parsePath(text); err != nil {
-			problems = append(problems, err)
-		}
-	}
-	if len(problems) == 0 {
-		problems = append(problems, j.checkAnswers())
-	}
-	return errors.Join(problems...)
+	runs             time.Duration
+	ends             string
 }
 
 // Start is the handler of the call that starts the job.
 func (j *Job) Start(_ context.Context, call sim.Call) (sim.Reply, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.started++
-	id := "job-" + strconv.Itoa(j.started)
-	run := j.begin(id, call.Time)
-	if j.StartAnswer == nil && j.StartID == "" {
-		return j.answer(id, run, call.Time)
+	id, run, err := j.launch(call)
+	if err != nil {
+		return sim.Reply{}, err
 	}
-	output, err := fill(j.StartAnswer, put{j.StartID, id})
+	output, err := j.accept(id, run, call)
 	return sim.Reply{Output: output}, err
 }
 
@@ -105,11 +108,14 @@ func (j *Job) Start(_ context.Context, call sim.Call) (sim.Reply, error) {
 func (j *Job) Describe(_ context.Context, call sim.Call) (sim.Reply, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.Throttled > 0 && j.draws().Float64() < j.Throttled {
+		return sim.Reply{}, throttleCall(call)
+	}
 	id, run, err := j.find(call)
 	if err != nil {
 		return sim.Reply{}, err
 	}
-	return j.answer(id, run, call.Time)
+	return j.reply(id, run, call.Time)
 }
 
 // Stop is the handler of the call that stops the job. A job that has ended
@@ -121,10 +127,37 @@ func (j *Job) Stop(_ context.Context, call sim.Call) (sim.Reply, error) {
 	if err != nil {
 		return sim.Reply{}, err
 	}
-	if run.stopped.IsZero() && call.Time.Sub(run.started) < j.Runs {
+	if run.stopped.IsZero() && call.Time.Sub(run.started) < run.runs {
 		run.stopped = call.Time
 	}
-	return j.answer(id, run, call.Time)
+	return j.reply(id, run, call.Time)
+}
+
+// Sync is the handler of a ".sync" Task, which ends with the job: with its
+// answer, or with States.TaskFailed and the answer as the cause.
+func (j *Job) Sync(_ context.Context, call sim.Call) (sim.Reply, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	id, run, err := j.launch(call)
+	if err != nil {
+		return sim.Reply{}, err
+	}
+	submitted, err := j.accept(id, run, call)
+	if err != nil {
+		return sim.Reply{}, err
+	}
+	output, err := j.answer(id, run.ends)
+	if err != nil {
+		return sim.Reply{}, err
+	}
+	if !slices.Contains(j.Fails, run.ends) {
+		return sim.Reply{Output: output, Latency: run.runs, Submitted: submitted}, nil
+	}
+	cause, err := json.Marshal(output)
+	if err != nil {
+		return sim.Reply{}, err
+	}
+	return sim.Reply{}, &sim.TaskError{Name: asl.ErrorTaskFailed, Cause: string(cause), Latency: run.runs, Submitted: submitted}
 }
 
 // Starts returns how many jobs were started, by Start or by Describe.
@@ -138,33 +171,53 @@ func (j *Job) Starts() int {
 func (j *Job) Reset() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.runs, j.last, j.started = nil, "", 0
+	j.runs, j.last, j.started, j.random = nil, "", 0, nil
 }
 
-// checkAnswers tells whether the status and the id fit into the answers.
-func (j *Job) checkAnswers() error {
-	if j.hasIDs() && j.idArgument() == "" {
-		return errors.New("a job with an id needs the name of the argument that the id comes back in")
+// launch starts the job that a call asks for.
+func (j *Job) launch(call sim.Call) (string, *jobRun, error) {
+	j.started++
+	id := strings.ReplaceAll(cmp.Or(j.IDs, "job-{n}"), "{n}", strconv.Itoa(j.started))
+	if j.StartIDArgument != "" {
+		var err error
+		if id, err = argument(call, j.StartIDArgument); err != nil {
+			return "", nil, err
+		}
 	}
-	const id = "id"
-	answer, err := fill(j.Answer, put{j.Status, j.Running}, put{j.ID, id})
-	if err != nil {
-		return err
-	}
-	if status, _ := parsePath(j.Status); status.get(answer) != j.Running {
-		return fmt.Errorf("the id at %q takes the place of the status at %q", j.ID, j.Status)
-	}
-	_, err = fill(j.StartAnswer, put{j.StartID, id})
-	return err
+	return id, j.begin(id, call), nil
 }
 
-func (j *Job) begin(id string, now time.Time) *jobRun {
+// accept is what the start call answers.
+func (j *Job) accept(id string, run *jobRun, call sim.Call) (any, error) {
+	if j.StartAnswer == nil && j.StartID == "" {
+		return j.answer(id, j.statusAt(run, call.Time))
+	}
+	return fill(j.StartAnswer, put{j.StartID, id})
+}
+
+func (j *Job) begin(id string, call sim.Call) *jobRun {
 	if j.runs == nil {
 		j.runs = map[string]*jobRun{}
 	}
-	run := &jobRun{started: now}
+	run := &jobRun{started: call.Time, runs: j.Runs, ends: j.Ends}
+	spread := j.Spread
+	if course, ok := j.Courses[call.State]; ok {
+		run.ends, spread = cmp.Or(course.Ends, run.ends), course.Spread
+		run.runs = 0
+	}
+	if spread != (Spread{}) {
+		run.runs = spread.draw(j.draws())
+	}
 	j.runs[id], j.last = run, id
 	return run
+}
+
+// draws is what is random in the answers of the job.
+func (j *Job) draws() *rand.Rand {
+	if j.random == nil {
+		j.random = rand.New(rand.NewPCG(j.Seed, 0)) //nolint:gosec // repeatable by design
+	}
+	return j.random
 }
 
 // find returns the job that a call is about.
@@ -180,23 +233,8 @@ func (j *Job) find(call sim.Call) (string, *jobRun, error) {
 	case j.started > 0:
 		return "", nil, noSuchJob(call, id, j.NotFound)
 	default:
-		return id, j.begin(id, call.Time), nil
+		return id, j.begin(id, call), nil
 	}
-}
-
-func (j *Job) hasIDs() bool { return j.ID != "" || j.StartID != "" }
-
-// idArgument is the path of the id in the arguments.
-func (j *Job) idArgument() string {
-	if j.IDArgument != "" {
-		return j.IDArgument
-	}
-	for _, text := range []string{j.ID, j.StartID} {
-		if p, err := parsePath(text); err == nil && text != "" {
-			return p.last()
-		}
-	}
-	return ""
 }
 
 // idOf is the id in the arguments of a call.
@@ -204,7 +242,12 @@ func (j *Job) idOf(call sim.Call) (string, error) {
 	if !j.hasIDs() {
 		return j.last, nil
 	}
-	p, err := parsePath(j.idArgument())
+	return argument(call, j.idArgument())
+}
+
+// argument is the id at a path of the arguments.
+func argument(call sim.Call, at string) (string, error) {
+	p, err := parsePath(at)
 	if err != nil {
 		return "", err
 	}
@@ -216,23 +259,35 @@ func (j *Job) idOf(call sim.Call) (string, error) {
 	default:
 		arguments, _ := call.Arguments.(map[string]any)
 		return "", fmt.Errorf("state %q: %s needs the argument %q, the id of the job; its arguments are: %s",
-			call.State, call.Resource, j.idArgument(), strings.Join(slices.Sorted(maps.Keys(arguments)), ", "))
+			call.State, call.Resource, at, strings.Join(slices.Sorted(maps.Keys(arguments)), ", "))
 	}
 }
 
-// answer is what the service says of the job at a time.
-func (j *Job) answer(id string, run *jobRun, now time.Time) (sim.Reply, error) {
-	status := j.Running
+// reply is what the service says of the job at a time.
+func (j *Job) reply(id string, run *jobRun, now time.Time) (sim.Reply, error) {
+	output, err := j.answer(id, j.statusAt(run, now))
+	return sim.Reply{Output: output}, err
+}
+
+// statusAt is the status of a job at a time.
+func (j *Job) statusAt(run *jobRun, now time.Time) string {
 	switch {
 	case !run.stopped.IsZero():
-		if status = j.Stopped; status == "" {
-			status = j.Ends
-		}
-	case now.Sub(run.started) >= j.Runs:
-		status = j.Ends
+		return cmp.Or(j.Stopped, run.ends)
+	case now.Sub(run.started) >= run.runs:
+		return run.ends
+	default:
+		return j.Running
 	}
-	output, err := fill(j.Answer, put{j.Status, status}, put{j.ID, id})
-	return sim.Reply{Output: output}, err
+}
+
+// answer is what the service says of a job that has the status.
+func (j *Job) answer(id, status string) (any, error) {
+	answer, ok := j.Answers[status]
+	if !ok {
+		answer = j.Answer
+	}
+	return fill(answer, put{j.Status, status}, put{j.ID, id})
 }
 
 // put is a text for a place in an answer; nothing if the path is empty.

@@ -58,15 +58,25 @@ func (t *Targets) CheckJob(name string) error {
 	if err := t.Check(name); err != nil {
 		return err
 	}
-	resource := name
-	if t.calling[name] {
-		resource = t.resource[name]
-	}
-	if pattern := asl.ParseResource(resource).Pattern; pattern != "" {
+	if pattern := t.pattern(name); pattern != "" {
 		return fmt.Errorf("mocks: a job answers calls that start, describe and stop it; %q is a %q Task, which ends with the job: "+
 			"let it return or fail after so many seconds", name, pattern)
 	}
 	return nil
+}
+
+// pattern is that of a target's resource, such as ".sync".
+func (t *Targets) pattern(name string) string {
+	resource := name
+	if t.calling[name] {
+		resource = t.resource[name]
+	}
+	return asl.ParseResource(resource).Pattern
+}
+
+// endsWithJob tells whether a target is a Task that ends with its job.
+func (t *Targets) endsWithJob(name string) bool {
+	return t.Check(name) == nil && strings.HasPrefix(t.pattern(name), ".sync")
 }
 
 // UnmockedError is the error of a run in which a Task was called that the test

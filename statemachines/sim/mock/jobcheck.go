@@ -1,0 +1,91 @@
+package mock
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Check tells what is wrong with the description of the job.
+func (j *Job) Check() error {
+	var problems []error
+	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if j.Runs < 0 {
+		report("a job cannot run for %v", j.Runs)
+	}
+	if j.Throttled < 0 || j.Throttled > 1 {
+		report("the share of throttled calls must be from 0 to 1, is %g", j.Throttled)
+	}
+	if j.Status == "" && j.Answers == nil {
+		report("a job needs the path of its status")
+	}
+	if j.Running == "" || j.Ends == "" {
+		report("a job needs the status while it runs and the one that it ends with")
+	} else if j.Status == "" && j.Answers != nil && slices.ContainsFunc(j.statuses(), func(s string) bool { return j.Answers[s] == nil }) {
+		report("a job without the path of its status needs the answer of each status")
+	}
+	for _, text := range []string{j.Status, j.ID, j.IDArgument, j.StartID, j.StartIDArgument} {
+		if text == "" {
+			continue
+		}
+		if _, err := parsePath(text); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	if len(problems) == 0 {
+		problems = append(problems, j.checkAnswers())
+	}
+	return errors.Join(problems...)
+}
+
+// statuses are those that the job can have.
+func (j *Job) statuses() []string {
+	all := []string{j.Running, j.Ends}
+	if j.Stopped != "" {
+		all = append(all, j.Stopped)
+	}
+	for _, name := range slices.Sorted(maps.Keys(j.Courses)) {
+		if ends := j.Courses[name].Ends; ends != "" {
+			all = append(all, ends)
+		}
+	}
+	return all
+}
+
+// checkAnswers tells whether the status and the id fit into the answers.
+func (j *Job) checkAnswers() error {
+	if j.hasIDs() && j.idArgument() == "" {
+		return errors.New("a job with an id needs the name of the argument that the id comes back in")
+	}
+	const id = "id"
+	for _, status := range j.statuses() {
+		answer, err := j.answer(id, status)
+		if err != nil {
+			return err
+		}
+		if j.Status == "" {
+			continue
+		}
+		if at, _ := parsePath(j.Status); at.get(answer) != status {
+			return fmt.Errorf("the id at %q takes the place of the status at %q", j.ID, j.Status)
+		}
+	}
+	_, err := fill(j.StartAnswer, put{j.StartID, id})
+	return err
+}
+
+func (j *Job) hasIDs() bool { return j.ID != "" || j.StartID != "" || j.StartIDArgument != "" }
+
+// idArgument is the path of the id in the arguments.
+func (j *Job) idArgument() string {
+	if j.IDArgument != "" {
+		return j.IDArgument
+	}
+	for _, text := range []string{j.ID, j.StartID, j.StartIDArgument} {
+		if p, err := parsePath(text); err == nil && text != "" {
+			return p.last()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,172 @@
+package mock
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+)
+
+// job reads a job whose describe call, or whose ".sync" Task, has the name.
+func (r *reader) job(name string, n *jsontree.Node) {
+	if !r.object(n, "runs, status, running and ends") {
+		return
+	}
+	before := len(r.problems)
+	r.members(n, "runs", "throttle", "status", "running", "ends", "stopped", "fails", "answer", "answers", "id", "idArgument", "ids",
+		"startAnswer", "startId", "startIdArgument", "notFound", "start", "describe", "stop")
+	if n.Get("runs") == nil {
+		r.add(n.Problem("the member %q is missing", "runs"))
+	}
+	read := Job{
+		Spread: r.spread(n, "runs"), Throttled: r.share(n, "throttle"), Answer: r.answer(n, "answer"), Answers: r.answersOf(n, "answers"),
+		Status: r.text(n, "status", n.Get("answers") == nil), Running: r.text(n, "running", true), Ends: r.text(n, "ends", true),
+		Stopped: r.text(n, "stopped", false), Fails: r.texts(n, "fails"),
+		ID: r.text(n, "id", false), IDArgument: r.text(n, "idArgument", false), IDs: r.text(n, "ids", false),
+		StartAnswer: r.answer(n, "startAnswer"), StartID: r.text(n, "startId", false), StartIDArgument: r.text(n, "startIdArgument", false),
+		NotFound: r.text(n, "notFound", false), Courses: r.courses(n, "start"),
+	}
+	config := jobConfig{describe: append([]string{name}, r.calls(n, "describe")...), start: r.calls(n, "start"), stop: r.calls(n, "stop")}
+	config.job = func() *Job {
+		return &Job{
+			Spread: read.Spread, Throttled: read.Throttled, Courses: read.Courses, Answer: read.Answer, Answers: read.Answers,
+			Status: read.Status, Running: read.Running, Ends: read.Ends, Stopped: read.Stopped, Fails: read.Fails,
+			ID: read.ID, IDArgument: read.IDArgument, IDs: read.IDs,
+			StartAnswer: read.StartAnswer, StartID: read.StartID, StartIDArgument: read.StartIDArgument, NotFound: read.NotFound,
+		}
+	}
+	if len(r.problems) > before {
+		return
+	}
+	if err := config.job().Check(); err != nil {
+		r.add(n.Problem("%s", strings.ReplaceAll(err.Error(), "\n", "; ")))
+	}
+	r.config.jobs = append(r.config.jobs, config)
+}
+
+// spread reads how long jobs run: seconds, or the text of a spread.
+func (r *reader) spread(n *jsontree.Node, name string) Spread {
+	m := n.Get(name)
+	if m == nil {
+		return Spread{}
+	}
+	if m.Kind != jsontree.String {
+		return Fixed(r.seconds(n, name))
+	}
+	s, err := ParseSpread(m.Text)
+	if err != nil {
+		r.add(m.Problem("%s", err))
+	}
+	return s
+}
+
+// share reads a share such as "5%".
+func (r *reader) share(n *jsontree.Node, name string) float64 {
+	m := n.Get(name)
+	if m == nil {
+		return 0
+	}
+	share, err := ParseShare(m.Text)
+	if m.Kind != jsontree.String || err != nil {
+		r.add(m.Problem("%q has to be a share such as \"5%%\", found %s", name, m.Describe()))
+	}
+	return share
+}
+
+// ParseShare reads a share: "5%" is 0.05.
+func ParseShare(text string) (float64, error) {
+	const whole = 100
+	digits, ok := strings.CutSuffix(text, "%")
+	share, err := strconv.ParseFloat(digits, 64)
+	if !ok || err != nil || !(share >= 0 && share <= whole) {
+		return 0, badShare(text)
+	}
+	return share / whole, nil
+}
+
+// texts reads a text or a list of texts.
+func (r *reader) texts(n *jsontree.Node, name string) []string {
+	m := n.Get(name)
+	switch {
+	case m == nil:
+		return nil
+	case m.Kind == jsontree.String:
+		return []string{m.Text}
+	case m.Kind != jsontree.Array || slices.ContainsFunc(m.Items, func(item *jsontree.Node) bool { return item.Kind != jsontree.String }):
+		r.add(m.Problem("%q has to be a string or a list of strings, found %s", name, m.Describe()))
+		return nil
+	}
+	var all []string
+	for _, item := range m.Items {
+		all = append(all, item.Text)
+	}
+	return all
+}
+
+// calls reads the states or resources of a call of a job, which nothing else may
+// answer. Those of a start call may have courses of their own.
+func (r *reader) calls(n *jsontree.Node, name string) []string {
+	m := n.Get(name)
+	if m == nil {
+		return nil
+	}
+	var names []string
+	if m.Kind == jsontree.Object && name == "start" {
+		for _, course := range m.Members {
+			names = append(names, course.Name)
+		}
+	} else {
+		names = r.texts(n, name)
+	}
+	for _, target := range names {
+		if r.answered[target] {
+			r.add(m.Problem("%q has another answer in this file", target))
+		}
+		r.answered[target] = true
+	}
+	return names
+}
+
+// courses reads those of the states that start a job.
+func (r *reader) courses(n *jsontree.Node, name string) map[string]Course {
+	m := n.Get(name)
+	if m == nil || m.Kind != jsontree.Object {
+		return nil
+	}
+	all := map[string]Course{}
+	for _, c := range m.Members {
+		if !r.object(c.Value, "runs and ends") {
+			continue
+		}
+		r.members(c.Value, "runs", "ends")
+		if c.Value.Get("runs") == nil {
+			r.add(c.Value.Problem("the member %q is missing", "runs"))
+		}
+		all[c.Name] = Course{Spread: r.spread(c.Value, "runs"), Ends: r.text(c.Value, "ends", false)}
+	}
+	return all
+}
+
+func (r *reader) answer(n *jsontree.Node, name string) map[string]any {
+	answer := n.Get(name)
+	if answer == nil || !r.object(answer, "the members of the answer") {
+		return nil
+	}
+	return answer.Value().(map[string]any)
+}
+
+// answersOf reads the answers of statuses.
+func (r *reader) answersOf(n *jsontree.Node, name string) map[string]map[string]any {
+	answers := n.Get(name)
+	if answers == nil || !r.object(answers, "the answer of each status") {
+		return nil
+	}
+	all := map[string]map[string]any{}
+	for _, m := range answers.Members {
+		if r.object(m.Value, "the members of the answer") {
+			all[m.Name] = m.Value.Value().(map[string]any)
+		}
+	}
+	return all
+}
