@@ -281,7 +281,7 @@ func (b *bench) loadHandlers(registry *jobs.Registry, log io.Writer) error {
 		Store: b.store, Jobs: registry, Now: b.clock.Now, NoDwell: b.clock.Virtual(), Log: slog.New(slog.NewJSONHandler(log, nil)),
 	}
 	if b.clock.Virtual() {
-		cfg.Random = rand.New(rand.NewPCG(seed, 1)).Int64N //nolint:gosec // jitter, repeatable by design
+		cfg.Random = rand.New(rand.NewPCG(b.options.seed, 1)).Int64N //nolint:gosec // jitter, repeatable by design
 	}
 	p, err := handler.New(cfg)
 	if err != nil {

@@ -53,3 +53,22 @@ func writePrivately(name string, text []byte) (err error) {
 	_, err = f.Write(text)
 	return err
 }
+
+// errExists is the error of writeNew for a file that is there.
+var errExists = errors.New("the file exists")
+
+// writeNew writes a file of its owner's alone that is not there yet, so that nothing
+// that was edited is lost.
+func writeNew(name string, text []byte) (err error) {
+	const mode = 0o600
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) //nolint:gosec // the user names it
+	if errors.Is(err, os.ErrExist) {
+		return errExists
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	_, err = f.Write(text)
+	return err
+}

@@ -3,11 +3,14 @@ package cli
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
 
 // lintDefinition returns the findings of a definition, and a hint as lintFile does.
@@ -49,15 +52,33 @@ func lintDefinition(ctx context.Context, name string, template []byte, o lintOpt
 		for _, f := range lint.Check(m, lint.Options{Off: o.off, Express: o.express}) {
 			report(f)
 		}
-		if o.opinion == nil {
+		if hint, err = untold(name, m); err != nil || o.opinion == nil {
 			break
 		}
 		if len(m.Placeholders) > 0 {
-			return found, "\nAWS was not asked: pass values for the placeholders: --substitute NAME=VALUE", nil
+			return found, hint + "\nAWS was not asked: pass values for the placeholders: --substitute NAME=VALUE", nil
 		}
 		for _, p := range o.opinion.validate(ctx, text, as) {
 			report(lint.Finding{Problem: p, Rule: awsRule})
 		}
 	}
-	return found, hint, nil
+	return found, hint, err
+}
+
+// untold is a hint for a machine with a poll loop of which run --simulate has to be
+// told some Tasks: a line, or nothing.
+func untold(file string, m *asl.StateMachine) (terminal.Lines, error) {
+	if len(lint.PollLoops(m)) == 0 {
+		return "", nil
+	}
+	unknown, err := simulate.UnknownOf(m, models.Load)
+	if err != nil || len(unknown) == 0 {
+		return "", err
+	}
+	names := make([]string, len(unknown))
+	for i, t := range unknown {
+		names[i] = t.State
+	}
+	return terminal.Lines(terminal.Sprintf(" to simulate it, give the answers of %s: %s. Write a file to fill in: jobpoller mocks init %s",
+		plural(len(names), "Task"), strings.Join(names, ", "), file)), nil
 }

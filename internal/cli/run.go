@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// seed is that of all that a run draws, so virtual runs are equal.
-	seed = 1
+	// defaultSeed is that of all that a run draws, so virtual runs are equal.
+	defaultSeed = 1
 
 	lambdaInvoke     = "arn:aws:states:::lambda:invoke"
 	stateMachineName = "jobpoller"
@@ -41,10 +41,16 @@ charges for them. lambda:Invoke reaches only jobpoller-sample-job. http:Request
 reaches the hosts of JOBPOLLER_HTTP_HOSTS (and this machine with
 JOBPOLLER_HTTP_LOOPBACK=true). With --virtual only lambda:Invoke works.
 
---mocks FILE answers all Tasks of your definition: by state or by resource, with
-what they return, how they fail, or how long a job runs. FILE can also be AWS's
-MockConfigFile.json. The input is {} or the file of --input. The duration of a
-mocked call ("after") passes in virtual time only.
+--simulate SPEC answers the Tasks of your definition without a file: jobs that
+jobpoller knows run for a time and end in a status, and other calls of AWS get a
+response that fits the model. SPEC is
+` + specHelp + `
+
+--mocks FILE answers Tasks as you say: by state or by resource, with what they
+return, how they fail, or how long a job runs. FILE can also be AWS's
+MockConfigFile.json. With --simulate, what FILE names wins. The input is {} or the
+file of --input. The duration of a mocked call ("after") passes in virtual time
+only.
 
 Output: progress goes to stderr, as one live line on a terminal, else as a line
 a poll; --virtual shows none. The result goes to stdout.
@@ -52,6 +58,7 @@ a poll; --virtual shows none. The result goes to stdout.
 Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`,
 		Example: `  jobpoller run --job-seconds 6
   jobpoller run --virtual --job-seconds 86400 --max-wait 30h -o json
+  jobpoller run poller.asl.json --virtual --simulate 12m --ends CANCELLED
   jobpoller run poller.asl.json --virtual --mocks mocks.json --trace --html report.html
   jobpoller run --virtual --input request.json - <poller.asl.json
   jobpoller run poller.asl.json --input request.json --s3-endpoint http://127.0.0.1:9000 --bucket jobs`,
@@ -68,7 +75,7 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 			if err := o.validate(c.Flags().Changed); err != nil {
 				return err
 			}
-			if o.mocks != "" {
+			if o.mocked() {
 				return runMocked(c, o)
 			}
 			return runMachine(c, o)
@@ -80,9 +87,11 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 	addMaxWait(f, &o.maxWait, 5*time.Minute)
 	f.StringVar(&o.input, "input", "", "`FILE` with the input of the execution, instead of the sample job's request; - reads standard input")
 	f.StringVar(&o.mocks, "mocks", "", "`FILE` that answers the Tasks of the definition")
+	o.simulated.addTo(f)
+	f.Uint64Var(&o.seed, "seed", defaultSeed, "seed of all that is drawn: a run with the same seed is the same")
 	f.StringVar(&o.testCase, "test-case", "", "test `CASE` of a MockConfigFile.json: \"machine#case\" or \"case\"")
 	addSubstitutes(f, &o.substitutes)
-	f.BoolVar(&o.express, "express", false, "run the definition as an Express workflow (with --mocks)")
+	f.BoolVar(&o.express, "express", false, "run the definition as an Express workflow (with --simulate or --mocks)")
 	f.BoolVar(&o.views.trace, "trace", false, "print every event on stderr as it happens")
 	f.StringVar(&o.views.html, "html", "", "write a report with pictures to this `FILE`")
 	f.StringVar(&o.views.history, "history", "", "write the history to this `FILE`, in the form of GetExecutionHistory")
@@ -97,7 +106,7 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the functions' logs on stderr")
 	completeWords(c, "output", "text", "json", "jsonl")
 	must(c.MarkFlagDirname("data"))
-	completeNothing(c, "job-seconds", "max-wait", "test-case", "substitute", "name", "s3-endpoint", "bucket")
+	completeNothing(c, "simulate", "ends", "seed", "job-seconds", "max-wait", "test-case", "substitute", "name", "s3-endpoint", "bucket")
 	return c
 }
 

@@ -47,7 +47,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	p := newProgress(c.ErrOrStderr(), o, clock, waitLimit(input))
 	start := clock.Now()
 	result, err := sim.Run(c.Context(), machine, input, sim.Options{
-		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: seed, Models: models.Load,
+		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Models: models.Load,
 		StartTime: began,
 		Handlers:  map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(bench.functions(p.record))},
 		OnEvent: func(e sim.Event) {
@@ -87,7 +87,7 @@ func openArguments(m *asl.StateMachine) error {
 // the way.
 func runError(o runOptions, m *asl.StateMachine, err error) error {
 	if _, ok := errors.AsType[*sim.ResourceError](err); ok {
-		return usage("%s: %w\nTo answer the Tasks from a file, pass --mocks%s", o.definition, err, substituteHint(openPlaceholders(m, false)))
+		return usage("%s: %w\nTo answer the Tasks here, pass --simulate 10m or a file with --mocks%s", o.definition, err, substituteHint(openPlaceholders(m, false)))
 	}
 	if _, ok := errors.AsType[*sim.InputSizeError](err); ok {
 		return usage("%w", err)

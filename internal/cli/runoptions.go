@@ -36,6 +36,8 @@ type runOptions struct {
 	verbose bool
 
 	mocks       string
+	simulated   simulated
+	seed        uint64
 	testCase    string
 	substitutes []string
 	express     bool
@@ -127,24 +129,34 @@ func (o *runOptions) needsAWS() bool {
 // external tells whether start records go to an S3 server that is not ours.
 func (o *runOptions) external() bool { return o.s3Endpoint != "" || o.bucket != "" }
 
+// mocked tells whether Tasks are answered here and not by the functions.
+func (o *runOptions) mocked() bool { return o.mocks != "" || o.simulated.given() }
+
 // checkMocked reports what is wrong with the flags about mocks.
 func (o *runOptions) checkMocked(changed func(flag string) bool) error {
 	var problems []error
-	if o.mocks == "" {
-		if o.testCase != "" {
-			problems = append(problems, errors.New("--test-case needs --mocks"))
-		}
+	if o.testCase != "" && o.mocks == "" {
+		problems = append(problems, errors.New("--test-case needs --mocks"))
+	}
+	if o.simulated.ends != "" && !o.simulated.given() {
+		problems = append(problems, errors.New("--ends needs --simulate: say how long jobs run, such as --simulate 12m"))
+	}
+	if !o.mocked() {
 		if o.express {
-			problems = append(problems, errors.New("--express needs --mocks: the shipped poller is a Standard workflow"))
+			problems = append(problems, errors.New("--express needs --simulate or --mocks: the shipped poller is a Standard workflow"))
 		}
 		return errors.Join(problems...)
 	}
+	by := "--mocks"
+	if o.simulated.given() {
+		by = "--simulate"
+	}
 	if o.definition == "" {
-		problems = append(problems, errors.New("--mocks needs a definition, such as: jobpoller run poller.asl.json --mocks mocks.json"))
+		problems = append(problems, fmt.Errorf("%s needs a definition, such as: jobpoller run poller.asl.json --simulate 12m", by))
 	}
 	for _, flag := range []string{"job-seconds", "job-fails", "max-wait", "processes", "data", "s3-endpoint", "bucket"} {
 		if changed(flag) {
-			problems = append(problems, fmt.Errorf("--%s is for the sample job and its functions, and --mocks replaces them: remove one of them", flag))
+			problems = append(problems, fmt.Errorf("--%s is for the sample job and its functions, and %s replaces them: remove one of them", flag, by))
 		}
 	}
 	return errors.Join(problems...)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 	"strings"
@@ -49,20 +50,12 @@ func runMocked(c *cobra.Command, o runOptions) error {
 	if strings.HasPrefix(o.name, "local") {
 		o.name = fileName(o.definition)
 	}
-	options := sim.Options{Execution: o.name, StateMachine: stateMachineName, Seed: seed, Express: o.express, Clock: sim.NewRealClock(), Models: models.Load}
+	options := sim.Options{Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Express: o.express, Clock: sim.NewRealClock(), Models: models.Load}
 	if o.virtual {
 		options.Clock = sim.NewVirtualClock(sim.DefaultStart())
 	}
-	text, err := readText(o.mocks, c.InOrStdin())
-	if err != nil {
+	if err := o.answer(machine, &options, c.InOrStdin()); err != nil {
 		return err
-	}
-	mocks, err := mock.Read(text)
-	if err != nil {
-		return usage("%s: %w", o.mocks, err)
-	}
-	if err := mocks.Apply(machine, o.testCase, &options); err != nil {
-		return usage("%s: %w", o.mocks, err)
 	}
 	reporter := newReporter(c.OutOrStdout(), o)
 	start := options.Clock.Now()
@@ -82,6 +75,48 @@ func runMocked(c *cobra.Command, o runOptions) error {
 	}
 	if code := exitCode(result); code != exitSucceeded {
 		return &exitError{code: code}
+	}
+	return nil
+}
+
+// answer puts what answers the Tasks into the options of a run: the file of mocks,
+// and for the others the jobs that are simulated.
+func (o *runOptions) answer(m *asl.StateMachine, options *sim.Options, in io.Reader) error {
+	var mocks *mock.Config
+	var answered []string
+	if o.mocks != "" {
+		text, err := readText(o.mocks, in)
+		if err != nil {
+			return err
+		}
+		if mocks, err = mock.Read(text); err == nil {
+			answered, err = mocks.Names(o.testCase)
+		}
+		if err != nil {
+			return usage("%s: %w", o.mocks, err)
+		}
+	}
+	if o.simulated.given() {
+		plan, err := o.simulated.plan(m, answered)
+		if err != nil {
+			return err
+		}
+		if err := o.simulated.unknown(o.definition, o.mocks, plan); err != nil {
+			return err
+		}
+		simulated, err := plan.Mocks()
+		if err != nil {
+			return &exitError{exitFailed, err}
+		}
+		if err := simulated.Apply(m, "", options); err != nil {
+			return &exitError{exitFailed, err}
+		}
+	}
+	if mocks == nil {
+		return nil
+	}
+	if err := mocks.Apply(m, o.testCase, options); err != nil {
+		return usage("%s: %w", o.mocks, err)
 	}
 	return nil
 }

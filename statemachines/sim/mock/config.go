@@ -62,8 +62,9 @@ type jobConfig struct {
 // may also be an object of states with a "runs" and "ends" of their own. The rest
 // are the fields of Job: "runs" in seconds or as ParseSpread reads it, "running",
 // "ends", "status" and, if wanted, "throttle" as a share ("5%"), "stopped", "fails",
-// "answer", "answers", "id", "idArgument", "ids", "startAnswer", "startId",
-// "startIdArgument" and "notFound".
+// "answer", "answers", "id", "idArgument",
+// "stopIdArgument", "ids", "startAnswer", "startId",
+// "startIdArgument", "stopAnswer" and "notFound".
 //
 // The other form is AWS's, the MockConfigFile.json of Step Functions Local as it
 // is: an object with the members StateMachines and MockedResponses. The calls of
@@ -92,6 +93,29 @@ func Read(text []byte) (*Config, error) {
 // TestCases returns the test cases of a file of AWS's form, as "state
 // machine#test case", sorted; nil for a file of our own form.
 func (c *Config) TestCases() []string { return slices.Sorted(maps.Keys(c.cases)) }
+
+// Names returns the states and resources that have answers, sorted. test is as in
+// Apply.
+func (c *Config) Names(test string) ([]string, error) {
+	names := map[string]bool{}
+	scripts := c.scripts
+	if len(c.cases) > 0 || test != "" {
+		chosen, err := c.testCase(test)
+		if err != nil {
+			return nil, err
+		}
+		scripts = c.cases[chosen]
+	}
+	for name := range scripts {
+		names[name] = true
+	}
+	for _, j := range c.jobs {
+		for _, name := range slices.Concat(j.start, j.describe, j.stop) {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names)), nil
+}
 
 // Apply puts the mocks into the options of a run of the machine, fresh for each
 // run. test names a test case as TestCases gives it, or only its last part where

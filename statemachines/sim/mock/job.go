@@ -56,7 +56,8 @@ type Job struct {
 	// the id in the arguments of Describe and Stop; the last name of ID, or else
 	// of StartID, if it is empty. Without ID and StartID there is one job at a
 	// time.
-	ID, IDArgument string
+	// StopIDArgument is that in the arguments of Stop, where it is another.
+	ID, IDArgument, StopIDArgument string
 	// IDs is what ids are like: {n} stands for the number of the job, and the
 	// default is "job-{n}".
 	IDs string
@@ -67,6 +68,8 @@ type Job struct {
 	StartAnswer     map[string]any
 	StartID         string
 	StartIDArgument string
+	// StopAnswer is what Stop answers; nil if it answers as Describe does.
+	StopAnswer map[string]any
 	// NotFound is the name of the error of a call that asks for an id that was
 	// not started. If it is empty, it is what the service fails with; for a
 	// service of which that is not known such a call ends the run.
@@ -111,7 +114,7 @@ func (j *Job) Describe(_ context.Context, call sim.Call) (sim.Reply, error) {
 	if j.Throttled > 0 && j.draws().Float64() < j.Throttled {
 		return sim.Reply{}, throttleCall(call)
 	}
-	id, run, err := j.find(call)
+	id, run, err := j.find(call, j.idArgument())
 	if err != nil {
 		return sim.Reply{}, err
 	}
@@ -123,12 +126,16 @@ func (j *Job) Describe(_ context.Context, call sim.Call) (sim.Reply, error) {
 func (j *Job) Stop(_ context.Context, call sim.Call) (sim.Reply, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	id, run, err := j.find(call)
+	id, run, err := j.find(call, cmp.Or(j.StopIDArgument, j.idArgument()))
 	if err != nil {
 		return sim.Reply{}, err
 	}
 	if run.stopped.IsZero() && call.Time.Sub(run.started) < run.runs {
 		run.stopped = call.Time
+	}
+	if j.StopAnswer != nil {
+		output, err := copyOf(j.StopAnswer)
+		return sim.Reply{Output: output}, err
 	}
 	return j.reply(id, run, call.Time)
 }
@@ -220,11 +227,14 @@ func (j *Job) draws() *rand.Rand {
 	return j.random
 }
 
-// find returns the job that a call is about.
-func (j *Job) find(call sim.Call) (string, *jobRun, error) {
-	id, err := j.idOf(call)
-	if err != nil {
-		return "", nil, err
+// find returns the job that a call is about, whose id is at a path of its arguments.
+func (j *Job) find(call sim.Call, at string) (string, *jobRun, error) {
+	id := j.last
+	if j.hasIDs() {
+		var err error
+		if id, err = argument(call, at); err != nil {
+			return "", nil, err
+		}
 	}
 	run := j.runs[id]
 	switch {
@@ -235,14 +245,6 @@ func (j *Job) find(call sim.Call) (string, *jobRun, error) {
 	default:
 		return id, j.begin(id, call), nil
 	}
-}
-
-// idOf is the id in the arguments of a call.
-func (j *Job) idOf(call sim.Call) (string, error) {
-	if !j.hasIDs() {
-		return j.last, nil
-	}
-	return argument(call, j.idArgument())
 }
 
 // argument is the id at a path of the arguments.

@@ -14,8 +14,8 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		return
 	}
 	before := len(r.problems)
-	r.members(n, "runs", "throttle", "status", "running", "ends", "stopped", "fails", "answer", "answers", "id", "idArgument", "ids",
-		"startAnswer", "startId", "startIdArgument", "notFound", "start", "describe", "stop")
+	r.members(n, "runs", "throttle", "status", "running", "ends", "stopped", "fails", "answer", "answers", "id", "idArgument", "stopIdArgument", "ids",
+		"startAnswer", "startId", "startIdArgument", "stopAnswer", "notFound", "start", "describe", "stop")
 	if n.Get("runs") == nil {
 		r.add(n.Problem("the member %q is missing", "runs"))
 	}
@@ -23,17 +23,17 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		Spread: r.spread(n, "runs"), Throttled: r.share(n, "throttle"), Answer: r.answer(n, "answer"), Answers: r.answersOf(n, "answers"),
 		Status: r.text(n, "status", n.Get("answers") == nil), Running: r.text(n, "running", true), Ends: r.text(n, "ends", true),
 		Stopped: r.text(n, "stopped", false), Fails: r.texts(n, "fails"),
-		ID: r.text(n, "id", false), IDArgument: r.text(n, "idArgument", false), IDs: r.text(n, "ids", false),
+		ID: r.text(n, "id", false), IDArgument: r.text(n, "idArgument", false), StopIDArgument: r.text(n, "stopIdArgument", false), IDs: r.text(n, "ids", false),
 		StartAnswer: r.answer(n, "startAnswer"), StartID: r.text(n, "startId", false), StartIDArgument: r.text(n, "startIdArgument", false),
-		NotFound: r.text(n, "notFound", false), Courses: r.courses(n, "start"),
+		StopAnswer: r.answer(n, "stopAnswer"), NotFound: r.text(n, "notFound", false), Courses: r.courses(n, "start"),
 	}
 	config := jobConfig{describe: append([]string{name}, r.calls(n, "describe")...), start: r.calls(n, "start"), stop: r.calls(n, "stop")}
 	config.job = func() *Job {
 		return &Job{
 			Spread: read.Spread, Throttled: read.Throttled, Courses: read.Courses, Answer: read.Answer, Answers: read.Answers,
 			Status: read.Status, Running: read.Running, Ends: read.Ends, Stopped: read.Stopped, Fails: read.Fails,
-			ID: read.ID, IDArgument: read.IDArgument, IDs: read.IDs,
-			StartAnswer: read.StartAnswer, StartID: read.StartID, StartIDArgument: read.StartIDArgument, NotFound: read.NotFound,
+			ID: read.ID, IDArgument: read.IDArgument, StopIDArgument: read.StopIDArgument, IDs: read.IDs,
+			StartAnswer: read.StartAnswer, StartID: read.StartID, StartIDArgument: read.StartIDArgument, StopAnswer: read.StopAnswer, NotFound: read.NotFound,
 		}
 	}
 	if len(r.problems) > before {

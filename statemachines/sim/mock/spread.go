@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -88,12 +89,24 @@ func (s Spread) draw(random *rand.Rand) time.Duration {
 	return time.Duration(math.Round(t*1000)) * time.Millisecond
 }
 
+// short writes seconds without parts that are 0: 2h for 2h0m0s.
+func short(seconds float64) string {
+	text := time.Duration(math.Round(seconds*1e3) * 1e6).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
 // String writes the spread as ParseSpread reads it.
 func (s Spread) String() string {
-	a, b := time.Duration(s.a*float64(time.Second)), time.Duration(s.b*float64(time.Second))
+	a, b := short(s.a), short(s.b)
 	switch s.kind {
 	case "":
-		return a.String()
+		return a
 	case "exp":
 		return fmt.Sprintf("exp(%s)", a)
 	case "lognormal":

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+func newMocksCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "mocks",
+		Short: "Make the file that answers the Tasks of a run",
+	}
+	c.AddCommand(newMocksInitCommand())
+	return c
+}
+
+func newMocksInitCommand() *cobra.Command {
+	var jobs simulated
+	var file string
+	var substitutes []string
+	c := &cobra.Command{
+		Use:   "init FILE",
+		Short: "Write the mocks that run --simulate would use, to be edited",
+		Long: `Init writes a file of mocks with every Task of a definition: what run --simulate
+would answer. A Task that nobody but you knows, such as a Lambda function, has a
+member "todo": write what it returns, and remove "todo". "-" reads standard input.
+
+SPEC is ` + specHelp + `
+Without --simulate, jobs run for 10m and succeed.
+
+Exit codes: 0 written; 1 not written; 2 wrong usage.`,
+		Example: `  jobpoller mocks init poller.asl.json -o poller.mocks.json
+  jobpoller mocks init poller.asl.json --simulate 'uniform(5m,30m)' --simulate Import=40m:FAILED`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("mocks init needs a definition, such as: jobpoller mocks init poller.asl.json")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if !jobs.given() {
+				jobs.specs = []string{"10m"}
+			}
+			machine, err := readMachine(args[0], c.InOrStdin(), substitutes)
+			if err != nil {
+				return err
+			}
+			plan, err := jobs.plan(machine, nil)
+			if err != nil {
+				return err
+			}
+			text, err := plan.JSON()
+			if err != nil {
+				return &exitError{exitFailed, err}
+			}
+			if file == "" {
+				_, err = c.OutOrStdout().Write(text)
+			} else if err = writeNew(file, text); errors.Is(err, errExists) {
+				return usage("--output %s: the file exists: remove it, or write to another", file)
+			}
+			if err != nil {
+				return &exitError{exitFailed, err}
+			}
+			return nil
+		},
+	}
+	jobs.addTo(c.Flags())
+	c.Flags().StringVarP(&file, "output", "o", "", "write to this new `FILE` instead of standard output")
+	addSubstitutes(c.Flags(), &substitutes)
+	completeNothing(c, "simulate", "ends", "substitute")
+	return c
+}

@@ -1,0 +1,316 @@
+package simulate
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// status is a status that a job or a resource can have.
+type status struct {
+	name    string
+	verdict pollcore.Verdict
+	answer  any // what describe answers, in the model's spelling
+}
+
+// behaviour is what the describe call of a job or a resource can answer.
+type behaviour struct {
+	entry *catalog.Entry
+	// path is that of the status, nil if no single member tells.
+	path     place
+	statuses []status
+}
+
+// behaviourOf makes up the answers of an entry. model is the polled operation as
+// the models have it, with limits.
+func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation) *behaviour {
+	b := &behaviour{entry: e}
+	if e.Job != nil && e.Job.Status != "" {
+		a.byStatus(b, model)
+	} else {
+		a.byAcceptors(b)
+	}
+	check, err := pollcore.Compile[any, any](e.Waiter)
+	for i := range b.statuses {
+		s := &b.statuses[i]
+		bare := (&answers{}).complete(clone(s.answer), model.Output, deepest)
+		s.answer = a.complete(s.answer, model.Output, deepest)
+		// What the machine names may be what the waiter reads, too.
+		if err == nil && check.Check(nil, s.answer, nil).Verdict != s.verdict {
+			s.answer = bare
+		}
+	}
+	return b
+}
+
+// byStatus makes the answers of a job whose status says all.
+func (a *answers) byStatus(b *behaviour, model *catalog.Operation) {
+	j := b.entry.Job
+	b.path = parsePlace(j.Status)
+	for _, values := range []struct {
+		verdict pollcore.Verdict
+		names   []string
+	}{{pollcore.Success, j.Success}, {pollcore.Failure, j.Failure}, {pollcore.Retry, j.Running}} {
+		for _, name := range values.names {
+			answer := b.path.put(a.of(model.Output), name)
+			if p := parsePlace(j.Message); p != nil && values.verdict == pollcore.Failure {
+				answer = p.put(answer, reasonOf(name))
+			}
+			b.statuses = append(b.statuses, status{name, values.verdict, answer})
+		}
+	}
+}
+
+// reasonOf is the reason that a simulated job gives of its failure.
+func reasonOf(status string) string { return "simulated: the job ended " + status }
+
+// leaf is a value that acceptors read.
+type leaf struct {
+	path       place
+	candidates []any
+}
+
+// mostAnswers bounds how many answers are made up for one acceptor.
+const mostAnswers = 20_000
+
+var (
+	quoted = regexp.MustCompile("'([^']*)'|`\"([^\"]*)\"`")
+	digits = regexp.MustCompile("`(-?[0-9]+)`")
+)
+
+// byAcceptors makes up answers from what the acceptors of a waiter read, and keeps
+// those of which the waiter has a verdict, by the values that they are named after.
+func (a *answers) byAcceptors(b *behaviour) {
+	e := b.entry
+	check, err := pollcore.Compile[any, any](e.Waiter)
+	if err != nil {
+		return // the catalogue's are valid
+	}
+	named := map[string]bool{}
+	add := func(name string, verdict pollcore.Verdict, answer any) {
+		if named[name] && !slices.ContainsFunc(b.statuses, func(s status) bool { return s.name == name && s.verdict == verdict }) {
+			name += "-" + string(verdict) // STOPPED is the end of tasks that succeeded, and of others
+		}
+		if !named[name] {
+			named[name] = true
+			b.statuses = append(b.statuses, status{name, verdict, answer})
+		}
+	}
+	for _, r := range pollcore.Readings(e.Waiter, e.Operation.Input.Describe(), e.Operation.Output.Describe()) {
+		acceptor := e.Waiter.Acceptors[r.Acceptor]
+		if acceptor.Matcher.Output == nil {
+			continue // it reads what the caller gave
+		}
+		each(leavesOf(r, acceptor.Matcher.Output), func(answer any, values []any) {
+			verdict := check.Check(nil, answer, nil)
+			switch {
+			case verdict.Acceptor == r.Acceptor:
+			case verdict.Acceptor == pollcore.NoAcceptor && verdict.Verdict == pollcore.Retry:
+			default:
+				return
+			}
+			if p := parsePlace(acceptor.Message); p != nil && verdict.Verdict == pollcore.Failure && verdict.Acceptor == r.Acceptor {
+				if p.get(answer) == nil {
+					answer = p.put(answer, reasonOf(nameOf(acceptor.Matcher.Output, verdict, values)))
+				}
+			}
+			add(nameOf(acceptor.Matcher.Output, verdict, values), verdict.Verdict, answer)
+		})
+	}
+	if empty := a.of(e.Operation.Output); len(b.statuses) > 0 && check.Check(nil, empty, nil).Verdict == pollcore.Retry {
+		add("RUNNING", pollcore.Retry, empty)
+	}
+}
+
+// nameOf names an answer after the value that decides: the last one that the path
+// of the acceptor compares with, or else the one that no acceptor takes.
+func nameOf(m *pollcore.PathMatcher, r pollcore.Result, values []any) string {
+	if m.Comparator != pollcore.BooleanEquals && r.Acceptor != pollcore.NoAcceptor {
+		return m.Expected
+	}
+	name, at := "", -1
+	for _, v := range values {
+		word, ok := v.(string)
+		if i := strings.LastIndex(m.Path, "'"+word+"'"); ok && word != "" && (name == "" || i > at) {
+			name, at = word, i
+		}
+	}
+	if name == "" {
+		return string(r.Verdict)
+	}
+	return name
+}
+
+// leavesOf are the values that an acceptor reads, with those to try.
+func leavesOf(r pollcore.Reading, m *pollcore.PathMatcher) []leaf {
+	var leaves []leaf
+	for i, read := range r.Members {
+		inner := slices.ContainsFunc(r.Members, func(o pollcore.ReadMember) bool {
+			return len(o.Path) > len(read.Path) && slices.Equal(o.Path[:len(read.Path)], read.Path)
+		})
+		repeated := slices.ContainsFunc(r.Members[:i], func(o pollcore.ReadMember) bool { return slices.Equal(o.Path, read.Path) })
+		if inner || repeated {
+			continue
+		}
+		var p place
+		for _, step := range read.Path {
+			switch step {
+			case "[]":
+				p = append(p, 0)
+			case "*":
+				p = append(p, "entry")
+			default:
+				p = append(p, step)
+			}
+		}
+		leaves = append(leaves, leaf{p, candidatesOf(read.Type, m)})
+	}
+	return leaves
+}
+
+// candidatesOf are the values to try: those that the path compares with, and those
+// of the model.
+func candidatesOf(s *pollcore.Shape, m *pollcore.PathMatcher) []any {
+	kind := pollcore.KindUnknown
+	if s != nil {
+		kind = s.Kind
+	}
+	var words []any
+	if m.Comparator != pollcore.BooleanEquals {
+		words = append(words, m.Expected)
+	}
+	for _, match := range quoted.FindAllStringSubmatch(m.Path, -1) {
+		words = append(words, match[1]+match[2])
+	}
+	switch kind {
+	case pollcore.KindBoolean:
+		return []any{true, false}
+	case pollcore.KindNumber:
+		return []any{0.0, 1.0}
+	case pollcore.KindArray:
+		return []any{[]any{map[string]any{}}, []any{}}
+	case pollcore.KindObject:
+		return []any{map[string]any{}}
+	default:
+		if s != nil {
+			for _, v := range s.Values {
+				words = append(words, v)
+			}
+		}
+		return words
+	}
+}
+
+// each calls f with the answers of every choice of values.
+func each(leaves []leaf, f func(answer any, values []any)) {
+	total := 1
+	for _, l := range leaves {
+		if total *= len(l.candidates); total == 0 || total > mostAnswers {
+			return
+		}
+	}
+	for n := range total {
+		var answer any = map[string]any{}
+		values := make([]any, len(leaves))
+		rest := n
+		for i, l := range leaves {
+			values[i] = l.candidates[rest%len(l.candidates)]
+			rest /= len(l.candidates)
+			answer = l.path.put(answer, clone(values[i]))
+		}
+		f(answer, values)
+	}
+}
+
+// clone copies lists and objects.
+func clone(v any) any {
+	switch v := v.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = clone(item)
+		}
+		return list
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for name, member := range v {
+			object[name] = clone(member)
+		}
+		return object
+	default:
+		return v
+	}
+}
+
+// underway are words of a status that people expect of a job that runs, the best
+// first.
+var underway = []string{"RUNNING", "IN_PROGRESS", "INPROGRESS", "IN PROGRESS", "PROGRESS", "ING", ""}
+
+// running is the status of a job that has not ended; nil if no answer is known.
+func (b *behaviour) running() *status {
+	for _, word := range underway {
+		for i, s := range b.statuses {
+			upper := strings.ToUpper(s.name)
+			if s.verdict == pollcore.Retry && (upper == word || strings.HasSuffix(upper, word)) && !unwinding.MatchString(upper) {
+				return &b.statuses[i]
+			}
+		}
+	}
+	for i, s := range b.statuses {
+		if s.verdict == pollcore.Retry {
+			return &b.statuses[i]
+		}
+	}
+	return nil
+}
+
+// unwinding is a status on the way to a failure.
+var unwinding = regexp.MustCompile(`CANCEL|STOP|ABORT|FAIL|DELET|ROLL|TERMINAT|ERROR|INTERRUPT`)
+
+// stopped is the status of a job that was stopped: a failure.
+func (b *behaviour) stopped() string {
+	first := ""
+	for _, s := range b.statuses {
+		if s.verdict != pollcore.Failure {
+			continue
+		}
+		if first == "" {
+			first = s.name
+		}
+		if unwinding.MatchString(strings.ToUpper(s.name)) && !strings.Contains(strings.ToUpper(s.name), "FAIL") {
+			return s.name
+		}
+	}
+	return first
+}
+
+// end returns the status of the name. "success" and "failure" are the first of the
+// kind, and the empty name is a success.
+func (b *behaviour) end(name string) *status {
+	for i, s := range b.statuses {
+		if s.name == name {
+			return &b.statuses[i]
+		}
+	}
+	if name == "" {
+		name = string(pollcore.Success)
+	}
+	for i, s := range b.statuses {
+		if string(s.verdict) == name {
+			return &b.statuses[i]
+		}
+	}
+	return nil
+}
+
+// names are the statuses of a verdict, or all.
+func (b *behaviour) names() []string {
+	names := make([]string, len(b.statuses))
+	for i, s := range b.statuses {
+		names[i] = s.name
+	}
+	return names
+}

@@ -1,0 +1,245 @@
+package simulate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/modelfit"
+)
+
+// job is a job or a resource of the catalogue with the Tasks that start, describe
+// and stop it, or one ".sync" Task.
+type job struct {
+	entry     *catalog.Entry
+	behaviour *behaviour
+	identity  identity
+	starts    []*task
+	describes []*task
+	stops     []*task
+	sync      *task
+}
+
+// named are the Tasks that a Spec names it by.
+func (j *job) named() []*task {
+	switch {
+	case j.sync != nil:
+		return []*task{j.sync}
+	case len(j.starts) > 0:
+		return j.starts
+	default:
+		return j.describes
+	}
+}
+
+// holder is the Task that the job stands at in a file of mocks.
+func (j *job) holder() *task {
+	if j.sync != nil {
+		return j.sync
+	}
+	return j.describes[0]
+}
+
+// title names the job in messages.
+func (j *job) title() string { return j.entry.Service.Key + " " + j.entry.Name }
+
+// findJobs groups the Tasks of a machine by the jobs and resources that they are
+// about.
+func findJobs(tasks []*task, words func(word string) bool) ([]*job, error) {
+	var jobs []*job
+	groups := map[string]*job{}
+	group := func(e *catalog.Entry) *job {
+		j := groups[e.FullName()]
+		if j == nil {
+			j = &job{entry: e}
+			groups[e.FullName()] = j
+			jobs = append(jobs, j)
+		}
+		return j
+	}
+	taken := map[*task]bool{}
+	for _, t := range tasks {
+		e, err := startedBy(t)
+		switch {
+		case err != nil:
+			return nil, err
+		case e == nil:
+		case strings.HasPrefix(t.parsed.Pattern, ".sync"):
+			taken[t] = true
+			jobs = append(jobs, &job{entry: e, sync: t})
+		case t.parsed.Pattern == "" && !(e.Job.Describe == e.Name && t.loops): // one call may start and describe
+			taken[t] = true
+			j := group(e)
+			j.starts = append(j.starts, t)
+		}
+	}
+	for _, t := range tasks {
+		if taken[t] || t.operation == nil || t.parsed.Pattern != "" || t.reader {
+			continue
+		}
+		e, err := describedBy(t, groups, words)
+		switch {
+		case err != nil:
+			return nil, err
+		case e != nil:
+			taken[t] = true
+			j := group(e)
+			j.describes = append(j.describes, t)
+		}
+	}
+	for _, t := range tasks {
+		for _, name := range slices.Sorted(maps.Keys(groups)) {
+			j := groups[name]
+			if taken[t] || t.operation == nil || j.entry.Job == nil || j.entry.Job.Stop == nil || t.parsed.Pattern != "" {
+				continue
+			}
+			if t.operation.Service.Key == j.entry.Service.Key && t.operation.Name == j.entry.Job.Stop.Operation {
+				taken[t] = true
+				j.stops = append(j.stops, t)
+			}
+		}
+	}
+	// A job that nothing describes runs unseen: its calls are calls like any other.
+	return slices.DeleteFunc(jobs, func(j *job) bool { return j.sync == nil && len(j.describes) == 0 }), nil
+}
+
+// serviceOf is the catalogue's service of a Task; nil if it has none.
+func serviceOf(t *task) (*catalog.Service, error) {
+	if t.operation == nil || t.reader {
+		return nil, nil //nolint:nilnil // most calls are not about jobs
+	}
+	if _, err := catalog.AWS.Find(t.operation.Service.Key); err != nil {
+		return nil, nil //nolint:nilerr,nilnil // the catalogue has no such service
+	}
+	return catalog.AWS.Service(t.operation.Service.Key)
+}
+
+// startedBy is the job that a Task starts; nil if it starts none.
+func startedBy(t *task) (*catalog.Entry, error) {
+	service, err := serviceOf(t)
+	if service == nil || err != nil {
+		return nil, err
+	}
+	j := service.Jobs[t.operation.Name]
+	if j == nil {
+		return nil, nil //nolint:nilnil // it starts none
+	}
+	if strings.HasPrefix(t.parsed.Pattern, ".sync") {
+		integration := t.parsed.Service + ":" + t.parsed.Action
+		if name, _, _ := strings.Cut(j.Sync, ".sync"); name != integration {
+			return nil, nil //nolint:nilnil // nothing is known of this integration
+		}
+	}
+	return catalog.Lookup(service.Key, t.operation.Name)
+}
+
+// describedBy is the job or resource that a Task describes; nil if it describes
+// none. That which a Task of the machine starts comes first, then that of which the
+// machine names the most statuses.
+func describedBy(t *task, started map[string]*job, words func(word string) bool) (*catalog.Entry, error) {
+	service, err := serviceOf(t)
+	if service == nil || err != nil {
+		return nil, err
+	}
+	var best *catalog.Entry
+	most := -1
+	listing := service.Listing()
+	for _, listed := range slices.Backward(listing.Entries) { // jobs come last
+		if listed.Operation != t.operation.Name {
+			continue
+		}
+		e, err := catalog.Lookup(service.Key, listed.Name)
+		if err != nil {
+			return nil, err
+		}
+		if started[e.FullName()] != nil {
+			return e, nil
+		}
+		count := 0
+		for _, a := range e.Waiter.Acceptors {
+			if a.Matcher.Output != nil && words(a.Matcher.Output.Expected) {
+				count++
+			}
+		}
+		if count > most {
+			best, most = e, count
+		}
+	}
+	return best, nil
+}
+
+// prepare makes the answers of the job. Its error says why there are none.
+func (j *job) prepare(a *answers, models func(service string) (*catalog.Service, error)) error {
+	service, err := models(j.entry.Service.Key)
+	if err != nil {
+		return err
+	}
+	model := service.Operations[j.entry.Operation.Name]
+	j.behaviour = a.behaviourOf(j.entry, model)
+	if j.entry.Job != nil {
+		j.identity = identityOf(j.entry, model)
+	}
+	return nil
+}
+
+// simulatable tells whether there are answers for a job that runs and one that has
+// ended.
+func (j *job) simulatable() bool { return j.behaviour.running() != nil && j.behaviour.end("") != nil }
+
+// endOf is the status that a spec lets the job end in.
+func (j *job) endOf(name string) (*status, error) {
+	if s := j.behaviour.end(name); s != nil {
+		return s, nil
+	}
+	names := j.behaviour.names()
+	return nil, fmt.Errorf("%s never ends %q%s: it has the statuses %s", j.title(), name, diag.DidYouMean(name, names), strings.Join(names, ", "))
+}
+
+// spellAnswer gives an answer the spelling of the Task that gets it.
+func spellAnswer(answer any, shape *catalog.Shape) any {
+	if shape == nil {
+		return answer
+	}
+	return modelfit.IntegrationSpelling(answer, shape)
+}
+
+// syncResult is how the result of a ".sync" Task differs from the answer of the
+// describe call: it is a part of it, under a name if that is not empty.
+type syncResult struct {
+	part place
+	name string
+}
+
+// syncResults are those by the integration. Source: the developer guide, the pages
+// of the integrations, and the SDK's samples of their output.
+var syncResults = map[string]syncResult{
+	"batch:submitJob":            {part: place{"jobs", 0}},
+	"codebuild:startBuild":       {part: place{"builds", 0}, name: "Build"},
+	"codebuild:startBuildBatch":  {part: place{"buildBatches", 0}, name: "BuildBatch"},
+	"ecs:runTask":                {part: place{"tasks", 0}},
+	"elasticmapreduce:addStep":   {part: place{"Steps", 0}, name: "Step"},
+	"emr-containers:startJobRun": {part: place{"jobRun"}},
+	"emr-serverless:startJobRun": {part: place{"jobRun"}},
+	"glue:startJobRun":           {part: place{"JobRun"}},
+}
+
+// resultOf is what a ".sync" Task returns of a job that has ended.
+func resultOf(r asl.Resource, answer any, output *catalog.Shape) any {
+	rule := syncResults[r.Service+":"+r.Action]
+	value, shape := rule.part.get(answer), shapeAt(output, rule.part)
+	result := spellAnswer(value, shape)
+	if rule.name != "" {
+		result = map[string]any{rule.name: result}
+	}
+	if object, ok := result.(map[string]any); ok && r.Service == "states" {
+		object["Output"] = "{}"
+		if r.Pattern == ".sync:2" {
+			object["Output"] = map[string]any{}
+		}
+	}
+	return result
+}

@@ -1,0 +1,137 @@
+package simulate_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+)
+
+// required is a value of the shape with its required members, as a caller writes it.
+func required(s *catalog.Shape, name string) any {
+	switch s.Type {
+	case catalog.Structure, catalog.Union:
+		object := map[string]any{}
+		for _, m := range s.Members {
+			if m.Required {
+				object[javasdk.MemberName(m.Name)] = required(m.Shape, m.Name)
+			}
+		}
+		return object
+	case catalog.List:
+		return []any{}
+	case catalog.Map, catalog.Document:
+		return map[string]any{}
+	case catalog.Boolean:
+		return true
+	case catalog.Integer, catalog.Long, catalog.Float, catalog.Double:
+		return 1
+	default:
+		return name
+	}
+}
+
+// inputOf is an input of the start call, with what later calls read of it.
+func inputOf(e *catalog.Entry) map[string]any {
+	start := e.Service.Operations[e.Name]
+	input := map[string]any{}
+	if start.Input == nil {
+		return input
+	}
+	input = required(start.Input, "").(map[string]any)
+	for _, m := range start.Input.Members {
+		name := javasdk.MemberName(m.Name)
+		if _, there := input[name]; !there && m.Shape.Type == catalog.String {
+			input[name] = m.Name
+		}
+	}
+	return input
+}
+
+// simulated runs a machine with a spec.
+func simulated(t *testing.T, m *asl.StateMachine, input any, o simulate.Options) *sim.Result {
+	t.Helper()
+	o.Models = models.Load
+	plan, err := simulate.New(m, o)
+	require.NoError(t, err)
+	require.Empty(t, plan.Unknown)
+	mocks, err := plan.Mocks()
+	require.NoError(t, err)
+	text, err := json.Marshal(input)
+	require.NoError(t, err)
+	options := sim.Options{Models: models.Load, Seed: 1}
+	require.NoError(t, mocks.Apply(m, "", &options))
+	result, err := sim.Run(t.Context(), m, text, options)
+	require.NoError(t, err)
+	return result
+}
+
+// Every job of the catalogue can be simulated with each of its statuses, and the
+// machine that is compiled of it ends as the waiter says.
+func TestEveryJobEndsInEachStatus(t *testing.T) {
+	t.Parallel()
+	assert := assert.New(t)
+	list, err := catalog.AWS.List()
+	require.NoError(t, err)
+	jobs, runs := 0, 0
+	for _, s := range list {
+		for _, listed := range s.Entries {
+			if listed.Kind != catalog.AWSJob {
+				continue
+			}
+			jobs++
+			e, err := catalog.Lookup(s.Key, listed.Name)
+			require.NoError(t, err)
+			statuses, err := simulate.Statuses(e, models.Load)
+			require.NoError(t, err)
+			verdicts := map[pollcore.Verdict]int{}
+			m := compileJob(t, e)
+			input := inputOf(e)
+			for _, status := range statuses {
+				verdicts[status.Verdict]++
+				runs++
+				what := e.FullName() + " " + status.Name
+				r := simulated(t, m, input, simulate.Options{Specs: []simulate.Spec{{Spread: mock.Fixed(5 * time.Minute)}}, Ends: status.Name})
+				switch status.Verdict {
+				case pollcore.Success:
+					assert.Equal(sim.StatusSucceeded, r.Status, "%s: %s %s", what, r.Error, r.Cause)
+				case pollcore.Failure:
+					assert.Equal("JobPoller.Failed", r.Error, "%s: %s", what, r.Cause)
+				default:
+					assert.Equal("JobPoller.TimedOut", r.Error, "%s: %s", what, r.Cause)
+					continue
+				}
+				assert.GreaterOrEqual(r.Duration(), 5*time.Minute, what)
+				assert.LessOrEqual(r.Duration(), 7*time.Minute, what)
+			}
+			assert.Positive(verdicts[pollcore.Success], e.FullName())
+			if len(e.Job.Failure) > 0 {
+				assert.Equal(len(e.Job.Success)+len(e.Job.Failure)+len(e.Job.Running), len(statuses), e.FullName())
+			}
+		}
+	}
+	require.Equal(t, 115, jobs)
+	t.Logf("%d jobs, %d runs", jobs, runs)
+}
+
+// compileJob compiles a job with its start call.
+func compileJob(t *testing.T, e *catalog.Entry) *asl.StateMachine {
+	t.Helper()
+	c, err := compile.Compile(e.Waiter, compile.CallOf(e), compile.Options{
+		Strategy: compile.Variables, MaxWait: 20 * time.Minute, MinDelay: 30 * time.Second, MaxDelay: 30 * time.Second, UnmodeledFails: true,
+	})
+	require.NoError(t, err, e.FullName())
+	return c.Machine
+}

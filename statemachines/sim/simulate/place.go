@@ -1,0 +1,110 @@
+package simulate
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+)
+
+// place is where a value stands in JSON: names of members and indices of lists.
+type place []any
+
+// plainPath is a path of JMESPath that leads to one value.
+var plainPath = regexp.MustCompile(`^\w+(\[0\])*(\.\w+(\[0\])*)*$`)
+
+// parsePlace reads a path such as "jobs[0].status"; nil for any other expression.
+func parsePlace(path string) place {
+	if !plainPath.MatchString(path) {
+		return nil
+	}
+	var p place
+	for part := range strings.SplitSeq(path, ".") {
+		name, rest, _ := strings.Cut(part, "[")
+		p = append(p, name)
+		for range strings.Count("["+rest, "[0]") {
+			p = append(p, 0)
+		}
+	}
+	return p
+}
+
+// spell writes a place in the spelling of SDK integrations: "Jobs[0].Status".
+func (p place) spell() string {
+	var b strings.Builder
+	for i, part := range p {
+		switch part := part.(type) {
+		case string:
+			if i > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(javasdk.MemberName(part))
+		case int:
+			b.WriteString("[" + strconv.Itoa(part) + "]")
+		}
+	}
+	return b.String()
+}
+
+// put sets the value at the place, and returns what holds it. Members and items
+// that are missing are made.
+func (p place) put(in, value any) any {
+	if len(p) == 0 {
+		return value
+	}
+	if i, ok := p[0].(int); ok {
+		list, _ := in.([]any)
+		for len(list) <= i {
+			list = append(list, nil)
+		}
+		list[i] = p[1:].put(list[i], value)
+		return list
+	}
+	object, _ := in.(map[string]any)
+	if object == nil {
+		object = map[string]any{}
+	}
+	name := p[0].(string)
+	object[name] = p[1:].put(object[name], value)
+	return object
+}
+
+// get returns what stands at the place, or nil.
+func (p place) get(in any) any {
+	for _, part := range p {
+		switch part := part.(type) {
+		case string:
+			object, _ := in.(map[string]any)
+			in = object[part]
+		case int:
+			list, _ := in.([]any)
+			if part >= len(list) {
+				return nil
+			}
+			in = list[part]
+		}
+	}
+	return in
+}
+
+// find returns where the value stands in another, if it does.
+func find(in any, value string) (place, bool) {
+	switch v := in.(type) {
+	case string:
+		return nil, v == value
+	case []any:
+		for i, item := range v {
+			if p, ok := find(item, value); ok {
+				return append(place{i}, p...), true
+			}
+		}
+	case map[string]any:
+		for name, member := range v {
+			if p, ok := find(member, value); ok {
+				return append(place{name}, p...), true
+			}
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,435 @@
+// Package simulate answers the Tasks of a state machine out of what the catalogue
+// and the services' models know: jobs that run for a time and end in a status, and
+// for all other calls a response that fits the model.
+package simulate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+	"github.com/jobpoller/jobpoller/statemachines/taskapi"
+)
+
+// Options are how jobs run, and what is not to be simulated.
+type Options struct {
+	// Specs are for the states that they name; the one without a name is for all
+	// others.
+	Specs []Spec
+	// Ends is the status that jobs end in of which no Spec says it.
+	Ends string
+	// Answered are the states and resources that have answers.
+	Answered []string
+	// Models are the APIs of services, as models.Load of pollcore/catalog/models.
+	Models taskapi.Models
+}
+
+// Plan is the answers of a machine's Tasks.
+type Plan struct {
+	// Jobs are the jobs that are simulated, for people: "athena StartQueryExecution".
+	Jobs []string
+	// Unknown are the Tasks whose answer nobody can know, in the order of the
+	// definition.
+	Unknown []Unknown
+
+	mocks []namedMock
+}
+
+// Unknown is a Task whose answer has to be told.
+type Unknown struct {
+	State, Resource string
+	Position        asl.Position // of the resource
+	What            string       // has to be told: "what the Lambda function returns"
+}
+
+// namedMock is a member of a file of mocks.
+type namedMock struct {
+	name string
+	body object
+	open bool // it is of an Unknown
+}
+
+// object is a JSON object in the order of its members.
+type object []namedValue
+
+type namedValue struct {
+	name  string
+	value any
+}
+
+// New plans the answers. Its error says which Spec fits no job, and which status no
+// job has; all that is wrong at once.
+func New(m *asl.StateMachine, o Options) (*Plan, error) {
+	tasks, err := tasksOf(m, o.Models)
+	if err != nil {
+		return nil, err
+	}
+	tasks = slices.DeleteFunc(tasks, func(t *task) bool {
+		return slices.Contains(o.Answered, t.name()) || slices.Contains(o.Answered, t.resource)
+	})
+	text := string(asl.Print(m))
+	jobs, err := findJobs(tasks, func(word string) bool {
+		return strings.Contains(text, `"`+word+`"`) || strings.Contains(text, `'`+word+`'`)
+	})
+	if err != nil {
+		return nil, err
+	}
+	a := newAnswers(m)
+	p := &planner{options: o, answers: a, plan: &Plan{}, mocks: map[*task]namedMock{}, silent: map[*task]bool{}}
+	for _, j := range jobs {
+		if err := j.prepare(a, o.Models); err != nil {
+			return nil, err
+		}
+		if j.identity.asked != nil && j.identity.stopped == nil {
+			j.stops = nil // the call does not say which job it stops
+		}
+	}
+	if err := p.checkSpecs(jobs); err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		p.job(j)
+	}
+	if err := errors.Join(p.problems...); err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		p.task(t)
+	}
+	return p.plan, nil
+}
+
+// UnknownOf returns the Tasks of a machine whose answers nobody can know.
+func UnknownOf(m *asl.StateMachine, models taskapi.Models) ([]Unknown, error) {
+	tasks, err := tasksOf(m, models)
+	if err != nil {
+		return nil, err
+	}
+	var all []Unknown
+	for _, t := range tasks {
+		if e, err := startedBy(t); err != nil {
+			return nil, err
+		} else if what := t.unknown(); what != "" && (e == nil || t.parsed.WaitsForToken()) {
+			all = append(all, t.untold(what))
+		}
+	}
+	return all, nil
+}
+
+// untold is the Task as one that has to be told what it returns.
+func (t *task) untold(what string) Unknown {
+	return Unknown{State: t.name(), Resource: t.resource, Position: t.position, What: what}
+}
+
+// Status is a status that a job or a resource of the catalogue can have.
+type Status struct {
+	Name    string // as Spec.Ends names it
+	Verdict pollcore.Verdict
+}
+
+// Statuses returns the statuses that a job or resource can be simulated with; none
+// if it cannot be.
+func Statuses(e *catalog.Entry, models taskapi.Models) ([]Status, error) {
+	j := &job{entry: e}
+	if err := j.prepare(&answers{}, models); err != nil {
+		return nil, err
+	}
+	if !j.simulatable() {
+		return nil, nil
+	}
+	all := make([]Status, len(j.behaviour.statuses))
+	for i, s := range j.behaviour.statuses {
+		all[i] = Status{s.name, s.verdict}
+	}
+	return all, nil
+}
+
+// planner is a plan on its way.
+type planner struct {
+	options  Options
+	answers  *answers
+	plan     *Plan
+	mocks    map[*task]namedMock // of jobs, by the Task that they stand at
+	silent   map[*task]bool      // Tasks that a job answers from elsewhere
+	problems []error
+}
+
+// checkSpecs finds specs that are for no job, or for one that another is for.
+func (p *planner) checkSpecs(jobs []*job) error {
+	var names []string
+	for _, j := range jobs {
+		for _, t := range j.named() {
+			names = append(names, t.name())
+		}
+	}
+	var problems []error
+	seen := map[string]bool{}
+	for _, s := range p.options.Specs {
+		switch {
+		case seen[s.State] && s.State == "":
+			problems = append(problems, errors.New("two specs are for all jobs: name the state in one of them, STATE=TIME"))
+		case seen[s.State]:
+			problems = append(problems, fmt.Errorf("two specs are for %q: remove one", s.State))
+		case s.State != "" && !slices.Contains(names, s.State):
+			there := "the machine has no job that the catalogue knows"
+			if len(names) > 0 {
+				there = "the jobs are " + strings.Join(names, ", ")
+			}
+			problems = append(problems, fmt.Errorf("no Task %q starts a job%s: %s", s.State, diag.DidYouMean(s.State, names), there))
+		}
+		seen[s.State] = true
+	}
+	return errors.Join(problems...)
+}
+
+// specOf is the spec of a state.
+func (p *planner) specOf(state string) (Spec, bool) {
+	for _, wanted := range []string{state, ""} {
+		for _, s := range p.options.Specs {
+			if s.State == wanted {
+				if s.Ends == "" {
+					s.Ends = p.options.Ends
+				}
+				return s, true
+			}
+		}
+	}
+	return Spec{}, false
+}
+
+// job plans the answers of a job.
+func (p *planner) job(j *job) {
+	if !j.simulatable() {
+		return // each of its calls is told what it is
+	}
+	named := j.named()
+	specs, ends := make([]Spec, len(named)), make([]*status, len(named))
+	for i, t := range named {
+		spec, ok := p.specOf(t.name())
+		if !ok {
+			p.problems = append(p.problems, fmt.Errorf("no spec says how long %q (%s) runs: add a spec for it, or one without a name for all others", t.name(), j.title()))
+			return
+		}
+		end, err := j.endOf(spec.Ends)
+		if err != nil {
+			p.problems = append(p.problems, fmt.Errorf("%q: %w", t.name(), err))
+			return
+		}
+		specs[i], ends[i] = spec, end
+	}
+	p.plan.Jobs = append(p.plan.Jobs, j.title())
+	body := p.bodyOf(j, specs, ends)
+	p.mocks[j.holder()] = namedMock{name: j.holder().name(), body: object{{"job", body}}}
+	if j.sync == nil {
+		for _, t := range slices.Concat(j.starts, j.describes, j.stops) {
+			p.silent[t] = t != j.holder()
+		}
+	}
+}
+
+// bodyOf is the simulated job, as a file of mocks has it.
+func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
+	spec, end, running := specs[0], ends[0], j.behaviour.running()
+	output := j.entry.Operation.Output
+	runs := spec.Spread.String()
+	if j.sync == nil && len(j.starts) == 0 && !slices.ContainsFunc(j.describes, func(t *task) bool { return t.loops }) {
+		runs = "0s" // who does not poll asks about what is there
+	}
+	body := object{{"runs", runs}}
+	add := func(name string, value any) { body = append(body, namedValue{name, value}) }
+	if spec.Throttle != "" && j.sync == nil {
+		add("throttle", spec.Throttle)
+	}
+	single := j.behaviour.path != nil && j.sync == nil
+	if single {
+		add("status", j.behaviour.path.spell())
+	}
+	add("running", running.name)
+	add("ends", end.name)
+	shown := append([]*status{running}, ends...)
+	if stopped := j.behaviour.stopped(); len(j.stops) > 0 && stopped != "" {
+		add("stopped", stopped)
+		shown = append(shown, j.behaviour.end(stopped))
+	}
+	if end.verdict == pollcore.Failure && j.sync != nil {
+		add("fails", end.name)
+	}
+	if single {
+		add("answer", spellAnswer(running.answer, output))
+	}
+	var all object
+	for _, s := range shown {
+		known := slices.ContainsFunc(all, func(v namedValue) bool { return v.name == s.name })
+		if known || single && s.verdict != pollcore.Failure {
+			continue
+		}
+		answer := spellAnswer(s.answer, output)
+		if j.sync != nil {
+			answer = resultOf(j.sync.parsed, s.answer, output)
+		}
+		all = append(all, namedValue{s.name, answer})
+	}
+	if len(all) > 0 {
+		add("answers", all)
+	}
+	return append(body, p.calls(j, specs, ends)...)
+}
+
+// calls are the members of a simulated job about its calls and its id.
+func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
+	var body object
+	add := func(name string, value any) {
+		if value != "" {
+			body = append(body, namedValue{name, value})
+		}
+	}
+	id := j.identity
+	if j.sync == nil {
+		add("id", spelled(id.told))
+		add("idArgument", spelled(id.asked))
+		if len(j.starts) == 0 && id.told == nil {
+			body = nil // one job at a time, under whatever id
+		}
+		if len(j.describes) > 1 {
+			add("describe", namesOf(j.describes[1:]))
+		}
+	}
+	starts := j.starts
+	if j.sync != nil {
+		starts = []*task{j.sync}
+	}
+	if len(starts) == 0 {
+		return body
+	}
+	if j.sync == nil {
+		add("start", p.startsOf(starts, specs, ends))
+	}
+	operation := starts[0].operation
+	add("startAnswer", spellAnswer(p.answers.of(operation.Output), operation.Output))
+	add("startId", spelled(id.started))
+	add("startIdArgument", spelled(id.chosen))
+	if id.form != "job-{n}" {
+		add("ids", id.form)
+	}
+	if len(j.stops) > 0 {
+		add("stop", namesOf(j.stops))
+		if stopped := spelled(id.stopped); stopped != spelled(id.asked) {
+			add("stopIdArgument", stopped)
+		}
+		add("stopAnswer", spellAnswer(p.answers.of(j.stops[0].operation.Output), j.stops[0].operation.Output))
+	}
+	return body
+}
+
+// startsOf are the start calls of a job, with courses of their own where they
+// differ.
+func (*planner) startsOf(starts []*task, specs []Spec, ends []*status) any {
+	same := true
+	for i := range starts {
+		same = same && specs[i].Spread == specs[0].Spread && ends[i] == ends[0]
+	}
+	if same {
+		return namesOf(starts)
+	}
+	var courses object
+	for i, t := range starts {
+		courses = append(courses, namedValue{t.name(), object{{"runs", specs[i].Spread.String()}, {"ends", ends[i].name}}})
+	}
+	return courses
+}
+
+// namesOf are the names of states: one as a text.
+func namesOf(tasks []*task) any {
+	if len(tasks) == 1 {
+		return tasks[0].name()
+	}
+	names := make([]any, len(tasks))
+	for i, t := range tasks {
+		names[i] = t.name()
+	}
+	return names
+}
+
+// task plans the answer of a Task, unless a job answers it from elsewhere.
+func (p *planner) task(t *task) {
+	if m, ok := p.mocks[t]; ok {
+		p.plan.mocks = append(p.plan.mocks, m)
+		return
+	}
+	if p.silent[t] {
+		return
+	}
+	if what := t.unknown(); what != "" {
+		p.plan.Unknown = append(p.plan.Unknown, t.untold(what))
+		p.plan.mocks = append(p.plan.mocks, namedMock{t.name(), object{{"return", t.skeleton()}, {"todo", what}}, true})
+		return
+	}
+	answer := spellAnswer(p.answers.of(t.operation.Output), t.operation.Output)
+	p.plan.mocks = append(p.plan.mocks, namedMock{name: t.name(), body: object{{"return", answer}}})
+}
+
+// JSON is the plan as a file of mocks, to be edited. The Tasks that have to be told
+// stand there with a member "todo".
+func (p *Plan) JSON() ([]byte, error) {
+	return p.write(func(namedMock) bool { return true })
+}
+
+// Mocks returns the answers but for the Tasks that have to be told.
+func (p *Plan) Mocks() (*mock.Config, error) {
+	text, err := p.write(func(m namedMock) bool { return !m.open })
+	if err != nil {
+		return nil, err
+	}
+	return mock.Read(text)
+}
+
+func (p *Plan) write(wanted func(namedMock) bool) ([]byte, error) {
+	var all object
+	for _, m := range p.mocks {
+		if wanted(m) {
+			all = append(all, namedValue{m.name, m.body})
+		}
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, text, "", "  "); err != nil {
+		return nil, err
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), nil
+}
+
+// MarshalJSON implements json.Marshaler.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := json.Marshal(m.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}

@@ -1,0 +1,114 @@
+package simulate
+
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/taskapi"
+)
+
+// task is a state that calls something.
+type task struct {
+	state     *asl.State
+	resource  string
+	position  asl.Position
+	parsed    asl.Resource
+	operation *catalog.Operation // of the models; nil if it is not known
+	reader    bool               // it reads the items of a Map
+	loops     bool               // it is in a loop, or in a state that is
+}
+
+// name is that of the state.
+func (t *task) name() string { return t.state.Name }
+
+// tasksOf are the calls of a machine, in the order of the definition.
+func tasksOf(m *asl.StateMachine, models taskapi.Models) ([]*task, error) {
+	var tasks []*task
+	var walk func(f *asl.Flow, loops bool) error
+	walk = func(f *asl.Flow, loops bool) error {
+		for _, s := range f.States {
+			inLoop := loops || returns(f, s)
+			if t := taskOf(s); t != nil {
+				var err error
+				if t.operation, err = taskapi.OperationOf(t.resource, models); err != nil {
+					return err
+				}
+				t.loops = inLoop
+				tasks = append(tasks, t)
+			}
+			for _, inner := range s.Flows() {
+				if err := walk(inner, inLoop); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	return tasks, walk(&m.Flow, false)
+}
+
+func taskOf(s *asl.State) *task {
+	switch {
+	case s.Task != nil:
+		return &task{state: s, resource: s.Task.Resource, position: s.Task.ResourcePosition, parsed: asl.ParseResource(s.Task.Resource)}
+	case s.Map != nil && s.Map.ItemReader != nil:
+		r := s.Map.ItemReader
+		return &task{state: s, resource: r.Resource, position: r.ResourcePosition, parsed: asl.ParseResource(r.Resource), reader: true}
+	default:
+		return nil
+	}
+}
+
+// returns tells whether a way leads from a state back to it.
+func returns(f *asl.Flow, s *asl.State) bool {
+	seen := map[string]bool{}
+	for queue := []*asl.State{s}; len(queue) > 0; queue = queue[1:] {
+		for _, way := range queue[0].Transitions() {
+			if way.To == s.Name {
+				return true
+			}
+			if next := f.State(way.To); next != nil && !seen[way.To] {
+				seen[way.To] = true
+				queue = append(queue, next)
+			}
+		}
+	}
+	return false
+}
+
+// unknown says why nobody can know what a Task returns; empty if the models or the
+// catalogue do.
+func (t *task) unknown() string {
+	service, _ := t.parsed.SDK()
+	switch {
+	case t.reader:
+		return "the items"
+	case t.parsed.Service == "lambda" && t.parsed.Direct, t.parsed.Service == "lambda" && t.parsed.Action == "invoke",
+		service == "lambda" && slices.Contains([]string{"invoke", "invokeAsync"}, t.parsed.Action):
+		return "what the Lambda function returns"
+	case t.parsed.Service == "activity":
+		return "what the worker of the activity returns"
+	case t.parsed.WaitsForToken():
+		return "what comes back with the task token"
+	case t.operation == nil, t.parsed.Pattern != "" && t.parsed.Service != "states":
+		return "what " + t.parsed.Service + ":" + t.parsed.Action + t.parsed.Pattern + " returns"
+	default:
+		return ""
+	}
+}
+
+// skeleton is what an answer that nobody knows may look like.
+func (t *task) skeleton() any {
+	service, _ := t.parsed.SDK()
+	switch {
+	case t.reader:
+		return []any{}
+	case t.parsed.Pattern == "" && !t.parsed.Direct && (t.parsed.Service == "lambda" || service == "lambda"):
+		return map[string]any{"StatusCode": 200, "Payload": map[string]any{}}
+	case t.parsed.Service == "http":
+		return map[string]any{"StatusCode": 200, "ResponseBody": map[string]any{}}
+	default:
+		return map[string]any{}
+	}
+}
