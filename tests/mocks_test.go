@@ -170,7 +170,7 @@ func TestE2EMocksMessages(t *testing.T) {
 		`no job "..." was started, and it `: `{"Call": {"job": {"runs": 1, "status": "S", "running": "R", "ends": "E", "id": "Id", "start": "Begin"}}}`,
 	}
 	definitions := map[string]string{ // where nightly.asl.json cannot cause the message
-		"a job answers calls": `{"StartAt": "Sync", "States": {"Sync": {"Type": "Task", "Resource": "arn:aws:states:::ecs:runTask.sync", "Parameters": {"TaskDefinition": "t"}, "End": true}}}`,
+		"a job answers calls": `{"StartAt": "Sync", "States": {"Sync": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "Parameters": {"QueueUrl": "q", "MessageBody.$": "$$.Task.Token"}, "End": true}}}`,
 		"it is not known how": `{"StartAt": "Call", "States": {"Call": {"Type": "Task", "Resource": "arn:aws:states:::http:invoke", "Parameters": {}, "End": true}}}`,
 		`no job "..." was started, and it `: `{"StartAt": "Begin", "States": {
 			"Begin": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": {"QueueUrl": "q", "MessageBody": "m"}, "Next": "Call"},

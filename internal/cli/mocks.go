@@ -39,7 +39,7 @@ Exit codes: 0 written; 1 not written; 2 wrong usage.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if !jobs.given() {
+			if !jobs.isGiven() {
 				jobs.specs = []string{"10m"}
 			}
 			machine, err := readMachine(args[0], c.InOrStdin(), substitutes)

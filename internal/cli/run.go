@@ -75,12 +75,18 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 			if err := o.validate(c.Flags().Changed); err != nil {
 				return err
 			}
-			if o.mocked() {
+			if o.usesMocks() {
 				return runMocked(c, o)
 			}
 			return runMachine(c, o)
 		},
 	}
+	o.addTo(c)
+	return c
+}
+
+// addTo gives the command its flags.
+func (o *runOptions) addTo(c *cobra.Command) {
 	f := c.Flags()
 	f.IntVar(&o.jobSeconds, "job-seconds", 15, "how long the sample job works")
 	f.BoolVar(&o.jobFails, "job-fails", false, "let the sample job fail")
@@ -107,7 +113,6 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 	completeWords(c, "output", "text", "json", "jsonl")
 	must(c.MarkFlagDirname("data"))
 	completeNothing(c, "simulate", "ends", "seed", "job-seconds", "max-wait", "test-case", "substitute", "name", "s3-endpoint", "bucket")
-	return c
 }
 
 func (o *runOptions) readDefinition(in io.Reader) (*asl.StateMachine, error) {

@@ -129,8 +129,8 @@ func (o *runOptions) needsAWS() bool {
 // external tells whether start records go to an S3 server that is not ours.
 func (o *runOptions) external() bool { return o.s3Endpoint != "" || o.bucket != "" }
 
-// mocked tells whether Tasks are answered here and not by the functions.
-func (o *runOptions) mocked() bool { return o.mocks != "" || o.simulated.given() }
+// usesMocks tells whether Tasks are answered here and not by the functions.
+func (o *runOptions) usesMocks() bool { return o.mocks != "" || o.simulated.isGiven() }
 
 // checkMocked reports what is wrong with the flags about mocks.
 func (o *runOptions) checkMocked(changed func(flag string) bool) error {
@@ -138,17 +138,17 @@ func (o *runOptions) checkMocked(changed func(flag string) bool) error {
 	if o.testCase != "" && o.mocks == "" {
 		problems = append(problems, errors.New("--test-case needs --mocks"))
 	}
-	if o.simulated.ends != "" && !o.simulated.given() {
+	if o.simulated.ends != "" && !o.simulated.isGiven() {
 		problems = append(problems, errors.New("--ends needs --simulate: say how long jobs run, such as --simulate 12m"))
 	}
-	if !o.mocked() {
+	if !o.usesMocks() {
 		if o.express {
 			problems = append(problems, errors.New("--express needs --simulate or --mocks: the shipped poller is a Standard workflow"))
 		}
 		return errors.Join(problems...)
 	}
 	by := "--mocks"
-	if o.simulated.given() {
+	if o.simulated.isGiven() {
 		by = "--simulate"
 	}
 	if o.definition == "" {

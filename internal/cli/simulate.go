@@ -96,7 +96,7 @@ func (o *runOptions) answer(m *asl.StateMachine, options *sim.Options, in io.Rea
 			return usage("%s: %w", o.mocks, err)
 		}
 	}
-	if o.simulated.given() {
+	if o.simulated.isGiven() {
 		plan, err := o.simulated.plan(m, answered)
 		if err != nil {
 			return err

@@ -32,8 +32,8 @@ func (s *simulated) addTo(f *pflag.FlagSet) {
 	f.StringVar(&s.ends, "ends", "", "`STATUS` that simulated jobs end in, or success or failure")
 }
 
-// given tells whether jobs are to be simulated.
-func (s *simulated) given() bool { return len(s.specs) > 0 }
+// isGiven tells whether jobs are to be simulated.
+func (s *simulated) isGiven() bool { return len(s.specs) > 0 }
 
 // plan plans the answers of the Tasks that nothing else answers.
 func (s *simulated) plan(m *asl.StateMachine, answered []string) (*simulate.Plan, error) {

@@ -52,7 +52,7 @@ func (r *reader) spread(n *jsontree.Node, name string) Spread {
 		return Spread{}
 	}
 	if m.Kind != jsontree.String {
-		return Fixed(r.seconds(n, name))
+		return Exactly(r.seconds(n, name))
 	}
 	s, err := ParseSpread(m.Text)
 	if err != nil {

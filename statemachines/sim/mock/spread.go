@@ -71,23 +71,8 @@ func seconds(text string) (float64, error) {
 	return 0, fmt.Errorf("expected a time of at most 100 years, such as 12m or 720 (seconds), found %q", text)
 }
 
-// Fixed is the spread of jobs that all run for the time.
-func Fixed(d time.Duration) Spread { return Spread{a: d.Seconds()} }
-
-// draw returns how long the next job runs, in whole milliseconds.
-func (s Spread) draw(random *rand.Rand) time.Duration {
-	t := s.a
-	switch s.kind {
-	case "uniform":
-		t = s.a + random.Float64()*(s.b-s.a)
-	case "exp":
-		t = s.a * random.ExpFloat64()
-	case "lognormal":
-		t = s.a * math.Exp(s.b*random.NormFloat64())
-	}
-	t = min(t, longest.Seconds())
-	return time.Duration(math.Round(t*1000)) * time.Millisecond
-}
+// Exactly is the spread of jobs that all run for the time.
+func Exactly(d time.Duration) Spread { return Spread{a: d.Seconds()} }
 
 // short writes seconds without parts that are 0: 2h for 2h0m0s.
 func short(seconds float64) string {
@@ -114,6 +99,21 @@ func (s Spread) String() string {
 	default:
 		return fmt.Sprintf("uniform(%s,%s)", a, b)
 	}
+}
+
+// draw returns how long the next job runs, in whole milliseconds.
+func (s Spread) draw(random *rand.Rand) time.Duration {
+	t := s.a
+	switch s.kind {
+	case "uniform":
+		t = s.a + random.Float64()*(s.b-s.a)
+	case "exp":
+		t = s.a * random.ExpFloat64()
+	case "lognormal":
+		t = s.a * math.Exp(s.b*random.NormFloat64())
+	}
+	t = min(t, longest.Seconds())
+	return time.Duration(math.Round(t*1000)) * time.Millisecond
 }
 
 func badShare(text string) error { return fmt.Errorf("expected a share such as 5%%, found %q", text) }

@@ -65,20 +65,6 @@ func (t *Targets) CheckJob(name string) error {
 	return nil
 }
 
-// pattern is that of a target's resource, such as ".sync".
-func (t *Targets) pattern(name string) string {
-	resource := name
-	if t.calling[name] {
-		resource = t.resource[name]
-	}
-	return asl.ParseResource(resource).Pattern
-}
-
-// endsWithJob tells whether a target is a Task that ends with its job.
-func (t *Targets) endsWithJob(name string) bool {
-	return t.Check(name) == nil && strings.HasPrefix(t.pattern(name), ".sync")
-}
-
 // UnmockedError is the error of a run in which a Task was called that the test
 // case of a MockConfigFile.json does not name.
 type UnmockedError struct{ State, Resource, TestCase string }
@@ -108,6 +94,20 @@ func (t *Targets) Bind(o *sim.Options, handlers map[string]sim.Handler) error {
 		}
 	}
 	return nil
+}
+
+// pattern is that of a target's resource, such as ".sync".
+func (t *Targets) pattern(name string) string {
+	resource := name
+	if t.calling[name] {
+		resource = t.resource[name]
+	}
+	return asl.ParseResource(resource).Pattern
+}
+
+// endsWithJob tells whether a target is a Task that ends with its job.
+func (t *Targets) endsWithJob(name string) bool {
+	return t.Check(name) == nil && strings.HasPrefix(t.pattern(name), ".sync")
 }
 
 // failOthers fails the calls of the states that have no handler.

@@ -76,10 +76,7 @@ type leaf struct {
 // mostAnswers bounds how many answers are made up for one acceptor.
 const mostAnswers = 20_000
 
-var (
-	quoted = regexp.MustCompile("'([^']*)'|`\"([^\"]*)\"`")
-	digits = regexp.MustCompile("`(-?[0-9]+)`")
-)
+var quoted = regexp.MustCompile("'([^']*)'|`\"([^\"]*)\"`")
 
 // byAcceptors makes up answers from what the acceptors of a waiter read, and keeps
 // those of which the waiter has a verdict, by the values that they are named after.
@@ -99,28 +96,27 @@ func (a *answers) byAcceptors(b *behaviour) {
 			b.statuses = append(b.statuses, status{name, verdict, answer})
 		}
 	}
-	for _, r := range pollcore.Readings(e.Waiter, e.Operation.Input.Describe(), e.Operation.Output.Describe()) {
-		acceptor := e.Waiter.Acceptors[r.Acceptor]
-		if acceptor.Matcher.Output == nil {
-			continue // it reads what the caller gave
-		}
-		each(leavesOf(r, acceptor.Matcher.Output), func(answer any, values []any) {
-			verdict := check.Check(nil, answer, nil)
-			switch {
-			case verdict.Acceptor == r.Acceptor:
-			case verdict.Acceptor == pollcore.NoAcceptor && verdict.Verdict == pollcore.Retry:
-			default:
-				return
+	readings := pollcore.Readings(e.Waiter, e.Operation.Input.Describe(), e.Operation.Output.Describe())
+	for _, taken := range []bool{true, false} { // what no acceptor takes goes by the names that are left
+		for _, r := range readings {
+			acceptor := e.Waiter.Acceptors[r.Acceptor]
+			if acceptor.Matcher.Output == nil {
+				continue // it reads what the caller gave
 			}
-			if p := parsePlace(acceptor.Message); p != nil && verdict.Verdict == pollcore.Failure && verdict.Acceptor == r.Acceptor {
-				if p.get(answer) == nil {
-					answer = p.put(answer, reasonOf(nameOf(acceptor.Matcher.Output, verdict, values)))
+			each(leavesOf(r, acceptor.Matcher.Output), func(answer any, values []any) {
+				verdict := check.Check(nil, answer, nil)
+				if taken && verdict.Acceptor != r.Acceptor || !taken && verdict.Acceptor != pollcore.NoAcceptor {
+					return
 				}
-			}
-			add(nameOf(acceptor.Matcher.Output, verdict, values), verdict.Verdict, answer)
-		})
+				name := nameOf(acceptor.Matcher.Output, verdict, values)
+				if p := parsePlace(acceptor.Message); p != nil && verdict.Verdict == pollcore.Failure && p.get(answer) == nil {
+					answer = p.put(answer, reasonOf(name))
+				}
+				add(name, verdict.Verdict, answer)
+			})
+		}
 	}
-	if empty := a.of(e.Operation.Output); len(b.statuses) > 0 && check.Check(nil, empty, nil).Verdict == pollcore.Retry {
+	if empty := a.of(e.Operation.Output); len(b.statuses) > 0 && b.running() == nil && check.Check(nil, empty, nil).Verdict == pollcore.Retry {
 		add("RUNNING", pollcore.Retry, empty)
 	}
 }
@@ -186,6 +182,16 @@ func candidatesOf(s *pollcore.Shape, m *pollcore.PathMatcher) []any {
 		words = append(words, match[1]+match[2])
 	}
 	switch kind {
+	case pollcore.KindString:
+		if len(s.Values) == 0 {
+			return words
+		}
+		// A value that the model does not have cannot be answered.
+		words = slices.DeleteFunc(words, func(word any) bool { return !slices.Contains(s.Values, word.(string)) })
+		for _, v := range s.Values {
+			words = append(words, v)
+		}
+		return words
 	case pollcore.KindBoolean:
 		return []any{true, false}
 	case pollcore.KindNumber:
@@ -195,11 +201,6 @@ func candidatesOf(s *pollcore.Shape, m *pollcore.PathMatcher) []any {
 	case pollcore.KindObject:
 		return []any{map[string]any{}}
 	default:
-		if s != nil {
-			for _, v := range s.Values {
-				words = append(words, v)
-			}
-		}
 		return words
 	}
 }
@@ -270,8 +271,8 @@ func (b *behaviour) running() *status {
 // unwinding is a status on the way to a failure.
 var unwinding = regexp.MustCompile(`CANCEL|STOP|ABORT|FAIL|DELET|ROLL|TERMINAT|ERROR|INTERRUPT`)
 
-// stopped is the status of a job that was stopped: a failure.
-func (b *behaviour) stopped() string {
+// stopName is the status of a job that was stopped: a failure.
+func (b *behaviour) stopName() string {
 	first := ""
 	for _, s := range b.statuses {
 		if s.verdict != pollcore.Failure {

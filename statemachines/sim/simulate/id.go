@@ -37,11 +37,11 @@ func identityOf(e *catalog.Entry, describe *catalog.Operation) identity {
 	if rank < 0 {
 		return identity{}
 	}
-	name, _ := lastName(best.asked)
+	name := lastName(best.asked)
 	if best.started != nil {
-		name, _ = lastName(best.started)
+		name = lastName(best.started)
 	}
-	best.told = tell(describe.Output, name, cmp.Or(memberName(best.asked), name))
+	best.told = tell(describe.Output, name, cmp.Or(lastName(best.asked), name))
 	if stop := e.Job.Stop; stop != nil {
 		for _, member := range slices.Sorted(maps.Keys(stop.Arguments)) {
 			i, ok := readIdentity(start, member, stop.Arguments[member])
@@ -114,7 +114,7 @@ func (i identity) rank(e *catalog.Entry, m *catalog.Member) int {
 	if m != nil && m.Required {
 		r += required
 	}
-	name, _ := lastName(i.asked)
+	name := lastName(i.asked)
 	if name == e.Job.UniqueName || e.Job.NaturalKey != nil && name == e.Job.NaturalKey.Member {
 		r += unique
 	}
@@ -129,18 +129,13 @@ func (i identity) rank(e *catalog.Entry, m *catalog.Member) int {
 }
 
 // lastName is the last name of a place.
-func lastName(p place) (string, bool) {
+func lastName(p place) string {
 	for _, part := range slices.Backward(p) {
 		if name, ok := part.(string); ok {
-			return name, true
+			return name
 		}
 	}
-	return "", false
-}
-
-func memberName(p place) string {
-	name, _ := lastName(p)
-	return name
+	return ""
 }
 
 // tell finds where the describe call's answer repeats the id: in a member of its
@@ -181,7 +176,7 @@ func formOf(output, input *catalog.Shape, i identity) string {
 	if i.started == nil {
 		return ""
 	}
-	name, _ := lastName(i.started)
+	name := lastName(i.started)
 	form := "job-{n}"
 	if strings.HasSuffix(strings.ToLower(name), "arn") {
 		form = "arn:aws:simulated:us-east-1:123456789012:job/{n}"
@@ -218,8 +213,8 @@ func shapeAt(s *catalog.Shape, p place) *catalog.Shape {
 	return s
 }
 
-// spelled is a place in arguments, in the spelling of SDK integrations.
-func spelled(p place) string {
+// spellPlace is a place in arguments, in the spelling of SDK integrations.
+func spellPlace(p place) string {
 	if p == nil {
 		return ""
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/modelfit"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // job is a job or a resource of the catalogue with the Tasks that start, describe
@@ -24,8 +24,8 @@ type job struct {
 	sync      *task
 }
 
-// named are the Tasks that a Spec names it by.
-func (j *job) named() []*task {
+// specTasks are the Tasks that a Spec names it by.
+func (j *job) specTasks() []*task {
 	switch {
 	case j.sync != nil:
 		return []*task{j.sync}
@@ -63,7 +63,7 @@ func findJobs(tasks []*task, words func(word string) bool) ([]*job, error) {
 	}
 	taken := map[*task]bool{}
 	for _, t := range tasks {
-		e, err := startedBy(t)
+		e, err := jobOfStart(t)
 		switch {
 		case err != nil:
 			return nil, err
@@ -71,7 +71,7 @@ func findJobs(tasks []*task, words func(word string) bool) ([]*job, error) {
 		case strings.HasPrefix(t.parsed.Pattern, ".sync"):
 			taken[t] = true
 			jobs = append(jobs, &job{entry: e, sync: t})
-		case t.parsed.Pattern == "" && !(e.Job.Describe == e.Name && t.loops): // one call may start and describe
+		case t.parsed.Pattern == "" && (e.Job.Describe != e.Name || !t.loops): // one call may start and describe
 			taken[t] = true
 			j := group(e)
 			j.starts = append(j.starts, t)
@@ -81,7 +81,7 @@ func findJobs(tasks []*task, words func(word string) bool) ([]*job, error) {
 		if taken[t] || t.operation == nil || t.parsed.Pattern != "" || t.reader {
 			continue
 		}
-		e, err := describedBy(t, groups, words)
+		e, err := entryOfDescribe(t, groups, words)
 		switch {
 		case err != nil:
 			return nil, err
@@ -112,14 +112,14 @@ func serviceOf(t *task) (*catalog.Service, error) {
 	if t.operation == nil || t.reader {
 		return nil, nil //nolint:nilnil // most calls are not about jobs
 	}
-	if _, err := catalog.AWS.Find(t.operation.Service.Key); err != nil {
+	if _, err := catalog.AWS().Find(t.operation.Service.Key); err != nil {
 		return nil, nil //nolint:nilerr,nilnil // the catalogue has no such service
 	}
-	return catalog.AWS.Service(t.operation.Service.Key)
+	return catalog.AWS().Service(t.operation.Service.Key)
 }
 
-// startedBy is the job that a Task starts; nil if it starts none.
-func startedBy(t *task) (*catalog.Entry, error) {
+// jobOfStart is the job that a Task starts; nil if it starts none.
+func jobOfStart(t *task) (*catalog.Entry, error) {
 	service, err := serviceOf(t)
 	if service == nil || err != nil {
 		return nil, err
@@ -137,10 +137,10 @@ func startedBy(t *task) (*catalog.Entry, error) {
 	return catalog.Lookup(service.Key, t.operation.Name)
 }
 
-// describedBy is the job or resource that a Task describes; nil if it describes
+// entryOfDescribe is the job or resource that a Task describes; nil if it describes
 // none. That which a Task of the machine starts comes first, then that of which the
 // machine names the most statuses.
-func describedBy(t *task, started map[string]*job, words func(word string) bool) (*catalog.Entry, error) {
+func entryOfDescribe(t *task, started map[string]*job, words func(word string) bool) (*catalog.Entry, error) {
 	service, err := serviceOf(t)
 	if service == nil || err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func spellAnswer(answer any, shape *catalog.Shape) any {
 	if shape == nil {
 		return answer
 	}
-	return modelfit.IntegrationSpelling(answer, shape)
+	return typecheck.IntegrationSpelling(answer, shape)
 }
 
 // syncResult is how the result of a ".sync" Task differs from the answer of the

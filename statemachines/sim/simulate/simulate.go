@@ -1,6 +1,5 @@
-// Package simulate answers the Tasks of a state machine out of what the catalogue
-// and the services' models know: jobs that run for a time and end in a status, and
-// for all other calls a response that fits the model.
+// Package simulate answers the Tasks of a state machine by what the catalogue and the
+// models know: jobs that run and end, and responses that fit.
 package simulate
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
-	"github.com/jobpoller/jobpoller/statemachines/taskapi"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // Options are how jobs run, and what is not to be simulated.
@@ -29,7 +28,7 @@ type Options struct {
 	// Answered are the states and resources that have answers.
 	Answered []string
 	// Models are the APIs of services, as models.Load of pollcore/catalog/models.
-	Models taskapi.Models
+	Models typecheck.Models
 }
 
 // Plan is the answers of a machine's Tasks.
@@ -108,14 +107,14 @@ func New(m *asl.StateMachine, o Options) (*Plan, error) {
 }
 
 // UnknownOf returns the Tasks of a machine whose answers nobody can know.
-func UnknownOf(m *asl.StateMachine, models taskapi.Models) ([]Unknown, error) {
+func UnknownOf(m *asl.StateMachine, models typecheck.Models) ([]Unknown, error) {
 	tasks, err := tasksOf(m, models)
 	if err != nil {
 		return nil, err
 	}
 	var all []Unknown
 	for _, t := range tasks {
-		if e, err := startedBy(t); err != nil {
+		if e, err := jobOfStart(t); err != nil {
 			return nil, err
 		} else if what := t.unknown(); what != "" && (e == nil || t.parsed.WaitsForToken()) {
 			all = append(all, t.untold(what))
@@ -137,7 +136,7 @@ type Status struct {
 
 // Statuses returns the statuses that a job or resource can be simulated with; none
 // if it cannot be.
-func Statuses(e *catalog.Entry, models taskapi.Models) ([]Status, error) {
+func Statuses(e *catalog.Entry, models typecheck.Models) ([]Status, error) {
 	j := &job{entry: e}
 	if err := j.prepare(&answers{}, models); err != nil {
 		return nil, err
@@ -166,7 +165,7 @@ type planner struct {
 func (p *planner) checkSpecs(jobs []*job) error {
 	var names []string
 	for _, j := range jobs {
-		for _, t := range j.named() {
+		for _, t := range j.specTasks() {
 			names = append(names, t.name())
 		}
 	}
@@ -210,12 +209,13 @@ func (p *planner) job(j *job) {
 	if !j.simulatable() {
 		return // each of its calls is told what it is
 	}
-	named := j.named()
+	named := j.specTasks()
 	specs, ends := make([]Spec, len(named)), make([]*status, len(named))
 	for i, t := range named {
 		spec, ok := p.specOf(t.name())
 		if !ok {
-			p.problems = append(p.problems, fmt.Errorf("no spec says how long %q (%s) runs: add a spec for it, or one without a name for all others", t.name(), j.title()))
+			p.problems = append(p.problems, fmt.Errorf("no spec says how long %q (%s) runs: add a spec for it, or one without a name for all others",
+				t.name(), j.title()))
 			return
 		}
 		end, err := j.endOf(spec.Ends)
@@ -255,7 +255,7 @@ func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
 	add("running", running.name)
 	add("ends", end.name)
 	shown := append([]*status{running}, ends...)
-	if stopped := j.behaviour.stopped(); len(j.stops) > 0 && stopped != "" {
+	if stopped := j.behaviour.stopName(); len(j.stops) > 0 && stopped != "" {
 		add("stopped", stopped)
 		shown = append(shown, j.behaviour.end(stopped))
 	}
@@ -293,8 +293,8 @@ func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
 	}
 	id := j.identity
 	if j.sync == nil {
-		add("id", spelled(id.told))
-		add("idArgument", spelled(id.asked))
+		add("id", spellPlace(id.told))
+		add("idArgument", spellPlace(id.asked))
 		if len(j.starts) == 0 && id.told == nil {
 			body = nil // one job at a time, under whatever id
 		}
@@ -314,14 +314,14 @@ func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
 	}
 	operation := starts[0].operation
 	add("startAnswer", spellAnswer(p.answers.of(operation.Output), operation.Output))
-	add("startId", spelled(id.started))
-	add("startIdArgument", spelled(id.chosen))
+	add("startId", spellPlace(id.started))
+	add("startIdArgument", spellPlace(id.chosen))
 	if id.form != "job-{n}" {
 		add("ids", id.form)
 	}
 	if len(j.stops) > 0 {
 		add("stop", namesOf(j.stops))
-		if stopped := spelled(id.stopped); stopped != spelled(id.asked) {
+		if stopped := spellPlace(id.stopped); stopped != spellPlace(id.asked) {
 			add("stopIdArgument", stopped)
 		}
 		add("stopAnswer", spellAnswer(p.answers.of(j.stops[0].operation.Output), j.stops[0].operation.Output))

@@ -5,7 +5,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/taskapi"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // task is a state that calls something.
@@ -23,7 +23,7 @@ type task struct {
 func (t *task) name() string { return t.state.Name }
 
 // tasksOf are the calls of a machine, in the order of the definition.
-func tasksOf(m *asl.StateMachine, models taskapi.Models) ([]*task, error) {
+func tasksOf(m *asl.StateMachine, models typecheck.Models) ([]*task, error) {
 	var tasks []*task
 	var walk func(f *asl.Flow, loops bool) error
 	walk = func(f *asl.Flow, loops bool) error {
@@ -31,7 +31,7 @@ func tasksOf(m *asl.StateMachine, models taskapi.Models) ([]*task, error) {
 			inLoop := loops || returns(f, s)
 			if t := taskOf(s); t != nil {
 				var err error
-				if t.operation, err = taskapi.OperationOf(t.resource, models); err != nil {
+				if t.operation, err = typecheck.FindOperation(t.resource, models); err != nil {
 					return err
 				}
 				t.loops = inLoop
