@@ -54,12 +54,13 @@ test: ## Run the tests, apart from those of make e2e
 race: ## Run the tests under the race detector
 	go test -race ./...
 
-# What they build is not among what Go's cache of test results knows.
+# What they build is not among what Go's cache of test results knows. An example
+# that starts a program runs here, too. RACE=-race runs them under the race detector.
 E2E_PACKAGES = $(shell grep -rl --include='*_test.go' '^//go:build e2e' . | xargs -n1 dirname | sort -u)
 
 .PHONY: e2e
-e2e: ## Run the tests that build and start programs
-	go test -tags e2e -count=1 -v -timeout 20m -run '^TestE2E' $(E2E_PACKAGES)
+e2e: ## Run the tests that build and start programs, such as Node.js
+	go test -tags e2e -count=1 -v -timeout 20m $(RACE) -run '^(TestE2E|Example)' $(E2E_PACKAGES)
 
 .PHONY: conformance
 conformance: ## Run the public suites; JOBPOLLER_CORPUS and JOBPOLLER_FACTS name their folders
@@ -81,7 +82,7 @@ translation: ## Compare N random JMESPath expressions and values (1000000 unless
 # first run builds OpenTofu.
 .PHONY: check-external
 check-external: ## Check what is generated, the CDK app and the SAM samples with programs of other makers
-	go test -count=1 -v -timeout 30m -run '^TestReference' ./internal/jmespath/tojsonata -pairs 25000 -seed $(SEED)
+	go test -tags e2e -count=1 -v -timeout 30m -run '^TestE2EReference' ./internal/jmespath/tojsonata -pairs 25000 -seed $(SEED)
 	cd tests/external && go vet . && go test -vet=off -count=1 -v . -seed $(SEED)
 	cd tests/deploy && go vet . && PYTHON='$(PYTHON)' go test -vet=off -count=1 -v -timeout 30m -run ^TestSAM .
 

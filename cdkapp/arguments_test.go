@@ -1,3 +1,5 @@
+//go:build e2e
+
 package cdkapp_test
 
 import (
@@ -15,7 +17,7 @@ import (
 
 // Arguments that the service would refuse once the job has started are refused when
 // the app is synthesized.
-func TestArgumentsThatTheServiceRefuses(t *testing.T) {
+func TestE2EArgumentsThatTheServiceRefuses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		strategy  compile.Strategy
@@ -80,7 +82,7 @@ func TestArgumentsThatTheServiceRefuses(t *testing.T) {
 
 // Tokens of the CDK that stand for a path are paths in the state machine, in its
 // query language, and no texts such as "$.name".
-func TestPathTokensAreTranslated(t *testing.T) {
+func TestE2EPathTokensAreTranslated(t *testing.T) {
 	t.Parallel()
 	arguments := func() *map[string]any {
 		return &map[string]any{
@@ -119,7 +121,7 @@ func TestPathTokensAreTranslated(t *testing.T) {
 }
 
 // The scope of a poller inside a Map is such a path, too.
-func TestPathTokenAsScope(t *testing.T) {
+func TestE2EPathTokenAsScope(t *testing.T) {
 	t.Parallel()
 	for scope, want := range map[string]string{"": "", "{% $states.inpt.index %}": "it reads $states.inpt, which is not there"} {
 		build := func(stack awscdk.Stack) {
@@ -141,7 +143,7 @@ func TestPathTokenAsScope(t *testing.T) {
 }
 
 // A definition is text, so a path in it would be the text "$.name".
-func TestPathTokenInADefinitionIsRefused(t *testing.T) {
+func TestE2EPathTokenInADefinitionIsRefused(t *testing.T) {
 	t.Parallel()
 	err := problem(t, func(stack awscdk.Stack) {
 		definition := `{"StartAt": "A", "States": {"A": {"Type": "Pass", "Comment": "` + *sfn.JsonPath_StringAt(jsii.String("$.name")) + `", "End": true}}}`

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package cdkapp_test
 
 import (
@@ -34,7 +36,7 @@ func assets(t *testing.T, all template) []string {
 }
 
 // Packages that make lambdas has written are taken as they are.
-func TestCodeFolder(t *testing.T) {
+func TestE2ECodeFolder(t *testing.T) {
 	t.Parallel()
 	folder := codeFolder(t)
 	fromProp := func(stack awscdk.Stack) {
@@ -59,7 +61,7 @@ func TestCodeFolder(t *testing.T) {
 
 // Without a Go toolchain there is another way. A stack that is not asked for
 // needs none.
-func TestFunctionsWithoutGo(t *testing.T) {
+func TestE2EFunctionsWithoutGo(t *testing.T) {
 	inStack(t, func(awscdk.Stack) {}) // starts Node.js, which is on the path too
 	t.Setenv("PATH", "")
 	err := problem(t, func(stack awscdk.Stack) {
@@ -76,7 +78,7 @@ func TestFunctionsWithoutGo(t *testing.T) {
 }
 
 // Packages that nobody has built for a month do not stay.
-func TestOldPackagesAreRemoved(t *testing.T) {
+func TestE2EOldPackagesAreRemoved(t *testing.T) {
 	inStack(t, func(awscdk.Stack) {}) // starts Node.js, which has a cache too
 	home := t.TempDir()
 	t.Setenv("HOME", home)

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package cdkapp_test
 
 import (
@@ -73,7 +75,7 @@ func compileEntry(e *catalog.Entry, strategy compile.Strategy) (*compile.Compile
 
 // A job is deployed as it is compiled, and its role may do what the calls of its
 // definition need.
-func TestDefinitionsOfTheCatalogue(t *testing.T) {
+func TestE2EDefinitionsOfTheCatalogue(t *testing.T) {
 	t.Parallel()
 	chosen := jobsAndWaiters(t)
 	for _, strategy := range strategies {
@@ -104,7 +106,7 @@ func TestDefinitionsOfTheCatalogue(t *testing.T) {
 
 // A machine with functions invokes those that are made with it, or that it is
 // given, and calls nothing else.
-func TestDefinitionsWithFunctions(t *testing.T) {
+func TestE2EDefinitionsWithFunctions(t *testing.T) {
 	t.Parallel()
 	names := []string{"dynamodb:ExportTableToPointInTime", "dynamodb:ExportCompleted", "textract:StartDocumentAnalysis"}
 	for _, strategy := range []compile.Strategy{compile.LambdaLoop, compile.LambdaRetry} {
@@ -154,7 +156,7 @@ func functionARN(t *testing.T, all template, functions, name string) string {
 }
 
 // A job that could be stopped is left alone, and one that is running is not started.
-func TestStartAndStop(t *testing.T) {
+func TestE2EStartAndStop(t *testing.T) {
 	t.Parallel()
 	var all template
 	inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
@@ -187,7 +189,7 @@ func TestStartAndStop(t *testing.T) {
 
 // Every definition that is shipped is deployed as it is, for the partition and
 // with the functions of the stack.
-func TestShippedDefinitions(t *testing.T) {
+func TestE2EShippedDefinitions(t *testing.T) {
 	t.Parallel()
 	names := statemachines.Names()
 	all := synth(t, func(stack awscdk.Stack) {
@@ -227,7 +229,7 @@ func TestShippedDefinitions(t *testing.T) {
 
 // A definition of one's own is deployed with its statements; the functions run the
 // jobs that it names.
-func TestOwnDefinition(t *testing.T) {
+func TestE2EOwnDefinition(t *testing.T) {
 	t.Parallel()
 	e, err := catalog.Lookup("dynamodb", "ExportTableToPointInTime")
 	require.NoError(t, err)
@@ -257,7 +259,7 @@ func TestOwnDefinition(t *testing.T) {
 }
 
 // In another partition calls, principals and resources are those of the partition.
-func TestOtherPartition(t *testing.T) {
+func TestE2EOtherPartition(t *testing.T) {
 	t.Parallel()
 	var all template
 	inStack(t, func(stack awscdk.Stack) {

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package cdkapp_test
 
 import (
@@ -50,7 +52,7 @@ func states(t *testing.T, definition []byte) map[string]any {
 var withoutLambda = []compile.Strategy{compile.Variables, compile.RetryTask, compile.Loop}
 
 // The CDK renders a fragment as it was compiled.
-func TestFragmentIsAsCompiled(t *testing.T) {
+func TestE2EFragmentIsAsCompiled(t *testing.T) {
 	t.Parallel()
 	for _, job := range [][2]string{{"dynamodb", "ExportTableToPointInTime"}, {"athena", "StartQueryExecution"}, {"s3", "BucketExists"}, {"rds", "StartExportTask"}, {"ecs", "ServicesStable"}} {
 		for _, strategy := range withoutLambda {
@@ -87,7 +89,7 @@ func TestFragmentIsAsCompiled(t *testing.T) {
 
 // Two fragments in one state machine run one behind the other, or go on where
 // their exits say.
-func TestTwoFragments(t *testing.T) {
+func TestE2ETwoFragments(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range withoutLambda {
 		t.Run(string(strategy), func(t *testing.T) {
@@ -128,7 +130,7 @@ func TestTwoFragments(t *testing.T) {
 
 // With Lambda functions a fragment invokes those that it is given, or that are
 // made with it.
-func TestFragmentWithFunctions(t *testing.T) {
+func TestE2EFragmentWithFunctions(t *testing.T) {
 	t.Parallel()
 	const job = "dynamodb:ExportTableToPointInTime"
 	exits := map[pollcore.Status]string{pollcore.Succeeded: "OrdersOnSucceeded", pollcore.Failed: "OrdersOnFailed", pollcore.TimedOut: "OrdersOnTimedOut"}
@@ -172,7 +174,7 @@ func TestFragmentWithFunctions(t *testing.T) {
 	}
 }
 
-func TestFragmentGrantsTheHost(t *testing.T) {
+func TestE2EFragmentGrantsTheHost(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) { host(stack, export(stack, "Orders", compile.Variables).OrFail(), "") })
 	text := asJSON(t, all.statements(t, "HostRole"))
@@ -181,7 +183,7 @@ func TestFragmentGrantsTheHost(t *testing.T) {
 	}
 }
 
-func TestFragmentNarrowed(t *testing.T) {
+func TestE2EFragmentNarrowed(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		host(stack, cdkapp.NewJobPollerFragment(stack, jsii.String("Orders"), &cdkapp.JobPollerFragmentProps{
@@ -196,7 +198,7 @@ func TestFragmentNarrowed(t *testing.T) {
 
 // In a Parallel a Catch takes every error, and the output is that of the
 // fragment.
-func TestFragmentInParallel(t *testing.T) {
+func TestE2EFragmentInParallel(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range withoutLambda {
 		t.Run(string(strategy), func(t *testing.T) {
@@ -233,7 +235,7 @@ func TestFragmentInParallel(t *testing.T) {
 
 // A fragment is at home wherever states can be: its states find each other under
 // the names that the CDK gives them, and the role may do what they need.
-func TestFragmentInside(t *testing.T) {
+func TestE2EFragmentInside(t *testing.T) {
 	t.Parallel()
 	for name, inside := range map[string]func(stack awscdk.Stack, f cdkapp.JobPollerFragment) sfn.IChainable{
 		"names with a prefix": func(_ awscdk.Stack, f cdkapp.JobPollerFragment) sfn.IChainable {
@@ -282,13 +284,13 @@ func TestFragmentInside(t *testing.T) {
 }
 
 // A fragment that is in no state machine needs no exits.
-func TestFragmentOfNoMachine(t *testing.T) {
+func TestE2EFragmentOfNoMachine(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, synth(t, func(stack awscdk.Stack) { export(stack, "Orders", "") })["Resources"])
 }
 
 // What the CDK cannot tell before all states are chained ends the synthesis.
-func TestFragmentsThatCannotBe(t *testing.T) {
+func TestE2EFragmentsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		build   func(stack awscdk.Stack)
@@ -318,7 +320,7 @@ func TestFragmentsThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestFragmentProps(t *testing.T) {
+func TestE2EFragmentProps(t *testing.T) {
 	t.Parallel()
 	for prop, change := range map[string]func(p *cdkapp.JobPollerFragmentProps){
 		"Job":     func(p *cdkapp.JobPollerFragmentProps) { p.Job = nil },
@@ -362,7 +364,7 @@ func TestFragmentProps(t *testing.T) {
 }
 
 // What a report warns of is a warning of the synthesis.
-func TestWarningsOfReports(t *testing.T) {
+func TestE2EWarningsOfReports(t *testing.T) {
 	t.Parallel()
 	inStack(t, func(stack awscdk.Stack) {
 		job := fromCatalog("endusermessaging:JobSuccess")

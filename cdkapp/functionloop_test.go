@@ -1,3 +1,5 @@
+//go:build e2e
+
 package cdkapp_test
 
 import (
@@ -102,7 +104,7 @@ func (o *own) run(t *testing.T, m *asl.StateMachine, input string) *sim.Result {
 func (o *own) lasted(r *sim.Result) time.Duration { return r.Stop.Sub(o.started) }
 
 // A CheckStatus that says RUNNING for ever is asked up to MaxWait, and no longer.
-func TestFunctionPollerEndsAtMaxWaitThoughCheckStatusSaysRunning(t *testing.T) {
+func TestE2EFunctionPollerEndsAtMaxWaitThoughCheckStatusSaysRunning(t *testing.T) {
 	t.Parallel()
 	o := &own{waitSeconds: 20}
 	result := o.run(t, functionLoop(t, 7200, true), `{"name": "orders"}`)
@@ -122,7 +124,7 @@ func TestFunctionPollerEndsAtMaxWaitThoughCheckStatusSaysRunning(t *testing.T) {
 
 // The longest wait that fits into an execution fits into its history, whatever delay
 // CheckStatus asks for.
-func TestFunctionPollerOfAYearFitsIntoTheHistory(t *testing.T) {
+func TestE2EFunctionPollerOfAYearFitsIntoTheHistory(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []float64{0, 1, 60} {
 		o := &own{waitSeconds: wait}
@@ -132,7 +134,7 @@ func TestFunctionPollerOfAYearFitsIntoTheHistory(t *testing.T) {
 	}
 }
 
-func TestFunctionPollerEnds(t *testing.T) {
+func TestE2EFunctionPollerEnds(t *testing.T) {
 	t.Parallel()
 	machines := map[bool]*asl.StateMachine{true: functionLoop(t, 600, true), false: functionLoop(t, 600, false)}
 	for name, c := range map[string]struct {
@@ -170,7 +172,7 @@ func TestFunctionPollerEnds(t *testing.T) {
 }
 
 // A redrive enters CheckStatus again, and gives the job new time.
-func TestRedriveOfAFunctionPollerGivesTheJobNewTime(t *testing.T) {
+func TestE2ERedriveOfAFunctionPollerGivesTheJobNewTime(t *testing.T) {
 	t.Parallel()
 	o := &own{waitSeconds: 60, failsAt: 3, end: "SUCCEEDED", after: 5*time.Hour + 5*time.Minute}
 	m := functionLoop(t, 600, true)

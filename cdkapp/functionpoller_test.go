@@ -1,3 +1,5 @@
+//go:build e2e
+
 package cdkapp_test
 
 import (
@@ -22,7 +24,7 @@ func ownFunction(stack awscdk.Stack, id string, timeout float64) awslambda.Funct
 	})
 }
 
-func TestFunctionPoller(t *testing.T) {
+func TestE2EFunctionPoller(t *testing.T) {
 	t.Parallel()
 	for limit, definition := range map[cdkapp.LimitBy]string{"": "lambda-loop", cdkapp.LimitByTime: "lambda-loop", cdkapp.LimitByCount: "lambda-loop-count"} {
 		all := synth(t, func(stack awscdk.Stack) {
@@ -60,7 +62,7 @@ func TestFunctionPoller(t *testing.T) {
 }
 
 // Functions that others have deployed, with a table of theirs.
-func TestFunctionPollerOfOthers(t *testing.T) {
+func TestE2EFunctionPollerOfOthers(t *testing.T) {
 	t.Parallel()
 	arn := "arn:aws:lambda:us-east-1:123456789012:function:"
 	all := synth(t, func(stack awscdk.Stack) {
@@ -79,7 +81,7 @@ func TestFunctionPollerOfOthers(t *testing.T) {
 
 // Functions are told of the store that is given, which is not in this stack if they
 // are in another.
-func TestFunctionPollerWithAStore(t *testing.T) {
+func TestE2EFunctionPollerWithAStore(t *testing.T) {
 	t.Parallel()
 	inStack(t, func(stack awscdk.Stack) {
 		other := awscdk.NewStack(awscdk.App_Of(stack), new("Other"), nil)
@@ -106,7 +108,7 @@ func TestFunctionPollerWithAStore(t *testing.T) {
 	require.Contains(t, e.Problem, "RunJob is in another stack")
 }
 
-func TestFunctionPollerRefusesProps(t *testing.T) {
+func TestE2EFunctionPollerRefusesProps(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change  func(stack awscdk.Stack, p *cdkapp.FunctionPollerProps)

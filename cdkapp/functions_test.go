@@ -1,3 +1,5 @@
+//go:build e2e
+
 package cdkapp_test
 
 import (
@@ -25,7 +27,7 @@ func newFunctions(t *testing.T, stack awscdk.Stack, props cdkapp.FunctionsProps)
 	return cdkapp.NewFunctions(stack, jsii.String("Poller"), &props)
 }
 
-func TestFunctions(t *testing.T) {
+func TestE2EFunctions(t *testing.T) {
 	t.Parallel()
 	inStack(t, func(stack awscdk.Stack) {
 		made := newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRun")})
@@ -52,7 +54,7 @@ func TestFunctions(t *testing.T) {
 
 // Each function may do what it calls, and no more.
 // Where one job knows an action's resources and another does not, all are allowed.
-func TestResourcesThatAreNotKnown(t *testing.T) {
+func TestE2EResourcesThatAreNotKnown(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: jsii.Strings("dynamodb:ExportTableToPointInTime", "dynamodb:ExportCompleted")})
@@ -62,7 +64,7 @@ func TestResourcesThatAreNotKnown(t *testing.T) {
 	require.Contains(t, describe[0], ":table/*/export/*")
 }
 
-func TestRolesOfFunctions(t *testing.T) {
+func TestE2ERolesOfFunctions(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRun"), TracingEnabled: jsii.Bool(false)})
@@ -98,7 +100,7 @@ func environmentOf(t *testing.T, all template) map[string]any {
 	return run.(map[string]any)["Variables"].(map[string]any)
 }
 
-func TestEnvironmentOfFunctions(t *testing.T) {
+func TestE2EEnvironmentOfFunctions(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		newFunctions(t, stack, cdkapp.FunctionsProps{
@@ -120,7 +122,7 @@ func TestEnvironmentOfFunctions(t *testing.T) {
 	require.Contains(t, asJSON(t, bucket.properties["LifecycleConfiguration"]), `"ExpirationInDays":65`)
 }
 
-func TestFunctionsWithATable(t *testing.T) {
+func TestE2EFunctionsWithATable(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		made := newFunctions(t, stack, cdkapp.FunctionsProps{
@@ -166,7 +168,7 @@ func allowed(t *testing.T, all template, role string) map[string][]string {
 	return found
 }
 
-func TestNarrowedResources(t *testing.T) {
+func TestE2ENarrowedResources(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		newFunctions(t, stack, cdkapp.FunctionsProps{
@@ -191,7 +193,7 @@ func TestNarrowedResources(t *testing.T) {
 	require.NotContains(t, check, "comprehend:StartEntitiesDetectionJob")
 }
 
-func TestFunctionsWithOptions(t *testing.T) {
+func TestE2EFunctionsWithOptions(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		newFunctions(t, stack, cdkapp.FunctionsProps{
@@ -241,7 +243,7 @@ func TestFunctionsWithOptions(t *testing.T) {
 }
 
 // Drivers of one's own come with functions of one's own.
-func TestFunctionsOfOnesOwn(t *testing.T) {
+func TestE2EFunctionsOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	oven := "oven:Bake" + strings.Repeat("Bread", 50)
 	all := synth(t, func(stack awscdk.Stack) {
@@ -262,7 +264,7 @@ func TestFunctionsOfOnesOwn(t *testing.T) {
 	}
 }
 
-func TestFunctionsProps(t *testing.T) {
+func TestE2EFunctionsProps(t *testing.T) {
 	t.Parallel()
 	functions := func(props cdkapp.FunctionsProps) func(awscdk.Stack) {
 		return func(stack awscdk.Stack) {

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package cdkapp_test
 
 import (
@@ -50,7 +52,7 @@ func again(stack awscdk.Stack, f cdkapp.JobPollerFragment) sfn.IChainable {
 
 // What a fragment cannot know alone is looked at in the state machine that it ends
 // up in, at synth.
-func TestFragmentsAreCheckedInTheMachineTheyEndUpIn(t *testing.T) {
+func TestE2EFragmentsAreCheckedInTheMachineTheyEndUpIn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		build            func(t *testing.T, stack awscdk.Stack)
@@ -139,7 +141,7 @@ func TestFragmentsAreCheckedInTheMachineTheyEndUpIn(t *testing.T) {
 }
 
 // The same fragment in two stacks is checked in the machine of its own.
-func TestFragmentsOfTwoStacksAreCheckedInTheirOwnMachines(t *testing.T) {
+func TestE2EFragmentsOfTwoStacksAreCheckedInTheirOwnMachines(t *testing.T) {
 	t.Parallel()
 	inStack(t, func(stack awscdk.Stack) {
 		defer func() {

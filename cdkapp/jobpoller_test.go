@@ -1,3 +1,5 @@
+//go:build e2e
+
 package cdkapp_test
 
 import (
@@ -39,7 +41,7 @@ func exporting() *cdkapp.JobPollerProps {
 var strategies = []compile.Strategy{compile.Variables, compile.RetryTask, compile.Loop}
 
 // A poller with nothing but the props that are required.
-func TestJobPollerDefaults(t *testing.T) {
+func TestE2EJobPollerDefaults(t *testing.T) {
 	t.Parallel()
 	var report *compile.Report
 	all := synth(t, func(stack awscdk.Stack) {
@@ -87,7 +89,7 @@ func TestJobPollerDefaults(t *testing.T) {
 }
 
 // Every prop that changes what is deployed.
-func TestJobPollerProps(t *testing.T) {
+func TestE2EJobPollerProps(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		key, topic := awskms.NewKey(stack, new("Key"), nil), awssns.NewTopic(stack, new("Topic"), nil)
@@ -170,7 +172,7 @@ func TestJobPollerProps(t *testing.T) {
 }
 
 // The policy of a key of others is for them to change.
-func TestKeyOfOthers(t *testing.T) {
+func TestE2EKeyOfOthers(t *testing.T) {
 	t.Parallel()
 	inStack(t, func(stack awscdk.Stack) {
 		props := exporting()
@@ -181,7 +183,7 @@ func TestKeyOfOthers(t *testing.T) {
 }
 
 // With a strategy that needs functions, they are made, and what they do is watched.
-func TestJobPollerWithFunctions(t *testing.T) {
+func TestE2EJobPollerWithFunctions(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []compile.Strategy{compile.LambdaLoop, compile.LambdaRetry} {
 		var all template
@@ -225,7 +227,7 @@ func TestJobPollerWithFunctions(t *testing.T) {
 }
 
 // The functions that are made keep their records in a store that is given.
-func TestJobPollerWithStore(t *testing.T) {
+func TestE2EJobPollerWithStore(t *testing.T) {
 	t.Parallel()
 	for _, fragment := range []bool{true, false} {
 		var all template
@@ -252,7 +254,7 @@ func TestJobPollerWithStore(t *testing.T) {
 }
 
 // Functions that pollers share are watched once, and their errors are no alarm.
-func TestSharedFunctions(t *testing.T) {
+func TestE2ESharedFunctions(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		functions := newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: &[]*string{new("dynamodb:ExportTableToPointInTime")}})
@@ -274,7 +276,7 @@ func TestSharedFunctions(t *testing.T) {
 
 // Functions of another stack are watched from the poller's, which the other cannot
 // refer to.
-func TestFunctionsOfAnotherStack(t *testing.T) {
+func TestE2EFunctionsOfAnotherStack(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		other := awscdk.NewStack(awscdk.App_Of(stack), new("Other"), nil)
@@ -290,7 +292,7 @@ func TestFunctionsOfAnotherStack(t *testing.T) {
 }
 
 // What IAM and CloudWatch Logs would refuse in other countries.
-func TestJobPollerAbroad(t *testing.T) {
+func TestE2EJobPollerAbroad(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		props := exporting()
@@ -302,7 +304,7 @@ func TestJobPollerAbroad(t *testing.T) {
 }
 
 // What can be left out.
-func TestJobPollerWithout(t *testing.T) {
+func TestE2EJobPollerWithout(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		props := exporting()
@@ -319,7 +321,7 @@ func TestJobPollerWithout(t *testing.T) {
 	require.Equal(t, map[string]any{"Enabled": false}, machine["TracingConfiguration"])
 }
 
-func TestNoProps(t *testing.T) {
+func TestE2ENoProps(t *testing.T) {
 	t.Parallel()
 	e := problem(t, func(stack awscdk.Stack) { cdkapp.NewJobPoller(stack, new("Export"), nil) })
 	require.Equal(t, "Job", e.Prop)
@@ -336,7 +338,7 @@ func TestNoProps(t *testing.T) {
 }
 
 // Functions that do not fit the poller.
-func TestJobPollerRefusesFunctions(t *testing.T) {
+func TestE2EJobPollerRefusesFunctions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change  func(p *cdkapp.JobPollerProps)
@@ -404,7 +406,7 @@ func asked(first, second string) *string {
 }
 
 // The functions keep records for as long as the longest wait of a definition.
-func TestDefinitionOfTwoWaits(t *testing.T) {
+func TestE2EDefinitionOfTwoWaits(t *testing.T) {
 	t.Parallel()
 	inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
 		job := cdkapp.JobFromDefinition(asked(`"glue:StartJobRun", "maxWaitSeconds": 60`, `"glue:StartJobRun", "maxWaitSeconds": 5184000`))
@@ -415,7 +417,7 @@ func TestDefinitionOfTwoWaits(t *testing.T) {
 }
 
 // A name has one spelling, and the waiter of a job does not start the job.
-func TestNamesOfTheCatalogue(t *testing.T) {
+func TestE2ENamesOfTheCatalogue(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"ExportCompleted", "DynamoDB:exportCompleted", "dynamodb:exportcompleted"} {
 		err := problem(t, func(stack awscdk.Stack) {
@@ -433,7 +435,7 @@ func TestNamesOfTheCatalogue(t *testing.T) {
 }
 
 // Each wrong prop is named, with what to do.
-func TestJobPollerRefusesProps(t *testing.T) {
+func TestE2EJobPollerRefusesProps(t *testing.T) {
 	t.Parallel()
 	mine := pollcore.MustNew("Mine", pollcore.Succeed(pollcore.Output("ExportDescription.ExportStatus").Is("COMPLETED")))
 	for name, c := range map[string]struct {

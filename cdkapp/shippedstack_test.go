@@ -1,3 +1,5 @@
+//go:build e2e
+
 package cdkapp_test
 
 import (
@@ -50,7 +52,7 @@ var allShipped = map[string]any{
 	"availability-zones:account=1:region=us1": []any{"us1a"},
 }
 
-func TestShippedStackWithAll(t *testing.T) {
+func TestE2EShippedStackWithAll(t *testing.T) {
 	t.Parallel()
 	for _, store := range []string{"bucket", "table"} {
 		context := maps.Clone(allShipped)
@@ -101,7 +103,7 @@ func pascal(name string) string {
 	return strings.Join(parts, "")
 }
 
-func TestShippedStackDefaults(t *testing.T) {
+func TestE2EShippedStackDefaults(t *testing.T) {
 	t.Parallel()
 	synthesized, all := ship(t, nil)
 	requireGolden(t, "shippedstack", all)
@@ -129,7 +131,7 @@ func functionVariables(t *testing.T, all template) map[string]any {
 }
 
 // Every value of the context that changes what is deployed.
-func TestShippedStackContext(t *testing.T) {
+func TestE2EShippedStackContext(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		context map[string]any
@@ -207,7 +209,7 @@ func TestShippedStackContext(t *testing.T) {
 
 // A definition that a later command leaves out stays at AWS with all that its
 // executions use, unless the command before has said that it goes.
-func TestForgottenDefinitionIsNotDeleted(t *testing.T) {
+func TestE2EForgottenDefinitionIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		context map[string]any
@@ -243,7 +245,7 @@ func TestForgottenDefinitionIsNotDeleted(t *testing.T) {
 }
 
 // A store that becomes the previous one stays the same resource.
-func TestPreviousStoreOfTheAppIsTheOneThatWas(t *testing.T) {
+func TestE2EPreviousStoreOfTheAppIsTheOneThatWas(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]string{"bucket": "AWS::S3::Bucket", "table": "AWS::DynamoDB::Table"}
 	for before, now := range map[string]string{"bucket": "table", "table": "bucket"} {
@@ -259,7 +261,7 @@ func TestPreviousStoreOfTheAppIsTheOneThatWas(t *testing.T) {
 	}
 }
 
-func TestShippedStackAttributes(t *testing.T) {
+func TestE2EShippedStackAttributes(t *testing.T) {
 	t.Parallel()
 	inStackWith(t, shipping(t, map[string]any{"jobs": "lambda-loop,ec2-image", "stackName": "Nightly"}), func(stack awscdk.Stack) {
 		shipped := cdkapp.NewShippedStack(stack, new("JobPoller"), nil)
@@ -274,7 +276,7 @@ func TestShippedStackAttributes(t *testing.T) {
 }
 
 // docs/guide/cdk-app.md has every name, and the stack notices when one is misspelt.
-func TestContextIsDocumented(t *testing.T) {
+func TestE2EContextIsDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/guide/cdk-app.md")
 	require.NoError(t, err)
@@ -306,7 +308,7 @@ func contextProblem(t *testing.T, context map[string]any) *cdkapp.Error {
 }
 
 // The commands of the pages deploy something.
-func TestDeployCommands(t *testing.T) {
+func TestE2EDeployCommands(t *testing.T) {
 	t.Parallel()
 	commands := 0
 	for _, page := range []string{"../docs/guide/cdk-app.md", "../docs/reference/shipped.md"} {
@@ -329,7 +331,7 @@ func TestDeployCommands(t *testing.T) {
 // CloudFormation reads the template and takes the role with the permissions of who
 // calls CreateStack.
 // Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
-func TestRoleOfCloudFormationStackReadsItsTemplateAndPassesItsRole(t *testing.T) {
+func TestE2ERoleOfCloudFormationStackReadsItsTemplateAndPassesItsRole(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/reference/shipped.md")
 	require.NoError(t, err)
@@ -360,7 +362,7 @@ func TestRoleOfCloudFormationStackReadsItsTemplateAndPassesItsRole(t *testing.T)
 }
 
 // A context that cannot be used is refused with its key, and what to do.
-func TestShippedStackRefuses(t *testing.T) {
+func TestE2EShippedStackRefuses(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		key, want string

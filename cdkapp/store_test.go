@@ -1,3 +1,5 @@
+//go:build e2e
+
 package cdkapp_test
 
 import (
@@ -24,7 +26,7 @@ func newRole(scope constructs.Construct) awsiam.Role {
 	return awsiam.NewRole(scope, jsii.String("Role"), &awsiam.RoleProps{AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil)})
 }
 
-func TestRecordBucket(t *testing.T) {
+func TestE2ERecordBucket(t *testing.T) {
 	t.Parallel()
 	inStack(t, func(stack awscdk.Stack) {
 		cdkapp.NewRecordBucket(stack, jsii.String("Records"), nil)
@@ -59,7 +61,7 @@ func TestRecordBucket(t *testing.T) {
 }
 
 // Records outlive the last redrive, whatever the longest wait is.
-func TestRecordsOutliveTheLongestWait(t *testing.T) {
+func TestE2ERecordsOutliveTheLongestWait(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		wait, retention float64 // days
@@ -94,7 +96,7 @@ func TestRecordsOutliveTheLongestWait(t *testing.T) {
 	}
 }
 
-func TestRecordBucketWithAKeyAndAccessLogs(t *testing.T) {
+func TestE2ERecordBucketWithAKeyAndAccessLogs(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		store := cdkapp.NewRecordBucket(stack, jsii.String("Records"), &cdkapp.RecordBucketProps{
@@ -122,7 +124,7 @@ func TestRecordBucketWithAKeyAndAccessLogs(t *testing.T) {
 	]`, asJSON(t, all.statements(t, "Role")))
 }
 
-func TestGivenBucket(t *testing.T) {
+func TestE2EGivenBucket(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		store := cdkapp.NewRecordBucket(stack, jsii.String("Records"), &cdkapp.RecordBucketProps{
@@ -141,7 +143,7 @@ func TestGivenBucket(t *testing.T) {
 }
 
 // A function that is itself a job writes its status, and no start record.
-func TestGrantJobStatus(t *testing.T) {
+func TestE2EGrantJobStatus(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		cdkapp.NewRecordBucket(stack, jsii.String("Records"), nil).GrantJobStatus(newRole(stack))
@@ -155,7 +157,7 @@ func TestGrantJobStatus(t *testing.T) {
 	]`, asJSON(t, all.statements(t, "Role")))
 }
 
-func TestRecordTable(t *testing.T) {
+func TestE2ERecordTable(t *testing.T) {
 	t.Parallel()
 	inStack(t, func(stack awscdk.Stack) {
 		store := cdkapp.NewRecordTable(stack, jsii.String("Records"), nil)
@@ -180,7 +182,7 @@ func TestRecordTable(t *testing.T) {
 	})
 }
 
-func TestRecordTableWithOptions(t *testing.T) {
+func TestE2ERecordTableWithOptions(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		store := cdkapp.NewRecordTable(stack, jsii.String("Records"), &cdkapp.RecordTableProps{
@@ -203,7 +205,7 @@ func TestRecordTableWithOptions(t *testing.T) {
 	]`, asJSON(t, all.statements(t, "Role")))
 }
 
-func TestStoreProps(t *testing.T) {
+func TestE2EStoreProps(t *testing.T) {
 	t.Parallel()
 	bucket := func(props cdkapp.RecordBucketProps) func(awscdk.Stack) {
 		return func(stack awscdk.Stack) { cdkapp.NewRecordBucket(stack, jsii.String("Records"), &props) }

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package cdkapp_test
 
 import (
@@ -29,7 +31,7 @@ func looping(t *testing.T, change func(stack awscdk.Stack, p *cdkapp.FunctionsPr
 
 // A deployment with other functions leaves the versions in place that executions in
 // flight invoke, and makes a version of the state machine that names the new ones.
-func TestDeploymentKeepsTheVersionsOfExecutionsInFlight(t *testing.T) {
+func TestE2EDeploymentKeepsTheVersionsOfExecutionsInFlight(t *testing.T) {
 	t.Parallel()
 	versions := map[string]bool{}
 	for _, level := range []string{"info", "debug"} {
@@ -66,7 +68,7 @@ func TestDeploymentKeepsTheVersionsOfExecutionsInFlight(t *testing.T) {
 
 // CloudFormation does not let a stack change what another one imports, so a poller of
 // another stack names what does not change.
-func TestPollerOfAnotherStackInvokesTheAlias(t *testing.T) {
+func TestE2EPollerOfAnotherStackInvokesTheAlias(t *testing.T) {
 	t.Parallel()
 	inStack(t, func(stack awscdk.Stack) {
 		functions := newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: &[]*string{new("dynamodb:ExportTableToPointInTime")}})
@@ -83,7 +85,7 @@ func TestPollerOfAnotherStackInvokesTheAlias(t *testing.T) {
 
 // The store of before stays readable for both functions, and writable: records stay
 // where they are.
-func TestFunctionsReadThePreviousStore(t *testing.T) {
+func TestE2EFunctionsReadThePreviousStore(t *testing.T) {
 	t.Parallel()
 	all := looping(t, func(stack awscdk.Stack, p *cdkapp.FunctionsProps) {
 		p.PreviousStore = cdkapp.NewRecordBucket(stack, new("Before"), &cdkapp.RecordBucketProps{Prefix: new("old")})
@@ -115,7 +117,7 @@ func TestFunctionsReadThePreviousStore(t *testing.T) {
 }
 
 // A job that is started no more is still looked after.
-func TestRetiredJobMayBePolledAndNotStarted(t *testing.T) {
+func TestE2ERetiredJobMayBePolledAndNotStarted(t *testing.T) {
 	t.Parallel()
 	all := looping(t, func(_ awscdk.Stack, p *cdkapp.FunctionsProps) { p.RetiredJobs = &[]*string{new("glue:StartJobRun")} })
 	check, run := allowed(t, all, "PollerCheckStatusRole"), allowed(t, all, "PollerRunJobRole")
@@ -136,7 +138,7 @@ func TestRetiredJobMayBePolledAndNotStarted(t *testing.T) {
 
 // A key of one's own gives the state machine a name, so one that had none is
 // replaced. With a name of its own it is not.
-func TestKeyDoesNotReplaceAMachineWithoutAWord(t *testing.T) {
+func TestE2EKeyDoesNotReplaceAMachineWithoutAWord(t *testing.T) {
 	t.Parallel()
 	for name, warns := range map[string]bool{"": true, "exports": false} {
 		inStack(t, func(stack awscdk.Stack) {
@@ -154,7 +156,7 @@ func TestKeyDoesNotReplaceAMachineWithoutAWord(t *testing.T) {
 
 // A version that is given is what the definition names; its function gets the
 // variables, and its other versions may be invoked.
-func TestFunctionPollerInvokesTheVersionsGiven(t *testing.T) {
+func TestE2EFunctionPollerInvokesTheVersionsGiven(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		run := ownFunction(stack, "Run", 30)

@@ -4,18 +4,20 @@ import (
 	"fmt"
 	"go/ast"
 	"go/build/constraint"
+	"go/doc"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// A test that builds a program, or starts one that had to be built, is called
+// A test that builds a program, or starts one besides itself and Go, is called
 // TestE2E... and stands in a file with the tag e2e: `go test ./...` does without
 // it, and `make e2e` finds it by its name.
 func TestTiers(t *testing.T) {
@@ -43,7 +45,7 @@ func TestTiers(t *testing.T) {
 			endToEnd++
 			return nil
 		}
-		require.Empty(t, builds(file), "%s builds a program: name its tests TestE2E... and begin the file with //go:build e2e", path)
+		require.Empty(t, programs(file), "%s builds or starts a program: name its tests TestE2E... and begin the file with //go:build e2e", path)
 		return nil
 	}))
 	require.Positive(t, endToEnd)
@@ -75,8 +77,21 @@ func testNames(file *ast.File) (names []string) {
 	return names
 }
 
-// builds are the calls of a file that build a program.
-func builds(file *ast.File) (found []string) {
+// nodePackages are those whose users start Node.js.
+var nodePackages = []string{
+	"github.com/aws/jsii-runtime-go", "github.com/jobpoller/jobpoller/internal/dynalite", "github.com/jobpoller/jobpoller/internal/npm",
+}
+
+// programs are the calls of a file that build or start a program, and the packages
+// that do it for them. An example stands in a file that every reader of the
+// documentation sees, so what it starts is for its package's TestMain to decide.
+func programs(file *ast.File) (found []string) {
+	for _, imported := range file.Imports {
+		path := strings.Trim(imported.Path.Value, `"`)
+		if slices.Contains(nodePackages, path) && (len(testNames(file)) > 0 || len(doc.Examples(file)) == 0) {
+			found = append(found, path)
+		}
+	}
 	ast.Inspect(file, func(node ast.Node) bool {
 		call, ok := node.(*ast.CallExpr)
 		if !ok {
@@ -89,20 +104,23 @@ func builds(file *ast.File) (found []string) {
 		if fmt.Sprint(selector.X) == "lambdabuild" && selector.Sel.Name != "Folder" && selector.Sel.Name != "Zip" {
 			found = append(found, "lambdabuild."+selector.Sel.Name)
 		}
-		if fmt.Sprint(selector.X) != "exec" {
+		if fmt.Sprint(selector.X) != "exec" || !strings.HasPrefix(selector.Sel.Name, "Command") {
 			return true
 		}
+		arguments := call.Args
+		if selector.Sel.Name == "CommandContext" {
+			arguments = arguments[1:]
+		}
 		var words []string
-		for _, argument := range call.Args {
+		for _, argument := range arguments {
 			if literal, ok := argument.(*ast.BasicLit); ok && literal.Kind == token.STRING {
 				words = append(words, strings.Trim(literal.Value, "`\""))
 			}
 		}
-		text := strings.Join(words, " ")
-		for _, command := range []string{"go build", "go run", "go test", "go vet", "make "} {
-			if strings.HasPrefix(text+" ", command) {
-				found = append(found, text)
-			}
+		// What no literal names is the test's own program.
+		_, literal := arguments[0].(*ast.BasicLit)
+		if text := strings.Join(words, " "); literal && !strings.HasPrefix(text, "go list ") && !strings.HasPrefix(text, "go env ") {
+			found = append(found, text)
 		}
 		return true
 	})

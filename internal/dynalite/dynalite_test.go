@@ -1,3 +1,5 @@
+//go:build e2e
+
 package dynalite_test
 
 import (
@@ -13,7 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/dynalite"
 )
 
-func TestServer(t *testing.T) {
+func TestE2EServer(t *testing.T) {
 	t.Parallel()
 	s, err := dynalite.Start(t.Context())
 	require.NoError(t, err)
@@ -39,7 +41,7 @@ func TestServer(t *testing.T) {
 }
 
 // Without Node.js tests fail, and say what they need.
-func TestNoNode(t *testing.T) {
+func TestE2ENoNode(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	start := func() error {
 		_, err := dynalite.Start(t.Context())

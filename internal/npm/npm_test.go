@@ -1,3 +1,5 @@
+//go:build e2e
+
 package npm_test
 
 import (
@@ -20,7 +22,7 @@ func files(program string) npm.Files {
 	}
 }
 
-func TestInstall(t *testing.T) {
+func TestE2EInstall(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("npm_config_cache", t.TempDir())
 	first, err := npm.Install(t.Context(), "none", files("1"))
@@ -37,7 +39,7 @@ func TestInstall(t *testing.T) {
 	require.NotEqual(t, first, other)
 }
 
-func TestInstallRefuses(t *testing.T) {
+func TestE2EInstallRefuses(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("npm_config_cache", t.TempDir())
 	_, err := npm.Install(t.Context(), "none", npm.Files{"package.json": []byte(`{}`)})

@@ -42,6 +42,16 @@ const over = lease + 2*time.Second
 // answer, by the order of what RunJob does.
 func TestRunJobCrashPoints(t *testing.T) {
 	t.Parallel()
+	for kind, open := range openStores() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			dieAtEachPoint(t, open)
+		})
+	}
+}
+
+func dieAtEachPoint(t *testing.T, open openStore) {
+	t.Helper()
 	all := []string{"token", "token 8h", "natural key", "none"}
 	repeatable := all[:3]
 	one := func(s step) []step { return []step{s} }
@@ -241,14 +251,12 @@ func TestRunJobCrashPoints(t *testing.T) {
 			{after: 8 * time.Hour, want: unknown, record: startrecord.StatusUnknown},
 		}},
 	}
-	for kind, open := range openStores(t) {
-		for _, tt := range tests {
-			for _, class := range tt.classes {
-				t.Run(kind+"/"+tt.name+"/"+class, func(t *testing.T) {
-					t.Parallel()
-					newWorldOf(t, open, class).follow(t, tt.steps)
-				})
-			}
+	for _, tt := range tests {
+		for _, class := range tt.classes {
+			t.Run(tt.name+"/"+class, func(t *testing.T) {
+				t.Parallel()
+				newWorldOf(t, open, class).follow(t, tt.steps)
+			})
 		}
 	}
 }
@@ -285,6 +293,16 @@ func (w *world) follow(t *testing.T, steps []step) {
 // at most once; and what is known in the end is known for good.
 func TestRunJobDiesTwice(t *testing.T) {
 	t.Parallel()
+	for kind, open := range openStores() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			dieTwice(t, open)
+		})
+	}
+}
+
+func dieTwice(t *testing.T, open openStore) {
+	t.Helper()
 	// No invocation has more operations than this.
 	const operations = 5
 	type death struct {
@@ -304,35 +322,33 @@ func TestRunJobDiesTwice(t *testing.T) {
 			return goesWell
 		}
 	}
-	for kind, open := range openStores(t) {
-		for class := range classes {
-			t.Run(kind+"/"+class, func(t *testing.T) {
-				t.Parallel()
-				for _, first := range deaths {
-					for _, second := range deaths {
-						w := newWorldOf(t, open, class)
-						for _, d := range []death{first, second} {
-							_, _, _ = invoke(deciding(t.Context(), dying(d)), w.RunJob, bare(request))
-							w.advance(over)
-						}
-						result, _, err := invoke(t.Context(), w.RunJob, bare(request))
-						again, _, errAgain := invoke(t.Context(), w.RunJob, bare(request))
-						if class == "none" && err != nil {
-							requireError(t, err, unknown)
-							requireError(t, errAgain, unknown)
-							require.LessOrEqual(t, w.service.count(), 1)
-							continue
-						}
-						require.NoError(t, err, "%v, then %v", first, second)
-						require.NoError(t, errAgain)
-						require.Equal(t, 1, w.service.count(), "%v, then %v", first, second)
-						require.Equal(t, jobs.Ref{"Id": "job-1"}, result.Job)
-						require.Equal(t, result.Job, again.Job)
-						require.Equal(t, started, w.record(t, key).Status)
+	for class := range classes {
+		t.Run(class, func(t *testing.T) {
+			t.Parallel()
+			for _, first := range deaths {
+				for _, second := range deaths {
+					w := newWorldOf(t, open, class)
+					for _, d := range []death{first, second} {
+						_, _, _ = invoke(deciding(t.Context(), dying(d)), w.RunJob, bare(request))
+						w.advance(over)
 					}
+					result, _, err := invoke(t.Context(), w.RunJob, bare(request))
+					again, _, errAgain := invoke(t.Context(), w.RunJob, bare(request))
+					if class == "none" && err != nil {
+						requireError(t, err, unknown)
+						requireError(t, errAgain, unknown)
+						require.LessOrEqual(t, w.service.count(), 1)
+						continue
+					}
+					require.NoError(t, err, "%v, then %v", first, second)
+					require.NoError(t, errAgain)
+					require.Equal(t, 1, w.service.count(), "%v, then %v", first, second)
+					require.Equal(t, jobs.Ref{"Id": "job-1"}, result.Job)
+					require.Equal(t, result.Job, again.Job)
+					require.Equal(t, started, w.record(t, key).Status)
 				}
-			})
-		}
+			}
+		})
 	}
 }
 

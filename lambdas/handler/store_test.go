@@ -2,7 +2,6 @@ package handler_test
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"strings"
 	"sync"
@@ -11,10 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/internal/dynalite"
 	"github.com/jobpoller/jobpoller/internal/embeddeds3"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
-	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore/direct"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 )
@@ -30,9 +27,8 @@ type store struct {
 // openStore opens an empty store on a clock.
 type openStore func(t *testing.T, c *clock) startrecord.Store
 
-// openStores returns a way to open each kind of store.
-func openStores(t *testing.T) map[string]openStore {
-	t.Helper()
+// openStores returns a way to open each kind of store that is no program of its own.
+func openStores() map[string]openStore {
 	return map[string]openStore{
 		"memory": func(_ *testing.T, c *clock) startrecord.Store { return memstore.New(c.Now) },
 		"S3": func(t *testing.T, c *clock) startrecord.Store {
@@ -45,31 +41,8 @@ func openStores(t *testing.T) map[string]openStore {
 			require.NoError(t, err)
 			return records
 		},
-		"DynamoDB": func(t *testing.T, c *clock) startrecord.Store {
-			t.Helper()
-			records, err := direct.New(tables(t).Config(dynalite.ClientOptions{Now: c.Now}), "records", rand.Text())
-			require.NoError(t, err)
-			return records
-		},
 	}
 }
-
-// tables returns a DynamoDB server with the table records, which all tests
-// share: each has a prefix of its own. It ends with the process.
-func tables(t *testing.T) *dynalite.Server {
-	t.Helper()
-	server, err := startTables()
-	require.NoError(t, err)
-	return server
-}
-
-var startTables = sync.OnceValues(func() (*dynalite.Server, error) {
-	server, err := dynalite.Start(context.Background())
-	if err != nil {
-		return nil, err
-	}
-	return server, server.CreateTable(context.Background(), "records", "key")
-})
 
 // newWorldOf returns a world with a store of the kind.
 func newWorldOf(t *testing.T, open openStore, class string) *world {

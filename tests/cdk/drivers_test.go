@@ -1,3 +1,5 @@
+//go:build e2e
+
 package cdk_test
 
 import (
@@ -241,7 +243,7 @@ func requireRefused(t *testing.T, job string) {
 // service for them, on the resources that they know, and nothing else.
 //
 //nolint:paralleltest // the tests share one process of Node.js
-func TestRolesAllowWhatDriversNeed(t *testing.T) {
+func TestE2ERolesAllowWhatDriversNeed(t *testing.T) {
 	tested := 0
 	for part := range slices.Chunk(groups(t), 35) { // 500 resources a stack
 		all := synth(t, func(stack awscdk.Stack) {
@@ -266,7 +268,7 @@ func TestRolesAllowWhatDriversNeed(t *testing.T) {
 }
 
 // The functions understand the environment that they are deployed with.
-func TestFunctionsUnderstandTheirEnvironment(t *testing.T) {
+func TestE2EFunctionsUnderstandTheirEnvironment(t *testing.T) {
 	for name, newStore := range map[string]func(stack awscdk.Stack) cdkapp.RecordStore{
 		"bucket": func(stack awscdk.Stack) cdkapp.RecordStore {
 			return cdkapp.NewRecordBucket(stack, jsii.String("Records"), &cdkapp.RecordBucketProps{Retention: awscdk.Duration_Days(jsii.Number(40))})
@@ -312,7 +314,7 @@ func TestFunctionsUnderstandTheirEnvironment(t *testing.T) {
 // The table is what the store writes to.
 //
 //nolint:paralleltest // the tests share one process of Node.js
-func TestTableFitsItsRecords(t *testing.T) {
+func TestE2ETableFitsItsRecords(t *testing.T) {
 	all := synth(t, func(stack awscdk.Stack) { cdkapp.NewRecordTable(stack, jsii.String("Records"), nil) })
 	tables := slices.Collect(maps.Values(all.of("AWS::DynamoDB::Table")))
 	require.Len(t, tables, 1)

@@ -1,5 +1,5 @@
-// Package cdk_test compares what cdkapp deploys with the functions that it
-// deploys, which cdkapp itself does not import.
+//go:build e2e
+
 package cdk_test
 
 import (

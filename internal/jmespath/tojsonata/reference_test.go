@@ -1,3 +1,5 @@
+//go:build e2e
+
 package tojsonata_test
 
 import (
@@ -115,7 +117,7 @@ func requireReference(t *testing.T, texts []translated) (answers []answer) {
 	return answers
 }
 
-func TestReferenceOnProductionExpressions(t *testing.T) {
+func TestE2EReferenceOnProductionExpressions(t *testing.T) {
 	t.Parallel()
 	g := newPairGenerator()
 	var texts []translated
@@ -128,7 +130,7 @@ func TestReferenceOnProductionExpressions(t *testing.T) {
 	}
 }
 
-func TestReferenceOnRandomPairs(t *testing.T) {
+func TestE2EReferenceOnRandomPairs(t *testing.T) {
 	t.Parallel()
 	g := newPairGenerator()
 	var texts []translated
@@ -153,7 +155,7 @@ func TestReferenceOnRandomPairs(t *testing.T) {
 	jmespathtest.Say("reference: %d translations of %d random pairs, seed %d, no disagreement; evaluations nest %d deep at most", total, count, *seed, deepest)
 }
 
-func TestReferenceOnHardCases(t *testing.T) {
+func TestE2EReferenceOnHardCases(t *testing.T) {
 	t.Parallel()
 	var texts []translated
 	eachHardCase(t, func(_ string, c translated) { texts = append(texts, c) })
@@ -165,7 +167,7 @@ func TestReferenceOnHardCases(t *testing.T) {
 
 // Step Functions evaluates no deeper than 100, which the reference engine does
 // not limit but tells.
-func TestReferenceOnNesting(t *testing.T) {
+func TestE2EReferenceOnNesting(t *testing.T) {
 	t.Parallel()
 	var texts []translated
 	for _, c := range nestings() {
@@ -178,7 +180,7 @@ func TestReferenceOnNesting(t *testing.T) {
 }
 
 // Every object of JavaScript seems to have these members.
-func TestReferenceOnInheritedNames(t *testing.T) {
+func TestE2EReferenceOnInheritedNames(t *testing.T) {
 	t.Parallel()
 	var texts []translated
 	for _, name := range []string{

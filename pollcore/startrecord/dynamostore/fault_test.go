@@ -1,3 +1,5 @@
+//go:build e2e
+
 package dynamostore_test
 
 import (
@@ -16,7 +18,7 @@ import (
 )
 
 // Whatever a server answers to a write, the store says whether it was made.
-func TestUnclearAnswers(t *testing.T) {
+func TestE2EUnclearAnswers(t *testing.T) {
 	t.Parallel()
 	forEachMaker(t, testUnclearAnswers)
 }
@@ -96,7 +98,7 @@ func testUnclearAnswers(t *testing.T, makes maker) {
 }
 
 // A write whose answer is lost while another wins is lost, not won.
-func TestUnclearAnswersOfALoser(t *testing.T) {
+func TestE2EUnclearAnswersOfALoser(t *testing.T) {
 	t.Parallel()
 	forEachMaker(t, testUnclearAnswersOfALoser)
 }
@@ -138,7 +140,7 @@ func testUnclearAnswersOfALoser(t *testing.T, makes maker) {
 }
 
 // What the read-back finds out counts more than the answer to the write.
-func TestReadBackFails(t *testing.T) {
+func TestE2EReadBackFails(t *testing.T) {
 	t.Parallel()
 	forEachMaker(t, testReadBackFails)
 }
@@ -184,7 +186,7 @@ func testReadBackFails(t *testing.T, makes maker) {
 }
 
 // A write whose time is not known is not made.
-func TestNoClock(t *testing.T) {
+func TestE2ENoClock(t *testing.T) {
 	t.Parallel()
 	forEachMaker(t, testNoClock)
 }
@@ -216,7 +218,7 @@ func testNoClock(t *testing.T, makes maker) {
 
 // A store that is set up wrongly is said to be so at once: it is never a lost
 // race, and no read-back or second write is spent on it.
-func TestMisconfigured(t *testing.T) {
+func TestE2EMisconfigured(t *testing.T) {
 	t.Parallel()
 	forEachMaker(t, testMisconfigured)
 }
@@ -272,7 +274,7 @@ func testMisconfigured(t *testing.T, makes maker) {
 }
 
 // A real table that is missing, or is another's.
-func TestWrongTable(t *testing.T) {
+func TestE2EWrongTable(t *testing.T) {
 	t.Parallel()
 	forEachMaker(t, testWrongTable)
 }
@@ -297,7 +299,7 @@ func testWrongTable(t *testing.T, makes maker) {
 
 // A store behind an endpoint of one's own is probed, whoever makes it: a server
 // that ignores conditions is told.
-func TestStoreOfAnEndpointIsProbed(t *testing.T) {
+func TestE2EStoreOfAnEndpointIsProbed(t *testing.T) {
 	t.Parallel()
 	forEachMaker(t, testStoreOfAnEndpointIsProbed)
 }
@@ -332,7 +334,7 @@ func testStoreOfAnEndpointIsProbed(t *testing.T, makes maker) {
 	require.Equal(t, "GetItem PutItem GetItem", w.operations(), "no probe any more")
 }
 
-func TestServerGone(t *testing.T) {
+func TestE2EServerGone(t *testing.T) {
 	t.Parallel()
 	forEachMaker(t, testServerGone)
 }
@@ -349,7 +351,7 @@ func testServerGone(t *testing.T, makes maker) {
 
 // Once the context has ended nothing more is sent: neither another write nor a
 // read-back.
-func TestCanceledDuringWrite(t *testing.T) {
+func TestE2ECanceledDuringWrite(t *testing.T) {
 	t.Parallel()
 	forEachMaker(t, testCanceledDuringWrite)
 }

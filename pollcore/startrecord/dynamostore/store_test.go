@@ -1,3 +1,5 @@
+//go:build e2e
+
 package dynamostore_test
 
 import (
@@ -21,13 +23,6 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/startrecordtest"
 )
 
-const table = "records"
-
-var key = startrecord.Key{
-	ExecutionARN: "arn:aws:states:us-east-1:123456789012:execution:ExportOrders:run-1",
-	Poller:       "Export",
-}
-
 // server is shared: every store has a prefix of its own.
 var server *dynalite.Server
 
@@ -46,7 +41,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-func TestConformance(t *testing.T) {
+func TestE2EConformance(t *testing.T) {
 	t.Parallel()
 	forEachMaker(t, testConformance)
 }
@@ -61,7 +56,7 @@ func testConformance(t *testing.T, makes maker) {
 
 // What is sent is what the docs promise: a Load is one GetItem, a write one
 // GetItem and one PutItem.
-func TestRequests(t *testing.T) {
+func TestE2ERequests(t *testing.T) {
 	t.Parallel()
 	forEachMaker(t, testRequests)
 }
@@ -135,7 +130,7 @@ func testRequests(t *testing.T, makes maker) {
 }
 
 // Until DynamoDB deletes it, which takes days, a record that has expired counts.
-func TestExpired(t *testing.T) {
+func TestE2EExpired(t *testing.T) {
 	t.Parallel()
 	forEachMaker(t, testExpired)
 }
@@ -158,7 +153,7 @@ func testExpired(t *testing.T, makes maker) {
 
 // The largest item that DynamoDB takes is written, and with one more byte it is
 // refused before anything is sent.
-func TestItemSize(t *testing.T) {
+func TestE2EItemSize(t *testing.T) {
 	t.Parallel()
 	forEachMaker(t, testItemSize)
 }
@@ -191,7 +186,7 @@ func testItemSize(t *testing.T, makes maker) {
 }
 
 // What somebody else put there is no record, and is not written over.
-func TestForeignItem(t *testing.T) {
+func TestE2EForeignItem(t *testing.T) {
 	t.Parallel()
 	forEachMaker(t, testForeignItem)
 }
@@ -238,58 +233,8 @@ func testForeignItem(t *testing.T, makes maker) {
 	require.Equal(t, w.Record, loaded.Record)
 }
 
-func TestNewRefuses(t *testing.T) {
-	t.Parallel()
-	forEachMaker(t, testNewRefuses)
-}
-
-func testNewRefuses(t *testing.T, makes maker) {
-	t.Helper()
-	for _, tt := range []struct {
-		table, prefix string
-		want          []string
-	}{
-		{"", "", []string{`"" is not a table's name`}},
-		{"ab", "", []string{"is not a table's name"}},
-		{strings.Repeat("t", 256), "", []string{"is not a table's name"}},
-		{"arn:aws:dynamodb:us-east-1:123456789012:table/ab", "", []string{"nor its ARN"}},
-		{"my table", "", []string{"is not a table's name"}},
-		{"arn:aws:dynamodb:us-east-1:123456789012:index/records", "", []string{"nor its ARN"}},
-		{table, strings.Repeat("x", 1269), []string{"the prefix has 1269 bytes; at most 1268"}},
-		{table, "/a", []string{"starts with a slash"}},
-		{"", "a/../b", []string{"is not a table's name", `".." segment`}},
-	} {
-		_, err := makes(aws.Config{}, tt.table, tt.prefix)
-		require.ErrorIs(t, err, startrecord.ErrConfiguration)
-		for _, want := range tt.want {
-			require.ErrorContains(t, err, want)
-		}
-	}
-}
-
-func TestLocation(t *testing.T) {
-	t.Parallel()
-	forEachMaker(t, testLocation)
-}
-
-func testLocation(t *testing.T, makes maker) {
-	t.Helper()
-	const arn = "arn:aws:dynamodb:us-east-1:123456789012:table/records"
-	longest := strings.Repeat("t", 255)
-	for _, tt := range []struct{ table, prefix, want string }{
-		{table, "", "dynamodb://records/"},
-		{table, "team", "dynamodb://records/team/"},
-		{arn, "team/a/", "dynamodb://" + arn + "/team/a/"},
-		{longest, "", "dynamodb://" + longest + "/"},
-	} {
-		store, err := makes(aws.Config{}, tt.table, tt.prefix)
-		require.NoError(t, err)
-		require.Equal(t, tt.want+key.Path(), store.Location(key))
-	}
-}
-
 // The longest prefix leaves room for the longest path.
-func TestLongestKey(t *testing.T) {
+func TestE2ELongestKey(t *testing.T) {
 	t.Parallel()
 	forEachMaker(t, testLongestKey)
 }

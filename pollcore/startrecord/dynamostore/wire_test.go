@@ -1,3 +1,5 @@
+//go:build e2e
+
 package dynamostore_test
 
 import (
