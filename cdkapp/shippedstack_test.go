@@ -285,7 +285,7 @@ func TestE2EContextIsDocumented(t *testing.T) {
 	names := regexp.MustCompile(`(?m)^\tcontext\w+ += "(\w+)"`).FindAllStringSubmatch(string(source), -1)
 	require.Len(t, names, 14)
 	for _, name := range append(names, []string{"", cdkapp.ContextCodeFolder}) {
-		require.Contains(t, string(page), "\n| `"+name[1]+"` | ")
+		require.Contains(t, string(page), "\n- `"+name[1]+"`: ")
 		misspelt := strings.ToUpper(name[1])
 		refused := contextProblem(t, map[string]any{misspelt: "x"})
 		require.Equal(t, misspelt, refused.Context)

@@ -97,17 +97,17 @@ func quotedIn(text string) []string {
 	return words
 }
 
-// tables are the names in the first column of each table.
+// tables are the names before the colon in each list of members.
 func tables(section string) [][]string {
 	var all [][]string
 	for block := range strings.SplitSeq(section, "\n\n") {
-		if !strings.HasPrefix(strings.TrimSpace(block), "| member ") {
+		if !strings.HasPrefix(strings.TrimSpace(block), "- `") {
 			continue
 		}
 		var names []string
 		for line := range strings.Lines(strings.TrimSpace(block)) {
-			first, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
-			names = append(names, quotedIn(first)...)
+			first, _, _ := strings.Cut(line, "`: ")
+			names = append(names, quotedIn(first+"`")...)
 		}
 		all = append(all, names)
 	}

@@ -33,7 +33,7 @@ func TestRulesAreDocumented(t *testing.T) {
 	require.Equal(t, rules, sections)
 
 	var table strings.Builder
-	for _, delays := range [][2]int{{2, 120}, {20, 120}, {60, 3600}, {120, 21600}, {60, 28800}} {
+	for _, delays := range [][2]int{{20, 120}, {60, 3600}, {120, 21600}} {
 		fmt.Fprintf(&table, "| %d s, %d s |", delays[0], delays[1])
 		for _, job := range []time.Duration{10 * time.Minute, time.Hour, 4 * time.Hour} {
 			w := &pollcore.Waiter{Name: "W", MinDelay: delays[0], MaxDelay: delays[1]}
