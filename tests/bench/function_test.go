@@ -46,9 +46,10 @@ func TestE2ERequests(t *testing.T) {
 	}
 
 	// What is measured is the whole start of a function that works.
-	medians, err := startTimes(t.Context(), []start{{binary: checkStatus}}, 1)
+	costs, err := measureStarts(t.Context(), []start{{binary: checkStatus}, {binary: runJob}}, 1)
 	require.NoError(t, err)
-	require.Positive(t, medians[0])
-	_, err = startTimes(t.Context(), []start{{binary: os.Args[0]}}, 1)
+	require.Positive(t, medianWall(costs[0]))
+	require.Positive(t, compareStarts(costs[1], costs[0]))
+	_, err = measureStarts(t.Context(), []start{{binary: os.Args[0]}}, 1)
 	require.ErrorContains(t, err, "ended before it asked for an event")
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os/exec"
@@ -21,38 +22,60 @@ type start struct {
 	env    []string
 }
 
-// startTimes returns the median time from the start of each function to its first
-// request for an event. They are started in turn, after a run that is not
-// measured, so that what else the machine does meets them alike.
-func startTimes(ctx context.Context, starts []start, runs int) ([]time.Duration, error) {
-	times := make([][]time.Duration, len(starts))
+// cost is what a start took: the time until the first request for an event, and the
+// processor time until then.
+type cost struct{ wall, processor time.Duration }
+
+// measureStarts returns the costs of each function's starts. They are started in turn,
+// after a run that is not measured, so that what else the machine does meets them alike,
+// and in another order each time: what runs before changes what a start costs.
+func measureStarts(ctx context.Context, starts []start, runs int) ([][]cost, error) {
+	costs := make([][]cost, len(starts))
+	order := rand.New(rand.NewPCG(1, 0))
 	for run := range runs + 1 {
-		for i, s := range starts {
-			took, err := startTime(ctx, s)
+		for _, i := range order.Perm(len(starts)) {
+			took, err := measureStart(ctx, starts[i])
 			if err != nil {
 				return nil, err
 			}
 			if run > 0 {
-				times[i] = append(times[i], took)
+				costs[i] = append(costs[i], took)
 			}
 		}
 	}
-	medians := make([]time.Duration, len(starts))
-	for i, t := range times {
-		slices.Sort(t)
-		medians[i] = t[len(t)/2]
-	}
-	return medians, nil
+	return costs, nil
 }
 
-// startTime runs a function in the environment of Lambda until it asks for its
+// medianWall is the median time of a function's starts.
+func medianWall(costs []cost) time.Duration {
+	times := make([]time.Duration, len(costs))
+	for i, c := range costs {
+		times[i] = c.wall
+	}
+	slices.Sort(times)
+	return times[len(times)/2]
+}
+
+// compareStarts returns how many times the processor time of a peer's start a function's
+// takes: the median of the runs, each beside its neighbour. Other work on the machine
+// hardly changes it, as it does a ratio of times.
+func compareStarts(of, peer []cost) float64 {
+	ratios := make([]float64, len(of))
+	for i := range of {
+		ratios[i] = float64(of[i].processor) / float64(peer[i].processor)
+	}
+	slices.Sort(ratios)
+	return ratios[len(ratios)/2]
+}
+
+// measureStart runs a function in the environment of Lambda until it asks for its
 // first event, which it does not get.
-func startTime(ctx context.Context, s start) (time.Duration, error) {
+func measureStart(ctx context.Context, s start) (cost, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return 0, err
+		return cost{}, err
 	}
 	asked := make(chan time.Time, 1)
 	server := &http.Server{ReadHeaderTimeout: startLimit, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -75,7 +98,7 @@ func startTime(ctx context.Context, s start) (time.Duration, error) {
 	command.Stdout, command.Stderr = &log, &log
 	began := time.Now()
 	if err := command.Start(); err != nil {
-		return 0, err
+		return cost{}, err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
@@ -83,9 +106,9 @@ func startTime(ctx context.Context, s start) (time.Duration, error) {
 	case at := <-asked:
 		cancel()
 		<-ended
-		return at.Sub(began), nil
+		return cost{at.Sub(began), command.ProcessState.UserTime() + command.ProcessState.SystemTime()}, nil
 	case err := <-ended:
-		return 0, fmt.Errorf("%s ended before it asked for an event: %w\n%s", s.binary, errors.Join(err, ctx.Err()), &log)
+		return cost{}, fmt.Errorf("%s ended before it asked for an event: %w\n%s", s.binary, errors.Join(err, ctx.Err()), &log)
 	}
 }
 
