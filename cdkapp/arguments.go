@@ -12,8 +12,9 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	sfn "github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
@@ -229,7 +230,7 @@ func (p where) checkMembers(prop, path, text string) {
 	for _, reference := range expression.Variables() {
 		if reference.Name == "states" && len(reference.Path) > 0 && !slices.Contains(known, reference.Path[0]) {
 			p.refuse(prop, "%s reads $states.%s, which is not there: %s has $states.input and $states.context%s",
-				path, reference.Path[0], prop, diag.DidYouMean(reference.Path[0], known))
+				path, reference.Path[0], prop, nearest.DidYouMean(reference.Path[0], known))
 		}
 	}
 }

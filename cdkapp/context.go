@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/constructs-go/constructs/v10"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/statemachines"
 )
 
@@ -30,7 +30,7 @@ func newContext(scope constructs.Construct, id *string) *appContext {
 // something else than was asked for. Other keys are the CDK's, or another stack's.
 func (c *appContext) refuseMisspelt() {
 	for _, key := range slices.Sorted(maps.Keys(c.all)) {
-		if meant := diag.DidYouMean(key, contextKeys); meant != "" && !slices.Contains(contextKeys, key) {
+		if meant := nearest.DidYouMean(key, contextKeys); meant != "" && !slices.Contains(contextKeys, key) {
 			c.refuse(key, "there is no such key%s", meant)
 		}
 	}
@@ -102,7 +102,7 @@ func (c *appContext) flag(key string) *bool {
 func (c *appContext) oneOf(key string, values ...string) string {
 	value, ok := c.text(key)
 	if ok && !slices.Contains(values, value) {
-		c.refuse(key, "expected one of %s, found %q%s", strings.Join(values, ", "), value, diag.DidYouMean(value, values))
+		c.refuse(key, "expected one of %s, found %q%s", strings.Join(values, ", "), value, nearest.DidYouMean(value, values))
 	}
 	return value
 }
@@ -130,7 +130,7 @@ func (c *appContext) definitions() []string {
 	for _, name := range names {
 		if !slices.Contains(statemachines.Names(), name) {
 			c.refuse(contextJobs, "there is no shipped definition %q%s; there are %s, and %q for all of them",
-				name, diag.DidYouMean(name, statemachines.Names()), strings.Join(statemachines.Names(), ", "), allJobs)
+				name, nearest.DidYouMean(name, statemachines.Names()), strings.Join(statemachines.Names(), ", "), allJobs)
 		}
 	}
 	slices.Sort(names)
@@ -196,7 +196,7 @@ func (c *appContext) readRemovals(definitions []string, functions bool) []string
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			c.refuse(contextRemove, "%q is not deployed by this command%s: keep it in %s this time, and leave it out the next; there are %s",
-				name, diag.DidYouMean(name, known), contextJobs, strings.Join(known, ", "))
+				name, nearest.DidYouMean(name, known), contextJobs, strings.Join(known, ", "))
 		}
 	}
 	return names
@@ -247,7 +247,7 @@ func (c *appContext) resources(definitions []string) map[string]*map[string]*[]*
 			continue
 		}
 		if !slices.Contains(actions[owner], action) {
-			c.refuse(key, "%s: no action %q is needed%s; there are %s", owner, action, diag.DidYouMean(action, actions[owner]), strings.Join(actions[owner], ", "))
+			c.refuse(key, "%s: no action %q is needed%s; there are %s", owner, action, nearest.DidYouMean(action, actions[owner]), strings.Join(actions[owner], ", "))
 		}
 		if narrowed[owner] == nil {
 			narrowed[owner] = &map[string]*[]*string{}
@@ -324,7 +324,7 @@ func (c *appContext) notNarrowed(key, owner string, owners []string) {
 		c.refuse(key, "%s calls the functions alone, which have roles of their own: write %s in its place", owner, theFunctions+strings.TrimPrefix(key, owner))
 	case slices.Contains(known, owner):
 		c.refuse(key, "%s is not deployed: add it to %s, which has %s, or leave this out", owner, contextJobs, strings.Join(owners, ", "))
-	case diag.Nearest(owner, known) != "":
-		c.refuse(key, "there is no shipped definition %q%s", owner, diag.DidYouMean(owner, known))
+	case nearest.Word(owner, known) != "":
+		c.refuse(key, "there is no shipped definition %q%s", owner, nearest.DidYouMean(owner, known))
 	}
 }

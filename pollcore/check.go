@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/smithy"
 )
@@ -19,7 +20,7 @@ type Check[In, Out any] struct {
 	waiter    *Waiter
 	acceptors []acceptor
 	both      bool // an acceptor reads the input too
-	warnings  Problems
+	warnings  diag.Problems
 }
 
 // Result is what a Check says of one call.
@@ -62,7 +63,7 @@ const (
 )
 
 // Warnings returns what [Compile] found that may be meant so.
-func (c *Check[In, Out]) Warnings() Problems { return c.warnings }
+func (c *Check[In, Out]) Warnings() diag.Problems { return c.warnings }
 
 // Check judges one call of the describe operation by the workflow of the
 // specification: the first acceptor that matches gives the verdict; without a

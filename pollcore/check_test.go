@@ -11,6 +11,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -192,7 +193,7 @@ func TestCompileRefuses(t *testing.T) {
 		pollcore.Fail(pollcore.Output("[ExportDescription.ItemCount]").Any("0")),
 		pollcore.Fail(pollcore.InputOutput("inptu == output").IsTrue()))
 	_, err := pollcore.Compile[*dynamodb.DescribeExportInput, *dynamodb.DescribeExportOutput](w)
-	require.ErrorAs(t, err, new(pollcore.Problems))
+	require.ErrorAs(t, err, new(diag.Problems))
 	for _, want := range []string{
 		"waiter Done: 9 problems",
 		`/acceptors/0/matcher/output/path: types.ExportDescription has no member "ExportStaus" (did you mean "ExportStatus"?)`,

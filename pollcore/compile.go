@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/smithy"
 )
@@ -23,7 +23,7 @@ func Strict() CompileOption { return func(c *compiler) { c.strict = true } }
 // Compile resolves the waiter against the input and output types of its
 // describe call: SDK types or pointers to them, or any for JSON values.
 //
-// Everything wrong is reported at once as a [Problems]: an invalid waiter, a
+// Everything wrong is reported at once as a [diag.Problems]: an invalid waiter, a
 // member that a type does not have, a comparator that the type of its path can
 // never satisfy, a message that is no text. What may be meant so is a warning,
 // which [Check.Warnings] returns and [Strict] makes an error: an expected value
@@ -31,7 +31,7 @@ func Strict() CompileOption { return func(c *compiler) { c.strict = true } }
 // earlier one leaves nothing to match, a comparison that always gives the same.
 func Compile[In, Out any](w *Waiter, options ...CompileOption) (*Check[In, Out], error) {
 	if w == nil {
-		return nil, Problems{{Message: "no waiter to compile: it is nil"}}
+		return nil, diag.Problems{{Message: "no waiter to compile: it is nil"}}
 	}
 	c := &compiler{waiter: w, out: goSubject(reflect.TypeFor[Out](), ""), both: goSubject(reflect.TypeFor[inputOutput[In, Out]](), both)}
 	for _, option := range options {
@@ -48,9 +48,9 @@ func Compile[In, Out any](w *Waiter, options ...CompileOption) (*Check[In, Out],
 // Analyze reports everything that [Compile] has to say of a waiter and types
 // that are known only at run time, with its severities. A nil type stands for
 // JSON values.
-func Analyze(w *Waiter, in, out reflect.Type) Problems {
+func Analyze(w *Waiter, in, out reflect.Type) diag.Problems {
 	if w == nil {
-		return Problems{{Message: "no waiter to analyze: it is nil"}}
+		return diag.Problems{{Message: "no waiter to analyze: it is nil"}}
 	}
 	if in == nil {
 		in = reflect.TypeFor[any]()
@@ -96,13 +96,13 @@ type compiler struct {
 	waiter    *Waiter
 	out, both subject
 	strict    bool
-	problems  Problems
+	problems  diag.Problems
 	acceptors []acceptor
 	usesInput bool
 }
 
-func (c *compiler) report(s diag.Severity, pointer, format string, args ...any) *Problem {
-	c.problems = append(c.problems, Problem{Severity: s, Pointer: pointer, Message: fmt.Sprintf(format, args...)})
+func (c *compiler) report(s diag.Severity, pointer, format string, args ...any) *diag.Problem {
+	c.problems = append(c.problems, diag.Problem{Severity: s, Pointer: pointer, Message: fmt.Sprintf(format, args...)})
 	return &c.problems[len(c.problems)-1]
 }
 
@@ -132,11 +132,11 @@ func (c *compiler) compile() {
 }
 
 // verdict parts the problems into warnings and the rest, which is an error.
-func (c *compiler) verdict() (warnings Problems, err error) {
+func (c *compiler) verdict() (warnings diag.Problems, err error) {
 	if c.strict {
 		return nil, c.problems.Err()
 	}
-	var rest Problems
+	var rest diag.Problems
 	for _, p := range c.problems {
 		if p.Severity == diag.Warning {
 			warnings = append(warnings, p)
@@ -189,7 +189,7 @@ type expression struct {
 func (c *compiler) expression(text, at string, on subject) (e expression, ok bool) {
 	expr, err := jmespath.Parse(text)
 	if err != nil {
-		if found, ok := errors.AsType[Problems](err); ok {
+		if found, ok := errors.AsType[diag.Problems](err); ok {
 			for _, p := range found {
 				p.Pointer = at
 				c.problems = append(c.problems, p)

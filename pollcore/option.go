@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/smithy"
 )
 
@@ -39,7 +40,7 @@ func newWaitSettings(w *Waiter, total time.Duration, options []WaitOption) (wait
 	s := waitSettings{callTimeout: DefaultCallTimeout, successesNeeded: 1}
 	for i, option := range options {
 		if option == nil {
-			return s, Problems{{Message: fmt.Sprintf("option %d is nil", i+1)}}
+			return s, diag.Problems{{Message: fmt.Sprintf("option %d is nil", i+1)}}
 		}
 		option(&s)
 	}
@@ -55,12 +56,12 @@ func newWaitSettings(w *Waiter, total time.Duration, options []WaitOption) (wait
 }
 
 func (s *waitSettings) validate() error {
-	var found Problems
+	var found diag.Problems
 	report := func(format string, args ...any) {
-		found = append(found, Problem{Message: fmt.Sprintf(format, args...)})
+		found = append(found, diag.Problem{Message: fmt.Sprintf(format, args...)})
 	}
 	if err := s.schedule.Validate(); err != nil {
-		found = append(found, err.(Problems)...) //nolint:errorlint // Validate says so
+		found = append(found, err.(diag.Problems)...) //nolint:errorlint // Validate says so
 	}
 	if s.callTimeout <= 0 {
 		report("CallTimeout must be above 0, got %s", s.callTimeout)

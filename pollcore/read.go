@@ -4,12 +4,13 @@ import (
 	"math"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
 // ParseWaiter reads one waiter in its Smithy JSON form. Reading is strict:
 // unknown members, wrong types, unions with none or several members and every
-// rule of [Waiter.Validate] are reported at once as a [Problems], each with
+// rule of [Waiter.Validate] are reported at once as a [diag.Problems], each with
 // its place in text.
 func ParseWaiter(name string, text []byte) (*Waiter, error) {
 	doc, err := jsontree.Parse(text)
@@ -25,15 +26,15 @@ func ParseWaiter(name string, text []byte) (*Waiter, error) {
 
 // ParseWaiters reads the value of a `waitable` trait: an object of waiters by
 // name, returned in the order of the text. Names must differ in more than
-// case. Its error is a [Problems].
+// case. Its error is a [diag.Problems].
 func ParseWaiters(text []byte) ([]*Waiter, error) {
 	doc, err := jsontree.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	var problems Problems
+	var problems diag.Problems
 	if doc.Root.Kind != jsontree.Object {
-		return nil, Problems{doc.Root.Problem("expected an object of waiters by name, found %s", doc.Root.Describe())}
+		return nil, diag.Problems{doc.Root.Problem("expected an object of waiters by name, found %s", doc.Root.Describe())}
 	}
 	waiters := make([]*Waiter, 0, len(doc.Root.Members))
 	seen := map[string]string{}
@@ -67,7 +68,7 @@ func (w *Waiter) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-func readWaiter(name string, n *jsontree.Node) (*Waiter, Problems) {
+func readWaiter(name string, n *jsontree.Node) (*Waiter, diag.Problems) {
 	r := &reader{}
 	w := &Waiter{Name: name}
 	r.Object(n, "a waiter", map[string]func(*jsontree.Node){

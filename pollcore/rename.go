@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 )
 
@@ -19,7 +20,7 @@ import (
 // as do strings, literals, and the names that an expression gives itself
 // ({a: Foo}.a). Below a nil Shape all names are taken for members.
 //
-// The error is a [Problems] if a path is no expression, or if it depends on
+// The error is a [diag.Problems] if a path is no expression, or if it depends on
 // names in a way that renaming would change: one name read from a structure and
 // from a map, two members that would get the same name, keys() and to_string()
 // of a structure, merge() and comparisons of what is renamed with what is not.
@@ -27,7 +28,7 @@ import (
 // names, and changes with them; nothing in JMESPath says what it is.
 func RenameMembers(w *Waiter, in, out *Shape, rename func(name string) string) (*Waiter, error) {
 	if w == nil {
-		return nil, Problems{{Message: "no waiter to rename the members of: it is nil"}}
+		return nil, diag.Problems{{Message: "no waiter to rename the members of: it is nil"}}
 	}
 	root := bothShapes(in, out)
 	r := renamer{rename: func(owner *Shape, name string) string {
@@ -55,7 +56,7 @@ func RenameMembers(w *Waiter, in, out *Shape, rename func(name string) string) (
 // renamer collects what stands against renaming.
 type renamer struct {
 	rename   func(owner *Shape, name string) string
-	problems Problems
+	problems diag.Problems
 }
 
 func (r *renamer) matcher(m *PathMatcher, at string, root *Shape) *PathMatcher {
@@ -73,7 +74,7 @@ func (r *renamer) path(text, at string, root *Shape) string {
 		expr, err = expr.Rename(root, r.rename)
 	}
 	if err != nil {
-		found, _ := errors.AsType[Problems](err)
+		found, _ := errors.AsType[diag.Problems](err)
 		for _, p := range found {
 			p.Pointer = at
 			r.problems = append(r.problems, p)

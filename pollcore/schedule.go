@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"github.com/jobpoller/jobpoller/diag"
 )
 
 // LatenessCap is the longest delay that a Schedule takes over from a waiter
@@ -97,11 +99,11 @@ func NewSmithySchedule(w *Waiter, total time.Duration) Schedule {
 	return Schedule{Total: total, Min: time.Duration(lo) * time.Second, Max: time.Duration(hi) * time.Second, Mode: SmithyExact}
 }
 
-// Validate reports every value out of range at once, as a [Problems].
+// Validate reports every value out of range at once, as a [diag.Problems].
 func (s Schedule) Validate() error {
-	var found Problems
+	var found diag.Problems
 	report := func(format string, args ...any) {
-		found = append(found, Problem{Message: fmt.Sprintf(format, args...)})
+		found = append(found, diag.Problem{Message: fmt.Sprintf(format, args...)})
 	}
 	if s.Total <= 0 {
 		report("total wait must be above 0, got %s", s.Total)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -192,7 +193,7 @@ func TestNextDoesNotPanic(t *testing.T) {
 func TestScheduleValidate(t *testing.T) {
 	t.Parallel()
 	err := pollcore.Schedule{Initial: -1, Max: -time.Second}.Validate()
-	require.ErrorAs(t, err, new(pollcore.Problems))
+	require.ErrorAs(t, err, new(diag.Problems))
 	for _, want := range []string{"4 problems", "total wait must be above 0, got 0s", "initial delay must not be negative", "minimum delay must be above 0", "maximum delay (-1s) must not be below the minimum delay (0s)"} {
 		require.ErrorContains(t, err, want)
 	}

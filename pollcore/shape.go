@@ -3,6 +3,7 @@ package pollcore
 import (
 	"strconv"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 )
 
@@ -36,9 +37,9 @@ type ValueType = jmespath.Type
 // AnalyzeShapes is [Analyze] for an input and output that shapes describe. It
 // reports the same of a shape as Analyze does of the Go type with that name,
 // except that member names must be spelled exactly as in the shape.
-func AnalyzeShapes(w *Waiter, in, out *Shape) Problems {
+func AnalyzeShapes(w *Waiter, in, out *Shape) diag.Problems {
 	if w == nil {
-		return Problems{{Message: "no waiter to analyze: it is nil"}}
+		return diag.Problems{{Message: "no waiter to analyze: it is nil"}}
 	}
 	c := &compiler{waiter: w, out: shapeSubject(out), both: shapeSubject(bothShapes(in, out))}
 	c.compile()

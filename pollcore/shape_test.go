@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
@@ -277,7 +278,7 @@ func TestRenameMembers(t *testing.T) {
 	require.ErrorContains(t, err, "waiter Done: 2 problems")
 	require.ErrorContains(t, err, `1:19: /acceptors/0/matcher/output/path: "status" has no one new name: in Job it is "Status", and in a map it is "status"`)
 	require.ErrorContains(t, err, "/acceptors/1/message: expected a name")
-	require.ErrorAs(t, err, new(pollcore.Problems))
+	require.ErrorAs(t, err, new(diag.Problems))
 	_, err = pollcore.RenameMembers(nil, nil, nil, pascal)
 	require.ErrorContains(t, err, "no waiter to rename the members of")
 }

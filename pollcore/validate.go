@@ -7,30 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 )
-
-// Problem is one defect of a waiter. Its members are Severity; Pointer, the
-// RFC 6901 JSON pointer of the value at fault; Line and Column of the text it
-// was read from or of the path, counted from 1, 0 if there is none; Message;
-// Suggestion, the nearest right word; and Source, the line of the text.
-type Problem = diag.Problem
-
-// Severity says how wrong something is, in the levels of Smithy's validator.
-type Severity = diag.Severity
-
-// The severities. The first two make [Compile] fail, a warning does under
-// [Strict]; a note is for linters alone.
-const (
-	SeverityError   = diag.Error   // a rule of the format is broken
-	SeverityDanger  = diag.Danger  // it can never do what it is written for
-	SeverityWarning = diag.Warning // it may be meant so
-	SeverityNote    = diag.Note    // it is worth knowing
-)
-
-// Problems is everything wrong with a waiter, as an error that lists it all,
-// each with its line and a caret. Brief lists it on one line.
-type Problems = diag.Problems
 
 var (
 	waiterName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
@@ -47,13 +25,13 @@ var (
 const mostAcceptors = 200
 
 // Validate checks the waiter against the rules of the specification that need
-// no model. All problems are reported at once, as a [Problems].
+// no model. All problems are reported at once, as a [diag.Problems].
 func (w *Waiter) Validate() error { return w.problems().Err() }
 
-func (w *Waiter) problems() Problems {
-	var found Problems
-	report := func(pointer, format string, args ...any) *Problem {
-		found = append(found, Problem{Pointer: pointer, Message: fmt.Sprintf(format, args...)})
+func (w *Waiter) problems() diag.Problems {
+	var found diag.Problems
+	report := func(pointer, format string, args ...any) *diag.Problem {
+		found = append(found, diag.Problem{Pointer: pointer, Message: fmt.Sprintf(format, args...)})
 		return &found[len(found)-1]
 	}
 	if !waiterName.MatchString(w.Name) {
@@ -83,7 +61,7 @@ func (w *Waiter) problems() Problems {
 }
 
 // reporter adds a problem to a list, where it can still be changed.
-type reporter func(pointer, format string, args ...any) *Problem
+type reporter func(pointer, format string, args ...any) *diag.Problem
 
 // stateWords are words of other waiters for states.
 var stateWords = map[string]Verdict{

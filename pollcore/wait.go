@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"reflect"
 	"time"
+
+	"github.com/jobpoller/jobpoller/diag"
 )
 
 // Wait calls op with in until the waiter is done, has failed, or total has
@@ -15,7 +17,7 @@ import (
 // The Outcome is filled however the wait ended. The error is nil only for
 // success; else it is an *[Error] that matches [ErrFailed], [ErrTimedOut],
 // [ErrTooManyAttempts] or [ErrCanceled], or, before the first call, a
-// [Problems] of the waiter or of the options.
+// [diag.Problems] of the waiter or of the options.
 //
 // Wait compiles the waiter against In and Out each time, which takes
 // microseconds; a program that waits often compiles once and calls
@@ -44,7 +46,7 @@ func (c *Check[In, Out]) Wait(
 ) (Outcome[Out], error) {
 	settings, err := newWaitSettings(c.waiter, total, options)
 	if op == nil {
-		err = errors.Join(err, Problems{{Message: "no operation to call: op is nil"}})
+		err = errors.Join(err, diag.Problems{{Message: "no operation to call: op is nil"}})
 	}
 	if err != nil {
 		return Outcome[Out]{Acceptor: NoAcceptor}, err

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -378,7 +379,7 @@ func TestWaitRefuses(t *testing.T) {
 	never := func(context.Context, string) (map[string]any, error) { panic("called") }
 	_, err := pollcore.Wait(t.Context(), stateDone, "in", 0, never,
 		pollcore.Between(0, -1), pollcore.InitialDelay(-1), pollcore.MaxAttempts(-1), pollcore.CallTimeout(0), pollcore.Successes(0), pollcore.NotFoundGrace(-1, ""))
-	require.ErrorAs(t, err, new(pollcore.Problems))
+	require.ErrorAs(t, err, new(diag.Problems))
 	for _, want := range []string{"9 problems", "NotFoundGrace needs error codes or shape names", "total wait must be above 0", "CallTimeout must be above 0", "Successes must be at least 1", "NotFoundGrace must not be negative"} {
 		require.ErrorContains(t, err, want)
 	}
@@ -392,7 +393,7 @@ func TestWaitRefuses(t *testing.T) {
 	_, err = pollcore.Wait(t.Context(), nil, "in", time.Minute, never)
 	require.ErrorContains(t, err, "no waiter to compile")
 	_, err = pollcore.Wait(t.Context(), &pollcore.Waiter{}, "in", time.Second, never)
-	require.ErrorAs(t, err, new(pollcore.Problems))
+	require.ErrorAs(t, err, new(diag.Problems))
 }
 
 func TestExactKeepsTheWaitersOwnDelays(t *testing.T) {

@@ -88,7 +88,7 @@ const (
 // Option sets a part of a waiter built in Go.
 type Option func(*Waiter) error
 
-// New builds a waiter and checks it. Its error is a [Problems].
+// New builds a waiter and checks it. Its error is a [diag.Problems].
 func New(name string, options ...Option) (*Waiter, error) {
 	w := &Waiter{Name: name}
 	for _, option := range options {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -88,7 +89,7 @@ func TestParseWaiterRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := pollcore.ParseWaiter(tt.waiter, []byte(tt.text))
-			require.ErrorAs(t, err, new(pollcore.Problems))
+			require.ErrorAs(t, err, new(diag.Problems))
 			for _, want := range tt.want {
 				require.ErrorContains(t, err, want)
 			}

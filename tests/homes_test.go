@@ -63,10 +63,10 @@ var homes = []home{
 		also: map[string]string{"lambdas/jobs/jobstest": testKit, "statemachines/sim/mock": testKit},
 	},
 	{
-		fact: "the question what was meant", pattern: `did you mean`, home: "internal/diag",
+		fact: "the question what was meant", pattern: `did you mean`, home: "internal/nearest",
 		also: map[string]string{"lambdas/jobs/jobstest": "it wants the question of drivers"},
 	},
-	{fact: "how near words are", pattern: `func (Nearest|distance|levenshtein)\(|type distances\b`, home: "internal/diag"},
+	{fact: "how near words are", pattern: `func (Word|distance|levenshtein)\(|type distances\b`, home: "internal/nearest"},
 	{fact: "the name in a shape ID", pattern: `LastIndexByte\(.*'#'\)`, home: "internal/smithy"},
 	{fact: "Step Functions' spelling of members", pattern: `func (pascal|snake|MemberName|ExceptionName)\(`, home: "internal/javasdk"},
 	{fact: "the loops in a sequence", pattern: `func (Loops|loopAt)\b`, home: "internal/fold"},

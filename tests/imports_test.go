@@ -55,6 +55,11 @@ var rules = []rule{
 		mustNotReach: []string{"./pollcore/...", "./statemachines/...", "./lambdas/...", "./cdkapp/...", "./internal/cli", "./cmd/..."},
 	},
 	{
+		reason:   "every language tells its problems by them",
+		packages: []string{"./diag"},
+		mayReach: []string{"std", "./internal/nearest"},
+	},
+	{
 		reason:       "the command stands at the top: it wires the others",
 		packages:     []string{"./..."},
 		except:       []string{"./cmd/...", "./internal/cli", "./tests/..."},
@@ -63,7 +68,7 @@ var rules = []rule{
 	{
 		reason:   "the waiter engine needs no SDK, no file and no network",
 		packages: []string{"./pollcore"},
-		mayReach: []string{"std", "./internal/jmespath", "./internal/jsontree", "./internal/diag", "./internal/smithy"},
+		mayReach: []string{"std", "./internal/jmespath", "./internal/jsontree", "./diag", "./internal/nearest", "./internal/smithy"},
 	},
 	{
 		reason:   "the retry strategy knows what errors mean, and no client",
@@ -110,7 +115,7 @@ var rules = []rule{
 	{
 		reason:   "the stores share their messages and no client",
 		packages: []string{"./pollcore/startrecord/internal/remedy"},
-		mayReach: []string{"std", "./pollcore/startrecord", "./pollcore/awserror", "./internal/jsontree", "./internal/diag", "github.com/aws/smithy-go/..."},
+		mayReach: []string{"std", "./pollcore/startrecord", "./pollcore/awserror", "./internal/jsontree", "./diag", "./internal/nearest", "github.com/aws/smithy-go/..."},
 	},
 	{
 		reason:       "a program that uses the catalogue does not carry its maker",
@@ -121,7 +126,7 @@ var rules = []rule{
 	{
 		reason:   "the catalogue is data and is read without an SDK",
 		packages: []string{"./pollcore/catalog", "./internal/catalogimport", "./pollcore/catalog/lint", "./pollcore/catalog/models"},
-		mayReach: []string{"std", "./pollcore", "./pollcore/catalog", "./internal/jmespath", "./internal/jsontree", "./internal/javasdk", "./internal/smithy", "./internal/diag"},
+		mayReach: []string{"std", "./pollcore", "./pollcore/catalog", "./internal/jmespath", "./internal/jsontree", "./internal/javasdk", "./internal/smithy", "./diag", "./internal/nearest"},
 	},
 	{
 		reason:       "a definition is read without running it",
@@ -171,7 +176,7 @@ var rules = []rule{
 	{
 		reason: "these work on plain data and are used without AWS",
 		packages: []string{
-			"./internal/diag", "./internal/jsontree", "./internal/jmespath", "./internal/jmespath/tojsonata", "./internal/jsonpath", "./internal/jsonata",
+			"./diag", "./internal/nearest", "./internal/jsontree", "./internal/jmespath", "./internal/jmespath/tojsonata", "./internal/jsonpath", "./internal/jsonata",
 			"./internal/intrinsic", "./internal/javasdk", "./internal/smithy", "./pollcore", "./pollcore/startrecord", "./pollcore/startrecord/memstore",
 			"./statemachines/asl", "./statemachines/source", "./statemachines/sim",
 		},

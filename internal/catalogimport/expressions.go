@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -70,7 +71,7 @@ func (j *tableJob) checkExpression(pointer, text string, of *pollcore.Shape) (po
 	expr, err := jmespath.Parse(text)
 	if err != nil {
 		message := err.Error()
-		if problems, ok := errors.AsType[pollcore.Problems](err); ok {
+		if problems, ok := errors.AsType[diag.Problems](err); ok {
 			message = problems.Brief()
 		}
 		j.report(pointer, "%s", message)
@@ -128,7 +129,7 @@ func (j *tableJob) checkStatus(describe *catalog.Operation) {
 // acceptors does not fit the describe call.
 func (j *tableJob) checkWaiter(describe *catalog.Operation) {
 	w, err := j.job.NewWaiter()
-	problems, known := errors.AsType[pollcore.Problems](err)
+	problems, known := errors.AsType[diag.Problems](err)
 	if err == nil && len(j.job.Acceptors) > 0 {
 		problems = pollcore.AnalyzeShapes(w, describe.Input.Describe(), describe.Output.Describe())
 		j.checkValues(w, describe)

@@ -19,8 +19,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -140,7 +140,7 @@ func (i *importer) keys() []string {
 		if _, known := keys[j.service]; known {
 			keys[j.service] = true
 		} else {
-			j.report("service", "no model is of the service %q%s", j.service, diag.DidYouMean(j.service, namesOf(keys)))
+			j.report("service", "no model is of the service %q%s", j.service, nearest.DidYouMean(j.service, namesOf(keys)))
 		}
 	}
 	i.tables.checkServices(keys)

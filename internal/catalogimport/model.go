@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -37,7 +37,7 @@ func (m *model) wrong(err error) error { return &FileError{m.origin, ErrModel, e
 // declares returns an operation of the model.
 func (m *model) declares(name string) (*catalog.Operation, error) {
 	if !slices.Contains(m.operations, name) {
-		return nil, m.wrong(fmt.Errorf("there is no operation %q%s", name, diag.DidYouMean(name, m.operations)))
+		return nil, m.wrong(fmt.Errorf("there is no operation %q%s", name, nearest.DidYouMean(name, m.operations)))
 	}
 	o, err := m.operation(name)
 	if err != nil {

@@ -11,7 +11,7 @@ var (
 	ErrTable = errors.New("a table is wrong")
 )
 
-// FileError is an error of one file. Err is a [pollcore.Problems] where the
+// FileError is an error of one file. Err is a [diag.Problems] where the
 // places in the file are known.
 type FileError struct {
 	File string

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/catalogimport"
-	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -123,7 +123,7 @@ func TestErrorsAtOnce(t *testing.T) {
 	}
 	file, ok := find(err, "jobs.json")
 	require.True(t, ok)
-	var problems pollcore.Problems
+	var problems diag.Problems
 	require.ErrorAs(t, file, &problems)
 	require.Len(t, problems, 2)
 	require.Equal(t, "/0/status", problems[0].Pointer)

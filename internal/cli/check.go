@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/internal/smithy"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -214,7 +215,7 @@ func (o *checkOptions) warnOfError(c *cobra.Command, w *pollcore.Waiter, op *cat
 		}
 	}
 	code := smithy.ShapeName(o.code)
-	near := diag.Nearest(code, names)
+	near := nearest.Word(code, names)
 	if near == "" || slices.Contains(names, code) {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -199,7 +199,7 @@ func (o *compileOptions) ownWaiter(c *cobra.Command, args []string) (*pollcore.W
 // those that are there.
 func noOperation(s *catalog.Service, name string) error {
 	known := slices.Sorted(maps.Keys(s.Operations))
-	if hint := diag.DidYouMean(name, known); hint != "" {
+	if hint := nearest.DidYouMean(name, known); hint != "" {
 		return usage("jobpoller does not know the operation %q of %s%s", name, s.Key, hint)
 	}
 	return usage("jobpoller does not know the operation %q of %s; it knows %s", name, s.Key, strings.Join(known, ", "))

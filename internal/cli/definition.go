@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -66,7 +67,7 @@ func placeholderHint(text []byte, values map[string]string, err error) terminal.
 	if open := asl.BarePlaceholders(asl.Substitute(text, values)); len(open) > 0 {
 		return substituteHint(open)
 	}
-	problems, ok := errors.AsType[asl.Problems](err)
+	problems, ok := errors.AsType[diag.Problems](err)
 	if !ok {
 		return ""
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 )
 
 // flagError says what is wrong with a flag, and what was expected or meant.
@@ -44,5 +44,5 @@ func describeFlagError(c *cobra.Command, err error) error {
 func flagMeant(c *cobra.Command, name string) string {
 	var known []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
-	return diag.DidYouMean("--"+name, known)
+	return nearest.DidYouMean("--"+name, known)
 }

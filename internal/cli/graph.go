@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/graph"
 )
@@ -55,7 +55,7 @@ get-execution-history".`,
 
 func runGraph(c *cobra.Command, name string, o graphOptions) error {
 	if !slices.Contains(graphFormats, o.output) {
-		return usage("--output must be %s, is %q%s", orList(graphFormats), o.output, diag.DidYouMean(o.output, graphFormats))
+		return usage("--output must be %s, is %q%s", orList(graphFormats), o.output, nearest.DidYouMean(o.output, graphFormats))
 	}
 	machine, err := readMachine(name, c.InOrStdin(), o.substitutes)
 	if err != nil {

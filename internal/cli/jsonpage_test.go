@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 	"github.com/jobpoller/jobpoller/statemachines/compile"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/stepfunctions"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -39,7 +39,7 @@ func (o *lintOptions) validate(changed func(flag string) bool) error {
 	problems := []error{checkOutput(o.output, lintFormats...), o.aws.validate()}
 	if _, ok := severities[o.severity]; !ok {
 		names := severityNames()
-		problems = append(problems, fmt.Errorf("--severity must be %s, is %q%s", orList(names), o.severity, diag.DidYouMean(o.severity, names)))
+		problems = append(problems, fmt.Errorf("--severity must be %s, is %q%s", orList(names), o.severity, nearest.DidYouMean(o.severity, names)))
 	}
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if o.service != "" {
@@ -69,7 +69,7 @@ func (o *lintOptions) validate(changed func(flag string) bool) error {
 	}{{"rule", o.only}, {"off", o.off}} {
 		for _, name := range flag.rules {
 			if !slices.Contains(known, name) {
-				report("--%s: there is no rule %q%s; list them: jobpoller lint --rules", flag.name, name, diag.DidYouMean(name, known))
+				report("--%s: there is no rule %q%s; list them: jobpoller lint --rules", flag.name, name, nearest.DidYouMean(name, known))
 			}
 		}
 	}

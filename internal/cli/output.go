@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 )
 
 // addOutput gives a command the flag --output, and completes its values: text,
@@ -35,7 +35,7 @@ func orList(words []string) string {
 // checkOutput refuses a format that --output does not have.
 func checkOutput(format string, more ...string) error {
 	if formats := outputFormats(more); !slices.Contains(formats, format) {
-		return fmt.Errorf("--output must be %s, is %q%s", orList(formats), format, diag.DidYouMean(format, formats))
+		return fmt.Errorf("--output must be %s, is %q%s", orList(formats), format, nearest.DidYouMean(format, formats))
 	}
 	return nil
 }

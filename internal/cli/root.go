@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
@@ -127,7 +127,7 @@ func commandNames(root *cobra.Command) []cobra.Completion {
 
 // commandMeant is the command that an unknown name is near to.
 func commandMeant(root *cobra.Command, name string) string {
-	return diag.DidYouMean(name, commandNames(root))
+	return nearest.DidYouMean(name, commandNames(root))
 }
 
 // refuseUnknownShell lets "completion" without a shell, or with one that it does

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -92,7 +93,7 @@ func runError(o runOptions, m *asl.StateMachine, err error) error {
 	if _, ok := errors.AsType[*sim.InputSizeError](err); ok {
 		return usage("%w", err)
 	}
-	if _, ok := errors.AsType[asl.Problems](err); ok {
+	if _, ok := errors.AsType[diag.Problems](err); ok {
 		if o.definition != "" {
 			err = errorf("%s: %w", o.definition, err)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/intrinsic"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"

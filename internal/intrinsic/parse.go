@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 )
 
 // MaxDepth is how deep calls may nest, from the developer guide.
@@ -64,7 +65,7 @@ func (p *parser) call(depth int) (*Call, error) {
 	f := functions[name]
 	if f == nil {
 		e := p.problem(start, "there is no function %q", name)
-		e.Suggestion = diag.Nearest(name, slices.Sorted(maps.Keys(functions)))
+		e.Suggestion = nearest.Word(name, slices.Sorted(maps.Keys(functions)))
 		return nil, e
 	}
 	if depth > MaxDepth {

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 )
 
 // Severity says how wrong an expression is. The levels are those of Smithy's

@@ -3,7 +3,7 @@ package jmespath
 import (
 	"fmt"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 )
 
 // frame is the state of one evaluation.

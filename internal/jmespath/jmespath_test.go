@@ -16,7 +16,7 @@ import (
 	community "github.com/jmespath-community/go-jmespath"
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
 	palette "github.com/jobpoller/jobpoller/internal/jmespath/testdata/types"

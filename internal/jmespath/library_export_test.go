@@ -3,7 +3,7 @@ package jmespath
 import (
 	"slices"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 )
 
 // AsLibrary is the expression as the community library, jmespath.py and

@@ -28,7 +28,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 )
 
 // maxDepth is how deep an expression may nest.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 )
 
@@ -143,8 +143,8 @@ func (e *environment) misspelt() {
 		if !found || value == "" || slices.Contains(known, short) {
 			continue
 		}
-		if near := diag.Nearest(short, known); near != "" {
-			e.report("environment variable %s is not known%s", name, diag.Question(ours+near))
+		if near := nearest.Word(short, known); near != "" {
+			e.report("environment variable %s is not known%s", name, nearest.Question(ours+near))
 		}
 	}
 }

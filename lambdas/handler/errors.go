@@ -8,7 +8,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda/messages"
 
-	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -78,7 +78,7 @@ func failWith(name string, cause error) *Error {
 // column: Step Functions wrote that text, so nobody has it. The pointer stays.
 func invalid(err error) *Error {
 	failure := failWith(ErrorInvalidRequest, err)
-	if problems, ok := errors.AsType[pollcore.Problems](err); ok {
+	if problems, ok := errors.AsType[diag.Problems](err); ok {
 		told := slices.Clone(problems)
 		for i := range told {
 			if told[i].Pointer != "" {

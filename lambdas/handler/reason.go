@@ -9,7 +9,7 @@ import (
 
 	"github.com/aws/smithy-go"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -122,9 +122,9 @@ func parseWaiter(n *jsontree.Node) (*pollcore.Waiter, error) {
 	if err != nil {
 		return nil, err
 	}
-	var wrong pollcore.Problems
+	var wrong diag.Problems
 	for _, p := range pollcore.Analyze(w, reflect.TypeFor[jobs.Ref](), nil) {
-		if p.Severity == pollcore.SeverityWarning {
+		if p.Severity == diag.Warning {
 			continue
 		}
 		if p.Source != "" {

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
@@ -289,7 +289,7 @@ func (r *Registry) Driver(name string) (Driver, error) {
 		return nil, err
 	}
 	message := fmt.Sprintf("%q is not a job of this function; its jobs: %s", name, strings.Join(r.Names(), ", "))
-	return nil, fmt.Errorf("%w: %s%s", ErrUnknownJob, message, diag.DidYouMean(name, r.Names()))
+	return nil, fmt.Errorf("%w: %s%s", ErrUnknownJob, message, nearest.DidYouMean(name, r.Names()))
 }
 
 // PollDriver returns the driver of a job that has been started: also of one that the
@@ -314,8 +314,8 @@ func (r *Registry) ask(e Environment, name string, sources []Source, made []stri
 			return
 		}
 		driver, err := source(e, name)
-		if near := diag.Nearest(name, made); errors.Is(err, ErrUnknownJob) && near != "" {
-			err = fmt.Errorf("%w%s", err, diag.Question(near))
+		if near := nearest.Word(name, made); errors.Is(err, ErrUnknownJob) && near != "" {
+			err = fmt.Errorf("%w%s", err, nearest.Question(near))
 		}
 		if err != nil {
 			r.missing[name] = err

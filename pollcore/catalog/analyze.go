@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/internal/smithy"
-	"github.com/jobpoller/jobpoller/pollcore"
 )
 
 // AnalyzeSmithy reports everything wrong with the waiters of a Smithy model,
@@ -22,13 +21,13 @@ import (
 //
 // What a waiter's paths find in the operation's input and output is for
 // [pollcore.Compile] and [pollcore.Analyze] to say.
-func AnalyzeSmithy(text []byte) pollcore.Problems {
+func AnalyzeSmithy(text []byte) diag.Problems {
 	r, _, err := readSmithy(text)
 	if err == nil {
 		r.warnOfErrorTypes()
 		err = r.Problems.Err()
 	}
-	problems, _ := errors.AsType[pollcore.Problems](err)
+	problems, _ := errors.AsType[diag.Problems](err)
 	return problems
 }
 
@@ -169,7 +168,7 @@ func (r *smithyReader) lineage(id string) []*jsontree.Node {
 }
 
 // problem is one of the value below the trait that a pointer leads to.
-func (t waitable) problem(pointer, format string, args ...any) pollcore.Problem {
+func (t waitable) problem(pointer, format string, args ...any) diag.Problem {
 	return t.node.Nearest(t.node.Pointer()+"/"+pointer).Problem(format, args...)
 }
 

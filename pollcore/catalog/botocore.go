@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
@@ -47,7 +48,7 @@ func ErrorsForStatus(names func(operation string, status int) []string) Botocore
 //
 // What botocore's own schema does not allow is refused, and so are names that
 // differ in case alone and waiters that break a rule of the Smithy form. Its
-// error is a [pollcore.Problems].
+// error is a [diag.Problems].
 func ReadBotocore(text []byte, options ...BotocoreOption) ([]Definition, error) {
 	doc, err := jsontree.Parse(text)
 	if err != nil {
@@ -136,7 +137,7 @@ func (r *botocoreReader) waiter(name string, n *jsontree.Node) Definition {
 // validate checks the waiter by the rules of the Smithy form. What could not
 // be read in the first place has its problem already.
 func (r *botocoreReader) validate(w *pollcore.Waiter, n *jsontree.Node, origin []int) {
-	problems, _ := errors.AsType[pollcore.Problems](w.Validate())
+	problems, _ := errors.AsType[diag.Problems](w.Validate())
 	for _, p := range problems {
 		part, member := inBotocore(p.Pointer, origin)
 		if p.Pointer == "" || !r.Knows(n.Pointer()+part) {

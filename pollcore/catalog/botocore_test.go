@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -17,7 +18,7 @@ import (
 // requirePlaces checks that the error is Problems, each with a place in text.
 func requirePlaces(t *testing.T, text []byte, err error) {
 	t.Helper()
-	problems, ok := errors.AsType[pollcore.Problems](err)
+	problems, ok := errors.AsType[diag.Problems](err)
 	require.True(t, ok, "%T", err)
 	lines := 1 + bytes.Count(text, []byte("\n"))
 	for _, p := range problems {

@@ -7,14 +7,14 @@
 // [ReadBotocore] a waiters-2.json of botocore. [AnalyzeSmithy] also tells what
 // may be wrong in a model. This reading is strict: what a reader does not know
 // is refused with its place in the text, and all problems of a text are reported
-// at once, as a [pollcore.Problems].
+// at once, as a [diag.Problems].
 package catalog
 
 import (
 	"bytes"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
@@ -38,7 +38,7 @@ type Definition struct {
 
 // place returns the problem of a value that was read from its own text alone,
 // at its place in the whole text.
-func place(p pollcore.Problem, text []byte, n *jsontree.Node) pollcore.Problem {
+func place(p diag.Problem, text []byte, n *jsontree.Node) diag.Problem {
 	at := diag.At(text, n.Offset+offset(n.Raw(), p.Line, p.Column), n.Pointer()+p.Pointer, p.Message)
 	at.Suggestion = p.Suggestion
 	return at

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -126,7 +126,7 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("%s has no %s %q%s", cmp.Or(e.Service, "the catalogue"), e.What, e.Name, diag.Question(e.Suggestion))
+	return fmt.Sprintf("%s has no %s %q%s", cmp.Or(e.Service, "the catalogue"), e.What, e.Name, nearest.Question(e.Suggestion))
 }
 
 // Unwrap returns ErrNotFound.
@@ -211,7 +211,7 @@ func (c *Catalog) Find(service string) (*Listing, error) {
 	for _, s := range index {
 		names = append(names, s.Key)
 	}
-	return nil, &NotFoundError{What: "service", Name: service, Suggestion: diag.Nearest(service, names)}
+	return nil, &NotFoundError{What: "service", Name: service, Suggestion: nearest.Word(service, names)}
 }
 
 // Service returns all of a service, by a name as in Find.
@@ -258,7 +258,7 @@ func (c *Catalog) Lookup(service, name string) (*Entry, error) {
 			names = append(names, e.Waiter)
 		}
 	}
-	return nil, &NotFoundError{Service: listing.Key, What: "waiter or job", Name: name, Suggestion: diag.Nearest(name, names)}
+	return nil, &NotFoundError{Service: listing.Key, What: "waiter or job", Name: name, Suggestion: nearest.Word(name, names)}
 }
 
 func (c *Catalog) readIndex() ([]Listing, error) {

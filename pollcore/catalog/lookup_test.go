@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -96,7 +96,7 @@ func TestNewWaiter(t *testing.T) {
 	} {
 		_, err := job.NewWaiter()
 		require.ErrorContains(t, err, "minDelay (60) must not be above maxDelay (20)")
-		require.ErrorAs(t, err, new(pollcore.Problems))
+		require.ErrorAs(t, err, new(diag.Problems))
 	}
 }
 

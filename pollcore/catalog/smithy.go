@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/internal/smithy"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -55,7 +56,7 @@ var (
 // shape types are refused, and so is a waitable trait on anything but an
 // operation, on one that streams events, or on a mixin, whose heirs are not
 // worked out. Waiter names must differ in more than case within a service. Its
-// error is a [pollcore.Problems].
+// error is a [diag.Problems].
 func ReadSmithy(text []byte) ([]Definition, error) {
 	r, definitions, err := readSmithy(text)
 	if err != nil {
@@ -211,7 +212,7 @@ func (r *smithyReader) traits(id, typ string, n *jsontree.Node) {
 		return
 	}
 	waiters, err := pollcore.ParseWaiters(trait.Raw())
-	if problems, ok := errors.AsType[pollcore.Problems](err); ok {
+	if problems, ok := errors.AsType[diag.Problems](err); ok {
 		for _, p := range problems {
 			r.Report(place(p, r.text, trait))
 		}

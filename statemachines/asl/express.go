@@ -1,12 +1,12 @@
 package asl
 
-import "github.com/jobpoller/jobpoller/internal/diag"
+import "github.com/jobpoller/jobpoller/diag"
 
 // ExpressProblems returns what an Express workflow cannot have: Tasks that wait
 // for a job, a token or an activity, and distributed Maps.
-func ExpressProblems(m *StateMachine) Problems { return m.expressProblems(&m.Flow) }
+func ExpressProblems(m *StateMachine) diag.Problems { return m.expressProblems(&m.Flow) }
 
-func (m *StateMachine) expressProblems(f *Flow) Problems {
+func (m *StateMachine) expressProblems(f *Flow) diag.Problems {
 	var out diag.Problems
 	for s := range f.All {
 		switch {

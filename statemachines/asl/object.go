@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/intrinsic"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"

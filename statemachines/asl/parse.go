@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
-// Parse reads a state machine definition. Its error is a Problems with
+// Parse reads a state machine definition. Its error is a [diag.Problems] with
 // everything that AWS would refuse. What is only suspicious it lets pass: see
 // Validate. Integrations that AWS added since this package was made are newer: what
 // follows ":::" in their ARN, such as "dynamodb:query" or
@@ -53,7 +53,7 @@ func onlyErrors(problems diag.Problems) diag.Problems {
 // the order of the text; nil if there is nothing. A definition with no problem
 // of severity Error is one that Parse takes. As an Express workflow, the definition
 // may not wait for jobs, tokens or activities. For newer see Parse.
-func Validate(text []byte, as ExecutionType, newer ...string) Problems {
+func Validate(text []byte, as ExecutionType, newer ...string) diag.Problems {
 	m, problems := newParser(newer, false).read(text)
 	if as == Express && m != nil {
 		problems = append(problems, ExpressProblems(m)...)

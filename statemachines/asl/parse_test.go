@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -241,7 +242,7 @@ func TestParseRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := asl.Parse([]byte(tt.text))
-			var problems asl.Problems
+			var problems diag.Problems
 			require.ErrorAs(t, err, &problems)
 			var got []string
 			for _, p := range problems {
@@ -266,7 +267,7 @@ func TestParseRefuses(t *testing.T) {
 func TestParsePosition(t *testing.T) {
 	t.Parallel()
 	_, err := asl.Parse([]byte("{\"StartAt\": \"S\", \"States\": {\n  \"S\": {\"Type\": \"Succeed\", \"InputPath\": \"$.a[b]\"}\n}}"))
-	var problems asl.Problems
+	var problems diag.Problems
 	require.ErrorAs(t, err, &problems)
 	require.Len(t, problems, 1)
 	require.Equal(t, []int{2, 46}, []int{problems[0].Line, problems[0].Column})
@@ -293,7 +294,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := asl.Parse(text)
 		if err != nil {
-			var problems asl.Problems
+			var problems diag.Problems
 			require.ErrorAs(t, err, &problems)
 			require.NotEmpty(t, problems)
 			return

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
@@ -42,7 +42,7 @@ func (m *StateMachine) ProblemIn(pointer string, offset int, format string, args
 type spot struct{ offset, line, column int }
 
 func (p spot) problem(text []byte, pointer, message string) diag.Problem {
-	return diag.Placed(text, p.offset, p.line+1, p.column+1, pointer, message)
+	return diag.AtPlace(text, p.offset, p.line+1, p.column+1, pointer, message)
 }
 
 // move returns the place at an offset that is not before it.

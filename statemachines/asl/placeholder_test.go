@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -47,7 +48,7 @@ func TestParseBarePlaceholder(t *testing.T) {
 			t.Parallel()
 			_, err := asl.Parse([]byte(tt.text))
 			require.ErrorContains(t, err, tt.want)
-			require.ErrorAs(t, err, new(asl.Problems))
+			require.ErrorAs(t, err, new(diag.Problems))
 		})
 	}
 }

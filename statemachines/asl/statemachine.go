@@ -11,13 +11,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
-
-// Problems is everything that is wrong with a definition. It is the error of
-// Parse: get at it with errors.As.
-type Problems = diag.Problems
 
 // QueryLanguage is the language of the paths and expressions of a state.
 type QueryLanguage string

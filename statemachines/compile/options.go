@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -171,7 +171,7 @@ func (c *checks) strategy(o Options) {
 		return
 	}
 	names := list(Strategies())
-	c.wrong("Strategy", "must be one of %s, is %q%s", names, o.Strategy, diag.DidYouMean(string(o.Strategy), strings.Split(names, ", ")))
+	c.wrong("Strategy", "must be one of %s, is %q%s", names, o.Strategy, nearest.DidYouMean(string(o.Strategy), strings.Split(names, ", ")))
 }
 
 func list[S ~string](names []S) string {

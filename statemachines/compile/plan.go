@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -56,7 +56,7 @@ func newPlan(w *pollcore.Waiter, call Call, o Options) (*plan, error) {
 		return nil, err
 	}
 	in, out := call.Operation.Input.Describe(), call.Operation.Output.Describe()
-	problems := slices.DeleteFunc(pollcore.AnalyzeShapes(w, in, out), func(p pollcore.Problem) bool { return p.Severity == pollcore.SeverityWarning })
+	problems := slices.DeleteFunc(pollcore.AnalyzeShapes(w, in, out), func(p diag.Problem) bool { return p.Severity == diag.Warning })
 	if err := problems.Err(); err != nil {
 		return nil, OptionErrors{{"Waiter", fmt.Sprintf("%s does not fit %s: %v", w.Name, call.Operation.Name, err), err}}
 	}

@@ -5,7 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -26,8 +27,8 @@ func checkDefinition(m *asl.StateMachine, o *Options) error {
 
 // openProblems are what the definition leaves open, and what the type of the
 // workflow does not allow.
-func openProblems(m *asl.StateMachine, o *Options) asl.Problems {
-	var problems asl.Problems
+func openProblems(m *asl.StateMachine, o *Options) diag.Problems {
+	var problems diag.Problems
 	for _, h := range m.Placeholders {
 		if h.Needed {
 			problems = append(problems, m.Problem(h.Position.Pointer, "the placeholder \"${%s}\" needs a value to run the definition", h.Name))
@@ -49,7 +50,7 @@ func checkResources(states iter.Seq[*asl.State], o *Options) error {
 		}
 		task := ResourceProblem{State: s.Name, Resource: resource, Position: position}
 		if len(e.Tasks) < diag.MaxShown {
-			task.Suggestion = diag.Nearest(resource, have)
+			task.Suggestion = nearest.Word(resource, have)
 		}
 		e.Tasks = append(e.Tasks, task)
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -66,7 +66,7 @@ func (e *ResourceError) Error() string {
 	var b strings.Builder
 	for _, t := range e.Tasks {
 		fmt.Fprintf(&b, "%d:%d: state %q: resource %q has no handler%s\n", t.Position.Line, t.Position.Column, t.State, t.Resource,
-			diag.Question(t.Suggestion))
+			nearest.Question(t.Suggestion))
 	}
 	if len(e.Handlers) == 0 {
 		return b.String() + "there are no handlers"

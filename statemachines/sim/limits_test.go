@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -237,7 +238,7 @@ func TestUnsupported(t *testing.T) {
 			t.Parallel()
 			tt.options.Handlers = map[string]sim.Handler{describe: returns(`1`), startJobRun: returns(`1`)}
 			_, err := sim.Run(t.Context(), parse(t, tt.definition), []byte(`[1]`), tt.options)
-			var problems asl.Problems
+			var problems diag.Problems
 			require.ErrorAs(t, err, &problems)
 			require.Len(t, problems, 1)
 			require.Equal(t, tt.pointer, problems[0].Pointer)
@@ -279,7 +280,7 @@ there are handlers for `+describe)
 	require.EqualError(t, err, "execution input has 262145 bytes; the limit is 262144")
 
 	_, err = sim.Run(t.Context(), succeed, []byte(`{"a": }`), sim.Options{})
-	var problems asl.Problems
+	var problems diag.Problems
 	require.ErrorAs(t, err, &problems)
 	require.ErrorContains(t, err, "execution input: 1:7: not valid JSON")
 

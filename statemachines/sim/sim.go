@@ -18,7 +18,7 @@ import (
 // Run executes the machine, which comes from asl.Parse, with the input, and
 // returns how it ended; an empty input is an empty object. The execution's
 // failure is a Result and not an error. Errors: *ResourceError if a Task cannot
-// be run, *InputSizeError, asl.Problems if the input is not JSON or the
+// be run, *InputSizeError, diag.Problems if the input is not JSON or the
 // definition cannot be run as it is, ErrClockBusy, and what a handler returned
 // that is not a *TaskError, ErrEndless, ErrTooMuch, and *InternalError. When ctx ends the execution is ABORTED.
 func Run(ctx context.Context, m *asl.StateMachine, input []byte, o Options) (*Result, error) {

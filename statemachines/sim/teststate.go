@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -94,7 +94,7 @@ type TestResult struct {
 // failure of a Mock in place of its work, up to its output and the state that
 // follows, or the retrier or catcher that takes its failure. On a virtual
 // clock a state may take up to a year; AWS allows five minutes. Errors:
-// *TestStateError, asl.Problems for a definition or input that is wrong, that
+// *TestStateError, diag.Problems for a definition or input that is wrong, that
 // of ctx, and those of Run.
 func TestState(ctx context.Context, definition, input []byte, o TestOptions) (*TestResult, error) {
 	m, s, err := parseTested(definition, o.State)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -301,7 +302,7 @@ func TestTestStateRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := testState(t, tt.definition, `{} {}`, tt.options)
-			var problems asl.Problems
+			var problems diag.Problems
 			require.ErrorAs(t, err, &problems)
 			require.Equal(t, tt.want, problems[0].Pointer)
 		})

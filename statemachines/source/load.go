@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 )
 
 // Stdin is the name of the standard input.
@@ -191,7 +191,7 @@ func (l *loader) readNamed(name, id string) ([]*Definition, error) {
 	if len(ids) == 1 && ids[0] == "" {
 		return nil, fmt.Errorf("%s is no template, so it has no state machine %q: name the file alone", name, id)
 	}
-	return nil, fmt.Errorf("%s has no state machine %q%s; it has %s", name, id, diag.DidYouMean(id, ids), strings.Join(ids, ", "))
+	return nil, fmt.Errorf("%s has no state machine %q%s; it has %s", name, id, nearest.DidYouMean(id, ids), strings.Join(ids, ", "))
 }
 
 // read returns the text of a file or of the standard input.

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
@@ -317,7 +318,7 @@ func load(t *testing.T, files map[string]string) *source.Definition {
 	return d
 }
 
-func validate(t *testing.T, files map[string]string) asl.Problems {
+func validate(t *testing.T, files map[string]string) diag.Problems {
 	t.Helper()
 	return load(t, files).Validate(asl.Standard)
 }

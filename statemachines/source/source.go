@@ -15,7 +15,7 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -69,7 +69,7 @@ type Definition struct {
 	// could not be read: then Problems say why.
 	Text []byte
 	// Problems are those of reading.
-	Problems asl.Problems
+	Problems diag.Problems
 
 	text   *text  // with its places
 	root   *value // of a definition whose Text was rendered
@@ -87,8 +87,8 @@ func (d *Definition) Parse(newer ...string) (*asl.StateMachine, error) {
 
 // Validate returns everything that is wrong or suspicious, as asl.Validate does.
 // A template that says what type the state machine has wins over as.
-func (d *Definition) Validate(as asl.ExecutionType, newer ...string) asl.Problems {
-	problems := append(asl.Problems{}, d.Problems...)
+func (d *Definition) Validate(as asl.ExecutionType, newer ...string) diag.Problems {
+	problems := append(diag.Problems{}, d.Problems...)
 	if d.Text == nil {
 		return problems
 	}
@@ -110,7 +110,7 @@ func (d *Definition) Locate(p diag.Problem) diag.Problem {
 // LocateError returns an error with its problems at their places in File. Any
 // other error it returns as it is.
 func (d *Definition) LocateError(err error) error {
-	problems, ok := err.(asl.Problems) //nolint:errorlint // what asl and sim return
+	problems, ok := err.(diag.Problems) //nolint:errorlint // what asl and sim return
 	if !ok || d.text == nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 

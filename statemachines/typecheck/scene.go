@@ -3,7 +3,7 @@ package typecheck
 import (
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 

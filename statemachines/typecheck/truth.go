@@ -1,7 +1,7 @@
 package typecheck
 
 import (
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 )

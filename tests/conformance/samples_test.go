@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -62,7 +62,7 @@ func runSamples(t *testing.T, folder string) result {
 }
 
 // awsErrors are the problems that AWS would refuse a definition for.
-func awsErrors(definition []byte, as asl.ExecutionType) asl.Problems {
+func awsErrors(definition []byte, as asl.ExecutionType) diag.Problems {
 	problems := asl.Validate(definition, as)
 	return slices.DeleteFunc(problems, func(p diag.Problem) bool { return p.Severity != diag.Error })
 }

@@ -11,9 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
-	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -153,7 +152,7 @@ func compareRefusal(err error, want map[string]any) string {
 		return ""
 	}
 	m := place.FindStringSubmatch(message)
-	if problems, ok := errors.AsType[asl.Problems](err); ok && m != nil && recorded["code"] == "InvalidDefinition" &&
+	if problems, ok := errors.AsType[diag.Problems](err); ok && m != nil && recorded["code"] == "InvalidDefinition" &&
 		slices.ContainsFunc(problems, func(p diag.Problem) bool { return samePlace(p.Pointer, m[1]) }) {
 		return ""
 	}

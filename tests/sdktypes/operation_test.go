@@ -3,6 +3,7 @@ package sdktypes_test
 import (
 	"reflect"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/tests/responses"
@@ -19,7 +20,7 @@ type operation struct {
 
 // waiter is a waiter that is compiled against the SDK's types.
 type waiter struct {
-	warnings pollcore.Problems
+	warnings diag.Problems
 	// check judges a call that is given as JSON values, with the SDK's types. It
 	// returns the call as JSON values of what the SDK's types hold.
 	check func(o *catalog.Operation, c responses.Case) (responses.Verdict, responses.Case, error)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/smithy"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
@@ -32,7 +32,7 @@ func (c *checker) errorTypes() {
 		if slices.Contains(declared, name) {
 			continue
 		}
-		p := pollcore.Problem{Severity: diag.Warning, Pointer: at(i, "/matcher/errorType")}
+		p := diag.Problem{Severity: diag.Warning, Pointer: at(i, "/matcher/errorType")}
 		if status, ok := strings.CutPrefix(name, statusError); ok {
 			p.Severity = diag.Note
 			p.Message = fmt.Sprintf("the model declares no error of HTTP status %s for %s, so nothing tells which errors this takes; name them with the matcher error",

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -65,9 +65,9 @@ func (f *file) botocore(name string, n *jsontree.Node) error {
 	named := errorsForStatus(op)
 	// The reader takes whole documents: head is what stands before the waiter.
 	head := fmt.Sprintf(`{"version":2,"waiters":{%q:`, valid)
-	read := func(waiter []byte) (*pollcore.Waiter, pollcore.Problems) {
+	read := func(waiter []byte) (*pollcore.Waiter, diag.Problems) {
 		definitions, err := catalog.ReadBotocore([]byte(head+string(waiter)+"}}"), catalog.ErrorsForStatus(named))
-		if problems, ok := errors.AsType[pollcore.Problems](err); ok {
+		if problems, ok := errors.AsType[diag.Problems](err); ok {
 			return nil, problems
 		}
 		return definitions[0].Waiter, nil
@@ -115,7 +115,7 @@ func (f *file) upperCamel(name string, n *jsontree.Node) string {
 		valid = nameless
 	}
 	if valid != name {
-		p := pollcore.Problem{
+		p := diag.Problem{
 			Severity: diag.Note, Suggestion: valid,
 			Message: fmt.Sprintf("a waiter name is UpperCamelCase, the resource and then its state; found %q", name),
 		}
@@ -142,13 +142,13 @@ func statusText(matcher, expected any) (string, bool) {
 
 // reportRefusal reports why the reader refuses a waiter: a problem with a pointer
 // from the waiter, and its place in the text.
-func (f *file) reportRefusal(waiter string, n *jsontree.Node, p pollcore.Problem, offset int) {
+func (f *file) reportRefusal(waiter string, n *jsontree.Node, p diag.Problem, offset int) {
 	at := n.Nearest(n.Pointer() + p.Pointer)
 	acceptor := acceptorOf(p.Pointer)
 	if strings.HasSuffix(p.Pointer, "/expected") {
 		item := n.Nearest(strings.TrimSuffix(at.Pointer(), "/expected"))
 		if status, ok := statusText(textOf(item, "matcher"), at.Value()); ok {
-			f.report(StatusString, waiter, pollcore.Problem{
+			f.report(StatusString, waiter, diag.Problem{
 				Severity: diag.Danger,
 				Message: fmt.Sprintf("expected an HTTP status, which is a number, found the string %q: no status is equal to a string, so this never matches; "+
 					"write %s without quotes", status, status),

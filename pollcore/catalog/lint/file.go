@@ -10,9 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -57,7 +58,7 @@ func IsWaiters(text []byte) bool {
 // of reading the catalogue.
 func File(text []byte, o FileOptions) ([]Finding, error) {
 	doc, err := jsontree.Parse(text)
-	if problems, ok := errors.AsType[pollcore.Problems](err); ok {
+	if problems, ok := errors.AsType[diag.Problems](err); ok {
 		return formatFindings(problems), nil
 	}
 	o.Catalog = cmp.Or(o.Catalog, catalog.AWS())
@@ -121,7 +122,7 @@ func formOf(n *jsontree.Node) form {
 	}
 }
 
-func formatFindings(problems pollcore.Problems) []Finding {
+func formatFindings(problems diag.Problems) []Finding {
 	var findings []Finding
 	for _, p := range problems {
 		findings = append(findings, Finding{Problem: p, Rule: Format, Acceptor: pollcore.NoAcceptor})
@@ -175,14 +176,14 @@ func (f *file) operation(inText string) (*catalog.Operation, error) {
 		return op, nil
 	}
 	return nil, &catalog.NotFoundError{
-		Service: s.Key, What: "operation", Name: name, Suggestion: diag.Nearest(name, sortNames(s.Operations)),
+		Service: s.Key, What: "operation", Name: name, Suggestion: nearest.Word(name, sortNames(s.Operations)),
 	}
 }
 
 // smithy checks a waiter in the Smithy form.
 func (f *file) smithy(name string, n *jsontree.Node, op *catalog.Operation, o Options) {
 	w, err := pollcore.ParseWaiter(name, n.Raw())
-	if problems, ok := errors.AsType[pollcore.Problems](err); ok {
+	if problems, ok := errors.AsType[diag.Problems](err); ok {
 		for _, p := range problems {
 			offset := n.Offset + offsetOf(n.Raw(), p.Line, p.Column)
 			f.report(Format, name, p.Move(f.text, offset, n.Pointer()+p.Pointer), acceptorOf(p.Pointer))
@@ -198,7 +199,7 @@ func (f *file) smithy(name string, n *jsontree.Node, op *catalog.Operation, o Op
 // a value in the text may be another than in the Smithy form.
 func (f *file) check(w *pollcore.Waiter, n *jsontree.Node, op *catalog.Operation, o Options, inText func(string) string) {
 	if op == nil {
-		p := pollcore.Problem{Severity: diag.Note, Message: cmp.Or(f.why, "nothing says which operation of which service the waiter polls, so its paths, "+
+		p := diag.Problem{Severity: diag.Note, Message: cmp.Or(f.why, "nothing says which operation of which service the waiter polls, so its paths, "+
 			"values and errors are not checked against a model; name both")}
 		f.report(Unchecked, w.Name, p.Move(f.text, n.Offset, n.Pointer()), pollcore.NoAcceptor)
 	}
@@ -232,7 +233,7 @@ func pathAt(w *pollcore.Waiter, pointer string) string {
 	return ""
 }
 
-func (f *file) report(rule, waiter string, p pollcore.Problem, acceptor int) {
+func (f *file) report(rule, waiter string, p diag.Problem, acceptor int) {
 	if f.options.checks(rule) {
 		f.findings = append(f.findings, Finding{Problem: p, Rule: rule, Waiter: waiter, Acceptor: acceptor})
 	}
@@ -304,7 +305,7 @@ func repairText(n *jsontree.Node, change func(acceptor map[string]any)) []byte {
 // stateMeant is the state that a word means which is none, or empty.
 func stateMeant(word string) string {
 	w := &pollcore.Waiter{Name: nameless, Acceptors: []pollcore.Acceptor{{State: pollcore.Verdict(word), Matcher: pollcore.AnyResponse()}}}
-	problems, _ := errors.AsType[pollcore.Problems](w.Validate())
+	problems, _ := errors.AsType[diag.Problems](w.Validate())
 	for _, p := range problems {
 		if p.Pointer == at(0, "/state") {
 			return p.Suggestion
@@ -315,7 +316,7 @@ func stateMeant(word string) string {
 
 // offsetOf is the byte at a line and column of a text, both counted from 1.
 func offsetOf(text []byte, line, column int) int {
-	return pathOffset(string(text), pollcore.Problem{Line: line, Column: column})
+	return pathOffset(string(text), diag.Problem{Line: line, Column: column})
 }
 
 // inString is where in the text of a JSON string the byte of what it says is.

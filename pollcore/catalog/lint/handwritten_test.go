@@ -8,8 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
-	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 )
 
@@ -19,7 +18,7 @@ func TestHandwrittenWaiters(t *testing.T) {
 	t.Parallel()
 	type expected struct {
 		rule     string
-		severity pollcore.Severity
+		severity diag.Severity
 		pointer  string // ends so
 		message  string // holds
 	}

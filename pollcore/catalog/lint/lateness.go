@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -77,7 +78,7 @@ type Finding struct {
 	// Problem says where and what. Its Pointer leads from the waiter, or in a
 	// text from the text's root; its Line and Column are those of the text, or
 	// of a waiter without one those in the path.
-	pollcore.Problem
+	diag.Problem
 
 	Rule string
 	// Waiter is the waiter's name.
@@ -104,7 +105,7 @@ type Value struct {
 // MarshalJSON writes the members of the problem and the others.
 func (f Finding) MarshalJSON() ([]byte, error) {
 	out := struct {
-		pollcore.Problem
+		diag.Problem
 
 		Rule     string    `json:"rule"`
 		Waiter   string    `json:"waiter,omitempty"`
@@ -177,7 +178,7 @@ type checker struct {
 func check(w *pollcore.Waiter, op *catalog.Operation, o Options) []Finding {
 	if w == nil {
 		return []Finding{{
-			Problem: pollcore.Problem{Message: "no waiter to check: it is nil"}, Rule: Format, Acceptor: pollcore.NoAcceptor,
+			Problem: diag.Problem{Message: "no waiter to check: it is nil"}, Rule: Format, Acceptor: pollcore.NoAcceptor,
 		}}
 	}
 	c := &checker{waiter: w, operation: op, options: o, readings: map[int]pollcore.Reading{}}
@@ -203,11 +204,11 @@ func check(w *pollcore.Waiter, op *catalog.Operation, o Options) []Finding {
 }
 
 // report adds a finding at a place of the waiter.
-func (c *checker) report(rule string, s pollcore.Severity, pointer, message string) *Finding {
-	return c.add(rule, pollcore.Problem{Severity: s, Pointer: pointer, Message: message})
+func (c *checker) report(rule string, s diag.Severity, pointer, message string) *Finding {
+	return c.add(rule, diag.Problem{Severity: s, Pointer: pointer, Message: message})
 }
 
-func (c *checker) add(rule string, p pollcore.Problem) *Finding {
+func (c *checker) add(rule string, p diag.Problem) *Finding {
 	f := Finding{Problem: p, Rule: rule, Waiter: c.waiter.Name, Acceptor: acceptorOf(p.Pointer)}
 	if !c.options.checks(rule) {
 		return &f

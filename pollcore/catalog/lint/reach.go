@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -73,7 +73,7 @@ func (c *checker) findShadows(i int) []int {
 		pair := &pollcore.Waiter{Name: "Pair", Acceptors: []pollcore.Acceptor{
 			{State: pollcore.Success, Matcher: c.waiter.Acceptors[j].Matcher}, {State: pollcore.Success, Matcher: c.waiter.Acceptors[i].Matcher},
 		}}
-		if slices.ContainsFunc(pollcore.AnalyzeShapes(pair, nil, nil), func(p pollcore.Problem) bool {
+		if slices.ContainsFunc(pollcore.AnalyzeShapes(pair, nil, nil), func(p diag.Problem) bool {
 			return p.Pointer == at(1, "") && p.Severity == diag.Warning
 		}) {
 			return []int{j}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -39,7 +39,7 @@ func acceptorOf(pointer string) int {
 // paths and comparators against the shapes. Values outside enums and
 // acceptors that nothing reaches are worked out by rules of their own.
 func (c *checker) analyze() {
-	invalid, _ := errors.AsType[pollcore.Problems](c.waiter.Validate())
+	invalid, _ := errors.AsType[diag.Problems](c.waiter.Validate())
 	for _, p := range invalid {
 		c.add(Format, p)
 	}
@@ -63,7 +63,7 @@ var firstName = regexp.MustCompile(`^[A-Za-z_]\w*`)
 
 // elsewhere names the operations of the service whose output has the member
 // that a path begins with, if this one's has not.
-func (c *checker) elsewhere(p pollcore.Problem) string {
+func (c *checker) elsewhere(p diag.Problem) string {
 	i := acceptorOf(p.Pointer)
 	if i == pollcore.NoAcceptor || c.operation == nil || c.operation.Service == nil || c.waiter.Acceptors[i].Matcher.Output == nil || p.Suggestion != "" {
 		return ""
@@ -86,7 +86,7 @@ func (c *checker) elsewhere(p pollcore.Problem) string {
 
 // atLiteral tells whether a problem of a path stands at a literal, as that of a
 // value outside an enum does.
-func (c *checker) atLiteral(p pollcore.Problem) bool {
+func (c *checker) atLiteral(p diag.Problem) bool {
 	r, ok := c.readings[acceptorOf(p.Pointer)]
 	if !ok || p.Pointer != r.Pointer || p.Line == 0 {
 		return false
@@ -97,7 +97,7 @@ func (c *checker) atLiteral(p pollcore.Problem) bool {
 }
 
 // pathOffset is the byte of a path that a problem of it stands at.
-func pathOffset(path string, p pollcore.Problem) int {
+func pathOffset(path string, p diag.Problem) int {
 	lines := strings.SplitAfter(path, "\n")
 	offset := 0
 	for _, line := range lines[:min(p.Line-1, len(lines))] {
@@ -125,7 +125,7 @@ func (c *checker) values() {
 			}
 			continue
 		}
-		p := pollcore.Problem{Severity: diag.Warning, Pointer: at(i, pointer+"/expected")}
+		p := diag.Problem{Severity: diag.Warning, Pointer: at(i, pointer+"/expected")}
 		if enum.documented {
 			p.Severity = diag.Note
 			p.Message = fmt.Sprintf("the model does not list the values of %s, and among the %d that are documented (%s) is no %q",

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -30,7 +30,7 @@ type jobConfig struct {
 	start, describe, stop []string
 }
 
-// Read reads mocks from JSON. Its error is an asl.Problems with everything that
+// Read reads mocks from JSON. Its error is an diag.Problems with everything that
 // is wrong. There are two forms.
 //
 // Our own is an object whose members name a state or a resource; what is said
@@ -222,7 +222,7 @@ func suggestion(test string, all []string) string {
 		_, last, _ := strings.Cut(name, "#")
 		candidates = append(candidates, last)
 	}
-	if near := diag.Nearest(test, candidates); near != test {
+	if near := nearest.Word(test, candidates); near != test {
 		return near
 	}
 	return ""

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
@@ -389,7 +390,7 @@ func TestReadRefuses(t *testing.T) {
 		`{`: "not valid JSON",
 	} {
 		_, err := mock.Read([]byte(text))
-		var problems asl.Problems
+		var problems diag.Problems
 		require.ErrorAs(t, err, &problems, text)
 		require.ErrorContains(t, err, want, text)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -47,7 +47,7 @@ func (t *Targets) Check(name string) error {
 	there := append(slices.Sorted(maps.Keys(t.calling)), slices.Sorted(maps.Keys(t.resources))...)
 	e := &UnknownNameError{What: "state or resource", Name: name, Type: t.others[name], There: there}
 	if e.Type == "" {
-		e.Suggestion = diag.Nearest(name, there)
+		e.Suggestion = nearest.Word(name, there)
 	}
 	return e
 }
@@ -139,7 +139,7 @@ func (e *UnknownNameError) Error() string {
 	if e.Type != "" {
 		text = fmt.Sprintf("mocks: the state %q is a %s, which calls nothing", e.Name, e.Type)
 	}
-	text += diag.Question(e.Suggestion)
+	text += nearest.Question(e.Suggestion)
 	if len(e.There) == 0 {
 		return text + "; there are none"
 	}

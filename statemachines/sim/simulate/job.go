@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -196,7 +196,7 @@ func (j *job) endOf(name string) (*status, error) {
 		return s, nil
 	}
 	names := j.behaviour.names()
-	return nil, fmt.Errorf("%s never ends %q%s: it has the statuses %s", j.title(), name, diag.DidYouMean(name, names), strings.Join(names, ", "))
+	return nil, fmt.Errorf("%s never ends %q%s: it has the statuses %s", j.title(), name, nearest.DidYouMean(name, names), strings.Join(names, ", "))
 }
 
 // spellAnswer gives an answer the spelling of the Task that gets it.

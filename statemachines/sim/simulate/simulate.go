@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/internal/diag"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -182,7 +182,7 @@ func (p *planner) checkSpecs(jobs []*job) error {
 			if len(names) > 0 {
 				there = "the jobs are " + strings.Join(names, ", ")
 			}
-			problems = append(problems, fmt.Errorf("no Task %q starts a job%s: %s", s.State, diag.DidYouMean(s.State, names), there))
+			problems = append(problems, fmt.Errorf("no Task %q starts a job%s: %s", s.State, nearest.DidYouMean(s.State, names), there))
 		}
 		seen[s.State] = true
 	}

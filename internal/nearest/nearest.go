@@ -1,4 +1,5 @@
-package diag
+// Package nearest finds the word that is most likely meant by a misspelt one.
+package nearest
 
 import (
 	"fmt"
@@ -15,11 +16,11 @@ const (
 	nearestSteps = 1 << 20
 )
 
-// Nearest returns the candidate that word is most likely a misspelling of, or
+// Word returns the candidate that word is most likely a misspelling of, or
 // the empty string if none is near: at most one edit in three characters. Time
 // and memory are bounded: it corrects no word of more than 256 characters, and
 // where candidates are so many that all cannot be compared, it takes the first.
-func Nearest(word string, candidates []string) string {
+func Word(word string, candidates []string) string {
 	for _, c := range candidates {
 		if strings.EqualFold(c, word) {
 			return c
@@ -44,7 +45,7 @@ func Nearest(word string, candidates []string) string {
 // DidYouMean is what a message of an unknown word ends with: the candidate that
 // is most likely meant, or nothing.
 func DidYouMean(word string, candidates []string) string {
-	return Question(Nearest(word, candidates))
+	return Question(Word(word, candidates))
 }
 
 // Question is DidYouMean of a suggestion that is made already; none for "".

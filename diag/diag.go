@@ -1,7 +1,7 @@
-// Package diag describes what is wrong in a text that a person wrote: where,
-// what, and what to do about it. The readers of waiters, of state machine
-// definitions and of path expressions all report through it, so that every
-// error of the toolkit reads the same and all problems of a text come at once.
+// Package diag says what is wrong in a text that a person wrote, where, and what
+// to do about it. The readers of waiters, definitions, mocks and expressions all
+// report through it: their errors are Problems, which errors.As finds, and hold
+// all that is wrong at once.
 package diag
 
 import (
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/jobpoller/jobpoller/internal/nearest"
 )
 
 // Severity says how wrong something is. The levels are those of Smithy's
@@ -86,9 +88,9 @@ func At(text []byte, offset int, pointer, message string) Problem {
 	}
 }
 
-// Placed returns a problem at a byte offset of text whose line and column are
+// AtPlace returns a problem at a byte offset of text whose line and column are
 // known. It looks at no more of the text than it shows.
-func Placed(text []byte, offset, line, column int, pointer, message string) Problem {
+func AtPlace(text []byte, offset, line, column int, pointer, message string) Problem {
 	const shown = utf8.UTFMax * (excerptBefore + excerptAfter)
 	from, to := max(0, offset-shown), min(len(text), offset+shown)
 	if i := bytes.LastIndexByte(text[from:offset], '\n'); i >= 0 {
@@ -114,7 +116,7 @@ func (p Problem) Suggest(word string, candidates ...string) Problem {
 	if p.hidden {
 		return p
 	}
-	p.Suggestion = Nearest(word, candidates)
+	p.Suggestion = nearest.Word(word, candidates)
 	return p
 }
 
@@ -135,7 +137,7 @@ func (p Problem) String() string {
 		b.WriteString(strings.ToLower(p.Severity.String()) + ": ")
 	}
 	b.WriteString(oneLine.Replace(p.Message))
-	b.WriteString(Question(p.Suggestion))
+	b.WriteString(nearest.Question(p.Suggestion))
 	return b.String()
 }
 
