@@ -11,6 +11,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // lintDefinition returns the findings of a definition, and a hint as lintFile does.
@@ -49,7 +50,11 @@ func lintDefinition(ctx context.Context, name string, template []byte, o lintOpt
 	case problems != nil:
 		hint = placeholderHint(template, values, problems)
 	default:
-		for _, f := range lint.Check(m, lint.Options{Off: o.off, Express: o.express}) {
+		var types *typecheck.Checker
+		if types, err = typecheck.New(m, typecheck.Options{Models: models.Load}); err != nil {
+			return nil, "", err
+		}
+		for _, f := range lint.Check(m, lint.Options{Off: o.off, Express: o.express, Types: types}) {
 			report(f)
 		}
 		if hint, err = untold(name, m); err != nil || o.opinion == nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // The rules.
@@ -43,6 +44,15 @@ func Rules() []Rule {
 		{RepeatedStart, "a start call that is retried after any error and has no token: the job may start twice"},
 		{IdleRetrier, "a retrier that says when to retry, with MaxAttempts 0"},
 		{HiddenFailure, "a Task in a poll loop that turns every error into a success"},
+		{typecheck.UnknownOperation, "a Task that calls an operation that its service does not have"},
+		{typecheck.UnknownArgument, "an argument that the operation does not have"},
+		{typecheck.MissingArgument, "a call without an argument that the operation requires"},
+		{typecheck.ArgumentType, "an argument of another type than the operation takes"},
+		{typecheck.EnumValue, "a value that the service's model does not list, as an argument or in a comparison"},
+		{typecheck.UnknownMember, "a path to a member that the response or the input never has"},
+		{typecheck.NeverHolds, "a comparison that never holds, because of the value's type or its known values"},
+		{typecheck.UnreachableRule, "a Choice rule that never applies, because of the rules before it"},
+		{typecheck.UnsetVariable, "a variable that may have no value where a state reads it"},
 	}
 }
 
@@ -66,12 +76,16 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 type Options struct {
 	Off     []string // rules not to check
 	Express bool     // the machine runs as an Express workflow, whose history has no limit
+	// Types are those of the machine, by the models of the services that it calls.
+	// Without them the rules about types find nothing.
+	Types *typecheck.Checker
 }
 
 // Check returns what the rules find, in the order of the text.
 func Check(m *asl.StateMachine, o Options) []Finding {
 	c := &checker{machine: m, off: o.Off, tokens: map[asl.Resource]string{}}
 	c.flow(&m.Flow, o.Express)
+	c.types(o.Types)
 	slices.SortStableFunc(c.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
@@ -93,6 +107,18 @@ func (c *checker) report(rule string, s *asl.State, field, format string, args .
 	p := c.machine.Problem(s.Position.Pointer+field, format, args...)
 	p.Severity = diag.Warning
 	c.findings = append(c.findings, Finding{Problem: p, Rule: rule})
+}
+
+// types adds what is wrong with the types of the machine.
+func (c *checker) types(types *typecheck.Checker) {
+	if types == nil {
+		return
+	}
+	for _, f := range types.Findings() {
+		if !slices.Contains(c.off, f.Rule) {
+			c.findings = append(c.findings, Finding{Problem: f.Problem, Rule: f.Rule})
+		}
+	}
 }
 
 // flow checks a flow, which may run as an Express workflow.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 const retried = `, "Retry": [{"ErrorEquals": ["States.TaskFailed"], "MaxAttempts": 5}]`
@@ -241,5 +242,7 @@ func TestRules(t *testing.T) {
 	require.ElementsMatch(t, names, []string{
 		lint.UnboundedLoop, lint.UnretriedTask, lint.LoopingDefault, lint.EventBudget, lint.HotLoop,
 		lint.ShortInterval, lint.RepeatedStart, lint.IdleRetrier, lint.HiddenFailure,
+		typecheck.UnknownOperation, typecheck.UnknownArgument, typecheck.MissingArgument, typecheck.ArgumentType, typecheck.EnumValue,
+		typecheck.UnknownMember, typecheck.NeverHolds, typecheck.UnreachableRule, typecheck.UnsetVariable,
 	})
 }
