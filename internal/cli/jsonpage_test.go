@@ -180,11 +180,27 @@ func TestJSONPageOfLint(t *testing.T) {
 		require.Contains(t, section, "`"+string(verdict)+"`")
 	}
 
-	_, others, ok := strings.Cut(section, "With `--loops`")
+	_, others, ok := strings.Cut(section, "With `--rules`")
 	require.True(t, ok)
 	words := slices.DeleteFunc(quotedIn(others), func(word string) bool { return word == "definition" || word == "waiter" })
-	require.ElementsMatch(t, slices.Concat(members(t, itself[pollLoop]), members(t, itself[listedRule])), words)
+	require.ElementsMatch(t, members(t, itself[listedRule]), words)
 	for _, r := range allRules() {
 		require.Contains(t, []string{"definition", "waiter"}, r.Of)
+	}
+}
+
+func TestJSONPageOfLoops(t *testing.T) {
+	t.Parallel()
+	section := jsonPage(t)["jobpoller lint --loops -o json"]
+	lists := tables(section)
+	require.Len(t, lists, 2)
+	requireDocumented(t, members(t, itself[pollLoop]), lists[0])
+	requireDocumented(t, members(t, itself[loopRow]), lists[1])
+	for _, word := range []string{
+		string(lint.MeansSuccess), string(lint.MeansFailure), string(lint.MeansRunning), string(lint.MeansUnknown),
+		string(lint.PollsOn), string(lint.EndsSuccess), string(lint.EndsFailure), string(lint.GoesOn), string(lint.EndsUnknown),
+		string(lint.Unbounded), string(lint.ByTimeout), string(lint.ByCount), string(lint.ByTime), string(lint.ByOther),
+	} {
+		require.Contains(t, section, "`"+word+"`")
 	}
 }

@@ -67,7 +67,7 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
 	o.aws.addTo(c)
 	completeWords(c, "severity", severityNames()...)
 	f.BoolVar(&o.rules, "rules", false, "list the rules")
-	f.BoolVar(&o.loops, "loops", false, "list the poll loops: what a turn costs and how long the history lasts")
+	f.BoolVar(&o.loops, "loops", false, "print only the tables of the poll loops: what each status does, what ends the loop, what it costs")
 	addSubstitutes(f, &o.substitutes)
 	f.StringArrayVar(&o.integrations, "integration", nil,
 		"`SERVICE:ACTION` of an integration that is newer than this program, such as dynamodb:query; repeatable")
@@ -99,6 +99,9 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 			return err
 		}
 	}
+	if o.output == "text" && len(o.only) == 0 {
+		o.tables = newLoopTables(files)
+	}
 	found := []finding{}
 	var unread []error
 	var hints strings.Builder
@@ -120,6 +123,9 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 	found, known, err := applyBaseline(o, files, found)
 	if err != nil {
 		return err
+	}
+	if o.tables != nil && o.tables.text.Len() > 0 {
+		terminal.Fprintf(c.OutOrStdout(), "%s\n", terminal.Lines(o.tables.text.String()))
 	}
 	if err := printFindings(c.OutOrStdout(), o.output, found); err != nil {
 		return &exitError{exitFailed, err}

@@ -11,7 +11,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
-	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // lintDefinition returns the findings of a definition, and a hint as lintFile does.
@@ -50,13 +49,11 @@ func lintDefinition(ctx context.Context, name string, template []byte, o lintOpt
 	case problems != nil:
 		hint = placeholderHint(template, values, problems)
 	default:
-		var types *typecheck.Checker
-		if types, err = typecheck.New(m, typecheck.Options{Models: models.Load}); err != nil {
-			return nil, "", err
-		}
-		for _, f := range lint.Check(m, lint.Options{Off: o.off, Express: o.express, Types: types}) {
+		options := lint.Options{Off: o.off, Express: o.express}
+		for _, f := range lint.Check(m, options) {
 			report(f)
 		}
+		o.tables.add(name, m, options)
 		if hint, err = untold(name, m); err != nil || o.opinion == nil {
 			break
 		}
@@ -73,7 +70,7 @@ func lintDefinition(ctx context.Context, name string, template []byte, o lintOpt
 // untold is a hint for a machine with a poll loop of which run --simulate has to be
 // told some Tasks: a line, or nothing.
 func untold(file string, m *asl.StateMachine) (terminal.Lines, error) {
-	if len(lint.PollLoops(m)) == 0 {
+	if len(lint.Loops(m, lint.Options{})) == 0 {
 		return "", nil
 	}
 	unknown, err := simulate.UnknownOf(m, models.Load)

@@ -1,54 +1,149 @@
 package cli
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
 // pollLoop is a poll loop of a file. Its JSON members are a contract: see
 // docs/reference/json.md.
 type pollLoop struct {
-	File        string   `json:"file"`
-	States      []string `json:"states"`
-	WaitSeconds float64  `json:"waitSeconds"`
-	Events      int      `json:"events"`
-	Transitions int      `json:"transitions"`
-	Turns       int      `json:"turnsInHistory"`
-	LastSeconds float64  `json:"secondsInHistory"`
-	USDPerDay   float64  `json:"costUSDPerDay"`
+	File        string    `json:"file"`
+	States      []string  `json:"states"`
+	Pointer     string    `json:"pointer"`
+	Operation   string    `json:"operation,omitempty"`
+	Entry       string    `json:"entry,omitempty"`
+	Start       string    `json:"start,omitempty"`
+	StatusPath  string    `json:"statusPath,omitempty"`
+	Rows        []loopRow `json:"rows,omitempty"`
+	Bound       loopBound `json:"bound"`
+	Rules       []string  `json:"rules,omitempty"`
+	WaitSeconds float64   `json:"waitSeconds"`
+	Events      int       `json:"events"`
+	Transitions int       `json:"transitions"`
+	Turns       int       `json:"turnsInHistory"`
+	LastSeconds float64   `json:"secondsInHistory"`
+	USDPerDay   float64   `json:"costUSDPerDay"`
 }
 
-// printLoops lists the poll loops of the files.
+// loopRow is what a loop does with values of the status.
+type loopRow struct {
+	Values   []string `json:"values"` // empty: any other
+	Meaning  string   `json:"meaning"`
+	Routes   []string `json:"routes"`
+	Ends     string   `json:"ends"`
+	Rule     string   `json:"rule,omitempty"`
+	Severity string   `json:"severity,omitempty"`
+}
+
+// loopBound is what ends a loop whose job never ends.
+type loopBound struct {
+	Kind        string  `json:"kind"`
+	Polls       int     `json:"polls,omitempty"`
+	Events      int     `json:"events,omitempty"`
+	Transitions int     `json:"transitions,omitempty"`
+	Seconds     float64 `json:"seconds,omitempty"`
+	USD         float64 `json:"costUSD,omitempty"`
+}
+
+func newPollLoop(file string, l *lint.Loop) pollLoop {
+	cents := func(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
+	out := pollLoop{
+		File: file, States: l.Turn.States, Operation: l.Operation, StatusPath: l.Status,
+		Bound:       loopBound{string(l.Bound.Kind), l.Bound.Polls, l.Bound.Events, l.Bound.Transitions, l.Bound.After.Seconds(), cents(l.Bound.USD)},
+		WaitSeconds: l.Turn.Wait.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
+		Turns: l.Turn.Turns(), LastSeconds: l.Turn.Lasts().Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
+	}
+	for _, s := range append([]*asl.State{l.Poll}, l.Waits...) {
+		if s != nil && out.Pointer == "" {
+			out.Pointer = s.Position.Pointer
+		}
+	}
+	if l.Entry != nil {
+		out.Entry = l.Entry.FullName()
+	}
+	if l.Start != nil {
+		out.Start = l.Start.Name
+	}
+	for _, r := range l.Rows {
+		row := loopRow{Values: r.Values, Meaning: string(r.Meaning), Routes: r.Routes, Ends: string(r.Ends), Rule: r.Rule}
+		if r.Rule != "" {
+			row.Severity = r.Severity.String()
+		}
+		if row.Values == nil {
+			row.Values = []string{}
+		}
+		if row.Routes == nil {
+			row.Routes = []string{}
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	for _, f := range l.Findings {
+		out.Rules = append(out.Rules, f.Rule)
+	}
+	return out
+}
+
+// printLoops prints the poll loops of the files as tables.
 func printLoops(c *cobra.Command, files []string, o lintOptions) error {
 	found := []pollLoop{}
+	tables := newLoopTables(files)
 	for _, name := range files {
 		machine, err := readMachine(name, c.InOrStdin(), o.substitutes)
 		if err != nil {
 			return err
 		}
-		for _, t := range lint.PollLoops(machine) {
-			found = append(found, pollLoop{
-				File: name, States: t.States, WaitSeconds: t.Wait.Seconds(), Events: t.Events, Transitions: t.Transitions,
-				Turns: t.Turns(), LastSeconds: t.Lasts().Seconds(), USDPerDay: math.Round(t.DollarsPerDay()*1e4) / 1e4,
-			})
+		loops := lint.Loops(machine, lint.Options{Express: o.express})
+		for i := range loops {
+			found = append(found, newPollLoop(name, &loops[i]))
 		}
+		tables.write(name, loops)
 	}
 	if o.output == "json" {
 		return writeJSON(c.OutOrStdout(), found)
 	}
-	for _, l := range found {
-		lasts := "its delay is not in the definition"
-		if l.WaitSeconds > 0 {
-			lasts = fmt.Sprintf("a turn every %gs: the history lasts %.1f hours, a day costs $%.2f", l.WaitSeconds, l.LastSeconds/3600, l.USDPerDay)
-		}
-		terminal.Fprintf(c.OutOrStdout(), "%s: %s: %d events and %d transitions a turn, %d turns; %s\n",
-			l.File, strings.Join(l.States, " > "), l.Events, l.Transitions, l.Turns, lasts)
-	}
+	terminal.Fprintf(c.OutOrStdout(), "%s", terminal.Lines(tables.text.String()))
 	return nil
+}
+
+// loopTables are the tables of loops to print, under the names of their files if
+// there are several.
+type loopTables struct {
+	named bool
+	text  strings.Builder
+}
+
+func newLoopTables(files []string) *loopTables { return &loopTables{named: len(files) > 1} }
+
+// add writes the tables of the loops of a machine whose operations are known. A nil
+// loopTables takes none.
+func (t *loopTables) add(name string, m *asl.StateMachine, o lint.Options) {
+	if t == nil {
+		return
+	}
+	var known []lint.Loop
+	for _, l := range lint.Loops(m, o) {
+		if len(l.Rows) > 0 {
+			known = append(known, l)
+		}
+	}
+	t.write(name, known)
+}
+
+func (t *loopTables) write(name string, loops []lint.Loop) {
+	for i := range loops {
+		if t.text.Len() > 0 {
+			t.text.WriteString("\n")
+		}
+		if t.named {
+			terminal.Fprintf(&t.text, "%s\n", name)
+		}
+		t.text.WriteString(loops[i].String())
+	}
 }

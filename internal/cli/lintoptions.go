@@ -23,6 +23,7 @@ type lintOptions struct {
 	output      string
 	rules       bool
 	loops       bool
+	tables      *loopTables // printed before the findings; nil: none
 	substitutes []string
 	// integrations are those that AWS added after this program was made.
 	integrations []string

@@ -31,9 +31,8 @@ func newShowCommand() *cobra.Command {
 success or failure, the delays, and where you can use it. Of a job it also prints
 how to start, find and stop it.
 
-NAME is the name of a waiter, or the operation that starts a job. SERVICE:NAME
-means the same, in every command. Without NAME, show lists the waiters and jobs of
-the service.
+NAME is the name of a waiter, or the operation that starts a job. Without NAME,
+show lists the waiters and jobs of the service.
 
 With -o json it prints the waiter alone, in the Smithy form. Start your own from
 it: "jobpoller check --waiter" and "jobpoller compile" read it.
@@ -42,14 +41,14 @@ Exit codes: 0 succeeded, 2 wrong usage, such as an unknown name.`,
 		Example: `  jobpoller show athena
   jobpoller show dynamodb ExportCompleted
   jobpoller show ecs ServicesStable -o json >services-stable.json`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				return nil
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 && len(args) != 2 {
+				return usage("expected a service and the name of a waiter or job, such as dynamodb ExportCompleted, found %s", plural(len(args), "argument"))
 			}
-			return requireName(c, args)
+			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if !hasName(args) {
+			if len(args) == 1 {
 				return runList(c, args, listOptions{output: o.output})
 			}
 			return runShow(c, args, o)
@@ -64,7 +63,7 @@ func runShow(c *cobra.Command, args []string, o showOptions) error {
 	if err := checkOutput(o.output); err != nil {
 		return usage("%w", err)
 	}
-	entry, err := lookup(args)
+	entry, err := lookup(args[0], args[1])
 	if err != nil {
 		return err
 	}

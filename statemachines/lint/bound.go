@@ -14,12 +14,14 @@ type bounds struct {
 	foreign  bool // code or a table in the loop may count
 	// passes are the transitions that only some turns take.
 	passes map[*asl.State]map[asl.Transition]bool
-	time   bool // one of them looks at a time or a word
-	most   int  // the fewest turns that one of them allows; 0 if that is not known
+	// exits are the transitions that leave the loop because of a bound.
+	exits map[*asl.State]map[asl.Transition]bool
+	time  bool // one of them looks at a time or a word
+	most  int  // the fewest turns that one of them allows; 0 if that is not known
 }
 
 func newBounds(l *loop) *bounds {
-	b := &bounds{loop: l, counters: counters{}, passes: map[*asl.State]map[asl.Transition]bool{}}
+	b := &bounds{loop: l, counters: counters{}, passes: map[*asl.State]map[asl.Transition]bool{}, exits: map[*asl.State]map[asl.Transition]bool{}}
 	for _, s := range l.states {
 		b.counters.add(s)
 		b.foreign = b.foreign || isForeign(s)
@@ -47,8 +49,8 @@ func isForeign(s *asl.State) bool {
 // always taken: those whose rule has a bound, and those after a rule that leaves
 // the loop for one.
 func (b *bounds) choice(s *asl.State) {
-	passes := map[asl.Transition]bool{}
-	left, up := false, false
+	passes, exits := map[asl.Transition]bool{}, map[asl.Transition]bool{}
+	left, stayed, up := false, false, false
 	for _, way := range s.Transitions() {
 		inside := b.loop.inside[way.To]
 		if way.Kind == asl.TransitionRule {
@@ -57,16 +59,17 @@ func (b *bounds) choice(s *asl.State) {
 			if found && !inside {
 				left, up = true, up || t.saysTimeIsUp()
 			}
-			passes[way] = inside && (found || left)
+			passes[way], exits[way] = inside && (found || left), !inside && (found || stayed)
+			stayed = stayed || inside && found
 			continue
 		}
-		passes[way] = inside && left
+		passes[way], exits[way] = inside && left, !inside && stayed
 	}
 	for way := range passes {
 		// Statuses exclude each other, so the order of the rules is no matter.
 		passes[way] = passes[way] || up && b.loop.inside[way.To]
 	}
-	b.passes[s] = passes
+	b.passes[s], b.exits[s] = passes, exits
 }
 
 // find tells whether a condition bounds the loop. One that stays in the loop if

@@ -50,25 +50,6 @@ func (t Turn) DollarsPerDay() float64 {
 // path writes a turn.
 func (t Turn) path() string { return strings.Join(append(t.States, t.States[0]), " -> ") }
 
-// PollLoops returns a turn of each loop with a Wait, those inside of Parallel
-// and Map states too: the shortest from the first Wait of the definition.
-func PollLoops(m *asl.StateMachine) []Turn { return pollLoops(&m.Flow) }
-
-func pollLoops(f *asl.Flow) []Turn {
-	var turns []Turn
-	for _, l := range loops(f, f.States, every) {
-		if wait := l.first(asl.TypeWait); wait != nil {
-			turns = append(turns, l.turn(wait))
-		}
-	}
-	for _, s := range f.States {
-		for _, inner := range s.Flows() {
-			turns = append(turns, pollLoops(inner)...)
-		}
-	}
-	return turns
-}
-
 // turnOf measures a turn along a path.
 func turnOf(path []*asl.State) Turn {
 	var t Turn

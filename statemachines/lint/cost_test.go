@@ -26,12 +26,15 @@ func TestPollLoops(t *testing.T) {
 	)
 	m, err := asl.Parse([]byte(text))
 	require.NoError(t, err)
-	turns := lint.PollLoops(m)
+	var turns []lint.Turn
+	for _, l := range lint.Loops(m, lint.Options{}) {
+		turns = append(turns, l.Turn)
+	}
 	require.Equal(t, []lint.Turn{
 		// Wait 2, Map 4 with an iteration of 2 + 2 + 5 + 2 + 2, Parallel 4 with 6 and 1, distributed Map 6, Choice 2
 		{States: []string{"Wait", "Items", "Both", "Far", "Choose"}, Events: 38, Transitions: 1 + 5 + 3 + 1 + 1},
-		{States: []string{"W", "P", "C"}, Events: 9, Transitions: 3, Wait: 10 * time.Second},
-		{States: []string{"W2", "P2", "C2"}, Events: 9, Transitions: 3, Wait: 10 * time.Second},
+		{States: []string{"P", "C", "W"}, Events: 9, Transitions: 3, Wait: 10 * time.Second},
+		{States: []string{"P2", "C2", "W2"}, Events: 9, Transitions: 3, Wait: 10 * time.Second},
 	}, turns)
 	require.Zero(t, turns[0].Lasts())
 	require.Zero(t, turns[0].DollarsPerDay())

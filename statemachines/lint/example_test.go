@@ -22,6 +22,6 @@ func ExampleCheck() {
 		fmt.Println(f.Rule, f.Pointer)
 	}
 	// Output:
-	// looping-default /States/Done?/Default
+	// status-polls-on /States/Done?/Default
 	// unbounded-loop /States/Wait
 }

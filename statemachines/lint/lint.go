@@ -7,8 +7,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
@@ -24,6 +26,12 @@ const (
 	RepeatedStart  = "repeated-start"
 	IdleRetrier    = "idle-retrier"
 	HiddenFailure  = "hidden-failure"
+
+	StatusPollsOn   = "status-polls-on"
+	StatusMisread   = "status-misread"
+	StatusUnhandled = "status-unhandled"
+	PollNeedless    = "poll-needless"
+	CallbackTimeout = "callback-without-timeout"
 )
 
 // Rule is a rule and what it is about.
@@ -44,15 +52,11 @@ func Rules() []Rule {
 		{RepeatedStart, "a start call that is retried after any error and has no token: the job may start twice"},
 		{IdleRetrier, "a retrier that says when to retry, with MaxAttempts 0"},
 		{HiddenFailure, "a Task in a poll loop that turns every error into a success"},
-		{typecheck.UnknownOperation, "a Task that calls an operation that its service does not have"},
-		{typecheck.UnknownArgument, "an argument that the operation does not have"},
-		{typecheck.MissingArgument, "a call without an argument that the operation requires"},
-		{typecheck.ArgumentType, "an argument of another type than the operation takes"},
-		{typecheck.EnumValue, "a value that the service's model does not list, as an argument or in a comparison"},
-		{typecheck.UnknownMember, "a path to a member that the response or the input never has"},
-		{typecheck.NeverHolds, "a comparison that never holds, because of the value's type or its known values"},
-		{typecheck.UnreachableRule, "a Choice rule that never applies, because of the rules before it"},
-		{typecheck.UnsetVariable, "a variable that may have no value where a state reads it"},
+		{StatusPollsOn, "a status that ends the job, and the loop polls on"},
+		{StatusMisread, "a status of success that leads to a failure, or of failure that leads to a success"},
+		{StatusUnhandled, "a status of a job that runs, which no rule names and which leaves the loop"},
+		{PollNeedless, "a loop that polls a job that Step Functions can wait for by itself (.sync)"},
+		{CallbackTimeout, "a Task that waits for a callback and has no TimeoutSeconds or HeartbeatSeconds"},
 	}
 }
 
@@ -76,16 +80,12 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 type Options struct {
 	Off     []string // rules not to check
 	Express bool     // the machine runs as an Express workflow, whose history has no limit
-	// Types are those of the machine, by the models of the services that it calls.
-	// Without them the rules about types find nothing.
-	Types *typecheck.Checker
 }
 
 // Check returns what the rules find, in the order of the text.
 func Check(m *asl.StateMachine, o Options) []Finding {
-	c := &checker{machine: m, off: o.Off, tokens: map[asl.Resource]string{}}
+	c := newChecker(m, o)
 	c.flow(&m.Flow, o.Express)
-	c.types(o.Types)
 	slices.SortStableFunc(c.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
@@ -93,32 +93,41 @@ func Check(m *asl.StateMachine, o Options) []Finding {
 }
 
 type checker struct {
-	machine  *asl.StateMachine
-	off      []string
-	findings []Finding
-	tokens   map[asl.Resource]string // of starts, see startToken
+	machine    *asl.StateMachine
+	types      *typecheck.Checker
+	off        []string
+	findings   []Finding
+	tables     []Loop
+	tokens     map[asl.Resource]string // of starts, see startToken
+	operations operations
+	called     map[string][]*asl.State // see tasks
+	ways       map[*asl.Flow]*ways
 }
 
-// report adds a finding at a field of a state, or at the state itself.
+func newChecker(m *asl.StateMachine, o Options) *checker {
+	types, err := typecheck.New(m, typecheck.Options{Models: catalog.AWS().Service})
+	if err != nil {
+		panic("lint: the catalogue: " + err.Error()) // which is embedded
+	}
+	return &checker{
+		machine: m, types: types, off: o.Off, tokens: map[asl.Resource]string{},
+		operations: operations{known: map[string]*polled{}, calls: map[string]string{}}, ways: map[*asl.Flow]*ways{},
+	}
+}
+
+// report adds a WARNING at a field of a state, or at the state itself.
 func (c *checker) report(rule string, s *asl.State, field, format string, args ...any) {
+	c.reportAs(diag.Warning, rule, s, field, format, args...)
+}
+
+// reportAs adds a finding of a severity.
+func (c *checker) reportAs(severity diag.Severity, rule string, s *asl.State, field, format string, args ...any) {
 	if slices.Contains(c.off, rule) {
 		return
 	}
 	p := c.machine.Problem(s.Position.Pointer+field, format, args...)
-	p.Severity = diag.Warning
+	p.Severity = severity
 	c.findings = append(c.findings, Finding{Problem: p, Rule: rule})
-}
-
-// types adds what is wrong with the types of the machine.
-func (c *checker) types(types *typecheck.Checker) {
-	if types == nil {
-		return
-	}
-	for _, f := range types.Findings() {
-		if !slices.Contains(c.off, f.Rule) {
-			c.findings = append(c.findings, Finding{Problem: f.Problem, Rule: f.Rule})
-		}
-	}
 }
 
 // flow checks a flow, which may run as an Express workflow.
@@ -135,7 +144,9 @@ func (c *checker) flow(f *asl.Flow, express bool) {
 }
 
 func (c *checker) loop(l *loop, express bool) {
+	before := len(c.findings)
 	c.hot(l)
+	tables := c.readAll(l, express)
 	polls := l.first(asl.TypeWait) != nil
 	if polls && !express {
 		c.bound(l)
@@ -144,8 +155,39 @@ func (c *checker) loop(l *loop, express bool) {
 		if s.Task != nil && polls {
 			c.poll(l, s)
 		}
-		if s.Choice != nil && (polls || l.first(asl.TypeTask) != nil && !slices.ContainsFunc(l.states, passesTime)) {
+		if s.Choice != nil && !inTable(tables, s) && (polls || l.first(asl.TypeTask) != nil && !slices.ContainsFunc(l.states, passesTime)) {
 			c.defaultOf(l, s)
 		}
 	}
+	for _, r := range tables {
+		r.Bound = boundOf(l, r.inner, r.Turn, time.Duration(c.machine.TimeoutSeconds)*time.Second)
+		r.Findings = slices.DeleteFunc(slices.Clone(c.findings[before:]), func(f Finding) bool { return !r.has(f) })
+		c.tables = append(c.tables, r.Loop)
+	}
+}
+
+// readAll reads and checks the loops around Tasks that poll, or else what there is to
+// say of a loop with a Wait.
+func (c *checker) readAll(l *loop, express bool) []*reading {
+	var tables []*reading
+	for _, s := range l.states {
+		if r := c.read(l, s, express); r != nil {
+			r.fill()
+			c.checkStatuses(r)
+			c.checkDefault(r)
+			c.checkNeed(r)
+			tables = append(tables, r)
+		}
+	}
+	if wait := l.first(asl.TypeWait); len(tables) == 0 && wait != nil {
+		r := &reading{inner: l}
+		r.Flow, r.Waits, r.Turn, r.Express = l.flow, []*asl.State{wait}, l.turn(wait), express
+		tables = append(tables, r)
+	}
+	return tables
+}
+
+// inTable tells whether a Choice is read in a table.
+func inTable(tables []*reading, s *asl.State) bool {
+	return slices.ContainsFunc(tables, func(r *reading) bool { return slices.Contains(r.Choices, s) })
 }

@@ -123,6 +123,41 @@ func (t *tarjan) close(first *visited) {
 	}
 }
 
+// entry returns the state by which the flow enters the loop; nil if there are
+// several. before has what leads to each state.
+func (l *loop) entry(before map[string][]*asl.State) *asl.State {
+	var head *asl.State
+	for _, s := range l.states {
+		entered := s.Name == l.flow.StartAt || slices.ContainsFunc(before[s.Name], func(from *asl.State) bool { return !l.inside[from.Name] })
+		switch {
+		case !entered:
+		case head != nil:
+			return nil
+		default:
+			head = s
+		}
+	}
+	return head
+}
+
+// innermost returns the smallest loop around a state: without the ways back to
+// where a larger one is entered.
+func (l *loop) innermost(around *asl.State, before map[string][]*asl.State) *loop {
+	for {
+		head := l.entry(before)
+		if head == nil || head == around {
+			return l
+		}
+		taken := l.taken
+		inner := loops(l.flow, l.states, func(s *asl.State, way asl.Transition) bool { return way.To != head.Name && taken(s, way) })
+		i := slices.IndexFunc(inner, func(l *loop) bool { return l.inside[around.Name] })
+		if i < 0 {
+			return l
+		}
+		l = inner[i]
+	}
+}
+
 // first returns the first state of the loop of a type, or nil.
 func (l *loop) first(t asl.Type) *asl.State {
 	for _, s := range l.states {
@@ -133,14 +168,19 @@ func (l *loop) first(t asl.Type) *asl.State {
 	return nil
 }
 
-// passesTime tells whether time passes in a state: in a Wait, or in a Task
-// that ends with a job, a token or an activity.
+// passesTime tells whether time passes in a state: in a Wait, in a Task that ends
+// with a job, a token or an activity, or in such a state inside of it.
 func passesTime(s *asl.State) bool {
-	if s.Task == nil {
-		return s.Type == asl.TypeWait
+	if s.Task != nil {
+		r := asl.ParseResource(s.Task.Resource)
+		return r.Pattern != "" || r.Service == "activity"
 	}
-	r := asl.ParseResource(s.Task.Resource)
-	return r.Pattern != "" || r.Service == "activity"
+	for _, f := range s.Flows() {
+		if slices.ContainsFunc(f.States, passesTime) {
+			return true
+		}
+	}
+	return s.Type == asl.TypeWait
 }
 
 // turn is the shortest way around the loop from a state back to it, along

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -98,7 +99,7 @@ func (c *checker) hot(l *loop) {
 		return way.Kind != asl.TransitionCatch && !passesTime(s)
 	})
 	for _, r := range rushing {
-		if r.first(asl.TypeTask) == nil {
+		if r.first(asl.TypeTask) == nil || slices.ContainsFunc(r.states, changes) {
 			continue
 		}
 		i := slices.IndexFunc(r.states, goesOnForStatus(r))
@@ -108,6 +109,14 @@ func (c *checker) hot(l *loop) {
 		}
 	}
 }
+
+// changes tells whether a Task does work by its call, such as sending a message: a
+// loop around it goes through items, and polls nothing.
+func changes(s *asl.State) bool {
+	return s.Task != nil && changeCall.MatchString(asl.ParseResource(s.Task.Resource).Action)
+}
+
+var changeCall = regexp.MustCompile(`^(send|put|publish|update|delete|create|start|write|batchWrite|tag|untag|modify|add|remove|copy)[A-Z]`)
 
 // goesOnForStatus returns a test for Choices that look at a status.
 func goesOnForStatus(l *loop) func(*asl.State) bool {
@@ -127,7 +136,7 @@ func goesOnForStatus(l *loop) func(*asl.State) bool {
 // defaultOf checks that a status that is not known does not go on polling.
 func (c *checker) defaultOf(l *loop, s *asl.State) {
 	next := l.flow.State(s.Choice.Default)
-	if next == nil || !l.inside[next.Name] || next.Choice != nil {
+	if next == nil || !l.inside[next.Name] || next.Choice != nil || c.machine.TimeoutSeconds > 0 || keepsRecords(l) {
 		return
 	}
 	status := false
@@ -140,12 +149,46 @@ func (c *checker) defaultOf(l *loop, s *asl.State) {
 		status = status || t.looksAtStatus()
 		named = append(named, s.Choice.Rules[i].Next)
 	}
-	if !status || !slices.ContainsFunc(named, func(name string) bool { return !l.inside[name] }) {
+	leaves := func(name string) bool { return !l.inside[name] }
+	fails := func(name string) bool { return leaves(name) && c.waysOf(l.flow).end(l.flow.State(name)) == EndsFailure }
+	if !status || !slices.ContainsFunc(named, leaves) || namesBoth(named, leaves, fails) {
 		return
 	}
 	c.report(LoopingDefault, s, "/Default", "every status that no rule names leads back to %q: a failure that is not listed is polled for ever; "+
 		"name the statuses that keep polling, and let \"Default\" lead to a Fail state", s.Choice.Default)
 }
+
+// namesBoth tells whether rules leave the loop for a failure and for something else:
+// then every end is named, as far as the definition shows.
+func namesBoth(named []string, leaves, fails func(string) bool) bool {
+	return slices.ContainsFunc(named, fails) && slices.ContainsFunc(named, func(name string) bool { return leaves(name) && !fails(name) })
+}
+
+// keepsRecords tells whether a loop calls nothing but a table, and tells somebody: the
+// status in the table is the caller's own, as that of a lock.
+func keepsRecords(l *loop) bool {
+	called := false
+	for _, s := range l.states {
+		if s.Task == nil {
+			continue
+		}
+		r := asl.ParseResource(s.Task.Resource)
+		service, sdk := r.SDK()
+		if !sdk {
+			service = r.Service
+		}
+		switch {
+		case service == "dynamodb" && recordCall.MatchString(r.Action):
+			called = true
+		case service == "sns" || service == "sqs" || service == "events":
+		default:
+			return false
+		}
+	}
+	return called
+}
+
+var recordCall = regexp.MustCompile(`Items?$|^query$|^scan$`)
 
 // poll checks a Task of a poll loop.
 func (c *checker) poll(l *loop, s *asl.State) {

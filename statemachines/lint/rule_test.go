@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/statemachines/lint"
-	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 const retried = `, "Retry": [{"ErrorEquals": ["States.TaskFailed"], "MaxAttempts": 5}]`
@@ -102,6 +101,7 @@ func TestLoopingDefault(t *testing.T) {
 		{"a status that is there", `"And": [{"Variable": "$.S", "IsPresent": true}, ` + done + `], "Next": "Done"`, 1},
 		{"one of two", `"Or": [` + done + `, {"Variable": "$.S", "StringEquals": "OVER"}], "Next": "Done"`, 1},
 		{"not a status", `"Not": ` + done + `, "Next": "Done"`, 1},
+		{"a success and a failure", done[1:len(done)-1] + `, "Next": "Done"}, {"Variable": "$.S", "StringEquals": "BROKEN", "Next": "Failed"`, 0},
 		{"a flag", `"Variable": "$.Ready", "BooleanEquals": true, "Next": "Done"`, 0},
 		{"a status or a time", `"Or": [` + done + `, {"Variable": "$$.State.EnteredTime", "TimestampGreaterThan": "2030-01-01T00:00:00Z"}], "Next": "Done"`, 0},
 	}
@@ -109,7 +109,7 @@ func TestLoopingDefault(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			text := states(
-				`"TimeoutSeconds": 3600, "StartAt": "Wait",`,
+				`"StartAt": "Wait",`,
 				`"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Poll"}`, describe(retried),
 				`"Choose": {"Type": "Choice", "Choices": [{`+tt.rule+`}], "Default": "Wait"}`,
 			)
@@ -242,7 +242,6 @@ func TestRules(t *testing.T) {
 	require.ElementsMatch(t, names, []string{
 		lint.UnboundedLoop, lint.UnretriedTask, lint.LoopingDefault, lint.EventBudget, lint.HotLoop,
 		lint.ShortInterval, lint.RepeatedStart, lint.IdleRetrier, lint.HiddenFailure,
-		typecheck.UnknownOperation, typecheck.UnknownArgument, typecheck.MissingArgument, typecheck.ArgumentType, typecheck.EnumValue,
-		typecheck.UnknownMember, typecheck.NeverHolds, typecheck.UnreachableRule, typecheck.UnsetVariable,
+		lint.StatusPollsOn, lint.StatusMisread, lint.StatusUnhandled, lint.PollNeedless, lint.CallbackTimeout,
 	})
 }

@@ -1,0 +1,348 @@
+package lint
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// Meaning is what a value of a status means, as the catalogue says.
+type Meaning string
+
+// The meanings. A value means nothing that is known if nothing in the catalogue
+// says it, or if waiters of one operation say different things: "stopped" is what
+// one waits for and a failure to another.
+const (
+	MeansSuccess Meaning = "success"
+	MeansFailure Meaning = "failure"
+	MeansRunning Meaning = "running"
+	MeansUnknown Meaning = "unknown"
+)
+
+// polled is an operation that can be polled, and what its answers can say.
+type polled struct {
+	name     string // "athena:GetQueryExecution"
+	statuses []*status
+}
+
+// status is a member of an answer, and who judges it.
+type status struct {
+	path   string   // as the model spells it
+	steps  []string // as Step Functions spells them, with "0" for an item of a list
+	values []string // that the model or the catalogue knows
+	judges []*judge
+}
+
+// judge is an entry of the catalogue, or a function of jobpoller, that says what a
+// value means.
+type judge struct {
+	entry    *catalog.Entry     // nil for the function check-status
+	meanings map[string]Meaning // of the values
+	stated   map[string]bool    // those that the entry names, not leaves to a retry
+	// gone tells that the entry waits until what it describes is no longer found:
+	// it succeeds by errors alone.
+	gone bool
+}
+
+// operations finds what Tasks poll. It reads each resource once.
+type operations struct {
+	known map[string]*polled
+	calls map[string]string
+}
+
+// call returns the operation of the catalogue's service that a resource calls,
+// such as "athena:GetQueryExecution"; empty if it is of no service there, or ends
+// with its job.
+func (o *operations) call(resource string) string {
+	name, known := o.calls[resource]
+	if !known {
+		name = callOf(asl.ParseResource(resource))
+		o.calls[resource] = name
+	}
+	return name
+}
+
+func callOf(r asl.Resource) string {
+	if r.Direct || r.Action == "" || r.Pattern != "" {
+		return ""
+	}
+	service, sdk := r.SDK()
+	if !sdk {
+		service = r.Service
+	}
+	listing, err := catalog.AWS().Find(service)
+	if err != nil {
+		return ""
+	}
+	return listing.Key + ":" + strings.ToUpper(r.Action[:1]) + r.Action[1:]
+}
+
+// of returns what a Task polls, or nil.
+func (o *operations) of(s *asl.State) *polled {
+	if s.Task == nil {
+		return nil
+	}
+	if isCheckStatus(s) {
+		return checkStatus
+	}
+	name := o.call(s.Task.Resource)
+	if name == "" {
+		return nil
+	}
+	p, known := o.known[name]
+	if !known {
+		p = readPolled(name)
+		o.known[name] = p
+	}
+	return p
+}
+
+// checkStatus is the function of jobpoller that the strategy lambda-loop polls.
+var checkStatus = &polled{name: "jobpoller-checkstatus", statuses: []*status{{
+	path: "status", steps: []string{"Payload", "status"},
+	values: []string{string(pollcore.Succeeded), string(pollcore.Failed), string(pollcore.TimedOut), string(pollcore.Running)},
+	judges: []*judge{{meanings: map[string]Meaning{
+		string(pollcore.Succeeded): MeansSuccess, string(pollcore.Failed): MeansFailure,
+		string(pollcore.TimedOut): MeansFailure, string(pollcore.Running): MeansRunning,
+	}, stated: map[string]bool{
+		string(pollcore.Succeeded): true, string(pollcore.Failed): true, string(pollcore.TimedOut): true, string(pollcore.Running): true,
+	}}},
+}}}
+
+// isCheckStatus tells whether a Task invokes check-status: by its event, which has
+// no request for a job as that of run-job has, or by the function's name where the
+// event is the context object.
+func isCheckStatus(s *asl.State) bool {
+	if r := asl.ParseResource(s.Task.Resource); r.Service != "lambda" || r.Action != "invoke" || r.Pattern != "" {
+		return false
+	}
+	payload := findMember(argumentsOf(s), "Payload")
+	if payload != nil && payload.Path != nil {
+		name, _ := literalOf(findMember(argumentsOf(s), "FunctionName")).(string)
+		return payload.Path.String() == "$$" && checkStatusName.MatchString(name)
+	}
+	input := findMember(payload, "Input")
+	return findMember(payload, "Context") != nil && findMember(payload, "Poller") != nil && input != nil && findMember(input, "job") == nil && !hasLiteral(input, "job")
+}
+
+// checkStatusName is what people call the function.
+var checkStatusName = regexp.MustCompile(`(?i)check[-_]?status`)
+
+func literalOf(t *asl.Template) any {
+	if t == nil {
+		return nil
+	}
+	return t.Literal
+}
+
+// argumentsOf returns what a Task is called with, or nil.
+func argumentsOf(s *asl.State) *asl.Template {
+	if s.Arguments != nil {
+		return s.Arguments
+	}
+	return s.Parameters
+}
+
+// findMember returns a member of a template that is an object with something computed
+// in it, or nil.
+func findMember(t *asl.Template, name string) *asl.Template {
+	if t == nil {
+		return nil
+	}
+	for _, m := range t.Object {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	return nil
+}
+
+// hasLiteral tells whether a template is an object of literals with a member.
+func hasLiteral(t *asl.Template, name string) bool {
+	object, _ := t.Literal.(map[string]any)
+	_, has := object[name]
+	return has
+}
+
+// readPolled reads the entries of the catalogue that poll an operation; nil if
+// there are none.
+func readPolled(name string) *polled {
+	service, action, _ := strings.Cut(name, ":")
+	listing, err := catalog.AWS().Find(service)
+	if err != nil {
+		return nil
+	}
+	var entries []*catalog.Entry
+	for _, e := range listing.Entries {
+		if strings.EqualFold(e.Operation, action) {
+			if entry, err := catalog.AWS().Lookup(listing.Key, e.Name); err == nil {
+				entries = append(entries, entry)
+			}
+		}
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	p := &polled{name: listing.Key + ":" + entries[0].Operation.Name}
+	for _, e := range entries {
+		for _, path := range statusPaths(e) {
+			if !slices.ContainsFunc(p.statuses, func(s *status) bool { return s.path == path }) {
+				p.statuses = append(p.statuses, readStatus(path, entries))
+			}
+		}
+	}
+	return p
+}
+
+// simplePath is a path of members and items of lists.
+var simplePath = regexp.MustCompile(`^\w+(\[\d*\])?(\.\w+(\[\d*\])?)*$`)
+
+// items are the items of a list, one or all.
+var items = regexp.MustCompile(`\[\d*\]`)
+
+// statusPaths are the paths of the texts that an entry judges by, with "[]" for the
+// items of lists.
+func statusPaths(e *catalog.Entry) []string {
+	if e.Job != nil && e.Job.Status != "" {
+		return []string{items.ReplaceAllString(e.Job.Status, "[]")}
+	}
+	var paths []string
+	for _, a := range e.Waiter.Acceptors {
+		if m := a.Matcher.Output; m != nil && m.Comparator != pollcore.BooleanEquals && simplePath.MatchString(m.Path) {
+			if path := items.ReplaceAllString(m.Path, "[]"); !slices.Contains(paths, path) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}
+
+// readStatus reads what the entries of an operation say of a member of its answer.
+func readStatus(path string, entries []*catalog.Entry) *status {
+	s := &status{path: path}
+	shape := entries[0].Operation.Output
+	for step := range strings.SplitSeq(path, ".") {
+		name, list := strings.CutSuffix(step, "[]")
+		s.steps = append(s.steps, javasdk.MemberName(name))
+		if m := shape.Member(name); m != nil {
+			shape = m.Shape
+		} else {
+			shape = nil
+		}
+		if list {
+			s.steps = append(s.steps, "0")
+			if shape != nil && shape.Element != nil {
+				shape = shape.Element.Shape
+			}
+		}
+	}
+	if shape != nil {
+		s.values = slices.Clone(shape.Enum)
+	}
+	for _, e := range entries {
+		for _, value := range listValues(e, path) {
+			if !slices.Contains(s.values, value) {
+				s.values = append(s.values, value)
+			}
+		}
+	}
+	for _, e := range entries {
+		s.judges = append(s.judges, newJudge(e, s))
+	}
+	return s
+}
+
+// listValues returns the values at a path that an entry names.
+func listValues(e *catalog.Entry, path string) []string {
+	if e.Job != nil && e.Job.Status != "" {
+		if items.ReplaceAllString(e.Job.Status, "[]") != path {
+			return nil
+		}
+		return slices.Concat(e.Job.Success, e.Job.Failure, e.Job.Running)
+	}
+	var values []string
+	for _, a := range e.Waiter.Acceptors {
+		if m := a.Matcher.Output; m != nil && m.Comparator != pollcore.BooleanEquals && items.ReplaceAllString(m.Path, "[]") == path {
+			values = append(values, m.Expected)
+		}
+	}
+	return values
+}
+
+// newJudge asks an entry what each value of a status means when nothing else of the
+// answer is known. What an entry judges by more than the status has no meaning.
+func newJudge(e *catalog.Entry, s *status) *judge {
+	j := &judge{entry: e, meanings: map[string]Meaning{}, stated: map[string]bool{}, gone: true}
+	for _, value := range listValues(e, s.path) {
+		j.stated[value] = true
+	}
+	check, err := pollcore.Compile[any, any](e.Waiter)
+	if err != nil {
+		return j
+	}
+	var compound strings.Builder
+	for _, a := range e.Waiter.Acceptors {
+		m := a.Matcher
+		if a.State == pollcore.Success && m.ErrorType == nil && (m.Success == nil || *m.Success) {
+			j.gone = false
+		}
+		if m.InputOutput != nil {
+			compound.WriteString(m.InputOutput.Path + m.InputOutput.Expected)
+		} else if m.Output != nil && !simplePath.MatchString(m.Output.Path) {
+			compound.WriteString(m.Output.Path)
+		}
+	}
+	for _, value := range s.values {
+		result := check.Check(nil, answer(s.path, value), nil)
+		switch {
+		case strings.Contains(compound.String(), "'"+value+"'"):
+			j.meanings[value] = MeansUnknown
+		case result.Acceptor == pollcore.NoAcceptor && endName.MatchString(value):
+			j.meanings[value] = MeansUnknown // the waiter polls on, and nobody says that the job runs
+		case result.Acceptor == pollcore.NoAcceptor, result.Verdict == pollcore.Retry:
+			j.meanings[value] = MeansRunning
+		case result.Verdict == pollcore.Success:
+			j.meanings[value] = MeansSuccess
+		default:
+			j.meanings[value] = MeansFailure
+		}
+	}
+	return j
+}
+
+// endName is what an end is called. A waiter polls on for values that it does not
+// name, of which some are ends.
+var endName = regexp.MustCompile(`(?i)fail|error|delet|stopped|cancel|abort|incompat|terminat|reject|expire|inaccess|insufficient|full|invalid|unknown`)
+
+// answer is the smallest answer with a value at a path.
+func answer(path, value string) any {
+	steps := strings.Split(path, ".")
+	var out any = value
+	for _, step := range slices.Backward(steps) {
+		name, list := strings.CutSuffix(step, "[]")
+		if list {
+			out = []any{out}
+		}
+		out = map[string]any{name: out}
+	}
+	return out
+}
+
+// meaning is what judges say of a value; unknown if they do not agree, or if the
+// value is none of theirs.
+func (s *status) meaning(judges []*judge, value string) Meaning {
+	if !slices.Contains(s.values, value) || len(judges) == 0 {
+		return MeansUnknown
+	}
+	for _, j := range judges {
+		if j.meanings[value] != judges[0].meanings[value] {
+			return MeansUnknown
+		}
+	}
+	return judges[0].meanings[value]
+}

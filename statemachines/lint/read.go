@@ -1,0 +1,299 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// otherValue stands for a status that nobody names.
+const otherValue = "jobpoller: any other value"
+
+// reading is a table in the making.
+type reading struct {
+	Loop
+
+	inner  *loop
+	judges []*judge
+	// routes are those of values, and of otherValue.
+	status *status
+	routes map[string][]route
+	named  map[string]bool // by a rule of a Choice
+}
+
+// read reads the loop of a Task that polls; nil if it is none: if it does not come
+// back, or no time passes before it does.
+func (c *checker) read(l *loop, poll *asl.State, express bool) *reading {
+	p := c.operations.of(poll)
+	if p == nil {
+		return nil
+	}
+	inner := l.innermost(poll, c.waysOf(l.flow).before)
+	if !slices.ContainsFunc(inner.states, passesTime) {
+		return nil
+	}
+	r := &reading{inner: inner}
+	r.Flow, r.Poll, r.Operation, r.Express = l.flow, poll, p.name, express
+	r.Turn = inner.turn(poll)
+	for _, s := range inner.states {
+		if s.Wait != nil {
+			r.Waits = append(r.Waits, s)
+		}
+	}
+	for _, s := range p.statuses {
+		if c.readStatus(l, r, s) {
+			break
+		}
+	}
+	return r
+}
+
+// readStatus reads the routes of the values of a status, and tells whether the loop
+// looks at it.
+func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
+	r.judges, r.Start = c.judgesOf(r, s)
+	follows := &router{types: c.types, poll: r.Poll, inner: r.inner, ways: c.waysOf(r.Flow), starts: func(s *asl.State) bool {
+		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) })
+	}}
+	answer := c.types.Result(r.Poll)
+	routes := map[string][]route{}
+	exits := newBounds(l).exits
+	for _, value := range append(slices.Clone(s.values), otherValue) {
+		found := follows.follow(typecheck.Narrow(answer, s.steps, value))
+		if found == nil {
+			return false
+		}
+		routes[value] = inTime(found, exits)
+	}
+	stays, leaves, differs := false, false, false
+	for _, value := range s.values {
+		end := endOf(routes[value])
+		stays, leaves = stays || end == PollsOn, leaves || end != PollsOn
+		differs = differs || pathsOf(routes[value]) != pathsOf(routes[otherValue])
+	}
+	if !stays && endOf(routes[otherValue]) != PollsOn || !differs || !leaves && !stays {
+		return false
+	}
+	r.status, r.routes, r.Status = s, routes, s.path
+	if len(r.judges) == 1 {
+		r.Entry = r.judges[0].entry
+	}
+	r.named = map[string]bool{}
+	for _, found := range routes {
+		for _, route := range found {
+			for _, d := range route.chosen {
+				if !slices.Contains(r.Choices, d.choice) {
+					r.Choices = append(r.Choices, d.choice)
+					nameValues(d.choice, r.named)
+				}
+			}
+		}
+	}
+	slices.SortFunc(r.Choices, func(a, b *asl.State) int { return slices.Index(r.Flow.States, a) - slices.Index(r.Flow.States, b) })
+	return true
+}
+
+// inTime leaves out the routes that a bound of the loop takes, if there are others.
+func inTime(routes []route, exits map[*asl.State]map[asl.Transition]bool) []route {
+	left := slices.DeleteFunc(slices.Clone(routes), func(r route) bool {
+		return slices.ContainsFunc(r.chosen, func(d decision) bool { return d.taken != nil && exits[d.choice][*d.taken] })
+	})
+	if len(left) == 0 {
+		return routes
+	}
+	return left
+}
+
+// judgesOf returns those who judge a status: the jobs that the machine starts, if
+// it starts any, else all; those that wait until something is gone only where the
+// poll catches errors.
+func (c *checker) judgesOf(r *reading, s *status) (judges []*judge, start *asl.State) {
+	for _, j := range s.judges {
+		if found := c.startOf(r.Flow, j); found != nil {
+			judges, start = append(judges, j), found
+		}
+	}
+	if len(judges) > 0 {
+		return judges, start
+	}
+	for _, j := range s.judges {
+		if !j.gone || len(r.Poll.Catch) > 0 {
+			judges = append(judges, j)
+		}
+	}
+	return judges, nil
+}
+
+// startOf returns the Task that starts the job of a judge, the first of the flow or
+// else of the machine; nil if there is none.
+func (c *checker) startOf(f *asl.Flow, j *judge) *asl.State {
+	name := startCall(j)
+	if name == "" {
+		return nil
+	}
+	tasks := c.tasks()[strings.ToLower(name)]
+	for _, s := range tasks {
+		if f.State(s.Name) == s {
+			return s
+		}
+	}
+	if len(tasks) > 0 {
+		return tasks[0]
+	}
+	return nil
+}
+
+// startCall is the operation that starts the job of a judge; empty if it judges no
+// job.
+func startCall(j *judge) string {
+	if j.entry == nil || j.entry.Job == nil {
+		return ""
+	}
+	return j.entry.Service.Key + ":" + j.entry.Name
+}
+
+func (c *checker) startsJob(s *asl.State, j *judge) bool {
+	name := startCall(j)
+	return name != "" && strings.EqualFold(c.operations.call(s.Task.Resource), name)
+}
+
+// tasks are the Tasks of the machine by the operations that they call, in small
+// letters.
+func (c *checker) tasks() map[string][]*asl.State {
+	if c.called == nil {
+		c.called = map[string][]*asl.State{}
+		for s := range c.machine.All {
+			if s.Task != nil {
+				if name := strings.ToLower(c.operations.call(s.Task.Resource)); name != "" {
+					c.called[name] = append(c.called[name], s)
+				}
+			}
+		}
+	}
+	return c.called
+}
+
+func (c *checker) waysOf(f *asl.Flow) *ways {
+	w := c.ways[f]
+	if w == nil {
+		w = newWays(f)
+		c.ways[f] = w
+	}
+	return w
+}
+
+// nameValues adds the texts that the rules of a Choice name.
+func nameValues(s *asl.State, named map[string]bool) {
+	for i := range s.Choice.Rules {
+		if e := s.Choice.Rules[i].Expression; e != nil {
+			if e.Expression != nil {
+				for _, text := range quoted.FindAllString(e.Expression.String(), -1) {
+					named[text[1:len(text)-1]] = true
+				}
+			}
+			continue
+		}
+		nameConditions(&s.Choice.Rules[i].Condition, named)
+	}
+}
+
+func nameConditions(c *asl.Condition, named map[string]bool) {
+	if text, ok := c.Value.(string); ok {
+		named[text] = true
+	}
+	if c.Not != nil {
+		nameConditions(c.Not, named)
+	}
+	for _, part := range slices.Concat(c.And, c.Or) {
+		nameConditions(part, named)
+	}
+}
+
+// endOf is where all routes of a value end.
+func endOf(routes []route) End {
+	end := routes[0].ends
+	for _, r := range routes {
+		if r.ends == end {
+			continue
+		}
+		if r.ends == PollsOn || end == PollsOn || r.ends == EndsUnknown || end == EndsUnknown {
+			return EndsUnknown
+		}
+		end = GoesOn
+	}
+	return end
+}
+
+func pathsOf(routes []route) string {
+	var b strings.Builder
+	for _, r := range routes {
+		b.WriteString(strings.Join(r.path, "\x00") + "\x01")
+	}
+	return b.String()
+}
+
+// trunk is how many states all values go through first.
+func (r *reading) trunk() int {
+	first := r.routes[otherValue][0].path
+	n := len(first)
+	for _, routes := range r.routes {
+		for _, route := range routes {
+			for n > 0 && (len(route.path) < n || !slices.Equal(route.path[:n], first[:n])) {
+				n--
+			}
+		}
+	}
+	return n
+}
+
+// targets are the states that a value leads to: the first behind what all values
+// go through that is no Choice.
+func (r *reading) targets(value string, trunk int) []string {
+	var out []string
+	for _, route := range r.routes[value] {
+		rest := route.path[min(trunk, len(route.path)):]
+		i := slices.IndexFunc(rest, func(name string) bool { return r.Flow.State(name).Choice == nil })
+		if i >= 0 && !slices.Contains(out, rest[i]) {
+			out = append(out, rest[i])
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// has tells whether a finding is about a state of the loop or the start of its job.
+func (r *reading) has(f Finding) bool {
+	states := r.inner.states
+	if r.Start != nil {
+		states = append(slices.Clip(states), r.Start)
+	}
+	return slices.ContainsFunc(states, func(s *asl.State) bool {
+		rest, found := strings.CutPrefix(f.Pointer, s.Position.Pointer)
+		return found && (rest == "" || rest[0] == '/')
+	})
+}
+
+// fill makes the rows of the table.
+func (r *reading) fill() {
+	if r.status == nil {
+		return
+	}
+	trunk := r.trunk()
+	for _, value := range append(slices.Clone(r.status.values), otherValue) {
+		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targets(value, trunk), Ends: endOf(r.routes[value])}
+		if value != otherValue {
+			row.Values = []string{value}
+		}
+		i := slices.IndexFunc(r.Rows, func(o Row) bool {
+			return len(row.Values) > 0 && o.Meaning == row.Meaning && o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
+		})
+		if i >= 0 {
+			r.Rows[i].Values = append(r.Rows[i].Values, value)
+			continue
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	sortRows(r.Rows)
+}

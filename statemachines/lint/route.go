@@ -1,0 +1,202 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+const (
+	// maxSteps is how many states are followed for one value, and maxAfter how many
+	// behind the loop: what is farther away is not known.
+	maxSteps = 200
+	maxAfter = 12
+)
+
+// router follows answers of a poll through its loop.
+type router struct {
+	types  *typecheck.Checker
+	poll   *asl.State
+	inner  *loop // the smallest loop around the poll
+	starts func(*asl.State) bool
+	ways   *ways
+}
+
+// route is one way that an answer may take.
+type route struct {
+	path   []string   // from behind the poll to where it ends
+	chosen []decision // of the Choices on it
+	tasks  []string   // that do work on it, in the loop
+	leaf   *asl.State // behind the loop; nil where it polls on or no rule takes the answer
+	ends   End
+}
+
+// decision is what a Choice did; taken is nil if no rule took the answer.
+type decision struct {
+	choice *asl.State
+	taken  *asl.Transition
+}
+
+// follow returns the ways that an answer may take; nil if there are too many.
+func (r *router) follow(answer typecheck.Value) []route {
+	w := &walk{router: r, on: map[string]bool{}}
+	w.step(r.poll, r.types.Input(r.poll), answer, route{})
+	if w.steps > maxSteps {
+		return nil
+	}
+	return w.found // none if no answer can be so
+}
+
+type walk struct {
+	*router
+
+	steps int
+	on    map[string]bool // the states of the path
+	found []route
+}
+
+// step follows the ways out of a state, but for those after errors.
+func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at route) {
+	if w.steps++; w.steps > maxSteps {
+		return
+	}
+	w.on[s.Name] = true
+	defer delete(w.on, s.Name)
+	ways := slices.DeleteFunc(w.types.Step(s, env, result), func(way typecheck.Way) bool { return way.Kind == asl.TransitionCatch })
+	if len(ways) == 0 && s.Choice != nil {
+		at.chosen = append(slices.Clip(at.chosen), decision{choice: s})
+		at.ends = EndsFailure
+		w.found = append(w.found, at)
+	}
+	for _, way := range ways {
+		if way.End {
+			at.leaf, at.ends = s, EndsSuccess
+			w.found = append(w.found, at)
+			continue
+		}
+		next := at
+		if s.Choice != nil {
+			next.chosen = append(slices.Clip(at.chosen), decision{s, &way.Transition})
+		}
+		next.path = append(slices.Clip(at.path), way.To)
+		w.enter(w.poll, way, next)
+	}
+}
+
+// enter follows a way into a state.
+func (w *walk) enter(poll *asl.State, way typecheck.Way, at route) {
+	s := w.inner.flow.State(way.To)
+	switch {
+	case s == poll:
+		at.ends = PollsOn
+	case w.on[s.Name]:
+		at.ends = EndsUnknown // it turns without a poll
+	case s.Type == asl.TypeFail:
+		at.leaf, at.ends = s, EndsFailure
+	case s.Type == asl.TypeSucceed || s.End && s.Type == asl.TypePass || s.End && s.Type == asl.TypeWait:
+		at.leaf, at.ends = s, EndsSuccess
+	case s.Type == asl.TypePass || s.Type == asl.TypeChoice || s.Type == asl.TypeWait:
+		w.step(s, way.Env, typecheck.Value{}, at)
+		return
+	case w.inner.inside[s.Name] && !w.starts(s):
+		at.tasks = append(slices.Clip(at.tasks), s.Name)
+		w.step(s, way.Env, w.types.Result(s), at)
+		return
+	default:
+		at.leaf = s
+		at.ends = w.after(s, way.Env)
+	}
+	w.found = append(w.found, at)
+}
+
+// after says how an execution ends that has left the loop for a state.
+func (w *walk) after(s *asl.State, env typecheck.Env) End {
+	end := w.router.ways.end(s)
+	if end != GoesOn || w.starts(s) {
+		return end
+	}
+	left := maxAfter
+	return w.outcome(s, env, &left)
+}
+
+func (w *walk) outcome(s *asl.State, env typecheck.Env, left *int) End {
+	if end := w.router.ways.end(s); end != GoesOn {
+		return end
+	}
+	if *left--; *left < 0 || s == w.poll {
+		return GoesOn
+	}
+	var end End
+	for _, way := range w.types.Step(s, env, w.types.Result(s)) {
+		if way.Kind == asl.TransitionCatch {
+			continue
+		}
+		if way.End {
+			return EndsSuccess // and there is no other
+		}
+		next := w.outcome(w.inner.flow.State(way.To), way.Env, left)
+		if end != "" && next != end {
+			return GoesOn
+		}
+		end = next
+	}
+	if end == "" {
+		return EndsFailure // no rule of a Choice holds
+	}
+	return end
+}
+
+// ways are how the states of a flow hang together.
+type ways struct {
+	before           map[string][]*asl.State // what leads to a state
+	success, failure map[string]bool         // the states that can reach such an end but by errors
+}
+
+func newWays(f *asl.Flow) *ways {
+	w := &ways{before: map[string][]*asl.State{}}
+	steps := map[string][]string{}
+	var success, failure []string
+	for _, s := range f.States {
+		switch {
+		case s.Type == asl.TypeFail:
+			failure = append(failure, s.Name)
+		case s.Type == asl.TypeSucceed || s.End:
+			success = append(success, s.Name)
+		}
+		for _, way := range s.Transitions() {
+			w.before[way.To] = append(w.before[way.To], s)
+			if way.Kind != asl.TransitionCatch {
+				steps[way.To] = append(steps[way.To], s.Name)
+			}
+		}
+	}
+	w.success, w.failure = reach(steps, success), reach(steps, failure)
+	return w
+}
+
+// reach returns what leads to names.
+func reach(before map[string][]string, names []string) map[string]bool {
+	reached := map[string]bool{}
+	for len(names) > 0 {
+		last := names[len(names)-1]
+		names = names[:len(names)-1]
+		if !reached[last] {
+			reached[last] = true
+			names = append(names, before[last]...)
+		}
+	}
+	return reached
+}
+
+// end returns the end of a state if all its ways have the same, else GoesOn.
+func (w *ways) end(s *asl.State) End {
+	switch {
+	case w.success[s.Name] && !w.failure[s.Name]:
+		return EndsSuccess
+	case w.failure[s.Name] && !w.success[s.Name]:
+		return EndsFailure
+	default:
+		return GoesOn
+	}
+}

@@ -1,0 +1,186 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// checkStatuses checks what a loop does with each value of the status.
+func (c *checker) checkStatuses(r *reading) {
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if len(row.Values) == 0 {
+			continue
+		}
+		rule, severity, text := r.judge(row)
+		if rule == "" || slices.Contains(c.off, rule) {
+			continue
+		}
+		row.Rule, row.Severity = rule, severity
+		s, field := r.findDecision(row.Values[0])
+		c.reportAs(severity, rule, s, field, "%s", text)
+	}
+}
+
+// judge returns the rule that a row breaks and what to say; empty for none.
+func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text string) {
+	names, is, to := list(row.Values), "is a "+string(row.Meaning), first(row.Routes)
+	if len(row.Values) > 1 {
+		is = "are " + map[Meaning]string{MeansFailure: "failures", MeansSuccess: "successes", MeansRunning: "running"}[row.Meaning]
+	}
+	of := fmt.Sprintf("%s %s of %s, but ", names, is, r.Operation)
+	ends := row.Meaning == MeansFailure || row.Meaning == MeansSuccess
+	switch {
+	case ends && row.Ends == PollsOn && !r.worksOn(row):
+		return StatusPollsOn, diag.Danger, of + fmt.Sprintf("the loop goes on to %q and polls again; lead to a state outside of the loop", to)
+	case row.Meaning == MeansSuccess && row.Ends == EndsFailure && len(row.Routes) == 0:
+		return StatusMisread, diag.Danger, of + "no rule takes it, and the execution fails with States.NoChoiceMatched; add a rule"
+	case row.Meaning == MeansSuccess && row.Ends == EndsFailure:
+		return StatusMisread, diag.Danger, of + fmt.Sprintf("the Choice leads to %q, and the execution fails; lead to what follows the job", to)
+	case row.Meaning == MeansFailure && row.Ends == EndsSuccess && r.hides(row):
+		return StatusMisread, diag.Danger, of + fmt.Sprintf("the Choice leads to %q, and the execution succeeds; lead to a Fail state", to)
+	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row):
+		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success; lead to a Fail state, or look at the status there", to)
+	case row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && r.states(row) && len(row.Routes) == 0:
+		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule takes %s, in which the job still runs: the execution fails with States.NoChoiceMatched; name the status and poll on", names)
+	case row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && r.states(row):
+		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule names %s, in which the job still runs: the Choice leads to %q; name the status and poll on", names, to)
+	}
+	return "", 0, ""
+}
+
+func first(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return names[0]
+}
+
+// list writes values for people.
+func list(values []string) string {
+	if len(values) < 2 {
+		return strings.Join(values, "")
+	}
+	return strings.Join(values[:len(values)-1], ", ") + " and " + values[len(values)-1]
+}
+
+// worksOn tells whether the way back to the poll goes through Tasks that a job that
+// runs does not go through: they may start it anew.
+func (r *reading) worksOn(row *Row) bool {
+	usual := map[string]bool{}
+	for value, routes := range r.routes {
+		if r.status.meaning(r.judges, value) == MeansRunning {
+			for _, route := range routes {
+				for _, task := range route.tasks {
+					usual[task] = true
+				}
+			}
+		}
+	}
+	for _, route := range r.routes[row.Values[0]] {
+		if slices.ContainsFunc(route.tasks, func(task string) bool { return !usual[task] }) {
+			return true
+		}
+	}
+	return false
+}
+
+// joinsSuccess tells whether a row leaves the loop for a state for which a success
+// does, too.
+func (r *reading) joinsSuccess(row *Row) bool {
+	for value, routes := range r.routes {
+		if value == otherValue || r.status.meaning(r.judges, value) != MeansSuccess {
+			continue
+		}
+		for _, success := range routes {
+			for _, failure := range r.routes[row.Values[0]] {
+				if success.leaf != nil && success.leaf == failure.leaf {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// hides tells whether a failure ends the execution as a success, with nobody told:
+// in a Succeed state, or the way a success goes, where nothing can look at it.
+func (r *reading) hides(row *Row) bool {
+	for _, route := range r.routes[row.Values[0]] {
+		if route.leaf == nil || !succeeds(r.Flow, route.leaf.Name) {
+			return false
+		}
+	}
+	return r.joinsSuccess(row)
+}
+
+// states tells whether the catalogue states that a row's values are no end, and no
+// rule names one.
+func (r *reading) states(row *Row) bool {
+	for _, value := range row.Values {
+		if r.named[value] || !slices.ContainsFunc(r.judges, func(j *judge) bool { return j.stated[value] }) {
+			return false
+		}
+	}
+	return true
+}
+
+// findDecision returns the state and the field of it that send a value where it goes.
+func (r *reading) findDecision(value string) (s *asl.State, field string) {
+	chosen := r.routes[value][0].chosen
+	if len(chosen) == 0 {
+		return r.Poll, ""
+	}
+	last := chosen[len(chosen)-1]
+	switch {
+	case last.taken == nil:
+		return last.choice, ""
+	case last.taken.Kind == asl.TransitionDefault:
+		return last.choice, "/Default"
+	default:
+		return last.choice, fmt.Sprintf("/Choices/%d/Next", last.taken.Rule)
+	}
+}
+
+// checkNeed notes a loop that Step Functions could wait in itself: the flow starts the
+// job, does nothing but poll it, and does not stop it at a deadline of its own.
+func (c *checker) checkNeed(r *reading) {
+	if r.Express || r.Start == nil || r.Entry == nil || r.Entry.Job == nil || r.Entry.Job.Sync == "" || r.Flow.State(r.Start.Name) != r.Start {
+		return
+	}
+	if stop := r.Entry.Job.Stop; stop != nil && c.tasks()[strings.ToLower(r.Entry.Service.Key+":"+stop.Operation)] != nil {
+		return
+	}
+	for _, s := range r.inner.states {
+		if s != r.Poll && (s.Task != nil || len(s.Flows()) > 0) {
+			return
+		}
+	}
+	c.reportAs(diag.Note, PollNeedless, r.Start, "/Resource", "%s has .sync: a Task on \"arn:aws:states:::%s\" starts the job and waits for it, and needs no loop",
+		r.Entry.Service.Key, r.Entry.Job.Sync)
+}
+
+// checkDefault warns of a Default that polls on for values of which nobody knows that
+// the job runs.
+func (c *checker) checkDefault(r *reading) {
+	if r.status == nil || endOf(r.routes[otherValue]) != PollsOn {
+		return
+	}
+	var unnamed []string
+	for _, value := range r.status.values {
+		if !r.named[value] && r.status.meaning(r.judges, value) == MeansUnknown && endOf(r.routes[value]) == PollsOn {
+			unnamed = append(unnamed, value)
+		}
+	}
+	if len(unnamed) == 0 {
+		return
+	}
+	example := unnamed[max(0, slices.IndexFunc(unnamed, endName.MatchString))]
+	s, field := r.findDecision(otherValue)
+	c.report(LoopingDefault, s, field, "every status that no rule names polls on, such as %s: a failure that is not listed is polled until something else ends the loop; "+
+		"name the statuses that keep polling, and let \"Default\" lead to a Fail state", example)
+}

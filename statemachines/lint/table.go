@@ -1,0 +1,145 @@
+package lint
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// Loop is a poll loop. One on an operation of the catalogue is read as a table: what
+// each value of the status means, and where it leads.
+type Loop struct {
+	// Flow is the flow that the loop is in: that of the machine, or one inside of a
+	// Map or Parallel.
+	Flow *asl.Flow
+	// Poll is the Task that asks for the status; nil if the loop polls no operation
+	// that is known. Choices are those that look at the status, Waits the Wait
+	// states of the loop.
+	Poll           *asl.State
+	Choices, Waits []*asl.State
+	// Start is the Task that starts the job; nil if none in the machine does.
+	Start *asl.State
+	// Operation is polled, such as "athena:GetQueryExecution", or the function
+	// "jobpoller-checkstatus"; empty if it is not known.
+	Operation string
+	// Entry is what the catalogue knows to wait for with the operation; nil if it
+	// is the function's, or there are several entries and the machine starts none.
+	Entry *catalog.Entry
+	// Status is the path of the status in the answer, as the model spells it; empty
+	// if the loop looks at none that the catalogue knows. Then there are no Rows.
+	Status string
+	Rows   []Row
+	// Turn is one time around the loop, from the poll or else a Wait on.
+	Turn Turn
+	// Bound is what ends the loop.
+	Bound Bound
+	// Express tells that the machine runs as an Express workflow.
+	Express bool
+	// Findings are what the rules found in the loop, not in its Rows.
+	Findings []Finding
+}
+
+// Row is what a loop does with values of the status.
+type Row struct {
+	// Values mean the same and lead the same way; empty is any other value.
+	Values  []string
+	Meaning Meaning
+	// Routes are the states that the values lead to, behind what all values go
+	// through: several where it depends on more than the status. A value that no
+	// rule takes leads to none, and the execution fails.
+	Routes []string
+	Ends   End
+	// Rule is the rule that found something, or empty, and Severity its finding's.
+	Rule     string
+	Severity diag.Severity
+}
+
+// End is where a route ends.
+type End string
+
+// The ends of routes.
+const (
+	PollsOn     End = "polls-on"
+	EndsSuccess End = "success"
+	EndsFailure End = "failure"
+	// GoesOn leads to states that may end either way.
+	GoesOn End = "goes-on"
+	// EndsUnknown depends on more than the status: it may poll on, and may not.
+	EndsUnknown End = "unknown"
+)
+
+// BoundKind is what ends a loop.
+type BoundKind string
+
+// The bounds.
+const (
+	Unbounded BoundKind = "none"    // the history is full
+	ByTimeout BoundKind = "timeout" // TimeoutSeconds of the state machine
+	ByCount   BoundKind = "count"   // so many polls
+	ByTime    BoundKind = "time"    // a time that the execution knows
+	ByOther   BoundKind = "other"   // something that the definition does not show
+)
+
+// Bound is what ends a loop whose job never ends.
+type Bound struct {
+	Kind BoundKind
+	// Polls is how many turns there can be, Events and Transitions what they take
+	// and USD what they cost in asl.DefaultRegion; 0 if that is not known.
+	Polls, Events, Transitions int
+	USD                        float64
+	// After is how long that takes, without the time of the calls; 0 if the
+	// definition does not say.
+	After time.Duration
+}
+
+// Loops returns the poll loops of a machine, those inside of Parallel and Map states
+// too: loops around a Task that polls an operation of the catalogue, and others
+// with a Wait. What the rules find in them is in them.
+func Loops(m *asl.StateMachine, o Options) []Loop {
+	c := newChecker(m, o)
+	c.flow(&m.Flow, o.Express)
+	return c.tables
+}
+
+// boundOf says what ends an inner loop, with the bounds of the whole.
+func boundOf(l, inner *loop, turn Turn, timeout time.Duration) Bound {
+	b := newBounds(l)
+	open := slices.ContainsFunc(b.open(), func(o *loop) bool {
+		return o.first(asl.TypeWait) != nil && slices.ContainsFunc(inner.states, func(s *asl.State) bool { return o.inside[s.Name] })
+	})
+	bound := Bound{Kind: Unbounded, Polls: turn.Turns(), After: turn.Lasts()}
+	switch {
+	case !open && b.time:
+		return Bound{Kind: ByTime}
+	case !open && b.most > 0:
+		bound.Kind = ByCount
+		bound.Polls = min(bound.Polls, b.most)
+	case !open:
+		return Bound{Kind: ByOther}
+	}
+	bound.After = time.Duration(bound.Polls) * turn.Wait
+	if timeout > 0 && (turn.Wait == 0 && bound.Kind == Unbounded || turn.Wait > 0 && timeout < bound.After) {
+		bound.Kind, bound.After = ByTimeout, timeout
+		if bound.Polls = 0; turn.Wait > 0 {
+			bound.Polls = int(timeout / turn.Wait)
+		}
+	}
+	bound.Events, bound.Transitions = bound.Polls*turn.Events, bound.Polls*turn.Transitions
+	bound.USD = asl.TransitionCost(float64(bound.Transitions))
+	return bound
+}
+
+// sortRows puts what the catalogue knows first, and any other value last.
+func sortRows(rows []Row) {
+	order := []Meaning{MeansSuccess, MeansFailure, MeansRunning, MeansUnknown}
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		return cmp.Or(
+			cmp.Compare(min(1, len(b.Values)), min(1, len(a.Values))),
+			cmp.Compare(slices.Index(order, a.Meaning), slices.Index(order, b.Meaning)),
+		)
+	})
+}
