@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
@@ -81,7 +81,7 @@ func (d *describeCall) do(ctx context.Context, _ any) (any, error) {
 
 // transient reports whether to retry an error. A service that never answered is
 // more likely misspelt than down.
-func (d *describeCall) transient(err error) bool { return d.answered && awserror.Passes(err) }
+func (d *describeCall) transient(err error) bool { return d.answered && goerror.Passes(err) }
 
 // notCallable says why jobpoller cannot call an operation, and what to do.
 func notCallable(e *catalog.Entry, err error) error {

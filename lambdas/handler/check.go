@@ -10,7 +10,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -146,7 +146,7 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 	c.count(countOf("Checks"))
 	judged := c.judge.Check(c.ref, output, opErr)
 	unmatched := judged.Acceptor == pollcore.NoAcceptor && opErr != nil
-	if unmatched && awserror.Passes(opErr) {
+	if unmatched && goerror.Passes(opErr) {
 		return nil, jobUnseen, failWith(ErrorServiceUnavailable, fmt.Errorf("describe %s: %w", c.request.Job, opErr))
 	}
 	schedule := c.request.schedule()
@@ -223,7 +223,7 @@ func (c *check) stop(ctx context.Context, timeout *Result) (*Result, error) {
 	call, cancel := callLimit(ctx)
 	defer cancel()
 	switch err := stopper.Stop(call, c.ref); {
-	case err != nil && awserror.Passes(err):
+	case err != nil && goerror.Passes(err):
 		return nil, failWith(ErrorServiceUnavailable, fmt.Errorf("stop %s: %w", c.request.Job, err))
 	case err != nil:
 		timeout.Reason += cut(fmt.Sprintf("; the stop call failed: %v", err), maxReason)

@@ -12,6 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -46,7 +47,7 @@ func reason(err error) string {
 			parts = append(parts, known.text)
 		}
 	}
-	if awserror.Classify(err) == awserror.NotSent {
+	if goerror.Classify(err) == awserror.NotSent {
 		parts = append(parts, "nothing was sent")
 	}
 	if answer := serviceAnswer(err); answer != "" {

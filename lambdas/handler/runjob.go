@@ -12,6 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -250,11 +251,11 @@ func (s *starter) canRepeat(rec startrecord.Record) bool {
 // start starts the job as the owner of the record stored.
 func (s *starter) start(ctx context.Context, stored startrecord.Stored) (*Result, error) {
 	if deadline, _ := ctx.Deadline(); time.Until(deadline) < minStart || ctx.Err() != nil {
-		return nil, s.startError(ctx, stored, awserror.Mark(awserror.NotSent, errors.New("no time was left to start the job: nothing was sent")))
+		return nil, s.startError(ctx, stored, goerror.Mark(awserror.NotSent, errors.New("no time was left to start the job: nothing was sent")))
 	}
 	call, cancel := callLimit(ctx)
 	defer cancel()
-	call, sending := awserror.Watch(call)
+	call, sending := goerror.Watch(call)
 	ref, err := s.driver.Start(call, s.job)
 	if err != nil {
 		return nil, s.startError(ctx, stored, sending.Mark(err))
@@ -316,11 +317,11 @@ func (s *starter) overtaken(ctx context.Context, mine startrecord.Record, ref js
 // error.
 func (s *starter) startError(ctx context.Context, stored startrecord.Stored, cause error) error {
 	var failure *Error
-	class := awserror.Classify(cause)
+	class := goerror.Classify(cause)
 	switch {
 	case errors.Is(cause, jobs.ErrArguments):
 		failure = invalid(cause)
-	case awserror.WithoutCredentials(cause):
+	case goerror.WithoutCredentials(cause):
 		failure = failWith(ErrorConfiguration, fmt.Errorf("%s: no usable AWS credentials; configure them or give the function a role: %w", s.request.Job, cause))
 	case class == awserror.Refused:
 		failure = failWith(ErrorFailed, fmt.Errorf("%s was refused: %w", s.request.Job, cause))

@@ -22,6 +22,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 // read reads arguments for the job "test:Job".
@@ -150,7 +151,7 @@ func TestArgumentsRefuses(t *testing.T) {
 			require.ErrorIs(t, err, jobs.ErrArguments)
 			require.ErrorContains(t, err, "invalid job arguments of test:Job: ")
 			require.ErrorContains(t, err, tt.want)
-			require.Equal(t, awserror.Refused, awserror.Classify(err))
+			require.Equal(t, awserror.Refused, goerror.Classify(err))
 		})
 	}
 }

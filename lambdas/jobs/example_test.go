@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/athena"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 // A driver reads the arguments of a request as the input of an SDK operation. What
@@ -17,7 +17,7 @@ func ExampleArguments() {
 	_, err := jobs.Arguments[athena.StartQueryExecutionInput]("athena:StartQueryExecution", text,
 		jobs.Require("QueryString"), jobs.Reserve("ClientRequestToken"))
 	fmt.Println(err)
-	fmt.Println(awserror.Classify(err))
+	fmt.Println(goerror.Classify(err))
 	// Output:
 	// invalid job arguments of athena:StartQueryExecution: 1:29: /WorkGrop: the object of arguments has no member "WorkGrop" (did you mean "WorkGroup"?)
 	//   | {"QueryString": "SELECT 1", "WorkGrop": "primary"}

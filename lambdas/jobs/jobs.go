@@ -20,6 +20,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 // MaxPayloadBytes is the largest JSON text that a job can be given or can
@@ -129,7 +130,7 @@ type Idempotency struct {
 
 var (
 	// ErrArguments means that the request's arguments cannot be used as they are.
-	ErrArguments = awserror.Mark(awserror.Refused, errors.New("invalid job arguments"))
+	ErrArguments = goerror.Mark(awserror.Refused, errors.New("invalid job arguments"))
 	// ErrUnknownJob means that no driver has the name.
 	ErrUnknownJob = errors.New("unknown job")
 	// ErrNotConfigured means that the environment lacks what a driver needs:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 // StopResult is what a Stop call comes to, for services that refuse to stop a
@@ -13,7 +14,7 @@ import (
 // is the call's error. A driver that uses it needs the actions of Describe for
 // MethodStop too.
 func StopResult(ctx context.Context, d Driver, ref Ref, stopErr error) error {
-	if stopErr == nil || awserror.Classify(stopErr) != awserror.Refused {
+	if stopErr == nil || goerror.Classify(stopErr) != awserror.Refused {
 		return stopErr
 	}
 	check, err := pollcore.Compile[Ref, any](d.Waiter())

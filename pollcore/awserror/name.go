@@ -37,7 +37,7 @@ func ClassifyName(name, cause string) Class {
 			return Unknown // with these, services throttle too
 		}
 	}
-	return classify(status, code)
+	return ClassifyAnswer(status, code)
 }
 
 // ofService reports whether the name is that of all errors of the service whose

@@ -112,10 +112,14 @@ func classifyStatus(status int) Class {
 	}
 }
 
-// classify returns the class of an answer. A code says more than a status:
-// ThrottlingException has 400, 429, 500 or 503. But a service that says 429 for
-// ServiceUnavailableException throttles.
-func classify(status int, codes ...string) Class {
+// ClassifyAnswer returns the class of an HTTP answer by its status and the codes of
+// its error, which are two in services that spoke the query protocol once. The status
+// is 0 and a code empty where it is not known. A code may have a namespace before "#"
+// and a URI after ":", as in answers.
+//
+// A code says more than a status: ThrottlingException has 400, 429, 500 or 503. But a
+// service that says 429 for ServiceUnavailableException throttles.
+func ClassifyAnswer(status int, codes ...string) Class {
 	class := classifyStatus(status)
 	for _, code := range codes {
 		switch by := classifyCode(code); {
@@ -126,8 +130,3 @@ func classify(status int, codes ...string) Class {
 	}
 	return class
 }
-
-// ClassifyAnswer returns the class of an HTTP answer by its status and the code of
-// its error. The status is 0 and the code empty where it is not known. The code
-// may have a namespace before "#" and a URI after ":", as in answers.
-func ClassifyAnswer(status int, code string) Class { return classify(status, code) }

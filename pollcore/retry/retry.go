@@ -13,6 +13,7 @@ import (
 	"context"
 
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 // Policy judges the result of one attempt: a value or an error, either of which
@@ -25,7 +26,7 @@ type Policy[T any] func(result T, err error) Directive
 // call succeeded, and an error whose class passes is tried again. An error that
 // means that the caller gave up is not.
 func ByClass[T any](_ T, err error) Directive {
-	class := awserror.Classify(err)
+	class := goerror.Classify(err)
 	switch {
 	case err == nil:
 		return Succeed()

@@ -16,7 +16,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -62,7 +62,7 @@ func TestOutput(t *testing.T) {
 			require.ErrorIs(t, err, awsjob.ErrAnswer, body)
 			var broken *smithy.DeserializationError
 			require.ErrorAs(t, err, &broken)
-			require.True(t, awserror.Classify(err).MayHaveActed())
+			require.True(t, goerror.Classify(err).MayHaveActed())
 			require.Len(t, server.take(), 1, "an answer that cannot be read is not asked for again")
 			continue
 		}

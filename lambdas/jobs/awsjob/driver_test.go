@@ -16,7 +16,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
 	"github.com/jobpoller/jobpoller/pollcore"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 // driverOf makes a driver for an entry of the test catalogue.
@@ -222,7 +222,7 @@ func TestStartWithoutAnID(t *testing.T) {
 	d := mustDriver(t, "gardens:CreateHarvest", server.URL)
 	_, err := d.Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"BedName": "b"}`)})
 	require.EqualError(t, err, "gardens:CreateHarvest: the start call returned no output.harvestId, which the describe and stop calls need")
-	require.True(t, awserror.Classify(err).MayHaveActed())
+	require.True(t, goerror.Classify(err).MayHaveActed())
 	require.Len(t, server.take(), 1)
 
 	// Nor does one without any of several members that none of them needs.

@@ -14,6 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 const (
@@ -106,5 +107,5 @@ func TestExportOnTheWire(t *testing.T) {
 
 	_, err = d.Start(t.Context(), jobs.Request{Token: "token-1", Arguments: json.RawMessage(`{"TableArn": "` + ordersTable + `", "S3Bucket": "other"}`)})
 	require.ErrorContains(t, err, "ExportConflictException")
-	require.Equal(t, awserror.Refused, awserror.Classify(err))
+	require.Equal(t, awserror.Refused, goerror.Classify(err))
 }

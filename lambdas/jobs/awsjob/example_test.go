@@ -13,7 +13,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -40,7 +40,7 @@ func ExampleClient_Call() {
 		return client.Call(ctx, entry.Operation, in)
 	}
 	outcome, err := pollcore.Wait(context.Background(), entry.Waiter, map[string]any{"name": "prod"}, 30*time.Minute,
-		describe, pollcore.Transient(awserror.Passes))
+		describe, pollcore.Transient(goerror.Passes))
 	fmt.Println(outcome.Status, outcome.Seen, err)
 	// Output:
 	// GET /clusters/prod

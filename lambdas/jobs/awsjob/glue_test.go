@@ -12,6 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 func TestConformanceGlue(t *testing.T) {
@@ -99,7 +100,7 @@ func TestGlueStartThatTimesOut(t *testing.T) {
 	d := driverAt(t, "glue:StartJobRun", newScripted(t, answer{status: http.StatusBadRequest, body: `{"__type": "OperationTimeoutException"}`}))
 	_, err := d.Start(t.Context(), jobs.Request{Arguments: json.RawMessage(`{"JobName": "nightly"}`)})
 	require.Error(t, err)
-	require.Equal(t, awserror.Unclear, awserror.Classify(err))
+	require.Equal(t, awserror.Unclear, goerror.Classify(err))
 }
 
 // A stop call of Glue succeeds whatever becomes of the runs that it names. The
@@ -114,7 +115,7 @@ func TestGlueStopThatIsRefused(t *testing.T) {
 		server := newScripted(t, answer{body: body}, running)
 		err := stopAt(t, "glue:StartJobRun", server, jobs.Ref{"JobName": "nightly", "RunId": "jr_1"})
 		require.EqualError(t, err, want)
-		require.False(t, awserror.Passes(err))
+		require.False(t, goerror.Passes(err))
 		require.JSONEq(t, `{"JobName": "nightly", "JobRunIds": ["jr_1"]}`, server.take()[0].Body)
 	}
 	require.NoError(t, stopAt(t, "glue:StartJobRun", newScripted(t, answer{body: `{"Errors": []}`}), jobs.Ref{"JobName": "nightly", "RunId": "jr_1"}))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 func TestConformanceRedshiftData(t *testing.T) {
@@ -88,6 +88,6 @@ func TestRedshiftDataStopThatStopsNothing(t *testing.T) {
 	ref := jobs.Ref{"Id": "1"}
 	err := stopAt(t, "redshift-data:ExecuteStatement", newScripted(t, answer{body: `{"Status": false}`}, answer{body: `{"Status": "STARTED"}`}), ref)
 	require.ErrorContains(t, err, "the service answered that it did not stop the job")
-	require.False(t, awserror.Passes(err))
+	require.False(t, goerror.Passes(err))
 	require.NoError(t, stopAt(t, "redshift-data:ExecuteStatement", newScripted(t, answer{body: `{"Status": false}`}, answer{body: `{"Status": "FINISHED"}`}), ref))
 }

@@ -28,7 +28,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -320,8 +320,8 @@ func TestErrorsAreTheSDKs(t *testing.T) {
 				_, got := awsjob.New(cfg).Call(t.Context(), operation(t, tt.service, tt.operation), json.RawMessage(tt.input))
 				require.Equal(t, saysAPI(t, want), saysAPI(t, got))
 				require.Len(t, server.take(), len(wantSent), "tries")
-				require.Equal(t, awserror.Passes(want), awserror.Passes(got))
-				require.Equal(t, awserror.Classify(want), awserror.Classify(got))
+				require.Equal(t, goerror.Passes(want), goerror.Passes(got))
+				require.Equal(t, goerror.Classify(want), goerror.Classify(got))
 			})
 		}
 	}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -185,7 +185,7 @@ func TestStartOfAWSWithoutAnID(t *testing.T) {
 		for _, body := range []string{`{}`, `{"ExportDescription": {}}`} {
 			_, err := driverAt(t, name, newScripted(t, answer{body: body})).Start(t.Context(), jobs.Request{Token: "token-1", Arguments: json.RawMessage(arguments)})
 			require.ErrorContains(t, err, name+": the start call returned no output.")
-			require.True(t, awserror.Classify(err).MayHaveActed())
+			require.True(t, goerror.Classify(err).MayHaveActed())
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -206,7 +206,7 @@ func TestExpressAllTheSame(t *testing.T) {
 	})
 	require.ErrorContains(t, err, "the service started a job with the ExecutionArn")
 	require.NotErrorIs(t, err, jobs.ErrArguments)
-	require.True(t, awserror.Classify(err).MayHaveActed())
+	require.True(t, goerror.Classify(err).MayHaveActed())
 	require.Equal(t, 1, executions.Starts())
 }
 

@@ -33,7 +33,7 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// HTTPStatusCode returns the status, by which awserror.Classify judges.
+// HTTPStatusCode returns the status, by which goerror.Classify judges.
 func (e *StatusError) HTTPStatusCode() int { return e.StatusCode }
 
 // ErrorCode returns the name for errorType acceptors: Http.StatusCode.404 and

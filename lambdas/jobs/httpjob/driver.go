@@ -20,6 +20,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 // Name is what requests call this job.
@@ -170,7 +171,7 @@ func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	if started.status == http.StatusConflict && a.honoured {
 		// The draft of the header's standard has this for a key whose first
 		// request is still being processed, so it is no refusal.
-		return nil, awserror.Mark(awserror.Unclear,
+		return nil, goerror.Mark(awserror.Unclear,
 			fmt.Errorf("%s answered 409 Conflict: the server may still process an earlier request with this Idempotency-Key", started.call))
 	}
 	if err := started.ok(); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 func TestStartSendsTheRequest(t *testing.T) {
@@ -204,7 +205,7 @@ func TestStartAnswers(t *testing.T) {
 			require.ErrorContains(t, err, "POST "+s.url)
 			require.NotErrorIs(t, err, jobs.ErrArguments)
 			require.NotContains(t, err.Error(), "secret")
-			require.Equal(t, tt.class, awserror.Classify(err), "%v", err)
+			require.Equal(t, tt.class, goerror.Classify(err), "%v", err)
 		})
 	}
 }
@@ -246,7 +247,7 @@ func TestRedirects(t *testing.T) {
 		require.ErrorContains(t, err, "GET "+s.url+": not allowed: ")
 		require.ErrorContains(t, err, want)
 		require.NotContains(t, err.Error(), "secret")
-		require.False(t, awserror.Passes(err))
+		require.False(t, goerror.Passes(err))
 	}
 	require.Empty(t, off.take())
 
@@ -254,7 +255,7 @@ func TestRedirects(t *testing.T) {
 	for _, method := range []string{"POST", "PUT"} {
 		_, err := s.run(t, `{"Start": {"Method": "`+method+`", "Url": "%s/?to=/jobs"}, "Describe": {"Url": "%s/jobs"}}`)
 		require.ErrorContains(t, err, " answered 307 Temporary Redirect; only describe calls follow redirects, so give the final URL")
-		require.True(t, awserror.Classify(err).MayHaveActed())
+		require.True(t, goerror.Classify(err).MayHaveActed())
 		require.Equal(t, []string{method + " /?to=/jobs"}, s.take())
 	}
 	err := s.driver.Stop(t.Context(), jobs.Ref{"StopUrl": s.url + "/?to=/jobs", "StopMethod": "DELETE"})
@@ -275,7 +276,7 @@ func TestDescribeRefusesAnswers(t *testing.T) {
 		require.ErrorContains(t, err, "GET "+s.url+": the answer")
 		require.ErrorContains(t, err, want)
 		require.NotContains(t, err.Error(), "secret")
-		require.False(t, awserror.Passes(err))
+		require.False(t, goerror.Passes(err))
 	}
 }
 
@@ -300,7 +301,7 @@ func TestStop(t *testing.T) {
 		status = code
 		err := s.driver.Stop(t.Context(), ref)
 		require.ErrorContains(t, err, fmt.Sprintf(" answered %d ", code))
-		require.Equal(t, transient, awserror.Passes(err))
+		require.Equal(t, transient, goerror.Passes(err))
 	}
 	s.take()
 	for _, ref := range []jobs.Ref{nil, {"StopUrl": s.url + "/jobs/1"}, {"StopUrl": s.url + "/jobs/1", "StopMethod": "GET"}} {
@@ -341,10 +342,10 @@ func TestCallsAreLimitedInTime(t *testing.T) {
 				began := time.Now()
 				_, err = driver.Describe(t.Context(), jobs.Ref{"DescribeUrl": "https://api.example.com/jobs/1"})
 				require.Equal(t, 30*time.Second, time.Since(began))
-				require.True(t, awserror.Passes(err), "%v", err)
+				require.True(t, goerror.Passes(err), "%v", err)
 				_, err = driver.Start(t.Context(), jobs.Request{Token: "token-1", Arguments: json.RawMessage("{" + start + ", " + describe + "}")})
 				require.Equal(t, time.Minute, time.Since(began))
-				require.True(t, awserror.Classify(err).MayHaveActed(), "%v", err)
+				require.True(t, goerror.Classify(err).MayHaveActed(), "%v", err)
 			})
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 // unreached fails the test if a request gets as far as the network.
@@ -112,7 +113,7 @@ func TestAllowedURLs(t *testing.T) {
 			require.ErrorContains(t, err, tt.want)
 			for _, err := range []error{describeErr, stopErr} {
 				require.ErrorContains(t, err, tt.want)
-				require.False(t, awserror.Passes(err))
+				require.False(t, goerror.Passes(err))
 			}
 		})
 	}
@@ -206,11 +207,11 @@ func TestDialIsGuarded(t *testing.T) {
 		require.ErrorIs(t, err, httpjob.ErrNotAllowed)
 		require.ErrorContains(t, err, "the server's name leads to ")
 		require.ErrorIs(t, err, jobs.ErrArguments)
-		require.Equal(t, awserror.Refused, awserror.Classify(err))
+		require.Equal(t, awserror.Refused, goerror.Classify(err))
 
 		_, err = driver.Describe(t.Context(), jobs.Ref{"DescribeUrl": target})
 		require.ErrorIs(t, err, httpjob.ErrNotAllowed)
-		require.False(t, awserror.Passes(err))
+		require.False(t, goerror.Passes(err))
 	}
 	require.Empty(t, s.take())
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 // answerRaw returns the address of a server that answers every request with
@@ -61,7 +61,7 @@ func TestSwitchingProtocols(t *testing.T) {
 	require.NoError(t, <-ended, "the client waits for more")
 	_, err = driver.Start(t.Context(), jobs.Request{Token: "token-1", Arguments: fmt.Appendf(nil,
 		`{"Start": {"Url": "http://%[1]s/"}, "Describe": {"Url": "http://%[1]s/"}}`, address)})
-	require.True(t, awserror.Classify(err).MayHaveActed())
+	require.True(t, goerror.Classify(err).MayHaveActed())
 	require.NoError(t, <-ended)
 }
 
@@ -88,12 +88,12 @@ func TestMalformedAnswers(t *testing.T) {
 			require.ErrorContains(t, err, "GET http://"+address+": ")
 			require.ErrorContains(t, err, tt.want)
 			require.NotContains(t, err.Error(), "hunter2")
-			require.Equal(t, tt.transient, awserror.Passes(err))
+			require.Equal(t, tt.transient, goerror.Passes(err))
 			require.NoError(t, <-ended)
 
 			_, err = driver.Start(t.Context(), jobs.Request{Token: "token-1", Arguments: fmt.Appendf(nil,
 				`{"Start": {"Url": "http://%[1]s/"}, "Describe": {"Url": "http://%[1]s/"}}`, address)})
-			require.True(t, awserror.Classify(err).MayHaveActed())
+			require.True(t, goerror.Classify(err).MayHaveActed())
 			require.NotContains(t, err.Error(), "hunter2")
 			require.NoError(t, <-ended)
 		})

@@ -14,6 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 // testArguments makes bad arguments of the good ones.
@@ -58,7 +59,7 @@ func testArguments(t *testing.T, c *Case) {
 	for _, b := range append(bad, c.Bad...) {
 		_, err := h.driver.Start(t.Context(), jobs.Request{Arguments: json.RawMessage(b.Arguments), Token: token(1)})
 		require.ErrorIs(t, err, jobs.ErrArguments, "%s: %s", b.Name, b.Arguments)
-		require.Equal(t, awserror.Refused, awserror.Classify(err), b.Name)
+		require.Equal(t, awserror.Refused, goerror.Classify(err), b.Name)
 		require.ErrorContains(t, err, h.driver.Name(), b.Name)
 		require.ErrorContains(t, err, b.Want, b.Name)
 		require.Empty(t, h.server.take(), "%s: a request was sent for bad arguments", b.Name)

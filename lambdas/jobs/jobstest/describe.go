@@ -13,7 +13,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 func testWaiter(h *harness) {
@@ -148,7 +148,7 @@ func testDescribeErrors(h *harness) {
 		h.server.breakAll(f)
 		_, err := h.tryDescribe(ref)
 		require.Error(h.t, err, name)
-		require.True(h.t, awserror.Passes(err), "%s says nothing of the job: %v", name, err)
+		require.True(h.t, goerror.Passes(err), "%s says nothing of the job: %v", name, err)
 	}
 	h.server.breakAll(refuse(h.c.Refusal))
 	_, err := h.tryDescribe(ref)
@@ -162,7 +162,7 @@ func testDescribeErrors(h *harness) {
 func (h *harness) requireRefusal(err error) {
 	h.t.Helper()
 	require.Error(h.t, err)
-	require.False(h.t, awserror.Passes(err), "the service refuses: %v", err)
+	require.False(h.t, goerror.Passes(err), "the service refuses: %v", err)
 	judge, compileErr := pollcore.Compile[any, any](pollcore.MustNew("Refused", pollcore.Succeed(pollcore.ErrorType(h.c.Refusal))))
 	require.NoError(h.t, compileErr)
 	require.Equal(h.t, pollcore.Success, judge.Check(nil, nil, err).Verdict, "an errorType acceptor does not find %s in: %v", h.c.Refusal, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
 	"github.com/jobpoller/jobpoller/pollcore"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 // newService is a service that runs samples, protected as the class says.
@@ -190,7 +190,7 @@ func (d *sample) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 		in.Token = aws.String("constant")
 	}
 	out, err := d.call(ctx, "StartSample", in)
-	if err != nil && d.defect == "StartHidesNothing: starts again" && awserror.Classify(err).MayHaveActed() {
+	if err != nil && d.defect == "StartHidesNothing: starts again" && goerror.Classify(err).MayHaveActed() {
 		out, err = d.call(ctx, "StartSample", in)
 	}
 	if coded, ok := errors.AsType[serviceError](err); ok && coded.code == "ExistsException" && d.defect != "Token: no adoption" {
@@ -199,7 +199,7 @@ func (d *sample) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	switch {
 	case err != nil && d.defect == "StartErrors: told in words":
 		return nil, errors.New(err.Error())
-	case err != nil && d.defect == "StartLosesAnswer: taken for a refusal" && awserror.Classify(err).MayHaveActed():
+	case err != nil && d.defect == "StartLosesAnswer: taken for a refusal" && goerror.Classify(err).MayHaveActed():
 		return nil, serviceError{http.StatusBadRequest, "LostException"}
 	case err != nil:
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9-]*:[A-Z][A-Za-z0-9]*$`)
@@ -122,7 +123,7 @@ func testStartErrors(h *harness) {
 		h.server.breakAll(tt.fault)
 		_, err := h.tryStart(h.request(1))
 		require.Error(h.t, err, tt.name)
-		require.Equal(h.t, tt.want, awserror.Classify(err), "%s: %v", tt.name, err)
+		require.Equal(h.t, tt.want, goerror.Classify(err), "%s: %v", tt.name, err)
 		require.NotErrorIs(h.t, err, jobs.ErrArguments, tt.name)
 	}
 	require.Zero(h.t, h.service.Starts())
@@ -136,7 +137,7 @@ func testStartLosesAnswer(h *harness) {
 		h.server.loseStart(lost, lost)
 		_, err := h.tryStart(h.request(n))
 		require.Error(h.t, err)
-		require.True(h.t, awserror.Classify(err).MayHaveActed(), "%v", err)
+		require.True(h.t, goerror.Classify(err).MayHaveActed(), "%v", err)
 		require.Equal(h.t, n+1, h.service.Starts())
 		h.server.breakAll(nil)
 		if h.canFind() {
@@ -161,7 +162,7 @@ func testStartHidesNothing(h *harness) {
 	h.server.loseStart(loseAnswer, refuse(h.c.Refusal))
 	_, err := h.tryStart(h.request(1))
 	require.Error(h.t, err)
-	require.True(h.t, awserror.Classify(err).MayHaveActed(), "the client repeated a start that may have had its effect: %v", err)
+	require.True(h.t, goerror.Classify(err).MayHaveActed(), "the client repeated a start that may have had its effect: %v", err)
 
 	if i.Class == jobs.NoProtection {
 		h.server.loseStart(loseAnswer, nil)
@@ -180,10 +181,10 @@ func testCanceled(h *harness) {
 	cancel()
 	_, err := h.driver.Start(ctx, h.request(2))
 	require.ErrorIs(h.t, err, context.Canceled)
-	require.True(h.t, awserror.Classify(err).MayHaveActed())
+	require.True(h.t, goerror.Classify(err).MayHaveActed())
 	_, err = h.driver.Describe(ctx, ref)
 	require.ErrorIs(h.t, err, context.Canceled)
-	require.True(h.t, awserror.Passes(err))
+	require.True(h.t, goerror.Passes(err))
 	require.Empty(h.t, h.server.take())
 }
 

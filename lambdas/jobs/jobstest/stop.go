@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore"
-	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 func testStop(h *harness) {
@@ -46,7 +46,7 @@ func testStopErrors(h *harness) {
 		h.server.breakAll(f)
 		err := h.stop(ref)
 		require.Error(h.t, err, name)
-		require.True(h.t, awserror.Passes(err), "%s says nothing of the job: %v", name, err)
+		require.True(h.t, goerror.Passes(err), "%s says nothing of the job: %v", name, err)
 	}
 	h.server.breakAll(refuse(h.c.Refusal))
 	h.requireRefusal(h.stop(ref))

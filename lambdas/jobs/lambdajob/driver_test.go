@@ -14,6 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 func idle(context.Context, *world, lambdajob.Event) {}
@@ -139,7 +140,7 @@ func TestStartOfAnUnknownFunction(t *testing.T) {
 	w := newWorld(t, nil, idle)
 	_, err := w.driver.Start(t.Context(), jobs.Request{Token: token, Arguments: json.RawMessage(`{"FunctionName": "play"}`)})
 	require.ErrorContains(t, err, "ResourceNotFoundException")
-	require.Equal(t, awserror.Refused, awserror.Classify(err))
+	require.Equal(t, awserror.Refused, goerror.Classify(err))
 }
 
 // The status object is the function's to write, so it may hold anything.
@@ -161,7 +162,7 @@ func TestDescribeOfBadStatus(t *testing.T) {
 			verdict, reason, _, err := describe(t, w, w.put(t, tt.content))
 			require.ErrorContains(t, err, tt.want)
 			require.ErrorContains(t, err, "s3://status/team/jobs/"+token+".json")
-			require.False(t, awserror.Passes(err))
+			require.False(t, goerror.Passes(err))
 			require.Equal(t, pollcore.Failure, verdict)
 			require.Contains(t, reason, tt.want)
 		})
@@ -198,7 +199,7 @@ func TestDescribeLosesItsConnection(t *testing.T) {
 			ref := w.put(t, `{"Status": "running"}`)
 			_, err := w.driver.Describe(t.Context(), ref)
 			require.Error(t, err)
-			require.True(t, awserror.Passes(err), "%v", err)
+			require.True(t, goerror.Passes(err), "%v", err)
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -27,17 +28,17 @@ func Explain(err error, location string, refused func(code string, status int) s
 // find returns what to do about an error that does not pass by itself, and the
 // empty string for one that may.
 func find(err error, refused func(code string, status int) string) string {
-	if awserror.WithoutCredentials(err) {
+	if goerror.WithoutCredentials(err) {
 		return "no usable AWS credentials; configure them or give the function a role"
 	}
-	if awserror.Passes(err) {
+	if goerror.Passes(err) {
 		return ""
 	}
 	response, answered := errors.AsType[*smithyhttp.ResponseError](err)
 	if !answered {
 		return "the request could not be made; check the region and the endpoint"
 	}
-	code := awserror.Code(err)
+	code := goerror.Code(err)
 	switch {
 	case awserror.IsCredentialsCode(code):
 		return "the AWS credentials are not valid; renew them"

@@ -1,4 +1,4 @@
-package awserror_test
+package goerror_test
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 // endpoint is a service that answers every request in one way, and the
@@ -153,7 +154,7 @@ func TestClassifyErrorsOfSDKClients(t *testing.T) {
 			t.Parallel()
 			err := tt.call(t.Context(), endpoint(t, tt.answer))
 			require.Error(t, err)
-			require.Equal(t, tt.want, awserror.Classify(err), "%v", err)
+			require.Equal(t, tt.want, goerror.Classify(err), "%v", err)
 		})
 	}
 }
@@ -208,7 +209,7 @@ func TestClassifyCallsWithoutAnswer(t *testing.T) {
 			return err
 		}, awserror.Refused},
 		{"wrong arguments", func(*testing.T) error {
-			return fmt.Errorf("start: %w", awserror.Mark(awserror.Refused, errors.New("no Table")))
+			return fmt.Errorf("start: %w", goerror.Mark(awserror.Refused, errors.New("no Table")))
 		}, awserror.Refused},
 		{"a refusal of another service", func(*testing.T) error { return fmt.Errorf("start: %w", statusError(404)) }, awserror.Refused},
 		{"a throttle of another service", func(*testing.T) error { return statusError(429) }, awserror.Throttled},
@@ -221,7 +222,7 @@ func TestClassifyCallsWithoutAnswer(t *testing.T) {
 			t.Parallel()
 			err := tt.call(t)
 			require.Error(t, err)
-			require.Equal(t, tt.want, awserror.Classify(err), "%v", err)
+			require.Equal(t, tt.want, goerror.Classify(err), "%v", err)
 		})
 	}
 }
@@ -238,11 +239,11 @@ func TestWithoutCredentials(t *testing.T) {
 		return describeExport(t.Context(), cfg)
 	}
 	err := lookup(errors.New("no role"))
-	require.True(t, awserror.WithoutCredentials(err), "%v", err)
-	require.Equal(t, awserror.Refused, awserror.Classify(err))
+	require.True(t, goerror.WithoutCredentials(err), "%v", err)
+	require.Equal(t, awserror.Refused, goerror.Classify(err))
 	// Whether there are any is not known if the caller gave up.
 	err = lookup(context.DeadlineExceeded)
-	require.False(t, awserror.WithoutCredentials(err), "%v", err)
-	require.Equal(t, awserror.Unclear, awserror.Classify(err))
-	require.False(t, awserror.WithoutCredentials(errors.New("no")))
+	require.False(t, goerror.WithoutCredentials(err), "%v", err)
+	require.Equal(t, awserror.Unclear, goerror.Classify(err))
+	require.False(t, goerror.WithoutCredentials(errors.New("no")))
 }

@@ -1,17 +1,17 @@
 // Package awserror says what an error of AWS means: whether the call may have
 // had an effect, and whether an equal call may succeed later.
 //
-//	switch class := awserror.Classify(err); {
+//	switch class := awserror.ClassifyAnswer(response.StatusCode, code); {
 //	case class.Passes(): // try again later
 //	case class.MayHaveActed(): // look before you start a second job
 //	default: // tell the caller what the service refused
 //	}
 //
 // The same error comes in three forms, each with a function of its own:
-// [Classify] reads the errors of the AWS SDK for Go and of net/http,
-// [ClassifyAnswer] the status and the code of an HTTP answer, and [ClassifyName]
-// the names and causes that Step Functions gives errors. All three read one
-// table of codes and statuses, so they agree.
+// [ClassifyAnswer] reads the status and the code of an HTTP answer, [ClassifyName]
+// the names and causes that Step Functions gives errors, and Classify of the package
+// goerror the errors of the AWS SDK for Go and of net/http. All three read one
+// table of codes and statuses, so they agree. This package needs no SDK.
 package awserror
 
 import "fmt"

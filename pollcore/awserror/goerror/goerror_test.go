@@ -1,4 +1,4 @@
-package awserror_test
+package goerror_test
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/url"
 	"syscall"
 	"testing"
@@ -19,29 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
-
-func TestMeaningOfEachClass(t *testing.T) {
-	t.Parallel()
-	for class, want := range map[awserror.Class]struct {
-		name         string
-		mayHaveActed bool
-		passes       bool
-	}{
-		awserror.Unknown:   {"unknown", true, false},
-		awserror.Throttled: {"throttled", false, true},
-		awserror.Fault:     {"fault", true, true},
-		awserror.Unclear:   {"unclear", true, true},
-		awserror.Ended:     {"ended", true, true},
-		awserror.Refused:   {"refused", false, false},
-		awserror.NotSent:   {"not sent", false, true},
-		99:                 {"class 99", true, false},
-	} {
-		require.Equal(t, want.name, class.String())
-		require.Equal(t, want.mayHaveActed, class.MayHaveActed(), class)
-		require.Equal(t, want.passes, class.Passes(), class)
-	}
-}
 
 // claims is an error that says whether it may be retried.
 type claims struct {
@@ -117,17 +95,17 @@ func TestClassifyErrors(t *testing.T) {
 		{"network timeout", &net.OpError{Op: "read", Err: timeoutError{}}, awserror.Unclear},
 		{"missing member", smithy.InvalidParamsError{}, awserror.Refused},
 		{"member that cannot be sent", &smithy.SerializationError{Err: failed}, awserror.Refused},
-		{"marked", awserror.Mark(awserror.Unclear, answer(409, failed)), awserror.Unclear},
-		{"marked, and refused by the client", awserror.Mark(awserror.Unclear, &smithy.SerializationError{Err: failed}), awserror.Unclear},
+		{"marked", goerror.Mark(awserror.Unclear, answer(409, failed)), awserror.Unclear},
+		{"marked, and refused by the client", goerror.Mark(awserror.Unclear, &smithy.SerializationError{Err: failed}), awserror.Unclear},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tt.want, awserror.Classify(tt.err))
-			require.Equal(t, tt.want.Passes(), awserror.Passes(tt.err))
+			require.Equal(t, tt.want, goerror.Classify(tt.err))
+			require.Equal(t, tt.want.Passes(), goerror.Passes(tt.err))
 			if tt.err != nil {
 				wrapped := &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "DescribeExport", Err: tt.err}
-				require.Equal(t, tt.want, awserror.Classify(wrapped))
+				require.Equal(t, tt.want, goerror.Classify(wrapped))
 			}
 		})
 	}
@@ -153,80 +131,26 @@ func TestWhatTheSDKRetriesPasses(t *testing.T) {
 	for status := range 600 {
 		err := answer(status, errors.New("no"))
 		if retries.IsErrorRetryable(err) == aws.TrueTernary {
-			require.True(t, awserror.Passes(err), status)
+			require.True(t, goerror.Passes(err), status)
 		}
 		if status != 0 {
-			require.Equal(t, awserror.ClassifyAnswer(status, ""), awserror.Classify(err), status)
+			require.Equal(t, awserror.ClassifyAnswer(status, ""), goerror.Classify(err), status)
 			require.Equal(t, awserror.ClassifyAnswer(status, ""), awserror.ClassifyName(fmt.Sprintf("States.Http.StatusCode.%d", status), ""), status)
 		}
 	}
 }
 
-func TestClassifyNames(t *testing.T) {
-	t.Parallel()
-	const v1 = "Rate exceeded (Service: AWSGlue; Status Code: 400; Error Code: ThrottlingException; Request ID: 1; Proxy: null)"
-	v2 := func(status int) string {
-		return fmt.Sprintf("Status Code: 200 (Service: Athena, Status Code: %d, Request ID: 1) (SDK Attempt Count: 1)", status)
-	}
-	tests := []struct {
-		name, cause string
-		want        awserror.Class
-	}{
-		{"DynamoDb.ThrottlingException", "", awserror.Throttled},
-		{"Lambda.Ec2ThrottledException", v2(502), awserror.Throttled},
-		{"Athena.InternalServerException", "", awserror.Fault},
-		{"Athena.MetadataException", "", awserror.Unknown},
-		{"Athena.MetadataException", v2(http.StatusBadRequest), awserror.Refused},
-		{"Glue.OperationTimeoutException", v2(http.StatusBadRequest), awserror.Unclear},
-		// The service's own exception hides the code.
-		{"Athena.AthenaException", "", awserror.Unknown},
-		{"Athena.AthenaException", v2(http.StatusBadRequest), awserror.Unknown},
-		{"S3.S3Exception", v2(http.StatusForbidden), awserror.Unknown},
-		{"S3.S3Exception", v2(http.StatusNotFound), awserror.Refused},
-		{"S3.S3Exception", v2(http.StatusServiceUnavailable), awserror.Fault},
-		{"Athena.AmazonAthenaException", v1, awserror.Throttled},
-		{"Glue.AWSGlueException", v1, awserror.Throttled},
-		{"Glue.AWSGlueException", "(Service: AWSGlue; Status Code: 400; Error Code: AccessDeniedException; Request ID: 1)", awserror.Refused},
-		{"Athena.SdkClientException", "Unable to execute HTTP request", awserror.Unclear},
-		{"Lambda.TooManyRequestsException", "", awserror.Throttled},
-		{"Lambda.ServiceException", "", awserror.Fault},
-		{"Lambda.AWSLambdaException", "", awserror.Fault},
-		{"Lambda.AWSLambdaException", "(Service: AWSLambda; Status Code: 403; Error Code: AccessDeniedException; Request ID: 1)", awserror.Refused},
-		{"Lambda.ClientExecutionTimeoutException", "", awserror.Unclear},
-		{"Lambda.Unknown", "The cause could not be determined", awserror.Unclear},
-		{"Runtime.ExitError", "RequestId: 1 Error: Runtime exited with error: exit status 1", awserror.Unclear},
-		{"Sandbox.Timedout", "RequestId: 1 Error: Task timed out after 3.00 seconds", awserror.Unclear},
-		{"States.Timeout", "", awserror.Unclear},
-		{"States.HeartbeatTimeout", "", awserror.Unclear},
-		{"States.TaskFailed", "", awserror.Unknown},
-		{"States.TaskFailed", v1, awserror.Throttled},
-		{"States.TaskFailed", v2(http.StatusInternalServerError), awserror.Fault},
-		{"States.Permissions", "", awserror.Refused},
-		{"States.Runtime", "", awserror.Unknown},
-		{"States.Http.Socket", "", awserror.Unclear},
-		{"States.Http.StatusCode.404", "", awserror.Refused},
-		{"ApiGateway.429", "", awserror.Throttled},
-		{"ApiGateway.503", "", awserror.Fault},
-		{"TooManyRequestsException", "", awserror.Unknown}, // raised by a function
-		{"", "", awserror.Unknown},
-		{".", "(Service: ", awserror.Unknown},
-	}
-	for _, tt := range tests {
-		require.Equal(t, tt.want, awserror.ClassifyName(tt.name, tt.cause), "%s: %s", tt.name, tt.cause)
-	}
-}
-
 func TestCodeIsThatOfTheService(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "SlowDown", awserror.Code(answer(503, api("SlowDown", smithy.FaultServer))))
-	require.Empty(t, awserror.Code(errors.New("no")))
-	require.Empty(t, awserror.Code(nil))
+	require.Equal(t, "SlowDown", goerror.Code(answer(503, api("SlowDown", smithy.FaultServer))))
+	require.Empty(t, goerror.Code(errors.New("no")))
+	require.Empty(t, goerror.Code(nil))
 }
 
 func TestMarkKeepsTheErrorAndItsText(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("no")
-	err := awserror.Mark(awserror.NotSent, cause)
+	err := goerror.Mark(awserror.NotSent, cause)
 	require.ErrorIs(t, err, cause)
 	require.EqualError(t, err, "no")
 }

@@ -1,4 +1,4 @@
-package awserror_test
+package goerror_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 // hello accepts connections and does with each what a test says after the first
@@ -115,13 +116,13 @@ func TestCallsOfWhichNothingWasSent(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			ctx, sending := awserror.Watch(t.Context())
+			ctx, sending := goerror.Watch(t.Context())
 			cause := tt.call(ctx, t)
 			require.Error(t, cause)
 			err := sending.Mark(cause)
 			require.ErrorIs(t, err, cause)
-			require.Equal(t, tt.want, awserror.Classify(err), "%v", err)
+			require.Equal(t, tt.want, goerror.Classify(err), "%v", err)
 		})
 	}
-	require.NoError(t, new(awserror.Sending).Mark(nil))
+	require.NoError(t, new(goerror.Sending).Mark(nil))
 }

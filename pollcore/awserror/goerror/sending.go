@@ -1,10 +1,12 @@
-package awserror
+package goerror
 
 import (
 	"context"
 	"fmt"
 	"net/http/httptrace"
 	"sync/atomic"
+
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 )
 
 // Sending watches whether the HTTP requests of a call get a connection.
@@ -20,17 +22,17 @@ func Watch(ctx context.Context) (context.Context, *Sending) {
 	}), s
 }
 
-// Mark returns the error of the call that was watched. Its class is [NotSent] if
+// Mark returns the error of the call that was watched. Its class is [awserror.NotSent] if
 // requests wanted a connection and none got one. A request that got one may have
 // been sent, whatever the call's last error is.
 func (s *Sending) Mark(err error) error {
 	switch class := Classify(err); {
-	case err == nil, !s.wanted.Load(), class == Refused:
+	case err == nil, !s.wanted.Load(), class == awserror.Refused:
 		return err
 	case !s.got.Load():
-		return Mark(NotSent, fmt.Errorf("nothing was sent: %w", err))
-	case class == NotSent:
-		return Mark(Unclear, fmt.Errorf("%w: an earlier request of the call was sent", err))
+		return Mark(awserror.NotSent, fmt.Errorf("nothing was sent: %w", err))
+	case class == awserror.NotSent:
+		return Mark(awserror.Unclear, fmt.Errorf("%w: an earlier request of the call was sent", err))
 	default:
 		return err
 	}

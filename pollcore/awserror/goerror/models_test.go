@@ -1,4 +1,4 @@
-package awserror_test
+package goerror_test
 
 import (
 	"fmt"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 )
@@ -99,7 +100,7 @@ func TestEveryErrorOfEveryModelMeansTheSameInEachForm(t *testing.T) {
 			at := fmt.Sprintf("%s: %+v", e.service.Key, e.Error)
 			require.Equal(t, class, awserror.ClassifyAnswer(e.status, code), at)
 			require.Equal(t, class, awserror.ClassifyAnswer(e.status, "com.amazonaws#"+code+":http://internal.amazon.com/"), at)
-			require.Equal(t, class, awserror.Classify(answer(e.status, &smithy.GenericAPIError{Code: code})), at)
+			require.Equal(t, class, goerror.Classify(answer(e.status, &smithy.GenericAPIError{Code: code})), at)
 			if byCode := awserror.ClassifyAnswer(0, code); byCode != awserror.Unknown && byCode != class {
 				require.Equal(t, awserror.Throttled, class, "%s: only a 429 says more than its code", at)
 			}
