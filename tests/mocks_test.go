@@ -24,9 +24,12 @@ const (
 // copyExamples copies the definitions, mocks and requests of docs/example.
 func copyExamples(t *testing.T, to string) {
 	t.Helper()
-	for _, folder := range []string{"", "athena"} {
+	for _, folder := range []string{"", "athena", "sam"} {
 		files, err := filepath.Glob(filepath.Join(examples, folder, "*.json"))
 		require.NoError(t, err)
+		templates, err := filepath.Glob(filepath.Join(examples, folder, "*.yaml"))
+		require.NoError(t, err)
+		files = append(files, templates...)
 		require.NotEmpty(t, files)
 		require.NoError(t, os.MkdirAll(filepath.Join(to, folder), 0o755))
 		for _, file := range files {

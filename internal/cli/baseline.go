@@ -29,7 +29,7 @@ type baselineKey struct{ file, rule, pointer string }
 func (k knownFinding) key() baselineKey { return baselineKey{k.File, k.Rule, k.Pointer} }
 
 func baselineEntry(f finding) knownFinding {
-	return knownFinding{cleanName(f.file), f.rule, f.problem.Pointer, f.problem.Message}
+	return knownFinding{cleanName(f.file), f.rule, f.pointer(), f.problem.Message}
 }
 
 // cleanName is the name of a file that is the same however it is given.

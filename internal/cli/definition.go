@@ -1,19 +1,18 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // substitutions are the values of placeholders, "Name=value".
@@ -37,57 +36,78 @@ func (s substitutions) values() (map[string]string, error) {
 	return out, nil
 }
 
-// readMachine reads a definition from a file, with its placeholders replaced.
-func readMachine(name string, in io.Reader, s substitutions) (*asl.StateMachine, error) {
-	text, err := readText(name, in)
-	if err != nil {
-		return nil, err
+// machine is a state machine and where its definition stands.
+type machine struct {
+	*asl.StateMachine
+
+	definition *source.Definition
+}
+
+// title names the state machine: by its resource, else by its file.
+func (m *machine) title() string {
+	if m.definition.ID != "" {
+		return m.definition.ID
 	}
+	name := filepath.Base(m.definition.File)
+	return strings.TrimSuffix(strings.TrimSuffix(name, filepath.Ext(name)), ".asl")
+}
+
+// readMachine reads a definition, with its placeholders replaced.
+func readMachine(name string, in io.Reader, s substitutions) (*machine, error) {
 	values, err := s.values()
 	if err != nil {
 		return nil, err
 	}
-	replaced, err := substitute(name, text, values)
+	d, err := source.LoadOne(name, source.Options{Values: values, Stdin: in})
+	if err != nil {
+		return nil, usage("%w", sourceError(err))
+	}
+	return parseMachine(d)
+}
+
+// readMachines reads all definitions that the names give.
+func readMachines(names []string, in io.Reader, s substitutions) ([]*machine, error) {
+	values, err := s.values()
 	if err != nil {
 		return nil, err
 	}
-	machine, err := asl.Parse(replaced)
-	if err != nil && isRequest(replaced) {
-		return nil, usage("%s is a request of the Lambda functions, not a definition: pass it as --input %s", name, name)
-	}
+	definitions, err := source.Load(names, source.Options{Values: values, Stdin: in})
 	if err != nil {
-		return nil, usage("%s: %w%s", name, err, placeholderHint(text, values, err))
+		return nil, usage("%w", sourceError(err))
 	}
-	return machine, nil
+	machines := make([]*machine, len(definitions))
+	for i, d := range definitions {
+		if machines[i], err = parseMachine(d); err != nil {
+			return nil, err
+		}
+	}
+	return machines, nil
 }
 
-// placeholderHint says what to do about placeholders if they make a definition
-// wrong: a line of its own, or nothing.
-func placeholderHint(text []byte, values map[string]string, err error) terminal.Lines {
-	if open := asl.BarePlaceholders(asl.Substitute(text, values)); len(open) > 0 {
-		return substituteHint(open)
+func parseMachine(d *source.Definition) (*machine, error) {
+	m, err := d.Parse()
+	if err != nil && isRequest(d.Text) {
+		return nil, usage("%s is a request of the Lambda functions, not a definition: pass it as --input %s", d.File, d.File)
 	}
-	problems, ok := errors.AsType[diag.Problems](err)
-	if !ok {
-		return ""
-	}
-	// With only those replaced that stand outside of quotes, the others are
-	// still where the problems are.
-	bare := map[string]string{}
-	for _, name := range asl.BarePlaceholders(text) {
-		bare[name] = values[name]
-	}
-	before, err := asl.Parse(asl.Substitute(text, bare))
 	if err != nil {
-		return ""
+		return nil, usage("%s: %w%s", d.File, err, quotesHint(d, err))
 	}
-	for _, p := range problems {
-		for _, h := range before.Placeholders {
-			if value := []byte(values[h.Name]); h.Position.Pointer == p.Pointer && json.Valid(value) && value[0] != '"' {
-				return terminal.Lines(fmt.Sprintf("\n${%s} stands in quotes, so its value is a string. For the value %s, write ${%[1]s} without quotes",
-					h.Name, terminal.Quote(string(value))))
-			}
-		}
+	return &machine{m, d}, nil
+}
+
+// sourceError names the flag in an error about a value.
+func sourceError(err error) error {
+	if unused, ok := errors.AsType[*source.ValueError](err); ok {
+		return fmt.Errorf("--substitute %s: %w", unused.Name, unused)
+	}
+	return err
+}
+
+// quotesHint says what to do if a value in quotes makes a definition wrong: a line
+// of its own, or nothing.
+func quotesHint(d *source.Definition, err error) terminal.Lines {
+	if text := d.ExplainQuotes(err); text != "" {
+		return terminal.Lines("\n" + terminal.Quote(text))
 	}
 	return ""
 }
@@ -115,14 +135,4 @@ func openPlaceholders(m *asl.StateMachine, needed bool) []string {
 		}
 	}
 	return names
-}
-
-// substitute replaces the placeholders of a definition.
-func substitute(file string, text []byte, values map[string]string) ([]byte, error) {
-	for name := range values {
-		if !bytes.Contains(text, []byte("${"+name+"}")) {
-			return nil, usage("--substitute %s: %s has no placeholder ${%s}", name, file, name)
-		}
-	}
-	return asl.Substitute(text, values), nil
 }

@@ -13,6 +13,7 @@ import (
 // finding is what lint found in a file.
 type finding struct {
 	file    string
+	machine string // of a template: its logical ID
 	rule    string
 	problem diag.Problem
 	body    any // the finding with all its members
@@ -29,6 +30,9 @@ func (f finding) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	members["file"] = f.file
+	if f.machine != "" {
+		members["stateMachine"] = f.machine
+	}
 	return json.Marshal(members)
 }
 
@@ -38,6 +42,15 @@ func (f finding) place() string {
 		return fmt.Sprintf("%s:%d:%d", f.file, f.problem.Line, f.problem.Column)
 	}
 	return f.file
+}
+
+// pointer is where the finding is in the definition, behind the state machine of a
+// template that it is of.
+func (f finding) pointer() string {
+	if strings.HasPrefix(f.problem.Pointer, "/Resources/") { // in the template
+		return f.problem.Pointer
+	}
+	return f.machine + f.problem.Pointer
 }
 
 // message is what the finding says, without its place and severity.
@@ -59,7 +72,7 @@ func printFindings(out io.Writer, format string, found []finding) error {
 	var b strings.Builder
 	for _, f := range found {
 		p := f.problem
-		p.Line, p.Severity = 0, diag.Error // they stand before the rule
+		p.Line, p.Severity, p.Pointer = 0, diag.Error, f.pointer() // line and severity stand before the rule
 		terminal.Fprintf(&b, "%s: %s %s: %s\n", f.place(), strings.ToLower(f.problem.Severity.String()), f.rule, p.String())
 		if s := f.problem.Snippet(); s != "" {
 			terminal.Fprintf(&b, "%s\n", terminal.Lines(s)) // of one line of the source

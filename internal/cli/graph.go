@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,14 +26,15 @@ func newGraphCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "graph FILE",
 		Short: "Draw a state machine",
-		Long: `Graph draws a state machine as SVG or Mermaid on standard output. "-" reads standard
-input.
+		Long: `Graph draws a state machine as SVG or Mermaid on standard output. FILE is a
+definition in JSON or YAML, a template, or "-" for standard input. Of a template with
+several state machines, name one: template.yaml#LogicalId.
 
 --history colours and counts the states and transitions of a run. The file is one
 that "jobpoller run --history" wrote, or the output of "aws stepfunctions
 get-execution-history".`,
 		Example: `  jobpoller graph poller.asl.json >poller.svg
-  jobpoller graph poller.asl.json -o mermaid
+  jobpoller graph 'template.yaml#Poller' -o mermaid
   jobpoller graph poller.asl.json --history history.json >run.svg`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -61,13 +61,13 @@ func runGraph(c *cobra.Command, name string, o graphOptions) error {
 	if err != nil {
 		return err
 	}
-	options := graph.Options{Title: strings.TrimSuffix(filepath.Base(name), ".asl.json")}
+	options := graph.Options{Title: machine.title()}
 	if o.history != "" {
-		if options.Visits, options.Edges, err = readHistory(o.history, machine); err != nil {
+		if options.Visits, options.Edges, err = readHistory(o.history, machine.StateMachine); err != nil {
 			return err
 		}
 	}
-	g := graph.New(machine, options)
+	g := graph.New(machine.StateMachine, options)
 	text := g.SVG()
 	if o.output == "mermaid" {
 		text = []byte(g.Mermaid())

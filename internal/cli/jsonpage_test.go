@@ -161,7 +161,7 @@ func TestJSONPageOfLint(t *testing.T) {
 	section := jsonPage(t)["jobpoller lint -o json"]
 	all := members(t, func(f waiterlint.Finding) any {
 		f.Acceptor = 0
-		return finding{file: "x", body: f}
+		return finding{file: "x", machine: "x", body: f}
 	})
 	requireDocumented(t, all, tables(section)[0])
 	require.Subset(t, all, members(t, func(f lint.Finding) any { return finding{file: "x", body: f} }))

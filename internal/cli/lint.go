@@ -1,18 +1,16 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 func newLintCommand() *cobra.Command {
@@ -21,7 +19,12 @@ func newLintCommand() *cobra.Command {
 		Use:   "lint FILE...",
 		Short: "Check state machine definitions and waiters",
 		Long: `Lint checks definitions of state machines and waiters. It reports each finding
-with its place in the file. "-" reads standard input.
+with its place in the file.
+
+A FILE is a definition in JSON or YAML, a template of SAM, CloudFormation or the CDK
+with any number of them (one: template.yaml#LogicalId), a folder with such files, a
+glob, or "-" for standard input. A template gives its values and types. What only AWS
+can fill in stays unknown and gives no finding.
 
 Findings:
   ERROR    AWS rejects the definition, or no program can read the waiter
@@ -42,7 +45,8 @@ scanning.
 Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
 4 could not ask AWS.`,
 		Example: `  jobpoller lint poller.asl.json
-  jobpoller lint -o json statemachines/*.asl.json
+  jobpoller lint template.yaml
+  jobpoller lint -o json statemachines/ cdk.out
   jobpoller lint --off unretried-task --substitute WaitSeconds=30 template.asl.json
   jobpoller lint waiter.json --service dynamodb --operation DescribeExport
   jobpoller lint waiters-2.json --service rds
@@ -83,7 +87,7 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
 	return c
 }
 
-func runLint(c *cobra.Command, files []string, o lintOptions) error {
+func runLint(c *cobra.Command, names []string, o lintOptions) error {
 	if err := o.validate(c.Flags().Changed); err != nil {
 		return usage("%w", err)
 	}
@@ -91,7 +95,7 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 	case o.rules:
 		return printRules(c.OutOrStdout(), o.output)
 	case o.loops:
-		return printLoops(c, files, o)
+		return printLoops(c, names, o)
 	}
 	if o.askAWS {
 		var err error
@@ -100,42 +104,28 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 		}
 	}
 	if o.output == "text" && len(o.only) == 0 {
-		o.tables = newLoopTables(files)
+		o.tables = &loopTables{}
 	}
-	found := []finding{}
-	var unread []error
-	var hints strings.Builder
-	for _, name := range files {
-		findings, hint, err := lintFile(c.Context(), name, c.InOrStdin(), o)
-		if err != nil {
-			unread = append(unread, err)
-			continue
-		}
-		found = append(found, findings...)
-		if hint != "" {
-			terminal.Fprintf(&hints, "%s:%s\n", name, hint)
-		}
-	}
+	found, files, unread := lintFiles(c, names, o)
 	found = atLeast(found, severities[o.severity])
-	if err := errors.Join(unread...); err != nil && o.update {
-		return usage("%w", err) // a baseline of some files would lose the findings of the others
+	if unread != nil && o.update {
+		return unread // a baseline of some files would lose the findings of the others
 	}
 	found, known, err := applyBaseline(o, files, found)
 	if err != nil {
 		return err
 	}
-	if o.tables != nil && o.tables.text.Len() > 0 {
-		terminal.Fprintf(c.OutOrStdout(), "%s\n", terminal.Lines(o.tables.text.String()))
+	if tables := o.tables.String(); tables != "" {
+		terminal.Fprintf(c.OutOrStdout(), "%s\n", terminal.Lines(tables))
 	}
 	if err := printFindings(c.OutOrStdout(), o.output, found); err != nil {
 		return &exitError{exitFailed, err}
 	}
-	terminal.Fprintf(c.ErrOrStderr(), "%s", terminal.Lines(hints.String()))
 	if o.output == "text" || o.output == "github" {
-		terminal.Fprintf(c.ErrOrStderr(), "%s\n", summarize(found, len(files)-len(unread), known))
+		terminal.Fprintf(c.ErrOrStderr(), "%s\n", summarize(found, len(files), known))
 	}
-	if err := errors.Join(unread...); err != nil {
-		return usage("%w", err)
+	if unread != nil {
+		return unread
 	}
 	if o.opinion != nil && o.opinion.failure != nil {
 		return &exitError{exitUnknown, fmt.Errorf("lint --aws: %w", o.opinion.failure)}
@@ -146,16 +136,49 @@ func runLint(c *cobra.Command, files []string, o lintOptions) error {
 	return nil
 }
 
-// lintFile returns the findings of a file, and what to do about placeholders if they
-// are the reason.
-func lintFile(ctx context.Context, name string, in io.Reader, o lintOptions) (found []finding, hint terminal.Lines, err error) {
-	text, err := readText(name, in)
+// lintFiles returns the findings of what the names give, and the files that were
+// read.
+func lintFiles(c *cobra.Command, names []string, o lintOptions) (found []finding, files []string, unread error) {
+	found = []finding{}
+	values, err := substitutions(o.substitutes).values()
 	if err != nil {
-		return nil, "", err
+		return found, nil, err
 	}
-	if o.service != "" || waiterlint.IsWaiters(text) {
-		found, err = lintWaiters(name, text, o)
-		return found, "", err
+	var problems []error
+	read := func(name string) {
+		if !slices.Contains(files, name) {
+			files = append(files, name)
+		}
 	}
-	return lintDefinition(ctx, name, text, o)
+	definitions, err := source.Load(names, source.Options{
+		Values: values, Stdin: c.InOrStdin(),
+		Skip: func(name string, text []byte) bool {
+			if o.service == "" && !waiterlint.IsWaiters(text) {
+				return false
+			}
+			findings, err := lintWaiters(name, text, o)
+			if found = append(found, findings...); err == nil {
+				read(name)
+			}
+			problems = append(problems, err)
+			return true
+		},
+	})
+	if err != nil {
+		problems = append(problems, sourceError(err))
+	}
+	for _, d := range definitions {
+		findings, hint, err := lintDefinition(c.Context(), d, o)
+		if found = append(found, findings...); err == nil {
+			read(d.File)
+		}
+		problems = append(problems, err)
+		if hint != "" {
+			terminal.Fprintf(c.ErrOrStderr(), "%s:%s\n", d.Name, hint)
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return found, files, usage("%w", err)
+	}
+	return found, files, nil
 }

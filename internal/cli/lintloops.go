@@ -9,12 +9,14 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // pollLoop is a poll loop of a file. Its JSON members are a contract: see
 // docs/reference/json.md.
 type pollLoop struct {
 	File        string    `json:"file"`
+	Machine     string    `json:"stateMachine,omitempty"` // of a template
 	States      []string  `json:"states"`
 	Pointer     string    `json:"pointer"`
 	Operation   string    `json:"operation,omitempty"`
@@ -52,10 +54,10 @@ type loopBound struct {
 	USD         float64 `json:"costUSD,omitempty"`
 }
 
-func newPollLoop(file string, l *lint.Loop) pollLoop {
+func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 	cents := func(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
 	out := pollLoop{
-		File: file, States: l.Turn.States, Operation: l.Operation, StatusPath: l.Status,
+		File: d.File, Machine: d.ID, States: l.Turn.States, Operation: l.Operation, StatusPath: l.Status,
 		Bound:       loopBound{string(l.Bound.Kind), l.Bound.Polls, l.Bound.Events, l.Bound.Transitions, l.Bound.After.Seconds(), cents(l.Bound.USD)},
 		WaitSeconds: l.Turn.Wait.Seconds(), Events: l.Turn.Events, Transitions: l.Turn.Transitions,
 		Turns: l.Turn.Turns(), LastSeconds: l.Turn.Lasts().Seconds(), USDPerDay: cents(l.Turn.DollarsPerDay()),
@@ -91,35 +93,33 @@ func newPollLoop(file string, l *lint.Loop) pollLoop {
 }
 
 // printLoops prints the poll loops of the files as tables.
-func printLoops(c *cobra.Command, files []string, o lintOptions) error {
+func printLoops(c *cobra.Command, names []string, o lintOptions) error {
 	found := []pollLoop{}
-	tables := newLoopTables(files)
-	for _, name := range files {
-		machine, err := readMachine(name, c.InOrStdin(), o.substitutes)
-		if err != nil {
-			return err
-		}
-		loops := lint.Loops(machine, lint.Options{Express: o.express})
+	var tables loopTables
+	machines, err := readMachines(names, c.InOrStdin(), o.substitutes)
+	if err != nil {
+		return err
+	}
+	for _, m := range machines {
+		loops := lint.Loops(m.StateMachine, lint.Options{Express: o.express || m.definition.Type == asl.Express})
 		for i := range loops {
-			found = append(found, newPollLoop(name, &loops[i]))
+			found = append(found, newPollLoop(m.definition, &loops[i]))
 		}
-		tables.write(name, loops)
+		tables.addLoops(m.definition.Name, loops)
 	}
 	if o.output == "json" {
 		return writeJSON(c.OutOrStdout(), found)
 	}
-	terminal.Fprintf(c.OutOrStdout(), "%s", terminal.Lines(tables.text.String()))
+	terminal.Fprintf(c.OutOrStdout(), "%s", terminal.Lines(tables.String()))
 	return nil
 }
 
-// loopTables are the tables of loops to print, under the names of their files if
-// there are several.
+// loopTables are the tables of loops to print, by the state machines that have
+// them.
 type loopTables struct {
-	named bool
-	text  strings.Builder
+	machines []string
+	tables   [][]string
 }
-
-func newLoopTables(files []string) *loopTables { return &loopTables{named: len(files) > 1} }
 
 // add writes the tables of the loops of a machine whose operations are known. A nil
 // loopTables takes none.
@@ -133,17 +133,34 @@ func (t *loopTables) add(name string, m *asl.StateMachine, o lint.Options) {
 			known = append(known, l)
 		}
 	}
-	t.write(name, known)
+	t.addLoops(name, known)
 }
 
-func (t *loopTables) write(name string, loops []lint.Loop) {
+func (t *loopTables) addLoops(name string, loops []lint.Loop) {
+	tables := make([]string, len(loops))
 	for i := range loops {
-		if t.text.Len() > 0 {
-			t.text.WriteString("\n")
-		}
-		if t.named {
-			terminal.Fprintf(&t.text, "%s\n", name)
-		}
-		t.text.WriteString(loops[i].String())
+		tables[i] = loops[i].String()
 	}
+	t.machines, t.tables = append(t.machines, name), append(t.tables, tables)
+}
+
+// String returns the tables, under the names of the state machines if there are
+// several.
+func (t *loopTables) String() string {
+	if t == nil {
+		return ""
+	}
+	var b strings.Builder
+	for i, name := range t.machines {
+		for _, table := range t.tables[i] {
+			if b.Len() > 0 {
+				b.WriteString("\n")
+			}
+			if len(t.machines) > 1 {
+				terminal.Fprintf(&b, "%s\n", name)
+			}
+			b.WriteString(table)
+		}
+	}
+	return b.String()
 }

@@ -46,7 +46,7 @@ Exit codes: 0 written; 1 not written; 2 wrong usage.`,
 			if err != nil {
 				return err
 			}
-			plan, err := jobs.plan(machine, nil)
+			plan, err := jobs.plan(machine.StateMachine, nil)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 const (
@@ -31,7 +32,8 @@ poller (RunJob, Wait, CheckStatus, Choice) on a sample job. The Lambda functions
 run here, and the start records go to an embedded S3 server. You need no AWS
 account. "-" reads standard input.
 
-FILE is a definition of yours. It can invoke the functions jobpoller-runjob,
+FILE is a definition of yours in JSON or YAML, or in a template: of several, name one
+as template.yaml#LogicalId. It can invoke the functions jobpoller-runjob,
 jobpoller-checkstatus and jobpoller-sample-job. Its input is the request of the
 sample job, or the file of --input.
 
@@ -115,15 +117,15 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	completeNothing(c, "simulate", "ends", "seed", "job-seconds", "max-wait", "test-case", "substitute", "name", "s3-endpoint", "bucket")
 }
 
-func (o *runOptions) readDefinition(in io.Reader) (*asl.StateMachine, error) {
+func (o *runOptions) readDefinition(in io.Reader) (*machine, error) {
 	if o.definition != "" {
 		return readMachine(o.definition, in, o.substitutes)
 	}
-	machine, err := asl.Parse([]byte(statemachines.LambdaPoller()))
+	m, err := asl.Parse([]byte(statemachines.LambdaPoller()))
 	if err != nil {
 		return nil, fmt.Errorf("the shipped definition: %w", err)
 	}
-	return machine, nil
+	return &machine{m, &source.Definition{}}, nil
 }
 
 // readInput returns the execution input: of the file, or a request for the

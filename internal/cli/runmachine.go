@@ -47,10 +47,10 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	}
 	p := newProgress(c.ErrOrStderr(), o, clock, waitLimit(input))
 	start := clock.Now()
-	result, err := sim.Run(c.Context(), machine, input, sim.Options{
+	result, err := sim.Run(c.Context(), machine.StateMachine, input, sim.Options{
 		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Models: models.Load,
-		StartTime: began,
-		Handlers:  map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(bench.functions(p.record))},
+		StartTime: began, Express: machine.definition.Type == asl.Express,
+		Handlers: map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(bench.functions(p.record))},
 		OnEvent: func(e sim.Event) {
 			p.event(e)
 			o.views.event(c.ErrOrStderr(), start, e)
@@ -59,16 +59,16 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	})
 	p.close()
 	if err != nil {
-		return runError(o, machine, err)
+		return runError(machine, err)
 	}
 	if err := r.result(bench.report(context.WithoutCancel(c.Context()), result)); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
 	}
-	if err := o.views.write(machine, result); err != nil {
+	if err := o.views.write(machine.StateMachine, result); err != nil {
 		return err
 	}
 	if code := exitCode(result); code != exitSucceeded {
-		return &exitError{code, openArguments(machine)}
+		return &exitError{code, openArguments(machine.StateMachine)}
 	}
 	return nil
 }
@@ -86,18 +86,20 @@ func openArguments(m *asl.StateMachine) error {
 
 // runError tells an input or definition that cannot be run from a failure on
 // the way.
-func runError(o runOptions, m *asl.StateMachine, err error) error {
+func runError(m *machine, err error) error {
+	err = m.definition.LocateError(err)
 	if _, ok := errors.AsType[*sim.ResourceError](err); ok {
-		return usage("%s: %w\nTo answer the Tasks here, pass --simulate 10m or a file with --mocks%s", o.definition, err, substituteHint(openPlaceholders(m, false)))
+		return usage("%s: %w\nTo answer the Tasks here, pass --simulate 10m or a file with --mocks%s",
+			m.definition.File, err, substituteHint(openPlaceholders(m.StateMachine, false)))
 	}
 	if _, ok := errors.AsType[*sim.InputSizeError](err); ok {
 		return usage("%w", err)
 	}
 	if _, ok := errors.AsType[diag.Problems](err); ok {
-		if o.definition != "" {
-			err = errorf("%s: %w", o.definition, err)
+		if m.definition.File != "" { // not the shipped one
+			err = errorf("%s: %w", m.definition.File, err)
 		}
-		return usage("%w%s", err, substituteHint(openPlaceholders(m, true)))
+		return usage("%w%s", err, substituteHint(openPlaceholders(m.StateMachine, true)))
 	}
 	return &exitError{exitFailed, err}
 }

@@ -80,8 +80,8 @@ func sarifOf(found []finding) sarifLog {
 			place.Region = &sarifRegion{f.problem.Line, f.problem.Column}
 		}
 		location := sarifLocation{PhysicalLocation: place}
-		if f.problem.Pointer != "" {
-			location.LogicalLocations = []sarifLogical{{f.problem.Pointer}}
+		if pointer := f.pointer(); pointer != "" {
+			location.LogicalLocations = []sarifLogical{{pointer}}
 		}
 		key := baselineEntry(f).key()
 		sum := sha256.Sum256([]byte(key.file + "\x00" + key.rule + "\x00" + key.pointer))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -48,9 +47,10 @@ func runMocked(c *cobra.Command, o runOptions) error {
 		}
 	}
 	if strings.HasPrefix(o.name, "local") {
-		o.name = fileName(o.definition)
+		o.name = executionOf(machine.title())
 	}
-	options := sim.Options{Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Express: o.express, Clock: sim.NewRealClock(), Models: models.Load}
+	options := sim.Options{Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Clock: sim.NewRealClock(), Models: models.Load}
+	options.Express = o.express || machine.definition.Type == asl.Express
 	if o.virtual {
 		options.Clock = sim.NewVirtualClock(sim.DefaultStart())
 	}
@@ -63,14 +63,14 @@ func runMocked(c *cobra.Command, o runOptions) error {
 		o.views.event(c.ErrOrStderr(), start, e)
 		reporter.event(e)
 	}
-	result, err := sim.Run(c.Context(), machine, input, options)
+	result, err := sim.Run(c.Context(), machine.StateMachine, input, options)
 	if err != nil {
 		return mockError(o, machine, err)
 	}
-	if err := reporter.result(newSimulation(machine, result, o.virtual)); err != nil {
+	if err := reporter.result(newSimulation(machine.StateMachine, result, o.virtual)); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
 	}
-	if err := o.views.write(machine, result); err != nil {
+	if err := o.views.write(machine.StateMachine, result); err != nil {
 		return err
 	}
 	if code := exitCode(result); code != exitSucceeded {
@@ -81,7 +81,7 @@ func runMocked(c *cobra.Command, o runOptions) error {
 
 // answer puts what answers the Tasks into the options of a run: the file of mocks,
 // and for the others the jobs that are simulated.
-func (o *runOptions) answer(m *asl.StateMachine, options *sim.Options, in io.Reader) error {
+func (o *runOptions) answer(m *machine, options *sim.Options, in io.Reader) error {
 	var mocks *mock.Config
 	var answered []string
 	if o.mocks != "" {
@@ -97,33 +97,33 @@ func (o *runOptions) answer(m *asl.StateMachine, options *sim.Options, in io.Rea
 		}
 	}
 	if o.simulated.isGiven() {
-		plan, err := o.simulated.plan(m, answered)
+		plan, err := o.simulated.plan(m.StateMachine, answered)
 		if err != nil {
 			return err
 		}
-		if err := o.simulated.unknown(o.definition, o.mocks, plan); err != nil {
+		if err := o.simulated.unknown(m, o.mocks, plan); err != nil {
 			return err
 		}
 		simulated, err := plan.Mocks()
 		if err != nil {
 			return &exitError{exitFailed, err}
 		}
-		if err := simulated.Apply(m, "", options); err != nil {
+		if err := simulated.Apply(m.StateMachine, "", options); err != nil {
 			return &exitError{exitFailed, err}
 		}
 	}
 	if mocks == nil {
 		return nil
 	}
-	if err := mocks.Apply(m, o.testCase, options); err != nil {
+	if err := mocks.Apply(m.StateMachine, o.testCase, options); err != nil {
 		return usage("%s: %w", o.mocks, err)
 	}
 	return nil
 }
 
-// fileName is the name of a file as the name of an execution.
-func fileName(path string) string {
-	name, _, _ := strings.Cut(filepath.Base(path), ".")
+// executionOf is the title of a state machine as the name of an execution.
+func executionOf(title string) string {
+	name, _, _ := strings.Cut(title, ".")
 	if !executionName.MatchString(name) {
 		return "local"
 	}
@@ -131,17 +131,17 @@ func fileName(path string) string {
 }
 
 // mockError is the error of a run with mocks.
-func mockError(o runOptions, m *asl.StateMachine, err error) error {
+func mockError(o runOptions, m *machine, err error) error {
 	if unmocked, ok := errors.AsType[*mock.UnmockedError](err); ok {
 		return usage("%s: %w", o.mocks, unmocked)
 	}
-	unanswered, ok := errors.AsType[*sim.ResourceError](err)
+	unanswered, ok := errors.AsType[*sim.ResourceError](m.definition.LocateError(err))
 	if !ok {
-		return runError(o, m, err)
+		return runError(m, err)
 	}
 	var b strings.Builder
 	for _, t := range unanswered.Tasks {
-		terminal.Fprintf(&b, "%s:%d:%d: no mock answers the Task %q (%s)\n", o.definition, t.Position.Line, t.Position.Column, t.State, t.Resource)
+		terminal.Fprintf(&b, "%s:%d:%d: no mock answers the Task %q (%s)\n", m.definition.File, t.Position.Line, t.Position.Column, t.State, t.Resource)
 	}
 	first := unanswered.Tasks[0].State
 	return usage("%sAdd mocks to %s, such as %q: {\"return\": {}}", terminal.Lines(b.String()), o.mocks, first)

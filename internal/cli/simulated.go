@@ -57,18 +57,19 @@ func (s *simulated) plan(m *asl.StateMachine, answered []string) (*simulate.Plan
 }
 
 // unknown is the error of a plan with Tasks that have to be told.
-func (s *simulated) unknown(definition, mocks string, p *simulate.Plan) error {
+func (s *simulated) unknown(m *machine, mocks string, p *simulate.Plan) error {
 	if len(p.Unknown) == 0 {
 		return nil
 	}
 	var b strings.Builder
 	for _, t := range p.Unknown {
-		terminal.Fprintf(&b, "%s:%d:%d: nothing tells the Task %q %s\n", definition, t.Position.Line, t.Position.Column, t.State, t.What)
+		at := m.definition.LocatePosition(t.Position)
+		terminal.Fprintf(&b, "%s:%d:%d: nothing tells the Task %q %s\n", m.definition.File, at.Line, at.Column, t.State, t.What)
 	}
 	if mocks != "" {
 		return usage("%sAdd mocks of %s to %s", terminal.Lines(b.String()), plural(len(p.Unknown), "Task"), mocks)
 	}
-	file := fileName(definition) + ".mocks.json"
+	definition, file := quoteWord(m.definition.Name), executionOf(m.title())+".mocks.json"
 	return usage("%sWrite a file of mocks, fill in %s, and run it:\n  jobpoller mocks init %s%s -o %s\n  jobpoller run %s --mocks %s",
 		terminal.Lines(b.String()), plural(len(p.Unknown), "Task"), definition, terminal.Lines(s.flags()), file, definition, file)
 }

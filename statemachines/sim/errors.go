@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/nearest"
@@ -60,6 +61,15 @@ type ResourceProblem struct {
 	Resource   string
 	Position   asl.Position // of the resource in the definition
 	Suggestion string       // the nearest resource that has a handler, if one is near
+}
+
+// Place returns the error with its positions where they stand in another text.
+func (e *ResourceError) Place(where func(asl.Position) asl.Position) error {
+	moved := &ResourceError{Tasks: slices.Clone(e.Tasks), Handlers: e.Handlers}
+	for i := range moved.Tasks {
+		moved.Tasks[i].Position = where(moved.Tasks[i].Position)
+	}
+	return moved
 }
 
 func (e *ResourceError) Error() string {

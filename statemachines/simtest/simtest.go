@@ -19,6 +19,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // T is what simtest needs of a *testing.T. Fatalf must not return.
@@ -39,14 +40,16 @@ type Sim struct {
 
 	t       T
 	machine *asl.StateMachine
-	targets *mock.Targets
-	file    *mock.Config // nil: none
-	test    string       // test case of the file
-	filed   sim.Options  // with the handlers of the file for the latest run
-	scripts map[string]*mock.Script
-	jobs    map[string]jobCall
-	visits  map[string]int
-	edges   map[sim.Edge]int
+	// definition knows where the machine stands in its file.
+	definition *source.Definition
+	targets    *mock.Targets
+	file       *mock.Config // nil: none
+	test       string       // test case of the file
+	filed      sim.Options  // with the handlers of the file for the latest run
+	scripts    map[string]*mock.Script
+	jobs       map[string]jobCall
+	visits     map[string]int
+	edges      map[sim.Edge]int
 
 	mu    sync.Mutex // of calls: on a real clock Tasks run at the same time
 	calls []sim.Call
@@ -67,21 +70,33 @@ func New[Text ~string | ~[]byte](t T, definition Text) *Sim {
 		t.Fatalf("definition: %v", err)
 		return nil
 	}
-	return &Sim{
-		t: t, machine: m, targets: mock.TargetsOf(m), scripts: map[string]*mock.Script{}, jobs: map[string]jobCall{},
-		visits: map[string]int{}, edges: map[sim.Edge]int{},
-	}
+	return newSim(t, m, &source.Definition{})
 }
 
-// File is New with the definition in a file.
+// File is New with the definition in a file: of JSON or YAML, or in a template, as
+// in "template.yaml#Poller". A template that says so makes it an Express workflow.
 func File(t T, name string) *Sim {
 	t.Helper()
-	text, err := os.ReadFile(name) //nolint:gosec // a test names its own file
+	d, err := source.LoadOne(name, source.Options{})
 	if err != nil {
 		t.Fatalf("definition: %v", err)
 		return nil
 	}
-	return New(t, text)
+	m, err := d.Parse()
+	if err != nil {
+		t.Fatalf("%s: %v", d.File, err)
+		return nil
+	}
+	s := newSim(t, m, d)
+	s.Options.Express = d.Type == asl.Express
+	return s
+}
+
+func newSim(t T, m *asl.StateMachine, d *source.Definition) *Sim {
+	return &Sim{
+		t: t, machine: m, definition: d, targets: mock.TargetsOf(m), scripts: map[string]*mock.Script{}, jobs: map[string]jobCall{},
+		visits: map[string]int{}, edges: map[sim.Edge]int{},
+	}
 }
 
 // On returns the script of a Task by the name of its state or by its resource
@@ -307,7 +322,7 @@ func (s *Sim) drive(run func(o sim.Options) (*sim.Result, error)) *Run {
 		s.t.Fatalf("the run broke off: %v\n\n%s", err, trace.Trace())
 		return nil
 	case err != nil:
-		s.t.Fatalf("the machine cannot be run: %v", err)
+		s.t.Fatalf("the machine cannot be run: %v", s.definition.LocateError(err))
 		return nil
 	}
 	for name, n := range r.Visits {

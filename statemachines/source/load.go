@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/nearest"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
 // Stdin is the name of the standard input.
@@ -49,7 +50,7 @@ func LoadOne(name string, o Options) (*Definition, error) {
 	case err != nil:
 		return nil, err
 	case len(all) != 1:
-		return nil, fmt.Errorf("%s has %d state machines: name one of them: %s", name, len(all), strings.Join(namesOf(all), ", "))
+		return nil, errorf("%s has %d state machines: name one of them: %s", name, len(all), strings.Join(namesOf(all), ", "))
 	}
 	if err := l.checkValues([]string{name}); err != nil {
 		return nil, err
@@ -66,9 +67,9 @@ type ValueError struct {
 // Error names the files and the value.
 func (e *ValueError) Error() string {
 	if len(e.Files) == 1 {
-		return fmt.Sprintf("%s has no placeholder ${%s}", e.Files[0], e.Name)
+		return fmt.Sprintf("%s has no placeholder ${%s}", terminal.Quote(e.Files[0]), terminal.Quote(e.Name))
 	}
-	return fmt.Sprintf("no definition has a placeholder ${%s}", e.Name)
+	return fmt.Sprintf("no definition has a placeholder ${%s}", terminal.Quote(e.Name))
 }
 
 func namesOf(all []*Definition) []string {
@@ -131,26 +132,12 @@ func (l *loader) load(name string) ([]*Definition, error) {
 	if before, id, ok := cutLast(slashed, "#"); ok {
 		return l.readNamed(before, id)
 	}
-	if strings.ContainsAny(slashed, "*?[") {
-		return l.glob(slashed)
+	if !strings.ContainsAny(slashed, "*?[") {
+		return nil, err
 	}
-	return nil, err
-}
-
-func cutLast(s, separator string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, separator); i >= 0 {
-		return s[:i], s[i+len(separator):], true
-	}
-	return s, "", false
-}
-
-func (l *loader) glob(pattern string) ([]*Definition, error) {
-	matches, err := fs.Glob(l.FS, pattern)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", pattern, err)
-	}
+	matches, _ := fs.Glob(l.FS, slashed) // of a pattern that is none, nothing
 	if len(matches) == 0 {
-		return nil, fmt.Errorf("%s: no file has such a name", pattern)
+		return nil, err
 	}
 	var all []*Definition
 	var problems []error
@@ -159,6 +146,23 @@ func (l *loader) glob(pattern string) ([]*Definition, error) {
 		all, problems = append(all, found...), append(problems, err)
 	}
 	return all, errors.Join(problems...)
+}
+
+// errorf is fmt.Errorf whose names of files have one line, whatever is in them.
+func errorf(format string, args ...any) error {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = terminal.Quote(text)
+		}
+	}
+	return fmt.Errorf(format, args...)
+}
+
+func cutLast(s, separator string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, separator); i >= 0 {
+		return s[:i], s[i+len(separator):], true
+	}
+	return s, "", false
 }
 
 // readNamed reads a file that the user names, and of it the state machine of that
@@ -172,11 +176,11 @@ func (l *loader) readNamed(name, id string) ([]*Definition, error) {
 		return nil, nil
 	}
 	if len(text) > maxFileBytes {
-		return nil, fmt.Errorf("%s has more than %d bytes, which no template or definition has", name, maxFileBytes)
+		return nil, errorf("%s has more than %d bytes, which no template or definition has", name, maxFileBytes)
 	}
 	all := l.definitions(&file{name, text})
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s has no state machine: expected a resource of type %s", name, strings.Join(machineTypes, " or "))
+		return nil, errorf("%s has no state machine: expected a resource of type %s", name, strings.Join(machineTypes, " or "))
 	}
 	if id == "" {
 		return all, nil
@@ -189,9 +193,9 @@ func (l *loader) readNamed(name, id string) ([]*Definition, error) {
 		ids = append(ids, d.ID)
 	}
 	if len(ids) == 1 && ids[0] == "" {
-		return nil, fmt.Errorf("%s is no template, so it has no state machine %q: name the file alone", name, id)
+		return nil, errorf("%s is no template, so it has no state machine %q: name the file alone", name, id)
 	}
-	return nil, fmt.Errorf("%s has no state machine %q%s; it has %s", name, id, nearest.DidYouMean(id, ids), strings.Join(ids, ", "))
+	return nil, errorf("%s has no state machine %q%s; it has %s", name, id, nearest.DidYouMean(id, ids), strings.Join(ids, ", "))
 }
 
 // read returns the text of a file or of the standard input.
@@ -213,9 +217,9 @@ func (l *loader) readRegular(name string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", name)
+		return nil, errorf("%s is no regular file", name)
 	case info.Size() > maxFileBytes:
-		return nil, fmt.Errorf("%s has more than %d bytes, which no definition has", name, maxFileBytes)
+		return nil, errorf("%s has more than %d bytes, which no definition has", name, maxFileBytes)
 	}
 	return fs.ReadFile(l.FS, name)
 }

@@ -50,7 +50,8 @@ const (
 	FormComposed Form = "composed"
 )
 
-// Definition is a state machine definition and where it stands.
+// Definition is a state machine definition and where it stands. It serves one
+// goroutine.
 type Definition struct {
 	// Name is what Load takes for this definition alone: a file, or a template and
 	// the resource, as in "template.yaml#Poller".
@@ -107,18 +108,25 @@ func (d *Definition) Locate(p diag.Problem) diag.Problem {
 	return d.text.move(p)
 }
 
-// LocateError returns an error with its problems at their places in File. Any
+// LocateError returns an error of asl or sim with its places those in File. Any
 // other error it returns as it is.
 func (d *Definition) LocateError(err error) error {
-	problems, ok := err.(diag.Problems) //nolint:errorlint // what asl and sim return
-	if !ok || d.text == nil {
+	if d.text == nil {
 		return err
 	}
-	return d.text.moveAll(problems)
+	switch err := err.(type) { //nolint:errorlint // what asl and sim return
+	case diag.Problems:
+		return d.text.moveAll(err)
+	case interface {
+		Place(where func(asl.Position) asl.Position) error
+	}:
+		return err.Place(d.LocatePosition)
+	default:
+		return err
+	}
 }
 
-// LocatePosition returns a position of a machine that was parsed from Text as one
-// of File.
+// LocatePosition returns a position in Text as one in File.
 func (d *Definition) LocatePosition(p asl.Position) asl.Position {
 	moved := d.Locate(diag.Problem{Line: p.Line, Column: p.Column})
 	p.Line, p.Column = moved.Line, moved.Column

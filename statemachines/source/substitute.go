@@ -2,7 +2,9 @@ package source
 
 import (
 	"encoding/json"
+	"fmt"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -45,6 +47,22 @@ func substituteJSON(t *text, value func(name string) (string, bool)) (out *text,
 	}
 	w.copy(t, from, len(t.bytes))
 	return w.text(t.file), quoted
+}
+
+// ExplainQuotes says of an error that Parse returned whether a value in quotes is
+// the reason: it is a string then, whatever it looks like. Otherwise it returns
+// nothing.
+func (d *Definition) ExplainQuotes(err error) string {
+	problems, _ := err.(diag.Problems) //nolint:errorlint // what Parse returns
+	for _, p := range problems {
+		for _, q := range d.quoted {
+			line, column := new(ruler).place(d.text.file.bytes, d.text.origin(q.at-1))
+			if p.Line == line && p.Column == column {
+				return fmt.Sprintf("${%s} stands in quotes, so its value is a string. For the value %s, write ${%[1]s} without quotes", q.name, q.value)
+			}
+		}
+	}
+	return ""
 }
 
 // substituteYAML puts values in for the placeholders of a text of YAML before it

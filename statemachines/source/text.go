@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"sort"
 	"unicode/utf8"
 
@@ -24,6 +25,8 @@ type text struct {
 	file  *file
 	bytes []byte
 	spans []span // in the order of at, the first at 0
+
+	read, written ruler // over the text, and over the file
 }
 
 // span says where the bytes of a text come from, from one of them up to the next
@@ -60,13 +63,22 @@ func (t *text) problem(at int, pointer, message string) diag.Problem {
 	return t.file.problem(t.origin(at), pointer, message)
 }
 
+// isFile tells whether the text is that of the file, unchanged.
+func (t *text) isFile() bool {
+	return len(t.spans) == 1 && t.spans[0] == span{exact: true} && len(t.bytes) == len(t.file.bytes)
+}
+
 // move places a problem of the text in the file. One without a place stays as it
-// is.
+// is. Problems in the order of the text take time linear in the text.
 func (t *text) move(p diag.Problem) diag.Problem {
-	if p.Line == 0 {
+	if p.Line == 0 || t.isFile() {
 		return p
 	}
-	return p.Move(t.file.bytes, t.origin(offsetOf(t.bytes, p.Line, p.Column)), p.Pointer)
+	offset := t.origin(t.read.offset(t.bytes, p.Line, p.Column))
+	line, column := t.written.place(t.file.bytes, offset)
+	moved := diag.AtPlace(t.file.bytes, offset, line, column, p.Pointer, p.Message)
+	moved.Severity, moved.Suggestion, moved.Missing = p.Severity, p.Suggestion, p.Missing
+	return moved
 }
 
 func (t *text) moveAll(ps diag.Problems) diag.Problems {
@@ -77,19 +89,44 @@ func (t *text) moveAll(ps diag.Problems) diag.Problems {
 	return moved
 }
 
-// offsetOf returns the byte at a line and a column, both from 1.
-func offsetOf(text []byte, line, column int) int {
-	at := 0
-	for ; line > 1 && at < len(text); at++ {
-		if text[at] == '\n' {
-			line--
+// ruler counts the lines and columns of a text, from the place that it was asked
+// for before if that is not behind.
+type ruler struct{ at, line, column int } // from 0
+
+// offset returns the byte at a line and a column, both from 1.
+func (r *ruler) offset(text []byte, line, column int) int {
+	line, column = line-1, column-1
+	if line < r.line || line == r.line && column < r.column {
+		*r = ruler{}
+	}
+	for r.line < line {
+		end := bytes.IndexByte(text[r.at:], '\n')
+		if end < 0 {
+			return len(text)
 		}
+		r.at, r.line, r.column = r.at+end+1, r.line+1, 0
 	}
-	for ; column > 1 && at < len(text) && text[at] != '\n'; column-- {
-		_, size := utf8.DecodeRune(text[at:])
-		at += size
+	for r.column < column && r.at < len(text) && text[r.at] != '\n' {
+		_, size := utf8.DecodeRune(text[r.at:])
+		r.at, r.column = r.at+size, r.column+1
 	}
-	return at
+	return r.at
+}
+
+// place returns the line and the column of a byte, both from 1.
+func (r *ruler) place(text []byte, offset int) (line, column int) {
+	offset = min(offset, len(text))
+	if offset < r.at {
+		*r = ruler{}
+	}
+	passed := text[r.at:offset]
+	if i := bytes.LastIndexByte(passed, '\n'); i >= 0 {
+		r.line += bytes.Count(passed, []byte{'\n'})
+		r.column, passed = 0, passed[i+1:]
+	}
+	r.column += utf8.RuneCount(passed)
+	r.at = offset
+	return r.line + 1, r.column + 1
 }
 
 // writer makes a text.

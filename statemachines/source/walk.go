@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -25,7 +24,7 @@ func (l *loader) walk(root string) ([]*Definition, error) {
 		case err != nil:
 			return err
 		case entries > maxEntries:
-			return fmt.Errorf("%s has more than %d files: name a folder with fewer", root, maxEntries)
+			return errorf("%s has more than %d files: name a folder with fewer", root, maxEntries)
 		case entry.IsDir():
 			if name != root && (slices.Contains(skippedFolders, entry.Name()) || strings.HasPrefix(entry.Name(), "asset.")) {
 				return fs.SkipDir
@@ -51,7 +50,7 @@ func (l *loader) walk(root string) ([]*Definition, error) {
 	}
 	all = slices.DeleteFunc(all, func(d *Definition) bool { return d.ID == "" && l.named[d.File] })
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s has no state machine definition and no template with one", root)
+		return nil, errorf("%s has no state machine definition and no template with one", root)
 	}
 	return all, nil
 }

@@ -70,7 +70,7 @@ func syntaxProblem(t *text, err error) diag.Problem {
 	if found := yamlLine.FindStringSubmatch(message); found != nil {
 		message = strings.TrimPrefix(message, found[0])
 		if line, err := strconv.Atoi(found[1]); err == nil {
-			at = offsetOf(t.bytes, line, 1)
+			at = new(ruler).offset(t.bytes, line, 1)
 			for at < len(t.bytes) && t.bytes[at] == ' ' {
 				at++
 			}
