@@ -185,6 +185,13 @@ func TestJob(t *testing.T) {
 
 	const unknown = "arn:aws:states:::aws-sdk:sagemaker:describeTrainingJob"
 	require.Contains(t, status(j.Describe(t.Context(), call(unknown, "x", 90))), "give the job the name of that error (NotFound)")
+	for resource, name := range map[string]string{ // of the catalogue
+		"arn:aws:states:::aws-sdk:sfn:describeExecution":          "Sfn.ExecutionDoesNotExistException",
+		"arn:aws:states:::aws-sdk:sfn:stopExecution":              "Sfn.ExecutionDoesNotExistException",
+		"arn:aws:states:::aws-sdk:transcribe:getTranscriptionJob": "Transcribe.NotFoundException",
+	} {
+		require.Regexp(t, "^"+name+": There is no job x", status(j.Describe(t.Context(), call(resource, "x", 90))))
+	}
 	j.NotFound = "SageMaker.SageMakerException"
 	require.Equal(t, "SageMaker.SageMakerException: There is no job x", status(j.Describe(t.Context(), call(unknown, "x", 90))))
 

@@ -137,9 +137,9 @@ func throttling(r asl.Resource) (serviceError, error) {
 	return unknown, nil
 }
 
-// unknownJob is what describe calls fail with that do not know the job. Source:
-// the errors that the models have for these calls; for those without one, what
-// the service is known to answer.
+// unknownJob is what describe calls fail with that do not know the job, where the
+// catalogue does not say it. Source: the errors that the models have for these
+// calls; for those without one, what the service is known to answer.
 var unknownJob = readErrors(`
 AutomationExecutionNotFoundException 400: ssm:getAutomationExecution
 BackupNotFoundException 400: dynamodb:describeBackup
@@ -149,7 +149,6 @@ DbClusterSnapshotNotFoundException 404: rds:describeDBClusterSnapshots
 DbSnapshotNotFoundException 404: rds:describeDBSnapshots
 DeploymentDoesNotExistException 400: codedeploy:getDeployment
 EntityNotFoundException 400: glue
-ExecutionDoesNotExistException 400: sfn:describeExecution sfn:stopExecution
 ExportNotFoundException 400: dynamodb:describeExport
 ExportTaskNotFoundException 404: rds:cancelExportTask rds:describeExportTasks
 ImportNotFoundException 400: dynamodb:describeImport
@@ -172,6 +171,37 @@ ResourceNotFoundException 404: appflow bedrock bedrockagent braket cleanrooms da
 	entityresolution glacier inspector2 iot lambda macie2 neptunegraph omics quicksight resiliencehub translate
 SynthesisTaskNotFoundException 400: polly
 `)
+
+// unknownName is what the catalogue says a call for a job of an unknown name fails
+// with, if the caller names such jobs.
+func unknownName(r asl.Resource) (serviceError, bool, error) {
+	name, _ := r.SDK()
+	listing, err := catalog.AWS().Find(name)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return serviceError{}, false, nil
+	} else if err != nil {
+		return serviceError{}, false, err
+	}
+	for _, listed := range listing.Entries {
+		if listed.Kind != catalog.AWSJob {
+			continue
+		}
+		e, err := catalog.AWS().Lookup(listing.Key, listed.Name)
+		if err != nil {
+			return serviceError{}, false, err
+		}
+		asks := strings.EqualFold(e.Operation.Name, r.Action) || e.Job.Stop != nil && strings.EqualFold(e.Job.Stop.Operation, r.Action)
+		if e.Job.NaturalKey == nil || !asks {
+			continue
+		}
+		for _, declared := range e.Operation.Errors {
+			if code := e.Job.NaturalKey.NotFound[0].Code; declared.Shape == code || declared.Code == code {
+				return serviceError{javasdk.ExceptionName(e.Service.Name, declared.Shape), cmp.Or(declared.Status, http.StatusBadRequest)}, true, nil
+			}
+		}
+	}
+	return serviceError{}, false, nil
+}
 
 // optimizedThrottling is how the integrations that AWS made for Step Functions
 // fail when they are called too often. Their errors are named after the classes
@@ -221,8 +251,17 @@ func noSuchJob(call sim.Call, id, name string) error {
 	if name != "" {
 		return &sim.TaskError{Name: name, Cause: message}
 	}
-	if e, ok := lookUp(unknownJob, r); ok && prefix != "" {
-		return e.failure(prefix, message)
+	if prefix != "" {
+		e, ok, err := unknownName(r)
+		if err != nil {
+			return fmt.Errorf("state %q: %w", call.State, err)
+		}
+		if !ok {
+			e, ok = lookUp(unknownJob, r)
+		}
+		if ok {
+			return e.failure(prefix, message)
+		}
 	}
 	return fmt.Errorf("state %q (%s): no job %q was started, and it is not known how the service answers that; give the job the name of that error (NotFound)",
 		call.State, call.Resource, id)
