@@ -7,13 +7,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore"
-	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -133,29 +130,12 @@ func (r *reporter) result(p interface{ text() string }) error {
 }
 
 func (p report) text() string {
-	var b strings.Builder
-	clock := ""
-	if p.Virtual {
-		clock = " of virtual time"
-	}
 	elapsed := time.Duration(p.ElapsedSeconds * float64(time.Second)).Round(100 * time.Millisecond)
-	terminal.Fprintf(&b, "%s after %s%s\n", p.Status, elapsed, clock)
-	row := func(name, format string, args ...any) {
-		terminal.Fprintf(&b, "  %-13s %s\n", name, fmt.Sprintf(format, args...))
-	}
-	if p.Error != "" {
-		row("error", "%s", p.Error)
-	}
-	if p.Cause != "" {
-		row("cause", "%s", message(p.Cause))
-	}
-	if len(p.Output) > 0 {
-		row("output", "%s", p.Output)
-	}
-	row("attempts", "%d", p.Attempts)
-	row("cost", "%d transitions, $%.6f as a Standard workflow in %s", p.Transitions, p.CostUSD, asl.DefaultRegion)
-	row("events", "%d of %d", p.Events, asl.MaxEvents)
-	row("execution", "%s", p.ExecutionARN)
+	s := newSummary(p.Status, elapsed, p.Virtual)
+	s.end(p.Error, message(p.Cause), p.Output)
+	s.row("attempts", "%d", p.Attempts)
+	s.use(p.Transitions, p.CostUSD, p.Events)
+	s.row("execution", "%s", p.ExecutionARN)
 	for _, location := range p.StartRecords {
 		if p.Data != "" {
 			location += " (kept in " + p.Data + ")"
@@ -163,9 +143,9 @@ func (p report) text() string {
 		if p.inMemory {
 			location += " (in memory)"
 		}
-		row("start record", "%s", location)
+		s.row("start record", "%s", location)
 	}
-	return b.String()
+	return s.String()
 }
 
 // message is what people want of a cause: of a Lambda function's error, which is

@@ -156,31 +156,14 @@ func newSimulation(m *asl.StateMachine, r *sim.Result, virtual bool) simulation 
 }
 
 func (s simulation) text() string {
-	var b strings.Builder
-	clock := ""
-	if s.Virtual {
-		clock = " of virtual time"
-	}
 	elapsed := time.Duration(s.ElapsedSeconds * float64(time.Second)).Round(time.Millisecond)
-	terminal.Fprintf(&b, "%s after %s%s\n", s.Status, elapsed, clock)
-	row := func(name, format string, args ...any) {
-		terminal.Fprintf(&b, "  %-13s %s\n", name, fmt.Sprintf(format, args...))
-	}
-	if s.Error != "" {
-		row("error", "%s", s.Error)
-	}
-	if s.Cause != "" {
-		row("cause", "%s", s.Cause)
-	}
-	if len(s.Output) > 0 {
-		row("output", "%s", s.Output)
-	}
-	row("cost", "%d transitions, $%.6f as a Standard workflow in %s", s.Transitions, s.CostUSD, asl.DefaultRegion)
-	row("events", "%d of %d", s.Events, asl.MaxEvents)
+	text := newSummary(string(s.Status), elapsed, s.Virtual)
+	text.end(s.Error, s.Cause, s.Output)
+	text.use(s.Transitions, s.CostUSD, s.Events)
 	c := s.Coverage
-	row("states", "%d of %d visited%s", c.StatesVisited, c.States, missing("Not visited", c.NotVisited))
-	row("transitions", "%d of %d taken%s", c.TransitionsTaken, c.Transitions, missing("Not taken", c.TransitionsMissing))
-	return b.String()
+	text.row("states", "%d of %d visited%s", c.StatesVisited, c.States, missing("Not visited", c.NotVisited))
+	text.row("transitions", "%d of %d taken%s", c.TransitionsTaken, c.Transitions, missing("Not taken", c.TransitionsMissing))
+	return text.String()
 }
 
 // missing is the end of a row that names what a run missed.

@@ -3,8 +3,6 @@ package compile
 import (
 	"fmt"
 	"slices"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/javasdk"
@@ -191,20 +189,10 @@ func (p *plan) variable(s string) string {
 	if p.options.Prefix == "" {
 		return s
 	}
-	return lowerFirst(p.options.Prefix) + upperFirst(s)
-}
-
-func lowerFirst(s string) string {
-	r, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToLower(r)) + s[n:]
-}
-
-func upperFirst(s string) string {
-	r, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(r)) + s[n:]
+	return javasdk.Uncapitalize(p.options.Prefix) + javasdk.Capitalize(s)
 }
 
 // resource is the SDK integration of the operation.
 func resource(op *catalog.Operation) string {
-	return "arn:aws:states:::aws-sdk:" + op.Service.ARNName + ":" + lowerFirst(op.Name)
+	return "arn:aws:states:::aws-sdk:" + op.Service.ARNName + ":" + javasdk.Uncapitalize(op.Name)
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -60,7 +58,7 @@ func FindAPI(resource string, models Models) (API, error) {
 		if r.Pattern == ".sync:2" {
 			open = append(slices.Clone(open), "Output")
 		}
-	case operation.Name != upperFirst(r.Action):
+	case operation.Name != javasdk.Capitalize(r.Action):
 		a.Output = nil // the integration is not the operation
 	}
 	a.spelling = newSpelling(sdk, open)
@@ -98,7 +96,7 @@ func find(resource string, models Models) (*catalog.Service, *catalog.Operation,
 	} else if err != nil {
 		return nil, nil, fmt.Errorf("the model of %s: %w", name, err)
 	}
-	return service, service.Operations[upperFirst(action)], nil
+	return service, service.Operations[javasdk.Capitalize(action)], nil
 }
 
 // describes are the operations whose output is the result of a Task that ends
@@ -156,12 +154,6 @@ var openSDK = map[string][]string{"sfn": {"Input", "Output"}}
 // was seen to take its own name too. Source: aws-sdk-java-v2, customization.config
 // of DynamoDB.
 var attributeTypes = map[string]string{"Nul": "NULL", "NULL": "NULL"}
-
-// upperFirst is the name with a capital.
-func upperFirst(name string) string {
-	first, size := utf8.DecodeRuneInString(name)
-	return string(unicode.ToUpper(first)) + name[size:]
-}
 
 // similar is the member that was meant by a name with other capitals, or empty.
 func similar(s *catalog.Shape, name string) string {

@@ -3,10 +3,10 @@ package typecheck
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -42,7 +42,7 @@ func (x *scene) reportOperation(service *catalog.Service) {
 	action := asl.ParseResource(x.state.Task.Resource).Action
 	var names []string
 	for name := range service.Operations {
-		names = append(names, strings.ToLower(name[:1])+name[1:])
+		names = append(names, javasdk.Uncapitalize(name))
 	}
 	slices.Sort(names)
 	p := x.problem(x.at("Resource"), "%s has no operation %q", service.Name, action)

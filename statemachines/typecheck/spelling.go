@@ -35,7 +35,7 @@ func (sp *spelling) member(s *catalog.Shape, name string) *catalog.Member {
 			m := &s.Members[i]
 			names[javasdk.MemberName(m.Name)] = m
 			if !sp.sdk {
-				names[upperFirst(m.Name)] = m
+				names[javasdk.Capitalize(m.Name)] = m
 			}
 		}
 		if s.Name == "AttributeValue" {
@@ -53,7 +53,7 @@ func (sp *spelling) name(m *catalog.Member) string {
 	if sp.sdk {
 		return javasdk.MemberName(m.Name)
 	}
-	return upperFirst(m.Name)
+	return javasdk.Capitalize(m.Name)
 }
 
 // memberValue is the value of a member in a result. Services leave members out,

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// summary is the result of a run for people: how it ended, then rows of a word and
+// its value.
+type summary struct{ strings.Builder }
+
+func newSummary(status string, elapsed time.Duration, virtual bool) *summary {
+	s := &summary{}
+	clock := ""
+	if virtual {
+		clock = " of virtual time"
+	}
+	terminal.Fprintf(s, "%s after %s%s\n", status, elapsed, clock)
+	return s
+}
+
+func (s *summary) row(name, format string, args ...any) {
+	terminal.Fprintf(s, "  %-13s %s\n", name, fmt.Sprintf(format, args...))
+}
+
+// end writes an error or an output, as far as there is one.
+func (s *summary) end(name, cause string, output json.RawMessage) {
+	if name != "" {
+		s.row("error", "%s", name)
+	}
+	if cause != "" {
+		s.row("cause", "%s", cause)
+	}
+	if len(output) > 0 {
+		s.row("output", "%s", output)
+	}
+}
+
+// use writes what AWS bills and limits.
+func (s *summary) use(transitions int, usd float64, events int) {
+	s.row("cost", "%d transitions, $%.6f as a Standard workflow in %s", transitions, usd, asl.DefaultRegion)
+	s.row("events", "%d of %d", events, asl.MaxEvents)
+}
