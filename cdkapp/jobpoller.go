@@ -315,7 +315,7 @@ func (p *jobPoller) makeFunctions(props *JobPollerProps) {
 	}
 	p.invoke(
 		shipped("RunJob", runJobKey, runJob, true),
-		shipped("CheckStatus", checkStatusKey, checkStatus, made && p.machine.strategy == compile.LambdaLoop),
+		shipped("CheckStatus", checkStatusKey, checkStatus, made && p.machine.strategy.UsesFunctions() && !p.machine.strategy.PollsByRetry()),
 	)
 }
 

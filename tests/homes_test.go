@@ -72,10 +72,6 @@ var homes = []home{
 	{fact: "the loops in a sequence", pattern: `func (Loops|loopAt)\b`, home: "internal/fold"},
 	{
 		fact: "the strategies", pattern: `\bStrategy = "|(==|!=|case) ?compile\.(Loop|Variables|RetryTask|LambdaLoop|LambdaRetry)\b`, home: "statemachines/compile",
-		also: map[string]string{
-			"cdkapp":       "an alarm on CheckStatus, which fails on purpose where a Retry polls",
-			"internal/cli": "of all refusals it shows that of the strategy that says the most",
-		},
 	},
 	{
 		fact: "what the calls of a job are allowed by", pattern: `"(athena|batch|codebuild|databrew|ecs|emr\w*|glue|rds|redshift-data|sagemaker|states|transcribe):[A-Z]\w+"`,

@@ -51,7 +51,7 @@ an error that the waiter does not expect (a wait would end).`,
   jobpoller check --waiter waiter.json --response response.json -o json`,
 		Args: func(c *cobra.Command, args []string) error {
 			if o.waiter == "" {
-				return twoNames(c, args)
+				return requireName(c, args)
 			}
 			if len(args) > 0 {
 				return usage("give SERVICE NAME or --waiter, not both")
@@ -146,7 +146,7 @@ func runCheck(c *cobra.Command, args []string, o checkOptions) error {
 // subject is the waiter, and the operation that it polls if that is known.
 func (o *checkOptions) subject(args []string, in io.Reader, found *judged) (*pollcore.Waiter, *catalog.Operation, error) {
 	if o.waiter == "" {
-		entry, err := lookup(args[0], args[1])
+		entry, err := lookup(args)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -48,7 +48,7 @@ found a difference, 2 wrong usage.`,
 				return usage("expected WAITER.json, a service and the operation to poll, such as waiter.json dynamodb DescribeExport, found %s",
 					plural(len(args)+1, "argument"))
 			}
-			return twoNames(c, args)
+			return requireName(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			args = o.takeFile(args)
@@ -131,7 +131,7 @@ func (o *compileOptions) call(c *cobra.Command, args []string) (*pollcore.Waiter
 	if o.waiter != "" {
 		return o.ownWaiter(c, args)
 	}
-	entry, err := lookup(args[0], args[1])
+	entry, err := lookup(args)
 	if err != nil {
 		return nil, compile.Call{}, err
 	}

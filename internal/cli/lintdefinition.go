@@ -12,6 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 	"github.com/jobpoller/jobpoller/statemachines/source"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // lintDefinition returns the findings of a definition, and what to do about
@@ -43,7 +44,11 @@ func lintDefinition(ctx context.Context, d *source.Definition, o lintOptions) (f
 	if err != nil {
 		return found, quotesHint(d, err), nil
 	}
-	options := lint.Options{Off: o.off, Express: as == asl.Express}
+	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+	if err != nil {
+		return nil, "", err
+	}
+	options := lint.Options{Off: o.off, Express: as == asl.Express, Types: types}
 	for _, f := range lint.Check(m, options) {
 		f.Problem = d.Locate(f.Problem)
 		report(f)

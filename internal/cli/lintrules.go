@@ -60,7 +60,7 @@ func ruleHelp() string {
 			of = r.Of
 			terminal.Fprintf(&b, "Of a %s:\n", of)
 		}
-		terminal.Fprintf(&b, "  %-16s %s\n", r.Name, r.About)
+		terminal.Fprintf(&b, "  %-17s %s\n", r.Name, r.About)
 	}
 	return b.String()
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
-// lookup finds a waiter or a job.
-func lookup(service, name string) (*catalog.Entry, error) {
+// lookup finds a waiter or a job by the arguments of a command.
+func lookup(args []string) (*catalog.Entry, error) {
+	service, name := splitName(args)
 	entry, err := catalog.AWS().Lookup(service, name)
 	if err != nil {
 		return nil, notFound(err, service, name)
@@ -117,9 +118,23 @@ func hasPrefixFold(name, prefix string) bool {
 	return len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
 }
 
-// twoNames wants the arguments SERVICE NAME.
-func twoNames(_ *cobra.Command, args []string) error {
-	if len(args) != 2 {
+// splitName reads SERVICE NAME, or SERVICE:NAME as a request of the functions spells it.
+func splitName(args []string) (service, name string) {
+	if len(args) == 1 {
+		service, name, _ = strings.Cut(args[0], ":")
+		return service, name
+	}
+	return args[0], args[1]
+}
+
+// hasName tells whether the arguments are SERVICE NAME or SERVICE:NAME.
+func hasName(args []string) bool {
+	return len(args) == 2 || len(args) == 1 && strings.Contains(args[0], ":")
+}
+
+// requireName wants the arguments SERVICE NAME or SERVICE:NAME.
+func requireName(_ *cobra.Command, args []string) error {
+	if !hasName(args) {
 		return usage("expected a service and the name of a waiter or job, such as dynamodb ExportCompleted, found %s", plural(len(args), "argument"))
 	}
 	return nil

@@ -31,8 +31,9 @@ func newShowCommand() *cobra.Command {
 success or failure, the delays, and where you can use it. Of a job it also prints
 how to start, find and stop it.
 
-NAME is the name of a waiter, or the operation that starts a job. Without NAME,
-show lists the waiters and jobs of the service.
+NAME is the name of a waiter, or the operation that starts a job. SERVICE:NAME
+means the same, in every command. Without NAME, show lists the waiters and jobs of
+the service.
 
 With -o json it prints the waiter alone, in the Smithy form. Start your own from
 it: "jobpoller check --waiter" and "jobpoller compile" read it.
@@ -41,14 +42,14 @@ Exit codes: 0 succeeded, 2 wrong usage, such as an unknown name.`,
 		Example: `  jobpoller show athena
   jobpoller show dynamodb ExportCompleted
   jobpoller show ecs ServicesStable -o json >services-stable.json`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 && len(args) != 2 {
-				return usage("expected a service and the name of a waiter or job, such as dynamodb ExportCompleted, found %s", plural(len(args), "argument"))
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return nil
 			}
-			return nil
+			return requireName(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 {
+			if !hasName(args) {
 				return runList(c, args, listOptions{output: o.output})
 			}
 			return runShow(c, args, o)
@@ -63,7 +64,7 @@ func runShow(c *cobra.Command, args []string, o showOptions) error {
 	if err := checkOutput(o.output); err != nil {
 		return usage("%w", err)
 	}
-	entry, err := lookup(args[0], args[1])
+	entry, err := lookup(args)
 	if err != nil {
 		return err
 	}

@@ -39,19 +39,18 @@ func asStateMachine(e *catalog.Entry) string {
 		// What a strategy takes does not depend on the max wait.
 		o := compile.Options{Strategy: s, MaxWait: 24 * time.Hour, Fit: true}
 		_, err := compile.Compile(e.Waiter, compile.CallOf(e), o)
-		o.UnmodeledFails = true
-		_, lax := compile.Compile(e.Waiter, compile.CallOf(e), o)
 		refused, lossy := errors.AsType[*compile.NotCompiledError](err)
+		oneReason := lossy && len(refused.Reasons) == 1
 		switch {
 		case err == nil:
 			taken = append(taken, string(s))
-		case lossy && len(refused.Reasons) == 1 && refused.Unmodeled != nil:
+		case oneReason && refused.Unmodeled != nil:
 			withCauses = append(withCauses, string(s))
-		case lax == nil:
-			failing = append(failing, string(s))
-		case lossy && len(refused.Reasons) == 1 && refused.Optional != nil:
+		case oneReason && refused.Optional != nil:
 			withArguments = append(withArguments, string(s))
-		case s == compile.Variables: // which says the most
+		case lossy && compilesFailing(e, o):
+			failing = append(failing, string(s))
+		case why == nil: // the first strategy takes the most, so its refusal says the most
 			why = err
 		}
 	}
@@ -73,6 +72,14 @@ func asStateMachine(e *catalog.Entry) string {
 		return fmt.Sprintf("jobpoller compile cannot express %s %s: %v", e.Service.Key, e.Name, why)
 	}
 	return fmt.Sprintf("jobpoller compile %s %s: %s", e.Service.Key, e.Name, strings.Join(texts, "; "))
+}
+
+// compilesFailing tells whether a strategy that refuses the entry takes it if errors
+// whose codes Step Functions hides fail the wait.
+func compilesFailing(e *catalog.Entry, o compile.Options) bool {
+	o.UnmodeledFails = true
+	_, err := compile.Compile(e.Waiter, compile.CallOf(e), o)
+	return err == nil
 }
 
 // asJob says whether requests of the Lambda functions can name the entry.

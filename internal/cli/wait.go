@@ -44,7 +44,7 @@ interrupted.`,
 		Example: `  jobpoller wait dynamodb ExportCompleted --max-wait 1h --input '{"ExportArn": "arn:aws:dynamodb:..."}'
   jobpoller wait ecs ServicesStable --max-wait 10m --input '{"cluster": "web", "services": ["api"]}'
   jobpoller wait glue StartJobRun --max-wait 2h --input @run.json --delay 30s -o json`,
-		Args: twoNames,
+		Args: requireName,
 		RunE: func(c *cobra.Command, args []string) error { return runWait(c, args, o) },
 	}
 	f := c.Flags()
@@ -63,7 +63,7 @@ interrupted.`,
 }
 
 func runWait(c *cobra.Command, args []string, o waitOptions) error {
-	entry, err := lookup(args[0], args[1])
+	entry, err := lookup(args)
 	if err != nil {
 		return err
 	}

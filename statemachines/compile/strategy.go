@@ -83,6 +83,10 @@ func (s Strategy) Language() asl.QueryLanguage { return s.traits().language }
 // start, poll and stop the job.
 func (s Strategy) UsesFunctions() bool { return s.traits().functions }
 
+// PollsByRetry reports whether the Retry block of one Task is the loop: each poll of
+// a running job fails there.
+func (s Strategy) PollsByRetry() bool { return s.traits().retryBlock }
+
 // find returns the row of a strategy; nil if there is none.
 func (s Strategy) find() strategy {
 	for _, row := range strategies {

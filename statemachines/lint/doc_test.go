@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // merge changes an object as a JSON merge patch (RFC 7396) does: null removes a
@@ -59,7 +61,9 @@ func TestRulesAreDocumented(t *testing.T) {
 		}
 		machine, err := asl.Parse(text)
 		require.NoError(t, err)
-		for _, finding := range lint.Check(machine, lint.Options{}) {
+		types, err := typecheck.New(machine, typecheck.Options{Models: models.Load})
+		require.NoError(t, err)
+		for _, finding := range lint.Check(machine, lint.Options{Types: types}) {
 			rules[finding.Rule] = true
 		}
 		return rules

@@ -57,6 +57,15 @@ func Rules() []Rule {
 		{StatusUnhandled, "a status of a job that runs, which no rule names and which leaves the loop"},
 		{PollNeedless, "a loop that polls a job that Step Functions can wait for by itself (.sync)"},
 		{CallbackTimeout, "a Task that waits for a callback and has no TimeoutSeconds or HeartbeatSeconds"},
+		{typecheck.UnknownOperation, "a Task that calls an operation that its service does not have"},
+		{typecheck.UnknownArgument, "an argument that the operation does not have"},
+		{typecheck.MissingArgument, "a call without an argument that the operation requires"},
+		{typecheck.ArgumentType, "an argument of another type than the operation takes"},
+		{typecheck.EnumValue, "a value that the service's model does not list, as an argument or in a comparison"},
+		{typecheck.UnknownMember, "a path to a member that the response or the input never has"},
+		{typecheck.NeverHolds, "a comparison that never holds, because of the value's type or its known values"},
+		{typecheck.UnreachableRule, "a Choice rule that never applies, because of the rules before it"},
+		{typecheck.UnsetVariable, "a variable that may have no value where a state reads it"},
 	}
 }
 
@@ -80,12 +89,16 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 type Options struct {
 	Off     []string // rules not to check
 	Express bool     // the machine runs as an Express workflow, whose history has no limit
+	// Types are those of the machine, by the models of the services that it calls.
+	// Without them the rules about types find nothing.
+	Types *typecheck.Checker
 }
 
 // Check returns what the rules find, in the order of the text.
 func Check(m *asl.StateMachine, o Options) []Finding {
 	c := newChecker(m, o)
 	c.flow(&m.Flow, o.Express)
+	c.checkTypes(o.Types)
 	slices.SortStableFunc(c.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
@@ -105,9 +118,12 @@ type checker struct {
 }
 
 func newChecker(m *asl.StateMachine, o Options) *checker {
-	types, err := typecheck.New(m, typecheck.Options{Models: catalog.AWS().Service})
-	if err != nil {
-		panic("lint: the catalogue: " + err.Error()) // which is embedded
+	types := o.Types
+	if types == nil {
+		var err error
+		if types, err = typecheck.New(m, typecheck.Options{Models: catalog.AWS().Service}); err != nil {
+			panic("lint: the catalogue: " + err.Error()) // which is embedded
+		}
 	}
 	return &checker{
 		machine: m, types: types, off: o.Off, tokens: map[asl.Resource]string{},
@@ -128,6 +144,18 @@ func (c *checker) reportAs(severity diag.Severity, rule string, s *asl.State, fi
 	p := c.machine.Problem(s.Position.Pointer+field, format, args...)
 	p.Severity = severity
 	c.findings = append(c.findings, Finding{Problem: p, Rule: rule})
+}
+
+// checkTypes adds what is wrong with the types of the machine.
+func (c *checker) checkTypes(types *typecheck.Checker) {
+	if types == nil {
+		return
+	}
+	for _, f := range types.Findings() {
+		if !slices.Contains(c.off, f.Rule) {
+			c.findings = append(c.findings, Finding{Problem: f.Problem, Rule: f.Rule})
+		}
+	}
 }
 
 // flow checks a flow, which may run as an Express workflow.

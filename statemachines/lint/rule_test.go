@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 const retried = `, "Retry": [{"ErrorEquals": ["States.TaskFailed"], "MaxAttempts": 5}]`
@@ -243,5 +244,7 @@ func TestRules(t *testing.T) {
 		lint.UnboundedLoop, lint.UnretriedTask, lint.LoopingDefault, lint.EventBudget, lint.HotLoop,
 		lint.ShortInterval, lint.RepeatedStart, lint.IdleRetrier, lint.HiddenFailure,
 		lint.StatusPollsOn, lint.StatusMisread, lint.StatusUnhandled, lint.PollNeedless, lint.CallbackTimeout,
+		typecheck.UnknownOperation, typecheck.UnknownArgument, typecheck.MissingArgument, typecheck.ArgumentType, typecheck.EnumValue,
+		typecheck.UnknownMember, typecheck.NeverHolds, typecheck.UnreachableRule, typecheck.UnsetVariable,
 	})
 }

@@ -307,7 +307,7 @@ func (x *scene) checkComparison(c *asl.Condition, value Value, at string) {
 	at += pointer(string(c.Operator))
 	what := c.Variable.String()
 	if k := operandKinds(c.Operator); !value.may(k) {
-		x.report(ImpossibleComparison, diag.Danger, x.problem(at, "%s is %s: %s never holds", what, value, c.Operator))
+		x.report(NeverHolds, diag.Danger, x.problem(at, "%s is %s: %s never holds", what, value, c.Operator))
 		return
 	}
 	switch word, ok := c.Value.(string); {
@@ -339,5 +339,5 @@ func (x *scene) checkWord(what string, value Value, word, at string) {
 		x.report(EnumValue, diag.Danger, x.problem(at, "%s is never %q", what, word).Suggest(word, w.list()...))
 		return
 	}
-	x.report(ImpossibleComparison, diag.Danger, x.problem(at, "%s is never %q here", what, word).Suggest(word, w.known...))
+	x.report(NeverHolds, diag.Danger, x.problem(at, "%s is never %q here", what, word).Suggest(word, w.known...))
 }

@@ -9,15 +9,15 @@ import (
 
 // The rules.
 const (
-	UnknownOperation     = "unknown-operation"
-	UnknownArgument      = "unknown-argument"
-	MissingArgument      = "missing-argument"
-	ArgumentType         = "argument-type"
-	EnumValue            = "enum-value"
-	UnknownMember        = "unknown-member"
-	ImpossibleComparison = "impossible-comparison"
-	UnreachableRule      = "unreachable-rule"
-	UnsetVariable        = "unset-variable"
+	UnknownOperation = "unknown-operation"
+	UnknownArgument  = "unknown-argument"
+	MissingArgument  = "missing-argument"
+	ArgumentType     = "argument-type"
+	EnumValue        = "enum-value"
+	UnknownMember    = "unknown-member"
+	NeverHolds       = "never-holds"
+	UnreachableRule  = "unreachable-rule"
+	UnsetVariable    = "unset-variable"
 )
 
 // Finding is a mistake in a definition.

@@ -80,7 +80,7 @@ func (x *scene) checkLiteral(v Value, literal *jsonata.Part) {
 	}
 	word, ok := literal.Value.(string)
 	if k := Literal(literal.Value).kinds(); !known.may(k) && k != null {
-		x.report(ImpossibleComparison, diag.Danger, x.problemIn(literal, "the value is %s: it never equals %s", known, Literal(literal.Value)))
+		x.report(NeverHolds, diag.Danger, x.problemIn(literal, "the value is %s: it never equals %s", known, Literal(literal.Value)))
 		return
 	}
 	if !ok {
@@ -92,7 +92,7 @@ func (x *scene) checkLiteral(v Value, literal *jsonata.Part) {
 	case w.enum != nil:
 		x.report(EnumValue, diag.Danger, x.problemIn(literal, "%s is never %q", w.enum.Name, word).Suggest(word, w.list()...))
 	default:
-		x.report(ImpossibleComparison, diag.Danger, x.problemIn(literal, "the value is never %q here", word).Suggest(word, w.known...))
+		x.report(NeverHolds, diag.Danger, x.problemIn(literal, "the value is never %q here", word).Suggest(word, w.known...))
 	}
 }
 

@@ -52,7 +52,7 @@ type result struct {
 }
 
 // suites are all suites. A file of this package lists its own.
-var suites = slices.Concat(jmespathSuites, waiterSuites, seedSuites, jsonataSuites, recordingSuites, teststateSuites, validateSuites, opinionSuites, sampleSuites, contextSuites, argumentSuites, catalogSuites, factSuites, compileSuites, equivalenceSuites)
+var suites = slices.Concat(jmespathSuites, waiterSuites, seedSuites, jsonataSuites, recordingSuites, teststateSuites, validateSuites, opinionSuites, sampleSuites, contextSuites, argumentSuites, typecheckSuites, catalogSuites, factSuites, compileSuites, equivalenceSuites)
 
 func TestSuites(t *testing.T) {
 	t.Parallel()

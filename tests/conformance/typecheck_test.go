@@ -1,0 +1,85 @@
+package conformance_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// typecheckSuites are definitions that AWS ran or publishes. A case passes if the
+// types find nothing in it.
+var typecheckSuites = []suite{
+	{name: "typecheck-recordings", folder: "asl-recordings/execution", cases: 724, run: runRecordedTypes},
+	{name: "typecheck-samples", folder: "aws-samples", cases: 168, run: runSampleTypes},
+}
+
+// typeFindings are what the types find in a definition; none if AWS would refuse it.
+func typeFindings(t *testing.T, definition []byte) (lines []string, read bool) {
+	t.Helper()
+	m, err := asl.Parse(definition)
+	if err != nil {
+		return nil, false
+	}
+	c, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+	require.NoError(t, err)
+	for _, f := range c.Findings() {
+		lines = append(lines, fmt.Sprintf("%s %s %s", f.Rule, f.Pointer, f.Message))
+	}
+	return lines, true
+}
+
+func runRecordedTypes(t *testing.T, folder string) result {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	require.NoError(t, err)
+	out := result{failures: map[string]string{}}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var r recording
+		require.NoError(t, json.Unmarshal(text, &r), file)
+		out.total++
+		lines, _ := typeFindings(t, r.Definition)
+		for _, line := range lines {
+			out.failures[r.Name+" "+line] = "found"
+		}
+	}
+	return out
+}
+
+func runSampleTypes(t *testing.T, folder string) result {
+	t.Helper()
+	out := result{failures: map[string]string{}}
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) == ".md" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(text, []byte("StartAt")) {
+			return err
+		}
+		name, err := filepath.Rel(folder, path)
+		for id, definition := range definitionsIn(t, path, text) {
+			lines, read := typeFindings(t, definition)
+			if read {
+				out.total++
+			}
+			for _, line := range lines {
+				out.failures[name+id+" "+line] = "found"
+			}
+		}
+		return err
+	})
+	require.NoError(t, err)
+	return out
+}
