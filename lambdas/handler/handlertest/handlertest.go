@@ -50,12 +50,13 @@ type Case struct {
 type World struct {
 	*sim.Clock
 
-	t       T
-	closers []func()
+	t        T
+	closers  []func()
+	services []jobstest.Service
 }
 
 // NewDriver makes a driver whose calls reach the service over HTTP until the run
-// ends.
+// ends. The service counts the jobs, so that Run sees each that is one too many.
 func (w *World) NewDriver(maker jobs.Maker, service jobstest.Service) jobs.Driver {
 	w.t.Helper()
 	server := httptest.NewServer(service)
@@ -65,7 +66,17 @@ func (w *World) NewDriver(maker jobs.Maker, service jobstest.Service) jobs.Drive
 	if err != nil {
 		w.t.Fatalf("handlertest: cannot make the driver: %v", err)
 	}
+	w.services = append(w.services, service)
 	return driver
+}
+
+// starts counts the jobs that the services of the run have started.
+func (w *World) starts() int {
+	n := 0
+	for _, service := range w.services {
+		n += service.Starts()
+	}
+	return n
 }
 
 func (w *World) close() {
@@ -83,6 +94,10 @@ const maxCalls = 200
 // retries it. Run fails the test if such a run starts a second job, or does not end
 // as the first did. Where a second start cannot be avoided by other means, an end
 // as JobPoller.JobStartUnknown is right: see [jobs.Idempotency].
+//
+// Run tells jobs apart by the references that Start returns. A driver whose one Start
+// starts two jobs and returns one reference, or the same reference for another job, is
+// seen only if it is made by [World.NewDriver].
 func Run(t T, c Case) *simtest.Run {
 	t.Helper()
 	if c.Definition == "" {
@@ -91,6 +106,9 @@ func Run(t T, c Case) *simtest.Run {
 	calm := c.run(t, crash{})
 	if calm.Error == handler.ErrorServiceUnavailable { // after the last retry, so a crash ends it otherwise
 		t.Fatalf("handlertest: the loop gives up even without a crash, with %s: %s\n%s", calm.Error, calm.Cause, calm.lastCalls())
+	}
+	if problem := calm.findSecondJob(); problem != "" {
+		t.Fatalf("handlertest: even without a crash, %s\n%s", problem, calm.lastCalls())
 	}
 	if n := len(calm.calls); n > maxCalls {
 		t.Fatalf("handlertest: the loop makes %d calls, and handlertest tries at most %d: let the job end sooner, or poll it less often", n, maxCalls)
@@ -141,7 +159,9 @@ func (c Case) run(t T, at crash) outcome {
 	}
 	s := simtest.New(t, c.Definition)
 	s.Options.Clock, s.Options.Handlers = w.Clock, localloop.Handlers(j.functions(localloop.Functions(h)))
-	return outcome{s.Run(c.Request), j}
+	run := s.Run(c.Request)
+	j.starts = w.starts()
+	return outcome{run, j}
 }
 
 // arguments are those of the request; what is wrong with it is for RunJob to say.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/handler/handlertest"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -103,6 +105,37 @@ The calls of this run:
 without the crash it ends as SUCCEEDED with the result SUCCEEDED of the job {"Id":"report-1"}: {"Pages":7,"Status":"MADE"}
 cause: `, lost)
 	require.Regexp(t, `\n2 of \d+ crashes go wrong\. The others: checkstatus dies before call \d+ \(Replace\)$`, lost)
+}
+
+// twice is a service that is asked for a report twice by one Start.
+type twice struct {
+	jobstest.Service // nil: its requests are the driver's own
+
+	*reports
+}
+
+func (s twice) Starts() int { return len(s.started) }
+
+func (s twice) ServeHTTP(http.ResponseWriter, *http.Request) {}
+
+func (s twice) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
+	first := r
+	first.Token += "-first"
+	if _, err := s.reports.Start(ctx, first); err != nil {
+		return nil, err
+	}
+	return s.reports.Start(ctx, r)
+}
+
+// A job of which the driver says nothing is counted by the service.
+func TestStartOfTwoJobs(t *testing.T) {
+	t.Parallel()
+	require.Regexp(t, `^handlertest: even without a crash, the service has started 2 jobs, and Start returned the reference of one: let Start send one request that starts a job
+The last calls of this run:
+`, fail(t, handlertest.Case{Request: request, Driver: func(w *handlertest.World) jobs.Driver {
+		s := twice{reports: &reports{now: w.Now, lasts: 20 * time.Minute, protection: byToken}}
+		return w.NewDriver(func(jobs.Environment) (jobs.Driver, error) { return s, nil }, s)
+	}}))
 }
 
 // first returns the first lines of a text.

@@ -48,8 +48,9 @@ type journal struct {
 	crash      crash
 	protection jobs.Idempotency
 
-	calls []call
-	jobs  []string // that were started, by their references
+	calls  []call
+	jobs   []string // that were started, by their references
+	starts int      // as the services of the run count them
 }
 
 type functionKey struct{}
@@ -180,21 +181,33 @@ func (o outcome) end() string {
 	return fmt.Sprintf("%s with the result %s of the job %s: %s", o.Status, result.Status, result.Job, result.Output)
 }
 
+// findSecondJob says why there is a second job, if there is one.
+func (o outcome) findSecondJob() string {
+	if len(o.jobs) < 2 && o.starts < 2 {
+		return ""
+	}
+	if len(o.jobs) < 2 {
+		return fmt.Sprintf("the service has started %d jobs, and Start returned the reference of one: let Start send one request that starts a job", o.starts)
+	}
+	problem := fmt.Sprintf("the job was started twice: %s", strings.Join(o.jobs, " and "))
+	switch o.protection.Class {
+	case jobs.ByToken:
+		problem += "\nThe driver says that a token protects it: pass Request.Token to the service in Start, the same each time."
+	case jobs.ByNaturalKey:
+		problem += "\nThe driver says that a natural key protects it: let Start derive the key from Request.Token, and Find look for it."
+	default:
+		problem += "\nThe driver says that nothing protects it, so run-job must not start it again: this is a bug in jobpoller."
+	}
+	return problem
+}
+
 // compare says what is wrong with a run that had a crash, if anything is.
 func (o outcome) compare(calm outcome) string {
 	protected := o.protection.Class != jobs.NoProtection && o.protection.Window == 0
+	second := o.findSecondJob()
 	switch {
-	case len(o.jobs) > 1:
-		problem := fmt.Sprintf("the job was started twice: %s", strings.Join(o.jobs, " and "))
-		switch o.protection.Class {
-		case jobs.ByToken:
-			problem += "\nThe driver says that a token protects it: pass Request.Token to the service in Start, the same each time."
-		case jobs.ByNaturalKey:
-			problem += "\nThe driver says that a natural key protects it: let Start derive the key from Request.Token, and Find look for it."
-		default:
-			problem += "\nThe driver says that nothing protects it, so run-job must not start it again: this is a bug in jobpoller."
-		}
-		return problem
+	case second != "":
+		return second
 	case o.end() == calm.end():
 		return ""
 	case !protected && strings.HasSuffix(o.end(), handler.ErrorJobStartUnknown):
