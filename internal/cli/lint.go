@@ -68,6 +68,8 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
 	f.StringVar(&o.baseline, "baseline", "", "`FILE` with findings that are known: lint reports the others")
 	f.BoolVar(&o.update, "update-baseline", false, "write what lint finds to the file of --baseline")
 	f.BoolVar(&o.askAWS, "aws", false, "also ASK AWS: send the definitions to ValidateStateMachineDefinition, with your credentials")
+	f.BoolVar(&o.testStates, "test-states", false, "also have AWS test each state of a simulated run with TestState; Tasks call nothing (with --aws)")
+	f.StringVar(&o.inputFile, "input", "", "`FILE` with the input of the simulated run, instead of {} (with --test-states)")
 	o.aws.addTo(c)
 	completeWords(c, "severity", severityNames()...)
 	f.BoolVar(&o.rules, "rules", false, "list the rules")
@@ -101,6 +103,12 @@ func runLint(c *cobra.Command, names []string, o lintOptions) error {
 		var err error
 		if o.opinion, err = newAWSOpinion(c.Context(), o.aws); err != nil {
 			return err
+		}
+		o.opinion.testStates = o.testStates
+		if o.inputFile != "" {
+			if o.opinion.input, err = readText(o.inputFile, c.InOrStdin()); err != nil {
+				return err
+			}
 		}
 	}
 	if o.output == "text" && len(o.only) == 0 {

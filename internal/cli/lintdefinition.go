@@ -57,13 +57,14 @@ func lintDefinition(ctx context.Context, d *source.Definition, o lintOptions) (f
 	if hint, err = untold(d.Name, m); err != nil || o.opinion == nil {
 		return found, hint, err
 	}
-	if len(m.Placeholders) > 0 {
-		return found, hint + "\nAWS was not asked: pass values for the placeholders: --substitute NAME=VALUE", nil
+	said, more, err := o.opinion.of(ctx, d.Name, m, d.Text, as)
+	if err != nil {
+		return nil, "", err
 	}
-	for _, p := range o.opinion.validate(ctx, d.Text, as) {
+	for _, p := range said {
 		report(lint.Finding{Problem: d.Locate(p), Rule: awsRule})
 	}
-	return found, hint, nil
+	return found, hint + more, nil
 }
 
 // untold is a hint for a machine with a poll loop of which run --simulate has to be

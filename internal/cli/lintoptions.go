@@ -30,9 +30,11 @@ type lintOptions struct {
 
 	service, operation string // that the waiters poll
 
-	askAWS  bool
-	aws     awsFlags
-	opinion *awsOpinion // nil unless askAWS
+	askAWS     bool
+	testStates bool // with TestState
+	inputFile  string
+	aws        awsFlags
+	opinion    *awsOpinion // nil unless askAWS
 }
 
 // validate reports what is wrong with the flags, all at once.
@@ -59,7 +61,8 @@ func (o *lintOptions) validate(changed func(flag string) bool) error {
 	problems = append(problems, meaningless(changed, []meaning{
 		{[]string{"loops", "express", "substitute", "integration"}, o.service == "", "is for definitions, and --service is for waiters: remove one of them"},
 		{[]string{"rule", "off", "severity", "express", "baseline", "aws"}, !o.loops, "is not for --loops, which checks nothing: remove one of them"},
-		{[]string{"region", "profile", "endpoint-url"}, o.askAWS, "needs --aws"},
+		{[]string{"region", "profile", "endpoint-url", "test-states"}, o.askAWS, "needs --aws"},
+		{[]string{"input"}, o.testStates, "needs --test-states"},
 		{[]string{"aws"}, o.service == "", "is for definitions, and --service is for waiters: remove one of them"},
 		{[]string{"update-baseline"}, o.baseline != "", "needs --baseline FILE"},
 	})...)

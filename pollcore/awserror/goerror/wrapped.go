@@ -7,22 +7,25 @@ const maxWrapped = 256
 // wrapped is an error and what it wraps, in the order of errors.As.
 type wrapped []error
 
-func unwrap(err error) wrapped { return wrapped(nil).add(err) }
+func unwrap(err error) wrapped {
+	var all wrapped
+	all.add(err)
+	return all
+}
 
-func (all wrapped) add(err error) wrapped {
-	if err == nil || len(all) == maxWrapped {
-		return all
+func (all *wrapped) add(err error) {
+	if err == nil || len(*all) == maxWrapped {
+		return
 	}
-	all = append(all, err)
+	*all = append(*all, err)
 	switch e := err.(type) { //nolint:errorlint // it looks at each by itself
 	case interface{ Unwrap() error }:
-		all = all.add(e.Unwrap())
+		all.add(e.Unwrap())
 	case interface{ Unwrap() []error }:
 		for _, one := range e.Unwrap() {
-			all = all.add(one)
+			all.add(one)
 		}
 	}
-	return all
 }
 
 // find is errors.AsType.
@@ -38,8 +41,8 @@ func find[E error](all wrapped) (found E, ok bool) {
 	return found, false
 }
 
-// has is errors.Is, for a target that can be compared.
-func (all wrapped) has(target error) bool {
+// is is errors.Is for a target that can be compared.
+func (all wrapped) is(target error) bool {
 	for _, err := range all {
 		if err == target { //nolint:errorlint // it looks at each by itself
 			return true
