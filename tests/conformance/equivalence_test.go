@@ -21,7 +21,7 @@ import (
 	"github.com/jobpoller/jobpoller/tests/responses"
 )
 
-var sequences = flag.Int("sequences", 2, "the number of sequences for each entry and strategy in suite equivalence")
+var sequences = flag.Int("sequences", 1, "the number of sequences for each entry and strategy in suite equivalence")
 
 var equivalenceSuites = []suite{
 	{name: "equivalence", cases: 2235, times: sequences, run: runEquivalence},
@@ -165,24 +165,29 @@ func (e *equivalence) entry(t *testing.T, entry *catalog.Entry) {
 	require.NoError(t, err, name)
 	check, err := pollcore.Compile[any, any](entry.Waiter)
 	require.NoError(t, err, name)
-	for i, options := range schedules {
-		o := options(entry.Waiter)
+	turn := int(drawFor(name).Uint32N(uint32(len(schedules))))
+	for i := range schedules {
+		o := schedules[(i+turn)%len(schedules)](entry.Waiter)
 		machines := map[bool][]*machine{}
 		for n := i; n < *sequences; n += len(schedules) {
 			// What is run is drawn, so that all meets all.
 			draw := drawFor(fmt.Sprintf("%s, sequence %d", name, n))
 			starts := entry.Job != nil && draw.IntN(2) == 0
+			forms := map[compile.Strategy]form{}
+			for _, s := range strategies {
+				all := s.forms()
+				forms[s.name] = all[draw.IntN(len(all))]
+			}
 			pollers, ok := machines[starts]
 			if !ok {
-				pollers = compiledBy(t, entry, o, starts)
+				pollers = compiledBy(t, entry, o, starts, forms)
 				machines[starts] = pollers
 			}
 			q, err := sequencer.Make(n, *seed, o.MaxWait)
 			require.NoError(t, err, name)
 			runs := make([]*run, len(pollers))
 			for k, m := range pollers {
-				forms := m.strategy.forms()
-				runs[k] = m.run(t, q, forms[draw.IntN(len(forms))], *seed+uint64(n))
+				runs[k] = m.run(t, q, forms[m.strategy.name], *seed+uint64(n))
 			}
 			synctest.Test(t, func(t *testing.T) {
 				w := &wait{check: check, sequence: q, options: o}
@@ -199,12 +204,13 @@ func drawFor(purpose string) *rand.Rand {
 	return rand.New(rand.NewPCG(*seed, h.Sum64()))
 }
 
-// compiledBy are the machines of the strategies that take an entry.
-func compiledBy(t *testing.T, entry *catalog.Entry, o compile.Options, starts bool) []*machine {
+// compiledBy are the machines of the strategies that take an entry, each compiled
+// to the form that is run first.
+func compiledBy(t *testing.T, entry *catalog.Entry, o compile.Options, starts bool, forms map[compile.Strategy]form) []*machine {
 	t.Helper()
 	var all []*machine
 	for _, s := range strategies {
-		m, err := newMachine(entry, s, o, starts)
+		m, err := newMachine(entry, s, o, starts, forms[s.name])
 		if isRefused(err) {
 			continue
 		}

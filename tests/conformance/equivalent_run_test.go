@@ -139,15 +139,15 @@ func (w *wait) run(t *testing.T, more ...pollcore.WaitOption) *run {
 	return r
 }
 
-// machine is an entry compiled by a strategy: a whole machine and a fragment.
+// machine is an entry compiled by a strategy, to a whole machine or to a fragment.
 type machine struct {
 	entry    *catalog.Entry
 	strategy strategy
 	options  compile.Options
-	whole    *compile.Compiled
-	fragment *compile.Compiled
-	starts   bool // the job is started, and stopped when its time is over
-	retries  bool // an acceptor retries an error
+	call     compile.Call
+	compiled map[bool]*compile.Compiled // by whether it is whole
+	starts   bool                       // the job is started, and stopped when its time is over
+	retries  bool                       // an acceptor retries an error
 }
 
 func isRefused(err error) bool { return errors.Is(err, compile.ErrNotCompiled) }
@@ -155,27 +155,21 @@ func isRefused(err error) bool { return errors.Is(err, compile.ErrNotCompiled) }
 // newMachine compiles an entry. A job is started if it says so, and if the
 // strategy can say how: the functions of the strategies with Lambda do it for
 // themselves.
-func newMachine(e *catalog.Entry, s strategy, o compile.Options, starts bool) (*machine, error) {
-	m := &machine{entry: e, strategy: s, options: o, starts: starts && e.Job != nil && !s.lambda}
-	o.Strategy = s.name
-	call := compile.CallOf(e)
+func newMachine(e *catalog.Entry, s strategy, o compile.Options, starts bool, f form) (*machine, error) {
+	m := &machine{entry: e, strategy: s, options: o, call: compile.CallOf(e), compiled: map[bool]*compile.Compiled{}, starts: starts && e.Job != nil && !s.lambda}
 	if !m.starts {
-		call = compile.Call{Operation: e.Operation, Job: call.Job}
+		m.call = compile.Call{Operation: e.Operation, Job: m.call.Job}
 	}
-	var err error
 	if s.name == compile.Loop {
-		if call, err = withPaths(e, call); err != nil {
+		var err error
+		if m.call, err = withPaths(e, m.call); err != nil {
 			return nil, err
 		}
 	}
-	if m.whole, err = compile.Compile(e.Waiter, call, o); err != nil {
+	if _, err := m.compile(f); err != nil {
 		if m.starts && isRefused(err) {
-			return newMachine(e, s, m.options, false)
+			return newMachine(e, s, o, false, f)
 		}
-		return nil, err
-	}
-	o.Prefix, o.Exits = "First", exits
-	if m.fragment, err = compile.Compile(e.Waiter, call, o); err != nil {
 		return nil, err
 	}
 	for _, a := range e.Waiter.Acceptors {
@@ -183,6 +177,23 @@ func newMachine(e *catalog.Entry, s strategy, o compile.Options, starts bool) (*
 		m.retries = m.retries || a.State == pollcore.Retry && isError
 	}
 	return m, nil
+}
+
+// compile compiles to a form, once.
+func (m *machine) compile(f form) (*compile.Compiled, error) {
+	if m.compiled[f == whole] == nil {
+		o := m.options
+		o.Strategy = m.strategy.name
+		if f != whole {
+			o.Prefix, o.Exits = "First", exits
+		}
+		compiled, err := compile.Compile(m.entry.Waiter, m.call, o)
+		if err != nil {
+			return nil, err
+		}
+		m.compiled[f == whole] = compiled
+	}
+	return m.compiled[f == whole], nil
 }
 
 // withPaths names the members of the input that the strategy Loop is to pass on
@@ -263,11 +274,12 @@ func (m *machine) run(t *testing.T, q *responses.Sequence, f form, seed uint64) 
 			return p.answer(o, call.Time.Add(q.Latency).Sub(sim.DefaultStart()))
 		}
 	}
-	r.compiled = m.whole
-	definition := m.whole.Machine
+	compiled, err := m.compile(f)
+	require.NoError(t, err)
+	r.compiled = compiled
+	definition := compiled.Machine
 	if f != whole {
-		r.compiled = m.fragment
-		definition = host(t, m.fragment, f)
+		definition = host(t, compiled, f)
 	}
 	input, err := json.Marshal(given)
 	require.NoError(t, err)

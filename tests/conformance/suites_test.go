@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,12 @@ type result struct {
 
 // suites are all suites. A file of this package lists its own.
 var suites = slices.Concat(jmespathSuites, waiterSuites, seedSuites, jsonataSuites, recordingSuites, teststateSuites, validateSuites, opinionSuites, sampleSuites, contextSuites, argumentSuites, typecheckSuites, catalogSuites, factSuites, compileSuites, equivalenceSuites)
+
+// What the suites make is much garbage in little memory.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	m.Run()
+}
 
 func TestSuites(t *testing.T) {
 	t.Parallel()
