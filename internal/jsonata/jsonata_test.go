@@ -56,9 +56,17 @@ func environment(t testing.TB) jsonata.Environment {
 // eval gives the result as JSON, or what Step Functions would say.
 func eval(t testing.TB, text string) string {
 	t.Helper()
+	return evalWithin(t, text, jsonata.StepFunctions)
+}
+
+// evalWithin is eval within limits.
+func evalWithin(t testing.TB, text string, limits jsonata.Limits) string {
+	t.Helper()
 	e, err := jsonata.Compile(text)
 	require.NoError(t, err, text)
-	v, err := e.Eval(t.Context(), environment(t))
+	environment := environment(t)
+	environment.Limits = &limits
+	v, err := e.Eval(t.Context(), environment)
 	if err != nil {
 		_, sentence, _ := strings.Cut(e.Cause("F", err), "specified for the field 'F' ")
 		return sentence
