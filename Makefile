@@ -35,6 +35,12 @@ lambdas: $(LAMBDAS:%=lambda-%) ## Build each Lambda function: dist/<name>/<arm64
 $(LAMBDAS:%=lambda-%): lambda-%:
 	$(BUILD_LAMBDAS) '$(DIST)' ./lambdas/$*
 
+VERSION ?= $(shell git describe --tags --always --dirty)
+
+.PHONY: release
+release: ## Build the command's archives and checksums.txt in dist/release; VERSION=v1.2.3 names them, else git describe
+	go run ./internal/release/buildrelease '$(DIST)/release' '$(VERSION)'
+
 # The template of the app, without credentials and without asking the network for
 # anything. Options of the command cdk in CONTEXT, such as -c jobs=all.
 .PHONY: synth

@@ -82,8 +82,14 @@ Exit codes:
 	return root
 }
 
-// version is that of the module, where the build knows it.
+// released is the version of a release, which the linker sets: see make release.
+var released string
+
+// version is that of the release or of the module, where the build knows it.
 func version() string {
+	if released != "" {
+		return released
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
 	}

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -24,10 +25,9 @@ const (
 	CheckStatus = "./lambdas/checkstatus"
 )
 
-// flags are those of go build: two builds of equal sources are equal, for no path
-// and no version control is in them. Without inlining they are an eighth smaller,
+// flags are those of the functions. Without inlining they are an eighth smaller,
 // and a poll waits for the network anyway.
-var flags = []string{"-tags", "lambda.norpc", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-gcflags=all=-l"}
+var flags = []string{"-tags", "lambda.norpc", "-ldflags", "-s -w", "-gcflags=all=-l"}
 
 // Machine is what a function runs on, as Go names it.
 type Machine struct{ System, Architecture string }
@@ -64,14 +64,22 @@ func Folder(ctx context.Context) (string, error) {
 	return folder, nil
 }
 
-// Executable builds a package of the module in a folder, such as [RunJob], with
-// that module's own go.mod and go.sum. It writes the file and Go's cache alone.
+// Executable builds a function of the module in a folder, such as [RunJob].
 func Executable(ctx context.Context, folder, pkg string, on Machine, file string) error {
+	return Build(ctx, folder, pkg, on, file, flags...)
+}
+
+// Build builds a package of the module in a folder, with that module's own go.mod
+// and go.sum, and with more flags of go build. Two builds of equal sources are
+// equal, for no path and no version control is in them. It writes the file and
+// Go's cache alone.
+func Build(ctx context.Context, folder, pkg string, on Machine, file string, flags ...string) error {
 	file, err := filepath.Abs(file) // go build runs in the folder
 	if err != nil {
 		return err
 	}
-	build := exec.CommandContext(ctx, "go", append([]string{"build", "-o", file}, append(flags, pkg)...)...) //nolint:gosec // the caller's package
+	arguments := slices.Concat([]string{"build", "-o", file, "-trimpath", "-buildvcs=false"}, flags, []string{pkg})
+	build := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // the caller's package
 	build.Dir, build.Env = folder, on.environment()
 	if _, err := build.Output(); err != nil {
 		return failure("go build "+pkg+" in "+folder, err)
