@@ -111,7 +111,7 @@ func runLint(c *cobra.Command, names []string, o lintOptions) error {
 			}
 		}
 	}
-	if o.output == "text" && len(o.only) == 0 {
+	if o.output == "text" && len(o.only) == 0 && o.severity == "note" && o.baseline == "" {
 		o.tables = &loopTables{}
 	}
 	found, files, unread := lintFiles(c, names, o)
