@@ -133,7 +133,7 @@ func (x *scene) readVariable(p *jsonata.Part, context Value) Value {
 	if !value.IsUnknown() && value.may(missing) && x.excused == 0 {
 		x.report(UnsetVariable, diag.Warning, x.problemIn(p, "the variable %q may have no value here: a way to %q does not assign it", "$"+p.Text, x.state.Name))
 	}
-	if value = value.without(missing); value.IsNothing() {
+	if value.kinds()&^missing == 0 {
 		return Value{}
 	}
 	return value
