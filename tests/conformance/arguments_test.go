@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +19,7 @@ import (
 // argumentSuites are Tasks whose arguments AWS took. A case passes if the
 // service's model takes them too.
 var argumentSuites = []suite{
-	{name: "aws-samples-arguments", folder: "aws-samples", cases: 587, run: runSampleArguments},
+	{name: "aws-samples-arguments", folder: "aws-samples", cases: 590, run: runSampleArguments},
 	{name: "asl-recordings-arguments", folder: "asl-recordings/execution", cases: 110, run: runRecordedArguments},
 }
 
@@ -29,19 +28,11 @@ var argumentSuites = []suite{
 func runSampleArguments(t *testing.T, folder string) result {
 	t.Helper()
 	out := result{failures: map[string]string{}}
-	require.NoError(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(path) == ".md" {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(text, []byte("StartAt")) {
-			return err
-		}
-		name, err := filepath.Rel(folder, path)
-		for id, definition := range definitionsIn(t, path, text) {
-			m, err := asl.Parse(definition)
-			if err != nil {
-				continue // suite aws-samples has it
+	for _, definitions := range sampleDefinitions(t, folder) {
+		for _, d := range definitions {
+			m, err := d.Parse()
+			if err != nil || d.Template != "" {
+				continue // suite sources has it, or the file has it by itself
 			}
 			for s := range m.All {
 				if s.Task == nil {
@@ -51,11 +42,10 @@ func runSampleArguments(t *testing.T, folder string) result {
 				if arguments == nil {
 					arguments = s.Arguments
 				}
-				out.checkArguments(t, fmt.Sprintf("%s%s %s", name, id, s.Name), s.Task.Resource, written(arguments))
+				out.checkArguments(t, d.Name+" "+s.Name, s.Task.Resource, written(arguments))
 			}
 		}
-		return err
-	}))
+	}
 	return out
 }
 

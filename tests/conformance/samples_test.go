@@ -13,52 +13,127 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
-// sampleSuites are definitions that AWS took. A case passes if there is no
-// problem of severity Error in it.
+// sampleSuites are definitions that AWS took.
 var sampleSuites = []suite{
-	{name: "aws-samples", folder: "aws-samples", cases: 169, run: runSamples, differences: sampleDifferences},
+	{name: "sources", folder: "aws-samples", cases: 255, run: readSamples, differences: unreadSamples},
+	{name: "sources-twins", folder: "aws-samples", cases: 144, run: compareTwins},
 	{name: "api-recordings-definitions", folder: "api-recordings", cases: 130, run: runRecordedDefinitions},
 }
 
-// sampleDifferences are definitions that AWS refuses, too.
-var sampleDifferences = map[string]string{
-	"step-functions-workflows-collection/shared-fallback-state-jsonata/statemachine/statemachine.asl.json": "\"QueryLanguage\" stands in \"States\", " +
-		"so that it is a state which is no object, and all states are in JSONPath",
+const (
+	collection = "step-functions-workflows-collection/"
+	examples   = "aws-stepfunctions-examples/sam/"
+
+	noFile   = "the samples do not have the file that DefinitionUri names"
+	misplace = "\"QueryLanguage\" stands in \"States\", so that it is a state which is no object, and all states are in JSONPath"
+)
+
+// unreadSamples are what AWS refuses, too, or takes from elsewhere.
+var unreadSamples = map[string]string{
+	collection + "shared-fallback-state-jsonata/statemachine/statemachine.asl.json":        misplace,
+	collection + "shared-fallback-state-jsonata/template.yaml#StateMachine":                misplace,
+	collection + "event-sourcing/template.yaml":                                            "a text in Description is not indented, so that it is no YAML",
+	collection + "eventbridge-custom-sam/.aws-composer/20221209T105611547/template.yaml":   "the file is empty",
+	collection + "emit-and-wait/template.yaml#StateMachineArn":                             "the definition is in S3",
+	collection + "sfn-textract-callback-ts-cdk/template.yaml":                              "the template has no state machine",
+	collection + "account-vending-machine/template.yaml#AccountVendingStateMachine":        noFile,
+	examples + "app-sfn-appflow-integration/template.yaml#CreateCatalogTable":              noFile,
+	examples + "demo-generate-steady-state-events/template.yaml#StateMachineCreateDataset": noFile,
 }
 
-// runSamples checks the definitions that AWS publishes as examples, in files of
-// their own and in templates.
-func runSamples(t *testing.T, folder string) result {
+// readSamples reads every definition and template that AWS publishes. A case is a
+// state machine, and passes if it is read without a problem of severity Error.
+func readSamples(t *testing.T, folder string) result {
 	t.Helper()
 	out := result{failures: map[string]string{}}
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(path) == ".md" {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		if !bytes.Contains(text, []byte("StartAt")) {
-			return nil // a template that names the file of its definition, or has none
-		}
-		name, err := filepath.Rel(folder, path)
-		for id, definition := range definitionsIn(t, path, text) {
+	files := 0
+	for name, definitions := range sampleDefinitions(t, folder) {
+		files++
+		if len(definitions) == 0 {
 			out.total++
-			if problems := awsErrors(definition, asl.Standard); len(problems) > 0 {
-				out.failures[name+id] = problems.Brief()
+			out.failures[name] = "no state machine"
+		}
+		for _, d := range definitions {
+			out.total++
+			as := d.Type
+			if as == "" {
+				as = asl.Standard
+			}
+			problems := slices.DeleteFunc(d.Validate(as), func(p diag.Problem) bool { return d.Text != nil && p.Severity != diag.Error })
+			if len(problems) > 0 || d.Text == nil {
+				out.failures[d.Name] = problems.Brief()
 			}
 		}
-		return err
-	})
-	require.NoError(t, err)
+	}
+	require.Equal(t, 236, files)
 	return out
+}
+
+// sampleDefinitions returns the state machines of each file of a folder.
+func sampleDefinitions(t *testing.T, folder string) map[string][]*source.Definition {
+	t.Helper()
+	tree := os.DirFS(folder)
+	out := map[string][]*source.Definition{}
+	require.NoError(t, fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(name) == ".md" {
+			return err
+		}
+		definitions, err := source.Load([]string{name}, source.Options{FS: tree})
+		if err != nil {
+			require.ErrorContains(t, err, "no state machine")
+		}
+		out[name] = definitions
+		return nil
+	}))
+	return out
+}
+
+// compareTwins reads each definition of JSON as YAML, which takes JSON. A case
+// passes if both are the same machine with the same problems, a line further down.
+func compareTwins(t *testing.T, folder string) result {
+	t.Helper()
+	out := result{failures: map[string]string{}}
+	for name, definitions := range sampleDefinitions(t, folder) {
+		if filepath.Ext(name) != ".json" || len(definitions) != 1 || len(asl.BarePlaceholders(definitions[0].Text)) > 0 {
+			continue
+		}
+		out.total++
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		require.NoError(t, err)
+		if placeholders := asl.BarePlaceholders(text); len(placeholders) > 0 {
+			text = definitions[0].Text // with quotes
+		}
+		// YAML takes no tabs as indentation.
+		text = append([]byte("# JSON\n"), bytes.ReplaceAll(text, []byte("\t"), []byte(" "))...)
+		twin, err := source.LoadOne("-", source.Options{Stdin: bytes.NewReader(text)})
+		require.NoError(t, err)
+		require.True(t, twin.YAML, name)
+		if got, want := describe(t, twin, -1), describe(t, definitions[0], 0); got != want {
+			out.failures[name] = fmt.Sprintf("as YAML\n%s\nas JSON\n%s", got, want)
+		}
+	}
+	return out
+}
+
+// describe writes the value of a definition and its problems, their lines moved.
+func describe(t *testing.T, d *source.Definition, lines int) string {
+	t.Helper()
+	var b strings.Builder
+	var value any
+	if err := json.Unmarshal(d.Text, &value); err != nil {
+		fmt.Fprintln(&b, err, d.Problems)
+	}
+	b.Write(inJSON(t, value))
+	for _, p := range d.Validate(asl.Standard) {
+		fmt.Fprintf(&b, "\n%d:%d: %s: %s", p.Line+lines, p.Column, p.Pointer, p.Message)
+	}
+	return b.String()
 }
 
 // awsErrors are the problems that AWS would refuse a definition for.
@@ -67,87 +142,11 @@ func awsErrors(definition []byte, as asl.ExecutionType) diag.Problems {
 	return slices.DeleteFunc(problems, func(p diag.Problem) bool { return p.Severity != diag.Error })
 }
 
-// definitionsIn are the definitions of a file, by the name of their resource if
-// the file is a template. Values that AWS puts in at deployment are placeholders.
-func definitionsIn(t *testing.T, path string, text []byte) map[string][]byte {
-	t.Helper()
-	if filepath.Ext(path) == ".json" {
-		names := asl.BarePlaceholders(text)
-		values := map[string]string{}
-		for _, name := range names {
-			values[name] = "1"
-		}
-		if len(names) > 0 {
-			text = asl.Substitute(text, values)
-		}
-		return map[string][]byte{"": text}
-	}
-	var root yaml.Node
-	require.NoError(t, yaml.Unmarshal(text, &root), path)
-	document, ok := plainYAML(&root).(map[string]any)
-	require.True(t, ok, path)
-	if document["StartAt"] != nil {
-		return map[string][]byte{"": inJSON(t, document)}
-	}
-	out := map[string][]byte{}
-	resources, _ := document["Resources"].(map[string]any)
-	for id, r := range resources {
-		resource, _ := r.(map[string]any)
-		properties, _ := resource["Properties"].(map[string]any)
-		for _, name := range []string{"Definition", "DefinitionString"} {
-			switch definition := properties[name].(type) {
-			case map[string]any:
-				out["#"+id] = inJSON(t, definition)
-			case string:
-				out["#"+id] = []byte(definition)
-			}
-		}
-	}
-	return out
-}
-
 func inJSON(t *testing.T, value any) []byte {
 	t.Helper()
 	text, err := json.Marshal(value)
 	require.NoError(t, err)
 	return text
-}
-
-// plainYAML is a value of YAML as JSON has it, with a placeholder for each value
-// that a template takes from elsewhere.
-func plainYAML(n *yaml.Node) any {
-	switch {
-	case n.Kind == yaml.DocumentNode || n.Kind == yaml.SequenceNode && n.Tag == "!Sub":
-		return plainYAML(n.Content[0])
-	case n.Kind == yaml.AliasNode:
-		return plainYAML(n.Alias)
-	case n.Kind == yaml.ScalarNode && n.Tag == "!Sub":
-		return n.Value
-	case strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!"):
-		return "${Value}"
-	case n.Kind == yaml.SequenceNode:
-		list := []any{}
-		for _, item := range n.Content {
-			list = append(list, plainYAML(item))
-		}
-		return list
-	case n.Kind == yaml.MappingNode:
-		object := map[string]any{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			name := n.Content[i].Value
-			if strings.HasPrefix(name, "Fn::") || name == "Ref" {
-				return "${Value}"
-			}
-			object[name] = plainYAML(n.Content[i+1])
-		}
-		return object
-	default:
-		var value any
-		if n.Decode(&value) != nil || n.ShortTag() == "!!timestamp" {
-			return n.Value
-		}
-		return value
-	}
 }
 
 // stepValue is what a conversation takes from an earlier answer: the ARN of an

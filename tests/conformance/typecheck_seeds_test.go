@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -55,20 +52,13 @@ func runMistakes(t *testing.T, folder string) result {
 		require.NoError(t, err)
 		definitions["shipped "+name] = definition
 	}
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(path) == ".md" {
-			return err
+	for _, machines := range sampleDefinitions(t, folder) {
+		for _, d := range machines {
+			if d.Text != nil && d.Template == "" {
+				definitions[d.Name] = d.Text
+			}
 		}
-		text, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(text, []byte("StartAt")) {
-			return err
-		}
-		for id, definition := range definitionsIn(t, path, text) {
-			definitions[strings.TrimPrefix(path, folder)+id] = definition
-		}
-		return nil
-	})
-	require.NoError(t, err)
+	}
 	out := result{failures: map[string]string{}}
 	kinds := map[string][2]int{}
 	for _, name := range slices.Sorted(maps.Keys(definitions)) {

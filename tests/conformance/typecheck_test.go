@@ -1,10 +1,8 @@
 package conformance_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -75,26 +73,19 @@ func runRecordedTypes(t *testing.T, folder string) result {
 func runSampleTypes(t *testing.T, folder string) result {
 	t.Helper()
 	out := result{failures: map[string]string{}}
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(path) == ".md" {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(text, []byte("StartAt")) {
-			return err
-		}
-		name, err := filepath.Rel(folder, path)
-		for id, definition := range definitionsIn(t, path, text) {
-			lines, read := typeFindings(t, definition)
+	for _, definitions := range sampleDefinitions(t, folder) {
+		for _, d := range definitions {
+			if d.Text == nil || d.Template != "" {
+				continue // the file has it by itself
+			}
+			lines, read := typeFindings(t, d.Text)
 			if read {
 				out.total++
 			}
 			for _, line := range lines {
-				out.failures[name+id+" "+line] = "found"
+				out.failures[d.Name+" "+line] = "found"
 			}
 		}
-		return err
-	})
-	require.NoError(t, err)
+	}
 	return out
 }
