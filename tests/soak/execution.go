@@ -253,7 +253,7 @@ func (e *execution) verify(ctx context.Context, last *handler.Result) {
 	deadline, latest := e.deadline(last.StartedAt, ended)
 	timedOut := last.Status == pollcore.TimedOut
 	switch right := map[pollcore.Status]string{pollcore.Succeeded: "DONE", pollcore.Failed: "BROKEN"}[last.Status]; {
-	case last.Status == pollcore.Failed && state == "STOPPED" && !latest && strings.Contains(last.Reason, "it was to be stopped at"):
+	case last.Status == pollcore.Failed && state == "STOPPED" && !latest && strings.Contains(last.Reason, stopRequested):
 		// Nobody knew that the stop of an earlier wait had been taken.
 		e.counts.Add("stops of an earlier wait")
 	case !timedOut && state != right, timedOut && state == "RUNNING":

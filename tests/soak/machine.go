@@ -44,8 +44,8 @@ type model struct {
 	firstWait int             // the redrives there were then
 }
 
-// toBeStopped is in the reason of a job that a check was about to stop.
-const toBeStopped = "it was to be stopped at"
+// stopRequested is in the reason of a job that a check was about to stop.
+const stopRequested = "a stop was requested at"
 
 // waits are the longest waits of requests, with their delays.
 var waits = []struct{ maxWait, minDelay time.Duration }{
@@ -253,13 +253,13 @@ func (m *model) hold(result *handler.Result, waits int) {
 	switch {
 	case result.Status == pollcore.TimedOut:
 		deadline := m.deadlineOf(result, waits)
-		if state == "STOPPED" || strings.Contains(result.Reason, toBeStopped) { // for good, whichever wait it was in
+		if state == "STOPPED" || strings.Contains(result.Reason, stopRequested) { // for good, whichever wait it was in
 			deadline = m.deadlineAt(result.StartedAt, ended)
 		}
 		if deadline = deadline.Add(-m.skew); state != "RUNNING" && ended.Before(deadline) {
 			m.violation("it timed out (%s), but the job was %s at %s, which had until %s", result.Reason, state, ended, deadline)
 		}
-	case result.Status == pollcore.Failed && state == "STOPPED" && strings.Contains(result.Reason, toBeStopped):
+	case result.Status == pollcore.Failed && state == "STOPPED" && strings.Contains(result.Reason, stopRequested):
 		m.counts.Add("stops of an earlier wait")
 	case state != right:
 		m.violation("it ended as %s (%s), but the job is %s", result.Status, result.Reason, state)
