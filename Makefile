@@ -72,6 +72,7 @@ e2e: ## Run the tests that build and start programs, such as Node.js
 conformance: ## Run the public suites; JOBPOLLER_CORPUS and JOBPOLLER_FACTS name their folders
 	go test -count=1 -v -timeout 20m -run '^TestSuites$$' ./tests/conformance -corpus '$(CORPUS)' -sequences $(SEQUENCES) -facts '$(FACTS)' -seed $(SEED)
 	$(TRANSLATION) -pairs $(PAIRS) -seed $(SEED)
+	go test -count=1 -run '^TestReportIsWhatRunsTake$$' ./tests -jobs 400
 
 .PHONY: differential
 differential: ## Compare N random JMESPath cases (1000000 unless set) with another engine

@@ -142,8 +142,11 @@ func sources(t *testing.T) map[string][]string {
 // strays returns the lines that state the fact in another package than its home.
 // found is whether the home states it.
 func (h home) strays(files map[string][]string) (found bool, strays []string) {
-	pattern := regexp.MustCompile(h.pattern)
+	pattern, anywhere := regexp.MustCompile(h.pattern), regexp.MustCompile("(?m)"+h.pattern)
 	for name, lines := range files {
+		if !anywhere.MatchString(strings.Join(lines, "\n")) {
+			continue // what no line has, at the price of one search
+		}
 		folder := filepath.ToSlash(filepath.Dir(name))
 		for i, line := range lines {
 			switch {

@@ -1,6 +1,7 @@
 package tests_test
 
 import (
+	"flag"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -12,9 +13,10 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
-// What a compiled machine reports is what it takes: the means of 200 jobs that
-// end at any time are those expected, and no job takes more than the
-// worst.
+var reportedJobs = flag.Int("jobs", 40, "how many pairs of jobs to run for each report")
+
+// What a compiled machine reports is what it takes: the means of jobs that end at
+// any time are those expected, and no job takes more than the worst.
 func TestReportIsWhatRunsTake(t *testing.T) {
 	t.Parallel()
 	entry, err := catalog.Lookup("dynamodb", "ExportCompleted")
@@ -33,12 +35,12 @@ func TestReportIsWhatRunsTake(t *testing.T) {
 				require.NoError(t, err)
 				worst, expected := compiled.Report().Worst, compiled.Report().Expected
 				var calls, transitions, events, late means
-				const jobs = 200
+				jobs := *reportedJobs
 				draw := rand.New(rand.NewPCG(2, 2))
 				for i := range jobs {
 					runs := make([]measured, 2)
 					for k := range runs {
-						lasts := o.JobFrom + time.Duration((float64(i)+draw.Float64())/jobs*float64(o.JobTo-o.JobFrom))
+						lasts := o.JobFrom + time.Duration((float64(i)+draw.Float64())/float64(jobs)*float64(o.JobTo-o.JobFrom))
 						m := measureOne(t, entry.Waiter, compiled.Machine, `{"ExportArn": "arn:export"}`, lasts, uint64(2*i+k))
 						require.LessOrEqual(t, m.calls, worst.Polls)
 						require.LessOrEqual(t, m.transitions, worst.Transitions)
