@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -32,16 +31,15 @@ func TestJobsAreTheSameEverywhere(t *testing.T) {
 		name := e.FullName()
 		schedule := pollcore.NewSchedule(e.Waiter, 24*time.Hour)
 
-		var stdout, stderr bytes.Buffer
-		require.Equal(t, exitSucceeded, execute(t.Context(), []string{"show", e.Service.Key, e.Name}, &stdout, &stderr), "%s", &stderr)
-		require.Contains(t, stdout.String(), "  delay       "+shortDuration(schedule.Min))
+		text := shown(t, e)
+		require.Contains(t, text, "  delay       "+shortDuration(schedule.Min))
 		switch e.Job.Protection() {
 		case catalog.ByToken:
-			require.Contains(t, stdout.String(), e.Job.Token+" makes the start call idempotent for "+shortDuration(e.Job.Window())+"\n")
+			require.Contains(t, text, e.Job.Token+" makes the start call idempotent for "+shortDuration(e.Job.Window())+"\n")
 		case catalog.ByNaturalKey:
-			require.Contains(t, stdout.String(), "choose "+e.Job.NaturalKey.Member)
+			require.Contains(t, text, "choose "+e.Job.NaturalKey.Member)
 		case catalog.Unprotected:
-			require.Contains(t, stdout.String(), "  token       none: ")
+			require.Contains(t, text, "  token       none: ")
 		}
 
 		if driver, err := awsjob.NewDriver(anyRegion, catalog.AWS(), name); err == nil {
