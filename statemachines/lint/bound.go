@@ -59,7 +59,7 @@ func (b *bounds) choice(s *asl.State) {
 			if found && !inside {
 				left, up = true, up || t.saysTimeIsUp()
 			}
-			passes[way], exits[way] = inside && (found || left), !inside && (found || stayed)
+			passes[way], exits[way] = inside && (found || left), !inside && (found || stayed) && !t.looksAtStatus()
 			stayed = stayed || inside && found
 			continue
 		}

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"time"
 
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -188,7 +187,6 @@ func (c *checker) loop(l *loop, express bool) {
 		}
 	}
 	for _, r := range tables {
-		r.Bound = boundOf(l, r.inner, r.Turn, time.Duration(c.machine.TimeoutSeconds)*time.Second)
 		r.Findings = slices.DeleteFunc(slices.Clone(c.findings[before:]), func(f Finding) bool { return !r.has(f) })
 		c.tables = append(c.tables, r.Loop)
 	}
@@ -201,6 +199,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 	for _, s := range l.states {
 		if r := c.read(l, s, express); r != nil {
 			r.fill()
+			r.Bound = c.boundOf(l, r)
 			c.checkStatuses(r)
 			c.checkDefault(r)
 			c.checkNeed(r)
@@ -210,6 +209,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 	if wait := l.first(asl.TypeWait); len(tables) == 0 && wait != nil {
 		r := &reading{inner: l}
 		r.Flow, r.Waits, r.Turn, r.Express = l.flow, []*asl.State{wait}, l.turn(wait), express
+		r.Bound = c.boundOf(l, r)
 		tables = append(tables, r)
 	}
 	return tables

@@ -165,9 +165,9 @@ func (c *checker) checkNeed(r *reading) {
 }
 
 // checkDefault warns of a Default that polls on for values of which nobody knows that
-// the job runs.
+// the job runs, in a loop that nothing else ends.
 func (c *checker) checkDefault(r *reading) {
-	if r.status == nil || endOf(r.routes[otherValue]) != PollsOn {
+	if r.status == nil || r.Bound.Kind != Unbounded || r.Express || endOf(r.routes[otherValue]) != PollsOn {
 		return
 	}
 	var unnamed []string

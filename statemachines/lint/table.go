@@ -105,8 +105,9 @@ func Loops(m *asl.StateMachine, o Options) []Loop {
 	return c.tables
 }
 
-// boundOf says what ends an inner loop, with the bounds of the whole.
-func boundOf(l, inner *loop, turn Turn, timeout time.Duration) Bound {
+// boundOf says what ends the loop of a table, with the bounds of the whole.
+func (c *checker) boundOf(l *loop, r *reading) Bound {
+	turn, inner, timeout := r.Turn, r.inner, time.Duration(c.machine.TimeoutSeconds)*time.Second
 	b := newBounds(l)
 	open := slices.ContainsFunc(b.open(), func(o *loop) bool {
 		return o.first(asl.TypeWait) != nil && slices.ContainsFunc(inner.states, func(s *asl.State) bool { return o.inside[s.Name] })
