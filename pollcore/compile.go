@@ -11,6 +11,7 @@ import (
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/smithy"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // CompileOption changes what [Compile] accepts.
@@ -75,12 +76,12 @@ const both = "a path over input and output"
 
 // subject checks a path against the type that it is evaluated on. The program
 // is nil if that is no Go type.
-type subject func(*jmespath.Expr) (*jmespath.Program, jmespath.Type, []jmespath.Finding)
+type subject func(*jmespath.Expr) (*jmespath.Program, *jsontype.Type, diag.Problems)
 
 // goSubject is a Go type. One of this package's own, which nobody knows, has
 // another name in messages.
 func goSubject(t reflect.Type, name string) subject {
-	return func(expr *jmespath.Expr) (*jmespath.Program, jmespath.Type, []jmespath.Finding) {
+	return func(expr *jmespath.Expr) (*jmespath.Program, *jsontype.Type, diag.Problems) {
 		program, findings := expr.Compile(t)
 		if name != "" {
 			for i := range findings {
@@ -157,19 +158,19 @@ func (c *compiler) path(m *PathMatcher, at string, on subject) *jmespath.Program
 		return nil
 	}
 	result := e.result
-	if want := m.Comparator.kind(); result.Kind != jmespath.Unknown && result.Kind != want && !e.absent {
-		c.report(diag.Danger, at+"/comparator", "%s can never hold: it compares %s %s, but %s is %s %s",
-			m.Comparator, article(want), want, m.Path, article(result.Kind), result.Kind)
+	if want := m.Comparator.kind(); result.Kind != jsontype.Unknown && result.Kind != want && !e.absent {
+		c.report(diag.Danger, at+"/comparator", "%s can never hold: it compares %s, but %s is %s",
+			m.Comparator, want.Noun(), m.Path, result.Kind.Noun())
 		return e.program
 	}
-	if result.Kind == jmespath.Array && result.Elem != nil {
-		result = *result.Elem
-		if result.Kind != jmespath.Unknown && result.Kind != jmespath.String && !e.absent {
-			c.report(diag.Danger, at+"/comparator", "%s can never hold: it compares strings, but an item of %s is %s %s",
-				m.Comparator, m.Path, article(result.Kind), result.Kind)
+	if result.Kind == jsontype.Array && result.Elem != nil {
+		result = result.Elem
+		if result.Kind != jsontype.Unknown && result.Kind != jsontype.String && !e.absent {
+			c.report(diag.Danger, at+"/comparator", "%s can never hold: it compares strings, but an item of %s is %s",
+				m.Comparator, m.Path, result.Kind.Noun())
 		}
 	}
-	if values := result.Values(); values != nil && !slices.Contains(values, m.Expected) {
+	if values := result.Enum(); values != nil && !slices.Contains(values, m.Expected) {
 		p := c.report(diag.Warning, at+"/expected", "%s is never %q", result, m.Expected)
 		*p = p.Suggest(m.Expected, values...)
 	}
@@ -179,7 +180,7 @@ func (c *compiler) path(m *PathMatcher, at string, on subject) *jmespath.Program
 // expression is a path that has been checked.
 type expression struct {
 	program *jmespath.Program
-	result  jmespath.Type
+	result  *jsontype.Type
 	// absent tells that something which it reads is not there, so that its
 	// result says nothing.
 	absent bool
@@ -197,19 +198,11 @@ func (c *compiler) expression(text, at string, on subject) (e expression, ok boo
 		}
 		return e, false
 	}
-	var findings []jmespath.Finding
+	var findings diag.Problems
 	e.program, e.result, findings = on(expr)
-	for _, f := range findings {
-		p := f.Problem
+	for _, p := range findings {
 		p.Pointer = at
-		switch f.Severity {
-		case jmespath.Warning:
-			p.Severity = diag.Warning
-		case jmespath.Danger:
-			p.Severity, e.absent = diag.Danger, true
-		case jmespath.Failure:
-			p.Severity = diag.Error
-		}
+		e.absent = e.absent || p.Severity == diag.Danger
 		c.problems = append(c.problems, p)
 	}
 	return e, true
@@ -223,11 +216,11 @@ func (c *compiler) message(text, at string) *jmespath.Program {
 		return e.program
 	}
 	result, what := e.result, "the message"
-	if result.Kind == jmespath.Array && result.Elem != nil {
-		result, what = *result.Elem, "an item of the message"
+	if result.Kind == jsontype.Array && result.Elem != nil {
+		result, what = result.Elem, "an item of the message"
 	}
-	if result.Kind != jmespath.String && result.Kind != jmespath.Unknown && result.Kind != jmespath.Array {
-		c.report(diag.Error, at, "%s must be a string, but is %s %s", what, article(result.Kind), result.Kind)
+	if result.Kind != jsontype.String && result.Kind != jsontype.Unknown && result.Kind != jsontype.Array {
+		c.report(diag.Error, at, "%s must be a string, but is %s", what, result.Kind.Noun())
 	}
 	return e.program
 }
@@ -254,21 +247,21 @@ func (m Matcher) covers(other Matcher) bool {
 		// A list of nothing but the string has it, too.
 		weaker := *b
 		weaker.Comparator = AnyStringEquals
-		return b.Comparator.kind() == jmespath.Array && *a == weaker && (m.Output != nil) == (other.Output != nil)
+		return b.Comparator.kind() == jsontype.Array && *a == weaker && (m.Output != nil) == (other.Output != nil)
 	}
 	return reflect.DeepEqual(m, other) ||
 		m.ErrorType != nil && other.ErrorType != nil && smithy.ShapeName(*m.ErrorType) == smithy.ShapeName(*other.ErrorType)
 }
 
 // kind is the type of value that the comparator compares.
-func (c Comparator) kind() jmespath.Kind {
+func (c Comparator) kind() jsontype.Kind {
 	switch c {
 	case StringEquals:
-		return jmespath.String
+		return jsontype.String
 	case BooleanEquals:
-		return jmespath.Boolean
+		return jsontype.Boolean
 	default:
-		return jmespath.Array
+		return jsontype.Array
 	}
 }
 
@@ -285,11 +278,4 @@ func (a *acceptor) expect(m *PathMatcher, path *jmespath.Program) {
 	case StringEquals:
 		a.test = testString
 	}
-}
-
-func article(k jmespath.Kind) string {
-	if k == jmespath.Array || k == jmespath.Object {
-		return "an"
-	}
-	return "a"
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/retry"
 )
@@ -153,15 +154,15 @@ func ExampleAnalyze() {
 }
 
 // Types that are known only as data, as from a service's model.
-func ExampleAnalyzeShapes() {
-	status := &pollcore.Shape{Name: "JobStatus", Kind: pollcore.KindString, Values: []string{"DONE", "FAILED", "RUNNING"}}
-	out := &pollcore.Shape{Name: "GetJobOutput", Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{"status": status}}
+func ExampleAnalyzeTypes() {
+	status := &jsontype.Type{Name: "JobStatus", Kind: jsontype.String, Values: []string{"DONE", "FAILED", "RUNNING"}}
+	out := &jsontype.Type{Name: "GetJobOutput", Kind: jsontype.Object, Members: map[string]*jsontype.Type{"status": status}}
 	w := pollcore.MustNew("JobDone",
 		pollcore.Succeed(pollcore.Output("status").Is("DNE")), pollcore.Fail(pollcore.Output("state.code").Is("FAILED")))
-	for _, p := range pollcore.AnalyzeShapes(w, nil, out) {
+	for _, p := range pollcore.AnalyzeTypes(w, nil, out) {
 		fmt.Println(p)
 	}
-	fmt.Println(pollcore.Readings(w, nil, out)[0].Type.Values())
+	fmt.Println(pollcore.Readings(w, nil, out)[0].Type.Enum())
 	// Output:
 	// /acceptors/0/matcher/output/expected: warning: JobStatus is never "DNE" (did you mean "DONE"?)
 	// 1:1: /acceptors/1/matcher/output/path: GetJobOutput has no member "state"
@@ -170,8 +171,8 @@ func ExampleAnalyzeShapes() {
 
 // Step Functions spells the members of services in PascalCase.
 func ExampleRenameMembers() {
-	tags := &pollcore.Shape{Kind: pollcore.KindObject, Elem: &pollcore.Shape{Kind: pollcore.KindString}}
-	out := &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{"tags": tags}}
+	tags := &jsontype.Type{Kind: jsontype.Object, Elem: &jsontype.Type{Kind: jsontype.String}}
+	out := &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{"tags": tags}}
 	w := pollcore.MustNew("Approved", pollcore.Succeed(pollcore.Output("tags.approved").Is("yes")))
 	renamed, err := pollcore.RenameMembers(w, nil, out, func(name string) string {
 		return strings.ToUpper(name[:1]) + name[1:]

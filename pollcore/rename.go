@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // RenameMembers returns a copy of the waiter for a describe call whose input
@@ -18,7 +19,7 @@ import (
 //
 // The shapes tell which names are members. Keys of maps and of documents stay,
 // as do strings, literals, and the names that an expression gives itself
-// ({a: Foo}.a). Below a nil Shape all names are taken for members.
+// ({a: Foo}.a). Below a nil Type all names are taken for members.
 //
 // The error is a [diag.Problems] if a path is no expression, or if it depends on
 // names in a way that renaming would change: one name read from a structure and
@@ -26,12 +27,12 @@ import (
 // of a structure, merge() and comparisons of what is renamed with what is not.
 // The order in which a wildcard gives the values of a structure is that of the
 // names, and changes with them; nothing in JMESPath says what it is.
-func RenameMembers(w *Waiter, in, out *Shape, rename func(name string) string) (*Waiter, error) {
+func RenameMembers(w *Waiter, in, out *jsontype.Type, rename func(name string) string) (*Waiter, error) {
 	if w == nil {
 		return nil, diag.Problems{{Message: "no waiter to rename the members of: it is nil"}}
 	}
-	root := bothShapes(in, out)
-	r := renamer{rename: func(owner *Shape, name string) string {
+	root := bothTypes(in, out)
+	r := renamer{rename: func(owner *jsontype.Type, name string) string {
 		if owner == root {
 			return name // input and output are the specification's words
 		}
@@ -55,11 +56,11 @@ func RenameMembers(w *Waiter, in, out *Shape, rename func(name string) string) (
 
 // renamer collects what stands against renaming.
 type renamer struct {
-	rename   func(owner *Shape, name string) string
+	rename   func(owner *jsontype.Type, name string) string
 	problems diag.Problems
 }
 
-func (r *renamer) matcher(m *PathMatcher, at string, root *Shape) *PathMatcher {
+func (r *renamer) matcher(m *PathMatcher, at string, root *jsontype.Type) *PathMatcher {
 	if m == nil {
 		return nil
 	}
@@ -68,7 +69,7 @@ func (r *renamer) matcher(m *PathMatcher, at string, root *Shape) *PathMatcher {
 	return &renamed
 }
 
-func (r *renamer) path(text, at string, root *Shape) string {
+func (r *renamer) path(text, at string, root *jsontype.Type) string {
 	expr, err := jmespath.Parse(text)
 	if err == nil {
 		expr, err = expr.Rename(root, r.rename)

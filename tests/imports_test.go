@@ -58,6 +58,11 @@ var rules = []rule{
 		mayReach: []string{"std", "./internal/nearest"},
 	},
 	{
+		reason:   "every language describes types by them",
+		packages: []string{"./jsontype"},
+		mayReach: []string{"std"},
+	},
+	{
 		reason:       "the command stands at the top: it wires the others",
 		packages:     []string{"./..."},
 		except:       []string{"./cmd/...", "./internal/cli", "./tests/..."},
@@ -66,7 +71,7 @@ var rules = []rule{
 	{
 		reason:   "the waiter engine needs no SDK, no file and no network",
 		packages: []string{"./pollcore"},
-		mayReach: []string{"std", "./internal/jmespath", "./internal/jsontree", "./diag", "./internal/nearest", "./internal/smithy"},
+		mayReach: []string{"std", "./internal/jmespath", "./internal/jsontree", "./diag", "./jsontype", "./internal/nearest", "./internal/smithy"},
 	},
 	{
 		reason:   "the retry strategy knows what errors mean, and no client",
@@ -118,7 +123,7 @@ var rules = []rule{
 	{
 		reason:   "the stores share their messages and no client",
 		packages: []string{"./pollcore/startrecord/internal/remedy"},
-		mayReach: []string{"std", "./pollcore/startrecord", "./pollcore/awserror", "./internal/jsontree", "./diag", "./internal/nearest", "github.com/aws/smithy-go/..."},
+		mayReach: []string{"std", "./pollcore/startrecord", "./pollcore/awserror", "./internal/jsontree", "./diag", "./jsontype", "./internal/nearest", "github.com/aws/smithy-go/..."},
 	},
 	{
 		reason:       "a program that uses the catalogue does not carry its maker",
@@ -129,7 +134,7 @@ var rules = []rule{
 	{
 		reason:   "the catalogue is data and is read without an SDK",
 		packages: []string{"./pollcore/catalog", "./internal/catalogimport", "./pollcore/catalog/lint", "./pollcore/catalog/models"},
-		mayReach: []string{"std", "./pollcore", "./pollcore/catalog", "./internal/jmespath", "./internal/jsontree", "./internal/javasdk", "./internal/smithy", "./diag", "./internal/nearest"},
+		mayReach: []string{"std", "./pollcore", "./pollcore/catalog", "./internal/jmespath", "./internal/jsontree", "./internal/javasdk", "./internal/smithy", "./diag", "./jsontype", "./internal/nearest"},
 	},
 	{
 		reason:       "a definition is read without running it",
@@ -178,7 +183,7 @@ var rules = []rule{
 	{
 		reason: "these work on plain data and are used without AWS",
 		packages: []string{
-			"./diag", "./internal/nearest", "./internal/jsontree", "./internal/jmespath", "./internal/jmespath/tojsonata", "./internal/jsonpath", "./internal/jsonata",
+			"./diag", "./jsontype", "./internal/nearest", "./internal/jsontree", "./internal/jmespath", "./internal/jmespath/tojsonata", "./internal/jsonpath", "./internal/jsonata",
 			"./internal/intrinsic", "./internal/javasdk", "./internal/smithy", "./pollcore", "./pollcore/startrecord", "./pollcore/startrecord/memstore",
 			"./statemachines/asl", "./statemachines/source", "./statemachines/sim",
 		},
@@ -302,6 +307,19 @@ func load(t *testing.T) graph {
 		}
 		require.NoError(t, err)
 		g[n.ImportPath] = n
+	}
+}
+
+// Whoever reads Go values by their layout in memory depends on what Go does not
+// promise.
+func TestNoPackageImportsUnsafe(t *testing.T) {
+	t.Parallel()
+	g := load(t)
+	require.Contains(t, g, module+"/internal/jmespath")
+	for path, n := range g {
+		if n.matches("./...") {
+			require.NotContains(t, n.Imports, "unsafe", path)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -23,7 +24,7 @@ func (j *tableJob) checkCall(pointer string, arguments map[string]string, call, 
 			}
 		}
 	}
-	known := &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{
+	known := &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{
 		"input": start.Input.Describe(), "output": start.Output.Describe(),
 	}}
 	for _, name := range namesOf(arguments) {
@@ -45,8 +46,8 @@ func (j *tableJob) checkCall(pointer string, arguments map[string]string, call, 
 }
 
 // typeName is what a message calls a type, and what it holds.
-func typeName(kind pollcore.Kind, elem *pollcore.Kind) string {
-	name := pollcore.ValueType{Kind: kind}.String()
+func typeName(kind jsontype.Kind, elem *jsontype.Kind) string {
+	name := kind.Noun()
 	if elem != nil {
 		name += " of " + elem.String() + "s"
 	}
@@ -55,19 +56,19 @@ func typeName(kind pollcore.Kind, elem *pollcore.Kind) string {
 
 // fits tells whether a value of a type can be a value of a shape, as far as
 // that is known.
-func fits(gives pollcore.ValueType, wants *pollcore.Shape) bool {
-	if gives.Kind == pollcore.KindUnknown || wants.Kind == pollcore.KindUnknown {
+func fits(gives, wants *jsontype.Type) bool {
+	if gives.Kind == jsontype.Unknown || wants.Kind == jsontype.Unknown {
 		return true
 	}
 	if gives.Kind != wants.Kind {
 		return false
 	}
-	return gives.Elem == nil || wants.Elem == nil || fits(*gives.Elem, wants.Elem)
+	return gives.Elem == nil || wants.Elem == nil || fits(gives.Elem, wants.Elem)
 }
 
 // checkExpression reports what is wrong in an expression on a value of a shape,
 // and returns the type of its result if nothing is.
-func (j *tableJob) checkExpression(pointer, text string, of *pollcore.Shape) (pollcore.ValueType, bool) {
+func (j *tableJob) checkExpression(pointer, text string, of *jsontype.Type) (*jsontype.Type, bool) {
 	expr, err := jmespath.Parse(text)
 	if err != nil {
 		message := err.Error()
@@ -75,7 +76,7 @@ func (j *tableJob) checkExpression(pointer, text string, of *pollcore.Shape) (po
 			message = problems.Brief()
 		}
 		j.report(pointer, "%s", message)
-		return pollcore.ValueType{}, false
+		return nil, false
 	}
 	reading := expr.Check(of)
 	for _, f := range reading.Findings {
@@ -91,7 +92,7 @@ func (j *tableJob) checkExpression(pointer, text string, of *pollcore.Shape) (po
 func (j *tableJob) checkStatus(describe *catalog.Operation) {
 	output := describe.Output.Describe()
 	if j.job.Message != "" {
-		if t, ok := j.checkExpression("message", j.job.Message, output); ok && t.Kind != pollcore.KindString && t.Kind != pollcore.KindUnknown {
+		if t, ok := j.checkExpression("message", j.job.Message, output); ok && t.Kind != jsontype.String && t.Kind != jsontype.Unknown {
 			j.report("message", "the message must be a string, and the expression gives %s", t)
 		}
 	}
@@ -99,11 +100,11 @@ func (j *tableJob) checkStatus(describe *catalog.Operation) {
 	if !ok {
 		return
 	}
-	if t.Kind != pollcore.KindString {
+	if t.Kind != jsontype.String {
 		j.report("status", "the status must be a string, and the expression gives %s", t)
 		return
 	}
-	values := t.Values()
+	values := t.Enum()
 	if j.job.Documented != (len(values) == 0) {
 		j.report("documented", "documented must be %t: the model lists %d values of %s", len(values) == 0, len(values), j.job.Status)
 	}
@@ -131,7 +132,7 @@ func (j *tableJob) checkWaiter(describe *catalog.Operation) {
 	w, err := j.job.NewWaiter()
 	problems, known := errors.AsType[diag.Problems](err)
 	if err == nil && len(j.job.Acceptors) > 0 {
-		problems = pollcore.AnalyzeShapes(w, describe.Input.Describe(), describe.Output.Describe())
+		problems = pollcore.AnalyzeTypes(w, describe.Input.Describe(), describe.Output.Describe())
 		j.checkValues(w, describe)
 	} else if err != nil && !known {
 		j.report("waiter", "%s", err)
@@ -161,9 +162,9 @@ func (j *tableJob) checkValues(w *pollcore.Waiter, describe *catalog.Operation) 
 			of = matcher.InputOutput
 		}
 		named[of.Path] = append(named[of.Path], of.Expected)
-		values[of.Path] = r.Type.Values()
+		values[of.Path] = r.Type.Enum()
 		if r.Type.Elem != nil {
-			values[of.Path] = r.Type.Elem.Values()
+			values[of.Path] = r.Type.Elem.Enum()
 		}
 	}
 	for _, path := range namesOf(values) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
-	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -112,9 +112,9 @@ func (j *tableJob) checkStart(start, describe, before *catalog.Operation, token 
 	if p := j.job.Precondition; p != nil {
 		j.checkTemplates("precondition/arguments", p.Arguments, before, start)
 		t, ok := j.checkExpression("precondition/path", p.Path, before.Output.Describe())
-		switch values := t.Values(); {
+		switch values := t.Enum(); {
 		case !ok:
-		case t.Kind != pollcore.KindString:
+		case t.Kind != jsontype.String:
 			j.report("precondition/path", "the path must give a string, and it gives %s", t)
 		case len(values) > 0 && !slices.Contains(values, p.Refused):
 			j.suggest("precondition/refused", p.Refused, values, "%s never is %q", p.Path, p.Refused)
@@ -222,7 +222,7 @@ func (j *tableJob) checkRefusal(stop *catalog.Operation) {
 			continue
 		}
 		t, ok := j.checkExpression("stop/refused/"+at.name, at.expression, answer)
-		if ok && t.Kind != pollcore.KindString && t.Kind != pollcore.KindUnknown {
+		if ok && t.Kind != jsontype.String && t.Kind != jsontype.Unknown {
 			j.report("stop/refused/"+at.name, "the %s must be a string, and the expression gives %s", at.name, t)
 		}
 	}

@@ -226,9 +226,9 @@ func (s *sheet) running() {
 	for _, r := range pollcore.Readings(e.Waiter, e.Operation.Input.Describe(), e.Operation.Output.Describe()) {
 		m := e.Waiter.Acceptors[r.Acceptor].Matcher
 		path := cmp.Or(m.Output, m.InputOutput).Path
-		values := r.Type.Values()
+		values := r.Type.Enum()
 		if r.Type.Elem != nil {
-			values = r.Type.Elem.Values()
+			values = r.Type.Elem.Enum()
 		}
 		if e.Job != nil && path == e.Job.Status && len(values) == 0 {
 			values = e.Job.Running

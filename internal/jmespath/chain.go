@@ -3,6 +3,8 @@ package jmespath
 import (
 	"reflect"
 	"slices"
+
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // chain is a path of members through structs, each behind pointers or not.
@@ -24,7 +26,7 @@ type hop struct {
 func chainOf(n *Node) (*chain, bool) {
 	switch n.Op {
 	case OpField:
-		p := n.In.plan()
+		p := n.In.plan
 		if p == nil || p.rep != repStruct || p.open {
 			return nil, false
 		}
@@ -95,7 +97,7 @@ func (c *chain) code() code {
 
 // holdsString reports whether what the chain leads to is a string in memory.
 func (c *chain) holdsString() bool {
-	return c.last.kind == String && c.last.typ.Kind() == reflect.String
+	return c.last.kind == jsontype.String && c.last.typ.Kind() == reflect.String
 }
 
 // equals is the code that compares the string that the chain leads to.

@@ -6,42 +6,28 @@ import (
 	"slices"
 
 	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
-// Severity says how wrong an expression is. The levels are those of Smithy's
-// validator of waiters.
-type Severity uint8
-
-const (
-	// Warning is for a comparison that gives the same answer for all values but
-	// null and those that an enum does not list.
-	Warning Severity = iota
-	// Danger is for a value that is not there or has no such part; the result
-	// is null at that place.
-	Danger
-	// Failure is for an argument that a function never takes; every
-	// evaluation that comes so far is an error.
-	Failure
-)
-
-// Finding is what the static check has to say about a place of an expression.
-type Finding struct {
-	diag.Problem
-	Severity Severity
-}
-
-// checker works out shapes, from the outside in.
+// checker works out shapes, from the outside in. What it finds is a
+//
+//   - WARNING, if a comparison gives the same answer for all values but null and
+//     those that an enum does not list;
+//   - DANGER, if a value is not there or has no such part: the result is null at
+//     that place;
+//   - ERROR, if a function never takes an argument: every evaluation that comes
+//     so far is an error.
 type checker struct {
 	text     string
-	findings []Finding
+	findings diag.Problems
 }
 
 // check checks the expression on a value of a shape. The findings come in the
 // order of the text.
-func (e *Expr) check(in *Shape) (*Node, []Finding) {
+func (e *Expr) check(in *Shape) (*Node, diag.Problems) {
 	c := &checker{text: e.text}
 	root := c.check(e.root, in)
-	slices.SortStableFunc(c.findings, func(a, b Finding) int {
+	slices.SortStableFunc(c.findings, func(a, b diag.Problem) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}
@@ -52,13 +38,15 @@ func (e *Expr) check(in *Shape) (*Node, []Finding) {
 
 // Tree is the expression as a typed tree, for values that s describes; nil
 // stands for any JSON value.
-func (e *Expr) Tree(s *Schema) *Node {
-	root, _ := e.check(s.shape())
+func (e *Expr) Tree(s *jsontype.Type) *Node {
+	root, _ := e.check(typeShape(s))
 	return root
 }
 
-func (c *checker) report(s Severity, at int, format string, args ...any) *Finding {
-	c.findings = append(c.findings, Finding{diag.At([]byte(c.text), at, "", fmt.Sprintf(format, args...)), s})
+func (c *checker) report(s diag.Severity, at int, format string, args ...any) *diag.Problem {
+	p := diag.At([]byte(c.text), at, "", fmt.Sprintf(format, args...))
+	p.Severity = s
+	c.findings = append(c.findings, p)
 	return &c.findings[len(c.findings)-1]
 }
 
@@ -158,7 +146,7 @@ func flatten(elem *Shape) *Shape {
 // source reports a projection or index of what is never of the kind it needs.
 func (c *checker) source(n *Node, s *Shape, need Kinds, what string) {
 	if s.Kinds&need == 0 {
-		c.report(Danger, n.Offset, "%s needs %s, and this is %s", what, need, s)
+		c.report(diag.Danger, n.Offset, "%s needs %s, and this is %s", what, need, s)
 	}
 }
 
@@ -166,15 +154,15 @@ func (c *checker) source(n *Node, s *Shape, need Kinds, what string) {
 // a misspelt name is reported once.
 func (c *checker) member(n *Node, in *Shape) *Shape {
 	if in.Kinds&IsObject == 0 {
-		c.report(Danger, n.Offset, "%s has no members, so %q cannot be read from it", in, n.Name)
+		c.report(diag.Danger, n.Offset, "%s has no members, so %q cannot be read from it", in, n.Name)
 		return mixture.from(in.trace.member(n.Name))
 	}
 	if in.Members != nil {
 		m, ok := in.Members[n.Name]
 		if !ok {
 			names := slices.Sorted(maps.Keys(in.Members))
-			f := c.report(Danger, n.Offset, "the object made here has no member %q", n.Name)
-			f.Problem = f.Suggest(n.Name, names...)
+			f := c.report(diag.Danger, n.Offset, "the object made here has no member %q", n.Name)
+			*f = f.Suggest(n.Name, names...)
 			return mixture
 		}
 		return m
@@ -187,22 +175,22 @@ func (c *checker) read(n *Node, in *Shape) *Shape {
 	switch {
 	case in.Mixed:
 		return mixture
-	case in.schema == nil || !in.schema.isMap() && !in.schema.isStruct():
+	case in.isMap():
+		return in.parts()
+	case !in.isStruct():
 		return anything
-	case in.schema.isMap():
-		return in.schema.Elem.shape()
 	}
-	m, ok := in.schema.member(n.Name)
+	m, refused, ok := in.member(n.Name)
 	switch {
 	case !ok:
-		f := c.report(Danger, n.Offset, "%s has no member %q", in, n.Name)
-		f.Problem = f.Suggest(n.Name, in.schema.names()...)
+		f := c.report(diag.Danger, n.Offset, "%s has no member %q", in, n.Name)
+		*f = f.Suggest(n.Name, in.names()...)
 		return mixture
-	case m != nil && m.refuse != "":
-		c.report(Danger, n.Offset, "%q cannot be read: %s", n.Name, m.refuse)
+	case refused != "":
+		c.report(diag.Danger, n.Offset, "%q cannot be read: %s", n.Name, refused)
 		return anything
 	default:
-		return m.shape()
+		return m
 	}
 }
 
@@ -210,7 +198,7 @@ func (c *checker) read(n *Node, in *Shape) *Shape {
 func (c *checker) compare(n *Node, left, right *Shape) *Shape {
 	if n.Order != Equal && n.Order != NotEqual {
 		if left.Kinds&IsNumber == 0 || right.Kinds&IsNumber == 0 {
-			c.report(Warning, n.Offset, "%s orders numbers alone, so comparing %s with %s is always null", n.Order, left, right)
+			c.report(diag.Warning, n.Offset, "%s orders numbers alone, so comparing %s with %s is always null", n.Order, left, right)
 			return scalarShape(IsNull)
 		}
 		if left.Kinds == IsNumber && right.Kinds == IsNumber {
@@ -219,17 +207,17 @@ func (c *checker) compare(n *Node, left, right *Shape) *Shape {
 		return scalarShape(IsBoolean | IsNull)
 	}
 	if left.Kinds&right.Kinds == 0 || (left.Kinds&right.Kinds == IsNull && left.Kinds != IsNull && right.Kinds != IsNull) {
-		c.report(Warning, n.Offset, "%s and %s are equal only if both are null", left, right)
+		c.report(diag.Warning, n.Offset, "%s and %s are equal only if both are null", left, right)
 		return scalarShape(IsBoolean)
 	}
 	outcome := map[Order]string{Equal: "hold", NotEqual: "fail"}[n.Order]
 	for i, enum := range []*Shape{left, right} {
 		other := n.Kids[1-i]
 		word, isWord := other.Value.(string)
-		values := enum.export().Values()
+		values := enum.enum()
 		if other.Op == OpLiteral && isWord && word != "" && values != nil && !slices.Contains(values, word) {
-			f := c.report(Warning, other.Offset, "%q is not among the values of %s, so %s can %s only for a value that is not listed", word, enum, n.Order, outcome)
-			f.Problem = f.Suggest(word, values...)
+			f := c.report(diag.Warning, other.Offset, "%q is not among the values of %s, so %s can %s only for a value that is not listed", word, enum, n.Order, outcome)
+			*f = f.Suggest(word, values...)
 		}
 	}
 	return scalarShape(IsBoolean)
@@ -257,7 +245,7 @@ func (c *checker) call(r *Node, kids []*Node, in *Shape) *Shape {
 			r.Kids[i] = c.check(kid, elem)
 			args[i] = r.Kids[i].Out
 			if by := r.fn.param(i).by; by != 0 && args[i].Kinds&by == 0 {
-				c.report(Failure, kid.Offset, "%s() orders by %s, and this is %s", r.Name, by, args[i])
+				c.report(diag.Error, kid.Offset, "%s() orders by %s, and this is %s", r.Name, by, args[i])
 			}
 		}
 	}
@@ -269,8 +257,8 @@ func (c *checker) argument(n *Node, at, i int, arg *Shape) {
 	p := n.fn.param(i)
 	switch {
 	case arg.Kinds&p.kinds == 0:
-		c.report(Failure, at, "%s() takes %s as argument %d, and this is %s", n.Name, p, i+1, arg)
+		c.report(diag.Error, at, "%s() takes %s as argument %d, and this is %s", n.Name, p, i+1, arg)
 	case p.elems != 0 && arg.Kinds&^IsNull == IsArray && arg.Element().Kinds&p.elems == 0:
-		c.report(Danger, at, "%s() takes %s as argument %d, and the elements of this are %s", n.Name, p, i+1, arg.Element())
+		c.report(diag.Danger, at, "%s() takes %s as argument %d, and the elements of this are %s", n.Name, p, i+1, arg.Element())
 	}
 }

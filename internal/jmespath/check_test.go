@@ -10,8 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 func TestCompileFindings(t *testing.T) {
@@ -19,7 +21,7 @@ func TestCompileFindings(t *testing.T) {
 	export := reflect.TypeFor[*dynamodb.DescribeExportOutput]()
 	all := reflect.TypeFor[everything]()
 	type finding struct {
-		severity jmespath.Severity
+		severity diag.Severity
 		text     string
 	}
 	tests := []struct {
@@ -27,30 +29,30 @@ func TestCompileFindings(t *testing.T) {
 		typ  reflect.Type
 		want []finding
 	}{
-		{"ExportDescription.ExportStaus", export, []finding{{jmespath.Danger, `1:19: types.ExportDescription has no member "ExportStaus" (did you mean "ExportStatus"?)`}}},
-		{"ResultMetadata", export, []finding{{jmespath.Danger, `1:1: dynamodb.DescribeExportOutput has no member "ResultMetadata"`}}},
-		{"ExportDescription.ExportStatus.x", export, []finding{{jmespath.Danger, `1:32: types.ExportStatus has no members, so "x" cannot be read from it`}}},
-		{"ExportDescription.StartTime.wall", export, []finding{{jmespath.Danger, `1:29: time.Time has no members, so "wall" cannot be read from it`}}},
-		{"ExportDescription.ExportStatus[0]", export, []finding{{jmespath.Danger, "1:31: an index needs an array, and this is types.ExportStatus"}}},
-		{"ExportDescription[].ExportStatus", export, []finding{{jmespath.Danger, "1:18: [] needs an array, and this is types.ExportDescription"}}},
-		{"List.*", all, []finding{{jmespath.Danger, "1:6: * needs an object, and this is []*string"}}},
-		{"Lst[?x.y == 'a'].z", all, []finding{{jmespath.Danger, `1:1: jmespath_test.everything has no member "Lst" (did you mean "List"?)`}}},
-		{"Stream", all, []finding{{jmespath.Danger, `1:1: "Stream" cannot be read: interface { Read([]uint8) (int, error) } has no JMESPath form`}}},
-		{"`10`.foo", nil, []finding{{jmespath.Danger, `1:6: a number has no members, so "foo" cannot be read from it`}}},
-		{"{status: a}.statu", nil, []finding{{jmespath.Danger, `1:13: the object made here has no member "statu" (did you mean "status"?)`}}},
-		{"a.{x: b}.{y: x}.z", nil, []finding{{jmespath.Danger, `the object made here has no member "z"`}}},
-		{"length(`10`)", nil, []finding{{jmespath.Failure, "1:8: length() takes a string, an array or an object as argument 1, and this is a number"}}},
-		{"length(ExportDescription.ItemCount)", export, []finding{{jmespath.Failure, "1:25: length() takes a string, an array or an object as argument 1, and this is int64"}}},
-		{"sum(List)", all, []finding{{jmespath.Danger, "1:5: sum() takes an array of numbers as argument 1, and the elements of this are string"}}},
-		{"sort_by(Nested, &List)", all, []finding{{jmespath.Failure, "1:17: sort_by() orders by a number or a string, and this is []*string"}}},
-		{"map(&Wrd, Nested)", all, []finding{{jmespath.Danger, `1:6: jmespath_test.everything has no member "Wrd" (did you mean "Word"?)`}}},
-		{"`true` < `false`", nil, []finding{{jmespath.Warning, "1:8: < orders numbers alone, so comparing a boolean with a boolean is always null"}}},
-		{"ExportDescription.ExportStatus > 'A'", export, []finding{{jmespath.Warning, "1:32: > orders numbers alone, so comparing types.ExportStatus with a string is always null"}}},
-		{"ExportDescription.ItemCount == 'A'", export, []finding{{jmespath.Warning, "1:29: int64 and a string are equal only if both are null"}}},
-		{"ExportDescription.ItemCount != 'A'", export, []finding{{jmespath.Warning, "int64 and a string are equal only if both are null"}}},
-		{"ExportDescription.ItemCount == ExportDescription.ExportArn", export, []finding{{jmespath.Warning, "int64 and string are equal only if both are null"}}},
-		{"ExportDescription.ExportStatus == 'COMPLETE'", export, []finding{{jmespath.Warning, `1:35: "COMPLETE" is not among the values of types.ExportStatus, so == can hold only for a value that is not listed (did you mean "COMPLETED"?)`}}},
-		{"a.b || length(`1`) && `2`.x", nil, []finding{{jmespath.Failure, "1:15:"}, {jmespath.Danger, "1:27:"}}},
+		{"ExportDescription.ExportStaus", export, []finding{{diag.Danger, `1:19: types.ExportDescription has no member "ExportStaus" (did you mean "ExportStatus"?)`}}},
+		{"ResultMetadata", export, []finding{{diag.Danger, `1:1: dynamodb.DescribeExportOutput has no member "ResultMetadata"`}}},
+		{"ExportDescription.ExportStatus.x", export, []finding{{diag.Danger, `1:32: types.ExportStatus has no members, so "x" cannot be read from it`}}},
+		{"ExportDescription.StartTime.wall", export, []finding{{diag.Danger, `1:29: time.Time has no members, so "wall" cannot be read from it`}}},
+		{"ExportDescription.ExportStatus[0]", export, []finding{{diag.Danger, "1:31: an index needs an array, and this is types.ExportStatus"}}},
+		{"ExportDescription[].ExportStatus", export, []finding{{diag.Danger, "1:18: [] needs an array, and this is types.ExportDescription"}}},
+		{"List.*", all, []finding{{diag.Danger, "1:6: * needs an object, and this is []*string"}}},
+		{"Lst[?x.y == 'a'].z", all, []finding{{diag.Danger, `1:1: jmespath_test.everything has no member "Lst" (did you mean "List"?)`}}},
+		{"Stream", all, []finding{{diag.Danger, `1:1: "Stream" cannot be read: interface { Read([]uint8) (int, error) } has no JMESPath form`}}},
+		{"`10`.foo", nil, []finding{{diag.Danger, `1:6: a number has no members, so "foo" cannot be read from it`}}},
+		{"{status: a}.statu", nil, []finding{{diag.Danger, `1:13: the object made here has no member "statu" (did you mean "status"?)`}}},
+		{"a.{x: b}.{y: x}.z", nil, []finding{{diag.Danger, `the object made here has no member "z"`}}},
+		{"length(`10`)", nil, []finding{{diag.Error, "1:8: length() takes a string, an array or an object as argument 1, and this is a number"}}},
+		{"length(ExportDescription.ItemCount)", export, []finding{{diag.Error, "1:25: length() takes a string, an array or an object as argument 1, and this is int64"}}},
+		{"sum(List)", all, []finding{{diag.Danger, "1:5: sum() takes an array of numbers as argument 1, and the elements of this are string"}}},
+		{"sort_by(Nested, &List)", all, []finding{{diag.Error, "1:17: sort_by() orders by a number or a string, and this is []*string"}}},
+		{"map(&Wrd, Nested)", all, []finding{{diag.Danger, `1:6: jmespath_test.everything has no member "Wrd" (did you mean "Word"?)`}}},
+		{"`true` < `false`", nil, []finding{{diag.Warning, "1:8: warning: < orders numbers alone, so comparing a boolean with a boolean is always null"}}},
+		{"ExportDescription.ExportStatus > 'A'", export, []finding{{diag.Warning, "1:32: warning: > orders numbers alone, so comparing types.ExportStatus with a string is always null"}}},
+		{"ExportDescription.ItemCount == 'A'", export, []finding{{diag.Warning, "1:29: warning: int64 and a string are equal only if both are null"}}},
+		{"ExportDescription.ItemCount != 'A'", export, []finding{{diag.Warning, "int64 and a string are equal only if both are null"}}},
+		{"ExportDescription.ItemCount == ExportDescription.ExportArn", export, []finding{{diag.Warning, "int64 and string are equal only if both are null"}}},
+		{"ExportDescription.ExportStatus == 'COMPLETE'", export, []finding{{diag.Warning, `1:35: warning: "COMPLETE" is not among the values of types.ExportStatus, so == can hold only for a value that is not listed (did you mean "COMPLETED"?)`}}},
+		{"a.b || length(`1`) && `2`.x", nil, []finding{{diag.Error, "1:15:"}, {diag.Danger, "1:27:"}}},
 		// What can be right is not reported.
 		{"ExportDescription.ExportStatus == 'COMPLETED'", export, nil},
 		{"ExportDescription.ExportArn == `null`", export, nil},
@@ -82,34 +84,36 @@ func TestCompileFindings(t *testing.T) {
 
 func TestResult(t *testing.T) {
 	t.Parallel()
-	status := reflect.TypeFor[types.ExportStatus]()
-	list := func(elem jmespath.Type) jmespath.Type { return jmespath.Type{Kind: jmespath.Array, Elem: &elem} }
+	goType := func(kind jsontype.Kind, t reflect.Type) *jsontype.Type {
+		return &jsontype.Type{Name: t.String(), Kind: kind, Values: jmespath.GoValues(t)}
+	}
+	list := func(elem *jsontype.Type) *jsontype.Type { return &jsontype.Type{Kind: jsontype.Array, Elem: elem} }
 	all := reflect.TypeFor[everything]()
 	tests := []struct {
 		path string
 		typ  reflect.Type
-		want jmespath.Type
+		want *jsontype.Type
 	}{
-		{"ExportDescription.ExportStatus", reflect.TypeFor[*dynamodb.DescribeExportOutput](), jmespath.Type{Kind: jmespath.String, Go: status}},
-		{"ExportDescription", reflect.TypeFor[*dynamodb.DescribeExportOutput](), jmespath.Type{Kind: jmespath.Object, Go: reflect.TypeFor[types.ExportDescription]()}},
-		{"a", nil, jmespath.Type{Kind: jmespath.Unknown}},
-		{"Missing", all, jmespath.Type{Kind: jmespath.Unknown}},
-		{"Nested[].Word", all, list(jmespath.Type{Kind: jmespath.String, Go: reflect.TypeFor[jmespathtest.Shade]()})},
-		{"Nested[0].Word || 'none'", all, jmespath.Type{Kind: jmespath.String}},
-		{"List", all, jmespath.Type{Kind: jmespath.Array, Elem: &jmespath.Type{Kind: jmespath.String, Go: reflect.TypeFor[string]()}, Go: reflect.TypeFor[[]*string]()}},
-		{"[Small, Real]", all, list(jmespath.Type{Kind: jmespath.Number})},
-		{"[Small, Word]", all, jmespath.Type{Kind: jmespath.Array, Elem: &jmespath.Type{Kind: jmespath.Unknown}}},
-		{"keys(@)", all, list(jmespath.Type{Kind: jmespath.String})},
-		{"length(List) > `0`", all, jmespath.Type{Kind: jmespath.Boolean}},
-		{"`true` < `false`", nil, jmespath.Type{Kind: jmespath.Null}},
-		{"a < b", nil, jmespath.Type{Kind: jmespath.Boolean}},
-		{"to_number(a)", nil, jmespath.Type{Kind: jmespath.Number}},
-		{"max_by(Nested, &Small).Word", all, jmespath.Type{Kind: jmespath.String, Go: reflect.TypeFor[jmespathtest.Shade]()}},
-		{"not_null(Text, Word)", all, jmespath.Type{Kind: jmespath.String}},
-		{"Small && Text", all, jmespath.Type{Kind: jmespath.Unknown}},
-		{"reverse(Text)", all, jmespath.Type{Kind: jmespath.String}},
-		{"to_array(Small)", all, list(jmespath.Type{Kind: jmespath.Number, Go: reflect.TypeFor[int8]()})},
-		{"`[[1]]`", nil, list(list(jmespath.Type{Kind: jmespath.Number}))},
+		{"ExportDescription.ExportStatus", reflect.TypeFor[*dynamodb.DescribeExportOutput](), goType(jsontype.String, reflect.TypeFor[types.ExportStatus]())},
+		{"ExportDescription", reflect.TypeFor[*dynamodb.DescribeExportOutput](), goType(jsontype.Object, reflect.TypeFor[types.ExportDescription]())},
+		{"a", nil, &jsontype.Type{Kind: jsontype.Unknown}},
+		{"Missing", all, &jsontype.Type{Kind: jsontype.Unknown}},
+		{"Nested[].Word", all, list(goType(jsontype.String, reflect.TypeFor[jmespathtest.Shade]()))},
+		{"Nested[0].Word || 'none'", all, &jsontype.Type{Kind: jsontype.String}},
+		{"List", all, &jsontype.Type{Name: "[]*string", Kind: jsontype.Array, Elem: goType(jsontype.String, reflect.TypeFor[string]())}},
+		{"[Small, Real]", all, list(&jsontype.Type{Kind: jsontype.Number})},
+		{"[Small, Word]", all, &jsontype.Type{Kind: jsontype.Array, Elem: &jsontype.Type{Kind: jsontype.Unknown}}},
+		{"keys(@)", all, list(&jsontype.Type{Kind: jsontype.String})},
+		{"length(List) > `0`", all, &jsontype.Type{Kind: jsontype.Boolean}},
+		{"`true` < `false`", nil, &jsontype.Type{Kind: jsontype.Null}},
+		{"a < b", nil, &jsontype.Type{Kind: jsontype.Boolean}},
+		{"to_number(a)", nil, &jsontype.Type{Kind: jsontype.Number}},
+		{"max_by(Nested, &Small).Word", all, goType(jsontype.String, reflect.TypeFor[jmespathtest.Shade]())},
+		{"not_null(Text, Word)", all, &jsontype.Type{Kind: jsontype.String}},
+		{"Small && Text", all, &jsontype.Type{Kind: jsontype.Unknown}},
+		{"reverse(Text)", all, &jsontype.Type{Kind: jsontype.String}},
+		{"to_array(Small)", all, list(goType(jsontype.Number, reflect.TypeFor[int8]()))},
+		{"`[[1]]`", nil, list(list(&jsontype.Type{Kind: jsontype.Number}))},
 	}
 	for _, tt := range tests {
 		t.Run(tt.path, func(t *testing.T) {
@@ -120,9 +124,9 @@ func TestResult(t *testing.T) {
 			require.Equal(t, tt.want, p.Result())
 		})
 	}
-	require.Equal(t, []string{"GREEN", "RED"}, jmespath.Type{Kind: jmespath.String, Go: reflect.TypeFor[jmespathtest.Shade]()}.Values())
-	require.Nil(t, jmespath.Type{Kind: jmespath.String, Go: reflect.TypeFor[string]()}.Values())
-	require.Nil(t, jmespath.Type{Kind: jmespath.String}.Values())
+	require.Equal(t, []string{"GREEN", "RED"}, jmespath.GoValues(reflect.TypeFor[jmespathtest.Shade]()))
+	require.Nil(t, jmespath.GoValues(reflect.TypeFor[string]()))
+	require.Nil(t, jmespath.GoValues(nil))
 }
 
 func TestPaths(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // span are the elements of an array, in one of three forms.
@@ -120,13 +122,13 @@ func (v value) names() []string {
 // truthy tells what counts as true: all but null, false and what is empty.
 func (v value) truthy() bool {
 	switch v.kind {
-	case Boolean:
+	case jsontype.Boolean:
 		return v.isTrue()
-	case String:
+	case jsontype.String:
 		return v.text != ""
-	case Array, Object:
+	case jsontype.Array, jsontype.Object:
 		return v.length() > 0
 	default:
-		return v.kind == Number
+		return v.kind == jsontype.Number
 	}
 }

@@ -3,13 +3,16 @@ package jmespath
 import (
 	"reflect"
 	"sync"
+
+	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // Program is an expression compiled against a Go type. It is safe for use by
 // many goroutines.
 type Program struct {
 	expr   *Expr
-	result Type
+	result *jsontype.Type
 	code   code
 	each   stream // gives the elements of the result to matchItem
 	frames sync.Pool
@@ -22,15 +25,15 @@ type Program struct {
 // Compile checks the expression against t and resolves it: an SDK output type
 // or a pointer to it, or an interface or map type (nil stands for any), whose
 // members are looked up at run time. There is always a program: a place that a
-// Finding is about evaluates to null, or to an error, as it would on JSON.
-func (e *Expr) Compile(t reflect.Type) (*Program, []Finding) {
+// finding is about evaluates to null, or to an error, as it would on JSON.
+func (e *Expr) Compile(t reflect.Type) (*Program, diag.Problems) {
 	if t == nil {
 		t = reflect.TypeFor[any]()
 	}
 	p := &Program{expr: e}
-	in := planOf(t).target().schema.shape()
+	in := goShape(planOf(t))
 	root, findings := e.check(in)
-	p.result = root.Out.export()
+	p.result = root.Out.result()
 
 	g := &generator{}
 	p.code = g.code(root)
@@ -39,7 +42,7 @@ func (e *Expr) Compile(t reflect.Type) (*Program, []Finding) {
 	p.frames.New = func() any {
 		return &frame{text: e.text, slots: make([]slot, g.slots), args: make([]value, g.args)}
 	}
-	if own := in.plan(); own.rep == repStruct && !own.open {
+	if own := in.plan; own.rep == repStruct && !own.open {
 		p.own = own
 		p.root = reflect.PointerTo(own.typ)
 		if c, ok := chainOf(root); ok && c.holdsString() {
@@ -50,7 +53,7 @@ func (e *Expr) Compile(t reflect.Type) (*Program, []Finding) {
 }
 
 // Result is the static type of the result.
-func (p *Program) Result() Type { return p.result }
+func (p *Program) Result() *jsontype.Type { return p.result }
 
 // Eval evaluates the expression. The result is one of nil, bool, float64,
 // string, []any and map[string]any and shares no memory with v. An error is an
@@ -79,7 +82,7 @@ func (p *Program) EqualsString(v any, want string) (bool, error) {
 // EqualsBool reports whether the result is the boolean.
 func (p *Program) EqualsBool(v any, want bool) (bool, error) {
 	r, err := p.scalar(v)
-	return err == nil && r.kind == Boolean && r.isTrue() == want, err
+	return err == nil && r.kind == jsontype.Boolean && r.isTrue() == want, err
 }
 
 // AllEqualString reports whether the result is an array of at least one
@@ -128,7 +131,7 @@ func (p *Program) input(fr *frame, v any) value {
 		if !own.IsValid() {
 			return value{}
 		}
-		return value{kind: Object, held: own, plan: p.own}
+		return value{kind: jsontype.Object, held: own, plan: p.own}
 	}
 	return fr.sound(p.expr.root.Offset, fromAny(v))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // frame is the state of one evaluation.
@@ -48,7 +49,7 @@ func (fr *frame) fail(code Code, at int, format string, args ...any) {
 
 // sound refuses a value that has no JMESPath form.
 func (fr *frame) sound(at int, v value) value {
-	if v.kind == Unknown {
+	if v.kind == jsontype.Unknown {
 		fr.fail(InvalidValue, at, "%s", v.text)
 		return value{}
 	}
@@ -58,7 +59,7 @@ func (fr *frame) sound(at int, v value) value {
 // member reads a member of any value; of what is no object it is null. A Go
 // struct without the member is a failure: the name is most likely misspelt.
 func (fr *frame) member(at int, v value, name string) value {
-	if v.kind != Object {
+	if v.kind != jsontype.Object {
 		return value{}
 	}
 	if v.plan == jsonObject {
@@ -74,7 +75,7 @@ func (fr *frame) member(at int, v value, name string) value {
 
 // memberOrNull reads a member of any value; if there is none it is null.
 func (fr *frame) memberOrNull(at int, v value, name string) value {
-	if v.kind != Object {
+	if v.kind != jsontype.Object {
 		return value{}
 	}
 	m, _ := v.member(name)

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // call is a call of a function in an expression.
@@ -40,8 +42,8 @@ func (c *call) check(fr *frame, args []value) bool {
 		if p.ref {
 			continue
 		}
-		if p.kinds&args[i].kind.Set() == 0 {
-			fr.fail(InvalidType, c.Kids[i].Offset, "%s() takes %s as argument %d, found %s", c.Name, p, i+1, args[i].kind.Set())
+		if p.kinds&SetOf(args[i].kind) == 0 {
+			fr.fail(InvalidType, c.Kids[i].Offset, "%s() takes %s as argument %d, found %s", c.Name, p, i+1, SetOf(args[i].kind))
 			return false
 		}
 		if p.elems != 0 && !c.checkElements(fr, i, p, args[i]) {
@@ -54,11 +56,11 @@ func (c *call) check(fr *frame, args []value) bool {
 func (c *call) checkElements(fr *frame, i int, p param, arg value) bool {
 	allowed := p.elems
 	return iterate(fr, c.Kids[i].Offset, arg, func(fr *frame, item value) bool {
-		if allowed&item.kind.Set() == 0 {
-			fr.fail(InvalidType, c.Kids[i].Offset, "%s() takes %s as argument %d, found %s in it", c.Name, p, i+1, item.kind.Set())
+		if allowed&SetOf(item.kind) == 0 {
+			fr.fail(InvalidType, c.Kids[i].Offset, "%s() takes %s as argument %d, found %s in it", c.Name, p, i+1, SetOf(item.kind))
 			return false
 		}
-		allowed = item.kind.Set()
+		allowed = SetOf(item.kind)
 		return true
 	})
 }
@@ -86,8 +88,8 @@ func runAvg(c *call, fr *frame, args []value) value {
 
 func runContains(c *call, fr *frame, args []value) value {
 	subject, search := args[0], args[1]
-	if subject.kind == String {
-		return boolean(search.kind == String && strings.Contains(subject.text, search.text))
+	if subject.kind == jsontype.String {
+		return boolean(search.kind == jsontype.String && strings.Contains(subject.text, search.text))
 	}
 	found := false
 	iterate(fr, c.Kids[0].Offset, subject, func(fr *frame, item value) bool {
@@ -136,7 +138,7 @@ func runValues(c *call, fr *frame, args []value) value {
 
 // runLength counts characters, elements or members.
 func runLength(_ *call, _ *frame, args []value) value {
-	if args[0].kind == String {
+	if args[0].kind == jsontype.String {
 		return number(float64(utf8.RuneCountInString(args[0].text)))
 	}
 	return number(float64(args[0].length()))
@@ -163,7 +165,7 @@ func runMerge(c *call, fr *frame, args []value) value {
 
 func runNotNull(_ *call, _ *frame, args []value) value {
 	for _, arg := range args {
-		if arg.kind != Null {
+		if arg.kind != jsontype.Null {
 			return arg
 		}
 	}
@@ -171,7 +173,7 @@ func runNotNull(_ *call, _ *frame, args []value) value {
 }
 
 func runReverse(c *call, fr *frame, args []value) value {
-	if args[0].kind == String {
+	if args[0].kind == jsontype.String {
 		if !fr.write(c.Offset, len(args[0].text)) {
 			return value{}
 		}
@@ -187,7 +189,7 @@ func runReverse(c *call, fr *frame, args []value) value {
 // compareScalars orders two numbers or two strings; strings by code points,
 // which is the order of their bytes.
 func compareScalars(a, b value) int {
-	if a.kind == String {
+	if a.kind == jsontype.String {
 		return strings.Compare(a.text, b.text)
 	}
 	return cmp.Compare(a.num, b.num)
@@ -209,10 +211,10 @@ func (c *call) keys(fr *frame, array value) []keyed {
 	allowed := c.fn.param(1).by
 	iterate(fr, c.Kids[0].Offset, array, func(fr *frame, item value) bool {
 		key := c.ref(fr, item)
-		if fr.err == nil && allowed&key.kind.Set() == 0 {
-			fr.fail(InvalidType, c.Kids[1].Offset, "%s() orders by %s, found %s", c.Name, allowed, key.kind.Set())
+		if fr.err == nil && allowed&SetOf(key.kind) == 0 {
+			fr.fail(InvalidType, c.Kids[1].Offset, "%s() orders by %s, found %s", c.Name, allowed, SetOf(key.kind))
 		}
-		allowed = key.kind.Set()
+		allowed = SetOf(key.kind)
 		pairs = append(pairs, keyed{item, key})
 		return fr.err == nil
 	})
@@ -262,7 +264,7 @@ func runMaxBy(c *call, fr *frame, args []value) value { return extreme(c.keys(fr
 func runMinBy(c *call, fr *frame, args []value) value { return extreme(c.keys(fr, args[0]), -1) }
 
 func runToArray(_ *call, _ *frame, args []value) value {
-	if args[0].kind == Array {
+	if args[0].kind == jsontype.Array {
 		return args[0]
 	}
 	return list([]value{args[0]})
@@ -270,7 +272,7 @@ func runToArray(_ *call, _ *frame, args []value) value {
 
 // runToNumber reads a string that is a JSON number.
 func runToNumber(_ *call, _ *frame, args []value) value {
-	if args[0].kind == Number {
+	if args[0].kind == jsontype.Number {
 		return args[0]
 	}
 	word := args[0].text
@@ -286,7 +288,7 @@ func runToNumber(_ *call, _ *frame, args []value) value {
 
 // runToString gives what is no string as compact JSON.
 func runToString(c *call, fr *frame, args []value) value {
-	if args[0].kind == String {
+	if args[0].kind == jsontype.String {
 		return args[0]
 	}
 	v := fr.export(c.Kids[0].Offset, args[0], 0)

@@ -2,6 +2,8 @@ package jmespath
 
 import (
 	"fmt"
+
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // function is a function of the specification.
@@ -28,8 +30,8 @@ func (p param) String() string {
 		return p.kinds.String()
 	}
 	var lists []string
-	for k := range Unknown {
-		if p.elems&k.Set() != 0 {
+	for k := range jsontype.Unknown {
+		if p.elems&SetOf(k) != 0 {
 			lists = append(lists, "an array of "+k.String()+"s")
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // FuzzParse: a text is an expression, or an error that says where it is not.
@@ -56,22 +57,22 @@ func FuzzCompile(f *testing.F) {
 		if err != nil || got == nil {
 			return
 		}
-		if want := p.Result().Kind; want != jmespath.Unknown {
+		if want := p.Result().Kind; want != jsontype.Unknown {
 			require.Equal(t, want.String(), eval(t, "type(@)", nil, got))
 		}
 	})
 }
 
-// schemaFrom makes a Schema of bytes: each three are a type and which others it
+// typeFrom makes a type of bytes: each three are a type and which others it
 // consists of, so that types contain each other in all ways.
-func schemaFrom(data []byte) *jmespath.Schema {
-	types := make([]*jmespath.Schema, len(data)/3+1)
+func typeFrom(data []byte) *jsontype.Type {
+	types := make([]*jsontype.Type, len(data)/3+1)
 	for i := range types[1:] {
-		types[i+1] = &jmespath.Schema{}
+		types[i+1] = &jsontype.Type{}
 	}
 	for i, s := range types[1:] {
 		shape, a, b := data[3*i], types[int(data[3*i+1])%len(types)], types[int(data[3*i+2])%len(types)]
-		s.Kind = jmespath.Kind(shape % 8) // one more than there are
+		s.Kind = jsontype.Kind(shape % 8) // one more than there are
 		if shape&8 != 0 {
 			s.Name = "Named"
 		}
@@ -79,7 +80,7 @@ func schemaFrom(data []byte) *jmespath.Schema {
 			s.Elem = a
 		}
 		if shape&32 != 0 {
-			s.Members = map[string]*jmespath.Schema{"a": a, "b": b, "Name": types[len(types)-1]}
+			s.Members = map[string]*jsontype.Type{"a": a, "b": b, "Name": types[len(types)-1]}
 		}
 		if shape&64 != 0 {
 			s.Values = []string{"x", "ACTIVE"}
@@ -88,7 +89,7 @@ func schemaFrom(data []byte) *jmespath.Schema {
 	return types[len(types)-1]
 }
 
-// FuzzCheck: every expression can be checked on every Schema; the findings and
+// FuzzCheck: every expression can be checked on every type; the findings and
 // the members read have their place in the text.
 func FuzzCheck(f *testing.F) {
 	jmespathtest.EachSeed(func(e string) {
@@ -102,7 +103,7 @@ func FuzzCheck(f *testing.F) {
 		if err != nil || len(data) > 60 {
 			return
 		}
-		r := e.Check(schemaFrom(data))
+		r := e.Check(typeFrom(data))
 		for _, finding := range r.Findings {
 			require.Positive(t, finding.Column)
 		}
@@ -111,7 +112,7 @@ func FuzzCheck(f *testing.F) {
 			require.Less(t, m.Offset, len(text))
 		}
 		require.NotEmpty(t, r.Type.String())
-		r.Type.Values()
+		r.Type.Enum()
 	})
 }
 
@@ -130,8 +131,8 @@ func FuzzRename(f *testing.F) {
 			return
 		}
 		rename := func(name string) string { return prefix + name }
-		to := func(_ *jmespath.Schema, name string) string { return rename(name) }
-		if _, err = e.Rename(schemaFrom(data), to); err != nil {
+		to := func(_ *jsontype.Type, name string) string { return rename(name) }
+		if _, err = e.Rename(typeFrom(data), to); err != nil {
 			var failure *jmespath.Error
 			require.ErrorAs(t, err, &failure)
 			require.Equal(t, jmespath.AmbiguousName, failure.Code)
@@ -143,7 +144,7 @@ func FuzzRename(f *testing.F) {
 		if !strings.ContainsAny(text, "{`") { // all names are those of data
 			require.Equal(t, e.SyntaxRenamed(rename), renamed.Syntax())
 		}
-		same, err := renamed.Rename(nil, func(_ *jmespath.Schema, name string) string { return name })
+		same, err := renamed.Rename(nil, func(_ *jsontype.Type, name string) string { return name })
 		require.NoError(t, err)
 		require.Equal(t, renamed.String(), same.String())
 	})

@@ -1,6 +1,10 @@
 package jmespath
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/jsontype"
+)
 
 // generator turns checked nodes into code. It asks for each node's code once
 // for each way of evaluating it, so that state in slots is never shared.
@@ -24,7 +28,7 @@ func (g *generator) code(n *Node) code {
 		return func(_ *frame, in value) value { return in }
 	case OpField:
 		name, at := n.Name, n.Offset
-		if in := n.In; in.Mixed || in.plan() != nil && in.plan().rep == repStruct { // the check has said what there is to say
+		if in := n.In; in.Mixed || in.plan != nil && in.plan.rep == repStruct { // the check has said what there is to say
 			return func(fr *frame, in value) value { return fr.memberOrNull(at, in, name) }
 		}
 		return func(fr *frame, in value) value { return fr.member(at, in, name) }
@@ -35,7 +39,7 @@ func (g *generator) code(n *Node) code {
 		left, right := g.code(n.Kids[0]), g.code(n.Kids[1])
 		return func(fr *frame, in value) value {
 			v := left(fr, in)
-			if v.kind == Null {
+			if v.kind == jsontype.Null {
 				return v
 			}
 			return right(fr, v)
@@ -70,7 +74,7 @@ func (g *generator) index(n *Node) code {
 	source, index, at := g.code(n.Kids[0]), n.Index, n.Offset
 	return func(fr *frame, in value) value {
 		v := source(fr, in)
-		if v.kind != Array {
+		if v.kind != jsontype.Array {
 			return value{}
 		}
 		s, i := v.span(), index
@@ -88,7 +92,7 @@ func (g *generator) multiHash(n *Node) code {
 	names := n.Names
 	kids := g.codes(n.Kids)
 	return func(fr *frame, in value) value {
-		if in.kind == Null {
+		if in.kind == jsontype.Null {
 			return in
 		}
 		members := make(map[string]value, len(names))
@@ -159,7 +163,7 @@ func (g *generator) compare(n *Node) test {
 		left, right := g.code(n.Kids[0]), g.code(n.Kids[1])
 		return func(fr *frame, in value) verdict {
 			a, b := left(fr, in), right(fr, in)
-			if a.kind != Number || b.kind != Number {
+			if a.kind != jsontype.Number || b.kind != jsontype.Number {
 				return neither
 			}
 			return verdictOf(order.holds(a.num, b.num))
@@ -203,7 +207,7 @@ func (g *generator) stream(n *Node, to sink) stream {
 		kids := g.items(n, to)
 		return func(fr *frame, in value) bool {
 			kids(fr, in)
-			return in.kind != Null
+			return in.kind != jsontype.Null
 		}
 	case OpSub, OpPipe:
 		if streams(n) {
@@ -214,7 +218,7 @@ func (g *generator) stream(n *Node, to sink) stream {
 	whole, at := g.code(n), n.Offset
 	return func(fr *frame, in value) bool {
 		v := whole(fr, in)
-		if v.kind != Array {
+		if v.kind != jsontype.Array {
 			return false
 		}
 		iterate(fr, at, v, to)
@@ -227,7 +231,7 @@ func (g *generator) behind(n *Node, to sink) stream {
 	left, right, always := g.code(n.Kids[0]), g.stream(n.Kids[1], to), n.Op == OpPipe
 	return func(fr *frame, in value) bool {
 		v := left(fr, in)
-		return (always || v.kind != Null) && right(fr, v)
+		return (always || v.kind != jsontype.Null) && right(fr, v)
 	}
 }
 
@@ -235,12 +239,12 @@ func (g *generator) behind(n *Node, to sink) stream {
 func (g *generator) project(n *Node, to sink) stream {
 	source, body := n.Kids[0], n.Kids[1]
 	if body.Op == OpCurrent {
-		return g.stream(source, func(fr *frame, item value) bool { return item.kind == Null || to(fr, item) })
+		return g.stream(source, func(fr *frame, item value) bool { return item.kind == jsontype.Null || to(fr, item) })
 	}
 	each := g.code(body)
 	return g.stream(source, func(fr *frame, item value) bool {
 		v := each(fr, item)
-		return v.kind == Null || to(fr, v)
+		return v.kind == jsontype.Null || to(fr, v)
 	})
 }
 
@@ -251,7 +255,7 @@ func (g *generator) flatten(n *Node, to sink) stream {
 	}
 	at := n.Offset
 	return g.stream(n, func(fr *frame, item value) bool {
-		if item.kind == Array {
+		if item.kind == jsontype.Array {
 			return iterate(fr, at, item, to)
 		}
 		return to(fr, item)
@@ -263,7 +267,7 @@ func (g *generator) flatten(n *Node, to sink) stream {
 func (g *generator) items(n *Node, to sink) sink {
 	kids, at := g.codes(n.Kids), n.Offset
 	return func(fr *frame, in value) bool {
-		if in.kind == Null {
+		if in.kind == jsontype.Null {
 			return true
 		}
 		for _, kid := range kids {
@@ -279,7 +283,7 @@ func (g *generator) slice(n *Node, to sink) stream {
 	source, parts, at := g.code(n.Kids[0]), n.Slice, n.Offset
 	return func(fr *frame, in value) bool {
 		v := source(fr, in)
-		if v.kind != Array {
+		if v.kind != jsontype.Array {
 			return false
 		}
 		s := v.span()
@@ -297,7 +301,7 @@ func (g *generator) values(n *Node, to sink) stream {
 	source, at := g.code(n.Kids[0]), n.Offset
 	return func(fr *frame, in value) bool {
 		v := source(fr, in)
-		if v.kind != Object {
+		if v.kind != jsontype.Object {
 			return false
 		}
 		for _, name := range v.names() {

@@ -1,6 +1,10 @@
 package jmespath
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/jsontype"
+)
 
 // maxNesting is how deep a value may nest: a Go value can contain itself.
 const (
@@ -19,13 +23,13 @@ func (fr *frame) equal(at int, v, w value, depth int) bool {
 		return false
 	}
 	switch v.kind {
-	case Boolean:
+	case jsontype.Boolean:
 		return v.isTrue() == w.isTrue()
-	case Number:
+	case jsontype.Number:
 		return v.num == w.num
-	case String:
+	case jsontype.String:
 		return v.text == w.text
-	case Array:
+	case jsontype.Array:
 		a, b := v.span(), w.span()
 		if a.count != b.count {
 			return false
@@ -36,7 +40,7 @@ func (fr *frame) equal(at int, v, w value, depth int) bool {
 			}
 		}
 		return true
-	case Object:
+	case jsontype.Object:
 		names := v.names()
 		if !slices.Equal(names, w.names()) {
 			return false
@@ -50,7 +54,7 @@ func (fr *frame) equal(at int, v, w value, depth int) bool {
 		}
 		return true
 	default:
-		return v.kind == Null
+		return v.kind == jsontype.Null
 	}
 }
 
@@ -65,16 +69,16 @@ func (fr *frame) export(at int, v value, depth int) any {
 		return nil
 	}
 	switch v.kind {
-	case Null:
+	case jsontype.Null:
 		return nil
-	case Boolean:
+	case jsontype.Boolean:
 		return v.isTrue()
-	case Number:
+	case jsontype.Number:
 		return v.num
-	case String:
+	case jsontype.String:
 		fr.write(at, len(v.text))
 		return v.text
-	case Array:
+	case jsontype.Array:
 		s := v.span()
 		items := make([]any, s.count)
 		for i := range items {
@@ -83,7 +87,7 @@ func (fr *frame) export(at int, v value, depth int) any {
 			}
 		}
 		return items
-	case Object:
+	case jsontype.Object:
 		members := make(map[string]any, v.length())
 		for _, name := range v.names() {
 			m, _ := v.member(name)

@@ -15,7 +15,11 @@
 // out of keys, values and wildcards, and cannot be read by name.
 //
 // An expression can also be checked against a type that only data describes, a
-// [Schema], by the same check.
+// [jsontype.Type], by the same check. That and a Go type are what a value is
+// declared to be. A [Shape] is what the check knows of the value of a part of an
+// expression. The two stay apart: a declared type can contain itself and is
+// compared by name, while a shape narrows kinds, joins types and knows from where
+// a value comes.
 //
 // Members of an object have no order in JMESPath; here keys, values and
 // wildcards follow the sorted names, so that results repeat.

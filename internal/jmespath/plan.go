@@ -11,18 +11,18 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // plan is how values of a Go type are read. It is made once for a type; after
 // that only variants grows, as values of a union are met.
 type plan struct {
 	typ  reflect.Type
-	kind Kind // of what load gives, beside null; Unknown if only known then
+	kind jsontype.Kind // of what load gives, beside null; Unknown if only known then
 	rep  rep
 	// load reads a value of typ.
 	load func(reflect.Value) value
-	// schema describes the type.
-	schema *Schema
 	// refuse says why the type has no JMESPath form; empty if it has one.
 	refuse string
 	// sure reports that load never gives a value without JMESPath form.
@@ -86,9 +86,6 @@ func planOf(t reflect.Type) *plan {
 	defer building.Unlock()
 	b := builder{}
 	p := b.plan(t)
-	for _, made := range b {
-		made.describe()
-	}
 	for t, made := range b {
 		plans.Store(t, made)
 	}
@@ -105,11 +102,11 @@ func (b builder) plan(t reflect.Type) *plan {
 	if p, ok := b[t]; ok {
 		return p
 	}
-	p := &plan{typ: t, sure: true, schema: &Schema{}}
+	p := &plan{typ: t, sure: true}
 	b[t] = p
 	b.fill(p)
 	if p.refuse != "" {
-		p.kind, p.sure = Unknown, false
+		p.kind, p.sure = jsontype.Unknown, false
 		p.load = func(reflect.Value) value { return formless(p.refuse) }
 	}
 	return p
@@ -119,22 +116,22 @@ func (b builder) fill(p *plan) {
 	t := p.typ
 	switch {
 	case t == timeType:
-		p.scalar(Number, func(v reflect.Value) value { return number(epoch(*pointerTo[time.Time](v))) })
+		p.scalar(jsontype.Number, func(v reflect.Value) value { return number(epoch(*pointerTo[time.Time](v))) })
 		return
 	case t == bigIntType:
-		p.scalar(Number, func(v reflect.Value) value {
+		p.scalar(jsontype.Number, func(v reflect.Value) value {
 			n, _ := new(big.Float).SetInt(pointerTo[big.Int](v)).Float64()
 			return number(n)
 		})
 		return
 	case t == bigFloatType:
-		p.scalar(Number, func(v reflect.Value) value {
+		p.scalar(jsontype.Number, func(v reflect.Value) value {
 			n, _ := pointerTo[big.Float](v).Float64()
 			return number(n)
 		})
 		return
 	case t.Implements(documentType):
-		p.kind, p.sure, p.load = Unknown, false, p.loadDocument
+		p.kind, p.sure, p.load = jsontype.Unknown, false, p.loadDocument
 		return
 	}
 	switch t.Kind() {
@@ -146,7 +143,7 @@ func (b builder) fill(p *plan) {
 		b.structure(p)
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
-			p.scalar(String, func(v reflect.Value) value { return text(base64.StdEncoding.EncodeToString(v.Bytes())) })
+			p.scalar(jsontype.String, func(v reflect.Value) value { return text(base64.StdEncoding.EncodeToString(v.Bytes())) })
 			return
 		}
 		b.sequence(p)
@@ -159,16 +156,18 @@ func (b builder) fill(p *plan) {
 	}
 }
 
-func (p *plan) scalar(kind Kind, load func(reflect.Value) value) { p.kind, p.load = kind, load }
+func (p *plan) scalar(kind jsontype.Kind, load func(reflect.Value) value) {
+	p.kind, p.load = kind, load
+}
 
 func (p *plan) fillScalar() {
 	t := p.typ
 	switch {
 	case t.Kind() == reflect.Bool:
-		p.scalar(Boolean, func(v reflect.Value) value { return boolean(v.Bool()) })
+		p.scalar(jsontype.Boolean, func(v reflect.Value) value { return boolean(v.Bool()) })
 	case t.Kind() == reflect.String && t.Implements(floatType): // json.Number and the SDK's document.Number
 		p.sure = false
-		p.scalar(Number, func(v reflect.Value) value {
+		p.scalar(jsontype.Number, func(v reflect.Value) value {
 			n, err := v.Interface().(float).Float64()
 			if err != nil {
 				return formless(fmt.Sprintf("number %s does not fit a double", v))
@@ -176,13 +175,13 @@ func (p *plan) fillScalar() {
 			return number(n)
 		})
 	case t.Kind() == reflect.String:
-		p.scalar(String, func(v reflect.Value) value { return text(v.String()) })
+		p.scalar(jsontype.String, func(v reflect.Value) value { return text(v.String()) })
 	case t.Kind() != reflect.Uintptr && reflect.Zero(t).CanInt():
-		p.scalar(Number, func(v reflect.Value) value { return number(float64(v.Int())) })
+		p.scalar(jsontype.Number, func(v reflect.Value) value { return number(float64(v.Int())) })
 	case reflect.Zero(t).CanUint():
-		p.scalar(Number, func(v reflect.Value) value { return number(float64(v.Uint())) })
+		p.scalar(jsontype.Number, func(v reflect.Value) value { return number(float64(v.Uint())) })
 	case reflect.Zero(t).CanFloat():
-		p.scalar(Number, func(v reflect.Value) value { return number(v.Float()) })
+		p.scalar(jsontype.Number, func(v reflect.Value) value { return number(v.Float()) })
 	default:
 		p.refuse = t.String() + " has no JMESPath form"
 	}
@@ -209,12 +208,12 @@ func (p *plan) fillInterface() {
 	t := p.typ
 	switch {
 	case t.NumMethod() == 0:
-		p.kind, p.sure = Unknown, false
+		p.kind, p.sure = jsontype.Unknown, false
 		p.load = loadAny
 	case t.NumMethod() == 1 && strings.HasSuffix(t.PkgPath(), "/types"):
 		// The SDK's unions, by where they are: to ask for the name of the
 		// method would have the linker keep every method of every type.
-		p.kind, p.open, p.load = Object, true, p.loadUnion
+		p.kind, p.open, p.load = jsontype.Object, true, p.loadUnion
 	default:
 		p.refuse = t.String() + " has no JMESPath form"
 	}
@@ -243,13 +242,13 @@ func (p *plan) loadUnion(union reflect.Value) value {
 	if !ok {
 		variant, _ = p.variants.LoadOrStore(rv.Type(), p.variant(rv.Type()))
 	}
-	return value{kind: Object, plan: variant.(*plan), held: reflect.Indirect(rv)}
+	return value{kind: jsontype.Object, plan: variant.(*plan), held: reflect.Indirect(rv)}
 }
 
 // variant is the plan of a type that can be the value of a union. A value that
 // this version of the SDK does not know is an object without members.
 func (p *plan) variant(t reflect.Type) *plan {
-	v := &plan{typ: t, kind: Object, rep: repStruct, open: true}
+	v := &plan{typ: t, kind: jsontype.Object, rep: repStruct, open: true}
 	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return v
 	}
@@ -261,8 +260,8 @@ func (p *plan) variant(t reflect.Type) *plan {
 }
 
 func (b builder) structure(p *plan) {
-	p.kind, p.rep = Object, repStruct
-	p.load = func(v reflect.Value) value { return value{kind: Object, held: v, plan: p} }
+	p.kind, p.rep = jsontype.Object, repStruct
+	p.load = func(v reflect.Value) value { return value{kind: jsontype.Object, held: v, plan: p} }
 	var members []member
 	for f := range p.typ.Fields() {
 		if f.IsExported() && !f.Anonymous && f.Name != "ResultMetadata" {
@@ -293,8 +292,8 @@ func (p *plan) member(name string) (member, bool) {
 }
 
 func (b builder) sequence(p *plan) {
-	p.kind, p.rep = Array, repGoList
-	p.load = func(v reflect.Value) value { return value{kind: Array, held: v, plan: p} }
+	p.kind, p.rep = jsontype.Array, repGoList
+	p.load = func(v reflect.Value) value { return value{kind: jsontype.Array, held: v, plan: p} }
 	p.inner = b.plan(p.typ.Elem())
 }
 
@@ -304,8 +303,8 @@ func (b builder) mapping(p *plan) {
 		p.refuse = t.String() + " has no JMESPath form: its keys are no strings"
 		return
 	}
-	p.kind, p.rep = Object, repMap
-	p.load = func(v reflect.Value) value { return value{kind: Object, held: v, plan: p} }
+	p.kind, p.rep = jsontype.Object, repMap
+	p.load = func(v reflect.Value) value { return value{kind: jsontype.Object, held: v, plan: p} }
 	p.inner = b.plan(t.Elem())
 }
 
@@ -317,21 +316,23 @@ func (p *plan) target() *plan {
 	return p
 }
 
-// describe fills the description of the type when all plans are made that it
-// refers to. That of a pointer is that of what it points to.
-func (p *plan) describe() {
-	s := p.schema
-	s.Name, s.Kind, s.open, s.refuse, s.read = p.typ.String(), p.kind, p.open, p.refuse, p
-	switch p.rep {
-	case repStruct:
-		s.Members = make(map[string]*Schema, len(p.members))
-		for _, m := range p.members {
-			s.Members[m.name] = m.plan.target().schema
-		}
-	case repGoList, repMap:
-		s.Elem = p.inner.target().schema
-	default: // a scalar, or an object whose members are not known
+// GoValues lists the values of an enum of Go, sorted: of a named string with a
+// method Values, as those of the SDK are. Of any other type it is nil.
+func GoValues(typ reflect.Type) []string {
+	if typ == nil || typ.Kind() != reflect.String {
+		return nil
 	}
+	method, ok := typ.MethodByName("Values")
+	if !ok || method.Type.NumIn() != 1 || method.Type.NumOut() != 1 || method.Type.Out(0) != reflect.SliceOf(typ) {
+		return nil
+	}
+	list := method.Func.Call([]reflect.Value{reflect.Zero(typ)})[0]
+	values := make([]string, list.Len())
+	for i := range values {
+		values[i] = list.Index(i).String()
+	}
+	slices.Sort(values)
+	return values
 }
 
 // epoch gives a timestamp its form in the Smithy data model: epoch seconds.
@@ -365,9 +366,9 @@ func fromAny(v any) value {
 	held := reflect.ValueOf(v)
 	switch v.(type) {
 	case map[string]any:
-		return value{kind: Object, held: held, plan: jsonObject}
+		return value{kind: jsontype.Object, held: held, plan: jsonObject}
 	case []any:
-		return value{kind: Array, held: held, plan: jsonList}
+		return value{kind: jsontype.Array, held: held, plan: jsonList}
 	}
 	return planOf(held.Type()).load(held)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 )
 
@@ -27,7 +28,7 @@ func TestCompileForNewTypeAtOnce(t *testing.T) {
 		}
 		whole := reflect.StructOf(fields)
 		var all sync.WaitGroup
-		var found [50][]jmespath.Finding
+		var found [50]diag.Problems
 		for i := range found {
 			all.Go(func() {
 				for range 200 * i { // so that some come while the type is being described

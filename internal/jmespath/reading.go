@@ -3,14 +3,17 @@ package jmespath
 import (
 	"slices"
 	"strings"
+
+	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // Reading is what an expression reads of a value and what it gives.
 type Reading struct {
 	// Type is the static type of the result.
-	Type Type
+	Type *jsontype.Type
 	// Findings are what is wrong, in the order of the text; see [Expr.Compile].
-	Findings []Finding
+	Findings diag.Problems
 	// Members are the members that the expression names, in the order of the
 	// text. Not among them are members of objects that the expression makes
 	// itself, those that a wildcard or a function takes without naming them,
@@ -26,9 +29,9 @@ type Member struct {
 	// values of a map. It does not say which elements a filter leaves.
 	Path []string
 	// Owner describes the object that has the member, or is nil.
-	Owner *Schema
-	// Type describes the member, or is nil below a nil Schema.
-	Type *Schema
+	Owner *jsontype.Type
+	// Type describes the member, or is nil below a nil Type.
+	Type *jsontype.Type
 	// Offset is the byte offset of the name in the expression.
 	Offset int
 }
@@ -47,10 +50,10 @@ func (m Member) String() string {
 
 // Check checks the expression on a described value, as [Expr.Compile] does on
 // a Go type, and says what it reads. Names must be spelled exactly as in the
-// Schema.
-func (e *Expr) Check(s *Schema) Reading {
-	root, findings := e.check(s.root())
-	r := Reading{Type: root.Out.export(), Findings: findings}
+// type.
+func (e *Expr) Check(s *jsontype.Type) Reading {
+	root, findings := e.check(rootShape(s))
+	r := Reading{Type: root.Out.result(), Findings: findings}
 	root.Walk(func(n *Node) {
 		if n.Op != OpField {
 			return

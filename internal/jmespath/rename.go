@@ -10,13 +10,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // Rename returns the expression for data in which the members of structures
 // have other names: rename gives the name that a member of the owner has there.
 // On such data the new expression reads what this one reads on the old.
 //
-// Only names of described data change, and names below a nil Schema, of which
+// Only names of described data change, and names below a nil Type, of which
 // nothing else is known; for those the owner is nil. The keys of maps, the
 // members of documents, literals and the names that a multi-select hash gives,
 // with those that read them, stay as they are.
@@ -27,9 +28,9 @@ import (
 // or a comparison that looks at the names themselves. Two things are not
 // looked for: the order of the values that a wildcard or values() gives, which
 // follows the names here and is open in JMESPath; and to_string() of an object
-// below a nil Schema.
-func (e *Expr) Rename(s *Schema, rename func(owner *Schema, name string) string) (*Expr, error) {
-	root, _ := e.check(s.root())
+// below a nil Type.
+func (e *Expr) Rename(s *jsontype.Type, rename func(owner *jsontype.Type, name string) string) (*Expr, error) {
+	root, _ := e.check(rootShape(s))
 	r := &renamer{text: e.text, rename: rename, names: map[int]string{}}
 	root.Walk(func(n *Node) {
 		switch n.Op {
@@ -57,7 +58,7 @@ func (e *Expr) Rename(s *Schema, rename func(owner *Schema, name string) string)
 // renamer finds the new names of an expression.
 type renamer struct {
 	text     string
-	rename   func(*Schema, string) string
+	rename   func(*jsontype.Type, string) string
 	names    map[int]string // that change, by their offset
 	problems diag.Problems
 }
@@ -115,11 +116,11 @@ func (r *renamer) field(n *Node) {
 		switch {
 		case p.typ == nil:
 			add(r.rename(nil, name), "the data")
-		case p.typ.isStruct():
+		case p.typ.IsStruct():
 			add(r.member(n, p.typ), owner(p.typ, "a structure"))
-		case p.typ.isMap():
+		case p.typ.IsMap():
 			add(name, owner(p.typ, "a map"))
-		case p.typ.kind() == Unknown:
+		case p.kind() == jsontype.Unknown:
 			add(name, owner(p.typ, "a document"))
 		}
 	}
@@ -138,7 +139,7 @@ func (r *renamer) field(n *Node) {
 }
 
 // owner names a type in a message.
-func owner(s *Schema, unnamed string) string {
+func owner(s *jsontype.Type, unnamed string) string {
 	if s.Name == "" {
 		return unnamed
 	}
@@ -146,9 +147,9 @@ func owner(s *Schema, unnamed string) string {
 }
 
 // member is the new name of a structure's member, which no other may get.
-func (r *renamer) member(n *Node, s *Schema) string {
+func (r *renamer) member(n *Node, s *jsontype.Type) string {
 	name := r.rename(s, n.Name)
-	for _, other := range s.names() {
+	for _, other := range slices.Sorted(maps.Keys(s.Members)) {
 		if other != n.Name && s.Members[n.Name] != nil && r.rename(s, other) == name {
 			r.refuse(n.Offset, "%q and %q of %s would both be %q", n.Name, other, owner(s, "a structure"), name)
 		}
@@ -185,7 +186,7 @@ func (r *renamer) call(n *Node) {
 // comparison refuses to compare objects of which one gets other names and one
 // does not.
 func (r *renamer) comparison(at int, what string, a, b *Shape) {
-	if a.Kinds&b.Kinds&(IsObject|IsArray) == 0 || a.schema != nil && b.schema != nil && a.schema.equals(b.schema) {
+	if a.Kinds&b.Kinds&(IsObject|IsArray) == 0 || a.typ != nil && b.typ != nil && a.typ.Equal(b.typ) {
 		return
 	}
 	if all := (names{open: true}); r.changes(a, all) && keepsNames(b, all) || r.changes(b, all) && keepsNames(a, all) {
@@ -201,11 +202,11 @@ type names struct {
 
 // changes reports whether names of the values change.
 func (r *renamer) changes(s *Shape, which names) bool {
-	return which.in(s, func(s *Shape) bool { return s.provenance().lost && which.open }, func(s *Schema) bool {
+	return which.in(s, func(s *Shape) bool { return s.provenance().lost && which.open }, func(s *jsontype.Type) bool {
 		if s == nil {
 			return which.open
 		}
-		return s.isStruct() && slices.ContainsFunc(s.names(), func(name string) bool { return r.rename(s, name) != name })
+		return s.IsStruct() && slices.ContainsFunc(slices.Sorted(maps.Keys(s.Members)), func(name string) bool { return r.rename(s, name) != name })
 	})
 }
 
@@ -214,12 +215,12 @@ func keepsNames(s *Shape, which names) bool {
 	made := func(s *Shape) bool {
 		return s.provenance().lost || s.provenance().made && (s.Members == nil || len(s.Members) > 0)
 	}
-	return which.in(s, made, func(s *Schema) bool { return s != nil && (s.isMap() || s.Kind >= Unknown) })
+	return which.in(s, made, func(s *jsontype.Type) bool { return s != nil && (s.IsMap() || s.Kind >= jsontype.Unknown) })
 }
 
 // in reports whether a shape in the values is such a one, or a type is.
-func (which names) in(s *Shape, is func(*Shape) bool, has func(*Schema) bool) bool {
-	return (&search{which.top, is, has, map[*Shape]bool{}, map[*Schema]bool{}}).shape(s)
+func (which names) in(s *Shape, is func(*Shape) bool, has func(*jsontype.Type) bool) bool {
+	return (&search{which.top, is, has, map[*Shape]bool{}, map[*jsontype.Type]bool{}}).shape(s)
 }
 
 // search looks for a shape or a type in others, at each once: they can share
@@ -227,9 +228,9 @@ func (which names) in(s *Shape, is func(*Shape) bool, has func(*Schema) bool) bo
 type search struct {
 	top    bool
 	is     func(*Shape) bool
-	has    func(*Schema) bool
+	has    func(*jsontype.Type) bool
 	shapes map[*Shape]bool
-	types  map[*Schema]bool
+	types  map[*jsontype.Type]bool
 }
 
 func (f *search) shape(s *Shape) bool {
@@ -251,7 +252,7 @@ func (f *search) shape(s *Shape) bool {
 	return f.shape(s.Elem)
 }
 
-func (f *search) typ(s *Schema) bool {
+func (f *search) typ(s *jsontype.Type) bool {
 	if f.types[s] {
 		return false
 	}
@@ -261,11 +262,11 @@ func (f *search) typ(s *Schema) bool {
 	if s == nil || f.top {
 		return false
 	}
-	switch s.kind() {
-	case Array:
+	switch s.Kind {
+	case jsontype.Array:
 		return f.typ(s.Elem)
-	case Object:
-		if s.isMap() {
+	case jsontype.Object:
+		if s.IsMap() {
 			return f.typ(s.Elem)
 		}
 		for _, m := range s.Members {

@@ -10,10 +10,11 @@ import (
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // pascal is how Step Functions spells members.
-func pascal(_ *jmespath.Schema, name string) string {
+func pascal(_ *jsontype.Type, name string) string {
 	if name == "" {
 		return ""
 	}
@@ -23,9 +24,9 @@ func pascal(_ *jmespath.Schema, name string) string {
 func TestRename(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		path   string
-		schema *jmespath.Schema
-		want   string
+		path     string
+		declared *jsontype.Type
+		want     string
 	}{
 		{"status", aJob, "Status"},
 		{"status", nil, "Status"},
@@ -73,10 +74,10 @@ func TestRename(t *testing.T) {
 			t.Parallel()
 			e, err := jmespath.Parse(tt.path)
 			require.NoError(t, err)
-			got, err := e.Rename(tt.schema, pascal)
+			got, err := e.Rename(tt.declared, pascal)
 			require.NoError(t, err)
 			require.Equal(t, tt.want, got.String())
-			same, err := e.Rename(tt.schema, func(_ *jmespath.Schema, name string) string { return name })
+			same, err := e.Rename(tt.declared, func(_ *jsontype.Type, name string) string { return name })
 			require.NoError(t, err)
 			require.Equal(t, tt.path, same.String())
 		})
@@ -90,7 +91,7 @@ func TestRenameQuotes(t *testing.T) {
 	} {
 		e, err := jmespath.Parse(`a."a"`)
 		require.NoError(t, err)
-		got, err := e.Rename(nil, func(*jmespath.Schema, string) string { return name })
+		got, err := e.Rename(nil, func(*jsontype.Type, string) string { return name })
 		require.NoError(t, err)
 		require.Equal(t, want+"."+want, got.String())
 		require.Equal(t, "x", eval(t, got.String(), nil, map[string]any{name: map[string]any{name: "x"}}))
@@ -99,11 +100,11 @@ func TestRenameQuotes(t *testing.T) {
 
 func TestRenameRefuses(t *testing.T) {
 	t.Parallel()
-	two := &jmespath.Schema{Name: "Two", Kind: jmespath.Object, Members: map[string]*jmespath.Schema{"arn": aString, "Arn": aString, "x": aString}}
+	two := &jsontype.Type{Name: "Two", Kind: jsontype.Object, Members: map[string]*jsontype.Type{"arn": aString, "Arn": aString, "x": aString}}
 	tests := []struct {
-		path   string
-		schema *jmespath.Schema
-		want   string
+		path     string
+		declared *jsontype.Type
+		want     string
 	}{
 		{"(parent || tags).note", aJob, `1:18: "note" has no one new name: in Job it is "Note", and in a map it is "note"`},
 		{"(parent || data).note", aJob, `in Job it is "Note", and in a document it is "note"`},
@@ -126,7 +127,7 @@ func TestRenameRefuses(t *testing.T) {
 			t.Parallel()
 			e, err := jmespath.Parse(tt.path)
 			require.NoError(t, err)
-			_, err = e.Rename(tt.schema, pascal)
+			_, err = e.Rename(tt.declared, pascal)
 			require.ErrorContains(t, err, tt.want)
 			require.ErrorAs(t, err, new(diag.Problems))
 			var failure *jmespath.Error
@@ -137,7 +138,7 @@ func TestRenameRefuses(t *testing.T) {
 	}
 	e, err := jmespath.Parse("a")
 	require.NoError(t, err)
-	_, err = e.Rename(nil, func(*jmespath.Schema, string) string { return "\xff" })
+	_, err = e.Rename(nil, func(*jsontype.Type, string) string { return "\xff" })
 	require.ErrorContains(t, err, `the new name of "a" must be UTF-8, got "\xff"`)
 }
 
@@ -145,15 +146,15 @@ func TestRenameRefuses(t *testing.T) {
 // wildcards follow, and needs quotes.
 const prefix = "x-"
 
-func prefixed(_ *jmespath.Schema, name string) string { return prefix + name }
+func prefixed(_ *jsontype.Type, name string) string { return prefix + name }
 
-// renamedData is a value of a schema with the members of structures renamed.
-func renamedData(s *jmespath.Schema, v any) any {
+// renamedData is a value of a declared with the members of structures renamed.
+func renamedData(s *jsontype.Type, v any) any {
 	switch v := v.(type) {
 	case []any:
 		items := make([]any, len(v))
 		for i, item := range v {
-			if items[i] = item; s == nil || s.Kind == jmespath.Array {
+			if items[i] = item; s == nil || s.Kind == jsontype.Array {
 				items[i] = renamedData(elemOf(s), item)
 			}
 		}
@@ -164,9 +165,9 @@ func renamedData(s *jmespath.Schema, v any) any {
 			switch {
 			case s == nil:
 				members[prefix+name] = renamedData(nil, m)
-			case s.Kind == jmespath.Object && s.Elem != nil:
+			case s.Kind == jsontype.Object && s.Elem != nil:
 				members[name] = renamedData(s.Elem, m)
-			case s.Kind == jmespath.Object:
+			case s.Kind == jsontype.Object:
 				members[prefix+name] = renamedData(s.Members[name], m)
 			default:
 				members[name] = m
@@ -178,7 +179,7 @@ func renamedData(s *jmespath.Schema, v any) any {
 	}
 }
 
-func elemOf(s *jmespath.Schema) *jmespath.Schema {
+func elemOf(s *jsontype.Type) *jsontype.Type {
 	if s == nil {
 		return nil
 	}
@@ -214,27 +215,27 @@ func TestRenameKeepsTheResult(t *testing.T) {
 	count := *cases / 4
 	for range count {
 		typ := g.StructType(3)
-		schema := jmespathtest.Describe(typ)
+		declared := jmespathtest.Describe(typ)
 		v := reflect.New(typ).Elem()
 		g.Fill(v, 4)
 		form := jmespathtest.JSON(v.Interface())
 		expression, _ := g.Expression(typ, 4)
 		if g.One(4) {
-			schema = nil
+			declared = nil
 		}
 		e, err := jmespath.Parse(expression)
 		require.NoError(t, err)
-		other, err := e.Rename(schema, prefixed)
+		other, err := e.Rename(declared, prefixed)
 		if err != nil {
 			refused++
 			continue
 		}
-		if schema == nil && strings.Contains(expression, "to_string") {
-			continue // the one thing that is not found without a schema
+		if declared == nil && strings.Contains(expression, "to_string") {
+			continue // the one thing that is not found without a declared
 		}
 		before, _ := e.Compile(nil)
 		after, _ := other.Compile(nil)
-		want, got := evaluate(before, form), evaluate(after, renamedData(schema, form))
+		want, got := evaluate(before, form), evaluate(after, renamedData(declared, form))
 		require.Equal(t, want.code, got.code, "%s became %s", e, other)
 		require.Equal(t, want.value, oldNames(got.value), "%s became %s", e, other)
 		if renamed++; want.value != nil {
@@ -256,7 +257,7 @@ func TestRenameAWS(t *testing.T) {
 		there, err := e.Rename(nil, prefixed)
 		require.NoError(t, err, text)
 		require.NotEqual(t, text, there.String())
-		back, err := there.Rename(nil, func(_ *jmespath.Schema, name string) string { return strings.TrimPrefix(name, prefix) })
+		back, err := there.Rename(nil, func(_ *jsontype.Type, name string) string { return strings.TrimPrefix(name, prefix) })
 		require.NoError(t, err)
 		require.Equal(t, strings.ReplaceAll(text, `"`, ""), strings.ReplaceAll(back.String(), `"`, ""))
 		require.Equal(t, e.Syntax(), back.Syntax())

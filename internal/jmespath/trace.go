@@ -3,6 +3,8 @@ package jmespath
 import (
 	"maps"
 	"slices"
+
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // maxPlaces is how many places the values of one part of an expression are
@@ -21,7 +23,7 @@ type trace struct {
 type place struct {
 	above *place
 	step  string // the member's name, or one of the two below
-	typ   *Schema
+	typ   *jsontype.Type
 }
 
 // The steps that are no names.
@@ -73,15 +75,23 @@ func (t *trace) member(name string) *trace {
 	return t.parts(func(p *place) []*place { return p.member(name) })
 }
 
-func (p *place) below(step string, typ *Schema) []*place { return []*place{{p, step, typ}} }
+// kind is that of the type; Unknown if there is none.
+func (p *place) kind() jsontype.Kind {
+	if p.typ == nil {
+		return jsontype.Unknown
+	}
+	return min(p.typ.Kind, jsontype.Unknown)
+}
+
+func (p *place) below(step string, typ *jsontype.Type) []*place { return []*place{{p, step, typ}} }
 
 // element is the place of the elements. What is not described has parts that
 // are not, and so does any JSON value.
 func (p *place) element() []*place {
-	switch p.typ.kind() {
-	case Array:
+	switch p.kind() {
+	case jsontype.Array:
 		return p.below(eachElement, p.typ.Elem)
-	case Unknown:
+	case jsontype.Unknown:
 		return p.below(eachElement, p.typ)
 	default:
 		return nil
@@ -91,11 +101,11 @@ func (p *place) element() []*place {
 // value are the places of the values of all members.
 func (p *place) value() []*place {
 	switch {
-	case p.typ.kind() == Unknown:
+	case p.kind() == jsontype.Unknown:
 		return p.below(eachValue, p.typ)
-	case p.typ.isMap():
+	case p.typ.IsMap():
 		return p.below(eachValue, p.typ.Elem)
-	case p.typ.isStruct():
+	case p.typ.IsStruct():
 		var places []*place
 		for _, name := range slices.Sorted(maps.Keys(p.typ.Members)) {
 			places = append(places, p.below(name, p.typ.Members[name])...)
@@ -108,11 +118,11 @@ func (p *place) value() []*place {
 
 func (p *place) member(name string) []*place {
 	switch {
-	case p.typ.kind() == Unknown:
+	case p.kind() == jsontype.Unknown:
 		return p.below(name, p.typ)
-	case p.typ.isMap():
+	case p.typ.IsMap():
 		return p.below(name, p.typ.Elem)
-	case p.typ.isStruct():
+	case p.typ.IsStruct():
 		if m, ok := p.typ.Members[name]; ok {
 			return p.below(name, m)
 		}

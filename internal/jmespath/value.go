@@ -2,6 +2,8 @@ package jmespath
 
 import (
 	"reflect"
+
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // value is a JMESPath value during an evaluation. Scalars are in it; arrays and
@@ -9,22 +11,22 @@ import (
 // zero value is null. A Go value that has no JMESPath form is of kind Unknown,
 // with the reason as text.
 type value struct {
-	kind Kind
+	kind jsontype.Kind
 	num  float64       // of a Number; 1 of the Boolean true
 	text string        // of a String
 	held reflect.Value // an Array or an Object
 	plan *plan         // of an Array or an Object
 }
 
-func number(n float64) value { return value{kind: Number, num: n} }
+func number(n float64) value { return value{kind: jsontype.Number, num: n} }
 
-func text(s string) value { return value{kind: String, text: s} }
+func text(s string) value { return value{kind: jsontype.String, text: s} }
 
 // formless is a Go value that has no JMESPath form, for a reason.
-func formless(reason string) value { return value{kind: Unknown, text: reason} }
+func formless(reason string) value { return value{kind: jsontype.Unknown, text: reason} }
 
 func boolean(b bool) value {
-	v := value{kind: Boolean}
+	v := value{kind: jsontype.Boolean}
 	if b {
 		v.num = 1
 	}
@@ -33,20 +35,20 @@ func boolean(b bool) value {
 
 func (v value) isTrue() bool { return v.num != 0 }
 
-func (v value) isText(s string) bool { return v.kind == String && v.text == s }
+func (v value) isText(s string) bool { return v.kind == jsontype.String && v.text == s }
 
 // The plans of what JSON is decoded to, and of what expressions build.
 var (
-	madeList   = &plan{kind: Array, rep: repMadeList}
-	madeObject = &plan{kind: Object, rep: repMade}
-	jsonList   = &plan{kind: Array, rep: repList}
-	jsonObject = &plan{kind: Object, rep: repObject}
+	madeList   = &plan{kind: jsontype.Array, rep: repMadeList}
+	madeObject = &plan{kind: jsontype.Object, rep: repMade}
+	jsonList   = &plan{kind: jsontype.Array, rep: repList}
+	jsonObject = &plan{kind: jsontype.Object, rep: repObject}
 )
 
 func list(items []value) value {
-	return value{kind: Array, held: reflect.ValueOf(&items), plan: madeList}
+	return value{kind: jsontype.Array, held: reflect.ValueOf(&items), plan: madeList}
 }
 
 func object(members map[string]value) value {
-	return value{kind: Object, held: reflect.ValueOf(members), plan: madeObject}
+	return value{kind: jsontype.Object, held: reflect.ValueOf(members), plan: madeObject}
 }

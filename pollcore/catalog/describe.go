@@ -1,31 +1,31 @@
 package catalog
 
-import "github.com/jobpoller/jobpoller/pollcore"
+import "github.com/jobpoller/jobpoller/jsontype"
 
 // Describe describes the shape to pollcore. Equal shapes of one description
 // are the same, so a shape may contain itself.
-func (s *Shape) Describe() *pollcore.Shape {
-	return describe(s, map[*Shape]*pollcore.Shape{})
+func (s *Shape) Describe() *jsontype.Type {
+	return describe(s, map[*Shape]*jsontype.Type{})
 }
 
-var kinds = map[ShapeType]pollcore.Kind{
-	Structure: pollcore.KindObject, Union: pollcore.KindObject, Map: pollcore.KindObject, List: pollcore.KindArray,
-	Boolean: pollcore.KindBoolean, String: pollcore.KindString, Blob: pollcore.KindString, Document: pollcore.KindUnknown,
-	Integer: pollcore.KindNumber, Long: pollcore.KindNumber, Float: pollcore.KindNumber, Double: pollcore.KindNumber,
-	Timestamp: pollcore.KindNumber,
+var kinds = map[ShapeType]jsontype.Kind{
+	Structure: jsontype.Object, Union: jsontype.Object, Map: jsontype.Object, List: jsontype.Array,
+	Boolean: jsontype.Boolean, String: jsontype.String, Blob: jsontype.String, Document: jsontype.Unknown,
+	Integer: jsontype.Number, Long: jsontype.Number, Float: jsontype.Number, Double: jsontype.Number,
+	Timestamp: jsontype.Number,
 }
 
-func describe(s *Shape, known map[*Shape]*pollcore.Shape) *pollcore.Shape {
+func describe(s *Shape, known map[*Shape]*jsontype.Type) *jsontype.Type {
 	if s == nil {
-		return &pollcore.Shape{Kind: pollcore.KindObject} // of no members
+		return &jsontype.Type{Kind: jsontype.Object} // of no members
 	}
 	if d := known[s]; d != nil {
 		return d
 	}
-	d := &pollcore.Shape{Name: s.Name, Kind: kinds[s.Type], Values: s.Enum, Timestamp: s.Type == Timestamp}
+	d := &jsontype.Type{Name: s.Name, Kind: kinds[s.Type], Values: s.Enum, Timestamp: s.Type == Timestamp}
 	known[s] = d
 	if len(s.Members) > 0 {
-		d.Members = map[string]*pollcore.Shape{}
+		d.Members = map[string]*jsontype.Type{}
 	}
 	for _, m := range s.Members {
 		d.Members[m.Name] = describe(m.Shape, known)

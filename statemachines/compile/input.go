@@ -9,7 +9,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
-	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -113,8 +113,8 @@ func (p *plan) optional() []string {
 }
 
 // startShapes are what expressions over the start call read.
-func (c Call) startShapes() *pollcore.Shape {
-	return &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{
+func (c Call) startShapes() *jsontype.Type {
+	return &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{
 		"input": c.Start.Operation.Input.Describe().Respell(javasdk.MemberName), "output": c.Start.Operation.Output.Describe().Respell(javasdk.MemberName),
 	}}
 }
@@ -123,10 +123,10 @@ func (c Call) startShapes() *pollcore.Shape {
 func (d *draft) fromStart(member, expression string) *jmespath.Expr {
 	e, err := jmespath.Parse(expression)
 	if err == nil {
-		shapes := &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{
+		shapes := &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{
 			"input": d.call.Start.Operation.Input.Describe(), "output": d.call.Start.Operation.Output.Describe(),
 		}}
-		e, err = e.Rename(shapes, func(owner *pollcore.Shape, name string) string {
+		e, err = e.Rename(shapes, func(owner *jsontype.Type, name string) string {
 			if owner == shapes {
 				return name
 			}
@@ -151,11 +151,11 @@ func (d *draft) argumentsFromStart(op *catalog.Operation, arguments map[string]s
 		if e == nil {
 			continue
 		}
-		var shape *pollcore.Shape
+		var shape *jsontype.Type
 		if input := op.Input.Describe(); input != nil {
 			shape = input.Members[member]
 		}
-		value, err := tojsonata.Translate(e, inputOutput, shapes).Argument(shape, func(_ *pollcore.Shape, name string) string { return javasdk.MemberName(name) })
+		value, err := tojsonata.Translate(e, inputOutput, shapes).Argument(shape, func(_ *jsontype.Type, name string) string { return javasdk.MemberName(name) })
 		if err != nil {
 			d.refuse("argument %s: %s", member, err)
 			continue

@@ -7,6 +7,7 @@ import (
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -22,7 +23,7 @@ type plan struct {
 
 	strategy strategy
 	waiter   *pollcore.Waiter // with members as SDK integrations spell them
-	shapes   *pollcore.Shape  // of input and output, spelled so too
+	shapes   *jsontype.Type   // of input and output, spelled so too
 	call     Call
 	options  Options
 	leaves   bool // the Lambda functions are not to stop the job, which they could
@@ -54,7 +55,7 @@ func newPlan(w *pollcore.Waiter, call Call, o Options) (*plan, error) {
 		return nil, err
 	}
 	in, out := call.Operation.Input.Describe(), call.Operation.Output.Describe()
-	problems := slices.DeleteFunc(pollcore.AnalyzeShapes(w, in, out), func(p diag.Problem) bool { return p.Severity == diag.Warning })
+	problems := slices.DeleteFunc(pollcore.AnalyzeTypes(w, in, out), func(p diag.Problem) bool { return p.Severity == diag.Warning })
 	if err := problems.Err(); err != nil {
 		return nil, OptionErrors{{"Waiter", fmt.Sprintf("%s does not fit %s: %v", w.Name, call.Operation.Name, err), err}}
 	}
@@ -68,7 +69,7 @@ func newPlan(w *pollcore.Waiter, call Call, o Options) (*plan, error) {
 	p := &plan{
 		timing: newTiming(schedule(w, o)), traits: o.Strategy.traits(), strategy: o.Strategy.find(),
 		waiter: renamed, call: call, options: o,
-		shapes: &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{
+		shapes: &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{
 			"input": in.Respell(javasdk.MemberName), "output": out.Respell(javasdk.MemberName),
 		}},
 	}
@@ -142,7 +143,7 @@ func (p *plan) findIdle() {
 
 // readOutput reads Options.Output, what the result keeps of a response, and spells
 // it as SDK integrations do.
-func (p *plan) readOutput(out *pollcore.Shape) error {
+func (p *plan) readOutput(out *jsontype.Type) error {
 	if p.options.Output == "" {
 		return nil
 	}
@@ -153,12 +154,12 @@ func (p *plan) readOutput(out *pollcore.Shape) error {
 		return c.err()
 	}
 	for _, f := range e.Check(out).Findings {
-		if f.Severity > jmespath.Warning {
-			c.wrong("Output", "does not fit %s: %w", p.call.Operation.Name, diag.Problems{f.Problem}.Err())
+		if f.Severity < diag.Warning {
+			c.wrong("Output", "does not fit %s: %w", p.call.Operation.Name, diag.Problems{f}.Err())
 			return c.err()
 		}
 	}
-	if p.selection, err = e.Rename(out, func(_ *pollcore.Shape, name string) string { return javasdk.MemberName(name) }); err != nil {
+	if p.selection, err = e.Rename(out, func(_ *jsontype.Type, name string) string { return javasdk.MemberName(name) }); err != nil {
 		c.wrong("Output", "cannot be spelled as SDK integrations do: %w", err)
 	}
 	return c.err()

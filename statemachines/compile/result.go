@@ -5,6 +5,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
+	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -71,10 +72,10 @@ func cause(reason string) string {
 
 // brief is the JSONata of the text of a value that a reason quotes: as far as
 // pollcore quotes one, 200 characters. What has no long values is not cut.
-func brief(value, path string, output *pollcore.Shape) string {
+func brief(value, path string, output *jsontype.Type) string {
 	whole := "$string(" + value + ")"
 	if e, err := jmespath.Parse(path); err == nil {
-		if t := e.Check(output).Type; t.Values() != nil || t.Kind == pollcore.KindBoolean || t.Kind == pollcore.KindNumber {
+		if t := e.Check(output).Type; t.Enum() != nil || t.Kind == jsontype.Boolean || t.Kind == jsontype.Number {
 			return whole
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
+	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -28,7 +29,7 @@ func TestTranslationsOfTheCatalogue(t *testing.T) {
 			entry, err := catalog.Lookup(service.Key, listed.Name)
 			require.NoError(t, err)
 			in, out := entry.Operation.Input.Describe(), entry.Operation.Output.Describe()
-			both := &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{"input": in, "output": out}}
+			both := &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{"input": in, "output": out}}
 			seen := map[string]bool{}
 			for _, a := range entry.Waiter.Acceptors {
 				m, root, shape := a.Matcher.Output, "$states.result", out

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // Sample makes a JSON value that has what the expression reads: objects, lists
@@ -19,7 +20,7 @@ func Sample(e *jmespath.Expr, draw func(n int) int) any {
 
 // sample is what is known of a value from how an expression uses it.
 type sample struct {
-	kind    jmespath.Kind // Null if it is used as nothing in particular
+	kind    jsontype.Kind // Null if it is used as nothing in particular
 	members map[string]*sample
 	open    bool    // an object of any members, all like elem
 	elem    *sample // of an array or an open object
@@ -39,7 +40,7 @@ func (s *sample) read(n *jmespath.Node) *sample {
 	case jmespath.OpCurrent:
 		return s
 	case jmespath.OpField:
-		if s.kind, s.members = jmespath.Object, orMake(s.members); s.members[n.Name] == nil {
+		if s.kind, s.members = jsontype.Object, orMake(s.members); s.members[n.Name] == nil {
 			s.members[n.Name] = &sample{}
 		}
 		return s.members[n.Name]
@@ -47,30 +48,30 @@ func (s *sample) read(n *jmespath.Node) *sample {
 		return s.read(n.Kids[0]).read(n.Kids[1])
 	case jmespath.OpValues:
 		source := s.read(n.Kids[0])
-		source.kind, source.open = jmespath.Object, true
-		return &sample{kind: jmespath.Array, elem: source.element()}
+		source.kind, source.open = jsontype.Object, true
+		return &sample{kind: jsontype.Array, elem: source.element()}
 	case jmespath.OpProject:
 		source := s.read(n.Kids[0])
-		source.kind = jmespath.Array
-		return &sample{kind: jmespath.Array, elem: source.element().read(n.Kids[1])}
+		source.kind = jsontype.Array
+		return &sample{kind: jsontype.Array, elem: source.element().read(n.Kids[1])}
 	case jmespath.OpFlatten, jmespath.OpSlice:
 		source := s.read(n.Kids[0])
-		source.kind = jmespath.Array
+		source.kind = jsontype.Array
 		return source
 	case jmespath.OpFilter:
 		source := s.read(n.Kids[0])
-		source.kind = jmespath.Array
+		source.kind = jsontype.Array
 		source.element().read(n.Kids[1])
 		return source
 	case jmespath.OpIndex:
 		source := s.read(n.Kids[0])
-		source.kind = jmespath.Array
+		source.kind = jsontype.Array
 		return source.element()
 	case jmespath.OpCompare:
 		left, right := s.read(n.Kids[0]), s.read(n.Kids[1])
 		left.like(right)
 		right.like(left)
-		return &sample{kind: jmespath.Boolean}
+		return &sample{kind: jsontype.Boolean}
 	case jmespath.OpLiteral:
 		v := &sample{kind: kindOf(n.Value)}
 		if word, ok := n.Value.(string); ok {
@@ -79,16 +80,16 @@ func (s *sample) read(n *jmespath.Node) *sample {
 		return v
 	case jmespath.OpCall:
 		for i, kid := range n.Kids {
-			if arg := s.read(kid); arg.kind == jmespath.Null && takesArray(n.Name, i) {
-				arg.kind = jmespath.Array
+			if arg := s.read(kid); arg.kind == jsontype.Null && takesArray(n.Name, i) {
+				arg.kind = jsontype.Array
 			}
 		}
-		return &sample{kind: jmespath.Number}
+		return &sample{kind: jsontype.Number}
 	default:
 		for _, kid := range n.Kids {
 			s.read(kid)
 		}
-		return &sample{kind: jmespath.Boolean}
+		return &sample{kind: jsontype.Boolean}
 	}
 }
 
@@ -101,10 +102,10 @@ func orMake(m map[string]*sample) map[string]*sample {
 
 // like takes over the kind of what the value is compared with.
 func (s *sample) like(other *sample) {
-	if s.kind == jmespath.Null {
+	if s.kind == jsontype.Null {
 		s.kind = other.kind
-		if s.kind == jmespath.Null {
-			s.kind = jmespath.Number // two members compared
+		if s.kind == jsontype.Null {
+			s.kind = jsontype.Number // two members compared
 		}
 	}
 	s.words = append(s.words, other.words...)
@@ -112,13 +113,13 @@ func (s *sample) like(other *sample) {
 
 func (s *sample) make(draw func(n int) int) any {
 	switch s.kind {
-	case jmespath.Array:
+	case jsontype.Array:
 		items := make([]any, draw(4))
 		for i := range items {
 			items[i] = s.element().make(draw)
 		}
 		return items
-	case jmespath.Object:
+	case jsontype.Object:
 		members := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(s.members)) { // so that a seed repeats
 			members[name] = s.members[name].make(draw)
@@ -129,9 +130,9 @@ func (s *sample) make(draw func(n int) int) any {
 			}
 		}
 		return members
-	case jmespath.Number:
+	case jsontype.Number:
 		return float64(draw(4))
-	case jmespath.Boolean:
+	case jsontype.Boolean:
 		return draw(2) == 0
 	default:
 		words := append([]string{"", "ACTIVE", "FAILED"}, s.words...)
@@ -143,20 +144,20 @@ func (s *sample) make(draw func(n int) int) any {
 }
 
 // kindOf is the kind of a JSON value.
-func kindOf(v any) jmespath.Kind {
+func kindOf(v any) jsontype.Kind {
 	switch v.(type) {
 	case bool:
-		return jmespath.Boolean
+		return jsontype.Boolean
 	case float64:
-		return jmespath.Number
+		return jsontype.Number
 	case string:
-		return jmespath.String
+		return jsontype.String
 	case []any:
-		return jmespath.Array
+		return jsontype.Array
 	case map[string]any:
-		return jmespath.Object
+		return jsontype.Object
 	default:
-		return jmespath.Null
+		return jsontype.Null
 	}
 }
 
@@ -175,7 +176,7 @@ func takesArray(name string, i int) bool {
 // Capitalise gives the members that an expression reads names with a first
 // letter in upper case, as the fields of Go structs have.
 func Capitalise(e *jmespath.Expr) (*jmespath.Expr, error) {
-	return e.Rename(nil, func(_ *jmespath.Schema, name string) string {
+	return e.Rename(nil, func(_ *jsontype.Type, name string) string {
 		if name != "" && 'a' <= name[0] && name[0] <= 'z' {
 			return string(name[0]-'a'+'A') + name[1:]
 		}

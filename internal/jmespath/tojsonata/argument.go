@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // Argument gives the value for an argument of a call: nothing if it is null or
@@ -14,7 +15,7 @@ import (
 // arguments may be null. Members of these objects are those of the type s, and
 // rename gives the name that a member of the owner has in the call; with a nil s
 // names are as they stand.
-func (t *Translation) Argument(s *jmespath.Schema, rename func(owner *jmespath.Schema, name string) string) (string, error) {
+func (t *Translation) Argument(s *jsontype.Type, rename func(owner *jsontype.Type, name string) string) (string, error) {
 	m := maker{rename}
 	if v := m.argument(t.tree, path(t.root), s); t.take(v) {
 		return v.text, nil
@@ -25,12 +26,12 @@ func (t *Translation) Argument(s *jmespath.Schema, rename func(owner *jmespath.S
 
 // maker makes arguments.
 type maker struct {
-	rename func(owner *jmespath.Schema, name string) string
+	rename func(owner *jsontype.Type, name string) string
 }
 
 // part is the name in the call of a part of what a node makes, empty in a list,
 // and the type of the part.
-func (m maker) part(n *jmespath.Node, i int, s *jmespath.Schema) (name string, of *jmespath.Schema) {
+func (m maker) part(n *jmespath.Node, i int, s *jsontype.Type) (name string, of *jsontype.Type) {
 	if s != nil {
 		of = s.Elem
 	}
@@ -43,12 +44,12 @@ func (m maker) part(n *jmespath.Node, i int, s *jmespath.Schema) (name string, o
 	return name, of
 }
 
-func (m maker) argument(n *jmespath.Node, from term, s *jmespath.Schema) term {
+func (m maker) argument(n *jmespath.Node, from term, s *jsontype.Type) term {
 	return onlyIf((readable{}).sound(n, from), m.whole(n, from, s))
 }
 
 // whole writes a value in the readable form, but an array as an array.
-func (m maker) whole(n *jmespath.Node, from term, s *jmespath.Schema) term {
+func (m maker) whole(n *jmespath.Node, from term, s *jsontype.Type) term {
 	r := readable{}
 	switch {
 	case n.Op == jmespath.OpMultiList || n.Op == jmespath.OpMultiHash:
@@ -65,7 +66,7 @@ func (m maker) whole(n *jmespath.Node, from term, s *jmespath.Schema) term {
 // writeParts writes a list or an object of what is not null. A list takes no lists
 // but those that are made in it: JSONata puts the elements of others into it.
 // Of parts of one name the last counts.
-func (m maker) writeParts(n *jmespath.Node, from term, s *jmespath.Schema) term {
+func (m maker) writeParts(n *jmespath.Node, from term, s *jsontype.Type) term {
 	var names, parts []string
 	for i, kid := range n.Kids {
 		name, of := m.part(n, i, s)
@@ -90,7 +91,7 @@ func (m maker) writeParts(n *jmespath.Node, from term, s *jmespath.Schema) term 
 }
 
 // exact writes the value in the exact form.
-func (m maker) exact(x *exact, n *jmespath.Node, in string, s *jmespath.Schema) string {
+func (m maker) exact(x *exact, n *jmespath.Node, in string, s *jsontype.Type) string {
 	part := func(i int) (name, value string) {
 		name, of := m.part(n, i, s)
 		return name, m.exact(x, n.Kids[i], in, of)

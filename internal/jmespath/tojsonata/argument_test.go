@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // argumentCases have the text that a person reads; empty, the exact one. What
@@ -132,25 +133,25 @@ func TestUntranslatableArgument(t *testing.T) {
 // are those of a structure; keys of maps are data.
 func TestNamesOfArguments(t *testing.T) {
 	t.Parallel()
-	text := &jmespath.Schema{Kind: jmespath.String}
-	filter := &jmespath.Schema{Kind: jmespath.Object, Members: map[string]*jmespath.Schema{
-		"ids":  {Kind: jmespath.Array, Elem: text},
-		"tags": {Kind: jmespath.Object, Elem: text},
+	text := &jsontype.Type{Kind: jsontype.String}
+	filter := &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{
+		"ids":  {Kind: jsontype.Array, Elem: text},
+		"tags": {Kind: jsontype.Object, Elem: text},
 	}}
-	data := &jmespath.Schema{Kind: jmespath.Object, Members: map[string]*jmespath.Schema{
-		"id": text, "lists": {Kind: jmespath.Array, Elem: &jmespath.Schema{Kind: jmespath.Array, Elem: text}},
+	data := &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{
+		"id": text, "lists": {Kind: jsontype.Array, Elem: &jsontype.Type{Kind: jsontype.Array, Elem: text}},
 	}}
-	upper := func(owner *jmespath.Schema, name string) string {
+	upper := func(owner *jsontype.Type, name string) string {
 		require.Contains(t, owner.Members, name)
 		return strings.ToUpper(name[:1]) + name[1:]
 	}
 	for _, c := range []struct {
-		text   string
-		schema *jmespath.Schema
-		want   string
+		text     string
+		declared *jsontype.Type
+		want     string
 	}{
 		{"{ids: [id]}", filter, `{'Ids': [$in.id]}`},
-		{"[{ids: [id]}]", &jmespath.Schema{Kind: jmespath.Array, Elem: filter}, `[{'Ids': [$in.id]}]`},
+		{"[{ids: [id]}]", &jsontype.Type{Kind: jsontype.Array, Elem: filter}, `[{'Ids': [$in.id]}]`},
 		{"{tags: {lower: id}}", filter, `{'Tags': {'lower': $in.id}}`},
 		{"{ids: id, Ids: [id]}", filter, `{'Ids': [$in.id]}`},
 		{"{other: id}", filter, `{'other': $in.id}`},
@@ -159,13 +160,13 @@ func TestNamesOfArguments(t *testing.T) {
 	} {
 		e, err := jmespath.Parse(c.text)
 		require.NoError(t, err)
-		got, err := tojsonata.Translate(e, "$in", data).Argument(c.schema, upper)
+		got, err := tojsonata.Translate(e, "$in", data).Argument(c.declared, upper)
 		require.NoError(t, err)
 		require.Equal(t, c.want, got, c.text)
 	}
 	e, err := jmespath.Parse("[{ids: id, other: lists[].[@, id]}]")
 	require.NoError(t, err)
-	got, err := tojsonata.Translate(e, "$in", data).Argument(&jmespath.Schema{Kind: jmespath.Array, Elem: filter}, upper)
+	got, err := tojsonata.Translate(e, "$in", data).Argument(&jsontype.Type{Kind: jsontype.Array, Elem: filter}, upper)
 	require.NoError(t, err)
 	require.False(t, isReadable(got), got)
 	require.Contains(t, got, `, 'Ids', `)

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // readable writes a tree as JSONata that a person can read: paths as paths.
@@ -404,7 +405,7 @@ func (r readable) present(n *jmespath.Node, from term) term {
 		switch value := r.value(n, from); {
 		case n.Out.Kinds&jmespath.IsNull == 0:
 			return always
-		case n.Out.Kinds.Kind() == jmespath.Unknown: // a document can be null
+		case n.Out.Kinds.Kind() == jsontype.Unknown: // a document can be null
 			return operation(value, "!=", atom("null"))
 		default:
 			return exists(value)

@@ -18,6 +18,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
 	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
 	"github.com/jobpoller/jobpoller/internal/npm"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // answer is what the reference engine says of a text.
@@ -90,8 +91,8 @@ func reference(t *testing.T, texts []translated) []answer {
 // texts are all translations of a pair that are not refused.
 func (g *generator) texts(p pair) []translated {
 	var texts []translated
-	for _, schema := range []*jmespath.Schema{p.schema, nil} {
-		for _, c := range g.translations(p, schema) {
+	for _, declared := range []*jsontype.Type{p.declared, nil} {
+		for _, c := range g.translations(p, declared) {
 			if c.err == nil {
 				texts = append(texts, c)
 			}
@@ -187,15 +188,15 @@ func TestE2EReferenceOnInheritedNames(t *testing.T) {
 		"__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__",
 		"constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
 	} {
-		text := &jmespath.Schema{Kind: jmespath.String}
-		object := &jmespath.Schema{Kind: jmespath.Object, Members: map[string]*jmespath.Schema{name: text}}
-		root := &jmespath.Schema{Kind: jmespath.Object, Members: map[string]*jmespath.Schema{"has": object, "lacks": object}}
+		text := &jsontype.Type{Kind: jsontype.String}
+		object := &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{name: text}}
+		root := &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{"has": object, "lacks": object}}
 		on := map[string]any{"has": map[string]any{name: "X"}, "lacks": map[string]any{}}
 		for expression, want := range map[string]any{"has." + name: "X", "lacks." + name: nothing{}, "has.*": "X", "keys(has)": name} {
 			e, err := jmespath.Parse(expression)
 			require.NoError(t, err)
-			for _, schema := range []*jmespath.Schema{root, nil} {
-				value, err := tojsonata.Translate(e, "$states.result", schema).Value()
+			for _, declared := range []*jsontype.Type{root, nil} {
+				value, err := tojsonata.Translate(e, "$states.result", declared).Value()
 				require.NoError(t, err)
 				texts = append(texts, translated{method: "Value", text: value, on: on, want: want})
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // A timestamp is a number in JMESPath, and a string in a result of Step
@@ -12,15 +13,15 @@ import (
 
 // isTime reports whether the value is described as a timestamp.
 func isTime(s *jmespath.Shape) bool {
-	schema := s.Schema()
-	return schema != nil && schema.Timestamp
+	declared := s.Type()
+	return declared != nil && declared.Timestamp
 }
 
 // holdsTime reports whether the value, or what it contains, is described as a
 // timestamp.
 func holdsTime(s *jmespath.Shape) bool {
-	if schema := s.Schema(); schema != nil {
-		return schemaHoldsTime(schema, map[*jmespath.Schema]bool{})
+	if declared := s.Type(); declared != nil {
+		return typeHoldsTime(declared, map[*jsontype.Type]bool{})
 	}
 	if s.Elem != nil && holdsTime(s.Elem) {
 		return true
@@ -33,16 +34,16 @@ func holdsTime(s *jmespath.Shape) bool {
 	return false
 }
 
-func schemaHoldsTime(s *jmespath.Schema, seen map[*jmespath.Schema]bool) bool {
+func typeHoldsTime(s *jsontype.Type, seen map[*jsontype.Type]bool) bool {
 	if s == nil || seen[s] {
 		return false
 	}
 	seen[s] = true
-	if s.Timestamp || schemaHoldsTime(s.Elem, seen) {
+	if s.Timestamp || typeHoldsTime(s.Elem, seen) {
 		return true
 	}
 	for _, m := range s.Members {
-		if schemaHoldsTime(m, seen) {
+		if typeHoldsTime(m, seen) {
 			return true
 		}
 	}

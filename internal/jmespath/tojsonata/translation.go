@@ -2,7 +2,10 @@
 // and arguments of Step Functions' states.
 package tojsonata
 
-import "github.com/jobpoller/jobpoller/internal/jmespath"
+import (
+	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/jsontype"
+)
 
 // Translation writes an expression as JSONata 2.0.6 for Step Functions, for
 // values of a type as results of SDK integrations have them: a member that is
@@ -37,7 +40,7 @@ type Translation struct {
 // Translate returns the translation of e for values that s describes; nil stands
 // for any JSON value. Root is the JSONata path of the value, such as
 // "$states.result".
-func Translate(e *jmespath.Expr, root string, s *jmespath.Schema) *Translation {
+func Translate(e *jmespath.Expr, root string, s *jsontype.Type) *Translation {
 	return &Translation{expr: e, root: root, tree: e.Tree(s)}
 }
 

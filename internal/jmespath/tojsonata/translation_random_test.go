@@ -19,6 +19,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
 	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 var (
@@ -55,19 +56,19 @@ var translatedRoots = append([]reflect.Type{reflect.TypeFor[*logbook](), reflect
 
 // value makes a value of a type as a result of Step Functions has it: no null,
 // members and lists that are not there, times as time.Time.
-func (g *generator) value(s *jmespath.Schema, depth int) any {
+func (g *generator) value(s *jsontype.Type, depth int) any {
 	switch {
-	case s == nil || s.Kind == jmespath.Unknown:
+	case s == nil || s.Kind == jsontype.Unknown:
 		return g.anyDocument(min(depth, 2))
 	case s.Timestamp:
 		return time.UnixMilli(250 * g.Int64N(1e10)).UTC()
-	case s.Kind == jmespath.Boolean:
+	case s.Kind == jsontype.Boolean:
 		return g.One(2)
-	case s.Kind == jmespath.Number:
+	case s.Kind == jsontype.Number:
 		return g.number()
-	case s.Kind == jmespath.String:
+	case s.Kind == jsontype.String:
 		return g.Word()
-	case s.Kind == jmespath.Array:
+	case s.Kind == jsontype.Array:
 		items := make([]any, g.pickInt(0, 1, 1, 2, 3))
 		for i := range items {
 			items[i] = g.value(s.Elem, depth-1)
@@ -83,7 +84,7 @@ func (g *generator) value(s *jmespath.Schema, depth int) any {
 	members := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(s.Members)) {
 		m := s.Members[name]
-		compound := m.Kind == jmespath.Array || m.Kind == jmespath.Object
+		compound := m.Kind == jsontype.Array || m.Kind == jsontype.Object
 		if !g.One(5) && (depth > 0 || !compound) {
 			members[name] = g.value(m, depth-1)
 		}
@@ -161,7 +162,7 @@ var oddNames = map[string]string{
 }
 
 // oddly renames the members of a type.
-func oddly(s *jmespath.Schema, known map[*jmespath.Schema]*jmespath.Schema) *jmespath.Schema {
+func oddly(s *jsontype.Type, known map[*jsontype.Type]*jsontype.Type) *jsontype.Type {
 	if s == nil || known[s] != nil {
 		return known[s]
 	}
@@ -169,7 +170,7 @@ func oddly(s *jmespath.Schema, known map[*jmespath.Schema]*jmespath.Schema) *jme
 	known[s] = &renamed
 	renamed.Elem = oddly(s.Elem, known)
 	if s.Members != nil {
-		renamed.Members = map[string]*jmespath.Schema{}
+		renamed.Members = map[string]*jsontype.Type{}
 		for name, m := range s.Members {
 			renamed.Members[oddName(nil, name)] = oddly(m, known)
 		}
@@ -177,7 +178,7 @@ func oddly(s *jmespath.Schema, known map[*jmespath.Schema]*jmespath.Schema) *jme
 	return &renamed
 }
 
-func oddName(_ *jmespath.Schema, name string) string {
+func oddName(_ *jsontype.Type, name string) string {
 	if odd, ok := oddNames[name]; ok {
 		return odd
 	}
@@ -187,7 +188,7 @@ func oddName(_ *jmespath.Schema, name string) string {
 // pair is an expression and a value of a type.
 type pair struct {
 	expression *jmespath.Expr
-	schema     *jmespath.Schema
+	declared   *jsontype.Type
 	value      any // with time.Time
 }
 
@@ -236,10 +237,10 @@ func (g *generator) pairs(t testing.TB, yield func(pair) bool) {
 			return
 		}
 		root := translatedRoots[g.IntN(len(translatedRoots))]
-		schema := jmespathtest.Describe(root)
-		renamed := schema
+		declared := jmespathtest.Describe(root)
+		renamed := declared
 		if i%3 == 0 {
-			renamed = oddly(schema, map[*jmespath.Schema]*jmespath.Schema{})
+			renamed = oddly(declared, map[*jsontype.Type]*jsontype.Type{})
 		}
 		var v any
 		for j := range 12 {
@@ -249,8 +250,8 @@ func (g *generator) pairs(t testing.TB, yield func(pair) bool) {
 			text, _ := g.Expression(root, 2+g.IntN(3))
 			e, err := jmespath.Parse(text)
 			require.NoError(t, err, text)
-			if renamed != schema {
-				if e, err = e.Rename(schema, oddName); err != nil {
+			if renamed != declared {
+				if e, err = e.Rename(declared, oddName); err != nil {
 					continue // it compares the names
 				}
 			}
@@ -275,14 +276,14 @@ type nothing struct{}
 
 // translations are the methods of a translation with what JMESPath says of
 // them. An evaluation that is an error matches nothing.
-func (g *generator) translations(p pair, schema *jmespath.Schema) []translated {
+func (g *generator) translations(p pair, declared *jsontype.Type) []translated {
 	program, _ := p.expression.Compile(nil)
 	number := inForm(p.value, asNumber)
 	result := number
-	if schema != nil {
+	if declared != nil {
 		result = inForm(p.value, asText)
 	}
-	t := tojsonata.Translate(p.expression, "$states.result", schema)
+	t := tojsonata.Translate(p.expression, "$states.result", declared)
 	word, flag := g.Word(), g.One(2)
 	want, _ := program.Eval(number)
 	if s, ok := want.(string); ok && g.One(2) {
@@ -472,10 +473,10 @@ func TestTranslationOfRandomPairs(t *testing.T) {
 	g.pairs(t, func(p pair) bool {
 		count++
 		before := comparisons
-		for _, schema := range []*jmespath.Schema{p.schema, nil} {
-			for _, c := range g.distinct(g.translations(p, schema)) {
+		for _, declared := range []*jsontype.Type{p.declared, nil} {
+			for _, c := range g.distinct(g.translations(p, declared)) {
 				if c.err != nil {
-					requireUntranslatable(t, c.err, p.expression, schema)
+					requireUntranslatable(t, c.err, p.expression, declared)
 					continue
 				}
 				comparisons++
@@ -504,10 +505,10 @@ func TestTranslationOfRandomPairs(t *testing.T) {
 	jmespathtest.Say("  no disagreement in %d comparisons (%d readable, %d true or with a value); %d more pairs cannot be translated", comparisons, readable, matches, refused)
 }
 
-func requireUntranslatable(t *testing.T, err error, e *jmespath.Expr, schema *jmespath.Schema) {
+func requireUntranslatable(t *testing.T, err error, e *jmespath.Expr, declared *jsontype.Type) {
 	t.Helper()
 	requireRefused(t, err)
-	if !strings.Contains(e.String(), "to_string") && schema != nil {
+	if !strings.Contains(e.String(), "to_string") && declared != nil {
 		require.ErrorContains(t, err, "timestamp", "%s", e)
 	}
 }
@@ -521,7 +522,7 @@ func TestTranslationOfOtherValues(t *testing.T) {
 	var other any
 	g.pairs(t, func(p pair) bool {
 		count++
-		texts := g.translations(p, p.schema)
+		texts := g.translations(p, p.declared)
 		if other == nil || g.One(2) {
 			other = g.mutated(inForm(p.value, asText))
 		}

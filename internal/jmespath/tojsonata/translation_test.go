@@ -9,25 +9,26 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 // orders describes what table tests translate.
-func orders() *jmespath.Schema {
-	text := &jmespath.Schema{Kind: jmespath.String}
-	number := &jmespath.Schema{Kind: jmespath.Number}
-	flag := &jmespath.Schema{Kind: jmespath.Boolean}
-	at := &jmespath.Schema{Kind: jmespath.Number, Timestamp: true}
-	list := func(elem *jmespath.Schema) *jmespath.Schema {
-		return &jmespath.Schema{Kind: jmespath.Array, Elem: elem}
+func orders() *jsontype.Type {
+	text := &jsontype.Type{Kind: jsontype.String}
+	number := &jsontype.Type{Kind: jsontype.Number}
+	flag := &jsontype.Type{Kind: jsontype.Boolean}
+	at := &jsontype.Type{Kind: jsontype.Number, Timestamp: true}
+	list := func(elem *jsontype.Type) *jsontype.Type {
+		return &jsontype.Type{Kind: jsontype.Array, Elem: elem}
 	}
-	object := func(members map[string]*jmespath.Schema) *jmespath.Schema {
-		return &jmespath.Schema{Kind: jmespath.Object, Members: members}
+	object := func(members map[string]*jsontype.Type) *jsontype.Type {
+		return &jsontype.Type{Kind: jsontype.Object, Members: members}
 	}
-	line := object(map[string]*jmespath.Schema{"State": text, "Count": number, "Ready": flag, "Names": list(text), "At": at})
-	return object(map[string]*jmespath.Schema{
+	line := object(map[string]*jsontype.Type{"State": text, "Count": number, "Ready": flag, "Names": list(text), "At": at})
+	return object(map[string]*jsontype.Type{
 		"Status": text, "Size": number, "Want": number, "Done": flag, "At": at, "Times": list(at), "Lines": list(line), "Names": list(text),
-		"Grid": list(list(text)), "ByName": {Kind: jmespath.Object, Elem: line}, "Stamps": {Kind: jmespath.Object, Elem: at}, "Last": line,
-		"Doc": {Kind: jmespath.Unknown}, "and": text, "a b": text, "constructor": text, "tick`": text, "end%}": text, "": text, "é": text, "0": text,
+		"Grid": list(list(text)), "ByName": {Kind: jsontype.Object, Elem: line}, "Stamps": {Kind: jsontype.Object, Elem: at}, "Last": line,
+		"Doc": {Kind: jsontype.Unknown}, "and": text, "a b": text, "constructor": text, "tick`": text, "end%}": text, "": text, "é": text, "0": text,
 	})
 }
 
@@ -142,11 +143,11 @@ func TestUntranslatable(t *testing.T) {
 			t.Parallel()
 			e, err := jmespath.Parse(tt.path)
 			require.NoError(t, err)
-			var schema *jmespath.Schema
+			var declared *jsontype.Type
 			if tt.typed {
-				schema = orders()
+				declared = orders()
 			}
-			_, err = tojsonata.Translate(e, "$r", schema).EqualsBool(true)
+			_, err = tojsonata.Translate(e, "$r", declared).EqualsBool(true)
 			failure := requireRefused(t, err)
 			require.Contains(t, failure.Error(), tt.want)
 		})
@@ -164,14 +165,14 @@ func requireRefused(t *testing.T, err error) *jmespath.Error {
 // A root that is itself a timestamp has no member that could be converted.
 func TestTranslationOfATimestamp(t *testing.T) {
 	t.Parallel()
-	at := &jmespath.Schema{Kind: jmespath.Number, Timestamp: true}
-	list := &jmespath.Schema{Kind: jmespath.Array, Elem: at}
-	for path, schema := range map[string]*jmespath.Schema{
-		"@ > `5`": at, "[0] > `5`": list, "[?@ > `5`]": list, "[][0] > `5`": {Kind: jmespath.Array, Elem: list},
+	at := &jsontype.Type{Kind: jsontype.Number, Timestamp: true}
+	list := &jsontype.Type{Kind: jsontype.Array, Elem: at}
+	for path, declared := range map[string]*jsontype.Type{
+		"@ > `5`": at, "[0] > `5`": list, "[?@ > `5`]": list, "[][0] > `5`": {Kind: jsontype.Array, Elem: list},
 	} {
 		e, err := jmespath.Parse(path)
 		require.NoError(t, err)
-		_, err = tojsonata.Translate(e, "$r", schema).EqualsBool(true)
+		_, err = tojsonata.Translate(e, "$r", declared).EqualsBool(true)
 		requireRefused(t, err)
 	}
 }
@@ -205,7 +206,7 @@ func nestings() []nesting {
 	kinds := []struct {
 		before, middle, behind string
 		least                  int
-		schema                 *jmespath.Schema
+		declared               *jsontype.Type
 	}{
 		{"", "Status == 'y'", " || Status == 'z#'", 75, typed},
 		{"", "Status != 'y'", " && contains(Status, 'X#')", 75, typed},
@@ -245,7 +246,7 @@ func nestings() []nesting {
 			if err != nil {
 				break // the parser's own limit
 			}
-			translation := tojsonata.Translate(e, "$states.result", k.schema)
+			translation := tojsonata.Translate(e, "$states.result", k.declared)
 			text, err := translation.EqualsBool(true)
 			if err != nil {
 				break

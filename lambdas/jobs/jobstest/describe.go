@@ -19,7 +19,7 @@ import (
 func testWaiter(h *harness) {
 	waiter := h.driver.Waiter()
 	require.NoError(h.t, waiter.Validate())
-	require.Empty(h.t, pollcore.AnalyzeShapes(waiter, outputShape(reflect.TypeFor[jobs.Ref]()), outputShape(reflect.TypeOf(h.c.Output))))
+	require.Empty(h.t, pollcore.AnalyzeTypes(waiter, outputShape(reflect.TypeFor[jobs.Ref]()), outputShape(reflect.TypeOf(h.c.Output))))
 }
 
 // testStatuses: each status has its verdict, and what a later version of the

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -24,13 +25,13 @@ func (c *checker) enumOf(acceptor int) enum {
 		return enum{}
 	}
 	t := r.Type
-	if t.Kind == pollcore.KindArray && t.Elem != nil {
-		t = *t.Elem
+	if t.Kind == jsontype.Array && t.Elem != nil {
+		t = t.Elem
 	}
-	if values := t.Values(); values != nil {
+	if values := t.Enum(); values != nil {
 		return enum{name: t.String(), values: values}
 	}
-	if n := len(r.Members); n > 0 && t.Kind == pollcore.KindString {
+	if n := len(r.Members); n > 0 && t.Kind == jsontype.String {
 		if path := joinPath(r.Members[n-1].Path, c.waiter.Acceptors[acceptor]); path[0] == "output" {
 			return c.valuesOfTable(path[1:])
 		}
@@ -41,10 +42,10 @@ func (c *checker) enumOf(acceptor int) enum {
 // valuesOf are the values of a leaf, or of the items of one that is a list.
 func (c *checker) valuesOf(l *leaf) enum {
 	t := l.typ
-	if t != nil && t.Kind == pollcore.KindArray {
+	if t != nil && t.Kind == jsontype.Array {
 		t = t.Elem
 	}
-	if t == nil || t.Kind != pollcore.KindString {
+	if t == nil || t.Kind != jsontype.String {
 		return enum{}
 	}
 	var e enum

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -169,7 +170,7 @@ type checker struct {
 	waiter    *pollcore.Waiter
 	operation *catalog.Operation // or nil
 	options   Options
-	in, out   *pollcore.Shape // nil if not known
+	in, out   *jsontype.Type // nil if not known
 	readings  map[int]pollcore.Reading
 	probes    []*probe // by acceptor; nil without a path that can be evaluated
 	findings  []Finding

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -29,7 +30,7 @@ type probe struct {
 type leaf struct {
 	path []string // from {"input": ..., "output": ...}
 	key  string   // the path as one word
-	typ  *pollcore.Shape
+	typ  *jsontype.Type
 	// candidates are the values to try; nil stands for none.
 	candidates []any
 }
@@ -128,7 +129,7 @@ func (c *checker) leaves() map[string]*leaf {
 
 // finite tells whether the candidates are all that there is to tell apart.
 func (l *leaf) finite() bool {
-	if l.typ == nil || l.typ.Kind != pollcore.KindString && l.typ.Kind != pollcore.KindBoolean {
+	if l.typ == nil || l.typ.Kind != jsontype.String && l.typ.Kind != jsontype.Boolean {
 		return false
 	}
 	return !slices.Contains(l.path, "[]") && !slices.Contains(l.path, "*")
@@ -166,19 +167,19 @@ func (c *checker) literals() (words []string, numbers []int) {
 
 // candidates are the values to try for a leaf.
 func (c *checker) candidates(l *leaf, words []string, numbers []int) []any {
-	kind := pollcore.KindUnknown
+	kind := jsontype.Unknown
 	if l.typ != nil {
 		kind = l.typ.Kind
 	}
 	switch kind {
-	case pollcore.KindString, pollcore.KindUnknown:
+	case jsontype.String, jsontype.Unknown:
 		all := append(slices.Clone(c.valuesOf(l).values), words...)
 		all = append(all, foreign, "") // which is false in an expression
 		slices.Sort(all)
 		return append(anys(slices.Compact(all)), nil)
-	case pollcore.KindBoolean:
+	case jsontype.Boolean:
 		return []any{true, false, nil}
-	case pollcore.KindNumber:
+	case jsontype.Number:
 		all := append([]int{0, 1, 2}, numbers...)
 		slices.Sort(all)
 		var out []any
@@ -186,7 +187,7 @@ func (c *checker) candidates(l *leaf, words []string, numbers []int) []any {
 			out = append(out, float64(n))
 		}
 		return append(out, nil)
-	case pollcore.KindArray:
+	case jsontype.Array:
 		if values := c.valuesOf(l).values; len(values) > 0 {
 			var out []any
 			for _, v := range values {
@@ -195,11 +196,11 @@ func (c *checker) candidates(l *leaf, words []string, numbers []int) []any {
 			return append(out, []any{})
 		}
 		item := any(map[string]any{})
-		if l.typ.Elem != nil && l.typ.Elem.Kind == pollcore.KindString {
+		if l.typ.Elem != nil && l.typ.Elem.Kind == jsontype.String {
 			item = foreign
 		}
 		return []any{[]any{}, []any{item}, []any{item, item}}
-	case pollcore.KindNull, pollcore.KindObject:
+	case jsontype.Null, jsontype.Object:
 	}
 	return []any{map[string]any{}, nil}
 }

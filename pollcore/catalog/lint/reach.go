@@ -73,7 +73,7 @@ func (c *checker) findShadows(i int) []int {
 		pair := &pollcore.Waiter{Name: "Pair", Acceptors: []pollcore.Acceptor{
 			{State: pollcore.Success, Matcher: c.waiter.Acceptors[j].Matcher}, {State: pollcore.Success, Matcher: c.waiter.Acceptors[i].Matcher},
 		}}
-		if slices.ContainsFunc(pollcore.AnalyzeShapes(pair, nil, nil), func(p diag.Problem) bool {
+		if slices.ContainsFunc(pollcore.AnalyzeTypes(pair, nil, nil), func(p diag.Problem) bool {
 			return p.Pointer == at(1, "") && p.Severity == diag.Warning
 		}) {
 			return []int{j}

@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
 // spell describes a shape whose members are spelled another way. The input and
 // output of an operation that is known are structures, perhaps empty.
-func spell(s *catalog.Shape, spelling func(string) string) *pollcore.Shape {
+func spell(s *catalog.Shape, spelling func(string) string) *jsontype.Type {
 	if spelling == nil {
 		return s.Describe()
 	}
@@ -44,7 +45,7 @@ func (c *checker) analyze() {
 		c.add(Format, p)
 	}
 	// The problems of Validate come first.
-	for _, p := range pollcore.AnalyzeShapes(c.waiter, c.in, c.out)[len(invalid):] {
+	for _, p := range pollcore.AnalyzeTypes(c.waiter, c.in, c.out)[len(invalid):] {
 		switch i := acceptorOf(p.Pointer); {
 		case p.Pointer == at(i, ""):
 		case strings.HasSuffix(p.Pointer, "/expected"):

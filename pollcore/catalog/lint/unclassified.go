@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -83,7 +84,7 @@ func (c *checker) statuses() []*leaf {
 // the value: with other values of the leaf, and all else equal, it may not.
 func (c *checker) takesValue(l *leaf, value string) bool {
 	wanted := any(value)
-	if l.typ.Kind == pollcore.KindArray {
+	if l.typ.Kind == jsontype.Array {
 		wanted = []any{value}
 	}
 	for _, p := range c.probes {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -169,8 +170,8 @@ func leavesOf(r pollcore.Reading, m *pollcore.PathMatcher) []leaf {
 
 // candidatesOf are the values to try: those that the path compares with, and those
 // of the model.
-func candidatesOf(s *pollcore.Shape, m *pollcore.PathMatcher) []any {
-	kind := pollcore.KindUnknown
+func candidatesOf(s *jsontype.Type, m *pollcore.PathMatcher) []any {
+	kind := jsontype.Unknown
 	if s != nil {
 		kind = s.Kind
 	}
@@ -182,7 +183,7 @@ func candidatesOf(s *pollcore.Shape, m *pollcore.PathMatcher) []any {
 		words = append(words, match[1]+match[2])
 	}
 	switch kind {
-	case pollcore.KindString:
+	case jsontype.String:
 		if len(s.Values) == 0 {
 			return words
 		}
@@ -192,13 +193,13 @@ func candidatesOf(s *pollcore.Shape, m *pollcore.PathMatcher) []any {
 			words = append(words, v)
 		}
 		return words
-	case pollcore.KindBoolean:
+	case jsontype.Boolean:
 		return []any{true, false}
-	case pollcore.KindNumber:
+	case jsontype.Number:
 		return []any{0.0, 1.0}
-	case pollcore.KindArray:
+	case jsontype.Array:
 		return []any{[]any{map[string]any{}}, []any{}}
-	case pollcore.KindObject:
+	case jsontype.Object:
 		return []any{map[string]any{}}
 	default:
 		return words

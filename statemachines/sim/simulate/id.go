@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
-	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -64,7 +64,7 @@ func readIdentity(start *catalog.Operation, member, text string) (identity, bool
 	if err != nil {
 		return identity{}, false
 	}
-	shapes := &pollcore.Shape{Kind: pollcore.KindObject, Members: map[string]*pollcore.Shape{
+	shapes := &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{
 		"input": start.Input.Describe(), "output": start.Output.Describe(),
 	}}
 	for _, read := range slices.Backward(expression.Check(shapes).Members) {
@@ -77,10 +77,10 @@ func readIdentity(start *catalog.Operation, member, text string) (identity, bool
 			}
 		}
 		shape := read.Type
-		if shape != nil && shape.Kind == pollcore.KindArray {
+		if shape != nil && shape.Kind == jsontype.Array {
 			p, shape = append(p, 0), shape.Elem
 		}
-		if shape == nil || shape.Kind != pollcore.KindString {
+		if shape == nil || shape.Kind != jsontype.String {
 			continue
 		}
 		program, _ := expression.Compile(nil)

@@ -11,25 +11,26 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
+	"github.com/jobpoller/jobpoller/jsontype"
 )
 
 var (
-	aString = &jmespath.Schema{Kind: jmespath.String}
-	aNumber = &jmespath.Schema{Kind: jmespath.Number}
-	aTime   = &jmespath.Schema{Name: "Timestamp", Kind: jmespath.Number, Timestamp: true}
-	aState  = &jmespath.Schema{Name: "JobState", Kind: jmespath.String, Values: []string{"RUNNING", "DONE", "FAILED"}}
+	aString = &jsontype.Type{Kind: jsontype.String}
+	aNumber = &jsontype.Type{Kind: jsontype.Number}
+	aTime   = &jsontype.Type{Name: "Timestamp", Kind: jsontype.Number, Timestamp: true}
+	aState  = &jsontype.Type{Name: "JobState", Kind: jsontype.String, Values: []string{"RUNNING", "DONE", "FAILED"}}
 	// aJob contains itself.
-	aJob = func() *jmespath.Schema {
-		job := &jmespath.Schema{Name: "Job", Kind: jmespath.Object, Members: map[string]*jmespath.Schema{
+	aJob = func() *jsontype.Type {
+		job := &jsontype.Type{Name: "Job", Kind: jsontype.Object, Members: map[string]*jsontype.Type{
 			"status": aState, "Started": aTime, "count": aNumber, "note": aString,
-			"tags":   {Kind: jmespath.Object, Elem: aString},
-			"data":   {Kind: jmespath.Unknown},
+			"tags":   {Kind: jsontype.Object, Elem: aString},
+			"data":   {Kind: jsontype.Unknown},
 			"any":    nil,
-			"mode":   {Kind: jmespath.String, Values: []string{"FAST"}},
-			"nobody": {Kind: jmespath.Object},
+			"mode":   {Kind: jsontype.String, Values: []string{"FAST"}},
+			"nobody": {Kind: jsontype.Object},
 		}}
-		job.Members["children"] = &jmespath.Schema{Kind: jmespath.Array, Elem: job}
-		job.Members["byName"] = &jmespath.Schema{Kind: jmespath.Object, Elem: job}
+		job.Members["children"] = &jsontype.Type{Kind: jsontype.Array, Elem: job}
+		job.Members["byName"] = &jsontype.Type{Kind: jsontype.Object, Elem: job}
 		job.Members["parent"] = job
 		return job
 	}()
@@ -49,10 +50,10 @@ func TestCheckFindings(t *testing.T) {
 		{"nobody.x", []string{`1:8: an object has no member "x"`}},
 		{"tags[0]", []string{"1:5: an index needs an array, and this is an object"}},
 		{"children.*", []string{"1:10: * needs an object, and this is an array"}},
-		{"status == 'DNE'", []string{`1:11: "DNE" is not among the values of JobState, so == can hold only for a value that is not listed (did you mean "DONE"?)`}},
-		{"mode != 'SLOW'", []string{`1:9: "SLOW" is not among the values of an enum, so != can fail only for a value that is not listed`}},
+		{"status == 'DNE'", []string{`1:11: warning: "DNE" is not among the values of JobState, so == can hold only for a value that is not listed (did you mean "DONE"?)`}},
+		{"mode != 'SLOW'", []string{`1:9: warning: "SLOW" is not among the values of an enum, so != can fail only for a value that is not listed`}},
 		{"status < 'A' || sum(children[].note) > count", []string{
-			"1:8: < orders numbers alone, so comparing JobState with a string is always null",
+			"1:8: warning: < orders numbers alone, so comparing JobState with a string is always null",
 			"1:29: sum() takes an array of numbers as argument 1, and the elements of this are a string",
 		}},
 		{"parent.parent.parent.byName.*.status", nil},
@@ -122,18 +123,22 @@ func TestCheckReading(t *testing.T) {
 	}
 	e, err := jmespath.Parse("status")
 	require.NoError(t, err)
-	require.Equal(t, []string{"DONE", "FAILED", "RUNNING"}, e.Check(aJob).Type.Values())
-	require.Same(t, aState, e.Check(aJob).Type.Schema)
-	require.Nil(t, e.Check(nil).Type.Values())
+	require.Equal(t, []string{"DONE", "FAILED", "RUNNING"}, e.Check(aJob).Type.Enum())
+	require.Same(t, aState, e.Check(aJob).Type)
+	require.Nil(t, e.Check(nil).Type.Enum())
 	require.Equal(t, "JobState", e.Check(aJob).Type.String())
 }
 
 // typeText says all of a static type but its values.
-func typeText(t jmespath.Type) string {
-	if t.Kind != jmespath.Array || t.Elem == nil {
+func typeText(t *jsontype.Type) string {
+	switch {
+	case t.Kind != jsontype.Array || t.Elem == nil:
 		return t.String()
+	case t.Elem.Name != "":
+		return "array of " + t.Elem.Name
+	default:
+		return "array of " + typeText(t.Elem)
 	}
-	return "array of " + typeText(*t.Elem)
 }
 
 // Each list of two doubles the places that its elements come from.
@@ -159,9 +164,9 @@ func TestCheckAgreesWithCompile(t *testing.T) {
 		reflect.TypeFor[*autoscaling.DescribeAutoScalingGroupsOutput](), reflect.TypeFor[*cloudformation.DescribeStacksOutput](),
 		reflect.TypeFor[*codedeploy.GetDeploymentOutput](),
 	}
-	schemas := map[reflect.Type]*jmespath.Schema{}
+	declaredTypes := map[reflect.Type]*jsontype.Type{}
 	for _, typ := range types {
-		schemas[typ] = jmespathtest.Describe(typ)
+		declaredTypes[typ] = jmespathtest.Describe(typ)
 	}
 	findings, enums := 0, 0
 	count := *cases / 2
@@ -170,9 +175,9 @@ func TestCheckAgreesWithCompile(t *testing.T) {
 		if g.One(4) {
 			typ = g.StructType(3)
 		}
-		schema := schemas[typ]
-		if schema == nil {
-			schema = jmespathtest.Describe(typ)
+		declared := declaredTypes[typ]
+		if declared == nil {
+			declared = jmespathtest.Describe(typ)
 		}
 		expression, _ := g.Expression(typ, 4)
 		if g.One(4) {
@@ -181,12 +186,12 @@ func TestCheckAgreesWithCompile(t *testing.T) {
 		e, err := jmespath.Parse(expression)
 		require.NoError(t, err)
 		p, want := e.Compile(typ)
-		got := e.Check(schema)
+		got := e.Check(declared)
 		require.Equal(t, want, got.Findings, "%s on %s", expression, typ)
 		require.Equal(t, typeText(p.Result()), typeText(got.Type), "%s on %s", expression, typ)
-		require.Equal(t, p.Result().Values(), got.Type.Values())
+		require.Equal(t, p.Result().Enum(), got.Type.Enum())
 		findings += len(want)
-		if got.Type.Values() != nil {
+		if got.Type.Enum() != nil {
 			enums++
 		}
 	}
@@ -206,9 +211,9 @@ func TestCheckMembersAreThere(t *testing.T) {
 		e, err := jmespath.Parse(expression)
 		require.NoError(t, err)
 		for _, m := range e.Check(root).Members {
-			at, owner := root, (*jmespath.Schema)(nil)
+			at, owner := root, (*jsontype.Type)(nil)
 			for _, step := range m.Path {
-				if owner = at; at == nil || at.Kind == jmespath.Unknown {
+				if owner = at; at == nil || at.Kind == jsontype.Unknown {
 					continue
 				}
 				if at.Elem != nil {
@@ -228,14 +233,14 @@ func TestCheckMembersAreThere(t *testing.T) {
 // Types without names are told apart by what is in them.
 func TestCheckTellsTypesApart(t *testing.T) {
 	t.Parallel()
-	object := func(name string, m *jmespath.Schema) *jmespath.Schema {
-		return &jmespath.Schema{Kind: jmespath.Object, Members: map[string]*jmespath.Schema{name: m}}
+	object := func(name string, m *jsontype.Type) *jsontype.Type {
+		return &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{name: m}}
 	}
-	array := func(elem *jmespath.Schema) *jmespath.Schema {
-		return &jmespath.Schema{Kind: jmespath.Array, Elem: elem}
+	array := func(elem *jsontype.Type) *jsontype.Type {
+		return &jsontype.Type{Kind: jsontype.Array, Elem: elem}
 	}
 	tests := []struct {
-		left, right *jmespath.Schema
+		left, right *jsontype.Type
 		path        string
 		finds       bool
 	}{
@@ -250,8 +255,8 @@ func TestCheckTellsTypesApart(t *testing.T) {
 	for _, tt := range tests {
 		e, err := jmespath.Parse(tt.path)
 		require.NoError(t, err)
-		members := map[string]*jmespath.Schema{"left": tt.left, "right": tt.right}
-		findings := e.Check(&jmespath.Schema{Kind: jmespath.Object, Members: members}).Findings
+		members := map[string]*jsontype.Type{"left": tt.left, "right": tt.right}
+		findings := e.Check(&jsontype.Type{Kind: jsontype.Object, Members: members}).Findings
 		require.Equal(t, tt.finds, len(findings) > 0, "%s: %v", tt.path, findings)
 	}
 }
@@ -269,17 +274,17 @@ func TestCheckAWS(t *testing.T) {
 		for range 10 {
 			typed := jmespathtest.GoValue(jmespathtest.Sample(e, g.IntN))
 			form := jmespathtest.JSON(typed)
-			schema := jmespathtest.Describe(reflect.TypeOf(typed))
+			declared := jmespathtest.Describe(reflect.TypeOf(typed))
 			_, want := e.Compile(reflect.TypeOf(typed))
-			got := e.Check(schema)
+			got := e.Check(declared)
 			require.Equal(t, want, got.Findings, text)
 			require.NotEmpty(t, got.Members)
 
-			renamed, err := e.Rename(schema, prefixed)
+			renamed, err := e.Rename(declared, prefixed)
 			require.NoError(t, err, text)
 			before, _ := e.Compile(nil)
 			after, _ := renamed.Compile(nil)
-			was, is := evaluate(before, form), evaluate(after, renamedData(schema, form))
+			was, is := evaluate(before, form), evaluate(after, renamedData(declared, form))
 			require.Equal(t, was.code, is.code)
 			require.Equal(t, was.value, oldNames(is.value), "%s became %s", e, renamed)
 		}

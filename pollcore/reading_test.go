@@ -14,28 +14,29 @@ import (
 
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
+	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
 var (
-	text   = &pollcore.Shape{Name: "String", Kind: pollcore.KindString}
-	number = &pollcore.Shape{Name: "Integer", Kind: pollcore.KindNumber}
+	text   = &jsontype.Type{Name: "String", Kind: jsontype.String}
+	number = &jsontype.Type{Name: "Integer", Kind: jsontype.Number}
 )
 
-func structure(name string, members map[string]*pollcore.Shape) *pollcore.Shape {
-	return &pollcore.Shape{Name: name, Kind: pollcore.KindObject, Members: members}
+func structure(name string, members map[string]*jsontype.Type) *jsontype.Type {
+	return &jsontype.Type{Name: name, Kind: jsontype.Object, Members: members}
 }
 
-func listOf(elem *pollcore.Shape) *pollcore.Shape {
-	return &pollcore.Shape{Kind: pollcore.KindArray, Elem: elem}
+func listOf(elem *jsontype.Type) *jsontype.Type {
+	return &jsontype.Type{Kind: jsontype.Array, Elem: elem}
 }
 
-func mapOf(elem *pollcore.Shape) *pollcore.Shape {
-	return &pollcore.Shape{Kind: pollcore.KindObject, Elem: elem}
+func mapOf(elem *jsontype.Type) *jsontype.Type {
+	return &jsontype.Type{Kind: jsontype.Object, Elem: elem}
 }
 
-func enum(name string, values ...string) *pollcore.Shape {
-	return &pollcore.Shape{Name: name, Kind: pollcore.KindString, Values: values}
+func enum(name string, values ...string) *jsontype.Type {
+	return &jsontype.Type{Name: name, Kind: jsontype.String, Values: values}
 }
 
 // production are expressions of AWS's waiters that differ in form, on the parts
@@ -43,14 +44,14 @@ func enum(name string, values ...string) *pollcore.Shape {
 // members.
 var production = []struct {
 	path    string
-	out     *pollcore.Shape
+	out     *jsontype.Type
 	renamed string
 	result  string // the type of the value, or of an item
 	members []string
 }{
 	{
 		"ExportDescription.ExportStatus",
-		structure("DescribeExportOutput", map[string]*pollcore.Shape{"ExportDescription": structure("ExportDescription", map[string]*pollcore.Shape{
+		structure("DescribeExportOutput", map[string]*jsontype.Type{"ExportDescription": structure("ExportDescription", map[string]*jsontype.Type{
 			"ExportStatus": enum("ExportStatus", "COMPLETED", "FAILED", "IN_PROGRESS"),
 		})}),
 		"ExportDescription.ExportStatus", "ExportStatus",
@@ -67,8 +68,8 @@ var production = []struct {
 	},
 	{
 		"VerificationAttributes.*.VerificationStatus",
-		structure("GetIdentityVerificationAttributesResponse", map[string]*pollcore.Shape{
-			"VerificationAttributes": mapOf(structure("IdentityVerificationAttributes", map[string]*pollcore.Shape{
+		structure("GetIdentityVerificationAttributesResponse", map[string]*jsontype.Type{
+			"VerificationAttributes": mapOf(structure("IdentityVerificationAttributes", map[string]*jsontype.Type{
 				"VerificationStatus": enum("VerificationStatus", "Pending", "Success"),
 			})),
 		}),
@@ -77,7 +78,7 @@ var production = []struct {
 	},
 	{
 		"status != 'CANCELLING' && status != 'CANCELLED'",
-		structure("GetJobOutput", map[string]*pollcore.Shape{"status": enum("JobStatus", "CANCELLED", "CANCELLING", "RUNNING")}),
+		structure("GetJobOutput", map[string]*jsontype.Type{"status": enum("JobStatus", "CANCELLED", "CANCELLING", "RUNNING")}),
 		"Status != 'CANCELLING' && Status != 'CANCELLED'", "a boolean",
 		[]string{"status", "status"},
 	},
@@ -89,8 +90,8 @@ var production = []struct {
 	},
 	{
 		"Reservations[].Instances[].State.Name",
-		structure("DescribeInstancesResult", map[string]*pollcore.Shape{"Reservations": listOf(structure("Reservation", map[string]*pollcore.Shape{
-			"Instances": listOf(structure("Instance", map[string]*pollcore.Shape{"State": structure("InstanceState", map[string]*pollcore.Shape{
+		structure("DescribeInstancesResult", map[string]*jsontype.Type{"Reservations": listOf(structure("Reservation", map[string]*jsontype.Type{
+			"Instances": listOf(structure("Instance", map[string]*jsontype.Type{"State": structure("InstanceState", map[string]*jsontype.Type{
 				"Name": enum("InstanceStateName", "pending", "running"),
 			})})),
 		}))}),
@@ -99,7 +100,7 @@ var production = []struct {
 	},
 }
 
-var ecsServices = structure("DescribeServicesResponse", map[string]*pollcore.Shape{"services": listOf(structure("Service", map[string]*pollcore.Shape{
+var ecsServices = structure("DescribeServicesResponse", map[string]*jsontype.Type{"services": listOf(structure("Service", map[string]*jsontype.Type{
 	"status": enum("ServiceStatus", "ACTIVE", "DRAINING", "INACTIVE"), "runningCount": number, "desiredCount": number,
 	"deployments": listOf(structure("Deployment", nil)),
 }))})
@@ -113,33 +114,33 @@ func pascal(name string) string {
 }
 
 // reads is a waiter that reads a path, compared as its type wants.
-func reads(path string, result pollcore.ValueType) *pollcore.Waiter {
+func reads(path string, result *jsontype.Type) *pollcore.Waiter {
 	m := pollcore.Output(path).Is("x")
 	switch {
-	case result.Kind == pollcore.KindBoolean:
+	case result.Kind == jsontype.Boolean:
 		m = pollcore.Output(path).IsTrue()
-	case result.Kind == pollcore.KindArray && len(result.Elem.Values()) > 0:
-		m = pollcore.Output(path).All(result.Elem.Values()[0])
-	case len(result.Values()) > 0:
-		m = pollcore.Output(path).Is(result.Values()[0])
+	case result.Kind == jsontype.Array && len(result.Elem.Enum()) > 0:
+		m = pollcore.Output(path).All(result.Elem.Enum()[0])
+	case len(result.Enum()) > 0:
+		m = pollcore.Output(path).Is(result.Enum()[0])
 	}
 	return pollcore.MustNew("Done", pollcore.Succeed(pollcore.AnyError()), pollcore.Fail(m))
 }
 
-func TestShapesOfProductionWaiters(t *testing.T) {
+func TestTypesOfProductionWaiters(t *testing.T) {
 	t.Parallel()
 	for _, tt := range production {
 		t.Run(tt.path, func(t *testing.T) {
 			t.Parallel()
-			got := pollcore.Readings(reads(tt.path, pollcore.ValueType{}), nil, tt.out)
+			got := pollcore.Readings(reads(tt.path, &jsontype.Type{}), nil, tt.out)
 			require.Len(t, got, 1)
 			require.Equal(t, 1, got[0].Acceptor)
 			require.Equal(t, "/acceptors/1/matcher/output/path", got[0].Pointer)
 			result := got[0].Type
 			w := reads(tt.path, result)
-			require.Empty(t, pollcore.AnalyzeShapes(w, nil, tt.out))
+			require.Empty(t, pollcore.AnalyzeTypes(w, nil, tt.out))
 			if result.Elem != nil {
-				result = *result.Elem
+				result = result.Elem
 			}
 			require.Equal(t, tt.result, result.String())
 			var members []string
@@ -160,9 +161,9 @@ func TestShapesOfProductionWaiters(t *testing.T) {
 
 func TestReadings(t *testing.T) {
 	t.Parallel()
-	when := &pollcore.Shape{Name: "Date", Kind: pollcore.KindNumber, Timestamp: true}
-	in := structure("In", map[string]*pollcore.Shape{"Since": when})
-	out := structure("Out", map[string]*pollcore.Shape{"Started": when, "State": enum("State", "B", "A"), "Jobs": listOf(structure("Job", map[string]*pollcore.Shape{"Ended": when}))})
+	when := &jsontype.Type{Name: "Date", Kind: jsontype.Number, Timestamp: true}
+	in := structure("In", map[string]*jsontype.Type{"Since": when})
+	out := structure("Out", map[string]*jsontype.Type{"Started": when, "State": enum("State", "B", "A"), "Jobs": listOf(structure("Job", map[string]*jsontype.Type{"Ended": when}))})
 	w := pollcore.MustNew("Done",
 		pollcore.Succeed(pollcore.InputOutput("output.Jobs[-1].Ended > input.Since").IsTrue()),
 		pollcore.Again(pollcore.ErrorType("Gone")),
@@ -180,11 +181,11 @@ func TestReadings(t *testing.T) {
 	}
 	require.Equal(t, []string{"output.Jobs[].Ended", "input.Since"}, times)
 	require.Equal(t, 2, got[1].Acceptor)
-	require.Equal(t, []string{"A", "B"}, got[1].Type.Values())
+	require.Equal(t, []string{"A", "B"}, got[1].Type.Enum())
 	require.Same(t, out, got[1].Members[0].Owner)
 	require.Empty(t, pollcore.Readings(nil, nil, nil))
-	require.ErrorContains(t, pollcore.AnalyzeShapes(nil, nil, nil), "no waiter to analyze")
-	require.Empty(t, pollcore.AnalyzeShapes(exportDone, nil, nil))
+	require.ErrorContains(t, pollcore.AnalyzeTypes(nil, nil, nil), "no waiter to analyze")
+	require.Empty(t, pollcore.AnalyzeTypes(exportDone, nil, nil))
 }
 
 // part is an SDK-like type that contains itself.
@@ -210,9 +211,9 @@ func pathOn(t *rapid.T) string {
 	return strings.ReplaceAll(form, "%", path)
 }
 
-// AnalyzeShapes reports of shapes what Analyze reports of the Go types that
+// AnalyzeTypes reports of shapes what Analyze reports of the Go types that
 // they describe.
-func TestAnalyzeShapesAgreesWithAnalyze(t *testing.T) {
+func TestAnalyzeTypesAgreesWithAnalyze(t *testing.T) {
 	t.Parallel()
 	in, out := reflect.TypeFor[struct{ Job part }](), reflect.TypeFor[part]()
 	inShape, outShape := jmespathtest.Describe(in), jmespathtest.Describe(out)
@@ -233,7 +234,7 @@ func TestAnalyzeShapesAgreesWithAnalyze(t *testing.T) {
 			w.Acceptors = append(w.Acceptors, a)
 		}
 		want := pollcore.Analyze(w, in, out)
-		require.Equal(t, want, pollcore.AnalyzeShapes(w, inShape, outShape))
+		require.Equal(t, want, pollcore.AnalyzeTypes(w, inShape, outShape))
 		for _, p := range want {
 			for _, kind := range []string{"has no member", "can never hold", "is never", "must be a string", "not among the values", "did you mean"} {
 				if strings.Contains(p.String(), kind) {
@@ -249,9 +250,9 @@ func TestAnalyzeShapesAgreesWithAnalyze(t *testing.T) {
 
 func TestRenameMembers(t *testing.T) {
 	t.Parallel()
-	job := structure("Job", map[string]*pollcore.Shape{"status": text, "reason": text, "tags": mapOf(text), "input": text})
-	out := structure("Out", map[string]*pollcore.Shape{"job": job})
-	in := structure("In", map[string]*pollcore.Shape{"output": text})
+	job := structure("Job", map[string]*jsontype.Type{"status": text, "reason": text, "tags": mapOf(text), "input": text})
+	out := structure("Out", map[string]*jsontype.Type{"job": job})
+	in := structure("In", map[string]*jsontype.Type{"output": text})
 	w := pollcore.MustNew("Done",
 		pollcore.Succeed(pollcore.Output("job.tags.state").Is("status")),
 		pollcore.FailWithMessage(pollcore.InputOutput("output.job.input == input.output").IsTrue(), "{status: job.reason}.status"),
