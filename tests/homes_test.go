@@ -80,7 +80,7 @@ var homes = []home{
 			"lambdas/jobs/awsjob": "names of the jobs that each function has", "cdkapp": "names of jobs in messages, and the right to start the machine",
 		},
 	},
-	{fact: "the size of a DynamoDB item", pattern: `\b400 ?(<<|\*) ?10(24)?\b`, home: "pollcore/startrecord/dynamostore"},
+	{fact: "the size of a DynamoDB item", pattern: `\b400 ?(<<|\*) ?10(24)?\b`, home: "pollcore/startrecord/dynamostore/internal/table"},
 	{
 		fact: "the length of an S3 key", pattern: `\bmaxKey += 1024\b`, home: "pollcore/startrecord/s3store",
 		also: map[string]string{"internal/embeddeds3": "it is an S3 itself, below the store"},

@@ -123,7 +123,7 @@ var rules = []rule{
 	{
 		reason:   "the stores share their messages and no client",
 		packages: []string{"./pollcore/startrecord/internal/remedy"},
-		mayReach: []string{"std", "./pollcore/startrecord", "./pollcore/awserror", "./internal/jsontree", "./diag", "./jsontype", "./internal/nearest", "github.com/aws/smithy-go/..."},
+		mayReach: []string{"std", "./pollcore/startrecord", "./pollcore/awserror", "./pollcore/awserror/goerror", "./internal/jsontree", "./diag", "./jsontype", "./internal/nearest", "github.com/aws/smithy-go/..."},
 	},
 	{
 		reason:       "a program that uses the catalogue does not carry its maker",

@@ -55,7 +55,7 @@ func Classify(err error) awserror.Class {
 	switch {
 	case class == awserror.Throttled:
 		return class
-	case all.is(context.DeadlineExceeded):
+	case all.has(context.DeadlineExceeded):
 		return awserror.Unclear
 	case all.isCanceled():
 		return awserror.Ended
@@ -98,7 +98,7 @@ func WithoutCredentials(err error) bool { return unwrap(err).lacksCredentials() 
 
 func (all wrapped) lacksCredentials() bool {
 	operation, ok := find[*smithy.OperationError](all)
-	if !ok || all.is(context.DeadlineExceeded) || all.is(context.Canceled) {
+	if !ok || all.has(context.DeadlineExceeded) || all.has(context.Canceled) {
 		return false
 	}
 	_, nested := find[*smithy.OperationError](unwrap(operation.Err))
@@ -130,7 +130,7 @@ func (all wrapped) notSent() bool {
 // for that.
 func (all wrapped) isCanceled() bool {
 	_, canceled := find[*smithy.CanceledError](all)
-	return canceled || all.is(context.Canceled)
+	return canceled || all.has(context.Canceled)
 }
 
 // isLostConnection reports whether an error is of the network or of an answer that
@@ -141,7 +141,7 @@ func (all wrapped) isLostConnection() bool {
 		error
 		ConnectionError() bool
 	}](all)
-	return network || isSending && sending.ConnectionError() || all.is(io.ErrUnexpectedEOF)
+	return network || isSending && sending.ConnectionError() || all.has(io.ErrUnexpectedEOF)
 }
 
 // classifyFault returns the class of an error without status and known code, by

@@ -7,25 +7,22 @@ const maxWrapped = 256
 // wrapped is an error and what it wraps, in the order of errors.As.
 type wrapped []error
 
-func unwrap(err error) wrapped {
-	var all wrapped
-	all.add(err)
-	return all
-}
+func unwrap(err error) wrapped { return wrapped(nil).add(err) }
 
-func (all *wrapped) add(err error) {
-	if err == nil || len(*all) == maxWrapped {
-		return
+func (all wrapped) add(err error) wrapped {
+	if err == nil || len(all) == maxWrapped {
+		return all
 	}
-	*all = append(*all, err)
+	all = append(all, err)
 	switch e := err.(type) { //nolint:errorlint // it looks at each by itself
 	case interface{ Unwrap() error }:
-		all.add(e.Unwrap())
+		all = all.add(e.Unwrap())
 	case interface{ Unwrap() []error }:
 		for _, one := range e.Unwrap() {
-			all.add(one)
+			all = all.add(one)
 		}
 	}
+	return all
 }
 
 // find is errors.AsType.
@@ -41,8 +38,8 @@ func find[E error](all wrapped) (found E, ok bool) {
 	return found, false
 }
 
-// is is errors.Is for a target that can be compared.
-func (all wrapped) is(target error) bool {
+// has is errors.Is, for a target that can be compared.
+func (all wrapped) has(target error) bool {
 	for _, err := range all {
 		if err == target { //nolint:errorlint // it looks at each by itself
 			return true

@@ -40,7 +40,7 @@ func (as) As(target any) bool {
 
 type is struct{ error }
 
-func (is) Is(target error) bool { return target == io.ErrUnexpectedEOF } //nolint:errorlint // it is asked for one
+func (is) Is(target error) bool { return target == io.ErrUnexpectedEOF }
 
 // What wraps itself has an end.
 func TestClassifyEnds(t *testing.T) {
