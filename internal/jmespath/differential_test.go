@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	cases = flag.Int("cases", 10_000, "how many random cases the differential test has")
+	cases = flag.Int("cases", 4_000, "how many random cases the differential test has")
 	seed  = flag.Uint64("seed", 1, "the seed of the differential test")
 )
 
