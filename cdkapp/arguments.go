@@ -67,11 +67,11 @@ func (r argumentReader) value(path string, v reflect.Value) any {
 			if of := r.pathToken(path, resolvable); of != "" {
 				return r.field(path, of)
 			}
-			r.refuse("Arguments", "%s is a token that is no string: give awscdk.Token_AsString of it", path)
+			r.refuse("Arguments", "%s is a token that is not a string: give awscdk.Token_AsString of it", path)
 		}
 		v = v.Elem()
 	}
-	switch v.Kind() { //nolint:exhaustive // the rest is no JSON
+	switch v.Kind() { //nolint:exhaustive // the rest is not JSON
 	case reflect.Map:
 		if v.Type().Key().Kind() == reflect.String {
 			return r.object(path, v)

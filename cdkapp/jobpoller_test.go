@@ -462,7 +462,7 @@ func TestE2EJobPollerRefusesProps(t *testing.T) {
 			"Job",
 			[]string{`"export"`, "dynamodb-export-variables"},
 		},
-		"definition that is no JSON": {
+		"definition that is not JSON": {
 			func(p *cdkapp.JobPollerProps) { *p = cdkapp.JobPollerProps{Job: cdkapp.JobFromDefinition(new("{"))} },
 			"Job",
 			[]string{"refuse the definition"},
@@ -531,7 +531,7 @@ func TestE2EJobPollerRefusesProps(t *testing.T) {
 			"Arguments",
 			[]string{"Arguments.A[0].N", "$number"},
 		},
-		"token that is no string": {
+		"token that is not a string": {
 			func(p *cdkapp.JobPollerProps) {
 				p.Arguments = &map[string]any{"A": awscdk.Fn_GetAtt(new("Table"), new("Arn"))}
 			},

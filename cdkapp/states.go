@@ -11,7 +11,7 @@ import (
 // compiledState is a state of the CDK that renders as it was compiled. The CDK
 // knows its transitions, so it finds the states behind them and gives them names.
 //
-// The CDK's own states would not do: its CustomState is no Choice, and loses the
+// The CDK's own states would not do: its CustomState is not a Choice, and loses the
 // Output and Assign of a Catch.
 type compiledState struct {
 	sfn.CustomState

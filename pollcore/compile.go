@@ -26,7 +26,7 @@ func Strict() CompileOption { return func(c *compiler) { c.strict = true } }
 //
 // Everything wrong is reported at once as a [diag.Problems]: an invalid waiter, a
 // member that a type does not have, a comparator that the type of its path can
-// never satisfy, a message that is no text. What may be meant so is a warning,
+// never satisfy, a message that is not text. What may be meant so is a warning,
 // which [Check.Warnings] returns and [Strict] makes an error: an expected value
 // that is not in the SDK's enum (services add values), an acceptor that an
 // earlier one leaves nothing to match, a comparison that always gives the same.

@@ -21,7 +21,7 @@ import (
 // as do strings, literals, and the names that an expression gives itself
 // ({a: Foo}.a). Below a nil Type all names are taken for members.
 //
-// The error is a [diag.Problems] if a path is no expression, or if it depends on
+// The error is a [diag.Problems] if a path is not an expression, or if it depends on
 // names in a way that renaming would change: one name read from a structure and
 // from a map, two members that would get the same name, keys() and to_string()
 // of a structure, merge() and comparisons of what is renamed with what is not.

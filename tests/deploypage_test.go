@@ -76,7 +76,7 @@ func (e *tableExports) handlers(t *testing.T) map[string]sim.Handler {
 	t.Helper()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in map[string]any
-		text, _ := io.ReadAll(r.Body) // what is cut off is no JSON
+		text, _ := io.ReadAll(r.Body) // what is cut off is not JSON
 		_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 		out, err := any(nil), json.Unmarshal(text, &in)
 		if err == nil {

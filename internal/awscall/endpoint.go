@@ -69,7 +69,7 @@ func PartitionOf(region string) Partition {
 // nothing else is taken for one.
 var regionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]{2,8}(-[a-z]{1,16}){1,3}-[0-9]{1,2}$`) })
 
-// CheckRegion returns an error for what is no region's name.
+// CheckRegion returns an error for what is not a region's name.
 func CheckRegion(region string) error {
 	if region == "" {
 		return errors.New("no region: set AWS_REGION")

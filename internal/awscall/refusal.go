@@ -18,12 +18,12 @@ func Succeeds(answer *smithyhttp.Response) bool {
 }
 
 // ReadRefusal reads an answer that does not succeed, by the rules of the JSON
-// protocols. A body that is no JSON says no name and no message.
+// protocols. A body that is not JSON says no name and no message.
 func ReadRefusal(answer *smithyhttp.Response, body []byte) *smithy.GenericAPIError {
 	var said struct {
 		Type    string `json:"__type"`
 		Message string `json:"message"` // in any case
-		Code    any    `json:"code"`    // text, or for some services a number that is no name
+		Code    any    `json:"code"`    // text, or for some services a number that is not a name
 	}
 	_ = json.Unmarshal(body, &said) // what could be read is there
 	e := &smithy.GenericAPIError{Message: said.Message}

@@ -114,7 +114,7 @@ func (r *ruleSet) endpoint(known catalog.Endpoint, parameters map[string]any) (c
 				known.SigningName = name
 			}
 			if signing.host == "" {
-				return known, fmt.Errorf("in %s the rules lead to %q, which is no address of a host", region, to.URL)
+				return known, fmt.Errorf("in %s the rules lead to %q, which is not an address of a host", region, to.URL)
 			}
 			if signing.signingRegion == region {
 				signing.signingRegion = ""

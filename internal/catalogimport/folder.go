@@ -214,7 +214,7 @@ func (c content) readFolder(folder string) (map[string][]byte, error) {
 	for _, e := range entries {
 		name := filepath.Join(folder, e.Name())
 		if !e.Type().IsRegular() {
-			return nil, fmt.Errorf("%w: %s is no file", ErrNotCatalogue, name)
+			return nil, fmt.Errorf("%w: %s is not a file", ErrNotCatalogue, name)
 		}
 		text, err := os.ReadFile(name) //nolint:gosec // the folder is the caller's
 		if err != nil {
@@ -232,7 +232,7 @@ func (c content) readFolder(folder string) (map[string][]byte, error) {
 			as = rest
 		}
 		if as != catalog.IndexFile && (c.fileName(as) != e.Name() || !ofService(as, text)) {
-			return nil, fmt.Errorf("%w: %s is no service of a catalogue", ErrNotCatalogue, name)
+			return nil, fmt.Errorf("%w: %s is not a service of a catalogue", ErrNotCatalogue, name)
 		}
 		files[as] = text
 	}

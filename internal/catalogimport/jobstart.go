@@ -122,7 +122,7 @@ func (j *tableJob) checkStart(start, describe, before *catalog.Operation, token 
 	}
 }
 
-// checkText reports a name that is no string of the start call's input.
+// checkText reports a name that is not a string of the start call's input.
 func (j *tableJob) checkText(pointer, name string, start *catalog.Operation) {
 	var texts []string
 	if start.Input != nil {

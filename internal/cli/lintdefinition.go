@@ -67,7 +67,7 @@ func lintDefinition(ctx context.Context, d *source.Definition, o lintOptions) (f
 	return found, hint + more, nil
 }
 
-// untold is a hint for a machine with a poll loop of which run --simulate has to be
+// untold is a hint for a machine with a poll loop of which run --simulate must be
 // told some Tasks: a line, or nothing.
 func untold(name string, m *asl.StateMachine) (terminal.Lines, error) {
 	if len(lint.Loops(m, lint.Options{})) == 0 {

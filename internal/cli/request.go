@@ -17,7 +17,7 @@ func isRequest(text []byte) bool {
 	return members["job"] != nil && members["States"] == nil
 }
 
-// requestJob is the job that the input asks for; an input that is no request
+// requestJob is the job that the input asks for; an input that is not a request
 // is for the sample job or for no job at all.
 func requestJob(input []byte) string {
 	request := struct {

@@ -56,7 +56,7 @@ func TestShortDuration(t *testing.T) {
 	}
 }
 
-// Each value of a flag that is no file completes to words or to nothing.
+// Each value of a flag that is not a file completes to words or to nothing.
 func TestFlagsDoNotCompleteToFiles(t *testing.T) {
 	t.Parallel()
 	files := map[string]bool{"input": true, "mocks": true, "html": true, "history": true, "data": true, "check": true, "waiter": true, "response": true}

@@ -13,7 +13,7 @@ var ErrUndefined = errors.New("the expression returned nothing (undefined)")
 
 // ErrUnsupported is the error of an expression that gives a function, or a value
 // that has one: JSON has none.
-var ErrUnsupported = errors.New("the expression returned a function, which is no JSON value")
+var ErrUnsupported = errors.New("the expression returned a function, which is not a JSON value")
 
 // codeLimit is the code of the limits of time and depth. Step Functions writes
 // their messages without it.

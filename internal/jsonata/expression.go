@@ -32,7 +32,7 @@ type Reference struct {
 // Compile compiles an expression: the text between {% and %}. Its error is a
 // [*diag.SyntaxError].
 //
-// What AWS refuses only when it evaluates is no error here: a call of $eval is
+// What AWS refuses only when it evaluates is not an error here: a call of $eval is
 // one of a variable that is not defined, and an expression that nests too deep
 // fails in [Expression.Eval].
 func Compile(text string) (*Expression, error) {

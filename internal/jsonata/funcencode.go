@@ -48,7 +48,7 @@ func urlEncoder(name, plain string) implementation {
 		}
 		m.hold(6 * len(s))
 		m.step(len(s) / 8)
-		// Half of a surrogate pair is no character, and JSON has made of it the
+		// Half of a surrogate pair is not a character, and JSON has made of it the
 		// character that replaces what is none.
 		if strings.ContainsRune(s, utf8.RuneError) {
 			m.throw(failURL(name))

@@ -145,7 +145,7 @@ func newPath(step *node) *node {
 	}
 }
 
-// lastStep is the last step of a path, or what is no path itself.
+// lastStep is the last step of a path, or what is not a path itself.
 func (n *node) lastStep() *node {
 	if n.kind == nodePath {
 		return n.items[len(n.items)-1]

@@ -28,7 +28,7 @@ type match struct {
 	// of is the text that was searched, if a regular expression searched it.
 	of    string
 	regex *regexValue
-	made  any // the object of a function that is no regular expression
+	made  any // the object of a function that is not a regular expression
 }
 
 // value is a match as functions of the expression see it.

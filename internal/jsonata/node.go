@@ -68,7 +68,7 @@ type node struct {
 
 	// What link finds.
 
-	stages []stage // of a step, or the filters of what is no path
+	stages []stage // of a step, or the filters of what is not a path
 	// staged says that the path applies the stages.
 	staged bool
 	group  *node  // whose pairs group what the node gives

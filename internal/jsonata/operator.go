@@ -122,7 +122,7 @@ func hasOrder(kind valueKind) bool {
 	return kind == kindUndefined || kind == kindString || kind == kindNumber
 }
 
-// order compares two strings or two numbers. What is no number has no order.
+// order compares two strings or two numbers. What is not a number has no order.
 func (m *machine) order(left, right any) (order int, ordered bool) {
 	if s, ok := left.(string); ok {
 		t, _ := right.(string)

@@ -9,7 +9,7 @@ func (m *machine) path(n *node, input any, f *frame) any {
 			return m.tuplePath(n, input, f)
 		}
 	}
-	// current is a value that is no array, which stands for a sequence of it, or
+	// current is a value that is not an array, which stands for a sequence of it, or
 	// an array with the items of which the next step goes on.
 	current := input
 	if kindOf(input) == kindArray && n.items[0].kind == nodeVariable {

@@ -203,7 +203,7 @@ func (s *scanner) number() (token, error) {
 		digits()
 	}
 	if _, err := strconv.ParseFloat(s.text[start:s.pos], 64); err != nil {
-		return token{}, s.fail("S0102", start, "%s is no number of 64 bits", s.text[start:s.pos])
+		return token{}, s.fail("S0102", start, "%s is not a number of 64 bits", s.text[start:s.pos])
 	}
 	return token{literal, s.text[start:s.pos], start}, nil
 }

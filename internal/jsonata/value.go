@@ -16,7 +16,7 @@ import (
 
 type undefinedType struct{}
 
-// undefined is no value.
+// undefined is not a value.
 var undefined any = undefinedType{}
 
 // valueKind is the type of a value.

@@ -120,7 +120,7 @@ func (e *evaluation) matches(expression *regexp.Regexp, value any) bool {
 }
 
 // scalarText is what a regular expression sees of a value; ok is false of null
-// and of what is no scalar.
+// and of what is not a scalar.
 func scalarText(value any) (text string, ok bool) {
 	switch value := value.(type) {
 	case string:

@@ -12,8 +12,8 @@ type Reason uint8
 const (
 	NoMember  Reason = iota // an object has no member of that name
 	NoElement               // an array is too short
-	NotObject               // a name is applied to a value that is no object
-	NotArray                // an index is applied to a value that is no array
+	NotObject               // a name is applied to a value that is not an object
+	NotArray                // an index is applied to a value that is not an array
 )
 
 // NotFoundError is the failure of Get: a definite path leads nowhere in this

@@ -62,7 +62,7 @@ func describeWanted(operator string, right operand) string {
 	return ""
 }
 
-// scalar reads a literal that is no list.
+// scalar reads a literal that is not a list.
 func (p *parser) scalar() (value any, quoted bool, _ error) {
 	if p.at('\'') || p.at('"') {
 		text, err := p.readString()
@@ -90,7 +90,7 @@ func (p *parser) scalar() (value any, quoted bool, _ error) {
 	case isNumber(word):
 		return json.Number(word), false, nil
 	case strings.Trim(word, "0123456789+-.eE") == "":
-		return nil, false, p.fail(start, "%q is no JSON number; write a string as '...'", word)
+		return nil, false, p.fail(start, "%q is not a JSON number; write a string as '...'", word)
 	default:
 		return word, false, nil
 	}

@@ -137,7 +137,7 @@ func TestParseRefuses(t *testing.T) {
 		{"$[?(@.a like 'x')]", 8, "expected an operator"},
 		{"$[?(@.a inside 'x')]", 8, "expected an operator"},
 		{"$[?(price == 1)]", 4, `starts with "@" or "$"`},
-		{"$[?(@.a == 1.)]", 11, `"1." is no JSON number`},
+		{"$[?(@.a == 1.)]", 11, `"1." is not a JSON number`},
 		{"$[?(@.a == 2026-01-01)]", 11, "write a string as '...'"},
 		{"$[?(@.a == {})]", 11, "does not stand in a string without quotes"},
 		{"$[?(@.a == Some Thing)]", 16, `expected ")", "&&" or "||"`},

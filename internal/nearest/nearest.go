@@ -9,7 +9,7 @@ import (
 
 const (
 	// longestWord is how many characters a word may have to be corrected. The
-	// longest names of AWS have 256; what is longer is no misspelt name.
+	// longest names of AWS have 256; what is longer is not a misspelt name.
 	longestWord = 256
 	// nearestSteps is how many pairs of characters one call compares. It is 200
 	// names of 70 characters that are all nearly right.

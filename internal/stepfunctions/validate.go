@@ -86,7 +86,7 @@ func (c *Client) do(ctx context.Context, operation string, input map[string]any,
 }
 
 // placesOf returns what makes a problem of a location that AWS names: a JSON
-// pointer. The other form, "[Source: ...", names a place in a text that is no JSON.
+// pointer. The other form, "[Source: ...", names a place in a text that is not JSON.
 func placesOf(text []byte) func(location, message string) diag.Problem {
 	doc, err := jsontree.Parse(text)
 	return func(location, message string) diag.Problem {

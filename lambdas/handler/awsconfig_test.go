@@ -68,10 +68,10 @@ var notRead = map[string]string{
 	"SharedCredentialsFile":            "no files are read",
 	"SharedConfigFile":                 "no files are read",
 	"RestrictFilePermissions":          "no files are written",
-	"EC2IMDSClientEnableState":         "a function is no instance",
-	"EC2IMDSv1Disabled":                "a function is no instance",
-	"EC2IMDSEndpointMode":              "a function is no instance",
-	"EC2IMDSEndpoint":                  "a function is no instance",
+	"EC2IMDSClientEnableState":         "a function is not an instance",
+	"EC2IMDSv1Disabled":                "a function is not an instance",
+	"EC2IMDSEndpointMode":              "a function is not an instance",
+	"EC2IMDSEndpoint":                  "a function is not an instance",
 	"CustomCABundle":                   "read; TestFromEnvironment uses one",
 }
 

@@ -438,10 +438,10 @@ func TestCheckStatusOfAMalformedRecord(t *testing.T) {
 		part   string
 	}{
 		{"no request", func(r *startrecord.Record) { r.Request = nil }, "request in the start record"},
-		{"request is no object", func(r *startrecord.Record) { r.Request = []byte(`"x"`) }, "request in the start record"},
+		{"request is not an object", func(r *startrecord.Record) { r.Request = []byte(`"x"`) }, "request in the start record"},
 		{"no waiter", func(r *startrecord.Record) { r.Request = []byte(`{"job": "test:Job"}`) }, "has no waiter"},
-		{"job reference is no object", func(r *startrecord.Record) { r.JobRef = []byte(`7`) }, "job reference in the start record"},
-		{"result is no object", func(r *startrecord.Record) {
+		{"job reference is not an object", func(r *startrecord.Record) { r.JobRef = []byte(`7`) }, "job reference in the start record"},
+		{"result is not an object", func(r *startrecord.Record) {
 			r.Status, r.Result = startrecord.StatusFailed, []byte(`7`)
 		}, "result in the start record"},
 	}

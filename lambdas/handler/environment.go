@@ -62,7 +62,7 @@ func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Handler, error) {
 	of := jobs.Environment{
 		AWS: settings, Bucket: env.get(EnvBucket), Prefix: env.text(EnvPrefix, defaultPrefix), Getenv: env.get,
 		S3: s3.NewFromConfig(settings, func(o *s3.Options) {
-			// A bucket is no host name of a custom endpoint.
+			// A bucket is not a host name of a custom endpoint.
 			o.UsePathStyle = o.BaseEndpoint != nil
 			o.DisableLogOutputChecksumValidationSkipped = true // else a line a check
 		}),

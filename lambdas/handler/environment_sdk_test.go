@@ -60,7 +60,9 @@ func TestDriverThatIsNotConfigured(t *testing.T) {
 	absent := func(jobs.Environment) (jobs.Driver, error) {
 		return nil, &jobs.NotConfiguredError{Job: "absent:Job", Lack: "set JOBPOLLER_ABSENT"}
 	}
-	broken := func(jobs.Environment) (jobs.Driver, error) { return nil, errors.New("JOBPOLLER_BROKEN is no number") }
+	broken := func(jobs.Environment) (jobs.Driver, error) {
+		return nil, errors.New("JOBPOLLER_BROKEN is not a number")
+	}
 	setEnvironment(t, map[string]string{handler.EnvBucket: "records"})
 	p, err := handler.FromEnvironment(handler.S3Store, driver, absent)
 	require.NoError(t, err)
@@ -68,7 +70,7 @@ func TestDriverThatIsNotConfigured(t *testing.T) {
 	_, err = p.RunJob(t.Context(), json.RawMessage(bare(`{"job": "absent:Job", "maxWaitSeconds": 5}`)))
 	requireError(t, err, handler.ErrorUnknownJob, "absent:Job is not configured: set JOBPOLLER_ABSENT")
 	_, err = handler.FromEnvironment(handler.S3Store, driver, broken)
-	require.ErrorContains(t, err, "JOBPOLLER_BROKEN is no number")
+	require.ErrorContains(t, err, "JOBPOLLER_BROKEN is not a number")
 	setEnvironment(t, map[string]string{handler.EnvBucket: "records", handler.EnvJobs: "absent:Job,absent:Jib"})
 	_, err = handler.FromEnvironment(handler.S3Store, driver, absent)
 	require.EqualError(t, err, "environment variable JOBPOLLER_JOBS: absent:Job is not configured: set JOBPOLLER_ABSENT\nenvironment variable JOBPOLLER_JOBS: "+

@@ -116,7 +116,7 @@ func TestFromEnvironment(t *testing.T) {
 		_, err = p.RunJob(t.Context(), json.RawMessage(bare(request)))
 		requireError(t, err, handler.ErrorUnknownJob, "other:Job")
 		_, err = p.RunJob(t.Context(), json.RawMessage(bare(strings.Replace(request, jobName, "other:Job", 1))))
-		require.NoError(t, err, "the bucket is no part of the endpoint's name")
+		require.NoError(t, err, "the bucket is not part of the endpoint's name")
 	})
 
 	t.Run("two jobs allowed", func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestFromEnvironment(t *testing.T) {
 				`environment variable JOBPOLLER_LOG_LEVEL must be debug, info, warn or error, is "loud"`,
 				`environment variable JOBPOLLER_MAX_WAIT_SECONDS must be a whole number from 1 to 31536000, is "0"`,
 				`environment variable JOBPOLLER_OUTPUT_LIMIT_BYTES must be a whole number from 1024 to 245760, is "1GB"`,
-				`"rot13" is no server-side encryption`,
+				`"rot13" is not a server-side encryption`,
 				`"No_Bucket" is not a bucket's name`,
 				`the prefix "/x" starts with a slash`,
 				`environment variable JOBPOLLER_JOBS: unknown job: "test:Jbo" is not a job of this function; its jobs: other:Job, test:Job (did you mean "test:Job"?)`,

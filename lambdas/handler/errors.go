@@ -38,7 +38,7 @@ const (
 	// Retrying is safe.
 	ErrorStoreUnavailable = "JobPoller.StoreUnavailable"
 	// ErrorConfiguration: the store cannot be used as it is set up (a missing
-	// bucket, a denied access), or holds what is no start record. Retrying
+	// bucket, a denied access), or holds what is not a start record. Retrying
 	// does not help.
 	ErrorConfiguration = "JobPoller.Configuration"
 	// ErrorServiceUnavailable: the service that runs the job throttles or does

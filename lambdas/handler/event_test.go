@@ -36,7 +36,7 @@ func TestParseEvent(t *testing.T) {
 			handler.Event{Key: startrecord.Key{ExecutionARN: arn, Poller: "default", Scope: "12"}, ExecutionTime: began, RetryCount: 2},
 		},
 		{
-			"with an input that is no object", call(`, "Input": [1]`),
+			"with an input that is not an object", call(`, "Input": [1]`),
 			handler.Event{Key: key, ExecutionTime: began, RetryCount: 2},
 		},
 	}
@@ -73,10 +73,10 @@ var badEvents = []struct {
 	{"no execution members", `{"Execution": {}}`, []string{`Execution needs the member "Id"`, `Execution needs the member "StartTime"`}},
 	{"no StartTime", fmt.Sprintf(`{"Execution": {"Id": %q}}`, arn), []string{`Execution needs the member "StartTime"`}},
 	{"StartTime is a number", fmt.Sprintf(`{"Execution": {"Id": %q, "StartTime": 1795000000}}`, arn), []string{"/Execution/StartTime", "expected an RFC 3339 time such as 2026-01-02T15:04:05Z, found a number"}},
-	{"StartTime is no time", fmt.Sprintf(`{"Execution": {"Id": %q, "StartTime": "yesterday"}}`, arn), []string{"/Execution/StartTime", "found a string"}},
+	{"StartTime is not a time", fmt.Sprintf(`{"Execution": {"Id": %q, "StartTime": "yesterday"}}`, arn), []string{"/Execution/StartTime", "found a string"}},
 	{"Id is a number", `{"Execution": {"Id": 7, "StartTime": "2026-11-20T09:30:13Z"}}`, []string{"/Execution/Id", "expected a string, found a number"}},
 	{"Id is empty", `{"Execution": {"Id": "", "StartTime": "2026-11-20T09:30:13Z"}}`, []string{"the execution ARN is empty", "$$.Execution.Id"}},
-	{"Id is no ARN", `{"Execution": {"Id": "run-1", "StartTime": "2026-11-20T09:30:13Z"}}`, []string{`"run-1" is not the ARN of an execution`}},
+	{"Id is not an ARN", `{"Execution": {"Id": "run-1", "StartTime": "2026-11-20T09:30:13Z"}}`, []string{`"run-1" is not the ARN of an execution`}},
 	{
 		"Id of a state machine", `{"Execution": {"Id": "arn:aws:states:us-east-1:123456789012:stateMachine:M", "StartTime": "2026-11-20T09:30:13Z"}}`,
 		[]string{"is the ARN of a state machine, not of an execution"},
@@ -89,7 +89,7 @@ var badEvents = []struct {
 	{"Scope is negative", call(`, "Scope": -1`), []string{"/Scope", "found a number"}},
 	{"Scope is an object", call(`, "Scope": {}`), []string{"/Scope", "found an object"}},
 	{"Scope has a control character", call(`, "Scope": "a\u0007"`), []string{"the scope", "control character"}},
-	{"attempt is no number", call(`, "Input": {"attempt": "7"}`), []string{"/Input/attempt", "expected a whole number from 0"}},
+	{"attempt is not a number", call(`, "Input": {"attempt": "7"}`), []string{"/Input/attempt", "expected a whole number from 0"}},
 	{"two problems", call(`, "Poller": 1, "Scope": []`), []string{"/Poller: expected a string", "/Scope: expected a string"}},
 	{"300 KiB", call(fmt.Sprintf(`, "Input": %q`, strings.Repeat("x", 300<<10))), []string{"307", "at most 262144", "keep large data in S3"}},
 	{"nested too deep", strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), []string{"nested deeper"}},

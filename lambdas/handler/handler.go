@@ -34,7 +34,7 @@ const maxOutputLimit = 240 * 1024
 const redriveWindow = 14 * 24 * time.Hour
 
 // defaultInvocation is how long an invocation may last where its context has
-// no deadline, as in a program that is no Lambda function.
+// no deadline, as in a program that is not a Lambda function.
 const defaultInvocation = time.Minute
 
 // Config is what the handlers work with.

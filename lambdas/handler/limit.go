@@ -21,7 +21,7 @@ const (
 
 // limitWork returns the context of an invocation's work, and when the invocation
 // itself is over. An invocation without a limit of its own, as in a program that
-// is no Lambda function, has the one that is given.
+// is not a Lambda function, has the one that is given.
 func limitWork(ctx context.Context, otherwise time.Duration) (work context.Context, killed time.Time, cancel context.CancelFunc) {
 	killed, bounded := ctx.Deadline()
 	if !bounded {

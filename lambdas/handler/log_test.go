@@ -113,7 +113,7 @@ func TestLoggedReasons(t *testing.T) {
 	require.Equal(t, "there is no start record ...: RunJob must run before CheckStatus, with the same Poller and Scope", records(t, log)[0]["reason"])
 }
 
-// To be running is no warning, although it is an error.
+// To be running is not a warning, although it is an error.
 func TestLogRunningAsError(t *testing.T) {
 	t.Parallel()
 	w, log := loggedWorld(t, slog.LevelDebug)

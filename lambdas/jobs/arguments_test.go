@@ -141,7 +141,7 @@ func TestArgumentsRefuses(t *testing.T) {
 		{"microseconds", export, `{"ExportTime": "2026-11-20T10:30:00.000001Z"}`, nil, `expected a timestamp of whole milliseconds`},
 		{"a union", read[dynamodb.PutItemInput], `{"Item": {"id": {"S": "1"}}}`, nil, `/Item/id: arguments cannot hold a value of type types.AttributeValue`},
 		{"a stream", read[s3.PutObjectInput], `{"Body": "x"}`, nil, `/Body: arguments cannot hold a value of type io.Reader`},
-		{"what is no structure", read[string], `{}`, nil, `cannot be read: string is not a struct`},
+		{"what is not a structure", read[string], `{}`, nil, `cannot be read: string is not a struct`},
 		{"a map by number", read[struct{ M map[int]string }], `{"M": {"1": "x"}}`, nil, `/M: arguments cannot hold a value of type map[int]string`},
 	}
 	for _, tt := range tests {

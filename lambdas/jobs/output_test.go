@@ -143,7 +143,7 @@ func canonical(t *testing.T, text string) string {
 	return string(out)
 }
 
-// stranger is no member of any union.
+// stranger is not a member of any union.
 type stranger struct{ Value string }
 
 func (stranger) Read([]byte) (int, error) { return 0, io.EOF }

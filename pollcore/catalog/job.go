@@ -207,7 +207,7 @@ type Dependent struct {
 
 // NewWaiter returns the waiter of the job: an acceptor for each value of its
 // status, or the acceptors that the table gives it. A value that is in none of
-// the lists is no verdict: the job is polled until the deadline. Its error has a
+// the lists is not a verdict: the job is polled until the deadline. Its error has a
 // [diag.Problems], unless the acceptors are no JSON at all; that of a job of
 // [AWS] is nil.
 func (j *Job) NewWaiter() (*pollcore.Waiter, error) {

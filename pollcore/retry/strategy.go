@@ -53,7 +53,7 @@ func (s Strategy) Validate() error {
 // errors are those of [Do].
 //
 // Poll fits the option Using of pollcore.Wait. Such a loop has a limit and delays of
-// its own, and a job that is not done is no failure: so its strategy is Unlimited and
+// its own, and a job that is not done is not a failure: so its strategy is Unlimited and
 // has no Bucket.
 func (s Strategy) Poll(ctx context.Context, poll func(context.Context) (delay time.Duration, again bool, err error)) error {
 	return s.run(ctx, func(ctx context.Context) attempt {

@@ -80,7 +80,7 @@ func (m *moved) Location(key Key) string {
 	return fmt.Sprintf("%s (or, from before, %s)", m.to.Location(key), m.from.Location(key))
 }
 
-// loadRecord loads a record that is no claim.
+// loadRecord loads a record that is not a claim.
 func loadRecord(ctx context.Context, store Store, key Key) (Stored, error) {
 	stored, err := store.Load(ctx, key)
 	if err == nil && stored.Record.MovedTo != "" {

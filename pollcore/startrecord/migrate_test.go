@@ -76,7 +76,7 @@ func TestMovedStoreKeepsFunctionsOfBeforeFromStarting(t *testing.T) {
 	require.Equal(t, to.Location(movedKey), claim.Record.MovedTo)
 }
 
-// A claim whose function died before it wrote the record is no record: the next
+// A claim whose function died before it wrote the record is not a record: the next
 // function goes on, and of several one.
 func TestMovedStoreTakesUpAClaimWithoutARecord(t *testing.T) {
 	t.Parallel()

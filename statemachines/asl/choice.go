@@ -127,7 +127,7 @@ func (p *parser) choice(o *object) *Choice {
 		c.Rules = append(c.Rules, parsed)
 	}
 	if c.Default == "" && !o.has("Default") {
-		p.warn(o.node.Problem("without \"Default\" the execution fails with States.Runtime, which nothing catches, if no rule matches"))
+		p.warn(o.node.Problem("if no rule matches, the execution fails with States.Runtime, which nothing catches; add \"Default\""))
 	}
 	return c
 }
@@ -137,7 +137,7 @@ func (o *object) condition() *Scalar {
 	o.require("Condition")
 	return o.scalar("Condition", anyPath, func(n *jsontree.Node) any {
 		if n.Kind != jsontree.Bool {
-			o.p.add(n.Problem("\"Condition\" has to be a boolean or a JSONata expression in \"{%% %%}\", found %s", n.Describe()))
+			o.p.add(n.Problem("\"Condition\" must be a boolean or a JSONata expression in \"{%% %%}\", found %s", n.Describe()))
 		}
 		return n.Value()
 	})
@@ -157,7 +157,7 @@ func (p *parser) condition(o *object) *Condition {
 	} else {
 		name := found[0]
 		if !slices.Contains(operatorNames, name) && o.has("Variable") {
-			p.add(o.node.Get("Variable").Problem("\"Variable\" goes with a comparison operator, not with %q", name))
+			p.add(o.node.Get("Variable").Problem("\"Variable\" needs a comparison operator, not %q", name))
 		}
 		switch name {
 		case "And":

@@ -20,7 +20,7 @@ func (p *parser) flow(o *object, f *Flow) {
 		return
 	}
 	if len(n.Members) == 0 {
-		p.add(n.Problem("\"States\" has to hold at least one state"))
+		p.add(n.Problem("\"States\" must hold at least one state"))
 	}
 	for _, m := range n.Members {
 		// Of empty names nothing is on record. An empty Next is none here.
@@ -28,7 +28,7 @@ func (p *parser) flow(o *object, f *Flow) {
 			p.add(n.MemberProblem(m, "a state name has 1 to %d characters, found %d", MaxNameLength, length))
 		}
 		if p.names[m.Name] {
-			p.add(n.MemberProblem(m, "there is another state %q; state names are unique in the whole state machine", m.Name))
+			p.add(n.MemberProblem(m, "another state has the name %q too; state names must be unique in the whole state machine", m.Name))
 		}
 		p.names[m.Name] = true
 		s := p.readState(m)
@@ -48,9 +48,9 @@ func (p *parser) flow(o *object, f *Flow) {
 	}
 	if f == &p.machine.Flow {
 		p.endless = true
-		p.add(o.node.Problem("no state ends the state machine: one has to have \"End\": true or be of type Succeed or Fail"))
+		p.add(o.node.Problem("no state ends the state machine: give one \"End\": true, or add a Succeed or Fail state"))
 	} else {
-		p.warn(n.Problem("no state from %q on has \"End\": true or is of type Succeed or Fail: it can only end by an error or a timeout", f.StartAt))
+		p.warn(n.Problem("no state after %q ends the execution: only an error or a timeout can; give one \"End\": true, or add a Succeed or Fail state", f.StartAt))
 	}
 }
 

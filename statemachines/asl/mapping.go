@@ -117,7 +117,7 @@ func (o *object) items() *Template {
 		return nil
 	}
 	if n.Kind != jsontree.Array && !isExpression(n) && !o.p.placeholder(n, true) {
-		o.p.add(n.Problem("\"Items\" has to be an array or a JSONata expression in \"{%% %%}\", found %s", n.Describe()))
+		o.p.add(n.Problem("\"Items\" must be an array or a JSONata expression in \"{%% %%}\", found %s", n.Describe()))
 		return nil
 	}
 	return o.template("Items")
@@ -191,9 +191,9 @@ func (p *parser) itemReader(o *object) *ItemReader {
 func (p *parser) checkCSV(o *object, c ReaderConfig) {
 	switch {
 	case c.InputType == "CSV" && !o.has("CSVHeaderLocation"):
-		p.add(o.node.Problem("a reader of CSV needs \"CSVHeaderLocation\": \"FIRST_ROW\" or \"GIVEN\""))
+		p.add(o.node.Problem("an item reader of CSV needs \"CSVHeaderLocation\": \"FIRST_ROW\" or \"GIVEN\""))
 	case c.InputType == "JSON" && o.has("CSVHeaderLocation"):
-		p.add(o.get("CSVHeaderLocation").Problem("\"CSVHeaderLocation\" is for a reader of CSV, and this one is of JSON"))
+		p.add(o.get("CSVHeaderLocation").Problem("\"CSVHeaderLocation\" is only for CSV, and this item reader reads JSON"))
 	}
 	if c.CSVHeaderLocation == "GIVEN" && !o.has("CSVHeaders") {
 		p.add(o.node.Problem("\"CSVHeaderLocation\": \"GIVEN\" needs \"CSVHeaders\", the names of the columns"))

@@ -81,7 +81,7 @@ func (o *object) ofKind(name string, kind jsontree.Kind) *jsontree.Node {
 		return nil
 	}
 	if n.Kind != kind {
-		o.p.add(n.Problem("%q has to be %s, found %s", name, kind, n.Describe()))
+		o.p.add(n.Problem("%q must be %s, found %s", name, kind, n.Describe()))
 		return nil
 	}
 	return n
@@ -96,7 +96,7 @@ func (o *object) text(name string) string {
 	return ""
 }
 
-// word returns a string member that has to be one of words, or the empty
+// word returns a string member that must be one of words, or the empty
 // string.
 func (o *object) word(name string, words ...string) string {
 	n := o.ofKind(name, jsontree.String)
@@ -129,7 +129,7 @@ func (o *object) list(name string, filled bool) []*jsontree.Node {
 		return nil
 	}
 	if filled && len(n.Items) == 0 {
-		o.p.add(n.Problem("%q has to hold at least one item", name))
+		o.p.add(n.Problem("%q must hold at least one item", name))
 	}
 	return n.Items
 }
@@ -142,7 +142,7 @@ func (o *object) integer(name string, low, high, otherwise int64) int64 {
 	}
 	value, err := strconv.ParseInt(n.Text, 10, 64)
 	if n.Kind != jsontree.Number || err != nil || value < low || value > high {
-		o.p.add(n.Problem("%q has to be an integer from %d to %d, found %s", name, low, high, n.Describe()))
+		o.p.add(n.Problem("%q must be an integer from %d to %d, found %s", name, low, high, n.Describe()))
 		return otherwise
 	}
 	return value
@@ -228,19 +228,19 @@ func (p *parser) path(n *jsontree.Node, scope pathScope) *Path {
 	}
 	switch {
 	case scope == documentPath && path.Context():
-		p.add(n.Problem("path %q is in the context object, which cannot be written", n.Text))
+		p.add(n.Problem("path %q is in the context object, which is read-only", n.Text))
 		return nil
 	case scope == countPath && path.Context():
-		p.add(n.Problem("path %q is in the context object, which can be read here with Assign and a variable only", n.Text))
+		p.add(n.Problem("path %q is in the context object, which cannot be read here; assign it to a variable first", n.Text))
 		return nil
 	case scope == documentPath && path.Variable() != "":
 		p.add(n.Problem("path %q is in a variable; only \"Assign\" writes variables", n.Text))
 		return nil
 	case scope == documentPath && !path.Reference():
-		p.add(n.Problem("path %q is written to: it may hold names and indices only", n.Text))
+		p.add(n.Problem("path %q is written to: only names and indices are allowed in it", n.Text))
 		return nil
 	case (scope == itemsPath || scope == countPath) && !path.Reference():
-		p.add(n.Problem("path %q has to name one value: it may hold names and indices only", n.Text))
+		p.add(n.Problem("path %q must name one value: only names and indices are allowed in it", n.Text))
 		return nil
 	}
 	if name := path.Function(); name != "" {

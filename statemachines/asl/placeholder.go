@@ -14,7 +14,7 @@ import (
 type Placeholder struct {
 	Name     string
 	Position Position // of the value that it stands in
-	// Needed is set if the value has to be known to run the definition: a
+	// Needed is set if the value must be known to run the definition: a
 	// number, a path, an expression, the name of a state.
 	Needed bool
 }
@@ -50,7 +50,7 @@ func HasPlaceholder(text string) bool {
 
 // BarePlaceholders returns the names of the placeholders of a definition's text
 // that stand outside of quotes, such as "Seconds": ${Seconds}, each once, in the
-// order of the text. A text with one is no JSON: Parse refuses it until
+// order of the text. A text with one is not JSON: Parse refuses it until
 // Substitute has given each a value.
 func BarePlaceholders(text []byte) []string {
 	var names []string

@@ -45,14 +45,14 @@ func (p *parser) retrier(o *object, last bool) Retrier {
 	if n := o.get("BackoffRate"); n != nil && !p.placeholder(n, true) {
 		rate, err := strconv.ParseFloat(n.Text, 64)
 		if n.Kind != jsontree.Number || err != nil || rate < 1 {
-			p.add(n.Problem("\"BackoffRate\" has to be a number of at least 1.0, found %s", n.Describe()))
+			p.add(n.Problem("\"BackoffRate\" must be a number of at least 1.0, found %s", n.Describe()))
 		} else {
 			r.BackoffRate = rate
 		}
 	}
 	r.MaxDelaySeconds = o.integer("MaxDelaySeconds", 1, maxRetryDelaySeconds, 0)
 	if r.MaxDelaySeconds > 0 && r.MaxDelaySeconds <= r.IntervalSeconds {
-		p.warn(o.get("MaxDelaySeconds").Problem("\"MaxDelaySeconds\" (%d) is not above \"IntervalSeconds\" (%d): the interval never grows",
+		p.warn(o.get("MaxDelaySeconds").Problem("\"MaxDelaySeconds\" (%d) must be greater than \"IntervalSeconds\" (%d): otherwise the interval never grows",
 			r.MaxDelaySeconds, r.IntervalSeconds))
 	}
 	if n := o.ofKind("JitterStrategy", jsontree.String); n != nil && !p.placeholder(n, true) {
@@ -92,7 +92,7 @@ func (p *parser) errorEquals(o *object, last bool) []string {
 			continue
 		}
 		if n.Text == "" {
-			p.warn(n.Problem("no error has an empty name"))
+			p.warn(n.Problem("the name of an error must not be empty"))
 		}
 		names = append(names, n.Text)
 		reserved := strings.HasPrefix(n.Text, "States.") && !strings.HasPrefix(n.Text, "States.Http.")
@@ -103,9 +103,9 @@ func (p *parser) errorEquals(o *object, last bool) []string {
 			continue
 		}
 		if len(nodes) > 1 {
-			p.add(n.Problem("%q has to stand alone in \"ErrorEquals\"", ErrorAll))
+			p.add(n.Problem("%q must be the only name in \"ErrorEquals\"", ErrorAll))
 		} else if !last {
-			p.add(n.Problem("%q has to stand in the last item: those after it would never match", ErrorAll))
+			p.add(n.Problem("%q must be in the last item: items after it would never match", ErrorAll))
 		}
 	}
 	return names

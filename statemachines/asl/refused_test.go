@@ -89,7 +89,7 @@ var callVerdicts = []verdict{
 	{name: "an action that starts with a capital", definition: call("aws-sdk:dynamodb:DescribeExport", `, "Parameters": {}`), aws: "is not recognized. " + unrecognized, source: "aws-cdk#19174, 2022-02", pointer: "/States/S/Resource"},
 	{name: "a service by its name in the CLI", definition: call("aws-sdk:logs:describeExportTasks", `, "Parameters": {}`), aws: "is not recognized. " + unrecognized, source: "ministack#1512, 2026-08", pointer: "/States/S/Resource"},
 	{name: "a service by its name in the ARN", definition: call("aws-sdk:cloudwatchlogs:describeExportTasks", `, "Parameters": {}`), source: "ministack#1512, 2026-08"},
-	{name: "a resource that is no ARN", definition: machine(`{"Type": "Task", "Resource": "lambda", "Next": "Z"}`), aws: "Value is not a valid resource ARN", source: arnRule, pointer: "/States/S/Resource"},
+	{name: "a resource that is not an ARN", definition: machine(`{"Type": "Task", "Resource": "lambda", "Next": "Z"}`), aws: "Value is not a valid resource ARN", source: arnRule, pointer: "/States/S/Resource"},
 	{name: "credentials without a role", definition: call("lambda:invoke", `, "Parameters": {"FunctionName": "f"}, "Credentials": {}`), aws: "The field 'RoleArn' is required but was missing", source: credentialRule + "; localstack test_invalid_credentials_field, 2024-12-04", pointer: "/States/S/Credentials"},
 	{name: "credentials by a path", definition: call("lambda:invoke", `, "Parameters": {"FunctionName": "f"}, "Credentials": {"RoleArn.$": "$.r"}`), source: credentialRule},
 	{name: "credentials of an activity", definition: machine(`{"Type": "Task", "Resource": "arn:aws:states:us-east-1:123456789012:activity:a", "Credentials": {"RoleArn": "arn:aws:iam::123456789012:role/r"}, "Next": "Z"}`), aws: "The field 'Credentials' is not supported for activities", source: credentialRule, pointer: "/States/S/Credentials"},
@@ -161,12 +161,12 @@ var stateVerdicts = []verdict{
 	{name: "an ItemsPath with a filter", definition: each(`, "ItemsPath": "$.a[?(@.b)]"`, ``), aws: "Value is not a Reference Path", source: pathRule, pointer: "/States/S/ItemsPath"},
 	{name: "a number by an intrinsic function", definition: task(`"TimeoutSecondsPath": "States.MathAdd(1, 2)"`), aws: "Value must be a valid JSONPath.", source: pathRule, pointer: "/States/S/TimeoutSecondsPath"},
 	{name: "a cause by an intrinsic function", definition: `{"StartAt": "S", "States": {"S": {"Type": "Fail", "CausePath": "States.Format('{}', $.c)"}}}`, source: "localstack test_cause_path, 2024"},
-	{name: "a Variable that is no path", definition: choice(`{"Variable": "a", "IsNull": true, "Next": "Z"}`), aws: "Value is not a Reference Path: Reference path didn't start with '$'", source: pathRule, pointer: "/States/S/Choices/0/Variable"},
+	{name: "a Variable that is not a path", definition: choice(`{"Variable": "a", "IsNull": true, "Next": "Z"}`), aws: "Value is not a Reference Path: Reference path didn't start with '$'", source: pathRule, pointer: "/States/S/Choices/0/Variable"},
 	{name: "a member that is neither path nor function", definition: task(`"Parameters": {"a.$": "b"}`), aws: "The value for the field 'a.$' must be a valid JSONPath or a valid intrinsic function call", source: pathRule + "; localstack test_illegal_escapes, 2025-02-02", pointer: "/States/S/Parameters/a.$"},
 	{name: "blanks after a path", definition: task(`"Parameters": {"a.$": "$$.Execution.Name "}`), source: "aws-samples"},
 	{name: "a path function", definition: task(`"Parameters": {"a.$": "$.x.sum()"}`), source: "aws-samples"},
 	{name: "an Assign of $states", definition: task(`"Assign": {"states": 1}`), aws: "RESERVED_VARIABLE_NAME: Cannot assign to reserved variable '$states'.", source: pathRule, pointer: "/States/S/Assign/states"},
-	{name: "a variable that is no name", definition: task(`"Assign": {"a-b": 1}`), aws: "INVALID_VARIABLE_NAME: Invalid variable name 'a-b': the variable name contains invalid characters.", source: pathRule, pointer: "/States/S/Assign/a-b"},
+	{name: "a variable that is not a name", definition: task(`"Assign": {"a-b": 1}`), aws: "INVALID_VARIABLE_NAME: Invalid variable name 'a-b': the variable name contains invalid characters.", source: pathRule, pointer: "/States/S/Assign/a-b"},
 	{name: "a variable that begins with _", definition: task(`"Assign": {"_a": 1}`), aws: "INVALID_VARIABLE_NAME", source: pathRule + "; specification, Unicode annex 31", pointer: "/States/S/Assign/_a"},
 }
 

@@ -86,7 +86,7 @@ func (o *object) percentage(name string) *Scalar {
 	return o.scalar(name, countPath, func(n *jsontree.Node) any {
 		value, err := strconv.ParseFloat(n.Text, 64)
 		if n.Kind != jsontree.Number || err != nil || value < 0 || value > 100 {
-			o.p.add(n.Problem("%q has to be a number from 0 to 100, found %s", name, n.Describe()))
+			o.p.add(n.Problem("%q must be a number from 0 to 100, found %s", name, n.Describe()))
 		}
 		return value
 	})

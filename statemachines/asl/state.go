@@ -25,7 +25,7 @@ func (p *parser) readState(m jsontree.Member) *State {
 		return s
 	}
 	if !slices.Contains(types, n.Text) {
-		p.add(n.Problem("unknown state type %q, expected one of %s", n.Text, strings.Join(types, ", ")).Suggest(n.Text, types...))
+		p.add(n.Problem("unknown state type %q; expected one of %s", n.Text, strings.Join(types, ", ")).Suggest(n.Text, types...))
 		return s
 	}
 	s.Type = Type(n.Text)
@@ -33,8 +33,8 @@ func (p *parser) readState(m jsontree.Member) *State {
 	s.Comment = o.text("Comment")
 	s.QueryLanguage = p.queryLanguage(o, p.machine.QueryLanguage)
 	if s.QueryLanguage == JSONPath && p.machine.QueryLanguage == JSONata {
-		p.add(o.get("QueryLanguage").Problem("a state cannot be in JSONPath if the whole state machine is in JSONata; " +
-			"leave \"QueryLanguage\" out at the top and set it in the states that are in JSONata"))
+		p.add(o.get("QueryLanguage").Problem("a state cannot use JSONPath if the state machine uses JSONata; " +
+			"remove \"QueryLanguage\" at the top and set it in the states that use JSONata"))
 	}
 	language, outer := p.language, p.state
 	p.language, p.state = s.QueryLanguage, s
@@ -148,7 +148,7 @@ func (p *parser) wait(o *object) *Wait {
 	w := &Wait{Seconds: o.whole("Seconds", 0, MaxSeconds)}
 	w.Timestamp = o.scalar("Timestamp", anyPath, func(n *jsontree.Node) any {
 		if n.Kind != jsontree.String {
-			p.add(n.Problem("\"Timestamp\" has to be a string, found %s", n.Describe()))
+			p.add(n.Problem("\"Timestamp\" must be a string, found %s", n.Describe()))
 			return nil
 		}
 		t, _ := p.timestamp(n)

@@ -14,12 +14,12 @@ func (p *parser) task(o *object) *Task {
 	t.TimeoutSeconds = o.whole("TimeoutSeconds", 1, MaxSeconds)
 	t.HeartbeatSeconds = o.whole("HeartbeatSeconds", 1, MaxSeconds)
 	if timeout, heartbeat := t.TimeoutSeconds.whole(), t.HeartbeatSeconds.whole(); timeout > 0 && heartbeat >= timeout {
-		p.add(o.get("HeartbeatSeconds").Problem("\"HeartbeatSeconds\" has to be smaller than \"TimeoutSeconds\" (%d), found %d", timeout, heartbeat))
+		p.add(o.get("HeartbeatSeconds").Problem("\"HeartbeatSeconds\" must be less than \"TimeoutSeconds\" (%d), found %d", timeout, heartbeat))
 	}
 	if c := o.get("Credentials"); c != nil {
 		t.Credentials = p.credentials(c)
 		if ParseResource(t.Resource).Service == activity {
-			p.add(c.Problem("an activity takes no \"Credentials\""))
+			p.add(c.Problem("an activity must not have \"Credentials\""))
 		}
 	}
 	return t
@@ -46,7 +46,7 @@ func (p *parser) credentials(n *jsontree.Node) *Template {
 	}
 	for _, m := range n.Members {
 		if m.Name != "RoleArn" && m.Name != "RoleArn.$" {
-			p.warn(n.MemberProblem(m, "\"Credentials\" has one field, \"RoleArn\"; nothing is known of %q", m.Name).Suggest(m.Name, "RoleArn"))
+			p.warn(n.MemberProblem(m, "\"Credentials\" has one field, \"RoleArn\": remove %q", m.Name).Suggest(m.Name, "RoleArn"))
 		}
 	}
 	return p.template(n)
@@ -79,7 +79,7 @@ func (o *object) resourceOf(integrations ...string) (string, Position) {
 	return n.Text, position
 }
 
-// arn reads the field Resource, and reports it if it is no ARN.
+// arn reads the field Resource, and reports it if it is not an ARN.
 func (o *object) arn() (*jsontree.Node, Position) {
 	o.require("Resource")
 	n := o.ofKind("Resource", jsontree.String)

@@ -50,7 +50,7 @@ type TemplateMember struct {
 	Value *Template
 }
 
-// template reads a template, which in JSONPath mode has to be an object.
+// template reads a template, which in JSONPath mode must be an object.
 func (o *object) template(name string) *Template {
 	n := o.get(name)
 	if n == nil {
@@ -93,7 +93,7 @@ func (p *parser) template(n *jsontree.Node) *Template {
 // checkExpressionEnd reports a string that only begins as an expression.
 func (p *parser) checkExpressionEnd(n *jsontree.Node) {
 	if p.language == JSONata && strings.HasPrefix(n.Text, expressionStart) && !isExpression(n) && !p.placeholder(n, false) {
-		p.add(n.Problem("the string starts with \"{%%\" and has to end with \"%%}\""))
+		p.add(n.Problem("the string starts with \"{%%\" and must end with \"%%}\""))
 	}
 }
 
@@ -104,7 +104,7 @@ func (p *parser) templateObject(n *jsontree.Node) *Template {
 	for _, m := range n.Members {
 		name, dynamic := strings.CutSuffix(m.Name, ".$")
 		if dynamic && p.language == JSONata {
-			p.warn(n.MemberProblem(m, "member %q is not computed in JSONata mode; write %q and a value in \"{%% %%}\"", m.Name, name))
+			p.warn(n.MemberProblem(m, "JSONata does not compute the member %q; write %q and a value in \"{%% %%}\"", m.Name, name))
 			name, dynamic = m.Name, false
 		}
 		member := TemplateMember{Name: name, Field: m.Name}
@@ -114,7 +114,7 @@ func (p *parser) templateObject(n *jsontree.Node) *Template {
 			member.Value = p.template(m.Value)
 		}
 		if seen[name] {
-			p.warn(n.MemberProblem(m, "member %q stands twice in this object, once with \".$\"; keep one", name))
+			p.warn(n.MemberProblem(m, "the member %q is there twice in this object, once with \".$\"; keep one", name))
 		}
 		seen[name] = true
 		literal = literal && member.Value.Kind == TemplateLiteral
@@ -144,7 +144,7 @@ func (o *object) assign() *Template {
 		return nil
 	}
 	if n.Kind != jsontree.Object {
-		o.p.add(n.Problem("\"Assign\" has to be an object of variables and values, found %s", n.Describe()))
+		o.p.add(n.Problem("\"Assign\" must be an object of variables and values, found %s", n.Describe()))
 		return nil
 	}
 	for _, m := range n.Members {

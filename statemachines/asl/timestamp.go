@@ -14,7 +14,7 @@ var timestampForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(
 // upper-case T and Z.
 func ParseTimestamp(text string) (time.Time, error) {
 	if !timestampForm.MatchString(text) {
-		return time.Time{}, fmt.Errorf("%q is no RFC 3339 timestamp such as \"2026-01-31T12:00:00Z\"", text)
+		return time.Time{}, fmt.Errorf("%q is not an RFC 3339 timestamp such as \"2026-01-31T12:00:00Z\"", text)
 	}
 	return time.Parse(time.RFC3339Nano, text)
 }

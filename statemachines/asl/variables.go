@@ -50,7 +50,7 @@ func (p *parser) define(n *jsontree.Node, m jsontree.Member, name string) {
 		p.add(n.MemberProblem(m, "the name \"states\" is reserved: \"$states\" holds the state's input and result"))
 		return
 	case !isVariableName(name):
-		p.add(n.MemberProblem(m, "%q is no name of a variable: it has to start with a letter and go on with letters, digits and \"_\", "+
+		p.add(n.MemberProblem(m, "%q is not the name of a variable: it must start with a letter, followed by letters, digits and \"_\", "+
 			"at most %d characters", name, MaxNameLength))
 		return
 	}
@@ -100,7 +100,7 @@ func (p *parser) useIn(n *jsontree.Node, r jsonata.Reference, offset int) {
 	if len(r.Path) == 0 || slices.Contains(there, r.Path[0]) {
 		return
 	}
-	problem := p.within(n, offset, "\"$states.%s\" has no value here; there are $states.%s", r.Path[0], strings.Join(there, ", $states."))
+	problem := p.within(n, offset, "\"$states.%s\" has no value here; use one of $states.%s", r.Path[0], strings.Join(there, ", $states."))
 	if elsewhere := []string{"result", "errorOutput"}; !slices.Contains(elsewhere, r.Path[0]) {
 		problem.Severity = diag.Warning // AWS's answer to another member is not known
 	}
@@ -123,7 +123,7 @@ func (p *parser) checkVariables(s *scope) {
 		if visible[r.name] {
 			continue
 		}
-		problem := p.within(r.node, r.offset, "no state here or around assigns the variable %q", "$"+r.name)
+		problem := p.within(r.node, r.offset, "no state assigns the variable %q, here or in an outer flow", "$"+r.name)
 		if len(p.problems) <= diag.MaxShown {
 			problem = problem.Suggest(r.name, names...)
 		}
@@ -131,7 +131,7 @@ func (p *parser) checkVariables(s *scope) {
 	}
 	for _, w := range s.writes {
 		if s.outer != nil && !s.isolated && s.outer.sees(w.name) {
-			p.add(w.node.MemberProblem(*w.member, "the variable %q belongs to the flow around this one, which can only be read here; use another name", w.name))
+			p.add(w.node.MemberProblem(*w.member, "an outer flow has the variable %q, which is read-only here; use another name", w.name))
 		}
 	}
 	for _, inner := range s.inner {

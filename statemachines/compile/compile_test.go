@@ -166,7 +166,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What is wrong with the call or the options is no refusal of the strategy.
+// What is wrong with the call or the options is not a refusal of the strategy.
 func TestWrongOptions(t *testing.T) {
 	t.Parallel()
 	e, err := catalog.Lookup("dynamodb", "ExportCompleted")
@@ -193,16 +193,16 @@ func TestWrongOptions(t *testing.T) {
 		"exit": {change: func(o *compile.Options) {
 			o.Exits = map[pollcore.Status]string{pollcore.Succeeded: "Check", pollcore.Failed: "B", pollcore.TimedOut: "B"}
 		}, want: `Exits gives SUCCEEDED the name of a state of the fragment, "Check"`},
-		"output that is no path":  {change: func(o *compile.Options) { o.Output = "a[" }, want: "Output is not valid"},
-		"output of other members": {change: func(o *compile.Options) { o.Output = "ExportDescription.Nothing" }, want: "Output does not fit DescribeExport"},
-		"name of no state":        {change: func(o *compile.Options) { o.Names = map[string]string{"Nope": "Start"} }, want: `Names gives the name "Start" to "Nope"`},
-		"negative delay":          {change: func(o *compile.Options) { o.MinDelay = -time.Second }, want: "MinDelay must be at least 0s"},
-		"too long":                {change: func(o *compile.Options) { o.MaxWait = 366 * 24 * time.Hour }, want: "MaxWait must be at most the year that an execution can last"},
-		"too late":                {change: func(o *compile.Options) { o.MaxDelay = 366 * 24 * time.Hour }, want: "MaxDelay must be at most the year that an execution can last"},
-		"negative events":         {change: func(o *compile.Options) { o.Events = -1 }, want: "Events must be from 1 to the 25000 events"},
-		"too many events":         {change: func(o *compile.Options) { o.Events = 25_001 }, want: "Events must be from 1 to the 25000 events"},
-		"job ends first":          {change: func(o *compile.Options) { o.JobFrom, o.JobTo = time.Hour, time.Minute }, want: "JobTo must be at least the shortest time"},
-		"scope of variables":      {change: func(o *compile.Options) { o.Scope = "1" }, want: "Scope is for the strategies with Lambda functions"},
+		"output that is not a path": {change: func(o *compile.Options) { o.Output = "a[" }, want: "Output is not valid"},
+		"output of other members":   {change: func(o *compile.Options) { o.Output = "ExportDescription.Nothing" }, want: "Output does not fit DescribeExport"},
+		"name of no state":          {change: func(o *compile.Options) { o.Names = map[string]string{"Nope": "Start"} }, want: `Names gives the name "Start" to "Nope"`},
+		"negative delay":            {change: func(o *compile.Options) { o.MinDelay = -time.Second }, want: "MinDelay must be at least 0s"},
+		"too long":                  {change: func(o *compile.Options) { o.MaxWait = 366 * 24 * time.Hour }, want: "MaxWait must be at most the year that an execution can last"},
+		"too late":                  {change: func(o *compile.Options) { o.MaxDelay = 366 * 24 * time.Hour }, want: "MaxDelay must be at most the year that an execution can last"},
+		"negative events":           {change: func(o *compile.Options) { o.Events = -1 }, want: "Events must be from 1 to the 25000 events"},
+		"too many events":           {change: func(o *compile.Options) { o.Events = 25_001 }, want: "Events must be from 1 to the 25000 events"},
+		"job ends first":            {change: func(o *compile.Options) { o.JobFrom, o.JobTo = time.Hour, time.Minute }, want: "JobTo must be at least the shortest time"},
+		"scope of variables":        {change: func(o *compile.Options) { o.Scope = "1" }, want: "Scope is for the strategies with Lambda functions"},
 		"scope of a Map": {change: func(o *compile.Options) {
 			o.Strategy, o.Scope = compile.LambdaLoop, "{% $states.context.Map.Item.Index %}"
 		}, want: "Scope must not read $states.context.Map"},

@@ -87,7 +87,7 @@ func (p *plan) findError(errorType string, v pollcore.Verdict) (*shown, error) {
 		pattern, given = CausePatternsOf(op)[code]
 	}
 	if !given {
-		return nil, nil //nolint:nilnil // an error that is not shown is no mistake
+		return nil, nil //nolint:nilnil // an error that is not shown is not a mistake
 	}
 	var err error
 	s.cause, err = parseGlob(pattern)

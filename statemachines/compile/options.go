@@ -322,7 +322,7 @@ func (d *draft) checkNames(all states) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Names)) {
 		if o.Names[name] == "" || !d.used[name] || !own[o.Names[name]] {
-			c.wrong("Names", "gives the name %q to %q, which is no state of this machine", o.Names[name], name)
+			c.wrong("Names", "gives the name %q to %q, which is not a state of this machine", o.Names[name], name)
 		}
 	}
 	return c.err()

@@ -249,7 +249,7 @@ func (r *reading) trunk() int {
 }
 
 // targets are the states that a value leads to: the first behind what all values
-// go through that is no Choice.
+// go through that is not a Choice.
 func (r *reading) targets(value string, trunk int) []string {
 	var out []string
 	for _, route := range r.routes[value] {

@@ -22,9 +22,9 @@ func (b *budget) spend(steps, bytes int) error {
 	b.steps, b.bytes = b.steps-int64(steps), b.bytes-int64(bytes)
 	switch {
 	case b.steps < 0:
-		return fmt.Errorf("%w: it has more events and attempts than a run may have; give it fewer items, or loops that end", ErrTooMuch)
+		return fmt.Errorf("%w: it has more events and attempts than a run may have; use fewer items, or loops that end", ErrTooMuch)
 	case b.bytes < 0:
-		return fmt.Errorf("%w: its payloads have more bytes than those of a run may have; give it fewer or smaller items, or loops that end", ErrTooMuch)
+		return fmt.Errorf("%w: its payloads have more bytes than a run may have; use fewer or smaller items, or loops that end", ErrTooMuch)
 	default:
 		return nil
 	}

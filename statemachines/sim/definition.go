@@ -16,7 +16,7 @@ func checkDefinition(m *asl.StateMachine, o *Options) error {
 	for s := range m.All {
 		if s.Map != nil && s.Map.ResultWriter != nil {
 			problems = append(problems, m.Problem(s.Position.Pointer+"/ResultWriter",
-				"a result writer cannot be simulated: leave it out, and the output of the Map is the array of all results"))
+				"a result writer cannot be simulated: remove it, and the output of the Map is the array of all results"))
 		}
 	}
 	if err := problems.Err(); err != nil {

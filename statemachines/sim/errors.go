@@ -79,7 +79,7 @@ func (e *ResourceError) Error() string {
 			nearest.Question(t.Suggestion))
 	}
 	if len(e.Handlers) == 0 {
-		return b.String() + "there are no handlers"
+		return b.String() + "no resource has a handler"
 	}
 	return b.String() + "there are handlers for " + strings.Join(e.Handlers, ", ")
 }

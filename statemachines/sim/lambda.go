@@ -72,18 +72,18 @@ func LambdaInvoke(functions map[string]LambdaFunction) Handler {
 func readLambdaArguments(arguments any) (map[string]string, error) {
 	object, ok := arguments.(map[string]any)
 	if !ok {
-		return nil, errors.New("lambda:invoke takes an object with FunctionName and Payload")
+		return nil, errors.New("lambda:invoke needs an object with FunctionName and Payload")
 	}
 	texts := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if !slices.Contains(lambdaArguments, name) {
-			return nil, fmt.Errorf("lambda:invoke argument %q is not supported; there are %s", name, strings.Join(lambdaArguments, ", "))
+			return nil, fmt.Errorf("lambda:invoke argument %q is not supported; use one of %s", name, strings.Join(lambdaArguments, ", "))
 		}
 		if name == "Payload" {
 			continue
 		}
 		if texts[name], ok = object[name].(string); !ok {
-			return nil, fmt.Errorf("lambda:invoke argument %q has to be a string", name)
+			return nil, fmt.Errorf("lambda:invoke argument %q must be a string", name)
 		}
 	}
 	for name, only := range map[string]string{"InvocationType": "RequestResponse", "LogType": "None"} {

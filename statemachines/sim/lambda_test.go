@@ -118,9 +118,9 @@ func TestLambdaInvokeRefuses(t *testing.T) {
 		name, arguments, result, want string
 		err                           error
 	}{
-		{"no object", `7`, ``, "lambda:invoke takes an object", nil},
+		{"no object", `7`, ``, "lambda:invoke needs an object", nil},
 		{"no name", `{"Payload": {}}`, ``, `lambda:invoke needs the argument "FunctionName"`, nil},
-		{"name not a string", `{"FunctionName": 1}`, ``, `argument "FunctionName" has to be a string`, nil},
+		{"name not a string", `{"FunctionName": 1}`, ``, `argument "FunctionName" must be a string`, nil},
 		{"unknown argument", `{"FunctionName": "check", "Paylod": {}}`, ``, `argument "Paylod" is not supported`, nil},
 		{"asynchronous", `{"FunctionName": "check", "InvocationType": "Event"}`, ``, `argument InvocationType "Event" is not supported`, nil},
 		{"log", `{"FunctionName": "check", "LogType": "Tail"}`, ``, `argument LogType "Tail" is not supported`, nil},

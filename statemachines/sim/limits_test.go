@@ -271,7 +271,7 @@ there are handlers for `+describe)
 
 	succeed := parse(t, `{"StartAt": "S", "States": {"S": {"Type": "Succeed"}}}`)
 	_, err = sim.Run(t.Context(), parse(t, task(``)), nil, sim.Options{})
-	require.ErrorContains(t, err, "there are no handlers")
+	require.ErrorContains(t, err, "no resource has a handler")
 
 	_, err = sim.Run(t.Context(), succeed, []byte(quoted(asl.MaxPayloadBytes+1)), sim.Options{})
 	var size *sim.InputSizeError
@@ -285,7 +285,7 @@ there are handlers for `+describe)
 	require.ErrorContains(t, err, "execution input: 1:7: not valid JSON")
 
 	_, err = sim.Run(t.Context(), succeed, nil, sim.Options{Execution: "a:b"})
-	require.ErrorContains(t, err, `option Execution: "a:b" is no name`)
+	require.ErrorContains(t, err, `option Execution: "a:b" is not a name`)
 }
 
 // An error of a handler that is no TaskError is the test's, not the

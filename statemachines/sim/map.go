@@ -247,7 +247,7 @@ func (s *strand) readItems(d data) ([]any, *failure) {
 	value, err := normalize(reply.Output)
 	items, ok := value.([]any)
 	if err != nil || !ok {
-		s.x.run.fail(fmt.Errorf("state %q: handler of the item reader %q: output is no array of items", s.state.Name, reader.Resource))
+		s.x.run.fail(fmt.Errorf("state %q: handler of the item reader %q: output is not an array of items", s.state.Name, reader.Resource))
 		return nil, &failure{name: errorItemReader}
 	}
 	limit, f := s.integer(reader.Config.MaxItems, d)

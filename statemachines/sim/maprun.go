@@ -78,7 +78,7 @@ func (r *mapRun) follow(c *composite, b *branch, x *execution) {
 		if x.result.Status == StatusSucceeded {
 			output, err := decode(x.result.Output)
 			if err != nil {
-				panic("sim: an output that it wrote itself is no JSON: " + err.Error())
+				panic("sim: an output that it wrote itself is not JSON: " + err.Error())
 			}
 			c.branchDone(b, newPayload(output), c.owner.last, c.owner.last)
 			return

@@ -145,7 +145,7 @@ func TestItemReader(t *testing.T) {
 	require.Equal(t, []string{"States.ItemReaderFailed", "S3.NoSuchKey: gone"}, []string{r.Error, r.Cause})
 
 	_, err = sim.Run(t.Context(), parse(t, definition), []byte(`{"b": "x"}`), options(read("rows", nil)))
-	require.ErrorContains(t, err, "no array of items")
+	require.ErrorContains(t, err, "not an array of items")
 	broken := errors.New("broken")
 	_, err = sim.Run(t.Context(), parse(t, definition), []byte(`{"b": "x"}`), options(read(nil, broken)))
 	require.ErrorIs(t, err, broken)

@@ -128,7 +128,7 @@ func (o *Options) complete() error {
 		{"Execution", o.Execution}, {"StateMachine", o.StateMachine}, {"Region", o.Region}, {"Account", o.Account},
 	} {
 		if utf8.RuneCountInString(option.value) > asl.MaxNameLength || strings.ContainsFunc(option.value, notInName) {
-			return fmt.Errorf("option %s: %q is no name: AWS allows at most %d characters, without white space, control characters and any of %s",
+			return fmt.Errorf("option %s: %q is not a name: AWS allows at most %d characters, without white space, control characters and any of %s",
 				option.name, option.value, asl.MaxNameLength, forbiddenInName)
 		}
 	}

@@ -49,7 +49,7 @@ func plainText(value any) string {
 	return string(newPayload(value).JSON())
 }
 
-// whole evaluates a whole number of at least 0 that is no number of seconds;
+// whole evaluates a whole number of at least 0 that is not a number of seconds;
 // nil is 0.
 func (s *strand) whole(c *asl.Scalar, d data) (int64, *failure) {
 	number, f := s.integer(c, d)

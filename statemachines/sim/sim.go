@@ -41,7 +41,7 @@ func Run(ctx context.Context, m *asl.StateMachine, input []byte, o Options) (*Re
 // that they had, those that succeeded do not, counts of retries start anew, and
 // the time limit of the machine too. A Fail state fails again. The result has the whole history and
 // takes the place of the one before, which must not be used any more. m and o
-// are those of the run, and o.Clock has to go on where that stopped. Besides
+// are those of the run, and o.Clock must go on where that stopped. Besides
 // those of Run, its errors are ErrRedriveSucceeded and its kin.
 func Redrive(ctx context.Context, m *asl.StateMachine, failed *Result, o Options) (*Result, error) {
 	if o.Clock == nil {

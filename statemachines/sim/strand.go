@@ -9,7 +9,7 @@ import (
 )
 
 // strand is one line of execution through a flow of states. It never blocks:
-// where time has to pass it leaves a continuation with the run.
+// where time must pass it leaves a continuation with the run.
 type strand struct {
 	x          *execution
 	flow       *asl.Flow

@@ -69,7 +69,7 @@ type TestOptions struct {
 	// empty: a handler gives it.
 	ItemReaderData []byte
 	// Options are those of a run; its handlers answer a Task without Mock. There
-	// is no history, so MaxEvents and OnEvent play no part.
+	// is not a history, so MaxEvents and OnEvent play no part.
 	Options Options
 }
 

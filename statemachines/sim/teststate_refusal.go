@@ -146,7 +146,7 @@ const (
 
 const invalidContext = "Invalid Context object provided: "
 
-// checkContext refuses what is no context object. Recorded in
+// checkContext refuses what is not a context object. Recorded in
 // test_state_context_object: members that are not known, Map, Task of another
 // state, and a number for Execution.Id; the types of the others are its like.
 func checkContext(object map[string]any, s *asl.State) error {

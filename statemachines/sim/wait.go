@@ -20,7 +20,7 @@ func (s *strand) runWait() *failure {
 	return nil
 }
 
-// waitTime is how long a Wait state waits. A time in the past is no wait.
+// waitTime is how long a Wait state waits. A time in the past is not a wait.
 func (s *strand) waitTime(input *Payload) (time.Duration, *failure) {
 	if c := s.state.Wait.Seconds; c != nil {
 		seconds, f := s.seconds(c, input, 0)

@@ -146,10 +146,10 @@ func TestSetUpMistakes(t *testing.T) {
 		"Task without one":         {func(t simtest.T) { simtest.New(t, machine).Run(nil) }, `state "A": resource "arn:aws:states:::lambda:invoke" has no handler`},
 		"input":                    {func(t simtest.T) { simtest.New(t, machine).Run(func() {}) }, "unsupported type"},
 		"job":                      {func(t simtest.T) { simtest.New(t, machine).Job(&mock.Job{}, "", "A", "") }, "path of its status"},
-		"state that calls nothing": {func(t simtest.T) { simtest.New(t, machine).On("C") }, `the state "C" is a Wait, which calls nothing`},
+		"state that calls nothing": {func(t simtest.T) { simtest.New(t, machine).On("C") }, `the state "C" is a Wait, which makes no call`},
 		"calls of no state":        {func(t simtest.T) { simtest.New(t, machine).Calls("X") }, `no state or resource "X"`},
-		"script":                   {func(t simtest.T) { s := simtest.New(t, machine); s.On("A").Times(2); s.Run(nil) }, `the script of "A": Times has to follow a step`},
-		"script without steps":     {func(t simtest.T) { s := simtest.New(t, machine); s.On("A"); s.Run(nil) }, `the script of "A": a script needs a step`},
+		"script":                   {func(t simtest.T) { s := simtest.New(t, machine); s.On("A").Times(2); s.Run(nil) }, `the script of "A": Times must follow a step`},
+		"script without steps":     {func(t simtest.T) { s := simtest.New(t, machine); s.On("A"); s.Run(nil) }, `the script of "A": a script needs at least one step`},
 		"call of a job twice": {func(t simtest.T) {
 			simtest.New(t, machine).Job(&mock.Job{Status: "s", Running: "R", Ends: "E"}, "A", "A", "")
 		}, `"A" can be one call of the job only`},
@@ -163,7 +163,7 @@ func TestSetUpMistakes(t *testing.T) {
 			s := simtest.New(t, machine)
 			s.On("A").Fail("E", "").Times(1)
 			s.Run(nil)
-		}, `lambda:invoke): the mock has answers for 1 calls; add one, or say no number of times for the last
+		}, `lambda:invoke): the mock has answers for 1 calls; add one, or remove the number of times of the last
 
    +0:00:00.000  ExecutionStarted         < {}
    +0:00:00.000  TaskStateEntered         A < {}

@@ -87,8 +87,8 @@ func TestAHandlerAnswersAState(t *testing.T) {
 func TestSetUpMistakesOfAState(t *testing.T) {
 	t.Parallel()
 	for want, f := range map[string]func(t simtest.T){
-		"has no handler\nthere are no handlers\nanswer the Task with Return or Fail, or with Options.Options.Handlers": func(t simtest.T) { simtest.State(t, oneTask, "").Run(`{"arn": "x"}`) },
-		`the state "Nowhere" cannot be tested: State not found in definition`:                                          func(t simtest.T) { simtest.State(t, machine, "Nowhere").Run(nil) },
+		"has no handler\nno resource has a handler\nanswer the Task with Return or Fail, or with Options.Options.Handlers": func(t simtest.T) { simtest.State(t, oneTask, "").Run(`{"arn": "x"}`) },
+		`the state "Nowhere" cannot be tested: State not found in definition`:                                              func(t simtest.T) { simtest.State(t, machine, "Nowhere").Run(nil) },
 		"unsupported type":                func(t simtest.T) { simtest.State(t, oneTask, "").Run(func() {}) },
 		"Mocked result must be an object": func(t simtest.T) { simtest.State(t, oneTask, "").Return(1).Run(`{"arn": "x"}`) },
 	} {

@@ -33,7 +33,7 @@ const startRuns = 61
 type function struct {
 	name   string
 	path   string
-	size   int64   // the most bytes that it may have for arm64; 0 is no budget
+	size   int64   // the most bytes that it may have for arm64; 0 is not a budget
 	peer   int     // the function that its start is compared with; its own index for none
 	budget float64 // the most times the peer's start, in processor time
 	env    []string

@@ -206,7 +206,7 @@ func (r *idlReader) node() any {
 		return r.unquoted(token)
 	case token != "" && (token[0] == '-' || unicode.IsDigit(rune(token[0]))):
 		if !json.Valid([]byte(token)) {
-			r.fail("%s is no number", token)
+			r.fail("%s is not a number", token)
 			return nil
 		}
 		return json.Number(token)
@@ -221,7 +221,7 @@ func (r *idlReader) node() any {
 func (r *idlReader) unquoted(token string) string {
 	var text string
 	if err := json.Unmarshal([]byte(token), &text); err != nil {
-		r.fail("%s is no string: %v", token, err)
+		r.fail("%s is not a string: %v", token, err)
 	}
 	return text
 }
@@ -390,8 +390,8 @@ func TestReadIDLRefuses(t *testing.T) {
 		`operation A { input: "x" }`:               "expected a shape for input, found x",
 		"operation A { errors: B }":                "expected a list for errors, found #B",
 		"@a(\"\"\"\ntext\"\"\") string A":          "text blocks are not read",
-		`@a("\q") string A`:                        "is no string",
-		"@a(1x) string A":                          "1x is no number",
+		`@a("\q") string A`:                        "is not a string",
+		"@a(1x) string A":                          "1x is not a number",
 		"@a":                                       `expected a name, found ""`,
 	} {
 		_, err := readIDL(text)

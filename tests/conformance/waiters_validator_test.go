@@ -129,7 +129,7 @@ func runWaitersValidator(t *testing.T, folder string) result {
 	return r
 }
 
-// validate says everything that this repository has to say of the waiters of a
+// validate says everything that this repository must say of the waiters of a
 // model: the catalogue of the model, and the engine of each waiter that it
 // could read, on the types of the operation.
 func validate(idl string) ([]event, error) {

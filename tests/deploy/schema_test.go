@@ -213,7 +213,7 @@ func blockOfClass(all map[string]class, name string) (*block, error) {
 				continue
 			}
 			if !c.hcl[name].isBlock {
-				return nil, fmt.Errorf("%s is no block, and an attribute of a type that is not read", name)
+				return nil, fmt.Errorf("%s is not a block, and an attribute of a type that is not read", name)
 			}
 			inner, err := blockOfClass(all, r[1])
 			if err != nil {

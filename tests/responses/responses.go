@@ -42,7 +42,7 @@ type Maker struct {
 // tries is how many responses are made to find one that reaches an acceptor.
 const tries = 5000
 
-// unknown is a string that is no value of an enum.
+// unknown is a string that is not a value of an enum.
 const unknown = "VALUE-OF-TOMORROW"
 
 var (

@@ -26,7 +26,7 @@ func TestConformanceGlue(t *testing.T) {
 		}`,
 		Required: []string{"JobName"},
 		Bad: []jobstest.BadArguments{
-			{Name: "an argument that is no string", Arguments: `{"JobName": "nightly", "Arguments": {"--n": 7}}`, Want: "/Arguments/--n: expected a string"},
+			{Name: "an argument that is not a string", Arguments: `{"JobName": "nightly", "Arguments": {"--n": 7}}`, Want: "/Arguments/--n: expected a string"},
 			{Name: "half a worker", Arguments: `{"JobName": "nightly", "NumberOfWorkers": 2.5}`, Want: "/NumberOfWorkers: expected a whole number"},
 		},
 		Output:     glue.GetJobRunOutput{},

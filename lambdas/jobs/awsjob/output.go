@@ -189,7 +189,7 @@ func (p *parser) document(schema *smithy.Schema) (any, error) {
 }
 
 // number is a float as encoding/json writes it, or the string that the JSON
-// protocols have for one that is no number of JSON's.
+// protocols have for one that is not a number of JSON's.
 func number(v float64, exact any) any {
 	switch {
 	case math.IsNaN(v):

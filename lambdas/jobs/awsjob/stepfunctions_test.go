@@ -110,7 +110,7 @@ func TestConformanceStepFunctions(t *testing.T) {
 			{Name: "ARN of an execution", Arguments: `{"StateMachineArn": "` + statesPrefix + `execution:Nightly:1"}`, Want: "expected the ARN of a state machine"},
 			{Name: "ARN without a name", Arguments: `{"StateMachineArn": "` + statesPrefix + `stateMachine:"}`, Want: "expected the ARN of a state machine"},
 			{Name: "ARN of a Map state", Arguments: `{"StateMachineArn": "` + machine + `/Rows"}`, Want: "but not of a Distributed Map state"},
-			{Name: "input that is no JSON", Arguments: `{"StateMachineArn": "` + machine + `", "Input": "rows"}`, Want: "/Input: expected JSON text in the string"},
+			{Name: "input that is not JSON", Arguments: `{"StateMachineArn": "` + machine + `", "Input": "rows"}`, Want: "/Input: expected JSON text in the string"},
 		},
 		Output: sfn.DescribeExecutionOutput{}, Timestamps: []string{"StartDate", "StopDate"},
 		Statuses: jobstest.Statuses{
@@ -194,7 +194,7 @@ func TestExpressIsRefused(t *testing.T) {
 }
 
 // A machine that became an Express one after it was looked at has begun an
-// execution: that is no refusal, which would say that there is none.
+// execution: that is not a refusal, which would say that there is none.
 func TestExpressAllTheSame(t *testing.T) {
 	t.Parallel()
 	executions := newExecutions()

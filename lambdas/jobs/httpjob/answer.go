@@ -125,7 +125,7 @@ func (l located) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // withoutAnswer returns the error of a call that has no answer, without what
-// net/http quotes of one that is no HTTP.
+// net/http quotes of one that is not HTTP.
 func withoutAnswer(err error) error {
 	_, network := errors.AsType[net.Error](err)
 	if network || errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "HTTP/1.x transport connection broken") {

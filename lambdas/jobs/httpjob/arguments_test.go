@@ -57,7 +57,7 @@ func TestStartRefusesArguments(t *testing.T) {
 		{"line break in a name", headers(`{"Prefer: a\r\nHost": "b"}`), "expected the name of a header"},
 		{"line break in a value", headers(`{"Prefer": "a\r\nHost: evil.net"}`), "expected visible ASCII characters"},
 		{"empty value", headers(`{"Prefer": ""}`), "expected visible ASCII characters"},
-		{"value that is no ASCII", headers(`{"Prefer": "é"}`), "expected visible ASCII characters"},
+		{"value that is not ASCII", headers(`{"Prefer": "é"}`), "expected visible ASCII characters"},
 
 		{"host off the list", toDescribe("https://evil.net/{Body.id}"), "/Describe/Url: not allowed: JOBPOLLER_HTTP_HOSTS does not list the server"},
 		{"host of the answer", toDescribe("https://{Body.host}/jobs"), "expected scheme and host before the first brace"},
@@ -144,7 +144,7 @@ func FuzzTemplate(f *testing.F) {
 			fmt.Sprintf(`{"Start": {"Url": "https://api.example.com/jobs"}, "Describe": {"Url": %s}}`, quoted))})
 		if err == nil {
 			_, _ = driver.Describe(t.Context(), ref)
-			require.GreaterOrEqual(t, len(network.requests), 2, "%s is no reference", ref)
+			require.GreaterOrEqual(t, len(network.requests), 2, "%s is not a reference", ref)
 		}
 		require.LessOrEqual(t, len(network.requests), 3)
 		for n, r := range network.requests {

@@ -170,7 +170,7 @@ func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	}
 	if started.status == http.StatusConflict && a.honoured {
 		// The draft of the header's standard has this for a key whose first
-		// request is still being processed, so it is no refusal.
+		// request is still being processed, so it is not a refusal.
 		return nil, goerror.Mark(awserror.Unclear,
 			fmt.Errorf("%s answered 409 Conflict: the server may still process an earlier request with this Idempotency-Key", started.call))
 	}

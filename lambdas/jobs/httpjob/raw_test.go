@@ -51,7 +51,7 @@ func answerRaw(t *testing.T, text string) (address string, driver *httpjob.Drive
 	return address, driver, ends
 }
 
-// After a 101 the connection is no HTTP any more, so nothing limits what would
+// After a 101 the connection is not HTTP any more, so nothing limits what would
 // be read of it.
 func TestSwitchingProtocols(t *testing.T) {
 	t.Parallel()
@@ -65,7 +65,7 @@ func TestSwitchingProtocols(t *testing.T) {
 	require.NoError(t, <-ended)
 }
 
-// No text of an answer that is no HTTP, or leads nowhere, is told.
+// No text of an answer that is not HTTP, or leads nowhere, is told.
 func TestMalformedAnswers(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

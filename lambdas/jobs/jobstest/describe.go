@@ -90,7 +90,7 @@ func testOutput(h *harness) {
 			}
 			stamp, _ := value.(string)
 			_, err := time.Parse(time.RFC3339, stamp)
-			require.NoError(h.t, err, "%s is no RFC 3339 timestamp: %v", place, value)
+			require.NoError(h.t, err, "%s is not an RFC 3339 timestamp: %v", place, value)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (h *harness) requireForm(place string, value any) {
 	}
 }
 
-// testUnknownRef: a reference that no job has is no success, although all jobs
+// testUnknownRef: a reference that no job has is not a success, although all jobs
 // there are have succeeded. Members that are for people may be anything.
 func testUnknownRef(h *harness) {
 	ref := h.start(1)
@@ -130,8 +130,8 @@ func testUnknownRef(h *harness) {
 		}
 	}
 	require.Positive(h.t, counts, "whatever the reference names, Describe finds a job that has succeeded")
-	require.False(h.t, h.hasSucceeded(jobs.Ref{}), "an empty reference is no job")
-	require.False(h.t, h.hasSucceeded(nil), "no reference is no job")
+	require.False(h.t, h.hasSucceeded(jobs.Ref{}), "an empty reference is not a job")
+	require.False(h.t, h.hasSucceeded(nil), "no reference is not a job")
 }
 
 // hasSucceeded reports whether the job of a reference has succeeded.

@@ -50,7 +50,7 @@ func testStopErrors(h *harness) {
 	}
 	h.server.breakAll(refuse(h.c.Refusal))
 	h.requireRefusal(h.stop(ref))
-	// The job still runs, so an order that was refused is no success.
+	// The job still runs, so an order that was refused is not a success.
 	h.server.breakFirst(refuse(h.c.Refusal), nil)
 	h.requireRefusal(h.stop(ref))
 }

@@ -143,7 +143,7 @@ func (c *checker) late() {
 	l := LatenessOf(c.waiter, job)
 	f := c.report(Late, diag.Warning, "/maxDelay", fmt.Sprintf(
 		"delays grow to %d seconds: the end of a job of %s is noticed %s late on average, and %s in one of 20 waits; "+
-			"lower maxDelay to %d (how long to wait in all is no part of a waiter)",
+			"lower maxDelay to %d (how long to wait in all is not part of a waiter)",
 		c.waiter.MaxDelay, short(job), short(l.Mean), short(l.P95), pollcore.DefaultMaxDelay))
 	f.Lateness = &l
 }

@@ -127,7 +127,7 @@ const DefaultJob = time.Hour
 // Options are what is checked.
 type Options struct {
 	// Only are the rules to check, all if there are none; Off are those not to.
-	// What is no waiter at all, rule [Format], is reported always.
+	// What is not a waiter at all, rule [Format], is reported always.
 	Only, Off []string
 	// Job is how long the waiter's job runs; see [DefaultJob].
 	Job time.Duration

@@ -37,7 +37,7 @@ func (c *checker) failures() {
 	c.noFailure(failing)
 }
 
-// says is what a value says of what the waiter waits for. CREATE_FAILED is no end
+// says is what a value says of what the waiter waits for. CREATE_FAILED is not an end
 // of a waiter for something to be deleted: the resource was so before.
 func (c *checker) says(e enum, value string) Value {
 	v := e.says(value)
@@ -66,7 +66,7 @@ func apart(a, b []string) bool {
 
 // statuses are the leaves of enums that acceptors test by themselves, in the
 // order of the acceptors. What is tested only together with others, such as the
-// reason of a state, is no status.
+// reason of a state, is not a status.
 func (c *checker) statuses() []*leaf {
 	var found []*leaf
 	for _, p := range c.probes {

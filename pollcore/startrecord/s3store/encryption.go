@@ -43,7 +43,7 @@ func (e encryption) problems() []string {
 	var found []string
 	kms := slices.Contains(withKMS, e.algorithm)
 	if e.set && !kms && e.algorithm != types.ServerSideEncryptionAes256 {
-		found = append(found, fmt.Sprintf("%q is no server-side encryption; expected AES256, aws:kms or aws:kms:dsse", e.algorithm))
+		found = append(found, fmt.Sprintf("%q is not a server-side encryption; expected AES256, aws:kms or aws:kms:dsse", e.algorithm))
 	}
 	if e.kmsKeyID != "" && !kms {
 		found = append(found, fmt.Sprintf("a KMS key needs the server-side encryption aws:kms or aws:kms:dsse, not %q", e.algorithm))

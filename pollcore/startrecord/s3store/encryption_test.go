@@ -52,8 +52,8 @@ func TestEncrypt(t *testing.T) {
 func TestEncryptRefuses(t *testing.T) {
 	t.Parallel()
 	for want, options := range map[string][]s3store.Option{
-		`"aes" is no server-side encryption; expected AES256, aws:kms or aws:kms:dsse`:     {s3store.Encrypt("aes", "")},
-		`"" is no server-side encryption`:                                                  {s3store.Encrypt("", "")},
+		`"aes" is not a server-side encryption; expected AES256, aws:kms or aws:kms:dsse`:  {s3store.Encrypt("aes", "")},
+		`"" is not a server-side encryption`:                                               {s3store.Encrypt("", "")},
 		`a KMS key needs the server-side encryption aws:kms or aws:kms:dsse, not "AES256"`: {s3store.Encrypt("AES256", "alias/jobs")},
 		`a bucket key needs the server-side encryption aws:kms, not "aws:kms:dsse"`:        {s3store.Encrypt("aws:kms:dsse", ""), s3store.BucketKey()},
 		`a bucket key needs the server-side encryption aws:kms, not ""`:                    {s3store.BucketKey()},

@@ -46,7 +46,7 @@ func (r *reader) aws(root *jsontree.Node) {
 	}
 }
 
-// mustHave returns the member, which has to be an object.
+// mustHave returns the member, which must be an object.
 func (r *reader) mustHave(n *jsontree.Node, name, what string) *jsontree.Node {
 	m := n.Get(name)
 	if m == nil {

@@ -21,7 +21,7 @@ func (j *Job) Check() error {
 		report("a job needs the path of its status")
 	}
 	if j.Running == "" || j.Ends == "" {
-		report("a job needs the status while it runs and the one that it ends with")
+		report("a job needs its status while it runs, and its status at the end")
 	} else if j.Status == "" && j.Answers != nil && slices.ContainsFunc(j.statuses(), func(s string) bool { return j.Answers[s] == nil }) {
 		report("a job without the path of its status needs the answer of each status")
 	}
@@ -56,7 +56,7 @@ func (j *Job) statuses() []string {
 // checkAnswers tells whether the status and the id fit into the answers.
 func (j *Job) checkAnswers() error {
 	if j.hasIDs() && j.idArgument() == "" {
-		return errors.New("a job with an id needs the name of the argument that the id comes back in")
+		return errors.New("a job with an id needs the name of the argument that passes the id")
 	}
 	const id = "id"
 	for _, status := range j.statuses() {
@@ -68,7 +68,7 @@ func (j *Job) checkAnswers() error {
 			continue
 		}
 		if at, _ := parsePath(j.Status); at.get(answer) != status {
-			return fmt.Errorf("the id at %q takes the place of the status at %q", j.ID, j.Status)
+			return fmt.Errorf("the id at %q and the status at %q are in the same place", j.ID, j.Status)
 		}
 	}
 	_, err := fill(j.StartAnswer, put{j.StartID, id})

@@ -51,7 +51,7 @@ func TestScript(t *testing.T) {
 	require.Len(t, s.Calls(), 8)
 
 	s = mock.New().Return(1).Times(1)
-	require.Equal(t, []string{"1 0s", `call 2 of state "S" (` + describe + `): the mock has answers for 1 calls; add one, or say no number of times for the last`},
+	require.Equal(t, []string{"1 0s", `call 2 of state "S" (` + describe + `): the mock has answers for 1 calls; add one, or remove the number of times of the last`},
 		answers(t, s, describe, 2))
 
 	s = mock.New().Throttle()
@@ -82,14 +82,14 @@ func TestScriptSteps(t *testing.T) {
 func TestScriptMistakes(t *testing.T) {
 	t.Parallel()
 	for want, s := range map[string]*mock.Script{
-		"a script needs a step, such as Return":           mock.New(),
-		"Times has to follow a step, such as Return":      mock.New().Times(2).Return(1),
-		"Times of step 2 of the script is too small":      mock.New().Return(1).Return(2).Times(0).After(-1),
-		"After of step 1 of the script is too small":      mock.New().Return(1).After(-time.Second),
-		"Heartbeats of step 1 of the script is too small": mock.New().Return(1).Heartbeats(0),
+		"a script needs at least one step, such as Return": mock.New(),
+		"Times must follow a step, such as Return":         mock.New().Times(2).Return(1),
+		"Times of step 2 of the script is too small":       mock.New().Return(1).Return(2).Times(0).After(-1),
+		"After of step 1 of the script is too small":       mock.New().Return(1).After(-time.Second),
+		"Heartbeats of step 1 of the script is too small":  mock.New().Return(1).Heartbeats(0),
 	} {
 		require.EqualError(t, s.Check(), want)
-		if _, err := s.Handle(t.Context(), sim.Call{State: "S"}); want != "a script needs a step, such as Return" {
+		if _, err := s.Handle(t.Context(), sim.Call{State: "S"}); want != "a script needs at least one step, such as Return" {
 			require.ErrorContains(t, err, want)
 		} else {
 			require.ErrorContains(t, err, "the mock has answers for 0 calls")
@@ -184,7 +184,7 @@ func TestJob(t *testing.T) {
 	require.Equal(t, 3, j.Starts())
 
 	const unknown = "arn:aws:states:::aws-sdk:sagemaker:describeTrainingJob"
-	require.Contains(t, status(j.Describe(t.Context(), call(unknown, "x", 90))), "give the job the name of that error (NotFound)")
+	require.Contains(t, status(j.Describe(t.Context(), call(unknown, "x", 90))), "give the job the error's name (NotFound)")
 	for resource, name := range map[string]string{ // of the catalogue
 		"arn:aws:states:::aws-sdk:sfn:describeExecution":          "Sfn.ExecutionDoesNotExistException",
 		"arn:aws:states:::aws-sdk:sfn:stopExecution":              "Sfn.ExecutionDoesNotExistException",
@@ -235,21 +235,21 @@ func TestJobCheck(t *testing.T) {
 	}
 	require.NoError(t, good(func(*mock.Job) {}).Check())
 	for want, j := range map[string]*mock.Job{
-		"a job cannot run for -1s":                          good(func(j *mock.Job) { j.Runs = -time.Second }),
-		"the path of its status":                            good(func(j *mock.Job) { j.Status = "" }),
-		"the status while it runs":                          good(func(j *mock.Job) { j.Ends = "" }),
-		`path "$.Job": expected names with dots`:            good(func(j *mock.Job) { j.Status = "$.Job" }),
-		`path "Jobs[x]"`:                                    good(func(j *mock.Job) { j.ID = "Jobs[x]" }),
-		`path "Jobs[100]"`:                                  good(func(j *mock.Job) { j.StartID = "Jobs[100]" }),
-		`path "[0]"`:                                        good(func(j *mock.Job) { j.IDArgument = "[0]" }),
-		`a path has 51 names and indices; the limit is 50`:  good(func(j *mock.Job) { j.ID = strings.Repeat("a.", 50) + "a" }),
-		`path "Jobs[0]a"`:                                   good(func(j *mock.Job) { j.IDArgument = "Jobs[0]a" }),
-		"needs the name of the argument":                    good(func(j *mock.Job) { j.ID = "Jobs[0]" }),
-		`the answer has no object around "Id"`:              good(func(j *mock.Job) { j.ID = "Job.Status.Id" }),
-		`the id at "Job.Status" takes the place`:            good(func(j *mock.Job) { j.ID = "Job.Status" }),
-		`the answer has no object around "Status"`:          good(func(j *mock.Job) { j.Answer = map[string]any{"Job": []int{1}} }),
-		"the answer has no list at [0]":                     good(func(j *mock.Job) { j.StartAnswer, j.StartID = map[string]any{"a": 1}, "a[0].b" }),
-		"the answer of a job: json: unsupported type: func": good(func(j *mock.Job) { j.Answer = map[string]any{"f": func() {}} }),
+		"a job cannot run for -1s":                         good(func(j *mock.Job) { j.Runs = -time.Second }),
+		"the path of its status":                           good(func(j *mock.Job) { j.Status = "" }),
+		"its status while it runs":                         good(func(j *mock.Job) { j.Ends = "" }),
+		`path "$.Job": expected names with dots`:           good(func(j *mock.Job) { j.Status = "$.Job" }),
+		`path "Jobs[x]"`:                                   good(func(j *mock.Job) { j.ID = "Jobs[x]" }),
+		`path "Jobs[100]"`:                                 good(func(j *mock.Job) { j.StartID = "Jobs[100]" }),
+		`path "[0]"`:                                       good(func(j *mock.Job) { j.IDArgument = "[0]" }),
+		`a path has 51 names and indices; the limit is 50`: good(func(j *mock.Job) { j.ID = strings.Repeat("a.", 50) + "a" }),
+		`path "Jobs[0]a"`:                                  good(func(j *mock.Job) { j.IDArgument = "Jobs[0]a" }),
+		"needs the name of the argument":                   good(func(j *mock.Job) { j.ID = "Jobs[0]" }),
+		`the answer has no object around "Id"`:             good(func(j *mock.Job) { j.ID = "Job.Status.Id" }),
+		`the id at "Job.Status" and the status at "Job.Status" are in the same place`: good(func(j *mock.Job) { j.ID = "Job.Status" }),
+		`the answer has no object around "Status"`:                                    good(func(j *mock.Job) { j.Answer = map[string]any{"Job": []int{1}} }),
+		"the answer has no list at [0]":                                               good(func(j *mock.Job) { j.StartAnswer, j.StartID = map[string]any{"a": 1}, "a[0].b" }),
+		"the answer of a job: json: unsupported type: func":                           good(func(j *mock.Job) { j.Answer = map[string]any{"f": func() {}} }),
 	} {
 		require.ErrorContains(t, j.Check(), want)
 	}
@@ -326,7 +326,7 @@ func TestReadAWS(t *testing.T) {
 	require.Equal(t, "Other#Happy", unmocked.TestCase)
 	_, err = run(t, strings.Replace(awsForm, `{"Start": "Started", "Describe": "Completes"}`, `{"Wait": "Started"}`, 1), "Poller#Happy")
 	require.ErrorAs(t, err, &unknown)
-	require.EqualError(t, err, `mocks: the state "Wait" is a Wait, which calls nothing; there are Describe, Start, `+describe+", "+start)
+	require.EqualError(t, err, `mocks: the state "Wait" is a Wait, which makes no call; there are Describe, Start, `+describe+", "+start)
 	_, err = run(t, awsForm, "Poller#Hapy")
 	require.ErrorAs(t, err, &unknown)
 	require.Equal(t, "Poller#Happy", unknown.Suggestion)
@@ -365,9 +365,9 @@ func TestReadRefuses(t *testing.T) {
 		`{"A": {}}`:                           "/A: a step needs exactly one of return, fail, throttle and never, found 0",
 		`{"A": {"return": 1, "never": true}}`: "found 2",
 		`{"A": {"retrun": 1}}`:                `unknown member "retrun"`,
-		`{"A": {"throttle": 1}}`:              `/A/throttle: "throttle" has to be true`,
-		`{"A": {"return": 1, "times": 0}}`:    `/A/times: "times" has to be a whole number of at least 1`,
-		`{"A": {"return": 1, "after": -1}}`:   `/A/after: "after" has to be a number from 0`,
+		`{"A": {"throttle": 1}}`:              `/A/throttle: "throttle" must be true`,
+		`{"A": {"return": 1, "times": 0}}`:    `/A/times: "times" must be a whole number of at least 1`,
+		`{"A": {"return": 1, "after": -1}}`:   `/A/after: "after" must be a number from 0`,
 		`{"A": {"fail": {"cause": "c"}}}`:     `/A/fail: the member "error" is missing`,
 		`{"A": {"fail": "E"}}`:                "/A/fail: expected an object with error and cause",
 		`{"A": {"job": {"runs": 1}}}`:         `/A/job: the member "status" is missing`,
@@ -387,13 +387,13 @@ func TestReadRefuses(t *testing.T) {
 		`{"StateMachines": {}, "MockedResponses": {"R": {"0-": {"Return": 1}}}}`:                                    `found "0-"`,
 		`{"StateMachines": {}, "MockedResponses": {"R": {"0": {"Return": 1, "Throw": {}}}}}`:                        `expected one of "Return" and "Throw"`,
 		`{"StateMachines": {}, "MockedResponses": {"R": {"0": {"Throw": {"Cause": "c"}}}}}`:                         `/MockedResponses/R/0/Throw: the member "Error" is missing`,
-		`{"A": {"never": true, "after": 1}}`:                                                                        `/A/after: "after" and "never" cannot stand in one step`,
-		`{"A": {"return": 1, "after": "1"}}`:                                                                        `"after" has to be a number`,
-		`{"A": {"return": 1, "heartbeats": -1}}`:                                                                    `"heartbeats" has to be a number`,
-		`{"A": {"return": 1}, "B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E", "start": "A"}}}`: `/B/job/start: "A" has another answer in this file`,
-		`{"B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E", "start": "B"}}}`:                     `/B/job/start: "B" has another answer in this file`,
+		`{"A": {"never": true, "after": 1}}`:                                                                        `/A/after: one step cannot have both "after" and "never"`,
+		`{"A": {"return": 1, "after": "1"}}`:                                                                        `"after" must be a number`,
+		`{"A": {"return": 1, "heartbeats": -1}}`:                                                                    `"heartbeats" must be a number`,
+		`{"A": {"return": 1}, "B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E", "start": "A"}}}`: `/B/job/start: this file has another answer for "A"`,
+		`{"B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E", "start": "B"}}}`:                     `/B/job/start: this file has another answer for "B"`,
 		`{"B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E", "answer": 1}}}`:                      `/B/job/answer: expected an object with the members of the answer`,
-		`{"B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E"}, "times": 1}}`:                       `unknown member "times", expected one of job`,
+		`{"B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E"}, "times": 1}}`:                       `unknown member "times"; expected one of job`,
 		`{`: "not valid JSON",
 	} {
 		_, err := mock.Read([]byte(text))

@@ -32,7 +32,7 @@ func (r *reader) object(n *jsontree.Node, what string) bool {
 func (r *reader) members(n *jsontree.Node, names ...string) {
 	for _, m := range n.Members {
 		if !slices.Contains(names, m.Name) {
-			r.add(n.MemberProblem(m, "unknown member %q, expected one of %s", m.Name, strings.Join(names, ", ")).Suggest(m.Name, names...))
+			r.add(n.MemberProblem(m, "unknown member %q; expected one of %s", m.Name, strings.Join(names, ", ")).Suggest(m.Name, names...))
 		}
 	}
 }
@@ -44,7 +44,7 @@ func (r *reader) text(n *jsontree.Node, name string, required bool) string {
 		r.add(n.Problem("the member %q is missing", name))
 	case m == nil:
 	case m.Kind != jsontree.String:
-		r.add(m.Problem("%q has to be a string, found %s", name, m.Describe()))
+		r.add(m.Problem("%q must be a string, found %s", name, m.Describe()))
 	default:
 		return m.Text
 	}
@@ -60,7 +60,7 @@ func (r *reader) seconds(n *jsontree.Node, name string) time.Duration {
 	value, err := strconv.ParseFloat(m.Text, 64)
 	const most = float64(100 * 365 * 24 * 60 * 60)
 	if m.Kind != jsontree.Number || err != nil || value < 0 || value > most {
-		r.add(m.Problem("%q has to be a number from 0 to %.0f, found %s", name, most, m.Describe()))
+		r.add(m.Problem("%q must be a number from 0 to %.0f, found %s", name, most, m.Describe()))
 		return 0
 	}
 	return time.Duration(value * float64(time.Second))
@@ -115,7 +115,7 @@ func (r *reader) step(n *jsontree.Node) step {
 		digits, whole := jsontree.WholeNumber(times.Text)
 		count, err := strconv.Atoi(digits)
 		if times.Kind != jsontree.Number || !whole || err != nil || count < 1 {
-			r.add(times.Problem("\"times\" has to be a whole number of at least 1, found %s", times.Describe()))
+			r.add(times.Problem("\"times\" must be a whole number of at least 1, found %s", times.Describe()))
 		}
 		s.times = count
 	}
@@ -126,11 +126,11 @@ func (r *reader) step(n *jsontree.Node) step {
 		s.fail = r.failure(value, "error", "cause")
 	default:
 		if value.Text != "true" || value.Kind != jsontree.Bool {
-			r.add(value.Problem("%q has to be true, found %s", found[0], value.Describe()))
+			r.add(value.Problem("%q must be true, found %s", found[0], value.Describe()))
 		}
 		s.throttle, s.reply.Never = found[0] == "throttle", found[0] == "never"
 		if after := n.Get("after"); s.reply.Never && after != nil {
-			r.add(after.Problem("\"after\" and \"never\" cannot stand in one step"))
+			r.add(after.Problem("one step cannot have both \"after\" and \"never\""))
 		}
 	}
 	return s

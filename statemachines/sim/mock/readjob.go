@@ -69,7 +69,7 @@ func (r *reader) share(n *jsontree.Node, name string) float64 {
 	}
 	share, err := ParseShare(m.Text)
 	if m.Kind != jsontree.String || err != nil {
-		r.add(m.Problem("%q has to be a share such as \"5%%\", found %s", name, m.Describe()))
+		r.add(m.Problem("%q must be a share such as \"5%%\", found %s", name, m.Describe()))
 	}
 	return share
 }
@@ -94,7 +94,7 @@ func (r *reader) texts(n *jsontree.Node, name string) []string {
 	case m.Kind == jsontree.String:
 		return []string{m.Text}
 	case m.Kind != jsontree.Array || slices.ContainsFunc(m.Items, func(item *jsontree.Node) bool { return item.Kind != jsontree.String }):
-		r.add(m.Problem("%q has to be a string or a list of strings, found %s", name, m.Describe()))
+		r.add(m.Problem("%q must be a string or a list of strings, found %s", name, m.Describe()))
 		return nil
 	}
 	var all []string
@@ -121,7 +121,7 @@ func (r *reader) calls(n *jsontree.Node, name string) []string {
 	}
 	for _, target := range names {
 		if r.answered[target] {
-			r.add(m.Problem("%q has another answer in this file", target))
+			r.add(m.Problem("this file has another answer for %q", target))
 		}
 		r.answered[target] = true
 	}

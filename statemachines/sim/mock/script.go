@@ -86,7 +86,7 @@ func (s *Script) Check() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mistake == nil && len(s.steps) == 0 {
-		return errors.New("a script needs a step, such as Return")
+		return errors.New("a script needs at least one step, such as Return")
 	}
 	return s.mistake
 }
@@ -159,7 +159,7 @@ func (s *Script) change(method string, valid bool, f func(last *step)) *Script {
 	switch {
 	case s.mistake != nil:
 	case len(s.steps) == 0:
-		s.mistake = fmt.Errorf("%s has to follow a step, such as Return", method)
+		s.mistake = fmt.Errorf("%s must follow a step, such as Return", method)
 	case !valid:
 		s.mistake = fmt.Errorf("%s of step %d of the script is too small", method, len(s.steps))
 	default:
@@ -190,5 +190,5 @@ func (s *Script) next(call sim.Call) (*step, error) {
 		}
 		return &at, nil
 	}
-	return nil, refuse("the mock has answers for %d calls; add one, or say no number of times for the last", len(s.calls)-n)
+	return nil, refuse("the mock has answers for %d calls; add one, or remove the number of times of the last", len(s.calls)-n)
 }

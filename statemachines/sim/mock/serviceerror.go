@@ -238,7 +238,7 @@ func throttleCall(call sim.Call) error {
 		return &sim.TaskError{Name: e.name, Cause: fmt.Sprintf("%s (Service: %s; Status Code: %d; Error Code: %s; Request ID: %s; Proxy: null)",
 			message, e.service, e.status, e.code, requestID)}
 	}
-	return fmt.Errorf("state %q: it is not known how %q fails when it is throttled; let it fail with the name of the error", call.State, call.Resource)
+	return fmt.Errorf("state %q: jobpoller does not know how %q fails when it is throttled; let it fail with the name of the error", call.State, call.Resource)
 }
 
 // noSuchJob is the failure of a call that asks for a job that was not started.
@@ -263,6 +263,6 @@ func noSuchJob(call sim.Call, id, name string) error {
 			return e.failure(prefix, message)
 		}
 	}
-	return fmt.Errorf("state %q (%s): no job %q was started, and it is not known how the service answers that; give the job the name of that error (NotFound)",
+	return fmt.Errorf("state %q (%s): no job %q was started, and jobpoller does not know the service's error for that; give the job the error's name (NotFound)",
 		call.State, call.Resource, id)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Spread is how long simulated jobs run: a fixed time, or one that is drawn for
-// each job. The zero value is no time at all.
+// each job. The zero value is not a time at all.
 type Spread struct {
 	kind string // empty for a fixed time
 	a, b float64

@@ -59,7 +59,7 @@ func (t *Targets) CheckJob(name string) error {
 		return err
 	}
 	if pattern := t.pattern(name); pattern != "" {
-		return fmt.Errorf("mocks: a job answers calls that start, describe and stop it; %q is a %q Task, which ends with the job: "+
+		return fmt.Errorf("mocks: a job answers start, describe and stop calls; %q is a %q Task, which ends with the job: "+
 			"let it return or fail after so many seconds", name, pattern)
 	}
 	return nil
@@ -137,7 +137,7 @@ type UnknownNameError struct {
 func (e *UnknownNameError) Error() string {
 	text := fmt.Sprintf("mocks: there is no %s %q", e.What, e.Name)
 	if e.Type != "" {
-		text = fmt.Sprintf("mocks: the state %q is a %s, which calls nothing", e.Name, e.Type)
+		text = fmt.Sprintf("mocks: the state %q is a %s, which makes no call", e.Name, e.Type)
 	}
 	text += nearest.Question(e.Suggestion)
 	if len(e.There) == 0 {
