@@ -107,3 +107,20 @@ func TestOnlyErrorsAreExportedVariables(t *testing.T) {
 	}
 	require.Empty(t, found, "make it a constant or a function")
 }
+
+// An alias hides from go doc what the type has.
+func TestNoExportedAliases(t *testing.T) {
+	t.Parallel()
+	var found []string
+	for folder, p := range publicPackages(t) {
+		for _, file := range p.files {
+			ast.Inspect(file, func(n ast.Node) bool {
+				if spec, ok := n.(*ast.TypeSpec); ok && spec.Assign.IsValid() && spec.Name.IsExported() {
+					found = append(found, folder+": "+spec.Name.Name)
+				}
+				return true
+			})
+		}
+	}
+	require.Empty(t, found, "declare the type where it is public, or use it under its own name")
+}

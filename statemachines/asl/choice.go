@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
@@ -30,12 +31,12 @@ type Condition struct {
 	Not     *Condition
 
 	Operator Operator
-	Variable *Path
+	Variable *jsonpath.Path
 	// Value is what the variable is compared with: a string, a bool, a
 	// json.Number or, for timestamps, a time.Time; nil if ValuePath is set.
 	Value any
 	// ValuePath is set for the "...Path" form of the operator.
-	ValuePath *Path
+	ValuePath *jsonpath.Path
 }
 
 // Operator is a comparison operator, without the "Path" of the form that

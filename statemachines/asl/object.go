@@ -150,7 +150,7 @@ func (o *object) integer(name string, low, high, otherwise int64) int64 {
 
 // selection returns a path member that may be null: "$" if it is missing, nil
 // if it is null.
-func (o *object) selection(name string, scope pathScope) *Path {
+func (o *object) selection(name string, scope pathScope) *jsonpath.Path {
 	if n := o.get(name); n != nil && n.Kind == jsontree.Null {
 		return nil
 	}
@@ -158,7 +158,7 @@ func (o *object) selection(name string, scope pathScope) *Path {
 }
 
 // path returns a path member: "$" if it is missing.
-func (o *object) path(name string, scope pathScope) *Path {
+func (o *object) path(name string, scope pathScope) *jsonpath.Path {
 	n := o.get(name)
 	if n == nil {
 		return rootPath
@@ -202,7 +202,7 @@ var (
 	openPath = newRootPath() // in the place of a placeholder
 )
 
-func newRootPath() *Path {
+func newRootPath() *jsonpath.Path {
 	p, err := jsonpath.Parse("$")
 	if err != nil {
 		panic(err)
@@ -212,9 +212,9 @@ func newRootPath() *Path {
 
 // IsPlaceholder tells whether a placeholder stands where the path is, so that
 // nothing is known of it.
-func IsPlaceholder(p *Path) bool { return p == openPath }
+func IsPlaceholder(p *jsonpath.Path) bool { return p == openPath }
 
-func (p *parser) path(n *jsontree.Node, scope pathScope) *Path {
+func (p *parser) path(n *jsontree.Node, scope pathScope) *jsonpath.Path {
 	if n.Kind != jsontree.String {
 		p.add(n.Problem("expected a path such as \"$.a\", found %s", n.Describe()))
 		return nil
@@ -251,7 +251,7 @@ func (p *parser) path(n *jsontree.Node, scope pathScope) *Path {
 	return path
 }
 
-func (p *parser) intrinsic(n *jsontree.Node) *Intrinsic {
+func (p *parser) intrinsic(n *jsontree.Node) *intrinsic.Call {
 	call, err := intrinsic.Parse(n.Text)
 	if p.addSyntax(n, 0, "intrinsic function", err) {
 		return nil
@@ -282,7 +282,7 @@ func isExpression(n *jsontree.Node) bool {
 
 const expressionStart, expressionEnd = "{%", "%}"
 
-func (p *parser) expression(n *jsontree.Node) *Expression {
+func (p *parser) expression(n *jsontree.Node) *jsonata.Expression {
 	text := strings.TrimSuffix(strings.TrimPrefix(n.Text, expressionStart), expressionEnd)
 	e, err := jsonata.Compile(text)
 	if p.addSyntax(n, len(expressionStart), "JSONata", err) {

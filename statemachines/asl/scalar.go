@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"github.com/jobpoller/jobpoller/internal/intrinsic"
+	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
@@ -15,9 +17,9 @@ type Scalar struct {
 	// where the scalar is used.
 	Literal any
 	// One of these is set if the value is computed.
-	Path       *Path
-	Intrinsic  *Intrinsic
-	Expression *Expression
+	Path       *jsonpath.Path
+	Intrinsic  *intrinsic.Call
+	Expression *jsonata.Expression
 }
 
 // scalar reads a field that states a value, read by literal, or computes it: in

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
@@ -80,7 +81,7 @@ type State struct {
 	// In JSONPath mode InputPath and OutputPath are "$" where the definition
 	// has none, and nil where it has null, which stands for an empty object.
 	// Fail has neither.
-	InputPath, OutputPath *Path
+	InputPath, OutputPath *jsonpath.Path
 	// Parameters (JSONPath) and Arguments (JSONata) are what a Task, Parallel,
 	// Pass (Parameters only) or, in its old form, Map works on; nil if there
 	// are none.
@@ -89,7 +90,7 @@ type State struct {
 	// only, Pass in JSONPath mode. ResultPath is "$" by default and nil for
 	// null, which discards the result.
 	ResultSelector *Template
-	ResultPath     *Path
+	ResultPath     *jsonpath.Path
 	// Output is the output of any state but Fail in JSONata mode; nil if there
 	// is none.
 	Output *Template
@@ -166,8 +167,8 @@ type Map struct {
 	ExecutionType ExecutionType // of the child executions
 	Label         string
 
-	ItemsPath      *Path     // "$" by default in JSONPath mode
-	Items          *Template // in JSONata mode; nil: the state's input
+	ItemsPath      *jsonpath.Path // "$" by default in JSONPath mode
+	Items          *Template      // in JSONata mode; nil: the state's input
 	ItemSelector   *Template
 	MaxConcurrency *Scalar // an int64; nil or 0: no limit of its own
 
@@ -249,8 +250,8 @@ const (
 type Catcher struct {
 	ErrorEquals []string
 	Comment     string
-	ResultPath  *Path     // JSONPath: "$" by default; nil for null, which discards the error output
-	Output      *Template // JSONata
+	ResultPath  *jsonpath.Path // JSONPath: "$" by default; nil for null, which discards the error output
+	Output      *Template      // JSONata
 	Assign      *Template
 	Next        string
 }

@@ -9,15 +9,6 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
-// Path is a JSONPath.
-type Path = jsonpath.Path
-
-// Intrinsic is a call of an intrinsic function.
-type Intrinsic = intrinsic.Call
-
-// Expression is a JSONata expression.
-type Expression = jsonata.Expression
-
 // TemplateKind says which member of a Template holds it.
 type TemplateKind uint8
 
@@ -32,13 +23,14 @@ const (
 )
 
 // Template is JSON in which parts are computed: in JSONPath mode the members
-// whose names end in ".$", in JSONata mode the strings in "{% %}".
+// whose names end in ".$", in JSONata mode the strings in "{% %}". A path, a call
+// of an intrinsic function and an expression tell their text by their String.
 type Template struct {
 	Kind       TemplateKind
 	Literal    any // nothing in it is computed; numbers are json.Number
-	Path       *Path
-	Intrinsic  *Intrinsic
-	Expression *Expression
+	Path       *jsonpath.Path
+	Intrinsic  *intrinsic.Call
+	Expression *jsonata.Expression
 	Object     []TemplateMember
 	Array      []*Template
 }

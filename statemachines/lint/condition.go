@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -60,7 +61,7 @@ func readCondition(c *asl.Condition) *test {
 		return &test{any: readConditions(c.Or)}
 	}
 	t := &test{}
-	for _, path := range []*asl.Path{c.Variable, c.ValuePath} {
+	for _, path := range []*jsonpath.Path{c.Variable, c.ValuePath} {
 		if path != nil {
 			t.names = append(t.names, lastName(path.String()))
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/intrinsic"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -74,7 +75,7 @@ var (
 )
 
 // intrinsic adds a sum and a list that grows, which its length counts.
-func (c counters) intrinsic(name string, call *asl.Intrinsic) {
+func (c counters) intrinsic(name string, call *intrinsic.Call) {
 	text := call.String()
 	if !strings.Contains(text, "States.MathAdd") && !strings.Contains(text, "States.Array(") {
 		return

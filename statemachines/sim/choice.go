@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -87,7 +88,7 @@ func (s *strand) holds(c *asl.Condition, input any) (bool, *failure) {
 	return compare(c.Operator, value, expected), nil
 }
 
-func (s *strand) invalidCondition(path *asl.Path) *failure {
+func (s *strand) invalidCondition(path *jsonpath.Path) *failure {
 	return s.runtimeFailure("Invalid path '%s': The choice state's condition path references an invalid value.", path)
 }
 

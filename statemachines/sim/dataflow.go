@@ -37,7 +37,7 @@ func (s *strand) applyResultSelector(result *Payload) (*Payload, *failure) {
 }
 
 // applyResultPath puts the result into the state's input.
-func (s *strand) applyResultPath(path *asl.Path, result *Payload) (*Payload, *failure) {
+func (s *strand) applyResultPath(path *jsonpath.Path, result *Payload) (*Payload, *failure) {
 	if path == nil {
 		return s.input, nil
 	}
@@ -66,7 +66,7 @@ func (s *strand) applyOutputPath(output *Payload) (*Payload, *failure) {
 }
 
 // selectPath applies InputPath or OutputPath; in JSONata mode there is neither.
-func (s *strand) selectPath(path *asl.Path, from *Payload) (*Payload, *failure) {
+func (s *strand) selectPath(path *jsonpath.Path, from *Payload) (*Payload, *failure) {
 	if s.jsonata() {
 		return from, nil
 	}

@@ -21,7 +21,7 @@ type data struct {
 }
 
 // get reads a path of the value, of the context object or of a variable.
-func (s *strand) get(path *asl.Path, value any) (any, error) {
+func (s *strand) get(path *jsonpath.Path, value any) (any, error) {
 	switch name := path.Variable(); {
 	case path.Context():
 		value = s.context()
@@ -94,7 +94,7 @@ func (s *strand) evaluateTemplate(t *asl.Template, field, location string, d dat
 }
 
 // readPath reads the path of a field such as SecondsPath.
-func (s *strand) readPath(name string, path *asl.Path, from *Payload) (any, *failure) {
+func (s *strand) readPath(name string, path *jsonpath.Path, from *Payload) (any, *failure) {
 	value, err := s.get(path, from.Value())
 	if err != nil {
 		return nil, s.notFound(name, path, from, err)
@@ -102,7 +102,7 @@ func (s *strand) readPath(name string, path *asl.Path, from *Payload) (any, *fai
 	return value, nil
 }
 
-func (s *strand) notFound(name string, path *asl.Path, from *Payload, err error) *failure {
+func (s *strand) notFound(name string, path *jsonpath.Path, from *Payload, err error) *failure {
 	switch {
 	case path.Context():
 		from = newPayload(s.context())
@@ -123,10 +123,10 @@ func (s *strand) notFound(name string, path *asl.Path, from *Payload, err error)
 }
 
 // callIntrinsic evaluates a call of an intrinsic function.
-func (s *strand) callIntrinsic(call *asl.Intrinsic, from *Payload) (any, *failure) {
+func (s *strand) callIntrinsic(call *intrinsic.Call, from *Payload) (any, *failure) {
 	var missing *failure
 	value, err := call.Eval(intrinsic.Environment{
-		Get: func(path *asl.Path) (any, error) {
+		Get: func(path *jsonpath.Path) (any, error) {
 			value, err := s.get(path, from.Value())
 			if err != nil {
 				missing = s.notFoundIn(call, path, from)
@@ -149,7 +149,7 @@ func (s *strand) callIntrinsic(call *asl.Intrinsic, from *Payload) (any, *failur
 }
 
 // notFoundIn is the failure of a path that an argument of a call is.
-func (s *strand) notFoundIn(call *asl.Intrinsic, path *asl.Path, from *Payload) *failure {
+func (s *strand) notFoundIn(call *intrinsic.Call, path *jsonpath.Path, from *Payload) *failure {
 	switch {
 	case path.Context():
 		from = newPayload(s.context())
@@ -162,7 +162,7 @@ func (s *strand) notFoundIn(call *asl.Intrinsic, path *asl.Path, from *Payload) 
 }
 
 // evaluateExpression evaluates a JSONata expression at a place in the state.
-func (s *strand) evaluateExpression(e *asl.Expression, location string, d data) (any, *failure) {
+func (s *strand) evaluateExpression(e *jsonata.Expression, location string, d data) (any, *failure) {
 	location = d.place + location
 	states := map[string]any{"input": d.input.Value(), "context": s.context()}
 	if d.result != nil {

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"fmt"
 
+	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -29,7 +30,7 @@ type Checker struct {
 	queue     queue
 	literals  map[*asl.Template]Value
 	results   map[*asl.State]Value // of Pass states
-	parts     map[*asl.Expression]*expression
+	parts     map[*jsonata.Expression]*expression
 
 	errorOutput Value
 	assigned    map[string]bool // variables that some state assigns
@@ -59,7 +60,7 @@ func New(m *asl.StateMachine, o Options) (*Checker, error) {
 	c := &Checker{
 		machine: m, models: o.Models, start: o.Input.without(missing),
 		apis: map[string]*API{}, spellings: map[string]*spelling{}, flows: map[*asl.Flow]*flowTypes{}, states: map[*asl.State]*stateTypes{},
-		literals: map[*asl.Template]Value{}, results: map[*asl.State]Value{}, parts: map[*asl.Expression]*expression{},
+		literals: map[*asl.Template]Value{}, results: map[*asl.State]Value{}, parts: map[*jsonata.Expression]*expression{},
 		errorOutput: newErrorOutput(), assigned: map[string]bool{}, told: map[[3]string]bool{},
 	}
 	c.queue.states = c.states

@@ -94,7 +94,7 @@ func operand(value any) Value {
 }
 
 // narrow is the scope where a path has the value.
-func (x *scene) narrow(path *asl.Path, value Value) scope {
+func (x *scene) narrow(path *jsonpath.Path, value Value) scope {
 	if value.IsNothing() {
 		return deadScope()
 	}
@@ -143,7 +143,7 @@ func (x *scene) testPresence(c *asl.Condition, at string) (yes, no scope) {
 }
 
 // presence is what a path selects, and missing where it may select nothing.
-func presence(v Value, path *asl.Path) (Value, *stop) {
+func presence(v Value, path *jsonpath.Path) (Value, *stop) {
 	var stopped *stop
 	for i, step := range path.Steps() {
 		next := follow1(v, step)

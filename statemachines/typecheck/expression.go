@@ -10,7 +10,7 @@ import (
 type expression struct{ whole jsonata.Part }
 
 // part is the whole of an expression, which is taken apart once.
-func (c *Checker) part(e *asl.Expression) *jsonata.Part {
+func (c *Checker) part(e *jsonata.Expression) *jsonata.Part {
 	known := c.parts[e]
 	if known == nil {
 		known = &expression{e.Part()}
@@ -20,7 +20,7 @@ func (c *Checker) part(e *asl.Expression) *jsonata.Part {
 }
 
 // expression is what a JSONata expression gives where it gives a value.
-func (x *scene) expression(e *asl.Expression, at string) Value {
+func (x *scene) expression(e *jsonata.Expression, at string) Value {
 	if e == nil {
 		return Value{}
 	}

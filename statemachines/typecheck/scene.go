@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -122,7 +123,7 @@ func (x *scene) variable(name, at string) Value {
 
 // read is what a path selects where it does not fail. A path that always fails is
 // reported, and then nothing is known of its value.
-func (x *scene) read(path *asl.Path, at string) Value {
+func (x *scene) read(path *jsonpath.Path, at string) Value {
 	if path == nil || asl.IsPlaceholder(path) {
 		return Value{}
 	}
@@ -145,7 +146,7 @@ func (x *scene) read(path *asl.Path, at string) Value {
 }
 
 // reportStop reports a path that leads nowhere.
-func (x *scene) reportStop(path *asl.Path, stopped *stop, at string) {
+func (x *scene) reportStop(path *jsonpath.Path, stopped *stop, at string) {
 	if !x.reports {
 		return
 	}
@@ -177,7 +178,7 @@ func (x *scene) reportMember(what string, value Value, name, at string) {
 }
 
 // stepsText is the text of the steps of a path from the one at an index.
-func stepsText(path *asl.Path, from int) string {
+func stepsText(path *jsonpath.Path, from int) string {
 	var b strings.Builder
 	for _, s := range path.Steps()[from:] {
 		b.WriteString(s.Text)

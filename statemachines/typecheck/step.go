@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -74,7 +75,7 @@ func (x *scene) next() Way {
 func (x *scene) inputPath() Value { return x.selectPath(x.state.InputPath, x.doc, "InputPath") }
 
 // selectPath applies InputPath or OutputPath.
-func (x *scene) selectPath(path *asl.Path, from Value, name string) Value {
+func (x *scene) selectPath(path *jsonpath.Path, from Value, name string) Value {
 	switch {
 	case x.isJSONata():
 		return from
@@ -216,7 +217,7 @@ func (x *scene) complete(result Value) []Way {
 }
 
 // resultPath is the state's input with the result in it.
-func (x *scene) resultPath(path *asl.Path, result Value) Value {
+func (x *scene) resultPath(path *jsonpath.Path, result Value) Value {
 	switch {
 	case path == nil:
 		return x.doc

@@ -66,7 +66,7 @@ func (x *scene) templateOr(t *asl.Template, otherwise Value, fieldName string) V
 }
 
 // intrinsic is what a call of an intrinsic function gives.
-func (x *scene) intrinsic(call *asl.Intrinsic, at string) Value {
+func (x *scene) intrinsic(call *intrinsic.Call, at string) Value {
 	arguments := call.Arguments()
 	values := make([]Value, len(arguments))
 	for i, a := range arguments {
