@@ -49,7 +49,9 @@ func TestE2ERequests(t *testing.T) {
 	costs, err := measureStarts(t.Context(), []start{{binary: checkStatus}, {binary: runJob}}, 1)
 	require.NoError(t, err)
 	require.Positive(t, medianWall(costs[0]))
-	require.Positive(t, compareStarts(costs[1], costs[0]))
+	wall, processor := compareStarts(costs[1], costs[0])
+	require.Positive(t, wall)
+	require.Positive(t, processor)
 	_, err = measureStarts(t.Context(), []start{{binary: os.Args[0]}}, 1)
 	require.ErrorContains(t, err, "ended before it asked for an event")
 }

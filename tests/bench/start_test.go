@@ -56,16 +56,18 @@ func medianWall(costs []cost) time.Duration {
 	return times[len(times)/2]
 }
 
-// compareStarts returns how many times the processor time of a peer's start a function's
-// takes: the median of the runs, each beside its neighbour. Other work on the machine
-// hardly changes it, as it does a ratio of times.
-func compareStarts(of, peer []cost) float64 {
-	ratios := make([]float64, len(of))
+// compareStarts returns how many times a peer's time and processor time a function's
+// start takes: the medians of the runs, each beside its neighbour. Other work on the
+// machine may raise one of them, a slower start raises both.
+func compareStarts(of, peer []cost) (wall, processor float64) {
+	walls, processors := make([]float64, len(of)), make([]float64, len(of))
 	for i := range of {
-		ratios[i] = float64(of[i].processor) / float64(peer[i].processor)
+		walls[i] = float64(of[i].wall) / float64(peer[i].wall)
+		processors[i] = float64(of[i].processor) / float64(peer[i].processor)
 	}
-	slices.Sort(ratios)
-	return ratios[len(ratios)/2]
+	slices.Sort(walls)
+	slices.Sort(processors)
+	return walls[len(walls)/2], processors[len(processors)/2]
 }
 
 // measureStart runs a function in the environment of Lambda until it asks for its
