@@ -177,7 +177,7 @@ var rules = []rule{
 	{
 		reason:       "the Go toolchain is for those who build the functions",
 		packages:     []string{"./..."},
-		except:       []string{"./internal/lambdabuild/...", "./cdkapp/...", "./internal/cli", "./cmd/..."},
+		except:       []string{"./internal/lambdabuild/...", "./internal/release/...", "./cdkapp/...", "./internal/cli", "./cmd/..."},
 		mustNotReach: []string{"./internal/lambdabuild"},
 	},
 	{
