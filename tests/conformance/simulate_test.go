@@ -1,0 +1,109 @@
+package conformance_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
+)
+
+// simulateSuites are AWS's samples, run without a file of mocks. A case passes if
+// the machine runs to an end, or has Tasks that nobody can know, which are named.
+var simulateSuites = []suite{{name: "simulate", folder: "aws-samples", cases: 169, run: runSimulated, differences: sampleDifferences}}
+
+// eachSample calls f with the definitions of a folder, by their names.
+func eachSample(t *testing.T, folder string, f func(name string, definition []byte)) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) == ".md" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(text, []byte("StartAt")) {
+			return err
+		}
+		name, err := filepath.Rel(folder, path)
+		definitions := definitionsIn(t, path, text)
+		for _, id := range slices.Sorted(maps.Keys(definitions)) {
+			f(name+id, definitions[id])
+		}
+		return err
+	}))
+}
+
+func runSimulated(t *testing.T, folder string) result {
+	t.Helper()
+	out := result{failures: map[string]string{}}
+	ends := map[string]int{} // by the first word: the status, or the error
+	eachSample(t, folder, func(name string, definition []byte) {
+		out.total++
+		end, err := simulateSample(t, definition)
+		if err != nil {
+			out.failures[name] = err.Error()
+			return
+		}
+		word, _, _ := strings.Cut(end, " ")
+		ends[word]++
+		if testing.Verbose() && end != "told" {
+			out.notes = append(out.notes, name+": "+end)
+		}
+	})
+	for _, end := range slices.Sorted(maps.Keys(ends)) {
+		out.notes = append(out.notes, fmt.Sprintf("%s: %d", end, ends[end]))
+	}
+	return out
+}
+
+// simulateSample runs a definition, and says how it ended.
+func simulateSample(t *testing.T, definition []byte) (end string, err error) {
+	t.Helper()
+	values := map[string]string{}
+	m, err := asl.Parse(definition)
+	if err != nil {
+		return "", err
+	}
+	for _, h := range m.Placeholders {
+		values[h.Name] = "value"
+		if bytes.Contains(definition, []byte(`"Resource": "${`+h.Name+`}"`)) || bytes.Contains(definition, []byte(`"Resource":"${`+h.Name+`}"`)) {
+			values[h.Name] = "arn:aws:lambda:us-east-1:123456789012:function:" + h.Name
+		}
+	}
+	if m, err = asl.Parse(asl.Substitute(definition, values)); err != nil {
+		return "needs values that only its author knows", nil
+	}
+	plan, err := simulate.New(m, simulate.Options{Specs: []simulate.Spec{{Spread: mock.Exactly(12 * time.Minute)}}, Models: models.Load})
+	if err != nil {
+		return "", err
+	}
+	if len(plan.Unknown) > 0 {
+		return "told", nil
+	}
+	mocks, err := plan.Mocks()
+	if err != nil {
+		return "", err
+	}
+	o := sim.Options{Models: models.Load, Seed: 1}
+	if err := mocks.Apply(m, "", &o); err != nil {
+		return "", err
+	}
+	r, err := sim.Run(t.Context(), m, nil, o)
+	if err != nil {
+		return "", err
+	}
+	return cmp.Or(r.Error, string(r.Status)) + " " + r.Cause[:min(len(r.Cause), 200)], nil
+}
