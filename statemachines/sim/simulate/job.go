@@ -49,7 +49,7 @@ func (j *job) title() string { return j.entry.Service.Key + " " + j.entry.Name }
 
 // findJobs groups the Tasks of a machine by the jobs and resources that they are
 // about.
-func findJobs(tasks []*task, words func(word string) bool) ([]*job, error) {
+func findJobs(tasks []*task, polls map[string]*catalog.Entry, words func(word string) bool) ([]*job, error) {
 	var jobs []*job
 	groups := map[string]*job{}
 	group := func(e *catalog.Entry) *job {
@@ -81,7 +81,10 @@ func findJobs(tasks []*task, words func(word string) bool) ([]*job, error) {
 		if taken[t] || t.operation == nil || t.parsed.Pattern != "" || t.reader {
 			continue
 		}
-		e, err := entryOfDescribe(t, groups, words)
+		e, err := polls[t.name()], error(nil)
+		if e == nil {
+			e, err = entryOfDescribe(t, groups, words)
+		}
 		switch {
 		case err != nil:
 			return nil, err

@@ -4,6 +4,7 @@ package simulate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +28,11 @@ type Options struct {
 	Ends string
 	// Answered are the states and resources that have answers.
 	Answered []string
+	// Polls are what Tasks poll, by state, where the machine does not tell.
+	Polls map[string]*catalog.Entry
+	// Reader is the machine whose paths say which members answers have, besides those
+	// that the model requires; nil for the machine itself.
+	Reader *asl.StateMachine
 	// Models are the APIs of services, as models.Load of pollcore/catalog/models.
 	Models typecheck.Models
 }
@@ -75,13 +81,13 @@ func New(m *asl.StateMachine, o Options) (*Plan, error) {
 		return slices.Contains(o.Answered, t.name()) || slices.Contains(o.Answered, t.resource)
 	})
 	text := string(asl.Print(m))
-	jobs, err := findJobs(tasks, func(word string) bool {
+	jobs, err := findJobs(tasks, o.Polls, func(word string) bool {
 		return strings.Contains(text, `"`+word+`"`) || strings.Contains(text, `'`+word+`'`)
 	})
 	if err != nil {
 		return nil, err
 	}
-	a := newAnswers(m)
+	a := newAnswers(cmp.Or(o.Reader, m))
 	p := &planner{options: o, answers: a, plan: &Plan{}, mocks: map[*task]namedMock{}, silent: map[*task]bool{}}
 	for _, j := range jobs {
 		if err := j.prepare(a, o.Models); err != nil {
@@ -295,7 +301,7 @@ func (p *planner) calls(j *job, specs []Spec, ends []*status) object {
 	if j.sync == nil {
 		add("id", spellPlace(id.told))
 		add("idArgument", spellPlace(id.asked))
-		if len(j.starts) == 0 && id.told == nil {
+		if len(j.starts) == 0 {
 			body = nil // one job at a time, under whatever id
 		}
 		if len(j.describes) > 1 {

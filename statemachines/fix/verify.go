@@ -1,0 +1,114 @@
+package fix
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+)
+
+// verify reads the new definition, and tries its loop with every status: a success
+// leads where it led before, with the same data, a failure and the end of the time
+// lead elsewhere.
+func (f *fragment) verify(ctx context.Context, text []byte, o Options) ([]seen, error) {
+	m, err := asl.Parse(text)
+	if err != nil {
+		return nil, refuse("the new definition is not valid: %s", err)
+	}
+	for _, p := range asl.Validate(text, asl.Standard) {
+		if p.Severity == diag.Error {
+			return nil, refuse("the new definition is not valid: %s", p.Message)
+		}
+	}
+	for _, l := range lint.Check(m, lint.Options{}) {
+		for name := range f.states {
+			if s := stateOf(m, name); s != nil && l.Severity != diag.Note && (l.Pointer == s.Position.Pointer || under(l.Pointer, s.Position.Pointer)) {
+				return nil, refuse("lint finds %s in the new loop: %s", l.Rule, l.Message)
+			}
+		}
+	}
+	document, err := jsontree.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	states := map[string]json.RawMessage{}
+	for name := range f.states {
+		s := stateOf(m, name)
+		if s == nil {
+			return nil, refuse("the state %q is missing", name)
+		}
+		states[name] = (&loop{root: document.Root}).node(s).Raw()
+	}
+	after, err := f.try(ctx, states, f.start, 0, o)
+	if err != nil {
+		return nil, err
+	}
+	ends := false
+	for i, b := range f.observed.seen {
+		ends = ends || b.verdict == pollcore.Retry && after[i].exit == "" && after[i].err == ""
+		if err := f.compare(b, &after[i]); err != nil {
+			return nil, err
+		}
+	}
+	return after, nil
+}
+
+// compare tells whether a status ends as it should. A new Fail state is the exit of
+// an execution that failed in it.
+func (f *fragment) compare(before seen, after *seen) error {
+	if after.exit == "" {
+		for name, s := range f.states {
+			if s["Type"] == string(asl.TypeFail) && after.visits[name] > 0 {
+				after.exit = name
+			}
+		}
+	}
+	same := before.exit == after.exit
+	wrong := func(what string) error {
+		return refuse("with the status %s the new loop %s, and leads to %q with %s (before to %q with %s) %s", before.status, what, after.exit, after.output,
+			before.exit, before.output, after.err)
+	}
+	switch {
+	case after.exit == "" && before.verdict == pollcore.Retry && after.visits[f.poll.Name] > 1:
+		return nil // it polls on
+	case after.exit == "":
+		return wrong("does not end")
+	case before.verdict == pollcore.Success && !slices.Contains(f.observed.exitsOf(pollcore.Success), after.exit):
+		return wrong("does not lead to a success")
+	case before.verdict == pollcore.Failure && after.exit == f.success:
+		return wrong("leads to a success")
+	case before.verdict != pollcore.Retry && same && !equalJSON(before.output, after.output):
+		return wrong("gives other data")
+	default:
+		return nil
+	}
+}
+
+// equalJSON compares two texts as values.
+func equalJSON(a, b string) bool {
+	var left, right any
+	if json.Unmarshal([]byte(a), &left) != nil || json.Unmarshal([]byte(b), &right) != nil {
+		return false
+	}
+	x, _ := json.Marshal(left)
+	y, _ := json.Marshal(right)
+	return string(x) == string(y)
+}
+
+func stateOf(m *asl.StateMachine, name string) *asl.State {
+	for s := range m.All {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+func under(pointer, state string) bool {
+	return len(pointer) > len(state) && pointer[:len(state)] == state && pointer[len(state)] == '/'
+}
