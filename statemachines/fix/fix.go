@@ -22,6 +22,8 @@ type Options struct {
 	// MaxWait is how long the compiled loops wait. If it is 0, a loop waits as long
 	// as the one that it replaces did.
 	MaxWait time.Duration
+	// JobRuns is how long the jobs of the Trials last; 12 minutes if it is 0.
+	JobRuns time.Duration
 	// Models are the APIs of services, as models.Load of pollcore/catalog/models.
 	Models typecheck.Models
 }
@@ -39,6 +41,8 @@ type Loop struct {
 	MaxWait time.Duration
 	// Routes are where each status leads, before and after.
 	Routes []Route
+	// Trials compare both loops on jobs that last as long as Options.JobRuns.
+	Trials []Trial
 }
 
 // Route is where a status of the job leads.
@@ -122,7 +126,8 @@ func replace(ctx context.Context, text []byte, poll string, o Options) ([]byte, 
 		return nil, out, err
 	}
 	for i, b := range before.seen {
-		out.Routes = append(out.Routes, Route{Status: b.status, Before: b.exit, After: after[i].exit})
+		out.Routes = append(out.Routes, Route{Status: b.status, Before: b.exit, After: after.seen[i].exit})
 	}
-	return done, out, nil
+	out.Trials, err = f.measure(ctx, before, after, o)
+	return done, out, err
 }

@@ -29,7 +29,18 @@ type seen struct {
 }
 
 // observed is what a loop does.
-type observed struct{ seen []seen }
+type observed struct {
+	*trial
+
+	seen []seen
+}
+
+// trial is a machine of a loop alone.
+type trial struct {
+	machine *asl.StateMachine
+	input   []byte
+	exits   []string // states that the loop leads to
+}
 
 // begin is the state that a loop is tried from.
 const begin = "(begin)"
@@ -53,8 +64,7 @@ func (l *loop) observe(ctx context.Context, o Options) (*observed, error) {
 	if !l.inside[entry] {
 		entry = l.entryState()
 	}
-	all, err := l.try(ctx, states, entry, mostEvents, o)
-	return &observed{all}, err
+	return l.try(ctx, states, entry, mostEvents, o)
 }
 
 // entryState is the state of the loop that others lead to.
@@ -71,7 +81,7 @@ func (l *loop) entryState() string {
 
 // try runs states alone, with every status of the job: each state that they lead to
 // is one that ends.
-func (l *loop) try(ctx context.Context, states map[string]json.RawMessage, entry string, events int, o Options) ([]seen, error) {
+func (l *loop) try(ctx context.Context, states map[string]json.RawMessage, entry string, events int, o Options) (*observed, error) {
 	statuses, err := simulate.Statuses(l.entry, o.Models)
 	if err != nil {
 		return nil, err
@@ -79,11 +89,11 @@ func (l *loop) try(ctx context.Context, states map[string]json.RawMessage, entry
 	if len(statuses) == 0 {
 		return nil, refuse("no answers can be made up for %s, so nothing shows that a new loop is right", l.entry.FullName())
 	}
-	m, input, exits, err := l.harness(states, entry)
+	tried, err := l.harness(states, entry)
 	if err != nil {
 		return nil, err
 	}
-	var all []seen
+	all := &observed{trial: tried}
 	waited := false
 	for _, s := range statuses {
 		most := events
@@ -93,17 +103,17 @@ func (l *loop) try(ctx context.Context, states map[string]json.RawMessage, entry
 			}
 			waited = true
 		}
-		one, err := l.tryStatus(ctx, m, input, exits, s, most, o)
+		one, err := l.tryStatus(ctx, tried, s, most, o)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, one)
+		all.seen = append(all.seen, one)
 	}
 	return all, nil
 }
 
 // harness is a machine of states alone, and an input that has what they read.
-func (l *loop) harness(states map[string]json.RawMessage, entry string) (*asl.StateMachine, []byte, []string, error) {
+func (l *loop) harness(states map[string]json.RawMessage, entry string) (*trial, error) {
 	sample := newSample()
 	for _, s := range l.states {
 		sample.state(s)
@@ -120,7 +130,7 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string) (*asl.St
 	for _, text := range states {
 		document, err := jsontree.Parse(text)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, err
 		}
 		for _, target := range targetsOf(document.Root) {
 			if all[target] == nil {
@@ -131,14 +141,14 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string) (*asl.St
 	}
 	text, err := json.Marshal(map[string]any{"QueryLanguage": l.machine.QueryLanguage, "StartAt": begin, "States": all})
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	m, err := asl.Parse(text)
 	if err != nil {
-		return nil, nil, nil, refuse("the loop cannot be tried alone: %s", err)
+		return nil, refuse("the loop cannot be tried alone: %s", err)
 	}
 	input, err := json.Marshal(sample.document)
-	return m, input, exits, err
+	return &trial{m, input, exits}, err
 }
 
 // targetsOf are the states that a state leads to.
@@ -165,39 +175,51 @@ func targetsOf(state *jsontree.Node) []string {
 // does not.
 const mostEvents = 3000
 
-func (l *loop) tryStatus(
-	ctx context.Context, m *asl.StateMachine, input []byte, exits []string, s simulate.Status, events int, o Options,
-) (seen, error) {
+func (l *loop) tryStatus(ctx context.Context, t *trial, s simulate.Status, events int, o Options) (seen, error) {
 	out := seen{status: s.Name, verdict: s.Verdict}
-	plan, err := simulate.New(m, simulate.Options{
-		Specs: []simulate.Spec{{Spread: mock.Exactly(l.runsFor())}}, Ends: s.Name, Models: o.Models,
-		Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}, Reader: l.machine,
-	})
+	r, err := l.run(ctx, t, s.Name, l.runsFor(), events, o)
 	if err != nil {
 		return out, err
 	}
-	mocks, err := plan.Mocks()
-	if err != nil {
-		return out, err
-	}
-	options := sim.Options{MaxEvents: events}
-	if err := mocks.Apply(m, "", &options); err != nil {
-		return out, err
-	}
-	r, err := sim.Run(ctx, m, input, options)
-	if err != nil {
-		return out, refuse("the loop cannot be tried: %s", err)
-	}
-	for _, name := range exits {
-		if r.Visits[name] > 0 {
-			out.exit = name
-		}
-	}
-	out.output, out.visits = string(r.Output), r.Visits
+	out.exit, out.output, out.visits = t.exit(r), string(r.Output), r.Visits
 	if r.Status != sim.StatusSucceeded && !strings.Contains(r.Cause, "maximum number of history events") {
 		out.err = r.Error + ": " + r.Cause
 	}
 	return out, nil
+}
+
+// run runs the loop on a job that lasts for a time and ends in the status.
+func (l *loop) run(ctx context.Context, t *trial, status string, runs time.Duration, events int, o Options) (*sim.Result, error) {
+	plan, err := simulate.New(t.machine, simulate.Options{
+		Specs: []simulate.Spec{{Spread: mock.Exactly(runs)}}, Ends: status, Models: o.Models,
+		Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}, Reader: l.machine,
+	})
+	if err != nil {
+		return nil, err
+	}
+	mocks, err := plan.Mocks()
+	if err != nil {
+		return nil, err
+	}
+	options := sim.Options{MaxEvents: events, Seed: 1}
+	if err := mocks.Apply(t.machine, "", &options); err != nil {
+		return nil, err
+	}
+	r, err := sim.Run(ctx, t.machine, t.input, options)
+	if err != nil {
+		return nil, refuse("the loop cannot be tried: %s", err)
+	}
+	return r, nil
+}
+
+// exit is the state that a run led to; empty if it polled on.
+func (t *trial) exit(r *sim.Result) string {
+	for _, name := range t.exits {
+		if r.Visits[name] > 0 {
+			return name
+		}
+	}
+	return ""
 }
 
 // sample is an input, and variables, with what states read.

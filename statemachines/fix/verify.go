@@ -15,7 +15,7 @@ import (
 // verify reads the new definition, and tries its loop with every status: a success
 // leads where it led before, with the same data, a failure and the end of the time
 // lead elsewhere.
-func (f *fragment) verify(ctx context.Context, text []byte, o Options) ([]seen, error) {
+func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observed, error) {
 	m, err := asl.Parse(text)
 	if err != nil {
 		return nil, refuse("the new definition is not valid: %s", err)
@@ -48,10 +48,8 @@ func (f *fragment) verify(ctx context.Context, text []byte, o Options) ([]seen, 
 	if err != nil {
 		return nil, err
 	}
-	ends := false
 	for i, b := range f.observed.seen {
-		ends = ends || b.verdict == pollcore.Retry && after[i].exit == "" && after[i].err == ""
-		if err := f.compare(b, &after[i]); err != nil {
+		if err := f.compare(b, &after.seen[i]); err != nil {
 			return nil, err
 		}
 	}

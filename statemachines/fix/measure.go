@@ -1,0 +1,70 @@
+package fix
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// Trial compares the loops on a job that ends in a status.
+type Trial struct {
+	Status        string
+	Before, After Measure
+}
+
+// Measure is what one loop did: the loop alone, without the states around it.
+type Measure struct {
+	// Exit is the state behind the loop; empty if it polled until the history was
+	// full.
+	Exit string
+	// Lasts is how long the loop polled, and Late how long after the end of the job
+	// it left; 0 if it did not leave.
+	Lasts, Late time.Duration
+	// Calls and Transitions are how many there were, and USD what the transitions
+	// cost in asl.DefaultRegion.
+	Calls, Transitions int
+	USD                float64
+	// Error and Cause are those of an execution that failed in the loop.
+	Error, Cause string
+}
+
+// defaultRuns is how long the jobs of trials last.
+const defaultRuns = 12 * time.Minute
+
+// measure compares the loops on a job that succeeds, and on one for each failure.
+func (f *fragment) measure(ctx context.Context, before, after *observed, o Options) ([]Trial, error) {
+	runs := cmp.Or(o.JobRuns, defaultRuns)
+	var all []Trial
+	succeeded := false
+	for i, s := range before.seen {
+		if s.verdict == pollcore.Retry || s.verdict == pollcore.Success && succeeded {
+			continue
+		}
+		succeeded = succeeded || s.verdict == pollcore.Success
+		old, err := f.run(ctx, before.trial, s.status, runs, 0, o)
+		if err != nil {
+			return nil, err
+		}
+		replaced, err := f.run(ctx, after.trial, s.status, runs, 0, o)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Trial{
+			Status: s.status, Before: f.measureRun(old, before.exit(old), runs), After: f.measureRun(replaced, after.seen[i].exit, runs),
+		})
+	}
+	return all, nil
+}
+
+func (f *fragment) measureRun(r *sim.Result, exit string, runs time.Duration) Measure {
+	m := Measure{
+		Exit: exit, Lasts: r.Duration(), Calls: r.Calls[f.poll.Name], Transitions: r.Transitions, USD: r.CostUSD(), Error: r.Error, Cause: r.Cause,
+	}
+	if exit != "" {
+		m.Late = max(0, m.Lasts-runs)
+	}
+	return m
+}
