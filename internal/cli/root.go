@@ -77,7 +77,7 @@ Exit codes:
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newLintCommand(), newGraphCommand(), newListCommand(), newCheckCommand())
-	root.AddCommand(newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand(), newMocksCommand())
+	root.AddCommand(newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand(), newMocksCommand(), newFixCommand())
 	root.SetHelpCommand(newHelpCommand(root))
 	return root
 }

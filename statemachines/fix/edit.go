@@ -68,9 +68,9 @@ func (f *fragment) edit(text []byte) ([]byte, error) {
 				}
 			}
 			first = false
-			if new := printed[m.Name]; new != "" {
+			if state := printed[m.Name]; state != "" {
 				written[m.Name] = true
-				pieces = append(pieces, lead+string(text[m.Offset:m.Value.Offset])+style.indent(new))
+				pieces = append(pieces, lead+string(text[m.Offset:m.Value.Offset])+style.indent(state))
 			}
 		}
 		if i == last {
@@ -190,16 +190,13 @@ func newStyle(text []byte, states *jsontree.Node) style {
 		return s
 	}
 	s.lead = "\n" + base
-	if strings.HasPrefix(base, "\t") {
+	// The bracket at the end stands one level further out.
+	outer, ok := margin(states.End - 1)
+	switch {
+	case strings.HasPrefix(base, "\t"):
 		s.unit = "\t"
-	} else if inner := first.Value.Members; len(inner) > 0 {
-		if deeper, ok := margin(inner[0].Offset); ok && strings.HasPrefix(deeper, base) && len(deeper) > len(base) {
-			s.unit = deeper[len(base):]
-		} else if n := bytes.LastIndexByte(text[:states.End-1], '\n'); n >= 0 {
-			if outer := string(text[n+1 : states.End-1]); strings.TrimSpace(outer) == "" && len(base) > len(outer) {
-				s.unit = base[len(outer):]
-			}
-		}
+	case ok && strings.HasPrefix(base, outer) && len(base) > len(outer):
+		s.unit = base[len(outer):]
 	}
 	return s
 }

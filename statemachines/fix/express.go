@@ -3,6 +3,7 @@ package fix
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -131,8 +132,8 @@ func mergeAt(p *asl.Path, document, value string) (string, error) {
 		around[i] = at
 		at += "." + memberName(s.Names[0])
 	}
-	for i := len(steps) - 1; i >= 0; i-- {
-		value = "$merge([" + around[i] + ", {" + string(mustJSON(steps[i].Names[0])) + ": " + value + "}])"
+	for i, s := range slices.Backward(steps) {
+		value = "$merge([" + around[i] + ", {" + string(mustJSON(s.Names[0])) + ": " + value + "}])"
 	}
 	return value, nil
 }

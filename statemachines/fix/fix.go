@@ -4,6 +4,7 @@ package fix
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,24 +33,26 @@ type Options struct {
 type Loop struct {
 	// Poll is the Task that polls, and Operation what it polls:
 	// "athena:GetQueryExecution".
-	Poll, Operation string
+	Poll      string `json:"poll"`
+	Operation string `json:"operation"`
 	// Refused says why the loop stays as it is; empty if it was replaced.
-	Refused string
+	Refused string `json:"refused,omitempty"`
 	// Entry is the entry of the catalogue that the new loop is compiled from, and
 	// MaxWait how long it waits.
-	Entry   string
-	MaxWait time.Duration
+	Entry   string        `json:"entry,omitempty"`
+	MaxWait time.Duration `json:"-"`
 	// Routes are where each status leads, before and after.
-	Routes []Route
+	Routes []Route `json:"routes,omitempty"`
 	// Trials compare both loops on jobs that last as long as Options.JobRuns.
-	Trials []Trial
+	Trials []Trial `json:"trials,omitempty"`
 }
 
 // Route is where a status of the job leads.
 type Route struct {
-	Status string
+	Status string `json:"status"`
 	// Before and After are states behind the loop; empty if the loop polls on.
-	Before, After string
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
 }
 
 // Apply replaces the poll loops of a definition, in JSON, and returns its new text.
@@ -130,4 +133,14 @@ func replace(ctx context.Context, text []byte, poll string, o Options) ([]byte, 
 	}
 	out.Trials, err = f.measure(ctx, before, after, o)
 	return done, out, err
+}
+
+// MarshalJSON writes the members, with MaxWait in seconds.
+func (l Loop) MarshalJSON() ([]byte, error) {
+	type members Loop
+	return json.Marshal(struct {
+		members
+
+		MaxWaitSeconds float64 `json:"maxWaitSeconds,omitempty"`
+	}{members(l), l.MaxWait.Seconds()})
 }

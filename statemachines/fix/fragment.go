@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"regexp"
@@ -315,82 +316,108 @@ func (f *fragment) adapt() error {
 	if err != nil {
 		return err
 	}
-	taken := map[string]bool{}
+	a := &adapter{fragment: f, output: output, assign: assign, taken: map[string]bool{}, ends: map[string]string{}}
 	for s := range f.machine.All {
-		taken[s.Name] = true
+		a.taken[s.Name] = true
 	}
 	for name := range f.states {
-		taken[name] = true
-	}
-	ends := map[string]string{}
-	failState := func(part, code string) string {
-		if ends[part] == "" {
-			ends[part] = f.newName(part, taken)
-			f.order = append(f.order, ends[part])
-			f.states[ends[part]] = object{"QueryLanguage": "JSONata", "Type": "Fail", "Error": code, "Cause": "{% $states.input.reason %}"}
-		}
-		return ends[part]
-	}
-	lead := func(at object, field, to string) {
-		at[field], at["Output"] = to, output
-		if assign != nil {
-			at["Assign"] = assign
-		}
-	}
-	leave := func(at object, field string) {
-		switch at[field] {
-		case placeholders[pollcore.Succeeded]:
-			to := f.success
-			if exit := f.exitOf(f.valueOf(at), pollcore.Success); exit != "" {
-				to = exit
-			}
-			lead(at, field, to)
-		case placeholders[pollcore.Failed]:
-			if exit := f.exitOf(f.valueOf(at), pollcore.Failure); exit != "" && exit != f.success {
-				lead(at, field, exit)
-			} else if f.handler != "" {
-				lead(at, field, f.handler)
-			} else {
-				at[field] = failState("failed", "JobPoller.Failed")
-			}
-		case placeholders[pollcore.TimedOut]:
-			if f.timedOut != "" {
-				lead(at, field, f.timedOut)
-			} else {
-				at[field] = failState("timed out", "JobPoller.TimedOut")
-			}
-		}
+		a.taken[name] = true
 	}
 	for _, name := range slices.Clone(f.order) {
 		s := f.states[name]
 		choices, _ := s["Choices"].([]any)
 		for _, rule := range choices {
-			leave(rule.(object), "Next")
+			a.leave(rule.(object), "Next")
 		}
 		if name == f.choice.Name {
-			leave(s, "Default")
+			a.leave(s, "Default")
 		}
 		if err := f.adaptCatch(s, name == f.poll.Name); err != nil {
 			return err
 		}
 		for _, at := range append(catchers(s), s) {
-			for _, field := range []string{"Next", "Default"} {
-				switch at[field] {
-				case placeholders[pollcore.Succeeded]:
-					return refuse("%s succeeds by an error, of which the states behind the loop get no data", f.entry.FullName())
-				case placeholders[pollcore.Failed]:
-					at[field] = failState("failed", "JobPoller.Failed")
-				case placeholders[pollcore.TimedOut]:
-					at[field] = failState("timed out", "JobPoller.TimedOut")
-				}
+			if err := a.fail(at); err != nil {
+				return err
 			}
 		}
 	}
+	first, _ := f.states[f.start]["Assign"].(object)
 	if f.entered {
-		assign, _ := f.states[f.start]["Assign"].(object)
-		assign[f.inputVariable()] = "{% $states.input %}"
+		first[f.inputVariable()] = "{% $states.input %}"
+	}
+	if name := f.prefix + "StartedAt"; !strings.Contains(string(mustJSON(f.states)), "$"+name) {
+		delete(first, name)
 	}
 	return nil
+}
+
+// adapter leads the exits of a fragment.
+type adapter struct {
+	*fragment
+
+	output, assign any               // of what leaves for a state of the machine
+	taken          map[string]bool   // names of states
+	ends           map[string]string // Fail states that were added
+}
+
+// leave leads a rule, or a default, that knows the answer.
+func (a *adapter) leave(at object, field string) {
+	switch at[field] {
+	case placeholders[pollcore.Succeeded]:
+		a.lead(at, field, cmp.Or(a.exitOf(a.valueOf(at), pollcore.Success), a.success))
+	case placeholders[pollcore.Failed]:
+		exit := a.exitOf(a.valueOf(at), pollcore.Failure)
+		if exit == a.success {
+			exit = "" // it was taken for a success
+		}
+		if exit = cmp.Or(exit, a.handler); exit != "" {
+			a.lead(at, field, exit)
+		} else {
+			a.leadToFail(at, field, "failed", "JobPoller.Failed")
+		}
+	case placeholders[pollcore.TimedOut]:
+		if a.timedOut != "" {
+			a.lead(at, field, a.timedOut)
+		} else {
+			a.leadToFail(at, field, "timed out", "JobPoller.TimedOut")
+		}
+	}
+}
+
+// fail leads what does not know the answer to Fail states.
+func (a *adapter) fail(at object) error {
+	for _, field := range []string{"Next", "Default"} {
+		switch at[field] {
+		case placeholders[pollcore.Succeeded]:
+			return refuse("%s succeeds by an error, of which the states behind the loop get no data", a.entry.FullName())
+		case placeholders[pollcore.Failed]:
+			a.leadToFail(at, field, "failed", "JobPoller.Failed")
+		case placeholders[pollcore.TimedOut]:
+			a.leadToFail(at, field, "timed out", "JobPoller.TimedOut")
+		}
+	}
+	return nil
+}
+
+// lead leads to a state of the machine, with the data of the old loop.
+func (a *adapter) lead(at object, field, to string) {
+	at[field], at["Output"] = to, a.output
+	if a.assign != nil {
+		at["Assign"] = a.assign
+	}
+}
+
+// leadToFail leads to a new Fail state, which needs the reason alone.
+func (a *adapter) leadToFail(at object, field, part, code string) {
+	if output, ok := at["Output"].(object); ok {
+		at["Output"] = object{"reason": output["reason"]}
+	}
+	if a.ends[part] == "" {
+		name := a.newName(part, a.taken)
+		a.ends[part], a.order = name, append(a.order, name)
+		a.states[name] = object{"QueryLanguage": "JSONata", "Type": "Fail", "Error": code, "Cause": "{% $states.input.reason %}"}
+	}
+	at[field] = a.ends[part]
 }
 
 // exitOf is where the old loop left with a value of the status; empty if it did not.

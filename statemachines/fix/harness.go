@@ -261,14 +261,14 @@ func (s *sample) template(t *asl.Template) {
 	if t == nil {
 		return
 	}
-	switch t.Kind {
-	case asl.TemplatePath:
+	switch {
+	case t.Path != nil:
 		s.path(t.Path, sampleText)
-	case asl.TemplateIntrinsic:
+	case t.Intrinsic != nil:
 		for _, p := range t.Intrinsic.Paths() {
 			s.path(p, sampleText)
 		}
-	case asl.TemplateExpression:
+	case t.Expression != nil:
 		s.expression(t.Expression.String())
 	}
 	for _, m := range t.Object {
@@ -285,12 +285,13 @@ func (s *sample) path(p *asl.Path, value any) {
 	}
 	var names []string
 	for _, step := range p.Steps() {
-		if step.Kind == jsonpath.StepName && !step.Deep {
-			names = append(names, step.Names[0])
-		} else if step.Kind == jsonpath.StepIndex {
+		if step.Deep || step.Kind != jsonpath.StepName && step.Kind != jsonpath.StepIndex {
+			break
+		}
+		if step.Kind == jsonpath.StepIndex {
 			names = append(names, "[]")
 		} else {
-			break
+			names = append(names, step.Names[0])
 		}
 	}
 	switch {

@@ -3,6 +3,7 @@ package fix
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -11,24 +12,39 @@ import (
 
 // Trial compares the loops on a job that ends in a status.
 type Trial struct {
-	Status        string
-	Before, After Measure
+	Status string  `json:"status"`
+	Before Measure `json:"before"`
+	After  Measure `json:"after"`
 }
 
 // Measure is what one loop did: the loop alone, without the states around it.
 type Measure struct {
 	// Exit is the state behind the loop; empty if it polled until the history was
 	// full.
-	Exit string
+	Exit string `json:"exit,omitempty"`
 	// Lasts is how long the loop polled, and Late how long after the end of the job
 	// it left; 0 if it did not leave.
-	Lasts, Late time.Duration
+	Lasts time.Duration `json:"-"`
+	Late  time.Duration `json:"-"`
 	// Calls and Transitions are how many there were, and USD what the transitions
 	// cost in asl.DefaultRegion.
-	Calls, Transitions int
-	USD                float64
+	Calls       int     `json:"calls"`
+	Transitions int     `json:"transitions"`
+	USD         float64 `json:"costUSD"`
 	// Error and Cause are those of an execution that failed in the loop.
-	Error, Cause string
+	Error string `json:"error,omitempty"`
+	Cause string `json:"cause,omitempty"`
+}
+
+// MarshalJSON writes the members, with times in seconds.
+func (m Measure) MarshalJSON() ([]byte, error) {
+	type members Measure
+	return json.Marshal(struct {
+		members
+
+		Seconds     float64 `json:"seconds"`
+		LateSeconds float64 `json:"lateSeconds"`
+	}{members(m), m.Lasts.Seconds(), m.Late.Seconds()})
 }
 
 // defaultRuns is how long the jobs of trials last.

@@ -1,0 +1,231 @@
+package fix_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+)
+
+// machine is a definition with a loop on an Athena query: the fields of the poll, of
+// the Wait and of the Choice besides those that it needs, and further states.
+func machine(poll, wait, choice, states string) string {
+	text := machineWith(`, "ResultPath": "$.q"`+poll, wait, choice, states)
+	return strings.ReplaceAll(text, "$.QueryExecution.Status", "$.q.QueryExecution.Status")
+}
+
+func machineWith(poll, wait, choice, states string) string {
+	return `{
+  "Comment": "kept",
+  "StartAt": "Start",
+  "States": {
+    "Start":   {"Type": "Pass", "Result": {"id": "q"}, "Next": "Wait"},
+    "Wait": {"Type": "Wait", "Seconds": 5, "Next": "Get"` + wait + `},
+    "Get": {"Type": "Task", "Comment": "asks", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution",
+      "Parameters": {"QueryExecutionId.$": "$.id"}, "Next": "Done?"` + poll + `},
+    "Done?": {"Type": "Choice", "Choices": [
+      {"Variable": "$.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Report"},
+      {"Variable": "$.QueryExecution.Status.State", "StringEquals": "FAILED", "Next": "Failed"}
+    ], "Default": "Wait"` + choice + `},
+    "Report":  {"Type": "Succeed"},
+    "Failed":  {"Type": "Fail", "Error": "E"}` + states + `
+  }
+}
+`
+}
+
+func apply(t *testing.T, text string, o fix.Options) (string, []fix.Loop) {
+	t.Helper()
+	o.Models = models.Load
+	fixed, loops, err := fix.Apply(t.Context(), []byte(text), o)
+	require.NoError(t, err)
+	return string(fixed), loops
+}
+
+func TestTextAroundStays(t *testing.T) {
+	t.Parallel()
+	before := machine("", "", "", "")
+	after, loops := apply(t, before, fix.Options{MaxWait: time.Hour})
+	require.Len(t, loops, 1)
+	require.Empty(t, loops[0].Refused)
+	require.Equal(t, time.Hour, loops[0].MaxWait)
+	for _, line := range []string{
+		`  "Comment": "kept",`,
+		`    "Start":   {"Type": "Pass", "Result": {"id": "q"}, "Next": "Get begins"},`,
+		`    "Report":  {"Type": "Succeed"},`,
+		`    "Failed":  {"Type": "Fail", "Error": "E"}`,
+		`      "Comment": "asks",`,
+	} {
+		require.Contains(t, after, "\n"+line+"\n")
+	}
+	m, err := asl.Parse([]byte(after))
+	require.NoError(t, err)
+	require.Empty(t, lint.Check(m, lint.Options{Off: []string{lint.PollNeedless}}))
+	require.Len(t, lint.Loops(m, lint.Options{}), 1)
+
+	// A loop that is right is replaced by itself: there is nothing left to find.
+	for _, r := range loops[0].Routes {
+		switch r.Status {
+		case "SUCCEEDED":
+			require.Equal(t, "Report", r.After)
+		case "FAILED":
+			require.Equal(t, "Failed", r.After)
+		case "CANCELLED":
+			require.Equal(t, "Get failed", r.After)
+		}
+	}
+}
+
+// Tabs and one line stay what they are, in a flow inside of another, too.
+func TestStyles(t *testing.T) {
+	t.Parallel()
+	var flat strings.Builder
+	flatten(&flat, machine("", "", "", ""))
+	after, loops := apply(t, flat.String(), fix.Options{})
+	require.Empty(t, loops[0].Refused)
+	require.NotContains(t, after, "\n")
+
+	tabs := strings.ReplaceAll(machine("", "", "", ""), "  ", "\t")
+	after, loops = apply(t, tabs, fix.Options{})
+	require.Empty(t, loops[0].Refused)
+	require.NotContains(t, after, "\n ")
+
+	inner := `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true, "ItemProcessor": ` + machine("", "", "", "") + `}}}`
+	after, loops = apply(t, inner, fix.Options{})
+	require.Empty(t, loops[0].Refused)
+	require.Contains(t, after, `"Next": "Get begins"}`)
+}
+
+func flatten(b *strings.Builder, text string) {
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimSpace(line) + " ")
+	}
+}
+
+// What comes behind the loop gets the same data, whatever the poll makes of it.
+func TestData(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ poll, path, states string }{
+		"ResultPath":     {`, "ResultPath": "$.a.b"`, "$.a.b.QueryExecution.Status.State", ""},
+		"ResultSelector": {`, "ResultSelector": {"id.$": "$.QueryExecution.QueryExecutionId", "s.$": "$.QueryExecution.Status.State"}`, "$.s", ""},
+		"both":           {`, "ResultPath": "$.r", "ResultSelector": {"s": {"t.$": "$.QueryExecution.Status.State"}, "n": 1}`, "$.r.s.t", ""},
+		"a catcher": {
+			`, "ResultPath": "$.a.b", "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Caught"}]`, "$.a.b.QueryExecution.Status.State",
+			`, "Caught": {"Type": "Fail", "CausePath": "$.error.Cause"}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before := strings.ReplaceAll(machineWith(c.poll, "", "", c.states), `"$.QueryExecution.Status.State", "StringEquals"`, `"`+c.path+`", "StringEquals"`)
+			after, loops := apply(t, before, fix.Options{})
+			require.Empty(t, loops[0].Refused)
+			if c.states != "" {
+				require.Contains(t, after, `"Next": "Caught"`)
+				require.Contains(t, after, `$merge([$getInput, {\"error\": $states.errorOutput}])`)
+			} else {
+				require.NotContains(t, after, "Catch")
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for want, text := range map[string]string{
+		"selects a part of its data": machine("", `, "InputPath": "$.a"`, "", ""),
+		`a success of athena:StartQueryExecution leads to the Fail state "Failed"`: strings.NewReplacer(
+			`"SUCCEEDED", "Next": "Report"`, `"SUCCEEDED", "Next": "Failed"`, `"FAILED", "Next": "Failed"`, `"FAILED", "Next": "Report"`,
+		).Replace(machine("", "", "", "")),
+		"sets variables in JSONPath":   machine(`, "Assign": {"x.$": "$.QueryExecution"}`, "", "", ""),
+		`"Done?" changes data`:         machine("", "", `, "Assign": {"x": 1}`, ""),
+		"has Credentials":              machine(`, "Credentials": {"RoleArn": "arn:aws:iam::123456789012:role/r"}`, "", "", ""),
+		"begins at the Choice":         strings.Replace(machine("", "", "", ""), `"q"}, "Next": "Wait"`, `"q"}, "Next": "Done?"`, 1),
+		"does more than poll: \"Log\"": strings.Replace(machine("", "", "", `, "Log": {"Type": "Pass", "Next": "Get"}`), `"Seconds": 5, "Next": "Get"`, `"Seconds": 5, "Next": "Log"`, 1),
+	} {
+		after, loops := apply(t, text, fix.Options{})
+		require.Len(t, loops, 1, want)
+		require.Contains(t, loops[0].Refused, want)
+		require.Equal(t, text, after)
+	}
+}
+
+func TestOnly(t *testing.T) {
+	t.Parallel()
+	text := machine("", "", "", "")
+	after, loops := apply(t, text, fix.Options{Only: []string{"Other"}})
+	require.Empty(t, loops)
+	require.Equal(t, text, after)
+	_, _, err := fix.Apply(t.Context(), []byte("{"), fix.Options{Models: models.Load})
+	require.Error(t, err)
+}
+
+func TestLoopInJSON(t *testing.T) {
+	t.Parallel()
+	_, loops := apply(t, machine("", "", "", ""), fix.Options{MaxWait: time.Hour})
+	text, err := json.Marshal(loops[0])
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"maxWaitSeconds":3600`)
+	require.Contains(t, string(text), `"lateSeconds":`)
+}
+
+// A diff says how to make the second text of the first.
+func TestDiff(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, fix.Diff("a", "b", []byte("x\n"), []byte("x\n")))
+	require.Equal(t, "--- a\n+++ b\n@@ -1,1 +1,2 @@\n x\n+y\n", fix.Diff("a", "b", []byte("x\n"), []byte("x\ny\n")))
+	require.Equal(t, "--- a\n+++ b\n@@ -0,0 +1,1 @@\n+y\n\\ No newline at end of file\n", fix.Diff("a", "b", nil, []byte("y")))
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		a, b := randomText(random), randomText(random)
+		require.Equal(t, b, patch(t, a, fix.Diff("a", "b", []byte(a), []byte(b))), "%q %q", a, b)
+	}
+}
+
+func randomText(random *rand.Rand) string {
+	var b strings.Builder
+	for range random.IntN(30) {
+		fmt.Fprintf(&b, "%d\n", random.IntN(4))
+	}
+	return b.String()
+}
+
+// patch applies a diff.
+func patch(t *testing.T, text, diff string) string {
+	t.Helper()
+	lines := strings.SplitAfter(text, "\n")
+	var out strings.Builder
+	at := 0
+	for line := range strings.Lines(diff) {
+		var start, count, newStart, newCount int
+		if n, _ := fmt.Sscanf(line, "@@ -%d,%d +%d,%d @@", &start, &count, &newStart, &newCount); n == 4 {
+			for from := max(start-1, 0) + min(1, max(0, 1-count)); at < from && count > 0 || count == 0 && at < start; at++ {
+				out.WriteString(lines[at])
+			}
+			continue
+		}
+		switch {
+		case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "\\"):
+		case line[0] == '+':
+			out.WriteString(line[1:])
+		default:
+			require.Equal(t, lines[at], line[1:])
+			if line[0] == ' ' {
+				out.WriteString(line[1:])
+			}
+			at++
+		}
+	}
+	for ; at < len(lines); at++ {
+		out.WriteString(lines[at])
+	}
+	return out.String()
+}
