@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/intrinsic"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -15,7 +16,7 @@ import (
 func expression(text string) string { return "{% " + text + " %}" }
 
 // translatePath writes a path of JSONPath in JSONata, over the document.
-func translatePath(p *asl.Path, document string) (string, error) {
+func translatePath(p *jsonpath.Path, document string) (string, error) {
 	var b strings.Builder
 	switch {
 	case p.Function() != "":
@@ -87,7 +88,7 @@ func translate(t *asl.Template, document string) (string, error) {
 
 // translateCall writes the one intrinsic function that poll loops use, an array of
 // paths.
-func translateCall(text string, call *asl.Intrinsic, document string) (string, error) {
+func translateCall(text string, call *intrinsic.Call, document string) (string, error) {
 	if !strings.HasPrefix(text, "States.Array(") || strings.Count(text, "(") > 1 || strings.Contains(text, "'") {
 		return "", refuse("JSONata has to be written for %s", text)
 	}
@@ -115,7 +116,7 @@ func mustJSON(value any) []byte {
 
 // mergeAt is JSONata for a document with a value at a reference path, as ResultPath
 // puts it there: nil discards the value.
-func mergeAt(p *asl.Path, document, value string) (string, error) {
+func mergeAt(p *jsonpath.Path, document, value string) (string, error) {
 	if p == nil {
 		return document, nil
 	}

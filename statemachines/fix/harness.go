@@ -279,7 +279,7 @@ func (s *sample) template(t *asl.Template) {
 	}
 }
 
-func (s *sample) path(p *asl.Path, value any) {
+func (s *sample) path(p *jsonpath.Path, value any) {
 	if p == nil {
 		return
 	}

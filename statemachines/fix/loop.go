@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -78,7 +79,7 @@ func readLoop(m *asl.StateMachine, text []byte, table lint.Loop) (*loop, error) 
 // check refuses what cannot be said in a compiled loop.
 func (l *loop) check() error {
 	for _, s := range l.states {
-		path := func(p *asl.Path) bool { return s.QueryLanguage == asl.JSONPath && (p == nil || !p.Root()) }
+		path := func(p *jsonpath.Path) bool { return s.QueryLanguage == asl.JSONPath && (p == nil || !p.Root()) }
 		switch {
 		case s != l.poll && path(s.InputPath), s.Choice == nil && path(s.OutputPath):
 			return refuse("%q selects a part of its data with InputPath or OutputPath", s.Name)
