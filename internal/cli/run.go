@@ -54,6 +54,9 @@ MockConfigFile.json. With --simulate, what FILE names wins. The input is {} or t
 file of --input. The duration of a mocked call ("after") passes in virtual time
 only.
 
+Run checks arguments, responses and the input against the models of the services,
+and stops where they do not fit. --lenient takes what the models do not know.
+
 Output: progress goes to stderr, as one live line on a terminal, else as a line
 a poll; --virtual shows none. The result goes to stdout.
 
@@ -96,6 +99,7 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	f.StringVar(&o.input, "input", "", "`FILE` with the input of the execution, instead of the sample job's request; - reads standard input")
 	f.StringVar(&o.mocks, "mocks", "", "`FILE` that answers the Tasks of the definition")
 	o.simulated.addTo(f)
+	f.BoolVar(&o.lenient, "lenient", false, "let calls and responses pass that do not fit the services' models")
 	f.Uint64Var(&o.seed, "seed", defaultSeed, "seed of all that is drawn: a run with the same seed is the same")
 	f.StringVar(&o.testCase, "test-case", "", "test `CASE` of a MockConfigFile.json: \"machine#case\" or \"case\"")
 	addSubstitutes(f, &o.substitutes)

@@ -25,6 +25,9 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := o.checkInput(c.ErrOrStderr(), machine, input); err != nil {
+		return err
+	}
 	o.job = requestJob(input)
 	clock := sim.NewRealClock()
 	if o.virtual {
@@ -48,7 +51,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	p := newProgress(c.ErrOrStderr(), o, clock, waitLimit(input))
 	start := clock.Now()
 	result, err := sim.Run(c.Context(), machine.StateMachine, input, sim.Options{
-		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Models: models.Load,
+		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Models: models.Load, Lenient: o.lenient,
 		StartTime: began, Express: machine.definition.Type == asl.Express,
 		Handlers: map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(bench.functions(p.record))},
 		OnEvent: func(e sim.Event) {
@@ -91,6 +94,9 @@ func runError(m *machine, err error) error {
 	if _, ok := errors.AsType[*sim.ResourceError](err); ok {
 		return usage("%s: %w\nTo answer the Tasks here, pass --simulate 10m or a file with --mocks%s",
 			m.definition.File, err, substituteHint(openPlaceholders(m.StateMachine, false)))
+	}
+	if _, ok := errors.AsType[*sim.ModelError](err); ok {
+		return usage("%w\nTo run it all the same, pass --lenient", err)
 	}
 	if _, ok := errors.AsType[*sim.InputSizeError](err); ok {
 		return usage("%w", err)

@@ -41,6 +41,7 @@ type runOptions struct {
 	testCase    string
 	substitutes []string
 	express     bool
+	lenient     bool
 	views       views
 
 	job string // that the input asks for

@@ -50,6 +50,7 @@ func runMocked(c *cobra.Command, o runOptions) error {
 		o.name = executionOf(machine.title())
 	}
 	options := sim.Options{Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Clock: sim.NewRealClock(), Models: models.Load}
+	options.Lenient = o.lenient
 	options.Express = o.express || machine.definition.Type == asl.Express
 	if o.virtual {
 		options.Clock = sim.NewVirtualClock(sim.DefaultStart())
@@ -62,6 +63,9 @@ func runMocked(c *cobra.Command, o runOptions) error {
 	options.OnEvent = func(e sim.Event) {
 		o.views.event(c.ErrOrStderr(), start, e)
 		reporter.event(e)
+	}
+	if err := o.checkInput(c.ErrOrStderr(), machine, input); err != nil {
+		return err
 	}
 	result, err := sim.Run(c.Context(), machine.StateMachine, input, options)
 	if err != nil {

@@ -48,6 +48,27 @@ func (e *InputSizeError) Error() string {
 	return fmt.Sprintf("execution input has %d bytes; the limit is %d", e.Size, asl.MaxPayloadBytes)
 }
 
+// ModelError is the error of Run if a call does not fit the model of its service:
+// arguments lack what it requires, or a handler returned what it never does.
+type ModelError struct {
+	State    string
+	Resource string
+	What     string // "arguments" or "result"
+	Problems []string
+}
+
+func (e *ModelError) Error() string {
+	verb := "does"
+	if e.What == "arguments" {
+		verb = "do"
+	}
+	text := fmt.Sprintf("state %q: the %s of %s %s not fit the model", e.State, e.What, e.Resource, verb)
+	if len(e.Problems) == 1 {
+		return text + ": " + e.Problems[0]
+	}
+	return text + ":\n  " + strings.Join(e.Problems, "\n  ")
+}
+
 // ResourceError is the error of Run if Tasks, or readers of items, have no
 // handler, neither by state nor by resource. It lists every one.
 type ResourceError struct {

@@ -90,11 +90,36 @@ func (s *strand) checkArguments(arguments *Payload) *failure {
 		s.x.run.fail(err)
 		return nil
 	}
-	problems := api.CheckArguments(arguments.Value())
-	if len(problems) == 0 {
-		return nil
+	if problems := api.CheckArguments(arguments.Value()); len(problems) > 0 {
+		return s.runtimeFailure("The %s '%s' could not be used to start the Task: [%s]", field, arguments.JSON(), strings.Join(problems, ", "))
 	}
-	return s.runtimeFailure("The %s '%s' could not be used to start the Task: [%s]", field, arguments.JSON(), strings.Join(problems, ", "))
+	if s.isStrict() {
+		s.refuse("arguments", api.RequireArguments(s.state.Task.Resource, arguments.Value()))
+	}
+	return nil
+}
+
+// isStrict tells whether the run ends where AWS's services would refuse a call, or
+// never answer so. The test of a state is as AWS has it.
+func (s *strand) isStrict() bool { return !s.x.run.options.Lenient && s.probe == nil }
+
+// checkResult ends the run if the service never gives the result.
+func (s *strand) checkResult(result *Payload) {
+	if !s.isStrict() {
+		return
+	}
+	if api, err := s.x.run.api(s.state.Task); err != nil {
+		s.x.run.fail(err)
+	} else {
+		s.refuse("result", api.CheckAnswer(result.Value()))
+	}
+}
+
+// refuse ends the run for what does not fit the model of a service.
+func (s *strand) refuse(what string, problems []string) {
+	if len(problems) > 0 {
+		s.x.run.fail(&ModelError{State: s.state.Name, Resource: s.state.Task.Resource, What: what, Problems: problems})
+	}
 }
 
 // api is the API of a Task, which is looked up once in a run.

@@ -101,7 +101,11 @@ type Options struct {
 	// Models are the APIs of services, by which the arguments of integrations are
 	// checked before a Task starts, as AWS does; models.Load of
 	// pollcore/catalog/models has all of AWS's. Nil checks nothing.
-	Models  typecheck.Models
+	Models typecheck.Models
+	// Lenient checks no more than AWS does before a Task starts. Otherwise Run ends
+	// with a *ModelError where arguments lack what the Models require, or where a
+	// handler returns what the service never does.
+	Lenient bool
 	OnEvent func(Event) // is called for every event of the execution's own history, on the goroutine of Run, in order
 
 	budget budget // zero: wholeBudget

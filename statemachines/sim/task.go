@@ -236,6 +236,9 @@ func (a *attempt) succeeds(reply Reply) *failure {
 		return nil
 	}
 	result := newPayload(value)
+	if s.checkResult(result); !s.alive() {
+		return nil
+	}
 	if s.tooLarge(result) {
 		return a.fails(sizeFailure(a.integration.name(), true))
 	}

@@ -56,7 +56,7 @@ func TestArgumentsThatTheAPIDoesNotTakeEndTheExecution(t *testing.T) {
 			t.Parallel()
 			definition := `{"StartAt": "T", "States": {"T": {"Type": "Task", "Resource": "` + tt.resource + `", "Parameters": ` + tt.arguments + caught + `, "End": true},
 				"Caught": {"Type": "Succeed"}}}`
-			o := sim.Options{Models: models.Load, Handlers: map[string]sim.Handler{tt.resource: returns(`1`)}}
+			o := sim.Options{Models: models.Load, Lenient: true, Handlers: map[string]sim.Handler{tt.resource: returns(`1`)}}
 			r := runWith(t, definition, tt.input, o)
 			if tt.want == "" {
 				require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
@@ -84,7 +84,7 @@ func TestArgumentsOfJSONataAreChecked(t *testing.T) {
 	t.Parallel()
 	const resource = "arn:aws:states:::aws-sdk:sqs:sendMessage"
 	r := runWith(t, `{"StartAt": "T", "QueryLanguage": "JSONata", "States": {"T": {"Type": "Task", "Resource": "`+resource+`", "Arguments": "{% $states.input %}", "End": true}}}`,
-		`{"QueueUrl": "q", "MessageBody": {"a": 1}}`, sim.Options{Models: models.Load, Handlers: map[string]sim.Handler{resource: returns(`1`)}})
+		`{"QueueUrl": "q", "MessageBody": {"a": 1}}`, sim.Options{Models: models.Load, Lenient: true, Handlers: map[string]sim.Handler{resource: returns(`1`)}})
 	require.Equal(t, `An error occurred while executing the state 'T' (entered at the event id #2). The Arguments '{"MessageBody":{"a":1},"QueueUrl":"q"}' `+
 		`could not be used to start the Task: [The value for the field 'MessageBody' must be a STRING]`, r.Cause)
 }
@@ -97,7 +97,7 @@ func TestArgumentsInAMapEndTheExecution(t *testing.T) {
 	r := runWith(t, `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught"}],
 		"ItemProcessor": {"StartAt": "T", "States": {"T": {"Type": "Task", "Resource": "`+resource+`", "End": true,
 			"Parameters": {"JobName.$": "$", "JobDefinition": "d", "JobQueue": "q"}}}}}, "Caught": {"Type": "Succeed"}}}`,
-		`["a", 5, "c"]`, sim.Options{Models: models.Load, Handlers: map[string]sim.Handler{
+		`["a", 5, "c"]`, sim.Options{Models: models.Load, Lenient: true, Handlers: map[string]sim.Handler{
 			resource: func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{Latency: time.Minute}, nil },
 		}})
 	require.Equal(t, []any{sim.StatusFailed, "States.Runtime"}, []any{r.Status, r.Error})

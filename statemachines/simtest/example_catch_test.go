@@ -14,7 +14,7 @@ func Example_catch() {
 	    "Catch": [{"ErrorEquals": ["BadInput"], "ResultPath": "$.error", "Next": "Refused"}], "Next": "Done"},
 	  "Done": {"Type": "Succeed"},
 	  "Refused": {"Type": "Fail", "Error": "Refused", "CausePath": "$.error.Cause"}}}`)
-	s.On("Work").Return("ok").Fail("BadInput", "no such table")
+	s.On("Work").Return(map[string]string{"Payload": "ok"}).Fail("BadInput", "no such table")
 
 	s.Run(nil).RequireSucceeded()
 	r := s.Run(nil).RequireFailed("Refused", "no such table")

@@ -11,8 +11,8 @@ import (
 func Example_parallel() {
 	s := simtest.New(t, `{"StartAt": "Both", "States": {
 	  "Both": {"Type": "Parallel", "Next": "Done", "Branches": [
-	    {"StartAt": "Slow", "States": {"Slow": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "work"}, "End": true}}},
-	    {"StartAt": "Quick", "States": {"Quick": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "work"}, "End": true}}}]},
+	    {"StartAt": "Slow", "States": {"Slow": {"Type": "Task", "Resource": "arn:aws:lambda:us-east-1:123456789012:function:work", "Parameters": {"FunctionName": "work"}, "End": true}}},
+	    {"StartAt": "Quick", "States": {"Quick": {"Type": "Task", "Resource": "arn:aws:lambda:us-east-1:123456789012:function:work", "Parameters": {"FunctionName": "work"}, "End": true}}}]},
 	  "Done": {"Type": "Succeed"}}}`)
 	s.On("Slow").Return("slow").After(time.Hour)
 	s.On("Quick").Return("quick").After(time.Second).Fail("Broken", "").After(time.Minute)

@@ -13,7 +13,7 @@ func Example_retry() {
 	s := simtest.New(t, `{"StartAt": "Describe", "States": {"Describe": {
 	  "Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:describeExport", "Parameters": {"ExportArn": "e"}, "End": true,
 	  "Retry": [{"ErrorEquals": ["DynamoDb.DynamoDbException"], "IntervalSeconds": 1, "BackoffRate": 2, "MaxAttempts": 3}]}}}`)
-	s.On("Describe").Throttle().Times(2).Return("done").After(200 * time.Millisecond)
+	s.On("Describe").Throttle().Times(2).Return(map[string]any{"ExportDescription": map[string]string{"ExportStatus": "COMPLETED"}}).After(200 * time.Millisecond)
 
 	r := s.Run(nil).RequireSucceeded().RequireAttempts("Describe", 3)
 	fmt.Println(r.Duration())

@@ -34,8 +34,9 @@ type Sim struct {
 	// Options are those of the runs, such as the Seed of what is random. If a
 	// Clock is set, time goes on from run to run, and simulated jobs with it;
 	// else each run has a clock of its own. Handlers are used for what neither
-	// On nor Job answers. Without Models the arguments of integrations are checked
-	// against AWS's; Models that know no service turn the check off.
+	// On nor Job answers. Without Models, arguments and responses are checked against
+	// AWS's; Models that know no service turn that off, and Lenient lets pass what the
+	// models do not know yet.
 	Options sim.Options
 
 	t       T

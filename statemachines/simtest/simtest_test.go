@@ -53,7 +53,7 @@ func failure(t *testing.T, f func(t simtest.T)) (text string) {
 }
 
 const machine = `{"TimeoutSeconds": 100, "StartAt": "A", "States": {
-	"A": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "work"}, "Retry": [{"ErrorEquals": ["E"], "MaxAttempts": 1}], "Next": "B"},
+	"A": {"Type": "Task", "Resource": "arn:aws:lambda:us-east-1:123456789012:function:work", "Parameters": {"FunctionName": "work"}, "Retry": [{"ErrorEquals": ["E"], "MaxAttempts": 1}], "Next": "B"},
 	"B": {"Type": "Choice", "Choices": [{"Variable": "$", "NumericEquals": 1, "Next": "C"}], "Default": "D"},
 	"C": {"Type": "Wait", "Seconds": 10, "End": true}, "D": {"Type": "Wait", "Seconds": 200, "End": true}}}`
 
@@ -143,7 +143,7 @@ func TestSetUpMistakes(t *testing.T) {
 		"definition":               {func(t simtest.T) { simtest.New(t, `{"StartAt": "A"}`) }, "needs the field \"States\""},
 		"file":                     {func(t simtest.T) { simtest.File(t, "nowhere.json") }, "nowhere.json"},
 		"state":                    {func(t simtest.T) { simtest.New(t, machine).On("AA") }, `no state or resource "AA"`},
-		"Task without one":         {func(t simtest.T) { simtest.New(t, machine).Run(nil) }, `state "A": resource "arn:aws:states:::lambda:invoke" has no handler`},
+		"Task without one":         {func(t simtest.T) { simtest.New(t, machine).Run(nil) }, `state "A": resource "arn:aws:lambda:us-east-1:123456789012:function:work" has no handler`},
 		"input":                    {func(t simtest.T) { simtest.New(t, machine).Run(func() {}) }, "unsupported type"},
 		"job":                      {func(t simtest.T) { simtest.New(t, machine).Job(&mock.Job{}, "", "A", "") }, "path of its status"},
 		"state that calls nothing": {func(t simtest.T) { simtest.New(t, machine).On("C") }, `the state "C" is a Wait, which makes no call`},
@@ -163,13 +163,10 @@ func TestSetUpMistakes(t *testing.T) {
 			s := simtest.New(t, machine)
 			s.On("A").Fail("E", "").Times(1)
 			s.Run(nil)
-		}, `lambda:invoke): the mock has answers for 1 calls; add one, or remove the number of times of the last
+		}, `function:work): the mock has answers for 1 calls; add one, or remove the number of times of the last
 
    +0:00:00.000  ExecutionStarted         < {}
-   +0:00:00.000  TaskStateEntered         A < {}
-   +0:00:00.000  TaskScheduled            invoke < {"FunctionName":"work"}
-   +0:00:00.000  TaskStarted              invoke
-   +0:00:00.000  TaskFailed               invoke "E":`},
+   +0:00:00.000  TaskStateEntered         A < {}`},
 		"job of a .sync Task": {func(t simtest.T) {
 			simtest.New(t, `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "Parameters": {"JobName": "j"}, "End": true}}}`).
 				Job(&mock.Job{Status: "s", Running: "R", Ends: "E"}, "", "A", "")
@@ -227,7 +224,7 @@ func TestRequirePathFolds(t *testing.T) {
 	message := failure(t, func(t simtest.T) {
 		s := simtest.New(t, `{"StartAt": "Start", "States": {
 			"Start": {"Type": "Pass", "Next": "Wait"}, "Wait": {"Type": "Wait", "Seconds": 1, "Next": "Get"},
-			"Get": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "work"}, "Next": "Done?"},
+			"Get": {"Type": "Task", "Resource": "arn:aws:lambda:us-east-1:123456789012:function:work", "Parameters": {"FunctionName": "work"}, "Next": "Done?"},
 			"Done?": {"Type": "Choice", "Choices": [{"Variable": "$", "BooleanEquals": true, "Next": "Done"}], "Default": "Wait"},
 			"Done": {"Type": "Succeed"}}}`)
 		s.On("Get").Return(false).Times(99).Return(true)
@@ -246,9 +243,9 @@ func TestRedLoopIsShort(t *testing.T) {
 		s := simtest.New(t, `{"StartAt": "Wait", "States": {
 			"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Get"},
 			"Get": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "work"}, "Next": "Done?"},
-			"Done?": {"Type": "Choice", "Choices": [{"Variable": "$", "BooleanEquals": true, "Next": "Done"}], "Default": "Wait"},
+			"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.Payload", "BooleanEquals": true, "Next": "Done"}], "Default": "Wait"},
 			"Done": {"Type": "Succeed"}}}`)
-		s.On("Get").Return(false).Times(99).Fail("Broken", "the disk is full")
+		s.On("Get").Return(map[string]bool{"Payload": false}).Times(99).Fail("Broken", "the disk is full")
 		s.Run(nil).RequireOutput(true)
 	})
 	lines := strings.Split(message, "\n")
@@ -265,17 +262,17 @@ func TestAnswersTakeTurns(t *testing.T) {
 	s := simtest.New(t, `{"StartAt": "Wait", "States": {
 		"Wait": {"Type": "Wait", "SecondsPath": "$.first", "Next": "Get"},
 		"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getCrawler", "Parameters": {"Name": "c"}, "ResultPath": "$.r", "Next": "Done?"},
-		"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.r.State", "StringEquals": "READY", "Next": "Done"}], "Default": "Again"},
+		"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.r.Crawler.State", "StringEquals": "READY", "Next": "Done"}], "Default": "Again"},
 		"Again": {"Type": "Wait", "Seconds": 10, "Next": "Get"},
 		"Done": {"Type": "Succeed"}}}`)
-	job := &mock.Job{Runs: 30 * time.Second, Status: "State", Running: "RUNNING", Ends: "READY"}
+	job := &mock.Job{Runs: 30 * time.Second, Status: "Crawler.State", Running: "RUNNING", Ends: "READY"}
 	s.Job(job, "", "Get", "")
 	s.Run(`{"first": 100}`).RequireVisits("Get", 4).RequireElapsed(130 * time.Second)
 	s.Run(`{"first": 0}`).RequireVisits("Get", 4).RequireElapsed(30 * time.Second)
 	require.Equal(t, 1, job.Starts())
 	require.Len(t, s.Calls("Get"), 8)
 
-	s.On("Get").Return(map[string]string{"State": "READY"})
+	s.On("Get").Return(map[string]any{"Crawler": map[string]string{"State": "READY"}})
 	s.Run(`{"first": 0}`).RequireVisits("Get", 1)
 	s.Job(job, "", "Get", "")
 	s.Run(`{"first": 0}`).RequireVisits("Get", 4)
@@ -295,7 +292,7 @@ func TestOptions(t *testing.T) {
 	events := 0
 	s.Options.OnEvent = func(sim.Event) { events++ }
 	s.Options.Handlers = map[string]sim.Handler{
-		"arn:aws:states:::lambda:invoke": func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{Output: 1}, nil },
+		"arn:aws:lambda:us-east-1:123456789012:function:work": func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{Output: 1}, nil },
 	}
 	r := s.Run(nil).RequirePath("A", "B", "C")
 	require.Len(t, r.Events, events)
@@ -311,7 +308,7 @@ func TestChildExecutions(t *testing.T) {
 		s := simtest.New(t, `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true, "ItemProcessor": {
 			"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "Work", "States": {
 			"Work": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "work"}, "Retry": [{"ErrorEquals": ["E"]}], "End": true}}}}}}`)
-		s.On("Work").Return(1).Fail("E", "").Return(2).Fail("Broken", "the third")
+		s.On("Work").Return(map[string]int{"StatusCode": 200}).Fail("E", "").Return(map[string]int{"StatusCode": 200}).Fail("Broken", "the third")
 		s.Run(`["a", "b"]`).RequireAttempts("Work", 3).RequireVisits("Work", 2).RequirePath("Each")
 		s.Run(`["a"]`).RequireSucceeded()
 	})

@@ -165,6 +165,12 @@ func similar(s *catalog.Shape, name string) string {
 	return ""
 }
 
+// The members that integrations which AWS made itself add to a result.
+const (
+	httpMetadata     = "SdkHttpMetadata"
+	responseMetadata = "SdkResponseMetadata"
+)
+
 // result is what is known of the result of a Task.
 func (a *API) result() Value {
 	if a.Output == nil {
@@ -173,7 +179,7 @@ func (a *API) result() Value {
 	v := a.spelling.value(a.Output)
 	if r := v.record(); r != nil && !a.spelling.sdk {
 		// Integrations that AWS made itself have these on top.
-		r = r.with("SdkHttpMetadata", Value{}).with("SdkResponseMetadata", Value{})
+		r = r.with(httpMetadata, Value{}).with(responseMetadata, Value{})
 		return objectOf(r)
 	}
 	return v.only(objects)

@@ -1,12 +1,14 @@
 package typecheck
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -25,16 +27,12 @@ func (x *scene) call(doc Value) {
 	if !x.reports || api == nil || api.spelling == nil || value.kinds() != objects {
 		return
 	}
-	c := callCheck{x, api}
-	where := spot{t, x.at(name), false}
-	switch {
-	case api.takesNothing:
-		for _, f := range value.record().fieldsOf() {
-			x.report(UnknownArgument, diag.Danger, x.problem(where.member(f.name).at, "%s takes no arguments", x.c.operation(x.state)))
-		}
-	case api.Input != nil:
-		c.members(value, api.Input, where)
-	}
+	c := callCheck{api: api, operation: operationOf(x.state.Task.Resource), report: func(m misfit, where spot) {
+		p := x.problem(where.at, "%s", m.message)
+		p.Suggestion = m.suggestion
+		x.report(m.rule, diag.Danger, p)
+	}}
+	c.arguments(value, spot{t, x.at(name), false})
 }
 
 // reportOperation reports a Task that calls what its service does not have.
@@ -49,9 +47,9 @@ func (x *scene) reportOperation(service *catalog.Service) {
 	x.report(UnknownOperation, diag.Danger, p.Suggest(action, names...))
 }
 
-// operation is what a Task calls, for people.
-func (c *Checker) operation(s *asl.State) string {
-	r := asl.ParseResource(s.Task.Resource)
+// operationOf is what a Task calls, for people.
+func operationOf(resource string) string {
+	r := asl.ParseResource(resource)
 	service := r.Service
 	if name, ok := r.SDK(); ok {
 		service = name
@@ -96,11 +94,36 @@ func (s spot) item(i int) spot {
 	return spot{at: s.at, fixed: true}
 }
 
+// misfit is what is wrong with an argument.
+type misfit struct {
+	rule, message, suggestion string
+	limit                     bool // that a value is beyond
+}
+
 // callCheck checks arguments against the model of an operation.
 type callCheck struct {
-	*scene
+	api       *API
+	operation string // for people
+	report    func(m misfit, where spot)
+}
 
-	api *API
+// add reports what is wrong, with the one of the candidates that the word is near.
+func (c *callCheck) add(rule string, where spot, message, word string, candidates []string) misfit {
+	m := misfit{rule: rule, message: message, suggestion: nearest.Word(word, candidates), limit: rule == EnumValue && len(candidates) == 0}
+	c.report(m, where)
+	return m
+}
+
+// arguments checks all arguments of a call.
+func (c *callCheck) arguments(v Value, where spot) {
+	switch {
+	case c.api.takesNothing:
+		for _, f := range v.record().fieldsOf() {
+			c.add(UnknownArgument, where.member(f.name), c.operation+" takes no arguments", "", nil)
+		}
+	case c.api.Input != nil:
+		c.members(v, c.api.Input, where)
+	}
 }
 
 // members checks an object against a structure.
@@ -122,9 +145,9 @@ func (c *callCheck) members(v Value, s *catalog.Shape, where spot) {
 			for i := range s.Members {
 				names[i] = c.api.spelling.name(&s.Members[i])
 			}
-			p := c.problem(where.member(f.name).at, "%s has no argument %q", c.subject(s), f.name).Suggest(f.name, names...)
-			given[c.api.spelling.member(s, p.Suggestion)] = true
-			c.report(UnknownArgument, diag.Danger, p)
+			text := fmt.Sprintf("%s has no argument %q", c.subject(s), f.name)
+			meant := c.add(UnknownArgument, where.member(f.name), text, f.name, names).suggestion
+			given[c.api.spelling.member(s, meant)] = true
 		default:
 			given[m] = true
 			if !slices.Contains(c.api.spelling.open, f.name) {
@@ -137,8 +160,7 @@ func (c *callCheck) members(v Value, s *catalog.Shape, where spot) {
 	}
 	for i := range s.Members {
 		if m := &s.Members[i]; m.Required && !m.Token && !given[m] {
-			p := c.problem(where.at, "%s needs the argument %q", c.subject(s), c.api.spelling.name(m))
-			c.report(MissingArgument, diag.Danger, p)
+			c.add(MissingArgument, where, fmt.Sprintf("%s needs the argument %q", c.subject(s), c.api.spelling.name(m)), "", nil)
 		}
 	}
 }
@@ -146,7 +168,7 @@ func (c *callCheck) members(v Value, s *catalog.Shape, where spot) {
 // subject is what has arguments: the operation, or a structure of its input.
 func (c *callCheck) subject(s *catalog.Shape) string {
 	if s == c.api.Input {
-		return c.c.operation(c.state)
+		return c.operation
 	}
 	return s.Name
 }
@@ -179,15 +201,15 @@ func (c *callCheck) value(name string, v Value, s *catalog.Shape, where spot) {
 		return
 	}
 	if !known.may(kindsOf(s)) || isNoNumber(known, s) {
-		c.report(ArgumentType, diag.Danger, c.problem(where.at, "%q must be %s, found %s", name, argumentNames[kindOf(s)], known))
+		c.add(ArgumentType, where, fmt.Sprintf("%q must be %s, found %s", name, argumentNames[kindOf(s)], known), "", nil)
 		return
 	}
 	if problem := outside(name, known, s); problem != "" {
-		p := c.problem(where.at, "%s", problem)
+		word := ""
 		if words, ok := known.Literals(); ok && len(words) == 1 {
-			p = p.Suggest(words[0], s.Enum...)
+			word = words[0]
 		}
-		c.report(EnumValue, diag.Danger, p)
+		c.add(EnumValue, where, problem, word, s.Enum)
 		return
 	}
 	switch s.Type {

@@ -499,10 +499,10 @@ func checkSound(t testing.TB, seed uint64) (known int) {
 func TestTypesHoldWhatRunsDo(t *testing.T) {
 	t.Parallel()
 	known := 0
-	for seed := range uint64(600) {
+	for seed := range uint64(200) {
 		known += checkSound(t, seed)
 	}
-	require.Greater(t, known, 1000, "states entered with something known of their input")
+	require.Greater(t, known, 800, "states entered with something known of their input")
 	t.Log(known)
 }
 

@@ -58,15 +58,32 @@ func (a *answers) byStatus(b *behaviour, model *catalog.Operation) {
 		for _, name := range values.names {
 			answer := b.path.put(a.of(model.Output), name)
 			if p := parsePlace(j.Message); p != nil && values.verdict == pollcore.Failure {
-				answer = p.put(answer, reasonOf(name))
+				answer = p.put(answer, p.reason(model.Output, name))
 			}
 			b.statuses = append(b.statuses, status{name, values.verdict, answer})
 		}
 	}
 }
 
-// reasonOf is the reason that a simulated job gives of its failure.
-func reasonOf(status string) string { return "simulated: the job ended " + status }
+// reason is what a simulated job gives as the reason of its failure at the place: one
+// that the model lists, if it does.
+func (p place) reason(s *catalog.Shape, status string) string {
+	for _, part := range p {
+		if name, ok := part.(string); ok {
+			if m := s.Member(name); m != nil {
+				s = m.Shape
+			} else {
+				s = nil
+			}
+		} else if s != nil && s.Element != nil {
+			s = s.Element.Shape
+		}
+	}
+	if s != nil && len(s.Enum) > 0 {
+		return s.Enum[0]
+	}
+	return "simulated: the job ended " + status
+}
 
 // leaf is a value that acceptors read.
 type leaf struct {
@@ -111,7 +128,7 @@ func (a *answers) byAcceptors(b *behaviour) {
 				}
 				name := nameOf(acceptor.Matcher.Output, verdict, values)
 				if p := parsePlace(acceptor.Message); p != nil && verdict.Verdict == pollcore.Failure && p.get(answer) == nil {
-					answer = p.put(answer, reasonOf(name))
+					answer = p.put(answer, p.reason(e.Operation.Output, name))
 				}
 				add(name, verdict.Verdict, answer)
 			})

@@ -38,8 +38,16 @@ func required(s *catalog.Shape, name string) any {
 	case catalog.Integer, catalog.Long, catalog.Float, catalog.Double:
 		return 1
 	default:
-		return name
+		return wordOf(s, name)
 	}
+}
+
+// wordOf is the first value of an enum, or else the name.
+func wordOf(s *catalog.Shape, name string) string {
+	if len(s.Enum) > 0 {
+		return s.Enum[0]
+	}
+	return name
 }
 
 // inputOf is an input of the start call, with what later calls read of it.
@@ -53,7 +61,7 @@ func inputOf(e *catalog.Entry) map[string]any {
 	for _, m := range start.Input.Members {
 		name := javasdk.MemberName(m.Name)
 		if _, there := input[name]; !there && m.Shape.Type == catalog.String {
-			input[name] = m.Name
+			input[name] = wordOf(m.Shape, m.Name)
 		}
 	}
 	return input
