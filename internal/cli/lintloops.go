@@ -121,6 +121,27 @@ type loopTables struct {
 	tables   [][]string
 }
 
+// String returns the tables, under the names of the state machines if there are
+// several.
+func (t *loopTables) String() string {
+	if t == nil {
+		return ""
+	}
+	var b strings.Builder
+	for i, name := range t.machines {
+		for _, table := range t.tables[i] {
+			if b.Len() > 0 {
+				b.WriteString("\n")
+			}
+			if len(t.machines) > 1 {
+				terminal.Fprintf(&b, "%s\n", name)
+			}
+			b.WriteString(table)
+		}
+	}
+	return b.String()
+}
+
 // add writes the tables of the loops of a machine whose operations are known. A nil
 // loopTables takes none.
 func (t *loopTables) add(name string, m *asl.StateMachine, o lint.Options) {
@@ -142,25 +163,4 @@ func (t *loopTables) addLoops(name string, loops []lint.Loop) {
 		tables[i] = loops[i].String()
 	}
 	t.machines, t.tables = append(t.machines, name), append(t.tables, tables)
-}
-
-// String returns the tables, under the names of the state machines if there are
-// several.
-func (t *loopTables) String() string {
-	if t == nil {
-		return ""
-	}
-	var b strings.Builder
-	for i, name := range t.machines {
-		for _, table := range t.tables[i] {
-			if b.Len() > 0 {
-				b.WriteString("\n")
-			}
-			if len(t.machines) > 1 {
-				terminal.Fprintf(&b, "%s\n", name)
-			}
-			b.WriteString(table)
-		}
-	}
-	return b.String()
 }

@@ -85,6 +85,29 @@ func decode(quoted string) string {
 	return b.String()
 }
 
+// CharOffset returns the byte of the document where a byte of what a string says
+// stands.
+func (n *Node) CharOffset(of int) int {
+	at, said := n.Offset+1, 0
+	for said < of && at < n.End-1 {
+		r, size := utf8.DecodeRune(n.doc.text[at:])
+		if r == '\\' {
+			r, size = unescape(n.doc.decoded[at:])
+		}
+		at, said = at+size, said+utf8.RuneLen(r)
+	}
+	return at
+}
+
+// Unescape returns the character of the escape that a text begins with, and the
+// length of the escape; 0 if it is none of JSON's.
+func Unescape(text string) (r rune, size int) {
+	if escapeSize(text) == 0 {
+		return 0, 0
+	}
+	return unescape(text)
+}
+
 // unescape returns the character of the escape, or of the two escapes of a
 // surrogate pair, that the text begins with.
 func unescape(text string) (r rune, size int) {

@@ -276,7 +276,7 @@ func TestParsePosition(t *testing.T) {
 
 	_, err = asl.Parse([]byte(`{"StartAt": "S", "States": {"S": {"Type": "Succeed", "InputPath": "$['\u0061'][b]"}}}`))
 	require.ErrorAs(t, err, &problems)
-	require.Equal(t, 67, problems[0].Column, "an escape hides the place: the problem stands at the value")
+	require.Equal(t, 80, problems[0].Column, "an escape counts as it is written")
 }
 
 // FuzzParse: nothing panics; what is accepted has states for all its edges

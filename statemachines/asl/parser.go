@@ -2,7 +2,6 @@ package asl
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -51,17 +50,12 @@ func (p *parser) warn(problem diag.Problem) {
 }
 
 // within returns a problem inside of a string value, at the byte offset of
-// its decoded text. Escapes before it make the place unknown: then the problem
-// stands at the value.
+// its decoded text.
 func (p *parser) within(n *jsontree.Node, offset int, format string, args ...any) diag.Problem {
 	if len(p.problems) > diag.MaxShown { // not worth finding the place
 		return n.Problem(format, args...)
 	}
-	raw := string(n.Raw())
-	if offset > len(n.Text) || !strings.HasPrefix(raw[1:], n.Text[:offset]) {
-		return n.Problem(format, args...)
-	}
-	return diag.At(p.text, n.Offset+1+offset, n.Pointer(), fmt.Sprintf(format, args...))
+	return diag.At(p.text, n.CharOffset(offset), n.Pointer(), fmt.Sprintf(format, args...))
 }
 
 // arguments is the name of the field that says what a resource is called with.

@@ -102,12 +102,28 @@ func (r *resolver) call(v *value, name string, argument *value) *value {
 		if found, ok := r.inMap(argument); ok {
 			return found
 		}
+	case "Fn::If":
+		if made := r.eitherOf(argument); made != nil {
+			return made
+		}
 	case "Fn::ToJsonString":
 		if text, problems := render(r.resolve(argument)); problems == nil {
 			return compose(v, text)
 		}
 	}
 	return unknown(v, strings.Join(append([]string{name}, words(argument)...), "."))
+}
+
+// eitherOf returns the first object or array that a Fn::If may give: a part of the
+// definition, which has to be right if the condition holds. Of other values either
+// may be the one, so it returns nil.
+func (r *resolver) eitherOf(argument *value) *value {
+	for _, item := range argument.items {
+		if made := r.resolve(item); made.kind >= jsontree.Array {
+			return made
+		}
+	}
+	return nil
 }
 
 // words are the plain texts that a function is called with.

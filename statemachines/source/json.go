@@ -1,10 +1,6 @@
 package source
 
 import (
-	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
-
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
@@ -38,8 +34,11 @@ func unquoteJSON(t *text, start int, decoded string) (out *text, end int) {
 	at := start + 1
 	for at < len(t.bytes) && t.bytes[at] != '"' {
 		if t.bytes[at] == '\\' {
-			chars, size := unescapeJSON(t.bytes[at:])
-			w.put(chars, t.origin(at))
+			r, size := jsontree.Unescape(string(t.bytes[at:min(len(t.bytes), at+len(`\u0000\u0000`))]))
+			if size == 0 { // no text of JSON
+				break
+			}
+			w.put(string(r), t.origin(at))
 			at += size
 			continue
 		}
@@ -54,49 +53,4 @@ func unquoteJSON(t *text, start int, decoded string) (out *text, end int) {
 		w.put(decoded, t.origin(start))
 	}
 	return w.text(t.file), min(at+1, len(t.bytes))
-}
-
-// unescapeJSON decodes an escape, and returns its length.
-func unescapeJSON(raw []byte) (chars string, size int) {
-	if len(raw) < len(`\n`) {
-		return "", len(raw)
-	}
-	switch raw[1] {
-	case 'b':
-		return "\b", 2
-	case 'f':
-		return "\f", 2
-	case 'n':
-		return "\n", 2
-	case 'r':
-		return "\r", 2
-	case 't':
-		return "\t", 2
-	case 'u':
-		first, ok := unicodeEscape(raw)
-		if !ok {
-			return "", len(raw)
-		}
-		const length = len(`\u0000`)
-		if utf16.IsSurrogate(first) {
-			if second, ok := unicodeEscape(raw[length:]); ok {
-				if pair := utf16.DecodeRune(first, second); pair != utf8.RuneError {
-					return string(pair), 2 * length
-				}
-			}
-			first = utf8.RuneError
-		}
-		return string(first), length
-	default:
-		return string(raw[1]), 2
-	}
-}
-
-func unicodeEscape(raw []byte) (rune, bool) {
-	const length = len(`\u0000`)
-	if len(raw) < length || raw[0] != '\\' || raw[1] != 'u' {
-		return 0, false
-	}
-	code, err := strconv.ParseInt(string(raw[2:length]), 16, 32)
-	return rune(code), err == nil
 }

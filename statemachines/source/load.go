@@ -122,12 +122,9 @@ func (l *loader) load(name string) ([]*Definition, error) {
 		return l.readNamed(name, "")
 	}
 	slashed := filepath.ToSlash(name)
-	info, err := fs.Stat(l.FS, slashed)
-	switch {
-	case err == nil && info.IsDir():
-		return l.walk(slashed)
-	case err == nil:
-		return l.readNamed(slashed, "")
+	_, err := fs.Stat(l.FS, slashed)
+	if err == nil {
+		return l.loadPath(slashed)
 	}
 	if before, id, ok := cutLast(slashed, "#"); ok {
 		return l.readNamed(before, id)
@@ -142,10 +139,20 @@ func (l *loader) load(name string) ([]*Definition, error) {
 	var all []*Definition
 	var problems []error
 	for _, name := range matches {
-		found, err := l.load(name)
+		found, err := l.loadPath(name)
 		all, problems = append(all, found...), append(problems, err)
 	}
 	return all, errors.Join(problems...)
+}
+
+// loadPath reads a file or a folder.
+func (l *loader) loadPath(name string) ([]*Definition, error) {
+	if info, err := fs.Stat(l.FS, name); err != nil {
+		return nil, err
+	} else if info.IsDir() {
+		return l.walk(name)
+	}
+	return l.readNamed(name, "")
 }
 
 // errorf is fmt.Errorf whose names of files have one line, whatever is in them.

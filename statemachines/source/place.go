@@ -65,9 +65,7 @@ func (t *text) endOrigin(end int) int {
 		return t.origin(0)
 	}
 	last := t.origin(end - 1)
-	if last < len(t.file.bytes) && t.file.bytes[last] == '\\' {
-		_, size := unescapeJSON(t.file.bytes[last:])
-		return last + size
-	}
-	return min(last+1, len(t.file.bytes))
+	after := t.file.bytes[min(last, len(t.file.bytes)):]
+	_, size := jsontree.Unescape(string(after[:min(len(after), len(`\u0000`))]))
+	return min(last+max(size, 1), len(t.file.bytes))
 }

@@ -1,8 +1,10 @@
 package source
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -63,6 +65,29 @@ func (d *Definition) ExplainQuotes(err error) string {
 		}
 	}
 	return ""
+}
+
+// quoteYAML puts quotes around the placeholders that stand as values in brackets,
+// which YAML would take for more brackets.
+func quoteYAML(t *text) *text {
+	var w writer
+	from := 0
+	for _, form := range asl.FindPlaceholders(t.bytes) {
+		before := bytes.TrimRight(t.bytes[:form.Start], " ")
+		after := bytes.TrimLeft(t.bytes[form.End:], " ")
+		if len(before) > 0 && len(after) > 0 && strings.IndexByte(":,[{", before[len(before)-1]) >= 0 && strings.IndexByte(",]}\r\n", after[0]) >= 0 {
+			w.copy(t, from, form.Start)
+			w.put(`"`, t.origin(form.Start))
+			w.copy(t, form.Start, form.End)
+			w.put(`"`, t.origin(form.Start))
+			from = form.End
+		}
+	}
+	if from == 0 {
+		return t
+	}
+	w.copy(t, from, len(t.bytes))
+	return w.text(t.file)
 }
 
 // substituteYAML puts values in for the placeholders of a text of YAML before it

@@ -74,6 +74,11 @@ func (d *Definition) readJSON(t *text, value func(string) (string, bool)) {
 
 func (d *Definition) readYAML(t *text) {
 	root, problems := readYAML(t)
+	if problems != nil {
+		if again, others := readYAML(quoteYAML(t)); others == nil {
+			root, problems = again, nil
+		}
+	}
 	if problems == nil {
 		d.root = root
 		d.text, problems = render(root)
