@@ -54,6 +54,9 @@ func (c *checker) read(l *loop, poll *asl.State, express bool) *reading {
 // looks at it.
 func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	r.judges, r.Start = c.judgesOf(r, s)
+	if r.Entry = nil; len(r.judges) == 1 {
+		r.Entry = r.judges[0].entry
+	}
 	follows := &router{types: c.types, poll: r.Poll, inner: r.inner, ways: c.waysOf(r.Flow), starts: func(s *asl.State) bool {
 		return s.Task != nil && slices.ContainsFunc(r.judges, func(j *judge) bool { return c.startsJob(s, j) })
 	}}
@@ -77,9 +80,6 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 		return false
 	}
 	r.status, r.routes, r.Status = s, routes, s.path
-	if len(r.judges) == 1 {
-		r.Entry = r.judges[0].entry
-	}
 	r.named = map[string]bool{}
 	for _, found := range routes {
 		for _, route := range found {

@@ -1,0 +1,124 @@
+package lint_test
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+)
+
+// The loops that compile makes of the jobs of the catalogue have no DANGER and no
+// WARNING, and their tables say what the catalogue says.
+func TestCompiledLoopsDoWhatTheCatalogueSays(t *testing.T) {
+	t.Parallel()
+	list, err := catalog.AWS().List()
+	require.NoError(t, err)
+	tables, compiled := 0, 0
+	for _, l := range list {
+		for _, listed := range l.Entries {
+			if listed.Kind != catalog.AWSJob {
+				continue
+			}
+			e, err := catalog.AWS().Lookup(l.Key, listed.Name)
+			require.NoError(t, err)
+			for _, s := range []compile.Strategy{compile.Loop, compile.Variables, compile.LambdaLoop} {
+				made, err := compile.Compile(e.Waiter, compile.CallOf(e), compile.Options{Strategy: s, MaxWait: 30 * time.Minute, Fit: true})
+				if _, refused := errors.AsType[*compile.NotCompiledError](err); refused {
+					continue
+				}
+				require.NoError(t, err)
+				compiled++
+				for _, f := range lint.Check(made.Machine, lint.Options{}) {
+					require.Equal(t, diag.Note, f.Severity, "%s as %s: %s %s", e.FullName(), s, f.Rule, f.Message)
+				}
+				tables += requireTable(t, e, s, made.Machine)
+			}
+		}
+	}
+	require.Greater(t, compiled, 250)
+	require.Greater(t, tables, 200)
+}
+
+// requireTable compares the table of a compiled loop with what is polled, and counts
+// it.
+func requireTable(t *testing.T, e *catalog.Entry, s compile.Strategy, m *asl.StateMachine) int {
+	t.Helper()
+	loops := lint.Loops(m, lint.Options{})
+	require.Len(t, loops, 1)
+	l := loops[0]
+	name := e.FullName() + " as " + string(s)
+	require.NotEqual(t, lint.Unbounded, l.Bound.Kind, name)
+	if s == compile.LambdaLoop {
+		require.Equal(t, "jobpoller-checkstatus", l.Operation, name)
+	} else {
+		require.Equal(t, e.Service.Key+":"+e.Operation.Name, l.Operation, name)
+		require.Same(t, e, sameEntry(e, l.Entry), name)
+	}
+	if s != compile.LambdaLoop && (e.Job.Status == "" || strings.Contains(e.Job.Status, "[")) {
+		return 0 // judged by more than one text
+	}
+	require.NotEmpty(t, l.Rows, name)
+	ends := map[lint.Meaning]lint.End{lint.MeansSuccess: lint.EndsSuccess, lint.MeansFailure: lint.EndsFailure, lint.MeansRunning: lint.PollsOn}
+	var values []string
+	for _, row := range l.Rows {
+		require.Empty(t, row.Rule, name)
+		if len(row.Values) == 0 {
+			continue
+		}
+		require.Equal(t, ends[row.Meaning], row.Ends, "%s: %v", name, row.Values)
+		values = append(values, row.Values...)
+	}
+	if s != compile.LambdaLoop {
+		require.Subset(t, values, slices.Concat(e.Job.Success, e.Job.Failure, e.Job.Running), name)
+	}
+	return 1
+}
+
+// sameEntry is the entry if the other is of the same name.
+func sameEntry(e, other *catalog.Entry) *catalog.Entry {
+	if other != nil && other.FullName() == e.FullName() {
+		return e
+	}
+	return other
+}
+
+func readMachine(t *testing.T, file string) *asl.StateMachine {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	m, err := asl.Parse(text)
+	require.NoError(t, err)
+	return m
+}
+
+// The table of the loop that the README shows, with all that a program can ask of it.
+func TestLoopOfAthena(t *testing.T) {
+	t.Parallel()
+	loops := lint.Loops(readMachine(t, "../../docs/example/athena/loop.asl.json"), lint.Options{})
+	require.Len(t, loops, 1)
+	l := loops[0]
+	require.Equal(t, "athena:GetQueryExecution", l.Operation)
+	require.Equal(t, "QueryExecution.Status.State", l.Status)
+	require.Equal(t, "athena:StartQueryExecution", l.Entry.FullName())
+	require.Equal(t, []string{"GetStatus", "RunQuery", "Done?", "Wait"}, []string{l.Poll.Name, l.Start.Name, l.Choices[0].Name, l.Waits[0].Name})
+	require.Equal(t, []lint.Row{
+		{Values: []string{"SUCCEEDED"}, Meaning: lint.MeansSuccess, Routes: []string{"Report"}, Ends: lint.EndsSuccess},
+		{Values: []string{"FAILED"}, Meaning: lint.MeansFailure, Routes: []string{"Failed"}, Ends: lint.EndsFailure},
+		{Values: []string{"CANCELLED"}, Meaning: lint.MeansFailure, Routes: []string{"Wait"}, Ends: lint.PollsOn, Rule: lint.StatusPollsOn, Severity: diag.Danger},
+		{Values: []string{"QUEUED", "RUNNING"}, Meaning: lint.MeansRunning, Routes: []string{"Wait"}, Ends: lint.PollsOn},
+		{Meaning: lint.MeansUnknown, Routes: []string{"Wait"}, Ends: lint.PollsOn},
+	}, l.Rows)
+	require.Equal(t, lint.Unbounded, l.Bound.Kind)
+	require.Equal(t, []int{2775, 24_975, 8325}, []int{l.Bound.Polls, l.Bound.Events, l.Bound.Transitions})
+	require.Equal(t, 2775*5*time.Second, l.Bound.After)
+}
