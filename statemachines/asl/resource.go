@@ -44,14 +44,14 @@ func (r Resource) ErrorPrefix() string {
 // WaitsForToken tells whether the Task ends when a task token comes back.
 func (r Resource) WaitsForToken() bool { return r.Pattern == ".waitForTaskToken" }
 
-// partition is the beginning of an ARN whose partition a template fills in: the
-// placeholder may have colons in it.
-var partition = regexp.MustCompile(`^arn:\$\{[^}]*\}:`)
+// filledIn is what a template fills in, such as ${AWS::Partition}.
+var filledIn = regexp.MustCompile(`\$\{[^}]*\}`)
 
 // ParseResource takes the ARN of a resource apart.
 func ParseResource(arn string) Resource {
 	const service, kind = 2, 5
-	parts := strings.SplitN(partition.ReplaceAllString(arn, "arn:$${}:"), ":", kind+1)
+	arn = filledIn.ReplaceAllStringFunc(arn, func(name string) string { return strings.ReplaceAll(name, ":", ".") })
+	parts := strings.SplitN(arn, ":", kind+1)
 	if len(parts) <= kind {
 		return Resource{}
 	}
