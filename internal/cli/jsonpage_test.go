@@ -15,6 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore"
 	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
@@ -202,5 +203,19 @@ func TestJSONPageOfLoops(t *testing.T) {
 		string(lint.Unbounded), string(lint.ByTimeout), string(lint.ByCount), string(lint.ByTime), string(lint.ByOther),
 	} {
 		require.Contains(t, section, "`"+word+"`")
+	}
+}
+
+func TestJSONPageOfFix(t *testing.T) {
+	t.Parallel()
+	section := jsonPage(t)["jobpoller fix -o json"]
+	var words []string
+	for _, word := range quotedIn(section) {
+		words = append(words, strings.Split(word, ".")...)
+	}
+	all := slices.Concat(members(t, itself[fixed]), members(t, itself[fix.Loop]), members(t, itself[fix.Route]), members(t, itself[fix.Trial]))
+	require.Greater(t, len(all), 15)
+	for _, name := range all {
+		require.Subset(t, words, strings.Split(name, "."))
 	}
 }
