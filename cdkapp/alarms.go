@@ -16,8 +16,8 @@ func (p *jobPoller) makeAlarms(actions *[]awscloudwatch.IAlarmAction) {
 		id, description string
 		metric          awscloudwatch.Metric
 	}{
-		{"ExecutionsFailed", "An execution failed: the job failed, did not end in time, or could not be asked", p.stateMachine.MetricFailed(options)},
-		{"ExecutionsTimedOut", "An execution was ended by the time limit of its definition", p.stateMachine.MetricTimedOut(options)},
+		{"ExecutionsFailed", "An execution failed: the job failed, did not end in time, or could not be described", p.stateMachine.MetricFailed(options)},
+		{"ExecutionsTimedOut", "An execution reached the time limit of its definition", p.stateMachine.MetricTimedOut(options)},
 		{"ExecutionThrottled", "Step Functions throttled state transitions: polls come late", p.stateMachine.MetricThrottled(options)},
 	} {
 		p.alarms = append(p.alarms, alarm(p, a.id, a.description, a.metric, 1))

@@ -67,7 +67,7 @@ func (r argumentReader) value(path string, v reflect.Value) any {
 			if of := r.pathToken(path, resolvable); of != "" {
 				return r.field(path, of)
 			}
-			r.refuse("Arguments", "%s is a token that is not a string: give awscdk.Token_AsString of it", path)
+			r.refuse("Arguments", "%s is a token that is not a string: convert it with awscdk.Token_AsString", path)
 		}
 		v = v.Elem()
 	}
@@ -89,7 +89,7 @@ func (r argumentReader) value(path string, v reflect.Value) any {
 	case reflect.Float32, reflect.Float64:
 		return r.number(path, v.Float())
 	}
-	r.refuse("Arguments", "%s is %s, which JSON does not have: give maps, lists, strings, numbers and booleans", path, v.Type())
+	r.refuse("Arguments", "%s is %s, which JSON does not have: use maps, lists, strings, numbers and booleans", path, v.Type())
 	return nil
 }
 
@@ -118,14 +118,14 @@ func (r argumentReader) list(path string, v reflect.Value) any {
 		if of := r.pathToken(path, texts); of != "" {
 			return r.field(path, of)
 		}
-		r.refuse("Arguments", "%s is a list that is known only when the stack is deployed: "+
-			"join it to a string, and in a strategy with JSONata write %q", path, "{% $split('…', ',') %}")
+		r.refuse("Arguments", "%s is a list that is known only at deployment: "+
+			"join it to a string, and in a JSONata strategy write %q", path, "{% $split('…', ',') %}")
 	}
 	for i := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		list[i] = r.value(at, v.Index(i))
 		if of, ok := list[i].(aslPath); ok {
-			r.refuse("Arguments", "%s is the path %s, which JSONPath does not take in a list: let a path lead to the whole list", at, string(of))
+			r.refuse("Arguments", "%s is the path %s, and JSONPath allows no path in a list: let a path lead to the whole list", at, string(of))
 		}
 	}
 	return list
@@ -138,8 +138,8 @@ func (r argumentReader) number(path string, n float64) any {
 	if of := r.pathToken(path, n); of != "" {
 		return r.field(path, of)
 	}
-	r.refuse("Arguments", "%s is a number that is known only when the stack is deployed: "+
-		"make it a string with awscdk.Token_AsString, and in a strategy with JSONata write %q", path, "{% $number('…') %}")
+	r.refuse("Arguments", "%s is a number that is known only at deployment: "+
+		"make it a string with awscdk.Token_AsString, and in a JSONata strategy write %q", path, "{% $number('…') %}")
 	return nil
 }
 
@@ -169,7 +169,7 @@ func (p where) pathOf(prop, path string, token any) string {
 	rendered := func() (found *map[string]any) {
 		defer func() {
 			if failed := recover(); failed != nil {
-				p.refuse(prop, "%s joins a path of sfn.JsonPath to other text, which takes an expression: write such as %q", path, "{% 'text' & $states.input.name %}")
+				p.refuse(prop, "%s joins a path of sfn.JsonPath to other text: write an expression, such as %q", path, "{% 'text' & $states.input.name %}")
 			}
 		}()
 		return sfn.FieldUtils_RenderObject(&map[string]any{"token": token})
@@ -193,9 +193,9 @@ var simplePath = regexp.MustCompile(`^\$\$?(\.[A-Za-z_][A-Za-z0-9_]*|\[[0-9]+\])
 func (p where) inJSONata(prop, path, of string) string {
 	switch {
 	case !simplePath.MatchString(of):
-		p.refuse(prop, "%s is %s, and the strategy is written in JSONata: write the expression itself, such as %q", path, of, "{% $states.input.name %}")
+		p.refuse(prop, "%s is %s, but the strategy uses JSONata: write an expression, such as %q", path, of, "{% $states.input.name %}")
 	case strings.HasPrefix(of, "$$.Task"):
-		p.refuse(prop, "%s is %s, and the states of a poller wait for no token: leave it out", path, of)
+		p.refuse(prop, "%s is %s, but no state of a poller waits for a token: leave it out", path, of)
 	}
 	root, rest := "$states.input", strings.TrimPrefix(of, "$")
 	if inContext, ok := strings.CutPrefix(rest, "$"); ok {
@@ -229,7 +229,7 @@ func (p where) checkMembers(prop, path, text string) {
 	known := []string{"input", "context"}
 	for _, reference := range expression.Variables() {
 		if reference.Name == "states" && len(reference.Path) > 0 && !slices.Contains(known, reference.Path[0]) {
-			p.refuse(prop, "%s reads $states.%s, which is not there: %s has $states.input and $states.context%s",
+			p.refuse(prop, "%s reads $states.%s, which does not exist there: %s has $states.input and $states.context%s",
 				path, reference.Path[0], prop, nearest.DidYouMean(reference.Path[0], known))
 		}
 	}

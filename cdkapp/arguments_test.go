@@ -37,31 +37,31 @@ func TestE2EArgumentsThatTheServiceRefuses(t *testing.T) {
 		"expression with gaps": {arguments: map[string]any{"JobName": "{% $states.input. %}"}, want: "the expression ends where an operand is expected"},
 		"a member of $states that is misspelt": {
 			arguments: map[string]any{"JobName": "{% $states.inpt.name %}"},
-			want:      `Arguments.JobName reads $states.inpt, which is not there: Arguments has $states.input and $states.context (did you mean "input"?)`,
+			want:      `Arguments.JobName reads $states.inpt, which does not exist there: Arguments has $states.input and $states.context (did you mean "input"?)`,
 		},
-		"the result of no call": {arguments: map[string]any{"JobName": "{% $states.result.name %}"}, want: "Arguments.JobName reads $states.result, which is not there"},
+		"the result of no call": {arguments: map[string]any{"JobName": "{% $states.result.name %}"}, want: "Arguments.JobName reads $states.result, which does not exist there"},
 		"a path in a text": {
 			tokens: func() map[string]any {
 				return map[string]any{"JobName": "nightly-" + *sfn.JsonPath_StringAt(jsii.String("$.name"))}
 			},
-			want: `Arguments.JobName joins a path of sfn.JsonPath to other text, which takes an expression: write such as "{% 'text' & $states.input.name %}"`,
+			want: `Arguments.JobName joins a path of sfn.JsonPath to other text: write an expression, such as "{% 'text' & $states.input.name %}"`,
 		},
 		"an intrinsic function": {
 			tokens: func() map[string]any {
 				return map[string]any{"JobName": sfn.JsonPath_Format(jsii.String("{}-job"), sfn.JsonPath_StringAt(jsii.String("$.name")))}
 			},
-			want: `Arguments.JobName is States.Format('{}-job', $.name), and the strategy is written in JSONata`,
+			want: `Arguments.JobName is States.Format('{}-job', $.name), but the strategy uses JSONata`,
 		},
 		"a path with a filter": {tokens: func() map[string]any {
 			return map[string]any{"JobName": sfn.JsonPath_StringAt(jsii.String("$.jobs[?(@.a)].name"))}
-		}, want: "write the expression itself"},
-		"a task token": {tokens: func() map[string]any { return map[string]any{"JobName": sfn.JsonPath_TaskToken()} }, want: "the states of a poller wait for no token"},
+		}, want: "write an expression"},
+		"a task token": {tokens: func() map[string]any { return map[string]any{"JobName": sfn.JsonPath_TaskToken()} }, want: "no state of a poller waits for a token"},
 		"a path in a list of JSONPath": {
 			strategy: compile.Loop,
 			tokens: func() map[string]any {
 				return map[string]any{"JobName": "nightly", "NotificationProperty": []any{sfn.JsonPath_StringAt(jsii.String("$.name"))}}
 			},
-			want: "Arguments.NotificationProperty[0] is the path $.name, which JSONPath does not take in a list",
+			want: "Arguments.NotificationProperty[0] is the path $.name, and JSONPath allows no path in a list",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestE2EPathTokensAreTranslated(t *testing.T) {
 // The scope of a poller inside a Map is such a path, too.
 func TestE2EPathTokenAsScope(t *testing.T) {
 	t.Parallel()
-	for scope, want := range map[string]string{"": "", "{% $states.inpt.index %}": "it reads $states.inpt, which is not there"} {
+	for scope, want := range map[string]string{"": "", "{% $states.inpt.index %}": "it reads $states.inpt, which does not exist there"} {
 		build := func(stack awscdk.Stack) {
 			if want == "" {
 				scope = *sfn.JsonPath_StringAt(jsii.String("$.index"))

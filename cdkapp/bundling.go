@@ -52,7 +52,7 @@ func (p where) code(scope constructs.Construct, f function, folder *string, arch
 	case folder != nil:
 		archive = filepath.Join(*folder, f.name+"-"+arch+".zip")
 		if _, err := os.Stat(archive); err != nil {
-			p.refuseFor(err, prop, "expected the packages that make lambdas writes, but %s cannot be read: %v", archive, err)
+			p.refuseFor(err, prop, "expected the files that make lambdas writes, but %s cannot be read: %v", archive, err)
 		}
 	case !*awscdk.Stack_Of(scope).BundlingRequired():
 		archive, err = unbuilt()
@@ -67,10 +67,10 @@ func (p where) code(scope constructs.Construct, f function, folder *string, arch
 
 func advice(err error) string {
 	if errors.Is(err, exec.ErrNotFound) {
-		return fmt.Sprintf("the functions are built with Go, which is not there (%v): install Go 1.26 or later, "+
+		return fmt.Sprintf("cannot build the functions without Go (%v): install Go 1.26 or later, "+
 			"or name a folder that make lambdas has written, here or with cdk -c %s=<folder>", err, ContextCodeFolder)
 	}
-	return fmt.Sprintf("the functions cannot be built: %v\nTo do without, name a folder that make lambdas has written, here or with cdk -c %s=<folder>",
+	return fmt.Sprintf("cannot build the functions: %v\nOr name a folder that make lambdas has written, here or with cdk -c %s=<folder>",
 		err, ContextCodeFolder)
 }
 

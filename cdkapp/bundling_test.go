@@ -55,7 +55,7 @@ func TestE2ECodeFolder(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(*folder, "runjob-arm64.zip")))
 	err := problem(t, fromProp)
 	require.Equal(t, "CodeFolder", err.Prop)
-	require.Contains(t, err.Problem, "expected the packages that make lambdas writes, but "+filepath.Join(*folder, "runjob-arm64.zip")+" cannot be read")
+	require.Contains(t, err.Problem, "expected the files that make lambdas writes, but "+filepath.Join(*folder, "runjob-arm64.zip")+" cannot be read")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 

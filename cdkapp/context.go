@@ -118,7 +118,7 @@ func (c *appContext) definitions() []string {
 	names := c.list(contextJobs)
 	switch {
 	case len(names) == 0 && c.all[contextJobs] != nil:
-		c.refuse(contextJobs, "it names no definition: leave it out for %s, or name some of %s, or %q",
+		c.refuse(contextJobs, "it is empty: leave it out for %s, or name some of %s, or %q",
 			strings.Join(defaultJobs, ","), strings.Join(statemachines.Names(), ", "), allJobs)
 	case len(names) == 0:
 		names = slices.Clone(defaultJobs)
@@ -155,13 +155,13 @@ func (c *appContext) functionJobs(definitions []string) []string {
 	given := c.list(contextFunctionJobs)
 	switch {
 	case len(given) > 0 && !open:
-		c.refuse(contextFunctionJobs, "it is for lambda-loop and lambda-loop-count, whose input names the job: add one of them to %s, or leave it out", contextJobs)
+		c.refuse(contextFunctionJobs, "it is only for lambda-loop and lambda-loop-count, whose input names the job: add one of them to %s, or leave it out", contextJobs)
 	case open && len(given) == 0:
 		given = []string{sampleJob}
 	case !open && !named:
 		for _, key := range []string{contextStore, contextPreviousStore, contextRetiredJobs, contextHTTPHosts} {
 			if c.all[key] != nil {
-				c.refuse(key, "it is for the Lambda functions, and none of the definitions invokes them: leave it out, or add lambda-loop to %s", contextJobs)
+				c.refuse(key, "it is only for the Lambda functions, and no definition invokes them: leave it out, or add lambda-loop to %s", contextJobs)
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func (c *appContext) readRetiredJobs(jobs []string) *[]*string {
 	retired := c.list(contextRetiredJobs)
 	for _, job := range retired {
 		if slices.Contains(jobs, job) {
-			c.refuse(contextRetiredJobs, "the functions start %s, by %s or a definition: leave it out of one of the two", job, contextFunctionJobs)
+			c.refuse(contextRetiredJobs, "the functions already start %s, because of %s or a definition: leave it out of one of the two", job, contextFunctionJobs)
 		}
 	}
 	return pointers(retired)
@@ -195,7 +195,7 @@ func (c *appContext) readRemovals(definitions []string, functions bool) []string
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			c.refuse(contextRemove, "%q is not deployed by this command%s: keep it in %s this time, and leave it out the next; there are %s",
+			c.refuse(contextRemove, "this command does not deploy %q%s: keep it in %s this time, and leave it out next time; there are %s",
 				name, nearest.DidYouMean(name, known), contextJobs, strings.Join(known, ", "))
 		}
 	}
@@ -209,7 +209,7 @@ func (c *appContext) hosts(jobs []string) *[]*string {
 	case asks && len(hosts) == 0:
 		c.refuse(contextHTTPHosts, "the job %s needs it: name the hosts that it may call, such as %q", httpJob, "api.example.com")
 	case !asks && len(hosts) > 0:
-		c.refuse(contextHTTPHosts, "it is for the job %s: add that to %s, or leave it out", httpJob, contextFunctionJobs)
+		c.refuse(contextHTTPHosts, "it is only for the job %s: add that to %s, or leave it out", httpJob, contextFunctionJobs)
 	case !asks:
 		return nil
 	}
@@ -247,7 +247,7 @@ func (c *appContext) resources(definitions []string) map[string]*map[string]*[]*
 			continue
 		}
 		if !slices.Contains(actions[owner], action) {
-			c.refuse(key, "%s: no action %q is needed%s; there are %s", owner, action, nearest.DidYouMean(action, actions[owner]), strings.Join(actions[owner], ", "))
+			c.refuse(key, "%s: the action %q is not needed%s; these are: %s", owner, action, nearest.DidYouMean(action, actions[owner]), strings.Join(actions[owner], ", "))
 		}
 		if narrowed[owner] == nil {
 			narrowed[owner] = &map[string]*[]*string{}
@@ -311,8 +311,8 @@ func (c *appContext) requireRoles(actions map[string][]string) {
 	if len(missing) > 1 {
 		also = "; also missing: " + strings.Join(missing[1:], ", ")
 	}
-	c.refuse(missing[0], "%s hands a role to its service, which is any role of the account unless you name it: "+
-		"add -c %s=<its ARN>, several with commas between them, or nothing behind the = if the job gets none%s", who, missing[0], also)
+	c.refuse(missing[0], "%s passes a role to its service, and could pass any role of the account: "+
+		"add -c %s=<its ARN>, several with commas between them, or nothing after the = if the job passes none%s", who, missing[0], also)
 }
 
 // notNarrowed refuses a key that was meant for a definition. Other keys are the
@@ -321,7 +321,7 @@ func (c *appContext) notNarrowed(key, owner string, owners []string) {
 	_, throughFunctions := jobsOfFunctions[owner]
 	switch known := append(statemachines.Names(), theFunctions); {
 	case throughFunctions:
-		c.refuse(key, "%s calls the functions alone, which have roles of their own: write %s in its place", owner, theFunctions+strings.TrimPrefix(key, owner))
+		c.refuse(key, "%s calls only the functions, which have their own roles: write %s instead", owner, theFunctions+strings.TrimPrefix(key, owner))
 	case slices.Contains(known, owner):
 		c.refuse(key, "%s is not deployed: add it to %s, which has %s, or leave this out", owner, contextJobs, strings.Join(owners, ", "))
 	case nearest.Word(owner, known) != "":

@@ -185,7 +185,7 @@ func (f *fragment) Validate() *[]*string {
 	for _, status := range []pollcore.Status{pollcore.Failed, pollcore.TimedOut} {
 		if f.states[0].bound && !hasNext(f.exits[status]) {
 			problems = append(problems, new(fmt.Sprintf(
-				"the exit %s of %s leads nowhere, so an execution would succeed although the job did not: chain a state to it, or call OrFail",
+				"the exit %s of %s has no next state, so an execution would succeed although the job did not: chain a state to it, or call OrFail",
 				exitNames[status], *f.Node().Path(),
 			)))
 		}
@@ -199,7 +199,7 @@ func (f *fragment) build(in where, id string, props *JobPollerFragmentProps) {
 		f.prefix = namePart(id)
 	}
 	if first, _ := utf8.DecodeRuneInString(f.prefix); namePart(f.prefix) != f.prefix || !unicode.IsLetter(first) {
-		in.refuse("Prefix", "names of variables begin with it, so it must be a letter, then letters, digits and _, is %q", f.prefix)
+		in.refuse("Prefix", "it must be a letter, then letters, digits and _, because names of variables begin with it, is %q", f.prefix)
 	}
 	p := props.polling(in)
 	to := form{prefix: f.prefix, exits: map[pollcore.Status]string{}, runJob: inBraces(runJobKey), checkStatus: inBraces(checkStatusKey)}

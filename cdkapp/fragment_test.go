@@ -300,7 +300,7 @@ func TestE2EFragmentsThatCannotBe(t *testing.T) {
 			func(stack awscdk.Stack) {
 				host(stack, export(stack, "Orders", "").Next(sfn.NewSucceed(stack, jsii.String("Done"), nil)), "")
 			},
-			"the exit Failed of Stack/Orders leads nowhere",
+			"the exit Failed of Stack/Orders has no next state",
 		},
 		"JSONPath in JSONata": {
 			func(stack awscdk.Stack) {

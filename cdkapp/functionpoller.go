@@ -161,7 +161,7 @@ func (p *FunctionPollerProps) loop(in where, longest time.Duration) Job {
 		return JobFromDefinition(&definition)
 	case LimitByCount:
 		if p.StopJob != nil {
-			in.refuse("StopJob", "with LimitByCount a job whose count is over is left alone: leave it out, or take LimitByTime")
+			in.refuse("StopJob", "with LimitByCount nothing stops the job: leave it out, or use LimitByTime")
 		}
 		return JobFromShipped(new("lambda-loop-count"))
 	default:
@@ -177,7 +177,7 @@ func (p where) checkFunction(prop string, function awslambda.IFunction) {
 	}
 	if f, ok := findFunction(function).(awslambda.Function); ok && f.Timeout() != nil {
 		if timeout := p.duration(prop, f.Timeout()); timeout > maxTimeout {
-			p.refuse(prop, "the function may take %s, and its state waits 60 seconds: give it a Timeout of %s at most", timeout, maxTimeout)
+			p.refuse(prop, "the function may take %s, but its state waits only 60 seconds: give it a Timeout of at most %s", timeout, maxTimeout)
 		}
 	}
 }
@@ -198,7 +198,7 @@ func findFunction(function awslambda.IFunction) awslambda.IFunction {
 func (p *jobPoller) share(in where, prop string, function awslambda.IFunction, previous RecordStore) {
 	if f, ok := findFunction(function).(awslambda.Function); ok { // it is not imported
 		if !sameStack(f, p) && sameStack(p.store, p) {
-			in.refuse("Store", "%s is in another stack, which this one refers to, so that it cannot refer to a store in this one: "+
+			in.refuse("Store", "%s is in another stack, which cannot refer to a store in this one: "+
 				"give a store in the stack of the function", prop)
 		}
 		for name, value := range storeEnvironment(p.store, previous) {

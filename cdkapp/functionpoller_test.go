@@ -130,7 +130,7 @@ func TestE2EFunctionPollerRefusesProps(t *testing.T) {
 				p.LimitBy, p.StopJob = cdkapp.LimitByCount, ownFunction(stack, "Stop", 30)
 			},
 			"StopJob",
-			[]string{"left alone", "LimitByTime"},
+			[]string{"nothing stops the job", "LimitByTime"},
 		},
 		"express": {
 			func(_ awscdk.Stack, p *cdkapp.FunctionPollerProps) {

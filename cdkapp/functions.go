@@ -213,10 +213,10 @@ func (f *functions) checkJobs() []string {
 	case asks && len(hosts) == 0:
 		f.in.refuse("HttpHosts", "the job %s needs it: name the hosts that it may call, such as %q", httpJob, "api.example.com")
 	case !asks && len(hosts) > 0:
-		f.in.refuse("HttpHosts", "it is for the job %s: add that to Jobs, or leave HttpHosts out", httpJob)
+		f.in.refuse("HttpHosts", "it is only for the job %s: add that to Jobs, or leave HttpHosts out", httpJob)
 	}
 	if f.props.Store != nil && f.props.Store.Bucket() == nil && slices.Contains(jobs, bucketJob) {
-		f.in.refuse("Store", "the job %s keeps the status of its functions in a bucket, and the store is a table: give a RecordBucket", bucketJob)
+		f.in.refuse("Store", "the job %s keeps the status of its functions in a bucket, but the store is a table: give a RecordBucket", bucketJob)
 	}
 	return slices.Compact(jobs)
 }
@@ -239,7 +239,7 @@ func (f *functions) permissions() permissions {
 	}
 	for _, job := range texts(f.props.RetiredJobs) {
 		if slices.Contains(f.jobs, job) {
-			f.in.refuse("RetiredJobs", "%s is in Jobs, too: leave it out of one of the two", job)
+			f.in.refuse("RetiredJobs", "%s is also in Jobs: leave it out of one of the two", job)
 		}
 		p, err := permissionsOf(job)
 		if err != nil && !own {
@@ -278,7 +278,7 @@ func (f *functions) environment(longest time.Duration) map[string]*string {
 		size += len(name) + len(text(value))
 	}
 	if size > maxEnvironment {
-		f.in.refuse("Jobs", "the environment of a Lambda function holds %d bytes, and these jobs make it %d: share them between several Functions",
+		f.in.refuse("Jobs", "the environment of a Lambda function can have %d bytes, and these jobs make it %d: share them between several Functions",
 			maxEnvironment, size)
 	}
 	return all
@@ -297,7 +297,7 @@ func (f *functions) timeout() awscdk.Duration {
 		return awscdk.Duration_Seconds(new(defaultTimeout.Seconds()))
 	}
 	if d := f.in.duration("Timeout", f.props.Timeout); d < time.Second || d > maxTimeout {
-		f.in.refuse("Timeout", "expected 1 to %g seconds, found %s: RunJob states wait a minute for a start that was cut off", maxTimeout.Seconds(), d)
+		f.in.refuse("Timeout", "expected 1 to %g seconds, found %s: RunJob states wait only a minute", maxTimeout.Seconds(), d)
 	}
 	return f.props.Timeout
 }

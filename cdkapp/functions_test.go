@@ -280,26 +280,26 @@ func TestE2EFunctionsProps(t *testing.T) {
 	}{
 		{"Jobs", `it is required: name the jobs`, func(stack awscdk.Stack) { cdkapp.NewFunctions(stack, jsii.String("Poller"), nil) }},
 		{"Jobs", `the catalogue has no job or waiter "glue": expected a service and a name, such as dynamodb:ExportCompleted`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("glue")})},
-		{"Jobs", `the functions have no driver of the job "glue:StartJobRuns": glue has no waiter or job "StartJobRuns" (did you mean "StartJobRun"?)`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRuns")})},
+		{"Jobs", `the functions have no driver for the job "glue:StartJobRuns": glue has no waiter or job "StartJobRuns" (did you mean "StartJobRun"?)`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRuns")})},
 		{"Jobs", `the catalogue has no job or waiter "comprehend:startEntitiesDetectionJob" (did you mean "comprehend:StartEntitiesDetectionJob"?)`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("comprehend:startEntitiesDetectionJob")})},
-		{"Jobs", "the functions cannot call ec2, which speaks ec2 alone", functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("ec2:InstanceRunning")})},
-		{"Jobs", "the environment of a Lambda function holds 4096 bytes", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"LONG": jsii.String(strings.Repeat("x", 4096))}})},
+		{"Jobs", "the functions cannot call ec2, which speaks only ec2", functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("ec2:InstanceRunning")})},
+		{"Jobs", "the environment of a Lambda function can have 4096 bytes", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"LONG": jsii.String(strings.Repeat("x", 4096))}})},
 		{"Environment", "JOBPOLLER_JOBS is set by other props", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"JOBPOLLER_JOBS": jsii.String("x")}})},
 		{"Environment", "JOBPOLLER_TABLE is set by other props", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"JOBPOLLER_TABLE": jsii.String("x")}})},
 		{"Environment", "LEVEL is nil", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"LEVEL": nil}})},
 		{"HttpHosts", `the job http:Request needs it`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("http:Request")})},
-		{"HttpHosts", `it is for the job http:Request`, functions(cdkapp.FunctionsProps{HttpHosts: jsii.Strings("api.example.com")})},
+		{"HttpHosts", `it is only for the job http:Request`, functions(cdkapp.FunctionsProps{HttpHosts: jsii.Strings("api.example.com")})},
 		{"Store", "the job lambda:Invoke keeps the status of its functions in a bucket", func(stack awscdk.Stack) {
 			functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("lambda:Invoke"), Store: cdkapp.NewRecordTable(stack, jsii.String("Table"), nil)})(stack)
 		}},
 		{"RemovalPolicy", "it is for a new one, but Store is given", func(stack awscdk.Stack) {
 			functions(cdkapp.FunctionsProps{RemovalPolicy: awscdk.RemovalPolicy_DESTROY, Store: cdkapp.NewRecordTable(stack, jsii.String("Table"), nil)})(stack)
 		}},
-		{"MaxWait", "the store keeps records for 60 days, and 1104h0m0s and the 14 days in which an execution can be redriven are longer: " +
-			"give the store a Retention of 61 days at least, or wait less", func(stack awscdk.Stack) {
+		{"MaxWait", "the store keeps records for 60 days, and an execution can be redriven for 14 days after a wait of 1104h0m0s: " +
+			"give the store a Retention of at least 61 days, or wait less", func(stack awscdk.Stack) {
 			functions(cdkapp.FunctionsProps{MaxWait: days(46), Store: cdkapp.NewRecordTable(stack, jsii.String("Table"), nil)})(stack)
 		}},
-		{"MaxWait", "it must be known when the app runs, and is a token: give a literal duration", func(stack awscdk.Stack) {
+		{"MaxWait", "it must be a literal duration, is a token", func(stack awscdk.Stack) {
 			token := awscdk.NewCfnParameter(stack, jsii.String("Wait"), &awscdk.CfnParameterProps{Type: jsii.String("Number")}).ValueAsNumber()
 			functions(cdkapp.FunctionsProps{MaxWait: awscdk.Duration_Seconds(token)})(stack)
 		}},
@@ -312,11 +312,11 @@ func TestE2EFunctionsProps(t *testing.T) {
 			functions(cdkapp.FunctionsProps{Resources: &map[string]*[]*string{"glue:StartJobRun": jsii.Strings("")}}),
 		},
 		{
-			"Resources", `expected ARNs of glue:StartJobRun, found "nightly": IAM takes no names`,
+			"Resources", `expected ARNs for glue:StartJobRun, found "nightly": IAM needs ARNs, not names`,
 			functions(cdkapp.FunctionsProps{Resources: &map[string]*[]*string{"glue:StartJobRun": jsii.Strings("nightly")}}),
 		},
 		{
-			"Resources", `a job hands a role to its service: name the ARNs of the roles that it may, under the action "iam:PassRole"`,
+			"Resources", `the job passes a role to its service: give the ARNs of those roles under the action "iam:PassRole"`,
 			functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("comprehend:StartEntitiesDetectionJob")}),
 		},
 		{"LogLevel", `expected "debug", "info", "warn" or "error", found "loud"`, functions(cdkapp.FunctionsProps{LogLevel: jsii.String("loud")})},

@@ -211,8 +211,8 @@ func (h *host) execution(f flow, express bool) {
 	if express {
 		for _, one := range h.fragments {
 			if f.has(*one.states[0].StateId()) {
-				h.refuse(one, "it cannot wait in an Express execution, which ends after 5 minutes, can be run more than once, "+
-					"which would start the job again, and cannot be redriven: make the state machine, or the child executions of the Map, STANDARD")
+				h.refuse(one, "it cannot wait in an Express execution, which ends after 5 minutes, may run twice and start the job again, "+
+					"and cannot be redriven: make the state machine, or the child executions of the Map, STANDARD")
 			}
 		}
 	}
@@ -312,9 +312,9 @@ func (h *host) checkRecords(f *fragment, in flow, first string, inMap bool) {
 	const fix = "give Scope, an expression that differs for each, such as \"{% $states.input.index %}\""
 	switch {
 	case inMap:
-		h.refuse(f, "all items of the Map would have one start record, so that they share one job or end as JobPoller.Conflict: %s", fix)
+		h.refuse(f, "all items of the Map would use one start record, and share one job or end as JobPoller.Conflict: %s", fix)
 	case in.leadsBack(first, f):
-		h.refuse(f, "it is in a loop, and from the second round on finds the start record of the first, and its result: %s", fix)
+		h.refuse(f, "it is in a loop, and each later round would find the start record and the result of the first: %s", fix)
 	}
 }
 

@@ -99,7 +99,7 @@ func TestE2EFragmentsAreCheckedInTheMachineTheyEndUpIn(t *testing.T) {
 		"records of all items": {func(t *testing.T, stack awscdk.Stack) {
 			t.Helper()
 			host(stack, inMap(stack, long(t, stack, "Orders", 1, throughFunctions)), "")
-		}, "Stack/Orders in Stack/Host/Resource: all items of the Map would have one start record", ""},
+		}, "Stack/Orders in Stack/Host/Resource: all items of the Map would use one start record", ""},
 		"a record of each item": {func(t *testing.T, stack awscdk.Stack) {
 			t.Helper()
 			host(stack, inMap(stack, long(t, stack, "Orders", 0.25, throughFunctions, scoped)), "")
@@ -111,7 +111,7 @@ func TestE2EFragmentsAreCheckedInTheMachineTheyEndUpIn(t *testing.T) {
 		"a record of all rounds": {func(t *testing.T, stack awscdk.Stack) {
 			t.Helper()
 			host(stack, again(stack, long(t, stack, "Orders", 1, throughFunctions)), "")
-		}, "Stack/Orders in Stack/Host/Resource: it is in a loop, and from the second round on finds the start record of the first", ""},
+		}, "Stack/Orders in Stack/Host/Resource: it is in a loop, and each later round would find the start record", ""},
 		"rounds without records": {func(t *testing.T, stack awscdk.Stack) {
 			t.Helper()
 			host(stack, again(stack, long(t, stack, "Orders", 1)), "")

@@ -94,7 +94,7 @@ func (j *ownJob) bind() (*bound, error) {
 	switch {
 	case operation == nil:
 		known := strings.Join(slices.Sorted(maps.Keys(service.Operations)), ", ")
-		return nil, fmt.Errorf("the catalogue does not have the operation %q of %s; it has %s", j.operation, service.Key, known)
+		return nil, fmt.Errorf("the catalogue has no operation %q of %s; it has %s", j.operation, service.Key, known)
 	case j.waiter == nil:
 		return nil, fmt.Errorf("the waiter for %s of %s is nil", j.operation, service.Key)
 	}

@@ -195,14 +195,14 @@ func (p *JobPollerProps) check(in where) {
 	switch p.StateMachineType {
 	case "", awsstepfunctions.StateMachineType_STANDARD:
 	case awsstepfunctions.StateMachineType_EXPRESS:
-		in.refuse("StateMachineType", "it must be STANDARD: an Express execution ends after 5 minutes, can be run more than once, "+
-			"which would start the job again, and cannot be redriven; leave it out")
+		in.refuse("StateMachineType", "it must be STANDARD: an Express execution ends after 5 minutes, may run twice and start the job again, "+
+			"and cannot be redriven; leave it out")
 	default:
 		in.refuse("StateMachineType", "it must be %q, is %q", awsstepfunctions.StateMachineType_STANDARD, p.StateMachineType)
 	}
 	switch {
 	case p.AlarmActions != nil && !orElse(p.Alarms, true):
-		in.refuse("AlarmActions", "Alarms is false, so there is none to act: leave one of the two out")
+		in.refuse("AlarmActions", "Alarms is false, so no alarm can act: leave one of the two out")
 	case p.LogLevel == awsstepfunctions.LogLevel_OFF && orElse(p.IncludeExecutionData, false):
 		in.refuse("IncludeExecutionData", "LogLevel is OFF, so nothing is logged: leave one of the two out")
 	case p.LogLevel == awsstepfunctions.LogLevel_OFF && p.LogRetention != "":
@@ -266,24 +266,24 @@ func (m *machine) settle(in where, props *JobPollerProps) {
 	given := props.Functions
 	switch {
 	case props.Store != nil && !m.throughFunctions():
-		in.refuse("Store", "it is for the records of Lambda functions, and the state machine invokes none: leave it out, or take the strategy %s or %s",
+		in.refuse("Store", "it keeps the records of Lambda functions, and the state machine invokes none: leave it out, or use the strategy %s or %s",
 			compile.LambdaLoop, compile.LambdaRetry)
 	case props.Store != nil && given != nil:
-		in.refuse("Store", "the Functions that are given have one: leave one of the two out")
+		in.refuse("Store", "Functions has a store already: leave one of the two out")
 	case !m.throughFunctions() && given != nil:
-		in.refuse("Functions", "the state machine invokes none: leave it out, or take the strategy %s or %s", compile.LambdaLoop, compile.LambdaRetry)
+		in.refuse("Functions", "the state machine invokes none: leave it out, or use the strategy %s or %s", compile.LambdaLoop, compile.LambdaRetry)
 	case !m.throughFunctions():
 		m.narrowed = in.narrowResources(m.needed, props.Resources)
 	case given == nil && (m.open || len(m.jobs) == 0):
-		in.refuse("Functions", "the definition does not say all jobs that its functions run, and for how long: "+
-			"give what NewFunctions returns, with these in its prop Jobs")
+		in.refuse("Functions", "the definition does not say which jobs its functions run, and for how long: "+
+			"pass what NewFunctions returns, with the jobs in its prop Jobs")
 	case given != nil && props.Resources != nil:
 		in.refuse("Resources", "the functions call the service, with roles of their own: narrow these in the prop Resources of NewFunctions")
 	case given != nil:
 		allowed := texts(given.Jobs())
 		for _, job := range m.jobs {
 			if !slices.Contains(allowed, job) {
-				in.refuse("Functions", "they do not run the job %s: add it to the prop Jobs of NewFunctions, which has %s", job, strings.Join(allowed, ", "))
+				in.refuse("Functions", "they cannot run the job %s: add it to the prop Jobs of NewFunctions, which has %s", job, strings.Join(allowed, ", "))
 			}
 		}
 		in.fits(given.Store(), m.maxWait)
@@ -335,8 +335,8 @@ func (p *jobPoller) makeStateMachine(props *JobPollerProps) {
 				MaxLength: new(80.0), AllowedSpecialCharacters: new("-_"), Separator: new("-"),
 			})
 			awscdk.Annotations_Of(p).AddWarningV2(new("jobpoller:encryptionKey"), new(fmt.Sprintf(
-				"because of EncryptionKey the state machine is named %s: one that was deployed without a key has another name, "+
-					"and this deployment replaces it, so that its executions cannot be redriven; give StateMachineName from the first deployment on", *name)))
+				"with EncryptionKey the name of the state machine is %s: this deployment replaces one that was deployed without a key, "+
+					"and its executions cannot be redriven; give StateMachineName from the first deployment on", *name)))
 		}
 	}
 	var logs *awsstepfunctions.LogOptions

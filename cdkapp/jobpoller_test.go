@@ -349,7 +349,7 @@ func TestE2EJobPollerRefusesFunctions(t *testing.T) {
 		"other jobs": {
 			func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("glue:StartCrawler") },
 			"Functions",
-			[]string{"do not run the job glue:StartCrawler", "prop Jobs", "dynamodb:ExportTableToPointInTime"},
+			[]string{"cannot run the job glue:StartCrawler", "prop Jobs", "dynamodb:ExportTableToPointInTime"},
 		},
 		"policy of their own": {
 			func(p *cdkapp.JobPollerProps) { p.Resources = &map[string]*[]*string{"s3:PutObject": {new("*")}} },
@@ -371,12 +371,12 @@ func TestE2EJobPollerRefusesFunctions(t *testing.T) {
 				p.Store, p.Functions, p.MaxWait, p.Fit = p.Functions.Store(), nil, awscdk.Duration_Days(new(50.0)), new(true)
 			},
 			"MaxWait",
-			[]string{"60 days", "Retention of 65 days"},
+			[]string{"60 days", "Retention of at least 65 days"},
 		},
 		"records that are gone": {
 			func(p *cdkapp.JobPollerProps) { p.MaxWait, p.Fit = awscdk.Duration_Days(new(50.0)), new(true) },
 			"MaxWait",
-			[]string{"60 days", "Retention of 65 days"},
+			[]string{"60 days", "Retention of at least 65 days"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -485,7 +485,7 @@ func TestE2EJobPollerRefusesProps(t *testing.T) {
 		"definition with a schedule": {
 			func(p *cdkapp.JobPollerProps) { p.Job = cdkapp.JobFromShipped(new("dynamodb-export-variables")) },
 			"MaxWait",
-			[]string{"dynamodb-export-variables", "leave it out"},
+			[]string{"dynamodb-export-variables", "leave this prop out"},
 		},
 		"unknown strategy": {func(p *cdkapp.JobPollerProps) { p.Strategy = "spin" }, "Strategy", []string{`"spin"`, `"variables"`, `"lambda-retry"`}},
 		"no time":          {func(p *cdkapp.JobPollerProps) { p.MaxWait = nil }, "MaxWait", []string{"required", "Duration_Hours"}},
@@ -588,14 +588,14 @@ func TestE2EJobPollerRefusesProps(t *testing.T) {
 				*p = cdkapp.JobPollerProps{Job: cdkapp.JobFromShipped(new("lambda-loop"))}
 			},
 			"Functions",
-			[]string{"does not say all jobs", "NewFunctions"},
+			[]string{"does not say which jobs", "NewFunctions"},
 		},
 		"definition that is told a job": {
 			func(p *cdkapp.JobPollerProps) {
 				*p = cdkapp.JobPollerProps{Job: cdkapp.JobFromDefinition(asked(`"glue:StartJobRun", "maxWaitSeconds": 60`, `"{% $states.input.job %}", "maxWaitSeconds": 60`))}
 			},
 			"Functions",
-			[]string{"does not say all jobs"},
+			[]string{"does not say which jobs"},
 		},
 		"definition that is told a time": {
 			func(p *cdkapp.JobPollerProps) {
@@ -604,7 +604,7 @@ func TestE2EJobPollerRefusesProps(t *testing.T) {
 			"Functions",
 			[]string{"and for how long"},
 		},
-		"express":           {func(p *cdkapp.JobPollerProps) { p.StateMachineType = awsstepfunctions.StateMachineType_EXPRESS }, "StateMachineType", []string{"STANDARD", "5 minutes", "more than once", "redriven"}},
+		"express":           {func(p *cdkapp.JobPollerProps) { p.StateMachineType = awsstepfunctions.StateMachineType_EXPRESS }, "StateMachineType", []string{"STANDARD", "5 minutes", "may run twice", "redriven"}},
 		"unknown type":      {func(p *cdkapp.JobPollerProps) { p.StateMachineType = "FAST" }, "StateMachineType", []string{"STANDARD", "FAST"}},
 		"action of another": {func(p *cdkapp.JobPollerProps) { p.Resources = &map[string]*[]*string{"s3:GetObject": {new("*")}} }, "Resources", []string{"s3:GetObject", "dynamodb:DescribeExport"}},
 		"empty resource": {
@@ -617,7 +617,7 @@ func TestE2EJobPollerRefusesProps(t *testing.T) {
 		"any role": {
 			func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("comprehend:StartEntitiesDetectionJob") },
 			"Resources",
-			[]string{"iam:PassRole", "ARNs of the roles"},
+			[]string{"iam:PassRole", "ARNs of those roles"},
 		},
 		"actions of no alarm": {func(p *cdkapp.JobPollerProps) { p.Alarms, p.AlarmActions = new(false), &[]awscloudwatch.IAlarmAction{} }, "AlarmActions", []string{"Alarms"}},
 		"data that is not logged": {

@@ -53,6 +53,6 @@ func encryptLogs(scope constructs.Construct, key awskms.IKey, names string) {
 	}), new(true))
 	if !*added.StatementAdded {
 		awscdk.Annotations_Of(scope).AddWarningV2(new("jobpoller:keyPolicy"), new(
-			"the policy of the EncryptionKey is not this app's: it must allow CloudWatch Logs to use the key for the log groups "+names))
+			"the EncryptionKey belongs to another app: its policy must allow CloudWatch Logs to use the key for the log groups "+names))
 	}
 }

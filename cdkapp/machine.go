@@ -65,8 +65,8 @@ func (p *polling) fromDefinition(b *bound) *machine {
 	props := reflect.ValueOf(*p)
 	for i := range props.NumField() {
 		if field := props.Type().Field(i); field.IsExported() && field.Name != "Job" && !props.Field(i).IsZero() {
-			p.refuse(field.Name, "the job is a definition (%s), which says itself how it waits: "+
-				"leave it out, or name the job with JobFromCatalog", b.name)
+			p.refuse(field.Name, "the job is a definition (%s), which says how it waits: "+
+				"leave this prop out, or name the job with JobFromCatalog", b.name)
 		}
 	}
 	if strings.Contains(b.definition, "${Token[") {

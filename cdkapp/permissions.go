@@ -44,8 +44,8 @@ func on(resource string, actions ...string) []permission {
 	return all
 }
 
-const withoutDriver = "poll it with the strategy variables or retry-task, which have no function, " +
-	"or build functions with a driver of your own (docs/guide/drivers.md)"
+const withoutDriver = "poll it with the strategy variables or retry-task, which need no functions, " +
+	"or write a driver (docs/guide/drivers.md)"
 
 // permissionsOf returns what the driver of a job needs.
 func permissionsOf(job string) (permissions, error) {
@@ -54,15 +54,15 @@ func permissionsOf(job string) (permissions, error) {
 	}
 	named, err := catalog.AWS().Resolve(job)
 	if err != nil {
-		return permissions{}, fmt.Errorf("the functions have no driver of the job %q: %w, and it is neither %s nor %s", job, err, httpJob, bucketJob)
+		return permissions{}, fmt.Errorf("the functions have no driver for the job %q: %w, and it is neither %s nor %s", job, err, httpJob, bucketJob)
 	}
 	switch service := named.Service; {
 	case named.Operation.SpeaksJSON():
 	case named.Operation.Discovered:
-		return permissions{}, fmt.Errorf("the functions cannot call %s of %s, whose endpoint the service has to be asked for: %s",
+		return permissions{}, fmt.Errorf("the functions cannot call %s of %s: only DescribeEndpoints gives its endpoint; %s",
 			named.Operation.Name, service.Key, withoutDriver)
 	default:
-		return permissions{}, fmt.Errorf("the functions cannot call %s, which speaks %s alone: %s", service.Key, service.Protocols[0], withoutDriver)
+		return permissions{}, fmt.Errorf("the functions cannot call %s, which speaks only %s: %s", service.Key, service.Protocols[0], withoutDriver)
 	}
 	var needed permissions
 	for _, p := range named.Permissions() {

@@ -31,17 +31,17 @@ func (p where) narrowResources(needed []permission, resources *map[string]*[]*st
 		case !actions[action]:
 			p.refuse("Resources", "the action %q is not needed; these are: %s", action, strings.Join(slices.Sorted(maps.Keys(actions)), ", "))
 		case slices.Contains(given[action], ""):
-			p.refuse("Resources", "an ARN of %s is empty: give the ARNs that it is allowed on", action)
+			p.refuse("Resources", "an ARN of %s is empty: give the ARNs of its resources", action)
 		}
 		for _, arn := range given[action] {
 			if !isResource(arn) {
-				p.refuse("Resources", "expected ARNs of %s, found %q: IAM takes no names", action, arn)
+				p.refuse("Resources", "expected ARNs for %s, found %q: IAM needs ARNs, not names", action, arn)
 			}
 		}
 	}
 	if _, ok := given[passRole]; actions[passRole] && !ok {
-		p.refuse("Resources", "a job hands a role to its service: name the ARNs of the roles that it may, under the action %q; "+
-			"or none, if it gets none", passRole)
+		p.refuse("Resources", "the job passes a role to its service: give the ARNs of those roles under the action %q, "+
+			"or no ARNs if it passes none", passRole)
 	}
 	return given
 }

@@ -55,7 +55,7 @@ type form struct {
 // bind looks the job up.
 func (p *polling) bind() *bound {
 	if p.Job == nil {
-		p.refuse("Job", "it is required: give what JobFromCatalog, JobFromWaiter, JobFromDefinition or JobFromShipped returns")
+		p.refuse("Job", "it is required: pass what JobFromCatalog, JobFromWaiter, JobFromDefinition or JobFromShipped returns")
 	}
 	b, err := p.Job.bind()
 	if err != nil {
@@ -78,7 +78,7 @@ func (p *polling) strategy() compile.Strategy {
 // compile turns the job into a state machine or a fragment of one.
 func (p *polling) compile(b *bound, f form) *compile.Compiled {
 	if b.waiter == nil {
-		p.refuse("Job", "a definition is a whole state machine, and what is needed here is a waiter: give JobFromCatalog or JobFromWaiter")
+		p.refuse("Job", "a definition is a whole state machine, and a waiter is needed here: use JobFromCatalog or JobFromWaiter")
 	}
 	strategy := p.strategy()
 	o := compile.Options{
@@ -145,14 +145,14 @@ func (p *polling) call(b *bound, strategy compile.Strategy) compile.Call {
 	}
 	switch {
 	case start && call.Start == nil:
-		p.refuse("Start", "%s is a waiter, which does not say how its job is started: "+
-			"give JobFromCatalog the name of the operation that starts it, or leave Start out", b.name)
+		p.refuse("Start", "%s is a waiter, which starts no job: "+
+			"give JobFromCatalog the operation that starts the job, or leave Start out", b.name)
 	case start:
 		begin := *call.Start
 		begin.Arguments = p.arguments(begin.Operation, begin.Token, strategy)
 		call.Start = &begin
 	case call.Start != nil && strategy.UsesFunctions():
-		p.refuse("Start", "with the strategy %s a function looks after the job from its start, and cannot be told not to start %s: "+
+		p.refuse("Start", "with the strategy %s the functions always start %s: "+
 			"name the waiter that waits for it, or take the strategy %s", strategy, b.name, compile.Variables)
 	default:
 		call.Start, call.Stop = nil, nil
@@ -207,7 +207,7 @@ func (p *polling) causePatterns(strategy compile.Strategy) map[string]string {
 	patterns := make(map[string]string, len(*p.CausePatterns))
 	for code, pattern := range *p.CausePatterns {
 		if text(pattern) == "" {
-			p.refuse("CausePatterns", "the pattern of %s is empty: say what a Cause with this error has, such as %q", code, "does not exist")
+			p.refuse("CausePatterns", "the pattern of %s is empty: give a text of the error's Cause, such as %q", code, "does not exist")
 		}
 		patterns[code] = *pattern
 	}

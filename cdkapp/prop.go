@@ -54,7 +54,7 @@ func (p where) refuseProps(prop string, others map[string]bool) {
 // duration is one of the CDK's, which must not be a token.
 func (p where) duration(prop string, d awscdk.Duration) time.Duration {
 	if *d.IsUnresolved() {
-		p.refuse(prop, "it must be known when the app runs, and is a token: give a literal duration")
+		p.refuse(prop, "it must be a literal duration, is a token")
 	}
 	return time.Duration(*d.ToMilliseconds(nil)) * time.Millisecond
 }

@@ -202,7 +202,7 @@ func (s *shippedStack) stores(removal awscdk.RemovalPolicy) (store, previous Rec
 	kind, before := s.context.oneOf(contextStore, bucket, table), s.context.oneOf(contextPreviousStore, bucket, table)
 	kind = cmp.Or(kind, bucket)
 	if before == kind {
-		s.context.refuse(contextPreviousStore, "it is the %s of today: leave it out, or change %s", contextStore, contextStore)
+		s.context.refuse(contextPreviousStore, "it is the current %s: leave it out, or change %s", contextStore, contextStore)
 	}
 	first, other := new("Records"), new("PreviousRecords")
 	if kind == table {
@@ -226,7 +226,7 @@ func (s *shippedStack) alarmActions(alarms *bool) *[]awscloudwatch.IAlarmAction 
 	case !ok:
 		return nil
 	case !orElse(alarms, true):
-		s.context.refuse(contextAlarmTopic, "%s is false, so nothing is sent: leave one of the two out", contextAlarms)
+		s.context.refuse(contextAlarmTopic, "%s is false, so no alarm is sent: leave one of the two out", contextAlarms)
 	case !topicARN.MatchString(arn):
 		s.context.refuse(contextAlarmTopic, "expected the ARN of an SNS topic, found %q", arn)
 	}

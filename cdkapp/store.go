@@ -152,7 +152,7 @@ func (p where) precedes(previous, store RecordStore) {
 	switch {
 	case previous == nil:
 	case store == nil:
-		p.refuse("PreviousStore", "the store of today is not given, so it has not been changed: give Store, too, or leave this out")
+		p.refuse("PreviousStore", "Store is missing, so the store has not changed: give Store too, or leave this out")
 	case *previous.Node().Addr() == *store.Node().Addr():
 		p.refuse("PreviousStore", "it is the Store: leave it out, or give the store that the functions had before")
 	}
@@ -169,7 +169,7 @@ func newRecords(in where, prefix *string, maxWait, retention awscdk.Duration) re
 		in.refuse("Prefix", "expected 1 to 200 bytes, such as %q, found %q", defaultPrefix, r.prefix)
 	}
 	if strings.ContainsAny(r.prefix, "*?$") && !isToken(r.prefix) {
-		in.refuse("Prefix", "it is part of IAM policies, to which *, ? and $ mean something else, and is %q: leave these out", r.prefix)
+		in.refuse("Prefix", "it must not have *, ? and $, which mean something else in IAM policies, is %q", r.prefix)
 	}
 	longest := in.wholeSeconds("MaxWait", maxWait)
 	r.kept = defaultRetention
@@ -190,15 +190,15 @@ func (p where) outlives(kept, longest time.Duration) {
 		p.refuse("Retention", "expected whole days, at most %d, found %s", maxRetention/day, kept)
 	case kept <= longest+asl.RedriveWindow:
 		p.refuse("Retention", "expected more than MaxWait (%s) and the 14 days in which an execution can be redriven, found %d days; "+
-			"keep records for %d days at least, or wait less", longest, kept/day, (longest+asl.RedriveWindow)/day+1)
+			"keep records for at least %d days, or wait less", longest, kept/day, (longest+asl.RedriveWindow)/day+1)
 	}
 }
 
 // fits refuses a store that would lose the records of a poller too early.
 func (p where) fits(store RecordStore, longest time.Duration) {
 	if kept := store.keeps(); kept <= longest+asl.RedriveWindow {
-		p.refuse("MaxWait", "the store keeps records for %d days, and %s and the 14 days in which an execution can be redriven are longer: "+
-			"give the store a Retention of %d days at least, or wait less", kept/day, longest, (longest+asl.RedriveWindow)/day+1)
+		p.refuse("MaxWait", "the store keeps records for %d days, and an execution can be redriven for 14 days after a wait of %s: "+
+			"give the store a Retention of at least %d days, or wait less", kept/day, longest, (longest+asl.RedriveWindow)/day+1)
 	}
 }
 

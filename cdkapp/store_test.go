@@ -218,12 +218,12 @@ func TestE2EStoreProps(t *testing.T) {
 		build      func(awscdk.Stack)
 	}{
 		{"Prefix", `expected 1 to 200 bytes, such as "jobpoller", found ""`, bucket(cdkapp.RecordBucketProps{Prefix: jsii.String("/")})},
-		{"Prefix", `it is part of IAM policies`, bucket(cdkapp.RecordBucketProps{Prefix: jsii.String("team-*")})},
+		{"Prefix", `which mean something else in IAM policies`, bucket(cdkapp.RecordBucketProps{Prefix: jsii.String("team-*")})},
 		{"MaxWait", "it must be whole seconds, from 1 to a year, is 8784h0m0s", func(stack awscdk.Stack) {
 			bucket(cdkapp.RecordBucketProps{MaxWait: days(366)})(stack)
 		}},
 		{"Retention", "expected more than MaxWait (24h0m0s) and the 14 days in which an execution can be redriven, found 15 days; " +
-			"keep records for 16 days at least, or wait less", func(stack awscdk.Stack) {
+			"keep records for at least 16 days, or wait less", func(stack awscdk.Stack) {
 			bucket(cdkapp.RecordBucketProps{MaxWait: hours(24), Retention: days(15)})(stack)
 		}},
 		{"Retention", "expected more than MaxWait (0s) and the 14 days", func(stack awscdk.Stack) {

@@ -113,7 +113,7 @@ func TestE2EFunctionsReadThePreviousStore(t *testing.T) {
 		store := cdkapp.NewRecordTable(stack, new("Records"), nil)
 		newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: &[]*string{new("glue:StartJobRun")}, PreviousStore: store})
 	}
-	require.Contains(t, problem(t, alone).Problem, "give Store, too")
+	require.Contains(t, problem(t, alone).Problem, "give Store too")
 }
 
 // A job that is started no more is still looked after.
@@ -127,7 +127,7 @@ func TestE2ERetiredJobMayBePolledAndNotStarted(t *testing.T) {
 	for _, function := range all.of("AWS::Lambda::Function") {
 		require.Equal(t, "dynamodb:ExportTableToPointInTime", function.properties["Environment"].(map[string]any)["Variables"].(map[string]any)["JOBPOLLER_JOBS"])
 	}
-	for job, text := range map[string]string{"dynamodb:ExportTableToPointInTime": "is in Jobs, too", "glue:StartJobRuns": `the functions have no driver of the job "glue:StartJobRuns"`} {
+	for job, text := range map[string]string{"dynamodb:ExportTableToPointInTime": "is also in Jobs", "glue:StartJobRuns": `the functions have no driver for the job "glue:StartJobRuns"`} {
 		found := problem(t, func(stack awscdk.Stack) {
 			newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: &[]*string{new("dynamodb:ExportTableToPointInTime")}, RetiredJobs: &[]*string{&job}})
 		})
@@ -148,7 +148,7 @@ func TestE2EKeyDoesNotReplaceAMachineWithoutAWord(t *testing.T) {
 				props.StateMachineName = &name
 			}
 			cdkapp.NewJobPoller(stack, new("Export"), props)
-			found := assertions.Annotations_FromStack(stack).FindWarning(new("*"), assertions.Match_StringLikeRegexp(new("this deployment replaces it")))
+			found := assertions.Annotations_FromStack(stack).FindWarning(new("*"), assertions.Match_StringLikeRegexp(new("this deployment replaces one")))
 			require.Equal(t, warns, len(*found) == 1)
 		})
 	}

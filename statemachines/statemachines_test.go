@@ -130,7 +130,7 @@ func TestLambdaLoopVerdicts(t *testing.T) {
 		{"succeeds", []string{"RUNNING", "RUNNING", "SUCCEEDED"}, sim.StatusSucceeded, "", "", 3},
 		{"fails", []string{"FAILED"}, sim.StatusFailed, "JobPoller.Failed", "scripted FAILED", 1},
 		{"times out", []string{"RUNNING", "TIMED_OUT"}, sim.StatusFailed, "JobPoller.TimedOut", "scripted TIMED_OUT", 2},
-		{"breaks the contract", []string{"DONE"}, sim.StatusFailed, "JobPoller.UnexpectedStatus", "not the one this definition is for", 1},
+		{"breaks the contract", []string{"DONE"}, sim.StatusFailed, "JobPoller.UnexpectedStatus", "another version of the function", 1},
 	}
 	for _, tt := range tests {
 		for _, definition := range loops {

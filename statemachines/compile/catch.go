@@ -41,7 +41,7 @@ func (p *plan) acceptError(number int, a pollcore.Acceptor, reason string) {
 		}
 	}
 	if c.looks() && c.state == pollcore.Retry && p.retryBlock {
-		p.refuseAcceptor(number, "acceptor %d: %s goes on after errors that only their Cause tells apart, which a Retry block cannot look at", number, a.Matcher)
+		p.refuseAcceptor(number, "acceptor %d: %s must go on after errors that only their Cause tells apart, and a Retry block cannot read a Cause", number, a.Matcher)
 	}
 	p.catches = append(p.catches, c)
 }
@@ -86,8 +86,8 @@ func (p *plan) settleCatches() {
 	}
 	p.catches = kept
 	if len(p.unmodeled) > 0 {
-		p.refuse("the model of %s does not declare %s, and Step Functions calls all such errors %s; "+
-			"a pattern of the Cause can tell them apart, or each of them can fail the wait",
+		p.refuse("the model of %s does not declare %s, and Step Functions gives all undeclared errors the name %s; "+
+			"give a pattern of the Cause for each, or let each fail the wait",
 			p.call.Operation.Name, strings.Join(p.unmodeled, ", "), serviceException(p.call.Operation.Service))
 	}
 }
@@ -98,7 +98,7 @@ func (p *plan) checkFailing() {
 		slices.ContainsFunc(p.catches, func(c catch) bool { return c.state == pollcore.Success }) {
 		return
 	}
-	p.refuse("the wait can succeed by %s alone, whose code Step Functions hides: a pattern of the Cause has to tell it apart", strings.Join(p.failing, ", "))
+	p.refuse("only %s makes the wait succeed, and Step Functions hides its code: give a pattern of its Cause", strings.Join(p.failing, ", "))
 }
 
 // ambiguous are the errors that the state CheckError looks at; nil if there are

@@ -286,10 +286,10 @@ func TestErrorsRefused(t *testing.T) {
 		patterns    map[string]string
 		want        string
 	}{
-		"status in a Retry block":    {compile.RetryTask, "s3", "HeadObject", waiter(t, "s3", "ObjectExists"), nil, "which a Retry block cannot look at"},
-		"pattern in a Retry block":   {compile.RetryTask, "cloudformation", "DescribeStacks", exists, map[string]string{"ValidationError": "x"}, "which a Retry block cannot look at"},
-		"any error in a Retry block": {compile.RetryTask, "s3", "HeadObject", pollcore.MustNew("W", pollcore.Succeed(pollcore.AnyResponse()), pollcore.Again(pollcore.AnyError())), nil, "which a Retry block cannot look at"},
-		"pattern of nothing":         {compile.Variables, "cloudformation", "DescribeStacks", exists, map[string]string{"ValidationError": "x", "Other": "x"}, "for the error Other, which no acceptor names"},
+		"status in a Retry block":    {compile.RetryTask, "s3", "HeadObject", waiter(t, "s3", "ObjectExists"), nil, "a Retry block cannot read a Cause"},
+		"pattern in a Retry block":   {compile.RetryTask, "cloudformation", "DescribeStacks", exists, map[string]string{"ValidationError": "x"}, "a Retry block cannot read a Cause"},
+		"any error in a Retry block": {compile.RetryTask, "s3", "HeadObject", pollcore.MustNew("W", pollcore.Succeed(pollcore.AnyResponse()), pollcore.Again(pollcore.AnyError())), nil, "a Retry block cannot read a Cause"},
+		"pattern of nothing":         {compile.Variables, "cloudformation", "DescribeStacks", exists, map[string]string{"ValidationError": "x", "Other": "x"}, "no acceptor names the error Other"},
 		"pattern of a name":          {compile.Variables, "dynamodb", "DescribeTable", waiter(t, "dynamodb", "TableExists"), map[string]string{"ResourceNotFoundException": "x"}, "needs no pattern of a Cause"},
 		"pattern of a status":        {compile.Loop, "s3", "HeadObject", waiter(t, "s3", "ObjectExists"), map[string]string{"NotFound": "x"}, "needs no pattern of a Cause"},
 		"pattern of all":             {compile.Variables, "cloudformation", "DescribeStacks", exists, map[string]string{"ValidationError": "**"}, `the pattern "**" is in every text`},

@@ -85,7 +85,7 @@ func (p *plan) machine(all states) (*asl.StateMachine, error) {
 	}
 	m, err := asl.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: the compiled definition is not valid; unless the arguments, exits or scope are wrong, this is a bug: %w", p.waiter.Name, err)
+		return nil, fmt.Errorf("%s: the compiled definition is not valid; check the arguments, exits and scope, else this is a bug: %w", p.waiter.Name, err)
 	}
 	return m, nil
 }

@@ -101,7 +101,7 @@ func TestRefusals(t *testing.T) {
 			waiter: pollcore.MustNew("Input",
 				pollcore.Succeed(pollcore.InputOutput("input.ExportArn == output.ExportDescription.ExportArn").IsTrue())),
 			options: compile.Options{Strategy: compile.Loop, MaxWait: time.Hour},
-			reasons: []string{"acceptor 1: a Choice rule of JSONPath cannot compare input and output"},
+			reasons: []string{"acceptor 1: a Choice rule in JSONPath cannot compare input and output"},
 		},
 		"error that is not declared": {
 			waiter:  pollcore.MustNew("Error", pollcore.Succeed(status.Is("COMPLETED")), pollcore.Again(pollcore.ErrorType("ValidationException"))),
@@ -127,26 +127,26 @@ func TestRefusals(t *testing.T) {
 		"no room": {
 			waiter:  plain,
 			options: compile.Options{Strategy: compile.Loop, MaxWait: time.Hour, Events: 20, Fit: true},
-			reasons: []string{"with any delay it can take ", " events of the history, more than its share of 20"},
+			reasons: []string{"even with the longest delay it can take ", " events of the history, and its share is 20"},
 		},
 		"history": {
 			waiter:  plain,
 			fitting: [2]time.Duration{33 * time.Second, 0},
 			options: compile.Options{Strategy: compile.Loop, MaxWait: 24 * time.Hour},
-			reasons: []string{"events of the history", "with a shortest delay of 33 s instead of 2 it fits"},
+			reasons: []string{"events of the history", "it fits with a shortest delay of 33 s instead of 2"},
 		},
 		// Only long jobs wait longer for it.
 		"history of a week": {
 			waiter:  plain,
 			fitting: [2]time.Duration{0, 102 * time.Second},
 			options: compile.Options{Strategy: compile.RetryTask, MaxWait: 7 * 24 * time.Hour},
-			reasons: []string{"events of the history", "with a longest delay of 102 s instead of 60 it fits"},
+			reasons: []string{"events of the history", "it fits with a longest delay of 102 s instead of 60"},
 		},
 		"few events": {
 			waiter:  plain,
 			fitting: [2]time.Duration{900 * time.Second, 0},
 			options: compile.Options{Strategy: compile.Variables, MaxWait: time.Hour, Events: 60},
-			reasons: []string{"more than its share of 60: with a shortest delay of 900 s instead of 2 it fits"},
+			reasons: []string{"and its share is 60: it fits with a shortest delay of 900 s instead of 2"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -78,7 +78,7 @@ func (p *plan) findError(errorType string, v pollcore.Verdict) (*shown, error) {
 	pattern, given := p.options.CausePatterns[code]
 	if len(s.names) > 0 || s.cause != nil {
 		if given {
-			return nil, fmt.Errorf("the error %s needs no pattern of a Cause: Step Functions tells it apart", code)
+			return nil, fmt.Errorf("the error %s needs no pattern of a Cause: Step Functions gives it a name of its own", code)
 		}
 		return &s, nil
 	}
@@ -107,7 +107,7 @@ func (p *plan) checkPatterns() {
 	}
 	for _, code := range slices.Sorted(maps.Keys(p.options.CausePatterns)) {
 		if !slices.Contains(named, code) {
-			p.refuse("there is a pattern of a Cause for the error %s, which no acceptor names", code)
+			p.refuse("no acceptor names the error %s, which has a pattern of a Cause", code)
 		}
 	}
 }

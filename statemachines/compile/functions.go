@@ -119,7 +119,7 @@ func (d *draft) takeFunctions() {
 	for _, r := range pollcore.Readings(d.waiter, d.shapes.Members["input"], d.shapes.Members["output"]) {
 		for _, m := range r.Members {
 			if m.Type != nil && m.Type.Timestamp {
-				d.refuse("acceptor %d reads the timestamp %s, which is a number to it and a string to the Lambda functions", r.Acceptor+1, m.Path[len(m.Path)-1])
+				d.refuse("acceptor %d reads the timestamp %s, which is a number in the waiter and a string in the Lambda functions", r.Acceptor+1, m.Path[len(m.Path)-1])
 			}
 		}
 	}
@@ -170,7 +170,7 @@ func (d *draft) jobStatus(name, wait string) state {
 
 // functionEnds are the ends of a machine whose functions judge.
 func (d *draft) functionEnds() states {
-	const broken = "CheckStatus returned a status that its contract does not have: the function is not the one this definition is for."
+	const broken = "CheckStatus returned an unknown status: this definition is for another version of the function."
 	unexpected := d.name("UnexpectedStatus")
 	if d.options.Exits != nil {
 		return states{{unexpected, object{"Type": "Pass", "Output": object{"status": "FAILED", "reason": broken}, "Next": d.exit(pollcore.Failed)}}}

@@ -27,7 +27,7 @@ func parseGlob(pattern string) (glob, error) {
 			flush()
 		case '\\':
 			if i++; i == len(pattern) || pattern[i] != '*' && pattern[i] != '\\' {
-				return nil, errors.New(`the pattern ` + strconv.Quote(pattern) + ` has a \ that stands neither before * nor before \; write \\ for a backslash`)
+				return nil, errors.New(`the pattern ` + strconv.Quote(pattern) + ` has a \ before a character other than * and \; write \\ for a backslash`)
 			}
 			piece.WriteByte(pattern[i])
 		default:

@@ -42,7 +42,7 @@ func (l *loopStates) typeTest(m *pollcore.PathMatcher) (is []object, path string
 	case pollcore.BooleanEquals:
 		kind = "IsBoolean"
 	default:
-		return nil, "", fmt.Errorf("%s compares the elements of a list, which a Choice rule of JSONPath cannot", m.Path)
+		return nil, "", fmt.Errorf("%s compares the elements of a list, and a Choice rule in JSONPath cannot do that", m.Path)
 	}
 	return []object{{"Variable": path, "IsPresent": true}, {"Variable": path, kind: true}}, path, nil
 }
@@ -78,11 +78,11 @@ func pathOf(text string) (string, error) {
 	}
 	names, ok := e.Names()
 	if !ok {
-		return "", fmt.Errorf("JSONPath reads only single members such as A.B here, found %s", text)
+		return "", fmt.Errorf("JSONPath can read only single members such as A.B here, found %s", text)
 	}
 	for _, name := range names {
 		if !plainName.MatchString(name) {
-			return "", fmt.Errorf("%s has the member %q, which a path of JSONPath cannot name", text, name)
+			return "", fmt.Errorf("%s has the member %q, which a JSONPath path cannot name", text, name)
 		}
 	}
 	return "$." + strings.Join(names, "."), nil

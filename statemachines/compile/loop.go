@@ -118,7 +118,7 @@ func (l *loopStates) test(r rule) (tested, error) {
 	case r.matcher == nil:
 		t.test = object{"Variable": l.output(), "IsPresent": true}
 	case r.input:
-		return t, errors.New("a Choice rule of JSONPath cannot compare input and output")
+		return t, errors.New("a Choice rule in JSONPath cannot compare input and output")
 	default:
 		t.test, err = l.memberTest(r.matcher)
 	}

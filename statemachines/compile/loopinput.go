@@ -28,7 +28,7 @@ func (l *loopStates) chooseMembers() {
 	passed := slices.DeleteFunc(l.inputMembers(), func(name string) bool { return name == javasdk.MemberName(token) })
 	if optional := l.optional(); given == nil && len(passed) == 0 && optional != nil {
 		l.unsure = optional
-		l.refuse("%s requires no member, so the arguments must name the members of the input to pass on: some of %s",
+		l.refuse("%s has no required members: name in the arguments the members of the input to pass on, some of %s",
 			op.Name, strings.Join(optional, ", "))
 	}
 }
@@ -55,7 +55,7 @@ func (l *loopStates) parameters(op *catalog.Operation, arguments map[string]stri
 		lacks := slices.DeleteFunc(inputsOf(e), func(name string) bool { return slices.Contains(passed, name) })
 		if len(lacks) > 0 {
 			if slices.Contains(required, javasdk.MemberName(member)) {
-				l.refuse("%s needs %s, which is made of %s: the arguments of %s must have it", op.Name, member, lacks[0], l.call.Start.Operation.Name)
+				l.refuse("%s needs %s, which comes from %s: add that to the arguments of %s", op.Name, member, lacks[0], l.call.Start.Operation.Name)
 			}
 			continue
 		}

@@ -29,7 +29,7 @@ func TestLoopPassesOnMembersByName(t *testing.T) {
 	}{
 		"what is required": {
 			nil, with(with(prefixed, token), values{"AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID": "arn:parent"}), with(required, token),
-			"only the members of its input that are required, ClientToken, S3Bucket, TableArn:",
+			"only the required members of its input, ClientToken, S3Bucket, TableArn:",
 		},
 		"paths": {
 			values{"TableArn.$": "$.TableArn", "S3Bucket.$": "$.S3Bucket", "S3Prefix.$": "$.S3Prefix", "ClientToken": "t-1"},
@@ -87,7 +87,7 @@ func TestLoopRefusesToPassOnNothing(t *testing.T) {
 	refused, ok := err.(*compile.NotCompiledError) //nolint:errorlint // the type is the promise
 	require.True(t, ok, err)
 	require.Equal(t, []string{"LoadBalancerArns", "Marker", "Names", "PageSize"}, refused.Optional)
-	require.ErrorContains(t, err, "DescribeLoadBalancers requires no member")
+	require.ErrorContains(t, err, "DescribeLoadBalancers has no required members")
 
 	call.Arguments = map[string]any{"Names.$": "$.Names"}
 	_, err = compile.Compile(e.Waiter, call, o)

@@ -46,7 +46,7 @@ func (p *plan) tellInput(b *strings.Builder) {
 	case given != nil: // the definition has it
 	case p.optional() != nil:
 		passed := slices.DeleteFunc(p.inputMembers(), func(name string) bool { return token != "" && name == javasdk.MemberName(token) })
-		fmt.Fprintf(b, "The input is that of %s, of which it passes on %s. ", first.Name, strings.Join(passed, ", "))
+		fmt.Fprintf(b, "The input is that of %s; the machine passes on %s. ", first.Name, strings.Join(passed, ", "))
 	default:
 		fmt.Fprintf(b, "The input is that of %s. ", first.Name)
 	}
@@ -61,13 +61,13 @@ func (p *plan) warnings() []string {
 	}
 	if len(p.failing) > 0 {
 		warnings = append(warnings, fmt.Sprintf("Step Functions hides the error codes %s, "+
-			"and no text of their causes is known: such an error fails the wait, whatever the acceptors say",
+			"and jobpoller knows no text of their causes: such an error fails the wait, whatever the acceptors say",
 			strings.Join(p.failing, ", ")))
 	}
 	if optional := p.optional(); optional != nil {
 		op, _, _ := p.first()
-		warnings = append(warnings, fmt.Sprintf("the machine passes on to %s only the members of its input that are required, %s: "+
-			"name in the arguments what else each input has: some of %s",
+		warnings = append(warnings, fmt.Sprintf("the machine passes on to %s only the required members of its input, %s: "+
+			"name others in the arguments, some of %s",
 			op.Name, strings.Join(p.inputMembers(), ", "), strings.Join(optional, ", ")))
 	}
 	called := []*catalog.Operation{p.call.Operation}
@@ -75,7 +75,7 @@ func (p *plan) warnings() []string {
 		called = append(called, p.call.Start.Operation)
 	}
 	for _, op := range called {
-		w := fmt.Sprintf("no AWS SDK integration %q is known of %s, which is new: Step Functions may refuse the definition, or give errors other names",
+		w := fmt.Sprintf("jobpoller does not know the AWS SDK integration %q of %s, a new service: Step Functions may refuse the definition, or give errors other names",
 			"aws-sdk:"+op.Service.ARNName, op.Service.Name)
 		if asl.ParseResource(resource(op)).ErrorPrefix() == "" && !slices.Contains(warnings, w) {
 			warnings = append(warnings, w)

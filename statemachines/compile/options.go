@@ -194,14 +194,14 @@ func (c *checks) call(call Call, s Strategy) {
 	switch stop := call.Stop; {
 	case stop == nil:
 	case call.Operation.Service.Operations[stop.Operation] == nil:
-		c.wrong("Stop", "names the operation %q, which the catalogue of %s does not have", stop.Operation, call.Operation.Service.Key)
+		c.wrong("Stop", "names the operation %q, but the catalogue has no such operation of %s", stop.Operation, call.Operation.Service.Key)
 	case call.Start == nil && !functions:
-		c.wrong("Stop", "needs Start, whose input and output give its arguments")
+		c.wrong("Stop", "needs Start: its arguments come from the start call")
 	}
 	switch {
 	case !call.SelfFeeding:
 	case !paths:
-		c.wrong("SelfFeeding", "is for strategies in JSONPath: with %s the arguments outlive the calls", s)
+		c.wrong("SelfFeeding", "is for strategies in JSONPath: %s keeps the arguments in a variable", s)
 	case call.Start != nil || call.Arguments == nil:
 		c.wrong("SelfFeeding", "needs Arguments and no Start")
 	}
@@ -271,11 +271,11 @@ func short(d time.Duration) string {
 func (c *checks) options(o Options) {
 	c.times(o)
 	if o.Scope != "" && !o.Strategy.UsesFunctions() {
-		c.wrong("Scope", "is for the strategies with Lambda functions: with %s each iteration of a Map has variables of its own", o.Strategy)
+		c.wrong("Scope", "is for the strategies with Lambda functions: with %s each iteration of a Map has its own variables", o.Strategy)
 	}
 	if strings.Contains(o.Scope, "$states.context.Map") {
-		c.wrong("Scope", "must not read $states.context.Map, which Step Functions knows in the ItemSelector of a Map alone: "+
-			"pass its Item.Index on there as a member of the item, such as index, and give %q", expression("$states.input.index"))
+		c.wrong("Scope", "must not read $states.context.Map, which exists only in the ItemSelector of a Map: "+
+			"pass Item.Index on there as a member of the item, such as index, and give %q", expression("$states.input.index"))
 	}
 	if o.Prefix != "" && !o.Strategy.UsesFunctions() {
 		if first, _ := utf8.DecodeRuneInString(o.Prefix); !unicode.IsLetter(first) || strings.ContainsFunc(o.Prefix, notInVariable) {
@@ -312,7 +312,7 @@ func (d *draft) checkNames(all states) error {
 		}
 		for _, status := range slices.Sorted(maps.Keys(o.Exits)) {
 			if o.Exits[status] == s.name {
-				c.wrong("Exits", "gives %s the name of a state of the fragment, %q: a prefix sets them apart", status, s.name)
+				c.wrong("Exits", "gives %s the name of a state of the fragment, %q: set a prefix", status, s.name)
 			}
 		}
 		if own[s.name] {
@@ -322,7 +322,7 @@ func (d *draft) checkNames(all states) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Names)) {
 		if o.Names[name] == "" || !d.used[name] || !own[o.Names[name]] {
-			c.wrong("Names", "gives the name %q to %q, which is not a state of this machine", o.Names[name], name)
+			c.wrong("Names", "gives the name %q to %q, but this machine has no such state", o.Names[name], name)
 		}
 	}
 	return c.err()

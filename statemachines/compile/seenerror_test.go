@@ -111,7 +111,7 @@ func requireTaken(t *testing.T, seen seenError, spelling string, strategy compil
 	require.Contains(t, reason, "(acceptor 1 of 2)")
 
 	if m, err = compiledFor(op, pollcore.Again, spelling, o); seen.shape == "" && strategy == compile.RetryTask {
-		require.ErrorContains(t, err, "which a Retry block cannot look at")
+		require.ErrorContains(t, err, "a Retry block cannot read a Cause")
 	} else {
 		require.NoError(t, err)
 		result, calls = polled(t, m, op, []any{failure, failure, done})

@@ -112,7 +112,7 @@ func (p *plan) fit() {
 	}
 	longer := p.delays != even && stretch(hi, func(delay int) { p.hi = delay })
 	if !longer && !stretch(low, func(delay int) { p.low, p.hi = delay, max(hi, delay) }) {
-		p.refuse("with any delay it can take %d events of the history, more than its share of %d", needs(), share)
+		p.refuse("even with the longest delay it can take %d events of the history, and its share is %d", needs(), share)
 		return
 	}
 	if p.options.Fit {
@@ -125,7 +125,7 @@ func (p *plan) fit() {
 	} else {
 		p.minDelay = p.rule().Min
 	}
-	p.refuse("it can take %d events of the history, more than its share of %d: with a %s delay of %d s instead of %d it fits",
+	p.refuse("it can take %d events of the history, and its share is %d: it fits with a %s delay of %d s instead of %d",
 		events, share, which, delay, before)
 }
 

@@ -39,9 +39,9 @@ type refusal struct {
 // their messages read.
 var refusals = []refusal{
 	{"an error without a name of its own in Step Functions", regexp.MustCompile(`does not declare|is not in the model of`)},
-	{"an error that only its Cause tells apart, which a Retry block cannot look at", regexp.MustCompile(`which a Retry block cannot look at`)},
+	{"an error that only its Cause tells apart, which a Retry block cannot look at", regexp.MustCompile(`a Retry block cannot read a Cause`)},
 	{"a comparison of the elements of a list, in JSONPath", regexp.MustCompile(`compares the elements of a list`)},
-	{"a path of more than members, in JSONPath", regexp.MustCompile(`reads only single members`)},
+	{"a path of more than members, in JSONPath", regexp.MustCompile(`read only single members`)},
 	{"a comparison of input and output, in JSONPath", regexp.MustCompile(`cannot compare input and output`)},
 	{"no required member, and no word of which to pass on, in JSONPath", regexp.MustCompile(`requires no member`)},
 	{"no driver for the job", regexp.MustCompile(`need the name of a job that has a driver`)},
