@@ -10,9 +10,8 @@ import (
 	"github.com/jobpoller/jobpoller/internal/smithy"
 )
 
-// DefaultCallTimeout is how long a call of a wait may take unless the caller
-// says otherwise.
-const DefaultCallTimeout = 30 * time.Second
+// defaultCallTimeout is what CallTimeout names as the default.
+const defaultCallTimeout = 30 * time.Second
 
 // WaitOption changes how a [Wait] goes on. The options that change which calls
 // count as done or failed (Transient, Successes, NotFoundGrace) are of Wait
@@ -37,7 +36,7 @@ type waitSettings struct {
 
 // newWaitSettings applies the options to the waiter's own schedule.
 func newWaitSettings(w *Waiter, total time.Duration, options []WaitOption) (waitSettings, error) {
-	s := waitSettings{callTimeout: DefaultCallTimeout, successesNeeded: 1}
+	s := waitSettings{callTimeout: defaultCallTimeout, successesNeeded: 1}
 	for i, option := range options {
 		if option == nil {
 			return s, diag.Problems{{Message: fmt.Sprintf("option %d is nil", i+1)}}
@@ -118,7 +117,7 @@ func InitialDelay(d time.Duration) WaitOption {
 }
 
 // Between bounds the delay between calls instead of the waiter's minDelay and
-// maxDelay, without the cap of [LatenessCap].
+// maxDelay, without the cap of a minute.
 func Between(minDelay, maxDelay time.Duration) WaitOption {
 	return func(s *waitSettings) { s.bounded, s.schedule.Min, s.schedule.Max = true, minDelay, maxDelay }
 }
@@ -140,7 +139,7 @@ func Jitter(random func(lo, hi time.Duration) time.Duration) WaitOption {
 }
 
 // CallTimeout limits each call, so that none hangs; the last one, which may
-// start at the deadline, can still finish. Default [DefaultCallTimeout]. A call
+// start at the deadline, can still finish. Default 30 s. A call
 // that is cut short fails the wait unless [Transient] says otherwise, since no
 // acceptor expects it; one that began at the end of the total wait is a timeout.
 func CallTimeout(d time.Duration) WaitOption { return func(s *waitSettings) { s.callTimeout = d } }

@@ -9,10 +9,10 @@ import (
 	"github.com/jobpoller/jobpoller/diag"
 )
 
-// LatenessCap is the longest delay that a Schedule takes over from a waiter
+// latenessCap is the longest delay that a Schedule takes over from a waiter
 // outside SmithyExact mode. AWS's waiters hold a maxDelay of up to eight
 // hours, with which a finished job is noticed hours late.
-const LatenessCap = time.Minute
+const latenessCap = time.Minute
 
 // The rule of FullWindow: delay n is Min * Growth^(n-1), Max at most, drawn from
 // Spread of it to either side as far as both Min and Max leave room. Delays that
@@ -85,11 +85,11 @@ type Decision struct {
 }
 
 // NewSchedule returns the waiter's FullWindow schedule for a total wait, with
-// the specification's defaults and delays above [LatenessCap] cut to it.
+// the specification's defaults and delays above a minute cut to it.
 func NewSchedule(w *Waiter, total time.Duration) Schedule {
 	lo, hi := w.delays()
 	s := Schedule{Total: total, Min: time.Duration(lo) * time.Second, Max: time.Duration(hi) * time.Second}
-	s.Max = min(s.Max, max(s.Min, LatenessCap))
+	s.Max = min(s.Max, max(s.Min, latenessCap))
 	return s
 }
 

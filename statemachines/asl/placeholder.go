@@ -48,21 +48,6 @@ func HasPlaceholder(text string) bool {
 	return strings.Contains(text, "${") && placeholderForm.MatchString(text)
 }
 
-// BarePlaceholders returns the names of the placeholders of a definition's text
-// that stand outside of quotes, such as "Seconds": ${Seconds}, each once, in the
-// order of the text. A text with one is not JSON: Parse refuses it until
-// Substitute has given each a value.
-func BarePlaceholders(text []byte) []string {
-	var names []string
-	seen := map[string]bool{}
-	for _, at := range bareForms(text) {
-		if !seen[at.Name] {
-			names, seen[at.Name] = append(names, at.Name), true
-		}
-	}
-	return names
-}
-
 // PlaceholderForm is a "${Name}" in a text.
 type PlaceholderForm struct {
 	Name       string

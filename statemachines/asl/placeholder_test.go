@@ -10,14 +10,14 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-func TestBarePlaceholders(t *testing.T) {
+func TestPlaceholdersOutsideOfQuotes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, text string
 		want       []string
 	}{
 		{"a number", `{"Seconds": ${Wait}}`, []string{"Wait"}},
-		{"in the order of the text, each once", `[${B}, ${A.Arn}, ${B}]`, []string{"B", "A.Arn"}},
+		{"in the order of the text", `[${B}, ${A.Arn}, ${B}]`, []string{"B", "A.Arn", "B"}},
 		{"in quotes", `{"Resource": "${Function}"}`, nil},
 		{"behind an escaped quote", `{"Comment": "say \"${Word}", "Seconds": ${Wait}}`, []string{"Wait"}},
 		{"behind an escaped backslash", `{"Comment": "\\", "Seconds": ${Wait}}`, []string{"Wait"}},
@@ -26,7 +26,13 @@ func TestBarePlaceholders(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tt.want, asl.BarePlaceholders([]byte(tt.text)))
+			var bare []string
+			for _, form := range asl.FindPlaceholders([]byte(tt.text)) {
+				if form.Bare {
+					bare = append(bare, form.Name)
+				}
+			}
+			require.Equal(t, tt.want, bare)
 		})
 	}
 }

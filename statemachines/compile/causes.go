@@ -47,9 +47,9 @@ func CausesOf(op *catalog.Operation) []KnownCause {
 	return own
 }
 
-// CausePatternsOf returns the patterns for [Options].CausePatterns that have a
-// source, for the errors of an operation; Compile takes them where none is given.
-func CausePatternsOf(op *catalog.Operation) map[string]string {
+// causePatternsOf are the patterns that an operation's errors have where
+// [Options].CausePatterns gives none, by the code.
+func causePatternsOf(op *catalog.Operation) map[string]string {
 	var patterns map[string]string
 	for _, c := range CausesOf(op) {
 		if patterns == nil {

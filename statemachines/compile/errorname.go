@@ -84,7 +84,7 @@ func (p *plan) findError(errorType string, v pollcore.Verdict) (*shown, error) {
 	}
 	// A Retry block does not see a Cause.
 	if blind := v == pollcore.Retry && p.retryBlock && p.options.UnmodeledFails; !given && !blind {
-		pattern, given = CausePatternsOf(op)[code]
+		pattern, given = causePatternsOf(op)[code]
 	}
 	if !given {
 		return nil, nil //nolint:nilnil // an error that is not shown is not a mistake
