@@ -72,7 +72,7 @@ found a difference, 2 wrong usage.`,
 	f.StringVar(&o.runJob, "run-job", statemachines.RunJobFunction, "`NAME` or ARN of the function run-job")
 	f.StringVar(&o.checkStatus, "check-status", statemachines.CheckStatusFunction, "`NAME` or ARN of the function check-status")
 	f.StringVar(&o.scope, "scope", "", "for the Lambda strategies inside a Map: an `EXPRESSION` that differs for each item")
-	f.StringVar(&o.check, "check", "", "`FILE` with a definition, in JSON or YAML: report whether it is what compile prints")
+	f.StringVar(&o.check, "check", "", "`FILE` with a definition, or template.yaml#LogicalId: report whether it is what compile prints")
 	f.BoolVar(&o.report, "report", false, "print transitions, events, cost and lateness")
 	f.BoolVar(&o.iam, "iam", false, "print the IAM policy that the machine's role needs")
 	addDuration(f, &o.jobFrom, "job-from", 0, "for --report: the shortest time that the job takes")

@@ -2,11 +2,8 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // write prints what was asked for, or compares it with a file.
@@ -126,23 +124,24 @@ func blockStyle(n *yaml.Node) {
 // compare tells whether the file still holds the definition. Its layout does not
 // matter, nor comments of YAML.
 func (o *compileOptions) compare(c *cobra.Command, want []byte) error {
-	got, err := os.ReadFile(o.check)
+	d, err := source.LoadOne(o.check, source.Options{})
 	if err != nil {
 		return usage("--check: %w; without --check the same command prints what the file should have", err)
 	}
-	if json.Valid(got) || !isYAML(o.check) {
-		m, err := asl.Parse(got)
-		if err != nil {
-			return &exitError{exitFailed, errorf("%s is not a definition: %w", o.check, err)}
-		}
-		got = asl.Print(m)
-	} else {
-		if got, err = sameYAML(got); err != nil {
-			return &exitError{exitFailed, errorf("%s: %w", o.check, err)}
-		}
+	var got []byte
+	if d.YAML && d.ID == "" { // the difference is shown in YAML
 		if want, err = toYAML(want); err != nil {
 			return &exitError{exitFailed, err}
 		}
+		got, err = os.ReadFile(d.File)
+		if err == nil {
+			got, err = sameYAML(got)
+		}
+	} else {
+		got, err = printDefinition(d)
+	}
+	if err != nil {
+		return &exitError{exitFailed, errorf("%s: %w", o.check, err)}
 	}
 	if !bytes.Equal(got, want) {
 		return &exitError{exitFailed, errorf("%s: %s", o.check, terminal.Lines(difference(string(got), string(want))))}
@@ -151,8 +150,12 @@ func (o *compileOptions) compare(c *cobra.Command, want []byte) error {
 	return nil
 }
 
-func isYAML(name string) bool {
-	return slices.Contains([]string{".yaml", ".yml"}, strings.ToLower(filepath.Ext(name)))
+func printDefinition(d *source.Definition) ([]byte, error) {
+	m, err := d.Parse()
+	if err != nil {
+		return nil, fmt.Errorf("not a definition: %w", err)
+	}
+	return asl.Print(m), nil
 }
 
 // difference tells where two texts differ first.
