@@ -92,7 +92,7 @@ func TestE2EReadmePicture(t *testing.T) {
 	const loop = examples + "/athena/loop"
 	history := filepath.Join(t.TempDir(), "history.json")
 	run := exec.CommandContext(t.Context(), commandFile(t), "run", loop+".asl.json", "--virtual",
-		"--mocks", loop+".mocks.json", "--input", examples+"/athena/input.json", "--history", history)
+		"--simulate", "12m", "--ends", "CANCELLED", "--input", examples+"/athena/input.json", "--history", history)
 	out, err := run.CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(out), "FAILED", "the loop does not end")
