@@ -66,7 +66,8 @@ func TarGz(modified time.Time, files ...File) ([]byte, error) {
 	w := tar.NewWriter(compressed)
 	for _, f := range sortByName(files) {
 		header := &tar.Header{
-			Typeflag: tar.TypeReg, Name: f.Name, Size: int64(len(f.Content)), Mode: int64(f.mode()), ModTime: modified.UTC().Truncate(time.Second), Format: tar.FormatUSTAR,
+			Typeflag: tar.TypeReg, Name: f.Name, Size: int64(len(f.Content)), Mode: int64(f.mode()),
+			ModTime: modified.UTC().Truncate(time.Second), Format: tar.FormatUSTAR,
 		}
 		if err := w.WriteHeader(header); err != nil {
 			return nil, err

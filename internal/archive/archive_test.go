@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"io/fs"
 	"testing"
@@ -31,7 +32,7 @@ func readTarGz(t *testing.T, packed []byte) (entries []entry) {
 	r := tar.NewReader(text)
 	for {
 		header, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return entries
 		}
 		require.NoError(t, err)

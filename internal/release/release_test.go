@@ -99,7 +99,7 @@ func TestE2EReleasedCommandKnowsItsVersion(t *testing.T) {
 	}
 	file, err := os.Open(filepath.Join(out, "jobpoller_v1.2.3_"+lambdabuild.Host().System+"_"+lambdabuild.Host().Architecture+".tar.gz"))
 	require.NoError(t, err)
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	text, err := gzip.NewReader(file)
 	require.NoError(t, err)
 	command := filepath.Join(t.TempDir(), "jobpoller")

@@ -56,7 +56,7 @@ func TestE2ERunJobDiesTwice(t *testing.T) {
 	dieTwice(t, openTable)
 }
 
-func TestE2EStoreOfTheEnvironment(t *testing.T) {
+func TestE2EStoreOfTheEnvironment(t *testing.T) { //nolint:paralleltest // it sets the environment
 	server := recordBucket(t)
 	var given jobs.Environment
 	driver := makes(newFake(), &given)
@@ -96,7 +96,7 @@ func TestE2EStoreOfTheEnvironment(t *testing.T) {
 
 // Functions with another store look after what those of before have started, and
 // keep what they start in the new one.
-func TestE2ESwitchedStoreDoesNotStartTheJobAgain(t *testing.T) {
+func TestE2ESwitchedStoreDoesNotStartTheJobAgain(t *testing.T) { //nolint:paralleltest // it sets the environment
 	server, tables := recordBucket(t), tables(t)
 	fake := newFake()
 	fake.idempotency = classes["none"]
