@@ -32,19 +32,19 @@ func Decode(key Key, text []byte) (Record, error) {
 			ErrVersion, rec.Version, Version)
 	}
 	if d.require("executionArn", "a string", &rec.ExecutionARN) && rec.ExecutionARN != key.ExecutionARN {
-		d.problem("executionArn", "expected %q, the execution that this place is for", key.ExecutionARN)
+		d.problem("executionArn", "expected %q, the execution of this key", key.ExecutionARN)
 	}
 	if d.require("poller", "a string", &rec.Poller) && rec.Poller != key.Poller {
-		d.problem("poller", "expected %q, the poller that this place is for", key.Poller)
+		d.problem("poller", "expected %q, the poller of this key", key.Poller)
 	}
 	if d.optional("scope", "a string", &rec.Scope); rec.Scope != key.Scope {
-		d.problem("scope", "expected %q, the scope that this place is for", key.Scope)
+		d.problem("scope", "expected %q, the scope of this key", key.Scope)
 	}
 	if d.require("status", "a string", &rec.Status) && !rec.Status.isKnown() {
 		d.problem("status", "unknown status %q; expected one of %v", rec.Status, statuses)
 	}
 	if d.require("nonce", "a string", &rec.Nonce) && rec.Nonce == "" {
-		d.problem("nonce", "is empty; any text that was not used before will do")
+		d.problem("nonce", "is empty; use any text that was not used before")
 	}
 	d.require("startedAt", "an RFC 3339 time", &rec.StartedAt)
 	d.require("executionStartTime", "an RFC 3339 time", &rec.ExecutionStartTime)

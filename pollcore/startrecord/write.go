@@ -77,7 +77,7 @@ func (w Write) Settle(ctx context.Context, cause error, load func(context.Contex
 	case gone && w.replaces != "":
 		return Stored{}, fmt.Errorf("%w: %s is gone", ErrChanged, w.location)
 	case found, gone:
-		return Stored{}, fmt.Errorf("%w; the record is not written so far", unavailable)
+		return Stored{}, fmt.Errorf("%w; the record has not been written", unavailable)
 	case errors.Is(err, ErrConfiguration), errors.Is(err, ErrVersion), errors.Is(err, ErrMalformed):
 		// Only the second error is matchable: trying again does not help.
 		return Stored{}, fmt.Errorf("the record was perhaps written: %s; reading it back: %w", cause.Error(), err)

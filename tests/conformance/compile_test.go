@@ -43,7 +43,7 @@ var refusals = []refusal{
 	{"a comparison of the elements of a list, in JSONPath", regexp.MustCompile(`compares the elements of a list`)},
 	{"a path of more than members, in JSONPath", regexp.MustCompile(`read only single members`)},
 	{"a comparison of input and output, in JSONPath", regexp.MustCompile(`cannot compare input and output`)},
-	{"no required member, and no word of which to pass on, in JSONPath", regexp.MustCompile(`requires no member`)},
+	{"no required member, and no word of which to pass on, in JSONPath", regexp.MustCompile(`has no required members`)},
 	{"no driver for the job", regexp.MustCompile(`need the name of a job that has a driver`)},
 }
 

@@ -35,13 +35,13 @@ func (c *checker) errorTypes() {
 		p := diag.Problem{Severity: diag.Warning, Pointer: at(i, "/matcher/errorType")}
 		if status, ok := strings.CutPrefix(name, statusError); ok {
 			p.Severity = diag.Note
-			p.Message = fmt.Sprintf("the model declares no error of HTTP status %s for %s, so nothing tells which errors this takes; name them with the matcher error",
+			p.Message = fmt.Sprintf("the model declares no error of HTTP status %s for %s, so it is unknown which errors this matches; name them with the matcher error",
 				status, c.operation.Name)
 		} else if len(declared) == 0 {
 			p.Severity = diag.Note
 			p.Message = fmt.Sprintf("the model declares no errors for %s, so %q cannot be checked, and Step Functions may not pass its name on", c.operation.Name, name)
 		} else {
-			p.Message = fmt.Sprintf("expected an error that %s declares (%s), found %q; it matches only if the service sends that code all the same",
+			p.Message = fmt.Sprintf("expected an error that %s declares (%s), found %q; it matches only if the service sends this undeclared code",
 				c.operation.Name, list(declared), name)
 			p = p.Suggest(name, declared...)
 		}
@@ -58,7 +58,7 @@ func (c *checker) implicit() {
 		later := func(takes func(pollcore.Matcher) bool) bool {
 			return slices.ContainsFunc(acceptors[i+1:], func(b pollcore.Acceptor) bool { return b.State != a.State && takes(b.Matcher) })
 		}
-		const best = "the specification advises against acceptors for it, which are never complete; remove this one"
+		const best = "the specification advises against acceptors for it: they are never complete; remove this one"
 		switch {
 		case a.State == pollcore.Failure && a.Message == "" && (m.ErrorType != nil || m.Success != nil && !*m.Success):
 			if !later(func(b pollcore.Matcher) bool {
@@ -88,7 +88,7 @@ func (c *checker) quantifiers() {
 				"it is a failure only once all of %s are %q: with one such item among others the waiter goes on; anyStringEquals is likely meant", m.Path, m.Expected))
 		case a.State == pollcore.Success && m.Comparator == pollcore.AnyStringEquals && !strings.HasPrefix(c.waiter.Name, "Any"):
 			c.report(Quantifier, diag.Warning, at(i, pointer+"/comparator"), fmt.Sprintf(
-				"it is a success as soon as any of %s is %q, whatever the others are; if all are meant, use allStringEquals", m.Path, m.Expected))
+				"it is a success as soon as one item of %s is %q; if you mean all items, use allStringEquals", m.Path, m.Expected))
 		}
 		if a.State == pollcore.Success && m.Comparator == pollcore.AllStringEquals {
 			lists++
@@ -120,7 +120,7 @@ func (c *checker) checkOperation() {
 		return
 	}
 	c.report(PollsWrite, diag.Danger, "", fmt.Sprintf(
-		"expected an operation that reads, found %s, which by its name changes something each time that it is called; poll one that describes",
+		"expected an operation that reads, found %s, which by its name changes something with each call; poll a describe operation",
 		c.operation.Name))
 }
 
@@ -136,7 +136,7 @@ var called = []string{"Check", "Describe", "Get", "Head", "List", "Poll", "Until
 // name reports a waiter that is named after what is called instead of what is
 // waited for.
 func (c *checker) name() {
-	const advice = "name it after the resource and the state that is waited for, such as ExportCompleted"
+	const advice = "name it after the resource and the state to wait for, such as ExportCompleted"
 	name := c.waiter.Name
 	if c.operation != nil && name == c.operation.Name {
 		c.report(Name, diag.Note, "", fmt.Sprintf("%q is the name of the operation; %s", name, advice))

@@ -150,7 +150,7 @@ func (f *file) reportRefusal(waiter string, n *jsontree.Node, p diag.Problem, of
 		if status, ok := statusText(textOf(item, "matcher"), at.Value()); ok {
 			f.report(StatusString, waiter, diag.Problem{
 				Severity: diag.Danger,
-				Message: fmt.Sprintf("expected an HTTP status, which is a number, found the string %q: no status is equal to a string, so this never matches; "+
+				Message: fmt.Sprintf("expected an HTTP status, found the string %q: a status is a number, so this never matches; "+
 					"write %s without quotes", status, status),
 			}.Move(f.text, at.Offset, at.Pointer()), acceptor)
 			return

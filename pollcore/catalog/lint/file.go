@@ -199,8 +199,8 @@ func (f *file) smithy(name string, n *jsontree.Node, op *catalog.Operation, o Op
 // a value in the text may be another than in the Smithy form.
 func (f *file) check(w *pollcore.Waiter, n *jsontree.Node, op *catalog.Operation, o Options, inText func(string) string) {
 	if op == nil {
-		p := diag.Problem{Severity: diag.Note, Message: cmp.Or(f.why, "nothing says which operation of which service the waiter polls, so its paths, "+
-			"values and errors are not checked against a model; name both")}
+		p := diag.Problem{Severity: diag.Note, Message: cmp.Or(f.why, "the file does not say which operation the waiter polls, so its paths, "+
+			"values and errors are not checked; name the service and the operation")}
 		f.report(Unchecked, w.Name, p.Move(f.text, n.Offset, n.Pointer()), pollcore.NoAcceptor)
 	}
 	if w.Name == nameless {

@@ -53,23 +53,23 @@ type Rule struct {
 // Rules returns all rules.
 func Rules() []Rule {
 	return []Rule{
-		{Format, "a form that no reader of waiters takes: an unknown state, a missing member"},
+		{Format, "a form that no program can read: an unknown state, a missing member"},
 		{Path, "a path that the operation's output does not have, or that can never give a value"},
 		{Comparator, "a comparator that the type of its path can never satisfy"},
 		{EnumValue, "an expected value that the model does not know"},
 		{Unclassified, "values of a status that no acceptor classifies, those that look like an end first"},
 		{NoFailure, "a waiter that no response can make fail"},
-		{Never, "an acceptor that nothing can reach"},
-		{Duplicate, "an acceptor that says what an earlier one has said"},
-		{Quantifier, "a failure of all items where one is enough, or a success of any where all are meant"},
-		{EmptyList, "a success of all items, which an empty list never is"},
-		{Late, "delays with which the end of a job is noticed late, and how late"},
+		{Never, "an acceptor that can never match"},
+		{Duplicate, "an acceptor that repeats an earlier one"},
+		{Quantifier, "a failure that needs all items where one is enough, or a success that needs one where all are meant"},
+		{EmptyList, "a success of all items, which never matches an empty list"},
+		{Late, "delays that notice the end of a job late, and how late"},
 		{UnmodeledError, "an error that the model does not declare for the operation"},
-		{StatusString, "an HTTP status that is compared with a string"},
+		{StatusString, "an HTTP status compared with a string"},
 		{PollsWrite, "an operation that changes something each time it is called"},
-		{Implicit, "an acceptor for what happens without it"},
+		{Implicit, "an acceptor for something that happens anyway"},
 		{Name, "a waiter that is not named after a resource and its state"},
-		{Unchecked, "what could not be checked, and what is missing for it"},
+		{Unchecked, "what could not be checked, and why"},
 	}
 }
 

@@ -31,7 +31,7 @@ func (c *checker) reportRepetition(i int, a pollcore.Acceptor) bool {
 		if earlier.State == a.State {
 			c.report(Duplicate, diag.Warning, at(i, ""), fmt.Sprintf("acceptor %d says the same (%s is %s); remove one", j+1, a.Matcher, a.State))
 		} else {
-			c.report(Never, diag.Danger, at(i, ""), fmt.Sprintf("can never match: acceptor %d takes the same, %s, for %s; one of the two is wrong",
+			c.report(Never, diag.Danger, at(i, ""), fmt.Sprintf("can never match: acceptor %d matches the same (%s) for %s; one of the two is wrong",
 				j+1, a.Matcher, earlier.State))
 		}
 		return true
@@ -129,8 +129,8 @@ func (c *checker) reportShadow(i int, by []int) {
 		who = "acceptors " + strings.Join(names, ", ") + " take"
 	}
 	if same {
-		c.report(Duplicate, diag.Warning, at(i, ""), fmt.Sprintf("%s all that this one would, for the same state; remove it", who))
+		c.report(Duplicate, diag.Warning, at(i, ""), fmt.Sprintf("%s all that this one would match, for the same state; remove it", who))
 		return
 	}
-	c.report(Never, diag.Danger, at(i, ""), fmt.Sprintf("can never match: %s all that this one would; put it before, or remove it", who))
+	c.report(Never, diag.Danger, at(i, ""), fmt.Sprintf("can never match: %s all that this one would match; move it up, or remove it", who))
 }

@@ -23,7 +23,7 @@ func TestReach(t *testing.T) {
 		want      []string // rule and message, in part
 	}{
 		{"two values", options{done, pollcore.Fail(status.Is("FAILED"))}, nil},
-		{"the same for another state", options{done, pollcore.Fail(status.Is("DONE"))}, []string{"never", "acceptor 1 takes the same"}},
+		{"the same for another state", options{done, pollcore.Fail(status.Is("DONE"))}, []string{"never", "acceptor 1 matches the same"}},
 		{"the same again", options{done, pollcore.Succeed(status.Is("DONE"))}, []string{"duplicate", "acceptor 1 says the same"}},
 		{"and of two values", options{done, pollcore.Fail(truth("Job.Status == 'FAILED' && Job.Status == 'DONE'"))}, []string{"never", "no value of Job.Status makes it"}},
 		{"or of two values", options{done, pollcore.Fail(truth("Job.Status == 'FAILED' || Job.Status == 'QUEUED'"))}, nil},

@@ -129,7 +129,7 @@ func (c *checker) values() {
 		p := diag.Problem{Severity: diag.Warning, Pointer: at(i, pointer+"/expected")}
 		if enum.documented {
 			p.Severity = diag.Note
-			p.Message = fmt.Sprintf("the model does not list the values of %s, and among the %d that are documented (%s) is no %q",
+			p.Message = fmt.Sprintf("the model does not list the values of %s, and %[4]q is not among the %[2]d documented ones (%[3]s)",
 				enum.name, len(enum.values), list(enum.values), m.Expected)
 			c.add(EnumValue, p.Suggest(m.Expected, enum.values...))
 			known++
@@ -140,14 +140,14 @@ func (c *checker) values() {
 			p.Severity = diag.Danger
 			p.Message += ", which differs in spelling alone"
 		} else {
-			p.Message += "; the acceptor waits for a value that the service would have to add"
+			p.Message += "; the acceptor waits for a value that the service does not have yet"
 			p = p.Suggest(m.Expected, enum.values...)
 		}
 		c.add(EnumValue, p)
 		unknown++
 	}
 	if known == 0 && unknown > 0 {
-		c.report(Never, diag.Danger, "/acceptors", "no value that the model knows makes the waiter succeed: it polls until its deadline, or fails")
+		c.report(Never, diag.Danger, "/acceptors", "no value in the model makes the waiter succeed: it polls until its deadline, or fails")
 	}
 }
 

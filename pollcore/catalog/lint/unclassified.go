@@ -191,9 +191,9 @@ func (c *checker) noFailure(failing []string) {
 	failing = slices.Compact(failing)
 	if len(failing) > 0 {
 		c.report(NoFailure, diag.Warning, "/acceptors", fmt.Sprintf(
-			"no acceptor has the state failure, so no response can make the waiter fail, though some look like it: %s; add failure acceptors", list(failing)))
+			"no acceptor has the state failure, so no response can make the waiter fail, though these look like failures: %s; add failure acceptors", list(failing)))
 		return
 	}
 	c.report(NoFailure, diag.Note, "/acceptors",
-		"no acceptor has the state failure: only an error that no acceptor takes makes the waiter fail, and a job that cannot succeed is polled until the deadline")
+		"no acceptor has the state failure: only an error makes the waiter fail, and a job that cannot succeed is polled until the deadline")
 }

@@ -22,7 +22,7 @@ func (s *store) failure(key startrecord.Key, err error) error {
 func (s *store) findRemedy(code string, status int) string {
 	switch code {
 	case "NoSuchBucket":
-		return fmt.Sprintf("bucket %q does not exist; create it or configure another", s.bucket)
+		return fmt.Sprintf("bucket %q does not exist; create it, or configure another", s.bucket)
 	case "NoSuchKey":
 		return ""
 	case "PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException":
@@ -42,7 +42,7 @@ func (s *store) findRemedy(code string, status int) string {
 // incomplete is the error of an answer without what the store relies on.
 func (s *store) incomplete(key startrecord.Key) error {
 	return fmt.Errorf("%w: %s: the answer lacks an ETag, Date or Last-Modified header; "+
-		"without them neither changes nor leases can be told, so use an endpoint that sends them",
+		"changes and leases cannot be judged without them; use an endpoint that sends them",
 		startrecord.ErrConfiguration, s.Location(key))
 }
 

@@ -131,7 +131,7 @@ func TestMisconfigured(t *testing.T) {
 		answer fault
 		want   string
 	}{
-		{"no bucket", refuse(404, "NoSuchBucket"), `bucket "records" does not exist; create it or configure another`},
+		{"no bucket", refuse(404, "NoSuchBucket"), `bucket "records" does not exist; create it, or configure another`},
 		{"denied", refuse(403, "AccessDenied"), "grant s3:GetObject and s3:PutObject on s3://records/executions/* and s3:ListBucket"},
 		{"denied without XML", refuse(403, ""), "access denied"},
 		{"bad key", refuse(403, "InvalidAccessKeyId"), "credentials are not valid"},

@@ -43,7 +43,7 @@ func find(err error, refused func(code string, status int) string) string {
 	case awserror.IsCredentialsCode(code):
 		return "the AWS credentials are not valid; renew them"
 	case code == "RequestTimeTooSkewed":
-		return "the clock of this machine is wrong; set it"
+		return "the clock of this machine is wrong; correct it"
 	}
 	switch status := response.HTTPStatusCode(); {
 	case status < http.StatusMultipleChoices: // a good answer that cannot be read
