@@ -1,8 +1,9 @@
 package cli
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // fixOptions are the flags of "jobpoller fix".
@@ -31,14 +33,16 @@ func newFixCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fix FILE",
 		Short: "Replace hand-written poll loops by compiled ones",
-		Long: `Fix replaces the poll loops of a definition in JSON. A loop on an operation of the
+		Long: `Fix replaces the poll loops of a definition in JSON or YAML, inline in a template of
+YAML, too. A loop on an operation of the
 catalogue becomes one that knows every status, waits up to a deadline, and retries
 throttled calls. The states around it stay, with the data that they read. Fix tries
 both loops with every status of the job, and leaves a loop alone if a success would
 lead elsewhere or with other data.
 
 It prints both loops as tables, what each costs on a job of the time of --simulate,
-and a unified diff. It changes the file with --write alone. "-" reads standard input.
+and a unified diff. It changes the file with --write alone. Of a definition in a string of a
+template, and of cdk.out, it prints the change. "-" reads standard input.
 
 A loop waits as long as the old one did, unless --max-wait says otherwise.
 
@@ -81,26 +85,27 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	if o.write && name == stdin {
 		return usage("--write needs a file: - is the standard input")
 	}
-	text, err := readText(name, c.InOrStdin())
+	d, err := source.LoadOne(name, source.Options{Stdin: c.InOrStdin()})
 	if err != nil {
-		return err
+		return usage("%w", sourceError(err))
 	}
-	before, err := parseJSON(name, text)
+	before, err := parseMachine(d)
 	if err != nil {
 		return err
 	}
 	for _, task := range o.only {
-		if !slices.ContainsFunc(lint.Loops(before, lint.Options{}), func(l lint.Loop) bool { return l.Poll != nil && l.Poll.Name == task }) {
+		if !slices.ContainsFunc(lint.Loops(before.StateMachine, lint.Options{}), func(l lint.Loop) bool { return l.Poll != nil && l.Poll.Name == task }) {
 			return usage("--only %s: no poll loop of %s has this Task", task, name)
 		}
 	}
-	after, loops, err := fix.Apply(c.Context(), text, fix.Options{Only: o.only, MaxWait: o.maxWait, JobRuns: o.simulate, Models: models.Load})
+	e, err := o.edit(c.Context(), name, d)
 	if err != nil {
-		return &exitError{exitFailed, err}
+		return err
 	}
-	out := fixed{File: name, Loops: loops, Diff: fix.Diff(name, name, text, after)}
+	loops, after := e.loops, e.after
+	out := fixed{File: d.File, Loops: loops, Diff: fix.Diff(d.Name, d.Name, e.before, after)}
 	if o.write && out.Diff != "" {
-		if err := rewrite(name, after); err != nil {
+		if err := rewrite(d.File, after); err != nil {
 			return &exitError{exitFailed, err}
 		}
 		out.Written = true
@@ -108,7 +113,7 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	if o.output == "json" {
 		err = writeJSON(c.OutOrStdout(), out)
 	} else {
-		err = out.print(c, before, after, o.simulate)
+		err = out.print(c, before.StateMachine, e.machine, o.simulate)
 	}
 	if err != nil {
 		return &exitError{exitFailed, err}
@@ -119,16 +124,63 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	return nil
 }
 
-// parseJSON reads a definition that is JSON in a file of its own.
-func parseJSON(name string, text []byte) (*asl.StateMachine, error) {
-	m, err := asl.Parse(text)
-	if err == nil {
-		return m, nil
+// edited is a text before and after, with the machine that it then has.
+type edited struct {
+	before, after []byte
+	loops         []fix.Loop
+	machine       *asl.StateMachine
+}
+
+// edit replaces the loops of a definition: in its file, if that has it as a value in
+// JSON or YAML, else in the definition as it is read out of there.
+func (o *fixOptions) edit(ctx context.Context, name string, d *source.Definition) (*edited, error) {
+	options := fix.Options{Only: o.only, MaxWait: o.maxWait, JobRuns: o.simulate, Models: models.Load}
+	e := &edited{before: d.Text}
+	inFile := name != stdin && (d.Form == source.FormFile || d.YAML && d.Form == source.FormInline)
+	if inFile {
+		var err error
+		if e.before, err = os.ReadFile(d.File); err != nil {
+			return nil, usage("%w", err)
+		}
 	}
-	if !json.Valid(text) {
-		return nil, usage("%s: %w\nFix changes definitions in JSON, in files of their own", name, err)
+	var err error
+	switch {
+	case inFile && d.YAML:
+		read := func(file []byte) (*source.Definition, error) {
+			return source.LoadOne(name, source.Options{FS: overlay{d.File, file}})
+		}
+		if e.after, e.loops, err = fix.ApplyYAML(ctx, e.before, read, options); err != nil {
+			break
+		}
+		if d, err = read(e.after); err == nil {
+			e.machine, err = d.Parse()
+		}
+		return e, err
+	case !inFile && o.write:
+		return nil, usage("--write: fix cannot change %s, because the definition is not a value of JSON or YAML there. Without --write it prints the change", name)
 	}
-	return nil, usage("%s: %w", name, err)
+	if e.after, e.loops, err = fix.Apply(ctx, e.before, options); err != nil {
+		return nil, usage("%s: %w", name, err)
+	}
+	e.machine, err = asl.Parse(e.after)
+	return e, err
+}
+
+// overlay is the disk, with another text in one file.
+type overlay struct {
+	name string
+	text []byte
+}
+
+// Open implements fs.FS.
+func (overlay) Open(name string) (fs.File, error) { return os.Open(name) } //nolint:gosec // the user names it
+
+// ReadFile implements fs.ReadFileFS.
+func (o overlay) ReadFile(name string) ([]byte, error) {
+	if name == o.name {
+		return o.text, nil
+	}
+	return os.ReadFile(name) //nolint:gosec // the user names it
 }
 
 // rewrite changes a file, which keeps its mode.
@@ -141,11 +193,7 @@ func rewrite(name string, text []byte) error {
 }
 
 // print writes the loops and the diff for people.
-func (f *fixed) print(c *cobra.Command, before *asl.StateMachine, text []byte, runs time.Duration) error {
-	after, err := asl.Parse(text)
-	if err != nil {
-		return err
-	}
+func (f *fixed) print(c *cobra.Command, before, after *asl.StateMachine, runs time.Duration) error {
 	var b strings.Builder
 	for _, l := range f.Loops {
 		if l.Refused != "" {
@@ -159,7 +207,7 @@ func (f *fixed) print(c *cobra.Command, before *asl.StateMachine, text []byte, r
 		b.WriteString("no loop polls an operation that the catalogue knows\n")
 	}
 	b.WriteString(terminal.Sprintf("%s", terminal.Lines(f.Diff)))
-	_, err = c.OutOrStdout().Write([]byte(b.String()))
+	_, err := c.OutOrStdout().Write([]byte(b.String()))
 	return err
 }
 

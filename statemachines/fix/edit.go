@@ -105,12 +105,21 @@ func (f *fragment) flowNode() *jsontree.Node {
 // loop.
 func (f *fragment) retarget(state *jsontree.Node) []change {
 	var changes []change
+	for _, n := range f.targetNodes(state) {
+		changes = append(changes, change{n.Offset, n.End, quote(f.start)})
+	}
+	return changes
+}
+
+// targetNodes are the names of states of the loop in the transitions of another.
+func (f *fragment) targetNodes(state *jsontree.Node) []*jsontree.Node {
+	var found []*jsontree.Node
 	var walk func(n *jsontree.Node)
 	walk = func(n *jsontree.Node) {
 		for _, m := range n.Members {
 			switch {
 			case (m.Name == "Next" || m.Name == "Default") && m.Value.Kind == jsontree.String && f.inside[m.Value.Text]:
-				changes = append(changes, change{m.Value.Offset, m.Value.End, quote(f.start)})
+				found = append(found, m.Value)
 			case m.Name == "Choices" || m.Name == "Catch":
 				for _, item := range m.Value.Items {
 					walk(item)
@@ -119,7 +128,7 @@ func (f *fragment) retarget(state *jsontree.Node) []change {
 		}
 	}
 	walk(state)
-	return changes
+	return found
 }
 
 func quote(text string) string { return string(jsontree.Quote(text)) }

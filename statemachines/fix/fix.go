@@ -67,9 +67,9 @@ func Apply(ctx context.Context, text []byte, o Options) ([]byte, []Loop, error) 
 		if len(o.Only) > 0 && !slices.Contains(o.Only, l.Poll.Name) {
 			continue
 		}
-		done, fixed, err := replace(ctx, text, l.Poll.Name, o)
-		if refused, ok := errors.AsType[*refusal](err); ok {
-			fixed.Refused = refused.reason
+		_, done, fixed, err := replaceOne(ctx, text, l.Poll.Name, o)
+		if reason, ok := refusedBy(err); ok {
+			fixed.Refused = reason
 		} else if err != nil {
 			return nil, nil, err
 		} else {
@@ -94,45 +94,54 @@ func (r *refusal) Error() string { return r.reason }
 
 func refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
 
-// replace replaces one loop.
-func replace(ctx context.Context, text []byte, poll string, o Options) ([]byte, Loop, error) {
+// refusedBy is the reason of a refusal.
+func refusedBy(err error) (reason string, ok bool) {
+	refused, ok := errors.AsType[*refusal](err)
+	if !ok {
+		return "", false
+	}
+	return refused.reason, true
+}
+
+// replaceOne replaces one loop of a definition in JSON.
+func replaceOne(ctx context.Context, text []byte, poll string, o Options) (*fragment, []byte, Loop, error) {
 	m, err := asl.Parse(text)
 	if err != nil {
-		return nil, Loop{}, err
+		return nil, nil, Loop{}, err
 	}
 	all := pollLoops(m)
 	i := slices.IndexFunc(all, func(l lint.Loop) bool { return l.Poll.Name == poll })
 	if i < 0 {
-		return nil, Loop{Poll: poll}, refuse("the loop changed with another that was replaced")
+		return nil, nil, Loop{Poll: poll}, refuse("the loop changed with another that was replaced")
 	}
 	out := Loop{Poll: poll, Operation: all[i].Operation}
 	l, err := readLoop(m, text, all[i])
 	if err != nil {
-		return nil, out, err
+		return nil, nil, out, err
 	}
 	before, err := l.observe(ctx, o)
 	if err != nil {
-		return nil, out, err
+		return nil, nil, out, err
 	}
 	out.Entry = l.entry.FullName()
 	f, err := l.compile(before, o)
 	if err != nil {
-		return nil, out, err
+		return nil, nil, out, err
 	}
 	out.MaxWait = f.maxWait
 	done, err := f.edit(text)
 	if err != nil {
-		return nil, out, err
+		return nil, nil, out, err
 	}
 	after, err := f.verify(ctx, done, o)
 	if err != nil {
-		return nil, out, err
+		return nil, nil, out, err
 	}
 	for i, b := range before.seen {
 		out.Routes = append(out.Routes, Route{Status: b.status, Before: b.exit, After: after.seen[i].exit})
 	}
 	out.Trials, err = f.measure(ctx, before, after, o)
-	return done, out, err
+	return f, done, out, err
 }
 
 // MarshalJSON writes the members, with MaxWait in seconds.

@@ -1,0 +1,85 @@
+package fix_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/source"
+)
+
+const inYAML = `# the nightly query
+StartAt: Start
+States:
+  Start:
+    Type: Pass
+    Result: {id: q}
+    Next: Wait   # first
+  Wait:
+    Type: Wait
+    Seconds: 5
+    Next: Get
+  Get: # asks
+    Type: Task
+    Resource: arn:aws:states:::aws-sdk:athena:getQueryExecution
+    Parameters:
+      QueryExecutionId.$: $.id
+    ResultPath: $.q
+    Next: "Done?"
+  Done?:
+    Type: Choice
+    Choices:
+      - Variable: $.q.QueryExecution.Status.State
+        StringEquals: SUCCEEDED
+        Next: Report
+      - Variable: $.q.QueryExecution.Status.State
+        StringEquals: FAILED
+        Next: Failed
+    Default: Wait
+  # ends
+  Report:
+    Type: Succeed
+  Failed:
+    Type: Fail
+`
+
+func read(file []byte) (*source.Definition, error) {
+	return source.LoadOne("-", source.Options{Stdin: bytes.NewReader(file)})
+}
+
+// A definition in YAML keeps its comments and layout around the loop.
+func TestYAML(t *testing.T) {
+	t.Parallel()
+	after, loops, err := fix.ApplyYAML(t.Context(), []byte(inYAML), read, fix.Options{Models: models.Load})
+	require.NoError(t, err)
+	require.Len(t, loops, 1)
+	require.Empty(t, loops[0].Refused)
+	for _, line := range []string{"# the nightly query", "    Next: Get begins   # first", "  Get: # asks", "  # ends", "    Result: {id: q}", "  Get failed:", "  Get begins:"} {
+		require.Contains(t, "\n"+string(after), "\n"+line+"\n")
+	}
+	require.True(t, strings.HasSuffix(string(after), inYAML[strings.Index(inYAML, "  # ends"):]))
+}
+
+// Inline in a template, too, unless the loop has values of the template.
+func TestYAMLInTemplate(t *testing.T) {
+	t.Parallel()
+	template := func(definition string) string {
+		indented := "        " + strings.ReplaceAll(strings.TrimSuffix(definition, "\n"), "\n", "\n        ") + "\n"
+		return "Resources:\n  Poller:\n    Type: AWS::Serverless::StateMachine\n    Properties:\n      Type: STANDARD\n      Definition:\n" + indented + "Outputs: {}\n"
+	}
+	after, loops, err := fix.ApplyYAML(t.Context(), []byte(template(inYAML)), read, fix.Options{Models: models.Load})
+	require.NoError(t, err)
+	require.Empty(t, loops[0].Refused)
+	require.Contains(t, string(after), "\n          Get begins:\n")
+	require.True(t, strings.HasSuffix(string(after), "\nOutputs: {}\n"))
+
+	with := strings.Replace(inYAML, "QueryExecutionId.$: $.id", "QueryExecutionId: !Ref Query", 1)
+	same, loops, err := fix.ApplyYAML(t.Context(), []byte(template(with)), read, fix.Options{Models: models.Load})
+	require.NoError(t, err)
+	require.Contains(t, loops[0].Refused, "values of the template")
+	require.Equal(t, template(with), string(same))
+}
