@@ -68,7 +68,7 @@ func Apply(ctx context.Context, text []byte, o Options) ([]byte, []Loop, error) 
 			continue
 		}
 		_, done, fixed, err := replaceOne(ctx, text, l.Poll.Name, o)
-		if reason, ok := refusedBy(err); ok {
+		if reason, ok := reasonOf(err); ok {
 			fixed.Refused = reason
 		} else if err != nil {
 			return nil, nil, err
@@ -94,8 +94,8 @@ func (r *refusal) Error() string { return r.reason }
 
 func refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
 
-// refusedBy is the reason of a refusal.
-func refusedBy(err error) (reason string, ok bool) {
+// reasonOf is the reason of a refusal.
+func reasonOf(err error) (reason string, ok bool) {
 	refused, ok := errors.AsType[*refusal](err)
 	if !ok {
 		return "", false

@@ -36,7 +36,7 @@ func ApplyYAML(ctx context.Context, file []byte, read func(file []byte) (*source
 		if err == nil {
 			changed, err = f.editYAML(file, d, text, read)
 		}
-		reason, refused := refusedBy(err)
+		reason, refused := reasonOf(err)
 		switch {
 		case refused:
 			one.Refused = reason
@@ -153,11 +153,9 @@ func (e *yamlEdit) state(s *asl.State, printed map[string]string, first, last bo
 			b.WriteString(e.block(name, printed[name], margin))
 		}
 	}
-	end := to
+	end := len(e.file)
 	if i := bytes.IndexByte(e.file[to:], '\n'); i >= 0 {
 		end = to + i + 1
-	} else {
-		end = len(e.file)
 	}
 	if state := printed[s.Name]; state != "" {
 		// The key stays as it is written, and a comment behind it.

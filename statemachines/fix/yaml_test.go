@@ -61,7 +61,8 @@ func TestYAML(t *testing.T) {
 	for _, line := range []string{"# the nightly query", "    Next: Get begins   # first", "  Get: # asks", "  # ends", "    Result: {id: q}", "  Get failed:", "  Get begins:"} {
 		require.Contains(t, "\n"+string(after), "\n"+line+"\n")
 	}
-	require.True(t, strings.HasSuffix(string(after), inYAML[strings.Index(inYAML, "  # ends"):]))
+	_, rest, _ := strings.Cut(inYAML, "  # ends")
+	require.True(t, strings.HasSuffix(string(after), rest))
 }
 
 // Inline in a template, too, unless the loop has values of the template.
