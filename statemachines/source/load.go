@@ -20,7 +20,7 @@ import (
 const Stdin = "-"
 
 // maxFileBytes is more than any template or definition that AWS takes has.
-const maxFileBytes = 8 << 20
+const maxFileBytes = 2 << 20
 
 // Load reads the definitions that the names give: a file, "template.yaml#Poller",
 // a folder with all below it, a glob, or "-" for the standard input. What could be

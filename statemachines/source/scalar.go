@@ -110,20 +110,27 @@ func charAt(text []byte, at int, how spelling, want rune) (from, next int, ok bo
 	return at, at, false
 }
 
+// escapes are the escapes of a double-quoted scalar of one character, and
+// escapeDigits how many digits the others have.
+var (
+	escapes = map[byte]rune{
+		'0': 0, 'a': '\a', 'b': '\b', 't': '\t', '\t': '\t', 'n': '\n', 'v': '\v', 'f': '\f', 'r': '\r', 'e': '\x1b',
+		' ': ' ', '"': '"', '/': '/', '\\': '\\', '\'': '\'', 'N': '\u0085', '_': '\u00a0', 'L': '\u2028', 'P': '\u2029',
+		'\n': '\n', '\r': '\r',
+	}
+	escapeDigits = map[byte]int{'x': 2, 'u': 4, 'U': 8}
+)
+
 // unescapeYAML decodes an escape of a double-quoted scalar. One at the end of a
 // line stands for nothing: it is told as a line break.
 func unescapeYAML(raw []byte) (r rune, size int, ok bool) {
 	if len(raw) < len(`\n`) {
 		return 0, 0, false
 	}
-	if r, plain := map[byte]rune{
-		'0': 0, 'a': '\a', 'b': '\b', 't': '\t', '\t': '\t', 'n': '\n', 'v': '\v', 'f': '\f', 'r': '\r', 'e': '\x1b',
-		' ': ' ', '"': '"', '/': '/', '\\': '\\', '\'': '\'', 'N': '\u0085', '_': '\u00a0', 'L': '\u2028', 'P': '\u2029',
-		'\n': '\n', '\r': '\r',
-	}[raw[1]]; plain {
+	if r, plain := escapes[raw[1]]; plain {
 		return r, len(`\n`), true
 	}
-	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[raw[1]]
+	digits := escapeDigits[raw[1]]
 	if digits == 0 || len(raw) < len(`\x`)+digits {
 		return 0, 0, false
 	}
