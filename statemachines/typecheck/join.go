@@ -2,6 +2,7 @@ package typecheck
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -83,7 +84,18 @@ func (j *joiner) join(a, b Value) Value {
 	if j.widen > 1 && out.kinds != x.kinds {
 		return Value{}
 	}
+	if out.isSame(x) {
+		return a
+	}
 	return pack(out)
+}
+
+// isSame tells whether the set is the other, down to the same parts.
+func (s *set) isSame(o *set) bool {
+	return s.kinds == o.kinds && s.array == o.array && s.object == o.object &&
+		(s.kinds&booleans == 0 || s.truth == o.truth) &&
+		(s.number == nil) == (o.number == nil) && len(s.number) == len(o.number) &&
+		(s.kinds&texts == 0 || s.text.equal(o.text))
 }
 
 func (j *joiner) numbers(a, b []float64) []float64 {
@@ -135,17 +147,11 @@ func (j *joiner) records(a, b *record) *record {
 	case a == nil || b == nil:
 		return nil
 	}
-	out := &record{}
-	var names []string
 	if a.shape == b.shape && a.spelling == b.spelling {
-		out.shape, out.spelling = a.shape, a.spelling
-		names = unite(a.fieldNames(), b.fieldNames())
-	} else {
-		names = unite(a.allNames(), b.allNames())
+		return j.alike(a, b)
 	}
-	if out.shape == nil {
-		out.rest = j.join(a.others(), b.others())
-	}
+	out := &record{rest: j.join(a.others(), b.others())}
+	names := unite(a.allNames(), b.allNames())
 	if j.steps -= len(names); j.steps < 0 || len(names) > maxFields {
 		return nil
 	}
@@ -157,6 +163,65 @@ func (j *joiner) records(a, b *record) *record {
 		out.fields = append(out.fields, field{name, j.join(a.get(name), b.get(name))})
 	}
 	return out.weigh()
+}
+
+// alike unites two records of one shape, or of none. If the second adds nothing, the
+// first is returned.
+func (j *joiner) alike(a, b *record) *record {
+	out := &record{shape: a.shape, spelling: a.spelling, fields: make([]field, 0, max(len(a.fields), len(b.fields)))}
+	same := true
+	if out.shape == nil {
+		out.rest = j.join(a.rest, b.rest)
+		same = out.rest.set == a.rest.set
+	}
+	j.steps -= len(a.fields)
+	for x, y := 0, 0; x < len(a.fields) || y < len(b.fields); {
+		order := 0
+		switch {
+		case x == len(a.fields):
+			order = 1
+		case y == len(b.fields):
+			order = -1
+		default:
+			order = strings.Compare(a.fields[x].name, b.fields[y].name)
+		}
+		var f field
+		switch {
+		case order < 0:
+			f = field{a.fields[x].name, j.join(a.fields[x].value, b.other(a.fields[x].name))}
+		case order > 0:
+			if j.widen > 1 && !a.isStructure() {
+				return nil
+			}
+			f = field{b.fields[y].name, j.join(a.other(b.fields[y].name), b.fields[y].value)}
+		default:
+			f = field{a.fields[x].name, j.join(a.fields[x].value, b.fields[y].value)}
+		}
+		same = same && order <= 0 && f.value.set == a.fields[x].value.set
+		if order <= 0 {
+			x++
+		}
+		if order >= 0 {
+			y++
+		}
+		out.fields = append(out.fields, f)
+	}
+	switch {
+	case same:
+		return a
+	case j.steps < 0 || len(out.fields) > maxFields:
+		return nil
+	default:
+		return out.weigh()
+	}
+}
+
+// other is a member that is none of the fields.
+func (r *record) other(name string) Value {
+	if r.isStructure() {
+		return r.get(name)
+	}
+	return r.others()
 }
 
 func (r *record) fieldNames() []string {

@@ -275,7 +275,10 @@ func (x *scene) choose() []Way {
 	for i := range s.Choice.Rules {
 		rule := &s.Choice.Rules[i]
 		place := pointer("Choices", strconv.Itoa(i))
-		alone, _ := first.testRule(rule, x.state.Position.Pointer+place)
+		alone := deadScope()
+		if x.reports {
+			alone, _ = first.testRule(rule, x.state.Position.Pointer+place)
+		}
 		here := first.quiet()
 		here.scope = left
 		yes, no := here.testRule(rule, x.state.Position.Pointer+place)

@@ -51,7 +51,7 @@ const (
 
 const (
 	maxLiterals = 32  // known strings or numbers of one value
-	maxFields   = 256 // members of one object that are known one by one
+	maxFields   = 128 // members of one object that are known one by one
 	maxItems    = 64  // elements of one array that are known one by one
 	maxDepth    = 24
 	maxSize     = 4096 // parts of one value
