@@ -20,6 +20,14 @@ type bounds struct {
 	most  int  // the fewest turns that one of them allows; 0 if that is not known
 }
 
+// findBounds returns the bounds of a loop, which it looks for once.
+func (l *loop) findBounds() *bounds {
+	if l.bounds == nil {
+		l.bounds = newBounds(l)
+	}
+	return l.bounds
+}
+
 func newBounds(l *loop) *bounds {
 	b := &bounds{loop: l, counters: counters{}, passes: map[*asl.State]map[asl.Transition]bool{}, exits: map[*asl.State]map[asl.Transition]bool{}}
 	for _, s := range l.states {

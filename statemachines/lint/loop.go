@@ -13,6 +13,7 @@ type loop struct {
 	states []*asl.State // in the order of the definition
 	inside map[string]bool
 	taken  func(*asl.State, asl.Transition) bool
+	bounds *bounds // see findBounds
 }
 
 // loops are the cycles among states of a flow, which are in the order of the

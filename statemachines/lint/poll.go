@@ -15,7 +15,7 @@ import (
 // is full.
 func (c *checker) bound(l *loop) {
 	timeout := time.Duration(c.machine.TimeoutSeconds) * time.Second
-	b := newBounds(l)
+	b := l.findBounds()
 	endless := false
 	for _, open := range b.open() {
 		wait := open.first(asl.TypeWait)

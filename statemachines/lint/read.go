@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -62,8 +63,12 @@ func (c *checker) readStatus(l *loop, r *reading, s *status) bool {
 	}}
 	answer := c.types.Result(r.Poll)
 	routes := map[string][]route{}
-	exits := newBounds(l).exits
-	for _, value := range append(slices.Clone(s.values), otherValue) {
+	exits, ways := l.findBounds().exits, c.waysOf(r.Flow)
+	for _, value := range append([]string{otherValue}, s.values...) {
+		if value != otherValue && !ways.texts[value] && !ways.patterns {
+			routes[value] = routes[otherValue]
+			continue
+		}
 		found := follows.follow(typecheck.Narrow(answer, s.steps, value))
 		if found == nil {
 			return false
@@ -197,6 +202,33 @@ func nameValues(s *asl.State, named map[string]bool) {
 		}
 		nameConditions(&s.Choice.Rules[i].Condition, named)
 	}
+}
+
+// comparesMore tells whether a rule of a Choice does more with texts than to compare
+// them for equality.
+func comparesMore(s *asl.State) bool {
+	for i := range s.Choice.Rules {
+		r := &s.Choice.Rules[i]
+		if e := r.Expression; e != nil && e.Expression != nil {
+			text := quoted.ReplaceAllString(e.Expression.String(), "''")
+			if size.MatchString(text) && !clock.MatchString(text) || textCall.MatchString(text) {
+				return true
+			}
+		} else if e == nil && ordersTexts(&r.Condition) {
+			return true
+		}
+	}
+	return false
+}
+
+// textCall is a call of a function that reads a text.
+var textCall = regexp.MustCompile(`\$(substring|substringBefore|substringAfter|contains|match|replace|split|uppercase|lowercase|length|trim|string|lookup|eval)\(|~>|&`)
+
+func ordersTexts(c *asl.Condition) bool {
+	if strings.HasPrefix(string(c.Operator), "String") && c.Operator != asl.StringEquals {
+		return true
+	}
+	return c.Not != nil && ordersTexts(c.Not) || slices.ContainsFunc(slices.Concat(c.And, c.Or), ordersTexts)
 }
 
 func nameConditions(c *asl.Condition, named map[string]bool) {

@@ -11,7 +11,7 @@ const (
 	// maxSteps is how many states are followed for one value, and maxAfter how many
 	// behind the loop: what is farther away is not known.
 	maxSteps = 200
-	maxAfter = 12
+	maxAfter = 3
 )
 
 // router follows answers of a poll through its loop.
@@ -90,6 +90,8 @@ func (w *walk) enter(poll *asl.State, way typecheck.Way, at route) {
 	switch {
 	case s == poll:
 		at.ends = PollsOn
+	case s.Type == asl.TypeWait && s.Next == poll.Name:
+		at.path, at.ends = append(slices.Clip(at.path), s.Next), PollsOn // whatever goes through it
 	case w.on[s.Name]:
 		at.ends = EndsUnknown // it turns without a poll
 	case s.Type == asl.TypeFail:
@@ -151,10 +153,14 @@ func (w *walk) outcome(s *asl.State, env typecheck.Env, left *int) End {
 type ways struct {
 	before           map[string][]*asl.State // what leads to a state
 	success, failure map[string]bool         // the states that can reach such an end but by errors
+	// texts are those that Choices compare with. If they do more with texts, such as
+	// to match a pattern, patterns is set.
+	texts    map[string]bool
+	patterns bool
 }
 
 func newWays(f *asl.Flow) *ways {
-	w := &ways{before: map[string][]*asl.State{}}
+	w := &ways{before: map[string][]*asl.State{}, texts: map[string]bool{}}
 	steps := map[string][]string{}
 	var success, failure []string
 	for _, s := range f.States {
@@ -163,6 +169,10 @@ func newWays(f *asl.Flow) *ways {
 			failure = append(failure, s.Name)
 		case s.Type == asl.TypeSucceed || s.End:
 			success = append(success, s.Name)
+		}
+		if s.Choice != nil {
+			nameValues(s, w.texts)
+			w.patterns = w.patterns || comparesMore(s)
 		}
 		for _, way := range s.Transitions() {
 			w.before[way.To] = append(w.before[way.To], s)

@@ -108,7 +108,7 @@ func Loops(m *asl.StateMachine, o Options) []Loop {
 // boundOf says what ends the loop of a table, with the bounds of the whole.
 func (c *checker) boundOf(l *loop, r *reading) Bound {
 	turn, inner, timeout := r.Turn, r.inner, time.Duration(c.machine.TimeoutSeconds)*time.Second
-	b := newBounds(l)
+	b := l.findBounds()
 	open := slices.ContainsFunc(b.open(), func(o *loop) bool {
 		return o.first(asl.TypeWait) != nil && slices.ContainsFunc(inner.states, func(s *asl.State) bool { return o.inside[s.Name] })
 	})

@@ -44,6 +44,9 @@ func TestMain(m *testing.M) {
 		if !printSim() {
 			code = 1
 		}
+		if !printLint() {
+			code = 1
+		}
 	}
 	if code == 0 && *schedules {
 		fmt.Fprint(os.Stdout, scheduleTables())

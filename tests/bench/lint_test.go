@@ -1,0 +1,101 @@
+package bench_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+const (
+	// maxLintExponent is how lint may grow with the states of poll loops: the work for
+	// n states is n to the power of it.
+	maxLintExponent = 1.2
+	// lint of lintedStates states may take so many times what reading them takes, and
+	// as much time besides.
+	lintedStates, maxLintRatio, lintSpare = 500, 3, 20 * time.Millisecond
+)
+
+// pollLoops is a definition of so many states in poll loops, one after the other.
+func pollLoops(n int) []byte {
+	var b strings.Builder
+	b.WriteString(`{"StartAt": "Get0", "States": {` + "\n")
+	loops := n / 4
+	for i := range loops {
+		fmt.Fprintf(&b, `"Get%d": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Parameters": {"JobName": "j", "RunId.$": "$.id"},
+			"ResultPath": "$.r", "Retry": [{"ErrorEquals": ["States.TaskFailed"]}], "Next": "Done%[1]d"},
+			"Done%[1]d": {"Type": "Choice", "Choices": [{"Variable": "$.r.JobRun.JobRunState", "StringEquals": "SUCCEEDED", "Next": "Get%d"},
+				{"Variable": "$.r.JobRun.JobRunState", "StringEquals": "FAILED", "Next": "Failed%[1]d"}], "Default": "Wait%[1]d"},
+			"Wait%[1]d": {"Type": "Wait", "Seconds": 60, "Next": "Get%[1]d"}, "Failed%[1]d": {"Type": "Fail"},`+"\n", i, i+1)
+	}
+	fmt.Fprintf(&b, `"Get%d": {"Type": "Succeed"}}}`, loops)
+	return []byte(b.String())
+}
+
+func lintText(tb testing.TB, text []byte) []lint.Finding {
+	tb.Helper()
+	m, err := asl.Parse(text)
+	require.NoError(tb, err)
+	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+	require.NoError(tb, err)
+	return lint.Check(m, lint.Options{Types: types})
+}
+
+func TestLintOfManyLoops(t *testing.T) {
+	t.Parallel()
+	require.Len(t, lintText(t, pollLoops(40)), 20, "no bound, and failures that poll on, in each of 10 loops")
+}
+
+// leastTime is the least processor time of f in some rounds.
+func leastTime(b *testing.B, f func()) time.Duration {
+	b.Helper()
+	least := time.Duration(math.MaxInt64)
+	for b.Loop() {
+		before := cpuTime(b)
+		f()
+		least = min(least, cpuTime(b)-before)
+	}
+	return least
+}
+
+// printLint measures lint with the types of states, and tells whether it is within
+// its budgets.
+func printLint() bool {
+	ok := true
+	var first, last float64
+	sizes := []int{200, lintedStates, 1000, 2000}
+	for _, n := range sizes {
+		text := pollLoops(n)
+		var read, all time.Duration
+		best(func(b *testing.B) { read = leastTime(b, func() { _, _ = asl.Parse(text) }) })
+		best(func(b *testing.B) { all = leastTime(b, func() { lintText(b, text) }) })
+		verdict := ""
+		if n == lintedStates {
+			verdict = fmt.Sprintf(" (budget at most %d times reading and %s: ok)", maxLintRatio, lintSpare)
+			if all > maxLintRatio*read+lintSpare {
+				verdict, ok = strings.Replace(verdict, "ok", "OVER BUDGET", 1), false
+			}
+		}
+		fmt.Fprintf(os.Stdout, "lint of %d states with types: %s, reading them %s%s\n", n, all.Round(10*time.Microsecond), read.Round(10*time.Microsecond), verdict)
+		if first == 0 {
+			first = all.Seconds()
+		}
+		last = all.Seconds()
+	}
+	exponent := math.Log(last/first) / math.Log(float64(sizes[len(sizes)-1])/float64(sizes[0]))
+	verdict := "ok"
+	if exponent > maxLintExponent {
+		verdict, ok = "OVER BUDGET", false
+	}
+	fmt.Fprintf(os.Stdout, "lint grows with the power %.2f of the states (budget at most %g: %s)\n", exponent, maxLintExponent, verdict)
+	return ok
+}
