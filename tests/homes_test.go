@@ -57,6 +57,7 @@ var homes = []home{
 		also: map[string]string{"lambdas/jobs/jobstest": testKit},
 	},
 	{fact: "which codes refuse credentials", pattern: `(?i)"(expiredtoken|unrecognizedclient|invalidclienttokenid|authfailure)\w*"`, home: "pollcore/awserror"},
+	{fact: "where a template has its definition", pattern: `"Definition(String|Uri|S3Location|Substitutions)"`, home: "statemachines/source"},
 	{fact: "the price of a transition", pattern: `\b0\.025\b|\b0\.000025\b`, home: "statemachines/asl"},
 	{
 		fact: "the codes of throttling", pattern: `"(?i:ThrottlingException|RequestLimitExceeded|TooManyRequestsException)"`, home: "pollcore/awserror",
