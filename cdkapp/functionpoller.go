@@ -21,7 +21,7 @@ type LimitBy string
 const (
 	// LimitByTime is a deadline that the state machine keeps: MaxWait after RunJob
 	// has returned, or after the last redrive. CheckStatus says how long to wait
-	// before the next poll, of which the last is at the deadline.
+	// before the next poll; the last poll is at the deadline.
 	LimitByTime LimitBy = "TIME"
 	// LimitByCount is a number of checks that the state machine counts: the shipped
 	// definition lambda-loop-count. The input says it (maxWaitCount, waitSeconds).
@@ -54,8 +54,8 @@ type FunctionPollerProps struct {
 	// RETAIN, so that an execution has the same functions from its start to its end.
 	RunJob, CheckStatus awslambda.IFunction
 	// StopJob stops a job whose time is over, with LimitByTime. It gets what
-	// CheckStatus gets, and as Result what CheckStatus last said; what it returns is
-	// of no matter. Default: the job is left alone, unless CheckStatus stops it.
+	// CheckStatus gets, and the last answer of CheckStatus as Result; its return value is
+	// ignored. Default: the job is left alone, unless CheckStatus stops it.
 	StopJob awslambda.IFunction
 	// LimitBy is what bounds the wait. Default: LimitByTime.
 	LimitBy LimitBy

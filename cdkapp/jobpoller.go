@@ -64,7 +64,7 @@ type JobPollerProps struct {
 	// MaxWait is how long the job may take, in whole seconds.
 	MaxWait awscdk.Duration
 	// MinDelay and MaxDelay are the bounds of the delay between polls, which
-	// grows from one to the other. Default: the waiter's, of which the longest
+	// grows from one to the other. Default: the waiter's; the longest of these
 	// counts up to a minute.
 	MinDelay, MaxDelay awscdk.Duration
 	// InitialDelay is waited before the first poll. Default: none.

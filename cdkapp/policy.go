@@ -11,7 +11,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 )
 
-// anyResource is the resource of an action that knows none, or of which nothing is
+// anyResource is the resource of an action that has none, or whose resource is not
 // known.
 const anyResource = "*"
 

@@ -194,7 +194,7 @@ func (s *shippedStack) makeFunctions(resources *map[string]*[]*string, removal a
 	}
 }
 
-// stores are what keeps the start records, and what kept them before. The bucket and
+// stores keep the start records, or kept them before. The bucket and
 // the table have the same logical IDs in both roles, so that a store which becomes the
 // previous one stays.
 func (s *shippedStack) stores(removal awscdk.RemovalPolicy) (store, previous RecordStore) {

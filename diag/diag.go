@@ -22,7 +22,7 @@ type Severity uint8
 const (
 	// Error is what breaks a rule.
 	Error Severity = iota
-	// Danger is what cannot do what it is written for.
+	// Danger is something that deploys but cannot work.
 	Danger
 	// Warning is what may be meant so.
 	Warning

@@ -9,7 +9,7 @@ import (
 )
 
 // AnalyzeTypes is [Analyze] for an input and output that data describes, for an
-// operation of which there is no Go type. It reports the same of a type as
+// operation that has no Go type. It reports the same of a type as
 // Analyze does of the Go type with that name, except that member names must be
 // spelled exactly as in the type.
 func AnalyzeTypes(w *Waiter, in, out *jsontype.Type) diag.Problems {

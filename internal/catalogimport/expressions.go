@@ -126,7 +126,7 @@ func (j *tableJob) checkStatus(describe *catalog.Operation) {
 	}
 }
 
-// checkWaiter reports what the waiter of the job cannot be, or what in its
+// checkWaiter reports a waiter that the job cannot have, or what in its
 // acceptors does not fit the describe call.
 func (j *tableJob) checkWaiter(describe *catalog.Operation) {
 	w, err := j.job.NewWaiter()

@@ -51,7 +51,7 @@ func (c *Catalogue) Compare(folder string) ([]Difference, error) {
 	return content{c.Files(), false}.compare(folder)
 }
 
-// content is what a folder has to hold: texts by name, of which those of
+// content is what a folder must have: texts by name; those of
 // services may be packed with gzip.
 type content struct {
 	files  map[string][]byte

@@ -16,8 +16,7 @@ type tableJob struct {
 	service string
 	start   string
 	job     catalog.Job
-	// decisions are the values of which the table says why they are in the set
-	// that they are in; IMPORT_* stands for all that start so.
+	// decisions are the values whose set the table gives a reason for; IMPORT_* stands for all that start so.
 	decisions []string
 	broken    bool // it has a problem in itself
 }

@@ -244,7 +244,7 @@ func (f *smithyModel) name(id string) string {
 // has tells whether the model has a shape, or every model does.
 func (f *smithyModel) has(id string) bool { return f.Shapes[id] != nil || preludeTypes[id] != "" }
 
-// nameShapes finds the shapes by what the service calls them. Within what a
+// nameShapes finds the shapes by their names in the service. Within what a
 // service reaches Smithy allows a name once; elsewhere it may stand again.
 func (f *smithyModel) nameShapes() {
 	f.names, f.clashes = map[string]string{}, map[string]string{}

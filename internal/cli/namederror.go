@@ -4,7 +4,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
-// namedError is an error of which only the name is known.
+// namedError is an error with a name and nothing else.
 type namedError struct{ code, other string }
 
 // newNamedError returns an error of the operation. One that has two names, that

@@ -8,7 +8,7 @@ const maxWork = 16 << 20
 // work is what the functions of a call may still go through.
 type work struct{ left int }
 
-// spend takes what a value holds from what is left. It returns false if that
+// spend takes the size of a value from the budget. It returns false if that
 // is not enough.
 func (w *work) spend(value any) bool {
 	w.left--

@@ -58,7 +58,7 @@ func (c *Call) Paths() []*jsonpath.Path {
 type Error struct {
 	Function string // the function that failed, which may be an inner one
 	Cause    string // what AWS says after the name of the state; it names the whole call
-	Detail   string // what was expected and found, of which AWS often says nothing
+	Detail   string // what was expected and found, which AWS often does not say
 }
 
 func (e *Error) Error() string { return e.Function + ": " + e.Detail }

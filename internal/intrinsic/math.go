@@ -84,7 +84,7 @@ func (r *javaRandom) next(bits int) int64 {
 	return int64(*r >> (javaBits - bits)) //nolint:gosec // 32 bits at most
 }
 
-// between is ints(low, high) of the Java class, of which it gives the first.
+// between is the first of ints(low, high) of the Java class.
 func (r *javaRandom) between(low, high int64) int64 {
 	span := high - low
 	if span > math.MaxInt32 {

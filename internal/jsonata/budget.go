@@ -17,7 +17,7 @@ type Limits struct {
 }
 
 // StepFunctions are the limits of Step Functions. AWS evaluates 100 levels deep,
-// for a second, in a memory that it does not tell.
+// for a second, in an amount of memory that it does not say.
 var StepFunctions = Limits{Depth: 100, Steps: 10_000_000, Bytes: 96 << 20}
 
 // maxValueNesting is how deep arrays and objects nest in a value that an

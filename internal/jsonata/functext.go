@@ -62,7 +62,7 @@ func substringFunction(m *machine, c *arguments) any {
 }
 
 // part is a part of a text. A small one is a copy: it would keep the whole
-// alive, of which the budget counts the part.
+// alive, and the budget counts its part of them.
 func (m *machine) part(s string, start, end int) string {
 	part := s[start:end]
 	if len(part) > len(s)/2 {

@@ -24,7 +24,7 @@ const (
 	nodeBind                        // $text := right
 	nodeLambda                      // params, signature, right
 	nodeCall                        // left(items)
-	nodePartial                     // left(items), some of which are holes
+	nodePartial                     // left(items), some of them holes
 	nodeApply                       // left ~> right
 	nodeTransform                   // |left|right, items[0]|
 	nodePath                        // items are the steps

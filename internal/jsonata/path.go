@@ -10,7 +10,7 @@ func (m *machine) path(n *node, input any, f *frame) any {
 		}
 	}
 	// current is a value that is not an array, which stands for a sequence of it, or
-	// an array with the items of which the next step goes on.
+	// an array whose items the next step goes on with.
 	current := input
 	if kindOf(input) == kindArray && n.items[0].kind == nodeVariable {
 		current = m.newSequence(input)

@@ -10,7 +10,7 @@ import (
 )
 
 // Regular expressions are those of JavaScript without flags but i and m. They
-// are tried with backtracking, each step of which counts.
+// are tried with backtracking, and each step counts.
 
 // regexOp is what an instruction does.
 type regexOp uint8

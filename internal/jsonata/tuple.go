@@ -32,7 +32,7 @@ func (m *machine) frameOf(t tuple, outer *frame) *frame {
 	return &frame{vars: t.vars, outer: outer}
 }
 
-// tuplePath evaluates a path some step of which binds variables to its items.
+// tuplePath evaluates a path with a step that binds variables to its items.
 func (m *machine) tuplePath(n *node, input any, f *frame) any {
 	current := input
 	if kindOf(input) == kindArray && n.items[0].kind == nodeVariable {

@@ -20,7 +20,7 @@ type Files map[string][]byte
 // Install returns a folder with the files and the packages that they lock. They
 // are installed once for each version of the files and user, without running
 // scripts of theirs: processes that do it at the same time each make a folder,
-// of which one stays. The error is an [exec.ErrNotFound] if there is no npm.
+// and one of them stays. The error is an [exec.ErrNotFound] if there is no npm.
 func Install(ctx context.Context, name string, files Files) (folder string, err error) {
 	defer func() {
 		if err != nil {

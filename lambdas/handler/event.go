@@ -18,7 +18,7 @@ const DefaultPoller = "default"
 //
 //	{"Context": <context object>, "Input": <state input>, "Poller": "ExportOrders", "Scope": "3"}
 //
-// of which all but Context is optional.
+// and only Context is required.
 type Event struct {
 	Key           startrecord.Key
 	ExecutionTime time.Time // Execution.StartTime

@@ -34,7 +34,7 @@ type Result struct {
 // returned, and the whole result must fit into a state's 256 KiB.
 const maxReason = 4096
 
-// maxMessage bounds the message of an error in bytes, of which Step Functions
+// maxMessage bounds the message of an error in bytes. Step Functions
 // makes a cause of at most 32,768 characters.
 const maxMessage = 16 * 1024
 

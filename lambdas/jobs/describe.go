@@ -11,7 +11,7 @@ import (
 //	describe := jobs.Describe(client.DescribeExport)
 //
 // Each member of the reference goes into the member of the operation's input
-// that has its name: a string, an enum, or a list of strings, of which it is
+// that has its name: a string, an enum, or a list of strings, where it is
 // the only one. The result has the form that Output gives it.
 func Describe[In, Out, Opt any](
 	operation func(context.Context, *In, ...Opt) (*Out, error),

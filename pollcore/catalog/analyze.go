@@ -31,7 +31,7 @@ func AnalyzeSmithy(text []byte) diag.Problems {
 	return problems
 }
 
-// refuseStreams reports waiters of operations that stream events, of which no
+// refuseStreams reports waiters of operations that stream events: no
 // single response can be judged.
 func (r *smithyReader) refuseStreams() {
 	for _, t := range r.waitables {

@@ -28,7 +28,7 @@ const (
 	Document  ShapeType = "document" // any JSON value
 )
 
-// simple are the shapes of which there is nothing to say but their type.
+// simple are the shapes that have nothing but a type.
 var simple = func() map[ShapeType]*Shape {
 	shapes := map[ShapeType]*Shape{}
 	for _, t := range []ShapeType{Blob, Boolean, String, Integer, Long, Float, Double, Timestamp, Document} {

@@ -16,7 +16,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
-// Policy judges the result of one attempt: a value or an error, either of which
+// Policy judges the result of one attempt: a value or an error; either
 // may be a success. It is a pure function of its arguments. A policy may be asked
 // about an attempt that was cut short by the end of the context; its directive is
 // not followed then.

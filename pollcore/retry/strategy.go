@@ -69,7 +69,7 @@ func (s Strategy) Poll(ctx context.Context, poll func(context.Context) (delay ti
 	})
 }
 
-// attempt is what one attempt gave, and what its policy makes of it.
+// attempt is the result of one attempt, and the directive of its policy.
 type attempt struct {
 	directive Directive
 	result    any

@@ -18,7 +18,7 @@ var probeKey = Key{
 }
 
 // Probe finds out whether a store keeps its conditions: it creates one record
-// twice, and replaces it under a version that it does not have. A store that
+// twice, and replaces it under a wrong version. A store that
 // takes either would let two functions start one job, as servers do that speak
 // S3 but ignore If-None-Match or If-Match. The error is then ErrConfiguration
 // and names what is ignored, else what the store returned.

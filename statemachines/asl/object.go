@@ -262,7 +262,7 @@ func (p *parser) intrinsic(n *jsontree.Node) *intrinsic.Call {
 	return call
 }
 
-// addSyntax reports an error of a language of which a text starts so many bytes
+// addSyntax reports an error in a text of a language, which starts so many bytes
 // into the string. It returns false if there is none.
 func (p *parser) addSyntax(n *jsontree.Node, start int, language string, err error) bool {
 	syntax, ok := errors.AsType[*diag.SyntaxError](err)

@@ -46,7 +46,7 @@ func (p *plan) inputMembers() []string {
 	return slices.Compact(names)
 }
 
-// laterMembers are the members of the start call's input of which later calls make
+// laterMembers are the members of the start call's input from which later calls make
 // arguments that they require.
 func (p *plan) laterMembers() []string {
 	if p.call.Start == nil {

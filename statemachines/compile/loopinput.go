@@ -21,7 +21,7 @@ func (l *loopStates) startInLoop(next string) state {
 	}, l.startFaults())}
 }
 
-// chooseMembers refuses an input of which nothing is known to be there: a machine
+// chooseMembers refuses an input without required members: a machine
 // that passed on nothing would ask for other resources than its input names.
 func (l *loopStates) chooseMembers() {
 	op, given, token := l.first()

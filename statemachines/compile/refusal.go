@@ -45,7 +45,7 @@ func (*NotCompiledError) Unwrap() error { return ErrNotCompiled }
 type refusal struct {
 	objections         []objection
 	unmodeled          []string // codes that Step Functions hides
-	unsure             []string // members of an input of which none is required
+	unsure             []string // members of an input that requires none
 	minDelay, maxDelay time.Duration
 }
 

@@ -17,7 +17,7 @@ type strategy interface {
 	take(d *draft)
 	// states returns the states, the first of them first.
 	states(d *draft) states
-	// turn returns what a poll costs, and what an execution costs besides.
+	// turn returns the cost of a poll, and of an execution without its polls.
 	turn(p *plan) turn
 	// polls returns the largest number of polls.
 	polls(p *plan) int

@@ -7,7 +7,7 @@ func (s steps) and(more steps) steps {
 	return steps{s.transitions + more.transitions, s.events + more.events}
 }
 
-// turn is what one poll takes, and what an execution takes besides: at most, and
+// turn is the cost of one poll, and of an execution without its polls: at most, and
 // if it succeeds.
 type turn struct {
 	steps

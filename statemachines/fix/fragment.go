@@ -389,7 +389,7 @@ func (a *adapter) fail(at object) error {
 	for _, field := range []string{"Next", "Default"} {
 		switch at[field] {
 		case placeholders[pollcore.Succeeded]:
-			return refuse("%s succeeds by an error, of which the states behind the loop get no data", a.entry.FullName())
+			return refuse("%s succeeds by an error, which gives the states after the loop no data", a.entry.FullName())
 		case placeholders[pollcore.Failed]:
 			a.leadToFail(at, field, "failed", "JobPoller.Failed")
 		case placeholders[pollcore.TimedOut]:

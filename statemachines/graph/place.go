@@ -23,7 +23,7 @@ func gap(left, right *vertex) float64 {
 
 // place gives every vertex its x: the method of Brandes and Köpf ("Fast and
 // Simple Horizontal Coordinate Assignment", 2002), which makes long lines
-// straight, and then what room is left to bring what belongs together closer.
+// straight, and then the room that is left to bring neighbours closer.
 func (l *layers) place() {
 	crossed := l.giveWay()
 	var all [4][]float64

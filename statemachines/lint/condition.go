@@ -20,7 +20,7 @@ type test struct {
 	flag     bool     // true or false
 	time     bool     // a time, or what a clock says
 	timeIsUp bool     // a text that says that time is up
-	names    []string // what is compared, without what it stands in
+	names    []string // what is compared, without the names around it
 	most     int      // the number that it is compared with; 0 if it is not known
 }
 

@@ -87,7 +87,7 @@ func (r *mapRun) follow(c *composite, b *branch, x *execution) {
 	}
 }
 
-// thresholdExceeded is the failure of a Map of which too many items failed.
+// thresholdExceeded is the failure of a Map with too many failed items.
 func thresholdExceeded() *failure {
 	return &failure{name: errorToleratedExceeded, cause: "The specified tolerated failure threshold was exceeded"}
 }

@@ -108,7 +108,7 @@ func stringSize(s string) int {
 	return size
 }
 
-// normalize turns what a handler returned into what encoding/json decodes,
+// normalize gives the value of a handler the types that encoding/json decodes to,
 // with numbers as json.Number. Values that are of that form are kept as they
 // are; all others go through encoding/json.
 func normalize(value any) (any, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// probe is what a test gives to the state that it runs alone, and what it
+// probe is the input that a test gives to its state, and what it
 // finds out about it.
 type probe struct {
 	context      map[string]any // nil: that of the execution

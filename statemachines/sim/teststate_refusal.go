@@ -123,7 +123,7 @@ func checkItems(value any, s *asl.State) error {
 	return nil
 }
 
-// contextMembers is what a context object holds, and of which type.
+// contextMembers are the members of a context object, with their types.
 var contextMembers = map[string]map[string]contextType{
 	"Execution": {
 		"Id": contextText, "Input": contextAny, "Name": contextText, "RoleArn": contextText, "StartTime": contextText,

@@ -157,7 +157,7 @@ func (e *execution) wait(d time.Duration) { e.place.Clock.Wait(e.options.scale(d
 
 type lambdaFunction = func(context.Context, json.RawMessage) (*handler.Result, error)
 
-// invoke sends one invocation, or two at once of which the first counts, and
+// invoke sends one invocation, or two at once, where the first counts, and
 // returns its result or the name of its error.
 func (e *execution) invoke(ctx context.Context, function lambdaFunction, twice bool) (result *handler.Result, name string) {
 	payload := e.payload()

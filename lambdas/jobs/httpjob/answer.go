@@ -107,8 +107,8 @@ var (
 	errNoHTTP   = errors.New("the answer is not HTTP")
 )
 
-// located is a transport that refuses redirects to nowhere, of which net/http
-// would tell the text.
+// located is a transport that refuses redirects to nowhere: net/http
+// would quote them.
 type located struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

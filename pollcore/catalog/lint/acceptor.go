@@ -50,7 +50,7 @@ func (c *checker) errorTypes() {
 }
 
 // implicit reports acceptors for what the specification does without them: an
-// error that no acceptor takes is a failure, and a response is a retry.
+// error that no acceptor handles is a failure, and a response is a retry.
 func (c *checker) implicit() {
 	acceptors := c.waiter.Acceptors
 	for i, a := range acceptors {
@@ -64,11 +64,11 @@ func (c *checker) implicit() {
 			if !later(func(b pollcore.Matcher) bool {
 				return b.Success != nil && !*b.Success || b.ErrorType != nil && (m.ErrorType == nil || *b.ErrorType == *m.ErrorType)
 			}) {
-				c.report(Implicit, diag.Note, at(i, ""), "an error that no acceptor takes is a failure anyway; "+best)
+				c.report(Implicit, diag.Note, at(i, ""), "an error that no acceptor handles is a failure anyway; "+best)
 			}
 		case a.State == pollcore.Retry && m.Success != nil && *m.Success:
 			if !later(func(b pollcore.Matcher) bool { return b.ErrorType == nil && (b.Success == nil || *b.Success) }) {
-				c.report(Implicit, diag.Note, at(i, ""), "a response that no acceptor takes is a retry anyway; "+best)
+				c.report(Implicit, diag.Note, at(i, ""), "a response that no acceptor handles is a retry anyway; "+best)
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func startsWithWord(name, word string) bool {
 // called are words for what a waiter does, which its name does not need.
 var called = []string{"Check", "Describe", "Get", "Head", "List", "Poll", "Until", "Wait"}
 
-// name reports a waiter that is named after what is called instead of what is
+// name reports a waiter that has the name of the call instead of what is
 // waited for.
 func (c *checker) name() {
 	const advice = "name it after the resource and the state to wait for, such as ExportCompleted"

@@ -122,7 +122,7 @@ func statusSteps(status string, spelling func(string) string) []string {
 	return steps
 }
 
-// means tells whether a job's status is what the waiter waits for: what the
+// means tells whether a job's status is the one that the waiter waits for: what the
 // waiter takes for success is success of the job, and nothing that it takes for
 // failure is. A waiter for the same status to be DELETED has another end.
 func (c *checker) means(j *catalog.Job, l *leaf) bool {

@@ -102,7 +102,7 @@ func joinPath(path []string, a pollcore.Acceptor) []string {
 	return path
 }
 
-// leaves are what the waiter reads, without what only leads to it, by key.
+// leaves are the values that the waiter reads, by key, without the values around them.
 func (c *checker) leaves() map[string]*leaf {
 	leaves := map[string]*leaf{}
 	inner := map[string]bool{} // keys that lead to others
@@ -139,7 +139,7 @@ var (
 	quoted = regexp.MustCompile("'([^']*)'|`\"([^\"]*)\"`")
 	digits = regexp.MustCompile("`(-?[0-9]+)`")
 	// open finds what can tell more strings apart than those that a path names:
-	// a call of a function, and an escape, of which quoted knows nothing.
+	// a call of a function, and an escape, which quoted does not handle.
 	open = regexp.MustCompile(`\w\s*\(|\\`)
 )
 

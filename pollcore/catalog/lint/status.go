@@ -25,7 +25,7 @@ var (
 		"reverted", "revoked", "stopped", "superseded", "terminated", "timedout", "timeout", "undeployed", "unrecoverable",
 		"unsuccessful", "unsupported", "exceptions",
 	}
-	// undoing are words of which the end is not the one that was wanted.
+	// undoing are words for an end that was not wanted.
 	undoing = []string{"cancel", "delete", "deletion", "rollback", "rolledback", "stop", "terminate", "not"}
 	// done are words of a job that came to its end.
 	done = []string{

@@ -25,7 +25,7 @@ func of(t *testing.T, values ...string) *catalog.Operation {
 	return s.Operations["DescribeJob"]
 }
 
-// What values that no acceptor takes look like.
+// How values look that no acceptor handles.
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

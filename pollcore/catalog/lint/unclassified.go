@@ -37,7 +37,7 @@ func (c *checker) failures() {
 	c.noFailure(failing)
 }
 
-// says is what a value says of what the waiter waits for. CREATE_FAILED is not an end
+// says is what a value means for the waiter. CREATE_FAILED is not an end
 // of a waiter for something to be deleted: the resource was so before.
 func (c *checker) says(e enum, value string) Value {
 	v := e.says(value)

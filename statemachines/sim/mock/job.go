@@ -72,7 +72,7 @@ type Job struct {
 	StopAnswer map[string]any
 	// NotFound is the name of the error of a call that asks for an id that was
 	// not started. If it is empty, it is what the service fails with; for a
-	// service of which that is not known such a call ends the run.
+	// service whose answer is not known such a call ends the run.
 	NotFound string
 
 	mu      sync.Mutex
