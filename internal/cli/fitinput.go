@@ -24,7 +24,7 @@ func (o *runOptions) checkInput(out io.Writer, m *machine, input []byte) error {
 	d.UseNumber()
 	var value any
 	if d.Decode(&value) != nil {
-		return nil // the run says what is wrong with it
+		return nil //nolint:nilerr // the run says what is wrong with it
 	}
 	anyInput, err := typecheck.New(m.StateMachine, typecheck.Options{Models: models.Load})
 	if err != nil {

@@ -19,7 +19,7 @@ func TestCallsFitTheModels(t *testing.T) {
 		{"required argument", `{"JobName": "j"}`, `{}`, "arguments", `glue:getJobRun needs the argument "RunId"`},
 		{"null", `{"JobName": "j", "RunId": "r"}`, `{"JobRun": null}`, "", ""},
 		{"member", `{"JobName": "j", "RunId": "r"}`, `{"JobRun": {"JobRunStat": "RUNNING"}}`, "result", `$.JobRun: JobRun has no member "JobRunStat" (did you mean "JobRunState"?)`},
-		{"value", `{"JobName": "j", "RunId": "r"}`, `{"JobRun": {"JobRunState": "RUNING"}}`, "result", `$.JobRun.JobRunState: JobRunState is never "RUNING" (did you mean "RUNNING"?)`},
+		{"value", `{"JobName": "j", "RunId": "r"}`, `{"JobRun": {"JobRunState": "RUNNIN"}}`, "result", `$.JobRun.JobRunState: JobRunState is never "RUNNIN" (did you mean "RUNNING"?)`},
 		{"type", `{"JobName": "j", "RunId": "r"}`, `{"JobRun": {"Attempt": "1"}}`, "result", `$.JobRun.Attempt: expected a number (integer), found a string`},
 		{"in a list", `{"JobName": "j", "RunId": "r"}`, `{"JobRun": {"PredecessorRuns": [{"Job": "a"}]}}`, "result", `$.JobRun.PredecessorRuns[0]: Predecessor has no member "Job"`},
 		{"no object", `{"JobName": "j", "RunId": "r"}`, `"done"`, "result", `expected an object, found a string`},

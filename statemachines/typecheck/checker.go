@@ -3,6 +3,7 @@ package typecheck
 import (
 	"container/heap"
 	"fmt"
+	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -121,8 +122,7 @@ func (c *Checker) enroll(f *asl.Flow, owner *asl.State) {
 	for _, s := range f.States {
 		visit(s)
 	}
-	for i := len(order) - 1; i >= 0; i-- {
-		s := order[i]
+	for _, s := range slices.Backward(order) {
 		c.states[s].order = c.queue.enrolled
 		c.queue.enrolled++
 		for _, inner := range s.Flows() {

@@ -2,6 +2,7 @@ package typecheck
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/jobpoller/jobpoller/diag"
@@ -101,7 +102,7 @@ func (x *scene) narrow(path *jsonpath.Path, value Value) scope {
 	if path.Context() || asl.IsPlaceholder(path) {
 		return x.scope
 	}
-	return x.scope.assume(path.Variable(), path.Steps(), value)
+	return x.assume(path.Variable(), path.Steps(), value)
 }
 
 // assume is the scope where the part of a variable, or of the document, that steps
@@ -120,7 +121,7 @@ func (s scope) assume(variable string, steps []jsonpath.Step, value Value) scope
 // testPresence is the test of IsPresent.
 func (x *scene) testPresence(c *asl.Condition, at string) (yes, no scope) {
 	quiet := x.quiet()
-	value, stopped := Value{}, (*stop)(nil)
+	value := Value{}
 	if !asl.IsPlaceholder(c.Variable) && c.Variable.Definite() {
 		root := x.doc
 		switch name := c.Variable.Variable(); {
@@ -129,8 +130,8 @@ func (x *scene) testPresence(c *asl.Condition, at string) (yes, no scope) {
 		case name != "":
 			root = quiet.vars.record().get(name)
 		}
-		value, stopped = presence(root, c.Variable)
-		if stopped != nil && stopped.at.record().isStructure() {
+		var stopped *stop
+		if value, stopped = presence(root, c.Variable); stopped != nil && stopped.at.record().isStructure() {
 			x.reportStop(c.Variable, stopped, at+"/Variable")
 			value = Value{}
 		}
@@ -331,10 +332,8 @@ func (x *scene) checkWord(what string, value Value, word, at string) {
 		return
 	}
 	if w.enum != nil {
-		for _, ruledOut := range w.except {
-			if ruledOut == word {
-				return
-			}
+		if slices.Contains(w.except, word) {
+			return
 		}
 		x.report(EnumValue, diag.Danger, x.problem(at, "%s is never %q", what, word).Suggest(word, w.list()...))
 		return

@@ -1,6 +1,9 @@
 package typecheck
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Contains tells whether a JSON value, with numbers as json.Number, is one that the
 // Value may be.
@@ -23,12 +26,7 @@ func (v Value) Contains(value any) bool {
 		if s.kinds&numbers == 0 || err != nil {
 			return false
 		}
-		for _, known := range s.number {
-			if known == f {
-				return true
-			}
-		}
-		return s.number == nil
+		return s.number == nil || slices.Contains(s.number, f)
 	case string:
 		return s.kinds&texts != 0 && s.text.may(x)
 	case []any:

@@ -1,6 +1,8 @@
 package typecheck
 
 import (
+	"slices"
+
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -94,7 +96,7 @@ func (x *scene) evalPart(p *jsonata.Part, context Value) Value {
 		return x.conditional(p, context)
 	case jsonata.PartBind:
 		v := x.eval(&p.Parts[0], context)
-		x.locals = append(x.locals[:len(x.locals):len(x.locals)], field{p.Text, v})
+		x.locals = append(slices.Clip(x.locals), field{p.Text, v})
 		return v
 	case jsonata.PartCall:
 		return x.function(p, context)
@@ -105,9 +107,9 @@ func (x *scene) evalPart(p *jsonata.Part, context Value) Value {
 
 // local is a variable that the expression binds.
 func (x *scene) local(name string) (Value, bool) {
-	for i := len(x.locals) - 1; i >= 0; i-- {
-		if x.locals[i].name == name {
-			return x.locals[i].value, true
+	for _, l := range slices.Backward(x.locals) {
+		if l.name == name {
+			return l.value, true
 		}
 	}
 	return Value{}, false

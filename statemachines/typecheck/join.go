@@ -176,7 +176,7 @@ func (j *joiner) alike(a, b *record) *record {
 	}
 	j.steps -= len(a.fields)
 	for x, y := 0, 0; x < len(a.fields) || y < len(b.fields); {
-		order := 0
+		var order int
 		switch {
 		case x == len(a.fields):
 			order = 1

@@ -19,7 +19,7 @@ func (a *API) RequireArguments(resource string, arguments any) []string {
 		return nil
 	}
 	var problems []string
-	c := callCheck{api: a, operation: operationOf(resource), report: func(m misfit, where spot) {
+	c := callCheck{api: a, operation: operationOf(resource), report: func(m misfit, _ spot) {
 		if m.rule == MissingArgument || m.rule == EnumValue && !m.limit {
 			problems = append(problems, m.message+nearest.Question(m.suggestion))
 		}

@@ -1,6 +1,8 @@
 package typecheck
 
 import (
+	"slices"
+
 	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
@@ -64,12 +66,7 @@ func isDisjoint(a, b Value, k kinds) bool {
 	if !second.isFinite() {
 		return false
 	}
-	for _, word := range second.known {
-		if first.may(word) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(second.known, first.may)
 }
 
 // checkLiteral reports a comparison with a literal that a value is never.

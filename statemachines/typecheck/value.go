@@ -276,7 +276,7 @@ func unite[T interface{ ~string | ~float64 }](a, b []T) []T {
 // weight is how deep and large a value is.
 type weight struct{ depth, size int }
 
-func (w weight) over() bool { return w.depth > maxDepth || w.size > maxSize }
+func (w *weight) over() bool { return w.depth > maxDepth || w.size > maxSize }
 
 // add counts a part of the value.
 func (w *weight) add(part Value) {
