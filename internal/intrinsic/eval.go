@@ -140,3 +140,18 @@ func decimal(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10))
 
 // jsonText is the compact text of a value.
 func jsonText(value any) string { return string(jsontree.Compact(value)) }
+
+// unescape drops the backslashes that quoted keeps.
+func unescape(text string) string {
+	if !strings.Contains(text, `\`) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) {
+			i++
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}

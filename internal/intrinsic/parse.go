@@ -194,18 +194,3 @@ func (p *parser) path() (argument, error) {
 	p.offset = end
 	return argument{path: path}, nil
 }
-
-// unescape drops the backslashes that quoted keeps.
-func unescape(text string) string {
-	if !strings.Contains(text, `\`) {
-		return text
-	}
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] == '\\' && i+1 < len(text) {
-			i++
-		}
-		b.WriteByte(text[i])
-	}
-	return b.String()
-}

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,26 +9,6 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/internal/smithy"
 )
-
-// AnalyzeSmithy reports everything wrong with the waiters of a Smithy model,
-// with the severities of Smithy's own validator: as errors all for which
-// [ReadSmithy] refuses it, and as a warning an errorType that neither the
-// operation nor a service that binds it declares. Such an error may exist all
-// the same: not every model declares all errors. An error is known by the name
-// of its shape and by its code in the AWS query protocol. The problems come in
-// the order of the text.
-//
-// What a waiter's paths find in the operation's input and output is for
-// [pollcore.Compile] and [pollcore.Analyze] to say.
-func AnalyzeSmithy(text []byte) diag.Problems {
-	r, _, err := readSmithy(text)
-	if err == nil {
-		r.warnOfErrorTypes()
-		err = r.Problems.Err()
-	}
-	problems, _ := errors.AsType[diag.Problems](err)
-	return problems
-}
 
 // refuseStreams reports waiters of operations that stream events: no
 // single response can be judged.
