@@ -127,7 +127,10 @@ func isCheckStatus(s *asl.State) bool {
 		return payload.Path.String() == "$$" && checkStatusName.MatchString(name)
 	}
 	input := findMember(payload, "Input")
-	return findMember(payload, "Context") != nil && findMember(payload, "Poller") != nil && input != nil && findMember(input, "job") == nil && !hasLiteral(input, "job")
+	if findMember(payload, "Context") == nil || findMember(payload, "Poller") == nil || input == nil {
+		return false
+	}
+	return findMember(input, "job") == nil && !hasLiteral(input, "job")
 }
 
 // checkStatusName is what people call the function.

@@ -222,7 +222,9 @@ func comparesMore(s *asl.State) bool {
 }
 
 // textCall is a call of a function that reads a text.
-var textCall = regexp.MustCompile(`\$(substring|substringBefore|substringAfter|contains|match|replace|split|uppercase|lowercase|length|trim|string|lookup|eval)\(|~>|&`)
+var textCall = regexp.MustCompile(
+	`\$(substring|substringBefore|substringAfter|contains|match|replace|split|uppercase|lowercase|length|trim|string|lookup|eval)\(|~>|&`,
+)
 
 func ordersTexts(c *asl.Condition) bool {
 	if strings.HasPrefix(string(c.Operator), "String") && c.Operator != asl.StringEquals {

@@ -114,7 +114,7 @@ func (w *walk) enter(poll *asl.State, way typecheck.Way, at route) {
 
 // after says how an execution ends that has left the loop for a state.
 func (w *walk) after(s *asl.State, env typecheck.Env) End {
-	end := w.router.ways.end(s)
+	end := w.ways.end(s)
 	if end != GoesOn || w.starts(s) {
 		return end
 	}
@@ -123,7 +123,7 @@ func (w *walk) after(s *asl.State, env typecheck.Env) End {
 }
 
 func (w *walk) outcome(s *asl.State, env typecheck.Env, left *int) End {
-	if end := w.router.ways.end(s); end != GoesOn {
+	if end := w.ways.end(s); end != GoesOn {
 		return end
 	}
 	if *left--; *left < 0 || s == w.poll {

@@ -46,9 +46,11 @@ func (r *reading) judge(row *Row) (rule string, severity diag.Severity, text str
 	case row.Meaning == MeansFailure && row.Ends != EndsFailure && r.joinsSuccess(row):
 		return StatusMisread, diag.Warning, of + fmt.Sprintf("the Choice leads to %q, as for a success; lead to a Fail state, or look at the status there", to)
 	case row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && r.states(row) && len(row.Routes) == 0:
-		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule takes %s, in which the job still runs: the execution fails with States.NoChoiceMatched; name the status and poll on", names)
+		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule takes %s, in which the job still runs: "+
+			"the execution fails with States.NoChoiceMatched; name the status and poll on", names)
 	case row.Meaning == MeansRunning && row.Ends != PollsOn && row.Ends != EndsUnknown && r.states(row):
-		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule names %s, in which the job still runs: the Choice leads to %q; name the status and poll on", names, to)
+		return StatusUnhandled, diag.Warning, fmt.Sprintf("no rule names %s, in which the job still runs: "+
+			"the Choice leads to %q; name the status and poll on", names, to)
 	}
 	return "", 0, ""
 }
@@ -181,6 +183,7 @@ func (c *checker) checkDefault(r *reading) {
 	}
 	example := unnamed[max(0, slices.IndexFunc(unnamed, endName.MatchString))]
 	s, field := r.findDecision(otherValue)
-	c.report(LoopingDefault, s, field, "every status that no rule names polls on, such as %s: a failure that is not listed is polled until something else ends the loop; "+
+	c.report(LoopingDefault, s, field, "every status that no rule names polls on, such as %s: "+
+		"a failure that is not listed is polled until something else ends the loop; "+
 		"name the statuses that keep polling, and let \"Default\" lead to a Fail state", example)
 }
