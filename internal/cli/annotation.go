@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
 // What a workflow command of GitHub Actions escapes in its message, and in the
@@ -25,8 +26,8 @@ func printAnnotations(out io.Writer, found []finding) error {
 		if f.problem.Line > 0 {
 			place += fmt.Sprintf(",line=%d,col=%d", f.problem.Line, f.problem.Column)
 		}
-		if _, err := fmt.Fprintf(out, "::%s %s,title=%s::%s\n", commands[f.problem.Severity], place,
-			annotationValue.Replace(f.rule), annotationText.Replace(f.message())); err != nil {
+		if _, err := io.WriteString(out, terminal.Sprintf("::%s %s,title=%s::%s\n", commands[f.problem.Severity], place,
+			annotationValue.Replace(f.rule), annotationText.Replace(f.message()))); err != nil {
 			return err
 		}
 	}

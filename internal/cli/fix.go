@@ -34,15 +34,14 @@ func newFixCommand() *cobra.Command {
 		Use:   "fix FILE",
 		Short: "Replace hand-written poll loops by compiled ones",
 		Long: `Fix replaces the poll loops of a definition in JSON or YAML, inline in a template of
-YAML, too. A loop on an operation of the
-catalogue becomes one that knows every status, waits up to a deadline, and retries
-throttled calls. The states around it stay, with the data that they read. Fix tries
-both loops with every status of the job, and leaves a loop alone if a success would
-lead elsewhere or with other data.
+YAML, too. A loop on an operation of the catalogue becomes one that knows every
+status, waits up to a deadline, and retries throttled calls. The states around it
+stay, with the data that they read. Fix tries both loops with every status of the
+job, and leaves a loop alone if a success would lead elsewhere or with other data.
 
 It prints both loops as tables, what each costs on a job of the time of --simulate,
-and a unified diff. It changes the file with --write alone. Of a definition in a string of a
-template, and of cdk.out, it prints the change. "-" reads standard input.
+and a unified diff. It changes the file with --write alone. Of a definition in a
+string of a template, and of cdk.out, it prints the change. "-" reads standard input.
 
 A loop waits as long as the old one did, unless --max-wait says otherwise.
 
@@ -224,7 +223,7 @@ func tableOf(m *asl.StateMachine, poll string) string {
 // trialTable compares two loops on jobs that last for a time.
 func trialTable(trials []fix.Trial, runs time.Duration) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "on a job of %s:\n", shortDuration(runs))
+	terminal.Fprintf(&b, "on a job of %s:\n", shortDuration(runs))
 	rows := [][]string{{"", "ends after", "late", "calls", "transitions", "cost", "leads to"}}
 	for _, t := range trials {
 		rows = append(rows, trialRow(t.Status+" before", t.Before), trialRow("after", t.After))

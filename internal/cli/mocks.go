@@ -8,8 +8,9 @@ import (
 
 func newMocksCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "mocks",
-		Short: "Make the file that answers the Tasks of a run",
+		Use:     "mocks",
+		Short:   "Make the file that answers the Tasks of a run",
+		Example: "  jobpoller mocks init poller.asl.json -o poller.mocks.json",
 	}
 	c.AddCommand(newMocksInitCommand())
 	return c
