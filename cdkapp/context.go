@@ -155,7 +155,8 @@ func (c *appContext) functionJobs(definitions []string) []string {
 	given := c.list(contextFunctionJobs)
 	switch {
 	case len(given) > 0 && !open:
-		c.refuse(contextFunctionJobs, "it is only for lambda-loop and lambda-loop-count, whose input names the job: add one of them to %s, or leave it out", contextJobs)
+		c.refuse(contextFunctionJobs, "it is only for lambda-loop and lambda-loop-count, whose input names the job: "+
+			"add one of them to %s, or leave it out", contextJobs)
 	case open && len(given) == 0:
 		given = []string{sampleJob}
 	case !open && !named:
@@ -247,7 +248,8 @@ func (c *appContext) resources(definitions []string) map[string]*map[string]*[]*
 			continue
 		}
 		if !slices.Contains(actions[owner], action) {
-			c.refuse(key, "%s: the action %q is not needed%s; these are: %s", owner, action, nearest.DidYouMean(action, actions[owner]), strings.Join(actions[owner], ", "))
+			c.refuse(key, "%s: the action %q is not needed%s; these are: %s",
+				owner, action, nearest.DidYouMean(action, actions[owner]), strings.Join(actions[owner], ", "))
 		}
 		if narrowed[owner] == nil {
 			narrowed[owner] = &map[string]*[]*string{}

@@ -61,7 +61,8 @@ func (p *Handler) find(ctx context.Context, event Event) (startrecord.Stored, *k
 	}
 	rec := stored.Record
 	if !rec.ExecutionStartTime.Equal(event.ExecutionTime) {
-		return stored, nil, fail(ErrorInvalidRequest, "the start record %s belongs to another execution of this name, which began at %s: RunJob must run before CheckStatus",
+		return stored, nil, fail(ErrorInvalidRequest, "the start record %s belongs to another execution of this name, which began at %s: "+
+			"RunJob must run before CheckStatus",
 			p.Store.Location(event.Key), rec.ExecutionStartTime)
 	}
 	request, err := p.requests.load(rec.Request)

@@ -183,7 +183,8 @@ func (q *Request) validate(n *jsontree.Node, cfg Config) error {
 	wait := time.Duration(q.MaxWaitSeconds) * time.Second
 	switch {
 	case cfg.MaxWait > 0 && wait > cfg.MaxWait:
-		problems = append(problems, maxWait.Problem("maxWaitSeconds must be at most %d, the longest wait of this function, is %d", seconds(cfg.MaxWait), q.MaxWaitSeconds))
+		problems = append(problems, maxWait.Problem("maxWaitSeconds must be at most %d, the longest wait of this function, is %d",
+			seconds(cfg.MaxWait), q.MaxWaitSeconds))
 	case wait+redriveWindow >= cfg.Retention:
 		problems = append(problems, maxWait.Problem("maxWaitSeconds (%d) is too long: the start record is kept for %s, and must outlive the wait by 14 days; "+
 			"raise the retention or wait less", q.MaxWaitSeconds, cfg.Retention))

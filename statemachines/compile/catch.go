@@ -41,7 +41,8 @@ func (p *plan) acceptError(number int, a pollcore.Acceptor, reason string) {
 		}
 	}
 	if c.looks() && c.state == pollcore.Retry && p.retryBlock {
-		p.refuseAcceptor(number, "acceptor %d: %s must go on after errors that only their Cause tells apart, and a Retry block cannot read a Cause", number, a.Matcher)
+		p.refuseAcceptor(number, "acceptor %d: %s must go on after errors that only their Cause tells apart, and a Retry block cannot read a Cause",
+			number, a.Matcher)
 	}
 	p.catches = append(p.catches, c)
 }

@@ -75,7 +75,8 @@ func (p *plan) warnings() []string {
 		called = append(called, p.call.Start.Operation)
 	}
 	for _, op := range called {
-		w := fmt.Sprintf("jobpoller does not know the AWS SDK integration %q of %s, a new service: Step Functions may refuse the definition, or give errors other names",
+		w := fmt.Sprintf("jobpoller does not know the AWS SDK integration %q of %s, a new service: "+
+			"Step Functions may refuse the definition, or give errors other names",
 			"aws-sdk:"+op.Service.ARNName, op.Service.Name)
 		if asl.ParseResource(resource(op)).ErrorPrefix() == "" && !slices.Contains(warnings, w) {
 			warnings = append(warnings, w)
