@@ -42,7 +42,7 @@ var homes = []home{
 	{fact: "the bytes of all variables", pattern: `\bMaxVariableBytes += `, home: "statemachines/asl"},
 	{
 		fact: "how long an execution lasts", pattern: `\b365 ?\* ?(24 ?\* ?time\.Hour|day)`, home: "statemachines/asl",
-		also: map[string]string{"lambdas/handler": noMachines},
+		also: map[string]string{"lambdas/handler": noMachines, "statemachines/sim/mock": "a simulated job may last longer"},
 	},
 	{
 		fact: "how long an execution can be redriven", pattern: `\b14 ?\* ?(24 ?\* ?time\.Hour|day)`, home: "statemachines/asl",
@@ -70,7 +70,7 @@ var homes = []home{
 	{fact: "how near words are", pattern: `func (Word|distance|levenshtein)\(|type distances\b`, home: "internal/nearest"},
 	{fact: "the name in a shape ID", pattern: `LastIndexByte\(.*'#'\)`, home: "internal/smithy"},
 	{fact: "Step Functions' spelling of members", pattern: `func (pascal|snake|MemberName|ExceptionName)\(`, home: "internal/javasdk"},
-	{fact: "the loops in a sequence", pattern: `func (Loops|loopAt)\b`, home: "internal/fold"},
+	{fact: "the loops in a sequence", pattern: `func (Loops|loopAt)\[`, home: "internal/fold"},
 	{
 		fact: "the strategies", pattern: `\bStrategy = "|(==|!=|case) ?compile\.(Loop|Variables|RetryTask|LambdaLoop|LambdaRetry)\b`, home: "statemachines/compile",
 	},
