@@ -15,9 +15,10 @@ type bounds struct {
 	// passes are the transitions that only some turns take.
 	passes map[*asl.State]map[asl.Transition]bool
 	// exits are the transitions that leave the loop because of a bound.
-	exits map[*asl.State]map[asl.Transition]bool
-	time  bool // one of them looks at a time or a word
-	most  int  // the fewest turns that one of them allows; 0 if that is not known
+	exits  map[*asl.State]map[asl.Transition]bool
+	time   bool    // one of them looks at a time or a word
+	opened []*loop // see open
+	most   int     // the fewest turns that one of them allows; 0 if that is not known
 }
 
 // findBounds returns the bounds of a loop, which it looks for once.
@@ -118,9 +119,12 @@ func (b *bounds) limit(most, step int) {
 // open returns what turns for ever: the loops along transitions that no bound
 // stands at.
 func (b *bounds) open() []*loop {
-	return loops(b.loop.flow, b.loop.states, func(s *asl.State, way asl.Transition) bool {
-		return !b.passes[s][way]
-	})
+	if b.opened == nil {
+		b.opened = append([]*loop{}, loops(b.loop.flow, b.loop.states, func(s *asl.State, way asl.Transition) bool {
+			return !b.passes[s][way]
+		})...)
+	}
+	return b.opened
 }
 
 // counterName is what people call a value that limits a loop.

@@ -13,7 +13,8 @@ type loop struct {
 	states []*asl.State // in the order of the definition
 	inside map[string]bool
 	taken  func(*asl.State, asl.Transition) bool
-	bounds *bounds // see findBounds
+	bounds *bounds              // see findBounds
+	nested map[*asl.State]*loop // see findNested
 }
 
 // loops are the cycles among states of a flow, which are in the order of the
@@ -145,18 +146,32 @@ func (l *loop) entry(before map[string][]*asl.State) *asl.State {
 // where a larger one is entered.
 func (l *loop) innermost(around *asl.State, before map[string][]*asl.State) *loop {
 	for {
-		head := l.entry(before)
-		if head == nil || head == around {
+		inner := l.findNested(before)[around]
+		if inner == nil {
 			return l
 		}
-		taken := l.taken
-		inner := loops(l.flow, l.states, func(s *asl.State, way asl.Transition) bool { return way.To != head.Name && taken(s, way) })
-		i := slices.IndexFunc(inner, func(l *loop) bool { return l.inside[around.Name] })
-		if i < 0 {
-			return l
-		}
-		l = inner[i]
+		l = inner
 	}
+}
+
+// findNested returns the loops in the loop without the ways back to where it is
+// entered, by their states. It looks for them once.
+func (l *loop) findNested(before map[string][]*asl.State) map[*asl.State]*loop {
+	if l.nested != nil {
+		return l.nested
+	}
+	l.nested = map[*asl.State]*loop{}
+	head := l.entry(before)
+	if head == nil {
+		return l.nested
+	}
+	taken := l.taken
+	for _, inner := range loops(l.flow, l.states, func(s *asl.State, way asl.Transition) bool { return way.To != head.Name && taken(s, way) }) {
+		for _, s := range inner.states {
+			l.nested[s] = inner
+		}
+	}
+	return l.nested
 }
 
 // first returns the first state of the loop of a type, or nil.
