@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // Spread is how long simulated jobs run: a fixed time, or one that is drawn for
@@ -18,7 +20,7 @@ type Spread struct {
 }
 
 // longest is the longest time of a job.
-const longest = 100 * 365 * 24 * time.Hour
+const longest = 100 * asl.MaxStandardTime
 
 // spreadForm is the text of a spread.
 var spreadForm = regexp.MustCompile(`^(?:(lognormal|uniform|exp)\(([^(),]+)(?:,([^(),]+))?\)|[^()]+)$`)
