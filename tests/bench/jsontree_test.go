@@ -17,12 +17,12 @@ var jsontreePairs = []pair{
 	{
 		name: "jsontree/Parse of the catalogue's index/json.Decoder into an any",
 		ours: treeRead("../../pollcore/catalog/data/index.json"), peer: anyRead("../../pollcore/catalog/data/index.json"),
-		bound: 1.4, allocs: 60,
+		bound: 1, allocs: 60,
 	},
 	{
 		name: "jsontree/Parse of a definition/json.Decoder into an any",
 		ours: treeRead("../../statemachines/glue-crawler.asl.json"), peer: anyRead("../../statemachines/glue-crawler.asl.json"),
-		bound: 1.4, allocs: 30,
+		bound: 1, allocs: 30,
 	},
 }
 
