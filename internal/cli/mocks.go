@@ -8,8 +8,10 @@ import (
 
 func newMocksCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:     "mocks",
-		Short:   "Make the file that answers the Tasks of a run",
+		Use:   "mocks",
+		Short: "Make the file that answers the Tasks of a run",
+		Long: `Mocks makes the file of run --mocks, which says what the Tasks of a definition
+answer. See docs/reference/mocks.md for its members.`,
 		Example: "  jobpoller mocks init poller.asl.json -o poller.mocks.json",
 	}
 	c.AddCommand(newMocksInitCommand())
@@ -70,5 +72,8 @@ Exit codes: 0 written; 1 not written; 2 wrong usage.`,
 	c.Flags().StringVarP(&file, "output", "o", "", "write to this new `FILE` instead of standard output")
 	addSubstitutes(c.Flags(), &substitutes)
 	completeNothing(c, "simulate", "ends", "substitute")
+	must(c.RegisterFlagCompletionFunc("output", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return nil, cobra.ShellCompDirectiveDefault
+	}))
 	return c
 }
