@@ -207,6 +207,12 @@ func TestLaughs(t *testing.T) {
 	}
 	problems = validate(t, map[string]string{"t.yaml": merges.String() + machine("Definition: *m1500")})
 	require.Contains(t, problems[0].Message, "merge keys add more than 1048576 members")
+	var names strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&names, "n%d: 1, ", i)
+	}
+	problems = validate(t, map[string]string{"t.yaml": "e: &e {}\nmany: {" + names.String() + "<<: [" + strings.Repeat("*e, ", 50_000) + "]}\n" + machine("Definition: []")})
+	require.Contains(t, problems[0].Message, "expected a definition, which is an object, found an array")
 }
 
 // What has no end, or none in sight, is not read.

@@ -132,6 +132,10 @@ func (t *template) machine(resource member, pointer string) *Definition {
 	}
 	switch len(forms) {
 	case 0:
+		if isOpen(properties) {
+			m.warn(properties, pointer, "the definition of %s is known at deployment only, so it is not checked", d.ID)
+			break
+		}
 		m.report(diag.Error, resource.name, pointer, "the state machine %s has no definition: give it one of %s", d.ID, strings.Join(definitionProperties, ", "))
 	case 1:
 		m.read(forms[0], pointer+"/"+forms[0].name.text)
@@ -140,6 +144,15 @@ func (t *template) machine(resource member, pointer string) *Definition {
 		m.report(diag.Error, second, pointer+"/"+second.text, "the state machine %s has a definition already, in %s; keep one", d.ID, forms[0].name.text)
 	}
 	return d
+}
+
+// isOpen tells whether a function gives the properties.
+func isOpen(properties *value) bool {
+	if properties == nil {
+		return false
+	}
+	name, _ := intrinsic(properties)
+	return name != "" || properties.get("Fn::Transform") != nil
 }
 
 // executionType is what the template says of it.

@@ -175,6 +175,18 @@ func TestWhatTemplatesCannotGive(t *testing.T) {
 			"9:3: /Resources/M/Properties: the state machine M has no definition: give it one of Definition, DefinitionString, DefinitionUri, DefinitionS3Location",
 		},
 		{
+			"properties of a function", machine("Fn::If: [C, {}, {}]"),
+			"12:7: /Resources/M/Properties: warning: the definition of M is known at deployment only, so it is not checked",
+		},
+		{
+			"properties with a transform", machine("Fn::Transform: {Name: AWS::Include}\nName: x"),
+			"12:7: /Resources/M/Properties: warning: the definition of M is known at deployment only, so it is not checked",
+		},
+		{
+			"no properties", "Resources:\n  M: {Type: AWS::StepFunctions::StateMachine}",
+			"2:3: /Resources/M/Properties: the state machine M has no definition",
+		},
+		{
 			"two definitions", machine("DefinitionUri: a.json\nDefinitionString: '{}'"),
 			"13:7: /Resources/M/Properties/DefinitionString: the state machine M has a definition already, in DefinitionUri; keep one",
 		},

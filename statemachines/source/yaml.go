@@ -184,8 +184,15 @@ func (r *yamlReader) members(v *value, n *yaml.Node, pointer string) {
 		}
 		v.members = append(v.members, member{r.spellName(name, key), r.value(inner, pointer+"/"+pointerEscapes.Replace(name.text))})
 	}
+	if merges == nil {
+		return
+	}
+	has := make(map[string]bool, len(v.members))
+	for _, m := range v.members {
+		has[m.name.text] = true
+	}
 	for _, m := range merges {
-		r.merge(v, m, n, pointer)
+		r.merge(v, m, has, n, pointer)
 	}
 }
 
@@ -203,8 +210,9 @@ func (r *yamlReader) spellName(name *value, key *yaml.Node) *value {
 	return &spelled
 }
 
-// merge adds the members of a mapping, or of each of a list, that v has not.
-func (r *yamlReader) merge(v, from *value, n *yaml.Node, pointer string) {
+// merge adds the members of a mapping, or of each of a list, to v unless it has
+// them.
+func (r *yamlReader) merge(v, from *value, has map[string]bool, n *yaml.Node, pointer string) {
 	switch from.kind {
 	case jsontree.Array:
 		for _, item := range from.items {
@@ -212,19 +220,16 @@ func (r *yamlReader) merge(v, from *value, n *yaml.Node, pointer string) {
 				r.report(n, pointer, "<< merges mappings, found %s", item.kind)
 				return
 			}
-			r.merge(v, item, n, pointer)
+			r.merge(v, item, has, n, pointer)
 		}
 	case jsontree.Object:
 		if r.merged += len(from.members); r.merged > maxMerged {
 			r.report(n, pointer, "merge keys add more than %d members", maxMerged)
 			return
 		}
-		has := map[string]bool{}
-		for _, m := range v.members {
-			has[m.name.text] = true
-		}
 		for _, m := range from.members {
 			if !has[m.name.text] {
+				has[m.name.text] = true
 				v.members = append(v.members, m)
 			}
 		}
