@@ -84,6 +84,47 @@ func New(m *asl.StateMachine, o Options) (*Checker, error) {
 	return c, nil
 }
 
+// Start is the environment in which a flow starts: that of the state machine, of a
+// branch, or of the items of a Map.
+func (c *Checker) Start(f *asl.Flow) Env { return c.Input(f.State(f.StartAt)) }
+
+// Input is the environment in which a state is entered, over all ways to it. If
+// nothing leads to the state, its input is unknown: see IsReachable.
+func (c *Checker) Input(s *asl.State) Env {
+	if t := c.states[s]; t != nil {
+		return t.in
+	}
+	return Env{}
+}
+
+// IsReachable tells whether some way leads to the state.
+func (c *Checker) IsReachable(s *asl.State) bool {
+	t := c.states[s]
+	return t != nil && !t.assumed
+}
+
+// Result is what is known of the result of a state: of a Task by the model of its
+// service, of a Parallel or Map by the outputs of the flows inside.
+func (c *Checker) Result(s *asl.State) Value {
+	switch {
+	case s.Task != nil:
+		if api := c.apis[s.Task.Resource]; api != nil {
+			return api.result()
+		}
+	case s.Parallel != nil:
+		items := make([]Value, len(s.Parallel.Branches))
+		for i, branch := range s.Parallel.Branches {
+			if items[i] = c.flows[branch].output; items[i].IsNothing() {
+				return items[i]
+			}
+		}
+		return arrayOf(newTuple(items))
+	case s.Map != nil && s.Map.ResultWriter == nil && s.Map.Processor != nil:
+		return arrayOf(newList(c.flows[s.Map.Processor].output))
+	}
+	return Value{}.without(missing)
+}
+
 // enroll gives the states of a flow, and of those inside, their order: each before
 // those that it leads to, as far as there are no loops.
 func (c *Checker) enroll(f *asl.Flow, owner *asl.State) {
@@ -290,47 +331,6 @@ func (c *Checker) starts(s *asl.State, in Env) []Env {
 		vars = objectOf(newObject(nil))
 	}
 	return []Env{{x.with(doc).itemInput(), vars}}
-}
-
-// Start is the environment in which a flow starts: that of the state machine, of a
-// branch, or of the items of a Map.
-func (c *Checker) Start(f *asl.Flow) Env { return c.Input(f.State(f.StartAt)) }
-
-// Input is the environment in which a state is entered, over all ways to it. If
-// nothing leads to the state, its input is unknown: see IsReachable.
-func (c *Checker) Input(s *asl.State) Env {
-	if t := c.states[s]; t != nil {
-		return t.in
-	}
-	return Env{}
-}
-
-// IsReachable tells whether some way leads to the state.
-func (c *Checker) IsReachable(s *asl.State) bool {
-	t := c.states[s]
-	return t != nil && !t.assumed
-}
-
-// Result is what is known of the result of a state: of a Task by the model of its
-// service, of a Parallel or Map by the outputs of the flows inside.
-func (c *Checker) Result(s *asl.State) Value {
-	switch {
-	case s.Task != nil:
-		if api := c.apis[s.Task.Resource]; api != nil {
-			return api.result()
-		}
-	case s.Parallel != nil:
-		items := make([]Value, len(s.Parallel.Branches))
-		for i, branch := range s.Parallel.Branches {
-			if items[i] = c.flows[branch].output; items[i].IsNothing() {
-				return items[i]
-			}
-		}
-		return arrayOf(newTuple(items))
-	case s.Map != nil && s.Map.ResultWriter == nil && s.Map.Processor != nil:
-		return arrayOf(newList(c.flows[s.Map.Processor].output))
-	}
-	return Value{}.without(missing)
 }
 
 // queue is the states to look at, the first in their order before the others.

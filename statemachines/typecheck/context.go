@@ -10,8 +10,13 @@ func (x *scene) context() Value {
 	maybe := func(v Value) Value { return join(v, absent) }
 	state := []field{{"Name", textOf(x.state.Name)}, {"EnteredTime", anyText}, {"RetryCount", maybe(anyNumber)}}
 	execution := []field{
-		{"Id", anyText}, {"Input", x.c.start}, {"Name", anyText}, {"RoleArn", anyText}, {"StartTime", anyText},
-		{"RedriveCount", maybe(anyNumber)}, {"RedriveTime", maybe(anyText)},
+		{"Id", anyText},
+		{"Input", x.c.start},
+		{"Name", anyText},
+		{"RoleArn", anyText},
+		{"StartTime", anyText},
+		{"RedriveCount", maybe(anyNumber)},
+		{"RedriveTime", maybe(anyText)},
 	}
 	task := absent
 	if x.state.Task != nil {
@@ -26,7 +31,10 @@ func (x *scene) context() Value {
 	}
 	machine := []field{{"Id", anyText}, {"Name", anyText}}
 	return objectOf((&record{fields: []field{
-		{"Execution", objectOf(newObject(execution))}, {"Map", item}, {"State", objectOf(newObject(state))},
-		{"StateMachine", objectOf(newObject(machine))}, {"Task", task},
+		{"Execution", objectOf(newObject(execution))},
+		{"Map", item},
+		{"State", objectOf(newObject(state))},
+		{"StateMachine", objectOf(newObject(machine))},
+		{"Task", task},
 	}}))
 }

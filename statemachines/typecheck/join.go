@@ -40,47 +40,13 @@ func (j *joiner) join(a, b Value) Value {
 	}
 	x, y := a.set, b.set
 	out := set{kinds: x.kinds | y.kinds, truth: eitherTruth}
-	has := func(k kinds) (bool, bool) { return x.kinds&k != 0, y.kinds&k != 0 }
-	switch first, second := has(booleans); {
-	case first && second:
-		out.truth = x.truth | y.truth
-	case first:
-		out.truth = x.truth
-	case second:
-		out.truth = y.truth
+	if out.kinds&booleans != 0 {
+		out.truth = joinPart(booleans, x, y, x.truth, y.truth, func(a, b truth) truth { return a | b })
 	}
-	switch first, second := has(numbers); {
-	case first && second:
-		out.number = j.numbers(x.number, y.number)
-	case first:
-		out.number = x.number
-	case second:
-		out.number = y.number
-	}
-	switch first, second := has(texts); {
-	case first && second:
-		out.text = j.words(x.text, y.text)
-	case first:
-		out.text = x.text
-	case second:
-		out.text = y.text
-	}
-	switch first, second := has(arrays); {
-	case first && second:
-		out.array = j.lists(x.array, y.array)
-	case first:
-		out.array = x.array
-	case second:
-		out.array = y.array
-	}
-	switch first, second := has(objects); {
-	case first && second:
-		out.object = j.records(x.object, y.object)
-	case first:
-		out.object = x.object
-	case second:
-		out.object = y.object
-	}
+	out.number = joinPart(numbers, x, y, x.number, y.number, j.numbers)
+	out.text = joinPart(texts, x, y, x.text, y.text, j.words)
+	out.array = joinPart(arrays, x, y, x.array, y.array, j.lists)
+	out.object = joinPart(objects, x, y, x.object, y.object, j.records)
 	if j.widen > 1 && out.kinds != x.kinds {
 		return Value{}
 	}
@@ -88,6 +54,21 @@ func (j *joiner) join(a, b Value) Value {
 		return a
 	}
 	return pack(out)
+}
+
+// joinPart is what is known of the values of a kind, where one set or both have
+// that kind.
+func joinPart[T any](k kinds, x, y *set, a, b T, join func(a, b T) T) (joined T) {
+	switch first, second := x.kinds&k != 0, y.kinds&k != 0; {
+	case first && second:
+		return join(a, b)
+	case first:
+		return a
+	case second:
+		return b
+	default:
+		return joined
+	}
 }
 
 // isSame tells whether the set is the other, down to the same parts.

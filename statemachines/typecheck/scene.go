@@ -33,10 +33,10 @@ func joinScopes(a, b scope) scope {
 // scene is what the fields of a state read: their scope, and what else there is at
 // that point.
 type scene struct {
-	c     *Checker
-	state *asl.State
 	scope
 
+	c     *Checker
+	state *asl.State
 	// result and errorOutput are those of $states, missing where there are none.
 	result, errorOutput Value
 	// item is the item of a Map, while its inputs are made; missing otherwise.

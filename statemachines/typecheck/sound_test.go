@@ -237,7 +237,7 @@ func (g *gen) next(names []string, i int) string {
 	return names[i+1]
 }
 
-func (g *gen) state(depth int, names []string, i int) map[string]any {
+func (g *gen) state(depth int, names []string, i int) map[string]any { //nolint:gocognit // a choice a field
 	s := map[string]any{}
 	kinds := []string{"Pass", "Pass", "Task", "Task", "Choice", "Choice", "Wait"}
 	if depth > 0 {
@@ -336,7 +336,7 @@ func (g *gen) jsonPathFields(s map[string]any, kind string) {
 	switch {
 	case kind == "Pass" && g.IntN(2) == 0:
 		s["Result"] = g.literal(3)
-	case kind == "Pass" && g.IntN(2) == 0, kind == "Parallel" && g.IntN(3) == 0:
+	case kind == "Pass" && g.IntN(4) > 1, kind == "Parallel" && g.IntN(3) == 0:
 		s["Parameters"] = g.template(2)
 	case kind == "Task":
 		s["Parameters"] = map[string]any{"TableName": "t", "Key": map[string]any{}, "FunctionName": "f"}

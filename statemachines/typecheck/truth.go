@@ -154,6 +154,7 @@ func (x *scene) test1(p *jsonata.Part, context Value) (yes, no scope) {
 			no = deadScope()
 		case isFalse:
 			yes = deadScope()
+		case eitherTruth:
 		}
 	}
 	if v.kinds()&^(missing|null) == 0 {

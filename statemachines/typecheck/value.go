@@ -89,6 +89,53 @@ func pack(s set) Value {
 	return Value{&s}
 }
 
+// IsNothing tells whether no value is possible.
+func (v Value) IsNothing() bool { return v.kinds() == 0 }
+
+// IsUnknown tells whether nothing is known.
+func (v Value) IsUnknown() bool { return v.set == nil }
+
+// Literals returns the strings that the value may be, sorted, if it may be nothing
+// but one of them.
+func (v Value) Literals() ([]string, bool) {
+	w := v.words()
+	if v.kinds() != texts || w.any || w.enum != nil {
+		return nil, false
+	}
+	return w.known, true
+}
+
+// Enum returns the strings that the value may be as the model of a service knows
+// them, of which a service may have more by now; nil if no model says.
+func (v Value) Enum() []string {
+	w := v.words()
+	if w.enum == nil {
+		return nil
+	}
+	return w.list()
+}
+
+// String is the types of the value, for people.
+func (v Value) String() string {
+	if v.set == nil {
+		return "unknown"
+	}
+	names := []struct {
+		kind kinds
+		name string
+	}{{objects, "an object"}, {arrays, "an array"}, {texts, "a string"}, {numbers, "a number"}, {booleans, "a boolean"}, {null, "null"}, {missing, "missing"}}
+	var out []string
+	for _, n := range names {
+		if v.set.kinds&n.kind != 0 {
+			out = append(out, n.name)
+		}
+	}
+	if len(out) == 0 {
+		return "nothing"
+	}
+	return strings.Join(out, " or ")
+}
+
 // open returns the set of a value, which is not shared.
 func (v Value) open() set {
 	if v.set == nil {
@@ -121,12 +168,6 @@ func (v Value) without(k kinds) Value { return v.only(every &^ k) }
 // may tells whether the value may have one of the types.
 func (v Value) may(k kinds) bool { return v.kinds()&k != 0 }
 
-// IsNothing tells whether no value is possible.
-func (v Value) IsNothing() bool { return v.kinds() == 0 }
-
-// IsUnknown tells whether nothing is known.
-func (v Value) IsUnknown() bool { return v.set == nil }
-
 // record is what is known of the value as an object; nil if nothing is, or it is
 // none.
 func (v Value) record() *record {
@@ -154,26 +195,6 @@ func (v Value) words() words {
 	default:
 		return v.set.text
 	}
-}
-
-// Literals returns the strings that the value may be, sorted, if it may be nothing
-// but one of them.
-func (v Value) Literals() ([]string, bool) {
-	w := v.words()
-	if v.kinds() != texts || w.any || w.enum != nil {
-		return nil, false
-	}
-	return w.known, true
-}
-
-// Enum returns the strings that the value may be as the model of a service knows
-// them, of which a service may have more by now; nil if no model says.
-func (v Value) Enum() []string {
-	w := v.words()
-	if w.enum == nil {
-		return nil
-	}
-	return w.list()
 }
 
 // textOf is one string.
@@ -240,27 +261,6 @@ func literal(value any, depth int) Value {
 	default:
 		return Value{}
 	}
-}
-
-// String is the types of the value, for people.
-func (v Value) String() string {
-	if v.set == nil {
-		return "unknown"
-	}
-	names := []struct {
-		kind kinds
-		name string
-	}{{objects, "an object"}, {arrays, "an array"}, {texts, "a string"}, {numbers, "a number"}, {booleans, "a boolean"}, {null, "null"}, {missing, "missing"}}
-	var out []string
-	for _, n := range names {
-		if v.set.kinds&n.kind != 0 {
-			out = append(out, n.name)
-		}
-	}
-	if len(out) == 0 {
-		return "nothing"
-	}
-	return strings.Join(out, " or ")
 }
 
 // unite is the sorted union of two sorted lists.
