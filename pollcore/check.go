@@ -5,9 +5,9 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/smithy"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // NoAcceptor is Result.Acceptor where no acceptor matched and the verdict is

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/smithy"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // defaultCallTimeout is what CallTimeout names as the default.

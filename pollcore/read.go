@@ -4,8 +4,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // ParseWaiter reads one waiter in its Smithy JSON form. Reading is strict:

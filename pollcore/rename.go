@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // RenameMembers returns a copy of the waiter for a describe call whose input

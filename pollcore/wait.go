@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // Wait calls op with in until the waiter is done, has failed, or total has

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
-	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // checkCall reports arguments of a call that do not fit its input, or what is

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
-	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 func (t *table) refusal(to *catalog.StopCall) func(*jsontree.Node) {

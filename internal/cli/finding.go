@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // finding is what lint found in a file.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // severities are the values of --severity.

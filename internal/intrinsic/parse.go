@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/nearest"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // MaxDepth is how deep calls may nest, from the developer guide.

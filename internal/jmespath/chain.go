@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // chain is a path of members through structs, each behind pointers or not.

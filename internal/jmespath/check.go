@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/jobpoller/jobpoller/diag"
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // checker works out shapes, from the outside in. What it finds is a

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // span are the elements of an array, in one of three forms.

@@ -1,6 +1,6 @@
 package jmespath
 
-import "github.com/jobpoller/jobpoller/diag"
+import "github.com/jobpoller/jobpoller/pollcore/diag"
 
 // Code is the kind of an error, in the words of the JMESPath specification.
 type Code string

@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"sync"
 
-	"github.com/jobpoller/jobpoller/diag"
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // Program is an expression compiled against a Go type. It is safe for use by

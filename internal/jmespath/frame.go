@@ -3,8 +3,8 @@ package jmespath
 import (
 	"fmt"
 
-	"github.com/jobpoller/jobpoller/diag"
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // frame is the state of one evaluation.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // call is a call of a function in an expression.

@@ -3,7 +3,7 @@ package jmespath
 import (
 	"fmt"
 
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // function is a function of the specification.

@@ -3,7 +3,7 @@ package jmespath
 import (
 	"slices"
 
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // generator turns checked nodes into code. It asks for each node's code once

@@ -16,10 +16,10 @@ import (
 	community "github.com/jmespath-community/go-jmespath"
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
 	palette "github.com/jobpoller/jobpoller/internal/jmespath/testdata/types"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 func TestParseRefuses(t *testing.T) {

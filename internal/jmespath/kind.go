@@ -3,7 +3,7 @@ package jmespath
 import (
 	"strings"
 
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // Kinds is a set of kinds.

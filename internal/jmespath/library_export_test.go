@@ -3,7 +3,7 @@ package jmespath
 import (
 	"slices"
 
-	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // AsLibrary is the expression as the community library, jmespath.py and

@@ -3,7 +3,7 @@ package jmespath
 import (
 	"slices"
 
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // maxNesting is how deep a value may nest: a Go value can contain itself.

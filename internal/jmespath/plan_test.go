@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // The race detector finds programs that see a type before all of it is described.

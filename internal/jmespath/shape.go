@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // Shape is the static type of an expression's value: what is known of the value

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // maxPlaces is how many places the values of one part of an expression are

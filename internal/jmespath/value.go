@@ -3,7 +3,7 @@ package jmespath
 import (
 	"reflect"
 
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // value is a JMESPath value during an evaluation. Scalars are in it; arrays and

@@ -16,9 +16,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/internal/npm"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 var comparisons = flag.Int("comparisons", 1500, "random expressions to compare with the reference implementation")

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // MaxDepth is how deep a document may nest before Parse refuses it.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // Reader takes a tree apart strictly and collects every problem on the way.

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // maxWaitLimit is the longest that a Standard execution may last.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/internal/smithy"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // refuseStreams reports waiters of operations that stream events: no

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // BotocoreOption says how [ReadBotocore] reads what has no Smithy form.

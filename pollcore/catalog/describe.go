@@ -1,6 +1,6 @@
 package catalog
 
-import "github.com/jobpoller/jobpoller/jsontype"
+import "github.com/jobpoller/jobpoller/pollcore/jsontype"
 
 // Describe describes the shape to pollcore. Equal shapes of one description
 // are the same, so a shape may contain itself.

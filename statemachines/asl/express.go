@@ -1,6 +1,6 @@
 package asl
 
-import "github.com/jobpoller/jobpoller/diag"
+import "github.com/jobpoller/jobpoller/pollcore/diag"
 
 // ExpressProblems returns what an Express workflow cannot have: Tasks that wait
 // for a job, a token or an activity, and distributed Maps.

@@ -3,8 +3,8 @@ package asl
 import (
 	"fmt"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // parser collects the problems of one definition. An error is what AWS is known to

@@ -1,8 +1,8 @@
 package source
 
 import (
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // readJSON reads a text of JSON.

@@ -15,7 +15,7 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )

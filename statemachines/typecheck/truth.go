@@ -3,9 +3,9 @@ package typecheck
 import (
 	"slices"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // binary is what an operator gives.

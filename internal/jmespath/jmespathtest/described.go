@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // Describe describes a Go type by data, under the same names. An interface is

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // Sample makes a JSON value that has what the expression reads: objects, lists

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // Argument gives the value for an argument of a call: nothing if it is null or

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // readable writes a tree as JSONata that a person can read: paths as paths.

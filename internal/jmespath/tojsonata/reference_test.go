@@ -18,7 +18,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
 	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
 	"github.com/jobpoller/jobpoller/internal/npm"
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // answer is what the reference engine says of a text.

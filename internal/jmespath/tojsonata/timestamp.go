@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // A timestamp is a number in JMESPath, and a string in a result of Step

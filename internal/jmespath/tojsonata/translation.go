@@ -4,7 +4,7 @@ package tojsonata
 
 import (
 	"github.com/jobpoller/jobpoller/internal/jmespath"
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // Translation writes an expression as JSONata 2.0.6 for Step Functions, for

@@ -19,7 +19,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jmespath/jmespathtest"
 	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 var (

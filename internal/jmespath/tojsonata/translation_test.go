@@ -9,7 +9,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/internal/jmespath/tojsonata"
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // orders describes what table tests translate.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
-	"github.com/jobpoller/jobpoller/jsontype"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // outputShape describes what jobs.Output makes of a value of a type of the SDK:

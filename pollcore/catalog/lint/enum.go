@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // enum are the values that a path can give.

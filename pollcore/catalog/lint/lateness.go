@@ -7,8 +7,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // Lateness is how long after the end of a job a waiter notices it.

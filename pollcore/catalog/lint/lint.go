@@ -16,10 +16,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/jobpoller/jobpoller/diag"
-	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // The rules. docs/reference/waiter-lint.md has the reason, an example and the remedy of

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/internal/smithy"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 const waitableTrait = "smithy.waiters#waitable"

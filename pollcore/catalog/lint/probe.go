@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // maxProbes is how many responses are made up for one question. A waiter that

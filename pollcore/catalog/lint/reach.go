@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/diag"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 // reach reports acceptors that nothing reaches, and those that add nothing.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // status is a status that a job or a resource can have.

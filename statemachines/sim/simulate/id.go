@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
-	"github.com/jobpoller/jobpoller/jsontype"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // identity is where the id of a job stands: in the answer of the start call or in

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/diag"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
 func TestAt(t *testing.T) {
