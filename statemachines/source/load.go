@@ -100,6 +100,9 @@ type disk struct{}
 
 func (disk) Open(name string) (fs.File, error) { return os.Open(name) } //nolint:gosec // the user names it
 
+// Stat opens no pipe, which would wait for a writer.
+func (disk) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
+
 // value returns a value of the user's.
 func (l *loader) value(name string) (string, bool) {
 	text, ok := l.Values[name]
