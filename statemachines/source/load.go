@@ -103,6 +103,15 @@ func (disk) Open(name string) (fs.File, error) { return os.Open(name) } //nolint
 // Stat opens no pipe, which would wait for a writer.
 func (disk) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
+// resolve returns where a file is, behind symbolic links.
+func (disk) resolve(name string) (string, error) {
+	target, err := filepath.EvalSymlinks(filepath.FromSlash(name))
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(target)
+}
+
 // value returns a value of the user's.
 func (l *loader) value(name string) (string, bool) {
 	text, ok := l.Values[name]
@@ -220,18 +229,41 @@ func (l *loader) read(name string) ([]byte, error) {
 }
 
 // readRegular returns the text of a file that a template names: of no pipe or
-// device, which might not end.
-func (l *loader) readRegular(name string) ([]byte, error) {
+// device, which might not end, and of no link that leads out of the template's
+// folder and the working directory.
+func (l *loader) readRegular(template, name string) ([]byte, error) {
 	info, err := fs.Stat(l.FS, name)
 	switch {
 	case err != nil:
 		return nil, err
+	case !l.staysBehindLinks(path.Dir(template), name) && !l.staysBehindLinks(".", name):
+		return nil, errorf("%s is a link to outside of the template's folder", name)
 	case !info.Mode().IsRegular():
 		return nil, errorf("%s is no regular file", name)
 	case info.Size() > maxFileBytes:
 		return nil, errorf("%s has more than %d bytes, which no definition has", name, maxFileBytes)
 	}
 	return fs.ReadFile(l.FS, name)
+}
+
+// staysBehindLinks tells whether a file is in a folder where symbolic links lead to.
+func (l *loader) staysBehindLinks(folder, name string) bool {
+	linked, ok := l.FS.(interface {
+		resolve(name string) (string, error)
+	})
+	if !ok {
+		return true // the file system has no links
+	}
+	from, err := linked.resolve(folder)
+	if err != nil {
+		return false
+	}
+	to, err := linked.resolve(name)
+	if err != nil {
+		return false
+	}
+	relative, err := filepath.Rel(from, to)
+	return err == nil && filepath.IsLocal(relative)
 }
 
 // inside tells whether a path stays in a folder.

@@ -140,7 +140,7 @@ func (m *machineReader) location(v *value, pointer string) {
 		return
 	}
 	m.named[located] = true
-	text, err := m.readRegular(located)
+	text, err := m.readRegular(m.file.name, located)
 	if err != nil {
 		m.report(diag.Error, v, pointer, "the file of the definition cannot be read: %v; expected a path relative to the template", err)
 		return
@@ -156,7 +156,7 @@ func (m *machineReader) asset(key string) (string, bool) {
 	}
 	name := "asset." + key
 	if located, ok := besides(m.file.name, name); ok {
-		if _, err := m.readRegular(located); err == nil {
+		if _, err := m.readRegular(m.file.name, located); err == nil {
 			return name, true
 		}
 	}
