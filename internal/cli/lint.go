@@ -144,8 +144,8 @@ func runLint(c *cobra.Command, names []string, o lintOptions) error {
 	return nil
 }
 
-// lintFiles returns the findings of what the names give, and the files that were
-// read.
+// lintFiles reads the files that the names match. It returns their findings and
+// the names of the files.
 func lintFiles(c *cobra.Command, names []string, o lintOptions) (found []finding, files []string, unread error) {
 	found = []finding{}
 	values, err := substitutions(o.substitutes).values()

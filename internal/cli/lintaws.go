@@ -17,7 +17,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
 
-// awsRule is the rule of what AWS itself says of a definition.
+// awsRule is the rule that AWS's own findings carry.
 const awsRule = "aws"
 
 // awsOpinion asks AWS about definitions until it cannot be asked: it would say

@@ -4,8 +4,8 @@ package jmespath
 // keeps, results mean nothing and evaluation only has to end.
 type code func(fr *frame, in value) value
 
-// verdict is what a condition says: a boolean, or null where an order is asked
-// of what has none.
+// verdict is the result of a condition: a boolean, or null where values without
+// an order are compared by size.
 type verdict uint8
 
 const (
