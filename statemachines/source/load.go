@@ -146,15 +146,50 @@ func (l *loader) load(name string) ([]*Definition, error) {
 	}
 	matches, _ := fs.Glob(l.FS, slashed) // of a pattern that is none, nothing
 	if len(matches) == 0 {
-		return nil, err
+		return nil, errorf("no file matches %s", name)
 	}
 	var all []*Definition
 	var problems []error
+	read := false
 	for _, name := range matches {
-		found, err := l.loadPath(name)
+		found, passed, err := l.loadMatch(name)
 		all, problems = append(all, found...), append(problems, err)
+		read = read || !passed
 	}
-	return all, errors.Join(problems...)
+	if err := errors.Join(problems...); err != nil || read {
+		return all, err
+	}
+	return nil, errorf("of the files that match %s, none has a state machine definition or a template with one", name)
+}
+
+// loadMatch reads what a glob gives. It passes over a file of something else, and a
+// pipe, which nobody may write to.
+func (l *loader) loadMatch(name string) (found []*Definition, passed bool, err error) {
+	switch info, err := fs.Stat(l.FS, name); {
+	case err != nil || info.IsDir():
+		found, err = l.loadPath(name)
+		return found, false, err
+	case !info.Mode().IsRegular():
+		l.pass(name)
+		return nil, true, nil
+	}
+	text, err := l.read(name)
+	if err != nil || l.Skip != nil && l.Skip(name, text) {
+		return nil, false, err
+	}
+	if !looksLike(name, text) {
+		l.pass(name)
+		return nil, true, nil
+	}
+	found, err = l.readText(name, "", text)
+	return found, false, err
+}
+
+// pass tells of a file that is not read.
+func (l *loader) pass(name string) {
+	if l.Passed != nil {
+		l.Passed(name)
+	}
 }
 
 // loadPath reads a file or a folder.
@@ -194,6 +229,11 @@ func (l *loader) readNamed(name, id string) ([]*Definition, error) {
 	if id == "" && l.Skip != nil && l.Skip(name, text) {
 		return nil, nil
 	}
+	return l.readText(name, id, text)
+}
+
+// readText returns the definitions of a file, or the one of that ID.
+func (l *loader) readText(name, id string, text []byte) ([]*Definition, error) {
 	if len(text) > maxFileBytes {
 		return nil, errorf("%s has more than %d bytes, which no template or definition has", name, maxFileBytes)
 	}

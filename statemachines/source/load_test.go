@@ -32,7 +32,8 @@ func project() fstest.MapFS {
 	for name, text := range map[string]string{
 		"template.json": two, "sub/m.asl.json": good, "other/m.asl.yml": goodYAML, "other/m.json": good, "other/m.asl": good, "topic.yaml": topic,
 		"other/bare.json":    `{"StartAt": "A", "States": {"A": {"Type": "Wait", "Seconds": ${Wait}, "End": true}}}`,
-		"other/package.json": `{"name": "StartAt States"}`, "other/readme.md": good, "other/broken.json": `{"StartAt": "States"`,
+		"other/package.json": `{"name": "StartAt States"}`, "other/readme.md": "```json\n" + good + "\nStartAt: States:\n  \"StartAt\": \"A\",\n  \"States\": {", "other/broken.json": `{"StartAt": "States"`,
+		"other/slip.json": "{\n  \"StartAt\": \"A\",\n  \"States\": {,}\n}", "other/slip.yaml": "StartAt: A\nStates:\n  A: {Type: Succeed\n",
 		"wrong.asl.json": `{"StartAt": "States"`, "wrong.yaml": "Resources:\n M: {Type: AWS::Serverless::StateMachine\n",
 		"node_modules/x.asl.json": good, ".git/x.asl.json": good, ".aws-sam/build/template.yaml": goodYAML,
 		"cdk.out/App.template.json": strings.ReplaceAll(two, "sub/m.asl.json", "asset.m.asl.json"), "cdk.out/asset.m.asl.json": good,
@@ -61,8 +62,11 @@ func TestNames(t *testing.T) {
 		{name: "nowhere.json#B", err: "open nowhere.json: file does not exist"},
 		{name: "od#d/[x].asl.json", want: []string{"od#d/[x].asl.json"}},
 		{name: "other/m.*", want: []string{"other/m.asl", "other/m.asl.yml", "other/m.json"}},
-		{name: "other/n.*", err: "open other/n.*: file does not exist"},
-		{name: "other/[", err: "open other/[: file does not exist"},
+		{name: "other/n.*", err: "no file matches other/n.*"},
+		{name: "other/[", err: "no file matches other/["},
+		{name: "other/*.json", want: []string{"other/bare.json", "other/m.json", "other/slip.json"}},
+		{name: "oth*", want: []string{"other/bare.json", "other/m.asl", "other/m.asl.yml", "other/m.json", "other/slip.json", "other/slip.yaml"}},
+		{name: "other/p*.json", err: "of the files that match other/p*.json, none has a state machine definition or a template with one"},
 		{name: "cdk.out", want: []string{
 			"cdk.out/App.template.json#B", "cdk.out/App.template.json#${Name}Machine",
 			"cdk.out/AppNested1.nested.template.json#B", "cdk.out/AppNested1.nested.template.json#${Name}Machine",
@@ -72,7 +76,7 @@ func TestNames(t *testing.T) {
 		{name: ".", want: []string{
 			"cdk.out/App.template.json#B", "cdk.out/App.template.json#${Name}Machine",
 			"cdk.out/AppNested1.nested.template.json#B", "cdk.out/AppNested1.nested.template.json#${Name}Machine",
-			"od#d/[x].asl.json", "other/bare.json", "other/m.asl", "other/m.asl.yml", "other/m.json",
+			"od#d/[x].asl.json", "other/bare.json", "other/m.asl", "other/m.asl.yml", "other/m.json", "other/slip.json", "other/slip.yaml",
 			"template.json#B", "template.json#${Name}Machine", "wrong.asl.json", "wrong.yaml",
 		}},
 		{name: "-", want: []string{"-#B", "-#${Name}Machine"}},
@@ -145,6 +149,23 @@ func TestSkip(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, all, 2)
 	require.Equal(t, []string{"other/m.asl", "other/m.asl.yml", "other/m.json"}, skipped)
+}
+
+// What a folder or a glob gives and is something else is told, and a file that was
+// named is not passed over.
+func TestPassed(t *testing.T) {
+	t.Parallel()
+	var passed []string
+	o := source.Options{FS: project(), Passed: func(name string) { passed = append(passed, name) }}
+	all, err := source.Load([]string{"other/*", "cdk.out"}, o)
+	require.NoError(t, err)
+	require.Len(t, all, 10)
+	require.Equal(t, []string{"other/broken.json", "other/package.json", "other/readme.md", "cdk.out/manifest.json"}, passed)
+	passed = nil
+	d, err := source.LoadOne("other/package.json", o)
+	require.NoError(t, err)
+	require.NotEmpty(t, d.Validate(asl.Standard))
+	require.Empty(t, passed)
 }
 
 // A problem inside of a string stands at its character, past escapes and folds.

@@ -33,6 +33,9 @@ type Options struct {
 	// Skip is asked about each file that a name or a glob gives, not about those
 	// of a folder. If it returns true, the file is something else.
 	Skip func(name string, text []byte) bool
+	// Passed is told each file of a folder or a glob that has no definition, of
+	// those whose names say that they may.
+	Passed func(name string)
 }
 
 // Form says how a definition stands in its file.

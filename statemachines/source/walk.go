@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // maxEntries bounds how many files and folders below a folder are looked at.
@@ -33,8 +35,11 @@ func (l *loader) walk(root string) ([]*Definition, error) {
 		case !entry.Type().IsRegular() || !hasDefinitions(entry.Name()):
 			return nil
 		}
-		if info, err := entry.Info(); err != nil || info.Size() > maxFileBytes {
+		if info, err := entry.Info(); err != nil {
 			return err
+		} else if info.Size() > maxFileBytes {
+			l.pass(name)
+			return nil
 		}
 		text, err := l.read(name)
 		if err != nil {
@@ -42,6 +47,8 @@ func (l *loader) walk(root string) ([]*Definition, error) {
 		}
 		if looksLike(name, text) {
 			all = append(all, l.definitions(&file{name, text})...)
+		} else {
+			l.pass(name)
 		}
 		return nil
 	})
@@ -73,5 +80,14 @@ func looksLike(name string, text []byte) bool {
 	}
 	t, _ := substituteJSON((&file{name, text}).whole(), func(string) (string, bool) { return "", false })
 	root, problems := readTree(t, isYAML(name, text))
-	return problems == nil && root.get("StartAt") != nil && root.get("States") != nil
+	if problems != nil { // a definition with a slip of the pen is one all the same
+		return hasDefinitions(name) && startsAt().Match(text) && hasStates().Match(text)
+	}
+	return root.get("StartAt") != nil && root.get("States") != nil
 }
+
+// What a definition that cannot be read has, as people and programs indent it.
+var (
+	startsAt  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t{]*["']?StartAt["']?\s*:`) })
+	hasStates = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t{]*["']?States["']?\s*:`) })
+)
