@@ -113,6 +113,11 @@ var operatorNames = func() []string {
 func (p *parser) choice(o *object) *Choice {
 	c := &Choice{Default: o.target("Default", false)}
 	for _, n := range o.list("Choices", true) {
+		if p.placeholder(n, true) {
+			p.references = append(p.references, n)
+			c.Rules = append(c.Rules, ChoiceRule{Condition: openCondition, Next: n.Text})
+			continue
+		}
 		rule := p.open(n, "a choice rule")
 		if rule == nil {
 			continue
@@ -161,15 +166,18 @@ func (p *parser) condition(o *object) *Condition {
 			p.add(o.node.Get("Variable").Problem("\"Variable\" needs a comparison operator, not %q", name))
 		}
 		switch name {
-		case "And":
-			c.And = p.conditions(o.list(name, true))
-		case "Or":
-			c.Or = p.conditions(o.list(name, true))
-		case "Not":
-			if inner := p.open(o.get(name), "a condition"); inner != nil {
-				inner.text("Comment")
-				c.Not = p.condition(inner)
+		case "And", "Or":
+			if p.placeholder(o.get(name), true) {
+				*c = openCondition
+				break
 			}
+			if parts := p.conditions(o.list(name, true)); name == "And" {
+				c.And = parts
+			} else {
+				c.Or = parts
+			}
+		case "Not":
+			c.Not = p.innerCondition(o.get(name))
 		default:
 			p.comparison(o, name, c)
 		}
@@ -181,12 +189,27 @@ func (p *parser) condition(o *object) *Condition {
 func (p *parser) conditions(nodes []*jsontree.Node) []*Condition {
 	var out []*Condition
 	for _, n := range nodes {
-		if o := p.open(n, "a condition"); o != nil {
-			o.text("Comment")
-			out = append(out, p.condition(o))
+		if c := p.innerCondition(n); c != nil {
+			out = append(out, c)
 		}
 	}
 	return out
+}
+
+// openCondition is a condition of which nothing is known.
+var openCondition = Condition{Operator: IsPresent, Variable: openPath}
+
+// innerCondition reads a condition inside of another; nil if it is none.
+func (p *parser) innerCondition(n *jsontree.Node) *Condition {
+	if p.placeholder(n, true) {
+		return &openCondition
+	}
+	o := p.open(n, "a condition")
+	if o == nil {
+		return nil
+	}
+	o.text("Comment")
+	return p.condition(o)
 }
 
 // wantOneOperator reports a condition with no operator or with several. If it

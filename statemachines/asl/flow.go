@@ -10,11 +10,14 @@ import (
 
 // flow reads StartAt and States and checks the graph.
 func (p *parser) flow(o *object, f *Flow) {
-	outer := p.references
-	defer func() { p.references = outer }()
-	p.references = nil
+	outer, around := p.references, p.reading
+	defer func() { p.references, p.reading = outer, around }()
+	p.references, p.reading = nil, f
 	f.StartAt, f.index = o.target("StartAt", true), map[string]*State{}
 	o.require("States")
+	if n := o.get("States"); n != nil && p.leaveHollow(n, "the states") {
+		return
+	}
 	n := o.ofKind("States", jsontree.Object)
 	if n == nil {
 		return
@@ -39,11 +42,10 @@ func (p *parser) flow(o *object, f *Flow) {
 	if p.alone || slices.ContainsFunc(f.States, func(s *State) bool { return s.Type == "" }) {
 		return
 	}
-	if targets {
+	if targets && !f.Open {
 		p.checkGraph(f, n)
 	}
-	open := slices.ContainsFunc(p.references, func(n *jsontree.Node) bool { return p.placeholder(n, true) })
-	if open || len(f.States) == 0 || slices.ContainsFunc(f.States, (*State).ends) {
+	if f.Open || len(f.States) == 0 || slices.ContainsFunc(f.States, (*State).ends) {
 		return
 	}
 	if f == &p.machine.Flow {
@@ -63,7 +65,9 @@ func (p *parser) checkTargets(f *Flow) bool {
 			continue
 		}
 		known = false
-		if !p.placeholder(n, true) {
+		if p.placeholder(n, true) {
+			f.Open = true
+		} else {
 			p.add(n.Problem("there is no state %q", n.Text).Suggest(n.Text, names...))
 		}
 	}

@@ -11,6 +11,9 @@ import (
 
 func (p *parser) parallel(o *object) *Parallel {
 	s := &Parallel{}
+	if n := o.get("Branches"); n != nil && p.leaveHollow(n, "the branches") {
+		return s
+	}
 	for _, n := range o.list("Branches", true) {
 		if b := p.open(n, "a branch"); b != nil {
 			s.Branches = append(s.Branches, p.innerFlow(b, false))
@@ -56,7 +59,7 @@ func (p *parser) mapping(o *object) *Map {
 	m.ItemReader = p.itemReader(o)
 	m.ItemBatcher = p.itemBatcher(o)
 	m.ResultWriter = p.resultWriter(o)
-	if !m.Distributed {
+	if !m.Distributed && p.hollow == nil {
 		for _, name := range distributedFields {
 			if n := o.node.Get(name); n != nil {
 				p.warn(n.Problem("%q is for a distributed Map: \"ProcessorConfig\": {\"Mode\": \"DISTRIBUTED\"} in \"ItemProcessor\"", name))
@@ -73,7 +76,7 @@ const forbiddenInLabel = "?*<>{}[]:;,\\|^~$#%&`\""
 func (p *parser) label(o *object) string {
 	label := o.text("Label")
 	switch n := o.get("Label"); {
-	case label == "":
+	case label == "", HasPlaceholder(label):
 	case utf8.RuneCountInString(label) > maxLabelLength || strings.ContainsFunc(label, notInLabel):
 		p.add(n.Problem("\"Label\" has at most %d characters, without white space, control characters and any of %s", maxLabelLength, forbiddenInLabel))
 	case p.labels[label]:
@@ -128,6 +131,9 @@ func (p *parser) processorConfig(o *object, m *Map) {
 	if config == nil {
 		return
 	}
+	if n := config.get("Mode"); n != nil && p.leaveHollow(n, "the mode of a Map") {
+		return
+	}
 	mode := config.word("Mode", "INLINE", "DISTRIBUTED")
 	m.Distributed = mode == "DISTRIBUTED"
 	m.ExecutionType = ExecutionType(config.word("ExecutionType", string(Standard), string(Express)))
@@ -177,8 +183,10 @@ func (p *parser) itemReader(o *object) *ItemReader {
 			ItemsPointer:      c.text("ItemsPointer"),
 			MaxItems:          c.count("MaxItems", maxItems),
 		}
-		for _, n := range c.list("CSVHeaders", false) {
-			r.Config.CSVHeaders = append(r.Config.CSVHeaders, n.Text)
+		if headers := c.ofKind("CSVHeaders", jsontree.Array); headers != nil {
+			for _, n := range headers.Items {
+				r.Config.CSVHeaders = append(r.Config.CSVHeaders, n.Text)
+			}
 		}
 		p.checkCSV(c, r.Config)
 		c.close()

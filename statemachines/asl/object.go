@@ -27,6 +27,9 @@ type object struct {
 // open returns nil, and reports it, if the value is not an object.
 func (p *parser) open(n *jsontree.Node, what string) *object {
 	if n.Kind != jsontree.Object {
+		if p.leaveHollow(n, what) {
+			return nil
+		}
 		p.add(n.Problem("expected %s, which is an object, found %s", what, n.Describe()))
 		return nil
 	}
@@ -118,14 +121,15 @@ func (o *object) inner(name, what string) *object {
 	return o.p.open(n, what)
 }
 
-// list returns the items of an array member. If it may not be empty, it may
-// not be missing either.
+// list returns the items of an array member that says where a state leads. If it may
+// not be empty, it may not be missing either. A placeholder leaves the flow open.
 func (o *object) list(name string, filled bool) []*jsontree.Node {
 	if filled {
 		o.require(name)
 	}
 	n := o.ofKind(name, jsontree.Array)
 	if n == nil {
+		o.p.reading.Open = o.p.reading.Open || o.node.Get(name) != nil
 		return nil
 	}
 	if filled && len(n.Items) == 0 {
@@ -307,7 +311,7 @@ var queryLanguages = []string{string(JSONPath), string(JSONata)}
 
 func (p *parser) queryLanguage(o *object, inherited QueryLanguage) QueryLanguage {
 	n := o.ofKind("QueryLanguage", jsontree.String)
-	if n == nil {
+	if n == nil || p.leaveHollow(n, "the query language") {
 		return inherited
 	}
 	if !slices.Contains(queryLanguages, n.Text) {

@@ -9,13 +9,15 @@ import (
 )
 
 // Parse reads a state machine definition. Its error is a [diag.Problems] with
-// everything that AWS would refuse. What is only suspicious it lets pass: see
+// everything that AWS would refuse, and with the placeholders, as warnings, that stand
+// for a part without which nothing can be said, such as a state. What is only suspicious it lets pass: see
 // Validate. Integrations that AWS added since this package was made are newer: what
 // follows ":::" in their ARN, such as "dynamodb:query" or
 // "glue:startJobRun.waitForTaskToken".
 func Parse(text []byte, newer ...string) (*StateMachine, error) {
-	m, problems := newParser(newer, false).read(text)
-	if err := onlyErrors(problems).Err(); err != nil {
+	p := newParser(newer, false)
+	m, problems := p.read(text)
+	if err := append(onlyErrors(problems), p.hollow...).Err(); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -54,10 +56,12 @@ func onlyErrors(problems diag.Problems) diag.Problems {
 // of severity Error is one that Parse takes. As an Express workflow, the definition
 // may not wait for jobs, tokens or activities. For newer see Parse.
 func Validate(text []byte, as ExecutionType, newer ...string) diag.Problems {
-	m, problems := newParser(newer, false).read(text)
-	if as == Express && m != nil {
+	p := newParser(newer, false)
+	m, problems := p.read(text)
+	if as == Express && m != nil && p.hollow == nil {
 		problems = append(problems, ExpressProblems(m)...)
 	}
+	problems = append(problems, p.hollow...)
 	sorted, _ := problems.Err().(diag.Problems) //nolint:errorlint // Err returns the type itself
 	return sorted
 }
@@ -93,15 +97,23 @@ func (p *parser) definition(n *jsontree.Node) {
 	}
 	m := p.machine
 	m.Comment = o.text("Comment")
-	if v := o.ofKind("Version", jsontree.String); v != nil {
+	if v := o.ofKind("Version", jsontree.String); v != nil && !p.placeholder(v, false) {
 		if m.Version = v.Text; v.Text != "1.0" {
 			p.add(v.Problem("expected the version \"1.0\", found %s", v.Describe()))
 		}
 	}
 	m.QueryLanguage = p.queryLanguage(o, JSONPath)
+	if p.hollow != nil {
+		return
+	}
 	m.TimeoutSeconds = o.integer("TimeoutSeconds", 0, MaxSeconds, 0)
+	m.OpenTimeout = o.node.Get("TimeoutSeconds") != nil && p.placeholder(o.node.Get("TimeoutSeconds"), true)
 	p.scope = newScope(nil)
 	p.flow(o, &m.Flow)
+	if p.hollow != nil {
+		o.close()
+		return
+	}
 	if !p.endless {
 		p.problems = append(p.problems, p.unreachable...)
 	}

@@ -31,6 +31,10 @@ type parser struct {
 	unreachable diag.Problems
 	endless     bool
 	scope       *scope
+	// hollow are the placeholders that stand for what the rest cannot be read without.
+	hollow diag.Problems
+	// reading is the flow that is being read.
+	reading *Flow
 	// newer are integrations that are taken though this package does not know them.
 	newer []string
 	// readFlow reads StartAt and States, of the machine or inside of a state.

@@ -43,6 +43,25 @@ func (p *parser) placeholder(n *jsontree.Node, needed bool) bool {
 	return len(found) > 0
 }
 
+// leaveHollow tells whether a placeholder stands in a value that the rest cannot be read
+// without, and keeps that.
+func (p *parser) leaveHollow(n *jsontree.Node, what string) bool {
+	if !p.placeholder(n, true) {
+		return false
+	}
+	problem := n.Problem("%s stands for %s, which only the deployment knows: the definition is not checked", n.Text, what)
+	problem.Severity = diag.Warning
+	p.hollow = append(p.hollow, problem)
+	return true
+}
+
+// IsPlaceholderText tells whether a string is a placeholder and nothing else. It
+// may then be a value of any type.
+func IsPlaceholderText(text string) bool {
+	at := placeholderForm.FindStringIndex(text)
+	return at != nil && at[0] == 0 && at[1] == len(text)
+}
+
 // HasPlaceholder tells whether a placeholder stands in a string.
 func HasPlaceholder(text string) bool {
 	return strings.Contains(text, "${") && placeholderForm.MatchString(text)

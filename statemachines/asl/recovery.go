@@ -21,27 +21,32 @@ var reservedErrors = []string{
 func (p *parser) recovery(s *State, o *object) {
 	retriers := o.list("Retry", false)
 	for i, n := range retriers {
-		if r := p.open(n, "a retrier"); r != nil {
+		if p.placeholder(n, true) {
+			p.reading.Open = true
+			s.Retry = append(s.Retry, defaultRetrier)
+		} else if r := p.open(n, "a retrier"); r != nil {
 			s.Retry = append(s.Retry, p.retrier(r, i == len(retriers)-1))
 		}
 	}
 	catchers := o.list("Catch", false)
 	for i, n := range catchers {
-		if c := p.open(n, "a catcher"); c != nil {
+		if p.placeholder(n, true) {
+			p.references = append(p.references, n)
+			s.Catch = append(s.Catch, Catcher{ResultPath: openPath, Next: n.Text})
+		} else if c := p.open(n, "a catcher"); c != nil {
 			s.Catch = append(s.Catch, p.catcher(c, i == len(catchers)-1))
 		}
 	}
 }
 
+// defaultRetrier is one that says nothing.
+var defaultRetrier = Retrier{IntervalSeconds: 1, MaxAttempts: 3, BackoffRate: 2, JitterStrategy: JitterNone}
+
 func (p *parser) retrier(o *object, last bool) Retrier {
-	r := Retrier{
-		ErrorEquals:     p.errorEquals(o, last),
-		Comment:         o.text("Comment"),
-		IntervalSeconds: o.integer("IntervalSeconds", 0, MaxSeconds, 1),
-		MaxAttempts:     o.integer("MaxAttempts", 0, MaxSeconds, 3),
-		BackoffRate:     2,
-		JitterStrategy:  JitterNone,
-	}
+	r := defaultRetrier
+	r.ErrorEquals, r.Comment = p.errorEquals(o, last), o.text("Comment")
+	r.IntervalSeconds = o.integer("IntervalSeconds", 0, MaxSeconds, r.IntervalSeconds)
+	r.MaxAttempts = o.integer("MaxAttempts", 0, MaxSeconds, r.MaxAttempts)
 	if n := o.get("BackoffRate"); n != nil && !p.placeholder(n, true) {
 		rate, err := strconv.ParseFloat(n.Text, 64)
 		if n.Kind != jsontree.Number || err != nil || rate < 1 {

@@ -21,7 +21,7 @@ func (p *parser) readState(m jsontree.Member) *State {
 	}
 	o.require("Type")
 	n := o.ofKind("Type", jsontree.String)
-	if n == nil {
+	if n == nil || p.leaveHollow(n, "the type of a state") {
 		return s
 	}
 	if !slices.Contains(types, n.Text) {
@@ -31,7 +31,10 @@ func (p *parser) readState(m jsontree.Member) *State {
 	s.Type = Type(n.Text)
 	o.what = "a " + n.Text + " state"
 	s.Comment = o.text("Comment")
-	s.QueryLanguage = p.queryLanguage(o, p.machine.QueryLanguage)
+	hollow := len(p.hollow)
+	if s.QueryLanguage = p.queryLanguage(o, p.machine.QueryLanguage); len(p.hollow) > hollow {
+		return s
+	}
 	if s.QueryLanguage == JSONPath && p.machine.QueryLanguage == JSONata {
 		p.add(o.get("QueryLanguage").Problem("a state cannot use JSONPath if the state machine uses JSONata; " +
 			"remove \"QueryLanguage\" at the top and set it in the states that use JSONata"))

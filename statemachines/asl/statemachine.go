@@ -33,6 +33,8 @@ type StateMachine struct {
 	QueryLanguage QueryLanguage
 	// TimeoutSeconds is how long an execution may run; 0 if there is no limit.
 	TimeoutSeconds int64
+	// OpenTimeout is set if a placeholder stands for TimeoutSeconds, which is 0 then.
+	OpenTimeout bool
 	// Placeholders are the names in "${Name}" that AWS SAM or the CDK put
 	// values in for, in the order of the text. A definition that has any can be
 	// checked and drawn but not run: see Substitute.
@@ -47,6 +49,9 @@ type StateMachine struct {
 type Flow struct {
 	StartAt string
 	States  []*State // in the order of the definition
+	// Open is set if a placeholder stands for a rule, a target or a list of them, so
+	// that the states may lead to others than they say.
+	Open bool
 
 	index map[string]*State
 }

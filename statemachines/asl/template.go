@@ -49,6 +49,9 @@ func (o *object) template(name string) *Template {
 		return nil
 	}
 	if o.p.language == JSONPath && n.Kind != jsontree.Object {
+		if o.p.placeholder(n, true) {
+			return &Template{Kind: TemplatePath, Path: openPath}
+		}
 		o.p.add(n.Problem("expected an object, found %s", n.Describe()))
 		return nil
 	}
@@ -136,6 +139,9 @@ func (o *object) assign() *Template {
 		return nil
 	}
 	if n.Kind != jsontree.Object {
+		if o.p.leaveHollow(n, "the variables") {
+			return nil
+		}
 		o.p.add(n.Problem("\"Assign\" must be an object of variables and values, found %s", n.Describe()))
 		return nil
 	}

@@ -3,6 +3,7 @@ package lint
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -88,6 +89,30 @@ func readConditions(conditions []*asl.Condition) []*test {
 		out = append(out, readCondition(c))
 	}
 	return out
+}
+
+// hasOpenRule tells whether a placeholder stands in a rule of a Choice for a text, or for
+// all that it looks at: the rule may then take any status.
+func hasOpenRule(s *asl.State) bool {
+	return s.Choice != nil && slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool {
+		if r.Expression != nil {
+			return r.Expression.Expression == nil && r.Expression.Literal == nil
+		}
+		return isOpen(&r.Condition)
+	})
+}
+
+func isOpen(c *asl.Condition) bool {
+	switch {
+	case c.Not != nil:
+		return isOpen(c.Not)
+	case c.Operator == "":
+		return slices.ContainsFunc(slices.Concat(c.And, c.Or), isOpen)
+	case asl.IsPlaceholder(c.Variable) || asl.IsPlaceholder(c.ValuePath):
+		return true
+	default:
+		return c.Value == nil && c.ValuePath == nil && !strings.HasPrefix(string(c.Operator), "Numeric")
+	}
 }
 
 var (

@@ -159,8 +159,10 @@ func (c *checker) checkTypes(types *typecheck.Checker) {
 
 // flow checks a flow, which may run as an Express workflow.
 func (c *checker) flow(f *asl.Flow, express bool) {
-	for _, l := range loops(f, f.States, every) {
-		c.loop(l, express)
+	if !f.Open {
+		for _, l := range loops(f, f.States, every) {
+			c.loop(l, express)
+		}
 	}
 	for _, s := range f.States {
 		c.recovery(s)
@@ -171,6 +173,9 @@ func (c *checker) flow(f *asl.Flow, express bool) {
 }
 
 func (c *checker) loop(l *loop, express bool) {
+	if slices.ContainsFunc(l.states, hasOpenRule) {
+		return
+	}
 	before := len(c.findings)
 	c.hot(l)
 	tables := c.readAll(l, express)

@@ -189,7 +189,7 @@ func (l *loop) first(t asl.Type) *asl.State {
 func passesTime(s *asl.State) bool {
 	if s.Task != nil {
 		r := asl.ParseResource(s.Task.Resource)
-		return r.Pattern != "" || r.Service == "activity"
+		return r.Pattern != "" || r.Service == "activity" || asl.IsPlaceholderText(s.Task.Resource)
 	}
 	for _, f := range s.Flows() {
 		if slices.ContainsFunc(f.States, passesTime) {

@@ -24,8 +24,11 @@ func (c *checker) bound(l *loop) {
 		}
 		endless = true
 		turn := open.turn(wait)
-		c.interval(wait, turn, timeout)
+		if !c.machine.OpenTimeout {
+			c.interval(wait, turn, timeout)
+		}
 		switch lasts := turn.Lasts(); {
+		case c.machine.OpenTimeout:
 		case timeout == 0:
 			c.reportUnbounded(wait, turn)
 		case lasts > 0 && timeout > lasts:
@@ -33,7 +36,7 @@ func (c *checker) bound(l *loop) {
 				"wait longer between polls, or go on in a new execution", turn.path(), roughly(timeout), turn.Events, asl.MaxEvents, roughly(lasts))
 		}
 	}
-	if endless || b.time || b.most == 0 {
+	if endless || b.time || b.most == 0 || c.machine.OpenTimeout {
 		return
 	}
 	wait := l.first(asl.TypeWait)
@@ -88,6 +91,10 @@ func roughly(d time.Duration) string {
 	}
 }
 
+// hasTimeout tells whether the machine has TimeoutSeconds, of which the value may not
+// be known.
+func (c *checker) hasTimeout() bool { return c.machine.TimeoutSeconds > 0 || c.machine.OpenTimeout }
+
 // hot checks that time passes in a loop on a status.
 func (c *checker) hot(l *loop) {
 	for _, s := range l.states {
@@ -136,7 +143,7 @@ func goesOnForStatus(l *loop) func(*asl.State) bool {
 // defaultOf checks that a status that is not known does not go on polling.
 func (c *checker) defaultOf(l *loop, s *asl.State) {
 	next := l.flow.State(s.Choice.Default)
-	if next == nil || !l.inside[next.Name] || next.Choice != nil || c.machine.TimeoutSeconds > 0 || keepsRecords(l) {
+	if next == nil || !l.inside[next.Name] || next.Choice != nil || c.hasTimeout() || keepsRecords(l) {
 		return
 	}
 	status := false
@@ -197,7 +204,9 @@ func (c *checker) poll(l *loop, s *asl.State) {
 		c.report(HiddenFailure, s, fmt.Sprintf("/Catch/%d/Next", caught), "every error of the Task leads to %q, "+
 			"where the execution succeeds whether or not the job did; lead to a Fail state", s.Catch[caught].Next)
 	}
-	if caught >= 0 && l.inside[s.Catch[caught].Next] {
+	if slices.ContainsFunc(s.Catch, func(catcher asl.Catcher) bool {
+		return l.inside[catcher.Next] && (takesAll(catcher.ErrorEquals) || slices.ContainsFunc(catcher.ErrorEquals, asl.HasPlaceholder))
+	}) {
 		return
 	}
 	if len(s.Retry) == 0 {

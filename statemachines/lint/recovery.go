@@ -23,7 +23,7 @@ func (c *checker) recovery(s *asl.State) {
 		return
 	}
 	resource := asl.ParseResource(s.Task.Resource)
-	if resource.WaitsForToken() && s.Task.TimeoutSeconds == nil && s.Task.HeartbeatSeconds == nil && c.machine.TimeoutSeconds == 0 {
+	if resource.WaitsForToken() && s.Task.TimeoutSeconds == nil && s.Task.HeartbeatSeconds == nil && !c.hasTimeout() {
 		c.report(CallbackTimeout, s, "", "the Task waits for a callback and has no \"TimeoutSeconds\" or \"HeartbeatSeconds\": "+
 			"if the callback is lost, it waits for a year; set one of them")
 	}

@@ -129,6 +129,9 @@ func (c *checker) boundOf(l *loop, r *reading) Bound {
 			bound.Polls = int(timeout / turn.Wait)
 		}
 	}
+	if c.machine.OpenTimeout && bound.Kind == Unbounded {
+		return Bound{Kind: ByTimeout}
+	}
 	bound.Events, bound.Transitions = bound.Polls*turn.Events, bound.Polls*turn.Transitions
 	bound.USD = asl.TransitionCost(float64(bound.Transitions))
 	return bound

@@ -130,7 +130,10 @@ func (l *Loop) bound() string {
 	case ByCount:
 		return fmt.Sprintf("ends at %s polls, %s", thousands(l.Bound.Polls), cost)
 	case ByTimeout:
-		if l.Bound.Polls == 0 {
+		switch {
+		case l.Bound.After == 0:
+			return "ends by TimeoutSeconds"
+		case l.Bound.Polls == 0:
 			return "ends by TimeoutSeconds, after " + span(l.Bound.After)
 		}
 		return fmt.Sprintf("ends by TimeoutSeconds, %s", cost)

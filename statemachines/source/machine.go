@@ -97,6 +97,12 @@ func (m *machineReader) string(v *value, pointer string) {
 		return
 	}
 	chars := made.chars()
+	if text := strings.TrimSpace(made.text); asl.IsPlaceholderText(text) {
+		if _, ok := m.value(text[len("${") : len(text)-len("}")]); !ok {
+			m.warn(v, pointer, "the definition of %s is known at deployment only, so it is not checked", m.d.ID)
+			return
+		}
+	}
 	m.d.YAML = !startsAsJSON(chars.bytes)
 	if !m.d.YAML {
 		m.d.readJSON(chars, m.value)

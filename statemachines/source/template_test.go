@@ -228,6 +228,14 @@ func TestWhatTemplatesCannotGive(t *testing.T) {
 			"12:25: /Resources/M/Properties/DefinitionString: warning: the definition of M is known at deployment only, so it is not checked",
 		},
 		{
+			"a text of one value that is not known", machine("DefinitionString: !Sub ['${X} ', {X: {Fn::Transform: {Name: AWS::Include}}}]"),
+			"12:25: /Resources/M/Properties/DefinitionString: warning: the definition of M is known at deployment only, so it is not checked",
+		},
+		{
+			"a state that is not known", machine("Definition:\n  StartAt: A\n  States:\n    A: !FindInMap [A, B, C]"),
+			"15:14: /States/A: warning: ${Fn::FindInMap.A.B.C} stands for a state, which only the deployment knows: the definition is not checked",
+		},
+		{
 			"a text as an object", machine("Definition: '{}'"),
 			"12:19: /Resources/M/Properties/Definition: expected a definition, which is an object, found a string; a text goes to DefinitionString",
 		},

@@ -76,6 +76,14 @@ func New(m *asl.StateMachine, o Options) (*Checker, error) {
 		}
 	}
 	c.enter(m.State(m.StartAt), Env{c.start, objectOf(newObject(nil))})
+	for f, types := range c.flows {
+		if f.Open {
+			types.output = Value{}
+			for _, s := range f.States {
+				c.enter(s, Env{})
+			}
+		}
+	}
 	c.settle(false)
 	c.assumeOthers()
 	for s := range m.All {

@@ -137,10 +137,14 @@ func (x *scene) testPresence(c *asl.Condition, at string) (yes, no scope) {
 		}
 	}
 	yes, no = x.narrow(c.Variable, value.without(missing)), x.narrow(c.Variable, value.only(missing))
-	if c.Value == false {
+	switch c.Value {
+	case true:
+		return yes, no
+	case false:
 		return no, yes
+	default: // a placeholder
+		return x.scope, x.scope
 	}
-	return yes, no
 }
 
 // presence is what a path selects, and missing where it may select nothing.
@@ -160,10 +164,14 @@ func presence(v Value, path *jsonpath.Path) (Value, *stop) {
 // it does not.
 func split(c *asl.Condition, value, expected Value) (holds, fails Value) {
 	both := func(k kinds) (Value, Value) {
-		if c.Value == false {
+		switch c.Value {
+		case true:
+			return value.only(k), value.without(k)
+		case false:
 			return value.without(k), value.only(k)
+		default: // a placeholder
+			return value, value
 		}
-		return value.only(k), value.without(k)
 	}
 	switch c.Operator {
 	case asl.IsNull:

@@ -234,7 +234,10 @@ func literal(value any, depth int) Value {
 	case bool:
 		return truthOf(v)
 	case string:
-		if asl.HasPlaceholder(v) {
+		switch {
+		case asl.IsPlaceholderText(v):
+			return Value{}.without(missing)
+		case asl.HasPlaceholder(v):
 			return anyText
 		}
 		return textOf(v)
