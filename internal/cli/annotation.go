@@ -3,11 +3,11 @@ package cli
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // What a workflow command of GitHub Actions escapes in its message, and in the
@@ -22,12 +22,17 @@ var (
 func printAnnotations(out io.Writer, found []finding) error {
 	commands := map[diag.Severity]string{diag.Error: "error", diag.Danger: "error", diag.Warning: "warning", diag.Note: "notice"}
 	for _, f := range found {
-		place := "file=" + annotationValue.Replace(filepath.ToSlash(f.file))
-		if f.problem.Line > 0 {
-			place += fmt.Sprintf(",line=%d,col=%d", f.problem.Line, f.problem.Column)
+		place, text := "", f.message()
+		switch {
+		case f.file == source.Stdin: // no file of the repository
+			text = f.place() + ": " + text
+		case f.problem.Line > 0:
+			place = fmt.Sprintf("file=%s,line=%d,col=%d,", annotationValue.Replace(f.reportedName()), f.problem.Line, f.problem.Column)
+		default:
+			place = fmt.Sprintf("file=%s,", annotationValue.Replace(f.reportedName()))
 		}
-		if _, err := io.WriteString(out, terminal.Sprintf("::%s %s,title=%s::%s\n", commands[f.problem.Severity], place,
-			annotationValue.Replace(f.rule), annotationText.Replace(f.message()))); err != nil {
+		if _, err := io.WriteString(out, terminal.Sprintf("::%s %stitle=%s::%s\n", commands[f.problem.Severity], place,
+			annotationValue.Replace(f.rule), annotationText.Replace(text))); err != nil {
 			return err
 		}
 	}

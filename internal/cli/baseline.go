@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,32 +9,69 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // knownFinding is a finding of a baseline file. Its JSON members are a contract:
 // see docs/reference/json.md. The message is for people who read the file.
 type knownFinding struct {
-	File    string `json:"file"`
+	File    string `json:"file"` // relative to the folder of the baseline
 	Rule    string `json:"rule"`
 	Pointer string `json:"pointer"`
 	Message string `json:"message"`
 }
 
-// baselineKey is what makes two findings the same, wherever in the file the
-// place has moved and however the message counts.
-type baselineKey struct{ file, rule, pointer string }
+// findingKey is what makes two findings the same, wherever in the file the place
+// has moved and however the message counts.
+type findingKey struct{ file, rule, pointer string }
 
-func (k knownFinding) key() baselineKey { return baselineKey{k.File, k.Rule, k.Pointer} }
-
-func baselineEntry(f finding) knownFinding {
-	return knownFinding{cleanName(f.file), f.rule, f.pointer(), f.problem.Message}
+func (k knownFinding) key() findingKey {
+	return findingKey{k.File, k.Rule, withoutIndexes(k.Pointer)}
 }
 
-// cleanName is the name of a file that is the same however it is given.
-func cleanName(file string) string { return filepath.ToSlash(filepath.Clean(file)) }
+// withoutIndexes is a pointer in which a rule or a branch that is put before others
+// does not count. A state may have a number for its name.
+func withoutIndexes(pointer string) string {
+	parts := strings.Split(pointer, "/")
+	for i, part := range parts {
+		if i > 0 && parts[i-1] != "States" && part != "" && strings.Trim(part, "0123456789") == "" {
+			parts[i] = "*"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// baseline is the file of --baseline.
+type baseline struct {
+	file   string
+	update bool
+}
+
+// entry is what the file says of a finding.
+func (b baseline) entry(f finding) knownFinding {
+	return knownFinding{b.name(f.file), f.rule, f.pointer(), f.problem.Message}
+}
+
+// name is the name of a file relative to the folder of the baseline, so that it is
+// the same wherever lint runs.
+func (b baseline) name(file string) string {
+	if file == source.Stdin {
+		return file
+	}
+	return relativeName(filepath.Dir(b.file), file)
+}
+
+// path is where the file of an entry is.
+func (b baseline) path(name string) string {
+	if path := filepath.FromSlash(name); !filepath.IsAbs(path) {
+		return filepath.Join(filepath.Dir(b.file), path)
+	}
+	return name
+}
 
 // baselineUse is how many findings a baseline had, for the summary.
 type baselineUse struct {
@@ -63,26 +101,28 @@ func are(n int) string {
 	return fmt.Sprintf("%d are", n)
 }
 
-// applyBaseline takes the known findings away, or makes all of them known. An
-// ERROR is never known: AWS rejects the definition.
-func applyBaseline(o lintOptions, files []string, found []finding) ([]finding, baselineUse, error) {
-	switch {
-	case o.baseline == "":
+// apply takes the known findings away, or makes all of them known. An ERROR is
+// never known: AWS rejects the definition. Checks tells whether lint checks a rule.
+func (b baseline) apply(files []string, found []finding, checks func(rule string) bool) ([]finding, baselineUse, error) {
+	if b.file == "" {
 		return found, baselineUse{}, nil
-	case o.update:
-		return updateBaseline(o.baseline, found)
 	}
-	known, err := readBaseline(o.baseline)
-	if err != nil {
-		return nil, baselineUse{}, err
+	known, err := b.read()
+	switch {
+	case b.update && (err == nil || errors.Is(err, fs.ErrNotExist)):
+		return b.write(files, known, found)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, baselineUse{}, usage("--baseline: there is no file %s; write it: add --update-baseline", b.file)
+	case err != nil:
+		return nil, baselineUse{}, usage("--baseline %s: %w", b.file, err)
 	}
-	left := map[baselineKey]int{}
+	left := map[findingKey]int{}
 	for _, k := range known {
 		left[k.key()]++
 	}
-	use := baselineUse{file: o.baseline}
+	use := baselineUse{file: b.file}
 	found = slices.DeleteFunc(found, func(f finding) bool {
-		key := baselineEntry(f).key()
+		key := b.entry(f).key()
 		if f.problem.Severity == diag.Error || left[key] == 0 {
 			return false
 		}
@@ -92,7 +132,7 @@ func applyBaseline(o lintOptions, files []string, found []finding) ([]finding, b
 	})
 	for _, file := range files {
 		for key, n := range left {
-			if key.file == cleanName(file) {
+			if key.file == b.name(file) && checks(key.rule) {
 				use.gone += n
 			}
 		}
@@ -100,37 +140,51 @@ func applyBaseline(o lintOptions, files []string, found []finding) ([]finding, b
 	return found, use, nil
 }
 
-func updateBaseline(file string, found []finding) ([]finding, baselineUse, error) {
-	known := []knownFinding{}
+// write makes the findings known, and keeps what is known of files that are there
+// and were not read.
+func (b baseline) write(files []string, before []knownFinding, found []finding) ([]finding, baselineUse, error) {
+	read := map[string]bool{}
+	for _, file := range files {
+		read[b.name(file)] = true
+	}
+	known := slices.DeleteFunc(before, func(k knownFinding) bool {
+		if read[k.File] {
+			return true
+		}
+		_, err := os.Stat(b.path(k.File))
+		return errors.Is(err, fs.ErrNotExist)
+	})
 	var errs []finding
 	for _, f := range found {
 		if f.problem.Severity == diag.Error {
 			errs = append(errs, f)
 		} else {
-			known = append(known, baselineEntry(f))
+			known = append(known, b.entry(f))
 		}
 	}
-	text, err := json.MarshalIndent(known, "", "  ")
+	slices.SortStableFunc(known, func(x, y knownFinding) int { return cmp.Compare(x.File, y.File) })
+	text, err := json.MarshalIndent(append([]knownFinding{}, known...), "", "  ")
 	if err != nil {
 		return nil, baselineUse{}, err
 	}
-	const mode = 0o644 // it is a file of the project
-	if err := os.WriteFile(file, append(text, '\n'), mode); err != nil {
-		return nil, baselineUse{}, &exitError{exitFailed, errorf("--baseline: %w", err)}
+	if err := replaceFile(b.file, append(text, '\n')); err != nil {
+		return nil, baselineUse{}, &exitError{exitFailed, errorf("--baseline %s is not written: %w", b.file, err)}
 	}
-	return errs, baselineUse{file: file, hidden: len(known), written: true}, nil
+	return errs, baselineUse{file: b.file, hidden: len(known), written: true}, nil
 }
 
-func readBaseline(file string) ([]knownFinding, error) {
-	text, err := os.ReadFile(file) //nolint:gosec // the user names it
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usage("--baseline: there is no file %s; write it: add --update-baseline", file)
-	} else if err != nil {
-		return nil, usage("--baseline: %w", err)
+// read returns what the file says.
+func (b baseline) read() ([]knownFinding, error) {
+	text, err := os.ReadFile(b.file)
+	if err != nil {
+		return nil, err
 	}
 	doc, err := jsontree.Parse(text)
 	if err != nil {
-		return nil, usage("--baseline %s: %w", file, err)
+		return nil, err
+	}
+	if doc.Root.Kind != jsontree.Array {
+		return nil, errors.New("expected the file that --update-baseline writes: an array")
 	}
 	var known []knownFinding
 	var r jsontree.Reader
@@ -141,8 +195,5 @@ func readBaseline(file string) ([]knownFinding, error) {
 		}, "file", "rule", "pointer")
 		known = append(known, k)
 	})(doc.Root)
-	if err := r.Problems.Err(); err != nil {
-		return nil, usage("--baseline %s: %w", file, err)
-	}
-	return known, nil
+	return known, r.Problems.Err()
 }

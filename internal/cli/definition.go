@@ -65,23 +65,27 @@ func readMachine(name string, in io.Reader, s substitutions) (*machine, error) {
 	return parseMachine(d)
 }
 
-// readMachines reads all definitions that the names give.
+// readMachines reads all definitions that the names give. What could be read is
+// returned beside an error.
 func readMachines(names []string, in io.Reader, s substitutions) ([]*machine, error) {
 	values, err := s.values()
 	if err != nil {
 		return nil, err
 	}
 	definitions, err := source.Load(names, source.Options{Values: values, Stdin: in})
+	var problems []error
 	if err != nil {
-		return nil, usage("%w", sourceError(err))
+		problems = append(problems, usage("%w", sourceError(err)))
 	}
-	machines := make([]*machine, len(definitions))
-	for i, d := range definitions {
-		if machines[i], err = parseMachine(d); err != nil {
-			return nil, err
+	var machines []*machine
+	for _, d := range definitions {
+		m, err := parseMachine(d)
+		if err == nil {
+			machines = append(machines, m)
 		}
+		problems = append(problems, err)
 	}
-	return machines, nil
+	return machines, errors.Join(problems...)
 }
 
 func parseMachine(d *source.Definition) (*machine, error) {

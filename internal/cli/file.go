@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 )
 
 // stdin is the name of a file that stands for the standard input.
@@ -71,4 +72,57 @@ func writeNew(name string, text []byte) (err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	_, err = f.Write(text)
 	return err
+}
+
+// replaceFile writes a file of the project. One that is there keeps its mode, and
+// whoever reads it finds the old text or the new, as far as its folder allows a
+// second file.
+func replaceFile(name string, text []byte) error {
+	const mode = 0o644
+	target, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return os.WriteFile(name, text, mode) //nolint:gosec // it is a file of the project
+	}
+	f, err := os.OpenFile(target, os.O_WRONLY, 0) // not one that must stay as it is
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if info.Mode().IsRegular() && replaceAtOnce(target, text, info.Mode().Perm()) == nil {
+		return nil
+	}
+	return os.WriteFile(target, text, mode) //nolint:gosec // as above
+}
+
+func replaceAtOnce(name string, text []byte, perm os.FileMode) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name()) // the file is written in place
+		}
+	}()
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Chmod(perm), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// relativeName is the name of a file as seen from a folder, with slashes.
+func relativeName(folder, file string) string {
+	from, err := filepath.Abs(folder)
+	to, err2 := filepath.Abs(file)
+	if err != nil || err2 != nil {
+		return filepath.ToSlash(filepath.Clean(file))
+	}
+	if relative, err := filepath.Rel(from, to); err == nil {
+		to = relative
+	}
+	return filepath.ToSlash(to)
 }

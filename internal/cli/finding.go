@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
@@ -51,6 +53,18 @@ func (f finding) pointer() string {
 		return f.problem.Pointer
 	}
 	return f.machine + f.problem.Pointer
+}
+
+// reportedName is the name of the finding's file for a program that shows it beside
+// the repository: GitHub takes names relative to its root, wherever a step runs.
+func (f finding) reportedName() string {
+	name := filepath.ToSlash(filepath.Clean(f.file))
+	if root := os.Getenv("GITHUB_WORKSPACE"); root != "" {
+		if relative := relativeName(root, f.file); filepath.IsLocal(filepath.FromSlash(relative)) {
+			return relative
+		}
+	}
+	return name
 }
 
 // message is what the finding says, without its place and severity.

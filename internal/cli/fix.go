@@ -104,7 +104,7 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	loops, after := e.loops, e.after
 	out := fixed{File: d.File, Loops: loops, Diff: fix.Diff(d.Name, d.Name, e.before, after)}
 	if o.write && out.Diff != "" {
-		if err := rewrite(d.File, after); err != nil {
+		if err := replaceFile(d.File, after); err != nil {
 			return &exitError{exitFailed, err}
 		}
 		out.Written = true
@@ -180,15 +180,6 @@ func (o overlay) ReadFile(name string) ([]byte, error) {
 		return o.text, nil
 	}
 	return os.ReadFile(name) //nolint:gosec // the user names it
-}
-
-// rewrite changes a file, which keeps its mode.
-func rewrite(name string, text []byte) error {
-	info, err := os.Stat(name)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(name, text, info.Mode().Perm())
 }
 
 // print writes the loops and the diff for people.

@@ -43,7 +43,7 @@ Rules for --rule and --off:
 scanning.
 
 Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
-4 could not ask AWS.`,
+4 could not ask AWS; 130 interrupted.`,
 		Example: `  jobpoller lint poller.asl.json
   jobpoller lint template.yaml
   jobpoller lint -o json statemachines/ cdk.out
@@ -114,23 +114,26 @@ func runLint(c *cobra.Command, names []string, o lintOptions) error {
 	if o.output == "text" && len(o.only) == 0 && o.severity == "note" && o.baseline == "" {
 		o.tables = &loopTables{}
 	}
-	found, files, unread := lintFiles(c, names, o)
-	found = atLeast(found, severities[o.severity])
+	read, unread := lintFiles(c, names, o)
+	if err := c.Context().Err(); err != nil {
+		return err
+	}
 	if unread != nil && o.update {
 		return unread // a baseline of some files would lose the findings of the others
 	}
-	found, known, err := applyBaseline(o, files, found)
+	found, known, err := baseline{o.baseline, o.update}.apply(read.files, read.found, o.checks)
 	if err != nil {
 		return err
 	}
+	found = atLeast(found, severities[o.severity])
 	if tables := o.tables.String(); tables != "" {
 		terminal.Fprintf(c.OutOrStdout(), "%s\n", terminal.Lines(tables))
 	}
 	if err := printFindings(c.OutOrStdout(), o.output, found); err != nil {
 		return &exitError{exitFailed, err}
 	}
-	if o.output == "text" || o.output == "github" {
-		terminal.Fprintf(c.ErrOrStderr(), "%s\n", summarize(found, len(files), known))
+	if (o.output == "text" || o.output == "github") && (unread == nil || len(read.files) > 0) {
+		terminal.Fprintf(c.ErrOrStderr(), "%s%s%s\n", summarize(found, len(read.files)), known, read.passedOver())
 	}
 	if unread != nil {
 		return unread
@@ -144,20 +147,39 @@ func runLint(c *cobra.Command, names []string, o lintOptions) error {
 	return nil
 }
 
-// lintFiles reads the files that the names match. It returns their findings and
-// the names of the files.
-func lintFiles(c *cobra.Command, names []string, o lintOptions) (found []finding, files []string, unread error) {
-	found = []finding{}
+// linted is what lint read, and found there.
+type linted struct {
+	found  []finding
+	files  []string
+	passed int // files of folders and globs that have no definition
+}
+
+func (l *linted) read(name string) {
+	if !slices.Contains(l.files, name) {
+		l.files = append(l.files, name)
+	}
+}
+
+// passedOver says how many files are something else.
+func (l *linted) passedOver() string {
+	switch l.passed {
+	case 0:
+		return ""
+	case 1:
+		return "; passed over 1 file without a definition"
+	default:
+		return fmt.Sprintf("; passed over %d files without a definition", l.passed)
+	}
+}
+
+// lintFiles reads the files that the names match.
+func lintFiles(c *cobra.Command, names []string, o lintOptions) (l *linted, unread error) {
+	l = &linted{found: []finding{}}
 	values, err := substitutions(o.substitutes).values()
 	if err != nil {
-		return found, nil, err
+		return l, err
 	}
 	var problems []error
-	read := func(name string) {
-		if !slices.Contains(files, name) {
-			files = append(files, name)
-		}
-	}
 	definitions, err := source.Load(names, source.Options{
 		Values: values, Stdin: c.InOrStdin(),
 		Skip: func(name string, text []byte) bool {
@@ -165,20 +187,27 @@ func lintFiles(c *cobra.Command, names []string, o lintOptions) (found []finding
 				return false
 			}
 			findings, err := lintWaiters(name, text, o)
-			if found = append(found, findings...); err == nil {
-				read(name)
+			if l.found = append(l.found, findings...); err == nil {
+				l.read(name)
 			}
 			problems = append(problems, err)
 			return true
 		},
+		Passed: func(string) { l.passed++ },
 	})
 	if err != nil {
 		problems = append(problems, sourceError(err))
 	}
+	seen := map[string]bool{} // one that several names give counts once
 	for _, d := range definitions {
+		key := relativeName(".", d.Template) + "#" + relativeName(".", d.File) + "#" + d.ID
+		if c.Context().Err() != nil || seen[key] {
+			continue // the caller asks whether the command was interrupted
+		}
+		seen[key] = true
 		findings, hint, err := lintDefinition(c.Context(), d, o)
-		if found = append(found, findings...); err == nil {
-			read(d.File)
+		if l.found = append(l.found, findings...); err == nil {
+			l.read(d.File)
 		}
 		problems = append(problems, err)
 		if hint != "" {
@@ -186,7 +215,7 @@ func lintFiles(c *cobra.Command, names []string, o lintOptions) (found []finding
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
-		return found, files, usage("%w", err)
+		return l, usage("%w", err)
 	}
-	return found, files, nil
+	return l, nil
 }

@@ -96,10 +96,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 func printLoops(c *cobra.Command, names []string, o lintOptions) error {
 	found := []pollLoop{}
 	var tables loopTables
-	machines, err := readMachines(names, c.InOrStdin(), o.substitutes)
-	if err != nil {
-		return err
-	}
+	machines, unread := readMachines(names, c.InOrStdin(), o.substitutes)
 	for _, m := range machines {
 		loops := lint.Loops(m.StateMachine, lint.Options{Express: o.express || m.definition.Type == asl.Express})
 		for i := range loops {
@@ -108,10 +105,13 @@ func printLoops(c *cobra.Command, names []string, o lintOptions) error {
 		tables.addLoops(m.definition.Name, loops)
 	}
 	if o.output == "json" {
-		return writeJSON(c.OutOrStdout(), found)
+		if err := writeJSON(c.OutOrStdout(), found); err != nil {
+			return &exitError{exitFailed, err}
+		}
+		return unread
 	}
 	terminal.Fprintf(c.OutOrStdout(), "%s", terminal.Lines(tables.String()))
-	return nil
+	return unread
 }
 
 // loopTables are the tables of loops to print, by the state machines that have

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	defer complaints.Flush() //nolint:errcheck // who reads has gone
 	root := newRootCommand() //nolint:contextcheck // a command carries its context
 	root.SetArgs(args)
+	root.SetIn(&interruptible{ctx, os.Stdin})
 	root.SetOut(human)
 	root.SetErr(complaints)
 	root.InitDefaultCompletionCmd(args...)
@@ -33,7 +35,9 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitSucceeded
 	}
 	coded, ok := errors.AsType[*exitError](err)
-	if !ok {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) && (!ok || coded.code != exitInterrupted) {
+		coded = &exitError{exitInterrupted, errors.New("interrupted")}
+	} else if !ok {
 		coded = &exitError{exitUsage, fmt.Errorf("%w"+helpHint, err, root.CommandPath())}
 	}
 	if coded.err != nil {

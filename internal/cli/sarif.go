@@ -3,11 +3,13 @@ package cli
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // The parts of a SARIF 2.1.0 log that code scanning reads. Source:
@@ -54,7 +56,8 @@ type (
 		Region           *sarifRegion  `json:"region,omitempty"`
 	}
 	sarifArtifact struct {
-		URI string `json:"uri"`
+		URI         string     `json:"uri"`
+		Description *sarifText `json:"description,omitempty"`
 	}
 	sarifRegion struct {
 		StartLine   int `json:"startLine"`
@@ -69,13 +72,18 @@ type (
 // three levels only.
 func sarifOf(found []finding) sarifLog {
 	driver := sarifDriver{Name: "jobpoller", Version: version(), Rules: []sarifRule{{definitionRule, sarifText{"AWS rejects the definition"}}}}
-	for _, r := range allRules() {
-		driver.Rules = append(driver.Rules, sarifRule{r.Name, sarifText{r.About}})
+	listed := map[string]bool{}
+	for _, r := range append(allRules(), listedRule{Name: awsRule, About: "what AWS says of the definition"}) {
+		if !listed[r.Name] { // a rule of definitions may be one of waiters, too
+			listed[r.Name] = true
+			driver.Rules = append(driver.Rules, sarifRule{r.Name, sarifText{r.About}})
+		}
 	}
 	run := sarifRun{Tool: sarifTool{driver}, ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
 	levels := map[diag.Severity]string{diag.Error: "error", diag.Danger: "error", diag.Warning: "warning", diag.Note: "note"}
+	seen := map[findingKey]int{}
 	for _, f := range found {
-		place := sarifPlace{ArtifactLocation: sarifArtifact{fileURI(f.file)}}
+		place := sarifPlace{ArtifactLocation: artifactOf(f)}
 		if f.problem.Line > 0 {
 			place.Region = &sarifRegion{f.problem.Line, f.problem.Column}
 		}
@@ -83,8 +91,9 @@ func sarifOf(found []finding) sarifLog {
 		if pointer := f.pointer(); pointer != "" {
 			location.LogicalLocations = []sarifLogical{{pointer}}
 		}
-		key := baselineEntry(f).key()
-		sum := sha256.Sum256([]byte(key.file + "\x00" + key.rule + "\x00" + key.pointer))
+		key := knownFinding{File: place.ArtifactLocation.URI, Rule: f.rule, Pointer: f.pointer()}.key()
+		seen[key]++
+		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", key.file, key.rule, key.pointer, seen[key]))
 		run.Results = append(run.Results, sarifResult{
 			RuleID: f.rule, Level: levels[f.problem.Severity], Message: sarifText{f.message()}, Locations: []sarifLocation{location},
 			PartialFingerprints: map[string]string{"place/v1": hex.EncodeToString(sum[:])},
@@ -93,12 +102,15 @@ func sarifOf(found []finding) sarifLog {
 	return sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}}
 }
 
-// fileURI is a relative reference, for code scanning looks for the file in the
-// repository, or a URL of an absolute path.
-func fileURI(file string) string {
-	path := cleanName(file)
-	if filepath.IsAbs(file) {
-		return (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(path, "/")}).String()
+// artifactOf is the file of a finding: a relative reference, for code scanning looks
+// for the file in the repository, or a URL of an absolute path.
+func artifactOf(f finding) sarifArtifact {
+	if f.file == source.Stdin {
+		return sarifArtifact{URI: "stdin", Description: &sarifText{"the standard input"}}
 	}
-	return (&url.URL{Path: path}).String()
+	name := f.reportedName()
+	if filepath.IsAbs(filepath.FromSlash(name)) {
+		return sarifArtifact{URI: (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(name, "/")}).String()}
+	}
+	return sarifArtifact{URI: (&url.URL{Path: name}).String()}
 }

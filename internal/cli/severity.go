@@ -28,7 +28,7 @@ func atLeast(found []finding, least diag.Severity) []finding {
 }
 
 // summarize says in a line how many findings there are.
-func summarize(found []finding, files int, known baselineUse) string {
+func summarize(found []finding, files int) string {
 	var counts [diag.Note + 1]int
 	for _, f := range found {
 		counts[f.problem.Severity]++
@@ -45,5 +45,5 @@ func summarize(found []finding, files int, known baselineUse) string {
 	} else if len(parts) == 1 {
 		text = fmt.Sprintf("%s in %s", parts[0], plural(files, "file"))
 	}
-	return text + known.String()
+	return text
 }

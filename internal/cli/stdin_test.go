@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// An interrupt ends a command whose standard input stays open.
+func TestInputThatNeverEndsIsInterrupted(t *testing.T) {
+	t.Parallel()
+	silent, writer := io.Pipe()
+	defer writer.Close() //nolint:errcheck // of a pipe in memory
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := io.ReadAll(&interruptible{ctx, silent})
+	require.ErrorIs(t, err, context.Canceled)
+
+	text, err := io.ReadAll(&interruptible{t.Context(), strings.NewReader(strings.Repeat("text", 1000))})
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("text", 1000), string(text))
+}
+
+// An interrupt while files are read is no finding and no usage error.
+func TestInterruptedLint(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, complaints bytes.Buffer
+	require.Equal(t, exitInterrupted, execute(ctx, []string{"lint", "../../docs/example"}, &out, &complaints))
+	require.Empty(t, out.String())
+	require.Equal(t, "jobpoller: interrupted\n", complaints.String())
+}
