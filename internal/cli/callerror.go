@@ -48,6 +48,9 @@ func errorText(err error) string {
 func endReason(actions []string, err error) string {
 	switch code := newCallError(err).Code; {
 	case code == "":
+		if _, ok := errors.AsType[*url.Error](err); ok {
+			return errorText(err) + ". Check the region, --endpoint-url and the network"
+		}
 		return errorText(err)
 	case awserror.IsPermissionCode(code):
 		return fmt.Sprintf("access denied: grant %s (%s)", strings.Join(actions, ", "), errorText(err))

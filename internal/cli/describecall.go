@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -31,17 +33,14 @@ func callable(e *catalog.Entry) error {
 	return nil
 }
 
-// newCall prepares the calls of a wait. It refuses what is wrong before any call.
-func (o *waitOptions) newCall(ctx context.Context, e *catalog.Entry, input any) (*describeCall, error) {
+// newDescribeCall prepares the calls of a wait. It refuses what is wrong before any
+// call.
+func newDescribeCall(cfg aws.Config, e *catalog.Entry, input any) (*describeCall, error) {
 	call := &describeCall{operation: e.Operation}
 	throughSDK := s3Calls[operationKey(e.Operation)]
-	cfg, err := o.aws.configuration(ctx, o.verbose)
-	if err != nil {
-		return nil, err
-	}
 	if throughSDK == nil {
 		client := awsjob.New(cfg)
-		if err := client.Check(e.Operation); err != nil { //nolint:contextcheck // it calls nothing
+		if err := client.Check(e.Operation); err != nil {
 			return nil, err
 		}
 		call.send = func(ctx context.Context) (any, error) { return client.Call(ctx, e.Operation, input) }

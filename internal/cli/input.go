@@ -20,15 +20,6 @@ func inputOf(op *catalog.Operation) string {
 	return "any of " + strings.Join(names, ", ")
 }
 
-// exampleInput says what an input looks like.
-func exampleInput(op *catalog.Operation) string {
-	sample := inputOf(op)
-	if strings.HasPrefix(sample, "{") {
-		return fmt.Sprintf("such as '%s'", sample)
-	}
-	return "a JSON object with " + sample
-}
-
 // sampleInput shows the members that an input needs.
 func sampleInput(op *catalog.Operation) string {
 	if op.Input == nil {

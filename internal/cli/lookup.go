@@ -114,6 +114,23 @@ func completeName(service, typed string) []cobra.Completion {
 	return found
 }
 
+// completeParams completes the names of --param: members of the describe call's input.
+func completeParams(c *cobra.Command) {
+	must(c.RegisterFlagCompletionFunc("param", func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var found []cobra.Completion
+		if name, _ := splitIDs(args); hasName(name) {
+			if entry, err := lookup(name); err == nil {
+				for _, m := range inputMembers(entry) {
+					if hasPrefixFold(m.Name, typed) {
+						found = append(found, m.Name+"=")
+					}
+				}
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}))
+}
+
 func hasPrefixFold(name, prefix string) bool {
 	return len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
 }

@@ -142,8 +142,10 @@ func (s *sheet) delays() {
 		text += ", growing to " + shortDuration(used.Max)
 	}
 	s.row("delay", text)
+	of := newPace(used)
+	s.row("", fmt.Sprintf("about %s in %s; %s", plural(of.Polls, "poll"), shortDuration(used.Total), of.late()))
 	if s.entry.TotalWait > 0 {
-		s.row("max wait", fmt.Sprintf("yours to choose; the AWS CLI waits %s", shortDuration(s.entry.TotalWait)))
+		s.row("max wait", fmt.Sprintf("1h unless you say; the AWS CLI waits %s", shortDuration(s.entry.TotalWait)))
 	}
 }
 

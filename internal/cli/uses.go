@@ -24,7 +24,7 @@ func uses(e *catalog.Entry) []string {
 			return append(all, "in Go: "+inGo(e), cannotCall(e, err))
 		}
 	}
-	return append(all, fmt.Sprintf("jobpoller wait %s %s", e.Service.Key, e.Name))
+	return append(all, strings.TrimSpace(fmt.Sprintf("jobpoller wait %s %s %s", e.Service.Key, e.Name, waitArguments(e))))
 }
 
 // anyRegion is for questions about operations that do not depend on the region.

@@ -1,35 +1,45 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 func newWaitCommand() *cobra.Command {
 	var o waitOptions
 	c := &cobra.Command{
-		Use:   "wait SERVICE NAME --input JSON --max-wait DURATION",
+		Use:   "wait SERVICE NAME [ID...]",
 		Short: "Wait until an AWS job or resource is done",
 		Long: `Wait CALLS AWS with your credentials, as the AWS CLI does. It polls a job or a
 resource until the job has succeeded or failed, or until --max-wait is over. It
 starts and stops nothing.
 
---input is the input of the describe call: JSON, @FILE, or - for standard input.
-"jobpoller show SERVICE NAME" prints an example. Members have the names of the
-AWS CLI or of Step Functions.
+ID is the job or resource. "jobpoller show SERVICE NAME" says which member of the
+describe call's input it stands for. - reads IDs from standard input, or takes
+them out of the JSON that a command such as "aws athena start-query-execution"
+prints. With several IDs, wait ends when all have ended, or with --any as soon as
+one has succeeded.
+
+--param NAME=VALUE gives other members. A.B=1 is for a member of a member, and a
+list takes one item each time. VALUE is JSON where an object or a list is wanted
+and it starts with { or [. --input gives the whole input: JSON, @FILE or -.
+Members have the names of the AWS CLI or of Step Functions.
 
 Delays: the delay between two polls grows by 15 % a poll, from the waiter's
 minDelay to its maxDelay, at most to one minute, and varies by 10 %. --delay sets
 one delay for all polls. The last poll may start when --max-wait is over.
+--dry-run shows the input and the polls, and calls nothing.
 
 Errors: once the service has answered, wait retries throttling, faults of the
 service and lost connections. Any other error that the waiter does not expect
@@ -41,15 +51,20 @@ a poll. The result goes to stdout. -o json or --verbose adds the whole response.
 Exit codes: 0 succeeded, 1 failed, 2 wrong usage (nothing was called), 3 timed
 out, 4 could not reach the job (network, credentials, permissions), 130
 interrupted.`,
-		Example: `  jobpoller wait dynamodb ExportCompleted --max-wait 1h --input '{"ExportArn": "arn:aws:dynamodb:..."}'
-  jobpoller wait ecs ServicesStable --max-wait 10m --input '{"cluster": "web", "services": ["api"]}'
-  jobpoller wait glue StartJobRun --max-wait 2h --input @run.json --delay 30s -o json`,
-		Args: requireName,
+		Example: `  jobpoller wait dynamodb TableExists Orders
+  jobpoller wait glue StartJobRun jr_0123 --param JobName=nightly --max-wait 2h -o json
+  jobpoller wait ecs TasksStopped TASK1 TASK2 --param cluster=web --any
+  aws athena start-query-execution --query-string 'SELECT 1' | jobpoller wait athena StartQueryExecution -`,
+		Args: requireWaitName,
 		RunE: func(c *cobra.Command, args []string) error { return runWait(c, args, o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.input, "input", "", "input of the describe call: `JSON`, @FILE or - (required)")
-	addMaxWait(f, &o.maxWait, 0)
+	f.StringVar(&o.input, "input", "", "input of the describe call: `JSON`, @FILE or -")
+	addParams(f, &o.params, "describe")
+	f.BoolVar(&o.all, "all", false, "of several IDs: wait until all have ended (the default)")
+	f.BoolVar(&o.any, "any", false, "of several IDs: wait until one has succeeded")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show the input and when the polls would be, and call nothing")
+	addMaxWait(f, &o.maxWait, defaultMaxWait)
 	addDuration(f, &o.delay, "delay", 0, "the same delay between all polls")
 	o.delays.addTo(f)
 	f.IntVar(&o.maxAttempts, "max-attempts", 0, "give up after this many polls")
@@ -57,88 +72,121 @@ interrupted.`,
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the whole response and the SDK's warnings too")
 	completeEntries(c, true)
+	completeParams(c)
 	completeNothing(c, "max-wait", "delay", "min-delay", "max-delay", "initial-delay", "max-attempts")
 	addOutput(c, &o.output)
 	return c
 }
 
+// defaultMaxWait is how long wait waits where nobody says.
+const defaultMaxWait = time.Hour
+
+// requireWaitName wants the arguments SERVICE NAME [ID...] or SERVICE:NAME [ID...].
+func requireWaitName(c *cobra.Command, args []string) error {
+	name, _ := splitIDs(args)
+	return requireName(c, name)
+}
+
+// splitIDs cuts the arguments behind SERVICE NAME, or SERVICE:NAME.
+func splitIDs(args []string) (name, ids []string) {
+	n := min(len(args), 2) //nolint:mnd // SERVICE NAME
+	if len(args) > 0 && strings.Contains(args[0], ":") {
+		n = 1
+	}
+	return args[:n], args[n:]
+}
+
 func runWait(c *cobra.Command, args []string, o waitOptions) error {
-	entry, err := lookup(args)
+	name, ids := splitIDs(args)
+	entry, err := lookup(name)
 	if err != nil {
 		return err
 	}
-	if err := o.validate(c.Flags().Changed); err != nil {
+	if err := o.validate(c.Flags().Changed, len(ids)); err != nil {
 		return err
 	}
 	if err := callable(entry); err != nil {
 		return usage("%w", err)
 	}
-	input, err := o.readInput(entry, c.InOrStdin())
+	subject := waitSubject{entry: entry, ids: ids, input: o.input, params: o.params}
+	targets, err := subject.targets(c.InOrStdin())
 	if err != nil {
 		return err
 	}
-	check, err := pollcore.Compile[any, any](entry.Waiter)
-	if err != nil {
+	if o.dryRun {
+		return o.printPlan(c.OutOrStdout(), entry, targets)
+	}
+	w := &waits{command: c, options: o, entry: entry}
+	if w.check, err = pollcore.Compile[any, any](entry.Waiter); err != nil {
 		return usage("%w", err)
 	}
-	call, err := o.newCall(c.Context(), entry, input)
-	if err != nil {
+	if w.aws, err = o.aws.configuration(c.Context(), o.verbose); err != nil {
 		if c.Context().Err() != nil {
 			return &exitError{exitInterrupted, errors.New("interrupted before the first call")}
 		}
 		return usage("%w", err)
 	}
+	if len(targets) > 1 {
+		return w.waitForMany(c.Context(), targets)
+	}
+	report, err := w.waitForOne(c.Context(), targets[0])
+	if err != nil {
+		return err
+	}
+	return w.finish(report, report.text(o.verbose), report.exitCode())
+}
 
-	p := newWaitProgress(c.ErrOrStderr(), entry, o)
-	outcome, err := check.Wait(c.Context(), input, o.maxWait, call.do, o.settings(entry, call, p)...)
-	p.close()
+// waits are the waits of one command, which differ in their inputs.
+type waits struct {
+	command *cobra.Command
+	options waitOptions
+	entry   *catalog.Entry
+	check   *pollcore.Check[any, any]
+	aws     aws.Config
+}
+
+// waitForOne waits for one job or resource, and shows its progress. Its error is one of
+// the command line.
+func (w *waits) waitForOne(ctx context.Context, t waitTarget) (*waitReport, error) {
+	p := newWaitProgress(w.command.ErrOrStderr(), w.entry, w.options)
+	defer p.close()
+	return w.wait(ctx, t, p)
+}
+
+// wait waits for one job or resource.
+func (w *waits) wait(ctx context.Context, t waitTarget, p *waitProgress) (*waitReport, error) {
+	call, err := newDescribeCall(w.aws, w.entry, t.input) //nolint:contextcheck // it calls nothing
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	outcome, err := w.check.Wait(ctx, t.input, w.options.maxWait, call.do, w.options.settings(w.entry, call, p)...)
 	if errors.Is(err, jobs.ErrArguments) { // nothing was sent
-		return usage("--input: %w", outcome.OpErr)
+		return nil, usage("input of %s: %w", w.entry.Operation.Name, outcome.OpErr)
 	}
 	if err != nil && outcome.Status == "" {
-		return usage("%w", err)
+		return nil, usage("%w", err)
 	}
-	r := newWaitReport(entry, o, outcome, err)
-	if o.output == "json" {
-		err = writeJSON(c.OutOrStdout(), r)
+	report := newWaitReport(w.entry, w.options, outcome, err)
+	report.ID = t.id
+	return &report, nil
+}
+
+// finish prints the result as JSON or as text, and returns the error of the exit code.
+func (w *waits) finish(result any, text string, code int) error {
+	out := w.command.OutOrStdout()
+	var err error
+	if w.options.output == "json" {
+		err = writeJSON(out, result)
 	} else {
-		_, err = io.WriteString(c.OutOrStdout(), r.text(o.verbose))
+		_, err = io.WriteString(out, text)
 	}
 	if err != nil {
 		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
 	}
-	if code := r.exitCode(); code != exitSucceeded {
+	if code != exitSucceeded {
 		return &exitError{code: code}
 	}
 	return nil
-}
-
-// readInput reads the input of the operation that is polled, in the spelling of
-// the model.
-func (o *waitOptions) readInput(e *catalog.Entry, in io.Reader) (any, error) {
-	if o.input == "" {
-		return nil, usage("wait needs --input: the input of %s, %s", e.Operation.Name, exampleInput(e.Operation))
-	}
-	text, hint := []byte(o.input), ""
-	if file, isFile := strings.CutPrefix(o.input, "@"); isFile || file == stdin {
-		var err error
-		if text, err = readText(file, in); err != nil {
-			return nil, usage("--input of %s: %w", e.Operation.Name, err)
-		}
-	} else if !strings.HasPrefix(strings.TrimSpace(o.input), "{") {
-		hint = "\nTo read a file, write @ before its name"
-	}
-	value, problems, err := typecheck.FitText(text, e.Operation.Input, true)
-	if err != nil && hint != "" {
-		err = fmt.Errorf("%w%s", err, hint)
-	}
-	if err == nil {
-		err = problems.Err()
-	}
-	if err != nil {
-		return nil, usage("--input of %s: %w", e.Operation.Name, err)
-	}
-	return value, nil
 }
 
 // settings are how the wait goes on.
@@ -147,17 +195,24 @@ func (o *waitOptions) settings(e *catalog.Entry, call *describeCall, p *waitProg
 		pollcore.InitialDelay(o.delays.initial), pollcore.MaxAttempts(o.maxAttempts), pollcore.OnAttempt(p.show),
 		pollcore.Transient(call.transient),
 	}
-	own := pollcore.NewSchedule(e.Waiter, o.maxWait)
+	s := o.schedule(e)
+	return append(all, pollcore.Between(s.Min, s.Max))
+}
+
+// schedule is when the wait polls.
+func (o *waitOptions) schedule(e *catalog.Entry) pollcore.Schedule {
+	s := pollcore.NewSchedule(e.Waiter, o.maxWait)
+	s.Initial, s.MaxAttempts = o.delays.initial, o.maxAttempts
 	low, high := o.delays.min, o.delays.max
 	switch {
 	case o.delay > 0:
-		all = append(all, pollcore.Every(o.delay))
+		s.Min, s.Max = o.delay, o.delay
 	case low > 0 && high == 0:
-		all = append(all, pollcore.Between(low, max(low, own.Max)))
+		s.Min, s.Max = low, max(low, s.Max)
 	case high > 0 && low == 0:
-		all = append(all, pollcore.Between(min(own.Min, high), high))
+		s.Min, s.Max = min(s.Min, high), high
 	case low > 0:
-		all = append(all, pollcore.Between(low, high))
+		s.Min, s.Max = low, high
 	}
-	return all
+	return s
 }

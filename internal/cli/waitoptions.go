@@ -9,6 +9,9 @@ import (
 // waitOptions are the flags of "jobpoller wait".
 type waitOptions struct {
 	input       string
+	params      params
+	all, any    bool
+	dryRun      bool
 	maxWait     time.Duration
 	delay       time.Duration // of all polls
 	delays      delayFlags
@@ -22,9 +25,15 @@ type waitOptions struct {
 }
 
 // validate reports what is wrong with the flags, all at once.
-func (o *waitOptions) validate(changed func(flag string) bool) error {
+func (o *waitOptions) validate(changed func(flag string) bool, ids int) error {
 	problems := []error{checkOutput(o.output), checkMaxWait(o.maxWait), o.aws.validate()}
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if o.all && o.any {
+		report("--all and --any exclude each other: remove one")
+	}
+	if (o.all || o.any) && ids == 0 {
+		report("--all and --any are for several IDs, found none")
+	}
 	if changed("delay") && o.delay <= 0 {
 		report("--delay must be above 0, is %s", shortDuration(o.delay))
 	}

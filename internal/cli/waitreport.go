@@ -24,6 +24,7 @@ type waitReport struct {
 	Status         string     `json:"status"`
 	Service        string     `json:"service"`
 	Name           string     `json:"name"`
+	ID             string     `json:"id,omitempty"`
 	Operation      string     `json:"operation"`
 	Acceptor       int        `json:"acceptor,omitempty"` // from 1
 	Acceptors      int        `json:"acceptors"`

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// What an ID stands for, of each kind of entry.
+func TestIDOfEntries(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		service, name string
+		given         []string
+		want          string // empty for none
+	}{
+		{"ec2", "InstanceRunning", nil, "InstanceIds"},
+		{"ec2", "ImageAvailable", nil, "ImageIds"},
+		{"ec2", "SnapshotCompleted", nil, "SnapshotIds"},
+		{"ec2", "SecurityGroupExists", nil, ""}, // GroupIds or GroupNames
+		{"ec2", "SecurityGroupExists", []string{"GroupNames"}, "GroupIds"},
+		{"rds", "DBSnapshotAvailable", nil, "DBSnapshotIdentifier"},
+		{"rds", "StartExportTask", nil, "ExportTaskIdentifier"},
+		{"cloudformation", "StackCreateComplete", nil, "StackName"},
+		{"elbv2", "LoadBalancerAvailable", nil, "Names or LoadBalancerArns"},
+		{"s3", "ObjectExists", nil, ""}, // Bucket and Key
+		{"s3", "ObjectExists", []string{"Bucket"}, "Key"},
+		{"glue", "StartJobRun", nil, "RunId"}, // the start call answers it
+		{"emr", "AddJobFlowSteps", nil, "StepIds"},
+		{"mgn", "StartTest", nil, "jobID"}, // within a filter
+		{"eks", "NodegroupActive", nil, ""},
+		{"resiliencehubv2", "ReportSucceeded", nil, ""}, // of two things
+		{"iam", "GenerateCredentialReport", nil, ""},
+	}
+	for _, tt := range tests {
+		entry, err := catalog.AWS().Lookup(tt.service, tt.name)
+		require.NoError(t, err)
+		got := ""
+		if place := findID(entry, tt.given); place != nil {
+			got = place.name()
+		}
+		require.Equal(t, tt.want, got, "%s %s", tt.service, tt.name)
+	}
+}
+
+// An ID makes an input that lacks nothing but what has to be given besides.
+func TestIDsOfAllEntries(t *testing.T) {
+	t.Parallel()
+	list, err := catalog.AWS().List()
+	require.NoError(t, err)
+	count := 0
+	for _, service := range list {
+		for _, listed := range service.Entries {
+			entry, err := catalog.AWS().Lookup(service.Key, listed.Name)
+			require.NoError(t, err)
+			if findID(entry, nil) == nil {
+				continue
+			}
+			count++
+			s := waitSubject{entry: entry, ids: []string{"arn:aws:x"}}
+			for _, m := range inputMembers(entry) {
+				if isID := answers(entry, m.Name); (m.Required || m.In == catalog.InPath) && !isID {
+					s.params = append(s.params, m.Name+"="+sampleParam(m.Shape))
+				}
+			}
+			targets, err := s.targets(nil)
+			require.NoError(t, err, "%s", entry.FullName())
+			require.Len(t, targets, 1)
+		}
+	}
+	require.Equal(t, 409, count)
+}
+
+// answers tells whether the ID of an entry stands for a member.
+func answers(e *catalog.Entry, member string) bool {
+	for _, m := range findID(e, nil).members {
+		if m.Name == member {
+			return true
+		}
+	}
+	return false
+}
+
+// sampleParam is a value of --param for a shape.
+func sampleParam(shape *catalog.Shape) string {
+	if len(shape.Enum) > 0 {
+		return shape.Enum[0]
+	}
+	switch shape.Type {
+	case catalog.List:
+		return sampleParam(shape.Element.Shape)
+	case catalog.Integer, catalog.Long:
+		return "1"
+	default:
+		return "x"
+	}
+}

@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore"
+)
+
+// manyReport is what several waits come to. Its JSON members are a contract: see
+// docs/reference/json.md.
+type manyReport struct {
+	Status         string        `json:"status"`
+	Waits          []*waitReport `json:"waits"`
+	ElapsedSeconds float64       `json:"elapsedSeconds"`
+}
+
+// waitForMany waits for several jobs or resources at the same time. With --any, the
+// first that succeeds ends the others' waits.
+func (w *waits) waitForMany(ctx context.Context, targets []waitTarget) error {
+	ctx, enough := context.WithCancel(ctx)
+	defer enough()
+	start := time.Now()
+	board := newWaitBoard(w, len(targets), start)
+	reports, problems := make([]*waitReport, len(targets)), make([]error, len(targets))
+	quiet := w.options
+	quiet.quiet = true // the board shows them
+	var all sync.WaitGroup
+	for i, t := range targets {
+		all.Go(func() {
+			p := newWaitProgress(w.command.ErrOrStderr(), w.entry, quiet)
+			defer p.close()
+			reports[i], problems[i] = w.wait(ctx, t, p)
+			if problems[i] != nil {
+				enough()
+				return
+			}
+			board.count(reports[i])
+			if w.options.any && reports[i].Status == string(pollcore.Succeeded) {
+				enough()
+			}
+		})
+	}
+	all.Wait()
+	board.close()
+	if err := cmp.Or(problems...); err != nil {
+		return err
+	}
+	result := manyReport{Waits: reports, ElapsedSeconds: time.Since(start).Seconds()}
+	code := w.joinCodes(reports, w.command.Context().Err() != nil)
+	result.Status = statusOfCode[code]
+	return w.finish(result, result.text(w.options.verbose), code)
+}
+
+// statusOfCode is the status of several waits by the exit code.
+var statusOfCode = map[int]string{
+	exitSucceeded: string(pollcore.Succeeded), exitFailed: string(pollcore.Failed), exitTimedOut: string(pollcore.TimedOut),
+	exitUnknown: waitError, exitInterrupted: waitInterrupted,
+}
+
+// joinCodes is the exit code of several waits: that of an interrupt, else with --any
+// of the best one, else of the worst.
+func (w *waits) joinCodes(reports []*waitReport, interrupted bool) int {
+	codes := map[int]bool{}
+	for _, r := range reports {
+		codes[r.exitCode()] = true
+	}
+	order := []int{exitFailed, exitUnknown, exitTimedOut, exitInterrupted, exitSucceeded}
+	switch {
+	case w.options.any && codes[exitSucceeded]:
+		return exitSucceeded
+	case interrupted:
+		return exitInterrupted
+	}
+	for _, code := range order {
+		if codes[code] {
+			return code
+		}
+	}
+	return exitSucceeded
+}
+
+// text is a line for each wait under one for all of them.
+func (r *manyReport) text(verbose bool) string {
+	succeeded, width := 0, 0
+	for _, one := range r.Waits {
+		width = max(width, len(one.ID))
+		if one.Status == string(pollcore.Succeeded) {
+			succeeded++
+		}
+	}
+	var b strings.Builder
+	elapsed := time.Duration(r.ElapsedSeconds * float64(time.Second)).Round(100 * time.Millisecond)
+	terminal.Fprintf(&b, "%s after %s: %d of %d succeeded\n", r.Status, elapsed, succeeded, len(r.Waits))
+	for _, one := range r.Waits {
+		head, rows, _ := strings.Cut(one.text(verbose), "\n")
+		terminal.Fprintf(&b, "  %-*s  %s\n", width, one.ID, head)
+		for row := range strings.Lines(rows) {
+			b.WriteString("  " + row)
+		}
+	}
+	return b.String()
+}
+
+// waitBoard shows several waits while they last: one updating line on a terminal, else
+// a line for each that ends.
+type waitBoard struct {
+	waits *waits
+	total int
+	start time.Time
+	live  *liveLine
+
+	mu    sync.Mutex
+	done  int
+	codes map[int]int
+}
+
+func newWaitBoard(w *waits, total int, start time.Time) *waitBoard {
+	b := &waitBoard{waits: w, total: total, start: start, codes: map[int]int{}}
+	if !w.options.quiet && !w.options.verbose {
+		b.live = newLiveLine(w.command.ErrOrStderr(), b.line)
+	}
+	return b
+}
+
+// line says how many waits have ended, and how.
+func (b *waitBoard) line() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	parts := []string{fmt.Sprintf("%d of %d ended", b.done, b.total)}
+	for _, code := range []int{exitSucceeded, exitFailed, exitTimedOut, exitUnknown} {
+		if n := b.codes[code]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", statusOfCode[code], n))
+		}
+	}
+	parts = append(parts, fmt.Sprintf("%s of %s", time.Since(b.start).Truncate(time.Second), shortDuration(b.waits.options.maxWait)))
+	return strings.Join(parts, "  ")
+}
+
+// count counts a wait that has ended.
+func (b *waitBoard) count(r *waitReport) {
+	if r.Status == waitInterrupted {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.done++
+	b.codes[r.exitCode()]++
+	if b.live == nil && !b.waits.options.quiet {
+		terminal.Fprintf(b.waits.command.ErrOrStderr(), "%s %s, %d of %d ended\n", r.ID, r.Status, b.done, b.total)
+	}
+}
+
+func (b *waitBoard) close() { b.live.close() }

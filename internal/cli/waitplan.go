@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// pace is when a schedule polls a job that does not end, and how late it sees the end
+// of one that may end at any time until the deadline.
+type pace struct {
+	Polls       int     `json:"polls"`
+	MeanSeconds float64 `json:"meanLateSeconds"`
+	MaxSeconds  float64 `json:"maxLateSeconds"`
+
+	schedule pollcore.Schedule
+}
+
+// mostCounted is how many polls are counted one by one. All later ones have the
+// longest delay between them.
+const mostCounted = 10_000
+
+// newPace counts the polls of a schedule, with the mean of each delay that is drawn.
+func newPace(s pollcore.Schedule) pace {
+	s.Random = func(lo, hi time.Duration) time.Duration { return lo + (hi-lo)/2 } //nolint:mnd // the middle
+	p := pace{Polls: 1, schedule: s}
+	elapsed, longest, squares := s.First(), s.First(), s.First().Seconds()*s.First().Seconds()
+	for elapsed < s.Total {
+		now := pollcore.Progress{Attempts: p.Polls, Elapsed: elapsed}
+		next := s.Next(pollcore.Retry, now)
+		if next.Status != pollcore.Running {
+			break
+		}
+		_, hi := s.Bounds(now)
+		longest = max(longest, min(hi, s.Total-elapsed), next.Delay)
+		more := 1
+		if left := int((s.Total - elapsed) / s.Max); p.Polls >= mostCounted && next.Delay == s.Max && left > 1 {
+			more = left
+		}
+		p.Polls += more
+		elapsed += time.Duration(more) * next.Delay
+		squares += float64(more) * next.Delay.Seconds() * next.Delay.Seconds()
+	}
+	if elapsed > 0 {
+		p.MeanSeconds = squares / 2 / elapsed.Seconds() //nolint:mnd // of an end at any time within a delay
+	}
+	p.MaxSeconds = longest.Seconds()
+	return p
+}
+
+// polls says when the schedule polls.
+func (p pace) polls() string {
+	s, text := p.schedule, "at once"
+	if s.First() > 0 {
+		text = "after " + shortDuration(s.First())
+	}
+	switch {
+	case p.Polls == 1:
+		return text + ", and not again"
+	case s.Max > s.Min:
+		text += fmt.Sprintf(", again after %s, then less and less often, up to every %s", shortDuration(s.Min), shortDuration(s.Max))
+	default:
+		text += ", then every " + shortDuration(s.Min)
+	}
+	return fmt.Sprintf("%s: about %s in %s", text, plural(p.Polls, "poll"), shortDuration(s.Total))
+}
+
+// late says how late the schedule sees the end of a job.
+func (p pace) late() string {
+	return fmt.Sprintf("sees the end of a job %s later on average, %s at most", roundSeconds(p.MeanSeconds), roundSeconds(p.MaxSeconds))
+}
+
+// roundSeconds writes a time with as many digits as help.
+func roundSeconds(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	if d >= 10*time.Second {
+		return shortDuration(d.Round(time.Second))
+	}
+	return shortDuration(d.Round(100 * time.Millisecond)) //nolint:mnd // a tenth of a second
+}
+
+// waitPlan is what a wait would do. Its JSON members are a contract: see
+// docs/reference/json.md.
+type waitPlan struct {
+	pace
+
+	Service        string        `json:"service"`
+	Name           string        `json:"name"`
+	Operation      string        `json:"operation"`
+	Waits          []plannedWait `json:"waits"`
+	MaxWaitSeconds float64       `json:"maxWaitSeconds"`
+}
+
+type plannedWait struct {
+	ID    string `json:"id,omitempty"`
+	Input any    `json:"input"`
+}
+
+// printPlan says what the wait would do.
+func (o *waitOptions) printPlan(out io.Writer, e *catalog.Entry, targets []waitTarget) error {
+	plan := waitPlan{
+		Service: e.Service.Key, Name: e.Name, Operation: e.Operation.Name, MaxWaitSeconds: o.maxWait.Seconds(),
+		pace: newPace(o.schedule(e)),
+	}
+	for _, t := range targets {
+		plan.Waits = append(plan.Waits, plannedWait{t.id, t.input})
+	}
+	var err error
+	if o.output == "json" {
+		err = writeJSON(out, plan)
+	} else {
+		_, err = io.WriteString(out, plan.text())
+	}
+	if err != nil {
+		return &exitError{exitFailed, err}
+	}
+	return nil
+}
+
+func (p *waitPlan) text() string {
+	var b strings.Builder
+	terminal.Fprintf(&b, "%s %s: nothing was called\n", p.Service, p.Name)
+	row := func(name, text string) { terminal.Fprintf(&b, "  %-7s %s\n", name, text) }
+	for _, w := range p.Waits {
+		text, err := json.Marshal(w.Input)
+		if err != nil {
+			panic(err) // it was JSON
+		}
+		row("call", p.Operation+" "+string(text))
+	}
+	row("polls", p.polls())
+	row("late", p.late())
+	return b.String()
+}

@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+var errNoIDs = errors.New("found none")
+
+// readIDs reads IDs between spaces, or the JSON that a command of AWS's has printed.
+func (s *waitSubject) readIDs(place *idPlace, text []byte) ([]waitTarget, error) {
+	trimmed := strings.TrimSpace(string(text))
+	if trimmed == "" || !strings.ContainsAny(trimmed[:1], `{["`) {
+		words := strings.Fields(trimmed)
+		if len(words) == 0 {
+			return nil, usage("IDs on standard input: %w", errNoIDs)
+		}
+		if len(words) > maxTargets {
+			return nil, usage("wait takes at most %d IDs at once, found %d on standard input", maxTargets, len(words))
+		}
+		var all []waitTarget
+		for _, word := range words {
+			t, err := s.target(place, word)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, t)
+		}
+		return all, nil
+	}
+	doc, err := jsontree.Parse(text)
+	if err != nil {
+		return nil, usage("standard input: %w", err)
+	}
+	all, err := s.readAnswer(place, doc.Root.Value())
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, usage("the JSON on standard input has no %s: pipe the output of aws %s %s in, or pass the ID",
+			s.nameID(place), s.entry.Service.Key, s.producer())
+	}
+	return all, nil
+}
+
+func (s *waitSubject) nameID(place *idPlace) string {
+	if place == nil {
+		return memberNames(s.entry)
+	}
+	return place.name()
+}
+
+// producer is the command of the AWS CLI whose output has the ID.
+func (s *waitSubject) producer() string {
+	if s.entry.Job != nil {
+		return kebab(s.entry.Name)
+	}
+	return kebab(s.entry.Operation.Name)
+}
+
+// readAnswer takes IDs out of JSON: a text is an ID, an object is the answer of a call.
+func (s *waitSubject) readAnswer(place *idPlace, value any) ([]waitTarget, error) {
+	switch v := value.(type) {
+	case string:
+		t, err := s.target(place, v)
+		return []waitTarget{t}, err
+	case []any:
+		var all []waitTarget
+		for _, item := range v {
+			more, err := s.readAnswer(place, item)
+			if err != nil {
+				return nil, err
+			}
+			if all = append(all, more...); len(all) > maxTargets {
+				return nil, usage("wait takes at most %d IDs at once, found more on standard input", maxTargets)
+			}
+		}
+		return all, nil
+	case map[string]any:
+		if input := s.inputOfStart(v); len(input) > 0 {
+			return []waitTarget{{id: inputID(s.entry, input), input: input}}, nil
+		}
+		var all []waitTarget
+		for _, id := range findMembers(place, v) {
+			t, err := s.target(place, id)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, t)
+		}
+		return all, nil
+	default:
+		return nil, nil
+	}
+}
+
+// inputOfStart is the input of the describe call that the answer of a job's start call
+// makes; nil if it is no such answer.
+func (s *waitSubject) inputOfStart(answer map[string]any) map[string]any {
+	literals, input := map[string]any{}, map[string]any{}
+	if fillStarted(s.entry, literals, nil) != nil || fillStarted(s.entry, input, answer) != nil || len(input) == len(literals) {
+		return nil
+	}
+	return input
+}
+
+// inputID is what to call a job by the input of its describe call.
+func inputID(e *catalog.Entry, input map[string]any) string {
+	if m, _ := findAnswer(e); m != nil {
+		switch v := input[m.Name].(type) {
+		case string:
+			return v
+		case []any:
+			if len(v) == 1 {
+				if text, ok := v[0].(string); ok {
+					return text
+				}
+			}
+		}
+	}
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(input))) {
+		if text, ok := input[name].(string); ok {
+			return text
+		}
+	}
+	return ""
+}
+
+// findMembers finds the texts in an answer whose member has the name of the ID's, or
+// the singular of it, each once. The first member that is found counts.
+func findMembers(place *idPlace, answer any) []string {
+	if place == nil {
+		return nil
+	}
+	for _, m := range slices.Backward(place.members) {
+		var found []string
+		collectTexts(answer, []string{m.Name, strings.TrimSuffix(m.Name, "s")}, &found)
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+func collectTexts(value any, names []string, found *[]string) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if text, ok := v[name].(string); ok && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
+				if !slices.Contains(*found, text) {
+					*found = append(*found, text)
+				}
+				continue
+			}
+			collectTexts(v[name], names, found)
+		}
+	case []any:
+		for _, item := range v {
+			collectTexts(item, names, found)
+		}
+	}
+}
