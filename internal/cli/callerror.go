@@ -9,6 +9,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
 // callError is the error of the last call.
@@ -23,6 +24,9 @@ func newCallError(err error) *callError {
 	}
 	if named, ok := errors.AsType[*namedError](err); ok {
 		return &callError{Code: named.code}
+	}
+	if unread, ok := errors.AsType[*smithy.DeserializationError](err); ok {
+		return &callError{Message: unread.Err.Error()}
 	}
 	if sent, ok := errors.AsType[*url.Error](err); ok {
 		return &callError{Message: fmt.Sprintf("no answer from %s: %s", sent.URL, sent.Err)}
@@ -56,6 +60,8 @@ func endReason(actions []string, err error) string {
 		return fmt.Sprintf("access denied: grant %s (%s)", strings.Join(actions, ", "), errorText(err))
 	case awserror.IsCredentialsCode(code):
 		return "the credentials are not valid: sign in again, or give --profile (" + errorText(err) + ")"
+	case goerror.Classify(err).Passes():
+		return "the service does not answer now: try again later (" + errorText(err) + ")"
 	default:
 		return "unexpected error: " + errorText(err)
 	}

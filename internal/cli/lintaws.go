@@ -54,14 +54,30 @@ func (a *awsOpinion) of(ctx context.Context, name string, m *asl.StateMachine, t
 	}
 	differ, untested, err := a.compareStates(ctx, m, text, as)
 	if err != nil {
-		return nil, "", usage("%s: lint --test-states runs the machine, which ends: %w\nPass the input of a run: --input FILE", name, err)
+		return problems, "", usage("%s: lint --test-states runs the machine, which ends: %w\nPass the input of a run: --input FILE", name, err)
 	}
-	var hint terminal.Lines
-	if len(untested) > 0 && a.failure == nil {
-		hint = terminal.Lines(terminal.Sprintf("\nAWS did not test %s, which a simulated run does not get through: %s",
-			plural(len(untested), "state"), strings.Join(untested, ", ")))
+	if a.failure != nil {
+		return append(problems, differ...), "", nil
 	}
-	return append(problems, differ...), hint, nil
+	return append(problems, differ...), tellUntested(untested), nil
+}
+
+// tellUntested is a hint at the states that AWS did not test: lines, or nothing.
+func tellUntested(why map[string]string) terminal.Lines {
+	var unvisited []string
+	var b strings.Builder
+	for _, state := range slices.Sorted(maps.Keys(why)) {
+		if why[state] == "" {
+			unvisited = append(unvisited, state)
+		} else {
+			terminal.Fprintf(&b, "\nAWS does not test the state %s: %s", state, why[state])
+		}
+	}
+	if len(unvisited) > 0 {
+		terminal.Fprintf(&b, "\nAWS did not test %s, which a simulated run does not get through: %s",
+			plural(len(unvisited), "state"), strings.Join(unvisited, ", "))
+	}
+	return terminal.Lines(b.String())
 }
 
 // validate returns what AWS finds in a definition; nothing once it cannot be asked.
@@ -83,15 +99,15 @@ func (a *awsOpinion) fail(err error) {
 
 // compareStates runs a machine here, with simulated jobs, and has AWS test each state
 // that the run left, with its input and result. It returns where AWS differs, and
-// which states were not tested.
-func (a *awsOpinion) compareStates(ctx context.Context, m *asl.StateMachine, text []byte, as asl.ExecutionType) (diag.Problems, []string, error) {
+// which states were not tested: with what AWS says of those that it refuses.
+func (a *awsOpinion) compareStates(ctx context.Context, m *asl.StateMachine, text []byte, as asl.ExecutionType) (diag.Problems, map[string]string, error) {
 	visits, err := simulateVisits(ctx, m, a.input, as)
 	if err != nil {
 		return nil, nil, err
 	}
-	untested := map[string]bool{}
+	untested := map[string]string{}
 	for s := range m.All {
-		untested[s.Name] = true
+		untested[s.Name] = ""
 	}
 	var problems diag.Problems
 	for _, v := range visits {
@@ -105,7 +121,10 @@ func (a *awsOpinion) compareStates(ctx context.Context, m *asl.StateMachine, tex
 			break
 		}
 		answer, err := a.client.TestState(ctx, text, v)
-		if err != nil {
+		if err != nil && slices.Contains(refusals, newCallError(err).Code) {
+			untested[v.State.Name] = errorText(err)
+			continue
+		} else if err != nil {
 			a.fail(err)
 			break
 		}
@@ -117,8 +136,11 @@ func (a *awsOpinion) compareStates(ctx context.Context, m *asl.StateMachine, tex
 			problems = append(problems, p)
 		}
 	}
-	return problems, slices.Sorted(maps.Keys(untested)), nil
+	return problems, untested, nil
 }
+
+// refusals are the errors of TestState that are about one state.
+var refusals = []string{"ValidationException", "InvalidDefinition", "InvalidExecutionInput"}
 
 // simulateVisits runs a machine in virtual time. A Task that nobody knows anything
 // about returns an empty object.

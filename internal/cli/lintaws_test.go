@@ -4,8 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
+	"testing/synctest"
 
+	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/stepfunctions"
@@ -65,9 +69,7 @@ func (s *testStateService) call(ctx context.Context, op *catalog.Operation, inpu
 }
 
 func (s *testStateService) opinion() *awsOpinion {
-	service, err := models.Load("stepfunctions")
-	require.NoError(s.t, err)
-	return &awsOpinion{client: stepfunctions.New(service, s.call)}
+	return &awsOpinion{client: stepfunctions.New(stepFunctionsModel(s.t), s.call)}
 }
 
 const nestedLoop = `{
@@ -112,7 +114,7 @@ func TestEachStateIsTestedWithItsMock(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, opinion.failure)
 		require.Empty(t, problems, "AWS answers as the engine does")
-		require.ElementsMatch(t, c.untested, untested)
+		require.ElementsMatch(t, c.untested, slices.Collect(maps.Keys(untested)))
 		all := 0
 		for range m.All {
 			all++
@@ -147,4 +149,51 @@ func TestStatesThatAWSTestsOtherwiseAreFound(t *testing.T) {
 	require.Equal(t, `10:4: /States/Each/ItemProcessor/States/Done?: AWS tests this state otherwise: SUCCEEDED, then Keep; expected SUCCEEDED, then Wait`, problems[1].String())
 	require.Equal(t, `8:4: /States/Each/ItemProcessor/States/Get: AWS tests this state otherwise: FAILED with States.Runtime (no such path); expected SUCCEEDED, then Done?`,
 		problems[0].String())
+}
+
+// What AWS does not test it says of one state; the others are tested.
+func TestStatesThatAWSRefusesToTest(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse([]byte(nestedLoop))
+	require.NoError(t, err)
+	service := &testStateService{t: t, m: m, tested: map[string]bool{}}
+	opinion := service.opinion()
+	opinion.client = stepfunctions.New(stepFunctionsModel(t), func(ctx context.Context, op *catalog.Operation, input any) (any, error) {
+		if input.(map[string]any)["stateName"] == "Each" {
+			return nil, &smithy.GenericAPIError{Code: "ValidationException", Message: "no such state"}
+		}
+		return service.call(ctx, op, input)
+	})
+	problems, untested, err := opinion.compareStates(t.Context(), m, []byte(nestedLoop), asl.Standard)
+	require.NoError(t, err)
+	require.NoError(t, opinion.failure)
+	require.Empty(t, problems)
+	require.Equal(t, map[string]string{"Each": "ValidationException: no such state"}, untested)
+	require.Contains(t, string(tellUntested(untested)), "AWS does not test the state Each: ValidationException: no such state")
+}
+
+// A service that never answers is waited for no longer than said, and an interrupt
+// ends the wait.
+func TestAWSThatNeverAnswers(t *testing.T) {
+	t.Parallel()
+	service := stepFunctionsModel(t)
+	synctest.Test(t, func(t *testing.T) {
+		silent := stepfunctions.New(service, func(ctx context.Context, _ *catalog.Operation, _ any) (any, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		_, err := silent.Validate(t.Context(), []byte(nestedLoop), asl.Standard)
+		require.EqualError(t, err, "states:ValidateStateMachineDefinition: no answer within 30s: try again later")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = silent.Validate(ctx, []byte(nestedLoop), asl.Standard)
+		require.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+func stepFunctionsModel(t *testing.T) *catalog.Service {
+	t.Helper()
+	service, err := models.Load("stepfunctions")
+	require.NoError(t, err)
+	return service
 }

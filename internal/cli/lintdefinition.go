@@ -58,13 +58,10 @@ func lintDefinition(ctx context.Context, d *source.Definition, o lintOptions) (f
 		return found, hint, err
 	}
 	said, more, err := o.opinion.of(ctx, d.Name, m, d.Text, as)
-	if err != nil {
-		return nil, "", err
-	}
 	for _, p := range said {
 		report(lint.Finding{Problem: d.Locate(p), Rule: awsRule})
 	}
-	return found, hint + more, nil
+	return found, hint + more, err
 }
 
 // untold is a hint for a machine with a poll loop of which run --simulate must be

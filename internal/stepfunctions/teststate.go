@@ -4,11 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 )
+
+// statuses are how a test may end.
+var statuses = []string{"SUCCEEDED", "FAILED", "RETRIABLE", "CAUGHT_ERROR"}
 
 // Answer is what TestState says of a state.
 type Answer struct {
-	Status    string `json:"status"` // SUCCEEDED, FAILED, RETRIABLE or CAUGHT_ERROR
+	Status    string `json:"status"` // of statuses
 	Error     string `json:"error"`
 	Cause     string `json:"cause"`
 	NextState string `json:"nextState"`
@@ -34,5 +39,8 @@ func (c *Client) TestState(ctx context.Context, definition []byte, v Visit) (Ans
 	}
 	var answer Answer
 	err := c.do(ctx, "TestState", input, &answer)
+	if err == nil && !slices.Contains(statuses, answer.Status) {
+		err = &CallError{"states:TestState", fmt.Errorf("%w: its status is %q, not one of %s", ErrAnswer, answer.Status, strings.Join(statuses, ", "))}
+	}
 	return answer, err
 }

@@ -5,9 +5,12 @@ package stepfunctions
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -28,6 +31,12 @@ type Call func(ctx context.Context, op *catalog.Operation, input any) (any, erro
 // New returns a client. The service is models.Load("stepfunctions").
 func New(service *catalog.Service, call Call) *Client { return &Client{service, call} }
 
+// Patience is how long a call may take, with the SDK's retries.
+const Patience = 30 * time.Second
+
+// ErrAnswer means that an answer does not say what it must.
+var ErrAnswer = errors.New("the answer is not one of Step Functions")
+
 // CallError is an error of a call, with the IAM action that it needs.
 type CallError struct {
 	Action string
@@ -46,6 +55,7 @@ const mostDiagnostics = 100
 // Validate returns what ValidateStateMachineDefinition finds in a definition.
 func (c *Client) Validate(ctx context.Context, text []byte, as asl.ExecutionType) (diag.Problems, error) {
 	var answer struct {
+		Result      string
 		Diagnostics []struct{ Code, Location, Message, Severity string }
 		Truncated   bool
 	}
@@ -55,6 +65,9 @@ func (c *Client) Validate(ctx context.Context, text []byte, as asl.ExecutionType
 	if err != nil {
 		return nil, err
 	}
+	if answer.Result != "OK" && answer.Result != "FAIL" {
+		return nil, &CallError{"states:ValidateStateMachineDefinition", fmt.Errorf("%w: its result is %q, not OK or FAIL", ErrAnswer, answer.Result)}
+	}
 	place := placesOf(text)
 	var problems diag.Problems
 	for _, d := range answer.Diagnostics {
@@ -63,6 +76,9 @@ func (c *Client) Validate(ctx context.Context, text []byte, as asl.ExecutionType
 			p.Severity = diag.Warning
 		}
 		problems = append(problems, p)
+	}
+	if answer.Result == "FAIL" && !slices.ContainsFunc(problems, func(p diag.Problem) bool { return p.Severity == diag.Error }) {
+		problems = append(problems, diag.Problem{Message: "AWS rejects the definition, and does not say why"})
 	}
 	if answer.Truncated {
 		problems = append(problems, diag.Problem{
@@ -74,7 +90,12 @@ func (c *Client) Validate(ctx context.Context, text []byte, as asl.ExecutionType
 
 // do makes a call and reads its answer.
 func (c *Client) do(ctx context.Context, operation string, input map[string]any, answer any) error {
-	out, err := c.call(ctx, c.service.Operations[operation], input)
+	patient, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	out, err := c.call(patient, c.service.Operations[operation], input)
+	if err != nil && ctx.Err() == nil && patient.Err() != nil {
+		err = fmt.Errorf("no answer within %s: try again later", Patience)
+	}
 	if err != nil {
 		return &CallError{"states:" + operation, err}
 	}
