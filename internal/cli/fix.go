@@ -1,10 +1,15 @@
 package cli
 
 import (
-	"context"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -21,11 +26,13 @@ import (
 
 // fixOptions are the flags of "jobpoller fix".
 type fixOptions struct {
-	only     []string
-	write    bool
-	maxWait  time.Duration
-	simulate time.Duration
-	output   string
+	only        []string
+	write       bool
+	maxWait     time.Duration
+	simulate    time.Duration
+	express     bool
+	substitutes []string
+	output      string
 }
 
 func newFixCommand() *cobra.Command {
@@ -33,15 +40,16 @@ func newFixCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fix FILE",
 		Short: "Replace hand-written poll loops by compiled ones",
-		Long: `Fix replaces the poll loops of a definition in JSON or YAML, inline in a template of
-YAML, too. A loop on an operation of the catalogue becomes one that knows every
-status, waits up to a deadline, and retries throttled calls. The states around it
-stay, with the data that they read. Fix tries both loops with every status of the
+		Long: `Fix replaces the poll loops of a definition in JSON or YAML: in a file of its own
+or in a template. A loop on an operation of the catalogue becomes one that knows
+every status, waits up to a deadline, and retries throttled calls. The states around
+it stay, with the data that they read. Fix tries both loops with every status of the
 job, and leaves a loop alone if a success would lead elsewhere or with other data.
 
 It prints both loops as tables, what each costs on a job of the time of --simulate,
-and a unified diff. It changes the file with --write alone. Of a definition in a
-string of a template, and of cdk.out, it prints the change. "-" reads standard input.
+and a unified diff. It changes the file with --write alone. For a definition in a
+string of a template, and for cdk.out, it prints the new states and where they go.
+"-" reads standard input.
 
 A loop waits as long as the old one did, unless --max-wait says otherwise.
 
@@ -49,6 +57,7 @@ Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
 2 wrong usage.`,
 		Example: `  jobpoller fix poller.asl.json
   jobpoller fix poller.asl.json --only GetStatus --max-wait 2h --write
+  jobpoller fix template.yaml#Poller --strategy retry-task
   jobpoller fix poller.asl.json | patch -p0`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -63,18 +72,22 @@ Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
 	f.BoolVar(&o.write, "write", false, "change the file")
 	addDuration(f, &o.maxWait, "max-wait", 0, "how long new loops wait: 2h, 90s, or 300 for seconds; default as long as the old ones")
 	addDuration(f, &o.simulate, "simulate", 12*time.Minute, "how long the job lasts on which the loops are compared")
+	f.BoolVar(&o.express, "express", false, "fix the definition as an Express workflow")
+	addSubstitutes(f, &o.substitutes)
 	addOutput(c, &o.output)
-	completeNothing(c, "only", "max-wait", "simulate")
+	completeNothing(c, "only", "max-wait", "simulate", "substitute")
 	return c
 }
 
 // fixed is the result of fix. Its JSON members are a contract: see
 // docs/reference/json.md.
 type fixed struct {
-	File    string     `json:"file"`
-	Written bool       `json:"written"`
-	Loops   []fix.Loop `json:"loops"`
-	Diff    string     `json:"diff"`
+	File string `json:"file"`
+	// Resource is the logical ID of the state machine in a template.
+	Resource string     `json:"resource,omitempty"`
+	Written  bool       `json:"written"`
+	Loops    []fix.Loop `json:"loops"`
+	Diff     string     `json:"diff"`
 }
 
 func runFix(c *cobra.Command, name string, o fixOptions) error {
@@ -84,27 +97,16 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	if o.write && name == stdin {
 		return usage("--write needs a file: - is the standard input")
 	}
-	d, err := source.LoadOne(name, source.Options{Stdin: c.InOrStdin()})
-	if err != nil {
-		return usage("%w", sourceError(err))
-	}
-	before, err := parseMachine(d)
+	e, err := o.edit(c, name)
 	if err != nil {
 		return err
 	}
-	for _, task := range o.only {
-		if !slices.ContainsFunc(lint.Loops(before.StateMachine, lint.Options{}), func(l lint.Loop) bool { return l.Poll != nil && l.Poll.Name == task }) {
-			return usage("--only %s: no poll loop of %s has this Task", task, name)
-		}
-	}
-	e, err := o.edit(c.Context(), name, d)
-	if err != nil {
-		return err
-	}
-	loops, after := e.loops, e.after
-	out := fixed{File: d.File, Loops: loops, Diff: fix.Diff(d.Name, d.Name, e.before, after)}
+	out := fixed{File: e.definition.File, Resource: e.definition.ID, Loops: e.loops, Diff: fix.Diff(e.definition.File, e.definition.File, e.text, e.after)}
 	if o.write && out.Diff != "" {
-		if err := replaceFile(d.File, after); err != nil {
+		if now, err := os.ReadFile(e.definition.File); err != nil || !bytes.Equal(now, e.text) {
+			return &exitError{exitFailed, cmp.Or(err, fmt.Errorf("%s has changed while fix read it: run fix again", e.definition.File))}
+		}
+		if err := replaceFile(e.definition.File, e.after); err != nil {
 			return &exitError{exitFailed, err}
 		}
 		out.Written = true
@@ -112,57 +114,123 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	if o.output == "json" {
 		err = writeJSON(c.OutOrStdout(), out)
 	} else {
-		err = out.print(c, before.StateMachine, e.machine, o.simulate)
+		err = e.print(c, out.Diff, o.simulate)
 	}
 	if err != nil {
 		return &exitError{exitFailed, err}
 	}
-	if slices.ContainsFunc(loops, func(l fix.Loop) bool { return l.Refused != "" }) {
+	if slices.ContainsFunc(e.loops, func(l fix.Loop) bool { return l.Refused != "" }) {
 		return &exitError{code: exitFailed}
 	}
 	return nil
 }
 
-// edited is a text before and after, with the machine that it then has.
+// edited is a definition whose loops are replaced.
 type edited struct {
-	before, after []byte
-	loops         []fix.Loop
-	machine       *asl.StateMachine
+	*machine // before
+
+	text, after []byte            // of its file; nil if the file stays
+	fixed       *asl.StateMachine // after
+	loops       []fix.Loop
 }
 
-// edit replaces the loops of a definition: in its file, if that has it as a value in
-// JSON or YAML, else in the definition as it is read out of there.
-func (o *fixOptions) edit(ctx context.Context, name string, d *source.Definition) (*edited, error) {
-	options := fix.Options{Only: o.only, MaxWait: o.maxWait, JobRuns: o.simulate, Models: models.Load}
-	e := &edited{before: d.Text}
-	inFile := name != stdin && (d.Form == source.FormFile || d.YAML && d.Form == source.FormInline)
-	if inFile {
-		var err error
-		if e.before, err = os.ReadFile(d.File); err != nil {
+// edit replaces the loops of a definition: in its file, if that has it as a value,
+// else in the definition as it is read out of there.
+func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
+	values, err := substitutions(o.substitutes).values()
+	if err != nil {
+		return nil, err
+	}
+	in := c.InOrStdin()
+	var text []byte
+	if name == stdin {
+		if text, err = readText(name, in); err != nil {
+			return nil, err
+		}
+		in = bytes.NewReader(text)
+	}
+	d, err := source.LoadOne(name, source.Options{Values: values, Stdin: in})
+	if err != nil {
+		return nil, usage("%w", sourceError(err))
+	}
+	m, err := parseMachine(d)
+	if err != nil {
+		return nil, err
+	}
+	options := fix.Options{
+		Only: o.only, MaxWait: o.maxWait, JobRuns: o.simulate, Models: models.Load,
+		Express: o.express || d.Type == asl.Express,
+	}
+	for _, task := range o.only {
+		if !slices.ContainsFunc(lint.Loops(m.StateMachine, lint.Options{}), func(l lint.Loop) bool { return l.Poll != nil && l.Poll.Name == task }) {
+			return nil, usage("--only %s: no poll loop of %s has this Task", task, name)
+		}
+	}
+	e := &edited{machine: m}
+	if reason := o.staysInFile(d); reason != "" {
+		if o.write {
+			return nil, usage("--write: fix does not change %s: %s. Without --write it prints the new states", name, reason)
+		}
+		return e, o.editText(c, name, e, options)
+	}
+	if name != stdin {
+		if text, err = os.ReadFile(d.File); err != nil {
 			return nil, usage("%w", err)
 		}
 	}
-	var err error
-	switch {
-	case inFile && d.YAML:
-		read := func(file []byte) (*source.Definition, error) {
-			return source.LoadOne(name, source.Options{FS: overlay{d.File, file}})
+	read := func(file []byte) (*source.Definition, error) {
+		left := maps.Clone(values)
+		for {
+			d, err := source.LoadOne(name, source.Options{Values: left, FS: overlay{d.File, file}, Stdin: bytes.NewReader(file)})
+			unused, ok := errors.AsType[*source.ValueError](err)
+			if !ok {
+				return d, err
+			}
+			delete(left, unused.Name) // it was for the loop that is gone
 		}
-		if e.after, e.loops, err = fix.ApplyYAML(ctx, e.before, read, options); err != nil {
-			break
-		}
-		if d, err = read(e.after); err == nil {
-			e.machine, err = d.Parse()
-		}
-		return e, err
-	case !inFile && o.write:
-		return nil, usage("--write: fix cannot change %s, because the definition is not a value of JSON or YAML there. Without --write it prints the change", name)
 	}
-	if e.after, e.loops, err = fix.Apply(ctx, e.before, options); err != nil {
+	e.text = text
+	if e.after, e.loops, err = fix.ApplyFile(c.Context(), text, read, options); err != nil {
 		return nil, usage("%s: %w", name, err)
 	}
-	e.machine, err = asl.Parse(e.after)
+	after, err := read(e.after)
+	if err != nil {
+		return nil, err
+	}
+	e.fixed, err = after.Parse()
 	return e, err
+}
+
+// staysInFile says why the file of a definition is not changed; empty if it is.
+func (o *fixOptions) staysInFile(d *source.Definition) string {
+	made := func(name string) bool { return slices.Contains(strings.Split(filepath.ToSlash(name), "/"), "cdk.out") }
+	switch {
+	case made(d.File) || made(d.Template):
+		return "cdk synth makes it, so the change belongs into the app"
+	case d.Form != source.FormFile && d.Form != source.FormInline:
+		return "the definition is a text in a string there"
+	default:
+		return ""
+	}
+}
+
+// editText replaces loops in the text of a definition that stays in its file. The new
+// states name what the template gives as it does, unless a loop cannot be read so.
+func (o *fixOptions) editText(c *cobra.Command, name string, e *edited, options fix.Options) error {
+	text := e.definition.Text
+	if named, err := source.LoadOne(name, source.Options{Unresolved: true}); err == nil {
+		_, loops, err := fix.Apply(c.Context(), named.Text, options)
+		if err == nil && !slices.ContainsFunc(loops, func(l fix.Loop) bool { return l.Refused != "" }) {
+			text = named.Text
+		}
+	}
+	after, loops, err := fix.Apply(c.Context(), text, options)
+	if err != nil {
+		return usage("%s: %w", name, err)
+	}
+	e.loops = loops
+	e.fixed, err = asl.Parse(after)
+	return err
 }
 
 // overlay is the disk, with another text in one file.
@@ -182,23 +250,46 @@ func (o overlay) ReadFile(name string) ([]byte, error) {
 	return os.ReadFile(name) //nolint:gosec // the user names it
 }
 
-// print writes the loops and the diff for people.
-func (f *fixed) print(c *cobra.Command, before, after *asl.StateMachine, runs time.Duration) error {
+// print writes the loops, and the diff or the new states, for people.
+func (e *edited) print(c *cobra.Command, diff string, runs time.Duration) error {
 	var b strings.Builder
-	for _, l := range f.Loops {
+	for _, l := range e.loops {
 		if l.Refused != "" {
 			terminal.Fprintf(&b, "%s stays: %s\n\n", l.Poll, l.Refused)
 			continue
 		}
-		terminal.Fprintf(&b, "%sbecomes the loop of %s, for %s at most:\n%s\n%s\n", terminal.Lines(tableOf(before, l.Poll)), l.Entry, shortDuration(l.MaxWait),
-			terminal.Lines(tableOf(after, l.Poll)), terminal.Lines(trialTable(l.Trials, runs)))
+		terminal.Fprintf(&b, "%sbecomes the loop of %s, for %s at most:\n%s\n%s\n", terminal.Lines(tableOf(e.StateMachine, l.Poll)), l.Entry, shortDuration(l.MaxWait),
+			terminal.Lines(tableOf(e.fixed, l.Poll)), terminal.Lines(trialTable(l.Trials, runs)))
+		if e.text == nil {
+			e.printFragment(&b, l)
+		}
 	}
-	if len(f.Loops) == 0 {
-		b.WriteString("no loop polls an operation that the catalogue knows\n")
+	if len(e.loops) == 0 {
+		b.WriteString("no hand-written loop polls an operation that the catalogue knows\n")
 	}
-	b.WriteString(terminal.Sprintf("%s", terminal.Lines(f.Diff)))
+	b.WriteString(terminal.Sprintf("%s", terminal.Lines(diff)))
 	_, err := c.OutOrStdout().Write([]byte(b.String()))
 	return err
+}
+
+// printFragment writes the states of a loop, and where they go.
+func (e *edited) printFragment(b *strings.Builder, l fix.Loop) {
+	var members bytes.Buffer
+	if json.Indent(&members, l.Fragment.Members, "", "  ") != nil {
+		return // it is JSON
+	}
+	for s := range e.All {
+		if s.Name == l.Poll {
+			terminal.Fprintf(b, "in %s, line %d, put these states into %s:\n", e.definition.Name, e.definition.LocatePosition(s.Position).Line, l.Fragment.States)
+		}
+	}
+	terminal.Fprintf(b, "%s\n", terminal.Lines(members.String()))
+	terminal.Fprintf(b, "in the place of: %s\n", strings.Join(l.Fragment.Replaces, ", "))
+	leads := l.Fragment.Leads
+	if l.Fragment.Begins {
+		leads = append([]string{"StartAt"}, leads...)
+	}
+	terminal.Fprintf(b, "and lead to %s from: %s\n\n", l.Fragment.StartAt, strings.Join(leads, ", "))
 }
 
 // tableOf is the table of the loop of a Task.

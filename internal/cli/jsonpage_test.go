@@ -213,7 +213,7 @@ func TestJSONPageOfFix(t *testing.T) {
 	for _, word := range quotedIn(section) {
 		words = append(words, strings.Split(word, ".")...)
 	}
-	all := slices.Concat(members(t, itself[fixed]), members(t, itself[fix.Loop]), members(t, itself[fix.Route]), members(t, itself[fix.Trial]))
+	all := slices.Concat(members(t, itself[fixed]), members(t, itself[fix.Loop]), members(t, itself[fix.Route]), members(t, itself[fix.Fragment]), members(t, itself[fix.Trial]))
 	require.Greater(t, len(all), 15)
 	for _, name := range all {
 		require.Subset(t, words, strings.Split(name, "."))

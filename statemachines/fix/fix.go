@@ -3,6 +3,7 @@
 package fix
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
@@ -25,6 +27,8 @@ type Options struct {
 	MaxWait time.Duration
 	// JobRuns is how long the jobs of the Trials last; 12 minutes if it is 0.
 	JobRuns time.Duration
+	// Express tells that the machine runs as an Express workflow.
+	Express bool
 	// Models are the APIs of services, as models.Load of pollcore/catalog/models.
 	Models typecheck.Models
 }
@@ -43,6 +47,8 @@ type Loop struct {
 	MaxWait time.Duration `json:"-"`
 	// Routes are where each status leads, before and after.
 	Routes []Route `json:"routes,omitempty"`
+	// Fragment is what took the place of the loop; nil if it was not replaced.
+	Fragment *Fragment `json:"fragment,omitempty"`
 	// Trials compare both loops on jobs that last as long as Options.JobRuns.
 	Trials []Trial `json:"trials,omitempty"`
 }
@@ -55,35 +61,64 @@ type Route struct {
 	After  string `json:"after,omitempty"`
 }
 
+// Fragment is what takes the place of a loop, for those who put it there themselves.
+type Fragment struct {
+	// States is the JSON pointer to the object that it goes into.
+	States string `json:"states"`
+	// Replaces are the states that go, by name, and Leads those that stay and have
+	// led to one of them: they lead to StartAt then. Begins tells that so does the
+	// StartAt of the flow.
+	Replaces []string `json:"replaces"`
+	StartAt  string   `json:"startAt"`
+	Leads    []string `json:"leads,omitempty"`
+	Begins   bool     `json:"begins,omitempty"`
+	// Members are the states that come, an object of JSON.
+	Members json.RawMessage `json:"members"`
+}
+
 // Apply replaces the poll loops of a definition, in JSON, and returns its new text.
 // The error is that of asl.Parse.
 func Apply(ctx context.Context, text []byte, o Options) ([]byte, []Loop, error) {
-	m, err := asl.Parse(text)
+	return ApplyFile(ctx, text, func(text []byte) (*source.Definition, error) {
+		return source.LoadOne(source.Stdin, source.Options{Stdin: bytes.NewReader(text)})
+	}, o)
+}
+
+// ApplyFile replaces the poll loops of a definition in a file of JSON or YAML: its
+// own, or a template that has it inline. It returns the new text of the file. read
+// reads the definition out of a text of the file.
+func ApplyFile(ctx context.Context, file []byte, read func(file []byte) (*source.Definition, error), o Options) ([]byte, []Loop, error) {
+	d, err := newDocument(file, read)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := d.Parse()
 	if err != nil {
 		return nil, nil, err
 	}
 	var found []Loop
-	for _, l := range pollLoops(m) {
+	for _, l := range o.pollLoops(m) {
 		if len(o.Only) > 0 && !slices.Contains(o.Only, l.Poll.Name) {
 			continue
 		}
-		_, done, fixed, err := replaceOne(ctx, text, l.Poll.Name, o)
+		changed, one, err := replaceOne(ctx, d, l.Poll.Name, o)
 		if reason, ok := reasonOf(err); ok {
-			fixed.Refused = reason
+			one.Refused = reason
 		} else if err != nil {
 			return nil, nil, err
 		} else {
-			text = done
+			d = changed
 		}
-		found = append(found, fixed)
+		found = append(found, one)
 	}
-	return text, found, nil
+	return d.file, found, nil
 }
 
-// pollLoops are the loops that poll an operation of the catalogue.
-func pollLoops(m *asl.StateMachine) []lint.Loop {
-	return slices.DeleteFunc(lint.Loops(m, lint.Options{}), func(l lint.Loop) bool {
-		return l.Poll == nil || l.Operation == "" || asl.ParseResource(l.Poll.Task.Resource).Service == "lambda"
+// pollLoops are the loops that poll an operation of the catalogue and are not compiled
+// ones.
+func (o Options) pollLoops(m *asl.StateMachine) []lint.Loop {
+	return slices.DeleteFunc(lint.Loops(m, lint.Options{Express: o.Express}), func(l lint.Loop) bool {
+		return l.Poll == nil || l.Operation == "" || asl.ParseResource(l.Poll.Task.Resource).Service == "lambda" || isCompiled(m, l.Poll)
 	})
 }
 
@@ -103,45 +138,42 @@ func reasonOf(err error) (reason string, ok bool) {
 	return refused.reason, true
 }
 
-// replaceOne replaces one loop of a definition in JSON.
-func replaceOne(ctx context.Context, text []byte, poll string, o Options) (*fragment, []byte, Loop, error) {
-	m, err := asl.Parse(text)
-	if err != nil {
-		return nil, nil, Loop{}, err
+// replaceOne replaces one loop of a document.
+func replaceOne(ctx context.Context, d *document, poll string, o Options) (*document, Loop, error) {
+	out := Loop{Poll: poll}
+	l, err := findLoop(d, poll, o)
+	if l != nil {
+		out.Operation = l.operation
 	}
-	all := pollLoops(m)
-	i := slices.IndexFunc(all, func(l lint.Loop) bool { return l.Poll.Name == poll })
-	if i < 0 {
-		return nil, nil, Loop{Poll: poll}, refuse("the loop changed with another that was replaced")
-	}
-	out := Loop{Poll: poll, Operation: all[i].Operation}
-	l, err := readLoop(m, text, all[i])
 	if err != nil {
-		return nil, nil, out, err
+		return nil, out, err
 	}
 	before, err := l.observe(ctx, o)
 	if err != nil {
-		return nil, nil, out, err
+		return nil, out, err
 	}
 	out.Entry = l.entry.FullName()
 	f, err := l.compile(before, o)
 	if err != nil {
-		return nil, nil, out, err
+		return nil, out, err
 	}
 	out.MaxWait = f.maxWait
-	done, err := f.edit(text)
+	changed, err := d.edit(f)
 	if err != nil {
-		return nil, nil, out, err
+		return nil, out, err
 	}
-	after, err := f.verify(ctx, done, o)
+	after, err := f.verify(ctx, changed.Text, o)
 	if err != nil {
-		return nil, nil, out, err
+		return nil, out, err
 	}
 	for i, b := range before.seen {
 		out.Routes = append(out.Routes, Route{Status: b.status, Before: b.exit, After: after.seen[i].exit})
 	}
-	out.Trials, err = f.measure(ctx, before, after, o)
-	return f, done, out, err
+	if out.Trials, err = f.measure(ctx, before, after, o); err != nil {
+		return nil, out, err
+	}
+	out.Fragment, err = f.export()
+	return changed, out, err
 }
 
 // MarshalJSON writes the members, with MaxWait in seconds.

@@ -68,12 +68,16 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 	if err := f.read(c); err != nil {
 		return nil, err
 	}
+	f.keepResource()
 	return f, f.adapt()
 }
 
 // maxWait is how long the new loop waits: as long as the old one did.
 func (l *loop) maxWait(o Options) time.Duration {
-	const most, least = 24 * time.Hour, time.Minute
+	most, least := 24*time.Hour, time.Minute
+	if o.Express { // leave some of the time to the states around the loop
+		most = asl.MaxExpressTime - 30*time.Second
+	}
 	wait := o.MaxWait
 	if wait == 0 {
 		wait = min(l.bound.After, most)

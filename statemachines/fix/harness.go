@@ -58,7 +58,7 @@ func (l *loop) runsFor() time.Duration {
 func (l *loop) observe(ctx context.Context, o Options) (*observed, error) {
 	states := map[string]json.RawMessage{}
 	for _, s := range l.states {
-		states[s.Name] = l.node(s).Raw()
+		states[s.Name] = nodeAt(l.plain, s.Position.Pointer).Raw()
 	}
 	entry := l.flow.StartAt
 	if !l.inside[entry] {
@@ -132,10 +132,10 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string) (*trial,
 		if err != nil {
 			return nil, err
 		}
-		for _, target := range targetsOf(document.Root) {
-			if all[target] == nil {
-				all[target] = map[string]any{"Type": "Pass", "End": true}
-				exits = append(exits, target)
+		for _, target := range transitionsOf(document.Root) {
+			if all[target.Text] == nil {
+				all[target.Text] = map[string]any{"Type": "Pass", "End": true}
+				exits = append(exits, target.Text)
 			}
 		}
 	}
@@ -149,26 +149,6 @@ func (l *loop) harness(states map[string]json.RawMessage, entry string) (*trial,
 	}
 	input, err := json.Marshal(sample.document)
 	return &trial{m, input, exits}, err
-}
-
-// targetsOf are the states that a state leads to.
-func targetsOf(state *jsontree.Node) []string {
-	var names []string
-	var walk func(n *jsontree.Node)
-	walk = func(n *jsontree.Node) {
-		for _, m := range n.Members {
-			switch {
-			case (m.Name == "Next" || m.Name == "Default") && m.Value.Kind == jsontree.String:
-				names = append(names, m.Value.Text)
-			case m.Name == "Choices" || m.Name == "Catch":
-				for _, item := range m.Value.Items {
-					walk(item)
-				}
-			}
-		}
-	}
-	walk(state)
-	return names
 }
 
 // mostEvents bounds a trial: a loop that polls on reaches it, and one that ends
@@ -201,7 +181,7 @@ func (l *loop) run(ctx context.Context, t *trial, status string, runs time.Durat
 	if err != nil {
 		return nil, err
 	}
-	options := sim.Options{MaxEvents: events, Seed: 1}
+	options := sim.Options{MaxEvents: events, Seed: 1, Express: o.Express}
 	if err := mocks.Apply(t.machine, "", &options); err != nil {
 		return nil, err
 	}

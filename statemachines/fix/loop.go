@@ -2,6 +2,7 @@ package fix
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,27 +19,64 @@ import (
 type loop struct {
 	machine *asl.StateMachine
 	flow    *asl.Flow
-	root    *jsontree.Node // of the definition
-	poll    *asl.State
-	choice  *asl.State   // the first that looks at the status
-	wait    *asl.State   // the first
-	states  []*asl.State // all, in the order of the definition
-	inside  map[string]bool
-	exits   []string // the states behind it, in order
-	entry   *catalog.Entry
+	root    *jsontree.Node       // of the definition
+	kept    map[string]keptValue // that stand in it by their names
+	plain   *jsontree.Node       // the definition without these names
+
+	operation string // that is polled
+	poll      *asl.State
+	choice    *asl.State   // the first that looks at the status
+	wait      *asl.State   // the first
+	states    []*asl.State // all, in the order of the definition
+	inside    map[string]bool
+	exits     []string // the states behind it, in order
+	entry     *catalog.Entry
 	// first is how long the loop waits before its first poll, in seconds.
 	first int64
 	bound lint.Bound
 	turn  time.Duration // that its Wait states take; 0 if that is not known
 }
 
-// readLoop reads a loop, and refuses one that does more than poll.
-func readLoop(m *asl.StateMachine, text []byte, table lint.Loop) (*loop, error) {
-	document, err := jsontree.Parse(text)
+// findLoop finds the loop of a Task in a document, and reads it.
+func findLoop(d *document, poll string, o Options) (*loop, error) {
+	m, err := d.Parse()
 	if err != nil {
 		return nil, err
 	}
-	l := &loop{machine: m, flow: table.Flow, root: document.Root, poll: table.Poll, inside: map[string]bool{}, bound: table.Bound, turn: table.Turn.Wait}
+	find := func(m *asl.StateMachine) *lint.Loop {
+		all := o.pollLoops(m)
+		if i := slices.IndexFunc(all, func(l lint.Loop) bool { return l.Poll.Name == poll }); i >= 0 {
+			return &all[i]
+		}
+		return nil
+	}
+	table := find(m)
+	if table == nil {
+		return nil, refuse("the loop changed with another that was replaced")
+	}
+	l := &loop{operation: table.Operation, plain: d.root}
+	text, kept, err := keepValues(d, table.Poll, slices.Concat(table.Choices, table.Waits))
+	if err != nil {
+		return l, err
+	}
+	l.kept = kept
+	if m, err = asl.Parse(text); err != nil {
+		return l, err
+	}
+	if table = find(m); table == nil {
+		return l, refuse("the template gives what the loop polls with")
+	}
+	document, err := jsontree.Parse(text)
+	if err != nil {
+		return l, err
+	}
+	l.machine, l.root = m, document.Root
+	return l, l.read(*table)
+}
+
+// read reads a loop, and refuses one that does more than poll.
+func (l *loop) read(table lint.Loop) error {
+	l.flow, l.poll, l.inside, l.bound, l.turn = table.Flow, table.Poll, map[string]bool{}, table.Bound, table.Turn.Wait
 	for _, name := range table.Turn.States {
 		l.inside[name] = true
 	}
@@ -46,7 +84,7 @@ func readLoop(m *asl.StateMachine, text []byte, table lint.Loop) (*loop, error) 
 		l.inside[s.Name] = true
 	}
 	if !l.inside[l.poll.Name] {
-		return nil, refuse("the Task does not stand in one loop")
+		return refuse("the Task does not stand in one loop")
 	}
 	for _, s := range l.flow.States {
 		if !l.inside[s.Name] {
@@ -60,20 +98,56 @@ func readLoop(m *asl.StateMachine, text []byte, table lint.Loop) (*loop, error) 
 		case s.Type == asl.TypeWait:
 			l.wait = cmp.Or(l.wait, s)
 		default:
-			return nil, refuse("the loop does more than poll: %q is a %s", s.Name, s.Type)
+			return refuse("the loop does more than poll: %q is a %s", s.Name, s.Type)
 		}
 	}
 	if l.choice == nil {
-		return nil, refuse("no Choice of the loop looks at the status")
+		return refuse("no Choice of the loop looks at the status")
 	}
 	if err := l.check(); err != nil {
-		return nil, err
+		return err
 	}
 	l.findExits()
+	var err error
 	if l.entry, err = l.chooseEntry(table); err != nil {
-		return nil, err
+		return err
 	}
-	return l, l.readEntries()
+	return l.readEntries()
+}
+
+// compiledArguments and compiledCount are what a compiled loop polls with, in JSONata
+// and in JSONPath: a variable, and the number of its attempts.
+var (
+	compiledArguments = regexp.MustCompile(`^\$(\w*)[aA]rguments$`)
+	compiledCount     = regexp.MustCompile(`^(\w*)[aA]ttempt$`)
+)
+
+// isCompiled tells whether a Task polls in a compiled loop, by the names of the
+// variables.
+func isCompiled(m *asl.StateMachine, poll *asl.State) bool {
+	sets := func(prefix, name string) bool {
+		for s := range m.All {
+			if s.Assign != nil && slices.ContainsFunc(s.Assign.Object, func(m asl.TemplateMember) bool {
+				return strings.EqualFold(m.Name, prefix+name)
+			}) {
+				return true
+			}
+		}
+		return false
+	}
+	if a := poll.Arguments; a != nil && a.Expression != nil {
+		found := compiledArguments.FindStringSubmatch(a.Expression.String())
+		return found != nil && sets(found[1], "deadline")
+	}
+	if poll.Assign == nil {
+		return false
+	}
+	for _, member := range poll.Assign.Object {
+		if found := compiledCount.FindStringSubmatch(member.Name); found != nil && sets(found[1], "countedFrom") && sets(found[1], "calls") {
+			return true
+		}
+	}
+	return false
 }
 
 // check refuses what cannot be said in a compiled loop.
@@ -202,10 +276,10 @@ func (l *loop) chooseEntry(table lint.Loop) (*catalog.Entry, error) {
 }
 
 // node is the JSON of a state.
-func (l *loop) node(s *asl.State) *jsontree.Node {
-	n := l.root
-	for step := range strings.SplitSeq(strings.TrimPrefix(s.Position.Pointer, "/"), "/") {
-		n = n.Child(strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
-	}
-	return n
+func (l *loop) node(s *asl.State) *jsontree.Node { return nodeAt(l.root, s.Position.Pointer) }
+
+// flowPointer names what the loop's flow is in: the machine, a branch or a processor.
+func (l *loop) flowPointer() string {
+	pointer := l.poll.Position.Pointer
+	return pointer[:strings.LastIndex(pointer, "/States/")]
 }

@@ -20,12 +20,16 @@ func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observe
 	if err != nil {
 		return nil, refuse("the new definition is not valid: %s", err)
 	}
-	for _, p := range asl.Validate(text, asl.Standard) {
+	as := asl.Standard
+	if o.Express {
+		as = asl.Express
+	}
+	for _, p := range asl.Validate(text, as) {
 		if p.Severity == diag.Error {
 			return nil, refuse("the new definition is not valid: %s", p.Message)
 		}
 	}
-	for _, l := range lint.Check(m, lint.Options{}) {
+	for _, l := range lint.Check(m, lint.Options{Express: o.Express}) {
 		for name := range f.states {
 			if s := stateOf(m, name); s != nil && l.Severity != diag.Note && (l.Pointer == s.Position.Pointer || under(l.Pointer, s.Position.Pointer)) {
 				return nil, refuse("lint finds %s in the new loop: %s", l.Rule, l.Message)
@@ -42,7 +46,7 @@ func (f *fragment) verify(ctx context.Context, text []byte, o Options) (*observe
 		if s == nil {
 			return nil, refuse("the state %q is missing", name)
 		}
-		states[name] = (&loop{root: document.Root}).node(s).Raw()
+		states[name] = nodeAt(document.Root, s.Position.Pointer).Raw()
 	}
 	after, err := f.try(ctx, states, f.start, 0, o)
 	if err != nil {

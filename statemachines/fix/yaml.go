@@ -2,230 +2,163 @@ package fix
 
 import (
 	"bytes"
-	"context"
-	"slices"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
-// ApplyYAML is Apply for a definition in YAML, in a file of its own or inline in a
-// template: it returns the new text of the file. read reads the definition out of a
-// text of the file.
-func ApplyYAML(ctx context.Context, file []byte, read func(file []byte) (*source.Definition, error), o Options) ([]byte, []Loop, error) {
-	d, err := read(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err := d.Parse()
-	if err != nil {
-		return nil, nil, err
-	}
-	var found []Loop
-	for _, l := range pollLoops(m) {
-		if len(o.Only) > 0 && !slices.Contains(o.Only, l.Poll.Name) {
-			continue
-		}
-		// A definition is read anew after each change, for its places.
-		f, text, one, err := replaceOne(ctx, d.Text, l.Poll.Name, o)
-		var changed []byte
-		if err == nil {
-			changed, err = f.editYAML(file, d, text, read)
-		}
-		reason, refused := reasonOf(err)
-		switch {
-		case refused:
-			one.Refused = reason
-		case err != nil:
-			return nil, nil, err
-		default:
-			file = changed
-			if d, err = read(file); err != nil {
-				return nil, nil, err
-			}
-		}
-		found = append(found, one)
-	}
-	return file, found, nil
-}
-
-// editYAML writes the file with the fragment in the place of the loop. The text is
-// the definition in JSON as it has to be read then.
-func (f *fragment) editYAML(file []byte, d *source.Definition, text []byte, read func([]byte) (*source.Definition, error)) ([]byte, error) {
-	if d.Form == source.FormInline && slices.ContainsFunc(f.loop.states, func(s *asl.State) bool { return bytes.Contains(f.node(s).Raw(), []byte("${")) }) {
-		return nil, refuse("the loop has values of the template, which would be lost")
-	}
-	e := &yamlEdit{fragment: f, file: file, definition: d}
-	if err := e.collect(); err != nil {
-		return nil, err
-	}
-	changed := apply(file, 0, e.changes)
-	again, err := read(changed)
-	if err != nil {
-		return nil, refuse("the YAML cannot be changed: %s", err)
-	}
-	got, err := asl.Parse(again.Text)
-	if err != nil {
-		return nil, refuse("the YAML cannot be changed: %s", err)
-	}
-	want, err := asl.Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	if !sameStates(asl.Print(got), asl.Print(want)) {
-		return nil, refuse("the YAML cannot be changed: it is written in a way that this program does not know")
-	}
-	return changed, nil
-}
-
-// sameStates compares definitions, whatever the order of their states.
-func sameStates(a, b []byte) bool { return equalJSON(string(a), string(b)) }
-
-// yamlEdit collects the changes of a file.
+// yamlEdit writes a fragment into a file of YAML, line by line.
 type yamlEdit struct {
 	*fragment
 
-	file       []byte
-	definition *source.Definition
-	changes    []change
+	document *document
+	printed  map[string]string
 }
 
-func (e *yamlEdit) collect() error {
-	printed, err := e.print()
+func (e *yamlEdit) changes() ([]change, error) {
+	var all []change
+	targets, err := e.document.targets(e.fragment)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if n := e.flowNode().Get("StartAt"); n != nil && e.inside[n.Text] {
-		if err := e.rename(n); err != nil {
-			return err
+	for _, p := range targets {
+		text, err := yaml.Marshal(e.start)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, change{p.From, p.To, strings.TrimSpace(string(text))})
 	}
-	states := e.loop.states
-	first, last := states[0], states[len(states)-1]
-	written := map[string]bool{}
-	var before, after []string
-	for _, name := range e.order[:slices.Index(e.order, e.poll.Name)] {
-		if !e.inside[name] {
-			before, written[name] = append(before, name), true
+	unit := e.unit()
+	for i, s := range e.loop.states {
+		p, err := e.lines(s)
+		if err != nil {
+			return nil, err
 		}
-	}
-	for _, name := range e.order {
-		if !e.inside[name] && !written[name] {
-			after = append(after, name)
+		before, after := e.around()
+		if i > 0 {
+			before = nil
 		}
-	}
-	for _, s := range states {
-		if err := e.state(s, printed, s == first, s == last, before, after); err != nil {
-			return err
+		if i < len(e.loop.states)-1 {
+			after = nil
 		}
+		text, err := e.replace(s, p, unit, before, after)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, change{p.from, p.to, text})
 	}
+	return all, nil
+}
+
+// stateLines is where a state stands: whole lines.
+type stateLines struct {
+	from, to int
+	margin   string // before its name
+	head     string // the line of its name
+}
+
+// lines finds the lines of a state.
+func (e *yamlEdit) lines(s *asl.State) (stateLines, error) {
+	p, err := e.document.place(s.Position.Pointer)
+	if err != nil {
+		return stateLines{}, err
+	}
+	file := e.document.file
+	out := stateLines{from: bytes.LastIndexByte(file[:max(p.Name, 0)], '\n') + 1, to: len(file)}
+	if p.Name >= 0 {
+		out.margin = string(file[out.from:p.Name])
+	}
+	if p.Name < 0 || p.From < p.Name || strings.TrimSpace(out.margin) != "" || !p.Literal {
+		return out, refuse("the state %q does not begin a line of its own", s.Name)
+	}
+	if i := bytes.IndexByte(file[p.To:], '\n'); i >= 0 {
+		out.to = p.To + i + 1
+	}
+	if rest := bytes.TrimSpace(file[p.To:out.to]); len(rest) > 0 && rest[0] != '#' {
+		return out, refuse("the state %q does not end a line", s.Name)
+	}
+	if i := bytes.IndexByte(file[p.Name:p.From], '\n'); i >= 0 {
+		out.head = string(file[out.from : p.Name+i+1]) // with its comment
+	} else {
+		out.head = strings.TrimRight(string(file[out.from:p.From]), " ") + "\n"
+	}
+	return out, nil
+}
+
+// unit is how far the fields of a state are indented.
+func (e *yamlEdit) unit() int {
+	const usual, most = 2, 8
 	for _, s := range e.flow.States {
-		if e.inside[s.Name] {
+		p, ok := e.document.Place(s.Position.Pointer)
+		if !ok || p.Name < 0 || e.document.file[p.From] == '{' {
 			continue
 		}
-		for _, n := range e.targetNodes(e.node(s)) {
-			if err := e.rename(n); err != nil {
-				return err
-			}
+		column := func(at int) int { return at - bytes.LastIndexByte(e.document.file[:at], '\n') }
+		if unit := column(p.From) - column(p.Name); unit >= usual && unit <= most {
+			return unit
 		}
 	}
-	return nil
+	return usual
 }
 
-// state replaces or removes a state of the loop, and adds states around it.
-func (e *yamlEdit) state(s *asl.State, printed map[string]string, first, last bool, before, after []string) error {
-	key, from, to, err := e.place(s)
-	if err != nil {
-		return err
-	}
-	line := bytes.LastIndexByte(e.file[:key], '\n') + 1
-	margin := string(e.file[line:key])
-	if strings.TrimSpace(margin) != "" {
-		return refuse("the state %q does not begin a line", s.Name)
+// replace writes what takes the place of a state.
+func (e *yamlEdit) replace(s *asl.State, p stateLines, unit int, before, after []string) (string, error) {
+	names := before
+	if e.printed[s.Name] != "" {
+		names = append(names, s.Name)
 	}
 	var b strings.Builder
-	if first {
-		for _, name := range before {
-			b.WriteString(e.block(name, printed[name], margin))
+	for _, name := range append(names, after...) {
+		text, err := e.block(name, p.margin, unit)
+		if err != nil {
+			return "", err
 		}
-	}
-	end := len(e.file)
-	if i := bytes.IndexByte(e.file[to:], '\n'); i >= 0 {
-		end = to + i + 1
-	}
-	if state := printed[s.Name]; state != "" {
-		// The key stays as it is written, and a comment behind it.
-		body := e.block(s.Name, state, margin)
-		b.WriteString(string(e.file[line:from]) + body[strings.IndexByte(body, '\n')+1:])
-	}
-	if last {
-		for _, name := range after {
-			b.WriteString(e.block(name, printed[name], margin))
+		if name == s.Name { // which stays as it is written, and a comment behind it
+			text = p.head + text[strings.IndexByte(text, '\n')+1:]
 		}
+		b.WriteString(text)
 	}
-	e.changes = append(e.changes, change{line, end, b.String()})
-	return nil
+	return b.String(), nil
 }
 
-// place finds the key of a state, the first byte behind the line of the key, and the
-// end of its value.
-func (e *yamlEdit) place(s *asl.State) (key, from, to int, err error) {
-	value, to, ok := e.definition.Range(s.Position.Pointer)
-	position := e.definition.LocatePosition(s.Position)
-	key = offsetOf(e.file, position.Line, position.Column)
-	if !ok || key < 0 || value < key || e.file[value] == '{' {
-		return 0, 0, 0, refuse("the state %q is not written as a block of lines", s.Name)
-	}
-	i := bytes.IndexByte(e.file[key:value], '\n')
-	if i < 0 {
-		return 0, 0, 0, refuse("the state %q is not written as a block of lines", s.Name)
-	}
-	return key, key + i + 1, to, nil
-}
-
-// offsetOf is the byte of a place; -1 if there is none.
-func offsetOf(text []byte, line, column int) int {
-	at := 0
-	for range line - 1 {
-		i := bytes.IndexByte(text[at:], '\n')
-		if i < 0 {
-			return -1
-		}
-		at += i + 1
-	}
-	for range column - 1 {
-		if at >= len(text) {
-			return -1
-		}
-		at += len(string([]rune(string(text[at:min(len(text), at+4)]))[:1]))
-	}
-	return at
-}
+var keptLine = regexp.MustCompile(`^( *)(?:- )*(?:.*: |- )?(\$\{jobpoller\.kept\.\w+\})$`)
 
 // block writes a state as YAML, behind a margin.
-func (e *yamlEdit) block(name, state, margin string) string {
-	document, err := jsontree.Parse([]byte(state))
+func (e *yamlEdit) block(name, margin string, unit int) (string, error) {
+	document, err := jsontree.Parse([]byte(e.printed[name]))
 	if err != nil {
-		return ""
+		return "", err
 	}
 	key := &yaml.Node{}
 	key.SetString(name)
 	root := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, yamlNode(document.Root)}}
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)
-	encoder.SetIndent(2)
-	if encoder.Encode(root) != nil || encoder.Close() != nil {
-		return ""
+	encoder.SetIndent(unit)
+	if err := encoder.Encode(root); err != nil {
+		return "", err
+	}
+	if err := encoder.Close(); err != nil {
+		return "", err
 	}
 	var out strings.Builder
 	for line := range strings.Lines(b.String()) {
-		out.WriteString(margin + line)
+		line = margin + strings.TrimSuffix(line, "\n")
+		if found := keptLine.FindStringSubmatch(line); found != nil {
+			value := e.kept[found[2]].inYAML(len(found[1]) + unit)
+			line = strings.TrimSuffix(line, found[2])
+			if strings.HasPrefix(value, "\n") {
+				line = strings.TrimRight(line, " ")
+			}
+			line += value
+		}
+		out.WriteString(line + "\n")
 	}
-	return out.String()
+	return out.String(), nil
 }
 
 // yamlNode is a value of JSON as YAML, with members in the same order.
@@ -253,18 +186,4 @@ func yamlNode(n *jsontree.Node) *yaml.Node {
 		node.Style = yaml.FlowStyle
 	}
 	return node
-}
-
-// rename lets a text name the first state of the fragment.
-func (e *yamlEdit) rename(n *jsontree.Node) error {
-	from, to, ok := e.definition.Range(n.Pointer())
-	if !ok {
-		return refuse("the place of %s is not known", n.Pointer())
-	}
-	text, err := yaml.Marshal(e.start)
-	if err != nil {
-		return err
-	}
-	e.changes = append(e.changes, change{from, to, strings.TrimSpace(string(text))})
-	return nil
 }

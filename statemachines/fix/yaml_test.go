@@ -54,7 +54,7 @@ func read(file []byte) (*source.Definition, error) {
 // A definition in YAML keeps its comments and layout around the loop.
 func TestYAML(t *testing.T) {
 	t.Parallel()
-	after, loops, err := fix.ApplyYAML(t.Context(), []byte(inYAML), read, fix.Options{Models: models.Load})
+	after, loops, err := fix.ApplyFile(t.Context(), []byte(inYAML), read, fix.Options{Models: models.Load})
 	require.NoError(t, err)
 	require.Len(t, loops, 1)
 	require.Empty(t, loops[0].Refused)
@@ -72,15 +72,17 @@ func TestYAMLInTemplate(t *testing.T) {
 		indented := "        " + strings.ReplaceAll(strings.TrimSuffix(definition, "\n"), "\n", "\n        ") + "\n"
 		return "Resources:\n  Poller:\n    Type: AWS::Serverless::StateMachine\n    Properties:\n      Type: STANDARD\n      Definition:\n" + indented + "Outputs: {}\n"
 	}
-	after, loops, err := fix.ApplyYAML(t.Context(), []byte(template(inYAML)), read, fix.Options{Models: models.Load})
+	after, loops, err := fix.ApplyFile(t.Context(), []byte(template(inYAML)), read, fix.Options{Models: models.Load})
 	require.NoError(t, err)
 	require.Empty(t, loops[0].Refused)
 	require.Contains(t, string(after), "\n          Get begins:\n")
 	require.True(t, strings.HasSuffix(string(after), "\nOutputs: {}\n"))
 
-	with := strings.Replace(inYAML, "QueryExecutionId.$: $.id", "QueryExecutionId: !Ref Query", 1)
-	same, loops, err := fix.ApplyYAML(t.Context(), []byte(template(with)), read, fix.Options{Models: models.Load})
+	with := strings.Replace(inYAML, "QueryExecutionId.$: $.id", "QueryExecutionId: !Ref Query # of last night", 1)
+	with = strings.Replace(with, "arn:aws:states:::aws-sdk:athena:getQueryExecution", "!Sub arn:${AWS::Partition}:states:::aws-sdk:athena:getQueryExecution", 1)
+	after, loops, err = fix.ApplyFile(t.Context(), []byte(template(with)), read, fix.Options{Models: models.Load})
 	require.NoError(t, err)
-	require.Contains(t, loops[0].Refused, "values of the template")
-	require.Equal(t, template(with), string(same))
+	require.Empty(t, loops[0].Refused)
+	require.Contains(t, string(after), "QueryExecutionId: !Ref Query\n")
+	require.Contains(t, string(after), "Resource: !Sub arn:${AWS::Partition}:states:::aws-sdk:athena:getQueryExecution\n")
 }

@@ -53,9 +53,9 @@ func requireConsistent(t *testing.T, d *source.Definition, text []byte) {
 		return
 	}
 	for s := range m.All {
-		if from, to, ok := d.Range(s.Position.Pointer); ok {
-			require.LessOrEqual(t, from, to)
-			require.LessOrEqual(t, to, len(text))
+		if place, ok := d.Place(s.Position.Pointer); ok {
+			require.LessOrEqual(t, place.From, place.To)
+			require.LessOrEqual(t, place.To, len(text))
 		}
 	}
 }

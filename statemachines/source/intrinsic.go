@@ -13,9 +13,10 @@ import (
 type resolver struct {
 	root *value
 	// given returns a value of the user's.
-	given func(name string) (string, bool)
-	made  map[*value]*value
-	full  bool // a string grew beyond what a definition can have
+	given      func(name string) (string, bool)
+	made       map[*value]*value
+	unresolved bool // references stay names: see Options.Unresolved
+	full       bool // a string grew beyond what a definition can have
 }
 
 // noValue removes the member that has it.
@@ -100,11 +101,11 @@ func (r *resolver) call(v *value, name string, argument *value) *value {
 		return r.join(v, argument)
 	case "Fn::FindInMap":
 		if found, ok := r.inMap(argument); ok {
-			return found
+			return givenBy(v, found)
 		}
 	case "Fn::If":
 		if made := r.eitherOf(argument); made != nil {
-			return made
+			return givenBy(v, made)
 		}
 	case "Fn::ToJsonString":
 		if text, problems := render(r.resolve(argument)); problems == nil {
@@ -112,6 +113,13 @@ func (r *resolver) call(v *value, name string, argument *value) *value {
 		}
 	}
 	return unknown(v, strings.Join(append([]string{name}, words(argument)...), "."))
+}
+
+// givenBy returns a value that a function gives.
+func givenBy(function, v *value) *value {
+	given := *v
+	given.function = function
+	return &given
 }
 
 // eitherOf returns the first object or array that a Fn::If may give: a part of the
@@ -154,8 +162,8 @@ func (r *resolver) reference(v *value, name string) *value {
 // lookup returns the value of a parameter or pseudo parameter, as far as it is
 // known before a deployment: as the user gave it, or the default.
 func (r *resolver) lookup(name string) (string, bool) {
-	if text, ok := r.given(name); ok {
-		return text, true
+	if text, ok := r.given(name); ok || r.unresolved {
+		return text, ok
 	}
 	parameter := r.root.get("Parameters").get(name)
 	kind, _ := parameter.textOf("Type")
@@ -207,8 +215,8 @@ func (r *resolver) variable(variables *value, name string) (string, bool) {
 	if variable == nil {
 		return r.lookup(name)
 	}
-	if text, ok := r.given(name); ok {
-		return text, true
+	if text, ok := r.given(name); ok || r.unresolved {
+		return text, ok
 	}
 	made := r.resolve(variable)
 	text, ok := made.literal()

@@ -27,8 +27,8 @@ func (m *machineReader) report(severity diag.Severity, at *value, pointer, forma
 
 // value returns what is put in for a placeholder of the definition.
 func (m *machineReader) value(name string) (string, bool) {
-	if text, ok := m.template.value(name); ok {
-		return text, true
+	if text, ok := m.template.value(name); ok || m.Unresolved {
+		return text, ok
 	}
 	substitution := m.substitutions.get(name)
 	if substitution == nil {

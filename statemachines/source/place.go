@@ -1,38 +1,86 @@
 package source
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
-// Range returns the bytes of File in which the value stands that a JSON pointer
-// (RFC 6901) names. A definition that functions put together has no such bytes.
-func (d *Definition) Range(pointer string) (from, to int, ok bool) {
-	switch {
-	case d.Text == nil || d.Form == FormComposed:
-		return 0, 0, false
-	case d.root != nil:
-		v := d.root
-		for _, step := range splitPointer(pointer) {
-			if v = v.child(step); v == nil {
-				return 0, 0, false
-			}
-		}
-		return v.origin(), v.in.endOrigin(v.end()), v.parts == nil
+// Place is where a value of the definition stands in File, in bytes.
+type Place struct {
+	// Name is where the name of the member begins; -1 of an item and of the root.
+	Name int
+	// From is the first byte of the value, and To the one after it. Of a value that
+	// a function gives, such as Ref, they are those of the function.
+	From, To int
+	// Literal tells that the value stands there as it is: no function, placeholder
+	// or alias gives it.
+	Literal bool
+}
+
+// Place returns where the value stands that a JSON pointer (RFC 6901) names. A
+// definition that functions put together has no places.
+func (d *Definition) Place(pointer string) (Place, bool) {
+	if d.Text == nil || d.Form == FormComposed {
+		return Place{}, false
 	}
-	document, err := jsontree.Parse(d.Text)
+	document, err := d.parsed()
 	if err != nil {
-		return 0, 0, false
+		return Place{}, false
 	}
-	n := document.Root
+	n, v := document, d.root
+	p := Place{Name: -1, Literal: true}
 	for _, step := range splitPointer(pointer) {
-		if n = n.Child(step); n == nil {
-			return 0, 0, false
+		p.Name = -1
+		if v != nil {
+			if name := v.nameOf(step); name != nil {
+				p.Name = name.origin()
+			}
+			v = v.child(step)
+		} else if i := slices.IndexFunc(n.Members, func(m jsontree.Member) bool { return m.Name == step }); i >= 0 {
+			p.Name = d.text.origin(n.Members[i].Offset)
+		}
+		if n = n.Child(step); n == nil || d.root != nil && v == nil {
+			return Place{}, false
 		}
 	}
-	return d.text.origin(n.Offset), d.text.endOrigin(n.End), true
+	if v == nil {
+		p.From, p.To = d.text.origin(n.Offset), d.text.endOrigin(n.End)
+		p.Literal = n.Kind >= jsontree.Array || string(d.text.file.bytes[p.From:p.To]) == string(n.Raw())
+		return p, true
+	}
+	if v.function != nil {
+		v, p.Literal = v.function, false
+	}
+	p.From, p.To = v.origin(), v.in.endOrigin(v.end())
+	written := strings.TrimSpace(string(v.in.file.bytes[p.From:p.To]))
+	p.Literal = p.Literal && v.parts == nil && !strings.HasPrefix(written, "&") && (v.kind != jsontree.String || v.text == n.Text) &&
+		(v.kind >= jsontree.Array || !v.substituted())
+	return p, true
+}
+
+// substituted tells whether a scalar of YAML has a value of the user's in it, which
+// was put in before it was read.
+func (v *value) substituted() bool {
+	if v.in.isFile() {
+		return false
+	}
+	from, to := v.start, min(v.end(), len(v.in.bytes))
+	return string(v.in.bytes[from:to]) != string(v.in.file.bytes[v.in.origin(from):v.in.endOrigin(to)])
+}
+
+// parsed is the root of Text, which is parsed once.
+func (d *Definition) parsed() (*jsontree.Node, error) {
+	if d.tree == nil {
+		document, err := jsontree.Parse(d.Text)
+		if err != nil {
+			return nil, err
+		}
+		d.tree = document.Root
+	}
+	return d.tree, nil
 }
 
 var pointerUnescapes = strings.NewReplacer("~1", "/", "~0", "~")
@@ -46,6 +94,16 @@ func splitPointer(pointer string) []string {
 		parts[i] = pointerUnescapes.Replace(parts[i])
 	}
 	return parts
+}
+
+// nameOf returns the name of the member, or nil.
+func (v *value) nameOf(name string) *value {
+	for _, m := range v.members {
+		if m.name.text == name {
+			return m.name
+		}
+	}
+	return nil
 }
 
 // child returns the member of that name or the item of that index, or nil.

@@ -124,15 +124,15 @@ func TestRangeIsTheValue(t *testing.T) {
 				machine, err := d.Parse()
 				require.NoError(t, err)
 				for s := range machine.All {
-					from, to, ok := d.Range(s.Position.Pointer)
+					place, ok := d.Place(s.Position.Pointer)
 					require.Equal(t, d.Form != source.FormComposed, ok)
 					if !ok {
 						continue
 					}
-					text := files[file][from:to]
+					text := files[file][place.From:place.To]
 					require.Contains(t, text, string(s.Type))
 					if d.Form != source.FormText {
-						require.Equal(t, at(t, plain, s.Position.Pointer), read(t, file, files[file], from, text), "%s of\n%s", text, files[file])
+						require.Equal(t, at(t, plain, s.Position.Pointer), read(t, file, files[file], place.From, text), "%s of\n%s", text, files[file])
 					}
 				}
 			}

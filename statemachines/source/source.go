@@ -15,8 +15,8 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
-
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -25,6 +25,9 @@ type Options struct {
 	// Values are put in for placeholders "${Name}", for parameters of a template
 	// and for pseudo parameters such as AWS::Region.
 	Values map[string]string
+	// Unresolved leaves what a template gives as placeholders, even where the template
+	// says the value.
+	Unresolved bool
 	// FS is what files are read from, by paths with slashes. Nil stands for the
 	// disk.
 	FS fs.FS
@@ -75,8 +78,9 @@ type Definition struct {
 	// Problems are those of reading.
 	Problems diag.Problems
 
-	text   *text  // with its places
-	root   *value // of a definition whose Text was rendered
+	text   *text          // with its places
+	root   *value         // of a definition whose Text was rendered
+	tree   *jsontree.Node // of Text; nil until it is asked for
 	quoted []quotedValue
 }
 

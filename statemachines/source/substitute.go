@@ -35,11 +35,11 @@ func substituteJSON(t *text, value func(name string) (string, bool)) (out *text,
 				quoted = append(quoted, quotedValue{len(w.out.bytes), form.Name, text})
 			}
 			escaped := jsontree.Quote(text)
-			w.put(string(escaped[1:len(escaped)-1]), t.origin(form.Start))
+			w.replace(t, form, string(escaped[1:len(escaped)-1]))
 		case form.Bare:
 			w.put(`"`, t.origin(form.Start))
 			w.copy(t, form.Start, form.End)
-			w.put(`"`, t.origin(form.Start))
+			w.put(`"`, t.origin(form.End-1))
 		default:
 			w.copy(t, form.Start, form.End)
 		}
@@ -98,7 +98,7 @@ func substituteYAML(t *text, value func(name string) (string, bool)) *text {
 	for _, form := range asl.FindPlaceholders(t.bytes) {
 		if text, ok := value(form.Name); ok {
 			w.copy(t, from, form.Start)
-			w.put(text, t.origin(form.Start))
+			w.replace(t, form, text)
 			from = form.End
 		}
 	}
@@ -107,4 +107,15 @@ func substituteYAML(t *text, value func(name string) (string, bool)) *text {
 	}
 	w.copy(t, from, len(t.bytes))
 	return w.text(t.file)
+}
+
+// replace writes a value for a placeholder of a text. Its last byte comes from the
+// placeholder's last, so that a value ends where the placeholder ends.
+func (w *writer) replace(t *text, form asl.PlaceholderForm, value string) {
+	if value == "" {
+		return
+	}
+	last := len(value) - 1
+	w.put(value[:last], t.origin(form.Start))
+	w.put(value[last:], t.origin(form.End-1))
 }

@@ -119,7 +119,7 @@ func (t *template) machine(resource member, pointer string) *Definition {
 	d := &Definition{Name: t.file.name + "#" + resource.name.text, ID: resource.name.text, File: t.file.name, YAML: isYAML(t.file.name, t.file.bytes)}
 	properties := resource.value.get("Properties")
 	pointer += "/Properties"
-	r := &resolver{root: t.root, given: t.value, made: map[*value]*value{}}
+	r := &resolver{root: t.root, given: t.value, unresolved: t.Unresolved, made: map[*value]*value{}}
 	d.Type = executionType(r, properties)
 	m := &machineReader{template: t, resolver: r, d: d, substitutions: properties.get("DefinitionSubstitutions")}
 	var forms []member

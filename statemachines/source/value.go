@@ -14,13 +14,15 @@ type value struct {
 	items   []*value
 	members []member
 
-	in     *text
-	start  int // byte of in
-	after  int // after its last byte; 0: see end
-	spelt  spelling
-	parts  *text // of a string that was put together
-	open   bool  // a placeholder alone stands for it
-	nested bool  // whether a collection of YAML stands in brackets
+	in    *text
+	start int // byte of in
+	after int // after its last byte; 0: see end
+	spelt spelling
+	parts *text // of a string that was put together
+	// function is the value that gives this one, which stands in it; nil for none.
+	function *value
+	open     bool // a placeholder alone stands for it
+	nested   bool // whether a collection of YAML stands in brackets
 }
 
 // member is a name, which is a string, and its value.
