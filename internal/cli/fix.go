@@ -258,8 +258,8 @@ func (e *edited) print(c *cobra.Command, diff string, runs time.Duration) error 
 			terminal.Fprintf(&b, "%s stays: %s\n\n", l.Poll, l.Refused)
 			continue
 		}
-		terminal.Fprintf(&b, "%sbecomes the loop of %s, for %s at most:\n%s\n%s\n", terminal.Lines(tableOf(e.StateMachine, l.Poll)), l.Entry, shortDuration(l.MaxWait),
-			terminal.Lines(tableOf(e.fixed, l.Poll)), terminal.Lines(trialTable(l.Trials, runs)))
+		terminal.Fprintf(&b, "%sbecomes the loop of %s, for %s at most:\n%s\n%s\n", terminal.Lines(tableOf(e.StateMachine, l.Poll)),
+			l.Entry, shortDuration(l.MaxWait), terminal.Lines(tableOf(e.fixed, l.Poll)), terminal.Lines(trialTable(l.Trials, runs)))
 		if e.text == nil {
 			e.printFragment(&b, l)
 		}

@@ -56,7 +56,7 @@ func (e *jsonEdit) body(targets []change) (string, error) {
 	}
 	style := newStyle(text, e.states, places[0])
 	write := func(name string) string {
-		return e.restoreJSON(style.indent(e.printed[name]), keptValue.asWritten)
+		return e.restoreJSON(style.indent(e.printed[name]), keptValue.toFile)
 	}
 	var pieces []string // each with the white space before it
 	insert := func(name string) { pieces = append(pieces, style.lead+quote(name)+style.colon+write(name)) }

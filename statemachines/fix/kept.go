@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,7 +90,7 @@ func (k *keeper) value(m jsontree.Member) error {
 
 // keep is the value that stands at bytes of the file.
 func (d *document) keep(n *jsontree.Node, from, to int) keptValue {
-	line := strings.LastIndexByte(string(d.file[:from]), '\n') + 1
+	line := bytes.LastIndexByte(d.file[:from], '\n') + 1
 	return keptValue{written: string(d.file[from:to]), column: from - line, value: string(n.Raw())}
 }
 
@@ -117,11 +118,11 @@ func (f *fragment) restoreJSON(text string, value func(keptValue) string) string
 	return text
 }
 
-// asWritten is the value as it stands in the file.
-func (v keptValue) asWritten() string { return v.written }
+// toFile is the value as it stands in the file.
+func (v keptValue) toFile() string { return v.written }
 
-// known is the value in JSON, as far as it is known.
-func (v keptValue) known() string { return v.value }
+// toJSON is the value in JSON, as far as it is known.
+func (v keptValue) toJSON() string { return v.value }
 
 // inYAML is the value for a line of YAML that is indented by so much: behind the
 // name of its member, or on lines of its own.

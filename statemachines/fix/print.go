@@ -69,9 +69,10 @@ func (f *fragment) export() (*Fragment, error) {
 		if i > 0 {
 			members = append(members, ',')
 		}
-		members = append(members, quote(name)+":"+f.restoreJSON(printed[name], keptValue.known)...)
+		members = append(members, quote(name)+":"+f.restoreJSON(printed[name], keptValue.toJSON)...)
 	}
-	out.Members = append(members, '}')
+	members = append(members, '}')
+	out.Members = members
 	return out, nil
 }
 
@@ -106,7 +107,7 @@ func (f *fragment) merge(d *document) (*asl.StateMachine, error) {
 		add(s.Name, string(apply(n.Raw(), n.Offset, own)))
 	}
 	for _, name := range f.order {
-		add(name, f.restoreJSON(printed[name], keptValue.known))
+		add(name, f.restoreJSON(printed[name], keptValue.toJSON))
 	}
 	all := flow.Get("States")
 	changes = append(changes, change{all.Offset, all.End, string(append(states, '}'))})

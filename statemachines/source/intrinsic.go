@@ -101,11 +101,11 @@ func (r *resolver) call(v *value, name string, argument *value) *value {
 		return r.join(v, argument)
 	case "Fn::FindInMap":
 		if found, ok := r.inMap(argument); ok {
-			return givenBy(v, found)
+			return nameFunction(v, found)
 		}
 	case "Fn::If":
 		if made := r.eitherOf(argument); made != nil {
-			return givenBy(v, made)
+			return nameFunction(v, made)
 		}
 	case "Fn::ToJsonString":
 		if text, problems := render(r.resolve(argument)); problems == nil {
@@ -115,8 +115,8 @@ func (r *resolver) call(v *value, name string, argument *value) *value {
 	return unknown(v, strings.Join(append([]string{name}, words(argument)...), "."))
 }
 
-// givenBy returns a value that a function gives.
-func givenBy(function, v *value) *value {
+// nameFunction returns a value with the function that gives it.
+func nameFunction(function, v *value) *value {
 	given := *v
 	given.function = function
 	return &given

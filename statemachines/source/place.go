@@ -26,7 +26,7 @@ func (d *Definition) Place(pointer string) (Place, bool) {
 	if d.Text == nil || d.Form == FormComposed {
 		return Place{}, false
 	}
-	document, err := d.parsed()
+	document, err := d.parseText()
 	if err != nil {
 		return Place{}, false
 	}
@@ -57,13 +57,13 @@ func (d *Definition) Place(pointer string) (Place, bool) {
 	p.From, p.To = v.origin(), v.in.endOrigin(v.end())
 	written := strings.TrimSpace(string(v.in.file.bytes[p.From:p.To]))
 	p.Literal = p.Literal && v.parts == nil && !strings.HasPrefix(written, "&") && (v.kind != jsontree.String || v.text == n.Text) &&
-		(v.kind >= jsontree.Array || !v.substituted())
+		(v.kind >= jsontree.Array || !v.hasSubstitute())
 	return p, true
 }
 
-// substituted tells whether a scalar of YAML has a value of the user's in it, which
+// hasSubstitute tells whether a scalar of YAML has a value of the user's in it, which
 // was put in before it was read.
-func (v *value) substituted() bool {
+func (v *value) hasSubstitute() bool {
 	if v.in.isFile() {
 		return false
 	}
@@ -71,8 +71,8 @@ func (v *value) substituted() bool {
 	return string(v.in.bytes[from:to]) != string(v.in.file.bytes[v.in.origin(from):v.in.endOrigin(to)])
 }
 
-// parsed is the root of Text, which is parsed once.
-func (d *Definition) parsed() (*jsontree.Node, error) {
+// parseText returns the root of Text, which is parsed once.
+func (d *Definition) parseText() (*jsontree.Node, error) {
 	if d.tree == nil {
 		document, err := jsontree.Parse(d.Text)
 		if err != nil {
