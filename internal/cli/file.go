@@ -91,27 +91,22 @@ func replaceFile(name string, text []byte) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if info.Mode().IsRegular() && replaceAtOnce(target, text, info.Mode().Perm()) == nil {
+	if !info.Mode().IsRegular() {
+		return os.WriteFile(target, text, mode) //nolint:gosec // as above
+	}
+	second, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+"-")
+	if err != nil {
+		return os.WriteFile(target, text, mode) //nolint:gosec // as above
+	}
+	_, err = second.Write(text)
+	if err = errors.Join(err, second.Chmod(info.Mode().Perm()), second.Close()); err != nil {
+		return errors.Join(err, os.Remove(second.Name())) // the disk may be full: the file stays
+	}
+	if os.Rename(second.Name(), target) == nil {
 		return nil
 	}
-	return os.WriteFile(target, text, mode) //nolint:gosec // as above
-}
-
-func replaceAtOnce(name string, text []byte, perm os.FileMode) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // the file is written in place
-		}
-	}()
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Chmod(perm), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	// A file that is mounted by itself cannot be replaced.
+	return errors.Join(os.WriteFile(target, text, mode), os.Remove(second.Name())) //nolint:gosec // as above
 }
 
 // relativeName is the name of a file as seen from a folder, with slashes.
