@@ -13,18 +13,18 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// call checks the arguments of a Task.
-func (x *scene) call(doc Value) {
+// call reports what is wrong with the arguments of a Task.
+func (x *scene) call() {
 	name, t := x.arguments()
 	if t == nil {
 		return
 	}
-	value := x.with(doc).template(t, x.at(name))
+	value := x.template(t, x.at(name))
 	api := x.c.apis[x.state.Task.Resource]
-	if x.reports && api != nil && api.noSuch != nil {
+	if api != nil && api.noSuch != nil {
 		x.reportOperation(api.noSuch)
 	}
-	if !x.reports || api == nil || api.spelling == nil || value.kinds() != objects {
+	if api == nil || api.spelling == nil || value.kinds() != objects {
 		return
 	}
 	c := callCheck{api: api, operation: operationOf(x.state.Task.Resource), report: func(m misfit, where spot) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -29,9 +30,9 @@ type Checker struct {
 	flows     map[*asl.Flow]*flowTypes
 	states    map[*asl.State]*stateTypes
 	queue     queue
-	literals  map[*asl.Template]Value
-	results   map[*asl.State]Value // of Pass states
+	made      map[any]Value // see once
 	parts     map[*jsonata.Expression]*expression
+	steps     map[*jsonpath.Path][]jsonpath.Step
 
 	errorOutput Value
 	assigned    map[string]bool // variables that some state assigns
@@ -61,7 +62,7 @@ func New(m *asl.StateMachine, o Options) (*Checker, error) {
 	c := &Checker{
 		machine: m, models: o.Models, start: o.Input.without(missing),
 		apis: map[string]*API{}, spellings: map[string]*spelling{}, flows: map[*asl.Flow]*flowTypes{}, states: map[*asl.State]*stateTypes{},
-		literals: map[*asl.Template]Value{}, results: map[*asl.State]Value{}, parts: map[*jsonata.Expression]*expression{},
+		made: map[any]Value{}, parts: map[*jsonata.Expression]*expression{}, steps: map[*jsonpath.Path][]jsonpath.Step{},
 		errorOutput: newErrorOutput(), assigned: map[string]bool{}, told: map[[3]string]bool{},
 	}
 	c.queue.states = c.states
@@ -90,6 +91,16 @@ func New(m *asl.StateMachine, o Options) (*Checker, error) {
 		c.step(s, c.states[s].in, c.Result(s), true)
 	}
 	return c, nil
+}
+
+// once is the value of a part of the definition, which is made once.
+func (c *Checker) once(part any, newValue func() Value) Value {
+	v, known := c.made[part]
+	if !known {
+		v = newValue()
+		c.made[part] = v
+	}
+	return v
 }
 
 // Start is the environment in which a flow starts: that of the state machine, of a

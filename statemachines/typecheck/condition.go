@@ -20,9 +20,9 @@ func (x *scene) test(c *asl.Condition, at string) (yes, no scope) {
 		yes, no = x.test(c.Not, at+"/Not")
 		return no, yes
 	case c.And != nil:
-		return x.testAll(len(c.And), func(x *scene, i int) (scope, scope) { return x.test(c.And[i], at+pointer("And", strconv.Itoa(i))) })
+		return x.testAll(len(c.And), func(x *scene, i int) (scope, scope) { return x.test(c.And[i], x.below(at, "And", strconv.Itoa(i))) })
 	case c.Or != nil:
-		return x.testAny(len(c.Or), func(x *scene, i int) (scope, scope) { return x.test(c.Or[i], at+pointer("Or", strconv.Itoa(i))) })
+		return x.testAny(len(c.Or), func(x *scene, i int) (scope, scope) { return x.test(c.Or[i], x.below(at, "Or", strconv.Itoa(i))) })
 	case c.Variable == nil:
 		return x.scope, x.scope
 	}
@@ -73,9 +73,9 @@ func (x *scene) compare(c *asl.Condition, at string) (yes, no scope) {
 	expected := Value{}
 	switch {
 	case c.ValuePath != nil:
-		expected = x.read(c.ValuePath, at+pointer(string(c.Operator)+"Path"))
+		expected = x.read(c.ValuePath, x.below(at, string(c.Operator)+"Path"))
 	case c.Value != nil:
-		expected = operand(c.Value)
+		expected = x.c.operand(c)
 	}
 	if c.Value != nil {
 		x.checkComparison(c, value, at)
@@ -85,13 +85,15 @@ func (x *scene) compare(c *asl.Condition, at string) (yes, no scope) {
 }
 
 // operand is the value that a condition compares with, a time as any text.
-func operand(value any) Value {
-	switch value.(type) {
-	case string, bool, json.Number:
-		return Literal(value)
-	default:
-		return anyText
-	}
+func (c *Checker) operand(condition *asl.Condition) Value {
+	return c.once(condition, func() Value {
+		switch condition.Value.(type) {
+		case string, bool, json.Number:
+			return Literal(condition.Value)
+		default:
+			return anyText
+		}
+	})
 }
 
 // narrow is the scope where a path has the value.
@@ -102,7 +104,7 @@ func (x *scene) narrow(path *jsonpath.Path, value Value) scope {
 	if path.Context() || asl.IsPlaceholder(path) {
 		return x.scope
 	}
-	return x.assume(path.Variable(), path.Steps(), value)
+	return x.assume(path.Variable(), x.c.stepsOf(path), value)
 }
 
 // assume is the scope where the part of a variable, or of the document, that steps
@@ -131,7 +133,7 @@ func (x *scene) testPresence(c *asl.Condition, at string) (yes, no scope) {
 			root = quiet.vars.record().get(name)
 		}
 		var stopped *stop
-		if value, stopped = presence(root, c.Variable); stopped != nil && stopped.at.record().isStructure() {
+		if value, stopped = presence(root, x.c.stepsOf(c.Variable)); stopped != nil && stopped.at.record().isStructure() {
 			x.reportStop(c.Variable, stopped, at+"/Variable")
 			value = Value{}
 		}
@@ -147,10 +149,10 @@ func (x *scene) testPresence(c *asl.Condition, at string) (yes, no scope) {
 	}
 }
 
-// presence is what a path selects, and missing where it may select nothing.
-func presence(v Value, path *jsonpath.Path) (Value, *stop) {
+// presence is what the steps of a path select, and missing where it may select nothing.
+func presence(v Value, steps []jsonpath.Step) (Value, *stop) {
 	var stopped *stop
-	for i, step := range path.Steps() {
+	for i, step := range steps {
 		next := follow1(v, step)
 		if found := v.without(missing); next.without(missing).IsNothing() && !found.IsNothing() && stopped == nil {
 			stopped = &stop{step: i, at: found}
@@ -191,7 +193,7 @@ func split(c *asl.Condition, value, expected Value) (holds, fails Value) {
 		return splitTruth(value, expected)
 	case asl.StringEquals:
 		if word, ok := c.Value.(string); ok && !asl.HasPlaceholder(word) {
-			return pickWord(value, word), dropWord(value, word)
+			return pickWord(value, word, expected), dropWord(value, word)
 		}
 	case asl.StringMatches:
 		if pattern, ok := c.Value.(string); ok && !asl.HasPlaceholder(pattern) {
@@ -237,11 +239,11 @@ func splitWords(value Value, keep func(string) bool) (holds, fails Value) {
 		return holds, value
 	}
 	with := func(keep func(string) bool) Value {
-		s := set{kinds: texts, text: holds.words().filter(keep)}
-		if s.text.isEmpty() {
+		w := holds.words().filter(keep)
+		if w.isEmpty() {
 			return Nothing()
 		}
-		return pack(s)
+		return pack(set{kinds: texts, text: w.pack()})
 	}
 	return with(keep), join(value.without(texts), with(func(word string) bool { return !keep(word) }))
 }

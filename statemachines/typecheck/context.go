@@ -4,9 +4,21 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// context is the context object where a state reads it. Source: the developer
-// guide, "Accessing execution data from the Context object".
+// context is the context object where a state reads it, which is made once if there
+// is no item of a Map in it.
 func (x *scene) context() Value {
+	if x.item.kinds() != missing {
+		return x.newContext()
+	}
+	return x.c.once(contextOf{x.state}, x.newContext)
+}
+
+// contextOf is the context object of a state, for once.
+type contextOf struct{ state *asl.State }
+
+// newContext makes the context object. Source: the developer guide, "Accessing
+// execution data from the Context object".
+func (x *scene) newContext() Value {
 	maybe := func(v Value) Value { return join(v, absent) }
 	state := []field{{"Name", textOf(x.state.Name)}, {"EnteredTime", anyText}, {"RetryCount", maybe(anyNumber)}}
 	execution := []field{

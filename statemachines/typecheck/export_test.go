@@ -28,7 +28,7 @@ func (v Value) Contains(value any) bool { //nolint:gocognit // a case a type
 		}
 		return s.number == nil || slices.Contains(s.number, f)
 	case string:
-		return s.kinds&texts != 0 && s.text.may(x)
+		return v.words().may(x)
 	case []any:
 		if s.kinds&arrays == 0 {
 			return false

@@ -21,6 +21,11 @@ func (c *Checker) part(e *jsonata.Expression) *jsonata.Part {
 	return &known.whole
 }
 
+// literalPart is the value of a literal in an expression.
+func (c *Checker) literalPart(p *jsonata.Part) Value {
+	return c.once(p, func() Value { return Literal(p.Value) })
+}
+
 // expression is what a JSONata expression gives where it gives a value.
 func (x *scene) expression(e *jsonata.Expression, at string) Value {
 	if e == nil {
@@ -71,7 +76,7 @@ func (x *scene) eval(p *jsonata.Part, context Value) Value {
 func (x *scene) evalPart(p *jsonata.Part, context Value) Value {
 	switch p.Kind {
 	case jsonata.PartLiteral:
-		return Literal(p.Value)
+		return x.c.literalPart(p)
 	case jsonata.PartVariable:
 		return x.readVariable(p, context)
 	case jsonata.PartName:
@@ -126,7 +131,7 @@ func (x *scene) readVariable(p *jsonata.Part, context Value) Value {
 	switch {
 	case p.Text == "states":
 		return objectOf(newObject([]field{
-			{"input", x.doc}, {"context", x.context()}, {"result", x.result}, {"errorOutput", x.errorOutput},
+			{"context", x.context()}, {"errorOutput", x.errorOutput}, {"input", x.doc}, {"result", x.result},
 		}))
 	case !x.c.assigned[p.Text]:
 		return Value{} // a function, or said elsewhere

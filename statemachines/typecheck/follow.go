@@ -10,10 +10,20 @@ type stop struct {
 	at   Value // what it is applied to
 }
 
+// stepsOf are the steps of a path, which is taken apart once.
+func (c *Checker) stepsOf(path *jsonpath.Path) []jsonpath.Step {
+	steps, known := c.steps[path]
+	if !known {
+		steps = path.Steps()
+		c.steps[path] = steps
+	}
+	return steps
+}
+
 // follow is what a path of JSONPath selects from a value: what it gives where it
 // does not fail. If it always fails, stopped tells where.
-func follow(v Value, path *jsonpath.Path) (_ Value, stopped *stop) {
-	steps := path.Steps()
+func (c *Checker) follow(v Value, path *jsonpath.Path) (_ Value, stopped *stop) {
+	steps := c.stepsOf(path)
 	if !path.Definite() {
 		return followMany(v, steps)
 	}

@@ -76,7 +76,7 @@ func (s *set) isSame(o *set) bool {
 	return s.kinds == o.kinds && s.array == o.array && s.object == o.object &&
 		(s.kinds&booleans == 0 || s.truth == o.truth) &&
 		(s.number == nil) == (o.number == nil) && len(s.number) == len(o.number) &&
-		(s.kinds&texts == 0 || s.text.equal(o.text))
+		(s.kinds&texts == 0 || sameWords(s.text, o.text))
 }
 
 func (j *joiner) numbers(a, b []float64) []float64 {
@@ -90,12 +90,22 @@ func (j *joiner) numbers(a, b []float64) []float64 {
 	return out
 }
 
-func (j *joiner) words(a, b words) words {
-	out := joinWords(a, b)
-	if j.widen > 0 && !out.equal(a) {
-		return anyWords
+func (j *joiner) words(a, b *words) *words {
+	if a == b {
+		return a
 	}
-	return out
+	if a == nil || b == nil {
+		return nil
+	}
+	out := joinWords(*a, *b)
+	switch {
+	case out.equal(*a):
+		return a
+	case j.widen > 0:
+		return nil
+	default:
+		return out.pack()
+	}
 }
 
 func (j *joiner) lists(a, b *list) *list {
@@ -245,7 +255,7 @@ func (e *comparison) equal(a, b Value) bool {
 	return x.kinds == y.kinds &&
 		(x.kinds&booleans == 0 || x.truth == y.truth) &&
 		(x.kinds&numbers == 0 || (x.number == nil) == (y.number == nil) && slices.Equal(x.number, y.number)) &&
-		(x.kinds&texts == 0 || x.text.equal(y.text)) &&
+		(x.kinds&texts == 0 || sameWords(x.text, y.text)) &&
 		(x.kinds&arrays == 0 || e.lists(x.array, y.array)) &&
 		(x.kinds&objects == 0 || e.records(x.object, y.object))
 }

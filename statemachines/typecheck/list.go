@@ -58,7 +58,7 @@ func (l *list) others() Value {
 	if l.shape == nil {
 		return l.rest
 	}
-	return join(l.spelling.value(l.shape), absent)
+	return l.spelling.optionalValue(l.shape)
 }
 
 // element is any element of the array.

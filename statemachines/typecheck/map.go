@@ -23,7 +23,7 @@ func (x *scene) itemInput() Value {
 
 // selectorField is the name of the field that makes inputs of items.
 func (x *scene) selectorField() string {
-	if x.state.Map.Legacy && x.c.machine.Problem(x.at("ItemSelector"), "").Pointer == "" {
+	if x.state.Map.Legacy && x.c.machine.Problem(x.state.Position.Pointer+"/ItemSelector", "").Pointer == "" {
 		return "Parameters"
 	}
 	return "ItemSelector"

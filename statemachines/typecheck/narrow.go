@@ -13,15 +13,16 @@ func Narrow(v Value, path []string, literal string) Value {
 	for i, name := range path {
 		steps[i] = jsonpath.Step{Kind: jsonpath.StepName, Names: []string{name}}
 	}
-	return update(v, steps, func(old Value) Value { return pickWord(old, literal) })
+	only := textOf(literal)
+	return update(v, steps, func(old Value) Value { return pickWord(old, literal, only) })
 }
 
-// pickWord is the value if it is the string.
-func pickWord(v Value, word string) Value {
+// pickWord is the value if it is the string, of which only is the value.
+func pickWord(v Value, word string, only Value) Value {
 	if !v.words().may(word) {
 		return Nothing()
 	}
-	return textOf(word)
+	return only
 }
 
 // dropWord is the value if it is not the string.
@@ -29,8 +30,8 @@ func dropWord(v Value, word string) Value {
 	if !v.may(texts) {
 		return v
 	}
-	s := v.open()
-	if s.text = s.text.drop(word); s.text.isEmpty() {
+	s, w := v.open(), v.words().drop(word)
+	if s.text = w.pack(); w.isEmpty() {
 		s.kinds &^= texts
 	}
 	return pack(s)
@@ -56,8 +57,10 @@ func update(v Value, steps []jsonpath.Step, change func(Value) Value) Value {
 	switch step.Kind {
 	case jsonpath.StepName:
 		name := step.Names[0]
-		if i, err := strconv.Atoi(name); err == nil && v.kinds()&^(missing|null) == arrays {
-			return updateElement(v, i, steps, change)
+		if v.kinds()&^(missing|null) == arrays {
+			if i, err := strconv.Atoi(name); err == nil {
+				return updateElement(v, i, steps, change)
+			}
 		}
 		return updateMember(v, name, steps, change)
 	case jsonpath.StepIndex:

@@ -73,7 +73,7 @@ func (r *record) others() Value {
 	case r.shape == nil:
 		return r.rest
 	case r.shape.Type == catalog.Map:
-		return join(r.spelling.value(r.shape.Element.Shape), absent)
+		return r.spelling.optionalValue(r.shape.Element.Shape)
 	default:
 		return absent
 	}

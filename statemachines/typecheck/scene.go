@@ -70,8 +70,14 @@ func (x *scene) quiet() *scene {
 }
 
 // at is the JSON pointer of a field of the state.
-func (x *scene) at(parts ...string) string {
-	return x.state.Position.Pointer + pointer(parts...)
+func (x *scene) at(parts ...string) string { return x.below(x.state.Position.Pointer, parts...) }
+
+// below is the JSON pointer of what is below another; empty if nobody will read it.
+func (x *scene) below(at string, parts ...string) string {
+	if !x.reports {
+		return ""
+	}
+	return at + pointer(parts...)
 }
 
 // pointer is a JSON pointer of these names.
@@ -137,7 +143,7 @@ func (x *scene) read(path *jsonpath.Path, at string) Value {
 	if root.IsNothing() {
 		return root
 	}
-	value, stopped := follow(root, path)
+	value, stopped := x.c.follow(root, path)
 	if stopped == nil {
 		return value
 	}
@@ -150,9 +156,9 @@ func (x *scene) reportStop(path *jsonpath.Path, stopped *stop, at string) {
 	if !x.reports {
 		return
 	}
-	steps := path.Steps()
-	whole := strings.TrimSuffix(path.String(), stepsText(path, 0))
-	before := whole + strings.TrimSuffix(stepsText(path, 0), stepsText(path, stopped.step))
+	steps := x.c.stepsOf(path)
+	whole := strings.TrimSuffix(path.String(), stepsText(steps))
+	before := whole + strings.TrimSuffix(stepsText(steps), stepsText(steps[stopped.step:]))
 	step := steps[stopped.step]
 	if len(step.Names) != 1 {
 		x.report(UnknownMember, diag.Danger, x.problem(at, "%s is %s, which has no element %s", before, stopped.at.without(null), step.Text))
@@ -177,10 +183,10 @@ func (x *scene) reportMember(what string, value Value, name, at string) {
 	x.report(UnknownMember, diag.Danger, x.problem(at, "%s has no member %q", what, name).Suggest(name, r.names()...))
 }
 
-// stepsText is the text of the steps of a path from the one at an index.
-func stepsText(path *jsonpath.Path, from int) string {
+// stepsText is the text of steps of a path.
+func stepsText(steps []jsonpath.Step) string {
 	var b strings.Builder
-	for _, s := range path.Steps()[from:] {
+	for _, s := range steps {
 		b.WriteString(s.Text)
 	}
 	return b.String()

@@ -17,12 +17,16 @@ type spelling struct {
 	// names are the members of the structures that were asked for, by the names
 	// that they have in Step Functions.
 	names map[*catalog.Shape]map[string]*catalog.Member
-	// values are those of the shapes that were asked for.
-	values map[*catalog.Shape]Value
+	// values are those of the shapes that were asked for, and optional those of
+	// members and elements, which may be missing.
+	values, optional map[*catalog.Shape]Value
 }
 
 func newSpelling(sdk bool, open []string) *spelling {
-	return &spelling{sdk: sdk, open: open, names: map[*catalog.Shape]map[string]*catalog.Member{}, values: map[*catalog.Shape]Value{}}
+	return &spelling{
+		sdk: sdk, open: open, names: map[*catalog.Shape]map[string]*catalog.Member{},
+		values: map[*catalog.Shape]Value{}, optional: map[*catalog.Shape]Value{},
+	}
 }
 
 // member finds a member by the name that it has in Step Functions. An
@@ -62,7 +66,17 @@ func (sp *spelling) memberValue(name string, m *catalog.Member) Value {
 	if slices.Contains(sp.open, name) {
 		return Value{}
 	}
-	return join(sp.value(m.Shape), absent)
+	return sp.optionalValue(m.Shape)
+}
+
+// optionalValue is the value of a shape, and missing.
+func (sp *spelling) optionalValue(s *catalog.Shape) Value {
+	v, known := sp.optional[s]
+	if !known {
+		v = join(sp.value(s), absent)
+		sp.optional[s] = v
+	}
+	return v
 }
 
 // value is what is known of a value in a result by its shape.
@@ -70,7 +84,7 @@ func (sp *spelling) value(s *catalog.Shape) Value {
 	if known, ok := sp.values[s]; ok {
 		return known
 	}
-	out := set{kinds: null, truth: eitherTruth, text: anyWords}
+	out := set{kinds: null, truth: eitherTruth}
 	switch s.Type {
 	case catalog.Structure, catalog.Union, catalog.Map:
 		out.kinds |= objects
@@ -81,7 +95,7 @@ func (sp *spelling) value(s *catalog.Shape) Value {
 	case catalog.String:
 		out.kinds |= texts
 		if len(s.Enum) > 0 {
-			out.text = words{enum: s}
+			out.text = &words{enum: s}
 		}
 	case catalog.Boolean:
 		out.kinds |= booleans

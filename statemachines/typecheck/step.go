@@ -47,15 +47,15 @@ func (c *Checker) step(s *asl.State, in Env, result Value, reports bool) []Way {
 		return x.pass()
 	case asl.TypeWait:
 		doc := x.inputPath()
-		x.with(doc).scalars("", s.Wait.Seconds, s.Wait.Timestamp)
-		return x.with(doc).leave(doc, s.Assign, s.Output, x.next(), "")
+		x.with(doc).checkScalars(s.Wait.Seconds, s.Wait.Timestamp)
+		return x.with(doc).leave(doc, s.Assign, s.Output, x.next(), x.at())
 	case asl.TypeChoice:
 		return x.choose()
 	case asl.TypeSucceed:
 		doc := x.inputPath()
-		return x.with(doc).leave(doc, nil, s.Output, Way{End: true}, "")
+		return x.with(doc).leave(doc, nil, s.Output, Way{End: true}, x.at())
 	case asl.TypeFail:
-		x.scalars("", s.Fail.Error, s.Fail.Cause)
+		x.checkScalars(s.Fail.Error, s.Fail.Cause)
 	}
 	return nil
 }
@@ -87,12 +87,13 @@ func (x *scene) selectPath(path *jsonpath.Path, from Value, name string) Value {
 }
 
 // leave is the way out of a state whose output is given, unless Output says
-// another. The scene's document is what Assign and Output read.
-func (x *scene) leave(output Value, assign, template *asl.Template, way Way, place string) []Way {
-	vars := x.assign(assign, place)
+// another. The scene's document is what Assign and Output read, which are below a
+// place.
+func (x *scene) leave(output Value, assign, template *asl.Template, way Way, at string) []Way {
+	vars := x.assign(assign, at)
 	if x.isJSONata() {
 		if template != nil {
-			output = x.template(template, x.state.Position.Pointer+place+"/Output")
+			output = x.template(template, x.below(at, "Output"))
 		}
 	} else {
 		output = x.selectPath(x.state.OutputPath, output, "OutputPath")
@@ -109,12 +110,12 @@ func (x *scene) exit(way Way, output, vars Value) []Way {
 	return []Way{way}
 }
 
-// assign is the variables after Assign.
-func (x *scene) assign(t *asl.Template, place string) Value {
+// assign is the variables after Assign, which is below a place.
+func (x *scene) assign(t *asl.Template, at string) Value {
 	if t == nil {
 		return x.vars
 	}
-	value := x.template(t, x.state.Position.Pointer+place+"/Assign")
+	value := x.template(t, x.below(at, "Assign"))
 	if value.IsNothing() {
 		return value
 	}
@@ -133,26 +134,21 @@ func (r *record) fieldsOf() []field {
 	return r.fields
 }
 
-// scalars reads the computed scalars of a state.
-func (x *scene) scalars(place string, scalars ...*asl.Scalar) {
-	for _, s := range scalars {
-		if s != nil {
-			x.scalar(s, x.state.Position.Pointer+place+pointer(s.Field))
-		}
+// checkScalars reports what is wrong with the computed scalars of a state.
+func (x *scene) checkScalars(scalars ...*asl.Scalar) {
+	if !x.reports {
+		return
 	}
-}
-
-// scalar is the value of a scalar that is computed.
-func (x *scene) scalar(s *asl.Scalar, at string) Value {
-	switch {
-	case s.Path != nil:
-		return x.read(s.Path, at)
-	case s.Intrinsic != nil:
-		return x.intrinsic(s.Intrinsic, at)
-	case s.Expression != nil:
-		return x.expression(s.Expression, at)
-	default:
-		return Value{}
+	for _, s := range scalars {
+		switch {
+		case s == nil:
+		case s.Path != nil:
+			x.read(s.Path, x.at(s.Field))
+		case s.Intrinsic != nil:
+			x.intrinsic(s.Intrinsic, x.at(s.Field))
+		case s.Expression != nil:
+			x.expression(s.Expression, x.at(s.Field))
+		}
 	}
 }
 
@@ -161,7 +157,7 @@ func (x *scene) pass() []Way {
 	s := x.state
 	doc := x.inputPath()
 	if x.isJSONata() {
-		return x.leave(doc, s.Assign, s.Output, x.next(), "")
+		return x.leave(doc, s.Assign, s.Output, x.next(), x.at())
 	}
 	result := x.with(doc).templateOr(s.Parameters, doc, "Parameters")
 	if s.Pass.HasResult {
@@ -172,12 +168,7 @@ func (x *scene) pass() []Way {
 
 // passResult is the Result of a Pass.
 func (c *Checker) passResult(s *asl.State) Value {
-	v, ok := c.results[s]
-	if !ok {
-		v = Literal(s.Pass.Result)
-		c.results[s] = v
-	}
-	return v
+	return c.once(s, func() Value { return Literal(s.Pass.Result) })
 }
 
 // work is the ways out of a state that succeeds with a result.
@@ -188,9 +179,9 @@ func (x *scene) work(result Value) []Way {
 		return nil
 	}
 	here := x.with(doc)
-	if s.Task != nil {
-		here.call(doc)
-		here.scalars("", s.Task.TimeoutSeconds, s.Task.HeartbeatSeconds)
+	if s.Task != nil && x.reports {
+		here.call()
+		here.checkScalars(s.Task.TimeoutSeconds, s.Task.HeartbeatSeconds)
 		if s.Task.Credentials != nil {
 			here.template(s.Task.Credentials, x.at("Credentials"))
 		}
@@ -200,7 +191,7 @@ func (x *scene) work(result Value) []Way {
 	}
 	if x.isJSONata() {
 		x.result = result
-		return x.leave(result, s.Assign, s.Output, x.next(), "")
+		return x.leave(result, s.Assign, s.Output, x.next(), x.at())
 	}
 	return x.complete(x.with(result).templateOr(s.ResultSelector, result, "ResultSelector"))
 }
@@ -211,7 +202,7 @@ func (x *scene) complete(result Value) []Way {
 	if result.IsNothing() {
 		return nil
 	}
-	vars := x.with(result).assign(s.Assign, "")
+	vars := x.with(result).assign(s.Assign, x.at())
 	output := x.resultPath(s.ResultPath, result)
 	return x.exit(x.next(), x.selectPath(s.OutputPath, output, "OutputPath"), vars)
 }
@@ -224,7 +215,7 @@ func (x *scene) resultPath(path *jsonpath.Path, result Value) Value {
 	case asl.IsPlaceholder(path):
 		return Value{}
 	default:
-		return place(x.doc, path.Steps(), result)
+		return place(x.doc, x.c.stepsOf(path), result)
 	}
 }
 
@@ -242,14 +233,14 @@ func (x *scene) catch() []Way {
 	for i, c := range x.state.Catch {
 		way := Way{Transition: asl.Transition{To: c.Next, Kind: asl.TransitionCatch, Rule: i}}
 		errorOutput := x.c.errorOutput
-		place := pointer("Catch", strconv.Itoa(i))
+		at := x.at("Catch", strconv.Itoa(i))
 		if x.isJSONata() {
 			here := *x
 			here.errorOutput = errorOutput
-			out = append(out, here.leave(errorOutput, c.Assign, c.Output, way, place)...)
+			out = append(out, here.leave(errorOutput, c.Assign, c.Output, way, at)...)
 			continue
 		}
-		vars := x.with(errorOutput).assign(c.Assign, place)
+		vars := x.with(errorOutput).assign(c.Assign, at)
 		out = append(out, x.exit(way, x.resultPath(c.ResultPath, errorOutput), vars)...)
 	}
 	return out
@@ -274,14 +265,14 @@ func (x *scene) choose() []Way {
 	var out []Way
 	for i := range s.Choice.Rules {
 		rule := &s.Choice.Rules[i]
-		place := pointer("Choices", strconv.Itoa(i))
+		at := x.at("Choices", strconv.Itoa(i))
 		alone := deadScope()
 		if x.reports {
-			alone, _ = first.testRule(rule, x.state.Position.Pointer+place)
+			alone, _ = first.testRule(rule, at)
 		}
 		here := first.quiet()
 		here.scope = left
-		yes, no := here.testRule(rule, x.state.Position.Pointer+place)
+		yes, no := here.testRule(rule, at)
 		if yes.isDead() {
 			if !alone.isDead() {
 				x.reportHidden(i, left.isDead())
@@ -290,7 +281,7 @@ func (x *scene) choose() []Way {
 		}
 		way := Way{Transition: asl.Transition{To: rule.Next, Kind: asl.TransitionRule, Rule: i}}
 		here.scope, here.reports = yes, x.reports
-		out = append(out, here.leave(yes.doc, rule.Assign, rule.Output, way, place)...)
+		out = append(out, here.leave(yes.doc, rule.Assign, rule.Output, way, at)...)
 		left = no
 	}
 	if s.Choice.Default == "" || left.isDead() {
@@ -299,7 +290,7 @@ func (x *scene) choose() []Way {
 	here := *first
 	here.scope = left
 	way := Way{Transition: asl.Transition{To: s.Choice.Default, Kind: asl.TransitionDefault}}
-	return append(out, here.leave(left.doc, s.Assign, s.Output, way, "")...)
+	return append(out, here.leave(left.doc, s.Assign, s.Output, way, x.at())...)
 }
 
 // testRule is the test of the condition of a rule.

@@ -13,7 +13,7 @@ func (x *scene) template(t *asl.Template, at string) Value {
 	switch t.Kind {
 	case asl.TemplatePath:
 		value := x.read(t.Path, at)
-		if steps := t.Path.Steps(); len(steps) > 0 && t.Path.Definite() {
+		if steps := x.c.stepsOf(t.Path); len(steps) > 0 && t.Path.Definite() {
 			if k := steps[len(steps)-1].Kind; k == jsonpath.StepIndex || k == jsonpath.StepFromEnd {
 				value = join(value, ofKinds(null)) // behind the end of an array
 			}
@@ -27,7 +27,7 @@ func (x *scene) template(t *asl.Template, at string) Value {
 		fields := make([]field, len(t.Object))
 		dead := false
 		for i, m := range t.Object {
-			fields[i] = field{m.Name, x.template(m.Value, at+pointer(m.Field))}
+			fields[i] = field{m.Name, x.template(m.Value, x.below(at, m.Field))}
 			dead = dead || fields[i].value.IsNothing()
 		}
 		if dead {
@@ -37,7 +37,7 @@ func (x *scene) template(t *asl.Template, at string) Value {
 	case asl.TemplateArray:
 		items := make([]Value, len(t.Array))
 		for i, item := range t.Array {
-			if items[i] = x.template(item, at+pointer(strconv.Itoa(i))); items[i].IsNothing() {
+			if items[i] = x.template(item, x.below(at, strconv.Itoa(i))); items[i].IsNothing() {
 				return items[i]
 			}
 		}
@@ -49,12 +49,7 @@ func (x *scene) template(t *asl.Template, at string) Value {
 
 // literal is the value of a template in which nothing is computed.
 func (c *Checker) literal(t *asl.Template) Value {
-	v, ok := c.literals[t]
-	if !ok {
-		v = Literal(t.Literal)
-		c.literals[t] = v
-	}
-	return v
+	return c.once(t, func() Value { return Literal(t.Literal) })
 }
 
 // templateOr is what a template gives, or the value if there is none.

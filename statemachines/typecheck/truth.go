@@ -192,14 +192,14 @@ func (x *scene) testEqual(p *jsonata.Part, context Value) (yes, no scope) {
 	var literals []Value
 	switch {
 	case other.Kind == jsonata.PartLiteral:
-		literals = []Value{Literal(other.Value)}
+		literals = []Value{x.c.literalPart(other)}
 	case p.Text == "in" && other.Kind == jsonata.PartArray && len(other.Filters) == 0:
 		for i := range other.Parts {
 			if other.Parts[i].Kind != jsonata.PartLiteral {
 				ok = false
 				break
 			}
-			literals = append(literals, Literal(other.Parts[i].Value))
+			literals = append(literals, x.c.literalPart(&other.Parts[i]))
 		}
 	default:
 		ok = false
@@ -238,7 +238,7 @@ func (x *scene) testEqual(p *jsonata.Part, context Value) (yes, no scope) {
 func meet(v, literal Value) Value {
 	switch words, ok := literal.Literals(); {
 	case ok && len(words) == 1:
-		return pickWord(v, words[0])
+		return pickWord(v, words[0], literal)
 	case literal.kinds() == booleans:
 		holds, _ := splitTruth(v, literal)
 		return holds

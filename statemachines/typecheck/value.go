@@ -35,9 +35,9 @@ type set struct {
 	kinds  kinds
 	truth  truth
 	number []float64 // sorted; nil: any number
-	text   words
-	array  *list   // nil: any array
-	object *record // nil: any object
+	text   *words    // nil: any string
+	array  *list     // nil: any array
+	object *record   // nil: any object
 }
 
 // truth is the booleans that a value may be.
@@ -57,10 +57,17 @@ const (
 	maxSize     = 4096 // parts of one value
 )
 
-// Nothing is what no value is: what cannot be reached has it.
-func Nothing() Value { return Value{&nothing} }
+// plain are the sets of which nothing is known but the kinds, one for each choice of
+// kinds: most sets are such.
+var plain = func() (all [every + 1]set) {
+	for k := range all {
+		all[k] = set{kinds: kinds(k), truth: eitherTruth}
+	}
+	return all
+}()
 
-var nothing set
+// Nothing is what no value is: what cannot be reached has it.
+func Nothing() Value { return Value{&plain[0]} }
 
 // Unknown may be any value.
 func Unknown() Value { return Value{} }
@@ -73,20 +80,32 @@ var (
 )
 
 // ofKinds is any value of the types.
-func ofKinds(k kinds) Value { return Value{}.only(k) }
+func ofKinds(k kinds) Value {
+	if k == every {
+		return Value{}
+	}
+	return Value{&plain[k]}
+}
 
 // pack makes a Value of a set.
 func pack(s set) Value {
-	if s.kinds == every && s.truth == eitherTruth && s.number == nil && s.text.isAny() && s.array == nil && s.object == nil {
-		return Value{}
-	}
 	if s.kinds&objects != 0 && s.object != nil && s.object.weight.over() {
 		s.object = nil
 	}
 	if s.kinds&arrays != 0 && s.array != nil && s.array.weight.over() {
 		s.array = nil
 	}
-	return Value{&s}
+	if s.isPlain() {
+		return ofKinds(s.kinds)
+	}
+	kept := s // so that a plain set needs no memory
+	return Value{&kept}
+}
+
+// isPlain tells whether nothing is known of the set but its kinds.
+func (s *set) isPlain() bool {
+	return (s.kinds&booleans == 0 || s.truth == eitherTruth) && (s.kinds&numbers == 0 || s.number == nil) &&
+		(s.kinds&texts == 0 || s.text == nil) && (s.kinds&arrays == 0 || s.array == nil) && (s.kinds&objects == 0 || s.object == nil)
 }
 
 // IsNothing tells whether no value is possible.
@@ -139,7 +158,7 @@ func (v Value) String() string {
 // open returns the set of a value, which is not shared.
 func (v Value) open() set {
 	if v.set == nil {
-		return set{kinds: every, truth: eitherTruth, text: anyWords}
+		return set{kinds: every, truth: eitherTruth}
 	}
 	return *v.set
 }
@@ -157,7 +176,10 @@ func (v Value) only(k kinds) Value {
 	if v.set != nil && v.set.kinds&^k == 0 {
 		return v
 	}
-	s := v.open()
+	if v.set == nil {
+		return ofKinds(k)
+	}
+	s := *v.set
 	s.kinds &= k
 	return pack(s)
 }
@@ -188,17 +210,17 @@ func (v Value) list() *list {
 // words are the strings that the value may be.
 func (v Value) words() words {
 	switch {
-	case v.set == nil:
-		return anyWords
-	case v.set.kinds&texts == 0:
+	case v.kinds()&texts == 0:
 		return words{}
+	case v.set == nil || v.set.text == nil:
+		return anyWords
 	default:
-		return v.set.text
+		return *v.set.text
 	}
 }
 
 // textOf is one string.
-func textOf(text string) Value { return pack(set{kinds: texts, text: words{known: []string{text}}}) }
+func textOf(text string) Value { return pack(set{kinds: texts, text: &words{known: []string{text}}}) }
 
 func truthOf(value bool) Value {
 	if value {

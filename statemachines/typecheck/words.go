@@ -18,7 +18,13 @@ type words struct {
 
 var anyWords = words{any: true}
 
-func (w words) isAny() bool { return w.any && len(w.except) == 0 }
+// pack is the words as a set has them.
+func (w words) pack() *words {
+	if w.any && len(w.except) == 0 {
+		return nil
+	}
+	return &w
+}
 
 // lists tells whether the word is one that is known.
 func (w words) lists(word string) bool {
@@ -107,4 +113,9 @@ func joinWords(a, b words) words {
 
 func (w words) equal(o words) bool {
 	return w.any == o.any && w.enum == o.enum && slices.Equal(w.known, o.known) && slices.Equal(w.except, o.except)
+}
+
+// sameWords tells whether two sets have the same words.
+func sameWords(a, b *words) bool {
+	return a == b || a != nil && b != nil && a.equal(*b)
 }
