@@ -221,7 +221,7 @@ func (p *parser) wantOneOperator(o *object, found []string) {
 		return
 	}
 	for _, m := range o.node.Members {
-		if !o.known[m.Name] {
+		if !slices.Contains(o.known, m.Name) {
 			return
 		}
 	}

@@ -58,8 +58,7 @@ func (p *parser) flow(o *object, f *Flow) {
 
 // checkTargets tells whether all targets are known.
 func (p *parser) checkTargets(f *Flow) bool {
-	names := slices.Sorted(maps.Keys(f.index))
-	known := true
+	known, names := true, []string(nil)
 	for _, n := range p.references {
 		if f.index[n.Text] != nil || p.alone && f == &p.machine.Flow {
 			continue
@@ -67,9 +66,12 @@ func (p *parser) checkTargets(f *Flow) bool {
 		known = false
 		if p.placeholder(n, true) {
 			f.Open = true
-		} else {
-			p.add(n.Problem("there is no state %q", n.Text).Suggest(n.Text, names...))
+			continue
 		}
+		if names == nil {
+			names = slices.Sorted(maps.Keys(f.index))
+		}
+		p.add(n.Problem("there is no state %q", n.Text).Suggest(n.Text, names...))
 	}
 	return known
 }

@@ -3,7 +3,6 @@ package asl
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +20,7 @@ type object struct {
 	p     *parser
 	node  *jsontree.Node
 	what  string // in messages: "a Wait state"
-	known map[string]bool
+	known []string
 }
 
 // open returns nil, and reports it, if the value is not an object.
@@ -33,11 +32,12 @@ func (p *parser) open(n *jsontree.Node, what string) *object {
 		p.add(n.Problem("expected %s, which is an object, found %s", what, n.Describe()))
 		return nil
 	}
-	return &object{p: p, node: n, what: what, known: map[string]bool{}}
+	const most = 16 // of nearly all objects
+	return &object{p: p, node: n, what: what, known: make([]string, 0, most)}
 }
 
 func (o *object) get(name string) *jsontree.Node {
-	o.known[name] = true
+	o.known = append(o.known, name)
 	return o.node.Get(name)
 }
 
@@ -47,7 +47,7 @@ func (o *object) has(name string) bool {
 	if o.node.Get(name) == nil {
 		return false
 	}
-	o.known[name] = true
+	o.known = append(o.known, name)
 	return true
 }
 
@@ -60,10 +60,9 @@ func (o *object) require(name string) {
 // close reports the members that are not known. others are further names
 // worth suggesting.
 func (o *object) close(others ...string) {
-	allowed := slices.Concat(slices.Sorted(maps.Keys(o.known)), others)
 	for _, m := range o.node.Members {
 		switch {
-		case o.known[m.Name]:
+		case slices.Contains(o.known, m.Name):
 		case o.p.language == JSONata && slices.Contains(jsonPathFields, m.Name):
 			o.p.add(o.node.MemberProblem(m, "field %q belongs to JSONPath, and %s here is in JSONata", m.Name, o.what))
 		case o.p.language == JSONPath && slices.Contains(jsonataFields, m.Name):
@@ -71,7 +70,9 @@ func (o *object) close(others ...string) {
 		case slices.Contains(stateFields, m.Name):
 			o.p.add(o.node.MemberProblem(m, "field %q is not allowed in %s", m.Name, o.what))
 		default:
-			o.p.add(o.node.MemberProblem(m, "unknown field %q in %s", m.Name, o.what).Suggest(m.Name, allowed...))
+			slices.Sort(o.known)
+			o.known = slices.Compact(o.known)
+			o.p.add(o.node.MemberProblem(m, "unknown field %q in %s", m.Name, o.what).Suggest(m.Name, slices.Concat(o.known, others)...))
 		}
 	}
 }

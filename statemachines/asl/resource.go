@@ -50,7 +50,9 @@ var filledIn = regexp.MustCompile(`\$\{[^}]*\}`)
 // ParseResource takes the ARN of a resource apart.
 func ParseResource(arn string) Resource {
 	const service, kind = 2, 5
-	arn = filledIn.ReplaceAllStringFunc(arn, func(name string) string { return strings.ReplaceAll(name, ":", ".") })
+	if strings.Contains(arn, "${") {
+		arn = filledIn.ReplaceAllStringFunc(arn, func(name string) string { return strings.ReplaceAll(name, ":", ".") })
+	}
 	parts := strings.SplitN(arn, ":", kind+1)
 	if len(parts) <= kind {
 		return Resource{}
