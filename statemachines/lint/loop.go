@@ -107,22 +107,28 @@ func (t *tarjan) follow(v *visited) *visited {
 	return nil
 }
 
-// close takes the component of its first state from the stack.
+// close takes the component of its first state from the stack, and keeps it if it is
+// a loop.
 func (t *tarjan) close(first *visited) {
-	l := &loop{flow: t.flow, inside: map[string]bool{}, taken: t.taken}
-	for {
-		last := t.stack[len(t.stack)-1]
-		t.stack = t.stack[:len(t.stack)-1]
-		last.open, l.inside[last.state.Name] = false, true
-		l.states = append(l.states, last.state)
-		if last == first {
-			break
-		}
+	from := len(t.stack) - 1
+	for t.stack[from] != first {
+		from--
 	}
-	if len(l.states) > 1 || first.turns {
-		slices.SortFunc(l.states, func(a, b *asl.State) int { return cmp.Compare(t.place[a], t.place[b]) })
-		t.found = append(t.found, l)
+	component := t.stack[from:]
+	t.stack = t.stack[:from]
+	for _, v := range component {
+		v.open = false
 	}
+	if len(component) == 1 && !first.turns {
+		return
+	}
+	l := &loop{flow: t.flow, inside: make(map[string]bool, len(component)), taken: t.taken}
+	for _, v := range component {
+		l.inside[v.state.Name] = true
+		l.states = append(l.states, v.state)
+	}
+	slices.SortFunc(l.states, func(a, b *asl.State) int { return cmp.Compare(t.place[a], t.place[b]) })
+	t.found = append(t.found, l)
 }
 
 // entry returns the state by which the flow enters the loop; nil if there are
