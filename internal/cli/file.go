@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // stdin is the name of a file that stands for the standard input.
@@ -24,6 +25,19 @@ func readText(name string, in io.Reader) ([]byte, error) {
 	text, err := readFile(name, in)
 	if err != nil {
 		return nil, usage("%w", err)
+	}
+	return text, nil
+}
+
+// readInput reads the input of an execution that the command line gives: a file, or
+// JSON or @FILE as wait takes them.
+func readInput(given string, in io.Reader) ([]byte, error) {
+	if text := strings.TrimSpace(given); strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		return []byte(text), nil
+	}
+	text, err := readFile(strings.TrimPrefix(given, "@"), in)
+	if err != nil {
+		return nil, usage("--input: %w", err)
 	}
 	return text, nil
 }

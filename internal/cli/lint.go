@@ -69,7 +69,7 @@ Exit codes: 0 nothing found, or notes alone; 1 something found; 2 wrong usage;
 	f.BoolVar(&o.update, "update-baseline", false, "write what lint finds to the file of --baseline")
 	f.BoolVar(&o.askAWS, "aws", false, "also ASK AWS: send the definitions to ValidateStateMachineDefinition, with your credentials")
 	f.BoolVar(&o.testStates, "test-states", false, "also have AWS test each state of a simulated run with TestState; Tasks call nothing (with --aws)")
-	f.StringVar(&o.inputFile, "input", "", "`FILE` with the input of the simulated run, instead of {} (with --test-states)")
+	f.StringVar(&o.inputFile, "input", "", "`INPUT` of the simulated run, instead of {}: JSON, a file, or - (with --test-states)")
 	o.aws.addTo(c)
 	completeWords(c, "severity", severityNames()...)
 	f.BoolVar(&o.rules, "rules", false, "list the rules")
@@ -94,6 +94,8 @@ func runLint(c *cobra.Command, names []string, o lintOptions) error {
 		return usage("%w", err)
 	}
 	switch {
+	case o.inputFile == stdin && slices.Contains(names, stdin):
+		return usage("only one of the definition and --input can be -, the standard input")
 	case o.rules:
 		return printRules(c.OutOrStdout(), o.output)
 	case o.loops:
@@ -106,7 +108,7 @@ func runLint(c *cobra.Command, names []string, o lintOptions) error {
 		}
 		o.opinion.testStates = o.testStates
 		if o.inputFile != "" {
-			if o.opinion.input, err = readText(o.inputFile, c.InOrStdin()); err != nil {
+			if o.opinion.input, err = readInput(o.inputFile, c.InOrStdin()); err != nil {
 				return err
 			}
 		}

@@ -35,7 +35,7 @@ account. "-" reads standard input.
 FILE is a definition of yours in JSON or YAML, or in a template: of several, name one
 as template.yaml#LogicalId. It can invoke the functions jobpoller-runjob,
 jobpoller-checkstatus and jobpoller-sample-job. Its input is the request of the
-sample job, or the file of --input.
+sample job, or that of --input: JSON or a file.
 
 A request can name any job of the Lambda functions. Except for lambda:Invoke and
 http:Request, these CALL AWS with your credentials, as the AWS CLI does, and AWS
@@ -50,8 +50,8 @@ response that fits the model. SPEC is
 
 --mocks FILE answers Tasks as you say: by state or by resource, with what they
 return, how they fail, or how long a job runs. FILE can also be AWS's
-MockConfigFile.json. With --simulate, what FILE names wins. The input is {} or the
-file of --input. The duration of a mocked call ("after") passes in virtual time
+MockConfigFile.json. With --simulate, what FILE names wins. The input is {} or that
+of --input. The duration of a mocked call ("after") passes in virtual time
 only.
 
 Run checks arguments, responses and the input against the models of the services,
@@ -96,7 +96,7 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	f.IntVar(&o.jobSeconds, "job-seconds", 15, "how long the sample job works")
 	f.BoolVar(&o.jobFails, "job-fails", false, "let the sample job fail")
 	addMaxWait(f, &o.maxWait, 5*time.Minute)
-	f.StringVar(&o.input, "input", "", "`FILE` with the input of the execution, instead of the sample job's request; - reads standard input")
+	f.StringVar(&o.input, "input", "", "`INPUT` of the execution, instead of the sample job's request: JSON, a file, or - for standard input")
 	f.StringVar(&o.mocks, "mocks", "", "`FILE` that answers the Tasks of the definition")
 	o.simulated.addTo(f)
 	f.BoolVar(&o.lenient, "lenient", false, "let calls and responses pass that do not fit the services' models")
@@ -136,11 +136,7 @@ func (o *runOptions) readDefinition(in io.Reader) (*machine, error) {
 // sample job.
 func (o *runOptions) readInput(in io.Reader) ([]byte, error) {
 	if o.input != "" {
-		text, err := readFile(o.input, in)
-		if err != nil {
-			return nil, usage("input: %w", err)
-		}
-		return text, nil
+		return readInput(o.input, in)
 	}
 	return json.Marshal(map[string]any{
 		"job": lambdajob.Name,

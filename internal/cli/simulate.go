@@ -42,7 +42,7 @@ func runMocked(c *cobra.Command, o runOptions) error {
 	}
 	input := []byte(nil)
 	if o.input != "" {
-		if input, err = readText(o.input, c.InOrStdin()); err != nil {
+		if input, err = readInput(o.input, c.InOrStdin()); err != nil {
 			return err
 		}
 	}

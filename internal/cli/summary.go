@@ -43,6 +43,6 @@ func (s *summary) end(name, cause string, output json.RawMessage) {
 
 // use writes what AWS bills and limits.
 func (s *summary) use(transitions int, usd float64, events int) {
-	s.row("cost", "%d transitions, $%.6f as a Standard workflow in %s", transitions, usd, asl.DefaultRegion)
+	s.row("cost", "%s, $%.6f as a Standard workflow in %s", plural(transitions, "transition"), usd, asl.DefaultRegion)
 	s.row("events", "%d of %d", events, asl.MaxEvents)
 }
