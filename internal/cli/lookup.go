@@ -114,13 +114,13 @@ func completeName(service, typed string) []cobra.Completion {
 	return found
 }
 
-// completeParams completes the names of --param: members of the describe call's input.
-func completeParams(c *cobra.Command) {
+// completeParams completes the names of --param: members of a call's input.
+func completeParams(c *cobra.Command, input func(*catalog.Entry) *catalog.Shape) {
 	must(c.RegisterFlagCompletionFunc("param", func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var found []cobra.Completion
 		if name, _ := splitIDs(args); hasName(name) {
-			if entry, err := lookup(name); err == nil {
-				for _, m := range inputMembers(entry) {
+			if entry, err := lookup(name); err == nil && input(entry) != nil {
+				for _, m := range input(entry).Members {
 					if hasPrefixFold(m.Name, typed) {
 						found = append(found, m.Name+"=")
 					}

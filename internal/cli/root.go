@@ -64,7 +64,8 @@ Exit codes:
   jobpoller run poller.asl.json --virtual --mocks mocks.json --trace
   jobpoller compile athena StartQueryExecution --start --max-wait 30m
   jobpoller list dynamodb
-  jobpoller wait dynamodb ExportCompleted --max-wait 1h --input '{"ExportArn": "arn:aws:dynamodb:..."}'
+  jobpoller start athena StartQueryExecution --param QueryString='SELECT 1' --wait
+  jobpoller wait ec2 InstanceRunning i-0123456789abcdef0
   jobpoller graph poller.asl.json >poller.svg`,
 		Version:       version(),
 		SilenceErrors: true,
@@ -81,7 +82,7 @@ Exit codes:
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newLintCommand(), newGraphCommand(), newListCommand(), newCheckCommand())
-	root.AddCommand(newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand(), newMocksCommand(), newFixCommand())
+	root.AddCommand(newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand(), newStartCommand(), newMocksCommand(), newFixCommand())
 	root.SetHelpCommand(newHelpCommand(root))
 	return root
 }

@@ -43,7 +43,7 @@ func TestFlagsOfTimes(t *testing.T) {
 			}
 		})
 	})
-	require.Equal(t, map[string]bool{"run": true, "wait": true, "compile": true, "fix": true}, withMaxWait)
+	require.Equal(t, map[string]bool{"run": true, "wait": true, "start": true, "compile": true, "fix": true}, withMaxWait)
 }
 
 func TestShortDuration(t *testing.T) {

@@ -64,17 +64,9 @@ interrupted.`,
 	f.BoolVar(&o.all, "all", false, "of several IDs: wait until all have ended (the default)")
 	f.BoolVar(&o.any, "any", false, "of several IDs: wait until one has succeeded")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show the input and when the polls would be, and call nothing")
-	addMaxWait(f, &o.maxWait, defaultMaxWait)
-	addDuration(f, &o.delay, "delay", 0, "the same delay between all polls")
-	o.delays.addTo(f)
-	f.IntVar(&o.maxAttempts, "max-attempts", 0, "give up after this many polls")
-	o.aws.addTo(c)
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the whole response and the SDK's warnings too")
+	o.addWaitFlags(c)
 	completeEntries(c, true)
-	completeParams(c)
-	completeNothing(c, "max-wait", "delay", "min-delay", "max-delay", "initial-delay", "max-attempts")
-	addOutput(c, &o.output)
+	completeParams(c, func(e *catalog.Entry) *catalog.Shape { return e.Operation.Input })
 	return c
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/spf13/cobra"
 )
 
 // waitOptions are the flags of "jobpoller wait".
@@ -22,6 +24,20 @@ type waitOptions struct {
 	output  string
 	quiet   bool
 	verbose bool
+}
+
+// addWaitFlags gives a command the flags that say how to wait, and where.
+func (o *waitOptions) addWaitFlags(c *cobra.Command) {
+	f := c.Flags()
+	addMaxWait(f, &o.maxWait, defaultMaxWait)
+	addDuration(f, &o.delay, "delay", 0, "the same delay between all polls")
+	o.delays.addTo(f)
+	f.IntVar(&o.maxAttempts, "max-attempts", 0, "give up after this many polls")
+	o.aws.addTo(c)
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the whole response and the SDK's warnings too")
+	completeNothing(c, "max-wait", "delay", "min-delay", "max-delay", "initial-delay", "max-attempts")
+	addOutput(c, &o.output)
 }
 
 // validate reports what is wrong with the flags, all at once.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -9,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // waitTarget is one job or resource to wait for.
@@ -31,10 +29,14 @@ type waitSubject struct {
 
 // targets reads all that is to be waited for. It refuses what does not fit the model.
 func (s *waitSubject) targets(stdinput io.Reader) ([]waitTarget, error) {
+	if (s.input == stdin || s.input == "@"+stdin) && slices.Contains(s.ids, stdin) {
+		return nil, usage("standard input has either the IDs or --input: give one of them otherwise")
+	}
 	if len(s.ids) == 0 && s.input == "" && len(s.params) == 0 && s.entry.Operation.Input != nil {
 		return nil, usage("wait needs to know what to wait for: %s", s.howToSay(nil))
 	}
-	base, err := s.readInput(stdinput)
+	whole := callInput{op: s.entry.Operation, text: s.input, params: s.params, whole: len(s.ids) == 0 && len(s.params) == 0}
+	base, err := whole.read(stdinput)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +52,10 @@ func (s *waitSubject) targets(stdinput io.Reader) ([]waitTarget, error) {
 		if err := s.params.set(input, s.entry.Operation.Input); err != nil {
 			return nil, usage("%w", err)
 		}
-		if p.input, err = s.fit(input); err != nil {
+		if missing := whole.missing(input); len(missing) > 0 && s.input == "" {
+			return nil, usage("%s needs %s: %s", s.entry.Operation.Name, strings.Join(missing, " and "), s.howToSay(missing))
+		}
+		if p.input, err = whole.fit(input); err != nil {
 			return nil, err
 		}
 		if !slices.ContainsFunc(all, func(other waitTarget) bool { return p.id != "" && other.id == p.id }) {
@@ -61,67 +66,6 @@ func (s *waitSubject) targets(stdinput io.Reader) ([]waitTarget, error) {
 		return nil, usage("wait takes at most %d IDs at once, found %d", maxTargets, len(all))
 	}
 	return all, nil
-}
-
-// readInput reads --input, in the spelling of the model.
-func (s *waitSubject) readInput(stdinput io.Reader) (map[string]any, error) {
-	if s.input == "" {
-		return map[string]any{}, nil
-	}
-	text, hint := []byte(s.input), ""
-	if file, isFile := strings.CutPrefix(s.input, "@"); isFile || file == stdin {
-		if file == stdin && slices.Contains(s.ids, stdin) {
-			return nil, usage("standard input has either the IDs or --input: give one of them otherwise")
-		}
-		var err error
-		if text, err = readText(file, stdinput); err != nil {
-			return nil, usage("--input of %s: %w", s.entry.Operation.Name, err)
-		}
-	} else if !strings.HasPrefix(strings.TrimSpace(s.input), "{") {
-		hint = "\nTo read a file, write @ before its name"
-	}
-	value, problems, err := typecheck.FitText(text, s.entry.Operation.Input, true)
-	if err != nil && hint != "" {
-		err = fmt.Errorf("%w%s", err, hint)
-	}
-	if err == nil && len(s.ids) == 0 && len(s.params) == 0 { // else the whole is checked later
-		err = problems.Err()
-	}
-	if err != nil {
-		return nil, usage("--input of %s: %w", s.entry.Operation.Name, err)
-	}
-	return value.(map[string]any), nil //nolint:forcetypeassert // FitText wants an object
-}
-
-// fit checks the whole input.
-func (s *waitSubject) fit(input map[string]any) (any, error) {
-	shape := s.entry.Operation.Input
-	var missing []string
-	if shape != nil {
-		for _, m := range shape.Members {
-			if _, has := input[m.Name]; !has && (m.Required || m.In == catalog.InPath) {
-				missing = append(missing, m.Name)
-			}
-		}
-	}
-	if len(missing) > 0 && s.input == "" {
-		return nil, usage("%s needs %s: %s", s.entry.Operation.Name, strings.Join(missing, " and "), s.howToSay(missing))
-	}
-	text, err := json.Marshal(input)
-	if err != nil {
-		return nil, err
-	}
-	value, problems, err := typecheck.FitText(text, shape, true)
-	for i := range problems { // nobody has seen the text
-		problems[i].Line, problems[i].Column, problems[i].Source = 0, 0, ""
-	}
-	if err == nil {
-		err = problems.Err()
-	}
-	if err != nil {
-		return nil, usage("input of %s: %w", s.entry.Operation.Name, err)
-	}
-	return value, nil
 }
 
 // howToSay shows a command line that says what to wait for. It has the members that
