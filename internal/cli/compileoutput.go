@@ -124,7 +124,7 @@ func blockStyle(n *yaml.Node) {
 // compare tells whether the file still holds the definition. Its layout does not
 // matter, nor comments of YAML.
 func (o *compileOptions) compare(c *cobra.Command, want []byte) error {
-	d, err := source.LoadOne(o.check, source.Options{})
+	d, err := source.LoadOne(c.Context(), o.check, source.Options{})
 	if err != nil {
 		return usage("--check: %w; without --check the same command prints what the file should have", err)
 	}

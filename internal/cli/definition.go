@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -53,12 +54,12 @@ func (m *machine) title() string {
 }
 
 // readMachine reads a definition, with its placeholders replaced.
-func readMachine(name string, in io.Reader, s substitutions) (*machine, error) {
+func readMachine(ctx context.Context, name string, in io.Reader, s substitutions) (*machine, error) {
 	values, err := s.values()
 	if err != nil {
 		return nil, err
 	}
-	d, err := source.LoadOne(name, source.Options{Values: values, Stdin: in})
+	d, err := source.LoadOne(ctx, name, source.Options{Values: values, Stdin: in})
 	if err != nil {
 		return nil, usage("%w", sourceError(err))
 	}
@@ -67,12 +68,12 @@ func readMachine(name string, in io.Reader, s substitutions) (*machine, error) {
 
 // readMachines reads all definitions that the names give. What could be read is
 // returned beside an error.
-func readMachines(names []string, in io.Reader, s substitutions) ([]*machine, error) {
+func readMachines(ctx context.Context, names []string, in io.Reader, s substitutions) ([]*machine, error) {
 	values, err := s.values()
 	if err != nil {
 		return nil, err
 	}
-	definitions, err := source.Load(names, source.Options{Values: values, Stdin: in})
+	definitions, err := source.Load(ctx, names, source.Options{Values: values, Stdin: in})
 	var problems []error
 	if err != nil {
 		problems = append(problems, usage("%w", sourceError(err)))

@@ -149,7 +149,7 @@ func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
 		}
 		in = bytes.NewReader(text)
 	}
-	d, err := source.LoadOne(name, source.Options{Values: values, Stdin: in})
+	d, err := source.LoadOne(c.Context(), name, source.Options{Values: values, Stdin: in})
 	if err != nil {
 		return nil, usage("%w", sourceError(err))
 	}
@@ -181,7 +181,7 @@ func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
 	read := func(file []byte) (*source.Definition, error) {
 		left := maps.Clone(values)
 		for {
-			d, err := source.LoadOne(name, source.Options{Values: left, FS: overlay{d.File, file}, Stdin: bytes.NewReader(file)})
+			d, err := source.LoadOne(c.Context(), name, source.Options{Values: left, FS: overlay{d.File, file}, Stdin: bytes.NewReader(file)})
 			unused, ok := errors.AsType[*source.ValueError](err)
 			if !ok {
 				return d, err
@@ -218,7 +218,7 @@ func (o *fixOptions) staysInFile(d *source.Definition) string {
 // states name what the template gives as it does, unless a loop cannot be read so.
 func (o *fixOptions) editText(c *cobra.Command, name string, e *edited, options fix.Options) error {
 	text := e.definition.Text
-	if named, err := source.LoadOne(name, source.Options{Unresolved: true}); err == nil {
+	if named, err := source.LoadOne(c.Context(), name, source.Options{Unresolved: true}); err == nil {
 		_, loops, err := fix.Apply(c.Context(), named.Text, options)
 		if err == nil && !slices.ContainsFunc(loops, func(l fix.Loop) bool { return l.Refused != "" }) {
 			text = named.Text

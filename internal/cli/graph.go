@@ -57,7 +57,7 @@ func runGraph(c *cobra.Command, name string, o graphOptions) error {
 	if !slices.Contains(graphFormats, o.output) {
 		return usage("--output must be %s, is %q%s", orList(graphFormats), o.output, nearest.DidYouMean(o.output, graphFormats))
 	}
-	machine, err := readMachine(name, c.InOrStdin(), o.substitutes)
+	machine, err := readMachine(c.Context(), name, c.InOrStdin(), o.substitutes)
 	if err != nil {
 		return err
 	}

@@ -182,7 +182,7 @@ func lintFiles(c *cobra.Command, names []string, o lintOptions) (l *linted, unre
 		return l, err
 	}
 	var problems []error
-	definitions, err := source.Load(names, source.Options{
+	definitions, err := source.Load(c.Context(), names, source.Options{
 		Values: values, Stdin: c.InOrStdin(),
 		Skip: func(name string, text []byte) bool {
 			if o.service == "" && !waiterlint.IsWaiters(text) {

@@ -96,7 +96,7 @@ func newPollLoop(d *source.Definition, l *lint.Loop) pollLoop {
 func printLoops(c *cobra.Command, names []string, o lintOptions) error {
 	found := []pollLoop{}
 	var tables loopTables
-	machines, unread := readMachines(names, c.InOrStdin(), o.substitutes)
+	machines, unread := readMachines(c.Context(), names, c.InOrStdin(), o.substitutes)
 	for _, m := range machines {
 		loops := lint.Loops(m.StateMachine, lint.Options{Express: o.express || m.definition.Type == asl.Express})
 		for i := range loops {

@@ -45,7 +45,7 @@ Exit codes: 0 written; 1 not written; 2 wrong usage.`,
 			if !jobs.isGiven() {
 				jobs.specs = []string{"10m"}
 			}
-			machine, err := readMachine(args[0], c.InOrStdin(), substitutes)
+			machine, err := readMachine(c.Context(), args[0], c.InOrStdin(), substitutes)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -121,9 +122,9 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	completeNothing(c, "simulate", "ends", "seed", "job-seconds", "max-wait", "test-case", "substitute", "name", "s3-endpoint", "bucket")
 }
 
-func (o *runOptions) readDefinition(in io.Reader) (*machine, error) {
+func (o *runOptions) readDefinition(ctx context.Context, in io.Reader) (*machine, error) {
 	if o.definition != "" {
-		return readMachine(o.definition, in, o.substitutes)
+		return readMachine(ctx, o.definition, in, o.substitutes)
 	}
 	m, err := asl.Parse([]byte(statemachines.LambdaPoller()))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 // runMachine runs the state machine and reports how it ended.
 func runMachine(c *cobra.Command, o runOptions) (err error) {
-	machine, err := o.readDefinition(c.InOrStdin())
+	machine, err := o.readDefinition(c.Context(), c.InOrStdin())
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ type simulation struct {
 
 // runMocked runs a definition with mocks that answer all Tasks.
 func runMocked(c *cobra.Command, o runOptions) error {
-	machine, err := readMachine(o.definition, c.InOrStdin(), o.substitutes)
+	machine, err := readMachine(c.Context(), o.definition, c.InOrStdin(), o.substitutes)
 	if err != nil {
 		return err
 	}

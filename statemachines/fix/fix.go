@@ -80,7 +80,7 @@ type Fragment struct {
 // The error is that of asl.Parse.
 func Apply(ctx context.Context, text []byte, o Options) ([]byte, []Loop, error) {
 	return ApplyFile(ctx, text, func(text []byte) (*source.Definition, error) {
-		return source.LoadOne(source.Stdin, source.Options{Stdin: bytes.NewReader(text)})
+		return source.LoadOne(ctx, source.Stdin, source.Options{Stdin: bytes.NewReader(text)})
 	}, o)
 }
 

@@ -2,6 +2,7 @@ package fix_test
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ States:
 `
 
 func read(file []byte) (*source.Definition, error) {
-	return source.LoadOne("-", source.Options{Stdin: bytes.NewReader(file)})
+	return source.LoadOne(context.Background(), "-", source.Options{Stdin: bytes.NewReader(file)})
 }
 
 // A definition in YAML keeps its comments and layout around the loop.

@@ -78,7 +78,7 @@ func New[Text ~string | ~[]byte](t T, definition Text) *Sim {
 // in "template.yaml#Poller". A template that says so makes it an Express workflow.
 func File(t T, name string) *Sim {
 	t.Helper()
-	d, err := source.LoadOne(name, source.Options{})
+	d, err := source.LoadOne(t.Context(), name, source.Options{})
 	if err != nil {
 		t.Fatalf("definition: %v", err)
 		return nil

@@ -1,6 +1,7 @@
 package source_test
 
 import (
+	"context"
 	"fmt"
 	"testing/fstest"
 
@@ -25,7 +26,7 @@ func Example() {
          "States": {"Check": {"Type": "Task", "Resource": "${Check.Arn}", "Ends": 1, "End": true}}}
 `
 	files := fstest.MapFS{"template.yaml": {Data: []byte(template)}}
-	definitions, err := source.Load([]string{"template.yaml"}, source.Options{FS: files})
+	definitions, err := source.Load(context.Background(), []string{"template.yaml"}, source.Options{FS: files})
 	if err != nil {
 		fmt.Println(err)
 	}

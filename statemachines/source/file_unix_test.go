@@ -3,6 +3,8 @@
 package source_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -20,9 +22,22 @@ func TestPipe(t *testing.T) {
 	template := filepath.Join(folder, "t.yaml")
 	require.NoError(t, os.WriteFile(template, []byte(machine("DefinitionUri: m.json")), 0o600))
 	require.NoError(t, syscall.Mkfifo(filepath.Join(folder, "m.json"), 0o600))
-	d, err := source.LoadOne(template, source.Options{})
+	d, err := source.LoadOne(t.Context(), template, source.Options{})
 	require.NoError(t, err)
 	require.Contains(t, d.Problems.Brief(), "m.json is no regular file")
+}
+
+// A pipe that the user names is read, as of a shell's <(...), until the context ends.
+func TestNamedPipe(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "m.json")
+	require.NoError(t, syscall.Mkfifo(name, 0o600))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("interrupted"))
+	_, err := source.LoadOne(ctx, name, source.Options{})
+	require.EqualError(t, err, "interrupted")
+	_, err = source.Load(ctx, []string{filepath.Dir(name)}, source.Options{})
+	require.EqualError(t, err, "interrupted")
 }
 
 // A link may lead to another file of the template's folder, and not out of it.
@@ -40,7 +55,7 @@ func TestLinks(t *testing.T) {
 		template, link := filepath.Join(folder, "t.yaml"), filepath.Join(folder, "m.json")
 		require.NoError(t, os.WriteFile(template, []byte(machine("DefinitionUri: m.json")), 0o600))
 		require.NoError(t, os.Symlink(target, link))
-		d, err := source.LoadOne(template, source.Options{})
+		d, err := source.LoadOne(t.Context(), template, source.Options{})
 		require.NoError(t, err)
 		if problem == "" {
 			require.Empty(t, d.Problems)

@@ -29,8 +29,8 @@ func FuzzLoad(f *testing.F) {
 	f.Add("t.yaml", []byte(definitionOf("!Sub ['${A}', {A: !If [a, &b {c: *d}, !Join ['', [*b]]]}]")))
 	f.Add("t.yaml", []byte("a: &a [*a]\nResources: {M: {Type: AWS::Serverless::StateMachine, Properties: {Definition: {<<: *a}}}}"))
 	f.Fuzz(func(t *testing.T, name string, text []byte) {
-		all, err := source.Load([]string{"-"}, source.Options{FS: fstest.MapFS{}, Stdin: bytes.NewReader(text)})
-		fromDisk, _ := source.Load([]string{name}, source.Options{FS: fstest.MapFS{name: {Data: text}}})
+		all, err := source.Load(t.Context(), []string{"-"}, source.Options{FS: fstest.MapFS{}, Stdin: bytes.NewReader(text)})
+		fromDisk, _ := source.Load(t.Context(), []string{name}, source.Options{FS: fstest.MapFS{name: {Data: text}}})
 		if err != nil {
 			require.Empty(t, all)
 		}

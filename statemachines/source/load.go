@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,13 +25,14 @@ const maxFileBytes = 2 << 20
 
 // Load reads the definitions that the names give: a file, "template.yaml#Poller",
 // a folder with all below it, a glob, or "-" for the standard input. What could be
-// read is returned beside an error.
-func Load(names []string, o Options) ([]*Definition, error) {
+// read is returned beside an error. Where the context ends, so does Load, even while it
+// waits for a pipe.
+func Load(ctx context.Context, names []string, o Options) ([]*Definition, error) {
 	l := newLoader(o)
 	var all []*Definition
 	var problems []error
 	for _, name := range names {
-		found, err := l.load(name)
+		found, err := l.load(ctx, name)
 		all = append(all, found...)
 		problems = append(problems, err)
 	}
@@ -43,9 +45,9 @@ func Load(names []string, o Options) ([]*Definition, error) {
 
 // LoadOne reads the one definition that the name gives. Of a template with
 // several the name has to give one, as in "template.yaml#Poller".
-func LoadOne(name string, o Options) (*Definition, error) {
+func LoadOne(ctx context.Context, name string, o Options) (*Definition, error) {
 	l := newLoader(o)
-	all, err := l.load(name)
+	all, err := l.load(ctx, name)
 	switch {
 	case err != nil:
 		return nil, err
@@ -129,17 +131,17 @@ func (l *loader) checkValues(names []string) error {
 }
 
 // load reads what a name of the command line gives.
-func (l *loader) load(name string) ([]*Definition, error) {
+func (l *loader) load(ctx context.Context, name string) ([]*Definition, error) {
 	if name == Stdin {
-		return l.readNamed(name, "")
+		return l.readNamed(ctx, name, "")
 	}
 	slashed := filepath.ToSlash(name)
 	_, err := fs.Stat(l.FS, slashed)
 	if err == nil {
-		return l.loadPath(slashed)
+		return l.loadPath(ctx, slashed)
 	}
 	if before, id, ok := cutLast(slashed, "#"); ok {
-		return l.readNamed(before, id)
+		return l.readNamed(ctx, before, id)
 	}
 	if !strings.ContainsAny(slashed, "*?[") {
 		return nil, err
@@ -152,7 +154,7 @@ func (l *loader) load(name string) ([]*Definition, error) {
 	var problems []error
 	read := false
 	for _, name := range matches {
-		found, passed, err := l.loadMatch(name)
+		found, passed, err := l.loadMatch(ctx, name)
 		all, problems = append(all, found...), append(problems, err)
 		read = read || !passed
 	}
@@ -164,16 +166,16 @@ func (l *loader) load(name string) ([]*Definition, error) {
 
 // loadMatch reads what a glob gives. It passes over a file of something else, and a
 // pipe, which nobody may write to.
-func (l *loader) loadMatch(name string) (found []*Definition, passed bool, err error) {
+func (l *loader) loadMatch(ctx context.Context, name string) (found []*Definition, passed bool, err error) {
 	switch info, err := fs.Stat(l.FS, name); {
 	case err != nil || info.IsDir():
-		found, err = l.loadPath(name)
+		found, err = l.loadPath(ctx, name)
 		return found, false, err
 	case !info.Mode().IsRegular():
 		l.pass(name)
 		return nil, true, nil
 	}
-	text, err := l.read(name)
+	text, err := l.read(ctx, name)
 	if err != nil || l.Skip != nil && l.Skip(name, text) {
 		return nil, false, err
 	}
@@ -193,13 +195,13 @@ func (l *loader) pass(name string) {
 }
 
 // loadPath reads a file or a folder.
-func (l *loader) loadPath(name string) ([]*Definition, error) {
+func (l *loader) loadPath(ctx context.Context, name string) ([]*Definition, error) {
 	if info, err := fs.Stat(l.FS, name); err != nil {
 		return nil, err
 	} else if info.IsDir() {
-		return l.walk(name)
+		return l.walk(ctx, name)
 	}
-	return l.readNamed(name, "")
+	return l.readNamed(ctx, name, "")
 }
 
 // errorf is fmt.Errorf whose names of files have one line, whatever is in them.
@@ -221,8 +223,8 @@ func cutLast(s, separator string) (before, after string, found bool) {
 
 // readNamed reads a file that the user names, and of it the state machine of that
 // ID, if there is one.
-func (l *loader) readNamed(name, id string) ([]*Definition, error) {
-	text, err := l.read(name)
+func (l *loader) readNamed(ctx context.Context, name, id string) ([]*Definition, error) {
+	text, err := l.read(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -257,15 +259,32 @@ func (l *loader) readText(name, id string, text []byte) ([]*Definition, error) {
 	return nil, errorf("%s has no state machine %q%s; it has %s", name, id, nearest.DidYouMean(id, ids), strings.Join(ids, ", "))
 }
 
-// read returns the text of a file or of the standard input.
-func (l *loader) read(name string) ([]byte, error) {
-	if name == Stdin {
-		if l.Stdin == nil {
-			return nil, errors.New("there is no standard input")
-		}
-		return io.ReadAll(l.Stdin)
+// read returns the text of a file or of the standard input. Where the context ends while
+// nobody writes to a pipe, the reading stays behind.
+func (l *loader) read(ctx context.Context, name string) ([]byte, error) {
+	if name == Stdin && l.Stdin == nil {
+		return nil, errors.New("there is no standard input")
 	}
-	return fs.ReadFile(l.FS, name)
+	type content struct {
+		text []byte
+		err  error
+	}
+	done := make(chan content, 1)
+	go func() {
+		var c content
+		if name == Stdin {
+			c.text, c.err = io.ReadAll(l.Stdin)
+		} else {
+			c.text, c.err = fs.ReadFile(l.FS, name)
+		}
+		done <- c
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case c := <-done:
+		return c.text, c.err
+	}
 }
 
 // readRegular returns the text of a file that a template names: of no pipe or

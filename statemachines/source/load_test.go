@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -85,7 +86,7 @@ func TestNames(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			all, err := source.Load([]string{tt.name}, source.Options{FS: project(), Stdin: strings.NewReader(two)})
+			all, err := source.Load(t.Context(), []string{tt.name}, source.Options{FS: project(), Stdin: strings.NewReader(two)})
 			if tt.err != "" {
 				require.EqualError(t, err, tt.err)
 				return
@@ -97,7 +98,7 @@ func TestNames(t *testing.T) {
 			}
 			require.Equal(t, tt.want, names)
 			if len(all) > 1 {
-				_, err := source.LoadOne(tt.name, source.Options{FS: project(), Stdin: strings.NewReader(two)})
+				_, err := source.LoadOne(t.Context(), tt.name, source.Options{FS: project(), Stdin: strings.NewReader(two)})
 				require.EqualError(t, err, fmt.Sprintf("%s has %d state machines: name one of them: %s", tt.name, len(names), strings.Join(names, ", ")))
 			}
 		})
@@ -106,7 +107,7 @@ func TestNames(t *testing.T) {
 
 func TestTypeIsThatOfTheTemplate(t *testing.T) {
 	t.Parallel()
-	all, err := source.Load([]string{"template.json", "sub/m.asl.json"}, source.Options{FS: project()})
+	all, err := source.Load(t.Context(), []string{"template.json", "sub/m.asl.json"}, source.Options{FS: project()})
 	require.NoError(t, err)
 	require.Equal(t, []asl.ExecutionType{asl.Express, asl.Standard, ""}, []asl.ExecutionType{all[0].Type, all[1].Type, all[2].Type})
 	require.Equal(t, [2]string{"sub/m.asl.json", "template.json"}, [2]string{all[1].File, all[1].Template})
@@ -115,7 +116,7 @@ func TestTypeIsThatOfTheTemplate(t *testing.T) {
 // What could be read comes beside the error about the rest.
 func TestLoadGoesOn(t *testing.T) {
 	t.Parallel()
-	all, err := source.Load([]string{"nowhere.json", "sub/m.asl.json", "topic.yaml"}, source.Options{FS: project()})
+	all, err := source.Load(t.Context(), []string{"nowhere.json", "sub/m.asl.json", "topic.yaml"}, source.Options{FS: project()})
 	require.ErrorContains(t, err, "nowhere.json")
 	require.ErrorContains(t, err, "topic.yaml has no state machine")
 	require.Len(t, all, 1)
@@ -124,15 +125,15 @@ func TestLoadGoesOn(t *testing.T) {
 func TestValuesThatNothingUses(t *testing.T) {
 	t.Parallel()
 	o := source.Options{FS: project(), Values: map[string]string{"Wait": "5", "Wiat": "5"}}
-	_, err := source.Load([]string{"other/bare.json"}, o)
+	_, err := source.Load(t.Context(), []string{"other/bare.json"}, o)
 	var unused *source.ValueError
 	require.ErrorAs(t, err, &unused)
 	require.Equal(t, "Wiat", unused.Name)
 	require.EqualError(t, err, "other/bare.json has no placeholder ${Wiat}")
-	_, err = source.Load([]string{"other", "sub"}, o)
+	_, err = source.Load(t.Context(), []string{"other", "sub"}, o)
 	require.EqualError(t, err, "no definition has a placeholder ${Wiat}")
 	delete(o.Values, "Wiat")
-	d, err := source.LoadOne("other/bare.json", o)
+	d, err := source.LoadOne(t.Context(), "other/bare.json", o)
 	require.NoError(t, err)
 	require.Contains(t, string(d.Text), `"Seconds": 5,`)
 }
@@ -141,7 +142,7 @@ func TestValuesThatNothingUses(t *testing.T) {
 func TestSkip(t *testing.T) {
 	t.Parallel()
 	var skipped []string
-	all, err := source.Load([]string{"other/m.*", "sub"}, source.Options{FS: project(), Skip: func(name string, text []byte) bool {
+	all, err := source.Load(t.Context(), []string{"other/m.*", "sub"}, source.Options{FS: project(), Skip: func(name string, text []byte) bool {
 		require.NotEmpty(t, text)
 		skipped = append(skipped, name)
 		return strings.HasSuffix(name, "l")
@@ -157,12 +158,12 @@ func TestPassed(t *testing.T) {
 	t.Parallel()
 	var passed []string
 	o := source.Options{FS: project(), Passed: func(name string) { passed = append(passed, name) }}
-	all, err := source.Load([]string{"other/*", "cdk.out"}, o)
+	all, err := source.Load(t.Context(), []string{"other/*", "cdk.out"}, o)
 	require.NoError(t, err)
 	require.Len(t, all, 10)
 	require.Equal(t, []string{"other/broken.json", "other/package.json", "other/readme.md", "cdk.out/manifest.json"}, passed)
 	passed = nil
-	d, err := source.LoadOne("other/package.json", o)
+	d, err := source.LoadOne(t.Context(), "other/package.json", o)
 	require.NoError(t, err)
 	require.NotEmpty(t, d.Validate(asl.Standard))
 	require.Empty(t, passed)
@@ -199,7 +200,7 @@ func TestPlaceholdersInBrackets(t *testing.T) {
 	t.Parallel()
 	text := "StartAt: A\nStates:\n  A: {Type: Wait, Seconds: ${Wait}, Comment: \"${Wait} {x}\", End: true}\n"
 	require.Empty(t, validate(t, map[string]string{"m.yaml": text}))
-	d, err := source.LoadOne("m.yaml", source.Options{FS: fstest.MapFS{"m.yaml": {Data: []byte(text)}}, Values: map[string]string{"Wait": "5"}})
+	d, err := source.LoadOne(t.Context(), "m.yaml", source.Options{FS: fstest.MapFS{"m.yaml": {Data: []byte(text)}}, Values: map[string]string{"Wait": "5"}})
 	require.NoError(t, err)
 	m, err := d.Parse()
 	require.NoError(t, err)
@@ -251,20 +252,20 @@ func TestFilesOfTheDisk(t *testing.T) {
 	require.NoError(t, os.Symlink(folder, filepath.Join(folder, "below", "again")))
 	require.NoError(t, os.Symlink("m.json", filepath.Join(folder, "m.json"))) // itself
 
-	d, err := source.LoadOne(template, source.Options{})
+	d, err := source.LoadOne(t.Context(), template, source.Options{})
 	require.NoError(t, err)
 	require.Contains(t, d.Problems.Brief(), "the file of the definition cannot be read: ")
-	all, err := source.Load([]string{folder}, source.Options{})
+	all, err := source.Load(t.Context(), []string{folder}, source.Options{})
 	require.NoError(t, err)
 	require.Len(t, all, 2)
 	require.NoError(t, os.Remove(filepath.Join(folder, "m.json")))
 	write("m.json", strings.Repeat(" ", 3<<20))
-	d, err = source.LoadOne(template, source.Options{})
+	d, err = source.LoadOne(t.Context(), template, source.Options{})
 	require.NoError(t, err)
 	require.Contains(t, d.Problems.Brief(), "m.json has more than 2097152 bytes, which no definition has")
-	_, err = source.LoadOne(filepath.Join(folder, "m.json"), source.Options{})
+	_, err = source.LoadOne(t.Context(), filepath.Join(folder, "m.json"), source.Options{})
 	require.ErrorContains(t, err, "m.json has more than 2097152 bytes, which no template or definition has")
-	all, err = source.Load([]string{folder + "/below/*.json"}, source.Options{})
+	all, err = source.Load(t.Context(), []string{folder + "/below/*.json"}, source.Options{})
 	require.NoError(t, err)
 	require.Len(t, all, 1)
 }
@@ -274,6 +275,34 @@ func TestFilesOfTheDisk(t *testing.T) {
 func TestNameThatCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	const name = "\xfd*"
-	_, err := source.Load([]string{name}, source.Options{FS: fstest.MapFS{name: {Data: []byte(good)}}})
+	_, err := source.Load(t.Context(), []string{name}, source.Options{FS: fstest.MapFS{name: {Data: []byte(good)}}})
 	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// unreadable is a file system in which some names cannot be opened.
+type unreadable struct {
+	fs.FS
+
+	names []string
+}
+
+// Open implements fs.FS.
+func (u unreadable) Open(name string) (fs.File, error) {
+	if slices.Contains(u.names, name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	return u.FS.Open(name)
+}
+
+// A file or folder that cannot be read keeps no other from being read.
+func TestUnreadableFilesOfFolder(t *testing.T) {
+	t.Parallel()
+	const definition = `{"StartAt": "D", "States": {"D": {"Type": "Succeed"}}}`
+	files := fstest.MapFS{}
+	for _, name := range []string{"f/a.json", "f/closed/b.json", "f/d.json", "f/e/g.json"} {
+		files[name] = &fstest.MapFile{Data: []byte(definition)}
+	}
+	all, err := source.Load(t.Context(), []string{"f"}, source.Options{FS: unreadable{files, []string{"f/closed", "f/d.json"}}})
+	require.EqualError(t, err, "open f/closed: permission denied\nopen f/d.json: permission denied")
+	require.Len(t, all, 2)
 }

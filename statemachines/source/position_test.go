@@ -313,7 +313,7 @@ func load(t *testing.T, files map[string]string) *source.Definition {
 			name = file
 		}
 	}
-	d, err := source.LoadOne(name, source.Options{FS: tree})
+	d, err := source.LoadOne(t.Context(), name, source.Options{FS: tree})
 	require.NoError(t, err)
 	return d
 }

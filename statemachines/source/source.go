@@ -2,7 +2,7 @@
 // YAML, in templates of SAM, CloudFormation and the CDK, in folders. It makes of each
 // the JSON that asl.Parse reads, and places problems in the file that the user wrote.
 //
-//	definitions, err := source.Load([]string{"template.yaml"}, source.Options{})
+//	definitions, err := source.Load(ctx, []string{"template.yaml"}, source.Options{})
 //	for _, d := range definitions {
 //		machine, err := d.Parse() // its problems stand in template.yaml
 //	}

@@ -153,7 +153,7 @@ func TestTemplates(t *testing.T) {
 				tree[name] = &fstest.MapFile{Data: []byte(file)}
 			}
 			tree["sub/m.yaml"] = &fstest.MapFile{Data: []byte(yaml)}
-			d, err := source.LoadOne("sub/t.yaml", source.Options{FS: tree, Values: tt.values})
+			d, err := source.LoadOne(t.Context(), "sub/t.yaml", source.Options{FS: tree, Values: tt.values})
 			require.NoError(t, err)
 			require.Empty(t, d.Problems)
 			require.Equal(t, tt.form, d.Form)
@@ -267,7 +267,7 @@ func TestWhatTemplatesCannotGive(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			tree := fstest.MapFS{"t.yaml": {Data: []byte(tt.template)}, "folder/x": {}}
-			d, err := source.LoadOne("t.yaml", source.Options{FS: tree})
+			d, err := source.LoadOne(t.Context(), "t.yaml", source.Options{FS: tree})
 			require.NoError(t, err)
 			problems := d.Validate(asl.Standard)
 			require.NotEmpty(t, problems)

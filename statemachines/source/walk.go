@@ -2,6 +2,8 @@ package source
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io/fs"
 	"path"
 	"regexp"
@@ -18,13 +20,17 @@ var skippedFolders = []string{"node_modules", ".git", ".aws-sam"}
 
 // walk reads the definitions and templates below a folder. A file that one of
 // them names is read with the values of its template, not once more by itself.
-func (l *loader) walk(root string) ([]*Definition, error) {
+func (l *loader) walk(ctx context.Context, root string) ([]*Definition, error) {
 	var all []*Definition
+	var unread []error
 	entries := 0
 	err := fs.WalkDir(l.FS, root, func(name string, entry fs.DirEntry, err error) error {
 		switch entries++; {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
 		case err != nil:
-			return err
+			unread = append(unread, err) // and the others are read
+			return nil
 		case entries > maxEntries:
 			return errorf("%s has more than %d files: name a folder with fewer", root, maxEntries)
 		case entry.IsDir():
@@ -36,14 +42,16 @@ func (l *loader) walk(root string) ([]*Definition, error) {
 			return nil
 		}
 		if info, err := entry.Info(); err != nil {
-			return err
+			unread = append(unread, err)
+			return nil
 		} else if info.Size() > maxFileBytes {
 			l.pass(name)
 			return nil
 		}
-		text, err := l.read(name)
+		text, err := l.read(ctx, name)
 		if err != nil {
-			return err
+			unread = append(unread, err)
+			return nil
 		}
 		if looksLike(name, text) {
 			all = append(all, l.definitions(&file{name, text})...)
@@ -56,10 +64,10 @@ func (l *loader) walk(root string) ([]*Definition, error) {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(d *Definition) bool { return d.ID == "" && l.named[d.File] })
-	if len(all) == 0 {
+	if len(all) == 0 && unread == nil {
 		return nil, errorf("%s has no state machine definition and no template with one", root)
 	}
-	return all, nil
+	return all, errors.Join(unread...)
 }
 
 // hasDefinitions tells whether files of such a name hold definitions.

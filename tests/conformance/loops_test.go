@@ -115,7 +115,7 @@ func lineOf(l *lint.Loop) string {
 // their names.
 func machinesIn(t *testing.T, folder string) func(func(string, *asl.StateMachine) bool) {
 	t.Helper()
-	definitions, _ := source.Load([]string{folder}, source.Options{}) // files that are no definitions are in the error
+	definitions, _ := source.Load(t.Context(), []string{folder}, source.Options{}) // files that are no definitions are in the error
 	machines := map[string]*asl.StateMachine{}
 	for _, d := range definitions {
 		if m, err := d.Parse(); err == nil {

@@ -84,7 +84,7 @@ func sampleDefinitions(t *testing.T, folder string) map[string][]*source.Definit
 		if err != nil || entry.IsDir() || filepath.Ext(name) == ".md" {
 			return err
 		}
-		definitions, err := source.Load([]string{name}, source.Options{FS: tree})
+		definitions, err := source.Load(t.Context(), []string{name}, source.Options{FS: tree})
 		if err != nil {
 			require.ErrorContains(t, err, "no state machine")
 		}
@@ -111,7 +111,7 @@ func compareTwins(t *testing.T, folder string) result {
 		}
 		// YAML takes no tabs as indentation.
 		text = append([]byte("# JSON\n"), bytes.ReplaceAll(text, []byte("\t"), []byte(" "))...)
-		twin, err := source.LoadOne("-", source.Options{Stdin: bytes.NewReader(text)})
+		twin, err := source.LoadOne(t.Context(), "-", source.Options{Stdin: bytes.NewReader(text)})
 		require.NoError(t, err)
 		require.True(t, twin.YAML, name)
 		if got, want := describe(t, twin, -1), describe(t, definitions[0], 0); got != want {
