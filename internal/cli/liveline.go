@@ -2,84 +2,207 @@ package cli
 
 import (
 	"io"
-	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/term"
+	"unicode"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
-// liveLine is the last line of a terminal, redrawn while something goes on.
-type liveLine struct {
-	file  *os.File
-	text  func() string
-	width func() int
-	drawn bool
+// standing is where something stands that takes its time: a wait, a run.
+type standing struct {
+	status  string        // of the whole, such as RUNNING
+	elapsed time.Duration // since it began
+	limit   time.Duration // 0 if none is known
+	where   string        // the state of a run; empty for a wait
+	polls   int           // that were made
+	seen    string        // what the last poll saw, such as the status of the job
+	next    time.Duration // until the next poll; 0 if that is not known
+	message string        // what the job says of its progress, or the reason
+}
+
+// text is the standing on one line, the most useful first.
+func (s standing) text() string {
+	var b strings.Builder
+	b.WriteString(s.status + " " + wholeSeconds(s.elapsed))
+	if s.limit > 0 {
+		b.WriteString(" of " + shortDuration(s.limit))
+	}
+	if s.where != "" {
+		b.WriteString("  " + s.where)
+	}
+	if s.polls > 0 {
+		b.WriteString("  poll " + strconv.Itoa(s.polls))
+		if s.seen != "" {
+			b.WriteString(": " + s.seen)
+		}
+	}
+	if next := s.next.Round(time.Second); next > 0 {
+		b.WriteString("  next in " + wholeSeconds(next))
+	}
+	if s.message != "" {
+		b.WriteString("  " + s.message)
+	}
+	return b.String()
+}
+
+// wholeSeconds is a time that goes on, as people read it off.
+func wholeSeconds(d time.Duration) string {
+	if d < time.Second {
+		return "0s"
+	}
+	return shortDuration(d.Truncate(time.Second))
+}
+
+// paint is the text, as much of it as fits, with the status in its colour.
+func (s standing) paint(c terminal.Colours, columns int) string {
+	line := fitLine(s.text(), columns)
+	if rest, ok := strings.CutPrefix(line, s.status); ok {
+		return string(c.Paint(styleOf(s.status), s.status)) + rest
+	}
+	return line
+}
+
+// live shows where something stands while it lasts: on a terminal as the last line,
+// which is redrawn, else as a line where the status has changed. A nil live shows
+// nothing. It is safe for concurrent use.
+type live struct {
+	out     io.Writer
+	display terminal.Display // nil if there is none
+	colours terminal.Colours
+	now     func() standing
+
+	mu    sync.Mutex
+	drawn string // what the line shows
+	last  string // what was shown where there is no terminal
 
 	stop chan struct{}
 	done sync.WaitGroup
 }
 
-// newLiveLine starts to draw what text returns. It returns nil if out is no
-// terminal.
-func newLiveLine(out io.Writer, text func() string) *liveLine {
-	writer, ok := out.(*terminal.Writer)
-	if !ok {
-		return nil
+// refresh is how often the line is looked at. It is drawn where it has changed.
+const refresh = 200 * time.Millisecond
+
+// newLive starts to show what now returns, which is called on a goroutine of its
+// own. Without a terminal, or with whole lines, there is a line for each call of show
+// that has something new.
+func newLive(out io.Writer, wholeLines bool, now func() standing) *live {
+	l := &live{out: out, colours: terminal.ColoursOf(out), now: now, stop: make(chan struct{})}
+	if !wholeLines {
+		l.display = terminal.DisplayOf(out)
 	}
-	file := writer.File()
-	if file == nil || !term.IsTerminal(int(file.Fd())) {
-		return nil
+	if l.display != nil {
+		l.done.Go(l.animate)
 	}
-	l := &liveLine{file: file, text: text, stop: make(chan struct{})}
-	l.width = func() int {
-		width, _, err := term.GetSize(int(file.Fd()))
-		if err != nil || width <= 0 {
-			return 80
-		}
-		return width
-	}
-	l.done.Go(l.animate)
 	return l
 }
 
 // animate redraws the line until close.
-func (l *liveLine) animate() {
-	frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
-	ticker := time.NewTicker(100 * time.Millisecond)
+func (l *live) animate() {
+	ticker := time.NewTicker(refresh)
 	defer ticker.Stop()
-	for i := 0; ; i++ {
+	for {
 		select {
 		case <-l.stop:
 			return
 		case <-ticker.C:
+			now := l.now()
+			l.mu.Lock()
+			l.draw(now)
+			l.mu.Unlock()
 		}
-		_, _ = l.file.WriteString(clearLine + fitLine(string(frames[i%len(frames)])+" "+l.text(), l.width()))
-		l.drawn = true
 	}
 }
 
 // clearLine empties the line that the cursor is in.
 const clearLine = "\r\x1b[K"
 
-// fitLine is the text as one line of a terminal that is so wide: what it moved the
-// cursor with could not be cleared.
-func fitLine(text string, width int) string {
-	line := []rune(strings.ReplaceAll(terminal.Quote(text), "\t", " "))
-	return string(line[:min(len(line), max(0, width-1))])
+// draw shows the standing if it looks different from what is shown.
+func (l *live) draw(s standing) {
+	if line := s.paint(l.colours, l.display.Columns()); line != l.drawn {
+		_, _ = io.WriteString(l.display, clearLine+line)
+		l.drawn = line
+	}
+}
+
+// erase leaves the line clean.
+func (l *live) erase() {
+	if l.drawn != "" {
+		_, _ = io.WriteString(l.display, clearLine)
+		l.drawn = ""
+	}
+}
+
+// show tells that a poll was made, or that something else has happened. What has
+// the same status as before is shown on a terminal alone.
+func (l *live) show(s standing) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.display != nil {
+		l.draw(s)
+		return
+	}
+	if status := s.status + "\n" + s.seen; status != l.last {
+		l.last = status
+		terminal.Fprintf(l.out, "%s%s\n", l.colours.Paint(styleOf(s.status), s.status), strings.TrimPrefix(s.text(), s.status))
+	}
+}
+
+// above writes whole lines, on a terminal above the live one.
+func (l *live) above(write func(out io.Writer)) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.erase()
+	write(l.out)
 }
 
 // close ends the drawing and leaves the line clean.
-func (l *liveLine) close() {
+func (l *live) close() {
 	if l == nil {
 		return
 	}
 	close(l.stop)
 	l.done.Wait()
-	if l.drawn {
-		_, _ = l.file.WriteString(clearLine)
+	l.erase()
+}
+
+// fitLine is the text as one line of a terminal that is so wide: what it moved the
+// cursor with could not be cleared.
+func fitLine(text string, width int) string {
+	line := strings.ReplaceAll(terminal.Quote(text), "\t", " ")
+	left := width - 1
+	for at, r := range line {
+		if left -= columnsOf(r); left < 0 {
+			return line[:at]
+		}
+	}
+	return line
+}
+
+// wide are the characters that fill two columns: those of East Asia, and pictures.
+var wide = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0x1100, 0x115f, 1}, {0x2e80, 0xa4cf, 1}, {0xac00, 0xd7a3, 1}, {0xf900, 0xfaff, 1}, {0xfe30, 0xfe6f, 1}, {0xff00, 0xff60, 1}, {0xffe0, 0xffe6, 1},
+	},
+	R32: []unicode.Range32{{0x1f300, 0x1faff, 1}, {0x20000, 0x3fffd, 1}},
+}
+
+// columnsOf is how many columns a character fills.
+func columnsOf(r rune) int {
+	switch {
+	case unicode.Is(unicode.Mn, r):
+		return 0
+	case unicode.Is(wide, r):
+		return 2 //nolint:mnd // columns
+	default:
+		return 1
 	}
 }

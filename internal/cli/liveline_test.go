@@ -1,9 +1,14 @@
 package cli
 
 import (
+	"bytes"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
 // A line that is redrawn stays in its line, whatever a service says.
@@ -17,6 +22,8 @@ func TestFitLine(t *testing.T) {
 		{"fits", "⠋ waits", 8, "⠋ waits"},
 		{"the last column stays free", "⠋ waits", 7, "⠋ wait"},
 		{"no room", "⠋ waits", 0, ""},
+		{"wide characters", "実行中です", 8, "実行中"},
+		{"marks fill no column", "e\u0301e\u0301e\u0301", 3, "e\u0301e\u0301"},
 		{"lines", "a\r\n\tb", 80, `a\r\n b`},
 		{"escapes", "a\x1b[2Jb", 80, `a\u001b[2Jb`},
 	}
@@ -26,4 +33,42 @@ func TestFitLine(t *testing.T) {
 			require.Equal(t, tt.want, fitLine(tt.text, tt.width))
 		})
 	}
+}
+
+func TestStanding(t *testing.T) {
+	t.Parallel()
+	whole := standing{
+		status: "RUNNING", elapsed: 151*time.Second + 900*time.Millisecond, limit: 30 * time.Minute, where: "GetStatus", polls: 7,
+		seen: "QUEUED", next: 11600 * time.Millisecond, message: "3 of 9 files",
+	}
+	require.Equal(t, "RUNNING 2m31s of 30m  GetStatus  poll 7: QUEUED  next in 12s  3 of 9 files", whole.text())
+	require.Equal(t, "RUNNING 0s", standing{status: "RUNNING"}.text())
+	require.Equal(t, "\x1b[36mRUNNING\x1b[0m 2m31s of 30m", whole.paint(true, 21))
+	require.Equal(t, "RUNN", whole.paint(true, 5))
+}
+
+// A status that stays is said once where there is no terminal.
+func TestLiveWithoutATerminal(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	l := newLive(terminal.NewWriter(&out), false, func() standing { return standing{} })
+	for i, seen := range []string{"QUEUED", "QUEUED", "RUNNING", "RUNNING", "RUNNING"} {
+		l.show(standing{status: "RUNNING", polls: i + 1, seen: seen, message: fmt.Sprint(i)})
+	}
+	l.show(standing{status: "SUCCEEDED", polls: 6, seen: "DONE"})
+	l.close()
+	require.Equal(t, "RUNNING 0s  poll 1: QUEUED  0\nRUNNING 0s  poll 3: RUNNING  2\nSUCCEEDED 0s  poll 6: DONE\n", out.String())
+}
+
+// A job whose status goes to and fro does not fill the memory.
+func TestStatusHistoryIsBounded(t *testing.T) {
+	t.Parallel()
+	var h statusHistory
+	for i := range 10 * mostStatuses {
+		h = h.add(fmt.Sprint(i%7), time.Duration(i)*time.Second)
+	}
+	require.Len(t, h, mostStatuses)
+	require.Equal(t, seenStatus{"0", 0}, h[0])
+	require.Equal(t, seenStatus{fmt.Sprint((10*mostStatuses - 1) % 7), 10*mostStatuses - 1}, h[mostStatuses-1])
+	require.Equal(t, "A at 0s, B at 1m5s", statusHistory{}.add("A", 0).add("A", time.Second).add("", 2).add("B", 65400*time.Millisecond).text())
 }

@@ -2,96 +2,157 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// progress shows a run while it lasts: one updating line on a terminal, else a
-// line a poll.
+// progress shows a run while it lasts, and keeps the statuses of its job. In virtual
+// time nothing is shown: there is nothing to wait for.
 type progress struct {
-	out   io.Writer
 	clock *sim.Clock
-	limit time.Duration // the request's, 0 if not known
-	off   bool
-	live  *liveLine // on a terminal
+	live  *live
+	start time.Time
+	polls map[string]polledTask // by the name of the state
 
-	mu      sync.Mutex
-	state   string
-	attempt int
-	status  string
-	start   time.Time
-	next    time.Time // of the next poll
+	mu       sync.Mutex
+	now      standing
+	next     time.Time        // when a Wait state ends
+	states   map[int64]string // the state that an event belongs to, by the event's number
+	statuses statusHistory
 }
 
-func newProgress(out io.Writer, o runOptions, clock *sim.Clock, limit time.Duration) *progress {
-	p := &progress{out: out, clock: clock, limit: limit, off: o.quiet || o.virtual, start: clock.Now()}
-	if !o.verbose && !p.off {
-		p.live = newLiveLine(out, func() string {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			return p.line()
-		})
+// polledTask is a Task that asks for the status of a job.
+type polledTask struct {
+	entry  *catalog.Entry
+	reader jobReader
+}
+
+func newProgress(out io.Writer, o runOptions, m *asl.StateMachine, clock *sim.Clock, limit time.Duration) *progress {
+	p := &progress{
+		clock: clock, start: clock.Now(), polls: map[string]polledTask{}, states: map[int64]string{},
+		now: standing{status: string(pollcore.Running), limit: limit},
+	}
+	if m.TimeoutSeconds > 0 {
+		p.now.limit = time.Duration(m.TimeoutSeconds) * time.Second
+	}
+	for _, l := range lint.Loops(m, lint.Options{}) {
+		if l.Poll != nil && l.Entry != nil {
+			p.polls[l.Poll.Name] = polledTask{l.Entry, newJobReader(l.Entry)}
+		}
+	}
+	if !o.quiet && !o.virtual {
+		p.live = newLive(out, o.verbose, p.standing)
 	}
 	return p
 }
 
-// event follows which state the execution is in.
-func (p *progress) event(e sim.Event) {
-	if e.Details.Name == "" || e.Details.Input == nil {
-		return
-	}
+// standing is where the run stands now.
+func (p *progress) standing() standing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.state = e.Details.Name
+	return p.at(p.clock.Now())
+}
+
+func (p *progress) at(now time.Time) standing {
+	s := p.now
+	s.elapsed, s.next = now.Sub(p.start), max(0, p.next.Sub(now))
+	return s
+}
+
+// event follows which state the execution is in, and what its polls see.
+func (p *progress) event(e sim.Event) {
+	p.update(func() bool {
+		state := p.states[e.PreviousEventID]
+		if strings.HasSuffix(string(e.Type), "StateEntered") {
+			state = e.Details.Name
+			p.now.where, p.next = state, time.Time{}
+		}
+		p.states[e.ID] = state
+		task, polled := p.polls[state]
+		switch {
+		case polled && e.Type == sim.TaskFailed:
+			p.see(e.Details.Error, "")
+			return true
+		case polled && e.Type == sim.TaskSucceeded:
+			answer, err := typecheck.ModelSpelling(e.Details.Output.Value(), task.entry.Operation.Output)
+			if err != nil {
+				return false
+			}
+			status, message := task.reader.read(answer)
+			p.statuses = p.statuses.add(status, p.clock.Now().Sub(p.start))
+			p.see(status, message)
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+// wait notes until when a Wait state, or a retry, waits.
+func (p *progress) wait(until time.Time) {
+	p.update(func() bool {
+		p.next = until
+		return false
+	})
 }
 
 // record follows what the two functions return.
 func (p *progress) record(function string, result handler.Result, err error) {
-	if p.off {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if function == statemachines.CheckStatusFunction {
-		p.attempt++
-	}
-	p.status = string(result.Status)
-	reason := result.Reason
+	seen, message := string(result.Status), result.Reason
 	if failure, ok := errors.AsType[*sim.FunctionError](err); ok {
-		p.status, reason = failure.Type, failure.Message
+		seen, message = failure.Type, failure.Message
 	} else if err != nil {
-		p.status, reason = "error", err.Error()
+		seen, message = "error", err.Error()
 	}
-	p.next = p.clock.Now().Add(time.Duration(result.WaitSeconds) * time.Second)
-	if p.live == nil {
-		terminal.Fprintf(p.out, "%s  %s\n", p.line(), reason)
+	p.update(func() bool {
+		switch {
+		case function != statemachines.CheckStatusFunction:
+			p.now.message = message
+			return true
+		case err == nil:
+			p.statuses = p.statuses.add(seen, p.clock.Now().Sub(p.start))
+		}
+		p.see(seen, message)
+		return true
+	})
+}
+
+// see notes what a poll saw.
+func (p *progress) see(status, message string) {
+	p.now.polls++
+	p.now.seen, p.now.message = status, message
+}
+
+// update changes what is known, and shows it if change says so.
+func (p *progress) update(change func() (show bool)) {
+	p.mu.Lock()
+	show, s := change(), p.at(p.clock.Now())
+	p.mu.Unlock()
+	if show {
+		p.live.show(s)
 	}
 }
 
-// line says where the run stands: state, status, attempt, elapsed of limit,
-// next poll.
-func (p *progress) line() string {
-	now := p.clock.Now()
-	elapsed := now.Sub(p.start).Round(time.Second).String()
-	if p.limit > 0 {
-		elapsed += "/" + p.limit.String()
+// trace shows an event, on a terminal above the live line.
+func (p *progress) trace(out io.Writer, v views, start time.Time, e sim.Event) {
+	switch {
+	case !v.trace:
+	case p.live == nil:
+		v.event(out, start, e)
+	default:
+		p.live.above(func(out io.Writer) { v.event(out, start, e) })
 	}
-	line := fmt.Sprintf("%-12s %-9s", p.state, p.status)
-	if p.attempt > 0 {
-		line += fmt.Sprintf(" attempt %d ", p.attempt)
-	}
-	line += " " + elapsed
-	if wait := p.next.Sub(now); wait >= time.Second/2 {
-		line += "  next " + wait.Round(time.Second).String()
-	}
-	return line
 }
 
 // close ends the display.

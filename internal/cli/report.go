@@ -9,6 +9,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -31,6 +32,7 @@ type report struct {
 	CostUSD         float64         `json:"costUSD"`
 	Events          int             `json:"events"`
 	Virtual         bool            `json:"virtual"`
+	Statuses        statusHistory   `json:"statuses,omitempty"`
 	StartRecords    []string        `json:"startRecords"`
 	Data            string          `json:"data,omitempty"`
 	S3              *s3Access       `json:"s3,omitempty"`
@@ -63,12 +65,12 @@ func (a *s3Access) text() string {
 }
 
 // report sums a run up.
-func (b *bench) report(ctx context.Context, r *sim.Result) report {
+func (b *bench) report(ctx context.Context, r *sim.Result, p *progress) report {
 	out := report{
 		Status: string(r.Status), ExecutionStatus: r.Status, ExecutionARN: r.ExecutionARN,
 		Output: r.Output, Error: r.Error, Cause: r.Cause,
 		Attempts: b.polls, ElapsedSeconds: r.Duration().Seconds(),
-		Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6, Events: len(r.Events), Virtual: b.clock.Virtual(),
+		Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6, Events: len(r.Events), Virtual: b.clock.Virtual(), Statuses: p.statuses,
 		StartRecords: b.startRecords(ctx), Data: b.options.data, S3: b.access(), inMemory: b.options.data == "" && !b.options.external(),
 	}
 	if exitCode(r) == exitTimedOut {
@@ -114,7 +116,7 @@ func (r *reporter) event(e sim.Event) {
 }
 
 // result writes what a run came to.
-func (r *reporter) result(p interface{ text() string }) error {
+func (r *reporter) result(p interface{ text(terminal.Colours) string }) error {
 	if r.err != nil {
 		return r.err
 	}
@@ -124,15 +126,16 @@ func (r *reporter) result(p interface{ text() string }) error {
 	case "json":
 		return writeJSON(r.out, p)
 	default:
-		_, err := io.WriteString(r.out, p.text())
+		_, err := io.WriteString(r.out, p.text(terminal.ColoursOf(r.out)))
 		return err
 	}
 }
 
-func (p report) text() string {
+func (p report) text(c terminal.Colours) string {
 	elapsed := time.Duration(p.ElapsedSeconds * float64(time.Second)).Round(100 * time.Millisecond)
-	s := newSummary(p.Status, elapsed, p.Virtual)
+	s := newSummary(c, p.Status, elapsed, p.Virtual)
 	s.end(p.Error, message(p.Cause), p.Output)
+	s.history(p.Statuses)
 	s.row("attempts", "%d", p.Attempts)
 	s.use(p.Transitions, p.CostUSD, p.Events)
 	s.row("execution", "%s", p.ExecutionARN)

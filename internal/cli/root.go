@@ -25,6 +25,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetIn(&interruptible{ctx, os.Stdin})
 	root.SetOut(human)
 	root.SetErr(complaints)
+	addColor(root, human, complaints)
 	root.InitDefaultCompletionCmd(args...)
 	refuseUnknownShell(root)
 	// Cobra reports an unknown command or a wrong number of arguments before

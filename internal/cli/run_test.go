@@ -125,7 +125,7 @@ func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	stderr := &cancelOn{text: "attempt 1", cancel: cancel}
+	stderr := &cancelOn{text: "poll 1", cancel: cancel}
 	var stdout bytes.Buffer
 	code := execute(ctx, []string{"run", "--job-seconds", "3600"}, &stdout, stderr)
 	require.Equal(t, exitInterrupted, code)
@@ -140,7 +140,7 @@ func TestResumeAfterInterrupt(t *testing.T) {
 	args := []string{"run", "--data", t.TempDir(), "--name", "nightly", "--job-seconds", "3600"}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	stderr := &cancelOn{text: "attempt 1", cancel: cancel}
+	stderr := &cancelOn{text: "poll 1", cancel: cancel}
 	require.Equal(t, exitInterrupted, execute(ctx, args, io.Discard, stderr))
 
 	var stdout, progress bytes.Buffer

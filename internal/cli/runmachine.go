@@ -48,7 +48,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	if access := bench.access(); access != nil && !o.quiet && (o.data != "" || o.output != "text") {
 		terminal.Fprintf(c.ErrOrStderr(), "%s\n", access.text())
 	}
-	p := newProgress(c.ErrOrStderr(), o, clock, waitLimit(input))
+	p := newProgress(c.ErrOrStderr(), o, machine.StateMachine, clock, waitLimit(input))
 	start := clock.Now()
 	result, err := sim.Run(c.Context(), machine.StateMachine, input, sim.Options{
 		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Models: models.Load, Lenient: o.lenient,
@@ -56,15 +56,16 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 		Handlers: map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(bench.functions(p.record))},
 		OnEvent: func(e sim.Event) {
 			p.event(e)
-			o.views.event(c.ErrOrStderr(), start, e)
+			p.trace(c.ErrOrStderr(), o.views, start, e)
 			r.event(e)
 		},
+		OnWait: p.wait,
 	})
 	p.close()
 	if err != nil {
 		return runError(machine, err)
 	}
-	if err := r.result(bench.report(context.WithoutCancel(c.Context()), result)); err != nil {
+	if err := r.result(bench.report(context.WithoutCancel(c.Context()), result, p)); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
 	}
 	if err := o.views.write(machine.StateMachine, result); err != nil {

@@ -31,6 +31,7 @@ type simulation struct {
 	CostUSD        float64         `json:"costUSD"`
 	Events         int             `json:"events"`
 	Virtual        bool            `json:"virtual"`
+	Statuses       statusHistory   `json:"statuses,omitempty"`
 	Coverage       coverage        `json:"coverage"`
 }
 
@@ -59,19 +60,23 @@ func runMocked(c *cobra.Command, o runOptions) error {
 		return err
 	}
 	reporter := newReporter(c.OutOrStdout(), o)
-	start := options.Clock.Now()
-	options.OnEvent = func(e sim.Event) {
-		o.views.event(c.ErrOrStderr(), start, e)
-		reporter.event(e)
-	}
 	if err := o.checkInput(c.ErrOrStderr(), machine, input); err != nil {
 		return err
 	}
+	start := options.Clock.Now()
+	p := newProgress(c.ErrOrStderr(), o, machine.StateMachine, options.Clock, waitLimit(input))
+	options.OnEvent = func(e sim.Event) {
+		p.event(e)
+		p.trace(c.ErrOrStderr(), o.views, start, e)
+		reporter.event(e)
+	}
+	options.OnWait = p.wait
 	result, err := sim.Run(c.Context(), machine.StateMachine, input, options)
+	p.close()
 	if err != nil {
 		return mockError(o, machine, err)
 	}
-	if err := reporter.result(newSimulation(machine.StateMachine, result, o.virtual)); err != nil {
+	if err := reporter.result(newSimulation(machine.StateMachine, result, p, o.virtual)); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
 	}
 	if err := o.views.write(machine.StateMachine, result); err != nil {
@@ -151,18 +156,19 @@ func mockError(o runOptions, m *machine, err error) error {
 	return usage("%sAdd mocks to %s, such as %q: {\"return\": {}}", terminal.Lines(b.String()), o.mocks, first)
 }
 
-func newSimulation(m *asl.StateMachine, r *sim.Result, virtual bool) simulation {
+func newSimulation(m *asl.StateMachine, r *sim.Result, p *progress, virtual bool) simulation {
 	return simulation{
 		Status: r.Status, ExecutionARN: r.ExecutionARN, Output: r.Output, Error: r.Error, Cause: r.Cause,
 		ElapsedSeconds: r.Duration().Seconds(), Transitions: r.Transitions, CostUSD: math.Round(r.CostUSD()*1e6) / 1e6,
-		Events: len(r.Events), Virtual: virtual, Coverage: newCoverage(m, r),
+		Events: len(r.Events), Virtual: virtual, Statuses: p.statuses, Coverage: newCoverage(m, r),
 	}
 }
 
-func (s simulation) text() string {
+func (s simulation) text(colours terminal.Colours) string {
 	elapsed := time.Duration(s.ElapsedSeconds * float64(time.Second)).Round(time.Millisecond)
-	text := newSummary(string(s.Status), elapsed, s.Virtual)
+	text := newSummary(colours, string(s.Status), elapsed, s.Virtual)
 	text.end(s.Error, s.Cause, s.Output)
+	text.history(s.Statuses)
 	text.use(s.Transitions, s.CostUSD, s.Events)
 	c := s.Coverage
 	text.row("states", "%d of %d visited%s", c.StatesVisited, c.States, missing("Not visited", c.NotVisited))

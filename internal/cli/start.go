@@ -185,7 +185,7 @@ func (s *start) waitFor(w *waits, r *startReport) error {
 	case string(pollcore.TimedOut), waitError:
 		s.sayHowToGoOn(r)
 	}
-	return w.finish(startedWait{r, result}, result.text(s.options.verbose), result.exitCode())
+	return w.finish(startedWait{r, result}, result.text(terminal.ColoursOf(s.command.OutOrStdout()), s.options.verbose), result.exitCode())
 }
 
 // stopTimeout is how long the stop call may take once the user wants to leave.

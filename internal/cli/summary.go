@@ -14,13 +14,13 @@ import (
 // its value.
 type summary struct{ strings.Builder }
 
-func newSummary(status string, elapsed time.Duration, virtual bool) *summary {
+func newSummary(c terminal.Colours, status string, elapsed time.Duration, virtual bool) *summary {
 	s := &summary{}
 	clock := ""
 	if virtual {
 		clock = " of virtual time"
 	}
-	terminal.Fprintf(s, "%s after %s%s\n", status, elapsed, clock)
+	terminal.Fprintf(s, "%s after %s%s\n", c.Paint(styleOf(status), status), elapsed, clock)
 	return s
 }
 
@@ -38,6 +38,13 @@ func (s *summary) end(name, cause string, output json.RawMessage) {
 	}
 	if len(output) > 0 {
 		s.row("output", "%s", output)
+	}
+}
+
+// history writes the statuses that the job had, if they changed.
+func (s *summary) history(h statusHistory) {
+	if text := h.text(); text != "" {
+		s.row("statuses", "%s", text)
 	}
 }
 

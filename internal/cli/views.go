@@ -21,9 +21,7 @@ type views struct {
 
 // event shows an event as it happens.
 func (v views) event(stderr io.Writer, start time.Time, e sim.Event) {
-	if v.trace {
-		terminal.Fprintf(stderr, "%s\n", e.Trace(start))
-	}
+	terminal.Fprintf(stderr, "%s\n", e.Trace(start))
 }
 
 // write writes the files.

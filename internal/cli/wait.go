@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -125,7 +126,7 @@ func runWait(c *cobra.Command, args []string, o waitOptions) error {
 	if err != nil {
 		return err
 	}
-	return w.finish(report, report.text(o.verbose), report.exitCode())
+	return w.finish(report, report.text(terminal.ColoursOf(c.OutOrStdout()), o.verbose), report.exitCode())
 }
 
 // waits are the waits of one command, which differ in their inputs.
@@ -158,7 +159,7 @@ func (w *waits) wait(ctx context.Context, t waitTarget, p *waitProgress) (*waitR
 	if err != nil && outcome.Status == "" {
 		return nil, usage("%w", err)
 	}
-	report := newWaitReport(w.entry, w.options, outcome, err)
+	report := newWaitReport(w.entry, w.options, p, outcome, err)
 	report.ID = t.id
 	return &report, nil
 }

@@ -40,7 +40,7 @@ func TestInterruptedWait(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			stderr := &cancelOn{text: "attempt 1", cancel: cancel}
+			stderr := &cancelOn{text: "poll 1", cancel: cancel}
 			var stdout bytes.Buffer
 			require.Equal(t, exitInterrupted, execute(ctx, clusterWait(t, tt.answers), &stdout, stderr), "%s", &stdout)
 			require.Regexp(t, `^INTERRUPTED after [0-9.]+m?s and 1 poll\n  last seen `+tt.seen+`\n$`, stdout.String())

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -54,7 +55,7 @@ func (w *waits) waitForMany(ctx context.Context, targets []waitTarget) error {
 	result := manyReport{Waits: reports, ElapsedSeconds: time.Since(start).Seconds()}
 	code := w.joinCodes(reports, w.command.Context().Err() != nil)
 	result.Status = statusOfCode[code]
-	return w.finish(result, result.text(w.options.verbose), code)
+	return w.finish(result, result.text(terminal.ColoursOf(w.command.OutOrStdout()), w.options.verbose), code)
 }
 
 // statusOfCode is the status of several waits by the exit code.
@@ -86,7 +87,7 @@ func (w *waits) joinCodes(reports []*waitReport, interrupted bool) int {
 }
 
 // text is a line for each wait under one for all of them.
-func (r *manyReport) text(verbose bool) string {
+func (r *manyReport) text(c terminal.Colours, verbose bool) string {
 	succeeded, width := 0, 0
 	for _, one := range r.Waits {
 		width = max(width, len(one.ID))
@@ -96,10 +97,10 @@ func (r *manyReport) text(verbose bool) string {
 	}
 	var b strings.Builder
 	elapsed := time.Duration(r.ElapsedSeconds * float64(time.Second)).Round(100 * time.Millisecond)
-	terminal.Fprintf(&b, "%s after %s: %d of %d succeeded\n", r.Status, elapsed, succeeded, len(r.Waits))
+	terminal.Fprintf(&b, "%s after %s: %d of %d succeeded\n", c.Paint(styleOf(r.Status), r.Status), elapsed, succeeded, len(r.Waits))
 	for _, one := range r.Waits {
-		head, rows, _ := strings.Cut(one.text(verbose), "\n")
-		terminal.Fprintf(&b, "  %-*s  %s\n", width, one.ID, head)
+		head, rows, _ := strings.Cut(one.text(c, verbose), "\n")
+		terminal.Fprintf(&b, "  %-*s  %s\n", width, one.ID, terminal.Lines(head))
 		for row := range strings.Lines(rows) {
 			b.WriteString("  " + row)
 		}
@@ -107,13 +108,13 @@ func (r *manyReport) text(verbose bool) string {
 	return b.String()
 }
 
-// waitBoard shows several waits while they last: one updating line on a terminal, else
-// a line for each that ends.
+// waitBoard shows several waits while they last: a line for each that ends, and on a
+// terminal a live one for all.
 type waitBoard struct {
 	waits *waits
 	total int
 	start time.Time
-	live  *liveLine
+	live  *live
 
 	mu    sync.Mutex
 	done  int
@@ -122,14 +123,14 @@ type waitBoard struct {
 
 func newWaitBoard(w *waits, total int, start time.Time) *waitBoard {
 	b := &waitBoard{waits: w, total: total, start: start, codes: map[int]int{}}
-	if !w.options.quiet && !w.options.verbose {
-		b.live = newLiveLine(w.command.ErrOrStderr(), b.line)
+	if !w.options.quiet {
+		b.live = newLive(w.command.ErrOrStderr(), w.options.verbose, b.standing)
 	}
 	return b
 }
 
-// line says how many waits have ended, and how.
-func (b *waitBoard) line() string {
+// standing says how many waits have ended, and how.
+func (b *waitBoard) standing() standing {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	parts := []string{fmt.Sprintf("%d of %d ended", b.done, b.total)}
@@ -138,8 +139,9 @@ func (b *waitBoard) line() string {
 			parts = append(parts, fmt.Sprintf("%s %d", statusOfCode[code], n))
 		}
 	}
-	parts = append(parts, fmt.Sprintf("%s of %s", time.Since(b.start).Truncate(time.Second), shortDuration(b.waits.options.maxWait)))
-	return strings.Join(parts, "  ")
+	return standing{
+		status: string(pollcore.Running), elapsed: time.Since(b.start), limit: b.waits.options.maxWait, where: strings.Join(parts, "  "),
+	}
 }
 
 // count counts a wait that has ended.
@@ -148,12 +150,14 @@ func (b *waitBoard) count(r *waitReport) {
 		return
 	}
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.done++
 	b.codes[r.exitCode()]++
-	if b.live == nil && !b.waits.options.quiet {
-		terminal.Fprintf(b.waits.command.ErrOrStderr(), "%s %s, %d of %d ended\n", r.ID, r.Status, b.done, b.total)
-	}
+	done := b.done
+	b.mu.Unlock()
+	b.live.above(func(out io.Writer) {
+		status := terminal.ColoursOf(out).Paint(styleOf(r.Status), r.Status)
+		terminal.Fprintf(out, "%s %s, %d of %d ended\n", r.ID, status, done, b.total)
+	})
 }
 
 func (b *waitBoard) close() { b.live.close() }

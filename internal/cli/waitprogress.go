@@ -1,90 +1,92 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/aws/smithy-go"
 
-	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
-// waitProgress shows a wait while it lasts: one updating line on a terminal,
-// else a line a call.
+// waitProgress shows a wait while it lasts, and keeps the statuses of the job.
 type waitProgress struct {
-	out  io.Writer
-	name string
-	off  bool
-	live *liveLine
+	live   *live
+	reader jobReader
 	// explain says why an error ends the wait.
 	explain func(error) string
 	start   time.Time
 
-	mu   sync.Mutex
-	last pollcore.Attempt
-	next time.Time // of the next call
+	mu       sync.Mutex
+	now      standing
+	next     time.Time // of the next call
+	statuses statusHistory
 }
 
 func newWaitProgress(out io.Writer, e *catalog.Entry, o waitOptions) *waitProgress {
 	p := &waitProgress{
-		out: out, name: e.Name, off: o.quiet, start: time.Now(),
+		reader: newJobReader(e), start: time.Now(),
 		explain: func(err error) string { return endReason(e.Operation.Actions, err) },
-		last:    pollcore.Attempt{Total: o.maxWait, Status: pollcore.Running},
+		now:     standing{status: string(pollcore.Running), limit: o.maxWait},
 	}
 	p.next = p.start.Add(o.delays.initial)
-	if !p.off && !o.verbose { // else what the SDK logs would break the line
-		p.live = newLiveLine(out, func() string {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			now := time.Now()
-			return p.line(now.Sub(p.start), p.next.Sub(now)) + "  " + p.last.Reason
-		})
+	if !o.quiet {
+		p.live = newLive(out, o.verbose, p.standing) // what the SDK logs would break the line
 	}
 	return p
+}
+
+// standing is where the wait stands now.
+func (p *waitProgress) standing() standing {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	s := p.now
+	s.elapsed, s.next = now.Sub(p.start), max(0, p.next.Sub(now))
+	return s
 }
 
 // show follows the polls.
 func (p *waitProgress) show(a pollcore.Attempt) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if a.Reason = withoutSource(a.Reason); a.Acceptor == pollcore.NoAcceptor && a.Err != nil {
-		switch _, answered := errors.AsType[smithy.APIError](a.Err); {
-		case a.Status == pollcore.Running:
-			a.Reason = "retries: " + errorText(a.Err)
-		case answered:
-			a.Reason = p.explain(a.Err)
-		default:
-			a.Reason = "" // long, and the result has it
-		}
+	p.next = time.Now().Add(a.Delay)
+	p.now.status, p.now.polls, p.now.elapsed, p.now.next = string(a.Status), a.Number, a.Elapsed, a.Delay
+	p.now.seen, p.now.message = p.read(a)
+	if a.Status == pollcore.Failed && a.Acceptor == pollcore.NoAcceptor {
+		p.now.status = waitError
 	}
-	p.last, p.next = a, time.Now().Add(a.Delay)
-	if p.live == nil && !p.off {
-		terminal.Fprintf(p.out, "%s\n", strings.TrimRight(p.line(a.Elapsed, a.Delay)+"  "+a.Reason, " "))
+	if a.Err == nil {
+		p.statuses = p.statuses.add(p.now.seen, a.Elapsed)
 	}
+	s := p.now
+	p.mu.Unlock()
+	p.live.show(s)
 }
 
-// line says where the wait stands: name, status, attempt, elapsed of total, next
-// call.
-func (p *waitProgress) line(elapsed, next time.Duration) string {
-	status := string(p.last.Status)
-	if p.last.Status == pollcore.Failed && p.last.Acceptor == pollcore.NoAcceptor {
-		status = waitError
+// read says what a poll saw, and what the job or the waiter says of it.
+func (p *waitProgress) read(a pollcore.Attempt) (seen, message string) {
+	if a.Err == nil {
+		if seen, message = p.reader.read(a.Output); seen == "" {
+			seen = withoutSource(a.Reason)
+		}
+		return seen, message
 	}
-	line := fmt.Sprintf("%s %-9s", p.name, status)
-	if p.last.Number > 0 {
-		line += fmt.Sprintf(" attempt %d ", p.last.Number)
+	if a.Acceptor != pollcore.NoAcceptor {
+		return withoutSource(a.Reason), ""
 	}
-	line += fmt.Sprintf(" %s/%s", elapsed.Round(time.Second), shortDuration(p.last.Total))
-	if next >= time.Second/2 {
-		line += "  next " + next.Round(time.Second).String()
+	switch _, answered := errors.AsType[smithy.APIError](a.Err); {
+	case a.Status == pollcore.Running:
+		e := newCallError(a.Err)
+		return e.Code, "retries: " + cmp.Or(e.Message, e.Code)
+	case answered:
+		return "", p.explain(a.Err)
+	default:
+		return "", "" // long, and the result has it
 	}
-	return line
 }
 
 func (p *waitProgress) close() { p.live.close() }

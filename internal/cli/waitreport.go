@@ -21,30 +21,31 @@ const (
 // waitReport is what a wait comes to. Its JSON members are a contract: see
 // docs/reference/json.md.
 type waitReport struct {
-	Status         string     `json:"status"`
-	Service        string     `json:"service"`
-	Name           string     `json:"name"`
-	ID             string     `json:"id,omitempty"`
-	Operation      string     `json:"operation"`
-	Acceptor       int        `json:"acceptor,omitempty"` // from 1
-	Acceptors      int        `json:"acceptors"`
-	Seen           any        `json:"seen,omitempty"`
-	Message        string     `json:"message,omitempty"`
-	Reason         string     `json:"reason,omitempty"`
-	Error          *callError `json:"error,omitempty"`
-	Output         any        `json:"output,omitempty"`
-	Attempts       int        `json:"attempts"`
-	Exhausted      bool       `json:"exhausted,omitempty"`
-	ElapsedSeconds float64    `json:"elapsedSeconds"`
-	MaxWaitSeconds float64    `json:"maxWaitSeconds"`
-	Notes          []string   `json:"notes,omitempty"`
+	Status         string        `json:"status"`
+	Service        string        `json:"service"`
+	Name           string        `json:"name"`
+	ID             string        `json:"id,omitempty"`
+	Operation      string        `json:"operation"`
+	Acceptor       int           `json:"acceptor,omitempty"` // from 1
+	Acceptors      int           `json:"acceptors"`
+	Seen           any           `json:"seen,omitempty"`
+	Message        string        `json:"message,omitempty"`
+	Reason         string        `json:"reason,omitempty"`
+	Error          *callError    `json:"error,omitempty"`
+	Output         any           `json:"output,omitempty"`
+	Attempts       int           `json:"attempts"`
+	Statuses       statusHistory `json:"statuses,omitempty"`
+	Exhausted      bool          `json:"exhausted,omitempty"`
+	ElapsedSeconds float64       `json:"elapsedSeconds"`
+	MaxWaitSeconds float64       `json:"maxWaitSeconds"`
+	Notes          []string      `json:"notes,omitempty"`
 }
 
-func newWaitReport(e *catalog.Entry, o waitOptions, outcome pollcore.Outcome[any], err error) waitReport {
+func newWaitReport(e *catalog.Entry, o waitOptions, p *waitProgress, outcome pollcore.Outcome[any], err error) waitReport {
 	r := waitReport{
 		Status: string(outcome.Status), Service: e.Service.Key, Name: e.Name, Operation: e.Operation.Name,
 		Acceptor: outcome.Acceptor + 1, Acceptors: len(e.Waiter.Acceptors), Seen: outcome.Seen, Message: outcome.Message,
-		Reason: withoutSource(outcome.Reason), Output: outcome.Output, Attempts: outcome.Attempts,
+		Reason: withoutSource(outcome.Reason), Output: outcome.Output, Attempts: outcome.Attempts, Statuses: p.statuses,
 		ElapsedSeconds: outcome.Elapsed.Seconds(), MaxWaitSeconds: o.maxWait.Seconds(), Notes: texts(outcome.Notes),
 	}
 	unexpected := outcome.OpErr != nil && outcome.Acceptor == pollcore.NoAcceptor
@@ -80,10 +81,10 @@ func (r *waitReport) exitCode() int {
 	}
 }
 
-func (r *waitReport) text(verbose bool) string {
+func (r *waitReport) text(c terminal.Colours, verbose bool) string {
 	var b strings.Builder
 	elapsed := time.Duration(r.ElapsedSeconds * float64(time.Second)).Round(100 * time.Millisecond)
-	terminal.Fprintf(&b, "%s after %s and %s\n", r.Status, elapsed, plural(r.Attempts, "poll"))
+	terminal.Fprintf(&b, "%s after %s and %s\n", c.Paint(styleOf(r.Status), r.Status), elapsed, plural(r.Attempts, "poll"))
 	row := func(name, text string) {
 		if text != "" {
 			terminal.Fprintf(&b, "  %-9s %s\n", name, text)
@@ -98,6 +99,7 @@ func (r *waitReport) text(verbose bool) string {
 	if r.Exhausted {
 		row("gave up", "after --max-attempts polls")
 	}
+	row("statuses", r.Statuses.text())
 	for _, note := range r.Notes {
 		row("note", note)
 	}

@@ -3,15 +3,15 @@
 // the cursor, set the window's title, hide text or begin a line of its own.
 //
 // There are two lines of defence. A Writer, which stands before stdout and stderr,
-// lets no control character through but the newline and the tab. Fprintf lets no
-// argument make a line: only the format does.
+// lets no control character through but the newline and the tab, and on a terminal
+// the few sequences that set a colour. Fprintf lets no argument make a line or a
+// colour: only the format does, and Lines.
 package terminal
 
 import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -23,20 +23,19 @@ import (
 // Writer quotes control characters in what it passes on. The quotes are JSON's,
 // so that a JSON text keeps its meaning. It is safe for concurrent use.
 type Writer struct {
-	out io.Writer
+	out     io.Writer
+	colours bool
 
 	mu   sync.Mutex
-	rest []byte // the beginning of a character whose end is to come
+	rest []byte // the beginning of a character or sequence whose end is to come
 }
 
-// NewWriter returns a writer to out.
+// NewWriter returns a writer to out, without colours.
 func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
 
-// File is the file behind the writer, past the quoting, or nil: for what draws on
-// a terminal.
-func (w *Writer) File() *os.File {
-	file, _ := w.out.(*os.File)
-	return file
+// DecideColours lets the writer have colours or none, before anything is written.
+func (w *Writer) DecideColours(mode ColourMode, getenv func(string) string) {
+	w.colours = mode.Decide(getenv, displayOf(w.out) != nil)
 }
 
 // Write implements io.Writer.
@@ -48,11 +47,11 @@ func (w *Writer) Write(p []byte) (int, error) {
 		text = slices.Concat(w.rest, p)
 		w.rest = nil
 	}
-	whole := len(text) - incomplete(text)
+	whole := len(text) - w.incomplete(text)
 	if whole < len(text) {
 		w.rest = bytes.Clone(text[whole:])
 	}
-	if _, err := w.out.Write(quoteControls(text[:whole])); err != nil {
+	if _, err := w.out.Write(quoteControls(text[:whole], w.colours)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -66,13 +65,16 @@ func (w *Writer) Flush() error {
 	if w.rest = nil; rest == nil {
 		return nil
 	}
-	_, err := w.out.Write(quoteControls(rest))
+	_, err := w.out.Write(quoteControls(rest, w.colours))
 	return err
 }
 
 // incomplete is how many bytes at the end of the text are the beginning of a
-// character.
-func incomplete(text []byte) int {
+// character, or of a sequence that sets a colour.
+func (w *Writer) incomplete(text []byte) int {
+	if at := bytes.LastIndexByte(text, sequenceStart[0]); w.colours && at >= 0 && beginsSequence(text[at:]) {
+		return len(text) - at
+	}
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if last := text[len(text)-n:]; utf8.RuneStart(last[0]) {
 			if utf8.FullRune(last) {
@@ -84,8 +86,9 @@ func incomplete(text []byte) int {
 	return 0
 }
 
-// quoteControls quotes all controls but newlines and tabs.
-func quoteControls(text []byte) []byte {
+// quoteControls quotes all controls but newlines and tabs, and with colours but the
+// sequences that set them.
+func quoteControls(text []byte, colours bool) []byte {
 	clean := true
 	for rest := text; len(rest) > 0 && clean; {
 		r, size := utf8.DecodeRune(rest)
@@ -97,6 +100,11 @@ func quoteControls(text []byte) []byte {
 	}
 	var b bytes.Buffer
 	for len(text) > 0 {
+		if s := sequenceAt(text); colours && s != nil {
+			b.Write(s)
+			text = text[len(s):]
+			continue
+		}
 		r, size := utf8.DecodeRune(text)
 		if isControl(r) {
 			fmt.Fprintf(&b, `\u%04x`, r)
@@ -124,7 +132,7 @@ func isControl(r rune) bool {
 
 // Quote is the text on one line, without control characters but the tab.
 func Quote(text string) string {
-	quoted := string(quoteControls([]byte(strings.ReplaceAll(text, "\r", `\r`))))
+	quoted := string(quoteControls([]byte(strings.ReplaceAll(text, "\r", `\r`)), false))
 	return strings.ReplaceAll(quoted, "\n", `\n`)
 }
 

@@ -60,7 +60,7 @@ func TestWriter(t *testing.T) {
 		require.NoError(t, w.Flush())
 		require.Equal(t, strings.ReplaceAll(strings.ReplaceAll(want, `\r`, `\u000d`), `\n`, "\n"), out.String())
 	}
-	require.Nil(t, terminal.NewWriter(&bytes.Buffer{}).File())
+	require.Nil(t, terminal.DisplayOf(terminal.NewWriter(&bytes.Buffer{})))
 }
 
 // JSON means the same before and after, and says nothing to a terminal.

@@ -107,6 +107,9 @@ type Options struct {
 	// handler returns what the service never does.
 	Lenient bool
 	OnEvent func(Event) // is called for every event of the execution's own history, on the goroutine of Run, in order
+	// OnWait is called where a Wait state or a retry begins to wait, with the time at
+	// which it goes on, on the goroutine of Run.
+	OnWait func(until time.Time)
 
 	budget budget // zero: wholeBudget
 }

@@ -127,6 +127,13 @@ func (r *run) calling(f func()) {
 	r.inCaller = false
 }
 
+// tellWait tells the caller that a state waits.
+func (r *run) tellWait(d time.Duration) {
+	if r.options.OnWait != nil {
+		r.calling(func() { r.options.OnWait(r.clock.Now().Add(d)) })
+	}
+}
+
 // after calls f on the goroutine of Run once d has passed, unless the run is
 // over by then.
 func (r *run) after(d time.Duration, f func()) (stop func()) {

@@ -16,6 +16,7 @@ func (s *strand) runWait() *failure {
 	if f != nil {
 		return f
 	}
+	s.x.run.tellWait(d)
 	s.after(d, func() { s.failState(s.leave(data{input: input}, input, s.nextState())) })
 	return nil
 }

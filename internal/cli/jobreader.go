@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// jobReader reads what the answers of a describe call say of a job: its status, and
+// its message where the model has one. The zero value reads nothing.
+type jobReader struct {
+	status, message *jmespath.Program
+}
+
+// newJobReader returns a reader for a job or waiter of the catalogue.
+func newJobReader(e *catalog.Entry) jobReader {
+	var status, message string
+	if e.Job != nil {
+		status, message = e.Job.Status, e.Job.Message
+	}
+	for _, a := range e.Waiter.Acceptors {
+		if m := a.Matcher.Output; m != nil && a.State == pollcore.Success && m.Comparator != pollcore.BooleanEquals {
+			status = cmp.Or(status, m.Path)
+		}
+		message = cmp.Or(message, a.Message)
+	}
+	return jobReader{compilePath(status), compilePath(message)}
+}
+
+// compilePath returns nil for no expression.
+func compilePath(text string) *jmespath.Program {
+	if text == "" {
+		return nil
+	}
+	expression, err := jmespath.Parse(text)
+	if err != nil {
+		return nil // the catalogue's are valid
+	}
+	program, _ := expression.Compile(nil)
+	return program
+}
+
+// read reads an answer, in the model's spelling.
+func (r jobReader) read(answer any) (status, message string) {
+	return evalText(r.status, answer), evalText(r.message, answer)
+}
+
+// evalText is the text that an expression gives, or the texts of its list, each
+// once. What is no text says nothing.
+func evalText(p *jmespath.Program, answer any) string {
+	if p == nil {
+		return ""
+	}
+	value, err := p.Eval(answer)
+	if err != nil {
+		return ""
+	}
+	list, isList := value.([]any)
+	if !isList {
+		list = []any{value}
+	}
+	var texts []string
+	for _, item := range list {
+		if text, ok := item.(string); ok && text != "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, ", ")
+}
