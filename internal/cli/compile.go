@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -209,10 +210,10 @@ func noOperation(s *catalog.Service, name string) error {
 // name that a waiter can have.
 func waiterName(file string) string {
 	name := strings.TrimSuffix(filepath.Base(file), ".json")
-	if !validWaiterName.MatchString(name) {
+	if !validWaiterName().MatchString(name) {
 		return "Waiter"
 	}
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-var validWaiterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
+var validWaiterName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`) })

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -65,7 +66,7 @@ func texts(errs []error) []string {
 
 // sourceLine is a line of an error's text that shows the source at fault, or
 // points at it.
-var sourceLine = regexp.MustCompile(`\n {2}\| [^\n]*`)
+var sourceLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n {2}\| [^\n]*`) })
 
 // withoutSource is a text that stands in a line of others.
-func withoutSource(text string) string { return sourceLine.ReplaceAllString(text, "") }
+func withoutSource(text string) string { return sourceLine().ReplaceAllString(text, "") }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
@@ -49,7 +50,7 @@ type runOptions struct {
 
 // executionName is what names of executions are made of here; AWS allows a
 // little more.
-var executionName = regexp.MustCompile(`^[\w.-]{1,80}$`)
+var executionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w.-]{1,80}$`) })
 
 // maxWaitLimit keeps a start record's retention above the wait and the 14 days
 // in which an execution can be redriven.
@@ -72,7 +73,7 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 	} else if o.maxWait%time.Second != 0 {
 		report("--max-wait must be whole seconds, as all times of Step Functions are, is %s", o.maxWait)
 	}
-	if o.name != "" && !executionName.MatchString(o.name) {
+	if o.name != "" && !executionName().MatchString(o.name) {
 		report("--name must have 1 to 80 letters, digits, dots, hyphens and underscores, is %q", o.name)
 	}
 	if endpoint, err := url.Parse(o.s3Endpoint); o.s3Endpoint != "" && (err != nil || endpoint.Host == "" || !strings.HasPrefix(endpoint.Scheme, "http")) {

@@ -133,7 +133,7 @@ func (o *runOptions) answer(m *machine, options *sim.Options, in io.Reader) erro
 // executionOf is the title of a state machine as the name of an execution.
 func executionOf(title string) string {
 	name, _, _ := strings.Cut(title, ".")
-	if !executionName.MatchString(name) {
+	if !executionName().MatchString(name) {
 		return "local"
 	}
 	return name

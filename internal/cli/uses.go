@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -139,14 +140,14 @@ func cliWaiter(e *catalog.Entry) string {
 }
 
 var (
-	beforeWord = regexp.MustCompile(`(.)([A-Z][a-z]+)`)
-	afterWord  = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	beforeWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(.)([A-Z][a-z]+)`) })
+	afterWord  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z0-9])([A-Z])`) })
 )
 
 // kebab spells a name as the AWS CLI does: DBInstanceAvailable is
 // db-instance-available.
 func kebab(name string) string {
-	return strings.ToLower(afterWord.ReplaceAllString(beforeWord.ReplaceAllString(name, "$1-$2"), "$1-$2"))
+	return strings.ToLower(afterWord().ReplaceAllString(beforeWord().ReplaceAllString(name, "$1-$2"), "$1-$2"))
 }
 
 // operationKey names an operation in the tables of this command.

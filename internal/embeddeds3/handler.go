@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/loopback"
@@ -128,10 +129,10 @@ func (h *handler) serveBucket(w http.ResponseWriter, r *http.Request, bucket str
 	}
 }
 
-var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+var bucketName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`) })
 
 func (h *handler) putBucket(w http.ResponseWriter, name string) error {
-	if !bucketName.MatchString(name) {
+	if !bucketName().MatchString(name) {
 		return failArgument("InvalidBucketName", "The specified bucket is not valid: expected 3 to 63 of a-z, 0-9, dot and hyphen.")
 	}
 	created, err := h.backend.createBucket(name)

@@ -95,7 +95,7 @@ func (s *Server) DirectClient() *s3.Client { return s.direct }
 
 // CreateBucket creates a bucket. It is no error if the bucket is there.
 func (s *Server) CreateBucket(name string) error {
-	if !bucketName.MatchString(name) {
+	if !bucketName().MatchString(name) {
 		return fmt.Errorf("bucket %q: expected 3 to 63 of a-z, 0-9, dot and hyphen", name)
 	}
 	if _, err := s.backend.createBucket(name); err != nil {

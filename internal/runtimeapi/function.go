@@ -37,7 +37,7 @@ const defaultTimeout = 30 * time.Second
 // 6 MiB, the most that Lambda takes in a synchronous invocation.
 var ErrPayloadTooLarge = fmt.Errorf("expected at most %d bytes", maxPayload)
 
-var functionName = regexp.MustCompile(`^[\w-]{1,64}$`)
+var functionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w-]{1,64}$`) })
 
 // Config says what to run.
 type Config struct {
@@ -80,7 +80,7 @@ type Function struct {
 // first Invoke. The error matches fs.ErrNotExist if there is no such binary
 // and fs.ErrPermission if it cannot be executed.
 func New(cfg Config) (*Function, error) {
-	if !functionName.MatchString(cfg.Name) {
+	if !functionName().MatchString(cfg.Name) {
 		return nil, fmt.Errorf("function name %q: expected 1 to 64 letters, digits, hyphens and underscores", cfg.Name)
 	}
 	if cfg.Timeout < 0 {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/loopback"
 )
@@ -21,8 +22,10 @@ const maxAsyncPayload = 1 << 20
 
 // functionReference matches a function's name, partial ARN or ARN, each with or
 // without a version or alias.
-var functionReference = regexp.MustCompile(
-	`^(?:(?:arn:[a-z-]+:lambda:[a-z0-9-]+:)?(?:\d{12}:)?function:)?([\w-]+)(?::(\$?[\w-]+))?$`)
+var functionReference = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`^(?:(?:arn:[a-z-]+:lambda:[a-z0-9-]+:)?(?:\d{12}:)?function:)?([\w-]+)(?::(\$?[\w-]+))?$`)
+})
 
 // invokeFunc is what InvokeHandler invokes.
 type invokeFunc = func(ctx context.Context, payload []byte) ([]byte, error)
@@ -130,7 +133,7 @@ func checkHeaders(h http.Header) *serviceError {
 // lookUp returns the function that the request names.
 func lookUp(functions map[string]invokeFunc, r *http.Request) (invokeFunc, *serviceError) {
 	reference := r.PathValue("name")
-	parts := functionReference.FindStringSubmatch(reference)
+	parts := functionReference().FindStringSubmatch(reference)
 	if parts == nil {
 		return nil, invalidParameter("function name %q: expected a name, a partial ARN or an ARN", reference)
 	}

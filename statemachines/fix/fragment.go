@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -292,14 +293,14 @@ func (f *fragment) document() (output, assign any, err error) {
 }
 
 // acceptorNumber finds which acceptor a rule is of, in the reason that it gives.
-var acceptorNumber = regexp.MustCompile(`\(acceptor (\d+) of \d+\)`)
+var acceptorNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(acceptor (\d+) of \d+\)`) })
 
 // valueOf is the value of the status that a rule of the new Choice is for; empty if
 // it is for none alone.
 func (f *fragment) valueOf(rule object) string {
 	output, _ := rule["Output"].(object)
 	reason, _ := output["reason"].(string)
-	match := acceptorNumber.FindStringSubmatch(reason)
+	match := acceptorNumber().FindStringSubmatch(reason)
 	if match == nil {
 		return ""
 	}

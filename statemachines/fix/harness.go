@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
@@ -213,8 +214,10 @@ func newSample() *sample { return &sample{map[string]any{}, map[string]any{}} }
 const sampleText = "sample"
 
 var (
-	readInput    = regexp.MustCompile(`\$states\.(?:input|context\.Execution\.Input)((?:\.\w+)*)`)
-	readVariable = regexp.MustCompile(`\$([A-Za-z_]\w*)((?:\.\w+)*)(\()?`)
+	readInput = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\$states\.(?:input|context\.Execution\.Input)((?:\.\w+)*)`)
+	})
+	readVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$([A-Za-z_]\w*)((?:\.\w+)*)(\()?`) })
 )
 
 // state adds what a state reads.
@@ -287,12 +290,12 @@ func (s *sample) path(p *jsonpath.Path, value any) {
 }
 
 func (s *sample) expression(text string) {
-	for _, match := range readInput.FindAllStringSubmatch(text, -1) {
+	for _, match := range readInput().FindAllStringSubmatch(text, -1) {
 		if match[1] != "" {
 			put(s.document, strings.Split(match[1][1:], "."), sampleText)
 		}
 	}
-	for _, match := range readVariable.FindAllStringSubmatch(text, -1) {
+	for _, match := range readVariable().FindAllStringSubmatch(text, -1) {
 		if match[1] != "states" && match[3] == "" && match[2] != "" {
 			put(s.variables, append([]string{match[1]}, strings.Split(match[2][1:], ".")...), sampleText)
 		}

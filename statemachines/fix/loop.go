@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
@@ -118,8 +119,8 @@ func (l *loop) read(table lint.Loop) error {
 // compiledArguments and compiledCount are what a compiled loop polls with, in JSONata
 // and in JSONPath: a variable, and the number of its attempts.
 var (
-	compiledArguments = regexp.MustCompile(`^\$(\w*)[aA]rguments$`)
-	compiledCount     = regexp.MustCompile(`^(\w*)[aA]ttempt$`)
+	compiledArguments = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$(\w*)[aA]rguments$`) })
+	compiledCount     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\w*)[aA]ttempt$`) })
 )
 
 // isCompiled tells whether a Task polls in a compiled loop, by the names of the
@@ -136,14 +137,14 @@ func isCompiled(m *asl.StateMachine, poll *asl.State) bool {
 		return false
 	}
 	if a := poll.Arguments; a != nil && a.Expression != nil {
-		found := compiledArguments.FindStringSubmatch(a.Expression.String())
+		found := compiledArguments().FindStringSubmatch(a.Expression.String())
 		return found != nil && sets(found[1], "deadline")
 	}
 	if poll.Assign == nil {
 		return false
 	}
 	for _, member := range poll.Assign.Object {
-		if found := compiledCount.FindStringSubmatch(member.Name); found != nil && sets(found[1], "countedFrom") && sets(found[1], "calls") {
+		if found := compiledCount().FindStringSubmatch(member.Name); found != nil && sets(found[1], "countedFrom") && sets(found[1], "calls") {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/intrinsic"
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
@@ -41,11 +42,11 @@ func translatePath(p *jsonpath.Path, document string) (string, error) {
 	return b.String(), nil
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_]\w*$`) })
 
 // memberName writes the name of a member in JSONata.
 func memberName(name string) string {
-	if plainName.MatchString(name) && name != "and" && name != "or" && name != "in" {
+	if plainName().MatchString(name) && name != "and" && name != "or" && name != "in" {
 		return name
 	}
 	return "`" + name + "`"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -125,7 +126,9 @@ func (e *yamlEdit) replace(s *asl.State, p stateLines, unit int, before, after [
 	return b.String(), nil
 }
 
-var keptLine = regexp.MustCompile(`^( *)(?:- )*(?:.*: |- )?(\$\{jobpoller\.kept\.\w+\})$`)
+var keptLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^( *)(?:- )*(?:.*: |- )?(\$\{jobpoller\.kept\.\w+\})$`)
+})
 
 // block writes a state as YAML, behind a margin.
 func (e *yamlEdit) block(name, margin string, unit int) (string, error) {
@@ -148,7 +151,7 @@ func (e *yamlEdit) block(name, margin string, unit int) (string, error) {
 	var out strings.Builder
 	for line := range strings.Lines(b.String()) {
 		line = margin + strings.TrimSuffix(line, "\n")
-		if found := keptLine.FindStringSubmatch(line); found != nil {
+		if found := keptLine().FindStringSubmatch(line); found != nil {
 			value := e.kept[found[2]].inYAML(len(found[1]) + unit)
 			line = strings.TrimSuffix(line, found[2])
 			if strings.HasPrefix(value, "\n") {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -105,7 +106,7 @@ func reading(s *asl.State, t asl.Transition) (short, long string) {
 		rule := &s.Choice.Rules[t.Rule]
 		if rule.Expression != nil {
 			text := strings.Join(strings.Fields(scalar(rule.Expression)), " ")
-			return inputPath.ReplaceAllString(text, "$1"), text
+			return inputPath().ReplaceAllString(text, "$1"), text
 		}
 		return speech{short: true}.condition(&rule.Condition, false), speech{}.condition(&rule.Condition, false)
 	case asl.TransitionDefault:
@@ -122,7 +123,7 @@ func reading(s *asl.State, t asl.Transition) (short, long string) {
 }
 
 // inputPath is a value of the input in JSONata; its group is the last member.
-var inputPath = regexp.MustCompile(`\$states\.input\.(?:\w+\.)*(\w+)`)
+var inputPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$states\.input\.(?:\w+\.)*(\w+)`) })
 
 // speech is how conditions are read: in short, values of the input are named by
 // the last member of their path, and what goes without saying is left out.

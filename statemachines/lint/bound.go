@@ -3,6 +3,7 @@ package lint
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -103,7 +104,7 @@ func (b *bounds) find(t *test, inside bool) bool {
 		b.limit(t.most, step)
 		return true
 	}
-	return b.foreign && (t.number || (t.equal || t.flag) && counterName.MatchString(strings.Join(t.names, " ")))
+	return b.foreign && (t.number || (t.equal || t.flag) && counterName().MatchString(strings.Join(t.names, " ")))
 }
 
 // limit keeps the fewest turns that a count allows.
@@ -128,6 +129,8 @@ func (b *bounds) open() []*loop {
 }
 
 // counterName is what people call a value that limits a loop.
-var counterName = regexp.MustCompile(
-	`(?i)count|attempt|retr(y|ies)|iterat|remain|continue|index|tries|polls|turns|loops|expired|time[d_-]*out|exceeded|exhausted`,
-)
+var counterName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`(?i)count|attempt|retr(y|ies)|iterat|remain|continue|index|tries|polls|turns|loops|expired|time[d_-]*out|exceeded|exhausted`,
+	)
+})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -39,7 +40,7 @@ func (t *test) looksAtStatus() bool { return t.has(func(t *test) bool { return t
 func (t *test) saysTimeIsUp() bool  { return t.has(func(t *test) bool { return t.timeIsUp }) }
 
 // timeIsUp is a status that says so.
-var timeIsUp = regexp.MustCompile(`(?i)time[d_ -]*out|expired|deadline|exceeded`)
+var timeIsUp = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)time[d_ -]*out|expired|deadline|exceeded`) })
 
 // readRule says what a rule looks at.
 func readRule(r *asl.ChoiceRule) *test {
@@ -76,7 +77,7 @@ func readCondition(c *asl.Condition) *test {
 		t.most = whole(string(literal))
 	case strings.HasPrefix(name, "String"):
 		text, _ := c.Value.(string)
-		t.status, t.timeIsUp = true, timeIsUp.MatchString(text)
+		t.status, t.timeIsUp = true, timeIsUp().MatchString(text)
 	case c.Operator == asl.BooleanEquals:
 		t.flag = true
 	}
@@ -116,37 +117,43 @@ func isOpen(c *asl.Condition) bool {
 }
 
 var (
-	quoted     = regexp.MustCompile(`'[^']*'|"[^"]*"`)
-	comparison = regexp.MustCompile(`[<>]|!?=`)
-	size       = regexp.MustCompile(`[<>]`)
-	name       = regexp.MustCompile(`[A-Za-z_]\w*`)
-	clock      = regexp.MustCompile(`\$(millis|now|toMillis|fromMillis)\(|EnteredTime|StartTime`)
+	quoted     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'[^']*'|"[^"]*"`) })
+	comparison = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[<>]|!?=`) })
+	size       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[<>]`) })
+	name       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_]\w*`) })
+	clock      = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\$(millis|now|toMillis|fromMillis)\(|EnteredTime|StartTime`)
+	})
 	// limited is a count and its limit, with nothing else computed.
-	limited = regexp.MustCompile(`(?:^|\(|\band\b|\bor\b)\s*\$[\w.]+\s*[<>]=?\s*(\d+)\s*(?:$|\)|and\b|or\b)`)
-	literal = regexp.MustCompile(`(?:=|\bin\b)\s*\[?\s*(?:'([^']*)'|"([^"]*)")|(?:'([^']*)'|"([^"]*)")\s*=`)
+	limited = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:^|\(|\band\b|\bor\b)\s*\$[\w.]+\s*[<>]=?\s*(\d+)\s*(?:$|\)|and\b|or\b)`)
+	})
+	literal = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:=|\bin\b)\s*\[?\s*(?:'([^']*)'|"([^"]*)")|(?:'([^']*)'|"([^"]*)")\s*=`)
+	})
 )
 
 func readExpression(text string) *test {
-	bare := quoted.ReplaceAllString(text, "''")
+	bare := quoted().ReplaceAllString(text, "''")
 	t := &test{
-		time:   clock.MatchString(bare),
-		number: size.MatchString(bare),
-		equal:  comparison.MatchString(bare),
-		names:  name.FindAllString(bare, -1),
+		time:   clock().MatchString(bare),
+		number: size().MatchString(bare),
+		equal:  comparison().MatchString(bare),
+		names:  name().FindAllString(bare, -1),
 	}
 	t.flag = !t.equal
-	if m := limited.FindStringSubmatch(bare); m != nil {
+	if m := limited().FindStringSubmatch(bare); m != nil {
 		t.most = whole(m[1])
 	}
-	if m := literal.FindStringSubmatch(text); m != nil {
-		t.status, t.timeIsUp = true, timeIsUp.MatchString(strings.Join(m[1:], ""))
+	if m := literal().FindStringSubmatch(text); m != nil {
+		t.status, t.timeIsUp = true, timeIsUp().MatchString(strings.Join(m[1:], ""))
 	}
 	return t
 }
 
 // lastName returns the last name in a path: what it leads to.
 func lastName(path string) string {
-	names := name.FindAllString(path, -1)
+	names := name().FindAllString(path, -1)
 	if len(names) == 0 {
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/intrinsic"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -68,10 +69,10 @@ func (c counters) template(name string, t *asl.Template) {
 }
 
 var (
-	mathAdd = regexp.MustCompile(`^States\.MathAdd\(\s*[^,()]+,\s*(\d+)\s*\)$`)
-	sum     = regexp.MustCompile(`([\w.]+)\s*[+-]\s*\d`)
-	plus    = regexp.MustCompile(`^[^+*/-]*\+\s*(\d+)\s*\)?$`)
-	member  = regexp.MustCompile(`(?:'(\w+)'|"(\w+)")\s*:\s*([^,}]*)`)
+	mathAdd = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^States\.MathAdd\(\s*[^,()]+,\s*(\d+)\s*\)$`) })
+	sum     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\w.]+)\s*[+-]\s*\d`) })
+	plus    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^+*/-]*\+\s*(\d+)\s*\)?$`) })
+	member  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:'(\w+)'|"(\w+)")\s*:\s*([^,}]*)`) })
 )
 
 // intrinsic adds a sum and a list that grows, which its length counts.
@@ -81,7 +82,7 @@ func (c counters) intrinsic(name string, call *intrinsic.Call) {
 		return
 	}
 	step := 0
-	if m := mathAdd.FindStringSubmatch(text); m != nil {
+	if m := mathAdd().FindStringSubmatch(text); m != nil {
 		step = whole(m[1])
 	}
 	c.put(name, step)
@@ -93,7 +94,7 @@ func (c counters) intrinsic(name string, call *intrinsic.Call) {
 // expression adds a sum in a value that holds itself, alone or as a member of
 // an object, and a list that grows.
 func (c counters) expression(called, text string) {
-	for _, m := range member.FindAllStringSubmatch(text, -1) {
+	for _, m := range member().FindAllStringSubmatch(text, -1) {
 		c.expression(m[1]+m[2], m[3])
 	}
 	if strings.Contains(text, "$append(") {
@@ -103,13 +104,13 @@ func (c counters) expression(called, text string) {
 		return
 	}
 	step := 0
-	if m := plus.FindStringSubmatch(text); m != nil {
+	if m := plus().FindStringSubmatch(text); m != nil {
 		step = whole(m[1])
 	}
-	if slices.Contains(name.FindAllString(text, -1), called) {
+	if slices.Contains(name().FindAllString(text, -1), called) {
 		c.put(called, step)
 	}
-	for _, m := range sum.FindAllStringSubmatch(text, -1) {
+	for _, m := range sum().FindAllStringSubmatch(text, -1) {
 		c.put(lastName(m[1]), step)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
@@ -120,10 +121,12 @@ func (c *checker) hot(l *loop) {
 // changes tells whether a Task does work by its call, such as sending a message: a
 // loop around it goes through items, and polls nothing.
 func changes(s *asl.State) bool {
-	return s.Task != nil && changeCall.MatchString(asl.ParseResource(s.Task.Resource).Action)
+	return s.Task != nil && changeCall().MatchString(asl.ParseResource(s.Task.Resource).Action)
 }
 
-var changeCall = regexp.MustCompile(`^(send|put|publish|update|delete|create|start|write|batchWrite|tag|untag|modify|add|remove|copy)[A-Z]`)
+var changeCall = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(send|put|publish|update|delete|create|start|write|batchWrite|tag|untag|modify|add|remove|copy)[A-Z]`)
+})
 
 // goesOnForStatus returns a test for Choices that look at a status.
 func goesOnForStatus(l *loop) func(*asl.State) bool {
@@ -185,7 +188,7 @@ func keepsRecords(l *loop) bool {
 			service = r.Service
 		}
 		switch {
-		case service == "dynamodb" && recordCall.MatchString(r.Action):
+		case service == "dynamodb" && recordCall().MatchString(r.Action):
 			called = true
 		case service == "sns" || service == "sqs" || service == "events":
 		default:
@@ -195,7 +198,7 @@ func keepsRecords(l *loop) bool {
 	return called
 }
 
-var recordCall = regexp.MustCompile(`Items?$|^query$|^scan$`)
+var recordCall = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Items?$|^query$|^scan$`) })
 
 // poll checks a Task of a poll loop.
 func (c *checker) poll(l *loop, s *asl.State) {

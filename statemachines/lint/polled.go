@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -124,7 +125,7 @@ func isCheckStatus(s *asl.State) bool {
 	payload := findMember(argumentsOf(s), "Payload")
 	if payload != nil && payload.Path != nil {
 		name, _ := literalOf(findMember(argumentsOf(s), "FunctionName")).(string)
-		return payload.Path.String() == "$$" && checkStatusName.MatchString(name)
+		return payload.Path.String() == "$$" && checkStatusName().MatchString(name)
 	}
 	input := findMember(payload, "Input")
 	if findMember(payload, "Context") == nil || findMember(payload, "Poller") == nil || input == nil {
@@ -134,7 +135,7 @@ func isCheckStatus(s *asl.State) bool {
 }
 
 // checkStatusName is what people call the function.
-var checkStatusName = regexp.MustCompile(`(?i)check[-_]?status`)
+var checkStatusName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)check[-_]?status`) })
 
 func literalOf(t *asl.Template) any {
 	if t == nil {
@@ -203,21 +204,21 @@ func readPolled(name string) *polled {
 }
 
 // simplePath is a path of members and items of lists.
-var simplePath = regexp.MustCompile(`^\w+(\[\d*\])?(\.\w+(\[\d*\])?)*$`)
+var simplePath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\w+(\[\d*\])?(\.\w+(\[\d*\])?)*$`) })
 
 // items are the items of a list, one or all.
-var items = regexp.MustCompile(`\[\d*\]`)
+var items = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[\d*\]`) })
 
 // statusPaths are the paths of the texts that an entry judges by, with "[]" for the
 // items of lists.
 func statusPaths(e *catalog.Entry) []string {
 	if e.Job != nil && e.Job.Status != "" {
-		return []string{items.ReplaceAllString(e.Job.Status, "[]")}
+		return []string{items().ReplaceAllString(e.Job.Status, "[]")}
 	}
 	var paths []string
 	for _, a := range e.Waiter.Acceptors {
-		if m := a.Matcher.Output; m != nil && m.Comparator != pollcore.BooleanEquals && simplePath.MatchString(m.Path) {
-			if path := items.ReplaceAllString(m.Path, "[]"); !slices.Contains(paths, path) {
+		if m := a.Matcher.Output; m != nil && m.Comparator != pollcore.BooleanEquals && simplePath().MatchString(m.Path) {
+			if path := items().ReplaceAllString(m.Path, "[]"); !slices.Contains(paths, path) {
 				paths = append(paths, path)
 			}
 		}
@@ -263,14 +264,14 @@ func readStatus(path string, entries []*catalog.Entry) *status {
 // listValues returns the values at a path that an entry names.
 func listValues(e *catalog.Entry, path string) []string {
 	if e.Job != nil && e.Job.Status != "" {
-		if items.ReplaceAllString(e.Job.Status, "[]") != path {
+		if items().ReplaceAllString(e.Job.Status, "[]") != path {
 			return nil
 		}
 		return slices.Concat(e.Job.Success, e.Job.Failure, e.Job.Running)
 	}
 	var values []string
 	for _, a := range e.Waiter.Acceptors {
-		if m := a.Matcher.Output; m != nil && m.Comparator != pollcore.BooleanEquals && items.ReplaceAllString(m.Path, "[]") == path {
+		if m := a.Matcher.Output; m != nil && m.Comparator != pollcore.BooleanEquals && items().ReplaceAllString(m.Path, "[]") == path {
 			values = append(values, m.Expected)
 		}
 	}
@@ -296,7 +297,7 @@ func newJudge(e *catalog.Entry, s *status) *judge {
 		}
 		if m.InputOutput != nil {
 			compound.WriteString(m.InputOutput.Path + m.InputOutput.Expected)
-		} else if m.Output != nil && !simplePath.MatchString(m.Output.Path) {
+		} else if m.Output != nil && !simplePath().MatchString(m.Output.Path) {
 			compound.WriteString(m.Output.Path)
 		}
 	}
@@ -305,7 +306,7 @@ func newJudge(e *catalog.Entry, s *status) *judge {
 		switch {
 		case strings.Contains(compound.String(), "'"+value+"'"):
 			j.meanings[value] = MeansUnknown
-		case result.Acceptor == pollcore.NoAcceptor && endName.MatchString(value):
+		case result.Acceptor == pollcore.NoAcceptor && endName().MatchString(value):
 			j.meanings[value] = MeansUnknown // the waiter polls on, and nobody says that the job runs
 		case result.Acceptor == pollcore.NoAcceptor, result.Verdict == pollcore.Retry:
 			j.meanings[value] = MeansRunning
@@ -320,7 +321,9 @@ func newJudge(e *catalog.Entry, s *status) *judge {
 
 // endName is what an end is called. A waiter polls on for values that it does not
 // name, of which some are ends.
-var endName = regexp.MustCompile(`(?i)fail|error|delet|stopped|cancel|abort|incompat|terminat|reject|expire|inaccess|insufficient|full|invalid|unknown`)
+var endName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)fail|error|delet|stopped|cancel|abort|incompat|terminat|reject|expire|inaccess|insufficient|full|invalid|unknown`)
+})
 
 // answer is the smallest answer with a value at a path.
 func answer(path, value string) any {

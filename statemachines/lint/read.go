@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -194,7 +195,7 @@ func nameValues(s *asl.State, named map[string]bool) {
 	for i := range s.Choice.Rules {
 		if e := s.Choice.Rules[i].Expression; e != nil {
 			if e.Expression != nil {
-				for _, text := range quoted.FindAllString(e.Expression.String(), -1) {
+				for _, text := range quoted().FindAllString(e.Expression.String(), -1) {
 					named[text[1:len(text)-1]] = true
 				}
 			}
@@ -210,8 +211,8 @@ func comparesMore(s *asl.State) bool {
 	for i := range s.Choice.Rules {
 		r := &s.Choice.Rules[i]
 		if e := r.Expression; e != nil && e.Expression != nil {
-			text := quoted.ReplaceAllString(e.Expression.String(), "''")
-			if size.MatchString(text) && !clock.MatchString(text) || textCall.MatchString(text) {
+			text := quoted().ReplaceAllString(e.Expression.String(), "''")
+			if size().MatchString(text) && !clock().MatchString(text) || textCall().MatchString(text) {
 				return true
 			}
 		} else if e == nil && ordersTexts(&r.Condition) {
@@ -222,9 +223,11 @@ func comparesMore(s *asl.State) bool {
 }
 
 // textCall is a call of a function that reads a text.
-var textCall = regexp.MustCompile(
-	`\$(substring|substringBefore|substringAfter|contains|match|replace|split|uppercase|lowercase|length|trim|string|lookup|eval)\(|~>|&`,
-)
+var textCall = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`\$(substring|substringBefore|substringAfter|contains|match|replace|split|uppercase|lowercase|length|trim|string|lookup|eval)\(|~>|&`,
+	)
+})
 
 func ordersTexts(c *asl.Condition) bool {
 	if strings.HasPrefix(string(c.Operator), "String") && c.Operator != asl.StringEquals {

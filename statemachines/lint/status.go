@@ -181,7 +181,7 @@ func (c *checker) checkDefault(r *reading) {
 	if len(unnamed) == 0 {
 		return
 	}
-	example := unnamed[max(0, slices.IndexFunc(unnamed, endName.MatchString))]
+	example := unnamed[max(0, slices.IndexFunc(unnamed, endName().MatchString))]
 	s, field := r.findDecision(otherValue)
 	c.report(LoopingDefault, s, field, "every status that no rule names polls on, such as %s: "+
 		"a failure that is not listed is polled until something else ends the loop; "+

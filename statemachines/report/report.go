@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/graph"
@@ -18,7 +19,7 @@ import (
 //go:embed page.gohtml
 var pageText string
 
-var page = template.Must(template.New("page").Parse(pageText))
+var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
 // What the page shows of a long run.
 const (
@@ -113,7 +114,7 @@ func HTML(m *asl.StateMachine, r *sim.Result) ([]byte, error) {
 		figure{"Transitions taken", fmt.Sprintf("%d of %d", ways-len(v.NotTaken), ways)},
 	)
 	var b bytes.Buffer
-	if err := page.Execute(&b, v); err != nil {
+	if err := page().Execute(&b, v); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
@@ -72,7 +73,7 @@ const provisioned = "ProvisionedThroughputExceededException"
 const tooMany = "LimitExceededException"
 
 // ofAnother are errors of services that the called one calls in turn.
-var ofAnother = regexp.MustCompile(`^(Dependen|EC2|EKS|KMS|Kms|Lambda)`)
+var ofAnother = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(Dependen|EC2|EKS|KMS|Kms|Lambda)`) })
 
 // throttles returns the errors by which a service says that it is called too often,
 // each with the operations that declare it, the most frequent first.
@@ -80,7 +81,7 @@ func throttles(service *catalog.Service) []throttle {
 	var found []throttle
 	for _, o := range service.Operations {
 		for _, e := range o.Errors {
-			if e.Shape == tooMany || ofAnother.MatchString(e.Shape) || awserror.ClassifyAnswer(0, e.Shape) != awserror.Throttled {
+			if e.Shape == tooMany || ofAnother().MatchString(e.Shape) || awserror.ClassifyAnswer(0, e.Shape) != awserror.Throttled {
 				continue
 			}
 			i := slices.IndexFunc(found, func(t throttle) bool { return t.Shape == e.Shape })

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -23,13 +24,15 @@ type Spread struct {
 const longest = 100 * asl.MaxStandardTime
 
 // spreadForm is the text of a spread.
-var spreadForm = regexp.MustCompile(`^(?:(lognormal|uniform|exp)\(([^(),]+)(?:,([^(),]+))?\)|[^()]+)$`)
+var spreadForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:(lognormal|uniform|exp)\(([^(),]+)(?:,([^(),]+))?\)|[^()]+)$`)
+})
 
 // ParseSpread reads a spread: a time ("12m", or seconds, "720"), "uniform(5m,30m)",
 // "exp(10m)" with the mean, or "lognormal(15m,0.5)" with the median and the
 // standard deviation of the logarithm.
 func ParseSpread(text string) (Spread, error) {
-	parts := spreadForm.FindStringSubmatch(text)
+	parts := spreadForm().FindStringSubmatch(text)
 	if parts == nil {
 		return Spread{}, badSpread(text)
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -94,7 +95,7 @@ type leaf struct {
 // mostAnswers bounds how many answers are made up for one acceptor.
 const mostAnswers = 20_000
 
-var quoted = regexp.MustCompile("'([^']*)'|`\"([^\"]*)\"`")
+var quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("'([^']*)'|`\"([^\"]*)\"`") })
 
 // byAcceptors makes up answers from what the acceptors of a waiter read, and keeps
 // those of which the waiter has a verdict, by the values that they are named after.
@@ -196,7 +197,7 @@ func candidatesOf(s *jsontype.Type, m *pollcore.PathMatcher) []any {
 	if m.Comparator != pollcore.BooleanEquals {
 		words = append(words, m.Expected)
 	}
-	for _, match := range quoted.FindAllStringSubmatch(m.Path, -1) {
+	for _, match := range quoted().FindAllStringSubmatch(m.Path, -1) {
 		words = append(words, match[1]+match[2])
 	}
 	switch kind {
@@ -273,7 +274,7 @@ func (b *behaviour) running() *status {
 	for _, word := range underway {
 		for i, s := range b.statuses {
 			upper := strings.ToUpper(s.name)
-			if s.verdict == pollcore.Retry && (upper == word || strings.HasSuffix(upper, word)) && !unwinding.MatchString(upper) {
+			if s.verdict == pollcore.Retry && (upper == word || strings.HasSuffix(upper, word)) && !unwinding().MatchString(upper) {
 				return &b.statuses[i]
 			}
 		}
@@ -287,7 +288,9 @@ func (b *behaviour) running() *status {
 }
 
 // unwinding is a status on the way to a failure.
-var unwinding = regexp.MustCompile(`CANCEL|STOP|ABORT|FAIL|DELET|ROLL|TERMINAT|ERROR|INTERRUPT`)
+var unwinding = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`CANCEL|STOP|ABORT|FAIL|DELET|ROLL|TERMINAT|ERROR|INTERRUPT`)
+})
 
 // stopName is the status of a job that was stopped: a failure.
 func (b *behaviour) stopName() string {
@@ -299,7 +302,7 @@ func (b *behaviour) stopName() string {
 		if first == "" {
 			first = s.name
 		}
-		if unwinding.MatchString(strings.ToUpper(s.name)) && !strings.Contains(strings.ToUpper(s.name), "FAIL") {
+		if unwinding().MatchString(strings.ToUpper(s.name)) && !strings.Contains(strings.ToUpper(s.name), "FAIL") {
 			return s.name
 		}
 	}

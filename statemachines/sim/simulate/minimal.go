@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -20,16 +21,16 @@ type answers struct {
 const deepest = 8
 
 // member is a name in a path of JSONPath or JSONata.
-var member = regexp.MustCompile(`\.([A-Za-z_]\w*)|\['([^']+)'\]`)
+var member = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.([A-Za-z_]\w*)|\['([^']+)'\]`) })
 
 // paging are members that ask for another call: a response without them is the
 // last page.
-var paging = regexp.MustCompile(`(?i)(token|marker|truncated|lastevaluated\w*)$`)
+var paging = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(token|marker|truncated|lastevaluated\w*)$`) })
 
 // newAnswers makes the answers for a machine.
 func newAnswers(m *asl.StateMachine) *answers {
 	a := &answers{named: map[string]bool{}}
-	for _, match := range member.FindAllStringSubmatch(string(asl.Print(m)), -1) {
+	for _, match := range member().FindAllStringSubmatch(string(asl.Print(m)), -1) {
 		a.named[match[1]+match[2]] = true
 	}
 	return a
@@ -89,7 +90,7 @@ func (a *answers) structure(s *catalog.Shape, to map[string]any, depth int) map[
 		if _, there := to[m.Name]; there || depth == 0 {
 			continue
 		}
-		if m.Required || a.named[javasdk.MemberName(m.Name)] && !paging.MatchString(m.Name) {
+		if m.Required || a.named[javasdk.MemberName(m.Name)] && !paging().MatchString(m.Name) {
 			to[m.Name] = a.value(m.Shape, m.Name, depth-1)
 		}
 	}

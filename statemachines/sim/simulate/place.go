@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 )
@@ -12,11 +13,11 @@ import (
 type place []any
 
 // plainPath is a path of JMESPath that leads to one value.
-var plainPath = regexp.MustCompile(`^\w+(\[0\])*(\.\w+(\[0\])*)*$`)
+var plainPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\w+(\[0\])*(\.\w+(\[0\])*)*$`) })
 
 // parsePlace reads a path such as "jobs[0].status"; nil for any other expression.
 func parsePlace(path string) place {
-	if !plainPath.MatchString(path) {
+	if !plainPath().MatchString(path) {
 		return nil
 	}
 	var p place

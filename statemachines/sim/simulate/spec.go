@@ -3,6 +3,7 @@ package simulate
 import (
 	"fmt"
 	"regexp"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
 )
@@ -22,12 +23,14 @@ type Spec struct {
 
 // specForm is the text of a Spec. A name of a state may have any of the characters
 // that part the others, so it goes as far as it can.
-var specForm = regexp.MustCompile(`^(?:(.+)=)??((?:lognormal|uniform|exp)\([^()]*\)|[^=:,()]+)(?::([^=,]+))?(?:,throttle=([^=,]+))?$`)
+var specForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:(.+)=)??((?:lognormal|uniform|exp)\([^()]*\)|[^=:,()]+)(?::([^=,]+))?(?:,throttle=([^=,]+))?$`)
+})
 
 // ParseSpec reads a Spec: [STATE=]TIME[:STATUS][,throttle=SHARE], such as "12m",
 // "lognormal(15m,0.5)" or "Import=40m:FAILED,throttle=5%".
 func ParseSpec(text string) (Spec, error) {
-	parts := specForm.FindStringSubmatch(text)
+	parts := specForm().FindStringSubmatch(text)
 	if parts == nil {
 		return Spec{}, fmt.Errorf("expected [STATE=]TIME[:STATUS][,throttle=SHARE], such as 12m or 'Import=40m:FAILED,throttle=5%%', found %q", text)
 	}
