@@ -53,10 +53,10 @@ func newShell(t *testing.T) shell {
 // run returns what the line prints, on either stream, and the exit code.
 func (s shell) run(t *testing.T, line string) (output string, code int) {
 	t.Helper()
-	words := strings.Fields(line)
-	require.Equal(t, "jobpoller", words[0], line)
-	command := exec.CommandContext(t.Context(), s.command, words[1:]...)
+	require.True(t, strings.HasPrefix(line, "jobpoller "), line)
+	command := exec.CommandContext(t.Context(), "sh", "-c", line)
 	command.Dir = s.dir
+	command.Env = append(os.Environ(), "PATH="+filepath.Dir(s.command)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	text, err := command.CombinedOutput()
 	if failure, ok := errors.AsType[*exec.ExitError](err); ok {
 		return string(text), failure.ExitCode()

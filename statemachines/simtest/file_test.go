@@ -59,4 +59,5 @@ func TestFileOfATemplate(t *testing.T) {
 		simtest.File(t, name+"#Quick").Run(nil)
 	})
 	require.Contains(t, message, "the machine cannot be run: 9:40: state \"Call\": resource \"${Function.Arn}\" has no handler")
+	require.Contains(t, message, "\nanswer each Task with On or Job, such as On(\"Call\").Return(...)")
 }

@@ -8,6 +8,7 @@ package simtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -323,7 +324,7 @@ func (s *Sim) drive(run func(o sim.Options) (*sim.Result, error)) *Run {
 		s.t.Fatalf("the run broke off: %v\n\n%s", err, trace.Trace())
 		return nil
 	case err != nil:
-		s.t.Fatalf("the machine cannot be run: %v", s.definition.LocateError(err))
+		s.t.Fatalf("the machine cannot be run: %v%s", s.definition.LocateError(err), answerHint(err))
 		return nil
 	}
 	for name, n := range r.Visits {
@@ -333,6 +334,15 @@ func (s *Sim) drive(run func(o sim.Options) (*sim.Result, error)) *Run {
 		s.edges[edge] += n
 	}
 	return &Run{Result: r, t: s.t, machine: s.machine}
+}
+
+// answerHint says how a Task that nothing answers gets an answer.
+func answerHint(err error) string {
+	unanswered, ok := errors.AsType[*sim.ResourceError](err)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("\nanswer each Task with On or Job, such as On(%q).Return(...)", unanswered.Tasks[0].State)
 }
 
 func wayName(t asl.Transition) string {
