@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,6 +10,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/graph"
+	"github.com/jobpoller/jobpoller/statemachines/history"
 )
 
 // graphOptions are the flags of "jobpoller graph".
@@ -76,73 +77,22 @@ func runGraph(c *cobra.Command, name string, o graphOptions) error {
 	return err
 }
 
-// historyEvent is what counts of an event of a history.
-type historyEvent struct {
-	ID         int64  `json:"id"`
-	PreviousID int64  `json:"previousEventId"`
-	Type       string `json:"type"`
-	Entered    *struct {
-		Name string `json:"name"`
-	} `json:"stateEnteredEventDetails"`
-	Exited *struct {
-		Name string `json:"name"`
-	} `json:"stateExitedEventDetails"`
-}
-
-// readHistory counts the visits and transitions of a history. Where two transitions
-// lead from one state to another, the history does not say which was taken, so the
-// first counts.
+// readHistory counts the visits and transitions of a history.
 func readHistory(name string, m *asl.StateMachine) (map[string]int, map[graph.Edge]int, error) {
 	text, err := readText(name, strings.NewReader(""))
 	if err != nil {
 		return nil, nil, err
 	}
-	var history struct {
-		Events []historyEvent `json:"events"`
-	}
-	if err := json.Unmarshal(text, &history); err != nil {
+	e, err := history.Read(text)
+	if err != nil {
 		return nil, nil, usage("%s: %w", name, err)
 	}
-	if len(history.Events) == 0 {
-		return nil, nil, usage("%s: the history has no events; expected {\"events\": [...]} as GetExecutionHistory gives it", name)
-	}
-	visits, edges := map[string]int{}, map[graph.Edge]int{}
-	left := map[int64]string{} // by event: the state that it left
-	ended := map[int64]bool{}  // events after which a state was entered
-	states := map[string]*asl.State{}
+	visits := e.FindVisits().CountVisits()
 	for s := range m.All {
-		states[s.Name] = s
+		delete(visits, s.Name)
 	}
-	for _, e := range history.Events {
-		switch {
-		case e.Exited != nil:
-			left[e.ID] = e.Exited.Name
-		case e.Entered != nil:
-			if states[e.Entered.Name] == nil {
-				return nil, nil, usage("%s: the history enters the state %q, which the definition does not have: take the history of this state machine",
-					name, e.Entered.Name)
-			}
-			visits[e.Entered.Name]++
-			if from := states[left[e.PreviousID]]; from != nil {
-				ended[e.PreviousID] = true
-				edges[transitionTo(from, e.Entered.Name)]++
-			}
-		}
+	for _, state := range slices.Sorted(maps.Keys(visits)) {
+		return nil, nil, usage("%s: the history enters the state %q, which the definition does not have: take the history of this state machine", name, state)
 	}
-	for id, from := range left {
-		if s := states[from]; s != nil && !ended[id] && (s.End || s.Type == asl.TypeSucceed) {
-			edges[graph.Edge{From: from}]++
-		}
-	}
-	return visits, edges, nil
-}
-
-// transitionTo is the first transition from a state to another.
-func transitionTo(from *asl.State, to string) graph.Edge {
-	for _, way := range from.Transitions() {
-		if way.To == to {
-			return graph.Edge{From: from.Name, To: to, Kind: way.Kind, Rule: way.Rule}
-		}
-	}
-	return graph.Edge{From: from.Name, To: to}
+	return e.FindVisits().CountVisits(), e.CountEdges(m), nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/history"
 	htmlreport "github.com/jobpoller/jobpoller/statemachines/report"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -36,7 +37,7 @@ func (v views) write(m *asl.StateMachine, r *sim.Result) error {
 		}
 	}
 	if v.html != "" {
-		page, err := htmlreport.HTML(m, r)
+		page, err := htmlreport.HTML(history.FromRun(m, r))
 		if err != nil {
 			return &exitError{exitFailed, fmt.Errorf("--html: %w", err)}
 		}

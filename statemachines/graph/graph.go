@@ -28,6 +28,10 @@ type Options struct {
 	// Edges counts how often each transition was taken. If it is not nil,
 	// transitions are coloured by whether they were taken.
 	Edges map[Edge]int
+	// Links are the ids of the elements that say more of a state, by its name, in
+	// the page that the drawing stands in. The drawing of the state has the id with
+	// "node-" before it.
+	Links map[string]string
 }
 
 // Graph is a state machine as a graph. It is safe for concurrent use.
@@ -67,6 +71,7 @@ type node struct {
 	heading string   // type and what it works on
 	lines   []string // the name in lines that fit
 	visits  int
+	link    string  // id of what says more
 	flows   []*flow // inside of the state
 
 	x, y, width, height float64
@@ -123,7 +128,7 @@ func (g *Graph) newFlow(f *asl.Flow, o Options) *flow {
 	start, end := &node{kind: kindStart}, &node{kind: kindEnd}
 	out.nodes = append(out.nodes, start)
 	for _, s := range f.States {
-		n := &node{state: s, name: s.Name, heading: heading(s), visits: o.Visits[s.Name]}
+		n := &node{state: s, name: s.Name, heading: heading(s), visits: o.Visits[s.Name], link: o.Links[s.Name]}
 		for _, inner := range s.Flows() {
 			n.flows = append(n.flows, g.newFlow(inner, o))
 		}

@@ -219,12 +219,18 @@ func (d *drawing) node(n *node, at point) {
 	default:
 		d.printf(`<g class="state %s%s"><title>%s</title>`, strings.ToLower(string(n.state.Type)), unvisited, text(d.about(n)))
 	}
+	if n.link != "" {
+		d.printf(`<a id="node-%[1]s" href="#%[1]s" data-s="%[1]s" class="%[2]s">`, text(n.link), strings.ToLower(string(n.state.Type))+unvisited)
+	}
 	d.shape(n, at)
 	d.printf(`<text class="heading" x="%s" y="%s">%s</text>`,
 		number(middle.x), number(at.y+nodeMargin+11), text(elide(n.heading, headingSize, maxHeadingWidth)))
 	for i, line := range n.lines {
 		d.printf(`<text class="name" x="%s" y="%s">%s</text>`,
 			number(middle.x), number(at.y+nodeMargin+headingLine+13+float64(i)*nameLine), text(line))
+	}
+	if n.link != "" {
+		d.printf("</a>")
 	}
 	d.inside(n, at)
 	if d.g.visits && n.visits > 0 {

@@ -125,7 +125,7 @@ func isCheckStatus(s *asl.State) bool {
 	payload := findMember(argumentsOf(s), "Payload")
 	if payload != nil && payload.Path != nil {
 		name, _ := literalOf(findMember(argumentsOf(s), "FunctionName")).(string)
-		return payload.Path.String() == "$$" && checkStatusName().MatchString(name)
+		return payload.Path.String() == "$$" && NamesCheckStatus(name)
 	}
 	input := findMember(payload, "Input")
 	if findMember(payload, "Context") == nil || findMember(payload, "Poller") == nil || input == nil {
@@ -134,7 +134,9 @@ func isCheckStatus(s *asl.State) bool {
 	return findMember(input, "job") == nil && !hasLiteral(input, "job")
 }
 
-// checkStatusName is what people call the function.
+// NamesCheckStatus tells whether a name or an ARN is what people call the function.
+func NamesCheckStatus(function string) bool { return checkStatusName().MatchString(function) }
+
 var checkStatusName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)check[-_]?status`) })
 
 func literalOf(t *asl.Template) any {

@@ -32,7 +32,7 @@ func (l *Loop) String() string {
 		if row.Rule != "" {
 			tag = fmt.Sprintf("%-7s %s", row.Severity, row.Rule)
 		}
-		lines = append(lines, []string{row.value(), row.target(), row.says(), tag})
+		lines = append(lines, []string{row.value(), row.target(), row.Describe(), tag})
 	}
 	widths := make([]int, 3)
 	for _, cells := range lines {
@@ -84,9 +84,9 @@ func (r *Row) target() string {
 	return "-> " + strings.Join(r.Routes, ", ")
 }
 
-// says is what a row's values mean and, where that is not what they lead to, what
-// happens.
-func (r *Row) says() string {
+// Describe says what the row's values mean and, where that is not what they lead to,
+// what happens.
+func (r *Row) Describe() string {
 	does := map[End]string{PollsOn: "polls on", EndsSuccess: "succeeds", EndsFailure: "fails", GoesOn: "goes on", EndsUnknown: "may poll on"}[r.Ends]
 	switch {
 	case r.Meaning == MeansUnknown:
@@ -108,15 +108,15 @@ func (l *Loop) notes() [][2]string {
 		}
 		return ""
 	}
-	notes := [][2]string{{l.bound(), tag(UnboundedLoop, EventBudget, HotLoop)}}
+	notes := [][2]string{{l.DescribeBound(), tag(UnboundedLoop, EventBudget, HotLoop)}}
 	if needless := tag(PollNeedless); needless != "" {
 		notes = append(notes, [2]string{l.Entry.Service.Key + " has .sync: no loop needed", needless})
 	}
 	return notes
 }
 
-// bound says what ends the loop.
-func (l *Loop) bound() string {
+// DescribeBound says what ends the loop.
+func (l *Loop) DescribeBound() string {
 	if l.Express {
 		return fmt.Sprintf("ends after %s, as Express workflows do", span(asl.MaxExpressTime))
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/history"
 	"github.com/jobpoller/jobpoller/statemachines/report"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -22,7 +23,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	page, err := report.HTML(m, r)
+	page, err := report.HTML(history.FromRun(m, r))
 	fmt.Println(strings.HasPrefix(string(page), "<!DOCTYPE html>"), err)
 	// Output: true <nil>
 }

@@ -1,11 +1,13 @@
-// Package report shows a run of a state machine as one HTML page. It has the
-// picture with counts of visits, a timeline, the states, the data on its way
-// through them, the events and the cost. The page needs nothing but itself.
+// Package report shows an execution of a state machine, of AWS or of a run here, as
+// one HTML page and as text. It says what its poll loops saw of their jobs and when,
+// what it cost, and what happened in every state. The page needs nothing but itself.
 package report
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"strings"
@@ -13,137 +15,245 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/graph"
-	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/history"
 )
 
-//go:embed page.gohtml
-var pageText string
+var (
+	//go:embed page.gohtml
+	pageText string
+	//go:embed page.css
+	style string
+	//go:embed page.js
+	script string
+)
 
 var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
-// What the page shows of a long run.
-const (
-	mostVisits  = 200
-	mostEvents  = 400
-	mostPayload = 4 << 10 // bytes
-)
-
 // view is what the page shows.
 type view struct {
-	Title     string
-	Status    string
-	Failed    bool
-	Error     string
-	Cause     string
-	Figures   []figure
-	Picture   template.HTML
-	Timeline  template.HTML
-	States    []stateView
-	Visits    []visitView
-	Events    []eventView
-	Legend    []figure
-	NotTaken  []string
-	Output    string
-	Comment   string
-	Unvisited int
+	Style                        template.CSS
+	Script                       template.JS
+	ScriptHash                   string
+	Title, Status, Mood, Comment string
+	Error, Cause, Input, Output  string
+	Notes                        []string
+	Figures                      []figure
+	Ribbons, MoreRibbons         []ribbon
+	Loops                        []loopView
+	Lanes                        []laneView
+	Ticks                        []tickGroup
+	Zoomable                     bool
+	HasDefinition                bool
+	Picture                      template.HTML
+	States                       []stateView
+	NotTaken                     []string
+	Strands                      []strandView
+	Events                       []eventTable
 }
 
 // figure is a number of the head of the page.
-type figure struct{ Name, Value string }
+type figure struct {
+	Name, Value string
+	// Share is that of what there may be, in percent; 0 if there is no limit.
+	Share int
+}
+
+type laneView struct {
+	Name    string
+	Number  int
+	Indent  int
+	Drawing template.HTML
+}
+
+// tickGroup are the ticks for a width, in times wider than a phone.
+type tickGroup struct {
+	Class string
+	Ticks []tick
+}
+
+type tick struct{ At, Text, Anchor string }
 
 type stateView struct {
-	Name, Type, Indent         string
-	Visits, Attempts, Failures int
-	Total                      string
+	Number                            int
+	Name, Type                        string
+	Indent                            int
+	Visits, Attempts, Failures, Total string
+	Class                             string
 }
 
-type visitView struct {
-	State, At, Took, Input, Output, Error string
-	Failures                              int // attempts that failed
-	Skipped                               int
-}
+// mostRibbons is how many ribbons stand open in a page.
+const mostRibbons = 6
 
-type eventView struct {
-	ID, Previous          int64
-	At, Type, State, What string
-	Skipped               int
-	Failure               bool
-}
-
-// legend is what the bars of the timeline stand for, with their classes.
-var legend = []figure{
-	{"Task", "task"},
-	{"failed call", "failed"},
-	{"Task with failed calls, and the waits for their retries", "between"},
-	{"Wait", "wait"},
-	{"Map, Parallel", "map"},
-	{"other", ""},
-}
-
-// HTML returns the page about a run of the machine.
-func HTML(m *asl.StateMachine, r *sim.Result) ([]byte, error) {
-	h := newHistory(r)
-	all := visits(h, r)
-	states := rows(m, all)
-	v := view{
-		Title: r.ExecutionARN[strings.LastIndexByte(r.ExecutionARN, ':')+1:], Comment: m.Comment,
-		Status: string(r.Status), Failed: r.Status != sim.StatusSucceeded, Error: r.Error, Cause: r.Cause,
-		Output: cut(string(r.Output)),
-		Figures: []figure{
-			{"Duration", formatDuration(r.Duration())},
-			{"Transitions", fmt.Sprint(r.Transitions)},
-			{"Cost", fmt.Sprintf("$%.6f", r.CostUSD())},
-			{"Events", events(len(r.Events))},
-		},
-		Picture: picture(m, r), Timeline: timeline(states, r), Legend: legend,
-		Visits: visitViews(all, r), Events: eventViews(h, r),
-	}
-	for _, row := range states {
-		if len(row.visits) == 0 {
-			v.Unvisited++
-		}
-		v.States = append(v.States, stateView{
-			Name: row.state.Name, Type: string(row.state.Type), Indent: strings.Repeat("\u2003", row.depth),
-			Visits: len(row.visits), Attempts: row.attempts, Failures: row.failures, Total: formatDuration(row.total),
-		})
-	}
-	missed, ways := notTaken(m, r)
-	v.NotTaken = missed
-	v.Figures = append(v.Figures,
-		figure{"States visited", fmt.Sprintf("%d of %d", len(states)-v.Unvisited, len(states))},
-		figure{"Transitions taken", fmt.Sprintf("%d of %d", ways-len(v.NotTaken), ways)},
-	)
+// HTML returns the page about an execution.
+func HTML(e *history.Execution) ([]byte, error) {
 	var b bytes.Buffer
-	if err := page().Execute(&b, v); err != nil {
+	if err := page().Execute(&b, newView(e)); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
 }
 
-// picture draws the machine with what the run went through.
-func picture(m *asl.StateMachine, r *sim.Result) template.HTML {
-	edges := make(map[graph.Edge]int, len(r.Edges))
-	for e, n := range r.Edges {
-		edges[graph.Edge(e)] = n
+func newView(e *history.Execution) *view {
+	visits := e.FindVisits()
+	jobs := e.FindJobs(visits)
+	a := axis{e.Start, e.Stop}
+	rows := newRows(e.Machine, visits.All)
+	byName := map[string]*row{}
+	for _, r := range rows {
+		byName[r.name] = r
 	}
-	svg := graph.New(m, graph.Options{Title: "What the run went through", Visits: r.Visits, Edges: edges}).SVG()
-	if _, after, ok := bytes.Cut(svg, []byte("?>")); ok && bytes.HasPrefix(svg, []byte("<?xml")) {
-		svg = after
+	hash := sha256.Sum256([]byte(script))
+	v := &view{
+		Style: template.CSS(style), Script: template.JS(script), ScriptHash: base64.StdEncoding.EncodeToString(hash[:]), //nolint:gosec // our own
+		Title: e.Title, Status: e.Status, Error: e.Error, Cause: cut(e.Cause, mostPayload), Notes: e.Notes,
+		Input: cut(e.Input, mostPayload), Output: cut(e.Output, mostPayload),
+		Figures: figures(e, visits, jobs), Events: newEventTables(a, e, visits, byName),
 	}
+	if v.Title == "" {
+		v.Title = "Execution"
+	}
+	v.Mood = map[string]string{history.StatusSucceeded: "good", history.StatusRunning: "open"}[e.Status]
+	if v.Mood == "" {
+		v.Mood = "bad"
+	}
+	polls := map[*history.Visit]*history.Poll{}
+	for i, j := range jobs {
+		number := 0
+		if r := byName[j.State]; r != nil {
+			number = r.number
+		}
+		for k := range j.Polls {
+			polls[j.Polls[k].Visit] = &j.Polls[k]
+		}
+		r := newRibbon(a, j, e, i+1, number)
+		if i < mostRibbons {
+			v.Ribbons = append(v.Ribbons, r)
+		} else {
+			v.MoreRibbons = append(v.MoreRibbons, r)
+		}
+	}
+	for _, r := range rows {
+		v.addRow(a, r)
+	}
+	v.Ticks = newTickGroups(a, v.Zoomable)
+	w := &stepWriter{axis: a, e: e, rows: byName, polls: polls, own: map[*history.Visit]bool{}, left: mostData}
+	for _, visit := range visits.Of {
+		w.own[visit] = visit != nil
+	}
+	v.Strands = w.write(foldVisits(visits.All, polls))
+	if e.Machine != nil {
+		v.HasDefinition, v.Comment = true, e.Machine.Comment
+		edges := e.CountEdges(e.Machine)
+		v.Loops = newLoopViews(e.Machine, e.Express, jobs)
+		v.Picture = picture(e.Machine, visits.CountVisits(), edges, byName)
+		missed, ways := notTaken(e.Machine, edges)
+		v.NotTaken = missed
+		visited, all := 0, 0
+		for s := range e.Machine.All {
+			all++
+			if r := byName[s.Name]; r != nil && len(r.visits) > 0 {
+				visited++
+			}
+		}
+		v.Figures = append(v.Figures, figure{Name: "States visited", Value: fmt.Sprintf("%d of %d", visited, all)},
+			figure{Name: "Transitions taken", Value: fmt.Sprintf("%d of %d", ways-len(missed), ways)})
+	}
+	return v
+}
+
+// addRow adds a state.
+func (v *view) addRow(a axis, r *row) {
+	s := stateView{Number: r.number, Name: cut(r.name, mostName), Type: string(r.kind), Indent: r.depth, Class: kind(r.kind)}
+	if len(r.visits) > 0 {
+		s.Visits, s.Total = formatCount(len(r.visits)), formatDuration(r.total)
+		l := drawLane(a, r)
+		v.Zoomable = v.Zoomable || l.zoomable
+		v.Lanes = append(v.Lanes, laneView{Name: s.Name, Number: r.number, Indent: r.depth, Drawing: l.Drawing})
+	}
+	if r.attempts > 0 {
+		s.Attempts = formatCount(r.attempts)
+	}
+	if r.failures > 0 {
+		s.Failures = formatCount(r.failures)
+	}
+	v.States = append(v.States, s)
+}
+
+// figures are the meter: what the execution cost, and of what there is a limit.
+func figures(e *history.Execution, visits *history.Visits, jobs []*history.Job) []figure {
+	calls, polls := 0, 0
+	for _, v := range visits.All {
+		calls += len(v.Attempts)
+	}
+	for _, j := range jobs {
+		polls += len(j.Polls)
+	}
+	all := []figure{{Name: "Duration", Value: formatDuration(e.Duration())}}
+	if !e.Express {
+		usd, region := e.CostUSD()
+		all = append(all, figure{Name: "Transitions", Value: formatCount(e.Transitions)}, figure{Name: "Cost in " + region, Value: fmt.Sprintf("$%.4f", usd)})
+	}
+	events := figure{Name: "Events", Value: formatCount(len(e.Events))}
+	if last := e.Events[len(e.Events)-1].ID; !e.Express && last <= asl.MaxEvents {
+		events.Name, events.Share = "Events of "+formatCount(asl.MaxEvents), max(1, int(100*last/asl.MaxEvents))
+	}
+	all = append(all, events, figure{Name: "Calls", Value: formatCount(calls)})
+	if len(jobs) > 0 {
+		all = append(all, figure{Name: "Polls", Value: formatCount(polls)})
+	}
+	if len(jobs) == 1 {
+		if late, exact, known := jobs[0].Lateness(); known {
+			name := "Late"
+			if !exact {
+				name = "Late at most"
+			}
+			all = append(all, figure{Name: name, Value: formatDuration(late)})
+		}
+	}
+	return all
+}
+
+// newTickGroups are the ticks of each zoom, for a phone and for a desk.
+func newTickGroups(a axis, zoomable bool) []tickGroup {
+	var all []tickGroup
+	for _, zoom := range zooms {
+		for _, width := range []struct {
+			name string
+			most int
+		}{{"narrow", 4}, {"broad", 10}} {
+			g := tickGroup{Class: fmt.Sprintf("z%d %s", zoom, width.name)}
+			for _, at := range a.ticks(width.most * zoom) {
+				t := tick{At: round(a.at(a.start.Add(at))), Text: formatDuration(at), Anchor: "middle"}
+				switch place := a.at(a.start.Add(at)); {
+				case at == 0:
+					t.Anchor = "start"
+				case place > 100-3/float64(zoom):
+					t.Anchor = "end"
+				}
+				g.Ticks = append(g.Ticks, t)
+			}
+			all = append(all, g)
+		}
+		if !zoomable {
+			break
+		}
+	}
+	return all
+}
+
+// picture draws the machine with what the execution went through. Its states link
+// to the table.
+func picture(m *asl.StateMachine, visits map[string]int, edges map[graph.Edge]int, rows map[string]*row) template.HTML {
+	links := map[string]string{}
+	for name, r := range rows {
+		links[name] = fmt.Sprintf("s%d", r.number)
+	}
+	svg := graph.New(m, graph.Options{Title: "What the execution went through", Visits: visits, Edges: edges, Links: links}).SVG()
 	return template.HTML(svg) //nolint:gosec // graph escapes what it writes
 }
 
-// events writes how many events there are, and how many AWS allows if the run
-// kept to that.
-func events(n int) string {
-	if n > asl.MaxEvents {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%d of %d", n, asl.MaxEvents)
-}
-
-// notTaken names the transitions that the run did not take, and counts all.
-func notTaken(m *asl.StateMachine, r *sim.Result) (names []string, all int) {
+// notTaken names the transitions that the execution did not take, and counts all.
+func notTaken(m *asl.StateMachine, edges map[graph.Edge]int) (names []string, all int) {
 	for s := range m.All {
 		ways := s.Transitions()
 		if s.End {
@@ -151,7 +261,7 @@ func notTaken(m *asl.StateMachine, r *sim.Result) (names []string, all int) {
 		}
 		for _, way := range ways {
 			all++
-			if r.Edges[sim.Edge{From: s.Name, To: way.To, Kind: way.Kind, Rule: way.Rule}] == 0 {
+			if edges[graph.Edge{From: s.Name, To: way.To, Kind: way.Kind, Rule: way.Rule}] == 0 {
 				names = append(names, s.Name+" → "+target(s, way))
 			}
 		}
@@ -173,77 +283,4 @@ func target(s *asl.State, way asl.Transition) string {
 	default:
 		return way.To
 	}
-}
-
-func visitViews(all []*visit, r *sim.Result) []visitView {
-	var out []visitView
-	for i, v := range all {
-		if left := len(all) - mostVisits; left > 0 && i >= mostVisits/2 && i < mostVisits/2+left {
-			if i == mostVisits/2 {
-				out = append(out, visitView{Skipped: left})
-			}
-			continue
-		}
-		out = append(out, visitView{
-			State: v.state, At: formatDuration(v.start.Sub(r.Start)), Took: formatDuration(v.end.Sub(v.start)),
-			Input: payload(v.input), Output: payload(v.output), Error: failure(v), Failures: v.failures(),
-		})
-	}
-	return out
-}
-
-// failure is the error of a visit with its cause; empty if it has none.
-func failure(v *visit) string {
-	if v.err != "" && v.cause != "" {
-		return v.err + ": " + cut(v.cause)
-	}
-	return v.err + cut(v.cause)
-}
-
-func eventViews(h *history, r *sim.Result) []eventView {
-	var out []eventView
-	for i, e := range r.Events {
-		if left := len(r.Events) - mostEvents; left > 0 && i >= mostEvents/2 && i < mostEvents/2+left {
-			if i == mostEvents/2 {
-				out = append(out, eventView{Skipped: left})
-			}
-			continue
-		}
-		var parts []string
-		for _, part := range []string{e.Details.Resource, e.Details.Location, e.Details.Error, cut(e.Details.Cause)} {
-			if part != "" {
-				parts = append(parts, part)
-			}
-		}
-		if e.Details.Index != nil {
-			parts = append(parts, fmt.Sprintf("item %d", *e.Details.Index))
-		}
-		if e.Details.Length != nil {
-			parts = append(parts, fmt.Sprintf("%d items", *e.Details.Length))
-		}
-		state := e.Details.Name
-		if v := h.of[e.ID]; state == "" && v != nil {
-			state = v.state
-		}
-		out = append(out, eventView{
-			ID: e.ID, Previous: e.PreviousEventID, At: formatDuration(e.Timestamp.Sub(r.Start)), Type: string(e.Type), State: state, What: strings.Join(parts, " · "),
-			Failure: strings.HasSuffix(string(e.Type), "Failed") || strings.HasSuffix(string(e.Type), "TimedOut"),
-		})
-	}
-	return out
-}
-
-func payload(p *sim.Payload) string {
-	if p == nil {
-		return ""
-	}
-	return cut(string(p.JSON()))
-}
-
-// cut shortens a long text, and says so.
-func cut(text string) string {
-	if len(text) <= mostPayload {
-		return text
-	}
-	return strings.ToValidUTF8(text[:mostPayload], "") + fmt.Sprintf("… (%d bytes in all)", len(text))
 }

@@ -1,0 +1,266 @@
+package history
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// operation is a describe call of the catalogue, and who judges its responses.
+type operation struct {
+	name string // "athena:GetQueryExecution"
+	// entry is nil if several entries poll the operation, and the execution started
+	// the job of none.
+	entry   *catalog.Entry
+	judges  []judge
+	sight   sight
+	members []string // of the input that select the job; empty for all
+	seen    map[string]answer
+}
+
+// judge is an entry of the catalogue in the spelling of Step Functions.
+type judge struct {
+	entry *catalog.Entry
+	check *pollcore.Check[any, any]
+}
+
+// answer is what a response says.
+type answer struct {
+	verdict        Verdict
+	status         string
+	started, ended time.Time
+}
+
+// readOperation reads the entries of the catalogue that poll an operation; nil if
+// there are none. Those whose job the execution started come before the others.
+func readOperation(name string, started map[string]bool) *operation {
+	service, action, _ := strings.Cut(name, ":")
+	listing, err := catalog.AWS().Find(service)
+	if err != nil {
+		return nil
+	}
+	var all, own []*catalog.Entry
+	for _, e := range listing.Entries {
+		if !strings.EqualFold(e.Operation, action) {
+			continue
+		}
+		entry, err := catalog.AWS().Lookup(listing.Key, e.Name)
+		if err != nil {
+			continue
+		}
+		all = append(all, entry)
+		if entry.Job != nil && started[startName(entry)] {
+			own = append(own, entry)
+		}
+	}
+	if len(own) > 0 {
+		all = own
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	op := &operation{name: listing.Key + ":" + all[0].Operation.Name, seen: map[string]answer{}}
+	for _, e := range all {
+		in, out := e.Operation.Input.Describe(), e.Operation.Output.Describe()
+		renamed, err := pollcore.RenameMembers(e.Waiter, in, out, javasdk.MemberName)
+		if err != nil {
+			continue
+		}
+		if check, err := pollcore.Compile[any, any](renamed); err == nil {
+			op.judges = append(op.judges, judge{e, check})
+		}
+	}
+	op.sight = newSight(all[max(0, slices.IndexFunc(all, func(e *catalog.Entry) bool { return e.Job != nil }))]) // a job has paths of times
+	if len(all) == 1 {
+		op.entry = all[0]
+	}
+	if job := all[0].Job; job != nil {
+		for member := range job.Arguments {
+			op.members = append(op.members, javasdk.MemberName(member))
+		}
+		slices.Sort(op.members)
+	}
+	return op
+}
+
+// identify is what tells the arguments of one job from those of another.
+func (o *operation) identify(arguments string) string {
+	if len(o.members) == 0 {
+		return arguments
+	}
+	var all map[string]json.RawMessage
+	if json.Unmarshal([]byte(arguments), &all) != nil {
+		return arguments
+	}
+	var parts []string
+	for _, member := range o.members {
+		parts = append(parts, string(all[member]))
+	}
+	return strings.Join(parts, " ")
+}
+
+// mostAnswers is how many responses are kept, so that equal ones are read once.
+const mostAnswers = 64
+
+// judge judges a response.
+func (o *operation) judge(arguments, output string) answer {
+	key := arguments + "\x00" + output
+	if a, known := o.seen[key]; known {
+		return a
+	}
+	a := answer{verdict: Unknown}
+	var in, out any
+	if json.Unmarshal([]byte(output), &out) == nil {
+		_ = json.Unmarshal([]byte(arguments), &in)
+		a.verdict = o.agree(in, out)
+		a.status, a.started, a.ended = o.sight.read(out)
+	}
+	if len(o.seen) >= mostAnswers {
+		clear(o.seen)
+	}
+	o.seen[key] = a
+	return a
+}
+
+// agree is the verdict of all judges, if they have one.
+func (o *operation) agree(in, out any) Verdict {
+	var verdict Verdict
+	for _, j := range o.judges {
+		own := map[pollcore.Verdict]Verdict{pollcore.Success: Success, pollcore.Failure: Failure, pollcore.Retry: Retry}[j.check.Check(in, out, nil).Verdict]
+		if verdict != "" && own != verdict {
+			return Unknown
+		}
+		verdict = own
+	}
+	if verdict == "" {
+		return Unknown
+	}
+	return verdict
+}
+
+// judgeError judges a call that failed: an error that an acceptor of every judge
+// names has its verdict.
+func (o *operation) judgeError(name string) Verdict {
+	_, code, _ := strings.Cut(name, ".")
+	verdict := CallFailed
+	for i, j := range o.judges {
+		own := CallFailed
+		for _, a := range j.entry.Waiter.Acceptors {
+			if t := a.Matcher.ErrorType; t != nil && (*t == code || javasdk.ExceptionName(j.entry.Service.Name, shapeOf(j.entry, *t)) == code) {
+				own = map[pollcore.Verdict]Verdict{pollcore.Success: Success, pollcore.Failure: Failure, pollcore.Retry: Retry}[a.State]
+				break
+			}
+		}
+		if i > 0 && own != verdict {
+			return CallFailed
+		}
+		verdict = own
+	}
+	return verdict
+}
+
+// shapeOf is the shape of an error that a waiter names by its shape or code.
+func shapeOf(e *catalog.Entry, name string) string {
+	name = name[strings.LastIndexByte(name, '#')+1:]
+	for _, declared := range e.Operation.Errors {
+		if declared.Code == name && declared.Shape != "" {
+			return declared.Shape
+		}
+	}
+	return name
+}
+
+// sight is where a response has what is worth seeing, in the spelling of Step
+// Functions.
+type sight struct {
+	status, start, end path
+}
+
+func newSight(e *catalog.Entry) sight {
+	var s sight
+	if e.Job != nil {
+		s.status, s.start, s.end = newPath(e.Job.Status), newPath(e.Job.StartTime), newPath(e.Job.EndTime)
+	}
+	for _, a := range e.Waiter.Acceptors {
+		if m := a.Matcher.Output; len(s.status) == 0 && m != nil {
+			s.status = newPath(m.Path)
+		}
+	}
+	return s
+}
+
+// read reads a response.
+func (s sight) read(response any) (status string, started, ended time.Time) {
+	status = s.status.text(response)
+	started, _ = parseTime(s.start.text(response))
+	ended, _ = parseTime(s.end.text(response))
+	return status, started, ended
+}
+
+// path are the members that lead to a value; "[]" stands for the items of a list.
+type path []string
+
+// newPath reads a path of members and items; nil if it is none.
+func newPath(text string) path {
+	if text == "" || strings.ContainsAny(text, "(){}'`\"|&@<>=!?*") {
+		return nil
+	}
+	var p path
+	for step := range strings.SplitSeq(text, ".") {
+		name, list, isList := strings.Cut(step, "[")
+		p = append(p, javasdk.MemberName(name))
+		if isList {
+			p = append(p, "["+list)
+		}
+	}
+	return p
+}
+
+// text is the value at the path; of the items of a list each value once.
+func (p path) text(value any) string {
+	if len(p) == 0 {
+		return valueText(value)
+	}
+	step, rest := p[0], p[1:]
+	switch v := value.(type) {
+	case map[string]any:
+		if member, ok := v[step]; ok {
+			return rest.text(member)
+		}
+	case []any:
+		index, err := strconv.Atoi(strings.Trim(step, "[]"))
+		if err == nil {
+			if index >= 0 && index < len(v) {
+				return rest.text(v[index])
+			}
+			return ""
+		}
+		var all []string
+		for _, item := range v {
+			if text := rest.text(item); text != "" && !slices.Contains(all, text) && len(all) < 4 {
+				all = append(all, text)
+			}
+		}
+		return strings.Join(all, ", ")
+	}
+	return ""
+}
+
+// valueText is a scalar as text.
+func valueText(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return ""
+}

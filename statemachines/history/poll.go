@@ -1,0 +1,362 @@
+package history
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+)
+
+// Verdict is what a poll came to.
+type Verdict string
+
+// The verdicts. CallFailed is a call without a response, and Unknown a response that
+// nothing in the catalogue judges, or that its entries judge differently.
+const (
+	Retry      Verdict = "retry"
+	Success    Verdict = "success"
+	Failure    Verdict = "failure"
+	CallFailed Verdict = "call failed"
+	Unknown    Verdict = "unknown"
+)
+
+// Poll is one describe call with its verdict.
+type Poll struct {
+	// At is when it was scheduled, and Answered when it ended.
+	At, Answered time.Time
+	Verdict      Verdict
+	// Status is what the response says of the job, or the name of the error.
+	Status, Cause string
+	// Visit is the visit of the Task, and Event the place of the event that
+	// scheduled the call.
+	Visit *Visit
+	Event int
+}
+
+// Job is a job, or a resource, and what an execution learned of it.
+type Job struct {
+	// State is the Task that polls it, and Operation what it calls, such as
+	// "athena:GetQueryExecution", or the function "jobpoller-checkstatus".
+	State, Operation string
+	// Entry is what the catalogue knows to wait for; nil if that is not clear.
+	Entry *catalog.Entry
+	// Strand is that of the visits.
+	Strand int64
+	Polls  []Poll
+	// Started and Ended are the service's times; zero where it does not say.
+	Started, Ended time.Time
+	// Deadline is when the poller gives up; zero if that is not known.
+	Deadline time.Time
+}
+
+// HasEnded returns the first poll that saw the job's end, or -1.
+func (j *Job) HasEnded() int {
+	return slices.IndexFunc(j.Polls, func(p Poll) bool { return p.Verdict == Success || p.Verdict == Failure })
+}
+
+// Lateness is the time from the job's end to the poll that saw it. It is exact where
+// the service says when the job ended; else it is at most the time since the poll
+// before. It is not known before the end was seen.
+func (j *Job) Lateness() (late time.Duration, exact, known bool) {
+	seen := j.HasEnded()
+	if seen < 0 {
+		return 0, false, false
+	}
+	at := j.Polls[seen].Answered
+	if !j.Ended.IsZero() {
+		return max(0, at.Sub(j.Ended)), true, true
+	}
+	before := j.Polls[seen].Visit.Start
+	if seen > 0 {
+		before = j.Polls[seen-1].Answered
+	} else if !j.Started.IsZero() {
+		before = j.Started
+	}
+	return max(0, at.Sub(before)), false, true
+}
+
+// Change is a time at which polls began to see another status.
+type Change struct {
+	Status  string
+	Verdict Verdict
+	// First and Last are the polls that saw it, in a row.
+	First, Last int
+}
+
+// Changes is the history of the status. Calls that failed are among it.
+func (j *Job) Changes() []Change {
+	var all []Change
+	for i, p := range j.Polls {
+		if n := len(all); n > 0 && all[n-1].Status == p.Status && all[n-1].Verdict == p.Verdict {
+			all[n-1].Last = i
+			continue
+		}
+		all = append(all, Change{p.Status, p.Verdict, i, i})
+	}
+	return all
+}
+
+// FindJobs finds the jobs that the Tasks of an execution poll: those whose describe
+// call the catalogue has, if it was called twice or the execution started the job.
+func (e *Execution) FindJobs(visits *Visits) []*Job {
+	f := &finder{names: map[[2]string]string{}, operations: map[string]*operation{}, started: map[string]bool{}, jobs: map[string]*Job{}, input: e.Input}
+	for _, v := range visits.All {
+		for i := range v.Attempts {
+			f.started[strings.ToLower(f.callName(&v.Attempts[i]))] = true
+		}
+	}
+	for _, v := range visits.All {
+		for i := range v.Attempts {
+			f.poll(v, &v.Attempts[i])
+		}
+		for name, value := range v.Assigned {
+			f.readDeadline(name, value, v.Strand)
+		}
+	}
+	var jobs []*Job
+	for _, j := range f.order {
+		f.setDeadline(j)
+		if !j.Deadline.IsZero() || len(j.Polls) > 1 || j.Entry != nil && j.Entry.Job != nil && f.started[startName(j.Entry)] || j.Operation == checkStatus {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}
+
+// startName is the call that starts a job, in lower case.
+func startName(e *catalog.Entry) string { return strings.ToLower(e.Service.Key + ":" + e.Name) }
+
+// finder finds jobs.
+type finder struct {
+	names      map[[2]string]string // of calls, by service and action
+	operations map[string]*operation
+	started    map[string]bool // calls that the execution made, in lower case
+	jobs       map[string]*Job
+	order      []*Job
+	deadlines  []deadline
+	input      string
+}
+
+// checkStatus is the function of jobpoller that polls.
+const checkStatus = "jobpoller-checkstatus"
+
+func (f *finder) callName(a *Attempt) string {
+	key := [2]string{a.Service, a.Action}
+	name, known := f.names[key]
+	if !known {
+		name = callName(a)
+		f.names[key] = name
+	}
+	return name
+}
+
+// callName is the operation that a call is of, such as "athena:GetQueryExecution";
+// empty if it is of no service of the catalogue.
+func callName(a *Attempt) string {
+	if strings.Contains(a.Action, ".") { // it ends with its job
+		return ""
+	}
+	service, _ := strings.CutPrefix(a.Service, "aws-sdk:")
+	if service == "" || a.Action == "" {
+		return ""
+	}
+	listing, err := catalog.AWS().Find(service)
+	if err != nil {
+		return ""
+	}
+	return listing.Key + ":" + strings.ToUpper(a.Action[:1]) + a.Action[1:]
+}
+
+// callsCheckStatus tells whether a call is one of check-status.
+func callsCheckStatus(a *Attempt) bool {
+	if a.Service == "" {
+		return strings.Contains(a.Action, ":function:") && lint.NamesCheckStatus(a.Action)
+	}
+	if a.Service != "lambda" && a.Service != "aws-sdk:lambda" || a.Action != "invoke" {
+		return false
+	}
+	var arguments struct {
+		FunctionName string `json:"FunctionName"`
+	}
+	return json.Unmarshal([]byte(a.Parameters), &arguments) == nil && lint.NamesCheckStatus(arguments.FunctionName)
+}
+
+// poll takes in a call, if it is a poll.
+func (f *finder) poll(v *Visit, a *Attempt) {
+	if a.Open && a.Output == "" && a.Error == "" && a.End.Equal(a.Start) && v.Open {
+		return // under way
+	}
+	p := Poll{At: a.Start, Answered: a.End, Visit: v, Event: a.Event}
+	if callsCheckStatus(a) {
+		f.pollFunction(v, a, p)
+		return
+	}
+	name := f.callName(a)
+	if name == "" {
+		return
+	}
+	op, known := f.operations[name]
+	if !known {
+		op = readOperation(name, f.started)
+		f.operations[name] = op
+	}
+	if op == nil {
+		return
+	}
+	j := f.job(v, op.name, op.identify(a.Parameters))
+	j.Entry = op.entry
+	if a.Failed {
+		p.Verdict, p.Status, p.Cause = op.judgeError(a.Error), a.Error, a.Cause
+	} else {
+		answer := op.judge(a.Parameters, a.Output)
+		p.Verdict, p.Status = answer.verdict, answer.status
+		j.learnTimes(answer.started, answer.ended)
+	}
+	j.Polls = append(j.Polls, p)
+}
+
+// job is the job that a Task polls with an identity.
+func (f *finder) job(v *Visit, operation, identity string) *Job {
+	text, _ := json.Marshal([]any{v.State, v.Strand, operation, identity}) //nolint:errchkjson // texts and a number
+	j := f.jobs[string(text)]
+	if j == nil {
+		j = &Job{State: v.State, Operation: operation, Strand: v.Strand}
+		f.jobs[string(text)] = j
+		f.order = append(f.order, j)
+	}
+	return j
+}
+
+func (j *Job) learnTimes(started, ended time.Time) {
+	if !started.IsZero() {
+		j.Started = started
+	}
+	if !ended.IsZero() {
+		j.Ended = ended
+	}
+}
+
+// deadline is the value of a variable that holds one.
+type deadline struct {
+	strand int64
+	loop   string // what the name begins with, in lower case: that of the loop's Task, or nothing
+	at     time.Time
+}
+
+// readDeadline reads a variable, if it is the deadline of a loop: milliseconds since
+// 1970, or a timestamp.
+func (f *finder) readDeadline(name, value string, strand int64) {
+	loop, ok := strings.CutSuffix(strings.ToLower(name), "deadline")
+	if !ok {
+		return
+	}
+	var at time.Time
+	var number float64
+	var text string
+	switch {
+	case json.Unmarshal([]byte(value), &number) == nil && number > 1e12 && number < mostSeconds*1000:
+		at = time.UnixMilli(int64(number)).UTC()
+	case json.Unmarshal([]byte(value), &text) == nil:
+		at, _ = time.Parse(time.RFC3339Nano, text)
+	}
+	if !at.IsZero() {
+		f.deadlines = append(f.deadlines, deadline{strand, loop, at})
+	}
+}
+
+// setDeadline gives a job the deadline that was set last for its loop.
+func (f *finder) setDeadline(j *Job) {
+	name := strings.Map(func(r rune) rune { // as names of variables are
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, j.State)
+	for _, d := range f.deadlines {
+		if d.strand == j.Strand && strings.HasPrefix(name, d.loop) && d.at.After(j.Polls[0].At) {
+			j.Deadline = d.at
+		}
+	}
+}
+
+// pollFunction takes in a call of check-status.
+func (f *finder) pollFunction(v *Visit, a *Attempt, p Poll) {
+	j := f.job(v, checkStatus, "")
+	var answer functionAnswer
+	if a.Failed {
+		p.Status, p.Cause = a.Error, a.Cause
+		p.Verdict = map[string]Verdict{"JobPoller.Running": Retry, "JobPoller.Failed": Failure, "JobPoller.TimedOut": Failure}[a.Error]
+		p.Verdict = cmp.Or(p.Verdict, CallFailed)
+		if p.Verdict != CallFailed {
+			p.Status = strings.ToUpper(strings.TrimPrefix(a.Error, "JobPoller."))
+		}
+	} else {
+		answer = readFunctionAnswer(a.Output)
+		p.Status = answer.Status
+		p.Verdict = map[string]Verdict{
+			string(pollcore.Running): Retry, string(pollcore.Succeeded): Success, string(pollcore.Failed): Failure, string(pollcore.TimedOut): Failure,
+		}[answer.Status]
+		p.Verdict = cmp.Or(p.Verdict, Unknown)
+	}
+	if name := answer.Job.Name; name != "" && j.Entry == nil {
+		if named, err := catalog.AWS().Resolve(name); err == nil && named.Entry != nil {
+			j.Entry = named.Entry
+		}
+	}
+	if j.Entry != nil && answer.Output != nil {
+		status, started, ended := newSight(j.Entry).read(answer.Output)
+		j.learnTimes(started, ended)
+		if status != "" {
+			p.Status = status
+		}
+	}
+	if limit := maxWait(f.input); limit > 0 && !answer.StartedAt.IsZero() {
+		j.Deadline = answer.StartedAt.Add(limit)
+	}
+	j.Polls = append(j.Polls, p)
+}
+
+// functionAnswer is what check-status returns.
+type functionAnswer struct {
+	Status    string    `json:"status"`
+	StartedAt time.Time `json:"startedAt"`
+	Job       struct {
+		Name string `json:"name"`
+	} `json:"job"`
+	Output any `json:"output"`
+}
+
+// readFunctionAnswer reads the output of a Task that invokes check-status.
+func readFunctionAnswer(output string) functionAnswer {
+	var wrapped struct {
+		Payload json.RawMessage `json:"Payload"`
+	}
+	text := []byte(output)
+	if json.Unmarshal(text, &wrapped) == nil && len(wrapped.Payload) > 0 {
+		text = wrapped.Payload
+	}
+	var answer functionAnswer
+	if json.Unmarshal(text, &answer) != nil {
+		return functionAnswer{}
+	}
+	return answer
+}
+
+// maxWait is what a request of the Lambda functions says of its time; 0 if the input
+// is no such request.
+func maxWait(input string) time.Duration {
+	var request struct {
+		MaxWaitSeconds float64 `json:"maxWaitSeconds"`
+	}
+	const most = 366 * 24 * 3600
+	if json.Unmarshal([]byte(input), &request) != nil || request.MaxWaitSeconds <= 0 || request.MaxWaitSeconds > most {
+		return 0
+	}
+	return time.Duration(request.MaxWaitSeconds * float64(time.Second))
+}

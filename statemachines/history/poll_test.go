@@ -1,0 +1,146 @@
+package history_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/history"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// jobsOf are the jobs that the Tasks of a definition poll. What a Task calls is
+// answered in turn, the last answer for good: with an error if it is one.
+func jobsOf(t *testing.T, definition, input string, answers map[string][]any) (*sim.Result, []*history.Job) {
+	t.Helper()
+	m, err := asl.Parse([]byte(definition))
+	require.NoError(t, err)
+	handlers := map[string]sim.Handler{}
+	for resource, all := range answers {
+		n := 0
+		handlers[resource] = func(context.Context, sim.Call) (sim.Reply, error) {
+			answer := all[min(n, len(all)-1)]
+			n++
+			if err, ok := answer.(error); ok {
+				return sim.Reply{}, err
+			}
+			return sim.Reply{Output: answer, Latency: time.Second}, nil
+		}
+	}
+	r, err := sim.Run(t.Context(), m, []byte(input), sim.Options{Handlers: handlers})
+	require.NoError(t, err)
+	e := history.FromRun(m, r)
+	return r, e.FindJobs(e.FindVisits())
+}
+
+func statuses(j *history.Job) []string {
+	var all []string
+	for _, c := range j.Changes() {
+		all = append(all, c.Status+" "+string(c.Verdict))
+	}
+	return all
+}
+
+// A compiled machine sets a deadline of its own and is throttled on the way.
+func TestJobOfACompiledMachine(t *testing.T) {
+	t.Parallel()
+	text, err := statemachines.Definition("dynamodb-export-variables")
+	require.NoError(t, err)
+	export := func(status, end string) any {
+		d := map[string]any{"ExportStatus": status, "ExportArn": "arn"}
+		if end != "" {
+			d["EndTime"] = end
+		}
+		return map[string]any{"ExportDescription": d}
+	}
+	r, jobs := jobsOf(t, string(text), `{"TableArn": "arn:aws:dynamodb:eu-west-1:111111111111:table/t", "S3Bucket": "exports"}`, map[string][]any{
+		"arn:aws:states:::aws-sdk:dynamodb:exportTableToPointInTime": {export("IN_PROGRESS", "")},
+		"arn:aws:states:::aws-sdk:dynamodb:describeExport": {
+			export("IN_PROGRESS", ""), &sim.TaskError{Name: "DynamoDb.SdkClientException", Cause: "slow down"}, export("IN_PROGRESS", ""), export("COMPLETED", "2026-01-01T00:00:40Z"),
+		},
+	})
+	require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
+	require.Len(t, jobs, 1)
+	require.Equal(t, "dynamodb:DescribeExport", jobs[0].Operation)
+	require.Equal(t, "dynamodb:ExportTableToPointInTime", jobs[0].Entry.FullName())
+	require.Equal(t, []string{"IN_PROGRESS retry", "DynamoDb.SdkClientException call failed", "IN_PROGRESS retry", "COMPLETED success"}, statuses(jobs[0]))
+	late, exact, known := jobs[0].Lateness()
+	require.True(t, exact && known)
+	require.Equal(t, jobs[0].Polls[3].Answered.Sub(r.Start)-40*time.Second, late)
+	require.True(t, jobs[0].Deadline.After(r.Stop), "the machine has one")
+}
+
+// What check-status returns is read as its verdict, and the job's own status too.
+func TestJobOfTheLambdaFunctions(t *testing.T) {
+	t.Parallel()
+	result := func(status, own string) any {
+		return map[string]any{"Payload": map[string]any{
+			"status": status, "waitSeconds": 5, "attempt": 1, "startedAt": "2026-01-01T00:00:00Z", "elapsedSeconds": 1, "reason": "", "job": map[string]any{"name": "athena:StartQueryExecution", "id": "q"},
+			"output": map[string]any{"QueryExecution": map[string]any{"Status": map[string]any{"State": own, "CompletionDateTime": "2026-01-01T00:00:04Z"}}},
+		}}
+	}
+	n := 0
+	m, err := asl.Parse([]byte(statemachines.LambdaPoller()))
+	require.NoError(t, err)
+	r, err := sim.Run(t.Context(), m, []byte(`{"job": "athena:StartQueryExecution", "maxWaitSeconds": 600, "arguments": {}}`), sim.Options{Handlers: map[string]sim.Handler{
+		"arn:aws:states:::lambda:invoke": func(context.Context, sim.Call) (sim.Reply, error) {
+			n++
+			if n < 4 {
+				return sim.Reply{Output: result("RUNNING", "QUEUED")}, nil
+			}
+			return sim.Reply{Output: result("SUCCEEDED", "SUCCEEDED")}, nil
+		},
+	}})
+	require.NoError(t, err)
+	require.Equal(t, sim.StatusSucceeded, r.Status)
+	e := history.FromRun(m, r)
+	jobs := e.FindJobs(e.FindVisits())
+	require.Len(t, jobs, 1, "run-job does not poll")
+	require.Equal(t, []string{"QUEUED retry", "SUCCEEDED success"}, statuses(jobs[0]))
+	require.Equal(t, time.Date(2026, 1, 1, 0, 10, 0, 0, time.UTC), jobs[0].Deadline)
+	require.Equal(t, time.Date(2026, 1, 1, 0, 0, 4, 0, time.UTC), jobs[0].Ended)
+}
+
+// Each iteration of a Map polls a job of its own, and a call that is no poll is none.
+func TestJobsOfAMap(t *testing.T) {
+	t.Parallel()
+	_, jobs := jobsOf(t, `{"StartAt": "Once", "States": {
+		"Once": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:describeTable", "Parameters": {"TableName": "t"}, "ResultPath": null, "Next": "Each"},
+		"Each": {"Type": "Map", "ItemsPath": "$.ids", "End": true, "ItemProcessor": {"StartAt": "Get", "States": {
+			"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$"}, "ResultPath": null, "Next": "Wait"},
+			"Wait": {"Type": "Wait", "Seconds": 3, "Next": "Again"},
+			"Again": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$"}, "ResultPath": null,
+				"Retry": [{"ErrorEquals": ["States.ALL"], "IntervalSeconds": 1}], "End": true}}}}}}`,
+		`{"ids": ["a", "b", "c"]}`, map[string][]any{
+			"arn:aws:states:::aws-sdk:dynamodb:describeTable":   {map[string]any{"Table": map[string]any{"TableStatus": "ACTIVE"}}},
+			"arn:aws:states:::aws-sdk:athena:getQueryExecution": {&sim.TaskError{Name: "X"}, map[string]any{}},
+		})
+	require.Empty(t, jobs, "one poll of each state does not make a loop")
+
+	_, jobs = jobsOf(t, `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "ItemsPath": "$.ids", "End": true, "ItemProcessor": {"StartAt": "Wait", "States": {
+			"Wait": {"Type": "Wait", "Seconds": 3, "Next": "Get"},
+			"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.id"}, "ResultPath": "$.s", "Next": "Done?"},
+			"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.s.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "End"}], "Default": "Wait"},
+			"End": {"Type": "Succeed"}}}}}}`,
+		`{"ids": [{"id": "a"}, {"id": "b"}, {"id": "a"}]}`, map[string][]any{
+			"arn:aws:states:::aws-sdk:athena:getQueryExecution": {
+				query("QUEUED"), query("QUEUED"), query("QUEUED"), query("SUCCEEDED"),
+			},
+		})
+	require.Len(t, jobs, 3, "the same job in two iterations is polled twice")
+	for _, j := range jobs {
+		require.Equal(t, []string{"QUEUED retry", "SUCCEEDED success"}, statuses(j))
+		late, exact, known := j.Lateness()
+		require.True(t, known)
+		require.False(t, exact)
+		require.Equal(t, 4*time.Second, late, "since the poll before")
+	}
+}
+
+func query(state string) any {
+	return map[string]any{"QueryExecution": map[string]any{"Status": map[string]any{"State": state}}}
+}

@@ -1,0 +1,117 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// axis is the time that a picture shows.
+type axis struct{ start, stop time.Time }
+
+// whole is the time that it spans, above 0.
+func (a axis) whole() time.Duration { return max(a.stop.Sub(a.start), time.Millisecond) }
+
+// at is where a time stands, in percent of the width.
+func (a axis) at(t time.Time) float64 {
+	return min(max(100*float64(t.Sub(a.start))/float64(a.whole()), 0), 100)
+}
+
+// since is how long after the start a time is.
+func (a axis) since(t time.Time) string { return "+" + formatDuration(t.Sub(a.start)) }
+
+// round writes a place or a width of a drawing, without what no zoom shows.
+func round(v float64) string {
+	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(v, 'f', 4, 64), "0"), ".") + "%"
+}
+
+// steps are the round times between two ticks.
+var steps = func() []time.Duration {
+	all := []time.Duration{}
+	for _, unit := range []time.Duration{time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond} {
+		all = append(all, unit, 2*unit, 5*unit)
+	}
+	for _, seconds := range []int{1, 2, 5, 10, 15, 30, 60, 2 * 60, 5 * 60, 10 * 60, 15 * 60, 30 * 60} {
+		all = append(all, time.Duration(seconds)*time.Second)
+	}
+	for _, hours := range []int{1, 2, 3, 6, 12, 24, 2 * 24, 5 * 24, 10 * 24, 30 * 24, 60 * 24, 180 * 24} {
+		all = append(all, time.Duration(hours)*time.Hour)
+	}
+	return all
+}()
+
+// ticks are round times of an axis, so many at most.
+func (a axis) ticks(most int) []time.Duration {
+	step := steps[len(steps)-1]
+	for _, s := range steps {
+		if int(a.whole()/s) <= most {
+			step = s
+			break
+		}
+	}
+	var all []time.Duration
+	for at := time.Duration(0); at <= a.whole() && len(all) <= most; at += step {
+		all = append(all, at)
+	}
+	return all
+}
+
+// formatDuration writes a duration for people: the parts that are not 0, with
+// milliseconds where it is short.
+func formatDuration(d time.Duration) string {
+	if d < 0 {
+		return "-" + formatDuration(-d)
+	}
+	switch {
+	case d >= time.Minute:
+		d = d.Round(time.Second)
+	case d >= time.Second:
+		d = d.Round(100 * time.Millisecond)
+	default:
+		d = d.Round(time.Millisecond)
+	}
+	if d < time.Minute {
+		return d.String()
+	}
+	const day = 24 * time.Hour
+	var b strings.Builder
+	for _, part := range []struct {
+		unit time.Duration
+		name string
+	}{{day, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
+		if n := d / part.unit; n > 0 {
+			fmt.Fprintf(&b, "%d%s", n, part.name)
+			d %= part.unit
+		}
+	}
+	return b.String()
+}
+
+// formatCount writes a number with commas.
+func formatCount(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// formatClock writes the time of an event: "3:51:25.000", or "5.000" in the first
+// minute.
+func formatClock(d time.Duration) string {
+	d = d.Round(time.Millisecond)
+	sign := ""
+	if d < 0 {
+		d, sign = -d, "-"
+	}
+	h, m, s, ms := d/time.Hour, d/time.Minute%60, d/time.Second%60, d/time.Millisecond%1000
+	switch {
+	case h > 0:
+		return fmt.Sprintf("%s%d:%02d:%02d.%03d", sign, h, m, s, ms)
+	case m > 0:
+		return fmt.Sprintf("%s%d:%02d.%03d", sign, m, s, ms)
+	default:
+		return fmt.Sprintf("%s%d.%03d", sign, s, ms)
+	}
+}

@@ -1,0 +1,102 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"html/template"
+	"strconv"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/history"
+)
+
+// eventsPerTable is how many events stand in one table, which opens by itself.
+const eventsPerTable = 1_000
+
+// eventTable is a part of the events.
+type eventTable struct {
+	Title string
+	Open  bool
+	Rows  template.HTML
+}
+
+// newEventTables writes all events. The rows are not left to the template: they are
+// most of the page.
+func newEventTables(a axis, e *history.Execution, visits *history.Visits, rows map[string]*row) []eventTable {
+	var all []eventTable
+	for start := 0; start < len(e.Events); start += eventsPerTable {
+		part := e.Events[start:min(start+eventsPerTable, len(e.Events))]
+		var b strings.Builder
+		for i := range part {
+			state := part[i].Name
+			if v := visits.Of[start+i]; state == "" && v != nil {
+				state = nameOf(v)
+			}
+			writeEvent(&b, a, &part[i], state, rows[state])
+		}
+		first, last := &part[0], &part[len(part)-1]
+		all = append(all, eventTable{
+			Title: fmt.Sprintf("%s to %s, %s to %s", formatCount(int(first.ID)), formatCount(int(last.ID)), a.since(first.Time), a.since(last.Time)),
+			Open:  len(e.Events) <= 100,
+			Rows:  template.HTML(b.String()), //nolint:gosec // texts are escaped where they are written
+		})
+	}
+	return all
+}
+
+func writeEvent(b *strings.Builder, a axis, event *history.Event, state string, r *row) {
+	b.WriteString("<tr id=e")
+	b.WriteString(strconv.FormatInt(event.ID, 10))
+	if event.IsFailure() {
+		b.WriteString(" class=bad")
+	}
+	b.WriteString("><td>")
+	b.WriteString(strconv.FormatInt(event.ID, 10))
+	b.WriteString("<td>")
+	if event.Previous != event.ID-1 {
+		b.WriteString(strconv.FormatInt(event.Previous, 10))
+	}
+	b.WriteString("<td>")
+	b.WriteString(formatClock(event.Time.Sub(a.start)))
+	b.WriteString("<td>")
+	b.WriteString(html.EscapeString(cut(event.Type, mostName)))
+	b.WriteString("<td>")
+	if r != nil {
+		b.WriteString("<a href=#s")
+		b.WriteString(strconv.Itoa(r.number))
+		b.WriteString(">")
+		b.WriteString(html.EscapeString(cut(state, mostName)))
+		b.WriteString("</a>")
+	} else {
+		b.WriteString(html.EscapeString(cut(state, mostName)))
+	}
+	b.WriteString("<td>")
+	b.WriteString(html.EscapeString(detail(event)))
+	b.WriteString("\n")
+}
+
+// detail is what an event tells besides its type and state.
+func detail(event *history.Event) string {
+	var parts []string
+	if !strings.HasSuffix(event.Type, "Started") && !strings.HasSuffix(event.Type, "Succeeded") || event.Resource == "" {
+		parts = append(parts, event.Resource)
+	}
+	parts = append(parts, event.Location, cut(event.Error, mostName), cut(event.Cause, mostCause))
+	if event.Index >= 0 {
+		parts = append(parts, "item "+strconv.Itoa(event.Index))
+	}
+	if event.Length >= 0 {
+		parts = append(parts, plural(event.Length, "item"))
+	}
+	var b strings.Builder
+	for _, part := range parts {
+		if part == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString(" · ")
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}

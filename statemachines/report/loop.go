@@ -1,0 +1,85 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/history"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+)
+
+// loopView is the table of a poll loop, with how often this execution saw each value.
+type loopView struct {
+	Title, Bound string
+	Rows         []loopRow
+	Findings     []finding
+}
+
+type loopRow struct {
+	finding
+
+	Values, Routes, Means string
+	Seen                  string
+}
+
+// finding is a rule that found something.
+type finding struct{ Severity, Rule string }
+
+func newLoopViews(m *asl.StateMachine, express bool, jobs []*history.Job) []loopView {
+	var all []loopView
+	loops := lint.Loops(m, lint.Options{Express: express})
+	for i := range loops {
+		l := &loops[i]
+		v := loopView{Title: strings.Join(l.Turn.States, " → "), Bound: l.DescribeBound()}
+		if l.Operation != "" {
+			v.Title += " polls " + l.Operation
+		}
+		seen := countStatuses(l, jobs)
+		for _, r := range l.Rows {
+			v.Rows = append(v.Rows, newLoopRow(&r, seen))
+		}
+		for _, f := range l.Findings {
+			if !slices.ContainsFunc(v.Rows, func(r loopRow) bool { return r.Rule == f.Rule }) {
+				v.Findings = append(v.Findings, finding{f.Severity.String(), f.Rule})
+			}
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// countStatuses counts how often the loop saw each status.
+func countStatuses(l *lint.Loop, jobs []*history.Job) map[string]int {
+	seen := map[string]int{}
+	for _, j := range jobs {
+		if l.Poll == nil || j.State != l.Poll.Name {
+			continue
+		}
+		for i := range j.Polls {
+			seen[j.Polls[i].Status]++
+		}
+	}
+	return seen
+}
+
+func newLoopRow(r *lint.Row, seen map[string]int) loopRow {
+	row := loopRow{Values: strings.Join(r.Values, ", "), Routes: strings.Join(r.Routes, ", "), Means: r.Describe()}
+	n := 0
+	for _, value := range r.Values {
+		n += seen[value]
+	}
+	if n > 0 {
+		row.Seen = formatCount(n)
+	}
+	if row.Values == "" {
+		row.Values = "any other"
+	}
+	if row.Routes == "" {
+		row.Routes = "no rule"
+	}
+	if r.Rule != "" {
+		row.finding = finding{r.Severity.String(), r.Rule}
+	}
+	return row
+}

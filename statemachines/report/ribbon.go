@@ -1,0 +1,230 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"html/template"
+	"strings"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/history"
+)
+
+// Measures of a ribbon, in pixels from its top.
+const (
+	lifeTop      = 4
+	lifeHeight   = 14
+	tickTop      = 26
+	ribbonHeight = 62
+	noteLine     = 57
+)
+
+// ribbon is the polls of a job below its life.
+type ribbon struct {
+	Number    int
+	State     string
+	Row       int // of the state
+	Operation string
+	Polls     string
+	Facts     []fact
+	Changes   []changeView
+	Drawing   template.HTML
+}
+
+// fact is something said of a job; bad if somebody should look at it.
+type fact struct {
+	Text string
+	Bad  bool
+}
+
+// changeView is a line of the history of a status.
+type changeView struct {
+	Status, Verdict, Form, Polls, At, Until string
+	Event                                   int64 // of the first poll
+	Note                                    string
+}
+
+// forms are the marks of polls by their verdicts: the names of symbols in the page.
+var forms = map[history.Verdict]string{
+	history.Retry: "retry", history.Success: "success", history.Failure: "failure", history.CallFailed: "failed", history.Unknown: "unknown",
+}
+
+func newRibbon(a axis, j *history.Job, e *history.Execution, number, row int) ribbon {
+	r := ribbon{Number: number, State: j.State, Row: row, Operation: j.Operation, Polls: plural(len(j.Polls), "poll")}
+	for _, c := range j.Changes() {
+		r.Changes = append(r.Changes, newChangeView(a, j, e, c))
+	}
+	r.Facts = facts(a, j)
+	r.Drawing = drawRibbon(a, j, e)
+	return r
+}
+
+func newChangeView(a axis, j *history.Job, e *history.Execution, c history.Change) changeView {
+	first, last := &j.Polls[c.First], &j.Polls[c.Last]
+	v := changeView{
+		Status: c.Status, Verdict: string(c.Verdict), Form: forms[c.Verdict], At: a.since(first.At), Until: a.since(last.At),
+		Polls: fmt.Sprintf("poll %s", formatCount(c.First+1)), Event: e.Events[min(first.Event, len(e.Events)-1)].ID, Note: cut(first.Cause, mostCause),
+	}
+	if v.Status == "" {
+		v.Status = "(no status)"
+	}
+	if c.Last > c.First {
+		v.Polls = fmt.Sprintf("polls %s to %s", formatCount(c.First+1), formatCount(c.Last+1))
+	} else {
+		v.Until = ""
+	}
+	return v
+}
+
+// facts says what came of the polling.
+func facts(a axis, j *history.Job) []fact {
+	var all []fact
+	seen := j.HasEnded()
+	late, exact, known := j.Lateness()
+	switch {
+	case known && exact:
+		all = append(all, fact{fmt.Sprintf("ended at %s, seen by poll %s, %s late", a.since(j.Ended), formatCount(seen+1), formatDuration(late)), false})
+	case known:
+		at := a.since(j.Polls[seen].Answered)
+		all = append(all, fact{fmt.Sprintf("end seen at %s by poll %s, at most %s late", at, formatCount(seen+1), formatDuration(late)), false})
+	default:
+		all = append(all, fact{"the end of the job was not seen", false})
+	}
+	if seen >= 0 {
+		if after := len(j.Polls) - seen - 1; after > 0 {
+			took := j.Polls[len(j.Polls)-1].At.Sub(j.Polls[seen].At)
+			all = append(all, fact{fmt.Sprintf("polled %s more after that, for %s", plural(after, "time"), formatDuration(took)), true})
+		}
+	}
+	failed := 0
+	for i := range j.Polls {
+		if j.Polls[i].Verdict == history.CallFailed {
+			failed++
+		}
+	}
+	if failed > 0 {
+		all = append(all, fact{plural(failed, "call") + " failed", true})
+	}
+	if !j.Deadline.IsZero() {
+		text := "deadline at " + a.since(j.Deadline)
+		if j.Deadline.After(a.stop) {
+			text += ", not reached"
+		}
+		all = append(all, fact{text, false})
+	}
+	return all
+}
+
+// drawRibbon draws the life of the job above and a mark for each poll below.
+func drawRibbon(a axis, j *history.Job, e *history.Execution) template.HTML {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg class="ribbon" role="img" aria-label="%s" width="100%%" height="%d">`,
+		html.EscapeString(fmt.Sprintf("%s of %s", plural(len(j.Polls), "poll"), j.Operation)), ribbonHeight)
+	drawLife(&b, a, j)
+	fmt.Fprintf(&b, `<line class="base" x1="0" x2="100%%" y1="%d" y2="%d"/>`, tickTop+18, tickTop+18)
+	for i := range j.Polls {
+		p := &j.Polls[i]
+		text := fmt.Sprintf("poll %s, %s: %s", formatCount(i+1), a.since(p.At), p.Status)
+		if p.Verdict != history.Retry {
+			text += " (" + string(p.Verdict) + ")"
+		}
+		fmt.Fprintf(&b, `<a href="#e%d"><use href="#%s" x="%s" y="%d"><title>%s</title></use></a>`,
+			e.Events[min(p.Event, len(e.Events)-1)].ID, forms[p.Verdict], round(a.at(p.At)), tickTop, html.EscapeString(text))
+	}
+	if !j.Deadline.IsZero() && !j.Deadline.After(a.stop) {
+		x := a.at(j.Deadline)
+		fmt.Fprintf(&b, `<line class="wall" x1="%[1]s" x2="%[1]s" y1="0" y2="%[2]d"><title>deadline, %[3]s</title></line>`,
+			round(x), tickTop+22, a.since(j.Deadline))
+		drawNote(&b, x, "deadline")
+	}
+	b.WriteString("</svg>")
+	return template.HTML(b.String()) //nolint:gosec // texts are escaped where they are written
+}
+
+// drawLife draws from when to when the job lived, as far as the service or the polls
+// say, and the time from its end to the poll that saw it.
+func drawLife(b *strings.Builder, a axis, j *history.Job) {
+	from, to := j.Started, j.Ended
+	if from.IsZero() {
+		from = j.Polls[0].At
+	}
+	seen := j.HasEnded()
+	late, exact, known := j.Lateness()
+	if to.IsZero() {
+		to = j.Polls[len(j.Polls)-1].Answered
+		if known {
+			to = j.Polls[seen].Answered.Add(-late)
+		}
+	}
+	for _, c := range j.Changes() {
+		if c.Verdict == history.CallFailed || seen >= 0 && c.First >= seen {
+			continue
+		}
+		start := j.Polls[c.First].At
+		if c.First == firstAnswer(j) {
+			start = from
+		}
+		drawStage(b, a, start, stageEnd(j, c, to), c.Status)
+	}
+	if seen == firstAnswer(j) && seen >= 0 && !j.Started.IsZero() && !j.Ended.IsZero() {
+		drawStage(b, a, from, to, "")
+	}
+	if !known {
+		return
+	}
+	left, right := a.at(to), a.at(j.Polls[seen].Answered)
+	class, text := "gap", formatDuration(late)+" late"
+	if !exact {
+		class, text = "gap open", "at most "+text
+	}
+	fmt.Fprintf(b, `<rect class="%s" x="%s" y="%d" width="%s" height="%d"><title>%s</title></rect>`,
+		class, round(left), lifeTop, round(max(right-left, 0)), tickTop+18-lifeTop, text)
+	status := j.Polls[seen].Status
+	fmt.Fprintf(b, `<line class="end %s" x1="%s" x2="%[2]s" y1="%d" y2="%d"/>`, forms[j.Polls[seen].Verdict], round(right), lifeTop, tickTop+18)
+	drawNote(b, right, strings.TrimSpace(status+" "+a.since(j.Polls[seen].Answered)+", "+text))
+}
+
+// firstAnswer is the first poll that was answered.
+func firstAnswer(j *history.Job) int {
+	for i := range j.Polls {
+		if j.Polls[i].Verdict != history.CallFailed {
+			return i
+		}
+	}
+	return -1
+}
+
+// stageEnd is when the next status was seen, or the job ended.
+func stageEnd(j *history.Job, c history.Change, end time.Time) time.Time {
+	for i := c.Last + 1; i < len(j.Polls); i++ {
+		switch p := &j.Polls[i]; p.Verdict {
+		case history.CallFailed:
+		case history.Success, history.Failure:
+			return end
+		default:
+			return p.At
+		}
+	}
+	return end
+}
+
+// drawStage draws the time in which a job had a status, with its name as far as that
+// fits.
+func drawStage(b *strings.Builder, a axis, from, to time.Time, status string) {
+	left, right := a.at(from), a.at(to)
+	if right <= left {
+		return
+	}
+	fmt.Fprintf(b, `<svg x="%s" y="%d" width="%s" height="%d"><rect class="life" width="100%%" height="100%%"><title>%s</title></rect>`+
+		`<text x="5" y="11">%s</text></svg>`, round(left), lifeTop, round(right-left), lifeHeight,
+		html.EscapeString(fmt.Sprintf("%s: %s to %s", status, a.since(from), a.since(to))), html.EscapeString(status))
+}
+
+// drawNote writes a text below a place, on the side where there is room.
+func drawNote(b *strings.Builder, x float64, text string) {
+	anchor := "start"
+	if x > 50 {
+		anchor = "end"
+	}
+	fmt.Fprintf(b, `<text class="note" x="%s" y="%d" text-anchor="%s">%s</text>`, round(x), noteLine, anchor, html.EscapeString(text))
+}

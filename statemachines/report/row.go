@@ -1,0 +1,58 @@
+package report
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/history"
+)
+
+// row is a state with its visits.
+type row struct {
+	name   string
+	kind   asl.Type
+	depth  int
+	number int // from 1: what links name it by
+	visits []*history.Visit
+
+	attempts, failures int
+	total              time.Duration
+}
+
+// newRows are the states with their visits: in the order of the definition, and
+// behind them those that only the history has, in the order of their first visits.
+func newRows(m *asl.StateMachine, all []*history.Visit) []*row {
+	var out []*row
+	byName := map[string]*row{}
+	add := func(name string, kind asl.Type, depth int) *row {
+		r := &row{name: name, kind: kind, depth: depth, number: len(out) + 1}
+		byName[name] = r
+		out = append(out, r)
+		return r
+	}
+	var flow func(f *asl.Flow, depth int)
+	flow = func(f *asl.Flow, depth int) {
+		for _, s := range f.States {
+			add(s.Name, s.Type, depth)
+			for _, inner := range s.Flows() {
+				flow(inner, depth+1)
+			}
+		}
+	}
+	if m != nil {
+		flow(&m.Flow, 0)
+	}
+	for _, v := range all {
+		r := byName[nameOf(v)]
+		if r == nil {
+			r = add(nameOf(v), v.Type, 0)
+		}
+		r.kind = cmp.Or(r.kind, v.Type)
+		r.visits = append(r.visits, v)
+		r.attempts += len(v.Attempts)
+		r.failures += v.Failures()
+		r.total += v.End.Sub(v.Start)
+	}
+	return out
+}

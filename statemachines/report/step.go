@@ -1,0 +1,310 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"html/template"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/history"
+)
+
+// What the page shows of data. Texts that are longer are cut, and say how long they
+// are.
+const (
+	mostPayload  = 4 << 10   // bytes of one
+	mostData     = 700 << 10 // bytes of all: behind that a text has leastPayload
+	leastPayload = 100
+	mostCause    = 200
+	mostName     = 120
+	mostChanges  = 12 // lines of one comparison
+	mostValue    = 80 // bytes of a value in a comparison
+	mostColumns  = 4  // of the table of turns
+)
+
+// strandView is the visits of one branch or iteration, folded.
+type strandView struct {
+	Title string // empty for those of the machine itself
+	Steps []stepView
+}
+
+// stepView is a visit, or the turns of a loop.
+type stepView struct {
+	States             []stateLink
+	Times, Every       string // of a loop
+	At, Until, Took    string
+	Form, Status       string // of its polls
+	Failed             string // the error that it ends with
+	Calls              string // that failed before
+	Open               bool
+	Data               []dataView
+	Series             []seriesView
+	More               int
+	Turns              template.HTML
+	Columns            []string
+	FirstTurn, Rounded bool
+}
+
+// stateLink leads to the state in the table.
+type stateLink struct {
+	Name   string
+	Number int
+}
+
+// dataView is what went through a visit.
+type dataView struct {
+	stateLink
+	Event int64
+	Parts []part
+	// Changes are those since the visit before, if that is shown.
+	Changes []change
+	More    int
+}
+
+// part is a text of a visit.
+type part struct {
+	Name, Text string
+	Bad        bool
+}
+
+// seriesView is what changed between turns at a path.
+type seriesView struct {
+	State, Path, First, Last string
+	Distinct                 int
+}
+
+// stepWriter makes the steps of a page.
+type stepWriter struct {
+	axis     axis
+	e        *history.Execution
+	rows     map[string]*row
+	polls    map[*history.Visit]*history.Poll
+	own      map[*history.Visit]bool // of the execution, not of a child: its events are in the page
+	comparer comparer
+	left     int // bytes of data
+}
+
+// shorten cuts a text to what is left for data.
+func (w *stepWriter) shorten(text string) string {
+	limit := mostPayload
+	if w.left <= 0 {
+		limit = leastPayload
+	}
+	text = cut(text, limit)
+	w.left -= len(text)
+	return text
+}
+
+// cut shortens a long text, and says so.
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "… (" + formatCount(len(text)) + " bytes in all)"
+}
+
+func (w *stepWriter) link(v *history.Visit) stateLink {
+	link := stateLink{Name: nameOf(v)}
+	if r := w.rows[link.Name]; r != nil {
+		link.Number = r.number
+	}
+	return link
+}
+
+// write makes the steps of all strands.
+func (w *stepWriter) write(strands []*strand) []strandView {
+	var all []strandView
+	for i, s := range strands {
+		v := strandView{}
+		if i > 0 || s.id != 0 {
+			first := s.groups[0].first()[0]
+			v.Title = fmt.Sprintf("%s, %s", nameOf(first), w.axis.since(first.Start))
+		}
+		before := map[string]*history.Visit{}
+		for _, g := range s.groups {
+			v.Steps = append(v.Steps, w.step(g, before))
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// step makes the view of a group. before has the visit of each state that was shown
+// last.
+func (w *stepWriter) step(g *group, before map[string]*history.Visit) stepView {
+	v := stepView{At: w.axis.since(g.start()), Took: formatDuration(g.end().Sub(g.start()))}
+	for _, visit := range g.first() {
+		v.States = append(v.States, w.link(visit))
+		v.Data = append(v.Data, w.data(visit, before[visit.State]))
+		before[visit.State] = visit
+		v.Open = v.Open || visit.Open
+		if visit.Error != "" || visit.Cause != "" {
+			v.Failed = cut(visit.Error, mostName)
+			if v.Failed == "" {
+				v.Failed = "failed"
+			}
+		} else if n := visit.Failures(); n > 0 {
+			v.Calls = plural(n, "failed call") + " before"
+		}
+	}
+	if len(g.polls) > 0 {
+		v.Form, v.Status = forms[g.polls[0].Verdict], g.polls[0].Status
+	}
+	if len(g.turns) > 1 {
+		v.Times, v.Until = formatCount(len(g.turns)), w.axis.since(g.end())
+		mean, steady := g.every()
+		v.Every = "every " + formatDuration(mean)
+		if !steady {
+			v.Every += " on average"
+		}
+		w.follow(g, &v)
+	}
+	return v
+}
+
+// data is what went through a visit: all of it, or what differs from the one before.
+func (w *stepWriter) data(v, before *history.Visit) dataView {
+	d := dataView{stateLink: w.link(v)}
+	if w.own[v] {
+		d.Event = w.e.Events[v.First].ID
+	}
+	add := func(name, text string, bad bool) {
+		if text != "" {
+			d.Parts = append(d.Parts, part{name, w.shorten(text), bad})
+		}
+	}
+	if v.Error != "" || v.Cause != "" {
+		add("Error", strings.Trim(v.Error+": "+v.Cause, ": "), true)
+	}
+	result, input := resultOf(v), v.Input
+	if before != nil {
+		changes, ok := w.comparer.compare(joinData(before), joinData(v))
+		if ok {
+			for _, c := range changes {
+				if len(d.Changes) == mostChanges || w.left <= 0 {
+					d.More = len(changes) - len(d.Changes)
+					break
+				}
+				c.Path, c.Before, c.After = cut(c.Path, mostName), cut(c.Before, mostValue), cut(c.After, mostValue)
+				w.left -= len(c.Path) + len(c.Before) + len(c.After) + 80
+				d.Changes = append(d.Changes, c)
+			}
+			return d
+		}
+	}
+	add("Input", input, false)
+	if n := len(v.Attempts); n > 0 {
+		add("Arguments", v.Attempts[n-1].Parameters, false)
+	}
+	if result != v.Output {
+		add("Result", result, false)
+	}
+	switch {
+	case v.Output == input && v.Output != "":
+		add("Output", "the input", false)
+	default:
+		add("Output", v.Output, false)
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.Assigned)) {
+		add("$"+name, v.Assigned[name], false)
+	}
+	return d
+}
+
+// resultOf is what the last call of a Task returned.
+func resultOf(v *history.Visit) string {
+	if n := len(v.Attempts); n > 0 {
+		return v.Attempts[n-1].Output
+	}
+	return ""
+}
+
+// joinData is the data of a visit as one JSON text.
+func joinData(v *history.Visit) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	add := func(name, text string) {
+		if text == "" {
+			return
+		}
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Quote(name) + ":" + text)
+	}
+	add("input", v.Input)
+	if result := resultOf(v); result != v.Output {
+		add("result", result)
+	}
+	if v.Output != v.Input {
+		add("output", v.Output)
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.Assigned)) {
+		add("$"+name, v.Assigned[name])
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// follow says what changed between the turns of a loop, and lists all turns.
+func (w *stepWriter) follow(g *group, v *stepView) {
+	var columns []series
+	for k, visit := range g.first() {
+		texts := make([]string, len(g.turns))
+		passes := true
+		for i, turn := range g.turns {
+			texts[i] = turn[k].Output
+			passes = passes && turn[k].Output == turn[k].Input
+			if result := resultOf(turn[k]); result != "" {
+				texts[i] = result
+			}
+			if len(turn[k].Assigned) > 0 {
+				texts[i] = joinData(turn[k])
+				passes = false
+			}
+		}
+		if passes {
+			continue
+		}
+		found, more := w.comparer.follow(texts)
+		v.More += more
+		for _, s := range found {
+			v.Series = append(v.Series, seriesView{nameOf(visit), cut(s.Path, mostName), cut(s.First, mostValue), cut(s.Last, mostValue), s.Distinct})
+			columns = append(columns, s)
+		}
+	}
+	slices.SortStableFunc(columns, func(a, b series) int { return b.Distinct - a.Distinct })
+	columns = columns[:min(len(columns), mostColumns)]
+	for _, c := range columns {
+		v.Columns = append(v.Columns, cut(c.Path, mostName))
+	}
+	v.Turns = w.turns(g, columns)
+}
+
+// turns writes a line for each turn.
+func (w *stepWriter) turns(g *group, columns []series) template.HTML {
+	var b strings.Builder
+	for i, turn := range g.turns {
+		last := turn[len(turn)-1]
+		fmt.Fprintf(&b, "<tr><td>%d<td>%s<td>%s", i+1, w.eventLink(turn[0]), formatDuration(last.End.Sub(turn[0].Start)))
+		for _, c := range columns {
+			text := cut(c.values[i], mostValue)
+			w.left -= len(text)
+			b.WriteString("<td>" + html.EscapeString(text))
+		}
+		b.WriteString("\n")
+	}
+	return template.HTML(b.String()) //nolint:gosec // texts are escaped where they are written
+}
+
+// eventLink is when a visit began, as a link to its first event.
+func (w *stepWriter) eventLink(v *history.Visit) string {
+	at := w.axis.since(v.Start)
+	if !w.own[v] {
+		return at
+	}
+	return fmt.Sprintf("<a href=#e%d>%s</a>", w.e.Events[v.First].ID, at)
+}

@@ -1,0 +1,105 @@
+package report
+
+import (
+	"slices"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/fold"
+	"github.com/jobpoller/jobpoller/statemachines/history"
+)
+
+// group is visits that follow one another: one turn of a loop, or several that are
+// equal but for their data.
+type group struct {
+	// turns are equally long.
+	turns [][]*history.Visit
+	// poll is the first poll of each turn; nil if the turns do not poll.
+	polls []*history.Poll
+}
+
+// first is the first turn.
+func (g *group) first() []*history.Visit { return g.turns[0] }
+
+// start and end are those of the group.
+func (g *group) start() time.Time { return g.turns[0][0].Start }
+
+func (g *group) end() time.Time {
+	last := g.turns[len(g.turns)-1]
+	return last[len(last)-1].End
+}
+
+// every is the time from one turn to the next: the mean, and whether it is always
+// so to a tenth of a second.
+func (g *group) every() (mean time.Duration, steady bool) {
+	n := len(g.turns)
+	if n < 2 {
+		return 0, false
+	}
+	mean = g.turns[n-1][0].Start.Sub(g.start()) / time.Duration(n-1)
+	steady = true
+	for i := 1; i < n; i++ {
+		steady = steady && (g.turns[i][0].Start.Sub(g.turns[i-1][0].Start)-mean).Abs() < 100*time.Millisecond
+	}
+	return mean, steady
+}
+
+// nameOf is the name of a visited state.
+func nameOf(v *history.Visit) string {
+	if v.State == "" {
+		return "(a state entered before)"
+	}
+	return v.State
+}
+
+// strand is the visits that follow one another in one branch or iteration.
+type strand struct {
+	id     int64
+	groups []*group
+}
+
+// likeness is what a visit has in common with its like in another turn.
+type likeness struct {
+	state, failure, status string
+	verdict                history.Verdict
+	attempts               int
+	open                   bool
+}
+
+// foldVisits folds the visits of each strand.
+func foldVisits(all []*history.Visit, polls map[*history.Visit]*history.Poll) []*strand {
+	byID := map[int64][]*history.Visit{}
+	var order []int64
+	for _, v := range all {
+		if byID[v.Strand] == nil {
+			order = append(order, v.Strand)
+		}
+		byID[v.Strand] = append(byID[v.Strand], v)
+	}
+	var strands []*strand
+	for _, id := range order {
+		visits := byID[id]
+		keys := make([]likeness, len(visits))
+		for i, v := range visits {
+			keys[i] = likeness{state: v.State, failure: v.Error, attempts: len(v.Attempts), open: v.Open}
+			if p := polls[v]; p != nil {
+				keys[i].status, keys[i].verdict = p.Status, p.Verdict
+			}
+		}
+		s := &strand{id: id}
+		done := 0
+		for _, part := range fold.Loops(keys) {
+			g := &group{}
+			for range part.Times {
+				turn := visits[done : done+part.Size]
+				g.turns = append(g.turns, turn)
+				if i := slices.IndexFunc(turn, func(v *history.Visit) bool { return polls[v] != nil }); i >= 0 {
+					g.polls = append(g.polls, polls[turn[i]])
+				}
+				done += part.Size
+			}
+			s.groups = append(s.groups, g)
+		}
+		strands = append(strands, s)
+	}
+	return strands
+}
