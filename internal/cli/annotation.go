@@ -27,9 +27,9 @@ func printAnnotations(out io.Writer, found []finding) error {
 		case f.file == source.Stdin: // no file of the repository
 			text = f.place() + ": " + text
 		case f.problem.Line > 0:
-			place = fmt.Sprintf("file=%s,line=%d,col=%d,", annotationValue.Replace(f.reportedName()), f.problem.Line, f.problem.Column)
+			place = fmt.Sprintf("file=%s,line=%d,col=%d,", annotationValue.Replace(f.nameInRepository()), f.problem.Line, f.problem.Column)
 		default:
-			place = fmt.Sprintf("file=%s,", annotationValue.Replace(f.reportedName()))
+			place = fmt.Sprintf("file=%s,", annotationValue.Replace(f.nameInRepository()))
 		}
 		if _, err := io.WriteString(out, terminal.Sprintf("::%s %stitle=%s::%s\n", commands[f.problem.Severity], place,
 			annotationValue.Replace(f.rule), annotationText.Replace(text))); err != nil {

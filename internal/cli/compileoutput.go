@@ -124,6 +124,9 @@ func blockStyle(n *yaml.Node) {
 // compare tells whether the file still holds the definition. Its layout does not
 // matter, nor comments of YAML.
 func (o *compileOptions) compare(c *cobra.Command, want []byte) error {
+	if o.check == stdin {
+		return usage("--check needs a file: - is the standard input")
+	}
 	d, err := source.LoadOne(c.Context(), o.check, source.Options{})
 	if err != nil {
 		return usage("--check: %w; without --check the same command prints what the file should have", err)
@@ -166,7 +169,7 @@ func difference(got, want string) string {
 		case i >= len(gotLines):
 			return fmt.Sprintf("it ends before line %d of what compile prints now: %s", i+1, strings.TrimSpace(line))
 		case gotLines[i] != line:
-			return fmt.Sprintf("it differs from what compile prints now, first at line %d:\n  has   %s\n  wants %s",
+			return fmt.Sprintf("it differs from what compile prints now, first at line %d of that:\n  has   %s\n  wants %s",
 				i+1, strings.TrimSpace(gotLines[i]), strings.TrimSpace(line))
 		}
 	}

@@ -55,9 +55,9 @@ func (f finding) pointer() string {
 	return f.machine + f.problem.Pointer
 }
 
-// reportedName is the name of the finding's file for a program that shows it beside
+// nameInRepository is the name of the finding's file for a program that shows it beside
 // the repository: GitHub takes names relative to its root, wherever a step runs.
-func (f finding) reportedName() string {
+func (f finding) nameInRepository() string {
 	name := filepath.ToSlash(filepath.Clean(f.file))
 	if root := os.Getenv("GITHUB_WORKSPACE"); root != "" {
 		if relative := relativeName(root, f.file); filepath.IsLocal(filepath.FromSlash(relative)) {

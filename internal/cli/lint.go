@@ -135,7 +135,7 @@ func runLint(c *cobra.Command, names []string, o lintOptions) error {
 		return &exitError{exitFailed, err}
 	}
 	if (o.output == "text" || o.output == "github") && (unread == nil || len(read.files) > 0) {
-		terminal.Fprintf(c.ErrOrStderr(), "%s%s%s\n", summarize(found, len(read.files)), known, read.passedOver())
+		terminal.Fprintf(c.ErrOrStderr(), "%s%s%s\n", summarize(found, len(read.files)), known, read.tellPassed())
 	}
 	if unread != nil {
 		return unread
@@ -162,8 +162,8 @@ func (l *linted) read(name string) {
 	}
 }
 
-// passedOver says how many files are something else.
-func (l *linted) passedOver() string {
+// tellPassed says how many files are something else.
+func (l *linted) tellPassed() string {
 	switch l.passed {
 	case 0:
 		return ""

@@ -108,7 +108,7 @@ func artifactOf(f finding) sarifArtifact {
 	if f.file == source.Stdin {
 		return sarifArtifact{URI: "stdin", Description: &sarifText{"the standard input"}}
 	}
-	name := f.reportedName()
+	name := f.nameInRepository()
 	if filepath.IsAbs(filepath.FromSlash(name)) {
 		return sarifArtifact{URI: (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(name, "/")}).String()}
 	}
