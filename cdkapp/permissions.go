@@ -56,13 +56,9 @@ func permissionsOf(job string) (permissions, error) {
 	if err != nil {
 		return permissions{}, fmt.Errorf("the functions have no driver for the job %q: %w, and it is neither %s nor %s", job, err, httpJob, bucketJob)
 	}
-	switch service := named.Service; {
-	case named.Operation.SpeaksJSON():
-	case named.Operation.Discovered:
+	if service := named.Service; named.Operation.Discovered {
 		return permissions{}, fmt.Errorf("the functions cannot call %s of %s: only DescribeEndpoints gives its endpoint; %s",
 			named.Operation.Name, service.Key, withoutDriver)
-	default:
-		return permissions{}, fmt.Errorf("the functions cannot call %s, which speaks only %s: %s", service.Key, service.Protocols[0], withoutDriver)
 	}
 	var needed permissions
 	for _, p := range named.Permissions() {

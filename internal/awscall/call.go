@@ -181,8 +181,13 @@ func (s signer) sign(ctx context.Context, in middleware.FinalizeInput, next midd
 	}
 	signer := v4.NewSigner(func(o *v4.SignerOptions) {
 		o.Logger, o.LogSigning = middleware.GetLogger(ctx), cfg.ClientLogMode.IsSigning()
+		o.DisableURIPathEscaping = to.SigningName == "s3" // S3 signs a path as it is
 	})
-	err = signer.SignHTTP(ctx, keys, request.Request, v4.GetPayloadHash(ctx), to.SigningName, to.Region, now.UTC())
+	hash := v4.GetPayloadHash(ctx)
+	if to.SigningName == "s3" {
+		request.Header.Set("X-Amz-Content-Sha256", hash) // which S3 requires
+	}
+	err = signer.SignHTTP(ctx, keys, request.Request, hash, to.SigningName, to.Region, now.UTC())
 	if err != nil {
 		return out, metadata, &v4.SigningError{Err: fmt.Errorf("failed to sign http request, %w", err)}
 	}

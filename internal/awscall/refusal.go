@@ -28,10 +28,19 @@ func ReadRefusal(answer *smithyhttp.Response, body []byte) *smithy.GenericAPIErr
 	_ = json.Unmarshal(body, &said) // what could be read is there
 	e := &smithy.GenericAPIError{Message: said.Message}
 	code, _ := said.Code.(string)
-	for _, name := range []string{answer.Header.Get("X-Amzn-Errortype"), said.Type, code, unknownCode} {
-		if e.Code = plainCode(name); e.Code != "" {
+	for _, name := range []string{answer.Header.Get("X-Amzn-Errortype"), said.Type, code} {
+		if e.Code = PlainCode(name); e.Code != "" {
 			break
 		}
+	}
+	return CompleteRefusal(answer, e)
+}
+
+// CompleteRefusal gives an error what an answer did not say: a name and a message,
+// and by the status whose fault it is.
+func CompleteRefusal(answer *smithyhttp.Response, e *smithy.GenericAPIError) *smithy.GenericAPIError {
+	if e.Code == "" {
+		e.Code = unknownCode
 	}
 	if e.Message == "" {
 		e.Message = http.StatusText(answer.StatusCode)
@@ -45,8 +54,8 @@ func ReadRefusal(answer *smithyhttp.Response, body []byte) *smithy.GenericAPIErr
 	return e
 }
 
-// plainCode strips the namespace before "#" and the URI after ":".
-func plainCode(code string) string {
+// PlainCode strips the namespace before "#" and the URI after ":".
+func PlainCode(code string) string {
 	code, _, _ = strings.Cut(code, ":")
 	return code[strings.IndexByte(code, '#')+1:]
 }

@@ -133,6 +133,10 @@ type botocoreModel struct {
 	} `json:"metadata"`
 	Operations map[string]botocoreOperation `json:"operations"`
 	Shapes     map[string]*botocoreShape    `json:"shapes"`
+
+	// xml is what the service writes in XML and queries, nil for a service that
+	// speaks other protocols.
+	xml *xmlNames
 }
 
 type botocoreOperation struct {
@@ -162,6 +166,9 @@ type botocoreShape struct {
 	Value           *botocoreMember           `json:"value"`
 	Required        []string                  `json:"required"`
 	Payload         string                    `json:"payload"`
+	LocationName    string                    `json:"locationName"`
+	Flattened       bool                      `json:"flattened"`
+	Namespace       *catalog.Namespace        `json:"xmlNamespace"`
 	Enum            []string                  `json:"enum"`
 	Min             json.Number               `json:"min"`
 	Max             json.Number               `json:"max"`
@@ -174,11 +181,15 @@ type botocoreShape struct {
 }
 
 type botocoreMember struct {
-	Shape           string `json:"shape"`
-	Location        string `json:"location"`
-	LocationName    string `json:"locationName"`
-	Token           bool   `json:"idempotencyToken"`
-	TimestampFormat string `json:"timestampFormat"`
+	Shape           string             `json:"shape"`
+	Location        string             `json:"location"`
+	LocationName    string             `json:"locationName"`
+	QueryName       string             `json:"queryName"`
+	Flattened       bool               `json:"flattened"`
+	Attribute       bool               `json:"xmlAttribute"`
+	Namespace       *catalog.Namespace `json:"xmlNamespace"`
+	Token           bool               `json:"idempotencyToken"`
+	TimestampFormat string             `json:"timestampFormat"`
 }
 
 // model reads the model of a service.
@@ -213,6 +224,7 @@ func (f *botocoreModel) model(key, name string) (*model, error) {
 			return nil, fmt.Errorf("the protocol %q is not known; known are %s", p, wordList(protocolOrder))
 		}
 	}
+	f.xml = newXMLNames(protocols)
 	m := &model{
 		origin: name,
 		service: catalog.Service{
@@ -228,6 +240,15 @@ func (f *botocoreModel) model(key, name string) (*model, error) {
 		m.service.Endpoint.SigningName = md.EndpointPrefix
 	}
 	m.signing = m.service.Endpoint.SigningName
+	var err error
+	if m.service.Namespace, err = f.namespace(); err != nil {
+		return nil, err
+	}
+	if slices.Contains(protocols, catalog.CBOR) {
+		if m.service.TargetPrefix = md.TargetPrefix; md.TargetPrefix == "" {
+			return nil, errors.New("its metadata needs targetPrefix for the protocol smithy-rpc-v2-cbor")
+		}
+	}
 	if slices.Contains(protocols, catalog.AWSJSON) {
 		m.service.JSONVersion, m.service.TargetPrefix = md.JSONVersion, md.TargetPrefix
 		if md.JSONVersion == "" || md.TargetPrefix == "" {
@@ -288,6 +309,9 @@ func (f *botocoreModel) shape(name string) (rawShape, error) {
 			return fmt.Errorf("shape %s: %w", name, err)
 		}
 		member.Wire = ""
+		if !from.Flattened { // else it is the name of the list
+			member.Wire = f.xml.element(from.Type, m.LocationName)
+		}
 		to.Element = &member
 		return nil
 	}
@@ -305,14 +329,19 @@ func (f *botocoreModel) shape(name string) (rawShape, error) {
 			if err != nil {
 				return rawShape{}, fmt.Errorf("shape %s: member %s: %w", name, member, err)
 			}
+			f.addXML(&m, from.Members[member])
 			to.Members = append(to.Members, m)
 		}
+		to.Namespace = from.Namespace
 	case "list":
 		to.Type = catalog.List
 		err = element(from.Member)
 	case "map":
 		to.Type = catalog.Map
 		err = element(from.Value)
+		if from.Key != nil {
+			to.Key = f.xml.key(from.Key.LocationName)
+		}
 	default:
 		var known bool
 		if to.Type, known = botocoreTypes[from.Type]; !known {

@@ -244,7 +244,6 @@ type builder struct {
 	service *catalog.Service
 	tables  *tables
 	closure closure
-	json    bool // it speaks a protocol that package awsjob does
 	rest    bool // it has HTTP bindings of its own
 	errs    []error
 }
@@ -258,10 +257,9 @@ func newBuilder(m *model, t *tables) *builder {
 	speaks := func(protocols ...catalog.Protocol) bool {
 		return slices.ContainsFunc(s.Protocols, func(p catalog.Protocol) bool { return slices.Contains(protocols, p) })
 	}
-	json := speaks(catalog.AWSJSON, catalog.RESTJSON)
 	return &builder{
-		service: &s, tables: t, json: json, rest: speaks(catalog.RESTJSON, "rest-xml"),
-		closure: closure{model: m, wires: json, shapes: s.Shapes},
+		service: &s, tables: t, rest: speaks(catalog.RESTJSON, catalog.RESTXML),
+		closure: closure{model: m, shapes: s.Shapes},
 	}
 }
 
@@ -316,9 +314,9 @@ func (b *builder) finish() (*catalog.Service, error) {
 
 // endpoints sets the service's endpoint, which is that of the operations with
 // the prefix of the metadata, or without any such of the first; and on each
-// other operation its own. Only package awsjob asks for them.
+// other operation its own.
 func (b *builder) endpoints() error {
-	if b.closure.model.endpoint == nil || !b.json {
+	if b.closure.model.endpoint == nil {
 		return nil
 	}
 	of := map[string]catalog.Endpoint{} // by operation

@@ -73,8 +73,6 @@ var simpleTypes = []catalog.ShapeType{
 // closure collects operations of a model with all shapes that they reach.
 type closure struct {
 	model *model
-	// wires tells to keep what bodies call members.
-	wires bool
 	// limits tells to keep the bounds and patterns of shapes.
 	limits bool
 	shapes map[string]*catalog.Shape
@@ -162,7 +160,7 @@ func (c *closure) target(m *catalog.Member) (string, error) {
 	if m.Format == "" {
 		m.Format = raw.format
 	}
-	if m.Wire == m.Name || m.In == "" && !c.wires {
+	if m.Wire == m.Name {
 		m.Wire = ""
 	}
 	if raw.simple() {

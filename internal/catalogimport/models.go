@@ -60,8 +60,8 @@ func modelService(folder *botocoreFolder, t *tables, key string) (*catalog.Servi
 	s := m.service
 	t.rename(&s)
 	s.Operations, s.Shapes = map[string]*catalog.Operation{}, map[string]*catalog.Shape{}
-	c := closure{model: m, wires: true, limits: true, shapes: s.Shapes}
-	rest := slices.ContainsFunc(s.Protocols, func(p catalog.Protocol) bool { return p == catalog.RESTJSON || p == "rest-xml" })
+	c := closure{model: m, limits: true, shapes: s.Shapes}
+	rest := slices.ContainsFunc(s.Protocols, func(p catalog.Protocol) bool { return p == catalog.RESTJSON || p == catalog.RESTXML })
 	for _, name := range m.operations {
 		o, err := c.add(name)
 		if err != nil {

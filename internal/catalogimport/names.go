@@ -9,7 +9,7 @@ import (
 
 // protocolOrder are the protocols by their names in the catalogue, in the order
 // in which AWS's SDKs prefer them.
-var protocolOrder = []catalog.Protocol{"smithy-rpc-v2-cbor", catalog.AWSJSON, catalog.RESTJSON, "rest-xml", "query", "ec2"}
+var protocolOrder = []catalog.Protocol{catalog.CBOR, catalog.AWSJSON, catalog.RESTJSON, catalog.RESTXML, catalog.AWSQuery, catalog.EC2Query}
 
 // wordList is a list of words for a message.
 func wordList[S ~string](words []S) string {

@@ -22,6 +22,7 @@ type smithyModel struct {
 	rename  map[string]string // shape IDs to names in the service
 	names   map[string]string // names in the service to shape IDs
 	clashes map[string]string // names that two shapes have, to the second
+	xml     *xmlNames         // as of botocoreModel
 }
 
 type smithyShape struct {
@@ -30,6 +31,7 @@ type smithyShape struct {
 	Mixins               []smithyReference `json:"mixins"`
 	Members              orderedMembers    `json:"members"`
 	Member               *smithyMember     `json:"member"`
+	Key                  *smithyMember     `json:"key"`
 	Value                *smithyMember     `json:"value"`
 	Version              string            `json:"version"`
 	Input                *smithyReference  `json:"input"`
@@ -203,6 +205,17 @@ func (f *smithyModel) model(origin string) (*model, error) {
 	m.signing = firstOf(signing.Name, arn)
 	m.service.Protocols = t.protocols()
 	m.service.QueryCompatible = t.has("aws.protocols#awsQueryCompatible")
+	f.xml = newXMLNames(m.service.Protocols)
+	if slices.Contains(m.service.Protocols, catalog.RESTXML) {
+		namespace, err := read[catalog.Namespace](t, xmlNamespace)
+		if err != nil {
+			return nil, err
+		}
+		m.service.Namespace = namespace.URI
+	}
+	if slices.Contains(m.service.Protocols, catalog.CBOR) {
+		m.service.TargetPrefix = smithy.ShapeName(f.service)
+	}
 	if slices.Contains(m.service.Protocols, catalog.AWSJSON) {
 		m.service.JSONVersion, m.service.TargetPrefix = "1.1", smithy.ShapeName(f.service)
 		if t.has("aws.protocols#awsJson1_0") {

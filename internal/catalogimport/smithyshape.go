@@ -37,10 +37,10 @@ func read[T any](t traits, id string) (value T, err error) {
 
 // protocolTraits are the traits that tell the protocols of a service.
 var protocolTraits = map[string]catalog.Protocol{
-	"smithy.protocols#rpcv2Cbor": "smithy-rpc-v2-cbor",
+	"smithy.protocols#rpcv2Cbor": catalog.CBOR,
 	"aws.protocols#awsJson1_0":   catalog.AWSJSON, "aws.protocols#awsJson1_1": catalog.AWSJSON,
-	"aws.protocols#restJson1": catalog.RESTJSON, "aws.protocols#restXml": "rest-xml",
-	"aws.protocols#awsQuery": "query", "aws.protocols#ec2Query": "ec2",
+	"aws.protocols#restJson1": catalog.RESTJSON, "aws.protocols#restXml": catalog.RESTXML,
+	"aws.protocols#awsQuery": catalog.AWSQuery, "aws.protocols#ec2Query": catalog.EC2Query,
 }
 
 // protocols are those that the traits of a service tell, the preferred one
@@ -102,6 +102,11 @@ func (f *smithyModel) shape(name string) (rawShape, error) {
 			}
 			to.Members = append(to.Members, m)
 		}
+		if f.xml != nil {
+			if to.Namespace, err = read[*catalog.Namespace](own, xmlNamespace); err != nil {
+				return raw, fmt.Errorf("shape %s: %w", id, err)
+			}
+		}
 		slices.SortFunc(to.Members, func(a, b catalog.Member) int { return strings.Compare(a.Name, b.Name) })
 	case catalog.List, catalog.Map:
 		for _, from := range f.members(s) { // a map's key is not among them
@@ -109,8 +114,19 @@ func (f *smithyModel) shape(name string) (rawShape, error) {
 			if err != nil {
 				return raw, fmt.Errorf("shape %s: %w", id, err)
 			}
-			m.Name, m.Wire, m.Required = "", "", false
+			name, err := read[string](from.Traits, xmlName)
+			if err != nil {
+				return raw, fmt.Errorf("shape %s: %w", id, err)
+			}
+			m.Name, m.Wire, m.Required = "", f.xml.element(string(to.Type), name), false
 			to.Element = &m
+		}
+		if s.Key != nil {
+			name, err := read[string](s.Key.Traits, xmlName)
+			if err != nil {
+				return raw, fmt.Errorf("shape %s: %w", id, err)
+			}
+			to.Key = f.xml.key(name)
 		}
 		if to.Element == nil {
 			return raw, fmt.Errorf("shape %s: %w", id, errNoElement)
@@ -185,7 +201,32 @@ func (f *smithyModel) member(from smithyMember) (catalog.Member, error) {
 			}
 		}
 	}
-	return m, nil
+	return m, f.addXML(&m, t)
+}
+
+const (
+	xmlName      = "smithy.api#xmlName"
+	xmlNamespace = "smithy.api#xmlNamespace"
+)
+
+// addXML adds to a member of a structure what XML and queries need.
+func (f *smithyModel) addXML(m *catalog.Member, t traits) error {
+	if f.xml == nil || m.In != "" && m.In != catalog.InPayload {
+		return nil
+	}
+	name, err := read[string](t, xmlName)
+	if err != nil {
+		return err
+	}
+	query, err := read[string](t, "aws.protocols#ec2QueryName")
+	if err != nil {
+		return err
+	}
+	m.Wire, m.Flat, m.Attribute = f.xml.member(m.Name, firstOf(name, m.Wire)), t.has("smithy.api#xmlFlattened"), t.has("smithy.api#xmlAttribute")
+	if inQuery := firstOf(name, m.Name); query != "" && query != strings.ToUpper(inQuery[:1])+inQuery[1:] {
+		m.Query = query
+	}
+	return nil
 }
 
 // format is that of a timestamp by its name in botocore's models.

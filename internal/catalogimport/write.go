@@ -130,6 +130,9 @@ func serviceText(s *catalog.Service) []byte {
 	if s.QueryCompatible {
 		l.value("queryCompatible", true)
 	}
+	if s.Namespace != "" {
+		l.value("namespace", s.Namespace)
+	}
 	l.value("endpoint", s.Endpoint)
 	object(&l, "operations", s.Operations)
 	object(&l, "shapes", s.Shapes)

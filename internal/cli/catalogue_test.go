@@ -112,27 +112,6 @@ func TestListIsComplete(t *testing.T) {
 	require.GreaterOrEqual(t, kinds[catalog.AWSJob], 100)
 }
 
-// The operations of S3 that waiters poll are called through its client.
-func TestS3Calls(t *testing.T) {
-	t.Parallel()
-	used := map[string]bool{}
-	entries(t, func(e *catalog.Entry) {
-		if e.Service.Key != "s3" {
-			return
-		}
-		key := operationKey(e.Operation)
-		require.NotNil(t, s3Calls[key], "%s polls %s", e.Name, key)
-		used[key] = true
-		input, problems := fitted(t, sampleInput(e.Operation), e.Operation.Input, true)
-		require.Empty(t, problems)
-		text, err := json.Marshal(typecheck.IntegrationSpelling(input, e.Operation.Input))
-		require.NoError(t, err)
-		_, err = s3Calls[key](anyRegion, key, text)
-		require.NoError(t, err)
-	})
-	require.Len(t, used, len(s3Calls), "all calls are of the catalogue")
-}
-
 // The AWS CLI's names.
 func TestKebab(t *testing.T) {
 	t.Parallel()

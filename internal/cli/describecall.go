@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
-	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // describeCall calls the operation that a waiter polls, with one input.
@@ -24,9 +22,6 @@ type describeCall struct {
 
 // callable returns an error if there is no way to call what an entry polls.
 func callable(e *catalog.Entry) error {
-	if s3Calls[operationKey(e.Operation)] != nil {
-		return nil
-	}
 	if err := awsjob.New(anyRegion).Check(e.Operation); err != nil {
 		return notCallable(e, err)
 	}
@@ -37,30 +32,11 @@ func callable(e *catalog.Entry) error {
 // call.
 func newDescribeCall(cfg aws.Config, e *catalog.Entry, input any) (*describeCall, error) {
 	call := &describeCall{operation: e.Operation}
-	throughSDK := s3Calls[operationKey(e.Operation)]
-	if throughSDK == nil {
-		client := awsjob.New(cfg)
-		if err := client.Check(e.Operation); err != nil {
-			return nil, err
-		}
-		call.send = func(ctx context.Context) (any, error) { return client.Call(ctx, e.Operation, input) }
-		return call, nil
-	}
-	text, err := json.Marshal(typecheck.IntegrationSpelling(input, e.Operation.Input))
-	if err != nil {
+	client := awsjob.New(cfg)
+	if err := client.Check(e.Operation); err != nil {
 		return nil, err
 	}
-	send, err := throughSDK(cfg, operationKey(e.Operation), text)
-	if err != nil {
-		return nil, err
-	}
-	call.send = func(ctx context.Context) (any, error) {
-		out, err := send(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return typecheck.ModelSpelling(out, e.Operation.Output)
-	}
+	call.send = func(ctx context.Context) (any, error) { return client.Call(ctx, e.Operation, input) }
 	return call, nil
 }
 

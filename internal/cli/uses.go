@@ -20,10 +20,8 @@ import (
 // compile" and by "jobpoller wait".
 func uses(e *catalog.Entry) []string {
 	all := append(asJob(e), asStateMachine(e))
-	if s3Calls[operationKey(e.Operation)] == nil {
-		if err := awsjob.New(anyRegion).Check(e.Operation); err != nil {
-			return append(all, "in Go: "+inGo(e), cannotCall(e, err))
-		}
+	if err := awsjob.New(anyRegion).Check(e.Operation); err != nil {
+		return append(all, "in Go: "+inGo(e), cannotCall(e, err))
 	}
 	return append(all, strings.TrimSpace(fmt.Sprintf("jobpoller wait %s %s %s", e.Service.Key, e.Name, waitArguments(e))))
 }
@@ -149,6 +147,3 @@ var (
 func kebab(name string) string {
 	return strings.ToLower(afterWord().ReplaceAllString(beforeWord().ReplaceAllString(name, "$1-$2"), "$1-$2"))
 }
-
-// operationKey names an operation in the tables of this command.
-func operationKey(op *catalog.Operation) string { return op.Service.Key + ":" + op.Name }

@@ -233,12 +233,12 @@ func TestFromEnvironmentWithTheCatalogue(t *testing.T) {
 		require.Equal(t, name, driver.Name())
 	}
 
-	_, err = open("dms:ReplicationTaskRedy,rds:DBInstanceAvailable,nothing:X")
+	_, err = open("dms:ReplicationTaskRedy,timestream-write:CreateBatchLoadTask,nothing:X")
 	require.ErrorIs(t, err, jobs.ErrUnknownJob)
 	require.ErrorIs(t, err, awsjob.ErrUnsupported)
 	for _, want := range []string{
 		`environment variable JOBPOLLER_JOBS: unknown job: dms has no waiter or job "ReplicationTaskRedy" (did you mean "ReplicationTaskReady"?)`,
-		`environment variable JOBPOLLER_JOBS: rds:DescribeDBInstances cannot be called: RDS speaks query, and this driver supports only awsJson and restJson1`,
+		`environment variable JOBPOLLER_JOBS: timestream-write:DescribeBatchLoadTask cannot be called: the service gives its endpoint only through DescribeEndpoints`,
 		`the catalogue has no service "nothing"`,
 	} {
 		require.ErrorContains(t, err, want)

@@ -1,7 +1,5 @@
 package catalog
 
-import "slices"
-
 // Permission is an IAM action that the calls for an entry need.
 type Permission struct {
 	Action string
@@ -59,10 +57,4 @@ func (n *Named) Permissions() []Permission {
 		}
 	}
 	return all
-}
-
-// SpeaksJSON tells whether the operation can be called with JSON, at an endpoint
-// that is known without asking the service.
-func (o *Operation) SpeaksJSON() bool {
-	return !o.Discovered && slices.ContainsFunc(o.Service.Protocols, func(p Protocol) bool { return p == AWSJSON || p == RESTJSON })
 }

@@ -24,6 +24,8 @@ func scanShape(text string) (*Shape, bool) {
 		case "element":
 			m := s.member()
 			shape.Element = &m
+		case "key":
+			shape.Key = s.text()
 		case "enum":
 			s.list(func() { shape.Enum = append(shape.Enum, s.text()) })
 		default:
@@ -132,6 +134,12 @@ func (s *scanner) member() (m Member) {
 			m.In = Location(s.text())
 		case "wire":
 			m.Wire = s.text()
+		case "query":
+			m.Query = s.text()
+		case "flat":
+			m.Flat = s.truth()
+		case "attribute":
+			m.Attribute = s.truth()
 		case "format":
 			m.Format = s.text()
 		default:

@@ -30,13 +30,17 @@ type Service struct {
 	// Protocols are those that the service speaks, the preferred one first.
 	Protocols []Protocol `json:"protocols"`
 	// JSONVersion is that of the awsJson content type, "1.0" or "1.1", and
-	// TargetPrefix what the X-Amz-Target header starts with, without the dot.
+	// TargetPrefix what the X-Amz-Target header starts with, without the dot, and
+	// the service's name in paths of [CBOR].
 	JSONVersion  string `json:"jsonVersion,omitempty"`
 	TargetPrefix string `json:"targetPrefix,omitempty"`
 	// QueryCompatible tells that the service spoke the AWS query protocol once
 	// and names errors by their codes of then, too (awsQueryCompatible).
-	QueryCompatible bool     `json:"queryCompatible,omitempty"`
-	Endpoint        Endpoint `json:"endpoint"`
+	QueryCompatible bool `json:"queryCompatible,omitempty"`
+	// Namespace is that of the XML in requests, for a service that speaks
+	// [RESTXML].
+	Namespace string   `json:"namespace,omitempty"`
+	Endpoint  Endpoint `json:"endpoint"`
 
 	// Operations are the ones that waiters and jobs of the catalogue call, by
 	// name.
@@ -50,14 +54,17 @@ type Service struct {
 }
 
 // Protocol is how requests and responses are written, by the names of service
-// models: "json" (awsJson), "rest-json", "query", "ec2", "rest-xml",
-// "smithy-rpc-v2-cbor".
+// models.
 type Protocol string
 
-// The protocols that package awsjob speaks.
+// The protocols.
 const (
-	AWSJSON  Protocol = "json"
+	AWSJSON  Protocol = "json" // Smithy's awsJson1_0 and awsJson1_1
 	RESTJSON Protocol = "rest-json"
+	RESTXML  Protocol = "rest-xml"
+	AWSQuery Protocol = "query"
+	EC2Query Protocol = "ec2"
+	CBOR     Protocol = "smithy-rpc-v2-cbor"
 )
 
 // Endpoint is where a service is reached: at

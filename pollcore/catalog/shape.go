@@ -45,6 +45,10 @@ type Shape struct {
 	Members Members `json:"members,omitempty"`
 	// Element is what a list or map holds.
 	Element *Member `json:"element,omitempty"`
+	// Key is what XML and queries call the keys of a map, if not "key".
+	Key string `json:"key,omitempty"`
+	// Namespace is declared in XML on a structure, nil for none.
+	Namespace *Namespace `json:"namespace,omitempty"`
 	// Enum are the values that the model knows of a string. Services add some.
 	Enum []string `json:"enum,omitempty"`
 	// Min and Max bound a number, or the length of a string, a blob, a list or a
@@ -82,11 +86,26 @@ type Member struct {
 	Token bool `json:"token,omitempty"`
 	// In is where the member is in an HTTP message, the body if empty.
 	In Location `json:"in,omitempty"`
-	// Wire is what a message calls the member, if not by its name.
+	// Wire is what a message calls the member, if not by its name: an item of a
+	// list, if not "member", or a value of a map, if not "value". What differs in
+	// EC2's XML only in the case of the first letter is left out there.
 	Wire string `json:"wire,omitempty"`
+	// Query is what EC2's queries call the member, if not by its wire name with a
+	// capital.
+	Query string `json:"query,omitempty"`
+	// Flat tells that XML and queries have no element around a list or map.
+	Flat bool `json:"flat,omitempty"`
+	// Attribute tells that the member is an attribute in XML.
+	Attribute bool `json:"attribute,omitempty"`
 	// Format is how a timestamp is written: "iso8601", "rfc822" or
 	// "unixTimestamp"; empty means as the protocol does.
 	Format string `json:"format,omitempty"`
+}
+
+// Namespace is a namespace of XML.
+type Namespace struct {
+	Prefix string `json:"prefix,omitempty"`
+	URI    string `json:"uri"`
 }
 
 // WireName is what a message calls the member.

@@ -57,7 +57,7 @@ func CallOf(e *catalog.Entry) Call {
 		}
 	}
 	// What the awsjob drivers can call.
-	if !slices.ContainsFunc(called, func(o *catalog.Operation) bool { return !o.SpeaksJSON() }) {
+	if !slices.ContainsFunc(called, func(o *catalog.Operation) bool { return o.Discovered }) {
 		c.Job = e.Service.Key + ":" + e.Name
 	}
 	return c

@@ -31,17 +31,24 @@ type call struct {
 	op       *catalog.Operation
 	protocol smithyhttp.ClientProtocol
 	endpoint awscall.Endpoint
-	schema   *smithy.OperationSchema
+	// configured tells that the configuration names the endpoint, and labels that
+	// its host begins with values of the input.
+	configured, labels bool
+	schema             *smithy.OperationSchema
 }
 
 // do sends a request and reads the answer. The members of the result have the
 // spelling.
 func (c *call) do(ctx context.Context, in *input, spell spelling) (any, error) {
 	out := &output{call: c, spell: spell, value: map[string]any{}}
-	err := c.client.calls.Do(ctx, &awscall.Call{
+	to, err := c.address(in)
+	if err != nil {
+		return nil, err
+	}
+	err = c.client.calls.Do(ctx, &awscall.Call{
 		Service: c.op.Service.Name, Operation: c.op.Name, Agent: "jobpoller-awsjob",
-		Write:    func(ctx context.Context, request *smithyhttp.Request) error { return c.write(ctx, in, request) },
-		Endpoint: func(aws.Credentials) (awscall.Endpoint, error) { return c.endpoint, nil },
+		Write:    func(ctx context.Context, request *smithyhttp.Request) error { return c.write(ctx, in, to, request) },
+		Endpoint: func(aws.Credentials) (awscall.Endpoint, error) { return to.Endpoint, nil },
 		Read: func(ctx context.Context, answer *smithyhttp.Response, body []byte) error {
 			if !awscall.Succeeds(answer) {
 				return readError(c.op, answer, body)
@@ -56,9 +63,12 @@ func (c *call) do(ctx context.Context, in *input, spell spelling) (any, error) {
 }
 
 // write writes the request.
-func (c *call) write(ctx context.Context, in *input, request *smithyhttp.Request) error {
+func (c *call) write(ctx context.Context, in *input, to address, request *smithyhttp.Request) error {
 	if err := c.protocol.SerializeRequest(ctx, c.schema, in, request); err != nil {
 		return err
+	}
+	if to.bucket != "" {
+		dropBucket(request.URL, to.bucket)
 	}
 	if c.op.Service.Key == "glacier" { // its documentation asks for this, its model does not
 		request.Header.Set("X-Amz-Glacier-Version", c.op.Service.APIVersion)
@@ -71,10 +81,8 @@ func (c *call) parse(ctx context.Context, answer *smithyhttp.Response, body []by
 	if c.op.Output == nil {
 		return nil
 	}
-	if !rawPayload(c.op.Output) {
-		if err := checkDepth(body); err != nil {
-			return &smithy.DeserializationError{Err: err}
-		}
+	if err := c.check(answer, body); err != nil {
+		return err
 	}
 	to.value = map[string]any{} // of an earlier try
 	whole := *answer.Response
@@ -86,8 +94,25 @@ func (c *call) parse(ctx context.Context, answer *smithyhttp.Response, body []by
 	return nil
 }
 
-// rawPayload reports whether the body of an answer is a member as it is, and no
-// JSON.
+// check refuses an answer of success that should not be parsed.
+func (c *call) check(answer *smithyhttp.Response, body []byte) error {
+	if rawPayload(c.op.Output) {
+		return nil
+	}
+	switch chooseProtocol(c.op.Service) {
+	case catalog.AWSJSON, catalog.RESTJSON:
+		if err := checkDepth(body); err != nil {
+			return &smithy.DeserializationError{Err: err}
+		}
+		return nil
+	case catalog.CBOR:
+		return nil
+	default:
+		return checkXML(c.op, answer, body)
+	}
+}
+
+// rawPayload reports whether the body of an answer is a member as it is.
 func rawPayload(output *catalog.Shape) bool {
 	for _, m := range output.Members {
 		if m.In == catalog.InPayload && (m.Shape.Type == catalog.Blob || m.Shape.Type == catalog.String) {

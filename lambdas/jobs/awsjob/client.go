@@ -1,12 +1,12 @@
 // Package awsjob calls operations of AWS services by their description in the
-// catalogue: a client for all services that speak JSON, without the SDK's client
-// of any. On it stands a driver for the waiters and jobs of the catalogue.
+// catalogue: a client for all services, without the SDK's client of any. On it stands a driver for the waiters and jobs of the catalogue.
 package awsjob
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -118,10 +118,11 @@ func (c *Client) prepare(op *catalog.Operation) (*call, error) {
 	if err != nil {
 		return nil, err
 	}
-	endpoint, err := newEndpoint(&c.cfg, op)
-	if err != nil {
+	next := &call{client: c, op: op, protocol: protocol, schema: newSchema(op)}
+	if next.endpoint, next.configured, err = newEndpoint(&c.cfg, op); err != nil {
 		return nil, err
 	}
-	known, _ := c.prepared.LoadOrStore(op, &call{client: c, op: op, protocol: protocol, endpoint: endpoint, schema: newSchema(op)})
+	next.labels = !next.configured && strings.Contains(op.HostPrefix, "{")
+	known, _ := c.prepared.LoadOrStore(op, next)
 	return known.(*call), nil //nolint:forcetypeassert // nothing else is stored
 }

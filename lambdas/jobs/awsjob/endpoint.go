@@ -12,14 +12,14 @@ import (
 )
 
 // newEndpoint finds the endpoint of an operation: one that the configuration
-// names for the service or for all, which is taken as it is, else by the rule of
-// AWS's host names.
-func newEndpoint(cfg *aws.Config, op *catalog.Operation) (awscall.Endpoint, error) {
-	unsupported := func(lack, advice string) (awscall.Endpoint, error) {
-		return awscall.Endpoint{}, &UnsupportedError{Operation: operationName(op), Lack: lack, Advice: advice}
+// names for the service or for all, which is taken as it is (configured), else by
+// the rule of AWS's host names.
+func newEndpoint(cfg *aws.Config, op *catalog.Operation) (to awscall.Endpoint, configured bool, err error) {
+	unsupported := func(lack, advice string) (awscall.Endpoint, bool, error) {
+		return awscall.Endpoint{}, false, &UnsupportedError{Operation: operationName(op), Lack: lack, Advice: advice}
 	}
 	if err := awscall.CheckRegion(cfg.Region); err != nil {
-		return awscall.Endpoint{}, fmt.Errorf("%s: %w", operationName(op), err)
+		return awscall.Endpoint{}, false, fmt.Errorf("%s: %w", operationName(op), err)
 	}
 	s := &op.Service.Endpoint
 	if op.Endpoint != nil {
@@ -33,7 +33,7 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (awscall.Endpoint, erro
 	set := findFixedEndpoint(cfg, settings)
 	switch {
 	case err != nil:
-		return awscall.Endpoint{}, fmt.Errorf("%s: %w", operationName(op), err)
+		return awscall.Endpoint{}, false, fmt.Errorf("%s: %w", operationName(op), err)
 	case set != "":
 		return unsupported(set+" is set, which this driver does not support", "remove it, or "+useTheSDK)
 	case cfg.AccountIDEndpointMode == aws.AccountIDEndpointModeRequired && op.Service.Key == "dynamodb":
@@ -42,9 +42,7 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (awscall.Endpoint, erro
 		return unsupported("the service gives its endpoint only through DescribeEndpoints", useTheSDK)
 	case settings.Base != nil:
 		signed.URL = settings.Base
-		return signed, nil
-	case strings.Contains(op.HostPrefix, "{"):
-		return unsupported("a part of the input belongs into its host name", useTheSDK)
+		return signed, true, nil
 	}
 	in := awscall.PartitionOf(cfg.Region)
 	host := fmt.Sprintf("%s.%s.%s", s.Prefix, cfg.Region, in.Suffix)
@@ -61,8 +59,11 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (awscall.Endpoint, erro
 		}
 		host, signed.Region = global.Hostname, global.Region
 	}
-	signed.URL = &url.URL{Scheme: "https", Host: op.HostPrefix + host}
-	return signed, nil
+	if !strings.Contains(op.HostPrefix, "{") { // else it is filled in for each call
+		host = op.HostPrefix + host
+	}
+	signed.URL = &url.URL{Scheme: "https", Host: host}
+	return signed, false, nil
 }
 
 // findFixedEndpoint names a setting of the configuration that asks for endpoints

@@ -162,7 +162,7 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	op := describeBakes(t)
 	query := *op.Service
-	query.Protocols = []catalog.Protocol{"query"}
+	query.Protocols = []catalog.Protocol{"morse"}
 	queryOp := *op
 	queryOp.Service = &query
 	discovered := *op
@@ -185,7 +185,7 @@ func TestCheck(t *testing.T) {
 		{"half a URL", op, func(c *aws.Config) { c.BaseEndpoint = aws.String("http://[::1") }, "the configured endpoint is not a URL", false},
 		{"a secret in the URL", op, func(c *aws.Config) { c.BaseEndpoint = aws.String("http://u:secret@x") }, `"http://u:xxxxx@x"`, false},
 		{"account-based", operation(t, "dynamodb", "DescribeTable"), func(c *aws.Config) { c.AccountIDEndpointMode = aws.AccountIDEndpointModeRequired }, "AWS_ACCOUNT_ID_ENDPOINT_MODE", true},
-		{"protocol", &queryOp, func(*aws.Config) {}, "ovens:DescribeBakes cannot be called: Oven Control speaks query, and this driver supports only awsJson and restJson1; write", true},
+		{"protocol", &queryOp, func(*aws.Config) {}, "ovens:DescribeBakes cannot be called: Oven Control speaks [morse], which this package does not know; write", true},
 		{"discovery", &discovered, func(*aws.Config) {}, "DescribeEndpoints", true},
 	} {
 		cfg := config("https://example.com")

@@ -46,7 +46,15 @@ func (e *Error) Unwrap() error {
 
 // readError reads an answer whose status is not a success.
 func readError(op *catalog.Operation, response *smithyhttp.Response, body []byte) *Error {
-	said := awscall.ReadRefusal(response, body)
+	var said *smithy.GenericAPIError
+	switch chooseProtocol(op.Service) {
+	case catalog.AWSJSON, catalog.RESTJSON:
+		said = awscall.ReadRefusal(response, body)
+	case catalog.CBOR:
+		said = readCBORRefusal(response, body)
+	default:
+		said = readXMLRefusal(op, response, body)
+	}
 	e := &Error{Code: said.Code, Message: said.Message, Fault: said.Fault}
 	if op.Service.QueryCompatible {
 		code, fault, _ := strings.Cut(response.Header.Get("X-Amzn-Query-Error"), ";")

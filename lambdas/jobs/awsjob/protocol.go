@@ -10,7 +10,11 @@ import (
 	"github.com/aws/smithy-go/traits"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/aws/smithy-go/transport/http/protocol/awsjson"
+	"github.com/aws/smithy-go/transport/http/protocol/awsquery"
+	"github.com/aws/smithy-go/transport/http/protocol/ec2query"
 	"github.com/aws/smithy-go/transport/http/protocol/restjson1"
+	"github.com/aws/smithy-go/transport/http/protocol/restxml"
+	"github.com/aws/smithy-go/transport/http/protocol/rpcv2"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -43,34 +47,53 @@ const useTheSDK = "write a driver with the service's client of the AWS SDK (docs
 // operationName names an operation as IAM does.
 func operationName(op *catalog.Operation) string { return op.Service.Key + ":" + op.Name }
 
-// newProtocol returns the first protocol of the service that this package
-// speaks.
+// preferred are the protocols in the order in which one is chosen of those that a
+// service speaks: JSON first, which people can read in a log, as botocore does.
+var preferred = []catalog.Protocol{catalog.AWSJSON, catalog.RESTJSON, catalog.RESTXML, catalog.CBOR, catalog.AWSQuery, catalog.EC2Query}
+
+// chooseProtocol returns the protocol in which a service is called, empty if it
+// speaks none that is known.
+func chooseProtocol(service *catalog.Service) catalog.Protocol {
+	for _, p := range preferred {
+		if slices.Contains(service.Protocols, p) {
+			return p
+		}
+	}
+	return ""
+}
+
+// newProtocol returns the SDK's code for the protocol of the service.
 func newProtocol(op *catalog.Operation) (smithyhttp.ClientProtocol, error) { //nolint:ireturn // which one is for the service to say
 	service := op.Service
 	id := smithy.ShapeID{Namespace: namespace(service), Name: service.TargetPrefix}
-	var compatible []smithy.Trait
+	var all []smithy.Trait
 	if service.QueryCompatible {
-		compatible = append(compatible, &traits.AWSQueryCompatible{})
+		all = append(all, &traits.AWSQueryCompatible{})
 	}
-	schema := smithy.NewServiceSchema(smithy.NewSchema(id, smithy.ShapeTypeService, 0, compatible...), service.APIVersion)
-	for _, p := range service.Protocols {
-		switch {
-		case p == catalog.AWSJSON && service.JSONVersion == "1.0":
+	if service.Namespace != "" {
+		all = append(all, &traits.XMLNamespace{URI: service.Namespace})
+	}
+	schema := smithy.NewServiceSchema(smithy.NewSchema(id, smithy.ShapeTypeService, 0, all...), service.APIVersion)
+	switch chooseProtocol(service) {
+	case catalog.AWSJSON:
+		if service.JSONVersion == "1.0" {
 			return awsjson.New10(schema), nil
-		case p == catalog.AWSJSON:
-			return awsjson.New11(schema), nil
-		case p == catalog.RESTJSON:
-			return restjson1.New(schema), nil
 		}
-	}
-	names := make([]string, len(service.Protocols))
-	for i, p := range service.Protocols {
-		names[i] = string(p)
+		return awsjson.New11(schema), nil
+	case catalog.RESTJSON:
+		return restjson1.New(schema), nil
+	case catalog.RESTXML:
+		return restxml.New(schema), nil
+	case catalog.CBOR:
+		return rpcv2.NewCBOR(schema), nil
+	case catalog.AWSQuery:
+		return awsquery.New(schema), nil
+	case catalog.EC2Query:
+		return ec2query.New(schema), nil
 	}
 	return nil, &UnsupportedError{
 		Operation: operationName(op), Protocols: slices.Clone(service.Protocols),
-		Lack:   fmt.Sprintf("%s speaks %s, and this driver supports only awsJson and restJson1", service.Name, strings.Join(names, ", ")),
-		Advice: useTheSDK,
+		Lack: fmt.Sprintf("%s speaks %v, which this package does not know", service.Name, service.Protocols), Advice: useTheSDK,
 	}
 }
 
@@ -78,7 +101,7 @@ func namespace(s *catalog.Service) string { return "com.amazonaws." + s.Key }
 
 // newSchema describes the operation to the SDK's protocols.
 func newSchema(op *catalog.Operation) *smithy.OperationSchema {
-	s := schemas{op: op, of: map[*catalog.Shape]*smithy.Schema{}}
+	s := schemas{op: op, of: map[*catalog.Shape]*smithy.Schema{}, json: speaksJSON(op.Service)}
 	id := smithy.ShapeID{Namespace: namespace(op.Service), Name: op.Name}
 	http := &traits.HTTP{Method: op.Method, URI: s.path(), Code: 200}
 	return smithy.NewOperationSchema(smithy.NewSchema(id, smithy.ShapeTypeOperation, 0, http), s.schema(op.Input), s.schema(op.Output))
@@ -88,6 +111,14 @@ func newSchema(op *catalog.Operation) *smithy.OperationSchema {
 type schemas struct {
 	op *catalog.Operation
 	of map[*catalog.Shape]*smithy.Schema
+	// json tells that bodies are JSON, and no XML, queries or CBOR.
+	json bool
+}
+
+// speaksJSON reports whether a service is called in JSON.
+func speaksJSON(service *catalog.Service) bool {
+	p := chooseProtocol(service)
+	return p == catalog.AWSJSON || p == catalog.RESTJSON
 }
 
 var shapeTypes = map[catalog.ShapeType]smithy.ShapeType{
@@ -118,14 +149,15 @@ func (s *schemas) schema(shape *catalog.Shape) *smithy.Schema {
 	schema := smithy.NewSchema(id, shapeTypes[shape.Type], len(shape.Members))
 	s.of[shape] = schema
 	for _, m := range shape.Members {
-		schema.AddMember(m.Name, s.schema(m.Shape), memberTraits(m)...)
+		schema.AddMember(m.Name, s.schema(m.Shape), s.memberTraits(m)...)
 	}
 	if shape.Type == catalog.List {
-		schema.AddMember("member", s.schema(shape.Element.Shape), memberTraits(*shape.Element)...)
+		schema.AddMember("member", s.schema(shape.Element.Shape), s.memberTraits(*shape.Element)...)
 	}
 	if shape.Type == catalog.Map {
-		schema.AddMember("key", smithy.NewSchema(smithy.ShapeID{Namespace: "smithy.api", Name: "String"}, smithy.ShapeTypeString, 0))
-		schema.AddMember("value", s.schema(shape.Element.Shape), memberTraits(*shape.Element)...)
+		key := smithy.NewSchema(smithy.ShapeID{Namespace: "smithy.api", Name: "String"}, smithy.ShapeTypeString, 0)
+		schema.AddMember("key", key, s.bodyTraits(catalog.Member{Wire: shape.Key})...)
+		schema.AddMember("value", s.schema(shape.Element.Shape), s.memberTraits(*shape.Element)...)
 	}
 	return schema
 }
@@ -133,7 +165,7 @@ func (s *schemas) schema(shape *catalog.Shape) *smithy.Schema {
 // timestampFormats are Smithy's names of the formats.
 var timestampFormats = map[string]string{"iso8601": "date-time", "rfc822": "http-date", "unixTimestamp": "epoch-seconds"}
 
-func memberTraits(m catalog.Member) []smithy.Trait {
+func (s *schemas) memberTraits(m catalog.Member) []smithy.Trait {
 	var all []smithy.Trait
 	switch m.In {
 	case catalog.InPath:
@@ -152,13 +184,37 @@ func memberTraits(m catalog.Member) []smithy.Trait {
 		all = append(all, &traits.HTTPResponseCode{})
 	case catalog.InPayload:
 		all = append(all, &traits.HTTPPayload{})
+		all = append(all, s.bodyTraits(catalog.Member{Shape: m.Shape, Wire: m.WireName()})...)
 	default:
-		if m.Wire != "" {
-			all = append(all, &traits.JSONName{Name: m.Wire})
-		}
+		all = s.bodyTraits(m)
 	}
 	if m.Format != "" {
 		all = append(all, &traits.TimestampFormat{Format: timestampFormats[m.Format]})
+	}
+	return all
+}
+
+// bodyTraits are those of a member in a body.
+func (s *schemas) bodyTraits(m catalog.Member) []smithy.Trait {
+	var all []smithy.Trait
+	switch {
+	case m.Wire == "":
+	case s.json:
+		all = append(all, &traits.JSONName{Name: m.Wire})
+	default:
+		all = append(all, &traits.XMLName{Name: m.Wire})
+	}
+	if m.Query != "" {
+		all = append(all, &traits.EC2QueryName{Name: m.Query})
+	}
+	if m.Flat {
+		all = append(all, &traits.XMLFlattened{})
+	}
+	if m.Attribute {
+		all = append(all, &traits.XMLAttribute{})
+	}
+	if m.Shape != nil && m.Shape.Namespace != nil {
+		all = append(all, &traits.XMLNamespace{URI: m.Shape.Namespace.URI, Prefix: m.Shape.Namespace.Prefix})
 	}
 	return all
 }

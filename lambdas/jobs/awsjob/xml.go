@@ -1,0 +1,84 @@
+package awsjob
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/jobpoller/jobpoller/internal/awscall"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// readXMLRefusal reads an answer in XML to a call that does not succeed. The error is the
+// root element, as S3 writes it, or below it: in <Error>, or for EC2 in
+// <Errors><Error>. A body that is not XML says no name.
+func readXMLRefusal(op *catalog.Operation, answer *smithyhttp.Response, body []byte) *smithy.GenericAPIError {
+	type element struct {
+		Code    string `xml:"Code"`
+		Message string `xml:"Message"`
+		Lower   string `xml:"message"`
+	}
+	var said struct {
+		element
+
+		Error  element   `xml:"Error"`
+		Errors []element `xml:"Errors>Error"`
+	}
+	_ = xml.Unmarshal(body, &said) // what could be read is there
+	e := &smithy.GenericAPIError{}
+	for _, s := range append([]element{said.element, said.Error}, said.Errors...) {
+		if e.Code == "" {
+			e.Code, e.Message = strings.TrimSpace(s.Code), s.Message+s.Lower
+		}
+	}
+	if e.Code == "" && op.Method == http.MethodHead {
+		// An answer to HEAD has no body. SDKs make a name of its status.
+		e.Code = strings.ReplaceAll(http.StatusText(answer.StatusCode), " ", "")
+	}
+	return awscall.CompleteRefusal(answer, e)
+}
+
+// checkXML refuses what answers a call of a service that speaks XML and is not
+// from the service, or is an error in spite of its status.
+func checkXML(op *catalog.Operation, answer *smithyhttp.Response, body []byte) error {
+	root, err := rootElement(body)
+	switch {
+	case errors.Is(err, io.EOF):
+		if chooseProtocol(op.Service) != catalog.RESTXML {
+			return &smithy.DeserializationError{Err: fmt.Errorf("%w: it is empty", ErrAnswer)}
+		}
+		return nil
+	case err != nil:
+		return &smithy.DeserializationError{Err: fmt.Errorf("%w: it is not XML: %w", ErrAnswer, err)}
+	case strings.EqualFold(root, "html"):
+		return &smithy.DeserializationError{Err: fmt.Errorf("%w: it is a page of HTML, perhaps of a proxy", ErrAnswer)}
+	case root == "Error" && op.Service.Key == "s3":
+		// S3 sends its status before it knows the result of a long call.
+		answer.StatusCode = http.StatusInternalServerError
+		return readError(op, answer, body)
+	default:
+		return nil
+	}
+}
+
+// rootElement is the name of the outermost element. Its error is io.EOF if there is
+// none.
+func rootElement(body []byte) (string, error) {
+	decoder := xml.NewDecoder(bytes.NewReader(body))
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return "", err
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			return start.Name.Local, nil
+		}
+	}
+}
