@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
-	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// checkInput says, before the run, which members the states read and the input does
-// not have. The run goes on: it may end before it reads them.
+// checkInput says, before the run, which fields cannot use the input. If a state that
+// the run enters for sure has one, nothing runs; else it may end before it gets there.
 func (o *runOptions) checkInput(out io.Writer, m *machine, input []byte) error {
 	if o.lenient {
 		return nil
@@ -26,29 +26,27 @@ func (o *runOptions) checkInput(out io.Writer, m *machine, input []byte) error {
 	if d.Decode(&value) != nil {
 		return nil //nolint:nilerr // the run says what is wrong with it
 	}
-	anyInput, err := typecheck.New(m.StateMachine, typecheck.Options{Models: models.Load})
+	misfits, err := typecheck.CheckInput(m.StateMachine, typecheck.Options{Models: models.Load, Input: typecheck.Literal(value)})
 	if err != nil {
 		return &exitError{exitFailed, err}
 	}
-	thisInput, err := typecheck.New(m.StateMachine, typecheck.Options{Models: models.Load, Input: typecheck.Literal(value)})
-	if err != nil {
-		return &exitError{exitFailed, err}
-	}
-	known := map[string]bool{} // mistakes of the definition, which lint reports
-	for _, f := range anyInput.Findings() {
-		known[f.Pointer] = true
-	}
-	var missing diag.Problems
-	for _, f := range thisInput.Findings() {
-		if f.Rule == typecheck.UnknownMember && !known[f.Pointer] {
-			missing = append(missing, m.definition.Locate(f.Problem))
+	list := func(findings []typecheck.Finding) terminal.Lines {
+		var b strings.Builder
+		for _, f := range findings {
+			terminal.Fprintf(&b, "  %s:%s\n", m.definition.File, m.definition.Locate(f.Problem))
 		}
+		return terminal.Lines(b.String())
 	}
-	for i, p := range missing {
-		if i == 0 {
-			terminal.Fprintf(out, "The input lacks what these fields read, so a state that reads them fails:\n")
+	if len(misfits.Certain) > 0 {
+		what, instead := "the input", "another"
+		if o.input == "" {
+			what, instead = "the input {}", "one"
 		}
-		terminal.Fprintf(out, "  %s:%s\n", m.definition.File, p)
+		return usage("%s does not fit the states that it goes to:\n%sPass %s with --input. To run all the same, pass --lenient",
+			what, list(misfits.Certain), instead)
+	}
+	if len(misfits.Possible) > 0 {
+		terminal.Fprintf(out, "The input does not fit these fields, so a state that reads them fails:\n%s", list(misfits.Possible))
 	}
 	return nil
 }

@@ -55,8 +55,9 @@ MockConfigFile.json. With --simulate, what FILE names wins. The input is {} or t
 of --input. The duration of a mocked call ("after") passes in virtual time
 only.
 
-Run checks arguments, responses and the input against the models of the services,
-and stops where they do not fit. --lenient takes what the models do not know.
+Run checks the input before it starts: a state that it enters for sure must be able
+to use it. Later it checks arguments and responses against the models of the
+services, and stops where they do not fit. --lenient turns that off.
 
 Output: progress goes to stderr, as one live line on a terminal, else as a line
 a poll; --virtual shows none. The result goes to stdout.

@@ -63,6 +63,13 @@ func (m *StateMachine) find(pointer string) (at spot, n *jsontree.Node, found bo
 	return spot{s.offset, s.Position.Line - 1, s.Position.Column - 1}.move(m.text, offset), n, found
 }
 
+// StateAt returns the innermost state that a JSON pointer leads to or into; nil if
+// there is none.
+func (m *StateMachine) StateAt(pointer string) *State {
+	s, _ := m.stateAt(pointer)
+	return s
+}
+
 // stateAt returns the innermost state that a pointer leads to or into, and the
 // rest of the pointer; nil if there is none.
 func (m *StateMachine) stateAt(pointer string) (s *State, rest string) {

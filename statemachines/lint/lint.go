@@ -59,7 +59,7 @@ func Rules() []Rule {
 		{typecheck.UnknownOperation, "a Task that calls an operation that its service does not have"},
 		{typecheck.UnknownArgument, "an argument that the operation does not have"},
 		{typecheck.MissingArgument, "a call without an argument that the operation requires"},
-		{typecheck.ArgumentType, "an argument of another type than the operation takes"},
+		{typecheck.ArgumentType, "an argument of another type than the operation takes, or a field than the state takes"},
 		{typecheck.EnumValue, "a value that the service's model does not list, as an argument or in a comparison"},
 		{typecheck.UnknownMember, "a path to a member that the response or the input never has"},
 		{typecheck.NeverHolds, "a comparison that never holds, because of the value's type or its known values"},

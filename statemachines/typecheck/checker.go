@@ -291,7 +291,7 @@ func (c *Checker) settle(others bool) {
 		s := heap.Pop(&c.queue).(*asl.State) //nolint:forcetypeassert // what push puts there
 		t := c.states[s]
 		t.queued = false
-		for i, in := range c.starts(s, t.in) {
+		for i, in := range c.newScene(s, t.in, false).starts() {
 			c.enter(s.Flows()[i].State(s.Flows()[i].StartAt), in)
 		}
 		for _, way := range c.step(s, t.in, c.Result(s), false) {
@@ -327,29 +327,6 @@ func (c *Checker) assumeOthers() {
 			c.settle(true)
 		}
 	}
-}
-
-// starts are the environments in which the flows inside of a state start.
-func (c *Checker) starts(s *asl.State, in Env) []Env {
-	if s.Parallel == nil && s.Map == nil || !in.IsReachable() {
-		return nil
-	}
-	x := c.newScene(s, in, false)
-	doc := x.inputPath()
-	if s.Parallel != nil {
-		name, template := x.arguments()
-		doc = x.with(doc).templateOr(template, doc, name)
-		out := make([]Env, len(s.Parallel.Branches))
-		for i := range out {
-			out[i] = Env{doc, in.vars}
-		}
-		return out
-	}
-	vars := in.vars
-	if s.Map.Distributed {
-		vars = objectOf(newObject(nil))
-	}
-	return []Env{{x.with(doc).itemInput(), vars}}
 }
 
 // queue is the states to look at, the first in their order before the others.

@@ -1,5 +1,28 @@
 package typecheck
 
+// starts are the environments in which the flows inside of a state start.
+func (x *scene) starts() []Env {
+	s := x.state
+	if s.Parallel == nil && s.Map == nil || x.isDead() {
+		return nil
+	}
+	doc := x.inputPath()
+	if s.Parallel != nil {
+		name, template := x.arguments()
+		doc = x.with(doc).templateOr(template, doc, name)
+		out := make([]Env, len(s.Parallel.Branches))
+		for i := range out {
+			out[i] = Env{doc, x.vars}
+		}
+		return out
+	}
+	vars := x.vars
+	if s.Map.Distributed {
+		vars = objectOf(newObject(nil))
+	}
+	return []Env{{x.with(doc).itemInput(), vars}}
+}
+
 // itemInput is the input of the flow that a Map has each item go through. The
 // scene's document is what the Map works on.
 func (x *scene) itemInput() Value {
@@ -36,7 +59,9 @@ func (x *scene) mapItem() Value {
 	case m.ItemReader != nil:
 		return Value{}.without(missing)
 	case !x.isJSONata():
-		return itemOf(x.read(m.ItemsPath, x.at("ItemsPath")))
+		items := x.read(m.ItemsPath, x.at("ItemsPath"))
+		x.checkKind("ItemsPath", items, arrays)
+		return itemOf(items)
 	case m.Items == nil:
 		return itemOf(x.doc)
 	default:

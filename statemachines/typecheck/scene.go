@@ -161,10 +161,18 @@ func (x *scene) reportStop(path *jsonpath.Path, stopped *stop, at string) {
 	before := whole + strings.TrimSuffix(stepsText(steps), stepsText(steps[stopped.step:]))
 	step := steps[stopped.step]
 	if len(step.Names) != 1 {
-		x.report(UnknownMember, diag.Danger, x.problem(at, "%s is %s, which has no element %s", before, stopped.at.without(null), step.Text))
+		x.report(UnknownMember, diag.Danger, x.problem(at, "%s is %s, which has no element %s", before, kindsBesideNull(stopped.at), step.Text))
 		return
 	}
 	x.reportMember(before, stopped.at, step.Names[0], at)
+}
+
+// kindsBesideNull is a value for people: that it may also be null says little.
+func kindsBesideNull(v Value) string {
+	if known := v.without(null); !known.IsNothing() {
+		return known.String()
+	}
+	return v.String()
 }
 
 // reportMember reports a member that a value never has.
@@ -173,7 +181,7 @@ func (x *scene) reportMember(what string, value Value, name, at string) {
 		return
 	}
 	if !value.may(objects) {
-		x.report(UnknownMember, diag.Danger, x.problem(at, "%s is %s, which has no member %q", what, value.without(null), name))
+		x.report(UnknownMember, diag.Danger, x.problem(at, "%s is %s, which has no member %q", what, kindsBesideNull(value), name))
 		return
 	}
 	r := value.record()

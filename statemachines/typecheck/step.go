@@ -47,7 +47,8 @@ func (c *Checker) step(s *asl.State, in Env, result Value, reports bool) []Way {
 		return x.pass()
 	case asl.TypeWait:
 		doc := x.inputPath()
-		x.with(doc).checkScalars(s.Wait.Seconds, s.Wait.Timestamp)
+		x.with(doc).checkScalars(numbers, s.Wait.Seconds)
+		x.with(doc).checkScalars(texts, s.Wait.Timestamp)
 		return x.with(doc).leave(doc, s.Assign, s.Output, x.next(), x.at())
 	case asl.TypeChoice:
 		return x.choose()
@@ -55,7 +56,7 @@ func (c *Checker) step(s *asl.State, in Env, result Value, reports bool) []Way {
 		doc := x.inputPath()
 		return x.with(doc).leave(doc, nil, s.Output, Way{End: true}, x.at())
 	case asl.TypeFail:
-		x.checkScalars(s.Fail.Error, s.Fail.Cause)
+		x.checkScalars(texts, s.Fail.Error, s.Fail.Cause)
 	}
 	return nil
 }
@@ -134,21 +135,33 @@ func (r *record) fieldsOf() []field {
 	return r.fields
 }
 
-// checkScalars reports what is wrong with the computed scalars of a state.
-func (x *scene) checkScalars(scalars ...*asl.Scalar) {
+// checkScalars reports what is wrong with the computed scalars of a state, which are
+// of one type.
+func (x *scene) checkScalars(takes kinds, scalars ...*asl.Scalar) {
 	if !x.reports {
 		return
 	}
 	for _, s := range scalars {
+		value := Value{}
 		switch {
 		case s == nil:
+			continue
 		case s.Path != nil:
-			x.read(s.Path, x.at(s.Field))
+			value = x.read(s.Path, x.at(s.Field))
 		case s.Intrinsic != nil:
-			x.intrinsic(s.Intrinsic, x.at(s.Field))
+			value = x.intrinsic(s.Intrinsic, x.at(s.Field))
 		case s.Expression != nil:
-			x.expression(s.Expression, x.at(s.Field))
+			value = x.expression(s.Expression, x.at(s.Field))
 		}
+		x.checkKind(s.Field, value, takes)
+	}
+}
+
+// checkKind reports a field of the state whose value is never of the types that it
+// takes.
+func (x *scene) checkKind(field string, value Value, takes kinds) {
+	if found := value.without(missing | null); x.reports && !found.IsNothing() && !found.may(takes) {
+		x.report(ArgumentType, diag.Danger, x.problem(x.at(field), "%q must be %s, found %s", field, ofKinds(takes), found))
 	}
 }
 
@@ -179,9 +192,12 @@ func (x *scene) work(result Value) []Way {
 		return nil
 	}
 	here := x.with(doc)
+	if x.reports {
+		x.starts()
+	}
 	if s.Task != nil && x.reports {
 		here.call()
-		here.checkScalars(s.Task.TimeoutSeconds, s.Task.HeartbeatSeconds)
+		here.checkScalars(numbers, s.Task.TimeoutSeconds, s.Task.HeartbeatSeconds)
 		if s.Task.Credentials != nil {
 			here.template(s.Task.Credentials, x.at("Credentials"))
 		}
