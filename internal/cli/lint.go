@@ -37,8 +37,8 @@ name, a waiters-2.json, a Smithy model, or a request of the Lambda functions. Li
 checks paths, values and errors against the operation that the waiter polls. Where
 the file does not name the operation, pass --service and --operation.
 
-Rules for --rule and --off:
-` + ruleHelp() + `
+--rules lists the rules, for --rule and --off.
+
 -o github writes annotations of GitHub Actions, -o sarif a SARIF log for code
 scanning.
 

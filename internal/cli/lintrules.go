@@ -52,15 +52,19 @@ func ruleNames() []string {
 	return names
 }
 
-func ruleHelp() string {
+// tableOfRules lists the rules for people.
+func tableOfRules() string {
 	var b strings.Builder
-	of := ""
+	of, width := "", 0
+	for _, name := range ruleNames() {
+		width = max(width, len(name))
+	}
 	for _, r := range allRules() {
 		if r.Of != of {
 			of = r.Of
 			terminal.Fprintf(&b, "Of a %s:\n", of)
 		}
-		terminal.Fprintf(&b, "  %-17s %s\n", r.Name, r.About)
+		terminal.Fprintf(&b, "  %-*s  %s\n", width, r.Name, r.About)
 	}
 	return b.String()
 }
@@ -69,6 +73,6 @@ func printRules(out io.Writer, format string) error {
 	if format == "json" {
 		return writeJSON(out, allRules())
 	}
-	_, err := io.WriteString(out, ruleHelp())
+	_, err := io.WriteString(out, tableOfRules())
 	return err
 }

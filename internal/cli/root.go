@@ -85,6 +85,7 @@ Exit codes:
 	root.AddCommand(newLintCommand(), newGraphCommand(), newListCommand(), newCheckCommand())
 	root.AddCommand(newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand(), newStartCommand(), newMocksCommand(), newFixCommand())
 	root.SetHelpCommand(newHelpCommand(root))
+	wrapFlags(root)
 	return root
 }
 

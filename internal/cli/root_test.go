@@ -89,5 +89,10 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		require.Equal(t, exitSucceeded, execute(t.Context(), []string{c.Name(), "--help"}, &asked, &asked))
 		require.Equal(t, exitSucceeded, execute(t.Context(), []string{"help", c.Name()}, &helped, &helped))
 		require.Equal(t, asked.String(), helped.String())
+		_, flags, found := strings.Cut(asked.String(), "\nFlags:\n")
+		require.True(t, found, c.Name())
+		for line := range strings.Lines(flags) {
+			require.LessOrEqual(t, len(line), helpWidth+1, "%s: %s", c.Name(), line)
+		}
 	}
 }
