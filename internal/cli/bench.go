@@ -111,7 +111,10 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 	if b.store, err = s3store.New(b.client, b.bucket, prefix); err != nil {
 		return nil, err
 	}
-	b.job = &sampleJob{clock: clock, client: b.client, failed: func(err error) { terminal.Fprintf(stderr, "sample job: %v\n", err) }}
+	b.job = &sampleJob{
+		clock: clock, client: b.client, bucket: b.bucket, folder: prefix + "/sample-jobs/" + o.name + "/",
+		failed: func(err error) { terminal.Fprintf(stderr, "sample job: %v\n", err) },
+	}
 	if err := b.serveLambda(ctx); err != nil {
 		return nil, err
 	}
@@ -217,7 +220,7 @@ func (b *bench) serveLambda(ctx context.Context) error {
 	b.closers = append(b.closers, func() error {
 		err := server.Close()
 		b.async.Wait()
-		b.job.stop(ctx)
+		b.job.stop()
 		return err
 	})
 	return nil

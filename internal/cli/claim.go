@@ -43,7 +43,8 @@ func (b *bench) claimStart(ctx context.Context, stderr io.Writer) (time.Time, er
 		Status: startrecord.StatusStarted, Generation: 1,
 		ExecutionStartTime: began, StartedAt: began, ExpiresAt: began.Add(handler.DefaultRetention),
 	})
-	if errors.Is(err, startrecord.ErrExists) {
+	again := errors.Is(err, startrecord.ErrExists)
+	if again {
 		var claim startrecord.Stored
 		if claim, err = b.store.Load(ctx, key); err == nil && !resumed && !b.options.quiet && !b.clock.Virtual() {
 			terminal.Fprintf(stderr, "continues the execution that began at %s\n", claim.Record.ExecutionStartTime.Format(time.RFC3339))
@@ -52,6 +53,11 @@ func (b *bench) claimStart(ctx context.Context, stderr io.Writer) (time.Time, er
 	}
 	if err != nil {
 		return time.Time{}, claimError(ctx, b.options.name, err)
+	}
+	if again || resumed {
+		if err := b.job.resume(ctx); err != nil {
+			return time.Time{}, claimError(ctx, b.options.name, err)
+		}
 	}
 	if resumed && !b.options.quiet && !b.clock.Virtual() {
 		terminal.Fprintf(stderr, "continues the execution with its start record %s\n", b.store.Location(b.pollerKey()))

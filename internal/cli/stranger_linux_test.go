@@ -70,7 +70,7 @@ func startRun(t *testing.T, args ...string) *startedRun {
 	process := exec.CommandContext(t.Context(), self)
 	process.Args = append([]string{"jobpoller", "run"}, args...)
 	process.Env = append(os.Environ(), "AWS_EC2_METADATA_DISABLED=true")
-	stderr := &waitFor{text: "RunJob       RUNNING", found: make(chan struct{})}
+	stderr := &waitFor{text: "  RunJob  ", found: make(chan struct{})}
 	process.Stderr = stderr
 	stdout, err := process.StdoutPipe()
 	require.NoError(t, err)

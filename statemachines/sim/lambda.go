@@ -41,7 +41,7 @@ func LambdaInvoke(functions map[string]LambdaFunction) Handler {
 		if err != nil {
 			return Reply{}, err
 		}
-		name, version := functionName(arguments["FunctionName"])
+		name, version := FunctionName(arguments["FunctionName"])
 		if q := arguments["Qualifier"]; q != "" {
 			version = q
 		}
@@ -97,9 +97,28 @@ func readLambdaArguments(arguments any) (map[string]string, error) {
 	return texts, nil
 }
 
-// functionName splits "name", "name:qualifier", "account:function:name..." and
+// LambdaDirect returns the handler of a Task whose resource is the ARN of the
+// function: the input is the payload, and the result is the output.
+func LambdaDirect(function LambdaFunction) Handler {
+	return func(ctx context.Context, call Call) (Reply, error) {
+		result, err := function(ctx, slices.Clone(newPayload(call.Arguments).JSON()))
+		if err != nil {
+			return Reply{}, lambdaError(err)
+		}
+		if len(result) == 0 {
+			result = []byte("null")
+		}
+		output, err := decode(result)
+		if err != nil {
+			return Reply{}, fmt.Errorf("function %q: result is not JSON: %w", call.Resource, err)
+		}
+		return Reply{Output: output}, nil
+	}
+}
+
+// FunctionName splits "name", "name:qualifier", "account:function:name..." and
 // "arn:aws:lambda:region:account:function:name..." into name and version.
-func functionName(reference string) (name, version string) {
+func FunctionName(reference string) (name, version string) {
 	if _, after, ok := strings.Cut(reference, ":function:"); ok {
 		reference = after
 	}

@@ -29,6 +29,9 @@ type fit struct {
 	// language is the query language of expressions that may stand for values, if
 	// there may be any.
 	language asl.QueryLanguage
+	// sent tells that the value goes into a call: bytes become base64, and JSON in
+	// the place of text becomes the text.
+	sent     bool
 	problems diag.Problems
 }
 
@@ -38,6 +41,9 @@ func (f *fit) report(p diag.Problem) { f.problems = append(f.problems, p) }
 func (f *fit) value(n *jsontree.Node, shape *catalog.Shape) any {
 	if shape == nil || n.Kind == jsontree.Null && !f.input || f.isExpression(n) {
 		return n.Value()
+	}
+	if text, ok := f.asText(n, shape); ok {
+		return text
 	}
 	if kinds := jsonKinds[shape.Type]; len(kinds) > 0 && !slices.Contains(kinds, n.Kind) {
 		f.report(n.Problem("expected %s (%s), found %s", kinds[0], shape.Name, n.Describe()))

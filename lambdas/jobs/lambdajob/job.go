@@ -95,6 +95,26 @@ func Claim(ctx context.Context, client StatusClient, event Event) (*Job, error) 
 	return j, nil
 }
 
+// ErrEnded means that the work of a job is done, or has failed.
+var ErrEnded = errors.New("the job has ended")
+
+// Resume returns a job that an earlier invocation claimed, for one that goes on with
+// its work. The caller must know that the earlier one no longer runs.
+func Resume(ctx context.Context, client StatusClient, event Event) (*Job, error) {
+	doc, err := readStatus(ctx, client, event.StatusBucket, event.StatusKey)
+	if err != nil {
+		return nil, err
+	}
+	if s := doc.Get("Status"); s == nil || s.Text != running {
+		return nil, fmt.Errorf("%w (s3://%s/%s)", ErrEnded, event.StatusBucket, event.StatusKey)
+	}
+	j := &Job{client: client, event: event}
+	if claim := doc.Get("Claim"); claim != nil {
+		j.claim = claim.Text
+	}
+	return j, nil
+}
+
 // Succeed records that the work is done. The result is optional JSON data, of
 // which the poller reads at most 256 KiB: keep more in S3 and return its key.
 func (j *Job) Succeed(ctx context.Context, result any) error {

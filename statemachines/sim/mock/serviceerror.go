@@ -31,10 +31,10 @@ type serviceError struct {
 // failure is the error as Step Functions shows it: with the count of attempts
 // since 2025 (a recording of November, localstack
 // test_sfn_send_task_outcome_with_no_such_token).
-func (e serviceError) failure(prefix, message string) *sim.TaskError {
+func (e serviceError) failure(prefix, message, request string) *sim.TaskError {
 	return &sim.TaskError{
 		Name:  prefix + "." + e.name,
-		Cause: fmt.Sprintf("%s (Service: %s, Status Code: %d, Request ID: %s) (SDK Attempt Count: 1)", message, prefix, e.status, requestID),
+		Cause: fmt.Sprintf("%s (Service: %s, Status Code: %d, Request ID: %s) (SDK Attempt Count: 1)", message, prefix, e.status, request),
 	}
 }
 
@@ -205,12 +205,8 @@ func unknownName(r asl.Resource) (serviceError, bool, error) {
 }
 
 // optimizedThrottling is how the integrations that AWS made for Step Functions
-// fail when they are called too often. Their errors are named after the classes
-// of the AWS SDK for Java v1.
-var optimizedThrottling = map[string]struct {
-	name, service, code string
-	status              int
-}{
+// fail when they are called too often.
+var optimizedThrottling = map[string]classError{
 	"athena":    {"Athena.AmazonAthenaException", "AmazonAthena", "ThrottlingException", 400},
 	"batch":     {"Batch.AWSBatchException", "AWSBatch", "TooManyRequestsException", 429},
 	"codebuild": {"CodeBuild.AWSCodeBuildException", "AWSCodeBuild", "ThrottlingException", 400},
@@ -233,11 +229,10 @@ func throttleCall(call sim.Call) error {
 		if err != nil {
 			return fmt.Errorf("state %q: %w", call.State, err)
 		}
-		return e.failure(prefix, message)
+		return e.failure(prefix, message, requestID)
 	}
 	if e, ok := optimizedThrottling[r.Service]; ok {
-		return &sim.TaskError{Name: e.name, Cause: fmt.Sprintf("%s (Service: %s; Status Code: %d; Error Code: %s; Request ID: %s; Proxy: null)",
-			message, e.service, e.status, e.code, requestID)}
+		return e.failure(message, requestID)
 	}
 	return fmt.Errorf("state %q: jobpoller does not know how %q fails when it is throttled; let it fail with the name of the error", call.State, call.Resource)
 }
@@ -261,7 +256,7 @@ func noSuchJob(call sim.Call, id, name string) error {
 			e, ok = lookUp(unknownJob, r)
 		}
 		if ok {
-			return e.failure(prefix, message)
+			return e.failure(prefix, message, requestID)
 		}
 	}
 	return fmt.Errorf("state %q (%s): no job %q was started, and jobpoller does not know the service's error for that; give the job the error's name (NotFound)",

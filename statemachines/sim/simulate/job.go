@@ -1,6 +1,8 @@
 package simulate
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -127,17 +129,34 @@ func jobOfStart(t *task) (*catalog.Entry, error) {
 	if service == nil || err != nil {
 		return nil, err
 	}
-	j := service.Jobs[t.operation.Name]
+	return startedJob(service, t.parsed, t.operation)
+}
+
+// startedJob is the job that an integration starts; nil if it starts none.
+func startedJob(service *catalog.Service, r asl.Resource, start *catalog.Operation) (*catalog.Entry, error) {
+	j := service.Jobs[start.Name]
 	if j == nil {
 		return nil, nil //nolint:nilnil // it starts none
 	}
-	if strings.HasPrefix(t.parsed.Pattern, ".sync") {
-		integration := t.parsed.Service + ":" + t.parsed.Action
+	if strings.HasPrefix(r.Pattern, ".sync") {
+		integration := r.Service + ":" + r.Action
 		if name, _, _ := strings.Cut(j.Sync, ".sync"); name != integration {
 			return nil, nil //nolint:nilnil // nothing is known of this integration
 		}
 	}
-	return catalog.Lookup(service.Key, t.operation.Name)
+	return catalog.Lookup(service.Key, start.Name)
+}
+
+// SyncJob returns the job that a ".sync" integration, which calls the operation,
+// waits for; nil if the catalogue does not know it.
+func SyncJob(r asl.Resource, start *catalog.Operation) (*catalog.Entry, error) {
+	service, err := catalog.AWS().Service(start.Service.Key)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return nil, nil //nolint:nilnil // it knows no job of the service
+	} else if err != nil {
+		return nil, err
+	}
+	return startedJob(service, r, start)
 }
 
 // entryOfDescribe is the job or resource that a Task describes; nil if it describes
@@ -230,19 +249,30 @@ var syncResults = map[string]syncResult{
 	"glue:startJobRun":           {part: place{"JobRun"}},
 }
 
-// resultOf is what a ".sync" Task returns of a job that has ended.
-func resultOf(r asl.Resource, answer any, output *catalog.Shape) any {
+// SyncResult returns what a ".sync" Task returns of a job that has ended: of the
+// describe call's answer, which is in the model's spelling.
+func SyncResult(r asl.Resource, answer any, output *catalog.Shape) any {
 	rule := syncResults[r.Service+":"+r.Action]
 	value, shape := rule.part.get(answer), shapeAt(output, rule.part)
 	result := spellAnswer(value, shape)
 	if rule.name != "" {
 		result = map[string]any{rule.name: result}
 	}
-	if object, ok := result.(map[string]any); ok && r.Service == "states" {
-		object["Output"] = "{}"
-		if r.Pattern == ".sync:2" {
-			object["Output"] = map[string]any{}
+	if object, ok := result.(map[string]any); ok && r.Service == "states" && r.Pattern == ".sync:2" {
+		for _, member := range []string{"Output"} {
+			var value any
+			if text, isText := object[member].(string); isText && json.Unmarshal([]byte(text), &value) == nil {
+				object[member] = value
+			}
 		}
 	}
 	return result
+}
+
+// resultOf is what a simulated ".sync" Task returns.
+func resultOf(r asl.Resource, answer any, output *catalog.Shape) any {
+	if object, ok := answer.(map[string]any); ok && r.Service == "states" {
+		object["output"] = "{}"
+	}
+	return SyncResult(r, answer, output)
 }

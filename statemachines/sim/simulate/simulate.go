@@ -80,10 +80,7 @@ func New(m *asl.StateMachine, o Options) (*Plan, error) {
 	tasks = slices.DeleteFunc(tasks, func(t *task) bool {
 		return slices.Contains(o.Answered, t.name()) || slices.Contains(o.Answered, t.resource)
 	})
-	text := string(asl.Print(m))
-	jobs, err := findJobs(tasks, o.Polls, func(word string) bool {
-		return strings.Contains(text, `"`+word+`"`) || strings.Contains(text, `'`+word+`'`)
-	})
+	jobs, err := findJobs(tasks, o.Polls, wordsOf(m))
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +107,41 @@ func New(m *asl.StateMachine, o Options) (*Plan, error) {
 		p.task(t)
 	}
 	return p.plan, nil
+}
+
+// wordsOf tells which words stand in a machine by themselves.
+func wordsOf(m *asl.StateMachine) func(word string) bool {
+	text := string(asl.Print(m))
+	return func(word string) bool {
+		return strings.Contains(text, `"`+word+`"`) || strings.Contains(text, `'`+word+`'`)
+	}
+}
+
+// StatesOf returns the names of the Tasks that start, describe and stop the jobs that
+// the Specs name a Task of.
+func StatesOf(m *asl.StateMachine, o Options) ([]string, error) {
+	tasks, err := tasksOf(m, o.Models)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := findJobs(tasks, o.Polls, wordsOf(m))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, j := range jobs {
+		if !slices.ContainsFunc(j.specTasks(), func(t *task) bool {
+			return slices.ContainsFunc(o.Specs, func(s Spec) bool { return s.State == t.name() })
+		}) {
+			continue
+		}
+		for _, t := range slices.Concat(j.starts, j.describes, j.stops, []*task{j.sync}) {
+			if t != nil {
+				names = append(names, t.name())
+			}
+		}
+	}
+	return names, nil
 }
 
 // UnknownOf returns the Tasks of a machine whose answers nobody can know.

@@ -1,0 +1,141 @@
+// Package servicetask does the Tasks of state machines that call AWS services: it
+// calls the services. Package sim knows none; what wires the two gives it the
+// handlers of this package.
+package servicetask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// Caller calls services with one configuration. It is safe for concurrent use.
+type Caller struct {
+	client *awsjob.Client
+	// PollEvery is the shortest time between two polls of a Task that ends with its
+	// job, and PollAtMost the longest.
+	pollEvery, pollAtMost time.Duration
+}
+
+// The times between two polls of a Task that ends with its job.
+const (
+	pollEvery  = time.Second
+	pollAtMost = 20 * time.Second
+)
+
+// New returns a caller. A call is one request: Step Functions repeats none either.
+func New(cfg aws.Config) *Caller {
+	return &Caller{client: awsjob.New(cfg, awsjob.WithoutRetries()), pollEvery: pollEvery, pollAtMost: pollAtMost}
+}
+
+// ErrNotCallable means that no call does a Task: its resource is no operation of a
+// service, or its end is not told by one.
+var ErrNotCallable = errors.New("no call of a service does this Task")
+
+// Service returns the service that a resource calls, by the names that people know
+// it by: its key in the AWS CLI, and its name in ARNs of SDK integrations. Both are
+// empty if the models do not know the operation.
+func Service(resource string) (key, arnName string, err error) {
+	op, err := typecheck.FindOperation(resource, models.Load)
+	if op == nil || err != nil {
+		return "", "", err
+	}
+	return op.Service.Key, op.Service.ARNName, nil
+}
+
+// Handler returns what does the Tasks of a resource. Its error wraps ErrNotCallable,
+// or is that of every call, such as one of the configuration.
+func (c *Caller) Handler(resource string) (sim.Handler, error) {
+	r := asl.ParseResource(resource)
+	op, err := typecheck.FindOperation(resource, models.Load)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case r.WaitsForToken():
+		return nil, fmt.Errorf("%w: it ends when a task token comes back", ErrNotCallable)
+	case op == nil:
+		return nil, fmt.Errorf("%w: jobpoller does not know the operation", ErrNotCallable)
+	}
+	if op, err = withEndpoint(op); err != nil {
+		return nil, err
+	}
+	if err := c.client.Check(op); err != nil {
+		return nil, err
+	}
+	api, err := typecheck.FindAPI(resource, models.Load)
+	if err != nil {
+		return nil, err
+	}
+	t := &task{caller: c, resource: r, operation: op, spelling: api.Spelling()}
+	switch {
+	case r.Pattern == "" && r.Service == "lambda" && r.Action == "invoke":
+		return t.invoke, nil
+	case r.Pattern == "":
+		return t.call, nil
+	}
+	if t.sync, err = newSync(r, op); err != nil {
+		return nil, err
+	}
+	if err := c.client.Check(t.sync.entry.Operation); err != nil {
+		return nil, err
+	}
+	return t.run, nil
+}
+
+// withEndpoint is an operation of the models with the endpoint that the catalogue
+// knows of the service: the models have only the prefix.
+func withEndpoint(op *catalog.Operation) (*catalog.Operation, error) {
+	known, err := catalog.AWS().Service(op.Service.Key)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return op, nil
+	} else if err != nil {
+		return nil, err
+	}
+	if own := known.Operations[op.Name]; own != nil {
+		return own, nil
+	}
+	whole, service := *op, *op.Service
+	service.Endpoint = known.Endpoint
+	whole.Service = &service
+	return &whole, nil
+}
+
+// task is what does the Tasks of one resource.
+type task struct {
+	caller    *Caller
+	resource  asl.Resource
+	operation *catalog.Operation
+	spelling  typecheck.Spelling
+	sync      *sync // nil for a Task that ends with the answer
+}
+
+// call does a Task that ends with the answer of its operation.
+func (t *task) call(ctx context.Context, call sim.Call) (sim.Reply, error) {
+	_, answer, err := t.send(ctx, call)
+	if err != nil {
+		return sim.Reply{}, err
+	}
+	return sim.Reply{Output: t.spelling.Result(answer, t.operation.Output)}, nil
+}
+
+// send calls the operation, and returns input and answer in the model's spelling.
+func (t *task) send(ctx context.Context, call sim.Call) (input, answer any, err error) {
+	if input, err = t.spelling.Arguments(call.Arguments, t.operation.Input); err != nil {
+		return nil, nil, fmt.Errorf("arguments of %s: %w", call.Resource, err)
+	}
+	if answer, err = t.caller.client.Call(ctx, t.operation, input); err != nil {
+		return nil, nil, t.failure(call, err)
+	}
+	return input, answer, nil
+}
