@@ -45,7 +45,8 @@ const sevenMistakes = `{
     "Done?": {"Type": "Choice", "Choices": [
       {"Variable": "$.got.QueryExecution.Status.Sate", "StringEquals": "SUCCEEDED", "Next": "Done"},
       {"Variable": "$.got.QueryExecution.Status.State", "StringEquals": "SUCCDED", "Next": "Done"}
-    ], "Default": "Done"},
+    ], "Default": "Look"},
+    "Look": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {}, "Next": "Done"},
     "Done": {"Type": "Succeed"}
   }
 }`
@@ -59,6 +60,7 @@ func TestSevenMistakes(t *testing.T) {
 		`unknown-operation 8:31: /States/Again/Resource: DynamoDB has no operation "describeExportz" (did you mean "describeExport"?)`,
 		`unknown-member 13:8: /States/Done?/Choices/0/Variable: $.got.QueryExecution.Status (QueryExecutionStatus) has no member "Sate" (did you mean "State"?)`,
 		`enum-value 14:57: /States/Done?/Choices/1/StringEquals: $.got.QueryExecution.Status.State is never "SUCCDED" (did you mean "SUCCEEDED"?)`,
+		`missing-argument 16:95: /States/Look/Parameters: athena:getQueryExecution needs the argument "QueryExecutionId"`,
 	}, findings(t, sevenMistakes))
 }
 

@@ -28,6 +28,35 @@ var seedMistakeSuites = []suite{
 	{name: "typecheck-mistakes", folder: "aws-samples", cases: 1821, run: runMistakes, differences: map[string]string{
 		"shipped dynamodb-export-poll member ExportArn.$: $.ExportDescription.ExpotrArn": "the state also starts with the input of the execution, which may have any member",
 	}},
+	{name: "typecheck-transcribe", folder: "aws-samples", cases: 9, run: runTranscriptions},
+}
+
+// runTranscriptions misspells COMPLETED in the loops of AWS's samples that wait for a
+// transcription. A case passes if the types find that, and nothing else.
+func runTranscriptions(t *testing.T, folder string) result {
+	t.Helper()
+	out := result{failures: map[string]string{}}
+	right := regexp.MustCompile(`(TranscriptionJobStatus"[^}]*"|TranscriptionJobStatus = ')COMPLETED(["'])`)
+	wrong := regexp.MustCompile(`^enum-value .* is never "COMPLETE" \(did you mean "COMPLETED"\?\)$`)
+	eachSample(t, folder, func(name string, definition []byte) {
+		misspelt := right.ReplaceAll(definition, []byte("${1}COMPLETE$2"))
+		if bytes.Equal(misspelt, definition) {
+			return
+		}
+		out.total++
+		m, err := asl.Parse(misspelt)
+		require.NoError(t, err)
+		c, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+		require.NoError(t, err)
+		var found []string
+		for _, f := range c.Findings() {
+			found = append(found, f.Rule+" "+f.String())
+		}
+		if len(found) != 1 || !wrong.MatchString(found[0]) {
+			out.failures[name] = strings.Join(found, "; ")
+		}
+	})
+	return out
 }
 
 // mistake is a definition with a mistake.
