@@ -60,21 +60,27 @@ func runSimulated(t *testing.T, folder string) result {
 	return out
 }
 
-// simulateSample runs a definition, and says how it ended.
-func simulateSample(t *testing.T, definition []byte) (end string, err error) {
-	t.Helper()
+// fillPlaceholders returns a definition with values for the placeholders of the machine:
+// the ARN of a function where a resource is wanted.
+func fillPlaceholders(definition []byte, m *asl.StateMachine) []byte {
 	values := map[string]string{}
-	m, err := asl.Parse(definition)
-	if err != nil {
-		return "", err
-	}
 	for _, h := range m.Placeholders {
 		values[h.Name] = "value"
 		if bytes.Contains(definition, []byte(`"Resource": "${`+h.Name+`}"`)) || bytes.Contains(definition, []byte(`"Resource":"${`+h.Name+`}"`)) {
 			values[h.Name] = "arn:aws:lambda:us-east-1:123456789012:function:" + h.Name
 		}
 	}
-	if m, err = asl.Parse(asl.Substitute(definition, values)); err != nil {
+	return asl.Substitute(definition, values)
+}
+
+// simulateSample runs a definition, and says how it ended.
+func simulateSample(t *testing.T, definition []byte) (end string, err error) {
+	t.Helper()
+	m, err := asl.Parse(definition)
+	if err != nil {
+		return "", err
+	}
+	if m, err = asl.Parse(fillPlaceholders(definition, m)); err != nil {
 		return "unset: only its author knows the values of its placeholders", nil //nolint:nilerr // they make it wrong
 	}
 	plan, err := simulate.New(m, simulate.Options{Specs: []simulate.Spec{{Spread: mock.Exactly(12 * time.Minute)}}, Models: models.Load})
