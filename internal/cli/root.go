@@ -83,7 +83,8 @@ Exit codes:
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newLintCommand(), newGraphCommand(), newListCommand(), newCheckCommand())
-	root.AddCommand(newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand(), newStartCommand(), newMocksCommand(), newFixCommand())
+	root.AddCommand(newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand(), newMocksCommand(), newFixCommand())
+	root.AddCommand(newStartCommand(), newStatusCommand(), newRecordsCommand(), newDoctorCommand())
 	root.SetHelpCommand(newHelpCommand(root))
 	wrapFlags(root)
 	return root

@@ -112,7 +112,7 @@ func runStart(c *cobra.Command, args []string, o startOptions) error {
 		}
 		return usage("%w", err)
 	}
-	s.driver, err = awsjob.NewDriver(w.aws, catalog.AWS(), entry.FullName()) //nolint:contextcheck // it calls nothing
+	s.driver, err = awsjob.NewDriver(w.aws, catalog.AWS(), entry.FullName())
 	if err != nil {
 		return usage("%w", notCallable(entry, err))
 	}

@@ -17,6 +17,9 @@ var probeKey = Key{
 	Poller:       "probe", Scope: strconv.Itoa(Version),
 }
 
+// ProbeKey is the key of the record that probes write: a list of records leaves it out.
+func ProbeKey() Key { return probeKey }
+
 // Probe finds out whether a store keeps its conditions: it creates one record
 // twice, and replaces it under a wrong version. A store that
 // takes either would let two functions start one job, as servers do that speak

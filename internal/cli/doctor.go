@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+)
+
+// doctorOptions are the flags of "jobpoller doctor".
+type doctorOptions struct {
+	store         storeFlags
+	retentionDays int
+	output        string
+}
+
+func newDoctorCommand() *cobra.Command {
+	var o doctorOptions
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check the store of the start records, your permissions, the clock and quotas",
+		Long: `Doctor CALLS AWS with your credentials. It checks what the Lambda functions need:
+
+  store       the bucket or table answers, and you may read and write records
+  conditions  a write whose condition does not hold is refused; for this, doctor
+              writes one record of its own, the same one each time
+  lifecycle   old records go away, and not before they may
+  clock       this machine's clock agrees with AWS's
+  quota       Lambda has room for the functions
+
+Permissions are checked for you, not for the roles of the functions. Each finding
+says what to do about it.
+
+Exit codes: 0 all is well, or there are only notes and warnings; 1 something is
+wrong; 2 wrong usage.`,
+		Example: `  jobpoller doctor --bucket my-records
+  jobpoller doctor --table records --retention-days 90 -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runDoctor(c, o) },
+	}
+	c.Flags().IntVar(&o.retentionDays, "retention-days", 0, "how many `DAYS` the functions keep records (else "+handler.EnvRetentionDays+", or 60)")
+	o.store.addTo(c)
+	addOutput(c, &o.output)
+	completeNothing(c, "retention-days")
+	return c
+}
+
+// healthFinding is what a check of doctor found. Its JSON members are a contract: see
+// docs/reference/json.md.
+type healthFinding struct {
+	Check    string `json:"check"`
+	Severity string `json:"severity"` // "ok", or as lint's
+	Message  string `json:"message"`
+	Do       string `json:"do,omitempty"`
+}
+
+// healthy is the severity of a check that found nothing wrong.
+const healthy = "ok"
+
+func runDoctor(c *cobra.Command, o doctorOptions) error {
+	if err := checkOutput(o.output); err != nil {
+		return usage("%w", err)
+	}
+	if c.Flags().Changed("retention-days") && o.retentionDays < 1 {
+		return usage("--retention-days must be at least 1, is %d", o.retentionDays)
+	}
+	if o.retentionDays == 0 {
+		days := os.Getenv(handler.EnvRetentionDays)
+		n, err := strconv.Atoi(cmp.Or(days, "0"))
+		if err != nil {
+			return usage("%s must be a whole number, is %q", handler.EnvRetentionDays, days)
+		}
+		o.retentionDays = cmp.Or(n, int(handler.DefaultRetention.Hours()/24)) //nolint:mnd // a day
+	}
+	if err := o.store.validate(); err != nil {
+		return usage("%w", err)
+	}
+	cfg, err := o.store.aws.configuration(c.Context(), false)
+	if err != nil {
+		return usage("%w", err)
+	}
+	dates := newDateReader(cfg.HTTPClient)
+	cfg.HTTPClient = dates
+	store, err := o.store.storeOf(cfg)
+	if err != nil {
+		return err
+	}
+	d := &doctor{store: store, dates: dates, retentionDays: o.retentionDays}
+	d.examine(c.Context())
+	if c.Context().Err() != nil {
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted after %s", plural(len(d.found), "check"))}
+	}
+	if o.output == "json" {
+		err = writeJSON(c.OutOrStdout(), d.found)
+	} else {
+		_, err = io.WriteString(c.OutOrStdout(), healthText(d.found))
+	}
+	if err != nil {
+		return &exitError{exitFailed, err}
+	}
+	for _, f := range d.found {
+		if f.Severity == diag.Error.String() || f.Severity == diag.Danger.String() {
+			return &exitError{code: exitFailed}
+		}
+	}
+	return nil
+}
+
+func healthText(found []healthFinding) string {
+	var b strings.Builder
+	for _, f := range found {
+		terminal.Fprintf(&b, "%-7s  %-10s  %s\n", f.Severity, f.Check, f.Message)
+		if f.Do != "" {
+			terminal.Fprintf(&b, "%-7s  %-10s  do: %s\n", "", "", f.Do)
+		}
+	}
+	return b.String()
+}

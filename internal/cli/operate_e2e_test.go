@@ -1,0 +1,51 @@
+//go:build e2e
+
+package cli
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/dynalite"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore"
+)
+
+// The commands for operators work on records in a DynamoDB table, too.
+func TestE2ERecordsInATable(t *testing.T) {
+	t.Parallel()
+	server, err := dynalite.Start(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	require.NoError(t, server.CreateTable(t.Context(), "records", "key"))
+	store, err := dynamostore.New(server.Client(dynalite.ClientOptions{}), "records", "jobpoller")
+	require.NoError(t, err)
+	key := startrecord.Key{ExecutionARN: nightly, Poller: handler.DefaultPoller}
+	began := time.Date(2026, 11, 20, 9, 30, 14, 0, time.UTC)
+	_, err = store.Create(t.Context(), key, startrecord.Record{
+		Status: startrecord.StatusUnknown, ExecutionStartTime: began, StartedAt: began,
+		Request: []byte(`{"job": "acme:Bake", "maxWaitSeconds": 3600}`),
+	})
+	require.NoError(t, err)
+
+	command := func(code int, args ...string) string {
+		var stdout, stderr bytes.Buffer
+		args = append(args, "--table", "records", "--region", "us-east-1", "--endpoint-url", server.URL())
+		require.Equal(t, code, execute(t.Context(), args, &stdout, &stderr), "%s%s", &stdout, &stderr)
+		return stdout.String() + stderr.String()
+	}
+	require.Equal(t, "UNKNOWN    2026-11-20T09:30:14Z  "+nightly+"\n", command(exitSucceeded, "records", "list", nightly))
+	require.Contains(t, command(exitUsage, "records", "adopt", nightly, "oven-1", "--yes"), `the catalogue does not have the job "acme:Bake" of this record: pass --ref`)
+	require.Contains(t, command(exitSucceeded, "records", "adopt", nightly, "--ref", `{"Oven": "1"}`, "--yes"), "The record has the job.")
+	require.Contains(t, command(exitSucceeded, "records", "show", nightly), `"Oven": "1"`)
+	require.Contains(t, command(exitFailed, "records", "abandon", nightly, "--yes"), "has a job already")
+
+	said := command(exitSucceeded, "doctor")
+	require.Contains(t, said, "ok       store       table records answers")
+	require.Contains(t, said, "ok       conditions ")
+	require.Contains(t, said, "lifecycle ")
+}

@@ -1,0 +1,413 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/embeddeds3"
+	"github.com/jobpoller/jobpoller/internal/loopback"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
+)
+
+// account is an S3 server that answers for other services too: as its answers say, by
+// operation, and else with a fault.
+type account struct {
+	server *embeddeds3.Server
+	url    string
+
+	mu      sync.Mutex
+	answers map[string]string // a status and a body, by operation
+	calls   map[string]int
+}
+
+// nightly is an execution of a state machine that runs a Glue job.
+const nightly = "arn:aws:states:eu-west-1:123456789012:execution:Nightly:run-1"
+
+func newAccount(t *testing.T) *account {
+	t.Helper()
+	a := &account{answers: map[string]string{}, calls: map[string]int{}}
+	a.server = newRecordServer(t, nil)
+	front := httptest.NewServer(a.serve(a.server.Handler()))
+	t.Cleanup(front.Close)
+	a.url = front.URL
+	return a
+}
+
+// newRecordServer is an S3 server with the bucket of the records.
+func newRecordServer(t *testing.T, middleware func(http.Handler) http.Handler) *embeddeds3.Server {
+	t.Helper()
+	server, err := embeddeds3.Start(embeddeds3.Options{
+		Keys: []loopback.Keys{{AccessKeyID: "local", SecretAccessKey: "local"}}, Middleware: middleware,
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	require.NoError(t, server.CreateBucket("records"))
+	return server
+}
+
+// serve answers what is not for S3.
+func (a *account) serve(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+		if strings.Contains(r.URL.Path, "/account-settings") {
+			operation = "GetAccountSettings"
+		}
+		if r.URL.Query().Has("lifecycle") {
+			operation = "GetBucketLifecycleConfiguration"
+		}
+		a.mu.Lock()
+		status, body, known := strings.Cut(a.answers[operation], " ")
+		a.calls[operation]++
+		a.mu.Unlock()
+		if operation == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		code := http.StatusInternalServerError
+		if known {
+			_, _ = fmt.Sscan(status, &code)
+		}
+		w.WriteHeader(code)
+		_, _ = io.WriteString(w, body)
+	})
+}
+
+func (a *account) answer(operation, answer string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.answers[operation] = answer
+}
+
+func (a *account) starts() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.calls["StartJobRun"]
+}
+
+// command runs the command on the account.
+func (a *account) command(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, problems bytes.Buffer
+	args = append(args, "--bucket", "records", "--region", "eu-west-1", "--endpoint-url", a.url)
+	code = execute(t.Context(), args, &out, &problems)
+	return code, out.String(), problems.String()
+}
+
+// functions are the Lambda functions of the account, with the driver of Glue.
+func (a *account) functions(t *testing.T) *handler.Handler {
+	t.Helper()
+	cfg := aws.Config{
+		Region: "eu-west-1", BaseEndpoint: aws.String(a.url), RetryMaxAttempts: 1,
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	}
+	registry, err := jobs.Build(jobs.Environment{AWS: cfg, Getenv: func(string) string { return "" }}, awsjob.Catalogue)
+	require.NoError(t, err)
+	store, err := s3store.New(a.server.Client(), "records", "jobpoller")
+	require.NoError(t, err)
+	h, err := handler.New(handler.Config{Store: store, Jobs: registry})
+	require.NoError(t, err)
+	return h
+}
+
+// event is what the state machine sends, in a redrive or not.
+func event(redrives int) json.RawMessage {
+	context := map[string]any{"Id": nightly, "StartTime": "2026-11-20T09:30:14Z", "RedriveCount": redrives, "RedriveTime": "2026-11-20T11:00:00Z"}
+	text, err := json.Marshal(map[string]any{
+		"Context": map[string]any{"Execution": context},
+		"Input":   map[string]any{"job": "glue:StartJobRun", "arguments": map[string]any{"JobName": "nightly"}, "maxWaitSeconds": 3600},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// unknownStart leaves a start whose outcome is not known.
+func (a *account) unknownStart(t *testing.T) {
+	t.Helper()
+	a.answer("StartJobRun", `500 {"__type": "InternalServiceException", "message": "later"}`)
+	_, err := a.functions(t).RunJob(t.Context(), event(0))
+	require.ErrorContains(t, err, "find out whether it runs")
+	require.Equal(t, 1, a.starts())
+}
+
+// Who finds the job of an unknown start adopts it: the redrive goes on with it.
+func TestAdopt(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	a.unknownStart(t)
+	a.answer("GetJobRun", `200 {"JobRun": {"Id": "jr_1", "JobRunState": "RUNNING"}}`)
+
+	code, stdout, stderr := a.command(t, "records", "list", "--status", "UNKNOWN")
+	require.Equal(t, exitSucceeded, code, stderr)
+	require.Regexp(t, `^UNKNOWN    \S+  `+nightly+`\n$`, stdout)
+
+	code, _, stderr = a.command(t, "records", "adopt", nightly, "jr_1", "--yes")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "GetJobRun needs JobName: ")
+
+	adopt := []string{"records", "adopt", nightly, "jr_1", "--param", "JobName=nightly"}
+	code, _, stderr = a.command(t, adopt...) // standard input is at its end
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "jobpoller: nothing was written")
+
+	code, stdout, stderr = a.command(t, append(adopt, "--yes")...)
+	require.Equal(t, exitSucceeded, code, stderr)
+	require.Contains(t, stderr, `now       retry: JobRun.JobRunState == "RUNNING"`)
+	require.Equal(t, "The record has the job. Go on with the execution: aws stepfunctions redrive-execution --execution-arn "+nightly+"\n", stdout)
+
+	result, err := a.functions(t).RunJob(t.Context(), event(1))
+	require.NoError(t, err)
+	require.Equal(t, pollcore.Running, result.Status)
+	require.Equal(t, jobs.Ref{"JobName": "nightly", "RunId": "jr_1"}, result.Job)
+	require.Equal(t, 1, a.starts())
+	polled, err := a.functions(t).CheckStatus(t.Context(), event(1))
+	require.NoError(t, err)
+	require.Equal(t, pollcore.Running, polled.Status)
+
+	code, _, stderr = a.command(t, append(adopt, "--yes")...)
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "has a job already")
+}
+
+func TestAdoptOfAJobThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	a.unknownStart(t)
+	a.answer("GetJobRun", `400 {"__type": "EntityNotFoundException", "message": "no such run"}`)
+	code, _, stderr := a.command(t, "records", "adopt", nightly, "jr_2", "--param", "JobName=nightly", "--yes")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "EntityNotFoundException: no such run")
+	require.Contains(t, stderr, "the service does not know this job: nothing was written")
+	_, stdout, _ := a.command(t, "records", "show", nightly)
+	require.Contains(t, stdout, `"status": "UNKNOWN"`)
+}
+
+// A start that is abandoned is made again by a redrive, and only then.
+func TestAbandon(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	a.unknownStart(t)
+	_, err := a.functions(t).RunJob(t.Context(), event(1))
+	require.Error(t, err)
+	require.Equal(t, 1, a.starts())
+
+	code, stdout, stderr := a.command(t, "records", "abandon", nightly, "--yes")
+	require.Equal(t, exitSucceeded, code, stderr)
+	require.Contains(t, stdout, "To start the job again: aws stepfunctions redrive-execution")
+	a.answer("StartJobRun", `200 {"JobRunId": "jr_2"}`)
+	result, err := a.functions(t).RunJob(t.Context(), event(2))
+	require.NoError(t, err)
+	require.Equal(t, jobs.Ref{"JobName": "nightly", "RunId": "jr_2"}, result.Job)
+	require.Equal(t, 2, a.starts())
+}
+
+// What is written is the record as it was: one that has changed meanwhile is left.
+func TestMendOfAChangedRecord(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	a.unknownStart(t)
+	key := startrecord.Key{ExecutionARN: nightly, Poller: handler.DefaultPoller}
+	store, err := s3store.New(a.server.DirectClient(), "records", "jobpoller")
+	require.NoError(t, err)
+	var k keyFlags
+	k.poller, k.store = handler.DefaultPoller, storeFlags{bucket: "records", aws: awsFlags{region: "eu-west-1", endpoint: a.url}}
+	c := newAbandonCommand()
+	c.SetContext(t.Context())
+	var stderr bytes.Buffer
+	c.SetErr(&stderr)
+	c.SetOut(&stderr)
+	opened, found, err := k.load(c, nightly)
+	require.NoError(t, err)
+	asked, change := io.Pipe()
+	go func() { // while the command asks
+		defer change.Close()
+		stored, err := store.Load(context.Background(), key)
+		if err == nil {
+			_, err = store.Replace(context.Background(), key, stored.Record, stored.Version)
+		}
+		if err == nil {
+			_, _ = io.WriteString(change, "yes\n")
+		}
+	}()
+	c.SetIn(asked)
+	err = (&mendOptions{key: k}).write(c, opened, found, found.stored.Record, "Sure?", "done")
+	require.ErrorContains(t, err, "nothing was written: somebody has changed the record meanwhile")
+}
+
+func TestRecordsThatAreClear(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	a.answer("StartJobRun", `400 {"__type": "InvalidInputException", "message": "no"}`)
+	_, err := a.functions(t).RunJob(t.Context(), event(0))
+	require.ErrorContains(t, err, "was refused")
+	code, _, stderr := a.command(t, "records", "abandon", nightly, "--yes")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "has the status FAILED: only UNKNOWN records")
+
+	code, _, stderr = a.command(t, "records", "list", "--status", "UNKNOWN")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "found no such record in bucket records under jobpoller")
+	code, _, stderr = a.command(t, "records", "show", nightly, "--poller", "other")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "start record not found")
+	code, _, stderr = a.command(t, "records", "show", "arn:aws:states:eu-west-1:123456789012:stateMachine:Nightly")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "is the ARN of a state machine")
+	code, _, stderr = a.command(t, "records", "list", "--limit", "0")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "--limit must be at least 1")
+}
+
+func TestStatusOfAnExecution(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	a.answer("DescribeExecution", `400 {"__type": "ExecutionDoesNotExist", "message": "no"}`)
+	code, stdout, stderr := a.command(t, "status", nightly)
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "the execution has no start record in bucket records under jobpoller")
+	require.Contains(t, stdout, nightly+"\n  execution  not known: ")
+
+	a.unknownStart(t)
+	a.answer("DescribeExecution", `200 {"status": "FAILED"}`)
+	code, stdout, stderr = a.command(t, "status", nightly)
+	require.Equal(t, exitSucceeded, code, stderr)
+	require.Regexp(t, `^`+nightly+`
+  execution  FAILED
+  poller     default
+  record     UNKNOWN since \w+, s3://records/jobpoller/`+nightly+`/default/_/record.json
+  job        glue:StartJobRun 
+  do         look for the job in the service\. It runs: jobpoller records adopt `+nightly+` JOB_ID\. It does not: jobpoller records abandon `+nightly+`
+$`, stdout)
+
+	code, _, stderr = a.command(t, "records", "abandon", nightly, "--yes")
+	require.Equal(t, exitSucceeded, code, stderr)
+	a.answer("StartJobRun", `200 {"JobRunId": "jr_2"}`)
+	_, err := a.functions(t).RunJob(t.Context(), event(1))
+	require.NoError(t, err)
+	a.answer("GetJobRun", `400 {"__type": "AccessDeniedException", "message": "no"}`)
+	a.answer("DescribeExecution", fmt.Sprintf(`200 {"status": "RUNNING", "redriveCount": 1, "redriveDate": %d}`, time.Now().Unix()))
+	code, stdout, stderr = a.command(t, "status", nightly)
+	require.Equal(t, exitSucceeded, code, stderr)
+	require.Contains(t, stdout, "\n  execution  RUNNING\n")
+	require.Contains(t, stdout, `  job        glue:StartJobRun {"JobName":"nightly","RunId":"jr_2"}`)
+	require.Contains(t, stdout, "  now        not known: access denied: grant glue:GetJobRun (AccessDeniedException: no)\n")
+	require.Regexp(t, `\n  deadline   \S+Z?\n  next poll  within [0-9]+s\n$`, stdout)
+
+	code, stdout, stderr = a.command(t, "status", nightly, "-o", "json")
+	require.Equal(t, exitSucceeded, code, stderr)
+	require.True(t, json.Valid([]byte(stdout)))
+	require.Contains(t, stdout, `"nextPollSeconds": 15`)
+}
+
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	const rules = `200 <LifecycleConfiguration><Rule><Status>%s</Status><Filter><Prefix>%s</Prefix></Filter><Expiration><Days>%d</Days></Expiration></Rule></LifecycleConfiguration>`
+	tests := []struct {
+		name, lifecycle, settings string
+		want                      []string
+		code                      int
+	}{
+		{
+			"all is well", fmt.Sprintf(rules, "Enabled", "jobpoller/", 60), `200 {"AccountLimit": {"UnreservedConcurrentExecutions": 900}}`,
+			[]string{"ok       store ", "ok       conditions ", "ok       lifecycle   a lifecycle rule removes records after 60 days", "ok       clock ", "ok       quota       Lambda runs 900 "},
+			exitSucceeded,
+		},
+		{
+			"no rule, little room", `404 <Error><Code>NoSuchLifecycleConfiguration</Code></Error>`, `200 {"AccountLimit": {"UnreservedConcurrentExecutions": 10}}`,
+			[]string{
+				"WARNING  lifecycle   no lifecycle rule removes old records", "do: add a lifecycle rule for the prefix jobpoller/ that expires objects after 60 days",
+				"WARNING  quota       Lambda runs at most 10 functions",
+			},
+			exitSucceeded,
+		},
+		{
+			"a rule of another prefix, and one that is off", strings.ReplaceAll(fmt.Sprintf(rules, "Enabled", "logs/", 60), "</LifecycleConfiguration>",
+				"<Rule><Status>Disabled</Status><Filter><Prefix></Prefix></Filter><Expiration><Days>60</Days></Expiration></Rule></LifecycleConfiguration>"),
+			`403 {"__type": "AccessDeniedException", "message": "no"}`,
+			[]string{"WARNING  lifecycle   no lifecycle rule", "NOTE     quota       not checked: ", "do: grant yourself lambda:GetAccountSettings"},
+			exitSucceeded,
+		},
+		{
+			"a rule that is too soon", fmt.Sprintf(rules, "Enabled", "", 7), `200 {}`,
+			[]string{"DANGER   lifecycle   a lifecycle rule removes records after 7 days, and the functions count on 60", "a job can start twice", "NOTE     quota       not checked: Lambda did not say"},
+			exitFailed,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := newAccount(t)
+			a.answer("GetBucketLifecycleConfiguration", tt.lifecycle)
+			a.answer("GetAccountSettings", tt.settings)
+			code, stdout, stderr := a.command(t, "doctor")
+			require.Equal(t, tt.code, code, "%s%s", stdout, stderr)
+			for _, text := range tt.want {
+				require.Contains(t, stdout, text)
+			}
+			_, listed, _ := a.command(t, "records", "list") // without what doctor wrote
+			require.Empty(t, listed)
+		})
+	}
+}
+
+// A store that ignores conditions, and one that is not there.
+func TestDoctorOfABadStore(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	a.server = newRecordServer(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r.Header.Del("If-None-Match")
+			w.Header().Set("Date", time.Now().Add(-10*time.Minute).UTC().Format(http.TimeFormat))
+			next.ServeHTTP(w, r)
+		})
+	})
+	a.url = a.server.URL()
+	code, stdout, _ := a.command(t, "doctor", "-o", "json")
+	require.Equal(t, exitFailed, code, stdout)
+	require.Contains(t, stdout, `"severity": "DANGER",
+    "message": "start record store misconfigured`)
+	require.Contains(t, stdout, "ignores the condition of a write (If-None-Match)")
+	require.Contains(t, stdout, "this machine's clock is off by 10m")
+
+	code, stdout, _ = a.command(t, "doctor", "--prefix", "other", "--table", "")
+	require.Equal(t, exitFailed, code, stdout)
+	var out, problems bytes.Buffer
+	args := []string{"doctor", "--bucket", "missing", "--region", "eu-west-1", "--endpoint-url", a.url}
+	require.Equal(t, exitFailed, execute(t.Context(), args, &out, &problems), "%s", &problems)
+	require.Contains(t, out.String(), `ERROR    store `)
+	require.Contains(t, out.String(), `bucket "missing" does not exist; create it`)
+	require.NotContains(t, out.String(), "conditions")
+}
+
+func TestStoreFlags(t *testing.T) {
+	for _, name := range []string{handler.EnvBucket, handler.EnvTable, handler.EnvPrefix} {
+		t.Setenv(name, "")
+	}
+	require.ErrorContains(t, (&storeFlags{}).validate(), "Pass --bucket or --table, or set JOBPOLLER_BUCKET or JOBPOLLER_TABLE")
+	require.ErrorContains(t, (&storeFlags{bucket: "b", table: "t"}).validate(), "exclude each other")
+	t.Setenv(handler.EnvBucket, "of-drivers")
+	t.Setenv(handler.EnvTable, "records")
+	t.Setenv(handler.EnvPrefix, "p")
+	f := storeFlags{}
+	require.NoError(t, f.validate())
+	require.Equal(t, storeFlags{table: "records", prefix: "p"}, f)
+}

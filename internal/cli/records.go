@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/nearest"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+)
+
+func newRecordsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "records",
+		Short: "List and mend the start records of the Lambda functions",
+		Long: `Records works on the start records that run-job keeps in a bucket or a table. It
+CALLS AWS with your credentials. list and show change nothing. adopt and abandon
+settle a start whose outcome is not known (JobPoller.JobStartUnknown); both ask
+before they write, and write only if the record is as it was.`,
+		Example: `  jobpoller records list --bucket my-records --status UNKNOWN
+  jobpoller records show arn:aws:states:us-east-1:123456789012:execution:Nightly:run-1 --bucket my-records
+  jobpoller records adopt arn:aws:states:us-east-1:123456789012:execution:Nightly:run-1 jr_0123 --param JobName=nightly --table records`,
+	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		var names []string
+		for _, sub := range c.Commands() {
+			names = append(names, sub.Name())
+		}
+		return usage("records has no command %q%s"+helpHint, args[0], nearest.DidYouMean(args[0], names), c.CommandPath())
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.AddCommand(newRecordsListCommand(), newRecordsShowCommand(), newAdoptCommand(), newAbandonCommand())
+	return c
+}
+
+// recordsListOptions are the flags of "jobpoller records list".
+type recordsListOptions struct {
+	store  storeFlags
+	status string
+	limit  int
+	output string
+}
+
+func newRecordsListCommand() *cobra.Command {
+	var o recordsListOptions
+	c := &cobra.Command{
+		Use:   "list [EXECUTION_ARN]",
+		Short: "List start records, of one execution or of all",
+		Long: `List reads every record under the prefix: of many, that takes a while.
+
+Exit codes: 0 found something, 1 found nothing, 2 wrong usage, 4 could not reach the
+store (network, credentials, permissions).`,
+		Example: "  jobpoller records list --bucket my-records --status UNKNOWN\n  jobpoller records list --table records --limit 1000 -o json",
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    func(c *cobra.Command, args []string) error { return runRecordsList(c, args, o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.status, "status", "", "list only records with this `STATUS`: "+orList(recordStatuses))
+	f.IntVar(&o.limit, "limit", 100, "read at most this many records") //nolint:mnd // a page
+	o.store.addTo(c)
+	addOutput(c, &o.output)
+	completeWords(c, "status", recordStatuses...)
+	completeNothing(c, "limit")
+	return c
+}
+
+var recordStatuses = []string{
+	string(startrecord.StatusStarting), string(startrecord.StatusStarted), string(startrecord.StatusSucceeded),
+	string(startrecord.StatusFailed), string(startrecord.StatusTimedOut), string(startrecord.StatusUnknown),
+}
+
+// listedRecord is a record of the list. Its JSON members are a contract: see
+// docs/reference/json.md.
+type listedRecord struct {
+	Location   string              `json:"location"`
+	AgeSeconds float64             `json:"ageSeconds,omitempty"`
+	Error      string              `json:"error,omitempty"`
+	Record     *startrecord.Record `json:"record,omitempty"`
+}
+
+func newListedRecord(store startrecord.Store, f foundRecord) listedRecord {
+	l := listedRecord{Location: store.Location(f.key), AgeSeconds: f.stored.Age.Seconds()}
+	if f.err != nil {
+		l.Error = f.err.Error()
+	} else {
+		l.Record = &f.stored.Record
+	}
+	return l
+}
+
+func runRecordsList(c *cobra.Command, args []string, o recordsListOptions) error {
+	if err := checkOutput(o.output); err != nil {
+		return usage("%w", err)
+	}
+	if o.status != "" && !slices.Contains(recordStatuses, o.status) {
+		return usage("--status must be %s, is %q%s", orList(recordStatuses), o.status, nearest.DidYouMean(o.status, recordStatuses))
+	}
+	if o.limit < 1 {
+		return usage("--limit must be at least 1, is %d", o.limit)
+	}
+	execution := ""
+	if len(args) == 1 {
+		execution = args[0]
+		if err := (startrecord.Key{ExecutionARN: execution, Poller: handler.DefaultPoller}).Validate(); err != nil {
+			return usage("%w", err)
+		}
+	}
+	store, err := o.store.openStore(c.Context())
+	if err != nil {
+		return err
+	}
+	found, more, err := store.list(c.Context(), execution, o.limit)
+	if err != nil {
+		return storeError(err)
+	}
+	if o.status != "" {
+		found = slices.DeleteFunc(found, func(f foundRecord) bool { return f.err != nil || string(f.stored.Record.Status) != o.status })
+	}
+	if o.output == "json" {
+		list := []listedRecord{}
+		for _, f := range found {
+			list = append(list, newListedRecord(store, f))
+		}
+		err = writeJSON(c.OutOrStdout(), list)
+	} else {
+		_, err = io.WriteString(c.OutOrStdout(), listText(found))
+	}
+	if err != nil {
+		return &exitError{exitFailed, err}
+	}
+	if more {
+		terminal.Fprintf(c.ErrOrStderr(), "There are more records: pass a higher --limit than %d\n", o.limit)
+	}
+	if len(found) == 0 {
+		return &exitError{exitFailed, fmt.Errorf("found no such record in %s under %s", store.name(), store.flags.prefix)}
+	}
+	return nil
+}
+
+// listText is a line for each record.
+func listText(found []foundRecord) string {
+	var b strings.Builder
+	for _, f := range found {
+		if f.err != nil {
+			terminal.Fprintf(&b, "%-9s  %s\n", "unread", f.err.Error())
+			continue
+		}
+		rec := f.stored.Record
+		terminal.Fprintf(&b, "%-9s  %s  %s\n", rec.Status, rec.StartedAt.Format(time.RFC3339), nameOfKey(f.key))
+	}
+	return b.String()
+}
+
+// nameOfKey is a key for people.
+func nameOfKey(key startrecord.Key) string {
+	name := key.ExecutionARN
+	if key.Poller != handler.DefaultPoller {
+		name += " --poller " + quoteShell(key.Poller)
+	}
+	if key.Scope != "" {
+		name += " --scope " + quoteShell(key.Scope)
+	}
+	return name
+}
+
+// keyFlags say which record of an execution is meant.
+type keyFlags struct {
+	store         storeFlags
+	poller, scope string
+}
+
+func (k *keyFlags) addTo(c *cobra.Command) {
+	c.Flags().StringVar(&k.poller, "poller", handler.DefaultPoller, "`NAME` of the poller")
+	c.Flags().StringVar(&k.scope, "scope", "", "`SCOPE` of the poller, such as the index of a Map iteration")
+	k.store.addTo(c)
+	completeNothing(c, "poller", "scope")
+}
+
+// load opens the store, and loads the record of the key.
+func (k *keyFlags) load(c *cobra.Command, execution string) (*recordStore, foundRecord, error) {
+	key := startrecord.Key{ExecutionARN: execution, Poller: k.poller, Scope: k.scope}
+	if err := key.Validate(); err != nil {
+		return nil, foundRecord{}, usage("%w", err)
+	}
+	store, err := k.store.openStore(c.Context())
+	if err != nil {
+		return nil, foundRecord{}, err
+	}
+	stored, err := store.Load(c.Context(), key)
+	if err != nil {
+		return nil, foundRecord{}, storeError(err)
+	}
+	return store, foundRecord{key: key, stored: stored}, nil
+}
+
+func newRecordsShowCommand() *cobra.Command {
+	var k keyFlags
+	c := &cobra.Command{
+		Use:     "show EXECUTION_ARN",
+		Short:   "Print a start record as JSON",
+		Long:    "Show prints a start record, its place and its age.\n\nExit codes: 0 found it, 1 there is none, 2 wrong usage, 4 could not reach the store.",
+		Example: "  jobpoller records show arn:aws:states:us-east-1:123456789012:execution:Nightly:run-1 --bucket my-records",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			store, found, err := k.load(c, args[0])
+			if err != nil {
+				return err
+			}
+			return writeJSON(c.OutOrStdout(), newListedRecord(store, found))
+		},
+	}
+	k.addTo(c)
+	return c
+}
+
+// requestOf is the request that a record holds.
+func requestOf(rec startrecord.Record) (handler.Request, error) {
+	var q handler.Request
+	if err := json.Unmarshal(rec.Request, &q); err != nil {
+		return q, fmt.Errorf("request in the start record: %w", err)
+	}
+	if q.Waiter != nil {
+		q.Waiter.Name = q.WaiterName
+	}
+	return q, nil
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/lambdas/handler/anystore"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+)
+
+// storeFlags say where the Lambda functions keep their start records. What is not
+// given is that of the functions' environment variables.
+type storeFlags struct {
+	bucket, table, prefix string
+	aws                   awsFlags
+}
+
+func (f *storeFlags) addTo(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.bucket, "bucket", "", "`BUCKET` of the start records (else "+handler.EnvBucket+")")
+	flags.StringVar(&f.table, "table", "", "DynamoDB `TABLE` of the start records (else "+handler.EnvTable+")")
+	flags.StringVar(&f.prefix, "prefix", "", "`PREFIX` of the records' keys (else "+handler.EnvPrefix+", or "+prefix+")")
+	f.aws.addTo(c)
+	completeNothing(c, "bucket", "table", "prefix")
+}
+
+// validate reads the environment for what is not given, and returns what is wrong.
+func (f *storeFlags) validate() error {
+	if f.bucket == "" && f.table == "" {
+		f.table = os.Getenv(handler.EnvTable)
+		if f.bucket = os.Getenv(handler.EnvBucket); f.table != "" {
+			f.bucket = "" // of a function with both, the table has the records
+		}
+	}
+	f.prefix = cmp.Or(f.prefix, os.Getenv(handler.EnvPrefix), prefix)
+	var store error
+	switch {
+	case f.bucket == "" && f.table == "":
+		store = fmt.Errorf("where are the start records? Pass --bucket or --table, or set %s or %s", handler.EnvBucket, handler.EnvTable)
+	case f.bucket != "" && f.table != "":
+		store = errors.New("--bucket and --table exclude each other: remove one")
+	}
+	return errors.Join(store, f.aws.validate())
+}
+
+// recordStore is the store of the functions' start records.
+type recordStore struct {
+	startrecord.Store
+
+	flags storeFlags
+	aws   aws.Config
+	s3    *s3.Client
+}
+
+// openStore opens the store. Nothing is sent to it yet.
+func (f *storeFlags) openStore(ctx context.Context) (*recordStore, error) {
+	if err := f.validate(); err != nil {
+		return nil, usage("%w", err)
+	}
+	cfg, err := f.aws.configuration(ctx, false)
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	return f.storeOf(cfg)
+}
+
+// storeOf opens the store by a configuration of AWS.
+func (f *storeFlags) storeOf(cfg aws.Config) (*recordStore, error) {
+	r := &recordStore{flags: *f, aws: cfg}
+	r.s3 = s3.NewFromConfig(cfg, func(o *s3.Options) {
+		o.UsePathStyle = o.BaseEndpoint != nil
+		o.DisableLogOutputChecksumValidationSkipped = true
+	})
+	var err error
+	r.Store, err = anystore.Open(jobs.Environment{
+		AWS: cfg, S3: r.s3, Bucket: f.bucket, Prefix: f.prefix,
+		Getenv: func(name string) string {
+			if name == handler.EnvTable {
+				return f.table
+			}
+			return os.Getenv(name) // records are encrypted as the functions do it
+		},
+	})
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	return r, nil
+}
+
+// name is what to call the store.
+func (r *recordStore) name() string {
+	if r.flags.table != "" {
+		return "table " + r.flags.table
+	}
+	return "bucket " + r.flags.bucket
+}
+
+// storeError is the error of a store as one of the command: nothing was found, or the
+// store could not be reached.
+func storeError(err error) error {
+	if errors.Is(err, startrecord.ErrNotFound) {
+		return &exitError{exitFailed, err}
+	}
+	if errors.Is(err, startrecord.ErrInvalidKey) {
+		return usage("%w", err)
+	}
+	return &exitError{exitUnknown, err}
+}
