@@ -40,29 +40,30 @@ func (l *Loop) String() string {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cells[i]))
 		}
 	}
-	var out []string
-	var tags []string
-	for _, cells := range lines {
-		out = append(out, fmt.Sprintf("  %-*s  %-*s  %-*s", widths[0], cells[0], widths[1], cells[1], widths[2], cells[2]))
-		tags = append(tags, cells[3])
+	rows := make([][2]string, len(lines))
+	for i, cells := range lines {
+		text := fmt.Sprintf("  %-*s  %-*s  %-*s", widths[0], cells[0], widths[1], cells[1], widths[2], cells[2])
+		rows[i] = [2]string{strings.TrimRight(text, " "), cells[3]}
 	}
-	for _, note := range l.notes() {
-		out, tags = append(out, "  "+note[0]), append(tags, note[1])
-	}
+	return oneLine.Replace(head) + "\n" + alignTags(rows) + alignTags(l.notes())
+}
+
+// alignTags writes lines with their tags below each other. The long lines of what
+// ends a loop do not push the tags of the rows out of a terminal.
+func alignTags(lines [][2]string) string {
 	widest := 0
-	for i, line := range out {
-		if tags[i] != "" {
-			widest = max(widest, utf8.RuneCountInString(strings.TrimRight(line, " ")))
+	for _, line := range lines {
+		if line[1] != "" {
+			widest = max(widest, utf8.RuneCountInString(line[0]))
 		}
 	}
 	var b strings.Builder
-	b.WriteString(oneLine.Replace(head) + "\n")
-	for i, line := range out {
-		line = strings.TrimRight(line, " ")
-		if tags[i] != "" {
-			line += strings.Repeat(" ", max(0, widest-utf8.RuneCountInString(line))+3) + tags[i]
+	for _, line := range lines {
+		text := line[0]
+		if line[1] != "" {
+			text += strings.Repeat(" ", max(0, widest-utf8.RuneCountInString(text))+3) + line[1]
 		}
-		b.WriteString(oneLine.Replace(line) + "\n")
+		b.WriteString(oneLine.Replace(text) + "\n")
 	}
 	return b.String()
 }
@@ -108,9 +109,9 @@ func (l *Loop) notes() [][2]string {
 		}
 		return ""
 	}
-	notes := [][2]string{{l.DescribeBound(), tag(UnboundedLoop, EventBudget, HotLoop)}}
+	notes := [][2]string{{"  " + l.DescribeBound(), tag(UnboundedLoop, EventBudget, HotLoop)}}
 	if needless := tag(PollNeedless); needless != "" {
-		notes = append(notes, [2]string{l.Entry.Service.Key + " has .sync: no loop needed", needless})
+		notes = append(notes, [2]string{"  " + l.Entry.Service.Key + " has .sync: no loop needed", needless})
 	}
 	return notes
 }
