@@ -21,7 +21,7 @@ import (
 
 func newCompileCommand() *cobra.Command {
 	var o compileOptions
-	names := strategyNames()
+	names := strategyNames(compile.Strategies())
 	c := &cobra.Command{
 		Use:   "compile (SERVICE NAME | WAITER.json SERVICE OPERATION) --max-wait DURATION",
 		Short: "Turn a waiter into a state machine",
@@ -30,7 +30,7 @@ failure, or until --max-wait is over. With --start the machine starts the job
 first, and stops it when --max-wait is over (unless --no-stop).
 
 Strategies:
-` + strategyHelp() + `
+` + strategyHelp(compile.Strategies()) + `
 The machine's input is the input of its first call, unless you pass --arguments.
 With --exits compile prints a fragment: states to merge into your own machine.
 --report prints what the machine costs, --iam the policy that its role needs.

@@ -26,7 +26,7 @@ func compiled(t testing.TB, args ...string) []byte {
 // A definition in YAML is the one in JSON, of every strategy.
 func TestCompiledYAML(t *testing.T) {
 	t.Parallel()
-	for _, strategy := range strategyNames() {
+	for _, strategy := range strategyNames(compile.Strategies()) {
 		args := []string{"redshift-data", "ExecuteStatement", "--max-wait", "1h", "--strategy", strategy}
 		if strategy != string(compile.Loop) {
 			args = append(args, "--arguments", `{"Sql": "-- {% $states.input.sql %}\n\t# 'no': \"yes\"", "WorkgroupName": "0x1F", "StatementName": "null", "Database": ""}`, "--start")

@@ -209,8 +209,7 @@ func (o *compileOptions) fragmentExits() (map[pollcore.Status]string, error) {
 	return exits, nil
 }
 
-func strategyNames() []string {
-	all := compile.Strategies()
+func strategyNames(all []compile.Strategy) []string {
 	names := make([]string, len(all))
 	for i, s := range all {
 		names[i] = string(s)
@@ -219,9 +218,9 @@ func strategyNames() []string {
 }
 
 // strategyHelp says what each strategy does, a line for each.
-func strategyHelp() string {
+func strategyHelp(all []compile.Strategy) string {
 	var b strings.Builder
-	for _, s := range compile.Strategies() {
+	for _, s := range all {
 		terminal.Fprintf(&b, "  %-12s  %s\n", string(s), s.Summary())
 	}
 	return b.String()

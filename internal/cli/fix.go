@@ -16,9 +16,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/source"
@@ -27,6 +29,7 @@ import (
 // fixOptions are the flags of "jobpoller fix".
 type fixOptions struct {
 	only        []string
+	strategy    string
 	write       bool
 	maxWait     time.Duration
 	simulate    time.Duration
@@ -53,6 +56,11 @@ string of a template, and for cdk.out, it prints the new states and where they g
 
 A loop waits as long as the old one did, unless --max-wait says otherwise.
 
+Strategies:
+` + strategyHelp(fix.Strategies()) + `
+The Lambda strategies start the job themselves, so they cannot replace a loop whose
+machine does: take them for a new machine, with jobpoller compile.
+
 Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
 2 wrong usage.`,
 		Example: `  jobpoller fix poller.asl.json
@@ -69,15 +77,20 @@ Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
 	}
 	f := c.Flags()
 	f.StringArrayVar(&o.only, "only", nil, "replace only the loop of this `TASK`, which polls; repeatable")
+	f.StringVar(&o.strategy, "strategy", string(compile.Variables), orList(fixStrategies()))
 	f.BoolVar(&o.write, "write", false, "change the file")
 	addDuration(f, &o.maxWait, "max-wait", 0, "how long new loops wait: 2h, 90s, or 300 for seconds; default as long as the old ones")
 	addDuration(f, &o.simulate, "simulate", 12*time.Minute, "how long the job lasts on which the loops are compared")
 	f.BoolVar(&o.express, "express", false, "fix the definition as an Express workflow")
 	addSubstitutes(f, &o.substitutes)
 	addOutput(c, &o.output)
+	completeWords(c, "strategy", fixStrategies()...)
 	completeNothing(c, "only", "max-wait", "simulate", "substitute")
 	return c
 }
+
+// fixStrategies are the names of the strategies that fix takes.
+func fixStrategies() []string { return strategyNames(fix.Strategies()) }
 
 // fixed is the result of fix. Its JSON members are a contract: see
 // docs/reference/json.md.
@@ -93,6 +106,13 @@ type fixed struct {
 func runFix(c *cobra.Command, name string, o fixOptions) error {
 	if err := checkOutput(o.output); err != nil {
 		return usage("%w", err)
+	}
+	strategy := compile.Strategy(o.strategy)
+	switch {
+	case strategy.UsesFunctions():
+		return usage("--strategy %s: its Lambda functions start the job, which your machine starts itself; take %s", o.strategy, orList(fixStrategies()))
+	case !strategy.Valid():
+		return usage("--strategy must be %s, is %q%s", orList(fixStrategies()), o.strategy, nearest.DidYouMean(o.strategy, fixStrategies()))
 	}
 	if o.write && name == stdin {
 		return usage("--write needs a file: - is the standard input")
@@ -158,7 +178,7 @@ func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
 		return nil, err
 	}
 	options := fix.Options{
-		Only: o.only, MaxWait: o.maxWait, JobRuns: o.simulate, Models: models.Load,
+		Only: o.only, Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, JobRuns: o.simulate, Models: models.Load,
 		Express: o.express || d.Type == asl.Express,
 	}
 	for _, task := range o.only {
@@ -259,7 +279,7 @@ func (e *edited) print(c *cobra.Command, diff string, runs time.Duration) error 
 			continue
 		}
 		terminal.Fprintf(&b, "%sbecomes the loop of %s, for %s at most:\n%s\n%s\n", terminal.Lines(tableOf(e.StateMachine, l.Poll)),
-			l.Entry, shortDuration(l.MaxWait), terminal.Lines(tableOf(e.fixed, l.Poll)), terminal.Lines(trialTable(l.Trials, runs)))
+			l.Entry, shortDuration(l.MaxWait), terminal.Lines(newTable(e.fixed, l)), terminal.Lines(trialTable(l.Trials, runs)))
 		if e.text == nil {
 			e.printFragment(&b, l)
 		}
@@ -300,6 +320,24 @@ func tableOf(m *asl.StateMachine, poll string) string {
 		}
 	}
 	return ""
+}
+
+// newTable is the table of a new loop. One whose turns are retries of its Task has no
+// loop of states that lint reads.
+func newTable(m *asl.StateMachine, l fix.Loop) string {
+	if table := tableOf(m, l.Poll); table != "" {
+		return table
+	}
+	width := 0
+	for _, r := range l.Routes {
+		width = max(width, len(r.Status))
+	}
+	var b strings.Builder
+	terminal.Fprintf(&b, "%s   polls %s by its Retry\n", l.Poll, l.Operation)
+	for _, r := range l.Routes {
+		terminal.Fprintf(&b, "  %-*s  -> %s\n", width, r.Status, cmp.Or(r.After, l.Poll))
+	}
+	return b.String()
 }
 
 // trialTable compares two loops on jobs that last for a time.

@@ -4,6 +4,7 @@ package fix
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -22,6 +24,8 @@ type Options struct {
 	// Only are the loops to replace, by the names of the Tasks that poll; all if
 	// empty.
 	Only []string
+	// Strategy is how the new loops poll: one of Strategies, compile.Variables if empty.
+	Strategy compile.Strategy
 	// MaxWait is how long the compiled loops wait. If it is 0, a loop waits as long
 	// as the one that it replaces did.
 	MaxWait time.Duration
@@ -61,6 +65,17 @@ type Route struct {
 	After  string `json:"after,omitempty"`
 }
 
+// Strategies are those that can poll inside of a machine that starts the job itself:
+// all without Lambda functions, which start the job.
+func Strategies() []compile.Strategy {
+	return slices.DeleteFunc(compile.Strategies(), compile.Strategy.UsesFunctions)
+}
+
+// ErrStrategy is that of a strategy that cannot stand inside of a machine.
+var ErrStrategy = errors.New("the strategy cannot stand inside of a machine")
+
+func (o Options) strategy() compile.Strategy { return cmp.Or(o.Strategy, compile.Variables) }
+
 // Fragment is what takes the place of a loop, for those who put it there themselves.
 type Fragment struct {
 	// States is the JSON pointer to the object that it goes into.
@@ -88,6 +103,9 @@ func Apply(ctx context.Context, text []byte, o Options) ([]byte, []Loop, error) 
 // own, or a template that has it inline. It returns the new text of the file. read
 // reads the definition out of a text of the file.
 func ApplyFile(ctx context.Context, file []byte, read func(file []byte) (*source.Definition, error), o Options) ([]byte, []Loop, error) {
+	if !slices.Contains(Strategies(), o.strategy()) {
+		return nil, nil, fmt.Errorf("%w: expected one of %v, got %q", ErrStrategy, Strategies(), o.Strategy)
+	}
 	d, err := newDocument(file, read)
 	if err != nil {
 		return nil, nil, err
@@ -167,7 +185,7 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 		return nil, out, err
 	}
 	for i, b := range before.seen {
-		out.Routes = append(out.Routes, Route{Status: b.status, Before: b.exit, After: after.seen[i].exit})
+		out.Routes = append(out.Routes, Route{Status: b.status, Before: b.route(), After: after.seen[i].route()})
 	}
 	if out.Trials, err = f.measure(ctx, before, after, o); err != nil {
 		return nil, out, err

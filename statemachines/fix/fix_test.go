@@ -12,6 +12,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
@@ -138,16 +139,34 @@ func TestData(t *testing.T) {
 	}
 }
 
+// What else the poll does, the new one does, too, in each strategy.
+func TestPollFields(t *testing.T) {
+	t.Parallel()
+	text := machine(`, "Assign": {"x.$": "$.QueryExecution"}, "Credentials": {"RoleArn.$": "$.role"},
+      "Catch": [{"ErrorEquals": ["States.Timeout"], "Assign": {"y.$": "$.Cause"}, "ResultPath": null, "Next": "Report"}]`, "", "", "")
+	for strategy, parts := range map[compile.Strategy][]string{
+		compile.Variables: {`"x": "{% $states.result.QueryExecution %}"`, `"RoleArn": "{% $getInput.role %}"`, `"y": "{% $states.errorOutput.Cause %}"`},
+		compile.RetryTask: {`"x": "{% $states.result.QueryExecution %}"`, `"RoleArn": "{% $getInput.role %}"`, `"y": "{% $states.errorOutput.Cause %}"`},
+		compile.Loop:      {`"x.$": "$.QueryExecution"`, `"RoleArn.$": "$.role"`, `"y.$": "$.Cause"`, `"ResultPath": "$.q"`, `"Seconds": 5`},
+	} {
+		after, loops := apply(t, text, fix.Options{Strategy: strategy})
+		require.Empty(t, loops[0].Refused)
+		for _, part := range parts {
+			require.Contains(t, after, part, strategy)
+		}
+	}
+	_, _, err := fix.Apply(t.Context(), []byte(text), fix.Options{Strategy: compile.LambdaLoop})
+	require.ErrorIs(t, err, fix.ErrStrategy)
+}
+
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for want, text := range map[string]string{
-		"selects a part of its data": machine("", `, "InputPath": "$.a"`, "", ""),
+		"no success of athena:StartQueryExecution leaves the loop": machine("", `, "InputPath": "$.a"`, "", ""),
 		`a success of athena:StartQueryExecution leads to the Fail state "Failed"`: strings.NewReplacer(
 			`"SUCCEEDED", "Next": "Report"`, `"SUCCEEDED", "Next": "Failed"`, `"FAILED", "Next": "Failed"`, `"FAILED", "Next": "Report"`,
 		).Replace(machine("", "", "", "")),
-		"sets variables in JSONPath":   machine(`, "Assign": {"x.$": "$.QueryExecution"}`, "", "", ""),
 		`"Done?" changes data`:         machine("", "", `, "Assign": {"x": 1}`, ""),
-		"has Credentials":              machine(`, "Credentials": {"RoleArn": "arn:aws:iam::123456789012:role/r"}`, "", "", ""),
 		"begins at the Choice":         strings.Replace(machine("", "", "", ""), `"q"}, "Next": "Wait"`, `"q"}, "Next": "Done?"`, 1),
 		"does more than poll: \"Log\"": strings.Replace(machine("", "", "", `, "Log": {"Type": "Pass", "Next": "Get"}`), `"Seconds": 5, "Next": "Get"`, `"Seconds": 5, "Next": "Log"`, 1),
 	} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -32,10 +33,12 @@ type fragment struct {
 	order    []string // of the states
 	states   map[string]object
 
-	success  string // where a success leads
-	handler  string // where a failure leads that the loop did not know; empty for a Fail state
-	timedOut string // where the end of the time leads; empty for a Fail state
-	entered  bool   // whether something needs the input of the loop
+	named    map[string]string          // the states, by the names that Compile gives
+	success  string                     // where a success leads
+	handler  string                     // where a failure leads that the loop did not know; empty for a Fail state
+	timedOut string                     // where the end of the time leads; empty for a Fail state
+	entered  bool                       // whether something needs the input of the loop
+	added    map[pollcore.Status]string // Fail states
 }
 
 // The exits that are compiled, before they become states of the machine.
@@ -45,32 +48,50 @@ var placeholders = map[pollcore.Status]string{
 
 // compile makes the fragment.
 func (l *loop) compile(before *observed, o Options) (*fragment, error) {
-	f := &fragment{loop: l, observed: before, prefix: l.newPrefix(), maxWait: l.maxWait(o)}
+	f := &fragment{loop: l, observed: before, prefix: l.newPrefix(), maxWait: l.maxWait(o), added: map[pollcore.Status]string{}}
 	if err := f.chooseExits(); err != nil {
 		return nil, err
 	}
-	arguments, err := l.arguments()
+	options := compile.Options{
+		Strategy: o.strategy(), MaxWait: f.maxWait, InitialDelay: time.Duration(l.first) * time.Second,
+		Prefix: f.prefix, Fit: true, UnmodeledFails: true,
+	}
+	call := compile.Call{Operation: l.entry.Operation}
+	adapt, err := f.prepare(&call, &options)
 	if err != nil {
 		return nil, err
 	}
-	call := compile.Call{Operation: l.entry.Operation, Arguments: arguments}
-	options := compile.Options{
-		Strategy: compile.Variables, MaxWait: f.maxWait, InitialDelay: time.Duration(l.first) * time.Second,
-		Prefix: f.prefix, Exits: placeholders, Fit: true, UnmodeledFails: true,
-	}
 	c, err := compile.Compile(l.entry.Waiter, call, options)
 	if err == nil {
-		options.Names = f.names(c)
+		f.named = f.names(c)
+		options.Names = f.named
 		c, err = compile.Compile(l.entry.Waiter, call, options)
 	}
-	if err != nil {
+	if refused, ok := errors.AsType[*compile.NotCompiledError](err); ok {
+		return nil, refuse("the strategy %s cannot wait for %s: %s", refused.Strategy, l.entry.FullName(), refused.Reasons[0])
+	} else if err != nil {
 		return nil, refuse("it cannot be compiled: %s", err)
 	}
 	if err := f.read(c); err != nil {
 		return nil, err
 	}
 	f.keepResource()
-	return f, f.adapt()
+	return f, adapt()
+}
+
+// prepare completes the call and the options of a strategy, and returns what leads
+// its states into the machine.
+func (f *fragment) prepare(call *compile.Call, options *compile.Options) (adapt func() error, err error) {
+	if options.Strategy.Language() == asl.JSONPath {
+		return f.prepareJSONPath(call, options)
+	}
+	options.Exits = placeholders
+	call.Arguments, err = f.arguments()
+	result := "$states.input"
+	if options.Strategy.PollsByRetry() {
+		result += ".output" // beside the number of the acceptor
+	}
+	return func() error { return f.adaptJSONata(result) }, err
 }
 
 // maxWait is how long the new loop waits: as long as the old one did.
@@ -114,8 +135,28 @@ func (l *loop) newPrefix() string {
 	if len(name) == 0 {
 		name = []rune("poll")
 	}
-	return string(name[:min(len(name), longest)])
+	prefix := string(name[:min(len(name), longest)])
+	for n, base := 2, prefix; l.uses(prefix); n++ {
+		prefix = base + strconv.Itoa(n)
+	}
+	return prefix
 }
+
+// variable finds the variables that a definition names.
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$"](\w+)`) })
+
+// uses tells whether a variable of the machine begins as those of a fragment would.
+func (l *loop) uses(prefix string) bool {
+	for _, found := range variable().FindAllSubmatch(l.root.Raw(), -1) {
+		if rest, ok := strings.CutPrefix(string(found[1]), prefix); ok && slices.Contains(variableNames, rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// variableNames are what the names of a fragment's variables end with.
+var variableNames = []string{"Input", "Arguments", "Attempt", "Deadline", "StartedAt", "Calls", "CountedFrom", "Reason", "Failure"}
 
 // names give the compiled states the names of those that they replace.
 func (f *fragment) names(c *compile.Compiled) map[string]string {
@@ -132,7 +173,7 @@ func (f *fragment) names(c *compile.Compiled) map[string]string {
 		switch {
 		case own == f.entry.Operation.Name:
 			names[own] = f.poll.Name
-		case own == "Check":
+		case own == "Check", own == "Outcome":
 			names[own] = f.choice.Name
 		case own == "Wait" && f.wait != nil:
 			names[own] = f.wait.Name
@@ -145,7 +186,8 @@ func (f *fragment) names(c *compile.Compiled) map[string]string {
 
 // parts are what the states of a fragment are called behind the name of the poll.
 var parts = map[string]string{
-	"Start": "begins", "InitialWait": "waits first", "BeforeDeadline": "has time left", "Wait": "waits", "Failed": "failed", "TimedOut": "timed out",
+	"Start": "begins", "InitialWait": "waits first", "BeforeDeadline": "has time left", "CallsLeft": "has calls left", "CheckError": "looks at the error",
+	"Wait": "waits", "Failed": "failed", "TimedOut": "timed out",
 }
 
 // newName is a name that no state of the machine has.
@@ -173,7 +215,7 @@ func (f *fragment) read(c *compile.Compiled) error {
 	}
 	f.start, f.states = c.StartAt, map[string]object{}
 	for _, s := range c.Machine.States {
-		if s.Name == placeholders[pollcore.Succeeded] || s.Name == placeholders[pollcore.Failed] || s.Name == placeholders[pollcore.TimedOut] {
+		if slices.Contains(slices.Collect(maps.Values(placeholders)), s.Name) {
 			continue
 		}
 		f.order = append(f.order, s.Name)
@@ -218,88 +260,29 @@ func (f *fragment) chooseExits() error {
 	return nil
 }
 
-// arguments are those of the poll, in JSONata over the input of the loop.
-func (l *loop) arguments() (map[string]any, error) {
-	if l.poll.QueryLanguage == asl.JSONata {
-		raw := l.node(l.poll).Get("Arguments")
-		var arguments map[string]any
-		if raw == nil || json.Unmarshal(raw.Raw(), &arguments) != nil {
-			return nil, refuse("the arguments of %q are not an object", l.poll.Name)
+// wayOut is the state of the machine that a verdict on a value of the status leads
+// to; empty for a Fail state of the fragment.
+func (f *fragment) wayOut(status pollcore.Status, value string) string {
+	switch status {
+	case pollcore.Succeeded:
+		return cmp.Or(f.exitOf(value, pollcore.Success), f.success)
+	case pollcore.Failed:
+		exit := f.exitOf(value, pollcore.Failure)
+		if exit == f.success {
+			exit = "" // it was taken for a success
 		}
-		return arguments, nil
+		return cmp.Or(exit, f.handler)
+	default:
+		return f.timedOut
 	}
-	document, err := translatePath(l.poll.InputPath, "$states.input")
-	if err != nil || l.poll.Parameters == nil {
-		return nil, errors.Join(err, refuse("%q has no Parameters", l.poll.Name))
-	}
-	arguments := map[string]any{}
-	if literal, ok := l.poll.Parameters.Literal.(map[string]any); ok {
-		return literal, nil
-	}
-	for _, m := range l.poll.Parameters.Object {
-		if m.Value.Kind == asl.TemplateLiteral {
-			arguments[m.Name] = m.Value.Literal
-			continue
-		}
-		value, err := translate(m.Value, document)
-		if err != nil {
-			return nil, err
-		}
-		arguments[m.Name] = expression(value)
-	}
-	return arguments, nil
 }
 
-// inputVariable holds the input of the loop.
-func (f *fragment) inputVariable() string { return f.prefix + "Input" }
-
-// respell writes the JSON of a state of the old loop for the new one: what was the
-// input of the poll is in a variable, and its result is the input of the Choice.
-func (f *fragment) respell(raw []byte, result string) (any, error) {
-	text := strings.ReplaceAll(string(raw), "$states.input", "$"+f.inputVariable())
-	text = strings.ReplaceAll(text, "$states.result", result)
-	f.entered = f.entered || text != string(raw)
-	var value any
-	return value, json.Unmarshal([]byte(text), &value)
-}
-
-// document is the data with which the old loop left, and the variables that it set.
-func (f *fragment) document() (output, assign any, err error) {
-	if f.poll.QueryLanguage == asl.JSONata {
-		node := f.node(f.poll)
-		output = expression("$states.input")
-		if n := node.Get("Output"); n != nil {
-			if output, err = f.respell(n.Raw(), "$states.input"); err != nil {
-				return nil, nil, err
-			}
-		}
-		if n := node.Get("Assign"); n != nil {
-			assign, err = f.respell(n.Raw(), "$states.input")
-		}
-		return output, assign, err
-	}
-	result := "$states.input"
-	if f.poll.ResultSelector != nil {
-		if result, err = translate(f.poll.ResultSelector, "$states.input"); err != nil {
-			return nil, nil, err
-		}
-	}
-	text, err := mergeAt(f.poll.ResultPath, "$"+f.inputVariable(), result)
-	f.entered = f.entered || f.poll.ResultPath == nil || !f.poll.ResultPath.Root()
-	if err == nil && f.choice.OutputPath != nil && !f.choice.OutputPath.Root() {
-		text, err = translatePath(f.choice.OutputPath, "("+text+")")
-	}
-	return expression(text), nil, err
-}
-
-// acceptorNumber finds which acceptor a rule is of, in the reason that it gives.
+// acceptorNumber finds which acceptor a reason is of.
 var acceptorNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(acceptor (\d+) of \d+\)`) })
 
-// valueOf is the value of the status that a rule of the new Choice is for; empty if
-// it is for none alone.
-func (f *fragment) valueOf(rule object) string {
-	output, _ := rule["Output"].(object)
-	reason, _ := output["reason"].(string)
+// valueOf is the value of the status that a reason is of; empty if it is of none
+// alone.
+func (f *fragment) valueOf(reason string) string {
 	match := acceptorNumber().FindStringSubmatch(reason)
 	if match == nil {
 		return ""
@@ -314,117 +297,6 @@ func (f *fragment) valueOf(rule object) string {
 	return ""
 }
 
-// adapt leads the exits of the fragment into the machine, with the data that the
-// states there read.
-func (f *fragment) adapt() error {
-	output, assign, err := f.document()
-	if err != nil {
-		return err
-	}
-	a := &adapter{fragment: f, output: output, assign: assign, taken: map[string]bool{}, ends: map[string]string{}}
-	for s := range f.machine.All {
-		a.taken[s.Name] = true
-	}
-	for name := range f.states {
-		a.taken[name] = true
-	}
-	for _, name := range slices.Clone(f.order) {
-		s := f.states[name]
-		choices, _ := s["Choices"].([]any)
-		for _, rule := range choices {
-			a.leave(rule.(object), "Next")
-		}
-		if name == f.choice.Name {
-			a.leave(s, "Default")
-		}
-		if err := f.adaptCatch(s, name == f.poll.Name); err != nil {
-			return err
-		}
-		for _, at := range append(catchers(s), s) {
-			if err := a.fail(at); err != nil {
-				return err
-			}
-		}
-	}
-	first, _ := f.states[f.start]["Assign"].(object)
-	if f.entered {
-		first[f.inputVariable()] = "{% $states.input %}"
-	}
-	if name := f.prefix + "StartedAt"; !strings.Contains(string(mustJSON(f.states)), "$"+name) {
-		delete(first, name)
-	}
-	return nil
-}
-
-// adapter leads the exits of a fragment.
-type adapter struct {
-	*fragment
-
-	output, assign any               // of what leaves for a state of the machine
-	taken          map[string]bool   // names of states
-	ends           map[string]string // Fail states that were added
-}
-
-// leave leads a rule, or a default, that knows the answer.
-func (a *adapter) leave(at object, field string) {
-	switch at[field] {
-	case placeholders[pollcore.Succeeded]:
-		a.lead(at, field, cmp.Or(a.exitOf(a.valueOf(at), pollcore.Success), a.success))
-	case placeholders[pollcore.Failed]:
-		exit := a.exitOf(a.valueOf(at), pollcore.Failure)
-		if exit == a.success {
-			exit = "" // it was taken for a success
-		}
-		if exit = cmp.Or(exit, a.handler); exit != "" {
-			a.lead(at, field, exit)
-		} else {
-			a.leadToFail(at, field, "failed", "JobPoller.Failed")
-		}
-	case placeholders[pollcore.TimedOut]:
-		if a.timedOut != "" {
-			a.lead(at, field, a.timedOut)
-		} else {
-			a.leadToFail(at, field, "timed out", "JobPoller.TimedOut")
-		}
-	}
-}
-
-// fail leads what does not know the answer to Fail states.
-func (a *adapter) fail(at object) error {
-	for _, field := range []string{"Next", "Default"} {
-		switch at[field] {
-		case placeholders[pollcore.Succeeded]:
-			return refuse("%s succeeds by an error, which gives the states after the loop no data", a.entry.FullName())
-		case placeholders[pollcore.Failed]:
-			a.leadToFail(at, field, "failed", "JobPoller.Failed")
-		case placeholders[pollcore.TimedOut]:
-			a.leadToFail(at, field, "timed out", "JobPoller.TimedOut")
-		}
-	}
-	return nil
-}
-
-// lead leads to a state of the machine, with the data of the old loop.
-func (a *adapter) lead(at object, field, to string) {
-	at[field], at["Output"] = to, a.output
-	if a.assign != nil {
-		at["Assign"] = a.assign
-	}
-}
-
-// leadToFail leads to a new Fail state, which needs the reason alone.
-func (a *adapter) leadToFail(at object, field, part, code string) {
-	if output, ok := at["Output"].(object); ok {
-		at["Output"] = object{"reason": output["reason"]}
-	}
-	if a.ends[part] == "" {
-		name := a.newName(part, a.taken)
-		a.ends[part], a.order = name, append(a.order, name)
-		a.states[name] = object{"QueryLanguage": "JSONata", "Type": "Fail", "Error": code, "Cause": "{% $states.input.reason %}"}
-	}
-	at[field] = a.ends[part]
-}
-
 // exitOf is where the old loop left with a value of the status; empty if it did not.
 func (f *fragment) exitOf(value string, verdict pollcore.Verdict) string {
 	for _, s := range f.observed.seen {
@@ -433,71 +305,4 @@ func (f *fragment) exitOf(value string, verdict pollcore.Verdict) string {
 		}
 	}
 	return ""
-}
-
-// catchers are those of a state.
-func catchers(s object) []object {
-	var all []object
-	list, _ := s["Catch"].([]any)
-	for _, item := range list {
-		all = append(all, item.(object))
-	}
-	return all
-}
-
-// adaptCatch gives the poll the catchers of the old one in the place of the one for
-// all errors: without any, an error that is not retried fails the execution, as it
-// did.
-func (f *fragment) adaptCatch(s object, poll bool) error {
-	if !poll {
-		return nil
-	}
-	var kept []any
-	for _, c := range catchers(s) {
-		names, _ := c["ErrorEquals"].([]any)
-		if len(names) == 1 && names[0] == asl.ErrorAll && c["Next"] == placeholders[pollcore.Failed] {
-			continue
-		}
-		kept = append(kept, c)
-	}
-	raw := f.node(f.poll).Get("Catch")
-	for i, c := range f.poll.Catch {
-		if f.inside[c.Next] {
-			continue // the new loop retries, and polls on
-		}
-		catcher := object{"ErrorEquals": c.ErrorEquals, "Next": c.Next}
-		if c.Comment != "" {
-			catcher["Comment"] = c.Comment
-		}
-		if f.poll.QueryLanguage == asl.JSONata {
-			for _, field := range []string{"Output", "Assign"} {
-				n := raw.Items[i].Get(field)
-				if n == nil {
-					continue
-				}
-				value, err := f.respell(n.Raw(), "$states.result")
-				if err != nil {
-					return err
-				}
-				catcher[field] = value
-			}
-			kept = append(kept, catcher)
-			continue
-		}
-		if c.Assign != nil {
-			return refuse("a catcher of %q sets variables in JSONPath", f.poll.Name)
-		}
-		output, err := mergeAt(c.ResultPath, "$"+f.inputVariable(), "$states.errorOutput")
-		if err != nil {
-			return err
-		}
-		f.entered = f.entered || c.ResultPath == nil || !c.ResultPath.Root()
-		catcher["Output"] = expression(output)
-		kept = append(kept, catcher)
-	}
-	delete(s, "Catch")
-	if len(kept) > 0 {
-		s["Catch"] = kept
-	}
-	return nil
 }

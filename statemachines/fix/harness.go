@@ -3,13 +3,10 @@ package fix
 import (
 	"context"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -25,8 +22,19 @@ type seen struct {
 	verdict pollcore.Verdict
 	exit    string // the state behind the loop; empty if it polls on
 	output  string // what that state gets
+	atOnce  string // what it gets of a job that has ended before the first poll
 	err     string // of an execution that failed inside the loop
 	visits  map[string]int
+	polls   int
+	asked   []string // the arguments of the polls, each once
+}
+
+// route is where the status leads; empty if the loop polls on.
+func (s *seen) route() string {
+	if s.verdict == pollcore.Retry && s.polls > 1 {
+		return ""
+	}
+	return s.exit
 }
 
 // observed is what a loop does.
@@ -61,23 +69,52 @@ func (l *loop) observe(ctx context.Context, o Options) (*observed, error) {
 	for _, s := range l.states {
 		states[s.Name] = nodeAt(l.plain, s.Position.Pointer).Raw()
 	}
-	entry := l.flow.StartAt
-	if !l.inside[entry] {
-		entry = l.entryState()
+	entry := l.poll.Name
+	if len(l.entries) > 0 {
+		entry = l.entries[0].Name
 	}
-	return l.try(ctx, states, entry, mostEvents, o)
+	before, err := l.try(ctx, states, entry, mostEvents, o)
+	if err != nil {
+		return nil, err
+	}
+	// A loop that polls with what the last answer says does so from the first turn on:
+	// the input has the same then.
+	for _, s := range before.seen {
+		if len(s.asked) > 1 {
+			l.told = differences(s.asked[0], s.asked[1])
+			return l.try(ctx, states, entry, mostEvents, o)
+		}
+	}
+	return before, nil
 }
 
-// entryState is the state of the loop that others lead to.
-func (l *loop) entryState() string {
-	for _, s := range l.flow.States {
-		for _, way := range s.Transitions() {
-			if !l.inside[s.Name] && l.inside[way.To] {
-				return way.To
+// differences are the texts of a JSON value by those at the same places of another.
+func differences(from, to string) map[string]string {
+	found := map[string]string{}
+	var walk func(a, b any)
+	walk = func(a, b any) {
+		switch a := a.(type) {
+		case string:
+			if text, ok := b.(string); ok && text != a {
+				found[a] = text
+			}
+		case []any:
+			list, _ := b.([]any)
+			for i := range min(len(a), len(list)) {
+				walk(a[i], list[i])
+			}
+		case map[string]any:
+			members, _ := b.(map[string]any)
+			for name, value := range a {
+				walk(value, members[name])
 			}
 		}
 	}
-	return l.poll.Name
+	var a, b any
+	if json.Unmarshal([]byte(from), &a) == nil && json.Unmarshal([]byte(to), &b) == nil {
+		walk(a, b)
+	}
+	return found
 }
 
 // try runs states alone, with every status of the job: each state that they lead to
@@ -115,10 +152,8 @@ func (l *loop) try(ctx context.Context, states map[string]json.RawMessage, entry
 
 // harness is a machine of states alone, and an input that has what they read.
 func (l *loop) harness(states map[string]json.RawMessage, entry string) (*trial, error) {
-	sample := newSample()
-	for _, s := range l.states {
-		sample.state(s)
-	}
+	sample := l.sample()
+	sample.tell(l.told)
 	first := map[string]any{"Type": "Pass", "Next": entry}
 	if len(sample.variables) > 0 {
 		first["Assign"] = sample.variables
@@ -158,39 +193,58 @@ const mostEvents = 3000
 
 func (l *loop) tryStatus(ctx context.Context, t *trial, s simulate.Status, events int, o Options) (seen, error) {
 	out := seen{status: s.Name, verdict: s.Verdict}
-	r, err := l.run(ctx, t, s.Name, l.runsFor(), events, o)
+	r, asked, err := l.run(ctx, t, s.Name, l.runsFor(), events, o)
 	if err != nil {
 		return out, err
 	}
-	out.exit, out.output, out.visits = t.exit(r), string(r.Output), r.Visits
+	out.exit, out.output, out.visits, out.polls, out.asked = t.exit(r), string(r.Output), r.Visits, r.Calls[l.poll.Name], asked
+	if s.Verdict != pollcore.Retry {
+		first, _, err := l.run(ctx, t, s.Name, 0, events, o)
+		if err != nil {
+			return out, err
+		}
+		out.atOnce = string(first.Output)
+	}
 	if r.Status != sim.StatusSucceeded && !strings.Contains(r.Cause, "maximum number of history events") {
 		out.err = r.Error + ": " + r.Cause
 	}
 	return out, nil
 }
 
-// run runs the loop on a job that lasts for a time and ends in the status.
-func (l *loop) run(ctx context.Context, t *trial, status string, runs time.Duration, events int, o Options) (*sim.Result, error) {
+// run runs the loop on a job that lasts for a time and ends in the status. It returns
+// the arguments of the polls, too, each once.
+func (l *loop) run(ctx context.Context, t *trial, status string, runs time.Duration, events int, o Options) (*sim.Result, []string, error) {
 	plan, err := simulate.New(t.machine, simulate.Options{
 		Specs: []simulate.Spec{{Spread: mock.Exactly(runs)}}, Ends: status, Models: o.Models,
 		Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}, Reader: l.machine,
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	mocks, err := plan.Mocks()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	options := sim.Options{MaxEvents: events, Seed: 1, Express: o.Express}
 	if err := mocks.Apply(t.machine, "", &options); err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	var asked []string
+	describe := options.StateHandlers[l.poll.Name]
+	if describe == nil {
+		return nil, nil, refuse("no answers can be made up for %q", l.poll.Name)
+	}
+	options.StateHandlers[l.poll.Name] = func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+		if text := string(mustJSON(call.Arguments)); !slices.Contains(asked, text) {
+			asked = append(asked, text)
+		}
+		return describe(ctx, call)
 	}
 	r, err := sim.Run(ctx, t.machine, t.input, options)
 	if err != nil {
-		return nil, refuse("the loop cannot be tried: %s", err)
+		return nil, nil, refuse("the loop cannot be tried: %s", err)
 	}
-	return r, nil
+	return r, asked, nil
 }
 
 // exit is the state that a run led to; empty if it polled on.
@@ -201,138 +255,6 @@ func (t *trial) exit(r *sim.Result) string {
 		}
 	}
 	return ""
-}
-
-// sample is an input, and variables, with what states read.
-type sample struct {
-	document  map[string]any
-	variables map[string]any
-}
-
-func newSample() *sample { return &sample{map[string]any{}, map[string]any{}} }
-
-const sampleText = "sample"
-
-var (
-	readInput = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\$states\.(?:input|context\.Execution\.Input)((?:\.\w+)*)`)
-	})
-	readVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$([A-Za-z_]\w*)((?:\.\w+)*)(\()?`) })
-)
-
-// state adds what a state reads.
-func (s *sample) state(state *asl.State) {
-	for _, t := range []*asl.Template{state.Parameters, state.Arguments, state.Output, state.Assign} {
-		s.template(t)
-	}
-	s.path(state.InputPath, nil)
-	if w := state.Wait; w != nil {
-		for _, scalar := range []*asl.Scalar{w.Seconds} {
-			if scalar != nil && scalar.Path != nil {
-				s.path(scalar.Path, 30)
-			}
-		}
-	}
-	for _, name := range state.Variables() {
-		if s.variables[name] == nil {
-			s.variables[name] = sampleText
-		}
-	}
-}
-
-func (s *sample) template(t *asl.Template) {
-	if t == nil {
-		return
-	}
-	switch {
-	case t.Path != nil:
-		s.path(t.Path, sampleText)
-	case t.Intrinsic != nil:
-		for _, p := range t.Intrinsic.Paths() {
-			s.path(p, sampleText)
-		}
-	case t.Expression != nil:
-		s.expression(t.Expression.String())
-	}
-	for _, m := range t.Object {
-		s.template(m.Value)
-	}
-	for _, item := range t.Array {
-		s.template(item)
-	}
-}
-
-func (s *sample) path(p *jsonpath.Path, value any) {
-	if p == nil {
-		return
-	}
-	var names []string
-	for _, step := range p.Steps() {
-		if step.Deep || step.Kind != jsonpath.StepName && step.Kind != jsonpath.StepIndex {
-			break
-		}
-		if step.Kind == jsonpath.StepIndex {
-			names = append(names, "[]")
-		} else {
-			names = append(names, step.Names[0])
-		}
-	}
-	switch {
-	case p.Context():
-		if len(names) > 2 && names[0] == "Execution" && names[1] == "Input" {
-			put(s.document, names[2:], value)
-		}
-	case p.Variable() != "":
-		put(s.variables, append([]string{p.Variable()}, names...), value)
-	case len(names) > 0:
-		put(s.document, names, value)
-	}
-}
-
-func (s *sample) expression(text string) {
-	for _, match := range readInput().FindAllStringSubmatch(text, -1) {
-		if match[1] != "" {
-			put(s.document, strings.Split(match[1][1:], "."), sampleText)
-		}
-	}
-	for _, match := range readVariable().FindAllStringSubmatch(text, -1) {
-		if match[1] != "states" && match[3] == "" && match[2] != "" {
-			put(s.variables, append([]string{match[1]}, strings.Split(match[2][1:], ".")...), sampleText)
-		}
-	}
-}
-
-// put sets a value in a document, unless something is there.
-func put(in map[string]any, names []string, value any) {
-	name, rest := names[0], names[1:]
-	list := len(rest) > 0 && rest[0] == "[]"
-	if list {
-		rest = rest[1:]
-	}
-	child, _ := in[name].(map[string]any)
-	if items, ok := in[name].([]any); ok {
-		child, _ = items[0].(map[string]any)
-	}
-	switch {
-	case len(rest) == 0 && in[name] != nil:
-		return
-	case len(rest) == 0 && value == nil:
-		in[name] = map[string]any{}
-		return
-	case len(rest) == 0:
-		in[name] = value
-		if list {
-			in[name] = []any{value}
-		}
-		return
-	case child == nil:
-		child = map[string]any{}
-	}
-	in[name] = child
-	if list {
-		in[name] = []any{child}
-	}
-	put(child, rest, value)
 }
 
 // exitsOf are the states that values of a verdict lead to, those that most of them

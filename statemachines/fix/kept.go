@@ -23,7 +23,7 @@ type keptValue struct {
 const keptName = "${jobpoller.kept."
 
 // keptParts are the parts of a poll whose values come into the new loop.
-var keptParts = []string{"Comment", "Resource", "Arguments", "Parameters", "ResultSelector", "Output", "Assign", "Catch"}
+var keptParts = []string{"Comment", "Resource", "Arguments", "Parameters", "ResultSelector", "Output", "Assign", "Catch", "Credentials"}
 
 // keeper finds the values of a loop that the template gives.
 type keeper struct {

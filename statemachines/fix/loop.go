@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -32,6 +31,8 @@ type loop struct {
 	inside    map[string]bool
 	exits     []string // the states behind it, in order
 	entry     *catalog.Entry
+	entries   []*asl.State      // where it begins
+	told      map[string]string // texts of answers, by the sample texts that have to be the same
 	// first is how long the loop waits before its first poll, in seconds.
 	first int64
 	bound lint.Bound
@@ -105,15 +106,15 @@ func (l *loop) read(table lint.Loop) error {
 	if l.choice == nil {
 		return refuse("no Choice of the loop looks at the status")
 	}
-	if err := l.check(); err != nil {
-		return err
-	}
 	l.findExits()
 	var err error
 	if l.entry, err = l.chooseEntry(table); err != nil {
 		return err
 	}
-	return l.readEntries()
+	if err := l.readEntries(); err != nil {
+		return err
+	}
+	return l.check()
 }
 
 // compiledArguments and compiledCount are what a compiled loop polls with, in JSONata
@@ -154,23 +155,24 @@ func isCompiled(m *asl.StateMachine, poll *asl.State) bool {
 // check refuses what cannot be said in a compiled loop.
 func (l *loop) check() error {
 	for _, s := range l.states {
-		path := func(p *jsonpath.Path) bool { return s.QueryLanguage == asl.JSONPath && (p == nil || !p.Root()) }
+		selects := s.QueryLanguage == asl.JSONPath && (s.InputPath == nil || s.OutputPath == nil || !s.InputPath.Root() || !s.OutputPath.Root())
 		switch {
-		case s != l.poll && path(s.InputPath), s.Choice == nil && path(s.OutputPath):
-			return refuse("%q selects a part of its data with InputPath or OutputPath", s.Name)
-		case s.Choice != nil && path(s.OutputPath) && (s.OutputPath == nil || s != l.choice || l.choices() > 1):
-			return refuse("%q selects a part of its data with OutputPath", s.Name)
-		case s != l.poll && (s.Assign != nil || s.Output != nil):
+		case s.Type == asl.TypeWait && (s.Assign != nil || s.Output != nil):
 			return refuse("%q changes data of the execution", s.Name)
-		case s == l.poll && s.QueryLanguage == asl.JSONPath && s.Assign != nil:
-			return refuse("%q sets variables in JSONPath", s.Name)
-		case s.Choice != nil && slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return r.Assign != nil || r.Output != nil }):
-			return refuse("a rule of %q changes data of the execution", s.Name)
-		case s.Task != nil && s.Task.Credentials != nil:
-			return refuse("%q has Credentials", s.Name)
+		case s.Choice == nil || l.choices() == 1 && !l.setsOnTheWayBack(s):
+		case selects:
+			return refuse("%q selects a part of its data, and the loop has another Choice", s.Name)
+		case s.Assign != nil || s.Output != nil || slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return r.Assign != nil || r.Output != nil }):
+			return refuse("%q changes data of the execution", s.Name)
 		}
 	}
 	return nil
+}
+
+// setsOnTheWayBack tells whether a Choice sets variables where it polls on.
+func (l *loop) setsOnTheWayBack(s *asl.State) bool {
+	return s.Assign != nil && l.inside[s.Choice.Default] ||
+		slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return r.Assign != nil && l.inside[r.Next] })
 }
 
 // choices is how many Choice states the loop has.
@@ -197,30 +199,43 @@ func (l *loop) findExits() {
 
 // readEntries finds how the loop is entered: before its Wait, or before its poll.
 func (l *loop) readEntries() error {
-	var targets []string
 	if l.inside[l.flow.StartAt] {
-		targets = append(targets, l.flow.StartAt)
+		l.entries = append(l.entries, l.flow.State(l.flow.StartAt))
 	}
 	for _, s := range l.flow.States {
 		for _, way := range s.Transitions() {
-			if !l.inside[s.Name] && l.inside[way.To] {
-				targets = append(targets, way.To)
+			if to := l.flow.State(way.To); !l.inside[s.Name] && l.inside[way.To] && !slices.Contains(l.entries, to) {
+				l.entries = append(l.entries, to)
 			}
 		}
 	}
-	waits := len(targets) > 0
-	for _, name := range targets {
-		switch s := l.flow.State(name); {
-		case s.Type == asl.TypeChoice:
-			return refuse("the loop begins at the Choice %q, with a status that something else has found", name)
+	waits := len(l.entries) > 0
+	for _, s := range l.entries {
+		switch {
+		case s.Choice != nil:
+			return refuse("the loop begins at the Choice %q, with a status that something else has found", s.Name)
 		case s.Type != asl.TypeWait:
 			waits = false
+		case len(l.entries) > 1 && s.QueryLanguage == asl.JSONPath && (s.InputPath == nil || s.OutputPath == nil || !s.InputPath.Root() || !s.OutputPath.Root()):
+			return refuse("%q selects a part of its data, and the loop begins elsewhere, too", s.Name)
 		}
 	}
 	if waits && l.wait.Wait.Seconds != nil {
 		l.first, _ = l.wait.Wait.Seconds.Literal.(int64)
 	}
 	return nil
+}
+
+// firstWaits are the Wait states before the first poll.
+func (l *loop) firstWaits() []*asl.State {
+	if len(l.entries) != 1 {
+		return nil
+	}
+	var all []*asl.State
+	for s := l.entries[0]; s != nil && s.Type == asl.TypeWait && !slices.Contains(all, s); s = l.flow.State(s.Next) {
+		all = append(all, s)
+	}
+	return all
 }
 
 // chooseEntry finds what the loop waits for: what the table says, or the one waiter

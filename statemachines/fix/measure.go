@@ -60,11 +60,11 @@ func (f *fragment) measure(ctx context.Context, before, after *observed, o Optio
 			continue
 		}
 		succeeded = succeeded || s.verdict == pollcore.Success
-		old, err := f.run(ctx, before.trial, s.status, runs, 0, o)
+		old, _, err := f.run(ctx, before.trial, s.status, runs, 0, o)
 		if err != nil {
 			return nil, err
 		}
-		replaced, err := f.run(ctx, after.trial, s.status, runs, 0, o)
+		replaced, _, err := f.run(ctx, after.trial, s.status, runs, 0, o)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package fix
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
@@ -76,7 +77,11 @@ func (f *fragment) compare(before seen, after *seen) error {
 			before.exit, before.output, after.err)
 	}
 	switch {
-	case after.exit == "" && before.verdict == pollcore.Retry && after.visits[f.poll.Name] > 1:
+	case len(before.asked) > 1:
+		return refuse("%q polls with other arguments in each turn: %s, then %s", f.poll.Name, before.asked[0], before.asked[1])
+	case !slices.Equal(before.asked, after.asked):
+		return wrong(fmt.Sprintf("polls with %v, not with %v", after.asked, before.asked))
+	case after.exit == "" && before.verdict == pollcore.Retry && after.polls > 1:
 		return nil // it polls on
 	case after.exit == "":
 		return wrong("does not end")
@@ -84,7 +89,7 @@ func (f *fragment) compare(before seen, after *seen) error {
 		return wrong("does not lead to a success")
 	case before.verdict == pollcore.Failure && after.exit == f.success:
 		return wrong("leads to a success")
-	case before.verdict != pollcore.Retry && same && !equalJSON(before.output, after.output):
+	case before.verdict != pollcore.Retry && same && (!equalJSON(before.output, after.output) || !equalJSON(before.atOnce, after.atOnce)):
 		return wrong("gives other data")
 	default:
 		return nil
