@@ -85,6 +85,7 @@ Exit codes:
 	root.AddCommand(newLintCommand(), newGraphCommand(), newListCommand(), newCheckCommand())
 	root.AddCommand(newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand(), newMocksCommand(), newFixCommand())
 	root.AddCommand(newStartCommand(), newStatusCommand(), newRecordsCommand(), newDoctorCommand())
+	root.AddCommand(newReportCommand(), newWatchCommand())
 	root.SetHelpCommand(newHelpCommand(root))
 	wrapFlags(root)
 	return root

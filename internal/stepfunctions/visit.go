@@ -22,7 +22,7 @@ type Visit struct {
 // order. States inside of distributed Maps are not among them: their history is
 // that of other executions.
 func Visits(m *asl.StateMachine, r *sim.Result) []Visit {
-	h := newHistory(m, r.Events)
+	h := newTrail(m, r.Events)
 	var all []Visit
 	seen := map[string]bool{}
 	for _, exit := range r.Events {
@@ -47,16 +47,16 @@ func Visits(m *asl.StateMachine, r *sim.Result) []Visit {
 // and takes none for the others.
 func works(s *asl.State) bool { return s.Task != nil || s.Map != nil || s.Parallel != nil }
 
-// history finds its way in the events of a run.
-type history struct {
+// trail finds its way in the events of a run.
+type trail struct {
 	events  []sim.Event
 	states  map[string]*asl.State
 	around  map[string]string // the state that each state is inside of
 	entryOf map[int64]sim.Event
 }
 
-func newHistory(m *asl.StateMachine, events []sim.Event) *history {
-	h := &history{events: events, states: map[string]*asl.State{}, around: map[string]string{}, entryOf: map[int64]sim.Event{}}
+func newTrail(m *asl.StateMachine, events []sim.Event) *trail {
+	h := &trail{events: events, states: map[string]*asl.State{}, around: map[string]string{}, entryOf: map[int64]sim.Event{}}
 	for s := range m.All {
 		h.states[s.Name] = s
 		for _, f := range s.Flows() {
@@ -83,9 +83,9 @@ func newHistory(m *asl.StateMachine, events []sim.Event) *history {
 }
 
 // before is the event before another.
-func (h *history) before(e sim.Event) sim.Event { return h.events[e.PreviousEventID-1] }
+func (h *trail) before(e sim.Event) sim.Event { return h.events[e.PreviousEventID-1] }
 
-func (*history) text(p *sim.Payload) json.RawMessage {
+func (*trail) text(p *sim.Payload) json.RawMessage {
 	if p == nil {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (*history) text(p *sim.Payload) json.RawMessage {
 var successes = []sim.EventType{sim.TaskSucceeded, sim.LambdaFunctionSucceeded, sim.ActivitySucceeded}
 
 // result is what the work of a state gave.
-func (h *history) result(s *asl.State, entry, exit sim.Event) json.RawMessage {
+func (h *trail) result(s *asl.State, entry, exit sim.Event) json.RawMessage {
 	if s.Task != nil {
 		for at := exit; at.ID > entry.ID; at = h.before(at) {
 			if slices.Contains(successes, at.Type) {
@@ -138,7 +138,7 @@ func (h *history) result(s *asl.State, entry, exit sim.Event) json.RawMessage {
 
 // variables are those that a state sees where it is entered: what the states of
 // its own flow, and of those around it, assigned before.
-func (h *history) variables(entry sim.Event) map[string]json.RawMessage {
+func (h *trail) variables(entry sim.Event) map[string]json.RawMessage {
 	visible := map[string]bool{"": true} // by the state around a flow
 	for name := entry.Details.Name; name != ""; name = h.around[name] {
 		visible[h.around[name]] = true

@@ -148,14 +148,19 @@ func (e *Execution) name(arn string) error {
 	switch {
 	case arn == "":
 	case e.ARN == "":
-		e.ARN, e.Title = arn, nameOf(arn)
-		if parts := strings.Split(arn, ":"); len(parts) > 5 {
-			e.Region, e.Express = parts[3], parts[5] == "express"
-		}
+		e.Identify(arn)
 	case e.ARN != arn:
 		return fmt.Errorf("%w, found several: %s and %s", ErrNoHistory, e.ARN, arn)
 	}
 	return nil
+}
+
+// Identify gives the execution its ARN, and what that says of it.
+func (e *Execution) Identify(arn string) {
+	e.ARN, e.Title = arn, nameOf(arn)
+	if parts := strings.Split(arn, ":"); len(parts) > 5 {
+		e.Region, e.Express = parts[3], parts[5] == "express"
+	}
 }
 
 // nameOf is the name of an execution with an ARN.

@@ -12,7 +12,7 @@ func FromRun(m *asl.StateMachine, r *sim.Result) *Execution {
 		Status: string(r.Status), Start: r.Start, Stop: r.Stop, Output: string(r.Output), Error: r.Error, Cause: r.Cause,
 		Machine: m, Transitions: r.Transitions, Edges: make(map[graph.Edge]int, len(r.Edges)), Events: make([]Event, len(r.Events)),
 	}
-	_ = e.name(r.ExecutionARN)
+	e.Identify(r.ExecutionARN)
 	for edge, n := range r.Edges {
 		e.Edges[graph.Edge(edge)] = n
 	}

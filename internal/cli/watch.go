@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/stepfunctions"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
+	"github.com/jobpoller/jobpoller/statemachines/history"
+)
+
+// How often a watch asks: soon after something has happened, and less and less often
+// while nothing does, so that a quiet day of watching makes some 6,000 calls of the
+// 1,728,000 that an account has.
+const (
+	watchSoonest = 2 * time.Second
+	watchLatest  = 15 * time.Second
+	// watchRefused is the longest delay while Step Functions throttles.
+	watchRefused = time.Minute
+)
+
+func newWatchCommand() *cobra.Command {
+	var o reportOptions
+	c := &cobra.Command{
+		Use:   "watch EXECUTION_ARN",
+		Short: "Follow an execution on AWS until it ends",
+		Long: `Watch follows an execution on AWS: it shows the state that the execution is in and
+what its polls see, as one live line on a terminal, else as a line where something
+changes. At the end it prints the report, and --html writes the page.
+
+It CALLS AWS with your credentials: GetExecutionHistory every 2 to 15 seconds, and
+DescribeExecution and DescribeStateMachineForExecution once. It changes nothing:
+Ctrl-C ends the watch, and the execution goes on.
+
+Exit codes: 0 the execution succeeded, 1 failed or was stopped, 2 wrong usage,
+3 timed out, 4 could not ask AWS, 130 interrupted.`,
+		Example: `  jobpoller watch arn:aws:states:us-east-1:123456789012:execution:nightly:run-7
+  jobpoller watch "$ARN" --html report.html`,
+		Args: oneArgument("the ARN of an execution"),
+		RunE: func(c *cobra.Command, args []string) error { return runWatch(c, args[0], o) },
+	}
+	o.addTo(c)
+	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+	return c
+}
+
+func runWatch(c *cobra.Command, arn string, o reportOptions) error {
+	record, err := o.record(c.Context(), arn)
+	if err != nil {
+		return err
+	}
+	w := &watch{record: record}
+	if !o.quiet {
+		w.live = newLive(c.ErrOrStderr(), false, w.standing)
+	}
+	e, err := w.follow(c.Context())
+	w.live.close()
+	switch {
+	case errors.Is(err, context.Canceled):
+		w.tellGoingOn(c.ErrOrStderr())
+		return &exitError{code: exitInterrupted}
+	case err != nil:
+		return recordError(arn, err)
+	}
+	if err := o.write(c, e); err != nil {
+		return err
+	}
+	return endOf(e)
+}
+
+// watch follows an execution.
+type watch struct {
+	record *stepfunctions.Record
+	live   *live
+
+	mu    sync.Mutex
+	now   standing
+	start time.Time
+}
+
+// follow returns the execution when it has ended.
+func (w *watch) follow(ctx context.Context) (*history.Execution, error) {
+	delay, described := watchSoonest, false
+	for {
+		fresh, err := w.record.Update(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err != nil && !goerror.Classify(callOf(err)).Passes():
+			return nil, err
+		case err != nil:
+			delay = min(2*delay, watchRefused)
+			w.tell(errorText(callOf(err)) + ", asks again in " + wholeSeconds(delay))
+		case fresh:
+			delay = watchSoonest
+			e, err := w.read(ctx, &described)
+			if err != nil || e.HasEnded() {
+				return e, err
+			}
+			w.show(e)
+		default:
+			delay = min(delay*3/2, watchLatest)
+		}
+		if err := sleep(ctx, delay); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// callOf is the error of the call itself.
+func callOf(err error) error {
+	if call, ok := errors.AsType[*stepfunctions.CallError](err); ok {
+		return call.Err
+	}
+	return err
+}
+
+// read is the execution as it stands. Its description is read once it has begun, and
+// again when it has ended.
+func (w *watch) read(ctx context.Context, described *bool) (*history.Execution, error) {
+	if !*described {
+		if err := w.record.Describe(ctx); err != nil {
+			return nil, err
+		}
+		*described = true
+	}
+	return w.record.Execution()
+}
+
+// sleep waits, or until the context ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// show shows where the execution stands.
+func (w *watch) show(e *history.Execution) {
+	visits := e.FindVisits()
+	s := standing{status: e.Status}
+	for _, v := range visits.All {
+		if v.Open {
+			s.where = v.State
+		}
+	}
+	for _, j := range e.FindJobs(visits) {
+		last := &j.Polls[len(j.Polls)-1]
+		s.polls, s.seen = len(j.Polls), last.Status
+		if !j.Deadline.IsZero() {
+			s.limit = j.Deadline.Sub(e.Start).Round(time.Second)
+		}
+	}
+	if e.Machine != nil && e.Machine.TimeoutSeconds > 0 {
+		s.limit = time.Duration(e.Machine.TimeoutSeconds) * time.Second
+	}
+	w.mu.Lock()
+	w.now, w.start = s, e.Start
+	w.mu.Unlock()
+	w.live.show(w.standing())
+}
+
+// tell shows why there is nothing new.
+func (w *watch) tell(message string) {
+	w.mu.Lock()
+	w.now.message = message
+	if w.now.status == "" {
+		w.now.status = history.StatusRunning
+	}
+	w.mu.Unlock()
+	w.live.show(w.standing())
+}
+
+// standing is where the execution stands now.
+func (w *watch) standing() standing {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.now
+	if !w.start.IsZero() {
+		s.elapsed = max(0, time.Since(w.start))
+	}
+	return s
+}
+
+// tellGoingOn says that the execution does not end with the watch.
+func (w *watch) tellGoingOn(out io.Writer) {
+	terminal.Fprintf(out, "The watch has ended. The execution goes on.\n")
+}

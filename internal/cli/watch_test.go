@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/smithy-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/stepfunctions"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/history"
+)
+
+// growingHistory stands for Step Functions: an execution that polls a query every 20
+// seconds. Its history grows with the clock.
+type growingHistory struct {
+	t      *testing.T
+	start  time.Time
+	events []growingEvent
+	calls  map[string]int
+	at     []time.Duration // of the calls of GetExecutionHistory
+	refuse func(call int) error
+}
+
+type growingEvent struct {
+	after   time.Duration
+	kind    string
+	details map[string]any
+}
+
+func (g *growingHistory) call(_ context.Context, op *catalog.Operation, input any) (any, error) {
+	g.calls[op.Name]++
+	if op.Name != "GetExecutionHistory" {
+		return nil, &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "you may not"}
+	}
+	now := time.Since(g.start)
+	g.at = append(g.at, now)
+	if err := g.refuse(len(g.at)); err != nil {
+		return nil, err
+	}
+	request := input.(map[string]any)
+	require.Equal(g.t, true, request["reverseOrder"], "the newest come first")
+	size, err := request["maxResults"].(json.Number).Int64()
+	require.NoError(g.t, err)
+	count := sort.Search(len(g.events), func(i int) bool { return g.events[i].after > now })
+	first := 0
+	if token, ok := request["nextToken"].(string); ok {
+		_, err := fmt.Sscan(token, &first)
+		require.NoError(g.t, err)
+	}
+	last := min(first+int(size), count)
+	page := []any{} // newest first
+	for i := first; i < last; i++ {
+		page = append(page, g.event(count-1-i))
+	}
+	answer := map[string]any{"events": page}
+	if last < count {
+		answer["nextToken"] = fmt.Sprint(last)
+	}
+	return answer, nil
+}
+
+// event is an event in the form of the API.
+func (g *growingHistory) event(i int) any {
+	e := g.events[i]
+	member := strings.ToLower(e.kind[:1]) + e.kind[1:] + "EventDetails"
+	if _, suffix, ok := strings.Cut(e.kind, "State"); ok {
+		member = "state" + suffix + "EventDetails"
+	}
+	return map[string]any{
+		"id": json.Number(strconv.Itoa(i + 1)), "previousEventId": json.Number(strconv.Itoa(i)), "type": e.kind,
+		"timestamp": g.start.Add(e.after).UTC().Format(time.RFC3339), member: e.details,
+	}
+}
+
+// newGrowingHistory is an execution of so many polls. It ends with the event.
+func newGrowingHistory(t *testing.T, polls int, end growingEvent) *growingHistory {
+	t.Helper()
+	g := &growingHistory{t: t, start: time.Now(), calls: map[string]int{}, refuse: func(int) error { return nil }}
+	g.events = append(g.events, growingEvent{0, "ExecutionStarted", map[string]any{"input": "{}"}})
+	for i := range polls {
+		at := time.Duration(20*i) * time.Second
+		state := "RUNNING"
+		if i == polls-1 {
+			state = "SUCCEEDED"
+		}
+		g.events = append(
+			g.events,
+			growingEvent{at, "WaitStateEntered", map[string]any{"name": "Wait"}}, growingEvent{at + 20*time.Second, "WaitStateExited", map[string]any{"name": "Wait"}},
+			growingEvent{at + 20*time.Second, "TaskStateEntered", map[string]any{"name": "Get"}},
+			growingEvent{at + 20*time.Second, "TaskScheduled", map[string]any{"resourceType": "aws-sdk:athena", "resource": "getQueryExecution", "parameters": `{"QueryExecutionId":"q"}`}},
+			growingEvent{at + 20*time.Second, "TaskSucceeded", map[string]any{"output": `{"QueryExecution":{"Status":{"State":"` + state + `"}}}`}},
+			growingEvent{at + 20*time.Second, "TaskStateExited", map[string]any{"name": "Get"}},
+		)
+	}
+	end.after = time.Duration(20*polls) * time.Second
+	g.events = append(g.events, end)
+	return g
+}
+
+func (g *growingHistory) watch(out *terminal.Writer) *watch {
+	service, err := models.Load("stepfunctions")
+	require.NoError(g.t, err)
+	w := &watch{record: stepfunctions.New(service, g.call).Record("arn:aws:states:eu-west-1:123456789012:execution:nightly:run-7")}
+	w.live = newLive(out, false, w.standing)
+	return w
+}
+
+// Watching makes few calls, shows each status once, and ends with the
+// execution and its whole history.
+func TestWatchFollowsAnExecution(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGrowingHistory(t, 60, growingEvent{kind: "ExecutionSucceeded", details: map[string]any{"output": "{}"}})
+		var out bytes.Buffer
+		writer := terminal.NewWriter(&out)
+		w := g.watch(writer)
+		e, err := w.follow(t.Context())
+		w.live.close()
+		require.NoError(t, err)
+		require.Equal(t, history.StatusSucceeded, e.Status)
+		require.Len(t, e.Events, len(g.events), "each event was read, and once")
+		require.Equal(t, "run-7", e.Title)
+		require.Equal(t, 20*time.Minute, e.Duration())
+		require.Less(t, time.Since(g.start)-20*time.Minute, watchLatest)
+		require.Equal(t, 1, g.calls["DescribeExecution"])
+		require.Equal(t, 1, g.calls["DescribeStateMachineForExecution"])
+		require.Less(t, len(g.at), 1200/4, "calls in 20 minutes")
+		require.Len(t, e.Notes, 2, "it could not be described")
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		require.Equal(t, []string{"RUNNING 0s  Wait", "RUNNING 42s  Wait  poll 2: RUNNING"}, lines[:2])
+		require.LessOrEqual(t, len(lines), 3)
+		require.NoError(t, endOf(e))
+	})
+}
+
+// While Step Functions throttles, the watch asks less and less often; other errors
+// end it.
+func TestWatchBacksOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGrowingHistory(t, 1, growingEvent{kind: "ExecutionFailed", details: map[string]any{"error": "JobPoller.TimedOut"}})
+		g.refuse = func(call int) error {
+			if call > 1 && call < 9 {
+				return &smithy.GenericAPIError{Code: "ThrottlingException", Message: "Rate exceeded"}
+			}
+			return nil
+		}
+		var out bytes.Buffer
+		w := g.watch(terminal.NewWriter(&out))
+		e, err := w.follow(t.Context())
+		w.live.close()
+		require.NoError(t, err)
+		require.Equal(t, history.StatusFailed, e.Status)
+		var code *exitError
+		require.ErrorAs(t, endOf(e), &code)
+		require.Equal(t, exitTimedOut, code.code, "as run has it")
+		var delays []time.Duration
+		for i := 1; i < len(g.at); i++ {
+			delays = append(delays, (g.at[i] - g.at[i-1]).Round(time.Second))
+		}
+		require.Equal(t, []time.Duration{2, 4, 8, 16, 32, 60, 60, 60}, inSeconds(delays))
+
+		g.at, g.refuse = nil, func(int) error { return &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "you may not"} }
+		w = g.watch(terminal.NewWriter(&out))
+		_, err = w.follow(t.Context())
+		w.live.close()
+		require.ErrorAs(t, recordError("arn", err), &code)
+		require.Equal(t, exitUnknown, code.code)
+		require.EqualError(t, code, "arn: access denied: grant states:GetExecutionHistory (AccessDeniedException: you may not)")
+	})
+}
+
+func inSeconds(all []time.Duration) []time.Duration {
+	out := make([]time.Duration, len(all))
+	for i, d := range all {
+		out[i] = d / time.Second
+	}
+	return out
+}
+
+// An interrupt ends the watch at once.
+func TestWatchIsInterrupted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGrowingHistory(t, 1000, growingEvent{kind: "ExecutionAborted"})
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Minute, cancel)
+		w := g.watch(terminal.NewWriter(&bytes.Buffer{}))
+		_, err := w.follow(ctx)
+		w.live.close()
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, time.Minute, time.Since(g.start))
+	})
+}
+
+// A history of 25,000 events is read within the quota: 25 pages, or smaller ones at
+// ten a second where an answer is too long.
+func TestRecordKeepsTheQuota(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGrowingHistory(t, 4166, growingEvent{kind: "ExecutionFailed"})
+		g.start = g.start.Add(-48 * time.Hour)
+		w := g.watch(terminal.NewWriter(&bytes.Buffer{}))
+		began := time.Now()
+		e, err := w.follow(t.Context())
+		w.live.close()
+		require.NoError(t, err)
+		require.Len(t, e.Events, 24998)
+		require.Len(t, g.at, 25)
+		require.Zero(t, time.Since(began))
+		var code *exitError
+		require.ErrorAs(t, endOf(e), &code)
+		require.Equal(t, exitFailed, code.code)
+	})
+}
