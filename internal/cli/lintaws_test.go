@@ -197,3 +197,31 @@ func stepFunctionsModel(t *testing.T) *catalog.Service {
 	require.NoError(t, err)
 	return service
 }
+
+// A state is tested with the variables that it sees: the newest of its own flow, and
+// none of those inside of another state.
+func TestStatesAreTestedWithTheirVariables(t *testing.T) {
+	t.Parallel()
+	const definition = `{"StartAt": "A", "QueryLanguage": "JSONata", "States": {
+		"A": {"Type": "Pass", "Assign": {"v": 1, "kept": "a"}, "Next": "Both"},
+		"Both": {"Type": "Parallel", "Assign": {"v": 2}, "Next": "Z", "Branches": [{"StartAt": "I", "States": {
+			"I": {"Type": "Pass", "Assign": {"inner": "{% $v %}"}, "Next": "J"}, "J": {"Type": "Pass", "End": true}}}]},
+		"Z": {"Type": "Pass", "Output": "{% $v %}", "End": true}}}`
+	m, err := asl.Parse([]byte(definition))
+	require.NoError(t, err)
+	service := &testStateService{t: t, m: m, tested: map[string]bool{}}
+	opinion, sent := service.opinion(), map[string]any{}
+	opinion.client = stepfunctions.New(stepFunctionsModel(t), func(ctx context.Context, op *catalog.Operation, input any) (any, error) {
+		request := input.(map[string]any)
+		sent[request["stateName"].(string)] = request["variables"]
+		return service.call(ctx, op, input)
+	})
+	problems, untested, err := opinion.compareStates(t.Context(), m, []byte(definition), asl.Standard)
+	require.NoError(t, err)
+	require.Empty(t, problems)
+	require.Empty(t, untested)
+	require.Nil(t, sent["A"])
+	require.JSONEq(t, `{"v": 1, "kept": "a"}`, sent["I"].(string))
+	require.JSONEq(t, `{"v": 1, "kept": "a", "inner": 1}`, sent["J"].(string))
+	require.JSONEq(t, `{"v": 2, "kept": "a"}`, sent["Z"].(string))
+}
