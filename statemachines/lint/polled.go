@@ -308,6 +308,8 @@ func newJudge(e *catalog.Entry, s *status) *judge {
 		switch {
 		case strings.Contains(compound.String(), "'"+value+"'"):
 			j.meanings[value] = MeansUnknown
+		case result.Acceptor == pollcore.NoAcceptor && j.aim() == aimsAtGone && isOnItsWay(value):
+			j.meanings[value] = MeansRunning
 		case result.Acceptor == pollcore.NoAcceptor && endName().MatchString(value):
 			j.meanings[value] = MeansUnknown // the waiter polls on, and nobody says that the job runs
 		case result.Acceptor == pollcore.NoAcceptor, result.Verdict == pollcore.Retry:
@@ -339,6 +341,20 @@ func answer(path, value string) any {
 		out = map[string]any{name: out}
 	}
 	return out
+}
+
+// meaningsOf are the meanings that judges give a value, if they do not agree.
+func (s *status) meaningsOf(judges []*judge, value string) []Meaning {
+	var all []Meaning
+	for _, m := range []Meaning{MeansSuccess, MeansFailure, MeansRunning} {
+		if slices.ContainsFunc(judges, func(j *judge) bool { return j.meanings[value] == m }) {
+			all = append(all, m)
+		}
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	return all
 }
 
 // meaning is what judges say of a value; unknown if they do not agree, or if the

@@ -129,7 +129,7 @@ func (c *checker) judgesOf(r *reading, s *status) (judges []*judge, start *asl.S
 			judges = append(judges, j)
 		}
 	}
-	return judges, nil
+	return c.aimed(r, judges), nil
 }
 
 // startOf returns the Task that starts the job of a judge, the first of the flow or
@@ -322,9 +322,10 @@ func (r *reading) fill() {
 		row := Row{Meaning: r.status.meaning(r.judges, value), Routes: r.targets(value, trunk), Ends: endOf(r.routes[value])}
 		if value != otherValue {
 			row.Values = []string{value}
+			row.Either = r.status.meaningsOf(r.judges, value)
 		}
 		i := slices.IndexFunc(r.Rows, func(o Row) bool {
-			return len(row.Values) > 0 && o.Meaning == row.Meaning && o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
+			return len(row.Values) > 0 && o.Meaning == row.Meaning && slices.Equal(o.Either, row.Either) && o.Ends == row.Ends && slices.Equal(o.Routes, row.Routes)
 		})
 		if i >= 0 {
 			r.Rows[i].Values = append(r.Rows[i].Values, value)

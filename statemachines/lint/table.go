@@ -48,6 +48,11 @@ type Row struct {
 	// Values mean the same and lead the same way; empty is any other value.
 	Values  []string
 	Meaning Meaning
+	// Either are the meanings of which one is right, if it depends on what the loop
+	// waits for, and the machine does not tell: "deleting" fails what waits for a
+	// resource to be available, and not what waits until it is gone. Then Meaning is
+	// MeansUnknown.
+	Either []Meaning
 	// Routes are the states that the values lead to, behind what all values go
 	// through: several where it depends on more than the status. A value that no
 	// rule takes leads to none, and the execution fails.

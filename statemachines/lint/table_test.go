@@ -122,3 +122,61 @@ func TestLoopOfAthena(t *testing.T) {
 	require.Equal(t, []int{2775, 24_975, 8325}, []int{l.Bound.Polls, l.Bound.Events, l.Bound.Transitions})
 	require.Equal(t, 2775*5*time.Second, l.Bound.After)
 }
+
+// Waiters of one operation do not agree: what is ready for one has not begun to go for
+// another. The last call that changes the resource tells which one is meant. Without
+// one, the table has both meanings.
+func TestMeaningsOfDisagreeingWaiters(t *testing.T) {
+	t.Parallel()
+	call := func(resource string) string {
+		return `{"Type": "Task", "Resource": "arn:aws:states:::` + resource + `", "Parameters": {}, "ResultPath": null, "Next": `
+	}
+	other, start := "aws-sdk:sns:listTopics", "aws-sdk:rds:"
+	tests := []struct {
+		name, first, second, done string
+		want                      []string
+	}{
+		{"after a creation", other, start + "createDBInstance", "available", []string{
+			"available success", "deleted deleting failed incompatible-restore incompatible-parameters failure, but polls on", "creating modifying rebooting resetting-master-credentials running",
+		}},
+		{"after a restore from a snapshot", other, start + "restoreDBInstanceFromDBSnapshot", "available", []string{
+			"available success", "deleted deleting failed incompatible-restore incompatible-parameters failure, but polls on", "creating modifying rebooting resetting-master-credentials running",
+		}},
+		{"after a deletion", other, start + "deleteDBInstance", "deleted", []string{
+			"creating modifying rebooting resetting-master-credentials failure, but polls on", "available deleting running",
+			"deleted succeeds", "failed incompatible-restore incompatible-parameters polls on",
+		}},
+		{"the last call counts", start + "deleteDBInstance", start + "createDBInstance", "available", []string{
+			"available success", "deleted deleting failed incompatible-restore incompatible-parameters failure, but polls on", "creating modifying rebooting resetting-master-credentials running",
+		}},
+		{"a call for another kind of resource", other, start + "createDBCluster", "available", []string{
+			"available success or running, succeeds", "deleted failed incompatible-restore incompatible-parameters polls on",
+			"deleting creating modifying rebooting resetting-master-credentials failure or running, polls on",
+		}},
+		{"a call that changes nothing", other, start + "describeDBInstanceAutomatedBackups", "available", []string{
+			"available success or running, succeeds", "deleted failed incompatible-restore incompatible-parameters polls on",
+			"deleting creating modifying rebooting resetting-master-credentials failure or running, polls on",
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m, err := asl.Parse([]byte(`{"StartAt": "First", "States": {
+				"First": ` + call(tt.first) + `"Second"}, "Second": ` + call(tt.second) + `"Get"},
+				"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:rds:describeDBInstances", "Parameters": {}, "ResultPath": "$.got", "Next": "Done?"},
+				"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.got.DbInstances[0].DbInstanceStatus", "StringEquals": "` + tt.done + `", "Next": "Done"}], "Default": "Wait"},
+				"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Get"},
+				"Done": {"Type": "Succeed"}}}`))
+			require.NoError(t, err)
+			loops := lint.Loops(m, lint.Options{})
+			require.Len(t, loops, 1)
+			var rows []string
+			for _, row := range loops[0].Rows {
+				if len(row.Values) > 0 {
+					rows = append(rows, strings.Join(row.Values, " ")+" "+row.Describe())
+				}
+			}
+			require.Equal(t, tt.want, rows)
+		})
+	}
+}

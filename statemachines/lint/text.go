@@ -90,6 +90,12 @@ func (r *Row) target() string {
 func (r *Row) Describe() string {
 	does := map[End]string{PollsOn: "polls on", EndsSuccess: "succeeds", EndsFailure: "fails", GoesOn: "goes on", EndsUnknown: "may poll on"}[r.Ends]
 	switch {
+	case len(r.Either) > 0:
+		words := make([]string, len(r.Either))
+		for i, m := range r.Either {
+			words[i] = string(m)
+		}
+		return strings.Join(words, " or ") + ", " + does
 	case r.Meaning == MeansUnknown:
 		return does
 	case r.Ends == EndsUnknown, r.Rule != "", r.Meaning == MeansRunning && r.Ends != PollsOn:

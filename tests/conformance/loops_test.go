@@ -18,8 +18,8 @@ import (
 )
 
 var loopSuites = []suite{
-	{name: "loops", folder: "aws-samples", cases: 201, run: runLoops},
-	{name: "loop-mistakes", folder: "aws-samples", cases: 879, run: runLoopMistakes, differences: mistakesNotFound},
+	{name: "loops", folder: "aws-samples", cases: 203, run: runLoops},
+	{name: "loop-mistakes", folder: "aws-samples", cases: 880, run: runLoopMistakes, differences: mistakesNotFound},
 }
 
 // mistakesNotFound are mistakes after which no known status polls on: what is left is
