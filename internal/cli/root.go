@@ -72,23 +72,31 @@ Exit codes:
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	// A command that only has subcommands takes no arguments, so this sees an
-	// unknown command.
-	root.Args = func(c *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return nil
-		}
-		return usage("there is no command %q%s"+helpHint, args[0], commandMeant(c, args[0]), c.CommandPath())
-	}
-	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newLintCommand(), newGraphCommand(), newListCommand(), newCheckCommand())
 	root.AddCommand(newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand(), newMocksCommand(), newFixCommand())
 	root.AddCommand(newStartCommand(), newStatusCommand(), newRecordsCommand(), newDoctorCommand())
 	root.AddCommand(newReportCommand(), newWatchCommand())
 	root.SetHelpCommand(newHelpCommand(root))
+	for _, c := range append(root.Commands(), root) {
+		if c.HasSubCommands() {
+			refuseOtherCommands(c)
+		}
+	}
 	wrapFlags(root)
 	return root
+}
+
+// refuseOtherCommands lets a command that only has subcommands tell an unknown one
+// from them: it takes no arguments.
+func refuseOtherCommands(c *cobra.Command) {
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return usage("there is no command %q%s"+helpHint, args[0], commandMeant(c, args[0]), c.CommandPath())
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 }
 
 // released is the version of a release, which the linker sets: see make release.
@@ -130,9 +138,9 @@ func newHelpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-func commandNames(root *cobra.Command) []cobra.Completion {
+func commandNames(parent *cobra.Command) []cobra.Completion {
 	var names []cobra.Completion
-	for _, c := range root.Commands() {
+	for _, c := range parent.Commands() {
 		if c.IsAvailableCommand() {
 			names = append(names, c.Name())
 		}
@@ -141,8 +149,8 @@ func commandNames(root *cobra.Command) []cobra.Completion {
 }
 
 // commandMeant is the command that an unknown name is near to.
-func commandMeant(root *cobra.Command, name string) string {
-	return nearest.DidYouMean(name, commandNames(root))
+func commandMeant(parent *cobra.Command, name string) string {
+	return nearest.DidYouMean(name, commandNames(parent))
 }
 
 // refuseUnknownShell lets "completion" without a shell, or with one that it does
