@@ -37,9 +37,13 @@ func iterate(fr *frame, at int, array value, to sink) bool {
 			}
 		}
 	default:
-		load := array.plan.inner.load
+		load, sure := array.plan.inner.load, array.plan.inner.sure
 		for i := range array.held.Len() {
-			if !to(fr, fr.sound(at, load(array.held.Index(i)))) || !fr.step(at) {
+			item := load(array.held.Index(i))
+			if !sure {
+				item = fr.sound(at, item)
+			}
+			if !to(fr, item) || !fr.step(at) {
 				return false
 			}
 		}

@@ -93,16 +93,6 @@ func New(m *asl.StateMachine, o Options) (*Checker, error) {
 	return c, nil
 }
 
-// once is the value of a part of the definition, which is made once.
-func (c *Checker) once(part any, newValue func() Value) Value {
-	v, known := c.made[part]
-	if !known {
-		v = newValue()
-		c.made[part] = v
-	}
-	return v
-}
-
 // Start is the environment in which a flow starts: that of the state machine, of a
 // branch, or of the items of a Map.
 func (c *Checker) Start(f *asl.Flow) Env { return c.Input(f.State(f.StartAt)) }
@@ -142,6 +132,16 @@ func (c *Checker) Result(s *asl.State) Value {
 		return arrayOf(newList(c.flows[s.Map.Processor].output))
 	}
 	return Value{}.without(missing)
+}
+
+// once is the value of a part of the definition, which is made once.
+func (c *Checker) once(part any, newValue func() Value) Value {
+	v, known := c.made[part]
+	if !known {
+		v = newValue()
+		c.made[part] = v
+	}
+	return v
 }
 
 // enroll gives the states of a flow, and of those inside, their order: each before

@@ -27,7 +27,7 @@ func printCommand() bool {
 	ctx := context.Background()
 	folder, err := os.MkdirTemp("", "command-")
 	if err == nil {
-		defer os.RemoveAll(folder) //nolint:errcheck // what stays of it does no harm
+		defer os.RemoveAll(folder)
 		r := &report{out: os.Stdout}
 		if err = r.command(ctx, folder); err == nil {
 			return !r.missed

@@ -68,7 +68,9 @@ func jsonForm(tb testing.TB, v any) any {
 var jmespathPairs = []pair{
 	{name: "jmespath/ExportStatus/hand-written", ours: exportTyped, peer: exportHandWritten, slower: true, bound: 6},
 	{name: "jmespath/ExportStatus/go-jmespath search", ours: exportTyped, peer: exportSearched, bound: 50},
-	{name: "jmespath/GroupInService/community compiled", ours: groupTyped, peer: groupCommunity, bound: 5, allocs: 1},
+	// The budget of docs/design.md is 3, for a check. The expression alone is 4.3 to 4.6
+	// times as fast.
+	{name: "jmespath/GroupInService/community compiled", ours: groupTyped, peer: groupCommunity, bound: 4, allocs: 1},
 	{name: "jmespath/GroupInService on JSON/community compiled", ours: groupJSON, peer: groupCommunity, bound: 1.5, allocs: 1},
 }
 
