@@ -20,8 +20,8 @@ type operation struct {
 	entry   *catalog.Entry
 	judges  []judge
 	sight   sight
-	members []string // of the input that select the job; empty for all
-	seen    map[string]answer
+	members []string             // of the input that select the job; empty for all
+	seen    map[[2]string]answer // by arguments and output
 }
 
 // judge is an entry of the catalogue in the spelling of Step Functions.
@@ -65,7 +65,7 @@ func readOperation(name string, started map[string]bool) *operation {
 	if len(all) == 0 {
 		return nil
 	}
-	op := &operation{name: listing.Key + ":" + all[0].Operation.Name, seen: map[string]answer{}}
+	op := &operation{name: listing.Key + ":" + all[0].Operation.Name, seen: map[[2]string]answer{}}
 	for _, e := range all {
 		in, out := e.Operation.Input.Describe(), e.Operation.Output.Describe()
 		renamed, err := pollcore.RenameMembers(e.Waiter, in, out, javasdk.MemberName)
@@ -106,11 +106,11 @@ func (o *operation) identify(arguments string) string {
 }
 
 // mostAnswers is how many responses are kept, so that equal ones are read once.
-const mostAnswers = 64
+const mostAnswers = 4096
 
 // judge judges a response.
 func (o *operation) judge(arguments, output string) answer {
-	key := arguments + "\x00" + output
+	key := [2]string{arguments, output}
 	if a, known := o.seen[key]; known {
 		return a
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -97,7 +98,7 @@ func formatCount(n int) string {
 	return text
 }
 
-// formatClock writes the time of an event: "3:51:25.000", or "5.000" in the first
+// formatClock writes the time of an event: "3:51:25.250", or "5.0" in the first
 // minute.
 func formatClock(d time.Duration) string {
 	d = d.Round(time.Millisecond)
@@ -106,12 +107,16 @@ func formatClock(d time.Duration) string {
 		d, sign = -d, "-"
 	}
 	h, m, s, ms := d/time.Hour, d/time.Minute%60, d/time.Second%60, d/time.Millisecond%1000
+	fraction := ""
+	if ms > 0 {
+		fraction = fmt.Sprintf(".%03d", ms)
+	}
 	switch {
 	case h > 0:
-		return fmt.Sprintf("%s%d:%02d:%02d.%03d", sign, h, m, s, ms)
+		return fmt.Sprintf("%s%d:%02d:%02d%s", sign, h, m, s, fraction)
 	case m > 0:
-		return fmt.Sprintf("%s%d:%02d.%03d", sign, m, s, ms)
+		return fmt.Sprintf("%s%d:%02d%s", sign, m, s, fraction)
 	default:
-		return fmt.Sprintf("%s%d.%03d", sign, s, ms)
+		return fmt.Sprintf("%s%d%s", sign, s, cmp.Or(fraction, ".0"))
 	}
 }

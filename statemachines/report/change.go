@@ -27,6 +27,9 @@ type comparer struct {
 
 // leaves are the values of a text by their paths; nil if it is no JSON or too large.
 func (c *comparer) leaves(text string) map[string]string {
+	if len(text) > mostCompared {
+		return nil
+	}
 	if found, ok := c.kept[text]; ok {
 		return found
 	}
@@ -34,7 +37,7 @@ func (c *comparer) leaves(text string) map[string]string {
 	var value any
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
-	if len(text) <= mostCompared && decoder.Decode(&value) == nil {
+	if decoder.Decode(&value) == nil {
 		found = map[string]string{}
 		addLeaves(found, "$", value)
 	}
@@ -75,15 +78,15 @@ func addLeaves(to map[string]string, path string, value any) {
 	}
 }
 
-// compare returns what differs, sorted by path, and whether the texts could be
-// compared.
-func (c *comparer) compare(before, after string) (changes []change, ok bool) {
+// compare returns what differs, sorted by path. Of texts that cannot be compared it
+// tells that they differ.
+func (c *comparer) compare(before, after string) (changes []change) {
 	if before == after {
-		return nil, true
+		return nil
 	}
 	a, b := c.leaves(before), c.leaves(after)
 	if a == nil || b == nil {
-		return nil, false
+		return []change{{"$", before, after}}
 	}
 	for path, value := range a {
 		if other, has := b[path]; !has || other != value {
@@ -96,7 +99,7 @@ func (c *comparer) compare(before, after string) (changes []change, ok bool) {
 		}
 	}
 	slices.SortFunc(changes, func(a, b change) int { return strings.Compare(a.Path, b.Path) })
-	return changes, true
+	return changes
 }
 
 // series is the values at a path over the turns of a loop.
@@ -115,8 +118,7 @@ const mostSeries = 40
 func (c *comparer) follow(texts []string) (all []series, more int) {
 	differing := map[string]bool{}
 	for i := 1; i < len(texts); i++ {
-		changes, _ := c.compare(texts[i-1], texts[i])
-		for _, change := range changes {
+		for _, change := range c.compare(texts[i-1], texts[i]) {
 			differing[change.Path] = true
 		}
 	}
@@ -130,7 +132,9 @@ func (c *comparer) follow(texts []string) (all []series, more int) {
 	for i, text := range texts {
 		leaves := c.leaves(text)
 		for j := range all {
-			all[j].values[i] = leaves[all[j].Path]
+			if all[j].values[i] = leaves[all[j].Path]; leaves == nil {
+				all[j].values[i] = text
+			}
 		}
 	}
 	for i := range all {

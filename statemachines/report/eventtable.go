@@ -13,6 +13,9 @@ import (
 // eventsPerTable is how many events stand in one table, which opens by itself.
 const eventsPerTable = 1_000
 
+// ditto stands for the state of the row above.
+const ditto = "″"
+
 // eventTable is a part of the events.
 type eventTable struct {
 	Title string
@@ -27,12 +30,18 @@ func newEventTables(a axis, e *history.Execution, visits *history.Visits, rows m
 	for start := 0; start < len(e.Events); start += eventsPerTable {
 		part := e.Events[start:min(start+eventsPerTable, len(e.Events))]
 		var b strings.Builder
+		before := ""
 		for i := range part {
 			state := part[i].Name
 			if v := visits.Of[start+i]; state == "" && v != nil {
 				state = nameOf(v)
 			}
+			if state != "" && state == before {
+				writeEvent(&b, a, &part[i], ditto, nil)
+				continue
+			}
 			writeEvent(&b, a, &part[i], state, rows[state])
+			before = state
 		}
 		first, last := &part[0], &part[len(part)-1]
 		all = append(all, eventTable{
@@ -65,10 +74,10 @@ func writeEvent(b *strings.Builder, a axis, event *history.Event, state string, 
 		b.WriteString("<a href=#s")
 		b.WriteString(strconv.Itoa(r.number))
 		b.WriteString(">")
-		b.WriteString(html.EscapeString(cut(state, mostName)))
+		b.WriteString(html.EscapeString(cut(state, mostEventName)))
 		b.WriteString("</a>")
 	} else {
-		b.WriteString(html.EscapeString(cut(state, mostName)))
+		b.WriteString(html.EscapeString(cut(state, mostEventName)))
 	}
 	b.WriteString("<td>")
 	b.WriteString(html.EscapeString(detail(event)))
@@ -81,7 +90,7 @@ func detail(event *history.Event) string {
 	if !strings.HasSuffix(event.Type, "Started") && !strings.HasSuffix(event.Type, "Succeeded") || event.Resource == "" {
 		parts = append(parts, event.Resource)
 	}
-	parts = append(parts, event.Location, cut(event.Error, mostName), cut(event.Cause, mostCause))
+	parts = append(parts, event.Location, cut(event.Error, mostName), cut(event.Cause, mostEventCause))
 	if event.Index >= 0 {
 		parts = append(parts, "item "+strconv.Itoa(event.Index))
 	}

@@ -26,6 +26,8 @@ const (
 	slightest  = 0.0001 // percent that it measures without, or it would not be drawn
 	cellWidth  = 6      // pixels of a shade
 	shades     = 5
+	// mostTips is how many bars of a lane say what they are.
+	mostTips = 500
 )
 
 // zooms are how many times wider a reader can have a drawing.
@@ -123,16 +125,7 @@ type lane struct {
 // retries show. Only calls that failed are red.
 func drawLane(a axis, r *row) lane {
 	l := lane{row: r}
-	var bars, failed []bar
-	for _, v := range r.visits {
-		bars = append(bars, bar{v.Start, v.End, tip(a, v)})
-		for i := range v.Attempts {
-			if c := &v.Attempts[i]; c.Failed {
-				failed = append(failed, bar{c.Start, c.End, nameOf(v) + ": a call failed at " + a.since(c.End) + ", " + c.Error})
-			}
-		}
-	}
-	slices.SortStableFunc(failed, func(a, b bar) int { return a.from.Compare(b.from) })
+	bars, failed := newBars(a, r)
 	again := map[time.Time]*history.Visit{}
 	for _, v := range r.visits {
 		if len(v.Attempts) > 1 {
@@ -158,10 +151,10 @@ func drawLane(a axis, r *row) lane {
 			if c.count != 1 || c.first == nil {
 				v = nil
 			}
-			drawCell(&b, a, r.name, &c, v)
+			drawCell(&b, a, &c, v)
 		}
 		for _, c := range redCells {
-			text := fmt.Sprintf("%s: %s calls failed, %s to %s", r.name, formatCount(c.count), a.since(c.from), a.since(c.to))
+			text := fmt.Sprintf("%s calls failed, %s to %s", formatCount(c.count), a.since(c.from), a.since(c.to))
 			if c.first != nil {
 				text = c.first.what
 			}
@@ -179,18 +172,39 @@ func drawLane(a axis, r *row) lane {
 	return l
 }
 
+// newBars are the bars of a state, and those of its calls that failed.
+func newBars(a axis, r *row) (bars, failed []bar) {
+	for _, v := range r.visits {
+		what := ""
+		if len(r.visits) <= mostTips {
+			what = tip(a, v)
+		}
+		bars = append(bars, bar{v.Start, v.End, what})
+		for i := range v.Attempts {
+			if c := &v.Attempts[i]; c.Failed {
+				failed = append(failed, bar{c.Start, c.End, "call failed at " + a.since(c.End) + ", " + c.Error})
+			}
+		}
+	}
+	slices.SortStableFunc(failed, func(a, b bar) int { return a.from.Compare(b.from) })
+	return bars, failed
+}
+
 // drawCell draws a cell, or the calls of a visit with several.
-func drawCell(b *strings.Builder, a axis, name string, c *cell, again *history.Visit) {
-	text := fmt.Sprintf("%s: %s visits, %s to %s", name, formatCount(c.count), a.since(c.from), a.since(c.to))
+func drawCell(b *strings.Builder, a axis, c *cell, again *history.Visit) {
+	text := fmt.Sprintf("%s visits, %s to %s", formatCount(c.count), a.since(c.from), a.since(c.to))
 	if c.first != nil {
 		text = c.first.what
+	}
+	if text != "" {
+		text = "<title>" + html.EscapeString(text) + "</title>"
 	}
 	class := fmt.Sprintf("b d%d", c.shade)
 	if again != nil {
 		class = "b between"
 	}
-	fmt.Fprintf(b, `<rect class="%s" x="%s" y="%d" width="%s" height="%d"><title>%s</title></rect>`,
-		class, round(c.left), barTop, round(c.right-c.left), barHeight, html.EscapeString(text))
+	fmt.Fprintf(b, `<rect class="%s" x="%s" y="%d" width="%s" height="%d">%s</rect>`,
+		class, round(c.left), barTop, round(c.right-c.left), barHeight, text)
 	if again == nil {
 		return
 	}
@@ -209,7 +223,7 @@ func kind(t asl.Type) string { return strings.ToLower(string(t)) }
 
 // tip is what the bar of a visit says when it is pointed at.
 func tip(a axis, v *history.Visit) string {
-	text := fmt.Sprintf("%s: %s to %s (%s)", nameOf(v), a.since(v.Start), a.since(v.End), formatDuration(v.End.Sub(v.Start)))
+	text := fmt.Sprintf("%s, %s", a.since(v.Start), formatDuration(v.End.Sub(v.Start)))
 	if n := v.Failures(); n > 0 {
 		text += fmt.Sprintf(", %s failed", plural(n, "call"))
 	}

@@ -78,7 +78,7 @@ func TestHTML(t *testing.T) {
 		"Transitions not taken (1)", "<li>Done? → Bad (choice 2)</li>", "<b>3</b><span>Calls</span>", "<b>3</b><span>Polls</span>",
 		">Get</a></td><td>Task</td><td class=\"n\">2</td><td class=\"n\">3</td><td class=\"n bad\">1</td><td class=\"n\">6s</td>",
 		"ended at &#43;12s, seen by poll 3, 14s late", "1 call failed", `<b>14s</b><span>Late</span>`,
-		"<pre>{&#34;items&#34;:[5,7]}</pre>", "TaskFailed<td><a href=#s2>Get</a><td>describeExport · E · slow down",
+		"<pre>{&#34;items&#34;:[5,7]}</pre>", "TaskFailed<td>″<td>describeExport · E · slow down",
 		"1 failed call before", "polls dynamodb:DescribeExport",
 	} {
 		requireHas(t, text, fact)
@@ -143,7 +143,7 @@ func TestHTMLOfALoopThatPollsOn(t *testing.T) {
 	require.Equal(t, map[string]int{"retry": 143, "failure": 2634}, countMarks(page))
 	for _, fact := range []string{
 		"end seen at &#43;12m by poll 144, at most 5s late", "polled 2,633 times more after that, for 3h39m25s",
-		"<b>CANCELLED</b></a> failure</td><td>polls 144 to 2,777</td><td>&#43;12m</td>", "CANCELLED +12m, at most 5s late",
+		"<b>CANCELLED</b></a> failure<td>polls 144 to 2,777<td>&#43;12m<td>", "CANCELLED +12m, at most 5s late",
 		"143 times", "2,634 times", "every 5s",
 		`<td>CANCELLED</td><td>Wait</td><td>failure, but polls on</td><td class="n">2,634</td><td class="warn">DANGER status-polls-on</td>`,
 	} {
@@ -228,9 +228,9 @@ func TestTimelineOfARetry(t *testing.T) {
 	t.Parallel()
 	text, _ := page(t, `{"StartAt": "Get", "States": {"Get": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"},
 		"Retry": [{"ErrorEquals": ["E"], "IntervalSeconds": 8}], "End": true}}}`, `{}`, answers("E", "COMPLETED"))
-	requireHas(t, text, `<rect class="b between" x="0%" y="4" width="100%" height="14"><title>Get: +0s to +10s (10s), 1 call failed</title></rect>`+
+	requireHas(t, text, `<rect class="b between" x="0%" y="4" width="100%" height="14"><title>+0s, 10s, 1 call failed</title></rect>`+
 		`<rect class="b d5" x="90%" y="4" width="10%" height="14"/>`+
-		`<rect class="failed" x="0%" y="4" width="10%" height="14"><title>Get: a call failed at +1s, E</title></rect>`)
+		`<rect class="failed" x="0%" y="4" width="10%" height="14"><title>call failed at +1s, E</title></rect>`)
 }
 
 // The states of the child executions of a distributed Map are in the page.

@@ -63,7 +63,7 @@ func newChangeView(a axis, j *history.Job, e *history.Execution, c history.Chang
 	first, last := &j.Polls[c.First], &j.Polls[c.Last]
 	v := changeView{
 		Status: c.Status, Verdict: string(c.Verdict), Form: forms[c.Verdict], At: a.since(first.At), Until: a.since(last.At),
-		Polls: fmt.Sprintf("poll %s", formatCount(c.First+1)), Event: e.Events[min(first.Event, len(e.Events)-1)].ID, Note: cut(first.Cause, mostCause),
+		Polls: fmt.Sprintf("poll %s", formatCount(c.First+1)), Event: e.Events[min(first.Event, len(e.Events)-1)].ID, Note: cut(first.Cause, mostEventCause),
 	}
 	if v.Status == "" {
 		v.Status = "(no status)"
@@ -122,15 +122,17 @@ func drawRibbon(a axis, j *history.Job, e *history.Execution) template.HTML {
 		html.EscapeString(fmt.Sprintf("%s of %s", plural(len(j.Polls), "poll"), j.Operation)), ribbonHeight)
 	drawLife(&b, a, j)
 	fmt.Fprintf(&b, `<line class="base" x1="0" x2="100%%" y1="%d" y2="%d"/>`, tickTop+18, tickTop+18)
+	fmt.Fprintf(&b, `<g transform="translate(0 %d)">`, tickTop)
 	for i := range j.Polls {
 		p := &j.Polls[i]
 		text := fmt.Sprintf("poll %s, %s: %s", formatCount(i+1), a.since(p.At), p.Status)
 		if p.Verdict != history.Retry {
 			text += " (" + string(p.Verdict) + ")"
 		}
-		fmt.Fprintf(&b, `<a href="#e%d"><use href="#%s" x="%s" y="%d"><title>%s</title></use></a>`,
-			e.Events[min(p.Event, len(e.Events)-1)].ID, forms[p.Verdict], round(a.at(p.At)), tickTop, html.EscapeString(text))
+		fmt.Fprintf(&b, `<a href="#e%d"><use href="#%s" x="%s"><title>%s</title></use></a>`,
+			e.Events[min(p.Event, len(e.Events)-1)].ID, forms[p.Verdict], round(a.at(p.At)), html.EscapeString(text))
 	}
+	b.WriteString("</g>")
 	if !j.Deadline.IsZero() && !j.Deadline.After(a.stop) {
 		x := a.at(j.Deadline)
 		fmt.Fprintf(&b, `<line class="wall" x1="%[1]s" x2="%[1]s" y1="0" y2="%[2]d"><title>deadline, %[3]s</title></line>`,

@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/statemachines/history"
@@ -15,14 +14,17 @@ import (
 // What the page shows of data. Texts that are longer are cut, and say how long they
 // are.
 const (
-	mostPayload  = 4 << 10   // bytes of one
-	mostData     = 700 << 10 // bytes of all: behind that a text has leastPayload
-	leastPayload = 100
-	mostCause    = 200
-	mostName     = 120
-	mostChanges  = 12 // lines of one comparison
-	mostValue    = 80 // bytes of a value in a comparison
-	mostColumns  = 4  // of the table of turns
+	mostPayload    = 4 << 10   // bytes of one
+	mostData       = 700 << 10 // bytes of all: behind that a text has leastPayload
+	leastPayload   = 100
+	mostCause      = 200
+	mostEventCause = 60
+	mostEventName  = 40
+	mostName       = 120
+	mostChanges    = 12 // lines of one comparison
+	mostValue      = 80 // bytes of a value in a comparison
+	mostColumns    = 4  // of the table of turns
+	lineBytes      = 80 // of the page for a line of a comparison, besides its texts
 )
 
 // strandView is the visits of one branch or iteration, folded.
@@ -98,12 +100,16 @@ func (w *stepWriter) shorten(text string) string {
 	return text
 }
 
-// cut shortens a long text, and says so.
+// cut shortens a long text, and says so: of one that may be long, how long it is.
 func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	return strings.ToValidUTF8(text[:limit], "") + "… (" + formatCount(len(text)) + " bytes in all)"
+	short := strings.ToValidUTF8(text[:limit], "") + "…"
+	if limit >= mostName {
+		short += " (" + formatCount(len(text)) + " bytes in all)"
+	}
+	return short
 }
 
 func (w *stepWriter) link(v *history.Visit) stateLink {
@@ -181,19 +187,8 @@ func (w *stepWriter) data(v, before *history.Visit) dataView {
 	}
 	result, input := resultOf(v), v.Input
 	if before != nil {
-		changes, ok := w.comparer.compare(joinData(before), joinData(v))
-		if ok {
-			for _, c := range changes {
-				if len(d.Changes) == mostChanges || w.left <= 0 {
-					d.More = len(changes) - len(d.Changes)
-					break
-				}
-				c.Path, c.Before, c.After = cut(c.Path, mostName), cut(c.Before, mostValue), cut(c.After, mostValue)
-				w.left -= len(c.Path) + len(c.Before) + len(c.After) + 80
-				d.Changes = append(d.Changes, c)
-			}
-			return d
-		}
+		w.addChanges(&d, before, v)
+		return d
 	}
 	add("Input", input, false)
 	if n := len(v.Attempts); n > 0 {
@@ -222,37 +217,64 @@ func resultOf(v *history.Visit) string {
 	return ""
 }
 
-// joinData is the data of a visit as one JSON text.
-func joinData(v *history.Visit) string {
-	var b strings.Builder
-	b.WriteByte('{')
-	add := func(name, text string) {
-		if text == "" {
-			return
-		}
-		if b.Len() > 1 {
-			b.WriteByte(',')
-		}
-		b.WriteString(strconv.Quote(name) + ":" + text)
-	}
-	add("input", v.Input)
-	if result := resultOf(v); result != v.Output {
-		add("result", result)
+// text is a text of a visit under a name.
+type text struct{ name, text string }
+
+// textsOf are the texts of a visit that a comparison looks at.
+func textsOf(v *history.Visit) []text {
+	result := resultOf(v)
+	all := []text{{"input", v.Input}}
+	if result != v.Output {
+		all = append(all, text{"result", result})
 	}
 	if v.Output != v.Input {
-		add("output", v.Output)
+		all = append(all, text{"output", v.Output})
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.Assigned)) {
-		add("$"+name, v.Assigned[name])
+		all = append(all, text{"$" + name, v.Assigned[name]})
 	}
-	b.WriteByte('}')
-	return b.String()
+	return all
+}
+
+// addChanges adds what differs from a visit before.
+func (w *stepWriter) addChanges(d *dataView, before, v *history.Visit) {
+	old := map[string]string{}
+	for _, t := range textsOf(before) {
+		old[t.name] = t.text
+	}
+	for _, t := range textsOf(v) {
+		for _, c := range w.comparer.compare(old[t.name], t.text) {
+			if len(d.Changes) == mostChanges || w.left <= 0 {
+				d.More++
+				continue
+			}
+			c.Path, c.Before, c.After = cut(t.name+strings.TrimPrefix(c.Path, "$"), mostName), cut(c.Before, mostValue), cut(c.After, mostValue)
+			w.left -= len(c.Path) + len(c.Before) + len(c.After) + lineBytes
+			d.Changes = append(d.Changes, c)
+		}
+	}
 }
 
 // follow says what changed between the turns of a loop, and lists all turns.
 func (w *stepWriter) follow(g *group, v *stepView) {
 	var columns []series
+	add := func(visit *history.Visit, texts []string, name string) {
+		found, more := w.comparer.follow(texts)
+		v.More += more
+		for _, s := range found {
+			s.Path = name + strings.TrimPrefix(s.Path, "$")
+			v.Series = append(v.Series, seriesView{nameOf(visit), cut(s.Path, mostName), cut(s.First, mostValue), cut(s.Last, mostValue), s.Distinct})
+			columns = append(columns, s)
+		}
+	}
 	for k, visit := range g.first() {
+		for _, name := range slices.Sorted(maps.Keys(visit.Assigned)) {
+			values := make([]string, len(g.turns))
+			for i, turn := range g.turns {
+				values[i] = turn[k].Assigned[name]
+			}
+			add(visit, values, "$"+name)
+		}
 		texts := make([]string, len(g.turns))
 		passes := true
 		for i, turn := range g.turns {
@@ -261,19 +283,9 @@ func (w *stepWriter) follow(g *group, v *stepView) {
 			if result := resultOf(turn[k]); result != "" {
 				texts[i] = result
 			}
-			if len(turn[k].Assigned) > 0 {
-				texts[i] = joinData(turn[k])
-				passes = false
-			}
 		}
-		if passes {
-			continue
-		}
-		found, more := w.comparer.follow(texts)
-		v.More += more
-		for _, s := range found {
-			v.Series = append(v.Series, seriesView{nameOf(visit), cut(s.Path, mostName), cut(s.First, mostValue), cut(s.Last, mostValue), s.Distinct})
-			columns = append(columns, s)
+		if !passes {
+			add(visit, texts, "$")
 		}
 	}
 	slices.SortStableFunc(columns, func(a, b series) int { return b.Distinct - a.Distinct })

@@ -1,0 +1,222 @@
+package report_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/history"
+	"github.com/jobpoller/jobpoller/statemachines/report"
+)
+
+// mostPage is how large a page may be, whatever the history.
+const mostPage = 5 << 20
+
+// long is a history of 25,000 events in which each turn of the loop is another: state
+// and data differ from turn to turn, and each text has so many bytes.
+func long(t *testing.T, states, size int) *history.Execution {
+	t.Helper()
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	const kept = 50 // different texts, so that the test takes little memory
+	texts := make([]string, kept)
+	for i := range texts {
+		texts[i] = fmt.Sprintf(`{"n": %d, "text": %q}`, i, strings.Repeat("x", size))
+	}
+	e := &history.Execution{Title: "long", Status: history.StatusFailed, Start: at}
+	add := func(kind string, event history.Event) {
+		event.ID, event.Previous, event.Type, event.Time = int64(len(e.Events)+1), int64(len(e.Events)), kind, at
+		event.Index, event.Length = -1, -1
+		e.Events = append(e.Events, event)
+	}
+	for turn := 0; len(e.Events) < asl.MaxEvents-6; turn++ {
+		name := fmt.Sprintf("A state with a rather long name, number %d of them all", turn*turn%states)
+		text := texts[turn%kept]
+		add("TaskStateEntered", history.Event{Name: name, Input: text})
+		add("TaskScheduled", history.Event{ResourceType: "aws-sdk:athena", Resource: "getQueryExecution", Parameters: `{"QueryExecutionId":"q"}`})
+		at = at.Add(time.Duration(1+turn%7) * time.Second)
+		if turn%3 == 0 {
+			add("TaskFailed", history.Event{Error: "Athena.AthenaException", Cause: text})
+		} else {
+			add("TaskSucceeded", history.Event{Output: text})
+		}
+		add("TaskStateExited", history.Event{Name: name, Output: text})
+	}
+	e.Stop = at
+	return e
+}
+
+// A page of 25,000 events has all of them and is no larger than it may be: where all
+// turns are alike, where none is like another, and where every text is as large as
+// it can be.
+func TestPageIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name         string
+		states, size int
+	}{{"one state", 1, 20}, {"many states", 60, 20}, {"large texts", 7, asl.MaxPayloadBytes}} {
+		e := long(t, c.states, c.size)
+		page, err := report.HTML(e)
+		require.NoError(t, err)
+		require.Less(t, len(page), mostPage, c.name)
+		require.Equal(t, len(e.Events), strings.Count(string(page), "<tr id=e"), c.name)
+		polls := 0
+		for _, n := range countMarks(string(page)) {
+			polls += n
+		}
+		require.Equal(t, len(e.Events)/4, polls, c.name)
+		text := report.Text(e, report.TextOptions{})
+		for line := range strings.Lines(text) {
+			require.LessOrEqual(t, len([]rune(line)), 81, line)
+		}
+		require.Less(t, strings.Count(text, "\n"), 600, c.name)
+	}
+}
+
+// Texts from outside are text, wherever they stand.
+func TestPageQuotesWhatIsHostile(t *testing.T) {
+	t.Parallel()
+	const evil = `</style></script><script>alert(1)</script><img src=x onerror=alert(1)>"'&\n` + "\x1b[31m\u202e\x00"
+	quoted, err := json.Marshal(evil)
+	require.NoError(t, err)
+	text := string(quoted)
+	events := []string{
+		`{"id": 1, "type": "ExecutionStarted", "executionStartedEventDetails": {"input": ` + text + `}}`,
+		`{"id": 2, "previousEventId": 1, "type": "TaskStateEntered", "stateEnteredEventDetails": {"name": ` + text + `, "input": ` + text + `}}`,
+		`{"id": 3, "previousEventId": 2, "type": "TaskScheduled", "taskScheduledEventDetails": {"resourceType": "aws-sdk:athena", "resource": "getQueryExecution", "parameters": "{}", "region": ` + text + `}}`,
+		`{"id": 4, "previousEventId": 3, "type": "TaskFailed", "taskFailedEventDetails": {"error": ` + text + `, "cause": ` + text + `}}`,
+		`{"id": 5, "previousEventId": 4, "type": "TaskScheduled", "taskScheduledEventDetails": {"resourceType": "aws-sdk:athena", "resource": "getQueryExecution", "parameters": "{}"}}`,
+		`{"id": 6, "previousEventId": 5, "type": "TaskSucceeded", "taskSucceededEventDetails": {"output": ` + mustQuote(t, `{"QueryExecution": {"Status": {"State": `+text+`}}}`) + `}}`,
+		`{"id": 7, "previousEventId": 6, "type": "TaskStateExited", "stateExitedEventDetails": {"name": ` + text + `, "output": ` + text + `, "assignedVariables": {` + text + `: ` + text + `}}}`,
+		`{"id": 8, "previousEventId": 7, "type": ` + text + `}`,
+		`{"id": 9, "previousEventId": 8, "type": "ExecutionFailed", "executionFailedEventDetails": {"error": ` + text + `, "cause": ` + text + `}}`,
+	}
+	e, err := history.Read([]byte(`{"events": [` + strings.Join(events, ",") + `]}`))
+	require.NoError(t, err)
+	e.Title = evil
+	e.Notes = append(e.Notes, evil)
+	m, err := asl.Parse([]byte(`{"Comment": ` + text + `, "StartAt": ` + text + `, "States": {` + text + `: {"Type": "Task", "Comment": ` + text +
+		`, "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": {}, "QueryLanguage": "JSONata", "End": true}}}`))
+	if err == nil {
+		e.Machine = m
+	}
+	page, err := report.HTML(e)
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(page), "<script"), "our own")
+	require.Equal(t, 1, strings.Count(string(page), "</script"))
+	require.Zero(t, strings.Count(string(page), "<img"))
+	shown := report.Text(e, report.TextOptions{})
+	require.NotContains(t, shown, "\x1b")
+	require.NotContains(t, shown, "\u202e")
+	require.NotContains(t, shown, "\x00")
+}
+
+func mustQuote(t *testing.T, text string) string {
+	t.Helper()
+	quoted, err := json.Marshal(text)
+	require.NoError(t, err)
+	return string(quoted)
+}
+
+// Thousands of iterations, nested and at once, each with a job of its own.
+func TestPageOfManyIterations(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	e := &history.Execution{Title: "map", Status: history.StatusSucceeded, Start: at}
+	add := func(previous int64, kind string, event history.Event) int64 {
+		event.ID, event.Previous, event.Type, event.Time = int64(len(e.Events)+1), previous, kind, at
+		event.Index = -1
+		event.Length = -1
+		e.Events = append(e.Events, event)
+		return event.ID
+	}
+	const items = 1000
+	last := add(0, "MapStateEntered", history.Event{Name: "Each"})
+	started := add(last, "MapStateStarted", history.Event{})
+	open := make([]int64, items)
+	for i := range open {
+		open[i] = add(started, "MapIterationStarted", history.Event{Name: "Each"})
+	}
+	for range 3 {
+		at = at.Add(5 * time.Second)
+		for i := range open {
+			open[i] = add(open[i], "TaskStateEntered", history.Event{Name: "Get"})
+			open[i] = add(open[i], "TaskScheduled", history.Event{ResourceType: "aws-sdk:athena", Resource: "getQueryExecution", Parameters: `{"QueryExecutionId":"` + strconv.Itoa(i) + `"}`})
+			open[i] = add(open[i], "TaskSucceeded", history.Event{Output: `{"QueryExecution":{"Status":{"State":"RUNNING"}}}`})
+			open[i] = add(open[i], "TaskStateExited", history.Event{Name: "Get"})
+		}
+	}
+	for i := range open {
+		last = add(open[i], "MapIterationSucceeded", history.Event{Name: "Each"})
+	}
+	last = add(last, "MapStateSucceeded", history.Event{})
+	add(last, "MapStateExited", history.Event{Name: "Each"})
+	e.Stop = at
+	require.Len(t, e.FindJobs(e.FindVisits()), items)
+	page, err := report.HTML(e)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"retry": 3 * items}, countMarks(string(page)))
+	require.Less(t, len(page), mostPage)
+	require.Contains(t, report.Text(e, report.TextOptions{}), "and 992 jobs more")
+}
+
+// The histories that were recorded at AWS can all be shown.
+func TestRecordedHistories(t *testing.T) {
+	t.Parallel()
+	corpus := os.Getenv("JOBPOLLER_CORPUS")
+	if corpus == "" {
+		corpus = "../../../shared/corpus"
+	}
+	files, err := filepath.Glob(filepath.Join(corpus, "asl-recordings/execution/*.json"))
+	require.NoError(t, err)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		var recorded struct {
+			Definition json.RawMessage `json:"definition"`
+			Expect     struct {
+				Status string           `json:"status"`
+				Events []map[string]any `json:"events"`
+			} `json:"expect"`
+		}
+		require.NoError(t, json.Unmarshal(text, &recorded), name)
+		var events []map[string]any
+		for _, event := range recorded.Expect.Events {
+			kind, _ := event["type"].(string)
+			details := map[string]any{}
+			for _, member := range []string{"name", "resource", "resourceType", "error", "cause", "index", "length"} {
+				if value, ok := event[member]; ok && fmt.Sprintf("%T", value) != "map[string]interface {}" {
+					details[member] = value
+				}
+			}
+			events = append(events, map[string]any{"id": event["id"], "previousEventId": event["previousEventId"], "type": kind, "anyEventDetails": details})
+		}
+		if len(events) == 0 {
+			continue
+		}
+		body, err := json.Marshal(map[string]any{"events": events})
+		require.NoError(t, err)
+		e, err := history.Read(body)
+		require.NoError(t, err, name)
+		if recorded.Expect.Status != "" {
+			require.Equal(t, recorded.Expect.Status, e.Status, name)
+		}
+		if m, err := asl.Parse(recorded.Definition); err == nil {
+			e.Machine = m
+		}
+		for _, v := range e.FindVisits().All {
+			require.False(t, e.HasEnded() && v.Open, name)
+			require.NotEmpty(t, v.State, name)
+		}
+		_, err = report.HTML(e)
+		require.NoError(t, err, name)
+		require.NotEmpty(t, report.Text(e, report.TextOptions{Columns: 40}))
+	}
+}
