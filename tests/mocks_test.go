@@ -152,7 +152,7 @@ func TestE2EMocksMessages(t *testing.T) {
 	}
 	const start = `{"Start": {"return": {"JobRunId": "jr_1"}}, `
 	causes := map[string]string{ // a file of mocks for nightly.asl.json, by the message's beginning
-		"no mock answers the Task":       `{}`,
+		"nothing answers the Task":       `{}`,
 		"there is no state or resource":  start + `"Gett": {"return": {}}}`,
 		"the state":                      start + `"Wait": {"return": {}}}`,
 		"expected an object with return": start + `"Get": "SUCCEEDED"}`,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -27,10 +26,10 @@ func (a *awsFlags) addTo(c *cobra.Command) {
 
 // validate returns what is wrong with the flags.
 func (a *awsFlags) validate() error {
-	if u, err := url.Parse(a.endpoint); a.endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		return fmt.Errorf("--endpoint-url must be a URL such as http://127.0.0.1:8000, is %q", a.endpoint)
+	if a.endpoint == "" {
+		return nil
 	}
-	return nil
+	return checkEndpoint(a.endpoint)
 }
 
 // configuration is the user's configuration of AWS. It has a region and credentials.

@@ -34,6 +34,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore/direct"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -91,7 +92,11 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 		err = &exitError{code, errors.Join(err, b.Close())}
 	}()
 	if !o.virtual || o.external() {
-		b.aws, b.awsErr = config.LoadDefaultConfig(ctx, config.WithDefaultRegion(sim.DefaultRegion))
+		if o.services.isGiven() {
+			b.aws, b.awsErr = o.services.ofFunctions(ctx, o.verbose)
+		} else {
+			b.aws, b.awsErr = config.LoadDefaultConfig(ctx, config.WithDefaultRegion(sim.DefaultRegion))
+		}
 		if b.awsErr != nil && o.needsAWS() {
 			return nil, fmt.Errorf("AWS configuration: %w", b.awsErr)
 		}
@@ -102,13 +107,13 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 		}
 		b.signers = append(b.signers, loopback.Keys{AccessKeyID: b.credentials.AccessKeyID, SecretAccessKey: b.credentials.SecretAccessKey})
 	}
-	if err := reach(ctx, o.s3Endpoint); err != nil {
+	if err := reach(ctx, "s3-endpoint", o.s3Endpoint); err != nil {
 		return nil, err
 	}
 	if err := b.openS3(); err != nil { //nolint:contextcheck // the server lives until Close
 		return nil, err
 	}
-	if b.store, err = s3store.New(b.client, b.bucket, prefix); err != nil {
+	if err := b.openStore(); err != nil { //nolint:contextcheck // it calls nothing
 		return nil, err
 	}
 	b.job = &sampleJob{
@@ -146,7 +151,7 @@ func (b *bench) Close() error {
 
 // openS3 starts the embedded server, or prepares for the user's.
 func (b *bench) openS3() error {
-	if b.options.external() {
+	if b.options.usesS3() {
 		b.client = s3.NewFromConfig(b.aws, func(o *s3.Options) {
 			if b.options.s3Endpoint != "" {
 				o.BaseEndpoint = aws.String(b.options.s3Endpoint)
@@ -175,20 +180,30 @@ func (b *bench) openS3() error {
 	return server.CreateBucket(localBucket)
 }
 
+// openStore opens the store of the start records.
+func (b *bench) openStore() (err error) {
+	if b.options.table == "" {
+		b.store, err = s3store.New(b.client, b.bucket, prefix)
+		return err
+	}
+	b.store, err = direct.New(b.aws, b.options.table, prefix)
+	return err
+}
+
 // reach finds out whether anybody listens at an endpoint: a client of AWS would
 // try for a minute and a half.
-func reach(ctx context.Context, endpoint string) error {
+func reach(ctx context.Context, flag, endpoint string) error {
 	if endpoint == "" {
 		return nil
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil {
-		return usage("--s3-endpoint: %w", err)
+		return usage("--%s: %w", flag, err)
 	}
 	port := cmp.Or(u.Port(), u.Scheme) // a name of a port too
 	conn, err := (&net.Dialer{Timeout: reachTimeout}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {
-		return usage("--s3-endpoint: cannot reach %s: %w", endpoint, err)
+		return usage("--%s: cannot reach %s: %w", flag, endpoint, err)
 	}
 	return conn.Close()
 }
@@ -272,7 +287,7 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 	}
 	if _, err := registry.Driver(job); errors.Is(err, jobs.ErrNotConfigured) {
 		return nil, usage("%w", err)
-	} else if err == nil && job != lambdajob.Name {
+	} else if err == nil && job != lambdajob.Name && len(b.options.services.endpoints) == 0 {
 		terminal.Fprintf(stderr, "%s calls the real service\n", job)
 	}
 	return registry, nil

@@ -13,6 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+type sampleJobResult struct {
+	WorkedSeconds int `json:"workedSeconds"`
+}
+
 // A run that is killed leaves its start record and its sample job: the same command
 // goes on with both.
 func TestE2ESameCommandGoesOnAfterAKill(t *testing.T) {
@@ -40,10 +44,10 @@ func TestE2ESameCommandGoesOnAfterAKill(t *testing.T) {
 			require.Contains(t, second.stderr.String(), "continues the execution with its start record")
 			var output struct {
 				Output struct {
-					Result struct{ WorkedSeconds int }
-				}
-				StartedAt      time.Time
-				ElapsedSeconds int
+					Result sampleJobResult `json:"Result"`
+				} `json:"output"`
+				StartedAt      time.Time `json:"startedAt"`
+				ElapsedSeconds int       `json:"elapsedSeconds"`
 			}
 			require.NoError(t, json.Unmarshal(result.Output, &output))
 			require.Equal(t, 5, output.Output.Result.WorkedSeconds)

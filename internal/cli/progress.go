@@ -38,7 +38,7 @@ type polledTask struct {
 	reader jobReader
 }
 
-func newProgress(out io.Writer, o runOptions, m *asl.StateMachine, clock *sim.Clock, limit time.Duration) *progress {
+func newProgress(m *asl.StateMachine, clock *sim.Clock, limit time.Duration) *progress {
 	p := &progress{
 		clock: clock, start: clock.Now(), polls: map[string]polledTask{}, states: map[int64]string{},
 		now: standing{status: string(pollcore.Running), limit: limit},
@@ -51,10 +51,15 @@ func newProgress(out io.Writer, o runOptions, m *asl.StateMachine, clock *sim.Cl
 			p.polls[l.Poll.Name] = polledTask{l.Entry, newJobReader(l.Entry)}
 		}
 	}
+	return p
+}
+
+// begin starts the display, when the run begins.
+func (p *progress) begin(out io.Writer, o runOptions) {
+	p.start = p.clock.Now()
 	if !o.quiet && !o.virtual {
 		p.live = newLive(out, o.verbose, p.standing)
 	}
-	return p
 }
 
 // standing is where the run stands now.

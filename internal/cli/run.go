@@ -82,8 +82,8 @@ Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
 			if err := o.validate(c.Flags().Changed); err != nil {
 				return err
 			}
-			if o.usesMocks() {
-				return runMocked(c, o)
+			if o.answersTasks() {
+				return runAnswered(c, o)
 			}
 			return runMachine(c, o)
 		},
@@ -101,11 +101,13 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	f.StringVar(&o.input, "input", "", "`INPUT` of the execution, instead of the sample job's request: JSON, a file, or - for standard input")
 	f.StringVar(&o.mocks, "mocks", "", "`FILE` that answers the Tasks of the definition")
 	o.simulated.addTo(f)
+	o.services.addTo(c)
+	f.StringArrayVar(&o.lambdas, "lambda", nil, "`NAME=WHAT` runs a Lambda function: ./bootstrap, go:./cmd/x or http://...; repeatable")
 	f.BoolVar(&o.lenient, "lenient", false, "let calls and responses pass that do not fit the services' models")
 	f.Uint64Var(&o.seed, "seed", defaultSeed, "seed of all that is drawn: a run with the same seed is the same")
 	f.StringVar(&o.testCase, "test-case", "", "test `CASE` of a MockConfigFile.json: \"machine#case\" or \"case\"")
 	addSubstitutes(f, &o.substitutes)
-	f.BoolVar(&o.express, "express", false, "run the definition as an Express workflow (with --simulate or --mocks)")
+	f.BoolVar(&o.express, "express", false, "run the definition as an Express workflow")
 	f.BoolVar(&o.views.trace, "trace", false, "print every event on stderr as it happens")
 	f.StringVar(&o.views.html, "html", "", "write a report with pictures to this `FILE`")
 	f.StringVar(&o.views.history, "history", "", "write the history to this `FILE`, in the form of GetExecutionHistory")
@@ -115,12 +117,15 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	f.StringVar(&o.data, "data", "", "`FOLDER` of the embedded S3 server, instead of memory; run prints the server's URL and keys")
 	f.StringVar(&o.s3Endpoint, "s3-endpoint", "", "`URL` of an S3 server, instead of the embedded one (with your AWS credentials)")
 	f.StringVar(&o.bucket, "bucket", "", "`BUCKET` that exists, instead of one on the embedded S3 server")
+	f.StringVar(&o.store, "store", storeS3, "where start records go: s3, or dynamodb with --table")
+	f.StringVar(&o.table, "table", "", "`TABLE` of DynamoDB that exists, for --store dynamodb")
 	f.StringVarP(&o.output, "output", "o", "text", "text, json, or jsonl (every event, then the result)")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show the functions' logs on stderr")
 	completeWords(c, "output", "text", "json", "jsonl")
+	completeWords(c, "store", storeS3, storeDynamoDB)
 	must(c.MarkFlagDirname("data"))
-	completeNothing(c, "simulate", "ends", "seed", "job-seconds", "max-wait", "test-case", "substitute", "name", "s3-endpoint", "bucket")
+	completeNothing(c, "simulate", "ends", "seed", "job-seconds", "max-wait", "test-case", "substitute", "name", "s3-endpoint", "bucket", "table", "lambda")
 }
 
 func (o *runOptions) readDefinition(ctx context.Context, in io.Reader) (*machine, error) {

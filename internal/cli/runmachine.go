@@ -48,7 +48,8 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	if access := bench.access(); access != nil && !o.quiet && (o.data != "" || o.output != "text") {
 		terminal.Fprintf(c.ErrOrStderr(), "%s\n", access.text())
 	}
-	p := newProgress(c.ErrOrStderr(), o, machine.StateMachine, clock, waitLimit(input))
+	p := newProgress(machine.StateMachine, clock, waitLimit(input))
+	p.begin(c.ErrOrStderr(), o)
 	start := clock.Now()
 	result, err := sim.Run(c.Context(), machine.StateMachine, input, sim.Options{
 		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Models: models.Load, Lenient: o.lenient,

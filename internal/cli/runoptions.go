@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
@@ -31,6 +32,8 @@ type runOptions struct {
 	data       string
 	s3Endpoint string
 	bucket     string
+	store      string
+	table      string
 
 	output  string
 	quiet   bool
@@ -38,6 +41,9 @@ type runOptions struct {
 
 	mocks       string
 	simulated   simulated
+	services    services
+	lambdas     []string
+	functions   map[string]string // of --lambda: what runs them, by name
 	seed        uint64
 	testCase    string
 	substitutes []string
@@ -84,7 +90,7 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 			report("--bucket: %w", err)
 		}
 	}
-	problems = append(problems, o.checkMocked(changed))
+	problems = append(problems, o.services.validate(), o.checkLambdas(), o.checkStore(), o.checkMocked(changed))
 	problems = append(problems, o.conflicts(changed)...)
 	if err := errors.Join(problems...); err != nil {
 		return usage("%w", err)
@@ -114,7 +120,7 @@ func (o *runOptions) conflicts(changed func(flag string) bool) (problems []error
 	if o.virtual && o.processes {
 		report("--virtual and --processes exclude each other: a process runs in real time")
 	}
-	if o.data != "" && o.external() {
+	if o.data != "" && o.usesS3() {
 		report("--data is for the embedded S3 server, and --s3-endpoint and --bucket are for another: remove one of them")
 	}
 	if o.s3Endpoint != "" && o.bucket == "" {
@@ -128,11 +134,42 @@ func (o *runOptions) needsAWS() bool {
 	return o.external() || o.job != lambdajob.Name && o.job != httpjob.Name
 }
 
-// external tells whether start records go to an S3 server that is not ours.
-func (o *runOptions) external() bool { return o.s3Endpoint != "" || o.bucket != "" }
+// external tells whether start records go to a store that is not ours.
+func (o *runOptions) external() bool { return o.usesS3() || o.table != "" }
 
-// usesMocks tells whether Tasks are answered here and not by the functions.
-func (o *runOptions) usesMocks() bool { return o.mocks != "" || o.simulated.isGiven() }
+// usesS3 tells whether an S3 server that is not ours is used.
+func (o *runOptions) usesS3() bool { return o.s3Endpoint != "" || o.bucket != "" }
+
+// usesMocks tells whether mocks alone answer the Tasks.
+func (o *runOptions) usesMocks() bool {
+	return (o.mocks != "" || o.simulated.isGiven()) && !o.services.isGiven() && len(o.lambdas) == 0
+}
+
+// answersTasks tells whether the flags say what answers the Tasks of the definition.
+func (o *runOptions) answersTasks() bool {
+	return o.mocks != "" || o.simulated.isGiven() || len(o.lambdas) > 0 || o.definition != "" && o.services.isGiven()
+}
+
+// checkStore reports what is wrong with the flags about the store.
+func (o *runOptions) checkStore() error {
+	switch {
+	case o.store == storeDynamoDB && o.table == "":
+		return errors.New("--store dynamodb needs --table")
+	case o.store == storeDynamoDB && o.bucket != "":
+		return errors.New("--table and --bucket are two stores: remove one of them")
+	case o.store != storeDynamoDB && o.table != "":
+		return errors.New("--table needs --store dynamodb")
+	case o.store != storeDynamoDB && o.store != storeS3:
+		return fmt.Errorf("--store must be s3 or dynamodb, is %q%s", o.store, nearest.DidYouMean(o.store, []string{storeS3, storeDynamoDB}))
+	}
+	return nil
+}
+
+// The stores of start records.
+const (
+	storeS3       = "s3"
+	storeDynamoDB = "dynamodb"
+)
 
 // checkMocked reports what is wrong with the flags about mocks.
 func (o *runOptions) checkMocked(changed func(flag string) bool) error {
@@ -143,20 +180,29 @@ func (o *runOptions) checkMocked(changed func(flag string) bool) error {
 	if o.simulated.ends != "" && !o.simulated.isGiven() {
 		problems = append(problems, errors.New("--ends needs --simulate: say how long jobs run, such as --simulate 12m"))
 	}
-	if !o.usesMocks() {
+	if !o.answersTasks() {
 		if o.express {
-			problems = append(problems, errors.New("--express needs --simulate or --mocks: the shipped poller is a Standard workflow"))
+			problems = append(problems, errors.New("--express needs a definition and its answers, such as --simulate: the shipped poller is a Standard workflow"))
 		}
 		return errors.Join(problems...)
 	}
 	by := "--mocks"
-	if o.simulated.isGiven() {
+	switch {
+	case o.simulated.isGiven():
 		by = "--simulate"
+	case len(o.lambdas) > 0:
+		by = "--lambda"
 	}
 	if o.definition == "" {
 		problems = append(problems, fmt.Errorf("%s needs a definition, such as: jobpoller run poller.asl.json --simulate 12m", by))
 	}
-	for _, flag := range []string{"job-seconds", "job-fails", "max-wait", "processes", "data", "s3-endpoint", "bucket"} {
+	if o.virtual && !o.usesMocks() {
+		problems = append(problems, errors.New("--virtual is for simulated jobs and mocks: what is called has no virtual time"))
+	}
+	if !o.usesMocks() {
+		return errors.Join(problems...)
+	}
+	for _, flag := range []string{"job-seconds", "job-fails", "max-wait", "processes", "data", "s3-endpoint", "bucket", "store", "table"} {
 		if changed(flag) {
 			problems = append(problems, fmt.Errorf("--%s is for the sample job and its functions, and %s replaces them: remove one of them", flag, by))
 		}

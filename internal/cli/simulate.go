@@ -3,16 +3,11 @@ package cli
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"math"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/jobpoller/jobpoller/internal/terminal"
-	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
@@ -35,101 +30,6 @@ type simulation struct {
 	Coverage       coverage        `json:"coverage"`
 }
 
-// runMocked runs a definition with mocks that answer all Tasks.
-func runMocked(c *cobra.Command, o runOptions) error {
-	machine, err := readMachine(c.Context(), o.definition, c.InOrStdin(), o.substitutes)
-	if err != nil {
-		return err
-	}
-	input := []byte(nil)
-	if o.input != "" {
-		if input, err = readInput(o.input, c.InOrStdin()); err != nil {
-			return err
-		}
-	}
-	if strings.HasPrefix(o.name, "local") {
-		o.name = executionOf(machine.title())
-	}
-	options := sim.Options{Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Clock: sim.NewRealClock(), Models: models.Load}
-	options.Lenient = o.lenient
-	options.Express = o.express || machine.definition.Type == asl.Express
-	if o.virtual {
-		options.Clock = sim.NewVirtualClock(sim.DefaultStart())
-	}
-	if err := o.answer(machine, &options, c.InOrStdin()); err != nil {
-		return err
-	}
-	reporter := newReporter(c.OutOrStdout(), o)
-	if err := o.checkInput(c.ErrOrStderr(), machine, input); err != nil {
-		return err
-	}
-	start := options.Clock.Now()
-	p := newProgress(c.ErrOrStderr(), o, machine.StateMachine, options.Clock, waitLimit(input))
-	options.OnEvent = func(e sim.Event) {
-		p.event(e)
-		p.trace(c.ErrOrStderr(), o.views, start, e)
-		reporter.event(e)
-	}
-	options.OnWait = p.wait
-	result, err := sim.Run(c.Context(), machine.StateMachine, input, options)
-	p.close()
-	if err != nil {
-		return mockError(o, machine, err)
-	}
-	if err := reporter.result(newSimulation(machine.StateMachine, result, p, o.virtual)); err != nil {
-		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
-	}
-	if err := o.views.write(machine.StateMachine, result); err != nil {
-		return err
-	}
-	if code := exitCode(result); code != exitSucceeded {
-		return &exitError{code: code}
-	}
-	return nil
-}
-
-// answer puts what answers the Tasks into the options of a run: the file of mocks,
-// and for the others the jobs that are simulated.
-func (o *runOptions) answer(m *machine, options *sim.Options, in io.Reader) error {
-	var mocks *mock.Config
-	var answered []string
-	if o.mocks != "" {
-		text, err := readText(o.mocks, in)
-		if err != nil {
-			return err
-		}
-		if mocks, err = mock.Read(text); err == nil {
-			answered, err = mocks.Names(o.testCase)
-		}
-		if err != nil {
-			return usage("%s: %w", o.mocks, err)
-		}
-	}
-	if o.simulated.isGiven() {
-		plan, err := o.simulated.plan(m.StateMachine, answered)
-		if err != nil {
-			return err
-		}
-		if err := o.simulated.unknown(m, o.mocks, plan); err != nil {
-			return err
-		}
-		simulated, err := plan.Mocks()
-		if err != nil {
-			return &exitError{exitFailed, err}
-		}
-		if err := simulated.Apply(m.StateMachine, "", options); err != nil {
-			return &exitError{exitFailed, err}
-		}
-	}
-	if mocks == nil {
-		return nil
-	}
-	if err := mocks.Apply(m.StateMachine, o.testCase, options); err != nil {
-		return usage("%s: %w", o.mocks, err)
-	}
-	return nil
-}
-
 // executionOf is the title of a state machine as the name of an execution.
 func executionOf(title string) string {
 	name, _, _ := strings.Cut(title, ".")
@@ -150,9 +50,12 @@ func mockError(o runOptions, m *machine, err error) error {
 	}
 	var b strings.Builder
 	for _, t := range unanswered.Tasks {
-		terminal.Fprintf(&b, "%s:%d:%d: no mock answers the Task %q (%s)\n", m.definition.File, t.Position.Line, t.Position.Column, t.State, t.Resource)
+		terminal.Fprintf(&b, "%s:%d:%d: nothing answers the Task %q (%s)\n", m.definition.File, t.Position.Line, t.Position.Column, t.State, t.Resource)
 	}
 	first := unanswered.Tasks[0].State
+	if o.mocks == "" {
+		return usage("%sPass --mocks with a file such as {%q: {\"return\": {}}}, or --simulate 10m, --endpoint-url or --lambda", terminal.Lines(b.String()), first)
+	}
 	return usage("%sAdd mocks to %s, such as %q: {\"return\": {}}", terminal.Lines(b.String()), o.mocks, first)
 }
 

@@ -56,6 +56,20 @@ func (s *simulated) plan(m *asl.StateMachine, answered []string) (*simulate.Plan
 	return plan, nil
 }
 
+// states are those of the jobs that are simulated by the name of a state.
+func (s *simulated) states(m *asl.StateMachine) ([]string, error) {
+	o := simulate.Options{Models: models.Load}
+	for _, text := range s.specs {
+		if spec, err := simulate.ParseSpec(text); err == nil && spec.State != "" { // plan says what is wrong
+			o.Specs = append(o.Specs, spec)
+		}
+	}
+	if len(o.Specs) == 0 {
+		return nil, nil
+	}
+	return simulate.StatesOf(m, o)
+}
+
 // unknown is the error of a plan with Tasks that have to be told.
 func (s *simulated) unknown(m *machine, mocks string, p *simulate.Plan) error {
 	if len(p.Unknown) == 0 {

@@ -22,20 +22,21 @@ import (
 	"time"
 )
 
-// The service's limits: event and response of a synchronous invocation in
-// bytes (a response may have 100 more), and how long a new process may take to
-// ask for its first event.
+// MaxPayload is how many bytes the event and the response of a synchronous
+// invocation may have; a response may have 100 more.
+const MaxPayload = 6 << 20
+
 const (
-	maxPayload  = 6 << 20
-	maxResponse = maxPayload + 100
-	initLimit   = 10 * time.Second
+	maxResponse = MaxPayload + 100
+	// initLimit is how long a new process may take to ask for its first event.
+	initLimit = 10 * time.Second
 )
 
 const defaultTimeout = 30 * time.Second
 
 // ErrPayloadTooLarge is the error of an Invoke whose event is larger than
 // 6 MiB, the most that Lambda takes in a synchronous invocation.
-var ErrPayloadTooLarge = fmt.Errorf("expected at most %d bytes", maxPayload)
+var ErrPayloadTooLarge = fmt.Errorf("expected at most %d bytes", MaxPayload)
 
 var functionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w-]{1,64}$`) })
 
@@ -120,7 +121,7 @@ func New(cfg Config) (*Function, error) {
 // local reason: ErrPayloadTooLarge, a binary that does not start, a closed
 // function (fs.ErrClosed), or ctx, whose end also ends the sandbox at once.
 func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	if len(payload) > maxPayload {
+	if len(payload) > MaxPayload {
 		return nil, fmt.Errorf("function %s: event of %d bytes: %w", f.cfg.Name, len(payload), ErrPayloadTooLarge)
 	}
 	inv := newInvocation(payload, f.cfg.Timeout)

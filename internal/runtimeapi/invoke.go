@@ -151,7 +151,7 @@ func lookUp(functions map[string]invokeFunc, r *http.Request) (invokeFunc, *serv
 
 // readEvent reads the event of an invocation. None is an empty object.
 func readEvent(r *http.Request) ([]byte, *serviceError) {
-	limit := maxPayload
+	limit := MaxPayload
 	if r.Header.Get(headerInvocationType) == "Event" {
 		limit = maxAsyncPayload
 	}

@@ -42,15 +42,14 @@ func New(cfg aws.Config) *Caller {
 // service, or its end is not told by one.
 var ErrNotCallable = errors.New("no call of a service does this Task")
 
-// Service returns the service that a resource calls, by the names that people know
-// it by: its key in the AWS CLI, and its name in ARNs of SDK integrations. Both are
-// empty if the models do not know the operation.
-func Service(resource string) (key, arnName string, err error) {
+// Service returns the service that a resource calls, by its key in the AWS CLI; empty
+// if the models do not know the operation.
+func Service(resource string) (string, error) {
 	op, err := typecheck.FindOperation(resource, models.Load)
 	if op == nil || err != nil {
-		return "", "", err
+		return "", err
 	}
-	return op.Service.Key, op.Service.ARNName, nil
+	return op.Service.Key, nil
 }
 
 // Handler returns what does the Tasks of a resource. Its error wraps ErrNotCallable,

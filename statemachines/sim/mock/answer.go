@@ -28,7 +28,7 @@ type Answer struct {
 func ServiceFailure(resource string, op *catalog.Operation, a Answer) *sim.TaskError {
 	a.Status, a.RequestID = cmp.Or(a.Status, http.StatusBadRequest), cmp.Or(a.RequestID, requestID)
 	r := asl.ParseResource(resource)
-	declared := declaredError(op, a)
+	declared := findDeclared(op, a)
 	if r.ErrorPrefix() != "" {
 		name := javasdk.ServiceException(op.Service.Name)
 		if declared != "" {
@@ -36,7 +36,7 @@ func ServiceFailure(resource string, op *catalog.Operation, a Answer) *sim.TaskE
 		}
 		return serviceError{name, a.Status}.failure(r.ErrorPrefix(), a.Message, a.RequestID)
 	}
-	known := optimizedClass(r, op)
+	known := classOf(r, op)
 	if declared != "" {
 		known.name = prefixOf(known.name) + "." + javasdk.ExceptionName(op.Service.Name, declared)
 	}
@@ -48,14 +48,14 @@ func ServiceFailure(resource string, op *catalog.Operation, a Answer) *sim.TaskE
 func ClientFailure(resource string, op *catalog.Operation, message string) *sim.TaskError {
 	r := asl.ParseResource(resource)
 	return &sim.TaskError{
-		Name:  cmp.Or(r.ErrorPrefix(), prefixOf(optimizedClass(r, op).name)) + ".SdkClientException",
+		Name:  cmp.Or(r.ErrorPrefix(), prefixOf(classOf(r, op).name)) + ".SdkClientException",
 		Cause: fmt.Sprintf("Unable to execute HTTP request: %s (SDK Attempt Count: 1)", message),
 	}
 }
 
-// declaredError is the shape of the error in the model: of the operation, or of the
+// findDeclared is the shape of the error in the model: of the operation, or of the
 // whole service where that speaks the query protocol. Empty if there is none.
-func declaredError(op *catalog.Operation, a Answer) string {
+func findDeclared(op *catalog.Operation, a Answer) string {
 	find := func(o *catalog.Operation) string {
 		for _, e := range o.Errors {
 			for _, code := range []string{a.Code, a.Other} {
@@ -83,9 +83,9 @@ func prefixOf(name string) string {
 	return prefix
 }
 
-// optimizedClass is the class of all errors of an integration that AWS made for
+// classOf is the class of all errors of an integration that AWS made for
 // Step Functions.
-func optimizedClass(r asl.Resource, op *catalog.Operation) classError {
+func classOf(r asl.Resource, op *catalog.Operation) classError {
 	if known, ok := optimizedThrottling[r.Service]; ok {
 		return known
 	}

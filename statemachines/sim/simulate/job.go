@@ -129,11 +129,11 @@ func jobOfStart(t *task) (*catalog.Entry, error) {
 	if service == nil || err != nil {
 		return nil, err
 	}
-	return startedJob(service, t.parsed, t.operation)
+	return jobOfIntegration(service, t.parsed, t.operation)
 }
 
-// startedJob is the job that an integration starts; nil if it starts none.
-func startedJob(service *catalog.Service, r asl.Resource, start *catalog.Operation) (*catalog.Entry, error) {
+// jobOfIntegration is the job that an integration starts; nil if it starts none.
+func jobOfIntegration(service *catalog.Service, r asl.Resource, start *catalog.Operation) (*catalog.Entry, error) {
 	j := service.Jobs[start.Name]
 	if j == nil {
 		return nil, nil //nolint:nilnil // it starts none
@@ -156,7 +156,7 @@ func SyncJob(r asl.Resource, start *catalog.Operation) (*catalog.Entry, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	return startedJob(service, r, start)
+	return jobOfIntegration(service, r, start)
 }
 
 // entryOfDescribe is the job or resource that a Task describes; nil if it describes

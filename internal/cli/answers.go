@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/servicetask"
+	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+)
+
+// taskAnswers are what answers the Tasks of a run. What is named for a state wins over a
+// Lambda function, that over what is named for a resource or its service, and that
+// over what is named for all.
+type taskAnswers struct {
+	options  *runOptions
+	machine  *machine
+	progress *progress
+	stderr   io.Writer
+
+	callers map[place]*servicetask.Caller
+	closers []func() error
+}
+
+// close ends what was started for the run.
+func (a *taskAnswers) close() error {
+	var errs []error
+	for _, closer := range slices.Backward(a.closers) {
+		errs = append(errs, closer())
+	}
+	a.closers = nil
+	return errors.Join(errs...)
+}
+
+// addTo puts the answers into the options of a run, those that win last.
+func (a *taskAnswers) addTo(ctx context.Context, options *sim.Options, input []byte, in io.Reader) error {
+	mocks, answered, err := a.readMocks(in)
+	if err != nil {
+		return err
+	}
+	functions, err := a.functions(ctx, options, input)
+	if err != nil {
+		return err
+	}
+	simulated, err := a.options.simulated.states(a.machine.StateMachine)
+	if err != nil {
+		return err
+	}
+	called, err := a.callServices(ctx, options, slices.Concat(answered, simulated), functions)
+	if err != nil {
+		return err
+	}
+	if err := a.simulate(options, slices.Concat(answered, called)); err != nil {
+		return err
+	}
+	if mocks != nil {
+		if err := mocks.Apply(a.machine.StateMachine, a.options.testCase, options); err != nil {
+			return usage("%s: %w", a.options.mocks, err)
+		}
+	}
+	a.invokeFunctions(options, functions)
+	return nil
+}
+
+// readMocks reads the file of mocks, and the states and resources that it answers.
+func (a *taskAnswers) readMocks(in io.Reader) (*mock.Config, []string, error) {
+	o := a.options
+	if o.mocks == "" {
+		return nil, nil, nil
+	}
+	text, err := readText(o.mocks, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	mocks, err := mock.Read(text)
+	if err != nil {
+		return nil, nil, usage("%s: %w", o.mocks, err)
+	}
+	names, err := mocks.Names(o.testCase)
+	if err != nil {
+		return nil, nil, usage("%s: %w", o.mocks, err)
+	}
+	return mocks, names, nil
+}
+
+// simulate puts the jobs that are simulated in the place of what is not answered.
+func (a *taskAnswers) simulate(options *sim.Options, answered []string) error {
+	o := a.options
+	if !o.simulated.isGiven() {
+		return nil
+	}
+	plan, err := o.simulated.plan(a.machine.StateMachine, answered)
+	if err != nil {
+		return err
+	}
+	if err := o.simulated.unknown(a.machine, o.mocks, plan); err != nil {
+		return err
+	}
+	simulated, err := plan.Mocks()
+	if err != nil {
+		return &exitError{exitFailed, err}
+	}
+	if err := simulated.Apply(a.machine.StateMachine, "", options); err != nil {
+		return &exitError{exitFailed, err}
+	}
+	return nil
+}
+
+// resources are those that Tasks call, with the states that call them. Readers of
+// the items of a Map are no Tasks.
+func (a *taskAnswers) resources() map[string][]*asl.State {
+	all := map[string][]*asl.State{}
+	for s := range a.machine.All {
+		if s.Task != nil {
+			all[s.Task.Resource] = append(all[s.Task.Resource], s)
+		}
+	}
+	return all
+}
+
+// callServices lets the Tasks that nothing else answers call the services where the
+// flags say so, and returns the states of which they say it.
+func (a *taskAnswers) callServices(
+	ctx context.Context, options *sim.Options, answered []string, functions map[string]sim.LambdaFunction,
+) (called []string, err error) {
+	if err := a.options.services.reach(ctx); err != nil {
+		return nil, err
+	}
+	var lacking strings.Builder
+	calls := map[place][]string{}
+	resources := a.resources()
+	for _, resource := range slices.Sorted(maps.Keys(resources)) {
+		states := slices.DeleteFunc(resources[resource], func(s *asl.State) bool {
+			return slices.Contains(answered, s.Name) || slices.Contains(answered, resource)
+		})
+		if len(states) == 0 {
+			continue
+		}
+		lambda := resource == lambdaInvoke || isFunction(resource)
+		if lambda && len(functions) > 0 {
+			called = append(called, namesOf(states)...)
+		}
+		at, key, err := a.placeOf(resource)
+		if err != nil {
+			return nil, err
+		}
+		if at == nil {
+			continue
+		}
+		handler, err := a.handler(ctx, *at, resource)
+		if errors.Is(err, servicetask.ErrNotCallable) && lambda {
+			continue
+		}
+		if err != nil {
+			for _, s := range states {
+				where := a.machine.definition.LocatePosition(s.Task.ResourcePosition)
+				terminal.Fprintf(&lacking, "%s:%d:%d: Task %q: %s\n", a.machine.definition.File, where.Line, where.Column, s.Name, err)
+			}
+			continue
+		}
+		if options.Handlers == nil {
+			options.Handlers = map[string]sim.Handler{}
+		}
+		options.Handlers[resource] = handler
+		called = append(called, namesOf(states)...)
+		calls[*at] = append(calls[*at], key+":"+asl.ParseResource(resource).Action)
+	}
+	if lacking.Len() > 0 {
+		return nil, usage("%sAnswer with --mocks what no service can", terminal.Lines(lacking.String()))
+	}
+	a.announce(calls)
+	return called, nil
+}
+
+// announce says which calls go to AWS.
+func (a *taskAnswers) announce(calls map[place][]string) {
+	if at := calls[place{}]; len(at) > 0 {
+		slices.Sort(at)
+		terminal.Fprintf(a.stderr, "calls AWS, which AWS charges for: %s\n", strings.Join(slices.Compact(at), ", "))
+	}
+}
+
+// placeOf is where the calls of a resource go; nil for nowhere.
+func (a *taskAnswers) placeOf(resource string) (*place, string, error) {
+	key, err := servicetask.Service(resource)
+	if err != nil {
+		return nil, "", err
+	}
+	at, ok := a.options.services.places.of(key)
+	if !ok {
+		return nil, "", nil
+	}
+	return &at, key, nil
+}
+
+// handler calls the service of a resource.
+func (a *taskAnswers) handler(ctx context.Context, at place, resource string) (sim.Handler, error) {
+	if a.callers == nil {
+		a.callers = map[place]*servicetask.Caller{}
+	}
+	if a.callers[at] == nil {
+		cfg, err := a.options.services.configuration(ctx, at, a.options.verbose)
+		if err != nil {
+			return nil, err
+		}
+		a.callers[at] = servicetask.New(cfg)
+	}
+	return a.callers[at].Handler(resource) //nolint:contextcheck // it calls nothing
+}
+
+func namesOf(states []*asl.State) []string {
+	names := make([]string, len(states))
+	for i, s := range states {
+		names[i] = s.Name
+	}
+	return names
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// runAnswered runs a definition whose Tasks are answered as the flags say: by mocks,
+// by simulated jobs, by services and by Lambda functions.
+func runAnswered(c *cobra.Command, o runOptions) (err error) {
+	machine, err := readMachine(c.Context(), o.definition, c.InOrStdin(), o.substitutes)
+	if err != nil {
+		return err
+	}
+	input := []byte(nil)
+	if o.input != "" {
+		if input, err = readInput(o.input, c.InOrStdin()); err != nil {
+			return err
+		}
+	}
+	if strings.HasPrefix(o.name, "local") && o.usesMocks() {
+		o.name = executionOf(machine.title())
+	}
+	options := sim.Options{
+		Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Clock: sim.NewRealClock(), Models: models.Load,
+		Lenient: o.lenient, Express: o.express || machine.definition.Type == asl.Express,
+	}
+	if o.virtual {
+		options.Clock = sim.NewVirtualClock(sim.DefaultStart())
+	}
+	if err := o.checkInput(c.ErrOrStderr(), machine, input); err != nil {
+		return err
+	}
+	p := newProgress(machine.StateMachine, options.Clock, waitLimit(input))
+	a := &taskAnswers{options: &o, machine: machine, progress: p, stderr: c.ErrOrStderr()}
+	defer func() { err = errors.Join(err, a.close()) }()
+	if err := a.addTo(c.Context(), &options, input, c.InOrStdin()); err != nil {
+		if c.Context().Err() != nil {
+			return &exitError{exitInterrupted, errors.New("interrupted")}
+		}
+		return err
+	}
+	reporter := newReporter(c.OutOrStdout(), o)
+	start := options.Clock.Now()
+	options.OnEvent = func(e sim.Event) {
+		p.event(e)
+		p.trace(c.ErrOrStderr(), o.views, start, e)
+		reporter.event(e)
+	}
+	options.OnWait = p.wait
+	p.begin(c.ErrOrStderr(), o)
+	result, err := sim.Run(c.Context(), machine.StateMachine, input, options)
+	p.close()
+	if err != nil {
+		return mockError(o, machine, err)
+	}
+	if err := reporter.result(newSimulation(machine.StateMachine, result, p, o.virtual)); err != nil {
+		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
+	}
+	if err := o.views.write(machine.StateMachine, result); err != nil {
+		return err
+	}
+	if code := exitCode(result); code != exitSucceeded {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+// ownFunctions are the functions that the command has itself.
+var ownFunctions = []string{statemachines.RunJobFunction, statemachines.CheckStatusFunction, sampleJobFunction}
+
+// startBench sets up the functions that the command has itself, if the machine names
+// one.
+func (a *taskAnswers) startBench(ctx context.Context, options *sim.Options, input []byte) (map[string]sim.LambdaFunction, error) {
+	text := string(asl.Print(a.machine.StateMachine))
+	named := false
+	for _, name := range ownFunctions {
+		named = named || strings.Contains(text, name)
+	}
+	if !named || a.options.usesMocks() {
+		return map[string]sim.LambdaFunction{}, nil
+	}
+	o := *a.options
+	o.job = requestJob(input)
+	b, err := newBench(ctx, o, options.Clock, a.stderr)
+	if err != nil {
+		return nil, err
+	}
+	a.closers = append(a.closers, b.Close)
+	if options.StartTime, err = b.claimStart(ctx, a.stderr); err != nil {
+		return nil, err
+	}
+	return b.functions(a.progress.record), nil
+}
