@@ -44,9 +44,6 @@ func on(resource string, actions ...string) []permission {
 	return all
 }
 
-const withoutDriver = "poll it with the strategy variables or retry-task, which need no functions, " +
-	"or write a driver (docs/guide/drivers.md)"
-
 // permissionsOf returns what the driver of a job needs.
 func permissionsOf(job string) (permissions, error) {
 	if known, ok := own[job]; ok {
@@ -55,10 +52,6 @@ func permissionsOf(job string) (permissions, error) {
 	named, err := catalog.AWS().Resolve(job)
 	if err != nil {
 		return permissions{}, fmt.Errorf("the functions have no driver for the job %q: %w, and it is neither %s nor %s", job, err, httpJob, bucketJob)
-	}
-	if service := named.Service; named.Operation.Discovered {
-		return permissions{}, fmt.Errorf("the functions cannot call %s of %s: only DescribeEndpoints gives its endpoint; %s",
-			named.Operation.Name, service.Key, withoutDriver)
 	}
 	var needed permissions
 	for _, p := range named.Permissions() {

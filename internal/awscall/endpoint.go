@@ -119,7 +119,7 @@ func SettingsOf(cfg *aws.Config, service string) (Settings, error) {
 	if err != nil || base == "" {
 		return s, err
 	}
-	s.Base, err = parseEndpoint(base)
+	s.Base, err = ParseEndpoint(base)
 	return s, err
 }
 
@@ -178,7 +178,8 @@ func baseEndpoint(cfg *aws.Config, service string) (string, error) {
 	return base, nil
 }
 
-func parseEndpoint(text string) (*url.URL, error) {
+// ParseEndpoint reads the URL of an endpoint.
+func ParseEndpoint(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("the configured endpoint is not a URL: %w", err)

@@ -284,6 +284,9 @@ func (b *builder) operation(name string) *catalog.Operation {
 	o.Resources = b.tables.resources(b.service.Key, name)
 	o.Errors = append(o.Errors, b.tables.statusErrors(b.service.Key, name)...)
 	b.service.Operations[name] = o
+	if o.Discovered && slices.Contains(b.closure.model.operations, catalog.EndpointOperation) {
+		b.operation(catalog.EndpointOperation)
+	}
 	return o
 }
 

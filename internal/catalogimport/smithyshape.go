@@ -121,12 +121,8 @@ func (f *smithyModel) shape(name string) (rawShape, error) {
 			m.Name, m.Wire, m.Required = "", f.xml.element(string(to.Type), name), false
 			to.Element = &m
 		}
-		if s.Key != nil {
-			name, err := read[string](s.Key.Traits, xmlName)
-			if err != nil {
-				return raw, fmt.Errorf("shape %s: %w", id, err)
-			}
-			to.Key = f.xml.key(name)
+		if to.Key, err = f.key(s); err != nil {
+			return raw, fmt.Errorf("shape %s: %w", id, err)
 		}
 		if to.Element == nil {
 			return raw, fmt.Errorf("shape %s: %w", id, errNoElement)
@@ -138,6 +134,15 @@ func (f *smithyModel) shape(name string) (rawShape, error) {
 	default:
 	}
 	return raw, nil
+}
+
+// key is what XML calls the keys of a map, empty if it is the usual name or no map.
+func (f *smithyModel) key(s *smithyShape) (string, error) {
+	if s.Key == nil {
+		return "", nil
+	}
+	name, err := read[string](s.Key.Traits, xmlName)
+	return f.xml.key(name), err
 }
 
 // enum are the values of a string: of the trait of version 1, or of the type of

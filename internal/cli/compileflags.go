@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
-	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
@@ -158,12 +157,6 @@ func (o *compileOptions) remedy(err error, call compile.Call) string {
 		return ""
 	case o.throughLambda() && o.waiter != "":
 		return "\nThe Lambda functions run jobs by name. Take another strategy for a waiter of your own."
-	case o.throughLambda() && call.Job == "":
-		lack := awsjob.New(anyRegion).Check(call.Operation)
-		if lack == nil {
-			return ""
-		}
-		return "\n" + lackOf(call.Operation, lack) + ". Take another strategy."
 	case refused.Optional != nil:
 		return fmt.Sprintf("\nName them with --arguments, such as --arguments '{\"%[1]s.$\": \"$.%[1]s\"}'", sampleMember(refused.Optional))
 	case len(refused.Unmodeled) == 0:

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -18,14 +17,6 @@ type describeCall struct {
 	send      func(context.Context) (any, error)
 	// answered: the service has answered once.
 	answered bool
-}
-
-// callable returns an error if there is no way to call what an entry polls.
-func callable(e *catalog.Entry) error {
-	if err := awsjob.New(anyRegion).Check(e.Operation); err != nil {
-		return notCallable(e, err)
-	}
-	return nil
 }
 
 // newDescribeCall prepares the calls of a wait. It refuses what is wrong before any
@@ -57,12 +48,3 @@ func (d *describeCall) do(ctx context.Context, _ any) (any, error) {
 // transient reports whether to retry an error. A service that never answered is
 // more likely misspelt than down.
 func (d *describeCall) transient(err error) bool { return d.answered && goerror.Passes(err) }
-
-// notCallable says why jobpoller cannot call an operation, and what to do.
-func notCallable(e *catalog.Entry, err error) error {
-	instead := "In Go, use " + inGo(e)
-	if command := cliWaiter(e); command != "" {
-		instead = fmt.Sprintf("Use %q. ", command) + instead
-	}
-	return fmt.Errorf("%s %s: %s. %s", e.Service.Key, e.Name, cannotCall(e, err), instead)
-}

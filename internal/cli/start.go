@@ -114,7 +114,7 @@ func runStart(c *cobra.Command, args []string, o startOptions) error {
 	}
 	s.driver, err = awsjob.NewDriver(w.aws, catalog.AWS(), entry.FullName())
 	if err != nil {
-		return usage("%w", notCallable(entry, err))
+		return usage("%w", err)
 	}
 	report, err := s.run(c.Context())
 	if err != nil {

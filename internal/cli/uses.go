@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -9,9 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-
-	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
@@ -19,15 +15,8 @@ import (
 // uses says where an entry can be used: as the job of a request, by "jobpoller
 // compile" and by "jobpoller wait".
 func uses(e *catalog.Entry) []string {
-	all := append(asJob(e), asStateMachine(e))
-	if err := awsjob.New(anyRegion).Check(e.Operation); err != nil {
-		return append(all, "in Go: "+inGo(e), cannotCall(e, err))
-	}
-	return append(all, strings.TrimSpace(fmt.Sprintf("jobpoller wait %s %s %s", e.Service.Key, e.Name, waitArguments(e))))
+	return append(asJob(e), asStateMachine(e), strings.TrimSpace(fmt.Sprintf("jobpoller wait %s %s %s", e.Service.Key, e.Name, waitArguments(e))))
 }
-
-// anyRegion is for questions about operations that do not depend on the region.
-var anyRegion = aws.Config{Region: "us-east-1"}
 
 // asStateMachine lists the strategies that compile the entry: as it is, with
 // patterns of causes, and with arguments.
@@ -81,61 +70,17 @@ func compilesFailing(e *catalog.Entry, o compile.Options) bool {
 	return err == nil
 }
 
-// asJob says whether requests of the Lambda functions can name the entry.
+// asJob says how requests of the Lambda functions name the entry.
 func asJob(e *catalog.Entry) []string {
 	var all []string
 	if e.Job != nil {
-		all = append(all, asRequest(e, e.FullName(), "starts and polls it"))
+		all = append(all, asRequest(e.FullName(), "starts and polls it"))
 	}
-	return append(all, asRequest(e, e.Service.Key+":"+e.Waiter.Name, "polls what you start"))
+	return append(all, asRequest(e.Service.Key+":"+e.Waiter.Name, "polls what you start"))
 }
 
-// asRequest says whether requests can name a job.
-func asRequest(e *catalog.Entry, name, does string) string {
-	if _, err := awsjob.NewDriver(anyRegion, catalog.AWS(), name); err != nil {
-		return fmt.Sprintf("the Lambda functions cannot run %q: %s", name, lackOf(e.Operation, err))
-	}
-	return fmt.Sprintf("job %q of a request: %s", name, does)
-}
-
-// protocolNames are what AWS calls the protocols that jobpoller does not speak.
-var protocolNames = map[catalog.Protocol]string{
-	"ec2": "EC2 query", "query": "AWS query", "rest-xml": "REST XML", "smithy-rpc-v2-cbor": "RPC v2 CBOR",
-}
-
-// lackOf says why jobpoller cannot call an operation.
-func lackOf(op *catalog.Operation, err error) string {
-	unsupported, ok := errors.AsType[*awsjob.UnsupportedError](err)
-	switch {
-	case !ok:
-		return err.Error()
-	case len(unsupported.Protocols) == 0:
-		return unsupported.Lack
-	default:
-		name := cmp.Or(protocolNames[unsupported.Protocols[0]], string(unsupported.Protocols[0]))
-		return fmt.Sprintf("the protocol of %s, %s, is not supported", op.Service.Name, name)
-	}
-}
-
-// cannotCall says that jobpoller cannot call what the entry polls, and why.
-func cannotCall(e *catalog.Entry, err error) string {
-	return fmt.Sprintf("jobpoller wait cannot call %s: %s", e.Operation.Name, lackOf(e.Operation, err))
-}
-
-// inGo is how a program waits for what this command cannot call.
-func inGo(e *catalog.Entry) string {
-	return fmt.Sprintf("pollcore.Wait with the waiter of catalog.Lookup(%q, %q) and pollcore.Call(client.%s) of the SDK's client",
-		e.Service.Key, e.Name, e.Operation.Name)
-}
-
-// cliWaiter is the command of the AWS CLI for a waiter. It is empty for a job, and for
-// a waiter that botocore does not have: its entry has no total wait.
-func cliWaiter(e *catalog.Entry) string {
-	if e.Kind != catalog.AWSWaiter || e.TotalWait == 0 {
-		return ""
-	}
-	return fmt.Sprintf("aws %s wait %s", e.Service.Key, kebab(e.Waiter.Name))
-}
+// asRequest says what requests that name a job do.
+func asRequest(name, does string) string { return fmt.Sprintf("job %q of a request: %s", name, does) }
 
 var (
 	beforeWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(.)([A-Z][a-z]+)`) })

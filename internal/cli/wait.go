@@ -98,9 +98,6 @@ func runWait(c *cobra.Command, args []string, o waitOptions) error {
 	if err := o.validate(c.Flags().Changed, len(ids)); err != nil {
 		return err
 	}
-	if err := callable(entry); err != nil {
-		return usage("%w", err)
-	}
 	subject := waitSubject{entry: entry, ids: ids, input: o.input, params: o.params}
 	targets, err := subject.targets(c.InOrStdin())
 	if err != nil {

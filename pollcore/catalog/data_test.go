@@ -136,6 +136,9 @@ func TestNothingTooMuch(t *testing.T) {
 				called[j.Precondition.Operation] = true
 			}
 		}
+		if l.Key == "timestream-write" { // which has to be asked for its endpoint
+			called[catalog.EndpointOperation] = true
+		}
 		require.Equal(t, slices.Sorted(maps.Keys(called)), slices.Sorted(maps.Keys(s.Operations)), l.Key)
 		reached := map[*catalog.Shape]bool{}
 		for name, o := range s.Operations {

@@ -110,12 +110,15 @@ func extract(text []byte, key, name string) (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, operation := range calls {
-		o := &Operation{}
+	for i := 0; i < len(calls); i++ {
+		operation, o := calls[i], &Operation{}
 		if err := all["operations"].read(operation, o); err != nil {
 			return nil, err
 		}
 		s.Operations[operation] = o
+		if o.Discovered && !slices.Contains(calls, EndpointOperation) {
+			calls = append(calls, EndpointOperation)
+		}
 		if err := errors.Join(s.extractShape(all["shapes"], o.InputShape), s.extractShape(all["shapes"], o.OutputShape)); err != nil {
 			return nil, err
 		}

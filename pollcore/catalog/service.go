@@ -108,7 +108,7 @@ type Operation struct {
 	// Endpoint is the operation's own, if it is not the service's.
 	Endpoint *Endpoint `json:"endpoint,omitempty"`
 	// Discovered tells that the operation has endpoints of its own, which the
-	// service has to be asked for first.
+	// service has to be asked for first, by its [EndpointOperation].
 	Discovered bool `json:"discovered,omitempty"`
 	// Errors are those that the model declares for the operation, and behind
 	// them those that are known by their HTTP status alone.
@@ -124,6 +124,10 @@ type Operation struct {
 	InputShape  string `json:"input,omitempty"`
 	OutputShape string `json:"output,omitempty"`
 }
+
+// EndpointOperation is the operation that gives the endpoints of operations that are
+// Discovered.
+const EndpointOperation = "DescribeEndpoints"
 
 // On returns the ARNs that the actions are on: the Resources, or an asterisk
 // where they are not known.

@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -46,19 +45,10 @@ type Start struct {
 // CallOf returns the call of an entry of the catalogue. A job is started and,
 // if it can be, stopped when its time is over.
 func CallOf(e *catalog.Entry) Call {
-	c := Call{Operation: e.Operation}
-	called := []*catalog.Operation{e.Operation}
+	c := Call{Operation: e.Operation, Job: e.Service.Key + ":" + e.Name}
 	if e.Job != nil {
 		c.Start = &Start{Operation: e.Service.Operations[e.Name], Token: e.Job.Token, Describe: e.Job.Arguments}
 		c.Stop = e.Job.Stop
-		called = append(called, c.Start.Operation)
-		if c.Stop != nil {
-			called = append(called, e.Service.Operations[c.Stop.Operation])
-		}
-	}
-	// What the awsjob drivers can call.
-	if !slices.ContainsFunc(called, func(o *catalog.Operation) bool { return o.Discovered }) {
-		c.Job = e.Service.Key + ":" + e.Name
 	}
 	return c
 }

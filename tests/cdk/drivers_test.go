@@ -211,10 +211,6 @@ func groups(t *testing.T) [][]jobs.Driver {
 				continue
 			}
 			driver, err := awsjob.NewDriver(environment.AWS, catalog.AWS(), s.Key+":"+e.Name)
-			if errors.Is(err, awsjob.ErrUnsupported) {
-				requireRefused(t, s.Key+":"+e.Name)
-				continue
-			}
 			require.NoError(t, err)
 			group = append(group, driver)
 		}
@@ -223,20 +219,6 @@ func groups(t *testing.T) [][]jobs.Driver {
 		}
 	}
 	return all
-}
-
-// requireRefused asks that the construct refuses a job that no function can do.
-func requireRefused(t *testing.T, job string) {
-	t.Helper()
-	defer func() {
-		err, _ := recover().(error)
-		var refused *cdkapp.Error
-		require.ErrorAs(t, err, &refused, job)
-		require.Equal(t, "Jobs", refused.Prop)
-		require.Contains(t, refused.Problem, "the functions cannot call", job)
-	}()
-	stack := awscdk.NewStack(nil, jsii.String("Stack"), nil)
-	cdkapp.NewFunctions(stack, jsii.String("Functions"), &cdkapp.FunctionsProps{Jobs: jsii.Strings(job)})
 }
 
 // The role of each function is allowed what the drivers of its jobs call, or the

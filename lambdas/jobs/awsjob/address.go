@@ -1,6 +1,7 @@
 package awsjob
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -21,8 +22,14 @@ type address struct {
 	bucket string
 }
 
-func (c *call) address(in *input) (address, error) {
+func (c *call) address(ctx context.Context, in *input) (address, error) {
 	to := address{Endpoint: c.endpoint}
+	if c.op.Discovered && !c.configured {
+		var err error
+		if to.URL, err = c.client.discover(ctx, c.op); err != nil {
+			return to, err
+		}
+	}
 	under := ""
 	if c.labels {
 		var err error
@@ -65,7 +72,8 @@ func (c *call) fillHostPrefix(in *input) (string, error) {
 		prefix = strings.ReplaceAll(prefix, label, text)
 	}
 	if strings.Contains(prefix, "{") {
-		return "", &UnsupportedError{Operation: operationName(c.op), Lack: "its host name " + prefix + " has a part that is not a member of its input", Advice: useTheSDK}
+		lack := "its host name " + prefix + " has a part that is not a member of its input"
+		return "", &UnsupportedError{Operation: operationName(c.op), Lack: lack, Advice: useTheSDK}
 	}
 	return prefix, nil
 }
@@ -97,7 +105,7 @@ var bucketHost = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // checkBucket refuses buckets that are not reached by their name and a signature of
 // version 4.
 func (c *call) checkBucket(bucket string) error {
-	lack := ""
+	var lack string
 	switch {
 	case strings.HasPrefix(bucket, "arn:"):
 		lack = "access points named by an ARN are not supported"

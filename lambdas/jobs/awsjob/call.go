@@ -41,7 +41,7 @@ type call struct {
 // spelling.
 func (c *call) do(ctx context.Context, in *input, spell spelling) (any, error) {
 	out := &output{call: c, spell: spell, value: map[string]any{}}
-	to, err := c.address(in)
+	to, err := c.address(ctx, in)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,8 @@ type Client struct {
 	options  options
 	calls    *awscall.Client
 	prepared sync.Map // *catalog.Operation to *call
+
+	discovered discovered
 }
 
 // options are what an Option sets.

@@ -38,8 +38,6 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (to awscall.Endpoint, c
 		return unsupported(set+" is set, which this driver does not support", "remove it, or "+useTheSDK)
 	case cfg.AccountIDEndpointMode == aws.AccountIDEndpointModeRequired && op.Service.Key == "dynamodb":
 		return unsupported("AWS_ACCOUNT_ID_ENDPOINT_MODE requires account-based endpoints, which this driver does not support", "remove it, or "+useTheSDK)
-	case op.Discovered:
-		return unsupported("the service gives its endpoint only through DescribeEndpoints", useTheSDK)
 	case settings.Base != nil:
 		signed.URL = settings.Base
 		return signed, true, nil

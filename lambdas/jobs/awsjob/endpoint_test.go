@@ -165,8 +165,7 @@ func TestCheck(t *testing.T) {
 	query.Protocols = []catalog.Protocol{"morse"}
 	queryOp := *op
 	queryOp.Service = &query
-	discovered := *op
-	discovered.Discovered = true
+
 	for _, tt := range []struct {
 		name        string
 		op          *catalog.Operation
@@ -186,7 +185,6 @@ func TestCheck(t *testing.T) {
 		{"a secret in the URL", op, func(c *aws.Config) { c.BaseEndpoint = aws.String("http://u:secret@x") }, `"http://u:xxxxx@x"`, false},
 		{"account-based", operation(t, "dynamodb", "DescribeTable"), func(c *aws.Config) { c.AccountIDEndpointMode = aws.AccountIDEndpointModeRequired }, "AWS_ACCOUNT_ID_ENDPOINT_MODE", true},
 		{"protocol", &queryOp, func(*aws.Config) {}, "ovens:DescribeBakes cannot be called: Oven Control speaks [morse], which this package does not know; write", true},
-		{"discovery", &discovered, func(*aws.Config) {}, "DescribeEndpoints", true},
 	} {
 		cfg := config("https://example.com")
 		tt.change(&cfg)
