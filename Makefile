@@ -90,7 +90,7 @@ translation: ## Compare N random JMESPath expressions and values (1000000 unless
 .PHONY: check-external
 check-external: ## Check what is generated, the CDK app and the SAM samples with programs of other makers
 	go test -tags e2e -count=1 -v -timeout 30m -run '^TestE2EReference' ./internal/jmespath/tojsonata -pairs 25000 -seed $(SEED)
-	cd tests/external && go vet . && go test -vet=off -count=1 -v . -seed $(SEED)
+	cd tests/external && go vet . && go test -vet=off -count=1 -v -timeout 20m . -seed $(SEED)
 	cd tests/deploy && go vet . && PYTHON='$(PYTHON)' go test -vet=off -count=1 -v -timeout 30m -run ^TestSAM .
 
 .PHONY: check-terraform

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -212,8 +213,27 @@ func (m *moto) do(t *testing.T, request *http.Request, output any) {
 	}
 }
 
-// startMoto starts a server that executes state machines, and ends it with the test.
+// startMoto starts a server that executes state machines and has what they ask for.
 func startMoto(t *testing.T) *moto {
+	t.Helper()
+	m := serveMoto(t)
+	python, _ := installMoto(t)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, m.url+"/moto-api/config", strings.NewReader(`{"stepfunctions": {"execute_state_machine": true}}`))
+	require.NoError(t, err)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Less(t, response.StatusCode, http.StatusBadRequest)
+	prepare := exec.CommandContext(t.Context(), python, "motoserver.py", "prepare", m.url)
+	prepare.Stderr = os.Stderr
+	out, err := prepare.Output()
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(out, m))
+	return m
+}
+
+// serveMoto starts a server without resources, and ends it with the test.
+func serveMoto(t *testing.T) *moto {
 	t.Helper()
 	python, jar := installMoto(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -240,24 +260,18 @@ func startMoto(t *testing.T) *moto {
 		}
 		return c.Close() == nil
 	}, time.Minute, 100*time.Millisecond, "moto does not listen")
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, m.url+"/moto-api/config", strings.NewReader(`{"stepfunctions": {"execute_state_machine": true}}`))
-	require.NoError(t, err)
-	response, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	require.NoError(t, response.Body.Close())
-	require.Less(t, response.StatusCode, http.StatusBadRequest)
-	prepare := exec.CommandContext(t.Context(), python, "motoserver.py", "prepare", m.url)
-	prepare.Stderr = os.Stderr
-	out, err := prepare.Output()
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(out, m))
 	return m
 }
+
+// installing is held while moto is installed.
+var installing sync.Mutex
 
 // installMoto installs what requirements.txt names and the JSONata engine, once, and
 // returns the interpreter and the engine's file.
 func installMoto(t *testing.T) (python, jar string) {
 	t.Helper()
+	installing.Lock()
+	defer installing.Unlock()
 	requirements, err := os.ReadFile("requirements.txt")
 	require.NoError(t, err)
 	cache, err := os.UserCacheDir()
