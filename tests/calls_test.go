@@ -22,7 +22,7 @@ import (
 // back to it through another.
 var layered = []string{
 	"internal/jmespath", "internal/jmespath/tojsonata", "internal/jsonpath", "internal/jsontree", "internal/intrinsic",
-	"pollcore", "pollcore/catalog", "statemachines/asl", "statemachines/compile", "statemachines/sim",
+	"pollcore", "pollcore/catalog", "statemachines/asl", "statemachines/compile", "statemachines/lint", "statemachines/sim",
 }
 
 func TestCallsBetweenFilesRunOneWay(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -104,45 +103,13 @@ func Check(m *asl.StateMachine, o Options) []Finding {
 	return c.findings
 }
 
-type checker struct {
-	machine    *asl.StateMachine
-	types      *typecheck.Checker
-	off        []string
-	findings   []Finding
-	tables     []Loop
-	tokens     map[asl.Resource]string // of starts, see startToken
-	operations operations
-	called     map[string][]*asl.State // see tasks
-	ways       map[*asl.Flow]*ways
-}
-
-func newChecker(m *asl.StateMachine, o Options) *checker {
-	types := o.Types
-	if types == nil {
-		var err error
-		if types, err = typecheck.New(m, typecheck.Options{Models: catalog.AWS().Service}); err != nil {
-			panic("lint: the catalogue: " + err.Error()) // which is embedded
-		}
-	}
-	return &checker{
-		machine: m, types: types, off: o.Off, tokens: map[asl.Resource]string{},
-		operations: operations{known: map[string]*polled{}, calls: map[string]string{}}, ways: map[*asl.Flow]*ways{},
-	}
-}
-
-// report adds a WARNING at a field of a state, or at the state itself.
-func (c *checker) report(rule string, s *asl.State, field, format string, args ...any) {
-	c.reportAs(diag.Warning, rule, s, field, format, args...)
-}
-
-// reportAs adds a finding of a severity.
-func (c *checker) reportAs(severity diag.Severity, rule string, s *asl.State, field, format string, args ...any) {
-	if slices.Contains(c.off, rule) {
-		return
-	}
-	p := c.machine.Problem(s.Position.Pointer+field, format, args...)
-	p.Severity = severity
-	c.findings = append(c.findings, Finding{Problem: p, Rule: rule})
+// Loops returns the poll loops of a machine, those inside of Parallel and Map states
+// too: loops around a Task that polls an operation of the catalogue, and others
+// with a Wait. What the rules find in them is in them.
+func Loops(m *asl.StateMachine, o Options) []Loop {
+	c := newChecker(m, o)
+	c.flow(&m.Flow, o.Express)
+	return c.tables
 }
 
 // checkTypes adds what is wrong with the types of the machine.

@@ -159,6 +159,15 @@ type ways struct {
 	patterns bool
 }
 
+func (c *checker) waysOf(f *asl.Flow) *ways {
+	w := c.ways[f]
+	if w == nil {
+		w = newWays(f)
+		c.ways[f] = w
+	}
+	return w
+}
+
 func newWays(f *asl.Flow) *ways {
 	w := &ways{before: map[string][]*asl.State{}, texts: map[string]bool{}}
 	steps := map[string][]string{}

@@ -101,15 +101,6 @@ type Bound struct {
 	After time.Duration
 }
 
-// Loops returns the poll loops of a machine, those inside of Parallel and Map states
-// too: loops around a Task that polls an operation of the catalogue, and others
-// with a Wait. What the rules find in them is in them.
-func Loops(m *asl.StateMachine, o Options) []Loop {
-	c := newChecker(m, o)
-	c.flow(&m.Flow, o.Express)
-	return c.tables
-}
-
 // boundOf says what ends the loop of a table, with the bounds of the whole.
 func (c *checker) boundOf(l *loop, r *reading) Bound {
 	turn, inner, timeout := r.Turn, r.inner, time.Duration(c.machine.TimeoutSeconds)*time.Second

@@ -1,0 +1,85 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// readVerbs are those of calls that change nothing.
+var readVerbs = []string{"describe", "get", "list"}
+
+// maxBefore is how many states before a poll are looked at.
+const maxBefore = 40
+
+// aimed leaves the judges that wait for what the machine has called for: those of the
+// last call before the poll that changes what it describes, such as DeleteDBInstance
+// before DescribeDBInstances. If there is none, or nobody waits for that, all are left.
+func (c *checker) aimed(r *reading, judges []*judge) []*judge {
+	verb := c.lastChange(r)
+	if verb == "" || len(judges) < 2 {
+		return judges
+	}
+	var left, named []*judge
+	for _, j := range judges {
+		if j.aim() != aimOf(verb) {
+			continue
+		}
+		left = append(left, j)
+		if strings.Contains(strings.ToLower(j.entry.Name), verb) { // StackUpdateComplete
+			named = append(named, j)
+		}
+	}
+	switch {
+	case len(named) > 0:
+		return named
+	case len(left) > 0:
+		return left
+	default:
+		return judges
+	}
+}
+
+// lastChange is the verb of the nearest call before the poll that changes a resource of
+// the kind that it describes; empty if there is none within
+// maxBefore states, or two are as near.
+func (c *checker) lastChange(r *reading) string {
+	service, describe, _ := strings.Cut(r.Operation, ":")
+	noun := strings.TrimSuffix(strings.ToLower(describe), "s")
+	for _, verb := range readVerbs {
+		noun = strings.TrimPrefix(noun, verb)
+	}
+	before := c.waysOf(r.Flow).before
+	seen := map[*asl.State]bool{r.Poll: true}
+	for near := []*asl.State{r.Poll}; len(near) > 0 && len(seen) <= maxBefore; {
+		var next []*asl.State
+		var verbs []string
+		for _, s := range near {
+			for _, from := range before[s.Name] {
+				if seen[from] {
+					continue
+				}
+				seen[from] = true
+				next = append(next, from)
+				if from.Task == nil {
+					continue
+				}
+				of, action, _ := strings.Cut(c.operations.call(from.Task.Resource), ":")
+				if verb := verbOf(action); of == service && verb != "" && strings.Contains(strings.ToLower(action), noun) {
+					verbs = append(verbs, verb)
+				}
+			}
+		}
+		slices.Sort(verbs)
+		switch verbs = slices.Compact(verbs); len(verbs) {
+		case 0:
+			near = next
+		case 1:
+			return verbs[0]
+		default:
+			return ""
+		}
+	}
+	return ""
+}

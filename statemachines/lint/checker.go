@@ -1,0 +1,52 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// checker finds what the rules say of a machine.
+type checker struct {
+	machine    *asl.StateMachine
+	types      *typecheck.Checker
+	off        []string
+	findings   []Finding
+	tables     []Loop
+	tokens     map[asl.Resource]string // of starts, see startToken
+	operations operations
+	called     map[string][]*asl.State // see tasks
+	ways       map[*asl.Flow]*ways
+}
+
+func newChecker(m *asl.StateMachine, o Options) *checker {
+	types := o.Types
+	if types == nil {
+		var err error
+		if types, err = typecheck.New(m, typecheck.Options{Models: catalog.AWS().Service}); err != nil {
+			panic("lint: the catalogue: " + err.Error()) // which is embedded
+		}
+	}
+	return &checker{
+		machine: m, types: types, off: o.Off, tokens: map[asl.Resource]string{},
+		operations: operations{known: map[string]*polled{}, calls: map[string]string{}}, ways: map[*asl.Flow]*ways{},
+	}
+}
+
+// report adds a WARNING at a field of a state, or at the state itself.
+func (c *checker) report(rule string, s *asl.State, field, format string, args ...any) {
+	c.reportAs(diag.Warning, rule, s, field, format, args...)
+}
+
+// reportAs adds a finding of a severity.
+func (c *checker) reportAs(severity diag.Severity, rule string, s *asl.State, field, format string, args ...any) {
+	if slices.Contains(c.off, rule) {
+		return
+	}
+	p := c.machine.Problem(s.Position.Pointer+field, format, args...)
+	p.Severity = severity
+	c.findings = append(c.findings, Finding{Problem: p, Rule: rule})
+}
