@@ -41,6 +41,9 @@ func TestParseRefuses(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"empty", "", "1:1: not valid JSON: unexpected end of JSON input"},
 		{"trailing", "{} x", "1:4: not valid JSON: invalid character 'x' after top-level value"},
+		{"a byte-order mark", "\ufeff{}", "1:1: not valid JSON: invalid character 'ï' looking for beginning of value; the text starts with a byte-order mark: save it as UTF-8 without one"},
+		{"UTF-16", "\xff\xfe{\x00}\x00", "looking for beginning of value; the text is in UTF-16: save it as UTF-8"},
+		{"UTF-16, the other way around", "\xfe\xff\x00{\x00}", "looking for beginning of value; the text is in UTF-16: save it as UTF-8"},
 		{"cut", `{"a":`, "1:6: not valid JSON: unexpected end of JSON input"},
 		{"bad token", "{\n  \"a\": nope}", "2:9: not valid JSON: invalid character 'o' in literal null (expecting 'u')"},
 		{"duplicates", `{"a":1,"b":{"c":1,"c":2},"a":3}`, "2 problems:\n1:19: /b/c: member \"c\" stands twice in this object; keep one"},

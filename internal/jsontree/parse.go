@@ -277,5 +277,12 @@ func syntaxProblem(text []byte) diag.Problem {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok && !strings.Contains(err.Error(), "unexpected end") {
 		offset = max(0, int(syntax.Offset)-1)
 	}
-	return diag.At(text, offset, "", "not valid JSON: "+strings.TrimPrefix(err.Error(), "json: "))
+	message := "not valid JSON: " + strings.TrimPrefix(err.Error(), "json: ")
+	switch {
+	case bytes.HasPrefix(text, []byte("\ufeff")):
+		message += "; the text starts with a byte-order mark: save it as UTF-8 without one"
+	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
+		message += "; the text is in UTF-16: save it as UTF-8"
+	}
+	return diag.At(text, offset, "", message)
 }

@@ -289,6 +289,27 @@ func cut(r *rand.Rand, text string) []any {
 	return parts
 }
 
+// Where parts of the file come one after the other in a text, and not in the file, each
+// has its own place.
+func TestPlacesInComposedTexts(t *testing.T) {
+	t.Parallel()
+	const before, after = `{"StartAt": "A", "States": {"A": {"Type": "Succeed", "Comment": "`, `", "Planted": 1}}}`
+	for name, definition := range map[string]string{
+		"joined parts":        `!Join ['', ['` + before + `', 'x', '` + after + `']]`,
+		"a text that is kept": `!Sub '` + before + `${!Kept}${!Kept}` + after + `'`,
+		"an empty value":      `!Sub ['` + before + `${Empty}` + after + `', {Empty: ''}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := load(t, map[string]string{"t.yaml": machine("DefinitionString: " + definition)})
+			problems := d.Validate(asl.Standard)
+			require.Len(t, problems, 1)
+			require.Equal(t, "/States/A/Planted", problems[0].Pointer)
+			require.Equal(t, strings.Index("      DefinitionString: "+definition, `"Planted"`)+1, problems[0].Column)
+		})
+	}
+}
+
 // placeOf is where the planted field's name starts, its quotes included.
 func placeOf(text string) (line, column int) {
 	offset := max(strings.Index(text, planted), strings.Index(text, `Pl\u00e4nted`), strings.Index(text, `Pl\\u00e4nted`), strings.Index(text, `Pl\xe4nted`))

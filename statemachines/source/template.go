@@ -46,7 +46,7 @@ func isYAML(name string, text []byte) bool {
 }
 
 func startsAsJSON(text []byte) bool {
-	text = bytes.TrimLeft(text, " \t\r\n")
+	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), " \t\r\n")
 	return len(text) > 0 && text[0] == '{'
 }
 

@@ -260,8 +260,11 @@ func argument(call sim.Call, at string) (string, error) {
 		return string(id), nil
 	default:
 		arguments, _ := call.Arguments.(map[string]any)
-		return "", fmt.Errorf("state %q: %s needs the argument %q, the id of the job; its arguments are: %s",
-			call.State, call.Resource, at, strings.Join(slices.Sorted(maps.Keys(arguments)), ", "))
+		there := "it has no arguments"
+		if len(arguments) > 0 {
+			there = "its arguments are: " + strings.Join(slices.Sorted(maps.Keys(arguments)), ", ")
+		}
+		return "", fmt.Errorf("state %q: %s needs the argument %q, the id of the job; %s", call.State, call.Resource, at, there)
 	}
 }
 

@@ -171,3 +171,47 @@ func compileJob(t *testing.T, e *catalog.Entry) *asl.StateMachine {
 	require.NoError(t, err, e.FullName())
 	return c.Machine
 }
+
+// Of a child execution, ".sync:2" gives the output as JSON, and ".sync" as text.
+func TestSyncResultOfChild(t *testing.T) {
+	t.Parallel()
+	service, err := models.Load("stepfunctions")
+	require.NoError(t, err)
+	shape := service.Operations["DescribeExecution"].Output
+	for pattern, want := range map[string]any{".sync": `{"a": 1}`, ".sync:2": map[string]any{"a": 1.0}} {
+		answer := map[string]any{"status": "SUCCEEDED", "output": `{"a": 1}`}
+		got := simulate.SyncResult(asl.ParseResource("arn:aws:states:::states:startExecution"+pattern), answer, shape)
+		require.Equal(t, map[string]any{"Status": "SUCCEEDED", "Output": want}, got)
+	}
+	got := simulate.SyncResult(asl.ParseResource("arn:aws:states:::states:startExecution.sync:2"), map[string]any{"output": "no JSON"}, shape)
+	require.Equal(t, map[string]any{"Output": "no JSON"}, got)
+}
+
+// A job that is started and never described is a call like any other, and so is a poll
+// of a job that another machine started.
+func TestJobsOfCallsAlone(t *testing.T) {
+	t.Parallel()
+	const start = `"Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Parameters": {"QueryString": "q"}, "ResultPath": "$.s", `
+	const get = `"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "a"}, "End": true}`
+	tests := []struct {
+		name, states string
+		jobs         []string
+	}{
+		{"only started", `{"StartAt": "Start", "States": {` + start + `"End": true}}}`, nil},
+		{"started and described", `{"StartAt": "Start", "States": {` + start + `"Next": "Get"}, ` + get + `}}`, []string{"athena StartQueryExecution"}},
+		{"only described", `{"StartAt": "Get", "States": {` + get + `}}`, []string{"athena StartQueryExecution"}},
+		{"started with a token", `{"StartAt": "Start", "States": {` +
+			`"Start": {"Type": "Task", "Resource": "arn:aws:states:::states:startExecution.waitForTaskToken", "TimeoutSeconds": 9, "Parameters": {"StateMachineArn": "a", "Input": {"t.$": "$$.Task.Token"}}, "Next": "Get"}, ` + get + `}}`,
+			[]string{"athena StartQueryExecution"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m, err := asl.Parse([]byte(tt.states))
+			require.NoError(t, err)
+			plan, err := simulate.New(m, simulate.Options{Models: models.Load, Specs: []simulate.Spec{{Spread: mock.Exactly(time.Minute)}}})
+			require.NoError(t, err)
+			require.Equal(t, tt.jobs, plan.Jobs)
+		})
+	}
+}

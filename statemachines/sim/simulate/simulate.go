@@ -85,7 +85,7 @@ func New(m *asl.StateMachine, o Options) (*Plan, error) {
 		return nil, err
 	}
 	a := newAnswers(cmp.Or(o.Reader, m))
-	p := &planner{options: o, answers: a, plan: &Plan{}, mocks: map[*task]namedMock{}, silent: map[*task]bool{}}
+	p := &planner{options: o, jobs: jobs, answers: a, plan: &Plan{}, mocks: map[*task]namedMock{}, silent: map[*task]bool{}}
 	for _, j := range jobs {
 		if err := j.prepare(a, o.Models); err != nil {
 			return nil, err
@@ -192,6 +192,7 @@ func Statuses(e *catalog.Entry, models typecheck.Models) ([]Status, error) {
 // planner is a plan on its way.
 type planner struct {
 	options  Options
+	jobs     []*job
 	answers  *answers
 	plan     *Plan
 	mocks    map[*task]namedMock // of jobs, by the Task that they stand at
@@ -258,7 +259,7 @@ func (p *planner) job(j *job) {
 		}
 		end, err := j.endOf(spec.Ends)
 		if err != nil {
-			p.problems = append(p.problems, fmt.Errorf("%q: %w", t.name(), err))
+			p.problems = append(p.problems, fmt.Errorf("%q: %w%s", t.name(), err, p.suggestFor(spec)))
 			return
 		}
 		specs[i], ends[i] = spec, end
@@ -271,6 +272,26 @@ func (p *planner) job(j *job) {
 			p.silent[t] = t != j.holder()
 		}
 	}
+}
+
+// suggestFor names the jobs that can end as a spec for all of them says; empty if there
+// are none.
+func (p *planner) suggestFor(spec Spec) string {
+	if spec.State != "" {
+		return ""
+	}
+	var specs []string
+	for _, j := range p.jobs {
+		if _, err := j.endOf(spec.Ends); err == nil {
+			for _, t := range j.specTasks() {
+				specs = append(specs, fmt.Sprintf("%s=%s:%s", t.name(), spec.Spread.String(), spec.Ends))
+			}
+		}
+	}
+	if len(specs) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(". To end other jobs so, name them beside the spec for all: %s", strings.Join(specs, ", "))
 }
 
 // bodyOf is the simulated job, as a file of mocks has it.

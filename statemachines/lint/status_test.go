@@ -1,0 +1,90 @@
+package lint_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+)
+
+// What the rules about statuses say of a loop that waits for a query.
+func TestStatusesOfQuery(t *testing.T) {
+	t.Parallel()
+	is := func(status, next string) string {
+		return `{"Variable": "$.got.QueryExecution.Status.State", "StringEquals": "` + status + `", "Next": "` + next + `"}`
+	}
+	const onWait, onFailed, onNone = `, "Default": "Wait"`, `, "Default": "Failed"`, ""
+	tests := []struct {
+		name, choices, otherwise string
+		between                  string // a Task between the poll and the Choice
+		want                     []string
+	}{
+		{"all is right", is("SUCCEEDED", "Report") + "," + is("FAILED", "Failed") + "," + is("CANCELLED", "Failed"), onWait, "", nil},
+		{"a failure polls on", is("SUCCEEDED", "Report") + "," + is("FAILED", "Failed"), onWait, "",
+			[]string{`status-polls-on /Default: CANCELLED is a failure of athena:GetQueryExecution, but the loop goes on to "Wait" and polls again`}},
+		{"one behind a Task of the loop", is("SUCCEEDED", "Report") + "," + is("FAILED", "Failed"), onWait, "Note",
+			[]string{`status-polls-on /Default: CANCELLED is a failure`}},
+		{"two failures poll on", is("SUCCEEDED", "Report"), onWait, "", []string{`status-polls-on /Default: FAILED and CANCELLED are failures`}},
+		{"no rule for a success", is("FAILED", "Failed") + "," + is("CANCELLED", "Failed") + "," + is("QUEUED", "Wait") + "," + is("RUNNING", "Wait"), onNone, "",
+			[]string{`status-misread : SUCCEEDED is a success of athena:GetQueryExecution, but no rule takes it, and the execution fails with States.NoChoiceMatched; add a rule`}},
+		{"a success fails", is("SUCCEEDED", "Failed") + "," + is("FAILED", "Failed") + "," + is("CANCELLED", "Failed"), onWait, "",
+			[]string{`status-misread /Choices/0/Next: SUCCEEDED is a success of athena:GetQueryExecution, but the Choice leads to "Failed", and the execution fails`}},
+		{"a failure succeeds with nobody told", is("SUCCEEDED", "Done") + "," + is("FAILED", "Done") + "," + is("CANCELLED", "Failed"), onWait, "",
+			[]string{`status-misread /Choices/1/Next: FAILED is a failure of athena:GetQueryExecution, but the Choice leads to "Done", and the execution succeeds`}},
+		{"a failure goes the way of a success", is("SUCCEEDED", "Report") + "," + is("FAILED", "Report") + "," + is("CANCELLED", "Failed"), onWait, "",
+			[]string{`status-misread /Choices/1/Next: FAILED is a failure of athena:GetQueryExecution, but the Choice leads to "Report", as for a success`}},
+		{"no rule for a status that runs", is("SUCCEEDED", "Report") + "," + is("RUNNING", "Wait"), onFailed, "",
+			[]string{`status-unhandled /Default: no rule names QUEUED, in which the job still runs: the Choice leads to "Failed"`}},
+		{"nor a Default", is("SUCCEEDED", "Report") + "," + is("RUNNING", "Wait") + "," + is("FAILED", "Failed") + "," + is("CANCELLED", "Failed"), onNone, "",
+			[]string{`status-unhandled : no rule takes QUEUED, in which the job still runs: the execution fails with States.NoChoiceMatched`}},
+		{"a failure that starts the job again", is("SUCCEEDED", "Report") + "," + is("FAILED", "Start") + "," + is("CANCELLED", "Failed"), onWait, "", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			next := "Done?"
+			if tt.between != "" {
+				next = tt.between
+			}
+			text := `{"StartAt": "Start", "TimeoutSeconds": 600, "States": {
+				"Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Parameters": {"QueryString": "q"}, "ResultPath": "$.s", "Next": "Get"},
+				"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "$.s.QueryExecutionId"}, "ResultPath": "$.got", "Next": "` + next + `"},
+				"Note": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:putItem", "Parameters": {"TableName": "t", "Item": {}}, "ResultPath": null, "Next": "Done?"},
+				"Done?": {"Type": "Choice", "Choices": [` + tt.choices + `]` + tt.otherwise + `},
+				"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Get"},
+				"Report": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f"}, "Next": "Done"},
+				"Failed": {"Type": "Fail"}, "Done": {"Type": "Succeed"}}}`
+			for _, state := range []string{"Note", "Report", "Failed", "Done", "Wait"} { // those that nothing leads to
+				text = withoutState(text, state)
+			}
+			m, err := asl.Parse([]byte(text))
+			require.NoError(t, err)
+			var found []string
+			for _, f := range lint.Check(m, lint.Options{}) {
+				if strings.HasPrefix(f.Rule, "status-") {
+					found = append(found, f.Rule+" "+strings.TrimPrefix(f.Pointer, "/States/Done?")+": "+f.Message)
+				}
+			}
+			require.Len(t, found, len(tt.want), "%v", found)
+			for i, want := range tt.want {
+				require.Contains(t, found[i], want)
+			}
+		})
+	}
+}
+
+// withoutState removes a state from a definition if nothing leads to it.
+func withoutState(text, state string) string {
+	if strings.Contains(text, `"Next": "`+state+`"`) || strings.Contains(text, `"Default": "`+state+`"`) {
+		return text
+	}
+	from := strings.Index(text, `"`+state+`": {`)
+	to := from + strings.Index(text[from:], "}") + 1
+	for strings.Count(text[from:to], "{") > strings.Count(text[from:to], "}") {
+		to += strings.Index(text[to:], "}") + 1
+	}
+	return strings.TrimRight(text[:from], " \n\t,") + text[to:]
+}

@@ -1,0 +1,78 @@
+package typecheck_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What the types find, and what they let pass, in one place of a definition.
+func TestFindingsOfOnePlace(t *testing.T) {
+	t.Parallel()
+	jsonpath := func(condition string) string {
+		return `{"StartAt": "Get", "States": {
+			"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "a"}, "ResultPath": "$.got", "Next": "Done?"},
+			"Done?": {"Type": "Choice", "Choices": [{` + condition + `, "Next": "Done"}], "Default": "Done"},
+			"Done": {"Type": "Succeed"}}}`
+	}
+	jsonata := func(condition string) string {
+		return `{"QueryLanguage": "JSONata", "StartAt": "Get", "States": {
+			"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": {"QueryExecutionId": "a"},
+				"Assign": {"got": "{% $states.result %}"}, "Next": "Done?"},
+			"Done?": {"Type": "Choice", "Choices": [{"Condition": "{% ` + condition + ` %}", "Next": "Done"},
+				{"Condition": "{% $got.QueryExecution.Status.State = 'FAILED' %}", "Next": "Done"}], "Default": "Done"},
+			"Done": {"Type": "Succeed"}}}`
+	}
+	call := func(resource, arguments string) string {
+		return `{"StartAt": "Call", "States": {"Call": {"Type": "Task", "Resource": "arn:aws:states:::` + resource + `", "Parameters": {` + arguments + `}, "End": true}}}`
+	}
+	inside := func(kind, state string) string {
+		const get = `{"StartAt": "Get", "States": {"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "a"}, "End": true}}}`
+		return `{"StartAt": "All", "States": {"All": {"Type": "` + kind + `", ` + strings.ReplaceAll(state, "GET", get) + `, "Next": "Wait"},
+			"Wait": {"Type": "Wait", "TimestampPath": "$[0].QueryExecution.Statuss", "End": true}}}`
+	}
+	tests := []struct {
+		name, definition string
+		want             []string // in each finding
+	}{
+		{"a text without an enum is compared", jsonpath(`"Variable": "$.got.QueryExecution.Query", "StringEquals": "SELECT 1"`), nil},
+		{"a member that is never there is asked for", jsonpath(`"Variable": "$.got.QueryExecution.Statuss.State", "IsPresent": true`),
+			[]string{`has no member "Statuss" (did you mean "Status"?)`}},
+		{"a member that may be there is asked for", jsonpath(`"Variable": "$.got.QueryExecution.Status.State", "IsPresent": true`), nil},
+		{"an enum in a test that does not hold", jsonpath(`"Not": {"Variable": "$.got.QueryExecution.Status.State", "StringEquals": "DONE"}`),
+			[]string{`QueryExecution.Status.State is never "DONE"`}},
+		{"a member of a variable", jsonata("$got.QueryExecution.Statuss.State = 'SUCCEEDED'"), []string{`QueryExecution has no member "Statuss" (did you mean "Status"?)`}},
+		{"a value of a variable", jsonata("$got.QueryExecution.Status.State = 'SUCCEDED'"), []string{`"SUCCEDED" (did you mean "SUCCEEDED"?)`}},
+		{"values in a list", jsonata("$got.QueryExecution.Status.State in ['SUCCEEDED', 'QUEUED']"), nil},
+		{"all values in a list, so that the next rule has none", jsonata("$got.QueryExecution.Status.State in ['FAILED', 'QUEUED']"),
+			[]string{"an earlier rule takes every value that rule 2 is for"}},
+		{"a function of a member", jsonata("$boolean($got.QueryExecution.Status)"), nil},
+		{"whether something is there that always is", jsonata("$exists($states.input)"), []string{"the rules before rule 2 take every value"}},
+		{"whether it is not there", jsonata("$not($exists($got.QueryExecution.Status))"), nil},
+		{"a list that another value chooses from", jsonata("$got.QueryExecution.Status.State in ['FAILED', 'QUEUED'][0]"), nil},
+		{"a list of values that are computed", jsonata("$got.QueryExecution.Status.State in ['FAILED', $states.context.Execution.Name]"), nil},
+		{"a result of a Map", inside("Map", `"ItemsPath": "$.items", "ItemProcessor": GET`), []string{`has no member "Statuss"`}},
+		{"a result of a Parallel", inside("Parallel", `"Branches": [GET]`), []string{`has no member "Statuss"`}},
+		{"a result that is written elsewhere", inside("Map", `"ItemsPath": "$.items", "ResultWriter": {"Resource": "arn:aws:states:::s3:putObject", "Parameters": {"Bucket": "b"}},
+			"ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "G", "States": {"G": {"Type": "Succeed"}}}`), nil},
+		{"a value of another enum", call("aws-sdk:glue:startJobRun", `"JobName": "a", "WorkerType": "G.1XX"`), []string{`WorkerType is never "G.1XX" (did you mean "G.1X"?)`}},
+		{"a list with too few elements", call("aws-sdk:athena:batchGetQueryExecution", `"QueryExecutionIds": []`), []string{`"QueryExecutionIds" has at least 1 elements, found 0`}},
+		{"a list of enough", call("aws-sdk:athena:batchGetQueryExecution", `"QueryExecutionIds": ["a"]`), nil},
+		{"a list of which nobody knows how long it is", call("aws-sdk:athena:batchGetQueryExecution", `"QueryExecutionIds.$": "$.ids"`), nil},
+		{"a number beyond its limit", call("aws-sdk:athena:listQueryExecutions", `"MaxResults": 51`), []string{`"MaxResults" is at most 50, found 51`}},
+		{"a number at its limit", call("aws-sdk:athena:listQueryExecutions", `"MaxResults": 50`), nil},
+		{"a text for a number", call("aws-sdk:athena:listQueryExecutions", `"MaxResults": "5"`), nil},
+		{"a text that is no number", call("aws-sdk:athena:listQueryExecutions", `"MaxResults": "many"`), []string{`"MaxResults" must be a number`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			found := findings(t, tt.definition)
+			require.Len(t, found, len(tt.want), "%v", found)
+			for i, want := range tt.want {
+				require.Contains(t, found[i], want)
+			}
+		})
+	}
+}
