@@ -130,23 +130,28 @@ func (b baseline) apply(files []string, found []finding, checks func(rule string
 		use.hidden++
 		return true
 	})
-	for _, file := range files {
-		for key, n := range left {
-			if key.file == b.name(file) && checks(key.rule) {
-				use.gone += n
-			}
+	read := b.names(files)
+	for key, n := range left {
+		if read[key.file] && checks(key.rule) {
+			use.gone += n
 		}
 	}
 	return found, use, nil
 }
 
+// names are the names of files, to look for one.
+func (b baseline) names(files []string) map[string]bool {
+	names := make(map[string]bool, len(files))
+	for _, file := range files {
+		names[b.name(file)] = true
+	}
+	return names
+}
+
 // write makes the findings known, and keeps what is known of files that are there
 // and were not read.
 func (b baseline) write(files []string, before []knownFinding, found []finding) ([]finding, baselineUse, error) {
-	read := map[string]bool{}
-	for _, file := range files {
-		read[b.name(file)] = true
-	}
+	read := b.names(files)
 	known := slices.DeleteFunc(before, func(k knownFinding) bool {
 		if read[k.File] {
 			return true

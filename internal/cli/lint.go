@@ -153,11 +153,13 @@ func runLint(c *cobra.Command, names []string, o lintOptions) error {
 type linted struct {
 	found  []finding
 	files  []string
-	passed int // files of folders and globs that have no definition
+	has    map[string]bool // files
+	passed int             // files of folders and globs that have no definition
 }
 
 func (l *linted) read(name string) {
-	if !slices.Contains(l.files, name) {
+	if !l.has[name] {
+		l.has[name] = true
 		l.files = append(l.files, name)
 	}
 }
@@ -176,7 +178,7 @@ func (l *linted) tellPassed() string {
 
 // lintFiles reads the files that the names match.
 func lintFiles(c *cobra.Command, names []string, o lintOptions) (l *linted, unread error) {
-	l = &linted{found: []finding{}}
+	l = &linted{found: []finding{}, has: map[string]bool{}}
 	values, err := substitutions(o.substitutes).values()
 	if err != nil {
 		return l, err

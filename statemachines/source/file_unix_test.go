@@ -25,6 +25,9 @@ func TestPipe(t *testing.T) {
 	d, err := source.LoadOne(t.Context(), template, source.Options{})
 	require.NoError(t, err)
 	require.Contains(t, d.Problems.Brief(), "m.json is no regular file")
+	all, err := source.Load(t.Context(), []string{filepath.Join(folder, "*")}, source.Options{}) // nor is one that a glob gives
+	require.NoError(t, err)
+	require.Len(t, all, 1)
 }
 
 // A pipe that the user names is read, as of a shell's <(...), until the context ends.
