@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -54,13 +53,8 @@ func newRootCommand() *cobra.Command {
 		Long: `jobpoller checks, tests and builds Step Functions poll loops. It knows when 528 AWS
 jobs and resources are done.
 
-Exit codes:
-    0  succeeded
-    1  failed
-    2  wrong usage
-    3  timed out
-    4  could not reach the job (network, credentials, permissions)
-  130  interrupted`,
+Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 4 could not reach
+the job, 130 interrupted. More: jobpoller help exit-codes`,
 		Example: `  jobpoller lint poller.asl.json
   jobpoller run poller.asl.json --virtual --mocks mocks.json --trace
   jobpoller compile athena StartQueryExecution --start --max-wait 30m
@@ -77,6 +71,8 @@ Exit codes:
 	root.AddCommand(newRunCommand(), newShowCommand(), newCompileCommand(), newWaitCommand(), newMocksCommand(), newFixCommand())
 	root.AddCommand(newStartCommand(), newStatusCommand(), newRecordsCommand(), newDoctorCommand())
 	root.AddCommand(newReportCommand(), newWatchCommand())
+	root.AddCommand(newVersionCommand())
+	root.AddCommand(helpTopics()...)
 	root.SetHelpCommand(newHelpCommand(root))
 	for _, c := range append(root.Commands(), root) {
 		if c.HasSubCommands() {
@@ -99,25 +95,11 @@ func refuseOtherCommands(c *cobra.Command) {
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 }
 
-// released is the version of a release, which the linker sets: see make release.
-var released string
-
-// version is that of the release or of the module, where the build knows it.
-func version() string {
-	if released != "" {
-		return released
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(unknown)"
-}
-
 // newHelpCommand is "help", which refuses what is not a command.
 func newHelpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [command]",
-		Short: "Show help for a command",
+		Use:   "help [COMMAND or TOPIC]",
+		Short: "Show help for a command or a topic",
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
@@ -130,7 +112,7 @@ func newHelpCommand(root *cobra.Command) *cobra.Command {
 			}
 			c, rest, err := root.Find(args)
 			if err != nil || c == root || c.HasSubCommands() && len(rest) > 0 {
-				return usage("there is no command %q%s"+helpHint, args[0], commandMeant(root, args[0]), root.CommandPath())
+				return usage("there is no command or topic %q%s"+helpHint, args[0], commandMeant(root, args[0]), root.CommandPath())
 			}
 			c.InitDefaultHelpFlag()
 			return c.Help()
@@ -141,7 +123,7 @@ func newHelpCommand(root *cobra.Command) *cobra.Command {
 func commandNames(parent *cobra.Command) []cobra.Completion {
 	var names []cobra.Completion
 	for _, c := range parent.Commands() {
-		if c.IsAvailableCommand() {
+		if c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand() {
 			names = append(names, c.Name())
 		}
 	}

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // walk calls f with every command of the program.
@@ -75,7 +79,7 @@ func TestFlagsDoNotCompleteToFiles(t *testing.T) {
 func TestHelpOfEveryCommand(t *testing.T) {
 	t.Parallel()
 	for _, c := range newRootCommand().Commands() {
-		if c.Name() == "help" {
+		if c.Name() == "help" || c.IsAdditionalHelpTopicCommand() {
 			continue
 		}
 		require.NotEmpty(t, c.Short, c.Name())
@@ -95,4 +99,38 @@ func TestHelpOfEveryCommand(t *testing.T) {
 			require.LessOrEqual(t, len(line), helpWidth+1, "%s: %s", c.Name(), line)
 		}
 	}
+}
+
+// A topic is explained by help and by its name, and named where help is given.
+func TestHelpTopics(t *testing.T) {
+	t.Parallel()
+	for _, topic := range helpTopics() {
+		var helped, named, all bytes.Buffer
+		require.Equal(t, exitSucceeded, execute(t.Context(), []string{"help", topic.Name()}, &helped, &helped))
+		require.Equal(t, exitSucceeded, execute(t.Context(), []string{topic.Name()}, &named, &named))
+		require.Equal(t, helped.String(), named.String())
+		for line := range strings.Lines(helped.String()) {
+			require.LessOrEqual(t, len(line), 100, line)
+		}
+		require.Equal(t, exitSucceeded, execute(t.Context(), []string{"help"}, &all, &all))
+		require.Contains(t, all.String(), topic.Short)
+	}
+	var strategies bytes.Buffer
+	require.Equal(t, exitSucceeded, execute(t.Context(), []string{"help", "strategies"}, &strategies, &strategies))
+	for _, s := range compile.Strategies() {
+		require.Contains(t, strategies.String(), s.Summary())
+	}
+	var refused bytes.Buffer
+	require.Equal(t, exitUsage, execute(t.Context(), []string{"help", "strategy"}, &refused, &refused))
+	require.Contains(t, refused.String(), `there is no command or topic "strategy" (did you mean "strategies"?)`)
+}
+
+func TestDescribeBuild(t *testing.T) {
+	t.Parallel()
+	tail := " " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
+	require.Equal(t, "v1.2.3"+tail, describeBuild("v1.2.3", nil))
+	info := &debug.BuildInfo{Settings: []debug.BuildSetting{
+		{Key: "vcs.revision", Value: "0123456789abcdef0123"}, {Key: "vcs.time", Value: "2026-11-20T10:00:00Z"}, {Key: "vcs.modified", Value: "true"},
+	}}
+	require.Equal(t, "(devel) commit 0123456789ab with changes 2026-11-20T10:00:00Z"+tail, describeBuild("(devel)", info))
 }

@@ -44,6 +44,15 @@ charges for them. lambda:Invoke reaches only jobpoller-sample-job. http:Request
 reaches the hosts of JOBPOLLER_HTTP_HOSTS (and this machine with
 JOBPOLLER_HTTP_LOOPBACK=true). With --virtual only lambda:Invoke works.
 
+Tasks of your definition go where the flags say. What is named for a state wins over
+what is named for its function or service, and that over what is named for all:
+  --endpoint-url [SERVICE=]URL  an emulator such as moto, or a service's own URL
+  --aws[=SERVICES]              AWS, with your credentials; run says so first
+  --lambda NAME=WHAT            a function: ./bootstrap or go:./cmd/x runs here,
+                                http://... is a server that invokes it
+  --simulate, --mocks           no call at all, see below
+A .sync Task asks for its job until it ends, and stops it if the Task is given up.
+
 --simulate SPEC answers the Tasks of your definition without a file: jobs that
 jobpoller knows run for a time and end in a status, and other calls of AWS get a
 response that fits the model. SPEC is
@@ -60,12 +69,14 @@ to use it. Later it checks arguments and responses against the models of the
 services, and stops where they do not fit. --lenient turns that off.
 
 Output: progress goes to stderr, as one live line on a terminal, else as a line
-a poll; --virtual shows none. The result goes to stdout.
+where the status changes; --virtual shows none. The result goes to stdout.
 
 Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`,
 		Example: `  jobpoller run --job-seconds 6
   jobpoller run --virtual --job-seconds 86400 --max-wait 30h -o json
   jobpoller run poller.asl.json --virtual --simulate 12m --ends CANCELLED
+  jobpoller run poller.asl.json --endpoint-url http://127.0.0.1:5000 --input '{"sql": "SELECT 1"}'
+  jobpoller run poller.asl.json --lambda enrich=go:./cmd/enrich --simulate 0s
   jobpoller run poller.asl.json --virtual --mocks mocks.json --trace --html report.html
   jobpoller run --virtual --input request.json - <poller.asl.json
   jobpoller run poller.asl.json --input request.json --s3-endpoint http://127.0.0.1:9000 --bucket jobs`,

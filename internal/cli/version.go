@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
+)
+
+// released is the version of a release, which the linker sets: see make release.
+var released string
+
+// version is that of the release or of the module, where the build knows it.
+func version() string {
+	if released != "" {
+		return released
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(unknown)"
+}
+
+func newVersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version, and the commit that it was built from",
+		Long:    `Version prints the version of jobpoller, the commit, the Go release and the machine.`,
+		Example: "  jobpoller version",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			info, _ := debug.ReadBuildInfo()
+			terminal.Fprintf(c.OutOrStdout(), "jobpoller %s\n", describeBuild(version(), info))
+			return nil
+		},
+	}
+}
+
+// describeBuild says what a program was built from, as far as it knows.
+func describeBuild(version string, info *debug.BuildInfo) string {
+	parts := []string{version}
+	if info != nil {
+		settings := map[string]string{}
+		for _, s := range info.Settings {
+			settings[s.Key] = s.Value
+		}
+		if commit := settings["vcs.revision"]; commit != "" {
+			const short = 12
+			commit = commit[:min(len(commit), short)]
+			if settings["vcs.modified"] == "true" {
+				commit += " with changes"
+			}
+			parts = append(parts, "commit "+commit, settings["vcs.time"])
+		}
+	}
+	parts = append(parts, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH)
+	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
+}
