@@ -3,9 +3,11 @@ package awscall_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -65,4 +67,37 @@ func TestNoCredentials(t *testing.T) {
 	t.Parallel()
 	require.EqualError(t, sendTo(t, aws.Config{}, "https://127.0.0.1:1"),
 		"operation error Ovens: Bake, failed to sign request: there are no credentials")
+}
+
+// do is an HTTP client.
+type do func(*http.Request) (*http.Response, error)
+
+func (d do) Do(r *http.Request) (*http.Response, error) { return d(r) }
+
+// The body of a request is read with Read alone: the SDK's WriteTo breaks the
+// connection under an answer that comes early.
+func TestBodiesAreRead(t *testing.T) {
+	t.Parallel()
+	sent := ""
+	client := awscall.New(aws.Config{Credentials: aws.AnonymousCredentials{}, HTTPClient: do(func(r *http.Request) (*http.Response, error) {
+		require.NotImplements(t, (*io.WriterTo)(nil), r.Body)
+		text, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		sent = string(text)
+		return nil, errStopped
+	})}, awscall.Options{Once: true})
+	to, err := url.Parse("https://127.0.0.1:1")
+	require.NoError(t, err)
+	err = client.Do(t.Context(), &awscall.Call{
+		Service: "Ovens", Operation: "Bake",
+		Write: func(_ context.Context, request *smithyhttp.Request) error {
+			request.Method = http.MethodPost
+			streamed, err := request.SetStream(strings.NewReader("bread"))
+			*request = *streamed
+			return err
+		},
+		Endpoint: func(aws.Credentials) (awscall.Endpoint, error) { return awscall.Endpoint{URL: to}, nil },
+	})
+	require.ErrorIs(t, err, errStopped)
+	require.Equal(t, "bread", sent)
 }

@@ -14,7 +14,7 @@ import (
 func TestInputThatNeverEndsIsInterrupted(t *testing.T) {
 	t.Parallel()
 	silent, writer := io.Pipe()
-	defer writer.Close() //nolint:errcheck // of a pipe in memory
+	defer writer.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := io.ReadAll(&interruptible{ctx, silent})
