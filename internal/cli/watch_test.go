@@ -17,6 +17,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/stepfunctions"
 	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/history"
@@ -223,5 +224,29 @@ func TestRecordKeepsTheQuota(t *testing.T) {
 		var code *exitError
 		require.ErrorAs(t, endOf(e), &code)
 		require.Equal(t, exitFailed, code.code)
+	})
+}
+
+// An answer that is too long is asked for in smaller pages, at ten calls a second
+// once half of the burst is used.
+func TestRecordTakesSmallerPages(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGrowingHistory(t, 4166, growingEvent{kind: "ExecutionFailed"})
+		g.start = g.start.Add(-48 * time.Hour)
+		g.refuse = func(call int) error {
+			if call == 3 {
+				return fmt.Errorf("%w: it is longer", awsjob.ErrAnswer)
+			}
+			return nil
+		}
+		w := g.watch(terminal.NewWriter(&bytes.Buffer{}))
+		began := time.Now()
+		e, err := w.follow(t.Context())
+		w.live.close()
+		require.NoError(t, err)
+		require.Len(t, e.Events, 24998)
+		require.Len(t, g.at, 3+250)
+		require.Equal(t, 5300*time.Millisecond, time.Since(began), "53 calls are beyond half of the burst")
 	})
 }

@@ -85,19 +85,52 @@ func (j *Job) Lateness() (late time.Duration, exact, known bool) {
 type Change struct {
 	Status  string
 	Verdict Verdict
-	// First and Last are the polls that saw it, in a row.
+	// First and Last are the polls that saw it, with no other status between them.
 	First, Last int
 }
 
-// Changes is the history of the status. Calls that failed are among it.
+// Changes is the history of the status. Calls that failed saw none.
 func (j *Job) Changes() []Change {
 	var all []Change
 	for i, p := range j.Polls {
+		if p.Verdict == CallFailed {
+			continue
+		}
 		if n := len(all); n > 0 && all[n-1].Status == p.Status && all[n-1].Verdict == p.Verdict {
 			all[n-1].Last = i
 			continue
 		}
 		all = append(all, Change{p.Status, p.Verdict, i, i})
+	}
+	return all
+}
+
+// CallFailure is the calls that failed with one error.
+type CallFailure struct {
+	Error string
+	Cause string // of the first
+	Count int
+	// First and Last are the first and the last of these polls.
+	First, Last int
+}
+
+// Failures are the calls that failed, by their errors, in the order in which these
+// first came.
+func (j *Job) Failures() []CallFailure {
+	var all []CallFailure
+	byName := map[string]int{}
+	for i, p := range j.Polls {
+		if p.Verdict != CallFailed {
+			continue
+		}
+		at, known := byName[p.Status]
+		if !known {
+			at = len(all)
+			byName[p.Status] = at
+			all = append(all, CallFailure{Error: p.Status, Cause: p.Cause, First: i})
+		}
+		all[at].Count++
+		all[at].Last = i
 	}
 	return all
 }

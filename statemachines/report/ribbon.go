@@ -54,6 +54,11 @@ func newRibbon(a axis, j *history.Job, e *history.Execution, number, row int) ri
 	for _, c := range j.Changes() {
 		r.Changes = append(r.Changes, newChangeView(a, j, e, c))
 	}
+	for _, f := range j.Failures() {
+		v := newChangeView(a, j, e, history.Change{Status: cut(f.Error, mostName), Verdict: history.CallFailed, First: f.First, Last: f.Last})
+		v.Polls, v.Note = plural(f.Count, "call"), cut(f.Cause, mostCause)
+		r.Changes = append(r.Changes, v)
+	}
 	r.Facts = facts(a, j)
 	r.Drawing = drawRibbon(a, j, e)
 	return r
@@ -63,7 +68,7 @@ func newChangeView(a axis, j *history.Job, e *history.Execution, c history.Chang
 	first, last := &j.Polls[c.First], &j.Polls[c.Last]
 	v := changeView{
 		Status: c.Status, Verdict: string(c.Verdict), Form: forms[c.Verdict], At: a.since(first.At), Until: a.since(last.At),
-		Polls: fmt.Sprintf("poll %s", formatCount(c.First+1)), Event: e.Events[min(first.Event, len(e.Events)-1)].ID, Note: cut(first.Cause, mostEventCause),
+		Polls: fmt.Sprintf("poll %s", formatCount(c.First+1)), Event: e.Events[min(first.Event, len(e.Events)-1)].ID,
 	}
 	if v.Status == "" {
 		v.Status = "(no status)"
@@ -97,10 +102,8 @@ func facts(a axis, j *history.Job) []fact {
 		}
 	}
 	failed := 0
-	for i := range j.Polls {
-		if j.Polls[i].Verdict == history.CallFailed {
-			failed++
-		}
+	for _, f := range j.Failures() {
+		failed += f.Count
 	}
 	if failed > 0 {
 		all = append(all, fact{plural(failed, "call") + " failed", true})
@@ -159,7 +162,7 @@ func drawLife(b *strings.Builder, a axis, j *history.Job) {
 		}
 	}
 	for _, c := range j.Changes() {
-		if c.Verdict == history.CallFailed || seen >= 0 && c.First >= seen {
+		if seen >= 0 && c.First >= seen {
 			continue
 		}
 		start := j.Polls[c.First].At

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -176,6 +177,13 @@ func (w *textWriter) job(j *history.Job) {
 		}
 		w.change(j, c)
 	}
+	for _, f := range j.Failures() {
+		times := w.axis.since(j.Polls[f.First].At)
+		if f.Count > 1 {
+			times += " to " + w.axis.since(j.Polls[f.Last].At)
+		}
+		w.columns(f.Error, string(history.CallFailed), plural(f.Count, "call"), times)
+	}
 	for _, f := range facts(w.axis, j) {
 		w.line("  %s", f.Text)
 	}
@@ -196,12 +204,17 @@ func (w *textWriter) change(j *history.Job, c history.Change) {
 		polls = fmt.Sprintf("polls %s to %s", formatCount(c.First+1), formatCount(c.Last+1))
 		times += " to " + w.axis.since(j.Polls[c.Last].At)
 	}
+	w.columns(status, verdict, polls, times)
+}
+
+// columns writes a line of the history of a status.
+func (w *textWriter) columns(status, verdict, polls, times string) {
 	line := terminal.Sprintf("%-24s %-12s %-20s %s", cut(status, textColumns), verdict, polls, times)
 	if columns := w.options.Columns - 2; utf8.RuneCountInString(line) > columns {
 		line = string([]rune(line)[:columns-1]) + "…"
 	}
 	if shown := terminal.Quote(status); strings.HasPrefix(line, shown) {
-		line = w.paint(string(c.Verdict), shown) + line[len(shown):]
+		line = w.paint(cmp.Or(verdict, string(history.Retry)), shown) + line[len(shown):]
 	}
 	w.out.WriteString("  " + strings.TrimRight(line, " ") + "\n")
 }
