@@ -165,25 +165,31 @@ func (p *parser) condition(o *object) *Condition {
 		if !slices.Contains(operatorNames, name) && o.has("Variable") {
 			p.add(o.node.Get("Variable").Problem("\"Variable\" needs a comparison operator, not %q", name))
 		}
-		switch name {
-		case "And", "Or":
-			if p.placeholder(o.get(name), true) {
-				*c = openCondition
-				break
-			}
-			if parts := p.conditions(o.list(name, true)); name == "And" {
-				c.And = parts
-			} else {
-				c.Or = parts
-			}
-		case "Not":
-			c.Not = p.innerCondition(o.get(name))
-		default:
-			p.comparison(o, name, c)
-		}
+		c = p.operation(o, name)
 	}
 	o.close(slices.Concat([]string{"And", "Or", "Not", "Variable"}, operatorNames)...)
 	return c
+}
+
+// operation reads the operator of a condition and what it is applied to.
+func (p *parser) operation(o *object, name string) *Condition {
+	switch name {
+	case "And", "Or":
+		if p.placeholder(o.get(name), true) {
+			return &openCondition
+		}
+		parts := p.conditions(o.list(name, true))
+		if name == "And" {
+			return &Condition{And: parts}
+		}
+		return &Condition{Or: parts}
+	case "Not":
+		return &Condition{Not: p.innerCondition(o.get(name))}
+	default:
+		c := &Condition{}
+		p.comparison(o, name, c)
+		return c
+	}
 }
 
 func (p *parser) conditions(nodes []*jsontree.Node) []*Condition {

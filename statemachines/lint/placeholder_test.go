@@ -79,7 +79,8 @@ var everyField = map[string]string{
     "Both": {"Type": "Parallel", "Arguments": {"a": 1}, "Branches": [{"StartAt": "Left", "States": {"Left": {"Type": "Succeed", "Output": 1}}}], "End": true},
     "Failed": {"Type": "Fail", "Error": "E", "Cause": "{% $string($states.input) %}"}
   }
-}`}
+}`,
+}
 
 // A value that only AWS knows may be any: one in the place of any value of a
 // definition gives no ERROR, DANGER or WARNING that is not there without it.

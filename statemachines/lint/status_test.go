@@ -23,23 +23,39 @@ func TestStatusesOfQuery(t *testing.T) {
 		want                     []string
 	}{
 		{"all is right", is("SUCCEEDED", "Report") + "," + is("FAILED", "Failed") + "," + is("CANCELLED", "Failed"), onWait, "", nil},
-		{"a failure polls on", is("SUCCEEDED", "Report") + "," + is("FAILED", "Failed"), onWait, "",
-			[]string{`status-polls-on /Default: CANCELLED is a failure of athena:GetQueryExecution, but the loop goes on to "Wait" and polls again`}},
-		{"one behind a Task of the loop", is("SUCCEEDED", "Report") + "," + is("FAILED", "Failed"), onWait, "Note",
-			[]string{`status-polls-on /Default: CANCELLED is a failure`}},
+		{
+			"a failure polls on", is("SUCCEEDED", "Report") + "," + is("FAILED", "Failed"), onWait, "",
+			[]string{`status-polls-on /Default: CANCELLED is a failure of athena:GetQueryExecution, but the loop goes on to "Wait" and polls again`},
+		},
+		{
+			"one behind a Task of the loop", is("SUCCEEDED", "Report") + "," + is("FAILED", "Failed"), onWait, "Note",
+			[]string{`status-polls-on /Default: CANCELLED is a failure`},
+		},
 		{"two failures poll on", is("SUCCEEDED", "Report"), onWait, "", []string{`status-polls-on /Default: FAILED and CANCELLED are failures`}},
-		{"no rule for a success", is("FAILED", "Failed") + "," + is("CANCELLED", "Failed") + "," + is("QUEUED", "Wait") + "," + is("RUNNING", "Wait"), onNone, "",
-			[]string{`status-misread : SUCCEEDED is a success of athena:GetQueryExecution, but no rule takes it, and the execution fails with States.NoChoiceMatched; add a rule`}},
-		{"a success fails", is("SUCCEEDED", "Failed") + "," + is("FAILED", "Failed") + "," + is("CANCELLED", "Failed"), onWait, "",
-			[]string{`status-misread /Choices/0/Next: SUCCEEDED is a success of athena:GetQueryExecution, but the Choice leads to "Failed", and the execution fails`}},
-		{"a failure succeeds with nobody told", is("SUCCEEDED", "Done") + "," + is("FAILED", "Done") + "," + is("CANCELLED", "Failed"), onWait, "",
-			[]string{`status-misread /Choices/1/Next: FAILED is a failure of athena:GetQueryExecution, but the Choice leads to "Done", and the execution succeeds`}},
-		{"a failure goes the way of a success", is("SUCCEEDED", "Report") + "," + is("FAILED", "Report") + "," + is("CANCELLED", "Failed"), onWait, "",
-			[]string{`status-misread /Choices/1/Next: FAILED is a failure of athena:GetQueryExecution, but the Choice leads to "Report", as for a success`}},
-		{"no rule for a status that runs", is("SUCCEEDED", "Report") + "," + is("RUNNING", "Wait"), onFailed, "",
-			[]string{`status-unhandled /Default: no rule names QUEUED, in which the job still runs: the Choice leads to "Failed"`}},
-		{"nor a Default", is("SUCCEEDED", "Report") + "," + is("RUNNING", "Wait") + "," + is("FAILED", "Failed") + "," + is("CANCELLED", "Failed"), onNone, "",
-			[]string{`status-unhandled : no rule takes QUEUED, in which the job still runs: the execution fails with States.NoChoiceMatched`}},
+		{
+			"no rule for a success", is("FAILED", "Failed") + "," + is("CANCELLED", "Failed") + "," + is("QUEUED", "Wait") + "," + is("RUNNING", "Wait"), onNone, "",
+			[]string{`status-misread : SUCCEEDED is a success of athena:GetQueryExecution, but no rule takes it, and the execution fails with States.NoChoiceMatched; add a rule`},
+		},
+		{
+			"a success fails", is("SUCCEEDED", "Failed") + "," + is("FAILED", "Failed") + "," + is("CANCELLED", "Failed"), onWait, "",
+			[]string{`status-misread /Choices/0/Next: SUCCEEDED is a success of athena:GetQueryExecution, but the Choice leads to "Failed", and the execution fails`},
+		},
+		{
+			"a failure succeeds with nobody told", is("SUCCEEDED", "Done") + "," + is("FAILED", "Done") + "," + is("CANCELLED", "Failed"), onWait, "",
+			[]string{`status-misread /Choices/1/Next: FAILED is a failure of athena:GetQueryExecution, but the Choice leads to "Done", and the execution succeeds`},
+		},
+		{
+			"a failure goes the way of a success", is("SUCCEEDED", "Report") + "," + is("FAILED", "Report") + "," + is("CANCELLED", "Failed"), onWait, "",
+			[]string{`status-misread /Choices/1/Next: FAILED is a failure of athena:GetQueryExecution, but the Choice leads to "Report", as for a success`},
+		},
+		{
+			"no rule for a status that runs", is("SUCCEEDED", "Report") + "," + is("RUNNING", "Wait"), onFailed, "",
+			[]string{`status-unhandled /Default: no rule names QUEUED, in which the job still runs: the Choice leads to "Failed"`},
+		},
+		{
+			"nor a Default", is("SUCCEEDED", "Report") + "," + is("RUNNING", "Wait") + "," + is("FAILED", "Failed") + "," + is("CANCELLED", "Failed"), onNone, "",
+			[]string{`status-unhandled : no rule takes QUEUED, in which the job still runs: the execution fails with States.NoChoiceMatched`},
+		},
 		{"a failure that starts the job again", is("SUCCEEDED", "Report") + "," + is("FAILED", "Start") + "," + is("CANCELLED", "Failed"), onWait, "", nil},
 	}
 	for _, tt := range tests {
@@ -87,4 +103,21 @@ func withoutState(text, state string) string {
 		to += strings.Index(text[to:], "}") + 1
 	}
 	return strings.TrimRight(text[:from], " \n\t,") + text[to:]
+}
+
+// A row says what a status means, and what happens where that is something else.
+func TestDescribeRow(t *testing.T) {
+	t.Parallel()
+	for want, row := range map[string]lint.Row{
+		"success":                      {Meaning: lint.MeansSuccess, Ends: lint.EndsSuccess},
+		"running":                      {Meaning: lint.MeansRunning, Ends: lint.PollsOn},
+		"running, but fails":           {Meaning: lint.MeansRunning, Ends: lint.EndsFailure},
+		"running, but goes on":         {Meaning: lint.MeansRunning, Ends: lint.GoesOn},
+		"failure, but may poll on":     {Meaning: lint.MeansFailure, Ends: lint.EndsUnknown},
+		"failure, but polls on":        {Meaning: lint.MeansFailure, Ends: lint.PollsOn, Rule: lint.StatusPollsOn},
+		"succeeds":                     {Meaning: lint.MeansUnknown, Ends: lint.EndsSuccess},
+		"failure or running, polls on": {Meaning: lint.MeansUnknown, Either: []lint.Meaning{lint.MeansFailure, lint.MeansRunning}, Ends: lint.PollsOn},
+	} {
+		require.Equal(t, want, row.Describe())
+	}
 }

@@ -306,3 +306,15 @@ func TestUnreadableFilesOfFolder(t *testing.T) {
 	require.EqualError(t, err, "open f/closed: permission denied\nopen f/d.json: permission denied")
 	require.Len(t, all, 2)
 }
+
+// A template goes on behind a Fn::ForEach, and behind what is no state machine.
+func TestMachinesBehindOthers(t *testing.T) {
+	t.Parallel()
+	const machine = `{"Type": "AWS::Serverless::StateMachine", "Properties": {"Definition": {"StartAt": "A", "States": {"A": {"Type": "Succeed"}}}}}`
+	all, err := source.Load(t.Context(), []string{"-"}, source.Options{Stdin: strings.NewReader(`{"Resources": {
+		"Fn::ForEach::Each": ["Name", ["x"], {"${Name}Machine": ` + machine + `}], "Topic": {"Type": "AWS::SNS::Topic"},
+		"Fn::ForEach::Wrong": ["Name"], "Last": ` + machine + `}}`)})
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	require.Equal(t, []string{"${Name}Machine", "Last"}, []string{all[0].ID, all[1].ID})
+}

@@ -43,12 +43,18 @@ func TestCheckInput(t *testing.T) {
 		{"null", `{"Type": "Pass", "Next": "B"}`, startQuery, `null`, []string{noSQL}, nil},
 		{"behind a state that catches errors", caught(askLambda), startQuery, `{}`, nil, []string{noSQL}},
 		{"in one", askLambda, caught(startQuery), `{}`, nil, []string{noSQL}},
-		{"behind a Choice that another value decides", `{"Type": "Choice", "Choices": [{"Variable": "$$.State.EnteredTime", "TimestampLessThan": "2030-01-01T00:00:00Z", "Next": "B"}], "Default": "End"}`,
-			startQuery, `{}`, nil, []string{noSQL}},
+		{
+			"behind a Choice that another value decides", `{"Type": "Choice", "Choices": [{"Variable": "$$.State.EnteredTime", "TimestampLessThan": "2030-01-01T00:00:00Z", "Next": "B"}], "Default": "End"}`,
+			startQuery, `{}`, nil,
+			[]string{noSQL},
+		},
 		{"behind a Choice that the input decides", choose, startQuery, `{"go": true}`, []string{noSQL}, nil},
 		{"where the input does not lead", choose, startQuery, `{"go": false}`, nil, nil},
-		{"all arguments of JSONata", `{"Type": "Pass", "Next": "B"}`, jsonata + `"{% $states.input %}", "Next": "End"}`, `{"WorkGrp": "x"}`,
-			[]string{"unknown-argument /States/B/Arguments", "missing-argument /States/B/Arguments"}, nil},
+		{
+			"all arguments of JSONata", `{"Type": "Pass", "Next": "B"}`, jsonata + `"{% $states.input %}", "Next": "End"}`, `{"WorkGrp": "x"}`,
+			[]string{"unknown-argument /States/B/Arguments", "missing-argument /States/B/Arguments"},
+			nil,
+		},
 		{"a part of JSONata", askLambda, jsonata + `{"QueryString": "{% $states.input.sql %}"}, "Next": "End"}`, `{}`, []string{"unknown-member /States/B/Arguments/QueryString"}, nil},
 		{"in a branch", askLambda, parallel, `{}`, []string{"unknown-member /States/B/Branches/0/States/I/SecondsPath"}, nil},
 		{"in a branch whose errors are caught", askLambda, caught(parallel), `{}`, nil, []string{"unknown-member /States/B/Branches/0/States/I/SecondsPath"}},
@@ -95,16 +101,24 @@ func TestKindsOfFields(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, state, want string }{
 		{"seconds", `"Type": "Wait", "SecondsPath": "$.text", "Next": "End"`, `/States/S/SecondsPath: "SecondsPath" must be a number, found a string`},
-		{"seconds of a call", `"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f"}, "TimeoutSecondsPath": "$.list", "Next": "End"`,
-			`/States/S/TimeoutSecondsPath: "TimeoutSecondsPath" must be a number, found an array`},
+		{
+			"seconds of a call", `"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f"}, "TimeoutSecondsPath": "$.list", "Next": "End"`,
+			`/States/S/TimeoutSecondsPath: "TimeoutSecondsPath" must be a number, found an array`,
+		},
 		{"a time", `"Type": "Wait", "TimestampPath": "$.number", "Next": "End"`, `/States/S/TimestampPath: "TimestampPath" must be a string, found a number`},
 		{"a cause", `"Type": "Fail", "Error": "E", "CausePath": "$.list"`, `/States/S/CausePath: "CausePath" must be a string, found an array`},
-		{"items", `"Type": "Map", "ItemsPath": "$.text", "ItemProcessor": {"StartAt": "I", "States": {"I": {"Type": "Succeed"}}}, "Next": "End"`,
-			`/States/S/ItemsPath: "ItemsPath" must be an array, found a string`},
-		{"what an item gets", `"Type": "Map", "ItemsPath": "$.list", "ItemSelector": {"a.$": "$.txt"}, "ItemProcessor": {"StartAt": "I", "States": {"I": {"Type": "Succeed"}}}, "Next": "End"`,
-			`/States/S/ItemSelector/a.$: $ has no member "txt" (did you mean "text"?)`},
-		{"what branches get", `"Type": "Parallel", "Parameters": {"a.$": "$.txt"}, "Branches": [{"StartAt": "I", "States": {"I": {"Type": "Succeed"}}}], "Next": "End"`,
-			`/States/S/Parameters/a.$: $ has no member "txt" (did you mean "text"?)`},
+		{
+			"items", `"Type": "Map", "ItemsPath": "$.text", "ItemProcessor": {"StartAt": "I", "States": {"I": {"Type": "Succeed"}}}, "Next": "End"`,
+			`/States/S/ItemsPath: "ItemsPath" must be an array, found a string`,
+		},
+		{
+			"what an item gets", `"Type": "Map", "ItemsPath": "$.list", "ItemSelector": {"a.$": "$.txt"}, "ItemProcessor": {"StartAt": "I", "States": {"I": {"Type": "Succeed"}}}, "Next": "End"`,
+			`/States/S/ItemSelector/a.$: $ has no member "txt" (did you mean "text"?)`,
+		},
+		{
+			"what branches get", `"Type": "Parallel", "Parameters": {"a.$": "$.txt"}, "Branches": [{"StartAt": "I", "States": {"I": {"Type": "Succeed"}}}], "Next": "End"`,
+			`/States/S/Parameters/a.$: $ has no member "txt" (did you mean "text"?)`,
+		},
 		{"seconds that are a number", `"Type": "Wait", "SecondsPath": "$.number", "Next": "End"`, ""},
 	}
 	for _, tt := range tests {

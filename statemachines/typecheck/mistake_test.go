@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // What the types find, and what they let pass, in one place of a definition.
@@ -37,16 +40,22 @@ func TestFindingsOfOnePlace(t *testing.T) {
 		want             []string // in each finding
 	}{
 		{"a text without an enum is compared", jsonpath(`"Variable": "$.got.QueryExecution.Query", "StringEquals": "SELECT 1"`), nil},
-		{"a member that is never there is asked for", jsonpath(`"Variable": "$.got.QueryExecution.Statuss.State", "IsPresent": true`),
-			[]string{`has no member "Statuss" (did you mean "Status"?)`}},
+		{
+			"a member that is never there is asked for", jsonpath(`"Variable": "$.got.QueryExecution.Statuss.State", "IsPresent": true`),
+			[]string{`has no member "Statuss" (did you mean "Status"?)`},
+		},
 		{"a member that may be there is asked for", jsonpath(`"Variable": "$.got.QueryExecution.Status.State", "IsPresent": true`), nil},
-		{"an enum in a test that does not hold", jsonpath(`"Not": {"Variable": "$.got.QueryExecution.Status.State", "StringEquals": "DONE"}`),
-			[]string{`QueryExecution.Status.State is never "DONE"`}},
+		{
+			"an enum in a test that does not hold", jsonpath(`"Not": {"Variable": "$.got.QueryExecution.Status.State", "StringEquals": "DONE"}`),
+			[]string{`QueryExecution.Status.State is never "DONE"`},
+		},
 		{"a member of a variable", jsonata("$got.QueryExecution.Statuss.State = 'SUCCEEDED'"), []string{`QueryExecution has no member "Statuss" (did you mean "Status"?)`}},
-		{"a value of a variable", jsonata("$got.QueryExecution.Status.State = 'SUCCEDED'"), []string{`"SUCCEDED" (did you mean "SUCCEEDED"?)`}},
+		{"a value of a variable", jsonata("$got.QueryExecution.Status.State = 'SUCCEEDEDX'"), []string{`"SUCCEEDEDX" (did you mean "SUCCEEDED"?)`}},
 		{"values in a list", jsonata("$got.QueryExecution.Status.State in ['SUCCEEDED', 'QUEUED']"), nil},
-		{"all values in a list, so that the next rule has none", jsonata("$got.QueryExecution.Status.State in ['FAILED', 'QUEUED']"),
-			[]string{"an earlier rule takes every value that rule 2 is for"}},
+		{
+			"all values in a list, so that the next rule has none", jsonata("$got.QueryExecution.Status.State in ['FAILED', 'QUEUED']"),
+			[]string{"an earlier rule takes every value that rule 2 is for"},
+		},
 		{"a function of a member", jsonata("$boolean($got.QueryExecution.Status)"), nil},
 		{"whether something is there that always is", jsonata("$exists($states.input)"), []string{"the rules before rule 2 take every value"}},
 		{"whether it is not there", jsonata("$not($exists($got.QueryExecution.Status))"), nil},
@@ -62,6 +71,9 @@ func TestFindingsOfOnePlace(t *testing.T) {
 		{"a list of which nobody knows how long it is", call("aws-sdk:athena:batchGetQueryExecution", `"QueryExecutionIds.$": "$.ids"`), nil},
 		{"a number beyond its limit", call("aws-sdk:athena:listQueryExecutions", `"MaxResults": 51`), []string{`"MaxResults" is at most 50, found 51`}},
 		{"a number at its limit", call("aws-sdk:athena:listQueryExecutions", `"MaxResults": 50`), nil},
+		{"an empty text", call("aws-sdk:athena:startQueryExecution", `"QueryString": ""`), []string{`"QueryString" has at least 1 characters, found 0`}},
+		{"a text for an attribute", call("dynamodb:putItem", `"TableName": "t", "Item": {"id": "x"}`), nil},
+		{"a number for an attribute", call("dynamodb:putItem", `"TableName": "t", "Item": {"id": 1}`), []string{`"id" must be an object, found a number`}},
 		{"a text for a number", call("aws-sdk:athena:listQueryExecutions", `"MaxResults": "5"`), nil},
 		{"a text that is no number", call("aws-sdk:athena:listQueryExecutions", `"MaxResults": "many"`), []string{`"MaxResults" must be a number`}},
 	}
@@ -75,4 +87,21 @@ func TestFindingsOfOnePlace(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a mock returns is checked as what the service gives: texts with an enum are among
+// it, and others are any.
+func TestCheckAnswer(t *testing.T) {
+	t.Parallel()
+	api, err := typecheck.FindAPI("arn:aws:states:::aws-sdk:athena:getQueryExecution", models.Load)
+	require.NoError(t, err)
+	answer := func(member string, value any) any {
+		return map[string]any{"QueryExecution": map[string]any{member: value}}
+	}
+	require.Empty(t, api.CheckAnswer(answer("Query", "SELECT 1")))
+	require.Empty(t, api.CheckAnswer(answer("Status", map[string]any{"State": "RUNNING"})))
+	require.Equal(t, []string{`$.QueryExecution.Status.State: QueryExecutionState is never "RUNING" (did you mean "RUNNING"?)`},
+		api.CheckAnswer(answer("Status", map[string]any{"State": "RUNING"})))
+	require.Equal(t, []string{`$.QueryExecution.Query: expected a string (QueryString), found an array`}, api.CheckAnswer(answer("Query", []any{})))
+	require.Equal(t, []string{`$.QueryExecution: QueryExecution has no member "Querry" (did you mean "Query"?)`}, api.CheckAnswer(answer("Querry", "x")))
 }

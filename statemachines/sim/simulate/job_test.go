@@ -200,9 +200,11 @@ func TestJobsOfCallsAlone(t *testing.T) {
 		{"only started", `{"StartAt": "Start", "States": {` + start + `"End": true}}}`, nil},
 		{"started and described", `{"StartAt": "Start", "States": {` + start + `"Next": "Get"}, ` + get + `}}`, []string{"athena StartQueryExecution"}},
 		{"only described", `{"StartAt": "Get", "States": {` + get + `}}`, []string{"athena StartQueryExecution"}},
-		{"started with a token", `{"StartAt": "Start", "States": {` +
-			`"Start": {"Type": "Task", "Resource": "arn:aws:states:::states:startExecution.waitForTaskToken", "TimeoutSeconds": 9, "Parameters": {"StateMachineArn": "a", "Input": {"t.$": "$$.Task.Token"}}, "Next": "Get"}, ` + get + `}}`,
-			[]string{"athena StartQueryExecution"}},
+		{
+			"started with a token", `{"StartAt": "Start", "States": {` +
+				`"Start": {"Type": "Task", "Resource": "arn:aws:states:::states:startExecution.waitForTaskToken", "TimeoutSeconds": 9, "Parameters": {"StateMachineArn": "a", "Input": {"t.$": "$$.Task.Token"}}, "Next": "Get"}, ` + get + `}}`,
+			[]string{"athena StartQueryExecution"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
