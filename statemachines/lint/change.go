@@ -13,10 +13,10 @@ var readVerbs = []string{"describe", "get", "list"}
 // maxBefore is how many states before a poll are looked at.
 const maxBefore = 40
 
-// aimed leaves the judges that wait for what the machine has called for: those of the
+// chooseAimed leaves the judges that wait for what the machine has called for: those of the
 // last call before the poll that changes what it describes, such as DeleteDBInstance
 // before DescribeDBInstances. If there is none, or nobody waits for that, all are left.
-func (c *checker) aimed(r *reading, judges []*judge) []*judge {
+func (c *checker) chooseAimed(r *reading, judges []*judge) []*judge {
 	verb := c.lastChange(r)
 	if verb == "" || len(judges) < 2 {
 		return judges

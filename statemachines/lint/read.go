@@ -127,7 +127,7 @@ func (c *checker) judgesOf(r *reading, s *status) (judges []*judge, start *asl.S
 			judges = append(judges, j)
 		}
 	}
-	return c.aimed(r, judges), nil
+	return c.chooseAimed(r, judges), nil
 }
 
 // startOf returns the Task that starts the job of a judge, the first of the flow or

@@ -41,6 +41,11 @@ func TestStatusesOfQuery(t *testing.T) {
 			[]string{`status-misread /Choices/0/Next: SUCCEEDED is a success of athena:GetQueryExecution, but the Choice leads to "Failed", and the execution fails`},
 		},
 		{
+			"a success fails after a Task", is("SUCCEEDED", "Tidy") + "," + is("FAILED", "Failed") + "," + is("CANCELLED", "Failed"), onWait, "",
+			[]string{`status-misread /Choices/0/Next: SUCCEEDED is a success of athena:GetQueryExecution, but the Choice leads to "Tidy", and the execution fails`},
+		},
+		{"failures fail after a Task", is("SUCCEEDED", "Report") + "," + is("FAILED", "Tidy") + "," + is("CANCELLED", "Failed"), onWait, "", nil},
+		{
 			"a failure succeeds with nobody told", is("SUCCEEDED", "Done") + "," + is("FAILED", "Done") + "," + is("CANCELLED", "Failed"), onWait, "",
 			[]string{`status-misread /Choices/1/Next: FAILED is a failure of athena:GetQueryExecution, but the Choice leads to "Done", and the execution succeeds`},
 		},
@@ -72,8 +77,9 @@ func TestStatusesOfQuery(t *testing.T) {
 				"Done?": {"Type": "Choice", "Choices": [` + tt.choices + `]` + tt.otherwise + `},
 				"Wait": {"Type": "Wait", "Seconds": 30, "Next": "Get"},
 				"Report": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f"}, "Next": "Done"},
+				"Tidy": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f"}, "Next": "Failed"},
 				"Failed": {"Type": "Fail"}, "Done": {"Type": "Succeed"}}}`
-			for _, state := range []string{"Note", "Report", "Failed", "Done", "Wait"} { // those that nothing leads to
+			for _, state := range []string{"Note", "Report", "Tidy", "Failed", "Done", "Wait"} { // those that nothing leads to
 				text = withoutState(text, state)
 			}
 			m, err := asl.Parse([]byte(text))

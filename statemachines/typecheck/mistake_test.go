@@ -100,8 +100,8 @@ func TestCheckAnswer(t *testing.T) {
 	}
 	require.Empty(t, api.CheckAnswer(answer("Query", "SELECT 1")))
 	require.Empty(t, api.CheckAnswer(answer("Status", map[string]any{"State": "RUNNING"})))
-	require.Equal(t, []string{`$.QueryExecution.Status.State: QueryExecutionState is never "RUNING" (did you mean "RUNNING"?)`},
-		api.CheckAnswer(answer("Status", map[string]any{"State": "RUNING"})))
+	require.Equal(t, []string{`$.QueryExecution.Status.State: QueryExecutionState is never "RUNNINGX" (did you mean "RUNNING"?)`},
+		api.CheckAnswer(answer("Status", map[string]any{"State": "RUNNINGX"})))
 	require.Equal(t, []string{`$.QueryExecution.Query: expected a string (QueryString), found an array`}, api.CheckAnswer(answer("Query", []any{})))
 	require.Equal(t, []string{`$.QueryExecution: QueryExecution has no member "Querry" (did you mean "Query"?)`}, api.CheckAnswer(answer("Querry", "x")))
 }
