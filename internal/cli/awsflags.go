@@ -32,6 +32,10 @@ func (a *awsFlags) validate() error {
 	return checkEndpoint(a.endpoint)
 }
 
+// clientKey is the key of a context's HTTP client, which sends the calls of a command
+// that runs in another program.
+type clientKey struct{}
+
 // configuration is the user's configuration of AWS. It has a region and credentials.
 func (a *awsFlags) configuration(ctx context.Context, verbose bool) (aws.Config, error) {
 	var options []func(*config.LoadOptions) error
@@ -50,6 +54,9 @@ func (a *awsFlags) configuration(ctx context.Context, verbose bool) (aws.Config,
 	cfg, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
 		return cfg, fmt.Errorf("AWS configuration: %w", err)
+	}
+	if client, ok := ctx.Value(clientKey{}).(aws.HTTPClient); ok {
+		cfg.HTTPClient = client
 	}
 	if a.endpoint != "" {
 		cfg.BaseEndpoint = &a.endpoint // also where configured endpoints are to be ignored

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"os"
+	"regexp"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +21,20 @@ var styles = map[string]terminal.Style{
 
 // styleOf is the style of a verdict, a status or a severity; none for another word.
 func styleOf(word string) terminal.Style { return styles[word] }
+
+// verdictWords are the words of styles that stand in tables and reports.
+var verdictWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(SUCCEEDED|FAILED|TIMED_OUT|ABORTED|RUNNING|ERROR|DANGER|WARNING|NOTE)\b`)
+})
+
+// paintVerdicts is a text of several lines, which the program has quoted, with its
+// verdicts in their colours.
+func paintVerdicts(c terminal.Colours, text string) terminal.Lines {
+	if c {
+		text = verdictWords().ReplaceAllStringFunc(text, func(word string) string { return string(c.Paint(styleOf(word), word)) })
+	}
+	return terminal.Lines(text)
+}
 
 // addColor gives a command and those below it the flag --color, and lets their
 // output have colours as it says.

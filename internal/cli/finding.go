@@ -84,10 +84,12 @@ func printFindings(out io.Writer, format string, found []finding) error {
 		return printAnnotations(out, found)
 	}
 	var b strings.Builder
+	colours := terminal.ColoursOf(out)
 	for _, f := range found {
 		p := f.problem
 		p.Line, p.Severity, p.Pointer = 0, diag.Error, f.pointer() // line and severity stand before the rule
-		terminal.Fprintf(&b, "%s: %s %s: %s\n", f.place(), strings.ToLower(f.problem.Severity.String()), f.rule, p.String())
+		severity := f.problem.Severity.String()
+		terminal.Fprintf(&b, "%s: %s %s: %s\n", f.place(), colours.Paint(styleOf(severity), strings.ToLower(severity)), f.rule, p.String())
 		if s := f.problem.Snippet(); s != "" {
 			terminal.Fprintf(&b, "%s\n", terminal.Lines(s)) // of one line of the source
 		}

@@ -110,7 +110,7 @@ func printLoops(c *cobra.Command, names []string, o lintOptions) error {
 		}
 		return unread
 	}
-	terminal.Fprintf(c.OutOrStdout(), "%s", terminal.Lines(tables.String()))
+	terminal.Fprintf(c.OutOrStdout(), "%s", paintVerdicts(terminal.ColoursOf(c.OutOrStdout()), tables.String()))
 	return unread
 }
 

@@ -197,7 +197,7 @@ func (o *reportOptions) write(c *cobra.Command, e *history.Execution) error {
 	if display := terminal.DisplayOf(c.OutOrStdout()); display != nil {
 		options.Columns = display.Columns()
 	}
-	terminal.Fprintf(c.OutOrStdout(), "%s", terminal.Lines(htmlreport.Text(e, options)))
+	terminal.Fprintf(c.OutOrStdout(), "%s", paintVerdicts(terminal.ColoursOf(c.OutOrStdout()), htmlreport.Text(e, options)))
 	if o.html == "" {
 		return nil
 	}
