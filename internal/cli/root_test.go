@@ -63,7 +63,10 @@ func TestShortDuration(t *testing.T) {
 // Each value of a flag that is not a file completes to words or to nothing.
 func TestFlagsDoNotCompleteToFiles(t *testing.T) {
 	t.Parallel()
-	files := map[string]bool{"input": true, "mocks": true, "html": true, "history": true, "data": true, "check": true, "waiter": true, "response": true, "baseline": true}
+	files := map[string]bool{
+		"input": true, "mocks": true, "html": true, "history": true, "data": true, "check": true, "waiter": true, "response": true,
+		"baseline": true, "definition": true,
+	}
 	walk(newRootCommand(), func(c *cobra.Command) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if f.Value.Type() == "bool" || files[f.Name] || c.Name() == "init" && f.Name == "output" {
