@@ -105,6 +105,21 @@ func (o *operation) identify(arguments string) string {
 	return strings.Join(parts, " ")
 }
 
+// readID is what the arguments ask for, as text.
+func (o *operation) readID(arguments string) string {
+	var all map[string]any
+	if len(o.members) == 0 || json.Unmarshal([]byte(arguments), &all) != nil {
+		return ""
+	}
+	var parts []string
+	for _, member := range o.members {
+		if text := path(nil).text(all[member]); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 // mostAnswers is how many responses are kept, so that equal ones are read once.
 const mostAnswers = 4096
 

@@ -44,6 +44,9 @@ type Job struct {
 	// State is the Task that polls it, and Operation what it calls, such as
 	// "athena:GetQueryExecution", or the function "jobpoller-checkstatus".
 	State, Operation string
+	// ID is what the calls ask for, such as the id of a query; empty if that is not
+	// clear.
+	ID string
 	// Entry is what the catalogue knows to wait for; nil if that is not clear.
 	Entry *catalog.Entry
 	// Strand is that of the visits.
@@ -62,7 +65,7 @@ func (j *Job) HasEnded() int {
 
 // Lateness is the time from the job's end to the poll that saw it. It is exact where
 // the service says when the job ended; else it is at most the time since the poll
-// before. It is not known before the end was seen.
+// before that was answered. It is not known before the end was seen.
 func (j *Job) Lateness() (late time.Duration, exact, known bool) {
 	seen := j.HasEnded()
 	if seen < 0 {
@@ -72,11 +75,14 @@ func (j *Job) Lateness() (late time.Duration, exact, known bool) {
 	if !j.Ended.IsZero() {
 		return max(0, at.Sub(j.Ended)), true, true
 	}
-	before := j.Polls[seen].Visit.Start
-	if seen > 0 {
-		before = j.Polls[seen-1].Answered
-	} else if !j.Started.IsZero() {
+	before := j.Polls[0].Visit.Start
+	if !j.Started.IsZero() {
 		before = j.Started
+	}
+	for _, p := range j.Polls[:seen] {
+		if p.Verdict != CallFailed {
+			before = p.Answered
+		}
 	}
 	return max(0, at.Sub(before)), false, true
 }
@@ -243,7 +249,7 @@ func (f *finder) poll(v *Visit, a *Attempt) {
 		return
 	}
 	j := f.job(v, op.name, op.identify(a.Parameters))
-	j.Entry = op.entry
+	j.Entry, j.ID = op.entry, op.readID(a.Parameters)
 	if a.Failed {
 		p.Verdict, p.Status, p.Cause = op.judgeError(a.Error), a.Error, a.Cause
 	} else {

@@ -67,12 +67,31 @@ func TestJobOfACompiledMachine(t *testing.T) {
 	require.Len(t, jobs, 1)
 	require.Equal(t, "dynamodb:DescribeExport", jobs[0].Operation)
 	require.Equal(t, "dynamodb:ExportTableToPointInTime", jobs[0].Entry.FullName())
+	require.Equal(t, "arn", jobs[0].ID)
 	require.Equal(t, []string{"IN_PROGRESS retry", "COMPLETED success"}, statuses(jobs[0]))
 	require.Equal(t, []history.CallFailure{{Error: "DynamoDb.SdkClientException", Cause: "slow down", Count: 1, First: 1, Last: 1}}, jobs[0].Failures())
 	late, exact, known := jobs[0].Lateness()
 	require.True(t, exact && known)
 	require.Equal(t, jobs[0].Polls[3].Answered.Sub(r.Start)-40*time.Second, late)
 	require.True(t, jobs[0].Deadline.After(r.Stop), "the machine has one")
+}
+
+// A call that failed saw nothing: the job may have ended before it.
+func TestLatenessCountsAnswersAlone(t *testing.T) {
+	t.Parallel()
+	_, jobs := jobsOf(t, `{"StartAt": "Get", "States": {
+		"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"},
+			"Retry": [{"ErrorEquals": ["E"], "IntervalSeconds": 20}], "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.QueryExecution.Status.State", "StringEquals": "RUNNING", "Next": "Wait"}], "Default": "End"},
+		"Wait": {"Type": "Wait", "Seconds": 10, "Next": "Get"}, "End": {"Type": "Succeed"}}}`, `{}`, map[string][]any{
+		"arn:aws:states:::aws-sdk:athena:getQueryExecution": {query("RUNNING"), &sim.TaskError{Name: "E"}, query("FAILED")},
+	})
+	require.Len(t, jobs, 1)
+	require.Equal(t, 2, jobs[0].HasEnded())
+	late, exact, known := jobs[0].Lateness()
+	require.True(t, known)
+	require.False(t, exact)
+	require.Equal(t, 31*time.Second, late)
 }
 
 // What check-status returns is read as its verdict, and the job's own status too.

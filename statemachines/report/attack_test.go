@@ -25,7 +25,7 @@ const mostPage = 5 << 20
 func long(t *testing.T, states, size int) *history.Execution {
 	t.Helper()
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	const kept = 50 // different texts, so that the test takes little memory
+	const kept = 8 // different texts, so that the test takes little memory
 	texts := make([]string, kept)
 	for i := range texts {
 		texts[i] = fmt.Sprintf(`{"n": %d, "text": %q}`, i, strings.Repeat("x", size))
@@ -53,15 +53,15 @@ func long(t *testing.T, states, size int) *history.Execution {
 	return e
 }
 
-// A page of 25,000 events has all of them and is no larger than it may be: where all
-// turns are alike, where none is like another, and where every text is as large as
+// A page of 25,000 events has all of them and is no larger than it may be: where no
+// turn is like another, and where every text is as large as
 // it can be.
 func TestPageIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name         string
 		states, size int
-	}{{"one state", 1, 20}, {"many states", 60, 20}, {"large texts", 7, asl.MaxPayloadBytes}} {
+	}{{"many states", 60, 20}, {"large texts", 1, asl.MaxPayloadBytes}} {
 		e := long(t, c.states, c.size)
 		page, err := report.HTML(e)
 		require.NoError(t, err)

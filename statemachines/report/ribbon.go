@@ -25,6 +25,7 @@ type ribbon struct {
 	State     string
 	Row       int // of the state
 	Operation string
+	ID        string
 	Polls     string
 	Facts     []fact
 	Changes   []changeView
@@ -50,7 +51,7 @@ var forms = map[history.Verdict]string{
 }
 
 func newRibbon(a axis, j *history.Job, e *history.Execution, number, row int) ribbon {
-	r := ribbon{Number: number, State: j.State, Row: row, Operation: j.Operation, Polls: plural(len(j.Polls), "poll")}
+	r := ribbon{Number: number, State: j.State, Row: row, Operation: j.Operation, ID: cut(j.ID, mostName), Polls: plural(len(j.Polls), "poll")}
 	for _, c := range j.Changes() {
 		r.Changes = append(r.Changes, newChangeView(a, j, e, c))
 	}

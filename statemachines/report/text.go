@@ -166,7 +166,11 @@ func (w *textWriter) head(e *history.Execution, visits *history.Visits, jobs []*
 
 // job writes the history of a status and the line of the polls.
 func (w *textWriter) job(j *history.Job) {
-	w.line("\n%s polls %s", j.State, j.Operation)
+	of := ""
+	if j.ID != "" {
+		of = " of " + cut(j.ID, mostName)
+	}
+	w.line("\n%s polls %s%s", j.State, j.Operation, of)
 	changes := j.Changes()
 	for i, c := range changes {
 		if left := len(changes) - textSteps; left > 0 && i >= textSteps/2 && i < textSteps/2+left {
