@@ -52,7 +52,7 @@ where the status changes. The result goes to stdout. -o json or --verbose adds t
 Exit codes: 0 succeeded, 1 failed, 2 wrong usage (nothing was called), 3 timed
 out, 4 could not reach the job (network, credentials, permissions), 130
 interrupted.`,
-		Example: `  jobpoller wait dynamodb TableExists Orders
+		Example: `  jobpoller wait ec2 InstanceRunning i-0123456789abcdef0
   jobpoller wait glue StartJobRun jr_0123 --param JobName=nightly --max-wait 2h -o json
   jobpoller wait ecs TasksStopped TASK1 TASK2 --param cluster=web --any
   aws athena start-query-execution --query-string 'SELECT 1' | jobpoller wait athena StartQueryExecution -`,
