@@ -304,18 +304,32 @@ $`, stdout)
 	_, err := a.functions(t).RunJob(t.Context(), event(1))
 	require.NoError(t, err)
 	a.answer("GetJobRun", `400 {"__type": "AccessDeniedException", "message": "no"}`)
-	a.answer("DescribeExecution", fmt.Sprintf(`200 {"status": "RUNNING", "redriveCount": 1, "redriveDate": %d}`, time.Now().Unix()))
+	redriven := time.Now().Add(30 * time.Second).Truncate(time.Second) // no second that the job can have started in
+	a.answer("DescribeExecution", fmt.Sprintf(`200 {"status": "RUNNING", "redriveCount": 1, "redriveDate": %d}`, redriven.Unix()))
 	code, stdout, stderr = a.command(t, "status", nightly)
 	require.Equal(t, exitSucceeded, code, stderr)
 	require.Contains(t, stdout, "\n  execution  RUNNING\n")
 	require.Contains(t, stdout, `  job        glue:StartJobRun {"JobName":"nightly","RunId":"jr_2"}`)
 	require.Contains(t, stdout, "  now        not known: access denied: grant glue:GetJobRun (AccessDeniedException: no)\n")
-	require.Regexp(t, `\n  deadline   \S+Z?\n  next poll  within [0-9]+s\n$`, stdout)
+	require.Regexp(t, `\n  deadline   `+redriven.Add(time.Hour).UTC().Format(time.RFC3339)+`\n  next poll  within [0-9]+s\n$`, stdout)
 
 	code, stdout, stderr = a.command(t, "status", nightly, "-o", "json")
 	require.Equal(t, exitSucceeded, code, stderr)
 	require.True(t, json.Valid([]byte(stdout)))
-	require.Contains(t, stdout, `"nextPollSeconds": 15`)
+	require.Contains(t, stdout, `"nextPollSeconds": `)
+}
+
+// The next poll comes at the latest when the schedule lets it.
+func TestNextPoll(t *testing.T) {
+	t.Parallel()
+	q := handler.Request{MaxWaitSeconds: 3600, InitialDelay: 10, Waiter: &pollcore.Waiter{MinDelay: 15, MaxDelay: 120}}
+	for elapsed, want := range map[time.Duration]time.Duration{
+		0: 10 * time.Second, 10 * time.Second: 15 * time.Second, 30 * time.Minute: time.Minute, 3590 * time.Second: 10 * time.Second, 2 * time.Hour: 0,
+	} {
+		require.Equal(t, want, nextPoll(q, elapsed), "after %s", elapsed)
+	}
+	q.MaxDelay = 30
+	require.Equal(t, 30*time.Second, nextPoll(q, 30*time.Minute))
 }
 
 func TestDoctor(t *testing.T) {
