@@ -143,7 +143,7 @@ func (l *loop) newPrefix() string {
 }
 
 // variable finds the variables that a definition names.
-var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$"](\w+)`) })
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$"]([\p{L}\p{N}_]+)`) })
 
 // uses tells whether a variable of the machine begins as those of a fragment would.
 func (l *loop) uses(prefix string) bool {
@@ -242,20 +242,13 @@ func (f *fragment) chooseExits() error {
 	if f.flow.State(f.success).Type == asl.TypeFail {
 		return refuse("a success of %s leads to the Fail state %q", f.entry.FullName(), f.success)
 	}
-	for _, name := range failures {
-		if name != f.success && f.flow.State(name).Type != asl.TypeFail && f.handler == "" {
-			f.handler = name
-		}
+	failures = slices.DeleteFunc(failures, func(name string) bool { return name == f.success })
+	if len(failures) > 0 && f.flow.State(failures[0]).Type != asl.TypeFail {
+		f.handler = failures[0]
 	}
 	f.timedOut = f.handler
-	var others []string
-	for _, name := range f.exits {
-		if !slices.ContainsFunc(f.observed.seen, func(s seen) bool { return s.exit == name }) {
-			others = append(others, name)
-		}
-	}
-	if len(others) == 1 { // too many polls, or too late
-		f.timedOut = others[0]
+	if len(f.late) == 1 && f.late[0] != f.success { // too many polls, or too late
+		f.timedOut = f.late[0]
 	}
 	return nil
 }

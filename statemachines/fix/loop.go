@@ -29,8 +29,8 @@ type loop struct {
 	wait      *asl.State   // the first
 	states    []*asl.State // all, in the order of the definition
 	inside    map[string]bool
-	exits     []string // the states behind it, in order
 	entry     *catalog.Entry
+	late      []string          // the states behind it that it leads to while the job runs
 	entries   []*asl.State      // where it begins
 	told      map[string]string // texts of answers, by the sample texts that have to be the same
 	// first is how long the loop waits before its first poll, in seconds.
@@ -106,22 +106,25 @@ func (l *loop) read(table lint.Loop) error {
 	if l.choice == nil {
 		return refuse("no Choice of the loop looks at the status")
 	}
-	l.findExits()
-	var err error
-	if l.entry, err = l.chooseEntry(table); err != nil {
-		return err
-	}
 	if err := l.readEntries(); err != nil {
 		return err
 	}
-	return l.check()
+	if err := l.check(); err != nil {
+		return err
+	}
+	if err := l.checkRows(table.Rows); err != nil {
+		return err
+	}
+	var err error
+	l.entry, err = l.chooseEntry(table)
+	return err
 }
 
 // compiledArguments and compiledCount are what a compiled loop polls with, in JSONata
 // and in JSONPath: a variable, and the number of its attempts.
 var (
-	compiledArguments = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$(\w*)[aA]rguments$`) })
-	compiledCount     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\w*)[aA]ttempt$`) })
+	compiledArguments = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$(.*)[aA]rguments$`) })
+	compiledCount     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*)[aA]ttempt$`) })
 )
 
 // isCompiled tells whether a Task polls in a compiled loop, by the names of the
@@ -184,17 +187,6 @@ func (l *loop) choices() int {
 		}
 	}
 	return n
-}
-
-// findExits finds the states behind the loop.
-func (l *loop) findExits() {
-	for _, s := range l.states {
-		for _, way := range s.Transitions() {
-			if !l.inside[way.To] && way.Kind != asl.TransitionCatch && !slices.Contains(l.exits, way.To) {
-				l.exits = append(l.exits, way.To)
-			}
-		}
-	}
 }
 
 // readEntries finds how the loop is entered: before its Wait, or before its poll.
@@ -281,10 +273,16 @@ func (l *loop) chooseEntry(table lint.Loop) (*catalog.Entry, error) {
 			found = append(found, e)
 		}
 	}
+	if jobs := slices.DeleteFunc(slices.Clone(found), func(e *catalog.Entry) bool { return e.Job == nil }); len(jobs) == 1 {
+		return jobs[0], nil // it knows more statuses than a waiter
+	}
 	if len(found) != 1 {
 		names := make([]string, len(found))
 		for i, e := range found {
 			names[i] = e.Name
+		}
+		if len(found) == 0 {
+			return nil, refuse("the catalogue has no waiter of %s whose successes all leave the loop", table.Operation)
 		}
 		return nil, refuse("the catalogue knows %d waiters of %s that the loop may mean (%s)", len(found), table.Operation, strings.Join(names, ", "))
 	}

@@ -73,7 +73,7 @@ var (
 	readInput = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\$states\.(?:input|context\.Execution\.Input)((?:\.\w+)*)`)
 	})
-	readVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$([A-Za-z_]\w*)((?:\.\w+)*)(\()?`) })
+	readVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$([\p{L}_][\p{L}\p{N}_]*)((?:\.\w+)*)(\()?`) })
 )
 
 // state adds what a state reads.

@@ -1,0 +1,131 @@
+package fix
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/jsonpath"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+)
+
+// checkRows refuses a loop in which more than the status says where it leads, and
+// finds where one leads that looks at the time or counts its turns: from statuses of
+// a job that runs.
+func (l *loop) checkRows(rows []lint.Row) error {
+	for _, row := range rows {
+		if row.Meaning != lint.MeansRunning {
+			continue
+		}
+		for _, name := range row.Routes {
+			if !l.inside[name] && !slices.Contains(l.late, name) {
+				l.late = append(l.late, name)
+			}
+		}
+	}
+	for _, s := range l.states {
+		if s.Choice == nil {
+			continue
+		}
+		for i := range s.Choice.Rules {
+			rule := &s.Choice.Rules[i]
+			if l.inside[rule.Next] || l.readsAnswer(rule) || l.isBounded() && slices.Contains(l.late, rule.Next) {
+				continue
+			}
+			return refuse("a rule of %q leads to %q by data that %q does not give", s.Name, rule.Next, l.poll.Name)
+		}
+	}
+	return nil
+}
+
+// isBounded tells whether the loop counts its turns or looks at the time.
+func (l *loop) isBounded() bool {
+	return slices.Contains([]lint.BoundKind{lint.ByCount, lint.ByTime, lint.ByOther}, l.bound.Kind)
+}
+
+// readsAnswer tells whether a rule looks at nothing but what the poll gives.
+func (l *loop) readsAnswer(rule *asl.ChoiceRule) bool {
+	if rule.Expression == nil {
+		return l.conditionReadsAnswer(&rule.Condition)
+	}
+	if rule.Expression.Expression == nil {
+		return true
+	}
+	text := rule.Expression.Expression.String()
+	for _, match := range readVariable().FindAllStringSubmatch(text, -1) {
+		if match[3] == "" && match[1] != "states" && !strings.Contains(text, "$"+match[1]+" :=") && !l.assigns(match[1]) {
+			return false
+		}
+	}
+	for _, match := range readInput().FindAllStringSubmatch(text, -1) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(match[1], "."), ".")
+		if strings.Contains(match[0], "context") || !l.gives(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// assigns tells whether the poll sets a variable.
+func (l *loop) assigns(name string) bool {
+	n := l.node(l.poll).Get("Assign")
+	return n != nil && (n.Get(name) != nil || n.Get(name+".$") != nil)
+}
+
+// gives tells whether a member of what a poll in JSONata leaves is of its answer.
+func (l *loop) gives(name string) bool {
+	output := l.node(l.poll).Get("Output")
+	if output == nil {
+		return true
+	}
+	if m := output.Get(name); m != nil {
+		return strings.Contains(string(m.Raw()), "$states.result") || l.assignsIn(string(m.Raw()))
+	}
+	if output.Text == "" {
+		return false
+	}
+	for _, quoted := range []string{"'" + name + "'", `"` + name + `"`, name + ":", name + " :"} {
+		if strings.Contains(output.Text, quoted) {
+			return true
+		}
+	}
+	_, given := l.sample().document[name]
+	return strings.Contains(output.Text, "$states.result") && !given
+}
+
+// assignsIn tells whether an expression reads a variable that the poll sets.
+func (l *loop) assignsIn(text string) bool {
+	return slices.ContainsFunc(readVariable().FindAllStringSubmatch(text, -1), func(match []string) bool { return l.assigns(match[1]) })
+}
+
+func (l *loop) conditionReadsAnswer(c *asl.Condition) bool {
+	inner := slices.Concat(c.And, c.Or)
+	if c.Not != nil {
+		inner = append(inner, c.Not)
+	}
+	if len(inner) > 0 {
+		return !slices.ContainsFunc(inner, func(c *asl.Condition) bool { return !l.conditionReadsAnswer(c) })
+	}
+	return l.pathReadsAnswer(c.Variable) && (c.ValuePath == nil || l.pathReadsAnswer(c.ValuePath))
+}
+
+// pathReadsAnswer tells whether a path of a Choice in JSONPath leads into the answer.
+func (l *loop) pathReadsAnswer(p *jsonpath.Path) bool {
+	switch {
+	case p == nil:
+		return true
+	case p.Variable() != "":
+		return l.assigns(p.Variable())
+	case p.Context(), l.poll.ResultPath == nil:
+		return false
+	}
+	at := namesOf(l.poll.ResultPath)
+	for _, selected := range []*jsonpath.Path{l.poll.OutputPath, l.choice.InputPath} {
+		if selected == nil {
+			return false
+		}
+		at = at[min(len(at), len(namesOf(selected))):]
+	}
+	names := namesOf(p)
+	return len(names) >= len(at) && slices.Equal(names[:len(at)], at)
+}
