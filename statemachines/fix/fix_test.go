@@ -177,6 +177,23 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A Choice that only stands behind the loop stays; one inside that looks at more
+// than the answer keeps the loop as it is.
+func TestChoiceOnOtherData(t *testing.T) {
+	t.Parallel()
+	const more = `"More?": {"Type": "Choice", "Choices": [{"Variable": "$.more", "IsPresent": true, "Next": "Failed"}], "Default": "Report"}`
+	behind := strings.Replace(machine("", "", "", ",\n    "+more), `"SUCCEEDED", "Next": "Report"`, `"SUCCEEDED", "Next": "More?"`, 1)
+	after, loops := apply(t, behind, fix.Options{})
+	require.Empty(t, loops[0].Refused)
+	require.Contains(t, after, more)
+	require.Equal(t, "More?", loops[0].Routes[0].After)
+
+	inside := strings.Replace(machine("", "", "", ""), `"Choices": [`, `"Choices": [{"Variable": "$.more", "IsPresent": true, "Next": "Report"},`, 1)
+	after, loops = apply(t, inside, fix.Options{})
+	require.Equal(t, `a rule of "Done?" leads to "Report" by data that "Get" does not give`, loops[0].Refused)
+	require.Equal(t, inside, after)
+}
+
 func TestOnly(t *testing.T) {
 	t.Parallel()
 	text := machine("", "", "", "")

@@ -82,9 +82,10 @@ func (l *loop) read(table lint.Loop) error {
 	for _, name := range table.Turn.States {
 		l.inside[name] = true
 	}
-	for _, s := range slices.Concat(table.Choices, table.Waits) {
+	for _, s := range table.Waits {
 		l.inside[s.Name] = true
 	}
+	l.addChoices(table.Choices)
 	if !l.inside[l.poll.Name] {
 		return refuse("the Task does not stand in one loop")
 	}
@@ -118,6 +119,18 @@ func (l *loop) read(table lint.Loop) error {
 	var err error
 	l.entry, err = l.chooseEntry(table)
 	return err
+}
+
+// addChoices adds the Choice states that lead back into the loop. One that only stands
+// behind it stays.
+func (l *loop) addChoices(choices []*asl.State) {
+	for range choices { // one may lead back through another
+		for _, s := range choices {
+			if slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return l.inside[way.To] }) {
+				l.inside[s.Name] = true
+			}
+		}
+	}
 }
 
 // compiledArguments and compiledCount are what a compiled loop polls with, in JSONata
