@@ -57,6 +57,11 @@ var everyField = map[string]string{
     "Failed": {"Type": "Fail", "Error": "E", "Cause": "C"}
   }
 }`,
+	"one rule": `{"StartAt": "Get", "States": {
+    "Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "a"}, "ResultPath": "$.got", "Next": "Done?"},
+    "Done?": {"Type": "Choice", "Choices": [{"Variable": "$.got.QueryExecution.Status.State", "StringEquals": "SUCCEEDED", "Next": "Done"}], "Default": "Wait"},
+    "Wait": {"Type": "Wait", "Seconds": 30, "Next": "Get"},
+    "Done": {"Type": "Succeed"}}}`,
 	"JSONata": `{
   "QueryLanguage": "JSONata", "TimeoutSeconds": 3600, "StartAt": "Start",
   "States": {
@@ -98,10 +103,13 @@ func TestPlaceholderGivesNoFinding(t *testing.T) {
 				require.NoError(t, err)
 				places++
 				for _, f := range severeFindings(t, text) {
+					if strings.HasSuffix(at, "/Resource") && strings.HasPrefix(f, lint.LoopingDefault) {
+						continue // a loop on an operation that is not known is judged by its rules alone
+					}
 					require.Contains(t, known, f, "with a placeholder at %s", at)
 				}
 			})
-			require.Greater(t, places, 90)
+			require.Greater(t, places, 20)
 		})
 	}
 }

@@ -49,6 +49,12 @@ func TestFindingsOfOnePlace(t *testing.T) {
 			"an enum in a test that does not hold", jsonpath(`"Not": {"Variable": "$.got.QueryExecution.Status.State", "StringEquals": "DONE"}`),
 			[]string{`QueryExecution.Status.State is never "DONE"`},
 		},
+		{
+			"an unknown argument from a member that an answer may lack", strings.Replace(jsonpath(`"Variable": "$.got", "IsNull": true`), `"Done": {"Type": "Succeed"}`,
+				`"Done": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:stopQueryExecution",
+					"Parameters": {"QueryExecutionId": "a", "Foo.$": "$.got.QueryExecution.Query"}, "End": true}`, 1),
+			[]string{`has no argument "Foo"`},
+		},
 		{"a member of a variable", jsonata("$got.QueryExecution.Statuss.State = 'SUCCEEDED'"), []string{`QueryExecution has no member "Statuss" (did you mean "Status"?)`}},
 		{"a value of a variable", jsonata("$got.QueryExecution.Status.State = 'SUCCEEDEDX'"), []string{`"SUCCEEDEDX" (did you mean "SUCCEEDED"?)`}},
 		{"values in a list", jsonata("$got.QueryExecution.Status.State in ['SUCCEEDED', 'QUEUED']"), nil},
