@@ -2,6 +2,8 @@ package report_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -270,4 +272,30 @@ func TestHTMLOfAnInstant(t *testing.T) {
 	text, _ := page(t, `{"StartAt": "S", "States": {"S": {"Type": "Succeed"}}}`, `{}`, nil)
 	requireHas(t, text, "<b>0s</b><span>Duration</span>")
 	require.Zero(t, strings.Count(text, "NaN"))
+}
+
+// The page's own script is the one that its policy lets run, and the parts of the page
+// that are about one state are linked.
+func TestPageLinksByState(t *testing.T) {
+	t.Parallel()
+	text, _ := page(t, loop, `{"items": []}`, answers("IN_PROGRESS", "COMPLETED"))
+	_, rest, found := strings.Cut(text, "<script>")
+	require.True(t, found)
+	own, _, _ := strings.Cut(rest, "</script>")
+	hash := sha256.Sum256([]byte(own))
+	requireHas(t, text, "script-src 'sha256-"+base64.StdEncoding.EncodeToString(hash[:])+"'")
+
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(` id="?([\w-]+)`).FindAllStringSubmatch(text, -1) {
+		require.False(t, ids[m[1]], "the id %s stands twice", m[1])
+		ids[m[1]] = true
+	}
+	links := regexp.MustCompile(`href="?#([\w-]+)`).FindAllStringSubmatch(text, -1)
+	require.NotEmpty(t, links)
+	for _, m := range links {
+		require.True(t, ids[m[1]], "a link leads to %s, which is nowhere", m[1])
+	}
+	for _, part := range []string{`<a id="node-s2" href="#s2" data-s="s2"`, `<tr id="s2" data-s="s2"`, `<div class="row" data-s="s2"`, `<div class="row head" data-s="s2"`, `<b data-s="s2">Get</b>`} {
+		requireHas(t, text, part)
+	}
 }
