@@ -65,7 +65,8 @@ func (o *lintOptions) validate(changed func(flag string) bool) error {
 		{[]string{"input"}, o.testStates, "needs --test-states"},
 		{[]string{"aws"}, o.service == "", "is for definitions, and --service is for waiters: remove one of them"},
 		{
-			[]string{"output"}, !(o.loops || o.rules) || !slices.Contains(lintFormats, o.output),
+			[]string{"output"},
+			!o.loops && !o.rules || !slices.Contains(lintFormats, o.output),
 			"sarif and github are for findings: --loops and --rules have text and json",
 		},
 		{[]string{"update-baseline"}, o.baseline != "", "needs --baseline FILE"},
