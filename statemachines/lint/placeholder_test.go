@@ -103,8 +103,8 @@ func TestPlaceholderGivesNoFinding(t *testing.T) {
 				require.NoError(t, err)
 				places++
 				for _, f := range severeFindings(t, text) {
-					if strings.HasSuffix(at, "/Resource") && strings.HasPrefix(f, lint.LoopingDefault) {
-						continue // a loop on an operation that is not known is judged by its rules alone
+					if strings.HasPrefix(at, "/States/Get/") && strings.HasPrefix(f, lint.LoopingDefault) {
+						continue // where nobody knows what the poll gives, the loop is judged by its rules alone
 					}
 					require.Contains(t, known, f, "with a placeholder at %s", at)
 				}
@@ -155,7 +155,7 @@ func severeFindings(t *testing.T, definition []byte) []string {
 	require.NoError(t, err)
 	for _, f := range lint.Check(m, lint.Options{Types: types}) {
 		if f.Severity != diag.Note {
-			out = append(out, fmt.Sprintf("%s %s: %s", f.Rule, f.Pointer, f.Message))
+			out = append(out, fmt.Sprintf("%s %s", f.Rule, f.Pointer))
 		}
 	}
 	return out
