@@ -111,7 +111,7 @@ realstore: ## Test the S3 store, and soak 300 executions, on a real S3 server be
 QUICK_EC2 := -gcflags='github.com/aws/aws-sdk-go-v2/service/ec2/...=-N -l'
 
 .PHONY: sdktypes
-sdktypes: ## Compile the catalogue of nine services against the AWS SDK's types; the first run compiles EC2's client
+sdktypes: ## Compile the catalogue of nine services against the AWS SDK's types, and compare awsjob with twelve generated clients; the first run compiles EC2's client
 	cd tests/sdktypes && go vet $(QUICK_EC2) . && go test -vet=off $(QUICK_EC2) -count=1 -v . -seed $(SEED)
 
 .PHONY: userapp

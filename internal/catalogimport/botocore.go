@@ -166,7 +166,6 @@ type botocoreShape struct {
 	Value           *botocoreMember           `json:"value"`
 	Required        []string                  `json:"required"`
 	Payload         string                    `json:"payload"`
-	LocationName    string                    `json:"locationName"`
 	Flattened       bool                      `json:"flattened"`
 	Namespace       *catalog.Namespace        `json:"xmlNamespace"`
 	Enum            []string                  `json:"enum"`

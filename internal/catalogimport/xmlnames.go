@@ -59,11 +59,8 @@ func (f *botocoreModel) addXML(m *catalog.Member, from botocoreMember) {
 	}
 	m.Query, m.Attribute = from.QueryName, from.Attribute
 	m.Flat = from.Flattened || target.Flattened
-	switch {
-	case m.Flat && target.Member != nil && target.Member.LocationName != "":
+	if m.Flat && target.Member != nil && target.Member.LocationName != "" {
 		m.Wire = target.Member.LocationName
-	case m.Wire == "":
-		m.Wire = target.LocationName
 	}
 	m.Wire = f.xml.member(m.Name, m.Wire)
 }

@@ -41,6 +41,9 @@ func Succeed(p catalog.Protocol, op *catalog.Operation, output map[string]any) A
 			a.bind(p, m, output[m.Name])
 		}
 	}
+	if location := op.Output.Member("LocationConstraint"); location != nil && op.Name == "GetBucketLocation" { // an exception of S3
+		payload = location
+	}
 	if payload == nil {
 		a.Body = write(p, op, &body, output)
 		return a
@@ -50,7 +53,7 @@ func Succeed(p catalog.Protocol, op *catalog.Operation, output map[string]any) A
 	case !has:
 	case t == catalog.Blob:
 		a.Body, _ = base64.StdEncoding.DecodeString(v.(string))
-	case t == catalog.String:
+	case t == catalog.String && payload.In == catalog.InPayload:
 		a.Body = []byte(v.(string))
 	case p == catalog.RESTXML:
 		x := &xmlWriter{protocol: p}

@@ -49,7 +49,11 @@ func (g *Generator) structure(s *catalog.Shape, depth int) map[string]any {
 		if m.In == catalog.InStatus || !needed && (depth > deepest || g.budget <= 0 || !g.chance(60)) {
 			continue
 		}
-		if v := g.member(m, depth); v != nil {
+		v := g.member(m, depth)
+		for tries := 0; v == nil && needed && tries < 20; tries++ {
+			v = g.member(m, depth)
+		}
+		if v != nil {
 			object[m.Name] = v
 		}
 	}

@@ -67,8 +67,16 @@ func (c *call) write(ctx context.Context, in *input, to address, request *smithy
 	if err := c.protocol.SerializeRequest(ctx, c.schema, in, request); err != nil {
 		return err
 	}
+	if chooseProtocol(c.op.Service) == catalog.RESTXML {
+		if err := dropEmptyPayload(in, request); err != nil {
+			return err
+		}
+	}
 	if to.bucket != "" {
 		dropBucket(request.URL, to.bucket)
+	}
+	if c.op.Service.Key == "s3" {
+		return finishS3(c.op, request)
 	}
 	if c.op.Service.Key == "glacier" { // its documentation asks for this, its model does not
 		request.Header.Set("X-Amz-Glacier-Version", c.op.Service.APIVersion)
@@ -83,6 +91,9 @@ func (c *call) parse(ctx context.Context, answer *smithyhttp.Response, body []by
 	}
 	if err := c.check(answer, body); err != nil {
 		return err
+	}
+	if c.op.Service.Key == "s3" && c.op.Name == "GetBucketLocation" {
+		body = wrapLocation(body)
 	}
 	to.value = map[string]any{} // of an earlier try
 	whole := *answer.Response
