@@ -293,7 +293,7 @@ func cut(r *rand.Rand, text string) []any {
 // has its own place.
 func TestPlacesInComposedTexts(t *testing.T) {
 	t.Parallel()
-	const before, after = `{"StartAt": "A", "States": {"A": {"Type": "Succeed", "Comment": "`, `", "Planted": 1}}}`
+	const before, after = `{"StartAt": "A", "States": {"A": {"Type": "Succeed", "Comment": "`, `","Planted": 1}}}`
 	for name, definition := range map[string]string{
 		"joined parts":        `!Join ['', ['` + before + `', 'x', '` + after + `']]`,
 		"a text that is kept": `!Sub '` + before + `${!Kept}${!Kept}` + after + `'`,
