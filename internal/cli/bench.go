@@ -280,7 +280,7 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 	}
 	job := b.options.job
 	registry, err := jobs.Build(jobs.Environment{
-		AWS: b.aws, S3: b.client, Bucket: b.bucket, Prefix: prefix, Jobs: []string{job}, Getenv: os.Getenv,
+		AWS: b.aws, S3: b.client, Bucket: b.bucket, Prefix: prefix, Jobs: append(slices.Clone(b.options.jobs), job), Getenv: os.Getenv,
 	}, makers...)
 	if err != nil {
 		return nil, usage("%w", err)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -90,7 +92,7 @@ func (a *taskAnswers) startBench(ctx context.Context, options *sim.Options, inpu
 		return map[string]sim.LambdaFunction{}, nil
 	}
 	o := *a.options
-	o.job = requestJob(input)
+	o.job, o.jobs = requestJob(input), jobsIn(text)
 	b, err := newBench(ctx, o, options.Clock, a.stderr)
 	if err != nil {
 		return nil, err
@@ -101,3 +103,15 @@ func (a *taskAnswers) startBench(ctx context.Context, options *sim.Options, inpu
 	}
 	return b.functions(a.progress.record), nil
 }
+
+// jobsIn are the jobs that a definition asks the functions for by name.
+func jobsIn(definition string) []string {
+	var found []string
+	for _, match := range jobMember().FindAllStringSubmatch(definition, -1) {
+		found = append(found, match[1])
+	}
+	return found
+}
+
+// jobMember is the member of a request that names a job of the catalogue.
+var jobMember = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"job":\s*"([\w-]+:\w+)"`) })

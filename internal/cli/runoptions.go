@@ -51,7 +51,8 @@ type runOptions struct {
 	lenient     bool
 	views       views
 
-	job string // that the input asks for
+	job  string   // that the input asks for
+	jobs []string // that the definition asks for
 }
 
 // executionName is what names of executions are made of here; AWS allows a

@@ -87,6 +87,7 @@ func prefixOf(name string) string {
 // Step Functions.
 func classOf(r asl.Resource, op *catalog.Operation) classError {
 	if known, ok := optimizedThrottling[r.Service]; ok {
+		known.name = prefixOf(known.name) + "." + strings.TrimSuffix(known.service, "v2") + "Exception"
 		return known
 	}
 	prefix := op.Service.ErrorPrefix
