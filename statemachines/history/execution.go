@@ -66,6 +66,17 @@ func (e *Execution) CostUSD() (usd float64, region string) {
 	return price * float64(e.Transitions), cmp.Or(e.Region, asl.DefaultRegion)
 }
 
+// CountRedrives counts how often the execution was redriven.
+func (e *Execution) CountRedrives() int {
+	n := 0
+	for i := range e.Events {
+		if e.Events[i].Type == "ExecutionRedriven" {
+			n++
+		}
+	}
+	return n
+}
+
 // settle puts the events in order and derives from them what nothing else said.
 func (e *Execution) settle() {
 	slices.SortStableFunc(e.Events, func(a, b Event) int { return cmp.Compare(a.ID, b.ID) })

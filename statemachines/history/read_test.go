@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -77,6 +78,37 @@ func TestRead(t *testing.T) {
 	}
 	own := history.FromRun(&asl.StateMachine{}, r)
 	require.Equal(t, want.Events, own.Events, "the events of a run are those of its history")
+}
+
+// A redriven execution ended twice: what failed ended then, and was entered anew.
+func TestRedrivenExecution(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse([]byte(`{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 5, "Next": "Get"},
+		"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"}, "End": true}}}`))
+	require.NoError(t, err)
+	clock, calls := sim.NewVirtualClock(sim.DefaultStart()), 0
+	o := sim.Options{Clock: clock, Handlers: map[string]sim.Handler{"arn:aws:states:::aws-sdk:athena:getQueryExecution": func(context.Context, sim.Call) (sim.Reply, error) {
+		if calls++; calls == 1 {
+			return sim.Reply{}, &sim.TaskError{Name: "E", Latency: time.Second}
+		}
+		return sim.Reply{Output: map[string]any{}, Latency: 3 * time.Second}, nil
+	}}}
+	r, err := sim.Run(t.Context(), m, nil, o)
+	require.NoError(t, err)
+	require.Equal(t, sim.StatusFailed, r.Status)
+	r, err = sim.Redrive(t.Context(), m, r, o)
+	require.NoError(t, err)
+	e, err := history.Read([]byte(textOf(t, r.Events)))
+	require.NoError(t, err)
+	require.Equal(t, history.StatusSucceeded, e.Status)
+	require.Empty(t, e.Error)
+	require.Equal(t, 1, e.CountRedrives())
+	require.Equal(t, e.Transitions, r.Transitions)
+	var took []time.Duration
+	for _, v := range e.FindVisits().All {
+		took = append(took, v.End.Sub(v.Start))
+	}
+	require.Equal(t, []time.Duration{5 * time.Second, time.Second, 3 * time.Second}, took)
 }
 
 // The answers of DescribeExecution and of DescribeStateMachineForExecution beside the

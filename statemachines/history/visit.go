@@ -143,6 +143,9 @@ func (t *tracker) follow(event *Event, i int) *Visit {
 		if v != nil && event.IsFailure() && v.Open && v.Error == "" {
 			v.Error, v.Cause = event.Error, event.Cause
 		}
+		if event.Type != "ExecutionStarted" && event.Type != "ExecutionRedriven" {
+			t.leaveAll(event.Time)
+		}
 		return nil
 	default:
 		v = t.noteComposite(event, v)
@@ -230,6 +233,19 @@ func (t *tracker) forget(v *Visit) {
 			t.open[name] = slices.Delete(t.open[name], i, i+1)
 		}
 	}
+}
+
+// leaveAll ends the visits under way with the execution. A redrive enters the state
+// anew that failed.
+func (t *tracker) leaveAll(at time.Time) {
+	for _, visits := range t.open {
+		for _, v := range visits {
+			if v.Open {
+				v.leave(at)
+			}
+		}
+	}
+	clear(t.open)
 }
 
 // leave ends the visit.

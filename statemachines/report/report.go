@@ -201,6 +201,9 @@ func figures(e *history.Execution, visits *history.Visits, jobs []*history.Job) 
 	if len(jobs) > 0 {
 		all = append(all, figure{Name: "Polls", Value: formatCount(polls)})
 	}
+	if n := e.CountRedrives(); n > 0 {
+		all = append(all, figure{Name: "Redrives", Value: formatCount(n)})
+	}
 	if len(jobs) == 1 {
 		if late, exact, known := jobs[0].Lateness(); known {
 			name := "Late"

@@ -159,6 +159,9 @@ func (w *textWriter) head(e *history.Execution, visits *history.Visits, jobs []*
 		text += ", " + formatCount(polls) + " of them polls"
 	}
 	w.row("calls", "%s", text)
+	if n := e.CountRedrives(); n > 0 {
+		w.row("redrives", "%s", formatCount(n))
+	}
 	for _, note := range e.Notes {
 		w.row("note", "%s", note)
 	}
