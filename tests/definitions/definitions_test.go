@@ -21,6 +21,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/graph"
+	"github.com/jobpoller/jobpoller/statemachines/history"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/report"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -192,7 +193,7 @@ func execute(t *testing.T, m *asl.StateMachine, answers []byte) {
 		return
 	}
 	require.NoError(t, ctx.Err(), "it took too long")
-	_, err = report.HTML(m, r)
+	_, err = report.HTML(history.FromRun(m, r))
 	require.NoError(t, err)
 	if again, err := sim.Redrive(ctx, m, r, o); err == nil {
 		require.NotEmpty(t, again.Status)
