@@ -181,18 +181,12 @@ func checkMendable(store *recordStore, f foundRecord) error {
 func (o *mendOptions) write(c *cobra.Command, store *recordStore, f foundRecord, rec startrecord.Record, question, done string) error {
 	if !o.yes {
 		terminal.Fprintf(c.ErrOrStderr(), "%s Type yes: ", question)
-		answer := make(chan string, 1)
-		go func() { // reading cannot be interrupted
-			line, _ := bufio.NewReader(c.InOrStdin()).ReadString('\n')
-			answer <- line
-		}()
-		select {
-		case <-c.Context().Done():
+		line, _ := bufio.NewReader(c.InOrStdin()).ReadString('\n') // what was typed counts
+		if c.Context().Err() != nil {
 			return &exitError{exitInterrupted, errors.New("interrupted: nothing was written")}
-		case line := <-answer:
-			if text := strings.ToLower(strings.TrimSpace(line)); text != "yes" && text != "y" {
-				return &exitError{exitFailed, errors.New("nothing was written")}
-			}
+		}
+		if text := strings.ToLower(strings.TrimSpace(line)); text != "yes" && text != "y" {
+			return &exitError{exitFailed, errors.New("nothing was written")}
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), stopTimeout)
