@@ -100,6 +100,45 @@ type address struct{ host, signingRegion string }
 // endpoint describes where the rules lead, in all regions, starting from what
 // the metadata says.
 func (r *ruleSet) endpoint(known catalog.Endpoint, parameters map[string]any) (catalog.Endpoint, error) {
+	e, found, err := r.place(known, parameters)
+	if err != nil || len(found) == 0 {
+		return e, err
+	}
+	for _, variant := range []struct {
+		to         **catalog.Endpoint
+		fips, dual bool
+	}{{&e.FIPS, true, false}, {&e.Dual, false, true}, {&e.FIPSDual, true, true}} {
+		if !r.asksFor("UseFIPS", variant.fips) || !r.asksFor("UseDualStack", variant.dual) {
+			continue
+		}
+		asked := maps.Clone(parameters)
+		asked["UseFIPS"], asked["UseDualStack"] = variant.fips, variant.dual
+		v, found, err := r.place(catalog.Endpoint{Prefix: known.Prefix}, asked)
+		if err != nil {
+			return e, err
+		}
+		if len(found) == 0 {
+			continue
+		}
+		v.SigningName = ""
+		for _, p := range r.partitions {
+			if !slices.ContainsFunc(p.regions(), func(region string) bool { return found[region].host != "" }) {
+				v.Without = append(v.Without, p.ID)
+			}
+		}
+		*variant.to = &v
+	}
+	return e, nil
+}
+
+// asksFor tells whether the rules have a parameter, if it is needed.
+func (r *ruleSet) asksFor(parameter string, needed bool) bool {
+	_, has := r.Parameters[parameter]
+	return has || !needed
+}
+
+// place describes where the rules lead, and where that is in each region.
+func (r *ruleSet) place(known catalog.Endpoint, parameters map[string]any) (catalog.Endpoint, map[string]address, error) {
 	found := map[string]address{} // by region
 	for _, p := range r.partitions {
 		for _, region := range p.regions() {
@@ -107,14 +146,14 @@ func (r *ruleSet) endpoint(known catalog.Endpoint, parameters map[string]any) (c
 			if errors.Is(err, errNoEndpoint) {
 				continue
 			} else if err != nil {
-				return known, err
+				return known, nil, err
 			}
 			signing := address{to.host(), to.signing("signingRegion")}
 			if name := to.signing("signingName"); name != "" {
 				known.SigningName = name
 			}
 			if signing.host == "" {
-				return known, fmt.Errorf("in %s the rules lead to %q, which is not an address of a host", region, to.URL)
+				return known, nil, fmt.Errorf("in %s the rules lead to %q, which is not an address of a host", region, to.URL)
 			}
 			if signing.signingRegion == region {
 				signing.signingRegion = ""
@@ -122,7 +161,7 @@ func (r *ruleSet) endpoint(known catalog.Endpoint, parameters map[string]any) (c
 			found[region] = signing
 		}
 	}
-	return r.describe(known, found), nil
+	return r.describe(known, found), found, nil
 }
 
 // describe says briefly where a service is: by the rule for all regions, with

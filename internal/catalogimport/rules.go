@@ -76,8 +76,9 @@ func (r *ruleSet) resolve(region string, parameters map[string]any) (*resolved, 
 			scope[name] = p.Default
 		}
 	}
+	scope["UseFIPS"], scope["UseDualStack"] = false, false
 	maps.Copy(scope, parameters)
-	scope["Region"], scope["UseFIPS"], scope["UseDualStack"] = region, false, false
+	scope["Region"] = region
 	to, err := r.follow(r.Rules, scope)
 	if err == nil && to == nil {
 		err = errNoEndpoint

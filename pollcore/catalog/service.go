@@ -72,7 +72,7 @@ const (
 type Endpoint struct {
 	Prefix string `json:"prefix"`
 	// SigningName is the service in the scope of a signature.
-	SigningName string `json:"signingName"`
+	SigningName string `json:"signingName,omitempty"`
 	// Global are the endpoints of a service without regions, by the name of
 	// the partition ("aws", "aws-cn", "aws-us-gov").
 	Global map[string]GlobalEndpoint `json:"global,omitempty"`
@@ -82,6 +82,13 @@ type Endpoint struct {
 	// Hosts are the host names of regions where the service has another than
 	// the rule gives, by the name of the region.
 	Hosts map[string]string `json:"hosts,omitempty"`
+	// Without are the names of the partitions that have no such endpoint.
+	Without []string `json:"without,omitempty"`
+	// FIPS, Dual and FIPSDual are the endpoints for FIPS, for dual-stack and for
+	// both, with no more than where they are; nil if there are none.
+	FIPS     *Endpoint `json:"fips,omitempty"`
+	Dual     *Endpoint `json:"dual,omitempty"`
+	FIPSDual *Endpoint `json:"fipsDual,omitempty"`
 }
 
 // GlobalEndpoint is the one endpoint of a service in a partition.

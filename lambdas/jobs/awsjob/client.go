@@ -50,8 +50,8 @@ func WithoutRetries() Option {
 
 // New returns a client. It reads of cfg what the SDK's clients read, but for
 // Interceptors and ServiceOptions, which it does not run: middleware goes into
-// APIOptions. Endpoints that it cannot find as they would, such as those for
-// FIPS, are the error of each call.
+// APIOptions. Endpoints that it cannot find as they would, such as those of an
+// account, are the error of each call.
 func New(cfg aws.Config, opts ...Option) *Client {
 	c := &Client{cfg: cfg.Copy()}
 	for _, opt := range opts {

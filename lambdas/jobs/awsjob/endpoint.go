@@ -1,8 +1,10 @@
 package awsjob
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -25,56 +27,71 @@ func newEndpoint(cfg *aws.Config, op *catalog.Operation) (to awscall.Endpoint, c
 	if op.Endpoint != nil {
 		s = op.Endpoint
 	}
-	signed := awscall.Endpoint{Region: cfg.Region, SigningName: s.SigningName}
-	if signed.SigningName == "" {
-		signed.SigningName = s.Prefix
-	}
+	to = awscall.Endpoint{Region: cfg.Region, SigningName: cmp.Or(s.SigningName, s.Prefix)}
 	settings, err := awscall.SettingsOf(cfg, op.Service.Name)
-	set := findFixedEndpoint(cfg, settings)
+	kind, asked := chooseKind(s, settings)
 	switch {
 	case err != nil:
 		return awscall.Endpoint{}, false, fmt.Errorf("%s: %w", operationName(op), err)
-	case set != "":
-		return unsupported(set+" is set, which this driver does not support", "remove it, or "+useTheSDK)
+	case cfg.EndpointResolver != nil || cfg.EndpointResolverWithOptions != nil: //nolint:staticcheck // so as not to ignore what is set
+		return unsupported("an EndpointResolver of the configuration is set, which this driver does not support", "remove it, or "+useTheSDK)
 	case cfg.AccountIDEndpointMode == aws.AccountIDEndpointModeRequired && op.Service.Key == "dynamodb":
 		return unsupported("AWS_ACCOUNT_ID_ENDPOINT_MODE requires account-based endpoints, which this driver does not support", "remove it, or "+useTheSDK)
+	case settings.Base != nil && asked != "":
+		return unsupported(asked+" is set beside an endpoint", "set one of them")
 	case settings.Base != nil:
-		signed.URL = settings.Base
-		return signed, true, nil
+		to.URL = settings.Base
+		return to, true, nil
+	case kind == nil:
+		return unsupported(fmt.Sprintf("%s is set, and %s has no such endpoint", asked, op.Service.Name), "unset it for this call")
 	}
-	in := awscall.PartitionOf(cfg.Region)
-	host := fmt.Sprintf("%s.%s.%s", s.Prefix, cfg.Region, in.Suffix)
-	if s.DualStack {
-		host = fmt.Sprintf("%s.%s.%s", s.Prefix, cfg.Region, in.DualStack)
-	}
-	if own := s.Hosts[cfg.Region]; own != "" {
-		host = own
-	}
-	if len(s.Global) > 0 {
-		global, ok := s.Global[in.Name]
-		if !ok {
-			return unsupported(fmt.Sprintf("%s has no endpoint in the partition %s", op.Service.Name, in.Name), "call it in another partition")
+	host, region := findHost(kind, cfg.Region)
+	if host == "" {
+		in := awscall.PartitionOf(cfg.Region)
+		lack := fmt.Sprintf("%s has no endpoint in the partition %s", op.Service.Name, in.Name)
+		if asked != "" {
+			lack = fmt.Sprintf("%s is set, and %s", asked, lack)
 		}
-		host, signed.Region = global.Hostname, global.Region
+		return unsupported(lack, "call it in another partition")
 	}
 	if !strings.Contains(op.HostPrefix, "{") { // else it is filled in for each call
 		host = op.HostPrefix + host
 	}
-	signed.URL = &url.URL{Scheme: "https", Host: host}
-	return signed, false, nil
+	to.Region, to.URL = cmp.Or(region, to.Region), &url.URL{Scheme: "https", Host: host}
+	return to, false, nil
 }
 
-// findFixedEndpoint names a setting of the configuration that asks for endpoints
-// of another kind, empty if there is none.
-func findFixedEndpoint(cfg *aws.Config, settings awscall.Settings) string {
+// chooseKind returns the endpoint of the kind that the configuration asks for, nil if
+// there is none, and names the settings that ask for another than the usual.
+func chooseKind(of *catalog.Endpoint, settings awscall.Settings) (kind *catalog.Endpoint, asked string) {
+	const fips, dual = "AWS_USE_FIPS_ENDPOINT", "AWS_USE_DUALSTACK_ENDPOINT"
 	switch {
-	case cfg.EndpointResolver != nil || cfg.EndpointResolverWithOptions != nil: //nolint:staticcheck // so as not to ignore what is set
-		return "an EndpointResolver of the configuration"
+	case settings.FIPS && settings.DualStack:
+		return of.FIPSDual, fips + " and " + dual
 	case settings.FIPS:
-		return "the use of FIPS endpoints (AWS_USE_FIPS_ENDPOINT)"
+		return of.FIPS, fips
 	case settings.DualStack:
-		return "the use of dual-stack endpoints (AWS_USE_DUALSTACK_ENDPOINT)"
+		return of.Dual, dual
 	default:
-		return ""
+		return of, ""
+	}
+}
+
+// findHost returns the host name of an endpoint in a region, empty if there is none,
+// and the region to sign for where that is another.
+func findHost(e *catalog.Endpoint, region string) (host, signed string) {
+	in := awscall.PartitionOf(region)
+	global, isGlobal := e.Global[in.Name]
+	switch {
+	case isGlobal:
+		return global.Hostname, global.Region
+	case len(e.Global) > 0, slices.Contains(e.Without, in.Name):
+		return "", ""
+	case e.Hosts[region] != "":
+		return e.Hosts[region], ""
+	case e.DualStack:
+		return fmt.Sprintf("%s.%s.%s", e.Prefix, region, in.DualStack), ""
+	default:
+		return fmt.Sprintf("%s.%s.%s", e.Prefix, region, in.Suffix), ""
 	}
 }

@@ -91,6 +91,32 @@ func TestRegions(t *testing.T) {
 	}
 }
 
+// With FIPS and dual-stack, too, requests go where the SDK's go.
+func TestKindsOfEndpointsAreTheSDKs(t *testing.T) {
+	t.Parallel()
+	for _, tt := range sdkCalls {
+		for _, kind := range []settings{
+			{fips: aws.FIPSEndpointStateEnabled},
+			{dualStack: aws.DualStackEndpointStateEnabled},
+			{fips: aws.FIPSEndpointStateEnabled, dualStack: aws.DualStackEndpointStateEnabled},
+		} {
+			for _, region := range []string{"us-east-1", "eu-west-1", "us-gov-west-1", "cn-north-1", "us-iso-east-1", "eusc-de-east-1"} {
+				cfg := config("")
+				client := &nowhere{}
+				cfg.BaseEndpoint, cfg.HTTPClient, cfg.Region, cfg.RetryMaxAttempts = nil, client, region, 1
+				cfg.AccountIDEndpointMode = aws.AccountIDEndpointModeDisabled
+				cfg.ConfigSources = []any{kind}
+				_, err := tt.sdk(t, cfg)
+				require.ErrorIs(t, err, errNowhere)
+				want := *client
+				_, err = awsjob.New(cfg).Call(t.Context(), operation(t, tt.service, tt.operation), json.RawMessage(tt.input))
+				require.ErrorIs(t, err, errNowhere)
+				require.Equal(t, want, *client, "%s in %s", tt.operation, region)
+			}
+		}
+	}
+}
+
 // For services that are linked in, requests go where the SDK's go.
 func TestEndpointsAreTheSDKs(t *testing.T) {
 	t.Parallel()
