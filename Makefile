@@ -135,7 +135,9 @@ catalog-check: ## Fail if the catalogue and the models are not what make catalog
 
 .PHONY: bench
 bench: ## Print how what has a budget compares with its peer
-	go test -count=1 -v -run '^$$' ./tests/bench -ratios
+	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build -trimpath -ldflags '-s -w' -o '$(DIST)/bench/released' ./cmd/jobpoller
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o '$(DIST)/bench/host' ./cmd/jobpoller
+	go test -count=1 -v -run '^$$' ./tests/bench -ratios -command '$(abspath $(DIST))/bench'
 
 .PHONY: bench-schedule
 bench-schedule: ## Print how late, and in how many calls, schedules find the end of a job

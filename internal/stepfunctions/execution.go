@@ -156,7 +156,7 @@ func (r *Record) pace(ctx context.Context) error {
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return &CallError{"states:GetExecutionHistory", context.Cause(ctx)}
+		return failCall("GetExecutionHistory", context.Cause(ctx))
 	case <-timer.C:
 		return nil
 	}

@@ -40,7 +40,7 @@ func (c *Client) TestState(ctx context.Context, definition []byte, v Visit) (Ans
 	var answer Answer
 	err := c.do(ctx, "TestState", input, &answer)
 	if err == nil && !slices.Contains(statuses, answer.Status) {
-		err = &CallError{"states:TestState", fmt.Errorf("%w: its status is %q, not one of %s", ErrAnswer, answer.Status, strings.Join(statuses, ", "))}
+		err = failCall("TestState", fmt.Errorf("%w: its status is %q, not one of %s", ErrAnswer, answer.Status, strings.Join(statuses, ", ")))
 	}
 	return answer, err
 }

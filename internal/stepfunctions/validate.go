@@ -46,6 +46,9 @@ type CallError struct {
 // Error implements error.
 func (e *CallError) Error() string { return fmt.Sprintf("%s: %s", e.Action, e.Err) }
 
+// failCall is the error of a call of an operation.
+func failCall(operation string, err error) error { return &CallError{"states:" + operation, err} }
+
 // Unwrap returns the error of the call.
 func (e *CallError) Unwrap() error { return e.Err }
 
@@ -66,7 +69,7 @@ func (c *Client) Validate(ctx context.Context, text []byte, as asl.ExecutionType
 		return nil, err
 	}
 	if answer.Result != "OK" && answer.Result != "FAIL" {
-		return nil, &CallError{"states:ValidateStateMachineDefinition", fmt.Errorf("%w: its result is %q, not OK or FAIL", ErrAnswer, answer.Result)}
+		return nil, failCall("ValidateStateMachineDefinition", fmt.Errorf("%w: its result is %q, not OK or FAIL", ErrAnswer, answer.Result))
 	}
 	place := placesOf(text)
 	var problems diag.Problems
@@ -97,7 +100,7 @@ func (c *Client) do(ctx context.Context, operation string, input map[string]any,
 		err = fmt.Errorf("no answer within %s: try again later", Patience)
 	}
 	if err != nil {
-		return &CallError{"states:" + operation, err}
+		return failCall(operation, err)
 	}
 	text, err := json.Marshal(out)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/internal/smithy"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -182,7 +183,7 @@ func (o *operation) judgeError(name string) Verdict {
 
 // shapeOf is the shape of an error that a waiter names by its shape or code.
 func shapeOf(e *catalog.Entry, name string) string {
-	name = name[strings.LastIndexByte(name, '#')+1:]
+	name = smithy.ShapeName(name)
 	for _, declared := range e.Operation.Errors {
 		if declared.Code == name && declared.Shape != "" {
 			return declared.Shape

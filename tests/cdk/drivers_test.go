@@ -3,7 +3,6 @@
 package cdk_test
 
 import (
-	"errors"
 	"maps"
 	"os"
 	"path/filepath"
