@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -251,6 +252,30 @@ func TestMendOfAChangedRecord(t *testing.T) {
 	c.SetIn(asked)
 	err = (&mendOptions{key: k}).write(c, opened, found, found.stored.Record, "Sure?", "done")
 	require.ErrorContains(t, err, "nothing was written: somebody has changed the record meanwhile")
+}
+
+// A list has no more records than its limit, of those that it is asked for.
+func TestRecordsList(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	store, err := s3store.New(a.server.DirectClient(), "records", "jobpoller")
+	require.NoError(t, err)
+	began := time.Date(2026, 11, 20, 9, 30, 14, 0, time.UTC)
+	for i, status := range []startrecord.Status{startrecord.StatusStarted, startrecord.StatusStarted, startrecord.StatusUnknown, startrecord.StatusUnknown} {
+		key := startrecord.Key{ExecutionARN: nightly, Poller: "Export", Scope: strconv.Itoa(i)}
+		_, err := store.Create(t.Context(), key, startrecord.Record{Status: status, ExecutionStartTime: began, StartedAt: began})
+		require.NoError(t, err)
+	}
+	code, stdout, stderr := a.command(t, "records", "list", "--status", "UNKNOWN", "--limit", "1")
+	require.Equal(t, exitSucceeded, code, stderr)
+	require.Equal(t, "UNKNOWN    2026-11-20T09:30:14Z  "+nightly+" --poller Export --scope 2\n", stdout)
+	require.Equal(t, "There are more records: pass a higher --limit than 1\n", stderr)
+	code, stdout, stderr = a.command(t, "records", "list", nightly)
+	require.Equal(t, exitSucceeded, code, stderr)
+	require.Equal(t, 4, strings.Count(stdout, nightly))
+	require.Empty(t, stderr)
+	code, _, _ = a.command(t, "records", "list", nightly+"-other")
+	require.Equal(t, exitFailed, code)
 }
 
 func TestRecordsThatAreClear(t *testing.T) {

@@ -26,11 +26,11 @@ type foundRecord struct {
 }
 
 // list returns the records of an execution, or of all executions, as many as limit
-// asks for, and whether there are more.
-func (r *recordStore) list(ctx context.Context, execution string, limit int) (found []foundRecord, more bool, err error) {
+// asks for, and whether there are more. A status that is not empty leaves out others.
+func (r *recordStore) list(ctx context.Context, execution, status string, limit int) (found []foundRecord, more bool, err error) {
 	visit := func(text []byte) (bool, error) {
-		key, ok := keyOfRecord(text)
-		if !ok || key == startrecord.ProbeKey() || execution != "" && key.ExecutionARN != execution {
+		key, its, ok := keyOfRecord(text)
+		if !ok || status != "" && its != status || key == startrecord.ProbeKey() || execution != "" && key.ExecutionARN != execution {
 			return true, nil
 		}
 		if len(found) == limit {
@@ -55,18 +55,19 @@ func (r *recordStore) list(ctx context.Context, execution string, limit int) (fo
 	return found, more, err
 }
 
-// keyOfRecord reads the key out of the text of a record.
-func keyOfRecord(text []byte) (startrecord.Key, bool) {
+// keyOfRecord reads the key and the status out of the text of a record.
+func keyOfRecord(text []byte) (key startrecord.Key, status string, ok bool) {
 	var parts struct {
 		ExecutionARN string `json:"executionArn"`
 		Poller       string `json:"poller"`
 		Scope        string `json:"scope"`
+		Status       string `json:"status"`
 	}
 	if json.Unmarshal(text, &parts) != nil {
-		return startrecord.Key{}, false
+		return startrecord.Key{}, "", false
 	}
-	key := startrecord.Key{ExecutionARN: parts.ExecutionARN, Poller: parts.Poller, Scope: parts.Scope}
-	return key, key.Validate() == nil
+	key = startrecord.Key{ExecutionARN: parts.ExecutionARN, Poller: parts.Poller, Scope: parts.Scope}
+	return key, parts.Status, key.Validate() == nil
 }
 
 // maxRecord bounds what is read of an object: a record holds a result of at most 256

@@ -66,7 +66,7 @@ store (network, credentials, permissions).`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.status, "status", "", "list only records with this `STATUS`: "+orList(recordStatuses))
-	f.IntVar(&o.limit, "limit", 100, "read at most this many records") //nolint:mnd // a page
+	f.IntVar(&o.limit, "limit", 100, "list at most this many records") //nolint:mnd // a page
 	o.store.addTo(c)
 	addOutput(c, &o.output)
 	completeWords(c, "status", recordStatuses...)
@@ -119,12 +119,9 @@ func runRecordsList(c *cobra.Command, args []string, o recordsListOptions) error
 	if err != nil {
 		return err
 	}
-	found, more, err := store.list(c.Context(), execution, o.limit)
+	found, more, err := store.list(c.Context(), execution, o.status, o.limit)
 	if err != nil {
 		return storeError(err)
-	}
-	if o.status != "" {
-		found = slices.DeleteFunc(found, func(f foundRecord) bool { return f.err != nil || string(f.stored.Record.Status) != o.status })
 	}
 	if o.output == "json" {
 		list := []listedRecord{}

@@ -78,7 +78,7 @@ func runStatus(c *cobra.Command, execution string, flags storeFlags, output stri
 	if err != nil {
 		return err
 	}
-	found, more, err := store.list(c.Context(), execution, mostPollers)
+	found, more, err := store.list(c.Context(), execution, "", mostPollers)
 	if err != nil {
 		return storeError(err)
 	}
