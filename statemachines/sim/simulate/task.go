@@ -16,7 +16,7 @@ type task struct {
 	parsed    asl.Resource
 	operation *catalog.Operation // of the models; nil if it is not known
 	reader    bool               // it reads the items of a Map
-	loops     bool               // it is in a loop, or in a state that is
+	loops     bool               // it polls: in a loop, or in a state that is, or by its Retry
 }
 
 // name is that of the state.
@@ -28,7 +28,7 @@ func tasksOf(m *asl.StateMachine, models typecheck.Models) ([]*task, error) {
 	var walk func(f *asl.Flow, loops bool) error
 	walk = func(f *asl.Flow, loops bool) error {
 		for _, s := range f.States {
-			inLoop := loops || returns(f, s)
+			inLoop := loops || returns(f, s) || retriesOutput(s)
 			if t := taskOf(s); t != nil {
 				var err error
 				if t.operation, err = typecheck.FindOperation(t.resource, models); err != nil {
@@ -58,6 +58,12 @@ func taskOf(s *asl.State) *task {
 	default:
 		return nil
 	}
+}
+
+// retriesOutput tells whether a Task is called again where its Output fails: its Retry
+// is the loop.
+func retriesOutput(s *asl.State) bool {
+	return slices.ContainsFunc(s.Retry, func(r asl.Retrier) bool { return slices.Contains(r.ErrorEquals, "States.QueryEvaluationError") })
 }
 
 // returns tells whether a way leads from a state back to it.
