@@ -71,7 +71,7 @@ func TestCheckOfYAML(t *testing.T) {
 		"short":     {text: lines[0], code: exitFailed, want: ": it ends before line 2 of what compile prints now: QueryLanguage: JSONata\n"},
 		"long":      {text: text + "Version: \"1.0\"\n", code: exitFailed, want: " lines that compile prints now: Version: \"1.0\"\n"},
 		"different": {text: strings.Replace(text, "Seconds: 60", "Seconds: 61", 1), code: exitFailed, want: "\n  has   TimeoutSeconds: 61\n  wants TimeoutSeconds: 60\n"},
-		"empty":     {code: exitFailed, want: ": it differs from what compile prints now, first at line 1:\n"},
+		"empty":     {code: exitFailed, want: ": it differs from what compile prints now, first at line 1 of that:\n"},
 		"no YAML":   {text: "a: [", code: exitFailed, want: ": yaml: "},
 	} {
 		t.Run(name, func(t *testing.T) {

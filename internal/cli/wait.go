@@ -47,7 +47,8 @@ service and lost connections. Any other error that the waiter does not expect
 ends the wait.
 
 Output: progress goes to stderr, as one live line on a terminal, else as a line
-where the status changes. The result goes to stdout. -o json or --verbose adds the whole response.
+where the status changes. The result goes to stdout. -o json or --verbose adds the
+whole response.
 
 Exit codes: 0 succeeded, 1 failed, 2 wrong usage (nothing was called), 3 timed
 out, 4 could not reach the job (network, credentials, permissions), 130

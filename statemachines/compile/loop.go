@@ -20,7 +20,7 @@ const Loop Strategy = "loop"
 type loop struct{}
 
 func (loop) traits() traits {
-	return traits{summary: "Task, Choice and Wait in JSONPath, with one delay. Takes waiters that compare members.", language: asl.JSONPath, delays: even}
+	return traits{summary: "Task, Choice and Wait in JSONPath, one delay. Takes waiters that compare members.", language: asl.JSONPath, delays: even}
 }
 
 func (loop) take(d *draft) { (&loopStates{draft: d}).judge() }
