@@ -75,7 +75,7 @@ func strategiesTopic() string {
 		if s.UsesFunctions() {
 			by += ", with the two Lambda functions"
 		}
-		terminal.Fprintf(&b, "  %-12s  %s\n  %-12s  (%s)\n", string(s), s.Summary(), "", by)
+		terminal.Fprintf(&b, "  %s (%s)\n      %s\n", string(s), by, s.Summary())
 	}
 	b.WriteString("\ncompile --report says what each poll costs, and how late it may see the end.\n")
 	return b.String()

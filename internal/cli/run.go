@@ -53,6 +53,9 @@ what is named for its function or service, and that over what is named for all:
   --simulate, --mocks           no call at all, see below
 A .sync Task asks for its job until it ends, and stops it if the Task is given up.
 
+With --name and --data, --redrive goes on with the run of that name where it failed,
+as a redrive at AWS does: states that succeeded do not run again.
+
 --simulate SPEC answers the Tasks of your definition without a file: jobs that
 jobpoller knows run for a time and end in a status, and other calls of AWS get a
 response that fits the model. SPEC is
@@ -125,6 +128,7 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	f.BoolVar(&o.virtual, "virtual", false, "use virtual time: jump from timer to timer")
 	f.BoolVar(&o.processes, "processes", false, "build the Lambda functions and run them as processes (needs the go command)")
 	f.StringVar(&o.name, "name", "", "`NAME` of the execution; with --data or --bucket, a second run of the same name continues the first")
+	f.BoolVar(&o.redrive, "redrive", false, "go on with the run of --name and --data that failed, where it failed")
 	f.StringVar(&o.data, "data", "", "`FOLDER` of the embedded S3 server, instead of memory; run prints the server's URL and keys")
 	f.StringVar(&o.s3Endpoint, "s3-endpoint", "", "`URL` of an S3 server, instead of the embedded one (with your AWS credentials)")
 	f.StringVar(&o.bucket, "bucket", "", "`BUCKET` that exists, instead of one on the embedded S3 server")

@@ -29,15 +29,16 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 			return err
 		}
 	}
-	if strings.HasPrefix(o.name, "local") && o.usesMocks() {
+	if !o.named && o.usesMocks() {
 		o.name = executionOf(machine.title())
 	}
-	options := sim.Options{
-		Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Clock: sim.NewRealClock(), Models: models.Load,
-		Lenient: o.lenient, Express: o.express || machine.definition.Type == asl.Express,
+	clock, err := o.newClock()
+	if err != nil {
+		return err
 	}
-	if o.virtual {
-		options.Clock = sim.NewVirtualClock(sim.DefaultStart())
+	options := sim.Options{
+		Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Clock: clock, Models: models.Load,
+		Lenient: o.lenient, Express: o.express || machine.definition.Type == asl.Express,
 	}
 	if err := o.checkInput(c.ErrOrStderr(), machine, input); err != nil {
 		return err
@@ -60,7 +61,7 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 	}
 	options.OnWait = p.wait
 	p.begin(c.ErrOrStderr(), o)
-	result, err := sim.Run(c.Context(), machine.StateMachine, input, options)
+	result, err := o.execute(c.Context(), machine, input, options)
 	p.close()
 	if err != nil {
 		return mockError(o, machine, err)

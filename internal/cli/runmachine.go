@@ -29,9 +29,9 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 		return err
 	}
 	o.job = requestJob(input)
-	clock := sim.NewRealClock()
-	if o.virtual {
-		clock = sim.NewVirtualClock(sim.DefaultStart())
+	clock, err := o.newClock()
+	if err != nil {
+		return err
 	}
 	bench, err := newBench(c.Context(), o, clock, c.ErrOrStderr())
 	if err != nil {
@@ -51,7 +51,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	p := newProgress(machine.StateMachine, clock, waitLimit(input))
 	p.begin(c.ErrOrStderr(), o)
 	start := clock.Now()
-	result, err := sim.Run(c.Context(), machine.StateMachine, input, sim.Options{
+	result, err := o.execute(c.Context(), machine, input, sim.Options{
 		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Models: models.Load, Lenient: o.lenient,
 		StartTime: began, Express: machine.definition.Type == asl.Express,
 		Handlers: map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(bench.functions(p.record))},
@@ -92,6 +92,9 @@ func openArguments(m *asl.StateMachine) error {
 // runError tells an input or definition that cannot be run from a failure on
 // the way.
 func runError(m *machine, err error) error {
+	if _, ok := errors.AsType[*exitError](err); ok {
+		return err
+	}
 	err = m.definition.LocateError(err)
 	if _, ok := errors.AsType[*sim.ResourceError](err); ok {
 		return usage("%s: %w\nTo answer the Tasks here, pass --simulate 10m or a file with --mocks%s",

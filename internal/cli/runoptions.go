@@ -28,6 +28,8 @@ type runOptions struct {
 	virtual   bool
 	processes bool
 	name      string
+	named     bool // by --name
+	redrive   bool
 
 	data       string
 	s3Endpoint string
@@ -91,12 +93,12 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 			report("--bucket: %w", err)
 		}
 	}
-	problems = append(problems, o.services.validate(), o.checkLambdas(), o.checkStore(), o.checkMocked(changed))
+	problems = append(problems, o.services.validate(), o.checkLambdas(), o.checkStore(), o.redriveProblem(), o.checkMocked(changed))
 	problems = append(problems, o.conflicts(changed)...)
 	if err := errors.Join(problems...); err != nil {
 		return usage("%w", err)
 	}
-	if o.name == "" {
+	if o.named = o.name != ""; !o.named {
 		o.name = "local"
 		if !o.virtual || o.data != "" || o.external() {
 			o.name = "local-" + time.Now().UTC().Format("20060102T150405.000")
@@ -203,7 +205,7 @@ func (o *runOptions) checkMocked(changed func(flag string) bool) error {
 	if !o.usesMocks() {
 		return errors.Join(problems...)
 	}
-	for _, flag := range []string{"job-seconds", "job-fails", "max-wait", "processes", "data", "s3-endpoint", "bucket", "store", "table"} {
+	for _, flag := range []string{"job-seconds", "job-fails", "max-wait", "processes", "s3-endpoint", "bucket", "store", "table"} {
 		if changed(flag) {
 			problems = append(problems, fmt.Errorf("--%s is for the sample job and its functions, and %s replaces them: remove one of them", flag, by))
 		}

@@ -67,6 +67,21 @@ func (s *testScreen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// String is what the screen shows: its last rows.
+func (s *testScreen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	for _, row := range s.rows[max(0, len(s.rows)-screenRows):] {
+		line := strings.Join(row, "")
+		for _, name := range styleNames { // neighbours of one style
+			line = strings.ReplaceAll(line, "}{"+name+" ", "")
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
 // obey does what a control sequence says, and returns what is behind it.
 func (s *testScreen) obey(text string) string {
 	end := strings.IndexAny(text, "mK")
@@ -99,26 +114,13 @@ func (s *testScreen) put(text string) {
 	if s.style != "" {
 		text = "{" + s.style + " " + text + "}"
 	}
-	row := append(s.rows[len(s.rows)-1][:s.column:s.column], text)
-	if old := s.rows[len(s.rows)-1]; s.column+1 < len(old) {
-		row = append(row, old[s.column+1:]...)
+	row := s.rows[len(s.rows)-1]
+	if s.column == len(row) {
+		row = append(row, "")
 	}
-	s.rows[len(s.rows)-1], s.column = row, s.column+1
-}
-
-// String is what the screen shows: its last rows.
-func (s *testScreen) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var b strings.Builder
-	for _, row := range s.rows[max(0, len(s.rows)-screenRows):] {
-		line := strings.Join(row, "")
-		for _, name := range styleNames { // neighbours of one style
-			line = strings.ReplaceAll(line, "}{"+name+" ", "")
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	return strings.TrimRight(b.String(), "\n") + "\n"
+	row[s.column] = text
+	s.rows[len(s.rows)-1] = row
+	s.column++
 }
 
 // screenCase is a command whose screens are kept.
@@ -166,7 +168,7 @@ var screenCases = []screenCase{
 
 // What people see of a command: on a terminal of 80 by 24, with NO_COLOR, and through
 // a pipe. The time is virtual.
-func TestScreens(t *testing.T) { //nolint:paralleltest // it sets variables
+func TestScreens(t *testing.T) {
 	for _, name := range []string{"CLICOLOR", "CLICOLOR_FORCE"} {
 		t.Setenv(name, "")
 	}
@@ -205,7 +207,7 @@ func (c screenCase) look(t *testing.T, title string, to io.Writer) {
 	shots := make([]string, len(c.at))
 	for i, at := range c.at {
 		looks.Go(func() {
-			time.Sleep(at + time.Millisecond)
+			<-time.After(at + time.Millisecond) // of virtual time
 			shots[i] = screen.String()
 		})
 	}
@@ -231,10 +233,10 @@ func TestScreenHasOneLiveLine(t *testing.T) {
 		l := newLive(terminal.NewWriter(screen), false, func() standing {
 			return standing{status: "RUNNING", polls: 1, seen: strings.Repeat("界", screenColumns)}
 		})
-		time.Sleep(2 * refresh)
+		<-time.After(2 * refresh) // of virtual time
 		require.Len(t, screen.rows, 1)
 		l.above(func(out io.Writer) { terminal.Fprintf(out, "a line\n") })
-		time.Sleep(2 * refresh)
+		<-time.After(2 * refresh) // of virtual time
 		require.True(t, strings.HasPrefix(screen.String(), "a line\nRUNNING 0s  poll 1: 界"), screen)
 		l.close()
 		require.Equal(t, "a line\n", screen.String())
