@@ -3,6 +3,7 @@ package awsjob
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -20,6 +21,8 @@ const MaxAnswer = awscall.MaxAnswer
 
 // maxDepth is how deep an answer may nest.
 const maxDepth = 1000
+
+var errTooDeep = fmt.Errorf("%w: it nests deeper than %d", ErrAnswer, maxDepth)
 
 // ErrAnswer means that a service's answer cannot be used: it is too long, or
 // does not have the form that the model says.
@@ -99,6 +102,9 @@ func (c *call) parse(ctx context.Context, answer *smithyhttp.Response, body []by
 	whole := *answer.Response
 	whole.Body, whole.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	err := c.protocol.DeserializeResponse(ctx, c.schema, nil, &smithyhttp.Response{Response: &whole}, to)
+	if errors.Is(err, io.EOF) {
+		err = fmt.Errorf("it has no result of %s, or breaks off", c.op.Name)
+	}
 	if err != nil {
 		return &smithy.DeserializationError{Err: fmt.Errorf("%w: %w", ErrAnswer, err)}
 	}
@@ -146,7 +152,7 @@ func checkDepth(text []byte) error {
 		case quoted:
 		case b == '{' || b == '[':
 			if depth++; depth > maxDepth {
-				return fmt.Errorf("%w: it nests deeper than %d", ErrAnswer, maxDepth)
+				return errTooDeep
 			}
 		case b == '}' || b == ']':
 			depth--

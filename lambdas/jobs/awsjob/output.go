@@ -33,6 +33,7 @@ func (out *output) Deserialize(from smithy.ShapeDeserializer) error {
 type parser struct {
 	from  smithy.ShapeDeserializer
 	spell spelling
+	depth int // of the value that is read
 }
 
 // structure reads a structure. Members that the model does not know are
@@ -74,6 +75,15 @@ func (p *parser) element(shape *catalog.Shape, schema *smithy.Schema) (value any
 // value reads a value that is not null, and says whether there is one: a union
 // without a member that the model knows has none.
 func (p *parser) value(shape *catalog.Shape, schema *smithy.Schema) (value any, ok bool, err error) {
+	if p.depth++; p.depth > maxDepth {
+		return nil, false, errTooDeep
+	}
+	defer func() { p.depth-- }()
+	return p.inner(shape, schema)
+}
+
+// inner reads a value that is not too deep.
+func (p *parser) inner(shape *catalog.Shape, schema *smithy.Schema) (value any, ok bool, err error) {
 	switch shape.Type {
 	case catalog.Structure:
 		value, err = p.structure(shape, schema)

@@ -42,7 +42,11 @@ func readXMLRefusal(op *catalog.Operation, answer *smithyhttp.Response, body []b
 		// An answer to HEAD has no body. SDKs make a name of its status.
 		e.Code = strings.ReplaceAll(http.StatusText(answer.StatusCode), " ", "")
 	}
-	return awscall.CompleteRefusal(answer, e)
+	e = awscall.CompleteRefusal(answer, e)
+	if region := answer.Header.Get("X-Amz-Bucket-Region"); region != "" && answer.StatusCode == http.StatusMovedPermanently {
+		e.Message += ": the bucket is in " + region + ", set this region"
+	}
+	return e
 }
 
 // checkXML refuses what answers a call of a service that speaks XML and is not
