@@ -124,8 +124,8 @@ func TestHelpTopics(t *testing.T) {
 		require.Contains(t, strategies.String(), s.Summary())
 	}
 	var refused bytes.Buffer
-	require.Equal(t, exitUsage, execute(t.Context(), []string{"help", "strategy"}, &refused, &refused))
-	require.Contains(t, refused.String(), `there is no command or topic "strategy" (did you mean "strategies"?)`)
+	require.Equal(t, exitUsage, execute(t.Context(), []string{"help", "strategie"}, &refused, &refused))
+	require.Contains(t, refused.String(), `there is no command or topic "strategie" (did you mean "strategies"?)`)
 }
 
 func TestDescribeBuild(t *testing.T) {
