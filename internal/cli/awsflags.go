@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/smithy-go/logging"
 	"github.com/spf13/cobra"
@@ -36,6 +38,10 @@ func (a *awsFlags) validate() error {
 // that runs in another program.
 type clientKey struct{}
 
+// requestTimeout is how long one request may take, with its answer, so that a server
+// that says nothing ends the command. The AWS CLI waits as long.
+const requestTimeout = time.Minute
+
 // configuration is the user's configuration of AWS. It has a region and credentials.
 func (a *awsFlags) configuration(ctx context.Context, verbose bool) (aws.Config, error) {
 	var options []func(*config.LoadOptions) error
@@ -54,6 +60,12 @@ func (a *awsFlags) configuration(ctx context.Context, verbose bool) (aws.Config,
 	cfg, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
 		return cfg, fmt.Errorf("AWS configuration: %w", err)
+	}
+	switch client := cfg.HTTPClient.(type) {
+	case nil:
+		cfg.HTTPClient = awshttp.NewBuildableClient().WithTimeout(requestTimeout)
+	case *awshttp.BuildableClient: // with the user's certificates
+		cfg.HTTPClient = client.WithTimeout(requestTimeout)
 	}
 	if client, ok := ctx.Value(clientKey{}).(aws.HTTPClient); ok {
 		cfg.HTTPClient = client

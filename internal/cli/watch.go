@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/stepfunctions"
 	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 )
@@ -86,13 +87,16 @@ type watch struct {
 
 // follow returns the execution when it has ended.
 func (w *watch) follow(ctx context.Context) (*history.Execution, error) {
-	delay, described := watchSoonest, false
+	delay, described, answered := watchSoonest, false, false
 	for {
 		fresh, err := w.record.Update(ctx)
+		class := goerror.Classify(callOf(err))
+		// A service that never answered is more likely misspelt than down.
+		answered = answered || err == nil || class != awserror.NotSent && class != awserror.Unclear
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case err != nil && !goerror.Classify(callOf(err)).Passes():
+		case err != nil && (!answered || !class.Passes()):
 			return nil, err
 		case err != nil:
 			delay = min(2*delay, watchRefused)

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
 	"sort"
 	"strconv"
 	"strings"
@@ -248,5 +250,37 @@ func TestRecordTakesSmallerPages(t *testing.T) {
 		require.Len(t, e.Events, 24998)
 		require.Len(t, g.at, 3+250)
 		require.Equal(t, 5300*time.Millisecond, time.Since(began), "53 calls are beyond half of the burst")
+	})
+}
+
+// A service that never answers ends the watch; one that has answered may be silent for
+// a while.
+func TestWatchOfASilentService(t *testing.T) {
+	t.Parallel()
+	unsent := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	synctest.Test(t, func(t *testing.T) {
+		g := newGrowingHistory(t, 1, growingEvent{kind: "ExecutionSucceeded", details: map[string]any{"output": "{}"}})
+		g.refuse = func(int) error { return unsent }
+		w := g.watch(terminal.NewWriter(&bytes.Buffer{}))
+		_, err := w.follow(t.Context())
+		w.live.close()
+		require.ErrorIs(t, err, unsent)
+		require.Len(t, g.at, 1)
+
+		g.at, g.refuse = nil, func(call int) error {
+			switch call {
+			case 2:
+				return unsent
+			case 3:
+				time.Sleep(stepfunctions.Patience)
+				return context.DeadlineExceeded
+			}
+			return nil
+		}
+		w = g.watch(terminal.NewWriter(&bytes.Buffer{}))
+		e, err := w.follow(t.Context())
+		w.live.close()
+		require.NoError(t, err)
+		require.Equal(t, history.StatusSucceeded, e.Status)
 	})
 }

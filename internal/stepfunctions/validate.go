@@ -52,6 +52,14 @@ func failCall(operation string, err error) error { return &CallError{"states:" +
 // Unwrap returns the error of the call.
 func (e *CallError) Unwrap() error { return e.Err }
 
+// silence is the error of a call without an answer.
+type silence struct{}
+
+func (silence) Error() string { return fmt.Sprintf("no answer within %s: try again later", Patience) }
+
+// Unwrap lets the error count for one that passes.
+func (silence) Unwrap() error { return context.DeadlineExceeded }
+
 // mostDiagnostics is the API's own limit.
 const mostDiagnostics = 100
 
@@ -97,7 +105,7 @@ func (c *Client) do(ctx context.Context, operation string, input map[string]any,
 	defer cancel()
 	out, err := c.call(patient, c.service.Operations[operation], input)
 	if err != nil && ctx.Err() == nil && patient.Err() != nil {
-		err = fmt.Errorf("no answer within %s: try again later", Patience)
+		err = silence{}
 	}
 	if err != nil {
 		return failCall(operation, err)
