@@ -165,6 +165,10 @@ func TestAdopt(t *testing.T) {
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stderr, "GetJobRun needs JobName: ")
 
+	code, _, stderr = a.command(t, "records", "adopt", nightly, "-", "--param", "JobName=nightly")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "pass the ID instead of -")
+
 	adopt := []string{"records", "adopt", nightly, "jr_1", "--param", "JobName=nightly"}
 	code, _, stderr = a.command(t, adopt...) // standard input is at its end
 	require.Equal(t, exitFailed, code)
@@ -296,7 +300,12 @@ func TestRecordsThatAreClear(t *testing.T) {
 	require.Contains(t, stderr, "start record not found")
 	code, _, stderr = a.command(t, "records", "show", "arn:aws:states:eu-west-1:123456789012:stateMachine:Nightly")
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, stderr, "is the ARN of a state machine")
+	require.Contains(t, stderr, "is the ARN of a state machine: pass that of one of its executions")
+	for _, command := range [][]string{{"status"}, {"records", "list"}, {"records", "abandon"}} {
+		code, _, stderr = a.command(t, append(command, "run-1")...)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, stderr, "expected the ARN of an execution, such as arn:aws:states:us-east-1:123456789012:execution:MACHINE:NAME, found run-1")
+	}
 	code, _, stderr = a.command(t, "records", "list", "--limit", "0")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stderr, "--limit must be at least 1")
@@ -449,4 +458,8 @@ func TestStoreFlags(t *testing.T) {
 	f := storeFlags{}
 	require.NoError(t, f.validate())
 	require.Equal(t, storeFlags{table: "records", prefix: "p"}, f)
+	_, err := (&storeFlags{bucket: "b", prefix: "p"}).storeOf(aws.Config{Region: "eu-west-1"})
+	require.ErrorContains(t, err, "--bucket or JOBPOLLER_BUCKET: ")
+	_, err = (&storeFlags{bucket: "records", prefix: "../p"}).storeOf(aws.Config{Region: "eu-west-1"})
+	require.ErrorContains(t, err, "--prefix or JOBPOLLER_PREFIX: ")
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,7 +87,7 @@ func (s *paramSetter) setValue(object map[string]any, name string, shape *catalo
 		if has && !isObject {
 			return fmt.Errorf("%s is given twice", name)
 		}
-		if inner == nil {
+		if inner = maps.Clone(inner); inner == nil { // the inputs of several IDs share what --input says
 			inner = map[string]any{}
 		}
 		object[name] = inner
@@ -112,7 +113,7 @@ func (s *paramSetter) setValue(object map[string]any, name string, shape *catalo
 		if err != nil {
 			return err
 		}
-		object[name] = append(list, more...)
+		object[name] = slices.Concat(list, more)
 		return nil
 	}
 	if has {
@@ -132,6 +133,9 @@ func isPart(shape *catalog.Shape) bool {
 
 // items are what the text adds to a list: the items of a JSON array, or one.
 func (s *paramSetter) items(shape *catalog.Shape) ([]any, error) {
+	if element := shape.Element.Shape; isPart(element) && !strings.HasPrefix(s.text, "[") && !strings.HasPrefix(s.text, "{") {
+		return nil, fmt.Errorf("%s is a list: pass each item as JSON, as in --param '%s={...}'", s.name, s.name)
+	}
 	if !strings.HasPrefix(s.text, "[") {
 		item, err := s.value(shape.Element.Shape)
 		return []any{item}, err

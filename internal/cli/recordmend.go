@@ -98,6 +98,9 @@ func (o *mendOptions) readRef(job string, args []string) (jobs.Ref, error) {
 		}
 		return ref, nil
 	}
+	if len(args) > 1 && args[1] == stdin {
+		return nil, usage("adopt takes the ID of one job, and asks on standard input: pass the ID instead of -")
+	}
 	named, err := catalog.AWS().Resolve(job)
 	if err != nil {
 		return nil, usage("the catalogue does not have the job %q of this record: pass --ref with its reference instead of an ID", job)
@@ -197,7 +200,7 @@ func (o *mendOptions) write(c *cobra.Command, store *recordStore, f foundRecord,
 			"Look again: jobpoller records show %s", nameOfKey(f.key))}
 	}
 	if err != nil {
-		return storeError(err)
+		return storeError(ctx, err)
 	}
 	terminal.Fprintf(c.OutOrStdout(), "%s\n", done)
 	return nil

@@ -111,8 +111,8 @@ func runRecordsList(c *cobra.Command, args []string, o recordsListOptions) error
 	execution := ""
 	if len(args) == 1 {
 		execution = args[0]
-		if err := (startrecord.Key{ExecutionARN: execution, Poller: handler.DefaultPoller}).Validate(); err != nil {
-			return usage("%w", err)
+		if err := checkKey(startrecord.Key{ExecutionARN: execution, Poller: handler.DefaultPoller}); err != nil {
+			return err
 		}
 	}
 	store, err := o.store.openStore(c.Context())
@@ -121,7 +121,7 @@ func runRecordsList(c *cobra.Command, args []string, o recordsListOptions) error
 	}
 	found, more, err := store.list(c.Context(), execution, o.status, o.limit)
 	if err != nil {
-		return storeError(err)
+		return storeError(c.Context(), err)
 	}
 	if o.output == "json" {
 		list := []listedRecord{}
@@ -183,11 +183,22 @@ func (k *keyFlags) addTo(c *cobra.Command) {
 	completeNothing(c, "poller", "scope")
 }
 
+// checkKey refuses what names no record.
+func checkKey(key startrecord.Key) error {
+	if (startrecord.Key{ExecutionARN: key.ExecutionARN, Poller: handler.DefaultPoller}).Validate() != nil {
+		return noExecution(key.ExecutionARN)
+	}
+	if err := key.Validate(); err != nil {
+		return usage("%w", err)
+	}
+	return nil
+}
+
 // load opens the store, and loads the record of the key.
 func (k *keyFlags) load(c *cobra.Command, execution string) (*recordStore, foundRecord, error) {
 	key := startrecord.Key{ExecutionARN: execution, Poller: k.poller, Scope: k.scope}
-	if err := key.Validate(); err != nil {
-		return nil, foundRecord{}, usage("%w", err)
+	if err := checkKey(key); err != nil {
+		return nil, foundRecord{}, err
 	}
 	store, err := k.store.openStore(c.Context())
 	if err != nil {
@@ -195,7 +206,7 @@ func (k *keyFlags) load(c *cobra.Command, execution string) (*recordStore, found
 	}
 	stored, err := store.Load(c.Context(), key)
 	if err != nil {
-		return nil, foundRecord{}, storeError(err)
+		return nil, foundRecord{}, storeError(c.Context(), err)
 	}
 	return store, foundRecord{key: key, stored: stored}, nil
 }

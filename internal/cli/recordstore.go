@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/handler/anystore"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -91,9 +93,18 @@ func (f *storeFlags) storeOf(cfg aws.Config) (*recordStore, error) {
 		},
 	})
 	if err != nil {
-		return nil, usage("%w", err)
+		return nil, usage("%s", terminal.Lines(flagsForVariables().Replace(err.Error())))
 	}
 	return r, nil
+}
+
+// flagsForVariables names the flags beside the variables that stand for them.
+func flagsForVariables() *strings.Replacer {
+	return strings.NewReplacer(
+		"environment variable "+handler.EnvBucket, "--bucket or "+handler.EnvBucket,
+		"environment variable "+handler.EnvPrefix, "--prefix or "+handler.EnvPrefix,
+		"environment variables "+handler.EnvTable+" and "+handler.EnvPrefix, "--table and --prefix",
+	)
 }
 
 // name is what to call the store.
@@ -106,7 +117,10 @@ func (r *recordStore) name() string {
 
 // storeError is the error of a store as one of the command: nothing was found, or the
 // store could not be reached.
-func storeError(err error) error {
+func storeError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return &exitError{code: exitInterrupted}
+	}
 	if errors.Is(err, startrecord.ErrNotFound) {
 		return &exitError{exitFailed, err}
 	}

@@ -155,7 +155,7 @@ func (o *reportOptions) record(ctx context.Context, arn string) (*stepfunctions.
 	case len(parts) > 5 && parts[2] == "states" && parts[5] == "express":
 		return nil, usage("%s: Step Functions keeps no history of Express executions. Pass the file of their log", arn)
 	case len(parts) < 8 || parts[2] != "states" || parts[5] != "execution":
-		return nil, usage("expected the ARN of an execution, such as arn:aws:states:us-east-1:123456789012:execution:MACHINE:NAME, found %s", arn)
+		return nil, noExecution(arn)
 	}
 	if err := o.aws.validate(); err != nil {
 		return nil, usage("%w", err)
@@ -173,6 +173,14 @@ func (o *reportOptions) record(ctx context.Context, arn string) (*stepfunctions.
 		return nil, &exitError{exitUnknown, err}
 	}
 	return stepfunctions.New(service, awsjob.New(cfg).Call).Record(arn), nil
+}
+
+// noExecution is the error of what should be the ARN of an execution.
+func noExecution(found string) error {
+	if strings.Contains(found, ":stateMachine:") {
+		return usage("%s is the ARN of a state machine: pass that of one of its executions", found)
+	}
+	return usage("expected the ARN of an execution, such as arn:aws:states:us-east-1:123456789012:execution:MACHINE:NAME, found %s", found)
 }
 
 // recordError is the error of a call about an execution.

@@ -71,8 +71,8 @@ func runStatus(c *cobra.Command, execution string, flags storeFlags, output stri
 	if err := checkOutput(output); err != nil {
 		return usage("%w", err)
 	}
-	if err := (startrecord.Key{ExecutionARN: execution, Poller: handler.DefaultPoller}).Validate(); err != nil {
-		return usage("%w", err)
+	if err := checkKey(startrecord.Key{ExecutionARN: execution, Poller: handler.DefaultPoller}); err != nil {
+		return err
 	}
 	store, err := flags.openStore(c.Context())
 	if err != nil {
@@ -80,7 +80,7 @@ func runStatus(c *cobra.Command, execution string, flags storeFlags, output stri
 	}
 	found, more, err := store.list(c.Context(), execution, "", mostPollers)
 	if err != nil {
-		return storeError(err)
+		return storeError(c.Context(), err)
 	}
 	s := askExecution(c.Context(), store.aws, execution)
 	for _, f := range found {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,4 +97,22 @@ func sampleParam(shape *catalog.Shape) string {
 	default:
 		return "x"
 	}
+}
+
+// The inputs of several IDs share what --input says, and no --param changes it.
+func TestParamsOfSeveralIDs(t *testing.T) {
+	t.Parallel()
+	entry, err := catalog.AWS().Lookup("inspector2", "ConnectorConnected")
+	require.NoError(t, err)
+	base := map[string]any{"filterCriteria": map[string]any{}}
+	for range 2 {
+		input := maps.Clone(base)
+		given := params{`filterCriteria.provider={"comparison": "EQUALS", "value": "AZURE"}`, `filterCriteria.connectorArns={"comparison": "EQUALS", "value": "arn"}`}
+		require.NoError(t, given.set(input, entry.Operation.Input))
+		require.Len(t, input["filterCriteria"], 2)
+		for _, items := range input["filterCriteria"].(map[string]any) {
+			require.Len(t, items, 1)
+		}
+	}
+	require.Empty(t, base["filterCriteria"])
 }
