@@ -272,7 +272,7 @@ func TestWatchOfASilentService(t *testing.T) {
 			case 2:
 				return unsent
 			case 3:
-				time.Sleep(stepfunctions.Patience)
+				<-time.After(stepfunctions.Patience) // of virtual time
 				return context.DeadlineExceeded
 			}
 			return nil
