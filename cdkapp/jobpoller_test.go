@@ -576,13 +576,6 @@ func TestE2EJobPollerRefusesProps(t *testing.T) {
 			"Strategy",
 			[]string{"JSONPath", `"variables"`},
 		},
-		"job that no function can run": {
-			func(p *cdkapp.JobPollerProps) {
-				p.Job, p.Strategy = fromCatalog("rds:StartExportTask"), compile.LambdaLoop
-			},
-			"Strategy",
-			[]string{"driver", `"variables"`},
-		},
 		"definition that does not say its jobs": {
 			func(p *cdkapp.JobPollerProps) {
 				*p = cdkapp.JobPollerProps{Job: cdkapp.JobFromShipped(new("lambda-loop"))}
