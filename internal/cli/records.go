@@ -28,17 +28,6 @@ before they write, and write only if the record is as it was.`,
   jobpoller records show arn:aws:states:us-east-1:123456789012:execution:Nightly:run-1 --bucket my-records
   jobpoller records adopt arn:aws:states:us-east-1:123456789012:execution:Nightly:run-1 jr_0123 --param JobName=nightly --table records`,
 	}
-	c.Args = func(c *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return nil
-		}
-		var names []string
-		for _, sub := range c.Commands() {
-			names = append(names, sub.Name())
-		}
-		return usage("records has no command %q%s"+helpHint, args[0], nearest.DidYouMean(args[0], names), c.CommandPath())
-	}
-	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.AddCommand(newRecordsListCommand(), newRecordsShowCommand(), newAdoptCommand(), newAbandonCommand())
 	return c
 }

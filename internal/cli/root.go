@@ -111,7 +111,10 @@ func newHelpCommand(root *cobra.Command) *cobra.Command {
 				return root.Help()
 			}
 			c, rest, err := root.Find(args)
-			if err != nil || c == root || c.HasSubCommands() && len(rest) > 0 {
+			if err == nil && c != root && c.HasSubCommands() && len(rest) > 0 {
+				return c.Args(c, rest)
+			}
+			if err != nil || c == root {
 				return usage("there is no command or topic %q%s"+helpHint, args[0], commandMeant(root, args[0]), root.CommandPath())
 			}
 			c.InitDefaultHelpFlag()

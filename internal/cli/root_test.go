@@ -126,6 +126,8 @@ func TestHelpTopics(t *testing.T) {
 	var refused bytes.Buffer
 	require.Equal(t, exitUsage, execute(t.Context(), []string{"help", "strategie"}, &refused, &refused))
 	require.Contains(t, refused.String(), `there is no command or topic "strategie" (did you mean "strategies"?)`)
+	require.Equal(t, exitUsage, execute(t.Context(), []string{"help", "records", "lst"}, &refused, &refused))
+	require.Contains(t, refused.String(), `there is no command "lst" (did you mean "list"?)`)
 }
 
 func TestDescribeBuild(t *testing.T) {

@@ -33,7 +33,9 @@ type start struct {
 	driver  jobs.Driver
 
 	request jobs.Request
-	ref     jobs.Ref // of the job that has started
+	// named: the input says the token.
+	named bool
+	ref   jobs.Ref // of the job that has started
 }
 
 // startReport is what a start comes to. Its JSON members are a contract: see
@@ -72,7 +74,7 @@ func (s *start) readRequest(stdinput io.Reader) error {
 		if s.options.token != "" {
 			return usage("--token and %s exclude each other: remove one", token)
 		}
-		s.request.Token = given
+		s.request.Token, s.named = given, true
 	} else if s.request.Token = s.options.token; s.request.Token == "" {
 		s.request.Token = drawToken()
 	}
@@ -181,6 +183,9 @@ func (s *start) fail(ctx context.Context, err error, uncertain bool) error {
 	switch {
 	case errors.Is(err, jobs.ErrArguments):
 		return usage("%w", err)
+	case uncertain && s.isRepeatable(time.Now()) && s.named:
+		return &exitError{code, fmt.Errorf("%s may have started the job: %s\nRepeat the same command%s: it starts no second job",
+			s.op.Name, reason, s.window())}
 	case uncertain && s.isRepeatable(time.Now()):
 		return &exitError{code, fmt.Errorf("%s may have started the job: %s\nRepeat the command with --token %s%s: it starts no second job",
 			s.op.Name, reason, s.request.Token, s.window())}

@@ -150,6 +150,9 @@ func (s *waitSubject) expand(stdinput io.Reader, given []string) ([]waitTarget, 
 }
 
 func (s *waitSubject) target(place *idPlace, id string) (waitTarget, error) {
+	if id == "" {
+		return waitTarget{}, usage("an ID is empty: is the variable of the shell set? %s", s.howToSay(nil))
+	}
 	if place == nil {
 		return waitTarget{}, usage("the ID %q could be %s: say which with --param, as in jobpoller wait %s %s --param NAME=%s",
 			id, memberNames(s.entry), s.entry.Service.Key, s.entry.Name, id)

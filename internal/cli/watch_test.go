@@ -272,8 +272,8 @@ func TestWatchOfASilentService(t *testing.T) {
 			case 2:
 				return unsent
 			case 3:
-				<-time.After(stepfunctions.Patience) // of virtual time
-				return context.DeadlineExceeded
+				<-time.After(stepfunctions.Patience + time.Second)
+				return errors.New("cut off")
 			}
 			return nil
 		}
