@@ -108,7 +108,8 @@ func (r *ruleSet) endpoint(known catalog.Endpoint, parameters map[string]any) (c
 		to         **catalog.Endpoint
 		fips, dual bool
 	}{{&e.FIPS, true, false}, {&e.Dual, false, true}, {&e.FIPSDual, true, true}} {
-		if !r.asksFor("UseFIPS", variant.fips) || !r.asksFor("UseDualStack", variant.dual) {
+		// Rules without UseDualStack have one endpoint for both, as the SDK's clients do.
+		if _, has := r.Parameters["UseFIPS"]; variant.fips && !has {
 			continue
 		}
 		asked := maps.Clone(parameters)
@@ -129,12 +130,6 @@ func (r *ruleSet) endpoint(known catalog.Endpoint, parameters map[string]any) (c
 		*variant.to = &v
 	}
 	return e, nil
-}
-
-// asksFor tells whether the rules have a parameter, if it is needed.
-func (r *ruleSet) asksFor(parameter string, needed bool) bool {
-	_, has := r.Parameters[parameter]
-	return has || !needed
 }
 
 // place describes where the rules lead, and where that is in each region.

@@ -273,7 +273,8 @@ func TestEndpointOfSeveralForms(t *testing.T) {
 	for range 32 {
 		c, err := catalogimport.Import(catalogimport.Sources{Botocore: data, Tables: folder(t, "tables")})
 		require.NoError(t, err)
-		require.Contains(t, string(c.Files()["till.json"]), `"endpoint": {"prefix":"cash","signingName":"till","hosts":{`+
-			`"cn-north-1":"cash.cn-north-1.api.amazonwebservices.com.cn","cn-west-1":"cash.cn-west-1.api.amazonwebservices.com.cn"}}`)
+		// Rules that know neither FIPS nor dual stack have no endpoint for FIPS, and one for both stacks.
+		hosts := `"hosts":{"cn-north-1":"cash.cn-north-1.api.amazonwebservices.com.cn","cn-west-1":"cash.cn-west-1.api.amazonwebservices.com.cn"}`
+		require.Contains(t, string(c.Files()["till.json"]), `"endpoint": {"prefix":"cash","signingName":"till",`+hosts+`,"dual":{"prefix":"cash",`+hosts+`}}`)
 	}
 }
