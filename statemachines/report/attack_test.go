@@ -125,6 +125,34 @@ func mustQuote(t *testing.T, text string) string {
 	return string(quoted)
 }
 
+// Times that go back are shown as they are, on a terminal however narrow.
+func TestTimesThatGoBack(t *testing.T) {
+	t.Parallel()
+	var events []string
+	add := func(at, kind, details string) {
+		events = append(events, fmt.Sprintf(`{"id": %d, "previousEventId": %d, "timestamp": "2026-01-01T%s:00Z", "type": %q, "anyEventDetails": %s}`,
+			len(events)+1, len(events), at, kind, details))
+	}
+	add("01:00", "ExecutionStarted", `{}`)
+	for _, at := range []string{"01:25", "01:20", "00:10"} {
+		add(at, "TaskStateEntered", `{"name": "Get"}`)
+		add(at, "TaskScheduled", `{"resourceType": "aws-sdk:athena", "resource": "getQueryExecution", "parameters": "{}"}`)
+		add("01:30", "TaskSucceeded", `{"output": "{\"QueryExecution\": {\"Status\": {\"State\": \"RUNNING\"}}}"}`)
+		add("00:05", "TaskStateExited", `{"name": "Get"}`)
+	}
+	add("02:10", "ExecutionSucceeded", `{}`)
+	e, err := history.Read([]byte(`{"events": [` + strings.Join(events, ",") + `]}`))
+	require.NoError(t, err)
+	page, err := report.HTML(e)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"retry": 3}, countMarks(string(page)))
+	require.Contains(t, string(page), "poll 3, -50m: RUNNING")
+	require.NotContains(t, string(page), "+-")
+	for _, columns := range []int{-1, 1, 2, 3} {
+		require.NotEmpty(t, report.Text(e, report.TextOptions{Columns: columns}))
+	}
+}
+
 // Thousands of iterations, nested and at once, each with a job of its own.
 func TestPageOfManyIterations(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,13 @@ func (a axis) at(t time.Time) float64 {
 }
 
 // since is how long after the start a time is.
-func (a axis) since(t time.Time) string { return "+" + formatDuration(t.Sub(a.start)) }
+func (a axis) since(t time.Time) string {
+	d := t.Sub(a.start)
+	if d < 0 { // a history may have such times
+		return formatDuration(d)
+	}
+	return "+" + formatDuration(d)
+}
 
 // round writes a place or a width of a drawing, without what no zoom shows.
 func round(v float64) string {

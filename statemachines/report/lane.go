@@ -87,7 +87,7 @@ func (a axis) shadeBars(bars []bar, right, width float64) []cell {
 			from[first] = b.from
 		}
 		for j := first; j < n && left+float64(j)*width <= end; j++ {
-			share[j] += (min(end, left+float64(j+1)*width) - max(start, left+float64(j)*width)) / width
+			share[j] += max(0, min(end, left+float64(j+1)*width)-max(start, left+float64(j)*width)) / width
 			if b.to.After(to[j]) {
 				to[j] = b.to
 			}
@@ -186,7 +186,9 @@ func newBars(a axis, r *row) (bars, failed []bar) {
 			}
 		}
 	}
-	slices.SortStableFunc(failed, func(a, b bar) int { return a.from.Compare(b.from) })
+	for _, all := range [][]bar{bars, failed} {
+		slices.SortStableFunc(all, func(a, b bar) int { return a.from.Compare(b.from) })
+	}
 	return bars, failed
 }
 

@@ -15,7 +15,7 @@ import (
 
 // TextOptions say how the text form looks.
 type TextOptions struct {
-	// Columns is how wide a line is; 0 means 80.
+	// Columns is how wide a line is, at least 20; 0 means 80.
 	Columns int
 	// Paint gives a text the colour of a word such as FAILED or "success"; nil
 	// leaves it.
@@ -24,10 +24,11 @@ type TextOptions struct {
 
 // What the text shows of a long execution.
 const (
-	textColumns = 80
-	textJobs    = 8
-	textSteps   = 40 // lines, half of them from the end
-	textName    = 14 // columns of a name
+	textColumns  = 80
+	leastColumns = 20
+	textJobs     = 8
+	textSteps    = 40 // lines, half of them from the end
+	textName     = 14 // columns of a name
 )
 
 // signs are the marks of polls in a line, the weightiest first: a sign stands for
@@ -51,6 +52,7 @@ func Text(e *history.Execution, o TextOptions) string {
 	if o.Columns <= 0 {
 		o.Columns = textColumns
 	}
+	o.Columns = max(o.Columns, leastColumns)
 	visits := e.FindVisits()
 	jobs := e.FindJobs(visits)
 	w := &textWriter{options: o, axis: axis{e.Start, e.Stop}}
