@@ -56,6 +56,8 @@ type Job struct {
 	Started, Ended time.Time
 	// Deadline is when the poller gives up; zero if that is not known.
 	Deadline time.Time
+
+	earliest time.Time // the job cannot have ended before
 }
 
 // HasEnded returns the first poll that saw the job's end, or -1.
@@ -64,8 +66,9 @@ func (j *Job) HasEnded() int {
 }
 
 // Lateness is the time from the job's end to the poll that saw it. It is exact where
-// the service says when the job ended; else it is at most the time since the poll
-// before that was answered. It is not known before the end was seen.
+// the service says when the job ended; else it is at most the time since the call of the
+// poll before that was answered, or since the job was started if there is none. It is
+// not known before the end was seen.
 func (j *Job) Lateness() (late time.Duration, exact, known bool) {
 	seen := j.HasEnded()
 	if seen < 0 {
@@ -75,13 +78,13 @@ func (j *Job) Lateness() (late time.Duration, exact, known bool) {
 	if !j.Ended.IsZero() {
 		return max(0, at.Sub(j.Ended)), true, true
 	}
-	before := j.Polls[0].Visit.Start
+	before := j.earliest
 	if !j.Started.IsZero() {
 		before = j.Started
 	}
 	for _, p := range j.Polls[:seen] {
 		if p.Verdict != CallFailed {
-			before = p.Answered
+			before = p.At
 		}
 	}
 	return max(0, at.Sub(before)), false, true
@@ -144,7 +147,10 @@ func (j *Job) Failures() []CallFailure {
 // FindJobs finds the jobs that the Tasks of an execution poll: those whose describe
 // call the catalogue has, if it was called twice or the execution started the job.
 func (e *Execution) FindJobs(visits *Visits) []*Job {
-	f := &finder{names: map[[2]string]string{}, operations: map[string]*operation{}, started: map[string]bool{}, jobs: map[string]*Job{}, input: e.Input}
+	f := &finder{
+		names: map[[2]string]string{}, operations: map[string]*operation{}, started: map[string]bool{}, starts: map[start][]*Attempt{},
+		jobs: map[string]*Job{}, input: e.Input, begin: e.Start,
+	}
 	for _, v := range visits.All {
 		for i := range v.Attempts {
 			f.started[strings.ToLower(f.callName(&v.Attempts[i]))] = true
@@ -152,7 +158,10 @@ func (e *Execution) FindJobs(visits *Visits) []*Job {
 	}
 	for _, v := range visits.All {
 		for i := range v.Attempts {
-			f.poll(v, &v.Attempts[i])
+			a := &v.Attempts[i]
+			f.poll(v, a)
+			key := start{v.Strand, strings.ToLower(f.callName(a))}
+			f.starts[key] = append(f.starts[key], a)
 		}
 		for name, value := range v.Assigned {
 			f.readDeadline(name, value, v.Strand)
@@ -176,10 +185,35 @@ type finder struct {
 	names      map[[2]string]string // of calls, by service and action
 	operations map[string]*operation
 	started    map[string]bool // calls that the execution made, in lower case
+	starts     map[start][]*Attempt
 	jobs       map[string]*Job
 	order      []*Job
 	deadlines  []deadline
 	input      string
+	begin      time.Time // of the execution
+}
+
+// start names the calls of an operation in a strand.
+type start struct {
+	strand int64
+	call   string // in lower case
+}
+
+// findEarliest is the time before which a job cannot have ended that is polled from
+// now on: that of the call that started it. Where the last such call does not name it,
+// it is that of the first, and without any that of the execution.
+func (f *finder) findEarliest(j *Job) time.Time {
+	if j.Entry == nil {
+		return f.begin
+	}
+	calls := f.starts[start{j.Strand, startName(j.Entry)}]
+	if len(calls) == 0 {
+		return f.begin
+	}
+	if last := calls[len(calls)-1]; j.ID != "" && (strings.Contains(last.Output, j.ID) || strings.Contains(last.Parameters, j.ID)) {
+		return last.Start
+	}
+	return calls[0].Start
 }
 
 // checkStatus is the function of jobpoller that polls.
@@ -250,6 +284,9 @@ func (f *finder) poll(v *Visit, a *Attempt) {
 	}
 	j := f.job(v, op.name, op.identify(a.Parameters))
 	j.Entry, j.ID = op.entry, op.readID(a.Parameters)
+	if len(j.Polls) == 0 {
+		j.earliest = f.findEarliest(j)
+	}
 	if a.Failed {
 		p.Verdict, p.Status, p.Cause = op.judgeError(a.Error), a.Error, a.Cause
 	} else {
@@ -327,6 +364,9 @@ func (f *finder) setDeadline(j *Job) {
 // pollFunction takes in a call of check-status.
 func (f *finder) pollFunction(v *Visit, a *Attempt, p Poll) {
 	j := f.job(v, checkStatus, "")
+	if len(j.Polls) == 0 {
+		j.earliest = f.begin
+	}
 	var answer functionAnswer
 	if a.Failed {
 		p.Status, p.Cause = a.Error, a.Cause
@@ -354,6 +394,9 @@ func (f *finder) pollFunction(v *Visit, a *Attempt, p Poll) {
 		if status != "" {
 			p.Status = status
 		}
+	}
+	if !answer.StartedAt.IsZero() {
+		j.earliest = answer.StartedAt
 	}
 	if limit := maxWait(f.input); limit > 0 && !answer.StartedAt.IsZero() {
 		j.Deadline = answer.StartedAt.Add(limit)

@@ -91,7 +91,28 @@ func TestLatenessCountsAnswersAlone(t *testing.T) {
 	late, exact, known := jobs[0].Lateness()
 	require.True(t, known)
 	require.False(t, exact)
-	require.Equal(t, 31*time.Second, late)
+	require.Equal(t, 32*time.Second, late)
+}
+
+// Nothing is known of the time between a job's start and the first poll.
+func TestLatenessOfTheFirstPoll(t *testing.T) {
+	t.Parallel()
+	const start = "arn:aws:states:::aws-sdk:athena:startQueryExecution"
+	for _, id := range []string{"$.id.QueryExecutionId", "$.other"} {
+		_, jobs := jobsOf(t, `{"StartAt": "Before", "States": {"Before": {"Type": "Wait", "Seconds": 60, "Next": "Start"},
+			"Start": {"Type": "Task", "Resource": "`+start+`", "Parameters": {"QueryString": "SELECT 1"}, "ResultPath": "$.id", "Next": "Wait"},
+			"Wait": {"Type": "Wait", "Seconds": 300, "Next": "Get"},
+			"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId.$": "`+id+`"}, "End": true}}}`,
+			`{"other": "p"}`, map[string][]any{
+				start: {map[string]any{"QueryExecutionId": "q"}},
+				"arn:aws:states:::aws-sdk:athena:getQueryExecution": {query("SUCCEEDED")},
+			})
+		require.Len(t, jobs, 1)
+		late, exact, known := jobs[0].Lateness()
+		require.True(t, known)
+		require.False(t, exact)
+		require.Equal(t, 302*time.Second, late, "since the start call")
+	}
 }
 
 // What check-status returns is read as its verdict, and the job's own status too.
@@ -157,7 +178,30 @@ func TestJobsOfAMap(t *testing.T) {
 		late, exact, known := j.Lateness()
 		require.True(t, known)
 		require.False(t, exact)
-		require.Equal(t, 4*time.Second, late, "since the poll before")
+		require.Equal(t, 5*time.Second, late, "since the call of the poll before")
+	}
+}
+
+// What follows one another in an execution of a distributed Map is told from the others.
+func TestVisitsOfADistributedMap(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse([]byte(`{"StartAt": "Each", "States": {
+		"Each": {"Type": "Map", "Next": "After", "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"},
+			"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 3, "Next": "Get"}, "Get": {"Type": "Pass", "End": true}}}},
+		"After": {"Type": "Pass", "End": true}}}`))
+	require.NoError(t, err)
+	r, err := sim.Run(t.Context(), m, []byte(`[1, 2]`), sim.Options{})
+	require.NoError(t, err)
+	require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
+	states := map[int64][]string{}
+	for _, v := range history.FromRun(m, r).FindVisits().All {
+		states[v.Strand] = append(states[v.Strand], v.State)
+	}
+	require.Len(t, states, 3)
+	require.Equal(t, []string{"Each", "After"}, states[0])
+	delete(states, 0)
+	for _, iteration := range states {
+		require.Equal(t, []string{"Wait", "Get"}, iteration)
 	}
 }
 

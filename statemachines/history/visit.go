@@ -68,8 +68,20 @@ type Visits struct {
 // FindVisits finds the visits.
 func (e *Execution) FindVisits() *Visits {
 	own := e.ownVisits()
+	var last int64 // strand: the IDs of events name them
+	for i := range e.Events {
+		last = max(last, e.Events[i].ID)
+	}
 	for _, child := range e.Children {
-		own.All = append(own.All, child.FindVisits().All...)
+		strands := map[int64]int64{}
+		for _, v := range child.FindVisits().All {
+			if _, known := strands[v.Strand]; !known {
+				last++
+				strands[v.Strand] = last
+			}
+			v.Strand = strands[v.Strand]
+			own.All = append(own.All, v)
+		}
 	}
 	if len(e.Children) > 0 {
 		slices.SortStableFunc(own.All, func(a, b *Visit) int { return a.Start.Compare(b.Start) })
