@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -37,7 +38,10 @@ func Read(text []byte) (*Execution, error) {
 			d.Events = []wireEvent{}
 			to = &d.Events
 		}
-		if err := decoder.Decode(to); err != nil {
+		switch err := decoder.Decode(to); {
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, fmt.Errorf("%w: the text is cut off: it ends in the middle of a JSON value", ErrNoHistory)
+		case err != nil:
 			return nil, fmt.Errorf("%w: behind byte %d: %w", ErrNoHistory, decoder.InputOffset(), err)
 		}
 		if err := r.add(&d); err != nil {

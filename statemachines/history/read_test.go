@@ -201,6 +201,10 @@ func TestReadRefuses(t *testing.T) {
 		_, err := history.Read([]byte(text))
 		require.ErrorIs(t, err, history.ErrNoHistory, text)
 	}
+	for _, text := range []string{`{"events": [`, `[`, `{"events": [{"id": 1, "type": "Exec`} {
+		_, err := history.Read([]byte(text))
+		require.ErrorContains(t, err, "the text is cut off", text)
+	}
 }
 
 // Whatever the text, it is read or refused, and what is read can be looked at.
