@@ -33,6 +33,9 @@ func notFound(err error, service, name string) error {
 		hint = fmt.Sprintf(" Did you mean %s?", missing.Suggestion)
 	}
 	if missing.What == "service" {
+		if hint == "" {
+			hint = servicesWith(service)
+		}
 		return usage("there is no service %q.%s List them: jobpoller list", missing.Name, hint)
 	}
 	list := service
@@ -60,6 +63,28 @@ func entriesWith(service, word string) string {
 	}
 	const most = 3 // that still help
 	if len(found) == 0 || len(found) > most {
+		return ""
+	}
+	return fmt.Sprintf(" Did you mean %s?", orList(found))
+}
+
+// servicesWith says which services have an entry of a name that was typed without
+// its service; empty if none has.
+func servicesWith(name string) string {
+	all, err := catalog.AWS().List()
+	if err != nil {
+		return ""
+	}
+	var found []string
+	for _, s := range all {
+		for _, e := range s.Entries {
+			if strings.EqualFold(e.Name, name) || strings.EqualFold(e.Waiter, name) {
+				found = append(found, s.Key+" "+e.Name)
+				break
+			}
+		}
+	}
+	if len(found) == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" Did you mean %s?", orList(found))
@@ -151,8 +176,14 @@ func hasName(args []string) bool {
 
 // requireName wants the arguments SERVICE NAME or SERVICE:NAME.
 func requireName(_ *cobra.Command, args []string) error {
-	if !hasName(args) {
-		return usage("expected a service and the name of a waiter or job, such as dynamodb ExportCompleted, found %s", plural(len(args), "argument"))
+	if hasName(args) {
+		return nil
 	}
-	return nil
+	expected := fmt.Sprintf("expected a service and the name of a waiter or job, such as dynamodb ExportCompleted, found %s", plural(len(args), "argument"))
+	if len(args) == 1 {
+		if hint := servicesWith(args[0]); hint != "" {
+			expected += "." + hint
+		}
+	}
+	return usage("%s", expected)
 }

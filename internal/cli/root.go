@@ -151,7 +151,7 @@ func refuseUnknownShell(root *cobra.Command) {
 		if len(args) > 0 {
 			return usage("completion: expected bash, fish, powershell or zsh, found %q", args[0])
 		}
-		return usage("completion needs a shell: bash, fish, powershell or zsh")
+		return usage("completion needs a shell: bash, fish, powershell or zsh, such as: jobpoller completion bash")
 	}
 	c.Args = cobra.ArbitraryArgs
 }

@@ -43,10 +43,14 @@ Exit codes: 0 succeeded, 2 wrong usage, such as an unknown name.`,
   jobpoller show dynamodb ExportCompleted
   jobpoller show ecs ServicesStable -o json >services-stable.json`,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 {
+			switch len(args) {
+			case 0:
+				return usage("show needs a service, such as: jobpoller show athena")
+			case 1:
 				return nil
+			default:
+				return requireName(c, args)
 			}
-			return requireName(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if !hasName(args) {
