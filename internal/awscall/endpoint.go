@@ -92,6 +92,9 @@ type (
 	ignoreSource interface {
 		GetIgnoreConfiguredEndpoints(context.Context) (bool, bool, error)
 	}
+	flagSource interface {
+		GetFlagEndpoint(service string) (string, bool)
+	}
 	endpointSource interface {
 		GetServiceBaseEndpoint(context.Context, string) (string, bool, error)
 	}
@@ -150,6 +153,13 @@ func usesDualStack(cfg *aws.Config) (bool, error) {
 // baseEndpoint is the endpoint that the configuration has for a service: empty if
 // there is none.
 func baseEndpoint(cfg *aws.Config, service string) (string, error) {
+	for _, source := range cfg.ConfigSources {
+		if s, ok := source.(flagSource); ok { // a flag counts more than a variable
+			if own, found := s.GetFlagEndpoint(service); found {
+				return own, nil
+			}
+		}
+	}
 	base := aws.ToString(cfg.BaseEndpoint)
 	const all = "AWS_ENDPOINT_URL"
 	_, forAll := os.LookupEnv(all)

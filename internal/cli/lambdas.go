@@ -91,7 +91,7 @@ func (a *taskAnswers) startFunction(ctx context.Context, name, what string) (sim
 	if a.options.verbose {
 		log = a.stderr
 	}
-	env := append(os.Environ(), a.options.services.places.environment()...)
+	env := a.options.services.places.addTo(os.Environ())
 	function, err := runtimeapi.New(runtimeapi.Config{Name: name, Binary: binary, Env: env, Timeout: longestInvocation, Log: log})
 	if err != nil {
 		return nil, err
@@ -110,13 +110,15 @@ func newRemoteFunction(name, address string) (sim.LambdaFunction, error) {
 	if strings.Trim(u.Path, "/") == "" {
 		u = u.JoinPath("2015-03-31", "functions", name, "invocations")
 	}
+	// A redirect would send the event to a host that nobody named.
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(payload))
 		if err != nil {
 			return nil, err
 		}
 		request.Header.Set("Content-Type", "application/json")
-		response, err := http.DefaultClient.Do(request)
+		response, err := client.Do(request)
 		if err != nil {
 			return nil, err
 		}
@@ -124,22 +126,57 @@ func newRemoteFunction(name, address string) (sim.LambdaFunction, error) {
 		if err := errors.Join(err, response.Body.Close()); err != nil {
 			return nil, err
 		}
-		var failure struct {
-			ErrorType    string `json:"errorType"`
-			ErrorMessage string `json:"errorMessage"`
-		}
-		switch {
+		failure, alone := readFunctionError(text)
+		switch location := response.Header.Get("Location"); {
 		case len(text) > runtimeapi.MaxPayload:
 			return nil, fmt.Errorf("%s: the answer is longer than %d bytes", u, runtimeapi.MaxPayload)
 		case response.Header.Get("X-Amz-Function-Error") != "":
-			_ = json.Unmarshal(text, &failure) // without a type the error is Lambda.Unknown
-			return nil, &sim.FunctionError{Type: failure.ErrorType, Message: failure.ErrorMessage}
+			return nil, failure
+		case location != "" && response.StatusCode != http.StatusOK:
+			return nil, fmt.Errorf("%s: HTTP status %s: the server names another URL: pass that one if the event may go there: %s", u, response.Status, location)
 		case response.StatusCode != http.StatusOK:
-			return nil, fmt.Errorf("%s: HTTP status %s: %s", u, response.Status, text)
+			return nil, fmt.Errorf("%s: HTTP status %s: %s", u, response.Status, beginning(text))
+		case alone: // AWS's emulator sends no header
+			return nil, failure
 		default:
 			return text, nil
 		}
 	}, nil
+}
+
+// readFunctionError reads what a function failed with. Without a type the error is
+// Lambda.Unknown. It also tells whether the text has what a runtime of Lambda says of a
+// failure, and nothing else.
+func readFunctionError(text []byte) (failure *sim.FunctionError, alone bool) {
+	failure = &sim.FunctionError{}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(text, &members) != nil {
+		return failure, false
+	}
+	isText := func(member string, to *string) bool {
+		value := members[member]
+		return len(value) > 0 && value[0] == '"' && json.Unmarshal(value, to) == nil
+	}
+	hasType, hasMessage := isText("errorType", &failure.Type), isText("errorMessage", &failure.Message)
+	for member := range members {
+		if !slices.Contains(failureMembers, member) {
+			return failure, false
+		}
+	}
+	return failure, hasType && hasMessage
+}
+
+// failureMembers are what the runtimes of Lambda say of a failure.
+var failureMembers = []string{"errorType", "errorMessage", "stackTrace", "trace", "requestId", "cause"}
+
+// beginning is the beginning of an answer, in one line.
+func beginning(text []byte) string {
+	const most = 500 // bytes
+	cut, more := text, ""
+	if len(cut) > most {
+		cut, more = cut[:most], "..."
+	}
+	return strings.Join(strings.Fields(strings.ToValidUTF8(string(cut), "")), " ") + more
 }
 
 // isFunction tells whether a resource is the ARN of a function.

@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -69,4 +71,58 @@ func TestLambdaFunctionsBehindHTTP(t *testing.T) {
 		require.Equal(t, exitUsage, execute(t.Context(), []string{"run", machine, "--mocks", mocks, "--lambda", flag}, io.Discard, &stderr), flag)
 		require.Contains(t, stderr.String(), want)
 	}
+}
+
+// What a server answers instead of a result: AWS's emulator has no header for a
+// failure, a redirect is not followed, and a refusal is cut.
+func TestAnswersOfFunctionServers(t *testing.T) {
+	t.Parallel()
+	const named = `{"errorType": "NoLuck", "errorMessage": "today", `
+	answers := map[string]struct{ body, want string }{
+		"node":   {named + `"trace": ["index.js:1"]}`, `"Error":"NoLuck"`},
+		"python": {named + `"requestId": "1", "stackTrace": []}`, `"Error":"NoLuck"`},
+		"result": {named + `"orders": 7}`, `"orders":7`},
+		"number": {`{"errorType": 7, "errorMessage": "today"}`, `"errorType":7`},
+		"null":   {`{"errorType": null, "errorMessage": "today"}`, `"errorType":null`},
+	}
+	var followed atomic.Int32
+	var server *httptest.Server
+	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/moved":
+			http.Redirect(w, r, server.URL+"/other", http.StatusTemporaryRedirect)
+		case "/other":
+			followed.Add(1)
+		case "/refused":
+			w.WriteHeader(http.StatusTeapot)
+			fmt.Fprint(w, "no\ntea "+strings.Repeat("x", 10_000))
+		default:
+			fmt.Fprint(w, answers[strings.TrimPrefix(r.URL.Path, "/")].body)
+		}
+	}))
+	defer server.Close()
+	machine := filepath.Join(t.TempDir(), "m.asl.json")
+	require.NoError(t, os.WriteFile(machine, []byte(`{"StartAt": "Call", "States": {
+		"Call": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f", "Payload": {}},
+			"Catch": [{"ErrorEquals": ["NoLuck"], "Next": "End"}], "OutputPath": "$.Payload", "Next": "End"},
+		"End": {"Type": "Pass", "End": true}}}`), 0o600))
+	run := func(path string) (code int, stdout, stderr string) {
+		var out, complaints bytes.Buffer
+		code = execute(t.Context(), []string{"run", machine, "--lambda", "f=" + server.URL + "/" + path, "-q"}, &out, &complaints)
+		return code, out.String(), complaints.String()
+	}
+	for path, tt := range answers {
+		code, stdout, stderr := run(path)
+		require.Equal(t, exitSucceeded, code, "%s: %s%s", path, stdout, stderr)
+		require.Contains(t, stdout, tt.want, path)
+	}
+	code, _, stderr := run("moved")
+	require.NotEqual(t, exitSucceeded, code)
+	require.Contains(t, stderr, "HTTP status 307 Temporary Redirect: the server names another URL")
+	require.Contains(t, stderr, server.URL+"/other")
+	require.Zero(t, followed.Load())
+	code, _, stderr = run("refused")
+	require.NotEqual(t, exitSucceeded, code)
+	require.Contains(t, stderr, "no tea xxx")
+	require.Less(t, len(stderr), 1000)
 }

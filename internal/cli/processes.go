@@ -77,7 +77,7 @@ func (b *bench) environment() []string {
 		env = append(env, "AWS_REGION="+b.aws.Region, "AWS_ACCESS_KEY_ID="+b.credentials.AccessKeyID,
 			"AWS_SECRET_ACCESS_KEY="+b.credentials.SecretAccessKey, "AWS_SESSION_TOKEN="+b.credentials.SessionToken)
 	}
-	env = append(env, b.options.services.places.environment()...)
+	env = b.options.services.places.addTo(env)
 	env = append(env, "AWS_ENDPOINT_URL_LAMBDA="+b.endpoint, handler.EnvBucket+"="+b.bucket, handler.EnvPrefix+"="+prefix, handler.EnvTable+"="+b.options.table)
 	for _, name := range []string{httpjob.EnvHosts, httpjob.EnvLoopback} {
 		env = append(env, name+"="+os.Getenv(name))

@@ -43,15 +43,21 @@ type places struct {
 	others    *place
 }
 
-// GetServiceBaseEndpoint implements the SDK's source of endpoints, by the name that
-// the SDK has for a service.
-func (p places) GetServiceBaseEndpoint(_ context.Context, sdkID string) (string, bool, error) {
+// GetFlagEndpoint is the URL of a service, by the name that the SDK has for it. It
+// counts more than the variables of the SDK.
+func (p places) GetFlagEndpoint(sdkID string) (string, bool) {
 	service, err := models.Load(sdkID)
 	if err != nil {
-		return "", false, nil //nolint:nilerr // a service that no flag can name
+		return "", false // a service that no flag can name
 	}
 	at, ok := p.of(service.Key)
-	return at.url, ok && !at.isAWS(), nil
+	return at.url, ok && !at.isAWS()
+}
+
+// GetServiceBaseEndpoint implements the SDK's source of endpoints.
+func (p places) GetServiceBaseEndpoint(_ context.Context, sdkID string) (string, bool, error) {
+	address, ok := p.GetFlagEndpoint(sdkID)
+	return address, ok, nil
 }
 
 // of is where calls of a service go.
@@ -205,16 +211,19 @@ func (s *services) ofFunctions(ctx context.Context, verbose bool) (aws.Config, e
 	return cfg, err
 }
 
-// environment is what tells a process where calls go.
-func (p places) environment() []string {
-	var env []string
+// addTo tells a process in its environment where calls go, whatever that says already.
+func (p places) addTo(env []string) []string {
+	everywhere := p.others != nil && !p.others.isAWS()
+	env = slices.DeleteFunc(env, func(variable string) bool {
+		return everywhere && strings.HasPrefix(variable, "AWS_ENDPOINT_URL")
+	})
 	for key, at := range p.byService {
 		if service, err := models.Load(key); err == nil && !at.isAWS() {
 			name := strings.ToUpper(strings.ReplaceAll(service.Name, " ", "_"))
 			env = append(env, "AWS_ENDPOINT_URL_"+name+"="+at.url)
 		}
 	}
-	if p.others != nil && !p.others.isAWS() {
+	if everywhere {
 		env = append(env, "AWS_ENDPOINT_URL="+p.others.url)
 	}
 	return env
