@@ -40,7 +40,7 @@ Permissions are checked for you, not for the roles of the functions. Each findin
 says what to do about it.
 
 Exit codes: 0 all is well, or there are only notes and warnings; 1 something is
-wrong; 2 wrong usage.`,
+wrong; 2 wrong usage; 4 could not reach the store.`,
 		Example: `  jobpoller doctor --bucket my-records
   jobpoller doctor --table records --retention-days 90 -o json`,
 		Args: cobra.NoArgs,
@@ -105,6 +105,9 @@ func runDoctor(c *cobra.Command, o doctorOptions) error {
 	}
 	if err != nil {
 		return &exitError{exitFailed, err}
+	}
+	if d.unreached {
+		return &exitError{code: exitUnknown}
 	}
 	for _, f := range d.found {
 		if f.Severity == diag.Error.String() || f.Severity == diag.Danger.String() {

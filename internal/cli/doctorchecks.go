@@ -27,7 +27,8 @@ type doctor struct {
 	dates         *dateReader
 	retentionDays int
 
-	found []healthFinding
+	found     []healthFinding
+	unreached bool // the store did not answer
 }
 
 func (d *doctor) add(check, severity, do, format string, args ...any) {
@@ -63,7 +64,8 @@ func (d *doctor) checkStore(ctx context.Context) {
 	case errors.Is(err, startrecord.ErrConfiguration):
 		d.add("store", diag.Error.String(), "do what the message says; the roles of the functions need the same", "%s", err)
 	default:
-		d.add("store", diag.Error.String(), "check the region, --endpoint-url and the network", "%s", err)
+		d.unreached = true
+		d.add("store", diag.Error.String(), "check the region, --endpoint-url and the network", "%s: %s", d.store.name(), errorText(err))
 	}
 }
 
@@ -74,7 +76,8 @@ func (d *doctor) checkConditions(ctx context.Context) {
 	case errors.Is(err, startrecord.ErrConfiguration):
 		d.add("conditions", diag.Danger.String(), "keep the records in another store: here two functions could start one job", "%s", err)
 	default:
-		d.add("conditions", diag.Error.String(), "run doctor again; the store did not answer", "%s", err)
+		d.unreached = true
+		d.add("conditions", diag.Error.String(), "run doctor again; the store did not answer", "%s: %s", d.store.name(), errorText(err))
 	}
 }
 

@@ -255,7 +255,8 @@ func TestMendOfAChangedRecord(t *testing.T) {
 	}()
 	c.SetIn(asked)
 	err = (&mendOptions{key: k}).write(c, opened, found, found.stored.Record, "Sure?", "done")
-	require.ErrorContains(t, err, "nothing was written: somebody has changed the record meanwhile")
+	require.ErrorContains(t, err, "nothing was written: somebody has changed the record meanwhile. Look again: jobpoller records show "+
+		nightly+" --bucket records --region eu-west-1 --endpoint-url "+a.url)
 }
 
 // A list has no more records than its limit, of those that it is asked for.
@@ -324,12 +325,13 @@ func TestStatusOfAnExecution(t *testing.T) {
 	a.answer("DescribeExecution", `200 {"status": "FAILED"}`)
 	code, stdout, stderr = a.command(t, "status", nightly)
 	require.Equal(t, exitSucceeded, code, stderr)
+	flags := " --bucket records --region eu-west-1 --endpoint-url " + a.url
 	require.Regexp(t, `^`+nightly+`
   execution  FAILED
   poller     default
   record     UNKNOWN since \w+, s3://records/jobpoller/`+nightly+`/default/_/record.json
   job        glue:StartJobRun 
-  do         look for the job in the service\. It runs: jobpoller records adopt `+nightly+` JOB_ID\. It does not: jobpoller records abandon `+nightly+`
+  do         look for the job in the service\. It runs: jobpoller records adopt `+nightly+flags+` JOB_ID\. It does not: jobpoller records abandon `+nightly+flags+`
 $`, stdout)
 
 	code, _, stderr = a.command(t, "records", "abandon", nightly, "--yes")

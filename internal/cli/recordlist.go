@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,30 +22,39 @@ import (
 // foundRecord is a record in the store, or why it cannot be read.
 type foundRecord struct {
 	key    startrecord.Key
+	place  string // if the key is not known
 	stored startrecord.Stored
 	err    error
 }
 
+// visitRecord is called for each record that a scan finds, with its status if the scan
+// has read it, or with why it must not be read. It reports whether the scan goes on.
+type visitRecord func(f foundRecord, status string) (bool, error)
+
 // list returns the records of an execution, or of all executions, as many as limit
-// asks for, and whether there are more. A status that is not empty leaves out others.
+// asks for, and whether there are more. A status that is not empty leaves out others,
+// but for records that cannot be read.
 func (r *recordStore) list(ctx context.Context, execution, status string, limit int) (found []foundRecord, more bool, err error) {
-	visit := func(text []byte) (bool, error) {
-		key, its, ok := keyOfRecord(text)
-		if !ok || status != "" && its != status || key == startrecord.ProbeKey() || execution != "" && key.ExecutionARN != execution {
-			return true, nil
+	visit := func(f foundRecord, its string) (bool, error) {
+		if f.err == nil {
+			if status != "" && its != "" && its != status || f.key == startrecord.ProbeKey() || execution != "" && f.key.ExecutionARN != execution {
+				return true, nil
+			}
+			f.stored, f.err = r.Load(ctx, f.key)
+			switch {
+			case errors.Is(f.err, startrecord.ErrNotFound): // gone by now, or of another place
+				return true, nil
+			case errors.Is(f.err, startrecord.ErrUnavailable), errors.Is(f.err, startrecord.ErrConfiguration), ctx.Err() != nil:
+				return false, r.loadError(f.err)
+			case f.err == nil && status != "" && string(f.stored.Record.Status) != status:
+				return true, nil
+			}
 		}
 		if len(found) == limit {
 			more = true
 			return false, nil
 		}
-		stored, err := r.Load(ctx, key)
-		if errors.Is(err, startrecord.ErrNotFound) { // gone by now, or of another place
-			return true, nil
-		}
-		if errors.Is(err, startrecord.ErrUnavailable) || errors.Is(err, startrecord.ErrConfiguration) || ctx.Err() != nil {
-			return false, err
-		}
-		found = append(found, foundRecord{key, stored, err})
+		found = append(found, f)
 		return true, nil
 	}
 	if r.flags.table != "" {
@@ -70,13 +80,34 @@ func keyOfRecord(text []byte) (key startrecord.Key, status string, ok bool) {
 	return key, parts.Status, key.Validate() == nil
 }
 
+// keyOfPath reads a key out of the path of its record. Paths with a hash do not say it.
+func keyOfPath(path string) (startrecord.Key, bool) {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		text, err := url.PathUnescape(part)
+		if err != nil {
+			return startrecord.Key{}, false
+		}
+		parts[i] = text
+	}
+	if len(parts) != 4 { //nolint:mnd // execution, poller, scope, file
+		return startrecord.Key{}, false
+	}
+	key := startrecord.Key{ExecutionARN: parts[0], Poller: parts[1], Scope: parts[2]}
+	if key.Path() != path { // "_" stands for no scope
+		key.Scope = ""
+	}
+	return key, key.Path() == path && key.Validate() == nil
+}
+
 // maxRecord bounds what is read of an object: a record holds a result of at most 256
 // KiB, with what is escaped.
 const maxRecord = 4 << 20
 
 // scanBucket visits the records of a bucket until visit has enough.
-func (r *recordStore) scanBucket(ctx context.Context, execution string, visit func([]byte) (bool, error)) error {
-	folder := strings.TrimSuffix(r.flags.prefix, "/") + "/"
+func (r *recordStore) scanBucket(ctx context.Context, execution string, visit visitRecord) error {
+	root := strings.TrimSuffix(r.flags.prefix, "/") + "/"
+	folder := root
 	if execution != "" {
 		path := startrecord.Key{ExecutionARN: execution, Poller: "x"}.Path()
 		folder += path[:strings.IndexByte(path, '/')+1]
@@ -88,19 +119,25 @@ func (r *recordStore) scanBucket(ctx context.Context, execution string, visit fu
 			return fmt.Errorf("%s: %s", r.name(), endReason([]string{"s3:ListBucket"}, err))
 		}
 		for _, object := range page.Contents {
-			if !strings.HasSuffix(aws.ToString(object.Key), "/record.json") {
+			name := aws.ToString(object.Key)
+			if !strings.HasSuffix(name, "/record.json") {
 				continue
 			}
-			out, err := r.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &r.flags.bucket, Key: object.Key})
-			if err != nil {
-				return fmt.Errorf("%s: %s", r.name(), endReason([]string{"s3:GetObject"}, err))
+			var f foundRecord
+			var status string
+			var known bool
+			if size := aws.ToInt64(object.Size); size > maxRecord {
+				f.place, known = "s3://"+r.flags.bucket+"/"+name, true
+				f.err = fmt.Errorf("%s: it was not read: it has %d bytes, and a start record at most %d", f.place, size, maxRecord)
+			} else if f.key, known = keyOfPath(strings.TrimPrefix(name, root)); !known {
+				if f.key, status, known, err = r.readKey(ctx, name); err != nil {
+					return err
+				}
 			}
-			var text bytes.Buffer
-			_, err = io.Copy(&text, io.LimitReader(out.Body, maxRecord))
-			if err := errors.Join(err, out.Body.Close()); err != nil {
-				return fmt.Errorf("%s: %w", r.name(), err)
+			if !known {
+				continue
 			}
-			if on, err := visit(text.Bytes()); err != nil || !on {
+			if on, err := visit(f, status); err != nil || !on {
 				return err
 			}
 		}
@@ -108,8 +145,23 @@ func (r *recordStore) scanBucket(ctx context.Context, execution string, visit fu
 	return nil
 }
 
+// readKey reads the key and the status out of an object, if it is a record.
+func (r *recordStore) readKey(ctx context.Context, name string) (key startrecord.Key, status string, ok bool, err error) {
+	out, err := r.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &r.flags.bucket, Key: &name})
+	if err != nil {
+		return key, "", false, fmt.Errorf("%s: %s", r.name(), endReason([]string{"s3:GetObject"}, err))
+	}
+	var text bytes.Buffer
+	_, err = io.Copy(&text, io.LimitReader(out.Body, maxRecord))
+	if err := errors.Join(err, out.Body.Close()); err != nil {
+		return key, "", false, fmt.Errorf("%s: %w", r.name(), err)
+	}
+	key, status, ok = keyOfRecord(text.Bytes())
+	return key, status, ok, nil
+}
+
 // scanTable visits the records of a table until visit has enough.
-func (r *recordStore) scanTable(ctx context.Context, visit func([]byte) (bool, error)) error {
+func (r *recordStore) scanTable(ctx context.Context, visit visitRecord) error {
 	service, err := models.Load("dynamodb")
 	if err != nil {
 		return err
@@ -141,7 +193,11 @@ func (r *recordStore) scanTable(ctx context.Context, visit func([]byte) (bool, e
 			return err
 		}
 		for _, item := range page.Items {
-			if on, err := visit([]byte(item.Record.S)); err != nil || !on {
+			key, status, ok := keyOfRecord([]byte(item.Record.S))
+			if !ok {
+				continue
+			}
+			if on, err := visit(foundRecord{key: key}, status); err != nil || !on {
 				return err
 			}
 		}

@@ -197,7 +197,7 @@ func (o *mendOptions) write(c *cobra.Command, store *recordStore, f foundRecord,
 	_, err := store.Replace(ctx, f.key, rec, f.stored.Version)
 	if errors.Is(err, startrecord.ErrChanged) {
 		return &exitError{exitFailed, fmt.Errorf("nothing was written: somebody has changed the record meanwhile. "+
-			"Look again: jobpoller records show %s", nameOfKey(f.key))}
+			"Look again: jobpoller records show %s%s", nameOfKey(f.key), store.given)}
 	}
 	if err != nil {
 		return storeError(ctx, err)

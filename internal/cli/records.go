@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -78,7 +79,7 @@ type listedRecord struct {
 }
 
 func newListedRecord(store startrecord.Store, f foundRecord) listedRecord {
-	l := listedRecord{Location: store.Location(f.key), AgeSeconds: f.stored.Age.Seconds()}
+	l := listedRecord{Location: cmp.Or(f.place, store.Location(f.key)), AgeSeconds: f.stored.Age.Seconds()}
 	if f.err != nil {
 		l.Error = f.err.Error()
 	} else {
@@ -195,7 +196,7 @@ func (k *keyFlags) load(c *cobra.Command, execution string) (*recordStore, found
 	}
 	stored, err := store.Load(c.Context(), key)
 	if err != nil {
-		return nil, foundRecord{}, storeError(c.Context(), err)
+		return nil, foundRecord{}, storeError(c.Context(), store.loadError(err))
 	}
 	return store, foundRecord{key: key, stored: stored}, nil
 }

@@ -54,17 +54,37 @@ func (f *storeFlags) validate() error {
 	return errors.Join(store, f.aws.validate())
 }
 
+// spell writes the flags that are set as a shell reads them, each after a space.
+func (f *storeFlags) spell() string {
+	var b strings.Builder
+	for _, flag := range []struct{ name, value string }{
+		{"bucket", f.bucket},
+		{"table", f.table},
+		{"prefix", f.prefix},
+		{"region", f.aws.region},
+		{"profile", f.aws.profile},
+		{"endpoint-url", f.aws.endpoint},
+	} {
+		if flag.value != "" {
+			b.WriteString(" --" + flag.name + " " + quoteShell(flag.value))
+		}
+	}
+	return b.String()
+}
+
 // recordStore is the store of the functions' start records.
 type recordStore struct {
 	startrecord.Store
 
 	flags storeFlags
+	given string // the flags as they were given, for commands that are advised
 	aws   aws.Config
 	s3    *s3.Client
 }
 
 // openStore opens the store. Nothing is sent to it yet.
 func (f *storeFlags) openStore(ctx context.Context) (*recordStore, error) {
+	given := f.spell()
 	if err := f.validate(); err != nil {
 		return nil, usage("%w", err)
 	}
@@ -72,7 +92,12 @@ func (f *storeFlags) openStore(ctx context.Context) (*recordStore, error) {
 	if err != nil {
 		return nil, usage("%w", err)
 	}
-	return f.storeOf(cfg)
+	r, err := f.storeOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	r.given = given
+	return r, nil
 }
 
 // storeOf opens the store by a configuration of AWS.
@@ -113,6 +138,19 @@ func (r *recordStore) name() string {
 		return "table " + r.flags.table
 	}
 	return "bucket " + r.flags.bucket
+}
+
+// loadError is the error of a read, without what the SDK says of the call if the store
+// did not answer.
+func (r *recordStore) loadError(err error) error {
+	if !errors.Is(err, startrecord.ErrUnavailable) {
+		return err
+	}
+	action := "s3:GetObject"
+	if r.flags.table != "" {
+		action = "dynamodb:GetItem"
+	}
+	return fmt.Errorf("%s: %s", r.name(), endReason([]string{action}, err))
 }
 
 // storeError is the error of a store as one of the command: nothing was found, or the

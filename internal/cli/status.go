@@ -95,7 +95,7 @@ func runStatus(c *cobra.Command, execution string, flags storeFlags, output stri
 		return &exitError{exitFailed, err}
 	}
 	if more {
-		terminal.Fprintf(c.ErrOrStderr(), "The execution has more than %d records: jobpoller records list %s\n", mostPollers, execution)
+		terminal.Fprintf(c.ErrOrStderr(), "The execution has more than %d records: jobpoller records list %s%s\n", mostPollers, execution, store.given)
 	}
 	if len(found) == 0 {
 		return &exitError{exitFailed, fmt.Errorf("the execution has no start record in %s under %s: run-job has not begun, or keeps its records elsewhere",
@@ -128,7 +128,7 @@ func askExecution(ctx context.Context, cfg aws.Config, arn string) executionStat
 }
 
 func (e *executionStatus) newPoller(ctx context.Context, store *recordStore, f foundRecord, now time.Time) pollerStatus {
-	s := pollerStatus{listedRecord: newListedRecord(store, f), name: nameOfKey(f.key)}
+	s := pollerStatus{listedRecord: newListedRecord(store, f), name: nameOfKey(f.key) + store.given}
 	if f.err != nil {
 		return s
 	}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
+)
+
+// A list finds the few records that it is asked for among many, and reads each once.
+func TestRecordsListAmongMany(t *testing.T) {
+	t.Parallel()
+	var reads atomic.Int32
+	a := &account{server: newRecordServer(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/record.json") {
+				reads.Add(1)
+			}
+			next.ServeHTTP(w, r)
+		})
+	})}
+	a.url = a.server.URL()
+	store, err := s3store.New(a.server.DirectClient(), "records", "jobpoller")
+	require.NoError(t, err)
+	began := time.Date(2026, 11, 20, 9, 30, 14, 0, time.UTC)
+	create := func(status startrecord.Status, scope string) {
+		key := startrecord.Key{ExecutionARN: nightly, Poller: "Ex port/~", Scope: scope}
+		_, err := store.Create(t.Context(), key, startrecord.Record{Status: status, ExecutionStartTime: began, StartedAt: began})
+		require.NoError(t, err)
+	}
+	const many = 20
+	for i := range many {
+		create(startrecord.StatusStarted, strconv.Itoa(i))
+	}
+	create(startrecord.StatusUnknown, "")
+	reads.Store(0) // those of the probe
+	code, stdout, stderr := a.command(t, "records", "list", "--status", "UNKNOWN", "--limit", "3")
+	require.Equal(t, exitSucceeded, code, stderr)
+	require.Equal(t, "UNKNOWN    2026-11-20T09:30:14Z  "+nightly+" --poller 'Ex port/~'\n", stdout)
+	require.Empty(t, stderr)
+	require.EqualValues(t, many+1, reads.Load())
+
+	long := strings.Repeat("z", 300) // its path has a hash
+	create(startrecord.StatusUnknown, long)
+	code, stdout, stderr = a.command(t, "records", "list", "--status", "UNKNOWN")
+	require.Equal(t, exitSucceeded, code, stderr)
+	require.Contains(t, stdout, " --scope "+long+"\n")
+	require.Equal(t, 2, strings.Count(stdout, "UNKNOWN"))
+}
+
+// What lies at the place of a record and cannot be one has a line in the list.
+func TestRecordsListOfWhatIsNoRecord(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	for path, text := range map[string]string{
+		"default/_": `{"executionArn": "` + nightly + `", "padding": "` + strings.Repeat("x", maxRecord) + `"}`,
+		"other/_":   "{",
+		"too/deep/": "{",
+	} {
+		_, err := a.server.DirectClient().PutObject(t.Context(), &s3.PutObjectInput{
+			Bucket: aws.String("records"), Key: aws.String("jobpoller/" + nightly + "/" + path + "/record.json"), Body: strings.NewReader(text),
+		})
+		require.NoError(t, err)
+	}
+	code, stdout, stderr := a.command(t, "records", "list", nightly)
+	require.Equal(t, exitSucceeded, code, stderr)
+	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+	require.Len(t, lines, 2, stdout)
+	place := "s3://records/jobpoller/" + nightly
+	require.Regexp(t, `^unread     `+place+`/default/_/record.json: it was not read: it has \d+ bytes, and a start record at most 4194304$`, lines[0])
+	require.Contains(t, lines[1], place+"/other/_/record.json: ")
+	_, stdout, _ = a.command(t, "records", "list", nightly, "-o", "json")
+	require.Contains(t, stdout, `"location": "`+place+`/default/_/record.json",`)
+}
+
+// A write whose answer was lost was made, although its repetition is refused.
+func TestMendAfterALostAnswer(t *testing.T) {
+	t.Parallel()
+	var writes atomic.Int32
+	a := &account{server: newRecordServer(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ofRecord := r.Method == http.MethodPut && strings.Contains(r.URL.Path, "run-1")
+			if ofRecord && r.Header.Get("If-Match") != "" && writes.Add(1) == 1 {
+				next.ServeHTTP(httptest.NewRecorder(), r)
+				w.WriteHeader(http.StatusInternalServerError)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	})}
+	a.url = a.server.URL()
+	store, err := s3store.New(a.server.DirectClient(), "records", "jobpoller")
+	require.NoError(t, err)
+	key := startrecord.Key{ExecutionARN: nightly, Poller: handler.DefaultPoller}
+	began := time.Date(2026, 11, 20, 9, 30, 14, 0, time.UTC)
+	_, err = store.Create(t.Context(), key, startrecord.Record{Status: startrecord.StatusUnknown, ExecutionStartTime: began, StartedAt: began})
+	require.NoError(t, err)
+	code, stdout, stderr := a.command(t, "records", "abandon", nightly, "--yes")
+	require.Equal(t, exitSucceeded, code, stderr)
+	require.Contains(t, stdout, "The record is marked as refused.")
+	require.EqualValues(t, 2, writes.Load())
+	stored, err := store.Load(t.Context(), key)
+	require.NoError(t, err)
+	require.Equal(t, startrecord.StatusFailed, stored.Record.Status)
+}
+
+// operatorCommands are those that read the store.
+func operatorCommands() [][]string {
+	return [][]string{{"records", "list"}, {"records", "show", nightly}, {"status", nightly}, {"doctor"}}
+}
+
+// A store that does not answer is told in a line without the SDK's words, and has an
+// exit code of its own.
+func TestStoreThatDoesNotAnswer(t *testing.T) {
+	t.Setenv("AWS_MAX_ATTEMPTS", "1")
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	a := &account{url: gone.URL}
+	for _, command := range operatorCommands() {
+		code, stdout, stderr := a.command(t, command...)
+		require.Equal(t, exitUnknown, code, "%q: %s%s", command, stdout, stderr)
+		require.Contains(t, stdout+stderr, "bucket records: no answer from "+gone.URL)
+		require.NotContains(t, stdout+stderr, "operation error")
+	}
+}
+
+func TestInterruptedOperatorCommands(t *testing.T) {
+	t.Parallel()
+	for _, command := range operatorCommands() {
+		t.Run(strings.Join(command, " "), func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				cancel()
+				<-r.Context().Done()
+			}))
+			defer silent.Close()
+			var stdout, stderr bytes.Buffer
+			command = append(command, "--bucket", "records", "--region", "eu-west-1", "--endpoint-url", silent.URL)
+			require.Equal(t, exitInterrupted, execute(ctx, command, &stdout, &stderr), "%s%s", &stdout, &stderr)
+			require.Empty(t, stdout.String())
+		})
+	}
+}
