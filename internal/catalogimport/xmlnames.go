@@ -23,7 +23,7 @@ func newXMLNames(protocols []catalog.Protocol) *xmlNames {
 	return &xmlNames{ec2}
 }
 
-// element is the name of what a list or a map holds, empty if it is the usual one.
+// element is the XML name of the elements of a list or the values of a map; empty if the protocol gives it.
 func (x *xmlNames) element(of, name string) string {
 	if x == nil || x.ec2 || of == "list" && name == "member" || of == "map" && name == "value" {
 		return ""

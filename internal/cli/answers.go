@@ -89,7 +89,7 @@ func (a *taskAnswers) readMocks(in io.Reader) (*mock.Config, []string, error) {
 	return mocks, names, nil
 }
 
-// simulate puts the jobs that are simulated in the place of what is not answered.
+// simulate lets simulated jobs answer the Tasks that nothing else answers.
 func (a *taskAnswers) simulate(options *sim.Options, answered []string) error {
 	o := a.options
 	if !o.simulated.isGiven() {
@@ -172,7 +172,7 @@ func (a *taskAnswers) callServices(
 		calls[*at] = append(calls[*at], key+":"+asl.ParseResource(resource).Action)
 	}
 	if lacking.Len() > 0 {
-		return nil, usage("%sAnswer with --mocks what no service can", terminal.Lines(lacking.String()))
+		return nil, usage("%sAnswer these states with --mocks", terminal.Lines(lacking.String()))
 	}
 	a.announce(calls)
 	return called, nil

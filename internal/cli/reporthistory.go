@@ -175,7 +175,7 @@ func (o *reportOptions) record(ctx context.Context, arn string) (*stepfunctions.
 	return stepfunctions.New(service, awsjob.New(cfg).Call).Record(arn), nil
 }
 
-// noExecution is the error of what should be the ARN of an execution.
+// noExecution is the error of an argument that is not the ARN of an execution.
 func noExecution(found string) error {
 	if strings.Contains(found, ":stateMachine:") {
 		return usage("%s is the ARN of a state machine: pass that of one of its executions", found)

@@ -19,7 +19,7 @@ type waitTarget struct {
 // maxTargets is how many waits may go on at once: each polls by itself.
 const maxTargets = 100
 
-// waitSubject is what the command line says of what to wait for.
+// waitSubject is the waiter, the IDs and the members that the command line names.
 type waitSubject struct {
 	entry  *catalog.Entry
 	ids    []string // "-" stands for those on standard input

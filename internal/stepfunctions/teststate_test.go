@@ -46,7 +46,7 @@ func TestNoWorkIsDoneAtAWS(t *testing.T) {
 	require.Equal(t, 1, asked)
 }
 
-// AWS cuts a long list of what it finds.
+// AWS cuts a long list of findings.
 func TestMoreThanAWSLists(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, func(input map[string]any) any {
