@@ -92,7 +92,8 @@ func (c *call) parse(ctx context.Context, answer *smithyhttp.Response, body []by
 	if c.op.Output == nil {
 		return nil
 	}
-	if err := c.check(answer, body); err != nil {
+	body, err := c.check(answer, body)
+	if err != nil {
 		return err
 	}
 	if c.op.Service.Key == "s3" && c.op.Name == "GetBucketLocation" {
@@ -101,7 +102,7 @@ func (c *call) parse(ctx context.Context, answer *smithyhttp.Response, body []by
 	to.value = map[string]any{} // of an earlier try
 	whole := *answer.Response
 	whole.Body, whole.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	err := c.protocol.DeserializeResponse(ctx, c.schema, nil, &smithyhttp.Response{Response: &whole}, to)
+	err = c.protocol.DeserializeResponse(ctx, c.schema, nil, &smithyhttp.Response{Response: &whole}, to)
 	if errors.Is(err, io.EOF) {
 		err = fmt.Errorf("it has no result of %s, or breaks off", c.op.Name)
 	}
@@ -111,21 +112,22 @@ func (c *call) parse(ctx context.Context, answer *smithyhttp.Response, body []by
 	return nil
 }
 
-// check refuses an answer of success that should not be parsed.
-func (c *call) check(answer *smithyhttp.Response, body []byte) error {
+// check refuses an answer of success that should not be parsed, and returns what to
+// parse of it.
+func (c *call) check(answer *smithyhttp.Response, body []byte) ([]byte, error) {
 	if rawPayload(c.op.Output) {
-		return nil
+		return body, nil
 	}
 	switch chooseProtocol(c.op.Service) {
 	case catalog.AWSJSON, catalog.RESTJSON:
 		if err := checkDepth(body); err != nil {
-			return &smithy.DeserializationError{Err: err}
+			return nil, &smithy.DeserializationError{Err: err}
 		}
-		return nil
+		return body, nil
 	case catalog.CBOR:
-		return nil
+		return boundCBOR(body)
 	default:
-		return checkXML(c.op, answer, body)
+		return body, checkXML(c.op, answer, body)
 	}
 }
 

@@ -54,11 +54,13 @@ func readXMLRefusal(op *catalog.Operation, answer *smithyhttp.Response, body []b
 func checkXML(op *catalog.Operation, answer *smithyhttp.Response, body []byte) error {
 	root, err := rootElement(body)
 	switch {
-	case errors.Is(err, io.EOF):
+	case errors.Is(err, io.EOF) && len(bytes.TrimSpace(body)) == 0:
 		if chooseProtocol(op.Service) != catalog.RESTXML {
 			return &smithy.DeserializationError{Err: fmt.Errorf("%w: it is empty", ErrAnswer)}
 		}
 		return nil
+	case errors.Is(err, io.EOF):
+		return &smithy.DeserializationError{Err: fmt.Errorf("%w: it is not XML", ErrAnswer)}
 	case err != nil:
 		return &smithy.DeserializationError{Err: fmt.Errorf("%w: it is not XML: %w", ErrAnswer, err)}
 	case strings.EqualFold(root, "html"):

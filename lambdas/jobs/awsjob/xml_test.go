@@ -17,12 +17,12 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 )
 
-// What a service that speaks XML should not send is an error, and no result.
-func TestBadXML(t *testing.T) {
+// What a service that speaks XML or CBOR should not send is an error, and no result.
+func TestBadXMLAndCBOR(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("<a>", 200_000)
 	for name, tt := range map[string]struct{ service, operation, body, want string }{
-		"not XML":       {"rds", "DescribeDBInstances", "DBInstances: []", "it is empty"},
+		"not XML":       {"rds", "DescribeDBInstances", "DBInstances: []", "it is not XML"},
 		"empty":         {"ec2", "DescribeInstances", "", "it is empty"},
 		"half":          {"ec2", "DescribeInstances", "<DescribeInstancesResponse><reservationSet><item>", "unexpected EOF"},
 		"wrong end":     {"ec2", "DescribeInstances", "<DescribeInstancesResponse></reservationSet>", "element <DescribeInstancesResponse> closed by"},
@@ -39,7 +39,10 @@ func TestBadXML(t *testing.T) {
 		"no number":   {"rds", "DescribeDBInstances", "<DescribeDBInstancesResponse><DescribeDBInstancesResult><DBInstances><DBInstance><AllocatedStorage>x</AllocatedStorage></DBInstance></DBInstances></DescribeDBInstancesResult></DescribeDBInstancesResponse>", "AllocatedStorage"},
 		"no time":     {"rds", "DescribeDBInstances", "<DescribeDBInstancesResponse><DescribeDBInstancesResult><DBInstances><DBInstance><InstanceCreateTime>now</InstanceCreateTime></DBInstance></DBInstances></DescribeDBInstancesResult></DescribeDBInstancesResponse>", "InstanceCreateTime"},
 		"a structure": {"rds", "DescribeDBInstances", "<DescribeDBInstancesResponse><DescribeDBInstancesResult><Marker><x/></Marker></DescribeDBInstancesResult></DescribeDBInstancesResponse>", "Marker"},
-		"CBOR":        {"eventbridgev2", "DescribeEventBus", "\xbf\x64", "exceeds remaining data"},
+		"text, REST":  {"s3control", "DescribeJob", "upstream connect error", "it is not XML"},
+		"CBOR":        {"eventbridgev2", "DescribeEventBus", "\xbf\x64", "it is not CBOR, breaks off"},
+		"deep CBOR":   {"eventbridgev2", "DescribeEventBus", "\xbf\x61a" + strings.Repeat("\xc6", 8<<20-10), "nests too deep"},
+		"CBOR, HTML":  {"eventbridgev2", "DescribeEventBus", "<html>", "it is not CBOR"},
 	} {
 		cfg := config("https://service.test")
 		cfg.HTTPClient = &canned{status: http.StatusOK, header: http.Header{}, body: []byte(tt.body)}
