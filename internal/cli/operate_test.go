@@ -307,6 +307,11 @@ func TestRecordsThatAreClear(t *testing.T) {
 		require.Equal(t, exitUsage, code)
 		require.Contains(t, stderr, "expected the ARN of an execution, such as arn:aws:states:us-east-1:123456789012:execution:MACHINE:NAME, found run-1")
 	}
+	for _, command := range [][]string{{"status"}, {"records", "show"}, {"records", "adopt"}, {"records", "abandon"}, {"records", "list", nightly, nightly}} {
+		code, _, stderr = a.command(t, command...)
+		require.Equal(t, exitUsage, code)
+		require.Regexp(t, "^jobpoller: expected (at most )?"+executionWanted+"(, and a job's ID)?, found [02] arguments\n$", stderr)
+	}
 	code, _, stderr = a.command(t, "records", "list", "--limit", "0")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stderr, "--limit must be at least 1")

@@ -44,7 +44,7 @@ unless you pass --yes, and writes only if the record is as it was.
 Exit codes: 0 written, 1 not written, 2 wrong usage, 4 could not reach the store.`,
 		Example: `  jobpoller records adopt arn:aws:states:us-east-1:123456789012:execution:Nightly:run-1 jr_0123 --param JobName=nightly --bucket my-records
   jobpoller records adopt arn:aws:states:us-east-1:123456789012:execution:Nightly:run-2 --ref '{"FunctionName": "export"}' --table records --yes`,
-		Args: cobra.RangeArgs(1, 2), //nolint:mnd // EXECUTION_ARN JOB_ID
+		Args: someArguments(1, 2, executionWanted+", and a job's ID"), //nolint:mnd // EXECUTION_ARN JOB_ID
 		RunE: func(c *cobra.Command, args []string) error { return runAdopt(c, args, o) },
 	}
 	o.key.addTo(c)
@@ -140,7 +140,7 @@ unless you pass --yes, and writes only if the record is as it was.
 
 Exit codes: 0 written, 1 not written, 2 wrong usage, 4 could not reach the store.`,
 		Example: "  jobpoller records abandon arn:aws:states:us-east-1:123456789012:execution:Nightly:run-1 --bucket my-records",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneArgument(executionWanted),
 		RunE: func(c *cobra.Command, args []string) error {
 			store, found, err := o.key.load(c, args[0])
 			if err != nil {

@@ -51,7 +51,7 @@ func newRecordsListCommand() *cobra.Command {
 Exit codes: 0 found something, 1 found nothing, 2 wrong usage, 4 could not reach the
 store (network, credentials, permissions).`,
 		Example: "  jobpoller records list --bucket my-records --status UNKNOWN\n  jobpoller records list --table records --limit 1000 -o json",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    someArguments(0, 1, "at most "+executionWanted),
 		RunE:    func(c *cobra.Command, args []string) error { return runRecordsList(c, args, o) },
 	}
 	f := c.Flags()
@@ -208,7 +208,7 @@ func newRecordsShowCommand() *cobra.Command {
 		Short:   "Print a start record as JSON",
 		Long:    "Show prints a start record, its place and its age.\n\nExit codes: 0 found it, 1 there is none, 2 wrong usage, 4 could not reach the store.",
 		Example: "  jobpoller records show arn:aws:states:us-east-1:123456789012:execution:Nightly:run-1 --bucket my-records",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneArgument(executionWanted),
 		RunE: func(c *cobra.Command, args []string) error {
 			store, found, err := k.load(c, args[0])
 			if err != nil {

@@ -73,9 +73,12 @@ func (o *reportOptions) addTo(c *cobra.Command) {
 }
 
 // oneArgument is the check of a command with one argument.
-func oneArgument(what string) cobra.PositionalArgs {
+func oneArgument(what string) cobra.PositionalArgs { return someArguments(1, 1, what) }
+
+// someArguments is the check of a command with so many arguments.
+func someArguments(least, most int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 {
+		if len(args) < least || len(args) > most {
 			return usage("expected %s, found %s", what, plural(len(args), "argument"))
 		}
 		return nil
@@ -108,14 +111,10 @@ func (o *reportOptions) execution(c *cobra.Command, name string) (*history.Execu
 		if _, err := record.Update(c.Context()); err != nil {
 			return nil, recordError(name, err)
 		}
-		if err := record.Describe(c.Context()); err != nil {
+		if err := record.Describe(c.Context()); c.Context().Err() != nil {
 			return nil, recordError(name, err)
 		}
-		e, err := record.Execution()
-		if err != nil {
-			return nil, &exitError{exitUnknown, err}
-		}
-		return e, nil
+		return readExecution(record)
 	}
 	if err := o.refuseAWSFlags(c); err != nil {
 		return nil, err
@@ -175,12 +174,28 @@ func (o *reportOptions) record(ctx context.Context, arn string) (*stepfunctions.
 	return stepfunctions.New(service, awsjob.New(cfg).Call).Record(arn), nil
 }
 
+// readExecution is the execution of a record, with notes about what could not be read.
+func readExecution(record *stepfunctions.Record) (*history.Execution, error) {
+	e, err := record.Execution()
+	if err != nil {
+		return nil, &exitError{exitUnknown, err}
+	}
+	for _, lacking := range record.Lacking() {
+		e.Notes = append(e.Notes, fmt.Sprintf("without %s: %s",
+			strings.TrimPrefix(lacking.Action, "states:"), endReason([]string{lacking.Action}, lacking.Err)))
+	}
+	return e, nil
+}
+
+// executionWanted is the argument of a command about one execution.
+const executionWanted = "the ARN of an execution, such as arn:aws:states:us-east-1:123456789012:execution:MACHINE:NAME"
+
 // noExecution is the error of an argument that is not the ARN of an execution.
 func noExecution(found string) error {
 	if strings.Contains(found, ":stateMachine:") {
 		return usage("%s is the ARN of a state machine: pass that of one of its executions", found)
 	}
-	return usage("expected the ARN of an execution, such as arn:aws:states:us-east-1:123456789012:execution:MACHINE:NAME, found %s", found)
+	return usage("expected %s, found %s", executionWanted, found)
 }
 
 // recordError is the error of a call about an execution.

@@ -102,15 +102,9 @@ func runStart(c *cobra.Command, args []string, o startOptions) error {
 	if err := s.readRequest(c.InOrStdin()); err != nil {
 		return err
 	}
-	w := &waits{command: c, options: o.waitOptions, entry: entry}
-	if w.check, err = pollcore.Compile[any, any](entry.Waiter); err != nil {
-		return usage("%w", err)
-	}
-	if w.aws, err = o.aws.configuration(c.Context(), o.verbose); err != nil {
-		if c.Context().Err() != nil {
-			return &exitError{exitInterrupted, errors.New("interrupted before the first call: nothing was started")}
-		}
-		return usage("%w", err)
+	w, err := newWaits(c, o.waitOptions, entry)
+	if err != nil {
+		return err
 	}
 	s.driver, err = awsjob.NewDriver(w.aws, catalog.AWS(), entry.FullName())
 	if err != nil {

@@ -31,7 +31,7 @@ job now, the deadline and the next poll.
 Exit codes: 0 found a record, 1 there is none, 2 wrong usage, 4 could not reach the
 store.`,
 		Example: "  jobpoller status arn:aws:states:us-east-1:123456789012:execution:Nightly:run-1 --bucket my-records",
-		Args:    oneArgument("the ARN of an execution"),
+		Args:    oneArgument(executionWanted),
 		RunE: func(c *cobra.Command, args []string) error {
 			return runStatus(c, args[0], store, output)
 		},

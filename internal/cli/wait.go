@@ -107,15 +107,9 @@ func runWait(c *cobra.Command, args []string, o waitOptions) error {
 	if o.dryRun {
 		return o.printPlan(c.OutOrStdout(), entry, targets)
 	}
-	w := &waits{command: c, options: o, entry: entry}
-	if w.check, err = pollcore.Compile[any, any](entry.Waiter); err != nil {
-		return usage("%w", err)
-	}
-	if w.aws, err = o.aws.configuration(c.Context(), o.verbose); err != nil {
-		if c.Context().Err() != nil {
-			return &exitError{exitInterrupted, errors.New("interrupted before the first call")}
-		}
-		return usage("%w", err)
+	w, err := newWaits(c, o, entry)
+	if err != nil {
+		return err
 	}
 	if len(targets) > 1 {
 		return w.waitForMany(c.Context(), targets)
@@ -134,6 +128,22 @@ type waits struct {
 	entry   *catalog.Entry
 	check   *pollcore.Check[any, any]
 	aws     aws.Config
+}
+
+// newWaits prepares the waits for an entry. Nothing is called yet.
+func newWaits(c *cobra.Command, o waitOptions, e *catalog.Entry) (*waits, error) {
+	w := &waits{command: c, options: o, entry: e}
+	var err error
+	if w.check, err = pollcore.Compile[any, any](e.Waiter); err != nil {
+		return nil, usage("%w", err)
+	}
+	if w.aws, err = o.aws.configuration(c.Context(), o.verbose); err != nil {
+		if c.Context().Err() != nil {
+			return nil, &exitError{exitInterrupted, errors.New("interrupted before the first call")}
+		}
+		return nil, usage("%w", err)
+	}
+	return w, nil
 }
 
 // waitForOne waits for one job or resource, and shows its progress. Its error is one of

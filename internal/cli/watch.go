@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
 	"sync"
 	"time"
 
@@ -36,14 +35,16 @@ what its polls see, as one live line on a terminal, else as a line where somethi
 changes. At the end it prints the report, and --html writes the page.
 
 It CALLS AWS with your credentials: GetExecutionHistory every 2 to 15 seconds, and
-DescribeExecution and DescribeStateMachineForExecution once. It changes nothing:
-Ctrl-C ends the watch, and the execution goes on.
+DescribeExecution and DescribeStateMachineForExecution once. While AWS throttles or
+the network fails, it asks less often. Without permission to describe, it goes on
+without the definition. It changes nothing: Ctrl-C ends the watch, and the execution
+goes on.
 
 Exit codes: 0 the execution succeeded, 1 failed or was stopped, 2 wrong usage,
 3 timed out, 4 could not ask AWS, 130 interrupted.`,
 		Example: `  jobpoller watch arn:aws:states:us-east-1:123456789012:execution:nightly:run-7
   jobpoller watch "$ARN" --html report.html`,
-		Args: oneArgument("the ARN of an execution"),
+		Args: oneArgument(executionWanted),
 		RunE: func(c *cobra.Command, args []string) error { return runWatch(c, args[0], o) },
 	}
 	o.addTo(c)
@@ -64,7 +65,7 @@ func runWatch(c *cobra.Command, arn string, o reportOptions) error {
 	w.live.close()
 	switch {
 	case errors.Is(err, context.Canceled):
-		w.tellGoingOn(c.ErrOrStderr())
+		terminal.Fprintf(c.ErrOrStderr(), "The watch has ended. The execution goes on.\n")
 		return &exitError{code: exitInterrupted}
 	case err != nil:
 		return recordError(arn, err)
@@ -85,31 +86,53 @@ type watch struct {
 	start time.Time
 }
 
+// mostDescribed is how often the description of an execution that has ended is asked
+// for again.
+const mostDescribed = 4
+
 // follow returns the execution when it has ended.
 func (w *watch) follow(ctx context.Context) (*history.Execution, error) {
-	delay, described, answered := watchSoonest, false, false
+	delay, answered, left := watchSoonest, false, mostDescribed
+	var e *history.Execution
 	for {
 		fresh, err := w.record.Update(ctx)
+		if err == nil && (fresh || e != nil) {
+			err = w.record.Describe(ctx)
+		}
 		class := goerror.Classify(callOf(err))
 		// A service that never answered is more likely misspelt than down.
-		answered = answered || err == nil || class != awserror.NotSent && class != awserror.Unclear
+		answered = answered || fresh || err == nil || class != awserror.NotSent && class != awserror.Unclear
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case err != nil && (!answered || !class.Passes()):
 			return nil, err
+		}
+		if fresh {
+			var unread error
+			if e, unread = readExecution(w.record); unread != nil {
+				return nil, unread
+			}
+			if !e.HasEnded() {
+				w.show(e)
+			}
+		}
+		ended := e != nil && e.HasEnded()
+		switch {
+		case ended && (err == nil || left == 0):
+			return readExecution(w.record) // with what it lacked before
+		case ended:
+			left--
+		}
+		switch {
 		case err != nil:
 			delay = min(2*delay, watchRefused)
 			w.tell(errorText(callOf(err)) + ", asks again in " + wholeSeconds(delay))
 		case fresh:
 			delay = watchSoonest
-			e, err := w.read(ctx, &described)
-			if err != nil || e.HasEnded() {
-				return e, err
-			}
-			w.show(e)
 		default:
 			delay = min(delay*3/2, watchLatest)
+			w.tell("")
 		}
 		if err := sleep(ctx, delay); err != nil {
 			return nil, err
@@ -123,18 +146,6 @@ func callOf(err error) error {
 		return call.Err
 	}
 	return err
-}
-
-// read is the execution as it stands. Its description is read once it has begun, and
-// again when it has ended.
-func (w *watch) read(ctx context.Context, described *bool) (*history.Execution, error) {
-	if !*described {
-		if err := w.record.Describe(ctx); err != nil {
-			return nil, err
-		}
-		*described = true
-	}
-	return w.record.Execution()
 }
 
 // sleep waits, or until the context ends.
@@ -174,7 +185,7 @@ func (w *watch) show(e *history.Execution) {
 	w.live.show(w.standing())
 }
 
-// tell shows why there is nothing new.
+// tell shows why there is nothing new, or nothing if all is well.
 func (w *watch) tell(message string) {
 	w.mu.Lock()
 	w.now.message = message
@@ -194,9 +205,4 @@ func (w *watch) standing() standing {
 		s.elapsed = max(0, time.Since(w.start))
 	}
 	return s
-}
-
-// tellGoingOn says that the execution does not end with the watch.
-func (w *watch) tellGoingOn(out io.Writer) {
-	terminal.Fprintf(out, "The watch has ended. The execution goes on.\n")
 }

@@ -34,6 +34,8 @@ type growingHistory struct {
 	calls  map[string]int
 	at     []time.Duration // of the calls of GetExecutionHistory
 	refuse func(call int) error
+	// describe answers the other operations: by default they are refused.
+	describe func(operation string, call int) (any, error)
 }
 
 type growingEvent struct {
@@ -42,10 +44,15 @@ type growingEvent struct {
 	details map[string]any
 }
 
+var (
+	errDenied    = &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "you may not"}
+	errThrottled = &smithy.GenericAPIError{Code: "ThrottlingException", Message: "Rate exceeded"}
+)
+
 func (g *growingHistory) call(_ context.Context, op *catalog.Operation, input any) (any, error) {
 	g.calls[op.Name]++
 	if op.Name != "GetExecutionHistory" {
-		return nil, &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "you may not"}
+		return g.describe(op.Name, g.calls[op.Name])
 	}
 	now := time.Since(g.start)
 	g.at = append(g.at, now)
@@ -90,7 +97,10 @@ func (g *growingHistory) event(i int) any {
 // newGrowingHistory is an execution of so many polls. It ends with the event.
 func newGrowingHistory(t *testing.T, polls int, end growingEvent) *growingHistory {
 	t.Helper()
-	g := &growingHistory{t: t, start: time.Now(), calls: map[string]int{}, refuse: func(int) error { return nil }}
+	g := &growingHistory{
+		t: t, start: time.Now(), calls: map[string]int{}, refuse: func(int) error { return nil },
+		describe: func(string, int) (any, error) { return nil, errDenied },
+	}
 	g.events = append(g.events, growingEvent{0, "ExecutionStarted", map[string]any{"input": "{}"}})
 	for i := range polls {
 		at := time.Duration(20*i) * time.Second
@@ -140,7 +150,10 @@ func TestWatchFollowsAnExecution(t *testing.T) {
 		require.Equal(t, 1, g.calls["DescribeExecution"])
 		require.Equal(t, 1, g.calls["DescribeStateMachineForExecution"])
 		require.Less(t, len(g.at), 1200/4, "calls in 20 minutes")
-		require.Len(t, e.Notes, 2, "it could not be described")
+		require.Equal(t, []string{
+			"without DescribeStateMachineForExecution: access denied: grant states:DescribeStateMachineForExecution (AccessDeniedException: you may not)",
+			"without DescribeExecution: access denied: grant states:DescribeExecution (AccessDeniedException: you may not)",
+		}, e.Notes)
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		require.Equal(t, []string{"RUNNING 0s  Wait", "RUNNING 42s  Wait  poll 2: RUNNING"}, lines[:2])
 		require.LessOrEqual(t, len(lines), 3)
@@ -156,7 +169,7 @@ func TestWatchBacksOff(t *testing.T) {
 		g := newGrowingHistory(t, 1, growingEvent{kind: "ExecutionFailed", details: map[string]any{"error": "JobPoller.TimedOut"}})
 		g.refuse = func(call int) error {
 			if call > 1 && call < 9 {
-				return &smithy.GenericAPIError{Code: "ThrottlingException", Message: "Rate exceeded"}
+				return errThrottled
 			}
 			return nil
 		}
@@ -175,13 +188,78 @@ func TestWatchBacksOff(t *testing.T) {
 		}
 		require.Equal(t, []time.Duration{2, 4, 8, 16, 32, 60, 60, 60}, inSeconds(delays))
 
-		g.at, g.refuse = nil, func(int) error { return &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "you may not"} }
+		g.at, g.refuse = nil, func(int) error { return errDenied }
 		w = g.watch(terminal.NewWriter(&out))
 		_, err = w.follow(t.Context())
 		w.live.close()
 		require.ErrorAs(t, recordError("arn", err), &code)
 		require.Equal(t, exitUnknown, code.code)
 		require.EqualError(t, code, "arn: access denied: grant states:GetExecutionHistory (AccessDeniedException: you may not)")
+	})
+}
+
+// A description that is throttled is asked for again, one that is refused is not.
+func TestWatchDescribesAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGrowingHistory(t, 3, growingEvent{kind: "ExecutionSucceeded", details: map[string]any{"output": "{}"}})
+		g.describe = func(operation string, call int) (any, error) {
+			switch {
+			case operation == "DescribeExecution":
+				return nil, errDenied
+			case call < 3:
+				return nil, errThrottled
+			}
+			return map[string]any{"name": "nightly", "definition": `{"StartAt": "Wait", "States": {"Wait": {"Type": "Succeed"}}}`}, nil
+		}
+		w := g.watch(terminal.NewWriter(&bytes.Buffer{}))
+		e, err := w.follow(t.Context())
+		w.live.close()
+		require.NoError(t, err)
+		require.NotNil(t, e.Machine)
+		require.Equal(t, map[string]int{"DescribeExecution": 1, "DescribeStateMachineForExecution": 3, "GetExecutionHistory": len(g.at)}, g.calls)
+		require.Len(t, e.Notes, 1)
+		require.Contains(t, e.Notes[0], "grant states:DescribeExecution")
+	})
+}
+
+// An execution that has ended is not followed for the sake of its description.
+func TestWatchEndsWithoutDescription(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGrowingHistory(t, 1, growingEvent{kind: "ExecutionSucceeded", details: map[string]any{"output": "{}"}})
+		g.start = g.start.Add(-time.Hour)
+		g.describe = func(string, int) (any, error) { return nil, errThrottled }
+		w := g.watch(terminal.NewWriter(&bytes.Buffer{}))
+		e, err := w.follow(t.Context())
+		w.live.close()
+		require.NoError(t, err)
+		require.Equal(t, history.StatusSucceeded, e.Status)
+		require.Equal(t, 1+mostDescribed, g.calls["DescribeExecution"])
+		require.Less(t, time.Since(g.start), time.Hour+2*watchRefused)
+		require.Len(t, e.Notes, 2)
+		require.Equal(t, "without DescribeExecution: the service does not answer now: try again later (ThrottlingException: Rate exceeded)", e.Notes[1])
+	})
+}
+
+// A long history of which a page is throttled is not read from its end again.
+func TestRecordGoesOnWhereItBrokeOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGrowingHistory(t, 4166, growingEvent{kind: "ExecutionFailed"})
+		g.start = g.start.Add(-48 * time.Hour)
+		g.refuse = func(call int) error {
+			if call == 20 || call == 21 {
+				return errThrottled
+			}
+			return nil
+		}
+		w := g.watch(terminal.NewWriter(&bytes.Buffer{}))
+		e, err := w.follow(t.Context())
+		w.live.close()
+		require.NoError(t, err)
+		require.Len(t, e.Events, 24998)
+		require.Len(t, g.at, 25+2)
 	})
 }
 

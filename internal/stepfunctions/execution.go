@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/awscall"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 )
 
@@ -31,63 +32,85 @@ type Record struct {
 	size   int // index in pageSizes
 	calls  int // of GetExecutionHistory
 
-	events []any // newest last
-	last   int64 // ID of the newest
-	beside []any // answers that say what the history lacks
-	notes  []string
+	events []any  // newest last
+	last   int64  // ID of the newest
+	newer  []any  // events of an update that broke off, newest first
+	token  string // of the page behind them
+
+	descriptions [2]description // of the operations that describe it
+}
+
+// description is the answer of an operation that says what the history lacks.
+type description struct {
+	operation string
+	answer    map[string]any // nil if there is none yet
+	err       *CallError     // of the last call, if it had no answer
+}
+
+// settled tells that calling again would say nothing new.
+func (d *description) settled() bool {
+	return d.answer != nil || d.err != nil && !goerror.Passes(d.err)
 }
 
 // Record returns the record of an execution, without events yet.
-func (c *Client) Record(arn string) *Record { return &Record{client: c, arn: arn} }
+func (c *Client) Record(arn string) *Record {
+	return &Record{client: c, arn: arn, descriptions: [...]description{
+		{operation: "DescribeStateMachineForExecution"}, {operation: "DescribeExecution"},
+	}}
+}
 
 // Update reads the events that are new, and tells whether there are some. Its error
-// is a *CallError.
+// is a *CallError; after one that passes, the next Update goes on where this one broke
+// off.
 func (r *Record) Update(ctx context.Context) (bool, error) {
 	for {
-		events, err := r.readNew(ctx)
+		err := r.readNew(ctx)
 		if errors.Is(err, awscall.ErrAnswer) && r.size < len(pageSizes)-1 {
-			r.size++
+			r.size, r.newer, r.token = r.size+1, nil, "" // tokens are for pages of one size
 			continue
 		}
-		if err != nil || len(events) == 0 {
+		if err != nil || len(r.newer) == 0 {
 			return false, err
 		}
+		events := r.newer
 		slices.Reverse(events)
 		r.events, r.last = append(r.events, events...), idOf(events[len(events)-1])
+		r.newer, r.token = nil, ""
 		return true, nil
 	}
 }
 
 // Describe reads what the history does not say: the definition that the execution
-// runs, and its own description. What may not be read is left out, with a note.
+// runs, and its own description. An operation that has answered or refused is not
+// called again. The error is that of one which may answer later.
 func (r *Record) Describe(ctx context.Context) error {
-	for _, operation := range []string{"DescribeStateMachineForExecution", "DescribeExecution"} {
-		var answer map[string]any
-		err := r.client.do(ctx, operation, map[string]any{"executionArn": r.arn}, &answer)
+	var later error
+	for i := range r.descriptions {
+		d := &r.descriptions[i]
+		if d.settled() {
+			continue
+		}
+		err := r.client.do(ctx, d.operation, map[string]any{"executionArn": r.arn}, &d.answer)
 		if ctx.Err() != nil {
 			return err
 		}
-		if err != nil {
-			r.notes = append(r.notes, fmt.Sprintf("without %s, which could not be called: %s", operation, describeError(err)))
-			continue
+		d.err, _ = errors.AsType[*CallError](err)
+		if !d.settled() {
+			later = err
 		}
-		r.beside = append(r.beside, answer)
 	}
-	return nil
+	return later
 }
 
-func describeError(err error) string {
-	if call, ok := errors.AsType[*CallError](err); ok {
-		err = call.Err
+// Lacking returns the errors of the descriptions that have no answer.
+func (r *Record) Lacking() []*CallError {
+	var all []*CallError
+	for _, d := range r.descriptions {
+		if d.err != nil {
+			all = append(all, d.err)
+		}
 	}
-	var coded interface {
-		ErrorCode() string
-		ErrorMessage() string
-	}
-	if errors.As(err, &coded) {
-		return coded.ErrorCode() + ": " + coded.ErrorMessage()
-	}
-	return err.Error()
+	return all
 }
 
 // Execution returns the execution as far as it was read.
@@ -96,8 +119,11 @@ func (r *Record) Execution() (*history.Execution, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, answer := range r.beside {
-		more, err := json.Marshal(answer)
+	for _, d := range r.descriptions {
+		if d.answer == nil {
+			continue
+		}
+		more, err := json.Marshal(d.answer)
 		if err != nil {
 			return nil, err
 		}
@@ -108,13 +134,12 @@ func (r *Record) Execution() (*history.Execution, error) {
 		return nil, fmt.Errorf("%w: %w", ErrAnswer, err)
 	}
 	e.Identify(r.arn)
-	e.Notes = append(e.Notes, r.notes...)
 	return e, nil
 }
 
-// readNew reads the events behind the last, newest first. All pages of a history are
-// of one size, since its tokens are for the same request.
-func (r *Record) readNew(ctx context.Context) ([]any, error) {
+// readNew reads the events behind the last into newer. All pages are of one size,
+// since a token is for the same request.
+func (r *Record) readNew(ctx context.Context) error {
 	size := pageSizes[r.size]
 	if r.last > 0 {
 		size = min(size, pageSizes[1]) // since the last time there are few
@@ -122,28 +147,29 @@ func (r *Record) readNew(ctx context.Context) ([]any, error) {
 	input := map[string]any{
 		"executionArn": r.arn, "reverseOrder": true, "includeExecutionData": true, "maxResults": json.Number(strconv.Itoa(size)),
 	}
-	var all []any
 	for {
+		if r.token != "" {
+			input["nextToken"] = r.token
+		}
 		if err := r.pace(ctx); err != nil {
-			return nil, err
+			return err
 		}
 		var page struct {
 			Events    []any
 			NextToken string
 		}
 		if err := r.client.do(ctx, "GetExecutionHistory", input, &page); err != nil {
-			return nil, err
+			return err
 		}
 		for _, event := range page.Events {
 			if r.last > 0 && idOf(event) <= r.last {
-				return all, nil
+				return nil
 			}
-			all = append(all, event)
+			r.newer = append(r.newer, event)
 		}
-		if page.NextToken == "" || len(page.Events) == 0 {
-			return all, nil
+		if r.token = page.NextToken; r.token == "" || len(page.Events) == 0 {
+			return nil
 		}
-		input["nextToken"] = page.NextToken
 	}
 }
 

@@ -99,7 +99,7 @@ func (c *Client) Validate(ctx context.Context, text []byte, as asl.ExecutionType
 	return problems, nil
 }
 
-// do makes a call and reads its answer.
+// do makes a call and reads its answer. Its error is a *CallError.
 func (c *Client) do(ctx context.Context, operation string, input map[string]any, answer any) error {
 	patient, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
@@ -111,10 +111,13 @@ func (c *Client) do(ctx context.Context, operation string, input map[string]any,
 		return failCall(operation, err)
 	}
 	text, err := json.Marshal(out)
-	if err != nil {
-		return err
+	if err == nil {
+		err = json.Unmarshal(text, answer)
 	}
-	return json.Unmarshal(text, answer)
+	if err != nil {
+		return failCall(operation, fmt.Errorf("%w: %w", ErrAnswer, err))
+	}
+	return nil
 }
 
 // placesOf returns what makes a problem of a location that AWS names: a JSON
