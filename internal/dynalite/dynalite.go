@@ -1,5 +1,5 @@
 // Package dynalite runs a DynamoDB server for tests: dynalite, an npm package,
-// in a child process. It needs Node.js and, the first time, the npm registry.
+// in a child process, with a transport that adds transactions. It needs Node.js and, the first time, the npm registry.
 package dynalite
 
 import (
@@ -105,7 +105,7 @@ func (s *Server) Client(o ClientOptions) *dynamodb.Client {
 
 // Config returns the configuration of a client.
 func (s *Server) Config(o ClientOptions) aws.Config {
-	var transport http.RoundTripper = s.socket
+	var transport http.RoundTripper = transactions{s.socket}
 	if o.Now != nil {
 		transport = dated{transport, o.Now}
 	}

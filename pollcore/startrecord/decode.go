@@ -57,6 +57,7 @@ func Decode(key Key, text []byte) (Record, error) {
 	d.optional("requestHash", "a string", &rec.RequestHash)
 	d.optional("movedTo", "a string", &rec.MovedTo)
 	rec.Request, rec.JobRef, rec.Result = d.json("request"), d.json("jobRef"), d.json("result")
+	rec.Callback = d.callback()
 	if err := d.problems(); err != nil {
 		return Record{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}

@@ -17,7 +17,16 @@ import (
 // with a record that they take for a start in progress. At most one start holds
 // between functions of both, unless the name of an execution is used again while
 // functions of before still run.
-func Migrate(to, from Store) Store { return &moved{to: to, from: from} }
+//
+// The store is Indexed if to is. A record that is in from is found by its job only if
+// from is Indexed, too.
+func Migrate(to, from Store) Store {
+	m := &moved{to: to, from: from}
+	if index, ok := to.(Indexed); ok {
+		return &movedIndex{m, index}
+	}
+	return m
+}
 
 type moved struct{ to, from Store }
 
@@ -67,10 +76,7 @@ func (m *moved) Load(ctx context.Context, key Key) (Stored, error) {
 // Replace implements Store. A record stays in the store that it is in, so that the
 // conditions of its writes hold for functions of before, too.
 func (m *moved) Replace(ctx context.Context, key Key, rec Record, version string) (Stored, error) {
-	in, store := inTo, m.to
-	if strings.HasPrefix(version, inFrom) {
-		in, store = inFrom, m.from
-	}
+	in, store := m.storeOf(version)
 	stored, err := store.Replace(ctx, key, rec, strings.TrimPrefix(version, in))
 	return m.mark(in, key, stored, err)
 }
@@ -78,6 +84,41 @@ func (m *moved) Replace(ctx context.Context, key Key, rec Record, version string
 // Location implements Store.
 func (m *moved) Location(key Key) string {
 	return fmt.Sprintf("%s (or, from before, %s)", m.to.Location(key), m.from.Location(key))
+}
+
+// storeOf returns the store that a record of the version is in.
+func (m *moved) storeOf(version string) (in string, store Store) {
+	if strings.HasPrefix(version, inFrom) {
+		return inFrom, m.from
+	}
+	return inTo, m.to
+}
+
+// movedIndex is a moved store whose records are found by their jobs.
+type movedIndex struct {
+	*moved
+
+	index Indexed
+}
+
+// ReplaceIndexed implements Indexed.
+func (m *movedIndex) ReplaceIndexed(ctx context.Context, key Key, rec Record, version string) (Stored, error) {
+	in, store := m.storeOf(version)
+	index, ok := store.(Indexed)
+	if !ok {
+		return m.Replace(ctx, key, rec, version)
+	}
+	stored, err := index.ReplaceIndexed(ctx, key, rec, strings.TrimPrefix(version, in))
+	return m.mark(in, key, stored, err)
+}
+
+// Find implements Indexed.
+func (m *movedIndex) Find(ctx context.Context, jobID string) (Key, error) {
+	key, err := m.index.Find(ctx, jobID)
+	if before, ok := m.from.(Indexed); ok && errors.Is(err, ErrNotFound) {
+		return before.Find(ctx, jobID)
+	}
+	return key, err
 }
 
 // loadRecord loads a record that is not a claim.

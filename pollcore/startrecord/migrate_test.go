@@ -27,6 +27,50 @@ func TestMovedStoreIsAStore(t *testing.T) {
 	})
 }
 
+func TestMovedIndex(t *testing.T) {
+	t.Parallel()
+	startrecordtest.RunIndexed(t, func(t *testing.T) startrecord.Indexed {
+		t.Helper()
+		return movedIndex(t, memstore.New(nil), memstore.New(nil))
+	})
+	_, ok := startrecord.Migrate(struct{ startrecord.Store }{memstore.New(nil)}, memstore.New(nil)).(startrecord.Indexed)
+	require.False(t, ok, "the store of today has no index")
+}
+
+// movedIndex is a moved store whose records are found by their jobs.
+func movedIndex(t *testing.T, to, from startrecord.Store) startrecord.Indexed {
+	t.Helper()
+	moved, ok := startrecord.Migrate(to, from).(startrecord.Indexed)
+	require.True(t, ok)
+	return moved
+}
+
+// A record of before keeps its store, which may have an index or none.
+func TestMovedIndexOfBefore(t *testing.T) {
+	t.Parallel()
+	withoutIndex := struct{ startrecord.Store }{memstore.New(nil)}
+	for _, from := range []startrecord.Store{memstore.New(nil), withoutIndex} {
+		moved := movedIndex(t, memstore.New(nil), from)
+		_, err := from.Create(t.Context(), movedKey, starting)
+		require.NoError(t, err)
+		stored, err := moved.Load(t.Context(), movedKey)
+		require.NoError(t, err)
+		stored.Record.Callback = startrecord.Callback{TaskToken: "token", JobID: "job-1"}
+		_, err = moved.ReplaceIndexed(t.Context(), movedKey, stored.Record, stored.Version)
+		require.NoError(t, err)
+		kept, err := from.Load(t.Context(), movedKey)
+		require.NoError(t, err)
+		require.Equal(t, stored.Record.Callback, kept.Record.Callback)
+		found, err := moved.Find(t.Context(), "job-1")
+		if from == withoutIndex {
+			require.ErrorIs(t, err, startrecord.ErrNotFound)
+		} else {
+			require.NoError(t, err)
+			require.Equal(t, movedKey, found)
+		}
+	}
+}
+
 // A record of before is found, and stays where the functions of before write it.
 func TestMovedStoreFindsRecordsOfBefore(t *testing.T) {
 	t.Parallel()

@@ -51,9 +51,14 @@ func Probe(ctx context.Context, store Store) error {
 // ProbeFirst returns the store with a probe before its first write. Until a probe
 // has succeeded each write makes one, so that a function recovers from an outage
 // or from a permission that was given late; then none is made any more. It is
-// for stores behind an endpoint of one's own.
+// for stores behind an endpoint of one's own. The store is Indexed if the one that is
+// given is.
 func ProbeFirst(store Store) Store {
-	return &probed{Store: store, turn: make(chan struct{}, 1)}
+	p := &probed{Store: store, turn: make(chan struct{}, 1)}
+	if index, ok := store.(Indexed); ok {
+		return &probedIndex{p, index}
+	}
+	return p
 }
 
 type probed struct {
@@ -96,4 +101,22 @@ func (p *probed) probe(ctx context.Context, key Key) error {
 	err := Probe(ctx, p.Store)
 	p.passed.Store(err == nil)
 	return err
+}
+
+// probedIndex is a probed store that is Indexed.
+type probedIndex struct {
+	*probed
+
+	index Indexed
+}
+
+func (p *probedIndex) ReplaceIndexed(ctx context.Context, key Key, rec Record, version string) (Stored, error) {
+	if err := p.probe(ctx, key); err != nil {
+		return Stored{}, err
+	}
+	return p.index.ReplaceIndexed(ctx, key, rec, version)
+}
+
+func (p *probedIndex) Find(ctx context.Context, jobID string) (Key, error) {
+	return p.index.Find(ctx, jobID)
 }

@@ -108,6 +108,38 @@ func TestProbedConformance(t *testing.T) {
 	})
 }
 
+// A store that finds records by their jobs does so behind a probe, too.
+func TestProbedIndex(t *testing.T) {
+	t.Parallel()
+	startrecordtest.RunIndexed(t, func(t *testing.T) startrecord.Indexed {
+		t.Helper()
+		index, ok := startrecord.ProbeFirst(memstore.New(nil)).(startrecord.Indexed)
+		require.True(t, ok)
+		return index
+	})
+	_, ok := startrecord.ProbeFirst(&careless{Store: memstore.New(nil)}).(startrecord.Indexed)
+	require.False(t, ok, "its store does not")
+}
+
+func TestProbedIndexIsProbed(t *testing.T) {
+	t.Parallel()
+	store, ok := startrecord.ProbeFirst(carelessIndex{memstore.New(nil)}).(startrecord.Indexed)
+	require.True(t, ok)
+	_, err := store.ReplaceIndexed(t.Context(), key, startrecord.Record{}, "x")
+	require.ErrorIs(t, err, startrecord.ErrConfiguration)
+}
+
+// carelessIndex ignores the condition of a Replace.
+type carelessIndex struct{ *memstore.Store }
+
+func (s carelessIndex) Replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, _ string) (startrecord.Stored, error) {
+	stored, err := s.Load(ctx, key)
+	if err != nil {
+		return stored, err
+	}
+	return s.Store.Replace(ctx, key, rec, stored.Version)
+}
+
 // Who waits for another's probe can give up.
 func TestProbedCanceled(t *testing.T) {
 	t.Parallel()

@@ -89,6 +89,9 @@ type Record struct {
 	Request json.RawMessage `json:"request,omitempty"`
 	JobRef  json.RawMessage `json:"jobRef,omitempty"`
 	Result  json.RawMessage `json:"result,omitempty"`
+	// Callback is how the Task that waits for the job is answered; the zero value where
+	// nobody but the state machine polls.
+	Callback Callback `json:"callback,omitzero"`
 	// ExpiresAt is when the record may be deleted.
 	ExpiresAt time.Time `json:"expiresAt,omitzero"`
 	// MovedTo is set in the claim that Moved leaves in the store of before: the

@@ -74,6 +74,36 @@ func TestDecode(t *testing.T) {
 	require.Equal(t, rec, newer)
 }
 
+// Whole numbers may be written in any spelling, here too.
+func TestDecodeCallback(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]startrecord.Callback{
+		`null`: {}, `{}`: {},
+		`{"taskToken": "t", "number": 6e1, "attempt": 2.0, "dueAt": null, "added": 1}`: {TaskToken: "t", Number: 60, Attempt: 2},
+	} {
+		rec, err := startrecord.Decode(key, []byte(strings.Replace(stored, `{`, `{"callback": `+text+`,`, 1)))
+		require.NoError(t, err)
+		require.Equal(t, want, rec.Callback)
+	}
+}
+
+func TestNewerCallback(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
+	inOrder := []startrecord.Callback{
+		{},
+		{EnteredAt: at, RetryCount: 9},
+		{EnteredAt: at.Add(time.Second)},
+		{EnteredAt: at.Add(time.Second), RetryCount: 1},
+		{RedriveCount: 1, EnteredAt: at},
+	}
+	for i, a := range inOrder {
+		for j, b := range inOrder {
+			require.Equal(t, i > j, a.NewerThan(b), "%d, %d", i, j)
+		}
+	}
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -96,6 +126,11 @@ func TestDecodeRefuses(t *testing.T) {
 		{"another poller", `"Export"`, `"Import"`, startrecord.ErrMalformed, []string{`/poller: expected "Export"`}},
 		{"another scope", `"poller"`, `"scope": "3", "poller"`, startrecord.ErrMalformed, []string{`/scope: expected ""`}},
 		{"several", `"generation": 2`, `"generation": "2", "leaseSeconds": []`, startrecord.ErrMalformed, []string{"/leaseSeconds"}},
+		{"callback", `"token": "a1"`, `"callback": [1]`, startrecord.ErrMalformed, []string{"/callback: expected an object"}},
+		{"in the callback", `"token": "a1"`, `"callback": {"number": 1.5, "dueAt": "soon", "taskToken": 1}`, startrecord.ErrMalformed, []string{
+			"3 problems", "/callback: number: expected a whole number, found 1.5", `/callback: dueAt: expected an RFC 3339 time, found "soon"`,
+			"/callback: taskToken: expected a string, found 1",
+		}},
 		{"cut", `"expiresAt": "2026-12-24T00:00:00Z"` + "\n}", ``, startrecord.ErrMalformed, []string{"not valid JSON"}},
 		{"not UTF-8", `"a1"`, "\"a\xff\"", startrecord.ErrMalformed, []string{"byte ", "is not valid UTF-8"}},
 		{"nothing", stored, ``, startrecord.ErrMalformed, []string{"not valid JSON"}},

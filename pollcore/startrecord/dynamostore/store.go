@@ -6,6 +6,9 @@
 // item that has expired counts until DynamoDB deletes it. A role that uses the
 // table needs dynamodb:GetItem and dynamodb:PutItem on it.
 //
+// The store is Indexed: a record and its job's item are written in one transaction,
+// which needs no more permissions.
+//
 // A global table must be written in one Region alone, unless it has
 // multi-Region strong consistency: else conditions hold in each Region by
 // itself, and two functions could start one job.
@@ -32,6 +35,7 @@ import (
 type API interface {
 	GetItem(ctx context.Context, in *dynamodb.GetItemInput, optFns ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	PutItem(ctx context.Context, in *dynamodb.PutItemInput, optFns ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, optFns ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
 // New returns a store that keeps its records in the table, a name or an ARN,
@@ -74,6 +78,23 @@ func (s sdk) PutItem(ctx context.Context, in table.PutItem) (found table.Item, e
 		return fromSDK(failed.Item), err
 	}
 	return nil, err
+}
+
+// TransactWriteItems implements table.Client.
+func (s sdk) TransactWriteItems(ctx context.Context, in table.TransactWriteItems) error {
+	writes := make([]types.TransactWriteItem, len(in.TransactItems))
+	for i, item := range in.TransactItems {
+		put := item.Put
+		writes[i].Put = &types.Put{
+			TableName: &put.TableName, Item: toSDK(put.Item), ConditionExpression: optional(put.ConditionExpression),
+			ExpressionAttributeNames: put.ExpressionAttributeNames, ExpressionAttributeValues: toSDK(put.ExpressionAttributeValues),
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailure(put.ReturnValuesOnConditionCheckFailure),
+		}
+	}
+	_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+		TransactItems: writes, ClientRequestToken: &in.ClientRequestToken,
+	})
+	return err
 }
 
 // optional returns nil for the zero value, which is not sent.

@@ -54,6 +54,71 @@ func testConformance(t *testing.T, makes maker) {
 	})
 }
 
+func TestE2EIndex(t *testing.T) {
+	t.Parallel()
+	forEachMaker(t, func(t *testing.T, makes maker) {
+		t.Helper()
+		startrecordtest.RunIndexed(t, func(t *testing.T) startrecord.Indexed { return indexOf(t, makes.openOn(t, &wire{})) })
+	})
+}
+
+func indexOf(t *testing.T, store startrecord.Store) startrecord.Indexed {
+	t.Helper()
+	index, ok := store.(startrecord.Indexed)
+	require.True(t, ok)
+	return index
+}
+
+// The answer to a transaction may be lost or refuse what has been written; an item that
+// is none of the index is not taken for one.
+func TestE2EIndexFaults(t *testing.T) {
+	t.Parallel()
+	forEachMaker(t, testIndexFaults)
+}
+
+func testIndexFaults(t *testing.T, makes maker) {
+	t.Helper()
+	withJob := record(2)
+	withJob.Callback.JobID = "job-1"
+	for _, tt := range []struct {
+		name     string
+		faults   []fault
+		want     error // nil: the write was made
+		requests string
+	}{
+		{"well", nil, nil, "GetItem TransactWriteItems"},
+		{"500 and then well", []fault{refuse(500, "InternalServerError")}, nil, "GetItem TransactWriteItems TransactWriteItems"},
+		{"reset to the end", times(3, reset), startrecord.ErrUnavailable, "GetItem TransactWriteItems TransactWriteItems TransactWriteItems GetItem"},
+		{"made, then reset", []fault{commit(reset)}, nil, "GetItem TransactWriteItems TransactWriteItems GetItem"},
+		{"canceled by another transaction", []fault{refuse(400, "TransactionCanceledException")}, startrecord.ErrUnavailable, "GetItem TransactWriteItems GetItem"},
+		{"denied", []fault{refuse(400, "AccessDeniedException")}, startrecord.ErrConfiguration, "GetItem TransactWriteItems"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := &wire{}
+			store := indexOf(t, makes.openOn(t, w))
+			created, err := store.Create(t.Context(), key, record(1))
+			require.NoError(t, err)
+			w.take()
+			w.fail(tt.faults...)
+			_, err = store.ReplaceIndexed(t.Context(), key, withJob, created.Version)
+			require.ErrorIs(t, err, tt.want)
+			require.Equal(t, tt.requests, w.operations())
+			found, err := store.Find(t.Context(), "job-1")
+			if tt.want != nil {
+				require.ErrorIs(t, err, startrecord.ErrNotFound)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, key, found)
+			w.failGets(answer(200, `{"Item": {"executionArn": {"S": "x"}, "poller": {"N": "1"}}}`))
+			_, err = store.Find(t.Context(), "job-1")
+			require.ErrorIs(t, err, startrecord.ErrMalformed)
+			require.ErrorContains(t, err, `needs the attributes "executionArn", "poller" and "scope" (strings)`)
+		})
+	}
+}
+
 // What is sent is what the docs promise: a Load is one GetItem, a write one
 // GetItem and one PutItem.
 func TestE2ERequests(t *testing.T) {

@@ -12,13 +12,14 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
-// Store is a startrecord.Store in memory.
+// Store is a startrecord.Indexed in memory.
 type Store struct {
 	now func() time.Time
 
 	mu      sync.Mutex
 	writes  uint64
 	objects map[string]object
+	byJob   map[string]startrecord.Key
 }
 
 type object struct {
@@ -27,7 +28,7 @@ type object struct {
 	writtenAt time.Time
 }
 
-var _ startrecord.Store = (*Store)(nil)
+var _ startrecord.Indexed = (*Store)(nil)
 
 // New returns an empty store. Its clock, by which ages are judged, is now, or
 // time.Now if now is nil.
@@ -35,7 +36,7 @@ func New(now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
 	}
-	return &Store{now: now, objects: map[string]object{}}
+	return &Store{now: now, objects: map[string]object{}, byJob: map[string]startrecord.Key{}}
 }
 
 // Create implements startrecord.Store.
@@ -50,12 +51,33 @@ func (s *Store) Create(ctx context.Context, key startrecord.Key, rec startrecord
 
 // Replace implements startrecord.Store.
 func (s *Store) Replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
+	return s.write(ctx, key, rec, version, s.unchanged(key, version))
+}
+
+// ReplaceIndexed implements startrecord.Indexed.
+func (s *Store) ReplaceIndexed(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
+	unchanged := s.unchanged(key, version)
 	return s.write(ctx, key, rec, version, func(stored object, found bool) error {
-		if !found || stored.version != version {
-			return fmt.Errorf("%w: %s is not of version %q by now; load it", startrecord.ErrChanged, s.Location(key), version)
+		err := unchanged(stored, found)
+		if err == nil && rec.Callback.JobID != "" {
+			s.byJob[rec.Callback.JobID] = key
 		}
-		return nil
+		return err
 	})
+}
+
+// Find implements startrecord.Indexed.
+func (s *Store) Find(ctx context.Context, jobID string) (startrecord.Key, error) {
+	if err := ctx.Err(); err != nil {
+		return startrecord.Key{}, fmt.Errorf("%w: memory: %w", startrecord.ErrUnavailable, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key, found := s.byJob[jobID]
+	if !found {
+		return startrecord.Key{}, fmt.Errorf("%w: memory has none of the job %q", startrecord.ErrNotFound, jobID)
+	}
+	return key, nil
 }
 
 // Load implements startrecord.Store.
@@ -85,6 +107,16 @@ func (s *Store) Load(ctx context.Context, key startrecord.Key) (startrecord.Stor
 
 // Location implements startrecord.Store.
 func (s *Store) Location(key startrecord.Key) string { return "memory:" + key.Path() }
+
+// unchanged allows a write if the stored record is of the version.
+func (s *Store) unchanged(key startrecord.Key, version string) func(stored object, found bool) error {
+	return func(stored object, found bool) error {
+		if !found || stored.version != version {
+			return fmt.Errorf("%w: %s is not of version %q by now; load it", startrecord.ErrChanged, s.Location(key), version)
+		}
+		return nil
+	}
+}
 
 // write stores rec if allow, called with what is stored, agrees.
 func (s *Store) write(

@@ -19,3 +19,8 @@ func TestRealClock(t *testing.T) {
 	t.Parallel()
 	startrecordtest.Run(t, func(*testing.T) startrecord.Store { return memstore.New(nil) })
 }
+
+func TestIndex(t *testing.T) {
+	t.Parallel()
+	startrecordtest.RunIndexed(t, func(*testing.T) startrecord.Indexed { return memstore.New(nil) })
+}

@@ -26,6 +26,11 @@ func testFields(t *testing.T, store startrecord.Store) {
 		Result:             json.RawMessage(`[null]`),
 		ExpiresAt:          time.Date(2026, 12, 24, 0, 0, 0, 1_000_000, time.UTC),
 		StopRequestedAt:    time.Date(2026, 11, 20, 10, 0, 14, 999_999_999, time.UTC),
+		Callback: startrecord.Callback{
+			TaskToken: strings.Repeat("AQCE", 256), RedriveCount: 2, RedriveTime: time.Date(2026, 11, 20, 9, 0, 0, 1_000_000, time.UTC),
+			EnteredAt: time.Date(2026, 11, 20, 9, 0, 1, 0, time.UTC), RetryCount: 3,
+			Number: 12, MessageID: "KIM4KDYT", Attempt: 11, DueAt: time.Date(2026, 11, 20, 9, 31, 0, 0, time.UTC), JobID: "test:Job/1",
+		},
 	}
 	bare := startrecord.Record{Status: startrecord.StatusUnknown, ExecutionStartTime: full.ExecutionStartTime, StartedAt: full.StartedAt}
 	for name, rec := range map[string]startrecord.Record{"full": full, "bare": bare} {
@@ -36,7 +41,7 @@ func testFields(t *testing.T, store startrecord.Store) {
 		require.Equal(t, string(rec.Request), string(created.Record.Request), name)
 
 		// A Replace keeps as much, and drops what the new record does not have.
-		rec.Token, rec.Result = "", nil
+		rec.Token, rec.Result, rec.Callback = "", nil, startrecord.Callback{}
 		replaced, err := store.Replace(t.Context(), key, rec, created.Version)
 		require.NoError(t, err)
 		requireRecord(t, key, rec, replaced.Record)

@@ -71,6 +71,12 @@ func (c *client) PutItem(ctx context.Context, in table.PutItem) (found table.Ite
 	return nil, err
 }
 
+// TransactWriteItems implements table.Client.
+func (c *client) TransactWriteItems(ctx context.Context, in table.TransactWriteItems) error {
+	_, err := c.call(ctx, "TransactWriteItems", in.TransactItems[0].Put.TableName, in, &struct{}{})
+	return err
+}
+
 // refusal is what DynamoDB answers instead of a result.
 type refusal struct {
 	*smithy.GenericAPIError

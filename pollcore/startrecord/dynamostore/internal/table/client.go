@@ -15,6 +15,8 @@ type Client interface {
 	// PutItem writes an item. With an error it returns the item that the condition
 	// was held against, nil if the answer does not have it.
 	PutItem(ctx context.Context, in PutItem) (found Item, err error)
+	// TransactWriteItems writes several items or none.
+	TransactWriteItems(ctx context.Context, in TransactWriteItems) error
 }
 
 // Item is what DynamoDB is given and gives: attributes by their names.
@@ -40,8 +42,20 @@ type GetItem struct {
 type PutItem struct {
 	TableName                           string            `json:"TableName"`
 	Item                                Item              `json:"Item"`
-	ConditionExpression                 string            `json:"ConditionExpression"`
-	ExpressionAttributeNames            map[string]string `json:"ExpressionAttributeNames"`
+	ConditionExpression                 string            `json:"ConditionExpression,omitempty"`
+	ExpressionAttributeNames            map[string]string `json:"ExpressionAttributeNames,omitempty"`
 	ExpressionAttributeValues           Item              `json:"ExpressionAttributeValues,omitempty"`
-	ReturnValuesOnConditionCheckFailure string            `json:"ReturnValuesOnConditionCheckFailure"`
+	ReturnValuesOnConditionCheckFailure string            `json:"ReturnValuesOnConditionCheckFailure,omitempty"`
+}
+
+// TransactWriteItems is an input of the operation TransactWriteItems, in DynamoDB's JSON.
+type TransactWriteItems struct {
+	TransactItems []TransactItem `json:"TransactItems"`
+	// ClientRequestToken lets a request that is sent twice have its effect once.
+	ClientRequestToken string `json:"ClientRequestToken"`
+}
+
+// TransactItem is one write of a transaction.
+type TransactItem struct {
+	Put PutItem `json:"Put"`
 }

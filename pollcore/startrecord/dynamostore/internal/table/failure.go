@@ -8,15 +8,17 @@ import (
 )
 
 // failure says of an error of the client whether trying again can help.
-func (s *store) failure(key startrecord.Key, err error) error {
-	return remedy.Explain(err, s.Location(key), s.findRemedy)
+func (s *store) failure(key startrecord.Key, err error) error { return s.explain(s.Location(key), err) }
+
+func (s *store) explain(location string, err error) error {
+	return remedy.Explain(err, location, s.findRemedy)
 }
 
 // findRemedy says what to do about an answer of DynamoDB, whose errors below 500
 // all have status 400.
 func (s *store) findRemedy(code string, _ int) string {
 	switch code {
-	case "ConditionalCheckFailedException":
+	case "ConditionalCheckFailedException", "TransactionCanceledException", "TransactionInProgressException":
 		return ""
 	case "ResourceNotFoundException":
 		return fmt.Sprintf("table %q does not exist in this region; create it, with the partition key %q (a string), or configure another", s.table, attrKey)

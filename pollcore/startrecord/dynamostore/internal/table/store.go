@@ -26,14 +26,15 @@ var tableName = sync.OnceValue(func() *regexp.Regexp {
 
 // store is a startrecord.Store in a DynamoDB table. A Load is one consistent
 // GetItem; a Create or Replace is one eventually consistent GetItem, which
-// tells the server's time, and one PutItem, unless the answer is unclear.
+// tells the server's time, and one PutItem, unless the answer is unclear. A
+// ReplaceIndexed has one TransactWriteItems instead of the PutItem.
 type store struct {
 	client Client
 	table  string
 	prefix string // empty, or ends with a slash
 }
 
-var _ startrecord.Store = (*store)(nil)
+var _ startrecord.Indexed = (*store)(nil)
 
 // New returns a store in the table, a name or an ARN, under keys that begin with the
 // prefix. OwnEndpoint says that the client has an endpoint that its owner has set: the
@@ -60,20 +61,12 @@ func (s *store) Create(ctx context.Context, key startrecord.Key, rec startrecord
 	return s.write(ctx, key, rec, "", PutItem{
 		ConditionExpression:      "attribute_not_exists(#key)",
 		ExpressionAttributeNames: map[string]string{"#key": attrKey},
-	})
+	}, s.client.PutItem)
 }
 
 // Replace implements startrecord.Store. The version is the record's nonce.
 func (s *store) Replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
-	if version == "" {
-		return startrecord.Stored{}, fmt.Errorf("%w: %q is not a version of %s; load it",
-			startrecord.ErrChanged, version, s.Location(key))
-	}
-	return s.write(ctx, key, rec, version, PutItem{
-		ConditionExpression:       "#version = :version",
-		ExpressionAttributeNames:  map[string]string{"#version": attrVersion},
-		ExpressionAttributeValues: Item{":version": text(version)},
-	})
+	return s.replace(ctx, key, rec, version, s.client.PutItem)
 }
 
 // Load implements startrecord.Store.
@@ -96,10 +89,26 @@ func (s *store) Location(key startrecord.Key) string {
 	return "dynamodb://" + s.table + "/" + s.prefix + key.Path()
 }
 
+// replace writes a record by send if the stored one is of the version.
+func (s *store) replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string, send send) (startrecord.Stored, error) {
+	if version == "" {
+		return startrecord.Stored{}, fmt.Errorf("%w: %q is not a version of %s; load it",
+			startrecord.ErrChanged, version, s.Location(key))
+	}
+	return s.write(ctx, key, rec, version, PutItem{
+		ConditionExpression:       "#version = :version",
+		ExpressionAttributeNames:  map[string]string{"#version": attrVersion},
+		ExpressionAttributeValues: Item{":version": text(version)},
+	}, send)
+}
+
+// send is PutItem of a client, or what does more in one transaction.
+type send func(context.Context, PutItem) (found Item, err error)
+
 // write sends one record on the condition of put, which is that the stored one
 // is of the given version or, without a version, that there is none.
 func (s *store) write(
-	ctx context.Context, key startrecord.Key, rec startrecord.Record, version string, put PutItem,
+	ctx context.Context, key startrecord.Key, rec startrecord.Record, version string, put PutItem, send send,
 ) (startrecord.Stored, error) {
 	w, err := startrecord.NewWrite(s.Location(key), key, rec, version)
 	if err != nil {
@@ -114,7 +123,7 @@ func (s *store) write(
 	}
 	put.TableName, put.Item = s.table, s.encode(key, w, now)
 	put.ReturnValuesOnConditionCheckFailure = "ALL_OLD"
-	found, err := s.client.PutItem(ctx, put)
+	found, err := send(ctx, put)
 	if err == nil {
 		return startrecord.Stored{Record: w.Record, Version: w.Record.Nonce}, nil
 	}
