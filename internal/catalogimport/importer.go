@@ -306,7 +306,7 @@ func (b *builder) finish() (*catalog.Service, error) {
 	if len(b.errs) > 0 {
 		return nil, errors.Join(b.errs...)
 	}
-	if err := b.endpoints(); err != nil {
+	if err := b.closure.model.setEndpoints(b.service); err != nil {
 		return nil, err
 	}
 	if err := b.service.Link(); err != nil {
@@ -315,30 +315,30 @@ func (b *builder) finish() (*catalog.Service, error) {
 	return b.service, nil
 }
 
-// endpoints sets the service's endpoint, which is that of the operations with
+// setEndpoints sets the service's endpoint, which is that of the operations with
 // the prefix of the metadata, or without any such of the first; and on each
 // other operation its own.
-func (b *builder) endpoints() error {
-	if b.closure.model.endpoint == nil {
+func (m *model) setEndpoints(s *catalog.Service) error {
+	if m.endpoint == nil {
 		return nil
 	}
 	of := map[string]catalog.Endpoint{} // by operation
 	main := ""
-	for _, name := range namesOf(b.service.Operations) {
-		e, err := b.closure.model.endpoint(name)
+	for _, name := range namesOf(s.Operations) {
+		e, err := m.endpoint(name)
 		if err != nil {
 			return err
 		}
 		of[name] = e
-		if main == "" || e.Prefix == b.service.Endpoint.Prefix && of[main].Prefix != e.Prefix {
+		if main == "" || e.Prefix == s.Endpoint.Prefix && of[main].Prefix != e.Prefix {
 			main = name
 		}
 	}
 	for name, e := range of {
 		if !reflect.DeepEqual(e, of[main]) {
-			b.service.Operations[name].Endpoint = &e
+			s.Operations[name].Endpoint = &e
 		}
 	}
-	b.service.Endpoint = of[main]
+	s.Endpoint = of[main]
 	return nil
 }

@@ -72,6 +72,9 @@ func modelService(folder *botocoreFolder, t *tables, key string) (*catalog.Servi
 		}
 		s.Operations[name] = o
 	}
+	if err := m.setEndpoints(&s); err != nil {
+		return nil, err
+	}
 	if err := s.Link(); err != nil {
 		return nil, m.wrong(err)
 	}

@@ -209,7 +209,11 @@ func (a *taskAnswers) handler(ctx context.Context, at place, resource string) (s
 		if err != nil {
 			return nil, err
 		}
-		a.callers[at] = servicetask.New(cfg)
+		a.callers[at] = servicetask.New(cfg, servicetask.Hooks{Polled: a.progress.polled, Left: func(state string, why error) {
+			a.progress.above(a.stderr, func(out io.Writer) {
+				terminal.Fprintf(out, "warning: the job of %q may run on: %v\n", state, why)
+			})
+		}})
 	}
 	return a.callers[at].Handler(resource) //nolint:contextcheck // it calls nothing
 }

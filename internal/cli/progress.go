@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"strings"
@@ -149,15 +150,36 @@ func (p *progress) update(change func() (show bool)) {
 	}
 }
 
-// trace shows an event, on a terminal above the live line.
-func (p *progress) trace(out io.Writer, v views, start time.Time, e sim.Event) {
-	switch {
-	case !v.trace:
-	case p.live == nil:
-		v.event(out, start, e)
-	default:
-		p.live.above(func(out io.Writer) { v.event(out, start, e) })
+// polled follows a Task that ends with its job: what a poll was answered.
+func (p *progress) polled(e *catalog.Entry, answer any, err error) {
+	status, message := newJobReader(e).read(answer)
+	if err != nil {
+		failed := newCallError(err)
+		status, message = cmp.Or(failed.Code, "no answer"), failed.Message
 	}
+	p.update(func() bool {
+		if err == nil {
+			p.statuses = p.statuses.add(status, p.clock.Now().Sub(p.start))
+		}
+		p.see(status, message)
+		return true
+	})
+}
+
+// trace shows an event.
+func (p *progress) trace(out io.Writer, v views, start time.Time, e sim.Event) {
+	if v.trace {
+		p.above(out, func(out io.Writer) { v.event(out, start, e) })
+	}
+}
+
+// above writes whole lines, on a terminal above the live line.
+func (p *progress) above(out io.Writer, write func(out io.Writer)) {
+	if p.live == nil {
+		write(out)
+		return
+	}
+	p.live.above(write)
 }
 
 // close ends the display.

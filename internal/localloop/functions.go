@@ -55,7 +55,7 @@ func Process(function *runtimeapi.Function) sim.LambdaFunction {
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
 		result, err := function.Invoke(ctx, payload)
 		if failure, ok := errors.AsType[*runtimeapi.FunctionError](err); ok {
-			return nil, &sim.FunctionError{Type: failure.Type, Message: failure.Message}
+			return nil, &sim.FunctionError{Type: failure.Type, Message: failure.Message, Payload: failure.Body}
 		}
 		return result, err
 	}

@@ -3,6 +3,7 @@ package servicetask
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -17,16 +18,12 @@ func (t *task) invoke(ctx context.Context, call sim.Call) (sim.Reply, error) {
 	answer, _ := reply.Output.(map[string]any)
 	text, _ := answer["Payload"].(string)
 	if _, failed := answer["FunctionError"]; failed {
-		var failure struct {
-			ErrorType string `json:"errorType"`
-		}
-		if err := json.Unmarshal([]byte(text), &failure); err != nil || failure.ErrorType == "" {
-			return sim.Reply{}, &sim.TaskError{Name: "Lambda.Unknown", Cause: text}
-		}
-		return sim.Reply{}, &sim.TaskError{Name: failure.ErrorType, Cause: text}
+		return sim.Reply{}, sim.ReadFunctionError([]byte(text)).Failure()
 	}
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
 	var payload any
-	if json.Unmarshal([]byte(text), &payload) == nil {
+	if decoder.Decode(&payload) == nil {
 		answer["Payload"] = payload
 	}
 	return reply, nil

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -22,20 +21,33 @@ import (
 // Caller calls services with one configuration. It is safe for concurrent use.
 type Caller struct {
 	client *awsjob.Client
-	// PollEvery is the shortest time between two polls of a Task that ends with its
-	// job, and PollAtMost the longest.
-	pollEvery, pollAtMost time.Duration
+	hooks  Hooks
 }
 
-// The times between two polls of a Task that ends with its job.
-const (
-	pollEvery  = time.Second
-	pollAtMost = 20 * time.Second
-)
+// Hooks are told of the jobs of Tasks that end with their job, on the goroutines of the
+// Tasks. Each may be nil.
+type Hooks struct {
+	// Polled is told what a poll was answered, in the model's spelling, or its error.
+	Polled func(entry *catalog.Entry, answer any, err error)
+	// Left is told why the job of a Task that has ended may run on.
+	Left func(state string, why error)
+}
+
+func (h Hooks) polled(entry *catalog.Entry, answer any, err error) {
+	if h.Polled != nil {
+		h.Polled(entry, answer, err)
+	}
+}
+
+func (h Hooks) left(state string, why error) {
+	if h.Left != nil {
+		h.Left(state, why)
+	}
+}
 
 // New returns a caller. A call is one request: Step Functions repeats none either.
-func New(cfg aws.Config) *Caller {
-	return &Caller{client: awsjob.New(cfg, awsjob.WithoutRetries()), pollEvery: pollEvery, pollAtMost: pollAtMost}
+func New(cfg aws.Config, hooks Hooks) *Caller {
+	return &Caller{client: awsjob.New(cfg, awsjob.WithoutRetries()), hooks: hooks}
 }
 
 // ErrNotCallable means that no call does a Task: its resource is no operation of a
@@ -66,9 +78,6 @@ func (c *Caller) Handler(resource string) (sim.Handler, error) {
 	case op == nil:
 		return nil, fmt.Errorf("%w: jobpoller does not know the operation", ErrNotCallable)
 	}
-	if op, err = withEndpoint(op); err != nil {
-		return nil, err
-	}
 	if err := c.client.Check(op); err != nil {
 		return nil, err
 	}
@@ -90,24 +99,6 @@ func (c *Caller) Handler(resource string) (sim.Handler, error) {
 		return nil, err
 	}
 	return t.run, nil
-}
-
-// withEndpoint is an operation of the models with the endpoint that the catalogue
-// knows of the service: the models have only the prefix.
-func withEndpoint(op *catalog.Operation) (*catalog.Operation, error) {
-	known, err := catalog.AWS().Service(op.Service.Key)
-	if errors.Is(err, catalog.ErrNotFound) {
-		return op, nil
-	} else if err != nil {
-		return nil, err
-	}
-	if own := known.Operations[op.Name]; own != nil {
-		return own, nil
-	}
-	whole, service := *op, *op.Service
-	service.Endpoint = known.Endpoint
-	whole.Service = &service
-	return &whole, nil
 }
 
 // task is what does the Tasks of one resource.

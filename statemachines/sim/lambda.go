@@ -18,11 +18,45 @@ import (
 // other error ends Run with a Go error.
 type LambdaFunction func(ctx context.Context, payload []byte) ([]byte, error)
 
-// FunctionError is what a Lambda function failed with. Type becomes the error
-// name of the Task, and the JSON body {"errorMessage","errorType"} its cause.
-type FunctionError struct{ Type, Message string }
+// FunctionError is what a Lambda function failed with. Type becomes the error name
+// of the Task, and is empty if Lambda knows none. Payload is the cause: what the
+// function returned in place of a result, or {"errorMessage","errorType"} if it is
+// nil.
+type FunctionError struct {
+	Type, Message string
+	Payload       []byte
+}
 
 func (e *FunctionError) Error() string { return e.Type + ": " + e.Message }
+
+// ReadFunctionError reads what a function returned in place of a result.
+func ReadFunctionError(payload []byte) *FunctionError {
+	e := &FunctionError{Payload: payload}
+	var members map[string]any
+	if json.Unmarshal(payload, &members) == nil {
+		e.Type, _ = members["errorType"].(string)
+		e.Message, _ = members["errorMessage"].(string)
+	}
+	return e
+}
+
+// Failure is the failure of the Task that invoked the function.
+func (e *FunctionError) Failure() *TaskError {
+	payload := e.Payload
+	if payload == nil {
+		payload, _ = json.Marshal(struct {
+			ErrorMessage string `json:"errorMessage"`
+			ErrorType    string `json:"errorType,omitempty"`
+		}{e.Message, e.Type}) // texts always encode
+	}
+	if e.Type == "" {
+		return &TaskError{
+			Name:  "Lambda.Unknown",
+			Cause: "The cause could not be determined because Lambda did not return an error type. Returned payload: " + string(payload),
+		}
+	}
+	return &TaskError{Name: e.Type, Cause: string(payload)}
+}
 
 // latestVersion is the version of a function that is called by no other.
 const latestVersion = "$LATEST"
@@ -173,25 +207,10 @@ func lambdaPayload(value any) ([]byte, error) {
 
 // lambdaError turns a failed invocation into the failure of the Task.
 func lambdaError(err error) error {
-	failed, ok := errors.AsType[*FunctionError](err)
-	if !ok {
-		return err
+	if failed, ok := errors.AsType[*FunctionError](err); ok {
+		return failed.Failure()
 	}
-	body := struct {
-		ErrorMessage string `json:"errorMessage"`
-		ErrorType    string `json:"errorType,omitempty"`
-	}{failed.Message, failed.Type}
-	text, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	if failed.Type == "" {
-		return &TaskError{
-			Name:  "Lambda.Unknown",
-			Cause: "The cause could not be determined because Lambda did not return an error type. Returned payload: " + string(text),
-		}
-	}
-	return &TaskError{Name: failed.Type, Cause: string(text)}
+	return err
 }
 
 // lambdaEnvelope is the result of lambda:invoke around a function's own.

@@ -4,9 +4,9 @@
 // docs/reference/catalog.md says. A program that imports it carries 3 MB; a service is
 // unpacked and read when it is first asked for.
 //
-// The types are those of package catalog. Services have no waiters and jobs
-// here, operations no IAM actions, and endpoints only a prefix and a signing
-// name: those that something is known to wait for have them in catalog.AWS().
+// The types are those of package catalog. Services have no waiters and jobs here, and
+// operations no IAM actions: what something is known to wait for has them in
+// catalog.AWS().
 package models
 
 import (

@@ -243,7 +243,6 @@ var syncResults = map[string]syncResult{
 	"codebuild:startBuild":       {part: place{"builds", 0}, name: "Build"},
 	"codebuild:startBuildBatch":  {part: place{"buildBatches", 0}, name: "BuildBatch"},
 	"ecs:runTask":                {part: place{"tasks", 0}},
-	"elasticmapreduce:addStep":   {part: place{"Steps", 0}, name: "Step"},
 	"emr-containers:startJobRun": {part: place{"jobRun"}},
 	"emr-serverless:startJobRun": {part: place{"jobRun"}},
 	"glue:startJobRun":           {part: place{"JobRun"}},
