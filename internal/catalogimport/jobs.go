@@ -169,6 +169,11 @@ func (b *builder) job(j *tableJob) {
 	if j.job.Precondition != nil {
 		before = b.jobOperation(j, "precondition/operation", j.job.Precondition.Operation)
 	}
+	signals := b.tables.signals[j.service+":"+j.start]
+	batch := (*catalog.Operation)(nil)
+	if signals != nil && signals.job.Batch != nil {
+		batch = b.jobOperation(&signals.tableJob, "batch/operation", signals.job.Batch.Operation)
+	}
 	if start == nil || describe == nil || j.job.Stop != nil && stop == nil || j.job.Precondition != nil && before == nil {
 		return
 	}
@@ -197,6 +202,13 @@ func (b *builder) job(j *tableJob) {
 	j.checkTimes(describe)
 	if stop != nil {
 		j.checkRefusal(stop)
+	}
+	if signals != nil {
+		signals.check(j, start, describe)
+		job.Event, job.Batch, job.Topic = signals.job.Event, signals.job.Batch, signals.job.Topic
+		if batch != nil {
+			b.checkBatch(signals, j, batch, describe)
+		}
 	}
 	b.service.Jobs[j.start] = &job
 }

@@ -18,6 +18,7 @@ import (
 const (
 	jobsTable     = "jobs.json"
 	servicesTable = "services.json"
+	signalsTable  = "signals.json"
 	statusesTable = "statuses.json"
 	leftOutTable  = "left-out.json"
 )
@@ -29,6 +30,7 @@ type tables struct {
 	services *table                   // nil without a folder
 	named    map[string]*tableService // by key
 	jobs     []*tableJob
+	signals  map[string]*tableSignals // by service:start
 	statuses []*tableStatus
 	left     []leftOut
 	models   []File
@@ -73,7 +75,7 @@ type leftOut struct{ service, name string }
 // readTables reads the tables of a folder. Each may be missing but the one of
 // services.
 func readTables(files fs.FS) *tables {
-	t := &tables{named: map[string]*tableService{}}
+	t := &tables{named: map[string]*tableService{}, signals: map[string]*tableSignals{}}
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil {
 		t.errs = append(t.errs, &FileError{".", ErrTable, err})
@@ -95,6 +97,7 @@ func readTables(files fs.FS) *tables {
 			j.report("start", "%s of %s stands in %s too; keep one", j.start, j.service, leftOutTable)
 		}
 	}
+	t.checkSignals()
 	if t.services == nil && len(t.errs) == 0 {
 		t.errs = append(t.errs, &FileError{servicesTable, ErrTable, errors.New("the folder has no such table, which names the services")})
 	}
@@ -103,7 +106,7 @@ func readTables(files fs.FS) *tables {
 
 func (t *tables) read(name string, text []byte) {
 	readers := map[string]func(*table, *jsontree.Node){
-		jobsTable: t.readJobs, servicesTable: t.readServices, statusesTable: t.readStatuses, leftOutTable: t.readLeftOut,
+		jobsTable: t.readJobs, signalsTable: t.readSignals, servicesTable: t.readServices, statusesTable: t.readStatuses, leftOutTable: t.readLeftOut,
 	}
 	read, isTable := readers[name]
 	if !isTable {

@@ -135,6 +135,9 @@ func TestNothingTooMuch(t *testing.T) {
 			if j.Precondition != nil {
 				called[j.Precondition.Operation] = true
 			}
+			if j.Batch != nil {
+				called[j.Batch.Operation] = true
+			}
 		}
 		if l.Key == "timestream-write" { // which has to be asked for its endpoint
 			called[catalog.EndpointOperation] = true

@@ -149,6 +149,9 @@ func (s *Service) extractEntry(all map[string]*parts, name string) (l Listed, ca
 	if j.Precondition != nil {
 		calls = append(calls, j.Precondition.Operation)
 	}
+	if j.Batch != nil {
+		calls = append(calls, j.Batch.Operation)
+	}
 	return Listed{Name: name, Kind: AWSJob, Waiter: j.Waiter, Operation: j.Describe}, calls, nil
 }
 

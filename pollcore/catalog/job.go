@@ -72,6 +72,14 @@ type Job struct {
 	// Dependent are the IAM actions that the service makes, or checks, on
 	// behalf of who starts the job.
 	Dependent []Dependent `json:"dependent,omitempty"`
+	// Event tells that the job has ended; nil if AWS sends none, or does not say
+	// what it is like.
+	Event *Event `json:"event,omitempty"`
+	// Batch describes many such jobs at once; nil if no operation does.
+	Batch *Batch `json:"batch,omitempty"`
+	// Topic is the path in the start call's input of an Amazon SNS topic that the
+	// service tells when the job has ended; empty if the call takes none.
+	Topic string `json:"topic,omitempty"`
 	// Note is what a user must know.
 	Note string `json:"note,omitempty"`
 }

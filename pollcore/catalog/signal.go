@@ -1,0 +1,198 @@
+package catalog
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/jmespath"
+)
+
+// Event is the event of Amazon EventBridge that tells that a job has ended. It says
+// when to ask: what came of the job, the waiter says of the answer of the describe
+// call.
+type Event struct {
+	// Source and DetailTypes are the event's source and its possible detail-types.
+	Source      string   `json:"source"`
+	DetailTypes []string `json:"detailTypes"`
+	// Where are values that the event has besides, by their paths: a source and a
+	// detail-type may be those of other events, too.
+	Where map[string][]string `json:"where,omitempty"`
+	// ID is the path of the job's id in the event. Where After is not empty, the id
+	// is only what follows the last After, here as in Argument: of an ARN, what
+	// follows the slash.
+	ID    string `json:"id"`
+	After string `json:"after,omitempty"`
+	// Argument is a JMESPath expression over the input of the describe call. It
+	// gives the same id, or an array with those of all parts of the job, each of
+	// which has events of its own.
+	Argument string `json:"argument"`
+	// Status is the path of the status in the event. Success, Failure and Ended are
+	// the values of a job that has ended, as events spell them; Ended are those that
+	// do not say how.
+	Status  string   `json:"status"`
+	Success []string `json:"success,omitempty"`
+	Failure []string `json:"failure,omitempty"`
+	Ended   []string `json:"ended,omitempty"`
+	// Switch is the boolean member of the start call's input that must be true: else
+	// the service sends no event of the job. It is empty if events are always sent.
+	Switch string `json:"switch,omitempty"`
+	// Delivery is what AWS promises of it.
+	Delivery Delivery `json:"delivery"`
+	// Note is what a user must know.
+	Note string `json:"note,omitempty"`
+}
+
+// Delivery is how surely a service delivers an event to EventBridge, in AWS's words.
+type Delivery string
+
+// The deliveries.
+const (
+	Durable    Delivery = "durable"     // at least once, but for rare cases
+	BestEffort Delivery = "best effort" // an event may be lost
+)
+
+// Pattern is the pattern of an EventBridge rule that takes the events of jobs that
+// have ended.
+func (e *Event) Pattern() map[string]any {
+	pattern := map[string]any{"source": []string{e.Source}, "detail-type": e.DetailTypes}
+	match := func(path string, values []string) {
+		object, steps := pattern, eventStep.FindAllString(path, -1)
+		for i, step := range steps {
+			name := strings.Trim(step, `"`)
+			if i == len(steps)-1 {
+				object[name] = values
+				return
+			}
+			inner, ok := object[name].(map[string]any)
+			if !ok {
+				inner = map[string]any{}
+				object[name] = inner
+			}
+			object = inner
+		}
+	}
+	for path, values := range e.Where {
+		match(path, values)
+	}
+	match(e.Status, slices.Concat(e.Success, e.Failure, e.Ended))
+	return pattern
+}
+
+// eventStep is a member name in the path of a status.
+var eventStep = regexp.MustCompile(`\w+|"[^"]+"`)
+
+// JobID returns the id of the job that an event is about.
+func (e *Event) JobID(event any) (string, error) {
+	found, err := search(e.ID, event)
+	if err != nil {
+		return "", err
+	}
+	id, ok := found.(string)
+	if id = e.cut(id); !ok || id == "" {
+		return "", fmt.Errorf("the event has no id of a job at %s", e.ID)
+	}
+	return id, nil
+}
+
+// JobIDs returns the ids that events have of the job that a describe call with the
+// input is about: one, or one for each of its parts.
+func (e *Event) JobIDs(input map[string]any) ([]string, error) {
+	found, err := search(e.Argument, input)
+	if err != nil {
+		return nil, err
+	}
+	many, ok := found.([]any)
+	if !ok {
+		many = []any{found}
+	}
+	var ids []string
+	for _, one := range many {
+		id, ok := one.(string)
+		if id = e.cut(id); !ok || id == "" {
+			return nil, fmt.Errorf("the arguments have no id of a job at %s", e.Argument)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// cut returns what follows the last After.
+func (e *Event) cut(id string) string {
+	if i := strings.LastIndex(id, e.After); e.After != "" && i >= 0 {
+		return id[i+len(e.After):]
+	}
+	return id
+}
+
+// search evaluates a JMESPath expression on a JSON value.
+func search(expression string, on any) (any, error) {
+	expr, err := jmespath.Parse(expression)
+	if err != nil {
+		return nil, err
+	}
+	program, _ := expr.Compile(nil) // of any JSON there is nothing to find
+	return program.Eval(on)
+}
+
+// Batch is a call that describes many jobs.
+type Batch struct {
+	// Operation describes the jobs, and IDs is the member of its input that lists
+	// their ids: at most Max in one call, those of all jobs together.
+	Operation string `json:"operation"`
+	IDs       string `json:"ids"`
+	Max       int    `json:"max"`
+	// Argument is a JMESPath expression over the input of the describe call. It
+	// gives the job's id as IDs takes it, or an array of those of its parts.
+	Argument string `json:"argument"`
+	// Shared are members of the inputs of both calls. Jobs whose values differ are
+	// described by calls of their own.
+	Shared []string `json:"shared,omitempty"`
+	// Elements is the path of the list in the answer. ID is a JMESPath expression
+	// over an element that gives its id, as Argument does.
+	Elements string `json:"elements"`
+	ID       string `json:"id"`
+	// Answer is where the answer of the describe call has the element, such as
+	// "QueryExecution", or all elements of the job, such as "builds[]"; empty where the
+	// element is the answer.
+	Answer string `json:"answer,omitempty"`
+	// Missing is what becomes of an id that the service does not know.
+	Missing Missing `json:"missing"`
+}
+
+// Missing is what an answer for many ids says of one that the service does not know.
+type Missing string
+
+// The ways in which ids are missing.
+const (
+	IDOmitted Missing = "omitted" // it has no element
+	IDListed  Missing = "listed"  // it has no element, and another list names it
+	IDRefused Missing = "refused" // the whole call fails
+)
+
+// Input returns the input of a call for the ids of several jobs that share the
+// Shared members of the describe input.
+func (b *Batch) Input(describe map[string]any, ids []any) map[string]any {
+	input := map[string]any{b.IDs: ids}
+	for _, name := range b.Shared {
+		if value, ok := describe[name]; ok {
+			input[name] = value
+		}
+	}
+	return input
+}
+
+// AnswerOf returns what the waiter reads of the answer of the describe call, made of
+// the elements of a job, of which there is at least one.
+func (b *Batch) AnswerOf(elements []any) any {
+	name, many := strings.CutSuffix(b.Answer, "[]")
+	switch {
+	case b.Answer == "":
+		return elements[0]
+	case many:
+		return map[string]any{name: elements}
+	default:
+		return map[string]any{name: elements[0]}
+	}
+}
