@@ -83,7 +83,7 @@ func (e *Execution) settle() {
 	before := len(e.Events)
 	e.Events = slices.CompactFunc(e.Events, func(a, b Event) bool { return a.ID == b.ID })
 	if double := before - len(e.Events); double > 0 {
-		e.note("%d events are in the file twice: each is shown once", double)
+		e.note("events in the file twice, shown once: %d", double)
 	}
 	e.fillTimes()
 	first, last := e.Events[0], e.Events[len(e.Events)-1]
@@ -91,7 +91,7 @@ func (e *Execution) settle() {
 		e.note("the history begins at event %d: what happened before is not shown", first.ID)
 	}
 	if missing := last.ID - first.ID + 1 - int64(len(e.Events)); missing > 0 {
-		e.note("%d events are missing between event %d and event %d", missing, first.ID, last.ID)
+		e.note("events missing between event %d and event %d: %d", first.ID, last.ID, missing)
 	}
 	if e.Start.IsZero() || first.ID > 1 || e.Start.After(first.Time) {
 		e.Start = first.Time
@@ -125,45 +125,40 @@ func (e *Execution) fillTimes() {
 		last = e.Events[i].Time
 	}
 	if missing > 0 {
-		e.note("%d events have no timestamp: they are shown at the time of the event before", missing)
+		e.note("events without a timestamp, shown at the time of the event before: %d", missing)
 	}
 }
 
-// readEnds reads how the execution began and ended.
+// ends are the events that end an execution, with its status.
+var ends = map[string]string{
+	"ExecutionSucceeded": StatusSucceeded, "ExecutionFailed": StatusFailed, "ExecutionTimedOut": StatusTimedOut, "ExecutionAborted": StatusAborted,
+}
+
+// readEnds reads how the execution began and ended. A redriven execution has not
+// ended where it did before.
 func (e *Execution) readEnds() {
 	latest := e.Start
-	ended := ""
+	var end *Event
 	for i := range e.Events {
 		event := &e.Events[i]
 		if event.Time.After(latest) {
 			latest = event.Time
 		}
-		switch event.Type {
-		case "ExecutionStarted":
+		switch {
+		case event.Type == "ExecutionStarted":
 			e.Input = cmp.Or(e.Input, event.Input)
-		case "ExecutionRedriven":
-			ended = ""
-		case "ExecutionSucceeded":
-			ended, e.Output = StatusSucceeded, cmp.Or(event.Output, e.Output)
-		case "ExecutionFailed":
-			ended = StatusFailed
-		case "ExecutionTimedOut":
-			ended = StatusTimedOut
-		case "ExecutionAborted":
-			ended = StatusAborted
-		default:
-			continue
-		}
-		if ended != "" && ended != StatusSucceeded {
-			e.Error, e.Cause = event.Error, event.Cause
-		} else if ended == "" || ended == StatusSucceeded {
-			e.Error, e.Cause = "", ""
+		case event.Type == "ExecutionRedriven":
+			end = nil
+		case ends[event.Type] != "":
+			end = event
 		}
 	}
-	if e.Status = cmp.Or(ended, e.Status); e.Status == "" {
-		e.Status = StatusRunning
+	if end != nil {
+		e.Status, e.Output = ends[end.Type], cmp.Or(end.Output, e.Output)
+		e.Error, e.Cause = end.Error, end.Cause
 	}
-	if e.Stop.IsZero() || ended != "" || latest.After(e.Stop) {
+	e.Status = cmp.Or(e.Status, StatusRunning)
+	if e.Stop.IsZero() || end != nil || latest.After(e.Stop) {
 		e.Stop = latest
 	}
 }

@@ -71,11 +71,13 @@ func readOperation(name string, started map[string]bool) *operation {
 		in, out := e.Operation.Input.Describe(), e.Operation.Output.Describe()
 		renamed, err := pollcore.RenameMembers(e.Waiter, in, out, javasdk.MemberName)
 		if err != nil {
-			continue
+			return nil
 		}
-		if check, err := pollcore.Compile[any, any](renamed); err == nil {
-			op.judges = append(op.judges, judge{e, check})
+		check, err := pollcore.Compile[any, any](renamed)
+		if err != nil {
+			return nil
 		}
+		op.judges = append(op.judges, judge{e, check})
 	}
 	op.sight = newSight(all[max(0, slices.IndexFunc(all, func(e *catalog.Entry) bool { return e.Job != nil }))]) // a job has paths of times
 	if len(all) == 1 {
@@ -134,7 +136,7 @@ func (o *operation) judge(arguments, output string) answer {
 	var in, out any
 	if json.Unmarshal([]byte(output), &out) == nil {
 		_ = json.Unmarshal([]byte(arguments), &in)
-		a.verdict = o.agree(in, out)
+		a.verdict = o.agree(Unknown, func(j judge) Verdict { return Verdict(j.check.Check(in, out, nil).Verdict) })
 		a.status, a.started, a.ended = o.sight.read(out)
 	}
 	if len(o.seen) >= mostAnswers {
@@ -144,41 +146,39 @@ func (o *operation) judge(arguments, output string) answer {
 	return a
 }
 
-// agree is the verdict of all judges, if they have one.
-func (o *operation) agree(in, out any) Verdict {
-	var verdict Verdict
-	for _, j := range o.judges {
-		own := map[pollcore.Verdict]Verdict{pollcore.Success: Success, pollcore.Failure: Failure, pollcore.Retry: Retry}[j.check.Check(in, out, nil).Verdict]
-		if verdict != "" && own != verdict {
-			return Unknown
+// agree is the verdict of every judge; without judges, or where they differ, it is
+// the other.
+func (o *operation) agree(other Verdict, verdictOf func(judge) Verdict) Verdict {
+	verdict := other
+	for i, j := range o.judges {
+		own := verdictOf(j)
+		if i > 0 && own != verdict {
+			return other
 		}
 		verdict = own
-	}
-	if verdict == "" {
-		return Unknown
 	}
 	return verdict
 }
 
 // judgeError judges a call that failed: an error that an acceptor of every judge
-// names has its verdict.
+// matches has its verdict.
 func (o *operation) judgeError(name string) Verdict {
 	_, code, _ := strings.Cut(name, ".")
-	verdict := CallFailed
-	for i, j := range o.judges {
-		own := CallFailed
+	return o.agree(CallFailed, func(j judge) Verdict {
 		for _, a := range j.entry.Waiter.Acceptors {
-			if t := a.Matcher.ErrorType; t != nil && (*t == code || javasdk.ExceptionName(j.entry.Service.Name, shapeOf(j.entry, *t)) == code) {
-				own = map[pollcore.Verdict]Verdict{pollcore.Success: Success, pollcore.Failure: Failure, pollcore.Retry: Retry}[a.State]
-				break
+			m := a.Matcher
+			if m.Success != nil && !*m.Success || m.ErrorType != nil && namesError(j.entry, *m.ErrorType, code) {
+				return Verdict(a.State)
 			}
 		}
-		if i > 0 && own != verdict {
-			return CallFailed
-		}
-		verdict = own
-	}
-	return verdict
+		return CallFailed
+	})
+}
+
+// namesError tells whether the name of an error in a waiter stands for one with the
+// code that Step Functions shows.
+func namesError(e *catalog.Entry, name, code string) bool {
+	return name == code || javasdk.ExceptionName(e.Service.Name, shapeOf(e, name)) == code
 }
 
 // shapeOf is the shape of an error that a waiter names by its shape or code.

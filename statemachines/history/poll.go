@@ -19,9 +19,9 @@ type Verdict string
 // The verdicts. CallFailed is a call without a response, and Unknown a response that
 // nothing in the catalogue judges, or that its entries judge differently.
 const (
-	Retry      Verdict = "retry"
-	Success    Verdict = "success"
-	Failure    Verdict = "failure"
+	Retry              = Verdict(pollcore.Retry)
+	Success            = Verdict(pollcore.Success)
+	Failure            = Verdict(pollcore.Failure)
 	CallFailed Verdict = "call failed"
 	Unknown    Verdict = "unknown"
 )
@@ -52,16 +52,19 @@ type Job struct {
 	// Strand is that of the visits.
 	Strand int64
 	Polls  []Poll
-	// Started and Ended are the service's times; zero where it does not say.
+	// Started and Ended are the service's times; zero where it does not say. Times of
+	// an earlier run of a resource are not taken for those of this job.
 	Started, Ended time.Time
 	// Deadline is when the poller gives up; zero if that is not known.
 	Deadline time.Time
 
 	earliest time.Time // the job cannot have ended before
+	starts   int       // start calls in its strand before its end was seen
+	ended    bool      // a poll saw the end
 }
 
-// HasEnded returns the first poll that saw the job's end, or -1.
-func (j *Job) HasEnded() int {
+// EndPoll returns the first poll that saw the job's end, or -1.
+func (j *Job) EndPoll() int {
 	return slices.IndexFunc(j.Polls, func(p Poll) bool { return p.Verdict == Success || p.Verdict == Failure })
 }
 
@@ -70,7 +73,7 @@ func (j *Job) HasEnded() int {
 // poll before that was answered, or since the job was started if there is none. It is
 // not known before the end was seen.
 func (j *Job) Lateness() (late time.Duration, exact, known bool) {
-	seen := j.HasEnded()
+	seen := j.EndPoll()
 	if seen < 0 {
 		return 0, false, false
 	}
@@ -164,7 +167,7 @@ func (e *Execution) FindJobs(visits *Visits) []*Job {
 			f.starts[key] = append(f.starts[key], a)
 		}
 		for name, value := range v.Assigned {
-			f.readDeadline(name, value, v.Strand)
+			f.readDeadline(name, value, v)
 		}
 	}
 	var jobs []*Job
@@ -199,18 +202,14 @@ type start struct {
 	call   string // in lower case
 }
 
-// findEarliest is the time before which a job cannot have ended that is polled from
-// now on: that of the call that started it. Where the last such call does not name it,
+// findEarliest is the time before which a job with an id cannot have ended that is
+// polled from now on: that of the call that started it. Where the last such call does not name it,
 // it is that of the first, and without any that of the execution.
-func (f *finder) findEarliest(j *Job) time.Time {
-	if j.Entry == nil {
-		return f.begin
-	}
-	calls := f.starts[start{j.Strand, startName(j.Entry)}]
+func (f *finder) findEarliest(id string, calls []*Attempt) time.Time {
 	if len(calls) == 0 {
 		return f.begin
 	}
-	if last := calls[len(calls)-1]; j.ID != "" && (strings.Contains(last.Output, j.ID) || strings.Contains(last.Parameters, j.ID)) {
+	if last := calls[len(calls)-1]; id != "" && (strings.Contains(last.Output, id) || strings.Contains(last.Parameters, id)) {
 		return last.Start
 	}
 	return calls[0].Start
@@ -282,52 +281,70 @@ func (f *finder) poll(v *Visit, a *Attempt) {
 	if op == nil {
 		return
 	}
-	j := f.job(v, op.name, op.identify(a.Parameters))
-	j.Entry, j.ID = op.entry, op.readID(a.Parameters)
-	if len(j.Polls) == 0 {
-		j.earliest = f.findEarliest(j)
+	var starts []*Attempt
+	if op.entry != nil {
+		starts = f.starts[start{v.Strand, startName(op.entry)}]
 	}
+	j := f.job(Job{State: v.State, Operation: op.name, ID: op.readID(a.Parameters), Entry: op.entry, Strand: v.Strand}, op.identify(a.Parameters), starts)
+	var said answer
 	if a.Failed {
 		p.Verdict, p.Status, p.Cause = op.judgeError(a.Error), a.Error, a.Cause
 	} else {
-		answer := op.judge(a.Parameters, a.Output)
-		p.Verdict, p.Status = answer.verdict, answer.status
-		j.learnTimes(answer.started, answer.ended)
+		said = op.judge(a.Parameters, a.Output)
+		p.Verdict, p.Status = said.verdict, said.status
 	}
-	j.Polls = append(j.Polls, p)
+	j.add(p, said.started, said.ended)
 }
 
-// job is the job that a Task polls with an identity.
-func (f *finder) job(v *Visit, operation, identity string) *Job {
-	text, _ := json.Marshal([]any{v.State, v.Strand, operation, identity}) //nolint:errchkjson // texts and a number
+// job is the job that a Task polls with an identity, behind these start calls. A
+// start call after its end was seen makes another job of the same name.
+func (f *finder) job(polled Job, identity string, calls []*Attempt) *Job {
+	text, _ := json.Marshal([]any{polled.State, polled.Strand, polled.Operation, identity}) //nolint:errchkjson // texts and a number
 	j := f.jobs[string(text)]
-	if j == nil {
-		j = &Job{State: v.State, Operation: operation, Strand: v.Strand}
+	if j == nil || j.ended && j.starts < len(calls) {
+		before := 0
+		if j != nil {
+			before = j.starts
+		}
+		j = &polled
+		j.earliest = f.findEarliest(j.ID, calls[before:])
 		f.jobs[string(text)] = j
 		f.order = append(f.order, j)
+	}
+	if !j.ended {
+		j.starts = len(calls)
 	}
 	return j
 }
 
-func (j *Job) learnTimes(started, ended time.Time) {
-	if !started.IsZero() {
+// add adds a poll and what its response says of the job's times. A resource shows
+// those of its last run: a time before the job can have begun is not the job's, nor
+// is one that comes after its end was seen. Services cut times to seconds.
+func (j *Job) add(p Poll, started, ended time.Time) {
+	j.Polls = append(j.Polls, p)
+	if j.ended {
+		return
+	}
+	j.ended = p.Verdict == Success || p.Verdict == Failure
+	earliest := j.earliest.Truncate(time.Second)
+	if !started.IsZero() && !started.Before(earliest) {
 		j.Started = started
 	}
-	if !ended.IsZero() {
+	if j.ended && !ended.IsZero() && !ended.Before(earliest) {
 		j.Ended = ended
 	}
 }
 
 // deadline is the value of a variable that holds one.
 type deadline struct {
-	strand int64
-	loop   string // what the name begins with, in lower case: that of the loop's Task, or nothing
-	at     time.Time
+	strand  int64
+	loop    string // what the name begins with, in lower case: that of the loop's Task, or nothing
+	set, at time.Time
 }
 
 // readDeadline reads a variable, if it is the deadline of a loop: milliseconds since
 // 1970, or a timestamp.
-func (f *finder) readDeadline(name, value string, strand int64) {
+func (f *finder) readDeadline(name, value string, v *Visit) {
 	loop, ok := strings.CutSuffix(strings.ToLower(name), "deadline")
 	if !ok {
 		return
@@ -342,11 +359,12 @@ func (f *finder) readDeadline(name, value string, strand int64) {
 		at, _ = time.Parse(time.RFC3339Nano, text)
 	}
 	if !at.IsZero() {
-		f.deadlines = append(f.deadlines, deadline{strand, loop, at})
+		f.deadlines = append(f.deadlines, deadline{v.Strand, loop, v.End, at})
 	}
 }
 
-// setDeadline gives a job the deadline that was set last for its loop.
+// setDeadline gives a job the deadline that was set last for its loop while it was
+// polled.
 func (f *finder) setDeadline(j *Job) {
 	name := strings.Map(func(r rune) rune { // as names of variables are
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -354,8 +372,9 @@ func (f *finder) setDeadline(j *Job) {
 		}
 		return -1
 	}, j.State)
+	last := j.Polls[len(j.Polls)-1].At
 	for _, d := range f.deadlines {
-		if d.strand == j.Strand && strings.HasPrefix(name, d.loop) && d.at.After(j.Polls[0].At) {
+		if d.strand == j.Strand && strings.HasPrefix(name, d.loop) && d.at.After(j.Polls[0].At) && !d.set.After(last) {
 			j.Deadline = d.at
 		}
 	}
@@ -363,10 +382,7 @@ func (f *finder) setDeadline(j *Job) {
 
 // pollFunction takes in a call of check-status.
 func (f *finder) pollFunction(v *Visit, a *Attempt, p Poll) {
-	j := f.job(v, checkStatus, "")
-	if len(j.Polls) == 0 {
-		j.earliest = f.begin
-	}
+	j := f.job(Job{State: v.State, Operation: checkStatus, Strand: v.Strand}, "", nil)
 	var answer functionAnswer
 	if a.Failed {
 		p.Status, p.Cause = a.Error, a.Cause
@@ -388,12 +404,11 @@ func (f *finder) pollFunction(v *Visit, a *Attempt, p Poll) {
 			j.Entry = named.Entry
 		}
 	}
+	var started, ended time.Time
 	if j.Entry != nil && answer.Output != nil {
-		status, started, ended := newSight(j.Entry).read(answer.Output)
-		j.learnTimes(started, ended)
-		if status != "" {
-			p.Status = status
-		}
+		var status string
+		status, started, ended = newSight(j.Entry).read(answer.Output)
+		p.Status = cmp.Or(status, p.Status)
 	}
 	if !answer.StartedAt.IsZero() {
 		j.earliest = answer.StartedAt
@@ -401,7 +416,7 @@ func (f *finder) pollFunction(v *Visit, a *Attempt, p Poll) {
 	if limit := maxWait(f.input); limit > 0 && !answer.StartedAt.IsZero() {
 		j.Deadline = answer.StartedAt.Add(limit)
 	}
-	j.Polls = append(j.Polls, p)
+	j.add(p, started, ended)
 }
 
 // functionAnswer is what check-status returns.

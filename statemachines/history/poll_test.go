@@ -87,7 +87,7 @@ func TestLatenessCountsAnswersAlone(t *testing.T) {
 		"arn:aws:states:::aws-sdk:athena:getQueryExecution": {query("RUNNING"), &sim.TaskError{Name: "E"}, query("FAILED")},
 	})
 	require.Len(t, jobs, 1)
-	require.Equal(t, 2, jobs[0].HasEnded())
+	require.Equal(t, 2, jobs[0].EndPoll())
 	late, exact, known := jobs[0].Lateness()
 	require.True(t, known)
 	require.False(t, exact)
@@ -194,8 +194,11 @@ func TestVisitsOfADistributedMap(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
 	states := map[int64][]string{}
-	for _, v := range history.FromRun(m, r).FindVisits().All {
+	e := history.FromRun(m, r)
+	for _, v := range e.FindVisits().All {
 		states[v.Strand] = append(states[v.Strand], v.State)
+		require.Equal(t, v.State, v.Execution.Events[v.First].Name, "the place is one in the events of its execution")
+		require.Equal(t, v.Strand == 0, v.Execution == e)
 	}
 	require.Len(t, states, 3)
 	require.Equal(t, []string{"Each", "After"}, states[0])
@@ -207,4 +210,83 @@ func TestVisitsOfADistributedMap(t *testing.T) {
 
 func query(state string) any {
 	return map[string]any{"QueryExecution": map[string]any{"Status": map[string]any{"State": state}}}
+}
+
+// A service shows the times of a resource's last run. Those of the run before say
+// nothing of this one, and a new start call makes a new job of the same name.
+func TestTimesOfAnEarlierRun(t *testing.T) {
+	t.Parallel()
+	task := func(status, reason, start, stop string) any {
+		return map[string]any{"ReplicationTasks": []any{map[string]any{
+			"Status": status, "StopReason": reason, "ReplicationTaskStats": map[string]any{"StartDate": start, "StopDate": stop},
+		}}}
+	}
+	const (
+		describe = "arn:aws:states:::aws-sdk:databasemigration:describeReplicationTasks"
+		start    = "arn:aws:states:::aws-sdk:databasemigration:startReplicationTask"
+		done     = "Stop Reason FULL_LOAD_ONLY_FINISHED"
+		before   = "2025-12-31T10:00:00Z"
+		// The first run ends at 12s, and the second, which starts at 23s, at 34s.
+		first, second = "2026-01-01T00:00:12Z", "2026-01-01T00:00:34Z"
+	)
+	poll := func(next string) string {
+		return `{"Type": "Task", "Resource": "` + describe + `", "Arguments": {"Filters": [{"Name": "replication-task-arn", "Values": ["arn"]}]},
+			"Assign": {"done": "{% $states.result.ReplicationTasks[0].Status = 'stopped' %}", "runs": "{% $runs + ($states.result.ReplicationTasks[0].Status = 'stopped' ? 1 : 0) %}"}, "Next": "` + next + `"}`
+	}
+	_, jobs := jobsOf(t, `{"QueryLanguage": "JSONata", "StartAt": "Init", "States": {
+		"Init": {"Type": "Pass", "Assign": {"runs": 0}, "Next": "Start"},
+		"Start": {"Type": "Task", "Resource": "`+start+`", "Arguments": {"ReplicationTaskArn": "arn", "StartReplicationTaskType": "reload-target"}, "Next": "Wait"},
+		"Wait": {"Type": "Wait", "Seconds": 10, "Next": "Get"}, "Get": `+poll("Done?")+`,
+		"Done?": {"Type": "Choice", "Choices": [{"Condition": "{% $done and $runs = 2 %}", "Next": "End"}, {"Condition": "{% $done %}", "Next": "Start"}], "Default": "Wait"},
+		"End": {"Type": "Succeed"}}}`, `{}`, map[string][]any{
+		start: {map[string]any{}},
+		describe: {
+			task("running", "", before, before), task("stopped", done, before, first),
+			task("running", "", first, first), task("stopped", done, first, second), task("stopped", done, second, second),
+		},
+	})
+	require.Len(t, jobs, 2, "each start call makes a job")
+	for i, ended := range []string{first, second} {
+		require.Len(t, jobs[i].Polls, 2)
+		require.Equal(t, []string{"running retry", "stopped success"}, statuses(jobs[i]))
+		require.Equal(t, ended, jobs[i].Ended.Format(time.RFC3339))
+		require.Zero(t, jobs[i].Started, "the service showed that of an earlier run")
+		late, exact, known := jobs[i].Lateness()
+		require.True(t, exact && known)
+		require.Equal(t, jobs[i].Polls[1].Answered.Sub(jobs[i].Ended), late)
+	}
+
+	completed := func(state, at string) any {
+		return map[string]any{"QueryExecution": map[string]any{"Status": map[string]any{"State": state, "CompletionDateTime": at}}}
+	}
+	_, jobs = jobsOf(t, `{"StartAt": "Get", "States": {
+		"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Parameters": {"QueryExecutionId": "q"}, "ResultPath": "$.s", "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.s.QueryExecution.Status.CompletionDateTime", "StringEquals": "`+second+`", "Next": "End"}], "Default": "Wait"},
+		"Wait": {"Type": "Wait", "Seconds": 10, "Next": "Get"}, "End": {"Type": "Succeed"}}}`, `{}`, map[string][]any{
+		"arn:aws:states:::aws-sdk:athena:getQueryExecution": {completed("RUNNING", before), completed("SUCCEEDED", before), completed("SUCCEEDED", second)},
+	})
+	require.Len(t, jobs, 1, "without a start call it is one job")
+	require.Zero(t, jobs[0].Ended, "the end was seen, but not its time")
+	late, exact, known := jobs[0].Lateness()
+	require.True(t, known)
+	require.False(t, exact)
+	require.Equal(t, 12*time.Second, late)
+}
+
+// Each time that a loop is entered sets a deadline, and a job has that of its own.
+func TestDeadlineOfEachJob(t *testing.T) {
+	t.Parallel()
+	_, jobs := jobsOf(t, `{"QueryLanguage": "JSONata", "StartAt": "Init", "States": {
+		"Init": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Set"},
+		"Set": {"Type": "Pass", "Assign": {"getDeadline": "{% $millis() + 60000 %}", "n": "{% $n + 1 %}"}, "Next": "Get"},
+		"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution", "Arguments": {"QueryExecutionId": "{% 'q' & $string($n) %}"},
+			"Assign": {"state": "{% $states.result.QueryExecution.Status.State %}"}, "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Choices": [{"Condition": "{% $state = 'RUNNING' %}", "Next": "Wait"}, {"Condition": "{% $n = 2 %}", "Next": "End"}], "Default": "Set"},
+		"Wait": {"Type": "Wait", "Seconds": 10, "Next": "Get"}, "End": {"Type": "Succeed"}}}`, `{}`, map[string][]any{
+		"arn:aws:states:::aws-sdk:athena:getQueryExecution": {query("RUNNING"), query("SUCCEEDED"), query("RUNNING"), query("SUCCEEDED")},
+	})
+	require.Len(t, jobs, 2)
+	for _, j := range jobs {
+		require.Equal(t, j.Polls[0].At.Add(time.Minute), j.Deadline)
+	}
 }

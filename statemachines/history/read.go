@@ -92,7 +92,6 @@ type document struct {
 		ExecutionARN string `json:"executionArn"`
 	} `json:"result"` // of its last
 	ExecutionARN string     `json:"executionArn"`
-	Name         string     `json:"name"`
 	Status       string     `json:"status"`
 	Start        *timestamp `json:"startDate"`
 	Stop         *timestamp `json:"stopDate"`

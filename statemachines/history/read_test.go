@@ -170,10 +170,10 @@ func TestReadWhatIsDamaged(t *testing.T) {
 		notes  []string
 	}{
 		{[]string{event(9, "WaitStateExited", at+`, "stateExitedEventDetails": {"name": "W"}`), event(10, "ExecutionAborted", at)}, history.StatusAborted, []string{"begins at event 9"}},
-		{[]string{event(1, "ExecutionStarted", at), event(4, "PassStateEntered", at+`, "stateEnteredEventDetails": {"name": "P"}`)}, history.StatusRunning, []string{"2 events are missing"}},
-		{[]string{event(1, "ExecutionStarted", ""), event(2, "PassStateEntered", at+`, "stateEnteredEventDetails": {"name": "P"}`)}, history.StatusRunning, []string{"1 events have no timestamp"}},
-		{[]string{event(1, "ExecutionStarted", ""), event(2, "ExecutionSucceeded", "")}, history.StatusSucceeded, []string{"2 events have no timestamp"}},
-		{[]string{event(1, "ExecutionStarted", at), event(1, "ExecutionStarted", at)}, history.StatusRunning, []string{"1 events are in the file twice"}},
+		{[]string{event(1, "ExecutionStarted", at), event(4, "PassStateEntered", at+`, "stateEnteredEventDetails": {"name": "P"}`)}, history.StatusRunning, []string{"events missing between event 1 and event 4: 2"}},
+		{[]string{event(1, "ExecutionStarted", ""), event(2, "PassStateEntered", at+`, "stateEnteredEventDetails": {"name": "P"}`)}, history.StatusRunning, []string{"events without a timestamp, shown at the time of the event before: 1"}},
+		{[]string{event(1, "ExecutionStarted", ""), event(2, "ExecutionSucceeded", "")}, history.StatusSucceeded, []string{"the event before: 2"}},
+		{[]string{event(1, "ExecutionStarted", at), event(1, "ExecutionStarted", at)}, history.StatusRunning, []string{"events in the file twice, shown once: 1"}},
 		{[]string{event(1, "QuantumStateEntangled", at+`, "quantumStateEntangledEventDetails": {"name": "Q"}`), event(2, "ExecutionTimedOut", at)}, history.StatusTimedOut, nil},
 		{[]string{event(1, "ExecutionStarted", at), event(2, "ExecutionFailed", at+`, "executionFailedEventDetails": {"error": "E"}`), event(3, "ExecutionRedriven", at)}, history.StatusRunning, nil},
 	} {
@@ -186,9 +186,11 @@ func TestReadWhatIsDamaged(t *testing.T) {
 		}
 		e.FindJobs(e.FindVisits())
 	}
-	e, err := history.Read([]byte(`{"events": [` + event(1, "ExecutionStarted", at) + `], "nextToken": "t"}`))
+	e, err := history.Read([]byte(`{"events": [` + event(1, "ExecutionStarted", at) + `], "nextToken": "t"}
+		{"executionArn": "arn:aws:states:eu-west-1:123456789012:execution:nightly:run-7", "status": "FAILED", "error": "E", "cause": "C"}`))
 	require.NoError(t, err)
 	require.Contains(t, e.Notes[0], "the history goes on")
+	require.Equal(t, []string{history.StatusFailed, "E", "C"}, []string{e.Status, e.Error, e.Cause}, "the page does not have the end")
 }
 
 func TestReadRefuses(t *testing.T) {

@@ -15,8 +15,10 @@ type Visit struct {
 	Type  asl.Type
 	// Start and End are the end of the history where it does not say.
 	Start, End time.Time
-	// First and Last are the events of the visit, by their places in Events.
+	// First and Last are the events of the visit, by their places in the Events of
+	// Execution: the one that was asked for visits, or one of its children.
 	First, Last   int
+	Execution     *Execution
 	Input, Output string    // JSON text
 	Attempts      []Attempt // of a Task
 	// Error and Cause are those of the last failure, if nothing succeeded after it.
@@ -40,7 +42,7 @@ type Attempt struct {
 	Service, Action    string
 	Parameters, Output string // JSON text
 	Error, Cause       string
-	// Event is the place of the event that scheduled it.
+	// Event is the place of the event that scheduled it, as Visit.First is.
 	Event int
 }
 
@@ -92,7 +94,7 @@ func (e *Execution) FindVisits() *Visits {
 // tracker follows the events of an execution.
 type tracker struct {
 	visits *Visits
-	end    time.Time
+	e      *Execution
 	of     map[int64]*Visit    // by the ID of an event
 	kinds  map[int64]string    // types of events, by ID
 	open   map[string][]*Visit // by state
@@ -100,7 +102,7 @@ type tracker struct {
 
 func (e *Execution) ownVisits() *Visits {
 	t := &tracker{
-		visits: &Visits{Of: make([]*Visit, len(e.Events))}, end: e.Stop,
+		visits: &Visits{Of: make([]*Visit, len(e.Events))}, e: e,
 		of: make(map[int64]*Visit, len(e.Events)), kinds: make(map[int64]string, len(e.Events)), open: map[string][]*Visit{},
 	}
 	for i := range e.Events {
@@ -206,8 +208,8 @@ func (t *tracker) lastComposite(event *Event) *Visit {
 
 func (t *tracker) enter(event *Event, i int, before *Visit) *Visit {
 	v := &Visit{
-		State: event.Name, Type: asl.Type(strings.TrimSuffix(event.Type, "StateEntered")), Start: event.Time, End: t.end,
-		First: i, Last: i, Input: event.Input, Open: true,
+		State: event.Name, Type: asl.Type(strings.TrimSuffix(event.Type, "StateEntered")), Start: event.Time, End: t.e.Stop,
+		First: i, Last: i, Execution: t.e, Input: event.Input, Open: true,
 	}
 	switch kind := t.kinds[event.Previous]; {
 	case kind == "MapIterationStarted" || kind == "ParallelStateStarted" || kind == "MapStateStarted":
@@ -238,9 +240,10 @@ func (t *tracker) lastOpen(state string) *Visit {
 	return nil
 }
 
-// forget takes a visit that has ended from those that are open.
+// forget takes a visit that has ended from those that are open. One that was entered
+// before the history begins had no name at first.
 func (t *tracker) forget(v *Visit) {
-	for name := range map[string]bool{v.State: true, "": true} {
+	for _, name := range []string{v.State, ""} {
 		if i := slices.Index(t.open[name], v); i >= 0 {
 			t.open[name] = slices.Delete(t.open[name], i, i+1)
 		}

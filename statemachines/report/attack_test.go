@@ -148,6 +148,8 @@ func TestTimesThatGoBack(t *testing.T) {
 	require.Equal(t, map[string]int{"retry": 3}, countMarks(string(page)))
 	require.Contains(t, string(page), "poll 3, -50m: RUNNING")
 	require.NotContains(t, string(page), "+-")
+	require.Zero(t, strings.Count(string(page), "every -"))
+	require.Equal(t, "  +25m         3 times  RUNNING  Get", lineWith(t, report.Text(e, report.TextOptions{}), "3 times"))
 	for _, columns := range []int{-1, 1, 2, 3} {
 		require.NotEmpty(t, report.Text(e, report.TextOptions{Columns: columns}))
 	}

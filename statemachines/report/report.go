@@ -136,10 +136,7 @@ func newView(e *history.Execution) *view {
 		v.addRow(a, r)
 	}
 	v.Ticks = newTickGroups(a, v.Zoomable)
-	w := &stepWriter{axis: a, e: e, rows: byName, polls: polls, own: map[*history.Visit]bool{}, left: mostData}
-	for _, visit := range visits.Of {
-		w.own[visit] = visit != nil
-	}
+	w := &stepWriter{axis: a, e: e, rows: byName, polls: polls, left: mostData}
 	v.Strands = w.write(foldVisits(visits.All, polls))
 	if e.Machine != nil {
 		v.HasDefinition, v.Comment = true, e.Machine.Comment
@@ -194,8 +191,8 @@ func figures(e *history.Execution, visits *history.Visits, jobs []*history.Job) 
 		all = append(all, figure{Name: "Transitions", Value: formatCount(e.Transitions)}, figure{Name: "Cost in " + region, Value: fmt.Sprintf("$%.4f", usd)})
 	}
 	events := figure{Name: "Events", Value: formatCount(len(e.Events))}
-	if last := e.Events[len(e.Events)-1].ID; !e.Express && last <= asl.MaxEvents {
-		events.Name, events.Share = "Events of "+formatCount(asl.MaxEvents), max(1, int(100*last/asl.MaxEvents))
+	if n := len(e.Events); !e.Express && n > 0 && e.Events[n-1].ID <= asl.MaxEvents {
+		events.Name, events.Share = "Events of "+formatCount(asl.MaxEvents), max(1, int(100*e.Events[n-1].ID/asl.MaxEvents))
 	}
 	all = append(all, events, figure{Name: "Calls", Value: formatCount(calls)})
 	if len(jobs) > 0 {

@@ -102,6 +102,9 @@ func TestEachPollHasAMark(t *testing.T) {
 	} {
 		text, _ := page(t, loop, `{"items": []}`, answers(c.statuses...))
 		require.Equal(t, c.marks, countMarks(text))
+		for _, m := range mark.FindAllStringSubmatch(text, -1) {
+			require.Regexp(t, `<tr id=e`+m[1]+`><td>\d+<td>\d*<td>[\d.:]+<td>TaskScheduled<td>`, text, "a mark leads to the call")
+		}
 	}
 }
 
@@ -235,15 +238,23 @@ func TestTimelineOfARetry(t *testing.T) {
 		`<rect class="failed" x="0%" y="4" width="10%" height="14"><title>call failed at +1s, E</title></rect>`)
 }
 
-// The states of the child executions of a distributed Map are in the page.
+// The states and polls of the child executions of a distributed Map are in the page.
+// Their events are not, so nothing leads to another event instead.
 func TestHTMLOfADistributedMap(t *testing.T) {
 	t.Parallel()
-	text, _ := page(t, `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "ItemProcessor": {
+	text, r := page(t, `{"StartAt": "Before", "States": {"Before": {"Type": "Pass", "Next": "Each"}, "Each": {"Type": "Map", "ItemProcessor": {
 		"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"},
-		"StartAt": "Get", "States": {"Get": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"}, "End": true}}}, "End": true}}}`,
-		`[1, 2, 3]`, answers("COMPLETED"))
-	requireHas(t, text, `Get</a></td><td>Task</td><td class="n">3</td><td class="n">3</td>`)
-	requireHas(t, text, "<b>2 of 2</b><span>States visited</span>")
+		"StartAt": "Get", "States": {"Get": {"Type": "Task", "Resource": "`+describe+`", "Parameters": {"ExportArn": "e"}, "Next": "Wait"},
+			"Wait": {"Type": "Wait", "Seconds": 5, "Next": "Again?"},
+			"Again?": {"Type": "Choice", "Choices": [{"Variable": "$$.State.EnteredTime", "StringGreaterThan": "2026-01-01T00:00:10", "Next": "Done"}], "Default": "Get"},
+			"Done": {"Type": "Pass", "End": true}}}, "End": true}}}`,
+		`[1, 2, 3]`, answers("IN_PROGRESS"))
+	require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
+	requireHas(t, text, `Get</a></td><td>Task</td><td class="n">6</td><td class="n">6</td>`)
+	requireHas(t, text, "<b>6 of 6</b><span>States visited</span>")
+	require.Empty(t, countMarks(text), "no mark of a poll has a link")
+	require.Equal(t, 6, strings.Count(text, `<use href="#retry" x=`), "but there are marks")
+	requireHas(t, text, "<td><b>IN_PROGRESS</b><td>polls 1 to 2")
 }
 
 // What fails and is caught stays a failure of its state.

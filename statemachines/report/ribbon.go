@@ -41,7 +41,7 @@ type fact struct {
 // changeView is a line of the history of a status.
 type changeView struct {
 	Status, Verdict, Form, Polls, At, Until string
-	Event                                   int64 // of the first poll
+	Event                                   int64 // of the first poll; 0 if it is not in the page
 	Note                                    string
 }
 
@@ -69,7 +69,7 @@ func newChangeView(a axis, j *history.Job, e *history.Execution, c history.Chang
 	first, last := &j.Polls[c.First], &j.Polls[c.Last]
 	v := changeView{
 		Status: c.Status, Verdict: string(c.Verdict), Form: forms[c.Verdict], At: a.since(first.At), Until: a.since(last.At),
-		Polls: fmt.Sprintf("poll %s", formatCount(c.First+1)), Event: e.Events[min(first.Event, len(e.Events)-1)].ID,
+		Polls: fmt.Sprintf("poll %s", formatCount(c.First+1)), Event: eventID(e, first.Visit, first.Event),
 	}
 	if v.Status == "" {
 		v.Status = "(no status)"
@@ -85,7 +85,7 @@ func newChangeView(a axis, j *history.Job, e *history.Execution, c history.Chang
 // facts says what came of the polling.
 func facts(a axis, j *history.Job) []fact {
 	var all []fact
-	seen := j.HasEnded()
+	seen := j.EndPoll()
 	late, exact, known := j.Lateness()
 	switch {
 	case known && exact:
@@ -133,8 +133,11 @@ func drawRibbon(a axis, j *history.Job, e *history.Execution) template.HTML {
 		if p.Verdict != history.Retry {
 			text += " (" + string(p.Verdict) + ")"
 		}
-		fmt.Fprintf(&b, `<a href="#e%d"><use href="#%s" x="%s"><title>%s</title></use></a>`,
-			e.Events[min(p.Event, len(e.Events)-1)].ID, forms[p.Verdict], round(a.at(p.At)), html.EscapeString(text))
+		mark := fmt.Sprintf(`<use href="#%s" x="%s"><title>%s</title></use>`, forms[p.Verdict], round(a.at(p.At)), html.EscapeString(text))
+		if id := eventID(e, p.Visit, p.Event); id != 0 {
+			mark = fmt.Sprintf(`<a href="#e%d">%s</a>`, id, mark)
+		}
+		b.WriteString(mark)
 	}
 	b.WriteString("</g>")
 	if !j.Deadline.IsZero() && !j.Deadline.After(a.stop) {
@@ -154,7 +157,7 @@ func drawLife(b *strings.Builder, a axis, j *history.Job) {
 	if from.IsZero() {
 		from = j.Polls[0].At
 	}
-	seen := j.HasEnded()
+	seen := j.EndPoll()
 	late, exact, known := j.Lateness()
 	if to.IsZero() {
 		to = j.Polls[len(j.Polls)-1].Answered

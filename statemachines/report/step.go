@@ -35,19 +35,18 @@ type strandView struct {
 
 // stepView is a visit, or the turns of a loop.
 type stepView struct {
-	States             []stateLink
-	Times, Every       string // of a loop
-	At, Until, Took    string
-	Form, Status       string // of its polls
-	Failed             string // the error that it ends with
-	Calls              string // that failed before
-	Open               bool
-	Data               []dataView
-	Series             []seriesView
-	More               int
-	Turns              template.HTML
-	Columns            []string
-	FirstTurn, Rounded bool
+	States          []stateLink
+	Times, Every    string // of a loop
+	At, Until, Took string
+	Form, Status    string // of its polls
+	Failed          string // the error that it ends with
+	Calls           string // that failed before
+	Open            bool
+	Data            []dataView
+	Series          []seriesView
+	More            int
+	Turns           template.HTML
+	Columns         []string
 }
 
 // stateLink leads to the state in the table.
@@ -84,7 +83,6 @@ type stepWriter struct {
 	e        *history.Execution
 	rows     map[string]*row
 	polls    map[*history.Visit]*history.Poll
-	own      map[*history.Visit]bool // of the execution, not of a child: its events are in the page
 	comparer comparer
 	left     int // bytes of data
 }
@@ -161,11 +159,7 @@ func (w *stepWriter) step(g *group, before map[string]*history.Visit) stepView {
 	}
 	if len(g.turns) > 1 {
 		v.Times, v.Until = formatCount(len(g.turns)), w.axis.since(g.end())
-		mean, steady := g.every()
-		v.Every = "every " + formatDuration(mean)
-		if !steady {
-			v.Every += " on average"
-		}
+		v.Every = g.every()
 		w.follow(g, &v)
 	}
 	return v
@@ -173,10 +167,7 @@ func (w *stepWriter) step(g *group, before map[string]*history.Visit) stepView {
 
 // data is what went through a visit: all of it, or what differs from the one before.
 func (w *stepWriter) data(v, before *history.Visit) dataView {
-	d := dataView{stateLink: w.link(v)}
-	if w.own[v] {
-		d.Event = w.e.Events[v.First].ID
-	}
+	d := dataView{stateLink: w.link(v), Event: eventID(w.e, v, v.First)}
 	add := func(name, text string, bad bool) {
 		if text != "" {
 			d.Parts = append(d.Parts, part{name, w.shorten(text), bad})
@@ -315,8 +306,9 @@ func (w *stepWriter) turns(g *group, columns []series) template.HTML {
 // eventLink is when a visit began, as a link to its first event.
 func (w *stepWriter) eventLink(v *history.Visit) string {
 	at := w.axis.since(v.Start)
-	if !w.own[v] {
+	id := eventID(w.e, v, v.First)
+	if id == 0 {
 		return at
 	}
-	return fmt.Sprintf("<a href=#e%d>%s</a>", w.e.Events[v.First].ID, at)
+	return fmt.Sprintf("<a href=#e%d>%s</a>", id, at)
 }

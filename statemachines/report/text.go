@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -87,15 +86,28 @@ type textWriter struct {
 
 // line writes a line, cut to the width. Its arguments are quoted.
 func (w *textWriter) line(format string, args ...any) {
-	text := terminal.Sprintf(format, args...)
+	text := strings.ReplaceAll(terminal.Sprintf(format, args...), "\t", " ")
 	for strings.HasPrefix(text, "\n") {
 		w.out.WriteByte('\n')
 		text = text[1:]
 	}
-	if utf8.RuneCountInString(text) > w.options.Columns {
-		text = string([]rune(text)[:w.options.Columns-1]) + "…"
+	w.out.WriteString(strings.TrimRight(fit(text, w.options.Columns), " ") + "\n")
+}
+
+// quote is a text on one line whose width is known: a tab has none.
+func quote(text string) string { return strings.ReplaceAll(terminal.Quote(text), "\t", " ") }
+
+// fit cuts a text to a width.
+func fit(text string, columns int) string {
+	if terminal.Width(text) <= columns {
+		return text
 	}
-	w.out.WriteString(strings.TrimRight(text, " ") + "\n")
+	return terminal.Cut(text, columns-1) + "…"
+}
+
+// pad fills a text up to a width.
+func pad(text string, columns int) string {
+	return text + strings.Repeat(" ", max(0, columns-terminal.Width(text)))
 }
 
 // row writes a name and a text, in as many lines as it needs.
@@ -103,16 +115,21 @@ func (w *textWriter) row(name, format string, args ...any) {
 	text := terminal.Sprintf(format, args...)
 	width := max(w.options.Columns-textName-2, 20)
 	for len(text) > 0 {
-		part := text
-		if utf8.RuneCountInString(part) > width {
-			part = string([]rune(part)[:width])
-			if at := strings.LastIndexByte(part, ' '); at > width/2 {
-				part = part[:at]
-			}
+		part := terminal.Cut(text, width)
+		if at := strings.LastIndexByte(part, ' '); len(part) < len(text) && at > width/2 {
+			part = part[:at]
 		}
 		w.line("  %-*s%s", textName, name, part)
 		text, name = strings.TrimPrefix(text[len(part):], " "), ""
 	}
+}
+
+// paintedLine writes a line that begins with a text in the colour of a word.
+func (w *textWriter) paintedLine(word, start, line string) {
+	if line = strings.TrimRight(line, " "); w.options.Paint != nil && strings.HasPrefix(line, start) {
+		line = w.options.Paint(word, start) + line[len(start):]
+	}
+	w.out.WriteString(line + "\n")
 }
 
 // paint paints a text that is part of a line already written without colours.
@@ -132,7 +149,8 @@ func (w *textWriter) head(e *history.Execution, visits *history.Visits, jobs []*
 	if !e.HasEnded() {
 		after = ", " + formatDuration(e.Duration()) + " after its start"
 	}
-	w.out.WriteString(terminal.Quote(cut(title, mostName)) + "  " + w.paint(e.Status, terminal.Quote(e.Status)) + after + "\n")
+	status := quote(e.Status)
+	w.paintedLine(e.Status, status, fit(status+after+"  "+quote(title), w.options.Columns))
 	if e.Error != "" {
 		w.row("error", "%s", cut(e.Error, mostPayload))
 	}
@@ -216,16 +234,23 @@ func (w *textWriter) change(j *history.Job, c history.Change) {
 	w.columns(status, verdict, polls, times)
 }
 
-// columns writes a line of the history of a status.
+// columns writes a line of the history of a status. A long status gives way to what
+// is said of it.
 func (w *textWriter) columns(status, verdict, polls, times string) {
-	line := terminal.Sprintf("%-24s %-12s %-20s %s", cut(status, textColumns), verdict, polls, times)
-	if columns := w.options.Columns - 2; utf8.RuneCountInString(line) > columns {
-		line = string([]rune(line)[:columns-1]) + "…"
+	width := w.options.Columns - 2
+	word := cmp.Or(verdict, string(history.Retry))
+	status = quote(status)
+	line := pad(status, 24) + " " + pad(verdict, 12) + " " + pad(polls, 20) + " " + times
+	if terminal.Width(line) > width {
+		rest := "  " + polls + "  " + times
+		if verdict != "" {
+			rest = "  " + verdict + rest
+		}
+		status = fit(status, max(width-len(rest), leastColumns/2))
+		line = fit(status+rest, width)
 	}
-	if shown := terminal.Quote(status); strings.HasPrefix(line, shown) {
-		line = w.paint(cmp.Or(verdict, string(history.Retry)), shown) + line[len(shown):]
-	}
-	w.out.WriteString("  " + strings.TrimRight(line, " ") + "\n")
+	w.out.WriteString("  ")
+	w.paintedLine(word, status, line)
 }
 
 // ribbon writes the polls of a job as one line, and the times below.
@@ -304,22 +329,25 @@ func (w *textWriter) loop(l *loopView) {
 	if len(l.Rows) > 0 {
 		w.line("  how often each status was seen, and where it leads:")
 	}
-	widths := [4]int{}
+	widths, found := [4]int{}, 0
 	for _, r := range l.Rows {
 		for i, text := range []string{r.Values, r.Routes, r.Means, r.Seen} {
-			widths[i] = max(widths[i], utf8.RuneCountInString(text))
+			widths[i] = max(widths[i], terminal.Width(text))
 		}
+		found = max(found, len(r.Severity+" "+r.Rule))
 	}
+	left := w.options.Columns - found - widths[2] - widths[3] - 11 // 11 are between them
+	widths[1] = min(widths[1], max(left/2, left-widths[0], leastColumns/2))
+	widths[0] = min(widths[0], max(left-widths[1], leastColumns/2))
 	for _, r := range l.Rows {
-		found := strings.TrimSpace(r.Severity + " " + r.Rule)
-		w.line("  %*s %-*s -> %-*s  %-*s  %s", widths[3], r.Seen, widths[0], r.Values, widths[1], r.Routes, widths[2], r.Means, found)
+		w.line("  %*s %s -> %s  %s  %s", widths[3], r.Seen, pad(fit(r.Values, widths[0]), widths[0]), pad(fit(r.Routes, widths[1]), widths[1]),
+			pad(r.Means, widths[2]), strings.TrimSpace(r.Severity+" "+r.Rule))
 	}
 	w.line("  %s", l.Bound)
 }
 
 // steps writes what happened.
 func (w *textWriter) steps(strands []*strand) {
-	w.line("\nWhat happened")
 	var lines []string
 	for i, s := range strands {
 		if i > 0 && len(strands) > 3 {
@@ -334,6 +362,9 @@ func (w *textWriter) steps(strands []*strand) {
 			lines = append(lines, w.step(g))
 		}
 	}
+	if len(lines) > 0 {
+		w.line("\nWhat happened")
+	}
 	for i, line := range lines {
 		if left := len(lines) - textSteps; left > 0 && i >= textSteps/2 && i < textSteps/2+left {
 			if i == textSteps/2 {
@@ -345,26 +376,43 @@ func (w *textWriter) steps(strands []*strand) {
 	}
 }
 
+// step is the line of a group. Turns begin with their number: the names of their
+// states may be long.
 func (w *textWriter) step(g *group) string {
-	var names []string
-	failed := ""
+	var names, facts []string
+	failed, status := "", ""
 	for _, v := range g.first() {
-		names = append(names, cut(nameOf(v), mostName))
+		names = append(names, nameOf(v))
 		if v.Error != "" {
-			failed = "  " + v.Error
+			failed = v.Error
 		} else if n := v.Failures(); n > 0 {
-			failed = "  " + plural(n, "failed call")
+			failed = plural(n, "failed call")
 		}
 	}
-	text := strings.Join(names, ", ")
-	if len(g.turns) > 1 {
-		mean, _ := g.every()
-		text += fmt.Sprintf("  %s times, every %s", formatCount(len(g.turns)), formatDuration(mean))
-	} else if took := g.end().Sub(g.start()); took > 0 {
-		text += "  " + formatDuration(took)
+	if len(g.polls) > 0 {
+		status = g.polls[0].Status
 	}
-	if len(g.polls) > 0 && g.polls[0].Status != "" {
-		text += "  " + g.polls[0].Status
+	start := "  " + pad(w.axis.since(g.start()), 12) + " "
+	if n := len(g.turns); n > 1 {
+		times := formatCount(n) + " times"
+		if every := g.every(); every != "" {
+			times += ", " + every
+		}
+		facts = append(facts, times, status, failed, strings.Join(names, ", "))
+	} else {
+		took := ""
+		if d := g.end().Sub(g.start()); d > 0 {
+			took = formatDuration(d)
+		}
+		facts = append(facts, names[0], took, status, failed)
 	}
-	return terminal.Sprintf("  %-12s %s%s", w.axis.since(g.start()), text, failed)
+	facts = slices.DeleteFunc(facts, func(fact string) bool { return fact == "" })
+	for i, fact := range facts {
+		facts[i] = quote(fact)
+	}
+	if len(g.turns) == 1 {
+		rest := terminal.Width(start + strings.Join(facts[1:], "  "))
+		facts[0] = fit(facts[0], max(w.options.Columns-rest-2, leastColumns/2))
+	}
+	return start + strings.Join(facts, "  ")
 }

@@ -28,19 +28,26 @@ func (g *group) end() time.Time {
 	return last[len(last)-1].End
 }
 
-// every is the time from one turn to the next: the mean, and whether it is always
-// so to a tenth of a second.
-func (g *group) every() (mean time.Duration, steady bool) {
+// every says how long it is from one turn to the next: always, to a tenth of a
+// second, or on average. It is empty where the times go back.
+func (g *group) every() string {
 	n := len(g.turns)
 	if n < 2 {
-		return 0, false
+		return ""
 	}
-	mean = g.turns[n-1][0].Start.Sub(g.start()) / time.Duration(n-1)
-	steady = true
+	mean := g.turns[n-1][0].Start.Sub(g.start()) / time.Duration(n-1)
+	steady := true
 	for i := 1; i < n; i++ {
-		steady = steady && (g.turns[i][0].Start.Sub(g.turns[i-1][0].Start)-mean).Abs() < 100*time.Millisecond
+		took := g.turns[i][0].Start.Sub(g.turns[i-1][0].Start)
+		if took < 0 {
+			return ""
+		}
+		steady = steady && (took-mean).Abs() < 100*time.Millisecond
 	}
-	return mean, steady
+	if !steady {
+		return "every " + formatDuration(mean) + " on average"
+	}
+	return "every " + formatDuration(mean)
 }
 
 // nameOf is the name of a visited state.
@@ -49,6 +56,15 @@ func nameOf(v *history.Visit) string {
 		return "(a state entered before)"
 	}
 	return v.State
+}
+
+// eventID is the ID of an event of a visit by its place; 0 if it is one of a child
+// execution, whose events are not those of the page.
+func eventID(e *history.Execution, v *history.Visit, place int) int64 {
+	if v.Execution != e {
+		return 0
+	}
+	return e.Events[place].ID
 }
 
 // strand is the visits that follow one another in one branch or iteration.
