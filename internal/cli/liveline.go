@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
 )
@@ -177,32 +176,5 @@ func (l *live) close() {
 // fitLine is the text as one line of a terminal that is so wide: what it moved the
 // cursor with could not be cleared.
 func fitLine(text string, width int) string {
-	line := strings.ReplaceAll(terminal.Quote(text), "\t", " ")
-	left := width - 1
-	for at, r := range line {
-		if left -= columnsOf(r); left < 0 {
-			return line[:at]
-		}
-	}
-	return line
-}
-
-// wide are the characters that fill two columns: those of East Asia, and pictures.
-var wide = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{0x1100, 0x115f, 1}, {0x2e80, 0xa4cf, 1}, {0xac00, 0xd7a3, 1}, {0xf900, 0xfaff, 1}, {0xfe30, 0xfe6f, 1}, {0xff00, 0xff60, 1}, {0xffe0, 0xffe6, 1},
-	},
-	R32: []unicode.Range32{{0x1f300, 0x1faff, 1}, {0x20000, 0x3fffd, 1}},
-}
-
-// columnsOf is how many columns a character fills.
-func columnsOf(r rune) int {
-	switch {
-	case unicode.Is(unicode.Mn, r):
-		return 0
-	case unicode.Is(wide, r):
-		return 2 //nolint:mnd // columns
-	default:
-		return 1
-	}
+	return terminal.Cut(strings.ReplaceAll(terminal.Quote(text), "\t", " "), width-1)
 }
