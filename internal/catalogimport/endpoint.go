@@ -78,8 +78,12 @@ func (b *botocoreFolder) endpoints(key string, of *botocoreModel, known catalog.
 	worked := map[string]catalog.Endpoint{} // by parameters
 	return func(operation string) (catalog.Endpoint, error) {
 		parameters := map[string]any{}
-		for parameter, value := range of.Operations[operation].StaticParameters {
-			parameters[parameter] = value.Value
+		o := of.Operations[operation]
+		for parameter, value := range o.StaticParameters {
+			// This one is for a bucket that is a directory, and for no bucket.
+			if parameter != "UseS3ExpressControlEndpoint" || !strings.Contains(o.HTTP.URI, "{Bucket}") {
+				parameters[parameter] = value.Value
+			}
 		}
 		id := fmt.Sprint(parameters) // maps print in order
 		if e, ok := worked[id]; ok {

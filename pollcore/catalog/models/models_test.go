@@ -92,6 +92,7 @@ func TestModelsAgreeWithTheCatalogue(t *testing.T) {
 		require.Equal(t, []string{known.ARNName, known.ErrorPrefix, known.IAMPrefix}, []string{model.ARNName, model.ErrorPrefix, model.IAMPrefix}, l.Key)
 		for name, o := range known.Operations {
 			require.Contains(t, model.Operations, name, l.Key)
+			require.Equal(t, endpoint(o), endpoint(model.Operations[name]), "%s %s", l.Key, name)
 			for _, shapes := range [][2]*catalog.Shape{{o.Input, model.Operations[name].Input}, {o.Output, model.Operations[name].Output}} {
 				if shapes[0] == nil {
 					require.Nil(t, shapes[1])
@@ -102,6 +103,14 @@ func TestModelsAgreeWithTheCatalogue(t *testing.T) {
 			}
 		}
 	}
+}
+
+// endpoint is the operation's own, or that of its service.
+func endpoint(o *catalog.Operation) catalog.Endpoint {
+	if o.Endpoint != nil {
+		return *o.Endpoint
+	}
+	return o.Service.Endpoint
 }
 
 // A clone and a program that imports the package stay small.
