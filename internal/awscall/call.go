@@ -60,7 +60,7 @@ func (c *Client) Do(ctx context.Context, call *Call) error {
 	ctx = middleware.SetLogger(ctx, logger)
 
 	stack := middleware.NewStack(call.Operation, smithyhttp.NewStackRequest)
-	if err := c.assemble(stack, call); err != nil {
+	if err := c.assemble(ctx, stack, call); err != nil {
 		return err
 	}
 	for _, change := range cfg.APIOptions {
@@ -76,9 +76,9 @@ func (c *Client) Do(ctx context.Context, call *Call) error {
 }
 
 // assemble puts the steps of a call together, as the SDK's clients do.
-func (c *Client) assemble(stack *middleware.Stack, call *Call) error {
+func (c *Client) assemble(ctx context.Context, stack *middleware.Stack, call *Call) error {
 	cfg := &c.cfg
-	attempts := retry.NewAttemptMiddleware(c.retryer, smithyhttp.RequestCloner, func(a *retry.Attempt) {
+	attempts := retry.NewAttemptMiddleware(&timely{c.retryer, ctx}, smithyhttp.RequestCloner, func(a *retry.Attempt) {
 		a.LogAttempts = cfg.ClientLogMode.IsRetries()
 		a.ClientSkew = &c.skew
 		a.DisableClockSkewCorrection = cfg.DisableClockSkewCorrection

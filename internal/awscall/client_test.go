@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -100,4 +101,33 @@ func TestBodiesAreRead(t *testing.T) {
 	})
 	require.ErrorIs(t, err, errStopped)
 	require.Equal(t, "bread", sent)
+}
+
+// A try that could not begin before the deadline is not waited for: the call ends with
+// the error of the last one.
+func TestTriesEndBeforeTheDeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		client := awscall.New(aws.Config{
+			Credentials: aws.AnonymousCredentials{}, RetryMaxAttempts: 50,
+			HTTPClient: do(func(*http.Request) (*http.Response, error) {
+				tries++
+				return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+			}),
+		}, awscall.Options{})
+		to, err := url.Parse("https://127.0.0.1:1")
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		err = client.Do(ctx, &awscall.Call{
+			Service: "Ovens", Operation: "Bake",
+			Write:    func(context.Context, *smithyhttp.Request) error { return nil },
+			Endpoint: func(aws.Credentials) (awscall.Endpoint, error) { return awscall.Endpoint{URL: to}, nil },
+		})
+		require.ErrorIs(t, err, syscall.ECONNREFUSED)
+		require.Less(t, time.Since(began), time.Minute)
+		require.Greater(t, tries, 3)
+	})
 }

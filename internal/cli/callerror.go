@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/aws/smithy-go"
 
@@ -34,6 +36,16 @@ func newCallError(err error) *callError {
 	return &callError{Message: err.Error()}
 }
 
+// noAnswerError is the error of a call that took too long.
+type noAnswerError struct{ patience time.Duration }
+
+func (e *noAnswerError) Error() string {
+	return "no answer within " + shortDuration(e.patience.Round(time.Second))
+}
+
+// Unwrap lets the error count for one that passes.
+func (e *noAnswerError) Unwrap() error { return context.DeadlineExceeded }
+
 // errorText is an error without what the SDK says of the call: of a service's
 // error its name and message.
 func errorText(err error) string {
@@ -52,7 +64,8 @@ func errorText(err error) string {
 func endReason(actions []string, err error) string {
 	switch code := newCallError(err).Code; {
 	case code == "":
-		if _, ok := errors.AsType[*url.Error](err); ok {
+		_, unsent := errors.AsType[*url.Error](err)
+		if _, silent := errors.AsType[*noAnswerError](err); unsent || silent {
 			return errorText(err) + ". Check the region, --endpoint-url and the network"
 		}
 		return errorText(err)

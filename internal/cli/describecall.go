@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/smithy-go"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
@@ -13,27 +15,47 @@ import (
 
 // describeCall calls the operation that a waiter polls, with one input.
 type describeCall struct {
-	operation *catalog.Operation
-	send      func(context.Context) (any, error)
+	send     func(ctx context.Context, late bool) (any, error)
+	deadline time.Time
 	// answered: the service has answered once.
 	answered bool
 }
 
+// How long one call may take. With the SDK's retries it ends with the wait. A call that
+// begins so late that there is no time for them is one request, which may be answered
+// after the deadline.
+const (
+	callPatience = 30 * time.Second
+	lastPatience = 5 * time.Second
+)
+
 // newDescribeCall prepares the calls of a wait. It refuses what is wrong before any
 // call.
-func newDescribeCall(cfg aws.Config, e *catalog.Entry, input any) (*describeCall, error) {
-	call := &describeCall{operation: e.Operation}
-	client := awsjob.New(cfg)
+func newDescribeCall(cfg aws.Config, e *catalog.Entry, input any, deadline time.Time) (*describeCall, error) {
+	call := &describeCall{deadline: deadline}
+	client, once := awsjob.New(cfg), awsjob.New(cfg, awsjob.WithoutRetries())
 	if err := client.Check(e.Operation); err != nil {
 		return nil, err
 	}
-	call.send = func(ctx context.Context) (any, error) { return client.Call(ctx, e.Operation, input) }
+	call.send = func(ctx context.Context, late bool) (any, error) {
+		if late {
+			return once.Call(ctx, e.Operation, input)
+		}
+		return client.Call(ctx, e.Operation, input)
+	}
 	return call, nil
 }
 
 // do makes one call. Its result is a JSON value in the model's spelling.
 func (d *describeCall) do(ctx context.Context, _ any) (any, error) {
-	out, err := d.send(ctx)
+	left := time.Until(d.deadline)
+	patience := min(callPatience, max(lastPatience, left))
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	out, err := d.send(limited, left < lastPatience)
+	if _, sent := errors.AsType[*smithy.CanceledError](err); sent && limited.Err() != nil && ctx.Err() == nil {
+		err = &noAnswerError{patience}
+	}
 	status, ok := errors.AsType[interface {
 		error
 		HTTPStatusCode() int

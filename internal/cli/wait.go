@@ -39,8 +39,8 @@ Members have the names of the AWS CLI or of Step Functions.
 
 Delays: the delay between two polls grows by 15 % a poll, from the waiter's
 minDelay to its maxDelay, at most to one minute, and varies by 10 %. --delay sets
-one delay for all polls. The last poll may start when --max-wait is over.
---dry-run shows the input and the polls, and calls nothing.
+one delay for all polls. The last poll may start when --max-wait is over, and take 5
+seconds. --dry-run shows the input and the polls, and calls nothing.
 
 Errors: once the service has answered, wait retries throttling, faults of the
 service and lost connections. Any other error that the waiter does not expect
@@ -156,7 +156,7 @@ func (w *waits) waitForOne(ctx context.Context, t waitTarget) (*waitReport, erro
 
 // wait waits for one job or resource.
 func (w *waits) wait(ctx context.Context, t waitTarget, p *waitProgress) (*waitReport, error) {
-	call, err := newDescribeCall(w.aws, w.entry, t.input) //nolint:contextcheck // it calls nothing
+	call, err := newDescribeCall(w.aws, w.entry, t.input, time.Now().Add(w.options.maxWait)) //nolint:contextcheck // it calls nothing
 	if err != nil {
 		return nil, usage("%w", err)
 	}
@@ -194,7 +194,7 @@ func (w *waits) finish(result any, text string, code int) error {
 func (o *waitOptions) settings(e *catalog.Entry, call *describeCall, p *waitProgress) []pollcore.WaitOption {
 	all := []pollcore.WaitOption{
 		pollcore.InitialDelay(o.delays.initial), pollcore.MaxAttempts(o.maxAttempts), pollcore.OnAttempt(p.show),
-		pollcore.Transient(call.transient),
+		pollcore.Transient(call.transient), pollcore.CallTimeout(2 * callPatience), // the call has its own
 	}
 	s := o.schedule(e)
 	return append(all, pollcore.Between(s.Min, s.Max))

@@ -4,7 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -85,6 +93,103 @@ func TestCheckAgreesWithWait(t *testing.T) {
 			require.Equal(t, waited.Reason, judgement.Reason)
 			require.Equal(t, waited.Acceptor, judgement.Acceptor)
 			require.Equal(t, waited.Seen, judgement.Seen)
+		})
+	}
+}
+
+// respond is an HTTP client: it answers the requests of a test, each with its number.
+type respond func(r *http.Request, number int) (*http.Response, error)
+
+func (f respond) client() *countingClient { return &countingClient{respond: f} }
+
+type countingClient struct {
+	respond respond
+	number  atomic.Int32
+}
+
+func (c *countingClient) Do(r *http.Request) (*http.Response, error) {
+	return c.respond(r, int(c.number.Add(1)))
+}
+
+func respondJSON(status int, body string) (*http.Response, error) {
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body))}, nil
+}
+
+func refuseConnection(r *http.Request) (*http.Response, error) {
+	return nil, &url.Error{Op: r.Method, URL: r.URL.String(), Err: syscall.ECONNREFUSED}
+}
+
+func saySilent(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// Max wait bounds the tries that are made within a call, and the outcome says what the
+// last one met. A service that never answered could not be reached.
+func TestMaxWaitBoundsCalls(t *testing.T) {
+	creating := func() (*http.Response, error) {
+		return respondJSON(http.StatusOK, `{"cluster": {"status": "CREATING"}}`)
+	}
+	tests := []struct {
+		name    string
+		maxWait string
+		respond respond
+		code    int
+		said    string
+		longest time.Duration
+	}{
+		{
+			"refused from the start", "20s", func(r *http.Request, _ int) (*http.Response, error) { return refuseConnection(r) },
+			exitUnknown, "connection refused. Check the region, --endpoint-url and the network", 20 * time.Second,
+		},
+		{
+			"refused, and there is no time for another try", "3s", func(r *http.Request, _ int) (*http.Response, error) { return refuseConnection(r) },
+			exitUnknown, "connection refused. Check the region, --endpoint-url and the network", 0,
+		},
+		{
+			"silent from the start", "20s", func(r *http.Request, _ int) (*http.Response, error) { return saySilent(r) },
+			exitUnknown, "no answer within 20s. Check the region", 20 * time.Second,
+		},
+		{
+			"refused after an answer", "2m", func(r *http.Request, n int) (*http.Response, error) {
+				if n == 1 {
+					return creating()
+				}
+				return refuseConnection(r)
+			},
+			exitTimedOut, "last seen no answer from .*connection refused", 2 * time.Minute,
+		},
+		{
+			"silent after an answer", "2m", func(r *http.Request, n int) (*http.Response, error) {
+				if n == 1 {
+					return creating()
+				}
+				return saySilent(r)
+			},
+			exitTimedOut, "last seen no answer within", 2*time.Minute + lastPatience,
+		},
+		{
+			"faults after an answer", "2m", func(_ *http.Request, n int) (*http.Response, error) {
+				if n == 1 {
+					return creating()
+				}
+				return respondJSON(http.StatusInternalServerError, `{"__type": "ServerException", "message": "later"}`)
+			},
+			exitTimedOut, "last seen ServerException: later", 2 * time.Minute,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("AWS_MAX_ATTEMPTS", "50")
+			synctest.Test(t, func(t *testing.T) {
+				var stdout, stderr bytes.Buffer
+				ctx := context.WithValue(t.Context(), clientKey{}, tt.respond.client())
+				began := time.Now()
+				args := []string{"wait", "eks", "ClusterActive", "prod", "--region", "eu-west-1", "--max-wait", tt.maxWait, "-q"}
+				require.Equal(t, tt.code, execute(ctx, args, &stdout, &stderr), "%s%s", &stdout, &stderr)
+				require.Regexp(t, tt.said, stdout.String())
+				require.LessOrEqual(t, time.Since(began), tt.longest)
+			})
 		})
 	}
 }
