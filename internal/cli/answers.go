@@ -8,8 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/jobpoller/jobpoller/internal/servicetask"
 	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
@@ -24,7 +27,7 @@ type taskAnswers struct {
 	progress *progress
 	stderr   io.Writer
 
-	callers map[place]*servicetask.Caller
+	callers map[place]*caller
 	closers []func() error
 }
 
@@ -133,7 +136,7 @@ func (a *taskAnswers) callServices(
 		return nil, err
 	}
 	var lacking strings.Builder
-	calls := map[place][]string{}
+	calls := map[string][]string{} // of --aws, by the URL that the settings have instead
 	resources := a.resources()
 	for _, resource := range slices.Sorted(maps.Keys(resources)) {
 		states := slices.DeleteFunc(resources[resource], func(s *asl.State) bool {
@@ -169,7 +172,13 @@ func (a *taskAnswers) callServices(
 		}
 		options.Handlers[resource] = handler
 		called = append(called, namesOf(states)...)
-		calls[*at] = append(calls[*at], key+":"+asl.ParseResource(resource).Action)
+		if at.isAWS() {
+			base, err := a.callers[*at].base(key)
+			if err != nil {
+				return nil, err
+			}
+			calls[base] = append(calls[base], key+":"+asl.ParseResource(resource).Action)
+		}
 	}
 	if lacking.Len() > 0 {
 		return nil, usage("%sAnswer these states with --mocks", terminal.Lines(lacking.String()))
@@ -178,11 +187,16 @@ func (a *taskAnswers) callServices(
 	return called, nil
 }
 
-// announce says which calls go to AWS.
-func (a *taskAnswers) announce(calls map[place][]string) {
-	if at := calls[place{}]; len(at) > 0 {
-		slices.Sort(at)
-		terminal.Fprintf(a.stderr, "calls AWS, which AWS charges for: %s\n", strings.Join(slices.Compact(at), ", "))
+// announce says which calls go to AWS, or where else the user's settings send them.
+func (a *taskAnswers) announce(calls map[string][]string) {
+	for _, base := range slices.Sorted(maps.Keys(calls)) {
+		slices.Sort(calls[base])
+		names := strings.Join(slices.Compact(calls[base]), ", ")
+		if base == "" {
+			terminal.Fprintf(a.stderr, "calls AWS, which AWS charges for: %s\n", names)
+		} else {
+			terminal.Fprintf(a.stderr, "calls %s instead of AWS, as AWS_ENDPOINT_URL or the AWS configuration says: %s\n", base, names)
+		}
 	}
 }
 
@@ -199,21 +213,39 @@ func (a *taskAnswers) placeOf(resource string) (*place, string, error) {
 	return &at, key, nil
 }
 
+// caller calls services at one place, with its configuration.
+type caller struct {
+	cfg aws.Config
+	*servicetask.Caller
+}
+
+// base is the URL that the configuration has for a service; empty for AWS itself.
+func (c *caller) base(service string) (string, error) {
+	s, err := models.Load(service)
+	if err != nil {
+		return "", err
+	}
+	return baseOf(&c.cfg, s)
+}
+
+// warnOfJob tells of a job that a Task has left.
+func (a *taskAnswers) warnOfJob(state string, why error) {
+	a.progress.above(a.stderr, func(out io.Writer) {
+		terminal.Fprintf(out, "warning: the job of %q may run on: %v\n", state, why)
+	})
+}
+
 // handler calls the service of a resource.
 func (a *taskAnswers) handler(ctx context.Context, at place, resource string) (sim.Handler, error) {
 	if a.callers == nil {
-		a.callers = map[place]*servicetask.Caller{}
+		a.callers = map[place]*caller{}
 	}
 	if a.callers[at] == nil {
 		cfg, err := a.options.services.configuration(ctx, at, a.options.verbose)
 		if err != nil {
 			return nil, err
 		}
-		a.callers[at] = servicetask.New(cfg, servicetask.Hooks{Polled: a.progress.polled, Left: func(state string, why error) {
-			a.progress.above(a.stderr, func(out io.Writer) {
-				terminal.Fprintf(out, "warning: the job of %q may run on: %v\n", state, why)
-			})
-		}})
+		a.callers[at] = &caller{cfg, servicetask.New(cfg, servicetask.Hooks{Polled: a.progress.polled, Left: a.warnOfJob})}
 	}
 	return a.callers[at].Handler(resource) //nolint:contextcheck // it calls nothing
 }

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +34,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore/direct"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/s3store"
@@ -287,10 +289,38 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 	}
 	if _, err := registry.Driver(job); errors.Is(err, jobs.ErrNotConfigured) {
 		return nil, usage("%w", err)
-	} else if err == nil && job != lambdajob.Name && len(b.options.services.endpoints) == 0 {
-		terminal.Fprintf(stderr, "%s calls the real service\n", job)
+	}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(b.options.jobs), job)))) {
+		if _, err := registry.Driver(name); err == nil && name != lambdajob.Name {
+			if err := b.announce(stderr, name); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return registry, nil
+}
+
+// announce says where the calls of a job go, unless the flags name a URL.
+func (b *bench) announce(stderr io.Writer, job string) error {
+	base := ""
+	if key, _, _ := strings.Cut(job, ":"); job != httpjob.Name {
+		service, err := models.Load(key)
+		if err != nil {
+			return err
+		}
+		if at, named := b.options.services.places.of(service.Key); named && !at.isAWS() {
+			return nil
+		}
+		if base, err = baseOf(&b.aws, service); err != nil {
+			return usage("%w", err)
+		}
+	}
+	if base == "" {
+		terminal.Fprintf(stderr, "%s calls the real service\n", job)
+	} else {
+		terminal.Fprintf(stderr, "%s calls %s instead of AWS, as AWS_ENDPOINT_URL or the AWS configuration says\n", job, base)
+	}
+	return nil
 }
 
 // loadHandlers runs the two functions in this process.

@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -71,7 +68,7 @@ func (a *taskAnswers) functions(ctx context.Context, options *sim.Options, input
 // startFunction prepares one function.
 func (a *taskAnswers) startFunction(ctx context.Context, name, what string) (sim.LambdaFunction, error) {
 	if strings.HasPrefix(what, "http://") || strings.HasPrefix(what, "https://") {
-		return newRemoteFunction(name, what)
+		return newRemoteFunction(name, what, http.DefaultTransport)
 	}
 	binary := what
 	if pkg, ok := strings.CutPrefix(what, goPackage); ok {
@@ -91,92 +88,16 @@ func (a *taskAnswers) startFunction(ctx context.Context, name, what string) (sim
 	if a.options.verbose {
 		log = a.stderr
 	}
-	env := a.options.services.places.addTo(os.Environ())
+	env, err := a.options.services.places.addTo(os.Environ())
+	if err != nil {
+		return nil, err
+	}
 	function, err := runtimeapi.New(runtimeapi.Config{Name: name, Binary: binary, Env: env, Timeout: longestInvocation, Log: log})
 	if err != nil {
 		return nil, err
 	}
 	a.closers = append(a.closers, function.Close)
 	return localloop.Process(function), nil
-}
-
-// newRemoteFunction posts events to a server that invokes the function, such as that
-// of AWS's emulator. A URL without a path is that of a Lambda service.
-func newRemoteFunction(name, address string) (sim.LambdaFunction, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("expected a URL such as http://127.0.0.1:9000, found %q", address)
-	}
-	if strings.Trim(u.Path, "/") == "" {
-		u = u.JoinPath("2015-03-31", "functions", name, "invocations")
-	}
-	// A redirect would send the event to a host that nobody named.
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return func(ctx context.Context, payload []byte) ([]byte, error) {
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(payload))
-		if err != nil {
-			return nil, err
-		}
-		request.Header.Set("Content-Type", "application/json")
-		response, err := client.Do(request)
-		if err != nil {
-			return nil, err
-		}
-		text, err := io.ReadAll(io.LimitReader(response.Body, runtimeapi.MaxPayload+1))
-		if err := errors.Join(err, response.Body.Close()); err != nil {
-			return nil, err
-		}
-		failure, alone := readFunctionError(text)
-		switch location := response.Header.Get("Location"); {
-		case len(text) > runtimeapi.MaxPayload:
-			return nil, fmt.Errorf("%s: the answer is longer than %d bytes", u, runtimeapi.MaxPayload)
-		case response.Header.Get("X-Amz-Function-Error") != "":
-			return nil, failure
-		case location != "" && response.StatusCode != http.StatusOK:
-			return nil, fmt.Errorf("%s: HTTP status %s: the server names another URL: pass that one if the event may go there: %s", u, response.Status, location)
-		case response.StatusCode != http.StatusOK:
-			return nil, fmt.Errorf("%s: HTTP status %s: %s", u, response.Status, beginning(text))
-		case alone: // AWS's emulator sends no header
-			return nil, failure
-		default:
-			return text, nil
-		}
-	}, nil
-}
-
-// readFunctionError reads what a function failed with. Without a type the error is
-// Lambda.Unknown. It also tells whether the text has what a runtime of Lambda says of a
-// failure, and nothing else.
-func readFunctionError(text []byte) (failure *sim.FunctionError, alone bool) {
-	failure = &sim.FunctionError{}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(text, &members) != nil {
-		return failure, false
-	}
-	isText := func(member string, to *string) bool {
-		value := members[member]
-		return len(value) > 0 && value[0] == '"' && json.Unmarshal(value, to) == nil
-	}
-	hasType, hasMessage := isText("errorType", &failure.Type), isText("errorMessage", &failure.Message)
-	for member := range members {
-		if !slices.Contains(failureMembers, member) {
-			return failure, false
-		}
-	}
-	return failure, hasType && hasMessage
-}
-
-// failureMembers are what the runtimes of Lambda say of a failure.
-var failureMembers = []string{"errorType", "errorMessage", "stackTrace", "trace", "requestId", "cause"}
-
-// beginning is the beginning of an answer, in one line.
-func beginning(text []byte) string {
-	const most = 500 // bytes
-	cut, more := text, ""
-	if len(cut) > most {
-		cut, more = cut[:most], "..."
-	}
-	return strings.Join(strings.Fields(strings.ToValidUTF8(string(cut), "")), " ") + more
 }
 
 // isFunction tells whether a resource is the ARN of a function.

@@ -11,8 +11,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/runtimeapi"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
 // lambdaMachine invokes a function by name, by ARN and one that is mocked, and
@@ -56,19 +62,25 @@ func TestLambdaFunctionsBehindHTTP(t *testing.T) {
 	require.Contains(t, shown, `"name":{"got":{"event":{"n":1},`)
 	require.Contains(t, shown, `"arn":{"event":{"name":{"got":`)
 	require.Contains(t, shown, `"other":{"Payload":"mocked"}`)
-	require.Contains(t, shown, `"bad":{"Cause":"{\"errorMessage\":\"today\",\"errorType\":\"NoLuck\"}","Error":"NoLuck"}`)
+	require.Contains(t, shown, `"bad":{"Cause":"{\"errorType\": \"NoLuck\", \"errorMessage\": \"today\"}","Error":"NoLuck"}`)
 
 	stdout.Reset()
 	require.Equal(t, exitFailed, execute(t.Context(), args, &stdout, &stderr))
 	require.Contains(t, stdout.String(), "Lambda.ResourceNotFoundException", "no function is called other")
 
+	// What --lambda does not name goes where the flags send the service.
+	stdout.Reset()
+	require.Equal(t, exitSucceeded, execute(t.Context(), append(args, "--endpoint-url", "lambda="+server.URL), &stdout, &stderr), "%s%s", &stdout, &stderr)
+	require.Contains(t, stdout.String(), `"path":"/2015-03-31/functions/other/invocations"`)
+
 	for flag, want := range map[string]string{
+		"enrich=http://a --lambda enrich=http://b": `--lambda: the function "enrich" stands twice`,
 		"enrich":                `--lambda must be NAME=./bootstrap, NAME=go:./cmd/x or NAME=http://..., is "enrich"`,
 		"enrich=./no-bootstrap": "--lambda enrich: function enrich: no executable at",
 		"enrich=http:///":       `--lambda enrich: expected a URL such as http://127.0.0.1:9000, found "http:///"`,
 	} {
 		stderr.Reset()
-		require.Equal(t, exitUsage, execute(t.Context(), []string{"run", machine, "--mocks", mocks, "--lambda", flag}, io.Discard, &stderr), flag)
+		require.Equal(t, exitUsage, execute(t.Context(), append([]string{"run", machine, "--mocks", mocks, "--lambda"}, strings.Fields(flag)...), io.Discard, &stderr), flag)
 		require.Contains(t, stderr.String(), want)
 	}
 }
@@ -84,6 +96,10 @@ func TestAnswersOfFunctionServers(t *testing.T) {
 		"result": {named + `"orders": 7}`, `"orders":7`},
 		"number": {`{"errorType": 7, "errorMessage": "today"}`, `"errorType":7`},
 		"null":   {`{"errorType": null, "errorMessage": "today"}`, `"errorType":null`},
+		"late":   {"Task timed out after 3.00 seconds", `{"Cause":"{\"errorMessage\":\"Task timed out after 3.00 seconds\",\"errorType\":\"Sandbox.Timedout\"}","Error":"Sandbox.Timedout"}`},
+		"dead":   {"", `Lambda did not return an error type. Returned payload: ","Error":"Lambda.Unknown"}`},
+		"none":   {"null", "output        null\n"},
+		"text":   {`"Task timed out after 3.00 seconds"`, `output        "Task timed out after 3.00 seconds"`},
 	}
 	var followed atomic.Int32
 	var server *httptest.Server
@@ -93,9 +109,16 @@ func TestAnswersOfFunctionServers(t *testing.T) {
 			http.Redirect(w, r, server.URL+"/other", http.StatusTemporaryRedirect)
 		case "/other":
 			followed.Add(1)
+		case "/headed":
+			w.Header().Set("X-Amz-Function-Error", "Unhandled")
+			fmt.Fprint(w, `{"errorType": "NoLuck", "orders": 7}`)
+		case "/long":
+			fmt.Fprint(w, `"`+strings.Repeat("x", runtimeapi.MaxPayload)+`"`)
+		case "/page":
+			fmt.Fprint(w, "<html>log in</html>")
 		case "/refused":
 			w.WriteHeader(http.StatusTeapot)
-			fmt.Fprint(w, "no\ntea "+strings.Repeat("x", 10_000))
+			fmt.Fprint(w, "\"no  tea "+strings.Repeat("x", 10_000)+"\"")
 		default:
 			fmt.Fprint(w, answers[strings.TrimPrefix(r.URL.Path, "/")].body)
 		}
@@ -104,7 +127,7 @@ func TestAnswersOfFunctionServers(t *testing.T) {
 	machine := filepath.Join(t.TempDir(), "m.asl.json")
 	require.NoError(t, os.WriteFile(machine, []byte(`{"StartAt": "Call", "States": {
 		"Call": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f", "Payload": {}},
-			"Catch": [{"ErrorEquals": ["NoLuck"], "Next": "End"}], "OutputPath": "$.Payload", "Next": "End"},
+			"Catch": [{"ErrorEquals": ["NoLuck", "Sandbox.Timedout", "Lambda.Unknown"], "Next": "End"}], "OutputPath": "$.Payload", "Next": "End"},
 		"End": {"Type": "Pass", "End": true}}}`), 0o600))
 	run := func(path string) (code int, stdout, stderr string) {
 		var out, complaints bytes.Buffer
@@ -116,13 +139,58 @@ func TestAnswersOfFunctionServers(t *testing.T) {
 		require.Equal(t, exitSucceeded, code, "%s: %s%s", path, stdout, stderr)
 		require.Contains(t, stdout, tt.want, path)
 	}
-	code, _, stderr := run("moved")
+	code, stdout, stderr := run("headed")
+	require.Equal(t, exitSucceeded, code, stderr)
+	require.Contains(t, stdout, `{"Cause":"{\"errorType\": \"NoLuck\", \"orders\": 7}","Error":"NoLuck"}`)
+	code, _, stderr = run("long")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "/long: the answer is longer than 6291456 bytes")
+	code, _, stderr = run("moved")
 	require.NotEqual(t, exitSucceeded, code)
 	require.Contains(t, stderr, "HTTP status 307 Temporary Redirect: the server names another URL")
 	require.Contains(t, stderr, server.URL+"/other")
 	require.Zero(t, followed.Load())
+	code, _, stderr = run("page")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, server.URL+"/page: the answer is not JSON: <html>log in</html>")
 	code, _, stderr = run("refused")
 	require.NotEqual(t, exitSucceeded, code)
 	require.Contains(t, stderr, "no tea xxx")
 	require.Less(t, len(stderr), 1000)
+}
+
+// silent is a server that never answers.
+type silent struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// A function that never answers ends with the TimeoutSeconds of its state, and at
+// Lambda's limit without one.
+func TestFunctionServerThatNeverAnswers(t *testing.T) {
+	t.Parallel()
+	for timeout, want := range map[string]struct {
+		failure string
+		after   time.Duration
+	}{
+		"":                      {"Sandbox.Timedout", 15 * time.Minute},
+		`"TimeoutSeconds": 7, `: {"States.Timeout", 7 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			function, err := newRemoteFunction("f", "http://127.0.0.1:9000", silent{})
+			require.NoError(t, err)
+			m, err := asl.Parse([]byte(`{"StartAt": "Call", "States": {"Call": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", ` + timeout +
+				`"Parameters": {"FunctionName": "f", "Payload": {}}, "End": true}}}`))
+			require.NoError(t, err)
+			result, err := sim.Run(t.Context(), m, nil, sim.Options{
+				Clock: sim.NewRealClock(), Handlers: map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(map[string]sim.LambdaFunction{"f": function})},
+			})
+			require.NoError(t, err)
+			require.Equal(t, want.failure, result.Error)
+			require.Equal(t, want.after, result.Duration())
+		})
+	}
 }

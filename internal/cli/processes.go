@@ -36,7 +36,10 @@ func (b *bench) startProcesses(ctx context.Context, log io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("--processes needs the go command, and the jobpoller module in the current folder or among its dependencies: %w", err)
 	}
-	env := b.environment()
+	env, err := b.environment()
+	if err != nil {
+		return err
+	}
 	b.handlers = map[string]sim.LambdaFunction{}
 	for name, pkg := range packages {
 		binary := filepath.Join(dir, name)
@@ -61,7 +64,7 @@ func (b *bench) startProcesses(ctx context.Context, log io.Writer) error {
 // environment is the environment of the functions: what is on this machine, the
 // user's settings of http:Request, and those of AWS if a job or the store needs
 // them.
-func (b *bench) environment() []string {
+func (b *bench) environment() ([]string, error) {
 	env := []string{
 		"AWS_ACCESS_KEY_ID=" + b.signers[0].AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + b.signers[0].SecretAccessKey,
 		"AWS_EC2_METADATA_DISABLED=true", "AWS_REGION=" + sim.DefaultRegion,
@@ -77,7 +80,10 @@ func (b *bench) environment() []string {
 		env = append(env, "AWS_REGION="+b.aws.Region, "AWS_ACCESS_KEY_ID="+b.credentials.AccessKeyID,
 			"AWS_SECRET_ACCESS_KEY="+b.credentials.SecretAccessKey, "AWS_SESSION_TOKEN="+b.credentials.SessionToken)
 	}
-	env = b.options.services.places.addTo(env)
+	env, err := b.options.services.places.addTo(env)
+	if err != nil {
+		return nil, err
+	}
 	env = append(env, "AWS_ENDPOINT_URL_LAMBDA="+b.endpoint, handler.EnvBucket+"="+b.bucket, handler.EnvPrefix+"="+prefix, handler.EnvTable+"="+b.options.table)
 	for _, name := range []string{httpjob.EnvHosts, httpjob.EnvLoopback} {
 		env = append(env, name+"="+os.Getenv(name))
@@ -88,5 +94,5 @@ func (b *bench) environment() []string {
 	case b.options.s3Endpoint != "":
 		env = append(env, "AWS_ENDPOINT_URL_S3="+b.options.s3Endpoint)
 	}
-	return env
+	return env, nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/awscall"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -211,20 +214,47 @@ func (s *services) ofFunctions(ctx context.Context, verbose bool) (aws.Config, e
 	return cfg, err
 }
 
+// baseOf is the URL that the user's settings have for calls of AWS, such as
+// AWS_ENDPOINT_URL; empty for AWS itself.
+func baseOf(cfg *aws.Config, service *catalog.Service) (string, error) {
+	settings, err := awscall.SettingsOf(cfg, service.Name)
+	if err != nil || settings.Base == nil {
+		return "", err
+	}
+	return settings.Base.String(), nil
+}
+
 // addTo tells a process in its environment where calls go, whatever that says already.
-func (p places) addTo(env []string) []string {
+func (p places) addTo(env []string) ([]string, error) {
+	if !slices.ContainsFunc(p.all(), func(at place) bool { return !at.isAWS() }) {
+		return env, nil
+	}
+	const all, ignore = "AWS_ENDPOINT_URL", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"
 	everywhere := p.others != nil && !p.others.isAWS()
+	settings := map[string]string{}
 	env = slices.DeleteFunc(env, func(variable string) bool {
-		return everywhere && strings.HasPrefix(variable, "AWS_ENDPOINT_URL")
+		name, value, _ := strings.Cut(variable, "=")
+		settings[name] = value
+		return everywhere && strings.HasPrefix(name, all)
 	})
-	for key, at := range p.byService {
-		if service, err := models.Load(key); err == nil && !at.isAWS() {
-			name := strings.ToUpper(strings.ReplaceAll(service.Name, " ", "_"))
-			env = append(env, "AWS_ENDPOINT_URL_"+name+"="+at.url)
+	env = append(env, ignore+"=false")
+	services, err := models.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, service := range services {
+		name := all + "_" + strings.ToUpper(strings.ReplaceAll(service.Name, " ", "_"))
+		at, named := p.byService[service.Key]
+		switch {
+		case named && !at.isAWS():
+			env = append(env, name+"="+at.url)
+		case named && everywhere: // no variable says "AWS", so there is none for all services
+			if own := cmp.Or(settings[name], settings[all]); own != "" {
+				env = append(env, name+"="+own)
+			}
+		case everywhere:
+			env = append(env, name+"="+p.others.url)
 		}
 	}
-	if everywhere {
-		env = append(env, "AWS_ENDPOINT_URL="+p.others.url)
-	}
-	return env
+	return env, nil
 }

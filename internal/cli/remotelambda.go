@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/internal/runtimeapi"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// remoteFunction is a Lambda function behind a server that invokes it, such as AWS's
+// emulator.
+type remoteFunction struct {
+	url    string
+	client *http.Client
+}
+
+// newRemoteFunction returns the function at a URL. One without a path is that of a
+// Lambda service.
+func newRemoteFunction(name, address string, transport http.RoundTripper) (sim.LambdaFunction, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("expected a URL such as http://127.0.0.1:9000, found %q", address)
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u = u.JoinPath("2015-03-31", "functions", name, "invocations")
+	}
+	f := &remoteFunction{u.String(), &http.Client{
+		Transport: transport,
+		// A redirect would send the event to a host that nobody named.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	return f.invoke, nil
+}
+
+// invoke is a sim.LambdaFunction. It ends with ctx, which ends at the TimeoutSeconds of
+// the state, and no later than the longest invocation of Lambda.
+func (f *remoteFunction) invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	limited, cancel := context.WithTimeout(ctx, longestInvocation)
+	defer cancel()
+	response, text, err := f.post(limited, payload)
+	if err != nil {
+		if ctx.Err() == nil && limited.Err() != nil {
+			return nil, timedOut(fmt.Sprintf("Task timed out after %.2f seconds", longestInvocation.Seconds()))
+		}
+		return nil, err
+	}
+	switch location := response.Header.Get("Location"); {
+	case len(text) > runtimeapi.MaxPayload:
+		return nil, fmt.Errorf("%s: the answer is longer than %d bytes", f.url, runtimeapi.MaxPayload)
+	case response.Header.Get("X-Amz-Function-Error") != "":
+		return nil, sim.ReadFunctionError(text)
+	case location != "" && response.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("%s: HTTP status %s: the server names another URL: pass that one if the event may go there: %s", f.url, response.Status, location)
+	case response.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("%s: HTTP status %s: %s", f.url, response.Status, beginning(text))
+	case emulatorTimeout().Match(text):
+		return nil, timedOut(string(text))
+	case len(text) == 0: // the process ended without an answer; no result is "null"
+		return nil, &sim.FunctionError{Payload: text}
+	case isFailureAlone(text):
+		return nil, sim.ReadFunctionError(text)
+	case !json.Valid(text):
+		return nil, fmt.Errorf("%s: the answer is not JSON: %s", f.url, beginning(text))
+	default:
+		return text, nil
+	}
+}
+
+// post sends an event, and reads the answer as far as one may go.
+func (f *remoteFunction) post(ctx context.Context, payload []byte) (*http.Response, []byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, f.url, bytes.NewReader(payload))
+	if err != nil {
+		return nil, nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := f.client.Do(request)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, runtimeapi.MaxPayload+1))
+	return response, text, errors.Join(err, response.Body.Close())
+}
+
+// timedOut is the failure of a function that worked for too long.
+func timedOut(message string) *sim.FunctionError {
+	return &sim.FunctionError{Type: "Sandbox.Timedout", Message: message}
+}
+
+// emulatorTimeout is what AWS's emulator answers, with the status of a result, for a
+// function that worked for too long.
+var emulatorTimeout = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Task timed out after [0-9.]+ seconds$`) })
+
+// isFailureAlone tells whether an answer has what a runtime of Lambda says of a failure,
+// and nothing else: AWS's emulator sends no header with it.
+func isFailureAlone(text []byte) bool {
+	var members map[string]any
+	if json.Unmarshal(text, &members) != nil {
+		return false
+	}
+	for member := range members {
+		if !slices.Contains(failureMembers, member) {
+			return false
+		}
+	}
+	_, hasType := members["errorType"].(string)
+	_, hasMessage := members["errorMessage"].(string)
+	return hasType && hasMessage
+}
+
+// failureMembers are what the runtimes of Lambda say of a failure.
+var failureMembers = []string{"errorType", "errorMessage", "stackTrace", "trace", "requestId", "cause"}
+
+// beginning is the beginning of an answer, in one line.
+func beginning(text []byte) string {
+	const most = 500 // bytes
+	cut, more := text, ""
+	if len(cut) > most {
+		cut, more = cut[:most], "..."
+	}
+	return strings.Join(strings.Fields(strings.ToValidUTF8(string(cut), "")), " ") + more
+}
