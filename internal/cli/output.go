@@ -41,9 +41,12 @@ func checkOutput(format string, more ...string) error {
 	return nil
 }
 
-func writeJSON(out io.Writer, value any) error {
+func writeJSON(out io.Writer, value any) error { return writeJSONWithin(out, "", value) }
+
+// writeJSONWithin writes a value that stands so deep in another.
+func writeJSONWithin(out io.Writer, indent string, value any) error {
 	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
+	encoder.SetIndent(indent, "  ")
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(value)
 }

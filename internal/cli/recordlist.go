@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
@@ -27,57 +28,41 @@ type foundRecord struct {
 	err    error
 }
 
-// visitRecord is called for each record that a scan finds, with its status if the scan
-// has read it, or with why it must not be read. It reports whether the scan goes on.
-type visitRecord func(f foundRecord, status string) (bool, error)
+// visitRecord is called for each record that is found. It tells whether to go on.
+type visitRecord func(foundRecord) (bool, error)
 
-// list returns the records of an execution, or of all executions, as many as limit
-// asks for, and whether there are more. A status that is not empty leaves out others,
-// but for records that cannot be read.
-func (r *recordStore) list(ctx context.Context, execution, status string, limit int) (found []foundRecord, more bool, err error) {
-	visit := func(f foundRecord, its string) (bool, error) {
-		if f.err == nil {
-			if status != "" && its != "" && its != status || f.key == startrecord.ProbeKey() || execution != "" && f.key.ExecutionARN != execution {
-				return true, nil
-			}
-			f.stored, f.err = r.Load(ctx, f.key)
-			switch {
-			case errors.Is(f.err, startrecord.ErrNotFound): // gone by now, or of another place
-				return true, nil
-			case errors.Is(f.err, startrecord.ErrUnavailable), errors.Is(f.err, startrecord.ErrConfiguration), ctx.Err() != nil:
-				return false, r.loadError(f.err)
-			case f.err == nil && status != "" && string(f.stored.Record.Status) != status:
-				return true, nil
-			}
+// list visits the records of an execution, or of all executions, while it reads them. A
+// status that is not empty leaves out others, but for records that cannot be read.
+func (r *recordStore) list(ctx context.Context, execution, status string, visit visitRecord) error {
+	filter := func(f foundRecord) (bool, error) {
+		switch {
+		case errors.Is(f.err, startrecord.ErrNotFound): // gone by now, or of another place
+			return true, nil
+		case errors.Is(f.err, startrecord.ErrUnavailable), errors.Is(f.err, startrecord.ErrConfiguration), ctx.Err() != nil:
+			return false, r.loadError(f.err)
+		case f.err == nil && (execution != "" && f.key.ExecutionARN != execution || status != "" && string(f.stored.Record.Status) != status):
+			return true, nil
 		}
-		if len(found) == limit {
-			more = true
-			return false, nil
-		}
-		found = append(found, f)
-		return true, nil
+		return visit(f)
 	}
 	if r.flags.table != "" {
-		err = r.scanTable(ctx, visit)
-	} else {
-		err = r.scanBucket(ctx, execution, visit)
+		return r.scanTable(ctx, filter)
 	}
-	return found, more, err
+	return r.scanBucket(ctx, execution, filter)
 }
 
-// keyOfRecord reads the key and the status out of the text of a record.
-func keyOfRecord(text []byte) (key startrecord.Key, status string, ok bool) {
+// keyOfRecord reads the key out of the text of a record.
+func keyOfRecord(text []byte) (startrecord.Key, bool) {
 	var parts struct {
 		ExecutionARN string `json:"executionArn"`
 		Poller       string `json:"poller"`
 		Scope        string `json:"scope"`
-		Status       string `json:"status"`
 	}
 	if json.Unmarshal(text, &parts) != nil {
-		return startrecord.Key{}, "", false
+		return startrecord.Key{}, false
 	}
-	key = startrecord.Key{ExecutionARN: parts.ExecutionARN, Poller: parts.Poller, Scope: parts.Scope}
-	return key, parts.Status, key.Validate() == nil
+	key := startrecord.Key{ExecutionARN: parts.ExecutionARN, Poller: parts.Poller, Scope: parts.Scope}
+	return key, key.Validate() == nil
 }
 
 // keyOfPath reads a key out of the path of its record. Paths with a hash do not say it.
@@ -104,10 +89,12 @@ func keyOfPath(path string) (startrecord.Key, bool) {
 // KiB, with what is escaped.
 const maxRecord = 4 << 20
 
+// root is what the keys of all records begin with.
+func (r *recordStore) root() string { return strings.TrimSuffix(r.flags.prefix, "/") + "/" }
+
 // scanBucket visits the records of a bucket until visit has enough.
 func (r *recordStore) scanBucket(ctx context.Context, execution string, visit visitRecord) error {
-	root := strings.TrimSuffix(r.flags.prefix, "/") + "/"
-	folder := root
+	folder := r.root()
 	if execution != "" {
 		path := startrecord.Key{ExecutionARN: execution, Poller: "x"}.Path()
 		folder += path[:strings.IndexByte(path, '/')+1]
@@ -124,20 +111,22 @@ func (r *recordStore) scanBucket(ctx context.Context, execution string, visit vi
 				continue
 			}
 			var f foundRecord
-			var status string
 			var known bool
 			if size := aws.ToInt64(object.Size); size > maxRecord {
 				f.place, known = "s3://"+r.flags.bucket+"/"+name, true
 				f.err = fmt.Errorf("%s: it was not read: it has %d bytes, and a start record at most %d", f.place, size, maxRecord)
-			} else if f.key, known = keyOfPath(strings.TrimPrefix(name, root)); !known {
-				if f.key, status, known, err = r.readKey(ctx, name); err != nil {
+			} else if f.key, known = keyOfPath(strings.TrimPrefix(name, r.root())); !known {
+				if f.key, known, err = r.readKey(ctx, name); err != nil {
 					return err
 				}
 			}
-			if !known {
+			if !known || f.key == startrecord.ProbeKey() {
 				continue
 			}
-			if on, err := visit(f, status); err != nil || !on {
+			if f.err == nil {
+				f.stored, f.err = r.Load(ctx, f.key)
+			}
+			if on, err := visit(f); err != nil || !on {
 				return err
 			}
 		}
@@ -145,19 +134,29 @@ func (r *recordStore) scanBucket(ctx context.Context, execution string, visit vi
 	return nil
 }
 
-// readKey reads the key and the status out of an object, if it is a record.
-func (r *recordStore) readKey(ctx context.Context, name string) (key startrecord.Key, status string, ok bool, err error) {
+// readKey reads the key out of an object, if it is a record.
+func (r *recordStore) readKey(ctx context.Context, name string) (key startrecord.Key, ok bool, err error) {
 	out, err := r.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &r.flags.bucket, Key: &name})
 	if err != nil {
-		return key, "", false, fmt.Errorf("%s: %s", r.name(), endReason([]string{"s3:GetObject"}, err))
+		return key, false, fmt.Errorf("%s: %s", r.name(), endReason([]string{"s3:GetObject"}, err))
 	}
 	var text bytes.Buffer
 	_, err = io.Copy(&text, io.LimitReader(out.Body, maxRecord))
 	if err := errors.Join(err, out.Body.Close()); err != nil {
-		return key, "", false, fmt.Errorf("%s: %w", r.name(), err)
+		return key, false, fmt.Errorf("%s: %w", r.name(), err)
 	}
-	key, status, ok = keyOfRecord(text.Bytes())
-	return key, status, ok, nil
+	key, ok = keyOfRecord(text.Bytes())
+	return key, ok, nil
+}
+
+// recordPage is a part of a table, as Scan gives it: at most a megabyte.
+type recordPage struct {
+	Items []struct {
+		Key       struct{ S string } `json:"key"`
+		Record    struct{ S string } `json:"record"`
+		WrittenAt struct{ N string } `json:"writtenAt"`
+	}
+	LastEvaluatedKey any
 }
 
 // scanTable visits the records of a table until visit has enough.
@@ -166,11 +165,15 @@ func (r *recordStore) scanTable(ctx context.Context, visit visitRecord) error {
 	if err != nil {
 		return err
 	}
-	client := awsjob.New(r.aws)
+	cfg := r.aws.Copy()
+	dates := newDateReader(cfg.HTTPClient) // the age of a record is judged by the clock of the table
+	cfg.HTTPClient = dates
+	client := awsjob.New(cfg)
 	input := map[string]any{
-		"TableName": r.flags.table, "ProjectionExpression": "#record",
-		"FilterExpression": "begins_with(#key, :prefix)", "ExpressionAttributeNames": map[string]any{"#key": "key", "#record": "record"},
-		"ExpressionAttributeValues": map[string]any{":prefix": map[string]any{"S": strings.TrimSuffix(r.flags.prefix, "/") + "/"}},
+		"TableName": r.flags.table, "ConsistentRead": true, "ProjectionExpression": "#key, #record, #writtenAt",
+		"ExpressionAttributeNames":  map[string]any{"#key": "key", "#record": "record", "#writtenAt": "writtenAt"},
+		"FilterExpression":          "begins_with(#key, :prefix)",
+		"ExpressionAttributeValues": map[string]any{":prefix": map[string]any{"S": r.root()}},
 	}
 	for {
 		answer, err := client.Call(ctx, service.Operations["Scan"], input)
@@ -181,23 +184,25 @@ func (r *recordStore) scanTable(ctx context.Context, visit visitRecord) error {
 		if err != nil {
 			return err
 		}
-		var page struct {
-			Items []struct {
-				Record struct {
-					S string `json:"S"`
-				} `json:"record"`
-			} `json:"Items"`
-			LastEvaluatedKey any `json:"LastEvaluatedKey"`
-		}
-		if err := json.Unmarshal(jsontree.DigitsOnly(text), &page); err != nil {
+		var page recordPage
+		if err := json.Unmarshal(text, &page); err != nil {
 			return err
 		}
+		skew, _ := dates.skew()
+		now := time.Now().Add(-skew)
 		for _, item := range page.Items {
-			key, status, ok := keyOfRecord([]byte(item.Record.S))
-			if !ok {
+			f := foundRecord{}
+			var known bool
+			if f.key, known = keyOfRecord([]byte(item.Record.S)); !known || f.key == startrecord.ProbeKey() || item.Key.S != r.root()+f.key.Path() {
 				continue
 			}
-			if on, err := visit(foundRecord{key: key}, status); err != nil || !on {
+			if f.stored.Record, f.err = startrecord.Decode(f.key, []byte(item.Record.S)); f.err != nil {
+				f.err = fmt.Errorf("%s: %w", r.Location(f.key), f.err)
+			}
+			if seconds, err := strconv.ParseInt(item.WrittenAt.N, 10, 64); err == nil {
+				f.stored.Age = max(0, now.Sub(time.Unix(seconds, 0))).Truncate(time.Second)
+			}
+			if on, err := visit(f); err != nil || !on {
 				return err
 			}
 		}

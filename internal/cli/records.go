@@ -1,12 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,7 +46,8 @@ func newRecordsListCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list [EXECUTION_ARN]",
 		Short: "List start records, of one execution or of all",
-		Long: `List reads every record under the prefix: of many, that takes a while.
+		Long: `List reads every record under the prefix, and prints what it finds as it goes: of
+many, that takes a while.
 
 Exit codes: 0 found something, 1 found nothing, 2 wrong usage, 4 could not reach the
 store (network, credentials, permissions).`,
@@ -109,43 +110,72 @@ func runRecordsList(c *cobra.Command, args []string, o recordsListOptions) error
 	if err != nil {
 		return err
 	}
-	found, more, err := store.list(c.Context(), execution, o.status, o.limit)
+	list := recordWriter{out: c.OutOrStdout(), json: o.output == "json", store: store}
+	more, unwritten := false, error(nil)
+	err = store.list(c.Context(), execution, o.status, func(f foundRecord) (bool, error) {
+		if more = list.count == o.limit; !more {
+			unwritten = list.write(f)
+		}
+		return !more && unwritten == nil, nil
+	})
 	if err != nil {
 		return storeError(c.Context(), err)
 	}
-	if o.output == "json" {
-		list := []listedRecord{}
-		for _, f := range found {
-			list = append(list, newListedRecord(store, f))
-		}
-		err = writeJSON(c.OutOrStdout(), list)
-	} else {
-		_, err = io.WriteString(c.OutOrStdout(), listText(found))
-	}
-	if err != nil {
+	if err := cmp.Or(unwritten, list.close()); err != nil {
 		return &exitError{exitFailed, err}
 	}
 	if more {
 		terminal.Fprintf(c.ErrOrStderr(), "There are more records: pass a higher --limit than %d\n", o.limit)
 	}
-	if len(found) == 0 {
+	if list.count == 0 {
 		return &exitError{exitFailed, fmt.Errorf("found no such record in %s under %s", store.name(), store.flags.prefix)}
 	}
 	return nil
 }
 
-// listText is a line for each record.
-func listText(found []foundRecord) string {
-	var b strings.Builder
-	for _, f := range found {
-		if f.err != nil {
-			terminal.Fprintf(&b, "%-9s  %s\n", "unread", f.err.Error())
-			continue
+// recordWriter writes records as they are found: a line for each, or a JSON array.
+type recordWriter struct {
+	out   io.Writer
+	json  bool
+	store startrecord.Store
+	count int
+}
+
+func (w *recordWriter) write(f foundRecord) error {
+	var text bytes.Buffer
+	switch {
+	case w.json:
+		if w.count > 0 {
+			text.WriteString(",\n  ")
+		} else {
+			text.WriteString("[\n  ")
 		}
+		if err := writeJSONWithin(&text, "  ", newListedRecord(w.store, f)); err != nil {
+			return err
+		}
+		text.Truncate(text.Len() - 1) // the newline
+	case f.err != nil:
+		terminal.Fprintf(&text, "%-9s  %s\n", "unread", f.err.Error())
+	default:
 		rec := f.stored.Record
-		terminal.Fprintf(&b, "%-9s  %s  %s\n", rec.Status, rec.StartedAt.Format(time.RFC3339), nameOfKey(f.key))
+		terminal.Fprintf(&text, "%-9s  %s  %s\n", rec.Status, rec.StartedAt.Format(time.RFC3339), nameOfKey(f.key))
 	}
-	return b.String()
+	w.count++
+	_, err := w.out.Write(text.Bytes())
+	return err
+}
+
+// close ends what was written.
+func (w *recordWriter) close() error {
+	end := ""
+	if w.json {
+		end = "\n]\n"
+		if w.count == 0 {
+			end = "[]\n"
+		}
+	}
+	_, err := io.WriteString(w.out, end)
+	return err
 }
 
 // nameOfKey is a key for people.

@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -59,6 +61,77 @@ func TestRecordsListAmongMany(t *testing.T) {
 	require.Equal(t, exitSucceeded, code, stderr)
 	require.Contains(t, stdout, " --scope "+long+"\n")
 	require.Equal(t, 2, strings.Count(stdout, "UNKNOWN"))
+}
+
+// tableItem is an item of a table of start records.
+func tableItem(t *testing.T, key startrecord.Key, status startrecord.Status, written time.Time) map[string]any {
+	t.Helper()
+	w, err := startrecord.NewWrite("", key, startrecord.Record{Status: status, ExecutionStartTime: written, StartedAt: written}, "")
+	require.NoError(t, err)
+	return map[string]any{
+		"key": map[string]any{"S": "jobpoller/" + key.Path()}, "record": map[string]any{"S": string(w.Body)},
+		"version": map[string]any{"S": w.Record.Nonce}, "writtenAt": map[string]any{"N": strconv.FormatInt(written.Unix(), 10)},
+	}
+}
+
+// The records of a table are read in pages, without a call for each, and the first are
+// printed before the last are read.
+func TestRecordsListOfATable(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 10, 30, 14, 0, time.UTC)
+	of := func(scope string) startrecord.Key {
+		return startrecord.Key{ExecutionARN: nightly, Poller: handler.DefaultPoller, Scope: scope}
+	}
+	pages := [][]map[string]any{{}, {}}
+	for i := range 200 {
+		pages[i/100] = append(pages[i/100], tableItem(t, of(strconv.Itoa(i)), startrecord.StatusStarted, now.Add(-time.Hour)))
+	}
+	moved := tableItem(t, of("moved"), startrecord.StatusStarted, now)
+	moved["key"] = map[string]any{"S": "jobpoller/elsewhere"} // no store reads it under this key
+	probe := tableItem(t, startrecord.ProbeKey(), startrecord.StatusUnknown, now)
+	broken := tableItem(t, of("broken"), startrecord.StatusStarted, now)
+	broken["record"] = map[string]any{"S": strings.Replace(broken["record"].(map[string]any)["S"].(string), "STARTED", "BEGUN", 1)}
+	pages[0] = append(pages[0], moved, probe, broken, map[string]any{"key": map[string]any{"S": "jobpoller/x"}, "record": map[string]any{"S": "{"}})
+	pages[1] = append(pages[1], tableItem(t, of("last"), startrecord.StatusUnknown, now))
+	for _, format := range []string{"text", "json"} {
+		var stdout, stderr bytes.Buffer
+		client := respond(func(r *http.Request, n int) (*http.Response, error) {
+			require.Equal(t, "DynamoDB_20120810.Scan", r.Header.Get("X-Amz-Target"))
+			body, err := io.ReadAll(r.Body)
+			require.NoError(t, err)
+			answer := map[string]any{"Items": pages[n-1]}
+			if n == 1 {
+				require.NotContains(t, string(body), "ExclusiveStartKey")
+				answer["LastEvaluatedKey"] = map[string]any{"key": pages[0][99]["key"]}
+			} else {
+				require.Contains(t, string(body), `"ExclusiveStartKey":`)
+				require.Contains(t, stdout.String(), nightly, "printed while the others are read")
+			}
+			text, err := json.Marshal(answer)
+			require.NoError(t, err)
+			response, err := respondJSON(http.StatusOK, string(text))
+			response.Header.Set("Date", now.Format(http.TimeFormat))
+			return response, err
+		}).client()
+		ctx := context.WithValue(t.Context(), clientKey{}, client)
+		args := []string{"records", "list", "--table", "records", "--region", "eu-west-1", "--limit", "1000", "-o", format}
+		require.Equal(t, exitSucceeded, execute(ctx, args, &stdout, &stderr), "%s", &stderr)
+		require.EqualValues(t, 2, client.number.Load())
+		if format == "text" {
+			require.Equal(t, 202, strings.Count(stdout.String(), "\n"))
+			require.Contains(t, stdout.String(), "UNKNOWN    2026-11-20T10:30:14Z  "+nightly+" --scope last\n")
+			require.Contains(t, stdout.String(), "unread     dynamodb://records/jobpoller/"+nightly+"/default/broken/record.json: malformed start record")
+			continue
+		}
+		var list []listedRecord
+		require.NoError(t, json.Unmarshal(stdout.Bytes(), &list))
+		require.Len(t, list, 202)
+		require.InDelta(t, time.Hour.Seconds(), list[0].AgeSeconds, 2, "by the clock of the table")
+		require.Equal(t, "dynamodb://records/jobpoller/"+nightly+"/default/0/record.json", list[0].Location)
+		var again bytes.Buffer
+		require.NoError(t, writeJSON(&again, list))
+		require.Equal(t, again.String(), stdout.String())
+	}
 }
 
 // What lies at the place of a record and cannot be one has a line in the list.

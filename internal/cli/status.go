@@ -78,7 +78,14 @@ func runStatus(c *cobra.Command, execution string, flags storeFlags, output stri
 	if err != nil {
 		return err
 	}
-	found, more, err := store.list(c.Context(), execution, "", mostPollers)
+	var found []foundRecord
+	more := false
+	err = store.list(c.Context(), execution, "", func(f foundRecord) (bool, error) {
+		if more = len(found) == mostPollers; !more {
+			found = append(found, f)
+		}
+		return !more, nil
+	})
 	if err != nil {
 		return storeError(c.Context(), err)
 	}
