@@ -17,6 +17,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/history"
+	"github.com/jobpoller/jobpoller/statemachines/report"
 )
 
 // passed is the time that a wait took, which is another each time.
@@ -86,22 +89,25 @@ func requireCommandsPrint(t *testing.T, page string) {
 	}
 }
 
-// The picture of the README is what the command draws of the run that it shows.
+// The picture of the README shows the polls of the run that it describes.
 func TestE2EReadmePicture(t *testing.T) {
 	t.Parallel()
-	const loop = examples + "/athena/loop"
-	history := filepath.Join(t.TempDir(), "history.json")
-	run := exec.CommandContext(t.Context(), commandFile(t), "run", loop+".asl.json", "--virtual",
-		"--simulate", "12m", "--ends", "CANCELLED", "--input", examples+"/athena/input.json", "--history", history)
+	const loop, picture = examples + "/athena/loop.asl.json", examples + "/athena/polls.svg"
+	file := filepath.Join(t.TempDir(), "history.json")
+	run := exec.CommandContext(t.Context(), commandFile(t), "run", loop, "--virtual",
+		"--simulate", "12m", "--ends", "CANCELLED", "--input", examples+"/athena/input.json", "--history", file)
 	out, err := run.CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(out), "FAILED", "the loop does not end")
-	drawn, err := exec.CommandContext(t.Context(), commandFile(t), "graph", loop+".asl.json", "--history", history).Output()
+	text, err := os.ReadFile(file)
 	require.NoError(t, err)
+	e, err := history.Read(text)
+	require.NoError(t, err)
+	drawn := report.SVG(e)
 	if *update {
-		require.NoError(t, os.WriteFile(loop+".svg", drawn, 0o600))
+		require.NoError(t, os.WriteFile(picture, drawn, 0o600))
 	}
-	kept, err := os.ReadFile(loop + ".svg")
+	kept, err := os.ReadFile(picture)
 	require.NoError(t, err)
 	require.Equal(t, string(kept), string(drawn), "go test -tags e2e ./tests -run %s -update draws it anew", t.Name())
 }

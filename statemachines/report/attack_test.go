@@ -194,7 +194,7 @@ func TestPageOfManyIterations(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"retry": 3 * items}, countMarks(string(page)))
 	require.Less(t, len(page), mostPage)
-	require.Contains(t, report.Text(e, report.TextOptions{}), "and 992 jobs more")
+	require.Contains(t, report.Text(e, report.TextOptions{}), "and 992 more jobs")
 }
 
 // The histories that were recorded at AWS can all be shown.

@@ -64,6 +64,27 @@ func (a axis) ticks(most int) []time.Duration {
 	return all
 }
 
+// tick is a round time at its place; its text stands on one side of it or around it.
+type tick struct{ At, Text, Anchor string }
+
+// placeTicks are so many ticks at most, in a drawing that is so many times wider than
+// its place.
+func (a axis) placeTicks(most, zoom int) []tick {
+	var all []tick
+	for _, at := range a.ticks(most) {
+		place := a.at(a.start.Add(at))
+		t := tick{At: round(place), Text: formatDuration(at), Anchor: "middle"}
+		switch {
+		case at == 0:
+			t.Anchor = "start"
+		case place > 100-3/float64(zoom):
+			t.Anchor = "end"
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
 // formatDuration writes a duration for people: the parts that are not 0, with
 // milliseconds where it is short.
 func formatDuration(d time.Duration) string {

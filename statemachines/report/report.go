@@ -5,6 +5,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -22,7 +23,7 @@ var (
 	//go:embed page.gohtml
 	pageText string
 	//go:embed page.css
-	style string
+	pageStyle string
 	//go:embed page.js
 	script string
 )
@@ -32,6 +33,7 @@ var page = sync.OnceValue(func() *template.Template { return template.Must(templ
 // view is what the page shows.
 type view struct {
 	Style                        template.CSS
+	Marks                        template.HTML
 	Script                       template.JS
 	ScriptHash                   string
 	Title, Status, Mood, Comment string
@@ -71,8 +73,6 @@ type tickGroup struct {
 	Ticks []tick
 }
 
-type tick struct{ At, Text, Anchor string }
-
 type stateView struct {
 	Number                            int
 	Name, Type                        string
@@ -104,17 +104,11 @@ func newView(e *history.Execution) *view {
 	}
 	hash := sha256.Sum256([]byte(script))
 	v := &view{
-		Style: template.CSS(style), Script: template.JS(script), ScriptHash: base64.StdEncoding.EncodeToString(hash[:]), //nolint:gosec // our own
-		Title: e.Title, Status: e.Status, Error: e.Error, Cause: cut(e.Cause, mostPayload), Notes: e.Notes,
+		Style: template.CSS(ribbonStyle + pageStyle), Marks: template.HTML(marks), Script: template.JS(script), //nolint:gosec // our own
+		ScriptHash: base64.StdEncoding.EncodeToString(hash[:]),
+		Title:      cmp.Or(e.Title, untitled), Status: e.Status, Mood: mood(e.Status), Error: e.Error, Cause: cut(e.Cause, mostPayload), Notes: e.Notes,
 		Input: cut(e.Input, mostPayload), Output: cut(e.Output, mostPayload),
 		Figures: figures(e, visits, jobs), Events: newEventTables(a, e, visits, byName),
-	}
-	if v.Title == "" {
-		v.Title = "Execution"
-	}
-	v.Mood = map[string]string{history.StatusSucceeded: "good", history.StatusRunning: "open"}[e.Status]
-	if v.Mood == "" {
-		v.Mood = "bad"
 	}
 	polls := map[*history.Visit]*history.Poll{}
 	for i, j := range jobs {
@@ -142,7 +136,7 @@ func newView(e *history.Execution) *view {
 		v.HasDefinition, v.Comment = true, e.Machine.Comment
 		edges := e.CountEdges(e.Machine)
 		v.Loops = newLoopViews(e.Machine, e.Express, jobs)
-		v.Picture = picture(e.Machine, visits.CountVisits(), edges, byName)
+		v.Picture = drawGraph(e.Machine, visits.CountVisits(), edges, byName)
 		missed, ways := notTaken(e.Machine, edges)
 		v.NotTaken = missed
 		visited, all := 0, 0
@@ -222,16 +216,7 @@ func newTickGroups(a axis, zoomable bool) []tickGroup {
 			most int
 		}{{"narrow", 4}, {"broad", 10}} {
 			g := tickGroup{Class: fmt.Sprintf("z%d %s", zoom, width.name)}
-			for _, at := range a.ticks(width.most * zoom) {
-				t := tick{At: round(a.at(a.start.Add(at))), Text: formatDuration(at), Anchor: "middle"}
-				switch place := a.at(a.start.Add(at)); {
-				case at == 0:
-					t.Anchor = "start"
-				case place > 100-3/float64(zoom):
-					t.Anchor = "end"
-				}
-				g.Ticks = append(g.Ticks, t)
-			}
+			g.Ticks = a.placeTicks(width.most*zoom, zoom)
 			all = append(all, g)
 		}
 		if !zoomable {
@@ -241,9 +226,9 @@ func newTickGroups(a axis, zoomable bool) []tickGroup {
 	return all
 }
 
-// picture draws the machine with what the execution went through. Its states link
+// drawGraph draws the machine with what the execution went through. Its states link
 // to the table.
-func picture(m *asl.StateMachine, visits map[string]int, edges map[graph.Edge]int, rows map[string]*row) template.HTML {
+func drawGraph(m *asl.StateMachine, visits map[string]int, edges map[graph.Edge]int, rows map[string]*row) template.HTML {
 	links := map[string]string{}
 	for name, r := range rows {
 		links[name] = fmt.Sprintf("s%d", r.number)

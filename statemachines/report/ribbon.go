@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	_ "embed"
 	"fmt"
 	"html"
 	"html/template"
@@ -8,6 +10,13 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/history"
+)
+
+var (
+	//go:embed ribbon.css
+	ribbonStyle string
+	//go:embed marks.svg
+	marks string
 )
 
 // Measures of a ribbon, in pixels from its top.
@@ -45,6 +54,9 @@ type changeView struct {
 	Note                                    string
 }
 
+// noStatus stands for the status of a response without one.
+const noStatus = "(no status)"
+
 // forms are the marks of polls by their verdicts: the names of symbols in the page.
 var forms = map[history.Verdict]string{
 	history.Retry: "retry", history.Success: "success", history.Failure: "failure", history.CallFailed: "failed", history.Unknown: "unknown",
@@ -61,18 +73,16 @@ func newRibbon(a axis, j *history.Job, e *history.Execution, number, row int) ri
 		r.Changes = append(r.Changes, v)
 	}
 	r.Facts = facts(a, j)
-	r.Drawing = drawRibbon(a, j, e)
+	d := drawing{a, j, func(b *strings.Builder) { drawMarks(b, a, j, e) }, labelStage}
+	r.Drawing = template.HTML(d.draw()) //nolint:gosec // texts are escaped where they are written
 	return r
 }
 
 func newChangeView(a axis, j *history.Job, e *history.Execution, c history.Change) changeView {
 	first, last := &j.Polls[c.First], &j.Polls[c.Last]
 	v := changeView{
-		Status: c.Status, Verdict: string(c.Verdict), Form: forms[c.Verdict], At: a.since(first.At), Until: a.since(last.At),
+		Status: cmp.Or(c.Status, noStatus), Verdict: string(c.Verdict), Form: forms[c.Verdict], At: a.since(first.At), Until: a.since(last.At),
 		Polls: fmt.Sprintf("poll %s", formatCount(c.First+1)), Event: eventID(e, first.Visit, first.Event),
-	}
-	if v.Status == "" {
-		v.Status = "(no status)"
 	}
 	if c.Last > c.First {
 		v.Polls = fmt.Sprintf("polls %s to %s", formatCount(c.First+1), formatCount(c.Last+1))
@@ -119,14 +129,39 @@ func facts(a axis, j *history.Job) []fact {
 	return all
 }
 
-// drawRibbon draws the life of the job above and a mark for each poll below.
-func drawRibbon(a axis, j *history.Job, e *history.Execution) template.HTML {
+// drawing is what differs between the ribbons of a page, which are as wide as their
+// place, and those of a picture.
+type drawing struct {
+	axis  axis
+	job   *history.Job
+	polls func(*strings.Builder)
+	// label is the name of a status in a stage so wide, in percent.
+	label func(status string, width float64) string
+}
+
+// draw draws the life of the job above and its polls below.
+func (d *drawing) draw() string {
+	a, j := d.axis, d.job
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="ribbon" role="img" aria-label="%s" width="100%%" height="%d">`,
 		html.EscapeString(fmt.Sprintf("%s of %s", plural(len(j.Polls), "poll"), j.Operation)), ribbonHeight)
-	drawLife(&b, a, j)
+	d.drawLife(&b)
 	fmt.Fprintf(&b, `<line class="base" x1="0" x2="100%%" y1="%d" y2="%d"/>`, tickTop+18, tickTop+18)
 	fmt.Fprintf(&b, `<g transform="translate(0 %d)">`, tickTop)
+	d.polls(&b)
+	b.WriteString("</g>")
+	if !j.Deadline.IsZero() && !j.Deadline.After(a.stop) {
+		x := a.at(j.Deadline)
+		fmt.Fprintf(&b, `<line class="wall" x1="%[1]s" x2="%[1]s" y1="0" y2="%[2]d"><title>deadline, %[3]s</title></line>`,
+			round(x), tickTop+22, a.since(j.Deadline))
+		drawNote(&b, x, "deadline")
+	}
+	b.WriteString("</svg>")
+	return b.String()
+}
+
+// drawMarks draws a mark for each poll, which leads to its event.
+func drawMarks(b *strings.Builder, a axis, j *history.Job, e *history.Execution) {
 	for i := range j.Polls {
 		p := &j.Polls[i]
 		text := fmt.Sprintf("poll %s, %s: %s", formatCount(i+1), a.since(p.At), p.Status)
@@ -139,20 +174,12 @@ func drawRibbon(a axis, j *history.Job, e *history.Execution) template.HTML {
 		}
 		b.WriteString(mark)
 	}
-	b.WriteString("</g>")
-	if !j.Deadline.IsZero() && !j.Deadline.After(a.stop) {
-		x := a.at(j.Deadline)
-		fmt.Fprintf(&b, `<line class="wall" x1="%[1]s" x2="%[1]s" y1="0" y2="%[2]d"><title>deadline, %[3]s</title></line>`,
-			round(x), tickTop+22, a.since(j.Deadline))
-		drawNote(&b, x, "deadline")
-	}
-	b.WriteString("</svg>")
-	return template.HTML(b.String()) //nolint:gosec // texts are escaped where they are written
 }
 
 // drawLife draws from when to when the job lived, as far as the service or the polls
 // say, and the time from its end to the poll that saw it.
-func drawLife(b *strings.Builder, a axis, j *history.Job) {
+func (d *drawing) drawLife(b *strings.Builder) {
+	a, j := d.axis, d.job
 	from, to := j.Started, j.Ended
 	if from.IsZero() {
 		from = j.Polls[0].At
@@ -173,10 +200,10 @@ func drawLife(b *strings.Builder, a axis, j *history.Job) {
 		if c.First == firstAnswer(j) {
 			start = from
 		}
-		drawStage(b, a, start, stageEnd(j, c, to), c.Status)
+		d.drawStage(b, start, stageEnd(j, c, to), c.Status)
 	}
 	if seen == firstAnswer(j) && seen >= 0 && !j.Started.IsZero() && !j.Ended.IsZero() {
-		drawStage(b, a, from, to, "")
+		d.drawStage(b, from, to, "")
 	}
 	if !known {
 		return
@@ -217,16 +244,20 @@ func stageEnd(j *history.Job, c history.Change, end time.Time) time.Time {
 	return end
 }
 
-// drawStage draws the time in which a job had a status, with its name as far as that
-// fits.
-func drawStage(b *strings.Builder, a axis, from, to time.Time, status string) {
-	left, right := a.at(from), a.at(to)
+// drawStage draws the time in which a job had a status, with its name.
+func (d *drawing) drawStage(b *strings.Builder, from, to time.Time, status string) {
+	left, right := d.axis.at(from), d.axis.at(to)
 	if right <= left {
 		return
 	}
-	fmt.Fprintf(b, `<svg x="%s" y="%d" width="%s" height="%d"><rect class="life" width="100%%" height="100%%"><title>%s</title></rect>`+
-		`<text x="5" y="11">%s</text></svg>`, round(left), lifeTop, round(right-left), lifeHeight,
-		html.EscapeString(fmt.Sprintf("%s: %s to %s", status, a.since(from), a.since(to))), html.EscapeString(status))
+	fmt.Fprintf(b, `<svg x="%s" y="%d" width="%s" height="%d"><rect class="life" width="100%%" height="100%%"><title>%s</title></rect>%s</svg>`,
+		round(left), lifeTop, round(right-left), lifeHeight,
+		html.EscapeString(fmt.Sprintf("%s: %s to %s", status, d.axis.since(from), d.axis.since(to))), d.label(status, right-left))
+}
+
+// labelStage is the name of a status on a page, as far as there is room.
+func labelStage(status string, _ float64) string {
+	return `<foreignObject width="100%" height="100%"><div class="stage">` + html.EscapeString(status) + `</div></foreignObject>`
 }
 
 // drawNote writes a text below a place, on the side where there is room.

@@ -58,7 +58,7 @@ func Text(e *history.Execution, o TextOptions) string {
 	w.head(e, visits, jobs)
 	for i, j := range jobs {
 		if i == textJobs {
-			w.line("\nand %s more", plural(len(jobs)-i, "job"))
+			w.line("\nand %s", plural(len(jobs)-i, "more job"))
 			break
 		}
 		w.job(j)
@@ -141,16 +141,8 @@ func (w *textWriter) paint(word, text string) string {
 }
 
 func (w *textWriter) head(e *history.Execution, visits *history.Visits, jobs []*history.Job) {
-	title := e.Title
-	if title == "" {
-		title = "Execution"
-	}
-	after := " after " + formatDuration(e.Duration())
-	if !e.HasEnded() {
-		after = ", " + formatDuration(e.Duration()) + " after its start"
-	}
 	status := quote(e.Status)
-	w.paintedLine(e.Status, status, fit(status+after+"  "+quote(title), w.options.Columns))
+	w.paintedLine(e.Status, status, fit(quote(describeEnd(e)+"  "+cmp.Or(e.Title, untitled)), w.options.Columns))
 	if e.Error != "" {
 		w.row("error", "%s", cut(e.Error, mostPayload))
 	}
@@ -198,7 +190,7 @@ func (w *textWriter) job(j *history.Job) {
 	for i, c := range changes {
 		if left := len(changes) - textSteps; left > 0 && i >= textSteps/2 && i < textSteps/2+left {
 			if i == textSteps/2 {
-				w.line("  ... %s more", plural(left, "change"))
+				w.line("  ... %s", plural(left, "more change"))
 			}
 			continue
 		}
@@ -218,10 +210,6 @@ func (w *textWriter) job(j *history.Job) {
 }
 
 func (w *textWriter) change(j *history.Job, c history.Change) {
-	status := c.Status
-	if status == "" {
-		status = "(no status)"
-	}
 	verdict := ""
 	if c.Verdict != history.Retry {
 		verdict = string(c.Verdict)
@@ -231,7 +219,7 @@ func (w *textWriter) change(j *history.Job, c history.Change) {
 		polls = fmt.Sprintf("polls %s to %s", formatCount(c.First+1), formatCount(c.Last+1))
 		times += " to " + w.axis.since(j.Polls[c.Last].At)
 	}
-	w.columns(status, verdict, polls, times)
+	w.columns(cmp.Or(c.Status, noStatus), verdict, polls, times)
 }
 
 // columns writes a line of the history of a status. A long status gives way to what
@@ -368,7 +356,7 @@ func (w *textWriter) steps(strands []*strand) {
 	for i, line := range lines {
 		if left := len(lines) - textSteps; left > 0 && i >= textSteps/2 && i < textSteps/2+left {
 			if i == textSteps/2 {
-				w.line("  ... %s more", plural(left, "line"))
+				w.line("  ... %s", plural(left, "more line"))
 			}
 			continue
 		}

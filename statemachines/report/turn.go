@@ -50,6 +50,29 @@ func (g *group) every() string {
 	return "every " + formatDuration(mean)
 }
 
+// untitled is the title of an execution without one.
+const untitled = "Execution"
+
+// mood is the class of the colour of a status.
+func mood(status string) string {
+	switch status {
+	case history.StatusSucceeded:
+		return "good"
+	case history.StatusRunning:
+		return "open"
+	default:
+		return "bad"
+	}
+}
+
+// describeEnd says how an execution ended, and after what time.
+func describeEnd(e *history.Execution) string {
+	if !e.HasEnded() {
+		return e.Status + ", " + formatDuration(e.Duration()) + " after its start"
+	}
+	return e.Status + " after " + formatDuration(e.Duration())
+}
+
 // nameOf is the name of a visited state.
 func nameOf(v *history.Visit) string {
 	if v.State == "" {
