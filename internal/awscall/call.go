@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -181,17 +182,22 @@ func (s signer) sign(ctx context.Context, in middleware.FinalizeInput, next midd
 	}
 	signer := v4.NewSigner(func(o *v4.SignerOptions) {
 		o.Logger, o.LogSigning = middleware.GetLogger(ctx), cfg.ClientLogMode.IsSigning()
-		o.DisableURIPathEscaping = to.SigningName == "s3" // S3 signs a path as it is
+		o.DisableURIPathEscaping = isS3(to) // which signs a path as it is
 	})
 	hash := v4.GetPayloadHash(ctx)
-	if to.SigningName == "s3" {
-		request.Header.Set("X-Amz-Content-Sha256", hash) // which S3 requires
+	if isS3(to) {
+		request.Header.Set("X-Amz-Content-Sha256", hash) // which it requires
 	}
 	err = signer.SignHTTP(ctx, keys, request.Request, hash, to.SigningName, to.Region, now.UTC())
 	if err != nil {
 		return out, metadata, &v4.SigningError{Err: fmt.Errorf("failed to sign http request, %w", err)}
 	}
 	return next.HandleFinalize(ctx, in)
+}
+
+// isS3 reports whether requests are signed by the rules of S3.
+func isS3(to Endpoint) bool {
+	return slices.Contains([]string{"s3", "s3express", "s3-object-lambda", "s3-outposts"}, to.SigningName)
 }
 
 // reader reads the answer to one try of a request.

@@ -100,7 +100,11 @@ func (e *exchange) went() string {
 		return "not signed"
 	}
 	u := e.sent.URL
-	return fmt.Sprintf("%s://%s%s for %s in %s", u.Scheme, u.Host, strings.TrimSuffix(u.EscapedPath(), "/"), parts[3], parts[2])
+	went := fmt.Sprintf("%s://%s%s for %s in %s", u.Scheme, u.Host, strings.TrimSuffix(u.EscapedPath(), "/"), parts[3], parts[2])
+	if e.sent.Header.Get("X-Amz-Content-Sha256") != "" {
+		went += " with the hash of the body"
+	}
+	return went
 }
 
 // Requests go where the generated clients send them, in every partition and for every

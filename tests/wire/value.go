@@ -21,7 +21,7 @@ type Generator struct {
 
 	// Protocol is the one that the values are for: not each can write all.
 	Protocol catalog.Protocol
-	// Plain leaves out unions, documents and floats that JSON has no number for.
+	// Plain leaves out documents and floats that JSON has no number for.
 	Plain  bool
 	budget int
 }
@@ -143,7 +143,7 @@ func (g *Generator) simple(m catalog.Member) any {
 }
 
 func (g *Generator) union(s *catalog.Shape, depth int) any {
-	if g.Plain || len(s.Members) == 0 || depth > deepest {
+	if len(s.Members) == 0 || depth > deepest {
 		return nil
 	}
 	m := s.Members[g.IntN(len(s.Members))]

@@ -239,18 +239,10 @@ func (w *writer) members(n *jsontree.Node, shape *catalog.Shape, schema *smithy.
 func (w *writer) value(n *jsontree.Node, shape *catalog.Shape, schema *smithy.Schema) {
 	var r jsontree.Reader
 	switch shape.Type {
-	case catalog.Structure:
+	case catalog.Structure, catalog.Union: // a union is one with one member
 		w.to.WriteStruct(schema)
 		w.members(n, shape, schema)
 		w.to.CloseStruct()
-	case catalog.Union:
-		for _, m := range shape.Members {
-			if value := n.Get(w.spell(m.Name)); value != nil {
-				w.to.WriteUnion(schema, schema.Member(m.Name))
-				w.value(value, m.Shape, schema.Member(m.Name))
-				w.to.CloseUnion()
-			}
-		}
 	case catalog.List:
 		w.to.WriteList(schema)
 		for _, item := range n.Items {

@@ -58,9 +58,15 @@ func (p *parser) member(object map[string]any, shape *catalog.Shape, member *smi
 	if value == "" && len(m.Shape.Enum) > 0 {
 		ok = false
 	}
-	if ok {
-		object[p.spell(m.Name)] = value
+	if !ok {
+		return nil
 	}
+	name := p.spell(m.Name)
+	if before, more := object[name].([]any); more && m.Flat {
+		// A list without an element around it goes on behind elements of another name.
+		value = append(before, value.([]any)...) //nolint:forcetypeassert // it is the same member
+	}
+	object[name] = value
 	return nil
 }
 

@@ -85,6 +85,20 @@ func TestUnknownXML(t *testing.T) {
 	require.Equal(t, "map[Reservations:[map[Instances:[map[State:map[Code:16 Name:running]]]]]]", fmt.Sprint(out))
 }
 
+// A list without an element around it is one list, though others stand between its items.
+func TestListsInParts(t *testing.T) {
+	t.Parallel()
+	s3, err := models.Load("s3")
+	require.NoError(t, err)
+	cfg := config("https://service.test")
+	cfg.HTTPClient = &canned{status: http.StatusOK, header: http.Header{}, body: []byte(
+		"<ListVersionsResult><Version><Key>a</Key></Version><DeleteMarker><Key>b</Key></DeleteMarker><Version><Key>c</Key></Version>" +
+			"<Version><Key>d</Key></Version><DeleteMarker><Key>e</Key></DeleteMarker></ListVersionsResult>")}
+	out, err := awsjob.New(cfg).Call(t.Context(), s3.Operations["ListObjectVersions"], map[string]any{"Bucket": "records"})
+	require.NoError(t, err)
+	require.Equal(t, "map[DeleteMarkers:[map[Key:b] map[Key:e]] Versions:[map[Key:a] map[Key:c] map[Key:d]]]", fmt.Sprint(out))
+}
+
 // Errors of services that speak XML, in the forms that they have.
 func TestXMLErrors(t *testing.T) {
 	t.Parallel()
