@@ -37,7 +37,7 @@ func (s *simulated) isGiven() bool { return len(s.specs) > 0 }
 
 // plan plans the answers of the Tasks that nothing else answers.
 func (s *simulated) plan(m *asl.StateMachine, answered []string) (*simulate.Plan, error) {
-	o := simulate.Options{Ends: s.ends, Answered: answered, Models: models.Load}
+	o := simulate.Options{Ends: s.ends, Answered: answered, Times: true, Models: models.Load}
 	var problems []error
 	for _, text := range s.specs {
 		spec, err := simulate.ParseSpec(text)

@@ -61,10 +61,10 @@ type jobConfig struct {
 // calls, "describe" those of further describe calls, each a text or a list. "start"
 // may also be an object of states with a "runs" and "ends" of their own. The rest
 // are the fields of Job: "runs" in seconds or as ParseSpread reads it, "running",
-// "ends", "status" and, if wanted, "throttle" as a share ("5%"), "stopped", "fails",
-// "answer", "answers", "id", "idArgument",
-// "stopIdArgument", "ids", "startAnswer", "startId",
-// "startIdArgument", "stopAnswer" and "notFound".
+// "ends", "status" and, if wanted, "throttle" as a share ("5%"), "startTime",
+// "endTime", "stopped", "fails", "answer", "answers", "id", "idArgument",
+// "stopIdArgument", "ids", "startAnswer", "startId", "startIdArgument", "stopAnswer"
+// and "notFound".
 //
 // The other form is AWS's, the MockConfigFile.json of Step Functions Local as it
 // is: an object with the members StateMachines and MockedResponses. The calls of

@@ -47,6 +47,10 @@ type Job struct {
 	// "ExportDescription.ExportStatus". It may be empty if Answers has every
 	// status: then the statuses are names that no answer shows.
 	Status string
+	// StartTime and EndTime are the paths of the times at which the job started and
+	// ended, in the answer; empty for none. An answer has no end before the job has
+	// ended, and no item of a list for the sake of a time.
+	StartTime, EndTime string
 	// Running and Ends are the status while the job runs and after; Stopped is
 	// that of a job that was stopped, Ends if it is empty.
 	Running, Ends, Stopped string
@@ -153,7 +157,7 @@ func (j *Job) Sync(_ context.Context, call sim.Call) (sim.Reply, error) {
 	if err != nil {
 		return sim.Reply{}, err
 	}
-	output, err := j.answer(id, run.ends)
+	output, err := j.answerAt(id, run, run.started.Add(run.runs))
 	if err != nil {
 		return sim.Reply{}, err
 	}
@@ -197,7 +201,7 @@ func (j *Job) launch(call sim.Call) (string, *jobRun, error) {
 // accept is what the start call answers.
 func (j *Job) accept(id string, run *jobRun, call sim.Call) (any, error) {
 	if j.StartAnswer == nil && j.StartID == "" {
-		return j.answer(id, j.statusAt(run, call.Time))
+		return j.answerAt(id, run, call.Time)
 	}
 	return fill(j.StartAnswer, put{j.StartID, id})
 }
@@ -270,8 +274,40 @@ func argument(call sim.Call, at string) (string, error) {
 
 // reply is what the service says of the job at a time.
 func (j *Job) reply(id string, run *jobRun, now time.Time) (sim.Reply, error) {
-	output, err := j.answer(id, j.statusAt(run, now))
+	output, err := j.answerAt(id, run, now)
 	return sim.Reply{Output: output}, err
+}
+
+// answerAt is what the service says of a job at a time, with the times of the job.
+func (j *Job) answerAt(id string, run *jobRun, now time.Time) (any, error) {
+	output, err := j.answer(id, j.statusAt(run, now))
+	if err == nil {
+		output, err = putTime(output, j.StartTime, run.started)
+	}
+	if end := run.end(); err == nil && !now.Before(end) {
+		output, err = putTime(output, j.EndTime, end)
+	}
+	return output, err
+}
+
+// end is when the job ends, or has ended.
+func (r *jobRun) end() time.Time {
+	if !r.stopped.IsZero() {
+		return r.stopped
+	}
+	return r.started.Add(r.runs)
+}
+
+// putTime puts a time into an answer, as SDK integrations write it.
+func putTime(answer any, at string, t time.Time) (any, error) {
+	if at == "" {
+		return answer, nil
+	}
+	p, err := parsePath(at)
+	if err != nil || !p.hasItems(answer) {
+		return answer, err
+	}
+	return p.set(answer, t.UTC().Format("2006-01-02T15:04:05.999Z07:00"))
 }
 
 // statusAt is the status of a job at a time.

@@ -72,6 +72,19 @@ func (p path) get(value any) any {
 	return value
 }
 
+// hasItems tells whether the items of lists on the way are there.
+func (p path) hasItems(value any) bool {
+	for i, part := range p {
+		if at, ok := part.(int); ok {
+			list, _ := p[:i].get(value).([]any)
+			if at >= len(list) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // set puts the text at the path, changes the value and returns it. Objects and
 // items that are missing are made.
 func (p path) set(value any, text string) (any, error) {

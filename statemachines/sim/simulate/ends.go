@@ -21,15 +21,19 @@ type status struct {
 // behaviour is what the describe call of a job or a resource can answer.
 type behaviour struct {
 	entry *catalog.Entry
-	// path is that of the status, nil if no single member tells.
-	path     place
-	statuses []status
+	// path is that of the status, nil if no single member tells, and started and ended
+	// are those of the times of the job, nil if answers have none.
+	path, started, ended place
+	statuses             []status
 }
 
 // behaviourOf makes up the answers of an entry. model is the polled operation as
 // the models have it, with limits.
 func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation) *behaviour {
 	b := &behaviour{entry: e}
+	if e.Job != nil && a.times {
+		b.started, b.ended = parsePlace(e.Job.StartTime), parsePlace(e.Job.EndTime)
+	}
 	if e.Job != nil && e.Job.Status != "" {
 		a.byStatus(b, model)
 	} else {
@@ -43,6 +47,11 @@ func (a *answers) behaviourOf(e *catalog.Entry, model *catalog.Operation) *behav
 		// What the machine names may be what the waiter reads, too.
 		if err == nil && check.Check(nil, s.answer, nil).Verdict != s.verdict {
 			s.answer = bare
+		}
+		for _, at := range []place{b.started, b.ended} {
+			if at != nil {
+				at.remove(s.answer) // the mock knows it
+			}
 		}
 	}
 	return b

@@ -248,6 +248,20 @@ var syncResults = map[string]syncResult{
 	"glue:startJobRun":           {part: place{"JobRun"}},
 }
 
+// resultPlace is where the result of the Task that describes the job, or ends with it,
+// has what stands at a place of the describe call's answer.
+func (j *job) resultPlace(at place) place {
+	if j.sync == nil {
+		return at
+	}
+	rule := syncResults[j.sync.parsed.Service+":"+j.sync.parsed.Action]
+	at = at[len(rule.part):]
+	if rule.name != "" {
+		at = append(place{rule.name}, at...)
+	}
+	return at
+}
+
 // SyncResult returns what a ".sync" Task returns of a job that has ended: of the
 // describe call's answer, which is in the model's spelling.
 func SyncResult(r asl.Resource, answer any, output *catalog.Shape) any {

@@ -15,6 +15,7 @@ import (
 // and those that the machine names in its paths. Members have the model's spelling.
 type answers struct {
 	named map[string]bool // in a path of the machine
+	times bool            // of jobs
 }
 
 // deepest bounds the depth of a response: shapes can contain themselves.

@@ -71,6 +71,13 @@ func (p place) put(in, value any) any {
 	return object
 }
 
+// remove takes the member at the place out of an object.
+func (p place) remove(from any) {
+	if object, ok := p[:len(p)-1].get(from).(map[string]any); ok {
+		delete(object, p[len(p)-1].(string))
+	}
+}
+
 // get returns what stands at the place, or nil.
 func (p place) get(in any) any {
 	for _, part := range p {

@@ -30,6 +30,9 @@ type Options struct {
 	Answered []string
 	// Polls are what Tasks poll, by state, where the machine does not tell.
 	Polls map[string]*catalog.Entry
+	// Times lets answers have the times at which their job started and ended. Two
+	// machines that poll one job at different times do not get the same answers then.
+	Times bool
 	// Reader is the machine whose paths say which members answers have, besides those
 	// that the model requires; nil for the machine itself.
 	Reader *asl.StateMachine
@@ -85,6 +88,7 @@ func New(m *asl.StateMachine, o Options) (*Plan, error) {
 		return nil, err
 	}
 	a := newAnswers(cmp.Or(o.Reader, m))
+	a.times = o.Times
 	p := &planner{options: o, jobs: jobs, answers: a, plan: &Plan{}, mocks: map[*task]namedMock{}, silent: map[*task]bool{}}
 	for _, j := range jobs {
 		if err := j.prepare(a, o.Models); err != nil {
@@ -310,6 +314,14 @@ func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
 	single := j.behaviour.path != nil && j.sync == nil
 	if single {
 		add("status", j.behaviour.path.spell())
+	}
+	for _, at := range []struct {
+		name  string
+		place place
+	}{{"startTime", j.behaviour.started}, {"endTime", j.behaviour.ended}} {
+		if at.place != nil {
+			add(at.name, j.resultPlace(at.place).spell())
+		}
 	}
 	add("running", running.name)
 	add("ends", end.name)
