@@ -25,7 +25,7 @@ import (
 
 // protocolSuites compare what awsjob reads with what the model says that a service
 // sends.
-var protocolSuites = []suite{{name: "protocols", cases: 570, run: runProtocols}}
+var protocolSuites = []suite{{name: "protocols", cases: 576, run: runProtocols}}
 
 // valuesOfOperation are how many random answers each operation gets in each
 // protocol of its service.
@@ -106,7 +106,7 @@ func answersOf(ctx context.Context, p catalog.Protocol, op *catalog.Operation) s
 // refusalsOf compares what an operation's errors are called.
 func refusalsOf(ctx context.Context, p catalog.Protocol, op *catalog.Operation, client *awsjob.Client, service *canned, input any) string {
 	if op.Method == http.MethodHead {
-		return "" // TestHead has their names
+		return "" // TestXMLErrors has their names
 	}
 	for _, declared := range append(slices.Clone(op.Errors), catalog.Error{Shape: "NobodyDeclaresThis", Status: 400}) {
 		if declared.Shape == "" {

@@ -1,6 +1,7 @@
 package awsjob_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"math"
@@ -326,13 +327,15 @@ func TestErrorsWithTwoNames(t *testing.T) {
 		name, header, body string
 		codes              []string
 		fault              smithy.ErrorFault
+		status             int // 0 stands for 400
 	}{
-		{"both are sent", "AWS.Queue.Other;Receiver", `{"__type": "x#QueueGone"}`, []string{"AWS.Queue.Other", "QueueGone"}, smithy.FaultServer},
-		{"the shape alone", "", `{"__type": "x#QueueDoesNotExist"}`, []string{"QueueDoesNotExist", "AWS.Queue.NonExistent"}, smithy.FaultClient},
-		{"the code alone", "", `{"__type": "AWS.Queue.NonExistent"}`, []string{"AWS.Queue.NonExistent", "QueueDoesNotExist"}, smithy.FaultClient},
-		{"one name", "", `{"__type": "QueueGone"}`, []string{"QueueGone"}, smithy.FaultClient},
+		{"both are sent", "AWS.Queue.Other;Receiver", `{"__type": "x#QueueGone"}`, []string{"AWS.Queue.Other", "QueueGone"}, smithy.FaultServer, 0},
+		{"a fault of the sender", "AWS.Queue.Other;Sender", `{"__type": "x#QueueGone"}`, []string{"AWS.Queue.Other", "QueueGone"}, smithy.FaultClient, 500},
+		{"the shape alone", "", `{"__type": "x#QueueDoesNotExist"}`, []string{"QueueDoesNotExist", "AWS.Queue.NonExistent"}, smithy.FaultClient, 0},
+		{"the code alone", "", `{"__type": "AWS.Queue.NonExistent"}`, []string{"AWS.Queue.NonExistent", "QueueDoesNotExist"}, smithy.FaultClient, 0},
+		{"one name", "", `{"__type": "QueueGone"}`, []string{"QueueGone"}, smithy.FaultClient, 0},
 	} {
-		server := newScripted(t, answer{status: http.StatusBadRequest, body: tt.body, header: map[string]string{"X-Amzn-Query-Error": tt.header}})
+		server := newScripted(t, answer{status: cmp.Or(tt.status, http.StatusBadRequest), body: tt.body, header: map[string]string{"X-Amzn-Query-Error": tt.header}})
 		_, err := awsjob.New(config(server.URL)).Call(t.Context(), op, nil)
 		require.Equal(t, "true", server.take()[0].Header.Get("X-Amzn-Query-Mode"))
 		var api *awsjob.Error

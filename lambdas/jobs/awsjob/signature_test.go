@@ -54,7 +54,8 @@ func resigned(r *http.Request, body []byte, keys aws.Credentials, region, signin
 		return err.Error()
 	}
 	hash := sha256.Sum256(body)
-	if err := v4.NewSigner().SignHTTP(r.Context(), keys, again, hex.EncodeToString(hash[:]), signingName, region, at); err != nil {
+	plainPath := func(o *v4.SignerOptions) { o.DisableURIPathEscaping = signingName == "s3" }
+	if err := v4.NewSigner(plainPath).SignHTTP(r.Context(), keys, again, hex.EncodeToString(hash[:]), signingName, region, at); err != nil {
 		return err.Error()
 	}
 	return again.Header.Get("Authorization")
@@ -82,5 +83,55 @@ func TestSignature(t *testing.T) {
 		server.Config.Handler = verifying(aws.Credentials{AccessKeyID: keys.AccessKeyID, SecretAccessKey: "another"}, "eu-west-1", tt.signingName)
 		_, err = awsjob.New(cfg).Call(t.Context(), op, tt.input)
 		require.ErrorContains(t, err, "SignatureDoesNotMatch", tt.operation)
+	}
+}
+
+// signed is an HTTP client that keeps whether a signature is what the SDK's signer makes.
+type signed struct {
+	keys                aws.Credentials
+	region, signingName string
+	right               bool
+}
+
+// Do implements aws.HTTPClient.
+func (s *signed) Do(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+	}
+	r.Host = r.URL.Host
+	s.right = r.Header.Get("Authorization") == resigned(r, body, s.keys, s.region, s.signingName)
+	return nil, errNowhere
+}
+
+// Services with one endpoint for many regions are signed for its region, and S3 signs a
+// path as it is.
+func TestSignatureOfServicesThatSpeakXML(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		service, operation, region, signedFor, signingName string
+		input                                              map[string]any
+	}{
+		{"iam", "GetUser", "eu-west-1", "us-east-1", "iam", map[string]any{"UserName": "a b"}},
+		{"iam", "GetUser", "cn-northwest-1", "cn-north-1", "iam", map[string]any{"UserName": "a b"}},
+		{"cloudfront", "GetDistribution", "eu-west-1", "us-east-1", "cloudfront", map[string]any{"Id": "E 1"}},
+		{"route53", "GetChange", "eu-west-1", "us-east-1", "route53", map[string]any{"Id": "C 1"}},
+		{"route53", "GetChange", "us-gov-east-1", "us-gov-west-1", "route53", map[string]any{"Id": "C 1"}},
+		{"rds", "DescribeDBInstances", "eu-west-1", "eu-west-1", "rds", map[string]any{"DBInstanceIdentifier": "a&b"}},
+		{"elbv2", "DescribeLoadBalancers", "eu-west-1", "eu-west-1", "elasticloadbalancing", map[string]any{"Names": []string{"a", "b"}}},
+		{"s3", "HeadObject", "eu-west-1", "eu-west-1", "s3", map[string]any{"Bucket": "records", "Key": "a b/c+ü//d"}},
+	} {
+		cfg := config("")
+		keys, err := cfg.Credentials.Retrieve(t.Context())
+		require.NoError(t, err)
+		client := &signed{keys: keys, region: tt.signedFor, signingName: tt.signingName}
+		cfg.BaseEndpoint, cfg.HTTPClient, cfg.Region = nil, client, tt.region
+		cfg.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
+		_, err = awsjob.New(cfg).Call(t.Context(), operation(t, tt.service, tt.operation), tt.input)
+		require.ErrorIs(t, err, errNowhere)
+		require.True(t, client.right, "%s in %s", tt.operation, tt.region)
 	}
 }

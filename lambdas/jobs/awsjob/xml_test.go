@@ -3,6 +3,7 @@ package awsjob_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -177,15 +178,59 @@ func TestBucketAddresses(t *testing.T) {
 		require.Equal(t, want, client.last.URL.Host+" "+client.last.URL.EscapedPath(), bucket)
 	}
 
-	account := operation(t, "s3control", "DescribeJob")
 	client := &counter{next: &canned{status: http.StatusOK, header: http.Header{}}}
-	cfg := config("")
+	cfg := config("https://service.test/s3")
+	cfg.HTTPClient = client
+	_, err := awsjob.New(cfg).Call(t.Context(), op, map[string]any{"Bucket": "records", "Key": "a"})
+	require.NoError(t, err)
+	require.Equal(t, "https://service.test/s3/records/a", client.last.URL.String(), "an endpoint of the configuration")
+
+	account := operation(t, "s3control", "DescribeJob")
+	cfg = config("")
 	cfg.BaseEndpoint, cfg.HTTPClient = nil, client
-	_, err := awsjob.New(cfg).Call(t.Context(), account, map[string]any{"AccountId": "123456789012", "JobId": "j"})
+	_, err = awsjob.New(cfg).Call(t.Context(), account, map[string]any{"AccountId": "123456789012", "JobId": "j"})
 	require.NoError(t, err)
 	require.Equal(t, "123456789012.s3-control.eu-west-1.amazonaws.com", client.last.URL.Host)
 	_, err = awsjob.New(cfg).Call(t.Context(), account, map[string]any{"AccountId": "evil.example.com/", "JobId": "j"})
 	require.ErrorContains(t, err, "expected letters, digits and hyphens for AccountId")
+}
+
+// What S3 asks of a request, and its model does not say.
+func TestS3(t *testing.T) {
+	t.Parallel()
+	s3, err := models.Load("s3")
+	require.NoError(t, err)
+	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // SHA-256 of nothing
+	tags := map[string]any{"Bucket": "b", "Tagging": map[string]any{"TagSet": []any{}}}
+	withSHA1 := map[string]any{"Bucket": "b", "ChecksumAlgorithm": "SHA1", "Tagging": map[string]any{"TagSet": []any{}}}
+	for name, tt := range map[string]struct {
+		operation          string
+		input              map[string]any
+		body, answer, want string
+		header             map[string]string
+	}{
+		"no body": {"CreateBucket", map[string]any{"Bucket": "b"}, "", "", "map[]", map[string]string{
+			"X-Amz-Content-Sha256": empty, "Accept-Encoding": "identity", "Content-Type": "", "X-Amz-Checksum-Crc32": "",
+		}},
+		"a checksum": {"PutBucketTagging", tags, `<Tagging xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><TagSet></TagSet></Tagging>`, "", "map[]", map[string]string{
+			"X-Amz-Checksum-Crc32": "ouClcw==", "Content-Type": "application/xml",
+		}},
+		"a checksum of choice": {"PutBucketTagging", withSHA1, `<Tagging xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><TagSet></TagSet></Tagging>`, "", "map[]", map[string]string{
+			"X-Amz-Checksum-Sha1": "1+y20vtrjWHgP1QvmILf5FXD7ow=", "X-Amz-Checksum-Crc32": "",
+		}},
+		"a place": {"GetBucketLocation", map[string]any{"Bucket": "b"}, "", `<?xml version="1.0"?><LocationConstraint xmlns="x">eu-west-1</LocationConstraint>`, "map[LocationConstraint:eu-west-1]", nil},
+	} {
+		service := &counter{next: &canned{status: http.StatusOK, header: http.Header{}, body: []byte(tt.answer)}}
+		cfg := config("https://service.test")
+		cfg.HTTPClient = service
+		out, err := awsjob.New(cfg).Call(t.Context(), s3.Operations[tt.operation], tt.input)
+		require.NoError(t, err, name)
+		require.Equal(t, tt.want, fmt.Sprint(out), name)
+		for header, want := range tt.header {
+			require.Equal(t, want, service.last.Header.Get(header), "%s: %s", name, header)
+		}
+		require.Equal(t, tt.body, string(service.body), name)
+	}
 }
 
 // counter counts requests, and keeps the last.
@@ -193,12 +238,19 @@ type counter struct {
 	next     aws.HTTPClient
 	requests int
 	last     *http.Request
+	body     []byte // of the last
 }
 
 // Do implements aws.HTTPClient.
 func (c *counter) Do(r *http.Request) (*http.Response, error) {
 	c.requests++
-	c.last = r
+	c.last, c.body = r, nil
+	if r.Body != nil {
+		var err error
+		if c.body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+	}
 	return c.next.Do(r)
 }
 
