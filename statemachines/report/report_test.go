@@ -118,7 +118,7 @@ func requireHas(t *testing.T, page, fact string) {
 }
 
 // mark is the mark of a poll in a ribbon.
-var mark = regexp.MustCompile(`<a href="#e(\d+)"><use href="#(\w+)" x="([\d.]+)%"`)
+var mark = regexp.MustCompile(`<a href="#e(\d+)" tabindex="-1"><use href="#(\w+)" x="([\d.]+)%"`)
 
 func countMarks(page string) map[string]int {
 	counts := map[string]int{}
@@ -148,7 +148,7 @@ func TestHTMLOfALoopThatPollsOn(t *testing.T) {
 	require.Equal(t, map[string]int{"retry": 143, "failure": 2634}, countMarks(page))
 	for _, fact := range []string{
 		"end seen at &#43;12m by poll 144, at most 5s late", "polled 2,633 times more after that, for 3h39m25s",
-		"<b>CANCELLED</b></a> failure<td>polls 144 to 2,777<td>&#43;12m<td>", "CANCELLED +12m, at most 5s late",
+		"<b>CANCELLED</b></a> failure<td>144 to 2,777<td>&#43;12m<td>", "CANCELLED +12m, at most 5s late",
 		"143 times", "2,634 times", "every 5s",
 		`<td>CANCELLED</td><td>Wait</td><td>failure, but polls on</td><td class="n">2,634</td><td class="warn">DANGER status-polls-on</td>`,
 	} {
@@ -254,7 +254,7 @@ func TestHTMLOfADistributedMap(t *testing.T) {
 	requireHas(t, text, "<b>6 of 6</b><span>States visited</span>")
 	require.Empty(t, countMarks(text), "no mark of a poll has a link")
 	require.Equal(t, 6, strings.Count(text, `<use href="#retry" x=`), "but there are marks")
-	requireHas(t, text, "<td><b>IN_PROGRESS</b><td>polls 1 to 2")
+	requireHas(t, text, "<td><b>IN_PROGRESS</b><td>1 to 2")
 }
 
 // What fails and is caught stays a failure of its state.

@@ -82,10 +82,10 @@ func newChangeView(a axis, j *history.Job, e *history.Execution, c history.Chang
 	first, last := &j.Polls[c.First], &j.Polls[c.Last]
 	v := changeView{
 		Status: cmp.Or(c.Status, noStatus), Verdict: string(c.Verdict), Form: forms[c.Verdict], At: a.since(first.At), Until: a.since(last.At),
-		Polls: fmt.Sprintf("poll %s", formatCount(c.First+1)), Event: eventID(e, first.Visit, first.Event),
+		Polls: formatCount(c.First + 1), Event: eventID(e, first.Visit, first.Event),
 	}
 	if c.Last > c.First {
-		v.Polls = fmt.Sprintf("polls %s to %s", formatCount(c.First+1), formatCount(c.Last+1))
+		v.Polls = formatCount(c.First+1) + " to " + formatCount(c.Last+1)
 	} else {
 		v.Until = ""
 	}
@@ -160,7 +160,8 @@ func (d *drawing) draw() string {
 	return b.String()
 }
 
-// drawMarks draws a mark for each poll, which leads to its event.
+// drawMarks draws a mark for each poll, which leads to its event. The tab key passes
+// the marks by: there may be thousands before the rest of the page.
 func drawMarks(b *strings.Builder, a axis, j *history.Job, e *history.Execution) {
 	for i := range j.Polls {
 		p := &j.Polls[i]
@@ -170,7 +171,7 @@ func drawMarks(b *strings.Builder, a axis, j *history.Job, e *history.Execution)
 		}
 		mark := fmt.Sprintf(`<use href="#%s" x="%s"><title>%s</title></use>`, forms[p.Verdict], round(a.at(p.At)), html.EscapeString(text))
 		if id := eventID(e, p.Visit, p.Event); id != 0 {
-			mark = fmt.Sprintf(`<a href="#e%d">%s</a>`, id, mark)
+			mark = fmt.Sprintf(`<a href="#e%d" tabindex="-1">%s</a>`, id, mark)
 		}
 		b.WriteString(mark)
 	}
