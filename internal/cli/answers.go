@@ -25,6 +25,7 @@ type taskAnswers struct {
 	options  *runOptions
 	machine  *machine
 	progress *progress
+	calls    *liveCalls
 	stderr   io.Writer
 
 	callers map[place]*caller
@@ -170,7 +171,9 @@ func (a *taskAnswers) callServices(
 		if options.Handlers == nil {
 			options.Handlers = map[string]sim.Handler{}
 		}
-		options.Handlers[resource] = handler
+		if options.Handlers[resource], err = a.calls.of(resource, handler); err != nil {
+			return nil, err
+		}
 		called = append(called, namesOf(states)...)
 		if at.isAWS() {
 			base, err := a.callers[*at].base(key)

@@ -118,18 +118,30 @@ func (a *taskAnswers) invokeFunctions(options *sim.Options, functions map[string
 	}
 	others, invoke := handlers[lambdaInvoke], sim.LambdaInvoke(functions)
 	handlers[lambdaInvoke] = func(ctx context.Context, call sim.Call) (sim.Reply, error) {
-		if arguments, ok := call.Arguments.(map[string]any); ok && others != nil {
-			reference, _ := arguments["FunctionName"].(string)
-			if name, _ := sim.FunctionName(reference); functions[name] == nil {
-				return others(ctx, call)
-			}
+		arguments, _ := call.Arguments.(map[string]any)
+		reference, _ := arguments["FunctionName"].(string)
+		name, _ := sim.FunctionName(reference)
+		if functions[name] == nil && arguments != nil && others != nil {
+			return others(ctx, call)
 		}
-		return invoke(ctx, call)
+		return a.invoke(ctx, name, invoke, call)
 	}
 	for resource := range a.resources() {
 		if name, _ := sim.FunctionName(resource); isFunction(resource) && functions[name] != nil {
-			handlers[resource] = sim.LambdaDirect(functions[name])
+			direct := sim.LambdaDirect(functions[name])
+			handlers[resource] = func(ctx context.Context, call sim.Call) (sim.Reply, error) { return a.invoke(ctx, name, direct, call) }
 		}
 	}
 	options.Handlers = handlers
+}
+
+// invoke lets a function answer a Task. The command's own start a job once, however
+// often a run of a name begins: they need no notice.
+func (a *taskAnswers) invoke(ctx context.Context, name string, handler sim.Handler, call sim.Call) (sim.Reply, error) {
+	if a.options.functions[name] != "" {
+		if _, err := a.calls.begin(call.State, "lambda "+name, true); err != nil {
+			return sim.Reply{}, err
+		}
+	}
+	return handler(ctx, call)
 }

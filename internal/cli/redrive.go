@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/history"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -103,8 +104,9 @@ func (o *runOptions) replay(ctx context.Context, m *machine, options sim.Options
 		r.clock = options.Clock
 		partly, cancel := context.WithCancel(ctx)
 		r.cancel = cancel
+		options.OnEvent = nil
 		if end := part[len(part)-1]; end.Type == string(sim.ExecutionAborted) {
-			options.Clock.AfterFunc(end.Time.Sub(part[0].Time), cancel)
+			options.OnEvent = abortAfter(options.Clock, end.Time.Sub(part[0].Time), len(part)-1, cancel)
 		}
 		if i == 0 {
 			result, err = sim.Run(partly, m.StateMachine, []byte(before.Input), options)
@@ -117,6 +119,19 @@ func (o *runOptions) replay(ctx context.Context, m *machine, options sim.Options
 		}
 	}
 	return result, r.compare(result)
+}
+
+// abortAfter ends a run when a time has passed, and not before so many events: several
+// may have the time of the end.
+func abortAfter(clock *sim.Clock, after time.Duration, events int, cancel func()) func(sim.Event) {
+	seen, due := 0, false
+	try := func() {
+		if due && seen >= events {
+			cancel()
+		}
+	}
+	clock.AfterFunc(after, func() { due = true; try() })
+	return func(sim.Event) { seen++; try() }
 }
 
 // recording is the history of a run, with what its Tasks were answered.

@@ -54,7 +54,9 @@ what is named for its function or service, and that over what is named for all:
 A .sync Task asks for its job until it ends, and stops it if the Task is given up.
 
 With --name and --data, --redrive goes on with the run of that name where it failed,
-as a redrive at AWS does: states that succeeded do not run again.
+as a redrive at AWS does: states that succeeded do not run again. A run that was
+killed goes on with the jobs of jobpoller-runjob if you run it again. If its Tasks
+called services or functions of yours, run refuses that name and lists the calls.
 
 --simulate SPEC answers the Tasks of your definition without a file: jobs that
 jobpoller knows run for a time and end in a status, and other calls of AWS get a
@@ -69,7 +71,8 @@ only.
 
 Run checks the input before it starts: a state that it enters for sure must be able
 to use it. Later it checks arguments and responses against the models of the
-services, and stops where they do not fit. --lenient turns that off.
+services, and stops where they do not fit; of what a service answered, it only warns.
+--lenient turns that off.
 
 Output: progress goes to stderr, as one live line on a terminal, else as a line
 where the status changes; --virtual shows none. The result goes to stdout.
@@ -127,7 +130,7 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	f.StringVar(&o.views.history, "history", "", "write the history to this `FILE`, in the form of GetExecutionHistory")
 	f.BoolVar(&o.virtual, "virtual", false, "use virtual time: jump from timer to timer")
 	f.BoolVar(&o.processes, "processes", false, "build the Lambda functions and run them as processes (needs the go command)")
-	f.StringVar(&o.name, "name", "", "`NAME` of the execution; with --data or --bucket, a second run of the same name continues the first")
+	f.StringVar(&o.name, "name", "", "`NAME` of the execution; with --data or --bucket, a second run of the same name goes on with jobs that jobpoller-runjob started")
 	f.BoolVar(&o.redrive, "redrive", false, "go on with the run of --name and --data that failed, where it failed")
 	f.StringVar(&o.data, "data", "", "`FOLDER` of the embedded S3 server, instead of memory; run prints the server's URL and keys")
 	f.StringVar(&o.s3Endpoint, "s3-endpoint", "", "`URL` of an S3 server, instead of the embedded one (with your AWS credentials)")

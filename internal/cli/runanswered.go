@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -36,6 +38,10 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	calls, err := newLiveCalls(&o, clock.Now)
+	if err != nil {
+		return err
+	}
 	options := sim.Options{
 		Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Clock: clock, Models: models.Load,
 		Lenient: o.lenient, Express: o.express || machine.definition.Type == asl.Express,
@@ -44,7 +50,7 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 		return err
 	}
 	p := newProgress(machine.StateMachine, options.Clock, waitLimit(input))
-	a := &taskAnswers{options: &o, machine: machine, progress: p, stderr: c.ErrOrStderr()}
+	a := &taskAnswers{options: &o, machine: machine, progress: p, calls: calls, stderr: c.ErrOrStderr()}
 	defer func() { err = errors.Join(err, a.close()) }()
 	if err := a.addTo(c.Context(), &options, input, c.InOrStdin()); err != nil {
 		if c.Context().Err() != nil {
@@ -59,12 +65,19 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 		p.trace(c.ErrOrStderr(), o.views, start, e)
 		reporter.event(e)
 	}
-	options.OnWait = p.wait
+	options.OnWait, options.OnMisfit = p.wait, a.passMisfit
 	p.begin(c.ErrOrStderr(), o)
 	result, err := o.execute(c.Context(), machine, input, options)
 	p.close()
 	if err != nil {
-		return mockError(o, machine, err)
+		calls.warn(c.ErrOrStderr())
+		return calls.failed(mockError(o, machine, err))
+	}
+	if err := calls.end(); err != nil {
+		return &exitError{exitFailed, fmt.Errorf("--data: %w", err)}
+	}
+	if result.Status == sim.StatusAborted {
+		calls.warn(c.ErrOrStderr())
 	}
 	if err := reporter.result(newSimulation(machine.StateMachine, result, p, o.virtual)); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
@@ -76,6 +89,18 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 		return &exitError{code: code}
 	}
 	return nil
+}
+
+// passMisfit lets the run go on with what a service answered, and tells of what its
+// model does not have.
+func (a *taskAnswers) passMisfit(misfit *sim.ModelError) bool {
+	problems, ok := a.calls.pass(misfit)
+	for _, problem := range problems {
+		a.progress.above(a.stderr, func(out io.Writer) {
+			terminal.Fprintf(out, "warning: %s answered what its model does not have: %s\n", callName(misfit.Resource), problem)
+		})
+	}
+	return ok
 }
 
 // ownFunctions are the functions that the command has itself.

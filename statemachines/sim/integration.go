@@ -94,7 +94,9 @@ func (s *strand) checkArguments(arguments *Payload) *failure {
 		return s.runtimeFailure("The %s '%s' could not be used to start the Task: [%s]", field, arguments.JSON(), strings.Join(problems, ", "))
 	}
 	if s.isStrict() {
-		s.refuse("arguments", api.RequireArguments(s.state.Task.Resource, arguments.Value()))
+		if misfit := s.misfit("arguments", api.RequireArguments(s.state.Task.Resource, arguments.Value())); misfit != nil {
+			s.x.run.fail(misfit)
+		}
 	}
 	return nil
 }
@@ -108,18 +110,23 @@ func (s *strand) checkResult(result *Payload) {
 	if !s.isStrict() {
 		return
 	}
-	if api, err := s.x.run.api(s.state.Task); err != nil {
+	api, err := s.x.run.api(s.state.Task)
+	if err != nil {
 		s.x.run.fail(err)
-	} else {
-		s.refuse("result", api.CheckAnswer(result.Value()))
+		return
+	}
+	pass := s.x.run.options.OnMisfit
+	if misfit := s.misfit("result", api.CheckAnswer(result.Value())); misfit != nil && (pass == nil || !pass(misfit)) {
+		s.x.run.fail(misfit)
 	}
 }
 
-// refuse ends the run for what does not fit the model of a service.
-func (s *strand) refuse(what string, problems []string) {
-	if len(problems) > 0 {
-		s.x.run.fail(&ModelError{State: s.state.Name, Resource: s.state.Task.Resource, What: what, Problems: problems})
+// misfit is what of a call does not fit the model of its service; nil if all fits.
+func (s *strand) misfit(what string, problems []string) *ModelError {
+	if len(problems) == 0 {
+		return nil
 	}
+	return &ModelError{State: s.state.Name, Resource: s.state.Task.Resource, What: what, Problems: problems}
 }
 
 // api is the API of a Task, which is looked up once in a run.

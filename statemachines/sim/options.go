@@ -106,7 +106,11 @@ type Options struct {
 	// with a *ModelError where arguments lack what the Models require, or where a
 	// handler returns what the service never does.
 	Lenient bool
-	OnEvent func(Event) // is called for every event of the execution's own history, on the goroutine of Run, in order
+	// OnMisfit is asked, on the goroutine of Run, about a result that the Models do not
+	// know: if it returns true, the run goes on. Nil ends the run. A service that was
+	// called is right, where its model is old; a mock is wrong.
+	OnMisfit func(*ModelError) bool
+	OnEvent  func(Event) // is called for every event of the execution's own history, on the goroutine of Run, in order
 	// OnWait is called where a Wait state or a retry begins to wait, with the time at
 	// which it goes on, on the goroutine of Run.
 	OnWait func(until time.Time)

@@ -38,8 +38,18 @@ func TestCallsFitTheModels(t *testing.T) {
 			require.ErrorAs(t, err, &misfit)
 			require.Equal(t, &sim.ModelError{State: "T", Resource: resource, What: tt.what, Problems: []string{tt.problem}}, misfit)
 			require.Contains(t, err.Error(), "state \"T\": the "+tt.what+" of "+resource)
-			o.Lenient = true
+			var asked []*sim.ModelError
+			o.OnMisfit = func(e *sim.ModelError) bool { asked = append(asked, e); return len(asked) < 2 }
 			r, err := sim.Run(t.Context(), m, nil, o)
+			if tt.what == "result" {
+				require.NoError(t, err)
+				require.Equal(t, sim.StatusSucceeded, r.Status)
+				require.Equal(t, []*sim.ModelError{misfit}, asked)
+				_, err = sim.Run(t.Context(), m, nil, o)
+			}
+			require.ErrorAs(t, err, &misfit, "arguments are not for a service to judge, and false ends the run")
+			o.Lenient = true
+			r, err = sim.Run(t.Context(), m, nil, o)
 			require.NoError(t, err)
 			require.Equal(t, sim.StatusSucceeded, r.Status)
 		})

@@ -108,15 +108,9 @@ func (c *checker) quantifiers() {
 	}
 }
 
-// reads are how operations that change nothing are called.
-var reads = []string{
-	"BatchDescribe", "BatchGet", "Check", "Count", "Describe", "Estimate", "Filter", "Get", "Head", "List", "Lookup", "Poll", "Preview",
-	"Query", "Read", "Retrieve", "Scan", "Search", "Select", "Simulate", "Test", "Validate", "View",
-}
-
 // checkOperation reports an operation that changes something.
 func (c *checker) checkOperation() {
-	if c.operation == nil || slices.ContainsFunc(reads, func(verb string) bool { return startsWithWord(c.operation.Name, verb) }) {
+	if c.operation == nil || c.operation.Reads() {
 		return
 	}
 	c.report(PollsWrite, diag.Danger, "", fmt.Sprintf(

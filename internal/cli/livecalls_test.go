@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// queryMachine starts a query, waits, and asks for it.
+const queryMachine = `{"StartAt": "Start", "States": {
+	"Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:startQueryExecution", "Parameters": {"QueryString": "SELECT 1"}, "Next": "Wait"},
+	"Wait": {"Type": "Wait", "Seconds": 1, "Next": "Describe"},
+	"Describe": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:athena:getQueryExecution",
+		"Parameters": {"QueryExecutionId.$": "$.QueryExecutionId"}, "OutputPath": "$.QueryExecution.Status.State", "End": true}}}`
+
+// queryService is Athena, and calls heard with each request.
+func queryService(t *testing.T, heard func(target string)) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		heard(r.Header.Get("X-Amz-Target"))
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"QueryExecutionId": "q-1", "QueryExecution": {"Status": {"State": "SUCCEEDED"}}}`) // the client may be gone
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// A run that was killed after a call has left a note of it, which was written before
+// the call: the same command calls nothing, and says so. A run that ended leaves none.
+func TestKilledRunStartsNothingAgain(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	machine, data := filepath.Join(folder, "m.asl.json"), filepath.Join(folder, "kept")
+	require.NoError(t, os.WriteFile(machine, []byte(queryMachine), 0o600))
+	note := filepath.Join(data, "runs", "nightly.calls")
+	var left []byte
+	var calls atomic.Int32
+	url := queryService(t, func(target string) {
+		calls.Add(1)
+		if left, _ = os.ReadFile(note); strings.HasSuffix(target, ".StartQueryExecution") {
+			require.Equal(t, 1, bytes.Count(left, []byte("\n")), "the note of the call comes first")
+		}
+	})
+	args := []string{"run", machine, "--endpoint-url", url, "--data", data, "--name", "nightly", "-q"}
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, exitSucceeded, execute(t.Context(), args, &stdout, &stderr), "%s%s", &stdout, &stderr)
+	require.EqualValues(t, 2, calls.Load())
+	require.Regexp(t, `^\{"time":"[0-9TZ:-]+","state":"Start","call":"athena:startQueryExecution"\}\n$`, string(left))
+	require.NoFileExists(t, note)
+	require.Equal(t, exitSucceeded, execute(t.Context(), args, &stdout, &stderr), "a run that ended begins again")
+	require.EqualValues(t, 4, calls.Load())
+
+	require.NoError(t, os.WriteFile(note, append(left, `{"time":"2026`...), 0o600)) // as a kill leaves it
+	for _, redrive := range [][]string{nil, {"--redrive"}} {
+		stderr.Reset()
+		require.Equal(t, exitUsage, execute(t.Context(), append(args, redrive...), io.Discard, &stderr))
+		require.Contains(t, stderr.String(), `the run "nightly" of `)
+		require.Regexp(t, `(?m)^  athena:startQueryExecution of "Start" at 20[0-9TZ:-]+$`, stderr.String())
+		require.Contains(t, stderr.String(), "pass another --name")
+	}
+	require.EqualValues(t, 4, calls.Load())
+	args[len(args)-2] = "other"
+	require.Equal(t, exitSucceeded, execute(t.Context(), args, &stdout, &stderr))
+}
+
+// A call that cannot be noted is not sent, such as that of a second run of a name at
+// the same time.
+func TestCallThatCannotBeKeptIsNotSent(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	machine, data := filepath.Join(folder, "m.asl.json"), filepath.Join(folder, "kept")
+	require.NoError(t, os.WriteFile(machine, []byte(queryMachine), 0o600))
+	var calls atomic.Int32
+	url := queryService(t, func(string) { calls.Add(1) })
+	require.NoError(t, os.WriteFile(data, nil, 0o600))
+	var stderr bytes.Buffer
+	code := execute(t.Context(), []string{"run", machine, "--endpoint-url", url, "--data", data, "--name", "nightly", "-q"}, io.Discard, &stderr)
+	require.NotEqual(t, exitSucceeded, code)
+	require.Zero(t, calls.Load(), &stderr)
+}
+
+// After Ctrl-C a job that a Task has started may run on, and the run goes on with
+// --redrive.
+func TestInterruptTellsOfJobs(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	machine := filepath.Join(folder, "m.asl.json")
+	require.NoError(t, os.WriteFile(machine, []byte(strings.Replace(queryMachine, `"Seconds": 1`, `"Seconds": 2`, 1)), 0o600))
+	var calls atomic.Int32
+	url := queryService(t, func(string) { calls.Add(1) })
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stderr := &cancelOn{text: "WaitStateEntered", cancel: cancel}
+	args := []string{"run", machine, "--endpoint-url", url, "--data", filepath.Join(folder, "kept"), "--name", "nightly", "-q", "--trace"}
+	require.Equal(t, exitInterrupted, execute(ctx, args, io.Discard, stderr))
+	require.Regexp(t, `(?m)^warning: the job of athena:startQueryExecution of "Start" at 20[0-9TZ:-]+ may run on$`, stderr.String())
+	var stdout, complaints bytes.Buffer
+	require.Equal(t, exitSucceeded, execute(t.Context(), append(args, "--redrive"), &stdout, &complaints), &complaints)
+	require.EqualValues(t, 2, calls.Load(), "it started no second job")
+	require.NotContains(t, complaints.String(), "may run on")
+}
