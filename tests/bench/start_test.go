@@ -70,6 +70,17 @@ func compareStarts(of, peer []cost) (wall, processor float64) {
 	return walls[len(walls)/2], processors[len(processors)/2]
 }
 
+// subtractStarts is compareStarts with how much longer a function's start takes.
+func subtractStarts(of, peer []cost) (wall, processor time.Duration) {
+	walls, processors := make([]time.Duration, len(of)), make([]time.Duration, len(of))
+	for i := range of {
+		walls[i], processors[i] = of[i].wall-peer[i].wall, of[i].processor-peer[i].processor
+	}
+	slices.Sort(walls)
+	slices.Sort(processors)
+	return walls[len(walls)/2], processors[len(processors)/2]
+}
+
 // measureStart runs a function in the environment of Lambda until it asks for its
 // first event, which it does not get.
 func measureStart(ctx context.Context, s start) (cost, error) {
