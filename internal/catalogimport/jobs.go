@@ -205,7 +205,7 @@ func (b *builder) job(j *tableJob) {
 	}
 	if signals != nil {
 		signals.check(j, start, describe)
-		job.Event, job.Batch, job.Topic = signals.job.Event, signals.job.Batch, signals.job.Topic
+		job.Event, job.Batch, job.Topic, job.SyncDelay = signals.job.Event, signals.job.Batch, signals.job.Topic, signals.job.SyncDelay
 		if batch != nil {
 			b.checkBatch(signals, j, batch, describe)
 		}

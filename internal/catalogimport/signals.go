@@ -61,8 +61,9 @@ func (t *table) readSignal(s *tableSignals) {
 		"event": t.event(&s.job), "eventSource": t.source(),
 		"batch": t.batch(&s.job), "batchSource": t.source(),
 		"topic": t.word(&s.job.Topic), "topicSource": t.source(),
+		"syncDelay": t.Int(&s.job.SyncDelay, 1, maxSeconds), "syncDelaySource": t.source(),
 	})
-	for _, fact := range []string{"event", "batch", "topic"} {
+	for _, fact := range []string{"event", "batch", "topic", "syncDelay"} {
 		if (s.node.Get(fact) == nil) != (s.node.Get(fact+"Source") == nil) {
 			s.report(fact, "%s and %sSource go together", fact, fact)
 		}
@@ -155,12 +156,15 @@ func (t *tables) checkSignals() {
 	}
 }
 
-// check reports an event or a topic that does not fit the job's calls.
+// check reports signals but for the batch that do not fit the job's calls.
 func (s *tableSignals) check(j *tableJob, start, describe *catalog.Operation) {
 	if s.job.Topic != "" {
 		if t, ok := s.checkExpression("topic", s.job.Topic, start.Input.Describe()); ok && t.Kind != jsontype.String {
 			s.report("topic", "a topic is a string, and the path gives %s", t)
 		}
+	}
+	if s.job.SyncDelay > 0 && j.job.Sync == "" {
+		s.report("syncDelay", "the job has no sync in %s", jobsTable)
 	}
 	e := s.job.Event
 	if e == nil {
@@ -251,7 +255,7 @@ func (b *builder) checkBatch(s *tableSignals, j *tableJob, op, describe *catalog
 	wants := ids.Shape.Element.Shape.Describe()
 	fitsID := func(pointer string, t *jsontype.Type) {
 		if t != nil && !fits(t, wants) && (t.Elem == nil || !fits(t.Elem, wants)) {
-			s.report(pointer, "an id of %s is %s, and the expression gives %s", op.Name, wants, t)
+			s.report(pointer, "an id of %s is %s, and the expression gives %s", op.Name, wants.Kind.Noun(), t)
 		}
 	}
 	fitsID("batch/argument", s.checkArgument("batch/argument", batch.Argument, j, describe))
@@ -283,6 +287,9 @@ func (s *tableSignals) answerType(list *jsontype.Type, op, describe *catalog.Ope
 	name, many := strings.CutSuffix(s.job.Batch.Answer, "[]")
 	if name == "" {
 		return list.Elem
+	}
+	if describe.Output.Member(name) == nil {
+		s.report("batch/answer", "%s has no member %q in its answer", describe.Name, name)
 	}
 	answer := &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{}}
 	if op == describe { // whose other members may be missing

@@ -19,7 +19,7 @@ type change struct{ file, old, with string }
 // Each check of the tables, with its place and what was meant.
 func TestTables(t *testing.T) {
 	t.Parallel()
-	const services, jobs, statuses, left = "services.json", "jobs.json", "statuses.json", "left-out.json"
+	const services, jobs, signals, statuses, left = "services.json", "jobs.json", "signals.json", "statuses.json", "left-out.json"
 	tests := []struct {
 		name    string
 		changes []change
@@ -82,6 +82,37 @@ func TestTables(t *testing.T) {
 		{"status of the model", []change{{statuses, `{"403": "ShelfForbidden",`, `{"403": "ShelfForbidden", "500": "ShelfBroken",`}}, `/oven/DescribeShelf/500: no acceptor of a waiter of oven.DescribeShelf has the status 500`},
 		{"no status", []change{{statuses, `"403"`, `"ok"`}}, `/oven/DescribeShelf/ok: expected an HTTP status from 300 to 599, found "ok"`},
 		{"status without source", []change{{statuses, `, "source": "made up"`, ``}}, `/oven/DescribeShelf: an operation needs the member "source"`},
+		{"event and none", []change{{signals, `["mill-v2:GrindSack"]`, `["mill-v2:GrindSack", "baker:StartLoaf"]`}}, `/withoutEvent/0: baker:StartLoaf stands twice, or has an event; keep one`},
+		{"job without a word on events", []change{{signals, `{"jobs": ["mill-v2:GrindSack"], "source": "made up"}`, ``}}, `/1/start: signals.json does not say what event tells of mill-v2:GrindSack`},
+		{"signals of no job", []change{{signals, `"mill-v2:GrindSack": {`, `"mill-v2:GrindSacks": {`}}, `/jobs/mill-v2:GrindSacks: jobs.json has no job "mill-v2:GrindSacks" (did you mean "mill-v2:GrindSack"?)`},
+		{"event without source", []change{{signals, `"eventSource": "made up",`, ``}}, `/jobs/baker:StartLoaf/event: event and eventSource go together`},
+		{"source of events", []change{{signals, `"aws.baker"`, `"baker"`}}, `/event/source: expected a source such as aws.athena, found "baker"`},
+		{"path of a status", []change{{signals, `"detail.state"`, `"detail.states[0]"`}}, `/event/status: expected a path such as detail.state or "detail-type", found "detail.states[0]"`},
+		{"path of a value", []change{{signals, `"detail.kind"`, `"detail."`}}, `/event/where/detail.: expected a path such as`},
+		{"delivery", []change{{signals, `"best effort"`, `"best"`}}, `/event/delivery: expected one of durable, best effort, found "best"`},
+		{"argument of an event", []change{{signals, `"argument": "name"`, `"argument": "nam"`}}, `/event/argument: column 1: `},
+		{"argument that is not given", []change{{signals, `"argument": "name"`, `"argument": "labels.x"`}}, `/event/argument: the job gives GetLoaf no argument "labels"`},
+		{"argument that is no string", []change{{signals, `"argument": "name"`, `"argument": "length(name)"`}}, `/event/argument: an id is a string, and the expression gives a number`},
+		{"event without an end", []change{{signals, `"success": ["Baked"],`, ``}, {signals, `"failure": ["Burnt", "Stopped"],`, ``}}, `/jobs/baker:StartLoaf/event: no value says that the job has ended`},
+		{"value of an event twice", []change{{signals, `["Burnt", "Stopped"]`, `["Burnt", "Stopped"], "ended": ["Burnt"]`}}, `/event: the value "Burnt" stands twice; keep one`},
+		{"value that means something else", []change{{signals, `"success": ["Baked"]`, `"success": ["Baked", "Rising"]`}}, `/event/success: the value "Rising" means something else as a status of GetLoaf`},
+		{"failure that is a success", []change{{signals, `["Burnt", "Stopped"]`, `["BAKED"]`}}, `/event/failure: the value "BAKED" means something else as a status of GetLoaf`},
+		{"detail-types", []change{{signals, `"detail.state"`, `"\"detail-type\""`}}, `/event/detailTypes: the detail-type is the status, so its values must be all detailTypes`},
+		{"switch", []change{{signals, `"after": "/",`, `"after": "/", "switch": "recipe",`}}, `/event/switch: the input of StartLoaf has no boolean "recipe"`},
+		{"topic", []change{{signals, `"recipe.flour"`, `"recipe.parts"`}}, `/topic: a topic is a string, and the path gives`},
+		{"topic of nobody", []change{{signals, `"recipe.flour"`, `"recipe.flower"`}}, `/topic: column 8: `},
+		{"delay of no sync", []change{{signals, `"batchSource"`, `"syncDelay": 60, "syncDelaySource": "x", "batchSource"`}}, `/jobs/mill-v2:GrindSack/syncDelay: the job has no sync in jobs.json`},
+		{"batch operation", []change{{signals, `"DescribeSack"`, `"DescribeSacks"`}}, `/batch/operation: mill-v2 has no operation "DescribeSacks" (did you mean "DescribeSack"?)`},
+		{"ids", []change{{signals, `"ids": "Ids"`, `"ids": "Id"`}}, `/batch/ids: the input of DescribeSack has no list "Id"`},
+		{"most ids", []change{{signals, `"max": 5`, `"max": 11`}}, `/batch/max: Ids of DescribeSack takes at most 10`},
+		{"id of a batch", []change{{signals, `"Ids[0]"`, `"[Ids]"`}}, `/batch/argument: an id of DescribeSack is a string, and the expression gives`},
+		{"argument that no id has", []change{{signals, `"Ids[0]"`, `"'x'"`}}, `/batch: the argument Ids of DescribeSack is not in the ids; jobs of one call must share it`},
+		{"shared argument", []change{{signals, `"Ids[0]",`, `"Ids[0]", "shared": ["Oven"],`}}, `/batch/shared: DescribeSack and DescribeSack have no such member "Oven"`},
+		{"elements", []change{{signals, `"elements": "Sacks"`, `"elements": "Sacks[0]"`}}, `/batch/elements: expected the path of a list in the answer of DescribeSack`},
+		{"id of an element", []change{{signals, `"id": "Detail"`, `"id": "Details"`}}, `/batch/id: column 1: `},
+		{"answer", []change{{signals, `"Sacks[]"`, `"Sack[]"`}}, `/batch/answer: DescribeSack has no member "Sack" in its answer`},
+		{"answer that is one element", []change{{signals, `"Sacks[]"`, `"Sacks"`}}, `/batch/answer: `},
+		{"missing ids", []change{{signals, `"omitted"`, `"gone"`}}, `/batch/missing: expected one of omitted, listed, refused, found "gone"`},
 		{"left out twice", []change{{left, `[{`, `[{"service": "shop", "name": "DoorOpen", "reason": "x"}, {`}}, `/1: DoorOpen of shop stands twice; keep one`},
 		{"left out and there", []change{{left, `[{`, `[{"service": "baker", "name": "StartLoaf", "reason": "x"}, {`}}, `/0/start: StartLoaf of baker stands in left-out.json too; keep one`},
 		{"service without anything", []change{{left, `[{`, `[{"service": "shop", "name": "ShelfFull", "reason": "x"}, {`}}, `/shop: the service "shop" has no waiter and no job; remove it`},

@@ -103,7 +103,11 @@ func TestListIsComplete(t *testing.T) {
 	kinds := map[catalog.Kind]int{}
 	i := 0
 	entries(t, func(e *catalog.Entry) {
-		require.Equal(t, listEntry{e.Service.Key, e.Service.Name, e.Name, e.Kind, e.Waiter.Name, e.Operation.Name}, list[i])
+		var told *signals
+		if j := e.Job; j != nil && (j.Sync != "" || j.Event != nil || j.Topic != "" || j.Batch != nil) {
+			told = &signals{j.Sync, j.Event, j.Topic, j.Batch}
+		}
+		require.Equal(t, listEntry{e.Service.Key, e.Service.Name, e.Name, e.Kind, e.Waiter.Name, e.Operation.Name, told}, list[i])
 		kinds[e.Kind]++
 		i++
 	})

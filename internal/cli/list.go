@@ -63,6 +63,15 @@ type listEntry struct {
 	Kind        catalog.Kind `json:"kind"`
 	Waiter      string       `json:"waiter"`
 	Operation   string       `json:"operation"`
+	Signals     *signals     `json:"signals,omitempty"`
+}
+
+// signals are what can tell of the end of a job, and what describes many.
+type signals struct {
+	Sync  string         `json:"sync,omitempty"`
+	Event *catalog.Event `json:"event,omitempty"`
+	Topic string         `json:"topic,omitempty"`
+	Batch *catalog.Batch `json:"batch,omitempty"`
 }
 
 func runList(c *cobra.Command, args []string, o listOptions) error {
@@ -74,7 +83,11 @@ func runList(c *cobra.Command, args []string, o listOptions) error {
 		return err
 	}
 	if o.output == "json" {
-		err = writeJSON(c.OutOrStdout(), flat(services))
+		entries := flat(services)
+		if err := addSignals(entries); err != nil {
+			return &exitError{exitFailed, err}
+		}
+		err = writeJSON(c.OutOrStdout(), entries)
 	} else {
 		err = printList(c.OutOrStdout(), services)
 	}
@@ -127,10 +140,28 @@ func flat(services []catalog.Listing) []listEntry {
 	list := []listEntry{}
 	for _, s := range services {
 		for _, e := range s.Entries {
-			list = append(list, listEntry{s.Key, s.Name, e.Name, e.Kind, e.Waiter, e.Operation})
+			list = append(list, listEntry{s.Key, s.Name, e.Name, e.Kind, e.Waiter, e.Operation, nil})
 		}
 	}
 	return list
+}
+
+// addSignals reads the jobs of the list.
+func addSignals(entries []listEntry) error {
+	for i := range entries {
+		if entries[i].Kind != catalog.AWSJob {
+			continue
+		}
+		found, err := catalog.Lookup(entries[i].Service, entries[i].Name)
+		if err != nil {
+			return err
+		}
+		j := found.Job
+		if all := (signals{j.Sync, j.Event, j.Topic, j.Batch}); all != (signals{}) {
+			entries[i].Signals = &all
+		}
+	}
+	return nil
 }
 
 // printList prints the entries of each service under its name, in columns as

@@ -181,10 +181,28 @@ func (s *sheet) job(j *catalog.Job) {
 			s.row("", fmt.Sprintf("%s = %s", member, j.Stop.Arguments[member]))
 		}
 	}
-	if j.Sync != "" {
-		s.row("sync", "arn:aws:states:::"+j.Sync)
-	}
+	s.signals(j)
 	s.row("note", j.Note)
+}
+
+// signals prints what can tell of the end of the job, and what describes many jobs.
+func (s *sheet) signals(j *catalog.Job) {
+	if j.Sync != "" {
+		s.row("tells you", "the Task arn:aws:states:::"+j.Sync)
+	}
+	if e := j.Event; e != nil {
+		s.row("tells you", fmt.Sprintf(`the event "%s" of %s (%s)`, strings.Join(e.DetailTypes, `" or "`), e.Source, e.Delivery))
+		if e.Switch != "" {
+			s.row("", fmt.Sprintf("if the start call has %s = true", e.Switch))
+		}
+		s.row("", e.Note)
+	}
+	if j.Topic != "" {
+		s.row("tells you", "the SNS topic in "+j.Topic)
+	}
+	if b := j.Batch; b != nil {
+		s.row("batch", fmt.Sprintf("%s describes up to %d at once", b.Operation, b.Max))
+	}
 }
 
 // acceptors is a table of the acceptors, and of what a call without a match means.

@@ -123,25 +123,7 @@ func TestNothingTooMuch(t *testing.T) {
 	for _, l := range list {
 		s, err := catalog.AWS().Service(l.Key)
 		require.NoError(t, err)
-		called := map[string]bool{}
-		for _, w := range s.Waiters {
-			called[w.Operation] = true
-		}
-		for start, j := range s.Jobs {
-			called[start], called[j.Describe] = true, true
-			if j.Stop != nil {
-				called[j.Stop.Operation] = true
-			}
-			if j.Precondition != nil {
-				called[j.Precondition.Operation] = true
-			}
-			if j.Batch != nil {
-				called[j.Batch.Operation] = true
-			}
-		}
-		if l.Key == "timestream-write" { // which has to be asked for its endpoint
-			called[catalog.EndpointOperation] = true
-		}
+		called := callsOf(s)
 		require.Equal(t, slices.Sorted(maps.Keys(called)), slices.Sorted(maps.Keys(s.Operations)), l.Key)
 		reached := map[*catalog.Shape]bool{}
 		for name, o := range s.Operations {
@@ -164,6 +146,30 @@ func TestNothingTooMuch(t *testing.T) {
 			require.Equal(t, name, shape.Name)
 		}
 	}
+}
+
+// callsOf are the operations that the waiters and jobs of a service call.
+func callsOf(s *catalog.Service) map[string]bool {
+	called := map[string]bool{}
+	for _, w := range s.Waiters {
+		called[w.Operation] = true
+	}
+	for start, j := range s.Jobs {
+		called[start], called[j.Describe] = true, true
+		if j.Stop != nil {
+			called[j.Stop.Operation] = true
+		}
+		if j.Precondition != nil {
+			called[j.Precondition.Operation] = true
+		}
+		if j.Batch != nil {
+			called[j.Batch.Operation] = true
+		}
+	}
+	if s.Key == "timestream-write" { // which has to be asked for its endpoint
+		called[catalog.EndpointOperation] = true
+	}
+	return called
 }
 
 func reach(s *catalog.Shape, reached map[*catalog.Shape]bool) {

@@ -72,6 +72,9 @@ type Job struct {
 	// Dependent are the IAM actions that the service makes, or checks, on
 	// behalf of who starts the job.
 	Dependent []Dependent `json:"dependent,omitempty"`
+	// SyncDelay is how many seconds pass between two looks of Step Functions at the
+	// job of Sync; 0 where it is told, or nobody measured it.
+	SyncDelay int `json:"syncDelay,omitempty"`
 	// Event tells that the job has ended; nil if AWS sends none, or does not say
 	// what it is like.
 	Event *Event `json:"event,omitempty"`

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -170,6 +171,49 @@ const (
 	IDListed  Missing = "listed"  // it has no element, and another list names it
 	IDRefused Missing = "refused" // the whole call fails
 )
+
+// JobIDs returns the ids of the job that a describe call with the input is about: one,
+// or one for each of its parts.
+func (b *Batch) JobIDs(input map[string]any) ([]any, error) {
+	found, err := search(b.Argument, input)
+	if err != nil {
+		return nil, err
+	}
+	ids, many := found.([]any)
+	if !many {
+		ids = []any{found}
+	}
+	if len(ids) == 0 || slices.ContainsFunc(ids, func(id any) bool { return !isID(id) }) {
+		return nil, fmt.Errorf("the arguments have no id of a job at %s", b.Argument)
+	}
+	return ids, nil
+}
+
+// isID tells whether a value is an id: a text, or an object of them.
+func isID(v any) bool {
+	if members, ok := v.(map[string]any); ok {
+		return !slices.ContainsFunc(slices.Collect(maps.Values(members)), func(v any) bool { return !isID(v) })
+	}
+	text, ok := v.(string)
+	return ok && text != ""
+}
+
+// ReadElements returns the elements of an answer, and the id of each.
+func (b *Batch) ReadElements(answer any) (elements, ids []any, err error) {
+	found, err := search(b.Elements, answer)
+	if err != nil {
+		return nil, nil, err
+	}
+	elements, _ = found.([]any)
+	for _, e := range elements {
+		id, err := search(b.ID, e)
+		if err != nil {
+			return nil, nil, err
+		}
+		ids = append(ids, id)
+	}
+	return elements, ids, nil
+}
 
 // Input returns the input of a call for the ids of several jobs that share the
 // Shared members of the describe input.

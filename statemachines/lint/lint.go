@@ -53,7 +53,7 @@ func Rules() []Rule {
 		{StatusPollsOn, "a status that ends the job, and the loop polls on"},
 		{StatusMisread, "a status of success that leads to a failure, or of failure that leads to a success"},
 		{StatusUnhandled, "a status of a job that runs, which no rule names and which leaves the loop"},
-		{PollNeedless, "a loop that polls a job that Step Functions can wait for by itself (.sync)"},
+		{PollNeedless, "a loop that polls a job whose end .sync or an event tells"},
 		{CallbackTimeout, "a Task that waits for a callback and has no TimeoutSeconds or HeartbeatSeconds"},
 		{typecheck.UnknownOperation, "a Task that calls an operation that its service does not have"},
 		{typecheck.UnknownArgument, "an argument that the operation does not have"},

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -148,10 +150,15 @@ func (r *reading) findDecision(value string) (s *asl.State, field string) {
 	}
 }
 
-// checkNeed notes a loop that Step Functions could wait in itself: the flow starts the
-// job, does nothing but poll it, and does not stop it at a deadline of its own.
+// checkNeed notes a loop that need not poll: the flow starts the job, does nothing but
+// poll it, and does not stop it at a deadline of its own. An Express workflow can
+// neither use .sync nor wait for a token.
 func (c *checker) checkNeed(r *reading) {
-	if r.Express || r.Start == nil || r.Entry == nil || r.Entry.Job == nil || r.Entry.Job.Sync == "" || r.Flow.State(r.Start.Name) != r.Start {
+	if r.Express || r.Start == nil || r.Entry == nil || r.Entry.Job == nil || r.Flow.State(r.Start.Name) != r.Start {
+		return
+	}
+	text := r.sayWhoTells(r.Entry.Job)
+	if text == "" {
 		return
 	}
 	if stop := r.Entry.Job.Stop; stop != nil && c.tasks()[strings.ToLower(r.Entry.Service.Key+":"+stop.Operation)] != nil {
@@ -162,8 +169,27 @@ func (c *checker) checkNeed(r *reading) {
 			return
 		}
 	}
-	c.reportAs(diag.Note, PollNeedless, r.Start, "/Resource", "%s has .sync: a Task on \"arn:aws:states:::%s\" starts the job and waits for it, and needs no loop",
-		r.Entry.Service.Key, r.Entry.Job.Sync)
+	c.reportAs(diag.Note, PollNeedless, r.Start, "/Resource", "%s", text)
+}
+
+// sayWhoTells says what tells that the job has ended, and why one may poll it all the
+// same; empty if nothing tells.
+func (r *reading) sayWhoTells(job *catalog.Job) string {
+	service, event := r.Entry.Service.Key, job.Event
+	switch delay := time.Duration(job.SyncDelay) * time.Second; {
+	case job.Sync != "" && r.Turn.Wait > 0 && r.Turn.Wait < delay:
+		return fmt.Sprintf("%s has .sync: a Task on \"arn:aws:states:::%s\" starts the job and waits for it, and needs no loop; "+
+			"it looks at the job once in %s, this loop every %s: poll on where that matters", service, job.Sync, span(delay), pause(r.Turn.Wait))
+	case job.Sync != "":
+		return fmt.Sprintf("%s has .sync: a Task on \"arn:aws:states:::%s\" starts the job and waits for it, and needs no loop", service, job.Sync)
+	case event == nil:
+		return ""
+	}
+	text := fmt.Sprintf("%s sends the event %q when the job ends: wait for it with a task token", service, event.DetailTypes[0])
+	if event.Delivery == catalog.BestEffort {
+		text += ", and poll seldom in case it is lost (best effort)"
+	}
+	return text
 }
 
 // checkDefault warns of a Default that polls on for values of which nobody knows that

@@ -10,6 +10,59 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
+// A job that somebody else can tell of is noted where the machine starts it, with the
+// reason to poll all the same.
+func TestNeedlessLoops(t *testing.T) {
+	t.Parallel()
+	loop := func(start, describe, status, done, wait string) string {
+		return `{"StartAt": "Start", "TimeoutSeconds": 3600, "States": {
+			"Start": {"Type": "Task", "Resource": "arn:aws:states:::` + start + `", "Parameters": {"JobName": "x"}, "ResultPath": "$.started", "Next": "Wait"},
+			"Wait": {"Type": "Wait", "Seconds": ` + wait + `, "Next": "Get"},
+			"Get": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:` + describe + `", "Parameters": {}, "ResultPath": "$.got", "Next": "Done?"},
+			"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.got.` + status + `", "StringEquals": "` + done + `", "Next": "Done"}], "Default": "Wait"},
+			"Done": {"Type": "Succeed"}}}`
+	}
+	glue := func(wait string) string {
+		return loop("glue:startJobRun", "glue:getJobRun", "JobRun.JobRunState", "SUCCEEDED", wait)
+	}
+	image := loop("aws-sdk:ec2:createImage", "ec2:describeImages", "Images[0].State", "available", "30")
+	tests := []struct{ name, definition, message, line string }{
+		{"sync looks seldom", glue("15"), `starts the job and waits for it, and needs no loop; it looks at the job once in 1m, this loop every 15 s: poll on where that matters`, "  glue has .sync: no loop needed"},
+		{"sync looks as often", glue("60"), `glue has .sync: a Task on "arn:aws:states:::glue:startJobRun.sync" starts the job and waits for it, and needs no loop`, "  glue has .sync: no loop needed"},
+		{"an event that may be lost", image, `ec2 sends the event "EC2 AMI State Change" when the job ends: wait for it with a task token, and poll seldom in case it is lost (best effort)`, "  ec2 sends an event at the end (best effort)"},
+		{
+			"a durable event", loop("aws-sdk:cloudformation:createStack", "cloudformation:describeStacks", "Stacks[0].StackStatus", "CREATE_COMPLETE", "30"),
+			`cloudformation sends the event "CloudFormation Stack Status Change" when the job ends: wait for it with a task token`,
+			"  cloudformation sends an event at the end (durable)",
+		},
+		{"nobody tells", loop("aws-sdk:cloudfront:createInvalidation", "cloudfront:getInvalidation", "Invalidation.Status", "Completed", "30"), "", ""},
+		{"Express", image, "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			machine, err := asl.Parse([]byte(tt.definition))
+			require.NoError(t, err)
+			options := lint.Options{Express: tt.name == "Express"}
+			var messages []string
+			for _, f := range lint.Check(machine, options) {
+				if f.Rule == lint.PollNeedless {
+					messages = append(messages, f.Message)
+				}
+			}
+			if tt.message == "" {
+				require.Empty(t, messages)
+				return
+			}
+			require.Len(t, messages, 1)
+			require.True(t, strings.HasSuffix(messages[0], tt.message), messages[0])
+			loops := lint.Loops(machine, options)
+			require.Len(t, loops, 1)
+			require.Contains(t, loops[0].String(), tt.line)
+		})
+	}
+}
+
 // What the rules about statuses say of a loop that waits for a query.
 func TestStatusesOfQuery(t *testing.T) {
 	t.Parallel()

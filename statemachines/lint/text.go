@@ -117,7 +117,11 @@ func (l *Loop) notes() [][2]string {
 	}
 	notes := [][2]string{{"  " + l.DescribeBound(), tag(UnboundedLoop, EventBudget, HotLoop)}}
 	if needless := tag(PollNeedless); needless != "" {
-		notes = append(notes, [2]string{"  " + l.Entry.Service.Key + " has .sync: no loop needed", needless})
+		text := " has .sync: no loop needed"
+		if job := l.Entry.Job; job.Sync == "" {
+			text = fmt.Sprintf(" sends an event at the end (%s)", job.Event.Delivery)
+		}
+		notes = append(notes, [2]string{"  " + l.Entry.Service.Key + text, needless})
 	}
 	return notes
 }

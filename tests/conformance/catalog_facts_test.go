@@ -19,6 +19,7 @@ var factSuites = []suite{
 	{name: "catalog-facts", cases: 2667, facts: true, run: runWaiterFacts, differences: byReason(waiterDifferences)},
 	{name: "catalog-job-facts", cases: 805, facts: true, run: runJobFacts, differences: byReason(jobDifferences)},
 	{name: "catalog-job-times", cases: 230, facts: true, run: runJobTimes, differences: byReason(timeDifferences)},
+	{name: "catalog-job-signals", cases: 575, facts: true, run: runJobSignals, differences: byReason(signalDifferences)},
 }
 
 // differing are cases that differ for one reason.

@@ -1,0 +1,236 @@
+package catalog_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+// sample is a start call of a job, and events of it as AWS's schemas describe them.
+type sample struct {
+	Input  map[string]any `json:"input"`
+	Output map[string]any `json:"output"`
+	Events []struct {
+		Ended bool           `json:"ended"`
+		Event map[string]any `json:"event"`
+	} `json:"events"`
+}
+
+// jobs calls test with every job of the catalogue.
+func jobs(t *testing.T, test func(t *testing.T, name string, e *catalog.Entry)) {
+	t.Helper()
+	entries(t, func(t *testing.T, _ catalog.Listing, _ catalog.Listed, found *catalog.Entry) {
+		t.Helper()
+		if found.Job != nil {
+			test(t, found.FullName(), found)
+		}
+	})
+}
+
+// arguments are those of the describe call of a job that was started so.
+func arguments(t *testing.T, job *catalog.Job, input, output map[string]any) map[string]any {
+	t.Helper()
+	made := map[string]any{}
+	for name, text := range job.Arguments {
+		expr, err := jmespath.Parse(text)
+		require.NoError(t, err)
+		program, _ := expr.Compile(nil)
+		value, err := program.Eval(map[string]any{"input": input, "output": output})
+		require.NoError(t, err)
+		if value != nil {
+			made[name] = value
+		}
+	}
+	return made
+}
+
+// An event of a job has the id that the job's describe call asks for, and the rule
+// takes the events of jobs that have ended and no others.
+func TestEventsOfJobs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/events.json")
+	require.NoError(t, err)
+	var samples map[string]sample
+	require.NoError(t, json.Unmarshal(text, &samples))
+	jobs(t, func(t *testing.T, name string, e *catalog.Entry) {
+		t.Helper()
+		event := e.Job.Event
+		require.Equal(t, event != nil, samples[name].Events != nil, name)
+		if event == nil {
+			return
+		}
+		s := samples[name]
+		require.NotNil(t, s.Events, "%s has no sample", name)
+		ids, err := event.JobIDs(arguments(t, e.Job, s.Input, s.Output))
+		require.NoError(t, err, name)
+		pattern := decoded(t, event.Pattern())
+		ended := 0
+		for _, one := range s.Events {
+			require.Equal(t, one.Ended, matches(pattern, one.Event), "%s: %v", name, one.Event)
+			if one.Ended {
+				id, err := event.JobID(one.Event)
+				require.NoError(t, err, name)
+				require.Contains(t, ids, id, name)
+				ended++
+			}
+		}
+		require.Positive(t, ended, name)
+		delete(samples, name)
+	})
+	require.Empty(t, slices.Collect(maps.Keys(samples)), "samples of no event")
+}
+
+// decoded is a value as JSON has it.
+func decoded(t *testing.T, v any) any {
+	t.Helper()
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	var out any
+	require.NoError(t, json.Unmarshal(text, &out))
+	return out
+}
+
+// matches tells whether an event matches a pattern of EventBridge with lists of
+// values alone.
+func matches(pattern, event any) bool {
+	if values, ok := pattern.([]any); ok {
+		return slices.Contains(values, event)
+	}
+	object, _ := event.(map[string]any)
+	for name, inner := range pattern.(map[string]any) {
+		if !matches(inner, object[name]) {
+			return false
+		}
+	}
+	return true
+}
+
+// An event or arguments without an id are errors.
+func TestEventWithoutID(t *testing.T) {
+	t.Parallel()
+	event := &catalog.Event{ID: `detail."build-id"`, After: "/", Argument: "ids"}
+	id, err := event.JobID(map[string]any{"detail": map[string]any{"build-id": "arn:aws:codebuild:::build/shop:1"}})
+	require.NoError(t, err)
+	require.Equal(t, "shop:1", id)
+	for _, detail := range []any{nil, map[string]any{}, map[string]any{"build-id": 3}, map[string]any{"build-id": "build/"}} {
+		_, err := event.JobID(map[string]any{"detail": detail})
+		require.EqualError(t, err, `the event has no id of a job at detail."build-id"`)
+	}
+	for _, ids := range []any{nil, "", 3.0, []any{"a", nil}} {
+		_, err := event.JobIDs(map[string]any{"ids": ids})
+		require.EqualError(t, err, "the arguments have no id of a job at ids")
+	}
+	_, err = (&catalog.Event{ID: "detail."}).JobID(nil)
+	require.Error(t, err)
+	_, err = (&catalog.Event{Argument: "["}).JobIDs(nil)
+	require.Error(t, err)
+}
+
+// The ids of a job and of its elements are of one form, and the elements of two jobs
+// make the answers that describe calls give.
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		one, two string // the inputs of the describe calls
+		input    string // of the call for both
+		answer   string
+		ids      string // of its elements
+		first    string // what stands for the describe call's answer
+		verdict  pollcore.Verdict
+	}{
+		{
+			"athena:StartQueryExecution", `{"QueryExecutionId": "a"}`, `{"QueryExecutionId": "b"}`, `{"QueryExecutionIds": ["a", "b"]}`,
+			`{"QueryExecutions": [{"QueryExecutionId": "b", "Status": {"State": "SUCCEEDED"}}], "UnprocessedQueryExecutionIds": [{"QueryExecutionId": "a"}]}`,
+			`["b"]`, `{"QueryExecution": {"QueryExecutionId": "b", "Status": {"State": "SUCCEEDED"}}}`, pollcore.Success,
+		},
+		{
+			"codebuild:StartBuild", `{"ids": ["shop:a"]}`, `{"ids": ["shop:b"]}`, `{"ids": ["shop:a", "shop:b"]}`,
+			`{"builds": [{"id": "shop:a", "buildStatus": "FAILED"}, {"id": "shop:b", "buildStatus": "SUCCEEDED"}]}`,
+			`["shop:a", "shop:b"]`, `{"builds": [{"id": "shop:a", "buildStatus": "FAILED"}]}`, pollcore.Failure,
+		},
+		{
+			"deadline:CreateJob", `{"farmId": "f", "queueId": "q", "jobId": "a"}`, `{"farmId": "f", "queueId": "p", "jobId": "b"}`,
+			`{"identifiers": [{"farmId": "f", "queueId": "q", "jobId": "a"}, {"farmId": "f", "queueId": "p", "jobId": "b"}]}`,
+			`{"jobs": [{"farmId": "f", "queueId": "q", "jobId": "a", "taskRunStatus": "RUNNING", "lifecycleStatus": "CREATE_COMPLETE"}], "errors": []}`,
+			`[{"farmId": "f", "queueId": "q", "jobId": "a"}]`,
+			`{"farmId": "f", "queueId": "q", "jobId": "a", "taskRunStatus": "RUNNING", "lifecycleStatus": "CREATE_COMPLETE"}`, pollcore.Retry,
+		},
+		{
+			"emr:AddJobFlowSteps", `{"ClusterId": "j", "StepIds": ["a1", "a2"]}`, `{"ClusterId": "j", "StepIds": ["b"]}`,
+			`{"ClusterId": "j", "StepIds": ["a1", "a2", "b"]}`, `{"Steps": [{"Id": "b", "Status": {"State": "COMPLETED"}}, {"Id": "a1"}]}`,
+			`["b", "a1"]`, `{"Steps": [{"Id": "b", "Status": {"State": "COMPLETED"}}]}`, pollcore.Success,
+		},
+		{
+			"glue:StartCrawler", `{"Name": "a"}`, `{"Name": "b"}`, `{"CrawlerNames": ["a", "b"]}`, `{"Crawlers": [{"Name": "a", "State": "RUNNING"}]}`,
+			`["a"]`, `{"Crawler": {"Name": "a", "State": "RUNNING"}}`, pollcore.Retry,
+		},
+	}
+	object := func(text string) (v map[string]any) {
+		require.NoError(t, json.Unmarshal([]byte(text), &v))
+		return v
+	}
+	for _, tt := range tests {
+		found, err := catalog.AWS().Resolve(tt.name)
+		require.NoError(t, err)
+		b := found.Job.Batch
+		var all []any
+		for _, input := range []string{tt.one, tt.two} {
+			ids, err := b.JobIDs(object(input))
+			require.NoError(t, err)
+			all = append(all, ids...)
+		}
+		require.JSONEq(t, tt.input, textOf(t, b.Input(object(tt.one), all)), tt.name)
+		elements, ids, err := b.ReadElements(object(tt.answer))
+		require.NoError(t, err)
+		require.JSONEq(t, tt.ids, textOf(t, ids), tt.name)
+		require.Contains(t, all, ids[0])
+		answer := b.AnswerOf(elements[:1])
+		require.JSONEq(t, tt.first, textOf(t, answer), tt.name)
+		check, err := pollcore.Compile[any, any](found.Waiter)
+		require.NoError(t, err)
+		require.Equal(t, tt.verdict, check.Check(nil, answer, nil).Verdict, tt.name)
+	}
+}
+
+// Every batch has its operation, takes the ids of what the job describes, and no more
+// members that the call must have.
+func TestEveryBatch(t *testing.T) {
+	t.Parallel()
+	count := 0
+	jobs(t, func(t *testing.T, name string, e *catalog.Entry) {
+		t.Helper()
+		b := e.Job.Batch
+		if b == nil {
+			return
+		}
+		count++
+		op := e.Service.Operations[b.Operation]
+		require.NotNil(t, op, name)
+		require.NotEmpty(t, op.Actions, name)
+		input := b.Input(map[string]any{}, nil)
+		for _, shared := range b.Shared {
+			input[shared] = ""
+		}
+		for _, m := range op.Input.Members {
+			require.True(t, !m.Required || slices.Contains(slices.Collect(maps.Keys(input)), m.Name), "%s: %s", name, m.Name)
+		}
+		_, err := b.JobIDs(map[string]any{})
+		require.ErrorContains(t, err, "the arguments have no id of a job at", name)
+	})
+	require.Equal(t, 15, count)
+	_, err := (&catalog.Batch{Argument: "["}).JobIDs(nil)
+	require.Error(t, err)
+	_, _, err = (&catalog.Batch{Elements: "["}).ReadElements(nil)
+	require.Error(t, err)
+	_, _, err = (&catalog.Batch{Elements: "a", ID: "["}).ReadElements(map[string]any{"a": []any{1.0}})
+	require.Error(t, err)
+}
