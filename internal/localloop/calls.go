@@ -2,6 +2,7 @@ package localloop
 
 import (
 	"context"
+	"time"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
@@ -102,6 +103,14 @@ func (d driver) Describe(ctx context.Context, ref jobs.Ref) (output any, err err
 		return err
 	})
 	return output, err
+}
+
+// EndTime implements jobs.EndTimer.
+func (d driver) EndTime(output any) (at time.Time, ok bool) {
+	if timer, says := d.inner.(jobs.EndTimer); says {
+		return timer.EndTime(output)
+	}
+	return time.Time{}, false
 }
 
 type stopping struct {

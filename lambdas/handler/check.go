@@ -184,6 +184,9 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 	}
 	result.Reason = cut(result.Reason, maxReason)
 	if opErr == nil {
+		if state == jobEnded {
+			result.LateSeconds = c.lateness(output)
+		}
 		var remark string
 		if result.Output, remark, err = limitOutput(output, c.request.Waiter, c.OutputLimit); err != nil {
 			return nil, jobUnseen, failWith(ErrorServiceUnavailable, err)
@@ -191,6 +194,20 @@ func (c *check) describe(ctx context.Context) (result *Result, state jobState, e
 		result.Reason += remark
 	}
 	return result, state, nil
+}
+
+// lateness is how many seconds the job had ended when the output was asked for; nil if
+// the output does not say when it ended. Clocks differ: no call is early.
+func (c *check) lateness(output any) *int {
+	timer, ok := c.driver.(jobs.EndTimer)
+	if !ok {
+		return nil
+	}
+	at, ok := timer.EndTime(output)
+	if !ok {
+		return nil
+	}
+	return new(int(max(0, c.asked.Sub(at)).Round(time.Second) / time.Second))
 }
 
 // stopping tells whether a job that ends now does so because it was stopped: in
@@ -249,7 +266,11 @@ func (c *check) keep(ctx context.Context, result *Result) (*Result, error) {
 	if _, err = c.replace(ctx, c.event.Key, rec, c.stored.Version); err != nil {
 		return c.overtaken(ctx, err, result)
 	}
-	c.count(countOf(ended[result.Status]), metric{"JobSeconds", "Seconds", float64(result.ElapsedSeconds)})
+	counted := []metric{countOf(ended[result.Status]), {"JobSeconds", "Seconds", float64(result.ElapsedSeconds)}}
+	if result.LateSeconds != nil {
+		counted = append(counted, metric{"Lateness", "Seconds", float64(*result.LateSeconds)})
+	}
+	c.count(counted...)
 	return result, nil
 }
 

@@ -20,6 +20,8 @@ import (
 //   - JobsSucceeded, JobsFailed, JobsTimedOut: ends, each counted once.
 //   - JobSeconds: how long a job took from its start to the check that saw its
 //     end.
+//   - Lateness: how long the end of a job was unseen, where the service says when the
+//     job ended.
 //   - StartsUnknown: start records that became UNKNOWN; a later call that finds
 //     one so ends as JobPoller.JobStartUnknown too, but counts nothing.
 //   - Checks: describe calls.

@@ -22,7 +22,10 @@ type Result struct {
 	// StartedAt is when RunJob was about to start the job.
 	StartedAt      time.Time `json:"startedAt"`
 	ElapsedSeconds int       `json:"elapsedSeconds"`
-	Job            jobs.Ref  `json:"job"`
+	// LateSeconds is the time from the job's end to the describe call that saw it, nil
+	// if the service does not say when the job ended.
+	LateSeconds *int     `json:"lateSeconds,omitempty"`
+	Job         jobs.Ref `json:"job"`
 	// Output is what the describe call returned, in the form of a Step
 	// Functions SDK integration's result.
 	Output any `json:"output,omitempty"`

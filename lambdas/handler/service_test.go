@@ -81,6 +81,14 @@ func (s *service) Describe(ctx context.Context, _ jobs.Ref) (any, error) {
 	return output, err
 }
 
+// EndTime implements jobs.EndTimer.
+func (*service) EndTime(output any) (at time.Time, ok bool) {
+	members, _ := output.(map[string]any)
+	text, _ := members["EndedAt"].(string)
+	at, err := time.Parse(time.RFC3339, text)
+	return at, err == nil
+}
+
 // start runs a job, or returns the one of a token that is remembered.
 func (s *service) start(token string) jobs.Ref {
 	s.mu.Lock()

@@ -65,6 +65,13 @@ type Stopper interface {
 	Stop(ctx context.Context, ref Ref) error
 }
 
+// EndTimer is a Driver whose service says when a job ended.
+type EndTimer interface {
+	// EndTime returns when the job ended that an output of Describe is about; ok is
+	// false if the output does not say it.
+	EndTime(output any) (at time.Time, ok bool)
+}
+
 // Permission is one IAM action that a driver's calls need.
 type Permission struct {
 	// Action is the IAM action, such as "dynamodb:DescribeExport".

@@ -24,8 +24,9 @@ type Callback struct {
 	// Attempt counts the polls. DueAt is when the next one is due.
 	Attempt int       `json:"attempt,omitempty"`
 	DueAt   time.Time `json:"dueAt,omitzero"`
-	// JobID is what Indexed.Find finds the record by; empty for a job without one.
-	JobID string `json:"jobId,omitempty"`
+	// JobIDs are what Indexed.Find finds the record by: the names that events have for
+	// the job, or for its parts.
+	JobIDs []string `json:"jobIds,omitempty"`
 }
 
 // NewerThan reports whether the Task got its token after that of other.
@@ -60,7 +61,7 @@ func (d *decoder) callback() (c Callback) {
 	inner.optional("messageId", "a string", &c.MessageID)
 	inner.integer("attempt", false, &c.Attempt)
 	inner.optional("dueAt", "an RFC 3339 time", &c.DueAt)
-	inner.optional("jobId", "a string", &c.JobID)
+	inner.optional("jobIds", "an array of strings", &c.JobIDs)
 	for _, f := range inner.found {
 		d.problem("callback", "%s: %s", f.member, f.message)
 	}

@@ -55,7 +55,7 @@ func TestMovedIndexOfBefore(t *testing.T) {
 		require.NoError(t, err)
 		stored, err := moved.Load(t.Context(), movedKey)
 		require.NoError(t, err)
-		stored.Record.Callback = startrecord.Callback{TaskToken: "token", JobID: "job-1"}
+		stored.Record.Callback = startrecord.Callback{TaskToken: "token", JobIDs: []string{"job-1"}}
 		_, err = moved.ReplaceIndexed(t.Context(), movedKey, stored.Record, stored.Version)
 		require.NoError(t, err)
 		kept, err := from.Load(t.Context(), movedKey)

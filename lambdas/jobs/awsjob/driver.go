@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -62,6 +63,9 @@ func NewDriver(cfg aws.Config, c *catalog.Catalog, name string) (jobs.Driver, er
 	if d.waiter, err = pollcore.RenameMembers(entry.Waiter, in, out, javasdk.MemberName); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if d.end, err = compileEnd(entry); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	if !named.Starts {
 		return &poll{d}, nil
 	}
@@ -76,6 +80,7 @@ type described struct {
 	needed   []catalog.Permission
 	describe *call
 	waiter   *pollcore.Waiter
+	end      *jmespath.Program // finds the end time in an output; nil for none
 }
 
 // Name implements jobs.Driver.

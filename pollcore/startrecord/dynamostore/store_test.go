@@ -79,7 +79,7 @@ func TestE2EIndexFaults(t *testing.T) {
 func testIndexFaults(t *testing.T, makes maker) {
 	t.Helper()
 	withJob := record(2)
-	withJob.Callback.JobID = "job-1"
+	withJob.Callback.JobIDs = []string{"job-1"}
 	for _, tt := range []struct {
 		name     string
 		faults   []fault

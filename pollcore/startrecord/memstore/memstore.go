@@ -58,11 +58,13 @@ func (s *Store) Replace(ctx context.Context, key startrecord.Key, rec startrecor
 func (s *Store) ReplaceIndexed(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
 	unchanged := s.unchanged(key, version)
 	return s.write(ctx, key, rec, version, func(stored object, found bool) error {
-		err := unchanged(stored, found)
-		if err == nil && rec.Callback.JobID != "" {
-			s.byJob[rec.Callback.JobID] = key
+		if err := unchanged(stored, found); err != nil {
+			return err
 		}
-		return err
+		for _, id := range startrecord.IndexedJobs(rec) {
+			s.byJob[id] = key
+		}
+		return nil
 	})
 }
 

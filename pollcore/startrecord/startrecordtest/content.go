@@ -29,7 +29,7 @@ func testFields(t *testing.T, store startrecord.Store) {
 		Callback: startrecord.Callback{
 			TaskToken: strings.Repeat("AQCE", 256), RedriveCount: 2, RedriveTime: time.Date(2026, 11, 20, 9, 0, 0, 1_000_000, time.UTC),
 			EnteredAt: time.Date(2026, 11, 20, 9, 0, 1, 0, time.UTC), RetryCount: 3,
-			Number: 12, MessageID: "KIM4KDYT", Attempt: 11, DueAt: time.Date(2026, 11, 20, 9, 31, 0, 0, time.UTC), JobID: "test:Job/1",
+			Number: 12, MessageID: "KIM4KDYT", Attempt: 11, DueAt: time.Date(2026, 11, 20, 9, 31, 0, 0, time.UTC), JobIDs: []string{"test:Job/1"},
 		},
 	}
 	bare := startrecord.Record{Status: startrecord.StatusUnknown, ExecutionStartTime: full.ExecutionStartTime, StartedAt: full.StartedAt}

@@ -19,6 +19,7 @@ func RunIndexed(t *testing.T, open func(t *testing.T) startrecord.Indexed) {
 		"Find":                     testFind,
 		"FindNotFound":             testFindNotFound,
 		"FindLast":                 testFindLast,
+		"FindByEachID":             testFindByEachID,
 		"ReplaceIndexedStale":      testReplaceIndexedStale,
 		"ReplaceIndexedWithoutJob": testReplaceIndexedWithoutJob,
 		"ConcurrentReplaceIndexed": testConcurrentReplaceIndexed,
@@ -93,9 +94,32 @@ func testReplaceIndexedStale(t *testing.T, store startrecord.Indexed) {
 func testReplaceIndexedWithoutJob(t *testing.T, store startrecord.Indexed) {
 	key := newKey()
 	created := create(t, store, key, newRecord())
-	replaced := index(t, store, key, created, "")
+	replaced, err := store.ReplaceIndexed(t.Context(), key, created.Record, created.Version)
+	require.NoError(t, err)
 	requireUnchanged(t, store, key, replaced)
-	_, err := store.Find(t.Context(), "")
+}
+
+// A job of many parts has many names, and one twice is one.
+func testFindByEachID(t *testing.T, store startrecord.Indexed) {
+	key := newKey()
+	created := create(t, store, key, newRecord())
+	ids := []string{"", "again", "again"}
+	for i := range ids {
+		ids[i] = key.ExecutionARN + ids[i]
+	}
+	for range startrecord.MaxJobIDs - 2 {
+		ids = append(ids, rand.Text())
+	}
+	rec := created.Record
+	rec.Callback.JobIDs = append(ids[:len(ids):len(ids)], "~ one too many") // the last in order
+	_, err := store.ReplaceIndexed(t.Context(), key, rec, created.Version)
+	require.NoError(t, err)
+	for _, id := range ids {
+		found, err := store.Find(t.Context(), id)
+		require.NoError(t, err, id)
+		require.Equal(t, key, found)
+	}
+	_, err = store.Find(t.Context(), "~ one too many")
 	require.ErrorIs(t, err, startrecord.ErrNotFound)
 }
 
@@ -142,7 +166,7 @@ func testIndexCanceled(t *testing.T, store startrecord.Indexed) {
 }
 
 func withJob(rec startrecord.Record, id string) startrecord.Record {
-	rec.Callback.JobID = id
+	rec.Callback.JobIDs = []string{id}
 	return rec
 }
 
@@ -151,6 +175,6 @@ func index(t *testing.T, store startrecord.Indexed, key startrecord.Key, current
 	t.Helper()
 	replaced, err := store.ReplaceIndexed(t.Context(), key, withJob(current.Record, id), current.Version)
 	require.NoError(t, err)
-	require.Equal(t, id, replaced.Record.Callback.JobID)
+	require.Equal(t, []string{id}, replaced.Record.Callback.JobIDs)
 	return replaced
 }

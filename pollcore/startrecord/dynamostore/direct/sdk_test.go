@@ -180,7 +180,7 @@ func TestRequestsAreTheSDKs(t *testing.T) {
 		_, err = index.Find(t.Context(), "job-1")
 		require.ErrorIs(t, err, startrecord.ErrNotFound)
 		withJob := record()
-		withJob.Callback.JobID = "job-1"
+		withJob.Callback.JobIDs = []string{"job-1"}
 		_, err = index.ReplaceIndexed(t.Context(), key, withJob, "v")
 		require.NoError(t, err)
 		for i, r := range to.requests {

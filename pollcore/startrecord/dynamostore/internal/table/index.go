@@ -29,20 +29,25 @@ func (s *store) jobKey(jobID string) Item {
 
 // ReplaceIndexed implements startrecord.Indexed.
 func (s *store) ReplaceIndexed(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
-	if rec.Callback.JobID == "" {
+	ids := startrecord.IndexedJobs(rec)
+	if len(ids) == 0 {
 		return s.Replace(ctx, key, rec, version)
-	}
-	entry := s.jobKey(rec.Callback.JobID)
-	entry[attrExecution], entry[attrPoller], entry[attrScope] = text(key.ExecutionARN), text(key.Poller), text(key.Scope)
-	if !rec.ExpiresAt.IsZero() {
-		entry[attrExpiresAt] = number(rec.ExpiresAt)
 	}
 	return s.replace(ctx, key, rec, version, func(ctx context.Context, put PutItem) (Item, error) {
 		put.ReturnValuesOnConditionCheckFailure = "" // Settle loads what is there
-		return nil, s.client.TransactWriteItems(ctx, TransactWriteItems{
-			TransactItems:      []TransactItem{{Put: put}, {Put: PutItem{TableName: s.table, Item: entry}}},
+		transaction := TransactWriteItems{
+			TransactItems:      []TransactItem{{put}},
 			ClientRequestToken: *put.Item[attrVersion].S, // fresh on every write
-		})
+		}
+		for _, id := range ids {
+			entry := s.jobKey(id)
+			entry[attrExecution], entry[attrPoller], entry[attrScope] = text(key.ExecutionARN), text(key.Poller), text(key.Scope)
+			if expiry, expires := put.Item[attrExpiresAt]; expires {
+				entry[attrExpiresAt] = expiry
+			}
+			transaction.TransactItems = append(transaction.TransactItems, TransactItem{PutItem{TableName: s.table, Item: entry}})
+		}
+		return nil, s.client.TransactWriteItems(ctx, transaction)
 	})
 }
 

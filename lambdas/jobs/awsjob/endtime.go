@@ -1,0 +1,42 @@
+package awsjob
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/internal/jmespath"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
+)
+
+// compileEnd reads where the answer of the describe call says when the job ended: nil if
+// it does not say it.
+func compileEnd(entry *catalog.Entry) (*jmespath.Program, error) {
+	if entry.Job == nil || entry.Job.EndTime == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	expr, err := jmespath.Parse(entry.Job.EndTime)
+	if err == nil {
+		expr, err = expr.Rename(entry.Operation.Output.Describe(), func(_ *jsontype.Type, name string) string { return javasdk.MemberName(name) })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("end time %s: %w", entry.Job.EndTime, err)
+	}
+	program, _ := expr.Compile(nil) // of any JSON there is nothing to find
+	return program, nil
+}
+
+// EndTime implements jobs.EndTimer.
+func (d *described) EndTime(output any) (at time.Time, ok bool) {
+	if d.end == nil {
+		return time.Time{}, false
+	}
+	value, err := d.end.Eval(output)
+	text, isText := value.(string)
+	if err != nil || !isText {
+		return time.Time{}, false
+	}
+	at, err = time.Parse(time.RFC3339, text)
+	return at, err == nil
+}
