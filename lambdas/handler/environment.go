@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/jobpoller/jobpoller/internal/nearest"
@@ -28,6 +29,7 @@ const (
 	EnvMaxWait       = "JOBPOLLER_MAX_WAIT_SECONDS"     // see Config.MaxWait
 	EnvOutputLimit   = "JOBPOLLER_OUTPUT_LIMIT_BYTES"   // see Config.OutputLimit
 	EnvLogLevel      = "JOBPOLLER_LOG_LEVEL"            // debug, info, warn or error; default AWS_LAMBDA_LOG_LEVEL, or info
+	EnvQueueURL      = "JOBPOLLER_QUEUE_URL"            // of the queue of the collector, in SQS; for Tasks that wait for a callback
 	EnvMetrics       = "JOBPOLLER_METRICS_NAMESPACE"    // of the CloudWatch metrics; default "JobPoller", "none" for no metrics
 )
 
@@ -73,6 +75,7 @@ func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Handler, error) {
 		cfg.Store = env.movingStore(cfg.Store, of, open)
 	}
 	cfg.Jobs = env.registry(of, drivers)
+	env.callbacks(&cfg, settings)
 	env.misspelt()
 	if err := cfg.checkRetention(); err != nil { // New comes too late to tell it with the rest
 		env.report("%w", err)
@@ -81,6 +84,25 @@ func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Handler, error) {
 		return nil, err
 	}
 	return New(cfg)
+}
+
+// callbacks sets what Tasks that wait for a callback need, if there is a queue.
+func (e *environment) callbacks(cfg *Config, settings aws.Config) {
+	queueURL := e.get(EnvQueueURL)
+	if queueURL == "" {
+		return
+	}
+	queue, err := newSQSQueue(settings, queueURL)
+	if err != nil {
+		e.report("environment variable %s: %w", EnvQueueURL, err)
+		return
+	}
+	tasks, err := newStepFunctions(settings)
+	if err != nil {
+		e.report("Step Functions: %w", err)
+		return
+	}
+	cfg.Queue, cfg.Tasks = queue, tasks
 }
 
 // environment reads variables and collects what is wrong with them.

@@ -28,8 +28,12 @@ type Event struct {
 	RedriveTime  time.Time
 	// Bare is set for the first form, which has no place to count attempts.
 	Bare bool
-	// RetryCount is the context's State.RetryCount.
-	RetryCount int
+	// EnteredTime and RetryCount are the context's State.EnteredTime, zero if it has
+	// none, and State.RetryCount.
+	EnteredTime time.Time
+	RetryCount  int
+	// TaskToken is the context's Task.Token: of a Task that waits for a callback.
+	TaskToken string
 	// LastAttempt is what Input says of the check before: its attempt, 0 if
 	// Input is the result of RunJob, -1 if there is no Input.
 	LastAttempt int
@@ -144,8 +148,16 @@ func (r *eventReader) context(n *jsontree.Node, e *Event) {
 		// Without it a redriven wait would end at once.
 		need("RedriveTime", r.time(&e.RedriveTime))
 	}
-	if state := n.Get("State"); state != nil && state.Get("RetryCount") != nil {
-		r.Int(&e.RetryCount, 0, math.MaxInt32)(state.Get("RetryCount"))
+	if state := n.Get("State"); state != nil {
+		if v := state.Get("EnteredTime"); v != nil {
+			r.time(&e.EnteredTime)(v)
+		}
+		if v := state.Get("RetryCount"); v != nil {
+			r.Int(&e.RetryCount, 0, math.MaxInt32)(v)
+		}
+	}
+	if task := n.Get("Task"); task != nil && task.Get("Token") != nil {
+		r.Text(&e.TaskToken)(task.Get("Token"))
 	}
 	if e.request = execution.Get("Input"); e.request != nil && e.request.Kind == jsontree.Null {
 		e.request = nil

@@ -1,5 +1,6 @@
-// Package handler holds the two Lambda handlers behind a Choice/Wait loop:
-// RunJob starts a job at most once, CheckStatus says whether it has ended.
+// Package handler holds the Lambda handlers. Behind a Choice/Wait loop RunJob starts a
+// job at most once, and CheckStatus says whether it has ended. For a Task that waits for
+// a callback RunJob starts the job, and Collect answers the Task.
 // What ties them together is the start record that RunJob writes before it
 // starts the job. The mains, users' own mains, local runs and tests all use
 // this package; it does I/O only through the store and the drivers it is given.
@@ -12,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -41,6 +43,10 @@ const defaultInvocation = time.Minute
 type Config struct {
 	Store startrecord.Store
 	Jobs  *jobs.Registry
+	// Queue holds the messages of the waits that Collect ends, and Tasks answers their
+	// Tasks. RunJob needs the queue for a Task that waits for a callback, Collect both.
+	Queue Queue
+	Tasks Tasks
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	// Random draws a number from [0, n), for the jitter of the next wait; nil
@@ -69,11 +75,15 @@ type Config struct {
 	Metrics *Metrics
 }
 
-// Handler serves the two functions. It is safe for concurrent use.
+// Handler serves the functions. It is safe for concurrent use.
 type Handler struct {
 	Config
 
 	requests knownRequests
+	// index is the store, nil if it does not find records by their jobs.
+	index startrecord.Indexed
+	// announcers are the drivers whose services send events, by their jobs.
+	announcers func() map[string]jobs.Announcer
 }
 
 // New checks cfg and fills in its defaults. All problems are reported at once.
@@ -111,7 +121,10 @@ func New(cfg Config) (*Handler, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Handler{Config: cfg}, nil
+	p := &Handler{Config: cfg}
+	p.index, _ = cfg.Store.(startrecord.Indexed)
+	p.announcers = sync.OnceValue(p.findAnnouncers)
+	return p, nil
 }
 
 // checkRetention returns an error for records that would not outlive the last
@@ -124,9 +137,27 @@ func (c Config) checkRetention() error {
 	return nil
 }
 
+// findAnnouncers returns the drivers whose services send events.
+func (p *Handler) findAnnouncers() map[string]jobs.Announcer {
+	found := map[string]jobs.Announcer{}
+	for _, name := range p.Jobs.Names() {
+		driver, err := p.Jobs.Driver(name)
+		if announcer, ok := driver.(jobs.Announcer); ok && err == nil {
+			found[name] = announcer
+		}
+	}
+	return found
+}
+
 // replace writes a record that is still of the given version. Every write moves
 // the record's expiry, so that it outlives a redriven wait too.
 func (p *Handler) replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
 	rec.ExpiresAt = p.Now().UTC().Add(p.Retention)
 	return p.Store.Replace(ctx, key, rec, version)
+}
+
+// replaceIndexed is replace, and lets the record be found by its job.
+func (p *Handler) replaceIndexed(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
+	rec.ExpiresAt = p.Now().UTC().Add(p.Retention)
+	return p.index.ReplaceIndexed(ctx, key, rec, version)
 }

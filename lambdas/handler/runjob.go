@@ -25,6 +25,10 @@ const maxTakeovers = 3
 // own retry, a second invocation or a successor of a dead one sees it. It
 // returns the status RUNNING and the wait before the first check, or the
 // stored result of a job that has ended. Errors carry the Error names.
+//
+// The event of a Task that waits for a callback has the Task's token. RunJob then lets
+// Collect know of the wait, by the record and a message of the queue, and what it returns
+// is of no account.
 func (p *Handler) RunJob(ctx context.Context, payload json.RawMessage) (*Result, error) {
 	work, killed, cancel := limitWork(ctx, defaultInvocation)
 	defer cancel()
@@ -40,6 +44,9 @@ func (p *Handler) RunJob(ctx context.Context, payload json.RawMessage) (*Result,
 func (p *Handler) runJob(ctx context.Context, killed time.Time, event Event) (*Result, error) {
 	request, driver, err := p.parseRequest(event.request)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.checkCallback(event); err != nil {
 		return nil, err
 	}
 	s := &starter{
@@ -90,7 +97,7 @@ func (s *starter) record() (startrecord.Record, error) {
 		ExecutionStartTime: s.event.ExecutionTime, RedriveCount: s.event.RedriveCount,
 		Status: startrecord.StatusStarting, Generation: 1,
 		StartedAt: now, LeaseSeconds: s.lease(), Token: s.job.Token,
-		RequestHash: s.request.hash, Request: request,
+		RequestHash: s.request.hash, Request: request, Callback: s.event.callback(),
 		ExpiresAt: now.Add(s.Retention),
 	}, nil
 }
@@ -151,6 +158,8 @@ func (s *starter) follow(ctx context.Context, stored startrecord.Stored) (*Resul
 		return nil, fail(ErrorConflict, "the start record %s belongs to another request: "+
 			"give each poller of an execution its own Poller name, and each iteration its own Scope; "+
 			"or start the execution with the same input as before, or under another name", location)
+	case rec.JobRef != nil && s.event.claim(&rec.Callback):
+		return s.attach(ctx, stored, rec.Callback)
 	case rec.JobRef != nil, rec.Status == startrecord.StatusUnknown:
 		if _, err := s.renew(ctx, s.event.Key, stored, s.request); err != nil {
 			return nil, replaceError(err)
@@ -194,6 +203,7 @@ func (s *starter) startAfresh(ctx context.Context, earlier startrecord.Stored) (
 		return nil, err
 	}
 	rec.Generation += earlier.Record.Generation
+	rec.Callback.Number = earlier.Record.Callback.Number // older messages have no effect
 	stored, err := s.replace(ctx, s.event.Key, rec, earlier.Version)
 	if err != nil {
 		return nil, replaceError(err)
@@ -218,6 +228,7 @@ func (s *starter) takeOver(ctx context.Context, stored startrecord.Stored) (*Res
 	}
 	rec.Status, rec.Generation, rec.LeaseSeconds = startrecord.StatusStarting, rec.Generation+1, s.lease()
 	rec.RedriveCount = s.event.RedriveCount
+	s.event.claim(&rec.Callback)
 	stored, err := s.replace(ctx, s.event.Key, rec, stored.Version)
 	if err != nil {
 		return nil, replaceError(err)
@@ -282,7 +293,12 @@ func (s *starter) recordStart(ctx context.Context, stored startrecord.Stored, re
 func (s *starter) recordStarted(ctx context.Context, stored startrecord.Stored, ref json.RawMessage) (*Result, error) {
 	rec := stored.Record
 	rec.Status, rec.JobRef = startrecord.StatusStarted, ref
-	stored, err := s.replace(ctx, s.event.Key, rec, stored.Version)
+	replace, waits := s.replace, s.event.TaskToken != "" && rec.Callback.TaskToken == s.event.TaskToken
+	if waits {
+		s.await(ctx, &rec)
+		replace = s.replaceIndexed
+	}
+	stored, err := replace(ctx, s.event.Key, rec, stored.Version)
 	switch {
 	case errors.Is(err, startrecord.ErrChanged):
 		return nil, err
@@ -292,6 +308,11 @@ func (s *starter) recordStarted(ctx context.Context, stored startrecord.Stored, 
 		return nil, storeError(fmt.Errorf("%s has started, but the start record could not be written: %w", s.request.Job, err))
 	}
 	s.measure(s.request.Job, s.event.Key.ExecutionARN, countOf("JobsStarted"))
+	if waits {
+		if err := s.announce(ctx, stored.Record); err != nil {
+			return nil, err
+		}
+	}
 	return s.replay(stored.Record)
 }
 
@@ -368,9 +389,9 @@ func (s *starter) replay(rec startrecord.Record) (*Result, error) {
 	if s.event.hasEnd(rec) {
 		return readResult(rec)
 	}
-	var ref jobs.Ref
-	if err := json.Unmarshal(rec.JobRef, &ref); err != nil {
-		return nil, failWith(ErrorConfiguration, fmt.Errorf("job reference in %s: %w", s.Store.Location(s.event.Key), err))
+	ref, err := readRef(rec, s.Store.Location(s.event.Key))
+	if err != nil {
+		return nil, err
 	}
 	elapsed := s.event.waitTime(rec, s.Now())
 	wait := max(0, s.request.schedule().First()-elapsed)
@@ -402,6 +423,14 @@ func replaceError(err error) error {
 		return err
 	}
 	return storeError(err)
+}
+
+// readRef is the reference of a job that has been started, in the record of a place.
+func readRef(rec startrecord.Record, place string) (ref jobs.Ref, err error) {
+	if err := json.Unmarshal(rec.JobRef, &ref); err != nil {
+		return nil, failWith(ErrorConfiguration, fmt.Errorf("job reference in %s: %w", place, err))
+	}
+	return ref, nil
 }
 
 // readResult is the result of a job that has ended.

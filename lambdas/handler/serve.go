@@ -18,17 +18,17 @@ import (
 // A function whose environment is wrong answers each invocation with
 // ErrorConfiguration and all that is wrong. If its process ended instead, Lambda
 // would report Runtime.ExitError, which state machines retry in vain.
-func Serve(handler func(*Handler, context.Context, json.RawMessage) (*Result, error), open StoreMaker, drivers ...jobs.Maker) {
+func Serve[Out any](handler func(*Handler, context.Context, json.RawMessage) (Out, error), open StoreMaker, drivers ...jobs.Maker) {
 	p, err := FromEnvironment(open, drivers...)
 	logger := new(environment).logger() // its problems are those of err
 	log.SetFlags(0)
 	log.SetOutput(runtimeLog{logger})
 	if err != nil {
 		failure := failWith(ErrorConfiguration, err)
-		lambda.Start(func(ctx context.Context, _ json.RawMessage) (*Result, error) {
+		lambda.Start(func(ctx context.Context, _ json.RawMessage) (out Out, err error) {
 			logger.ErrorContext(ctx, "the function is not set up", "error", failure.Name, "reason", failure.Message)
-			return nil, border(failure)
+			return out, border(failure)
 		})
 	}
-	lambda.Start(func(ctx context.Context, payload json.RawMessage) (*Result, error) { return handler(p, ctx, payload) })
+	lambda.Start(func(ctx context.Context, payload json.RawMessage) (Out, error) { return handler(p, ctx, payload) })
 }

@@ -38,6 +38,10 @@ type service struct {
 	err       error
 	delayed   []effect
 	slow      func() // what happens while the answer of Describe is on its way
+	// timeline is what Describe returns of a job, instead of output and err.
+	timeline func(id string) (any, error)
+	stopped  map[string]bool // the jobs that Stop was called for
+	batches  []int           // the sizes of calls for many jobs
 }
 
 type job struct {
@@ -68,11 +72,14 @@ func (s *service) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	return operate(ctx, "Start", errLost, s.later, func() (jobs.Ref, error) { return s.start(r.Token), nil })
 }
 
-func (s *service) Describe(ctx context.Context, _ jobs.Ref) (any, error) {
+func (s *service) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
 	output, err := operate(ctx, "Describe", errLost, nil, func() (any, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.describes++
+		if s.timeline != nil {
+			return s.timeline(ref["Id"])
+		}
 		return s.output, s.err
 	})
 	if s.slow != nil {
@@ -166,11 +173,14 @@ type stoppable struct{ *service }
 var _ jobs.Stopper = stoppable{}
 
 // Stop has the job end as onStop says.
-func (s stoppable) Stop(ctx context.Context, _ jobs.Ref) error {
+func (s stoppable) Stop(ctx context.Context, ref jobs.Ref) error {
 	_, err := operate(ctx, "Stop", errLost, nil, func() (any, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.stops++
+		if s.stopped != nil {
+			s.stopped[ref["Id"]] = true
+		}
 		s.output = s.onStop
 		return nil, nil
 	})

@@ -82,3 +82,20 @@ func (s *store) take() string {
 	s.calls = nil
 	return calls
 }
+
+// indexed is a store of which records are found by their jobs.
+type indexed struct {
+	*store
+
+	index startrecord.Indexed
+}
+
+func (s *indexed) ReplaceIndexed(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
+	s.note("ReplaceIndexed")
+	return operate(ctx, "Replace", errUnanswered, nil, func() (startrecord.Stored, error) { return s.index.ReplaceIndexed(ctx, key, rec, version) })
+}
+
+func (s *indexed) Find(ctx context.Context, jobID string) (startrecord.Key, error) {
+	s.note("Find")
+	return operate(ctx, "FindRecord", errUnanswered, nil, func() (startrecord.Key, error) { return s.index.Find(ctx, jobID) })
+}

@@ -72,6 +72,35 @@ type EndTimer interface {
 	EndTime(output any) (at time.Time, ok bool)
 }
 
+// Announcer is a Driver whose service tells Amazon EventBridge when a job has ended.
+type Announcer interface {
+	// JobIDs returns the ids that the service's events have for the job: one, or one for
+	// each of its parts.
+	JobIDs(ref Ref) ([]string, error)
+	// AnnouncedJob returns the id of the job that an event tells of; ok is false if the
+	// event is of something else. The event is a JSON value.
+	AnnouncedJob(event map[string]any) (id string, ok bool)
+}
+
+// BatchDescriber is a Driver that can describe many jobs in one call.
+type BatchDescriber interface {
+	// Batch says how the job is described together with others.
+	Batch(ref Ref) (Batch, error)
+	// DescribeBatch describes jobs of one group, whose sizes together are at most Max.
+	// The outputs are in the order of the references, each as Describe returns it. An
+	// output is nil where the answer does not have the job, which says nothing of it:
+	// Describe tells.
+	DescribeBatch(ctx context.Context, refs []Ref) ([]any, error)
+}
+
+// Batch says how a job is described together with others.
+type Batch struct {
+	// Group is the same for jobs that may be described in one call.
+	Group string
+	// Size is how much of a call the job takes, and Max how much there is of it.
+	Size, Max int
+}
+
 // Permission is one IAM action that a driver's calls need.
 type Permission struct {
 	// Action is the IAM action, such as "dynamodb:DescribeExport".

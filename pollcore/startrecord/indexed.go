@@ -22,8 +22,8 @@ type Indexed interface {
 	Find(ctx context.Context, jobID string) (Key, error)
 }
 
-// IndexedJobs returns the job IDs that ReplaceIndexed writes, each once.
-func IndexedJobs(rec Record) []string {
+// ListJobIDs returns the job IDs that ReplaceIndexed writes, each once.
+func ListJobIDs(rec Record) []string {
 	ids := slices.Compact(slices.Sorted(slices.Values(rec.Callback.JobIDs)))
 	return ids[:min(len(ids), MaxJobIDs)]
 }

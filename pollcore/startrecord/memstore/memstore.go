@@ -51,17 +51,17 @@ func (s *Store) Create(ctx context.Context, key startrecord.Key, rec startrecord
 
 // Replace implements startrecord.Store.
 func (s *Store) Replace(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
-	return s.write(ctx, key, rec, version, s.unchanged(key, version))
+	return s.write(ctx, key, rec, version, s.requireVersion(key, version))
 }
 
 // ReplaceIndexed implements startrecord.Indexed.
 func (s *Store) ReplaceIndexed(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
-	unchanged := s.unchanged(key, version)
+	unchanged := s.requireVersion(key, version)
 	return s.write(ctx, key, rec, version, func(stored object, found bool) error {
 		if err := unchanged(stored, found); err != nil {
 			return err
 		}
-		for _, id := range startrecord.IndexedJobs(rec) {
+		for _, id := range startrecord.ListJobIDs(rec) {
 			s.byJob[id] = key
 		}
 		return nil
@@ -110,8 +110,8 @@ func (s *Store) Load(ctx context.Context, key startrecord.Key) (startrecord.Stor
 // Location implements startrecord.Store.
 func (s *Store) Location(key startrecord.Key) string { return "memory:" + key.Path() }
 
-// unchanged allows a write if the stored record is of the version.
-func (s *Store) unchanged(key startrecord.Key, version string) func(stored object, found bool) error {
+// requireVersion allows a write if the stored record is of the version.
+func (s *Store) requireVersion(key startrecord.Key, version string) func(stored object, found bool) error {
 	return func(stored object, found bool) error {
 		if !found || stored.version != version {
 			return fmt.Errorf("%w: %s is not of version %q by now; load it", startrecord.ErrChanged, s.Location(key), version)

@@ -29,7 +29,7 @@ func (s *store) jobKey(jobID string) Item {
 
 // ReplaceIndexed implements startrecord.Indexed.
 func (s *store) ReplaceIndexed(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
-	ids := startrecord.IndexedJobs(rec)
+	ids := startrecord.ListJobIDs(rec)
 	if len(ids) == 0 {
 		return s.Replace(ctx, key, rec, version)
 	}

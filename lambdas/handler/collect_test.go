@@ -1,0 +1,540 @@
+package handler_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/smithy-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+)
+
+var first = try{token: "T1", request: request}
+
+// A Task is answered with what CheckStatus would return, once.
+func TestCollect(t *testing.T) {
+	t.Parallel()
+	w := newCollectWorld(t, "token")
+	w.endsAt(100*time.Second, map[string]any{"State": "DONE", "Rows": json.Number("9007199254740993")})
+	w.mustStart(t, first)
+	require.Equal(t, "Create ReplaceIndexed", w.store.take())
+	w.drain(t, w.clock.Now().Add(time.Hour))
+	require.Len(t, w.tasks.ends, 1)
+	end := w.tasks.ends[0]
+	require.Equal(t, "T1", end.token)
+	require.JSONEq(t, `{
+		"status": "SUCCEEDED", "waitSeconds": 0, "attempt": 8,
+		"startedAt": "2026-11-20T09:30:14Z", "elapsedSeconds": 121, "lateSeconds": 21, "job": {"Id": "job-1"},
+		"output": {"State": "DONE", "Rows": 9007199254740993, "EndedAt": "2026-11-20T09:31:54Z"},
+		"reason": "State == \"DONE\" (acceptor 1 of 3)"
+	}`, end.output)
+	require.Contains(t, end.output, "9007199254740993")
+	require.Empty(t, w.queue.messages)
+	require.Zero(t, w.tasks.gone)
+	require.Equal(t, end.output, jsonOf(t, w.checkStatus(t, bare(request))), "the record has it, too")
+}
+
+func (w *collectWorld) mustStart(t *testing.T, r try) {
+	t.Helper()
+	_, err := w.start(t.Context(), r)
+	require.NoError(t, err)
+}
+
+// pass lets time pass, and delivers what is due.
+func (w *collectWorld) pass(t *testing.T, d time.Duration) {
+	t.Helper()
+	end := w.clock.Now().Add(d)
+	w.drain(t, end)
+	w.advance(end.Sub(w.clock.Now()))
+}
+
+// requireEnd requires that one Task got one answer, and that no message is left.
+func (w *collectWorld) requireEnd(t *testing.T, token, status string) map[string]any {
+	t.Helper()
+	require.Len(t, w.tasks.ends, 1)
+	require.Equal(t, token, w.tasks.ends[0].token)
+	var result map[string]any
+	require.NoError(t, json.Unmarshal([]byte(w.tasks.ends[0].output), &result))
+	require.Equal(t, status, result["status"])
+	w.pass(t, time.Hour)
+	require.Empty(t, w.queue.messages)
+	require.Empty(t, w.queue.dead)
+	require.Len(t, w.tasks.ends, 1)
+	return result
+}
+
+// An answer that the request wants as an error is one.
+func TestCollectAsErrors(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		last map[string]any
+		end  end
+	}{
+		handler.ErrorFailed:   {stateCanceled, end{token: "T1", name: handler.ErrorFailed, cause: `State == "BROKEN" (acceptor 2 of 3): canceled`}},
+		handler.ErrorTimedOut: {stateRunning, end{token: "T1", name: handler.ErrorTimedOut, cause: `not finished after 2m0s (max wait 2m0s): State = "RUNNING"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newCollectWorld(t, "token")
+			w.endsAt(time.Minute, tt.last)
+			w.mustStart(t, try{token: "T1", request: `{"job": "test:Job", "maxWaitSeconds": 120, "endAs": "error", "onRunning": "error", "dwellSeconds": 60}`})
+			w.pass(t, time.Hour)
+			require.Equal(t, []end{tt.end}, w.tasks.ends)
+			require.Empty(t, w.queue.messages)
+		})
+	}
+}
+
+// At the deadline the job is described once more, and stopped.
+func TestCollectDeadline(t *testing.T) {
+	t.Parallel()
+	w := newCollectWorld(t, "stoppable")
+	w.endsAt(time.Hour, stateDone)
+	w.mustStart(t, first)
+	w.pass(t, 29*time.Minute+59*time.Second)
+	require.Empty(t, w.tasks.ends)
+	w.pass(t, 2*time.Second)
+	result := w.requireEnd(t, "T1", "TIMED_OUT")
+	require.EqualValues(t, 1800, result["elapsedSeconds"])
+	require.Equal(t, `not finished after 30m0s (max wait 30m0s): State = "RUNNING"; the job was told to stop`, result["reason"])
+	require.Equal(t, 1, w.service.stops)
+	require.Equal(t, startrecord.StatusTimedOut, w.record(t, key).Status)
+}
+
+// A delay above that of a message is made of several, between which nobody is asked.
+func TestCollectHops(t *testing.T) {
+	t.Parallel()
+	w := newCollectWorld(t, "token")
+	w.endsAt(time.Hour, stateDone)
+	w.mustStart(t, try{token: "T1", request: `{"job": "test:Job", "maxWaitSeconds": 36000, "initialDelay": 7200, "minDelay": 3600}`})
+	w.pass(t, 2*time.Hour-time.Second)
+	require.Zero(t, w.service.describes)
+	require.Equal(t, 8, w.queue.sent)
+	w.pass(t, time.Second)
+	require.Equal(t, 1, w.service.describes)
+	w.requireEnd(t, "T1", "SUCCEEDED")
+}
+
+// Jobs of one group are described by calls of as many as one takes.
+func TestCollectInBatches(t *testing.T) {
+	t.Parallel()
+	w := newCollectWorld(t, "token")
+	w.endsAt(30*time.Second, stateDone)
+	for i := range 7 {
+		w.mustStart(t, try{execution: fmt.Sprint(i), token: fmt.Sprint("T", i), request: request})
+	}
+	w.pass(t, 0)
+	require.Equal(t, []int{5, 2}, sorted(w.service.batches))
+	require.Zero(t, w.service.describes)
+	w.pass(t, time.Hour)
+	require.Len(t, w.tasks.ends, 7)
+	require.Zero(t, w.service.describes)
+	require.Empty(t, w.queue.messages)
+}
+
+func sorted(n []int) []int {
+	if len(n) == 2 && n[0] < n[1] {
+		n[0], n[1] = n[1], n[0]
+	}
+	return n
+}
+
+// slowRequest is one whose polls are only for what events do not tell.
+const slowRequest = `{"job": "test:Job", "maxWaitSeconds": 7200, "minDelay": 900, "maxDelay": 900}`
+
+// newWaitingWorld is a world whose job ends now, and was described when it began.
+func newWaitingWorld(t *testing.T) *collectWorld {
+	t.Helper()
+	w := newCollectWorld(t, "token")
+	w.endsAt(100*time.Second, stateDone)
+	w.mustStart(t, try{token: "T1", request: slowRequest})
+	w.pass(t, 100*time.Second)
+	require.Equal(t, 1, w.service.describes)
+	return w
+}
+
+func lateness(result map[string]any) any { return result["lateSeconds"] }
+
+// Of the table of failures in docs/guide/operate.md: an event may be lost, come twice, early or
+// late.
+func TestCollectEvents(t *testing.T) {
+	t.Parallel()
+	t.Run("an event comes", func(t *testing.T) {
+		t.Parallel()
+		w := newWaitingWorld(t)
+		require.NoError(t, w.announce(t.Context(), "job-1"))
+		require.EqualValues(t, 0, lateness(w.requireEnd(t, "T1", "SUCCEEDED")))
+		require.Zero(t, w.tasks.gone, "the message that is left does not answer again")
+		require.Equal(t, 2, w.service.describes)
+	})
+	t.Run("the queue brings the event", func(t *testing.T) {
+		t.Parallel()
+		w := newWaitingWorld(t)
+		require.Equal(t, []error{nil}, w.queue.Send(t.Context(), []handler.Message{{Body: eventOf("job-1")}}))
+		w.pass(t, 0)
+		require.EqualValues(t, 0, lateness(w.requireEnd(t, "T1", "SUCCEEDED")))
+	})
+	t.Run("the event is lost", func(t *testing.T) {
+		t.Parallel()
+		w := newWaitingWorld(t)
+		w.pass(t, 15*time.Minute)
+		require.EqualValues(t, 800, lateness(w.requireEnd(t, "T1", "SUCCEEDED")))
+	})
+	t.Run("the event comes twice", func(t *testing.T) {
+		t.Parallel()
+		w := newWaitingWorld(t)
+		require.NoError(t, w.announce(t.Context(), "job-1"))
+		require.NoError(t, w.announce(t.Context(), "job-1"))
+		w.requireEnd(t, "T1", "SUCCEEDED")
+		require.Zero(t, w.tasks.gone)
+	})
+	t.Run("the event comes before the record", func(t *testing.T) {
+		t.Parallel()
+		w := newCollectWorld(t, "token")
+		w.endsAt(0, stateDone)
+		require.NoError(t, w.announce(t.Context(), "job-1"), "it is nobody's so far")
+		w.mustStart(t, try{token: "T1", request: slowRequest})
+		w.pass(t, 0)
+		w.requireEnd(t, "T1", "SUCCEEDED")
+	})
+	t.Run("the event comes before the answers have the end", func(t *testing.T) {
+		t.Parallel()
+		w := newWaitingWorld(t)
+		w.endsAt(110*time.Second, stateDone)
+		require.NoError(t, w.announce(t.Context(), "job-1"))
+		require.Empty(t, w.tasks.ends)
+		w.pass(t, 15*time.Second)
+		require.EqualValues(t, 5, lateness(w.requireEnd(t, "T1", "SUCCEEDED")))
+	})
+	t.Run("an event of another's job", func(t *testing.T) {
+		t.Parallel()
+		w := newWaitingWorld(t)
+		require.NoError(t, w.announce(t.Context(), "job-7"))
+		require.NoError(t, w.announce(t.Context(), ""))
+		require.Empty(t, w.tasks.ends)
+	})
+}
+
+// ... a service may not know a job, or throttle.
+func TestCollectWhenServicesRefuse(t *testing.T) {
+	t.Parallel()
+	t.Run("the job is not in the answer for many", func(t *testing.T) {
+		t.Parallel()
+		w := newCollectWorld(t, "token")
+		missing := &smithy.GenericAPIError{Code: "EntityNotFoundException", Message: "no such job", Fault: smithy.FaultClient}
+		w.service.timeline = func(id string) (any, error) {
+			if id == "job-2" {
+				return nil, missing
+			}
+			return stateDone, nil
+		}
+		w.mustStart(t, try{execution: "1", token: "T1", request: request})
+		w.mustStart(t, try{execution: "2", token: "T2", request: request})
+		w.pass(t, 0)
+		require.Equal(t, []int{2}, w.service.batches)
+		require.Equal(t, 1, w.service.describes, "the one that is missing is asked for alone")
+		require.Len(t, w.tasks.ends, 2)
+		ended := map[string]string{w.tasks.ends[0].token: w.tasks.ends[0].output, w.tasks.ends[1].token: w.tasks.ends[1].output}
+		require.Contains(t, ended["T1"], `"status":"SUCCEEDED"`)
+		require.Contains(t, ended["T2"], `"status":"FAILED"`)
+		require.Contains(t, ended["T2"], "EntityNotFoundException")
+	})
+	t.Run("the call for many jobs is refused", func(t *testing.T) {
+		t.Parallel()
+		w := newCollectWorld(t, "token")
+		w.endsAt(0, stateDone)
+		w.mustStart(t, try{execution: "1", token: "T1", request: request})
+		w.mustStart(t, try{execution: "2", token: "T2", request: request})
+		_, err := w.deliver(deciding(t.Context(), fates(map[string]fate{"DescribeBatch": refused})), w.queue.receive(10))
+		require.NoError(t, err)
+		require.Equal(t, 2, w.service.describes)
+		require.Len(t, w.tasks.ends, 2)
+	})
+	t.Run("the service throttles the account", func(t *testing.T) {
+		t.Parallel()
+		for _, op := range []string{"DescribeBatch", "Describe"} {
+			w := newCollectWorld(t, "token")
+			w.endsAt(0, stateDone)
+			n := 7
+			if op == "Describe" {
+				n = 1
+			}
+			for i := range n {
+				w.mustStart(t, try{execution: fmt.Sprint(i), token: fmt.Sprint("T", i), request: request})
+			}
+			calls := 0
+			collected, err := w.deliver(deciding(t.Context(), func(call string) fate {
+				if !strings.HasPrefix(call, "Describe") {
+					return goesWell
+				}
+				calls++
+				return throttled
+			}), w.queue.receive(10))
+			require.NoError(t, err)
+			require.Empty(t, collected.BatchItemFailures)
+			require.LessOrEqual(t, calls, 2, "the others are not asked for")
+			require.Len(t, w.queue.messages, n)
+			require.Zero(t, w.record(t, try{execution: "0"}.key()).Callback.Attempt)
+			w.pass(t, 29*time.Second)
+			require.Empty(t, w.tasks.ends)
+			w.pass(t, time.Minute)
+			require.Len(t, w.tasks.ends, n)
+			require.Contains(t, w.tasks.ends[0].output, `"attempt":1,`)
+		}
+	})
+	t.Run("the service throttles the call for an event", func(t *testing.T) {
+		t.Parallel()
+		w := newWaitingWorld(t)
+		require.NoError(t, w.announce(deciding(t.Context(), fates(map[string]fate{"Describe": throttled})), "job-1"))
+		require.Empty(t, w.tasks.ends)
+		w.pass(t, time.Minute)
+		require.Less(t, lateness(w.requireEnd(t, "T1", "SUCCEEDED")), 61.0)
+	})
+	t.Run("the service never answers again", func(t *testing.T) {
+		t.Parallel()
+		w := newWaitingWorld(t)
+		w.service.timeline = func(string) (any, error) { return nil, errThrottled }
+		w.pass(t, 3*time.Hour)
+		require.Len(t, w.tasks.ends, 1)
+		require.Equal(t, handler.ErrorServiceUnavailable, w.tasks.ends[0].name)
+		require.Empty(t, w.queue.messages)
+	})
+}
+
+// ... and the Task may wait no more, or again.
+func TestCollectWhenTasksGo(t *testing.T) {
+	t.Parallel()
+	t.Run("the token has timed out", func(t *testing.T) {
+		t.Parallel()
+		w := newWaitingWorld(t)
+		w.tasks.abandon("T1")
+		w.pass(t, time.Hour)
+		require.Empty(t, w.tasks.ends)
+		require.Equal(t, 1, w.tasks.gone)
+		require.Empty(t, w.queue.messages)
+		require.Equal(t, startrecord.StatusSucceeded, w.record(t, key).Status)
+	})
+	t.Run("the execution is stopped and redriven while the job runs", func(t *testing.T) {
+		t.Parallel()
+		w := newWaitingWorld(t)
+		w.endsAt(time.Hour, stateDone)
+		w.tasks.abandon("T1")
+		w.pass(t, 10*time.Minute)
+		w.mustStart(t, try{token: "T2", request: slowRequest, redrive: 1, redrivenAt: w.clock.Now()})
+		w.pass(t, time.Hour)
+		w.requireEnd(t, "T2", "SUCCEEDED")
+		require.Zero(t, w.tasks.gone)
+		require.Equal(t, 1, w.service.count())
+	})
+	t.Run("the execution is redriven after the end", func(t *testing.T) {
+		t.Parallel()
+		w := newWaitingWorld(t)
+		w.tasks.abandon("T1")
+		w.pass(t, time.Hour)
+		w.mustStart(t, try{token: "T2", request: slowRequest, redrive: 1, redrivenAt: w.clock.Now()})
+		described := w.service.describes
+		w.pass(t, 0)
+		w.requireEnd(t, "T2", "SUCCEEDED")
+		require.Equal(t, described, w.service.describes)
+	})
+	t.Run("the execution is redriven after a time-out", func(t *testing.T) {
+		t.Parallel()
+		w := newWaitingWorld(t)
+		w.endsAt(5*time.Hour, stateDone)
+		w.pass(t, 3*time.Hour)
+		require.Contains(t, w.tasks.ends[0].output, `"status":"TIMED_OUT"`)
+		w.tasks.ends = nil
+		w.mustStart(t, try{token: "T2", request: slowRequest, redrive: 1, redrivenAt: w.clock.Now()})
+		w.pass(t, 3*time.Hour)
+		result := w.requireEnd(t, "T2", "SUCCEEDED")
+		require.Less(t, result["elapsedSeconds"], 7201.0, "the wait counts anew")
+	})
+	t.Run("the answer is throttled", func(t *testing.T) {
+		t.Parallel()
+		w := newWaitingWorld(t)
+		w.advance(900 * time.Second)
+		m := w.queue.receive(1)
+		collected, err := w.deliver(deciding(t.Context(), fates(map[string]fate{"Answer": throttled})), m)
+		require.NoError(t, err)
+		require.Equal(t, []handler.BatchItemFailure{{ItemIdentifier: m[0].id}}, collected.BatchItemFailures)
+		described := w.service.describes
+		w.pass(t, time.Hour)
+		w.requireEnd(t, "T1", "SUCCEEDED")
+		require.Equal(t, described, w.service.describes, "the record has the result")
+	})
+	t.Run("a message is lost for good", func(t *testing.T) {
+		t.Parallel()
+		w := newWaitingWorld(t)
+		w.queue.messages = nil
+		w.tasks.abandon("T1") // the machine's time limit
+		w.pass(t, time.Hour)
+		w.mustStart(t, try{token: "T2", request: slowRequest, retry: 1})
+		w.pass(t, 0)
+		w.requireEnd(t, "T2", "SUCCEEDED")
+	})
+	t.Run("the record is gone", func(t *testing.T) {
+		t.Parallel()
+		w := newCollectWorld(t, "token")
+		require.Equal(t, []error{nil}, w.queue.Send(t.Context(), []handler.Message{{Body: `{"executionArn": "` + arn + `", "poller": "default", "number": 1, "id": "x"}`}}))
+		w.pass(t, time.Hour)
+		require.Empty(t, w.queue.messages)
+		require.Empty(t, w.queue.dead)
+	})
+}
+
+// Doubled messages die out, also when they are handled at the same time.
+func TestCollectDoubles(t *testing.T) {
+	t.Parallel()
+	w := newCollectWorld(t, "token")
+	w.mustStart(t, first)
+	body := w.queue.messages[0].body
+	for range 3 {
+		w.queue.Send(t.Context(), []handler.Message{{Body: body}})
+	}
+	// Four invocations read the record before any of them writes it.
+	read, proceed := make(chan struct{}), make(chan struct{})
+	done := make(chan error)
+	for _, m := range w.queue.receive(10) {
+		go func() {
+			n := 0
+			_, err := w.deliver(deciding(context.Background(), func(op string) fate {
+				if n++; op == "Describe" && n > 0 {
+					read <- struct{}{}
+					<-proceed
+				}
+				return goesWell
+			}), []*queued{m})
+			done <- err
+		}()
+	}
+	for range 4 {
+		<-read
+	}
+	close(proceed)
+	for range 4 {
+		require.NoError(t, <-done)
+	}
+	require.Len(t, w.queue.messages, 4)
+	w.pass(t, 20*time.Second)
+	require.Len(t, w.queue.messages, 1)
+	w.endsAt(time.Minute, stateDone)
+	w.pass(t, time.Hour)
+	w.requireEnd(t, "T1", "SUCCEEDED")
+}
+
+// Of two tries the newer has the wait, whichever comes first.
+func TestNewestTokenIsKept(t *testing.T) {
+	t.Parallel()
+	w := newCollectWorld(t, "token")
+	w.endsAt(time.Minute, stateDone)
+	w.mustStart(t, try{token: "T3", request: request, retry: 2})
+	w.mustStart(t, try{token: "T2", request: request, retry: 1})
+	require.Equal(t, "T3", w.record(t, key).Callback.TaskToken)
+	w.mustStart(t, try{token: "T4", request: request, redrive: 1, redrivenAt: w.clock.Now()})
+	w.mustStart(t, try{token: "T3", request: request, retry: 2})
+	require.Equal(t, "T4", w.record(t, key).Callback.TaskToken)
+	w.pass(t, time.Hour)
+	w.requireEnd(t, "T4", "SUCCEEDED")
+}
+
+// A start that is refused fails the Task at once, and leaves no message.
+func TestRefusedStartWithToken(t *testing.T) {
+	t.Parallel()
+	w := newCollectWorld(t, "token")
+	_, err := w.start(deciding(t.Context(), fates(map[string]fate{"Start": refused})), first)
+	requireError(t, err, handler.ErrorFailed)
+	require.Empty(t, w.queue.messages)
+}
+
+// What run-job cannot let the collector know of, it does not start.
+func TestCallbackWithoutCollector(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(*handler.Config)
+		want   string
+	}{
+		"no queue": {func(c *handler.Config) { c.Queue = nil }, "JOBPOLLER_QUEUE_URL"},
+		"no index": {func(c *handler.Config) { c.Store = struct{ startrecord.Store }{c.Store} }, "keep the start records in DynamoDB (JOBPOLLER_TABLE)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newCollectWorld(t, "token", tt.change)
+			_, err := w.start(t.Context(), first)
+			requireError(t, err, handler.ErrorConfiguration, tt.want)
+			require.Zero(t, w.service.count())
+			require.Empty(t, w.store.take())
+			w.runJob(t, bare(request))
+			_, err = w.Collect(t.Context(), json.RawMessage(eventOf("job-1")))
+			requireError(t, err, handler.ErrorConfiguration, tt.want)
+		})
+	}
+}
+
+// A message that cannot be handled stays, and the log says why; the others are handled.
+func TestCollectKeepsWhatItCannotHandle(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	w := newCollectWorld(t, "token", func(c *handler.Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
+	w.endsAt(0, stateDone)
+	w.mustStart(t, first)
+	mended := try{execution: "2", token: "T2", request: request}
+	w.mustStart(t, mended)
+	stored, err := w.store.Store.Load(t.Context(), mended.key())
+	require.NoError(t, err)
+	broken := stored.Record
+	broken.JobRef = []byte(`7`)
+	stored, err = w.store.Store.Replace(t.Context(), mended.key(), broken, stored.Version)
+	require.NoError(t, err)
+	for _, body := range []string{
+		"secret text", `null`, `{"number": 1}`, `{"executionArn": "x", "poller": "p", "number": 1}`,
+		`{"executionArn": "` + arn + `", "poller": "default", "number": -1}`, `{"executionArn": "` + arn + `", "poller": "default", "number": 99999999999}`,
+	} {
+		w.queue.Send(t.Context(), []handler.Message{{Body: body}})
+	}
+	log.Reset()
+	collected, err := w.deliver(t.Context(), w.queue.receive(10))
+	require.NoError(t, err)
+	require.Len(t, w.tasks.ends, 1)
+	require.Equal(t, "T1", w.tasks.ends[0].token)
+	require.ElementsMatch(t, []handler.BatchItemFailure{{"m-2"}, {"m-3"}, {"m-4"}, {"m-5"}, {"m-6"}, {"m-7"}, {"m-8"}}, collected.BatchItemFailures)
+	require.Contains(t, log.String(), `"execution":"arn:aws:states:us-east-1:123456789012:execution:ExportOrders:run-2","poller":"default","scope":"","message":"m-2","error":"JobPoller.Configuration","reason":"`)
+	require.Contains(t, log.String(), "let nobody else send to the queue")
+	require.NotContains(t, log.String(), "secret text")
+	require.Contains(t, log.String(), `"answered":1,"gone":0,"requeued":0,"postponed":0,"outdated":0,"unknownEvents":0,"failed":7}`)
+	require.Contains(t, w.queue.messages[0].body, "then redrive the queue")
+
+	w.pass(t, 2*time.Hour)
+	require.Len(t, w.queue.dead, 7)
+	// A person mends the record, and moves the message back.
+	_, err = w.store.Store.Replace(t.Context(), mended.key(), startedAgain(broken, `{"Id": "job-2"}`), stored.Version)
+	require.NoError(t, err)
+	w.queue.Send(t.Context(), []handler.Message{{Body: w.queue.dead[0].body}})
+	w.pass(t, 0)
+	require.Len(t, w.tasks.ends, 2)
+}
+
+func startedAgain(rec startrecord.Record, ref string) startrecord.Record {
+	rec.JobRef = []byte(ref)
+	return rec
+}
+
+// A payload of another kind is refused.
+func TestCollectForeignPayload(t *testing.T) {
+	t.Parallel()
+	w := newCollectWorld(t, "token")
+	for _, payload := range []string{`{}`, `[]`, `null`, bare(request), `{"Records": 1}`, `{"Records": [{"body": "{}"}]}`} {
+		_, err := w.Collect(t.Context(), json.RawMessage(payload))
+		requireError(t, err, handler.ErrorInvalidRequest)
+	}
+	collected, err := w.Collect(t.Context(), json.RawMessage(`{"Records": []}`))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"batchItemFailures": []}`, jsonOf(t, collected))
+}

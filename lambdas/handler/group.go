@@ -1,0 +1,113 @@
+package handler
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
+)
+
+// group is visits whose jobs are described by one call, or one visit.
+type group struct {
+	visits []*visit
+	batch  jobs.BatchDescriber // nil for one visit
+	// throttled is set once the service throttles a call for a job of this name. The
+	// others are not sent then.
+	throttled *atomic.Bool
+}
+
+// groupVisits puts visits together whose jobs can be described by one call.
+func groupVisits(visits []*visit) []*group {
+	type place struct{ job, group string }
+	open, sizes := map[place]*group{}, map[*group]int{}
+	throttled := map[string]*atomic.Bool{}
+	var groups []*group
+	add := func(v *visit, batch jobs.BatchDescriber) *group {
+		job := v.request.Job
+		if throttled[job] == nil {
+			throttled[job] = &atomic.Bool{}
+		}
+		g := &group{visits: []*visit{v}, batch: batch, throttled: throttled[job]}
+		groups = append(groups, g)
+		return g
+	}
+	for _, v := range visits {
+		batch, ok := v.check.driver.(jobs.BatchDescriber)
+		if !ok {
+			add(v, nil)
+			continue
+		}
+		of, err := batch.Batch(v.check.ref)
+		if err != nil || of.Size > of.Max {
+			add(v, nil)
+			continue
+		}
+		at := place{v.request.Job, of.Group}
+		g := open[at]
+		if g == nil || sizes[g]+of.Size > of.Max {
+			g = add(v, batch)
+			open[at] = g
+		} else {
+			g.visits = append(g.visits, v)
+		}
+		sizes[g] += of.Size
+	}
+	return groups
+}
+
+// poll describes the jobs of the group, and does what follows for each.
+func (g *group) poll(ctx context.Context) []step {
+	unanswered := g.describe(ctx)
+	steps := make([]step, len(g.visits))
+	for i, v := range g.visits {
+		cause := unanswered
+		if cause == nil && v.check.given == nil && g.throttled.Load() {
+			cause = fail(ErrorServiceUnavailable, "describe %s: the service throttles", v.request.Job)
+		}
+		steps[i].visit = v
+		if cause != nil {
+			steps[i].next, steps[i].err = v.postpone(ctx, cause)
+		} else {
+			steps[i].next, steps[i].err = v.poll(ctx, g)
+		}
+	}
+	return steps
+}
+
+// describe asks for all jobs of the group at once, and gives each its answer. One that
+// the answer does not have is described alone later. The error is nil unless all jobs of
+// the group are to be described later.
+func (g *group) describe(ctx context.Context) error {
+	if len(g.visits) == 1 || g.throttled.Load() {
+		return nil
+	}
+	refs := make([]jobs.Ref, len(g.visits))
+	for i, v := range g.visits {
+		refs[i] = v.check.ref
+	}
+	first := g.visits[0]
+	call, cancel := callLimit(ctx)
+	defer cancel()
+	asked := first.Now()
+	outputs, err := g.batch.DescribeBatch(call, refs)
+	if err != nil && goerror.Passes(err) {
+		g.note(err)
+		return failWith(ErrorServiceUnavailable, fmt.Errorf("describe %s: %w", first.request.Job, err))
+	}
+	for i, output := range outputs { // none where the call was refused: perhaps for one of the jobs
+		if output != nil {
+			g.visits[i].check.given = &givenAnswer{output, asked}
+		}
+	}
+	return nil
+}
+
+// note notes that the service throttles, if the error of a call says so.
+func (g *group) note(err error) {
+	if goerror.Classify(err) == awserror.Throttled {
+		g.throttled.Store(true)
+	}
+}

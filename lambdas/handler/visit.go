@@ -1,0 +1,203 @@
+package handler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/startrecord"
+)
+
+// early is how much before its time a poll may come: messages are delayed by whole
+// seconds, and clocks differ.
+const early = time.Second
+
+// giveUpAfter is how long after the deadline a service that does not answer is asked
+// again. Machines wait for a callback as long.
+const giveUpAfter = 20 * time.Minute
+
+// visit looks at one wait, because its message has come or an event tells of its job.
+type visit struct {
+	*Handler
+
+	// body is the message or event, and id what SQS calls the message; empty for an
+	// event that came by itself.
+	body, id string
+	key      startrecord.Key
+	wake     *wakeUp // nil for an event
+	stored   startrecord.Stored
+	request  *knownRequest
+	check    *check // once the job is to be described
+}
+
+// outcome is what became of a visit.
+type outcome int
+
+const (
+	pending   outcome = iota // the job is to be described
+	outdated                 // nobody waits, or another message has the wait
+	postponed                // a message is to come again later, as it is
+	requeued                 // the job runs, and has another message
+	answered                 // the Task has its answer
+	gone                     // the Task waited no longer
+	failed                   // the message is to be delivered again
+)
+
+// next is the message that a visit leaves.
+type next struct {
+	outcome outcome
+	message Message
+	// callback is what the record is to say once the message is sent; nil for one that
+	// says it already.
+	callback *startrecord.Callback
+}
+
+// load reads the record. It returns pending if the job is to be described.
+func (v *visit) load(ctx context.Context) (next, error) {
+	var err error
+	v.stored, err = v.Store.Load(ctx, v.key)
+	if errors.Is(err, startrecord.ErrNotFound) {
+		return next{outcome: outdated}, nil
+	}
+	if err != nil {
+		return next{}, storeError(err)
+	}
+	rec := v.stored.Record
+	c, now := rec.Callback, v.Now()
+	switch {
+	case c.TaskToken == "", v.wake != nil && v.wake.isOutdated(c):
+		return next{outcome: outdated}, nil
+	case !v.event().hasEnd(rec) && rec.JobRef == nil: // it is about to be started again
+		return next{outcome: outdated}, nil
+	}
+	if v.request, err = v.requests.load(rec.Request); err != nil {
+		return next{}, failWith(ErrorConfiguration, fmt.Errorf("%s: %w", v.Store.Location(v.key), err))
+	}
+	switch {
+	case v.event().hasEnd(rec):
+		result, err := readResult(rec)
+		if err != nil {
+			return next{}, err
+		}
+		return v.answer(ctx, v.stored, result)
+	case v.wake != nil && c.DueAt.Sub(now) > early:
+		return next{outcome: postponed, message: v.wake.message(c.DueAt, now)}, nil
+	}
+	if v.check, err = v.newCheck(v.event(), v.stored, v.request); err != nil {
+		return next{}, err
+	}
+	once := *v.check.request
+	once.DwellSeconds = 0 // others wait for this invocation
+	v.check.request, v.check.attempt = &once, c.Attempt+1
+	return next{outcome: pending}, nil
+}
+
+// event is the event of the Task that waits.
+func (v *visit) event() Event {
+	rec := v.stored.Record
+	return Event{
+		Key: v.key, ExecutionTime: rec.ExecutionStartTime, RedriveCount: rec.Callback.RedriveCount, RedriveTime: rec.Callback.RedriveTime,
+	}
+}
+
+// poll describes the job, unless its group has, and does what follows.
+func (v *visit) poll(ctx context.Context, g *group) (next, error) {
+	result, err := v.check.poll(ctx)
+	switch {
+	case hasName(err, ErrorServiceUnavailable):
+		g.note(err)
+		return v.postpone(ctx, err)
+	case err != nil:
+		return next{}, err
+	case result.Status == pollcore.Running:
+		return v.goOn(result), nil
+	}
+	return v.answer(ctx, v.check.stored, result)
+}
+
+// backOffDelay is the least delay before a service that throttles is asked again.
+const backOffDelay = 30 * time.Second
+
+// postpone lets the message come again because the service does not answer, without
+// counting a poll. Long after the deadline it gives up.
+func (v *visit) postpone(ctx context.Context, cause error) (next, error) {
+	if v.check.event.waitTime(v.stored.Record, v.Now()) > v.check.request.schedule().Total+giveUpAfter {
+		return v.answerTask(ctx, v.stored, nil, cause)
+	}
+	delay := backOffDelay + time.Duration(v.Random(int64(backOffDelay)))
+	return next{outcome: postponed, message: Message{v.body, messageDelay(delay)}}, nil
+}
+
+// eventLag is the delay before a job is described again that still runs although an
+// event has told of its end: a service may announce an end before its answers have it.
+const eventLag = 15 * time.Second
+
+// goOn leaves the message of the next poll.
+func (v *visit) goOn(result *Result) next {
+	c, now := v.stored.Record.Callback, v.Now().UTC()
+	due, last := now.Add(time.Duration(result.WaitSeconds)*time.Second), c.Number
+	if v.wake != nil {
+		last = v.wake.Number
+	} else {
+		due = minTime(due, now.Add(eventLag))
+		if !c.DueAt.After(due) { // the message of the wait comes as soon
+			return next{outcome: outdated}
+		}
+	}
+	c.Attempt, c.DueAt = v.check.attempt, due
+	setNextMessage(&c, last)
+	return next{outcome: requeued, message: newWakeUp(v.key, c).message(due, now), callback: &c}
+}
+
+func minTime(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// write lets the record say which message is valid. It comes after the message: whoever
+// dies between the two leaves a message that is newer than its record, and valid. If the
+// record has changed meanwhile, the message is outdated, or the wait has ended.
+func (v *visit) write(ctx context.Context, c startrecord.Callback) {
+	rec := v.stored.Record
+	rec.Callback = c
+	if _, err := v.replace(ctx, v.key, rec, v.stored.Version); err != nil && !errors.Is(err, startrecord.ErrChanged) {
+		v.Log.WarnContext(ctx, "the number of a message could not be written; the message is valid all the same", v.names("reason", reason(err))...)
+	}
+}
+
+// answer answers the Task with how the job ended, in the form that the request asked for.
+func (v *visit) answer(ctx context.Context, of startrecord.Stored, result *Result) (next, error) {
+	result, failure := v.request.answer(result)
+	return v.answerTask(ctx, of, result, failure)
+}
+
+// answerTask answers the Task whose token is in a record.
+func (v *visit) answerTask(ctx context.Context, of startrecord.Stored, result *Result, failure error) (next, error) {
+	rec := of.Record
+	waited, err := v.endTask(ctx, rec.Callback.TaskToken, result, failure)
+	if err != nil {
+		return next{}, taskError(err)
+	}
+	if v.wake == nil {
+		// The wait has a message, too, which must not answer once more. Where this
+		// write fails it does, and finds that nobody waits.
+		rec.Callback.TaskToken = ""
+		if _, err := v.replace(ctx, v.key, rec, of.Version); err != nil && !errors.Is(err, startrecord.ErrChanged) {
+			v.Log.DebugContext(ctx, "the record could not be told of the answer", v.names("error", err)...)
+		}
+	}
+	if !waited {
+		v.measure(v.request.Job, v.key.ExecutionARN, countOf("TasksGone"))
+		return next{outcome: gone}, nil
+	}
+	return next{outcome: answered}, nil
+}
+
+// names are those of the wait in a line of the log, with more behind them.
+func (v *visit) names(more ...any) []any {
+	return append([]any{"execution", v.key.ExecutionARN, "poller", v.key.Poller, "scope", v.key.Scope, "message", v.id}, more...)
+}
