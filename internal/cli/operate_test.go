@@ -112,6 +112,24 @@ func (a *account) command(t *testing.T, args ...string) (code int, stdout, stder
 	return code, out.String(), problems.String()
 }
 
+// typing is a terminal at which somebody types.
+type typing struct{ io.Reader }
+
+func (typing) isTerminal() bool { return true }
+
+// typed runs a command about records at a terminal, and returns what it says.
+func (a *account) typed(t *testing.T, text string, args ...string) (string, error) {
+	t.Helper()
+	var said bytes.Buffer
+	c := newRecordsCommand()
+	c.SetArgs(append(args[1:], "--bucket", "records", "--region", "eu-west-1", "--endpoint-url", a.url))
+	c.SetIn(typing{strings.NewReader(text)})
+	c.SetOut(&said)
+	c.SetErr(&said)
+	err := c.ExecuteContext(t.Context())
+	return said.String(), err
+}
+
 // functions are the Lambda functions of the account, with the driver of Glue.
 func (a *account) functions(t *testing.T) *handler.Handler {
 	t.Helper()
@@ -165,14 +183,21 @@ func TestAdopt(t *testing.T) {
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stderr, "GetJobRun needs JobName: ")
 
-	code, _, stderr = a.command(t, "records", "adopt", nightly, "-", "--param", "JobName=nightly")
+	code, _, stderr = a.command(t, "records", "adopt", nightly, "-", "--param", "JobName=nightly", "--yes")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stderr, "pass the ID instead of -")
 
 	adopt := []string{"records", "adopt", nightly, "jr_1", "--param", "JobName=nightly"}
-	code, _, stderr = a.command(t, adopt...) // standard input is at its end
-	require.Equal(t, exitFailed, code)
-	require.Contains(t, stderr, "jobpoller: nothing was written")
+	for _, command := range [][]string{adopt, {"records", "abandon", nightly}} { // nobody is there to be asked
+		code, _, stderr = a.command(t, command...)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, stderr, "jobpoller: jobpoller "+strings.Join(command[:2], " ")+" asks before it writes, and standard input is not a terminal: pass --yes")
+	}
+	for _, typed := range []string{"", "no\n", "yess\n"} {
+		said, err := a.typed(t, typed, adopt...)
+		require.EqualError(t, err, "nothing was written")
+		require.Contains(t, said, "Adopt this job? Type yes: ")
+	}
 
 	code, stdout, stderr = a.command(t, append(adopt, "--yes")...)
 	require.Equal(t, exitSucceeded, code, stderr)
@@ -215,9 +240,10 @@ func TestAbandon(t *testing.T) {
 	require.Error(t, err)
 	require.Equal(t, 1, a.starts())
 
-	code, stdout, stderr := a.command(t, "records", "abandon", nightly, "--yes")
-	require.Equal(t, exitSucceeded, code, stderr)
-	require.Contains(t, stdout, "To start the job again: aws stepfunctions redrive-execution")
+	said, err := a.typed(t, "yes\n", "records", "abandon", nightly)
+	require.NoError(t, err)
+	require.Contains(t, said, "Is it certain that the job does not run? Type yes: ")
+	require.Contains(t, said, "To start the job again: aws stepfunctions redrive-execution")
 	a.answer("StartJobRun", `200 {"JobRunId": "jr_2"}`)
 	result, err := a.functions(t).RunJob(t.Context(), event(2))
 	require.NoError(t, err)
@@ -302,7 +328,7 @@ func TestRecordsThatAreClear(t *testing.T) {
 	code, _, stderr = a.command(t, "records", "show", "arn:aws:states:eu-west-1:123456789012:stateMachine:Nightly")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stderr, "is the ARN of a state machine: pass that of one of its executions")
-	for _, command := range [][]string{{"status"}, {"records", "list"}, {"records", "abandon"}} {
+	for _, command := range [][]string{{"status"}, {"records", "list"}, {"records", "abandon", "--yes"}} {
 		code, _, stderr = a.command(t, append(command, "run-1")...)
 		require.Equal(t, exitUsage, code)
 		require.Contains(t, stderr, "expected the ARN of an execution, such as arn:aws:states:us-east-1:123456789012:execution:MACHINE:NAME, found run-1")

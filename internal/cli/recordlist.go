@@ -152,11 +152,17 @@ func (r *recordStore) readKey(ctx context.Context, name string) (key startrecord
 // recordPage is a part of a table, as Scan gives it: at most a megabyte.
 type recordPage struct {
 	Items []struct {
-		Key       struct{ S string } `json:"key"`
-		Record    struct{ S string } `json:"record"`
-		WrittenAt struct{ N string } `json:"writtenAt"`
-	}
-	LastEvaluatedKey any
+		Key       attribute `json:"key"`
+		Record    attribute `json:"record"`
+		WrittenAt attribute `json:"writtenAt"`
+	} `json:"Items"`
+	LastEvaluatedKey any `json:"LastEvaluatedKey"`
+}
+
+// attribute is a string, or a number with its digits.
+type attribute struct {
+	S string `json:"S"`
+	N string `json:"N"`
 }
 
 // scanTable visits the records of a table until visit has enough.

@@ -38,8 +38,8 @@ JOB_ID is the ID as "jobpoller wait" takes it, with --param NAME=VALUE for what 
 describe call needs besides. A job that the catalogue does not have needs --ref: its
 reference as JSON (docs/reference/jobs.md).
 
-Adopt describes the job first, and shows what it found. It asks before it writes,
-unless you pass --yes, and writes only if the record is as it was.
+Adopt describes the job first, and shows what it found. It asks on the terminal
+before it writes, unless you pass --yes, and writes only if the record is as it was.
 
 Exit codes: 0 written, 1 not written, 2 wrong usage, 4 could not reach the store.`,
 		Example: `  jobpoller records adopt arn:aws:states:us-east-1:123456789012:execution:Nightly:run-1 jr_0123 --param JobName=nightly --bucket my-records
@@ -56,6 +56,9 @@ Exit codes: 0 written, 1 not written, 2 wrong usage, 4 could not reach the store
 }
 
 func runAdopt(c *cobra.Command, args []string, o mendOptions) error {
+	if err := o.checkAsking(c); err != nil {
+		return err
+	}
 	if (len(args) == 2) == (o.ref != "") { //nolint:mnd // EXECUTION_ARN JOB_ID
 		return usage("adopt needs either the job's ID or --ref, such as: jobpoller records adopt %s ID", args[0])
 	}
@@ -135,13 +138,16 @@ does not run: you looked for it and found none, or stopped it. It marks the reco
 as refused. A redrive of the execution then starts the job again; without one, the
 wait has failed and nothing more happens.
 
-If the job does run, the redrive starts a second one. Abandon asks before it writes,
-unless you pass --yes, and writes only if the record is as it was.
+If the job does run, the redrive starts a second one. Abandon asks on the terminal
+before it writes, unless you pass --yes, and writes only if the record is as it was.
 
 Exit codes: 0 written, 1 not written, 2 wrong usage, 4 could not reach the store.`,
 		Example: "  jobpoller records abandon arn:aws:states:us-east-1:123456789012:execution:Nightly:run-1 --bucket my-records",
 		Args:    oneArgument(executionWanted),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.checkAsking(c); err != nil {
+				return err
+			}
 			store, found, err := o.key.load(c, args[0])
 			if err != nil {
 				return err
@@ -159,6 +165,15 @@ Exit codes: 0 written, 1 not written, 2 wrong usage, 4 could not reach the store
 	o.key.addTo(c)
 	c.Flags().BoolVar(&o.yes, "yes", false, "write without asking")
 	return c
+}
+
+// checkAsking refuses to ask where nobody is: a program that answers does not look.
+func (o *mendOptions) checkAsking(c *cobra.Command) error {
+	asked, ok := c.InOrStdin().(interface{ isTerminal() bool })
+	if o.yes || ok && asked.isTerminal() {
+		return nil
+	}
+	return usage("%s asks before it writes, and standard input is not a terminal: pass --yes to write without asking", c.CommandPath())
 }
 
 // checkMendable refuses records whose start is clear, or still going on.

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"io"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
 // interruptible is the standard input until the command is interrupted: whoever
@@ -11,6 +13,9 @@ type interruptible struct {
 	ctx context.Context //nolint:containedctx // of the command, which reads it
 	in  io.Reader
 }
+
+// isTerminal tells whether somebody types the input.
+func (r *interruptible) isTerminal() bool { return terminal.IsTerminal(r.in) }
 
 // Read implements io.Reader.
 func (r *interruptible) Read(p []byte) (int, error) {

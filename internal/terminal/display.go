@@ -27,6 +27,12 @@ func (s screen) Columns() int {
 	return defaultColumns
 }
 
+// IsTerminal tells whether somebody types what is read.
+func IsTerminal(in io.Reader) bool {
+	file, ok := in.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
 // displayOf is the terminal that out is; nil if it is none, or one without the
 // control sequences that move the cursor.
 func displayOf(out io.Writer) Display {
