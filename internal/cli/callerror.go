@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/aws/smithy-go"
 
@@ -35,16 +33,6 @@ func newCallError(err error) *callError {
 	}
 	return &callError{Message: err.Error()}
 }
-
-// noAnswerError is the error of a call that took too long.
-type noAnswerError struct{ patience time.Duration }
-
-func (e *noAnswerError) Error() string {
-	return "no answer within " + shortDuration(e.patience.Round(time.Second))
-}
-
-// Unwrap lets the error count for one that passes.
-func (e *noAnswerError) Unwrap() error { return context.DeadlineExceeded }
 
 // errorText is an error without what the SDK says of the call: of a service's
 // error its name and message.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/smithy-go"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
@@ -50,12 +49,7 @@ func newDescribeCall(cfg aws.Config, e *catalog.Entry, input any, deadline time.
 func (d *describeCall) do(ctx context.Context, _ any) (any, error) {
 	left := time.Until(d.deadline)
 	patience := min(callPatience, max(lastPatience, left))
-	limited, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	out, err := d.send(limited, left < lastPatience)
-	if _, sent := errors.AsType[*smithy.CanceledError](err); sent && limited.Err() != nil && ctx.Err() == nil {
-		err = &noAnswerError{patience}
-	}
+	out, err := answerWithin(ctx, patience, func(ctx context.Context) (any, error) { return d.send(ctx, left < lastPatience) })
 	status, ok := errors.AsType[interface {
 		error
 		HTTPStatusCode() int

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -34,9 +33,6 @@ func (n jobNow) text() string {
 	return fmt.Sprintf("%s: %s", n.Verdict, n.Reason)
 }
 
-// describeTimeout is how long one describe call may take.
-const describeTimeout = 30 * time.Second
-
 // askJob describes the job of a record once, and judges the answer by the record's
 // waiter.
 func askJob(ctx context.Context, cfg aws.Config, rec startrecord.Record) jobNow {
@@ -60,9 +56,7 @@ func askJob(ctx context.Context, cfg aws.Config, rec startrecord.Record) jobNow 
 	if err != nil {
 		return jobNow{Error: err.Error()}
 	}
-	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
-	defer cancel()
-	out, err := driver.Describe(ctx, ref)
+	out, err := answerWithin(ctx, callPatience, func(ctx context.Context) (any, error) { return driver.Describe(ctx, ref) })
 	result := check.Check(ref, out, err)
 	if err != nil && result.Acceptor == pollcore.NoAcceptor {
 		code := newCallError(err).Code

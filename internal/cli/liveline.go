@@ -120,6 +120,9 @@ const clearLine = "\r\x1b[K"
 
 // draw shows the standing if it looks different from what is shown.
 func (l *live) draw(s standing) {
+	if s.status == "" {
+		return // nothing is known yet
+	}
 	if line := s.paint(l.colours, l.display.Columns()); line != l.drawn {
 		_, _ = io.WriteString(l.display, clearLine+line)
 		l.drawn = line
@@ -173,8 +176,11 @@ func (l *live) close() {
 	l.erase()
 }
 
-// fitLine is the text as one line of a terminal that is so wide: what it moved the
-// cursor with could not be cleared.
+// echo is the room for the ^C that a terminal shows of an interrupt.
+const echo = len("^C")
+
+// fitLine is the text as one line of a terminal that is so wide: what moved the cursor
+// to the next line could not be cleared.
 func fitLine(text string, width int) string {
-	return terminal.Cut(strings.ReplaceAll(terminal.Quote(text), "\t", " "), width-1)
+	return terminal.Cut(strings.ReplaceAll(terminal.Quote(text), "\t", " "), width-echo)
 }

@@ -19,11 +19,11 @@ func TestFitLine(t *testing.T) {
 		width      int
 		want       string
 	}{
-		{"fits", "⠋ waits", 8, "⠋ waits"},
-		{"the last column stays free", "⠋ waits", 7, "⠋ wait"},
+		{"fits", "⠋ waits", 9, "⠋ waits"},
+		{"there is room for ^C", "⠋ waits", 8, "⠋ wait"},
 		{"no room", "⠋ waits", 0, ""},
-		{"wide characters", "実行中です", 8, "実行中"},
-		{"marks fill no column", "e\u0301e\u0301e\u0301", 3, "e\u0301e\u0301"},
+		{"wide characters", "実行中です", 9, "実行中"},
+		{"marks fill no column", "e\u0301e\u0301e\u0301", 4, "e\u0301e\u0301"},
 		{"lines", "a\r\n\tb", 80, `a\r\n b`},
 		{"escapes", "a\x1b[2Jb", 80, `a\u001b[2Jb`},
 	}
@@ -43,8 +43,8 @@ func TestStanding(t *testing.T) {
 	}
 	require.Equal(t, "RUNNING 2m31s of 30m  GetStatus  poll 7: QUEUED  next in 12s  3 of 9 files", whole.text())
 	require.Equal(t, "RUNNING 0s", standing{status: "RUNNING"}.text())
-	require.Equal(t, "\x1b[36mRUNNING\x1b[0m 2m31s of 30m", whole.paint(true, 21))
-	require.Equal(t, "RUNN", whole.paint(true, 5))
+	require.Equal(t, "\x1b[36mRUNNING\x1b[0m 2m31s of 30m", whole.paint(true, 22))
+	require.Equal(t, "RUNN", whole.paint(true, 6))
 }
 
 // A status that stays is said once where there is no terminal.

@@ -230,9 +230,18 @@ func TestScreenHasOneLiveLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		screen := &testScreen{t: t}
+		known := make(chan struct{})
 		l := newLive(terminal.NewWriter(screen), false, func() standing {
+			select {
+			case <-known:
+			default:
+				return standing{} // nothing yet
+			}
 			return standing{status: "RUNNING", polls: 1, seen: strings.Repeat("界", screenColumns)}
 		})
+		<-time.After(2 * refresh) // of virtual time
+		require.Empty(t, screen.rows)
+		close(known)
 		<-time.After(2 * refresh) // of virtual time
 		require.Equal(t, 1, strings.Count(screen.String(), "\n"), screen)
 		l.above(func(out io.Writer) { terminal.Fprintf(out, "a line\n") })

@@ -192,9 +192,10 @@ func (s *start) endInterrupted(r *startReport) {
 		s.sayHowToGoOn(r)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.command.Context()), stopTimeout)
-	defer cancel()
-	if err := stopper.Stop(ctx, s.ref); err != nil {
+	_, err := answerWithin(context.WithoutCancel(s.command.Context()), stopTimeout, func(ctx context.Context) (any, error) {
+		return nil, stopper.Stop(ctx, s.ref)
+	})
+	if err != nil {
 		stop := s.entry.Service.Operations[s.entry.Job.Stop.Operation]
 		terminal.Fprintf(s.command.ErrOrStderr(), "%s failed, the job may run on: %s\n", stop.Name, endReason(stop.Actions, err))
 		s.sayHowToGoOn(r)

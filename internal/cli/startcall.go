@@ -154,10 +154,8 @@ func (s *start) run(ctx context.Context) (*startReport, error) {
 
 // call makes one start call.
 func (s *start) call(ctx context.Context) (jobs.Ref, error) {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
 	ctx, sending := goerror.Watch(ctx)
-	ref, err := s.driver.Start(ctx, s.request)
+	ref, err := answerWithin(ctx, startTimeout, func(ctx context.Context) (jobs.Ref, error) { return s.driver.Start(ctx, s.request) })
 	return ref, sending.Mark(err)
 }
 
@@ -175,11 +173,10 @@ func (s *start) isRepeatable(began time.Time) bool {
 
 // fail says what is known of a start that has failed.
 func (s *start) fail(ctx context.Context, err error, uncertain bool) error {
-	code := exitUnknown
+	code, reason := exitUnknown, endReason(s.op.Actions, err)
 	if ctx.Err() != nil {
-		code = exitInterrupted
+		code, reason = exitInterrupted, "interrupted before the service answered"
 	}
-	reason := endReason(s.op.Actions, err)
 	switch {
 	case errors.Is(err, jobs.ErrArguments):
 		return usage("%w", err)

@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"net/http"
 	"testing"
+	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
@@ -35,5 +39,34 @@ func TestUnknownStartSaysHowToGoOn(t *testing.T) {
 		require.True(t, failed)
 		require.Equal(t, exitUnknown, code.code)
 		require.EqualError(t, code, tt.name+" may have started the job: lost\n"+tt.want)
+	}
+}
+
+// A start that was interrupted, or had no answer in time, says so in a few words.
+func TestStartWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	for _, interrupted := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			client := respond(func(r *http.Request, _ int) (*http.Response, error) {
+				if interrupted {
+					cancel()
+				}
+				return saySilent(r)
+			}).client()
+			var stdout, stderr bytes.Buffer
+			code := execute(context.WithValue(ctx, clientKey{}, client), []string{
+				"start", "glue", "StartJobRun", "--param", "JobName=nightly", "--region", "eu-west-1",
+			}, &stdout, &stderr)
+			want, reason := exitUnknown, "no answer within 1m. Check the region, --endpoint-url and the network"
+			if interrupted {
+				want, reason = exitInterrupted, "interrupted before the service answered"
+			}
+			require.Equal(t, want, code)
+			require.Contains(t, stderr.String(), reason+"\n")
+			require.NotContains(t, stderr.String(), "operation error")
+			require.EqualValues(t, 1, client.number.Load())
+		})
 	}
 }

@@ -119,9 +119,9 @@ func askExecution(ctx context.Context, cfg aws.Config, arn string) executionStat
 		s.Error = err.Error()
 		return s
 	}
-	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
-	defer cancel()
-	answer, err := awsjob.New(cfg).Call(ctx, entry.Operation, map[string]any{"executionArn": arn})
+	answer, err := answerWithin(ctx, callPatience, func(ctx context.Context) (any, error) {
+		return awsjob.New(cfg).Call(ctx, entry.Operation, map[string]any{"executionArn": arn})
+	})
 	if err != nil {
 		s.Error = endReason(entry.Operation.Actions, err)
 		return s

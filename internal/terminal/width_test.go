@@ -22,6 +22,8 @@ func TestWidth(t *testing.T) {
 		{"a実行", 5, "a実"},
 		{"e\u0301e\u0301e\u0301e\u20dd", 4, "e\u0301e\u0301e\u0301"},
 		{"🚀🚀", 4, "🚀"},
+		{"✅⏳⭐🀄", 8, "✅"},
+		{"→│☀⚙", 4, "→│☀"},
 	} {
 		require.Equal(t, c.want, terminal.Width(c.text), c.text)
 		require.Equal(t, c.cut, terminal.Cut(c.text, 3), c.text)
