@@ -46,7 +46,15 @@ func (o *runOptions) execute(ctx context.Context, m *machine, input []byte, opti
 	if err := os.MkdirAll(filepath.Dir(o.historyFile()), 0o700); err != nil {
 		return nil, &exitError{exitFailed, fmt.Errorf("--data: %w", err)}
 	}
-	return result, writeFile("data", o.historyFile(), text)
+	// A run that is killed here leaves the whole history, or the one before.
+	written := o.historyFile() + ".new"
+	if err := writeFile("data", written, text); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(written, o.historyFile()); err != nil {
+		return nil, &exitError{exitFailed, fmt.Errorf("--data: %w", err)}
+	}
+	return result, nil
 }
 
 // readRun reads the run before.
@@ -243,7 +251,8 @@ func (r *recording) compare(result *sim.Result) error {
 // redriveProblem is what is wrong with the flags about a redrive.
 func (o *runOptions) redriveProblem() error {
 	if o.redrive && (o.name == "" || o.data == "") {
-		return errors.New("--redrive goes on with a run that --name and --data keep: pass both")
+		return errors.New("--redrive goes on with a run that --name and --data have kept: pass both, as in " +
+			"jobpoller run poller.asl.json --name nightly --data runs --redrive")
 	}
 	return nil
 }

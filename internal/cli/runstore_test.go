@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -104,5 +105,70 @@ func TestFilesOfARunAreTheirOwners(t *testing.T) {
 		info, err := os.Stat(file)
 		require.NoError(t, err)
 		require.Equal(t, want, info.Mode(), file)
+	}
+}
+
+// The job has begun, and is noted, before the record says that it was started: a run
+// that is killed at any time leaves what the next one goes on with.
+func TestJobIsNotedBeforeItIsRecorded(t *testing.T) { //nolint:paralleltest // sets the environment
+	var mu sync.Mutex
+	var writes []string
+	flags := storeBehindAnEndpoint(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			note := func(name, part string) {
+				if r.Method == http.MethodPut && strings.Contains(r.URL.Path, part) {
+					mu.Lock()
+					defer mu.Unlock()
+					writes = append(writes, name)
+				}
+			}
+			note("record", "/default/_/record.json") // when it is asked for, and the others when they are done
+			next.ServeHTTP(w, r)
+			note("note", "/sample-jobs/")
+			note("status", "/jobs/")
+		})
+	})
+	for range 4 {
+		writes = nil
+		var stdout, stderr bytes.Buffer
+		code := execute(t.Context(), append([]string{"run", "-q", "--job-seconds", "0"}, flags...), &stdout, &stderr)
+		require.Equal(t, exitSucceeded, code, "%s%s", &stdout, &stderr)
+		require.GreaterOrEqual(t, len(writes), 5)
+		started := slices.Index(writes[1:], "record") + 1
+		require.Equal(t, "record", writes[0], "STARTING")
+		require.Less(t, slices.Index(writes, "note"), started)
+		require.Less(t, slices.Index(writes, "status"), started)
+	}
+}
+
+// A data folder that another run uses, or that is damaged, is refused with a word, and
+// stays as it is.
+func TestDataFolderThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	args := []string{"run", "--virtual", "--name", "n", "--data", folder}
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, exitSucceeded, execute(t.Context(), args, &stdout, &stderr), "%s", &stderr)
+	file := filepath.Join(folder, "s3.bolt")
+	whole, err := os.ReadFile(file)
+	require.NoError(t, err)
+	for name, text := range map[string][]byte{
+		"cut":    whole[:5000],
+		"short":  whole[:10],
+		"text":   []byte(strings.Repeat("no database ", 5000)),
+		"meta":   append(bytes.Repeat([]byte{0xff}, 8192), whole[8192:]...),
+		"pages":  append(bytes.Clone(whole[:8192]), bytes.Repeat([]byte{0xff}, len(whole)-8192)...),
+		"object": bytes.Replace(whole, []byte(`{"`), []byte(`{x`), -1),
+	} {
+		folder := t.TempDir()
+		args[len(args)-1], file = folder, filepath.Join(folder, "s3.bolt")
+		require.NoError(t, os.WriteFile(file, text, 0o600))
+		stderr.Reset()
+		require.Equal(t, exitUsage, execute(t.Context(), args, &stdout, &stderr), name)
+		require.Contains(t, stderr.String(), "jobpoller: --data: S3 objects in "+file+" cannot be read: ", name)
+		require.Contains(t, stderr.String(), "choose another folder, or delete the file if its content is not needed", name)
+		left, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, text, left, name)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -34,7 +35,7 @@ func openFolder(dir string) (*folder, error) {
 		return nil, fmt.Errorf("folder for S3 objects cannot be created: %w", err)
 	}
 	file := filepath.Join(dir, fileName)
-	db, err := bbolt.Open(file, 0o600, &bbolt.Options{Timeout: lockTimeout})
+	db, err := openFile(file)
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("folder %s is in use by another process; stop it or choose another folder", dir)
@@ -50,6 +51,40 @@ func openFolder(dir string) (*folder, error) {
 		return nil, errors.Join(failToRead(file, err), db.Close())
 	}
 	return &folder{db}, nil
+}
+
+// openFile opens a file of which all can be read. bbolt panics at a damaged one, and
+// what was cut off faults: that must not come later, in the middle of a run.
+func openFile(file string) (db *bbolt.DB, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if found := recover(); found != nil {
+			err = fmt.Errorf("the file is damaged (%v)", found)
+		}
+		if err != nil && db != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	if db, err = bbolt.Open(file, 0o600, &bbolt.Options{Timeout: lockTimeout}); err != nil {
+		return nil, err
+	}
+	return db, db.View(func(tx *bbolt.Tx) error {
+		info, err := os.Stat(file)
+		if err != nil {
+			return err
+		}
+		if tx.Size() > info.Size() {
+			return fmt.Errorf("the file is damaged (it has %d bytes, and had %d)", info.Size(), tx.Size())
+		}
+		return tx.ForEach(func(_ []byte, b *bbolt.Bucket) error {
+			return b.ForEach(func(key, text []byte) error {
+				if !json.Valid(text) {
+					return fmt.Errorf("the file is damaged (object %q)", key)
+				}
+				return nil
+			})
+		})
+	})
 }
 
 func failToRead(file string, err error) error {
