@@ -1,6 +1,7 @@
 package awsjob_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/tests/wire"
 )
 
 // speaksJSON reports whether the service is called in JSON.
@@ -81,6 +83,9 @@ type sampler struct {
 // value returns a value; of a shape within itself there is one level.
 func (s *sampler) value(m catalog.Member, above []*catalog.Shape) any {
 	shape := m.Shape
+	if shape == nil { // of an operation without input
+		return map[string]any{}
+	}
 	if slices.Contains(above, shape) && len(shape.Members) > 0 {
 		return nil
 	}
@@ -142,6 +147,9 @@ func (s *sampler) timestamp(m catalog.Member) any {
 // sampleAnswer is an answer with all that it can have in its body.
 func sampleAnswer(t *testing.T, op *catalog.Operation, pick int) answer {
 	t.Helper()
+	if !speaksJSON(op.Service) {
+		return inFullProtocol(t, op, pick)
+	}
 	if op.Output == nil {
 		return answer{body: `{}`}
 	}
@@ -167,6 +175,36 @@ func sampleAnswer(t *testing.T, op *catalog.Operation, pick int) answer {
 	return answer{body: string(text), header: header}
 }
 
+// inFullProtocol is a sampleAnswer of a service that does not speak JSON.
+func inFullProtocol(t *testing.T, op *catalog.Operation, pick int) answer {
+	t.Helper()
+	object := map[string]any{}
+	if op.Output != nil {
+		text, err := json.Marshal((&sampler{spell: modelName, pick: pick}).value(catalog.Member{Shape: op.Output}, nil))
+		require.NoError(t, err)
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.UseNumber() // as package wire has numbers
+		require.NoError(t, decoder.Decode(&object))
+	}
+	return fromWire(wire.Succeed(op.Service.Protocols[0], op, object))
+}
+
+func fromWire(a wire.Answer) answer {
+	header := map[string]string{}
+	for name := range a.Header {
+		header[name] = a.Header.Get(name)
+	}
+	return answer{status: a.Status, header: header, body: string(a.Body)}
+}
+
+// refusal is the answer of a service that refuses a call with an error.
+func refusal(op *catalog.Operation, code string) answer {
+	if speaksJSON(op.Service) {
+		return answer{status: http.StatusBadRequest, body: `{"__type": "` + code + `"}`}
+	}
+	return fromWire(wire.Refuse(op.Service.Protocols[0], op, code, "no", http.StatusBadRequest))
+}
+
 // pascalName is what Step Functions calls a member.
 func pascalName(m catalog.Member) string { return javasdk.MemberName(m.Name) }
 
@@ -180,7 +218,7 @@ func TestEveryJob(t *testing.T) {
 		for _, e := range s.Entries {
 			entry, err := catalog.AWS().Lookup(s.Key, e.Name)
 			require.NoError(t, err)
-			if e.Kind != catalog.AWSJob || !speaksJSON(entry.Service) || entry.Operation.Discovered {
+			if e.Kind != catalog.AWSJob || entry.Operation.Discovered {
 				continue
 			}
 			t.Run(s.Key+":"+e.Name, func(t *testing.T) {
@@ -216,7 +254,7 @@ func testJob(t *testing.T, entry *catalog.Entry) {
 		answers = append(answers, sampleAnswer(t, entry.Service.Operations[before.Operation], 0))
 	}
 	if key := entry.Job.NaturalKey; key != nil { // a sample's name would be another
-		answers = append(answers, answer{status: http.StatusBadRequest, body: `{"__type": "` + key.Exists[0] + `"}`})
+		answers = append(answers, refusal(start, key.Exists[0]))
 	} else {
 		answers = append(answers, sampleAnswer(t, start, 0))
 	}
@@ -265,7 +303,7 @@ func TestVerdictsKeepTheirSpelling(t *testing.T) {
 		for _, e := range l.Entries {
 			entry, err := catalog.AWS().Lookup(l.Key, e.Name)
 			require.NoError(t, err)
-			if !speaksJSON(entry.Service) || entry.Operation.Discovered {
+			if entry.Operation.Discovered {
 				continue
 			}
 			for _, verdict := range sameVerdicts(t, entry, l.Key+":"+entry.Waiter.Name) {

@@ -128,6 +128,7 @@ func (p *poll) Start(_ context.Context, r jobs.Request) (jobs.Ref, error) {
 			ref[javasdk.MemberName(m.Name)] = refText(n.Value())
 		}
 	}
+	p.describe.addOnly(ref)
 	if len(ref) == 0 {
 		return nil, fmt.Errorf("%w of %s: expected at least one member of %s that says what to wait for, found none",
 			jobs.ErrArguments, p.name, p.entry.Operation.Name)
@@ -172,12 +173,24 @@ func isText(shape *catalog.Shape) bool {
 	}
 }
 
+// only is the member of a reference to what a call without input is about: there is one
+// in the account, and a reference is not empty. Its value is the operation's name.
+const only = "Operation"
+
+// addOnly makes the reference of a call without input.
+func (c *call) addOnly(ref jobs.Ref) {
+	if len(members(c.op)) == 0 {
+		ref[only] = c.op.Name
+	}
+}
+
 // fromRef makes the input of a call from a reference, whose other members are
 // for the stop call.
 func (c *call) fromRef(name string, ref jobs.Ref) (*input, error) {
 	object := map[string]json.RawMessage{}
+	isOnly := len(members(c.op)) == 0 && ref[only] == c.op.Name
 	for member, value := range ref {
-		if strings.HasPrefix(member, stopPrefix) {
+		if strings.HasPrefix(member, stopPrefix) || isOnly && member == only {
 			continue
 		}
 		var shape *catalog.Shape
@@ -201,7 +214,7 @@ func (c *call) fromRef(name string, ref jobs.Ref) (*input, error) {
 			object[member] = json.RawMessage(value)
 		}
 	}
-	if len(object) == 0 {
+	if len(object) == 0 && !isOnly {
 		return nil, fmt.Errorf("job reference of %s is empty", name)
 	}
 	text, err := json.Marshal(object)

@@ -217,6 +217,7 @@ func (d *job) ref(started map[string]any) (jobs.Ref, error) {
 			ref[javasdk.MemberName(a.member.Name)] = value
 		}
 	}
+	d.describe.addOnly(ref)
 	if len(ref) == 0 {
 		return nil, fmt.Errorf("%s: the start call returned no reference to the job", d.name)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -64,7 +65,7 @@ func (p *parser) member(object map[string]any, shape *catalog.Shape, member *smi
 	name := p.spell(m.Name)
 	if before, more := object[name].([]any); more && m.Flat {
 		// A list without an element around it goes on behind elements of another name.
-		value = append(before, value.([]any)...) //nolint:forcetypeassert // it is the same member
+		value = slices.Concat(before, value.([]any)) //nolint:forcetypeassert // it is the same member
 	}
 	object[name] = value
 	return nil
