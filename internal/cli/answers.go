@@ -48,6 +48,9 @@ func (a *taskAnswers) addTo(ctx context.Context, options *sim.Options, input []b
 	if err != nil {
 		return err
 	}
+	if err := a.checkFunctions(); err != nil {
+		return err
+	}
 	functions, err := a.functions(ctx, options, input)
 	if err != nil {
 		return err
@@ -146,7 +149,7 @@ func (a *taskAnswers) callServices(
 		if len(states) == 0 {
 			continue
 		}
-		lambda := resource == lambdaInvoke || isFunction(resource)
+		lambda := isInvoke(resource) || isFunction(resource)
 		if lambda && len(functions) > 0 {
 			called = append(called, namesOf(states)...)
 		}
@@ -158,7 +161,7 @@ func (a *taskAnswers) callServices(
 			continue
 		}
 		handler, err := a.handler(ctx, *at, resource)
-		if errors.Is(err, servicetask.ErrNotCallable) && lambda {
+		if errors.Is(err, servicetask.ErrNotCallable) && (lambda || asl.IsPlaceholderText(resource)) {
 			continue
 		}
 		if err != nil {
@@ -185,6 +188,9 @@ func (a *taskAnswers) callServices(
 	}
 	if lacking.Len() > 0 {
 		return nil, usage("%sAnswer these states with --mocks", terminal.Lines(lacking.String()))
+	}
+	if err := a.refusePlaceholders(called); err != nil {
+		return nil, err
 	}
 	a.announce(calls)
 	return called, nil

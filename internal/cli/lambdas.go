@@ -106,6 +106,12 @@ func isFunction(resource string) bool {
 	return r.Direct && r.Service == "lambda"
 }
 
+// isInvoke tells whether a resource invokes functions by name, in any partition.
+func isInvoke(resource string) bool {
+	r := asl.ParseResource(resource)
+	return r == asl.Resource{Service: "lambda", Action: "invoke"}
+}
+
 // invokeFunctions lets Tasks invoke the functions that there are. What names others
 // goes where it would have gone.
 func (a *taskAnswers) invokeFunctions(options *sim.Options, functions map[string]sim.LambdaFunction) {
@@ -116,18 +122,22 @@ func (a *taskAnswers) invokeFunctions(options *sim.Options, functions map[string
 	if handlers == nil {
 		handlers = map[string]sim.Handler{}
 	}
-	others, invoke := handlers[lambdaInvoke], sim.LambdaInvoke(functions)
-	handlers[lambdaInvoke] = func(ctx context.Context, call sim.Call) (sim.Reply, error) {
-		arguments, _ := call.Arguments.(map[string]any)
-		reference, _ := arguments["FunctionName"].(string)
-		name, _ := sim.FunctionName(reference)
-		if functions[name] == nil && arguments != nil && others != nil {
-			return others(ctx, call)
-		}
-		return a.invoke(ctx, name, invoke, call)
-	}
+	invoke := sim.LambdaInvoke(functions)
 	for resource := range a.resources() {
-		if name, _ := sim.FunctionName(resource); isFunction(resource) && functions[name] != nil {
+		name, _ := sim.FunctionName(resource)
+		switch {
+		case isInvoke(resource):
+			others := handlers[resource]
+			handlers[resource] = func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+				arguments, _ := call.Arguments.(map[string]any)
+				reference, _ := arguments["FunctionName"].(string)
+				name, _ := sim.FunctionName(reference)
+				if functions[name] == nil && arguments != nil && others != nil {
+					return others(ctx, call)
+				}
+				return a.invoke(ctx, name, invoke, call)
+			}
+		case isFunction(resource) && functions[name] != nil:
 			direct := sim.LambdaDirect(functions[name])
 			handlers[resource] = func(ctx context.Context, call sim.Call) (sim.Reply, error) { return a.invoke(ctx, name, direct, call) }
 		}

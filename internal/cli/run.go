@@ -48,10 +48,14 @@ Tasks of your definition go where the flags say. What is named for a state wins 
 what is named for its function or service, and that over what is named for all:
   --endpoint-url [SERVICE=]URL  an emulator such as moto, or a service's own URL
   --aws[=SERVICES]              AWS, with your credentials; run says so first
-  --lambda NAME=WHAT            a function: ./bootstrap or go:./cmd/x runs here,
-                                http://... is a server that invokes it
+  --lambda NAME=WHAT            a function, by its name or its logical ID in the
+                                template: ./bootstrap or go:./cmd/x runs here, if it
+                                speaks the Lambda Runtime API, as Go, Rust and custom
+                                runtimes do; http://... is a server that invokes it
   --simulate, --mocks           no call at all, see below
 A .sync Task asks for its job until it ends, and stops it if the Task is given up.
+Calls never send a placeholder ${Name}: run asks for --substitute Name=VALUE first. It
+knows AWS::Region, AWS::Partition, and the functions of --lambda.
 
 With --name and --data, --redrive goes on with the run of that name where it failed,
 as a redrive at AWS does: states that succeeded do not run again. A run that was

@@ -21,7 +21,7 @@ import (
 // runAnswered runs a definition whose Tasks are answered as the flags say: by mocks,
 // by simulated jobs, by services and by Lambda functions.
 func runAnswered(c *cobra.Command, o runOptions) (err error) {
-	machine, err := readMachine(c.Context(), o.definition, c.InOrStdin(), o.substitutes)
+	machine, err := o.readAnswered(c.Context(), c.InOrStdin())
 	if err != nil {
 		return err
 	}

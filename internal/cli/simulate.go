@@ -50,7 +50,12 @@ func mockError(o runOptions, m *machine, err error) error {
 	}
 	var b strings.Builder
 	for _, t := range unanswered.Tasks {
-		terminal.Fprintf(&b, "%s:%d:%d: nothing answers the Task %q (%s)\n", m.definition.File, t.Position.Line, t.Position.Column, t.State, t.Resource)
+		hint := ""
+		if !o.usesMocks() {
+			hint = m.lambdaHint(t.State)
+		}
+		terminal.Fprintf(&b, "%s:%d:%d: nothing answers the Task %q (%s)%s\n", m.definition.File, t.Position.Line, t.Position.Column, t.State, t.Resource,
+			hint)
 	}
 	first := unanswered.Tasks[0].State
 	if o.mocks == "" {

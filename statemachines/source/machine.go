@@ -36,6 +36,12 @@ func (m *machineReader) value(name string) (string, bool) {
 	}
 	made := m.resolve(substitution)
 	text, ok := made.literal()
+	if made.open && asl.IsPlaceholderText(text) {
+		if m.d.References == nil {
+			m.d.References = map[string]string{}
+		}
+		m.d.References[name] = text[len("${") : len(text)-len("}")]
+	}
 	return text, ok && !made.open
 }
 

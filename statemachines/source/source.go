@@ -75,6 +75,10 @@ type Definition struct {
 	// Text is the definition as asl.Parse reads it, with values put in. Nil if it
 	// could not be read: then Problems say why.
 	Text []byte
+	// References are what a template puts in for a placeholder at a deployment, by the
+	// placeholder's name, where it says the name alone: "Function.Arn" for the ARN of
+	// the resource Function.
+	References map[string]string
 	// Problems are those of reading.
 	Problems diag.Problems
 
