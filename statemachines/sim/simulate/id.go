@@ -3,8 +3,10 @@ package simulate
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -27,7 +29,7 @@ func identityOf(e *catalog.Entry, describe *catalog.Operation) identity {
 	rank := -1
 	for _, member := range slices.Sorted(maps.Keys(e.Job.Arguments)) {
 		i, ok := readIdentity(start, member, e.Job.Arguments[member])
-		if !ok {
+		if !ok || owner().MatchString(member) {
 			continue
 		}
 		if r := i.rank(e, describe.Input.Member(member)); r > rank {
@@ -53,6 +55,9 @@ func identityOf(e *catalog.Entry, describe *catalog.Operation) identity {
 	best.form = formOf(start.Output, describe.Input, best)
 	return best
 }
+
+// owner are members that say whose the job is, and not which job it is.
+var owner = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(account|registry)id$`) })
 
 // marker stands for an id in an expression that is tried.
 const marker = "\x00id"
