@@ -1,10 +1,12 @@
 package stepfunctions
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -22,6 +24,9 @@ const (
 	historyPause = 100 * time.Millisecond
 )
 
+// mostEvents is how many events a history can have.
+const mostEvents = 25_000
+
 // pageSizes are how many events a page may have: fewer where an answer was too long.
 var pageSizes = []int{1000, 100, 10}
 
@@ -32,10 +37,13 @@ type Record struct {
 	size   int // index in pageSizes
 	calls  int // of GetExecutionHistory
 
-	events []any  // newest last
-	last   int64  // ID of the newest
-	newer  []any  // events of an update that broke off, newest first
-	token  string // of the page behind them
+	events []any // newest last
+	last   int64 // ID of the newest
+
+	// Of an update that broke off:
+	newer []any          // events
+	read  map[int64]bool // the IDs of its pages
+	token string         // of the page behind them
 
 	descriptions [2]description // of the operations that describe it
 }
@@ -54,7 +62,7 @@ func (d *description) settled() bool {
 
 // Record returns the record of an execution, without events yet.
 func (c *Client) Record(arn string) *Record {
-	return &Record{client: c, arn: arn, descriptions: [...]description{
+	return &Record{client: c, arn: arn, read: map[int64]bool{}, descriptions: [...]description{
 		{operation: "DescribeStateMachineForExecution"}, {operation: "DescribeExecution"},
 	}}
 }
@@ -66,19 +74,25 @@ func (r *Record) Update(ctx context.Context) (bool, error) {
 	for {
 		err := r.readNew(ctx)
 		if errors.Is(err, awscall.ErrAnswer) && r.size < len(pageSizes)-1 {
-			r.size, r.newer, r.token = r.size+1, nil, "" // tokens are for pages of one size
+			r.size++
+			r.restart() // tokens are for pages of one size
 			continue
 		}
-		if err != nil || len(r.newer) == 0 {
+		if err != nil {
 			return false, err
 		}
 		events := r.newer
-		slices.Reverse(events)
+		if r.restart(); len(events) == 0 {
+			return false, nil
+		}
+		slices.SortStableFunc(events, func(a, b any) int { return cmp.Compare(idOf(a), idOf(b)) })
 		r.events, r.last = append(r.events, events...), idOf(events[len(events)-1])
-		r.newer, r.token = nil, ""
 		return true, nil
 	}
 }
+
+// restart lets the next update begin with the newest page.
+func (r *Record) restart() { r.newer, r.read, r.token = nil, map[int64]bool{}, "" }
 
 // Describe reads what the history does not say: the definition that the execution
 // runs, and its own description. An operation that has answered or refused is not
@@ -161,16 +175,42 @@ func (r *Record) readNew(ctx context.Context) error {
 		if err := r.client.do(ctx, "GetExecutionHistory", input, &page); err != nil {
 			return err
 		}
-		for _, event := range page.Events {
-			if r.last > 0 && idOf(event) <= r.last {
-				return nil
-			}
-			r.newer = append(r.newer, event)
+		done, err := r.add(page.Events)
+		if err != nil {
+			return err
 		}
-		if r.token = page.NextToken; r.token == "" || len(page.Events) == 0 {
+		if r.token = page.NextToken; done || r.token == "" || len(page.Events) == 0 {
 			return nil
 		}
 	}
+}
+
+// add adds what is new in a page, and tells whether the pages behind it have nothing
+// new. A page that has only events of earlier ones is refused: it could go on for ever.
+func (r *Record) add(page []any) (bool, error) {
+	before := len(r.read)
+	oldest := int64(math.MaxInt64)
+	newestFirst, known := true, false
+	for _, event := range page {
+		id := idOf(event)
+		newestFirst, oldest = newestFirst && id <= oldest, min(id, oldest)
+		switch {
+		case r.read[id]:
+		case r.last > 0 && id <= r.last:
+			known = true
+		default:
+			r.newer = append(r.newer, event)
+		}
+		r.read[id] = true
+	}
+	switch {
+	case len(page) > 0 && len(r.read) == before:
+		return false, failCall("GetExecutionHistory", fmt.Errorf("%w: its pages repeat themselves", ErrAnswer))
+	case len(r.newer) > mostEvents:
+		return false, failCall("GetExecutionHistory", fmt.Errorf("%w: the history has more than %d events", ErrAnswer, mostEvents))
+	}
+	// Emulators of AWS give the oldest first, whatever they are asked for.
+	return known && newestFirst, nil
 }
 
 // pace waits before a call that would use more than its share of the quota.
