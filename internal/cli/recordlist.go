@@ -92,6 +92,19 @@ const maxRecord = 4 << 20
 // root is what the keys of all records begin with.
 func (r *recordStore) root() string { return strings.TrimSuffix(r.flags.prefix, "/") + "/" }
 
+// errRepeats is the error of a store whose pages would have no end.
+var errRepeats = errors.New("the store does not work: the pages of its list repeat themselves")
+
+// seenTokens are the tokens of pages.
+type seenTokens map[string]bool
+
+// repeats tells whether an earlier page had the token.
+func (s seenTokens) repeats(token string) bool {
+	seen := s[token]
+	s[token] = true
+	return seen
+}
+
 // scanBucket visits the records of a bucket until visit has enough.
 func (r *recordStore) scanBucket(ctx context.Context, execution string, visit visitRecord) error {
 	folder := r.root()
@@ -99,11 +112,14 @@ func (r *recordStore) scanBucket(ctx context.Context, execution string, visit vi
 		path := startrecord.Key{ExecutionARN: execution, Poller: "x"}.Path()
 		folder += path[:strings.IndexByte(path, '/')+1]
 	}
-	pages := s3.NewListObjectsV2Paginator(r.s3, &s3.ListObjectsV2Input{Bucket: &r.flags.bucket, Prefix: &folder})
+	pages, tokens := s3.NewListObjectsV2Paginator(r.s3, &s3.ListObjectsV2Input{Bucket: &r.flags.bucket, Prefix: &folder}), seenTokens{}
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return fmt.Errorf("%s: %s", r.name(), endReason([]string{"s3:ListBucket"}, err))
+		}
+		if token := aws.ToString(page.NextContinuationToken); aws.ToBool(page.IsTruncated) && tokens.repeats(token) {
+			return fmt.Errorf("%s: %w", r.name(), errRepeats)
 		}
 		for _, object := range page.Contents {
 			name := aws.ToString(object.Key)
@@ -137,6 +153,9 @@ func (r *recordStore) scanBucket(ctx context.Context, execution string, visit vi
 // readKey reads the key out of an object, if it is a record.
 func (r *recordStore) readKey(ctx context.Context, name string) (key startrecord.Key, ok bool, err error) {
 	out, err := r.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &r.flags.bucket, Key: &name})
+	if err != nil && newCallError(err).Code == "NoSuchKey" { // gone by now
+		return key, false, nil
+	}
 	if err != nil {
 		return key, false, fmt.Errorf("%s: %s", r.name(), endReason([]string{"s3:GetObject"}, err))
 	}
@@ -181,6 +200,7 @@ func (r *recordStore) scanTable(ctx context.Context, visit visitRecord) error {
 		"FilterExpression":          "begins_with(#key, :prefix)",
 		"ExpressionAttributeValues": map[string]any{":prefix": map[string]any{"S": r.root()}},
 	}
+	tokens := seenTokens{}
 	for {
 		answer, err := client.Call(ctx, service.Operations["Scan"], input)
 		if err != nil {
@@ -214,6 +234,13 @@ func (r *recordStore) scanTable(ctx context.Context, visit visitRecord) error {
 		}
 		if page.LastEvaluatedKey == nil {
 			return nil
+		}
+		next, err := json.Marshal(page.LastEvaluatedKey)
+		if err != nil {
+			return err
+		}
+		if tokens.repeats(string(next)) {
+			return fmt.Errorf("%s: %w", r.name(), errRepeats)
 		}
 		input["ExclusiveStartKey"] = page.LastEvaluatedKey
 	}

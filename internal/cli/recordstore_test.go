@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -157,6 +158,53 @@ func TestRecordsListOfWhatIsNoRecord(t *testing.T) {
 	require.Contains(t, lines[1], place+"/other/_/record.json: ")
 	_, stdout, _ = a.command(t, "records", "list", nightly, "-o", "json")
 	require.Contains(t, stdout, `"location": "`+place+`/default/_/record.json",`)
+}
+
+// A list whose pages repeat themselves ends with an error, and an object that goes
+// away while the others are read is none of its records.
+func TestRecordsListWithoutEnd(t *testing.T) {
+	t.Parallel()
+	page := func(token string) string {
+		return "<ListBucketResult><IsTruncated>" + strconv.FormatBool(token != "") + "</IsTruncated><NextContinuationToken>" + token +
+			"</NextContinuationToken><Contents><Key>jobpoller/h/a/b/c/record.json</Key><Size>3</Size></Contents></ListBucketResult>"
+	}
+	for name, c := range map[string]struct {
+		flag   string
+		answer func(call int) string
+		calls  int
+		code   int
+		want   string
+	}{
+		"one token of a bucket": {
+			"--bucket", func(int) string { return page("A") }, 2, exitUnknown, "bucket records: the store does not work: the pages of its list repeat themselves",
+		},
+		"tokens of a bucket in a circle": {
+			"--bucket", func(call int) string { return page([]string{"A", "B"}[call%2]) }, 3, exitUnknown, "bucket records: the store does not work",
+		},
+		"one key of a table": {
+			"--table", func(int) string { return `{"Items": [], "LastEvaluatedKey": {"key": {"S": "a"}}}` }, 2, exitUnknown, "table records: the store does not work",
+		},
+		"an object that goes away": {"--bucket", func(int) string { return page("") }, 1, exitFailed, "found no such record"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			calls := 0
+			client := respond(func(r *http.Request, _ int) (*http.Response, error) {
+				if strings.HasSuffix(r.URL.Path, "record.json") {
+					return respondJSON(http.StatusNotFound, "<Error><Code>NoSuchKey</Code></Error>")
+				}
+				if calls++; calls > c.calls {
+					return nil, errors.New("the list has no end")
+				}
+				return respondJSON(http.StatusOK, c.answer(calls))
+			}).client()
+			var stdout, stderr bytes.Buffer
+			args := []string{"records", "list", c.flag, "records", "--region", "eu-west-1"}
+			require.Equal(t, c.code, execute(context.WithValue(t.Context(), clientKey{}, client), args, &stdout, &stderr), "%s", &stderr)
+			require.Contains(t, stderr.String(), c.want)
+			require.Equal(t, c.calls, calls)
+		})
+	}
 }
 
 // A write whose answer was lost was made, although its repetition is refused.
