@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -32,6 +33,17 @@ func (a *awsFlags) validate() error {
 		return nil
 	}
 	return checkEndpoint(a.endpoint)
+}
+
+// spell writes the flags that are set as a shell reads them, each after a space.
+func (a *awsFlags) spell() string {
+	var b strings.Builder
+	for _, flag := range []struct{ name, value string }{{"region", a.region}, {"profile", a.profile}, {"endpoint-url", a.endpoint}} {
+		if flag.value != "" {
+			b.WriteString(" --" + flag.name + " " + quoteShell(flag.value))
+		}
+	}
+	return b.String()
 }
 
 // clientKey is the key of a context's HTTP client, which sends the calls of a command

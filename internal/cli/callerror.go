@@ -47,6 +47,14 @@ func errorText(err error) string {
 	return e.Code + ": " + e.Message
 }
 
+// withoutSDK is the text of an error with a short form of what the SDK says of a call.
+func withoutSDK(err error) string {
+	if call, ok := errors.AsType[*smithy.OperationError](err); ok {
+		return strings.ReplaceAll(err.Error(), call.Error(), errorText(call))
+	}
+	return err.Error()
+}
+
 // endReason says why an error of a call ends the command, and what to do. The
 // call needs the IAM actions.
 func endReason(actions []string, err error) string {

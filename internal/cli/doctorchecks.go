@@ -7,10 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
@@ -59,10 +55,29 @@ func (d *doctor) checkStore(ctx context.Context) {
 	case err == nil, errors.Is(err, startrecord.ErrNotFound):
 		d.add("store", healthy, "", "%s answers, and lets you read records", d.store.name())
 	case errors.Is(err, startrecord.ErrConfiguration):
-		d.add("store", diag.Error.String(), "do what the message says; the roles of the functions need the same", "%s", err)
+		_, text, _ := strings.Cut(withoutSDK(err), d.store.Location(key)+": ")
+		d.add("store", diag.Error.String(), d.mend(err), "%s", text)
 	default:
 		d.unreached = true
 		d.add("store", diag.Error.String(), "check the region, --endpoint-url and the network", "%s: %s", d.store.name(), errorText(err))
+	}
+}
+
+// mend is what to do about a store that cannot be used.
+func (d *doctor) mend(err error) string {
+	flags := d.store.flags
+	table := " --billing-mode PAY_PER_REQUEST --attribute-definitions AttributeName=key,AttributeType=S --key-schema AttributeName=key,KeyType=HASH" + flags.aws.spell()
+	switch code := newCallError(err).Code; {
+	case code == "NoSuchBucket":
+		return "aws s3 mb s3://" + flags.bucket + flags.aws.spell()
+	case code == "ResourceNotFoundException":
+		return "aws dynamodb create-table --table-name " + flags.table + table
+	case code == "ValidationException":
+		return "aws dynamodb create-table --table-name NEW_TABLE" + table
+	case awserror.IsPermissionCode(code):
+		return "grant it to yourself and to the roles of the functions"
+	default:
+		return ""
 	}
 }
 
@@ -71,83 +86,10 @@ func (d *doctor) checkConditions(ctx context.Context) {
 	case err == nil:
 		d.add("conditions", healthy, "", "writes whose condition does not hold are refused")
 	case errors.Is(err, startrecord.ErrConfiguration):
-		d.add("conditions", diag.Danger.String(), "keep the records in another store: here two functions could start one job", "%s", err)
+		d.add("conditions", diag.Danger.String(), "keep the records in another store: here two functions could start one job", "%s", withoutSDK(err))
 	default:
 		d.unreached = true
 		d.add("conditions", diag.Error.String(), "run doctor again; the store did not answer", "%s: %s", d.store.name(), errorText(err))
-	}
-}
-
-func (d *doctor) checkLifecycle(ctx context.Context) {
-	if d.store.flags.table != "" {
-		d.checkTimeToLive(ctx)
-		return
-	}
-	rule := fmt.Sprintf("add a lifecycle rule for the prefix %s/ that expires objects after %d days",
-		strings.TrimSuffix(d.store.flags.prefix, "/"), d.retentionDays)
-	out, err := d.store.s3.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: &d.store.flags.bucket})
-	if err != nil && newCallError(err).Code == "NoSuchLifecycleConfiguration" {
-		out, err = &s3.GetBucketLifecycleConfigurationOutput{}, nil
-	}
-	if err != nil {
-		d.skip("lifecycle", "s3:GetLifecycleConfiguration", err)
-		return
-	}
-	shortest := int32(0)
-	for _, r := range out.Rules {
-		if days := expiryOf(r, d.store.flags.prefix); days > 0 && (shortest == 0 || days < shortest) {
-			shortest = days
-		}
-	}
-	switch {
-	case shortest == 0:
-		d.add("lifecycle", diag.Warning.String(), rule, "no lifecycle rule removes old records: the bucket keeps them for ever")
-	case int(shortest) < d.retentionDays:
-		d.add("lifecycle", diag.Danger.String(), rule+", no sooner: a job can start twice once its record is gone",
-			"a lifecycle rule removes records after %d days, and the functions count on %d", shortest, d.retentionDays)
-	default:
-		d.add("lifecycle", healthy, "", "a lifecycle rule removes records after %d days", shortest)
-	}
-}
-
-// expiryOf is after how many days a rule removes objects under the prefix; 0 if it
-// does not.
-func expiryOf(r types.LifecycleRule, prefix string) int32 {
-	if r.Status != types.ExpirationStatusEnabled || r.Expiration == nil {
-		return 0
-	}
-	of := aws.ToString(r.Prefix) //nolint:staticcheck // rules of before have it
-	if f := r.Filter; f != nil {
-		of = aws.ToString(f.Prefix)
-		if f.Tag != nil || f.And != nil && len(f.And.Tags) > 0 { // records have no tags
-			return 0
-		}
-		if f.And != nil {
-			of = aws.ToString(f.And.Prefix)
-		}
-	}
-	if !strings.HasPrefix(strings.TrimSuffix(prefix, "/")+"/", of) {
-		return 0
-	}
-	return aws.ToInt32(r.Expiration.Days)
-}
-
-func (d *doctor) checkTimeToLive(ctx context.Context) {
-	answer, err := d.call(ctx, "dynamodb", "DescribeTimeToLive", map[string]any{"TableName": d.store.flags.table})
-	if err != nil {
-		d.skip("lifecycle", "dynamodb:DescribeTimeToLive", err)
-		return
-	}
-	of, _ := answer["TimeToLiveDescription"].(map[string]any)
-	status, attribute := fmt.Sprint(of["TimeToLiveStatus"]), fmt.Sprint(of["AttributeName"])
-	do := fmt.Sprintf("aws dynamodb update-time-to-live --table-name %s --time-to-live-specification Enabled=true,AttributeName=expiresAt", d.store.flags.table)
-	switch {
-	case status != "ENABLED" && status != "ENABLING":
-		d.add("lifecycle", diag.Warning.String(), do, "the table has no time to live: it keeps old records for ever")
-	case attribute != "expiresAt":
-		d.add("lifecycle", diag.Danger.String(), do, "the table's time to live reads the attribute %s, and start records have expiresAt", attribute)
-	default:
-		d.add("lifecycle", healthy, "", "the table's time to live removes records at expiresAt")
 	}
 }
 

@@ -415,7 +415,7 @@ func TestDoctor(t *testing.T) {
 		{
 			"no rule, little room", `404 <Error><Code>NoSuchLifecycleConfiguration</Code></Error>`, `200 {"AccountLimit": {"UnreservedConcurrentExecutions": 10}}`,
 			[]string{
-				"WARNING  lifecycle   no lifecycle rule removes old records", "do: add a lifecycle rule for the prefix jobpoller/ that expires objects after 60 days",
+				"WARNING  lifecycle   no lifecycle rule removes all old records", "do: add a lifecycle rule for the prefix jobpoller/ that expires objects after 60 days",
 				"WARNING  quota       Lambda runs at most 10 functions",
 			},
 			exitSucceeded,
@@ -450,6 +450,78 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
+// Which records a lifecycle rule removes, and when.
+func TestDoctorReadsLifecycleRules(t *testing.T) {
+	t.Parallel()
+	const keeps = "WARNING  lifecycle   no lifecycle rule removes all old records"
+	expiration := func(days int) string { return fmt.Sprintf("<Expiration><Days>%d</Days></Expiration>", days) }
+	for name, c := range map[string]struct{ rules, want string }{
+		"a prefix that all records have, too soon": {
+			"<Filter><Prefix>jobpoller/arn</Prefix></Filter>" + expiration(2), "DANGER   lifecycle   a lifecycle rule removes records after 2 days",
+		},
+		"a prefix of some records, too soon": {
+			"<Filter><Prefix>jobpoller/arn:aws:states:eu-west-1</Prefix></Filter>" + expiration(2), "DANGER   lifecycle   a lifecycle rule removes records after 2 days",
+		},
+		"a prefix of some records": {"<Filter><Prefix>jobpoller/arn:aws:states:eu-west-1</Prefix></Filter>" + expiration(90), keeps},
+		"a prefix of no records":   {"<Filter><Prefix>jobpoller/logs</Prefix></Filter>" + expiration(2), keeps},
+		"the prefix of rules of before": {
+			"<Prefix>jobpoller/</Prefix>" + expiration(90), "ok       lifecycle   a lifecycle rule removes records after 90 days",
+		},
+		"a date": {
+			"<Filter><Prefix></Prefix></Filter><Expiration><Date>2020-01-01T00:00:00Z</Date></Expiration>",
+			"DANGER   lifecycle   a lifecycle rule removes records of any age from 2020-01-01 on",
+		},
+		"large objects":           {"<Filter><ObjectSizeGreaterThan>104857600</ObjectSizeGreaterThan></Filter>" + expiration(90), keeps},
+		"large objects, too soon": {"<Filter><ObjectSizeGreaterThan>104857600</ObjectSizeGreaterThan></Filter>" + expiration(2), keeps},
+		"objects that are not tiny": {
+			"<Filter><And><Prefix></Prefix><ObjectSizeGreaterThan>0</ObjectSizeGreaterThan><ObjectSizeLessThan>104857600</ObjectSizeLessThan></And></Filter>" + expiration(90),
+			"ok       lifecycle   a lifecycle rule removes records after 90 days",
+		},
+		"some sizes":           {"<Filter><ObjectSizeLessThan>2000</ObjectSizeLessThan></Filter>" + expiration(90), keeps},
+		"some sizes, too soon": {"<Filter><ObjectSizeLessThan>2000</ObjectSizeLessThan></Filter>" + expiration(2), "DANGER   lifecycle   a lifecycle rule removes records after 2 days"},
+		"tags":                 {"<Filter><Tag><Key>a</Key><Value>b</Value></Tag></Filter>" + expiration(2), keeps},
+		"versions alone": {
+			"<Filter><Prefix></Prefix></Filter><Expiration><ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker></Expiration>", keeps,
+		},
+		"no configuration": {"", "NOTE     lifecycle   not checked: the answer is not a lifecycle configuration"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAccount(t)
+			answer := "200 busy"
+			if c.rules != "" {
+				answer = "200 <LifecycleConfiguration><Rule><Status>Enabled</Status>" + c.rules + "</Rule></LifecycleConfiguration>"
+			}
+			a.answer("GetBucketLifecycleConfiguration", answer)
+			a.answer("GetAccountSettings", "403 {}")
+			_, stdout, _ := a.command(t, "doctor")
+			require.Contains(t, stdout, c.want)
+			require.Equal(t, 1, strings.Count(stdout, "lifecycle  "))
+		})
+	}
+}
+
+// The findings about a table say how to make one.
+func TestDoctorOfABadTable(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]string{
+		"ResourceNotFoundException": `ERROR    store       table "Orders" does not exist in this region; create it, with the partition key "key" (a string), or configure another: ResourceNotFoundException: no
+                     do: aws dynamodb create-table --table-name Orders --billing-mode PAY_PER_REQUEST --attribute-definitions AttributeName=key,AttributeType=S ` +
+			"--key-schema AttributeName=key,KeyType=HASH --region eu-west-1\n",
+		"ValidationException":   "do: aws dynamodb create-table --table-name NEW_TABLE --billing-mode",
+		"AccessDeniedException": "do: grant it to yourself and to the roles of the functions\n",
+	} {
+		var out, problems bytes.Buffer
+		client := respond(func(*http.Request, int) (*http.Response, error) {
+			return respondJSON(http.StatusBadRequest, `{"__type": "`+code+`", "message": "no"}`)
+		}).client()
+		args := []string{"doctor", "--table", "Orders", "--region", "eu-west-1"}
+		require.Equal(t, exitFailed, execute(context.WithValue(t.Context(), clientKey{}, client), args, &out, &problems), "%s", &problems)
+		require.Contains(t, out.String(), want)
+		require.NotContains(t, out.String(), "operation error")
+	}
+}
+
 // A store that ignores conditions, and one that is not there.
 func TestDoctorOfABadStore(t *testing.T) {
 	t.Parallel()
@@ -474,8 +546,9 @@ func TestDoctorOfABadStore(t *testing.T) {
 	var out, problems bytes.Buffer
 	args := []string{"doctor", "--bucket", "missing", "--region", "eu-west-1", "--endpoint-url", a.url}
 	require.Equal(t, exitFailed, execute(t.Context(), args, &out, &problems), "%s", &problems)
-	require.Contains(t, out.String(), `ERROR    store `)
-	require.Contains(t, out.String(), `bucket "missing" does not exist; create it`)
+	require.Contains(t, out.String(), "ERROR    store       bucket \"missing\" does not exist; create it, or configure another: NoSuchBucket: ")
+	require.Contains(t, out.String(), "do: aws s3 mb s3://missing --region eu-west-1 --endpoint-url "+a.url+"\n")
+	require.NotContains(t, out.String(), "operation error")
 	require.NotContains(t, out.String(), "conditions")
 }
 

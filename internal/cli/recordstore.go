@@ -61,15 +61,12 @@ func (f *storeFlags) spell() string {
 		{"bucket", f.bucket},
 		{"table", f.table},
 		{"prefix", f.prefix},
-		{"region", f.aws.region},
-		{"profile", f.aws.profile},
-		{"endpoint-url", f.aws.endpoint},
 	} {
 		if flag.value != "" {
 			b.WriteString(" --" + flag.name + " " + quoteShell(flag.value))
 		}
 	}
-	return b.String()
+	return b.String() + f.aws.spell()
 }
 
 // recordStore is the store of the functions' start records.
@@ -143,7 +140,10 @@ func (r *recordStore) name() string {
 // loadError is the error of a read, without what the SDK says of the call if the store
 // did not answer.
 func (r *recordStore) loadError(err error) error {
-	if !errors.Is(err, startrecord.ErrUnavailable) {
+	switch {
+	case errors.Is(err, startrecord.ErrConfiguration):
+		return fmt.Errorf("%w%s", startrecord.ErrConfiguration, strings.TrimPrefix(withoutSDK(err), startrecord.ErrConfiguration.Error()))
+	case !errors.Is(err, startrecord.ErrUnavailable):
 		return err
 	}
 	action := "s3:GetObject"

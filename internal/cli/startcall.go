@@ -257,14 +257,7 @@ func (s *start) waitCommand(id string, input map[string]any) string {
 		}
 		words = append(words, "--param", quoteShell(name+"="+text))
 	}
-	for _, f := range []struct{ name, value string }{
-		{"region", s.options.aws.region}, {"profile", s.options.aws.profile}, {"endpoint-url", s.options.aws.endpoint},
-	} {
-		if f.value != "" {
-			words = append(words, "--"+f.name, quoteShell(f.value))
-		}
-	}
-	return strings.Join(words, " ")
+	return strings.Join(words, " ") + s.options.aws.spell()
 }
 
 // quoteShell writes a word of a command line for a shell.
