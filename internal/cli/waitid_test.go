@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,6 +99,60 @@ func sampleParam(shape *catalog.Shape) string {
 		return "1"
 	default:
 		return "x"
+	}
+}
+
+// The first of two members that an ID may stand for is its name, the second its ARN.
+func TestIDThatIsAnARN(t *testing.T) {
+	t.Parallel()
+	entry, err := catalog.AWS().Lookup("elbv2", "LoadBalancerAvailable")
+	require.NoError(t, err)
+	for id, member := range map[string]string{"web": "Names", "arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/web/1": "LoadBalancerArns"} {
+		s := waitSubject{entry: entry, ids: []string{id}}
+		targets, err := s.targets(nil)
+		require.NoError(t, err)
+		require.Equal(t, []waitTarget{{id, map[string]any{member: []any{id}}}}, targets)
+		// Of an answer that has both, the ARN is taken: it is never ambiguous.
+		s.ids = []string{"-"}
+		answer := `{"LoadBalancers": [{"Name": "web", "LoadBalancerArn": "arn:x"}, {"LoadBalancerArn": "arn:x"}, {"LoadBalancerArn": "arn:y"}]}`
+		targets, err = s.targets(strings.NewReader(answer))
+		require.NoError(t, err)
+		require.Equal(t, []waitTarget{
+			{"arn:x", map[string]any{"LoadBalancerArns": []any{"arn:x"}}}, {"arn:y", map[string]any{"LoadBalancerArns": []any{"arn:y"}}},
+		}, targets)
+	}
+}
+
+// Wait takes no more IDs than it can poll, wherever they come from.
+func TestTooManyIDs(t *testing.T) {
+	t.Parallel()
+	entry, err := catalog.AWS().Lookup("ec2", "InstanceRunning")
+	require.NoError(t, err)
+	ids := func(n int) (all []string) {
+		for i := range n {
+			all = append(all, fmt.Sprintf("i-%d", i))
+		}
+		return all
+	}
+	forms := map[string]func([]string) (*waitSubject, string){
+		"arguments": func(ids []string) (*waitSubject, string) { return &waitSubject{entry: entry, ids: ids}, "" },
+		"words": func(ids []string) (*waitSubject, string) {
+			return &waitSubject{entry: entry, ids: []string{"-"}}, strings.Join(ids, "\n")
+		},
+		"JSON": func(ids []string) (*waitSubject, string) {
+			text, err := json.Marshal(ids)
+			require.NoError(t, err)
+			return &waitSubject{entry: entry, ids: []string{"-"}}, string(text)
+		},
+	}
+	for name, form := range forms {
+		s, text := form(ids(maxTargets))
+		targets, err := s.targets(strings.NewReader(text))
+		require.NoError(t, err, name)
+		require.Len(t, targets, maxTargets)
+		s, text = form(ids(maxTargets + 1))
+		_, err = s.targets(strings.NewReader(text))
+		require.ErrorContains(t, err, "wait takes at most 100 IDs at once, found more", name)
 	}
 }
 

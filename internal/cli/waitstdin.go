@@ -20,9 +20,6 @@ func (s *waitSubject) readIDs(place *idPlace, text []byte) ([]waitTarget, error)
 		if len(words) == 0 {
 			return nil, usage("IDs on standard input: %w", errNoIDs)
 		}
-		if len(words) > maxTargets {
-			return nil, usage("wait takes at most %d IDs at once, found %d on standard input", maxTargets, len(words))
-		}
 		var all []waitTarget
 		for _, word := range words {
 			t, err := s.target(place, word)
@@ -76,9 +73,7 @@ func (s *waitSubject) readAnswer(place *idPlace, value any) ([]waitTarget, error
 			if err != nil {
 				return nil, err
 			}
-			if all = append(all, more...); len(all) > maxTargets {
-				return nil, usage("wait takes at most %d IDs at once, found more on standard input", maxTargets)
-			}
+			all = append(all, more...)
 		}
 		return all, nil
 	case map[string]any:
@@ -132,7 +127,7 @@ func inputID(e *catalog.Entry, input map[string]any) string {
 }
 
 // findMembers finds the texts in an answer whose member has the name of the ID's, or
-// the singular of it, each once. The first member that is found counts.
+// the singular of it. The first member that is found counts.
 func findMembers(place *idPlace, answer any) []string {
 	if place == nil {
 		return nil
@@ -152,9 +147,7 @@ func collectTexts(value any, names []string, found *[]string) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if text, ok := v[name].(string); ok && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
-				if !slices.Contains(*found, text) {
-					*found = append(*found, text)
-				}
+				*found = append(*found, text)
 				continue
 			}
 			collectTexts(v[name], names, found)

@@ -61,9 +61,9 @@ func (s *waitSubject) targets(stdinput io.Reader) ([]waitTarget, error) {
 		if !slices.ContainsFunc(all, func(other waitTarget) bool { return p.id != "" && other.id == p.id }) {
 			all = append(all, p)
 		}
-	}
-	if len(all) > maxTargets {
-		return nil, usage("wait takes at most %d IDs at once, found %d", maxTargets, len(all))
+		if len(all) > maxTargets {
+			return nil, usage("wait takes at most %d IDs at once, found more", maxTargets)
+		}
 	}
 	return all, nil
 }
