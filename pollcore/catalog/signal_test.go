@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -69,8 +70,14 @@ func TestEventsOfJobs(t *testing.T) {
 		}
 		s := samples[name]
 		require.NotNil(t, s.Events, "%s has no sample", name)
-		ids, err := event.JobIDs(arguments(t, e.Job, s.Input, s.Output))
+		asked := arguments(t, e.Job, s.Input, s.Output)
+		ids, err := event.JobIDs(asked)
 		require.NoError(t, err, name)
+		whole := *event
+		whole.After = ""
+		uncut, err := whole.JobIDs(asked)
+		require.NoError(t, err, name)
+		requireCut(t, name, uncut, ids)
 		pattern := decoded(t, event.Pattern())
 		ended := 0
 		for _, one := range s.Events {
@@ -79,6 +86,9 @@ func TestEventsOfJobs(t *testing.T) {
 				id, err := event.JobID(one.Event)
 				require.NoError(t, err, name)
 				require.Contains(t, ids, id, name)
+				uncut, err := whole.JobID(one.Event)
+				require.NoError(t, err, name)
+				requireCut(t, name, []string{uncut}, []string{id})
 				ended++
 			}
 		}
@@ -86,6 +96,14 @@ func TestEventsOfJobs(t *testing.T) {
 		delete(samples, name)
 	})
 	require.Empty(t, slices.Collect(maps.Keys(samples)), "samples of no event")
+}
+
+// requireCut requires that nothing but ARNs is cut.
+func requireCut(t *testing.T, name string, uncut, ids []string) {
+	t.Helper()
+	for i, id := range ids {
+		require.True(t, id == uncut[i] || strings.HasPrefix(uncut[i], "arn:"), "%s: %s of %s", name, id, uncut[i])
+	}
 }
 
 // decoded is a value as JSON has it.
