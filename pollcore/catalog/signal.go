@@ -84,6 +84,23 @@ func (e *Event) Pattern() map[string]any {
 // eventStep is a member name in the path of a status.
 var eventStep = regexp.MustCompile(`\w+|"[^"]+"`)
 
+// Takes reports whether an event is one of these, whatever its status.
+func (e *Event) Takes(event map[string]any) bool {
+	if event["source"] != e.Source {
+		return false
+	}
+	if kind, ok := event["detail-type"].(string); !ok || !slices.Contains(e.DetailTypes, kind) {
+		return false
+	}
+	for path, values := range e.Where {
+		found, err := search(path, event)
+		if text, ok := found.(string); err != nil || !ok || !slices.Contains(values, text) {
+			return false
+		}
+	}
+	return true
+}
+
 // JobID returns the id of the job that an event is about.
 func (e *Event) JobID(event any) (string, error) {
 	found, err := search(e.ID, event)

@@ -83,6 +83,7 @@ func TestEventsOfJobs(t *testing.T) {
 		for _, one := range s.Events {
 			require.Equal(t, one.Ended, matches(pattern, one.Event), "%s: %v", name, one.Event)
 			if one.Ended {
+				require.True(t, event.Takes(one.Event), name)
 				id, err := event.JobID(one.Event)
 				require.NoError(t, err, name)
 				require.Contains(t, ids, id, name)
@@ -129,6 +130,22 @@ func matches(pattern, event any) bool {
 		}
 	}
 	return true
+}
+
+// Events of another source, detail-type or value are of something else.
+func TestEventsOfOthers(t *testing.T) {
+	t.Parallel()
+	event := &catalog.Event{Source: "aws.x", DetailTypes: []string{"Done", "Failed"}, Where: map[string][]string{"detail.kind": {"export"}}}
+	one := func(source, kind, detail any) map[string]any {
+		return map[string]any{"source": source, "detail-type": kind, "detail": map[string]any{"kind": detail}}
+	}
+	require.True(t, event.Takes(one("aws.x", "Failed", "export")))
+	for _, other := range []map[string]any{
+		nil, one("aws.y", "Done", "export"), one("aws.x", "Began", "export"), one("aws.x", nil, "export"), one("aws.x", "Done", "import"),
+		one("aws.x", "Done", nil), one("aws.x", "Done", 1.0), {"source": "aws.x", "detail-type": "Done"},
+	} {
+		require.False(t, event.Takes(other), "%v", other)
+	}
 }
 
 // An event or arguments without an id are errors.

@@ -49,6 +49,13 @@ func newAthena() jobstest.JSONService {
 		}
 		return query, nil
 	}
+	execution := func(query jobstest.Job) map[string]any {
+		status := map[string]any{"State": query.Status, "SubmissionDateTime": 1795000000.5}
+		if query.Status == "FAILED" {
+			status["StateChangeReason"] = "SYNTAX_ERROR: line 1:8"
+		}
+		return map[string]any{"QueryExecutionId": query.ID, "Query": query.Parameters["QueryString"], "Status": status}
+	}
 	return jobstest.JSONService{
 		Jobs: queries, Version: "1.1", Target: "AmazonAthena",
 		Operations: map[string]func(map[string]any) (any, error){
@@ -59,13 +66,20 @@ func newAthena() jobstest.JSONService {
 			},
 			"GetQueryExecution": func(in map[string]any) (any, error) {
 				query, err := byID(in)
-				status := map[string]any{"State": query.Status, "SubmissionDateTime": 1795000000.5}
-				if query.Status == "FAILED" {
-					status["StateChangeReason"] = "SYNTAX_ERROR: line 1:8"
+				return map[string]any{"QueryExecution": execution(query)}, err
+			},
+			"BatchGetQueryExecution": func(in map[string]any) (any, error) {
+				found, unknown := []any{}, []any{}
+				ids, _ := in["QueryExecutionIds"].([]any)
+				for _, id := range ids {
+					query, err := byID(map[string]any{"QueryExecutionId": id})
+					if err == nil {
+						found = append(found, execution(query))
+					} else {
+						unknown = append(unknown, map[string]any{"QueryExecutionId": id, "ErrorCode": "INVALID_INPUT"})
+					}
 				}
-				return map[string]any{"QueryExecution": map[string]any{
-					"QueryExecutionId": query.ID, "Query": query.Parameters["QueryString"], "Status": status,
-				}}, err
+				return map[string]any{"QueryExecutions": found, "UnprocessedQueryExecutionIds": unknown}, nil
 			},
 			"StopQueryExecution": func(in map[string]any) (any, error) {
 				query, err := byID(in)

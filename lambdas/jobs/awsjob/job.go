@@ -25,6 +25,7 @@ const stopPrefix = "Stop."
 type job struct {
 	described
 
+	client *Client
 	start  *call
 	rules  *startRules
 	before *precondition // nil for none
@@ -70,7 +71,7 @@ type argument struct {
 
 // newJob returns the driver of a job.
 func newJob(of described, client, starter *Client) (jobs.Driver, error) {
-	d := &job{described: of}
+	d := &job{described: of, client: client}
 	var err error
 	if d.start, err = d.prepare(starter, of.entry.Name); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -52,6 +53,17 @@ func newService(class jobs.Class) jobstest.JSONService {
 		"GetSample": func(in map[string]any) (any, error) {
 			job, err := byID(in)
 			return map[string]any{"Sample": map[string]any{"State": job.Status, "Began": "2026-11-20T09:30:00Z", "Why": "out of ink"}}, err
+		},
+		"ListSamples": func(in map[string]any) (any, error) {
+			ids, _ := in["Ids"].([]any)
+			found := []any{}
+			for _, id := range slices.Backward(ids) {
+				job, err := byID(map[string]any{"Id": id})
+				if err == nil {
+					found = append(found, map[string]any{"Id": id, "State": job.Status, "Began": "2026-11-20T09:30:00Z", "Why": "out of ink"})
+				}
+			}
+			return map[string]any{"Samples": found}, nil
 		},
 		"StopSample": func(in map[string]any) (any, error) {
 			job, err := byID(in)
@@ -254,6 +266,35 @@ func (d *sample) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
 		members["Began"] = json.Number("1795167000")
 	}
 	return out, nil
+}
+
+func (d *sample) Batch(jobs.Ref) (jobs.Batch, error) {
+	return jobs.Batch{Group: "all", Size: 1, Max: 10}, nil
+}
+
+func (d *sample) DescribeBatch(ctx context.Context, refs []jobs.Ref) ([]any, error) {
+	var ids []string
+	for _, ref := range refs {
+		ids = append(ids, ref["Id"])
+	}
+	out, err := d.call(ctx, "ListSamples", map[string]any{"Ids": ids})
+	if err != nil && d.defect != "Batch: no errors" {
+		return nil, err
+	}
+	outputs := make([]any, len(refs))
+	found, _ := out["Samples"].([]any)
+	for n, one := range found {
+		members, _ := one.(map[string]any)
+		for i, id := range ids {
+			if members["Id"] == id || d.defect == "Batch: a wrong job" && outputs[i] == nil {
+				outputs[i] = map[string]any{"Sample": map[string]any{"State": members["State"], "Began": members["Began"], "Why": members["Why"]}}
+			}
+		}
+		if d.defect == "Batch: in the order of the service" {
+			outputs[n] = map[string]any{"Sample": members}
+		}
+	}
+	return outputs, nil
 }
 
 func (d *sample) Stop(ctx context.Context, ref jobs.Ref) error {

@@ -99,6 +99,7 @@ func Run(t *testing.T, c Case) {
 		{"StartLosesAnswer", testStartLosesAnswer},
 		{"StartHidesNothing", testStartHidesNothing},
 		{"DescribeErrors", testDescribeErrors},
+		{"Batch", testBatch},
 		{"Canceled", testCanceled},
 		{"Stop", testStop},
 		{"StopEnded", testStopEnded},
