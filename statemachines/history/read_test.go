@@ -70,7 +70,7 @@ func TestRead(t *testing.T) {
 	require.JSONEq(t, want.Output, string(r.Output))
 	for name, text := range map[string]string{
 		"an array": textOf(t, r.Events), "two pages": first + second, "lines": lines.String() + `{"result": {"executionArn": ""}}`, "in reverse": reverse.String(),
-		"indented": indent(t, first) + indent(t, second),
+		"indented": indent(t, first) + indent(t, second), "a space before colons": strings.ReplaceAll(first, `EventDetails":`, `EventDetails" :`) + second,
 	} {
 		got, err := history.Read([]byte(text))
 		require.NoError(t, err, name)
@@ -126,6 +126,23 @@ func TestReadWithDescriptions(t *testing.T) {
 	require.False(t, e.HasEnded())
 	require.NotNil(t, e.Machine.State("Both"))
 	require.Equal(t, r.Start, e.Start, "the first event is earlier")
+}
+
+// The page of a history that does not have the end leaves open what was under way,
+// unless DescribeExecution says that the execution has ended.
+func TestReadOfWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	const page = `{"events": [{"id": 1, "type": "TaskStateEntered", "timestamp": 1, "stateEnteredEventDetails": {"name": "Get"}},
+		{"id": 2, "previousEventId": 1, "type": "TaskScheduled", "timestamp": 2, "taskScheduledEventDetails": {"resource": "getItem", "resourceType": "aws-sdk:dynamodb"}}]}`
+	for status, open := range map[string]bool{history.StatusRunning: true, history.StatusFailed: false} {
+		e, err := history.Read([]byte(page + `{"executionArn": "arn:aws:states:eu-west-1:123456789012:execution:nightly:run-7", "stopDate": 9, "status": "` + status + `"}`))
+		require.NoError(t, err)
+		visits := e.FindVisits().All
+		require.Len(t, visits, 1)
+		require.Equal(t, open, visits[0].Open)
+		require.Equal(t, 8*time.Second, visits[0].End.Sub(visits[0].Start))
+		require.Equal(t, 7*time.Second, visits[0].Attempts[0].End.Sub(visits[0].Attempts[0].Start))
+	}
 }
 
 // The log of an Express workflow, as lines and as CloudWatch Logs gives it.

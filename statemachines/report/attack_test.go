@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,8 +21,8 @@ import (
 // mostPage is how large a page may be, whatever the history.
 const mostPage = 5 << 20
 
-// long is a history of 25,000 events in which each turn of the loop is another: state
-// and data differ from turn to turn, and each text has so many bytes.
+// long is a history of 25,000 events in which state and data differ from visit to
+// visit, and each text has so many bytes.
 func long(t *testing.T, states, size int) *history.Execution {
 	t.Helper()
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -53,9 +54,8 @@ func long(t *testing.T, states, size int) *history.Execution {
 	return e
 }
 
-// A page of 25,000 events has all of them and is no larger than it may be: where no
-// turn is like another, and where every text is as large as
-// it can be.
+// A page of 25,000 events has all of them and is no larger than it may be: where a
+// turn goes through many states, and where every text is as large as it can be.
 func TestPageIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -76,8 +76,32 @@ func TestPageIsBounded(t *testing.T) {
 		for line := range strings.Lines(text) {
 			require.LessOrEqual(t, len([]rune(line)), 81, line)
 		}
-		require.Less(t, strings.Count(text, "\n"), 600, c.name)
+		_, steps, _ := strings.Cut(text, "\nWhat happened\n")
+		require.LessOrEqual(t, strings.Count(steps, "\n"), 41, c.name)
 	}
+	_, steps, _ := strings.Cut(report.Text(long(t, 1009, 20), report.TextOptions{}), "\nWhat happened\n")
+	require.Equal(t, 41, strings.Count(steps, "\n"), "where no turn is like another")
+}
+
+// A call that is retried until the history is full fails with the longest error each
+// time, and never with the same.
+func TestPageOfRetriesIsBounded(t *testing.T) {
+	t.Parallel()
+	e := &history.Execution{Title: "retries", Status: history.StatusFailed, Start: time.Unix(0, 0), Stop: time.Unix(25_000, 0)}
+	add := func(kind string, event history.Event) {
+		event.ID, event.Previous, event.Type, event.Time = int64(len(e.Events)+1), int64(len(e.Events)), kind, time.Unix(int64(len(e.Events)), 0)
+		event.Index, event.Length = -1, -1
+		e.Events = append(e.Events, event)
+	}
+	add("TaskStateEntered", history.Event{Name: "Get"})
+	for len(e.Events) < asl.MaxEvents-1 {
+		add("TaskScheduled", history.Event{ResourceType: "aws-sdk:athena", Resource: "getQueryExecution", Parameters: `{"QueryExecutionId":"q"}`})
+		add("TaskFailed", history.Event{Error: fmt.Sprintf("Athena.%0249d", len(e.Events)), Cause: strings.Repeat("slow down ", 1000)})
+	}
+	page, err := report.HTML(e)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"failed": len(e.Events) / 2}, countMarks(string(page)))
+	require.Less(t, len(page), mostPage)
 }
 
 // Texts from outside are text, wherever they stand.
@@ -98,6 +122,13 @@ func TestPageQuotesWhatIsHostile(t *testing.T) {
 		`{"id": 8, "previousEventId": 7, "type": ` + text + `}`,
 		`{"id": 9, "previousEventId": 8, "type": "ExecutionFailed", "executionFailedEventDetails": {"error": ` + text + `, "cause": ` + text + `}}`,
 	}
+	events = slices.Insert(events, 7,
+		`{"id": 11, "previousEventId": 7, "type": "TaskStateEntered", "stateEnteredEventDetails": {"name": `+text+`}}`,
+		`{"id": 12, "previousEventId": 11, "type": "TaskScheduled", "taskScheduledEventDetails": {"resourceType": `+text+`, "resource": `+text+`}}`,
+		`{"id": 13, "previousEventId": 12, "type": "TaskFailed", "taskFailedEventDetails": {"error": `+text+`, "cause": `+text+`}}`)
+	for i := range events {
+		events[i] = fmt.Sprintf(`{"timestamp": %d, %s`, 1_700_000_000+10*i, events[i][1:])
+	}
 	e, err := history.Read([]byte(`{"events": [` + strings.Join(events, ",") + `]}`))
 	require.NoError(t, err)
 	e.Title = evil
@@ -112,10 +143,12 @@ func TestPageQuotesWhatIsHostile(t *testing.T) {
 	require.Equal(t, 1, strings.Count(string(page), "<script"), "our own")
 	require.Equal(t, 1, strings.Count(string(page), "</script"))
 	require.Zero(t, strings.Count(string(page), "<img"))
-	shown := report.Text(e, report.TextOptions{})
-	require.NotContains(t, shown, "\x1b")
-	require.NotContains(t, shown, "\u202e")
-	require.NotContains(t, shown, "\x00")
+	for _, columns := range []int{80, 1000} {
+		shown := report.Text(e, report.TextOptions{Columns: columns})
+		require.NotContains(t, shown, "\x1b")
+		require.NotContains(t, shown, "\u202e")
+		require.NotContains(t, shown, "\x00")
+	}
 }
 
 func mustQuote(t *testing.T, text string) string {
@@ -168,6 +201,7 @@ func TestPageOfManyIterations(t *testing.T) {
 		return event.ID
 	}
 	const items = 1000
+	large := strings.Repeat("x", 10_000)
 	last := add(0, "MapStateEntered", history.Event{Name: "Each"})
 	started := add(last, "MapStateStarted", history.Event{})
 	open := make([]int64, items)
@@ -177,10 +211,10 @@ func TestPageOfManyIterations(t *testing.T) {
 	for range 3 {
 		at = at.Add(5 * time.Second)
 		for i := range open {
-			open[i] = add(open[i], "TaskStateEntered", history.Event{Name: "Get"})
+			open[i] = add(open[i], "TaskStateEntered", history.Event{Name: "Get", Input: large})
 			open[i] = add(open[i], "TaskScheduled", history.Event{ResourceType: "aws-sdk:athena", Resource: "getQueryExecution", Parameters: `{"QueryExecutionId":"` + strconv.Itoa(i) + `"}`})
 			open[i] = add(open[i], "TaskSucceeded", history.Event{Output: `{"QueryExecution":{"Status":{"State":"RUNNING"}}}`})
-			open[i] = add(open[i], "TaskStateExited", history.Event{Name: "Get"})
+			open[i] = add(open[i], "TaskStateExited", history.Event{Name: "Get", Output: large + strconv.Itoa(i)})
 		}
 	}
 	for i := range open {
@@ -194,6 +228,11 @@ func TestPageOfManyIterations(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"retry": 3 * items}, countMarks(string(page)))
 	require.Less(t, len(page), mostPage)
+	for i := range items {
+		require.Equal(t, 1, strings.Count(string(page), fmt.Sprintf(`<a href="#job%d">`, i+1)), "each ribbon leads to its own job")
+	}
+	require.Equal(t, 2, strings.Count(string(page), "<summary>994 more jobs</summary>"))
+	require.Less(t, len(draw(t, e)), 20<<10)
 	require.Contains(t, report.Text(e, report.TextOptions{}), "and 992 more jobs")
 }
 

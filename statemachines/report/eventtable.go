@@ -13,6 +13,12 @@ import (
 // eventsPerTable is how many events stand in one table, which opens by itself.
 const eventsPerTable = 1_000
 
+// What the table says of events besides their types and states.
+const (
+	mostDetails = 700 << 10 // bytes of all: behind that one has leastDetail
+	leastDetail = 24
+)
+
 // ditto stands for the state of the row above.
 const ditto = "″"
 
@@ -27,6 +33,7 @@ type eventTable struct {
 // most of the page.
 func newEventTables(a axis, e *history.Execution, visits *history.Visits, rows map[string]*row) []eventTable {
 	var all []eventTable
+	left := mostDetails
 	for start := 0; start < len(e.Events); start += eventsPerTable {
 		part := e.Events[start:min(start+eventsPerTable, len(e.Events))]
 		var b strings.Builder
@@ -37,10 +44,10 @@ func newEventTables(a axis, e *history.Execution, visits *history.Visits, rows m
 				state = nameOf(v)
 			}
 			if state != "" && state == before {
-				writeEvent(&b, a, &part[i], ditto, nil)
+				writeEvent(&b, a, &part[i], ditto, nil, &left)
 				continue
 			}
-			writeEvent(&b, a, &part[i], state, rows[state])
+			writeEvent(&b, a, &part[i], state, rows[state], &left)
 			before = state
 		}
 		first, last := &part[0], &part[len(part)-1]
@@ -53,7 +60,7 @@ func newEventTables(a axis, e *history.Execution, visits *history.Visits, rows m
 	return all
 }
 
-func writeEvent(b *strings.Builder, a axis, event *history.Event, state string, r *row) {
+func writeEvent(b *strings.Builder, a axis, event *history.Event, state string, r *row, left *int) {
 	b.WriteString("<tr id=e")
 	b.WriteString(strconv.FormatInt(event.ID, 10))
 	if event.IsFailure() {
@@ -80,7 +87,12 @@ func writeEvent(b *strings.Builder, a axis, event *history.Event, state string, 
 		b.WriteString(html.EscapeString(cut(state, mostEventName)))
 	}
 	b.WriteString("<td>")
-	b.WriteString(html.EscapeString(detail(event)))
+	text := detail(event)
+	if *left <= 0 {
+		text = cut(text, leastDetail)
+	}
+	*left -= len(text)
+	b.WriteString(html.EscapeString(text))
 	b.WriteString("\n")
 }
 

@@ -158,8 +158,8 @@ func drawLane(a axis, r *row) lane {
 			if c.first != nil {
 				text = c.first.what
 			}
-			fmt.Fprintf(&b, `<rect class="failed" x="%s" y="%d" width="%s" height="%d"><title>%s</title></rect>`,
-				round(c.left), barTop, round(c.right-c.left), barHeight, html.EscapeString(text))
+			fmt.Fprintf(&b, `<rect class="failed" x="%s" y="%d" width="%s" height="%d">%s</rect>`,
+				round(c.left), barTop, round(c.right-c.left), barHeight, title(text))
 		}
 		b.WriteString("</g>")
 		if zoom = z; last {
@@ -182,7 +182,11 @@ func newBars(a axis, r *row) (bars, failed []bar) {
 		bars = append(bars, bar{v.Start, v.End, what})
 		for i := range v.Attempts {
 			if c := &v.Attempts[i]; c.Failed {
-				failed = append(failed, bar{c.Start, c.End, "call failed at " + a.since(c.End) + ", " + c.Error})
+				what := ""
+				if r.failures <= mostTips {
+					what = "call failed at " + a.since(c.End) + ", " + cut(c.Error, mostName)
+				}
+				failed = append(failed, bar{c.Start, c.End, what})
 			}
 		}
 	}
@@ -198,15 +202,12 @@ func drawCell(b *strings.Builder, a axis, c *cell, again *history.Visit) {
 	if c.first != nil {
 		text = c.first.what
 	}
-	if text != "" {
-		text = "<title>" + html.EscapeString(text) + "</title>"
-	}
 	class := fmt.Sprintf("b d%d", c.shade)
 	if again != nil {
 		class = "b between"
 	}
 	fmt.Fprintf(b, `<rect class="%s" x="%s" y="%d" width="%s" height="%d">%s</rect>`,
-		class, round(c.left), barTop, round(c.right-c.left), barHeight, text)
+		class, round(c.left), barTop, round(c.right-c.left), barHeight, title(text))
 	if again == nil {
 		return
 	}
@@ -220,6 +221,14 @@ func drawCell(b *strings.Builder, a axis, c *cell, again *history.Visit) {
 	}
 }
 
+// title is what a drawing says when it is pointed at.
+func title(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "<title>" + html.EscapeString(text) + "</title>"
+}
+
 // kind is the class of a type of state.
 func kind(t asl.Type) string { return strings.ToLower(string(t)) }
 
@@ -230,7 +239,7 @@ func tip(a axis, v *history.Visit) string {
 		text += fmt.Sprintf(", %s failed", plural(n, "call"))
 	}
 	if v.Error != "" {
-		text += ", " + v.Error
+		text += ", " + cut(v.Error, mostName)
 	}
 	if v.Open {
 		text += ", still in it"

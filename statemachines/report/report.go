@@ -111,6 +111,7 @@ func newView(e *history.Execution) *view {
 		Figures: figures(e, visits, jobs), Events: newEventTables(a, e, visits, byName),
 	}
 	polls := map[*history.Visit]*history.Poll{}
+	rowsLeft := mostRows
 	for i, j := range jobs {
 		number := 0
 		if r := byName[j.State]; r != nil {
@@ -119,7 +120,8 @@ func newView(e *history.Execution) *view {
 		for k := range j.Polls {
 			polls[j.Polls[k].Visit] = &j.Polls[k]
 		}
-		r := newRibbon(a, j, e, i+1, number)
+		r := newRibbon(a, j, e, i+1, number, rowsLeft)
+		rowsLeft -= len(r.Changes)
 		if i < mostRibbons {
 			v.Ribbons = append(v.Ribbons, r)
 		} else {

@@ -38,6 +38,7 @@ type ribbon struct {
 	Polls     string
 	Facts     []fact
 	Changes   []changeView
+	More      int // changes that are left out
 	Drawing   template.HTML
 }
 
@@ -57,17 +58,28 @@ type changeView struct {
 // noStatus stands for the status of a response without one.
 const noStatus = "(no status)"
 
+// What a page shows of very many polls.
+const (
+	mostTitles = 5_000 // of a job: behind that its marks have no titles
+	mostRows   = 500   // lines of the histories of all statuses
+)
+
 // forms are the marks of polls by their verdicts: the names of symbols in the page.
 var forms = map[history.Verdict]string{
 	history.Retry: "retry", history.Success: "success", history.Failure: "failure", history.CallFailed: "failed", history.Unknown: "unknown",
 }
 
-func newRibbon(a axis, j *history.Job, e *history.Execution, number, row int) ribbon {
+func newRibbon(a axis, j *history.Job, e *history.Execution, number, row, rows int) ribbon {
 	r := ribbon{Number: number, State: j.State, Row: row, Operation: j.Operation, ID: cut(j.ID, mostName), Polls: plural(len(j.Polls), "poll")}
-	for _, c := range j.Changes() {
+	changes, failures := j.Changes(), j.Failures()
+	all := len(changes) + len(failures)
+	changes = changes[:min(len(changes), rows)]
+	failures = failures[:min(len(failures), rows-len(changes))]
+	r.More = all - len(changes) - len(failures)
+	for _, c := range changes {
 		r.Changes = append(r.Changes, newChangeView(a, j, e, c))
 	}
-	for _, f := range j.Failures() {
+	for _, f := range failures {
 		v := newChangeView(a, j, e, history.Change{Status: cut(f.Error, mostName), Verdict: history.CallFailed, First: f.First, Last: f.Last})
 		v.Polls, v.Note = plural(f.Count, "call"), cut(f.Cause, mostCause)
 		r.Changes = append(r.Changes, v)
@@ -165,11 +177,15 @@ func (d *drawing) draw() string {
 func drawMarks(b *strings.Builder, a axis, j *history.Job, e *history.Execution) {
 	for i := range j.Polls {
 		p := &j.Polls[i]
-		text := fmt.Sprintf("poll %s, %s: %s", formatCount(i+1), a.since(p.At), p.Status)
-		if p.Verdict != history.Retry {
-			text += " (" + string(p.Verdict) + ")"
+		mark := fmt.Sprintf(`<use href="#%s" x="%s">`, forms[p.Verdict], round(a.at(p.At)))
+		if len(j.Polls) <= mostTitles {
+			text := fmt.Sprintf("poll %s, %s: %s", formatCount(i+1), a.since(p.At), cut(p.Status, mostEventName))
+			if p.Verdict != history.Retry {
+				text += " (" + string(p.Verdict) + ")"
+			}
+			mark += "<title>" + html.EscapeString(text) + "</title>"
 		}
-		mark := fmt.Sprintf(`<use href="#%s" x="%s"><title>%s</title></use>`, forms[p.Verdict], round(a.at(p.At)), html.EscapeString(text))
+		mark += "</use>"
 		if id := eventID(e, p.Visit, p.Event); id != 0 {
 			mark = fmt.Sprintf(`<a href="#e%d" tabindex="-1">%s</a>`, id, mark)
 		}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -48,7 +47,6 @@ func newRows(m *asl.StateMachine, all []*history.Visit) []*row {
 		if r == nil {
 			r = add(nameOf(v), v.Type, 0)
 		}
-		r.kind = cmp.Or(r.kind, v.Type)
 		r.visits = append(r.visits, v)
 		r.attempts += len(v.Attempts)
 		r.failures += v.Failures()

@@ -94,7 +94,7 @@ func (w *stepWriter) shorten(text string) string {
 		limit = leastPayload
 	}
 	text = cut(text, limit)
-	w.left -= len(text)
+	w.left -= len(text) + lineBytes
 	return text
 }
 
