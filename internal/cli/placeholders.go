@@ -78,11 +78,11 @@ func (a *taskAnswers) refusePlaceholders(called []string) error {
 	var names []string
 	for _, h := range a.machine.Placeholders {
 		state := stateAround(a.machine.StateMachine, h.Position.Pointer)
-		if _, ok := given[h.Name]; ok || state == nil || state.Type == asl.TypeFail || state.Task != nil && !slices.Contains(called, state.Name) {
+		if _, ok := given[h.Name]; ok || state == nil || state.Task != nil && !slices.Contains(called, state.Name) {
 			continue
 		}
 		at := a.machine.definition.LocatePosition(h.Position)
-		terminal.Fprintf(&lines, "%s:%d:%d: state %q: ${%s} has no value, and a call would send it as it is%s\n",
+		terminal.Fprintf(&lines, "%s:%d:%d: state %q: ${%s} has no value, and calls send no placeholders%s\n",
 			a.machine.definition.File, at.Line, at.Column, state.Name, h.Name, a.machine.lambdaHint(state.Name))
 		if !slices.Contains(names, h.Name) {
 			names = append(names, h.Name)

@@ -54,8 +54,8 @@ what is named for its function or service, and that over what is named for all:
                                 runtimes do; http://... is a server that invokes it
   --simulate, --mocks           no call at all, see below
 A .sync Task asks for its job until it ends, and stops it if the Task is given up.
-Calls never send a placeholder ${Name}: run asks for --substitute Name=VALUE first. It
-knows AWS::Region, AWS::Partition, and the functions of --lambda.
+No call sends a placeholder ${Name}: run asks for --substitute Name=VALUE first. It
+knows AWS::Region, AWS::Partition and the functions of --lambda.
 
 With --name and --data, --redrive goes on with the run of that name where it failed,
 as a redrive at AWS does: states that succeeded do not run again. A run that was
