@@ -2,6 +2,7 @@ package awsjob_test
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -51,6 +52,21 @@ func TestDiscovery(t *testing.T) {
 			"DescribeBatchLoadTask cell7.timestream.example.com",
 			"DescribeEndpoints ingest.timestream.eu-west-1.amazonaws.com", "DescribeBatchLoadTask cell7.timestream.example.com",
 		}, service.went)
+	})
+
+	// No endpoint is kept for more than a day.
+	synctest.Test(t, func(t *testing.T) {
+		service := &switchboard{bodies: maps.Clone(service.bodies)}
+		service.bodies["DescribeEndpoints"] = `{"Endpoints": [{"Address": "cell7.timestream.example.com", "CachePeriodInMinutes": 9007199254740993}]}`
+		cfg := config("")
+		cfg.BaseEndpoint, cfg.HTTPClient = nil, service
+		client := awsjob.New(cfg)
+		for range 2 {
+			_, err := client.Call(t.Context(), op, map[string]any{"TaskId": "t"})
+			require.NoError(t, err)
+			<-time.After(25 * time.Hour)
+		}
+		require.Len(t, service.went, 4)
 	})
 
 	for answer, want := range map[string]string{
