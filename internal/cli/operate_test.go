@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -384,6 +385,34 @@ $`, stdout)
 	require.Equal(t, exitSucceeded, code, stderr)
 	require.True(t, json.Valid([]byte(stdout)))
 	require.Contains(t, stdout, `"nextPollSeconds": `)
+}
+
+// Calls about an execution and its job are signed for the region of its ARN, those of the
+// store for the configured one.
+func TestStatusAsksInTheRegionOfTheExecution(t *testing.T) {
+	a := newAccount(t)
+	a.unknownStart(t)
+	a.answer("StartJobRun", `200 {"JobRunId": "jr_2"}`)
+	code, _, stderr := a.command(t, "records", "abandon", nightly, "--yes")
+	require.Equal(t, exitSucceeded, code, stderr)
+	_, err := a.functions(t).RunJob(t.Context(), event(1))
+	require.NoError(t, err)
+	a.answer("DescribeExecution", `200 {"status": "RUNNING"}`)
+	a.answer("GetJobRun", `200 {"JobRun": {"Id": "jr_2", "JobRunState": "RUNNING"}}`)
+	t.Setenv("AWS_REGION", "us-east-1")
+	for flag, want := range map[string]string{"": "eu-west-1", "ap-south-1": "ap-south-1"} {
+		regions := map[string]string{}
+		client := respond(func(r *http.Request, _ int) (*http.Response, error) {
+			_, scope, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
+			parts := strings.Split(scope, "/")
+			regions[parts[3]] = parts[2]
+			return http.DefaultTransport.RoundTrip(r)
+		}).client()
+		args := []string{"status", nightly, "--bucket", "records", "--endpoint-url", a.url, "--region", flag}
+		var out, problems bytes.Buffer
+		require.Equal(t, exitSucceeded, execute(context.WithValue(t.Context(), clientKey{}, client), args, &out, &problems), "%s", &problems)
+		require.Equal(t, map[string]string{"s3": cmp.Or(flag, "us-east-1"), "states": want, "glue": want}, regions)
+	}
 }
 
 // The next poll comes at the latest when the schedule lets it.

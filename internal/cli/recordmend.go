@@ -82,7 +82,7 @@ func runAdopt(c *cobra.Command, args []string, o mendOptions) error {
 		return err
 	}
 	terminal.Fprintf(c.ErrOrStderr(), "%s\n  record    %s\n  job       %s %s\n", nameOfKey(found.key), rec.Status, q.Job, rec.JobRef)
-	now := askJob(c.Context(), store.aws, rec)
+	now := askJob(c.Context(), store.executionAWS(args[0]), rec)
 	terminal.Fprintf(c.ErrOrStderr(), "  now       %s\n", now.text())
 	if now.missing {
 		return &exitError{exitFailed, fmt.Errorf("the service does not know this job: nothing was written")}

@@ -129,6 +129,16 @@ func flagsForVariables() *strings.Replacer {
 	)
 }
 
+// executionAWS is the configuration for calls about an execution and its jobs: they are
+// in the region of its ARN, if the flags do not name one.
+func (r *recordStore) executionAWS(arn string) aws.Config {
+	cfg := r.aws.Copy()
+	if r.flags.aws.region == "" {
+		cfg.Region = strings.Split(arn, ":")[3] // as checkKey has seen
+	}
+	return cfg
+}
+
 // name is what to call the store.
 func (r *recordStore) name() string {
 	if r.flags.table != "" {

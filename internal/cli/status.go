@@ -89,9 +89,10 @@ func runStatus(c *cobra.Command, execution string, flags storeFlags, output stri
 	if err != nil {
 		return storeError(c.Context(), err)
 	}
-	s := askExecution(c.Context(), store.aws, execution)
+	cfg := store.executionAWS(execution)
+	s := askExecution(c.Context(), cfg, execution)
 	for _, f := range found {
-		s.Pollers = append(s.Pollers, s.newPoller(c.Context(), store, f, time.Now()))
+		s.Pollers = append(s.Pollers, s.newPoller(c.Context(), cfg, store, f, time.Now()))
 	}
 	if output == "json" {
 		err = writeJSON(c.OutOrStdout(), s)
@@ -134,7 +135,7 @@ func askExecution(ctx context.Context, cfg aws.Config, arn string) executionStat
 	return s
 }
 
-func (e *executionStatus) newPoller(ctx context.Context, store *recordStore, f foundRecord, now time.Time) pollerStatus {
+func (e *executionStatus) newPoller(ctx context.Context, cfg aws.Config, store *recordStore, f foundRecord, now time.Time) pollerStatus {
 	s := pollerStatus{listedRecord: newListedRecord(store, f), name: nameOfKey(f.key) + store.given}
 	if f.err != nil {
 		return s
@@ -147,7 +148,7 @@ func (e *executionStatus) newPoller(ctx context.Context, store *recordStore, f f
 	}
 	s.Job = q.Job
 	if rec.JobRef != nil {
-		s.Now = new(askJob(ctx, store.aws, rec))
+		s.Now = new(askJob(ctx, cfg, rec))
 	}
 	if rec.Status == startrecord.StatusStarted && q.Waiter != nil {
 		since := rec.StartedAt
