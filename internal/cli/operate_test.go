@@ -178,7 +178,7 @@ func TestAdopt(t *testing.T) {
 
 	code, stdout, stderr := a.command(t, "records", "list", "--status", "UNKNOWN")
 	require.Equal(t, exitSucceeded, code, stderr)
-	require.Regexp(t, `^UNKNOWN    \S+  `+nightly+`\n$`, stdout)
+	require.Regexp(t, `^STATUS .*\nUNKNOWN    \S+  `+nightly+`  glue:StartJobRun\n$`, stdout)
 
 	code, _, stderr = a.command(t, "records", "adopt", nightly, "jr_1", "--yes")
 	require.Equal(t, exitUsage, code)
@@ -295,12 +295,19 @@ func TestRecordsList(t *testing.T) {
 	began := time.Date(2026, 11, 20, 9, 30, 14, 0, time.UTC)
 	for i, status := range []startrecord.Status{startrecord.StatusStarted, startrecord.StatusStarted, startrecord.StatusUnknown, startrecord.StatusUnknown} {
 		key := startrecord.Key{ExecutionARN: nightly, Poller: "Export", Scope: strconv.Itoa(i)}
-		_, err := store.Create(t.Context(), key, startrecord.Record{Status: status, ExecutionStartTime: began, StartedAt: began})
+		_, err := store.Create(t.Context(), key, startrecord.Record{
+			Status: status, ExecutionStartTime: began, StartedAt: began,
+			Request: json.RawMessage(`{"job": "glue:StartJobRun"}`), JobRef: json.RawMessage(`{"JobName":"nightly","RunId":"jr_1"}`),
+		})
 		require.NoError(t, err)
 	}
+	of := startrecord.Key{ExecutionARN: nightly, Poller: claimPoller, Scope: "execution"} // of a run on this machine
+	_, err = store.Create(t.Context(), of, startrecord.Record{Status: startrecord.StatusStarted, ExecutionStartTime: began, StartedAt: began})
+	require.NoError(t, err)
 	code, stdout, stderr := a.command(t, "records", "list", "--status", "UNKNOWN", "--limit", "1")
 	require.Equal(t, exitSucceeded, code, stderr)
-	require.Equal(t, "UNKNOWN    2026-11-20T09:30:14Z  "+nightly+" --poller Export --scope 2\n", stdout)
+	require.Equal(t, "STATUS     STARTED               RECORD  JOB\nUNKNOWN    2026-11-20T09:30:14Z  "+nightly+
+		` --poller Export --scope 2  glue:StartJobRun {"JobName":"nightly","RunId":"jr_1"}`+"\n", stdout)
 	require.Equal(t, "There are more records: pass a higher --limit than 1\n", stderr)
 	code, stdout, stderr = a.command(t, "records", "list", nightly)
 	require.Equal(t, exitSucceeded, code, stderr)
@@ -308,6 +315,16 @@ func TestRecordsList(t *testing.T) {
 	require.Empty(t, stderr)
 	code, _, _ = a.command(t, "records", "list", nightly+"-other")
 	require.Equal(t, exitFailed, code)
+	for _, command := range [][]string{{"show"}, {"abandon", "--yes"}} {
+		code, _, stderr = a.command(t, append([]string{"records", command[0], nightly}, command[1:]...)...)
+		require.Equal(t, exitFailed, code)
+		require.Contains(t, stderr, "start record not found")
+		require.Contains(t, stderr, "\nThe execution has other records, such as:\n  "+nightly+" --poller Export --scope 0\n  "+nightly+" --poller Export --scope 1\n")
+	}
+	a.answer("DescribeExecution", "400 {}")
+	a.answer("GetJobRun", "400 {}")
+	_, stdout, _ = a.command(t, "status", nightly)
+	require.Equal(t, 4, strings.Count(stdout, "poller  "))
 }
 
 func TestRecordsThatAreClear(t *testing.T) {

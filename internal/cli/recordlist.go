@@ -51,6 +51,11 @@ func (r *recordStore) list(ctx context.Context, execution, status string, visit 
 	return r.scanBucket(ctx, execution, filter)
 }
 
+// isOfPoller tells whether a record is one of a poller: doctor and run write others.
+func isOfPoller(key startrecord.Key) bool {
+	return key != startrecord.ProbeKey() && key.Poller != claimPoller
+}
+
 // keyOfRecord reads the key out of the text of a record.
 func keyOfRecord(text []byte) (startrecord.Key, bool) {
 	var parts struct {
@@ -136,7 +141,7 @@ func (r *recordStore) scanBucket(ctx context.Context, execution string, visit vi
 					return err
 				}
 			}
-			if !known || f.key == startrecord.ProbeKey() {
+			if !known || !isOfPoller(f.key) {
 				continue
 			}
 			if f.err == nil {
@@ -219,7 +224,7 @@ func (r *recordStore) scanTable(ctx context.Context, visit visitRecord) error {
 		for _, item := range page.Items {
 			f := foundRecord{}
 			var known bool
-			if f.key, known = keyOfRecord([]byte(item.Record.S)); !known || f.key == startrecord.ProbeKey() || item.Key.S != r.root()+f.key.Path() {
+			if f.key, known = keyOfRecord([]byte(item.Record.S)); !known || !isOfPoller(f.key) || item.Key.S != r.root()+f.key.Path() {
 				continue
 			}
 			if f.stored.Record, f.err = startrecord.Decode(f.key, []byte(item.Record.S)); f.err != nil {

@@ -3,10 +3,13 @@ package cli
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -143,6 +146,9 @@ type recordWriter struct {
 
 func (w *recordWriter) write(f foundRecord) error {
 	var text bytes.Buffer
+	if !w.json && w.count == 0 {
+		text.WriteString("STATUS     STARTED               RECORD  JOB\n")
+	}
 	switch {
 	case w.json:
 		if w.count > 0 {
@@ -158,7 +164,8 @@ func (w *recordWriter) write(f foundRecord) error {
 		terminal.Fprintf(&text, "%-9s  %s\n", "unread", f.err.Error())
 	default:
 		rec := f.stored.Record
-		terminal.Fprintf(&text, "%-9s  %s  %s\n", rec.Status, rec.StartedAt.Format(time.RFC3339), nameOfKey(f.key))
+		line := terminal.Sprintf("%-9s  %s  %s  %s", rec.Status, rec.StartedAt.Format(time.RFC3339), nameOfKey(f.key), nameOfJob(rec))
+		text.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	w.count++
 	_, err := w.out.Write(text.Bytes())
@@ -176,6 +183,15 @@ func (w *recordWriter) close() error {
 	}
 	_, err := io.WriteString(w.out, end)
 	return err
+}
+
+// nameOfJob is the job of a record for people, with its ID once it has one.
+func nameOfJob(rec startrecord.Record) string {
+	q, err := requestOf(rec)
+	if err != nil {
+		return string(rec.JobRef)
+	}
+	return q.Job + " " + string(rec.JobRef)
 }
 
 // nameOfKey is a key for people.
@@ -225,10 +241,32 @@ func (k *keyFlags) load(c *cobra.Command, execution string) (*recordStore, found
 		return nil, foundRecord{}, err
 	}
 	stored, err := store.Load(c.Context(), key)
+	if errors.Is(err, startrecord.ErrNotFound) {
+		err = fmt.Errorf("%w%s", err, terminal.Lines(store.otherRecords(c.Context(), execution)))
+	}
 	if err != nil {
 		return nil, foundRecord{}, storeError(c.Context(), store.loadError(err))
 	}
 	return store, foundRecord{key: key, stored: stored}, nil
+}
+
+// mostOthers is how many records are named instead of one that is not there.
+const mostOthers = 5
+
+// otherRecords names the records that an execution has; empty if it has none, or if
+// they cannot be listed.
+func (r *recordStore) otherRecords(ctx context.Context, execution string) string {
+	var b strings.Builder
+	err := r.list(ctx, execution, "", func(f foundRecord) (bool, error) {
+		if f.err == nil {
+			b.WriteString("\n  " + terminal.Quote(nameOfKey(f.key)))
+		}
+		return strings.Count(b.String(), "\n") < mostOthers, nil
+	})
+	if err != nil || b.Len() == 0 {
+		return ""
+	}
+	return "\nThe execution has other records, such as:" + b.String()
 }
 
 func newRecordsShowCommand() *cobra.Command {

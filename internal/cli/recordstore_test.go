@@ -52,7 +52,7 @@ func TestRecordsListAmongMany(t *testing.T) {
 	reads.Store(0) // those of the probe
 	code, stdout, stderr := a.command(t, "records", "list", "--status", "UNKNOWN", "--limit", "3")
 	require.Equal(t, exitSucceeded, code, stderr)
-	require.Equal(t, "UNKNOWN    2026-11-20T09:30:14Z  "+nightly+" --poller 'Ex port/~'\n", stdout)
+	require.Equal(t, "STATUS     STARTED               RECORD  JOB\nUNKNOWN    2026-11-20T09:30:14Z  "+nightly+" --poller 'Ex port/~'\n", stdout)
 	require.Empty(t, stderr)
 	require.EqualValues(t, many+1, reads.Load())
 
@@ -119,7 +119,7 @@ func TestRecordsListOfATable(t *testing.T) {
 		require.Equal(t, exitSucceeded, execute(ctx, args, &stdout, &stderr), "%s", &stderr)
 		require.EqualValues(t, 2, client.number.Load())
 		if format == "text" {
-			require.Equal(t, 202, strings.Count(stdout.String(), "\n"))
+			require.Equal(t, 1+202, strings.Count(stdout.String(), "\n"))
 			require.Contains(t, stdout.String(), "UNKNOWN    2026-11-20T10:30:14Z  "+nightly+" --scope last\n")
 			require.Contains(t, stdout.String(), "unread     dynamodb://records/jobpoller/"+nightly+"/default/broken/record.json: malformed start record")
 			continue
@@ -152,7 +152,8 @@ func TestRecordsListOfWhatIsNoRecord(t *testing.T) {
 	code, stdout, stderr := a.command(t, "records", "list", nightly)
 	require.Equal(t, exitSucceeded, code, stderr)
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
-	require.Len(t, lines, 2, stdout)
+	require.Len(t, lines, 3, stdout)
+	lines = lines[1:]
 	place := "s3://records/jobpoller/" + nightly
 	require.Regexp(t, `^unread     `+place+`/default/_/record.json: it was not read: it has \d+ bytes, and a start record at most 4194304$`, lines[0])
 	require.Contains(t, lines[1], place+"/other/_/record.json: ")
