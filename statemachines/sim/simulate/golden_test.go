@@ -50,7 +50,7 @@ func TestPlansOfEveryEntry(t *testing.T) {
 			}
 			next := []any{map[string]any{"Variable": "$.Tags[0].Arn", "IsPresent": true, "Next": "Describe"}}
 			if states["Stop"] != nil {
-				next = append(next, map[string]any{"Variable": "$.x.CreationTime", "IsPresent": true, "Next": "Stop"})
+				next = append(next, map[string]any{"Variable": "$.NextToken.CreationTime", "IsPresent": true, "Next": "Stop"})
 			}
 			states["Loop?"] = map[string]any{"Type": "Choice", "Default": "End", "Choices": next}
 			states["End"] = map[string]any{"Type": "Succeed"}

@@ -111,7 +111,7 @@ func readIdentity(start *catalog.Operation, member, text string) (identity, bool
 // rank tells how likely the member is the id of the job: what the service has made
 // is, then what the caller calls the job.
 func (i identity) rank(e *catalog.Entry, m *catalog.Member) int {
-	const made, required, unique = 1000, 500, 400
+	const made, required = 1000, 500
 	r := 0
 	if i.started != nil {
 		r += made
@@ -119,11 +119,7 @@ func (i identity) rank(e *catalog.Entry, m *catalog.Member) int {
 	if m != nil && m.Required {
 		r += required
 	}
-	name := lastName(i.asked)
-	if name == e.Job.UniqueName || e.Job.NaturalKey != nil && name == e.Job.NaturalKey.Member {
-		r += unique
-	}
-	word := name
+	word := lastName(i.asked)
 	for _, suffix := range []string{"Id", "Name", "Arn"} {
 		word = strings.TrimSuffix(word, suffix)
 	}

@@ -128,12 +128,11 @@ func (a *answers) complete(value any, s *catalog.Shape, depth int) any {
 
 // lower is the lower bound of a shape, 0 without one.
 func lower(s *catalog.Shape) int {
-	const most = 1000 // no response needs more
 	n, err := strconv.ParseFloat(string(s.Min), 64)
 	if err != nil || n < 0 {
 		return 0
 	}
-	return int(min(n, most))
+	return int(n)
 }
 
 // textOf is a text of the shape that shows the name that it stands under.

@@ -65,14 +65,6 @@ type namedMock struct {
 	open bool // it is of an Unknown
 }
 
-// object is a JSON object in the order of its members.
-type object []namedValue
-
-type namedValue struct {
-	name  string
-	value any
-}
-
 // New plans the answers. Its error says which Spec fits no job, and which status no
 // job has; all that is wrong at once.
 func New(m *asl.StateMachine, o Options) (*Plan, error) {
@@ -478,29 +470,5 @@ func (p *Plan) write(wanted func(namedMock) bool) ([]byte, error) {
 		return nil, err
 	}
 	b.WriteByte('\n')
-	return b.Bytes(), nil
-}
-
-// MarshalJSON implements json.Marshaler.
-func (o object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, m := range o {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		name, err := json.Marshal(m.name)
-		if err != nil {
-			return nil, err
-		}
-		value, err := json.Marshal(m.value)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(value)
-	}
-	b.WriteByte('}')
 	return b.Bytes(), nil
 }
