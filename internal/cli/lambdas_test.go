@@ -176,8 +176,8 @@ func TestFunctionServerThatNeverAnswers(t *testing.T) {
 		failure string
 		after   time.Duration
 	}{
-		"":                      {"Sandbox.Timedout", 15 * time.Minute},
-		`"TimeoutSeconds": 7, `: {"States.Timeout", 7 * time.Second},
+		"":                     {"Sandbox.Timedout", 15 * time.Minute},
+		`"TimeoutSeconds": 7,`: {"States.Timeout", 7 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			function, err := newRemoteFunction("f", "http://127.0.0.1:9000", silent{})

@@ -158,7 +158,7 @@ func TestDataFolderThatCannotBeUsed(t *testing.T) {
 		"text":   []byte(strings.Repeat("no database ", 5000)),
 		"meta":   append(bytes.Repeat([]byte{0xff}, 8192), whole[8192:]...),
 		"pages":  append(bytes.Clone(whole[:8192]), bytes.Repeat([]byte{0xff}, len(whole)-8192)...),
-		"object": bytes.Replace(whole, []byte(`{"`), []byte(`{x`), -1),
+		"object": bytes.ReplaceAll(whole, []byte(`{"`), []byte(`{x`)),
 	} {
 		folder := t.TempDir()
 		args[len(args)-1], file = folder, filepath.Join(folder, "s3.bolt")

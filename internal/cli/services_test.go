@@ -13,7 +13,7 @@ import (
 // The flags say where the calls of a function's process go, whatever its environment
 // says: a service of --aws does not go to the URL of all others, and no setting turns
 // the URLs off.
-func TestEndpointsOfAProcess(t *testing.T) { //nolint:paralleltest // sets the environment
+func TestEndpointsOfAProcess(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		flags      services
@@ -30,7 +30,7 @@ func TestEndpointsOfAProcess(t *testing.T) { //nolint:paralleltest // sets the e
 		{"URLs are ignored", services{endpoints: []string{"http://a"}}, []string{"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true"}, "http://a", "http://a"},
 		{"no flag", services{}, []string{"AWS_ENDPOINT_URL=http://x"}, "http://x", "http://x"},
 	} {
-		t.Run(tt.name, func(t *testing.T) { //nolint:paralleltest // sets the environment
+		t.Run(tt.name, func(t *testing.T) {
 			require.NoError(t, tt.flags.validate())
 			env, err := tt.flags.places.addTo(append([]string{"AWS_REGION=eu-west-1", "AWS_CONFIG_FILE=/nowhere"}, tt.env...))
 			require.NoError(t, err)

@@ -230,7 +230,7 @@ func TestOutageEndsATask(t *testing.T) {
 		require.Contains(t, o.requests[len(o.requests)-1], "StopQueryExecution", kind)
 		require.NotEmpty(t, o.left, kind)
 		require.Equal(t, "true", o.polled[0])
-		require.Equal(t, len(o.requests)-2, len(o.polled), "each describe call is a poll")
+		require.Len(t, o.polled, len(o.requests)-2, "each describe call is a poll")
 		require.NotContains(t, o.polled[1:], "true")
 	}
 }
@@ -287,7 +287,7 @@ func TestLongJobAndAnOutage(t *testing.T) {
 	require.Len(t, o.polled, 202)
 	require.Greater(t, o.took, 6*time.Minute)
 
-	silent := append(answers[:1:1], strings.Split(strings.Repeat("silent,", 14), ",")[:14]...)
+	silent := slices.Concat(answers[:1], strings.Split(strings.Repeat("silent,", 14), ",")[:14])
 	o = runTask(t, querySync, `{"QueryString": "SELECT 1"}`, 0, slices.Concat(silent, []string{running}, silent[1:], []string{succeeded})...)
 	require.NoError(t, o.err)
 	require.Greater(t, o.took, 28*time.Minute)

@@ -14,8 +14,8 @@ func (r *reader) job(name string, n *jsontree.Node) {
 		return
 	}
 	before := len(r.problems)
-	r.members(n, "runs", "throttle", "status", "startTime", "endTime", "running", "ends", "stopped", "fails", "answer", "answers", "id", "idArgument", "stopIdArgument", "ids",
-		"startAnswer", "startId", "startIdArgument", "stopAnswer", "notFound", "start", "describe", "stop")
+	r.members(n, "runs", "throttle", "status", "startTime", "endTime", "running", "ends", "stopped", "fails", "answer", "answers",
+		"id", "idArgument", "stopIdArgument", "ids", "startAnswer", "startId", "startIdArgument", "stopAnswer", "notFound", "start", "describe", "stop")
 	if n.Get("runs") == nil {
 		r.add(n.Problem("the member %q is missing", "runs"))
 	}
