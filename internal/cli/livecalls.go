@@ -164,8 +164,8 @@ func (l *liveCalls) end() error {
 	return err
 }
 
-// failed is the error of a run that broke off: wrong usage only if nothing was called.
-func (l *liveCalls) failed(err error) error {
+// breakOff is the error of a run that broke off: wrong usage only if nothing was called.
+func (l *liveCalls) breakOff(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if coded, ok := errors.AsType[*exitError](err); ok && coded.code == exitUsage && len(l.states) > 0 {

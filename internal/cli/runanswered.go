@@ -71,7 +71,7 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 	p.close()
 	if err != nil {
 		calls.warn(c.ErrOrStderr())
-		return calls.failed(mockError(o, machine, err))
+		return calls.breakOff(mockError(o, machine, err))
 	}
 	if err := calls.end(); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("--data: %w", err)}
