@@ -178,12 +178,8 @@ func (a *taskAnswers) callServices(
 			return nil, err
 		}
 		called = append(called, namesOf(states)...)
-		if at.isAWS() {
-			base, err := a.callers[*at].base(key)
-			if err != nil {
-				return nil, err
-			}
-			calls[base] = append(calls[base], key+":"+asl.ParseResource(resource).Action)
+		if err := a.noteCall(calls, *at, key, resource); err != nil { //nolint:contextcheck // it calls nothing
+			return nil, err
 		}
 	}
 	if lacking.Len() > 0 {
@@ -194,6 +190,19 @@ func (a *taskAnswers) callServices(
 	}
 	a.announce(calls)
 	return called, nil
+}
+
+// noteCall notes a call of --aws, for announce.
+func (a *taskAnswers) noteCall(calls map[string][]string, at place, key, resource string) error {
+	if !at.isAWS() {
+		return nil
+	}
+	base, err := a.callers[at].base(key)
+	if err != nil {
+		return err
+	}
+	calls[base] = append(calls[base], key+":"+asl.ParseResource(resource).Action)
+	return nil
 }
 
 // announce says which calls go to AWS, or where else the user's settings send them.
@@ -224,8 +233,9 @@ func (a *taskAnswers) placeOf(resource string) (*place, string, error) {
 
 // caller calls services at one place, with its configuration.
 type caller struct {
-	cfg aws.Config
 	*servicetask.Caller
+
+	cfg aws.Config
 }
 
 // base is the URL that the configuration has for a service; empty for AWS itself.
@@ -254,7 +264,7 @@ func (a *taskAnswers) handler(ctx context.Context, at place, resource string) (s
 		if err != nil {
 			return nil, err
 		}
-		a.callers[at] = &caller{cfg, servicetask.New(cfg, servicetask.Hooks{Polled: a.progress.polled, Left: a.warnOfJob})}
+		a.callers[at] = &caller{servicetask.New(cfg, servicetask.Hooks{Polled: a.progress.polled, Left: a.warnOfJob}), cfg}
 	}
 	return a.callers[at].Handler(resource) //nolint:contextcheck // it calls nothing
 }

@@ -124,7 +124,7 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 	if err := b.serveLambda(ctx); err != nil {
 		return nil, err
 	}
-	registry, err := b.drivers(stderr)
+	registry, err := b.drivers(stderr) //nolint:contextcheck // it calls nothing
 	if err != nil {
 		return nil, err
 	}

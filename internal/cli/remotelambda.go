@@ -48,7 +48,7 @@ func newRemoteFunction(name, address string, transport http.RoundTripper) (sim.L
 func (f *remoteFunction) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, longestInvocation)
 	defer cancel()
-	response, text, err := f.post(limited, payload)
+	response, text, err := f.post(limited, payload) //nolint:bodyclose // it has closed it
 	if err != nil {
 		if ctx.Err() == nil && limited.Err() != nil {
 			return nil, timedOut(fmt.Sprintf("Task timed out after %.2f seconds", longestInvocation.Seconds()))
