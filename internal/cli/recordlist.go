@@ -94,6 +94,16 @@ func keyOfPath(path string) (startrecord.Key, bool) {
 // KiB, with what is escaped.
 const maxRecord = 4 << 20
 
+// scanError is the error of a call that finds records. The call needs the IAM action.
+func (r *recordStore) scanError(action string, err error) error {
+	switch newCallError(err).Code {
+	case "NoSuchBucket", "ResourceNotFoundException":
+		return fmt.Errorf("%s does not exist in this account and region: check its name, and pass --region", r.name())
+	default:
+		return fmt.Errorf("%s: %s", r.name(), endReason([]string{action}, err))
+	}
+}
+
 // root is what the keys of all records begin with.
 func (r *recordStore) root() string { return strings.TrimSuffix(r.flags.prefix, "/") + "/" }
 
@@ -121,7 +131,7 @@ func (r *recordStore) scanBucket(ctx context.Context, execution string, visit vi
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return fmt.Errorf("%s: %s", r.name(), endReason([]string{"s3:ListBucket"}, err))
+			return r.scanError("s3:ListBucket", err)
 		}
 		if token := aws.ToString(page.NextContinuationToken); aws.ToBool(page.IsTruncated) && tokens.repeats(token) {
 			return fmt.Errorf("%s: %w", r.name(), errRepeats)
@@ -209,7 +219,7 @@ func (r *recordStore) scanTable(ctx context.Context, visit visitRecord) error {
 	for {
 		answer, err := client.Call(ctx, service.Operations["Scan"], input)
 		if err != nil {
-			return fmt.Errorf("%s: %s", r.name(), endReason([]string{"dynamodb:Scan"}, err))
+			return r.scanError("dynamodb:Scan", err)
 		}
 		text, err := json.Marshal(answer)
 		if err != nil {

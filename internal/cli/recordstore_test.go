@@ -208,6 +208,29 @@ func TestRecordsListWithoutEnd(t *testing.T) {
 	}
 }
 
+// A list of a store that is not there, or that you may not read, says what to do.
+func TestRecordsListOfNoStore(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]string{
+		"ResourceNotFoundException": "table records does not exist in this account and region: check its name, and pass --region",
+		"AccessDeniedException":     "table records: access denied: grant dynamodb:Scan (AccessDeniedException: no)",
+	} {
+		var stdout, stderr bytes.Buffer
+		client := respond(func(*http.Request, int) (*http.Response, error) {
+			return respondJSON(http.StatusBadRequest, `{"__type": "`+code+`", "message": "no"}`)
+		}).client()
+		args := []string{"records", "list", "--table", "records", "--region", "eu-west-1"}
+		require.Equal(t, exitUnknown, execute(context.WithValue(t.Context(), clientKey{}, client), args, &stdout, &stderr))
+		require.Equal(t, "jobpoller: "+want+"\n", stderr.String())
+	}
+	a := &account{server: newRecordServer(t, nil)}
+	a.url = a.server.URL()
+	var stdout, stderr bytes.Buffer
+	args := []string{"records", "list", "--bucket", "missing", "--region", "eu-west-1", "--endpoint-url", a.url}
+	require.Equal(t, exitUnknown, execute(t.Context(), args, &stdout, &stderr))
+	require.Equal(t, "jobpoller: bucket missing does not exist in this account and region: check its name, and pass --region\n", stderr.String())
+}
+
 // A write whose answer was lost was made, although its repetition is refused.
 func TestMendAfterALostAnswer(t *testing.T) {
 	t.Parallel()
