@@ -14,6 +14,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
@@ -137,25 +138,12 @@ func (r *recordStore) scanBucket(ctx context.Context, execution string, visit vi
 			return fmt.Errorf("%s: %w", r.name(), errRepeats)
 		}
 		for _, object := range page.Contents {
-			name := aws.ToString(object.Key)
-			if !strings.HasSuffix(name, "/record.json") {
+			f, known, err := r.loadObject(ctx, object)
+			if err != nil {
+				return err
+			}
+			if !known {
 				continue
-			}
-			var f foundRecord
-			var known bool
-			if size := aws.ToInt64(object.Size); size > maxRecord {
-				f.place, known = "s3://"+r.flags.bucket+"/"+name, true
-				f.err = fmt.Errorf("%s: it was not read: it has %d bytes, and a start record at most %d", f.place, size, maxRecord)
-			} else if f.key, known = keyOfPath(strings.TrimPrefix(name, r.root())); !known {
-				if f.key, known, err = r.readKey(ctx, name); err != nil {
-					return err
-				}
-			}
-			if !known || !isOfPoller(f.key) {
-				continue
-			}
-			if f.err == nil {
-				f.stored, f.err = r.Load(ctx, f.key)
 			}
 			if on, err := visit(f); err != nil || !on {
 				return err
@@ -163,6 +151,27 @@ func (r *recordStore) scanBucket(ctx context.Context, execution string, visit vi
 		}
 	}
 	return nil
+}
+
+// loadObject loads the record that an object is, if it is one.
+func (r *recordStore) loadObject(ctx context.Context, object types.Object) (f foundRecord, known bool, err error) {
+	name, size := aws.ToString(object.Key), aws.ToInt64(object.Size)
+	if !strings.HasSuffix(name, "/record.json") {
+		return f, false, nil
+	}
+	if size > maxRecord {
+		f.place = "s3://" + r.flags.bucket + "/" + name
+		f.err = fmt.Errorf("%s: it was not read: it has %d bytes, and a start record at most %d", f.place, size, maxRecord)
+		return f, true, nil
+	}
+	if f.key, known = keyOfPath(strings.TrimPrefix(name, r.root())); !known {
+		f.key, known, err = r.readKey(ctx, name)
+	}
+	if err != nil || !known || !isOfPoller(f.key) {
+		return f, false, err
+	}
+	f.stored, f.err = r.Load(ctx, f.key)
+	return f, true, nil
 }
 
 // readKey reads the key out of an object, if it is a record.

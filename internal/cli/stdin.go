@@ -14,9 +14,6 @@ type interruptible struct {
 	in  io.Reader
 }
 
-// isTerminal tells whether somebody types the input.
-func (r *interruptible) isTerminal() bool { return terminal.IsTerminal(r.in) }
-
 // Read implements io.Reader.
 func (r *interruptible) Read(p []byte) (int, error) {
 	type chunk struct {
@@ -35,3 +32,6 @@ func (r *interruptible) Read(p []byte) (int, error) {
 		return copy(p, buffer[:c.n]), c.err
 	}
 }
+
+// isTerminal tells whether somebody types the input.
+func (r *interruptible) isTerminal() bool { return terminal.IsTerminal(r.in) }
