@@ -142,7 +142,8 @@ func TestEventsOfOthers(t *testing.T) {
 	require.True(t, event.Takes(one("aws.x", "Failed", "export")))
 	for _, other := range []map[string]any{
 		nil, one("aws.y", "Done", "export"), one("aws.x", "Began", "export"), one("aws.x", nil, "export"), one("aws.x", "Done", "import"),
-		one("aws.x", "Done", nil), one("aws.x", "Done", 1.0), {"source": "aws.x", "detail-type": "Done"},
+		one("aws.x", "Done", nil), one("aws.x", "Done", 1.0),
+		{"source": "aws.x", "detail-type": "Done"},
 	} {
 		require.False(t, event.Takes(other), "%v", other)
 	}
