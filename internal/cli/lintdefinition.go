@@ -3,14 +3,12 @@ package cli
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
-	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
@@ -54,30 +52,12 @@ func lintDefinition(ctx context.Context, d *source.Definition, o lintOptions) (f
 		report(f)
 	}
 	o.tables.add(d.Name, m, options)
-	if hint, err = untold(d.Name, m); err != nil || o.opinion == nil {
-		return found, hint, err
+	if o.opinion == nil {
+		return found, "", nil
 	}
-	said, more, err := o.opinion.of(ctx, d.Name, m, d.Text, as)
+	said, hint, err := o.opinion.of(ctx, d.Name, m, d.Text, as)
 	for _, p := range said {
 		report(lint.Finding{Problem: d.Locate(p), Rule: awsRule})
 	}
-	return found, hint + more, err
-}
-
-// untold is a hint for a machine with a poll loop of which run --simulate must be
-// told some Tasks: a line, or nothing.
-func untold(name string, m *asl.StateMachine) (terminal.Lines, error) {
-	if len(lint.Loops(m, lint.Options{})) == 0 {
-		return "", nil
-	}
-	unknown, err := simulate.UnknownOf(m, models.Load)
-	if err != nil || len(unknown) == 0 {
-		return "", err
-	}
-	names := make([]string, len(unknown))
-	for i, t := range unknown {
-		names[i] = t.State
-	}
-	return terminal.Lines(terminal.Sprintf(" to simulate it, give the answers of %s: %s. Write a file to fill in: jobpoller mocks init %s",
-		plural(len(names), "Task"), strings.Join(names, ", "), quoteWord(name))), nil
+	return found, hint, err
 }

@@ -64,7 +64,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	})
 	p.close()
 	if err != nil {
-		return runError(machine, err)
+		return mockError(o, machine, err)
 	}
 	if err := r.result(bench.report(context.WithoutCancel(c.Context()), result, p)); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
@@ -96,10 +96,6 @@ func runError(m *machine, err error) error {
 		return err
 	}
 	err = m.definition.LocateError(err)
-	if _, ok := errors.AsType[*sim.ResourceError](err); ok {
-		return usage("%s: %w\nTo answer the Tasks here, pass --simulate 10m or a file with --mocks%s",
-			m.definition.File, err, substituteHint(openPlaceholders(m.StateMachine, false)))
-	}
 	if _, ok := errors.AsType[*sim.ModelError](err); ok {
 		return usage("%w\nTo run it all the same, pass --lenient", err)
 	}

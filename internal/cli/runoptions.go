@@ -202,10 +202,15 @@ func (o *runOptions) checkMocked(changed func(flag string) bool) error {
 	if o.virtual && !o.usesMocks() {
 		problems = append(problems, errors.New("--virtual is for simulated jobs and mocks: what is called has no virtual time"))
 	}
+	for _, flag := range []string{"job-seconds", "job-fails", "max-wait"} {
+		if changed(flag) {
+			problems = append(problems, fmt.Errorf("--%s is for the sample job, and this definition has its own: remove the flag", flag))
+		}
+	}
 	if !o.usesMocks() {
 		return errors.Join(problems...)
 	}
-	for _, flag := range []string{"job-seconds", "job-fails", "max-wait", "processes", "s3-endpoint", "bucket", "store", "table"} {
+	for _, flag := range []string{"processes", "s3-endpoint", "bucket", "store", "table"} {
 		if changed(flag) {
 			problems = append(problems, fmt.Errorf("--%s is for the sample job and its functions, and %s replaces them: remove one of them", flag, by))
 		}

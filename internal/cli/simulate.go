@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -59,7 +60,8 @@ func mockError(o runOptions, m *machine, err error) error {
 	}
 	first := unanswered.Tasks[0].State
 	if o.mocks == "" {
-		return usage("%sPass --mocks with a file such as {%q: {\"return\": {}}}, or --simulate 10m, --endpoint-url or --lambda", terminal.Lines(b.String()), first)
+		return usage("%sSay what answers: --simulate 10m, --mocks with a file such as {%q: {\"return\": {}}}, --endpoint-url URL of an emulator, "+
+			"--aws, or --lambda for functions%s", terminal.Lines(b.String()), first, substituteHint(openPlaceholders(m.StateMachine, false)))
 	}
 	return usage("%sAdd mocks to %s, such as %q: {\"return\": {}}", terminal.Lines(b.String()), o.mocks, first)
 }
@@ -84,10 +86,18 @@ func (s simulation) text(colours terminal.Colours) string {
 	return text.String()
 }
 
+// mostMissing is how many names a row has.
+const mostMissing = 5
+
 // missing is the end of a row that names what a run missed.
 func missing(what string, names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return ". " + what + ": " + strings.Join(names, ", ")
+	more := ""
+	if len(names) > mostMissing {
+		more = fmt.Sprintf(" and %d more", len(names)-mostMissing)
+		names = names[:mostMissing]
+	}
+	return ". " + what + ": " + strings.Join(names, ", ") + more
 }

@@ -231,12 +231,17 @@ func (f *fragment) read(c *compile.Compiled) error {
 func (f *fragment) chooseExits() error {
 	successes, failures := f.observed.exitsOf(pollcore.Success), f.observed.exitsOf(pollcore.Failure)
 	if len(successes) == 0 {
+		var statuses []string
 		for _, s := range f.observed.seen {
 			if s.verdict == pollcore.Success && s.err != "" {
 				return refuse("no success of %s leaves the loop: with %s it fails with %s", f.entry.FullName(), s.status, s.err)
 			}
+			if s.verdict == pollcore.Success {
+				statuses = append(statuses, s.status)
+			}
 		}
-		return refuse("no success of %s leaves the loop", f.entry.FullName())
+		return refuse("no success of %s leaves the loop: with %s it polls on. Compare the statuses that its Choice names: jobpoller lint",
+			f.entry.FullName(), strings.Join(statuses, ", "))
 	}
 	f.success = successes[0]
 	if f.flow.State(f.success).Type == asl.TypeFail {

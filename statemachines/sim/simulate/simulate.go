@@ -140,23 +140,6 @@ func StatesOf(m *asl.StateMachine, o Options) ([]string, error) {
 	return names, nil
 }
 
-// UnknownOf returns the Tasks of a machine whose answers nobody can know.
-func UnknownOf(m *asl.StateMachine, models typecheck.Models) ([]Unknown, error) {
-	tasks, err := tasksOf(m, models)
-	if err != nil {
-		return nil, err
-	}
-	var all []Unknown
-	for _, t := range tasks {
-		if e, err := jobOfStart(t); err != nil {
-			return nil, err
-		} else if what := t.unknown(); what != "" && (e == nil || t.parsed.WaitsForToken()) {
-			all = append(all, t.untold(what))
-		}
-	}
-	return all, nil
-}
-
 // untold is the Task as one that has to be told what it returns.
 func (t *task) untold(what string) Unknown {
 	return Unknown{State: t.name(), Resource: t.resource, Position: t.position, What: what}

@@ -97,6 +97,8 @@ func (t *task) unknown() string {
 		return "what the worker of the activity returns"
 	case t.parsed.WaitsForToken():
 		return "what comes back with the task token"
+	case t.parsed.Service == "":
+		return "what " + t.resource + " returns"
 	case t.operation == nil, t.parsed.Pattern != "" && t.parsed.Service != "states":
 		return "what " + t.parsed.Service + ":" + t.parsed.Action + t.parsed.Pattern + " returns"
 	default:
