@@ -103,7 +103,7 @@ func runCheck(c *cobra.Command, args []string, o checkOptions) error {
 		return usage("%w", err)
 	}
 	found := judged{Warnings: diag.Problems{}}
-	waiter, operation, err := o.subject(args, c.InOrStdin(), &found)
+	waiter, operation, reader, err := o.subject(args, c.InOrStdin(), &found)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,10 @@ func runCheck(c *cobra.Command, args []string, o checkOptions) error {
 	}
 	r := check.Check(in, out, opErr)
 	reason := check.Reason(r, in, out, opErr)
-	if opErr != nil && r.Acceptor == pollcore.NoAcceptor && operation != nil {
+	switch {
+	case r.Acceptor != pollcore.NoAcceptor:
+		reason = reader.explain(reason, r.Verdict, out, opErr)
+	case opErr != nil && operation != nil:
 		reason = endReason(operation.Actions, opErr)
 	}
 	found.take(waiter, r, reason)
@@ -143,19 +146,20 @@ func runCheck(c *cobra.Command, args []string, o checkOptions) error {
 	return nil
 }
 
-// subject is the waiter, and the operation that it polls if that is known.
-func (o *checkOptions) subject(args []string, in io.Reader, found *judged) (*pollcore.Waiter, *catalog.Operation, error) {
+// subject is the waiter, and if it is of the catalogue the operation that it polls and
+// the reader of its answers.
+func (o *checkOptions) subject(args []string, in io.Reader, found *judged) (*pollcore.Waiter, *catalog.Operation, jobReader, error) {
 	if o.waiter == "" {
 		entry, err := lookup(args)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, jobReader{}, err
 		}
 		found.Service, found.Name = entry.Service.Key, entry.Name
-		return entry.Waiter, entry.Operation, nil
+		return entry.Waiter, entry.Operation, newJobReader(entry), nil
 	}
 	text, err := readText(o.waiter, in)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, jobReader{}, err
 	}
 	found.Name = "waiter"
 	if o.waiter != stdin {
@@ -163,9 +167,9 @@ func (o *checkOptions) subject(args []string, in io.Reader, found *judged) (*pol
 	}
 	waiter, err := pollcore.ParseWaiter("Waiter", text) // a file's name need not follow the rules of waiters'
 	if err != nil {
-		return nil, nil, usage("%s: %w", o.waiter, err)
+		return nil, nil, jobReader{}, usage("%s: %w", o.waiter, err)
 	}
-	return waiter, nil, nil
+	return waiter, nil, jobReader{}, nil
 }
 
 // read reads the response or the input; without a file there is an empty object.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,7 +29,21 @@ func newJobReader(e *catalog.Entry) jobReader {
 		}
 		message = cmp.Or(message, a.Message)
 	}
+	if message == "" {
+		message = messageOfJob(e)
+	}
 	return jobReader{compilePath(status), compilePath(message)}
+}
+
+// messageOfJob is the message of a job that the same operation describes, of each
+// resource in the answer; empty if there is none.
+func messageOfJob(e *catalog.Entry) string {
+	for _, name := range slices.Sorted(maps.Keys(e.Service.Jobs)) {
+		if j := e.Service.Jobs[name]; j.Describe == e.Operation.Name && j.Message != "" {
+			return strings.ReplaceAll(j.Message, "[0]", "[]")
+		}
+	}
+	return ""
 }
 
 // compilePath returns nil for no expression.
@@ -47,6 +62,21 @@ func compilePath(text string) *jmespath.Program {
 // read reads an answer, in the model's spelling.
 func (r jobReader) read(answer any) (status, message string) {
 	return evalText(r.status, answer), evalText(r.message, answer)
+}
+
+// explain adds to the reason of a verdict what the service says: the message of an
+// error, or why a job has failed.
+func (r jobReader) explain(reason string, verdict pollcore.Verdict, answer any, err error) string {
+	said := ""
+	if err != nil {
+		said = newCallError(err).Message
+	} else if verdict == pollcore.Failure {
+		_, said = r.read(answer)
+	}
+	if said == "" || strings.Contains(reason, said) {
+		return reason
+	}
+	return reason + ": " + said
 }
 
 // evalText is the text that an expression gives, or the texts of its list, each

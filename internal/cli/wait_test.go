@@ -97,6 +97,53 @@ func TestCheckAgreesWithWait(t *testing.T) {
 	}
 }
 
+// What ends a wait says why, in the words of the service: the message of an error that
+// the waiter expects, and the reason of a job that has failed.
+func TestFailedWaitSaysWhy(t *testing.T) {
+	t.Parallel()
+	failed := `{"cluster": {"status": "FAILED"}}`
+	stack := func(status string) string {
+		return "<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>s</StackName><StackStatus>" + status +
+			"</StackStatus><StackStatusReason>bad role</StackStatusReason></member></Stacks></DescribeStacksResult></DescribeStacksResponse>"
+	}
+	for name, c := range map[string]struct {
+		args   []string
+		status int
+		body   string
+		code   int
+		want   string
+	}{
+		"an error": {
+			[]string{"cloudformation", "StackUpdateComplete", "s"}, http.StatusBadRequest,
+			"<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id s does not exist</Message></Error></ErrorResponse>", exitFailed,
+			"  reason    error ValidationError (acceptor 5 of 5): Stack with id s does not exist\n",
+		},
+		"a status of a waiter": {
+			[]string{"cloudformation", "StackCreateComplete", "s"}, http.StatusOK, stack("ROLLBACK_COMPLETE"), exitFailed, `"ROLLBACK_COMPLETE" (acceptor 14 of 15): bad role` + "\n",
+		},
+		"a status of a job, once": {
+			[]string{"cloudformation", "CreateStack", "s"}, http.StatusOK, stack("ROLLBACK_COMPLETE"), exitFailed, `"ROLLBACK_COMPLETE" (acceptor 17 of 23): bad role` + "\n",
+		},
+		"a success": {[]string{"cloudformation", "CreateStack", "s"}, http.StatusOK, stack("CREATE_COMPLETE"), exitSucceeded, `"CREATE_COMPLETE" (acceptor 1 of 23)` + "\n"},
+		"no message": {
+			[]string{"eks", "ClusterActive", "c"}, http.StatusOK, failed, exitFailed, `cluster.status == "FAILED" (acceptor 2 of 3)` + "\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client := respond(func(*http.Request, int) (*http.Response, error) { return respondJSON(c.status, c.body) }).client()
+			var stdout, stderr bytes.Buffer
+			args := append(append([]string{"wait"}, c.args...), "--region", "eu-west-1")
+			require.Equal(t, c.code, execute(context.WithValue(t.Context(), clientKey{}, client), args, &stdout, &stderr), "%s", &stderr)
+			require.Contains(t, stdout.String(), c.want)
+		})
+	}
+	var stdout, stderr bytes.Buffer
+	answer := writeTemp(t, []byte(`{"Stacks": [{"StackStatus": "ROLLBACK_COMPLETE", "StackStatusReason": "bad role"}]}`))
+	require.Equal(t, exitFailed, execute(t.Context(), []string{"check", "cloudformation", "StackCreateComplete", "--response", answer}, &stdout, &stderr))
+	require.Equal(t, `failure: any of Stacks[].StackStatus == "ROLLBACK_COMPLETE" (acceptor 14 of 15): bad role`+"\n", stdout.String())
+}
+
 // respond is an HTTP client: it answers the requests of a test, each with its number.
 type respond func(r *http.Request, number int) (*http.Response, error)
 

@@ -76,7 +76,7 @@ func (p *waitProgress) read(a pollcore.Attempt) (seen, message string) {
 		return seen, message
 	}
 	if a.Acceptor != pollcore.NoAcceptor {
-		return withoutSource(a.Reason), ""
+		return withoutSource(a.Reason), newCallError(a.Err).Message
 	}
 	switch _, answered := errors.AsType[smithy.APIError](a.Err); {
 	case a.Status == pollcore.Running:

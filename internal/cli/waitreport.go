@@ -54,6 +54,8 @@ func newWaitReport(e *catalog.Entry, o waitOptions, p *waitProgress, outcome pol
 	}
 	if unexpected {
 		r.Reason = errorText(outcome.OpErr)
+	} else if outcome.Acceptor != pollcore.NoAcceptor {
+		r.Reason = p.reader.explain(r.Reason, outcome.Verdict, outcome.Output, outcome.OpErr)
 	}
 	switch {
 	case errors.Is(err, pollcore.ErrCanceled):
