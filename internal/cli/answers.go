@@ -106,7 +106,7 @@ func (a *taskAnswers) simulate(options *sim.Options, answered []string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.simulated.unknown(a.machine, o.mocks, plan); err != nil {
+	if err := o.unknown(a.machine, plan); err != nil {
 		return err
 	}
 	simulated, err := plan.Mocks()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/lambdabuild"
 	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
@@ -84,7 +86,8 @@ func (a *taskAnswers) startFunction(ctx context.Context, name, what string) (sim
 			return nil, err
 		}
 	}
-	log := io.Discard
+	said := &lastOutput{}
+	log := io.Writer(said)
 	if a.options.verbose {
 		log = a.stderr
 	}
@@ -93,11 +96,47 @@ func (a *taskAnswers) startFunction(ctx context.Context, name, what string) (sim
 		return nil, err
 	}
 	function, err := runtimeapi.New(runtimeapi.Config{Name: name, Binary: binary, Env: env, Timeout: longestInvocation, Log: log})
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; expected a program that speaks the Lambda Runtime API, or the URL of a server that invokes the function", err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	a.closers = append(a.closers, function.Close)
-	return localloop.Process(function), nil
+	invoke := localloop.Process(function)
+	return func(ctx context.Context, payload []byte) ([]byte, error) {
+		result, err := invoke(ctx, payload)
+		if failure, ok := errors.AsType[*sim.FunctionError](err); ok && failure.Type == "Runtime.ExitError" {
+			a.progress.above(a.stderr, func(out io.Writer) { said.show(out, name) })
+		}
+		return result, err
+	}, nil
+}
+
+// lastOutput keeps the end of what the processes of a function wrote, for one that dies.
+type lastOutput struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write implements io.Writer.
+func (l *lastOutput) Write(p []byte) (int, error) {
+	const most = 2000
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, p...)
+	l.text = slices.Clone(l.text[max(0, len(l.text)-most):])
+	return len(p), nil
+}
+
+// show writes the output, and forgets it.
+func (l *lastOutput) show(out io.Writer, name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for line := range strings.Lines(string(l.text)) {
+		terminal.Fprintf(out, "%s: %s\n", name, strings.TrimRight(line, "\r\n"))
+	}
+	l.text = nil
 }
 
 // isFunction tells whether a resource is the ARN of a function.

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -107,4 +108,23 @@ func TestInterruptTellsOfJobs(t *testing.T) {
 	require.Equal(t, exitSucceeded, execute(t.Context(), append(args, "--redrive"), &stdout, &complaints), &complaints)
 	require.EqualValues(t, 2, calls.Load(), "it started no second job")
 	require.NotContains(t, complaints.String(), "may run on")
+}
+
+// A program that dies says why on its standard error, which the run shows without -v.
+func TestFunctionThatDiesSaysWhy(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		return // it has no scripts with an interpreter
+	}
+	folder := t.TempDir()
+	machine, program, plain := filepath.Join(folder, "m.asl.json"), filepath.Join(folder, "crash"), filepath.Join(folder, "app.py")
+	require.NoError(t, os.WriteFile(machine, []byte(`{"StartAt": "N", "States": {"N": {"Type": "Task", "Resource": "arn:aws:lambda:us-east-1:123456789012:function:notify", "End": true}}}`), 0o600))
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho boom: no module foo >&2\nexit 3\n"), 0o700)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(plain, nil, 0o600))
+	var stderr bytes.Buffer
+	require.Equal(t, exitFailed, execute(t.Context(), []string{"run", machine, "--lambda", "notify=" + program, "-q"}, io.Discard, &stderr))
+	require.Contains(t, stderr.String(), "notify: boom: no module foo\n")
+	stderr.Reset()
+	require.Equal(t, exitUsage, execute(t.Context(), []string{"run", machine, "--lambda", "notify=" + plain}, io.Discard, &stderr))
+	require.Contains(t, stderr.String(), "expected a program that speaks the Lambda Runtime API")
 }

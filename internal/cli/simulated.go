@@ -71,7 +71,7 @@ func (s *simulated) states(m *asl.StateMachine) ([]string, error) {
 }
 
 // unknown is the error of a plan with Tasks that have to be told.
-func (s *simulated) unknown(m *machine, mocks string, p *simulate.Plan) error {
+func (o *runOptions) unknown(m *machine, p *simulate.Plan) error {
 	if len(p.Unknown) == 0 {
 		return nil
 	}
@@ -80,12 +80,19 @@ func (s *simulated) unknown(m *machine, mocks string, p *simulate.Plan) error {
 		at := m.definition.LocatePosition(t.Position)
 		terminal.Fprintf(&b, "%s:%d:%d: nothing tells the Task %q %s\n", m.definition.File, at.Line, at.Column, t.State, t.What)
 	}
-	if mocks != "" {
-		return usage("%sAdd mocks of %s to %s", terminal.Lines(b.String()), plural(len(p.Unknown), "Task"), mocks)
+	if o.mocks != "" {
+		return usage("%sAdd mocks of %s to %s", terminal.Lines(b.String()), plural(len(p.Unknown), "Task"), o.mocks)
+	}
+	again := terminal.Lines("")
+	if o.virtual {
+		again += " --virtual"
+	}
+	if o.input != "" {
+		again += terminal.Lines(" --input " + quoteWord(o.input))
 	}
 	definition, file := quoteWord(m.definition.Name), executionOf(m.title())+".mocks.json"
-	return usage("%sWrite a file of mocks, fill in %s, and run it:\n  jobpoller mocks init %s%s -o %s\n  jobpoller run %s --mocks %s",
-		terminal.Lines(b.String()), plural(len(p.Unknown), "Task"), definition, terminal.Lines(s.flags()), file, definition, file)
+	return usage("%sWrite a file of mocks, fill in %s, and run it:\n  jobpoller mocks init %s%s -o %s\n  jobpoller run %s --mocks %s%s",
+		terminal.Lines(b.String()), plural(len(p.Unknown), "Task"), definition, terminal.Lines(o.simulated.flags()), file, definition, file, again)
 }
 
 // flags are the flags as they were given.
