@@ -89,7 +89,7 @@ func (c *collection) open(ctx context.Context, d delivery) (visits []*visit, err
 		return nil, fail(ErrorConfiguration, "the store of this function does not find a record by its job: keep the start records in DynamoDB (%s)", EnvTable)
 	}
 	for job, announcer := range c.announcers() {
-		id, ok := announcer.AnnouncedJob(event)
+		id, ok := announcer.ReadEvent(event)
 		if !ok {
 			continue
 		}

@@ -159,7 +159,7 @@ const testSource = "test.jobs"
 
 func (announcing) JobIDs(ref jobs.Ref) ([]string, error) { return []string{ref["Id"]}, nil }
 
-func (announcing) AnnouncedJob(event map[string]any) (id string, ok bool) {
+func (announcing) ReadEvent(event map[string]any) (id string, ok bool) {
 	detail, _ := event["detail"].(map[string]any)
 	id, ok = detail["id"].(string)
 	return id, ok && event["source"] == testSource

@@ -199,5 +199,5 @@ func (v *visit) answerTask(ctx context.Context, of startrecord.Stored, result *R
 
 // names are those of the wait in a line of the log, with more behind them.
 func (v *visit) names(more ...any) []any {
-	return append([]any{"execution", v.key.ExecutionARN, "poller", v.key.Poller, "scope", v.key.Scope, "message", v.id}, more...)
+	return append([]any{"execution", v.key.ExecutionARN, "poller", v.key.Poller, "scope", v.key.Scope, "messageId", v.id}, more...)
 }

@@ -77,9 +77,9 @@ type Announcer interface {
 	// JobIDs returns the ids that the service's events have for the job: one, or one for
 	// each of its parts.
 	JobIDs(ref Ref) ([]string, error)
-	// AnnouncedJob returns the id of the job that an event tells of; ok is false if the
+	// ReadEvent returns the id of the job that an event tells of; ok is false if the
 	// event is of something else. The event is a JSON value.
-	AnnouncedJob(event map[string]any) (id string, ok bool)
+	ReadEvent(event map[string]any) (id string, ok bool)
 }
 
 // BatchDescriber is a Driver that can describe many jobs in one call.

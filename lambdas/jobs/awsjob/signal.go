@@ -22,8 +22,8 @@ func (d *job) JobIDs(ref jobs.Ref) ([]string, error) {
 	return d.entry.Job.Event.JobIDs(input)
 }
 
-// AnnouncedJob implements jobs.Announcer.
-func (d *job) AnnouncedJob(event map[string]any) (id string, ok bool) {
+// ReadEvent implements jobs.Announcer.
+func (d *job) ReadEvent(event map[string]any) (id string, ok bool) {
 	of := d.entry.Job.Event
 	if of == nil || !of.Takes(event) {
 		return "", false
@@ -118,7 +118,7 @@ func (d *job) outputOf(keys []string, found map[string]any) (any, error) {
 	for _, key := range keys {
 		element, ok := found[key]
 		if !ok {
-			return nil, nil //nolint:nilnil // the interface says so
+			return nil, nil
 		}
 		elements = append(elements, element)
 	}

@@ -67,7 +67,7 @@ func refOf(t *testing.T, job *catalog.Job, started map[string]any) jobs.Ref {
 
 // Each event of the end of a job names the job of the reference, and no event of one job
 // is taken for that of another with the same ids.
-func TestAnnouncedJobs(t *testing.T) {
+func TestReadEvents(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../pollcore/catalog/testdata/events.json")
 	require.NoError(t, err)
@@ -83,22 +83,25 @@ func TestAnnouncedJobs(t *testing.T) {
 		require.NoError(t, err, name)
 		require.NotEmpty(t, ids, name)
 		for _, e := range s.Events {
-			id, ok := d.AnnouncedJob(e.Event)
+			id, ok := d.ReadEvent(e.Event)
 			if e.Ended {
 				require.True(t, ok, "%s: %v", name, e.Event)
 				require.Contains(t, ids, id, name)
 			}
 			if name != "glue:StartJobRun" {
-				_, ok = glue.AnnouncedJob(e.Event)
+				_, ok = glue.ReadEvent(e.Event)
 				require.False(t, ok, name)
 			}
 		}
 	}
 	for _, event := range []map[string]any{
-		nil, {"source": "aws.glue"}, {"source": "aws.glue", "detail-type": 1}, {"source": "aws.glue", "detail-type": "Glue Job State Change"},
+		nil,
+		{"source": "aws.glue"},
+		{"source": "aws.glue", "detail-type": 1},
+		{"source": "aws.glue", "detail-type": "Glue Job State Change"},
 		{"source": "aws.glue", "detail-type": "Glue Job State Change", "detail": map[string]any{"jobRunId": ""}},
 	} {
-		_, ok := glue.AnnouncedJob(event)
+		_, ok := glue.ReadEvent(event)
 		require.False(t, ok, "%v", event)
 	}
 	_, err = glue.JobIDs(jobs.Ref{"JobName": "nightly"})
@@ -107,7 +110,7 @@ func TestAnnouncedJobs(t *testing.T) {
 	ids, err := without.JobIDs(jobs.Ref{"ExportArn": "arn:aws:dynamodb:us-east-1:123456789012:table/t/export/1"})
 	require.NoError(t, err)
 	require.Empty(t, ids)
-	_, ok := without.AnnouncedJob(map[string]any{"source": "aws.dynamodb"})
+	_, ok := without.ReadEvent(map[string]any{"source": "aws.dynamodb"})
 	require.False(t, ok)
 }
 
