@@ -89,8 +89,26 @@ func (a *awsFlags) configuration(ctx context.Context, verbose bool) (aws.Config,
 		return cfg, errors.New("no AWS region: pass --region, set AWS_REGION, or set one in the profile")
 	}
 	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
-		return cfg, fmt.Errorf("no AWS credentials: pass --profile, set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "+
-			"or sign in as for the AWS CLI (%w)", err)
+		return cfg, &noCredentialsError{err}
 	}
 	return cfg, nil
+}
+
+// noCredentialsError is the error of a configuration without usable credentials.
+type noCredentialsError struct{ cause error }
+
+func (e *noCredentialsError) Error() string {
+	return "no AWS credentials: pass --profile, set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, " +
+		"or sign in as for the AWS CLI (" + e.cause.Error() + ")"
+}
+
+func (e *noCredentialsError) Unwrap() error { return e.cause }
+
+// configurationError is the error of a configuration as one of the command: without
+// credentials nothing can be reached, and the rest is wrong usage.
+func configurationError(err error) error {
+	if _, lacking := errors.AsType[*noCredentialsError](err); lacking {
+		return &exitError{exitUnknown, err}
+	}
+	return usage("%w", err)
 }

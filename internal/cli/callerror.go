@@ -34,6 +34,14 @@ func newCallError(err error) *callError {
 	return &callError{Message: err.Error()}
 }
 
+// says is the message, if it says more than the code.
+func (e *callError) says() string {
+	if strings.EqualFold(strings.ReplaceAll(e.Message, " ", ""), e.Code) {
+		return ""
+	}
+	return e.Message
+}
+
 // errorText is an error without what the SDK says of the call: of a service's
 // error its name and message.
 func errorText(err error) string {

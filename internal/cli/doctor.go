@@ -85,7 +85,7 @@ func runDoctor(c *cobra.Command, o doctorOptions) error {
 	}
 	cfg, err := o.store.aws.configuration(c.Context(), false)
 	if err != nil {
-		return usage("%w", err)
+		return configurationError(err)
 	}
 	dates := newDateReader(cfg.HTTPClient)
 	cfg.HTTPClient = dates

@@ -46,7 +46,8 @@ const exitCodesTopic = `Every command ends with one of these codes.
     1  failed
     2  wrong usage: flags, names, files or input; nothing was called
     3  timed out
-    4  could not reach the job (network, credentials, permissions)
+    4  could not reach the job (network, credentials, permissions), or cannot
+       say what became of it
   130  interrupted
 
 code  run                    wait, start                     check

@@ -69,7 +69,7 @@ func (r jobReader) read(answer any) (status, message string) {
 func (r jobReader) explain(reason string, verdict pollcore.Verdict, answer any, err error) string {
 	said := ""
 	if err != nil {
-		said = newCallError(err).Message
+		said = newCallError(err).says()
 	} else if verdict == pollcore.Failure {
 		_, said = r.read(answer)
 	}

@@ -87,7 +87,7 @@ func (f *storeFlags) openStore(ctx context.Context) (*recordStore, error) {
 	}
 	cfg, err := f.aws.configuration(ctx, false)
 	if err != nil {
-		return nil, usage("%w", err)
+		return nil, configurationError(err)
 	}
 	r, err := f.storeOf(cfg)
 	if err != nil {

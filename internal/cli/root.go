@@ -17,7 +17,6 @@ import (
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	// What people read goes through these alone: see the package terminal.
 	human, complaints := terminal.NewWriter(stdout), terminal.NewWriter(stderr)
-	defer human.Flush()      //nolint:errcheck // who reads has gone
 	defer complaints.Flush() //nolint:errcheck // who reads has gone
 	root := newRootCommand() //nolint:contextcheck // a command carries its context
 	root.SetArgs(args)
@@ -31,6 +30,9 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	// any of our code runs: everything without a code of its own until then is
 	// a usage error.
 	err := root.ExecuteContext(ctx)
+	if unwritten := human.Flush(); err == nil && unwritten != nil {
+		err = &exitError{exitFailed, fmt.Errorf("write the output: %w", unwritten)}
+	}
 	if err == nil {
 		return exitSucceeded
 	}

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -128,6 +130,42 @@ func TestHelpTopics(t *testing.T) {
 	require.Contains(t, refused.String(), `there is no command or topic "strategie" (did you mean "strategies"?)`)
 	require.Equal(t, exitUsage, execute(t.Context(), []string{"help", "records", "lst"}, &refused, &refused))
 	require.Contains(t, refused.String(), `there is no command "lst" (did you mean "list"?)`)
+}
+
+// fullDisk is an output that takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// Output that could not be written is no success.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"version"}, {"help"}, {"list", "glue"}, {"report", "testdata/screens/history.json"}} {
+		t.Run(args[0], func(t *testing.T) {
+			t.Parallel()
+			var stderr bytes.Buffer
+			require.Equal(t, exitFailed, execute(t.Context(), args, fullDisk{}, &stderr))
+			require.Regexp(t, "^jobpoller: .*no space left on device\n$", stderr.String())
+		})
+	}
+}
+
+// Without credentials nothing can be reached.
+func TestWithoutCredentials(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+	t.Setenv("AWS_CONFIG_FILE", os.DevNull)
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", os.DevNull)
+	for _, args := range [][]string{
+		{"wait", "eks", "ClusterActive", "c"},
+		{"start", "glue", "StartJobRun", "--param", "JobName=n"},
+		{"doctor", "--bucket", "records"},
+		{"records", "list", "--bucket", "records"},
+	} {
+		var stdout, stderr bytes.Buffer
+		require.Equal(t, exitUnknown, execute(t.Context(), append(args, "--region", "eu-west-1"), &stdout, &stderr))
+		require.Contains(t, stderr.String(), "jobpoller: no AWS credentials: pass --profile")
+	}
 }
 
 func TestDescribeBuild(t *testing.T) {

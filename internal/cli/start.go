@@ -52,8 +52,8 @@ follows it. -o json prints one document.
 
 Exit codes: 0 started, or with --wait succeeded; 1 refused or failed; 2 wrong
 usage (nothing was called); 3 timed out; 4 could not reach the service (network,
-credentials, permissions), or it is not known whether the job has started; 130
-interrupted.`,
+credentials, permissions), it is not known whether the job has started, or the ID
+could not be written; 130 interrupted.`,
 		Example: `  jobpoller start athena StartQueryExecution --param QueryString='SELECT 1' --param WorkGroup=primary --wait
   jobpoller start glue StartJobRun --param JobName=nightly --param Arguments.--day=2026-11-23
   id=$(jobpoller start codebuild StartBuild --param projectName=web)`,
@@ -150,9 +150,15 @@ func (s *start) print(r *startReport) error {
 		terminal.Fprintf(s.command.ErrOrStderr(), "%s has started. Wait for it: %s\n", s.entry.Name, r.Wait)
 	}
 	if err != nil {
-		return &exitError{exitFailed, fmt.Errorf("write the ID: %w", err)}
+		return &exitError{exitUnknown, s.unwritten(r, err)}
 	}
 	return nil
+}
+
+// unwritten is the error of an ID that standard output does not take. The job runs, so
+// the error has it.
+func (s *start) unwritten(r *startReport, err error) error {
+	return fmt.Errorf("%s has started %s, but its ID could not be written: %w", s.entry.Name, terminal.Quote(r.ID), err)
 }
 
 // startedWait is what a job and the wait for it come to. Its JSON members are a
@@ -166,7 +172,7 @@ type startedWait struct {
 func (s *start) waitFor(w *waits, r *startReport) error {
 	if s.options.output != "json" {
 		if _, err := io.WriteString(s.command.OutOrStdout(), terminal.Quote(r.ID)+"\n"); err != nil {
-			return &exitError{exitFailed, fmt.Errorf("write the ID: %w", err)}
+			terminal.Fprintf(s.command.ErrOrStderr(), "%s\n", terminal.ErrorText(s.unwritten(r, err)))
 		}
 	}
 	result, err := w.waitForOne(s.command.Context(), waitTarget{id: r.ID, input: r.Input})

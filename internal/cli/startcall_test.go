@@ -42,6 +42,32 @@ func TestUnknownStartSaysHowToGoOn(t *testing.T) {
 	}
 }
 
+// The ID of a job that runs is not lost where standard output takes nothing, and the job
+// is waited for.
+func TestStartOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		more  []string
+		calls int32
+		want  string
+	}{
+		"without a wait": {nil, 1, "jobpoller: StartJobRun has started jr_1, but its ID could not be written: no space left on device\n"},
+		"with a wait":    {[]string{"--wait", "-q"}, 2, "StartJobRun has started jr_1, but its ID could not be written: no space left on device\njobpoller: write the result: no space left on device\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client := respond(func(_ *http.Request, n int) (*http.Response, error) {
+				return respondJSON(http.StatusOK, []string{`{"JobRunId": "jr_1"}`, `{"JobRun": {"Id": "jr_1", "JobRunState": "SUCCEEDED"}}`}[n-1])
+			}).client()
+			var stderr bytes.Buffer
+			args := append([]string{"start", "glue", "StartJobRun", "--param", "JobName=nightly", "--region", "eu-west-1"}, c.more...)
+			require.Equal(t, exitUnknown, execute(context.WithValue(t.Context(), clientKey{}, client), args, fullDisk{}, &stderr))
+			require.Contains(t, stderr.String(), c.want)
+			require.Equal(t, c.calls, client.number.Load())
+		})
+	}
+}
+
 // A start that was interrupted, or had no answer in time, says so in a few words.
 func TestStartWithoutAnswer(t *testing.T) {
 	t.Parallel()

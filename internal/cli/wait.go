@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,8 +52,8 @@ where the status changes. The result goes to stdout. -o json or --verbose adds t
 whole response.
 
 Exit codes: 0 succeeded, 1 failed, 2 wrong usage (nothing was called), 3 timed
-out, 4 could not reach the job (network, credentials, permissions), 130
-interrupted.`,
+out, 4 could not reach the job (network, credentials, permissions), or the service
+answered with an error that the waiter does not expect, 130 interrupted.`,
 		Example: `  jobpoller wait ec2 InstanceRunning i-0123456789abcdef0
   jobpoller wait glue StartJobRun jr_0123 --param JobName=nightly --max-wait 2h -o json
   jobpoller wait ecs TasksStopped TASK1 TASK2 --param cluster=web --any
@@ -141,7 +142,7 @@ func newWaits(c *cobra.Command, o waitOptions, e *catalog.Entry) (*waits, error)
 		if c.Context().Err() != nil {
 			return nil, &exitError{exitInterrupted, errors.New("interrupted before the first call")}
 		}
-		return nil, usage("%w", err)
+		return nil, configurationError(err)
 	}
 	return w, nil
 }
@@ -182,7 +183,7 @@ func (w *waits) finish(result any, text string, code int) error {
 		_, err = io.WriteString(out, text)
 	}
 	if err != nil {
-		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
+		return &exitError{cmp.Or(code, exitUnknown), fmt.Errorf("write the result: %w", err)}
 	}
 	if code != exitSucceeded {
 		return &exitError{code: code}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -71,14 +72,16 @@ func (w *waits) joinCodes(reports []*waitReport, interrupted bool) int {
 	for _, r := range reports {
 		codes[r.exitCode()] = true
 	}
-	order := []int{exitFailed, exitUnknown, exitTimedOut, exitInterrupted, exitSucceeded}
+	worstFirst := []int{exitFailed, exitUnknown, exitTimedOut, exitInterrupted, exitSucceeded}
 	switch {
 	case w.options.any && codes[exitSucceeded]:
 		return exitSucceeded
 	case interrupted:
 		return exitInterrupted
+	case w.options.any:
+		slices.Reverse(worstFirst)
 	}
-	for _, code := range order {
+	for _, code := range worstFirst {
 		if codes[code] {
 			return code
 		}
@@ -100,6 +103,9 @@ func (r *manyReport) text(c terminal.Colours, verbose bool) string {
 	terminal.Fprintf(&b, "%s after %s: %d of %d succeeded\n", c.Paint(styleOf(r.Status), r.Status), elapsed, succeeded, len(r.Waits))
 	for _, one := range r.Waits {
 		head, rows, _ := strings.Cut(one.text(c, verbose), "\n")
+		if one.Status == waitInterrupted && r.Status == string(pollcore.Succeeded) {
+			head = "not awaited: another one has succeeded"
+		}
 		terminal.Fprintf(&b, "  %-*s  %s\n", width, one.ID, terminal.Lines(head))
 		for row := range strings.Lines(rows) {
 			b.WriteString("  " + row)

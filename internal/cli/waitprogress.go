@@ -76,7 +76,7 @@ func (p *waitProgress) read(a pollcore.Attempt) (seen, message string) {
 		return seen, message
 	}
 	if a.Acceptor != pollcore.NoAcceptor {
-		return withoutSource(a.Reason), newCallError(a.Err).Message
+		return withoutSource(a.Reason), newCallError(a.Err).says()
 	}
 	switch _, answered := errors.AsType[smithy.APIError](a.Err); {
 	case a.Status == pollcore.Running:

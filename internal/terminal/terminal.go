@@ -28,6 +28,7 @@ type Writer struct {
 
 	mu   sync.Mutex
 	rest []byte // the beginning of a character or sequence whose end is to come
+	err  error  // the first of writing
 }
 
 // NewWriter returns a writer to out, without colours.
@@ -51,22 +52,31 @@ func (w *Writer) Write(p []byte) (int, error) {
 	if whole < len(text) {
 		w.rest = bytes.Clone(text[whole:])
 	}
-	if _, err := w.out.Write(quoteControls(text[:whole], w.colours)); err != nil {
+	if err := w.write(text[:whole]); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// Flush writes what the text ended in the middle of.
+// write writes text, and keeps the first error.
+func (w *Writer) write(text []byte) error {
+	_, err := w.out.Write(quoteControls(text, w.colours))
+	if w.err == nil {
+		w.err = err
+	}
+	return err
+}
+
+// Flush writes what the text ended in the middle of. Its error is the first of all
+// writing, so that nobody takes a part of the text for the whole.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	rest := w.rest
-	if w.rest = nil; rest == nil {
-		return nil
+	if rest := w.rest; rest != nil {
+		w.rest = nil
+		_ = w.write(rest) // it is kept
 	}
-	_, err := w.out.Write(quoteControls(rest, w.colours))
-	return err
+	return w.err
 }
 
 // incomplete is how many bytes at the end of the text are the beginning of a
