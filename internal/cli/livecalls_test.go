@@ -119,7 +119,7 @@ func TestFunctionThatDiesSaysWhy(t *testing.T) {
 	folder := t.TempDir()
 	machine, program, plain := filepath.Join(folder, "m.asl.json"), filepath.Join(folder, "crash"), filepath.Join(folder, "app.py")
 	require.NoError(t, os.WriteFile(machine, []byte(`{"StartAt": "N", "States": {"N": {"Type": "Task", "Resource": "arn:aws:lambda:us-east-1:123456789012:function:notify", "End": true}}}`), 0o600))
-	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho boom: no module foo >&2\nexit 3\n"), 0o700)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho boom: no module foo >&2\nexit 3\n"), 0o700))
 	require.NoError(t, os.WriteFile(plain, nil, 0o600))
 	var stderr bytes.Buffer
 	require.Equal(t, exitFailed, execute(t.Context(), []string{"run", machine, "--lambda", "notify=" + program, "-q"}, io.Discard, &stderr))

@@ -23,12 +23,7 @@ const (
 	stateMachineName = "jobpoller"
 )
 
-func newRunCommand() *cobra.Command {
-	var o runOptions
-	c := &cobra.Command{
-		Use:   "run [FILE]",
-		Short: "Run a state machine on this machine, in real or virtual time",
-		Long: `Run executes a state machine on this machine. Without FILE it runs the shipped
+const runHelp = `Run executes a state machine on this machine. Without FILE it runs the shipped
 poller (RunJob, Wait, CheckStatus, Choice) on a sample job. The Lambda functions
 run here, and the start records go to an embedded S3 server. You need no AWS
 account. "-" reads standard input.
@@ -81,7 +76,14 @@ services, and stops where they do not fit; of what a service answered, it only w
 Output: progress goes to stderr, as one live line on a terminal, else as a line
 where the status changes; --virtual shows none. The result goes to stdout.
 
-Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`,
+Exit codes: 0 succeeded, 1 failed, 2 wrong usage, 3 timed out, 130 interrupted.`
+
+func newRunCommand() *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   "run [FILE]",
+		Short: "Run a state machine on this machine, in real or virtual time",
+		Long:  runHelp,
 		Example: `  jobpoller run --job-seconds 6
   jobpoller run --virtual --job-seconds 86400 --max-wait 30h -o json
   jobpoller run poller.asl.json --virtual --simulate 12m --ends CANCELLED
@@ -134,7 +136,7 @@ func (o *runOptions) addTo(c *cobra.Command) {
 	f.StringVar(&o.views.history, "history", "", "write the history to this `FILE`, in the form of GetExecutionHistory")
 	f.BoolVar(&o.virtual, "virtual", false, "use virtual time: jump from timer to timer")
 	f.BoolVar(&o.processes, "processes", false, "build the Lambda functions and run them as processes (needs the go command)")
-	f.StringVar(&o.name, "name", "", "`NAME` of the execution; with --data or --bucket, a second run of the same name goes on with jobs that jobpoller-runjob started")
+	f.StringVar(&o.name, "name", "", "`NAME` of the execution; with --data or --bucket, a second run of the name goes on with jobs of jobpoller-runjob")
 	f.BoolVar(&o.redrive, "redrive", false, "go on with the run of --name and --data that failed, where it failed")
 	f.StringVar(&o.data, "data", "", "`FOLDER` of the embedded S3 server, instead of memory; run prints the server's URL and keys")
 	f.StringVar(&o.s3Endpoint, "s3-endpoint", "", "`URL` of an S3 server, instead of the embedded one (with your AWS credentials)")
