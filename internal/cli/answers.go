@@ -264,7 +264,7 @@ func (a *taskAnswers) handler(ctx context.Context, at place, resource string) (s
 		if err != nil {
 			return nil, err
 		}
-		a.callers[at] = &caller{servicetask.New(cfg, servicetask.Hooks{Polled: a.progress.polled, Left: a.warnOfJob}), cfg}
+		a.callers[at] = &caller{servicetask.New(cfg, servicetask.Hooks{Polled: a.progress.followPoll, Left: a.warnOfJob}), cfg}
 	}
 	return a.callers[at].Handler(resource) //nolint:contextcheck // it calls nothing
 }

@@ -150,8 +150,8 @@ func (p *progress) update(change func() (show bool)) {
 	}
 }
 
-// polled follows a Task that ends with its job: what a poll was answered.
-func (p *progress) polled(e *catalog.Entry, answer any, err error) {
+// followPoll follows a Task that ends with its job: what a poll was answered.
+func (p *progress) followPoll(e *catalog.Entry, answer any, err error) {
 	status, message := newJobReader(e).read(answer)
 	if err != nil {
 		failed := newCallError(err)

@@ -51,7 +51,7 @@ func (f *remoteFunction) invoke(ctx context.Context, payload []byte) ([]byte, er
 	response, text, err := f.post(limited, payload) //nolint:bodyclose // it has closed it
 	if err != nil {
 		if ctx.Err() == nil && limited.Err() != nil {
-			return nil, timedOut(fmt.Sprintf("Task timed out after %.2f seconds", longestInvocation.Seconds()))
+			return nil, newTimeout(fmt.Sprintf("Task timed out after %.2f seconds", longestInvocation.Seconds()))
 		}
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (f *remoteFunction) invoke(ctx context.Context, payload []byte) ([]byte, er
 	case response.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("%s: HTTP status %s: %s", f.url, response.Status, beginning(text))
 	case emulatorTimeout().Match(text):
-		return nil, timedOut(string(text))
+		return nil, newTimeout(string(text))
 	case len(text) == 0: // the process ended without an answer; no result is "null"
 		return nil, &sim.FunctionError{Payload: text}
 	case isFailureAlone(text):
@@ -92,8 +92,8 @@ func (f *remoteFunction) post(ctx context.Context, payload []byte) (*http.Respon
 	return response, text, errors.Join(err, response.Body.Close())
 }
 
-// timedOut is the failure of a function that worked for too long.
-func timedOut(message string) *sim.FunctionError {
+// newTimeout is the failure of a function that worked for too long.
+func newTimeout(message string) *sim.FunctionError {
 	return &sim.FunctionError{Type: "Sandbox.Timedout", Message: message}
 }
 

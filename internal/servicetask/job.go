@@ -40,7 +40,7 @@ func (t *task) run(ctx context.Context, call sim.Call) (sim.Reply, error) {
 	input, started, err := t.send(ctx, call)
 	if err != nil {
 		if ctx.Err() != nil {
-			t.caller.hooks.left(call.State, errors.New("its start call was cut off, and may have started it"))
+			t.caller.hooks.tellLeft(call.State, errors.New("its start call was cut off, and may have started it"))
 		}
 		return sim.Reply{}, err
 	}
@@ -59,7 +59,7 @@ func (t *task) run(ctx context.Context, call sim.Call) (sim.Reply, error) {
 		return sim.Reply{}, &sim.TaskError{Name: asl.ErrorTaskFailed, Cause: string(cause), Submitted: submitted}
 	}
 	if err := j.stop(context.WithoutCancel(ctx)); err != nil {
-		t.caller.hooks.left(call.State, err)
+		t.caller.hooks.tellLeft(call.State, err)
 	}
 	if failed, ok := errors.AsType[*sim.TaskError](err); ok {
 		failed.Submitted = submitted
@@ -116,7 +116,7 @@ func (j *job) poll(ctx context.Context, input any) (any, error) {
 	defer cancel()
 	answer, err := c.client.Call(limited, s.entry.Operation, input)
 	if ctx.Err() == nil {
-		c.hooks.polled(s.entry, answer, err)
+		c.hooks.tellPoll(s.entry, answer, err)
 	}
 	return answer, err
 }

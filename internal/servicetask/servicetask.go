@@ -33,13 +33,13 @@ type Hooks struct {
 	Left func(state string, why error)
 }
 
-func (h Hooks) polled(entry *catalog.Entry, answer any, err error) {
+func (h Hooks) tellPoll(entry *catalog.Entry, answer any, err error) {
 	if h.Polled != nil {
 		h.Polled(entry, answer, err)
 	}
 }
 
-func (h Hooks) left(state string, why error) {
+func (h Hooks) tellLeft(state string, why error) {
 	if h.Left != nil {
 		h.Left(state, why)
 	}

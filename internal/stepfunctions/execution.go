@@ -13,6 +13,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/awscall"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 )
 
@@ -23,9 +24,6 @@ const (
 	historyBurst = 200
 	historyPause = 100 * time.Millisecond
 )
-
-// mostEvents is how many events a history can have.
-const mostEvents = 25_000
 
 // pageSizes are how many events a page may have: fewer where an answer was too long.
 var pageSizes = []int{1000, 100, 10}
@@ -55,8 +53,8 @@ type description struct {
 	err       *CallError     // of the last call, if it had no answer
 }
 
-// settled tells that calling again would say nothing new.
-func (d *description) settled() bool {
+// isSettled tells that calling again would say nothing new.
+func (d *description) isSettled() bool {
 	return d.answer != nil || d.err != nil && !goerror.Passes(d.err)
 }
 
@@ -101,7 +99,7 @@ func (r *Record) Describe(ctx context.Context) error {
 	var later error
 	for i := range r.descriptions {
 		d := &r.descriptions[i]
-		if d.settled() {
+		if d.isSettled() {
 			continue
 		}
 		err := r.client.do(ctx, d.operation, map[string]any{"executionArn": r.arn}, &d.answer)
@@ -109,7 +107,7 @@ func (r *Record) Describe(ctx context.Context) error {
 			return err
 		}
 		d.err, _ = errors.AsType[*CallError](err)
-		if !d.settled() {
+		if !d.isSettled() {
 			later = err
 		}
 	}
@@ -206,8 +204,8 @@ func (r *Record) add(page []any) (bool, error) {
 	switch {
 	case len(page) > 0 && len(r.read) == before:
 		return false, failCall("GetExecutionHistory", fmt.Errorf("%w: its pages repeat themselves", ErrAnswer))
-	case len(r.newer) > mostEvents:
-		return false, failCall("GetExecutionHistory", fmt.Errorf("%w: the history has more than %d events", ErrAnswer, mostEvents))
+	case len(r.newer) > asl.MaxEvents:
+		return false, failCall("GetExecutionHistory", fmt.Errorf("%w: the history has more than %d events", ErrAnswer, asl.MaxEvents))
 	}
 	// Emulators of AWS give the oldest first, whatever they are asked for.
 	return known && newestFirst, nil

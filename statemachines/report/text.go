@@ -124,8 +124,8 @@ func (w *textWriter) row(name, format string, args ...any) {
 	}
 }
 
-// paintedLine writes a line that begins with a text in the colour of a word.
-func (w *textWriter) paintedLine(word, start, line string) {
+// paintLine writes a line that begins with a text in the colour of a word.
+func (w *textWriter) paintLine(word, start, line string) {
 	if line = strings.TrimRight(line, " "); w.options.Paint != nil && strings.HasPrefix(line, start) {
 		line = w.options.Paint(word, start) + line[len(start):]
 	}
@@ -142,7 +142,7 @@ func (w *textWriter) paint(word, text string) string {
 
 func (w *textWriter) head(e *history.Execution, visits *history.Visits, jobs []*history.Job) {
 	status := quote(e.Status)
-	w.paintedLine(e.Status, status, fit(quote(describeEnd(e)+"  "+cmp.Or(e.Title, untitled)), w.options.Columns))
+	w.paintLine(e.Status, status, fit(quote(describeEnd(e)+"  "+cmp.Or(e.Title, untitled)), w.options.Columns))
 	if e.Error != "" {
 		w.row("error", "%s", cut(e.Error, mostPayload))
 	}
@@ -238,7 +238,7 @@ func (w *textWriter) columns(status, verdict, polls, times string) {
 		line = fit(status+rest, width)
 	}
 	w.out.WriteString("  ")
-	w.paintedLine(word, status, line)
+	w.paintLine(word, status, line)
 }
 
 // ribbon writes the polls of a job as one line, and the times below.
