@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
 // stdin is the name of a file that stands for the standard input.
@@ -67,6 +69,70 @@ func writePrivately(name string, text []byte) (err error) {
 	}
 	_, err = f.Write(text)
 	return err
+}
+
+// outputFile is a file that a flag asks for.
+type outputFile struct{ flag, name string }
+
+// checkOutputs refuses files that cannot be written, or that would replace one another or
+// an input, before there is anything to write.
+func checkOutputs(outputs []outputFile, inputs ...string) error {
+	var problems []error
+	for i, out := range outputs {
+		if out.name == "" {
+			continue
+		}
+		for _, other := range outputs[:i] {
+			if isSameFile(out.name, other.name) {
+				problems = append(problems, fmt.Errorf("--%s and --%s name the same file: pass another one", other.flag, out.flag))
+			}
+		}
+		for _, input := range inputs {
+			if isSameFile(out.name, input) {
+				problems = append(problems, fmt.Errorf("--%s would replace the input %s: pass another file", out.flag, terminal.Quote(input)))
+			}
+		}
+		if err := checkWritable(out.name); err != nil {
+			problems = append(problems, fmt.Errorf("--%s: %w", out.flag, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// isSameFile tells whether two names are of one file, which may not be there yet. What is
+// no file, such as a terminal, can be written twice.
+func isSameFile(a, b string) bool {
+	if a == "" || b == "" || b == stdin {
+		return false
+	}
+	first, err := os.Stat(a)
+	second, err2 := os.Stat(b)
+	if err == nil && err2 == nil {
+		return first.Mode().IsRegular() && os.SameFile(first, second)
+	}
+	whole, err := filepath.Abs(a)
+	other, err2 := filepath.Abs(b)
+	return err == nil && err2 == nil && whole == other
+}
+
+// checkWritable opens a file for writing, and leaves it as it is.
+func checkWritable(name string) error {
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && !info.Mode().IsRegular() && !info.IsDir():
+		return nil // to open a pipe may wait for who reads it
+	case err == nil:
+		f, err := os.OpenFile(name, os.O_WRONLY, 0) //nolint:gosec // the user names it
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // as above
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(name))
 }
 
 // errExists is the error of writeNew for a file that is there.

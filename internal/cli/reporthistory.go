@@ -86,6 +86,9 @@ func someArguments(least, most int, what string) cobra.PositionalArgs {
 }
 
 func runReport(c *cobra.Command, name string, o reportOptions) error {
+	if err := checkOutputs([]outputFile{{"html", o.html}}, name, o.definition); err != nil {
+		return usage("%w", err)
+	}
 	e, err := o.execution(c, name)
 	if err != nil {
 		return err

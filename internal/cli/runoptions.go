@@ -95,6 +95,9 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 	}
 	problems = append(problems, o.services.validate(), o.checkLambdas(), o.checkStore(), o.redriveProblem(), o.checkMocked(changed))
 	problems = append(problems, o.conflicts(changed)...)
+	problems = append(problems, checkOutputs(
+		[]outputFile{{"history", o.views.history}, {"html", o.views.html}}, o.definition, o.mocks, strings.TrimPrefix(o.input, "@"),
+	))
 	if err := errors.Join(problems...); err != nil {
 		return usage("%w", err)
 	}
