@@ -9,6 +9,7 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,10 @@ var roles = map[string]func(){
 	"fails in init": failInInit,
 	"raw":           rawRuntime,
 	"invokes call":  invokeCall,
+
+	"starts a child":   func() { lambda.Start(startChild) },
+	"hangs with child": func() { lambda.Start(hangWithChild) },
+	"goes to the gate": goToGate,
 }
 
 func TestMain(m *testing.M) {
@@ -84,6 +89,25 @@ func call(url string) (int, error) {
 		return 0, err
 	}
 	return os.Getpid(), resp.Body.Close()
+}
+
+// startChild starts a process that fetches a URL.
+func startChild(url string) error {
+	child := exec.CommandContext(context.Background(), os.Args[0])
+	child.Env = []string{roleVariable + "=goes to the gate", "RUNTIMEAPI_TEST_URL=" + url}
+	return child.Start()
+}
+
+// hangWithChild starts a process, and does nothing else until this one is killed.
+func hangWithChild(url string) error {
+	defer hang()
+	return startChild(url)
+}
+
+func goToGate() {
+	if _, err := call(os.Getenv("RUNTIMEAPI_TEST_URL")); err != nil {
+		log.Fatal(err)
+	}
 }
 
 // answerAs fails in the way that it is told, or succeeds with its process ID.

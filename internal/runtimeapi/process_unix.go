@@ -1,12 +1,11 @@
-//go:build unix && !linux
+//go:build unix
 
 package runtimeapi
 
-import "syscall"
+import (
+	"os/exec"
+	"syscall"
+)
 
-// processAttributes keeps the terminal's interrupt from the child: the owner
-// of the function decides when a sandbox ends. A child that outlives this
-// process ends when it next calls the Runtime API, which is gone.
-func processAttributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true}
-}
+// killGroup kills a process that leads a group, and what it has started in it.
+func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

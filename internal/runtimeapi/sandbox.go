@@ -40,6 +40,7 @@ type sandbox struct {
 	asked   bool           // for an event, so its start is over
 	failed  *FunctionError // the posted failure of its start
 	current *invocation    // delivered and not finished
+	ended   bool           // so the number of its process may be another's
 }
 
 func newSandbox(cfg Config, arn string, output io.Writer) *sandbox {
@@ -53,8 +54,8 @@ func newSandbox(cfg Config, arn string, output io.Writer) *sandbox {
 	s.cmd.Dir = filepath.Dir(cfg.Binary)
 	s.cmd.Env = slices.Concat([]string{"TZ=:UTC"}, cfg.Env, lambdaVariables(cfg))
 	s.cmd.SysProcAttr = processAttributes()
-	// A process that the function left behind must not keep its output open,
-	// and so this sandbox, for ever.
+	// A process that has left the group of the function must not keep its output
+	// open, and so this sandbox, for ever.
 	s.cmd.WaitDelay = time.Second
 	if output != nil {
 		s.cmd.Stdout, s.cmd.Stderr = output, output
@@ -89,13 +90,25 @@ func (s *sandbox) run(f *Function, started chan<- error) {
 	f.add(s)
 	started <- nil
 
+	awaitEnd(s.cmd)
+	s.mu.Lock()
+	killGroup(s.cmd) // what it has started and left behind
+	s.ended = true
+	s.mu.Unlock()
 	_ = s.cmd.Wait() // ProcessState says how it ended
 	f.remove(s)
 	close(s.exited)
 }
 
-// kill ends the process. It has no effect on one that has ended.
-func (s *sandbox) kill() { _ = s.cmd.Process.Kill() }
+// kill ends the process, and those that it has started. It has no effect on one that
+// has ended.
+func (s *sandbox) kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		killGroup(s.cmd)
+	}
+}
 
 // finish takes the invocation from the process, whose late answers are refused
 // from now on, and returns its answer or nil.
