@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -287,5 +288,82 @@ func TestRecordedHistories(t *testing.T) {
 		_, err = report.HTML(e)
 		require.NoError(t, err, name)
 		require.NotEmpty(t, report.Text(e, report.TextOptions{Columns: 40}))
+	}
+}
+
+// What a service says of an execution may be of any length: the report has the
+// beginning of it.
+func TestLongTextsAreCut(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("word ", 2<<20/5)
+	e := &history.Execution{
+		Title: long, Status: long, Start: time.Unix(0, 0), Stop: time.Unix(60, 0), Input: long, Output: long, Error: long, Cause: long,
+		Notes: []string{long, long}, Region: long,
+	}
+	add := func(kind string, event history.Event) {
+		event.ID, event.Previous, event.Type, event.Time = int64(len(e.Events)+1), int64(len(e.Events)), kind, time.Unix(int64(len(e.Events)), 0)
+		event.Index, event.Length = -1, -1
+		e.Events = append(e.Events, event)
+	}
+	for i := range 3 {
+		status := fmt.Sprintf(`{"QueryExecution": {"Status": {"State": "%d %s"}}}`, i, long)
+		add("TaskStateEntered", history.Event{Name: long, Input: long})
+		add("TaskScheduled", history.Event{ResourceType: "aws-sdk:athena", Resource: "getQueryExecution", Parameters: `{"QueryExecutionId":"` + long + `"}`, Region: long, Location: long})
+		add("TaskSucceeded", history.Event{Output: status, Resource: long, ResourceType: long})
+		add("TaskScheduled", history.Event{ResourceType: long, Resource: long, Parameters: long})
+		add("TaskFailed", history.Event{Error: long, Cause: long})
+		add("TaskStateExited", history.Event{Name: long, Output: long, Assigned: map[string]string{long: long}})
+		add(long, history.Event{Name: long, Location: long})
+	}
+	page, err := report.HTML(e)
+	require.NoError(t, err)
+	require.Less(t, len(page), 200<<10)
+	text := report.Text(e, report.TextOptions{})
+	require.Less(t, len(text), 40<<10)
+	require.Contains(t, text, "2,097,150 bytes in all")
+	require.Less(t, len(report.SVG(e)), 40<<10)
+}
+
+// Data that nests as deep as JSON may, and names as long as they may be, are
+// compared in memory of about their size.
+func TestNestedDataIsComparedInLittleMemory(t *testing.T) { //nolint:paralleltest // it measures what is allocated
+	const turns = 6
+	const most = 100 // bytes that are allocated for one of data
+	for name, nest := range map[string]func(leaf int) string{
+		"deep": func(leaf int) string {
+			const depth = 9000
+			return strings.Repeat(`{"a":[1,`, depth/2) + strconv.Itoa(leaf) + strings.Repeat(`]}`, depth/2)
+		},
+		"long names": func(leaf int) string {
+			text := strconv.Itoa(leaf)
+			for i := range 25 {
+				text = fmt.Sprintf(`{"%s%d": {"x": %d, "of": %s}, "y": [1, 2, 3, 4, 5, 6, 7, 8]}`, strings.Repeat("n", 1000), i, leaf, text)
+			}
+			return text
+		},
+	} {
+		e := &history.Execution{Title: name, Status: history.StatusFailed, Start: time.Unix(0, 0), Stop: time.Unix(100, 0)}
+		add := func(kind string, event history.Event) {
+			event.ID, event.Previous, event.Type, event.Time = int64(len(e.Events)+1), int64(len(e.Events)), kind, time.Unix(int64(len(e.Events)), 0)
+			event.Index, event.Length = -1, -1
+			e.Events = append(e.Events, event)
+		}
+		size := 0
+		for turn := range turns {
+			text := nest(turn)
+			size += len(text)
+			for _, state := range []string{"Get", fmt.Sprintf("Other %d", turn)} {
+				add("PassStateEntered", history.Event{Name: state, Input: "{}"})
+				add("PassStateExited", history.Event{Name: state, Output: text})
+			}
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		page, err := report.HTML(e)
+		runtime.ReadMemStats(&after)
+		require.NoError(t, err)
+		require.Contains(t, string(page), "Changed", name)
+		require.Contains(t, string(page), "<td>output.", name)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(most*size), name)
 	}
 }

@@ -42,7 +42,7 @@ var steps = func() []time.Duration {
 	for _, seconds := range []int{1, 2, 5, 10, 15, 30, 60, 2 * 60, 5 * 60, 10 * 60, 15 * 60, 30 * 60} {
 		all = append(all, time.Duration(seconds)*time.Second)
 	}
-	for _, hours := range []int{1, 2, 3, 6, 12, 24, 2 * 24, 5 * 24, 10 * 24, 30 * 24, 60 * 24, 180 * 24} {
+	for _, hours := range []int{1, 2, 3, 6, 12, 24, 2 * 24, 5 * 24, 10 * 24, 30 * 24, 60 * 24, 180 * 24, 1000 * 24, 5000 * 24, 20_000 * 24, 50_000 * 24} {
 		all = append(all, time.Duration(hours)*time.Hour)
 	}
 	return all
@@ -89,7 +89,7 @@ func (a axis) placeTicks(most, zoom int) []tick {
 // milliseconds where it is short.
 func formatDuration(d time.Duration) string {
 	if d < 0 {
-		return "-" + formatDuration(-d)
+		return "-" + formatDuration(d.Abs()) // the least duration has no opposite
 	}
 	switch {
 	case d >= time.Minute:
@@ -131,7 +131,7 @@ func formatClock(d time.Duration) string {
 	d = d.Round(time.Millisecond)
 	sign := ""
 	if d < 0 {
-		d, sign = -d, "-"
+		d, sign = d.Abs(), "-"
 	}
 	h, m, s, ms := d/time.Hour, d/time.Minute%60, d/time.Second%60, d/time.Millisecond%1000
 	fraction := ""

@@ -17,6 +17,7 @@ const (
 	mostCompared = 64 << 10 // bytes of a text
 	mostLeaves   = 2_000    // of a text
 	mostKept     = 64       // texts whose leaves are kept
+	mostPath     = 256      // bytes of a path: what is below is compared as one text
 )
 
 // comparer compares JSON texts. It keeps the leaves of those that it saw last: what
@@ -50,6 +51,11 @@ func (c *comparer) leaves(text string) map[string]string {
 
 func addLeaves(to map[string]string, path string, value any) {
 	if len(to) >= mostLeaves {
+		return
+	}
+	if len(path) > mostPath {
+		text, _ := json.Marshal(value) //nolint:errchkjson // it was JSON
+		to[path] = string(text)
 		return
 	}
 	switch v := value.(type) {

@@ -39,7 +39,7 @@ func newEventTables(a axis, e *history.Execution, visits *history.Visits, rows m
 		var b strings.Builder
 		before := ""
 		for i := range part {
-			state := part[i].Name
+			state := cut(part[i].Name, mostName)
 			if v := visits.Of[start+i]; state == "" && v != nil {
 				state = nameOf(v)
 			}
@@ -100,9 +100,9 @@ func writeEvent(b *strings.Builder, a axis, event *history.Event, state string, 
 func detail(event *history.Event) string {
 	var parts []string
 	if !strings.HasSuffix(event.Type, "Started") && !strings.HasSuffix(event.Type, "Succeeded") || event.Resource == "" {
-		parts = append(parts, event.Resource)
+		parts = append(parts, cut(event.Resource, mostName))
 	}
-	parts = append(parts, event.Location, cut(event.Error, mostName), cut(event.Cause, mostEventCause))
+	parts = append(parts, cut(event.Location, mostName), cut(event.Error, mostName), cut(event.Cause, mostEventCause))
 	if event.Index >= 0 {
 		parts = append(parts, "item "+strconv.Itoa(event.Index))
 	}

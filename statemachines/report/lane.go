@@ -229,8 +229,15 @@ func title(text string) string {
 	return "<title>" + html.EscapeString(text) + "</title>"
 }
 
-// kind is the class of a type of state.
-func kind(t asl.Type) string { return strings.ToLower(string(t)) }
+// kind is the class of a type of state; empty for what a history takes for one.
+func kind(t asl.Type) string {
+	switch t {
+	case asl.TypeTask, asl.TypeWait, asl.TypeChoice, asl.TypePass, asl.TypeMap, asl.TypeParallel, asl.TypeSucceed, asl.TypeFail:
+		return strings.ToLower(string(t))
+	default:
+		return ""
+	}
+}
 
 // tip is what the bar of a visit says when it is pointed at.
 func tip(a axis, v *history.Visit) string {

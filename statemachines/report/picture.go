@@ -37,7 +37,7 @@ func SVG(e *history.Execution) []byte {
 			p.line("soft", "and "+plural(len(jobs)-i, "more job"))
 			break
 		}
-		p.line("", fmt.Sprintf("%s polls %s", j.State, j.Operation))
+		p.line("", fmt.Sprintf("%s polls %s", cut(j.State, mostName), j.Operation))
 		p.legend(j)
 		for _, f := range facts(a, j) {
 			if f.Bad {

@@ -106,15 +106,19 @@ func newView(e *history.Execution) *view {
 	v := &view{
 		Style: template.CSS(ribbonStyle + pageStyle), Marks: template.HTML(marks), Script: template.JS(script), //nolint:gosec // our own
 		ScriptHash: base64.StdEncoding.EncodeToString(hash[:]),
-		Title:      cmp.Or(e.Title, untitled), Status: e.Status, Mood: mood(e.Status), Error: e.Error, Cause: cut(e.Cause, mostPayload), Notes: e.Notes,
+		Title:      cut(cmp.Or(e.Title, untitled), mostName), Status: cut(e.Status, mostName), Mood: mood(e.Status),
+		Error: cut(e.Error, mostPayload), Cause: cut(e.Cause, mostPayload),
 		Input: cut(e.Input, mostPayload), Output: cut(e.Output, mostPayload),
 		Figures: figures(e, visits, jobs), Events: newEventTables(a, e, visits, byName),
+	}
+	for _, note := range e.Notes {
+		v.Notes = append(v.Notes, cut(note, mostPayload))
 	}
 	polls := map[*history.Visit]*history.Poll{}
 	rowsLeft := mostRows
 	for i, j := range jobs {
 		number := 0
-		if r := byName[j.State]; r != nil {
+		if r := byName[cut(j.State, mostName)]; r != nil {
 			number = r.number
 		}
 		for k := range j.Polls {
@@ -156,7 +160,7 @@ func newView(e *history.Execution) *view {
 
 // addRow adds a state.
 func (v *view) addRow(a axis, r *row) {
-	s := stateView{Number: r.number, Name: cut(r.name, mostName), Type: string(r.kind), Indent: r.depth, Class: kind(r.kind)}
+	s := stateView{Number: r.number, Name: r.name, Type: cut(string(r.kind), mostName), Indent: r.depth, Class: kind(r.kind)}
 	if len(r.visits) > 0 {
 		s.Visits, s.Total = formatCount(len(r.visits)), formatDuration(r.total)
 		l := drawLane(a, r)

@@ -70,7 +70,7 @@ var forms = map[history.Verdict]string{
 }
 
 func newRibbon(a axis, j *history.Job, e *history.Execution, number, row, rows int) ribbon {
-	r := ribbon{Number: number, State: j.State, Row: row, Operation: j.Operation, ID: cut(j.ID, mostName), Polls: plural(len(j.Polls), "poll")}
+	r := ribbon{Number: number, State: cut(j.State, mostName), Row: row, Operation: j.Operation, ID: cut(j.ID, mostName), Polls: plural(len(j.Polls), "poll")}
 	changes, failures := j.Changes(), j.Failures()
 	all := len(changes) + len(failures)
 	changes = changes[:min(len(changes), rows)]
@@ -80,7 +80,7 @@ func newRibbon(a axis, j *history.Job, e *history.Execution, number, row, rows i
 		r.Changes = append(r.Changes, newChangeView(a, j, e, c))
 	}
 	for _, f := range failures {
-		v := newChangeView(a, j, e, history.Change{Status: cut(f.Error, mostName), Verdict: history.CallFailed, First: f.First, Last: f.Last})
+		v := newChangeView(a, j, e, history.Change{Status: f.Error, Verdict: history.CallFailed, First: f.First, Last: f.Last})
 		v.Polls, v.Note = plural(f.Count, "call"), cut(f.Cause, mostCause)
 		r.Changes = append(r.Changes, v)
 	}
@@ -93,7 +93,7 @@ func newRibbon(a axis, j *history.Job, e *history.Execution, number, row, rows i
 func newChangeView(a axis, j *history.Job, e *history.Execution, c history.Change) changeView {
 	first, last := &j.Polls[c.First], &j.Polls[c.Last]
 	v := changeView{
-		Status: cmp.Or(c.Status, noStatus), Verdict: string(c.Verdict), Form: forms[c.Verdict], At: a.since(first.At), Until: a.since(last.At),
+		Status: cut(cmp.Or(c.Status, noStatus), mostName), Verdict: string(c.Verdict), Form: forms[c.Verdict], At: a.since(first.At), Until: a.since(last.At),
 		Polls: formatCount(c.First + 1), Event: eventID(e, first.Visit, first.Event),
 	}
 	if c.Last > c.First {
@@ -217,7 +217,7 @@ func (d *drawing) drawLife(b *strings.Builder) {
 		if c.First == firstAnswer(j) {
 			start = from
 		}
-		d.drawStage(b, start, stageEnd(j, c, to), c.Status)
+		d.drawStage(b, start, stageEnd(j, c, to), cut(c.Status, mostName))
 	}
 	if seen == firstAnswer(j) && seen >= 0 && !j.Started.IsZero() && !j.Ended.IsZero() {
 		d.drawStage(b, from, to, "")
@@ -232,7 +232,7 @@ func (d *drawing) drawLife(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, `<rect class="%s" x="%s" y="%d" width="%s" height="%d"><title>%s</title></rect>`,
 		class, round(left), lifeTop, round(max(right-left, 0)), tickTop+18-lifeTop, text)
-	status := j.Polls[seen].Status
+	status := cut(j.Polls[seen].Status, mostName)
 	fmt.Fprintf(b, `<line class="end %s" x1="%s" x2="%[2]s" y1="%d" y2="%d"/>`, forms[j.Polls[seen].Verdict], round(right), lifeTop, tickTop+18)
 	drawNote(b, right, strings.TrimSpace(status+" "+a.since(j.Polls[seen].Answered)+", "+text))
 }

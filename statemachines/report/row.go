@@ -33,7 +33,7 @@ func newRows(m *asl.StateMachine, all []*history.Visit) []*row {
 	var flow func(f *asl.Flow, depth int)
 	flow = func(f *asl.Flow, depth int) {
 		for _, s := range f.States {
-			add(s.Name, s.Type, depth)
+			add(cut(s.Name, mostName), s.Type, depth)
 			for _, inner := range s.Flows() {
 				flow(inner, depth+1)
 			}

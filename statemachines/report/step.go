@@ -155,7 +155,7 @@ func (w *stepWriter) step(g *group, before map[string]*history.Visit) stepView {
 		}
 	}
 	if len(g.polls) > 0 {
-		v.Form, v.Status = forms[g.polls[0].Verdict], g.polls[0].Status
+		v.Form, v.Status = forms[g.polls[0].Verdict], cut(g.polls[0].Status, mostName)
 	}
 	if len(g.turns) > 1 {
 		v.Times, v.Until = formatCount(len(g.turns)), w.axis.since(g.end())
@@ -170,7 +170,7 @@ func (w *stepWriter) data(v, before *history.Visit) dataView {
 	d := dataView{stateLink: w.link(v), Event: eventID(w.e, v, v.First)}
 	add := func(name, text string, bad bool) {
 		if text != "" {
-			d.Parts = append(d.Parts, part{name, w.shorten(text), bad})
+			d.Parts = append(d.Parts, part{cut(name, mostName), w.shorten(text), bad})
 		}
 	}
 	if v.Error != "" || v.Cause != "" {

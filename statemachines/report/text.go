@@ -141,8 +141,8 @@ func (w *textWriter) paint(word, text string) string {
 }
 
 func (w *textWriter) head(e *history.Execution, visits *history.Visits, jobs []*history.Job) {
-	status := quote(e.Status)
-	w.paintLine(e.Status, status, fit(quote(describeEnd(e)+"  "+cmp.Or(e.Title, untitled)), w.options.Columns))
+	status := quote(cut(e.Status, mostName))
+	w.paintLine(e.Status, status, fit(quote(describeEnd(e)+"  "+cut(cmp.Or(e.Title, untitled), mostName)), w.options.Columns))
 	if e.Error != "" {
 		w.row("error", "%s", cut(e.Error, mostPayload))
 	}
@@ -175,7 +175,7 @@ func (w *textWriter) head(e *history.Execution, visits *history.Visits, jobs []*
 		w.row("redrives", "%s", formatCount(n))
 	}
 	for _, note := range e.Notes {
-		w.row("note", "%s", note)
+		w.row("note", "%s", cut(note, mostPayload))
 	}
 }
 
@@ -185,7 +185,7 @@ func (w *textWriter) job(j *history.Job) {
 	if j.ID != "" {
 		of = " of " + cut(j.ID, mostName)
 	}
-	w.line("\n%s polls %s%s", j.State, j.Operation, of)
+	w.line("\n%s polls %s%s", cut(j.State, mostName), j.Operation, of)
 	changes := j.Changes()
 	for i, c := range changes {
 		if left := len(changes) - textSteps; left > 0 && i >= textSteps/2 && i < textSteps/2+left {
@@ -201,7 +201,7 @@ func (w *textWriter) job(j *history.Job) {
 		if f.Count > 1 {
 			times += " to " + w.axis.since(j.Polls[f.Last].At)
 		}
-		w.columns(f.Error, string(history.CallFailed), plural(f.Count, "call"), times)
+		w.columns(cut(f.Error, mostName), string(history.CallFailed), plural(f.Count, "call"), times)
 	}
 	for _, f := range facts(w.axis, j) {
 		w.line("  %s", f.Text)
@@ -219,7 +219,7 @@ func (w *textWriter) change(j *history.Job, c history.Change) {
 		polls = fmt.Sprintf("polls %s to %s", formatCount(c.First+1), formatCount(c.Last+1))
 		times += " to " + w.axis.since(j.Polls[c.Last].At)
 	}
-	w.columns(cmp.Or(c.Status, noStatus), verdict, polls, times)
+	w.columns(cut(cmp.Or(c.Status, noStatus), mostName), verdict, polls, times)
 }
 
 // columns writes a line of the history of a status. A long status gives way to what
@@ -372,13 +372,13 @@ func (w *textWriter) step(g *group) string {
 	for _, v := range g.first() {
 		names = append(names, nameOf(v))
 		if v.Error != "" {
-			failed = v.Error
+			failed = cut(v.Error, mostName)
 		} else if n := v.Failures(); n > 0 {
 			failed = plural(n, "failed call")
 		}
 	}
 	if len(g.polls) > 0 {
-		status = g.polls[0].Status
+		status = cut(g.polls[0].Status, mostName)
 	}
 	start := "  " + pad(w.axis.since(g.start()), 12) + " "
 	if n := len(g.turns); n > 1 {

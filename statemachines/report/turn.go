@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -67,18 +68,16 @@ func mood(status string) string {
 
 // describeEnd says how an execution ended, and after what time.
 func describeEnd(e *history.Execution) string {
+	status := cut(e.Status, mostName)
 	if !e.HasEnded() {
-		return e.Status + ", " + formatDuration(e.Duration()) + " after its start"
+		return status + ", " + formatDuration(e.Duration()) + " after its start"
 	}
-	return e.Status + " after " + formatDuration(e.Duration())
+	return status + " after " + formatDuration(e.Duration())
 }
 
-// nameOf is the name of a visited state.
+// nameOf is the name of a visited state, no longer than AWS lets one be.
 func nameOf(v *history.Visit) string {
-	if v.State == "" {
-		return "(a state entered before)"
-	}
-	return v.State
+	return cut(cmp.Or(v.State, "(a state entered before)"), mostName)
 }
 
 // eventID is the ID of an event of a visit by its place; 0 if it is one of a child
