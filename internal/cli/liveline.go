@@ -55,9 +55,23 @@ func wholeSeconds(d time.Duration) string {
 	return shortDuration(d.Truncate(time.Second))
 }
 
+// shorten cuts the long names of a standing, so that the numbers behind them are to be
+// seen: that of the state, then what the poll saw.
+func (s standing) shorten(columns int) standing {
+	for _, long := range []*string{&s.where, &s.seen} {
+		without := s
+		without.message = ""
+		over := terminal.Width(without.text()) - columns
+		if over > 0 && *long != "" {
+			*long = terminal.Cut(*long, max(0, terminal.Width(*long)-over-1)) + "…"
+		}
+	}
+	return s
+}
+
 // paint is the text, as much of it as fits, with the status in its colour.
 func (s standing) paint(c terminal.Colours, columns int) string {
-	line := fitLine(s.text(), columns)
+	line := fitLine(s.shorten(columns-echo).text(), columns)
 	if rest, ok := strings.CutPrefix(line, s.status); ok {
 		return string(c.Paint(styleOf(s.status), s.status)) + rest
 	}

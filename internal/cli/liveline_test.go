@@ -45,6 +45,9 @@ func TestStanding(t *testing.T) {
 	require.Equal(t, "RUNNING 0s", standing{status: "RUNNING"}.text())
 	require.Equal(t, "\x1b[36mRUNNING\x1b[0m 2m31s of 30m", whole.paint(true, 22))
 	require.Equal(t, "RUNN", whole.paint(true, 6))
+	narrow := standing{status: "RUNNING", elapsed: time.Minute, where: "WaitForTheQueryToEnd", polls: 1, seen: "QUEUED", next: 12 * time.Second, message: "3 of 9"}
+	require.Equal(t, "RUNNING 1m  WaitF…  poll 1: QUEUED  next in 12s", narrow.paint(false, 49))
+	require.Equal(t, "RUNNING 1m  …  poll 1: Q…  next in 12s", narrow.paint(false, 40))
 }
 
 // A status that stays is said once where there is no terminal.

@@ -239,9 +239,13 @@ func (s *start) report() (*startReport, error) {
 // waitCommand is the command line that waits for the job.
 func (s *start) waitCommand(id string, input map[string]any) string {
 	words := []string{"jobpoller wait", s.entry.Service.Key, s.entry.Name}
-	of := map[string]any{}
+	of, last := map[string]any{}, ""
 	if place := findID(s.entry, nil); place != nil && id != "" && place.fill(of, id) == nil {
-		words = append(words, quoteShell(id))
+		if strings.HasPrefix(id, "-") {
+			last = " -- " + quoteShell(id) // it looks like a flag
+		} else {
+			words = append(words, quoteShell(id))
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(input)) {
 		if known, has := of[name]; has && reflect.DeepEqual(known, input[name]) {
@@ -257,7 +261,7 @@ func (s *start) waitCommand(id string, input map[string]any) string {
 		}
 		words = append(words, "--param", quoteShell(name+"="+text))
 	}
-	return strings.Join(words, " ") + s.options.aws.spell()
+	return strings.Join(words, " ") + s.options.aws.spell() + last
 }
 
 // quoteShell writes a word of a command line for a shell.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -40,6 +41,23 @@ func TestUnknownStartSaysHowToGoOn(t *testing.T) {
 		require.Equal(t, exitUnknown, code.code)
 		require.EqualError(t, code, tt.name+" may have started the job: lost\n"+tt.want)
 	}
+}
+
+// A job's ID may look like a flag: the command that is advised still takes it.
+func TestAdvisedWaitTakesEveryID(t *testing.T) {
+	t.Parallel()
+	client := respond(func(*http.Request, int) (*http.Response, error) {
+		return respondJSON(http.StatusOK, `{"QueryExecutionId": "-v"}`)
+	}).client()
+	var stdout, stderr bytes.Buffer
+	args := []string{"start", "athena", "StartQueryExecution", "--param", "QueryString=SELECT 1", "--region", "eu-west-1"}
+	require.Equal(t, exitSucceeded, execute(context.WithValue(t.Context(), clientKey{}, client), args, &stdout, &stderr), "%s", &stderr)
+	_, command, _ := strings.Cut(strings.TrimSpace(stderr.String()), "Wait for it: jobpoller ")
+	require.Equal(t, "wait athena StartQueryExecution --region eu-west-1 -- -v", command)
+	stdout.Reset()
+	words := strings.Fields(strings.Replace(command, " -- ", " --dry-run -- ", 1))
+	require.Equal(t, exitSucceeded, execute(t.Context(), words, &stdout, &stderr), "%s", &stderr)
+	require.Contains(t, stdout.String(), `GetQueryExecution {"QueryExecutionId":"-v"}`)
 }
 
 // The ID of a job that runs is not lost where standard output takes nothing, and the job

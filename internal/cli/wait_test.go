@@ -144,32 +144,6 @@ func TestFailedWaitSaysWhy(t *testing.T) {
 	require.Equal(t, `failure: any of Stacks[].StackStatus == "ROLLBACK_COMPLETE" (acceptor 14 of 15): bad role`+"\n", stdout.String())
 }
 
-// The exit code of several waits is the worst, with --any the best.
-func TestJoinCodes(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		statuses    []string
-		interrupted bool
-		all, any    int
-	}{
-		{[]string{"FAILED", "TIMED_OUT", waitError}, false, exitFailed, exitTimedOut},
-		{[]string{"FAILED", waitError}, false, exitFailed, exitUnknown},
-		{[]string{"FAILED", "FAILED"}, false, exitFailed, exitFailed},
-		{[]string{"SUCCEEDED", "TIMED_OUT"}, false, exitTimedOut, exitSucceeded},
-		{[]string{"SUCCEEDED", waitInterrupted}, true, exitInterrupted, exitSucceeded},
-		{[]string{"FAILED", waitInterrupted}, true, exitInterrupted, exitInterrupted},
-	} {
-		var reports []*waitReport
-		for _, status := range c.statuses {
-			reports = append(reports, &waitReport{Status: status})
-		}
-		w := &waits{}
-		require.Equal(t, c.all, w.joinCodes(reports, c.interrupted), c.statuses)
-		w.options.any = true
-		require.Equal(t, c.any, w.joinCodes(reports, c.interrupted), c.statuses)
-	}
-}
-
 // respond is an HTTP client: it answers the requests of a test, each with its number.
 type respond func(r *http.Request, number int) (*http.Response, error)
 

@@ -44,8 +44,9 @@ func TestExitCodeOfSeveralWaits(t *testing.T) {
 		{"good denied slow", false, exitUnknown, "ERROR", true},
 		{"good denied bad", false, exitFailed, "FAILED", false},
 		{"good slow bad", true, exitSucceeded, "SUCCEEDED", false},
-		{"slow bad", true, exitFailed, "FAILED", true},
-		{"slow denied", true, exitUnknown, "ERROR", true},
+		{"slow bad", true, exitTimedOut, "TIMED_OUT", true},
+		{"slow denied", true, exitTimedOut, "TIMED_OUT", true},
+		{"denied bad", true, exitUnknown, "ERROR", false},
 	}
 	for _, tt := range tests {
 		synctest.Test(t, func(t *testing.T) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -39,10 +40,41 @@ func (s *waitSubject) readIDs(place *idPlace, text []byte) ([]waitTarget, error)
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, usage("the JSON on standard input has no %s: pipe the output of aws %s %s in, or pass the ID",
-			s.nameID(place), s.entry.Service.Key, s.producer())
+		return nil, usage("the JSON on standard input has no %s: %s", s.nameID(place), s.otherwise(place))
 	}
 	return all, nil
+}
+
+// otherwise says how to name what is waited for: the output of a command has it only
+// where the model says so.
+func (s *waitSubject) otherwise(place *idPlace) string {
+	operation := s.entry.Operation
+	if s.entry.Job != nil {
+		operation = s.entry.Service.Operations[s.entry.Name]
+	} else if place != nil && !hasText(operation.Output, answerNames(place), mostNested) {
+		return "pass the ID: " + s.howToSay(nil)
+	}
+	service := s.entry.Service.Key
+	if service == s3Key {
+		service = "s3api" // as the AWS CLI calls it
+	}
+	return fmt.Sprintf("pipe the output of aws %s %s in, or pass the ID", service, kebab(operation.Name))
+}
+
+// mostNested is how deep answers have their IDs. Shapes may hold themselves.
+const mostNested = 6
+
+// hasText tells whether values of a shape may have a text of one of the names.
+func hasText(shape *catalog.Shape, names []string, depth int) bool {
+	if shape == nil || depth == 0 {
+		return false
+	}
+	if shape.Element != nil && hasText(shape.Element.Shape, names, depth-1) {
+		return true
+	}
+	return slices.ContainsFunc(shape.Members, func(m catalog.Member) bool {
+		return m.Shape.Type == catalog.String && isNamed(m.Name, names) || hasText(m.Shape, names, depth-1)
+	})
 }
 
 func (s *waitSubject) nameID(place *idPlace) string {
@@ -50,14 +82,6 @@ func (s *waitSubject) nameID(place *idPlace) string {
 		return memberNames(s.entry)
 	}
 	return place.name()
-}
-
-// producer is the command of the AWS CLI whose output has the ID.
-func (s *waitSubject) producer() string {
-	if s.entry.Job != nil {
-		return kebab(s.entry.Name)
-	}
-	return kebab(s.entry.Operation.Name)
 }
 
 // readAnswer takes IDs out of JSON: a text is an ID, an object is the answer of a call.
@@ -88,10 +112,31 @@ func (s *waitSubject) readAnswer(place *idPlace, value any) ([]waitTarget, error
 			}
 			all = append(all, t)
 		}
+		if all == nil {
+			return s.readStart(v), nil
+		}
 		return all, nil
 	default:
 		return nil, nil
 	}
+}
+
+// readStart takes the answer of a start call for a waiter of AWS's: that of a job which
+// the same operation describes.
+func (s *waitSubject) readStart(answer map[string]any) []waitTarget {
+	jobs := s.entry.Service.Jobs
+	for _, name := range slices.Sorted(maps.Keys(jobs)) {
+		if jobs[name].Describe != s.entry.Operation.Name {
+			continue
+		}
+		of := *s.entry
+		of.Job = jobs[name]
+		started := waitSubject{entry: &of}
+		if input := started.inputOfStart(answer); len(input) > 0 {
+			return []waitTarget{{id: inputID(&of, input), input: input}}
+		}
+	}
+	return nil
 }
 
 // inputOfStart is the input of the describe call that the answer of a job's start call
@@ -134,7 +179,7 @@ func findMembers(place *idPlace, answer any) []string {
 	}
 	for _, m := range slices.Backward(place.members) {
 		var found []string
-		collectTexts(answer, []string{m.Name, strings.TrimSuffix(m.Name, "s")}, &found)
+		collectTexts(answer, namesOfMember(m), &found)
 		if len(found) > 0 {
 			return found
 		}
@@ -142,11 +187,28 @@ func findMembers(place *idPlace, answer any) []string {
 	return nil
 }
 
+// namesOfMember are the names that a member's value has in an answer.
+func namesOfMember(m *catalog.Member) []string {
+	return []string{m.Name, strings.TrimSuffix(m.Name, "s")}
+}
+
+func answerNames(place *idPlace) []string {
+	var names []string
+	for _, m := range place.members {
+		names = append(names, namesOfMember(m)...)
+	}
+	return names
+}
+
+func isNamed(name string, names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+}
+
 func collectTexts(value any, names []string, found *[]string) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if text, ok := v[name].(string); ok && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
+			if text, ok := v[name].(string); ok && isNamed(name, names) {
 				*found = append(*found, text)
 				continue
 			}

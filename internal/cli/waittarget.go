@@ -153,6 +153,9 @@ func (s *waitSubject) target(place *idPlace, id string) (waitTarget, error) {
 	if id == "" {
 		return waitTarget{}, usage("an ID is empty: is the variable of the shell set? %s", s.howToSay(nil))
 	}
+	if s.entry.Service.Key == s3Key && strings.HasPrefix(id, s3Scheme) {
+		return s.targetOfURI(id)
+	}
 	if place == nil {
 		return waitTarget{}, usage("the ID %q could be %s: say which with --param, as in jobpoller wait %s %s --param NAME=%s",
 			id, memberNames(s.entry), s.entry.Service.Key, s.entry.Name, id)
@@ -162,6 +165,27 @@ func (s *waitSubject) target(place *idPlace, id string) (waitTarget, error) {
 		return waitTarget{}, usage("%w", err)
 	}
 	return waitTarget{id: id, input: input}, nil
+}
+
+// s3Key is the service whose resources have URIs, which begin with s3Scheme.
+const (
+	s3Key    = "s3"
+	s3Scheme = "s3://"
+)
+
+// targetOfURI reads the URI of a bucket or an object, as the AWS CLI writes them.
+func (s *waitSubject) targetOfURI(uri string) (waitTarget, error) {
+	bucket, key, _ := strings.Cut(strings.TrimPrefix(uri, s3Scheme), "/")
+	input := map[string]any{"Bucket": bucket}
+	form, takesKey := s3Scheme+"BUCKET", strings.HasPrefix(s.entry.Name, "Object")
+	if takesKey {
+		input["Key"] = key
+		form += "/KEY"
+	}
+	if bucket == "" || (key != "") != takesKey {
+		return waitTarget{}, usage("%s waits for %s, found %s", s.entry.Name, form, uri)
+	}
+	return waitTarget{id: uri, input: input}, nil
 }
 
 // memberNames lists the members of the describe call's input that could be an ID.
