@@ -27,6 +27,18 @@ type Event struct {
 	Assigned map[string]string
 }
 
+// contradicts tells whether another event with the same ID is not the same event. A
+// log may lack what the API tells of it.
+func (e *Event) contradicts(other *Event) bool {
+	for _, pair := range [][2]string{{e.Name, other.Name}, {e.Input, other.Input}, {e.Output, other.Output}, {e.Error, other.Error}, {e.Cause, other.Cause}} {
+		if pair[0] != "" && pair[1] != "" && pair[0] != pair[1] {
+			return true
+		}
+	}
+	apart := e.Time.Sub(other.Time).Abs()
+	return e.Type != other.Type || e.Previous != other.Previous || apart > time.Millisecond && !e.Time.IsZero() && !other.Time.IsZero()
+}
+
 // IsFailure tells whether something failed or timed out.
 func (e *Event) IsFailure() bool {
 	return strings.HasSuffix(e.Type, "Failed") || strings.HasSuffix(e.Type, "TimedOut")

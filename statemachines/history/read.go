@@ -22,10 +22,10 @@ var ErrNoHistory = errors.New("expected the history of an execution, such as {\"
 // with --history or -o jsonl, the log of an Express workflow as lines or as CloudWatch
 // Logs gives it, and the answers of DescribeExecution and
 // DescribeStateMachineForExecution. Its error matches ErrNoHistory if there is no
-// event, or if there are several executions.
+// event, or if there are several executions: of two ARNs, or with two events of one ID.
 func Read(text []byte) (*Execution, error) {
 	text = renameDetails(text)
-	r := &reader{e: &Execution{}}
+	r := &reader{e: &Execution{}, places: map[int64]int{}}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	for {
 		rest := bytes.TrimSpace(text[decoder.InputOffset():])
@@ -78,7 +78,8 @@ func renameDetails(text []byte) []byte {
 
 // reader puts together what the parts of a text say.
 type reader struct {
-	e *Execution
+	e      *Execution
+	places map[int64]int // of events by their IDs
 }
 
 // document is any of the objects that a text may have.
@@ -247,6 +248,10 @@ func (r *reader) event(w *wireEvent) error {
 			event.Length = *d.Length
 		}
 	}
+	if place, known := r.places[event.ID]; known && r.e.Events[place].contradicts(&event) {
+		return fmt.Errorf("%w, found two events with the ID %d (%.40s and %.40s): pass the history of one execution", ErrNoHistory, event.ID, r.e.Events[place].Type, event.Type)
+	}
+	r.places[event.ID] = len(r.e.Events)
 	r.e.Events = append(r.e.Events, event)
 	return nil
 }

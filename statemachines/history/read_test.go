@@ -220,6 +220,18 @@ func TestReadRefuses(t *testing.T) {
 		_, err := history.Read([]byte(text))
 		require.ErrorIs(t, err, history.ErrNoHistory, text)
 	}
+	started := `{"events": [{"id": 1, "type": "ExecutionStarted", "timestamp": 100}]}`
+	for _, other := range []string{
+		`{"id": 1, "type": "ExecutionStarted", "timestamp": 200}`, `{"id": 1, "type": "ExecutionFailed", "timestamp": 100}`,
+		`{"id": 1, "type": "ExecutionStarted", "timestamp": 100, "previousEventId": 7}`,
+		`{"id": 1, "type": "ExecutionStarted", "details": {"input": "1"}}, {"id": 1, "type": "ExecutionStarted", "details": {"input": "2"}}`,
+	} {
+		_, err := history.Read([]byte(started + `{"events": [` + other + `]}`))
+		require.ErrorIs(t, err, history.ErrNoHistory, other)
+		require.ErrorContains(t, err, "two events with the ID 1", other)
+	}
+	_, err := history.Read([]byte(started + `{"events": [{"id": 1, "type": "ExecutionStarted", "timestamp": 100.0004, "details": {"input": "{}"}}]}`))
+	require.NoError(t, err, "one of them tells less")
 	for _, text := range []string{`{"events": [`, `[`, `{"events": [{"id": 1, "type": "Exec`} {
 		_, err := history.Read([]byte(text))
 		require.ErrorContains(t, err, "the text is cut off", text)

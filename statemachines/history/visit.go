@@ -98,12 +98,16 @@ type tracker struct {
 	of     map[int64]*Visit    // by the ID of an event
 	kinds  map[int64]string    // types of events, by ID
 	open   map[string][]*Visit // by state
+	// composites are the Maps and the Parallels in the order in which they were
+	// entered, as far as lastComposite knows still open.
+	composites map[asl.Type][]*Visit
 }
 
 func (e *Execution) ownVisits() *Visits {
 	t := &tracker{
 		visits: &Visits{Of: make([]*Visit, len(e.Events))}, e: e,
 		of: make(map[int64]*Visit, len(e.Events)), kinds: make(map[int64]string, len(e.Events)), open: map[string][]*Visit{},
+		composites: map[asl.Type][]*Visit{},
 	}
 	for i := range e.Events {
 		event := &e.Events[i]
@@ -195,15 +199,15 @@ func (t *tracker) lastComposite(event *Event) *Visit {
 	if strings.HasPrefix(event.Type, "Parallel") {
 		kind = asl.TypeParallel
 	}
-	var last *Visit
-	for _, visits := range t.open {
-		for _, v := range visits {
-			if v.Type == kind && (last == nil || v.First > last.First) {
-				last = v
-			}
-		}
+	all := t.composites[kind]
+	for len(all) > 0 && !all[len(all)-1].Open {
+		all = all[:len(all)-1]
 	}
-	return last
+	t.composites[kind] = all
+	if len(all) == 0 {
+		return nil
+	}
+	return all[len(all)-1]
 }
 
 func (t *tracker) enter(event *Event, i int, before *Visit) *Visit {
@@ -219,6 +223,9 @@ func (t *tracker) enter(event *Event, i int, before *Visit) *Visit {
 	}
 	t.visits.All = append(t.visits.All, v)
 	t.open[v.State] = append(t.open[v.State], v)
+	if v.Type == asl.TypeMap || v.Type == asl.TypeParallel {
+		t.composites[v.Type] = append(t.composites[v.Type], v)
+	}
 	return v
 }
 

@@ -56,7 +56,7 @@ func oddHistory(r *rand.Rand) string {
 		}
 		events[i] = map[string]any{"id": i + 1, "previousEventId": i, "timestamp": at(), "type": kinds[r.IntN(len(kinds))], "anyEventDetails": details}
 		if r.IntN(5) == 0 {
-			events[i]["id"], events[i]["previousEventId"] = number(), number()
+			events[i]["id"], events[i]["previousEventId"] = pick(i+1, i+1000, -i-1, math.MaxInt64-i, math.MinInt64+i), number()
 		}
 	}
 	body, _ := json.Marshal(map[string]any{"events": events})
