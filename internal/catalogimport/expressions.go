@@ -14,7 +14,7 @@ import (
 
 // checkCall reports arguments of a call that do not fit its input, or what is
 // known of the call that started the job.
-func (j *tableJob) checkCall(pointer string, arguments map[string]string, call, start *catalog.Operation) {
+func (j *tableJob) checkCall(pointer string, arguments map[string]string, call *catalog.Operation, known *jsontype.Type) {
 	var members []string
 	if call.Input != nil {
 		for _, m := range call.Input.Members {
@@ -24,9 +24,6 @@ func (j *tableJob) checkCall(pointer string, arguments map[string]string, call, 
 			}
 		}
 	}
-	known := &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{
-		"input": start.Input.Describe(), "output": start.Output.Describe(),
-	}}
 	for _, name := range namesOf(arguments) {
 		at := pointer + "/" + name
 		member := call.Input.Member(name)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/jsontype"
 )
 
 // tableJob is a job of the table, with its place there.
@@ -182,9 +183,12 @@ func (b *builder) job(j *tableJob) {
 		b.errs = append(b.errs, err)
 		return
 	}
-	j.checkCall("arguments", j.job.Arguments, describe, start)
+	known := &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{
+		"input": start.Input.Describe(), "output": start.Output.Describe(),
+	}}
+	j.checkCall("arguments", j.job.Arguments, describe, known)
 	if stop != nil {
-		j.checkCall("stop/arguments", j.job.Stop.Arguments, stop, start)
+		j.checkCall("stop/arguments", j.job.Stop.Arguments, stop, known)
 	}
 	j.checkWaiter(describe)
 	if len(j.job.Acceptors) == 0 {
@@ -205,7 +209,9 @@ func (b *builder) job(j *tableJob) {
 	}
 	if signals != nil {
 		signals.check(j, start, describe)
-		job.Event, job.Batch, job.Topic, job.SyncDelay = signals.job.Event, signals.job.Batch, signals.job.Topic, signals.job.SyncDelay
+		job.Event, job.Batch, job.Topic = signals.job.Event, signals.job.Batch, signals.job.Topic
+		job.SyncDelay, job.SyncRule = signals.job.SyncDelay, signals.job.SyncRule
+		job.SyncArguments, job.SyncUnknown = signals.job.SyncArguments, signals.job.SyncUnknown
 		if batch != nil {
 			b.checkBatch(signals, j, batch, describe)
 		}

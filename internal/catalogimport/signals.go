@@ -62,8 +62,11 @@ func (t *table) readSignal(s *tableSignals) {
 		"batch": t.batch(&s.job), "batchSource": t.source(),
 		"topic": t.word(&s.job.Topic), "topicSource": t.source(),
 		"syncDelay": t.Int(&s.job.SyncDelay, 1, maxSeconds), "syncDelaySource": t.source(),
+		"syncRule": t.word(&s.job.SyncRule), "syncRuleSource": t.source(),
+		"syncArguments": t.arguments(&s.job.SyncArguments), "syncArgumentsSource": t.source(),
+		"syncUnknown": t.word(&s.job.SyncUnknown),
 	})
-	for _, fact := range []string{"event", "batch", "topic", "syncDelay"} {
+	for _, fact := range []string{"event", "batch", "topic", "syncDelay", "syncRule", "syncArguments"} {
 		if (s.node.Get(fact) == nil) != (s.node.Get(fact+"Source") == nil) {
 			s.report(fact, "%s and %sSource go together", fact, fact)
 		}
@@ -163,9 +166,7 @@ func (s *tableSignals) check(j *tableJob, start, describe *catalog.Operation) {
 			s.report("topic", "a topic is a string, and the path gives %s", t)
 		}
 	}
-	if s.job.SyncDelay > 0 && j.job.Sync == "" {
-		s.report("syncDelay", "the job has no sync in %s", jobsTable)
-	}
+	s.checkSync(j, start, describe)
 	e := s.job.Event
 	if e == nil {
 		return
@@ -198,6 +199,30 @@ func (s *tableSignals) check(j *tableJob, start, describe *catalog.Operation) {
 	}
 	if e.Status == `"detail-type"` && !slices.Equal(slices.Sorted(slices.Values(ends)), slices.Sorted(slices.Values(e.DetailTypes))) {
 		s.report("event/detailTypes", "the detail-type is the status, so its values must be all detailTypes")
+	}
+}
+
+// checkSync reports what is said of the integration that waits for the job and does
+// not fit it.
+func (s *tableSignals) checkSync(j *tableJob, start, describe *catalog.Operation) {
+	if j.job.Sync == "" {
+		for _, fact := range []string{"syncDelay", "syncRule", "syncArguments", "syncUnknown"} {
+			if s.node.Get(fact) != nil {
+				s.report(fact, "the job has no sync in %s", jobsTable)
+			}
+		}
+		return
+	}
+	reads := catalog.ReadsStartOutput(j.job.Arguments)
+	switch said := s.job.SyncArguments != nil; {
+	case said && (s.job.SyncUnknown != "" || !reads):
+		s.report("syncArguments", "the arguments of %s need no output of the Task, or it is unknown; remove them", describe.Name)
+	case said:
+		s.checkCall("syncArguments", s.job.SyncArguments, describe, &jsontype.Type{Kind: jsontype.Object, Members: map[string]*jsontype.Type{
+			"input": start.Input.Describe(), "output": {Kind: jsontype.Unknown},
+		}})
+	case reads == (s.job.SyncUnknown == ""):
+		s.report("syncUnknown", "expected syncArguments or syncUnknown exactly where the arguments of %s read the output of %s", describe.Name, start.Name)
 	}
 }
 

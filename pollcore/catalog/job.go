@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/pollcore"
 )
 
@@ -75,6 +76,17 @@ type Job struct {
 	// SyncDelay is how many seconds pass between two looks of Step Functions at the
 	// job of Sync; 0 where it is told, or nobody measured it.
 	SyncDelay int `json:"syncDelay,omitempty"`
+	// SyncRule is the rule that Step Functions makes in EventBridge to be told of
+	// the job of Sync; empty where it makes none, or nobody knows its name.
+	SyncRule string `json:"syncRule,omitempty"`
+	// SyncArguments are those of Describe when the Task of Sync has ended, where
+	// Arguments read the output of the start call. Each is a JMESPath expression
+	// over {"output": …}: the output of the Task, or the JSON in the Cause of its
+	// error States.TaskFailed. The members that it reads are strings.
+	SyncArguments map[string]string `json:"syncArguments,omitempty"`
+	// SyncUnknown says why there are no SyncArguments though Arguments read the
+	// output of the start call.
+	SyncUnknown string `json:"syncUnknown,omitempty"`
 	// Event tells that the job has ended; nil if AWS sends none, or does not say
 	// what it is like.
 	Event *Event `json:"event,omitempty"`
@@ -188,6 +200,23 @@ func (e *Entry) StartToken() string {
 		return name
 	}
 	return ""
+}
+
+// ReadsStartOutput tells whether arguments of a call, as in [Job], read the output of
+// the start call.
+func ReadsStartOutput(arguments map[string]string) bool {
+	for _, text := range arguments {
+		expr, err := jmespath.Parse(text)
+		if err != nil {
+			continue // the importer refuses it
+		}
+		for _, path := range expr.Paths() {
+			if len(path) == 0 || path[0] == "output" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unknownWindow is relied on where no document says how long a token is
