@@ -76,10 +76,7 @@ func (s *starter) await(ctx context.Context, rec *startrecord.Record) {
 	if c.DueAt.IsZero() {
 		c.DueAt = now.Add(s.request.schedule().First() - s.event.waitTime(*rec, now))
 	}
-	if c.DueAt.Before(now) {
-		c.DueAt = now
-	}
-	setNextMessage(c, c.Number)
+	setNextMessage(c)
 	c.JobIDs = s.jobIDs(ctx, *rec)
 }
 

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/handler"
+	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -136,6 +139,9 @@ func TestCollectInBatches(t *testing.T) {
 	require.Zero(t, w.service.describes)
 	w.pass(t, time.Hour)
 	require.Len(t, w.tasks.ends, 7)
+	for _, e := range w.tasks.ends {
+		require.Contains(t, e.output, `"elapsedSeconds":38,"lateSeconds":8,`)
+	}
 	require.Zero(t, w.service.describes)
 	require.Empty(t, w.queue.messages)
 }
@@ -151,9 +157,9 @@ func sorted(n []int) []int {
 const slowRequest = `{"job": "test:Job", "maxWaitSeconds": 7200, "minDelay": 900, "maxDelay": 900}`
 
 // newWaitingWorld is a world whose job ends now, and was described when it began.
-func newWaitingWorld(t *testing.T) *collectWorld {
+func newWaitingWorld(t *testing.T, change ...func(*handler.Config)) *collectWorld {
 	t.Helper()
-	w := newCollectWorld(t, "token")
+	w := newCollectWorld(t, "token", change...)
 	w.endsAt(100*time.Second, stateDone)
 	w.mustStart(t, try{token: "T1", request: slowRequest})
 	w.pass(t, 100*time.Second)
@@ -213,6 +219,18 @@ func TestCollectEvents(t *testing.T) {
 		require.Empty(t, w.tasks.ends)
 		w.pass(t, 15*time.Second)
 		require.EqualValues(t, 5, lateness(w.requireEnd(t, "T1", "SUCCEEDED")))
+	})
+	t.Run("the event comes shortly before the next message", func(t *testing.T) {
+		t.Parallel()
+		w := newWaitingWorld(t)
+		w.endsAt(905*time.Second, stateDone)
+		w.pass(t, 795*time.Second)
+		require.NoError(t, w.announce(t.Context(), "job-1"))
+		require.Len(t, w.queue.messages, 1, "which it leaves as it is")
+		w.pass(t, 5*time.Second)
+		require.NoError(t, w.announce(t.Context(), "job-1"))
+		w.pass(t, 20*time.Second)
+		w.requireEnd(t, "T1", "SUCCEEDED")
 	})
 	t.Run("an event of another's job", func(t *testing.T) {
 		t.Parallel()
@@ -314,11 +332,13 @@ func TestCollectWhenTasksGo(t *testing.T) {
 	t.Parallel()
 	t.Run("the token has timed out", func(t *testing.T) {
 		t.Parallel()
-		w := newWaitingWorld(t)
+		var out bytes.Buffer
+		w := newWaitingWorld(t, metered(&out))
 		w.tasks.abandon("T1")
 		w.pass(t, time.Hour)
 		require.Empty(t, w.tasks.ends)
 		require.Equal(t, 1, w.tasks.gone)
+		require.Contains(t, out.String(), `"TasksGone":1`)
 		require.Empty(t, w.queue.messages)
 		require.Equal(t, startrecord.StatusSucceeded, w.record(t, key).Status)
 	})
@@ -345,6 +365,15 @@ func TestCollectWhenTasksGo(t *testing.T) {
 		w.requireEnd(t, "T2", "SUCCEEDED")
 		require.Equal(t, described, w.service.describes)
 	})
+	t.Run("the Task is tried again after an event has told of the end", func(t *testing.T) {
+		t.Parallel()
+		w := newWaitingWorld(t)
+		w.tasks.abandon("T1")
+		require.NoError(t, w.announce(t.Context(), "job-1"))
+		w.mustStart(t, try{token: "T2", request: slowRequest, retry: 1})
+		w.pass(t, 0)
+		w.requireEnd(t, "T2", "SUCCEEDED")
+	})
 	t.Run("the execution is redriven after a time-out", func(t *testing.T) {
 		t.Parallel()
 		w := newWaitingWorld(t)
@@ -356,6 +385,7 @@ func TestCollectWhenTasksGo(t *testing.T) {
 		w.pass(t, 3*time.Hour)
 		result := w.requireEnd(t, "T2", "SUCCEEDED")
 		require.Less(t, result["elapsedSeconds"], 7201.0, "the wait counts anew")
+		require.Less(t, result["attempt"], 12.0)
 	})
 	t.Run("the answer is throttled", func(t *testing.T) {
 		t.Parallel()
@@ -422,12 +452,105 @@ func TestCollectDoubles(t *testing.T) {
 	for range 4 {
 		require.NoError(t, <-done)
 	}
+	// One of the four messages that they have left is valid, and the first is old.
 	require.Len(t, w.queue.messages, 4)
-	w.pass(t, 20*time.Second)
+	w.queue.Send(t.Context(), []handler.Message{{Body: body}})
+	valid := w.record(t, key).Callback.MessageID
+	described := w.service.describes
+	for _, m := range slices.Clone(w.queue.messages) {
+		if !strings.Contains(m.body, valid) {
+			_, err := w.deliver(t.Context(), []*queued{m})
+			require.NoError(t, err)
+		}
+	}
 	require.Len(t, w.queue.messages, 1)
+	require.Equal(t, described, w.service.describes)
 	w.endsAt(time.Minute, stateDone)
 	w.pass(t, time.Hour)
 	w.requireEnd(t, "T1", "SUCCEEDED")
+}
+
+// Several messages of a wait, and an event, are one poll, which leaves one message.
+func TestCollectDoublesInOneBatch(t *testing.T) {
+	t.Parallel()
+	w := newCollectWorld(t, "token")
+	w.mustStart(t, first)
+	body := w.queue.messages[0].body
+	for _, other := range []string{eventOf("job-1"), body, eventOf("job-1"), body} {
+		w.queue.Send(t.Context(), []handler.Message{{Body: other}})
+	}
+	collected, err := w.deliver(t.Context(), w.queue.receive(10))
+	require.NoError(t, err)
+	require.Empty(t, collected.BatchItemFailures)
+	require.Equal(t, 1, w.service.describes)
+	require.Len(t, w.queue.messages, 1)
+	require.Equal(t, 2, w.record(t, key).Callback.Number)
+}
+
+// A service that throttles is not asked for the other jobs of the batch.
+func TestCollectStopsWhereItIsThrottled(t *testing.T) {
+	t.Parallel()
+	w := newCollectWorld(t, "token", func(c *handler.Config) {
+		driver, err := c.Jobs.Driver(jobName)
+		require.NoError(t, err)
+		c.Jobs, err = jobs.NewRegistry(struct{ jobs.Driver }{driver}) // which describes one job a call
+		require.NoError(t, err)
+	})
+	for i := range 10 {
+		w.mustStart(t, try{execution: fmt.Sprint(i), token: fmt.Sprint("T", i), request: request})
+	}
+	var calls atomic.Int32
+	_, err := w.deliver(deciding(t.Context(), func(op string) fate {
+		if op != "Describe" {
+			return goesWell
+		}
+		calls.Add(1)
+		return throttled
+	}), w.queue.receive(10))
+	require.NoError(t, err)
+	require.LessOrEqual(t, calls.Load(), int32(4), "those that were under way")
+	require.Len(t, w.queue.messages, 10)
+}
+
+// A message of a record whose job is about to be started, or of an execution of before,
+// has no effect.
+func TestCollectMessageOfBefore(t *testing.T) {
+	t.Parallel()
+	w := newCollectWorld(t, "token")
+	w.mustStart(t, first)
+	w.pass(t, 30*time.Second)
+	old := w.queue.messages[0].body
+	number := w.record(t, key).Callback.Number
+	// 90 days later the name of the execution is used again.
+	w.queue.messages = nil
+	w.advance(2400 * time.Hour)
+	again := strings.Replace(w.event(try{token: "T9", request: request}), "2026-11-20T09:30:13.5Z", w.clock.Now().Format(time.RFC3339), 1)
+	_, died, err := invoke(deciding(t.Context(), fates(map[string]fate{"Start": diesBefore})), w.RunJob, again)
+	require.NoError(t, err)
+	require.True(t, died)
+	described := w.service.describes
+	newer := strings.Replace(old, fmt.Sprintf(`"number":%d`, number), fmt.Sprintf(`"number":%d`, number+1), 1) // its sender died
+	for _, body := range []string{newer, old} {
+		w.queue.Send(t.Context(), []handler.Message{{Body: body}})
+		collected, err := w.deliver(t.Context(), w.queue.receive(1))
+		require.NoError(t, err)
+		require.Empty(t, collected.BatchItemFailures)
+		require.Equal(t, described, w.service.describes)
+		w.advance(over)
+		_, _, err = invoke(t.Context(), w.RunJob, again)
+		require.NoError(t, err)
+		require.Greater(t, w.record(t, key).Callback.Number, number)
+		w.queue.messages = nil
+	}
+}
+
+func TestMessageDelay(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]time.Duration{
+		-2 * time.Second: 0, 0: 0, time.Millisecond: time.Second, time.Minute: time.Minute, time.Hour: handler.MaxMessageDelay,
+	} {
+		require.Equal(t, want, handler.MessageDelay(d))
+	}
 }
 
 // Of two tries the newer has the wait, whichever comes first.

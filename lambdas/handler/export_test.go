@@ -11,6 +11,8 @@ var (
 	QueueError = queueError
 	TaskError  = taskError
 	MaxAnswers = maxAnswers
+
+	MessageDelay = messageDelay
 )
 
 func NewSQSQueue(cfg aws.Config, url string) (Queue, error) { return newSQSQueue(cfg, url) }

@@ -77,9 +77,9 @@ func messageDelay(d time.Duration) time.Duration {
 	return min(max(0, time.Duration(seconds(d))*time.Second), MaxMessageDelay)
 }
 
-// setNextMessage gives a callback the number of its next message, above that of the last.
-func setNextMessage(c *startrecord.Callback, last int) {
-	c.Number, c.MessageID = last+1, rand.Text()[:8]
+// setNextMessage gives a callback its next message.
+func setNextMessage(c *startrecord.Callback) {
+	c.Number, c.MessageID = c.Number+1, rand.Text()[:8]
 }
 
 // queueError names an error of the queue.

@@ -137,17 +137,15 @@ const eventLag = 15 * time.Second
 // goOn leaves the message of the next poll.
 func (v *visit) goOn(result *Result) next {
 	c, now := v.stored.Record.Callback, v.Now().UTC()
-	due, last := now.Add(time.Duration(result.WaitSeconds)*time.Second), c.Number
-	if v.wake != nil {
-		last = v.wake.Number
-	} else {
+	due := now.Add(time.Duration(result.WaitSeconds) * time.Second)
+	if v.wake == nil {
 		due = minTime(due, now.Add(eventLag))
 		if !c.DueAt.After(due) { // the message of the wait comes as soon
 			return next{outcome: outdated}
 		}
 	}
 	c.Attempt, c.DueAt = v.check.attempt, due
-	setNextMessage(&c, last)
+	setNextMessage(&c)
 	return next{outcome: requeued, message: newWakeUp(v.key, c).message(due, now), callback: &c}
 }
 

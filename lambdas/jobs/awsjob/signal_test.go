@@ -126,7 +126,8 @@ func TestDescribeBatch(t *testing.T) {
 		want   []string // outputs as JSON; "null" for one that is missing
 	}{
 		{
-			"athena:StartQueryExecution", []jobs.Ref{{"QueryExecutionId": "a"}, {"QueryExecutionId": "b"}, {"QueryExecutionId": "c"}, {"QueryExecutionId": "a"}},
+			"athena:StartQueryExecution",
+			[]jobs.Ref{{"QueryExecutionId": "a"}, {"QueryExecutionId": "b"}, {"QueryExecutionId": "c"}, {"QueryExecutionId": "a"}},
 			jobs.Batch{Group: `{"QueryExecutionIds":null}`, Size: 1, Max: 50},
 			`{"QueryExecutionIds": ["a", "b", "c"]}`,
 			`{"QueryExecutions": [
@@ -140,21 +141,24 @@ func TestDescribeBatch(t *testing.T) {
 			},
 		},
 		{
-			"codebuild:StartBuild", []jobs.Ref{{"Ids": `["shop:a"]`}, {"Ids": `["shop:b"]`}},
+			"codebuild:StartBuild",
+			[]jobs.Ref{{"Ids": `["shop:a"]`}, {"Ids": `["shop:b"]`}},
 			jobs.Batch{Group: `{"ids":null}`, Size: 1, Max: 100},
 			`{"ids": ["shop:a", "shop:b"]}`,
 			`{"builds": [{"id": "shop:b", "buildStatus": "FAILED"}, {"id": "shop:a", "buildStatus": "SUCCEEDED"}], "buildsNotFound": []}`,
 			[]string{`{"Builds": [{"Id": "shop:a", "BuildStatus": "SUCCEEDED"}]}`, `{"Builds": [{"Id": "shop:b", "BuildStatus": "FAILED"}]}`},
 		},
 		{
-			"ecs:RunTask", []jobs.Ref{{"Cluster": "c", "Tasks": `["a1", "a2"]`}, {"Cluster": "c", "Tasks": `["b1", "b2"]`}},
+			"ecs:RunTask",
+			[]jobs.Ref{{"Cluster": "c", "Tasks": `["a1", "a2"]`}, {"Cluster": "c", "Tasks": `["b1", "b2"]`}},
 			jobs.Batch{Group: `{"cluster":"c","tasks":null}`, Size: 2, Max: 100},
 			`{"cluster": "c", "tasks": ["a1", "a2", "b1", "b2"]}`,
 			`{"tasks": [{"taskArn": "b1", "lastStatus": "STOPPED"}, {"taskArn": "a2", "lastStatus": "RUNNING"}, {"taskArn": "a1", "lastStatus": "STOPPED"}]}`,
 			[]string{`{"Tasks": [{"TaskArn": "a1", "LastStatus": "STOPPED"}, {"TaskArn": "a2", "LastStatus": "RUNNING"}]}`, `null`},
 		},
 		{
-			"deadline:CreateJob", []jobs.Ref{{"FarmId": "f", "QueueId": "q", "JobId": "a"}, {"FarmId": "f", "QueueId": "p", "JobId": "b"}},
+			"deadline:CreateJob",
+			[]jobs.Ref{{"FarmId": "f", "QueueId": "q", "JobId": "a"}, {"FarmId": "f", "QueueId": "p", "JobId": "b"}},
 			jobs.Batch{Group: `{"identifiers":null}`, Size: 1, Max: 100},
 			`{"identifiers": [{"farmId": "f", "queueId": "q", "jobId": "a"}, {"farmId": "f", "queueId": "p", "jobId": "b"}]}`,
 			`{"jobs": [{"farmId": "f", "queueId": "p", "jobId": "b", "taskRunStatus": "FAILED"}], "errors": []}`,

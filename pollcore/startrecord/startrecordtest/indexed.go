@@ -3,6 +3,7 @@ package startrecordtest
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"sync"
 	"testing"
 
@@ -111,7 +112,7 @@ func testFindByEachID(t *testing.T, store startrecord.Indexed) {
 		ids = append(ids, rand.Text())
 	}
 	rec := created.Record
-	rec.Callback.JobIDs = append(ids[:len(ids):len(ids)], "~ one too many") // the last in order
+	rec.Callback.JobIDs = slices.Concat(ids, []string{"~ one too many"}) // the last in order
 	_, err := store.ReplaceIndexed(t.Context(), key, rec, created.Version)
 	require.NoError(t, err)
 	for _, id := range ids {
