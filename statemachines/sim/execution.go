@@ -75,7 +75,7 @@ func (x *execution) end(status Status, t EventType, previous int64, d Details) {
 	x.write(t, previous, d)
 	x.result.Events = x.history.appendTo(x.result.Events)
 	x.result.Status = status
-	if status == StatusFailed {
+	if status == StatusFailed || status == StatusAborted {
 		x.result.Error, x.result.Cause = d.Error, d.Cause
 	}
 	x.result.Stop = x.run.clock.Now()
@@ -84,12 +84,17 @@ func (x *execution) end(status Status, t EventType, previous int64, d Details) {
 }
 
 // timeOut ends the execution at its time limit, and abort where it is stopped.
-// At AWS no event comes before that event, and the result has no error.
+// At AWS no event comes before that event, and the result of a time-out has no error.
 func (x *execution) timeOut() {
 	x.end(StatusTimedOut, ExecutionTimedOut, 0, Details{Error: asl.ErrorTimeout})
 }
 
-func (x *execution) abort() { x.end(StatusAborted, ExecutionAborted, 0, Details{}) }
+func (x *execution) abort() { x.stop("") }
+
+// stop ends the execution as StopExecution does.
+func (x *execution) stop(cause string) {
+	x.end(StatusAborted, ExecutionAborted, 0, Details{Cause: cause})
+}
 
 // visit counts a state that is entered.
 func (x *execution) visit(s *asl.State) {

@@ -14,8 +14,9 @@ import (
 )
 
 // LambdaFunction is a Lambda function as Step Functions sees it: the payload
-// in, the result out, both JSON. A *FunctionError is a failed invocation; any
-// other error ends Run with a Go error.
+// in, the result out, both JSON. A *FunctionError is a failed invocation, and a
+// *TaskError a call that Lambda did not answer with one; any other error ends Run
+// with a Go error. A result that is not JSON fails the Task with Lambda.Unknown.
 type LambdaFunction func(ctx context.Context, payload []byte) ([]byte, error)
 
 // FunctionError is what a Lambda function failed with. Type becomes the error name
@@ -52,10 +53,10 @@ func (e *FunctionError) Failure() *TaskError {
 	if e.Type == "" {
 		return &TaskError{
 			Name:  "Lambda.Unknown",
-			Cause: "The cause could not be determined because Lambda did not return an error type. Returned payload: " + string(payload),
+			Cause: cutCause("The cause could not be determined because Lambda did not return an error type. Returned payload: " + string(payload)),
 		}
 	}
-	return &TaskError{Name: e.Type, Cause: string(payload)}
+	return &TaskError{Name: e.Type, Cause: cutCause(string(payload))}
 }
 
 // latestVersion is the version of a function that is called by no other.
@@ -87,16 +88,9 @@ func LambdaInvoke(functions map[string]LambdaFunction) Handler {
 		if failed != nil {
 			return Reply{}, failed
 		}
-		result, err := function(ctx, payload)
+		result, output, err := invokeLambda(ctx, function, payload)
 		if err != nil {
-			return Reply{}, lambdaError(err)
-		}
-		if len(result) == 0 {
-			result = []byte("null")
-		}
-		output, err := decode(result)
-		if err != nil {
-			return Reply{}, fmt.Errorf("function %q: result is not JSON: %w", name, err)
+			return Reply{}, err
 		}
 		return Reply{Output: lambdaEnvelope(output, len(result), version, requestID(call))}, nil
 	}
@@ -135,19 +129,27 @@ func readLambdaArguments(arguments any) (map[string]string, error) {
 // function: the input is the payload, and the result is the output.
 func LambdaDirect(function LambdaFunction) Handler {
 	return func(ctx context.Context, call Call) (Reply, error) {
-		result, err := function(ctx, slices.Clone(newPayload(call.Arguments).JSON()))
-		if err != nil {
-			return Reply{}, lambdaError(err)
-		}
-		if len(result) == 0 {
-			result = []byte("null")
-		}
-		output, err := decode(result)
-		if err != nil {
-			return Reply{}, fmt.Errorf("function %q: result is not JSON: %w", call.Resource, err)
-		}
-		return Reply{Output: output}, nil
+		_, output, err := invokeLambda(ctx, function, slices.Clone(newPayload(call.Arguments).JSON()))
+		return Reply{Output: output}, err
 	}
+}
+
+// invokeLambda calls a function, and decodes its result. A failed invocation is the
+// failure of the Task.
+func invokeLambda(ctx context.Context, function LambdaFunction, payload []byte) (result []byte, output any, err error) {
+	if result, err = function(ctx, payload); err != nil {
+		if failed, ok := errors.AsType[*FunctionError](err); ok {
+			err = failed.Failure()
+		}
+		return nil, nil, err
+	}
+	if len(result) == 0 {
+		result = []byte("null")
+	}
+	if output, err = decode(result); err != nil {
+		return nil, nil, (&FunctionError{Payload: result}).Failure()
+	}
+	return result, output, nil
 }
 
 // FunctionName splits "name", "name:qualifier", "account:function:name..." and
@@ -203,14 +205,6 @@ func lambdaPayload(value any) ([]byte, error) {
 	default:
 		return slices.Clone(newPayload(v).JSON()), nil
 	}
-}
-
-// lambdaError turns a failed invocation into the failure of the Task.
-func lambdaError(err error) error {
-	if failed, ok := errors.AsType[*FunctionError](err); ok {
-		return failed.Failure()
-	}
-	return err
 }
 
 // lambdaEnvelope is the result of lambda:invoke around a function's own.

@@ -15,7 +15,7 @@ const (
 	StatusSucceeded Status = "SUCCEEDED"
 	StatusFailed    Status = "FAILED"
 	StatusTimedOut  Status = "TIMED_OUT"
-	StatusAborted   Status = "ABORTED" // the context of Run ended
+	StatusAborted   Status = "ABORTED" // the context of Run ended, or an error ended the run
 )
 
 // Result is an execution that has ended.
@@ -23,7 +23,7 @@ type Result struct {
 	ExecutionARN string
 	Status       Status
 	Output       json.RawMessage // of SUCCEEDED
-	Error, Cause string          // of FAILED; empty where AWS has none
+	Error, Cause string          // of FAILED, and the cause of a run that an error ended; empty where AWS has none
 	Start, Stop  time.Time
 	// Transitions is what AWS bills for a Standard workflow: one for every
 	// state entered, one for every retry and one for every redrive, with those

@@ -59,9 +59,20 @@ func (r *run) drive(ctx context.Context, begin func()) (*Result, error) {
 	cancel()
 	r.others.Wait()
 	if r.broken != nil {
-		return nil, r.broken
+		return r.breakOff(), r.broken
 	}
 	return r.root.result, nil
+}
+
+// breakOff closes the history of a run that a Go error ended: as that of an execution
+// which is stopped, with the error as the cause.
+func (r *run) breakOff() *Result {
+	if r.root == nil || r.root.result.Status != "" {
+		return nil
+	}
+	r.root.over, r.root.ended = false, func() {}
+	r.root.stop(cutCause(r.broken.Error()))
+	return r.root.result
 }
 
 // driveVirtual runs what the clock has, in order of time.

@@ -20,7 +20,9 @@ import (
 // failure is a Result and not an error. Errors: *ResourceError if a Task cannot
 // be run, *InputSizeError, diag.Problems if the input is not JSON or the
 // definition cannot be run as it is, ErrClockBusy, and what a handler returned
-// that is not a *TaskError, ErrEndless, ErrTooMuch, and *InternalError. When ctx ends the execution is ABORTED.
+// that is not a *TaskError, ErrEndless, ErrTooMuch, and *InternalError. An error that
+// ends a run on its way comes with the result so far, ABORTED with the error as its
+// Cause. When ctx ends the execution is ABORTED, too.
 func Run(ctx context.Context, m *asl.StateMachine, input []byte, o Options) (*Result, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
