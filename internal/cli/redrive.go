@@ -22,40 +22,44 @@ func (o *runOptions) historyFile() string {
 	return filepath.Join(o.data, "runs", o.name+".json")
 }
 
-// execute runs the machine, or goes on with the run of the name before, and keeps the
-// history where there is a folder for it.
-func (o *runOptions) execute(ctx context.Context, m *machine, input []byte, options sim.Options) (result *sim.Result, err error) {
-	if o.redrive {
-		failed, err := o.replay(ctx, m, options)
-		if err != nil {
-			return nil, err
-		}
-		result, err = sim.Redrive(ctx, m.StateMachine, failed, options)
-		if err != nil {
-			return nil, usage("--redrive: %w", err)
-		}
-	} else if result, err = sim.Run(ctx, m.StateMachine, input, options); err != nil {
-		return nil, err
+// execute runs the machine, or goes on with the run of the name before. An error that
+// ends the run on its way comes with the result so far.
+func (o *runOptions) execute(ctx context.Context, m *machine, input []byte, options sim.Options) (*sim.Result, error) {
+	if !o.redrive {
+		return sim.Run(ctx, m.StateMachine, input, options)
 	}
-	if o.data == "" || !o.named {
-		return result, nil
-	}
-	text, err := json.Marshal(map[string][]sim.Event{"events": result.Events})
+	failed, err := o.replay(ctx, m, options)
 	if err != nil {
 		return nil, err
 	}
+	result, err := sim.Redrive(ctx, m.StateMachine, failed, options)
+	if result == nil {
+		return nil, usage("--redrive: %w", err)
+	}
+	return result, err
+}
+
+// keepHistory keeps the history of a run where there is a folder for it.
+func (o *runOptions) keepHistory(result *sim.Result) error {
+	if o.data == "" || !o.named {
+		return nil
+	}
+	text, err := json.Marshal(map[string][]sim.Event{"events": result.Events})
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(o.historyFile()), 0o700); err != nil {
-		return nil, &exitError{exitFailed, fmt.Errorf("--data: %w", err)}
+		return fmt.Errorf("--data: %w", err)
 	}
 	// A run that is killed here leaves the whole history, or the one before.
 	written := o.historyFile() + ".new"
 	if err := writeFile("data", written, text); err != nil {
-		return nil, err
+		return err
 	}
 	if err := os.Rename(written, o.historyFile()); err != nil {
-		return nil, &exitError{exitFailed, fmt.Errorf("--data: %w", err)}
+		return fmt.Errorf("--data: %w", err)
 	}
-	return result, nil
+	return nil
 }
 
 // readRun reads the run before.

@@ -117,18 +117,20 @@ func (r *reporter) event(e sim.Event) {
 
 // result writes what a run came to.
 func (r *reporter) result(p interface{ text(terminal.Colours) string }) error {
-	if r.err != nil {
-		return r.err
-	}
-	switch r.format {
-	case "jsonl":
-		return json.NewEncoder(r.out).Encode(map[string]any{"result": p})
-	case "json":
-		return writeJSON(r.out, p)
+	err := r.err
+	switch {
+	case err != nil:
+	case r.format == "jsonl":
+		err = json.NewEncoder(r.out).Encode(map[string]any{"result": p})
+	case r.format == "json":
+		err = writeJSON(r.out, p)
 	default:
-		_, err := io.WriteString(r.out, p.text(terminal.ColoursOf(r.out)))
-		return err
+		_, err = io.WriteString(r.out, p.text(terminal.ColoursOf(r.out)))
 	}
+	if err != nil {
+		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
+	}
+	return nil
 }
 
 func (p report) text(c terminal.Colours) string {

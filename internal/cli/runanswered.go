@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -70,19 +69,22 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 	result, err := o.execute(c.Context(), machine, input, options)
 	p.close()
 	if err != nil {
-		calls.warn(c.ErrOrStderr())
-		return calls.breakOff(mockError(o, machine, err))
+		err = calls.breakOff(mockError(o, machine, err))
 	}
-	if err := calls.end(); err != nil {
-		return &exitError{exitFailed, fmt.Errorf("--data: %w", err)}
+	if result == nil {
+		return err
+	}
+	kept := o.keepHistory(result)
+	if kept == nil {
+		kept = calls.end()
 	}
 	if result.Status == sim.StatusAborted {
 		calls.warn(c.ErrOrStderr())
 	}
-	if err := reporter.result(newSimulation(machine.StateMachine, result, p, o.virtual)); err != nil {
-		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
+	if err == nil {
+		err = reporter.result(newSimulation(machine.StateMachine, result, p, o.virtual))
 	}
-	if err := o.views.write(machine.StateMachine, result); err != nil {
+	if err := joinFailures(err, kept, o.views.write(machine.StateMachine, result)); err != nil {
 		return err
 	}
 	if code := exitCode(result); code != exitSucceeded {

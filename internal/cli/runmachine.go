@@ -64,18 +64,36 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	})
 	p.close()
 	if err != nil {
-		return mockError(o, machine, err)
+		err = mockError(o, machine, err)
 	}
-	if err := r.result(bench.report(context.WithoutCancel(c.Context()), result, p)); err != nil {
-		return &exitError{exitFailed, fmt.Errorf("write the result: %w", err)}
+	if result == nil {
+		return err
 	}
-	if err := o.views.write(machine.StateMachine, result); err != nil {
+	kept := o.keepHistory(result)
+	if err == nil {
+		err = r.result(bench.report(context.WithoutCancel(c.Context()), result, p))
+	}
+	if err := joinFailures(err, kept, o.views.write(machine.StateMachine, result)); err != nil {
 		return err
 	}
 	if code := exitCode(result); code != exitSucceeded {
 		return &exitError{code, openArguments(machine.StateMachine)}
 	}
 	return nil
+}
+
+// joinFailures joins the failure of a run and those of writing what it came to. The
+// first has the exit code.
+func joinFailures(errs ...error) error {
+	all := errors.Join(errs...)
+	if all == nil {
+		return nil
+	}
+	code := exitFailed
+	if coded, ok := errors.AsType[*exitError](all); ok {
+		code = coded.code
+	}
+	return &exitError{code, all}
 }
 
 // openArguments is a hint for a run that did not succeed: placeholders without a
