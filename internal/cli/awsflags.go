@@ -32,7 +32,7 @@ func (a *awsFlags) validate() error {
 	if a.endpoint == "" {
 		return nil
 	}
-	return checkEndpoint(a.endpoint)
+	return checkEndpoint("endpoint-url", a.endpoint)
 }
 
 // spell writes the flags that are set as a shell reads them, each after a space.

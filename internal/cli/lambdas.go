@@ -45,11 +45,18 @@ func (o *runOptions) checkLambdas() error {
 			problems = append(problems, fmt.Errorf("--lambda must be NAME=./bootstrap, NAME=go:./cmd/x or NAME=http://..., is %q", text))
 		case o.functions[name] != "":
 			problems = append(problems, fmt.Errorf("--lambda: the function %q stands twice", name))
+		case isURL(what) && checkEndpoint("lambda", what) != nil:
+			problems = append(problems, checkEndpoint("lambda "+name, what))
 		default:
 			o.functions[name] = what
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// isURL tells whether a server invokes a function.
+func isURL(what string) bool {
+	return strings.HasPrefix(what, "http://") || strings.HasPrefix(what, "https://")
 }
 
 // functions are the Lambda functions of the run by name: those of --lambda, and the
@@ -69,7 +76,10 @@ func (a *taskAnswers) functions(ctx context.Context, options *sim.Options, input
 
 // startFunction prepares one function.
 func (a *taskAnswers) startFunction(ctx context.Context, name, what string) (sim.LambdaFunction, error) {
-	if strings.HasPrefix(what, "http://") || strings.HasPrefix(what, "https://") {
+	if isURL(what) {
+		if err := reach(ctx, "lambda", what); err != nil {
+			return nil, err
+		}
 		return newRemoteFunction(name, what, http.DefaultTransport)
 	}
 	binary := what

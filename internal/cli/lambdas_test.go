@@ -73,11 +73,20 @@ func TestLambdaFunctionsBehindHTTP(t *testing.T) {
 	require.Equal(t, exitSucceeded, execute(t.Context(), append(args, "--endpoint-url", "lambda="+server.URL), &stdout, &stderr), "%s%s", &stdout, &stderr)
 	require.Contains(t, stdout.String(), `"path":"/2015-03-31/functions/other/invocations"`)
 
+	for _, address := range []string{"http://u:SEKRET@h", "http://h/?key=SEKRET", "http://h/#SEKRET", "http://u:SEKRET%zz@h", "http://u:SEK#RET@h", "http://h:SEKRET@"} {
+		for _, flags := range [][]string{{"--lambda", "enrich=" + address}, {"--endpoint-url", address}, {"--endpoint-url", "athena=" + address}, {"--s3-endpoint", address}} {
+			stderr.Reset()
+			require.Equal(t, exitUsage, execute(t.Context(), append([]string{"run", machine}, flags...), io.Discard, &stderr), flags)
+			require.Contains(t, stderr.String(), "must be an http or https URL without user, query and fragment", flags)
+			require.NotContains(t, stderr.String(), "SEK", flags)
+		}
+	}
 	for flag, want := range map[string]string{
 		"enrich=http://a --lambda enrich=http://b": `--lambda: the function "enrich" stands twice`,
-		"enrich":                `--lambda must be NAME=./bootstrap, NAME=go:./cmd/x or NAME=http://..., is "enrich"`,
-		"enrich=./no-bootstrap": "--lambda enrich: function enrich: no executable at",
-		"enrich=http:///":       `--lambda enrich: expected a URL such as http://127.0.0.1:9000, found "http:///"`,
+		"enrich":                    `--lambda must be NAME=./bootstrap, NAME=go:./cmd/x or NAME=http://..., is "enrich"`,
+		"enrich=./no-bootstrap":     "--lambda enrich: function enrich: no executable at",
+		"enrich=http:///":           `--lambda enrich must be an http or https URL, is "http:///"`,
+		"enrich=http://127.0.0.1:1": "--lambda: cannot reach http://127.0.0.1:1",
 	} {
 		stderr.Reset()
 		require.Equal(t, exitUsage, execute(t.Context(), append([]string{"run", machine, "--mocks", mocks, "--lambda"}, strings.Fields(flag)...), io.Discard, &stderr), flag)
@@ -98,6 +107,7 @@ func TestAnswersOfFunctionServers(t *testing.T) {
 		"null":   {`{"errorType": null, "errorMessage": "today"}`, `"errorType":null`},
 		"late":   {"Task timed out after 3.00 seconds", `{"Cause":"{\"errorMessage\":\"Task timed out after 3.00 seconds\",\"errorType\":\"Sandbox.Timedout\"}","Error":"Sandbox.Timedout"}`},
 		"dead":   {"", `Lambda did not return an error type. Returned payload: ","Error":"Lambda.Unknown"}`},
+		"page":   {"<html>log in</html>", `Returned payload: <html>log in</html>","Error":"Lambda.Unknown"}`},
 		"none":   {"null", "output        null\n"},
 		"text":   {`"Task timed out after 3.00 seconds"`, `output        "Task timed out after 3.00 seconds"`},
 	}
@@ -114,8 +124,19 @@ func TestAnswersOfFunctionServers(t *testing.T) {
 			fmt.Fprint(w, `{"errorType": "NoLuck", "orders": 7}`)
 		case "/long":
 			fmt.Fprint(w, `"`+strings.Repeat("x", runtimeapi.MaxPayload)+`"`)
-		case "/page":
-			fmt.Fprint(w, "<html>log in</html>")
+		case "/down":
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprint(w, "SERVICE IS DOWN")
+		case "/busy":
+			w.Header().Set("X-Amzn-Errortype", "TooManyRequestsException:http://internal/")
+			w.Header().Set("X-Amzn-Requestid", "r-1")
+			w.WriteHeader(http.StatusTooManyRequests)
+			fmt.Fprint(w, `{"Type": "User", "message": "Rate Exceeded."}`)
+		case "/closed":
+			panic(http.ErrAbortHandler)
+		case "/cut":
+			w.Header().Set("Content-Length", "100")
+			fmt.Fprint(w, `{"half": `)
 		case "/refused":
 			w.WriteHeader(http.StatusTeapot)
 			fmt.Fprint(w, "\"no  tea "+strings.Repeat("x", 10_000)+"\"")
@@ -142,21 +163,48 @@ func TestAnswersOfFunctionServers(t *testing.T) {
 	code, stdout, stderr := run("headed")
 	require.Equal(t, exitSucceeded, code, stderr)
 	require.Contains(t, stdout, `{"Cause":"{\"errorType\": \"NoLuck\", \"orders\": 7}","Error":"NoLuck"}`)
-	code, _, stderr = run("long")
-	require.Equal(t, exitFailed, code)
-	require.Contains(t, stderr, "/long: the answer is longer than 6291456 bytes")
-	code, _, stderr = run("moved")
-	require.NotEqual(t, exitSucceeded, code)
-	require.Contains(t, stderr, "HTTP status 307 Temporary Redirect: the server names another URL")
-	require.Contains(t, stderr, server.URL+"/other")
 	require.Zero(t, followed.Load())
-	code, _, stderr = run("page")
-	require.Equal(t, exitFailed, code)
-	require.Contains(t, stderr, server.URL+"/page: the answer is not JSON: <html>log in</html>")
-	code, _, stderr = run("refused")
-	require.NotEqual(t, exitSucceeded, code)
-	require.Contains(t, stderr, "no tea xxx")
-	require.Less(t, len(stderr), 1000)
+	for path, want := range map[string][]string{
+		"long":    {"Function.ResponseSizeTooLarge", "Response payload size exceeded maximum allowed payload size (6291456 bytes)."},
+		"moved":   {"Lambda.AWSLambdaException", "the server names another URL: pass that one if the event may go there: " + server.URL + "/other (", "Status Code: 307"},
+		"refused": {"Lambda.AWSLambdaException", "no tea xxx", "Status Code: 418"},
+		"down":    {"Lambda.ServiceException", "SERVICE IS DOWN (Service: AWSLambda; Status Code: 503; Error Code: ServiceException; "},
+		"busy":    {"Lambda.TooManyRequestsException", "Rate Exceeded. (Service: AWSLambda; Status Code: 429; Error Code: TooManyRequestsException; Request ID: r-1; "},
+		"closed":  {"Lambda.SdkClientException", "Unable to execute HTTP request: ", "EOF"},
+		"cut":     {"Lambda.SdkClientException", "unexpected EOF"},
+	} {
+		code, stdout, stderr := run(path)
+		require.Equal(t, exitFailed, code, "%s: %s", path, stderr)
+		require.Contains(t, stdout, "error         "+want[0]+"\n", path)
+		for _, text := range want[1:] {
+			require.Contains(t, stdout, text, path)
+		}
+		require.Less(t, len(stdout), 1500)
+	}
+}
+
+// Retry and Catch act on a function whose server fails.
+func TestFunctionServerThatFailsIsRetried(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if calls.Add(1) == 1 {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		panic(http.ErrAbortHandler) // it closes the connection
+	}))
+	defer server.Close()
+	machine := filepath.Join(t.TempDir(), "m.asl.json")
+	require.NoError(t, os.WriteFile(machine, []byte(`{"StartAt": "Call", "States": {
+		"Call": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f", "Payload": {}},
+			"Retry": [{"ErrorEquals": ["Lambda.ServiceException"], "IntervalSeconds": 1, "MaxAttempts": 1}],
+			"Catch": [{"ErrorEquals": ["Lambda.SdkClientException"], "Next": "Caught"}], "End": true},
+		"Caught": {"Type": "Pass", "Result": "caught", "End": true}}}`), 0o600))
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, exitSucceeded, execute(t.Context(), []string{"run", machine, "--lambda", "f=" + server.URL, "-q"}, &stdout, &stderr), "%s%s", &stdout, &stderr)
+	require.Contains(t, stdout.String(), `"caught"`)
+	require.EqualValues(t, 2, calls.Load())
 }
 
 // silent is a server that never answers.

@@ -8,14 +8,18 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/jobpoller/jobpoller/internal/awscall"
 	"github.com/jobpoller/jobpoller/internal/runtimeapi"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/sim/mock"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // remoteFunction is a Lambda function behind a server that invokes it, such as AWS's
@@ -23,23 +27,29 @@ import (
 type remoteFunction struct {
 	url    string
 	client *http.Client
+	// operation is Lambda's, which names the errors of a server.
+	operation *catalog.Operation
 }
 
 // newRemoteFunction returns the function at a URL. One without a path is that of a
 // Lambda service.
 func newRemoteFunction(name, address string, transport http.RoundTripper) (sim.LambdaFunction, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("expected a URL such as http://127.0.0.1:9000, found %q", address)
+	u, err := awscall.ParseEndpoint(address)
+	if err != nil {
+		return nil, err
 	}
 	if strings.Trim(u.Path, "/") == "" {
 		u = u.JoinPath("2015-03-31", "functions", name, "invocations")
+	}
+	operation, err := typecheck.FindOperation(lambdaInvoke, models.Load)
+	if err != nil {
+		return nil, err
 	}
 	f := &remoteFunction{u.String(), &http.Client{
 		Transport: transport,
 		// A redirect would send the event to a host that nobody named.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	}, operation}
 	return f.invoke, nil
 }
 
@@ -49,32 +59,47 @@ func (f *remoteFunction) invoke(ctx context.Context, payload []byte) ([]byte, er
 	limited, cancel := context.WithTimeout(ctx, longestInvocation)
 	defer cancel()
 	response, text, err := f.post(limited, payload) //nolint:bodyclose // it has closed it
-	if err != nil {
-		if ctx.Err() == nil && limited.Err() != nil {
-			return nil, newTimeout(fmt.Sprintf("Task timed out after %.2f seconds", longestInvocation.Seconds()))
-		}
-		return nil, err
-	}
-	switch location := response.Header.Get("Location"); {
+	switch {
+	case err != nil && ctx.Err() == nil && limited.Err() != nil:
+		return nil, newTimeout(fmt.Sprintf("Task timed out after %.2f seconds", longestInvocation.Seconds()))
+	case err != nil:
+		return nil, mock.ClientFailure(lambdaInvoke, f.operation, err.Error())
+	case response.StatusCode != http.StatusOK:
+		return nil, f.refusal(response, text)
 	case len(text) > runtimeapi.MaxPayload:
-		return nil, fmt.Errorf("%s: the answer is longer than %d bytes", f.url, runtimeapi.MaxPayload)
+		return nil, &sim.FunctionError{
+			Type:    "Function.ResponseSizeTooLarge",
+			Message: fmt.Sprintf("Response payload size exceeded maximum allowed payload size (%d bytes).", runtimeapi.MaxPayload),
+		}
 	case response.Header.Get("X-Amz-Function-Error") != "":
 		return nil, sim.ReadFunctionError(text)
-	case location != "" && response.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("%s: HTTP status %s: the server names another URL: pass that one if the event may go there: %s", f.url, response.Status, location)
-	case response.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("%s: HTTP status %s: %s", f.url, response.Status, beginning(text))
 	case emulatorTimeout().Match(text):
 		return nil, newTimeout(string(text))
 	case len(text) == 0: // the process ended without an answer; no result is "null"
 		return nil, &sim.FunctionError{Payload: text}
 	case isFailureAlone(text):
 		return nil, sim.ReadFunctionError(text)
-	case !json.Valid(text):
-		return nil, fmt.Errorf("%s: the answer is not JSON: %s", f.url, beginning(text))
 	default:
 		return text, nil
 	}
+}
+
+// refusal is the failure of a call that Lambda itself, or what stands for it, answers
+// with an error.
+func (f *remoteFunction) refusal(response *http.Response, text []byte) error {
+	answer := mock.Answer{Status: response.StatusCode, Message: beginning(text), RequestID: response.Header.Get("X-Amzn-Requestid")}
+	answer.Code, _, _ = strings.Cut(response.Header.Get("X-Amzn-Errortype"), ":")
+	var said struct{ Message string }
+	if json.Unmarshal(text, &said) == nil && said.Message != "" {
+		answer.Message = beginning([]byte(said.Message))
+	}
+	if answer.Code == "" && response.StatusCode >= http.StatusInternalServerError {
+		answer.Code = "ServiceException"
+	}
+	if to, err := response.Location(); err == nil {
+		answer.Message = fmt.Sprintf("the server names another URL: pass that one if the event may go there: %s://%s%s", to.Scheme, to.Host, to.EscapedPath())
+	}
+	return mock.ServiceFailure(lambdaInvoke, f.operation, answer)
 }
 
 // post sends an event, and reads the answer as far as one may go.

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -85,8 +84,8 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 	if o.name != "" && !executionName().MatchString(o.name) {
 		report("--name must have 1 to 80 letters, digits, dots, hyphens and underscores, is %q", o.name)
 	}
-	if endpoint, err := url.Parse(o.s3Endpoint); o.s3Endpoint != "" && (err != nil || endpoint.Host == "" || !strings.HasPrefix(endpoint.Scheme, "http")) {
-		report("--s3-endpoint must be a URL such as http://127.0.0.1:9000, is %q", o.s3Endpoint)
+	if o.s3Endpoint != "" {
+		problems = append(problems, checkEndpoint("s3-endpoint", o.s3Endpoint))
 	}
 	if o.bucket != "" {
 		if _, err := s3store.New(nil, o.bucket, prefix); err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -115,7 +114,7 @@ func (s *services) validate() error {
 		if !named || strings.ContainsAny(service, ":/") { // an "=" of the URL
 			service, address = "", text
 		}
-		if err := checkEndpoint(address); err != nil {
+		if err := checkEndpoint("endpoint-url", address); err != nil {
 			problems = append(problems, err)
 			continue
 		}
@@ -131,11 +130,10 @@ func (s *services) validate() error {
 	return errors.Join(problems...)
 }
 
-// checkEndpoint refuses what is no URL of a service.
-func checkEndpoint(text string) error {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("--endpoint-url must be a URL such as http://127.0.0.1:8000, is %q", text)
+// checkEndpoint refuses what is no URL of a service. The error shows no secret.
+func checkEndpoint(flag, text string) error {
+	if _, err := awscall.ParseEndpoint(text); err != nil {
+		return fmt.Errorf("--%s %w; pass one such as http://127.0.0.1:8000", flag, err)
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func readDiscovered(answer any) (discoveredEndpoint, error) {
 	}
 	u, err := awscall.ParseEndpoint(text)
 	if err != nil {
-		return discoveredEndpoint{}, fmt.Errorf("%w: %w", ErrAnswer, err)
+		return discoveredEndpoint{}, fmt.Errorf("%w: the endpoint %w", ErrAnswer, err)
 	}
 	return discoveredEndpoint{u, time.Now().Add(time.Duration(min(max(count, 1), 24*60)) * time.Minute)}, nil
 }
