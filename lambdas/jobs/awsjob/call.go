@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/smithy-go"
@@ -120,7 +121,7 @@ func (c *call) check(answer *smithyhttp.Response, body []byte) ([]byte, error) {
 	}
 	switch chooseProtocol(c.op.Service) {
 	case catalog.AWSJSON, catalog.RESTJSON:
-		if err := checkDepth(body); err != nil {
+		if err := checkForm(body); err != nil {
 			return nil, &smithy.DeserializationError{Err: err}
 		}
 		return body, nil
@@ -141,12 +142,20 @@ func rawPayload(output *catalog.Shape) bool {
 	return false
 }
 
-// checkDepth refuses JSON that nests so deep that reading it would take more
-// stack than there is.
-func checkDepth(text []byte) error {
-	depth, quoted := 0, false
+// errMore is the error of an answer that has more than one value: the SDK's parsers take
+// the first for the whole.
+var errMore = fmt.Errorf("%w: it goes on behind its end", ErrAnswer)
+
+// checkForm refuses JSON that nests so deep that reading it would take more stack than
+// there is, and JSON behind which something stands.
+func checkForm(text []byte) error {
+	depth, quoted, ended := 0, false, false
 	for i := 0; i < len(text); i++ {
 		switch b := text[i]; {
+		case ended:
+			if !strings.ContainsRune(" \t\r\n", rune(b)) {
+				return errMore
+			}
 		case quoted && b == '\\':
 			i++
 		case b == '"':
@@ -158,6 +167,7 @@ func checkDepth(text []byte) error {
 			}
 		case b == '}' || b == ']':
 			depth--
+			ended = depth <= 0
 		}
 	}
 	return nil

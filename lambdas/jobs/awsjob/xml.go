@@ -61,6 +61,8 @@ func checkXML(op *catalog.Operation, answer *smithyhttp.Response, body []byte) e
 		return nil
 	case errors.Is(err, io.EOF):
 		return &smithy.DeserializationError{Err: fmt.Errorf("%w: it is not XML", ErrAnswer)}
+	case errors.Is(err, errMore):
+		return &smithy.DeserializationError{Err: err}
 	case err != nil:
 		return &smithy.DeserializationError{Err: fmt.Errorf("%w: it is not XML: %w", ErrAnswer, err)}
 	case strings.EqualFold(root, "html"):
@@ -74,17 +76,35 @@ func checkXML(op *catalog.Operation, answer *smithyhttp.Response, body []byte) e
 	}
 }
 
-// rootElement is the name of the outermost element. Its error is io.EOF if there is
-// none.
+// rootElement is the name of the outermost element. Its error is io.EOF if there is none,
+// and errMore if something stands behind it. What is wrong within it is for the parser to
+// say.
 func rootElement(body []byte) (string, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(body))
+	root, depth := "", 0
 	for {
 		token, err := decoder.Token()
+		if root != "" && err != nil {
+			return root, nil //nolint:nilerr // as said
+		}
 		if err != nil {
 			return "", err
 		}
-		if start, ok := token.(xml.StartElement); ok {
-			return start.Name.Local, nil
+		switch token := token.(type) {
+		case xml.StartElement:
+			switch {
+			case root == "":
+				root = token.Name.Local
+			case depth == 0:
+				return root, errMore
+			}
+			depth++
+		case xml.EndElement:
+			depth--
+		case xml.CharData:
+			if root != "" && depth == 0 && len(bytes.TrimSpace(token)) > 0 {
+				return root, errMore
+			}
 		}
 	}
 }

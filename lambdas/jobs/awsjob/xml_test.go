@@ -41,9 +41,15 @@ func TestBadXMLAndCBOR(t *testing.T) {
 		"no time":     {"rds", "DescribeDBInstances", "<DescribeDBInstancesResponse><DescribeDBInstancesResult><DBInstances><DBInstance><InstanceCreateTime>now</InstanceCreateTime></DBInstance></DBInstances></DescribeDBInstancesResult></DescribeDBInstancesResponse>", "InstanceCreateTime"},
 		"a structure": {"rds", "DescribeDBInstances", "<DescribeDBInstancesResponse><DescribeDBInstancesResult><Marker><x/></Marker></DescribeDBInstancesResult></DescribeDBInstancesResponse>", "Marker"},
 		"text, REST":  {"s3control", "DescribeJob", "upstream connect error", "it is not XML"},
-		"CBOR":        {"eventbridgev2", "DescribeEventBus", "\xbf\x64", "it is not CBOR, breaks off"},
-		"deep CBOR":   {"eventbridgev2", "DescribeEventBus", "\xbf\x61a" + strings.Repeat("\xc6", 8<<20-10), "nests too deep"},
-		"CBOR, HTML":  {"eventbridgev2", "DescribeEventBus", "<html>", "it is not CBOR"},
+		"an element behind": {
+			"rds", "DescribeDBInstances", "<DescribeDBInstancesResponse><DescribeDBInstancesResult/></DescribeDBInstancesResponse><evil/>", "it goes on behind its end",
+		},
+		"a text behind": {
+			"rds", "DescribeDBInstances", "<DescribeDBInstancesResponse><DescribeDBInstancesResult/></DescribeDBInstancesResponse>\n x", "it goes on behind its end",
+		},
+		"CBOR":       {"eventbridgev2", "DescribeEventBus", "\xbf\x64", "it is not CBOR, breaks off"},
+		"deep CBOR":  {"eventbridgev2", "DescribeEventBus", "\xbf\x61a" + strings.Repeat("\xc6", 8<<20-10), "nests too deep"},
+		"CBOR, HTML": {"eventbridgev2", "DescribeEventBus", "<html>", "it is not CBOR"},
 	} {
 		cfg := config("https://service.test")
 		cfg.HTTPClient = &canned{status: http.StatusOK, header: http.Header{}, body: []byte(tt.body)}
@@ -52,6 +58,34 @@ func TestBadXMLAndCBOR(t *testing.T) {
 		_, err := awsjob.New(cfg).Call(t.Context(), op, (&sampler{spell: modelName}).value(wholeInput(op), nil))
 		require.ErrorIs(t, err, awsjob.ErrAnswer, name)
 		require.ErrorContains(t, err, tt.want, name)
+	}
+}
+
+// An answer in JSON or XML is one value. White space and comments may follow it.
+func TestWhatStandsBehindAnAnswer(t *testing.T) {
+	t.Parallel()
+	const instances = "<DescribeDBInstancesResponse><DescribeDBInstancesResult><Marker>m</Marker></DescribeDBInstancesResult></DescribeDBInstancesResponse>"
+	for body, ok := range map[string]bool{
+		`{"QueryExecution": {"Query": "}"}}` + " \r\n\t": true,
+		`{"QueryExecution": {}} garbage`:                 false,
+		`{"QueryExecution": {}}{}`:                       false,
+		`{"QueryExecution": {}}]`:                        false,
+		instances + "\n<!-- end -->\n":                   true,
+		instances + instances:                            false,
+	} {
+		op := operation(t, "athena", "GetQueryExecution")
+		if strings.HasPrefix(body, "<") {
+			op = operation(t, "rds", "DescribeDBInstances")
+		}
+		cfg := config("https://service.test")
+		cfg.HTTPClient = &canned{status: http.StatusOK, header: http.Header{}, body: []byte(body)}
+		cfg.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
+		_, err := awsjob.New(cfg).Call(t.Context(), op, (&sampler{spell: modelName}).value(wholeInput(op), nil))
+		if ok {
+			require.NoError(t, err, body)
+			continue
+		}
+		require.ErrorIs(t, err, awsjob.ErrAnswer, body)
 	}
 }
 
