@@ -66,7 +66,8 @@ func (d *doctor) checkStore(ctx context.Context) {
 // mend is what to do about a store that cannot be used.
 func (d *doctor) mend(err error) string {
 	flags := d.store.flags
-	table := " --billing-mode PAY_PER_REQUEST --attribute-definitions AttributeName=key,AttributeType=S --key-schema AttributeName=key,KeyType=HASH" + flags.aws.spell()
+	table := " --billing-mode PAY_PER_REQUEST --attribute-definitions AttributeName=key,AttributeType=S" +
+		" --key-schema AttributeName=key,KeyType=HASH" + flags.aws.spell()
 	switch code := newCallError(err).Code; {
 	case code == "NoSuchBucket":
 		return "aws s3 mb s3://" + flags.bucket + flags.aws.spell()

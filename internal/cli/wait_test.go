@@ -114,8 +114,10 @@ func TestFailedWaitSaysWhy(t *testing.T) {
 		want   string
 	}{
 		"an error": {
-			[]string{"cloudformation", "StackUpdateComplete", "s"}, http.StatusBadRequest,
-			"<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id s does not exist</Message></Error></ErrorResponse>", exitFailed,
+			[]string{"cloudformation", "StackUpdateComplete", "s"},
+			http.StatusBadRequest,
+			"<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id s does not exist</Message></Error></ErrorResponse>",
+			exitFailed,
 			"  reason    error ValidationError (acceptor 5 of 5): Stack with id s does not exist\n",
 		},
 		"a status of a waiter": {

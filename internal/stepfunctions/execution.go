@@ -89,9 +89,6 @@ func (r *Record) Update(ctx context.Context) (bool, error) {
 	}
 }
 
-// restart lets the next update begin with the newest page.
-func (r *Record) restart() { r.newer, r.read, r.token = nil, map[int64]bool{}, "" }
-
 // Describe reads what the history does not say: the definition that the execution
 // runs, and its own description. An operation that has answered or refused is not
 // called again. The error is that of one which may answer later.
@@ -148,6 +145,9 @@ func (r *Record) Execution() (*history.Execution, error) {
 	e.Identify(r.arn)
 	return e, nil
 }
+
+// restart lets the next update begin with the newest page.
+func (r *Record) restart() { r.newer, r.read, r.token = nil, map[int64]bool{}, "" }
 
 // readNew reads the events behind the last into newer. All pages are of one size,
 // since a token is for the same request.

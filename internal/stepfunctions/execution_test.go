@@ -76,6 +76,22 @@ func TestHistoryWithoutEnd(t *testing.T) {
 	}
 }
 
+// pageOf is the page of a history at a token.
+func pageOf(t *testing.T, all []any, size int, token any) map[string]any {
+	t.Helper()
+	first := 0
+	if token != nil {
+		_, err := fmt.Sscan(token.(string), &first)
+		require.NoError(t, err)
+	}
+	end := min(first+size, len(all))
+	page := map[string]any{"events": all[first:end]}
+	if end < len(all) {
+		page["nextToken"] = strconv.Itoa(end)
+	}
+	return page
+}
+
 // The events that are new are found in whatever order the pages are: emulators give the
 // oldest first.
 func TestHistoryInEitherOrder(t *testing.T) {
@@ -91,17 +107,7 @@ func TestHistoryInEitherOrder(t *testing.T) {
 						if oldestFirst {
 							slices.Reverse(all)
 						}
-						first := 0
-						if token, ok := input["nextToken"].(string); ok {
-							_, err := fmt.Sscan(token, &first)
-							require.NoError(t, err)
-						}
-						end := min(first+size, now)
-						answer := map[string]any{"events": all[first:end]}
-						if end < now {
-							answer["nextToken"] = strconv.Itoa(end)
-						}
-						return answer
+						return pageOf(t, all, size, input["nextToken"])
 					}).Record("arn")
 					for _, want := range []int{20, 21, 60} {
 						now = want

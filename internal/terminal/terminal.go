@@ -58,15 +58,6 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// write writes text, and keeps the first error.
-func (w *Writer) write(text []byte) error {
-	_, err := w.out.Write(quoteControls(text, w.colours))
-	if w.err == nil {
-		w.err = err
-	}
-	return err
-}
-
 // Flush writes what the text ended in the middle of. Its error is the first of all
 // writing, so that nobody takes a part of the text for the whole.
 func (w *Writer) Flush() error {
@@ -77,6 +68,15 @@ func (w *Writer) Flush() error {
 		_ = w.write(rest) // it is kept
 	}
 	return w.err
+}
+
+// write writes text, and keeps the first error.
+func (w *Writer) write(text []byte) error {
+	_, err := w.out.Write(quoteControls(text, w.colours))
+	if w.err == nil {
+		w.err = err
+	}
+	return err
 }
 
 // incomplete is how many bytes at the end of the text are the beginning of a
