@@ -115,7 +115,6 @@ func runCompile(c *cobra.Command, args []string, o compileOptions) error {
 		return err
 	}
 	options := o.options()
-	options.MinDelay, options.MaxDelay = o.bounds(w)
 	options.CausePatterns, options.Exits = causes, exits
 	compiled, err := compile.Compile(w, call, options)
 	switch {

@@ -128,16 +128,6 @@ func (o *compileOptions) causePatterns() (map[string]string, error) {
 	return patterns, nil
 }
 
-// bounds are the shortest and the longest delay, 0 for the waiter's own. A longest
-// delay below the waiter's shortest stands for both.
-func (o *compileOptions) bounds(w *pollcore.Waiter) (low, high time.Duration) {
-	own := pollcore.NewSchedule(w, o.maxWait)
-	if o.delays.max > 0 && o.delays.min == 0 && o.delays.max < own.Min {
-		return o.delays.max, o.delays.max
-	}
-	return o.delays.min, o.delays.max
-}
-
 // fitHint says which flag takes the delay that fits into the history, where none
 // does: a line of its own, or nothing.
 func fitHint(err error) string {

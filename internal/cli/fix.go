@@ -32,6 +32,7 @@ type fixOptions struct {
 	strategy    string
 	write       bool
 	maxWait     time.Duration
+	maxDelay    time.Duration
 	simulate    time.Duration
 	express     bool
 	substitutes []string
@@ -45,8 +46,8 @@ func newFixCommand() *cobra.Command {
 		Short: "Replace hand-written poll loops by compiled ones",
 		Long: `Fix replaces the poll loops of a definition in JSON or YAML: in a file of its own
 or in a template. A loop on an operation of the catalogue becomes one that knows
-every status, waits up to a deadline, and retries throttled calls. The states around
-it stay, with the data that they read. Fix tries both loops with every status of the
+every status, waits up to a deadline, and retries throttled calls, in place of the
+Retry that the Task had. The states around it stay, with the data that they read. Fix tries both loops with every status of the
 job, and leaves a loop alone if a success would lead elsewhere or with other data.
 
 It prints both loops as tables, what each costs on a job of the time of --simulate,
@@ -54,7 +55,9 @@ and a unified diff. It changes the file with --write alone. For a definition in 
 string of a template, and for cdk.out, it prints the new states and where they go.
 "-" reads standard input.
 
-A loop waits as long as the old one did, unless --max-wait says otherwise.
+A loop waits as long as the old one did, unless --max-wait says otherwise. Its delays
+grow up to the waiter's longest, at most 1m: for fewer seconds of lateness and more
+calls, pass --max-delay.
 
 Strategies:
 ` + strategyHelp(fix.Strategies()) + `
@@ -65,7 +68,7 @@ Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
 2 wrong usage.`,
 		Example: `  jobpoller fix poller.asl.json
   jobpoller fix poller.asl.json --only GetStatus --max-wait 2h --write
-  jobpoller fix template.yaml#Poller --strategy retry-task
+  jobpoller fix template.yaml#Poller --strategy retry-task --max-delay 10s
   jobpoller fix poller.asl.json | patch -p0`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -80,12 +83,13 @@ Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
 	f.StringVar(&o.strategy, "strategy", string(compile.Variables), orList(fixStrategies()))
 	f.BoolVar(&o.write, "write", false, "change the file")
 	addDuration(f, &o.maxWait, "max-wait", 0, "how long new loops wait: 2h, 90s, or 300 for seconds; default as long as the old ones")
+	addDuration(f, &o.maxDelay, "max-delay", 0, "longest delay between polls, instead of the waiter's, which counts up to 1m")
 	addDuration(f, &o.simulate, "simulate", 12*time.Minute, "how long the job lasts on which the loops are compared")
 	f.BoolVar(&o.express, "express", false, "fix the definition as an Express workflow")
 	addSubstitutes(f, &o.substitutes)
 	addOutput(c, &o.output)
 	completeWords(c, "strategy", fixStrategies()...)
-	completeNothing(c, "only", "max-wait", "simulate", "substitute")
+	completeNothing(c, "only", "max-wait", "max-delay", "simulate", "substitute")
 	return c
 }
 
@@ -113,6 +117,14 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 		return usage("--strategy %s: its Lambda functions start the job, which your machine starts itself; take %s", o.strategy, orList(fixStrategies()))
 	case !strategy.Valid():
 		return usage("--strategy must be %s, is %q%s", orList(fixStrategies()), o.strategy, nearest.DidYouMean(o.strategy, fixStrategies()))
+	}
+	if c.Flags().Changed("max-delay") {
+		switch {
+		case o.maxDelay < time.Second || o.maxDelay%time.Second != 0:
+			return usage("--max-delay must be whole seconds, at least 1s, is %s", shortDuration(o.maxDelay))
+		case strategy == compile.Loop:
+			return usage("--max-delay: the strategy loop keeps the delay of your loop; take %s or %s", compile.Variables, compile.RetryTask)
+		}
 	}
 	if o.write && name == stdin {
 		return usage("--write needs a file: - is the standard input")
@@ -178,7 +190,7 @@ func (o *fixOptions) edit(c *cobra.Command, name string) (*edited, error) {
 		return nil, err
 	}
 	options := fix.Options{
-		Only: o.only, Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, JobRuns: o.simulate, Models: models.Load,
+		Only: o.only, Strategy: compile.Strategy(o.strategy), MaxWait: o.maxWait, MaxDelay: o.maxDelay, JobRuns: o.simulate, Models: models.Load,
 		Express: o.express || d.Type == asl.Express,
 	}
 	for _, task := range o.only {

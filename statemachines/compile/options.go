@@ -21,7 +21,8 @@ type Options struct {
 	// MaxWait is how long the job may take, in whole seconds, a year at most.
 	MaxWait time.Duration
 	// MinDelay and MaxDelay replace the waiter's, InitialDelay is waited before
-	// the first call; in whole seconds. The delays of the strategy Loop are MinDelay.
+	// the first call; in whole seconds. A MaxDelay below the waiter's minimum stands
+	// for both. The delays of the strategy Loop are MinDelay.
 	MinDelay, MaxDelay, InitialDelay time.Duration
 	// CausePatterns tell errors apart that the service's model does not declare,
 	// by their codes: Step Functions gives all of them one name, and a Cause with
@@ -151,9 +152,6 @@ func check(w *pollcore.Waiter, call Call, o Options) error {
 	}
 	c.call(call, o.Strategy)
 	c.options(o)
-	if s := schedule(w, o); c.found == nil && s.Max < s.Min {
-		c.wrong("MaxDelay", "must be at least the minimum delay of the waiter, %s, is %s: raise it, or lower both", short(s.Min), short(s.Max))
-	}
 	return c.err()
 }
 

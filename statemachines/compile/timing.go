@@ -22,6 +22,7 @@ func schedule(w *pollcore.Waiter, o Options) pollcore.Schedule {
 	s.Max = max(s.Max, s.Min)
 	if o.MaxDelay != 0 {
 		s.Max = o.MaxDelay
+		s.Min = min(s.Min, s.Max) // Options.Validate refuses a MinDelay above it
 	}
 	s.Initial = o.InitialDelay
 	return s

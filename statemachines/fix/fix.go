@@ -29,6 +29,9 @@ type Options struct {
 	// MaxWait is how long the compiled loops wait. If it is 0, a loop waits as long
 	// as the one that it replaces did.
 	MaxWait time.Duration
+	// MaxDelay is the longest delay between polls, in whole seconds; 0 for the
+	// waiter's, longer where the history would overflow. The strategy Loop keeps the delay of the loop that it replaces.
+	MaxDelay time.Duration
 	// JobRuns is how long the jobs of the Trials last; 12 minutes if it is 0.
 	JobRuns time.Duration
 	// Express tells that the machine runs as an Express workflow.

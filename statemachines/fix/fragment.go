@@ -53,8 +53,8 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 		return nil, err
 	}
 	options := compile.Options{
-		Strategy: o.strategy(), MaxWait: f.maxWait, InitialDelay: time.Duration(l.first) * time.Second,
-		Prefix: f.prefix, Fit: true, UnmodeledFails: true,
+		Strategy: o.strategy(), MaxWait: f.maxWait, MaxDelay: o.MaxDelay, InitialDelay: time.Duration(l.first) * time.Second,
+		Prefix: f.prefix, Fit: o.MaxDelay == 0, UnmodeledFails: true,
 	}
 	call := compile.Call{Operation: l.entry.Operation}
 	adapt, err := f.prepare(&call, &options)

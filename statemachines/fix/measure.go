@@ -53,6 +53,7 @@ const defaultRuns = 12 * time.Minute
 // measure compares the loops on a job that succeeds, and on one for each failure.
 func (f *fragment) measure(ctx context.Context, before, after *observed, o Options) ([]Trial, error) {
 	runs := cmp.Or(o.JobRuns, defaultRuns)
+	left := max(0, runs-time.Duration(f.first)*time.Second) // a simulated job begins with its first poll
 	var all []Trial
 	succeeded := false
 	for i, s := range before.seen {
@@ -60,11 +61,11 @@ func (f *fragment) measure(ctx context.Context, before, after *observed, o Optio
 			continue
 		}
 		succeeded = succeeded || s.verdict == pollcore.Success
-		old, _, err := f.run(ctx, before.trial, s.status, runs, 0, o)
+		old, _, err := f.run(ctx, before.trial, s.status, left, 0, o)
 		if err != nil {
 			return nil, err
 		}
-		replaced, _, err := f.run(ctx, after.trial, s.status, runs, 0, o)
+		replaced, _, err := f.run(ctx, after.trial, s.status, left, 0, o)
 		if err != nil {
 			return nil, err
 		}
