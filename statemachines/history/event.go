@@ -27,6 +27,11 @@ type Event struct {
 	Assigned map[string]string
 }
 
+// IsFailure tells whether something failed or timed out.
+func (e *Event) IsFailure() bool {
+	return strings.HasSuffix(e.Type, "Failed") || strings.HasSuffix(e.Type, "TimedOut")
+}
+
 // contradicts tells whether another event with the same ID is not the same event. A
 // log may lack what the API tells of it.
 func (e *Event) contradicts(other *Event) bool {
@@ -37,11 +42,6 @@ func (e *Event) contradicts(other *Event) bool {
 	}
 	apart := e.Time.Sub(other.Time).Abs()
 	return e.Type != other.Type || e.Previous != other.Previous || apart > time.Millisecond && !e.Time.IsZero() && !other.Time.IsZero()
-}
-
-// IsFailure tells whether something failed or timed out.
-func (e *Event) IsFailure() bool {
-	return strings.HasSuffix(e.Type, "Failed") || strings.HasSuffix(e.Type, "TimedOut")
 }
 
 // isEntry and isExit tell whether a state is entered or left.

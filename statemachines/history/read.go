@@ -249,7 +249,8 @@ func (r *reader) event(w *wireEvent) error {
 		}
 	}
 	if place, known := r.places[event.ID]; known && r.e.Events[place].contradicts(&event) {
-		return fmt.Errorf("%w, found two events with the ID %d (%.40s and %.40s): pass the history of one execution", ErrNoHistory, event.ID, r.e.Events[place].Type, event.Type)
+		return fmt.Errorf("%w, found two events with the ID %d (%.40s and %.40s): pass the history of one execution",
+			ErrNoHistory, event.ID, r.e.Events[place].Type, event.Type)
 	}
 	r.places[event.ID] = len(r.e.Events)
 	r.e.Events = append(r.e.Events, event)

@@ -17,11 +17,19 @@ func TestFailureOfNestedMaps(t *testing.T) {
 	var events []string
 	for i, event := range [][2]string{
 		{"ExecutionStarted", `{}`},
-		{"MapStateEntered", `{"name": "Outer"}`}, {"MapStateStarted", `{"length": 1}`}, {"MapIterationStarted", `{"name": "Outer", "index": 0}`},
-		{"ParallelStateEntered", `{"name": "Both"}`}, {"ParallelStateStarted", `{}`},
-		{"MapStateEntered", `{"name": "Inner"}`}, {"MapStateStarted", `{"length": 1}`}, {"MapIterationStarted", `{"name": "Inner", "index": 0}`},
-		{"PassStateEntered", `{"name": "Copy"}`}, {"MapStateFailed", `{"error": "Inner.Error"}`}, {"MapStateExited", `{"name": "Inner"}`},
-		{"PassStateEntered", `{"name": "Behind"}`}, {"MapStateFailed", `{"error": "Outer.Error"}`},
+		{"MapStateEntered", `{"name": "Outer"}`},
+		{"MapStateStarted", `{"length": 1}`},
+		{"MapIterationStarted", `{"name": "Outer", "index": 0}`},
+		{"ParallelStateEntered", `{"name": "Both"}`},
+		{"ParallelStateStarted", `{}`},
+		{"MapStateEntered", `{"name": "Inner"}`},
+		{"MapStateStarted", `{"length": 1}`},
+		{"MapIterationStarted", `{"name": "Inner", "index": 0}`},
+		{"PassStateEntered", `{"name": "Copy"}`},
+		{"MapStateFailed", `{"error": "Inner.Error"}`},
+		{"MapStateExited", `{"name": "Inner"}`},
+		{"PassStateEntered", `{"name": "Behind"}`},
+		{"MapStateFailed", `{"error": "Outer.Error"}`},
 		{"ParallelStateFailed", `{"error": "Both.Error"}`},
 	} {
 		events = append(events, fmt.Sprintf(`{"id": %d, "previousEventId": %d, "timestamp": %d, "type": %q, "anyEventDetails": %s}`, i+1, i, i, event[0], event[1]))

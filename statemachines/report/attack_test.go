@@ -105,6 +105,101 @@ func TestPageOfRetriesIsBounded(t *testing.T) {
 	require.Less(t, len(page), mostPage)
 }
 
+// Histories of 25,000 events of every kind are on a page that is no larger than it
+// may be: it has all events, visits and polls.
+func TestPageOfEveryKindIsBounded(t *testing.T) {
+	t.Parallel()
+	poll := func(add adder, id, status string, previous int64) int64 {
+		previous = add(previous, "TaskScheduled", history.Event{ResourceType: "aws-sdk:athena", Resource: "getQueryExecution", Parameters: `{"QueryExecutionId":"` + id + `"}`})
+		return add(previous, "TaskSucceeded", history.Event{Output: `{"QueryExecution":{"Status":{"State":"` + status + `"}}}`})
+	}
+	const most = asl.MaxEvents
+	for name, kind := range map[string]struct {
+		events func(add adder)
+		polls  int
+	}{
+		"open Maps": {func(add adder) {
+			for k := range most / 2 {
+				add(1, "MapStateEntered", history.Event{Name: fmt.Sprintf("M%d", k)})
+			}
+			for range most / 2 {
+				add(1, "MapRunStarted", history.Event{})
+			}
+		}, 0},
+		"names": {func(add adder) {
+			for k := range most {
+				add(1, "PassStateEntered", history.Event{Name: fmt.Sprintf("%s %d", strings.Repeat("n", 74), k), Input: fmt.Sprintf(`{"a": %d}`, k)})
+			}
+		}, 0},
+		"jobs one after the other": {func(add adder) {
+			for k := range most / 6 {
+				last := add(1, "TaskStateEntered", history.Event{Name: "Get"})
+				for range 2 {
+					last = poll(add, fmt.Sprintf("q%d", k), "RUNNING", last)
+				}
+				add(last, "TaskStateExited", history.Event{Name: "Get"})
+			}
+		}, most / 6 * 2},
+		"jobs of iterations": {func(add adder) {
+			started := add(add(1, "MapStateEntered", history.Event{Name: "M"}), "MapStateStarted", history.Event{})
+			for k := range most / 6 {
+				last := add(add(started, "MapIterationStarted", history.Event{Name: "M", Index: k}), "TaskStateEntered", history.Event{Name: "Get"})
+				poll(add, fmt.Sprintf("q%d", k), "SUCCEEDED", poll(add, fmt.Sprintf("q%d", k), "QUEUED", last))
+			}
+		}, most / 6 * 2},
+		"statuses": {func(add adder) {
+			for k := range most / 4 {
+				last := add(1, "TaskStateEntered", history.Event{Name: "Get"})
+				add(poll(add, "q", fmt.Sprintf("S%d", k), last), "TaskStateExited", history.Event{Name: "Get"})
+			}
+		}, most / 4},
+		"loops of two turns": {func(add adder) {
+			for k := range most / 2 {
+				data := map[string]string{}
+				for i := range 45 {
+					data[fmt.Sprintf("m%d", i)] = fmt.Sprintf(`"<&%d`, k+i)
+				}
+				text, _ := json.Marshal(data) //nolint:errchkjson // texts
+				name := fmt.Sprintf("N%d", k/2)
+				add(add(1, "PassStateEntered", history.Event{Name: name, Input: "{}"}), "PassStateExited", history.Event{Name: name, Output: string(text)})
+			}
+		}, 0},
+		"variables": {func(add adder) {
+			for k := range most / 2 {
+				add(add(1, "PassStateEntered", history.Event{Name: "N"}), "PassStateExited", history.Event{Name: "N", Assigned: map[string]string{"deadline": strconv.Itoa(1767225600000 + k)}})
+			}
+		}, 0},
+		"odd types": {func(add adder) {
+			for range most {
+				text := strings.Repeat(`<&"`, 100)
+				add(1, text, history.Event{Name: text, Cause: text, Error: text, Location: text, Resource: text})
+			}
+		}, 0},
+	} {
+		e := &history.Execution{Title: name, Status: history.StatusRunning, Start: time.Unix(0, 0), Stop: time.Unix(most, 0)}
+		add := func(previous int64, kind string, event history.Event) int64 {
+			event.ID, event.Previous, event.Type, event.Time = int64(len(e.Events)+1), previous, kind, time.Unix(int64(len(e.Events)), 0)
+			event.Length = -1
+			e.Events = append(e.Events, event)
+			return event.ID
+		}
+		add(0, "ExecutionStarted", history.Event{Index: -1})
+		kind.events(add)
+		page, err := report.HTML(e)
+		require.NoError(t, err)
+		require.Less(t, len(page), mostPage, name)
+		require.Equal(t, len(e.Events), strings.Count(string(page), "<tr id=e"), name)
+		polls := 0
+		for _, n := range countMarks(string(page)) {
+			polls += n
+		}
+		require.Equal(t, kind.polls, polls, name)
+	}
+}
+
+// adder adds an event behind another and returns its ID.
+type adder func(previous int64, kind string, event history.Event) int64
+
 // Texts from outside are text, wherever they stand.
 func TestPageQuotesWhatIsHostile(t *testing.T) {
 	t.Parallel()
@@ -230,9 +325,12 @@ func TestPageOfManyIterations(t *testing.T) {
 	require.Equal(t, map[string]int{"retry": 3 * items}, countMarks(string(page)))
 	require.Less(t, len(page), mostPage)
 	for i := range items {
-		require.Equal(t, 1, strings.Count(string(page), fmt.Sprintf(`<a href="#job%d">`, i+1)), "each ribbon leads to its own job")
+		require.Equal(t, 1, strings.Count(string(page), fmt.Sprintf(` id="job%d"`, i+1))+strings.Count(string(page), fmt.Sprintf(` id=job%d>`, i+1)), "each job has its place")
 	}
-	require.Equal(t, 2, strings.Count(string(page), "<summary>994 more jobs</summary>"))
+	const drawn, unfolded = 300, 6
+	require.Equal(t, drawn, strings.Count(string(page), `<a href="#job`), "each ribbon leads to its own job")
+	require.Equal(t, 2, strings.Count(string(page), fmt.Sprintf("<summary>%d more jobs</summary>", drawn-unfolded)))
+	require.Equal(t, 1, strings.Count(string(page), fmt.Sprintf("<summary>%d more jobs, a line each</summary>", items-drawn)))
 	require.Less(t, len(draw(t, e)), 20<<10)
 	require.Contains(t, report.Text(e, report.TextOptions{}), "and 992 more jobs")
 }

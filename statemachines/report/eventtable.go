@@ -13,10 +13,11 @@ import (
 // eventsPerTable is how many events stand in one table, which opens by itself.
 const eventsPerTable = 1_000
 
-// What the table says of events besides their types and states.
+// What the table says of events besides their numbers and times.
 const (
-	mostDetails = 700 << 10 // bytes of all: behind that one has leastDetail
-	leastDetail = 24
+	mostDetails = 700 << 10 // bytes of all: behind that texts have the least
+	leastDetail = 20
+	leastName   = 16 // of a state
 )
 
 // ditto stands for the state of the row above.
@@ -75,25 +76,40 @@ func writeEvent(b *strings.Builder, a axis, event *history.Event, state string, 
 	b.WriteString("<td>")
 	b.WriteString(formatClock(event.Time.Sub(a.start)))
 	b.WriteString("<td>")
-	b.WriteString(html.EscapeString(cut(event.Type, mostName)))
+	before := b.Len()
+	b.WriteString(html.EscapeString(cutEscaped(event.Type, mostEventName)))
 	b.WriteString("<td>")
-	if r != nil {
+	if r != nil && *left > 0 {
 		b.WriteString("<a href=#s")
 		b.WriteString(strconv.Itoa(r.number))
 		b.WriteString(">")
-		b.WriteString(html.EscapeString(cut(state, mostEventName)))
+		writeText(b, cut(state, mostEventName), *left, leastName)
 		b.WriteString("</a>")
 	} else {
-		b.WriteString(html.EscapeString(cut(state, mostEventName)))
+		writeText(b, cut(state, mostEventName), *left, leastName)
 	}
 	b.WriteString("<td>")
-	text := detail(event)
-	if *left <= 0 {
-		text = cut(text, leastDetail)
-	}
-	*left -= len(text)
-	b.WriteString(html.EscapeString(text))
+	writeText(b, detail(event), *left, leastDetail)
+	*left -= b.Len() - before
 	b.WriteString("\n")
+}
+
+// writeText writes a text as HTML, in the least bytes if nothing is left for more.
+func writeText(b *strings.Builder, text string, left, least int) {
+	if left <= 0 {
+		text = cutEscaped(text, least)
+	}
+	b.WriteString(html.EscapeString(text))
+}
+
+// cutEscaped shortens a text to so many bytes of HTML.
+func cutEscaped(text string, limit int) string {
+	for at, r := range text {
+		if limit -= len(html.EscapeString(string(r))); limit < 0 {
+			return text[:at] + "…"
+		}
+	}
+	return text
 }
 
 // detail is what an event tells besides its type and state.

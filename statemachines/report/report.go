@@ -41,6 +41,8 @@ type view struct {
 	Notes                        []string
 	Figures                      []figure
 	Ribbons, MoreRibbons         []ribbon
+	Crowd                        []template.HTML // jobs behind the ribbons
+	CrowdDrawing                 template.HTML
 	Loops                        []loopView
 	Lanes                        []laneView
 	Ticks                        []tickGroup
@@ -97,11 +99,7 @@ func newView(e *history.Execution) *view {
 	visits := e.FindVisits()
 	jobs := e.FindJobs(visits)
 	a := axis{e.Start, e.Stop}
-	rows := newRows(e.Machine, visits.All)
-	byName := map[string]*row{}
-	for _, r := range rows {
-		byName[r.name] = r
-	}
+	rows, byName := newRows(e.Machine, visits.All)
 	hash := sha256.Sum256([]byte(script))
 	v := &view{
 		Style: template.CSS(ribbonStyle + pageStyle), Marks: template.HTML(marks), Script: template.JS(script), //nolint:gosec // our own
@@ -115,7 +113,7 @@ func newView(e *history.Execution) *view {
 		v.Notes = append(v.Notes, cut(note, mostPayload))
 	}
 	polls := map[*history.Visit]*history.Poll{}
-	rowsLeft := mostRows
+	left := &room{mostTitles, mostRows, mostLabels}
 	for i, j := range jobs {
 		number := 0
 		if r := byName[cut(j.State, mostName)]; r != nil {
@@ -124,13 +122,19 @@ func newView(e *history.Execution) *view {
 		for k := range j.Polls {
 			polls[j.Polls[k].Visit] = &j.Polls[k]
 		}
-		r := newRibbon(a, j, e, i+1, number, rowsLeft)
-		rowsLeft -= len(r.Changes)
+		if i >= mostDrawn {
+			v.Crowd = append(v.Crowd, newCrowdRow(a, j, e, i+1, number))
+			continue
+		}
+		r := newRibbon(a, j, e, i+1, number, left)
 		if i < mostRibbons {
 			v.Ribbons = append(v.Ribbons, r)
 		} else {
 			v.MoreRibbons = append(v.MoreRibbons, r)
 		}
+	}
+	if len(jobs) > mostDrawn {
+		v.CrowdDrawing = drawCrowd(a, jobs[mostDrawn:], e, left)
 	}
 	for _, r := range rows {
 		v.addRow(a, r)

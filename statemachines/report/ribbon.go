@@ -60,21 +60,29 @@ const noStatus = "(no status)"
 
 // What a page shows of very many polls.
 const (
-	mostTitles = 5_000 // of a job: behind that its marks have no titles
+	mostTitles = 5_000 // of marks: a job with more polls than are left has none
 	mostRows   = 500   // lines of the histories of all statuses
+	mostLabels = 2_000 // of stages
+	mostDrawn  = 300   // jobs: those behind share one ribbon
+	// narrowest is how wide a stage with a label is at least, in percent.
+	narrowest = 0.1
 )
+
+// room is what is left of the page for ribbons.
+type room struct{ titles, rows, labels int }
 
 // forms are the marks of polls by their verdicts: the names of symbols in the page.
 var forms = map[history.Verdict]string{
 	history.Retry: "retry", history.Success: "success", history.Failure: "failure", history.CallFailed: "failed", history.Unknown: "unknown",
 }
 
-func newRibbon(a axis, j *history.Job, e *history.Execution, number, row, rows int) ribbon {
+func newRibbon(a axis, j *history.Job, e *history.Execution, number, row int, left *room) ribbon {
 	r := ribbon{Number: number, State: cut(j.State, mostName), Row: row, Operation: j.Operation, ID: cut(j.ID, mostName), Polls: plural(len(j.Polls), "poll")}
 	changes, failures := j.Changes(), j.Failures()
 	all := len(changes) + len(failures)
-	changes = changes[:min(len(changes), rows)]
-	failures = failures[:min(len(failures), rows-len(changes))]
+	changes = changes[:min(len(changes), left.rows)]
+	failures = failures[:min(len(failures), left.rows-len(changes))]
+	left.rows -= len(changes) + len(failures)
 	r.More = all - len(changes) - len(failures)
 	for _, c := range changes {
 		r.Changes = append(r.Changes, newChangeView(a, j, e, c))
@@ -85,7 +93,7 @@ func newRibbon(a axis, j *history.Job, e *history.Execution, number, row, rows i
 		r.Changes = append(r.Changes, v)
 	}
 	r.Facts = facts(a, j)
-	d := drawing{a, j, func(b *strings.Builder) { drawMarks(b, a, j, e) }, labelStage}
+	d := drawing{a, j, func(b *strings.Builder) { drawMarks(b, a, j, e, &left.titles) }, left.labelStage}
 	r.Drawing = template.HTML(d.draw()) //nolint:gosec // texts are escaped where they are written
 	return r
 }
@@ -174,11 +182,15 @@ func (d *drawing) draw() string {
 
 // drawMarks draws a mark for each poll, which leads to its event. The tab key passes
 // the marks by: there may be thousands before the rest of the page.
-func drawMarks(b *strings.Builder, a axis, j *history.Job, e *history.Execution) {
+func drawMarks(b *strings.Builder, a axis, j *history.Job, e *history.Execution, titles *int) {
+	titled := len(j.Polls) <= *titles
+	if titled {
+		*titles -= len(j.Polls)
+	}
 	for i := range j.Polls {
 		p := &j.Polls[i]
 		mark := fmt.Sprintf(`<use href="#%s" x="%s">`, forms[p.Verdict], round(a.at(p.At)))
-		if len(j.Polls) <= mostTitles {
+		if titled {
 			text := fmt.Sprintf("poll %s, %s: %s", formatCount(i+1), a.since(p.At), cut(p.Status, mostEventName))
 			if p.Verdict != history.Retry {
 				text += " (" + string(p.Verdict) + ")"
@@ -267,13 +279,22 @@ func (d *drawing) drawStage(b *strings.Builder, from, to time.Time, status strin
 	if right <= left {
 		return
 	}
+	label := d.label(status, right-left)
+	if label == "" && right-left < narrowest { // the mark of the poll says more
+		fmt.Fprintf(b, `<rect class="life" x="%s" y="%d" width="%s" height="%d"/>`, round(left), lifeTop, round(right-left), lifeHeight)
+		return
+	}
 	fmt.Fprintf(b, `<svg x="%s" y="%d" width="%s" height="%d"><rect class="life" width="100%%" height="100%%"><title>%s</title></rect>%s</svg>`,
 		round(left), lifeTop, round(right-left), lifeHeight,
-		html.EscapeString(fmt.Sprintf("%s: %s to %s", status, d.axis.since(from), d.axis.since(to))), d.label(status, right-left))
+		html.EscapeString(fmt.Sprintf("%s: %s to %s", status, d.axis.since(from), d.axis.since(to))), label)
 }
 
 // labelStage is the name of a status on a page, as far as there is room.
-func labelStage(status string, _ float64) string {
+func (left *room) labelStage(status string, width float64) string {
+	if width < narrowest || left.labels <= 0 {
+		return ""
+	}
+	left.labels--
 	return `<foreignObject width="100%" height="100%"><div class="stage">` + html.EscapeString(status) + `</div></foreignObject>`
 }
 

@@ -19,12 +19,26 @@ type row struct {
 	total              time.Duration
 }
 
+// mostStates is how many states have a row of their own: those behind share one.
+const mostStates = 800
+
 // newRows are the states with their visits: in the order of the definition, and
 // behind them those that only the history has, in the order of their first visits.
-func newRows(m *asl.StateMachine, all []*history.Visit) []*row {
-	var out []*row
-	byName := map[string]*row{}
+// byName has the row of each state.
+func newRows(m *asl.StateMachine, all []*history.Visit) (out []*row, byName map[string]*row) {
+	byName = map[string]*row{}
+	more := 0
 	add := func(name string, kind asl.Type, depth int) *row {
+		if len(out) == mostStates {
+			out = append(out, &row{number: mostStates + 1})
+		}
+		if len(out) > mostStates {
+			more++
+			rest := out[mostStates]
+			rest.name = plural(more, "more state")
+			byName[name] = rest
+			return rest
+		}
 		r := &row{name: name, kind: kind, depth: depth, number: len(out) + 1}
 		byName[name] = r
 		out = append(out, r)
@@ -52,5 +66,5 @@ func newRows(m *asl.StateMachine, all []*history.Visit) []*row {
 		r.failures += v.Failures()
 		r.total += v.End.Sub(v.Start)
 	}
-	return out
+	return out, byName
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"html/template"
@@ -15,16 +16,16 @@ import (
 // are.
 const (
 	mostPayload    = 4 << 10   // bytes of one
-	mostData       = 700 << 10 // bytes of all: behind that a text has leastPayload
-	leastPayload   = 100
+	mostData       = 500 << 10 // bytes of all: the visits behind that have a line each
 	mostCause      = 200
 	mostEventCause = 60
 	mostEventName  = 40
 	mostName       = 120
-	mostChanges    = 12 // lines of one comparison
-	mostValue      = 80 // bytes of a value in a comparison
-	mostColumns    = 4  // of the table of turns
-	lineBytes      = 80 // of the page for a line of a comparison, besides its texts
+	mostChanges    = 12  // lines of one comparison
+	mostValue      = 80  // bytes of a value in a comparison
+	mostColumns    = 4   // of the table of turns
+	lineBytes      = 80  // of the page for a line of a comparison, besides its texts
+	stepBytes      = 400 // of the page for a step, besides its data
 )
 
 // strandView is the visits of one branch or iteration, folded.
@@ -47,6 +48,8 @@ type stepView struct {
 	More            int
 	Turns           template.HTML
 	Columns         []string
+	// Line is all that the page says of the step where there is no room for more.
+	Line template.HTML
 }
 
 // stateLink leads to the state in the table.
@@ -87,14 +90,10 @@ type stepWriter struct {
 	left     int // bytes of data
 }
 
-// shorten cuts a text to what is left for data.
-func (w *stepWriter) shorten(text string) string {
-	limit := mostPayload
-	if w.left <= 0 {
-		limit = leastPayload
-	}
+// take cuts a text, and takes its bytes in the page from what is left.
+func (w *stepWriter) take(text string, limit int) string {
 	text = cut(text, limit)
-	w.left -= len(text) + lineBytes
+	w.left -= len(html.EscapeString(text)) + lineBytes
 	return text
 }
 
@@ -126,6 +125,9 @@ func (w *stepWriter) write(strands []*strand) []strandView {
 		if i > 0 || s.id != 0 {
 			first := s.groups[0].first()[0]
 			v.Title = fmt.Sprintf("%s, %s", nameOf(first), w.axis.since(first.Start))
+			if w.left <= 0 {
+				v.Title = fmt.Sprintf("%s, %s", cutEscaped(nameOf(first), leastName), w.axis.since(first.Start))
+			}
 		}
 		before := map[string]*history.Visit{}
 		for _, g := range s.groups {
@@ -139,6 +141,10 @@ func (w *stepWriter) write(strands []*strand) []strandView {
 // step makes the view of a group. before has the visit of each state that was shown
 // last.
 func (w *stepWriter) step(g *group, before map[string]*history.Visit) stepView {
+	if w.left <= 0 {
+		return stepView{Line: w.line(g)}
+	}
+	w.left -= stepBytes
 	v := stepView{At: w.axis.since(g.start()), Took: formatDuration(g.end().Sub(g.start()))}
 	for _, visit := range g.first() {
 		v.States = append(v.States, w.link(visit))
@@ -165,12 +171,38 @@ func (w *stepWriter) step(g *group, before map[string]*history.Visit) stepView {
 	return v
 }
 
+// line says of each turn when it was, in which states, how long, and what it came to.
+func (w *stepWriter) line(g *group) template.HTML {
+	var b strings.Builder
+	for i, turn := range g.turns {
+		b.WriteString(w.eventLink(turn[0]))
+		failed := ""
+		for _, visit := range turn {
+			b.WriteString(" " + html.EscapeString(cutEscaped(nameOf(visit), leastName)))
+			failed = cmp.Or(visit.Error, failed)
+		}
+		if last := turn[len(turn)-1]; last.Open {
+			b.WriteString(" open")
+		} else {
+			b.WriteString(" " + formatDuration(last.End.Sub(turn[0].Start)))
+		}
+		if i < len(g.polls) {
+			b.WriteString(" " + string(g.polls[i].Verdict) + " " + html.EscapeString(cutEscaped(g.polls[i].Status, leastDetail)))
+		}
+		if failed != "" {
+			b.WriteString(" failed " + html.EscapeString(cutEscaped(failed, leastDetail)))
+		}
+		b.WriteString("<br>\n")
+	}
+	return template.HTML(b.String()) //nolint:gosec // texts are escaped where they are written
+}
+
 // data is what went through a visit: all of it, or what differs from the one before.
 func (w *stepWriter) data(v, before *history.Visit) dataView {
 	d := dataView{stateLink: w.link(v), Event: eventID(w.e, v, v.First)}
 	add := func(name, text string, bad bool) {
 		if text != "" {
-			d.Parts = append(d.Parts, part{cut(name, mostName), w.shorten(text), bad})
+			d.Parts = append(d.Parts, part{cut(name, mostName), w.take(text, mostPayload), bad})
 		}
 	}
 	if v.Error != "" || v.Cause != "" {
@@ -239,8 +271,7 @@ func (w *stepWriter) addChanges(d *dataView, before, v *history.Visit) {
 				d.More++
 				continue
 			}
-			c.Path, c.Before, c.After = cut(t.name+strings.TrimPrefix(c.Path, "$"), mostName), cut(c.Before, mostValue), cut(c.After, mostValue)
-			w.left -= len(c.Path) + len(c.Before) + len(c.After) + lineBytes
+			c.Path, c.Before, c.After = w.take(t.name+strings.TrimPrefix(c.Path, "$"), mostName), w.take(c.Before, mostValue), w.take(c.After, mostValue)
 			d.Changes = append(d.Changes, c)
 		}
 	}
@@ -254,7 +285,13 @@ func (w *stepWriter) follow(g *group, v *stepView) {
 		v.More += more
 		for _, s := range found {
 			s.Path = name + strings.TrimPrefix(s.Path, "$")
-			v.Series = append(v.Series, seriesView{nameOf(visit), cut(s.Path, mostName), cut(s.First, mostValue), cut(s.Last, mostValue), s.Distinct})
+			if w.left <= 0 {
+				v.More++
+				continue
+			}
+			v.Series = append(v.Series, seriesView{
+				w.take(nameOf(visit), mostName), w.take(s.Path, mostName), w.take(s.First, mostValue), w.take(s.Last, mostValue), s.Distinct,
+			})
 			columns = append(columns, s)
 		}
 	}
@@ -294,9 +331,12 @@ func (w *stepWriter) turns(g *group, columns []series) template.HTML {
 		last := turn[len(turn)-1]
 		fmt.Fprintf(&b, "<tr><td>%d<td>%s<td>%s", i+1, w.eventLink(turn[0]), formatDuration(last.End.Sub(turn[0].Start)))
 		for _, c := range columns {
-			text := cut(c.values[i], mostValue)
+			text := "…"
+			if w.left > 0 {
+				text = html.EscapeString(cut(c.values[i], mostValue))
+			}
 			w.left -= len(text)
-			b.WriteString("<td>" + html.EscapeString(text))
+			b.WriteString("<td>" + text)
 		}
 		b.WriteString("\n")
 	}
