@@ -232,6 +232,26 @@ func TestAdoptOfAJobThatIsNotThere(t *testing.T) {
 	require.Contains(t, stdout, `"status": "UNKNOWN"`)
 }
 
+// Who may read records on a screen must not end Tasks with what is there.
+func TestRecordsHideTaskTokens(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	a.unknownStart(t)
+	store := a.functions(t).Store
+	key := startrecord.Key{ExecutionARN: nightly, Poller: handler.DefaultPoller}
+	stored, err := store.Load(t.Context(), key)
+	require.NoError(t, err)
+	stored.Record.Callback = startrecord.Callback{TaskToken: "AQCEAAAAKgAAAAM", Number: 3}
+	_, err = store.Replace(t.Context(), key, stored.Record, stored.Version)
+	require.NoError(t, err)
+	for _, args := range [][]string{{"records", "show", nightly}, {"records", "list", "-o", "json"}} {
+		code, stdout, stderr := a.command(t, args...)
+		require.Equal(t, exitSucceeded, code, stderr)
+		require.Contains(t, stdout, `"taskToken": "(hidden)"`)
+		require.NotContains(t, stdout, "AQCE")
+	}
+}
+
 // A start that is abandoned is made again by a redrive, and only then.
 func TestAbandon(t *testing.T) {
 	t.Parallel()

@@ -88,6 +88,9 @@ func newListedRecord(store startrecord.Store, f foundRecord) listedRecord {
 		l.Error = f.err.Error()
 	} else {
 		l.Record = &f.stored.Record
+		if l.Record.Callback.TaskToken != "" {
+			l.Record.Callback.TaskToken = "(hidden)" // whoever has it can end the Task
+		}
 	}
 	return l
 }

@@ -58,20 +58,33 @@ func groupVisits(visits []*visit) []*group {
 	return groups
 }
 
-// poll describes the jobs of the group, and does what follows for each.
+// poll describes the jobs of the group, and does what follows for each: at once for those
+// whose answers are given, and one after the other for those that are described alone.
 func (g *group) poll(ctx context.Context) []step {
 	unanswered := g.describe(ctx)
 	steps := make([]step, len(g.visits))
+	var together, alone []int
 	for i, v := range g.visits {
-		cause := unanswered
-		if cause == nil && v.check.given == nil && g.throttled.Load() {
-			cause = fail(ErrorServiceUnavailable, "describe %s: the service throttles", v.request.Job)
-		}
 		steps[i].visit = v
-		if cause != nil {
-			steps[i].next, steps[i].err = v.postpone(ctx, cause)
+		if v.check.given != nil {
+			together = append(together, i)
 		} else {
-			steps[i].next, steps[i].err = v.poll(ctx, g)
+			alone = append(alone, i)
+		}
+	}
+	each(len(together), storeCalls, func(n int) {
+		s := &steps[together[n]]
+		s.next, s.err = s.visit.poll(ctx, g)
+	})
+	for _, i := range alone {
+		s, cause := &steps[i], unanswered
+		if cause == nil && g.throttled.Load() {
+			cause = fail(ErrorServiceUnavailable, "describe %s: the service throttles", s.visit.request.Job)
+		}
+		if cause != nil {
+			s.next, s.err = s.visit.postpone(ctx, cause)
+		} else {
+			s.next, s.err = s.visit.poll(ctx, g)
 		}
 	}
 	return steps
