@@ -64,14 +64,24 @@ func (o *runOptions) keepHistory(result *sim.Result) error {
 
 // readRun reads the run before.
 func (o *runOptions) readRun() (*history.Execution, error) {
-	text, err := os.ReadFile(o.historyFile())
+	info, err := os.Stat(o.historyFile())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, usage("--redrive: %s keeps no run %q that ended", o.data, o.name)
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no file", o.historyFile()) // reading it might never end
 	}
 	if err != nil {
 		return nil, usage("--redrive: %w", err)
 	}
+	text, err := os.ReadFile(o.historyFile())
+	if err != nil {
+		return nil, usage("--redrive: %w", err)
+	}
 	before, err := history.Read(text)
+	if err == nil && before.Events[0].Type != string(sim.ExecutionStarted) {
+		err = fmt.Errorf("the history begins with %s, expected %s: the file is damaged", before.Events[0].Type, sim.ExecutionStarted)
+	}
 	if err != nil {
 		return nil, usage("--redrive: %s: %w", o.historyFile(), err)
 	}
