@@ -8,8 +8,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -242,3 +244,44 @@ func TestFunctionServerThatNeverAnswers(t *testing.T) {
 		})
 	}
 }
+
+// A run that an error ends has its history written, and goes on with --redrive. So has
+// one whose result nobody takes.
+func TestRunThatBreaksOffKeepsItsHistory(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		return // it starts no file by its mode
+	}
+	folder := t.TempDir()
+	machine, program := filepath.Join(folder, "m.asl.json"), filepath.Join(folder, "program")
+	history, page := filepath.Join(folder, "h.json"), filepath.Join(folder, "h.html")
+	require.NoError(t, os.WriteFile(machine, []byte(`{"StartAt": "F", "States": {"F": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke",
+		"Parameters": {"FunctionName": "f", "Payload": {}}, "OutputPath": "$.Payload", "End": true}}}`), 0o600))
+	require.NoError(t, os.WriteFile(program, []byte{0, 1, 2}, 0o700)) //nolint:gosec // a program that does not start
+	args := []string{"run", machine, "-q", "--name", "n", "--data", filepath.Join(folder, "d"), "--history", history, "--html", page, "--lambda"}
+	var stderr bytes.Buffer
+	require.Equal(t, exitFailed, execute(t.Context(), append(args, "f="+program), io.Discard, &stderr))
+	require.Contains(t, stderr.String(), "cannot start")
+	text, err := os.ReadFile(history)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"type": "ExecutionAborted"`)
+	require.Contains(t, string(text), "cannot start")
+	require.FileExists(t, page)
+
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `"done"`) }))
+	defer server.Close()
+	require.NoError(t, os.Remove(history))
+	stderr.Reset()
+	require.Equal(t, exitFailed, execute(t.Context(), append(args, "f="+server.URL, "--redrive"), full{}, &stderr), "%s", &stderr)
+	require.Contains(t, stderr.String(), "write the result: ")
+	text, err = os.ReadFile(history)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"type": "ExecutionRedriven"`)
+	require.Contains(t, string(text), `"type": "ExecutionSucceeded"`)
+}
+
+// full is a disk without space.
+type full struct{}
+
+// Write implements io.Writer.
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
