@@ -39,7 +39,7 @@ func newAccess(t *testing.T, a assembly) *access {
 				s.resources[i] = a.physical(t, resource)
 			}
 			if s.conditions != nil {
-				require.Equal(t, []string{"StringLike"}, slices.Collect(maps.Keys(s.conditions.(map[string]any))), "an operator that the test does not know")
+				require.Subset(t, []string{"StringLike", "StringEquals"}, slices.Collect(maps.Keys(s.conditions.(map[string]any))), "an operator that the test does not know")
 			}
 			all.roles[role.id] = append(all.roles[role.id], s)
 		}
@@ -65,7 +65,7 @@ func (a *access) allows(role, action, resource string, keys map[string]string) b
 // met tells whether the conditions hold.
 func (s statement) met(keys map[string]string) bool {
 	all, _ := s.conditions.(map[string]any)
-	for _, condition := range all { // of StringLike
+	for _, condition := range all { // of StringLike, or StringEquals without an asterisk
 		for key, patterns := range condition.(map[string]any) {
 			if value, ok := keys[key]; !ok || !matchesAny(oneOrMore(patterns), value) {
 				return false

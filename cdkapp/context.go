@@ -170,7 +170,7 @@ func (c *appContext) functionJobs(definitions []string) []string {
 	slices.Sort(jobs)
 	jobs = slices.Compact(jobs)
 	for _, job := range jobs {
-		if _, err := permissionsOf(job); err != nil {
+		if _, err := permissionsOf(job, nil); err != nil {
 			c.refuse(contextFunctionJobs, "%v", err)
 		}
 	}
@@ -273,7 +273,7 @@ func (c *appContext) functionActions(definitions []string) []string {
 	}
 	needed := map[string]bool{}
 	of := func(key, job string) permissions {
-		p, err := permissionsOf(job)
+		p, err := permissionsOf(job, nil)
 		if err != nil {
 			c.refuse(key, "%v", err)
 		}

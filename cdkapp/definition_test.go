@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
+	"github.com/aws/jsii-runtime-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/cdkapp"
@@ -29,16 +30,22 @@ func bare(p cdkapp.JobPollerProps) *cdkapp.JobPollerProps {
 	return &p
 }
 
-// passed are the roles that the tests let jobs have.
+// passed are the roles, keys and secrets that the tests let jobs have.
 func passed(e *catalog.Entry) *map[string]*[]*string {
+	all := map[string]*[]*string{}
 	if e.Job != nil {
 		for _, d := range e.Job.Dependent {
-			if d.Action == "iam:PassRole" {
-				return &map[string]*[]*string{"iam:PassRole": {new("arn:aws:iam::123456789012:role/jobs")}}
+			switch service, _, _ := strings.Cut(d.Action, ":"); service {
+			case "iam":
+				all[d.Action] = jsii.Strings("arn:aws:iam::123456789012:role/jobs")
+			case "kms":
+				all[d.Action] = jsii.Strings("arn:aws:kms:us-east-1:123456789012:key/jobs")
+			case "secretsmanager":
+				all[d.Action] = jsii.Strings("arn:aws:secretsmanager:us-east-1:123456789012:secret:jobs")
 			}
 		}
 	}
-	return nil
+	return &all
 }
 
 // jobsAndWaiters are the jobs whose services do something on behalf of who starts
@@ -96,8 +103,8 @@ func TestE2EDefinitionsOfTheCatalogue(t *testing.T) {
 			require.Equal(t, string(asl.Print(compiled.Machine)), definition)
 			require.Empty(t, asl.Validate([]byte(definition), asl.Standard))
 			given := map[string][]string{}
-			if passed(e) != nil {
-				given["iam:PassRole"] = []string{"arn:aws:iam::123456789012:role/jobs"}
+			for action, arns := range *passed(e) {
+				given[action] = []string{*(*arns)[0]}
 			}
 			requireJustified(t, all, machine, given, "", false)
 		}

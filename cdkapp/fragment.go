@@ -68,6 +68,8 @@ type JobPollerFragmentProps struct {
 	Fit       *bool
 	Output    *string
 	Resources *map[string]*[]*string
+	// Grants are statements that the same roles get besides. Default: none.
+	Grants    *[]awsiam.PolicyStatement
 	Functions Functions
 	Store     RecordStore
 
@@ -211,10 +213,12 @@ func (f *fragment) build(in where, id string, props *JobPollerFragmentProps) {
 	warn(f, &f.report)
 	m := &machine{definition: string(asl.Print(compiled.Machine))}
 	m.useCompiled(compiled)
+	m.unnamed, m.arguments = compiled.Unnamed, p.started
 	m.check(in)
-	m.settle(in, &JobPollerProps{Functions: props.Functions, Store: props.Store, Resources: props.Resources})
+	m.settle(in, &JobPollerProps{Functions: props.Functions, Store: props.Store, Resources: props.Resources, Grants: props.Grants})
+	m.warnUnnamed(f)
 	f.makeStates(compiled, to.exits, f.values(m, props))
-	f.states[0].statements = statements(f, m.needed, m.narrowed)
+	f.states[0].statements = append(statements(f, m.needed, m.narrowed), m.granted...)
 	if f.functions != nil {
 		f.states[0].statements = append(f.states[0].statements, awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Actions:   pointers([]string{invokeAction}),
@@ -231,9 +235,9 @@ func (f *fragment) values(m *machine, props *JobPollerFragmentProps) *strings.Re
 		return strings.NewReplacer(values...)
 	}
 	if f.functions = props.Functions; f.functions == nil {
-		f.functions = NewFunctions(f, new("Functions"), &FunctionsProps{
-			Jobs: pointers(m.jobs), Resources: props.Resources, MaxWait: props.MaxWait, Store: props.Store,
-		})
+		f.functions = newFunctions(f, new("Functions"), &FunctionsProps{
+			Jobs: pointers(m.jobs), Resources: props.Resources, Grants: props.Grants, MaxWait: props.MaxWait, Store: props.Store,
+		}, m.arguments)
 	}
 	runJob, checkStatus := f.functions.releases()
 	return strings.NewReplacer(append(values, inBraces(runJobKey), *runJob.arnFor(f), inBraces(checkStatusKey), *checkStatus.arnFor(f))...)

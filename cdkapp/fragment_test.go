@@ -373,7 +373,9 @@ func TestE2EWarningsOfReports(t *testing.T) {
 		for _, construct := range []string{"/Stack/Poller", "/Stack/Fragment"} {
 			assertions.Annotations_FromStack(stack).HasWarning(&construct, assertions.Match_StringLikeRegexp(new("endusermessaging")))
 		}
-		cdkapp.NewJobPoller(stack, new("Known"), exporting())
+		known := exporting()
+		known.Arguments = &map[string]any{"TableArn": "arn:aws:dynamodb:us-east-1:123456789012:table/orders", "S3Bucket": "exports"}
+		cdkapp.NewJobPoller(stack, new("Known"), known)
 		assertions.Annotations_FromStack(stack).HasNoWarning(new("/Stack/Known"), assertions.Match_AnyValue())
 	})
 }

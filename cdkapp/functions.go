@@ -96,6 +96,8 @@ type FunctionsProps struct {
 	// None leaves the action out. Default: all resources of the account and the
 	// region that the action can be on; iam:PassRole has no default.
 	Resources *map[string]*[]*string
+	// Grants are statements that both roles get besides. Default: none.
+	Grants *[]awsiam.PolicyStatement
 	// HttpHosts are the hosts that the job "http:Request" may call, such as
 	// "api.example.com", "api.example.com:8443" or "*.example.com".
 	HttpHosts *[]*string //nolint:revive // as jsii spells it
@@ -156,20 +158,27 @@ type functions struct {
 	in                  where
 	props               *FunctionsProps
 	jobs                []string
+	arguments           map[string]any // of each start; nil if not known
 	store               RecordStore
 	runJob, checkStatus released
 }
 
 // NewFunctions deploys the two functions.
 func NewFunctions(scope constructs.Construct, id *string, props *FunctionsProps) Functions {
+	return newFunctions(scope, id, props, nil)
+}
+
+// newFunctions makes functions that start their job with these arguments; nil are not
+// known.
+func newFunctions(scope constructs.Construct, id *string, props *FunctionsProps, arguments map[string]any) Functions {
 	in := place(scope, id)
 	if props == nil {
 		props = &FunctionsProps{}
 	}
-	f := &functions{in: in, props: props}
+	f := &functions{in: in, props: props, arguments: arguments}
 	f.jobs = f.checkJobs()
 	needed := f.permissions()
-	narrowed := in.narrowResources(slices.Concat(needed.runJob, needed.checkStatus), props.Resources)
+	narrowed := in.narrowResources(slices.Concat(needed.runJob, needed.checkStatus), unnamed{passRole: needed.roles}, props.Resources)
 	longest := in.wholeSeconds("MaxWait", props.MaxWait)
 	if props.Store != nil {
 		in.refuseProps("Store", map[string]bool{"RemovalPolicy": props.RemovalPolicy != ""})
@@ -227,7 +236,7 @@ func (f *functions) permissions() permissions {
 	var all permissions
 	own := f.props.RunJobCode != nil && f.props.CheckStatusCode != nil
 	for _, job := range f.jobs {
-		p, err := permissionsOf(job)
+		p, err := permissionsOf(job, f.arguments)
 		if err != nil && own {
 			continue
 		}
@@ -235,13 +244,14 @@ func (f *functions) permissions() permissions {
 			f.in.refuseFor(err, "Jobs", "%v", err)
 		}
 		all.runJob = append(all.runJob, p.runJob...)
+		all.roles = append(all.roles, p.roles...)
 		all.checkStatus = append(all.checkStatus, p.checkStatus...)
 	}
 	for _, job := range texts(f.props.RetiredJobs) {
 		if slices.Contains(f.jobs, job) {
 			f.in.refuse("RetiredJobs", "%s is also in Jobs: leave it out of one of the two", job)
 		}
-		p, err := permissionsOf(job)
+		p, err := permissionsOf(job, nil)
 		if err != nil && !own {
 			f.in.refuseFor(err, "RetiredJobs", "%v", err)
 		}
@@ -316,7 +326,7 @@ func (f *functions) function(
 		AssumedBy:   awsiam.NewServicePrincipal(new("lambda.amazonaws.com"), nil),
 		Description: new(of.does + "."),
 	})
-	for _, statement := range statements(f, needed, narrowed) {
+	for _, statement := range append(statements(f, needed, narrowed), orElse(f.props.Grants, nil)...) {
 		role.AddToPolicy(statement)
 	}
 	allow(role, []string{*log.LogGroupArn()}, nil, "logs:CreateLogStream", "logs:PutLogEvents")

@@ -105,9 +105,12 @@ type JobPollerProps struct {
 	// [RecordBucket] of their own.
 	Store RecordStore
 	// Resources are ARNs by IAM action: the role, or those of functions that are made
-	// here, allow the action on these alone. None leaves the action out. Default:
-	// what the catalogue knows, which is often *; iam:PassRole has no default.
+	// here, allow the action on these alone. None leaves the action out. Default: what
+	// literal Arguments name. It is required for what the input of the execution
+	// chooses.
 	Resources *map[string]*[]*string
+	// Grants are statements that the same roles get besides. Default: none.
+	Grants *[]awsiam.PolicyStatement
 	// LogLevel is which events are logged. Default: ALL.
 	LogLevel awsstepfunctions.LogLevel
 	// IncludeExecutionData tells whether inputs and outputs are logged. Default:
@@ -185,6 +188,7 @@ func NewJobPoller(scope constructs.Construct, id *string, props *JobPollerProps)
 	p := &jobPoller{machine: m, functions: props.Functions}
 	constructs.NewConstruct_Override(p, scope, id) // so that p itself is the construct
 	warn(p, m.report)
+	m.warnUnnamed(p)
 	p.makeFunctions(props)
 	p.deploy(props)
 	return p
@@ -273,10 +277,13 @@ func (m *machine) settle(in where, props *JobPollerProps) {
 	case !m.throughFunctions() && given != nil:
 		in.refuse("Functions", "the state machine invokes none: leave it out, or use the strategy %s or %s", compile.LambdaLoop, compile.LambdaRetry)
 	case !m.throughFunctions():
-		m.narrowed = in.narrowResources(m.needed, props.Resources)
+		m.narrowed = in.narrowResources(m.needed, m.unnamed, props.Resources)
+		m.granted = orElse(props.Grants, nil)
 	case given == nil && (m.open || len(m.jobs) == 0):
 		in.refuse("Functions", "the definition does not say which jobs its functions run, and for how long: "+
 			"pass what NewFunctions returns, with the jobs in its prop Jobs")
+	case given != nil && props.Grants != nil:
+		in.refuse("Grants", "the functions call the service, with roles of their own: give the statements to NewFunctions")
 	case given != nil && props.Resources != nil:
 		in.refuse("Resources", "the functions call the service, with roles of their own: narrow these in the prop Resources of NewFunctions")
 	case given != nil:
@@ -300,14 +307,14 @@ func (p *jobPoller) makeFunctions(props *JobPollerProps) {
 	made := p.functions == nil
 	if made {
 		of := &FunctionsProps{
-			Jobs: pointers(p.machine.jobs), Resources: props.Resources, MaxWait: awscdk.Duration_Seconds(new(p.machine.maxWait.Seconds())),
+			Jobs: pointers(p.machine.jobs), Resources: props.Resources, Grants: props.Grants, MaxWait: awscdk.Duration_Seconds(new(p.machine.maxWait.Seconds())),
 			LogRetention: props.LogRetention, TracingEnabled: props.TracingEnabled,
 			EncryptionKey: props.EncryptionKey, Store: props.Store, RemovalPolicy: props.RemovalPolicy,
 		}
 		if props.Store != nil {
 			of.RemovalPolicy = "" // it has one of its own
 		}
-		p.functions = NewFunctions(p, new("Functions"), of)
+		p.functions = newFunctions(p, new("Functions"), of, p.machine.arguments)
 	}
 	runJob, checkStatus := p.functions.releases()
 	shipped := func(id, key string, r released, failing bool) invoked {

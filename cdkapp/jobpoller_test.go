@@ -144,6 +144,7 @@ func TestE2EJobPollerProps(t *testing.T) {
 	objects := "{" + bucket.id + ".Arn}/*"
 	requireJustified(t, all, machine, map[string][]string{
 		"dynamodb:ExportTableToPointInTime": {"arn:aws:dynamodb:us-east-1:123456789012:table/Orders"},
+		"dynamodb:DescribeExport":           {"arn:aws:dynamodb:us-east-1:123456789012:table/Orders/export/*"},
 		"s3:PutObject":                      {objects}, "s3:AbortMultipartUpload": {objects}, "s3:PutObjectAcl": {},
 	}, keyArn, true)
 	definition := deployed(t, machine)
@@ -610,7 +611,7 @@ func TestE2EJobPollerRefusesProps(t *testing.T) {
 		"any role": {
 			func(p *cdkapp.JobPollerProps) { p.Job = fromCatalog("comprehend:StartEntitiesDetectionJob") },
 			"Resources",
-			[]string{"iam:PassRole", "ARNs of those roles"},
+			[]string{"iam:PassRole", "give the ARNs under the action"},
 		},
 		"actions of no alarm": {func(p *cdkapp.JobPollerProps) { p.Alarms, p.AlarmActions = new(false), &[]awscloudwatch.IAlarmAction{} }, "AlarmActions", []string{"Alarms"}},
 		"data that is not logged": {

@@ -37,7 +37,12 @@ type machine struct {
 	// narrowed has for an action.
 	needed   []permission
 	narrowed map[string][]string
-	given    []awsiam.PolicyStatement // with a definition
+	unnamed  unnamed
+	// arguments are those of the job that its functions start, nil if they are the
+	// input's.
+	arguments map[string]any
+	granted   []awsiam.PolicyStatement // by the prop Grants
+	given     []awsiam.PolicyStatement // with a definition
 	// jobs are those that its functions run, and maxWait how long they may take,
 	// as far as the definition tells; open is that there are more.
 	jobs    []string
@@ -55,6 +60,7 @@ func (p *polling) machine() *machine {
 		compiled := p.compile(b, form{runJob: inBraces(runJobKey), checkStatus: inBraces(checkStatusKey)})
 		m.definition = anyPartition(string(asl.Print(compiled.Machine)))
 		m.useCompiled(compiled)
+		m.unnamed, m.arguments = compiled.Unnamed, p.started
 	}
 	m.check(p.where)
 	return m
@@ -75,6 +81,9 @@ func (p *polling) fromDefinition(b *bound) *machine {
 	m := &machine{definition: b.definition, given: b.statements}
 	if b.shipped != nil {
 		m.useCompiled(b.shipped)
+		if roles := b.shipped.Unnamed[passRole]; len(roles) > 0 { // who deploys one chooses the rest later
+			m.unnamed = unnamed{passRole: roles}
+		}
 	}
 	if b.isShipped {
 		named := strings.NewReplacer(
@@ -94,7 +103,10 @@ func (m *machine) useCompiled(c *compile.Compiled) {
 	}
 	for _, s := range c.Policy.Statement {
 		for _, resource := range s.Resource {
-			m.needed = append(m.needed, on(resource, s.Action...)...)
+			for _, action := range s.Action {
+				to := s.Condition["StringEquals"]["iam:PassedToService"]
+				m.needed = append(m.needed, permission{action, resource, strings.Join(to, ",")})
+			}
 		}
 	}
 }

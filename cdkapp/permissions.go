@@ -3,6 +3,7 @@ package cdkapp
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
@@ -11,12 +12,19 @@ import (
 // calls its service, or of the service on their behalf.
 type permission struct {
 	action, resource string
+	passedTo         string // the services that get a role, with commas between them
 }
+
+// unnamed are the members of a start call that name a resource of an action when the
+// call is made, by action.
+type unnamed map[string][]string
 
 // permissions are those of a driver: what RunJob calls and what CheckStatus
 // calls.
 type permissions struct {
 	runJob, checkStatus []permission
+	// roles are the members of start calls that name a role which services get.
+	roles []string
 }
 
 // bucketJob keeps the status of its jobs in the bucket of the functions, which
@@ -31,7 +39,7 @@ const httpJob = "http:Request"
 var own = map[string]permissions{
 	httpJob: {},
 	bucketJob: {
-		runJob: on("arn:${Partition}:lambda:${Region}:${Account}:function:${FunctionName}", "lambda:InvokeFunction"),
+		runJob: on("arn:*:lambda:*:*:function:*", "lambda:InvokeFunction"),
 	},
 }
 
@@ -39,13 +47,14 @@ var own = map[string]permissions{
 func on(resource string, actions ...string) []permission {
 	all := make([]permission, len(actions))
 	for i, action := range actions {
-		all[i] = permission{action, resource}
+		all[i] = permission{action: action, resource: resource}
 	}
 	return all
 }
 
-// permissionsOf returns what the driver of a job needs.
-func permissionsOf(job string) (permissions, error) {
+// permissionsOf returns what the driver of a job needs to start it with the arguments,
+// which are nil if they are not known.
+func permissionsOf(job string, arguments map[string]any) (permissions, error) {
 	if known, ok := own[job]; ok {
 		return known, nil
 	}
@@ -59,8 +68,14 @@ func permissionsOf(job string) (permissions, error) {
 		if p.For == catalog.ForStart || p.For == catalog.ForFind {
 			of = &needed.runJob
 		}
-		if next := (permission{p.Action, p.Resource}); !slices.Contains(*of, next) {
-			*of = append(*of, next)
+		arns, members := named.Job.On(p.Resource, arguments)
+		if p.Action == passRole {
+			needed.roles = append(needed.roles, members...)
+		}
+		for _, arn := range arns {
+			if next := (permission{p.Action, arn, strings.Join(p.PassedTo, ",")}); !slices.Contains(*of, next) {
+				*of = append(*of, next)
+			}
 		}
 	}
 	return needed, nil

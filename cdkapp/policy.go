@@ -1,8 +1,8 @@
 package cdkapp
 
 import (
+	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,7 +18,9 @@ const anyResource = "*"
 // narrowResources returns the prop Resources, whose actions must be among those that are
 // needed. A role that a service gets has to be named: with any role of the account,
 // who may start an execution could do what all of them may.
-func (p where) narrowResources(needed []permission, resources *map[string]*[]*string) map[string][]string {
+//
+// The arguments do not name the resources of the actions that are unnamed.
+func (p where) narrowResources(needed []permission, unnamed unnamed, resources *map[string]*[]*string) map[string][]string {
 	actions := map[string]bool{}
 	for _, one := range needed {
 		actions[one.action] = true
@@ -39,11 +41,35 @@ func (p where) narrowResources(needed []permission, resources *map[string]*[]*st
 			}
 		}
 	}
-	if _, ok := given[passRole]; actions[passRole] && !ok {
-		p.refuse("Resources", "the job passes a role to its service: give the ARNs of those roles under the action %q, "+
-			"or no ARNs if it passes none", passRole)
+	for _, action := range slices.Sorted(maps.Keys(unnamed)) {
+		if _, ok := given[action]; !ok && len(unnamed[action]) > 0 && isCritical(action) {
+			p.refuse("Resources", "no literal argument names what %s is on: give Arguments a literal %s, or give the ARNs under the action %q, "+
+				"or no ARNs if the job needs none; Grants adds other statements", action, strings.Join(unnamed[action], " or "), action)
+		}
 	}
 	return given
+}
+
+// isCritical tells whether an action on any resource of the account would let who may
+// start an execution hand on any role, or read any secret or what any key encrypts.
+func isCritical(action string) bool {
+	service, _, _ := strings.Cut(action, ":")
+	return action == passRole || service == "kms" || service == "secretsmanager"
+}
+
+// warnUnnamed tells which actions are on more than one execution needs.
+func (m *machine) warnUnnamed(scope constructs.Construct) {
+	var wide, members []string
+	for _, action := range slices.Sorted(maps.Keys(m.unnamed)) {
+		if _, ok := m.narrowed[action]; !ok {
+			wide, members = append(wide, action), append(members, m.unnamed[action]...)
+		}
+	}
+	if slices.Sort(members); len(wide) > 0 {
+		awscdk.Annotations_Of(scope).AddWarningV2(new("jobpoller:resources"), new(fmt.Sprintf(
+			"the role may do these actions on all resources of their kind, because the input of an execution chooses them: %s. "+
+				"Give Arguments a literal %s, or name the ARNs by action in Resources", strings.Join(wide, ", "), strings.Join(slices.Compact(members), ", "))))
+	}
 }
 
 // isResource tells whether IAM takes the text as a resource, as far as is known
@@ -56,8 +82,9 @@ func isResource(text string) bool {
 // names for it, or those that are known. Actions on the same resources are in one
 // statement.
 func statements(scope constructs.Construct, needed []permission, narrowed map[string][]string) []awsiam.PolicyStatement {
-	resources := map[string][]string{}
+	resources, services := map[string][]string{}, map[string]string{}
 	for _, p := range needed {
+		services[p.action] = p.passedTo
 		own, given := narrowed[p.action]
 		if !given {
 			own = []string{resourceIn(awscdk.Stack_Of(scope), p.resource)}
@@ -73,29 +100,28 @@ func statements(scope constructs.Construct, needed []permission, narrowed map[st
 		if slices.Contains(resources[action], anyResource) {
 			resources[action] = []string{anyResource}
 		}
-		key := strings.Join(slices.Sorted(slices.Values(resources[action])), "\n")
+		key := services[action] + "\n" + strings.Join(slices.Sorted(slices.Values(resources[action])), "\n")
 		actions[key] = append(actions[key], action)
 	}
 	var all []awsiam.PolicyStatement
 	for _, key := range slices.SortedFunc(maps.Keys(actions), func(a, b string) int { return strings.Compare(actions[a][0], actions[b][0]) }) {
-		all = append(all, awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-			Actions: pointers(actions[key]), Resources: pointers(strings.Split(key, "\n")),
-		}))
+		to, on, _ := strings.Cut(key, "\n")
+		props := &awsiam.PolicyStatementProps{Actions: pointers(actions[key]), Resources: pointers(strings.Split(on, "\n"))}
+		if to != "" {
+			props.Conditions = &map[string]any{"StringEquals": map[string]any{"iam:PassedToService": strings.Split(to, ",")}}
+		}
+		all = append(all, awsiam.NewPolicyStatement(props))
 	}
 	return all
 }
-
-// placeholder is a part of a resource that the catalogue names.
-var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
 
 // arnParts is how many parts an ARN has: arn, partition, service, region, account
 // and resource.
 const arnParts = 6
 
-// resourceIn is a resource in the account and the region of the stack, with an
-// asterisk for each name that is not known.
+// resourceIn is a resource in the account and the region of the stack.
 func resourceIn(stack awscdk.Stack, resource string) string {
-	parts := strings.SplitN(placeholder.ReplaceAllLiteralString(resource, anyResource), ":", arnParts)
+	parts := strings.SplitN(resource, ":", arnParts)
 	if len(parts) == arnParts {
 		for at, value := range map[int]*string{1: stack.Partition(), 3: stack.Region(), 4: stack.Account()} {
 			if parts[at] == anyResource {
@@ -128,7 +154,7 @@ func (p *jobPoller) makeRole() {
 		}}),
 		Description: new("What the state machine of a poller runs as."), // not with its path: IAM takes Latin-1 alone
 	})
-	for _, s := range slices.Concat(statements(p, p.machine.needed, p.machine.narrowed), p.machine.given) {
+	for _, s := range slices.Concat(statements(p, p.machine.needed, p.machine.narrowed), p.machine.given, p.machine.granted) {
 		p.role.AddToPolicy(s)
 	}
 	if len(p.invoked) > 0 {

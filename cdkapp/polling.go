@@ -42,6 +42,8 @@ type polling struct {
 	Fit                                       *bool
 	Output                                    *string
 	Scope                                     *string
+
+	started map[string]any // the arguments of the start call; nil are the input's
 }
 
 // form is what a waiter is compiled to.
@@ -150,7 +152,7 @@ func (p *polling) call(b *bound, strategy compile.Strategy) compile.Call {
 	case start:
 		begin := *call.Start
 		begin.Arguments = p.arguments(begin.Operation, begin.Token, strategy)
-		call.Start = &begin
+		call.Start, p.started = &begin, begin.Arguments
 	case call.Start != nil && strategy.UsesFunctions():
 		p.refuse("Start", "with the strategy %s the functions always start %s: "+
 			"name the waiter that waits for it, or take the strategy %s", strategy, b.name, compile.Variables)

@@ -39,7 +39,7 @@ type scripted struct {
 }
 
 // need is an action on a resource.
-type need struct{ action, resource string }
+type need struct{ action, resource, passedTo string }
 
 // services are those that the test starts jobs of, by the name that Step
 // Functions and IAM have for them.
@@ -61,7 +61,7 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, n := range needs(in) {
-		if !s.iam.allows(roleOf(r), n.action, n.resource, nil) {
+		if !s.iam.allows(roleOf(r), n.action, n.resource, map[string]string{"iam:PassedToService": n.passedTo}) {
 			s.Fail(w, http.StatusBadRequest, "AccessDeniedException")
 			return
 		}
@@ -125,13 +125,13 @@ func exports(iam *access) *scripted {
 		"ExportTableToPointInTime": func(in map[string]any) []need {
 			objects := "arn:aws:s3:::" + text(in["S3Bucket"]) + "/AWSDynamoDB/1"
 			return []need{
-				{"dynamodb:ExportTableToPointInTime", text(in["TableArn"])},
-				{"s3:PutObject", objects},
-				{"s3:PutObjectAcl", objects},
-				{"s3:AbortMultipartUpload", objects},
+				{"dynamodb:ExportTableToPointInTime", text(in["TableArn"]), ""},
+				{"s3:PutObject", objects, ""},
+				{"s3:PutObjectAcl", objects, ""},
+				{"s3:AbortMultipartUpload", objects, ""},
 			}
 		},
-		"DescribeExport": func(in map[string]any) []need { return []need{{"dynamodb:DescribeExport", text(in["ExportArn"])}} },
+		"DescribeExport": func(in map[string]any) []need { return []need{{"dynamodb:DescribeExport", text(in["ExportArn"]), ""}} },
 	}
 	return s
 }
@@ -160,7 +160,7 @@ func runs(iam *access) *scripted {
 	job := func(in map[string]any) string { return "arn:aws:glue:" + account + ":job/" + text(in["JobName"]) }
 	s.needs = map[string]func(map[string]any) []need{}
 	for operation := range s.Operations {
-		s.needs[operation] = func(in map[string]any) []need { return []need{{"glue:" + operation, job(in)}} }
+		s.needs[operation] = func(in map[string]any) []need { return []need{{"glue:" + operation, job(in), ""}} }
 	}
 	return s
 }
@@ -187,12 +187,12 @@ func detections(iam *access) *scripted {
 	}}
 	detection := func(operation string) func(map[string]any) []need {
 		return func(in map[string]any) []need {
-			return []need{{"comprehend:" + operation, "arn:aws:comprehend:" + account + ":entities-detection-job/" + text(in["JobId"])}}
+			return []need{{"comprehend:" + operation, "arn:aws:comprehend:" + account + ":entities-detection-job/" + text(in["JobId"]), ""}}
 		}
 	}
 	s.needs = map[string]func(map[string]any) []need{
 		"StartEntitiesDetectionJob": func(in map[string]any) []need {
-			return append(detection("StartEntitiesDetectionJob")(in), need{"iam:PassRole", text(in["DataAccessRoleArn"])})
+			return append(detection("StartEntitiesDetectionJob")(in), need{"iam:PassRole", text(in["DataAccessRoleArn"]), "comprehend.amazonaws.com"})
 		},
 		"DescribeEntitiesDetectionJob": detection("DescribeEntitiesDetectionJob"),
 		"StopEntitiesDetectionJob":     detection("StopEntitiesDetectionJob"),

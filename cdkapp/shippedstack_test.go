@@ -355,9 +355,10 @@ func TestE2ERoleOfCloudFormationStackReadsItsTemplateAndPassesItsRole(t *testing
 		"cloudformation:CreateStack": "arn:aws:cloudformation:us-east-1:123456789012:stack/orders/1", "cloudformation:DescribeStacks": "arn:aws:cloudformation:us-east-1:123456789012:stack/orders/1",
 		"s3:GetObject": "arn:aws:s3:::" + bucket + "/" + key, "iam:PassRole": input.RoleARN,
 	} {
-		require.True(t, iam.allows(role, action, resource, nil), "%s on %s", action, resource)
+		require.True(t, iam.allows(role, action, resource, map[string]string{"iam:PassedToService": "cloudformation.amazonaws.com"}), "%s on %s", action, resource)
 	}
-	require.False(t, iam.allows(role, "iam:PassRole", "arn:aws:iam::123456789012:role/admin", nil))
+	require.False(t, iam.allows(role, "iam:PassRole", "arn:aws:iam::123456789012:role/admin", map[string]string{"iam:PassedToService": "cloudformation.amazonaws.com"}))
+	require.False(t, iam.allows(role, "iam:PassRole", input.RoleARN, map[string]string{"iam:PassedToService": "ec2.amazonaws.com"}))
 	require.False(t, iam.allows(role, "s3:GetObject", "arn:aws:s3:::secrets/key", nil))
 }
 

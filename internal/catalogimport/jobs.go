@@ -71,10 +71,11 @@ func (t *table) readJob(n *jsontree.Node) *tableJob {
 		"dependent": t.List(func(n *jsontree.Node) {
 			var d catalog.Dependent
 			t.Object(n, "an IAM action on a resource", map[string]func(*jsontree.Node){
-				"action": t.action(&d.Action), "resource": t.word(&d.Resource),
+				"action": t.action(&d.Action), "resource": t.word(&d.Resource), "passedTo": t.words(&d.PassedTo),
 			}, "action", "resource")
 			to.Dependent = append(to.Dependent, d)
 		}),
+		"names": t.names(to),
 		"decisions": func(n *jsontree.Node) {
 			t.object(n, "reasons by values", func(value string, n *jsontree.Node) {
 				j.decisions = append(j.decisions, value)
@@ -204,6 +205,7 @@ func (b *builder) job(j *tableJob) {
 	}
 	j.checkStart(start, describe, before, job.Token)
 	j.checkTimes(describe)
+	j.checkNames(start, describe, stop)
 	if stop != nil {
 		j.checkRefusal(stop)
 	}

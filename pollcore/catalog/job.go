@@ -73,6 +73,9 @@ type Job struct {
 	// Dependent are the IAM actions that the service makes, or checks, on
 	// behalf of who starts the job.
 	Dependent []Dependent `json:"dependent,omitempty"`
+	// Names say what of the start call's input names the resources of the actions,
+	// by the placeholder. See [Job.On].
+	Names map[string]Naming `json:"names,omitempty"`
 	// SyncDelay is how many seconds pass between two looks of Step Functions at the
 	// job of Sync; 0 where it is told, or nobody measured it.
 	SyncDelay int `json:"syncDelay,omitempty"`
@@ -243,6 +246,9 @@ type Dependent struct {
 	// Resource is the ARN that the action is on, with placeholders such as
 	// ${Partition} and ${BucketName}.
 	Resource string `json:"resource"`
+	// PassedTo are the services that get the role of an iam:PassRole, as the
+	// condition key iam:PassedToService has them.
+	PassedTo []string `json:"passedTo,omitempty"`
 }
 
 // NewWaiter returns the waiter of the job: an acceptor for each value of its

@@ -10,6 +10,8 @@ type Permission struct {
 	// Dependent is set where the service makes or checks the action on behalf of
 	// the caller.
 	Dependent bool
+	// PassedTo is that of the [Dependent].
+	PassedTo []string
 }
 
 // Purpose is what a permission is needed for.
@@ -44,7 +46,7 @@ func (n *Named) Permissions() []Permission {
 	}
 	need(ForStart, operations[n.Name])
 	for _, d := range n.Job.Dependent {
-		all = append(all, Permission{Action: d.Action, Resource: d.Resource, For: ForStart, Dependent: true})
+		all = append(all, Permission{Action: d.Action, Resource: d.Resource, For: ForStart, Dependent: true, PassedTo: d.PassedTo})
 	}
 	if n.Job.NaturalKey != nil {
 		need(ForFind, n.Operation)

@@ -28,6 +28,9 @@ type Compiled struct {
 	// Policy is what the role of the state machine has to be allowed. What the
 	// Lambda functions call is for their own role.
 	Policy Policy
+	// Unnamed are the members of the start call's input that name a resource of an
+	// action when the machine runs: its Policy has an asterisk for that. By action.
+	Unnamed map[string][]string
 
 	plan *plan
 }
@@ -64,7 +67,8 @@ func Compile(w *pollcore.Waiter, call Call, o Options) (*Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Compiled{Machine: m, StartAt: all[0].name, Strategy: o.Strategy, Warnings: p.warnings(), Policy: p.policy(), plan: p}, nil
+	policy, unnamed := p.policy()
+	return &Compiled{Machine: m, StartAt: all[0].name, Strategy: o.Strategy, Warnings: p.warnings(), Policy: policy, Unnamed: unnamed, plan: p}, nil
 }
 
 // machine puts states together, for a fragment with its exits as states that end.

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +22,8 @@ type Statement struct {
 	Effect   string   `json:"Effect"`
 	Action   []string `json:"Action"`
 	Resource []string `json:"Resource"`
+	// Condition is nil for none; else values by key by operator.
+	Condition map[string]map[string][]string `json:"Condition,omitempty"`
 }
 
 // policyVersion is that of the policy language.
@@ -31,54 +34,87 @@ const anyResource = "*"
 
 // policy is what the role of the state machine needs: the actions of each call
 // and, where it starts the job, those that the service makes or checks on
-// behalf of who does. What is in a resource's name is not known here, and an
-// asterisk stands for it.
-func (p *plan) policy() Policy {
-	needed := map[string][]string{} // resources by action
-	need := func(action, resource string) {
-		if !slices.Contains(needed[action], resource) {
-			needed[action] = append(needed[action], resource)
+// behalf of who does. What no argument names of a resource is an asterisk, and unnamed
+// are the members of the start call that name it, by action.
+func (p *plan) policy() (policy Policy, unnamed map[string][]string) {
+	needed := grants{}
+	if p.functions {
+		for _, function := range []string{p.options.RunJobFunction, p.options.CheckStatusFunction} {
+			needed.add("lambda:InvokeFunction", functionARN(function), nil)
+		}
+		return needed.policy(), nil
+	}
+	unnamed = map[string][]string{}
+	var job *catalog.Job
+	var arguments map[string]any
+	need := func(action, resource string, passedTo []string) {
+		arns, members := job.On(resource, arguments)
+		for _, arn := range arns {
+			needed.add(action, arn, passedTo)
+		}
+		for _, member := range members {
+			if !slices.Contains(unnamed[action], member) {
+				unnamed[action] = append(unnamed[action], member)
+			}
 		}
 	}
 	called := func(op *catalog.Operation) {
 		for _, action := range op.Actions {
-			need(action, anyResource)
-		}
-	}
-	if p.functions {
-		for _, function := range []string{p.options.RunJobFunction, p.options.CheckStatusFunction} {
-			need("lambda:InvokeFunction", functionARN(function))
-		}
-		return policyOf(needed)
-	}
-	called(p.call.Operation)
-	if s := p.call.Start; s != nil {
-		called(s.Operation)
-		if job := s.Operation.Service.Jobs[s.Operation.Name]; job != nil {
-			for _, d := range job.Dependent {
-				need(d.Action, placeholder.ReplaceAllLiteralString(d.Resource, anyResource))
+			for _, resource := range op.On() {
+				need(action, resource, nil)
 			}
 		}
 	}
+	if s := p.call.Start; s != nil {
+		job, arguments = s.Operation.Service.Jobs[s.Operation.Name], s.Arguments
+		called(s.Operation)
+		if job != nil {
+			for _, d := range job.Dependent {
+				need(d.Action, d.Resource, d.PassedTo)
+			}
+		}
+	}
+	called(p.call.Operation)
 	if p.call.Stop != nil {
 		called(p.stop())
 	}
-	return policyOf(needed)
+	return needed.policy(), unnamed
 }
 
-// policyOf puts actions on the same resources into one statement. Statements are
+// grants are the resources of actions, and the services that get a role.
+type grants map[string]*grant
+
+type grant struct{ resources, passedTo []string }
+
+func (g grants) add(action, resource string, passedTo []string) {
+	if g[action] == nil {
+		g[action] = &grant{}
+	}
+	if of := g[action]; !slices.Contains(of.resources, resource) {
+		of.resources = append(of.resources, resource)
+	}
+	g[action].passedTo = passedTo
+}
+
+// policy puts actions on the same resources into one statement. Statements are
 // in the order of their first actions.
-func policyOf(needed map[string][]string) Policy {
+func (g grants) policy() Policy {
 	policy := Policy{Version: policyVersion, Statement: []Statement{}}
-	for _, action := range slices.Sorted(maps.Keys(needed)) {
-		resources := slices.Sorted(slices.Values(needed[action]))
+	for _, action := range slices.Sorted(maps.Keys(g)) {
+		resources := slices.Sorted(slices.Values(g[action].resources))
 		if slices.Contains(resources, anyResource) {
 			resources = []string{anyResource}
 		}
-		i := slices.IndexFunc(policy.Statement, func(s Statement) bool { return slices.Equal(s.Resource, resources) })
+		var condition map[string]map[string][]string
+		if to := g[action].passedTo; len(to) > 0 {
+			condition = map[string]map[string][]string{"StringEquals": {"iam:PassedToService": to}}
+		}
+		i := slices.IndexFunc(policy.Statement, func(s Statement) bool {
+			return slices.Equal(s.Resource, resources) && reflect.DeepEqual(s.Condition, condition)
+		})
 		if i < 0 {
 			i = len(policy.Statement)
-			policy.Statement = append(policy.Statement, Statement{Effect: "Allow", Resource: resources})
+			policy.Statement = append(policy.Statement, Statement{Effect: "Allow", Resource: resources, Condition: condition})
 		}
 		policy.Statement[i].Action = append(policy.Statement[i].Action, action)
 	}

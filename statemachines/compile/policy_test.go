@@ -33,19 +33,21 @@ func TestPolicy(t *testing.T) {
 	}{
 		"poll": {"dynamodb", "ExportCompleted", compile.Options{Strategy: compile.RetryTask}, `{
 			"Version": "2012-10-17",
-			"Statement": [{"Effect": "Allow", "Action": ["dynamodb:DescribeExport"], "Resource": ["*"]}]
+			"Statement": [{"Effect": "Allow", "Action": ["dynamodb:DescribeExport"], "Resource": ["arn:*:dynamodb:*:*:table/*/export/*"]}]
 		}`},
 		"start": {"dynamodb", "ExportTableToPointInTime", compile.Options{Strategy: compile.Loop}, `{
 			"Version": "2012-10-17",
 			"Statement": [
-				{"Effect": "Allow", "Action": ["dynamodb:DescribeExport", "dynamodb:ExportTableToPointInTime"], "Resource": ["*"]},
+				{"Effect": "Allow", "Action": ["dynamodb:DescribeExport"], "Resource": ["arn:*:dynamodb:*:*:table/*/export/*"]},
+				{"Effect": "Allow", "Action": ["dynamodb:ExportTableToPointInTime"], "Resource": ["arn:*:dynamodb:*:*:table/*"]},
 				{"Effect": "Allow", "Action": ["s3:AbortMultipartUpload", "s3:PutObject", "s3:PutObjectAcl"], "Resource": ["arn:*:s3:::*/*"]}
 			]
 		}`},
 		"start and stop": {"rds", "StartExportTask", compile.Options{Strategy: compile.Variables}, `{
 			"Version": "2012-10-17",
 			"Statement": [
-				{"Effect": "Allow", "Action": ["iam:PassRole"], "Resource": ["arn:*:iam::*:role/*"]},
+				{"Effect": "Allow", "Action": ["iam:PassRole"], "Resource": ["arn:*:iam::*:role/*"],
+					"Condition": {"StringEquals": {"iam:PassedToService": ["export.rds.amazonaws.com"]}}},
 				{"Effect": "Allow", "Action": ["kms:CreateGrant", "kms:DescribeKey"], "Resource": ["arn:*:kms:*:*:key/*"]},
 				{"Effect": "Allow", "Action": ["rds:CancelExportTask", "rds:DescribeExportTasks", "rds:StartExportTask"], "Resource": ["*"]}
 			]

@@ -1,0 +1,119 @@
+package catalog_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+)
+
+func TestResourcesThatArgumentsName(t *testing.T) {
+	t.Parallel()
+	const workgroup, objects = "arn:${Partition}:athena:${Region}:${Account}:workgroup/${WorkGroupName}", "arn:${Partition}:s3:::${BucketName}/${ObjectName}"
+	location := func(url any) map[string]any {
+		return map[string]any{"ResultConfiguration": map[string]any{"OutputLocation": url}}
+	}
+	for name, tt := range map[string]struct {
+		job, resource string
+		arguments     map[string]any
+		arns, members []string
+	}{
+		"a name":             {"athena:StartQueryExecution", workgroup, map[string]any{"WorkGroup": "etl"}, []string{"arn:*:athena:*:*:workgroup/etl"}, nil},
+		"a token":            {"athena:StartQueryExecution", workgroup, map[string]any{"WorkGroup": "${Token[W.1]}"}, []string{"arn:*:athena:*:*:workgroup/${Token[W.1]}"}, nil},
+		"unknown arguments":  {"athena:StartQueryExecution", workgroup, nil, []string{"arn:*:athena:*:*:workgroup/*"}, []string{"WorkGroup"}},
+		"an expression":      {"athena:StartQueryExecution", workgroup, map[string]any{"WorkGroup": "{% $states.input.w %}"}, []string{"arn:*:athena:*:*:workgroup/*"}, []string{"WorkGroup"}},
+		"a path":             {"athena:StartQueryExecution", workgroup, map[string]any{"WorkGroup.$": "$.w"}, []string{"arn:*:athena:*:*:workgroup/*"}, []string{"WorkGroup"}},
+		"a wildcard of IAM":  {"athena:StartQueryExecution", workgroup, map[string]any{"WorkGroup": "e*"}, []string{"arn:*:athena:*:*:workgroup/*"}, []string{"WorkGroup"}},
+		"a URL":              {"athena:StartQueryExecution", objects, location("s3://results/a/b"), []string{"arn:*:s3:::results/*"}, nil},
+		"a URL of a token":   {"athena:StartQueryExecution", objects, location("s3://${Token[B.1]}/a"), []string{"arn:*:s3:::${Token[B.1]}/*"}, nil},
+		"no URL":             {"athena:StartQueryExecution", objects, location("results"), []string{"arn:*:s3:::*/*"}, []string{"ResultConfiguration.OutputLocation"}},
+		"the default":        {"athena:StartQueryExecution", objects, map[string]any{}, []string{"arn:*:s3:::*/*"}, []string{"ResultConfiguration.OutputLocation"}},
+		"an ARN":             {"rds:StartExportTask", role, map[string]any{"IamRoleArn": "arn:aws:iam::1:role/r"}, []string{"arn:aws:iam::1:role/r"}, nil},
+		"the ID of a key":    {"rds:StartExportTask", key, map[string]any{"KmsKeyId": "alias/k"}, []string{"arn:*:kms:*:*:key/*"}, []string{"KmsKeyId"}},
+		"no role":            {"backup:StartBackupJob", role, map[string]any{}, nil, nil},
+		"behind an ARN":      {"dynamodb:ExportTableToPointInTime", table + "/export/${ExportName}", map[string]any{"TableArn": "arn:aws:dynamodb:r:1:table/t"}, []string{"arn:aws:dynamodb:r:1:table/t/export/*"}, nil},
+		"behind a token":     {"dynamodb:ExportTableToPointInTime", table + "/export/${ExportName}", map[string]any{"TableArn": "${Token[T.1]}"}, []string{"${Token[T.1]}/export/*"}, nil},
+		"a revision":         {"ecs:RunTask", task, map[string]any{"TaskDefinition": "web:3"}, []string{"arn:*:ecs:*:*:task-definition/web:3"}, nil},
+		"any revision":       {"ecs:RunTask", task, map[string]any{"TaskDefinition": "web"}, []string{"arn:*:ecs:*:*:task-definition/web:*"}, nil},
+		"the name in an ARN": {"ecs:RunTask", "arn:${Partition}:ecs:${Region}:${Account}:task/${ClusterName}/${TaskId}", map[string]any{"Cluster": "arn:aws:ecs:r:1:cluster/c"}, []string{"arn:*:ecs:*:*:task/c/*"}, nil},
+		"two buckets":        {"rekognition:StartMediaAnalysisJob", objects, map[string]any{"Input": map[string]any{"S3Object": map[string]any{"Bucket": "in"}}, "OutputConfig": map[string]any{"S3Bucket": "out"}}, []string{"arn:*:s3:::in/*", "arn:*:s3:::out/*"}, nil},
+		"one of two unknown": {"rekognition:StartMediaAnalysisJob", objects, map[string]any{"Input": map[string]any{"S3Object": map[string]any{"Bucket": "in"}}, "OutputConfig": "{% $o %}"}, []string{"arn:*:s3:::*/*"}, []string{"Input.S3Object.Bucket", "OutputConfig.S3Bucket"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			named, err := catalog.AWS().Resolve(tt.job)
+			require.NoError(t, err)
+			arns, members := named.Job.On(tt.resource, tt.arguments)
+			require.Equal(t, tt.arns, arns)
+			require.Equal(t, tt.members, members)
+		})
+	}
+}
+
+const (
+	role  = "arn:${Partition}:iam::${Account}:role/${RoleNameWithPath}"
+	key   = "arn:${Partition}:kms:${Region}:${Account}:key/${KeyId}"
+	table = "arn:${Partition}:dynamodb:${Region}:${Account}:table/${TableName}"
+	task  = "arn:${Partition}:ecs:${Region}:${Account}:task-definition/${TaskDefinitionFamilyName}:${TaskDefinitionRevisionNumber}"
+)
+
+// Literal arguments name every resource that a job of the catalogue has names for.
+func TestLiteralArgumentsNameTheResourcesOfAllJobs(t *testing.T) {
+	t.Parallel()
+	listings, err := catalog.AWS().List()
+	require.NoError(t, err)
+	jobs, named := 0, 0
+	for _, service := range listings {
+		for _, listed := range service.Entries {
+			e, err := catalog.Lookup(service.Key, listed.Name)
+			require.NoError(t, err)
+			if e.Job == nil {
+				continue
+			}
+			jobs++
+			job, err := catalog.AWS().Resolve(e.FullName())
+			require.NoError(t, err)
+			arguments := map[string]any{}
+			for _, naming := range e.Job.Names {
+				for value, paths := range map[string][]string{"mine": naming.Name, "arn:aws:a:b:1:mine": naming.ARN, "s3://mine/a": naming.S3} {
+					for _, path := range paths {
+						put(arguments, strings.Split(path, "."), value)
+					}
+				}
+			}
+			for _, p := range job.Permissions() {
+				isNamed := slices.ContainsFunc(slices.Collect(maps.Keys(e.Job.Names)), func(placeholder string) bool { return strings.Contains(p.Resource, "${"+placeholder+"}") })
+				arns, members := e.Job.On(p.Resource, arguments)
+				require.Empty(t, members, "%s: %s on %s", job.FullName, p.Action, p.Resource)
+				_, open := e.Job.On(p.Resource, nil)
+				require.Equal(t, isNamed, len(open) > 0, "%s: %s on %s", job.FullName, p.Action, p.Resource)
+				for _, arn := range arns {
+					require.NotContains(t, arn, "${")
+					if isNamed {
+						named++
+						require.Contains(t, arn, "mine", "%s: %s on %s", job.FullName, p.Action, p.Resource)
+					}
+				}
+			}
+		}
+	}
+	require.Equal(t, 115, jobs)
+	require.Greater(t, named, 200)
+}
+
+func put(in map[string]any, path []string, value string) {
+	if len(path) == 1 {
+		in[path[0]] = value
+		return
+	}
+	next, ok := in[path[0]].(map[string]any)
+	if !ok {
+		next = map[string]any{}
+		in[path[0]] = next
+	}
+	put(next, path[1:], value)
+}
