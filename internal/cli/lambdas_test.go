@@ -257,7 +257,7 @@ func TestRunThatBreaksOffKeepsItsHistory(t *testing.T) {
 	history, page := filepath.Join(folder, "h.json"), filepath.Join(folder, "h.html")
 	require.NoError(t, os.WriteFile(machine, []byte(`{"StartAt": "F", "States": {"F": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke",
 		"Parameters": {"FunctionName": "f", "Payload": {}}, "OutputPath": "$.Payload", "End": true}}}`), 0o600))
-	require.NoError(t, os.WriteFile(program, []byte{0, 1, 2}, 0o700)) //nolint:gosec // a program that does not start
+	require.NoError(t, os.WriteFile(program, []byte{0, 1, 2}, 0o700))
 	args := []string{"run", machine, "-q", "--name", "n", "--data", filepath.Join(folder, "d"), "--history", history, "--html", page, "--lambda"}
 	var stderr bytes.Buffer
 	require.Equal(t, exitFailed, execute(t.Context(), append(args, "f="+program), io.Discard, &stderr))

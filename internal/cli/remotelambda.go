@@ -89,7 +89,9 @@ func (f *remoteFunction) invoke(ctx context.Context, payload []byte) ([]byte, er
 func (f *remoteFunction) refusal(response *http.Response, text []byte) error {
 	answer := mock.Answer{Status: response.StatusCode, Message: beginning(text), RequestID: response.Header.Get("X-Amzn-Requestid")}
 	answer.Code, _, _ = strings.Cut(response.Header.Get("X-Amzn-Errortype"), ":")
-	var said struct{ Message string }
+	var said struct {
+		Message string `json:"message"` // or Message
+	}
 	if json.Unmarshal(text, &said) == nil && said.Message != "" {
 		answer.Message = beginning([]byte(said.Message))
 	}

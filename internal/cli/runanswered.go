@@ -74,13 +74,7 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 	if result == nil {
 		return err
 	}
-	kept := o.keepHistory(result)
-	if kept == nil {
-		kept = calls.end()
-	}
-	if result.Status == sim.StatusAborted {
-		calls.warn(c.ErrOrStderr())
-	}
+	kept := a.keep(result)
 	if err == nil {
 		err = reporter.result(newSimulation(machine.StateMachine, result, p, o.virtual))
 	}
@@ -91,6 +85,19 @@ func runAnswered(c *cobra.Command, o runOptions) (err error) {
 		return &exitError{code: code}
 	}
 	return nil
+}
+
+// keep keeps the history of a run, and forgets its calls. Of one that was cut off it
+// tells the jobs that may run on.
+func (a *taskAnswers) keep(result *sim.Result) error {
+	err := a.options.keepHistory(result)
+	if err == nil {
+		err = a.calls.end()
+	}
+	if result.Status == sim.StatusAborted {
+		a.calls.warn(a.stderr)
+	}
+	return err
 }
 
 // passMisfit lets the run go on with what a service answered, and tells of what its

@@ -94,8 +94,12 @@ func (o *runOptions) validate(changed func(flag string) bool) error {
 	}
 	problems = append(problems, o.services.validate(), o.checkLambdas(), o.checkStore(), o.redriveProblem(), o.checkMocked(changed))
 	problems = append(problems, o.conflicts(changed)...)
+	template, _, named := strings.Cut(o.definition, "#")
+	if !named {
+		template = ""
+	}
 	problems = append(problems, checkOutputs(
-		[]outputFile{{"history", o.views.history}, {"html", o.views.html}}, o.definition, o.mocks, strings.TrimPrefix(o.input, "@"),
+		[]outputFile{{"history", o.views.history}, {"html", o.views.html}}, o.definition, template, o.mocks, strings.TrimPrefix(o.input, "@"),
 	))
 	if err := errors.Join(problems...); err != nil {
 		return usage("%w", err)
