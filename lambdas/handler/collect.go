@@ -191,10 +191,7 @@ func (c *collection) leave(ctx context.Context, steps []step) {
 
 // keep lets the message of a visit be delivered again.
 func (c *collection) keep(ctx context.Context, v *visit, err error) {
-	name := "unnamed"
-	if named, ok := errors.AsType[*Error](err); ok {
-		name = named.Name
-	}
+	name := nameOf(err)
 	c.Log.WarnContext(ctx, "the message is to be delivered again", v.names("error", name, "reason", reason(err))...)
 	c.Log.DebugContext(ctx, "the message is to be delivered again", v.names("error", name, "detail", err.Error())...)
 	c.mu.Lock()
@@ -214,8 +211,7 @@ func (c *collection) log(ctx context.Context, err error) {
 		"outdated", c.counts[outdated], "unknownEvents", c.unknown, "failed", c.counts[failed],
 	}
 	if err != nil {
-		named, _ := errors.AsType[*Error](err)
-		c.Log.WarnContext(ctx, "collector", append(attrs, "error", named.Name, "reason", reason(err))...)
+		c.Log.WarnContext(ctx, "collector", append(attrs, "error", nameOf(err), "reason", reason(err))...)
 		return
 	}
 	c.Log.InfoContext(ctx, "collector", attrs...)

@@ -653,11 +653,29 @@ func startedAgain(rec startrecord.Record, ref string) startrecord.Record {
 func TestCollectForeignPayload(t *testing.T) {
 	t.Parallel()
 	w := newCollectWorld(t, "token")
-	for _, payload := range []string{`{}`, `[]`, `null`, bare(request), `{"Records": 1}`, `{"Records": [{"body": "{}"}]}`} {
+	for _, payload := range []string{`{"detail-type": "x", "source": 1e999}`, `{}`, `[]`, `null`, bare(request), `{"Records": 1}`, `{"Records": [{"body": "{}"}]}`} {
 		_, err := w.Collect(t.Context(), json.RawMessage(payload))
 		requireError(t, err, handler.ErrorInvalidRequest)
 	}
 	collected, err := w.Collect(t.Context(), json.RawMessage(`{"Records": []}`))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"batchItemFailures": []}`, jsonOf(t, collected))
+}
+
+// Whatever comes, Collect answers or fails with a name of its own.
+func FuzzCollect(f *testing.F) {
+	for _, seed := range []string{
+		eventOf("job-1"), `{"Records": [{"messageId": "a", "body": "{}"}]}`, `{"detail-type": {}, "detail": [1]}`, bare(request),
+		`{"Records": [{"messageId": "a", "body": "{\"executionArn\": \"` + arn + `\", \"poller\": \"default\", \"number\": 1e9, \"id\": \"\"}"}]}`,
+		`{"Records": [{"messageId": "a", "body": "{\"detail-type\": 1, \"source\": \"test.jobs\", \"detail\": {\"id\": \"job-1\"}}"}]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		w := newCollectWorld(t, "token")
+		w.mustStart(t, first)
+		if _, err := w.Collect(t.Context(), payload); err != nil {
+			require.NotEqual(t, "unnamed", named(t, err).Type)
+		}
+	})
 }

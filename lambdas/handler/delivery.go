@@ -1,8 +1,6 @@
 package handler
 
-import (
-	"encoding/json"
-)
+import "encoding/json"
 
 // delivery is a message that SQS delivers, or an event that EventBridge does.
 type delivery struct {
@@ -38,20 +36,27 @@ func readDeliveries(payload json.RawMessage) ([]delivery, error) {
 
 // read reads the message of a wait, or an event.
 func (d delivery) read() (wake *wakeUp, event map[string]any, err error) {
-	if err := json.Unmarshal([]byte(d.body), &event); err != nil {
+	var in struct {
+		wakeUp
+
+		DetailType json.RawMessage `json:"detail-type"`
+	}
+	if err := json.Unmarshal([]byte(d.body), &in); err != nil {
 		return nil, nil, foreign()
 	}
-	if _, isEvent := event["detail-type"]; isEvent {
+	if in.DetailType != nil {
+		if err := json.Unmarshal([]byte(d.body), &event); err != nil {
+			return nil, nil, foreign()
+		}
 		return nil, event, nil
 	}
-	wake = &wakeUp{}
-	if err := json.Unmarshal([]byte(d.body), wake); err != nil || wake.Number < 1 || wake.Number > maxMessageNumber {
+	if in.Number < 1 || in.Number > maxMessageNumber {
 		return nil, nil, foreign()
 	}
-	if err := wake.key().Validate(); err != nil {
+	if err := in.key().Validate(); err != nil {
 		return nil, nil, invalid(err)
 	}
-	return wake, nil, nil
+	return &in.wakeUp, nil, nil
 }
 
 // foreign is the error of a message that no function of this module has sent.

@@ -17,10 +17,7 @@ func (p *Handler) log(ctx context.Context, handler string, event Event, result *
 		p.Log.InfoContext(ctx, handler, attrs...)
 		return
 	}
-	name := "unnamed"
-	if named, ok := errors.AsType[*Error](err); ok {
-		name = named.Name
-	}
+	name := nameOf(err)
 	if name == ErrorRunning {
 		p.Log.InfoContext(ctx, handler, append(attrs, "error", name)...)
 		return
@@ -28,4 +25,12 @@ func (p *Handler) log(ctx context.Context, handler string, event Event, result *
 	p.Log.WarnContext(ctx, handler, append(attrs, "error", name, "reason", reason(err))...)
 	// A message may quote a waiter or a service's answer.
 	p.Log.DebugContext(ctx, handler, append(attrs, "detail", err.Error())...)
+}
+
+// nameOf is the name of an error in the log.
+func nameOf(err error) string {
+	if named, ok := errors.AsType[*Error](err); ok {
+		return named.Name
+	}
+	return "unnamed"
 }
