@@ -213,7 +213,7 @@ func (b *builder) job(j *tableJob) {
 		signals.check(j, start, describe)
 		job.Event, job.Batch, job.Topic = signals.job.Event, signals.job.Batch, signals.job.Topic
 		job.SyncDelay, job.SyncRule = signals.job.SyncDelay, signals.job.SyncRule
-		job.SyncArguments, job.SyncUnknown = signals.job.SyncArguments, signals.job.SyncUnknown
+		job.SyncArguments, job.SyncUnknown, job.SyncNote = signals.job.SyncArguments, signals.job.SyncUnknown, signals.job.SyncNote
 		if batch != nil {
 			b.checkBatch(signals, j, batch, describe)
 		}

@@ -64,7 +64,7 @@ func (t *table) readSignal(s *tableSignals) {
 		"syncDelay": t.Int(&s.job.SyncDelay, 1, maxSeconds), "syncDelaySource": t.source(),
 		"syncRule": t.word(&s.job.SyncRule), "syncRuleSource": t.source(),
 		"syncArguments": t.arguments(&s.job.SyncArguments), "syncArgumentsSource": t.source(),
-		"syncUnknown": t.word(&s.job.SyncUnknown),
+		"syncUnknown": t.word(&s.job.SyncUnknown), "syncNote": t.word(&s.job.SyncNote),
 	})
 	for _, fact := range []string{"event", "batch", "topic", "syncDelay", "syncRule", "syncArguments"} {
 		if (s.node.Get(fact) == nil) != (s.node.Get(fact+"Source") == nil) {
@@ -206,7 +206,7 @@ func (s *tableSignals) check(j *tableJob, start, describe *catalog.Operation) {
 // not fit it.
 func (s *tableSignals) checkSync(j *tableJob, start, describe *catalog.Operation) {
 	if j.job.Sync == "" {
-		for _, fact := range []string{"syncDelay", "syncRule", "syncArguments", "syncUnknown"} {
+		for _, fact := range []string{"syncDelay", "syncRule", "syncArguments", "syncUnknown", "syncNote"} {
 			if s.node.Get(fact) != nil {
 				s.report(fact, "the job has no sync in %s", jobsTable)
 			}

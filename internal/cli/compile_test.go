@@ -28,7 +28,12 @@ func TestCompiledYAML(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range strategyNames(compile.Strategies()) {
 		args := []string{"redshift-data", "ExecuteStatement", "--max-wait", "1h", "--strategy", strategy}
-		if strategy != string(compile.Loop) {
+		switch strategy {
+		case string(compile.Loop):
+		case string(compile.SyncTask):
+			args[0], args[1] = "sagemaker", "CreateTrainingJob"
+			args = append(args, "--start")
+		default:
 			args = append(args, "--arguments", `{"Sql": "-- {% $states.input.sql %}\n\t# 'no': \"yes\"", "WorkgroupName": "0x1F", "StatementName": "null", "Database": ""}`, "--start")
 		}
 		text := compiled(t, args...)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
@@ -147,6 +148,10 @@ func (o *compileOptions) remedy(err error, call compile.Call) string {
 		return ""
 	case o.throughLambda() && o.waiter != "":
 		return "\nThe Lambda functions run jobs by name. Take another strategy for a waiter of your own."
+	case refused.Strategy.Waits() && call.Start == nil:
+		return "\nPass --start."
+	case refused.Strategy.Waits() && call.Stop != nil && catalog.ReadsStartOutput(call.Stop.Arguments):
+		return "\nPass --no-stop, and Step Functions alone decides what becomes of the job when the max wait is over."
 	case refused.Optional != nil:
 		return fmt.Sprintf("\nName them with --arguments, such as --arguments '{\"%[1]s.$\": \"$.%[1]s\"}'", sampleMember(refused.Optional))
 	case len(refused.Unmodeled) == 0:

@@ -113,6 +113,9 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	}
 	strategy := compile.Strategy(o.strategy)
 	switch {
+	case strategy.Waits():
+		return usage("--strategy %s: its Task starts the job, which your machine starts itself; take %s, or compile a new machine with "+
+			"`jobpoller compile SERVICE JOB --start --strategy %[1]s`", o.strategy, orList(fixStrategies()))
 	case strategy.UsesFunctions():
 		return usage("--strategy %s: its Lambda functions start the job, which your machine starts itself; take %s", o.strategy, orList(fixStrategies()))
 	case !strategy.Valid():

@@ -21,7 +21,7 @@ func uses(e *catalog.Entry) []string {
 // asStateMachine lists the strategies that compile the entry: as it is, with
 // patterns of causes, and with arguments.
 func asStateMachine(e *catalog.Entry) string {
-	var taken, withCauses, failing, withArguments []string
+	var taken, withoutStop, withCauses, failing, withArguments []string
 	var why error
 	for _, s := range compile.Strategies() {
 		// What a strategy takes does not depend on the max wait.
@@ -32,6 +32,8 @@ func asStateMachine(e *catalog.Entry) string {
 		switch {
 		case err == nil:
 			taken = append(taken, string(s))
+		case oneReason && s.Waits() && leavesJob(e, o):
+			withoutStop = append(withoutStop, string(s))
 		case oneReason && refused.Unmodeled != nil:
 			withCauses = append(withCauses, string(s))
 		case oneReason && refused.Optional != nil:
@@ -48,6 +50,7 @@ func asStateMachine(e *catalog.Entry) string {
 		with       string
 	}{
 		{taken, ""},
+		{withoutStop, " with --no-stop"},
 		{withCauses, " with --cause or --unmodeled fail"},
 		{failing, " with --unmodeled fail"},
 		{withArguments, " with --arguments"},
@@ -91,4 +94,12 @@ var (
 // db-instance-available.
 func kebab(name string) string {
 	return strings.ToLower(afterWord().ReplaceAllString(beforeWord().ReplaceAllString(name, "$1-$2"), "$1-$2"))
+}
+
+// leavesJob tells whether the entry compiles if the machine does not stop the job.
+func leavesJob(e *catalog.Entry, o compile.Options) bool {
+	call := compile.CallOf(e)
+	call.Stop = nil
+	_, err := compile.Compile(e.Waiter, call, o)
+	return err == nil
 }

@@ -90,6 +90,8 @@ type Job struct {
 	// SyncUnknown says why there are no SyncArguments though Arguments read the
 	// output of the start call.
 	SyncUnknown string `json:"syncUnknown,omitempty"`
+	// SyncNote is what a user of the Task of Sync must know.
+	SyncNote string `json:"syncNote,omitempty"`
 	// Event tells that the job has ended; nil if AWS sends none, or does not say
 	// what it is like.
 	Event *Event `json:"event,omitempty"`

@@ -23,7 +23,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 type values = map[string]any
 
-var everyStrategy = compile.Strategies()
+// everyStrategy are those that poll, which take most waiters.
+var everyStrategy = slices.DeleteFunc(compile.Strategies(), compile.Strategy.Waits)
 
 // The definitions of entries that between them have all that a waiter can have:
 // a job with a token, a message and a call that stops it; errors that end the
@@ -50,17 +51,38 @@ func TestGoldenDefinitions(t *testing.T) {
 	}
 }
 
+// A job that is found by what its Task says, and one that is found by its name.
+func TestGoldenTasksThatWait(t *testing.T) {
+	t.Parallel()
+	for _, e := range []struct{ service, name string }{{"stepfunctions", "StartExecution"}, {"sagemaker", "CreateTrainingJob"}} {
+		entry, err := catalog.Lookup(e.service, e.name)
+		require.NoError(t, err)
+		call := compile.CallOf(entry)
+		if e.service == "stepfunctions" {
+			call.Stop = nil
+		}
+		t.Run(e.service+"-"+e.name+"-sync", func(t *testing.T) {
+			t.Parallel()
+			goldenCall(t, entry, call, compile.Options{Strategy: compile.SyncTask, MaxWait: 30 * time.Minute})
+		})
+	}
+}
+
 // golden compares the definition of an entry, or why there is none, with the
 // file of the test.
 func golden(t *testing.T, e *catalog.Entry, s compile.Strategy) {
 	t.Helper()
+	goldenCall(t, e, compile.CallOf(e), compile.Options{Strategy: s, MaxWait: 30 * time.Minute, InitialDelay: 30 * time.Second})
+}
+
+func goldenCall(t *testing.T, e *catalog.Entry, call compile.Call, o compile.Options) {
+	t.Helper()
 	file := filepath.Join("testdata", "compile", filepath.Base(t.Name())+".asl.json")
-	o := compile.Options{Strategy: s, MaxWait: 30 * time.Minute, InitialDelay: 30 * time.Second}
 	var got []byte
-	compiled, err := compile.Compile(e.Waiter, compile.CallOf(e), o)
+	compiled, err := compile.Compile(e.Waiter, call, o)
 	if err == nil {
 		got = asl.Print(compiled.Machine)
-		again, err := compile.Compile(e.Waiter, compile.CallOf(e), o)
+		again, err := compile.Compile(e.Waiter, call, o)
 		require.NoError(t, err)
 		require.Equal(t, string(got), string(asl.Print(again.Machine)))
 		parsed, err := asl.Parse(got)

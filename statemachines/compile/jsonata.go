@@ -20,6 +20,8 @@ type jsonata struct {
 	attempt, failedAttempt string
 	counts                 bool // a variable counts the calls
 	last                   int  // seconds from which on a call is the last one
+	// startStates are those that start the job; nil for one that calls and goes on.
+	startStates func(next string) states
 }
 
 // begin are the states before the first call.
@@ -44,7 +46,13 @@ func (j *jsonata) begin(first string) states {
 	switch {
 	case j.call.Start != nil:
 		assign[j.variable("request")] = j.startArguments()
-		all = append(states{j.startTask(first)}, all...)
+		start := states{}
+		if j.startStates != nil {
+			start = j.startStates(first)
+		} else {
+			start = append(start, j.startTask(first))
+		}
+		all = append(start, all...)
 		first = all[0].name
 	case j.call.Arguments != nil:
 		assign[j.variable("arguments")] = j.call.Arguments
@@ -110,6 +118,9 @@ func (d *draft) ends(cause string) states {
 func (j *jsonata) startArguments() any {
 	s := j.call.Start
 	token := javasdk.MemberName(s.Token)
+	if j.told {
+		token = "" // nobody has seen what a .sync Task makes of it
+	}
 	switch {
 	case s.Arguments == nil && token != "":
 		return expression(fmt.Sprintf("$merge([{%s: $uuid()}, %s])", text(token), machineInput))

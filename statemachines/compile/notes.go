@@ -17,6 +17,8 @@ func (p *plan) comment() string {
 	switch {
 	case lambdas:
 		fmt.Fprintf(&b, "Runs the job %s with two Lambda functions and polls %s of %s", p.call.Job, op.Name, op.Service.Name)
+	case p.told:
+		fmt.Fprintf(&b, "Runs %s and, when it has ended, calls %s of %s", p.syncJob().Sync, op.Name, op.Service.Name)
 	case p.call.Start != nil:
 		fmt.Fprintf(&b, "Calls %s of %s and then polls %s", p.call.Start.Operation.Name, op.Service.Name, op.Name)
 	default:
@@ -74,6 +76,10 @@ func (p *plan) warnings() []string {
 	if p.call.Start != nil {
 		called = append(called, p.call.Start.Operation)
 	}
+	if p.told {
+		warnings = append(warnings, p.warningsOfWaiting()...)
+		called = called[:1]
+	}
 	for _, op := range called {
 		w := fmt.Sprintf("jobpoller does not know the AWS SDK integration %q of %s, a new service: "+
 			"Step Functions may refuse the definition, or give errors other names",
@@ -81,6 +87,25 @@ func (p *plan) warnings() []string {
 		if asl.ParseResource(resource(op)).ErrorPrefix() == "" && !slices.Contains(warnings, w) {
 			warnings = append(warnings, w)
 		}
+	}
+	return warnings
+}
+
+// warningsOfWaiting tell of the Task in which Step Functions waits for the job.
+func (p *plan) warningsOfWaiting() []string {
+	job := p.syncJob()
+	warnings := []string{"stop an execution while the job runs and redrive it, and it starts the job again"}
+	switch {
+	case job.SyncDelay > 0:
+	case job.SyncRule != "":
+		warnings = append(warnings, fmt.Sprintf("Step Functions learns of the end by the EventBridge rule %s; "+
+			"nobody has measured how late, and the report counts 0 s", job.SyncRule))
+	default:
+		warnings = append(warnings, "nobody knows the EventBridge rule by which Step Functions learns of the end: "+
+			"if it is not authorized to create a managed rule, permit events:PutRule, PutTargets and DescribeRule on the rule that its error names")
+	}
+	if job.SyncNote != "" {
+		warnings = append(warnings, job.SyncNote)
 	}
 	return warnings
 }

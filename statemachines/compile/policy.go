@@ -78,6 +78,18 @@ func (p *plan) policy() (policy Policy, unnamed map[string][]string) {
 	if p.call.Stop != nil {
 		called(p.stop())
 	}
+	if p.told {
+		// Step Functions stops the job of an execution that is stopped, and makes a rule
+		// in EventBridge.
+		if job.Stop != nil {
+			called(p.call.Operation.Service.Operations[job.Stop.Operation])
+		}
+		if job.SyncRule != "" {
+			for _, action := range []string{"events:DescribeRule", "events:PutRule", "events:PutTargets"} {
+				needed.add(action, "arn:*:events:*:*:rule/"+job.SyncRule, nil)
+			}
+		}
+	}
 	return needed.policy(), unnamed
 }
 

@@ -80,10 +80,17 @@ func (c *Compiled) Report() Report {
 	if p.delays == even {
 		latest = p.low
 	}
-	r.Worst = t.cost(float64(p.strategy.polls(p)), t.most, float64(max(latest, p.initial-r.JobSeconds[0])))
-	polls, late := expect(p.pace(p.delays), float64(r.JobSeconds[0]), float64(r.JobSeconds[1]))
-	r.Expected = t.cost(polls, t.success, late)
 	r.RedriveNote = "Redriving cannot help: it re-enters the Fail state."
+	var polls, late float64
+	if p.told {
+		latest = p.syncJob().SyncDelay
+		polls, late = 1, float64(latest)/2
+		r.RedriveNote += " Redriving an execution that was stopped while the job ran starts the job again."
+	} else {
+		polls, late = expect(p.pace(p.delays), float64(r.JobSeconds[0]), float64(r.JobSeconds[1]))
+	}
+	r.Worst = t.cost(float64(p.strategy.polls(p)), t.most, float64(max(latest, p.initial-r.JobSeconds[0])))
+	r.Expected = t.cost(polls, t.success, late)
 	if p.redrivable() {
 		r.Redrivable = true
 		r.RedriveNote = "Redriving resumes the wait at CheckStatus, with the whole max wait."

@@ -32,6 +32,7 @@ var strategies = []struct {
 	{variables{}, Variables},
 	{retryTask{}, RetryTask},
 	{loop{}, Loop},
+	{syncTask{}, SyncTask},
 	{lambdaLoop{}, LambdaLoop},
 	{lambdaRetry{}, LambdaRetry},
 }
@@ -47,6 +48,8 @@ type traits struct {
 	// names of errors and not their Causes, and its attempts are for the whole wait.
 	retryBlock bool
 	delays     delays
+	// told: Step Functions waits for the end of the job.
+	told bool
 	// resumes: a redrive of a whole machine goes on polling.
 	resumes bool
 }
@@ -86,6 +89,10 @@ func (s Strategy) UsesFunctions() bool { return s.traits().functions }
 // PollsByRetry reports whether the Retry block of one Task is the loop: each poll of
 // a running job fails there.
 func (s Strategy) PollsByRetry() bool { return s.traits().retryBlock }
+
+// Waits reports whether Step Functions waits for the job, so that it is described only
+// once it has ended.
+func (s Strategy) Waits() bool { return s.traits().told }
 
 // find returns the row of a strategy; nil if there is none.
 func (s Strategy) find() strategy {

@@ -69,9 +69,9 @@ type Route struct {
 }
 
 // Strategies are those that can poll inside of a machine that starts the job itself:
-// all without Lambda functions, which start the job.
+// all that do not start it, as Lambda functions and a .sync Task do.
 func Strategies() []compile.Strategy {
-	return slices.DeleteFunc(compile.Strategies(), compile.Strategy.UsesFunctions)
+	return slices.DeleteFunc(compile.Strategies(), func(s compile.Strategy) bool { return s.UsesFunctions() || s.Waits() })
 }
 
 // ErrStrategy is that of a strategy that cannot stand inside of a machine.

@@ -188,6 +188,20 @@ func compiled(t *testing.T, draw *rand.Rand) []definition {
 		definitions = append(definitions, definition{name, string(asl.Print(made.Machine))})
 	}
 	require.Len(t, kinds, 4, "with and without a start call, whole and fragments")
+	for _, chosen := range entries {
+		entry, err := catalog.Lookup(chosen[0], chosen[1])
+		require.NoError(t, err)
+		if entry.Job == nil || entry.Job.Sync == "" || entry.Job.SyncUnknown != "" {
+			continue
+		}
+		call := compile.CallOf(entry)
+		if entry.Job.SyncArguments != nil {
+			call.Stop = nil // it needs the job's id
+		}
+		made, err := compile.Compile(entry.Waiter, call, compile.Options{Strategy: compile.SyncTask, MaxWait: time.Hour})
+		require.NoError(t, err, chosen)
+		definitions = append(definitions, definition{fmt.Sprintf("%s %s %s", chosen[0], chosen[1], compile.SyncTask), string(asl.Print(made.Machine))})
+	}
 	return definitions
 }
 
