@@ -113,7 +113,8 @@ func (j *jsonata) runInTask(next string) states {
 		task["Assign"], described["Assign"] = j.assignKnown(), j.assignKnown()
 	} else {
 		// The Cause is cut where it is too long, and is no JSON then.
-		described["Condition"] = expression(fmt.Sprintf("%[1]s.Error = 'States.TaskFailed' and $substring(%[1]s.Cause, 0, 1) = '{' and $substring(%[1]s.Cause, -1) = '}'", failure))
+		described["Condition"] = expression(fmt.Sprintf(
+			"%[1]s.Error = 'States.TaskFailed' and $substring(%[1]s.Cause, 0, 1) = '{' and $substring(%[1]s.Cause, -1) = '}'", failure))
 		arguments := j.variable("arguments")
 		task["Assign"] = object{arguments: expression(j.argumentsAfterSync(job.SyncArguments, "$states.result"))}
 		described["Assign"] = object{arguments: expression(fmt.Sprintf("($job := $parse(%s.Cause); %s)", failure, j.argumentsAfterSync(job.SyncArguments, "$job")))}
