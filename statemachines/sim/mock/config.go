@@ -62,7 +62,7 @@ type jobConfig struct {
 // may also be an object of states with a "runs" and "ends" of their own. The rest
 // are the fields of Job: "runs" in seconds or as ParseSpread reads it, "running",
 // "ends", "status" and, if wanted, "throttle" as a share ("5%"), "startTime",
-// "endTime", "stopped", "fails", "answer", "answers", "id", "idArgument",
+// "endTime", "stopped", "fails", "part", "answer", "answers", "id", "idArgument",
 // "stopIdArgument", "ids", "startAnswer", "startId", "startIdArgument", "stopAnswer"
 // and "notFound".
 //

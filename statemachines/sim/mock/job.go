@@ -56,6 +56,9 @@ type Job struct {
 	Running, Ends, Stopped string
 	// Fails are the ends with which a ".sync" Task fails.
 	Fails []string
+	// Part is the path of what a ".sync" Task returns in the answer of Describe; the
+	// whole answer if it is empty.
+	Part string
 	// ID is the path of the job's id in the answer, and IDArgument the path of
 	// the id in the arguments of Describe and Stop; the last name of ID, or else
 	// of StartID, if it is empty. Without ID and StartID there is one job at a
@@ -160,6 +163,13 @@ func (j *Job) Sync(_ context.Context, call sim.Call) (sim.Reply, error) {
 	output, err := j.answerAt(id, run, run.started.Add(run.runs))
 	if err != nil {
 		return sim.Reply{}, err
+	}
+	if j.Part != "" {
+		part, err := parsePath(j.Part)
+		if err != nil {
+			return sim.Reply{}, err
+		}
+		output = part.get(output)
 	}
 	if !slices.Contains(j.Fails, run.ends) {
 		return sim.Reply{Output: output, Latency: run.runs, Submitted: submitted}, nil

@@ -24,6 +24,7 @@ type job struct {
 	describes []*task
 	stops     []*task
 	sync      *task
+	waits     bool // a start ends with the job: it is a ".sync" Task
 }
 
 // specTasks are the Tasks that a Spec names it by.
@@ -70,6 +71,10 @@ func findJobs(tasks []*task, polls map[string]*catalog.Entry, words func(word st
 		case err != nil:
 			return nil, err
 		case e == nil:
+		case strings.HasPrefix(t.parsed.Pattern, ".sync") && isDescribed(e, t, tasks):
+			taken[t] = true
+			j := group(e)
+			j.starts, j.waits = append(j.starts, t), true
 		case strings.HasPrefix(t.parsed.Pattern, ".sync"):
 			taken[t] = true
 			jobs = append(jobs, &job{entry: e, sync: t})
@@ -110,6 +115,15 @@ func findJobs(tasks []*task, polls map[string]*catalog.Entry, words func(word st
 	}
 	// A job that nothing describes runs unseen: its calls are calls like any other.
 	return slices.DeleteFunc(jobs, func(j *job) bool { return j.sync == nil && len(j.describes) == 0 }), nil
+}
+
+// isDescribed tells whether a Task describes the job that a ".sync" Task runs, whose
+// result is the answer of that call or a part of it.
+func isDescribed(e *catalog.Entry, run *task, tasks []*task) bool {
+	return syncResults[run.parsed.Service+":"+run.parsed.Action].name == "" && slices.ContainsFunc(tasks, func(t *task) bool {
+		return t.operation != nil && t.parsed.Pattern == "" && !t.reader &&
+			t.operation.Service.Key == e.Service.Key && t.operation.Name == e.Job.Describe
+	})
 }
 
 // serviceOf is the catalogue's service of a Task; nil if it has none.

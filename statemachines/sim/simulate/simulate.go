@@ -305,8 +305,24 @@ func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
 		add("stopped", stopped)
 		shown = append(shown, j.behaviour.end(stopped))
 	}
-	if end.verdict == pollcore.Failure && j.sync != nil {
-		add("fails", end.name)
+	if j.sync != nil || j.waits {
+		var fails []any
+		for _, end := range ends {
+			if end.verdict == pollcore.Failure && !slices.Contains(fails, any(end.name)) {
+				fails = append(fails, end.name)
+			}
+		}
+		switch {
+		case len(fails) == 1:
+			add("fails", fails[0])
+		case fails != nil:
+			add("fails", fails)
+		}
+	}
+	if j.waits {
+		if part := syncResults[j.starts[0].parsed.Service+":"+j.starts[0].parsed.Action].part; part != nil {
+			add("part", part.spell())
+		}
 	}
 	if single {
 		add("answer", spellAnswer(running.answer, output))
