@@ -10,7 +10,12 @@
 // synthesis with an [*Error], as the CDK's own do: a panic.
 package cdkapp
 
-import "fmt"
+import (
+	"fmt"
+	"os"
+
+	"github.com/aws/jsii-runtime-go"
+)
 
 // Error says which prop cannot be used, and what to do. The constructs panic
 // with it, as those of the CDK do.
@@ -22,9 +27,20 @@ type Error struct {
 	// Problem says what was expected and what was found.
 	Problem string
 	Err     error // may be nil
+	// Others are the other problems of the same construct.
+	Others []*Error
 }
 
+// Error returns a line for each problem.
 func (e *Error) Error() string {
+	text := e.line()
+	for _, other := range e.Others {
+		text += "\n" + other.line()
+	}
+	return text
+}
+
+func (e *Error) line() string {
 	if e.Context != "" {
 		return fmt.Sprintf("%s: context %s: %s", e.Path, e.Context, e.Problem)
 	}
@@ -33,3 +49,20 @@ func (e *Error) Error() string {
 
 // Unwrap returns what the problem comes from.
 func (e *Error) Unwrap() error { return e.Err }
+
+// Close ends an app in place of jsii.Close: defer it first in main. It prints the
+// problems of an [*Error] that the app has panicked with, without the stack of a
+// goroutine, and exits with 1.
+func Close() {
+	switch thrown := recover().(type) {
+	case nil:
+		jsii.Close()
+	case *Error:
+		fmt.Fprintln(os.Stderr, thrown)
+		jsii.Close()
+		os.Exit(1)
+	default:
+		jsii.Close()
+		panic(thrown)
+	}
+}

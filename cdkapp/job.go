@@ -40,9 +40,10 @@ type bound struct {
 func JobFromCatalog(name *string) Job { return &catalogJob{text(name)} }
 
 // JobFromWaiter is a waiter of your own, over an operation that waiters or jobs
-// of the catalogue call.
-func JobFromWaiter(service, operation *string, waiter *pollcore.Waiter) Job {
-	return &ownJob{text(service), text(operation), waiter}
+// of the catalogue call, such as "dynamodb:DescribeExport".
+func JobFromWaiter(operation *string, waiter *pollcore.Waiter) Job {
+	service, name, _ := strings.Cut(text(operation), ":")
+	return &ownJob{service, name, waiter}
 }
 
 // JobFromDefinition is a definition as `jobpoller compile` prints it, or one

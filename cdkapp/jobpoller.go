@@ -181,9 +181,11 @@ func NewJobPoller(scope constructs.Construct, id *string, props *JobPollerProps)
 		props = &JobPollerProps{}
 	}
 	in := place(scope, id)
-	props.check(in)
-	m := props.polling(in).machine()
-	m.settle(in, props)
+	var m *machine
+	checkAll(func() { props.check(in) }, func() {
+		m = props.polling(in).machine()
+		m.settle(in, props)
+	})
 
 	p := &jobPoller{machine: m, functions: props.Functions}
 	constructs.NewConstruct_Override(p, scope, id) // so that p itself is the construct
@@ -196,6 +198,22 @@ func NewJobPoller(scope constructs.Construct, id *string, props *JobPollerProps)
 
 // check refuses props that are not about the wait.
 func (p *JobPollerProps) check(in where) {
+	checkAll(func() { p.checkType(in) }, func() {
+		if p.AlarmActions != nil && !orElse(p.Alarms, true) {
+			in.refuse("AlarmActions", "Alarms is false, so no alarm can act: leave one of the two out")
+		}
+	}, func() {
+		if p.LogLevel == awsstepfunctions.LogLevel_OFF && orElse(p.IncludeExecutionData, false) {
+			in.refuse("IncludeExecutionData", "LogLevel is OFF, so nothing is logged: leave one of the two out")
+		}
+	}, func() {
+		if p.LogLevel == awsstepfunctions.LogLevel_OFF && p.LogRetention != "" {
+			in.refuse("LogRetention", "LogLevel is OFF, so nothing is logged: leave one of the two out")
+		}
+	})
+}
+
+func (p *JobPollerProps) checkType(in where) {
 	switch p.StateMachineType {
 	case "", awsstepfunctions.StateMachineType_STANDARD:
 	case awsstepfunctions.StateMachineType_EXPRESS:
@@ -203,14 +221,6 @@ func (p *JobPollerProps) check(in where) {
 			"and cannot be redriven; leave it out")
 	default:
 		in.refuse("StateMachineType", "it must be %q, is %q", awsstepfunctions.StateMachineType_STANDARD, p.StateMachineType)
-	}
-	switch {
-	case p.AlarmActions != nil && !orElse(p.Alarms, true):
-		in.refuse("AlarmActions", "Alarms is false, so no alarm can act: leave one of the two out")
-	case p.LogLevel == awsstepfunctions.LogLevel_OFF && orElse(p.IncludeExecutionData, false):
-		in.refuse("IncludeExecutionData", "LogLevel is OFF, so nothing is logged: leave one of the two out")
-	case p.LogLevel == awsstepfunctions.LogLevel_OFF && p.LogRetention != "":
-		in.refuse("LogRetention", "LogLevel is OFF, so nothing is logged: leave one of the two out")
 	}
 }
 

@@ -52,7 +52,12 @@ type machine struct {
 
 // machine is what the props ask for.
 func (p *polling) machine() *machine {
-	b := p.bind()
+	var b *bound
+	checkAll(func() { b = p.bind() }, func() {
+		if b == nil {
+			p.schedule(&compile.Options{})
+		}
+	})
 	m := &machine{}
 	if b.waiter == nil {
 		m = p.fromDefinition(b)

@@ -82,13 +82,15 @@ func (p *polling) compile(b *bound, f form) *compile.Compiled {
 	if b.waiter == nil {
 		p.refuse("Job", "a definition is a whole state machine, and a waiter is needed here: use JobFromCatalog or JobFromWaiter")
 	}
-	strategy := p.strategy()
 	o := compile.Options{
-		Strategy: strategy, Prefix: f.prefix, Exits: f.exits, RunJobFunction: f.runJob, CheckStatusFunction: f.checkStatus,
-		Fit: orElse(p.Fit, false), Output: text(p.Output), Scope: p.scope(), CausePatterns: p.causePatterns(strategy),
+		Prefix: f.prefix, Exits: f.exits, RunJobFunction: f.runJob, CheckStatusFunction: f.checkStatus,
+		Fit: orElse(p.Fit, false), Output: text(p.Output),
 	}
-	p.schedule(&o)
-	call := p.call(b, strategy)
+	var call compile.Call
+	checkAll(func() {
+		o.Strategy = p.strategy()
+		checkAll(func() { call = p.call(b, o.Strategy) }, func() { o.CausePatterns = p.causePatterns(o.Strategy) })
+	}, func() { o.Scope = p.scope() }, func() { p.schedule(&o) })
 	compiled, err := compile.Compile(b.waiter, call, o)
 	if err == nil {
 		return compiled
@@ -176,6 +178,7 @@ func (p *polling) call(b *bound, strategy compile.Strategy) compile.Call {
 
 // schedule takes over the durations and the share of the history.
 func (p *polling) schedule(o *compile.Options) {
+	var checks []func()
 	for _, d := range []struct {
 		prop string
 		from awscdk.Duration
@@ -186,17 +189,20 @@ func (p *polling) schedule(o *compile.Options) {
 		{"MaxDelay", p.MaxDelay, &o.MaxDelay},
 		{"InitialDelay", p.InitialDelay, &o.InitialDelay},
 	} {
-		*d.to = p.wholeSeconds(d.prop, d.from)
+		checks = append(checks, func() { *d.to = p.wholeSeconds(d.prop, d.from) })
 	}
-	if o.MaxWait == 0 {
-		p.refuse("MaxWait", "it is required: how long the job may take, such as awscdk.Duration_Hours(jsii.Number(2))")
-	}
-	if p.Events != nil {
-		o.Events = int(*p.Events)
-		if float64(o.Events) != *p.Events || o.Events < 1 { // 0 means the default
-			p.refuse("Events", "it must be a whole number from 1 to %d, is %v", asl.MaxEvents, *p.Events)
+	checkAll(append(checks, func() {
+		if p.MaxWait == nil {
+			p.refuse("MaxWait", "it is required: how long the job may take, such as awscdk.Duration_Hours(jsii.Number(2))")
 		}
-	}
+	}, func() {
+		if p.Events != nil {
+			o.Events = int(*p.Events)
+			if float64(o.Events) != *p.Events || o.Events < 1 { // 0 means the default
+				p.refuse("Events", "it must be a whole number from 1 to %d, is %v", asl.MaxEvents, *p.Events)
+			}
+		}
+	})...)
 }
 
 func (p *polling) causePatterns(strategy compile.Strategy) map[string]string {

@@ -42,6 +42,38 @@ func (p where) refuseFor(err error, prop, format string, args ...any) {
 	panic(&Error{Path: string(p), Prop: prop, Problem: fmt.Sprintf(format, args...), Err: err})
 }
 
+// checkAll makes all checks, and panics with the problems of all that fail.
+func checkAll(checks ...func()) {
+	var first *Error
+	for _, check := range checks {
+		found := refusal(check)
+		if first == nil {
+			first = found
+		} else if found != nil {
+			first.Others = append(append(first.Others, found), found.Others...)
+			found.Others = nil
+		}
+	}
+	if first != nil {
+		panic(first)
+	}
+}
+
+// refusal is the Error that a check panics with, or nil.
+func refusal(check func()) (found *Error) {
+	defer func() {
+		switch thrown := recover().(type) {
+		case nil:
+		case *Error:
+			found = thrown
+		default:
+			panic(thrown)
+		}
+	}()
+	check()
+	return nil
+}
+
 // refuseProps refuses props of a resource that is not made here.
 func (p where) refuseProps(prop string, others map[string]bool) {
 	for _, name := range slices.Sorted(maps.Keys(others)) {

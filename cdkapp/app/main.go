@@ -10,8 +10,7 @@ import (
 )
 
 func main() {
-	defer jsii.Close()
-	defer exitOnError()
+	defer cdkapp.Close()
 	app := awscdk.NewApp(nil)
 	cdkapp.NewShippedStack(app, jsii.String("JobPoller"), nil)
 	app.Synth(nil)

@@ -5,11 +5,12 @@ package main
 
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/jsii-runtime-go"
+
+	"github.com/jobpoller/jobpoller/cdkapp"
 )
 
 func main() {
-	defer jsii.Close()
+	defer cdkapp.Close()
 	app := awscdk.NewApp(nil)
 	NewReports(app, "Reports")
 	app.Synth(nil)
