@@ -13,6 +13,7 @@ package cdkapp
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/aws/jsii-runtime-go"
 )
@@ -33,12 +34,15 @@ type Error struct {
 
 // Error returns a line for each problem.
 func (e *Error) Error() string {
-	text := e.line()
+	lines := []string{e.line()}
 	for _, other := range e.Others {
-		text += "\n" + other.line()
+		lines = append(lines, other.line())
 	}
-	return text
+	return strings.Join(lines, "\n")
 }
+
+// Unwrap returns what the problem comes from.
+func (e *Error) Unwrap() error { return e.Err }
 
 func (e *Error) line() string {
 	if e.Context != "" {
@@ -46,9 +50,6 @@ func (e *Error) line() string {
 	}
 	return fmt.Sprintf("%s: prop %s: %s", e.Path, e.Prop, e.Problem)
 }
-
-// Unwrap returns what the problem comes from.
-func (e *Error) Unwrap() error { return e.Err }
 
 // Close ends an app in place of jsii.Close: defer it first in main. It prints the
 // problems of an [*Error] that the app has panicked with, without the stack of a

@@ -136,12 +136,12 @@ type argument struct {
 // that is there is literal.
 func (n Naming) in(arguments map[string]any) (found []argument, isKnown bool) {
 	isKnown = true
-	take := func(paths []string, make func(text string) (argument, bool)) {
+	take := func(paths []string, read func(text string) (argument, bool)) {
 		for _, path := range paths {
 			texts, areLiteral := literals(arguments, strings.Split(path, "."))
 			isKnown = isKnown && areLiteral
 			for _, text := range texts {
-				value, ok := make(text)
+				value, ok := read(text)
 				isKnown = isKnown && ok
 				found = append(found, value)
 			}
