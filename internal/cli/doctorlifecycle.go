@@ -37,7 +37,7 @@ func (d *doctor) checkLifecycle(ctx context.Context) {
 		days, part := expiryOf(r, d.store.root())
 		switch {
 		case part == noRecords:
-		case days == 0:
+		case r.Expiration.Days == nil:
 			d.add("lifecycle", diag.Danger.String(), "remove the rule: a job can start twice once its record is gone; "+rule,
 				"a lifecycle rule removes records of any age from %s on", r.Expiration.Date.Format(time.DateOnly))
 			return
@@ -69,7 +69,7 @@ const (
 const leastRecord = 100
 
 // expiryOf is after how many days a rule removes records under a root, and which part of
-// them. The days are 0 for a rule with a date.
+// them. A rule with a date has no days.
 func expiryOf(r types.LifecycleRule, root string) (days int32, part recordPart) {
 	if r.Status != types.ExpirationStatusEnabled || r.Expiration == nil || r.Expiration.Days == nil && r.Expiration.Date == nil {
 		return 0, noRecords

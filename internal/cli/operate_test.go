@@ -494,6 +494,10 @@ func TestDoctor(t *testing.T) {
 			exitSucceeded,
 		},
 		{
+			"a rule of no days", fmt.Sprintf(rules, "Enabled", "", 0), `200 {}`,
+			[]string{"DANGER   lifecycle   a lifecycle rule removes records after 0 days"}, exitFailed,
+		},
+		{
 			"a rule that is too soon", fmt.Sprintf(rules, "Enabled", "", 7), `200 {}`,
 			[]string{"DANGER   lifecycle   a lifecycle rule removes records after 7 days, and the functions count on 60", "a job can start twice", "NOTE     quota       not checked: Lambda did not say"},
 			exitFailed,

@@ -254,5 +254,8 @@ func (p places) addTo(env []string) ([]string, error) {
 			env = append(env, name+"="+p.others.url)
 		}
 	}
+	if everywhere && !slices.ContainsFunc(slices.Collect(maps.Values(p.byService)), place.isAWS) {
+		env = append(env, all+"="+p.others.url) // also for services without a model
+	}
 	return env, nil
 }

@@ -19,16 +19,17 @@ func TestEndpointsOfAProcess(t *testing.T) {
 		flags      services
 		env        []string
 		athena, s3 string
+		unknown    string // a service without a model
 	}{
-		{"a URL for all", services{endpoints: []string{"http://a"}}, []string{"AWS_ENDPOINT_URL_ATHENA=http://x"}, "http://a", "http://a"},
-		{"a URL for one", services{endpoints: []string{"athena=http://a"}}, []string{"AWS_ENDPOINT_URL_ATHENA=http://x"}, "http://a", ""},
-		{"a URL for one, and a variable", services{endpoints: []string{"athena=http://a"}}, []string{"AWS_ENDPOINT_URL=http://x"}, "http://a", "http://x"},
-		{"a URL for all, AWS for one", services{endpoints: []string{"http://a"}, aws: []string{"s3"}}, nil, "http://a", ""},
-		{"and a variable", services{endpoints: []string{"http://a"}, aws: []string{"s3"}}, []string{"AWS_ENDPOINT_URL=http://x"}, "http://a", "http://x"},
-		{"and two", services{endpoints: []string{"http://a"}, aws: []string{"s3"}}, []string{"AWS_ENDPOINT_URL=http://x", "AWS_ENDPOINT_URL_S3=http://y"}, "http://a", "http://y"},
-		{"AWS for all, a URL for one", services{endpoints: []string{"athena=http://a"}, aws: []string{"all"}}, nil, "http://a", ""},
-		{"URLs are ignored", services{endpoints: []string{"http://a"}}, []string{"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true"}, "http://a", "http://a"},
-		{"no flag", services{}, []string{"AWS_ENDPOINT_URL=http://x"}, "http://x", "http://x"},
+		{"a URL for all", services{endpoints: []string{"http://a"}}, []string{"AWS_ENDPOINT_URL_ATHENA=http://x"}, "http://a", "http://a", "http://a"},
+		{"a URL for one", services{endpoints: []string{"athena=http://a"}}, []string{"AWS_ENDPOINT_URL_ATHENA=http://x"}, "http://a", "", ""},
+		{"a URL for one, and a variable", services{endpoints: []string{"athena=http://a"}}, []string{"AWS_ENDPOINT_URL=http://x"}, "http://a", "http://x", "http://x"},
+		{"a URL for all, AWS for one", services{endpoints: []string{"http://a"}, aws: []string{"s3"}}, nil, "http://a", "", ""},
+		{"and a variable", services{endpoints: []string{"http://a"}, aws: []string{"s3"}}, []string{"AWS_ENDPOINT_URL=http://x"}, "http://a", "http://x", ""},
+		{"and two", services{endpoints: []string{"http://a"}, aws: []string{"s3"}}, []string{"AWS_ENDPOINT_URL=http://x", "AWS_ENDPOINT_URL_S3=http://y"}, "http://a", "http://y", ""},
+		{"AWS for all, a URL for one", services{endpoints: []string{"athena=http://a"}, aws: []string{"all"}}, nil, "http://a", "", ""},
+		{"URLs are ignored", services{endpoints: []string{"http://a"}}, []string{"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true"}, "http://a", "http://a", "http://a"},
+		{"no flag", services{}, []string{"AWS_ENDPOINT_URL=http://x"}, "http://x", "http://x", "http://x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			require.NoError(t, tt.flags.validate())
@@ -40,7 +41,7 @@ func TestEndpointsOfAProcess(t *testing.T) {
 			}
 			cfg, err := config.LoadDefaultConfig(t.Context())
 			require.NoError(t, err)
-			for service, want := range map[string]string{"Athena": tt.athena, "S3": tt.s3} {
+			for service, want := range map[string]string{"Athena": tt.athena, "S3": tt.s3, "Not Yet Known": tt.unknown} {
 				settings, err := awscall.SettingsOf(&cfg, service)
 				require.NoError(t, err)
 				if want == "" {

@@ -23,7 +23,7 @@ func (t *task) invoke(ctx context.Context, call sim.Call) (sim.Reply, error) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
 	var payload any
-	if decoder.Decode(&payload) == nil {
+	if json.Valid([]byte(text)) && decoder.Decode(&payload) == nil {
 		answer["Payload"] = payload
 	}
 	return reply, nil

@@ -401,7 +401,12 @@ func TestInvokedFunction(t *testing.T) {
 		require.EqualError(t, o.err, want)
 		require.Equal(t, []string{`0s POST lambda.eu-west-1.amazonaws.com/2015-03-31/functions/f/invocations {"n":1}`}, o.requests)
 	}
-	o := runTask(t, "arn:aws:states:::lambda:invoke", `{"FunctionName": "f", "Payload": {"n": 1}}`, 0, `200 {"m": 12345678901234567}`)
-	require.NoError(t, o.err)
-	require.Equal(t, map[string]any{"m": json.Number("12345678901234567")}, o.reply.Output.(map[string]any)["Payload"])
+	for answer, want := range map[string]any{
+		`{"m": 12345678901234567}`: map[string]any{"m": json.Number("12345678901234567")},
+		`{"m": 1} and more`:        `{"m": 1} and more`,
+	} {
+		o := runTask(t, "arn:aws:states:::lambda:invoke", `{"FunctionName": "f", "Payload": {"n": 1}}`, 0, "200 "+answer)
+		require.NoError(t, o.err)
+		require.Equal(t, want, o.reply.Output.(map[string]any)["Payload"])
+	}
 }
