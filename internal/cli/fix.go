@@ -47,8 +47,9 @@ func newFixCommand() *cobra.Command {
 		Long: `Fix replaces the poll loops of a definition in JSON or YAML: in a file of its own
 or in a template. A loop on an operation of the catalogue becomes one that knows
 every status, waits up to a deadline, and retries throttled calls, in place of the
-Retry that the Task had. The states around it stay, with the data that they read. Fix tries both loops with every status of the
-job, and leaves a loop alone if a success would lead elsewhere or with other data.
+Retry that the Task had. The states around it stay, with the data that they read.
+Fix tries both loops with every status of the job, and leaves a loop alone if a
+success would lead elsewhere or with other data.
 
 It prints both loops as tables, what each costs on a job of the time of --simulate,
 and a unified diff. It changes the file with --write alone. For a definition in a
@@ -125,8 +126,8 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 		switch {
 		case o.maxDelay < time.Second || o.maxDelay%time.Second != 0:
 			return usage("--max-delay must be whole seconds, at least 1s, is %s", shortDuration(o.maxDelay))
-		case strategy == compile.Loop:
-			return usage("--max-delay: the strategy loop keeps the delay of your loop; take %s or %s", compile.Variables, compile.RetryTask)
+		case strategy.Language() == asl.JSONPath:
+			return usage("--max-delay: the strategy %s keeps the delay of your loop; take %s", strategy, compile.Variables)
 		}
 	}
 	if o.write && name == stdin {

@@ -89,11 +89,17 @@ func (x *execution) timeOut() {
 	x.end(StatusTimedOut, ExecutionTimedOut, 0, Details{Error: asl.ErrorTimeout})
 }
 
-func (x *execution) abort() { x.stop("") }
+func (x *execution) abort() { x.end(StatusAborted, ExecutionAborted, 0, Details{}) }
 
-// stop ends the execution as StopExecution does.
-func (x *execution) stop(cause string) {
-	x.end(StatusAborted, ExecutionAborted, 0, Details{Cause: cause})
+// breakOff closes the history of a run that a Go error ended: as that of an execution
+// which is stopped, with the error as the cause. It returns nil if that has ended.
+func (x *execution) breakOff(cause error) *Result {
+	if x.result.Status != "" {
+		return nil
+	}
+	x.over, x.ended = false, func() {}
+	x.end(StatusAborted, ExecutionAborted, 0, Details{Cause: cutCause(cause.Error())})
+	return x.result
 }
 
 // visit counts a state that is entered.
@@ -131,7 +137,7 @@ func (r *run) newRoot(input *Payload) *execution {
 // follow ends the run with the execution that it is about.
 func (r *run) follow(x *execution) {
 	x.ended = r.stop
-	r.root, r.abort = x, x.abort
+	r.root, r.abort, r.breakOff = x, x.abort, x.breakOff
 }
 
 // limitTime ends the execution when its time is over.

@@ -30,7 +30,8 @@ type run struct {
 	inCaller    bool    // a function of the caller runs
 	root        *execution
 	steps       steps
-	abort       func() // of the root
+	abort       func()                    // of the root
+	breakOff    func(cause error) *Result // of the root; nil before there is one
 	broken      error
 	over        bool
 	timers      map[uint64]func() bool // by number: what stops the timers that wait
@@ -59,20 +60,12 @@ func (r *run) drive(ctx context.Context, begin func()) (*Result, error) {
 	cancel()
 	r.others.Wait()
 	if r.broken != nil {
-		return r.breakOff(), r.broken
+		if r.breakOff == nil {
+			return nil, r.broken
+		}
+		return r.breakOff(r.broken), r.broken
 	}
 	return r.root.result, nil
-}
-
-// breakOff closes the history of a run that a Go error ended: as that of an execution
-// which is stopped, with the error as the cause.
-func (r *run) breakOff() *Result {
-	if r.root == nil || r.root.result.Status != "" {
-		return nil
-	}
-	r.root.over, r.root.ended = false, func() {}
-	r.root.stop(cutCause(r.broken.Error()))
-	return r.root.result
 }
 
 // driveVirtual runs what the clock has, in order of time.
