@@ -1,6 +1,8 @@
 package cdkapp
 
 import (
+	"strings"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/constructs-go/constructs/v10"
@@ -23,6 +25,7 @@ func (p *jobPoller) makeAlarms(actions *[]awscloudwatch.IAlarmAction) {
 		p.alarms = append(p.alarms, alarm(p, a.id, a.description, a.metric, 1))
 	}
 	p.alarmFunctions(options)
+	p.alarmJobs()
 	if actions != nil {
 		for _, alarm := range p.alarms {
 			alarm.AddAlarmAction(*actions...)
@@ -52,6 +55,29 @@ func (p *jobPoller) alarmFunctions(options *awscloudwatch.MetricOptions) {
 		if f.failing {
 			p.alarms = append(p.alarms, alarm(scope, errors, f.id+" fails more often than its states try again",
 				f.function.MetricErrors(options), enoughErrors))
+		}
+	}
+}
+
+// alarmJobs makes the alarms on what the functions say of the jobs, once for all pollers
+// that share them in one stack.
+func (p *jobPoller) alarmJobs() {
+	if p.functions == nil || p.functions.namespace() == "" {
+		return
+	}
+	var scope constructs.Construct = p.functions
+	if !sameStack(scope, p) {
+		scope = p
+	}
+	for _, job := range p.machine.jobs {
+		for _, a := range []struct{ metric, description string }{
+			{"StartsUnknown", "It is not known whether a start call started a job of " + job + ": see JobPoller.JobStartUnknown"},
+			{"JobsTimedOut", "A job of " + job + " did not end in time"},
+		} {
+			id := a.metric + "-" + strings.ReplaceAll(job, ":", "-")
+			if scope.Node().TryFindChild(&id) == nil {
+				p.alarms = append(p.alarms, alarm(scope, id, a.description, p.jobMetric(job, a.metric, awscdk.Duration_Minutes(new(alarmPeriod))), 1))
+			}
 		}
 	}
 }

@@ -31,22 +31,25 @@ func (p *jobPoller) makeDashboard() {
 		graph("Invocations", invocations...), graph("Errors (JobPoller.Running is one to Lambda)", errors...), graph("Throttles", throttles...),
 	)
 	for _, job := range p.machine.jobs {
+		if p.functions.namespace() == "" {
+			break
+		}
 		p.dashboard.AddWidgets(
-			graph(job, jobMetric(job, "JobsStarted"), jobMetric(job, "JobsSucceeded"), jobMetric(job, "JobsFailed"), jobMetric(job, "JobsTimedOut")),
-			graph(job+": polls", jobMetric(job, "Checks")),
-			graph(job+": seconds", jobMetric(job, "JobSeconds")),
+			graph(job, p.jobMetric(job, "JobsStarted", nil), p.jobMetric(job, "JobsSucceeded", nil), p.jobMetric(job, "JobsFailed", nil), p.jobMetric(job, "JobsTimedOut", nil)),
+			graph(job+": polls", p.jobMetric(job, "Checks", nil)),
+			graph(job+": seconds", p.jobMetric(job, "JobSeconds", nil)),
 		)
 	}
 }
 
 // jobMetric is one that the functions write for a job (package lambdas/handler).
-func jobMetric(job, name string) awscloudwatch.IMetric {
+func (p *jobPoller) jobMetric(job, name string, period awscdk.Duration) awscloudwatch.IMetric {
 	statistic := "Sum"
 	if name == "JobSeconds" {
 		statistic = "p90"
 	}
 	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-		Namespace: new("JobPoller"), MetricName: &name, Statistic: &statistic, DimensionsMap: &map[string]*string{"Job": &job},
+		Namespace: new(p.functions.namespace()), Period: period, MetricName: &name, Statistic: &statistic, DimensionsMap: &map[string]*string{"Job": &job},
 	})
 }
 

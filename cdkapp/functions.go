@@ -79,6 +79,8 @@ type Functions interface {
 
 	// releases are both functions with their versions.
 	releases() (runJob, checkStatus released)
+	// namespace is that of their metrics; "" for none.
+	namespace() string
 }
 
 // FunctionsProps are the props of [Functions].
@@ -206,6 +208,17 @@ func (f *functions) Jobs() *[]*string                 { return pointers(f.jobs) 
 
 func (f *functions) GrantInvoke(grantee awsiam.IGrantable) awsiam.Grant {
 	return allowInvoke(grantee, []string{*f.runJob.FunctionArn(), *f.checkStatus.FunctionArn()})
+}
+
+func (f *functions) namespace() string {
+	switch namespace := text(f.props.MetricsNamespace); namespace {
+	case "":
+		return "JobPoller"
+	case "none":
+		return ""
+	default:
+		return namespace
+	}
 }
 
 func (f *functions) releases() (runJob, checkStatus released) { return f.runJob, f.checkStatus }

@@ -216,6 +216,7 @@ func TestE2EJobPollerWithFunctions(t *testing.T) {
 		want := map[string]string{
 			"ExecutionsFailed of {" + machine.id + "}": "1", "ExecutionsTimedOut of {" + machine.id + "}": "1", "ExecutionThrottled of {" + machine.id + "}": "1",
 			"Throttles of {" + run.id + "}": "1", "Errors of {" + run.id + "}": "7", "Throttles of {" + check.id + "}": "1",
+			"StartsUnknown of dynamodb:ExportTableToPointInTime": "1", "JobsTimedOut of dynamodb:ExportTableToPointInTime": "1",
 		}
 		if strategy == compile.LambdaLoop { // else JobPoller.Running is one of them
 			want["Errors of {"+check.id+"}"] = "7"
@@ -273,6 +274,7 @@ func TestE2ESharedFunctions(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, []string{"Throttles", "Throttles", "Errors"}, functions)
+	require.Len(t, all.of("AWS::CloudWatch::Alarm"), 3+3+len(functions)+2, "two of the job that both wait for")
 }
 
 // Functions of another stack are watched from the poller's, which the other cannot
@@ -289,7 +291,7 @@ func TestE2EFunctionsOfAnotherStack(t *testing.T) {
 		_, watched := templateOf(other)
 		require.Empty(t, watched.of("AWS::CloudWatch::Alarm"))
 	})
-	require.Len(t, all.of("AWS::CloudWatch::Alarm"), 6)
+	require.Len(t, all.of("AWS::CloudWatch::Alarm"), 8, "three of executions, three of the functions, two of their job")
 }
 
 // What IAM and CloudWatch Logs would refuse in other countries.
