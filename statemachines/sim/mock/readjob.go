@@ -32,7 +32,8 @@ func (r *reader) job(name string, n *jsontree.Node) {
 	config.job = func() *Job {
 		return &Job{
 			Spread: read.Spread, Throttled: read.Throttled, Courses: read.Courses, Answer: read.Answer, Answers: read.Answers,
-			Status: read.Status, StartTime: read.StartTime, EndTime: read.EndTime, Running: read.Running, Ends: read.Ends, Stopped: read.Stopped, Fails: read.Fails, Part: read.Part,
+			Status: read.Status, StartTime: read.StartTime, EndTime: read.EndTime, Running: read.Running, Ends: read.Ends,
+			Stopped: read.Stopped, Fails: read.Fails, Part: read.Part,
 			ID: read.ID, IDArgument: read.IDArgument, StopIDArgument: read.StopIDArgument, IDs: read.IDs,
 			StartAnswer: read.StartAnswer, StartID: read.StartID, StartIDArgument: read.StartIDArgument, StopAnswer: read.StopAnswer, NotFound: read.NotFound,
 		}

@@ -306,23 +306,7 @@ func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
 		shown = append(shown, j.behaviour.end(stopped))
 	}
 	if j.sync != nil || j.waits {
-		var fails []any
-		for _, end := range ends {
-			if end.verdict == pollcore.Failure && !slices.Contains(fails, any(end.name)) {
-				fails = append(fails, end.name)
-			}
-		}
-		switch {
-		case len(fails) == 1:
-			add("fails", fails[0])
-		case fails != nil:
-			add("fails", fails)
-		}
-	}
-	if j.waits {
-		if part := syncResults[j.starts[0].parsed.Service+":"+j.starts[0].parsed.Action].part; part != nil {
-			add("part", part.spell())
-		}
+		body = append(body, j.endsOfTask(ends)...)
 	}
 	if single {
 		add("answer", spellAnswer(running.answer, output))
@@ -343,6 +327,30 @@ func (p *planner) bodyOf(j *job, specs []Spec, ends []*status) object {
 		add("answers", all)
 	}
 	return append(body, p.calls(j, specs, ends)...)
+}
+
+// endsOfTask are the members of a simulated job about the ".sync" Task that ends with
+// it: the ends with which it fails and, beside a describe call, what it returns.
+func (j *job) endsOfTask(ends []*status) object {
+	var fails []any
+	for _, end := range ends {
+		if end.verdict == pollcore.Failure && !slices.Contains(fails, any(end.name)) {
+			fails = append(fails, end.name)
+		}
+	}
+	var members object
+	switch {
+	case len(fails) == 1:
+		members = append(members, namedValue{"fails", fails[0]})
+	case fails != nil:
+		members = append(members, namedValue{"fails", fails})
+	}
+	if j.waits {
+		if part := syncResults[j.starts[0].parsed.Service+":"+j.starts[0].parsed.Action].part; part != nil {
+			members = append(members, namedValue{"part", part.spell()})
+		}
+	}
+	return members
 }
 
 // calls are the members of a simulated job about its calls and its id.
