@@ -72,9 +72,18 @@ func (p *polling) strategy() compile.Strategy {
 		return compile.Variables
 	}
 	if !p.Strategy.Valid() {
-		p.refuse("Strategy", "it must be one of %s, is %q", quoteNames(compile.Strategies()), p.Strategy)
+		p.refuse("Strategy", "it must be one of %s, is %q", quoteNames(deployable()), p.Strategy)
+	}
+	if p.Strategy.NeedsCollector() {
+		p.refuse("Strategy", "%s needs the function collector with its queue, which the constructs do not deploy: "+
+			"take another, or compile the definition with the command", p.Strategy)
 	}
 	return p.Strategy
+}
+
+// deployable are the strategies of which the constructs deploy all functions.
+func deployable() []compile.Strategy {
+	return slices.DeleteFunc(compile.Strategies(), compile.Strategy.NeedsCollector)
 }
 
 // compile turns the job into a state machine or a fragment of one.
@@ -244,7 +253,7 @@ func (p *polling) cannotCompile(err error) *Error {
 		e.Prop = "CausePatterns"
 	default:
 		e.Prop = "Strategy"
-		others := slices.DeleteFunc(compile.Strategies(), func(s compile.Strategy) bool { return s == not.Strategy })
+		others := slices.DeleteFunc(deployable(), func(s compile.Strategy) bool { return s == not.Strategy })
 		e.Problem += "; take another strategy: " + quoteNames(others)
 	}
 	return e

@@ -72,7 +72,7 @@ var homes = []home{
 	{fact: "Step Functions' spelling of members", pattern: `func (pascal|snake|MemberName|ExceptionName)\(`, home: "internal/javasdk"},
 	{fact: "the loops in a sequence", pattern: `func (Loops|loopAt)\[`, home: "internal/fold"},
 	{
-		fact: "the strategies", pattern: `\bStrategy = "|(==|!=|case) ?compile\.(Loop|Variables|RetryTask|LambdaLoop|LambdaRetry)\b`, home: "statemachines/compile",
+		fact: "the strategies", pattern: `\bStrategy = "|(==|!=|case) ?compile\.(Loop|Variables|RetryTask|LambdaLoop|LambdaRetry|LambdaEvents)\b`, home: "statemachines/compile",
 	},
 	{
 		fact: "what the calls of a job are allowed by", pattern: `"(athena|batch|codebuild|databrew|ecs|emr\w*|glue|rds|redshift-data|sagemaker|states|transcribe):[A-Z]\w+"`,

@@ -45,12 +45,17 @@ func (*export) Start(context.Context, jobs.Request) (jobs.Ref, error) {
 }
 
 func (e *export) Describe(context.Context, jobs.Ref) (any, error) {
+	return e.respond(e.clock.Now()), nil
+}
+
+// respond is the answer of a describe call at a time.
+func (e *export) respond(at time.Time) any {
 	e.calls++
 	status := "IN_PROGRESS"
-	if e.clock.Now().Sub(sim.DefaultStart()) >= e.lasts {
+	if at.Sub(sim.DefaultStart()) >= e.lasts {
 		status = cmp.Or(e.ends, "COMPLETED")
 	}
-	return map[string]any{"ExportDescription": map[string]any{"ExportArn": "arn:export", "ExportStatus": status}}, nil
+	return map[string]any{"ExportDescription": map[string]any{"ExportArn": "arn:export", "ExportStatus": status}}
 }
 
 // handlers answer a state machine, whichever way it polls.

@@ -105,8 +105,8 @@ func (o *compileOptions) validate(changed func(flag string) bool) error {
 // checkMeaning refuses flags that would change nothing beside the others.
 func (o *compileOptions) checkMeaning(changed func(flag string) bool) []error {
 	problems := meaningless(changed, []meaning{
-		{[]string{"run-job", "check-status"}, o.throughLambda(), "is for the strategies lambda-loop and lambda-retry"},
-		{[]string{"cause", "unmodeled"}, !o.throughLambda(), "is not for lambda-loop and lambda-retry: the Lambda functions see the codes of errors"},
+		{[]string{"run-job", "check-status"}, o.throughLambda(), "is for the strategies lambda-loop, lambda-retry and events"},
+		{[]string{"cause", "unmodeled"}, !o.throughLambda(), "is not for lambda-loop, lambda-retry and events: the Lambda functions see the codes of errors"},
 		{[]string{"job-from", "job-to"}, o.report, "needs --report"},
 		{[]string{"no-stop"}, o.start || o.throughLambda(), "needs --start: without it the machine stops no job"},
 	})
@@ -164,7 +164,7 @@ func (o *compileOptions) remedy(err error, call compile.Call) string {
 	hint := "\nStep Functions hides these codes. Give the text to look for: " + strings.Join(flags, " ") +
 		". Or pass --unmodeled fail: such an error then fails the wait"
 	if call.Job != "" {
-		hint += ". Or take lambda-loop or lambda-retry: the Lambda functions see the codes"
+		hint += ". Or take lambda-loop, lambda-retry or events: the Lambda functions see the codes"
 	}
 	return hint
 }

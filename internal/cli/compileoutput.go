@@ -192,6 +192,10 @@ func reportText(r compile.Report) string {
 		terminal.Fprintf(&b, "%-32s %8.1f %12.1f %8.0f %10.6f %7.0fs\n",
 			row.name, row.cost.Polls, row.cost.Transitions, row.cost.Events, row.cost.USD, row.cost.LatenessSeconds)
 	}
-	terminal.Fprintf(&b, "\n%s\n", r.RedriveNote)
+	terminal.Fprintf(&b, "\n")
+	if r.SignalNote != "" {
+		terminal.Fprintf(&b, "%s\n", r.SignalNote)
+	}
+	terminal.Fprintf(&b, "%s\n", r.RedriveNote)
 	return b.String()
 }

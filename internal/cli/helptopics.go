@@ -81,6 +81,9 @@ func strategiesTopic() string {
 		if s.UsesFunctions() {
 			by += ", with the two Lambda functions"
 		}
+		if s.NeedsCollector() {
+			by += " and the collector"
+		}
 		terminal.Fprintf(&b, "  %s (%s)\n      %s\n", string(s), by, s.Summary())
 	}
 	b.WriteString("\ncompile --report says what each poll costs, and how late it may see the end.\n")

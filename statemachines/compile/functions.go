@@ -77,13 +77,24 @@ func escapeTexts(v any) any {
 	return v
 }
 
+// What the functions read of the context object.
+const (
+	executionContext = "'Execution': {'Id': $states.context.Execution.Id, 'StartTime': $states.context.Execution.StartTime, " +
+		"'RedriveCount': $states.context.Execution.RedriveCount, 'RedriveTime': $states.context.Execution.RedriveTime}"
+	stateContext = "'Name': $states.context.State.Name, 'RetryCount': $states.context.State.RetryCount"
+	shortContext = "{" + executionContext + ", 'State': {" + stateContext + "}}"
+)
+
 // invoke is a Task that calls one of the two functions.
 func (d *draft) invoke(function string, input any, scope string) object {
-	event := object{
-		"Context": expression("{'Execution': {'Id': $states.context.Execution.Id, 'StartTime': $states.context.Execution.StartTime, " +
-			"'RedriveCount': $states.context.Execution.RedriveCount, 'RedriveTime': $states.context.Execution.RedriveTime}, " +
-			"'State': {'Name': $states.context.State.Name, 'RetryCount': $states.context.State.RetryCount}}"),
-		"Input": input, "Poller": d.pollerName(),
+	return d.invokeWith(shortContext, function, input, scope)
+}
+
+// invokeWith is invoke with more of the context object. The input may be nil.
+func (d *draft) invokeWith(context, function string, input any, scope string) object {
+	event := object{"Context": expression(context), "Poller": d.pollerName()}
+	if input != nil {
+		event["Input"] = input
 	}
 	if scope != "" {
 		event["Scope"] = scope
@@ -94,14 +105,23 @@ func (d *draft) invoke(function string, input any, scope string) object {
 		"TimeoutSeconds": callTimeout,
 		"Output":         expression("$states.result.Payload"),
 	}
-	if d.options.Exits != nil {
-		failed := object{
-			"status": "FAILED", "error": expression("$states.errorOutput"),
-			"reason": expression("$states.errorOutput.Error & ': ' & $states.errorOutput.Cause"),
-		}
-		task["Catch"] = []object{{"ErrorEquals": []string{"States.ALL"}, "Output": failed, "Next": d.exit(pollcore.Failed)}}
+	if catchers := d.catchFailure(); catchers != nil {
+		task["Catch"] = catchers
 	}
 	return task
+}
+
+// catchFailure leads errors of a function to the exit of a fragment; nil in a whole
+// machine, which fails with them.
+func (d *draft) catchFailure() []object {
+	if d.options.Exits == nil {
+		return nil
+	}
+	failed := object{
+		"status": "FAILED", "error": expression("$states.errorOutput"),
+		"reason": expression("$states.errorOutput.Error & ': ' & $states.errorOutput.Cause"),
+	}
+	return []object{{"ErrorEquals": []string{"States.ALL"}, "Output": failed, "Next": d.exit(pollcore.Failed)}}
 }
 
 // pollerName tells this poller from others of the execution.
@@ -130,15 +150,7 @@ func (d *draft) takeFunctions() {
 
 // runJob are the states that start the job, and the scope for later calls.
 func (d *draft) runJob(check string) (all states, scope string) {
-	scope = d.options.Scope
-	run := d.invoke(d.options.RunJobFunction, d.request(), scope)
-	if scope != "" { // CheckStatus has another input
-		run["Assign"] = object{d.variable("scope"): scope}
-		scope = expression("$" + d.variable("scope"))
-	}
-	run["Retry"] = []object{faultRetrier(), {
-		"ErrorEquals": []string{"JobPoller.JobStartInProgress"}, "IntervalSeconds": 5, "MaxAttempts": 12, "BackoffRate": 1,
-	}}
+	run, scope := d.runTask(shortContext)
 	all = states{{d.name("RunJob"), run}}
 	run["Next"] = check
 	if d.initial > 0 {
@@ -148,24 +160,40 @@ func (d *draft) runJob(check string) (all states, scope string) {
 	return all, scope
 }
 
-// jobStatus is the Choice by the status that CheckStatus returns: while the job
-// runs it leads to wait, if that is a state.
-func (d *draft) jobStatus(name, wait string) state {
+// runTask is the Task of the function run-job, and the scope for later calls.
+func (d *draft) runTask(context string) (run object, scope string) {
+	scope = d.options.Scope
+	run = d.invokeWith(context, d.options.RunJobFunction, d.request(), scope)
+	if scope != "" { // CheckStatus has another input
+		run["Assign"] = object{d.variable("scope"): scope}
+		scope = expression("$" + d.variable("scope"))
+	}
+	run["Retry"] = []object{faultRetrier(), inProgressRetrier()}
+	return run, scope
+}
+
+// inProgressRetrier waits for another run-job that is starting the job.
+func inProgressRetrier() object {
+	return object{"ErrorEquals": []string{"JobPoller.JobStartInProgress"}, "IntervalSeconds": 5, "MaxAttempts": 12, "BackoffRate": 1}
+}
+
+// jobStatus is the Choice by the status that a function returns. What follows RUNNING
+// is the strategy's.
+func (d *draft) jobStatus(name string, running ...object) state {
 	ended := expression("$states.input")
 	if d.selection != nil {
 		ended = expression("$exists($states.input.output) ? $merge([$states.input, {'output': " + d.selectOutput("$states.input.output") + "}]) : $states.input")
 	}
-	choose := func(s pollcore.Status, output, next string) object {
-		return object{"Condition": expression("$states.input.status = " + text(string(s))), "Output": output, "Next": next}
-	}
 	choices := []object{
-		choose(pollcore.Succeeded, ended, d.exit(pollcore.Succeeded)), choose(pollcore.Failed, ended, d.exit(pollcore.Failed)),
-		choose(pollcore.TimedOut, ended, d.exit(pollcore.TimedOut)),
+		ifStatus(pollcore.Succeeded, ended, d.exit(pollcore.Succeeded)), ifStatus(pollcore.Failed, ended, d.exit(pollcore.Failed)),
+		ifStatus(pollcore.TimedOut, ended, d.exit(pollcore.TimedOut)),
 	}
-	if wait != "" {
-		choices = append(choices, choose(pollcore.Running, expression("$states.input"), wait))
-	}
-	return state{name, object{"Type": "Choice", "Choices": choices, "Default": d.name("UnexpectedStatus")}}
+	return state{name, object{"Type": "Choice", "Choices": append(choices, running...), "Default": d.name("UnexpectedStatus")}}
+}
+
+// ifStatus is a rule of that Choice.
+func ifStatus(s pollcore.Status, output, next string) object {
+	return object{"Condition": expression("$states.input.status = " + text(string(s))), "Output": output, "Next": next}
 }
 
 // functionEnds are the ends of a machine whose functions judge.

@@ -1,6 +1,9 @@
 package compile
 
-import "github.com/jobpoller/jobpoller/statemachines/asl"
+import (
+	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
 
 // LambdaLoop invokes the Lambda function run-job, and then check-status in a
 // loop of Task, Choice and Wait. It takes what their drivers can do.
@@ -23,7 +26,7 @@ func (lambdaLoop) states(d *draft) states {
 	all, scope := d.runJob(check)
 	task := d.invoke(d.options.CheckStatusFunction, expression("$states.input"), scope)
 	task["Retry"], task["Next"] = []object{faultRetrier()}, status
-	all = append(all, state{check, task}, d.jobStatus(status, wait),
+	all = append(all, state{check, task}, d.jobStatus(status, ifStatus(pollcore.Running, expression("$states.input"), wait)),
 		state{wait, object{"Type": "Wait", "Seconds": expression("$states.input.waitSeconds"), "Next": check}})
 	return append(all, d.functionEnds()...)
 }

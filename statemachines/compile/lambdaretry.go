@@ -33,6 +33,6 @@ func (r lambdaRetry) states(d *draft) states {
 	d.forAllPolls(faults, pollsPerFault, mostFaults)
 	task["Comment"] = "While the job runs, the function raises JobPoller.Running, and its retries are the polls."
 	task["Retry"], task["Next"] = []object{d.waits([]string{"JobPoller.Running"}, r.attempts(d.plan)), faults}, status
-	all = append(all, state{check, task}, d.jobStatus(status, ""))
+	all = append(all, state{check, task}, d.jobStatus(status))
 	return append(all, d.functionEnds()...)
 }

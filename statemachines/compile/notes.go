@@ -15,6 +15,8 @@ func (p *plan) comment() string {
 	op, lambdas := p.call.Operation, p.functions
 	var b strings.Builder
 	switch {
+	case p.collected:
+		fmt.Fprintf(&b, "Runs the job %s with Lambda functions, of which one polls %s of %s and answers a Task,", p.call.Job, op.Name, op.Service.Name)
 	case lambdas:
 		fmt.Fprintf(&b, "Runs the job %s with two Lambda functions and polls %s of %s", p.call.Job, op.Name, op.Service.Name)
 	case p.told:

@@ -26,6 +26,9 @@ type Report struct {
 	JobSeconds  [2]int `json:"jobSeconds"`
 	Redrivable  bool   `json:"redrivable"`
 	RedriveNote string `json:"redriveNote"`
+	// SignalNote says how the machine learns of the end besides polls; empty where it
+	// does not.
+	SignalNote string `json:"signalNote,omitempty"`
 	// Warnings are those of [Compiled].
 	Warnings []string `json:"warnings"`
 }
@@ -71,6 +74,7 @@ func (c *Compiled) Report() Report {
 		Strategy: p.options.Strategy, MaxWaitSeconds: p.total,
 		TransitionsPerPoll: t.transitions, EventsPerPoll: t.events, EventsPerFault: 3,
 		JobSeconds: [2]int{0, p.total},
+		SignalNote: p.signalNote(),
 		Warnings:   c.Warnings,
 	}
 	if to := p.options.JobTo; to > 0 {

@@ -89,9 +89,9 @@ func TestOutputOfLoop(t *testing.T) {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for _, s := range everyStrategy {
-		describe := map[compile.Strategy]string{compile.LambdaLoop: "CheckStatus", compile.LambdaRetry: "CheckStatus"}[s]
-		if describe == "" {
-			describe = "DescribeExport"
+		describe := "DescribeExport"
+		if s.UsesFunctions() {
+			describe = "CheckStatus"
 		}
 		o := compile.Options{
 			Strategy: s, MaxWait: time.Hour, Fit: true, Prefix: "Orders", Names: map[string]string{describe: "Is the export done?", "Succeeded": "Exported"},

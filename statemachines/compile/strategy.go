@@ -35,6 +35,7 @@ var strategies = []struct {
 	{syncTask{}, SyncTask},
 	{lambdaLoop{}, LambdaLoop},
 	{lambdaRetry{}, LambdaRetry},
+	{lambdaEvents{}, LambdaEvents},
 }
 
 // traits are what the plan and its readers need to know of a strategy.
@@ -50,6 +51,8 @@ type traits struct {
 	delays     delays
 	// told: Step Functions waits for the end of the job.
 	told bool
+	// collected: the Lambda function collector polls, and answers one Task.
+	collected bool
 	// resumes: a redrive of a whole machine goes on polling.
 	resumes bool
 }
@@ -93,6 +96,10 @@ func (s Strategy) PollsByRetry() bool { return s.traits().retryBlock }
 // Waits reports whether Step Functions waits for the job, so that it is described only
 // once it has ended.
 func (s Strategy) Waits() bool { return s.traits().told }
+
+// NeedsCollector reports whether the Lambda function collector polls the job, by the
+// messages of a queue and by events.
+func (s Strategy) NeedsCollector() bool { return s.traits().collected }
 
 // find returns the row of a strategy; nil if there is none.
 func (s Strategy) find() strategy {

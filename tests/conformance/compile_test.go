@@ -23,11 +23,11 @@ import (
 var update = flag.Bool("update", false, "write testdata anew")
 
 var compileSuites = []suite{
-	{name: "compile", cases: 2640, run: runCompile},
+	{name: "compile", cases: 3168, run: runCompile},
 }
 
 var allStrategies = []compile.Strategy{
-	compile.LambdaLoop, compile.LambdaRetry, compile.Loop, compile.Variables, compile.RetryTask,
+	compile.LambdaLoop, compile.LambdaRetry, compile.LambdaEvents, compile.Loop, compile.Variables, compile.RetryTask,
 }
 
 type refusal struct {

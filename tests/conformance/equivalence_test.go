@@ -83,6 +83,8 @@ func undrawn(*run) pollcore.WaitOption {
 	return pollcore.Jitter(func(lo, hi time.Duration) time.Duration { return (lo + hi) / 2 })
 }
 
+// LambdaEvents is not one of them: its collector judges with the code of check-status,
+// and its schedule is that of LambdaLoop. TestEventsMachineRuns has it run.
 var strategies = []strategy{
 	{name: compile.LambdaLoop, delays: drawn, lambda: true},
 	{name: compile.LambdaRetry, delays: undrawn, lambda: true, overruns: true, counts: true},

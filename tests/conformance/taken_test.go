@@ -16,11 +16,12 @@ import (
 // taken says which entries a strategy has to take, from the catalogue and the
 // drivers alone: not from what Compile says. It takes all others, too, or not.
 var taken = map[compile.Strategy]func(e *catalog.Entry) bool{
-	compile.LambdaLoop:  hasDriver,
-	compile.LambdaRetry: hasDriver,
-	compile.Variables:   func(e *catalog.Entry) bool { return !lossy(e) },
-	compile.Loop:        func(e *catalog.Entry) bool { return !lossy(e) && dotted(e) && inputKnown(e) },
-	compile.RetryTask:   func(e *catalog.Entry) bool { return !lossy(e) && !retriesByCause(e) },
+	compile.LambdaLoop:   hasDriver,
+	compile.LambdaRetry:  hasDriver,
+	compile.LambdaEvents: hasDriver,
+	compile.Variables:    func(e *catalog.Entry) bool { return !lossy(e) },
+	compile.Loop:         func(e *catalog.Entry) bool { return !lossy(e) && dotted(e) && inputKnown(e) },
+	compile.RetryTask:    func(e *catalog.Entry) bool { return !lossy(e) && !retriesByCause(e) },
 }
 
 // hasDriver tells whether the Lambda functions can run the job, or poll for it.

@@ -155,7 +155,7 @@ func shipped(t *testing.T) []definition {
 }
 
 var strategies = []compile.Strategy{
-	compile.LambdaLoop, compile.LambdaRetry, compile.Loop, compile.Variables, compile.RetryTask,
+	compile.LambdaLoop, compile.LambdaRetry, compile.LambdaEvents, compile.Loop, compile.Variables, compile.RetryTask,
 }
 
 // compiled are definitions made of entries of the catalogue, strategies and
