@@ -42,8 +42,6 @@ type message struct {
 	at   time.Time
 }
 
-func (c *collectedExport) now() time.Time { return c.clock.Now().Add(c.ahead) }
-
 func (c *collectedExport) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	c.starts++
 	return c.export.Start(ctx, r)
@@ -81,6 +79,8 @@ func (c *collectedExport) Succeed(_ context.Context, token string, output json.R
 func (c *collectedExport) Fail(_ context.Context, _, name, cause string) error {
 	return errors.New(name + ": " + cause)
 }
+
+func (c *collectedExport) now() time.Time { return c.clock.Now().Add(c.ahead) }
 
 // run runs a compiled machine.
 func (c *collectedExport) run(t *testing.T, m *asl.StateMachine) *sim.Result {
