@@ -69,7 +69,7 @@ func (o *runOptions) readRun() (*history.Execution, error) {
 		return nil, usage("--redrive: %s keeps no run %q that ended", o.data, o.name)
 	}
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no file", o.historyFile()) // reading it might never end
+		err = fmt.Errorf("%s is not a regular file: remove it, and run again without --redrive", o.historyFile()) // reading it might never end
 	}
 	if err != nil {
 		return nil, usage("--redrive: %w", err)

@@ -111,3 +111,12 @@ func damageEvents(events []map[string]any, damage []byte) []map[string]any {
 	}
 	return events
 }
+
+// A history that is no regular file is not read: that might never end.
+func TestRedriveReadsRegularFilesAlone(t *testing.T) {
+	t.Parallel()
+	o := &runOptions{name: "r", data: t.TempDir()}
+	require.NoError(t, os.MkdirAll(o.historyFile(), 0o700))
+	_, err := o.readRun()
+	require.ErrorContains(t, err, "r.json is not a regular file: remove it, and run again without --redrive")
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
@@ -176,4 +177,14 @@ func TestDescribeBuild(t *testing.T) {
 		{Key: "vcs.revision", Value: "0123456789abcdef0123"}, {Key: "vcs.time", Value: "2026-11-20T10:00:00Z"}, {Key: "vcs.modified", Value: "true"},
 	}}
 	require.Equal(t, "(devel) commit 0123456789ab with changes 2026-11-20T10:00:00Z"+tail, describeBuild("(devel)", info))
+}
+
+// Help fits a terminal of 100 columns.
+func TestHelpIsNarrow(t *testing.T) {
+	t.Parallel()
+	walk(newRootCommand(), func(c *cobra.Command) {
+		for line := range strings.Lines(c.Long) {
+			require.LessOrEqual(t, terminal.Width(strings.TrimSuffix(line, "\n")), 100, "%s: %s", c.CommandPath(), line)
+		}
+	})
 }
