@@ -126,7 +126,9 @@ func (c *collection) run(ctx context.Context, visits []*visit) {
 	due = chooseMessages(due)
 	groups := groupVisits(due)
 	polled := make([][]step, len(groups))
-	each(len(groups), serviceCalls, func(i int) { polled[i] = groups[i].poll(ctx) })
+	polls, cancel := callLimit(ctx) // services that do not answer leave time to send the messages
+	defer cancel()
+	each(len(groups), serviceCalls, func(i int) { polled[i] = groups[i].poll(polls) })
 	c.leave(ctx, slices.Concat(steps, slices.Concat(polled...)))
 }
 
