@@ -79,7 +79,7 @@ func readOperation(name string, started map[string]bool) *operation {
 		}
 		op.judges = append(op.judges, judge{e, check})
 	}
-	op.sight = newSight(all[max(0, slices.IndexFunc(all, func(e *catalog.Entry) bool { return e.Job != nil }))]) // a job has paths of times
+	op.sight = chooseSight(all)
 	if len(all) == 1 {
 		op.entry = all[0]
 	}
@@ -209,6 +209,20 @@ func newSight(e *catalog.Entry) sight {
 		}
 	}
 	return s
+}
+
+// chooseSight is the sight of a job, which has paths of times, or else of the first
+// entry that matches a status: InstanceExists, say, counts the reservations alone.
+func chooseSight(entries []*catalog.Entry) sight {
+	if i := slices.IndexFunc(entries, func(e *catalog.Entry) bool { return e.Job != nil }); i >= 0 {
+		return newSight(entries[i])
+	}
+	for _, e := range entries {
+		if s := newSight(e); len(s.status) > 0 {
+			return s
+		}
+	}
+	return sight{}
 }
 
 // read reads a response.

@@ -34,6 +34,40 @@ func TestEveryEntryIsAJudge(t *testing.T) {
 	require.Equal(t, entries, all)
 }
 
+// The status of an operation that several waiters poll is that of the first waiter
+// that matches one, also if another comes before it, and of every item of the lists.
+func TestStatusOfSeveralWaiters(t *testing.T) {
+	t.Parallel()
+	op := readOperation("ec2:DescribeInstances", nil)
+	require.NotNil(t, op)
+	for output, want := range map[string]string{
+		`{"Reservations":[{"Instances":[{"State":{"Name":"pending"}}]}]}`:                                              "pending",
+		`{"Reservations":[{"Instances":[{"State":{"Name":"running"}},{"State":{"Name":"running"}}]}]}`:                 "running",
+		`{"Reservations":[{"Instances":[{"State":{"Name":"running"}}]},{"Instances":[{"State":{"Name":"pending"}}]}]}`: "running, pending",
+		`{"Reservations":[]}`: "",
+	} {
+		require.Equal(t, want, op.judge(`{}`, output).status, output)
+	}
+}
+
+// Every operation shows a status if an entry that polls it has a path to one.
+func TestEveryPathToAStatusIsRead(t *testing.T) {
+	t.Parallel()
+	services, err := catalog.AWS().List()
+	require.NoError(t, err)
+	for _, service := range services {
+		for _, e := range service.Entries {
+			entry, err := catalog.AWS().Lookup(service.Key, e.Name)
+			require.NoError(t, err)
+			if len(newSight(entry).status) == 0 {
+				continue
+			}
+			name := service.Key + ":" + e.Operation
+			require.NotEmpty(t, readOperation(name, nil).sight.status, name)
+		}
+	}
+}
+
 // judges are waiters with these acceptors, all of one operation.
 func judges(t *testing.T, waiters ...[]pollcore.Acceptor) *operation {
 	t.Helper()

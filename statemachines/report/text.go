@@ -322,14 +322,26 @@ func (w *textWriter) loop(l *loopView) {
 		for i, text := range []string{r.Values, r.Routes, r.Means, r.Seen} {
 			widths[i] = max(widths[i], terminal.Width(text))
 		}
-		found = max(found, len(r.Severity+" "+r.Rule))
+		found = max(found, len(strings.TrimSpace(r.Severity+" "+r.Rule)))
 	}
 	left := w.options.Columns - found - widths[2] - widths[3] - 11 // 11 are between them
+	below := found > 0 && widths[0]+widths[1] > left               // findings get lines of their own
+	if below {
+		left += found
+	}
 	widths[1] = min(widths[1], max(left/2, left-widths[0], leastColumns/2))
 	widths[0] = min(widths[0], max(left-widths[1], leastColumns/2))
 	for _, r := range l.Rows {
+		finding := strings.TrimSpace(r.Severity + " " + r.Rule)
+		row := finding
+		if below {
+			row = ""
+		}
 		w.line("  %*s %s -> %s  %s  %s", widths[3], r.Seen, pad(fit(r.Values, widths[0]), widths[0]), pad(fit(r.Routes, widths[1]), widths[1]),
-			pad(r.Means, widths[2]), strings.TrimSpace(r.Severity+" "+r.Rule))
+			pad(r.Means, widths[2]), row)
+		if below && finding != "" {
+			w.line("  %*s   %s", widths[3], "", finding)
+		}
 	}
 	w.line("  %s", l.Bound)
 }

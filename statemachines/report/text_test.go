@@ -52,7 +52,7 @@ func TestTextFitsTheWidth(t *testing.T) {
 	require.True(t, strings.HasPrefix(text, "SUCCEEDED after 48s  報告報告"), text)
 	require.Equal(t, "  +0s          3 times, every 11s  IN_PROGRESS  待機: wait before the export is…", lineWith(t, text, "3 times"))
 	require.Equal(t, "  +43s         取得: describe the export of the t…  5s  COMPLETED  1 failed call", lineWith(t, text, "1 failed call"))
-	require.Equal(t, "  3 IN_PROGRESS -> 待機: wait before the export is described once …  running", lineWith(t, text, "3 IN_PRO"))
+	require.Equal(t, "  3 IN_PROGRESS -> 待機: wait before the export is described once m…  running", lineWith(t, text, "3 IN_PRO"))
 	require.Equal(t, "  E                        call failed  1 call               +43s", lineWith(t, text, "1 call "))
 }
 
@@ -83,7 +83,7 @@ func TestTextOfALoopWithManyStatuses(t *testing.T) {
 		"End": {"Type": "Succeed"}}}`))
 	require.NoError(t, err)
 	text := report.Text(&history.Execution{Machine: m}, report.TextOptions{})
-	require.Regexp(t, `… -> Wait .*failure, but polls on  DANGER status-polls-on\n`, text)
+	require.Regexp(t, `  STOPPED, FAILED, TIMEOUT, ERROR, EXPIRED -> Wait  failure, but polls on\n +DANGER status-polls-on\n`, text)
 }
 
 // A history of one event has nothing to tell of states.
