@@ -495,7 +495,8 @@ func TestDoctor(t *testing.T) {
 		},
 		{
 			"a rule of no days", fmt.Sprintf(rules, "Enabled", "", 0), `200 {}`,
-			[]string{"DANGER   lifecycle   a lifecycle rule removes records after 0 days"}, exitFailed,
+			[]string{"DANGER   lifecycle   a lifecycle rule removes records after 0 days"},
+			exitFailed,
 		},
 		{
 			"a rule that is too soon", fmt.Sprintf(rules, "Enabled", "", 7), `200 {}`,
