@@ -35,7 +35,8 @@ func (p *jobPoller) makeDashboard() {
 			break
 		}
 		p.dashboard.AddWidgets(
-			graph(job, p.jobMetric(job, "JobsStarted", nil), p.jobMetric(job, "JobsSucceeded", nil), p.jobMetric(job, "JobsFailed", nil), p.jobMetric(job, "JobsTimedOut", nil)),
+			graph(job, p.jobMetric(job, "JobsStarted", nil), p.jobMetric(job, "JobsSucceeded", nil),
+				p.jobMetric(job, "JobsFailed", nil), p.jobMetric(job, "JobsTimedOut", nil)),
 			graph(job+": polls", p.jobMetric(job, "Checks", nil)),
 			graph(job+": seconds", p.jobMetric(job, "JobSeconds", nil)),
 		)
