@@ -21,7 +21,7 @@ func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*aws.Config){
 		"must be an http or https URL": func(c *aws.Config) { c.BaseEndpoint = aws.String("ftp://x") },
-		`"http://u:xxxxx@x"`:           func(c *aws.Config) { c.BaseEndpoint = aws.String("http://u:secret@x") },
+		"without user":                 func(c *aws.Config) { c.BaseEndpoint = aws.String("http://u:secret@x") },
 		"set BaseEndpoint, or use":     func(c *aws.Config) { c.EndpointResolverWithOptions = aws.EndpointResolverWithOptionsFunc(nil) }, //nolint:staticcheck // it is refused
 		"which has 3 to 255 of a-z":    func(*aws.Config) {},
 		"no such source can be asked":  func(c *aws.Config) { c.ConfigSources = []any{broken{}} },
@@ -31,6 +31,7 @@ func TestNewRefuses(t *testing.T) {
 		_, err := direct.New(cfg, "x", "")
 		require.ErrorIs(t, err, startrecord.ErrConfiguration)
 		require.ErrorContains(t, err, want)
+		require.NotContains(t, err.Error(), "secret")
 	}
 }
 
