@@ -38,7 +38,7 @@ func TestE2ERecordsInATable(t *testing.T) {
 		require.Equal(t, code, execute(t.Context(), args, &stdout, &stderr), "%s%s", &stdout, &stderr)
 		return stdout.String() + stderr.String()
 	}
-	require.Equal(t, "UNKNOWN    2026-11-20T09:30:14Z  "+nightly+"\n", command(exitSucceeded, "records", "list", nightly))
+	require.Equal(t, "STATUS     STARTED               RECORD  JOB\nUNKNOWN    2026-11-20T09:30:14Z  "+nightly+"  acme:Bake\n", command(exitSucceeded, "records", "list", nightly))
 	require.Contains(t, command(exitUsage, "records", "adopt", nightly, "oven-1", "--yes"), `the catalogue does not have the job "acme:Bake" of this record: pass --ref`)
 	require.Contains(t, command(exitSucceeded, "records", "adopt", nightly, "--ref", `{"Oven": "1"}`, "--yes"), "The record has the job.")
 	require.Contains(t, command(exitSucceeded, "records", "show", nightly), `"Oven": "1"`)

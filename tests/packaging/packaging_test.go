@@ -96,6 +96,7 @@ func TestE2ETwoBuildsAreEqual(t *testing.T) {
 	built := hashes(t, dist)
 	require.Equal(t, []string{
 		"checkstatus-amd64.zip", "checkstatus-arm64.zip", "checkstatus/amd64/bootstrap", "checkstatus/arm64/bootstrap",
+		"collector-amd64.zip", "collector-arm64.zip", "collector/amd64/bootstrap", "collector/arm64/bootstrap",
 		"runjob-amd64.zip", "runjob-arm64.zip", "runjob/amd64/bootstrap", "runjob/arm64/bootstrap",
 	}, slices.Sorted(maps.Keys(built)))
 	copied := copyTree(t)
