@@ -113,7 +113,7 @@ func (t *table) batch(to *catalog.Job) func(*jsontree.Node) {
 // maxBatch is more than any service takes ids.
 const maxBatch = 10_000
 
-// The forms of what an event has.
+// How the table writes the source of an event, and a path into it.
 var (
 	eventSource = regexp.MustCompile(`^aws\.[a-z0-9-]+$`)
 	eventPath   = regexp.MustCompile(`^(\w+|"[^"]+")(\.(\w+|"[^"]+"))*$`)
@@ -307,7 +307,9 @@ func (b *builder) checkBatch(s *tableSignals, j *tableJob, op, describe *catalog
 	s.checkAnswer(j, s.answerType(list, op, describe), describe)
 }
 
-// answerType is the type of what stands for the answer of the describe call.
+// answerType is the type that the waiter reads for each job of a batch. The waiter is
+// written for the answer of the describe call, so an element of the list, or an object
+// with the element as the member that Batch.Answer names, takes its place.
 func (s *tableSignals) answerType(list *jsontype.Type, op, describe *catalog.Operation) *jsontype.Type {
 	name, many := strings.CutSuffix(s.job.Batch.Answer, "[]")
 	if name == "" {
@@ -326,8 +328,8 @@ func (s *tableSignals) answerType(list *jsontype.Type, op, describe *catalog.Ope
 	return answer
 }
 
-// checkAnswer reports what the waiter reads of the describe call's answer and does
-// not find, or finds of another type, in what stands for it.
+// checkAnswer reports the members that the waiter reads in the answer of the describe
+// call, and that are missing or have another type in the given type.
 func (s *tableSignals) checkAnswer(j *tableJob, answer *jsontype.Type, describe *catalog.Operation) {
 	w, err := j.job.NewWaiter()
 	if err != nil {

@@ -42,8 +42,8 @@ func (e *callError) says() string {
 	return e.Message
 }
 
-// errorText is an error without what the SDK says of the call: of a service's
-// error its name and message.
+// errorText is the text of an error without the SDK's words about the call. For an
+// error of a service it is the code and the message.
 func errorText(err error) string {
 	e := newCallError(err)
 	if e.Code == "" {
@@ -55,7 +55,8 @@ func errorText(err error) string {
 	return e.Code + ": " + e.Message
 }
 
-// withoutSDK is the text of an error with a short form of what the SDK says of a call.
+// withoutSDK is the text of an error without the SDK's words about the failed call
+// (service, operation, request id): the code and the message stand in their place.
 func withoutSDK(err error) string {
 	if call, ok := errors.AsType[*smithy.OperationError](err); ok {
 		return strings.ReplaceAll(err.Error(), call.Error(), errorText(call))

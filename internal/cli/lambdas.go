@@ -123,7 +123,8 @@ func (a *taskAnswers) startFunction(ctx context.Context, name, what string) (sim
 	}, nil
 }
 
-// lastOutput keeps the end of what the processes of a function wrote, for one that dies.
+// lastOutput keeps the last bytes that a function's process wrote. If the process dies,
+// they say why.
 type lastOutput struct {
 	mu   sync.Mutex
 	text []byte

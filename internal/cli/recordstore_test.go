@@ -161,8 +161,8 @@ func TestRecordsListOfWhatIsNoRecord(t *testing.T) {
 	require.Contains(t, stdout, `"location": "`+place+`/default/_/record.json",`)
 }
 
-// A list whose pages repeat themselves ends with an error, and an object that goes
-// away while the others are read is none of its records.
+// A list whose pages repeat themselves ends with an error. A record that is deleted
+// between the listing and the read is left out.
 func TestRecordsListWithoutEnd(t *testing.T) {
 	t.Parallel()
 	page := func(token string) string {
