@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
@@ -22,33 +21,26 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
-// collectedExport is an export for whose end a Task waits by a token, with the queue of
-// the collector. While the Task waits, time runs ahead of the run's clock.
+// collectedExport is an export for whose end a Task waits by a token.
 type collectedExport struct {
 	*export
+	*localloop.Collector
 
-	ahead    time.Duration
-	messages []message
-	answers  map[string]json.RawMessage
-	starts   int
+	starts int
 
 	announced bool // an event tells of the end
 	lost      bool // the collector never runs
 	refused   int  // messages that the queue is yet to refuse
 }
 
-type message struct {
-	body string
-	at   time.Time
-}
-
 func (c *collectedExport) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	c.starts++
+	if c.announced {
+		if err := c.Announce(map[string]any{"source": "test", "detail-type": "Ended", "id": "1"}, c.lasts); err != nil {
+			return nil, err
+		}
+	}
 	return c.export.Start(ctx, r)
-}
-
-func (c *collectedExport) Describe(context.Context, jobs.Ref) (any, error) {
-	return c.respond(c.now()), nil
 }
 
 func (*collectedExport) JobIDs(ref jobs.Ref) ([]string, error) { return []string{ref["Job"]}, nil }
@@ -58,82 +50,37 @@ func (*collectedExport) ReadEvent(event map[string]any) (id string, ok bool) {
 	return id, ok
 }
 
-func (c *collectedExport) Send(_ context.Context, messages []handler.Message) []error {
-	errs := make([]error, len(messages))
-	for i, m := range messages {
-		if c.refused > 0 {
-			c.refused--
-			errs[i] = &smithy.GenericAPIError{Code: "ServiceUnavailable", Fault: smithy.FaultServer}
-			continue
-		}
-		c.messages = append(c.messages, message{m.Body, c.now().Add(m.Delay)})
+func (c *collectedExport) Send(ctx context.Context, messages []handler.Message) []error {
+	if c.refused > 0 {
+		c.refused--
+		return []error{&smithy.GenericAPIError{Code: "ServiceUnavailable", Fault: smithy.FaultServer}}
 	}
-	return errs
+	return c.Collector.Send(ctx, messages)
 }
-
-func (c *collectedExport) Succeed(_ context.Context, token string, output json.RawMessage) error {
-	c.answers[token] = output
-	return nil
-}
-
-func (c *collectedExport) Fail(_ context.Context, _, name, cause string) error {
-	return errors.New(name + ": " + cause)
-}
-
-func (c *collectedExport) now() time.Time { return c.clock.Now().Add(c.ahead) }
 
 // run runs a compiled machine.
 func (c *collectedExport) run(t *testing.T, m *asl.StateMachine) *sim.Result {
 	t.Helper()
-	c.clock, c.answers = sim.NewVirtualClock(sim.DefaultStart()), map[string]json.RawMessage{}
+	c.clock = sim.NewVirtualClock(sim.DefaultStart())
+	c.Collector = localloop.NewCollector(c.clock)
 	registry, err := jobs.NewRegistry(c)
 	require.NoError(t, err)
-	h, err := handler.New(handler.Config{Store: memstore.New(c.now), Jobs: registry, Now: c.now, NoDwell: true, Queue: c, Tasks: c})
+	h, err := handler.New(handler.Config{
+		Store: memstore.New(c.clock.Now), Jobs: registry, Now: c.clock.Now, NoDwell: true, Queue: c, Tasks: c,
+	})
 	require.NoError(t, err)
+	c.Collector.Start(func(ctx context.Context, payload json.RawMessage) (*handler.Collected, error) {
+		if c.lost {
+			return nil, errors.New("it does not work")
+		}
+		return h.Collect(ctx, payload)
+	})
 	invoke := sim.LambdaInvoke(localloop.Functions(h))
 	r, err := sim.Run(t.Context(), m, []byte(`{"TableArn": "arn:t"}`), sim.Options{Clock: c.clock, Handlers: map[string]sim.Handler{
-		"arn:aws:states:::lambda:invoke": invoke,
-		"arn:aws:states:::lambda:invoke.waitForTaskToken": func(ctx context.Context, call sim.Call) (sim.Reply, error) {
-			submitted, err := invoke(ctx, call)
-			if err != nil {
-				return sim.Reply{}, err
-			}
-			reply, err := c.wait(ctx, h, call.TaskToken)
-			reply.Submitted = submitted.Output
-			return reply, err
-		},
+		"arn:aws:states:::lambda:invoke": invoke, "arn:aws:states:::lambda:invoke.waitForTaskToken": c.Handler(invoke),
 	}})
 	require.NoError(t, err)
 	return r
-}
-
-// wait lets the collector work until it answers the Task of a token.
-func (c *collectedExport) wait(ctx context.Context, h *handler.Handler, token string) (sim.Reply, error) {
-	defer func() { c.ahead = 0 }()
-	for !c.lost && len(c.messages) > 0 {
-		first := slices.MinFunc(c.messages, func(a, b message) int { return a.at.Compare(b.at) })
-		at, payload := first.at, any(map[string]any{"Records": []any{map[string]any{"messageId": "m", "body": first.body, "eventSource": "aws:sqs"}}})
-		if end := sim.DefaultStart().Add(c.lasts); c.announced && at.After(end) {
-			at, payload = end, map[string]any{"source": "test", "detail-type": "Ended", "id": "1"}
-			c.announced = false
-		} else {
-			c.messages = slices.DeleteFunc(c.messages, func(m message) bool { return m == first })
-		}
-		c.ahead = at.Sub(c.clock.Now())
-		text, err := json.Marshal(payload)
-		if err != nil {
-			return sim.Reply{}, err
-		}
-		if collected, err := h.Collect(ctx, text); err != nil || len(collected.BatchItemFailures) > 0 {
-			return sim.Reply{}, errors.Join(errors.New("not collected"), err)
-		}
-		if output, ok := c.answers[token]; ok {
-			var result any
-			err := json.Unmarshal(output, &result)
-			return sim.Reply{Output: result, Latency: c.ahead}, err
-		}
-	}
-	return sim.Reply{Never: true}, nil
 }
 
 // A machine of the strategy events, with the functions behind it: whatever becomes of

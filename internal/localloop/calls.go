@@ -2,6 +2,7 @@ package localloop
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
@@ -9,8 +10,8 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
-// Call is a call of a store (Create, Load, Replace) or of a driver (Start, Find,
-// Describe, Stop).
+// Call is a call of a store (Create, Load, Replace, ReplaceIndexed, FindKey) or of a
+// driver (Start, Find, Describe, DescribeBatch, Stop).
 type Call struct {
 	Name string
 	// Ref is the job of the call, where Start and Find set it when they return.
@@ -21,8 +22,14 @@ type Call struct {
 // calls with it, lets them fail, or lets the invocation die at them.
 type Around func(ctx context.Context, call *Call, do func() error) error
 
-// AroundStore returns a store whose calls go through around.
-func AroundStore(s startrecord.Store, around Around) startrecord.Store { return store{s, around} }
+// AroundStore returns a store whose calls go through around. It finds records by their
+// jobs if the store does.
+func AroundStore(s startrecord.Store, around Around) startrecord.Store {
+	if i, ok := s.(startrecord.Indexed); ok {
+		return indexed{store{s, around}, i}
+	}
+	return store{s, around}
+}
 
 type store struct {
 	startrecord.Store
@@ -50,8 +57,26 @@ func (s store) call(ctx context.Context, name string, do func() (startrecord.Sto
 	return stored, err
 }
 
+type indexed struct {
+	store
+
+	index startrecord.Indexed
+}
+
+func (s indexed) ReplaceIndexed(ctx context.Context, key startrecord.Key, rec startrecord.Record, version string) (startrecord.Stored, error) {
+	return s.call(ctx, "ReplaceIndexed", func() (startrecord.Stored, error) { return s.index.ReplaceIndexed(ctx, key, rec, version) })
+}
+
+func (s indexed) Find(ctx context.Context, jobID string) (key startrecord.Key, err error) {
+	err = s.around(ctx, &Call{Name: "FindKey"}, func() error {
+		key, err = s.index.Find(ctx, jobID)
+		return err
+	})
+	return key, err
+}
+
 // AroundDriver returns a driver whose calls go through around. It can stop and find jobs
-// if the driver can.
+// if the driver can. It knows the events and the batches that the driver knows.
 func AroundDriver(d jobs.Driver, around Around) jobs.Driver {
 	base := driver{d, around}
 	stopper, stops := d.(jobs.Stopper)
@@ -111,6 +136,43 @@ func (d driver) EndTime(output any) (at time.Time, ok bool) {
 		return timer.EndTime(output)
 	}
 	return time.Time{}, false
+}
+
+// JobIDs implements jobs.Announcer: a job without events has no ids.
+func (d driver) JobIDs(ref jobs.Ref) ([]string, error) {
+	if announcer, ok := d.inner.(jobs.Announcer); ok {
+		return announcer.JobIDs(ref)
+	}
+	return nil, nil
+}
+
+// ReadEvent implements jobs.Announcer.
+func (d driver) ReadEvent(event map[string]any) (id string, ok bool) {
+	if announcer, announces := d.inner.(jobs.Announcer); announces {
+		return announcer.ReadEvent(event)
+	}
+	return "", false
+}
+
+// Batch implements jobs.BatchDescriber.
+func (d driver) Batch(ref jobs.Ref) (jobs.Batch, error) {
+	if batch, ok := d.inner.(jobs.BatchDescriber); ok {
+		return batch.Batch(ref)
+	}
+	return jobs.Batch{}, errors.New("the driver describes one job at a time")
+}
+
+// DescribeBatch implements jobs.BatchDescriber, for a driver whose Batch succeeds.
+func (d driver) DescribeBatch(ctx context.Context, refs []jobs.Ref) (outputs []any, err error) {
+	batch, ok := d.inner.(jobs.BatchDescriber)
+	if !ok {
+		return nil, errors.New("the driver describes one job at a time")
+	}
+	err = d.around(ctx, &Call{Name: "DescribeBatch"}, func() error {
+		outputs, err = batch.DescribeBatch(ctx, refs)
+		return err
+	})
+	return outputs, err
 }
 
 type stopping struct {

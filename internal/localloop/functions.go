@@ -1,6 +1,7 @@
 // Package localloop lets the state machines of package sim invoke run-job and
 // check-status on this machine: in this process or in processes of their own, with
-// a function around each call that they make of their store and their driver.
+// a function around each call that they make of their store and their driver. It runs
+// the collector on the clock of the machines.
 package localloop
 
 import (

@@ -148,3 +148,74 @@ func TestStateHandlers(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"a":"by resource","b":"by state"}`, string(r.Output))
 }
+
+// Whoever has a token ends the Task once, on any clock, also before its handler returns.
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	const delay = 20 * time.Millisecond
+	m := parse(t, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "`+sendMessage+`", "TimeoutSeconds": 60,
+		"Parameters": {"QueueUrl": "q", "MessageBody.$": "$$.Task.Token"}, "End": true}}}`)
+	for clock, newClock := range map[string]func() *sim.Clock{
+		"virtual": func() *sim.Clock { return sim.NewVirtualClock(sim.DefaultStart()) }, "real": sim.NewRealClock,
+	} {
+		for name, tt := range map[string]struct {
+			at    time.Duration
+			reply sim.Reply
+			err   error
+			last  sim.EventType
+			error string
+		}{
+			"success":        {delay, sim.Reply{Output: "done"}, nil, sim.TaskSucceeded, ""},
+			"failure":        {delay, sim.Reply{}, &sim.TaskError{Name: "Broken", Cause: "glass"}, sim.TaskFailed, "Broken"},
+			"before it ends": {0, sim.Reply{Output: "done"}, nil, sim.TaskSucceeded, ""},
+		} {
+			t.Run(name+", "+clock, func(t *testing.T) {
+				t.Parallel()
+				c := newClock()
+				answers := make(chan bool, 2)
+				h := func(_ context.Context, call sim.Call) (sim.Reply, error) {
+					answer := func() {
+						answers <- call.Answer(tt.reply, tt.err)
+						answers <- call.Answer(sim.Reply{Output: "again"}, nil)
+					}
+					if tt.at == 0 {
+						answer()
+					} else {
+						c.AfterFunc(tt.at, answer)
+					}
+					return sim.Reply{Submitted: "m", Never: true}, nil
+				}
+				r, err := sim.Run(t.Context(), m, nil, sim.Options{Clock: c, Handlers: map[string]sim.Handler{sendMessage: h}})
+				require.NoError(t, err)
+				require.Equal(t, tt.error, r.Error)
+				require.Equal(t, []string{"TaskSubmitted", string(tt.last)}, types(r)[4:6])
+				require.True(t, <-answers)
+				require.False(t, <-answers)
+				if c.Virtual() {
+					require.Equal(t, tt.at, r.Duration())
+				}
+			})
+		}
+	}
+}
+
+// A Task that has timed out waits for no answer, and one that is answered at the very
+// instant does not time out.
+func TestLateAnswer(t *testing.T) {
+	t.Parallel()
+	m := parse(t, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "`+sendMessage+`", "TimeoutSeconds": 60,
+		"Parameters": {"QueueUrl": "q", "MessageBody.$": "$$.Task.Token"}, "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Z"}], "End": true},
+		"Z": {"Type": "Wait", "Seconds": 60, "End": true}}}`)
+	for at, waits := range map[time.Duration]bool{time.Minute: true, time.Minute + time.Second: false} {
+		c := sim.NewVirtualClock(sim.DefaultStart())
+		var answered []bool
+		h := func(_ context.Context, call sim.Call) (sim.Reply, error) {
+			c.AfterFunc(at, func() { answered = append(answered, call.Answer(sim.Reply{Output: 1}, nil)) })
+			return sim.Reply{Submitted: "m", Never: true}, nil
+		}
+		r, err := sim.Run(t.Context(), m, nil, sim.Options{Clock: c, Handlers: map[string]sim.Handler{sendMessage: h}})
+		require.NoError(t, err)
+		require.Equal(t, []bool{waits}, answered)
+		require.Equal(t, waits, r.Duration() == time.Minute)
+	}
+}

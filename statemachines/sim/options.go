@@ -34,6 +34,12 @@ type Call struct {
 	// TaskToken is what the answer of a ".waitForTaskToken" Task is sent with;
 	// empty for any other.
 	TaskToken string
+	// Answer ends a Task whose handler returns a Reply with Never, as
+	// SendTaskSuccess and SendTaskFailure do with its token. The error is as that of
+	// a handler. It reports whether the Task waits for an answer. On a virtual clock
+	// only what runs on the goroutine of Run may call it: a handler, or a timer of
+	// the clock. The latency of the Reply is ignored.
+	Answer func(Reply, error) (waits bool)
 	// Credentials are those of the definition, evaluated; nil if it has none.
 	Credentials any
 	// Iterations holds the index in each Map and the number of the branch in
@@ -53,8 +59,8 @@ type Reply struct {
 	// ".waitForTaskToken" Task; Output and Latency are then about the end of the
 	// job, or what came back with the token.
 	Submitted any
-	// Never is set if the Task never answers: only its timeout, its heartbeat
-	// or the end of the run ends it.
+	// Never is set if the handler does not answer the Task: only Call.Answer, its
+	// timeout, its heartbeat or the end of the run ends it.
 	Never bool
 	// HeartbeatEvery is the interval of the heartbeats on a virtual clock; 0 if
 	// there are none. On a real clock heartbeats are not watched.

@@ -51,7 +51,7 @@ func (s *strand) runTask() *failure {
 	}
 	call := Call{
 		Resource: t.Resource, State: s.state.Name, Arguments: arguments.Value(), Context: s.context(), RetryCount: s.retryCount,
-		TaskToken: s.token, Iterations: s.iterations, Time: s.x.run.clock.Now(),
+		TaskToken: s.token, Answer: a.answer, Iterations: s.iterations, Time: s.x.run.clock.Now(),
 	}
 	if credentials != nil {
 		call.Credentials = credentials.Value()
@@ -72,6 +72,8 @@ type attempt struct {
 	strand             *strand
 	integration        *integration
 	timeout, heartbeat time.Duration // 0: none
+	submitted          bool          // the handler has returned
+	answered           func()        // what Call.Answer ends the attempt with
 	done               bool
 	cancel             context.CancelFunc // on a real clock
 	stops              []func()           // the timers that wait
@@ -150,6 +152,9 @@ func (a *attempt) start(call Call) {
 
 // submit records the answer to the request of a Task that ends later.
 func (a *attempt) submit(submitted any, err error) {
+	if a.submitted = true; a.answered != nil {
+		defer a.after(0, a.answered)
+	}
 	if !a.integration.submits || submitted == nil && err != nil {
 		return
 	}
@@ -189,8 +194,38 @@ func (a *attempt) startReal(handler Handler, call Call) {
 	})
 }
 
+// answer is Call.Answer.
+func (a *attempt) answer(reply Reply, err error) bool {
+	r := a.strand.x.run
+	if r.clock.Virtual() {
+		return a.takeAnswer(reply, err)
+	}
+	waits := make(chan bool, 1)
+	r.mailbox.put(func() { waits <- a.takeAnswer(reply, err) })
+	select {
+	case waited := <-waits:
+		return waited
+	case <-r.ctx.Done():
+		return false
+	}
+}
+
+// takeAnswer lets an answer end the attempt, once its handler has returned.
+func (a *attempt) takeAnswer(reply Reply, err error) bool {
+	if a.done || a.answered != nil || !a.strand.alive() {
+		return false
+	}
+	if a.answered = func() { a.finish(reply, err) }; a.submitted {
+		a.after(0, a.answered)
+	}
+	return true
+}
+
 // expire ends the attempt at its timeout.
 func (a *attempt) expire() {
+	if a.answered != nil {
+		return // at the same instant
+	}
 	a.end(func() *failure { return a.fails(&failure{name: asl.ErrorTimeout, fromTask: true}) })
 }
 
