@@ -102,6 +102,12 @@ soak: ## Run 1500 executions in faults of all kinds, model a million operations,
 	go test -count=1 -v -timeout 30m -run '^TestSoak' ./tests/soak -executions 1500 -seed $(SEED)
 	go test -count=1 -v -timeout 30m -run '^TestModel' ./tests/soak -steps 1000000 -seed $(SEED)
 
+JOBS ?= 100000
+
+.PHONY: scale
+scale: ## Run 100000 jobs (or JOBS) at once for an hour of virtual time: told by events, then by polls alone
+	GOMEMLIMIT=1800MiB go test -count=1 -v -timeout 20m -run '^TestHour$$' ./tests/scale -jobs $(JOBS)
+
 .PHONY: realstore
 realstore: ## Test the S3 store, and soak 300 executions, on a real S3 server behind a faulty network
 	cd tests/realstore && go vet . && go test -vet=off -count=1 -v -timeout 20m . -seed $(SEED)

@@ -11,17 +11,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
-)
-
-// The prices that the page names, in USD.
-const (
-	perRequest  = 0.20 / 1e6
-	perGBSecond = 0.0000133334
-	perWrite    = 5.00 / 1e6
-	perRead     = 0.40 / 1e6
-
-	memoryGB = 0.125
-	seconds  = 0.1
+	"github.com/jobpoller/jobpoller/tests/prices"
 )
 
 // What the page says that jobs cost is what reports say, and docs/bench.md of
@@ -47,8 +37,8 @@ func TestCDKPageCosts(t *testing.T) {
 		compiled, err := compile.Compile(e.Waiter, compile.CallOf(e), compile.Options{Strategy: strategy, MaxWait: 2 * time.Hour})
 		require.NoError(t, err)
 		checks := compiled.Report().Expected.Polls
-		lambda := (1 + checks) * (perRequest + memoryGB*seconds*perGBSecond)
-		s3 := 3*perWrite + checks*perRead
+		lambda := (1 + checks) * prices.Function(prices.Seconds)
+		s3 := 3*prices.S3Write + checks*prices.S3Read
 		row(name, compiled.Report(), fmt.Sprintf(" %.2f | %.2f", 1000*lambda, 1000*s3))
 	}
 }
