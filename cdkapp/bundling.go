@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
@@ -28,6 +30,18 @@ type function struct {
 	name     string // of its package below lambdas
 	id, role string // of constructs
 	does     string
+}
+
+// title is the name of the function for people: run-job.
+func (f function) title() string {
+	var title strings.Builder
+	for i, r := range f.id {
+		if unicode.IsUpper(r) && i > 0 {
+			title.WriteByte('-')
+		}
+		title.WriteRune(unicode.ToLower(r))
+	}
+	return title.String()
 }
 
 var (

@@ -147,7 +147,7 @@ func deployedStack(stack awscdk.Stack) {
 	passes := &map[string]*[]*string{"iam:PassRole": jsii.Strings(dataRole)}
 	architecture := map[string]awslambda.Architecture{"amd64": awslambda.Architecture_X86_64(), "arm64": awslambda.Architecture_ARM_64()}[runtime.GOARCH]
 	functions := cdkapp.NewFunctions(stack, jsii.String("Functions"), &cdkapp.FunctionsProps{
-		Jobs: &names, Architecture: architecture, MaxWait: seconds(600), Resources: passes,
+		Jobs: &names, FunctionProps: &awslambda.FunctionProps{Architecture: architecture}, MaxWait: seconds(600), Resources: passes,
 	})
 	for _, id := range slices.Sorted(maps.Keys(deployedJobs)) {
 		job := deployedJobs[id]

@@ -40,21 +40,10 @@ var ownVariables = []string{
 	envPreviousBucket, envPreviousTable, envPreviousPrefix,
 }
 
-const (
-	// maxEnvironment is what the environment of a function can hold, in bytes.
-	maxEnvironment = 4096
-	// maxDescription is how long the description of a function can be.
-	maxDescription = 256
-	// defaultMemory is the least that Lambda has. docs/bench.md says what the
-	// functions need of it.
-	defaultMemory = 128
-	// defaultTimeout bounds how long a job whose start was cut off stays
-	// JobPoller.JobStartInProgress. The state machines wait a minute for that, and
-	// the functions add a lease margin of 5 seconds.
-	defaultTimeout = 30 * time.Second
-	maxTimeout     = 55 * time.Second
-	passRole       = "iam:PassRole"
-)
+// maxEnvironment is what the environment of a function can hold, in bytes.
+const maxEnvironment = 4096
+
+const passRole = "iam:PassRole"
 
 // Functions are the two Lambda functions behind a poller with the strategy
 // lambda-loop or lambda-retry, with what they keep their start records in.
@@ -122,18 +111,12 @@ type FunctionsProps struct {
 	// Jobs may have names that are yours then; let RunJob and CheckStatus do what
 	// they need with AddToRolePolicy.
 	RunJobCode, CheckStatusCode awslambda.Code
-	// Environment has variables that drivers of your own read.
-	Environment *map[string]*string
-	// Architecture is that of the functions. Default: ARM_64, which costs a fifth
-	// less than X86_64.
-	Architecture awslambda.Architecture
-	// MemorySize is in MiB. Default: 128.
-	MemorySize *float64
-	// Timeout is that of one invocation, at most 55 seconds. Default: 30 seconds.
-	Timeout awscdk.Duration
-	// ReservedConcurrentExecutions is what each function keeps for itself of the
-	// account's limit, and the most that it gets. Default: neither.
-	ReservedConcurrentExecutions *float64
+	// FunctionProps are props of the CDK for each of the functions, which win over the
+	// defaults: arm64, 128 MiB, 30 seconds. FunctionName is what the names begin with:
+	// "orders" makes orders-run-job and orders-check-status. A Role gets the statements
+	// that are needed, and a LogGroup takes the logs of all. The Timeout is at most 55
+	// seconds. Code, Handler, Runtime and what other props here say is refused.
+	FunctionProps *awslambda.FunctionProps
 	// LogLevel is "debug", "info", "warn" or "error". Payloads are in the log at
 	// debug alone. Default: "info".
 	LogLevel *string
@@ -159,6 +142,7 @@ type functions struct {
 
 	in                  where
 	props               *FunctionsProps
+	passed              awslambda.FunctionProps
 	jobs                []string
 	arguments           map[string]any // of each start; nil if not known
 	store               RecordStore
@@ -177,16 +161,8 @@ func newFunctions(scope constructs.Construct, id *string, props *FunctionsProps,
 	if props == nil {
 		props = &FunctionsProps{}
 	}
-	f := &functions{in: in, props: props, arguments: arguments}
-	f.jobs = f.checkJobs()
-	needed := f.permissions()
-	narrowed := in.narrowResources(slices.Concat(needed.runJob, needed.checkStatus), unnamed{passRole: needed.roles}, props.Resources)
-	longest := in.wholeSeconds("MaxWait", props.MaxWait)
-	if props.Store != nil {
-		in.refuseProps("Store", map[string]bool{"RemovalPolicy": props.RemovalPolicy != ""})
-		in.fits(props.Store, longest)
-	}
-	in.precedes(props.PreviousStore, props.Store)
+	f := &functions{in: in, props: props, passed: orElse(props.FunctionProps, awslambda.FunctionProps{}), arguments: arguments}
+	needed, narrowed, longest := f.check()
 	constructs.NewConstruct_Override(f, scope, id)
 	if f.store = props.Store; f.store == nil {
 		f.store = NewRecordBucket(f, new("Records"), &RecordBucketProps{
@@ -223,6 +199,40 @@ func (f *functions) namespace() string {
 
 func (f *functions) releases() (runJob, checkStatus released) { return f.runJob, f.checkStatus }
 
+// check refuses props that cannot be used, all at once. It returns what the functions
+// need, on which resources, and how long a job may take; 0 if that is not said.
+func (f *functions) check() (needed permissions, narrowed map[string][]string, longest time.Duration) {
+	checkAll(func() {
+		f.jobs = f.checkJobs()
+		checkAll(
+			f.checkHosts,
+			f.checkStore,
+			func() {
+				needed = f.permissions()
+				narrowed = f.in.narrowResources(slices.Concat(needed.runJob, needed.checkStatus), unnamed{passRole: needed.roles}, f.props.Resources)
+			},
+		)
+	}, func() {
+		longest = f.in.wholeSeconds("MaxWait", f.props.MaxWait)
+		if f.props.Store != nil {
+			f.in.fits(f.props.Store, longest)
+		}
+	}, func() {
+		if f.props.Store != nil {
+			f.in.refuseProps("Store", map[string]bool{"RemovalPolicy": f.props.RemovalPolicy != ""})
+		}
+	}, func() {
+		f.in.precedes(f.props.PreviousStore, f.props.Store)
+	}, func() {
+		f.in.checkFunctionProps(f.props.FunctionProps)
+	}, func() {
+		if f.passed.LogGroup != nil {
+			f.in.refuseProps("FunctionProps.LogGroup", map[string]bool{"LogRetention": f.props.LogRetention != ""})
+		}
+	}, func() { f.logLevel() })
+	return needed, narrowed, longest
+}
+
 // checkJobs returns the names of the jobs, sorted.
 func (f *functions) checkJobs() []string {
 	jobs := texts(f.props.Jobs)
@@ -230,60 +240,61 @@ func (f *functions) checkJobs() []string {
 		f.in.refuse("Jobs", "it is required: name the jobs that the functions start and check, such as %q", "glue:StartJobRun")
 	}
 	slices.Sort(jobs)
+	return slices.Compact(jobs)
+}
+
+func (f *functions) checkHosts() {
 	hosts := texts(f.props.HttpHosts)
-	switch asks := slices.Contains(jobs, httpJob); {
+	switch asks := slices.Contains(f.jobs, httpJob); {
 	case asks && len(hosts) == 0:
 		f.in.refuse("HttpHosts", "the job %s needs it: name the hosts that it may call, such as %q", httpJob, "api.example.com")
 	case !asks && len(hosts) > 0:
 		f.in.refuse("HttpHosts", "it is only for the job %s: add that to Jobs, or leave HttpHosts out", httpJob)
 	}
-	if f.props.Store != nil && f.props.Store.Bucket() == nil && slices.Contains(jobs, bucketJob) {
+}
+
+func (f *functions) checkStore() {
+	if f.props.Store != nil && f.props.Store.Bucket() == nil && slices.Contains(f.jobs, bucketJob) {
 		f.in.refuse("Store", "the job %s keeps the status of its functions in a bucket, but the store is a table: give a RecordBucket", bucketJob)
 	}
-	return slices.Compact(jobs)
 }
 
 // permissions are what the drivers of all jobs need. What a driver of the user's
 // own needs is not known here.
 func (f *functions) permissions() permissions {
 	var all permissions
+	var checks []func()
 	own := f.props.RunJobCode != nil && f.props.CheckStatusCode != nil
 	for _, job := range f.jobs {
-		p, err := permissionsOf(job, f.arguments)
-		if err != nil && own {
-			continue
-		}
-		if err != nil {
-			f.in.refuseFor(err, "Jobs", "%v", err)
-		}
-		all.runJob = append(all.runJob, p.runJob...)
-		all.roles = append(all.roles, p.roles...)
-		all.checkStatus = append(all.checkStatus, p.checkStatus...)
+		checks = append(checks, func() {
+			p, err := permissionsOf(job, f.arguments)
+			if err != nil && !own {
+				f.in.refuseFor(err, "Jobs", "%v", err)
+			}
+			all.runJob = append(all.runJob, p.runJob...)
+			all.roles = append(all.roles, p.roles...)
+			all.checkStatus = append(all.checkStatus, p.checkStatus...)
+		})
 	}
 	for _, job := range texts(f.props.RetiredJobs) {
-		if slices.Contains(f.jobs, job) {
-			f.in.refuse("RetiredJobs", "%s is also in Jobs: leave it out of one of the two", job)
-		}
-		p, err := permissionsOf(job, nil)
-		if err != nil && !own {
-			f.in.refuseFor(err, "RetiredJobs", "%v", err)
-		}
-		all.checkStatus = append(all.checkStatus, p.checkStatus...)
+		checks = append(checks, func() {
+			if slices.Contains(f.jobs, job) {
+				f.in.refuse("RetiredJobs", "%s is also in Jobs: leave it out of one of the two", job)
+			}
+			p, err := permissionsOf(job, nil)
+			if err != nil && !own {
+				f.in.refuseFor(err, "RetiredJobs", "%v", err)
+			}
+			all.checkStatus = append(all.checkStatus, p.checkStatus...)
+		})
 	}
+	checkAll(checks...)
 	return all
 }
 
 func (f *functions) environment(longest time.Duration) map[string]*string {
 	all := map[string]*string{}
-	maps.Copy(all, orElse(f.props.Environment, nil))
-	for name, value := range all {
-		if value == nil {
-			f.in.refuse("Environment", "%s is nil: give it a value, or leave it out", name)
-		}
-		if slices.Contains(ownVariables, name) {
-			f.in.refuse("Environment", "%s is set by other props", name)
-		}
-	}
+	maps.Copy(all, orElse(f.passed.Environment, nil))
 	maps.Copy(all, storeEnvironment(f.store, f.props.PreviousStore))
 	all[envJobs] = new(strings.Join(f.jobs, ","))
 	all[envLogLevel] = new(f.logLevel())
@@ -315,77 +326,23 @@ func (f *functions) logLevel() string {
 	return level
 }
 
-func (f *functions) timeout() awscdk.Duration {
-	if f.props.Timeout == nil {
-		return awscdk.Duration_Seconds(new(defaultTimeout.Seconds()))
-	}
-	if d := f.in.duration("Timeout", f.props.Timeout); d < time.Second || d > maxTimeout {
-		f.in.refuse("Timeout", "expected 1 to %g seconds, found %s: RunJob states wait only a minute", maxTimeout.Seconds(), d)
-	}
-	return f.props.Timeout
-}
-
 // function makes one of the two, with its role and its log.
 func (f *functions) function(
 	of function, own awslambda.Code, needed []permission, narrowed map[string][]string, environment map[string]*string,
 ) released {
-	architecture, arch := f.architecture()
-	code := own
-	if code == nil {
-		code = f.in.code(f, of, f.props.CodeFolder, arch)
+	_, arch := f.architecture()
+	props := f.propsOf(of)
+	props.Code = own
+	if own == nil {
+		props.Code = f.in.code(f, of, f.props.CodeFolder, arch)
 	}
-	log := f.log(of)
-	role := awsiam.NewRole(f, new(of.role), &awsiam.RoleProps{
-		AssumedBy:   awsiam.NewServicePrincipal(new("lambda.amazonaws.com"), nil),
-		Description: new(of.does + "."),
-	})
-	for _, statement := range append(statements(f, needed, narrowed), orElse(f.props.Grants, nil)...) {
-		role.AddToPolicy(statement)
+	props.Environment = &environment
+	if props.LogGroup == nil {
+		props.LogGroup = f.log(of)
 	}
-	allow(role, []string{*log.LogGroupArn()}, nil, "logs:CreateLogStream", "logs:PutLogEvents")
-	f.store.GrantRecords(role)
-	if f.props.PreviousStore != nil {
-		f.props.PreviousStore.GrantRecords(role)
-	}
-	tracing := awslambda.Tracing_ACTIVE
-	if !orElse(f.props.TracingEnabled, true) {
-		tracing = awslambda.Tracing_DISABLED
-	}
-	description := of.does + ": " + strings.Join(f.jobs[:min(3, len(f.jobs))], ", ") + "."
-	if len(description) > maxDescription { // names of the user's own
-		description = of.does + "."
-	}
-	return release(f, of.id, awslambda.NewFunction(f, new(of.id), &awslambda.FunctionProps{
-		Architecture:                 architecture,
-		Code:                         code,
-		CurrentVersionOptions:        keepVersions(),
-		Description:                  new(description),
-		Environment:                  &environment,
-		Handler:                      new("bootstrap"),
-		LogGroup:                     log,
-		LoggingFormat:                awslambda.LoggingFormat_JSON, // else Lambda has the functions write text
-		MemorySize:                   new(orElse(f.props.MemorySize, defaultMemory)),
-		ReservedConcurrentExecutions: f.props.ReservedConcurrentExecutions,
-		Role:                         role,
-		Runtime:                      awslambda.Runtime_PROVIDED_AL2023(),
-		Timeout:                      f.timeout(),
-		Tracing:                      tracing,
-	}))
-}
-
-// architecture returns that of the functions, and Go's name of it.
-func (f *functions) architecture() (awslambda.Architecture, string) {
-	switch a := f.props.Architecture; {
-	case a == nil:
-		return awslambda.Architecture_ARM_64(), "arm64"
-	case *a.Name() == "arm64":
-		return a, "arm64"
-	case *a.Name() == "x86_64":
-		return a, "amd64"
-	default:
-		f.in.refuse("Architecture", "expected ARM_64 or X86_64, found %q", *a.Name())
-		return nil, ""
-	}
+	role := f.role(of, append(statements(f, needed, narrowed), orElse(f.props.Grants, nil)...), *props.LogGroup.LogGroupRef().LogGroupArn)
+	props.Role = role
+	return release(f, of.id, awslambda.NewFunction(f, new(of.id), props))
 }
 
 func (f *functions) log(of function) awslogs.ILogGroup {
@@ -399,6 +356,34 @@ func (f *functions) log(of function) awslogs.ILogGroup {
 		props.EncryptionKey = f.props.EncryptionKey
 	}
 	return awslogs.NewLogGroup(f, new(of.id+"Log"), props)
+}
+
+// role returns what a function runs as, with the statements and what it needs to log,
+// to keep records and to be in a VPC.
+func (f *functions) role(of function, needed []awsiam.PolicyStatement, log string) awsiam.IRole {
+	role := f.passed.Role
+	if role == nil {
+		role = awsiam.NewRole(f, new(of.role), &awsiam.RoleProps{
+			AssumedBy:   awsiam.NewServicePrincipal(new("lambda.amazonaws.com"), nil),
+			Description: new(of.does + "."),
+		})
+	}
+	given := addStatements(role, needed...)
+	grants := []awsiam.Grant{allow(role, []string{log}, nil, "logs:CreateLogStream", "logs:PutLogEvents"), f.store.GrantRecords(role)}
+	if f.props.PreviousStore != nil {
+		grants = append(grants, f.props.PreviousStore.GrantRecords(role))
+	}
+	if f.passed.Vpc != nil {
+		grants = append(grants, allow(role, []string{anyResource}, nil, vpcActions...))
+	}
+	if key := f.passed.EnvironmentEncryption; key != nil {
+		grants = append(grants, allow(role, []string{*key.KeyRef().KeyArn}, nil, "kms:Decrypt"))
+	}
+	if f.tracing() {
+		given = append(given, "xray:PutTelemetryRecords", "xray:PutTraceSegments") // by the CDK
+	}
+	warnUnchanged(f, role, of.title(), append(given, actionsOfGrants(grants)...))
+	return role
 }
 
 // texts are the strings of a list prop.

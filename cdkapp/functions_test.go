@@ -109,7 +109,7 @@ func TestE2EEnvironmentOfFunctions(t *testing.T) {
 			MaxWait:          days(50),
 			LogLevel:         jsii.String("debug"),
 			MetricsNamespace: jsii.String("none"),
-			Environment:      &map[string]*string{"PALETTE": jsii.String("warm")},
+			FunctionProps:    &awslambda.FunctionProps{Environment: &map[string]*string{"PALETTE": jsii.String("warm")}},
 		})
 	})
 	bucket := all.only(t, "AWS::S3::Bucket")
@@ -198,15 +198,15 @@ func TestE2EFunctionsWithOptions(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		newFunctions(t, stack, cdkapp.FunctionsProps{
-			Jobs:                         jsii.Strings("lambda:Invoke"),
-			Architecture:                 awslambda.Architecture_X86_64(),
-			MemorySize:                   jsii.Number(256),
-			Timeout:                      awscdk.Duration_Seconds(jsii.Number(50)),
-			ReservedConcurrentExecutions: jsii.Number(5),
-			LogRetention:                 awslogs.RetentionDays_ONE_WEEK,
-			TracingEnabled:               jsii.Bool(false),
-			EncryptionKey:                awskms.NewKey(stack, jsii.String("Key"), nil),
-			RemovalPolicy:                awscdk.RemovalPolicy_DESTROY,
+			Jobs: jsii.Strings("lambda:Invoke"),
+			FunctionProps: &awslambda.FunctionProps{
+				Architecture: awslambda.Architecture_X86_64(), MemorySize: jsii.Number(256),
+				Timeout: awscdk.Duration_Seconds(jsii.Number(50)), ReservedConcurrentExecutions: jsii.Number(5),
+			},
+			LogRetention:   awslogs.RetentionDays_ONE_WEEK,
+			TracingEnabled: jsii.Bool(false),
+			EncryptionKey:  awskms.NewKey(stack, jsii.String("Key"), nil),
+			RemovalPolicy:  awscdk.RemovalPolicy_DESTROY,
 		})
 	})
 	key := all.only(t, "AWS::KMS::Key")
@@ -275,6 +275,10 @@ func TestE2EFunctionsProps(t *testing.T) {
 			newFunctions(t, stack, props)
 		}
 	}
+	passed := func(props awslambda.FunctionProps) func(awscdk.Stack) {
+		return functions(cdkapp.FunctionsProps{FunctionProps: &props})
+	}
+	variables := func(name, value string) *map[string]*string { return &map[string]*string{name: &value} }
 	for _, tt := range []struct {
 		prop, want string
 		build      func(awscdk.Stack)
@@ -283,10 +287,10 @@ func TestE2EFunctionsProps(t *testing.T) {
 		{"Jobs", `the catalogue has no job or waiter "glue": expected a service and a name, such as dynamodb:ExportCompleted`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("glue")})},
 		{"Jobs", `the functions have no driver for the job "glue:StartJobRuns": glue has no waiter or job "StartJobRuns" (did you mean "StartJobRun"?)`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRuns")})},
 		{"Jobs", `the catalogue has no job or waiter "comprehend:startEntitiesDetectionJob" (did you mean "comprehend:StartEntitiesDetectionJob"?)`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("comprehend:startEntitiesDetectionJob")})},
-		{"Jobs", "the environment of a Lambda function can have 4096 bytes", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"LONG": jsii.String(strings.Repeat("x", 4096))}})},
-		{"Environment", "JOBPOLLER_JOBS is set by other props", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"JOBPOLLER_JOBS": jsii.String("x")}})},
-		{"Environment", "JOBPOLLER_TABLE is set by other props", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"JOBPOLLER_TABLE": jsii.String("x")}})},
-		{"Environment", "LEVEL is nil", functions(cdkapp.FunctionsProps{Environment: &map[string]*string{"LEVEL": nil}})},
+		{"Jobs", "the environment of a Lambda function can have 4096 bytes", passed(awslambda.FunctionProps{Environment: variables("LONG", strings.Repeat("x", 4096))})},
+		{"FunctionProps.Environment", "JOBPOLLER_JOBS is set by other props", passed(awslambda.FunctionProps{Environment: variables("JOBPOLLER_JOBS", "x")})},
+		{"FunctionProps.Environment", "JOBPOLLER_TABLE is set by other props", passed(awslambda.FunctionProps{Environment: variables("JOBPOLLER_TABLE", "x")})},
+		{"FunctionProps.Environment", "LEVEL is nil", passed(awslambda.FunctionProps{Environment: &map[string]*string{"LEVEL": nil}})},
 		{"HttpHosts", `the job http:Request needs it`, functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("http:Request")})},
 		{"HttpHosts", `it is only for the job http:Request`, functions(cdkapp.FunctionsProps{HttpHosts: jsii.Strings("api.example.com")})},
 		{"Store", "the job lambda:Invoke keeps the status of its functions in a bucket", func(stack awscdk.Stack) {
@@ -320,11 +324,20 @@ func TestE2EFunctionsProps(t *testing.T) {
 			functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("comprehend:StartEntitiesDetectionJob")}),
 		},
 		{"LogLevel", `expected "debug", "info", "warn" or "error", found "loud"`, functions(cdkapp.FunctionsProps{LogLevel: jsii.String("loud")})},
-		{"Timeout", "expected 1 to 55 seconds, found 1m30s", func(stack awscdk.Stack) {
-			functions(cdkapp.FunctionsProps{Timeout: awscdk.Duration_Seconds(jsii.Number(90))})(stack)
+		{"FunctionProps.Timeout", "expected 1 to 55 seconds, found 1m30s", func(stack awscdk.Stack) {
+			passed(awslambda.FunctionProps{Timeout: awscdk.Duration_Seconds(jsii.Number(90))})(stack)
 		}},
-		{"Architecture", `expected ARM_64 or X86_64, found "riscv"`, func(stack awscdk.Stack) {
-			functions(cdkapp.FunctionsProps{Architecture: awslambda.Architecture_Custom(jsii.String("riscv"), nil)})(stack)
+		{"FunctionProps.Architecture", `expected ARM_64 or X86_64, found "riscv"`, func(stack awscdk.Stack) {
+			passed(awslambda.FunctionProps{Architecture: awslambda.Architecture_Custom(jsii.String("riscv"), nil)})(stack)
+		}},
+		{"FunctionProps.FunctionName", `expected up to 51 letters, digits, - and _, found "my.jobs": each function adds its own name, such as -check-status`, passed(awslambda.FunctionProps{FunctionName: jsii.String("my.jobs")})},
+		{"FunctionProps.CurrentVersionOptions", "its RemovalPolicy must be RETAIN", passed(awslambda.FunctionProps{
+			CurrentVersionOptions: &awslambda.VersionOptions{RemovalPolicy: awscdk.RemovalPolicy_DESTROY},
+		})},
+		{"LogRetention", "it is for a new one, but FunctionProps.LogGroup is given", func(stack awscdk.Stack) {
+			functions(cdkapp.FunctionsProps{
+				LogRetention: awslogs.RetentionDays_ONE_DAY, FunctionProps: &awslambda.FunctionProps{LogGroup: awslogs.NewLogGroup(stack, jsii.String("Own"), nil)},
+			})(stack)
 		}},
 	} {
 		t.Run(tt.prop, func(t *testing.T) {

@@ -245,7 +245,7 @@ func (p *jobPoller) GrantRead(grantee awsiam.IGrantable) awsiam.Grant {
 	granted := p.stateMachine.GrantRead(grantee)
 	if p.key != nil {
 		of := map[string]any{"kms:EncryptionContext:aws:states:stateMachineArn": p.StateMachineArn()}
-		granted.Combine(allow(grantee, []string{*p.key.KeyArn()}, map[string]map[string]any{"StringEquals": of}, "kms:Decrypt"))
+		granted = granted.Combine(allow(grantee, []string{*p.key.KeyArn()}, map[string]map[string]any{"StringEquals": of}, "kms:Decrypt"))
 	}
 	return granted
 }

@@ -3,6 +3,7 @@ package cdkapp
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -81,6 +82,19 @@ func (p where) refuseProps(prop string, others map[string]bool) {
 			p.refuse(name, "it is for a new one, but %s is given: leave one of the two out", prop)
 		}
 	}
+}
+
+// refuseFields refuses fields of a prop that are given and cannot be passed on.
+func (p where) refuseFields(prop string, given any, refused map[string]string) {
+	var checks []func()
+	value := reflect.ValueOf(given)
+	for i := range value.NumField() {
+		name := value.Type().Field(i).Name
+		if why, ok := refused[name]; ok && !value.Field(i).IsZero() {
+			checks = append(checks, func() { p.refuse(prop+"."+name, "it cannot be passed on: %s", why) })
+		}
+	}
+	checkAll(checks...)
 }
 
 // duration is one of the CDK's, which must not be a token.

@@ -243,10 +243,10 @@ func (b *recordBucket) GrantJobStatus(grantee awsiam.IGrantable) awsiam.Grant {
 
 func (b *recordBucket) grant(grantee awsiam.IGrantable, keys string) awsiam.Grant {
 	granted := allow(grantee, []string{*b.bucket.ArnForObjects(new(keys))}, nil, "s3:GetObject", "s3:PutObject")
-	granted.Combine(allow(grantee, []string{*b.bucket.BucketArn()},
+	granted = granted.Combine(allow(grantee, []string{*b.bucket.BucketArn()},
 		map[string]map[string]any{"StringLike": {"s3:prefix": keys}}, "s3:ListBucket"))
 	if key := b.bucket.EncryptionKey(); key != nil {
-		granted.Combine(key.Grant(grantee, new("kms:Decrypt"), new("kms:GenerateDataKey")))
+		granted = granted.Combine(key.Grant(grantee, new("kms:Decrypt"), new("kms:GenerateDataKey")))
 	}
 	return granted
 }
@@ -317,7 +317,7 @@ func (t *recordTable) Table() awsdynamodb.ITable { return t.table }
 func (t *recordTable) GrantRecords(grantee awsiam.IGrantable) awsiam.Grant {
 	granted := allow(grantee, []string{*t.table.TableArn()}, nil, "dynamodb:GetItem", "dynamodb:PutItem")
 	if key := t.table.EncryptionKey(); key != nil {
-		granted.Combine(key.Grant(grantee, new("kms:Decrypt")))
+		granted = granted.Combine(key.Grant(grantee, new("kms:Decrypt")))
 	}
 	return granted
 }

@@ -13,9 +13,11 @@ import (
 const live = "live"
 
 // keepVersions keeps the versions of a function that a deployment replaces, which
-// executions in flight invoke.
-func keepVersions() *awslambda.VersionOptions {
-	return &awslambda.VersionOptions{RemovalPolicy: awscdk.RemovalPolicy_RETAIN}
+// executions in flight invoke. The options are a user's, or nil.
+func keepVersions(options *awslambda.VersionOptions) *awslambda.VersionOptions {
+	kept := orElse(options, awslambda.VersionOptions{})
+	kept.RemovalPolicy = awscdk.RemovalPolicy_RETAIN
+	return &kept
 }
 
 // released is a function with the version that this deployment makes of it.
