@@ -106,7 +106,8 @@ type Permission struct {
 	// Action is the IAM action, such as "dynamodb:DescribeExport".
 	Action string
 	// For is the method of the driver that needs it. RunJob calls Start and
-	// Find, CheckStatus calls Describe and Stop.
+	// Find, CheckStatus calls Describe and Stop, and Collect these two and
+	// DescribeBatch.
 	For Method
 	// Resource is the ARN that the action is on, with ${Partition}, ${Region},
 	// ${Account} and names of the service's own as the Service Authorization
@@ -123,10 +124,11 @@ type Method string
 
 // The methods that call a service.
 const (
-	MethodStart    Method = "Start"
-	MethodFind     Method = "Find"
-	MethodDescribe Method = "Describe"
-	MethodStop     Method = "Stop"
+	MethodStart         Method = "Start"
+	MethodFind          Method = "Find"
+	MethodDescribe      Method = "Describe"
+	MethodDescribeBatch Method = "DescribeBatch"
+	MethodStop          Method = "Stop"
 )
 
 // Request asks for a job.

@@ -22,11 +22,13 @@ const (
 	ForStart    Purpose = "Start"
 	ForFind     Purpose = "Find" // a job by its natural key
 	ForDescribe Purpose = "Describe"
+	ForBatch    Purpose = "DescribeBatch" // many jobs in one call
 	ForStop     Purpose = "Stop"
 )
 
 // Permissions returns what the calls need: of a job that is started those of its
-// precondition, its start, describe and stop calls, else that of the describe call.
+// precondition, its start, describe and stop calls, and of the call that describes many
+// such jobs, else that of the describe call.
 func (n *Named) Permissions() []Permission {
 	var all []Permission
 	need := func(purpose Purpose, op *Operation) {
@@ -52,6 +54,9 @@ func (n *Named) Permissions() []Permission {
 		need(ForFind, n.Operation)
 	}
 	need(ForDescribe, n.Operation)
+	if batch := n.Job.Batch; batch != nil {
+		need(ForBatch, operations[batch.Operation])
+	}
 	if stop := n.Job.Stop; stop != nil {
 		need(ForStop, operations[stop.Operation])
 		if !stop.TakesEnded { // a refusal may mean that the job has ended

@@ -157,6 +157,23 @@ func (h *harness) tryDescribe(ref jobs.Ref) (output any, err error) {
 	return output, err
 }
 
+// describeBatch describes a job by the call for many, if there is one for it.
+func (h *harness) describeBatch(ref jobs.Ref) {
+	h.t.Helper()
+	describer, ok := h.driver.(jobs.BatchDescriber)
+	if !ok {
+		return
+	}
+	if _, err := describer.Batch(ref); err != nil {
+		return // its error says that no call describes many such jobs
+	}
+	require.NoError(h.t, h.call(jobs.MethodDescribeBatch, func(ctx context.Context) error {
+		outputs, err := describer.DescribeBatch(ctx, []jobs.Ref{ref})
+		require.Len(h.t, outputs, 1)
+		return err
+	}))
+}
+
 // verdict describes a job and returns what the driver's waiter says. Some
 // drivers have the waiter judge an error.
 func (h *harness) verdict(ref jobs.Ref) (verdict pollcore.Verdict, reason string) {

@@ -23,6 +23,8 @@ func testPermissions(h *harness) {
 		case jobs.MethodStart, jobs.MethodDescribe:
 		case jobs.MethodFind:
 			require.True(h.t, h.canFind(), "%s is for Find, which the driver does not have", p.Action)
+		case jobs.MethodDescribeBatch:
+			require.Implements(h.t, (*jobs.BatchDescriber)(nil), h.driver, "%s is for DescribeBatch, which the driver does not have", p.Action)
 		case jobs.MethodStop:
 			require.True(h.t, h.canStop(), "%s is for Stop, which the driver does not have", p.Action)
 		default:
@@ -32,6 +34,7 @@ func testPermissions(h *harness) {
 	ref := h.start(1)
 	h.start(1)
 	h.verdict(ref)
+	h.describeBatch(ref)
 	if h.canFind() {
 		h.find(1)
 		h.find(2)

@@ -149,6 +149,7 @@ func (d *sample) Permissions() []jobs.Permission {
 	permissions := []jobs.Permission{
 		{Action: "sample:StartSample", For: jobs.MethodStart, Resource: "*"},
 		{Action: "sample:GetSample", For: jobs.MethodDescribe, Resource: "arn:${Partition}:sample:${Region}:${Account}:sample/${Id}"},
+		{Action: "sample:ListSamples", For: jobs.MethodDescribeBatch, Resource: "*"},
 		{Action: "sample:StopSample", For: jobs.MethodStop, Resource: "*"},
 		{Action: "sample:GetSample", For: jobs.MethodStop, Resource: "*"},
 		{Action: "paper:Use", For: jobs.MethodStart, Resource: "*", Dependent: true},
