@@ -25,6 +25,9 @@ func (p *jobPoller) makeAlarms(actions *[]awscloudwatch.IAlarmAction) {
 		p.alarms = append(p.alarms, alarm(p, a.id, a.description, a.metric, 1))
 	}
 	p.alarmFunctions(options)
+	if p.machine.waitsForCallback() {
+		p.alarms = append(p.alarms, p.functions.alarmCollector(p.alarmScope(), options)...)
+	}
 	p.alarmJobs()
 	if actions != nil {
 		for _, alarm := range p.alarms {
@@ -65,10 +68,7 @@ func (p *jobPoller) alarmJobs() {
 	if p.functions == nil || p.functions.namespace() == "" {
 		return
 	}
-	var scope constructs.Construct = p.functions
-	if !sameStack(scope, p) {
-		scope = p
-	}
+	scope := p.alarmScope()
 	for _, job := range p.machine.jobs {
 		for _, a := range []struct{ metric, description string }{
 			{"StartsUnknown", "It is not known whether a start call started a job of " + job + ": see JobPoller.JobStartUnknown"},
@@ -80,6 +80,14 @@ func (p *jobPoller) alarmJobs() {
 			}
 		}
 	}
+}
+
+// alarmScope has the alarms on the functions as a whole.
+func (p *jobPoller) alarmScope() constructs.Construct {
+	if sameStack(p.functions, p) {
+		return p.functions
+	}
+	return p
 }
 
 // alarm goes off where the sum of the metric in a period reaches the threshold.

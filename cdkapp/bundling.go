@@ -47,6 +47,7 @@ func (f function) title() string {
 var (
 	runJobFunction      = function{name: "runjob", id: "RunJob", role: "RunJobRole", does: "Starts a job at most once for each execution"}
 	checkStatusFunction = function{name: "checkstatus", id: "CheckStatus", role: "CheckStatusRole", does: "Says whether a job has ended"}
+	collectorFunction   = function{name: "collector", id: "Collector", role: "CollectorRole", does: "Answers Tasks that wait for jobs"}
 )
 
 // code returns the deployment package of the function: from the folder that make

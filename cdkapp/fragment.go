@@ -53,6 +53,7 @@ type JobPollerFragment interface {
 // they mean in [JobPollerProps].
 type JobPollerFragmentProps struct {
 	Job                Job
+	Signal             Signal
 	Strategy           compile.Strategy
 	MaxWait            awscdk.Duration
 	MinDelay, MaxDelay awscdk.Duration
@@ -85,7 +86,8 @@ type JobPollerFragmentProps struct {
 func (p *JobPollerFragmentProps) polling(in where) *polling {
 	return &polling{
 		where: in,
-		Job:   p.Job, Strategy: p.Strategy, MaxWait: p.MaxWait, MinDelay: p.MinDelay, MaxDelay: p.MaxDelay, InitialDelay: p.InitialDelay,
+		Job:   p.Job, Signal: p.Signal, Strategy: p.Strategy, collected: canCollect(p.Functions, p.Store),
+		MaxWait: p.MaxWait, MinDelay: p.MinDelay, MaxDelay: p.MaxDelay, InitialDelay: p.InitialDelay,
 		Arguments: p.Arguments, Start: p.Start, OnTimeout: p.OnTimeout, CausePatterns: p.CausePatterns, Events: p.Events, Fit: p.Fit,
 		Output: p.Output, Scope: p.Scope,
 	}
@@ -213,10 +215,11 @@ func (f *fragment) build(in where, id string, props *JobPollerFragmentProps) {
 	warn(f, &f.report)
 	m := &machine{definition: string(asl.Print(compiled.Machine))}
 	m.useCompiled(compiled)
-	m.unnamed, m.arguments = compiled.Unnamed, p.started
+	m.unnamed, m.arguments, m.auto = compiled.Unnamed, p.started, p.Signal == SignalAuto
 	m.check(in)
 	m.settle(in, &JobPollerProps{Functions: props.Functions, Store: props.Store, Resources: props.Resources, Grants: props.Grants})
 	m.warnUnnamed(f)
+	m.inform(f)
 	f.makeStates(compiled, to.exits, f.values(m, props))
 	f.states[0].statements = append(statements(f, m.needed, m.narrowed), m.granted...)
 	if f.functions != nil {
@@ -237,7 +240,13 @@ func (f *fragment) values(m *machine, props *JobPollerFragmentProps) *strings.Re
 	if f.functions = props.Functions; f.functions == nil {
 		f.functions = newFunctions(f, new("Functions"), &FunctionsProps{
 			Jobs: pointers(m.jobs), Resources: props.Resources, Grants: props.Grants, MaxWait: props.MaxWait, Store: props.Store,
+			Collector: new(m.waitsForCallback()),
 		}, m.arguments)
+	}
+	if m.waitsForCallback() {
+		f.functions.announce(f, m.jobs, m.arguments)
+		// The state machine is not known yet.
+		f.functions.answer(f, resourceIn(awscdk.Stack_Of(f), "arn:*:states:*:*:stateMachine:*"), nil)
 	}
 	runJob, checkStatus := f.functions.releases()
 	return strings.NewReplacer(append(values, inBraces(runJobKey), *runJob.arnFor(f), inBraces(checkStatusKey), *checkStatus.arnFor(f))...)

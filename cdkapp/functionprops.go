@@ -29,7 +29,7 @@ const (
 // refusedFunctionProps are the fields of the prop FunctionProps that cannot be passed
 // on, and why. All others are.
 var refusedFunctionProps = map[string]string{
-	"Code":                     "give RunJobCode and CheckStatusCode for code of your own",
+	"Code":                     "give RunJobCode, CheckStatusCode and CollectorCode for code of your own",
 	"Handler":                  `it is "bootstrap"`,
 	"Runtime":                  "it is PROVIDED_AL2023",
 	"ApplicationLogLevel":      "give LogLevel",
@@ -42,7 +42,7 @@ var refusedFunctionProps = map[string]string{
 	"LogRetentionRetryOptions": "no function sets the retention: give LogRetention beside FunctionProps",
 	"Tracing":                  "give TracingEnabled",
 	"InitialPolicy":            "give Grants",
-	"Events":                   "only a state machine may invoke the functions",
+	"Events":                   "only state machines and the queue of the collector may invoke the functions",
 	"DurableConfig":            "the functions keep what they have done in the store",
 	"TenancyConfig":            "Step Functions names no tenant",
 	"SnapStart":                "PROVIDED_AL2023 has none",

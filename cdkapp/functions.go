@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 )
 
@@ -27,6 +29,7 @@ const (
 	envMaxWait       = "JOBPOLLER_MAX_WAIT_SECONDS"
 	envRetentionDays = "JOBPOLLER_RETENTION_DAYS"
 	envLogLevel      = "JOBPOLLER_LOG_LEVEL"
+	envQueueURL      = "JOBPOLLER_QUEUE_URL"
 	envMetrics       = "JOBPOLLER_METRICS_NAMESPACE"
 
 	envPreviousBucket = "JOBPOLLER_PREVIOUS_BUCKET"
@@ -36,7 +39,7 @@ const (
 
 // ownVariables are those that props say.
 var ownVariables = []string{
-	envBucket, envTable, envPrefix, envJobs, envHosts, envMaxWait, envRetentionDays, envLogLevel, envMetrics,
+	envBucket, envTable, envPrefix, envJobs, envHosts, envMaxWait, envRetentionDays, envLogLevel, envQueueURL, envMetrics,
 	envPreviousBucket, envPreviousTable, envPreviousPrefix,
 }
 
@@ -45,8 +48,8 @@ const maxEnvironment = 4096
 
 const passRole = "iam:PassRole"
 
-// Functions are the two Lambda functions behind a poller with the strategy
-// lambda-loop or lambda-retry, with what they keep their start records in.
+// Functions are the Lambda functions behind a poller with the strategy lambda-loop or
+// lambda-retry, or the signal EVENTS, with what they keep their start records in.
 // Several pollers can share them.
 type Functions interface {
 	constructs.Construct
@@ -54,6 +57,13 @@ type Functions interface {
 	RunJob() awslambda.IFunction
 	// CheckStatus says whether a job has ended.
 	CheckStatus() awslambda.IFunction
+	// Collector answers the Tasks of pollers with the signal EVENTS; nil if there is none.
+	Collector() awslambda.IFunction
+	// Queue has the messages of the waits, and events; nil without a collector.
+	Queue() awssqs.IQueue
+	// DeadLetterQueue has what the collector could not read, and events that did not
+	// reach it (docs/guide/operate.md); nil without a collector.
+	DeadLetterQueue() awssqs.IQueue
 	// Store keeps the start records.
 	Store() RecordStore
 	// Bucket is that of the store; nil if it is a table.
@@ -62,14 +72,18 @@ type Functions interface {
 	Table() awsdynamodb.ITable
 	// Jobs are those that the functions have drivers of.
 	Jobs() *[]*string
-	// GrantInvoke lets the role of a state machine call both functions, in all their
-	// versions.
+	// GrantInvoke lets the role of a state machine call RunJob and CheckStatus, in all
+	// their versions.
 	GrantInvoke(grantee awsiam.IGrantable) awsiam.Grant
 
 	// releases are both functions with their versions.
 	releases() (runJob, checkStatus released)
 	// namespace is that of their metrics; "" for none.
 	namespace() string
+	// answer, announce and alarmCollector are for those with a collector.
+	answer(scope constructs.Construct, machine string, key awskms.IKey)
+	announce(scope constructs.Construct, jobs []string, arguments map[string]any)
+	alarmCollector(scope constructs.Construct, options *awscloudwatch.MetricOptions) []awscloudwatch.Alarm
 }
 
 // FunctionsProps are the props of [Functions].
@@ -95,7 +109,14 @@ type FunctionsProps struct {
 	// MaxWait is the longest wait that a request may ask for. Default: as much as
 	// the store's Retention allows.
 	MaxWait awscdk.Duration
-	// Store keeps the start records. Default: a [RecordBucket], encrypted with
+	// Collector deploys the function collector with its queue, for pollers with the
+	// signal EVENTS. Default: false.
+	Collector *bool
+	// CollectorConcurrency is how many batches of messages are collected at once, from 2
+	// to 1,000. Default: 10, and no more than ReservedConcurrentExecutions.
+	CollectorConcurrency *float64
+	// Store keeps the start records; with Collector it must be a table. Default: a
+	// [RecordBucket], or with Collector what [NewRecordTable] makes, encrypted with
 	// EncryptionKey and with this RemovalPolicy.
 	Store RecordStore
 	// PreviousStore is the store of before, after Store was changed. The functions
@@ -106,11 +127,11 @@ type FunctionsProps struct {
 	// Default: the context value jobpoller:codeFolder, or else they are built from
 	// this module, which needs the Go toolchain and no Docker.
 	CodeFolder *string
-	// RunJobCode and CheckStatusCode are functions of your own with the handlers
-	// of lambdas/handler, for drivers of your own: an executable named bootstrap.
-	// Jobs may have names that are yours then; let RunJob and CheckStatus do what
-	// they need with AddToRolePolicy.
-	RunJobCode, CheckStatusCode awslambda.Code
+	// RunJobCode, CheckStatusCode and CollectorCode are functions of your own with the
+	// handlers of lambdas/handler, for drivers of your own: an executable named
+	// bootstrap. Jobs may have names that are yours then; let RunJob, CheckStatus and
+	// Collector do what they need with AddToRolePolicy.
+	RunJobCode, CheckStatusCode, CollectorCode awslambda.Code
 	// FunctionProps are props of the CDK for each of the functions, which win over the
 	// defaults: arm64, 128 MiB, 30 seconds. FunctionName is what the names begin with:
 	// "orders" makes orders-run-job and orders-check-status. A Role gets the statements
@@ -147,9 +168,10 @@ type functions struct {
 	arguments           map[string]any // of each start; nil if not known
 	store               RecordStore
 	runJob, checkStatus released
+	collector           *collector // nil for none
 }
 
-// NewFunctions deploys the two functions.
+// NewFunctions deploys the functions.
 func NewFunctions(scope constructs.Construct, id *string, props *FunctionsProps) Functions {
 	return newFunctions(scope, id, props, nil)
 }
@@ -164,14 +186,13 @@ func newFunctions(scope constructs.Construct, id *string, props *FunctionsProps,
 	f := &functions{in: in, props: props, passed: orElse(props.FunctionProps, awslambda.FunctionProps{}), arguments: arguments}
 	needed, narrowed, longest := f.check()
 	constructs.NewConstruct_Override(f, scope, id)
-	if f.store = props.Store; f.store == nil {
-		f.store = NewRecordBucket(f, new("Records"), &RecordBucketProps{
-			MaxWait: props.MaxWait, EncryptionKey: props.EncryptionKey, RemovalPolicy: props.RemovalPolicy,
-		})
-	}
-	environment := f.environment(longest)
-	f.runJob = f.function(runJobFunction, props.RunJobCode, needed.runJob, narrowed, environment)
-	f.checkStatus = f.function(checkStatusFunction, props.CheckStatusCode, needed.checkStatus, narrowed, environment)
+	f.makeStore()
+	f.makeQueues()
+	plain := f.environment(longest)
+	told, sends := f.tell(plain)
+	f.runJob = release(f, runJobFunction.id, f.function(runJobFunction, props.RunJobCode, needed.runJob, narrowed, told, sends...))
+	f.checkStatus = release(f, checkStatusFunction.id, f.function(checkStatusFunction, props.CheckStatusCode, needed.checkStatus, narrowed, plain))
+	f.makeCollector(slices.Concat(needed.checkStatus, needed.batch), narrowed, told, sends)
 	return f
 }
 
@@ -182,8 +203,41 @@ func (f *functions) Bucket() awss3.IBucket            { return f.store.Bucket() 
 func (f *functions) Table() awsdynamodb.ITable        { return f.store.Table() }
 func (f *functions) Jobs() *[]*string                 { return pointers(f.jobs) }
 
+func (f *functions) Collector() awslambda.IFunction {
+	if f.collector == nil {
+		return nil
+	}
+	return f.collector.function
+}
+
+func (f *functions) Queue() awssqs.IQueue {
+	if f.collector == nil {
+		return nil
+	}
+	return f.collector.queue
+}
+
+func (f *functions) DeadLetterQueue() awssqs.IQueue {
+	if f.collector == nil {
+		return nil
+	}
+	return f.collector.deadLetter
+}
+
 func (f *functions) GrantInvoke(grantee awsiam.IGrantable) awsiam.Grant {
 	return allowInvoke(grantee, []string{*f.runJob.FunctionArn(), *f.checkStatus.FunctionArn()})
+}
+
+// makeStore makes the store, unless one is given.
+func (f *functions) makeStore() {
+	switch p := f.props; {
+	case p.Store != nil:
+		f.store = p.Store
+	case f.collects():
+		f.store = NewRecordTable(f, new("Records"), &RecordTableProps{MaxWait: p.MaxWait, EncryptionKey: p.EncryptionKey, RemovalPolicy: p.RemovalPolicy})
+	default:
+		f.store = NewRecordBucket(f, new("Records"), &RecordBucketProps{MaxWait: p.MaxWait, EncryptionKey: p.EncryptionKey, RemovalPolicy: p.RemovalPolicy})
+	}
 }
 
 func (f *functions) namespace() string {
@@ -209,7 +263,7 @@ func (f *functions) check() (needed permissions, narrowed map[string][]string, l
 			f.checkStore,
 			func() {
 				needed = f.permissions()
-				narrowed = f.in.narrowResources(slices.Concat(needed.runJob, needed.checkStatus), unnamed{passRole: needed.roles}, f.props.Resources)
+				narrowed = f.in.narrowResources(slices.Concat(needed.runJob, needed.checkStatus, needed.batch), unnamed{passRole: needed.roles}, f.props.Resources)
 			},
 		)
 	}, func() {
@@ -229,7 +283,7 @@ func (f *functions) check() (needed permissions, narrowed map[string][]string, l
 		if f.passed.LogGroup != nil {
 			f.in.refuseProps("FunctionProps.LogGroup", map[string]bool{"LogRetention": f.props.LogRetention != ""})
 		}
-	}, func() { f.logLevel() })
+	}, f.checkCollector, func() { f.logLevel() })
 	return needed, narrowed, longest
 }
 
@@ -254,8 +308,9 @@ func (f *functions) checkHosts() {
 }
 
 func (f *functions) checkStore() {
-	if f.props.Store != nil && f.props.Store.Bucket() == nil && slices.Contains(f.jobs, bucketJob) {
-		f.in.refuse("Store", "the job %s keeps the status of its functions in a bucket, but the store is a table: give a RecordBucket", bucketJob)
+	isTable := f.collects() || f.props.Store != nil && f.props.Store.Bucket() == nil
+	if isTable && slices.Contains(f.jobs, bucketJob) {
+		f.in.refuse("Store", "the job %s keeps the status of its functions in a bucket, but the store is a table: give a RecordBucket, and no collector", bucketJob)
 	}
 }
 
@@ -264,7 +319,7 @@ func (f *functions) checkStore() {
 func (f *functions) permissions() permissions {
 	var all permissions
 	var checks []func()
-	own := f.props.RunJobCode != nil && f.props.CheckStatusCode != nil
+	own := f.props.RunJobCode != nil && f.props.CheckStatusCode != nil && (f.props.CollectorCode != nil || !f.collects())
 	for _, job := range f.jobs {
 		checks = append(checks, func() {
 			p, err := permissionsOf(job, f.arguments)
@@ -273,7 +328,7 @@ func (f *functions) permissions() permissions {
 			}
 			all.runJob = append(all.runJob, p.runJob...)
 			all.roles = append(all.roles, p.roles...)
-			all.checkStatus = append(all.checkStatus, p.checkStatus...)
+			all.add(p.checkStatus, p.batch)
 		})
 	}
 	for _, job := range texts(f.props.RetiredJobs) {
@@ -285,10 +340,13 @@ func (f *functions) permissions() permissions {
 			if err != nil && !own {
 				f.in.refuseFor(err, "RetiredJobs", "%v", err)
 			}
-			all.checkStatus = append(all.checkStatus, p.checkStatus...)
+			all.add(p.checkStatus, p.batch)
 		})
 	}
 	checkAll(checks...)
+	if !f.collects() {
+		all.batch = nil
+	}
 	return all
 }
 
@@ -326,10 +384,11 @@ func (f *functions) logLevel() string {
 	return level
 }
 
-// function makes one of the two, with its role and its log.
+// function makes one of them, with its role and its log.
 func (f *functions) function(
 	of function, own awslambda.Code, needed []permission, narrowed map[string][]string, environment map[string]*string,
-) released {
+	more ...awsiam.PolicyStatement,
+) awslambda.Function {
 	_, arch := f.architecture()
 	props := f.propsOf(of)
 	props.Code = own
@@ -340,9 +399,9 @@ func (f *functions) function(
 	if props.LogGroup == nil {
 		props.LogGroup = f.log(of)
 	}
-	role := f.role(of, append(statements(f, needed, narrowed), orElse(f.props.Grants, nil)...), *props.LogGroup.LogGroupRef().LogGroupArn)
+	role := f.role(of, slices.Concat(statements(f, needed, narrowed), more, orElse(f.props.Grants, nil)), *props.LogGroup.LogGroupRef().LogGroupArn)
 	props.Role = role
-	return release(f, of.id, awslambda.NewFunction(f, new(of.id), props))
+	return awslambda.NewFunction(f, new(of.id), props)
 }
 
 func (f *functions) log(of function) awslogs.ILogGroup {

@@ -31,7 +31,7 @@ type JobPoller interface {
 	Role() awsiam.IRole
 	// LogGroup is where its events are logged; nil with the log level OFF.
 	LogGroup() awslogs.ILogGroup
-	// Functions are the two Lambda functions; nil if the state machine invokes none.
+	// Functions are the Lambda functions; nil if the state machine invokes none.
 	Functions() Functions
 	// Alarms are the alarms on the state machine and its functions.
 	Alarms() *[]awscloudwatch.Alarm
@@ -55,10 +55,13 @@ type JobPoller interface {
 
 // JobPollerProps say what a [JobPoller] waits for, and how. Job and MaxWait are
 // required; a Job that is a definition says itself how it waits, and takes none of
-// the props from Strategy to Fit.
+// the props from Signal to Fit.
 type JobPollerProps struct {
 	// Job is what is waited for.
 	Job Job
+	// Signal is how the state machine learns that the job has ended. Default:
+	// SignalPoll.
+	Signal Signal
 	// Strategy is how the state machine polls. Default: compile.Variables.
 	Strategy compile.Strategy
 	// MaxWait is how long the job may take, in whole seconds.
@@ -98,11 +101,11 @@ type JobPollerProps struct {
 	StateMachineName *string
 	// StateMachineType can only be STANDARD, which is the default.
 	StateMachineType awsstepfunctions.StateMachineType
-	// Functions are the two Lambda functions, which several pollers can share.
+	// Functions are the Lambda functions, which several pollers can share.
 	// Default: made here, if the definition invokes them.
 	Functions Functions
 	// Store keeps the start records of functions that are made here. Default: a
-	// [RecordBucket] of their own.
+	// [RecordBucket] of their own, or for SignalEvents what [NewRecordTable] makes.
 	Store RecordStore
 	// Resources are ARNs by IAM action: the role, or those of functions that are made
 	// here, allow the action on these alone. None leaves the action out. Default: what
@@ -141,7 +144,8 @@ type JobPollerProps struct {
 func (p *JobPollerProps) polling(in where) *polling {
 	return &polling{
 		where: in,
-		Job:   p.Job, Strategy: p.Strategy, MaxWait: p.MaxWait, MinDelay: p.MinDelay, MaxDelay: p.MaxDelay, InitialDelay: p.InitialDelay,
+		Job:   p.Job, Signal: p.Signal, Strategy: p.Strategy, collected: canCollect(p.Functions, p.Store),
+		MaxWait: p.MaxWait, MinDelay: p.MinDelay, MaxDelay: p.MaxDelay, InitialDelay: p.InitialDelay,
 		Arguments: p.Arguments, Start: p.Start, OnTimeout: p.OnTimeout, CausePatterns: p.CausePatterns, Output: p.Output, Events: p.Events, Fit: p.Fit,
 	}
 }
@@ -187,12 +191,17 @@ func NewJobPoller(scope constructs.Construct, id *string, props *JobPollerProps)
 		m.settle(in, props)
 	})
 
-	p := &jobPoller{machine: m, functions: props.Functions}
+	p := &jobPoller{machine: m}
 	constructs.NewConstruct_Override(p, scope, id) // so that p itself is the construct
 	warn(p, m.report)
+	m.inform(p)
 	m.warnUnnamed(p)
 	p.makeFunctions(props)
 	p.deploy(props)
+	if m.waitsForCallback() {
+		p.functions.announce(p, m.jobs, m.arguments)
+		p.functions.answer(p, *p.StateMachineArn(), p.key)
+	}
 	return p
 }
 
@@ -279,16 +288,20 @@ func (p *jobPoller) deploy(props *JobPollerProps) {
 func (m *machine) settle(in where, props *JobPollerProps) {
 	given := props.Functions
 	switch {
+	case m.auto && !m.throughFunctions(): // another signal would have used them
+		m.settleRole(in, props)
 	case props.Store != nil && !m.throughFunctions():
-		in.refuse("Store", "it keeps the records of Lambda functions, and the state machine invokes none: leave it out, or use the strategy %s or %s",
-			compile.LambdaLoop, compile.LambdaRetry)
+		in.refuse("Store", "it keeps the records of Lambda functions, and the state machine invokes none: leave it out, or take %s", functionWays)
 	case props.Store != nil && given != nil:
 		in.refuse("Store", "Functions has a store already: leave one of the two out")
 	case !m.throughFunctions() && given != nil:
-		in.refuse("Functions", "the state machine invokes none: leave it out, or use the strategy %s or %s", compile.LambdaLoop, compile.LambdaRetry)
+		in.refuse("Functions", "the state machine invokes none: leave it out, or take %s", functionWays)
 	case !m.throughFunctions():
-		m.narrowed = in.narrowResources(m.needed, m.unnamed, props.Resources)
-		m.granted = orElse(props.Grants, nil)
+		m.settleRole(in, props)
+	case m.waitsForCallback() && props.Store != nil && props.Store.Table() == nil:
+		in.refuse("Store", "the collector finds a record by its job, which a bucket cannot: give what NewRecordTable returns")
+	case m.waitsForCallback() && given != nil && given.Collector() == nil:
+		in.refuse("Functions", "they have no collector, which answers the Task that waits: give NewFunctions Collector true, or take another Signal")
 	case given == nil && (m.open || len(m.jobs) == 0):
 		in.refuse("Functions", "the definition does not say which jobs its functions run, and for how long: "+
 			"pass what NewFunctions returns, with the jobs in its prop Jobs")
@@ -309,17 +322,25 @@ func (m *machine) settle(in where, props *JobPollerProps) {
 	}
 }
 
+// settleRole narrows what the role of the state machine itself may do.
+func (m *machine) settleRole(in where, props *JobPollerProps) {
+	m.narrowed = in.narrowResources(m.needed, m.unnamed, props.Resources)
+	m.granted = orElse(props.Grants, nil)
+}
+
 // makeFunctions makes the functions, if they are needed and not given.
 func (p *jobPoller) makeFunctions(props *JobPollerProps) {
 	if !p.machine.throughFunctions() {
 		return
 	}
+	p.functions = props.Functions
 	made := p.functions == nil
 	if made {
 		of := &FunctionsProps{
 			Jobs: pointers(p.machine.jobs), Resources: props.Resources, Grants: props.Grants, MaxWait: awscdk.Duration_Seconds(new(p.machine.maxWait.Seconds())),
 			LogRetention: props.LogRetention, TracingEnabled: props.TracingEnabled,
 			EncryptionKey: props.EncryptionKey, Store: props.Store, RemovalPolicy: props.RemovalPolicy,
+			Collector: new(p.machine.waitsForCallback()),
 		}
 		if props.Store != nil {
 			of.RemovalPolicy = "" // it has one of its own

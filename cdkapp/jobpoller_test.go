@@ -490,7 +490,6 @@ func TestE2EJobPollerRefusesProps(t *testing.T) {
 			"MaxWait",
 			[]string{"dynamodb-export-variables", "leave this prop out"},
 		},
-		"no collector":     {func(p *cdkapp.JobPollerProps) { p.Strategy = compile.LambdaEvents }, "Strategy", []string{"events needs the function collector", "the command"}},
 		"unknown strategy": {func(p *cdkapp.JobPollerProps) { p.Strategy = "spin" }, "Strategy", []string{`"spin"`, `"variables"`, `"lambda-retry"`}},
 		"no time":          {func(p *cdkapp.JobPollerProps) { p.MaxWait = nil }, "MaxWait", []string{"required", "Duration_Hours"}},
 		"half seconds":     {func(p *cdkapp.JobPollerProps) { p.MinDelay = awscdk.Duration_Millis(new(1500.0)) }, "MinDelay", []string{"whole seconds", "1.5s"}},

@@ -48,6 +48,8 @@ type machine struct {
 	jobs    []string
 	open    bool
 	maxWait time.Duration
+	// auto is that the signal was chosen here.
+	auto bool
 }
 
 // machine is what the props ask for.
@@ -65,7 +67,7 @@ func (p *polling) machine() *machine {
 		compiled := p.compile(b, form{runJob: inBraces(runJobKey), checkStatus: inBraces(checkStatusKey)})
 		m.definition = anyPartition(string(asl.Print(compiled.Machine)))
 		m.useCompiled(compiled)
-		m.unnamed, m.arguments = compiled.Unnamed, p.started
+		m.unnamed, m.arguments, m.auto = compiled.Unnamed, p.started, p.Signal == SignalAuto
 	}
 	m.check(p.where)
 	return m

@@ -114,7 +114,7 @@ func problem(t *testing.T, build func(stack awscdk.Stack)) *cdkapp.Error {
 func codeFolder(t *testing.T) *string {
 	t.Helper()
 	folder := t.TempDir()
-	for _, name := range []string{"runjob", "checkstatus"} {
+	for _, name := range []string{"runjob", "checkstatus", "collector"} {
 		for _, arch := range []string{"arm64", "amd64"} {
 			require.NoError(t, os.WriteFile(filepath.Join(folder, name+"-"+arch+".zip"), []byte(name+" for "+arch), 0o600))
 		}

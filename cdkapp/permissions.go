@@ -19,12 +19,17 @@ type permission struct {
 // call is made, by action.
 type unnamed map[string][]string
 
-// permissions are those of a driver: what RunJob calls and what CheckStatus
-// calls.
+// permissions are those of a driver: what RunJob calls, what CheckStatus calls, and what
+// the collector calls besides that.
 type permissions struct {
-	runJob, checkStatus []permission
+	runJob, checkStatus, batch []permission
 	// roles are the members of start calls that name a role which services get.
 	roles []string
+}
+
+// add adds what CheckStatus and the collector call.
+func (p *permissions) add(checkStatus, batch []permission) {
+	p.checkStatus, p.batch = append(p.checkStatus, checkStatus...), append(p.batch, batch...)
 }
 
 // bucketJob keeps the status of its jobs in the bucket of the functions, which
@@ -64,9 +69,14 @@ func permissionsOf(job string, arguments map[string]any) (permissions, error) {
 	}
 	var needed permissions
 	for _, p := range named.Permissions() {
-		of := &needed.checkStatus
-		if p.For == catalog.ForStart || p.For == catalog.ForFind {
+		var of *[]permission
+		switch p.For {
+		case catalog.ForStart, catalog.ForFind:
 			of = &needed.runJob
+		case catalog.ForBatch:
+			of = &needed.batch
+		case catalog.ForDescribe, catalog.ForStop:
+			of = &needed.checkStatus
 		}
 		arns, members := named.Job.On(p.Resource, arguments)
 		if p.Action == passRole {

@@ -32,6 +32,7 @@ type polling struct {
 	where
 
 	Job                                       Job
+	Signal                                    Signal
 	Strategy                                  compile.Strategy
 	MaxWait, MinDelay, MaxDelay, InitialDelay awscdk.Duration
 	Arguments                                 *map[string]any
@@ -43,7 +44,9 @@ type polling struct {
 	Output                                    *string
 	Scope                                     *string
 
-	started map[string]any // the arguments of the start call; nil are the input's
+	collected bool             // a collector can answer Tasks
+	tried     compile.Strategy // that of SignalAuto
+	started   map[string]any   // the arguments of the start call; nil are the input's
 }
 
 // form is what a waiter is compiled to.
@@ -66,30 +69,13 @@ func (p *polling) bind() *bound {
 	return b
 }
 
-// strategy is the one that is used.
-func (p *polling) strategy() compile.Strategy {
-	if p.Strategy == "" {
-		return compile.Variables
-	}
-	if !p.Strategy.Valid() {
-		p.refuse("Strategy", "it must be one of %s, is %q", quoteNames(deployable()), p.Strategy)
-	}
-	if p.Strategy.NeedsCollector() {
-		p.refuse("Strategy", "%s needs the function collector with its queue, which the constructs do not deploy: "+
-			"take another, or compile the definition with the command", p.Strategy)
-	}
-	return p.Strategy
-}
-
-// deployable are the strategies of which the constructs deploy all functions.
-func deployable() []compile.Strategy {
-	return slices.DeleteFunc(compile.Strategies(), compile.Strategy.NeedsCollector)
-}
-
 // compile turns the job into a state machine or a fragment of one.
 func (p *polling) compile(b *bound, f form) *compile.Compiled {
 	if b.waiter == nil {
 		p.refuse("Job", "a definition is a whole state machine, and a waiter is needed here: use JobFromCatalog or JobFromWaiter")
+	}
+	if p.Signal == SignalAuto && p.tried == "" {
+		return p.choose(b, f)
 	}
 	o := compile.Options{
 		Prefix: f.prefix, Exits: f.exits, RunJobFunction: f.runJob, CheckStatusFunction: f.checkStatus,
@@ -118,6 +104,10 @@ func (p *polling) compile(b *bound, f form) *compile.Compiled {
 		if _, err := compile.Compile(b.waiter, otherCall, other); err == nil {
 			e.Prop = prop
 		}
+	}
+	if p.Signal == SignalSync {
+		blame("OnTimeout", func(c *compile.Call, _ *compile.Options) { c.Stop = nil })
+		blame("InitialDelay", func(_ *compile.Call, o *compile.Options) { o.InitialDelay = 0 })
 	}
 	blame("Output", func(_ *compile.Call, o *compile.Options) { o.Output = "" })
 	blame("Arguments", func(c *compile.Call, _ *compile.Options) {
@@ -166,7 +156,7 @@ func (p *polling) call(b *bound, strategy compile.Strategy) compile.Call {
 		call.Start, p.started = &begin, begin.Arguments
 	case call.Start != nil && strategy.UsesFunctions():
 		p.refuse("Start", "with the strategy %s the functions always start %s: "+
-			"name the waiter that waits for it, or take the strategy %s", strategy, b.name, compile.Variables)
+			"name the waiter that waits for it, or take Signal %s with the strategy %s", strategy, b.name, SignalPoll, compile.Variables)
 	default:
 		call.Start, call.Stop = nil, nil
 		call.Arguments = p.arguments(call.Operation, "", strategy)
@@ -247,14 +237,15 @@ func (p *polling) cannotCompile(err error) *Error {
 		e.Problem += fmt.Sprintf("; give MinDelay %s, or Fit true", not.FittingMinDelay)
 	case len(not.Unmodeled) > 0:
 		e.Prop = "CausePatterns"
-		e.Problem += fmt.Sprintf("; give a pattern for each of %s, or take the strategy %s",
-			strings.Join(not.Unmodeled, ", "), compile.LambdaRetry)
+		e.Problem += fmt.Sprintf("; give a pattern for each of %s, or take %s", strings.Join(not.Unmodeled, ", "), functionWays)
 	case len(p.causesOf(not)) > 0:
 		e.Prop = "CausePatterns"
+	case signalOf(not.Strategy) != SignalPoll:
+		e.Prop = "Signal"
+		e.Problem += "; take another signal: " + quoteNames(slices.DeleteFunc(slices.Clone(signals), func(s Signal) bool { return s == p.Signal }))
 	default:
 		e.Prop = "Strategy"
-		others := slices.DeleteFunc(deployable(), func(s compile.Strategy) bool { return s == not.Strategy })
-		e.Problem += "; take another strategy: " + quoteNames(others)
+		e.Problem += "; take another strategy: " + quoteNames(slices.DeleteFunc(polls(), func(s compile.Strategy) bool { return s == not.Strategy }))
 	}
 	return e
 }

@@ -55,6 +55,8 @@ func intrinsic(t *testing.T, name string, argument any) any {
 			return value
 		}
 		return "{" + argument.(string) + "}"
+	case "Fn::ImportValue":
+		return "{" + argument.(string) + "}"
 	case "Fn::GetAtt":
 		return "{" + list[0].(string) + "." + list[1].(string) + "}"
 	case "Fn::Join":

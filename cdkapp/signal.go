@@ -1,0 +1,140 @@
+package cdkapp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/constructs-go/constructs/v10"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+)
+
+// Signal is how a poller learns that the job has ended.
+type Signal string
+
+// The signals.
+const (
+	// SignalPoll polls, as the prop Strategy says.
+	SignalPoll Signal = "POLL"
+	// SignalSync runs the job in a .sync Task, in which Step Functions waits for it.
+	SignalSync Signal = "SYNC"
+	// SignalEvents lets one Task wait, which the function collector answers: it polls many
+	// jobs together, and is told by events where AWS sends one of the job's end.
+	SignalEvents Signal = "EVENTS"
+	// SignalAuto is SYNC where the catalogue has it proved and the props allow it, else
+	// EVENTS where the start records are in a table, else POLL. The synthesis prints
+	// which.
+	SignalAuto Signal = "AUTO"
+)
+
+var signals = []Signal{SignalPoll, SignalSync, SignalEvents, SignalAuto}
+
+// functionWays are the ways to wait with Lambda functions.
+var functionWays = fmt.Sprintf("Signal %s, or the strategy %s or %s", SignalEvents, compile.LambdaLoop, compile.LambdaRetry)
+
+// signalOf is the signal of a strategy.
+func signalOf(s compile.Strategy) Signal {
+	switch {
+	case s.Waits():
+		return SignalSync
+	case s.NeedsCollector():
+		return SignalEvents
+	default:
+		return SignalPoll
+	}
+}
+
+// polls are the strategies of SignalPoll.
+func polls() []compile.Strategy {
+	return slices.DeleteFunc(compile.Strategies(), func(s compile.Strategy) bool { return signalOf(s) != SignalPoll })
+}
+
+// strategy is the one that is used.
+func (p *polling) strategy() compile.Strategy {
+	switch {
+	case p.Signal != "" && !slices.Contains(signals, p.Signal):
+		p.refuse("Signal", "it must be one of %s, is %q", quoteNames(signals), p.Signal)
+	case p.Strategy != "" && !p.Strategy.Valid():
+		p.refuse("Strategy", "it must be one of %s, is %q", quoteNames(polls()), p.Strategy)
+	case signalOf(p.Strategy) != SignalPoll:
+		p.refuse("Strategy", "%s does not poll: give Signal %q in its place", p.Strategy, signalOf(p.Strategy))
+	case p.Strategy != "" && p.Signal != "" && p.Signal != SignalPoll:
+		p.refuse("Strategy", "it says how the state machine polls, and Signal is %s: leave one of the two out", p.Signal)
+	case p.Strategy != "":
+		return p.Strategy
+	}
+	switch p.Signal {
+	case SignalSync:
+		return compile.SyncTask
+	case SignalEvents:
+		return compile.LambdaEvents
+	case SignalAuto:
+		return p.tried
+	default:
+		return compile.Variables
+	}
+}
+
+// choose compiles the job for the first signal that can be used.
+func (p *polling) choose(b *bound, f form) (chosen *compile.Compiled) {
+	p.tried = compile.Variables
+	strategies := []compile.Strategy{compile.SyncTask}
+	if p.collected {
+		strategies = append(strategies, compile.LambdaEvents)
+	}
+	for _, s := range strategies {
+		try := *p
+		if try.tried = s; refusal(func() { chosen = try.compile(b, f) }) == nil {
+			p.tried, p.started = s, try.started
+			return chosen
+		}
+	}
+	return p.compile(b, f)
+}
+
+// canCollect tells whether the functions, or those that are made with the store, can
+// answer Tasks that wait.
+func canCollect(functions Functions, store RecordStore) bool {
+	if functions != nil {
+		return functions.Collector() != nil
+	}
+	return store != nil && store.Table() != nil
+}
+
+// inform tells which signal AUTO has become.
+func (m *machine) inform(scope constructs.Construct) {
+	if !m.auto {
+		return
+	}
+	why := "no .sync Task is proved that these props allow, and neither Functions has a collector nor is Store a RecordTable"
+	switch signal := signalOf(m.strategy); {
+	case signal == SignalSync:
+		why = "Step Functions itself waits for the job"
+	case signal == SignalEvents && len(eventsOf(m.jobs)) == 0:
+		why = "the function collector polls, because no event of the job's end is known"
+	case signal == SignalEvents:
+		why = "the function collector polls, and is told by events"
+	}
+	awscdk.Annotations_Of(scope).AddInfoV2(new("jobpoller:signal"), new(fmt.Sprintf("Signal AUTO is %s here: %s", signalOf(m.strategy), why)))
+}
+
+// eventsOf are the jobs whose ends AWS tells of.
+func eventsOf(jobs []string) []*catalog.Named {
+	var all []*catalog.Named
+	for _, job := range jobs {
+		named, err := catalog.AWS().Resolve(job)
+		if err == nil && named.Starts && named.Job.Event != nil {
+			all = append(all, named)
+		}
+	}
+	return all
+}
+
+// waitsForCallback tells whether a Task of a definition waits for a callback of the
+// functions.
+func (m *machine) waitsForCallback() bool {
+	return m.throughFunctions() && strings.Contains(m.definition, ":lambda:invoke.waitForTaskToken")
+}
