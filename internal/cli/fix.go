@@ -62,8 +62,9 @@ calls, pass --max-delay.
 
 Strategies:
 ` + strategyHelp(fix.Strategies()) + `
-The Lambda strategies start the job themselves, so they cannot replace a loop whose
-machine does: take them for a new machine, with jobpoller compile.
+By default fix takes sync where it can replace the loop and the Task that starts the
+job, and variables elsewhere, with a note that says why. The Lambda strategies start
+the job themselves: take them for a new machine, with jobpoller compile.
 
 Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
 2 wrong usage.`,
@@ -81,7 +82,7 @@ Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
 	}
 	f := c.Flags()
 	f.StringArrayVar(&o.only, "only", nil, "replace only the loop of this `TASK`, which polls; repeatable")
-	f.StringVar(&o.strategy, "strategy", string(compile.Variables), orList(fixStrategies()))
+	f.StringVar(&o.strategy, "strategy", "", orList(fixStrategies())+"; default sync where possible, else variables")
 	f.BoolVar(&o.write, "write", false, "change the file")
 	addDuration(f, &o.maxWait, "max-wait", 0, "how long new loops wait: 2h, 90s, or 300 for seconds; default as long as the old ones")
 	addDuration(f, &o.maxDelay, "max-delay", 0, "longest delay between polls, instead of the waiter's, which counts up to 1m")
@@ -114,12 +115,9 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 	}
 	strategy := compile.Strategy(o.strategy)
 	switch {
-	case strategy.Waits():
-		return usage("--strategy %s: its Task starts the job, which your machine starts itself; take %s, or compile a new machine with "+
-			"`jobpoller compile SERVICE JOB --start --strategy %[1]s`", o.strategy, orList(fixStrategies()))
 	case strategy.UsesFunctions():
 		return usage("--strategy %s: its Lambda functions start the job, which your machine starts itself; take %s", o.strategy, orList(fixStrategies()))
-	case !strategy.Valid():
+	case o.strategy != "" && !strategy.Valid():
 		return usage("--strategy must be %s, is %q%s", orList(fixStrategies()), o.strategy, nearest.DidYouMean(o.strategy, fixStrategies()))
 	}
 	if c.Flags().Changed("max-delay") {
@@ -294,8 +292,16 @@ func (e *edited) print(c *cobra.Command, diff string, runs time.Duration) error 
 			terminal.Fprintf(&b, "%s stays: %s\n\n", l.Poll, l.Refused)
 			continue
 		}
-		terminal.Fprintf(&b, "%sbecomes the loop of %s, for %s at most:\n%s\n%s\n", terminal.Lines(tableOf(e.StateMachine, l.Poll)),
-			l.Entry, shortDuration(l.MaxWait), terminal.Lines(newTable(e.fixed, l)), terminal.Lines(trialTable(l.Trials, runs)))
+		terminal.Fprintf(&b, "%sbecomes the loop of %s, for %s at most:\n%s", terminal.Lines(tableOf(e.StateMachine, l.Poll)),
+			l.Entry, shortDuration(l.MaxWait), terminal.Lines(newTable(e.fixed, l)))
+		for _, note := range l.Notes {
+			terminal.Fprintf(&b, "note: %s\n", note)
+		}
+		if service, job, _ := strings.Cut(l.Entry, ":"); l.Strategy.Waits() {
+			terminal.Fprintf(&b, "note: the role needs more permissions: jobpoller compile %s %s --start --strategy %s --no-stop --max-wait %s --iam\n",
+				service, job, l.Strategy, shortDuration(l.MaxWait))
+		}
+		terminal.Fprintf(&b, "\n%s\n", terminal.Lines(trialTable(l.Trials, runs)))
 		if e.text == nil {
 			e.printFragment(&b, l)
 		}
@@ -339,9 +345,13 @@ func tableOf(m *asl.StateMachine, poll string) string {
 }
 
 // newTable is the table of a new loop. One whose turns are retries of its Task has no
-// loop of states that lint reads.
+// loop of states that lint reads, and one behind a ".sync" Task polls only where that
+// ends too early.
 func newTable(m *asl.StateMachine, l fix.Loop) string {
-	if table := tableOf(m, l.Poll); table != "" {
+	how := "by its Retry"
+	if l.Strategy.Waits() {
+		how = "once, when a .sync Task says that the job has ended"
+	} else if table := tableOf(m, l.Poll); table != "" {
 		return table
 	}
 	width := 0
@@ -349,7 +359,7 @@ func newTable(m *asl.StateMachine, l fix.Loop) string {
 		width = max(width, len(r.Status))
 	}
 	var b strings.Builder
-	terminal.Fprintf(&b, "%s   polls %s by its Retry\n", l.Poll, l.Operation)
+	terminal.Fprintf(&b, "%s   polls %s %s\n", l.Poll, l.Operation, how)
 	for _, r := range l.Routes {
 		terminal.Fprintf(&b, "  %-*s  -> %s\n", width, r.Status, cmp.Or(r.After, l.Poll))
 	}

@@ -96,11 +96,15 @@ func (e *jsonEdit) body(targets []change) (string, error) {
 
 // around are the new states that come before the loop, and those behind it.
 func (f *fragment) around() (before, after []string) {
-	poll := slices.Index(f.order, f.poll.Name)
+	first := f.poll.Name
+	if f.starter != nil {
+		first = f.starter.Name
+	}
+	at := slices.Index(f.order, first)
 	for i, name := range f.order {
 		switch {
 		case f.inside[name]: // it takes the place of the one that it is named after
-		case i < poll:
+		case i < at:
 			before = append(before, name)
 		default:
 			after = append(after, name)

@@ -24,7 +24,9 @@ type Options struct {
 	// Only are the loops to replace, by the names of the Tasks that poll; all if
 	// empty.
 	Only []string
-	// Strategy is how the new loops poll: one of Strategies, compile.Variables if empty.
+	// Strategy is how the new loops poll: one of Strategies. If it is empty, a ".sync"
+	// Task takes the place of a loop and of the Task that starts its job, where one can
+	// (compile.SyncTask), and compile.Variables that of all others.
 	Strategy compile.Strategy
 	// MaxWait is how long the compiled loops wait. If it is 0, a loop waits as long
 	// as the one that it replaces did.
@@ -52,6 +54,9 @@ type Loop struct {
 	// MaxWait how long it waits.
 	Entry   string        `json:"entry,omitempty"`
 	MaxWait time.Duration `json:"-"`
+	// Strategy is how the new states wait for the job, and Notes what to know of them.
+	Strategy compile.Strategy `json:"strategy,omitempty"`
+	Notes    []string         `json:"notes,omitempty"`
 	// Routes are where each status leads, before and after.
 	Routes []Route `json:"routes,omitempty"`
 	// Fragment is what took the place of the loop; nil if it was not replaced.
@@ -68,10 +73,10 @@ type Route struct {
 	After  string `json:"after,omitempty"`
 }
 
-// Strategies are those that can poll inside of a machine that starts the job itself:
-// all that do not start it, as Lambda functions and a .sync Task do.
+// Strategies are those that can wait inside of a machine: all without Lambda
+// functions, which start the job themselves.
 func Strategies() []compile.Strategy {
-	return slices.DeleteFunc(compile.Strategies(), func(s compile.Strategy) bool { return s.UsesFunctions() || s.Waits() })
+	return slices.DeleteFunc(compile.Strategies(), compile.Strategy.UsesFunctions)
 }
 
 // ErrStrategy is that of a strategy that cannot stand inside of a machine.
@@ -122,7 +127,7 @@ func ApplyFile(ctx context.Context, file []byte, read func(file []byte) (*source
 		if len(o.Only) > 0 && !slices.Contains(o.Only, l.Poll.Name) {
 			continue
 		}
-		changed, one, err := replaceOne(ctx, d, l.Poll.Name, o)
+		changed, one, err := replaceBest(ctx, d, l.Poll.Name, o)
 		if reason, ok := reasonOf(err); ok {
 			one.Refused = reason
 		} else if err != nil {
@@ -159,12 +164,37 @@ func reasonOf(err error) (reason string, ok bool) {
 	return refused.reason, true
 }
 
+// replaceBest replaces one loop of a document by the strategy of the options. Without
+// one it tries a ".sync" Task first. Where the machine has what it takes but one cannot
+// take the place of the loop, a note says why.
+func replaceBest(ctx context.Context, d *document, poll string, o Options) (*document, Loop, error) {
+	if o.Strategy != "" {
+		return replaceOne(ctx, d, poll, o)
+	}
+	o.Strategy = compile.SyncTask
+	changed, out, err := replaceOne(ctx, d, poll, o)
+	reason, refused := reasonOf(err)
+	if !refused {
+		return changed, out, err
+	}
+	started := out.Strategy != ""
+	o.Strategy = compile.Variables
+	changed, out, err = replaceOne(ctx, d, poll, o)
+	if started && err == nil {
+		out.Notes = append(out.Notes, "a .sync Task cannot take the place of the loop: "+reason)
+	}
+	return changed, out, err
+}
+
 // replaceOne replaces one loop of a document.
 func replaceOne(ctx context.Context, d *document, poll string, o Options) (*document, Loop, error) {
 	out := Loop{Poll: poll}
 	l, err := findLoop(d, poll, o)
 	if l != nil {
 		out.Operation = l.operation
+		if !o.strategy().Waits() || l.canSync {
+			out.Strategy = o.strategy()
+		}
 	}
 	if err != nil {
 		return nil, out, err
@@ -179,6 +209,9 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 		return nil, out, err
 	}
 	out.MaxWait = f.maxWait
+	if o.strategy().Waits() {
+		out.Notes = f.warnings
+	}
 	changed, err := d.edit(f)
 	if err != nil {
 		return nil, out, err

@@ -39,6 +39,7 @@ type fragment struct {
 	timedOut string                     // where the end of the time leads; empty for a Fail state
 	entered  bool                       // whether something needs the input of the loop
 	added    map[pollcore.Status]string // Fail states
+	warnings []string                   // of the compiler
 }
 
 // The exits that are compiled, before they become states of the machine.
@@ -75,6 +76,7 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 	if err := f.read(c); err != nil {
 		return nil, err
 	}
+	f.warnings = c.Warnings
 	f.keepResource()
 	return f, adapt()
 }
@@ -86,7 +88,15 @@ func (f *fragment) prepare(call *compile.Call, options *compile.Options) (adapt 
 		return f.prepareJSONPath(call, options)
 	}
 	options.Exits = placeholders
-	call.Arguments, err = f.arguments()
+	if f.starter != nil {
+		if f.entry.Job.SyncArguments != nil && f.timedOut != "" {
+			return nil, refuse("%q needs the job's id when the time is over, which %s does not tell then", f.timedOut, f.entry.Job.Sync)
+		}
+		call.Start = &compile.Start{Operation: f.starter.operation, Describe: f.entry.Job.Arguments}
+		call.Start.Arguments, err = f.startArguments()
+	} else {
+		call.Arguments, err = f.arguments()
+	}
 	result := "$states.input"
 	if options.Strategy.PollsByRetry() {
 		result += ".output" // beside the number of the acceptor
@@ -156,7 +166,7 @@ func (l *loop) uses(prefix string) bool {
 }
 
 // variableNames are what the names of a fragment's variables end with.
-var variableNames = []string{"Input", "Arguments", "Attempt", "Deadline", "StartedAt", "Calls", "CountedFrom", "Reason", "Failure"}
+var variableNames = []string{"Input", "Arguments", "Attempt", "Deadline", "StartedAt", "Calls", "CountedFrom", "Reason", "Failure", "Request"}
 
 // names give the compiled states the names of those that they replace.
 func (f *fragment) names(c *compile.Compiled) map[string]string {
@@ -173,12 +183,14 @@ func (f *fragment) names(c *compile.Compiled) map[string]string {
 		switch {
 		case own == f.entry.Operation.Name:
 			names[own] = f.poll.Name
+		case f.starter != nil && own == f.entry.Name:
+			names[own] = f.starter.Name
 		case own == "Check", own == "Outcome":
 			names[own] = f.choice.Name
 		case own == "Wait" && f.wait != nil:
 			names[own] = f.wait.Name
 		default:
-			names[own] = f.newName(parts[own], taken)
+			names[own] = f.newName(f.subjectOf(own), parts[own], taken)
 		}
 	}
 	return names
@@ -187,15 +199,23 @@ func (f *fragment) names(c *compile.Compiled) map[string]string {
 // parts are what the states of a fragment are called behind the name of the poll.
 var parts = map[string]string{
 	"Start": "begins", "InitialWait": "waits first", "BeforeDeadline": "has time left", "CallsLeft": "has calls left", "CheckError": "looks at the error",
-	"Wait": "waits", "Failed": "failed", "TimedOut": "timed out",
+	"Wait": "waits", "JobEnded": "ended", "Failed": "failed", "TimedOut": "timed out",
+}
+
+// subjectOf is the state of the old machine that a compiled one is named after.
+func (f *fragment) subjectOf(own string) string {
+	if f.starter != nil && (own == "Start" || own == "JobEnded") {
+		return f.starter.Name
+	}
+	return f.poll.Name
 }
 
 // newName is a name that no state of the machine has.
-func (f *fragment) newName(part string, taken map[string]bool) string {
+func (*fragment) newName(subject, part string, taken map[string]bool) string {
 	if part == "" {
 		part = "goes on"
 	}
-	base := []rune(f.poll.Name)
+	base := []rune(subject)
 	base = base[:min(len(base), asl.MaxNameLength-len(part)-4)]
 	name := string(base) + " " + part
 	for n := 2; taken[name]; n++ {

@@ -241,7 +241,10 @@ func (l *loop) run(ctx context.Context, t *trial, status string, runs time.Durat
 		return describe(ctx, call)
 	}
 	r, err := sim.Run(ctx, t.machine, t.input, options)
-	if err != nil {
+	switch {
+	case err != nil && l.starter != nil:
+		return nil, nil, refuse("%q does not poll the job that %q starts", l.poll.Name, l.starter.Name)
+	case err != nil:
 		return nil, nil, refuse("the loop cannot be tried: %s", err)
 	}
 	return r, asked, nil

@@ -61,14 +61,42 @@ func (l *loop) findEntered(input string) (string, error) {
 // inputVariable holds the input of the first poll.
 func (f *fragment) inputVariable() string { return f.prefix + "Input" }
 
+// loopInput is JSONata for the input of the first poll of the old loop. result is the
+// answer of the poll, empty where there is none.
+func (f *fragment) loopInput(result string) (string, error) {
+	f.entered = true
+	if f.starter != nil {
+		return f.findLoopInput(result)
+	}
+	return "$" + f.inputVariable(), nil
+}
+
 // respell writes the JSON of a state of the old loop for the new one: what was the
 // input of the poll is in a variable, and its result is at another place.
 func (f *fragment) respell(raw []byte, result string) (any, error) {
-	text := strings.ReplaceAll(string(raw), "$states.input", "$"+f.inputVariable())
-	f.entered = f.entered || text != string(raw)
-	text = strings.ReplaceAll(text, "$states.result", result)
+	return replaceNames(raw, map[string]func() (string, error){
+		"$states.input":  func() (string, error) { return f.loopInput(result) },
+		"$states.result": func() (string, error) { return result, nil },
+	})
+}
+
+// replaceNames puts expressions in the place of names in JSON, all at once: an
+// expression may have another of the names in it.
+func replaceNames(raw []byte, with map[string]func() (string, error)) (any, error) {
+	var pairs []string
+	for name, write := range with {
+		if !bytes.Contains(raw, []byte(name)) {
+			continue
+		}
+		text, err := write()
+		if err != nil {
+			return nil, err
+		}
+		quoted := mustJSON(text)
+		pairs = append(pairs, name, string(quoted[1:len(quoted)-1]))
+	}
 	var value any
-	err := json.Unmarshal([]byte(text), &value)
+	err := json.Unmarshal([]byte(strings.NewReplacer(pairs...).Replace(string(raw))), &value)
 	return value, err
 }
 
@@ -81,14 +109,19 @@ func (f *fragment) document(result string) (any, error) {
 		return expression(result), nil
 	}
 	var err error
+	input := ""
+	if f.poll.ResultPath == nil || !f.poll.ResultPath.Root() {
+		if input, err = f.loopInput(result); err != nil {
+			return nil, err
+		}
+	}
 	if result, err = f.selectResult(result); err != nil {
 		return nil, err
 	}
-	text, err := mergeAt(f.poll.ResultPath, "$"+f.inputVariable(), result)
+	text, err := mergeAt(f.poll.ResultPath, input, result)
 	if err != nil {
 		return nil, err
 	}
-	f.entered = f.entered || f.poll.ResultPath == nil || !f.poll.ResultPath.Root()
 	for _, p := range []*jsonpath.Path{f.poll.OutputPath, f.choice.InputPath, f.choice.OutputPath} {
 		if text, err = translatePath(p, text); err != nil {
 			return nil, err
@@ -185,6 +218,11 @@ func (f *fragment) adaptJSONata(result string) error {
 	if err != nil {
 		return err
 	}
+	if f.starter != nil {
+		if err := f.adaptStart(); err != nil {
+			return err
+		}
+	}
 	for _, name := range slices.Clone(f.order) {
 		s := f.states[name]
 		choices, _ := s["Choices"].([]any)
@@ -273,18 +311,24 @@ func (f *fragment) leadToFail(at object, field string, status pollcore.Status) {
 		if status == pollcore.TimedOut {
 			part, code = "timed out", "JobPoller.TimedOut"
 		}
-		taken := map[string]bool{}
-		for s := range f.machine.All {
-			taken[s.Name] = true
-		}
-		for name := range f.states {
-			taken[name] = true
-		}
-		name := f.newName(part, taken)
-		f.added[status], f.order = name, append(f.order, name)
-		f.states[name] = object{"QueryLanguage": "JSONata", "Type": "Fail", "Error": code, "Cause": "{% $states.input.reason %}"}
+		f.added[status] = f.addFail(f.poll.Name, part, code, "{% $states.input.reason %}")
 	}
 	at[field] = f.added[status]
+}
+
+// addFail adds a Fail state, and returns its name.
+func (f *fragment) addFail(subject, part, code, cause string) string {
+	taken := map[string]bool{}
+	for s := range f.machine.All {
+		taken[s.Name] = true
+	}
+	for name := range f.states {
+		taken[name] = true
+	}
+	name := f.newName(subject, part, taken)
+	f.order = append(f.order, name)
+	f.states[name] = object{"QueryLanguage": "JSONata", "Type": "Fail", "Error": code, "Cause": cause}
+	return name
 }
 
 // adaptPoll gives the poll the variables and the catchers of the old one.
@@ -390,7 +434,7 @@ func (f *fragment) adaptCatch(s object) error {
 		if f.inside[c.Next] {
 			continue // the new loop retries, and polls on
 		}
-		catcher, err := f.translateCatcher(c, f.node(f.poll).Get("Catch").Items[i])
+		catcher, err := f.translateCatcher(c, f.poll, f.node(f.poll).Get("Catch").Items[i])
 		if err != nil {
 			return err
 		}
@@ -403,19 +447,26 @@ func (f *fragment) adaptCatch(s object) error {
 	return nil
 }
 
-// translateCatcher writes a catcher of the old poll in JSONata.
-func (f *fragment) translateCatcher(c asl.Catcher, node *jsontree.Node) (object, error) {
+// translateCatcher writes a catcher of a Task of the old loop in JSONata.
+func (f *fragment) translateCatcher(c asl.Catcher, task *asl.State, node *jsontree.Node) (object, error) {
 	catcher := object{"ErrorEquals": c.ErrorEquals, "Next": c.Next}
 	if c.Comment != "" {
 		catcher["Comment"] = c.Comment
 	}
-	if f.poll.QueryLanguage == asl.JSONata {
+	input := func() (string, error) {
+		if f.starter != nil && task == f.starter.State {
+			f.entered = true
+			return "$" + f.inputVariable(), nil
+		}
+		return f.loopInput("")
+	}
+	if task.QueryLanguage == asl.JSONata {
 		for _, field := range []string{"Output", "Assign"} {
 			n := node.Get(field)
 			if n == nil {
 				continue
 			}
-			value, err := f.respell(n.Raw(), "$states.result")
+			value, err := replaceNames(n.Raw(), map[string]func() (string, error){"$states.input": input})
 			if err != nil {
 				return nil, err
 			}
@@ -430,14 +481,20 @@ func (f *fragment) translateCatcher(c asl.Catcher, node *jsontree.Node) (object,
 		}
 		catcher["Assign"] = assign
 	}
-	output, err := mergeAt(c.ResultPath, "$"+f.inputVariable(), "$states.errorOutput")
+	document := ""
+	if c.ResultPath == nil || !c.ResultPath.Root() {
+		var err error
+		if document, err = input(); err != nil {
+			return nil, err
+		}
+	}
+	output, err := mergeAt(c.ResultPath, document, "$states.errorOutput")
 	if err != nil {
 		return nil, err
 	}
-	if output, err = translatePath(f.poll.OutputPath, output); err != nil {
+	if output, err = translatePath(task.OutputPath, output); err != nil {
 		return nil, err
 	}
-	f.entered = f.entered || c.ResultPath == nil || !c.ResultPath.Root()
 	catcher["Output"] = expression(output)
 	return catcher, nil
 }

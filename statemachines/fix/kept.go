@@ -34,19 +34,29 @@ type keeper struct {
 }
 
 // keepValues returns the text of the definition with names for what the template
-// gives of a poll, and the values by these names.
-func keepValues(d *document, poll *asl.State, comments []*asl.State) ([]byte, map[string]keptValue, error) {
-	node := nodeAt(d.root, poll.Position.Pointer)
-	k := &keeper{document: d, resource: node.Get("Resource"), kept: map[string]keptValue{}}
-	for _, m := range node.Members {
-		if slices.Contains(keptParts, m.Name) {
+// gives of a poll and of the other Tasks that go, and the values by these names. The
+// poll is the first of the Tasks.
+func keepValues(d *document, tasks, comments []*asl.State) ([]byte, map[string]keptValue, error) {
+	k := &keeper{document: d, kept: map[string]keptValue{}}
+	for i, s := range tasks {
+		node := nodeAt(d.root, s.Position.Pointer)
+		if i == 0 {
+			k.resource = node.Get("Resource")
+		}
+		for _, m := range node.Members {
+			if !slices.Contains(keptParts, m.Name) {
+				continue
+			}
+			if p, err := d.place(m.Value.Pointer()); err == nil && !p.Literal && i > 0 && m.Name == "Resource" {
+				return nil, nil, refuse("a function of the template gives the Resource of %q", s.Name)
+			}
 			if err := k.value(m); err != nil {
 				return nil, nil, err
 			}
 		}
 	}
 	for _, s := range comments {
-		if n := nodeAt(d.root, s.Position.Pointer).Get("Comment"); n != nil && s != poll {
+		if n := nodeAt(d.root, s.Position.Pointer).Get("Comment"); n != nil && s != tasks[0] {
 			if err := k.value(jsontree.Member{Name: "Comment", Value: n}); err != nil {
 				return nil, nil, err
 			}

@@ -30,6 +30,8 @@ type loop struct {
 	states    []*asl.State // all, in the order of the definition
 	inside    map[string]bool
 	entry     *catalog.Entry
+	starter   *syncStart        // nil if the start of the job stays
+	canSync   bool              // the machine starts the job, whose ".sync" Task is proved
 	late      []string          // the states behind it that it leads to while the job runs
 	entries   []*asl.State      // where it begins
 	told      map[string]string // texts of answers, by the sample texts that have to be the same
@@ -57,7 +59,19 @@ func findLoop(d *document, poll string, o Options) (*loop, error) {
 		return nil, refuse("the loop changed with another that was replaced")
 	}
 	l := &loop{operation: table.Operation, plain: d.root}
-	text, kept, err := keepValues(d, table.Poll, slices.Concat(table.Choices, table.Waits))
+	tasks := []*asl.State{table.Poll}
+	if o.strategy().Waits() {
+		for _, s := range table.Flow.States {
+			op, err := startOf(s, *table, o.Models)
+			if err != nil {
+				return l, err
+			}
+			if op != nil {
+				tasks = append(tasks, s)
+			}
+		}
+	}
+	text, kept, err := keepValues(d, tasks, slices.Concat(table.Choices, table.Waits))
 	if err != nil {
 		return l, err
 	}
@@ -73,7 +87,10 @@ func findLoop(d *document, poll string, o Options) (*loop, error) {
 		return l, err
 	}
 	l.machine, l.root = m, document.Root
-	return l, l.read(*table)
+	if err := l.read(*table); err != nil || !o.strategy().Waits() {
+		return l, err
+	}
+	return l, l.addStart(*table, o)
 }
 
 // read reads a loop, and refuses one that does more than poll.

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,10 +32,11 @@ var variantsTried = flag.Int("variants", 18, "how many machines with loops are f
 func TestFixedMachinesDoTheSame(t *testing.T) {
 	t.Parallel()
 	variants := *variantsTried
+	strategies := slices.DeleteFunc(fix.Strategies(), compile.Strategy.Waits) // the machines do not start their jobs
 	replaced := map[compile.Strategy]int{}
 	for i := range variants {
 		r := rand.New(rand.NewPCG(7, uint64(i)))
-		strategy := fix.Strategies()[i%len(fix.Strategies())]
+		strategy := strategies[i%len(strategies)]
 		v := newVariant(r, strategy != compile.Loop && r.IntN(2) == 0) // which is in JSONPath
 		text := v.write(t, r)
 		name := fmt.Sprintf("%d by %s: %s", i, strategy, strings.Join(v.features, ", "))
@@ -57,7 +59,7 @@ func TestFixedMachinesDoTheSame(t *testing.T) {
 		require.Equal(t, string(fixed), string(twin), name)
 		v.requireSame(t, name, text, fixed, loops[0])
 	}
-	for _, strategy := range fix.Strategies() {
+	for _, strategy := range strategies {
 		require.Greater(t, replaced[strategy], variants/6, strategy)
 	}
 }

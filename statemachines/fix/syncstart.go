@@ -1,0 +1,356 @@
+package fix
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// syncStart is the Task that starts the job right before its loop. A ".sync" Task takes
+// the place of both.
+type syncStart struct {
+	*asl.State
+
+	operation *catalog.Operation // in the catalogue
+	sdk       bool               // it is an AWS SDK integration
+}
+
+// startOf is the operation of a Task that starts a job which the loop may poll, and for
+// which there is a ".sync" Task; nil if the Task does not.
+func startOf(s *asl.State, table lint.Loop, models typecheck.Models) (*catalog.Operation, error) {
+	if s.Task == nil || asl.ParseResource(s.Task.Resource).Pattern != "" {
+		return nil, nil //nolint:nilnil // it starts none
+	}
+	op, err := typecheck.FindOperation(s.Task.Resource, models)
+	if op == nil || err != nil {
+		return nil, err
+	}
+	key, polled, _ := strings.Cut(table.Operation, ":")
+	if op.Service.Key != key {
+		return nil, nil //nolint:nilnil // it starts none
+	}
+	service, err := catalog.AWS().Service(key)
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // the catalogue has no jobs of it
+	}
+	if job := service.Jobs[op.Name]; job == nil || job.Sync == "" || job.Describe != polled {
+		return nil, nil //nolint:nilnil // it starts none
+	}
+	return service.Operations[op.Name], nil
+}
+
+// addStart takes the Task that starts the job into the loop, with the Wait states
+// between the two. It refuses what a ".sync" Task cannot do in their place.
+func (l *loop) addStart(table lint.Loop, o Options) error {
+	job := l.entry.Job
+	switch {
+	case job == nil || job.Sync == "":
+		return refuse("Step Functions has no .sync Task for %s", l.entry.FullName())
+	case job.SyncUnknown != "":
+		return refuse("the job's id behind the Task %s is not known: %s", job.Sync, job.SyncUnknown)
+	}
+	for _, s := range l.flow.States {
+		op, err := startOf(s, table, o.Models)
+		if err != nil {
+			return err
+		}
+		l.canSync = l.canSync || op != nil && op.Name == l.entry.Name
+	}
+	switch {
+	case !l.canSync:
+		return refuse("no Task beside the loop starts the job")
+	case o.Express:
+		return refuse("an Express workflow cannot run a .sync Task")
+	}
+	for l.starter == nil {
+		before := l.before()
+		if len(before) != 1 || l.inside[l.flow.StartAt] {
+			return refuse("the loop is entered in %d ways: a .sync Task takes the place of one", len(before)+count(l.inside[l.flow.StartAt]))
+		}
+		s := before[0]
+		op, err := startOf(s, table, o.Models)
+		switch {
+		case err != nil:
+			return err
+		case op != nil && op.Name == l.entry.Name:
+			_, sdk := asl.ParseResource(s.Task.Resource).SDK()
+			l.starter = &syncStart{s, op, sdk}
+			if err := l.checkStart(); err != nil {
+				return err
+			}
+		case s.Type != asl.TypeWait || s.Assign != nil || s.Output != nil:
+			return refuse("%q stands between the start of the job and its loop", s.Name)
+		}
+		l.inside[s.Name] = true
+	}
+	l.states = nil
+	for _, s := range l.flow.States {
+		if !l.inside[s.Name] {
+			continue
+		}
+		if s.Type == asl.TypeWait && s.QueryLanguage == asl.JSONPath && !selectsAll(s) {
+			return refuse("%q selects a part of its data", s.Name)
+		}
+		l.states = append(l.states, s)
+	}
+	l.entries, l.first = []*asl.State{l.starter.State}, 0
+	return nil
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// selectsAll tells whether a state in JSONPath takes and passes on all of its data.
+func selectsAll(s *asl.State) bool {
+	return s.InputPath != nil && s.OutputPath != nil && s.InputPath.Root() && s.OutputPath.Root()
+}
+
+// before are the states that lead into the loop from outside.
+func (l *loop) before() []*asl.State {
+	return slices.DeleteFunc(slices.Clone(l.flow.States), func(s *asl.State) bool {
+		return l.inside[s.Name] || !slices.ContainsFunc(s.Transitions(), func(way asl.Transition) bool { return l.inside[way.To] })
+	})
+}
+
+// checkStart refuses a start that means something else in a ".sync" Task.
+func (l *loop) checkStart() error {
+	s := l.starter
+	leadsTo := func(from *asl.State, to func(name string) bool) bool {
+		return slices.ContainsFunc(from.Transitions(), func(way asl.Transition) bool { return to(way.To) })
+	}
+	switch {
+	case len(s.Retry) > 0:
+		return refuse("%q has a Retry: in a .sync Task it could start the job a second time", s.Name)
+	case slices.ContainsFunc(s.Catch, func(c asl.Catcher) bool { return l.inside[c.Next] }):
+		return refuse("a Catch of %q leads into the loop", s.Name)
+	case leadsTo(s.State, func(name string) bool { return name == s.Name }),
+		slices.ContainsFunc(l.states, func(from *asl.State) bool { return leadsTo(from, func(name string) bool { return name == s.Name }) }):
+		return refuse("the loop leads back to %q, which starts another job", s.Name)
+	case s.Task.Credentials != nil || l.poll.Task.Credentials != nil:
+		return refuse("%q or %q has Credentials: nobody has seen a .sync Task in another account", s.Name, l.poll.Name)
+	}
+	node := l.node(s.State)
+	for _, m := range node.Members {
+		if strings.HasPrefix(m.Name, "TimeoutSeconds") || strings.HasPrefix(m.Name, "HeartbeatSeconds") {
+			return refuse("%q has %s, which would end the job's wait in a .sync Task", s.Name, m.Name)
+		}
+	}
+	arguments := node.Get("Arguments")
+	if arguments == nil {
+		arguments = node.Get("Parameters")
+	}
+	if n := arguments.Get("Count"); l.entry.Job.SyncNote != "" && (arguments.Get("Count.$") != nil || n != nil && string(n.Raw()) != "1") {
+		return refuse("%s", l.entry.Job.SyncNote)
+	}
+	// The SDK's Input is a text of JSON, that of the Task an object.
+	if s.sdk && s.operation.Name == "StartExecution" && (arguments.Get("Input") != nil || arguments.Get("Input.$") != nil) {
+		return refuse("%q gives the Input as text: nobody has seen what a .sync Task makes of that", s.Name)
+	}
+	return nil
+}
+
+// startArguments are those of the start call, in JSONata over its input.
+func (f *fragment) startArguments() (map[string]any, error) {
+	s := f.starter
+	if s.QueryLanguage == asl.JSONata {
+		var arguments map[string]any
+		if raw := f.node(s.State).Get("Arguments"); raw == nil || json.Unmarshal(raw.Raw(), &arguments) != nil {
+			return nil, refuse("the arguments of %q are not an object", s.Name)
+		}
+		return arguments, nil
+	}
+	if s.Parameters == nil {
+		return nil, refuse("%q has no Parameters", s.Name)
+	}
+	document, err := translatePath(s.InputPath, "$states.input")
+	if err != nil {
+		return nil, err
+	}
+	value, err := translateFields(s.Parameters, document)
+	arguments, _ := value.(map[string]any)
+	return arguments, err
+}
+
+// startResult is JSONata for what the start call answered, out of the answer of the
+// poll: the texts that both have under one name, such as the ARN of the job. The rest
+// of what the start answered has to be of no use to other states.
+func (f *fragment) startResult(result string) (string, error) {
+	if result == "" {
+		return "", refuse("a Catch of %q reads what %q answers, which a .sync Task does not give where a call fails", f.poll.Name, f.starter.Name)
+	}
+	members := object{}
+	for _, m := range f.starter.operation.Output.Members {
+		name := javasdk.MemberName(m.Name)
+		same := f.entry.Operation.Output.Member(m.Name)
+		switch {
+		case same != nil && same.Shape.Type == m.Shape.Type && (m.Shape.Type == catalog.String || m.Shape.Type == catalog.Timestamp && f.starter.sdk):
+			members[name] = expression(result + "." + memberName(name))
+		case m.Shape.Type != catalog.Timestamp || f.readsOutside(name):
+			return "", refuse("states behind the loop may read %s of what %q answers, which a .sync Task does not give", name, f.starter.Name)
+		}
+	}
+	for _, name := range []string{"SdkHttpMetadata", "SdkResponseMetadata"} { // of an optimized integration
+		if f.readsOutside(name) {
+			return "", refuse("a state reads %s of %q, which a .sync Task does not give", name, f.starter.Name)
+		}
+	}
+	return express(members), nil
+}
+
+// readsOutside tells whether a state outside of the loop names a member.
+func (f *fragment) readsOutside(name string) bool {
+	return slices.ContainsFunc(f.flow.States, func(s *asl.State) bool {
+		return !f.inside[s.Name] && strings.Contains(string(f.node(s).Raw()), name)
+	})
+}
+
+// findLoopInput is JSONata for the input of the loop: what the start left of its own
+// input and of its answer.
+func (f *fragment) findLoopInput(result string) (string, error) {
+	s, input := f.starter, "$"+f.inputVariable()
+	f.entered = true
+	given := func() (string, error) { return f.startResult(result) }
+	if s.QueryLanguage == asl.JSONata {
+		output := f.node(s.State).Get("Output")
+		if output == nil {
+			return given()
+		}
+		value, err := f.respellStart(output.Raw(), given)
+		return "(" + express(value) + ")", err
+	}
+	text := input
+	if s.ResultPath != nil {
+		answer, err := f.selectStart(given)
+		if err != nil {
+			return "", err
+		}
+		if text, err = mergeAt(s.ResultPath, input, answer); err != nil {
+			return "", err
+		}
+	}
+	return translatePath(s.OutputPath, text)
+}
+
+// selectStart is what the ResultSelector of the start makes of its answer.
+func (f *fragment) selectStart(given func() (string, error)) (string, error) {
+	answer, err := given()
+	if err != nil || f.starter.ResultSelector == nil {
+		return answer, err
+	}
+	return translate(f.starter.ResultSelector, answer)
+}
+
+// respellStart writes the JSON of a part of the start for a state behind it.
+func (f *fragment) respellStart(raw []byte, given func() (string, error)) (any, error) {
+	return replaceNames(raw, map[string]func() (string, error){
+		"$states.input":  func() (string, error) { return "$" + f.inputVariable(), nil },
+		"$states.result": given,
+	})
+}
+
+// adaptStart gives the ".sync" Task, and the state that looks at its error, what the
+// old start did with its errors and its variables.
+func (f *fragment) adaptStart() error {
+	task, ended := f.states[f.starter.Name], f.states[f.named["JobEnded"]]
+	partition, _, _ := strings.Cut(f.starter.Task.Resource, ":states:")
+	task["Resource"] = partition + ":states:::" + f.entry.Job.Sync
+	var named []any
+	own := catchers(task)
+	all := own[len(own)-1]
+	all["Output"] = object{"error": "{% $states.errorOutput %}"}
+	handled := false
+	for i, c := range f.starter.Catch {
+		catcher, err := f.translateCatcher(c, f.starter.State, f.node(f.starter.State).Get("Catch").Items[i])
+		if err != nil {
+			return err
+		}
+		names := slices.DeleteFunc(slices.Clone(c.ErrorEquals), func(name string) bool { return name == asl.ErrorTimeout })
+		if slices.Contains(names, asl.ErrorAll) || slices.Contains(names, asl.ErrorTaskFailed) {
+			f.catchAll(ended, catcher)
+			handled = true
+			break
+		}
+		if catcher["ErrorEquals"] = names; len(names) > 0 {
+			named = append(named, catcher)
+		}
+	}
+	if !handled {
+		ended["Default"] = f.addFail(f.starter.Name, "did not start", "{% $states.input.error.Error %}", "{% $states.input.error.Cause %}")
+	}
+	for _, c := range own {
+		named = append(named, c)
+	}
+	task["Catch"] = named
+	return f.assignStart()
+}
+
+// catchAll leads the errors that are no end of the job to what caught all errors of
+// the start.
+func (f *fragment) catchAll(ended, catcher object) {
+	text := strings.ReplaceAll(string(mustJSON(catcher)), "$states.errorOutput", "$states.input.error")
+	var moved object
+	if json.Unmarshal([]byte(text), &moved) != nil {
+		return // it was JSON
+	}
+	ended["Default"] = moved["Next"]
+	delete(ended, "Output")
+	for _, field := range []string{"Output", "Assign"} {
+		if moved[field] != nil {
+			ended[field] = moved[field]
+		}
+	}
+}
+
+// assignStart sets the variables of the start: those with its answer once the poll has
+// one.
+func (f *fragment) assignStart() error {
+	n := f.node(f.starter.State).Get("Assign")
+	if n == nil {
+		return nil
+	}
+	f.entered = true
+	for _, m := range n.Members {
+		name := strings.TrimSuffix(m.Name, ".$")
+		if readsVariable(n.Raw(), name) {
+			return refuse("%q makes the variable %q of itself", f.starter.Name, name)
+		}
+	}
+	reads := false
+	given := func() (string, error) { reads = true; return f.startResult("$states.result") }
+	var value any
+	var err error
+	if f.starter.QueryLanguage == asl.JSONata {
+		value, err = f.respellStart(n.Raw(), given)
+	} else {
+		var answer string
+		if answer, err = f.selectStart(given); err == nil {
+			value, err = translateFields(f.starter.Assign, answer)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	assign, _ := value.(object)
+	to := f.states[f.starter.Name]
+	if reads {
+		to = f.states[f.poll.Name]
+	}
+	set, _ := to["Assign"].(object)
+	if set == nil {
+		set = object{}
+	}
+	maps.Copy(set, assign)
+	to["Assign"] = set
+	return nil
+}

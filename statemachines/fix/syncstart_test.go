@@ -1,0 +1,208 @@
+package fix_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// training is a definition that starts a training job and polls it: further fields of
+// the start, and further states.
+func training(start, states string) string {
+	return `{
+  "StartAt": "Train",
+  "States": {
+    "Train": {"Type": "Task", "Resource": "arn:aws-cn:states:::sagemaker:createTrainingJob",
+      "Parameters": {"TrainingJobName.$": "$.name", "RoleArn": "arn:aws:iam::123456789012:role/r"}` + start + `, "Next": "Wait"},
+    "Wait": {"Type": "Wait", "Seconds": 60, "Next": "Get"},
+    "Get": {"Type": "Task", "Resource": "arn:aws-cn:states:::aws-sdk:sagemaker:describeTrainingJob",
+      "Parameters": {"TrainingJobName.$": "$.name"}, "ResultPath": "$.job", "Next": "Done?"},
+    "Done?": {"Type": "Choice", "Choices": [
+      {"Variable": "$.job.TrainingJobStatus", "StringEquals": "Completed", "Next": "Report"},
+      {"Variable": "$.job.TrainingJobStatus", "StringEquals": "Failed", "Next": "Failed"},
+      {"Variable": "$.job.TrainingJobStatus", "StringEquals": "Stopped", "Next": "Failed"},
+      {"Variable": "$.job.TrainingJobStatus", "StringEquals": "Deleting", "Next": "Failed"}
+    ], "Default": "Wait"},
+    "Report": {"Type": "Succeed"},
+    "Failed": {"Type": "Fail", "Error": "E"}` + states + `
+  }
+}
+`
+}
+
+// Where a ".sync" Task can take the place of the loop and of the Task that starts its
+// job, it is the default: one call, and no lateness.
+func TestSync(t *testing.T) {
+	t.Parallel()
+	text := training(`, "ResultPath": "$.started"`, "")
+	after, loops := apply(t, text, fix.Options{MaxWait: time.Hour})
+	require.Empty(t, loops[0].Refused)
+	require.Equal(t, compile.SyncTask, loops[0].Strategy, "%v", loops[0].Notes)
+	require.Contains(t, loops[0].Notes[0], "redrive")
+	require.Contains(t, after, `"Resource": "arn:aws-cn:states:::sagemaker:createTrainingJob.sync"`)
+	require.Contains(t, after, `"StartAt": "Train begins"`)
+	require.Equal(t, []string{"Train", "Wait", "Get", "Done?"}, loops[0].Fragment.Replaces)
+	for _, trial := range loops[0].Trials {
+		require.Equal(t, 1, trial.After.Calls, trial.Status)
+		require.LessOrEqual(t, trial.After.Transitions, 7, trial.Status)
+		require.Equal(t, 12*time.Minute, trial.After.Lasts, trial.Status)
+	}
+	require.Equal(t, "Report", loops[0].Trials[0].After.Exit)
+
+	again, loops := apply(t, after, fix.Options{})
+	require.Empty(t, loops, "a compiled loop stays")
+	require.Equal(t, after, again)
+
+	kept, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
+	require.Equal(t, compile.Variables, loops[0].Strategy)
+	require.Empty(t, loops[0].Notes)
+	require.NotContains(t, kept, ".sync")
+}
+
+// A ".sync" Task gives the states behind the loop what the loop gave them, in both
+// languages and for each form of a start.
+func TestSyncData(t *testing.T) {
+	t.Parallel()
+	jsonata := strings.NewReplacer(
+		`"StartAt"`, `"QueryLanguage": "JSONata", "StartAt"`, `"Parameters": {"TrainingJobName.$": "$.name"`, `"Arguments": {"TrainingJobName": "{% $states.input.name %}"`,
+		`"ResultPath": "$.job"`, `"Output": "{% $merge([$states.input, {'job': $states.result}]) %}"`,
+		`"Variable": "$.job.TrainingJobStatus", "StringEquals": "Completed"`, `"Condition": "{% $states.input.job.TrainingJobStatus = 'Completed' %}"`,
+		`"Variable": "$.job.TrainingJobStatus", "StringEquals": "Failed"`, `"Condition": "{% $states.input.job.TrainingJobStatus = 'Failed' %}"`,
+		`"Variable": "$.job.TrainingJobStatus", "StringEquals": "Stopped"`, `"Condition": "{% $states.input.job.TrainingJobStatus = 'Stopped' %}"`,
+		`"Variable": "$.job.TrainingJobStatus", "StringEquals": "Deleting"`, `"Condition": "{% $states.input.job.TrainingJobStatus = 'Deleting' %}"`,
+	)
+	tasks := func(text string) string {
+		return strings.NewReplacer(
+			"sagemaker:createTrainingJob", "ecs:runTask", "sagemaker:describeTrainingJob", "ecs:describeTasks",
+			`"TrainingJobName.$": "$.name", "RoleArn": "arn:aws:iam::123456789012:role/r"`, `"TaskDefinition": "d", "Cluster": "c"`,
+			`"TrainingJobName.$": "$.name"`, `"Cluster": "c", "Tasks.$": "States.Array($.Tasks[0].TaskArn)"`,
+			`"ResultPath": "$.job"`, `"ResultPath": "$"`, "$.job.TrainingJobStatus", "$.Tasks[0].LastStatus", "Completed", "STOPPED", `"Failed", "Next"`, `"DELETED", "Next"`,
+		).Replace(text)
+	}
+	execution := func(text string) string {
+		return strings.NewReplacer(
+			"aws-sdk:sagemaker:describeTrainingJob", "aws-sdk:sfn:describeExecution", "sagemaker:createTrainingJob", "aws-sdk:sfn:startExecution",
+			`"TrainingJobName.$": "$.name", "RoleArn": "arn:aws:iam::123456789012:role/r"`, `"StateMachineArn.$": "$.machine"`,
+			`"TrainingJobName.$": "$.name"`, `"ExecutionArn.$": "$.started.ExecutionArn"`,
+			"$.job.TrainingJobStatus", "$.job.Status", "Completed", "SUCCEEDED", `"Failed", "Next"`, `"FAILED", "Next"`, "Stopped", "TIMED_OUT", "Deleting", "ABORTED",
+		).Replace(text)
+	}
+	for name, text := range map[string]string{
+		"result dropped":       training(`, "ResultPath": null`, ""),
+		"result selected":      training(`, "ResultSelector": {"arn.$": "$.TrainingJobArn", "n": 1}, "ResultPath": "$.a.b"`, ""),
+		"variables":            training(`, "ResultPath": null, "Assign": {"arn.$": "$.TrainingJobArn"}`, ""),
+		"JSONata":              jsonata.Replace(training(`, "Output": "{% $merge([$states.input, {'s': $states.result}]) %}"`, "")),
+		"JSONata, variables":   jsonata.Replace(training(`, "Output": "{% $states.input %}", "Assign": {"at": "{% $states.input.name %}", "n": 1}`, "")),
+		"tasks":                tasks(training(`, "Catch": [{"ErrorEquals": ["ECS.ServerException"], "Next": "Failed"}]`, "")),
+		"an execution":         execution(training(`, "ResultPath": "$.started"`, "")),
+		"a Wait before":        strings.Replace(training(`, "ResultPath": null`, `, "First": {"Type": "Wait", "Seconds": 30, "Next": "Wait"}`), `"Next": "Wait"},`, `"Next": "First"},`, 1),
+		"a machine inside Map": `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true, "ItemProcessor": ` + training(`, "ResultPath": null`, "") + `}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			after, loops := apply(t, text, fix.Options{})
+			require.Empty(t, loops[0].Refused)
+			require.Equal(t, compile.SyncTask, loops[0].Strategy, "%v", loops[0].Notes)
+			for _, r := range loops[0].Routes {
+				require.False(t, r.Before != "" && r.After != r.Before && r.After != "Get failed", "%+v", r)
+			}
+			require.Contains(t, after, ".sync")
+		})
+	}
+}
+
+// Where a ".sync" Task cannot take the place of the loop, a compiled loop does, and the
+// note says why.
+func TestSyncRefused(t *testing.T) {
+	t.Parallel()
+	started := `, "ResultPath": null`
+	plain := training(started, "")
+	for want, text := range map[string]string{
+		`"Train" has a Retry: in a .sync Task it could start the job a second time`: training(started+`, "Retry": [{"ErrorEquals": ["States.ALL"]}]`, ""),
+		`"Train" has TimeoutSeconds, which would end the job's wait`:                training(started+`, "TimeoutSeconds": 60`, ""),
+		`a Catch of "Train" leads into the loop`:                                    training(started+`, "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Get"}]`, ""),
+		`"Log" stands between the start of the job and its loop`: strings.Replace(training(started, `, "Log": {"Type": "Pass", "Next": "Wait"}`),
+			`"Next": "Wait"},`, `"Next": "Log"},`, 1),
+		"the loop is entered in 2 ways": strings.Replace(training(started, `, "Adopt": {"Type": "Pass", "Next": "Wait"}, "New?": {"Type": "Choice",
+      "Choices": [{"Variable": "$.new", "IsPresent": true, "Next": "Train"}], "Default": "Adopt"}`), `"StartAt": "Train"`, `"StartAt": "New?"`, 1),
+		`the loop leads back to "Train", which starts another job`: strings.NewReplacer(`"Failed", "Next": "Failed"`, `"Failed", "Next": "Train"`,
+			`"StartAt"`, `"TimeoutSeconds": 86400, "StartAt"`).Replace(training(started+`, "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Failed"}]`, "")),
+		`a state reads SdkHttpMetadata of "Train"`: strings.Replace(training(`, "ResultPath": "$.started"`, ""), `"Report": {"Type": "Succeed"}`,
+			`"Report": {"Type": "Pass", "InputPath": "$.started.SdkHttpMetadata", "End": true}`, 1),
+		`"Get" has Credentials`: strings.Replace(plain, `"ResultPath": "$.job"`, `"ResultPath": "$.job", "Credentials": {"RoleArn": "arn:aws:iam::123456789012:role/r"}`, 1),
+		`a Catch of "Get" reads what "Train" answers`: strings.Replace(training(`, "ResultPath": "$.started"`, ""), `"ResultPath": "$.job"`,
+			`"ResultPath": "$.job", "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Failed"}]`, 1),
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			after, loops := apply(t, text, fix.Options{})
+			require.Empty(t, loops[0].Refused)
+			require.Equal(t, compile.Variables, loops[0].Strategy)
+			require.Len(t, loops[0].Notes, 1)
+			require.Contains(t, loops[0].Notes[0], want)
+			require.NotContains(t, after, ".sync")
+
+			after, loops = apply(t, text, fix.Options{Strategy: compile.SyncTask})
+			require.Contains(t, loops[0].Refused, want)
+			require.Equal(t, text, after)
+		})
+	}
+	_, loops := apply(t, plain, fix.Options{Express: true, Strategy: compile.SyncTask})
+	require.Equal(t, "an Express workflow cannot run a .sync Task", loops[0].Refused)
+	_, loops = apply(t, machine("", "", "", ""), fix.Options{Strategy: compile.SyncTask})
+	require.Equal(t, "the job's id behind the Task athena:startQueryExecution.sync is not known: nobody has recorded the Cause of a failed job", loops[0].Refused)
+	_, loops = apply(t, machine("", "", "", ""), fix.Options{})
+	require.Empty(t, loops[0].Notes, "the machine starts no job")
+	_, loops = apply(t, strings.Replace(plain, `"Parameters": {"TrainingJobName.$": "$.name"}`, `"Parameters": {"TrainingJobName": "other"}`, 1), fix.Options{Strategy: compile.SyncTask})
+	require.Equal(t, `"Get" does not poll the job that "Train" starts`, loops[0].Refused)
+}
+
+// An error of the start goes where it went before the ".sync" Task took its place.
+func TestSyncStartFails(t *testing.T) {
+	t.Parallel()
+	const refused = "SageMaker.ResourceLimitExceededException"
+	for name, c := range map[string]struct {
+		start string
+		want  string // state that the execution ends in
+	}{
+		"nothing catches it":   {"", "Train did not start"},
+		"its name is caught":   {`, "Catch": [{"ErrorEquals": ["` + refused + `"], "ResultPath": "$.error", "Next": "Caught"}]`, "Caught"},
+		"another is caught":    {`, "Catch": [{"ErrorEquals": ["SageMaker.Other"], "ResultPath": "$.error", "Next": "Caught"}]`, "Train did not start"},
+		"all errors are":       {`, "Catch": [{"ErrorEquals": ["States.Timeout"], "Next": "Report"}, {"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Caught"}]`, "Caught"},
+		"States.TaskFailed is": {`, "Catch": [{"ErrorEquals": ["States.TaskFailed"], "ResultPath": "$.error", "Next": "Caught"}]`, "Caught"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before := training(`, "ResultPath": null`+c.start, "")
+			if c.start != "" {
+				before = training(`, "ResultPath": null`+c.start, `, "Caught": {"Type": "Succeed"}`)
+			}
+			after, loops := apply(t, before, fix.Options{})
+			require.Equal(t, compile.SyncTask, loops[0].Strategy, "%v %v", loops[0].Notes, loops[0].Refused)
+			run := func(text string) *sim.Result {
+				m, err := asl.Parse([]byte(text))
+				require.NoError(t, err)
+				r, err := sim.Run(t.Context(), m, []byte(`{"name": "n", "more": 1}`), sim.Options{StateHandlers: map[string]sim.Handler{
+					"Train": func(context.Context, sim.Call) (sim.Reply, error) {
+						return sim.Reply{}, &sim.TaskError{Name: refused, Cause: "too many"}
+					},
+					"Get": func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{}, errors.New("there is no job") },
+				}})
+				require.NoError(t, err)
+				return r
+			}
+			old, replaced := run(before), run(after)
+			require.Equal(t, []any{old.Status, string(old.Output), old.Error, old.Cause}, []any{replaced.Status, string(replaced.Output), replaced.Error, replaced.Cause})
+			require.Equal(t, 1, replaced.Visits[c.want])
+		})
+	}
+}
