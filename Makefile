@@ -105,8 +105,9 @@ soak: ## Run 1500 executions in faults of all kinds, model a million operations,
 JOBS ?= 100000
 
 .PHONY: scale
-scale: ## Run 100000 jobs (or JOBS) at once for an hour of virtual time: told by events, then by polls alone
+scale: ## Run 100000 jobs (or JOBS) at once for an hour of virtual time: told by events, then by polls alone; and 2000 in real time, with a real SQS server
 	GOMEMLIMIT=1800MiB go test -count=1 -v -timeout 20m -run '^TestHour$$' ./tests/scale -jobs $(JOBS)
+	cd tests/external && go vet . && go test -vet=off -count=1 -v -timeout 10m -run '^TestScaleRealTime$$' . -jobs 2000 -seed $(SEED)
 
 .PHONY: realstore
 realstore: ## Test the S3 store, and soak 300 executions, on a real S3 server behind a faulty network
