@@ -21,7 +21,7 @@ import (
 	"github.com/jobpoller/jobpoller/tests/responses"
 )
 
-var sequences = flag.Int("sequences", 1, "the number of sequences for each entry and strategy in suite equivalence")
+var sequences = flag.Int("sequences", 1, "the number of sequences for each entry and strategy in the suites equivalence and signals")
 
 var equivalenceSuites = []suite{
 	{name: "equivalence", cases: 2479, times: sequences, run: runEquivalence},
@@ -83,8 +83,7 @@ func undrawn(*run) pollcore.WaitOption {
 	return pollcore.Jitter(func(lo, hi time.Duration) time.Duration { return (lo + hi) / 2 })
 }
 
-// LambdaEvents is not one of them: its collector judges with the code of check-status,
-// and its schedule is that of LambdaLoop. TestEventsMachineRuns has it run.
+// LambdaEvents and SyncTask are not among them: suite signals has them run.
 var strategies = []strategy{
 	{name: compile.LambdaLoop, delays: drawn, lambda: true},
 	{name: compile.LambdaRetry, delays: undrawn, lambda: true, overruns: true, counts: true},

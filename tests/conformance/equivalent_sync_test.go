@@ -22,7 +22,28 @@ import (
 )
 
 var signalSuites = []suite{
-	{name: "signals", cases: 7 * jobsEach, times: sequences, run: runSync},
+	{name: "signals", cases: 7*jobsEach + collectedJobs*collectedEach, times: sequences, run: runSignals},
+}
+
+// runSignals runs the machines that are told of the end of their jobs.
+func runSignals(t *testing.T, _ string) result {
+	t.Helper()
+	var sync result
+	var events *collectedRuns
+	t.Run("signals", func(t *testing.T) {
+		t.Run("sync", func(t *testing.T) {
+			t.Parallel()
+			sync = runSync(t)
+		})
+		t.Run("events", func(t *testing.T) {
+			t.Parallel()
+			events = runEvents(t)
+		})
+	})
+	maps.Copy(sync.failures, events.failures)
+	sync.total += events.total
+	sync.notes = append(sync.notes, fmt.Sprintf("events of %d runs: %v", events.total, events.ways))
+	return sync
 }
 
 // jobsEach are the sequences of each job.
@@ -44,7 +65,7 @@ var recorded = map[string]struct{ says, asks map[string]any }{
 // runSync has pollcore.Wait and the machine with the ".sync" Task of each job meet the
 // same service: Step Functions ends the Task with success or failure, in time, before
 // the service says so, or never.
-func runSync(t *testing.T, _ string) result {
+func runSync(t *testing.T) result {
 	t.Helper()
 	r := result{failures: map[string]string{}}
 	ways := map[string]int{}
