@@ -1,9 +1,6 @@
 package startrecord
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // Callback is the wait of a Task that somebody else ends: the collector, with the Task's
 // token. The collector polls when it receives a message from a queue. The record names
@@ -43,12 +40,13 @@ func (c Callback) NewerThan(other Callback) bool {
 
 // callback reads the member "callback". Its problems have the place of the member.
 func (d *decoder) callback() (c Callback) {
-	raw := d.json("callback")
+	raw := d.members.find("callback")
 	if raw == nil {
 		return c
 	}
 	inner := decoder{text: raw}
-	if err := json.Unmarshal(raw, &inner.members); err != nil {
+	var ok bool
+	if inner.members, ok = splitObject(raw); !ok {
 		d.problem("callback", "expected an object")
 		return c
 	}

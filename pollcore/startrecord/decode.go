@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strconv"
 	"unicode/utf8"
 
@@ -24,7 +25,8 @@ func Decode(key Key, text []byte) (Record, error) {
 	}
 	d := decoder{text: text}
 	var rec Record
-	if err := json.Unmarshal(text, &d.members); err != nil || d.members == nil {
+	var ok bool
+	if d.members, ok = splitObject(text); !ok {
 		return Record{}, fmt.Errorf("%w: %w", ErrMalformed, notObject(text))
 	}
 	if d.integer("version", true, &rec.Version) && rec.Version != Version {
@@ -76,32 +78,41 @@ func encode(rec Record) ([]byte, error) {
 	if rec.ExecutionStartTime.IsZero() {
 		problems = append(problems, errors.New("executionStartTime is not set"))
 	}
-	for _, part := range []struct {
-		name string
-		json json.RawMessage
-	}{{"request", rec.Request}, {"jobRef", rec.JobRef}, {"result", rec.Result}} {
-		if len(part.json) > 0 && !json.Valid(part.json) {
-			problems = append(problems, fmt.Errorf("%s is not valid JSON", part.name))
+	for name, part := range rec.parts() {
+		if at := invalidUTF8(part); at >= 0 { // a store may keep text alone
+			problems = append(problems, fmt.Errorf("%s is not valid JSON: byte %d is not valid UTF-8", name, at))
 		}
-		if at := invalidUTF8(part.json); at >= 0 { // a store may keep text alone
-			problems = append(problems, fmt.Errorf("%s is not valid JSON: byte %d is not valid UTF-8", part.name, at))
-		}
-	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // keeps the text of the JSON members as it is
-	if err := enc.Encode(rec); err != nil {
-		return nil, err
+	err := enc.Encode(rec)
+	if err != nil { // it says nothing of the member
+		for name, part := range rec.parts() {
+			if len(part) > 0 && !json.Valid(part) {
+				problems = append(problems, fmt.Errorf("%s is not valid JSON", name))
+			}
+		}
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	if problems != nil {
+		err = errors.Join(problems...)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// parts are the members that are JSON of others, by their names.
+func (r Record) parts() iter.Seq2[string, json.RawMessage] {
+	return func(yield func(string, json.RawMessage) bool) {
+		_ = yield("request", r.Request) && yield("jobRef", r.JobRef) && yield("result", r.Result)
+	}
 }
 
 // invalidUTF8 returns the offset of the first byte of text that is not valid
 // UTF-8, or -1. Package json does not mind such bytes.
 func invalidUTF8(text []byte) int {
+	if utf8.Valid(text) {
+		return -1
+	}
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRune(text[at:])
 		if r == utf8.RuneError && size == 1 {
@@ -116,7 +127,7 @@ func invalidUTF8(text []byte) int {
 // something is does it parse the text once more, for the places.
 type decoder struct {
 	text    []byte
-	members map[string]json.RawMessage
+	members members
 	found   []finding
 }
 
@@ -128,12 +139,12 @@ func (d *decoder) problem(member, format string, args ...any) {
 
 // require reads a member into dst and reports whether it could.
 func (d *decoder) require(member, expected string, dst any) bool {
-	raw, ok := d.members[member]
-	if !ok || string(raw) == "null" {
+	raw := d.members.find(member)
+	if raw == nil {
 		d.problem(member, "member %q is missing; expected %s", member, expected)
 		return false
 	}
-	if err := json.Unmarshal(raw, dst); err != nil {
+	if err := readInto(dst, raw); err != nil {
 		d.problem(member, "expected %s, found %.80s", expected, raw)
 		return false
 	}
@@ -141,7 +152,7 @@ func (d *decoder) require(member, expected string, dst any) bool {
 }
 
 func (d *decoder) optional(member, expected string, dst any) {
-	if raw, ok := d.members[member]; ok && string(raw) != "null" {
+	if d.members.find(member) != nil {
 		d.require(member, expected, dst)
 	}
 }
@@ -149,8 +160,8 @@ func (d *decoder) optional(member, expected string, dst any) {
 // integer reads a whole number into dst, in any spelling: people mend records
 // with tools that write 60.0. It reports whether it could.
 func (d *decoder) integer(member string, required bool, dst *int) bool {
-	raw, ok := d.members[member]
-	if !ok || string(raw) == "null" {
+	raw := d.members.find(member)
+	if raw == nil {
 		if required {
 			d.problem(member, "member %q is missing; expected a whole number", member)
 		}
@@ -166,14 +177,8 @@ func (d *decoder) integer(member string, required bool, dst *int) bool {
 	return true
 }
 
-// json returns the text of a member. Null stands for none, as it does with the
-// other members.
-func (d *decoder) json(member string) json.RawMessage {
-	if raw := d.members[member]; string(raw) != "null" {
-		return raw
-	}
-	return nil
-}
+// json returns the text of a member.
+func (d *decoder) json(member string) json.RawMessage { return bytes.Clone(d.members.find(member)) }
 
 func (d *decoder) problems() error {
 	if d.found == nil {
