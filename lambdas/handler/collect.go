@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -64,14 +66,17 @@ func (c *collection) collect(ctx context.Context, payload json.RawMessage) error
 	if err != nil {
 		return err
 	}
-	opened := make([][]*visit, len(deliveries))
+	opened, unopened := make([][]*visit, len(deliveries)), make([][]step, len(deliveries))
+	leave := func(i int, err error) {
+		unopened[i] = []step{{visit: &visit{Handler: c.Handler, body: deliveries[i].body, id: deliveries[i].id}, err: err}}
+	}
 	each(len(deliveries), storeCalls, func(i int) {
 		var err error
 		if opened[i], err = c.open(ctx, deliveries[i]); err != nil {
-			c.keep(ctx, &visit{Handler: c.Handler, id: deliveries[i].id}, err)
+			leave(i, err)
 		}
-	})
-	c.run(ctx, slices.Concat(opened...))
+	}, leave)
+	c.run(ctx, slices.Concat(opened...), slices.Concat(unopened...))
 	return c.problem
 }
 
@@ -110,26 +115,26 @@ func (c *collection) open(ctx context.Context, d delivery) (visits []*visit, err
 }
 
 // run does the visits: it reads their records, describes the jobs that are due, and sends
-// the messages of the waits that go on.
-func (c *collection) run(ctx context.Context, visits []*visit) {
+// the messages of the waits that go on, and of those that could not be opened.
+func (c *collection) run(ctx context.Context, visits []*visit, unopened []step) {
 	steps := make([]step, len(visits))
 	each(len(visits), storeCalls, func(i int) {
 		n, err := visits[i].load(ctx)
 		steps[i] = step{visits[i], n, err}
-	})
+	}, func(i int, err error) { steps[i] = step{visit: visits[i], err: err} })
 	var due []*visit
 	for _, s := range steps {
 		if s.err == nil && s.next.outcome == pending {
 			due = append(due, s.visit)
 		}
 	}
-	due = chooseMessages(due)
-	groups := groupVisits(due)
+	groups := groupVisits(c.choose(due))
 	polled := make([][]step, len(groups))
 	polls, cancel := callLimit(ctx) // services that do not answer leave time to send the messages
 	defer cancel()
-	each(len(groups), serviceCalls, func(i int) { polled[i] = groups[i].poll(polls) })
-	c.leave(ctx, slices.Concat(steps, slices.Concat(polled...)))
+	each(len(groups), serviceCalls, func(i int) { polled[i] = groups[i].poll(polls) },
+		func(i int, err error) { polled[i] = groups[i].fail(err) })
+	c.leave(ctx, slices.Concat(unopened, steps, slices.Concat(polled...)))
 }
 
 // step is a visit and what became of it.
@@ -139,11 +144,11 @@ type step struct {
 	err   error
 }
 
-// chooseMessages returns one visit of each wait: that of the newest message, and not that
-// of an event, for the wait needs another message only if it has lost one. The others are
+// choose returns one visit of each wait: that of the newest message, and not that of an
+// event, for the wait needs another message only if it has lost one. The others are
 // outdated.
-func chooseMessages(due []*visit) []*visit {
-	chosen := map[startrecord.Key]*visit{}
+func (c *collection) choose(due []*visit) []*visit {
+	chosen, told := map[startrecord.Key]*visit{}, map[startrecord.Key]bool{}
 	number := func(v *visit) int {
 		if v.wake == nil {
 			return 0
@@ -154,6 +159,11 @@ func chooseMessages(due []*visit) []*visit {
 		if other := chosen[v.key]; other == nil || number(v) > number(other) {
 			chosen[v.key] = v
 		}
+		told[v.key] = told[v.key] || v.wake == nil
+	}
+	c.counts[outdated] += len(due) - len(chosen)
+	for key, v := range chosen {
+		v.told = told[key]
 	}
 	return slices.DeleteFunc(due, func(v *visit) bool { return chosen[v.key] != v })
 }
@@ -164,6 +174,10 @@ func (c *collection) leave(ctx context.Context, steps []step) {
 	var messages []Message
 	for _, s := range steps {
 		switch {
+		case s.err != nil && goerror.Classify(s.err) == awserror.Throttled:
+			// Deliveries count, and bring a message to the dead-letter queue.
+			s.next = next{outcome: postponed, message: Message{s.visit.body, c.backOff()}}
+			goOn, messages = append(goOn, s), append(messages, s.next.message)
 		case s.err != nil:
 			c.keep(ctx, s.visit, s.err)
 		case s.next.outcome == postponed, s.next.outcome == requeued:
@@ -188,7 +202,7 @@ func (c *collection) leave(ctx context.Context, steps []step) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.counts[s.next.outcome]++
-	})
+	}, func(i int, err error) { c.logPanic(ctx, goOn[i].visit, err) }) // of a message that is sent
 }
 
 // keep lets the message of a visit be delivered again.
@@ -196,6 +210,7 @@ func (c *collection) keep(ctx context.Context, v *visit, err error) {
 	name := nameOf(err)
 	c.Log.WarnContext(ctx, "the message is to be delivered again", v.names("error", name, "reason", reason(err))...)
 	c.Log.DebugContext(ctx, "the message is to be delivered again", v.names("error", name, "detail", err.Error())...)
+	c.logPanic(ctx, v, err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.counts[failed]++
@@ -204,6 +219,13 @@ func (c *collection) keep(ctx context.Context, v *visit, err error) {
 		return
 	}
 	c.collected.BatchItemFailures = append(c.collected.BatchItemFailures, BatchItemFailure{v.id})
+}
+
+// logPanic logs where a visit has panicked, if the error is that.
+func (c *collection) logPanic(ctx context.Context, v *visit, err error) {
+	if p, ok := errors.AsType[*panicError](err); ok {
+		c.Log.ErrorContext(ctx, "panic", v.names("stack", string(p.stack))...)
+	}
 }
 
 // log writes one record for an invocation.
@@ -217,27 +239,4 @@ func (c *collection) log(ctx context.Context, err error) {
 		return
 	}
 	c.Log.InfoContext(ctx, "collector", attrs...)
-}
-
-// each calls do for 0 to n-1, several at once. A panic of one is the caller's.
-func each(n, atOnce int, do func(i int)) {
-	var wg sync.WaitGroup
-	free := make(chan struct{}, atOnce)
-	panics := make(chan any, n)
-	for i := range n {
-		free <- struct{}{}
-		wg.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					panics <- p
-				}
-				<-free
-			}()
-			do(i)
-		})
-	}
-	wg.Wait()
-	if len(panics) > 0 {
-		panic(<-panics)
-	}
 }

@@ -313,6 +313,8 @@ func TestCollectWhenServicesRefuse(t *testing.T) {
 		w := newWaitingWorld(t)
 		require.NoError(t, w.announce(deciding(t.Context(), fates(map[string]fate{"Describe": throttled})), "job-1"))
 		require.Empty(t, w.tasks.ends)
+		require.NotContains(t, w.queue.messages[1].body, testSource, "it is a message of the wait")
+		require.Equal(t, 1, w.record(t, key).Callback.Attempt)
 		w.pass(t, time.Minute)
 		require.Less(t, lateness(w.requireEnd(t, "T1", "SUCCEEDED")), 61.0)
 	})
@@ -391,10 +393,9 @@ func TestCollectWhenTasksGo(t *testing.T) {
 		t.Parallel()
 		w := newWaitingWorld(t)
 		w.advance(900 * time.Second)
-		m := w.queue.receive(1)
-		collected, err := w.deliver(deciding(t.Context(), fates(map[string]fate{"Answer": throttled})), m)
+		collected, err := w.deliver(deciding(t.Context(), fates(map[string]fate{"Answer": throttled})), w.queue.receive(1))
 		require.NoError(t, err)
-		require.Equal(t, []handler.BatchItemFailure{{ItemIdentifier: m[0].id}}, collected.BatchItemFailures)
+		require.Empty(t, collected.BatchItemFailures)
 		described := w.service.describes
 		w.pass(t, time.Hour)
 		w.requireEnd(t, "T1", "SUCCEEDED")
@@ -473,8 +474,9 @@ func TestCollectDoubles(t *testing.T) {
 // Several messages of a wait, and an event, are one poll, which leaves one message.
 func TestCollectDoublesInOneBatch(t *testing.T) {
 	t.Parallel()
-	w := newCollectWorld(t, "token")
-	w.mustStart(t, first)
+	var log bytes.Buffer
+	w := newCollectWorld(t, "token", logged(&log))
+	w.mustStart(t, try{token: "T1", request: slowRequest})
 	body := w.queue.messages[0].body
 	for _, other := range []string{eventOf("job-1"), body, eventOf("job-1"), body} {
 		w.queue.Send(t.Context(), []handler.Message{{Body: other}})
@@ -485,7 +487,12 @@ func TestCollectDoublesInOneBatch(t *testing.T) {
 	require.Equal(t, 1, w.service.describes)
 	require.Len(t, w.queue.messages, 1)
 	require.Equal(t, 2, w.record(t, key).Callback.Number)
+	require.Contains(t, log.String(), `"requeued":1,"postponed":0,"outdated":4,`)
+	// The event has told of an end that the answers do not have so far.
+	require.Equal(t, w.clock.Now().Add(eventLag), w.record(t, key).Callback.DueAt)
 }
+
+const eventLag = 15 * time.Second
 
 // A service that throttles is not asked for the other jobs of the batch.
 func TestCollectStopsWhereItIsThrottled(t *testing.T) {
@@ -601,11 +608,15 @@ func TestCallbackWithoutCollector(t *testing.T) {
 	}
 }
 
+func logged(log *bytes.Buffer) func(*handler.Config) {
+	return func(c *handler.Config) { c.Log = slog.New(slog.NewJSONHandler(log, nil)) }
+}
+
 // A message that cannot be handled stays, and the log says why; the others are handled.
 func TestCollectKeepsWhatItCannotHandle(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	w := newCollectWorld(t, "token", func(c *handler.Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
+	w := newCollectWorld(t, "token", logged(&log))
 	w.endsAt(0, stateDone)
 	w.mustStart(t, first)
 	mended := try{execution: "2", token: "T2", request: request}

@@ -326,9 +326,9 @@ var errKilled = errors.New("killed")
 
 // collect invokes Collect. An invocation that dies does nothing after.
 func (w *collectWorld) collect(ctx context.Context, payload string) (collected *handler.Collected, err error) {
+	var mu sync.Mutex
+	dead := false
 	if decide, ok := ctx.Value(decideKey{}).(func(op string) fate); ok {
-		var mu sync.Mutex
-		dead := false
 		ctx = deciding(ctx, func(op string) fate {
 			mu.Lock()
 			defer mu.Unlock()
@@ -345,6 +345,8 @@ func (w *collectWorld) collect(ctx context.Context, payload string) (collected *
 			if _, died := p.(killed); !died {
 				panic(p)
 			}
+		}
+		if dead { // the panic of a visit does not end the others
 			collected, err = nil, errKilled
 		}
 	}()

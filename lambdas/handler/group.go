@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -14,23 +15,23 @@ import (
 type group struct {
 	visits []*visit
 	batch  jobs.BatchDescriber // nil for one visit
-	// throttled is set once the service throttles a call for a job of this name. The
-	// others are not sent then.
-	throttled *atomic.Bool
+	// busy is set once the service throttles a call for a job of this name, or does not
+	// answer it in time. The others are not sent then.
+	busy *atomic.Bool
 }
 
 // groupVisits puts visits together whose jobs can be described by one call.
 func groupVisits(visits []*visit) []*group {
 	type place struct{ job, group string }
 	open, sizes := map[place]*group{}, map[*group]int{}
-	throttled := map[string]*atomic.Bool{}
+	busy := map[string]*atomic.Bool{}
 	var groups []*group
 	add := func(v *visit, batch jobs.BatchDescriber) *group {
 		job := v.request.Job
-		if throttled[job] == nil {
-			throttled[job] = &atomic.Bool{}
+		if busy[job] == nil {
+			busy[job] = &atomic.Bool{}
 		}
-		g := &group{visits: []*visit{v}, batch: batch, throttled: throttled[job]}
+		g := &group{visits: []*visit{v}, batch: batch, busy: busy[job]}
 		groups = append(groups, g)
 		return g
 	}
@@ -75,17 +76,26 @@ func (g *group) poll(ctx context.Context) []step {
 	each(len(together), storeCalls, func(n int) {
 		s := &steps[together[n]]
 		s.next, s.err = s.visit.poll(ctx, g)
-	})
-	for _, i := range alone {
-		s, cause := &steps[i], unanswered
-		if cause == nil && g.throttled.Load() {
-			cause = fail(ErrorServiceUnavailable, "describe %s: the service throttles", s.visit.request.Job)
+	}, func(n int, err error) { steps[together[n]].err = err })
+	each(len(alone), 1, func(n int) {
+		s, cause := &steps[alone[n]], unanswered
+		if cause == nil && g.busy.Load() {
+			cause = fail(ErrorServiceUnavailable, "describe %s: the service throttles, or does not answer", s.visit.request.Job)
 		}
 		if cause != nil {
 			s.next, s.err = s.visit.postpone(ctx, cause)
 		} else {
 			s.next, s.err = s.visit.poll(ctx, g)
 		}
+	}, func(n int, err error) { steps[alone[n]].err = err })
+	return steps
+}
+
+// fail is the steps of a group whose visits all fail.
+func (g *group) fail(err error) []step {
+	steps := make([]step, len(g.visits))
+	for i, v := range g.visits {
+		steps[i] = step{visit: v, err: err}
 	}
 	return steps
 }
@@ -94,7 +104,7 @@ func (g *group) poll(ctx context.Context) []step {
 // the answer does not have is described alone later. The error is nil unless all jobs of
 // the group are to be described later.
 func (g *group) describe(ctx context.Context) error {
-	if len(g.visits) == 1 || g.throttled.Load() {
+	if len(g.visits) == 1 || g.busy.Load() {
 		return nil
 	}
 	refs := make([]jobs.Ref, len(g.visits))
@@ -118,9 +128,10 @@ func (g *group) describe(ctx context.Context) error {
 	return nil
 }
 
-// note notes that the service throttles, if the error of a call says so.
+// note notes that the service throttles or does not answer in time, if the error of a
+// call says so.
 func (g *group) note(err error) {
-	if goerror.Classify(err) == awserror.Throttled {
-		g.throttled.Store(true)
+	if goerror.Classify(err) == awserror.Throttled || errors.Is(err, context.DeadlineExceeded) {
+		g.busy.Store(true)
 	}
 }

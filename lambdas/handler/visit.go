@@ -27,6 +27,7 @@ type visit struct {
 	body, id string
 	key      startrecord.Key
 	wake     *wakeUp // nil for an event
+	told     bool    // an event came with the message, or it is the visit of one
 	stored   startrecord.Stored
 	request  *knownRequest
 	check    *check // once the job is to be described
@@ -38,7 +39,7 @@ type outcome int
 const (
 	pending   outcome = iota // the job is to be described
 	outdated                 // nobody waits, or another message has the wait
-	postponed                // a message is to come again later, as it is
+	postponed                // a message is to come later, and nothing was learned
 	requeued                 // the job runs, and has another message
 	answered                 // the Task has its answer
 	gone                     // the Task waited no longer
@@ -126,8 +127,16 @@ func (v *visit) postpone(ctx context.Context, cause error) (next, error) {
 	if v.check.event.waitTime(v.stored.Record, v.Now()) > v.check.request.schedule().Total+giveUpAfter {
 		return v.answerTask(ctx, v.stored, nil, cause)
 	}
-	delay := backOffDelay + time.Duration(v.Random(int64(backOffDelay)))
-	return next{outcome: postponed, message: Message{v.body, messageDelay(delay)}}, nil
+	delay := v.backOff()
+	if v.wake == nil { // the event's own message may be that of other jobs, too
+		return v.send(postponed, v.stored.Record.Callback.Attempt, v.Now().UTC().Add(delay)), nil
+	}
+	return next{outcome: postponed, message: Message{v.body, delay}}, nil
+}
+
+// backOff is the delay before what throttles is asked again.
+func (p *Handler) backOff() time.Duration {
+	return messageDelay(backOffDelay + time.Duration(p.Random(int64(backOffDelay))))
 }
 
 // eventLag is the delay before a job is described again that still runs although an
@@ -136,17 +145,24 @@ const eventLag = 15 * time.Second
 
 // goOn leaves the message of the next poll.
 func (v *visit) goOn(result *Result) next {
-	c, now := v.stored.Record.Callback, v.Now().UTC()
+	now := v.Now().UTC()
 	due := now.Add(time.Duration(result.WaitSeconds) * time.Second)
-	if v.wake == nil {
+	if v.told {
 		due = minTime(due, now.Add(eventLag))
-		if !c.DueAt.After(due) { // the message of the wait comes as soon
-			return next{outcome: outdated}
-		}
 	}
-	c.Attempt, c.DueAt = v.check.attempt, due
+	return v.send(requeued, v.check.attempt, due)
+}
+
+// send leaves a new message of the wait, after so many polls. A visit by an event leaves
+// none if the one that the wait has comes as soon.
+func (v *visit) send(o outcome, attempt int, due time.Time) next {
+	c := v.stored.Record.Callback
+	if v.wake == nil && !c.DueAt.After(due) {
+		return next{outcome: outdated}
+	}
+	c.Attempt, c.DueAt = attempt, due
 	setNextMessage(&c)
-	return next{outcome: requeued, message: newWakeUp(v.key, c).message(due, now), callback: &c}
+	return next{outcome: o, message: newWakeUp(v.key, c).message(due, v.Now().UTC()), callback: &c}
 }
 
 func minTime(a, b time.Time) time.Time {
@@ -180,19 +196,42 @@ func (v *visit) answerTask(ctx context.Context, of startrecord.Stored, result *R
 	if err != nil {
 		return next{}, taskError(err)
 	}
-	if v.wake == nil {
-		// The wait has a message, too, which must not answer once more. Where this
-		// write fails it does, and finds that nobody waits.
-		rec.Callback.TaskToken = ""
-		if _, err := v.replace(ctx, v.key, rec, of.Version); err != nil && !errors.Is(err, startrecord.ErrChanged) {
-			v.Log.DebugContext(ctx, "the record could not be told of the answer", v.names("error", err)...)
+	cleared, err := v.clearToken(ctx, of, waited)
+	switch {
+	case waited:
+		return next{outcome: answered}, nil
+	case err != nil:
+		return next{}, storeError(err)
+	case !cleared: // another visit has answered
+		return next{outcome: outdated}, nil
+	}
+	v.measure(v.request.Job, v.key.ExecutionARN, countOf("TasksGone"))
+	return next{outcome: gone}, nil
+}
+
+// clearToken removes the token of a Task that has its answer, or waits no longer, from the
+// record: so that doubled messages, and that of the wait after an event, find that nobody
+// waits. It reports whether this visit has. It looks again where the record has changed
+// since it was read and the answer was of this visit.
+func (v *visit) clearToken(ctx context.Context, of startrecord.Stored, waited bool) (cleared bool, err error) {
+	token := of.Record.Callback.TaskToken
+	for {
+		of.Record.Callback.TaskToken = ""
+		_, err = v.replace(ctx, v.key, of.Record, of.Version)
+		if !errors.Is(err, startrecord.ErrChanged) {
+			break
+		}
+		if !waited {
+			return false, nil
+		}
+		if of, err = v.Store.Load(ctx, v.key); err != nil || of.Record.Callback.TaskToken != token {
+			break
 		}
 	}
-	if !waited {
-		v.measure(v.request.Job, v.key.ExecutionARN, countOf("TasksGone"))
-		return next{outcome: gone}, nil
+	if waited && err != nil {
+		v.Log.DebugContext(ctx, "the record could not be told of the answer", v.names("error", err)...)
 	}
-	return next{outcome: answered}, nil
+	return err == nil, err
 }
 
 // names are those of the wait in a line of the log, with more behind them.

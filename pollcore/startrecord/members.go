@@ -3,6 +3,7 @@ package startrecord
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -16,12 +17,13 @@ type members []struct {
 // find returns the text of the last member of a name; nil if there is none. Null stands
 // for none.
 func (m members) find(name string) []byte {
-	for i := len(m) - 1; i >= 0; i-- {
-		if string(m[i].name) == name {
-			if string(m[i].value) == "null" {
-				return nil
-			}
-			return m[i].value
+	for _, member := range slices.Backward(m) {
+		switch {
+		case string(member.name) != name:
+		case string(member.value) == "null":
+			return nil
+		default:
+			return member.value
 		}
 	}
 	return nil
