@@ -26,7 +26,8 @@ import (
 
 // bare are props without what a stack full of pollers has no room for.
 func bare(p cdkapp.JobPollerProps) *cdkapp.JobPollerProps {
-	p.Alarms, p.LogLevel, p.TracingEnabled = new(false), awsstepfunctions.LogLevel_OFF, new(false)
+	p.Alarms, p.TracingEnabled = new(false), new(false)
+	p.StateMachineProps = &awsstepfunctions.StateMachineProps{Logs: &awsstepfunctions.LogOptions{Level: awsstepfunctions.LogLevel_OFF}}
 	return &p
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	sfn "github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
 	"github.com/aws/constructs-go/constructs/v10"
 
@@ -72,7 +73,9 @@ type JobPollerFragmentProps struct {
 	// Grants are statements that the same roles get besides. Default: none.
 	Grants    *[]awsiam.PolicyStatement
 	Functions Functions
-	Store     RecordStore
+	// FunctionProps are those of functions that are made here, as in [FunctionsProps].
+	FunctionProps *awslambda.FunctionProps
+	Store         RecordStore
 
 	// Prefix is what the names of its states and variables begin with, a letter
 	// first, then letters, digits and _. Default: the id, without
@@ -217,7 +220,9 @@ func (f *fragment) build(in where, id string, props *JobPollerFragmentProps) {
 	m.useCompiled(compiled)
 	m.unnamed, m.arguments, m.auto = compiled.Unnamed, p.started, p.Signal == SignalAuto
 	m.check(in)
-	m.settle(in, &JobPollerProps{Functions: props.Functions, Store: props.Store, Resources: props.Resources, Grants: props.Grants})
+	m.settle(in, &JobPollerProps{
+		Functions: props.Functions, FunctionProps: props.FunctionProps, Store: props.Store, Resources: props.Resources, Grants: props.Grants,
+	})
 	m.warnUnnamed(f)
 	m.inform(f)
 	f.makeStates(compiled, to.exits, f.values(m, props))
@@ -240,7 +245,7 @@ func (f *fragment) values(m *machine, props *JobPollerFragmentProps) *strings.Re
 	if f.functions = props.Functions; f.functions == nil {
 		f.functions = newFunctions(f, new("Functions"), &FunctionsProps{
 			Jobs: pointers(m.jobs), Resources: props.Resources, Grants: props.Grants, MaxWait: props.MaxWait, Store: props.Store,
-			Collector: new(m.waitsForCallback()),
+			FunctionProps: props.FunctionProps, Collector: new(m.waitsForCallback()),
 		}, m.arguments)
 	}
 	if m.waitsForCallback() {

@@ -74,25 +74,21 @@ type FunctionPollerProps struct {
 	// longer. Default: as much as the store's Retention allows.
 	MaxWait awscdk.Duration
 
-	StateMachineName     *string
-	StateMachineType     awsstepfunctions.StateMachineType
-	LogLevel             awsstepfunctions.LogLevel
-	IncludeExecutionData *bool
-	LogRetention         awslogs.RetentionDays
-	TracingEnabled       *bool
-	EncryptionKey        awskms.IKey
-	Alarms               *bool
-	AlarmActions         *[]awscloudwatch.IAlarmAction
-	Dashboard            *bool
-	RemovalPolicy        awscdk.RemovalPolicy
-	Outputs              *bool
+	StateMachineProps *awsstepfunctions.StateMachineProps
+	LogRetention      awslogs.RetentionDays
+	TracingEnabled    *bool
+	EncryptionKey     awskms.IKey
+	Alarms            *bool
+	AlarmActions      *[]awscloudwatch.IAlarmAction
+	Dashboard         *bool
+	RemovalPolicy     awscdk.RemovalPolicy
+	Outputs           *bool
 }
 
 // machineProps are the props about the state machine.
 func (p *FunctionPollerProps) machineProps() *JobPollerProps {
 	return &JobPollerProps{
-		StateMachineName: p.StateMachineName, StateMachineType: p.StateMachineType,
-		LogLevel: p.LogLevel, IncludeExecutionData: p.IncludeExecutionData, LogRetention: p.LogRetention,
+		StateMachineProps: p.StateMachineProps, LogRetention: p.LogRetention,
 		TracingEnabled: p.TracingEnabled, EncryptionKey: p.EncryptionKey,
 		Alarms: p.Alarms, AlarmActions: p.AlarmActions, Dashboard: p.Dashboard, RemovalPolicy: p.RemovalPolicy, Outputs: p.Outputs,
 	}
@@ -106,18 +102,7 @@ func NewFunctionPoller(scope constructs.Construct, id *string, props *FunctionPo
 		props = &FunctionPollerProps{}
 	}
 	machineProps := props.machineProps()
-	machineProps.check(in)
-	in.checkFunction("RunJob", props.RunJob)
-	in.checkFunction("CheckStatus", props.CheckStatus)
-	if props.StopJob != nil {
-		in.checkFunction("StopJob", props.StopJob)
-	}
-	longest := in.wholeSeconds("MaxWait", props.MaxWait)
-	if props.Store != nil {
-		in.fits(props.Store, longest)
-	}
-	in.precedes(props.PreviousStore, props.Store)
-	p := &jobPoller{machine: (&polling{where: in, Job: props.loop(in, longest)}).machine(), store: props.Store}
+	p := &jobPoller{machine: props.machine(in, machineProps), store: props.Store}
 	constructs.NewConstruct_Override(p, scope, id)
 	if p.store == nil {
 		p.store = NewRecordBucket(p, new("Records"), &RecordBucketProps{
@@ -134,6 +119,35 @@ func NewFunctionPoller(scope constructs.Construct, id *string, props *FunctionPo
 	return p
 }
 
+// machine is what the props ask for. It refuses props that cannot be used, all at once.
+func (p *FunctionPollerProps) machine(in where, props *JobPollerProps) (m *machine) {
+	checkAll(
+		func() { props.check(in) },
+		func() { props.checkRetention(in, false) },
+		func() { in.checkFunction("RunJob", p.RunJob) },
+		func() { in.checkFunction("CheckStatus", p.CheckStatus) },
+		func() {
+			if p.StopJob != nil {
+				in.checkFunction("StopJob", p.StopJob)
+			}
+		},
+		func() { in.precedes(p.PreviousStore, p.Store) },
+		func() { p.checkLimit(in) },
+		func() {
+			longest := in.wholeSeconds("MaxWait", p.MaxWait)
+			if p.Store != nil {
+				in.fits(p.Store, longest)
+			}
+			if longest == 0 && p.LimitBy != LimitByCount {
+				longest = p.longestKept()
+			}
+			m = (&polling{where: in, Job: p.loop(longest)}).machine()
+			m.useProps(in, p.StateMachineProps, longest)
+		},
+	)
+	return m
+}
+
 // own is a function of the user's; nil stands for none.
 func (p *jobPoller) own(id, key string, function awslambda.IFunction) invoked {
 	f := invoked{id: id, key: key, function: function, alarms: p, failing: true}
@@ -146,28 +160,34 @@ func (p *jobPoller) own(id, key string, function awslambda.IFunction) invoked {
 	return f
 }
 
-// loop is the definition around the functions.
-func (p *FunctionPollerProps) loop(in where, longest time.Duration) Job {
+func (p *FunctionPollerProps) checkLimit(in where) {
 	switch p.LimitBy {
 	case "", LimitByTime:
-		if longest == 0 {
-			kept := defaultRetention
-			if p.Store != nil {
-				kept = p.Store.keeps()
-			}
-			longest = min(kept-asl.RedriveWindow-day, asl.MaxStandardTime)
-		}
-		definition := loopFor(longest, p.StopJob != nil)
-		return JobFromDefinition(&definition)
 	case LimitByCount:
 		if p.StopJob != nil {
 			in.refuse("StopJob", "with LimitByCount nothing stops the job: leave it out, or use LimitByTime")
 		}
-		return JobFromShipped(new("lambda-loop-count"))
 	default:
 		in.refuse("LimitBy", "it must be %q or %q, is %q", LimitByTime, LimitByCount, p.LimitBy)
-		return nil
 	}
+}
+
+// longestKept is the longest wait that the store keeps records for.
+func (p *FunctionPollerProps) longestKept() time.Duration {
+	kept := defaultRetention
+	if p.Store != nil {
+		kept = p.Store.keeps()
+	}
+	return min(kept-asl.RedriveWindow-day, asl.MaxStandardTime)
+}
+
+// loop is the definition around the functions.
+func (p *FunctionPollerProps) loop(longest time.Duration) Job {
+	if p.LimitBy == LimitByCount {
+		return JobFromShipped(new("lambda-loop-count"))
+	}
+	definition := loopFor(longest, p.StopJob != nil)
+	return JobFromDefinition(&definition)
 }
 
 // checkFunction refuses a function that its state does not wait for.

@@ -134,9 +134,9 @@ func TestE2EFunctionPollerRefusesProps(t *testing.T) {
 		},
 		"express": {
 			func(_ awscdk.Stack, p *cdkapp.FunctionPollerProps) {
-				p.StateMachineType = awsstepfunctions.StateMachineType_EXPRESS
+				p.StateMachineProps = &awsstepfunctions.StateMachineProps{StateMachineType: awsstepfunctions.StateMachineType_EXPRESS}
 			},
-			"StateMachineType",
+			"StateMachineProps.StateMachineType",
 			[]string{"5 minutes"},
 		},
 		"two years": {func(_ awscdk.Stack, p *cdkapp.FunctionPollerProps) { p.MaxWait = awscdk.Duration_Days(new(730.0)) }, "MaxWait", []string{"from 1 to a year"}},

@@ -1,7 +1,6 @@
 package cdkapp
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -96,11 +95,14 @@ type JobPollerProps struct {
 	// Fit lengthens MinDelay until the events suffice. Default: false.
 	Fit *bool
 
-	// StateMachineName is the name of the state machine. Default: CloudFormation
-	// makes one.
-	StateMachineName *string
-	// StateMachineType can only be STANDARD, which is the default.
-	StateMachineType awsstepfunctions.StateMachineType
+	// StateMachineProps are props of the CDK for the state machine, which win over the
+	// defaults. A Role gets the statements that are needed. Logs without a Destination go
+	// to a log group that is made here, with the Level ALL and without execution data.
+	// Timeout takes the place of the definition's TimeoutSeconds. A definition, an Express
+	// type and what other props here say is refused.
+	StateMachineProps *awsstepfunctions.StateMachineProps
+	// FunctionProps are those of functions that are made here, as in [FunctionsProps].
+	FunctionProps *awslambda.FunctionProps
 	// Functions are the Lambda functions, which several pollers can share.
 	// Default: made here, if the definition invokes them.
 	Functions Functions
@@ -114,12 +116,7 @@ type JobPollerProps struct {
 	Resources *map[string]*[]*string
 	// Grants are statements that the same roles get besides. Default: none.
 	Grants *[]awsiam.PolicyStatement
-	// LogLevel is which events are logged. Default: ALL.
-	LogLevel awsstepfunctions.LogLevel
-	// IncludeExecutionData tells whether inputs and outputs are logged. Default:
-	// false.
-	IncludeExecutionData *bool
-	// LogRetention is how long logs are kept. Default: ONE_MONTH.
+	// LogRetention is how long new log groups keep logs. Default: ONE_MONTH.
 	LogRetention awslogs.RetentionDays
 	// TracingEnabled sends traces to X-Ray. Default: true.
 	TracingEnabled *bool
@@ -156,7 +153,7 @@ type jobPoller struct {
 	machine      *machine
 	stateMachine awsstepfunctions.StateMachine
 	alias        awsstepfunctions.CfnStateMachineAlias
-	role         awsiam.Role
+	role         awsiam.IRole
 	logGroup     awslogs.ILogGroup
 	key          awskms.IKey // nil if a key of AWS's encrypts it
 	functions    Functions
@@ -207,29 +204,26 @@ func NewJobPoller(scope constructs.Construct, id *string, props *JobPollerProps)
 
 // check refuses props that are not about the wait.
 func (p *JobPollerProps) check(in where) {
-	checkAll(func() { p.checkType(in) }, func() {
+	checkAll(func() { in.checkMachineProps(p.StateMachineProps) }, func() {
 		if p.AlarmActions != nil && !orElse(p.Alarms, true) {
 			in.refuse("AlarmActions", "Alarms is false, so no alarm can act: leave one of the two out")
 		}
-	}, func() {
-		if p.LogLevel == awsstepfunctions.LogLevel_OFF && orElse(p.IncludeExecutionData, false) {
-			in.refuse("IncludeExecutionData", "LogLevel is OFF, so nothing is logged: leave one of the two out")
-		}
-	}, func() {
-		if p.LogLevel == awsstepfunctions.LogLevel_OFF && p.LogRetention != "" {
-			in.refuse("LogRetention", "LogLevel is OFF, so nothing is logged: leave one of the two out")
-		}
-	})
+	}, func() { in.checkFunctionProps(p.FunctionProps) })
 }
 
-func (p *JobPollerProps) checkType(in where) {
-	switch p.StateMachineType {
-	case "", awsstepfunctions.StateMachineType_STANDARD:
-	case awsstepfunctions.StateMachineType_EXPRESS:
-		in.refuse("StateMachineType", "it must be STANDARD: an Express execution ends after 5 minutes, may run twice and start the job again, "+
-			"and cannot be redriven; leave it out")
-	default:
-		in.refuse("StateMachineType", "it must be %q, is %q", awsstepfunctions.StateMachineType_STANDARD, p.StateMachineType)
+// logs say what is logged, as far as it is given.
+func (p *JobPollerProps) logs() awsstepfunctions.LogOptions {
+	return orElse(orElse(p.StateMachineProps, awsstepfunctions.StateMachineProps{}).Logs, awsstepfunctions.LogOptions{})
+}
+
+// checkRetention refuses a LogRetention where no log group is made, of the machine or of
+// functions that are made with it.
+func (p *JobPollerProps) checkRetention(in where, functions bool) {
+	if logs := p.logs(); p.LogRetention == "" || logs.Level != awsstepfunctions.LogLevel_OFF && logs.Destination == nil {
+		return
+	}
+	if passed := orElse(p.FunctionProps, awslambda.FunctionProps{}); !functions || passed.LogGroup != nil {
+		in.refuse("LogRetention", "it is for a new log group, but StateMachineProps.Logs has a Destination or the Level OFF: leave one of the two out")
 	}
 }
 
@@ -266,9 +260,10 @@ func (p *jobPoller) GrantRedrive(grantee awsiam.IGrantable) awsiam.Grant {
 // deploy makes the state machine and what stands around it.
 func (p *jobPoller) deploy(props *JobPollerProps) {
 	p.key = props.EncryptionKey
-	p.makeRole()
+	needs := p.makeRole(props)
 	p.makeLogGroup(props)
 	p.makeStateMachine(props)
+	p.warnRole(props, needs)
 	if orElse(props.Alarms, true) {
 		p.makeAlarms(props.AlarmActions)
 	}
@@ -287,39 +282,47 @@ func (p *jobPoller) deploy(props *JobPollerProps) {
 // the functions of one that does not.
 func (m *machine) settle(in where, props *JobPollerProps) {
 	given := props.Functions
-	switch {
-	case m.auto && !m.throughFunctions(): // another signal would have used them
-		m.settleRole(in, props)
-	case props.Store != nil && !m.throughFunctions():
-		in.refuse("Store", "it keeps the records of Lambda functions, and the state machine invokes none: leave it out, or take %s", functionWays)
-	case props.Store != nil && given != nil:
-		in.refuse("Store", "Functions has a store already: leave one of the two out")
-	case !m.throughFunctions() && given != nil:
-		in.refuse("Functions", "the state machine invokes none: leave it out, or take %s", functionWays)
-	case !m.throughFunctions():
-		m.settleRole(in, props)
-	case m.waitsForCallback() && props.Store != nil && props.Store.Table() == nil:
-		in.refuse("Store", "the collector finds a record by its job, which a bucket cannot: give what NewRecordTable returns")
-	case m.waitsForCallback() && given != nil && given.Collector() == nil:
-		in.refuse("Functions", "they have no collector, which answers the Task that waits: give NewFunctions Collector true, or take another Signal")
-	case given == nil && (m.open || len(m.jobs) == 0):
-		in.refuse("Functions", "the definition does not say which jobs its functions run, and for how long: "+
-			"pass what NewFunctions returns, with the jobs in its prop Jobs")
-	case given != nil && props.Grants != nil:
-		in.refuse("Grants", "the functions call the service, with roles of their own: give the statements to NewFunctions")
-	case given != nil && props.Resources != nil:
-		in.refuse("Resources", "the functions call the service, with roles of their own: narrow these in the prop Resources of NewFunctions")
-	case given != nil:
-		allowed := texts(given.Jobs())
+	checkAll(func() {
+		switch {
+		case m.auto && !m.throughFunctions(): // another signal would have used them
+			m.settleRole(in, props)
+		case !m.throughFunctions():
+			checkAll(func() {
+				in.refuseGiven(map[string]bool{"Functions": given != nil, "FunctionProps": props.FunctionProps != nil, "Store": props.Store != nil},
+					"it is for Lambda functions, and the state machine invokes none: leave it out, or take %s", functionWays)
+			}, func() { m.settleRole(in, props) })
+		case m.waitsForCallback() && props.Store != nil && props.Store.Table() == nil:
+			in.refuse("Store", "the collector finds a record by its job, which a bucket cannot: give what NewRecordTable returns")
+		case m.waitsForCallback() && given != nil && given.Collector() == nil:
+			in.refuse("Functions", "they have no collector, which answers the Task that waits: give NewFunctions Collector true, or take another Signal")
+		case given == nil && (m.open || len(m.jobs) == 0):
+			in.refuse("Functions", "the definition does not say which jobs its functions run, and for how long: "+
+				"pass what NewFunctions returns, with the jobs in its prop Jobs")
+		case given == nil && props.Store != nil:
+			in.fits(props.Store, m.maxWait)
+		case given != nil:
+			m.checkFunctions(in, props)
+		}
+	}, func() { props.checkRetention(in, m.throughFunctions() && given == nil) }, func() {
+		m.useProps(in, props.StateMachineProps, max(m.maxWait, in.wholeSeconds("MaxWait", props.MaxWait)))
+	})
+}
+
+// checkFunctions refuses functions that cannot run the jobs, and props that are theirs.
+func (m *machine) checkFunctions(in where, props *JobPollerProps) {
+	checkAll(func() {
+		in.refuseGiven(map[string]bool{
+			"FunctionProps": props.FunctionProps != nil, "Grants": props.Grants != nil,
+			"Resources": props.Resources != nil, "Store": props.Store != nil,
+		}, "Functions is given, which have a store and roles of their own: give this to NewFunctions")
+	}, func() {
+		allowed := texts(props.Functions.Jobs())
 		for _, job := range m.jobs {
 			if !slices.Contains(allowed, job) {
 				in.refuse("Functions", "they cannot run the job %s: add it to the prop Jobs of NewFunctions, which has %s", job, strings.Join(allowed, ", "))
 			}
 		}
-		in.fits(given.Store(), m.maxWait)
-	case props.Store != nil:
-		in.fits(props.Store, m.maxWait)
-	}
+	}, func() { in.fits(props.Functions.Store(), m.maxWait) })
 }
 
 // settleRole narrows what the role of the state machine itself may do.
@@ -338,9 +341,12 @@ func (p *jobPoller) makeFunctions(props *JobPollerProps) {
 	if made {
 		of := &FunctionsProps{
 			Jobs: pointers(p.machine.jobs), Resources: props.Resources, Grants: props.Grants, MaxWait: awscdk.Duration_Seconds(new(p.machine.maxWait.Seconds())),
-			LogRetention: props.LogRetention, TracingEnabled: props.TracingEnabled,
+			FunctionProps: props.FunctionProps, LogRetention: props.LogRetention, TracingEnabled: props.TracingEnabled,
 			EncryptionKey: props.EncryptionKey, Store: props.Store, RemovalPolicy: props.RemovalPolicy,
 			Collector: new(p.machine.waitsForCallback()),
+		}
+		if passed := props.FunctionProps; passed != nil && passed.LogGroup != nil {
+			of.LogRetention = "" // that of the state machine's log
 		}
 		if props.Store != nil {
 			of.RemovalPolicy = "" // it has one of its own
@@ -360,49 +366,6 @@ func (p *jobPoller) makeFunctions(props *JobPollerProps) {
 // invoke keeps those functions that the definition invokes.
 func (p *jobPoller) invoke(functions ...invoked) {
 	p.invoked = slices.DeleteFunc(functions, func(f invoked) bool { return !p.machine.invokes(f.key) })
-}
-
-func (p *jobPoller) makeStateMachine(props *JobPollerProps) {
-	name := props.StateMachineName
-	var encryption awsstepfunctions.EncryptionConfiguration
-	if props.EncryptionKey != nil {
-		encryption = awsstepfunctions.NewCustomerManagedEncryptionConfiguration(props.EncryptionKey, nil)
-		if name == nil {
-			// The CDK lets the role use the key for the state machine of this name.
-			name = awscdk.Names_UniqueResourceName(p, &awscdk.UniqueResourceNameOptions{
-				MaxLength: new(80.0), AllowedSpecialCharacters: new("-_"), Separator: new("-"),
-			})
-			awscdk.Annotations_Of(p).AddWarningV2(new("jobpoller:encryptionKey"), new(fmt.Sprintf(
-				"with EncryptionKey the name of the state machine is %s: this deployment replaces one that was deployed without a key, "+
-					"and its executions cannot be redriven; give StateMachineName from the first deployment on", *name)))
-		}
-	}
-	var logs *awsstepfunctions.LogOptions
-	if p.logGroup != nil {
-		level := props.LogLevel
-		if level == "" {
-			level = awsstepfunctions.LogLevel_ALL
-		}
-		logs = &awsstepfunctions.LogOptions{Destination: p.logGroup, Level: level, IncludeExecutionData: new(orElse(props.IncludeExecutionData, false))}
-	}
-	values := map[string]*string{}
-	for _, f := range p.invoked {
-		values[f.key] = f.arn
-	}
-	if p.machine.invokes(partitionKey) {
-		values[partitionKey] = awscdk.Stack_Of(p).Partition()
-	}
-	p.stateMachine = awsstepfunctions.NewStateMachine(p, new("StateMachine"), &awsstepfunctions.StateMachineProps{
-		DefinitionBody:          awsstepfunctions.DefinitionBody_FromString(&p.machine.definition),
-		DefinitionSubstitutions: &values,
-		EncryptionConfiguration: encryption,
-		Logs:                    logs,
-		Role:                    p.role,
-		StateMachineName:        name,
-		StateMachineType:        awsstepfunctions.StateMachineType_STANDARD,
-		TracingEnabled:          new(orElse(props.TracingEnabled, true)),
-	})
-	p.releaseMachine()
 }
 
 func (p *jobPoller) output(id, description string, value *string) {

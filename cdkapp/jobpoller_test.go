@@ -104,7 +104,10 @@ func TestE2EJobPollerProps(t *testing.T) {
 				"s3:PutObject":                      {bucket.ArnForObjects(new("*"))}, "s3:AbortMultipartUpload": {bucket.ArnForObjects(new("*"))},
 				"s3:PutObjectAcl": {},
 			},
-			LogLevel: awsstepfunctions.LogLevel_ERROR, LogRetention: awslogs.RetentionDays_ONE_WEEK, IncludeExecutionData: new(true),
+			StateMachineProps: &awsstepfunctions.StateMachineProps{
+				Logs: &awsstepfunctions.LogOptions{Level: awsstepfunctions.LogLevel_ERROR, IncludeExecutionData: new(true)},
+			},
+			LogRetention:  awslogs.RetentionDays_ONE_WEEK,
 			EncryptionKey: key, AlarmActions: &[]awscloudwatch.IAlarmAction{awscloudwatchactions.NewSnsAction(topic)},
 			Dashboard: new(true), Outputs: new(true), RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
 		})
@@ -311,8 +314,11 @@ func TestE2EJobPollerWithout(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		props := exporting()
-		props.Alarms, props.TracingEnabled, props.LogLevel = new(false), new(false), awsstepfunctions.LogLevel_OFF
-		props.StateMachineName, props.StateMachineType = new("exports"), awsstepfunctions.StateMachineType_STANDARD
+		props.Alarms, props.TracingEnabled = new(false), new(false)
+		props.StateMachineProps = &awsstepfunctions.StateMachineProps{
+			StateMachineName: new("exports"), StateMachineType: awsstepfunctions.StateMachineType_STANDARD,
+			Logs: &awsstepfunctions.LogOptions{Level: awsstepfunctions.LogLevel_OFF},
+		}
 		p := cdkapp.NewJobPoller(stack, new("Export"), props)
 		require.Nil(t, p.LogGroup())
 		require.Empty(t, *p.Alarms())
@@ -360,7 +366,7 @@ func TestE2EJobPollerRefusesFunctions(t *testing.T) {
 			[]string{"roles of their own", "NewFunctions"},
 		},
 		"a store besides": {
-			func(p *cdkapp.JobPollerProps) { p.Store = p.Functions.Store() }, "Store", []string{"leave one of the two out"},
+			func(p *cdkapp.JobPollerProps) { p.Store = p.Functions.Store() }, "Store", []string{"a store and roles of their own", "NewFunctions"},
 		},
 		"a store for nobody": {
 			func(p *cdkapp.JobPollerProps) {
@@ -599,8 +605,8 @@ func TestE2EJobPollerRefusesProps(t *testing.T) {
 			"Functions",
 			[]string{"and for how long"},
 		},
-		"express":           {func(p *cdkapp.JobPollerProps) { p.StateMachineType = awsstepfunctions.StateMachineType_EXPRESS }, "StateMachineType", []string{"STANDARD", "5 minutes", "may run twice", "redriven"}},
-		"unknown type":      {func(p *cdkapp.JobPollerProps) { p.StateMachineType = "FAST" }, "StateMachineType", []string{"STANDARD", "FAST"}},
+		"express":           {ofMachine(awsstepfunctions.StateMachineProps{StateMachineType: awsstepfunctions.StateMachineType_EXPRESS}), "StateMachineProps.StateMachineType", []string{"STANDARD", "5 minutes", "may run twice", "redriven"}},
+		"unknown type":      {ofMachine(awsstepfunctions.StateMachineProps{StateMachineType: "FAST"}), "StateMachineProps.StateMachineType", []string{"STANDARD", "FAST"}},
 		"action of another": {func(p *cdkapp.JobPollerProps) { p.Resources = &map[string]*[]*string{"s3:GetObject": {new("*")}} }, "Resources", []string{"s3:GetObject", "dynamodb:DescribeExport"}},
 		"empty resource": {
 			func(p *cdkapp.JobPollerProps) {
@@ -616,15 +622,16 @@ func TestE2EJobPollerRefusesProps(t *testing.T) {
 		},
 		"actions of no alarm": {func(p *cdkapp.JobPollerProps) { p.Alarms, p.AlarmActions = new(false), &[]awscloudwatch.IAlarmAction{} }, "AlarmActions", []string{"Alarms"}},
 		"data that is not logged": {
-			func(p *cdkapp.JobPollerProps) {
-				p.LogLevel, p.IncludeExecutionData = awsstepfunctions.LogLevel_OFF, new(true)
-			},
-			"IncludeExecutionData",
+			ofMachine(awsstepfunctions.StateMachineProps{
+				Logs: &awsstepfunctions.LogOptions{Level: awsstepfunctions.LogLevel_OFF, IncludeExecutionData: new(true)},
+			}),
+			"StateMachineProps.Logs",
 			[]string{"OFF"},
 		},
 		"retention of no logs": {
 			func(p *cdkapp.JobPollerProps) {
-				p.LogLevel, p.LogRetention = awsstepfunctions.LogLevel_OFF, awslogs.RetentionDays_ONE_DAY
+				ofMachine(awsstepfunctions.StateMachineProps{Logs: &awsstepfunctions.LogOptions{Level: awsstepfunctions.LogLevel_OFF}})(p)
+				p.LogRetention = awslogs.RetentionDays_ONE_DAY
 			},
 			"LogRetention",
 			[]string{"OFF"},
@@ -644,4 +651,9 @@ func TestE2EJobPollerRefusesProps(t *testing.T) {
 			}
 		})
 	}
+}
+
+// ofMachine gives a poller props of its state machine.
+func ofMachine(props awsstepfunctions.StateMachineProps) func(p *cdkapp.JobPollerProps) {
+	return func(p *cdkapp.JobPollerProps) { p.StateMachineProps = &props }
 }

@@ -9,12 +9,19 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 )
 
-// makeLogGroup makes the log group. Below /aws/vendedlogs/ it needs no place in
+// makeLogGroup makes the log group, unless one is given. Below /aws/vendedlogs/ it needs no place in
 // the resource policy for log delivery, which a region has little of. The ID of
 // the stack in its name keeps a stack that is made again from one that was left
 // behind.
 func (p *jobPoller) makeLogGroup(props *JobPollerProps) {
-	if props.LogLevel == awsstepfunctions.LogLevel_OFF {
+	switch logs := props.logs(); {
+	case logs.Level == awsstepfunctions.LogLevel_OFF:
+		return
+	case logs.Destination != nil:
+		var whole bool
+		if p.logGroup, whole = logs.Destination.(awslogs.ILogGroup); !whole {
+			p.logGroup = awslogs.LogGroup_FromLogGroupArn(p, new("Logs"), logs.Destination.LogGroupRef().LogGroupArn)
+		}
 		return
 	}
 	front := "/aws/vendedlogs/states/" + *awscdk.Names_UniqueResourceName(p, &awscdk.UniqueResourceNameOptions{MaxLength: new(200.0)}) + "-"

@@ -147,7 +147,7 @@ func (m *machine) check(in where) {
 // cdkTokens are the tokens of the CDK in a string.
 var cdkTokens = regexp.MustCompile(`\$\{Token\[[^\]]*\]\}`)
 
-// invokes tells whether the definition has the function of this placeholder.
+// invokes tells whether the definition has the placeholder, such as that of a function.
 func (m *machine) invokes(key string) bool { return strings.Contains(m.definition, inBraces(key)) }
 
 func (m *machine) throughFunctions() bool { return m.invokes(runJobKey) || m.invokes(checkStatusKey) }

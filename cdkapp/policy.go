@@ -139,29 +139,3 @@ func pointers(texts []string) *[]*string {
 	}
 	return &all
 }
-
-// makeRole makes the role, which only state machines of this account can assume,
-// and no other service on their behalf.
-func (p *jobPoller) makeRole() {
-	stack := awscdk.Stack_Of(p)
-	machines := stack.FormatArn(&awscdk.ArnComponents{
-		Service: new("states"), Resource: new("stateMachine"), ResourceName: new("*"), ArnFormat: awscdk.ArnFormat_COLON_RESOURCE_NAME,
-	})
-	p.role = awsiam.NewRole(p, new("Role"), &awsiam.RoleProps{
-		AssumedBy: awsiam.NewServicePrincipal(new("states.amazonaws.com"), &awsiam.ServicePrincipalOpts{Conditions: &map[string]any{
-			"StringEquals": map[string]any{"aws:SourceAccount": stack.Account()},
-			"ArnLike":      map[string]any{"aws:SourceArn": machines},
-		}}),
-		Description: new("What the state machine of a poller runs as."), // not with its path: IAM takes Latin-1 alone
-	})
-	for _, s := range slices.Concat(statements(p, p.machine.needed, p.machine.narrowed), p.machine.given, p.machine.granted) {
-		p.role.AddToPolicy(s)
-	}
-	if len(p.invoked) > 0 {
-		var arns []string
-		for _, f := range p.invoked {
-			arns = append(arns, f.granted...)
-		}
-		allow(p.role, arns, nil, invokeAction)
-	}
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/cdkapp"
@@ -25,10 +26,10 @@ func TestE2EAllProblemsAtOnce(t *testing.T) {
 		}, []string{"MaxWait"}},
 		"of the machine and of the wait": {func() *cdkapp.JobPollerProps {
 			return &cdkapp.JobPollerProps{
-				Job: fromCatalog("dynamodb:ExportCompleted"), StateMachineType: "EXPRESS", Alarms: new(false), AlarmActions: &[]awscloudwatch.IAlarmAction{},
+				Job: fromCatalog("dynamodb:ExportCompleted"), StateMachineProps: &awsstepfunctions.StateMachineProps{StateMachineType: "EXPRESS"}, Alarms: new(false), AlarmActions: &[]awscloudwatch.IAlarmAction{},
 				Strategy: "often", MinDelay: awscdk.Duration_Millis(new(1.0)), Events: new(0.5),
 			}
-		}, []string{"StateMachineType", "AlarmActions", "Strategy", "MinDelay", "MaxWait", "Events"}},
+		}, []string{"StateMachineProps.StateMachineType", "AlarmActions", "Strategy", "MinDelay", "MaxWait", "Events"}},
 		"beside no job": {func() *cdkapp.JobPollerProps {
 			return &cdkapp.JobPollerProps{MaxDelay: awscdk.Duration_Millis(new(1.0))}
 		}, []string{"Job", "MaxDelay", "MaxWait"}},

@@ -77,11 +77,18 @@ func refusal(check func()) (found *Error) {
 
 // refuseProps refuses props of a resource that is not made here.
 func (p where) refuseProps(prop string, others map[string]bool) {
-	for _, name := range slices.Sorted(maps.Keys(others)) {
-		if others[name] {
-			p.refuse(name, "it is for a new one, but %s is given: leave one of the two out", prop)
+	p.refuseGiven(others, "it is for a new one, but %s is given: leave one of the two out", prop)
+}
+
+// refuseGiven refuses props that are given, each with the same problem.
+func (p where) refuseGiven(given map[string]bool, format string, args ...any) {
+	var checks []func()
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if given[name] {
+			checks = append(checks, func() { p.refuse(name, format, args...) })
 		}
 	}
+	checkAll(checks...)
 }
 
 // refuseFields refuses fields of a prop that are given and cannot be passed on.

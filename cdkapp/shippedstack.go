@@ -116,8 +116,9 @@ func NewShippedStack(scope constructs.Construct, id *string, props *awscdk.Stack
 	actions := s.alarmActions(alarms)
 	for _, name := range s.names {
 		poller := JobPollerProps{
-			Job: JobFromShipped(&name), Resources: resources[name], LogLevel: level, TracingEnabled: tracing,
-			Alarms: alarms, AlarmActions: actions, Dashboard: dashboard, RemovalPolicy: removal, Outputs: new(true),
+			Job: JobFromShipped(&name), Resources: resources[name], TracingEnabled: tracing,
+			StateMachineProps: &awsstepfunctions.StateMachineProps{Logs: &awsstepfunctions.LogOptions{Level: level}},
+			Alarms:            alarms, AlarmActions: actions, Dashboard: dashboard, RemovalPolicy: removal, Outputs: new(true),
 		}
 		if _, ok := jobsOfFunctions[name]; ok {
 			poller.Functions = s.functions

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/stretchr/testify/require"
 
@@ -174,7 +175,8 @@ func TestE2ECollectorWithAKey(t *testing.T) {
 	var all template
 	inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
 		props := querying(cdkapp.SignalEvents)
-		props.EncryptionKey, props.StateMachineName = awskms.NewKey(stack, new("Key"), nil), new("Queries")
+		props.EncryptionKey = awskms.NewKey(stack, new("Key"), nil)
+		props.StateMachineProps = &awsstepfunctions.StateMachineProps{StateMachineName: new("Queries")}
 		cdkapp.NewJobPoller(stack, new("Query"), props)
 		_, all = templateOf(stack)
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/cdkapp"
@@ -145,7 +146,7 @@ func TestE2EKeyDoesNotReplaceAMachineWithoutAWord(t *testing.T) {
 			props := exporting()
 			props.EncryptionKey = awskms.NewKey(stack, new("Key"), nil)
 			if name != "" {
-				props.StateMachineName = &name
+				props.StateMachineProps = &awsstepfunctions.StateMachineProps{StateMachineName: &name}
 			}
 			cdkapp.NewJobPoller(stack, new("Export"), props)
 			found := assertions.Annotations_FromStack(stack).FindWarning(new("*"), assertions.Match_StringLikeRegexp(new("this deployment replaces one")))
