@@ -36,6 +36,9 @@ func passed(e *catalog.Entry) *map[string]*[]*string {
 	all := map[string]*[]*string{}
 	if e.Job != nil {
 		for _, d := range e.Job.Dependent {
+			if arns, _ := e.Job.On(d.Resource, nil); len(arns) == 0 {
+				continue // of an argument that is optional
+			}
 			switch service, _, _ := strings.Cut(d.Action, ":"); service {
 			case "iam":
 				all[d.Action] = jsii.Strings("arn:aws:iam::123456789012:role/jobs")

@@ -1,6 +1,7 @@
 package cdkapp
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,9 +22,10 @@ const anyResource = "*"
 //
 // The arguments do not name the resources of the actions that are unnamed.
 func (p where) narrowResources(needed []permission, unnamed unnamed, resources *map[string]*[]*string) map[string][]string {
-	actions := map[string]bool{}
+	actions, passesAny := map[string]bool{}, false
 	for _, one := range needed {
 		actions[one.action] = true
+		passesAny = passesAny || one.action == passRole && strings.HasSuffix(one.resource, anyResource)
 	}
 	given := map[string][]string{}
 	all := orElse(resources, nil)
@@ -31,7 +33,7 @@ func (p where) narrowResources(needed []permission, unnamed unnamed, resources *
 		given[action] = texts(all[action])
 		switch {
 		case !actions[action]:
-			p.refuse("Resources", "the action %q is not needed; these are: %s", action, strings.Join(slices.Sorted(maps.Keys(actions)), ", "))
+			p.refuse("Resources", "the action %q is not needed; these are: %s; Grants adds others", action, strings.Join(slices.Sorted(maps.Keys(actions)), ", "))
 		case slices.Contains(given[action], ""):
 			p.refuse("Resources", "an ARN of %s is empty: give the ARNs of its resources", action)
 		}
@@ -46,6 +48,9 @@ func (p where) narrowResources(needed []permission, unnamed unnamed, resources *
 			p.refuse("Resources", "no literal argument names what %s is on: give Arguments a literal %s, or give the ARNs under the action %q, "+
 				"or no ARNs if the job needs none; Grants adds other statements", action, strings.Join(unnamed[action], " or "), action)
 		}
+	}
+	if _, ok := given[passRole]; !ok && passesAny && len(unnamed[passRole]) == 0 {
+		p.refuse("Resources", "no argument names the roles that %s is on: give their ARNs under the action %[1]q, or no ARNs if the job passes none", passRole)
 	}
 	return given
 }
@@ -82,29 +87,32 @@ func isResource(text string) bool {
 // names for it, or those that are known. Actions on the same resources are in one
 // statement.
 func statements(scope constructs.Construct, needed []permission, narrowed map[string][]string) []awsiam.PolicyStatement {
-	resources, services := map[string][]string{}, map[string]string{}
+	type toService struct{ action, passedTo string }
+	resources := map[toService][]string{}
 	for _, p := range needed {
-		services[p.action] = p.passedTo
 		own, given := narrowed[p.action]
 		if !given {
 			own = []string{resourceIn(awscdk.Stack_Of(scope), p.resource)}
 		}
+		of := toService{p.action, p.passedTo}
 		for _, resource := range own {
-			if !slices.Contains(resources[p.action], resource) {
-				resources[p.action] = append(resources[p.action], resource)
+			if !slices.Contains(resources[of], resource) {
+				resources[of] = append(resources[of], resource)
 			}
 		}
 	}
 	actions := map[string][]string{} // by their resources
-	for _, action := range slices.Sorted(maps.Keys(resources)) {
-		if slices.Contains(resources[action], anyResource) {
-			resources[action] = []string{anyResource}
+	for of, on := range resources {
+		if slices.Contains(on, anyResource) {
+			on = []string{anyResource}
 		}
-		key := services[action] + "\n" + strings.Join(slices.Sorted(slices.Values(resources[action])), "\n")
-		actions[key] = append(actions[key], action)
+		key := of.passedTo + "\n" + strings.Join(slices.Sorted(slices.Values(on)), "\n")
+		actions[key] = slices.Sorted(slices.Values(append(actions[key], of.action)))
 	}
 	var all []awsiam.PolicyStatement
-	for _, key := range slices.SortedFunc(maps.Keys(actions), func(a, b string) int { return strings.Compare(actions[a][0], actions[b][0]) }) {
+	for _, key := range slices.SortedFunc(maps.Keys(actions), func(a, b string) int {
+		return cmp.Or(strings.Compare(actions[a][0], actions[b][0]), strings.Compare(a, b))
+	}) {
 		to, on, _ := strings.Cut(key, "\n")
 		props := &awsiam.PolicyStatementProps{Actions: pointers(actions[key]), Resources: pointers(strings.Split(on, "\n"))}
 		if to != "" {

@@ -19,8 +19,11 @@ func (t *table) names(to *catalog.Job) func(*jsontree.Node) {
 		t.object(n, "members of the start call by placeholders", func(placeholder string, n *jsontree.Node) {
 			var naming catalog.Naming
 			t.Object(n, "paths of members", map[string]func(*jsontree.Node){
-				"name": t.words(&naming.Name), "arn": t.words(&naming.ARN), "s3": t.words(&naming.S3),
+				"name": t.words(&naming.Name), "arn": t.words(&naming.ARN), "s3": t.words(&naming.S3), "optional": t.Bool(&naming.Optional),
 			})
+			if len(naming.Members()) == 0 {
+				t.Report(n.Problem("a placeholder needs a member that names it"))
+			}
 			to.Names[placeholder] = naming
 		})
 	}
@@ -50,6 +53,10 @@ func (j *tableJob) checkNames(start *catalog.Operation, others ...*catalog.Opera
 			for name := range strings.SplitSeq(path, ".") {
 				for shape != nil && shape.Type == catalog.List {
 					shape = shape.Element.Shape
+				}
+				if shape != nil && shape.Type == catalog.Map {
+					shape = shape.Element.Shape // by a key of the caller's
+					continue
 				}
 				member := shape.Member(name)
 				if member == nil {

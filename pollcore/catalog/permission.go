@@ -10,6 +10,8 @@ type Permission struct {
 	// Dependent is set where the service makes or checks the action on behalf of
 	// the caller.
 	Dependent bool
+	// Optional is set where only calls with certain arguments need it ([Job.On]).
+	Optional bool
 	// PassedTo is that of the [Dependent].
 	PassedTo []string
 }
@@ -48,7 +50,9 @@ func (n *Named) Permissions() []Permission {
 	}
 	need(ForStart, operations[n.Name])
 	for _, d := range n.Job.Dependent {
-		all = append(all, Permission{Action: d.Action, Resource: d.Resource, For: ForStart, Dependent: true, PassedTo: d.PassedTo})
+		all = append(all, Permission{
+			Action: d.Action, Resource: d.Resource, For: ForStart, Dependent: true, Optional: n.Job.isOptional(d.Resource), PassedTo: d.PassedTo,
+		})
 	}
 	if n.Job.NaturalKey != nil {
 		need(ForFind, n.Operation)

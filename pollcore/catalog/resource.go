@@ -10,10 +10,14 @@ import (
 // paths. A path goes through lists to each of their elements.
 type Naming struct {
 	// Name has members with its name or its ARN, ARN those with its ARN alone, and S3
-	// those with the URL of an object or a prefix in a bucket: s3://bucket/key.
+	// those with the URL of an object or a prefix in a bucket: s3://bucket/key, or that
+	// of https.
 	Name []string `json:"name,omitempty"`
 	ARN  []string `json:"arn,omitempty"`
 	S3   []string `json:"s3,omitempty"`
+	// Optional tells that a call without these members has no such resource. Of
+	// members with an ARN alone that is so anyway.
+	Optional bool `json:"optional,omitempty"`
 }
 
 // Members are the paths of all members.
@@ -31,7 +35,8 @@ const anyName = "*"
 // tokens of the CDK, and expressions of a state machine. Nil arguments are not known. An
 // asterisk stands for each part that they do not name literally, and members are the
 // paths that do so when the call is made. There are no ARNs where the call names no
-// such resource. A nil job has no names.
+// such resource, or where it is optional and the arguments are not known. A nil job
+// has no names.
 func (j *Job) On(resource string, arguments map[string]any) (arns, members []string) {
 	all := []partARN{{rest: resource}}
 	for {
@@ -47,6 +52,8 @@ func (j *Job) On(resource string, arguments map[string]any) (arns, members []str
 		}
 		values, isKnown := naming.in(arguments)
 		switch {
+		case naming.Optional && arguments == nil:
+			return nil, nil // most calls do without
 		case !isKnown || len(values) == 0 && arguments == nil:
 		case len(values) > 0:
 			var named []partARN
@@ -55,7 +62,7 @@ func (j *Job) On(resource string, arguments map[string]any) (arns, members []str
 			}
 			all = slices.Replace(all, at, at+1, named...)
 			continue
-		case len(naming.Name)+len(naming.S3) == 0:
+		case naming.Optional || len(naming.Name)+len(naming.S3) == 0:
 			return nil, nil // the call has no such resource
 		}
 		for _, member := range naming.Members() {
@@ -71,6 +78,16 @@ func (j *Job) On(resource string, arguments map[string]any) (arns, members []str
 		}
 	}
 	return arns, members
+}
+
+// isOptional tells whether an argument that calls may do without names the resource.
+func (j *Job) isOptional(resource string) bool {
+	for _, at := range ofPlaceholder.FindAllStringSubmatch(resource, -1) {
+		if j.Names[at[1]].Optional {
+			return true
+		}
+	}
+	return false
 }
 
 func (j *Job) naming(placeholder string) (Naming, bool) {
@@ -152,11 +169,33 @@ func (n Naming) in(arguments map[string]any) (found []argument, isKnown bool) {
 		return argument{text, true}, isToken(text) || strings.HasPrefix(text, "arn:") && strings.Count(text, ":") >= arnParts-1
 	})
 	take(n.S3, func(text string) (argument, bool) {
-		rest, isURL := strings.CutPrefix(text, "s3://")
-		bucket, _, _ := strings.Cut(rest, "/")
-		return argument{text: bucket}, isURL && bucket != ""
+		bucket := bucketOf(text)
+		return argument{text: bucket}, bucket != ""
 	})
 	return found, isKnown
+}
+
+// ofS3 are the hosts of S3, behind the name of a bucket or not
+// (https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html).
+var ofS3 = regexp.MustCompile(`^(?:(.+)\.)?s3[.-](?:dualstack\.)?(?:[a-z0-9-]+\.)?amazonaws\.com(?:\.cn)?$`)
+
+// bucketOf returns the bucket of a URL; empty if it is not known.
+func bucketOf(text string) string {
+	if rest, isURL := strings.CutPrefix(text, "s3://"); isURL {
+		bucket, _, _ := strings.Cut(rest, "/")
+		return bucket
+	}
+	rest, isURL := strings.CutPrefix(text, "https://")
+	host, path, _ := strings.Cut(rest, "/")
+	at := ofS3.FindStringSubmatch(host)
+	switch {
+	case !isURL || at == nil:
+		return ""
+	case at[1] != "":
+		return at[1]
+	}
+	bucket, _, _ := strings.Cut(path, "/")
+	return bucket
 }
 
 // isToken tells whether a text has a token of the CDK, which becomes a value when a

@@ -17,6 +17,12 @@ func TestResourcesThatArgumentsName(t *testing.T) {
 	location := func(url any) map[string]any {
 		return map[string]any{"ResultConfiguration": map[string]any{"OutputLocation": url}}
 	}
+	loaded := func(source, report string) map[string]any {
+		return map[string]any{
+			"DataSourceConfiguration": map[string]any{"DataSourceS3Configuration": map[string]any{"BucketName": source}},
+			"ReportConfiguration":     map[string]any{"ReportS3Configuration": map[string]any{"BucketName": report}},
+		}
+	}
 	for name, tt := range map[string]struct {
 		job, resource string
 		arguments     map[string]any
@@ -40,8 +46,25 @@ func TestResourcesThatArgumentsName(t *testing.T) {
 		"a revision":         {"ecs:RunTask", task, map[string]any{"TaskDefinition": "web:3"}, []string{"arn:*:ecs:*:*:task-definition/web:3"}, nil},
 		"any revision":       {"ecs:RunTask", task, map[string]any{"TaskDefinition": "web"}, []string{"arn:*:ecs:*:*:task-definition/web:*"}, nil},
 		"the name in an ARN": {"ecs:RunTask", "arn:${Partition}:ecs:${Region}:${Account}:task/${ClusterName}/${TaskId}", map[string]any{"Cluster": "arn:aws:ecs:r:1:cluster/c"}, []string{"arn:*:ecs:*:*:task/c/*"}, nil},
-		"two buckets":        {"rekognition:StartMediaAnalysisJob", objects, map[string]any{"Input": map[string]any{"S3Object": map[string]any{"Bucket": "in"}}, "OutputConfig": map[string]any{"S3Bucket": "out"}}, []string{"arn:*:s3:::in/*", "arn:*:s3:::out/*"}, nil},
-		"one of two unknown": {"rekognition:StartMediaAnalysisJob", objects, map[string]any{"Input": map[string]any{"S3Object": map[string]any{"Bucket": "in"}}, "OutputConfig": "{% $o %}"}, []string{"arn:*:s3:::*/*"}, []string{"Input.S3Object.Bucket", "OutputConfig.S3Bucket"}},
+		"two buckets":        {"timestream-write:CreateBatchLoadTask", objects, loaded("in", "out"), []string{"arn:*:s3:::in/*", "arn:*:s3:::out/*"}, nil},
+		"one of two unknown": {"timestream-write:CreateBatchLoadTask", objects, loaded("in", "{% $o %}"), []string{"arn:*:s3:::*/*"}, []string{
+			"DataSourceConfiguration.DataSourceS3Configuration.BucketName", "DataModelConfiguration.DataModelS3Configuration.BucketName",
+			"ReportConfiguration.ReportS3Configuration.BucketName",
+		}},
+		"an option": {"athena:StartQueryExecution", key, map[string]any{"ResultConfiguration": map[string]any{"EncryptionConfiguration": map[string]any{
+			"KmsKey": "arn:aws:kms:r:1:key/k",
+		}}}, []string{"arn:aws:kms:r:1:key/k"}, nil},
+		"an option of the input":   {"athena:StartQueryExecution", key, map[string]any{"ResultConfiguration": "{% $r %}"}, []string{"arn:*:kms:*:*:key/*"}, []string{"ResultConfiguration.EncryptionConfiguration.KmsKey"}},
+		"no option":                {"athena:StartQueryExecution", key, map[string]any{}, nil, nil},
+		"an option of unknown use": {"athena:StartQueryExecution", key, nil, nil, nil},
+		"an option by name":        {"lambda:UpdateFunctionCode", objects, map[string]any{"S3Bucket": "code"}, []string{"arn:*:s3:::code/*"}, nil},
+		"no option by name":        {"lambda:UpdateFunctionCode", objects, map[string]any{"ZipFile": "UEs="}, nil, nil},
+		"by a key of a map":        {"ssm:StartAutomationExecution", role, map[string]any{"Parameters": map[string]any{"AutomationAssumeRole": []any{"arn:aws:iam::1:role/r"}}}, []string{"arn:aws:iam::1:role/r"}, nil},
+		"a host of a bucket":       {"cloudformation:CreateStack", objects, map[string]any{"TemplateURL": "https://a.b.s3.eu-west-1.amazonaws.com/t.json"}, []string{"arn:*:s3:::a.b/*"}, nil},
+		"a host of S3":             {"cloudformation:CreateStack", objects, map[string]any{"TemplateURL": "https://s3-eu-west-1.amazonaws.com/b/t.json"}, []string{"arn:*:s3:::b/*"}, nil},
+		"a host of China":          {"cloudformation:CreateStack", objects, map[string]any{"TemplateURL": "https://b.s3.cn-north-1.amazonaws.com.cn/t.json"}, []string{"arn:*:s3:::b/*"}, nil},
+		"another host":             {"cloudformation:CreateStack", objects, map[string]any{"TemplateURL": "https://s3.example.com/b/t.json"}, []string{"arn:*:s3:::*/*"}, []string{"TemplateURL"}},
+		"an ARN of any service":    {"backup:StartRestoreJob", "${RecoveryPointArn}", map[string]any{"RecoveryPointArn": "arn:aws:ec2:r::snapshot/s"}, []string{"arn:aws:ec2:r::snapshot/s"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,7 +113,7 @@ func TestLiteralArgumentsNameTheResourcesOfAllJobs(t *testing.T) {
 				arns, members := e.Job.On(p.Resource, arguments)
 				require.Empty(t, members, "%s: %s on %s", job.FullName, p.Action, p.Resource)
 				_, open := e.Job.On(p.Resource, nil)
-				require.Equal(t, isNamed, len(open) > 0, "%s: %s on %s", job.FullName, p.Action, p.Resource)
+				require.Equal(t, isNamed && !p.Optional, len(open) > 0, "%s: %s on %s", job.FullName, p.Action, p.Resource)
 				for _, arn := range arns {
 					require.NotContains(t, arn, "${")
 					if isNamed {

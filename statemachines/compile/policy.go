@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"regexp"
@@ -93,33 +94,34 @@ func (p *plan) policy() (policy Policy, unnamed map[string][]string) {
 	return needed.policy(), unnamed
 }
 
-// grants are the resources of actions, and the services that get a role.
-type grants map[string]*grant
+// grants are the resources of actions.
+type grants map[grant][]string
 
-type grant struct{ resources, passedTo []string }
+// grant is an action, and the services that get a role by it, with commas between
+// them: a role for one service is not for another.
+type grant struct{ action, passedTo string }
 
 func (g grants) add(action, resource string, passedTo []string) {
-	if g[action] == nil {
-		g[action] = &grant{}
+	of := grant{action, strings.Join(passedTo, ",")}
+	if !slices.Contains(g[of], resource) {
+		g[of] = append(g[of], resource)
 	}
-	if of := g[action]; !slices.Contains(of.resources, resource) {
-		of.resources = append(of.resources, resource)
-	}
-	g[action].passedTo = passedTo
 }
 
 // policy puts actions on the same resources into one statement. Statements are
 // in the order of their first actions.
 func (g grants) policy() Policy {
 	policy := Policy{Version: policyVersion, Statement: []Statement{}}
-	for _, action := range slices.Sorted(maps.Keys(g)) {
-		resources := slices.Sorted(slices.Values(g[action].resources))
+	for _, of := range slices.SortedFunc(maps.Keys(g), func(a, b grant) int {
+		return cmp.Or(strings.Compare(a.action, b.action), strings.Compare(a.passedTo, b.passedTo))
+	}) {
+		resources := slices.Sorted(slices.Values(g[of]))
 		if slices.Contains(resources, anyResource) {
 			resources = []string{anyResource}
 		}
 		var condition map[string]map[string][]string
-		if to := g[action].passedTo; len(to) > 0 {
-			condition = map[string]map[string][]string{"StringEquals": {"iam:PassedToService": to}}
+		if of.passedTo != "" {
+			condition = map[string]map[string][]string{"StringEquals": {"iam:PassedToService": strings.Split(of.passedTo, ",")}}
 		}
 		i := slices.IndexFunc(policy.Statement, func(s Statement) bool {
 			return slices.Equal(s.Resource, resources) && reflect.DeepEqual(s.Condition, condition)
@@ -128,7 +130,7 @@ func (g grants) policy() Policy {
 			i = len(policy.Statement)
 			policy.Statement = append(policy.Statement, Statement{Effect: "Allow", Resource: resources, Condition: condition})
 		}
-		policy.Statement[i].Action = append(policy.Statement[i].Action, action)
+		policy.Statement[i].Action = append(policy.Statement[i].Action, of.action)
 	}
 	return policy
 }

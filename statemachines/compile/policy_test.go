@@ -56,6 +56,17 @@ func TestPolicy(t *testing.T) {
 			"Version": "2012-10-17",
 			"Statement": [{"Effect": "Allow", "Action": ["s3:GetObject", "s3:ListBucket"], "Resource": ["*"]}]
 		}`},
+		"roles of several services": {"emr", "RunJobFlow", compile.Options{Strategy: compile.Variables}, `{
+			"Version": "2012-10-17",
+			"Statement": [
+				{"Effect": "Allow", "Action": ["elasticmapreduce:DescribeCluster", "elasticmapreduce:TerminateJobFlows"], "Resource": ["arn:*:elasticmapreduce:*:*:cluster/*"]},
+				{"Effect": "Allow", "Action": ["elasticmapreduce:RunJobFlow"], "Resource": ["*"]},
+				{"Effect": "Allow", "Action": ["iam:PassRole"], "Resource": ["arn:*:iam::*:role/*"],
+					"Condition": {"StringEquals": {"iam:PassedToService": ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"]}}},
+				{"Effect": "Allow", "Action": ["iam:PassRole"], "Resource": ["arn:*:iam::*:role/*"],
+					"Condition": {"StringEquals": {"iam:PassedToService": ["elasticmapreduce.amazonaws.com", "elasticmapreduce.amazonaws.com.cn"]}}}
+			]
+		}`},
 		"functions by name": {"dynamodb", "ExportTableToPointInTime", compile.Options{Strategy: compile.LambdaRetry}, `{
 			"Version": "2012-10-17",
 			"Statement": [{"Effect": "Allow", "Action": ["lambda:InvokeFunction"], "Resource": [
@@ -121,7 +132,9 @@ func neededFor(t *testing.T, m *asl.StateMachine, s *catalog.Service) []string {
 		}
 		if job := s.Jobs[op.Name]; job != nil {
 			for _, d := range job.Dependent {
-				actions[d.Action] = true
+				if arns, _ := job.On(d.Resource, nil); len(arns) > 0 {
+					actions[d.Action] = true
+				}
 			}
 		}
 	}
@@ -141,7 +154,7 @@ func allowed(t *testing.T, p compile.Policy) []string {
 		require.NotContains(t, strings.Join(statement.Action, " "), "*")
 		actions = append(actions, statement.Action...)
 	}
-	return slices.Sorted(slices.Values(actions))
+	return slices.Compact(slices.Sorted(slices.Values(actions))) // a role of each service has a statement
 }
 
 // called are the operations of a service that a definition calls.

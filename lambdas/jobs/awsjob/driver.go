@@ -86,11 +86,14 @@ type described struct {
 // Name implements jobs.Driver.
 func (d *described) Name() string { return d.name }
 
-// Permissions implements jobs.Driver.
+// Permissions implements jobs.Driver. They are those of every call: an argument such as
+// a key may need more.
 func (d *described) Permissions() []jobs.Permission {
-	all := make([]jobs.Permission, len(d.needed))
-	for i, p := range d.needed {
-		all[i] = jobs.Permission{Action: p.Action, For: jobs.Method(p.For), Resource: p.Resource, Dependent: p.Dependent}
+	var all []jobs.Permission
+	for _, p := range d.needed {
+		if !p.Optional {
+			all = append(all, jobs.Permission{Action: p.Action, For: jobs.Method(p.For), Resource: p.Resource, Dependent: p.Dependent})
+		}
 	}
 	return all
 }

@@ -1,0 +1,118 @@
+package conformance_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+)
+
+// openActions are actions on all resources that know some: the reference marks all of
+// them optional, and which of them a call touches depends on its settings.
+var openActions = []string{
+	"cloudformation:DescribeStacks", "ec2:CancelImportTask", "mediaconvert:CreateJob", "polly:StartSpeechSynthesisTask",
+	"rds:DescribeDBClusterSnapshots", "rds:DescribeDBSnapshots", "rds:DescribeExportTasks", "rds:StartExportTask",
+	"redshift:DescribeClusterSnapshots", "rekognition:StartMediaAnalysisJob", "translate:StartTextTranslationJob",
+	"deadline:BatchGetJob", "glue:BatchGetDataQualityRulesetEvaluationRun", // which the reference does not have yet
+}
+
+// critical are ARNs of what others own: a policy names them to the last part, but for the
+// objects in a bucket.
+var critical = regexp.MustCompile(`^arn:\*:(iam|kms|lambda|s3::|secretsmanager):`)
+
+// unnamedRoles are jobs that pass roles which no argument names.
+var unnamedRoles = []string{"ecs:RunTask"} // those of the task definition
+
+// The policy of each job names all that literal arguments name, and has an asterisk only
+// where the action takes no resource, or a table here says why.
+func TestPoliciesOfAllJobs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/actions-without-resources.txt")
+	require.NoError(t, err)
+	without := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "#") {
+			without[line] = true
+		}
+	}
+	used := map[string]bool{}
+	compiled := 0
+	for _, e := range allJobs(t) {
+		job, err := catalog.AWS().Resolve(e.FullName())
+		require.NoError(t, err)
+		arguments := literalArguments(e.Job)
+		known := map[string][]string{} // ARNs by action
+		for _, p := range job.Permissions() {
+			arns, members := e.Job.On(p.Resource, arguments)
+			require.Empty(t, members, "%s: %s", job.FullName, p.Action)
+			known[p.Action] = append(known[p.Action], arns...)
+			for _, arn := range arns {
+				if name := arn[strings.LastIndex(arn, ":")+1:]; critical.MatchString(arn) && !slices.Contains(unnamedRoles, job.FullName) {
+					require.NotContains(t, strings.TrimSuffix(name, "/*"), "*", "%s: %s on %s", job.FullName, p.Action, arn)
+					require.Contains(t, name, "mine", "%s: %s on %s", job.FullName, p.Action, arn)
+				}
+			}
+			if !slices.Contains(arns, "*") {
+				continue
+			}
+			used[p.Action] = true
+			if !without[p.Action] && !slices.Contains(openActions, p.Action) {
+				t.Errorf("%s: %s is on all resources", job.FullName, p.Action)
+			}
+		}
+		for _, strategy := range []compile.Strategy{compile.Variables, compile.RetryTask, compile.Loop} {
+			call := compile.CallOf(e)
+			call.Start.Arguments = arguments
+			m, err := compile.Compile(e.Waiter, call, compile.Options{Strategy: strategy, MaxWait: 2 * time.Hour})
+			if err != nil {
+				require.ErrorIs(t, err, compile.ErrNotCompiled, job.FullName)
+				continue
+			}
+			compiled++
+			require.Empty(t, m.Unnamed, job.FullName)
+			for _, s := range m.Policy.Statement {
+				for _, action := range s.Action {
+					require.Subset(t, known[action], s.Resource, "%s: %s", job.FullName, action)
+				}
+			}
+			break
+		}
+	}
+	require.Greater(t, compiled, 110)
+	for action := range without {
+		require.True(t, used[action], "no job needs %s on all resources", action)
+	}
+	for _, action := range openActions {
+		require.True(t, used[action], "no job needs %s on all resources", action)
+		require.False(t, without[action], action)
+	}
+}
+
+// literalArguments name everything that the job has names for.
+func literalArguments(j *catalog.Job) map[string]any {
+	arguments := map[string]any{}
+	for _, naming := range j.Names {
+		for value, paths := range map[string][]string{"mine": naming.Name, "arn:aws:a:b:1:mine": naming.ARN, "s3://mine/a": naming.S3} {
+			for _, member := range paths {
+				in, path := arguments, strings.Split(member, ".")
+				for _, name := range path[:len(path)-1] {
+					next, ok := in[name].(map[string]any)
+					if !ok {
+						next = map[string]any{}
+						in[name] = next
+					}
+					in = next
+				}
+				in[path[len(path)-1]] = value
+			}
+		}
+	}
+	return arguments
+}
