@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // functionLoop is the definition of a FunctionPoller that is limited by time.
@@ -21,11 +23,17 @@ const stopJobKey = "StopJobFunction"
 const deadline = "$max([$toMillis($startedAt), $states.context.Execution.RedriveTime ? $toMillis($states.context.Execution.RedriveTime) : 0])" +
 	" + $maxWaitSeconds * 1000"
 
+// besidesWait is more than the calls before the wait and behind it take with all their
+// retries, so that the execution times out only if it hangs.
+const besidesWait = time.Hour
+
 // loopFor is the definition for waits of this length at most, with the state that
 // stops a job, or without.
 func loopFor(longest time.Duration, stops bool) string {
+	seconds := func(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }
 	definition := strings.NewReplacer(
-		"${MaxWaitSeconds}", strconv.Itoa(int(longest/time.Second)), "${Deadline}", deadline,
+		"${MaxWaitSeconds}", seconds(longest), "${Deadline}", deadline,
+		"${TimeoutSeconds}", seconds(min(longest+besidesWait, asl.MaxStandardTime)),
 	).Replace(functionLoop)
 	if stops {
 		return definition

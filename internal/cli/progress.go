@@ -42,10 +42,7 @@ type polledTask struct {
 func newProgress(m *asl.StateMachine, clock *sim.Clock, limit time.Duration) *progress {
 	p := &progress{
 		clock: clock, start: clock.Now(), polls: map[string]polledTask{}, states: map[int64]string{},
-		now: standing{status: string(pollcore.Running), limit: limit},
-	}
-	if m.TimeoutSeconds > 0 {
-		p.now.limit = time.Duration(m.TimeoutSeconds) * time.Second
+		now: standing{status: string(pollcore.Running), limit: sooner(limit, m)},
 	}
 	for _, l := range lint.Loops(m, lint.Options{}) {
 		if l.Poll != nil && l.Entry != nil {
@@ -53,6 +50,16 @@ func newProgress(m *asl.StateMachine, clock *sim.Clock, limit time.Duration) *pr
 		}
 	}
 	return p
+}
+
+// sooner is the limit of a wait, 0 if it is not known, or that of its state machine: the
+// largest is none.
+func sooner(limit time.Duration, m *asl.StateMachine) time.Duration {
+	own := time.Duration(m.TimeoutSeconds) * time.Second
+	if own == 0 || own == asl.MaxStandardTime || limit > 0 && limit < own {
+		return limit
+	}
+	return own
 }
 
 // begin starts the display, when the run begins.

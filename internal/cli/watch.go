@@ -179,8 +179,8 @@ func (w *watch) show(e *history.Execution) {
 			s.limit = j.Deadline.Sub(e.Start).Round(time.Second)
 		}
 	}
-	if e.Machine != nil && e.Machine.TimeoutSeconds > 0 {
-		s.limit = time.Duration(e.Machine.TimeoutSeconds) * time.Second
+	if e.Machine != nil {
+		s.limit = sooner(s.limit, e.Machine)
 	}
 	w.mu.Lock()
 	w.now, w.start = s, e.Start

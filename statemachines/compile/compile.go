@@ -83,7 +83,11 @@ func (p *plan) machine(all states) (*asl.StateMachine, error) {
 	for _, name := range slices.Compact(slices.Sorted(maps.Values(p.options.Exits))) {
 		all = append(all, state{name, object{"Type": "Pass", "End": true}})
 	}
-	text, err := json.Marshal(object{"Comment": p.comment(), "QueryLanguage": language, "StartAt": start, "States": all})
+	definition := object{"Comment": p.comment(), "QueryLanguage": language, "StartAt": start, "States": all}
+	if p.options.Exits == nil {
+		definition["TimeoutSeconds"] = p.limit(all)
+	}
+	text, err := json.Marshal(definition)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
 // classOf returns what an error that a model declares means.
@@ -17,7 +18,7 @@ func classOf(e catalog.Error) awserror.Class { return awserror.ClassifyAnswer(e.
 // service's own exception, as a refusal does. It is tried again a few times: a
 // refused call costs three more, and a throttled one is saved. Where an acceptor
 // needs that exception, the state CheckError looks at it instead.
-func (p *plan) faults(op *catalog.Operation) []object {
+func (p *plan) faults(op *catalog.Operation) []retrier {
 	prefix := op.Service.ErrorPrefix + "."
 	taken := func(name string) bool {
 		return op == p.call.Operation && slices.ContainsFunc(p.catches, func(c catch) bool { return slices.Contains(c.names, name) })
@@ -32,18 +33,18 @@ func (p *plan) faults(op *catalog.Operation) []object {
 		}
 	}
 	known := retryFaults(append(names, prefix+"SdkClientException"))
-	unnamed := object{
-		"ErrorEquals":     []string{serviceException(op.Service)},
-		"IntervalSeconds": 2, "MaxAttempts": 3, "BackoffRate": 2, "JitterStrategy": "FULL",
+	unnamed := retrier{
+		ErrorEquals:     []string{serviceException(op.Service)},
+		IntervalSeconds: 2, MaxAttempts: 3, BackoffRate: 2, JitterStrategy: asl.JitterFull,
 	}
 	if op == p.call.Operation && p.retryBlock {
-		p.forAllPolls(known, pollsPerFault, mostFaults)
-		p.forAllPolls(unnamed, pollsPerUnnamed, mostUnnamed)
+		known = p.forAllPolls(known, pollsPerFault, mostFaults)
+		unnamed = p.forAllPolls(unnamed, pollsPerUnnamed, mostUnnamed)
 	}
 	if op == p.call.Operation && p.ambiguous() != nil {
-		return []object{known}
+		return []retrier{known}
 	}
-	return []object{known, unnamed}
+	return []retrier{known, unnamed}
 }
 
 // A retrier in whose Task the Retry block is the loop has its attempts for the
@@ -56,15 +57,16 @@ const (
 
 // forAllPolls gives a retrier of such a Task attempts for all polls. Its delay
 // stays below a minute however often it was needed.
-func (p *plan) forAllPolls(retrier object, polls, most int) {
-	retrier["MaxAttempts"] = max(retrier["MaxAttempts"].(int), min(p.strategy.polls(p)/polls, most)) //nolint:forcetypeassert // it is ours
-	retrier["MaxDelaySeconds"] = 60
+func (p *plan) forAllPolls(r retrier, polls, most int) retrier {
+	r.MaxAttempts = max(r.MaxAttempts, min(p.strategy.polls(p)/polls, most))
+	r.MaxDelaySeconds = 60
+	return r
 }
 
 // startFaults are the retriers of the call that starts the job; nil for none. A
 // call that is not idempotent is made again only if it was throttled: after a
 // fault the job may have started.
-func (p *plan) startFaults() []object {
+func (p *plan) startFaults() []retrier {
 	s := p.call.Start
 	if s.Token != "" {
 		return p.faults(s.Operation)
@@ -78,11 +80,11 @@ func (p *plan) startFaults() []object {
 	if names == nil {
 		return nil
 	}
-	return []object{retryFaults(names)}
+	return []retrier{retryFaults(names)}
 }
 
 // withRetry adds retriers, if there are any, to a Task.
-func withRetry(task object, retriers []object) object {
+func withRetry(task object, retriers []retrier) object {
 	if len(retriers) > 0 {
 		task["Retry"] = retriers
 	}
@@ -90,6 +92,6 @@ func withRetry(task object, retriers []object) object {
 }
 
 // retryFaults is a retrier that spans some two minutes.
-func retryFaults(names []string) object {
-	return object{"ErrorEquals": names, "IntervalSeconds": 2, "MaxAttempts": 6, "BackoffRate": 2, "MaxDelaySeconds": 60, "JitterStrategy": "FULL"}
+func retryFaults(names []string) retrier {
+	return retrier{ErrorEquals: names, IntervalSeconds: 2, MaxAttempts: 6, BackoffRate: 2, MaxDelaySeconds: 60, JitterStrategy: asl.JitterFull}
 }

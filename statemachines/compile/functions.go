@@ -17,9 +17,7 @@ var lambdaFaults = []string{
 	"JobPoller.ServiceUnavailable", "JobPoller.StoreUnavailable",
 }
 
-func faultRetrier() object {
-	return object{"ErrorEquals": lambdaFaults, "IntervalSeconds": 2, "MaxAttempts": 6, "BackoffRate": 2, "MaxDelaySeconds": 60, "JitterStrategy": "FULL"}
-}
+func faultRetrier() retrier { return retryFaults(lambdaFaults) }
 
 // request is what RunJob is asked for.
 func (d *draft) request() object {
@@ -168,13 +166,13 @@ func (d *draft) runTask(context string) (run object, scope string) {
 		run["Assign"] = object{d.variable("scope"): scope}
 		scope = expression("$" + d.variable("scope"))
 	}
-	run["Retry"] = []object{faultRetrier(), inProgressRetrier()}
+	run["Retry"] = []retrier{faultRetrier(), inProgressRetrier()}
 	return run, scope
 }
 
 // inProgressRetrier waits for another run-job that is starting the job.
-func inProgressRetrier() object {
-	return object{"ErrorEquals": []string{"JobPoller.JobStartInProgress"}, "IntervalSeconds": 5, "MaxAttempts": 12, "BackoffRate": 1}
+func inProgressRetrier() retrier {
+	return retrier{ErrorEquals: []string{"JobPoller.JobStartInProgress"}, IntervalSeconds: 5, MaxAttempts: 12, BackoffRate: 1}
 }
 
 // jobStatus is the Choice by the status that a function returns. What follows RUNNING

@@ -47,12 +47,12 @@ func (lambdaEvents) states(d *draft) states {
 		lost["Assign"] = assigned
 	}
 	faults := faultRetrier()
-	faults["ErrorEquals"] = slices.DeleteFunc(slices.Clone(lambdaFaults), func(name string) bool { return name == asl.ErrorTimeout })
-	run["Retry"], run["Catch"], run["Next"] = []object{faults, inProgressRetrier()}, append([]object{lost}, d.catchFailure()...), status
+	faults.ErrorEquals = slices.DeleteFunc(slices.Clone(lambdaFaults), func(name string) bool { return name == asl.ErrorTimeout })
+	run["Retry"], run["Catch"], run["Next"] = []retrier{faults, inProgressRetrier()}, append([]object{lost}, d.catchFailure()...), status
 
 	last := d.invoke(d.options.CheckStatusFunction, nil, scope)
 	last["Comment"] = "No answer came: the job is described once more."
-	last["Retry"], last["Next"] = []object{faultRetrier()}, status
+	last["Retry"], last["Next"] = []retrier{faultRetrier()}, status
 	late := expression(fmt.Sprintf("$merge([$states.input, {'status': %s, 'waitSeconds': 0, 'reason': %s & $states.input.reason}])",
 		text(string(pollcore.TimedOut)), text(d.notFinished()+": ")))
 	return append(states{

@@ -25,7 +25,7 @@ func (lambdaLoop) states(d *draft) states {
 	check, status, wait := d.name("CheckStatus"), d.name("JobStatus"), d.name("WaitForJob")
 	all, scope := d.runJob(check)
 	task := d.invoke(d.options.CheckStatusFunction, expression("$states.input"), scope)
-	task["Retry"], task["Next"] = []object{faultRetrier()}, status
+	task["Retry"], task["Next"] = []retrier{faultRetrier()}, status
 	all = append(all, state{check, task}, d.jobStatus(status, ifStatus(pollcore.Running, expression("$states.input"), wait)),
 		state{wait, object{"Type": "Wait", "Seconds": expression("$states.input.waitSeconds"), "Next": check}})
 	return append(all, d.functionEnds()...)

@@ -29,10 +29,10 @@ func (r lambdaRetry) states(d *draft) states {
 	check, status := d.name("CheckStatus"), d.name("JobStatus")
 	all, scope := d.runJob(check)
 	task := d.invoke(d.options.CheckStatusFunction, expression("$states.input"), scope)
-	faults := faultRetrier()
-	d.forAllPolls(faults, pollsPerFault, mostFaults)
+	running := d.waits([]string{"JobPoller.Running"}, r.attempts(d.plan))
+	running.clocked = true
 	task["Comment"] = "While the job runs, the function raises JobPoller.Running, and its retries are the polls."
-	task["Retry"], task["Next"] = []object{d.waits([]string{"JobPoller.Running"}, r.attempts(d.plan)), faults}, status
+	task["Retry"], task["Next"] = []retrier{running, d.forAllPolls(faultRetrier(), pollsPerFault, mostFaults)}, status
 	all = append(all, state{check, task}, d.jobStatus(status))
 	return append(all, d.functionEnds()...)
 }

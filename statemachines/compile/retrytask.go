@@ -40,10 +40,10 @@ func (r retryTask) take(d *draft) { r.writer(d).judge() }
 func (retryTask) turn(*plan) turn { return turn{steps{1, 4}, steps{3, 12}, steps{3, 9}} }
 
 func (retryTask) polls(p *plan) int {
-	calls := pending(p)["MaxAttempts"].(int) + 1 //nolint:forcetypeassert // it is ours
+	calls := pending(p).MaxAttempts + 1
 	for _, c := range p.catches {
 		if c.state == pollcore.Retry {
-			calls += erring(p, c)["MaxAttempts"].(int) //nolint:forcetypeassert // it is ours
+			calls += erring(p, c).MaxAttempts
 		}
 	}
 	return calls
@@ -132,11 +132,13 @@ func errorWait(p *plan) int {
 // pending is the retrier that is the loop. The clock ends it, so its attempts may
 // be too many: they are counted as if Step Functions, which does not say what it
 // makes of a part of a second, left it out.
-func pending(p *plan) object {
-	return p.waits([]string{evaluationError}, p.wholeAttempts(p.total-errorWait(p)-p.initial))
+func pending(p *plan) retrier {
+	r := p.waits([]string{evaluationError}, p.wholeAttempts(p.total-errorWait(p)-p.initial))
+	r.clocked = true
+	return r
 }
 
 // erring is the retrier of errors that an acceptor retries.
-func erring(p *plan, c catch) object {
+func erring(p *plan, c catch) retrier {
 	return p.waits(c.names, p.count(time.Duration(errorWait(p))*time.Second, middle))
 }

@@ -131,10 +131,10 @@ func (p *plan) fit() {
 }
 
 // waits is a retrier with the schedule's delays, without a draw.
-func (t timing) waits(names []string, attempts int) object {
-	o := object{"ErrorEquals": names, "IntervalSeconds": t.low, "MaxAttempts": attempts, "BackoffRate": 1}
+func (t timing) waits(names []string, attempts int) retrier {
+	r := retrier{ErrorEquals: names, IntervalSeconds: t.low, MaxAttempts: attempts, BackoffRate: 1}
 	if t.hi > t.low {
-		o["BackoffRate"], o["MaxDelaySeconds"] = pollcore.Growth, t.hi
+		r.BackoffRate, r.MaxDelaySeconds = pollcore.Growth, t.hi
 	}
-	return o
+	return r
 }

@@ -1,0 +1,42 @@
+package compile
+
+import (
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// limit is the TimeoutSeconds of a whole machine. It ends an execution that hangs,
+// and no other: it is longer than the max wait with all that can come besides, where
+// each attempt takes its whole time and every retry is needed. It has whole hours, and
+// leaves a margin to Step Functions itself. A redrive has the limit anew.
+func (p *plan) limit(all states) int {
+	const margin, hour = 10 * 60, 60 * 60
+	seconds := p.total + p.hi + margin // a delay may begin right before the deadline
+	if p.collected {
+		seconds += backstop
+	}
+	for _, s := range all {
+		if s.fields["Type"] != "Task" {
+			continue
+		}
+		times := 1 // behind the deadline
+		if p.delays == even && s.fields["Resource"] == resource(p.call.Operation) {
+			times = p.calls() // it counts, and has no clock
+		}
+		retriers, _ := s.fields["Retry"].([]retrier)
+		seconds += times * lasts(retriers)
+	}
+	return min((seconds+hour-1)/hour*hour, int(asl.MaxStandardTime/time.Second))
+}
+
+// lasts is how long a call can take with its retries, in seconds.
+func lasts(retriers []retrier) int {
+	seconds := callTimeout
+	for _, r := range retriers {
+		if !r.clocked {
+			seconds += r.MaxAttempts*callTimeout + r.lasts()
+		}
+	}
+	return seconds
+}
