@@ -1,11 +1,13 @@
 package cdkapp
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
 	"github.com/aws/constructs-go/constructs/v10"
 
 	"github.com/jobpoller/jobpoller/internal/nearest"
@@ -19,21 +21,63 @@ type appContext struct {
 	all  map[string]any
 }
 
-func newContext(scope constructs.Construct, id *string) *appContext {
+// settings are what the context of an app asks for.
+type settings struct {
+	names         []string // of the definitions
+	jobs          []string // of the functions; none if no definition needs them
+	retired       *[]*string
+	hosts         *[]*string
+	resources     map[string]*map[string]*[]*string
+	stackName     string
+	store         string
+	previousStore string
+	level         awsstepfunctions.LogLevel
+	alarmTopic    string
+	removal       awscdk.RemovalPolicy
+	remove        []string
+
+	tracing, alarms, dashboard *bool
+}
+
+// readSettings reads the context of the app. It panics with an Error that has the
+// problems of all keys.
+func readSettings(scope constructs.Construct, id *string) *settings {
 	all, _ := scope.Node().GetAllContext(nil).(map[string]any)
-	c := &appContext{place(scope, id), all}
-	c.refuseMisspelt()
-	return c
+	c, s := &appContext{place(scope, id), all}, &settings{}
+	checkAll(
+		c.refuseMisspelt,
+		func() {
+			s.names = c.definitions()
+			s.jobs = c.functionJobs(s.names)
+			checkAll(func() {
+				s.retired = c.readRetiredJobs(s.jobs)
+				s.resources = c.resources(s.names, s.jobs, texts(s.retired))
+			}, func() { s.hosts = c.hosts(s.jobs) }, func() { s.remove = c.readRemovals(s.names, len(s.jobs) > 0) })
+		},
+		func() { s.stackName = c.stackName() },
+		func() { s.store, s.previousStore = c.stores() },
+		func() { s.level = awsstepfunctions.LogLevel(c.oneOf(contextLogLevel, "ALL", "ERROR", "FATAL", "OFF")) },
+		func() { s.tracing = c.flag(contextTracing) },
+		func() {
+			s.alarms = c.flag(contextAlarms)
+			s.alarmTopic = c.alarmTopic(orElse(s.alarms, true))
+		},
+		func() { s.dashboard = c.flag(contextDashboard) },
+		func() { s.removal = c.removal() },
+	)
+	return s
 }
 
 // refuseMisspelt refuses keys that are almost one of this app, which would deploy
 // something else than was asked for. Other keys are the CDK's, or another stack's.
 func (c *appContext) refuseMisspelt() {
+	var checks []func()
 	for _, key := range slices.Sorted(maps.Keys(c.all)) {
 		if meant := nearest.DidYouMean(key, contextKeys); meant != "" && !slices.Contains(contextKeys, key) {
-			c.refuse(key, "there is no such key%s", meant)
+			checks = append(checks, func() { c.refuse(key, "there is no such key%s", meant) })
 		}
 	}
+	checkAll(checks...)
 }
 
 // refuse panics with an Error.
@@ -113,6 +157,40 @@ func (c *appContext) removal() awscdk.RemovalPolicy {
 	}[c.oneOf(contextRemoval, "retain", "destroy")]
 }
 
+// stackName is what the stack is called; "" if it is not given.
+func (c *appContext) stackName() string {
+	name, ok := c.text(contextStackName)
+	if ok && !stackName.MatchString(name) {
+		c.refuse(contextStackName, "expected up to 128 letters, digits and hyphens, and a letter first, found %q", name)
+	}
+	return name
+}
+
+// stores are the kinds of the store and of the one before; "" for none.
+func (c *appContext) stores() (store, previous string) {
+	checkAll(
+		func() { store = cmp.Or(c.oneOf(contextStore, bucketStore, tableStore), bucketStore) },
+		func() { previous = c.oneOf(contextPreviousStore, bucketStore, tableStore) },
+	)
+	if previous == store {
+		c.refuse(contextPreviousStore, "it is the current %s: leave it out, or change %s", contextStore, contextStore)
+	}
+	return store, previous
+}
+
+// alarmTopic is the ARN of the topic that alarms notify; "" for none.
+func (c *appContext) alarmTopic(alarms bool) string {
+	arn, ok := c.text(contextAlarmTopic)
+	switch {
+	case !ok:
+	case !alarms:
+		c.refuse(contextAlarmTopic, "%s is false, so no alarm is sent: leave one of the two out", contextAlarms)
+	case !topicARN.MatchString(arn):
+		c.refuse(contextAlarmTopic, "expected the ARN of an SNS topic, found %q", arn)
+	}
+	return arn
+}
+
 // definitions are the names of the definitions, sorted.
 func (c *appContext) definitions() []string {
 	names := c.list(contextJobs)
@@ -160,11 +238,7 @@ func (c *appContext) functionJobs(definitions []string) []string {
 	case open && len(given) == 0:
 		given = []string{sampleJob}
 	case !open && !named:
-		for _, key := range []string{contextStore, contextPreviousStore, contextRetiredJobs, contextHTTPHosts} {
-			if c.all[key] != nil {
-				c.refuse(key, "it is only for the Lambda functions, and no definition invokes them: leave it out, or add lambda-loop to %s", contextJobs)
-			}
-		}
+		c.refuseOfFunctions()
 	}
 	jobs = append(jobs, given...)
 	slices.Sort(jobs)
@@ -175,6 +249,19 @@ func (c *appContext) functionJobs(definitions []string) []string {
 		}
 	}
 	return jobs
+}
+
+// refuseOfFunctions refuses keys that are about the functions, where there are none.
+func (c *appContext) refuseOfFunctions() {
+	var checks []func()
+	for _, key := range []string{contextStore, contextPreviousStore, contextRetiredJobs, contextHTTPHosts} {
+		if c.all[key] != nil {
+			checks = append(checks, func() {
+				c.refuse(key, "it is only for the Lambda functions, and no definition invokes them: leave it out, or add lambda-loop to %s", contextJobs)
+			})
+		}
+	}
+	checkAll(checks...)
 }
 
 // readRetiredJobs are jobs that the functions start no more; nil if there are none.
@@ -205,6 +292,9 @@ func (c *appContext) readRemovals(definitions []string, functions bool) []string
 
 // hosts are the HTTP hosts that the functions may call.
 func (c *appContext) hosts(jobs []string) *[]*string {
+	if len(jobs) == 0 {
+		return nil
+	}
 	hosts := c.list(contextHTTPHosts)
 	switch asks := slices.Contains(jobs, httpJob); {
 	case asks && len(hosts) == 0:
@@ -222,7 +312,7 @@ func (c *appContext) hosts(jobs []string) *[]*string {
 // definition, or "functions", and the action:
 //
 //	-c rds-snapshot-export:iam:PassRole=arn:aws:iam::123456789012:role/export
-func (c *appContext) resources(definitions []string) map[string]*map[string]*[]*string {
+func (c *appContext) resources(definitions, jobs, retired []string) map[string]*map[string]*[]*string {
 	actions := map[string][]string{}
 	for _, name := range definitions {
 		if _, ok := jobsOfFunctions[name]; ok {
@@ -234,40 +324,47 @@ func (c *appContext) resources(definitions []string) map[string]*map[string]*[]*
 		}
 		actions[name] = found
 	}
-	if functions := c.functionActions(definitions); functions != nil {
+	if functions := c.functionActions(jobs, retired); functions != nil {
 		actions[theFunctions] = functions
 	}
 	narrowed := map[string]*map[string]*[]*string{}
+	var checks []func()
 	for _, key := range slices.Sorted(maps.Keys(c.all)) {
 		owner, action, ok := strings.Cut(key, ":")
-		if !ok {
-			continue
+		switch {
+		case !ok:
+		case actions[owner] == nil:
+			checks = append(checks, func() { c.notNarrowed(key, owner, slices.Sorted(maps.Keys(actions))) })
+		default:
+			checks = append(checks, func() {
+				arns := c.narrow(key, owner, action, actions[owner])
+				if narrowed[owner] == nil {
+					narrowed[owner] = &map[string]*[]*string{}
+				}
+				(*narrowed[owner])[action] = pointers(arns)
+			})
 		}
-		if _, ok := actions[owner]; !ok {
-			c.notNarrowed(key, owner, slices.Sorted(maps.Keys(actions)))
-			continue
-		}
-		if !slices.Contains(actions[owner], action) {
-			c.refuse(key, "%s: the action %q is not needed%s; these are: %s",
-				owner, action, nearest.DidYouMean(action, actions[owner]), strings.Join(actions[owner], ", "))
-		}
-		if narrowed[owner] == nil {
-			narrowed[owner] = &map[string]*[]*string{}
-		}
-		arns := c.list(key)
-		if i := slices.IndexFunc(arns, func(arn string) bool { return !isResource(arn) }); i >= 0 {
-			c.refuse(key, "expected ARNs, found %q", arns[i])
-		}
-		(*narrowed[owner])[action] = pointers(arns)
 	}
-	c.requireRoles(actions)
+	checkAll(append(checks, func() { c.requireRoles(actions) })...)
 	return narrowed
+}
+
+// narrow returns the ARNs that the key names for the action, which must be needed.
+func (c *appContext) narrow(key, owner, action string, needed []string) []string {
+	if !slices.Contains(needed, action) {
+		c.refuse(key, "%s: the action %q is not needed%s; these are: %s",
+			owner, action, nearest.DidYouMean(action, needed), strings.Join(needed, ", "))
+	}
+	arns := c.list(key)
+	if i := slices.IndexFunc(arns, func(arn string) bool { return !isResource(arn) }); i >= 0 {
+		c.refuse(key, "expected ARNs, found %q", arns[i])
+	}
+	return arns
 }
 
 // functionActions are the IAM actions that the jobs of the functions need, also those
 // that are retired; nil if no definition needs the functions.
-func (c *appContext) functionActions(definitions []string) []string {
-	jobs := c.functionJobs(definitions)
+func (c *appContext) functionActions(jobs, retired []string) []string {
 	if len(jobs) == 0 {
 		return nil
 	}
@@ -285,7 +382,7 @@ func (c *appContext) functionActions(definitions []string) []string {
 			needed[each.action] = true
 		}
 	}
-	for _, job := range texts(c.readRetiredJobs(jobs)) {
+	for _, job := range retired {
 		for _, each := range of(contextRetiredJobs, job).checkStatus {
 			needed[each.action] = true
 		}

@@ -1,7 +1,6 @@
 package cdkapp
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -39,7 +38,7 @@ const (
 	contextHTTPHosts = "httpHosts"
 	// contextRetiredJobs are jobs that were among those, and are started no more.
 	contextRetiredJobs = "retiredJobs"
-	contextStore       = "store" // "bucket" or "table"
+	contextStore       = "store" // bucketStore or tableStore
 	// contextPreviousStore is what contextStore was before it was changed.
 	contextPreviousStore = "previousStore"
 	contextLogLevel      = "logLevel" // "ALL", "ERROR", "FATAL" or "OFF"
@@ -59,6 +58,12 @@ var contextKeys = []string{
 	contextJobs, contextFunctionJobs, contextHTTPHosts, contextStore, contextLogLevel, contextTracing, contextAlarms,
 	contextAlarmTopic, contextDashboard, contextRemoval, contextStackName, ContextCodeFolder, contextRetiredJobs, contextPreviousStore, contextRemove,
 }
+
+// The stores that the context can name.
+const (
+	bucketStore = "bucket"
+	tableStore  = "table"
+)
 
 const (
 	allJobs = "all"
@@ -86,8 +91,7 @@ var (
 type shippedStack struct {
 	awscdk.Stack
 
-	context   *appContext
-	names     []string
+	settings  *settings
 	pollers   map[string]JobPoller
 	functions Functions
 }
@@ -95,37 +99,34 @@ type shippedStack struct {
 // NewShippedStack deploys what the context of the app says. It panics with an
 // [*Error] if that cannot be used.
 func NewShippedStack(scope constructs.Construct, id *string, props *awscdk.StackProps) ShippedStack {
-	context := newContext(scope, id)
-	s := &shippedStack{context: context, names: context.definitions(), pollers: map[string]JobPoller{}}
-	resources := context.resources(s.names)
+	c := readSettings(scope, id)
+	s := &shippedStack{settings: c, pollers: map[string]JobPoller{}}
 	own := orElse(props, awscdk.StackProps{})
-	if name, ok := context.text(contextStackName); ok {
-		if !stackName.MatchString(name) {
-			context.refuse(contextStackName, "expected up to 128 letters, digits and hyphens, and a letter first, found %q", name)
-		}
-		own.StackName = &name
+	if c.stackName != "" {
+		own.StackName = &c.stackName
 	}
 	if own.Description == nil {
-		own.Description = new("Waits for jobs with " + strings.Join(s.names[:min(len(s.names), 5)], ", "))
+		own.Description = new("Waits for jobs with " + strings.Join(c.names[:min(len(c.names), 5)], ", "))
 	}
 	awscdk.NewStack_Override(s, scope, id, &own)
-	removal := context.removal()
-	s.makeFunctions(resources[theFunctions], removal)
-	level := awsstepfunctions.LogLevel(context.oneOf(contextLogLevel, "ALL", "ERROR", "FATAL", "OFF"))
-	tracing, alarms, dashboard := context.flag(contextTracing), context.flag(contextAlarms), context.flag(contextDashboard)
-	actions := s.alarmActions(alarms)
-	for _, name := range s.names {
+	s.makeFunctions(place(scope, id))
+	var actions *[]awscloudwatch.IAlarmAction
+	if c.alarmTopic != "" {
+		topic := awssns.Topic_FromTopicArn(s, new("AlarmTopic"), &c.alarmTopic)
+		actions = &[]awscloudwatch.IAlarmAction{awscloudwatchactions.NewSnsAction(topic)}
+	}
+	for _, name := range c.names {
 		poller := JobPollerProps{
-			Job: JobFromShipped(&name), Resources: resources[name], TracingEnabled: tracing,
-			StateMachineProps: &awsstepfunctions.StateMachineProps{Logs: &awsstepfunctions.LogOptions{Level: level}},
-			Alarms:            alarms, AlarmActions: actions, Dashboard: dashboard, RemovalPolicy: removal, Outputs: new(true),
+			Job: JobFromShipped(&name), Resources: c.resources[name], TracingEnabled: c.tracing,
+			StateMachineProps: &awsstepfunctions.StateMachineProps{Logs: &awsstepfunctions.LogOptions{Level: c.level}},
+			Alarms:            c.alarms, AlarmActions: actions, Dashboard: c.dashboard, RemovalPolicy: c.removal, Outputs: new(true),
 		}
 		if _, ok := jobsOfFunctions[name]; ok {
 			poller.Functions = s.functions
 		}
 		s.pollers[name] = NewJobPoller(s, new(idOf(name)), &poller)
 	}
-	s.keep(removal)
+	s.keep()
 	return s
 }
 
@@ -139,11 +140,10 @@ const removalTag = "jobpoller:removal"
 
 // keep lets all stay that a deployment leaves out, so that a definition forgotten in
 // the context does not end executions: but for what the context removes.
-func (s *shippedStack) keep(removal awscdk.RemovalPolicy) {
-	remove := s.context.readRemovals(s.names, s.functions != nil)
+func (s *shippedStack) keep() {
 	settle := func(name string, of constructs.Construct, tagged ...constructs.IConstruct) {
 		policy := awscdk.RemovalPolicy_RETAIN
-		if removal == awscdk.RemovalPolicy_DESTROY || slices.Contains(remove, name) {
+		if s.settings.removal == awscdk.RemovalPolicy_DESTROY || slices.Contains(s.settings.remove, name) {
 			policy = awscdk.RemovalPolicy_DESTROY
 		}
 		for _, child := range *of.Node().FindAll(constructs.ConstructOrder_PREORDER) {
@@ -155,7 +155,7 @@ func (s *shippedStack) keep(removal awscdk.RemovalPolicy) {
 			awscdk.Tags_Of(each).Add(new(removalTag), new(strings.ToLower(string(policy))), nil)
 		}
 	}
-	for _, name := range s.names {
+	for _, name := range s.settings.names {
 		settle(name, s.pollers[name], s.pollers[name].StateMachine())
 	}
 	if s.functions != nil {
@@ -174,16 +174,15 @@ func idOf(definition string) string {
 }
 
 // makeFunctions makes the functions and their store, if a definition needs them.
-func (s *shippedStack) makeFunctions(resources *map[string]*[]*string, removal awscdk.RemovalPolicy) {
-	jobs := s.context.functionJobs(s.names)
-	if len(jobs) == 0 {
+func (s *shippedStack) makeFunctions(in where) {
+	c := s.settings
+	if len(c.jobs) == 0 {
 		return
 	}
-	store, previous := s.stores(removal)
+	store, previous := s.stores(in)
 	s.functions = NewFunctions(s, new("Functions"), &FunctionsProps{
-		Jobs: pointers(jobs), RetiredJobs: s.context.readRetiredJobs(jobs), Resources: resources,
-		HttpHosts: s.context.hosts(jobs), Store: store, PreviousStore: previous,
-		TracingEnabled: s.context.flag(contextTracing),
+		Jobs: pointers(c.jobs), RetiredJobs: c.retired, Resources: c.resources[theFunctions],
+		HttpHosts: c.hosts, Store: store, PreviousStore: previous, TracingEnabled: c.tracing,
 	})
 	record := func(id string, name *string) {
 		awscdk.NewCfnOutput(s, &id, &awscdk.CfnOutputProps{Value: name, Description: new("What keeps the start records")})
@@ -198,41 +197,22 @@ func (s *shippedStack) makeFunctions(resources *map[string]*[]*string, removal a
 // stores keep the start records, or kept them before. The bucket and
 // the table have the same logical IDs in both roles, so that a store which becomes the
 // previous one stays.
-func (s *shippedStack) stores(removal awscdk.RemovalPolicy) (store, previous RecordStore) {
-	const bucket, table = "bucket", "table"
-	kind, before := s.context.oneOf(contextStore, bucket, table), s.context.oneOf(contextPreviousStore, bucket, table)
-	kind = cmp.Or(kind, bucket)
-	if before == kind {
-		s.context.refuse(contextPreviousStore, "it is the current %s: leave it out, or change %s", contextStore, contextStore)
-	}
+func (s *shippedStack) stores(in where) (store, previous RecordStore) {
+	removal := s.settings.removal
 	first, other := new("Records"), new("PreviousRecords")
-	if kind == table {
+	if s.settings.store == tableStore {
 		store = NewRecordTable(s, first, &RecordTableProps{RemovalPolicy: removal})
 	} else {
 		store = NewRecordBucket(s, first, &RecordBucketProps{RemovalPolicy: removal})
 	}
-	switch before {
-	case table:
+	switch s.settings.previousStore {
+	case tableStore:
 		previous = NewRecordTable(s, other, &RecordTableProps{Table: newRecordTable(store, &RecordTableProps{RemovalPolicy: removal})})
-	case bucket:
+	case bucketStore:
 		props := &RecordBucketProps{RemovalPolicy: removal}
-		previous = NewRecordBucket(s, other, &RecordBucketProps{Bucket: newRecordBucket(store, newRecords(s.context.path, nil, nil, nil), props)})
+		previous = NewRecordBucket(s, other, &RecordBucketProps{Bucket: newRecordBucket(store, newRecords(in, nil, nil, nil), props)})
 	}
 	return store, previous
-}
-
-func (s *shippedStack) alarmActions(alarms *bool) *[]awscloudwatch.IAlarmAction {
-	arn, ok := s.context.text(contextAlarmTopic)
-	switch {
-	case !ok:
-		return nil
-	case !orElse(alarms, true):
-		s.context.refuse(contextAlarmTopic, "%s is false, so no alarm is sent: leave one of the two out", contextAlarms)
-	case !topicARN.MatchString(arn):
-		s.context.refuse(contextAlarmTopic, "expected the ARN of an SNS topic, found %q", arn)
-	}
-	topic := awssns.Topic_FromTopicArn(s, new("AlarmTopic"), &arn)
-	return &[]awscloudwatch.IAlarmAction{awscloudwatchactions.NewSnsAction(topic)}
 }
 
 // actionsOf are the IAM actions that the role of a definition without functions

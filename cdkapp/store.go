@@ -164,21 +164,26 @@ func days(d time.Duration) awscdk.Duration {
 
 // newRecords checks the props that the two stores have in common.
 func newRecords(in where, prefix *string, maxWait, retention awscdk.Duration) records {
-	r := records{prefix: strings.TrimSuffix(orElse(prefix, defaultPrefix), "/")}
-	if r.prefix == "" || len(r.prefix) > 200 {
-		in.refuse("Prefix", "expected 1 to 200 bytes, such as %q, found %q", defaultPrefix, r.prefix)
-	}
-	if strings.ContainsAny(r.prefix, "*?$") && !isToken(r.prefix) {
-		in.refuse("Prefix", "it must not have *, ? and $, which mean something else in IAM policies, is %q", r.prefix)
-	}
-	longest := in.wholeSeconds("MaxWait", maxWait)
-	r.kept = defaultRetention
-	if least := (longest + asl.RedriveWindow).Truncate(day) + day; retention == nil {
-		r.kept = max(r.kept, least)
-	} else {
-		r.kept = in.duration("Retention", retention)
-		in.outlives(r.kept, longest)
-	}
+	r := records{prefix: strings.TrimSuffix(orElse(prefix, defaultPrefix), "/"), kept: defaultRetention}
+	checkAll(func() {
+		if r.prefix == "" || len(r.prefix) > 200 {
+			in.refuse("Prefix", "expected 1 to 200 bytes, such as %q, found %q", defaultPrefix, r.prefix)
+		}
+		if strings.ContainsAny(r.prefix, "*?$") && !isToken(r.prefix) {
+			in.refuse("Prefix", "it must not have *, ? and $, which mean something else in IAM policies, is %q", r.prefix)
+		}
+	}, func() {
+		var longest time.Duration
+		checkAll(func() { longest = in.wholeSeconds("MaxWait", maxWait) }, func() {
+			if retention != nil {
+				r.kept = in.duration("Retention", retention)
+				in.outlives(r.kept, longest)
+			}
+		})
+		if retention == nil {
+			r.kept = max(r.kept, (longest+asl.RedriveWindow).Truncate(day)+day)
+		}
+	})
 	return r
 }
 
@@ -215,16 +220,19 @@ func NewRecordBucket(scope constructs.Construct, id *string, props *RecordBucket
 		props = &RecordBucketProps{}
 	}
 	in := place(scope, id)
-	b := &recordBucket{records: newRecords(in, props.Prefix, props.MaxWait, props.Retention), bucket: props.Bucket}
+	b := &recordBucket{bucket: props.Bucket}
+	checkAll(func() { b.records = newRecords(in, props.Prefix, props.MaxWait, props.Retention) }, func() {
+		if b.bucket != nil {
+			in.refuseProps("Bucket", map[string]bool{
+				"EncryptionKey": props.EncryptionKey != nil, "RemovalPolicy": props.RemovalPolicy != "", "AutoDeleteObjects": props.AutoDeleteObjects != nil,
+				"ServerAccessLogsBucket": props.ServerAccessLogsBucket != nil, "ServerAccessLogsPrefix": props.ServerAccessLogsPrefix != nil,
+			})
+		}
+	})
 	constructs.NewConstruct_Override(b, scope, id)
 	if b.bucket == nil {
 		b.bucket = newRecordBucket(b, b.records, props)
-		return b
 	}
-	in.refuseProps("Bucket", map[string]bool{
-		"EncryptionKey": props.EncryptionKey != nil, "RemovalPolicy": props.RemovalPolicy != "", "AutoDeleteObjects": props.AutoDeleteObjects != nil,
-		"ServerAccessLogsBucket": props.ServerAccessLogsBucket != nil, "ServerAccessLogsPrefix": props.ServerAccessLogsPrefix != nil,
-	})
 	return b
 }
 
@@ -297,16 +305,19 @@ func NewRecordTable(scope constructs.Construct, id *string, props *RecordTablePr
 		props = &RecordTableProps{}
 	}
 	in := place(scope, id)
-	t := &recordTable{records: newRecords(in, props.Prefix, props.MaxWait, props.Retention), table: props.Table}
+	t := &recordTable{table: props.Table}
+	checkAll(func() { t.records = newRecords(in, props.Prefix, props.MaxWait, props.Retention) }, func() {
+		if t.table != nil {
+			in.refuseProps("Table", map[string]bool{
+				"EncryptionKey": props.EncryptionKey != nil, "RemovalPolicy": props.RemovalPolicy != "",
+				"PointInTimeRecovery": props.PointInTimeRecovery != nil, "DeletionProtection": props.DeletionProtection != nil,
+			})
+		}
+	})
 	constructs.NewConstruct_Override(t, scope, id)
 	if t.table == nil {
 		t.table = newRecordTable(t, props)
-		return t
 	}
-	in.refuseProps("Table", map[string]bool{
-		"EncryptionKey": props.EncryptionKey != nil, "RemovalPolicy": props.RemovalPolicy != "",
-		"PointInTimeRecovery": props.PointInTimeRecovery != nil, "DeletionProtection": props.DeletionProtection != nil,
-	})
 	return t
 }
 
