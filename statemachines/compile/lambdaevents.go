@@ -60,11 +60,8 @@ func (lambdaEvents) states(d *draft) states {
 	}, d.functionEnds()...)
 }
 
-// signalNote says how the collector learns of the end.
-func (p *plan) signalNote() string {
-	if !p.collected {
-		return ""
-	}
+// eventNote says how the collector learns of the end.
+func (p *plan) eventNote() string {
 	_, name, _ := strings.Cut(p.call.Job, ":")
 	job := p.call.Operation.Service.Jobs[name]
 	if job == nil || job.Event == nil {

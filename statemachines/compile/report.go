@@ -74,11 +74,16 @@ func (c *Compiled) Report() Report {
 		Strategy: p.options.Strategy, MaxWaitSeconds: p.total,
 		TransitionsPerPoll: t.transitions, EventsPerPoll: t.events, EventsPerFault: 3,
 		JobSeconds: [2]int{0, p.total},
-		SignalNote: p.signalNote(),
 		Warnings:   c.Warnings,
 	}
 	if to := p.options.JobTo; to > 0 {
 		r.JobSeconds = [2]int{int(p.options.JobFrom / time.Second), int(to / time.Second)}
+	}
+	switch {
+	case p.collected:
+		r.SignalNote = p.eventNote()
+	case p.told:
+		r.SignalNote = p.syncNote()
 	}
 	latest := p.hi
 	if p.delays == even {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jmespath"
@@ -80,6 +81,20 @@ func (p *plan) syncJob() *catalog.Job {
 		return job
 	}
 	return nil
+}
+
+// syncNote says how Step Functions learns of the end.
+func (p *plan) syncNote() string {
+	job := p.syncJob()
+	switch {
+	case job.SyncDelay > 0:
+		delay := time.Duration(job.SyncDelay) * time.Second
+		return fmt.Sprintf("Step Functions looks at the job of %s once in %s, and sees its end up to that late.", job.Sync, delay)
+	case job.SyncRule != "":
+		return fmt.Sprintf("Step Functions learns of the end by the EventBridge rule %s. Nobody has measured how late.", job.SyncRule)
+	default:
+		return "Step Functions learns of the end by an EventBridge rule whose name nobody knows. Nobody has measured how late."
+	}
 }
 
 // runInTask are the states that start the job and wait for it. A failed job arrives

@@ -30,6 +30,7 @@ const (
 	StatusUnhandled = "status-unhandled"
 	PollNeedless    = "poll-needless"
 	CallbackTimeout = "callback-without-timeout"
+	RedriveRestarts = "redrive-restarts"
 )
 
 // Rule is a rule and what it is about.
@@ -55,6 +56,7 @@ func Rules() []Rule {
 		{StatusUnhandled, "a status of a job that runs, which no rule names and which leaves the loop"},
 		{PollNeedless, "a loop that polls a job whose end .sync or an event tells"},
 		{CallbackTimeout, "a Task that waits for a callback and has no TimeoutSeconds or HeartbeatSeconds"},
+		{RedriveRestarts, "a .sync Task with TimeoutSeconds: a redrive starts a second job beside the first"},
 		{typecheck.UnknownOperation, "a Task that calls an operation that its service does not have"},
 		{typecheck.UnknownArgument, "an argument that the operation does not have"},
 		{typecheck.MissingArgument, "a call without an argument that the operation requires"},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -27,6 +28,7 @@ func (c *checker) recovery(s *asl.State) {
 		c.report(CallbackTimeout, s, "", "the Task waits for a callback and has no \"TimeoutSeconds\" or \"HeartbeatSeconds\": "+
 			"if the callback is lost, it waits for a year; set one of them")
 	}
+	c.redrive(s, resource)
 	token, known := c.tokens[resource]
 	if !known {
 		token = startToken(resource)
@@ -53,13 +55,22 @@ func startToken(r asl.Resource) string {
 	if r.Pattern != "" {
 		return ""
 	}
+	if e := findStarted(r); e != nil {
+		return javasdk.MemberName(e.StartToken())
+	}
+	return ""
+}
+
+// findStarted is the job of the catalogue that an integration starts; nil if there is
+// none, or the catalogue does not know what the integration takes.
+func findStarted(r asl.Resource) *catalog.Entry {
 	service, optimised := r.Service, true
 	if sdk, ok := r.SDK(); ok {
 		service, optimised = sdk, false
 	}
 	listing, err := catalog.AWS().Find(service)
 	if err != nil {
-		return ""
+		return nil
 	}
 	for _, e := range listing.Entries {
 		if e.Kind != catalog.AWSJob || !strings.EqualFold(e.Name, r.Action) {
@@ -67,15 +78,40 @@ func startToken(r asl.Resource) string {
 		}
 		entry, err := catalog.Lookup(listing.Key, e.Name)
 		if err != nil {
-			return ""
+			return nil
 		}
 		integration, _, _ := strings.Cut(entry.Job.Sync, ".sync")
 		if optimised && integration != r.Service+":"+r.Action {
-			return "" // the catalogue does not know what it takes
+			return nil
 		}
-		return javasdk.MemberName(entry.StartToken())
+		return entry
 	}
-	return ""
+	return nil
+}
+
+// redrive notes a ".sync" Task that fails when its time is over: the job may still run,
+// and a redrive starts another. Of one name or token a service takes no second job. A
+// job that failed is started again on purpose.
+func (c *checker) redrive(s *asl.State, r asl.Resource) {
+	if !strings.HasPrefix(r.Pattern, ".sync") || s.Task.TimeoutSeconds == nil {
+		return
+	}
+	e := findStarted(r)
+	if e == nil || e.Job.UniqueName != "" || !catalog.ReadsStartOutput(e.Job.Arguments) { // the caller names the job
+		return
+	}
+	token := javasdk.MemberName(e.StartToken())
+	if token == "" && e.Job.Protection() != catalog.Unprotected || token != "" && !lacks(s, token) {
+		return
+	}
+	if slices.ContainsFunc(s.Catch, func(c asl.Catcher) bool {
+		return slices.Contains(c.ErrorEquals, asl.ErrorAll) || slices.Contains(c.ErrorEquals, asl.ErrorTimeout)
+	}) {
+		return
+	}
+	c.reportAs(diag.Note, RedriveRestarts, s, "/TimeoutSeconds", "after \"TimeoutSeconds\" the Task fails and the job may still run: "+
+		"a redrive starts a second one beside it; "+
+		"catch \"States.Timeout\" and stop the job, or see that it has ended before you redrive")
 }
 
 // lacks tells whether the arguments of a Task that calls an integration are written

@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 	"sync"
 
@@ -109,7 +110,7 @@ func newView(e *history.Execution) *view {
 		Input: cut(e.Input, mostPayload), Output: cut(e.Output, mostPayload),
 		Figures: figures(e, visits, jobs), Events: newEventTables(a, e, visits, byName),
 	}
-	for _, note := range e.Notes {
+	for _, note := range slices.Concat(e.Notes, delayNotes(visits)) {
 		v.Notes = append(v.Notes, cut(note, mostPayload))
 	}
 	polls := map[*history.Visit]*history.Poll{}

@@ -174,7 +174,7 @@ func (w *textWriter) head(e *history.Execution, visits *history.Visits, jobs []*
 	if n := e.CountRedrives(); n > 0 {
 		w.row("redrives", "%s", formatCount(n))
 	}
-	for _, note := range e.Notes {
+	for _, note := range slices.Concat(e.Notes, delayNotes(visits)) {
 		w.row("note", "%s", cut(note, mostPayload))
 	}
 }
