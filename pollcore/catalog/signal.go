@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 )
@@ -146,13 +147,20 @@ func (e *Event) cut(id string) string {
 
 // search evaluates a JMESPath expression on a JSON value.
 func search(expression string, on any) (any, error) {
+	if known, ok := searches.Load(expression); ok {
+		return known.(*jmespath.Program).Eval(on) //nolint:forcetypeassert // there are no others
+	}
 	expr, err := jmespath.Parse(expression)
 	if err != nil {
 		return nil, err
 	}
 	program, _ := expr.Compile(nil) // of any JSON there is nothing to find
+	searches.Store(expression, program)
 	return program.Eval(on)
 }
+
+// searches are the expressions that were used so far, as programs: a few for each job.
+var searches sync.Map
 
 // Batch is a call that describes many jobs.
 type Batch struct {

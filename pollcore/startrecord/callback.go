@@ -44,12 +44,11 @@ func (d *decoder) callback() (c Callback) {
 	if raw == nil {
 		return c
 	}
-	inner := decoder{text: raw}
-	var ok bool
-	if inner.members, ok = splitObject(raw); !ok {
+	if raw[0] != '{' {
 		d.problem("callback", "expected an object")
 		return c
 	}
+	inner := decoder{text: raw, members: splitObject(raw)}
 	inner.optional("taskToken", "a string", &c.TaskToken)
 	inner.integer("redriveCount", false, &c.RedriveCount)
 	inner.optional("redriveTime", "an RFC 3339 time", &c.RedriveTime)

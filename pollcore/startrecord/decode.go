@@ -23,12 +23,16 @@ func Decode(key Key, text []byte) (Record, error) {
 	if at := invalidUTF8(text); at >= 0 {
 		return Record{}, fmt.Errorf("%w: byte %d is not valid UTF-8", ErrMalformed, at)
 	}
-	d := decoder{text: text}
-	var rec Record
-	var ok bool
-	if d.members, ok = splitObject(text); !ok {
+	if !isObject(text) {
 		return Record{}, fmt.Errorf("%w: %w", ErrMalformed, notObject(text))
 	}
+	return decodeObject(key, text)
+}
+
+// decodeObject is Decode for a text that is a JSON object.
+func decodeObject(key Key, text []byte) (Record, error) {
+	d := decoder{text: text, members: splitObject(text)}
+	var rec Record
 	if d.integer("version", true, &rec.Version) && rec.Version != Version {
 		return Record{}, fmt.Errorf("%w: it has version %d, this program reads version %d; use a program that reads both",
 			ErrVersion, rec.Version, Version)

@@ -120,6 +120,9 @@ func segment(text string) string {
 // non-ASCII runes uses no Unicode tables: they change between releases of Go,
 // and a path must not.
 func escape(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf || !safe(r, 1) }) {
+		return text
+	}
 	var b strings.Builder
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -139,7 +142,7 @@ func safe(r rune, size int) bool {
 	switch {
 	case r < utf8.RuneSelf:
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
-			strings.ContainsRune("-_.:=@+,", r)
+			r == '-' || r == '_' || r == '.' || r == ':' || r == '=' || r == '@' || r == '+' || r == ','
 	case r == utf8.RuneError && size == 1: // an invalid byte
 		return false
 	default:

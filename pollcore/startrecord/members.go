@@ -29,27 +29,28 @@ func (m members) find(name string) []byte {
 	return nil
 }
 
-// splitObject returns the members of a text; ok is false if it is no JSON object.
-func splitObject(text []byte) (m members, ok bool) {
-	if !json.Valid(text) {
-		return nil, false
-	}
+// isObject reports whether a text is a JSON object.
+func isObject(text []byte) bool {
 	s := splitter{text: text}
 	s.skipSpace()
-	if s.text[s.at] != '{' {
-		return nil, false
-	}
+	return json.Valid(text) && text[s.at] == '{'
+}
+
+// splitObject returns the members of a text that is a JSON object.
+func splitObject(text []byte) (m members) {
+	s := splitter{text: text}
+	s.skipSpace()
 	m = make(members, 0, 24)
 	for s.at++; ; s.at++ { // behind the brace or a comma
 		s.skipSpace()
 		if s.text[s.at] == '}' {
-			return m, true
+			return m
 		}
 		name := s.value()
 		if bytes.IndexByte(name, '\\') >= 0 {
 			var plain string
 			if err := json.Unmarshal(name, &plain); err != nil {
-				return nil, false
+				panic(err) // the text is valid
 			}
 			name = []byte(`"` + plain + `"`)
 		}
@@ -60,7 +61,7 @@ func splitObject(text []byte) (m members, ok bool) {
 		m = append(m, struct{ name, value []byte }{name[1 : len(name)-1], value})
 		s.skipSpace()
 		if s.text[s.at] == '}' {
-			return m, true
+			return m
 		}
 	}
 }

@@ -33,7 +33,7 @@ func NewWrite(location string, key Key, rec Record, replaces string) (Write, err
 	rec.Nonce = rand.Text()
 	body, err := encode(rec)
 	if err == nil {
-		rec, err = Decode(key, body)
+		rec, err = decodeObject(key, body)
 	}
 	if err != nil {
 		return Write{}, fmt.Errorf("start record for %s cannot be written: %w", location, err)

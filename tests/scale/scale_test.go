@@ -59,12 +59,14 @@ func TestHour(t *testing.T) { //nolint:paralleltest // it measures time and memo
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, cmp.Or(*jobCount, tt.few), tt.of)
-			began := time.Now()
+			began, used := time.Now(), processorTime(t)
 			w.run(t)
 			took := time.Since(began)
+			used = processorTime(t) - used
 			w.requireEnds(t)
-			t.Logf("%d jobs, %d visits in %d invocations: %s, %.0f visits a second; %d events lost, %d deliveries doubled",
-				len(w.jobs), w.visits, w.invocations, took.Round(100*time.Millisecond), float64(w.visits)/took.Seconds(), w.lost, w.doubled)
+			t.Logf("%d jobs, %d visits in %d invocations: %s, %s of processors, %.0f visits a second; %d events lost, %d deliveries doubled",
+				len(w.jobs), w.visits, w.invocations, took.Round(100*time.Millisecond), used.Round(100*time.Millisecond),
+				float64(w.visits)/took.Seconds(), w.lost, w.doubled)
 			for _, name := range sortedKeys(w.services) {
 				w.services[name].meter.report(t, name)
 			}
@@ -104,6 +106,14 @@ func (w *world) compare(t *testing.T) []string {
 		add(string(strategy), compileMachine(t, strategy, 60, w.maxWait).sample(t, w.jobs, len(w.jobs)/some))
 	}
 	return lines
+}
+
+// processorTime is how long processors have worked for this process.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var used syscall.Rusage
+	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // requireMemory requires that the process has never had more than 2 GB.

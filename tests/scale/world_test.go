@@ -1,11 +1,16 @@
 package scale_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -126,33 +131,34 @@ func (w *world) run(t *testing.T) {
 	last := w.jobs[len(w.jobs)-1].startsAt
 	for open := true; open; {
 		now := w.clock.second.Load()
-		for i := int(now) * w.starts; i < len(w.jobs) && i < int(now+1)*w.starts; i++ {
-			w.start(t, w.jobs[i])
-		}
+		w.startDue(t)
 		for _, body := range w.events[now] {
 			w.queue.Send(t.Context(), []handler.Message{{Body: body}})
 		}
 		delete(w.events, now)
 		w.queue.turn(w.random)
-		for range maxConcurrency {
-			messages := w.queue.receive()
-			if len(messages) == 0 {
-				break
-			}
-			w.collect(t, messages)
-		}
+		w.collect(t)
 		w.clock.second.Add(1)
 		require.Less(t, now, last+int64(w.maxWait)+2*3600, "%d messages live for ever", w.queue.count)
 		open = now <= last || w.queue.count > 0 || len(w.events) > 0
 	}
 }
 
-// start invokes RunJob for a Task that waits for a callback.
-func (w *world) start(t *testing.T, j *job) {
+// startDue starts the executions of this second.
+func (w *world) startDue(t *testing.T) {
 	t.Helper()
+	first := min(len(w.jobs), int(w.clock.second.Load())*w.starts)
+	due := w.jobs[first:min(len(w.jobs), first+w.starts)]
+	errs := make([]error, len(due))
+	together(len(due), func(i int) { errs[i] = w.start(t.Context(), due[i]) })
+	require.NoError(t, errors.Join(errs...))
+}
+
+// start invokes RunJob for a Task that waits for a callback.
+func (w *world) start(ctx context.Context, j *job) error {
 	w.tasks.wait(j)
 	now := w.clock.Now().Format(time.RFC3339)
-	_, err := w.handler.RunJob(t.Context(), fmt.Appendf(nil, `{
+	_, err := w.handler.RunJob(ctx, fmt.Appendf(nil, `{
 		"Context": {
 			"Execution": {"Id": "arn:aws:states:us-east-1:123456789012:execution:Nightly:run-%d", "StartTime": %q},
 			"State": {"Name": "RunJob", "EnteredTime": %q, "RetryCount": 0},
@@ -160,11 +166,49 @@ func (w *world) start(t *testing.T, j *job) {
 		},
 		"Input": {"job": %q, "arguments": %s, "maxWaitSeconds": %d, "minDelay": %d, "maxDelay": %d, "onTimeout": "leave"}
 	}`, j.number, now, now, j.token, j.of.name, argumentsOf(j), w.maxWait, w.delay, w.delay))
-	require.NoError(t, err)
+	return err
 }
 
-// collect invokes Collect with messages. Each is delivered at least once.
-func (w *world) collect(t *testing.T, messages []*message) {
+// invocation is one of Collect, with the messages that it is to delete.
+type invocation struct {
+	messages  []*message
+	payload   []byte
+	collected *handler.Collected
+	err       error
+}
+
+// collect invokes Collect with the messages of this second. Each is delivered at least
+// once.
+func (w *world) collect(t *testing.T) {
+	t.Helper()
+	var all []*invocation
+	for len(all) < maxConcurrency {
+		messages := w.queue.receive()
+		if len(messages) == 0 {
+			break
+		}
+		all = append(all, w.invocation(t, messages))
+	}
+	together(len(all), func(n int) {
+		i := all[n]
+		i.collected, i.err = w.handler.Collect(t.Context(), i.payload)
+	})
+	for _, i := range all {
+		require.NoError(t, i.err)
+		w.invocations++
+		for _, m := range i.messages {
+			switch {
+			case slices.Contains(i.collected.BatchItemFailures, handler.BatchItemFailure{ItemIdentifier: m.id}):
+				w.queue.keep(m, visibility)
+			case w.happens(): // SQS has forgotten that it is deleted
+				w.doubled++
+				w.queue.keep(m, 1+w.random.Int64N(60))
+			}
+		}
+	}
+}
+
+func (w *world) invocation(t *testing.T, messages []*message) *invocation {
 	t.Helper()
 	type record struct {
 		MessageID   string `json:"messageId"`
@@ -181,21 +225,24 @@ func (w *world) collect(t *testing.T, messages []*message) {
 			batch.Records = append(batch.Records, batch.Records[len(batch.Records)-1])
 		}
 	}
+	w.visits += len(batch.Records)
 	payload, err := json.Marshal(batch)
 	require.NoError(t, err)
-	collected, err := w.handler.Collect(t.Context(), payload)
-	require.NoError(t, err)
-	w.invocations++
-	w.visits += len(batch.Records)
-	for _, m := range messages {
-		switch {
-		case slices.Contains(collected.BatchItemFailures, handler.BatchItemFailure{ItemIdentifier: m.id}):
-			w.queue.keep(m, visibility)
-		case w.happens(): // SQS has forgotten that it is deleted
-			w.doubled++
-			w.queue.keep(m, 1+w.random.Int64N(60))
-		}
+	return &invocation{messages: messages, payload: payload}
+}
+
+// together calls do for 0 to n-1, as many at once as there are processors.
+func together(n int, do func(i int)) {
+	var taken atomic.Int64
+	var wg sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := int(taken.Add(1)) - 1; i < n; i = int(taken.Add(1)) - 1 {
+				do(i)
+			}
+		})
 	}
+	wg.Wait()
 }
 
 // late is how many seconds after its end, or its deadline, a job's Task got its answer.
