@@ -120,6 +120,14 @@ func (a assembly) physical(t *testing.T, text string) string {
 			return a.physical(t, resolve(t, map[string]any{"Fn::GetAtt": []any{
 				r["Properties"].(map[string]any)["FunctionName"].(map[string]any)["Ref"], "Arn",
 			}}).(string)) + ":1"
+		case "AWS::DynamoDB::Table":
+			arn += "dynamodb:" + account + ":table/" + name
+		case "AWS::SQS::Queue":
+			arn += "sqs:" + account + ":" + name
+			name = "https://sqs.us-east-1.amazonaws.com/123456789012/" + name
+		case "AWS::StepFunctions::StateMachine":
+			arn += "states:" + account + ":stateMachine:" + name
+			name = arn
 		case "AWS::Logs::LogGroup":
 			arn += "logs:us-east-1:123456789012:log-group:" + name + ":*"
 		default:

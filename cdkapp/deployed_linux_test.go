@@ -182,6 +182,7 @@ type world struct {
 	services  map[string]*scripted
 	functions map[string]sim.LambdaFunction // by ARN
 	logs      map[string]*functionLog       // by the function's logical ID
+	callbacks *callbacks
 }
 
 // functionLog is what a function has written.
@@ -199,7 +200,7 @@ func (l *functionLog) check(t *testing.T) {
 	for line := range strings.Lines(l.text.String()) {
 		var record map[string]any
 		require.NoError(t, json.Unmarshal([]byte(line), &record), "a line is not JSON: %s", line)
-		if message := record["message"]; message == "run-job" || message == "check-status" {
+		if message := record["message"]; message == "run-job" || message == "check-status" || message == "collector" {
 			require.NotEmpty(t, record["requestId"], line)
 			invocations++
 		}
@@ -209,7 +210,7 @@ func (l *functionLog) check(t *testing.T) {
 
 func newWorld(t *testing.T, a assembly) *world {
 	t.Helper()
-	w := &world{assembly: a, iam: newAccess(t, a), functions: map[string]sim.LambdaFunction{}, logs: map[string]*functionLog{}}
+	w := &world{assembly: a, iam: newAccess(t, a), functions: map[string]sim.LambdaFunction{}, logs: map[string]*functionLog{}, callbacks: newCallbacks()}
 	w.services = services(w.iam)
 	aws := httptest.NewServer(endpoint(w.services))
 	t.Cleanup(aws.Close)
@@ -224,25 +225,31 @@ func newWorld(t *testing.T, a assembly) *world {
 		require.NoError(t, s3.CreateBucket(a.physical(t, "{"+bucket.id+"}")))
 	}
 	for _, function := range a.of("AWS::Lambda::Function") {
-		require.Equal(t, "provided.al2023", function.properties["Runtime"])
-		environment := []string{
-			"AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=" + roleOfResource(t, function), "AWS_SECRET_ACCESS_KEY=secret",
-			"AWS_ENDPOINT_URL=" + aws.URL, "AWS_ENDPOINT_URL_S3=" + s3.URL(), "AWS_LAMBDA_LOG_FORMAT=" + logFormat(function),
-		}
-		for name, value := range function.properties["Environment"].(map[string]any)["Variables"].(map[string]any) {
-			environment = append(environment, name+"="+a.physical(t, resolve(t, value).(string)))
-		}
-		log := &functionLog{}
-		f, err := runtimeapi.New(runtimeapi.Config{
-			Name: function.id, Binary: a.executable(t, function), Env: environment, Log: io.MultiWriter(t.Output(), &log.text),
-			Timeout: time.Duration(function.properties["Timeout"].(float64) * float64(time.Second)),
-		})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, f.Close()) })
-		log.of, w.logs[function.id] = f, log
-		w.functions[function.id] = localloop.Process(f)
+		w.deploy(t, function, "AWS_ENDPOINT_URL="+aws.URL, "AWS_ENDPOINT_URL_S3="+s3.URL())
 	}
 	return w
+}
+
+// deploy makes a function of the template, which calls the endpoints.
+func (w *world) deploy(t *testing.T, function resource, endpoints ...string) {
+	t.Helper()
+	require.Equal(t, "provided.al2023", function.properties["Runtime"])
+	environment := append([]string{
+		"AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=" + roleOfResource(t, function), "AWS_SECRET_ACCESS_KEY=secret",
+		"AWS_LAMBDA_LOG_FORMAT=" + logFormat(function),
+	}, endpoints...)
+	for name, value := range function.properties["Environment"].(map[string]any)["Variables"].(map[string]any) {
+		environment = append(environment, name+"="+w.physical(t, resolve(t, value).(string)))
+	}
+	log := &functionLog{}
+	f, err := runtimeapi.New(runtimeapi.Config{
+		Name: function.id, Binary: w.executable(t, function), Env: environment, Log: io.MultiWriter(t.Output(), &log.text),
+		Timeout: time.Duration(function.properties["Timeout"].(float64) * float64(time.Second)),
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, f.Close()) })
+	log.of, w.logs[function.id] = f, log
+	w.functions[function.id] = localloop.Process(f)
 }
 
 // logFormat is the format that Lambda tells a function to log in. Without a logging
@@ -264,13 +271,14 @@ func (w *world) run(t *testing.T, machine resource, clock *sim.Clock, execution,
 	require.NoError(t, err)
 	role := roleOfResource(t, machine)
 	invoke := sim.LambdaInvoke(w.functions)
-	handlers := map[string]sim.Handler{"arn:aws:states:::lambda:invoke": func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+	asRole := func(ctx context.Context, call sim.Call) (sim.Reply, error) {
 		function := text(call.Arguments.(map[string]any)["FunctionName"])
 		if !w.iam.allows(role, "lambda:InvokeFunction", function, nil) {
 			return sim.Reply{}, &sim.TaskError{Name: "Lambda.AccessDeniedException"}
 		}
 		return invoke(ctx, call)
-	}}
+	}
+	handlers := map[string]sim.Handler{"arn:aws:states:::lambda:invoke": asRole, "arn:aws:states:::lambda:invoke.waitForTaskToken": w.callbacks.hold(asRole)}
 	for _, task := range tasksOf(t, definition) {
 		if _, ok := handlers[task.resource]; ok {
 			continue
