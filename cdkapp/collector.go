@@ -191,7 +191,7 @@ func (f *functions) announce(scope constructs.Construct, jobs []string, argument
 		}
 		awsevents.NewCfnRule(scope, new("Ended"+strings.ReplaceAll(named.FullName, ":", "-")), &awsevents.CfnRuleProps{
 			Description:  new("Tells the collector of jobpoller that a job of " + named.FullName + " has ended"),
-			EventPattern: event.Pattern(),
+			EventPattern: named.Job.EventPattern(arguments),
 			Targets: &[]any{&awsevents.CfnRule_TargetProperty{
 				Id: new("Collector"), Arn: f.collector.queue.QueueArn(),
 				DeadLetterConfig: &awsevents.CfnRule_DeadLetterConfigProperty{Arn: f.collector.deadLetter.QueueArn()},

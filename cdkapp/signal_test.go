@@ -33,7 +33,9 @@ func TestE2ESignalEvents(t *testing.T) {
 	t.Parallel()
 	var all template
 	inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
-		p := cdkapp.NewJobPoller(stack, new("Query"), querying(cdkapp.SignalEvents))
+		props := querying(cdkapp.SignalEvents)
+		props.Arguments = &map[string]any{"QueryString": "SELECT 1", "WorkGroup": "etl"}
+		p := cdkapp.NewJobPoller(stack, new("Query"), props)
 		require.Equal(t, compile.LambdaEvents, p.Report().Strategy)
 		require.Contains(t, *p.Definition(), ":states:::lambda:invoke.waitForTaskToken")
 		_, all = templateOf(stack)
@@ -75,9 +77,11 @@ func TestE2ESignalEvents(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]any{
-		"Description":  "Tells the collector of jobpoller that a job of athena:StartQueryExecution has ended",
-		"EventPattern": map[string]any{"source": []any{"aws.athena"}, "detail-type": []any{"Athena Query State Change"}, "detail": map[string]any{"currentState": []any{"SUCCEEDED", "FAILED", "CANCELLED"}}},
-		"Targets":      []any{map[string]any{"Id": "Collector", "Arn": "{" + queue.id + ".Arn}", "DeadLetterConfig": map[string]any{"Arn": "{" + dead.id + ".Arn}"}}},
+		"Description": "Tells the collector of jobpoller that a job of athena:StartQueryExecution has ended",
+		"EventPattern": map[string]any{"source": []any{"aws.athena"}, "detail-type": []any{"Athena Query State Change"}, "detail": map[string]any{
+			"currentState": []any{"SUCCEEDED", "FAILED", "CANCELLED"}, "workgroupName": []any{"etl"},
+		}},
+		"Targets": []any{map[string]any{"Id": "Collector", "Arn": "{" + queue.id + ".Arn}", "DeadLetterConfig": map[string]any{"Arn": "{" + dead.id + ".Arn}"}}},
 	}, resolve(t, all.only(t, "AWS::Events::Rule").properties))
 }
 

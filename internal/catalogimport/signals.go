@@ -90,6 +90,16 @@ func (t *table) event(to *catalog.Job) func(*jsontree.Node) {
 			},
 			"id": t.word(&e.ID), "after": t.word(&e.After), "argument": t.word(&e.Argument),
 			"status": t.form(&e.Status, eventPath, "a path such as "+examplePath), "success": t.words(&e.Success), "failure": t.words(&e.Failure),
+			"names": func(n *jsontree.Node) {
+				e.Names = map[string]string{}
+				t.object(n, "members of the start call by paths", func(path string, n *jsontree.Node) {
+					var member string
+					if t.word(&member)(n); !eventPath.MatchString(path) {
+						t.Report(n.Problem("expected a path such as %s, found %q", examplePath, path))
+					}
+					e.Names[path] = member
+				})
+			},
 			"ended": t.words(&e.Ended), "switch": t.word(&e.Switch),
 			"delivery": t.oneOf((*string)(&e.Delivery), string(catalog.Durable), string(catalog.BestEffort)), "note": t.word(&e.Note),
 		}, "source", "detailTypes", "id", "argument", "status", "delivery")
@@ -177,6 +187,11 @@ func (s *tableSignals) check(j *tableJob, start, describe *catalog.Operation) {
 	}
 	if e.Switch != "" && (start.Input.Member(e.Switch) == nil || start.Input.Member(e.Switch).Shape.Type != catalog.Boolean) {
 		s.report("event/switch", "the input of %s has no boolean %q", start.Name, e.Switch)
+	}
+	for _, path := range slices.Sorted(maps.Keys(e.Names)) {
+		if member := start.Input.Member(e.Names[path]); member == nil || member.Shape.Type != catalog.String {
+			s.report("event/names", "the input of %s has no string %q", start.Name, e.Names[path])
+		}
 	}
 	ends := slices.Concat(e.Success, e.Failure, e.Ended)
 	if len(ends) == 0 {

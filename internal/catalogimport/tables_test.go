@@ -99,6 +99,8 @@ func TestTables(t *testing.T) {
 		{"failure that is a success", []change{{signals, `["Burnt", "Stopped"]`, `["BAKED"]`}}, `/event/failure: the value "BAKED" means something else as a status of GetLoaf`},
 		{"detail-types", []change{{signals, `"detail.state"`, `"\"detail-type\""`}}, `/event/detailTypes: the detail-type is the status, so its values must be all detailTypes`},
 		{"switch", []change{{signals, `"after": "/",`, `"after": "/", "switch": "recipe",`}}, `/event/switch: the input of StartLoaf has no boolean "recipe"`},
+		{"name of an event", []change{{signals, `"after": "/",`, `"after": "/", "names": {"detail.oven": "oven"},`}}, `/event/names: the input of StartLoaf has no string "oven"`},
+		{"path of a name", []change{{signals, `"after": "/",`, `"after": "/", "names": {"detail.": "oven"},`}}, `/event/names/detail.: expected a path such as`},
 		{"topic", []change{{signals, `"recipe.flour"`, `"recipe.parts"`}}, `/topic: a topic is a string, and the path gives`},
 		{"topic of nobody", []change{{signals, `"recipe.flour"`, `"recipe.flower"`}}, `/topic: column 8: `},
 		{"delay of no sync", []change{{signals, `"batchSource"`, `"syncDelay": 60, "syncDelaySource": "x", "batchSource"`}}, `/jobs/mill-v2:GrindSack/syncDelay: the job has no sync in jobs.json`},

@@ -37,6 +37,9 @@ type Event struct {
 	Success []string `json:"success,omitempty"`
 	Failure []string `json:"failure,omitempty"`
 	Ended   []string `json:"ended,omitempty"`
+	// Names are members of the start call's input whose values the event has, too, by
+	// their paths in the event.
+	Names map[string]string `json:"names,omitempty"`
 	// Switch is the boolean member of the start call's input that must be true: else
 	// the service sends no event of the job. It is empty if events are always sent.
 	Switch string `json:"switch,omitempty"`
@@ -55,9 +58,11 @@ const (
 	BestEffort Delivery = "best effort" // an event may be lost
 )
 
-// Pattern is the pattern of an EventBridge rule that takes the events of jobs that
-// have ended.
-func (e *Event) Pattern() map[string]any {
+// EventPattern is the pattern of an EventBridge rule that takes the events of jobs that
+// have ended. Of what the arguments of the start call name literally it takes no others;
+// nil are not known. The job has an Event.
+func (j *Job) EventPattern(arguments map[string]any) map[string]any {
+	e := j.Event
 	pattern := map[string]any{"source": []string{e.Source}, "detail-type": e.DetailTypes}
 	match := func(path string, values []string) {
 		object, steps := pattern, eventStep.FindAllString(path, -1)
@@ -79,8 +84,27 @@ func (e *Event) Pattern() map[string]any {
 		match(path, values)
 	}
 	match(e.Status, slices.Concat(e.Success, e.Failure, e.Ended))
+	named := maps.Clone(e.Names)
+	// The id may be a name that the start call gives the job.
+	if member, ok := strings.CutPrefix(j.Arguments[e.Argument], "input."); ok && e.After == "" && isPath.MatchString(e.ID) && isName.MatchString(member) {
+		if named == nil {
+			named = map[string]string{}
+		}
+		named[e.ID] = member
+	}
+	for path, member := range named {
+		// An event has the name where a caller may give the ARN.
+		if texts, areLiteral := literals(arguments, strings.Split(member, ".")); areLiteral && len(texts) == 1 && !strings.HasPrefix(texts[0], "arn:") {
+			match(path, texts)
+		}
+	}
 	return pattern
 }
+
+var (
+	isPath = regexp.MustCompile(`^(\w+|"[^"]+")(\.(\w+|"[^"]+"))*$`)
+	isName = regexp.MustCompile(`^\w+$`)
+)
 
 // eventStep is a member name in the path of a status.
 var eventStep = regexp.MustCompile(`\w+|"[^"]+"`)

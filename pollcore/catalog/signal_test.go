@@ -78,10 +78,11 @@ func TestEventsOfJobs(t *testing.T) {
 		uncut, err := whole.JobIDs(asked)
 		require.NoError(t, err, name)
 		requireCut(t, name, uncut, ids)
-		pattern := decoded(t, event.Pattern())
+		pattern, named := decoded(t, e.Job.EventPattern(nil)), decoded(t, e.Job.EventPattern(s.Input))
 		ended := 0
 		for _, one := range s.Events {
 			require.Equal(t, one.Ended, matches(pattern, one.Event), "%s: %v", name, one.Event)
+			require.Equal(t, one.Ended, matches(named, one.Event), "%s: %v", name, one.Event)
 			if one.Ended {
 				require.True(t, event.Takes(one.Event), name)
 				id, err := event.JobID(one.Event)
@@ -97,6 +98,36 @@ func TestEventsOfJobs(t *testing.T) {
 		delete(samples, name)
 	})
 	require.Empty(t, slices.Collect(maps.Keys(samples)), "samples of no event")
+}
+
+// A rule takes the events alone of what the arguments name, where they do so literally.
+func TestEventPatternNamesWhatArgumentsName(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		job       string
+		arguments map[string]any
+		want      any // in the detail, beside the status
+	}{
+		"a name":                      {"athena:StartQueryExecution", map[string]any{"WorkGroup": "etl"}, map[string]any{"workgroupName": []any{"etl"}}},
+		"a token of the CDK":          {"athena:StartQueryExecution", map[string]any{"WorkGroup": "${Token[TOKEN.7]}"}, map[string]any{"workgroupName": []any{"${Token[TOKEN.7]}"}}},
+		"as SDK integrations spell":   {"codebuild:StartBuild", map[string]any{"ProjectName": "shop"}, map[string]any{"project-name": []any{"shop"}}},
+		"a name that is the id":       {"glue:StartCrawler", map[string]any{"Name": "orders"}, map[string]any{"crawlerName": []any{"orders"}}},
+		"an ARN":                      {"codebuild:StartBuild", map[string]any{"projectName": "arn:aws:codebuild:eu-west-1:123456789012:project/shop"}, map[string]any{}},
+		"an expression":               {"athena:StartQueryExecution", map[string]any{"WorkGroup": "{% $states.input.group %}"}, map[string]any{}},
+		"another argument":            {"athena:StartQueryExecution", map[string]any{"QueryString": "SELECT 1"}, map[string]any{}},
+		"an id that the service sets": {"sagemaker:StartPipelineExecution", map[string]any{"PipelineName": "train"}, map[string]any{}},
+		"no arguments":                {"athena:StartQueryExecution", nil, map[string]any{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			named, err := catalog.AWS().Resolve(tt.job)
+			require.NoError(t, err)
+			detail := decoded(t, named.Job.EventPattern(tt.arguments)).(map[string]any)["detail"].(map[string]any)
+			delete(detail, strings.TrimPrefix(named.Job.Event.Status, "detail."))
+			delete(detail, strings.Trim(strings.TrimPrefix(named.Job.Event.Status, "detail."), `"`))
+			require.Equal(t, tt.want, detail)
+		})
+	}
 }
 
 // requireCut requires that nothing but ARNs is cut.

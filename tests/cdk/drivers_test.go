@@ -61,7 +61,7 @@ func synth(t *testing.T, build func(stack awscdk.Stack)) template {
 func packages(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	for _, name := range []string{"runjob", "checkstatus"} {
+	for _, name := range []string{"runjob", "checkstatus", "collector"} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name+"-arm64.zip"), []byte(name), 0o600))
 	}
 	return folder
@@ -103,7 +103,7 @@ func (all template) jobGrants(t *testing.T, role string) grants {
 			for _, action := range list(s["Action"]) {
 				for _, resource := range list(s["Resource"]) {
 					text := flat(resource)
-					if strings.HasPrefix(text, "${Records") || strings.HasPrefix(action.(string), "xray:") || strings.Contains(text, "Log") && strings.HasPrefix(action.(string), "logs:") {
+					if strings.HasPrefix(action.(string), "sqs:") || strings.HasPrefix(text, "${Records") || strings.HasPrefix(action.(string), "xray:") || strings.Contains(text, "Log") && strings.HasPrefix(action.(string), "logs:") {
 						continue
 					}
 					found.add(action.(string), text)
@@ -167,9 +167,10 @@ func needed(driver jobs.Driver, into grants, methods ...jobs.Method) {
 	}
 }
 
-// functions deploys functions for the drivers, in a store of another construct.
+// functions deploys functions for the drivers, in a store of another construct: with a
+// collector, if that is a table.
 func functions(stack awscdk.Stack, store cdkapp.RecordStore, id string, drivers []jobs.Driver) {
-	props := cdkapp.FunctionsProps{Store: store}
+	props := cdkapp.FunctionsProps{Store: store, Collector: new(store.Table() != nil)}
 	var names []string
 	for _, d := range drivers {
 		names = append(names, d.Name())
@@ -220,6 +221,32 @@ func groups(t *testing.T) [][]jobs.Driver {
 	return all
 }
 
+// The collector is allowed what check-status is, and to describe many jobs in one call.
+//
+//nolint:paralleltest // the tests share one process of Node.js
+func TestE2ERoleOfTheCollectorAllowsWhatDriversNeed(t *testing.T) {
+	want, describes := grants{}, grants{}
+	var all []jobs.Driver
+	for _, drivers := range groups(t) {
+		for _, driver := range drivers {
+			together := grants{}
+			if needed(driver, together, jobs.MethodDescribeBatch); len(together) == 0 {
+				continue
+			}
+			all = append(all, driver)
+			needed(driver, want, jobs.MethodDescribe, jobs.MethodDescribeBatch, jobs.MethodStop)
+			needed(driver, describes, jobs.MethodDescribe, jobs.MethodStop)
+		}
+	}
+	require.Len(t, all, 15)
+	found := synth(t, func(stack awscdk.Stack) {
+		functions(stack, cdkapp.NewRecordTable(stack, jsii.String("Records"), nil), "Functions", all)
+	})
+	require.Equal(t, want, found.jobGrants(t, "FunctionsCollector"))
+	require.Equal(t, describes, found.jobGrants(t, "FunctionsCheckStatus"))
+	require.NotEqual(t, want, describes)
+}
+
 // The role of each function is allowed what the drivers of its jobs call, or the
 // service for them, on the resources that they know, and nothing else.
 //
@@ -265,6 +292,7 @@ func TestE2EFunctionsUnderstandTheirEnvironment(t *testing.T) {
 					Resources:        &map[string]*[]*string{passRole: {}},
 					HttpHosts:        jsii.Strings("api.example.com", "*.example.org"),
 					Store:            newStore(stack),
+					Collector:        new(name == "table"),
 					MaxWait:          awscdk.Duration_Hours(jsii.Number(20)),
 					LogLevel:         jsii.String("warn"),
 					MetricsNamespace: jsii.String("none"),
@@ -278,6 +306,9 @@ func TestE2EFunctionsUnderstandTheirEnvironment(t *testing.T) {
 					text, ok := value.(string)
 					if !ok {
 						text = "records" // the name of a resource
+					}
+					if name == handler.EnvQueueURL {
+						text = "https://sqs.eu-west-1.amazonaws.com/123456789012/waits"
 					}
 					t.Setenv(name, text)
 				}
