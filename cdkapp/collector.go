@@ -173,11 +173,15 @@ func (f *functions) answer(scope constructs.Construct, machine string, key awskm
 		all = append(all, allowOn(*key.KeyArn(), &map[string]any{"StringEquals": context}, "kms:Decrypt", "kms:GenerateDataKey"))
 	}
 	role := f.collector.function.Role()
-	if !sameStack(f, scope) { // to which this stack cannot refer
+	switch {
+	case !isChangeable(role):
+		warnUnchanged(scope, role, collectorFunction.title(), actionsOf(all))
+	case f.passed.Role != nil, // run-job waits for its policies, and the state machine for run-job
+		!sameStack(f, scope): // to which this stack cannot refer
 		awsiam.NewPolicy(scope, new("Answers"), &awsiam.PolicyProps{Statements: &all, Roles: &[]awsiam.IRole{role}})
-		return
+	default:
+		addStatements(role, all...)
 	}
-	warnUnchanged(scope, role, collectorFunction.title(), addStatements(role, all...))
 }
 
 // announce sends the collector the events of the end of jobs that are started with these

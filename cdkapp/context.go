@@ -318,7 +318,7 @@ func (c *appContext) resources(definitions, jobs, retired []string) map[string]*
 		if _, ok := jobsOfFunctions[name]; ok {
 			continue
 		}
-		found, err := actionsOf(name)
+		found, err := actionsOfDefinition(name)
 		if err != nil {
 			c.refuse(contextJobs, "%v", err)
 		}

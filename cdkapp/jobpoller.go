@@ -264,6 +264,7 @@ func (p *jobPoller) deploy(props *JobPollerProps) {
 	p.makeLogGroup(props)
 	p.makeStateMachine(props)
 	p.warnRole(props, needs)
+	p.machine.warnLimit(p)
 	if orElse(props.Alarms, true) {
 		p.makeAlarms(props.AlarmActions)
 	}

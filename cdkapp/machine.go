@@ -48,6 +48,9 @@ type machine struct {
 	jobs    []string
 	open    bool
 	maxWait time.Duration
+	// limit is how long an execution may last by the prop StateMachineProps, and longest
+	// by the definition; 0 if they do not say it.
+	limit, longest time.Duration
 	// auto is that the signal was chosen here.
 	auto bool
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsstepfunctions"
+	"github.com/aws/constructs-go/constructs/v10"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
@@ -69,25 +70,39 @@ func (m *machine) useProps(in where, props *awsstepfunctions.StateMachineProps, 
 		if limit <= longest {
 			in.refuse(prop, "it must be longer than MaxWait (%s), is %s: the execution would end before the wait, and leave the job alone", longest, limit)
 		}
-		m.set("TimeoutSeconds", strconv.Itoa(int(limit/time.Second)))
+		m.limit = limit
+		if old := m.set("TimeoutSeconds", strconv.Itoa(int(limit/time.Second))); old != "" {
+			seconds, _ := strconv.Atoi(old) // or a placeholder, of which nothing is known
+			m.longest = time.Duration(seconds) * time.Second
+		}
 	}
 	if given.Comment != nil {
 		m.set("Comment", string(jsontree.Quote(*given.Comment)))
 	}
 }
 
-// set gives the definition a field, in the place of the one that it has.
-func (m *machine) set(field, value string) {
+// warnLimit tells that executions may not live as long as the definition foresees.
+func (m *machine) warnLimit(scope constructs.Construct) {
+	if m.limit < m.longest {
+		awscdk.Annotations_Of(scope).AddWarningV2(new("jobpoller:limit"), new(fmt.Sprintf(
+			"StateMachineProps.Timeout is shorter than the %s that the definition can take with all retries: "+
+				"an execution that ends by it leaves the job alone, and says States.Timeout", m.longest)))
+	}
+}
+
+// set gives the definition a field, in the place of the one that it has, which it returns.
+func (m *machine) set(field, value string) (old string) {
 	document, err := jsontree.Parse([]byte(m.definition))
 	if err != nil {
 		panic(err) // it was read before
 	}
-	if old := document.Root.Get(field); old != nil {
-		m.definition = m.definition[:old.Offset] + value + m.definition[old.End:]
-		return
+	if has := document.Root.Get(field); has != nil {
+		m.definition = m.definition[:has.Offset] + value + m.definition[has.End:]
+		return string(has.Raw())
 	}
 	start := document.Root.Offset + len("{")
 	m.definition = m.definition[:start] + fmt.Sprintf("\n  %q: %s,", field, value) + m.definition[start:]
+	return ""
 }
 
 // makeStateMachine makes the state machine of the props that are passed on, with

@@ -3,6 +3,7 @@
 package cdkapp_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -191,28 +192,113 @@ func TestE2EFunctionPropsOfPollers(t *testing.T) {
 	require.Contains(t, e.Problem, "the state machine invokes none")
 }
 
-// Tags and a permissions boundary that are put on a poller reach all that has any.
+// The collector has the props of the other functions.
+func TestE2EFunctionPropsOfTheCollector(t *testing.T) {
+	t.Parallel()
+	inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
+		props := querying(cdkapp.SignalEvents)
+		props.FunctionProps = &awslambda.FunctionProps{
+			FunctionName: new("queries"), Role: newRole(stack), LogGroup: awslogs.NewLogGroup(stack, new("Own"), nil), Vpc: newVPC(stack), Timeout: seconds(50),
+		}
+		cdkapp.NewJobPoller(stack, new("Query"), props)
+		_, all := templateOf(stack)
+		names := []string{}
+		for _, f := range all.of(functionKind) {
+			names = append(names, f.properties["FunctionName"].(string))
+			require.Contains(t, asJSON(t, f.properties), `"SubnetIds":["subnet-`)
+			require.Equal(t, all.named(t, "AWS::Logs::LogGroup", "Own").id, f.properties["LoggingConfig"].(map[string]any)["LogGroup"].(map[string]any)["Ref"])
+		}
+		require.ElementsMatch(t, []string{"queries-run-job", "queries-check-status", "queries-collector"}, names)
+		may := allowed(t, all, "Role")
+		for _, action := range []string{"sqs:SendMessage", "sqs:ReceiveMessage", "states:SendTaskSuccess", "athena:BatchGetQueryExecution", "ec2:CreateNetworkInterface"} {
+			require.Contains(t, may, action)
+		}
+	})
+	inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
+		props := querying(cdkapp.SignalEvents)
+		props.FunctionProps = &awslambda.FunctionProps{Role: newRole(stack).WithoutPolicyUpdates(nil)}
+		cdkapp.NewJobPoller(stack, new("Query"), props)
+		for path, actions := range map[string]string{
+			"/Stack/Query/Functions": "athena:BatchGetQueryExecution, .*, sqs:DeleteMessage, sqs:GetQueueAttributes, sqs:ReceiveMessage, sqs:SendMessage, xray:.*",
+			"/Stack/Query":           "states:SendTaskFailure, states:SendTaskSuccess",
+		} {
+			text := "the role of collector is imported and cannot be changed: its policies must allow " + actions
+			assertions.Annotations_FromStack(stack).HasWarning(&path, assertions.Match_StringLikeRegexp(&text))
+		}
+	})
+}
+
+// A policy that names a function is made after it, and the function after its role.
+func TestE2EOneRoleForAll(t *testing.T) {
+	t.Parallel()
+	inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
+		for id, changed := range map[string]bool{"Changed": true, "Unchanged": false} {
+			role := awsiam.IRole(awsiam.NewRole(stack, new(id+"Role"), &awsiam.RoleProps{AssumedBy: awsiam.NewServicePrincipal(new("states.amazonaws.com"), nil)}))
+			if !changed {
+				role = role.(awsiam.Role).WithoutPolicyUpdates(nil)
+			}
+			props := exporting()
+			props.Strategy = compile.LambdaLoop
+			props.StateMachineProps, props.FunctionProps = &awsstepfunctions.StateMachineProps{Role: role}, &awslambda.FunctionProps{Role: role}
+			build := func() { cdkapp.NewJobPoller(stack, &id, props) }
+			if !changed {
+				build()
+				continue
+			}
+			require.PanicsWithError(t, "Stack/Changed: prop StateMachineProps.Role: it is the role of RunJob, too, "+
+				"and CloudFormation cannot make a policy before and after a function: give another role", build)
+		}
+	})
+}
+
+// Tags and a permissions boundary that are put on a poller reach all that can have them.
 func TestE2ETagsReachAll(t *testing.T) {
 	t.Parallel()
-	var all template
-	inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
-		props := exporting()
-		props.Strategy = compile.LambdaLoop
-		p := cdkapp.NewJobPoller(stack, new("Export"), props)
-		awscdk.Tags_Of(p).Add(new("team"), new("data"), nil)
-		awsiam.PermissionsBoundary_Of(p).Apply(awsiam.ManagedPolicy_FromManagedPolicyName(stack, new("Boundary"), new("platform")))
-		_, all = templateOf(stack)
-	})
-	tagged := map[string]int{}
-	for _, kind := range []string{machineKind, functionKind, "AWS::S3::Bucket", "AWS::Logs::LogGroup", "AWS::IAM::Role"} {
-		for _, r := range all.of(kind) {
-			require.Contains(t, asJSON(t, r.properties["Tags"]), `{"Key":"team","Value":"data"}`, r.id)
-			tagged[kind]++
+	for signal, want := range map[cdkapp.Signal]map[string]int{
+		cdkapp.SignalPoll: {machineKind: 1, functionKind: 2, "AWS::S3::Bucket": 1, "AWS::Logs::LogGroup": 3, "AWS::IAM::Role": 3},
+		cdkapp.SignalEvents: {
+			machineKind: 1, functionKind: 3, "AWS::DynamoDB::Table": 1, "AWS::Logs::LogGroup": 4, "AWS::IAM::Role": 4,
+			"AWS::SQS::Queue": 2, "AWS::Events::Rule": 1,
+		},
+	} {
+		var all template
+		inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
+			props := querying(signal)
+			if signal == cdkapp.SignalPoll {
+				props.Strategy = compile.LambdaLoop
+			}
+			p := cdkapp.NewJobPoller(stack, new("Query"), props)
+			awscdk.Tags_Of(p).Add(new("team"), new("data"), nil)
+			awsiam.PermissionsBoundary_Of(p).Apply(awsiam.ManagedPolicy_FromManagedPolicyName(stack, new("Boundary"), new("platform")))
+			_, all = templateOf(stack)
+		})
+		tagged := map[string]int{}
+		for kind := range want {
+			for _, r := range all.of(kind) {
+				require.Contains(t, asJSON(t, r.properties["Tags"]), `{"Key":"team","Value":"data"}`, r.id)
+				tagged[kind]++
+			}
+		}
+		require.Equal(t, want, tagged)
+		for _, role := range all.of("AWS::IAM::Role") {
+			require.Contains(t, asJSON(t, role.properties["PermissionsBoundary"]), `:policy/platform"]]}`, role.id)
 		}
 	}
-	require.Equal(t, map[string]int{machineKind: 1, functionKind: 2, "AWS::S3::Bucket": 1, "AWS::Logs::LogGroup": 3, "AWS::IAM::Role": 3}, tagged)
-	for _, role := range all.of("AWS::IAM::Role") {
-		require.True(t, strings.HasSuffix(asJSON(t, role.properties["PermissionsBoundary"]), `:policy/platform"]]}`), role.id)
+}
+
+// A limit that is shorter than that of the definition takes its place, with a word.
+func TestE2ELimitOfTheStateMachine(t *testing.T) {
+	t.Parallel()
+	for hours, warns := range map[float64]bool{2.5: true, 30: false} {
+		inStack(t, func(stack awscdk.Stack) {
+			props := exporting()
+			props.StateMachineProps = &awsstepfunctions.StateMachineProps{Timeout: seconds(hours * 3600)}
+			p := cdkapp.NewJobPoller(stack, new("Export"), props)
+			require.Equal(t, 1, strings.Count(*p.Definition(), fmt.Sprintf("\n  \"TimeoutSeconds\": %g", hours*3600)))
+			require.Equal(t, 1, strings.Count(*p.Definition(), "\n  \"TimeoutSeconds\": "))
+			text := assertions.Match_StringLikeRegexp(new("StateMachineProps.Timeout is shorter than the .* that the definition can take with all retries"))
+			require.Equal(t, warns, len(*assertions.Annotations_FromStack(stack).FindWarning(new("/Stack/Export"), text)) == 1)
+		})
 	}
 }
 

@@ -20,9 +20,15 @@ var vpcActions = []string{
 
 // addStatements adds statements to a role, and returns their actions.
 func addStatements(role awsiam.IRole, statements ...awsiam.PolicyStatement) []string {
-	var actions []string
 	for _, s := range statements {
 		role.AddToPrincipalPolicy(s)
+	}
+	return actionsOf(statements)
+}
+
+func actionsOf(statements []awsiam.PolicyStatement) []string {
+	var actions []string
+	for _, s := range statements {
 		actions = append(actions, texts(s.Actions())...)
 	}
 	return actions
@@ -31,23 +37,27 @@ func addStatements(role awsiam.IRole, statements ...awsiam.PolicyStatement) []st
 func actionsOfGrants(grants []awsiam.Grant) []string {
 	var actions []string
 	for _, granted := range grants {
-		for _, s := range *granted.PrincipalStatements() {
-			actions = append(actions, texts(s.Actions())...)
-		}
+		actions = append(actions, actionsOf(*granted.PrincipalStatements())...)
 	}
 	return actions
 }
 
-// warnUnchanged names the actions that a role of the user's needs, if the CDK cannot
-// add them to it. The CDK itself does as if it had added them.
-func warnUnchanged(scope constructs.Construct, role awsiam.IRole, of string, actions []string) {
-	if len(actions) == 0 {
-		return
-	}
+// isChangeable tells whether the statements that were added to a role have reached it. The
+// CDK itself does as if they always had.
+func isChangeable(role awsiam.IRole) bool {
 	for _, child := range *role.Node().FindAll(constructs.ConstructOrder_PREORDER) {
 		if r, ok := child.(awscdk.CfnResource); ok && *r.CfnResourceType() == "AWS::IAM::Policy" {
-			return
+			return true
 		}
+	}
+	return false
+}
+
+// warnUnchanged names the actions that a role of the user's needs, if the CDK cannot
+// add them to it.
+func warnUnchanged(scope constructs.Construct, role awsiam.IRole, of string, actions []string) {
+	if len(actions) == 0 || isChangeable(role) {
+		return
 	}
 	slices.Sort(actions)
 	awscdk.Annotations_Of(scope).AddWarningV2(new("jobpoller:role"), new(fmt.Sprintf(
@@ -65,11 +75,21 @@ func (p *jobPoller) makeRole(props *JobPollerProps) []string {
 	if len(p.invoked) > 0 {
 		var arns []string
 		for _, f := range p.invoked {
+			p.refuseRoleOf(f)
 			arns = append(arns, f.granted...)
 		}
 		given = append(given, actionsOfGrants([]awsiam.Grant{allow(p.role, arns, nil, invokeAction)})...)
 	}
 	return given
+}
+
+// refuseRoleOf refuses a role that is the function's too: its policy would name the
+// function, which CloudFormation makes after the policy.
+func (p *jobPoller) refuseRoleOf(f invoked) {
+	if of := f.function.Role(); of != nil && *of.Node().Addr() == *p.role.Node().Addr() && isChangeable(of) {
+		where(*p.Node().Path()).refuse("StateMachineProps.Role",
+			"it is the role of %s, too, and CloudFormation cannot make a policy before and after a function: give another role", f.id)
+	}
 }
 
 // warnRole names the actions that the state machine needs, with those that the CDK

@@ -215,9 +215,9 @@ func (s *shippedStack) stores(in where) (store, previous RecordStore) {
 	return store, previous
 }
 
-// actionsOf are the IAM actions that the role of a definition without functions
+// actionsOfDefinition are the IAM actions that the role of a definition without functions
 // needs, which the context can narrow.
-func actionsOf(definition string) ([]string, error) {
+func actionsOfDefinition(definition string) ([]string, error) {
 	compiled, err := compile.Recipe(definition)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", definition, err)
