@@ -301,3 +301,78 @@ func TestEveryBatch(t *testing.T) {
 	_, _, err = (&catalog.Batch{Elements: "a", ID: "["}).ReadElements(map[string]any{"a": []any{1.0}})
 	require.Error(t, err)
 }
+
+// No event is one of two jobs, so an event of one job wakes no wait for another. The ids
+// of a service's jobs may be the same.
+func TestNoEventIsOfTwoJobs(t *testing.T) {
+	t.Parallel()
+	events := map[string]*catalog.Event{}
+	jobs(t, func(t *testing.T, name string, e *catalog.Entry) {
+		t.Helper()
+		if e.Job.Event == nil {
+			return
+		}
+		for other, event := range events {
+			require.False(t, overlap(e.Job.Event, event), "%s and %s: add what tells their events apart", name, other)
+		}
+		events[name] = e.Job.Event
+	})
+	snapshots, images := *events["ec2:CreateSnapshot"], *events["ec2:CreateSnapshot"]
+	require.True(t, overlap(&snapshots, &images))
+	images.Where = map[string][]string{"detail.event": {"copySnapshot"}}
+	require.False(t, overlap(&snapshots, &images))
+}
+
+// overlap tells whether an event can be both.
+func overlap(a, b *catalog.Event) bool {
+	common := func(a, b []string) bool {
+		return slices.ContainsFunc(a, func(text string) bool { return slices.Contains(b, text) })
+	}
+	if a.Source != b.Source || !common(a.DetailTypes, b.DetailTypes) {
+		return false
+	}
+	for path, values := range a.Where {
+		if others := b.Where[path]; others != nil && !common(values, others) {
+			return false
+		}
+	}
+	return true
+}
+
+// What a waiter reads is in the answer that is made of elements. A list of missing ids is
+// not: a job that is not among the elements is described alone.
+func TestWaitersReadAnswersOfBatches(t *testing.T) {
+	t.Parallel()
+	missing := map[string]string{"ecs:RunTask": "failures"}
+	jobs(t, func(t *testing.T, name string, e *catalog.Entry) {
+		t.Helper()
+		b := e.Job.Batch
+		if b == nil || b.Answer == "" { // the element is the answer
+			return
+		}
+		member := strings.TrimSuffix(b.Answer, "[]")
+		read := map[string]bool{}
+		note := func(text string) {
+			if text == "" {
+				return
+			}
+			expr, err := jmespath.Parse(text)
+			require.NoError(t, err, name)
+			for _, path := range expr.Paths() {
+				require.NotEmpty(t, path, name)
+				read[path[0]] = true
+			}
+		}
+		note(e.Job.EndTime)
+		for _, a := range e.Waiter.Acceptors {
+			note(a.Message)
+			if a.Matcher.Output != nil {
+				note(a.Matcher.Output.Path)
+			}
+			require.Nil(t, a.Matcher.InputOutput, name)
+		}
+		require.True(t, read[member], name)
+		delete(read, member)
+		require.Equal(t, slices.DeleteFunc([]string{missing[name]}, func(s string) bool { return s == "" }), slices.AppendSeq([]string{}, maps.Keys(read)), name)
+	})
+}
