@@ -20,12 +20,14 @@ var epoch = time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 
 func (c *clock) Now() time.Time { return epoch.Add(time.Duration(c.second.Load()) * time.Second) }
 
-// The event source mapping of the collector.
+// The event source mapping of the collector, as package cdkapp makes it, apart from the
+// window: messages are gathered for a second. Polls of 100,000 jobs a minute need more
+// concurrency than its default.
 const (
 	batchSize      = 100 // messages of an invocation
 	maxConcurrency = 50  // invocations at once, each of which takes a second
-	visibility     = 180 // seconds until a message comes again that is not deleted
-	maxReceives    = 20  // more of them bring it into the dead-letter queue
+	visibility     = 185 // seconds until a message comes again that is not deleted
+	maxReceives    = 10  // more of them bring it into the dead-letter queue
 )
 
 // queue is a standard queue of SQS in virtual time.
