@@ -134,9 +134,9 @@ type FunctionsProps struct {
 	RunJobCode, CheckStatusCode, CollectorCode awslambda.Code
 	// FunctionProps are props of the CDK for each of the functions, which win over the
 	// defaults: arm64, 128 MiB, 30 seconds. FunctionName is what the names begin with:
-	// "orders" makes orders-run-job and orders-check-status. A Role gets the statements
-	// that are needed, and a LogGroup takes the logs of all. The Timeout is at most 55
-	// seconds. Code, Handler, Runtime and what other props here say is refused.
+	// "orders" makes orders-run-job, orders-check-status and orders-collector. A Role gets
+	// the statements that are needed, and a LogGroup takes the logs of all. The Timeout is
+	// at most 55 seconds. Code, Handler, Runtime and what other props here say is refused.
 	FunctionProps *awslambda.FunctionProps
 	// LogLevel is "debug", "info", "warn" or "error". Payloads are in the log at
 	// debug alone. Default: "info".
