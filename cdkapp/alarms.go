@@ -2,10 +2,13 @@ package cdkapp
 
 import (
 	"strings"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/constructs-go/constructs/v10"
+
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
 // alarmPeriod is what the alarms look at, in minutes.
@@ -79,7 +82,38 @@ func (p *jobPoller) alarmJobs() {
 				p.alarms = append(p.alarms, alarm(scope, id, a.description, p.jobMetric(job, a.metric, awscdk.Duration_Minutes(new(alarmPeriod))), 1))
 			}
 		}
+		p.alarmLateness(scope, job)
 	}
+}
+
+// latenessMargin is what a poll takes besides its delay: a call, its retries, and
+// Step Functions itself.
+const latenessMargin = 5 * time.Minute
+
+// alarmLateness makes the alarm on ends that are seen later than any delay between
+// polls explains, for a job whose description says when it ended. Of pollers that share
+// it, the longest delay counts.
+func (p *jobPoller) alarmLateness(scope constructs.Construct, job string) {
+	delay, known := p.machine.delays[job]
+	if !known || !saysEnd(job) {
+		return
+	}
+	id, threshold := "Lateness-"+strings.ReplaceAll(job, ":", "-"), (delay + latenessMargin).Seconds()
+	if made, ok := scope.Node().TryFindChild(&id).(awscloudwatch.Alarm); ok {
+		if of, ok := made.Node().DefaultChild().(awscloudwatch.CfnAlarm); ok {
+			of.SetThreshold(new(max(threshold, *of.Threshold())))
+		}
+		return
+	}
+	p.alarms = append(p.alarms, alarm(scope, id, "The end of a job of "+job+" was seen later than the delay between polls explains",
+		p.jobMetric(job, lateness, awscdk.Duration_Minutes(new(alarmPeriod))), threshold))
+}
+
+// saysEnd tells whether the functions know when a job ended.
+func saysEnd(job string) bool {
+	service, name, _ := strings.Cut(job, ":")
+	e, err := catalog.Lookup(service, name)
+	return err == nil && e.Job != nil && e.Job.EndTime != ""
 }
 
 // alarmScope has the alarms on the functions as a whole.
@@ -90,7 +124,7 @@ func (p *jobPoller) alarmScope() constructs.Construct {
 	return p
 }
 
-// alarm goes off where the sum of the metric in a period reaches the threshold.
+// alarm goes off where the metric in a period reaches the threshold.
 func alarm(scope constructs.Construct, id, description string, metric awscloudwatch.IMetric, threshold float64) awscloudwatch.Alarm {
 	return awscloudwatch.NewAlarm(scope, &id, &awscloudwatch.AlarmProps{
 		AlarmDescription:   &description,

@@ -5,12 +5,21 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 )
 
-// makeDashboard makes a dashboard: what became of executions, how long they took,
-// and what was throttled.
+// dashboardID is that of the dashboard of a stack.
+const dashboardID = "JobPollerDashboard"
+
+// makeDashboard adds a section to the dashboard of the stack: what became of executions,
+// how long they took, and what was throttled.
 func (p *jobPoller) makeDashboard() {
-	p.dashboard = awscloudwatch.NewDashboard(p, new("Dashboard"), &awscloudwatch.DashboardProps{
-		DefaultInterval: awscdk.Duration_Days(new(1.0)),
-	})
+	stack := awscdk.Stack_Of(p)
+	made, ok := stack.Node().TryFindChild(new(dashboardID)).(awscloudwatch.Dashboard)
+	if !ok {
+		made = awscloudwatch.NewDashboard(stack, new(dashboardID), &awscloudwatch.DashboardProps{DefaultInterval: awscdk.Duration_Days(new(1.0))})
+	}
+	p.dashboard = made
+	p.dashboard.AddWidgets(awscloudwatch.NewTextWidget(&awscloudwatch.TextWidgetProps{
+		Markdown: new("## " + pathInStack(p)), Width: new(24.0), Height: new(1.0), Background: awscloudwatch.TextWidgetBackground_TRANSPARENT,
+	}))
 	p.dashboard.AddWidgets(
 		graph("Executions", p.stateMachine.MetricStarted(nil), p.stateMachine.MetricSucceeded(nil), p.stateMachine.MetricFailed(nil),
 			p.stateMachine.MetricTimedOut(nil), p.stateMachine.MetricAborted(nil)),
@@ -34,23 +43,33 @@ func (p *jobPoller) makeDashboard() {
 		if p.functions.namespace() == "" {
 			break
 		}
+		seconds := []awscloudwatch.IMetric{p.jobMetric(job, "JobSeconds", nil)}
+		if saysEnd(job) {
+			seconds = append(seconds, p.jobMetric(job, lateness, nil))
+		}
 		p.dashboard.AddWidgets(
 			graph(job, p.jobMetric(job, "JobsStarted", nil), p.jobMetric(job, "JobsSucceeded", nil),
 				p.jobMetric(job, "JobsFailed", nil), p.jobMetric(job, "JobsTimedOut", nil)),
 			graph(job+": polls", p.jobMetric(job, "Checks", nil)),
-			graph(job+": seconds", p.jobMetric(job, "JobSeconds", nil)),
+			graph(job+": seconds", seconds...),
 		)
 	}
 }
 
+// lateness is the metric of how long the end of a job was unseen.
+const lateness = "Lateness"
+
 // jobMetric is one that the functions write for a job (package lambdas/handler).
 func (p *jobPoller) jobMetric(job, name string, period awscdk.Duration) awscloudwatch.IMetric {
 	statistic := "Sum"
-	if name == "JobSeconds" {
+	switch name {
+	case "JobSeconds":
 		statistic = "p90"
+	case lateness:
+		statistic = "Maximum"
 	}
 	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-		Namespace: new(p.functions.namespace()), Period: period, MetricName: &name, Statistic: &statistic, DimensionsMap: &map[string]*string{"Job": &job},
+		Namespace: new(p.functions.namespace()), Period: period, MetricName: &name, Statistic: &statistic, DimensionsMap: &map[string]*string{"Deployment": new(p.functions.deployment()), "Job": &job},
 	})
 }
 

@@ -31,6 +31,7 @@ const (
 	envLogLevel      = "JOBPOLLER_LOG_LEVEL"
 	envQueueURL      = "JOBPOLLER_QUEUE_URL"
 	envMetrics       = "JOBPOLLER_METRICS_NAMESPACE"
+	envDeployment    = "JOBPOLLER_DEPLOYMENT"
 
 	envPreviousBucket = "JOBPOLLER_PREVIOUS_BUCKET"
 	envPreviousTable  = "JOBPOLLER_PREVIOUS_TABLE"
@@ -39,7 +40,7 @@ const (
 
 // ownVariables are those that props say.
 var ownVariables = []string{
-	envBucket, envTable, envPrefix, envJobs, envHosts, envMaxWait, envRetentionDays, envLogLevel, envQueueURL, envMetrics,
+	envBucket, envTable, envPrefix, envJobs, envHosts, envMaxWait, envRetentionDays, envLogLevel, envQueueURL, envMetrics, envDeployment,
 	envPreviousBucket, envPreviousTable, envPreviousPrefix,
 }
 
@@ -78,8 +79,9 @@ type Functions interface {
 
 	// releases are both functions with their versions.
 	releases() (runJob, checkStatus released)
-	// namespace is that of their metrics; "" for none.
+	// namespace is that of their metrics; "" for none. deployment is a dimension.
 	namespace() string
+	deployment() string
 	// answer, announce and alarmCollector are for those with a collector.
 	answer(scope constructs.Construct, machine string, key awskms.IKey)
 	announce(scope constructs.Construct, jobs []string, arguments map[string]any)
@@ -251,6 +253,17 @@ func (f *functions) namespace() string {
 	}
 }
 
+// deployment is the name of the stack and the path in it: no other functions of the
+// account and region have both.
+func (f *functions) deployment() string {
+	return *awscdk.Stack_Of(f).StackName() + "/" + pathInStack(f)
+}
+
+// pathInStack is the path of a construct behind that of its stack.
+func pathInStack(c constructs.Construct) string {
+	return strings.TrimPrefix(*c.Node().Path(), *awscdk.Stack_Of(c).Node().Path()+"/")
+}
+
 func (f *functions) releases() (runJob, checkStatus released) { return f.runJob, f.checkStatus }
 
 // check refuses props that cannot be used, all at once. It returns what the functions
@@ -364,6 +377,9 @@ func (f *functions) environment(longest time.Duration) map[string]*string {
 	}
 	if f.props.MetricsNamespace != nil {
 		all[envMetrics] = f.props.MetricsNamespace
+	}
+	if f.namespace() != "" {
+		all[envDeployment] = new(f.deployment())
 	}
 	size := 0
 	for name, value := range all {

@@ -34,7 +34,8 @@ type JobPoller interface {
 	Functions() Functions
 	// Alarms are the alarms on the state machine and its functions.
 	Alarms() *[]awscloudwatch.Alarm
-	// Dashboard is nil unless it was asked for.
+	// Dashboard is the one of the stack, with a section for this poller; nil unless it
+	// was asked for.
 	Dashboard() awscloudwatch.Dashboard
 	// Definition is the definition with its placeholders, such as ${Partition}.
 	Definition() *string
@@ -127,8 +128,8 @@ type JobPollerProps struct {
 	Alarms *bool
 	// AlarmActions are what the alarms do. Default: nothing.
 	AlarmActions *[]awscloudwatch.IAlarmAction
-	// Dashboard makes a dashboard. Default: false, because one costs 3 dollars a
-	// month.
+	// Dashboard adds a section to the dashboard of the stack. Default: false, because that
+	// costs 3 dollars a month.
 	Dashboard *bool
 	// RemovalPolicy is what becomes of logs and start records when they are removed
 	// from the stack. Default: DESTROY for logs, RETAIN for records.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -213,13 +214,21 @@ func TestE2EJobPollerWithFunctions(t *testing.T) {
 
 		watched := map[string]string{} // metric and function, by alarm
 		for _, alarm := range all.of("AWS::CloudWatch::Alarm") {
-			dimension := resolve(t, alarm.properties["Dimensions"]).([]any)[0].(map[string]any)
+			dimensions := resolve(t, alarm.properties["Dimensions"]).([]any)
+			dimension := dimensions[len(dimensions)-1].(map[string]any)
+			if len(dimensions) > 1 {
+				require.Equal(t, map[string]any{"Name": "Deployment", "Value": "Stack/Export/Functions"}, dimensions[0])
+				for _, f := range []resource{run, check} {
+					require.Equal(t, "Stack/Export/Functions", f.properties["Environment"].(map[string]any)["Variables"].(map[string]any)["JOBPOLLER_DEPLOYMENT"])
+				}
+			}
 			watched[alarm.properties["MetricName"].(string)+" of "+dimension["Value"].(string)] = asJSON(t, alarm.properties["Threshold"])
 		}
 		want := map[string]string{
 			"ExecutionsFailed of {" + machine.id + "}": "1", "ExecutionsTimedOut of {" + machine.id + "}": "1", "ExecutionThrottled of {" + machine.id + "}": "1",
 			"Throttles of {" + run.id + "}": "1", "Errors of {" + run.id + "}": "7", "Throttles of {" + check.id + "}": "1",
 			"StartsUnknown of dynamodb:ExportTableToPointInTime": "1", "JobsTimedOut of dynamodb:ExportTableToPointInTime": "1",
+			"Lateness of dynamodb:ExportTableToPointInTime": "360",
 		}
 		if strategy == compile.LambdaLoop { // else JobPoller.Running is one of them
 			want["Errors of {"+check.id+"}"] = "7"
@@ -227,7 +236,7 @@ func TestE2EJobPollerWithFunctions(t *testing.T) {
 		require.Equal(t, want, watched)
 		dashboard := resolve(t, all.only(t, "AWS::CloudWatch::Dashboard").properties["DashboardBody"]).(string)
 		require.True(t, json.Valid([]byte(dashboard)))
-		require.Contains(t, dashboard, `["JobPoller","JobsTimedOut","Job","dynamodb:ExportTableToPointInTime"`)
+		require.Contains(t, dashboard, `["JobPoller","JobsTimedOut","Deployment","Stack/Export/Functions","Job","dynamodb:ExportTableToPointInTime"`)
 	}
 }
 
@@ -258,15 +267,20 @@ func TestE2EJobPollerWithStore(t *testing.T) {
 	}
 }
 
-// Functions that pollers share are watched once, and their errors are no alarm.
+// Functions that pollers share are watched once, and their errors are no alarm. Both
+// pollers are on the dashboard of the stack. The longer delay says what is late.
 func TestE2ESharedFunctions(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		functions := newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: &[]*string{new("dynamodb:ExportTableToPointInTime")}})
 		for _, strategy := range []compile.Strategy{compile.LambdaLoop, compile.LambdaRetry} {
 			props := exporting()
-			props.Functions, props.Strategy = functions, strategy
-			cdkapp.NewJobPoller(stack, new(strings.ReplaceAll(string(strategy), "-", "")), props)
+			props.Functions, props.Strategy, props.Dashboard = functions, strategy, new(true)
+			if strategy == compile.LambdaRetry {
+				props.MaxDelay = seconds(600)
+			}
+			p := cdkapp.NewJobPoller(stack, new(strings.ReplaceAll(string(strategy), "-", "")), props)
+			require.NotNil(t, p.Dashboard())
 		}
 	})
 	require.Len(t, all.of("AWS::Lambda::Function"), 2)
@@ -277,7 +291,15 @@ func TestE2ESharedFunctions(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, []string{"Throttles", "Throttles", "Errors"}, functions)
-	require.Len(t, all.of("AWS::CloudWatch::Alarm"), 3+3+len(functions)+2, "two of the job that both wait for")
+	require.Len(t, all.of("AWS::CloudWatch::Alarm"), 3+3+len(functions)+3, "three of the job that both wait for")
+	late := slices.DeleteFunc(all.of("AWS::CloudWatch::Alarm"), func(r resource) bool { return r.properties["MetricName"] != "Lateness" })
+	require.Len(t, late, 1)
+	require.InDelta(t, 900, late[0].properties["Threshold"], 0)
+	require.Equal(t, "Maximum", late[0].properties["Statistic"])
+	dashboard := resolve(t, all.only(t, "AWS::CloudWatch::Dashboard").properties["DashboardBody"]).(string)
+	for _, section := range []string{"## lambdaloop", "## lambdaretry", `"Lateness"`} {
+		require.Contains(t, dashboard, section)
+	}
 }
 
 // Functions of another stack are watched from the poller's, which the other cannot
@@ -294,7 +316,7 @@ func TestE2EFunctionsOfAnotherStack(t *testing.T) {
 		_, watched := templateOf(other)
 		require.Empty(t, watched.of("AWS::CloudWatch::Alarm"))
 	})
-	require.Len(t, all.of("AWS::CloudWatch::Alarm"), 8, "three of executions, three of the functions, two of their job")
+	require.Len(t, all.of("AWS::CloudWatch::Alarm"), 9, "three of executions, three of the functions, three of their job")
 }
 
 // What IAM and CloudWatch Logs would refuse in other countries.

@@ -51,6 +51,8 @@ type machine struct {
 	// limit is how long an execution may last by the prop StateMachineProps, and longest
 	// by the definition; 0 if they do not say it.
 	limit, longest time.Duration
+	// delays are the longest of a job, where the definition tells.
+	delays map[string]time.Duration
 	// auto is that the signal was chosen here.
 	auto bool
 }
@@ -171,6 +173,7 @@ func (m *machine) requests(tree any) {
 			if !slices.Contains(m.jobs, job) {
 				m.jobs = append(m.jobs, job)
 			}
+			m.delay(job, tree)
 		case isText && tree["maxWaitSeconds"] != nil, tree["job.$"] != nil:
 			m.open = true
 		}
@@ -178,6 +181,19 @@ func (m *machine) requests(tree any) {
 			m.requests(member)
 		}
 	}
+}
+
+// delay finds the longest delay before a poll in a request.
+func (m *machine) delay(job string, request map[string]any) {
+	longest, known := request["maxDelay"].(float64)
+	initial, _ := request["initialDelay"].(float64)
+	if !known {
+		return
+	}
+	if m.delays == nil {
+		m.delays = map[string]time.Duration{}
+	}
+	m.delays[job] = max(m.delays[job], time.Duration(max(longest, initial))*time.Second)
 }
 
 // warn tells what the report warns of.

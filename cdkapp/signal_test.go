@@ -137,7 +137,7 @@ func TestE2ESharedCollector(t *testing.T) {
 		props.Functions = functions
 		cdkapp.NewJobPoller(stack, new("Near"), props)
 		far := cdkapp.NewJobPoller(other, new("Far"), props)
-		require.Len(t, *far.Alarms(), 3+3+4+2)
+		require.Len(t, *far.Alarms(), 3+3+4+3)
 		host(other, cdkapp.NewJobPollerFragment(other, new("Part"), &cdkapp.JobPollerFragmentProps{
 			Job: fromCatalog("dynamodb:ExportTableToPointInTime"), Signal: cdkapp.SignalEvents, MaxWait: seconds(7200), Functions: functions,
 		}).OrFail(), "")

@@ -31,6 +31,7 @@ const (
 	EnvLogLevel      = "JOBPOLLER_LOG_LEVEL"            // debug, info, warn or error; default AWS_LAMBDA_LOG_LEVEL, or info
 	EnvQueueURL      = "JOBPOLLER_QUEUE_URL"            // of the queue of the collector, in SQS; for Tasks that wait for a callback
 	EnvMetrics       = "JOBPOLLER_METRICS_NAMESPACE"    // of the CloudWatch metrics; default "JobPoller", "none" for no metrics
+	EnvDeployment    = "JOBPOLLER_DEPLOYMENT"           // see Metrics.Deployment
 )
 
 const (
@@ -54,7 +55,7 @@ func FromEnvironment(open StoreMaker, drivers ...jobs.Maker) (*Handler, error) {
 		Log:         env.logger(),
 	}
 	if namespace := env.text(EnvMetrics, defaultNamespace); namespace != noMetrics {
-		cfg.Metrics = &Metrics{Namespace: namespace, Writer: os.Stdout}
+		cfg.Metrics = &Metrics{Namespace: namespace, Deployment: env.text(EnvDeployment, ""), Writer: os.Stdout}
 	}
 	settings, err := awsConfig()
 	if err != nil {

@@ -30,7 +30,7 @@ func setEnvironment(t *testing.T, set map[string]string) {
 		handler.EnvBucket: "", handler.EnvPrefix: "", handler.EnvJobs: "", handler.EnvLeaseMargin: "",
 		handler.EnvRetentionDays: "", handler.EnvLogLevel: "", handler.EnvTable: "", handler.EnvEncryption: "", handler.EnvKMSKey: "", handler.EnvBucketKey: "",
 		handler.EnvPreviousBucket: "", handler.EnvPreviousTable: "", handler.EnvPreviousPrefix: "",
-		handler.EnvMaxWait: "", handler.EnvQueueURL: "", "AWS_ENDPOINT_URL_SQS": "", "AWS_ENDPOINT_URL_SFN": "", handler.EnvOutputLimit: "", handler.EnvMetrics: "", "AWS_ENDPOINT_URL_DYNAMODB": "",
+		handler.EnvMaxWait: "", handler.EnvQueueURL: "", "AWS_ENDPOINT_URL_SQS": "", "AWS_ENDPOINT_URL_SFN": "", handler.EnvOutputLimit: "", handler.EnvMetrics: "", handler.EnvDeployment: "", "AWS_ENDPOINT_URL_DYNAMODB": "",
 		"AWS_CA_BUNDLE": "", "AWS_MAX_ATTEMPTS": "", "AWS_RETRY_MODE": "", "AWS_DEFAULT_REGION": "", "AWS_USE_FIPS_ENDPOINT": "",
 		"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "", "AWS_REQUEST_CHECKSUM_CALCULATION": "",
 	}

@@ -14,7 +14,7 @@ import (
 // (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html).
 // CloudWatch Logs makes metrics of them, so nothing is called.
 //
-// The metrics have the dimension Job, the job's name:
+// The metrics have the dimension Job, the job's name, and Deployment if there is one:
 //
 //   - JobsStarted: start calls that started a job; a replay counts nothing.
 //   - JobsSucceeded, JobsFailed, JobsTimedOut: ends, each counted once.
@@ -28,6 +28,9 @@ import (
 type Metrics struct {
 	// Namespace is the CloudWatch namespace.
 	Namespace string
+	// Deployment tells the functions of one deployment from those of another; "" if
+	// all share their metrics.
+	Deployment string
 	// Writer gets the lines, one Write each. The Lambda service takes what a
 	// function writes to standard output.
 	Writer io.Writer
@@ -69,7 +72,10 @@ func (m *Metrics) put(now time.Time, job, execution string, metrics ...metric) e
 		Dimensions [][]string
 		Metrics    []definition
 	}
-	line := map[string]any{"Job": job, "Execution": execution}
+	line, dimensions := map[string]any{"Job": job, "Execution": execution}, []string{"Job"}
+	if m.Deployment != "" {
+		line["Deployment"], dimensions = m.Deployment, []string{"Deployment", "Job"}
+	}
 	definitions := make([]definition, 0, len(metrics))
 	for _, v := range metrics {
 		line[v.name] = v.value
@@ -77,7 +83,7 @@ func (m *Metrics) put(now time.Time, job, execution string, metrics ...metric) e
 	}
 	line["_aws"] = map[string]any{
 		"Timestamp":         now.UnixMilli(),
-		"CloudWatchMetrics": []directive{{m.Namespace, [][]string{{"Job"}}, definitions}},
+		"CloudWatchMetrics": []directive{{m.Namespace, [][]string{dimensions}, definitions}},
 	}
 	text, err := json.Marshal(line)
 	if err != nil {

@@ -34,6 +34,18 @@ func TestMetricsFormat(t *testing.T) {
 	}`, out.String())
 }
 
+// Two deployments have metrics of their own.
+func TestMetricsOfADeployment(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	w := newWorld(t, "token", func(c *handler.Config) {
+		c.Metrics = &handler.Metrics{Namespace: "Orders", Deployment: "Blue/Functions", Writer: &out}
+	})
+	w.runJob(t, bare(request))
+	require.Contains(t, out.String(), `"Dimensions":[["Deployment","Job"]]`)
+	require.Contains(t, out.String(), `"Deployment":"Blue/Functions"`)
+}
+
 // Each job is counted once, however often it is asked for.
 func TestMetricsCount(t *testing.T) {
 	t.Parallel()
