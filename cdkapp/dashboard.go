@@ -69,7 +69,8 @@ func (p *jobPoller) jobMetric(job, name string, period awscdk.Duration) awscloud
 		statistic = "Maximum"
 	}
 	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-		Namespace: new(p.functions.namespace()), Period: period, MetricName: &name, Statistic: &statistic, DimensionsMap: &map[string]*string{"Deployment": new(p.functions.deployment()), "Job": &job},
+		Namespace: new(p.functions.namespace()), Period: period, MetricName: &name, Statistic: &statistic,
+		DimensionsMap: &map[string]*string{"Deployment": new(p.functions.deployment()), "Job": &job},
 	})
 }
 

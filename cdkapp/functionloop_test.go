@@ -171,6 +171,32 @@ func TestE2EFunctionPollerEnds(t *testing.T) {
 	}
 }
 
+// The state machine's own limit is behind all that its calls can take: each fails as
+// often as it is tried again, after its whole minute.
+func TestE2EFunctionPollerEndsBeforeItsLimit(t *testing.T) {
+	t.Parallel()
+	o := &own{waitSeconds: 60, clock: sim.NewVirtualClock(sim.DefaultStart())}
+	m := functionLoop(t, 7200, true)
+	require.EqualValues(t, 3*3600, m.TimeoutSeconds)
+	options := o.options(t)
+	answer := options.Handlers["arn:aws:states:::lambda:invoke"]
+	options.Handlers["arn:aws:states:::lambda:invoke"] = func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+		early := call.State == "CheckStatus" && call.Time.Sub(o.started) < 7200*time.Second
+		before := int64(call.RetryCount)
+		for _, r := range m.State(call.State).Retry {
+			if !early && before < r.MaxAttempts {
+				return sim.Reply{}, &sim.TaskError{Name: r.ErrorEquals[0], Latency: 59 * time.Second}
+			}
+			before -= r.MaxAttempts
+		}
+		return answer(ctx, call)
+	}
+	result, err := sim.Run(t.Context(), m, []byte(`{}`), options)
+	require.NoError(t, err)
+	require.Equal(t, "JobPoller.TimedOut", result.Error, result.Cause)
+	require.Greater(t, result.Duration(), 7200*time.Second+30*time.Minute)
+}
+
 // A redrive enters CheckStatus again, and gives the job new time.
 func TestE2ERedriveOfAFunctionPollerGivesTheJobNewTime(t *testing.T) {
 	t.Parallel()
