@@ -135,7 +135,7 @@ func TestE2EFunctionsWithATable(t *testing.T) {
 	table := all.only(t, "AWS::DynamoDB::Table").id
 	require.Equal(t, map[string]any{
 		"JOBPOLLER_TABLE": map[string]any{"Ref": table}, "JOBPOLLER_PREFIX": "jobpoller", "JOBPOLLER_JOBS": "dynamodb:ExportCompleted",
-		"JOBPOLLER_RETENTION_DAYS": "20", "JOBPOLLER_LOG_LEVEL": "info",
+		"JOBPOLLER_RETENTION_DAYS": "20", "JOBPOLLER_LOG_LEVEL": "info", "JOBPOLLER_DEPLOYMENT": "Stack/Poller",
 	}, environmentOf(t, all))
 	// A waiter starts nothing.
 	require.Equal(t, []string{"dynamodb:GetItem", "dynamodb:PutItem", "logs:CreateLogStream", "logs:PutLogEvents", "xray:PutTelemetryRecords", "xray:PutTraceSegments"},
