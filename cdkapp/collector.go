@@ -2,6 +2,8 @@ package cdkapp
 
 import (
 	"maps"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +42,13 @@ const (
 type collector struct {
 	function          awslambda.Function
 	queue, deadLetter awssqs.Queue
+	rules             []rule
+}
+
+// rule is a rule of EventBridge, and the construct that it is in.
+type rule struct {
+	in      constructs.Construct
+	pattern map[string]any
 }
 
 // collects tells whether there is a collector.
@@ -185,7 +194,8 @@ func (f *functions) answer(scope constructs.Construct, machine string, key awskm
 }
 
 // announce sends the collector the events of the end of jobs that are started with these
-// arguments, which are nil if they are not known.
+// arguments, which are nil if they are not known. Each rule sends an event once more, so
+// pollers share one with the functions, or in a stack where arguments narrow it.
 func (f *functions) announce(scope constructs.Construct, jobs []string, arguments map[string]any) {
 	for _, named := range eventsOf(jobs) {
 		event := named.Job.Event
@@ -193,9 +203,19 @@ func (f *functions) announce(scope constructs.Construct, jobs []string, argument
 			awscdk.Annotations_Of(scope).AddWarningV2(new("jobpoller:event"), new(
 				"AWS sends the event of the job's end only to who starts it with "+event.Switch+" = true: say so in Arguments, or the collector polls alone"))
 		}
-		awsevents.NewCfnRule(scope, new("Ended"+strings.ReplaceAll(named.FullName, ":", "-")), &awsevents.CfnRuleProps{
+		pattern := named.Job.EventPattern(arguments)
+		in := scope // arguments may refer to resources of its stack
+		if reflect.DeepEqual(pattern, named.Job.EventPattern(nil)) {
+			in = f
+		}
+		same := func(r rule) bool { return sameStack(r.in, in) && reflect.DeepEqual(r.pattern, pattern) }
+		if slices.ContainsFunc(f.collector.rules, same) {
+			continue
+		}
+		f.collector.rules = append(f.collector.rules, rule{in, pattern})
+		awsevents.NewCfnRule(in, new("Ended"+strings.ReplaceAll(named.FullName, ":", "-")), &awsevents.CfnRuleProps{
 			Description:  new("Tells the collector of jobpoller that a job of " + named.FullName + " has ended"),
-			EventPattern: named.Job.EventPattern(arguments),
+			EventPattern: pattern,
 			Targets: &[]any{&awsevents.CfnRule_TargetProperty{
 				Id: new("Collector"), Arn: f.collector.queue.QueueArn(),
 				DeadLetterConfig: &awsevents.CfnRule_DeadLetterConfigProperty{Arn: f.collector.deadLetter.QueueArn()},

@@ -148,12 +148,17 @@ func TestE2ESharedCollector(t *testing.T) {
 		}
 		statement("Silent", nil)
 		statement("Loud", &map[string]any{"Sql": "select 1", "Database": "sales", "WithEvent": true})
+		for _, id := range []string{"Etl", "Etl2"} {
+			narrow := querying(cdkapp.SignalEvents)
+			narrow.Functions, narrow.Arguments = functions, &map[string]any{"QueryString": "SELECT 1", "WorkGroup": "etl"}
+			cdkapp.NewJobPoller(stack, &id, narrow)
+		}
 		_, near := templateOf(stack)
 		_, apart := templateOf(other)
 
 		require.Len(t, near.of("AWS::Lambda::Function"), 3)
-		require.Len(t, near.of("AWS::Events::Rule"), 3)
-		require.Len(t, apart.of("AWS::Events::Rule"), 1, "AWS sends no event of an export")
+		require.Len(t, near.of("AWS::Events::Rule"), 3, "queries, those of one workgroup, and statements")
+		require.Empty(t, apart.of("AWS::Events::Rule"), "the rule for all queries is with the functions, and AWS sends no event of an export")
 		machine := "{" + near.named(t, "AWS::StepFunctions::StateMachine", "Near").id + "}"
 		require.Contains(t, resourcesOf(t, near, "FunctionsCollectorRole")["states:SendTaskSuccess"], machine)
 		var answers []string
