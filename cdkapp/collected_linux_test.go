@@ -48,10 +48,10 @@ func collectedStack(stack awscdk.Stack) {
 		Jobs: jsii.Strings("athena:StartQueryExecution"), Collector: jsii.Bool(true), MaxWait: seconds(1200),
 		FunctionProps: &awslambda.FunctionProps{Architecture: architecture, Timeout: seconds(5)},
 	})
-	for id, wait := range map[string]struct{ most, least float64 }{toldPoller: {1200, 600}, polledPoller: {1200, 1}, impatientPoller: {3, 1}} {
+	for id, wait := range map[string]struct{ most, first float64 }{toldPoller: {1200, 600}, polledPoller: {1200, 1}, impatientPoller: {3, 1}} {
 		cdkapp.NewJobPoller(stack, &id, &cdkapp.JobPollerProps{
 			Job: fromCatalog("athena:StartQueryExecution"), Signal: cdkapp.SignalEvents, Functions: functions,
-			MaxWait: seconds(wait.most), MinDelay: seconds(wait.least), MaxDelay: seconds(wait.least),
+			MaxWait: seconds(wait.most), InitialDelay: seconds(wait.first), MinDelay: seconds(1), MaxDelay: seconds(1),
 		})
 	}
 }
