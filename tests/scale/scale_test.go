@@ -56,7 +56,7 @@ func TestHour(t *testing.T) { //nolint:paralleltest // it measures time and memo
 		limit time.Duration
 	}{
 		{"events, and a poll in 15 minutes", hour(900, true), 1000, time.Minute},
-		{"a poll a minute", hour(60, false), 200, 8 * time.Minute},
+		{"a poll a minute", hour(60, false), 100, 8 * time.Minute},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, cmp.Or(*jobCount, tt.few), tt.of)
