@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/servicetask"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
@@ -28,8 +29,9 @@ type taskAnswers struct {
 	calls    *liveCalls
 	stderr   io.Writer
 
-	callers map[place]*caller
-	closers []func() error
+	callers   map[place]*caller
+	collector *localloop.Collector // of the command's own functions; nil for none
+	closers   []func() error
 }
 
 // close ends what was started for the run.
@@ -149,7 +151,7 @@ func (a *taskAnswers) callServices(
 		if len(states) == 0 {
 			continue
 		}
-		lambda := isInvoke(resource) || isFunction(resource)
+		lambda := isInvoke(resource) || isFunction(resource) || a.isCollected(resource)
 		if lambda && len(functions) > 0 {
 			called = append(called, namesOf(states)...)
 		}

@@ -68,8 +68,9 @@ type bench struct {
 	job      *sampleJob
 	endpoint string // of the Lambda service
 
-	handlers map[string]sim.LambdaFunction
-	closers  []func() error
+	handlers  map[string]sim.LambdaFunction
+	collector *localloop.Collector // nil with processes
+	closers   []func() error
 
 	mu    sync.Mutex
 	polls int
@@ -123,6 +124,10 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 	}
 	if err := b.serveLambda(ctx); err != nil {
 		return nil, err
+	}
+	if !o.processes {
+		b.collector = localloop.NewCollector(clock)
+		b.closers = append(b.closers, b.collector.Close)
 	}
 	registry, err := b.drivers(stderr) //nolint:contextcheck // it calls nothing
 	if err != nil {
@@ -272,6 +277,8 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 		awsjob.Catalogue,
 	}
 	switch {
+	case b.options.simulated.isGiven():
+		makers[2] = b.simulatedDrivers()
 	case b.clock.Virtual():
 		makers[2] = withoutAWS(noVirtualTime)
 	case b.awsErr != nil:
@@ -299,6 +306,9 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 
 // announce says where the calls of a job go, unless the flags name a URL.
 func (b *bench) announce(stderr io.Writer, job string) error {
+	if b.options.simulated.isGiven() {
+		return nil
+	}
 	base := ""
 	if key, _, _ := strings.Cut(job, ":"); job != httpjob.Name {
 		service, err := models.Load(key)
@@ -323,16 +333,24 @@ func (b *bench) announce(stderr io.Writer, job string) error {
 // loadHandlers runs the two functions in this process.
 func (b *bench) loadHandlers(registry *jobs.Registry, log io.Writer) error {
 	cfg := handler.Config{
-		Store: b.store, Jobs: registry, Now: b.clock.Now, NoDwell: b.clock.Virtual(), Log: slog.New(slog.NewJSONHandler(log, nil)),
+		Store: localloop.Index(b.store), Queue: b.collector, Tasks: b.collector,
+		Jobs: registry, Now: b.clock.Now, NoDwell: b.clock.Virtual(), Log: slog.New(slog.NewJSONHandler(log, nil)),
 	}
 	if b.clock.Virtual() {
-		cfg.Random = rand.New(rand.NewPCG(b.options.seed, 1)).Int64N //nolint:gosec // jitter, repeatable by design
+		var mu sync.Mutex
+		random := rand.New(rand.NewPCG(b.options.seed, 1)) //nolint:gosec // jitter, repeatable by design
+		cfg.Random = func(n int64) int64 {
+			mu.Lock()
+			defer mu.Unlock()
+			return random.Int64N(n)
+		}
 	}
 	p, err := handler.New(cfg)
 	if err != nil {
 		return err
 	}
 	b.handlers = localloop.Functions(p)
+	b.collector.Start(p.Collect)
 	return nil
 }
 
@@ -355,6 +373,16 @@ func (b *bench) functions(polled func(function string, result handler.Result, er
 		}
 	}
 	return all
+}
+
+// invokeHandlers are what answers the Tasks that invoke functions.
+func (b *bench) invokeHandlers(polled func(function string, result handler.Result, err error)) map[string]sim.Handler {
+	invoke := sim.LambdaInvoke(b.functions(polled))
+	handlers := map[string]sim.Handler{lambdaInvoke: invoke}
+	if b.collector != nil {
+		handlers[lambdaInvokeForToken] = b.collector.Handler(invoke)
+	}
+	return handlers
 }
 
 // note counts the checks and remembers whose start records the run has.

@@ -162,6 +162,14 @@ func isInvoke(resource string) bool {
 	return r == asl.Resource{Service: "lambda", Action: "invoke"}
 }
 
+// lambdaInvokeForToken invokes a function for a Task that waits with a token.
+const lambdaInvokeForToken = lambdaInvoke + ".waitForTaskToken"
+
+// isCollected tells whether the collector answers the Tasks of a resource.
+func (a *taskAnswers) isCollected(resource string) bool {
+	return a.collector != nil && resource == lambdaInvokeForToken
+}
+
 // invokeFunctions lets Tasks invoke the functions that there are. What names others
 // goes where it would have gone.
 func (a *taskAnswers) invokeFunctions(options *sim.Options, functions map[string]sim.LambdaFunction) {
@@ -176,6 +184,8 @@ func (a *taskAnswers) invokeFunctions(options *sim.Options, functions map[string
 	for resource := range a.resources() {
 		name, _ := sim.FunctionName(resource)
 		switch {
+		case a.isCollected(resource):
+			handlers[resource] = a.collector.Handler(invoke)
 		case isInvoke(resource):
 			others := handlers[resource]
 			handlers[resource] = func(ctx context.Context, call sim.Call) (sim.Reply, error) {

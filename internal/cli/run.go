@@ -30,8 +30,9 @@ account. "-" reads standard input.
 
 FILE is a definition of yours in JSON or YAML, or in a template: of several, name one
 as template.yaml#LogicalId. It can invoke the functions jobpoller-runjob,
-jobpoller-checkstatus and jobpoller-sample-job. Its input is the request of the
-sample job, or that of --input: JSON or a file.
+jobpoller-checkstatus and jobpoller-sample-job. The collector runs here, too: it
+answers Tasks that wait for jobpoller-runjob with a token. The input is the request of
+the sample job, or that of --input: JSON or a file.
 
 A request can name any job of the Lambda functions. Except for lambda:Invoke and
 http:Request, these CALL AWS with your credentials, as the AWS CLI does, and AWS
@@ -59,7 +60,8 @@ called services or functions of yours, run refuses that name and lists the calls
 
 --simulate SPEC answers the Tasks of your definition without a file: jobs that
 jobpoller knows run for a time and end in a status, and other calls of AWS get a
-response that fits the model. SPEC is
+response that fits the model. jobpoller-runjob and jobpoller-checkstatus run with such
+jobs, which send their EventBridge event to the collector. SPEC is
 ` + specHelp + `
 
 --mocks FILE answers Tasks as you say: by state or by resource, with what they

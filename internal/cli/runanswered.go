@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/lambdas/jobs/lambdajob"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -123,16 +124,19 @@ func (a *taskAnswers) startBench(ctx context.Context, options *sim.Options, inpu
 	for _, name := range ownFunctions {
 		named = named || strings.Contains(text, name)
 	}
-	if !named || a.options.usesMocks() {
+	if !named || a.options.usesMocks() && a.options.mocks != "" {
 		return map[string]sim.LambdaFunction{}, nil
 	}
 	o := *a.options
-	o.job, o.jobs = requestJob(input), jobsIn(text)
+	if o.job, o.jobs = requestJob(input), jobsIn(text); o.simulated.isGiven() && o.job != lambdajob.Name {
+		o.job, o.jobs = lambdajob.Name, append(o.jobs, o.job) // nothing calls AWS
+	}
 	b, err := newBench(ctx, o, options.Clock, a.stderr)
 	if err != nil {
 		return nil, err
 	}
 	a.closers = append(a.closers, b.Close)
+	a.collector = b.collector
 	if options.StartTime, err = b.claimStart(ctx, a.stderr); err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func runMachine(c *cobra.Command, o runOptions) (err error) {
 	result, err := o.execute(c.Context(), machine, input, sim.Options{
 		Clock: clock, Execution: o.name, StateMachine: stateMachineName, Seed: o.seed, Models: models.Load, Lenient: o.lenient,
 		StartTime: began, Express: machine.definition.Type == asl.Express,
-		Handlers: map[string]sim.Handler{lambdaInvoke: sim.LambdaInvoke(bench.functions(p.record))},
+		Handlers: bench.invokeHandlers(p.record),
 		OnEvent: func(e sim.Event) {
 			p.event(e)
 			p.trace(c.ErrOrStderr(), o.views, start, e)

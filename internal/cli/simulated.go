@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/jobpoller/jobpoller/internal/terminal"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
@@ -37,7 +38,23 @@ func (s *simulated) isGiven() bool { return len(s.specs) > 0 }
 
 // plan plans the answers of the Tasks that nothing else answers.
 func (s *simulated) plan(m *asl.StateMachine, answered []string) (*simulate.Plan, error) {
-	o := simulate.Options{Ends: s.ends, Answered: answered, Times: true, Models: models.Load}
+	return s.planWith(m, simulate.Options{Answered: answered})
+}
+
+// planCalls plans the answers of the calls that a driver makes, which are the Tasks of a
+// machine.
+func (s *simulated) planCalls(m *asl.StateMachine, polls map[string]*catalog.Entry) (*simulate.Plan, error) {
+	all := &simulated{ends: s.ends}
+	for _, text := range s.specs {
+		if spec, err := simulate.ParseSpec(text); err == nil && spec.State == "" { // others are for Tasks of the definition
+			all.specs = append(all.specs, text)
+		}
+	}
+	return all.planWith(m, simulate.Options{Polls: polls})
+}
+
+func (s *simulated) planWith(m *asl.StateMachine, o simulate.Options) (*simulate.Plan, error) {
+	o.Ends, o.Times, o.Models = s.ends, true, models.Load
 	var problems []error
 	for _, text := range s.specs {
 		spec, err := simulate.ParseSpec(text)

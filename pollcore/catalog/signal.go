@@ -64,26 +64,10 @@ const (
 func (j *Job) EventPattern(arguments map[string]any) map[string]any {
 	e := j.Event
 	pattern := map[string]any{"source": []string{e.Source}, "detail-type": e.DetailTypes}
-	match := func(path string, values []string) {
-		object, steps := pattern, eventStep.FindAllString(path, -1)
-		for i, step := range steps {
-			name := strings.Trim(step, `"`)
-			if i == len(steps)-1 {
-				object[name] = values
-				return
-			}
-			inner, ok := object[name].(map[string]any)
-			if !ok {
-				inner = map[string]any{}
-				object[name] = inner
-			}
-			object = inner
-		}
-	}
 	for path, values := range e.Where {
-		match(path, values)
+		putAt(pattern, path, values)
 	}
-	match(e.Status, slices.Concat(e.Success, e.Failure, e.Ended))
+	putAt(pattern, e.Status, slices.Concat(e.Success, e.Failure, e.Ended))
 	named := maps.Clone(e.Names)
 	// The id may be a name that the start call gives the job.
 	if member, ok := strings.CutPrefix(j.Arguments[e.Argument], "input."); ok && e.After == "" && isPath.MatchString(e.ID) && isName.MatchString(member) {
@@ -95,7 +79,7 @@ func (j *Job) EventPattern(arguments map[string]any) map[string]any {
 	for path, member := range named {
 		// An event has the name where a caller may give the ARN.
 		if texts, areLiteral := literals(arguments, strings.Split(member, ".")); areLiteral && len(texts) == 1 && !strings.HasPrefix(texts[0], "arn:") {
-			match(path, texts)
+			putAt(pattern, path, texts)
 		}
 	}
 	return pattern
@@ -105,6 +89,40 @@ var (
 	isPath = regexp.MustCompile(`^(\w+|"[^"]+")(\.(\w+|"[^"]+"))*$`)
 	isName = regexp.MustCompile(`^\w+$`)
 )
+
+// Sample returns an event of a job that has ended, with the parts that are known of such
+// events and one of its possible statuses.
+func (e *Event) Sample(id string) map[string]any {
+	event := map[string]any{"source": e.Source, "detail-type": e.DetailTypes[0]}
+	for path, values := range e.Where {
+		putAt(event, path, values[0])
+	}
+	putAt(event, e.Status, slices.Concat(e.Success, e.Failure, e.Ended)[0])
+	if list, ok := strings.CutSuffix(e.ID, "[0]"); ok {
+		putAt(event, list, []any{id})
+	} else {
+		putAt(event, e.ID, id)
+	}
+	return event
+}
+
+// putAt puts a value at a path of member names.
+func putAt(object map[string]any, path string, value any) {
+	steps := eventStep.FindAllString(path, -1)
+	for i, step := range steps {
+		name := strings.Trim(step, `"`)
+		if i == len(steps)-1 {
+			object[name] = value
+			return
+		}
+		inner, ok := object[name].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			object[name] = inner
+		}
+		object = inner
+	}
+}
 
 // eventStep is a member name in the path of a status.
 var eventStep = regexp.MustCompile(`\w+|"[^"]+"`)

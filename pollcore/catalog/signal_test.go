@@ -79,6 +79,12 @@ func TestEventsOfJobs(t *testing.T) {
 		require.NoError(t, err, name)
 		requireCut(t, name, uncut, ids)
 		pattern, named := decoded(t, e.Job.EventPattern(nil)), decoded(t, e.Job.EventPattern(s.Input))
+		made := event.Sample(ids[0])
+		require.True(t, event.Takes(made), name)
+		require.True(t, matches(pattern, decoded(t, made)), name)
+		read, err := event.JobID(made)
+		require.NoError(t, err, name)
+		require.Equal(t, ids[0], read, name)
 		ended := 0
 		for _, one := range s.Events {
 			require.Equal(t, one.Ended, matches(pattern, one.Event), "%s: %v", name, one.Event)
