@@ -31,8 +31,8 @@ account. "-" reads standard input.
 FILE is a definition of yours in JSON or YAML, or in a template: of several, name one
 as template.yaml#LogicalId. It can invoke the functions jobpoller-runjob,
 jobpoller-checkstatus and jobpoller-sample-job. The collector runs here, too: it
-answers Tasks that wait for jobpoller-runjob with a token. The input is the request of
-the sample job, or that of --input: JSON or a file.
+answers Tasks that wait for jobpoller-runjob with a token. The input is that of
+--input, JSON or a file, or the request of the sample job.
 
 A request can name any job of the Lambda functions. Except for lambda:Invoke and
 http:Request, these CALL AWS with your credentials, as the AWS CLI does, and AWS
