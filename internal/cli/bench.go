@@ -278,7 +278,7 @@ func (b *bench) drivers(stderr io.Writer) (*jobs.Registry, error) {
 	}
 	switch {
 	case b.options.simulated.isGiven():
-		makers[2] = b.simulatedDrivers()
+		makers[2] = b.simulateDrivers()
 	case b.clock.Virtual():
 		makers[2] = withoutAWS(noVirtualTime)
 	case b.awsErr != nil:

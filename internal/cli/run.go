@@ -60,8 +60,8 @@ called services or functions of yours, run refuses that name and lists the calls
 
 --simulate SPEC answers the Tasks of your definition without a file: jobs that
 jobpoller knows run for a time and end in a status, and other calls of AWS get a
-response that fits the model. jobpoller-runjob and jobpoller-checkstatus run with such
-jobs, which send their EventBridge event to the collector. SPEC is
+response that fits the model. Jobs of jobpoller-runjob also run so, and send their
+EventBridge event to the collector. SPEC is
 ` + specHelp + `
 
 --mocks FILE answers Tasks as you say: by state or by resource, with what they

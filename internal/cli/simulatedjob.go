@@ -66,8 +66,8 @@ type simulatedCall struct {
 // stoppableJob is one that can be stopped.
 type stoppableJob struct{ *simulatedJob }
 
-// simulatedDrivers makes drivers whose jobs run as the flags say.
-func (b *bench) simulatedDrivers() jobs.Maker {
+// simulateDrivers makes drivers whose jobs run as the flags say.
+func (b *bench) simulateDrivers() jobs.Maker {
 	return jobs.ByName(func(_ jobs.Environment, name string) (jobs.Driver, error) {
 		driver, err := awsjob.NewDriver(aws.Config{
 			Region: sim.DefaultRegion, HTTPClient: noService{}, Retryer: func() aws.Retryer { return aws.NopRetryer{} },
@@ -164,10 +164,11 @@ func (j *simulatedJob) call(ctx context.Context, operation string, arguments map
 	reply, err := call.answer(ctx, sim.Call{State: operation, Resource: call.resource, Arguments: maps.Clone(arguments), Time: at})
 	if failure, ok := errors.AsType[*sim.TaskError](err); ok {
 		_, code, _ := strings.Cut(failure.Name, ".")
+		coded := &smithy.GenericAPIError{Code: code, Message: failure.Cause}
 		if strings.HasPrefix(failure.Cause, "Rate exceeded") { // Step Functions hides the code
-			code = "ThrottlingException"
+			coded.Fault = smithy.FaultServer
 		}
-		return nil, &smithy.GenericAPIError{Code: code, Message: failure.Cause}
+		return nil, coded
 	}
 	return reply.Output, err
 }
