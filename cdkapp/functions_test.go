@@ -323,6 +323,28 @@ func TestE2EFunctionsProps(t *testing.T) {
 			"Resources", `give the ARNs under the action "iam:PassRole"`,
 			functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("comprehend:StartEntitiesDetectionJob")}),
 		},
+		{"Store", "the collector finds a record by its job, which a bucket cannot", func(stack awscdk.Stack) {
+			functions(cdkapp.FunctionsProps{Collector: new(true), Store: cdkapp.NewRecordBucket(stack, new("Records"), nil)})(stack)
+		}},
+		{
+			"Store", "give a RecordBucket, and no collector",
+			functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("lambda:Invoke"), Collector: new(true)}),
+		},
+		{"CollectorConcurrency", "there is no collector: give Collector true", functions(cdkapp.FunctionsProps{CollectorConcurrency: new(5.0)})},
+		{
+			"CollectorConcurrency", "a whole number from 2 to 1000, found 1.5",
+			functions(cdkapp.FunctionsProps{Collector: new(true), CollectorConcurrency: new(1.5)}),
+		},
+		{
+			"CollectorConcurrency", "more than FunctionProps.ReservedConcurrentExecutions, 5",
+			functions(cdkapp.FunctionsProps{
+				Collector: new(true), CollectorConcurrency: new(6.0), FunctionProps: &awslambda.FunctionProps{ReservedConcurrentExecutions: new(5.0)},
+			}),
+		},
+		{
+			"FunctionProps.ReservedConcurrentExecutions", "the collector needs a whole number from 2 to 1000, found 1",
+			functions(cdkapp.FunctionsProps{Collector: new(true), FunctionProps: &awslambda.FunctionProps{ReservedConcurrentExecutions: new(1.0)}}),
+		},
 		{"LogLevel", `expected "debug", "info", "warn" or "error", found "loud"`, functions(cdkapp.FunctionsProps{LogLevel: jsii.String("loud")})},
 		{"FunctionProps.Timeout", "expected 1 to 55 seconds, found 1m30s", func(stack awscdk.Stack) {
 			passed(awslambda.FunctionProps{Timeout: awscdk.Duration_Seconds(jsii.Number(90))})(stack)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
@@ -15,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/cdkapp"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
@@ -85,6 +88,39 @@ func TestE2ESignalEvents(t *testing.T) {
 	}, resolve(t, all.only(t, "AWS::Events::Rule").properties))
 }
 
+// The collector, its backlog and its dead letters are watched, once for all pollers. A
+// message that is due may be as old as its delay.
+func TestE2EAlarmsOnTheCollector(t *testing.T) {
+	t.Parallel()
+	var all template
+	inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
+		functions := collecting(stack, "athena:StartQueryExecution")
+		for _, id := range []string{"First", "Second"} {
+			props := querying(cdkapp.SignalEvents)
+			props.Functions = functions
+			cdkapp.NewJobPoller(stack, &id, props)
+		}
+		_, all = templateOf(stack)
+	})
+	collector := "{" + all.named(t, "AWS::Lambda::Function", "FunctionsCollector").id + "}"
+	for metric, want := range map[string][]any{
+		"Throttles": {"Sum", 1.0, collector}, "Errors": {"Sum", 7.0, collector},
+		"ApproximateAgeOfOldestMessage":      {"Maximum", 1200.0, "{" + all.named(t, "AWS::SQS::Queue", "FunctionsWaits").id + ".QueueName}"},
+		"ApproximateNumberOfMessagesVisible": {"Maximum", 1.0, "{" + all.named(t, "AWS::SQS::Queue", "FunctionsDeadLetters").id + ".QueueName}"},
+	} {
+		var found [][]any
+		for _, alarm := range all.of("AWS::CloudWatch::Alarm") {
+			if alarm.properties["MetricName"] == metric {
+				dimension := resolve(t, alarm.properties["Dimensions"]).([]any)[0].(map[string]any)["Value"]
+				if one := []any{alarm.properties["Statistic"], alarm.properties["Threshold"], dimension}; dimension == want[2] {
+					found = append(found, one)
+				}
+			}
+		}
+		require.Equal(t, [][]any{want}, found, metric)
+	}
+}
+
 // The collector may do what it calls, and no more.
 func TestE2ERoleOfCollector(t *testing.T) {
 	t.Parallel()
@@ -122,6 +158,25 @@ func resourcesOf(t *testing.T, all template, role string) map[string][]string {
 		}
 	}
 	return found
+}
+
+// A definition whose Task waits for a callback gets a collector, too.
+func TestE2EDefinitionThatWaitsForACallback(t *testing.T) {
+	t.Parallel()
+	e, err := catalog.Lookup("athena", "StartQueryExecution")
+	require.NoError(t, err)
+	compiled, err := compile.Compile(e.Waiter, compile.CallOf(e), compile.Options{
+		Strategy: compile.LambdaEvents, MaxWait: 2 * time.Hour, RunJobFunction: "${RunJobFunction}", CheckStatusFunction: "${CheckStatusFunction}",
+	})
+	require.NoError(t, err)
+	definition := string(asl.Print(compiled.Machine))
+	inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
+		p := cdkapp.NewJobPoller(stack, new("Query"), &cdkapp.JobPollerProps{Job: cdkapp.JobFromDefinition(&definition)})
+		require.NotNil(t, p.Functions().Collector())
+		require.NotNil(t, p.Functions().Table())
+		_, all := templateOf(stack)
+		all.only(t, "AWS::Events::Rule")
+	})
 }
 
 // Pollers share a collector, also of another stack, which cannot refer to them.
