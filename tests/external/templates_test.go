@@ -38,16 +38,21 @@ func cdk(t *testing.T) string {
 	return filepath.Join(folder, "node_modules", ".bin", "cdk")
 }
 
-// synth runs cdk synth in a copy of the module, without credentials, with all
-// definitions and this store, into a folder.
-func synth(t *testing.T, module, store, out string) {
+// synthShipped is synth for the app of the module, with all definitions and this store.
+func synthShipped(t *testing.T, module, store, out string) {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), cdk(t), "synth", "--quiet", "--no-notices", "--no-lookups", "--output", out,
+	synth(t, module, out,
 		"-c", "jobs=all", "-c", "dashboard=true", "-c", "store="+store,
 		"-c", "rds-snapshot-export:iam:PassRole=arn:aws:iam::123456789012:role/export",
 		"-c", "comprehend-entities:iam:PassRole=arn:aws:iam::123456789012:role/comprehend",
 		"-c", "bedrock-model-invocation:iam:PassRole=arn:aws:iam::123456789012:role/batch",
 		"-c", "cloudformation-stack:iam:PassRole=arn:aws:iam::123456789012:role/deploy")
+}
+
+// synth runs cdk synth in a copy of the module, without credentials, into a folder.
+func synth(t *testing.T, module, out string, arguments ...string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), cdk(t), append([]string{"synth", "--quiet", "--no-notices", "--no-lookups", "--output", out}, arguments...)...)
 	command.Dir = module
 	// No credentials, no region, no configuration.
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_") || strings.HasPrefix(v, "CDK_") }),
@@ -184,7 +189,7 @@ func suppressions(t *testing.T) []suppression {
 // in the templates but what suppressions.json has.
 func TestTemplatesOfTheApp(t *testing.T) { //nolint:tparallel // the templates are checked when both are there
 	t.Parallel()
-	synthesized := map[string]string{"bucket": t.TempDir(), "table": t.TempDir()}
+	synthesized := map[string]string{"bucket": t.TempDir(), "table": t.TempDir(), "signals": t.TempDir()}
 	t.Run("synth", func(t *testing.T) {
 		for store, module := range map[string]func(*testing.T) string{
 			"bucket": func(*testing.T) string { return root },
@@ -192,16 +197,22 @@ func TestTemplatesOfTheApp(t *testing.T) { //nolint:tparallel // the templates a
 		} {
 			t.Run(store, func(t *testing.T) {
 				t.Parallel()
-				synth(t, module(t), store, synthesized[store])
+				synthShipped(t, module(t), store, synthesized[store])
 			})
 		}
+		t.Run("signals", func(t *testing.T) {
+			t.Parallel()
+			synth(t, root, synthesized["signals"], "--app", "go run ./tests/cdk/signals")
+		})
 	})
 	hashes := assets(t, synthesized["bucket"])
 	require.Len(t, hashes, 2)
 	require.Equal(t, hashes, assets(t, synthesized["table"]))
 	say("suite external: cdk synth in two folders, packages of the Lambda functions with equal hashes")
 
-	templates := []string{templateOf(synthesized["bucket"]), templateOf(synthesized["table"])}
+	require.Len(t, assets(t, synthesized["signals"]), 3)
+
+	templates := []string{templateOf(synthesized["bucket"]), templateOf(synthesized["table"]), templateOf(synthesized["signals"])}
 	suppressed := suppressions(t)
 	of := make([]int, len(suppressed))
 	var wrong []string
