@@ -122,8 +122,9 @@ sdktypes: ## Compile the catalogue of nine services against the AWS SDK's types,
 	cd tests/sdktypes && go vet $(QUICK_EC2) . && go test -vet=off $(QUICK_EC2) -count=1 -v . -seed $(SEED)
 
 .PHONY: userapp
-userapp: ## Build, synthesize and run an app of the CDK, in a module as users have
+userapp: ## Build, synthesize and run apps of the CDK, in modules as users have
 	cd tests/userapp && go mod tidy -diff && go vet . && go test -vet=off -count=1 -v .
+	cd tests/userdriver && go mod tidy -diff && go vet ./... && go test -vet=off -count=1 -v .
 
 # The models of AWS's services, in a folder that is removed afterwards. pip checks
 # the hash in requirements.txt, which names the version.

@@ -36,6 +36,13 @@ func (p *polling) arguments(op *catalog.Operation, token string, strategy compil
 	if err != nil {
 		p.refuseFor(err, "Arguments", "%v", err)
 	}
+	if op.Input != nil && op.Input.Type == catalog.Document { // of a driver, which reads them
+		var arguments map[string]any
+		if err := json.Unmarshal(text, &arguments); err != nil {
+			p.refuseFor(err, "Arguments", "%v", err)
+		}
+		return arguments
+	}
 	arguments, err := typecheck.FitArguments(text, op, token, language)
 	if problems, ok := errors.AsType[diag.Problems](err); ok {
 		problems = slices.Clone(problems)

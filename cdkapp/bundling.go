@@ -72,12 +72,25 @@ func (p where) code(scope constructs.Construct, f function, folder *string, arch
 	case !*awscdk.Stack_Of(scope).BundlingRequired():
 		archive, err = unbuilt()
 	default:
-		archive, err = buildOnce(f.name, arch)
+		archive, err = buildOnce(build{function: f.name, arch: arch})
 	}
 	if err != nil {
 		p.refuseFor(err, prop, "%s", advice(err))
 	}
 	return awslambda.Code_FromAsset(new(archive), &awss3assets.AssetOptions{DisplayName: new("jobpoller " + f.name)})
+}
+
+// ownCode returns the deployment package of the functions of the user's module, of which
+// pkg is the main package.
+func (p where) ownCode(scope constructs.Construct, pkg, arch string) awslambda.Code {
+	archive, err := unbuilt()
+	if *awscdk.Stack_Of(scope).BundlingRequired() {
+		archive, err = buildOnce(build{pkg: pkg, arch: arch})
+	}
+	if err != nil {
+		p.refuseFor(err, "Package", "cannot build the functions: %v", err)
+	}
+	return awslambda.Code_FromAsset(new(archive), &awss3assets.AssetOptions{DisplayName: new(pkg)})
 }
 
 func advice(err error) string {
@@ -99,33 +112,40 @@ func unbuilt() (string, error) {
 	return archive, os.WriteFile(archive, nil, 0o600)
 }
 
-// builds are the packages that this process has built, by name and architecture.
+// build is a package for an architecture: of one of the shipped functions, or of the
+// user's module, where the app runs.
+type build struct{ function, pkg, arch string }
+
+// builds are the packages that this process has built.
 var builds = struct {
 	sync.Mutex
-	archives map[string]string
-}{archives: map[string]string{}}
+	archives map[build]string
+}{archives: map[build]string{}}
 
-// buildOnce returns the package of a function, which is built once in a process and
-// stays for the next: the CDK's --no-staging leaves it where it is.
-func buildOnce(name, arch string) (string, error) {
+// buildOnce returns a package, which is built once in a process and stays for the next:
+// the CDK's --no-staging leaves it where it is.
+func buildOnce(b build) (string, error) {
 	builds.Lock()
 	defer builds.Unlock()
-	key := name + "-" + arch
-	if archive, ok := builds.archives[key]; ok {
+	if archive, ok := builds.archives[b]; ok {
 		return archive, nil
 	}
-	archive, err := buildPackage(name, arch)
+	archive, err := b.make()
 	if err == nil {
-		builds.archives[key] = archive
+		builds.archives[b] = archive
 	}
 	return archive, err
 }
 
-func buildPackage(name, arch string) (string, error) {
+func (b build) make() (string, error) {
 	ctx := context.Background()
-	source, err := lambdabuild.Folder(ctx)
-	if err != nil {
-		return "", err
+	source, pkg, name := ".", b.pkg, "functions"
+	if b.pkg == "" {
+		folder, err := lambdabuild.Folder(ctx)
+		if err != nil {
+			return "", err
+		}
+		source, pkg, name = folder, "./lambdas/"+b.function, b.function
 	}
 	folder, err := cache()
 	if err != nil {
@@ -137,7 +157,7 @@ func buildPackage(name, arch string) (string, error) {
 	}
 	defer os.RemoveAll(fresh) //nolint:errcheck // what stays of it does no harm
 	archive := filepath.Join(fresh, "package.zip")
-	if err := lambdabuild.Package(ctx, source, "./lambdas/"+name, arch, archive); err != nil {
+	if err := lambdabuild.Package(ctx, source, pkg, b.arch, archive); err != nil {
 		return "", err
 	}
 	content, err := os.ReadFile(archive) //nolint:gosec // it was just built
@@ -145,7 +165,7 @@ func buildPackage(name, arch string) (string, error) {
 		return "", err
 	}
 	// Another version of this module may be built at the same time.
-	own := filepath.Join(folder, fmt.Sprintf("%s-%s-%x.zip", name, arch, sha256.Sum256(content)))
+	own := filepath.Join(folder, fmt.Sprintf("%s-%s-%x.zip", name, b.arch, sha256.Sum256(content)))
 	return own, os.Rename(archive, own) //nolint:gosec // both are in the cache
 }
 

@@ -208,20 +208,30 @@ func (f *functions) announce(scope constructs.Construct, jobs []string, argument
 		if reflect.DeepEqual(pattern, named.Job.EventPattern(nil)) {
 			in = f
 		}
-		same := func(r rule) bool { return sameStack(r.in, in) && reflect.DeepEqual(r.pattern, pattern) }
-		if slices.ContainsFunc(f.collector.rules, same) {
-			continue
-		}
-		f.collector.rules = append(f.collector.rules, rule{in, pattern})
-		awsevents.NewCfnRule(in, new("Ended"+strings.ReplaceAll(named.FullName, ":", "-")), &awsevents.CfnRuleProps{
-			Description:  new("Tells the collector of jobpoller that a job of " + named.FullName + " has ended"),
-			EventPattern: pattern,
-			Targets: &[]any{&awsevents.CfnRule_TargetProperty{
-				Id: new("Collector"), Arn: f.collector.queue.QueueArn(),
-				DeadLetterConfig: &awsevents.CfnRule_DeadLetterConfigProperty{Arn: f.collector.deadLetter.QueueArn()},
-			}},
-		})
+		f.listen(in, named.FullName, pattern)
 	}
+	for _, job := range jobs {
+		if source, ok := f.driver(job).(EventSource); ok {
+			f.listen(f, job, source.EventPattern())
+		}
+	}
+}
+
+// listen sends the collector the events of the end of a job, once.
+func (f *functions) listen(in constructs.Construct, job string, pattern map[string]any) {
+	same := func(r rule) bool { return sameStack(r.in, in) && reflect.DeepEqual(r.pattern, pattern) }
+	if slices.ContainsFunc(f.collector.rules, same) {
+		return
+	}
+	f.collector.rules = append(f.collector.rules, rule{in, pattern})
+	awsevents.NewCfnRule(in, new("Ended"+strings.ReplaceAll(job, ":", "-")), &awsevents.CfnRuleProps{
+		Description:  new("Tells the collector of jobpoller that a job of " + job + " has ended"),
+		EventPattern: pattern,
+		Targets: &[]any{&awsevents.CfnRule_TargetProperty{
+			Id: new("Collector"), Arn: f.collector.queue.QueueArn(),
+			DeadLetterConfig: &awsevents.CfnRule_DeadLetterConfigProperty{Arn: f.collector.deadLetter.QueueArn()},
+		}},
+	})
 }
 
 // backlogAge is when the collector is late for sure, in seconds: a message may be 15

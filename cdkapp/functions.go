@@ -92,9 +92,16 @@ type Functions interface {
 type FunctionsProps struct {
 	// Jobs are the jobs that the functions start and check, such as
 	// "glue:StartJobRun" or "comprehend:StartEntitiesDetectionJob", or waiters, such as
-	// "dynamodb:ExportCompleted" (docs/guide/drivers.md). Required: the roles of the
-	// functions get what these need.
+	// "dynamodb:ExportCompleted" (docs/guide/drivers.md). The roles of the functions get
+	// what these need. Required without Drivers.
 	Jobs *[]*string
+	// Drivers are your own, which the functions in Package have: the roles get their
+	// permissions, and the collector the events of an [EventSource].
+	Drivers *[]Driver
+	// Package is the main package of the functions, such as "./functions": one main, by
+	// handler.Main. It is built in your module, as CodeFolder says. Default: the functions
+	// of jobpoller.
+	Package *string
 	// RetiredJobs are jobs that the functions start no more. Name those that are
 	// dropped from Jobs while executions that have started them run: CheckStatus keeps
 	// the permissions to look after them. Default: none.
@@ -303,6 +310,9 @@ func (f *functions) check() (needed permissions, narrowed map[string][]string, l
 // checkJobs returns the names of the jobs, sorted.
 func (f *functions) checkJobs() []string {
 	jobs := texts(f.props.Jobs)
+	for _, d := range orElse(f.props.Drivers, nil) {
+		jobs = append(jobs, d.Name())
+	}
 	if len(jobs) == 0 {
 		f.in.refuse("Jobs", "it is required: name the jobs that the functions start and check, such as %q", "glue:StartJobRun")
 	}
@@ -332,9 +342,15 @@ func (f *functions) checkStore() {
 func (f *functions) permissions() permissions {
 	var all permissions
 	var checks []func()
-	own := f.props.RunJobCode != nil && f.props.CheckStatusCode != nil && (f.props.CollectorCode != nil || !f.collects())
+	own := f.props.Package != nil || f.props.RunJobCode != nil && f.props.CheckStatusCode != nil && (f.props.CollectorCode != nil || !f.collects())
 	for _, job := range f.jobs {
 		checks = append(checks, func() {
+			if d := f.driver(job); d != nil && own {
+				p := drivenPermissions(d)
+				all.runJob = append(all.runJob, p.runJob...)
+				all.add(p.checkStatus, p.batch)
+				return
+			}
 			p, err := permissionsOf(job, f.arguments)
 			if err != nil && !own {
 				f.in.refuseFor(err, "Jobs", "%v", err)
@@ -408,7 +424,11 @@ func (f *functions) function(
 	_, arch := f.architecture()
 	props := f.propsOf(of)
 	props.Code = own
-	if own == nil {
+	switch {
+	case own != nil:
+	case f.props.Package != nil:
+		props.Code, props.Handler = f.in.ownCode(f, *f.props.Package, arch), new(of.title())
+	default:
 		props.Code = f.in.code(f, of, f.props.CodeFolder, arch)
 	}
 	props.Environment = &environment

@@ -18,6 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/cdkapp"
+	"github.com/jobpoller/jobpoller/pollcore"
+	permission "github.com/jobpoller/jobpoller/pollcore/access"
+	"github.com/jobpoller/jobpoller/statemachines/compile"
 )
 
 // newFunctions deploys functions whose packages are not built.
@@ -262,6 +265,55 @@ func TestE2EFunctionsOfOnesOwn(t *testing.T) {
 	require.Equal(t, "glue:StartJobRun,"+oven, environmentOf(t, all)["JOBPOLLER_JOBS"])
 	for _, function := range all.of("AWS::Lambda::Function") {
 		require.LessOrEqual(t, len(function.properties["Description"].(string)), 256)
+	}
+}
+
+// baking is a driver of one's own, as a stack needs it.
+type baking struct{ name string }
+
+func (d baking) Name() string { return d.name }
+func (baking) Waiter() *pollcore.Waiter {
+	return pollcore.MustNew("Baked", pollcore.Succeed(pollcore.Output("Status").Is("DONE")))
+}
+
+func (baking) Permissions() []permission.Permission {
+	return []permission.Permission{
+		{Action: "oven:Bake", For: permission.ForStart, Resource: "arn:${Partition}:oven:${Region}:${Account}:rack/${Rack}"},
+		{Action: "oven:Look", For: permission.ForDescribe, Resource: "*"},
+	}
+}
+
+// The roles get what a driver says, each that of its calls, and one main is built for all.
+func TestE2EFunctionsWithDrivers(t *testing.T) {
+	t.Parallel()
+	build := func(driver baking, props cdkapp.JobPollerProps) func(awscdk.Stack) {
+		return func(stack awscdk.Stack) {
+			props.Functions = cdkapp.NewFunctions(stack, jsii.String("Poller"), &cdkapp.FunctionsProps{
+				Drivers: &[]cdkapp.Driver{driver}, Package: jsii.String("../lambdas/runjob"),
+			})
+			props.Job, props.MaxWait = cdkapp.JobFromDriver(driver), seconds(3600)
+			cdkapp.NewJobPoller(stack, jsii.String("Bakery"), &props)
+		}
+	}
+	all := synth(t, build(baking{"oven:Bake"}, cdkapp.JobPollerProps{Strategy: compile.LambdaLoop, Arguments: &map[string]any{"Bread": "{% $states.input.bread %}"}}))
+	run, check := allowed(t, all, "PollerRunJobRole"), allowed(t, all, "PollerCheckStatusRole")
+	require.Contains(t, run, "oven:Bake")
+	require.NotContains(t, run, "oven:Look")
+	require.Contains(t, check, "oven:Look")
+	require.NotContains(t, check, "oven:Bake")
+	require.Equal(t, "oven:Bake", environmentOf(t, all)["JOBPOLLER_JOBS"])
+	for _, tt := range []struct {
+		prop, want string
+		driver     baking
+		props      cdkapp.JobPollerProps
+	}{
+		{"Signal", "functions run the job oven:Bake", baking{"oven:Bake"}, cdkapp.JobPollerProps{}},
+		{"OnTimeout", "if its driver can", baking{"oven:Bake"}, cdkapp.JobPollerProps{Strategy: compile.LambdaLoop, OnTimeout: cdkapp.OnTimeoutLeave}},
+		{"Job", "a name with a colon", baking{"bake"}, cdkapp.JobPollerProps{Strategy: compile.LambdaLoop}},
+	} {
+		err := problem(t, build(tt.driver, tt.props))
+		require.Equal(t, tt.prop, err.Prop)
+		require.Contains(t, err.Problem, tt.want)
 	}
 }
 

@@ -26,6 +26,7 @@ type bound struct {
 	name   string // for a person
 	waiter *pollcore.Waiter
 	call   compile.Call
+	driven bool // by a driver of the user's own
 
 	definition string
 	isShipped  bool

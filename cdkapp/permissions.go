@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/pollcore/access"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -25,6 +26,18 @@ type permissions struct {
 	runJob, checkStatus, batch []permission
 	// roles are the members of start calls that name a role which services get.
 	roles []string
+}
+
+// of are those of the function that makes a call.
+func (p *permissions) of(purpose access.Purpose) *[]permission {
+	switch purpose {
+	case access.ForStart, access.ForFind:
+		return &p.runJob
+	case access.ForBatch:
+		return &p.batch
+	case access.ForDescribe, access.ForStop:
+	}
+	return &p.checkStatus
 }
 
 // add adds what CheckStatus and the collector call.
@@ -69,15 +82,7 @@ func permissionsOf(job string, arguments map[string]any) (permissions, error) {
 	}
 	var needed permissions
 	for _, p := range named.Permissions() {
-		var of *[]permission
-		switch p.For {
-		case catalog.ForStart, catalog.ForFind:
-			of = &needed.runJob
-		case catalog.ForBatch:
-			of = &needed.batch
-		case catalog.ForDescribe, catalog.ForStop:
-			of = &needed.checkStatus
-		}
+		of := needed.of(p.For)
 		arns, members := named.Job.On(p.Resource, arguments)
 		if p.Action == passRole {
 			needed.roles = append(needed.roles, members...)

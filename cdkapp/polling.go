@@ -60,7 +60,7 @@ type form struct {
 // bind looks the job up.
 func (p *polling) bind() *bound {
 	if p.Job == nil {
-		p.refuse("Job", "it is required: pass what JobFromCatalog, JobFromWaiter, JobFromDefinition or JobFromShipped returns")
+		p.refuse("Job", "it is required: pass what JobFromCatalog, JobFromDriver, JobFromWaiter, JobFromDefinition or JobFromShipped returns")
 	}
 	b, err := p.Job.bind()
 	if err != nil {
@@ -73,6 +73,9 @@ func (p *polling) bind() *bound {
 func (p *polling) compile(b *bound, f form) *compile.Compiled {
 	if b.waiter == nil {
 		p.refuse("Job", "a definition is a whole state machine, and a waiter is needed here: use JobFromCatalog or JobFromWaiter")
+	}
+	if b.driven && p.Signal != SignalEvents && !p.Strategy.UsesFunctions() {
+		p.refuse("Signal", "functions run the job %s: take %s", b.name, functionWays)
 	}
 	if p.Signal == SignalAuto && p.tried == "" {
 		return p.choose(b, f)
@@ -160,6 +163,9 @@ func (p *polling) call(b *bound, strategy compile.Strategy) compile.Call {
 	default:
 		call.Start, call.Stop = nil, nil
 		call.Arguments = p.arguments(call.Operation, "", strategy)
+	}
+	if b.driven && p.OnTimeout != "" {
+		p.refuse("OnTimeout", "the functions stop %s if its driver can: leave OnTimeout out", b.name)
 	}
 	switch p.OnTimeout {
 	case OnTimeoutLeave:

@@ -138,7 +138,7 @@ var rules = []rule{
 	{
 		reason:   "the catalogue is data and is read without an SDK",
 		packages: []string{"./pollcore/catalog", "./internal/catalogimport", "./pollcore/catalog/lint", "./pollcore/catalog/models"},
-		mayReach: []string{"std", "./pollcore", "./pollcore/catalog", "./internal/jmespath", "./internal/jsontree", "./internal/javasdk", "./internal/smithy", "./pollcore/diag", "./pollcore/jsontype", "./internal/nearest"},
+		mayReach: []string{"std", "./pollcore", "./pollcore/access", "./pollcore/catalog", "./internal/jmespath", "./internal/jsontree", "./internal/javasdk", "./internal/smithy", "./pollcore/diag", "./pollcore/jsontype", "./internal/nearest"},
 	},
 	{
 		reason:       "a definition is read without running it",

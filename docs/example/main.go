@@ -1,5 +1,5 @@
-// Command example is a run-job function with a driver of its own beside those
-// that are built in. docs/guide/drivers.md shows it.
+// Command example is the functions run-job, check-status and collector with a driver
+// of its own beside those that are built in. docs/guide/drivers.md shows it.
 package main
 
 import (
@@ -9,5 +9,5 @@ import (
 )
 
 func main() {
-	handler.Serve((*handler.Handler).RunJob, anystore.Open, append(builtin.Drivers(), newDeployment)...)
+	handler.Main(anystore.Open, append(builtin.Drivers(), newDeployment)...)
 }

@@ -47,7 +47,8 @@ type Config struct {
 	Name string
 	// Binary is the executable, the file that a deployment calls bootstrap.
 	// Its folder is the working directory of the child.
-	Binary string
+	Binary  string
+	Handler string // the handler setting; empty is bootstrap
 	// Env is the environment of the child, complete: nothing is inherited
 	// from this process. The variables that Lambda reserves (such as
 	// AWS_LAMBDA_RUNTIME_API and AWS_LAMBDA_FUNCTION_NAME) are added and win.

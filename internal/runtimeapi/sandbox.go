@@ -1,6 +1,7 @@
 package runtimeapi
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log"
@@ -142,7 +143,7 @@ func lambdaVariables(cfg Config) []string {
 		"AWS_LAMBDA_LOG_GROUP_NAME=/aws/lambda/" + cfg.Name,
 		"AWS_LAMBDA_LOG_STREAM_NAME=" + stream,
 		"LAMBDA_TASK_ROOT=" + filepath.Dir(cfg.Binary),
-		"_HANDLER=bootstrap",
+		"_HANDLER=" + cmp.Or(cfg.Handler, "bootstrap"),
 	}
 }
 

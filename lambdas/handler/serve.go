@@ -4,11 +4,34 @@ import (
 	"context"
 	"encoding/json"
 	"log"
+	"os"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 )
+
+// handlerVariable has the function's handler setting
+// (https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html).
+const handlerVariable = "_HANDLER"
+
+// Main is the main of all functions: it serves the one that Lambda's handler setting
+// names, which is run-job, check-status or collector, as Serve does, and does not return.
+//
+//	func main() { handler.Main(anystore.Open, append(builtin.Drivers(), newReport)...) }
+func Main(open StoreMaker, drivers ...jobs.Maker) {
+	switch name := os.Getenv(handlerVariable); name {
+	case "run-job":
+		Serve((*Handler).RunJob, open, drivers...)
+	case "check-status":
+		Serve((*Handler).CheckStatus, open, drivers...)
+	case "collector":
+		Serve((*Handler).Collect, open, drivers...)
+	default:
+		failure := fail(ErrorConfiguration, "the function's handler must be run-job, check-status or collector, is %q", name)
+		lambda.Start(func(context.Context, json.RawMessage) (any, error) { return nil, border(failure) })
+	}
+}
 
 // Serve is the main of a Lambda function: it runs one of the handlers, set up as
 // FromEnvironment does it, and does not return.

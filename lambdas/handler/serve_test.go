@@ -30,6 +30,9 @@ import (
 // asFunction names the handler that the test binary serves as a Lambda function.
 const asFunction = "POLLER_TEST_FUNCTION"
 
+// byName stands before a handler setting of Main.
+const byName = "by-name-"
+
 func TestMain(m *testing.M) {
 	panics := func(e jobs.Environment) (jobs.Driver, error) { return panicking{sdk: e.AWS}, nil }
 	switch os.Getenv(asFunction) {
@@ -37,6 +40,8 @@ func TestMain(m *testing.M) {
 		handler.Serve((*handler.Handler).RunJob, handler.S3Store, httpjob.FromEnvironment, awsjob.Catalogue, panics)
 	case "check-status":
 		handler.Serve((*handler.Handler).CheckStatus, handler.S3Store, httpjob.FromEnvironment)
+	case byName:
+		handler.Main(handler.S3Store, panics)
 	default:
 		os.Exit(m.Run())
 	}
@@ -69,9 +74,13 @@ type deployment struct {
 func deploy(t *testing.T, handler string, limit time.Duration, storage *embeddeds3.Server, env ...string) *deployment {
 	t.Helper()
 	d := &deployment{log: &bytes.Buffer{}, storage: storage}
+	var setting string
+	if name, ok := strings.CutPrefix(handler, byName); ok {
+		handler, setting = byName, name
+	}
 	var err error
 	d.Function, err = runtimeapi.New(runtimeapi.Config{
-		Name: handler, Binary: os.Args[0], Timeout: limit, Log: d.log,
+		Name: handler, Handler: setting, Binary: os.Args[0], Timeout: limit, Log: d.log,
 		Env: append(storeVariables(storage), append([]string{
 			asFunction + "=" + handler, "AWS_REGION=us-east-1", "JOBPOLLER_BUCKET=records", "AWS_LAMBDA_LOG_FORMAT=JSON",
 		}, env...)...),
@@ -134,6 +143,22 @@ func silent(t *testing.T) string {
 		server.Close()
 	})
 	return server.URL
+}
+
+// One main serves the function that Lambda's handler setting names. Run-job starts
+// nothing without a request, check-status finds no record, and the collector has no queue.
+func TestMainServesTheFunctionOfItsHandler(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"run-job": "a request needs the member \"job\"", "check-status": "no start record", "collector": "this function has no queue", "bootstrap": `must be run-job, check-status or collector, is "bootstrap"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := deploy(t, byName+name, patience, newStorage(t, nil))
+			_, err := d.Invoke(t.Context(), []byte(bare(`{}`)))
+			require.ErrorContains(t, err, want)
+		})
+	}
 }
 
 func httpRequest(url, more string) string {

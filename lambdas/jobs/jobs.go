@@ -19,6 +19,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/nearest"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
@@ -101,34 +102,21 @@ type Batch struct {
 	Size, Max int
 }
 
-// Permission is one IAM action that a driver's calls need.
-type Permission struct {
-	// Action is the IAM action, such as "dynamodb:DescribeExport".
-	Action string
-	// For is the method of the driver that needs it. RunJob calls Start and
-	// Find, CheckStatus calls Describe and Stop, and Collect these two and
-	// DescribeBatch.
-	For Method
-	// Resource is the ARN that the action is on, with ${Partition}, ${Region},
-	// ${Account} and names of the service's own as the Service Authorization
-	// Reference has them, or "*" where the action knows no resource.
-	Resource string
-	// Dependent is set where the driver makes no such call: the service makes
-	// it, or checks it, on behalf of the caller, such as s3:PutObject on the
-	// bucket of an export.
-	Dependent bool
-}
+// Permission is one IAM action that a driver's calls need. It is for a method of the
+// driver: RunJob calls Start and Find, CheckStatus calls Describe and Stop, and Collect
+// these two and DescribeBatch.
+type Permission = access.Permission
 
 // Method names a method of a driver.
-type Method string
+type Method = access.Purpose
 
 // The methods that call a service.
 const (
-	MethodStart         Method = "Start"
-	MethodFind          Method = "Find"
-	MethodDescribe      Method = "Describe"
-	MethodDescribeBatch Method = "DescribeBatch"
-	MethodStop          Method = "Stop"
+	MethodStart         = access.ForStart
+	MethodFind          = access.ForFind
+	MethodDescribe      = access.ForDescribe
+	MethodDescribeBatch = access.ForBatch
+	MethodStop          = access.ForStop
 )
 
 // Request asks for a job.

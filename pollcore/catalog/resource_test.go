@@ -100,16 +100,9 @@ func TestLiteralArgumentsNameTheResourcesOfAllJobs(t *testing.T) {
 			jobs++
 			job, err := catalog.AWS().Resolve(e.FullName())
 			require.NoError(t, err)
-			arguments := map[string]any{}
-			for _, naming := range e.Job.Names {
-				for value, paths := range map[string][]string{"mine": naming.Name, "arn:aws:a:b:1:mine": naming.ARN, "s3://mine/a": naming.S3} {
-					for _, path := range paths {
-						put(arguments, strings.Split(path, "."), value)
-					}
-				}
-			}
+			arguments := literalArguments(e.Job)
 			for _, p := range job.Permissions() {
-				isNamed := slices.ContainsFunc(slices.Collect(maps.Keys(e.Job.Names)), func(placeholder string) bool { return strings.Contains(p.Resource, "${"+placeholder+"}") })
+				isNamed := names(e.Job, p.Resource)
 				arns, members := e.Job.On(p.Resource, arguments)
 				require.Empty(t, members, "%s: %s on %s", job.FullName, p.Action, p.Resource)
 				_, open := e.Job.On(p.Resource, nil)
@@ -126,6 +119,24 @@ func TestLiteralArgumentsNameTheResourcesOfAllJobs(t *testing.T) {
 	}
 	require.Equal(t, 115, jobs)
 	require.Greater(t, named, 200)
+}
+
+// literalArguments name all that the job has names for.
+func literalArguments(j *catalog.Job) map[string]any {
+	arguments := map[string]any{}
+	for _, naming := range j.Names {
+		for value, paths := range map[string][]string{"mine": naming.Name, "arn:aws:a:b:1:mine": naming.ARN, "s3://mine/a": naming.S3} {
+			for _, path := range paths {
+				put(arguments, strings.Split(path, "."), value)
+			}
+		}
+	}
+	return arguments
+}
+
+// names tells whether a member of the start call names a part of the resource.
+func names(j *catalog.Job, resource string) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Keys(j.Names)), func(placeholder string) bool { return strings.Contains(resource, "${"+placeholder+"}") })
 }
 
 func put(in map[string]any, path []string, value string) {

@@ -41,7 +41,8 @@ type Case struct {
 	// Each run has another.
 	Driver func(w *World) jobs.Driver
 	// Definition is a state machine that invokes the functions by the names that
-	// the shipped ones have; empty is statemachines.LambdaPoller.
+	// the shipped ones have; empty is statemachines.LambdaPoller. The collector answers
+	// its Tasks that wait for a callback.
 	Definition string
 }
 
@@ -50,9 +51,18 @@ type Case struct {
 type World struct {
 	*sim.Clock
 
-	t        T
-	closers  []func()
-	services []jobstest.Service
+	t         T
+	closers   []func()
+	services  []jobstest.Service
+	collector *localloop.Collector
+}
+
+// Announce sends the collector an event of EventBridge.
+func (w *World) Announce(event map[string]any) {
+	w.t.Helper()
+	if err := w.collector.Announce(event, 0); err != nil {
+		w.t.Fatalf("handlertest: %v", err)
+	}
 }
 
 // NewDriver makes a driver whose calls reach the service over HTTP until the run
@@ -140,6 +150,8 @@ type outcome struct {
 func (c Case) run(t T, at crash) outcome {
 	t.Helper()
 	w := &World{Clock: sim.NewVirtualClock(sim.DefaultStart()), t: t}
+	w.collector = localloop.NewCollector(w.Clock)
+	w.closers = append(w.closers, func() { _ = w.collector.Close() }) // it has nothing that can fail
 	defer w.close()
 	driver := c.Driver(w)
 	if driver == nil {
@@ -151,14 +163,17 @@ func (c Case) run(t T, at crash) outcome {
 		t.Fatalf("handlertest: %v", err)
 	}
 	h, err := handler.New(handler.Config{
-		Store: localloop.AroundStore(memstore.New(w.Now), j.around), Jobs: registry, Now: w.Now, NoDwell: true,
+		Store: localloop.AroundStore(memstore.New(w.Now), j.around), Jobs: registry, Now: w.Now, NoDwell: true, Queue: w.collector, Tasks: w.collector,
 		Random: rand.New(rand.NewPCG(1, 1)).Int64N, //nolint:gosec // jitter, the same in each run
 	})
 	if err != nil {
 		t.Fatalf("handlertest: %v", err)
 	}
 	s := simtest.New(t, c.Definition)
+	w.collector.Start(j.collect(h.Collect))
 	s.Options.Clock, s.Options.Handlers = w.Clock, localloop.Handlers(j.functions(localloop.Functions(h)))
+	invoke := "arn:aws:states:::lambda:invoke"
+	s.Options.Handlers[invoke+".waitForTaskToken"] = w.collector.Handler(s.Options.Handlers[invoke])
 	run := s.Run(c.Request)
 	j.starts = w.starts()
 	return outcome{run, j}

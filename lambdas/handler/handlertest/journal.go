@@ -3,6 +3,7 @@ package handlertest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -73,6 +74,24 @@ func (j *journal) functions(all map[string]sim.LambdaFunction) map[string]sim.La
 		}
 	}
 	return mortal
+}
+
+var errDied = errors.New("the function died")
+
+// collect is the collector, which can die: its messages are delivered again.
+func (j *journal) collect(function localloop.Collect) localloop.Collect {
+	return func(ctx context.Context, payload json.RawMessage) (collected *handler.Collected, err error) {
+		defer func() {
+			switch thrown := recover(); thrown {
+			case nil:
+			case killed{}:
+				collected, err = nil, errDied
+			default:
+				panic(thrown)
+			}
+		}()
+		return function(context.WithValue(ctx, functionKey{}, "collector"), payload)
+	}
 }
 
 // around is a localloop.Around.

@@ -92,7 +92,7 @@ func (d *described) Permissions() []jobs.Permission {
 	var all []jobs.Permission
 	for _, p := range d.needed {
 		if !p.Optional {
-			all = append(all, jobs.Permission{Action: p.Action, For: jobs.Method(p.For), Resource: p.Resource, Dependent: p.Dependent})
+			all = append(all, p)
 		}
 	}
 	return all
