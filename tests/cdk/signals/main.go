@@ -15,7 +15,9 @@ func main() {
 	crawler := &[]*string{new("arn:aws:glue:us-east-1:123456789012:crawler/orders")}
 	functions := cdkapp.NewFunctions(stack, new("Functions"), &cdkapp.FunctionsProps{
 		Jobs: &[]*string{new("glue:StartCrawler")}, Collector: new(true),
-		Resources: &map[string]*[]*string{"glue:StartCrawler": crawler, "glue:GetCrawler": crawler, "glue:StopCrawler": crawler},
+		Resources: &map[string]*[]*string{
+			"glue:StartCrawler": crawler, "glue:GetCrawler": crawler, "glue:BatchGetCrawlers": crawler, "glue:StopCrawler": crawler,
+		},
 	})
 	wait := func(id, job string, signal cdkapp.Signal, shared cdkapp.Functions, arguments *map[string]any) {
 		cdkapp.NewJobPoller(stack, &id, &cdkapp.JobPollerProps{
