@@ -28,7 +28,7 @@ func (p *jobPoller) makeAlarms(actions *[]awscloudwatch.IAlarmAction) {
 		p.alarms = append(p.alarms, alarm(p, a.id, a.description, a.metric, 1))
 	}
 	p.alarmFunctions(options)
-	if p.machine.waitsForCallback() {
+	if p.machine.waitsForCallback {
 		p.alarms = append(p.alarms, p.functions.alarmCollector(p.alarmScope(), options)...)
 	}
 	p.alarmJobs()

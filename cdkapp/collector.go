@@ -173,8 +173,8 @@ func (f *functions) makeCollector(
 }
 
 // answer lets the collector answer Tasks of state machines whose key is not nil if they
-// are encrypted. The documentation knows no resource of the actions; Step Functions
-// checks them on the state machine all the same, and executions may be those of a version.
+// are encrypted. The documentation knows no resource of the actions; Step Functions checks
+// them on the state machine all the same, without the version of an execution.
 func (f *functions) answer(scope constructs.Construct, machine string, key awskms.IKey) {
 	all := []awsiam.PolicyStatement{allowOn(machine, nil, "states:SendTaskSuccess", "states:SendTaskFailure")}
 	if key != nil {

@@ -245,10 +245,10 @@ func (f *fragment) values(m *machine, props *JobPollerFragmentProps) *strings.Re
 	if f.functions = props.Functions; f.functions == nil {
 		f.functions = newFunctions(f, new("Functions"), &FunctionsProps{
 			Jobs: pointers(m.jobs), Resources: props.Resources, Grants: props.Grants, MaxWait: props.MaxWait, Store: props.Store,
-			FunctionProps: props.FunctionProps, Collector: new(m.waitsForCallback()),
+			FunctionProps: props.FunctionProps, Collector: new(m.waitsForCallback),
 		}, m.arguments)
 	}
-	if m.waitsForCallback() {
+	if m.waitsForCallback {
 		f.functions.announce(f, m.jobs, m.arguments)
 		// The state machine is not known yet.
 		f.functions.answer(f, resourceIn(awscdk.Stack_Of(f), "arn:*:states:*:*:stateMachine:*"), nil)

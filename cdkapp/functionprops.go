@@ -129,6 +129,12 @@ func (f *functions) propsOf(of function) *awslambda.FunctionProps {
 	if p.Timeout == nil {
 		p.Timeout = awscdk.Duration_Seconds(new(defaultTimeout.Seconds()))
 	}
+	if of == collectorFunction && p.RecursiveLoop == "" {
+		// It sends messages to the queue that invokes it: one for each poll. Lambda would take
+		// that for a mistake, and stop it after some 16 polls of a job
+		// (https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html).
+		p.RecursiveLoop = awslambda.RecursiveLoop_ALLOW
+	}
 	p.CurrentVersionOptions = keepVersions(p.CurrentVersionOptions)
 	p.LoggingFormat = awslambda.LoggingFormat_JSON // else Lambda has the functions write text
 	p.Tracing = awslambda.Tracing_ACTIVE

@@ -110,7 +110,7 @@ type FunctionsProps struct {
 	// None leaves the action out. Default: all resources of the account and the
 	// region that the action can be on; iam:PassRole has no default.
 	Resources *map[string]*[]*string
-	// Grants are statements that both roles get besides. Default: none.
+	// Grants are statements that the roles of all functions get besides. Default: none.
 	Grants *[]awsiam.PolicyStatement
 	// HttpHosts are the hosts that the job "http:Request" may call, such as
 	// "api.example.com", "api.example.com:8443" or "*.example.com".

@@ -196,7 +196,7 @@ func NewJobPoller(scope constructs.Construct, id *string, props *JobPollerProps)
 	m.warnUnnamed(p)
 	p.makeFunctions(props)
 	p.deploy(props)
-	if m.waitsForCallback() {
+	if m.waitsForCallback {
 		p.functions.announce(p, m.jobs, m.arguments)
 		p.functions.answer(p, *p.StateMachineArn(), p.key)
 	}
@@ -293,9 +293,9 @@ func (m *machine) settle(in where, props *JobPollerProps) {
 				in.refuseGiven(map[string]bool{"Functions": given != nil, "FunctionProps": props.FunctionProps != nil, "Store": props.Store != nil},
 					"it is for Lambda functions, and the state machine invokes none: leave it out, or take %s", functionWays)
 			}, func() { m.settleRole(in, props) })
-		case m.waitsForCallback() && props.Store != nil && props.Store.Table() == nil:
+		case m.waitsForCallback && props.Store != nil && props.Store.Table() == nil:
 			in.refuse("Store", "the collector finds a record by its job, which a bucket cannot: give what NewRecordTable returns")
-		case m.waitsForCallback() && given != nil && given.Collector() == nil:
+		case m.waitsForCallback && given != nil && given.Collector() == nil:
 			in.refuse("Functions", "they have no collector, which answers the Task that waits: give NewFunctions Collector true, or take another Signal")
 		case given == nil && (m.open || len(m.jobs) == 0):
 			in.refuse("Functions", "the definition does not say which jobs its functions run, and for how long: "+
@@ -345,7 +345,7 @@ func (p *jobPoller) makeFunctions(props *JobPollerProps) {
 			Jobs: pointers(p.machine.jobs), Resources: props.Resources, Grants: props.Grants, MaxWait: awscdk.Duration_Seconds(new(p.machine.maxWait.Seconds())),
 			FunctionProps: props.FunctionProps, LogRetention: props.LogRetention, TracingEnabled: props.TracingEnabled,
 			EncryptionKey: props.EncryptionKey, Store: props.Store, RemovalPolicy: props.RemovalPolicy,
-			Collector: new(p.machine.waitsForCallback()),
+			Collector: new(p.machine.waitsForCallback),
 		}
 		if passed := props.FunctionProps; passed != nil && passed.LogGroup != nil {
 			of.LogRetention = "" // that of the state machine's log

@@ -51,6 +51,8 @@ type machine struct {
 	// limit is how long an execution may last by the prop StateMachineProps, and longest
 	// by the definition; 0 if they do not say it.
 	limit, longest time.Duration
+	// waitsForCallback is that a Task waits for a callback of the functions.
+	waitsForCallback bool
 	// delays are the longest of a job, where the definition tells.
 	delays map[string]time.Duration
 	// auto is that the signal was chosen here.
@@ -177,6 +179,7 @@ func (m *machine) requests(tree any) {
 		case isText && tree["maxWaitSeconds"] != nil, tree["job.$"] != nil:
 			m.open = true
 		}
+		m.waitsForCallback = m.waitsForCallback || isCallback(tree)
 		for _, member := range tree {
 			m.requests(member)
 		}

@@ -133,8 +133,13 @@ func eventsOf(jobs []string) []*catalog.Named {
 	return all
 }
 
-// waitsForCallback tells whether a Task of a definition waits for a callback of the
-// functions.
-func (m *machine) waitsForCallback() bool {
-	return m.throughFunctions() && strings.Contains(m.definition, ":lambda:invoke.waitForTaskToken")
+// isCallback tells whether a state is a Task that waits for a callback of the functions.
+func isCallback(state map[string]any) bool {
+	resource, _ := state["Resource"].(string)
+	arguments, ok := state["Arguments"].(map[string]any)
+	if !ok {
+		arguments, _ = state["Parameters"].(map[string]any)
+	}
+	name, _ := arguments["FunctionName"].(string)
+	return strings.HasSuffix(resource, ":lambda:invoke.waitForTaskToken") && strings.Contains(name, inBraces(runJobKey))
 }

@@ -5,6 +5,7 @@ package cdkapp_test
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +65,7 @@ func TestE2ESignalEvents(t *testing.T) {
 		}, resolve(t, policy.properties["PolicyDocument"]).(map[string]any)["Statement"])
 	}
 	function := all.named(t, "AWS::Lambda::Function", "QueryFunctionsCollector")
+	require.Equal(t, "Allow", function.properties["RecursiveLoop"], "each poll sends the message of the next")
 	require.Equal(t, map[string]any{
 		"BatchSize": 100.0, "MaximumBatchingWindowInSeconds": 5.0, "FunctionResponseTypes": []any{"ReportBatchItemFailures"},
 		"ScalingConfig":  map[string]any{"MaximumConcurrency": 10.0},
@@ -253,6 +255,10 @@ func TestE2ECollectorWithAKey(t *testing.T) {
 		require.Contains(t, resourcesOf(t, all, role)["kms:GenerateDataKey"], key)
 		require.Contains(t, resourcesOf(t, all, role)["kms:Decrypt"], key)
 	}
+	answers := asJSON(t, resolve(t, all.statements(t, "QueryFunctionsCollectorRole")))
+	require.Contains(t, answers, `{"Action":["kms:Decrypt","kms:GenerateDataKey"],"Condition":{"StringEquals":`+
+		`{"kms:EncryptionContext:aws:states:stateMachineArn":"{`+all.only(t, "AWS::StepFunctions::StateMachine").id+`}"}},"Effect":"Allow","Resource":"`+key+`"}`,
+		"Step Functions encrypts the answer in the name of the collector")
 	policy := asJSON(t, resolve(t, all.only(t, "AWS::KMS::Key").properties["KeyPolicy"]))
 	require.Contains(t, policy, `{"Action":["kms:Decrypt","kms:GenerateDataKey"],"Condition":{"StringEquals":{"aws:SourceAccount":"123456789012"}},`+
 		`"Effect":"Allow","Principal":{"Service":"events.amazonaws.com"},"Resource":"*"}`)
@@ -405,4 +411,24 @@ func TestE2ESignalRefusesProps(t *testing.T) {
 			require.Contains(t, e.Problem, tt.want)
 		})
 	}
+}
+
+// A Task that waits for a callback of another function needs no collector.
+func TestE2ECallbackOfAnotherFunction(t *testing.T) {
+	t.Parallel()
+	folder := *codeFolder(t)
+	poll := func(stack awscdk.Stack, waitsFor string) {
+		stack.Node().SetContext(new("jobpoller:codeFolder"), folder)
+		definition := strings.ReplaceAll(`{"QueryLanguage": "JSONata", "StartAt": "Approve", "States": {
+			"Approve": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke.waitForTaskToken", "TimeoutSeconds": 3600, "Next": "Check",
+				"Arguments": {"FunctionName": "NAME", "Payload": {"token": "{% $states.context.Task.Token %}"}}},
+			"Check": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Arguments": {"FunctionName": "${CheckStatusFunction}"}, "End": true}}}`,
+			"NAME", waitsFor)
+		cdkapp.NewJobPoller(stack, new("Poller"), &cdkapp.JobPollerProps{
+			Job:       cdkapp.JobFromDefinition(&definition),
+			Functions: cdkapp.NewFunctions(stack, new("Functions"), &cdkapp.FunctionsProps{Jobs: jsii.Strings("athena:StartQueryExecution")}),
+		})
+	}
+	require.Len(t, synth(t, func(stack awscdk.Stack) { poll(stack, "approve") }).of("AWS::Lambda::Function"), 2)
+	require.Contains(t, problem(t, func(stack awscdk.Stack) { poll(stack, "${RunJobFunction}") }).Problem, "they have no collector")
 }
