@@ -53,7 +53,9 @@ type JobPollerFragment interface {
 // which cannot be a definition, and MaxWait are required. The props mean what
 // they mean in [JobPollerProps].
 type JobPollerFragmentProps struct {
-	Job                Job
+	Job Job
+	// Signal is as in [JobPollerProps]. With SignalEvents, let the collector use the key of a
+	// state machine that is encrypted with one: it answers Tasks of the state machine.
 	Signal             Signal
 	Strategy           compile.Strategy
 	MaxWait            awscdk.Duration

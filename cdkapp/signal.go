@@ -26,7 +26,8 @@ const (
 	SignalEvents Signal = "EVENTS"
 	// SignalAuto is SYNC where the catalogue has it proved and the props allow it, else
 	// EVENTS where the start records are in a table, else POLL. The synthesis prints
-	// which.
+	// which. Once deployed, name that: a later version may choose another, and executions
+	// in flight lose permissions with it (docs/guide/upgrade.md).
 	SignalAuto Signal = "AUTO"
 )
 
