@@ -261,9 +261,9 @@ func (f *functions) namespace() string {
 }
 
 // deployment is the name of the stack and the path in it: no other functions of the
-// account and region have both.
+// account and region have both. CloudWatch takes values of dimensions in ASCII alone.
 func (f *functions) deployment() string {
-	return *awscdk.Stack_Of(f).StackName() + "/" + pathInStack(f)
+	return *awscdk.Stack_Of(f).StackName() + "/" + strings.Trim(strconv.QuoteToASCII(pathInStack(f)), `"`)
 }
 
 // pathInStack is the path of a construct behind that of its stack.

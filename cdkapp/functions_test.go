@@ -148,6 +148,15 @@ func TestE2EFunctionsWithATable(t *testing.T) {
 	require.Contains(t, describe[0], ":table/*/export/*")
 }
 
+// CloudWatch takes values of dimensions in ASCII alone, which an id need not be.
+func TestE2EDeploymentInASCII(t *testing.T) {
+	t.Parallel()
+	all := synth(t, func(stack awscdk.Stack) {
+		cdkapp.NewFunctions(stack, new("Aufträge"), &cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRun"), CodeFolder: codeFolder(t)})
+	})
+	require.Equal(t, `Stack/Auftr\u00e4ge`, environmentOf(t, all)["JOBPOLLER_DEPLOYMENT"])
+}
+
 // allowed returns the resources of each action that a role is allowed, as JSON.
 func allowed(t *testing.T, all template, role string) map[string][]string {
 	t.Helper()

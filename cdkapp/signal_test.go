@@ -264,6 +264,19 @@ func TestE2ECollectorWithAKey(t *testing.T) {
 		`"Effect":"Allow","Principal":{"Service":"events.amazonaws.com"},"Resource":"*"}`)
 }
 
+// To the policy of a key of another app nothing can be added: the synthesis says what it
+// needs, without which no event would reach the queue.
+func TestE2ECollectorWithAKeyOfAnotherApp(t *testing.T) {
+	t.Parallel()
+	inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
+		cdkapp.NewFunctions(stack, new("Functions"), &cdkapp.FunctionsProps{
+			Jobs: jsii.Strings("athena:StartQueryExecution"), Collector: new(true),
+			EncryptionKey: awskms.Key_FromKeyArn(stack, new("Key"), new("arn:aws:kms:us-east-1:123456789012:key/1")),
+		})
+		assertions.Annotations_FromStack(stack).HasWarning(new("/Stack/Functions"), assertions.Match_StringLikeRegexp(new("must allow events.amazonaws.com to use the key")))
+	})
+}
+
 // AUTO takes what the job and the props allow, and says which.
 func TestE2ESignalAuto(t *testing.T) {
 	t.Parallel()
