@@ -154,7 +154,9 @@ func TestE2EDeploymentInASCII(t *testing.T) {
 	all := synth(t, func(stack awscdk.Stack) {
 		cdkapp.NewFunctions(stack, new("Aufträge"), &cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartJobRun"), CodeFolder: codeFolder(t)})
 	})
-	require.Equal(t, `Stack/Auftr\u00e4ge`, environmentOf(t, all)["JOBPOLLER_DEPLOYMENT"])
+	for _, f := range all.of("AWS::Lambda::Function") {
+		require.Equal(t, `Stack/Auftr\u00e4ge`, f.properties["Environment"].(map[string]any)["Variables"].(map[string]any)["JOBPOLLER_DEPLOYMENT"])
+	}
 }
 
 // allowed returns the resources of each action that a role is allowed, as JSON.
@@ -390,6 +392,10 @@ func TestE2EFunctionsProps(t *testing.T) {
 		{
 			"Store", "give a RecordBucket, and no collector",
 			functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("lambda:Invoke"), Collector: new(true)}),
+		},
+		{
+			"Resources", `the action "glue:BatchGetCrawlers" is not needed`,
+			functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartCrawler"), Resources: &map[string]*[]*string{"glue:BatchGetCrawlers": jsii.Strings("*")}}),
 		},
 		{"CollectorConcurrency", "there is no collector: give Collector true", functions(cdkapp.FunctionsProps{CollectorConcurrency: new(5.0)})},
 		{

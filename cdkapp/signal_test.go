@@ -271,7 +271,7 @@ func TestE2ECollectorWithAKeyOfAnotherApp(t *testing.T) {
 	inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
 		cdkapp.NewFunctions(stack, new("Functions"), &cdkapp.FunctionsProps{
 			Jobs: jsii.Strings("athena:StartQueryExecution"), Collector: new(true),
-			EncryptionKey: awskms.Key_FromKeyArn(stack, new("Key"), new("arn:aws:kms:us-east-1:123456789012:key/1")),
+			EncryptionKey: awskms.Key_FromKeyArn(stack, new("Key"), new("arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab")),
 		})
 		assertions.Annotations_FromStack(stack).HasWarning(new("/Stack/Functions"), assertions.Match_StringLikeRegexp(new("must allow events.amazonaws.com to use the key")))
 	})
