@@ -1,12 +1,16 @@
 package fix
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -150,12 +154,41 @@ func (l *loop) checkStart() error {
 	if arguments == nil {
 		arguments = node.Get("Parameters")
 	}
+	if readsState().Match(arguments.Raw()) {
+		return refuse("%q reads the name of its state: a state before the .sync Task makes its arguments", s.Name)
+	}
+	if err := l.checkPoll(); err != nil {
+		return err
+	}
 	if n := arguments.Get("Count"); l.entry.Job.SyncNote != "" && (arguments.Get("Count.$") != nil || n != nil && string(n.Raw()) != "1") {
 		return refuse("%s", l.entry.Job.SyncNote)
 	}
 	// The SDK's Input is a text of JSON, that of the Task an object.
 	if s.sdk && s.operation.Name == "StartExecution" && (arguments.Get("Input") != nil || arguments.Get("Input.$") != nil) {
 		return refuse("%q gives the Input as text: nobody has seen what a .sync Task makes of that", s.Name)
+	}
+	return nil
+}
+
+// readsState finds paths of the context object that have the name of a state.
+var readsState = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(\$\$|\$states\.context)(\.State(\.Name)?)?([^\w.]|$)|\$states([^\w.]|$)`)
+})
+
+// checkPoll refuses a poll that asks for more than the one behind a ".sync" Task, whose
+// arguments are those that select the job.
+func (l *loop) checkPoll() error {
+	node := l.node(l.poll)
+	arguments := node.Get("Arguments")
+	if arguments == nil {
+		arguments = node.Get("Parameters")
+	}
+	for _, m := range arguments.Members {
+		name := strings.TrimSuffix(m.Name, ".$")
+		selects := func(of string) bool { return javasdk.MemberName(of) == name }
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(l.entry.Job.Arguments)), selects) {
+			return refuse("%q gives %s, which the describe call behind a .sync Task does not", l.poll.Name, name)
+		}
 	}
 	return nil
 }
@@ -208,11 +241,22 @@ func (f *fragment) startResult(result string) (string, error) {
 	return express(members), nil
 }
 
-// readsOutside tells whether a state outside of the loop names a member.
-func (f *fragment) readsOutside(name string) bool {
-	return slices.ContainsFunc(f.flow.States, func(s *asl.State) bool {
-		return !f.inside[s.Name] && strings.Contains(string(f.node(s).Raw()), name)
-	})
+// readsOutside tells whether a state outside of the loop names a member: also one behind
+// the Map or Parallel state that the loop stands in.
+func (f *fragment) readsOutside(name string) bool { return f.mentions(f.root, name) }
+
+// mentions tells whether a part of the definition that stays has a text.
+func (f *fragment) mentions(n *jsontree.Node, text string) bool {
+	pointer, states := n.Pointer(), f.flowPointer()+"/States"
+	switch {
+	case slices.ContainsFunc(f.loop.states, func(s *asl.State) bool { return s.Position.Pointer == pointer }):
+		return false
+	case pointer == states, under(states, pointer):
+		return slices.ContainsFunc(n.Members, func(m jsontree.Member) bool { return f.mentions(m.Value, text) }) ||
+			slices.ContainsFunc(n.Items, func(item *jsontree.Node) bool { return f.mentions(item, text) })
+	default:
+		return strings.Contains(string(n.Raw()), text)
+	}
 }
 
 // findLoopInput is JSONata for the input of the loop: what the start left of its own
@@ -326,8 +370,7 @@ func (f *fragment) assignStart() error {
 			return refuse("%q makes the variable %q of itself", f.starter.Name, name)
 		}
 	}
-	reads := false
-	given := func() (string, error) { reads = true; return f.startResult("$states.result") }
+	given := func() (string, error) { return f.startResult("$states.result") }
 	var value any
 	var err error
 	if f.starter.QueryLanguage == asl.JSONata {
@@ -342,15 +385,32 @@ func (f *fragment) assignStart() error {
 		return err
 	}
 	assign, _ := value.(object)
-	to := f.states[f.starter.Name]
-	if reads {
-		to = f.states[f.poll.Name]
+	set := func(at object) {
+		own, _ := at["Assign"].(object)
+		if own == nil {
+			own = object{}
+		}
+		maps.Copy(own, assign)
+		at["Assign"] = own
 	}
-	set, _ := to["Assign"].(object)
-	if set == nil {
-		set = object{}
+	if bytes.Contains(mustJSON(assign), []byte("$states.result")) {
+		if i := slices.IndexFunc(f.poll.Catch, func(c asl.Catcher) bool { return !f.inside[c.Next] }); i >= 0 {
+			return refuse("a Catch of %q leads to %q without the variables that %q sets of its answer", f.poll.Name, f.poll.Catch[i].Next, f.starter.Name)
+		}
+		set(f.states[f.poll.Name])
+		return nil
 	}
-	maps.Copy(set, assign)
-	to["Assign"] = set
+	// A Task that fails sets nothing: each way to the poll does.
+	task, ended := f.states[f.starter.Name], f.states[f.named["JobEnded"]]
+	choices, _ := ended["Choices"].([]any)
+	set(task)
+	for _, way := range catchers(task) {
+		if way["Next"] == f.poll.Name {
+			set(way)
+		}
+	}
+	for _, way := range choices {
+		set(way.(object))
+	}
 	return nil
 }

@@ -68,6 +68,16 @@ func TestSync(t *testing.T) {
 	require.NotContains(t, kept, ".sync")
 }
 
+// tasks makes a definition of training() run a task of ECS.
+func tasks(text string) string {
+	return strings.NewReplacer(
+		"sagemaker:createTrainingJob", "ecs:runTask", "sagemaker:describeTrainingJob", "ecs:describeTasks",
+		`"TrainingJobName.$": "$.name", "RoleArn": "arn:aws:iam::123456789012:role/r"`, `"TaskDefinition": "d", "Cluster": "c"`,
+		`"TrainingJobName.$": "$.name"`, `"Cluster": "c", "Tasks.$": "States.Array($.Tasks[0].TaskArn)"`,
+		`"ResultPath": "$.job"`, `"ResultPath": "$"`, "$.job.TrainingJobStatus", "$.Tasks[0].LastStatus", "Completed", "STOPPED", `"Failed", "Next"`, `"DELETED", "Next"`,
+	).Replace(text)
+}
+
 // A ".sync" Task gives the states behind the loop what the loop gave them, in both
 // languages and for each form of a start.
 func TestSyncData(t *testing.T) {
@@ -80,14 +90,6 @@ func TestSyncData(t *testing.T) {
 		`"Variable": "$.job.TrainingJobStatus", "StringEquals": "Stopped"`, `"Condition": "{% $states.input.job.TrainingJobStatus = 'Stopped' %}"`,
 		`"Variable": "$.job.TrainingJobStatus", "StringEquals": "Deleting"`, `"Condition": "{% $states.input.job.TrainingJobStatus = 'Deleting' %}"`,
 	)
-	tasks := func(text string) string {
-		return strings.NewReplacer(
-			"sagemaker:createTrainingJob", "ecs:runTask", "sagemaker:describeTrainingJob", "ecs:describeTasks",
-			`"TrainingJobName.$": "$.name", "RoleArn": "arn:aws:iam::123456789012:role/r"`, `"TaskDefinition": "d", "Cluster": "c"`,
-			`"TrainingJobName.$": "$.name"`, `"Cluster": "c", "Tasks.$": "States.Array($.Tasks[0].TaskArn)"`,
-			`"ResultPath": "$.job"`, `"ResultPath": "$"`, "$.job.TrainingJobStatus", "$.Tasks[0].LastStatus", "Completed", "STOPPED", `"Failed", "Next"`, `"DELETED", "Next"`,
-		).Replace(text)
-	}
 	execution := func(text string) string {
 		return strings.NewReplacer(
 			"aws-sdk:sagemaker:describeTrainingJob", "aws-sdk:sfn:describeExecution", "sagemaker:createTrainingJob", "aws-sdk:sfn:startExecution",
@@ -138,7 +140,14 @@ func TestSyncRefused(t *testing.T) {
 			`"StartAt"`, `"TimeoutSeconds": 86400, "StartAt"`).Replace(training(started+`, "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Failed"}]`, "")),
 		`a state reads SdkHttpMetadata of "Train"`: strings.Replace(training(`, "ResultPath": "$.started"`, ""), `"Report": {"Type": "Succeed"}`,
 			`"Report": {"Type": "Pass", "InputPath": "$.started.SdkHttpMetadata", "End": true}`, 1),
-		`"Get" has Credentials`: strings.Replace(plain, `"ResultPath": "$.job"`, `"ResultPath": "$.job", "Credentials": {"RoleArn": "arn:aws:iam::123456789012:role/r"}`, 1),
+		`"Get" has Credentials`:               strings.Replace(plain, `"ResultPath": "$.job"`, `"ResultPath": "$.job", "Credentials": {"RoleArn": "arn:aws:iam::123456789012:role/r"}`, 1),
+		`"Train" reads the name of its state`: strings.Replace(plain, `role/r"`, `role/r", "Tags": [{"Key": "by", "Value.$": "$$.State.Name"}]`, 1),
+		`"Get" gives Include, which the describe call behind a .sync Task does not`: strings.Replace(tasks(training(`, "Catch": [{"ErrorEquals": ["ECS.ServerException"], "Next": "Failed"}]`, "")),
+			`"Tasks.$"`, `"Include": ["TAGS"], "Tasks.$"`, 1),
+		`a Catch of "Get" leads to "Failed" without the variables that "Train" sets`: strings.Replace(training(started+`, "Assign": {"arn.$": "$.TrainingJobArn"}`, ""),
+			`"ResultPath": "$.job"`, `"ResultPath": "$.job", "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Failed"}]`, 1),
+		`a state reads SdkResponseMetadata of "Train"`: `{"StartAt": "Both", "States": {"Both": {"Type": "Parallel", "Next": "Log", "Branches": [` +
+			training(`, "ResultPath": "$.started"`, "") + `]}, "Log": {"Type": "Pass", "InputPath": "$[0].started.SdkResponseMetadata", "End": true}}}`,
 		`a Catch of "Get" reads what "Train" answers`: strings.Replace(training(`, "ResultPath": "$.started"`, ""), `"ResultPath": "$.job"`,
 			`"ResultPath": "$.job", "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Failed"}]`, 1),
 	} {
@@ -203,6 +212,33 @@ func TestSyncStartFails(t *testing.T) {
 			old, replaced := run(before), run(after)
 			require.Equal(t, []any{old.Status, string(old.Output), old.Error, old.Cause}, []any{replaced.Status, string(replaced.Output), replaced.Error, replaced.Cause})
 			require.Equal(t, 1, replaced.Visits[c.want])
+		})
+	}
+}
+
+// States behind the loop have the variables of the start, however the job ended.
+func TestSyncVariables(t *testing.T) {
+	t.Parallel()
+	for name, assign := range map[string]string{"of a literal": `{"n": 1}`, "of the answer": `{"n.$": "$.TrainingJobArn"}`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before := strings.Replace(training(`, "ResultPath": null, "Assign": `+assign, ""), `"Failed": {"Type": "Fail", "Error": "E"}`,
+				`"Failed": {"Type": "Pass", "Parameters": {"n.$": "$n"}, "End": true}`, 1)
+			after, loops := apply(t, before, fix.Options{})
+			require.Equal(t, compile.SyncTask, loops[0].Strategy, "%v %v", loops[0].Notes, loops[0].Refused)
+			m, err := asl.Parse([]byte(after))
+			require.NoError(t, err)
+			r, err := sim.Run(t.Context(), m, []byte(`{"name": "n"}`), sim.Options{StateHandlers: map[string]sim.Handler{
+				"Train": func(context.Context, sim.Call) (sim.Reply, error) {
+					return sim.Reply{}, &sim.TaskError{Name: "States.TaskFailed", Cause: `{"TrainingJobStatus": "Failed"}`}
+				},
+				"Get": func(context.Context, sim.Call) (sim.Reply, error) {
+					return sim.Reply{Output: map[string]any{"TrainingJobStatus": "Failed", "TrainingJobArn": 1}}, nil
+				},
+			}})
+			require.NoError(t, err)
+			require.Equal(t, sim.StatusSucceeded, r.Status, "%s: %s", r.Error, r.Cause)
+			require.JSONEq(t, `{"n": 1}`, string(r.Output))
 		})
 	}
 }
