@@ -22,6 +22,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
 	"github.com/jobpoller/jobpoller/statemachines"
@@ -228,7 +229,7 @@ func TestDeployPolicies(t *testing.T) {
 	t.Parallel()
 	driver, err := awsjob.NewDriver(aws.Config{Region: "us-east-1"}, catalog.AWS(), "dynamodb:ExportTableToPointInTime")
 	require.NoError(t, err)
-	needed := map[jobs.Method][]string{}
+	needed := map[access.Purpose][]string{}
 	for _, p := range driver.Permissions() {
 		needed[p.For] = append(needed[p.For], p.Action)
 	}
@@ -249,11 +250,11 @@ func TestDeployPolicies(t *testing.T) {
 		{"sam", "ExportRole", map[string][]string{"export": compiled, "logs-and-traces": withoutResource["states.amazonaws.com"]}},
 		{"sam-lambda", "ExportRole", map[string][]string{"functions": {"lambda:InvokeFunction"}, "logs-and-traces": withoutResource["states.amazonaws.com"]}},
 		{"sam-lambda", "RunJobRole", map[string][]string{
-			"export": slices.Concat(needed[jobs.MethodStart], needed[jobs.MethodFind]), "records": store,
+			"export": slices.Concat(needed[access.ForStart], needed[access.ForFind]), "records": store,
 			"logs-and-traces": slices.Concat(logs, withoutResource["lambda.amazonaws.com"]),
 		}},
 		{"sam-lambda", "CheckStatusRole", map[string][]string{
-			"export": slices.Concat(needed[jobs.MethodDescribe], needed[jobs.MethodStop]), "records": store,
+			"export": slices.Concat(needed[access.ForDescribe], needed[access.ForStop]), "records": store,
 			"logs-and-traces": slices.Concat(logs, withoutResource["lambda.amazonaws.com"]),
 		}},
 	} {

@@ -17,6 +17,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -40,7 +41,7 @@ func (e *export) Waiter() *pollcore.Waiter { return e.waiter }
 func (*export) Idempotency(jobs.Request) jobs.Idempotency {
 	return jobs.Idempotency{Class: jobs.ByToken}
 }
-func (*export) Permissions() []jobs.Permission { return nil }
+func (*export) Permissions() []access.Permission { return nil }
 func (*export) Start(context.Context, jobs.Request) (jobs.Ref, error) {
 	return jobs.Ref{"Job": "1"}, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 )
 
 // deployed says what "done" means for a deployment.
@@ -36,13 +37,13 @@ func (deployment) Idempotency(jobs.Request) jobs.Idempotency {
 	return jobs.Idempotency{Class: jobs.NoProtection}
 }
 
-func (deployment) Permissions() []jobs.Permission {
+func (deployment) Permissions() []access.Permission {
 	const group = "arn:${Partition}:codedeploy:${Region}:${Account}:deploymentgroup:${ApplicationName}/${DeploymentGroupName}"
-	return []jobs.Permission{
-		{Action: "codedeploy:CreateDeployment", For: jobs.MethodStart, Resource: group},
-		{Action: "codedeploy:GetDeployment", For: jobs.MethodDescribe, Resource: group},
-		{Action: "codedeploy:StopDeployment", For: jobs.MethodStop, Resource: "*"},
-		{Action: "codedeploy:GetDeployment", For: jobs.MethodStop, Resource: group},
+	return []access.Permission{
+		{Action: "codedeploy:CreateDeployment", For: access.ForStart, Resource: group},
+		{Action: "codedeploy:GetDeployment", For: access.ForDescribe, Resource: group},
+		{Action: "codedeploy:StopDeployment", For: access.ForStop, Resource: "*"},
+		{Action: "codedeploy:GetDeployment", For: access.ForStop, Resource: group},
 	}
 }
 

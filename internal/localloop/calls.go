@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 )
 
@@ -111,7 +112,7 @@ type driver struct {
 func (d driver) Name() string                                { return d.inner.Name() }
 func (d driver) Waiter() *pollcore.Waiter                    { return d.inner.Waiter() }
 func (d driver) Idempotency(r jobs.Request) jobs.Idempotency { return d.inner.Idempotency(r) }
-func (d driver) Permissions() []jobs.Permission              { return d.inner.Permissions() }
+func (d driver) Permissions() []access.Permission            { return d.inner.Permissions() }
 
 func (d driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	call := &Call{Name: "Start"}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 )
 
 const jobName = "test:Job"
@@ -63,7 +64,7 @@ func (*service) Waiter() *pollcore.Waiter { return jobWaiter }
 
 func (s *service) Idempotency(jobs.Request) jobs.Idempotency { return s.idempotency }
 
-func (*service) Permissions() []jobs.Permission { return nil }
+func (*service) Permissions() []access.Permission { return nil }
 
 func (s *service) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	s.mu.Lock()

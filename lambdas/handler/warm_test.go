@@ -14,6 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
 )
@@ -33,7 +34,7 @@ func (e *export) Waiter() *pollcore.Waiter { return e.waiter }
 func (*export) Idempotency(jobs.Request) jobs.Idempotency {
 	return jobs.Idempotency{Class: jobs.ByToken}
 }
-func (*export) Permissions() []jobs.Permission { return nil }
+func (*export) Permissions() []access.Permission { return nil }
 func (*export) Start(context.Context, jobs.Request) (jobs.Ref, error) {
 	return jobs.Ref{"ExportArn": "arn:aws:dynamodb:us-east-1:123456789012:table/Orders/export/1"}, nil
 }

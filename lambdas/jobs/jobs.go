@@ -39,8 +39,8 @@ type Driver interface {
 	// twice. Most drivers say the same for every request.
 	Idempotency(r Request) Idempotency
 	// Permissions lists what the roles of the functions must allow, besides
-	// what their store needs.
-	Permissions() []Permission
+	// what their store needs: each for the method that calls it.
+	Permissions() []access.Permission
 	// Start starts the job and returns at once. An error wraps ErrArguments
 	// if the arguments cannot be used, else it is the service's own. It tells
 	// of the whole call: unless the class is ByToken without a window, the
@@ -101,23 +101,6 @@ type Batch struct {
 	// Size is how much of a call the job takes, and Max how much there is of it.
 	Size, Max int
 }
-
-// Permission is one IAM action that a driver's calls need. It is for a method of the
-// driver: RunJob calls Start and Find, CheckStatus calls Describe and Stop, and Collect
-// these two and DescribeBatch.
-type Permission = access.Permission
-
-// Method names a method of a driver.
-type Method = access.Purpose
-
-// The methods that call a service.
-const (
-	MethodStart         = access.ForStart
-	MethodFind          = access.ForFind
-	MethodDescribe      = access.ForDescribe
-	MethodDescribeBatch = access.ForBatch
-	MethodStop          = access.ForStop
-)
 
 // Request asks for a job.
 type Request struct {

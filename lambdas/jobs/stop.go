@@ -12,7 +12,7 @@ import (
 // job that has ended, each with an error of its own: nil if the call had none,
 // or was refused and the driver's waiter says that the job has ended. Else it
 // is the call's error. A driver that uses it needs the actions of Describe for
-// MethodStop too.
+// [access.ForStop], too.
 func StopResult(ctx context.Context, d Driver, ref Ref, stopErr error) error {
 	if stopErr == nil || goerror.Classify(stopErr) != awserror.Refused {
 		return stopErr

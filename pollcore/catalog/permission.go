@@ -2,19 +2,16 @@ package catalog
 
 import "github.com/jobpoller/jobpoller/pollcore/access"
 
-// Permission is an IAM action that the calls for an entry need. It is optional where
-// most calls do without ([Job.On]).
-type Permission = access.Permission
-
 // Permissions returns what the calls need: of a job that is started those of its
 // precondition, its start, describe and stop calls, and of the call that describes many
-// such jobs, else that of the describe call.
-func (n *Named) Permissions() []Permission {
-	var all []Permission
+// such jobs, else that of the describe call. One is optional where most calls do without
+// ([Job.On]).
+func (n *Named) Permissions() []access.Permission {
+	var all []access.Permission
 	need := func(purpose access.Purpose, op *Operation) {
 		for _, action := range op.Actions {
 			for _, resource := range op.On() {
-				all = append(all, Permission{Action: action, Resource: resource, For: purpose})
+				all = append(all, access.Permission{Action: action, Resource: resource, For: purpose})
 			}
 		}
 	}
@@ -28,7 +25,7 @@ func (n *Named) Permissions() []Permission {
 	}
 	need(access.ForStart, operations[n.Name])
 	for _, d := range n.Job.Dependent {
-		all = append(all, Permission{
+		all = append(all, access.Permission{
 			Action: d.Action, Resource: d.Resource, For: access.ForStart, Dependent: true, Optional: n.Job.isOptional(d.Resource), PassedTo: d.PassedTo,
 		})
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/httpjob"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/dynamostore"
@@ -143,7 +144,7 @@ func flat(value any) string {
 var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
 
 // needed returns what a driver says that its methods need.
-func needed(driver jobs.Driver, into grants, methods ...jobs.Method) {
+func needed(driver jobs.Driver, into grants, methods ...access.Purpose) {
 	for _, p := range driver.Permissions() {
 		if !slices.Contains(methods, p.For) || driver.Name() == "lambda:Invoke" && strings.HasPrefix(p.Action, "s3:") {
 			continue // the status is among the records
@@ -177,7 +178,7 @@ func functions(stack awscdk.Stack, store cdkapp.RecordStore, id string, drivers 
 		if d.Name() == httpjob.Name {
 			props.HttpHosts = jsii.Strings("api.example.com")
 		}
-		if slices.ContainsFunc(d.Permissions(), func(p jobs.Permission) bool { return p.Action == passRole }) {
+		if slices.ContainsFunc(d.Permissions(), func(p access.Permission) bool { return p.Action == passRole }) {
 			props.Resources = &map[string]*[]*string{passRole: jsii.Strings(someRole)}
 		}
 	}
@@ -230,12 +231,12 @@ func TestE2ERoleOfTheCollectorAllowsWhatDriversNeed(t *testing.T) {
 	for _, drivers := range groups(t) {
 		for _, driver := range drivers {
 			together := grants{}
-			if needed(driver, together, jobs.MethodDescribeBatch); len(together) == 0 {
+			if needed(driver, together, access.ForBatch); len(together) == 0 {
 				continue
 			}
 			all = append(all, driver)
-			needed(driver, want, jobs.MethodDescribe, jobs.MethodDescribeBatch, jobs.MethodStop)
-			needed(driver, describes, jobs.MethodDescribe, jobs.MethodStop)
+			needed(driver, want, access.ForDescribe, access.ForBatch, access.ForStop)
+			needed(driver, describes, access.ForDescribe, access.ForStop)
 		}
 	}
 	require.Len(t, all, 15)
@@ -264,8 +265,8 @@ func TestE2ERolesAllowWhatDriversNeed(t *testing.T) {
 			run, check := grants{}, grants{}
 			for _, driver := range drivers {
 				tested++
-				needed(driver, run, jobs.MethodStart, jobs.MethodFind)
-				needed(driver, check, jobs.MethodDescribe, jobs.MethodStop)
+				needed(driver, run, access.ForStart, access.ForFind)
+				needed(driver, check, access.ForDescribe, access.ForStop)
 			}
 			id := "Group" + strconv.Itoa(i) + "x"
 			require.Equal(t, run, all.jobGrants(t, id+"RunJob"), drivers[0].Name())

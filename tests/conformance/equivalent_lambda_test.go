@@ -14,6 +14,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 	"github.com/jobpoller/jobpoller/pollcore/startrecord/memstore"
 	"github.com/jobpoller/jobpoller/statemachines"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
@@ -38,7 +39,7 @@ func (d *driver) Waiter() *pollcore.Waiter { return d.entry.Waiter }
 func (d *driver) Idempotency(jobs.Request) jobs.Idempotency {
 	return jobs.Idempotency{Class: jobs.ByToken}
 }
-func (d *driver) Permissions() []jobs.Permission { return nil }
+func (d *driver) Permissions() []access.Permission { return nil }
 
 func (d *driver) Start(context.Context, jobs.Request) (jobs.Ref, error) {
 	return jobs.Ref{"Job": "1"}, nil

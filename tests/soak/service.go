@@ -13,6 +13,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 )
 
 // jobName is the job that all executions ask for.
@@ -62,7 +63,7 @@ var (
 
 func (*service) Name() string                                { return jobName }
 func (*service) Waiter() *pollcore.Waiter                    { return waiter }
-func (*service) Permissions() []jobs.Permission              { return nil }
+func (*service) Permissions() []access.Permission            { return nil }
 func (s *service) Idempotency(jobs.Request) jobs.Idempotency { return s.idempotency }
 
 func (s *service) Start(_ context.Context, r jobs.Request) (ref jobs.Ref, err error) {

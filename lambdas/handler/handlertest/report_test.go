@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 )
 
 // reports is a service that makes reports, and a driver of it.
@@ -35,7 +36,7 @@ var reportMade = pollcore.MustNew("ReportMade",
 
 func (*reports) Name() string                                { return "shop:Report" }
 func (*reports) Waiter() *pollcore.Waiter                    { return reportMade }
-func (*reports) Permissions() []jobs.Permission              { return nil }
+func (*reports) Permissions() []access.Permission            { return nil }
 func (s *reports) Idempotency(jobs.Request) jobs.Idempotency { return s.protection }
 
 func (s *reports) Start(_ context.Context, r jobs.Request) (jobs.Ref, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jmespath"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
@@ -77,7 +78,7 @@ func NewDriver(cfg aws.Config, c *catalog.Catalog, name string) (jobs.Driver, er
 type described struct {
 	name     string
 	entry    *catalog.Entry
-	needed   []catalog.Permission
+	needed   []access.Permission
 	describe *call
 	waiter   *pollcore.Waiter
 	end      *jmespath.Program // finds the end time in an output; nil for none
@@ -88,8 +89,8 @@ func (d *described) Name() string { return d.name }
 
 // Permissions implements jobs.Driver. They are those of every call: an argument such as
 // a key may need more.
-func (d *described) Permissions() []jobs.Permission {
-	var all []jobs.Permission
+func (d *described) Permissions() []access.Permission {
+	var all []access.Permission
 	for _, p := range d.needed {
 		if !p.Optional {
 			all = append(all, p)

@@ -16,6 +16,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs/awsjob"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
@@ -255,7 +256,7 @@ func TestPollOnly(t *testing.T) {
 	_, stops := d.(jobs.Stopper)
 	require.False(t, stops)
 	require.Equal(t, jobs.Idempotency{Class: jobs.ByNaturalKey}, d.Idempotency(request))
-	require.Equal(t, []jobs.Permission{{Action: "oven:DescribeBakes", For: jobs.MethodDescribe, Resource: "*"}}, d.Permissions())
+	require.Equal(t, []access.Permission{{Action: "oven:DescribeBakes", For: access.ForDescribe, Resource: "*"}}, d.Permissions())
 	require.Empty(t, server.take(), "nothing is called before it is polled")
 
 	check, err := pollcore.Compile[jobs.Ref, any](d.Waiter())

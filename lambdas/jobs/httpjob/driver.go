@@ -19,6 +19,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
@@ -148,7 +149,7 @@ func (d *Driver) Idempotency(r jobs.Request) jobs.Idempotency {
 }
 
 // Permissions implements jobs.Driver: IAM has no say in it.
-func (*Driver) Permissions() []jobs.Permission { return nil }
+func (*Driver) Permissions() []access.Permission { return nil }
 
 // Start implements jobs.Driver. A status of 2xx means that the job has started.
 func (d *Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 )
 
 // harness is a driver and the service it talks to.
@@ -32,7 +33,7 @@ type harness struct {
 
 // permission is an action and the method that needs it.
 type permission struct {
-	method jobs.Method
+	method access.Purpose
 	action string
 }
 
@@ -94,7 +95,7 @@ func (h *harness) idempotency() jobs.Idempotency { return h.driver.Idempotency(h
 
 // call makes a call of the driver and requires that each request it sends has
 // its IAM action listed.
-func (h *harness) call(method jobs.Method, do func(ctx context.Context) error) error {
+func (h *harness) call(method access.Purpose, do func(ctx context.Context) error) error {
 	h.t.Helper()
 	h.server.take()
 	err := do(h.t.Context())
@@ -132,7 +133,7 @@ func (h *harness) permissions(dependent bool) []permission {
 
 func (h *harness) tryStart(r jobs.Request) (ref jobs.Ref, err error) {
 	h.t.Helper()
-	err = h.call(jobs.MethodStart, func(ctx context.Context) error {
+	err = h.call(access.ForStart, func(ctx context.Context) error {
 		ref, err = h.driver.Start(ctx, r)
 		return err
 	})
@@ -150,7 +151,7 @@ func (h *harness) start(n int) jobs.Ref {
 
 func (h *harness) tryDescribe(ref jobs.Ref) (output any, err error) {
 	h.t.Helper()
-	err = h.call(jobs.MethodDescribe, func(ctx context.Context) error {
+	err = h.call(access.ForDescribe, func(ctx context.Context) error {
 		output, err = h.driver.Describe(ctx, ref)
 		return err
 	})
@@ -167,7 +168,7 @@ func (h *harness) describeBatch(ref jobs.Ref) {
 	if _, err := describer.Batch(ref); err != nil {
 		return // its error says that no call describes many such jobs
 	}
-	require.NoError(h.t, h.call(jobs.MethodDescribeBatch, func(ctx context.Context) error {
+	require.NoError(h.t, h.call(access.ForBatch, func(ctx context.Context) error {
 		outputs, err := describer.DescribeBatch(ctx, []jobs.Ref{ref})
 		require.Len(h.t, outputs, 1)
 		return err
@@ -190,7 +191,7 @@ func (h *harness) find(n int) (ref jobs.Ref, found bool) {
 	h.t.Helper()
 	finder, ok := h.driver.(jobs.Finder)
 	require.True(h.t, ok, "a driver of the class %s needs Find", jobs.ByNaturalKey)
-	err := h.call(jobs.MethodFind, func(ctx context.Context) (err error) {
+	err := h.call(access.ForFind, func(ctx context.Context) (err error) {
 		ref, found, err = finder.Find(ctx, h.request(n))
 		return err
 	})
@@ -200,7 +201,7 @@ func (h *harness) find(n int) (ref jobs.Ref, found bool) {
 
 func (h *harness) stop(ref jobs.Ref) error {
 	h.t.Helper()
-	return h.call(jobs.MethodStop, func(ctx context.Context) error {
+	return h.call(access.ForStop, func(ctx context.Context) error {
 		stopper, _ := h.driver.(jobs.Stopper)
 		return stopper.Stop(ctx, ref)
 	})

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 )
 
 var (
@@ -20,12 +21,12 @@ func testPermissions(h *harness) {
 		require.Regexp(h.t, actionForm, p.Action, "one IAM action, without wildcards")
 		require.Regexp(h.t, resourceForm, p.Resource, "resource of %s", p.Action)
 		switch p.For {
-		case jobs.MethodStart, jobs.MethodDescribe:
-		case jobs.MethodFind:
+		case access.ForStart, access.ForDescribe:
+		case access.ForFind:
 			require.True(h.t, h.canFind(), "%s is for Find, which the driver does not have", p.Action)
-		case jobs.MethodDescribeBatch:
+		case access.ForBatch:
 			require.Implements(h.t, (*jobs.BatchDescriber)(nil), h.driver, "%s is for DescribeBatch, which the driver does not have", p.Action)
-		case jobs.MethodStop:
+		case access.ForStop:
 			require.True(h.t, h.canStop(), "%s is for Stop, which the driver does not have", p.Action)
 		default:
 			require.Fail(h.t, "unknown method", "%s is for %q", p.Action, p.For)

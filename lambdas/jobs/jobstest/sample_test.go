@@ -17,6 +17,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 	"github.com/jobpoller/jobpoller/pollcore/awserror/goerror"
 )
 
@@ -145,27 +146,27 @@ func (d *sample) Idempotency(jobs.Request) jobs.Idempotency {
 	return jobs.Idempotency{Class: d.class}
 }
 
-func (d *sample) Permissions() []jobs.Permission {
-	permissions := []jobs.Permission{
-		{Action: "sample:StartSample", For: jobs.MethodStart, Resource: "*"},
-		{Action: "sample:GetSample", For: jobs.MethodDescribe, Resource: "arn:${Partition}:sample:${Region}:${Account}:sample/${Id}"},
-		{Action: "sample:ListSamples", For: jobs.MethodDescribeBatch, Resource: "*"},
-		{Action: "sample:StopSample", For: jobs.MethodStop, Resource: "*"},
-		{Action: "sample:GetSample", For: jobs.MethodStop, Resource: "*"},
-		{Action: "paper:Use", For: jobs.MethodStart, Resource: "*", Dependent: true},
+func (d *sample) Permissions() []access.Permission {
+	permissions := []access.Permission{
+		{Action: "sample:StartSample", For: access.ForStart, Resource: "*"},
+		{Action: "sample:GetSample", For: access.ForDescribe, Resource: "arn:${Partition}:sample:${Region}:${Account}:sample/${Id}"},
+		{Action: "sample:ListSamples", For: access.ForBatch, Resource: "*"},
+		{Action: "sample:StopSample", For: access.ForStop, Resource: "*"},
+		{Action: "sample:GetSample", For: access.ForStop, Resource: "*"},
+		{Action: "paper:Use", For: access.ForStart, Resource: "*", Dependent: true},
 	}
 	if d.class == jobs.ByNaturalKey {
-		permissions = append(permissions, jobs.Permission{Action: "sample:GetSample", For: jobs.MethodFind, Resource: "*"})
+		permissions = append(permissions, access.Permission{Action: "sample:GetSample", For: access.ForFind, Resource: "*"})
 	}
 	switch d.defect {
 	case "Permissions: one is missing":
 		permissions = permissions[1:]
 	case "Permissions: for another method":
-		permissions[1].For = jobs.MethodStart
+		permissions[1].For = access.ForStart
 	case "Permissions: one too many":
-		permissions = append(permissions, jobs.Permission{Action: "sample:DeleteSample", For: jobs.MethodStop, Resource: "*"})
+		permissions = append(permissions, access.Permission{Action: "sample:DeleteSample", For: access.ForStop, Resource: "*"})
 	case "Permissions: a wildcard":
-		permissions = append(permissions, jobs.Permission{Action: "sample:*", For: jobs.MethodStart, Resource: "*"})
+		permissions = append(permissions, access.Permission{Action: "sample:*", For: access.ForStart, Resource: "*"})
 	case "Permissions: no ARN":
 		permissions[0].Resource = "sample"
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 )
 
 // Name is what requests call this job.
@@ -66,11 +67,11 @@ func (*driver) Idempotency(jobs.Request) jobs.Idempotency {
 
 // Permissions implements jobs.Driver. Without s3:ListBucket S3 says that access
 // to an object that is not there is denied.
-func (*driver) Permissions() []jobs.Permission {
-	return []jobs.Permission{
-		{Action: "lambda:InvokeFunction", For: jobs.MethodStart, Resource: "arn:${Partition}:lambda:${Region}:${Account}:function:${FunctionName}"},
-		{Action: "s3:GetObject", For: jobs.MethodDescribe, Resource: "arn:${Partition}:s3:::${BucketName}/${ObjectName}"},
-		{Action: "s3:ListBucket", For: jobs.MethodDescribe, Resource: "arn:${Partition}:s3:::${BucketName}", Dependent: true},
+func (*driver) Permissions() []access.Permission {
+	return []access.Permission{
+		{Action: "lambda:InvokeFunction", For: access.ForStart, Resource: "arn:${Partition}:lambda:${Region}:${Account}:function:${FunctionName}"},
+		{Action: "s3:GetObject", For: access.ForDescribe, Resource: "arn:${Partition}:s3:::${BucketName}/${ObjectName}"},
+		{Action: "s3:ListBucket", For: access.ForDescribe, Resource: "arn:${Partition}:s3:::${BucketName}", Dependent: true},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 )
 
 func main() {
@@ -22,7 +23,7 @@ var waiter = pollcore.MustNew("Done", pollcore.Succeed(pollcore.Output("Done").I
 func (done) Name() string                              { return "done:Do" }
 func (done) Waiter() *pollcore.Waiter                  { return waiter }
 func (done) Idempotency(jobs.Request) jobs.Idempotency { return jobs.Idempotency{Class: jobs.ByToken} }
-func (done) Permissions() []jobs.Permission            { return nil }
+func (done) Permissions() []access.Permission          { return nil }
 
 func (done) Start(context.Context, jobs.Request) (jobs.Ref, error) { return jobs.Ref{}, nil }
 

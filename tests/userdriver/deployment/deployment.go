@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/pollcore/access"
 )
 
 var ended = pollcore.MustNew("DeploymentEnded",
@@ -33,11 +34,11 @@ func (Driver) Idempotency(jobs.Request) jobs.Idempotency {
 	return jobs.Idempotency{Class: jobs.NoProtection}
 }
 
-func (Driver) Permissions() []jobs.Permission {
+func (Driver) Permissions() []access.Permission {
 	const group = "arn:${Partition}:codedeploy:${Region}:${Account}:deploymentgroup:shop/${DeploymentGroupName}"
-	return []jobs.Permission{
-		{Action: "codedeploy:CreateDeployment", For: jobs.MethodStart, Resource: group},
-		{Action: "codedeploy:GetDeployment", For: jobs.MethodDescribe, Resource: group},
+	return []access.Permission{
+		{Action: "codedeploy:CreateDeployment", For: access.ForStart, Resource: group},
+		{Action: "codedeploy:GetDeployment", For: access.ForDescribe, Resource: group},
 	}
 }
 
