@@ -119,7 +119,8 @@ type FunctionsProps struct {
 	// the store's Retention allows.
 	MaxWait awscdk.Duration
 	// Collector deploys the function collector with its queue, for pollers with the
-	// signal EVENTS. Default: false.
+	// signal EVENTS. Of functions that were deployed without, it changes the default Store:
+	// give Store, and the bucket of before as PreviousStore. Default: false.
 	Collector *bool
 	// CollectorConcurrency is how many batches of messages are collected at once, from 2
 	// to 1,000. Default: 10, and no more than ReservedConcurrentExecutions.

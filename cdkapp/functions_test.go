@@ -397,6 +397,10 @@ func TestE2EFunctionsProps(t *testing.T) {
 			"Resources", `the action "glue:BatchGetCrawlers" is not needed`,
 			functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("glue:StartCrawler"), Resources: &map[string]*[]*string{"glue:BatchGetCrawlers": jsii.Strings("*")}}),
 		},
+		{"Jobs", "the functions have no driver for the job", func(stack awscdk.Stack) {
+			own := awslambda.Code_FromInline(new("bootstrap"))
+			functions(cdkapp.FunctionsProps{Jobs: jsii.Strings("shop:Report"), RunJobCode: own, CheckStatusCode: own, Collector: new(true)})(stack)
+		}},
 		{"CollectorConcurrency", "there is no collector: give Collector true", functions(cdkapp.FunctionsProps{CollectorConcurrency: new(5.0)})},
 		{
 			"CollectorConcurrency", "a whole number from 2 to 1000, found 1.5",
