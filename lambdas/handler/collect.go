@@ -202,7 +202,7 @@ func (c *collection) leave(ctx context.Context, steps []step) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.counts[s.next.outcome]++
-	}, func(i int, err error) { c.logPanic(ctx, goOn[i].visit, err) }) // of a message that is sent
+	}, func(i int, err error) { goOn[i].visit.logPanic(ctx, err) }) // of a message that is sent
 }
 
 // keep lets the message of a visit be delivered again.
@@ -210,7 +210,7 @@ func (c *collection) keep(ctx context.Context, v *visit, err error) {
 	name := nameOf(err)
 	c.Log.WarnContext(ctx, "the message is to be delivered again", v.names("error", name, "reason", reason(err))...)
 	c.Log.DebugContext(ctx, "the message is to be delivered again", v.names("error", name, "detail", err.Error())...)
-	c.logPanic(ctx, v, err)
+	v.logPanic(ctx, err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.counts[failed]++
@@ -219,13 +219,6 @@ func (c *collection) keep(ctx context.Context, v *visit, err error) {
 		return
 	}
 	c.collected.BatchItemFailures = append(c.collected.BatchItemFailures, BatchItemFailure{v.id})
-}
-
-// logPanic logs where a visit has panicked, if the error is that.
-func (c *collection) logPanic(ctx context.Context, v *visit, err error) {
-	if p, ok := errors.AsType[*panicError](err); ok {
-		c.Log.ErrorContext(ctx, "panic", v.names("stack", string(p.stack))...)
-	}
 }
 
 // log writes one record for an invocation.

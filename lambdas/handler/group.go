@@ -115,12 +115,18 @@ func (g *group) describe(ctx context.Context) error {
 	call, cancel := callLimit(ctx)
 	defer cancel()
 	asked := first.Now()
-	outputs, err := g.batch.DescribeBatch(call, refs)
+	var outputs []any
+	var err error
+	if p := contain(func() { outputs, err = g.batch.DescribeBatch(call, refs) }); p != nil {
+		// One odd job must not take the others to the dead-letter queue.
+		first.logPanic(ctx, p)
+		return nil
+	}
 	if err != nil && goerror.Passes(err) {
 		g.note(err)
 		return failWith(ErrorServiceUnavailable, fmt.Errorf("describe %s: %w", first.request.Job, err))
 	}
-	for i, output := range outputs { // none where the call was refused: perhaps for one of the jobs
+	for i, output := range outputs[:min(len(outputs), len(refs))] { // none where the call was refused: perhaps for one of the jobs
 		if output != nil {
 			g.visits[i].check.given = &givenAnswer{output, asked}
 		}

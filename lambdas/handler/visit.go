@@ -238,3 +238,10 @@ func (v *visit) clearToken(ctx context.Context, of startrecord.Stored, waited bo
 func (v *visit) names(more ...any) []any {
 	return append([]any{"execution", v.key.ExecutionARN, "poller", v.key.Poller, "scope", v.key.Scope, "messageId", v.id}, more...)
 }
+
+// logPanic logs where a visit has panicked, if the error is that.
+func (v *visit) logPanic(ctx context.Context, err error) {
+	if p, ok := errors.AsType[*panicError](err); ok {
+		v.Log.ErrorContext(ctx, "panic", v.names("stack", string(p.stack))...)
+	}
+}

@@ -166,13 +166,20 @@ func (n Naming) in(arguments map[string]any) (found []argument, isKnown bool) {
 	}
 	take(n.Name, func(text string) (argument, bool) { return argument{text: text}, text != "" })
 	take(n.ARN, func(text string) (argument, bool) {
-		return argument{text, true}, isToken(text) || strings.HasPrefix(text, "arn:") && strings.Count(text, ":") >= arnParts-1
+		isARN := strings.HasPrefix(text, "arn:") && strings.Count(text, ":") >= arnParts-1
+		return argument{text, true}, isToken(text) || isARN && !isAlias(text)
 	})
 	take(n.S3, func(text string) (argument, bool) {
 		bucket := bucketOf(text)
 		return argument{text: bucket}, bucket != ""
 	})
 	return found, isKnown
+}
+
+// isAlias tells whether an ARN is that of an alias of a key, which says nothing of the
+// key's own: IAM looks at that.
+func isAlias(arn string) bool {
+	return strings.HasPrefix(strings.SplitN(arn, ":", arnParts)[arnParts-1], "alias/")
 }
 
 // ofS3 are the hosts of S3, behind the name of a bucket or not

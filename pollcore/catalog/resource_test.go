@@ -40,6 +40,7 @@ func TestResourcesThatArgumentsName(t *testing.T) {
 		"the default":        {"athena:StartQueryExecution", objects, map[string]any{}, []string{"arn:*:s3:::*/*"}, []string{"ResultConfiguration.OutputLocation"}},
 		"an ARN":             {"rds:StartExportTask", role, map[string]any{"IamRoleArn": "arn:aws:iam::1:role/r"}, []string{"arn:aws:iam::1:role/r"}, nil},
 		"the ID of a key":    {"rds:StartExportTask", key, map[string]any{"KmsKeyId": "alias/k"}, []string{"arn:*:kms:*:*:key/*"}, []string{"KmsKeyId"}},
+		"the alias of a key": {"rds:StartExportTask", key, map[string]any{"KmsKeyId": "arn:aws:kms:r:1:alias/k"}, []string{"arn:*:kms:*:*:key/*"}, []string{"KmsKeyId"}},
 		"no role":            {"backup:StartBackupJob", role, map[string]any{}, nil, nil},
 		"behind an ARN":      {"dynamodb:ExportTableToPointInTime", table + "/export/${ExportName}", map[string]any{"TableArn": "arn:aws:dynamodb:r:1:table/t"}, []string{"arn:aws:dynamodb:r:1:table/t/export/*"}, nil},
 		"behind a token":     {"dynamodb:ExportTableToPointInTime", table + "/export/${ExportName}", map[string]any{"TableArn": "${Token[T.1]}"}, []string{"${Token[T.1]}/export/*"}, nil},
