@@ -267,19 +267,20 @@ func TestE2EJobPollerWithStore(t *testing.T) {
 	}
 }
 
-// Functions that pollers share are watched once, and their errors are no alarm. Both
-// pollers are on the dashboard of the stack. The longer delay says what is late.
+// Functions that pollers share are watched once, and their errors are no alarm. All
+// pollers are on the dashboard of the stack. The longest delay says what is late.
 func TestE2ESharedFunctions(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {
 		functions := newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: &[]*string{new("dynamodb:ExportTableToPointInTime")}})
-		for _, strategy := range []compile.Strategy{compile.LambdaLoop, compile.LambdaRetry} {
+		for _, poller := range []struct {
+			id       string
+			strategy compile.Strategy
+			maxDelay awscdk.Duration
+		}{{"First", compile.LambdaLoop, nil}, {"Slow", compile.LambdaRetry, seconds(600)}, {"Last", compile.LambdaLoop, nil}} {
 			props := exporting()
-			props.Functions, props.Strategy, props.Dashboard = functions, strategy, new(true)
-			if strategy == compile.LambdaRetry {
-				props.MaxDelay = seconds(600)
-			}
-			p := cdkapp.NewJobPoller(stack, new(strings.ReplaceAll(string(strategy), "-", "")), props)
+			props.Functions, props.Strategy, props.Dashboard, props.MaxDelay = functions, poller.strategy, new(true), poller.maxDelay
+			p := cdkapp.NewJobPoller(stack, &poller.id, props)
 			require.NotNil(t, p.Dashboard())
 		}
 	})
@@ -291,13 +292,13 @@ func TestE2ESharedFunctions(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, []string{"Throttles", "Throttles", "Errors"}, functions)
-	require.Len(t, all.of("AWS::CloudWatch::Alarm"), 3+3+len(functions)+3, "three of the job that both wait for")
+	require.Len(t, all.of("AWS::CloudWatch::Alarm"), 3*3+len(functions)+3, "three of the job that all wait for")
 	late := slices.DeleteFunc(all.of("AWS::CloudWatch::Alarm"), func(r resource) bool { return r.properties["MetricName"] != "Lateness" })
 	require.Len(t, late, 1)
 	require.InDelta(t, 900, late[0].properties["Threshold"], 0)
 	require.Equal(t, "Maximum", late[0].properties["Statistic"])
 	dashboard := resolve(t, all.only(t, "AWS::CloudWatch::Dashboard").properties["DashboardBody"]).(string)
-	for _, section := range []string{"## lambdaloop", "## lambdaretry", `"Lateness"`} {
+	for _, section := range []string{"## First", "## Slow", "## Last", `"Lateness"`} {
 		require.Contains(t, dashboard, section)
 	}
 }
