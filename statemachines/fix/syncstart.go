@@ -347,8 +347,7 @@ func (f *fragment) catchAll(ended, catcher object) {
 	if json.Unmarshal([]byte(text), &moved) != nil {
 		return // it was JSON
 	}
-	ended["Default"] = moved["Next"]
-	delete(ended, "Output")
+	ended["Default"], ended["Output"] = moved["Next"], "{% $states.input.error %}"
 	for _, field := range []string{"Output", "Assign"} {
 		if moved[field] != nil {
 			ended[field] = moved[field]

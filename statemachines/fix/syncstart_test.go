@@ -39,6 +39,16 @@ func training(start, states string) string {
 `
 }
 
+// inJSONata writes what training writes in JSONata.
+var inJSONata = strings.NewReplacer(
+	`"StartAt"`, `"QueryLanguage": "JSONata", "StartAt"`, `"Parameters": {"TrainingJobName.$": "$.name"`, `"Arguments": {"TrainingJobName": "{% $states.input.name %}"`,
+	`"ResultPath": "$.job"`, `"Output": "{% $merge([$states.input, {'job': $states.result}]) %}"`,
+	`"Variable": "$.job.TrainingJobStatus", "StringEquals": "Completed"`, `"Condition": "{% $states.input.job.TrainingJobStatus = 'Completed' %}"`,
+	`"Variable": "$.job.TrainingJobStatus", "StringEquals": "Failed"`, `"Condition": "{% $states.input.job.TrainingJobStatus = 'Failed' %}"`,
+	`"Variable": "$.job.TrainingJobStatus", "StringEquals": "Stopped"`, `"Condition": "{% $states.input.job.TrainingJobStatus = 'Stopped' %}"`,
+	`"Variable": "$.job.TrainingJobStatus", "StringEquals": "Deleting"`, `"Condition": "{% $states.input.job.TrainingJobStatus = 'Deleting' %}"`,
+)
+
 // Where a ".sync" Task can take the place of the loop and of the Task that starts its
 // job, it is the default: one call, and no lateness.
 func TestSync(t *testing.T) {
@@ -82,14 +92,6 @@ func tasks(text string) string {
 // languages and for each form of a start.
 func TestSyncData(t *testing.T) {
 	t.Parallel()
-	jsonata := strings.NewReplacer(
-		`"StartAt"`, `"QueryLanguage": "JSONata", "StartAt"`, `"Parameters": {"TrainingJobName.$": "$.name"`, `"Arguments": {"TrainingJobName": "{% $states.input.name %}"`,
-		`"ResultPath": "$.job"`, `"Output": "{% $merge([$states.input, {'job': $states.result}]) %}"`,
-		`"Variable": "$.job.TrainingJobStatus", "StringEquals": "Completed"`, `"Condition": "{% $states.input.job.TrainingJobStatus = 'Completed' %}"`,
-		`"Variable": "$.job.TrainingJobStatus", "StringEquals": "Failed"`, `"Condition": "{% $states.input.job.TrainingJobStatus = 'Failed' %}"`,
-		`"Variable": "$.job.TrainingJobStatus", "StringEquals": "Stopped"`, `"Condition": "{% $states.input.job.TrainingJobStatus = 'Stopped' %}"`,
-		`"Variable": "$.job.TrainingJobStatus", "StringEquals": "Deleting"`, `"Condition": "{% $states.input.job.TrainingJobStatus = 'Deleting' %}"`,
-	)
 	execution := func(text string) string {
 		return strings.NewReplacer(
 			"aws-sdk:sagemaker:describeTrainingJob", "aws-sdk:sfn:describeExecution", "sagemaker:createTrainingJob", "aws-sdk:sfn:startExecution",
@@ -102,8 +104,8 @@ func TestSyncData(t *testing.T) {
 		"result dropped":       training(`, "ResultPath": null`, ""),
 		"result selected":      training(`, "ResultSelector": {"arn.$": "$.TrainingJobArn", "n": 1}, "ResultPath": "$.a.b"`, ""),
 		"variables":            training(`, "ResultPath": null, "Assign": {"arn.$": "$.TrainingJobArn"}`, ""),
-		"JSONata":              jsonata.Replace(training(`, "Output": "{% $merge([$states.input, {'s': $states.result}]) %}"`, "")),
-		"JSONata, variables":   jsonata.Replace(training(`, "Output": "{% $states.input %}", "Assign": {"at": "{% $states.input.name %}", "n": 1}`, "")),
+		"JSONata":              inJSONata.Replace(training(`, "Output": "{% $merge([$states.input, {'s': $states.result}]) %}"`, "")),
+		"JSONata, variables":   inJSONata.Replace(training(`, "Output": "{% $states.input %}", "Assign": {"at": "{% $states.input.name %}", "n": 1}`, "")),
 		"tasks":                tasks(training(`, "Catch": [{"ErrorEquals": ["ECS.ServerException"], "Next": "Failed"}]`, "")),
 		"an execution":         execution(training(`, "ResultPath": "$.started"`, "")),
 		"a Wait before":        strings.Replace(training(`, "ResultPath": null`, `, "First": {"Type": "Wait", "Seconds": 30, "Next": "Wait"}`), `"Next": "Wait"},`, `"Next": "First"},`, 1),
@@ -187,14 +189,20 @@ func TestSyncStartFails(t *testing.T) {
 		"its name is caught":   {`, "Catch": [{"ErrorEquals": ["` + refused + `"], "ResultPath": "$.error", "Next": "Caught"}]`, "Caught"},
 		"another is caught":    {`, "Catch": [{"ErrorEquals": ["SageMaker.Other"], "ResultPath": "$.error", "Next": "Caught"}]`, "Train did not start"},
 		"all errors are":       {`, "Catch": [{"ErrorEquals": ["States.Timeout"], "Next": "Report"}, {"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Caught"}]`, "Caught"},
+		"all, in JSONata":      {`, "Output": "{% $states.input %}", "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught"}]`, "Caught"},
 		"States.TaskFailed is": {`, "Catch": [{"ErrorEquals": ["States.TaskFailed"], "ResultPath": "$.error", "Next": "Caught"}]`, "Caught"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			before := training(`, "ResultPath": null`+c.start, "")
+			states, write := "", func(text string) string { return text }
 			if c.start != "" {
-				before = training(`, "ResultPath": null`+c.start, `, "Caught": {"Type": "Succeed"}`)
+				states = `, "Caught": {"Type": "Succeed"}`
 			}
+			start := `, "ResultPath": null` + c.start
+			if strings.Contains(c.start, "{%") {
+				start, write = c.start, inJSONata.Replace
+			}
+			before := write(training(start, states))
 			after, loops := apply(t, before, fix.Options{})
 			require.Equal(t, compile.SyncTask, loops[0].Strategy, "%v %v", loops[0].Notes, loops[0].Refused)
 			run := func(text string) *sim.Result {
