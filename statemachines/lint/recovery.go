@@ -109,9 +109,10 @@ func (c *checker) redrive(s *asl.State, r asl.Resource) {
 	}) {
 		return
 	}
-	c.reportAs(diag.Note, RedriveRestarts, s, "/TimeoutSeconds", "after \"TimeoutSeconds\" the Task fails and the job may still run: "+
+	field := s.Task.TimeoutSeconds.Field
+	c.reportAs(diag.Note, RedriveRestarts, s, "/"+field, "after %q the Task fails and the job may still run: "+
 		"a redrive starts a second one beside it; "+
-		"catch \"States.Timeout\" and stop the job, or see that it has ended before you redrive")
+		"catch \"States.Timeout\" and stop the job, or see that it has ended before you redrive", field)
 }
 
 // lacks tells whether the arguments of a Task that calls an integration are written

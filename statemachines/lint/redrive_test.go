@@ -22,6 +22,7 @@ func TestRedriveRestarts(t *testing.T) {
 		want []string
 	}{
 		"a time limit":     {task("glue:startJobRun.sync", `"JobName": "j"`, limit), []string{"redrive-restarts /States/Run/TimeoutSeconds"}},
+		"a limit of input": {task("glue:startJobRun.sync", `"JobName": "j"`, `, "TimeoutSecondsPath": "$.t"`), []string{"redrive-restarts /States/Run/TimeoutSecondsPath"}},
 		"a token is free":  {task("ecs:runTask.sync", `"TaskDefinition": "d"`, limit), []string{"redrive-restarts /States/Run/TimeoutSeconds"}},
 		"a token":          {task("ecs:runTask.sync", `"TaskDefinition": "d", "ClientToken.$": "$$.Execution.Name"`, limit), nil},
 		"a name":           {task("sagemaker:createTrainingJob.sync", `"TrainingJobName.$": "$.n"`, limit), nil},
