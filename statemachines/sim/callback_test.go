@@ -200,22 +200,33 @@ func TestAnswer(t *testing.T) {
 }
 
 // A Task that has timed out waits for no answer, and one that is answered at the very
-// instant does not time out.
+// instant does not time out. The same holds for its heartbeat.
 func TestLateAnswer(t *testing.T) {
 	t.Parallel()
-	m := parse(t, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "`+sendMessage+`", "TimeoutSeconds": 60,
+	for _, limit := range []string{"TimeoutSeconds", "HeartbeatSeconds"} {
+		t.Run(limit, func(t *testing.T) {
+			t.Parallel()
+			testLateAnswer(t, limit)
+		})
+	}
+}
+
+func testLateAnswer(t *testing.T, limit string) {
+	t.Helper()
+	m := parse(t, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "`+sendMessage+`", "`+limit+`": 60,
 		"Parameters": {"QueueUrl": "q", "MessageBody.$": "$$.Task.Token"}, "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Z"}], "End": true},
 		"Z": {"Type": "Wait", "Seconds": 60, "End": true}}}`)
-	for at, waits := range map[time.Duration]bool{time.Minute: true, time.Minute + time.Second: false} {
+	for at, waits := range map[time.Duration]bool{time.Minute - time.Second: true, time.Minute: true, time.Minute + time.Second: false} {
 		c := sim.NewVirtualClock(sim.DefaultStart())
 		var answered []bool
 		h := func(_ context.Context, call sim.Call) (sim.Reply, error) {
-			c.AfterFunc(at, func() { answered = append(answered, call.Answer(sim.Reply{Output: 1}, nil)) })
+			answer := func() { answered = append(answered, call.Answer(sim.Reply{Output: 1}, nil)) }
+			c.AfterFunc(0, func() { c.AfterFunc(at, answer) }) // behind the timer of the limit
 			return sim.Reply{Submitted: "m", Never: true}, nil
 		}
 		r, err := sim.Run(t.Context(), m, nil, sim.Options{Clock: c, Handlers: map[string]sim.Handler{sendMessage: h}})
 		require.NoError(t, err)
 		require.Equal(t, []bool{waits}, answered)
-		require.Equal(t, waits, r.Duration() == time.Minute)
+		require.Equal(t, waits, r.Duration() == at)
 	}
 }

@@ -126,7 +126,7 @@ func (a *attempt) start(call Call) {
 	handler := o.handler(call.State, call.Resource)
 	if a.timeout > 0 {
 		// A reply that comes at the very instant still counts.
-		a.after(a.timeout, func() { a.after(0, a.expire) })
+		a.after(a.timeout, func() { a.after(0, func() { a.expire(false) }) })
 	}
 	if !a.strand.x.run.clock.Virtual() {
 		a.startReal(handler, call)
@@ -139,7 +139,7 @@ func (a *attempt) start(call Call) {
 	}
 	a.submit(submitted, err)
 	if a.heartbeat > 0 && (reply.HeartbeatEvery == 0 || reply.HeartbeatEvery > a.heartbeat) {
-		a.after(a.heartbeat, func() { a.after(0, a.missHeartbeat) })
+		a.after(a.heartbeat, func() { a.after(0, func() { a.expire(true) }) })
 	}
 	switch {
 	case reply.Never && err == nil:
@@ -221,17 +221,14 @@ func (a *attempt) takeAnswer(reply Reply, err error) bool {
 	return true
 }
 
-// expire ends the attempt at its timeout.
-func (a *attempt) expire() {
-	if a.answered != nil {
-		return // at the same instant
+// expire ends the attempt at its timeout, or where a heartbeat did not come. An answer at
+// the same instant is in time.
+func (a *attempt) expire(heartbeat bool) {
+	if a.answered == nil {
+		a.end(func() *failure {
+			return a.fails(&failure{name: asl.ErrorTimeout, fromTask: true, heartbeat: heartbeat})
+		})
 	}
-	a.end(func() *failure { return a.fails(&failure{name: asl.ErrorTimeout, fromTask: true}) })
-}
-
-// missHeartbeat ends the attempt where a heartbeat did not come.
-func (a *attempt) missHeartbeat() {
-	a.end(func() *failure { return a.fails(&failure{name: asl.ErrorTimeout, fromTask: true, heartbeat: true}) })
 }
 
 // finish ends the attempt with what the handler returned.
