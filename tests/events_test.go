@@ -62,7 +62,7 @@ func (c *collectedExport) Send(ctx context.Context, messages []handler.Message) 
 func (c *collectedExport) run(t *testing.T, m *asl.StateMachine) *sim.Result {
 	t.Helper()
 	c.clock = sim.NewVirtualClock(sim.DefaultStart())
-	c.Collector = localloop.NewCollector(c.clock)
+	c.Collector = localloop.NewCollector(c.clock, 10)
 	registry, err := jobs.NewRegistry(c)
 	require.NoError(t, err)
 	h, err := handler.New(handler.Config{

@@ -126,7 +126,11 @@ func newBench(ctx context.Context, o runOptions, clock *sim.Clock, stderr io.Wri
 		return nil, err
 	}
 	if !o.processes {
-		b.collector = localloop.NewCollector(clock)
+		batchSize := 10
+		if clock.Virtual() {
+			batchSize = 1
+		}
+		b.collector = localloop.NewCollector(clock, batchSize)
 		b.closers = append(b.closers, b.collector.Close)
 	}
 	registry, err := b.drivers(stderr) //nolint:contextcheck // it calls nothing

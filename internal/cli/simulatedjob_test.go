@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,6 +72,23 @@ func TestRunSimulatesJobsOfFunctions(t *testing.T) {
 			require.Equal(t, r, again)
 		})
 	}
+}
+
+// Jobs that end at the same moment are answered in the same order each time.
+func TestRunSimulatesManyJobs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(compileTo(t, "athena", "StartQueryExecution", "--strategy", "events", "--scope", "{% $states.input.QueryString %}"))
+	require.NoError(t, err)
+	item := strings.NewReplacer(`"QueryLanguage": "JSONata",`, "", `"TimeoutSeconds": 10800,`, "").Replace(string(text))
+	file := filepath.Join(t.TempDir(), "map.asl.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"QueryLanguage": "JSONata", "StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true,
+		"Items": "{% [1..12].{'QueryString': $string($)} %}", "ItemProcessor": `+item+`}}}`), 0o600))
+	run := func() simulation {
+		r, code := runFile(t, file, "--virtual", "--simulate", "12m,throttle=50%", "--input", "{}")
+		require.Equal(t, exitSucceeded, code, r.Cause)
+		return r
+	}
+	require.Equal(t, run(), run())
 }
 
 // On a real clock the collector polls the service that the flags name.

@@ -21,10 +21,11 @@ type Collect func(ctx context.Context, payload json.RawMessage) (*handler.Collec
 // that delivers its messages and events, and the answers to Tasks that wait with a
 // token. It is the Queue and the Tasks of a handler.
 type Collector struct {
-	clock  *sim.Clock
-	cancel context.CancelFunc
-	work   context.Context //nolint:containedctx // of the invocations, which timers begin
-	under  sync.WaitGroup  // invocations on a real clock
+	clock     *sim.Clock
+	batchSize int
+	cancel    context.CancelFunc
+	work      context.Context //nolint:containedctx // of the invocations, which timers begin
+	under     sync.WaitGroup  // invocations on a real clock
 
 	mu       sync.Mutex
 	collect  Collect
@@ -48,9 +49,11 @@ var (
 	_ handler.Tasks = (*Collector)(nil)
 )
 
-// NewCollector returns a Collector without a function.
-func NewCollector(clock *sim.Clock) *Collector {
-	c := &Collector{clock: clock, tasks: map[string]func(sim.Reply, error) bool{}}
+// NewCollector returns a Collector without a function. An invocation has so many messages
+// at most. With one, runs on a virtual clock are the same each time: the function works on
+// the messages of a batch in any order.
+func NewCollector(clock *sim.Clock, batchSize int) *Collector {
+	c := &Collector{clock: clock, batchSize: batchSize, tasks: map[string]func(sim.Reply, error) bool{}}
 	c.work, c.cancel = context.WithCancel(context.Background())
 	return c
 }
@@ -160,7 +163,7 @@ func (c *Collector) deliver() {
 	}
 }
 
-// receive takes the messages that are visible.
+// receive takes messages that are visible. Each has a timer of its own, so that none stays.
 func (c *Collector) receive() (batch []*queued, collect Collect) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,11 +172,11 @@ func (c *Collector) receive() (batch []*queued, collect Collect) {
 	}
 	now := c.clock.Now()
 	c.messages = slices.DeleteFunc(c.messages, func(m *queued) bool {
-		visible := !m.at.After(now)
-		if visible {
+		taken := !m.at.After(now) && len(batch) < c.batchSize
+		if taken {
 			batch = append(batch, m)
 		}
-		return visible
+		return taken
 	})
 	if len(batch) > 0 {
 		c.under.Add(1)
@@ -195,9 +198,9 @@ var errGone = &smithy.GenericAPIError{Code: "TaskTimedOut", Message: "Task Timed
 
 func (c *Collector) answer(token string, reply sim.Reply, failure error) error {
 	c.mu.Lock()
+	defer c.mu.Unlock() // on a virtual clock the run takes one answer at a time
 	answer := c.tasks[token]
 	delete(c.tasks, token)
-	c.mu.Unlock()
 	if answer == nil || !answer(reply, failure) {
 		return errGone
 	}

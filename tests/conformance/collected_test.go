@@ -279,7 +279,7 @@ func (c *collected) deliver(body map[string]any, again int) {
 func (c *collected) run(t *testing.T) *run {
 	t.Helper()
 	c.clock = sim.NewVirtualClock(sim.DefaultStart())
-	c.Collector = localloop.NewCollector(c.clock)
+	c.Collector = localloop.NewCollector(c.clock, 10)
 	service := c.service
 	service.now, service.jobs, service.batches, service.begun = c.clock.Now, map[string]*signaledJob{}, nil, c.begun
 	registry, err := jobs.NewRegistry(localloop.AroundDriver(c.driver, c.around))

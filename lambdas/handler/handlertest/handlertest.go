@@ -150,7 +150,7 @@ type outcome struct {
 func (c Case) run(t T, at crash) outcome {
 	t.Helper()
 	w := &World{Clock: sim.NewVirtualClock(sim.DefaultStart()), t: t}
-	w.collector = localloop.NewCollector(w.Clock)
+	w.collector = localloop.NewCollector(w.Clock, 10)
 	w.closers = append(w.closers, func() { _ = w.collector.Close() }) // it has nothing that can fail
 	defer w.close()
 	driver := c.Driver(w)
