@@ -172,10 +172,14 @@ func (c *collection) choose(due []*visit) []*visit {
 func (c *collection) leave(ctx context.Context, steps []step) {
 	var goOn []step
 	var messages []Message
+	again := map[string]bool{} // by the body: an event may be that of several waits
 	for _, s := range steps {
 		switch {
+		case s.err != nil && again[s.visit.body]:
+			c.counts[outdated]++
 		case s.err != nil && goerror.Classify(s.err) == awserror.Throttled:
 			// Deliveries count, and bring a message to the dead-letter queue.
+			again[s.visit.body] = true
 			s.next = next{outcome: postponed, message: Message{s.visit.body, c.backOff()}}
 			goOn, messages = append(goOn, s), append(messages, s.next.message)
 		case s.err != nil:

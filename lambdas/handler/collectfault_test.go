@@ -116,6 +116,20 @@ func TestCollectWhereTheStoreThrottles(t *testing.T) {
 	}
 }
 
+// Messages do not multiply while the store throttles.
+func TestCollectPostponesOnce(t *testing.T) {
+	t.Parallel()
+	w := newWaitingWorld(t)
+	w.advance(900 * time.Second)
+	w.queue.Send(t.Context(), []handler.Message{{Body: w.queue.messages[0].body}})
+	collected, err := w.deliver(deciding(t.Context(), fates(map[string]fate{"Load": throttled, "Load 2": throttled})), w.queue.receive(10))
+	require.NoError(t, err)
+	require.Empty(t, collected.BatchItemFailures)
+	require.Len(t, w.queue.messages, 1)
+	w.pass(t, time.Minute)
+	w.requireEnd(t, "T1", "SUCCEEDED")
+}
+
 // A service that does not answer one call is not asked for the other jobs of the batch.
 func TestCollectStopsWhereACallRunsIntoItsDeadline(t *testing.T) {
 	t.Parallel()
