@@ -46,7 +46,8 @@ func hour(delay int, told bool) setting {
 // Jobs run at once for an hour, and each Task gets one answer. What is lost, comes twice
 // or comes early changes nothing of that. No service throttles more than one call in a
 // thousand: its quota is a bucket, which takes a peak of one second. Where so many jobs end
-// in one second that Step Functions throttles their answers, each is sent once more.
+// in one second that Step Functions throttles their answers, each is sent once more. Time and
+// memory have limits where the flag -jobs says how many.
 func TestHour(t *testing.T) { //nolint:paralleltest // it measures time and memory
 	const whole = 100_000         // the jobs for which there are limits of time
 	for _, tt := range []struct { //nolint:paralleltest // as above
@@ -76,10 +77,13 @@ func TestHour(t *testing.T) { //nolint:paralleltest // it measures time and memo
 			m := w.tasks.meter
 			m.report(t, "answers of Tasks")
 			require.LessOrEqual(t, m.throttled, max(0, m.peak-m.most), "each answer that the bucket has no room for is sent once more")
-			requireMemory(t)
 			for _, line := range w.compare(t) {
 				t.Log(line)
 			}
+			if *jobCount == 0 {
+				return
+			}
+			requireMemory(t)
 			if len(w.jobs) <= whole {
 				require.LessOrEqual(t, took, tt.limit)
 			}
