@@ -274,12 +274,13 @@ func TestE2ESharedFunctions(t *testing.T) {
 	all := synth(t, func(stack awscdk.Stack) {
 		functions := newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: &[]*string{new("dynamodb:ExportTableToPointInTime")}})
 		for _, poller := range []struct {
-			id       string
-			strategy compile.Strategy
-			maxDelay awscdk.Duration
-		}{{"First", compile.LambdaLoop, nil}, {"Slow", compile.LambdaRetry, seconds(600)}, {"Last", compile.LambdaLoop, nil}} {
+			id             string
+			strategy       compile.Strategy
+			maxDelay, late awscdk.Duration
+		}{{"First", compile.LambdaLoop, nil, nil}, {"Slow", compile.LambdaRetry, seconds(600), seconds(900)}, {"Last", compile.LambdaLoop, nil, nil}} {
 			props := exporting()
 			props.Functions, props.Strategy, props.Dashboard, props.MaxDelay = functions, poller.strategy, new(true), poller.maxDelay
+			props.InitialDelay = poller.late
 			p := cdkapp.NewJobPoller(stack, &poller.id, props)
 			require.NotNil(t, p.Dashboard())
 		}
@@ -295,7 +296,7 @@ func TestE2ESharedFunctions(t *testing.T) {
 	require.Len(t, all.of("AWS::CloudWatch::Alarm"), 3*3+len(functions)+3, "three of the job that all wait for")
 	late := slices.DeleteFunc(all.of("AWS::CloudWatch::Alarm"), func(r resource) bool { return r.properties["MetricName"] != "Lateness" })
 	require.Len(t, late, 1)
-	require.InDelta(t, 900, late[0].properties["Threshold"], 0)
+	require.InDelta(t, 900+300, late[0].properties["Threshold"], 0)
 	require.Equal(t, "Maximum", late[0].properties["Statistic"])
 	dashboard := resolve(t, all.only(t, "AWS::CloudWatch::Dashboard").properties["DashboardBody"]).(string)
 	for _, section := range []string{"## First", "## Slow", "## Last", `"Lateness"`} {
