@@ -149,6 +149,25 @@ func TestResumeAfterInterrupt(t *testing.T) {
 	require.Contains(t, stdout.String(), `"workedSeconds": 2`)
 }
 
+// A simulated job ends with the run that started it.
+func TestResumeOfSimulatedJob(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	var definition bytes.Buffer
+	compiled := []string{"compile", "athena", "StartQueryExecution", "--start", "--strategy", "lambda-loop", "--max-wait", "20m"}
+	require.Equal(t, exitSucceeded, execute(t.Context(), compiled, &definition, io.Discard))
+	file := filepath.Join(folder, "m.asl.json")
+	require.NoError(t, os.WriteFile(file, definition.Bytes(), 0o600))
+	args := []string{"run", file, "--data", filepath.Join(folder, "data"), "--name", "nightly", "--simulate", "1h", "--input", `{"QueryString": "SELECT 1"}`}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	require.Equal(t, exitInterrupted, execute(ctx, args, io.Discard, &cancelOn{text: "the job has started", cancel: cancel}))
+
+	var stdout, progress bytes.Buffer
+	require.Equal(t, exitFailed, execute(t.Context(), append(args, "-o", "json"), &stdout, &progress))
+	require.Contains(t, stdout.String(), "the simulated job is gone", progress.String())
+}
+
 // A job behind HTTP on this machine.
 func TestHTTPJob(t *testing.T) { runHTTPJob(t) } //nolint:paralleltest // it sets variables
 

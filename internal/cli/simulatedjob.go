@@ -149,8 +149,11 @@ func (j stoppableJob) Stop(ctx context.Context, ref jobs.Ref) error {
 // callFor calls an operation with arguments that are made of the start call.
 func (j *simulatedJob) callFor(ctx context.Context, ref jobs.Ref, operation string, expressions map[string]string, at time.Time) (any, error) {
 	j.mu.Lock()
-	start := j.starts[fmt.Sprint(ref)]
+	start, known := j.starts[fmt.Sprint(ref)]
 	j.mu.Unlock()
+	if !known {
+		return nil, fmt.Errorf("the simulated job is gone: it ran in the run that started it; give this run another --name (job %v)", ref)
+	}
 	arguments, err := j.arguments(expressions, start)
 	if err != nil {
 		return nil, err
