@@ -96,7 +96,7 @@ func (p *plan) warnings() []string {
 // warningsOfWaiting tell of the Task in which Step Functions waits for the job.
 func (p *plan) warningsOfWaiting() []string {
 	job := p.syncJob()
-	warnings := []string{"stop an execution while the job runs and redrive it, and it starts the job again"}
+	warnings := []string{"stop an execution while the job runs, and Step Functions stops the job; redrive it, and it starts the job again"}
 	switch {
 	case job.SyncDelay > 0:
 	case job.SyncRule != "":

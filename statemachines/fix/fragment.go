@@ -77,6 +77,9 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 		return nil, err
 	}
 	f.warnings = c.Warnings
+	if f.starter != nil {
+		f.warnDropped()
+	}
 	f.keepResource()
 	return f, adapt()
 }

@@ -3,6 +3,7 @@ package fix
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -285,6 +286,35 @@ func (f *fragment) findLoopInput(result string) (string, error) {
 	}
 	return translatePath(s.OutputPath, text)
 }
+
+// warnDropped tells what states behind the loop no longer get of the answer of the start,
+// where they get all of it.
+func (f *fragment) warnDropped() {
+	s := f.starter
+	kept := s.ResultSelector == nil && s.ResultPath != nil
+	if s.QueryLanguage == asl.JSONata {
+		output := f.node(s.State).Get("Output")
+		kept = output == nil || wholeResult().Match(output.Raw())
+	}
+	if !kept {
+		return
+	}
+	var dropped []string
+	if !s.sdk {
+		dropped = []string{"SdkHttpMetadata", "SdkResponseMetadata"}
+		for _, m := range s.operation.Output.Members {
+			if m.Shape.Type == catalog.Timestamp {
+				dropped = append(dropped, javasdk.MemberName(m.Name))
+			}
+		}
+	}
+	if len(dropped) > 0 {
+		f.warnings = append(f.warnings, fmt.Sprintf("the answer of %q behind the loop has no %s any more", s.Name, strings.Join(dropped, ", ")))
+	}
+}
+
+// wholeResult finds an answer that is passed on as it is.
+var wholeResult = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$states\.result([^.\w]|$)`) })
 
 // selectStart is what the ResultSelector of the start makes of its answer.
 func (f *fragment) selectStart(given func() (string, error)) (string, error) {

@@ -58,6 +58,7 @@ func TestSync(t *testing.T) {
 	require.Empty(t, loops[0].Refused)
 	require.Equal(t, compile.SyncTask, loops[0].Strategy, "%v", loops[0].Notes)
 	require.Contains(t, loops[0].Notes[0], "redrive")
+	require.Contains(t, loops[0].Notes, `the answer of "Train" behind the loop has no SdkHttpMetadata, SdkResponseMetadata any more`)
 	require.Contains(t, after, `"Resource": "arn:aws-cn:states:::sagemaker:createTrainingJob.sync"`)
 	require.Contains(t, after, `"StartAt": "Train begins"`)
 	require.Equal(t, []string{"Train", "Wait", "Get", "Done?"}, loops[0].Fragment.Replaces)
@@ -116,6 +117,9 @@ func TestSyncData(t *testing.T) {
 			after, loops := apply(t, text, fix.Options{})
 			require.Empty(t, loops[0].Refused)
 			require.Equal(t, compile.SyncTask, loops[0].Strategy, "%v", loops[0].Notes)
+			if name == "result dropped" || name == "result selected" {
+				require.NotContains(t, strings.Join(loops[0].Notes, "\n"), "any more")
+			}
 			for _, r := range loops[0].Routes {
 				require.False(t, r.Before != "" && r.After != r.Before && r.After != "Get failed", "%+v", r)
 			}
