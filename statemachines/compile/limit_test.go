@@ -21,7 +21,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
 
-// No execution reaches its limit, of whatever job and strategy, where the job never
+// No execution reaches its limit, of each job by some strategies, where the job never
 // ends, each call takes all of its minute, and every retry is needed: from the first
 // call on, or only when the time is nearly over.
 func TestNoExecutionReachesItsLimit(t *testing.T) {
@@ -29,16 +29,21 @@ func TestNoExecutionReachesItsLimit(t *testing.T) {
 	list, err := catalog.AWS().List()
 	require.NoError(t, err)
 	runs := map[compile.Strategy]int{}
-	n := 0
+	entries, taken := 0, 0
 	for _, s := range list {
 		for _, l := range s.Entries {
 			e, err := catalog.Lookup(s.Key, l.Name)
 			require.NoError(t, err)
-			if e.Job == nil && n%8 != 0 {
+			entries++
+			if e.Job == nil && entries%8 != 0 {
 				continue
 			}
-			for _, strategy := range compile.Strategies() {
-				n++
+			taken++
+			for i, strategy := range compile.Strategies() {
+				n := taken + i
+				if n%8 != 0 && strategy != compile.SyncTask { // which few entries have
+					continue
+				}
 				o := compile.Options{
 					Strategy: strategy, MaxWait: time.Duration(1+n*7%150) * time.Minute, Fit: true, UnmodeledFails: true,
 				}
@@ -47,14 +52,14 @@ func TestNoExecutionReachesItsLimit(t *testing.T) {
 				}
 				if c := compileWhole(t, e, o); c != nil {
 					runs[strategy]++
-					from := []time.Duration{0, o.MaxWait - 30*time.Second}[n/2%2]
+					from := []time.Duration{0, o.MaxWait - 30*time.Second}[n/8%2]
 					(&worst{start: sim.DefaultStart(), maxWait: o.MaxWait, from: from}).run(t, c, e)
 				}
 			}
 		}
 	}
 	for _, strategy := range compile.Strategies() {
-		require.Positive(t, runs[strategy], strategy)
+		require.GreaterOrEqual(t, runs[strategy], 5, strategy)
 	}
 }
 
