@@ -114,7 +114,7 @@ func TestSyncData(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			after, loops := apply(t, text, fix.Options{})
+			after, loops := apply(t, text, fix.Options{MaxWait: time.Hour})
 			require.Empty(t, loops[0].Refused)
 			require.Equal(t, compile.SyncTask, loops[0].Strategy, "%v", loops[0].Notes)
 			if name == "result dropped" || name == "result selected" {
@@ -159,25 +159,25 @@ func TestSyncRefused(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
-			after, loops := apply(t, text, fix.Options{})
+			after, loops := apply(t, text, fix.Options{MaxWait: time.Hour})
 			require.Empty(t, loops[0].Refused)
 			require.Equal(t, compile.Variables, loops[0].Strategy)
 			require.Len(t, loops[0].Notes, 1)
 			require.Contains(t, loops[0].Notes[0], want)
 			require.NotContains(t, after, ".sync")
 
-			after, loops = apply(t, text, fix.Options{Strategy: compile.SyncTask})
+			after, loops = apply(t, text, fix.Options{Strategy: compile.SyncTask, MaxWait: time.Hour})
 			require.Contains(t, loops[0].Refused, want)
 			require.Equal(t, text, after)
 		})
 	}
 	_, loops := apply(t, plain, fix.Options{Express: true, Strategy: compile.SyncTask})
 	require.Equal(t, "an Express workflow cannot run a .sync Task", loops[0].Refused)
-	_, loops = apply(t, machine("", "", "", ""), fix.Options{Strategy: compile.SyncTask})
+	_, loops = apply(t, machine("", "", "", ""), fix.Options{Strategy: compile.SyncTask, MaxWait: time.Hour})
 	require.Equal(t, "the job's id behind the Task athena:startQueryExecution.sync is not known: nobody has recorded the Cause of a failed job", loops[0].Refused)
-	_, loops = apply(t, machine("", "", "", ""), fix.Options{})
+	_, loops = apply(t, machine("", "", "", ""), fix.Options{MaxWait: time.Hour})
 	require.Empty(t, loops[0].Notes, "the machine starts no job")
-	_, loops = apply(t, strings.Replace(plain, `"Parameters": {"TrainingJobName.$": "$.name"}`, `"Parameters": {"TrainingJobName": "other"}`, 1), fix.Options{Strategy: compile.SyncTask})
+	_, loops = apply(t, strings.Replace(plain, `"Parameters": {"TrainingJobName.$": "$.name"}`, `"Parameters": {"TrainingJobName": "other"}`, 1), fix.Options{Strategy: compile.SyncTask, MaxWait: time.Hour})
 	require.Equal(t, `"Get" does not poll the job that "Train" starts`, loops[0].Refused)
 }
 
@@ -207,7 +207,7 @@ func TestSyncStartFails(t *testing.T) {
 				start, write = c.start, inJSONata.Replace
 			}
 			before := write(training(start, states))
-			after, loops := apply(t, before, fix.Options{})
+			after, loops := apply(t, before, fix.Options{MaxWait: time.Hour})
 			require.Equal(t, compile.SyncTask, loops[0].Strategy, "%v %v", loops[0].Notes, loops[0].Refused)
 			run := func(text string) *sim.Result {
 				m, err := asl.Parse([]byte(text))
@@ -236,7 +236,7 @@ func TestSyncVariables(t *testing.T) {
 			t.Parallel()
 			before := strings.Replace(training(`, "ResultPath": null, "Assign": `+assign, ""), `"Failed": {"Type": "Fail", "Error": "E"}`,
 				`"Failed": {"Type": "Pass", "Parameters": {"n.$": "$n"}, "End": true}`, 1)
-			after, loops := apply(t, before, fix.Options{})
+			after, loops := apply(t, before, fix.Options{MaxWait: time.Hour})
 			require.Equal(t, compile.SyncTask, loops[0].Strategy, "%v %v", loops[0].Notes, loops[0].Refused)
 			m, err := asl.Parse([]byte(after))
 			require.NoError(t, err)
