@@ -53,11 +53,8 @@ func TestPoliciesOfAllJobs(t *testing.T) {
 			arns, members := e.Job.On(p.Resource, arguments)
 			require.Empty(t, members, "%s: %s", job.FullName, p.Action)
 			known[p.Action] = append(known[p.Action], arns...)
-			for _, arn := range arns {
-				if name := arn[strings.LastIndex(arn, ":")+1:]; critical.MatchString(arn) && !slices.Contains(unnamedRoles, job.FullName) {
-					require.NotContains(t, strings.TrimSuffix(name, "/*"), "*", "%s: %s on %s", job.FullName, p.Action, arn)
-					require.Contains(t, name, "mine", "%s: %s on %s", job.FullName, p.Action, arn)
-				}
+			if !slices.Contains(unnamedRoles, job.FullName) {
+				requireNamed(t, job.FullName+": "+p.Action, arns)
 			}
 			if !slices.Contains(arns, "*") {
 				continue
@@ -83,6 +80,17 @@ func TestPoliciesOfAllJobs(t *testing.T) {
 	for _, action := range openActions {
 		require.True(t, used[action], "no job needs %s on all resources", action)
 		require.False(t, without[action], action)
+	}
+}
+
+// requireNamed requires that critical ARNs have the name that the arguments have.
+func requireNamed(t *testing.T, what string, arns []string) {
+	t.Helper()
+	for _, arn := range arns {
+		if name := arn[strings.LastIndex(arn, ":")+1:]; critical.MatchString(arn) {
+			require.NotContains(t, strings.TrimSuffix(name, "/*"), "*", "%s on %s", what, arn)
+			require.Contains(t, name, "mine", "%s on %s", what, arn)
+		}
 	}
 }
 
