@@ -97,7 +97,7 @@ func (c *checker) redrive(s *asl.State, r asl.Resource) {
 		return
 	}
 	e := findStarted(r)
-	if e == nil || e.Job.UniqueName != "" || !catalog.ReadsStartOutput(e.Job.Arguments) { // the caller names the job
+	if e == nil || !catalog.ReadsStartOutput(e.Job.Arguments) { // the caller names the job
 		return
 	}
 	token := javasdk.MemberName(e.StartToken())
