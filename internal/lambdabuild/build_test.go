@@ -41,6 +41,9 @@ func TestE2EBuild(t *testing.T) {
 	err := lambdabuild.Package(t.Context(), folder, "./lambdas/broken", "arm64", filepath.Join(t.TempDir(), "broken.zip"))
 	require.ErrorContains(t, err, "go build ./lambdas/broken in "+folder+": exit status 1\n")
 	require.ErrorContains(t, err, "undefined: none")
+	write(t, folder, "lambdas/driver/driver.go", "package driver\n")
+	err = lambdabuild.Package(t.Context(), folder, "./lambdas/driver", "arm64", filepath.Join(t.TempDir(), "driver.zip"))
+	require.EqualError(t, err, "./lambdas/driver is package driver, which cannot run: name a package main that calls handler.Main")
 	err = lambdabuild.Package(t.Context(), folder, "./lambdas/hello", "arm64", filepath.Join(folder, "missing", "hello.zip"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -99,10 +99,27 @@ func Package(ctx context.Context, folder, pkg, architecture, archive string) err
 	if err := Executable(ctx, folder, pkg, Lambda(architecture), bootstrap); err != nil {
 		return err
 	}
+	if err := checkMain(ctx, folder, pkg, Lambda(architecture)); err != nil {
+		return err
+	}
 	if err := Zip(packed, bootstrap); err != nil {
 		return err
 	}
 	return os.Rename(packed, archive)
+}
+
+// checkMain refuses a package that is not main, of which go build makes an archive.
+func checkMain(ctx context.Context, folder, pkg string, on Machine) error {
+	list := exec.CommandContext(ctx, "go", "list", "-f", "{{.Name}}", pkg) //nolint:gosec // the caller's package
+	list.Dir, list.Env = folder, on.environment()
+	text, err := list.Output()
+	if err != nil {
+		return failure("go list "+pkg+" in "+folder, err)
+	}
+	if name := strings.TrimSpace(string(text)); name != "main" {
+		return fmt.Errorf("%s is package %s, which cannot run: name a package main that calls handler.Main", pkg, name)
+	}
+	return nil
 }
 
 // failure is the error of a command with what it printed.
