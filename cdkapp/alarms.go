@@ -1,6 +1,8 @@
 package cdkapp
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,14 +31,43 @@ func (p *jobPoller) makeAlarms(actions *[]awscloudwatch.IAlarmAction) {
 	}
 	p.alarmFunctions(options)
 	if p.machine.waitsForCallback {
-		p.alarms = append(p.alarms, p.functions.alarmCollector(p.alarmScope(), options)...)
+		p.functions.alarmCollector(p.alarmScope(), options, p.watch)
 	}
 	p.alarmJobs()
-	if actions != nil {
+	for _, action := range orElse(actions, nil) {
 		for _, alarm := range p.alarms {
-			alarm.AddAlarmAction(*actions...)
+			alarm.AddAlarmAction(action)
+		}
+		for _, alarm := range p.shared {
+			if !does(alarm, action) {
+				alarm.AddAlarmAction(action)
+			}
 		}
 	}
+}
+
+// does tells whether the alarm of another poller has the action already.
+func does(alarm awscloudwatch.Alarm, action awscloudwatch.IAlarmAction) bool {
+	of, ok := alarm.Node().DefaultChild().(awscloudwatch.CfnAlarm)
+	if !ok {
+		return false
+	}
+	stack := awscdk.Stack_Of(alarm)
+	has, _ := stack.Resolve(of.AlarmActions()).([]any)
+	wants := stack.Resolve(action.Bind(alarm, alarm).AlarmActionArn)
+	return slices.ContainsFunc(has, func(one any) bool { return reflect.DeepEqual(one, wants) })
+}
+
+// watch makes an alarm in a scope; [jobPoller.watch] is one.
+type watch func(scope constructs.Construct, id, description string, metric awscloudwatch.IMetric, threshold float64)
+
+// watch makes an alarm, or finds that of another poller.
+func (p *jobPoller) watch(scope constructs.Construct, id, description string, metric awscloudwatch.IMetric, threshold float64) {
+	if made, ok := scope.Node().TryFindChild(&id).(awscloudwatch.Alarm); ok {
+		p.shared = append(p.shared, made)
+		return
+	}
+	p.alarms = append(p.alarms, alarm(scope, id, description, metric, threshold))
 }
 
 // enoughErrors is one more than a state tries again: from there on the function
@@ -53,14 +84,9 @@ func (p *jobPoller) alarmFunctions(options *awscloudwatch.MetricOptions) {
 			scope = p
 		}
 		throttles, errors := f.id+"Throttles", f.id+"Errors"
-		if scope.Node().TryFindChild(&throttles) != nil {
-			continue
-		}
-		p.alarms = append(p.alarms, alarm(scope, throttles, "Lambda throttled "+f.id+": polls come late, and fail in the end",
-			f.function.MetricThrottles(options), 1))
+		p.watch(scope, throttles, "Lambda throttled "+f.id+": polls come late, and fail in the end", f.function.MetricThrottles(options), 1)
 		if f.failing {
-			p.alarms = append(p.alarms, alarm(scope, errors, f.id+" fails more often than its states try again",
-				f.function.MetricErrors(options), enoughErrors))
+			p.watch(scope, errors, f.id+" fails more often than its states try again", f.function.MetricErrors(options), enoughErrors)
 		}
 	}
 }
@@ -78,9 +104,7 @@ func (p *jobPoller) alarmJobs() {
 			{"JobsTimedOut", "A job of " + job + " did not end in time"},
 		} {
 			id := a.metric + "-" + strings.ReplaceAll(job, ":", "-")
-			if scope.Node().TryFindChild(&id) == nil {
-				p.alarms = append(p.alarms, alarm(scope, id, a.description, p.jobMetric(job, a.metric, awscdk.Duration_Minutes(new(alarmPeriod))), 1))
-			}
+			p.watch(scope, id, a.description, p.jobMetric(job, a.metric, awscdk.Duration_Minutes(new(alarmPeriod))), 1)
 		}
 		p.alarmLateness(scope, job)
 	}
@@ -103,10 +127,9 @@ func (p *jobPoller) alarmLateness(scope constructs.Construct, job string) {
 		if of, ok := made.Node().DefaultChild().(awscloudwatch.CfnAlarm); ok {
 			of.SetThreshold(new(max(threshold, *of.Threshold())))
 		}
-		return
 	}
-	p.alarms = append(p.alarms, alarm(scope, id, "The end of a job of "+job+" was seen later than the delay between polls explains",
-		p.jobMetric(job, lateness, awscdk.Duration_Minutes(new(alarmPeriod))), threshold))
+	p.watch(scope, id, "The end of a job of "+job+" was seen later than the delay between polls explains",
+		p.jobMetric(job, lateness, awscdk.Duration_Minutes(new(alarmPeriod))), threshold)
 }
 
 // saysEnd tells whether the functions know when a job ended.

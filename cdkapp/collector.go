@@ -240,19 +240,17 @@ func (f *functions) listen(in constructs.Construct, job string, pattern map[stri
 const backlogAge = 20 * 60
 
 // alarmCollector makes the alarms on the collector and its queues.
-func (f *functions) alarmCollector(scope constructs.Construct, options *awscloudwatch.MetricOptions) []awscloudwatch.Alarm {
+func (f *functions) alarmCollector(scope constructs.Construct, options *awscloudwatch.MetricOptions, watch watch) {
 	c := f.collector
-	if c == nil || scope.Node().TryFindChild(new("CollectorBacklog")) != nil {
-		return nil
+	if c == nil {
+		return
 	}
 	oldest := *options
 	oldest.Statistic = new("Maximum")
-	return []awscloudwatch.Alarm{
-		alarm(scope, "CollectorThrottles", "Lambda throttled the collector: ends of jobs are seen late", c.function.MetricThrottles(options), 1),
-		alarm(scope, "CollectorErrors", "The collector fails, so that ends of jobs are seen late", c.function.MetricErrors(options), enoughErrors),
-		alarm(scope, "CollectorBacklog", "Messages wait for the collector: ends of jobs are seen late",
-			c.queue.MetricApproximateAgeOfOldestMessage(&oldest), backlogAge),
-		alarm(scope, "CollectorDeadLetters", "The collector cannot read a message, or an event did not reach it: see docs/guide/operate.md",
-			c.deadLetter.MetricApproximateNumberOfMessagesVisible(&oldest), 1),
-	}
+	watch(scope, "CollectorThrottles", "Lambda throttled the collector: ends of jobs are seen late", c.function.MetricThrottles(options), 1)
+	watch(scope, "CollectorErrors", "The collector fails, so that ends of jobs are seen late", c.function.MetricErrors(options), enoughErrors)
+	watch(scope, "CollectorBacklog", "Messages wait for the collector, and ends of jobs are seen late: see docs/guide/operate.md",
+		c.queue.MetricApproximateAgeOfOldestMessage(&oldest), backlogAge)
+	watch(scope, "CollectorDeadLetters", "The collector cannot read a message, or an event did not reach it: see docs/guide/operate.md",
+		c.deadLetter.MetricApproximateNumberOfMessagesVisible(&oldest), 1)
 }

@@ -220,7 +220,7 @@ func (f *fragment) build(in where, id string, props *JobPollerFragmentProps) {
 	warn(f, &f.report)
 	m := &machine{definition: string(asl.Print(compiled.Machine))}
 	m.useCompiled(compiled)
-	m.unnamed, m.arguments, m.auto = compiled.Unnamed, p.started, p.Signal == SignalAuto
+	m.use(p, compiled)
 	m.check(in)
 	m.settle(in, &JobPollerProps{
 		Functions: props.Functions, FunctionProps: props.FunctionProps, Store: props.Store, Resources: props.Resources, Grants: props.Grants,

@@ -85,7 +85,7 @@ type Functions interface {
 	// answer, announce and alarmCollector are for those with a collector.
 	answer(scope constructs.Construct, machine string, key awskms.IKey)
 	announce(scope constructs.Construct, jobs []string, arguments map[string]any)
-	alarmCollector(scope constructs.Construct, options *awscloudwatch.MetricOptions) []awscloudwatch.Alarm
+	alarmCollector(scope constructs.Construct, options *awscloudwatch.MetricOptions, watch watch)
 }
 
 // FunctionsProps are the props of [Functions].

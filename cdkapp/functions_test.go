@@ -328,6 +328,52 @@ func TestE2EFunctionsWithDrivers(t *testing.T) {
 	}
 }
 
+// A package that is not main cannot be the functions.
+func TestE2EPackageThatIsNotMain(t *testing.T) {
+	t.Parallel()
+	err := problem(t, func(stack awscdk.Stack) {
+		cdkapp.NewFunctions(stack, jsii.String("Poller"), &cdkapp.FunctionsProps{
+			Drivers: &[]cdkapp.Driver{baking{"oven:Bake"}}, Package: jsii.String("../lambdas/jobs"),
+		})
+	})
+	require.Equal(t, "Package", err.Prop)
+	require.Contains(t, err.Problem, "../lambdas/jobs is package jobs, which cannot run: name a package main that calls handler.Main")
+}
+
+// announcing is a driver whose service sends events.
+type announcing struct{ baking }
+
+func (announcing) EventPattern() map[string]any { return map[string]any{"source": []string{"oven"}} }
+
+// AUTO is EVENTS for a driver of one's own where there is a collector, and polls by
+// functions where there is none.
+func TestE2ESignalAutoOfADriver(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		driver    cdkapp.Driver
+		collector bool
+		want      compile.Strategy
+		says      string
+	}{
+		{announcing{baking{"oven:Bake"}}, true, compile.LambdaEvents, "EVENTS here: the function collector polls, and is told by events"},
+		{baking{"oven:Bake"}, true, compile.LambdaEvents, "EVENTS here: the function collector polls, because no event"},
+		{announcing{baking{"oven:Bake"}}, false, compile.LambdaRetry, "POLL here: it can be no other. SYNC: functions run the job oven:Bake; EVENTS: neither"},
+	} {
+		inStack(t, func(stack awscdk.Stack) {
+			code := awslambda.Code_FromAsset(codeFolder(t), nil)
+			props := &cdkapp.FunctionsProps{Drivers: &[]cdkapp.Driver{tt.driver}, RunJobCode: code, CheckStatusCode: code}
+			if tt.collector {
+				props.Collector, props.CollectorCode = new(true), code
+			}
+			p := cdkapp.NewJobPoller(stack, new("Bakery"), &cdkapp.JobPollerProps{
+				Job: cdkapp.JobFromDriver(tt.driver), Signal: cdkapp.SignalAuto, MaxWait: seconds(3600), Functions: cdkapp.NewFunctions(stack, new("Poller"), props),
+			})
+			require.Equal(t, tt.want, p.Report().Strategy)
+			assertions.Annotations_FromStack(stack).HasInfo(new("/Stack/Bakery"), assertions.Match_StringLikeRegexp(&tt.says))
+		})
+	}
+}
+
 func TestE2EFunctionsProps(t *testing.T) {
 	t.Parallel()
 	functions := func(props cdkapp.FunctionsProps) func(awscdk.Stack) {

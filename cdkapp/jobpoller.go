@@ -1,6 +1,7 @@
 package cdkapp
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -126,7 +127,8 @@ type JobPollerProps struct {
 	EncryptionKey awskms.IKey
 	// Alarms tells whether there are alarms. Default: true.
 	Alarms *bool
-	// AlarmActions are what the alarms do. Default: nothing.
+	// AlarmActions are what the alarms do, also those of shared functions that another
+	// poller of the stack made. Default: nothing.
 	AlarmActions *[]awscloudwatch.IAlarmAction
 	// Dashboard adds a section to the dashboard of the stack. Default: false, because that
 	// costs 3 dollars a month.
@@ -161,6 +163,7 @@ type jobPoller struct {
 	store        RecordStore // of a FunctionPoller
 	invoked      []invoked
 	alarms       []awscloudwatch.Alarm
+	shared       []awscloudwatch.Alarm // of the functions, which another poller made
 	dashboard    awscloudwatch.Dashboard
 }
 
@@ -305,6 +308,10 @@ func (m *machine) settle(in where, props *JobPollerProps) {
 		case given != nil:
 			m.checkFunctions(in, props)
 		}
+	}, func() {
+		if m.throughFunctions() && given == nil {
+			m.settleFunctions(props)
+		}
 	}, func() { props.checkRetention(in, m.throughFunctions() && given == nil) }, func() {
 		m.useProps(in, props.StateMachineProps, max(m.maxWait, in.wholeSeconds("MaxWait", props.MaxWait)))
 	})
@@ -331,6 +338,20 @@ func (m *machine) checkFunctions(in where, props *JobPollerProps) {
 func (m *machine) settleRole(in where, props *JobPollerProps) {
 	m.narrowed = in.narrowResources(m.needed, m.unnamed, props.Resources)
 	m.granted = orElse(props.Grants, nil)
+}
+
+// settleFunctions finds what the roles of functions that are made here may do on more than
+// one execution needs.
+func (m *machine) settleFunctions(props *JobPollerProps) {
+	m.unnamed, m.narrowed = unnamed{}, map[string][]string{}
+	for _, job := range m.jobs {
+		if needed, err := permissionsOf(job, m.arguments); err == nil { // else NewFunctions refuses the job
+			maps.Copy(m.unnamed, needed.wide)
+		}
+	}
+	for action, arns := range orElse(props.Resources, nil) {
+		m.narrowed[action] = texts(arns)
+	}
 }
 
 // makeFunctions makes the functions, if they are needed and not given.

@@ -304,6 +304,31 @@ func TestE2ESharedFunctions(t *testing.T) {
 	}
 }
 
+// An alarm that pollers share has the actions of all, each once.
+func TestE2ESharedAlarmActions(t *testing.T) {
+	t.Parallel()
+	all := synth(t, func(stack awscdk.Stack) {
+		functions := newFunctions(t, stack, cdkapp.FunctionsProps{Jobs: &[]*string{new("dynamodb:ExportTableToPointInTime")}})
+		calls, mails := awssns.NewTopic(stack, new("Calls"), nil), awssns.NewTopic(stack, new("Mails"), nil)
+		for id, topics := range map[string][]awssns.ITopic{"First": nil, "Second": {calls}, "Third": {calls, mails}} {
+			props := exporting()
+			props.Functions, props.Strategy, props.AlarmActions = functions, compile.LambdaLoop, &[]awscloudwatch.IAlarmAction{}
+			for _, topic := range topics {
+				*props.AlarmActions = append(*props.AlarmActions, awscloudwatchactions.NewSnsAction(topic))
+			}
+			cdkapp.NewJobPoller(stack, &id, props)
+		}
+	})
+	shared := 0
+	for _, alarm := range all.of("AWS::CloudWatch::Alarm") {
+		if alarm.properties["Namespace"] != "AWS/States" {
+			shared++
+			require.Len(t, alarm.properties["AlarmActions"], 2, alarm.id)
+		}
+	}
+	require.Positive(t, shared)
+}
+
 // Functions of another stack are watched from the poller's, which the other cannot
 // refer to.
 func TestE2EFunctionsOfAnotherStack(t *testing.T) {

@@ -55,8 +55,11 @@ type machine struct {
 	waitsForCallback bool
 	// delays are the longest of a job, where the definition tells.
 	delays map[string]time.Duration
-	// auto is that the signal was chosen here.
-	auto bool
+	// auto is that the signal was chosen here, and whyPoll why it is POLL.
+	auto    bool
+	whyPoll string
+	// announced is that a driver of the user's own knows events of the job's end.
+	announced bool
 }
 
 // machine is what the props ask for.
@@ -74,10 +77,19 @@ func (p *polling) machine() *machine {
 		compiled := p.compile(b, form{runJob: inBraces(runJobKey), checkStatus: inBraces(checkStatusKey)})
 		m.definition = anyPartition(string(asl.Print(compiled.Machine)))
 		m.useCompiled(compiled)
-		m.unnamed, m.arguments, m.auto = compiled.Unnamed, p.started, p.Signal == SignalAuto
+		m.use(p, compiled)
 	}
 	m.check(p.where)
 	return m
+}
+
+// use takes over what the props of a compiled wait say.
+func (m *machine) use(p *polling, compiled *compile.Compiled) {
+	m.unnamed, m.arguments = compiled.Unnamed, p.started
+	m.auto, m.whyPoll = p.Signal == SignalAuto, p.whyPoll
+	if of, ok := p.Job.(*drivenJob); ok {
+		_, m.announced = of.driver.(EventSource)
+	}
 }
 
 // fromDefinition is the machine of a definition, which leaves nothing to the other props.

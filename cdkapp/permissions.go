@@ -24,8 +24,10 @@ type unnamed map[string][]string
 // the collector calls besides that.
 type permissions struct {
 	runJob, checkStatus, batch []permission
-	// roles are the members of start calls that name a role which services get.
+	// roles are the members of start calls that name a role which services get, and wide
+	// those that name other resources.
 	roles []string
+	wide  unnamed
 }
 
 // of are those of the function that makes a call.
@@ -80,12 +82,15 @@ func permissionsOf(job string, arguments map[string]any) (permissions, error) {
 	if err != nil {
 		return permissions{}, fmt.Errorf("the functions have no driver for the job %q: %w, and it is neither %s nor %s", job, err, httpJob, bucketJob)
 	}
-	var needed permissions
+	needed := permissions{wide: unnamed{}}
 	for _, p := range named.Permissions() {
 		of := needed.of(p.For)
 		arns, members := named.Job.On(p.Resource, arguments)
-		if p.Action == passRole {
+		switch {
+		case p.Action == passRole:
 			needed.roles = append(needed.roles, members...)
+		case len(members) > 0:
+			needed.wide[p.Action] = append(needed.wide[p.Action], members...)
 		}
 		for _, arn := range arns {
 			if next := (permission{p.Action, arn, strings.Join(p.PassedTo, ",")}); !slices.Contains(*of, next) {

@@ -46,6 +46,7 @@ type polling struct {
 
 	collected bool             // a collector can answer Tasks
 	tried     compile.Strategy // that of SignalAuto
+	whyPoll   string           // where SignalAuto is neither SYNC nor EVENTS
 	started   map[string]any   // the arguments of the start call; nil are the input's
 }
 
@@ -74,11 +75,11 @@ func (p *polling) compile(b *bound, f form) *compile.Compiled {
 	if b.waiter == nil {
 		p.refuse("Job", "a definition is a whole state machine, and a waiter is needed here: use JobFromCatalog or JobFromWaiter")
 	}
-	if b.driven && p.Signal != SignalEvents && !p.Strategy.UsesFunctions() {
-		p.refuse("Signal", "functions run the job %s: take %s", b.name, functionWays)
-	}
 	if p.Signal == SignalAuto && p.tried == "" {
 		return p.choose(b, f)
+	}
+	if b.driven && p.Signal != SignalEvents && !p.Strategy.UsesFunctions() && !p.tried.UsesFunctions() {
+		p.refuse("Signal", "functions run the job %s: take %s", b.name, functionWays)
 	}
 	o := compile.Options{
 		Prefix: f.prefix, Exits: f.exits, RunJobFunction: f.runJob, CheckStatusFunction: f.checkStatus,

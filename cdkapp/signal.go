@@ -1,6 +1,7 @@
 package cdkapp
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,7 +26,8 @@ const (
 	// jobs together, and is told by events where AWS sends one of the job's end.
 	SignalEvents Signal = "EVENTS"
 	// SignalAuto is SYNC where the catalogue has it proved and the props allow it, else
-	// EVENTS where the start records are in a table, else POLL. The synthesis prints
+	// EVENTS where the start records are in a table, else POLL, of a driver of your own with
+	// the strategy lambda-retry. The synthesis prints
 	// which. Once deployed, name that: a later version may choose another, and executions
 	// in flight lose permissions with it (docs/guide/upgrade.md).
 	SignalAuto Signal = "AUTO"
@@ -81,19 +83,43 @@ func (p *polling) strategy() compile.Strategy {
 
 // choose compiles the job for the first signal that can be used.
 func (p *polling) choose(b *bound, f form) (chosen *compile.Compiled) {
-	p.tried = compile.Variables
-	strategies := []compile.Strategy{compile.SyncTask}
-	if p.collected {
-		strategies = append(strategies, compile.LambdaEvents)
-	}
-	for _, s := range strategies {
-		try := *p
-		if try.tried = s; refusal(func() { chosen = try.compile(b, f) }) == nil {
-			p.tried, p.started = s, try.started
+	unsynced := "functions run the job " + b.name
+	if sync := *p; !b.driven {
+		sync.Signal = SignalSync
+		refused := refusal(func() { chosen = sync.compile(b, f) })
+		if refused == nil {
+			p.tried, p.started = compile.SyncTask, sync.started
 			return chosen
 		}
+		unsynced = refused.reason()
+	}
+	uncollected := "neither Functions has a collector nor is Store a RecordTable"
+	if events := *p; p.collected {
+		events.Signal = SignalEvents
+		refused := refusal(func() { chosen = events.compile(b, f) })
+		if refused == nil {
+			p.tried, p.started = compile.LambdaEvents, events.started
+			return chosen
+		}
+		uncollected = refused.reason()
+	}
+	p.whyPoll = fmt.Sprintf("%s: %s; %s: %s", SignalSync, unsynced, SignalEvents, uncollected)
+	if p.tried = compile.Variables; b.driven {
+		p.tried = compile.LambdaRetry
 	}
 	return p.compile(b, f)
+}
+
+// reason is why a job cannot be compiled: what stands against it, and the prop to blame.
+func (e *Error) reason() string {
+	why := e.Problem
+	if not, ok := errors.AsType[*compile.NotCompiledError](e.Err); ok {
+		why = strings.Join(not.Reasons, "; ")
+	}
+	if e.Prop == "Signal" {
+		return why
+	}
+	return "prop " + e.Prop + ": " + why
 }
 
 // canCollect tells whether the functions, or those that are made with the store, can
@@ -110,11 +136,11 @@ func (m *machine) inform(scope constructs.Construct) {
 	if !m.auto {
 		return
 	}
-	why := "no .sync Task is proved that these props allow, and neither Functions has a collector nor is Store a RecordTable"
+	why := "it can be no other. " + m.whyPoll
 	switch signal := signalOf(m.strategy); {
 	case signal == SignalSync:
 		why = "Step Functions itself waits for the job"
-	case signal == SignalEvents && len(eventsOf(m.jobs)) == 0:
+	case signal == SignalEvents && !m.announced && len(eventsOf(m.jobs)) == 0:
 		why = "the function collector polls, because no event of the job's end is known"
 	case signal == SignalEvents:
 		why = "the function collector polls, and is told by events"

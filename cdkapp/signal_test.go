@@ -290,7 +290,7 @@ func TestE2ESignalAuto(t *testing.T) {
 		}, compile.SyncTask, "Signal AUTO is SYNC here: Step Functions itself waits for the job"},
 		"whose stop call needs an id": {func(_ awscdk.Stack, p *cdkapp.JobPollerProps) {
 			p.Job, p.Resources = fromCatalog("ecs:RunTask"), &map[string]*[]*string{"iam:PassRole": {}}
-		}, compile.Variables, "Signal AUTO is POLL here: no .sync Task is proved"},
+		}, compile.Variables, "Signal AUTO is POLL here: it can be no other. SYNC: prop OnTimeout: .*leave the stop call out; EVENTS: neither Functions"},
 		"and that is left at the deadline": {func(_ awscdk.Stack, p *cdkapp.JobPollerProps) {
 			p.Job, p.OnTimeout, p.Resources = fromCatalog("ecs:RunTask"), cdkapp.OnTimeoutLeave, &map[string]*[]*string{"iam:PassRole": {}}
 		}, compile.SyncTask, "SYNC"},
@@ -323,6 +323,28 @@ func TestE2ESignalAuto(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Functions that a poller makes for itself may do no more than the synthesis says.
+func TestE2EUnnamedResourcesOfFunctions(t *testing.T) {
+	t.Parallel()
+	inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {
+		deploy := func(id string, arguments *map[string]any, resources *map[string]*[]*string) {
+			cdkapp.NewJobPoller(stack, &id, &cdkapp.JobPollerProps{
+				Job: fromCatalog("glue:StartJobRun"), Signal: cdkapp.SignalEvents, MaxWait: seconds(3600), Arguments: arguments, Resources: resources,
+			})
+		}
+		job := jsii.Strings("arn:aws:glue:us-east-1:123456789012:job/nightly")
+		deploy("Wide", nil, nil)
+		deploy("Named", &map[string]any{"JobName": "nightly"}, nil)
+		deploy("Narrow", nil, &map[string]*[]*string{"glue:StartJobRun": job, "glue:GetJobRun": job, "glue:BatchStopJobRun": job})
+		found := assertions.Annotations_FromStack(stack)
+		wide := assertions.Match_StringLikeRegexp(new("all resources of their kind.*glue:StartJobRun.*literal JobName"))
+		found.HasWarning(new("/Stack/Wide"), wide)
+		for _, id := range []string{"/Stack/Named", "/Stack/Narrow"} {
+			found.HasNoWarning(&id, assertions.Match_StringLikeRegexp(new("all resources of their kind")))
+		}
+	})
 }
 
 // SYNC runs the job in a Task of Step Functions, by a fragment as by a machine.
