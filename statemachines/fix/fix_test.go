@@ -265,3 +265,32 @@ func patch(t *testing.T, text, diff string) string {
 	}
 	return out.String()
 }
+
+// A loop that leaves for a success by another member than the status stays: a compiled
+// one does not read it. A Choice behind the loop may read what it likes.
+func TestEndByAnotherMember(t *testing.T) {
+	t.Parallel()
+	with := func(rule, selector string) string {
+		return strings.NewReplacer(`"Choices": [`, `"Choices": [`+rule, `"ResultPath": "$.job"`, `"ResultPath": "$.job"`+selector).Replace(training(`, "ResultPath": null`, map[bool]string{true: `, "OK": {"Type": "Succeed"}`}[strings.Contains(rule, `"OK"`)]))
+	}
+	for want, text := range map[string]string{
+		`a rule of "Done?" leads to "OK" by SecondaryStatus, which a loop of sagemaker:CreateTrainingJob does not look at`: with(`{"Variable": "$.job.SecondaryStatus", "StringEquals": "MaxRuntimeExceeded", "Next": "OK"},`, ""),
+		`a rule of "Done?" leads to "OK" by SecondaryStatus`: strings.ReplaceAll(with(`{"Variable": "$.job.s", "StringEquals": "MaxRuntimeExceeded", "Next": "OK"},`,
+			`, "ResultSelector": {"s.$": "$.SecondaryStatus", "t.$": "$.TrainingJobStatus"}`), "$.job.TrainingJobStatus", "$.job.t"),
+		`Completed leads to "Failed" or "Report" by more than the status`: with(`{"And": [{"Variable": "$.job.TrainingJobStatus", "StringEquals": "Completed"},
+			{"Variable": "$.job.BillableTimeInSeconds", "NumericEquals": 0}], "Next": "Failed"},`, ""),
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			for _, strategy := range []compile.Strategy{"", compile.Variables, compile.Loop} {
+				after, loops := apply(t, text, fix.Options{Strategy: strategy})
+				require.Contains(t, loops[0].Refused, want)
+				require.Equal(t, text, after)
+			}
+		})
+	}
+	behind := strings.NewReplacer(`"Next": "Report"`, `"Next": "Which"`).Replace(training(`, "ResultPath": null`, `,
+    "Which": {"Type": "Choice", "Choices": [{"Variable": "$.job.SecondaryStatus", "StringEquals": "MaxRuntimeExceeded", "Next": "Failed"}], "Default": "Report"}`))
+	_, loops := apply(t, behind, fix.Options{})
+	require.Empty(t, loops[0].Refused)
+}

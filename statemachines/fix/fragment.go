@@ -270,6 +270,9 @@ func (f *fragment) chooseExits() error {
 	if f.flow.State(f.success).Type == asl.TypeFail {
 		return refuse("a success of %s leads to the Fail state %q", f.entry.FullName(), f.success)
 	}
+	if err := f.checkMembers(); err != nil {
+		return err
+	}
 	failures = slices.DeleteFunc(failures, func(name string) bool { return name == f.success })
 	if len(failures) > 0 && f.flow.State(failures[0]).Type != asl.TypeFail {
 		f.handler = failures[0]

@@ -2,6 +2,7 @@ package fix
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
@@ -35,7 +36,69 @@ func (l *loop) checkRows(rows []lint.Row) error {
 			return refuse("a rule of %q leads to %q by data that %q does not give", s.Name, rule.Next, l.poll.Name)
 		}
 	}
+	return l.checkEnds(rows)
+}
+
+// checkEnds refuses a loop that an end of the job leaves in several ways: another
+// member of the answer than the status says which, and a compiled loop reads none.
+func (l *loop) checkEnds(rows []lint.Row) error {
+	for _, row := range rows {
+		if len(row.Routes) < 2 || row.Meaning != lint.MeansSuccess && row.Meaning != lint.MeansFailure {
+			continue
+		}
+		if !slices.ContainsFunc(l.exits(), func(exit string) bool {
+			behind := l.behindChoices(exit)
+			return !slices.ContainsFunc(row.Routes, func(name string) bool { return !behind[name] })
+		}) {
+			return refuse("%s leads to %s by more than the status, which is all that a new loop looks at", row.Values[0], list(row.Routes))
+		}
+	}
 	return nil
+}
+
+// exits are the states that those of the loop lead to outside of it.
+func (l *loop) exits() []string {
+	var all []string
+	for _, s := range l.states {
+		for _, way := range s.Transitions() {
+			if !l.inside[way.To] && !slices.Contains(all, way.To) {
+				all = append(all, way.To)
+			}
+		}
+	}
+	return all
+}
+
+// behindChoices are the states that a state leads to through Choice states alone; itself
+// if it is none.
+func (l *loop) behindChoices(name string) map[string]bool {
+	found, seen := map[string]bool{}, map[string]bool{}
+	for left := []string{name}; len(left) > 0; {
+		s := l.flow.State(left[0])
+		left = left[1:]
+		switch {
+		case s == nil || seen[s.Name]:
+		case s.Choice == nil:
+			found[s.Name] = true
+		default:
+			for _, way := range s.Transitions() {
+				left = append(left, way.To)
+			}
+		}
+		if s != nil {
+			seen[s.Name] = true
+		}
+	}
+	return found
+}
+
+// list writes names of states: "A" or "B".
+func list(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(name)
+	}
+	return strings.Join(quoted, " or ")
 }
 
 // isBounded tells whether the loop counts its turns or looks at the time.

@@ -145,6 +145,9 @@ func (l *loop) checkStart() error {
 	case s.Task.Credentials != nil || l.poll.Task.Credentials != nil:
 		return refuse("%q or %q has Credentials: nobody has seen a .sync Task in another account", s.Name, l.poll.Name)
 	}
+	if err := l.checkErrorNames(); err != nil {
+		return err
+	}
 	node := l.node(s.State)
 	for _, m := range node.Members {
 		if strings.HasPrefix(m.Name, "TimeoutSeconds") || strings.HasPrefix(m.Name, "HeartbeatSeconds") {
@@ -167,6 +170,30 @@ func (l *loop) checkStart() error {
 	// The SDK's Input is a text of JSON, that of the Task an object.
 	if s.sdk && s.operation.Name == "StartExecution" && (arguments.Get("Input") != nil || arguments.Get("Input.$") != nil) {
 		return refuse("%q gives the Input as text: nobody has seen what a .sync Task makes of that", s.Name)
+	}
+	return nil
+}
+
+// checkErrorNames refuses a start by an AWS SDK integration whose errors the machine
+// names: a ".sync" Task, an optimized integration, has other names for many of them.
+func (l *loop) checkErrorNames() error {
+	if !l.starter.sdk {
+		return nil
+	}
+	named := regexp.MustCompile(`["']` + regexp.QuoteMeta(l.starter.operation.Service.ErrorPrefix) + `\.\w+`)
+	for s := range l.machine.All {
+		if l.inside[s.Name] && l.flow.State(s.Name) == s {
+			continue // the poll is an AWS SDK integration before and after
+		}
+		read := l.node(s)
+		if s.Map != nil || s.Parallel != nil { // whose states come themselves
+			if read = read.Get("Catch"); read == nil {
+				continue
+			}
+		}
+		if name := named.Find(read.Raw()); name != nil {
+			return refuse("%q reads the error %s of %q: a .sync Task names its errors otherwise", s.Name, name[1:], l.starter.Name)
+		}
 	}
 	return nil
 }

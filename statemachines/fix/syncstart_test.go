@@ -154,6 +154,11 @@ func TestSyncRefused(t *testing.T) {
 			`"ResultPath": "$.job"`, `"ResultPath": "$.job", "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Failed"}]`, 1),
 		`a state reads SdkResponseMetadata of "Train"`: `{"StartAt": "Both", "States": {"Both": {"Type": "Parallel", "Next": "Log", "Branches": [` +
 			training(`, "ResultPath": "$.started"`, "") + `]}, "Log": {"Type": "Pass", "InputPath": "$[0].started.SdkResponseMetadata", "End": true}}}`,
+		`"Train" reads the error SageMaker.SageMakerException of "Train": a .sync Task names its errors otherwise`: strings.Replace(
+			training(started+`, "Catch": [{"ErrorEquals": ["SageMaker.SageMakerException"], "Next": "Failed"}]`, ""), "states:::sagemaker", "states:::aws-sdk:sagemaker", 1),
+		`"Report" reads the error SageMaker.ResourceInUseException of "Train"`: strings.NewReplacer("states:::sagemaker", "states:::aws-sdk:sagemaker",
+			`"Report": {"Type": "Succeed"}`, `"Report": {"Type": "Choice", "Choices": [{"Variable": "$.error.Error", "StringEquals": "SageMaker.ResourceInUseException", "Next": "Failed"}], "Default": "Failed"}`,
+		).Replace(training(started+`, "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Report"}]`, "")),
 		`a Catch of "Get" reads what "Train" answers`: strings.Replace(training(`, "ResultPath": "$.started"`, ""), `"ResultPath": "$.job"`,
 			`"ResultPath": "$.job", "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Failed"}]`, 1),
 	} {
