@@ -18,7 +18,7 @@ import (
 // not read, for a state that no failure leads to: such an end may be a success, which a
 // compiled loop does not know.
 func (f *fragment) checkMembers() error {
-	failures := f.observed.exitsOf(pollcore.Failure)
+	successes, failures := f.observed.exitsOf(pollcore.Success), f.observed.exitsOf(pollcore.Failure)
 	for _, s := range f.loop.states {
 		if s.Choice == nil {
 			continue
@@ -26,7 +26,8 @@ func (f *fragment) checkMembers() error {
 		for i := range s.Choice.Rules {
 			rule := &s.Choice.Rules[i]
 			to := f.flow.State(rule.Next)
-			if f.inside[rule.Next] || to.Type == asl.TypeFail || slices.Contains(failures, rule.Next) && !slices.Contains(f.observed.exitsOf(pollcore.Success), rule.Next) {
+			fails := to.Type == asl.TypeFail || slices.Contains(failures, rule.Next) && !slices.Contains(successes, rule.Next)
+			if f.inside[rule.Next] || fails {
 				continue
 			}
 			if name := f.otherMember(rule); name != "" {
