@@ -166,6 +166,11 @@ func needed(driver jobs.Driver, into grants, methods ...access.Purpose) {
 		}
 		into.add(p.Action, resource)
 	}
+	for action, resources := range into {
+		if slices.Contains(resources, "*") { // the others are among these
+			into[action] = []string{"*"}
+		}
+	}
 }
 
 // functions deploys functions for the drivers, in a store of another construct: with a
