@@ -105,15 +105,15 @@ func (l *loop) conditionMembers(c *asl.Condition) []string {
 			continue
 		}
 		if path := slices.DeleteFunc(namesOf(p), func(name string) bool { return name == "[]" }); len(path) > 0 {
-			names = append(names, l.selected(path[len(path)-1]))
+			names = append(names, l.readSource(path[len(path)-1]))
 		}
 	}
 	return names
 }
 
-// selected is the member of the answer that the ResultSelector of the poll, or its
+// readSource finds the member of the answer that the ResultSelector of the poll, or its
 // Assign, gives another name.
-func (l *loop) selected(name string) string {
+func (l *loop) readSource(name string) string {
 	for _, field := range []string{"ResultSelector", "Assign"} {
 		n := l.node(l.poll).Get(field)
 		if n == nil || n.Get(name+".$") == nil {
