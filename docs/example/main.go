@@ -3,11 +3,12 @@
 package main
 
 import (
+	"github.com/jobpoller/jobpoller/docs/example/deployment"
 	"github.com/jobpoller/jobpoller/lambdas/handler"
 	"github.com/jobpoller/jobpoller/lambdas/handler/anystore"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/builtin"
 )
 
 func main() {
-	handler.Main(anystore.Open, append(builtin.Drivers(), newDeployment)...)
+	handler.Main(anystore.Open, append(builtin.Drivers(), deployment.New)...)
 }

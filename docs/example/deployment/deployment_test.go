@@ -1,12 +1,14 @@
-package main
+package deployment_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/codedeploy"
 	"github.com/aws/aws-sdk-go-v2/service/codedeploy/types"
 
+	"github.com/jobpoller/jobpoller/docs/example/deployment"
 	"github.com/jobpoller/jobpoller/lambdas/handler/handlertest"
 	"github.com/jobpoller/jobpoller/lambdas/jobs"
 	"github.com/jobpoller/jobpoller/lambdas/jobs/jobstest"
@@ -15,7 +17,7 @@ import (
 func TestDeployment(t *testing.T) {
 	t.Parallel()
 	jobstest.Run(t, jobstest.Case{
-		Maker: newDeployment, Service: codeDeploy, Output: codedeploy.GetDeploymentOutput{},
+		Maker: deployment.New, Service: codeDeploy, Output: codedeploy.GetDeploymentOutput{},
 		Arguments: `{"ApplicationName": "shop", "DeploymentGroupName": "blue"}`, Required: []string{"ApplicationName"},
 		Statuses: jobstest.Statuses{
 			Running: []string{"Created", "Queued", "InProgress", "Baking", "Ready"}, Success: []string{"Succeeded"}, Failure: []string{"Failed", "Stopped"},
@@ -32,7 +34,7 @@ func TestDeploymentInTheLoop(t *testing.T) {
 		Driver: func(w *handlertest.World) jobs.Driver {
 			service := codeDeploy(t)
 			w.AfterFunc(20*time.Minute, func() { service.SetStatus("Succeeded") })
-			return w.NewDriver(newDeployment, service)
+			return w.NewDriver(deployment.New, service)
 		},
 	}).RequireSucceeded().RequireElapsedBetween(20*time.Minute, 22*time.Minute)
 }
@@ -69,4 +71,19 @@ func codeDeploy(*testing.T) jobstest.Service {
 			}
 		},
 	}}
+}
+
+// A stack asks the driver for its name, waiter and permissions, without a client.
+func ExampleDriver() {
+	var driver deployment.Driver
+	fmt.Println(driver.Name())
+	for _, p := range driver.Permissions() {
+		fmt.Println(p.Action)
+	}
+	// Output:
+	// codedeploy:CreateDeployment
+	// codedeploy:CreateDeployment
+	// codedeploy:GetDeployment
+	// codedeploy:StopDeployment
+	// codedeploy:GetDeployment
 }

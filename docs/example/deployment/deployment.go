@@ -1,4 +1,5 @@
-package main
+// Package deployment drives deployments of AWS CodeDeploy.
+package deployment
 
 import (
 	"context"
@@ -13,31 +14,31 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/access"
 )
 
-// deployed says what "done" means for a deployment.
-var deployed = pollcore.MustNew("DeploymentEnded",
+// ended says what "done" means for a deployment.
+var ended = pollcore.MustNew("DeploymentEnded",
 	pollcore.Succeed(pollcore.Output("DeploymentInfo.Status").Is("Succeeded")),
 	pollcore.FailWithMessage(pollcore.Output("DeploymentInfo.Status").Is("Failed"), "DeploymentInfo.ErrorInformation.Message"),
 	pollcore.FailWithMessage(pollcore.Output("DeploymentInfo.Status").Is("Stopped"), "DeploymentInfo.ErrorInformation.Message"),
 	pollcore.Delay(15*time.Second, 2*time.Minute))
 
-// deployment drives deployments of AWS CodeDeploy. Its arguments are the members
-// of CreateDeployment.
-type deployment struct{ client *codedeploy.Client }
+// Driver has the members of CreateDeployment as its arguments.
+type Driver struct{ client *codedeploy.Client }
 
-func newDeployment(e jobs.Environment) (jobs.Driver, error) {
-	return deployment{codedeploy.NewFromConfig(e.AWS)}, nil
+// New makes the driver, for the functions.
+func New(e jobs.Environment) (jobs.Driver, error) {
+	return Driver{codedeploy.NewFromConfig(e.AWS)}, nil
 }
 
-func (deployment) Name() string { return "codedeploy:CreateDeployment" }
+func (Driver) Name() string { return "codedeploy:CreateDeployment" }
 
-func (deployment) Waiter() *pollcore.Waiter { return deployed }
+func (Driver) Waiter() *pollcore.Waiter { return ended }
 
 // CreateDeployment takes no token, and a deployment has no name.
-func (deployment) Idempotency(jobs.Request) jobs.Idempotency {
+func (Driver) Idempotency(jobs.Request) jobs.Idempotency {
 	return jobs.Idempotency{Class: jobs.NoProtection}
 }
 
-func (deployment) Permissions() []access.Permission {
+func (Driver) Permissions() []access.Permission {
 	const group = "arn:${Partition}:codedeploy:${Region}:${Account}:deploymentgroup:${ApplicationName}/${DeploymentGroupName}"
 	return []access.Permission{
 		{Action: "codedeploy:CreateDeployment", For: access.ForStart, Resource: group},
@@ -47,7 +48,7 @@ func (deployment) Permissions() []access.Permission {
 	}
 }
 
-func (d deployment) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
+func (d Driver) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error) {
 	in, err := jobs.Arguments[codedeploy.CreateDeploymentInput](d.Name(), r.Arguments, jobs.Require("ApplicationName"))
 	if err != nil {
 		return nil, err
@@ -63,12 +64,12 @@ func (d deployment) Start(ctx context.Context, r jobs.Request) (jobs.Ref, error)
 	return jobs.Ref{"DeploymentId": *out.DeploymentId}, nil
 }
 
-func (d deployment) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
+func (d Driver) Describe(ctx context.Context, ref jobs.Ref) (any, error) {
 	return jobs.Describe(d.client.GetDeployment)(ctx, ref)
 }
 
 // Stop is optional. CodeDeploy refuses it for a deployment that has ended.
-func (d deployment) Stop(ctx context.Context, ref jobs.Ref) error {
+func (d Driver) Stop(ctx context.Context, ref jobs.Ref) error {
 	_, err := d.client.StopDeployment(ctx, &codedeploy.StopDeploymentInput{DeploymentId: aws.String(ref["DeploymentId"])})
 	return jobs.StopResult(ctx, d, ref, err)
 }
