@@ -56,9 +56,10 @@ and a unified diff. It changes the file with --write alone. For a definition in 
 string of a template, and for cdk.out, it prints the new states and where they go.
 "-" reads standard input.
 
-A loop waits as long as the old one did, unless --max-wait says otherwise. Its delays
-grow up to the waiter's longest, at most 1m: for fewer seconds of lateness and more
-calls, pass --max-delay.
+A loop waits as long as the old one did, unless --max-wait says otherwise: 24h at most
+where only a full history ended the old one, and less than the TimeoutSeconds of the
+machine. A note says so. Delays grow up to the waiter's longest, at most 1m: for fewer
+seconds of lateness and more calls, pass --max-delay.
 
 Strategies:
 ` + strategyHelp(fix.Strategies()) + `
@@ -84,7 +85,7 @@ Exit codes: 0 every poll loop is replaced, or there is none; 1 a loop stays;
 	f.StringArrayVar(&o.only, "only", nil, "replace only the loop of this `TASK`, which polls; repeatable")
 	f.StringVar(&o.strategy, "strategy", "", orList(fixStrategies())+"; default sync where possible, else variables")
 	f.BoolVar(&o.write, "write", false, "change the file")
-	addDuration(f, &o.maxWait, "max-wait", 0, "how long new loops wait: 2h, 90s, or 300 for seconds; default as long as the old ones")
+	addDuration(f, &o.maxWait, "max-wait", 0, "how long new loops wait: 2h, 90s, or 300 for seconds; default as long as the old ones, at most 24h without a bound")
 	addDuration(f, &o.maxDelay, "max-delay", 0, "longest delay between polls, instead of the waiter's, which counts up to 1m")
 	addDuration(f, &o.simulate, "simulate", 12*time.Minute, "how long the job lasts on which the loops are compared")
 	f.BoolVar(&o.express, "express", false, "fix the definition as an Express workflow")

@@ -29,7 +29,8 @@ type Options struct {
 	// (compile.SyncTask), and compile.Variables that of all others.
 	Strategy compile.Strategy
 	// MaxWait is how long the compiled loops wait. If it is 0, a loop waits as long
-	// as the one that it replaces did.
+	// as the one that it replaces did, 24 hours at most where nothing but its history
+	// ended that, and less than the TimeoutSeconds of the machine.
 	MaxWait time.Duration
 	// MaxDelay is the longest delay between polls, in whole seconds; 0 for the
 	// waiter's, longer where the history would overflow. The strategy Loop keeps the delay of the loop that it replaces.
@@ -211,6 +212,9 @@ func replaceOne(ctx context.Context, d *document, poll string, o Options) (*docu
 	out.MaxWait = f.maxWait
 	if o.strategy().Waits() {
 		out.Notes = f.warnings
+	}
+	if f.waitNote != "" {
+		out.Notes = append(out.Notes, f.waitNote)
 	}
 	changed, err := d.edit(f)
 	if err != nil {

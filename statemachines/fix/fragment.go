@@ -16,7 +16,6 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/compile"
-	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
 // object is a JSON object of a definition.
@@ -28,6 +27,7 @@ type fragment struct {
 
 	observed *observed
 	maxWait  time.Duration
+	waitNote string // what to know of maxWait
 	prefix   string
 	start    string   // the first state
 	order    []string // of the states
@@ -49,7 +49,8 @@ var placeholders = map[pollcore.Status]string{
 
 // compile makes the fragment.
 func (l *loop) compile(before *observed, o Options) (*fragment, error) {
-	f := &fragment{loop: l, observed: before, prefix: l.newPrefix(), maxWait: l.maxWait(o), added: map[pollcore.Status]string{}}
+	f := &fragment{loop: l, observed: before, prefix: l.newPrefix(), added: map[pollcore.Status]string{}}
+	f.maxWait, f.waitNote = l.maxWait(o)
 	if err := f.chooseExits(); err != nil {
 		return nil, err
 	}
@@ -105,25 +106,6 @@ func (f *fragment) prepare(call *compile.Call, options *compile.Options) (adapt 
 		result += ".output" // beside the number of the acceptor
 	}
 	return func() error { return f.adaptJSONata(result) }, err
-}
-
-// maxWait is how long the new loop waits: as long as the old one did.
-func (l *loop) maxWait(o Options) time.Duration {
-	most, least := 24*time.Hour, time.Minute
-	if o.Express { // leave some of the time to the states around the loop
-		most = asl.MaxExpressTime - 30*time.Second
-	}
-	wait := o.MaxWait
-	if wait == 0 {
-		wait = min(l.bound.After, most)
-	}
-	if wait == 0 && l.bound.Kind == lint.ByTimeout {
-		wait = time.Duration(l.machine.TimeoutSeconds) * time.Second
-	}
-	if wait == 0 {
-		wait = most
-	}
-	return max(wait.Truncate(time.Second), least, time.Duration(l.first+1)*time.Second)
 }
 
 // newPrefix is what the names of the fragment's variables begin with.

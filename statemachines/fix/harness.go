@@ -55,12 +55,16 @@ type trial struct {
 const begin = "(begin)"
 
 // runsFor is how long a job runs in a trial: some turns of the loop.
-func (l *loop) runsFor() time.Duration {
+func (l *loop) runsFor(o Options) time.Duration {
 	const least, most, turns = 10 * time.Second, 12 * time.Minute, 4
-	if l.turn == 0 {
-		return most
+	runs := most
+	if l.turn > 0 {
+		runs = min(max(turns*l.turn, least), most)
 	}
-	return min(max(turns*l.turn, least), most)
+	if o.Express { // both loops have to see the end in time
+		runs = max(0, min(runs, asl.MaxExpressTime-2*max(l.turn, time.Minute)-least))
+	}
+	return runs
 }
 
 // observe tries the loop with every status.
@@ -193,7 +197,7 @@ const mostEvents = 3000
 
 func (l *loop) tryStatus(ctx context.Context, t *trial, s simulate.Status, events int, o Options) (seen, error) {
 	out := seen{status: s.Name, verdict: s.Verdict}
-	r, asked, err := l.run(ctx, t, s.Name, l.runsFor(), events, o)
+	r, asked, err := l.run(ctx, t, s.Name, l.runsFor(o), events, o)
 	if err != nil {
 		return out, err
 	}
@@ -205,7 +209,9 @@ func (l *loop) tryStatus(ctx context.Context, t *trial, s simulate.Status, event
 		}
 		out.atOnce = string(first.Output)
 	}
-	if r.Status != sim.StatusSucceeded && !strings.Contains(r.Cause, "maximum number of history events") {
+	if r.Status == sim.StatusTimedOut {
+		out.err = asl.ErrorTimeout + ": the execution ends before the loop sees the end of the job"
+	} else if r.Status != sim.StatusSucceeded && !strings.Contains(r.Cause, "maximum number of history events") {
 		out.err = r.Error + ": " + r.Cause
 	}
 	return out, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -54,6 +55,9 @@ const defaultRuns = 12 * time.Minute
 func (f *fragment) measure(ctx context.Context, before, after *observed, o Options) ([]Trial, error) {
 	runs := cmp.Or(o.JobRuns, defaultRuns)
 	left := max(0, runs-time.Duration(f.first)*time.Second) // a simulated job begins with its first poll
+	limited := *before.machine                              // which its TimeoutSeconds may end
+	limited.TimeoutSeconds = f.machine.TimeoutSeconds
+	old := &trial{&limited, before.input, before.exits}
 	var all []Trial
 	succeeded := false
 	for i, s := range before.seen {
@@ -61,7 +65,7 @@ func (f *fragment) measure(ctx context.Context, before, after *observed, o Optio
 			continue
 		}
 		succeeded = succeeded || s.verdict == pollcore.Success
-		old, _, err := f.run(ctx, before.trial, s.status, left, 0, o)
+		kept, _, err := f.run(ctx, old, s.status, left, 0, o)
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +74,7 @@ func (f *fragment) measure(ctx context.Context, before, after *observed, o Optio
 			return nil, err
 		}
 		all = append(all, Trial{
-			Status: s.status, Before: f.measureRun(old, before.exit(old), runs), After: f.measureRun(replaced, after.seen[i].exit, runs),
+			Status: s.status, Before: f.measureRun(kept, before.exit(kept), runs), After: f.measureRun(replaced, after.seen[i].exit, runs),
 		})
 	}
 	return all, nil
@@ -79,6 +83,9 @@ func (f *fragment) measure(ctx context.Context, before, after *observed, o Optio
 func (f *fragment) measureRun(r *sim.Result, exit string, runs time.Duration) Measure {
 	m := Measure{
 		Exit: exit, Lasts: r.Duration(), Calls: r.Calls[f.poll.Name], Transitions: r.Transitions, USD: r.CostUSD(), Error: r.Error, Cause: r.Cause,
+	}
+	if r.Status == sim.StatusTimedOut {
+		m.Error = asl.ErrorTimeout
 	}
 	if exit != "" {
 		m.Late = max(0, m.Lasts-runs)

@@ -73,7 +73,7 @@ func TestSync(t *testing.T) {
 	require.Empty(t, loops, "a compiled loop stays")
 	require.Equal(t, after, again)
 
-	kept, loops := apply(t, text, fix.Options{Strategy: compile.Variables})
+	kept, loops := apply(t, text, fix.Options{Strategy: compile.Variables, MaxWait: time.Hour})
 	require.Equal(t, compile.Variables, loops[0].Strategy)
 	require.Empty(t, loops[0].Notes)
 	require.NotContains(t, kept, ".sync")

@@ -1,0 +1,84 @@
+package fix_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/compile"
+	"github.com/jobpoller/jobpoller/statemachines/fix"
+)
+
+// A new loop waits as long as the old one, and ends before its machine does. A note says
+// where it waits less.
+func TestMaxWait(t *testing.T) {
+	t.Parallel()
+	limit := func(seconds int) string { return fmt.Sprintf(`"TimeoutSeconds": %d, "StartAt"`, seconds) }
+	for name, c := range map[string]struct {
+		timeout  string
+		seconds  int // of the Wait
+		given    time.Duration
+		want     time.Duration
+		wantNote string
+	}{
+		"a history that fills soon":  {`"StartAt"`, 5, 0, 13875 * time.Second, ""},
+		"a history that fills late":  {`"StartAt"`, 60, 0, 24 * time.Hour, "the new loop waits 24h, the old one 46h15m, until its history was full: change that with --max-wait"},
+		"a limit of two hours":       {limit(7200), 60, 0, 110 * time.Minute, "the new loop waits 1h50m, to end before the machine does, 2h after its start: change that with --max-wait"},
+		"a limit of two days":        {limit(172800), 120, 0, 48*time.Hour - 10*time.Minute, "the new loop waits 47h50m, to end before the machine does, 48h after its start: change that with --max-wait"},
+		"a max wait below the limit": {limit(7200), 60, time.Hour, time.Hour, ""},
+		"a max wait up to the limit": {limit(7200), 60, 2 * time.Hour, 2 * time.Hour, "the machine ends 2h after its start, maybe before this loop does with its max wait of 2h"},
+		"a time that does not show":  {`"TimeoutSeconds": "${limit}", "StartAt"`, 60, 0, 24 * time.Hour, "the definition does not say how long the old loop waited. The new one waits 24h: change that with --max-wait"},
+		"a max wait without a limit": {`"StartAt"`, 60, 72 * time.Hour, 72 * time.Hour, ""},
+		"a limit of a few minutes":   {limit(600), 20, 0, 450 * time.Second, "the new loop waits 7m30s, to end before the machine does, 10m after its start: change that with --max-wait"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := strings.NewReplacer(`"StartAt"`, c.timeout, `"Seconds": 60`, fmt.Sprintf(`"Seconds": %d`, c.seconds)).Replace(training(`, "ResultPath": null`, ""))
+			for _, strategy := range []compile.Strategy{compile.SyncTask, compile.Variables} {
+				_, loops := apply(t, text, fix.Options{Strategy: strategy, MaxWait: c.given})
+				require.Empty(t, loops[0].Refused)
+				require.Equal(t, c.want, loops[0].MaxWait)
+				notes := strings.Join(loops[0].Notes, "; ")
+				if c.wantNote == "" {
+					require.NotRegexp(t, "the new loop waits|max wait of|The new one waits", notes)
+				} else {
+					require.Contains(t, notes, c.wantNote)
+				}
+			}
+		})
+	}
+}
+
+// The trials of a machine with a limit end there, too.
+func TestTrialEndsWithTheMachine(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer(`"StartAt"`, `"TimeoutSeconds": 7200, "StartAt"`, `"StringEquals": "Stopped"`, `"StringEquals": "stopped"`).Replace(training(`, "ResultPath": null`, ""))
+	_, loops := apply(t, text, fix.Options{})
+	require.Empty(t, loops[0].Refused)
+	for _, trial := range loops[0].Trials {
+		if trial.Status == "Stopped" {
+			require.Equal(t, "States.Timeout", trial.Before.Error)
+			require.Equal(t, 2*time.Hour, trial.Before.Lasts)
+			return
+		}
+	}
+	require.Fail(t, "no trial of Stopped")
+}
+
+// An Express workflow has five minutes, in which both loops see the end of a job. One
+// that waits longer than that stays, with the reason.
+func TestExpress(t *testing.T) {
+	t.Parallel()
+	text := training(`, "ResultPath": null`, "")
+	_, loops := apply(t, text, fix.Options{Express: true})
+	require.Empty(t, loops[0].Refused)
+	require.Equal(t, 270*time.Second, loops[0].MaxWait)
+
+	slow := strings.Replace(text, `"Seconds": 60`, `"Seconds": 400`, 1)
+	_, loops = apply(t, slow, fix.Options{Express: true})
+	require.Equal(t, "no success of sagemaker:CreateTrainingJob leaves the loop: with Completed it fails with "+
+		"States.Timeout: the execution ends before the loop sees the end of the job", loops[0].Refused)
+}
