@@ -56,9 +56,9 @@ and a unified diff. It changes the file with --write alone. For a definition in 
 string of a template, and for cdk.out, it prints the new states and where they go.
 "-" reads standard input.
 
-A loop waits as long as the old one did, unless --max-wait says otherwise: 24h at most
-where only a full history ended the old one, and less than the TimeoutSeconds of the
-machine. A note says so. Delays grow up to the waiter's longest, at most 1m: for fewer
+A loop waits as long as the old one did, unless --max-wait says otherwise: 24h at
+most where only a full history ended it, and less than the machine's TimeoutSeconds.
+A note says so. Delays grow up to the waiter's longest, at most 1m: for fewer
 seconds of lateness and more calls, pass --max-delay.
 
 Strategies:
