@@ -33,8 +33,8 @@ func (Driver) Name() string { return "codedeploy:CreateDeployment" }
 
 func (Driver) Waiter() *pollcore.Waiter { return ended }
 
-// CreateDeployment takes no token, and a deployment has no name.
 func (Driver) Idempotency(jobs.Request) jobs.Idempotency {
+	// CreateDeployment takes no token, and a deployment has no name.
 	return jobs.Idempotency{Class: jobs.NoProtection}
 }
 
