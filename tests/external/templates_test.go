@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/npm"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 const root = "../.."
@@ -231,6 +232,25 @@ func TestTemplatesOfTheApp(t *testing.T) { //nolint:tparallel // the templates a
 		say("  suppressed %d of %s %s: %s", of[i], s.Tool, s.Rule, s.Reason)
 	}
 	say("suite external: %s find nothing else in %d templates", strings.Join(tools, " and "), len(templates))
+	checkDefinitions(t, templates)
+}
+
+// checkDefinitions validates the definitions in templates.
+func checkDefinitions(t *testing.T, templates []string) {
+	t.Helper()
+	found, err := source.Load(t.Context(), templates, source.Options{Values: map[string]string{"Partition": "aws"}})
+	require.NoError(t, err)
+	definitions := make([]definition, len(found))
+	for i, d := range found {
+		require.Empty(t, d.Problems, d.Name)
+		definitions[i] = definition{d.Name, string(d.Text)}
+	}
+	for _, result := range check(t, definitions) {
+		for _, validator := range validators {
+			require.Empty(t, result.Problems[validator], "%s: %s", validator, result.Name)
+		}
+	}
+	say("suite external: %s passed %d definitions in %d templates", strings.Join(validators, " and "), len(definitions), len(templates))
 }
 
 // Both programs find what is wrong: without that, that they find nothing would mean
