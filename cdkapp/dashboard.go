@@ -5,7 +5,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 )
 
-// dashboardID is that of the dashboard of a stack.
+// dashboardID is the construct ID of a stack's dashboard.
 const dashboardID = "JobPollerDashboard"
 
 // makeDashboard adds a section to the dashboard of the stack: what became of executions,

@@ -52,7 +52,7 @@ func (j *drivenJob) bind() (*bound, error) {
 	}, nil
 }
 
-// driver is that of a job, if it is one of the user's own.
+// driver returns the user's driver of a job; nil if the user has none.
 func (f *functions) driver(job string) Driver {
 	for _, d := range orElse(f.props.Drivers, nil) {
 		if d.Name() == job {
@@ -62,7 +62,7 @@ func (f *functions) driver(job string) Driver {
 	return nil
 }
 
-// drivenPermissions are those of a driver of the user's own.
+// drivenPermissions returns the permissions that a driver of the user asks for.
 func drivenPermissions(d Driver) permissions {
 	var needed permissions
 	for _, p := range d.Permissions() {

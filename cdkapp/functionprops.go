@@ -102,7 +102,7 @@ func (p where) checkEnvironment(variables map[string]*string) {
 // goArchitectures are Go's names of Lambda's architectures.
 var goArchitectures = map[string]string{"arm64": "arm64", "x86_64": "amd64"}
 
-// architecture returns that of the functions, and Go's name of it.
+// architecture returns the architecture of the functions, for the CDK and for Go.
 func (f *functions) architecture() (awslambda.Architecture, string) {
 	found := f.passed.Architecture
 	if found == nil {

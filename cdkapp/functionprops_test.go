@@ -58,7 +58,7 @@ func set(props any, name string, value any) {
 	reflect.ValueOf(props).Elem().FieldByName(name).Set(reflect.ValueOf(value))
 }
 
-// props are those of an Error.
+// propsOf returns the names of the props that an Error is about.
 func propsOf(e *cdkapp.Error) []string {
 	all := []string{e.Prop}
 	for _, other := range e.Others {
@@ -227,7 +227,7 @@ func TestE2EFunctionsInAVPC(t *testing.T) {
 	}
 }
 
-// A role and a log group of one's own take the places of those that are made else.
+// The functions use a role and a log group that the user gives.
 func TestE2EFunctionsWithARoleAndALog(t *testing.T) {
 	t.Parallel()
 	all := synth(t, func(stack awscdk.Stack) {

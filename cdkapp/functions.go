@@ -267,7 +267,7 @@ func (f *functions) deployment() string {
 	return *awscdk.Stack_Of(f).StackName() + "/" + strings.Trim(strconv.QuoteToASCII(pathInStack(f)), `"`)
 }
 
-// pathInStack is the path of a construct behind that of its stack.
+// pathInStack returns the path of a construct without that of its stack.
 func pathInStack(c constructs.Construct) string {
 	return strings.TrimPrefix(*c.Node().Path(), *awscdk.Stack_Of(c).Node().Path()+"/")
 }

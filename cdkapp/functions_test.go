@@ -294,7 +294,7 @@ func (baking) Permissions() []permission.Permission {
 	}
 }
 
-// The roles get what a driver says, each that of its calls, and one main is built for all.
+// Each role gets the driver's permissions for its own calls, and one main is built for all functions.
 func TestE2EFunctionsWithDrivers(t *testing.T) {
 	t.Parallel()
 	build := func(driver baking, props cdkapp.JobPollerProps) func(awscdk.Stack) {

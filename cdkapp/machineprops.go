@@ -90,7 +90,7 @@ func (m *machine) warnLimit(scope constructs.Construct) {
 	}
 }
 
-// set gives the definition a field, in the place of the one that it has, which it returns.
+// set sets a field of the definition. It returns the old value.
 func (m *machine) set(field, value string) (old string) {
 	document, err := jsontree.Parse([]byte(m.definition))
 	if err != nil {

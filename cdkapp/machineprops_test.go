@@ -286,7 +286,7 @@ func TestE2ETagsReachAll(t *testing.T) {
 	}
 }
 
-// A limit that is shorter than that of the definition takes its place, with a word.
+// The limit of StateMachineProps replaces the definition's; a shorter one gives a warning.
 func TestE2ELimitOfTheStateMachine(t *testing.T) {
 	t.Parallel()
 	for hours, warns := range map[float64]bool{2.5: true, 30: false} {

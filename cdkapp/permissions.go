@@ -30,7 +30,7 @@ type permissions struct {
 	wide  unnamed
 }
 
-// of are those of the function that makes a call.
+// of returns the permissions of the function that makes a call.
 func (p *permissions) of(purpose access.Purpose) *[]permission {
 	switch purpose {
 	case access.ForStart, access.ForFind:

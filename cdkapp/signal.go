@@ -122,8 +122,7 @@ func (e *Error) reason() string {
 	return "prop " + e.Prop + ": " + why
 }
 
-// canCollect tells whether the functions, or those that are made with the store, can
-// answer Tasks that wait.
+// canCollect tells whether there is a collector, or the store allows one.
 func canCollect(functions Functions, store RecordStore) bool {
 	if functions != nil {
 		return functions.Collector() != nil

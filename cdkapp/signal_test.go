@@ -264,8 +264,8 @@ func TestE2ECollectorWithAKey(t *testing.T) {
 		`"Effect":"Allow","Principal":{"Service":"events.amazonaws.com"},"Resource":"*"}`)
 }
 
-// To the policy of a key of another app nothing can be added: the synthesis says what it
-// needs, without which no event would reach the queue.
+// The policy of another app's key cannot be changed. The synthesis says what must be added
+// there, because no event would reach the queue without it.
 func TestE2ECollectorWithAKeyOfAnotherApp(t *testing.T) {
 	t.Parallel()
 	inStackWith(t, map[string]any{"jobpoller:codeFolder": *codeFolder(t)}, func(stack awscdk.Stack) {

@@ -124,8 +124,8 @@ var everyStrategy = []compile.Strategy{
 	compile.Loop, compile.Variables, compile.LambdaLoop, compile.RetryTask, compile.LambdaRetry,
 }
 
-// reportRow is the row of a strategy that a run here cannot measure: Step Functions or
-// the collector waits. It is that of the report, for the same jobs.
+// reportRow makes the row of a strategy from its report. A run here cannot measure these:
+// Step Functions or the collector waits.
 func reportRow(t *testing.T, strategy compile.Strategy, service, job string) string {
 	t.Helper()
 	entry, err := catalog.Lookup(service, job)

@@ -52,8 +52,8 @@ func newProgress(m *asl.StateMachine, clock *sim.Clock, limit time.Duration) *pr
 	return p
 }
 
-// sooner is the limit of a wait, 0 if it is not known, or that of its state machine: the
-// largest is none.
+// sooner returns the shorter of two limits: that of the wait, 0 if it is not known, and
+// TimeoutSeconds of the state machine, whose largest value counts as none.
 func sooner(limit time.Duration, m *asl.StateMachine) time.Duration {
 	own := time.Duration(m.TimeoutSeconds) * time.Second
 	if own == 0 || own == asl.MaxStandardTime || limit > 0 && limit < own {

@@ -27,8 +27,8 @@ type Server struct {
 	closeErr  error
 }
 
-// settings are those of the server: it finds a port by itself, and the URLs of queues have
-// the host of the request.
+// settings let the server find a free port, and let the URLs of queues have the host of the
+// request.
 var settings = []string{
 	"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m",
 	"-Drest-sqs.bind-port=0", "-Drest-sqs.bind-hostname=127.0.0.1", "-Drest-sqs.sqs-limits=strict", "-Drest-stats.enabled=false",

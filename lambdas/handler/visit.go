@@ -154,7 +154,7 @@ func (v *visit) goOn(result *Result) next {
 }
 
 // send leaves a new message of the wait, after so many polls. A visit by an event leaves
-// none if the one that the wait has comes as soon.
+// none if the message of the wait comes as soon.
 func (v *visit) send(o outcome, attempt int, due time.Time) next {
 	c := v.stored.Record.Callback
 	if v.wake == nil && !c.DueAt.After(due) {

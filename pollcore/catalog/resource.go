@@ -176,8 +176,7 @@ func (n Naming) in(arguments map[string]any) (found []argument, isKnown bool) {
 	return found, isKnown
 }
 
-// isAlias tells whether an ARN is that of an alias of a key, which says nothing of the
-// key's own: IAM looks at that.
+// isAlias tells whether an ARN names an alias of a key. IAM looks at the key's own ARN.
 func isAlias(arn string) bool {
 	return strings.HasPrefix(strings.SplitN(arn, ":", arnParts)[arnParts-1], "alias/")
 }

@@ -106,7 +106,7 @@ func TestEventsOfJobs(t *testing.T) {
 	require.Empty(t, slices.Collect(maps.Keys(samples)), "samples of no event")
 }
 
-// A rule takes the events alone of what the arguments name, where they do so literally.
+// Where literal arguments name a resource, a rule takes only the events of that resource.
 func TestEventPatternNamesWhatArgumentsName(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

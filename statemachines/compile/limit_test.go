@@ -105,7 +105,7 @@ func (w *worst) run(t *testing.T, c *compile.Compiled, e *catalog.Entry) {
 	}
 }
 
-// handlers are those of all Tasks: they fail before they answer.
+// handlers returns a handler for each Task, which fails several times before it answers.
 func (w *worst) handlers(t *testing.T, m *asl.StateMachine) map[string]sim.Handler {
 	t.Helper()
 	plan, err := simulate.New(m, simulate.Options{Specs: []simulate.Spec{{Spread: mock.Exactly(300 * 24 * time.Hour)}}, Models: models.Load})

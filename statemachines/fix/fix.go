@@ -165,9 +165,9 @@ func reasonOf(err error) (reason string, ok bool) {
 	return refused.reason, true
 }
 
-// replaceBest replaces one loop of a document by the strategy of the options. Without
-// one it tries a ".sync" Task first. Where the machine has what it takes but one cannot
-// take the place of the loop, a note says why.
+// replaceBest replaces one loop of a document by the strategy of the options. If they name
+// none, it tries a ".sync" Task first. Where the job has such a Task but it cannot take the
+// place of the loop, a note says why.
 func replaceBest(ctx context.Context, d *document, poll string, o Options) (*document, Loop, error) {
 	if o.Strategy != "" {
 		return replaceOne(ctx, d, poll, o)

@@ -267,7 +267,7 @@ func patch(t *testing.T, text, diff string) string {
 }
 
 // A loop that leaves for a success by another member than the status stays: a compiled
-// one does not read it. A Choice behind the loop may read what it likes.
+// loop does not read that member. A Choice behind the loop may read what it likes.
 func TestEndByAnotherMember(t *testing.T) {
 	t.Parallel()
 	with := func(rule, selector string) string {

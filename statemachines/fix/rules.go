@@ -56,7 +56,7 @@ func (l *loop) checkEnds(rows []lint.Row) error {
 	return nil
 }
 
-// exits are the states that those of the loop lead to outside of it.
+// exits returns the states outside of the loop to which its states lead.
 func (l *loop) exits() []string {
 	var all []string
 	for _, s := range l.states {

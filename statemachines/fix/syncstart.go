@@ -221,7 +221,7 @@ func (l *loop) checkPoll() error {
 	return nil
 }
 
-// startArguments are those of the start call, in JSONata over its input.
+// startArguments returns the arguments of the start call, in JSONata over its input.
 func (f *fragment) startArguments() (map[string]any, error) {
 	s := f.starter
 	if s.QueryLanguage == asl.JSONata {
@@ -244,8 +244,8 @@ func (f *fragment) startArguments() (map[string]any, error) {
 }
 
 // startResult is JSONata for what the start call answered, out of the answer of the
-// poll: the texts that both have under one name, such as the ARN of the job. The rest
-// of what the start answered has to be of no use to other states.
+// poll: the texts that both have under one name, such as the ARN of the job. No other
+// state may read the rest of that answer.
 func (f *fragment) startResult(result string) (string, error) {
 	if result == "" {
 		return "", refuse("a Catch of %q reads what %q answers, which a .sync Task does not give where a call fails", f.poll.Name, f.starter.Name)

@@ -9,8 +9,8 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/history"
 )
 
-// delayNotes say of which jobs Step Functions saw the end late: those of ".sync" Tasks
-// that look at their job seldom. The history does not say how late.
+// delayNotes says where Step Functions sees the end of a job late, because a ".sync" Task
+// looks at it seldom. The history does not say how late.
 func delayNotes(visits *history.Visits) []string {
 	var notes []string
 	known := map[string]time.Duration{}

@@ -7,8 +7,8 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 )
 
-// eventsOf are the events of a job that the describe call's input selects, made of what
-// the catalogue knows of them: one for each part of the job.
+// eventsOf returns the events of the job that the describe call's input selects, as the
+// catalogue describes them: one for each part of the job.
 func eventsOf(e *catalog.Event, asked map[string]any, ended bool) []map[string]any {
 	ids, err := e.JobIDs(asked)
 	if err != nil {

@@ -23,8 +23,8 @@ var openActions = []string{
 	"deadline:BatchGetJob", "glue:BatchGetDataQualityRulesetEvaluationRun", // which the reference does not have yet
 }
 
-// critical are ARNs of what others own: a policy names them to the last part, but for the
-// objects in a bucket.
+// critical matches ARNs of resources that a policy must name in full, but for the objects
+// in a bucket.
 var critical = regexp.MustCompile(`^arn:\*:(iam|kms|lambda|s3::|secretsmanager):`)
 
 // unnamedRoles are jobs that pass roles which no argument names.
@@ -94,7 +94,7 @@ func requireNamed(t *testing.T, what string, arns []string) {
 	}
 }
 
-// policyOf is that of a machine that starts the job; nil if no strategy can take the job.
+// policyOf returns the policy of a machine that starts the job; nil if no strategy can take the job.
 func policyOf(t *testing.T, e *catalog.Entry, arguments map[string]any) *compile.Policy {
 	t.Helper()
 	for _, strategy := range []compile.Strategy{compile.Variables, compile.RetryTask, compile.Loop} {

@@ -173,7 +173,7 @@ func newService(name string, now func() int64, all []*job) (*service, error) {
 	return s, nil
 }
 
-// argumentsOf are those of the start call: of a training job those that it requires.
+// argumentsOf returns the arguments of the start call, with those that a training job requires.
 func argumentsOf(j *job) string {
 	return fmt.Sprintf(`{"Number": %d, "TrainingJobName": %q, "RoleArn": "arn", "OutputDataConfig": {}}`, j.number, j.id())
 }
