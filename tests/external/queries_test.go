@@ -15,7 +15,8 @@ import (
 // queries are the queries of Athena, and the Tasks of executions that wait for them.
 type queries struct {
 	// ended is called some time after a query has ended, as EventBridge's rules are.
-	ended func(q *query)
+	ended  func(q *query)
+	events sync.WaitGroup // that are yet to be sent
 
 	describes, batches, answers quota
 
@@ -151,7 +152,11 @@ func (s *queries) tell(q *query) {
 	left := time.Until(q.end)
 	delays := map[told][]time.Duration{toldOnce: {eventDelay}, toldTwice: {eventDelay, 3 * eventDelay}, toldEarly: {-time.Second}}[q.told]
 	for _, delay := range delays {
-		time.AfterFunc(left+delay, func() { s.ended(q) })
+		s.events.Add(1)
+		time.AfterFunc(left+delay, func() {
+			defer s.events.Done()
+			s.ended(q)
+		})
 	}
 }
 

@@ -98,6 +98,7 @@ func TestScaleRealTime(t *testing.T) { //nolint:paralleltest // it measures time
 	require.False(t, t.Failed(), "not all jobs were started")
 	require.Eventually(t, func() bool { return s.waiting() == 0 }, 2*time.Minute, 50*time.Millisecond, "Tasks wait")
 	took := time.Since(begun)
+	s.events.Wait()
 	require.Eventually(t, func() bool {
 		visible, delayed, received, err := direct.Count(t.Context(), queue)
 		return err == nil && visible+delayed+received == 0
