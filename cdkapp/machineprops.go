@@ -72,7 +72,7 @@ func (m *machine) useProps(in where, props *awsstepfunctions.StateMachineProps, 
 		}
 		m.limit = limit
 		if old := m.set("TimeoutSeconds", strconv.Itoa(int(limit/time.Second))); old != "" {
-			seconds, _ := strconv.Atoi(old) // or a placeholder, of which nothing is known
+			seconds, _ := strconv.Atoi(old) // 0 for a placeholder, whose value is not known yet
 			m.longest = time.Duration(seconds) * time.Second
 		}
 	}

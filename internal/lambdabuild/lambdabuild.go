@@ -108,7 +108,8 @@ func Package(ctx context.Context, folder, pkg, architecture, archive string) err
 	return os.Rename(packed, archive)
 }
 
-// checkMain refuses a package that is not main, of which go build makes an archive.
+// checkMain refuses a package that is not main: go build makes an archive of it, which does
+// not run.
 func checkMain(ctx context.Context, folder, pkg string, on Machine) error {
 	list := exec.CommandContext(ctx, "go", "list", "-f", "{{.Name}}", pkg) //nolint:gosec // the caller's package
 	list.Dir, list.Env = folder, on.environment()

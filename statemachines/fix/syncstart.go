@@ -258,7 +258,7 @@ func (f *fragment) startResult(result string) (string, error) {
 		case same != nil && same.Shape.Type == m.Shape.Type && (m.Shape.Type == catalog.String || m.Shape.Type == catalog.Timestamp && f.starter.sdk):
 			members[name] = expression(result + "." + memberName(name))
 		case m.Shape.Type != catalog.Timestamp || f.readsOutside(name):
-			return "", refuse("states behind the loop may read %s of what %q answers, which a .sync Task does not give", name, f.starter.Name)
+			return "", refuse("a later state may read %s from the answer of %q, and the answer of a .sync Task has none", name, f.starter.Name)
 		}
 	}
 	for _, name := range []string{"SdkHttpMetadata", "SdkResponseMetadata"} { // of an optimized integration

@@ -34,7 +34,7 @@ type setting struct {
 	// delay is that between two polls, and maxWait the max wait, in seconds.
 	delay, maxWait int
 	told           bool    // events tell of ends
-	faults         float64 // the share of what is lost, comes twice, comes early, or fails
+	faults         float64 // the share of messages and events with a fault: lost, doubled, early or failed
 	metered        bool    // the store counts
 }
 
