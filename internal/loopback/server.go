@@ -1,7 +1,7 @@
-// Package loopback serves HTTP on 127.0.0.1 to one run of this program. Every
-// process of the machine can connect there, and every page in a browser can try:
-// so a server refuses hosts that are not its own and all cross-origin requests,
-// and its handler asks for a secret of the run (Signed, RequirePath).
+// Package loopback serves HTTP on this machine. Every process of the machine can
+// connect there, and every page in a browser can try: so a server refuses hosts that
+// are not its own and all cross-origin requests (Guard), and a server of one run asks
+// for a secret of the run (Signed, RequirePath).
 package loopback
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Server is an HTTP server on a free port of 127.0.0.1. Close ends it.
+// Server is an HTTP server. Close ends it.
 type Server struct {
 	http     *http.Server
 	listener net.Listener
@@ -28,21 +28,41 @@ type Server struct {
 	closed   error
 }
 
-// Start serves the handler. What net/http reports of broken connections goes to
-// errorLog; nil discards it.
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	// maxHeader is more than any client of AWS sends.
+	maxHeader = 64 << 10
+	// maxConnections leaves files to the rest of the program.
+	maxConnections = 4096
+)
+
+// Start serves the handler on a free port of 127.0.0.1, to programs alone. What
+// net/http reports of broken connections goes to errorLog; nil discards it.
 func Start(handler http.Handler, errorLog *log.Logger) (*Server, error) {
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
+	_, port, _ := net.SplitHostPort(listener.Addr().String()) // of a listener, so it has one
+	guard := NewGuard(GuardOptions{Port: port})
+	guard.noPages = true
+	return Serve(listener, guard.Protect(handler), errorLog), nil
+}
+
+// Serve serves the handler, which a Guard protects, to whom the listener accepts.
+func Serve(listener net.Listener, handler http.Handler, errorLog *log.Logger) *Server {
 	if errorLog == nil {
 		errorLog = log.New(io.Discard, "", 0)
 	}
-	s := &Server{listener: listener, served: make(chan struct{})}
+	s := &Server{listener: newLimitedListener(listener, maxConnections), served: make(chan struct{})}
 	s.http = &http.Server{
-		Handler:           refuseForeign(s.Address(), handler),
-		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          errorLog,
+		Handler:                      handler,
+		ReadHeaderTimeout:            headerTimeout,
+		IdleTimeout:                  idleTimeout,
+		MaxHeaderBytes:               maxHeader,
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     errorLog,
 		ConnState: func(_ net.Conn, state http.ConnState) {
 			switch state {
 			case http.StateNew:
@@ -55,9 +75,9 @@ func Start(handler http.Handler, errorLog *log.Logger) (*Server, error) {
 	}
 	go func() {
 		defer close(s.served)
-		s.servedBy = s.http.Serve(listener)
+		s.servedBy = s.http.Serve(s.listener)
 	}()
-	return s, nil
+	return s
 }
 
 // Address is the host and port.
@@ -65,6 +85,10 @@ func (s *Server) Address() string { return s.listener.Addr().String() }
 
 // URL is the address as a URL.
 func (s *Server) URL() string { return "http://" + s.Address() }
+
+// Drain takes no new connections, and lets the requests that have come be answered,
+// until ctx ends. Close ends what is left.
+func (s *Server) Drain(ctx context.Context) error { return s.http.Shutdown(ctx) }
 
 // Close ends the server and its connections. Handlers may still run: see Wait.
 // Closing again does nothing.
@@ -85,21 +109,3 @@ func (s *Server) Close() error {
 
 // Wait returns when the handlers of a closed server have returned.
 func (s *Server) Wait() { s.connections.Wait() }
-
-// refuseForeign refuses what only a web page sends. A page that has its own name
-// resolve to 127.0.0.1 sends that name as the host; one that calls this address
-// sends its origin. No client of a run does either, and no answer has a CORS
-// header.
-func refuseForeign(address string, next http.Handler) http.Handler {
-	_, port, _ := net.SplitHostPort(address) // of a listener, so it has one
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.Host != address && r.Host != "localhost:"+port:
-			http.Error(w, "this server answers to the host "+address+" only", http.StatusMisdirectedRequest)
-		case r.Header["Origin"] != nil || r.Header["Access-Control-Request-Method"] != nil:
-			http.Error(w, "this server does not answer web pages", http.StatusForbidden)
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
-}
