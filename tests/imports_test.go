@@ -111,7 +111,7 @@ var rules = []rule{
 	{
 		reason:       "only the command and the kits for tests carry the models of all services",
 		packages:     []string{"./..."},
-		except:       []string{"./internal/cli", "./cmd/...", "./internal/servicetask", "./statemachines/sim/mock", "./statemachines/sim/simulate", "./statemachines/fix", "./statemachines/simtest/...", "./lambdas/handler/handlertest", "./tests/..."},
+		except:       []string{"./internal/cli", "./cmd/...", "./internal/servicetask", "./statemachines/sim/mock", "./statemachines/sim/simulate", "./statemachines/fix", "./statemachines/server/...", "./statemachines/simtest/...", "./lambdas/handler/handlertest", "./tests/..."},
 		mustNotReach: []string{"./pollcore/catalog/models"},
 	},
 	{
@@ -197,6 +197,11 @@ var rules = []rule{
 		reason:       "state machines are compiled, checked and tested without AWS",
 		packages:     []string{"./statemachines/..."},
 		mustNotReach: awsSDK,
+	},
+	{
+		reason:       "the server is an HTTP handler, which programs use without the command and what deploys",
+		packages:     []string{"./statemachines/server/..."},
+		mustNotReach: []string{"./lambdas/...", "./cdkapp/...", "./internal/cli", "./cmd/...", "./statemachines/fix", "./statemachines/compile"},
 	},
 	{
 		reason:       "test code does not reach users' binaries",
