@@ -42,8 +42,9 @@ type account struct {
 	caller
 
 	// mu guards all below, and what it leads to. Who holds it waits for nothing.
-	mu       sync.Mutex
-	machines map[string]*machine // by name
+	mu         sync.Mutex
+	machines   map[string]*machine  // by name
+	activities map[string]*activity // by name
 }
 
 // maxAccounts bounds the pairs of accounts and regions: whoever can reach the server
@@ -59,7 +60,7 @@ func (s *Server) accountOf(who caller) (*account, error) {
 		if len(s.accounts) >= maxAccounts {
 			return nil, refuse(quotaExceeded, "The server keeps %d pairs of accounts and regions. Use one of those.", maxAccounts)
 		}
-		a = &account{caller: who, machines: map[string]*machine{}}
+		a = &account{caller: who, machines: map[string]*machine{}, activities: map[string]*activity{}}
 		s.accounts[who] = a
 	}
 	return a, nil

@@ -23,7 +23,7 @@ type machine struct {
 	running  int // executions
 
 	current     *revision
-	tags        []tag
+	tags        tags
 	versions    map[int]*version
 	lastVersion int
 	aliases     map[string]*alias // by name
@@ -78,7 +78,7 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 	if err := rev.configure(in.LoggingConfiguration, in.TracingConfiguration, in.EncryptionConfiguration); err != nil {
 		return nil, err
 	}
-	tags, err := checkTags(in.Tags)
+	tags, err := newTags(r.arn(machineKind, in.Name), in.Tags)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,11 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 	}
 	out := &createStateMachineOutput{StateMachineARN: m.arn, CreationDate: epoch(m.created)}
 	if in.Publish {
-		out.StateMachineVersionARN = m.versionARN(m.publish(in.VersionDescription, r.now()))
+		v, err := m.publish(in.VersionDescription, r.now())
+		if err != nil {
+			return nil, err
+		}
+		out.StateMachineVersionARN = m.versionARN(v)
 	}
 	return out, nil
 }
@@ -189,7 +193,11 @@ func updateStateMachine(r *request, in *updateStateMachineInput) (*updateStateMa
 	}
 	out := &updateStateMachineOutput{UpdateDate: epoch(now), RevisionID: m.current.id}
 	if in.Publish {
-		out.StateMachineVersionARN = m.versionARN(m.publish(in.VersionDescription, now))
+		v, err := m.publish(in.VersionDescription, now)
+		if err != nil {
+			return nil, err
+		}
+		out.StateMachineVersionARN = m.versionARN(v)
 	}
 	return out, nil
 }

@@ -13,11 +13,26 @@ type operation struct {
 // operations call others by their names.
 func allOperations() map[string]operation {
 	return map[string]operation{
-		"CreateStateMachine":   serve(createStateMachine),
-		"DeleteStateMachine":   serve(deleteStateMachine),
-		"DescribeStateMachine": serve(describeStateMachine),
-		"ListStateMachines":    serve(listStateMachines),
-		"UpdateStateMachine":   serve(updateStateMachine),
+		"CreateActivity":             serve(createActivity),
+		"CreateStateMachine":         serve(createStateMachine),
+		"CreateStateMachineAlias":    serve(createStateMachineAlias),
+		"DeleteActivity":             serve(deleteActivity),
+		"DeleteStateMachine":         serve(deleteStateMachine),
+		"DeleteStateMachineAlias":    serve(deleteStateMachineAlias),
+		"DeleteStateMachineVersion":  serve(deleteStateMachineVersion),
+		"DescribeActivity":           serve(describeActivity),
+		"DescribeStateMachine":       serve(describeStateMachine),
+		"DescribeStateMachineAlias":  serve(describeStateMachineAlias),
+		"ListActivities":             serve(listActivities),
+		"ListStateMachineAliases":    serve(listStateMachineAliases),
+		"ListStateMachineVersions":   serve(listStateMachineVersions),
+		"ListStateMachines":          serve(listStateMachines),
+		"ListTagsForResource":        serve(listTagsForResource),
+		"PublishStateMachineVersion": serve(publishStateMachineVersion),
+		"TagResource":                serve(tagResource),
+		"UntagResource":              serve(untagResource),
+		"UpdateStateMachine":         serve(updateStateMachine),
+		"UpdateStateMachineAlias":    serve(updateStateMachineAlias),
 	}
 }
 

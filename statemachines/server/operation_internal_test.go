@@ -14,25 +14,13 @@ import (
 
 // inWork are the operations of the model that the server does not do yet.
 var inWork = []string{
-	"CreateActivity",
-	"CreateStateMachineAlias",
-	"DeleteActivity",
-	"DeleteStateMachineAlias",
-	"DeleteStateMachineVersion",
-	"DescribeActivity",
 	"DescribeExecution",
 	"DescribeMapRun",
-	"DescribeStateMachineAlias",
 	"DescribeStateMachineForExecution",
 	"GetActivityTask",
 	"GetExecutionHistory",
-	"ListActivities",
 	"ListExecutions",
 	"ListMapRuns",
-	"ListStateMachineAliases",
-	"ListStateMachineVersions",
-	"ListTagsForResource",
-	"PublishStateMachineVersion",
 	"RedriveExecution",
 	"SendTaskFailure",
 	"SendTaskHeartbeat",
@@ -40,11 +28,8 @@ var inWork = []string{
 	"StartExecution",
 	"StartSyncExecution",
 	"StopExecution",
-	"TagResource",
 	"TestState",
-	"UntagResource",
 	"UpdateMapRun",
-	"UpdateStateMachineAlias",
 	"ValidateStateMachineDefinition",
 }
 

