@@ -26,7 +26,7 @@ var (
 	// conformance suites and what users import.
 	testKits = []string{
 		"./pollcore/startrecord/startrecordtest/...", "./lambdas/jobs/jobstest/...", "./lambdas/handler/handlertest/...", "./statemachines/simtest/...",
-		"./internal/dynalite", "./internal/elasticmq", "./internal/npm", "./internal/jmespath/jmespathtest", "./tests/...",
+		"./internal/dynalite", "./internal/elasticmq", "./internal/npm", "./internal/pypi", "./internal/jmespath/jmespathtest", "./tests/...",
 	}
 )
 

@@ -77,9 +77,10 @@ func testNames(file *ast.File) (names []string) {
 	return names
 }
 
-// nodePackages are those whose users start Node.js.
-var nodePackages = []string{
+// startingPackages are those whose users start Node.js or Python.
+var startingPackages = []string{
 	"github.com/aws/jsii-runtime-go", "github.com/jobpoller/jobpoller/internal/dynalite", "github.com/jobpoller/jobpoller/internal/npm",
+	"github.com/jobpoller/jobpoller/internal/pypi",
 }
 
 // programs are the calls of a file that build or start a program, and the packages
@@ -88,7 +89,7 @@ var nodePackages = []string{
 func programs(file *ast.File) (found []string) {
 	for _, imported := range file.Imports {
 		path := strings.Trim(imported.Path.Value, `"`)
-		if slices.Contains(nodePackages, path) && (len(testNames(file)) > 0 || len(doc.Examples(file)) == 0) {
+		if slices.Contains(startingPackages, path) && (len(testNames(file)) > 0 || len(doc.Examples(file)) == 0) {
 			found = append(found, path)
 		}
 	}

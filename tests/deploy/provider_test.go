@@ -20,6 +20,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov5"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov5/tf5server"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/jobpoller/jobpoller/internal/pypi"
 )
 
 // providerFile is the name under which this program is the provider, and
@@ -33,7 +35,7 @@ const (
 // Without npm and Python nothing is checked, which is a failure in CI.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != providerFile {
-		for _, needed := range []string{"npm", python()} {
+		for _, needed := range []string{"npm", pypi.Python()} {
 			if _, err := exec.LookPath(needed); err != nil && os.Getenv("CI") != "true" {
 				say("suite deploy: not run, there is no %s: install Node.js 20 or later and Python 3.11 or later", needed)
 				os.Exit(0)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/internal/npm"
+	"github.com/jobpoller/jobpoller/internal/pypi"
 )
 
 var samSamples = []string{"sam", "sam-lambda"}
@@ -49,8 +50,10 @@ func samTemplate(t *testing.T, sample string, change ...string) string {
 
 func pythonCommand(t *testing.T, arguments ...string) *exec.Cmd {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), python(), arguments...)
-	command.Env = append(os.Environ(), "PYTHONPATH="+pip(t, "requirements.txt", "install", "--target"), "AWS_DEFAULT_REGION=us-east-1")
+	packages, err := pypi.Install(t.Context(), "requirements.txt")
+	require.NoError(t, err)
+	command := exec.CommandContext(t.Context(), pypi.Python(), arguments...)
+	command.Env = append(os.Environ(), "PYTHONPATH="+packages, "AWS_DEFAULT_REGION=us-east-1")
 	return command
 }
 

@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/internal/pypi"
 )
 
 // What follows is a schema in JSON, as this program hands it to itself when it is
@@ -90,7 +92,9 @@ func readSchema(t *testing.T) *schema {
 // compiled file.
 func bindings(t *testing.T, want func(name string) bool) map[string]string {
 	t.Helper()
-	wheels, err := filepath.Glob(filepath.Join(pip(t, "provider.txt", "download", "--dest"), "*.whl"))
+	packages, err := pypi.Download(t.Context(), "provider.txt")
+	require.NoError(t, err)
+	wheels, err := filepath.Glob(filepath.Join(packages, "*.whl"))
 	require.NoError(t, err)
 	require.Len(t, wheels, 1)
 	wheel, err := zip.OpenReader(wheels[0])
