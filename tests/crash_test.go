@@ -135,8 +135,8 @@ func testKilledRunJob(t *testing.T, binaries, call, moment string, deaths int32)
 	require.EqualValues(t, 1, started.Load())
 	var failures []string
 	for _, e := range result.Events {
-		if e.Type == sim.TaskFailed && e.Details.Error != handler.ErrorJobStartInProgress {
-			failures = append(failures, e.Details.Error)
+		if e.Type == sim.TaskFailed && e.Details().Error != handler.ErrorJobStartInProgress {
+			failures = append(failures, e.Details().Error)
 		}
 	}
 	require.Equal(t, slices.Repeat([]string{"Runtime.ExitError"}, int(deaths)), failures)

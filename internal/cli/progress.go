@@ -88,17 +88,17 @@ func (p *progress) event(e sim.Event) {
 	p.update(func() bool {
 		state := p.states[e.PreviousEventID]
 		if strings.HasSuffix(string(e.Type), "StateEntered") {
-			state = e.Details.Name
+			state = e.Details().Name
 			p.now.where, p.next = state, time.Time{}
 		}
 		p.states[e.ID] = state
 		task, polled := p.polls[state]
 		switch {
 		case polled && e.Type == sim.TaskFailed:
-			p.see(e.Details.Error, "")
+			p.see(e.Details().Error, "")
 			return true
 		case polled && e.Type == sim.TaskSucceeded:
-			answer, err := typecheck.ModelSpelling(e.Details.Output.Value(), task.entry.Operation.Output)
+			answer, err := typecheck.ModelSpelling(e.Details().Output.Value(), task.entry.Operation.Output)
 			if err != nil {
 				return false
 			}

@@ -44,10 +44,7 @@ func (o *runOptions) keepHistory(result *sim.Result) error {
 	if o.data == "" || !o.named {
 		return nil
 	}
-	text, err := json.Marshal(map[string][]sim.Event{"events": result.Events})
-	if err != nil {
-		return err
-	}
+	text := sim.AppendHistory(nil, result.Events, sim.EventFormat{})
 	if err := os.MkdirAll(filepath.Dir(o.historyFile()), 0o700); err != nil {
 		return fmt.Errorf("--data: %w", err)
 	}
@@ -255,7 +252,7 @@ func (r *recording) compare(result *sim.Result) error {
 		recorded = append(recorded, part...)
 	}
 	for i, event := range recorded {
-		if i >= len(result.Events) || string(result.Events[i].Type) != event.Type || result.Events[i].Details.Name != event.Name {
+		if i >= len(result.Events) || string(result.Events[i].Type) != event.Type || result.Events[i].Details().Name != event.Name {
 			return usage("--redrive: event %d of the run before, %s %s, does not come again: the definition or the flags have changed since",
 				event.ID, event.Type, event.Name)
 		}

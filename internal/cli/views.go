@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -28,10 +27,7 @@ func (v views) event(stderr io.Writer, start time.Time, e sim.Event) {
 // write writes the files.
 func (v views) write(m *asl.StateMachine, r *sim.Result) error {
 	if v.history != "" {
-		text, err := json.MarshalIndent(map[string][]sim.Event{"events": r.Events}, "", "  ")
-		if err != nil {
-			return &exitError{exitFailed, err}
-		}
+		text := sim.AppendHistory(nil, r.Events, sim.EventFormat{Indent: "  "})
 		if err := writeFile("history", v.history, append(text, '\n')); err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@
 package jsontree
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -173,21 +172,5 @@ func (d *Document) at(offset int, pointer, format string, args ...any) diag.Prob
 	}
 	return diag.At(d.text, offset, pointer, fmt.Sprintf(format, args...))
 }
-
-// Compact returns the text of a value as encoding/json decodes it, without
-// white space, with the members of objects in order of their names and no more
-// escapes than needed. A value that JSON does not have makes it panic.
-func Compact(value any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		panic("jsontree: a value that JSON does not have: " + err.Error())
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-// Quote returns the text as a JSON string.
-func Quote(text string) []byte { return Compact(text) }
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")

@@ -27,11 +27,11 @@ func Visits(m *asl.StateMachine, r *sim.Result) []Visit {
 	seen := map[string]bool{}
 	for _, exit := range r.Events {
 		entry, found := h.entryOf[exit.ID]
-		s := h.states[exit.Details.Name]
+		s := h.states[exit.Details().Name]
 		if !found || s == nil || seen[s.Name] {
 			continue
 		}
-		v := Visit{State: s, Input: h.text(entry.Details.Input), Variables: h.variables(entry)}
+		v := Visit{State: s, Input: h.text(entry.Details().Input), Variables: h.variables(entry)}
 		if works(s) {
 			if v.Result = h.result(s, entry, exit); v.Result == nil {
 				continue
@@ -67,13 +67,13 @@ func newTrail(m *asl.StateMachine, events []sim.Event) *trail {
 	}
 	// An exit belongs to the entry of its state on the way back.
 	for _, e := range events {
-		s := h.states[e.Details.Name]
+		s := h.states[e.Details().Name]
 		if s == nil || e.Type != sim.EventType(string(s.Type)+"StateExited") {
 			continue
 		}
 		for at := e; at.PreviousEventID > 0; {
 			at = h.before(at)
-			if at.Details.Name == s.Name && at.Type == sim.EventType(string(s.Type)+"StateEntered") {
+			if at.Details().Name == s.Name && at.Type == sim.EventType(string(s.Type)+"StateEntered") {
 				h.entryOf[e.ID] = at
 				break
 			}
@@ -100,7 +100,7 @@ func (h *trail) result(s *asl.State, entry, exit sim.Event) json.RawMessage {
 	if s.Task != nil {
 		for at := exit; at.ID > entry.ID; at = h.before(at) {
 			if slices.Contains(successes, at.Type) {
-				return h.text(at.Details.Output)
+				return h.text(at.Details().Output)
 			}
 		}
 		return nil
@@ -112,13 +112,13 @@ func (h *trail) result(s *asl.State, entry, exit sim.Event) json.RawMessage {
 	outputs := map[*asl.Flow][]json.RawMessage{}
 	flows := s.Flows()
 	for _, e := range h.events[entry.ID : exit.ID-1] {
-		inner := h.states[e.Details.Name]
+		inner := h.states[e.Details().Name]
 		if _, left := h.entryOf[e.ID]; !left || h.around[inner.Name] != s.Name || !inner.End && inner.Type != asl.TypeSucceed {
 			continue
 		}
 		for _, f := range flows {
 			if f.State(inner.Name) == inner {
-				outputs[f] = append(outputs[f], h.text(e.Details.Output))
+				outputs[f] = append(outputs[f], h.text(e.Details().Output))
 			}
 		}
 	}
@@ -140,16 +140,16 @@ func (h *trail) result(s *asl.State, entry, exit sim.Event) json.RawMessage {
 // its own flow, and of those around it, assigned before.
 func (h *trail) variables(entry sim.Event) map[string]json.RawMessage {
 	visible := map[string]bool{"": true} // by the state around a flow
-	for name := entry.Details.Name; name != ""; name = h.around[name] {
+	for name := entry.Details().Name; name != ""; name = h.around[name] {
 		visible[h.around[name]] = true
 	}
 	all := map[string]json.RawMessage{}
 	for at := entry; at.PreviousEventID > 0; {
 		at = h.before(at)
-		if _, left := h.entryOf[at.ID]; !left || !visible[h.around[at.Details.Name]] {
+		if _, left := h.entryOf[at.ID]; !left || !visible[h.around[at.Details().Name]] {
 			continue
 		}
-		for name, value := range at.Details.AssignedVariables {
+		for name, value := range at.Details().AssignedVariables {
 			if _, newer := all[name]; !newer {
 				all[name] = h.text(value)
 			}

@@ -35,7 +35,7 @@ func FromRun(m *asl.StateMachine, r *sim.Result) *Execution {
 }
 
 func eventOf(e *sim.Event) Event {
-	d := e.Details
+	d := e.Details()
 	out := Event{
 		ID: e.ID, Previous: e.PreviousEventID, Time: e.Timestamp, Type: string(e.Type), Name: d.Name, Input: textOf(d.Input), Output: textOf(d.Output),
 		Parameters: textOf(d.Parameters), Resource: d.Resource, ResourceType: d.ResourceType, Region: d.Region,

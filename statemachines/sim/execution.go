@@ -13,7 +13,7 @@ import (
 type execution struct {
 	run        *run
 	result     *Result
-	history    growing        // the events that are not in the result yet
+	history    history
 	definition map[string]any // the state machine in the context object
 	limit      int            // of events
 	billed     bool           // by the transition
@@ -57,15 +57,14 @@ func (x *execution) record(t EventType, previous int64, d Details) int64 {
 }
 
 func (x *execution) write(t EventType, previous int64, d Details) int64 {
-	e := Event{ID: x.lastEvent() + 1, PreviousEventID: previous, Timestamp: x.run.clock.Now(), Type: t, Details: d}
-	x.history.add(e)
+	e := x.history.add(previous, x.run.clock.Now(), t, d)
 	if x.onEvent != nil {
-		x.run.calling(func() { x.onEvent(e) })
+		x.run.calling(func() { x.onEvent(*e) })
 	}
 	return e.ID
 }
 
-func (x *execution) lastEvent() int64 { return int64(len(x.result.Events) + x.history.count) }
+func (x *execution) lastEvent() int64 { return x.history.last() }
 
 // end closes the history.
 func (x *execution) end(status Status, t EventType, previous int64, d Details) {
@@ -73,7 +72,7 @@ func (x *execution) end(status Status, t EventType, previous int64, d Details) {
 		return
 	}
 	x.write(t, previous, d)
-	x.result.Events = x.history.appendTo(x.result.Events)
+	x.result.Events = x.history.seal(x.run.options.KeepEvents)
 	x.result.Status = status
 	if status == StatusFailed || status == StatusAborted {
 		x.result.Error, x.result.Cause = d.Error, d.Cause

@@ -116,3 +116,23 @@ func TestResultFigures(t *testing.T) {
 	require.Equal(t, 3, r.Transitions)
 	require.InDelta(t, 0.000075, r.CostUSD(), 1e-12)
 }
+
+// An execution that has ended keeps the events that it is told to, and a redrive
+// goes on with their numbers.
+func TestKeepEvents(t *testing.T) {
+	t.Parallel()
+	whole := run(t, task(``), `{}`, failsWith("E", ""), sim.Options{})
+	require.Len(t, whole.Events, 6)
+	for keep, want := range map[int][]sim.Event{0: whole.Events, 2: whole.Events[4:], 9: whole.Events, sim.KeepNoEvents: nil} {
+		o := sim.Options{KeepEvents: keep}
+		r := run(t, task(``), `{}`, failsWith("E", ""), o)
+		require.Equal(t, want, r.Events)
+		require.Equal(t, whole.Trace() == r.Trace(), len(want) == 6)
+
+		o = sim.Options{KeepEvents: 3, Handlers: map[string]sim.Handler{describe: failsWith("E", "")}}
+		again, err := sim.Redrive(t.Context(), parse(t, task(``)), r, o)
+		require.NoError(t, err)
+		require.Len(t, again.Events, 3)
+		require.EqualValues(t, 12, again.Events[2].ID)
+	}
+}

@@ -108,8 +108,8 @@ func TestJSONataFailures(t *testing.T) {
 			require.Equal(t, []string{"States.QueryEvaluationError", at + tt.cause}, []string{r.Error, r.Cause})
 			failed := r.Events[len(r.Events)-2]
 			require.Equal(t, sim.EvaluationFailed, failed.Type)
-			require.Equal(t, tt.location, failed.Details.Location)
-			require.Equal(t, "S", failed.Details.State)
+			require.Equal(t, tt.location, failed.Details().Location)
+			require.Equal(t, "S", failed.Details().State)
 		})
 	}
 }

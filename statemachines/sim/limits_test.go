@@ -311,7 +311,7 @@ func TestBrokenHandlers(t *testing.T) {
 			require.Equal(t, []any{sim.StatusAborted, "", err.Error()}, []any{r.Status, r.Error, r.Cause})
 			require.Len(t, r.Events, 5, "start, entry, two of the call, and the end")
 			end := r.Events[4]
-			require.Equal(t, []any{sim.ExecutionAborted, int64(0), err.Error()}, []any{end.Type, end.PreviousEventID, end.Details.Cause})
+			require.Equal(t, []any{sim.ExecutionAborted, int64(0), err.Error()}, []any{end.Type, end.PreviousEventID, end.Details().Cause})
 			require.Equal(t, tt.name == "error", errors.Is(err, broken))
 		})
 	}

@@ -183,10 +183,10 @@ func wellFormed(t *testing.T, r *sim.Result) {
 		at = e.Timestamp
 		switch name := string(e.Type); {
 		case strings.HasSuffix(name, "StateEntered"):
-			entered[e.Details.Name]++
+			entered[e.Details().Name]++
 		case strings.HasSuffix(name, "StateExited"):
-			exited[e.Details.Name]++
-			require.LessOrEqual(t, exited[e.Details.Name], entered[e.Details.Name], e.Details.Name)
+			exited[e.Details().Name]++
+			require.LessOrEqual(t, exited[e.Details().Name], entered[e.Details().Name], e.Details().Name)
 		}
 	}
 	last := r.Events[len(r.Events)-1].Type

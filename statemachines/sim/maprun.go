@@ -106,13 +106,13 @@ func (r *mapRun) resume(c *composite, b *branch) {
 			return
 		}
 		b.strand.release()
-		x.run, x.over = run, false
+		x.run, x.over, x.history = run, false, history{}
 		*x.result = Result{ExecutionARN: x.result.ExecutionARN, Start: run.clock.Now(), random: run.random, context: x.result.context}
 		x.begin(b.flow, input)
 		x.result.root.iterations = append(slices.Clone(r.owner.iterations), b.index)
 		b.strand = x.result.root
 		r.limitTime(x)
-	case len(x.result.Events) >= x.limit-1:
+	case x.lastEvent() >= int64(x.limit)-1:
 		run.after(0, func() {
 			if !c.ended {
 				c.branchFailed(b, thresholdExceeded(), r.owner.last)

@@ -362,7 +362,7 @@ func TestEachAttemptOfAFailingExpressionLeavesAnEvent(t *testing.T) {
 	for _, e := range r.Events {
 		if e.Type == sim.EvaluationFailed {
 			failed++
-			require.Equal(t, []string{"States.QueryEvaluationError", "S", "Arguments/K"}, []string{e.Details.Error, e.Details.State, e.Details.Location})
+			require.Equal(t, []string{"States.QueryEvaluationError", "S", "Arguments/K"}, []string{e.Details().Error, e.Details().State, e.Details().Location})
 		}
 	}
 	require.Equal(t, 3, failed)

@@ -104,6 +104,9 @@ type Options struct {
 	Seed          uint64             // of the jitter of retries and all else that is random
 	StartTime     time.Time          // what the context object says of the start, for a run that goes on with another; zero: the clock's time
 	MaxEvents     int                // of the history of an execution; 0: asl.MaxEvents; negative: none
+	// KeepEvents is how many events of an execution that has ended its Result keeps:
+	// 0 for all, n for the last n, or KeepNoEvents.
+	KeepEvents int
 	// Models are the APIs of services, by which the arguments of integrations are
 	// checked before a Task starts, as AWS does; models.Load of
 	// pollcore/catalog/models has all of AWS's. Nil checks nothing.

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"sync"
+	"sync/atomic"
 
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
@@ -15,10 +15,8 @@ import (
 // for concurrent use.
 type Payload struct {
 	value any
-	size  int // of the compact text; 0 until it is asked for
-
-	once sync.Once
-	text []byte
+	size  int                    // of the compact text; 0 until it is asked for
+	text  atomic.Pointer[[]byte] // the compact text, once it was asked for
 }
 
 func newPayload(value any) *Payload { return &Payload{value: value} }
@@ -33,16 +31,20 @@ func (p *Payload) Value() any { return p.value }
 // JSON returns the compact text, with the members of objects in order of their
 // names. Do not change it.
 func (p *Payload) JSON() json.RawMessage {
-	p.once.Do(func() {
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(p.value); err != nil {
-			panic(fmt.Sprintf("sim: a payload holds a value that JSON cannot: %v", err)) // normalize lets none in
-		}
-		p.text = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	})
-	return p.text
+	if text := p.text.Load(); text != nil {
+		return *text
+	}
+	text := jsontree.AppendValue(nil, p.value)
+	p.text.CompareAndSwap(nil, &text)
+	return *p.text.Load()
+}
+
+// appendJSON appends the compact text, and does not keep it.
+func (p *Payload) appendJSON(dst []byte) []byte {
+	if text := p.text.Load(); text != nil {
+		return append(dst, *text...)
+	}
+	return jsontree.AppendValue(dst, p.value)
 }
 
 // bytes is the size of the compact text. Only the run's own goroutine calls

@@ -141,7 +141,7 @@ func TestRedriveChildren(t *testing.T) {
 		require.Equal(t, want, calls, executionType)
 		redriven := r.Events[len(first.Events)+1]
 		require.Equal(t, sim.MapRunRedriven, redriven.Type)
-		require.Equal(t, 1, redriven.Details.RedriveCount)
+		require.Equal(t, 1, redriven.Details().RedriveCount)
 	}
 
 	full := `{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "MaxConcurrency": 1, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"},

@@ -120,7 +120,7 @@ func TestCatch(t *testing.T) {
 			require.Equal(t, sim.StatusSucceeded, r.Status, r.Cause)
 			require.JSONEq(t, tt.output, string(r.Output))
 			last := r.Events[len(r.Events)-2]
-			require.Equal(t, "Caught", last.Details.Name)
+			require.Equal(t, "Caught", last.Details().Name)
 		})
 	}
 }

@@ -62,7 +62,7 @@ func Redrive(ctx context.Context, m *asl.StateMachine, failed *Result, o Options
 		return nil, ErrRedriveExpress
 	case now.Sub(failed.Stop) > asl.RedriveWindow:
 		return nil, ErrRedriveTooLate
-	case len(failed.Events) >= o.MaxEvents-1:
+	case failed.root.x.lastEvent() >= int64(o.MaxEvents)-1:
 		return nil, ErrRedriveFull
 	}
 	r := newRun(m, o, failed.random)

@@ -56,7 +56,8 @@ type step struct {
 func (r *Result) steps() []step {
 	out := make([]step, len(r.Events))
 	for i, e := range r.Events {
-		out[i] = step{e.Type, e.Details.Name, e.Details.State, e.Details.Resource, e.Details.Error}
+		d := e.Details()
+		out[i] = step{e.Type, d.Name, d.State, d.Resource, d.Error}
 	}
 	return out
 }
@@ -64,7 +65,7 @@ func (r *Result) steps() []step {
 // Trace returns the event on one line: the time since start, the type, the
 // state, and what went in or out, shortened.
 func (e Event) Trace(start time.Time) string {
-	d := e.Details
+	d := e.Details()
 	var line strings.Builder
 	fmt.Fprintf(&line, "%15s  %-24s", "+"+formatElapsed(e.Timestamp.Sub(start)), e.Type)
 	for _, part := range []string{d.Name, d.State, d.Resource} {

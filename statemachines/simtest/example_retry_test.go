@@ -19,7 +19,7 @@ func Example_retry() {
 	fmt.Println(r.Duration())
 	for _, e := range r.Events {
 		if e.Type == sim.TaskFailed {
-			fmt.Println(e.Timestamp.Sub(r.Start), e.Details.Error)
+			fmt.Println(e.Timestamp.Sub(r.Start), e.Details().Error)
 		}
 	}
 	// Output:

@@ -75,7 +75,7 @@ func (r *Run) Path() []string {
 	var out []string
 	for _, e := range r.Events {
 		if strings.HasSuffix(string(e.Type), "StateEntered") {
-			out = append(out, e.Details.Name)
+			out = append(out, e.Details().Name)
 		}
 	}
 	return out
@@ -211,7 +211,7 @@ func ending(r *sim.Result) string {
 	}
 	for _, e := range slices.Backward(r.Events) {
 		if strings.HasSuffix(string(e.Type), "StateEntered") {
-			text += fmt.Sprintf(" in state %q", e.Details.Name)
+			text += fmt.Sprintf(" in state %q", e.Details().Name)
 			break
 		}
 	}

@@ -475,7 +475,7 @@ func checkSound(t testing.TB, seed uint64) (known int) {
 	_, err = sim.Run(t.Context(), m, input, sim.Options{
 		Clock: sim.NewVirtualClock(sim.DefaultStart()), Seed: seed, Handlers: handlers, MaxEvents: 400,
 		OnEvent: func(e sim.Event) {
-			s := states[e.Details.Name]
+			s := states[e.Details().Name]
 			if problem != "" || s == nil || !strings.HasSuffix(string(e.Type), "StateEntered") {
 				return
 			}
@@ -486,8 +486,8 @@ func checkSound(t testing.TB, seed uint64) (known int) {
 			switch {
 			case !c.IsReachable(s):
 				problem = fmt.Sprintf("%s is entered, which is said to be unreachable", s.Name)
-			case !env.Input.Contains(e.Details.Input.Value()):
-				problem = fmt.Sprintf("%s is entered with %s, not in %s", s.Name, e.Details.Input.JSON(), env.Input.Dump())
+			case !env.Input.Contains(e.Details().Input.Value()):
+				problem = fmt.Sprintf("%s is entered with %s, not in %s", s.Name, e.Details().Input.JSON(), env.Input.Dump())
 			}
 		},
 	})

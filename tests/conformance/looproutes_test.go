@@ -124,7 +124,7 @@ func runRow(t *testing.T, m *asl.StateMachine, l *lint.Loop, row *lint.Row, valu
 	var visited []string
 	for _, e := range ran.Events {
 		if strings.HasSuffix(string(e.Type), "StateEntered") {
-			visited = append(visited, e.Details.Name)
+			visited = append(visited, e.Details().Name)
 		}
 	}
 	end := fmt.Sprintf("the run went %s and ended %s %s", strings.Join(visited, " > "), ran.Error, ran.Cause)

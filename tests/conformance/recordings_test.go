@@ -210,7 +210,7 @@ func resultMembers(r *sim.Result) map[string]any {
 }
 
 func eventMembers(e sim.Event) map[string]any {
-	d := e.Details
+	d := e.Details()
 	out := map[string]any{"id": e.ID, "previousEventId": e.PreviousEventID, "type": e.Type}
 	for name, p := range map[string]*sim.Payload{"input": d.Input, "output": d.Output, "parameters": d.Parameters, "taskCredentials": d.TaskCredentials} {
 		if p != nil {

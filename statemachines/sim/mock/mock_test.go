@@ -350,7 +350,7 @@ func TestReadAWSCounts(t *testing.T) {
 		require.Equal(t, "1", string(r.Output))
 		for _, e := range r.Events {
 			if e.Type == "MapStateExited" {
-				require.Equal(t, "[1,[2]]", string(e.Details.Output.JSON()), "the calls of a state are counted through the execution")
+				require.Equal(t, "[1,[2]]", string(e.Details().Output.JSON()), "the calls of a state are counted through the execution")
 			}
 		}
 	}
