@@ -32,6 +32,9 @@ type Options struct {
 	// the page that the drawing stands in. The drawing of the state has the id with
 	// "node-" before it.
 	Links map[string]string
+	// Current are the states that an execution is in: their drawings have the class
+	// "current".
+	Current map[string]bool
 }
 
 // Graph is a state machine as a graph. It is safe for concurrent use.
@@ -72,6 +75,7 @@ type node struct {
 	lines   []string // the name in lines that fit
 	visits  int
 	link    string  // id of what says more
+	current bool    // an execution is in it
 	flows   []*flow // inside of the state
 
 	x, y, width, height float64
@@ -128,7 +132,7 @@ func (g *Graph) newFlow(f *asl.Flow, o Options) *flow {
 	start, end := &node{kind: kindStart}, &node{kind: kindEnd}
 	out.nodes = append(out.nodes, start)
 	for _, s := range f.States {
-		n := &node{state: s, name: s.Name, heading: heading(s), visits: o.Visits[s.Name], link: o.Links[s.Name]}
+		n := &node{state: s, name: s.Name, heading: heading(s), visits: o.Visits[s.Name], link: o.Links[s.Name], current: o.Current[s.Name]}
 		for _, inner := range s.Flows() {
 			n.flows = append(n.flows, g.newFlow(inner, o))
 		}

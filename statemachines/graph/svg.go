@@ -201,26 +201,29 @@ func (d *drawing) label(w *wire, at point) {
 
 func (d *drawing) node(n *node, at point) {
 	middle := point{at.x + n.width/2, at.y + n.height/2}
-	unvisited := ""
+	condition := ""
 	if d.g.visits && n.visits == 0 {
-		unvisited = " unvisited"
+		condition = " unvisited"
+	}
+	if n.current {
+		condition += " current"
 	}
 	switch n.kind {
 	case kindStart:
-		d.printf(`<g class="start%s"><title>Start</title><circle class="dot" cx="%s" cy="%s" r="7"/></g>`+"\n", unvisited, number(middle.x), number(middle.y))
+		d.printf(`<g class="start%s"><title>Start</title><circle class="dot" cx="%s" cy="%s" r="7"/></g>`+"\n", condition, number(middle.x), number(middle.y))
 		return
 	case kindEnd:
 		d.printf(`<g class="end%[1]s"><title>End</title><circle class="ring" cx="%[2]s" cy="%[3]s" r="7.2"/>`+
 			`<circle class="dot" cx="%[2]s" cy="%[3]s" r="4"/></g>`+"\n",
-			unvisited, number(middle.x), number(middle.y))
+			condition, number(middle.x), number(middle.y))
 		return
 	case kindUnknown:
-		d.printf(`<g class="state unknown%s"><title>%s</title>`, unvisited, text(n.name+"\n"+n.heading))
+		d.printf(`<g class="state unknown%s"><title>%s</title>`, condition, text(n.name+"\n"+n.heading))
 	default:
-		d.printf(`<g class="state %s%s"><title>%s</title>`, strings.ToLower(string(n.state.Type)), unvisited, text(d.about(n)))
+		d.printf(`<g class="state %s%s"><title>%s</title>`, strings.ToLower(string(n.state.Type)), condition, text(d.about(n)))
 	}
 	if n.link != "" {
-		d.printf(`<a id="node-%[1]s" href="#%[1]s" data-s="%[1]s" class="%[2]s">`, text(n.link), strings.ToLower(string(n.state.Type))+unvisited)
+		d.printf(`<a id="node-%[1]s" href="#%[1]s" data-s="%[1]s" class="%[2]s">`, text(n.link), strings.ToLower(string(n.state.Type))+condition)
 	}
 	d.shape(n, at)
 	d.printf(`<text class="heading" x="%s" y="%s">%s</text>`,

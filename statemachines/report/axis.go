@@ -23,9 +23,9 @@ func (a axis) at(t time.Time) float64 {
 func (a axis) since(t time.Time) string {
 	d := t.Sub(a.start)
 	if d < 0 { // a history may have such times
-		return formatDuration(d)
+		return FormatDuration(d)
 	}
-	return "+" + formatDuration(d)
+	return "+" + FormatDuration(d)
 }
 
 // round writes a place or a width of a drawing, without what no zoom shows.
@@ -73,7 +73,7 @@ func (a axis) placeTicks(most, zoom int) []tick {
 	var all []tick
 	for _, at := range a.ticks(most) {
 		place := a.at(a.start.Add(at))
-		t := tick{At: round(place), Text: formatDuration(at), Anchor: "middle"}
+		t := tick{At: round(place), Text: FormatDuration(at), Anchor: "middle"}
 		switch {
 		case at == 0:
 			t.Anchor = "start"
@@ -85,11 +85,11 @@ func (a axis) placeTicks(most, zoom int) []tick {
 	return all
 }
 
-// formatDuration writes a duration for people: the parts that are not 0, with
+// FormatDuration writes a duration for people: the parts that are not 0, with
 // milliseconds where it is short.
-func formatDuration(d time.Duration) string {
+func FormatDuration(d time.Duration) string {
 	if d < 0 {
-		return "-" + formatDuration(d.Abs()) // the least duration has no opposite
+		return "-" + FormatDuration(d.Abs()) // the least duration has no opposite
 	}
 	switch {
 	case d >= time.Minute:
@@ -116,8 +116,8 @@ func formatDuration(d time.Duration) string {
 	return b.String()
 }
 
-// formatCount writes a number with commas.
-func formatCount(n int) string {
+// FormatCount writes a number with commas.
+func FormatCount(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]

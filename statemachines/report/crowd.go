@@ -18,11 +18,11 @@ const mostStatuses = 4
 func newCrowdRow(a axis, j *history.Job, e *history.Execution, number, row int) template.HTML {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<tr id=job%d><td><a href=#s%d>%s</a><td>%s<td>%s<td>", number, row,
-		html.EscapeString(cutEscaped(j.State, leastDetail)), html.EscapeString(cutEscaped(j.ID, mostEventName)), formatCount(len(j.Polls)))
+		html.EscapeString(cutEscaped(j.State, leastDetail)), html.EscapeString(cutEscaped(j.ID, mostEventName)), FormatCount(len(j.Polls)))
 	changes := j.Changes()
 	for i, c := range changes {
 		if i == mostStatuses {
-			b.WriteString(" and " + formatCount(len(changes)-i) + " more")
+			b.WriteString(" and " + FormatCount(len(changes)-i) + " more")
 			break
 		}
 		if i > 0 {
@@ -51,7 +51,7 @@ func newCrowdRow(a axis, j *history.Job, e *history.Execution, number, row int) 
 		if !exact {
 			b.WriteString("at most ")
 		}
-		b.WriteString(formatDuration(late) + " late")
+		b.WriteString(FormatDuration(late) + " late")
 	} else {
 		b.WriteString("not seen")
 	}

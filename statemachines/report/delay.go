@@ -26,7 +26,7 @@ func delayNotes(visits *history.Visits) []string {
 				continue
 			}
 			note := fmt.Sprintf("%s: Step Functions looks at the job of %s once in %s, so it may see the end up to %[3]s late",
-				cut(v.State, mostName), action, formatDuration(delay))
+				cut(v.State, mostName), action, FormatDuration(delay))
 			if !slices.Contains(notes, note) {
 				notes = append(notes, note)
 			}

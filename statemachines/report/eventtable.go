@@ -27,6 +27,7 @@ const ditto = "″"
 type eventTable struct {
 	Title string
 	Open  bool
+	Last  int64 // event
 	Rows  template.HTML
 }
 
@@ -53,8 +54,9 @@ func newEventTables(a axis, e *history.Execution, visits *history.Visits, rows m
 		}
 		first, last := &part[0], &part[len(part)-1]
 		all = append(all, eventTable{
-			Title: fmt.Sprintf("%s to %s, %s to %s", formatCount(int(first.ID)), formatCount(int(last.ID)), a.since(first.Time), a.since(last.Time)),
+			Title: fmt.Sprintf("%s to %s, %s to %s", FormatCount(int(first.ID)), FormatCount(int(last.ID)), a.since(first.Time), a.since(last.Time)),
 			Open:  len(e.Events) <= 100,
+			Last:  last.ID,
 			Rows:  template.HTML(b.String()), //nolint:gosec // texts are escaped where they are written
 		})
 	}

@@ -154,7 +154,7 @@ func drawLane(a axis, r *row) lane {
 			drawCell(&b, a, &c, v)
 		}
 		for _, c := range redCells {
-			text := fmt.Sprintf("%s calls failed, %s to %s", formatCount(c.count), a.since(c.from), a.since(c.to))
+			text := fmt.Sprintf("%s calls failed, %s to %s", FormatCount(c.count), a.since(c.from), a.since(c.to))
 			if c.first != nil {
 				text = c.first.what
 			}
@@ -198,7 +198,7 @@ func newBars(a axis, r *row) (bars, failed []bar) {
 
 // drawCell draws a cell, or the calls of a visit with several.
 func drawCell(b *strings.Builder, a axis, c *cell, again *history.Visit) {
-	text := fmt.Sprintf("%s visits, %s to %s", formatCount(c.count), a.since(c.from), a.since(c.to))
+	text := fmt.Sprintf("%s visits, %s to %s", FormatCount(c.count), a.since(c.from), a.since(c.to))
 	if c.first != nil {
 		text = c.first.what
 	}
@@ -241,7 +241,7 @@ func kind(t asl.Type) string {
 
 // tip is what the bar of a visit says when it is pointed at.
 func tip(a axis, v *history.Visit) string {
-	text := fmt.Sprintf("%s, %s", a.since(v.Start), formatDuration(v.End.Sub(v.Start)))
+	text := fmt.Sprintf("%s, %s", a.since(v.Start), FormatDuration(v.End.Sub(v.Start)))
 	if n := v.Failures(); n > 0 {
 		text += fmt.Sprintf(", %s failed", plural(n, "call"))
 	}
@@ -259,5 +259,5 @@ func plural(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
-	return formatCount(n) + " " + noun
+	return FormatCount(n) + " " + noun
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/history"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
@@ -26,9 +25,8 @@ type loopRow struct {
 // finding is a rule that found something.
 type finding struct{ Severity, Rule string }
 
-func newLoopViews(m *asl.StateMachine, express bool, jobs []*history.Job) []loopView {
+func newLoopViews(loops []lint.Loop, jobs []*history.Job) []loopView {
 	var all []loopView
-	loops := lint.Loops(m, lint.Options{Express: express})
 	for i := range loops {
 		l := &loops[i]
 		v := loopView{Title: strings.Join(l.Turn.States, " → "), Bound: l.DescribeBound()}
@@ -70,7 +68,7 @@ func newLoopRow(r *lint.Row, seen map[string]int) loopRow {
 		n += seen[value]
 	}
 	if n > 0 {
-		row.Seen = formatCount(n)
+		row.Seen = FormatCount(n)
 	}
 	if row.Values == "" {
 		row.Values = "any other"

@@ -31,7 +31,7 @@ func SVG(e *history.Execution) []byte {
 	jobs := e.FindJobs(e.FindVisits())
 	a := axis{e.Start, e.Stop}
 	p := picture{height: pictureMargin}
-	p.line(mood(e.Status), describeEnd(e))
+	p.line(Mood(e.Status), describeEnd(e))
 	for i, j := range jobs {
 		if i == mostRibbons {
 			p.line("soft", "and "+plural(len(jobs)-i, "more job"))
@@ -44,7 +44,7 @@ func SVG(e *history.Execution) []byte {
 				p.line("warn", f.Text)
 			}
 		}
-		d := drawing{a, j, func(b *strings.Builder) { drawBands(b, a, j) }, labelWide}
+		d := drawing{axis: a, job: j, polls: func(b *strings.Builder) { drawBands(b, a, j) }, label: labelWide}
 		p.nest(ribbonHeight, d.draw())
 	}
 	p.nest(ticksHeight, drawTicks(a))

@@ -14,10 +14,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/graph"
 	"github.com/jobpoller/jobpoller/statemachines/history"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
 var (
@@ -48,6 +50,7 @@ type view struct {
 	Lanes                        []laneView
 	Ticks                        []tickGroup
 	Zoomable                     bool
+	Running                      bool // the page is live
 	HasDefinition                bool
 	Picture                      template.HTML
 	States                       []stateView
@@ -90,22 +93,36 @@ const mostRibbons = 6
 // HTML returns the page about an execution.
 func HTML(e *history.Execution) ([]byte, error) {
 	var b bytes.Buffer
-	if err := page().Execute(&b, newView(e)); err != nil {
+	if err := page().Execute(&b, newView(e, nil)); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
 }
 
-func newView(e *history.Execution) *view {
+// newView makes what the page shows; live is nil for a page that stands still.
+func newView(e *history.Execution, live *Live) *view {
 	visits := e.FindVisits()
 	jobs := e.FindJobs(visits)
-	a := axis{e.Start, e.Stop}
+	var loops []lint.Loop
+	if e.Machine != nil {
+		loops = lint.Loops(e.Machine, lint.Options{Express: e.Express})
+	}
+	planned := make([][]time.Time, len(jobs))
+	for i, j := range jobs {
+		planned[i] = live.plan(e, loops, j)
+	}
+	a := axis{e.Start, live.stop(e, jobs, planned)}
+	ribbons := &ribboner{axis: a, e: e, left: &room{mostTitles, mostRows, mostLabels}}
+	if live != nil && !e.HasEnded() {
+		ribbons.now = live.Now
+	}
 	rows, byName := newRows(e.Machine, visits.All)
 	hash := sha256.Sum256([]byte(script))
 	v := &view{
-		Style: template.CSS(ribbonStyle + pageStyle), Marks: template.HTML(marks), Script: template.JS(script), //nolint:gosec // our own
+		Running: !ribbons.now.IsZero(),
+		Style:   template.CSS(ribbonStyle + pageStyle), Marks: template.HTML(marks), Script: template.JS(script), //nolint:gosec // our own
 		ScriptHash: base64.StdEncoding.EncodeToString(hash[:]),
-		Title:      cut(cmp.Or(e.Title, untitled), mostName), Status: cut(e.Status, mostName), Mood: mood(e.Status),
+		Title:      cut(cmp.Or(e.Title, untitled), mostName), Status: cut(e.Status, mostName), Mood: Mood(e.Status),
 		Error: cut(e.Error, mostPayload), Cause: cut(e.Cause, mostPayload),
 		Input: cut(e.Input, mostPayload), Output: cut(e.Output, mostPayload),
 		Figures: figures(e, visits, jobs), Events: newEventTables(a, e, visits, byName),
@@ -113,21 +130,17 @@ func newView(e *history.Execution) *view {
 	for _, note := range slices.Concat(e.Notes, delayNotes(visits)) {
 		v.Notes = append(v.Notes, cut(note, mostPayload))
 	}
-	polls := map[*history.Visit]*history.Poll{}
-	left := &room{mostTitles, mostRows, mostLabels}
+	polls := pollsByVisit(jobs)
 	for i, j := range jobs {
 		number := 0
 		if r := byName[cut(j.State, mostName)]; r != nil {
 			number = r.number
 		}
-		for k := range j.Polls {
-			polls[j.Polls[k].Visit] = &j.Polls[k]
-		}
 		if i >= mostDrawn {
 			v.Crowd = append(v.Crowd, newCrowdRow(a, j, e, i+1, number))
 			continue
 		}
-		r := newRibbon(a, j, e, i+1, number, left)
+		r := ribbons.draw(j, planned[i], i+1, number)
 		if i < mostRibbons {
 			v.Ribbons = append(v.Ribbons, r)
 		} else {
@@ -135,7 +148,7 @@ func newView(e *history.Execution) *view {
 		}
 	}
 	if len(jobs) > mostDrawn {
-		v.CrowdDrawing = drawCrowd(a, jobs[mostDrawn:], e, left)
+		v.CrowdDrawing = drawCrowd(a, jobs[mostDrawn:], e, ribbons.left)
 	}
 	for _, r := range rows {
 		v.addRow(a, r)
@@ -146,8 +159,8 @@ func newView(e *history.Execution) *view {
 	if e.Machine != nil {
 		v.HasDefinition, v.Comment = true, e.Machine.Comment
 		edges := e.CountEdges(e.Machine)
-		v.Loops = newLoopViews(e.Machine, e.Express, jobs)
-		v.Picture = drawGraph(e.Machine, visits.CountVisits(), edges, byName)
+		v.Loops = newLoopViews(loops, jobs)
+		v.Picture = drawGraph(e.Machine, visits.CountVisits(), edges, byName, live)
 		missed, ways := notTaken(e.Machine, edges)
 		v.NotTaken = missed
 		visited, all := 0, 0
@@ -163,20 +176,31 @@ func newView(e *history.Execution) *view {
 	return v
 }
 
+// pollsByVisit are the polls of all jobs.
+func pollsByVisit(jobs []*history.Job) map[*history.Visit]*history.Poll {
+	polls := map[*history.Visit]*history.Poll{}
+	for _, j := range jobs {
+		for k := range j.Polls {
+			polls[j.Polls[k].Visit] = &j.Polls[k]
+		}
+	}
+	return polls
+}
+
 // addRow adds a state.
 func (v *view) addRow(a axis, r *row) {
 	s := stateView{Number: r.number, Name: r.name, Type: cut(string(r.kind), mostName), Indent: r.depth, Class: kind(r.kind)}
 	if len(r.visits) > 0 {
-		s.Visits, s.Total = formatCount(len(r.visits)), formatDuration(r.total)
+		s.Visits, s.Total = FormatCount(len(r.visits)), FormatDuration(r.total)
 		l := drawLane(a, r)
 		v.Zoomable = v.Zoomable || l.zoomable
 		v.Lanes = append(v.Lanes, laneView{Name: s.Name, Number: r.number, Indent: r.depth, Drawing: l.Drawing})
 	}
 	if r.attempts > 0 {
-		s.Attempts = formatCount(r.attempts)
+		s.Attempts = FormatCount(r.attempts)
 	}
 	if r.failures > 0 {
-		s.Failures = formatCount(r.failures)
+		s.Failures = FormatCount(r.failures)
 	}
 	v.States = append(v.States, s)
 }
@@ -190,21 +214,21 @@ func figures(e *history.Execution, visits *history.Visits, jobs []*history.Job) 
 	for _, j := range jobs {
 		polls += len(j.Polls)
 	}
-	all := []figure{{Name: "Duration", Value: formatDuration(e.Duration())}}
+	all := []figure{{Name: "Duration", Value: FormatDuration(e.Duration())}}
 	if !e.Express {
 		usd, region := e.CostUSD()
-		all = append(all, figure{Name: "Transitions", Value: formatCount(e.Transitions)}, figure{Name: "Cost in " + region, Value: fmt.Sprintf("$%.4f", usd)})
+		all = append(all, figure{Name: "Transitions", Value: FormatCount(e.Transitions)}, figure{Name: "Cost in " + region, Value: fmt.Sprintf("$%.4f", usd)})
 	}
-	events := figure{Name: "Events", Value: formatCount(len(e.Events))}
+	events := figure{Name: "Events", Value: FormatCount(len(e.Events))}
 	if n := len(e.Events); !e.Express && n > 0 && e.Events[n-1].ID <= asl.MaxEvents {
-		events.Name, events.Share = "Events of "+formatCount(asl.MaxEvents), max(1, int(100*e.Events[n-1].ID/asl.MaxEvents))
+		events.Name, events.Share = "Events of "+FormatCount(asl.MaxEvents), max(1, int(100*e.Events[n-1].ID/asl.MaxEvents))
 	}
-	all = append(all, events, figure{Name: "Calls", Value: formatCount(calls)})
+	all = append(all, events, figure{Name: "Calls", Value: FormatCount(calls)})
 	if len(jobs) > 0 {
-		all = append(all, figure{Name: "Polls", Value: formatCount(polls)})
+		all = append(all, figure{Name: "Polls", Value: FormatCount(polls)})
 	}
 	if n := e.CountRedrives(); n > 0 {
-		all = append(all, figure{Name: "Redrives", Value: formatCount(n)})
+		all = append(all, figure{Name: "Redrives", Value: FormatCount(n)})
 	}
 	if len(jobs) == 1 {
 		if late, exact, known := jobs[0].Lateness(); known {
@@ -212,7 +236,7 @@ func figures(e *history.Execution, visits *history.Visits, jobs []*history.Job) 
 			if !exact {
 				name = "Late at most"
 			}
-			all = append(all, figure{Name: name, Value: formatDuration(late)})
+			all = append(all, figure{Name: name, Value: FormatDuration(late)})
 		}
 	}
 	return all
@@ -239,12 +263,19 @@ func newTickGroups(a axis, zoomable bool) []tickGroup {
 
 // drawGraph draws the machine with what the execution went through. Its states link
 // to the table.
-func drawGraph(m *asl.StateMachine, visits map[string]int, edges map[graph.Edge]int, rows map[string]*row) template.HTML {
+func drawGraph(m *asl.StateMachine, visits map[string]int, edges map[graph.Edge]int, rows map[string]*row, live *Live) template.HTML {
 	links := map[string]string{}
 	for name, r := range rows {
 		links[name] = fmt.Sprintf("s%d", r.number)
 	}
-	svg := graph.New(m, graph.Options{Title: "What the execution went through", Visits: visits, Edges: edges, Links: links}).SVG()
+	o := graph.Options{Title: "What the execution went through", Visits: visits, Edges: edges, Links: links}
+	if live != nil {
+		o.Current = map[string]bool{}
+		for _, p := range live.Places {
+			o.Current[p.State] = true
+		}
+	}
+	svg := graph.New(m, o).SVG()
 	return template.HTML(svg) //nolint:gosec // graph escapes what it writes
 }
 

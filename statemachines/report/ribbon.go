@@ -76,7 +76,17 @@ var forms = map[history.Verdict]string{
 	history.Retry: "retry", history.Success: "success", history.Failure: "failure", history.CallFailed: "failed", history.Unknown: "unknown",
 }
 
-func newRibbon(a axis, j *history.Job, e *history.Execution, number, row int, left *room) ribbon {
+// ribboner draws the ribbons of a page.
+type ribboner struct {
+	axis axis
+	e    *history.Execution
+	left *room
+	now  time.Time // of the clock; zero if the execution has ended
+}
+
+// draw draws the polls of a job, and those to come.
+func (w *ribboner) draw(j *history.Job, planned []time.Time, number, row int) ribbon {
+	a, e, left := w.axis, w.e, w.left
 	r := ribbon{Number: number, State: cut(j.State, mostName), Row: row, Operation: j.Operation, ID: cut(j.ID, mostName), Polls: plural(len(j.Polls), "poll")}
 	changes, failures := j.Changes(), j.Failures()
 	all := len(changes) + len(failures)
@@ -93,7 +103,8 @@ func newRibbon(a axis, j *history.Job, e *history.Execution, number, row int, le
 		r.Changes = append(r.Changes, v)
 	}
 	r.Facts = facts(a, j)
-	d := drawing{a, j, func(b *strings.Builder) { drawMarks(b, a, j, e, &left.titles) }, left.labelStage}
+	d := drawing{axis: a, job: j, planned: planned, now: w.now, label: left.labelStage}
+	d.polls = func(b *strings.Builder) { drawMarks(b, a, j, e, &left.titles) }
 	r.Drawing = template.HTML(d.draw()) //nolint:gosec // texts are escaped where they are written
 	return r
 }
@@ -102,10 +113,10 @@ func newChangeView(a axis, j *history.Job, e *history.Execution, c history.Chang
 	first, last := &j.Polls[c.First], &j.Polls[c.Last]
 	v := changeView{
 		Status: cut(cmp.Or(c.Status, noStatus), mostName), Verdict: string(c.Verdict), Form: forms[c.Verdict], At: a.since(first.At), Until: a.since(last.At),
-		Polls: formatCount(c.First + 1), Event: eventID(e, first.Visit, first.Event),
+		Polls: FormatCount(c.First + 1), Event: eventID(e, first.Visit, first.Event),
 	}
 	if c.Last > c.First {
-		v.Polls = formatCount(c.First+1) + " to " + formatCount(c.Last+1)
+		v.Polls = FormatCount(c.First+1) + " to " + FormatCount(c.Last+1)
 	} else {
 		v.Until = ""
 	}
@@ -119,17 +130,17 @@ func facts(a axis, j *history.Job) []fact {
 	late, exact, known := j.Lateness()
 	switch {
 	case known && exact:
-		all = append(all, fact{fmt.Sprintf("ended at %s, seen by poll %s, %s late", a.since(j.Ended), formatCount(seen+1), formatDuration(late)), false})
+		all = append(all, fact{fmt.Sprintf("ended at %s, seen by poll %s, %s late", a.since(j.Ended), FormatCount(seen+1), FormatDuration(late)), false})
 	case known:
 		at := a.since(j.Polls[seen].Answered)
-		all = append(all, fact{fmt.Sprintf("end seen at %s by poll %s, at most %s late", at, formatCount(seen+1), formatDuration(late)), false})
+		all = append(all, fact{fmt.Sprintf("end seen at %s by poll %s, at most %s late", at, FormatCount(seen+1), FormatDuration(late)), false})
 	default:
 		all = append(all, fact{"the end of the job was not seen", false})
 	}
 	if seen >= 0 {
 		if after := len(j.Polls) - seen - 1; after > 0 {
 			took := j.Polls[len(j.Polls)-1].At.Sub(j.Polls[seen].At)
-			all = append(all, fact{fmt.Sprintf("polled %s more after that, for %s", plural(after, "time"), formatDuration(took)), true})
+			all = append(all, fact{fmt.Sprintf("polled %s more after that, for %s", plural(after, "time"), FormatDuration(took)), true})
 		}
 	}
 	failed := 0
@@ -157,6 +168,10 @@ type drawing struct {
 	polls func(*strings.Builder)
 	// label is the name of a status in a stage so wide, in percent.
 	label func(status string, width float64) string
+	// planned are the polls to come, and now is the time of the clock: those of an
+	// execution that runs.
+	planned []time.Time
+	now     time.Time
 }
 
 // draw draws the life of the job above and its polls below.
@@ -169,7 +184,9 @@ func (d *drawing) draw() string {
 	fmt.Fprintf(&b, `<line class="base" x1="0" x2="100%%" y1="%d" y2="%d"/>`, tickTop+18, tickTop+18)
 	fmt.Fprintf(&b, `<g transform="translate(0 %d)">`, tickTop)
 	d.polls(&b)
+	d.drawPlanned(&b)
 	b.WriteString("</g>")
+	d.drawNow(&b)
 	if !j.Deadline.IsZero() && !j.Deadline.After(a.stop) {
 		x := a.at(j.Deadline)
 		fmt.Fprintf(&b, `<line class="wall" x1="%[1]s" x2="%[1]s" y1="0" y2="%[2]d"><title>deadline, %[3]s</title></line>`,
@@ -191,7 +208,7 @@ func drawMarks(b *strings.Builder, a axis, j *history.Job, e *history.Execution,
 		p := &j.Polls[i]
 		mark := fmt.Sprintf(`<use href="#%s" x="%s">`, forms[p.Verdict], round(a.at(p.At)))
 		if titled {
-			text := fmt.Sprintf("poll %s, %s: %s", formatCount(i+1), a.since(p.At), cut(p.Status, mostEventName))
+			text := fmt.Sprintf("poll %s, %s: %s", FormatCount(i+1), a.since(p.At), cut(p.Status, mostEventName))
 			if p.Verdict != history.Retry {
 				text += " (" + string(p.Verdict) + ")"
 			}
@@ -238,7 +255,7 @@ func (d *drawing) drawLife(b *strings.Builder) {
 		return
 	}
 	left, right := a.at(to), a.at(j.Polls[seen].Answered)
-	class, text := "gap", formatDuration(late)+" late"
+	class, text := "gap", FormatDuration(late)+" late"
 	if !exact {
 		class, text = "gap open", "at most "+text
 	}

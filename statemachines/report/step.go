@@ -104,7 +104,7 @@ func cut(text string, limit int) string {
 	}
 	short := strings.ToValidUTF8(text[:limit], "") + "…"
 	if limit >= mostName {
-		short += " (" + formatCount(len(text)) + " bytes in all)"
+		short += " (" + FormatCount(len(text)) + " bytes in all)"
 	}
 	return short
 }
@@ -145,7 +145,7 @@ func (w *stepWriter) step(g *group, before map[string]*history.Visit) stepView {
 		return stepView{Line: w.line(g)}
 	}
 	w.left -= stepBytes
-	v := stepView{At: w.axis.since(g.start()), Took: formatDuration(g.end().Sub(g.start()))}
+	v := stepView{At: w.axis.since(g.start()), Took: FormatDuration(g.end().Sub(g.start()))}
 	for _, visit := range g.first() {
 		v.States = append(v.States, w.link(visit))
 		v.Data = append(v.Data, w.data(visit, before[visit.State]))
@@ -164,7 +164,7 @@ func (w *stepWriter) step(g *group, before map[string]*history.Visit) stepView {
 		v.Form, v.Status = forms[g.polls[0].Verdict], cut(g.polls[0].Status, mostName)
 	}
 	if len(g.turns) > 1 {
-		v.Times, v.Until = formatCount(len(g.turns)), w.axis.since(g.end())
+		v.Times, v.Until = FormatCount(len(g.turns)), w.axis.since(g.end())
 		v.Every = g.every()
 		w.follow(g, &v)
 	}
@@ -184,7 +184,7 @@ func (w *stepWriter) line(g *group) template.HTML {
 		if last := turn[len(turn)-1]; last.Open {
 			b.WriteString(" open")
 		} else {
-			b.WriteString(" " + formatDuration(last.End.Sub(turn[0].Start)))
+			b.WriteString(" " + FormatDuration(last.End.Sub(turn[0].Start)))
 		}
 		if i < len(g.polls) {
 			b.WriteString(" " + string(g.polls[i].Verdict) + " " + html.EscapeString(cutEscaped(g.polls[i].Status, leastDetail)))
@@ -329,7 +329,7 @@ func (w *stepWriter) turns(g *group, columns []series) template.HTML {
 	var b strings.Builder
 	for i, turn := range g.turns {
 		last := turn[len(turn)-1]
-		fmt.Fprintf(&b, "<tr><td>%d<td>%s<td>%s", i+1, w.eventLink(turn[0]), formatDuration(last.End.Sub(turn[0].Start)))
+		fmt.Fprintf(&b, "<tr><td>%d<td>%s<td>%s", i+1, w.eventLink(turn[0]), FormatDuration(last.End.Sub(turn[0].Start)))
 		for _, c := range columns {
 			text := "…"
 			if w.left > 0 {

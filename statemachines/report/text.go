@@ -10,6 +10,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/history"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 )
 
 // TextOptions say how the text form looks.
@@ -64,7 +65,7 @@ func Text(e *history.Execution, o TextOptions) string {
 		w.job(j)
 	}
 	if e.Machine != nil {
-		for _, l := range newLoopViews(e.Machine, e.Express, jobs) {
+		for _, l := range newLoopViews(lint.Loops(e.Machine, lint.Options{Express: e.Express}), jobs) {
 			w.loop(&l)
 		}
 	}
@@ -159,20 +160,20 @@ func (w *textWriter) head(e *history.Execution, visits *history.Visits, jobs []*
 	for _, j := range jobs {
 		polls += len(j.Polls)
 	}
-	events := formatCount(len(e.Events))
+	events := FormatCount(len(e.Events))
 	if !e.Express {
 		usd, region := e.CostUSD()
 		w.row("cost", "%s, $%.4f in %s", plural(e.Transitions, "transition"), usd, region)
-		events += " of " + formatCount(asl.MaxEvents)
+		events += " of " + FormatCount(asl.MaxEvents)
 	}
 	w.row("events", "%s", events)
-	text := formatCount(calls)
+	text := FormatCount(calls)
 	if polls > 0 {
-		text += ", " + formatCount(polls) + " of them polls"
+		text += ", " + FormatCount(polls) + " of them polls"
 	}
 	w.row("calls", "%s", text)
 	if n := e.CountRedrives(); n > 0 {
-		w.row("redrives", "%s", formatCount(n))
+		w.row("redrives", "%s", FormatCount(n))
 	}
 	for _, note := range slices.Concat(e.Notes, delayNotes(visits)) {
 		w.row("note", "%s", cut(note, mostPayload))
@@ -214,9 +215,9 @@ func (w *textWriter) change(j *history.Job, c history.Change) {
 	if c.Verdict != history.Retry {
 		verdict = string(c.Verdict)
 	}
-	polls, times := fmt.Sprintf("poll %s", formatCount(c.First+1)), w.axis.since(j.Polls[c.First].At)
+	polls, times := fmt.Sprintf("poll %s", FormatCount(c.First+1)), w.axis.since(j.Polls[c.First].At)
 	if c.Last > c.First {
-		polls = fmt.Sprintf("polls %s to %s", formatCount(c.First+1), formatCount(c.Last+1))
+		polls = fmt.Sprintf("polls %s to %s", FormatCount(c.First+1), FormatCount(c.Last+1))
 		times += " to " + w.axis.since(j.Polls[c.Last].At)
 	}
 	w.columns(cut(cmp.Or(c.Status, noStatus), mostName), verdict, polls, times)
@@ -303,7 +304,7 @@ func (w *textWriter) ticks(columns int) {
 	var line strings.Builder
 	for _, at := range w.axis.ticks(8) {
 		place := int(w.axis.at(w.axis.start.Add(at)) / 100 * float64(columns))
-		text := formatDuration(at)
+		text := FormatDuration(at)
 		if place < line.Len()+min(line.Len(), 2) || place+len(text) > columns {
 			continue
 		}
@@ -394,7 +395,7 @@ func (w *textWriter) step(g *group) string {
 	}
 	start := "  " + pad(w.axis.since(g.start()), 12) + " "
 	if n := len(g.turns); n > 1 {
-		times := formatCount(n) + " times"
+		times := FormatCount(n) + " times"
 		if every := g.every(); every != "" {
 			times += ", " + every
 		}
@@ -402,7 +403,7 @@ func (w *textWriter) step(g *group) string {
 	} else {
 		took := ""
 		if d := g.end().Sub(g.start()); d > 0 {
-			took = formatDuration(d)
+			took = FormatDuration(d)
 		}
 		facts = append(facts, names[0], took, status, failed)
 	}

@@ -46,16 +46,16 @@ func (g *group) every() string {
 		steady = steady && (took-mean).Abs() < 100*time.Millisecond
 	}
 	if !steady {
-		return "every " + formatDuration(mean) + " on average"
+		return "every " + FormatDuration(mean) + " on average"
 	}
-	return "every " + formatDuration(mean)
+	return "every " + FormatDuration(mean)
 }
 
 // untitled is the title of an execution without one.
 const untitled = "Execution"
 
-// mood is the class of the colour of a status.
-func mood(status string) string {
+// Mood is the class of the colour of a status.
+func Mood(status string) string {
 	switch status {
 	case history.StatusSucceeded:
 		return "good"
@@ -70,9 +70,9 @@ func mood(status string) string {
 func describeEnd(e *history.Execution) string {
 	status := cut(e.Status, mostName)
 	if !e.HasEnded() {
-		return status + ", " + formatDuration(e.Duration()) + " after its start"
+		return status + ", " + FormatDuration(e.Duration()) + " after its start"
 	}
-	return status + " after " + formatDuration(e.Duration())
+	return status + " after " + FormatDuration(e.Duration())
 }
 
 // nameOf is the name of a visited state, no longer than AWS lets one be.
