@@ -13,26 +13,33 @@ type operation struct {
 // operations call others by their names.
 func allOperations() map[string]operation {
 	return map[string]operation{
-		"CreateActivity":             serve(createActivity),
-		"CreateStateMachine":         serve(createStateMachine),
-		"CreateStateMachineAlias":    serve(createStateMachineAlias),
-		"DeleteActivity":             serve(deleteActivity),
-		"DeleteStateMachine":         serve(deleteStateMachine),
-		"DeleteStateMachineAlias":    serve(deleteStateMachineAlias),
+		"CreateStateMachine":   serve(createStateMachine),
+		"DeleteStateMachine":   serve(deleteStateMachine),
+		"DescribeStateMachine": serve(describeStateMachine),
+		"ListStateMachines":    serve(listStateMachines),
+		"UpdateStateMachine":   serve(updateStateMachine),
+
+		"TestState":                      serve(testState),
+		"ValidateStateMachineDefinition": serve(validateStateMachineDefinition),
+
 		"DeleteStateMachineVersion":  serve(deleteStateMachineVersion),
-		"DescribeActivity":           serve(describeActivity),
-		"DescribeStateMachine":       serve(describeStateMachine),
-		"DescribeStateMachineAlias":  serve(describeStateMachineAlias),
-		"ListActivities":             serve(listActivities),
-		"ListStateMachineAliases":    serve(listStateMachineAliases),
 		"ListStateMachineVersions":   serve(listStateMachineVersions),
-		"ListStateMachines":          serve(listStateMachines),
-		"ListTagsForResource":        serve(listTagsForResource),
 		"PublishStateMachineVersion": serve(publishStateMachineVersion),
-		"TagResource":                serve(tagResource),
-		"UntagResource":              serve(untagResource),
-		"UpdateStateMachine":         serve(updateStateMachine),
-		"UpdateStateMachineAlias":    serve(updateStateMachineAlias),
+
+		"CreateStateMachineAlias":   serve(createStateMachineAlias),
+		"DeleteStateMachineAlias":   serve(deleteStateMachineAlias),
+		"DescribeStateMachineAlias": serve(describeStateMachineAlias),
+		"ListStateMachineAliases":   serve(listStateMachineAliases),
+		"UpdateStateMachineAlias":   serve(updateStateMachineAlias),
+
+		"CreateActivity":   serve(createActivity),
+		"DeleteActivity":   serve(deleteActivity),
+		"DescribeActivity": serve(describeActivity),
+		"ListActivities":   serve(listActivities),
+
+		"ListTagsForResource": serve(listTagsForResource),
+		"TagResource":         serve(tagResource),
+		"UntagResource":       serve(untagResource),
 	}
 }
 

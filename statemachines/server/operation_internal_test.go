@@ -28,9 +28,7 @@ var inWork = []string{
 	"StartExecution",
 	"StartSyncExecution",
 	"StopExecution",
-	"TestState",
 	"UpdateMapRun",
-	"ValidateStateMachineDefinition",
 }
 
 func TestEveryOperationIsServed(t *testing.T) {

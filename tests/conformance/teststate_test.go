@@ -1,19 +1,18 @@
 package conformance_test
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
-	"github.com/jobpoller/jobpoller/pollcore/diag"
-	"github.com/jobpoller/jobpoller/statemachines/sim"
+	"github.com/jobpoller/jobpoller/statemachines/server"
 )
 
 // teststateSuites are what AWS's TestState API gave for single states.
@@ -40,19 +39,12 @@ type testedState struct {
 	Variables       map[string]any  `json:"variables"`
 	Context         map[string]any  `json:"context"`
 	InspectionLevel string          `json:"inspectionLevel"`
-	Configuration   struct {
-		RetrierRetryCount        int    `json:"retrierRetryCount"`
-		MapIterationFailureCount *int   `json:"mapIterationFailureCount"`
-		MapItemReaderData        string `json:"mapItemReaderData"`
-	} `json:"stateConfiguration"`
-	Mock *struct {
-		Result      json.RawMessage `json:"result"`
-		ResultText  *string         `json:"resultText"`
-		ErrorOutput *struct {
-			Error string `json:"error"`
-			Cause string `json:"cause"`
-		} `json:"errorOutput"`
-		FieldValidationMode string `json:"fieldValidationMode"`
+	Configuration   map[string]any  `json:"stateConfiguration"`
+	Mock            *struct {
+		Result              json.RawMessage `json:"result"`
+		ResultText          *string         `json:"resultText"`
+		ErrorOutput         map[string]any  `json:"errorOutput"`
+		FieldValidationMode string          `json:"fieldValidationMode"`
 	} `json:"mock"`
 	Masked []string        `json:"masked"`
 	Expect json.RawMessage `json:"expect"`
@@ -62,48 +54,44 @@ func runStates(t *testing.T, folder string) result {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	require.NoError(t, err)
+	handler := server.New(server.Options{})
 	out := result{total: len(files), failures: map[string]string{}}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		require.NoError(t, err)
 		var c testedState
 		require.NoError(t, json.Unmarshal(content, &c), file)
-		if what := c.check(t); what != "" {
+		if what := c.check(t, handler); what != "" {
 			out.failures[strings.TrimSuffix(filepath.Base(file), ".json")] = what
 		}
 	}
 	return out
 }
 
-// check tests the state and tells how the answer differs, or the empty string.
-func (c *testedState) check(t *testing.T) string {
+// check asks the server to test the state and tells how the answer differs, or the
+// empty string.
+func (c *testedState) check(t *testing.T, handler http.Handler) string {
 	t.Helper()
 	var want map[string]any
 	require.NoError(t, json.Unmarshal(c.Expect, &want))
-	input := []byte(c.Input)
-	if c.InputText != nil {
-		input = []byte(*c.InputText)
-	}
-	r, err := sim.TestState(t.Context(), c.Definition, input, c.options())
-	if err != nil {
-		return compareRefusal(err, want)
+	status, got := callAPI(t, handler, "TestState", c.request(t))
+	if status != http.StatusOK {
+		return compareRefusal(got, want)
 	}
 	if want["refused"] != nil {
-		return difference("answer", r, want["refused"])
+		return difference("answer", got, want["refused"])
 	}
-	got := map[string]any{"status": r.Status}
-	setText(got, "error", r.Error)
-	setText(got, "cause", r.Cause)
-	setText(got, "nextState", r.Next)
-	if r.Output != nil {
-		got["output"] = r.Output
+	for name, value := range got {
+		if text, ok := value.(string); ok && name == "output" {
+			got[name] = parsed(text)
+		}
 	}
-	switch c.InspectionLevel {
-	case "DEBUG":
-		delete(r.Inspection, "variables")
-		fallthrough
-	case "TRACE":
-		got["inspectionData"] = r.Inspection
+	if data, ok := got["inspectionData"].(map[string]any); ok {
+		for name, value := range data {
+			if text, ok := value.(string); ok {
+				data[name] = parsed(text)
+			}
+		}
 	}
 	got, _ = plain(got).(map[string]any)
 	for _, pointer := range c.Masked {
@@ -118,43 +106,78 @@ func (c *testedState) check(t *testing.T) string {
 	return ""
 }
 
-func (c *testedState) options() sim.TestOptions {
-	o := sim.TestOptions{
-		State: c.StateName, Variables: c.Variables, Context: c.Context, RetrierRetryCount: c.Configuration.RetrierRetryCount,
-		MapIterationFailureCount: c.Configuration.MapIterationFailureCount, ItemReaderData: []byte(c.Configuration.MapItemReaderData),
+// parsed is the value of a member that holds JSON as a text.
+func parsed(text string) any {
+	var value any
+	if json.Unmarshal([]byte(text), &value) != nil {
+		return text
 	}
-	o.Options.Models = models.Load
-	if c.Mock == nil {
-		return o
-	}
-	o.Mock = &sim.Mock{}
-	switch failed := c.Mock.ErrorOutput; {
-	case failed != nil:
-		o.Mock.Error = &sim.TaskError{Name: failed.Error, Cause: failed.Cause}
-	case c.Mock.ResultText != nil:
-		o.Mock.Result = json.RawMessage(*c.Mock.ResultText)
-	default:
-		o.Mock.Result = c.Mock.Result
-	}
-	o.Mock.Validation = sim.MockValidation(c.Mock.FieldValidationMode)
-	return o
+	return value
 }
 
-// compareRefusal compares a refused test: the message, or the place in the
-// definition.
-func compareRefusal(err error, want map[string]any) string {
-	recorded, ok := want["refused"].(map[string]any)
-	if !ok {
-		return err.Error()
+// request is the call of TestState that was recorded.
+func (c *testedState) request(t *testing.T) map[string]any {
+	t.Helper()
+	q := map[string]any{"definition": string(c.Definition)}
+	if c.InspectionLevel != "" {
+		q["inspectionLevel"] = c.InspectionLevel
 	}
-	message, _ := recorded["message"].(string)
-	if refusal, ok := errors.AsType[*sim.TestStateError](err); ok && refusal.Message == message && recorded["code"] == refusal.Code {
+	if c.InputText != nil {
+		q["input"] = *c.InputText
+	} else if c.Input != nil {
+		q["input"] = string(c.Input)
+	}
+	for name, value := range map[string]map[string]any{"variables": c.Variables, "context": c.Context} {
+		if value != nil {
+			text, err := json.Marshal(value)
+			require.NoError(t, err)
+			q[name] = string(text)
+		}
+	}
+	if c.StateName != "" {
+		q["stateName"] = c.StateName
+	}
+	if c.Configuration != nil {
+		q["stateConfiguration"] = c.Configuration
+	}
+	if c.Mock == nil {
+		return q
+	}
+	mock := map[string]any{}
+	switch {
+	case c.Mock.ResultText != nil:
+		mock["result"] = *c.Mock.ResultText
+	case c.Mock.Result != nil:
+		mock["result"] = string(c.Mock.Result)
+	}
+	if c.Mock.ErrorOutput != nil {
+		mock["errorOutput"] = c.Mock.ErrorOutput
+	}
+	if c.Mock.FieldValidationMode != "" {
+		mock["fieldValidationMode"] = c.Mock.FieldValidationMode
+	}
+	q["mock"] = mock
+	return q
+}
+
+// compareRefusal compares the code and the message of a refused test.
+func compareRefusal(got, want map[string]any) string {
+	recorded, _ := want["refused"].(map[string]any)
+	if got["__type"] == recorded["code"] && got["message"] == recorded["message"] {
 		return ""
 	}
-	m := place.FindStringSubmatch(message)
-	if problems, ok := errors.AsType[diag.Problems](err); ok && m != nil && recorded["code"] == "InvalidDefinition" &&
-		slices.ContainsFunc(problems, func(p diag.Problem) bool { return samePlace(p.Pointer, m[1]) }) {
-		return ""
-	}
-	return difference("refusal", err.Error(), message)
+	return difference("refusal", got, recorded)
+}
+
+// callAPI makes a call of Step Functions' API.
+func callAPI(t *testing.T, h http.Handler, operation string, parameters any) (status int, answer map[string]any) {
+	t.Helper()
+	body, err := json.Marshal(parameters)
+	require.NoError(t, err)
+	q := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(body))
+	q.Header.Set("X-Amz-Target", "AWSStepFunctions."+operation)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, q)
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), w.Body.String())
+	return w.Code, answer
 }

@@ -2,23 +2,22 @@ package conformance_test
 
 import (
 	"encoding/json"
-	"maps"
+	"fmt"
+	"hash/crc32"
+	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/pollcore/diag"
-	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/server"
 )
 
-// validateSuites are AWS's answers to definitions. A case passes if the
-// verdict is the same and, for a definition that is refused, a problem stands
-// where AWS's does; AWS's words are its own.
+// validateSuites are AWS's answers to definitions: its verdict, in its words, and the
+// variables that it finds.
 var validateSuites = []suite{
 	{name: "asl-recordings-validate", folder: "asl-recordings/validate", cases: 25, run: runValidations, differences: validateDifferences},
 }
@@ -31,10 +30,8 @@ type validation struct {
 	DefinitionText *string         `json:"definitionText"`
 	Expect         struct {
 		Result      string `json:"result"`
-		Diagnostics []struct {
-			Location string `json:"location"`
-		} `json:"diagnostics"`
-		Refused *struct {
+		Diagnostics []any  `json:"diagnostics"`
+		Refused     *struct {
 			Message string `json:"message"`
 		} `json:"refused"`
 		VariableReferences map[string][]string `json:"variableReferences"`
@@ -45,78 +42,56 @@ func runValidations(t *testing.T, folder string) result {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	require.NoError(t, err)
+	handler := server.New(server.Options{})
 	out := result{total: len(files), failures: map[string]string{}}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		var c validation
 		require.NoError(t, json.Unmarshal(text, &c), file)
-		if what := c.check(); what != "" {
+		if what := c.check(t, handler); what != "" {
 			out.failures[strings.TrimSuffix(filepath.Base(file), ".json")] = what
 		}
 	}
 	return out
 }
 
-// place is what AWS's message says about where.
-var place = regexp.MustCompile(` at (/\S*?)'?$`)
-
-// check tells how our answer differs, or the empty string.
-func (c *validation) check() string {
-	definition := []byte(c.Definition)
+// check tells how the server's answer differs, or the empty string.
+func (c *validation) check(t *testing.T, h http.Handler) string {
+	t.Helper()
+	definition := string(c.Definition)
 	if c.DefinitionText != nil {
-		definition = []byte(*c.DefinitionText)
+		definition = *c.DefinitionText
 	}
-	problems := asl.Validate(definition, asl.ExecutionType(c.MachineType))
-	problems = slices.DeleteFunc(problems, func(p diag.Problem) bool { return p.Severity != diag.Error })
-	refused := len(problems) > 0
 	e := c.Expect
-	if want := e.Refused != nil || e.Result == "FAIL"; refused != want {
-		return difference("refused", refused, want) + " " + problems.Brief()
+	if e.Result != "" {
+		_, got := callAPI(t, h, "ValidateStateMachineDefinition", map[string]any{"definition": definition, "type": c.MachineType})
+		want := map[string]any{"result": e.Result, "diagnostics": e.Diagnostics, "truncated": false}
+		if !reflect.DeepEqual(plain(got), plain(want)) {
+			return difference("diagnostics", got, want)
+		}
+		return ""
 	}
-	if e.VariableReferences != nil {
-		return c.checkVariables(definition)
-	}
-	var places []string
+	status, got := callAPI(t, h, "CreateStateMachine", map[string]any{
+		"name": uniqueName(definition), "definition": definition, "type": c.MachineType, "roleArn": "arn:aws:iam::123456789012:role/r",
+	})
 	if e.Refused != nil {
-		if m := place.FindStringSubmatch(e.Refused.Message); m != nil {
-			places = append(places, m[1])
+		if got["__type"] != "InvalidDefinition" || got["message"] != e.Refused.Message {
+			return difference("refusal", got, e.Refused)
 		}
+		return ""
 	}
-	for _, d := range e.Diagnostics {
-		if strings.HasPrefix(d.Location, "/") {
-			places = append(places, d.Location)
-		}
+	if status != http.StatusOK {
+		return difference("answer", got, "success")
 	}
-	for _, want := range places {
-		if !slices.ContainsFunc(problems, func(p diag.Problem) bool { return samePlace(p.Pointer, want) }) {
-			return difference("place", problems.Brief(), want)
-		}
+	_, got = callAPI(t, h, "DescribeStateMachine", map[string]any{"stateMachineArn": got["stateMachineArn"]})
+	if !reflect.DeepEqual(got["variableReferences"], plain(e.VariableReferences)) {
+		return difference("variable references", got["variableReferences"], e.VariableReferences)
 	}
 	return ""
 }
 
-// samePlace compares a pointer with AWS's place, which is that of the value or
-// of the object it is a member of.
-func samePlace(pointer, place string) bool {
-	place = strings.TrimSuffix(place, "/")
-	parent := pointer[:max(0, strings.LastIndexByte(pointer, '/'))]
-	return pointer == place || parent == place
-}
-
-func (c *validation) checkVariables(definition []byte) string {
-	m, err := asl.Parse(definition)
-	if err != nil {
-		return err.Error()
-	}
-	got := map[string][]string{}
-	for s := range m.All {
-		if names := s.Variables(); len(names) > 0 {
-			got[s.Name] = names
-		}
-	}
-	if !maps.EqualFunc(got, c.Expect.VariableReferences, slices.Equal) {
-		return difference("variable references", got, c.Expect.VariableReferences)
-	}
-	return ""
+// uniqueName names the state machine of a definition.
+func uniqueName(definition string) string {
+	return fmt.Sprintf("m%x", crc32.ChecksumIEEE([]byte(definition)))
 }

@@ -1,0 +1,177 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+type testStateInput struct {
+	Definition         string             `json:"definition"`
+	RoleARN            string             `json:"roleArn"`
+	Input              *string            `json:"input"`
+	InspectionLevel    string             `json:"inspectionLevel"`
+	RevealSecrets      bool               `json:"revealSecrets"`
+	Variables          *string            `json:"variables"`
+	StateName          string             `json:"stateName"`
+	Mock               *mockInput         `json:"mock"`
+	Context            *string            `json:"context"`
+	StateConfiguration stateConfiguration `json:"stateConfiguration"`
+}
+
+type mockInput struct {
+	Result              *string            `json:"result"`
+	ErrorOutput         *mockError         `json:"errorOutput"`
+	FieldValidationMode sim.MockValidation `json:"fieldValidationMode"`
+}
+
+type mockError struct {
+	Error string `json:"error"`
+	Cause string `json:"cause"`
+}
+
+type stateConfiguration struct {
+	RetrierRetryCount        int    `json:"retrierRetryCount"`
+	ErrorCausedByState       string `json:"errorCausedByState"`
+	MapIterationFailureCount *int   `json:"mapIterationFailureCount"`
+	MapItemReaderData        string `json:"mapItemReaderData"`
+}
+
+type testStateOutput struct {
+	Output         *string         `json:"output,omitempty"`
+	Error          string          `json:"error,omitempty"`
+	Cause          string          `json:"cause,omitempty"`
+	InspectionData *inspectionData `json:"inspectionData,omitempty"`
+	NextState      string          `json:"nextState,omitempty"`
+	Status         sim.TestStatus  `json:"status"`
+}
+
+// inspectionData is the data on its way through the state. Most of it is the text of a
+// JSON value.
+type inspectionData struct {
+	Input                      string        `json:"input,omitempty"`
+	AfterInputPath             string        `json:"afterInputPath,omitempty"`
+	AfterParameters            string        `json:"afterParameters,omitempty"`
+	AfterArguments             string        `json:"afterArguments,omitempty"`
+	AfterItemsPath             string        `json:"afterItemsPath,omitempty"`
+	AfterItemsPointer          string        `json:"afterItemsPointer,omitempty"`
+	AfterItemSelector          string        `json:"afterItemSelector,omitempty"`
+	AfterItemBatcher           string        `json:"afterItemBatcher,omitempty"`
+	Result                     string        `json:"result,omitempty"`
+	AfterResultSelector        string        `json:"afterResultSelector,omitempty"`
+	AfterResultPath            string        `json:"afterResultPath,omitempty"`
+	Variables                  string        `json:"variables,omitempty"`
+	MaxConcurrency             *int          `json:"maxConcurrency,omitempty"`
+	ToleratedFailureCount      *int          `json:"toleratedFailureCount,omitempty"`
+	ToleratedFailurePercentage *float64      `json:"toleratedFailurePercentage,omitempty"`
+	ErrorDetails               *errorDetails `json:"errorDetails,omitempty"`
+}
+
+type errorDetails struct {
+	CatchIndex                  *int `json:"catchIndex,omitempty"`
+	RetryIndex                  *int `json:"retryIndex,omitempty"`
+	RetryBackoffIntervalSeconds *int `json:"retryBackoffIntervalSeconds,omitempty"`
+}
+
+// testTime is how long AWS lets a tested state take.
+const testTime = 5 * time.Minute
+
+func testState(r *request, in *testStateInput) (*testStateOutput, error) {
+	input := []byte("{}")
+	if in.Input != nil {
+		input = []byte(*in.Input)
+	}
+	if m := findJSONMistake(input); m.message != "" {
+		return nil, refuse("InvalidExecutionInput", "Invalid State Machine Execution Input: '%s'", m.message)
+	}
+	o, err := in.options(r)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, testTime)
+	defer cancel()
+	result, err := sim.TestState(ctx, []byte(in.Definition), input, o)
+	if err != nil {
+		return nil, refuseTest(in, err)
+	}
+	out := &testStateOutput{Error: result.Error, Cause: result.Cause, NextState: result.Next, Status: result.Status}
+	if result.Output != nil {
+		text := string(result.Output)
+		out.Output = &text
+	}
+	if in.InspectionLevel == "DEBUG" || in.InspectionLevel == "TRACE" {
+		if in.InspectionLevel == "DEBUG" {
+			delete(result.Inspection, "variables")
+		}
+		out.InspectionData, err = inspected(result.Inspection)
+	}
+	return out, err
+}
+
+// options are those of the test that a request asks for.
+func (in *testStateInput) options(r *request) (sim.TestOptions, error) {
+	o := sim.TestOptions{
+		State: in.StateName, RetrierRetryCount: in.StateConfiguration.RetrierRetryCount,
+		MapIterationFailureCount: in.StateConfiguration.MapIterationFailureCount, ItemReaderData: []byte(in.StateConfiguration.MapItemReaderData),
+	}
+	o.Options = sim.Options{
+		Clock: sim.NewVirtualClock(r.now()), Role: in.RoleARN, Region: r.region, Account: r.accountID, Models: r.server.models, Lenient: true,
+	}
+	if in.Variables != nil && json.Unmarshal([]byte(*in.Variables), &o.Variables) != nil {
+		return o, refuse(validation, "Variables must be a valid JSON object")
+	}
+	if in.Context != nil && (json.Unmarshal([]byte(*in.Context), &o.Context) != nil || o.Context == nil) {
+		return o, refuse(validation, "Invalid Context object provided: Context must be a valid JSON object")
+	}
+	if in.Mock == nil {
+		return o, nil
+	}
+	if in.RevealSecrets {
+		return o, refuse(validation, "RevealSecrets is not supported when a mock is specified.")
+	}
+	o.Mock = &sim.Mock{Validation: in.Mock.FieldValidationMode}
+	if in.Mock.Result != nil {
+		o.Mock.Result = json.RawMessage(*in.Mock.Result)
+	}
+	if e := in.Mock.ErrorOutput; e != nil {
+		o.Mock.Error = &sim.TaskError{Name: e.Error, Cause: e.Cause}
+	}
+	return o, nil
+}
+
+// refuseTest is what the client is told of a test that cannot be.
+func refuseTest(in *testStateInput, err error) error {
+	if t, ok := errors.AsType[*sim.TestStateError](err); ok {
+		return refuse(t.Code, "%s", t.Message)
+	}
+	if problems, ok := errors.AsType[diag.Problems](err); ok {
+		return refuseDefinition(in.Definition, problems)
+	}
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return refuse(validation, "%s", err)
+}
+
+// inspected gives the data the form of the API.
+func inspected(data map[string]json.RawMessage) (*inspectionData, error) {
+	members := map[string]any{}
+	for name, text := range data {
+		switch name {
+		case "maxConcurrency", "toleratedFailureCount", "toleratedFailurePercentage", "errorDetails":
+			members[name] = text
+		default:
+			members[name] = string(text)
+		}
+	}
+	text, err := json.Marshal(members)
+	if err != nil {
+		return nil, err
+	}
+	out := &inspectionData{}
+	return out, json.Unmarshal(text, out)
+}
