@@ -42,7 +42,10 @@ var wordings = []wording{
 	{regexp.MustCompile(`^state "(.*)" cannot be reached from `), missingTarget, `State "$1" is not reachable.`, false},
 	{regexp.MustCompile(`^no state ends the state machine`), missingEnd, "Workflow has no terminal state", false},
 	{regexp.MustCompile(`^expected a state machine definition`), schemaFailed, notAnObject, false},
-	{regexp.MustCompile(`^an Express workflow does not support "\.sync`), schemaFailed, "Express state machine does not support '.sync' service integration", false},
+	{
+		regexp.MustCompile(`^an Express workflow does not support "\.sync`), schemaFailed,
+		"Express state machine does not support '.sync' service integration", false,
+	},
 	// AWS has two spaces behind this one.
 	{
 		regexp.MustCompile(`^an Express workflow does not support "\.waitForTaskToken`), schemaFailed,

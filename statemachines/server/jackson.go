@@ -252,7 +252,7 @@ func (r *jsonReader) escape() {
 		return
 	}
 	c, size := utf8.DecodeRune(r.text[r.at:])
-	if strings.IndexRune(`"\/bfnrtu`, c) < 0 {
+	if !strings.ContainsRune(`"\/bfnrtu`, c) {
 		r.fail("Unrecognized character escape '%c' (code %d)", c, c)
 		return
 	}
