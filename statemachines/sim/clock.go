@@ -2,104 +2,326 @@ package sim
 
 import (
 	"container/heap"
+	"context"
+	"fmt"
+	"math"
 	"sync"
 	"time"
 )
 
-// Clock is the time of a run and its event heap. It is safe for concurrent
-// use.
+// Clock is the time of any number of executions, and their timers. It is safe
+// for concurrent use.
 //
-// A virtual clock moves only while a run drives it: when nothing is left to do
-// at one instant, it jumps to the next timer. One run at a time drives a
-// virtual clock; runs after each other share its time and its timers.
+// A virtual clock moves only while a run or a World drives it: when nothing is
+// left to do at one instant, it jumps to the next timer. Any other clock moves by
+// itself, at a factor of the machine's time; with the factor 0 it stands still
+// until Advance moves it.
 type Clock struct {
-	virtual bool
+	mu      sync.Mutex
+	changed sync.Cond // of mu
 
-	mu       sync.Mutex
-	now      time.Time
+	virtual bool
+	machine bool      // shows the time of the machine
+	factor  float64   // of a clock that is not virtual
+	model   time.Time // the time at since, or, where the clock jumps, now
+	since   time.Time // on the machine
+	goal    *goal     // where Advance leads; nil: nobody advances it
+
 	sequence uint64
 	timers   timerHeap
-	driven   bool
+	wake     *time.Timer // for the first of timers, on a clock that moves by itself
+
+	due     dueQueue
+	plain   []*timer // functions of the callers that wait for their goroutine
+	running int      // goroutines that work on a function and come back for the next
+	waiting int      // goroutines that wait for work
+	active  int      // actors that work, or have to
+	holds   int      // calls in flight, and functions of the callers
+	tokens  int      // Tasks that wait for an answer from outside
+	workers int      // of Worlds
 }
 
-// timer is a function that waits for its time on a virtual clock.
+// goal is where a call of Advance leads.
+type goal struct {
+	to   time.Time
+	done bool
+}
+
+// timer is a function that waits for its time.
 type timer struct {
 	at       time.Time
 	sequence uint64
-	index    int // in the heap; -1 once it has left it
-	f        func()
+	f        func() // nil once it is stopped or done
+	actor    *actor // nil: a function of the caller
+	index    int    // in the heap; -1 if it is not there
+	slot     int    // among the timers of its run
 }
 
-// NewVirtualClock returns a clock that stands at start until a run drives it.
-func NewVirtualClock(start time.Time) *Clock { return &Clock{virtual: true, now: start} }
+// NewVirtualClock returns a clock that stands at start until a run or a World
+// drives it.
+func NewVirtualClock(start time.Time) *Clock {
+	c := newClock()
+	c.virtual, c.model = true, start
+	return c
+}
 
 // NewRealClock returns a clock that shows the time of the machine.
-func NewRealClock() *Clock { return &Clock{} }
+func NewRealClock() *Clock {
+	c := newClock()
+	c.machine, c.factor = true, 1
+	return c
+}
+
+// NewClock returns a clock that shows start and goes by the factor: 1 is the pace of
+// the machine, 60 makes a minute a second, and 0 stands still until Advance.
+func NewClock(start time.Time, factor float64) (*Clock, error) {
+	if err := checkFactor(factor); err != nil {
+		return nil, err
+	}
+	c := newClock()
+	c.model, c.since, c.factor = start, time.Now(), factor
+	return c, nil
+}
+
+func newClock() *Clock {
+	c := &Clock{}
+	c.changed.L = &c.mu
+	return c
+}
+
+// mostFactor is a year in 31 seconds.
+const mostFactor = 1_000_000
+
+func checkFactor(factor float64) error {
+	if !(factor >= 0 && factor <= mostFactor) || math.IsNaN(factor) {
+		return fmt.Errorf("the factor of a clock is %v; use a number from 0 to %d", factor, mostFactor)
+	}
+	return nil
+}
 
 // Virtual tells whether the clock is virtual.
-func (c *Clock) Virtual() bool { return c.virtual }
+func (c *Clock) Virtual() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.virtual
+}
 
 // Now returns the current time of the clock.
 func (c *Clock) Now() time.Time {
-	if !c.virtual {
-		return time.Now()
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.now
+	return c.now()
 }
 
-// AfterFunc calls f once d has passed on this clock; a negative d counts as
-// 0. On a virtual clock f runs on the goroutine that drives the run, in the
-// order of time and, at the same time, of registration. On a real clock f runs
-// on a goroutine of its own, as with time.AfterFunc. stop prevents the call,
-// and tells whether it did.
-func (c *Clock) AfterFunc(d time.Duration, f func()) (stop func() bool) {
-	if !c.virtual {
-		return time.AfterFunc(d, f).Stop
+// SetFactor lets the clock go on from where it stands by the factor, as NewClock
+// has it. A virtual clock is virtual no longer.
+func (c *Clock) SetFactor(factor float64) error {
+	if err := checkFactor(factor); err != nil {
+		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := &timer{at: c.now.Add(max(d, 0)), sequence: c.sequence, f: f}
-	c.sequence++
-	heap.Push(&c.timers, t)
+	c.anchor()
+	c.virtual, c.factor = false, factor
+	c.promote()
+	c.changed.Broadcast()
+	return nil
+}
+
+// SetVirtual makes the clock virtual from where it stands.
+func (c *Clock) SetVirtual() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.anchor()
+	c.virtual = true
+	c.promote()
+	c.changed.Broadcast()
+}
+
+// ClockState is what a clock shows and waits for.
+type ClockState struct {
+	Now     time.Time
+	Virtual bool
+	Factor  float64   // of a clock that is not virtual
+	Next    time.Time // the first timer; zero if there is none
+	Calls   int       // of handlers in flight
+	Tokens  int       // Tasks that wait for an answer from outside
+}
+
+// State returns what the clock shows and waits for.
+func (c *Clock) State() ClockState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	state := ClockState{Now: c.now(), Virtual: c.virtual, Calls: max(c.holds, 0), Tokens: c.tokens}
+	if !c.virtual {
+		state.Factor = c.factor
+	}
+	if len(c.timers) > 0 {
+		state.Next = c.timers[0].at
+	}
+	return state
+}
+
+// Next returns when the first timer is due.
+func (c *Clock) Next() (at time.Time, ok bool) {
+	next := c.State().Next
+	return next, !next.IsZero()
+}
+
+// AfterFunc calls f once d has passed on this clock; a negative d counts as 0.
+// Where the clock jumps, f runs before the clock goes on, in the order of time and,
+// at the same time, of registration, on the goroutine that drives the clock, or on
+// one of its own in a World. On a clock that moves by itself f runs on a goroutine of
+// its own, as with time.AfterFunc. stop prevents the call, and tells whether it did.
+func (c *Clock) AfterFunc(d time.Duration, f func()) (stop func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.schedule(c.now().Add(max(d, 0)), nil, f)
 	return func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if t.index < 0 {
-			return false
+		return c.stop(t)
+	}
+}
+
+// Advance moves the clock to a time, through all timers on its way, and returns
+// when all that is due by then has run and no call is in flight. A clock that is
+// there already runs what is due. It does not wait for tokens. The error is that of
+// ctx, which bounds the wait for calls in flight.
+func (c *Clock) Advance(ctx context.Context, to time.Time) error {
+	defer context.AfterFunc(ctx, c.rouse)()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.goal != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
+		c.changed.Wait()
+	}
+	c.anchor()
+	g := &goal{to: to}
+	c.goal = g
+	c.stopWake()
+	defer func() {
+		c.since, c.goal = time.Now(), nil
+		c.promote()
+		c.changed.Broadcast()
+	}()
+	for !g.done {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		c.step(nil)
+	}
+	return nil
+}
+
+func (c *Clock) now() time.Time {
+	switch {
+	case c.jumps() || c.factor == 0:
+		return c.model
+	case c.machine:
+		return time.Now()
+	default:
+		return c.model.Add(scale(time.Since(c.since), c.factor))
+	}
+}
+
+// jumps tells whether the clock goes from timer to timer.
+func (c *Clock) jumps() bool { return c.virtual || c.goal != nil }
+
+// scale is a duration times a factor, as long as there is such a duration.
+func scale(d time.Duration, factor float64) time.Duration {
+	product := float64(d) * factor
+	if product >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(product)
+}
+
+// anchor notes what the clock shows now, for a change of its pace.
+func (c *Clock) anchor() { c.model, c.since, c.machine = c.now(), time.Now(), false }
+
+// rouse lets all that wait for the clock look again.
+func (c *Clock) rouse() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changed.Broadcast()
+}
+
+// schedule lets f run at a time.
+func (c *Clock) schedule(at time.Time, a *actor, f func()) *timer {
+	t := &timer{at: at, sequence: c.sequence, f: f, actor: a, index: -1}
+	c.sequence++
+	if at.After(c.now()) {
+		heap.Push(&c.timers, t)
+		if c.timers[0] == t {
+			c.setWake()
+			if c.jumps() && c.waiting > 0 {
+				c.changed.Signal()
+			}
+		}
+		return t
+	}
+	c.fire(t)
+	return t
+}
+
+// stop prevents the call of a timer, and tells whether it did.
+func (c *Clock) stop(t *timer) bool {
+	if t.f == nil {
+		return false
+	}
+	t.f = nil
+	if t.index >= 0 {
+		first := t.index == 0
 		heap.Remove(&c.timers, t.index)
-		return true
+		if first {
+			c.setWake()
+		}
 	}
+	return true
 }
 
-// next moves a virtual clock to its earliest timer and returns the timer's
-// function, or nil if there is none.
-func (c *Clock) next() func() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.timers) == 0 {
-		return nil
+// promote makes due what has its time.
+func (c *Clock) promote() {
+	now := c.now()
+	for len(c.timers) > 0 && !c.timers[0].at.After(now) {
+		c.fire(heap.Pop(&c.timers).(*timer))
 	}
-	t := heap.Pop(&c.timers).(*timer)
-	c.now = t.at
-	return t.f
+	c.setWake()
 }
 
-// drive claims a virtual clock for a run.
-func (c *Clock) drive() (release func(), ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.driven {
-		return nil, false
+// setWake lets a clock that moves by itself look at its timers when the first is
+// due.
+func (c *Clock) setWake() {
+	if c.jumps() || c.factor == 0 || len(c.timers) == 0 {
+		c.stopWake()
+		return
 	}
-	c.driven = true
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.driven = false
-	}, true
+	wait := c.timers[0].at.Sub(c.now())
+	if c.factor != 1 {
+		if wait = scale(wait, 1/c.factor); wait < math.MaxInt64 {
+			wait++ // no earlier than the timer
+		}
+	}
+	if c.wake == nil {
+		c.wake = time.AfterFunc(wait, func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if !c.jumps() {
+				c.promote()
+			}
+		})
+		return
+	}
+	c.wake.Reset(wait)
+}
+
+func (c *Clock) stopWake() {
+	if c.wake != nil {
+		c.wake.Stop()
+	}
 }
 
 // timerHeap orders timers by time, then by registration.
@@ -107,13 +329,7 @@ type timerHeap []*timer
 
 func (h *timerHeap) Len() int { return len(*h) }
 
-func (h *timerHeap) Less(i, j int) bool {
-	a, b := (*h)[i], (*h)[j]
-	if c := a.at.Compare(b.at); c != 0 {
-		return c < 0
-	}
-	return a.sequence < b.sequence
-}
+func (h *timerHeap) Less(i, j int) bool { return (*h)[i].before((*h)[j]) }
 
 func (h *timerHeap) Swap(i, j int) {
 	timers := *h
@@ -134,4 +350,11 @@ func (h *timerHeap) Pop() any {
 	*h = old[:len(old)-1]
 	t.index = -1
 	return t
+}
+
+func (t *timer) before(other *timer) bool {
+	if c := t.at.Compare(other.at); c != 0 {
+		return c < 0
+	}
+	return t.sequence < other.sequence
 }

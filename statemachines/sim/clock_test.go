@@ -55,16 +55,69 @@ func TestVirtualClockIsLeftClean(t *testing.T) {
 	require.Len(t, r.Events, 4)
 }
 
-func TestVirtualClockIsDrivenByOneRun(t *testing.T) {
+// A handler may run a machine on the clock of its own run: the time that this takes is
+// the time of the Task.
+func TestRunInsideAHandler(t *testing.T) {
+	t.Parallel()
+	for timeout, want := range map[string]struct {
+		status  sim.Status
+		elapsed time.Duration
+	}{``: {sim.StatusSucceeded, time.Minute}, `, "TimeoutSeconds": 20`: {sim.StatusFailed, 20 * time.Second}} {
+		clock := sim.NewVirtualClock(sim.DefaultStart())
+		h := func(ctx context.Context, _ sim.Call) (sim.Reply, error) {
+			r, err := sim.Run(ctx, parse(t, waits), nil, sim.Options{Clock: clock})
+			if err == nil {
+				require.Equal(t, sim.StatusSucceeded, r.Status)
+				require.Equal(t, at(60), r.Stop)
+			}
+			return sim.Reply{}, err
+		}
+		r := run(t, task(timeout), `{}`, h, sim.Options{Clock: clock})
+		require.Equal(t, want.status, r.Status)
+		require.Equal(t, want.elapsed, r.Duration())
+	}
+}
+
+// A timer of the clock may run a machine, too, though the clock waits for the timer.
+func TestRunInsideATimer(t *testing.T) {
 	t.Parallel()
 	clock := sim.NewVirtualClock(sim.DefaultStart())
-	var inner error
-	h := func(ctx context.Context, _ sim.Call) (sim.Reply, error) {
-		_, inner = sim.Run(ctx, parse(t, waits), nil, sim.Options{Clock: clock})
-		return sim.Reply{}, nil
+	var inner *sim.Result
+	var err error
+	clock.AfterFunc(30*time.Second, func() {
+		inner, err = sim.Run(t.Context(), parse(t, waits), nil, sim.Options{Clock: clock})
+	})
+	r := run(t, waits, `{}`, nil, sim.Options{Clock: clock})
+	require.NoError(t, err)
+	require.Equal(t, at(30), inner.Start)
+	require.Equal(t, at(90), inner.Stop)
+	require.Equal(t, at(60), r.Stop)
+}
+
+// Runs at the same time share the time of the clock; one may wait for another.
+func TestRunsOnOneClock(t *testing.T) {
+	t.Parallel()
+	clock := sim.NewVirtualClock(sim.DefaultStart())
+	const runs = 4
+	var started, ended sync.WaitGroup
+	started.Add(runs)
+	var results [runs]*sim.Result
+	var errs [runs]error
+	for i := range runs {
+		ended.Go(func() {
+			h := func(context.Context, sim.Call) (sim.Reply, error) {
+				started.Done()
+				started.Wait() // none goes on before all are here
+				return sim.Reply{Latency: time.Duration(i+1) * time.Minute}, nil
+			}
+			results[i], errs[i] = sim.Run(t.Context(), parse(t, task(``)), nil, sim.Options{Clock: clock, Handlers: map[string]sim.Handler{describe: h}})
+		})
 	}
-	run(t, task(``), `{}`, h, sim.Options{Clock: clock})
-	require.ErrorIs(t, inner, sim.ErrClockBusy)
+	ended.Wait()
+	for i := range runs {
+		require.NoError(t, errs[i])
+		require.GreaterOrEqual(t, results[i].Duration(), time.Duration(i+1)*time.Minute)
+	}
 }
 
 // A handler may wait for another goroutine that registers a timer.

@@ -48,7 +48,7 @@ type childExecutions interface {
 // resume goes on with a strand that did not finish: with the branches of its
 // state that did not, or with its state from the beginning.
 func (s *strand) resume() {
-	s.dead, s.over, s.pending, s.attempt = false, false, nil, nil
+	s.dead, s.over, s.pending, s.pause, s.attempt = false, false, nil, nil, nil
 	c, _ := s.inner.(*composite)
 	switch {
 	case c != nil:

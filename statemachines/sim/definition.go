@@ -12,6 +12,14 @@ import (
 
 // checkDefinition refuses what cannot be run.
 func checkDefinition(m *asl.StateMachine, o *Options) error {
+	if err := definitionProblems(m, o).Err(); err != nil {
+		return err
+	}
+	return checkResources(m.All, o)
+}
+
+// definitionProblems are what no handler can help with.
+func definitionProblems(m *asl.StateMachine, o *Options) diag.Problems {
 	problems := openProblems(m, o)
 	for s := range m.All {
 		if s.Map != nil && s.Map.ResultWriter != nil {
@@ -19,10 +27,7 @@ func checkDefinition(m *asl.StateMachine, o *Options) error {
 				"a result writer cannot be simulated: remove it, and the output of the Map is the array of all results"))
 		}
 	}
-	if err := problems.Err(); err != nil {
-		return err
-	}
-	return checkResources(m.All, o)
+	return problems
 }
 
 // openProblems are what the definition leaves open, and what the type of the

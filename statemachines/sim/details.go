@@ -77,6 +77,7 @@ func (d *Details) needs(payload *Payload) int {
 		{d.Index != nil, needsIndex},
 		{d.RoleArn != "", needsRole},
 		{d.TaskCredentials != nil || d.Length != nil || d.MapRunArn != "" || d.RedriveCount != 0, needsWide},
+		{d.VersionArn != "" || d.AliasArn != "" || d.WorkerName != "", needsWide},
 		{
 			d.Input != nil && d.Input != payload || d.Output != nil && d.Output != payload || d.Parameters != nil && d.Parameters != payload,
 			needsWide,

@@ -10,9 +10,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// ErrClockBusy is the error of Run if another run drives the virtual clock.
-var ErrClockBusy = errors.New("another run drives this virtual clock; give each run its own, or run one after the other")
-
 // ErrEndless is the error of Run if the history of an execution without a limit
 // of events, such as that of an Express workflow, has a quarter of a million.
 var ErrEndless = errors.New("an execution has 250,000 events and no end: a loop in it takes no time")
@@ -27,6 +24,8 @@ var (
 	ErrRedriveTooLate   = errors.New("the execution ended more than 14 days ago; it can no longer be redriven")
 	ErrRedriveFull      = errors.New("the history of the execution is full; it cannot be redriven")
 	ErrRedriveExpress   = errors.New("an Express workflow cannot be redriven")
+	ErrRedriveRunning   = errors.New("the execution runs; only one that has ended can be redriven")
+	ErrRedriveChild     = errors.New("a child execution of a Map is redriven with the execution of the Map")
 )
 
 // InternalError is the error of Run and its kin for a defect of this package,
@@ -39,6 +38,16 @@ type InternalError struct {
 
 func (e *InternalError) Error() string {
 	return fmt.Sprintf("state %q: the simulator has a defect: %v\nReport it with the definition and the input, please.\n\n%s", e.State, e.Value, e.Stack)
+}
+
+// PanicError is what a handler in a World fails its Task with where it panics.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("the handler panicked: %v\n\n%s", e.Value, e.Stack)
 }
 
 // InputSizeError is the error of Run for an execution input above the limit.

@@ -103,7 +103,10 @@ type Details struct {
 	HeartbeatInSeconds int64
 	Error              string
 	Cause              string
-	RoleArn            string // of ExecutionStarted
+	RoleArn            string // of ExecutionStarted, with the next two
+	VersionArn         string // of the state machine
+	AliasArn           string
+	WorkerName         string // of ActivityStarted
 	AssignedVariables  map[string]*Payload
 	TaskCredentials    *Payload
 	Index              *int // of MapIteration events, from 0

@@ -20,11 +20,13 @@ type execution struct {
 	over       bool
 	ended      func()
 	onEvent    func(Event)
+	handle     *Execution // of a World; nil: of Run
+	mapRun     *mapRun    // of a child execution; nil: of none
 }
 
 func newExecution(r *run, name, arn string, start time.Time, input *Payload) *execution {
 	return &execution{run: r, result: &Result{
-		ExecutionARN: arn, Start: r.clock.Now(), random: r.random,
+		ExecutionARN: arn, Start: r.now, random: r.random,
 		context: map[string]any{
 			"Id": arn, "Input": input.Value(), "Name": name,
 			"RoleArn": r.options.Role, "StartTime": formatTime(start), "RedriveCount": json.Number("0"),
@@ -57,8 +59,11 @@ func (x *execution) record(t EventType, previous int64, d Details) int64 {
 }
 
 func (x *execution) write(t EventType, previous int64, d Details) int64 {
-	e := x.history.add(previous, x.run.clock.Now(), t, d)
-	if x.onEvent != nil {
+	e := x.history.add(previous, x.run.now, t, d)
+	switch w := x.run.world; {
+	case w != nil && w.options.OnEvent != nil:
+		x.run.calling(func() { w.options.OnEvent(x.handle, e) })
+	case x.onEvent != nil:
 		x.run.calling(func() { x.onEvent(*e) })
 	}
 	return e.ID
@@ -77,9 +82,15 @@ func (x *execution) end(status Status, t EventType, previous int64, d Details) {
 	if status == StatusFailed || status == StatusAborted {
 		x.result.Error, x.result.Cause = d.Error, d.Cause
 	}
-	x.result.Stop = x.run.clock.Now()
+	x.result.Stop = x.run.now
 	x.over = true
+	if x.result.root != nil {
+		x.result.root.kill()
+	}
 	x.ended()
+	if x.handle != nil {
+		x.handle.end()
+	}
 }
 
 // timeOut ends the execution at its time limit, and abort where it is stopped.
@@ -88,7 +99,11 @@ func (x *execution) timeOut() {
 	x.end(StatusTimedOut, ExecutionTimedOut, 0, Details{Error: asl.ErrorTimeout})
 }
 
-func (x *execution) abort() { x.end(StatusAborted, ExecutionAborted, 0, Details{}) }
+func (x *execution) abort() { x.stop("", "") }
+
+func (x *execution) stop(name, cause string) {
+	x.end(StatusAborted, ExecutionAborted, 0, Details{Error: name, Cause: cause})
+}
 
 // breakOff closes the history of a run that a Go error ended: as that of an execution
 // which is stopped, with the error as the cause. It returns nil if that has ended.
@@ -104,7 +119,16 @@ func (x *execution) breakOff(cause error) *Result {
 // visit counts a state that is entered.
 func (x *execution) visit(s *asl.State) {
 	x.bill()
-	x.run.root.result.Visits[s.Name]++
+	if visits := x.run.root.result.Visits; visits != nil {
+		visits[s.Name]++
+	}
+}
+
+// countCall counts a call of a Task.
+func (x *execution) countCall(s *asl.State) {
+	if calls := x.run.root.result.Calls; calls != nil {
+		calls[s.Name]++
+	}
 }
 
 // bill counts a transition.
@@ -115,11 +139,15 @@ func (x *execution) bill() {
 }
 
 // take counts a transition from one state to another.
-func (x *execution) take(e Edge) { x.run.root.result.Edges[e]++ }
+func (x *execution) take(e Edge) {
+	if edges := x.run.root.result.Edges; edges != nil {
+		edges[e]++
+	}
+}
 
 // newRoot makes the execution that the run is about.
 func (r *run) newRoot(input *Payload) *execution {
-	now := r.clock.Now()
+	now := r.now
 	if !r.options.StartTime.IsZero() {
 		now = r.options.StartTime
 	}
@@ -128,7 +156,12 @@ func (r *run) newRoot(input *Payload) *execution {
 		"Id":   arn(r.options, "stateMachine") + r.options.StateMachine,
 		"Name": r.options.StateMachine,
 	}
-	x.result.Visits, x.result.Edges, x.result.Calls = map[string]int{}, map[Edge]int{}, map[string]int{}
+	if r.world == nil { // a World of many executions has no room for it
+		x.result.Visits, x.result.Edges, x.result.Calls = map[string]int{}, map[Edge]int{}, map[string]int{}
+	}
+	if r.options.Sync {
+		delete(x.result.context, "RedriveCount")
+	}
 	r.follow(x)
 	return x
 }

@@ -176,7 +176,7 @@ func (s *strand) evaluateExpression(e *jsonata.Expression, location string, d da
 	maps.Copy(values, visible)
 	values["states"] = states
 	value, err := e.Eval(s.x.run.ctx, jsonata.Environment{
-		Variables: values, Now: s.x.run.clock.Now(), Random: s.x.run.random.Rand, UUID: s.x.run.random.uuid,
+		Variables: values, Now: s.x.run.now, Random: s.x.run.random.Rand, UUID: s.x.run.random.uuid,
 	})
 	if s.x.run.caller.Err() != nil {
 		s.x.run.abort()

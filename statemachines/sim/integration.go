@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // integration is how the history names a Task's resource. A service
@@ -21,7 +20,7 @@ type integration struct {
 	timedOut               EventType
 }
 
-func integrationOf(arn string) integration {
+func newIntegration(arn string) integration {
 	const servicePart = 5
 	parts := strings.Split(arn, ":")
 	service := len(parts) > servicePart+1 && parts[2] == "states"
@@ -46,18 +45,8 @@ func integrationOf(arn string) integration {
 	}
 }
 
-// integrationOf is the integration of a resource, which is read once in a run.
-func (r *run) integrationOf(arn string) *integration {
-	if known := r.integrations[arn]; known != nil {
-		return known
-	}
-	if r.integrations == nil {
-		r.integrations = map[string]*integration{}
-	}
-	i := integrationOf(arn)
-	r.integrations[arn] = &i
-	return &i
-}
+// activity tells whether the resource is an activity.
+func (i *integration) activity() bool { return i.scheduled == ActivityScheduled }
 
 // details are the members that all events of the call have, besides those
 // given.
@@ -85,7 +74,7 @@ func (s *strand) checkArguments(arguments *Payload) *failure {
 	if template == nil {
 		return nil
 	}
-	api, err := s.x.run.api(s.state.Task)
+	api, err := s.x.run.shared.api(s.state.Task, s.x.run.options.Models)
 	if err != nil {
 		s.x.run.fail(err)
 		return nil
@@ -110,7 +99,7 @@ func (s *strand) checkResult(result *Payload) {
 	if !s.isStrict() {
 		return
 	}
-	api, err := s.x.run.api(s.state.Task)
+	api, err := s.x.run.shared.api(s.state.Task, s.x.run.options.Models)
 	if err != nil {
 		s.x.run.fail(err)
 		return
@@ -127,20 +116,4 @@ func (s *strand) misfit(what string, problems []string) *ModelError {
 		return nil
 	}
 	return &ModelError{State: s.state.Name, Resource: s.state.Task.Resource, What: what, Problems: problems}
-}
-
-// api is the API of a Task, which is looked up once in a run.
-func (r *run) api(t *asl.Task) (*typecheck.API, error) {
-	if known := r.apis[t.Resource]; known != nil {
-		return known, nil
-	}
-	api, err := typecheck.FindAPI(t.Resource, r.options.Models)
-	if err != nil {
-		return nil, err
-	}
-	if r.apis == nil {
-		r.apis = map[string]*typecheck.API{}
-	}
-	r.apis[t.Resource] = &api
-	return &api, nil
 }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"strconv"
@@ -18,10 +17,19 @@ func (s *strand) runMap() *failure {
 		return f
 	}
 	d := data{input: input}
+	if m.ItemReader != nil {
+		return s.readItems(d)
+	}
 	items, f := s.items(d)
 	if f != nil {
 		return f
 	}
+	return s.mapItems(items, d)
+}
+
+// mapItems goes through the items.
+func (s *strand) mapItems(items []any, d data) *failure {
+	m := s.state.Map
 	c := &composite{owner: s, iterates: !m.Distributed}
 	if f := s.concurrency(c, d); f != nil {
 		return f
@@ -59,9 +67,6 @@ func (s *strand) runMap() *failure {
 // items is what the Map goes through.
 func (s *strand) items(d data) ([]any, *failure) {
 	m := s.state.Map
-	if m.ItemReader != nil {
-		return s.readItems(d)
-	}
 	if !s.jsonata() {
 		value, f := s.readPath("ItemsPath", m.ItemsPath, d.input)
 		if f != nil {
@@ -222,55 +227,4 @@ func (s *strand) batches(items []any, d data) ([]batch, *failure) {
 		flush()
 	}
 	return batches, nil
-}
-
-// readItems calls the handler that stands for the reader of the items. Its
-// output is what the file holds, as JSON: an array.
-func (s *strand) readItems(d data) ([]any, *failure) {
-	reader := s.state.Map.ItemReader
-	field := "Parameters"
-	if s.jsonata() {
-		field = "Arguments"
-	}
-	arguments, f := s.applyTemplate(field, reader.Parameters, d, emptyObject())
-	if f != nil {
-		return nil, f
-	}
-	handler := s.x.run.options.handler(s.state.Name, reader.Resource)
-	reply, err := s.x.run.handle(handler, Call{
-		Resource: reader.Resource, State: s.state.Name, Arguments: arguments.Value(), Context: s.context(), Iterations: s.iterations,
-		Time: s.x.run.clock.Now(),
-	})
-	if err != nil {
-		return nil, s.readerFailure(err)
-	}
-	value, err := normalize(reply.Output)
-	items, ok := value.([]any)
-	if err != nil || !ok {
-		s.x.run.fail(fmt.Errorf("state %q: handler of the item reader %q: output is not an array of items", s.state.Name, reader.Resource))
-		return nil, &failure{name: errorItemReader}
-	}
-	limit, f := s.integer(reader.Config.MaxItems, d)
-	switch {
-	case f != nil:
-		return nil, f
-	case limit < 0: // a text of AWS's
-		return nil, &failure{name: errorItemReader, cause: "field MaxItems must be positive"}
-	}
-	if limit > 0 && int64(len(items)) > limit {
-		items = items[:limit]
-	}
-	return items, nil
-}
-
-func (s *strand) readerFailure(err error) *failure {
-	if failed, ok := errors.AsType[*TaskError](err); ok {
-		return &failure{name: errorItemReader, cause: failed.Name + ": " + failed.Cause}
-	}
-	if s.x.run.caller.Err() != nil {
-		s.x.run.abort()
-	} else {
-		s.x.run.fail(fmt.Errorf("state %q: handler of the item reader: %w", s.state.Name, err))
-	}
-	return &failure{name: errorItemReader}
 }

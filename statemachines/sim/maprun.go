@@ -26,6 +26,9 @@ func (s *strand) newMapRun(length int) *mapRun {
 	r.arn = arn(o, "mapRun") + o.StateMachine + "/" + label + ":" + s.x.run.random.uuid()
 	root := s.x.run.root.result
 	r.number = len(root.MapRuns)
+	if w := s.x.run.world; w != nil {
+		w.addMapRun(r)
+	}
 	root.MapRuns = append(root.MapRuns, MapRun{ARN: r.arn, State: s.state.Name, Executions: make([]*Result, length)})
 	return r
 }
@@ -40,9 +43,12 @@ func (r *mapRun) start(c *composite, b *branch, input *Payload) {
 		kind = "express"
 	}
 	machine := run.options.StateMachine + "/" + r.label
-	x := newExecution(run, name, arn(run.options, kind)+machine+":"+name, run.clock.Now(), input)
+	x := newExecution(run, name, arn(run.options, kind)+machine+":"+name, run.now, input)
 	x.definition = map[string]any{"Id": arn(run.options, "stateMachine") + machine, "Name": machine}
-	x.limit, x.billed = run.options.MaxEvents, !express
+	x.limit, x.billed, x.mapRun = run.options.MaxEvents, !express, r
+	if run.world != nil {
+		run.world.addChild(x)
+	}
 	if express {
 		x.limit = unlimitedEvents
 	}
@@ -107,7 +113,7 @@ func (r *mapRun) resume(c *composite, b *branch) {
 		}
 		b.strand.release()
 		x.run, x.over, x.history = run, false, history{}
-		*x.result = Result{ExecutionARN: x.result.ExecutionARN, Start: run.clock.Now(), random: run.random, context: x.result.context}
+		*x.result = Result{ExecutionARN: x.result.ExecutionARN, Start: run.now, random: run.random, context: x.result.context}
 		x.begin(b.flow, input)
 		x.result.root.iterations = append(slices.Clone(r.owner.iterations), b.index)
 		b.strand = x.result.root

@@ -38,7 +38,7 @@ type Call struct {
 	// SendTaskSuccess and SendTaskFailure do with its token. The error is as that of
 	// a handler. It reports whether the Task waits for an answer. On a virtual clock
 	// only what runs on the goroutine of Run may call it: a handler, or a timer of
-	// the clock. The latency of the Reply is ignored.
+	// the clock. In a World any goroutine may. The latency of the Reply is ignored.
 	Answer func(Reply, error) (waits bool)
 	// Credentials are those of the definition, evaluated; nil if it has none.
 	Credentials any
@@ -52,18 +52,22 @@ type Reply struct {
 	// Output is what the Task returns: any value that encoding/json takes. It
 	// belongs to the run from then on.
 	Output any
-	// Latency is how long the call took on a virtual clock. A real clock
-	// ignores it.
+	// Latency is how long the call took besides. Run ignores it on a clock that is
+	// not virtual.
 	Latency time.Duration
 	// Submitted is what the service answered to the request of a ".sync" or
 	// ".waitForTaskToken" Task; Output and Latency are then about the end of the
 	// job, or what came back with the token.
 	Submitted any
 	// Never is set if the handler does not answer the Task: only Call.Answer, its
-	// timeout, its heartbeat or the end of the run ends it.
+	// token, its timeout, its heartbeat or the end of the run ends it.
 	Never bool
-	// HeartbeatEvery is the interval of the heartbeats on a virtual clock; 0 if
-	// there are none. On a real clock heartbeats are not watched.
+	// Inside is set beside Never if the answer comes from another execution of the
+	// World, or does not come: the Task does not hold a virtual clock then. Otherwise a
+	// Task with a token does, in a World.
+	Inside bool
+	// HeartbeatEvery is the interval of the heartbeats that come without
+	// SendTaskHeartbeat; 0 if there are none.
 	HeartbeatEvery time.Duration
 }
 
@@ -71,12 +75,13 @@ type Reply struct {
 // failure with that error name and cause; any other error ends Run with a Go
 // error: a broken test set-up, not a failed execution.
 //
-// On a virtual clock a handler runs on the goroutine of Run, one at a time. It
-// may block in real time, but not wait for a timer of the clock. On a real
-// clock it runs on a goroutine of its own; ctx ends at the Task's timeout and
-// at the end of the run, which waits for the handler to return. The handler of a
-// reader of items runs on the goroutine of Run on any clock, and its Latency does
-// not count.
+// On a virtual clock a handler of Run runs on the goroutine of Run, one at a time. It
+// may block in real time, but not wait for a timer of the clock; it may call Run with
+// the same clock. On any other clock, and in a World, it runs on a goroutine of its own;
+// ctx ends with the Task and with the run, which waits for the handler to return. The
+// Latency of the reader of items does not count.
+//
+// In a World any other error, and a panic, fails the Task with States.TaskFailed.
 type Handler func(ctx context.Context, call Call) (Reply, error)
 
 // TaskError is the failure of a Task. A Name of States.Timeout is a Task that
@@ -95,12 +100,17 @@ type Options struct {
 	Clock         *Clock             // nil: a virtual clock at DefaultStart
 	Handlers      map[string]Handler // by resource ARN as written in the definition
 	StateHandlers map[string]Handler // by name of the state; they win over Handlers
+	Handler       Handler            // of all Tasks that neither has one for; nil: Run refuses them
 	Execution     string             // name; default "execution-1"
+	ARN           string             // of the execution; empty: made of the names
 	StateMachine  string             // name; default DefaultStateMachine
 	Region        string             // default DefaultRegion
 	Account       string             // default DefaultAccount
 	Role          string             // ARN of the execution's role; default: one named after the state machine
+	VersionARN    string             // of the state machine, for the history; empty: none
+	AliasARN      string             // of the state machine, for the history; empty: none
 	Express       bool               // run as an Express workflow: no limit of events, five minutes at most
+	Sync          bool               // a synchronous Express execution, whose context object has no RedriveCount
 	Seed          uint64             // of the jitter of retries and all else that is random
 	StartTime     time.Time          // what the context object says of the start, for a run that goes on with another; zero: the clock's time
 	MaxEvents     int                // of the history of an execution; 0: asl.MaxEvents; negative: none
@@ -131,6 +141,9 @@ type Options struct {
 // options. That of an Express workflow has one part more, which is made up.
 func ExecutionARN(o Options) string {
 	o.fill()
+	if o.ARN != "" {
+		return o.ARN
+	}
 	if o.Express {
 		return arn(o, "express") + o.StateMachine + ":" + o.Execution + ":" + uuidOf(o.StateMachine, o.Execution)
 	}
@@ -202,6 +215,14 @@ func (o *Options) fill() {
 
 // handler is what runs a Task, or nil.
 func (o *Options) handler(state, resource string) Handler {
+	if h := o.ownHandler(state, resource); h != nil {
+		return h
+	}
+	return o.Handler
+}
+
+// ownHandler is the handler of a state or resource, or nil.
+func (o *Options) ownHandler(state, resource string) Handler {
 	if h := o.StateHandlers[state]; h != nil {
 		return h
 	}

@@ -75,8 +75,7 @@ func (s *strand) retry(i int) bool {
 	}
 	delay := s.retryDelay(r, s.retries[i])
 	s.retries[i]++
-	s.x.run.tellWait(delay)
-	s.after(delay, func() {
+	s.wait(delay, func() {
 		s.retryCount++
 		s.x.bill()
 		s.leaveInside()

@@ -7,15 +7,16 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// Status is the status of an execution that has ended.
+// Status is the status of an execution.
 type Status string
 
 // The statuses.
 const (
+	StatusRunning   Status = "RUNNING" // in a World
 	StatusSucceeded Status = "SUCCEEDED"
 	StatusFailed    Status = "FAILED"
 	StatusTimedOut  Status = "TIMED_OUT"
-	StatusAborted   Status = "ABORTED" // the context of Run ended, or an error ended the run
+	StatusAborted   Status = "ABORTED" // it was stopped, the context of Run ended, or an error ended the run
 )
 
 // Result is an execution that has ended.
@@ -43,6 +44,7 @@ type Result struct {
 
 	root         *strand // where a redrive goes on
 	redriveCount int
+	redriveDate  time.Time
 	context      map[string]any // the part of the context object that stays
 	random       *randomState
 }

@@ -2,60 +2,50 @@ package sim
 
 import (
 	"context"
-	"errors"
 	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
-	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// run is an execution under way, with its child executions. All of it belongs
-// to the goroutine of Run; on a real clock timers and handlers reach it through
-// the mailbox.
+// run is an execution under way, with its child executions. It is one actor of its
+// clock: whoever touches it holds the actor's lock.
 type run struct {
-	ctx          context.Context //nolint:containedctx // a run is one call of Run; this one ends with it
-	caller       context.Context //nolint:containedctx // the one given to Run
-	machine      *asl.StateMachine
-	options      Options
-	clock        *Clock
-	mailbox      *mailbox
-	others       sync.WaitGroup // goroutines of handlers and timers on a real clock
-	random       *randomState
-	apis         map[string]*typecheck.API // by resource
-	integrations map[string]*integration   // by resource
+	actor   actor
+	world   *World          // nil: one call of Run drives it
+	ctx     context.Context //nolint:containedctx // of its handlers
+	caller  context.Context //nolint:containedctx // the one given to Run
+	machine *asl.StateMachine
+	shared  *machineData
+	options Options
+	clock   *Clock
+	others  *sync.WaitGroup // goroutines of handlers
+	random  *randomState
+	now     time.Time // of the function that runs
+	calls   []func()  // of handlers, which follow the function that runs
 
-	current     *strand // that runs
-	inCaller    bool    // a function of the caller runs
-	root        *execution
-	steps       steps
-	abort       func()                    // of the root
-	breakOff    func(cause error) *Result // of the root; nil before there is one
-	broken      error
-	over        bool
-	timers      map[uint64]func() bool // by number: what stops the timers that wait
-	timerNumber uint64
+	current  *strand // that runs
+	inCaller bool    // a function of the caller runs
+	root     *execution
+	steps    steps
+	abort    func()                    // of the root
+	breakOff func(cause error) *Result // of the root; nil before there is one
+	broken   error
+	over     bool
+	timers   []*timer // that wait
 }
 
-// drive runs what begin starts to its end.
+// drive runs what begin starts to its end, on this goroutine.
 func (r *run) drive(ctx context.Context, begin func()) (*Result, error) {
-	if r.clock.Virtual() {
-		release, ok := r.clock.drive()
-		if !ok {
-			return nil, ErrClockBusy
-		}
-		defer release()
-	}
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.ctx, r.caller = inner, ctx
-	r.mailbox, r.timers = newMailbox(), map[uint64]func() bool{}
-	r.guard(begin)
-	if r.clock.Virtual() {
-		r.driveVirtual()
-	} else {
-		r.driveReal()
+	r.others, r.actor.pinned = &sync.WaitGroup{}, true
+	r.clock.begin(&r.actor, begin)
+	r.clock.drive(ctx, r)
+	if !r.over {
+		r.act(r.clock.Now(), r.abort)
 	}
 	cancel()
 	r.others.Wait()
@@ -68,36 +58,24 @@ func (r *run) drive(ctx context.Context, begin func()) (*Result, error) {
 	return r.root.result, nil
 }
 
-// driveVirtual runs what the clock has, in order of time.
-func (r *run) driveVirtual() {
-	for !r.over {
-		if r.caller.Err() != nil {
-			r.abort()
-			return
-		}
-		f := r.clock.next()
-		if f == nil {
-			r.fail(errors.New("the run has nothing left to do but has not ended"))
-			return
-		}
-		r.guard(f)
+// act runs a function that is due, and then the handlers that it calls.
+func (r *run) act(at time.Time, f func()) {
+	calls := r.locked(at, f)
+	for _, call := range calls {
+		call()
 	}
 }
 
-// driveReal runs what timers and handlers leave in the mailbox.
-func (r *run) driveReal() {
-	for !r.over {
-		select {
-		case <-r.caller.Done():
-			r.abort()
-		case <-r.mailbox.filled:
-			for _, f := range r.mailbox.empty() {
-				if !r.over {
-					r.guard(f)
-				}
-			}
-		}
+// locked runs a function, and returns the handlers that it calls on this goroutine.
+func (r *run) locked(at time.Time, f func()) (calls []func()) {
+	r.actor.mu.Lock()
+	defer r.actor.mu.Unlock()
+	if at.After(r.now) {
+		r.now = at
 	}
+	r.guard(f)
+	calls, r.calls = r.calls, nil
+	return calls
 }
 
 // guard runs f, and ends the run where f panics. A panic of a function of
@@ -118,10 +96,41 @@ func (r *run) guard(f func()) {
 	f()
 }
 
-// handle calls a handler on the goroutine of Run.
-func (r *run) handle(h Handler, call Call) (reply Reply, err error) {
-	r.calling(func() { reply, err = h(r.ctx, call) })
-	return reply, err
+// handle calls a handler, and then reply. A run on a virtual clock calls it on its own
+// goroutine, behind the function that runs; any other on one of the handler.
+func (r *run) handle(ctx context.Context, h Handler, call Call, reply func(Reply, error)) {
+	if r.world == nil && r.clock.Virtual() {
+		r.calls = append(r.calls, func() { r.handleHere(ctx, h, call, reply) })
+		return
+	}
+	r.clock.hold()
+	r.others.Go(func() {
+		answer, err := r.callSafely(ctx, h, call)
+		r.clock.reply(&r.actor, func() { reply(answer, err) })
+	})
+}
+
+func (r *run) handleHere(ctx context.Context, h Handler, call Call, reply func(Reply, error)) {
+	if r.over {
+		return
+	}
+	var answer Reply
+	var err error
+	r.clock.release(func() { answer, err = h(ctx, call) })
+	r.clock.catchUp(&r.actor, func() { reply(answer, err) })
+}
+
+// callSafely calls a handler. In a World its panic is an error, as one of many
+// executions must not end the others.
+func (r *run) callSafely(ctx context.Context, h Handler, call Call) (reply Reply, err error) {
+	if r.world != nil {
+		defer func() {
+			if value := recover(); value != nil {
+				err = &PanicError{Value: value, Stack: debug.Stack()}
+			}
+		}()
+	}
+	return h(ctx, call)
 }
 
 // calling calls a function of the caller.
@@ -134,62 +143,62 @@ func (r *run) calling(f func()) {
 // tellWait tells the caller that a state waits.
 func (r *run) tellWait(d time.Duration) {
 	if r.options.OnWait != nil {
-		r.calling(func() { r.options.OnWait(r.clock.Now().Add(d)) })
+		r.calling(func() { r.options.OnWait(r.now.Add(d)) })
 	}
 }
 
-// after calls f on the goroutine of Run once d has passed, unless the run is
-// over by then.
+// after calls f once d has passed, unless the run is over by then.
 func (r *run) after(d time.Duration, f func()) (stop func()) {
 	if r.over {
 		return func() {}
 	}
-	number := r.timerNumber
-	r.timerNumber++
-	fire := func() {
-		delete(r.timers, number)
+	var t *timer
+	c := r.clock
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t = c.schedule(r.now.Add(max(d, 0)), &r.actor, func() {
+		r.forget(t)
 		if !r.over {
 			f()
 		}
-	}
-	stopTimer := r.timer(d, fire)
-	r.timers[number] = stopTimer
-	return func() {
-		delete(r.timers, number)
-		stopTimer()
-	}
-}
-
-// timer starts a timer of the clock that calls f on the goroutine of Run.
-func (r *run) timer(d time.Duration, f func()) (stop func() bool) {
-	if r.clock.Virtual() {
-		return r.clock.AfterFunc(d, f)
-	}
-	r.others.Add(1)
-	stopTimer := r.clock.AfterFunc(d, func() {
-		defer r.others.Done()
-		r.mailbox.put(f)
 	})
-	return func() bool {
-		stopped := stopTimer()
-		if stopped {
-			r.others.Done()
-		}
-		return stopped
+	t.slot = len(r.timers)
+	r.timers = append(r.timers, t)
+	return func() {
+		r.forget(t)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.stop(t)
 	}
 }
 
-// fail ends the run with a Go error.
+// forget takes a timer out of those that wait.
+func (r *run) forget(t *timer) {
+	if t.slot < len(r.timers) && r.timers[t.slot] == t {
+		last := r.timers[len(r.timers)-1]
+		r.timers[t.slot], last.slot = last, t.slot
+		r.timers[len(r.timers)-1] = nil
+		r.timers = r.timers[:len(r.timers)-1]
+	}
+}
+
+// fail ends the run with a Go error: in a World the execution is aborted, with the
+// error as its cause.
 func (r *run) fail(err error) {
 	r.broken = err
+	if r.world != nil && r.breakOff != nil {
+		r.breakOff(err)
+	}
 	r.stop()
 }
 
 func (r *run) stop() {
 	r.over = true
 	r.root.over = true
-	for _, stopTimer := range r.timers {
-		stopTimer()
+	r.clock.mu.Lock()
+	defer r.clock.mu.Unlock()
+	for _, t := range r.timers {
+		r.clock.stop(t)
 	}
-	clear(r.timers)
+	r.timers = nil
 }

@@ -19,7 +19,7 @@ import (
 // returns how it ended; an empty input is an empty object. The execution's
 // failure is a Result and not an error. Errors: *ResourceError if a Task cannot
 // be run, *InputSizeError, diag.Problems if the input is not JSON or the
-// definition cannot be run as it is, ErrClockBusy, and what a handler returned
+// definition cannot be run as it is, and what a handler returned
 // that is not a *TaskError, ErrEndless, ErrTooMuch, and *InternalError. An error that
 // ends a run on its way comes with the result so far, ABORTED with the error as its
 // Cause. When ctx ends the execution is ABORTED, too.
@@ -35,7 +35,7 @@ func Run(ctx context.Context, m *asl.StateMachine, input []byte, o Options) (*Re
 		return nil, err
 	}
 	r := newRun(m, o, newRandom(o.Seed))
-	return r.drive(ctx, func() { r.start(payload) })
+	return r.drive(ctx, func() { r.start(r.newRoot(payload), payload) })
 }
 
 // Redrive goes on with an execution that did not succeed, as AWS does: the
@@ -70,12 +70,13 @@ func Redrive(ctx context.Context, m *asl.StateMachine, failed *Result, o Options
 }
 
 func newRun(m *asl.StateMachine, o Options, random *randomState) *run {
-	return &run{machine: m, options: o, clock: o.Clock, random: random, steps: states{}}
+	r := &run{machine: m, shared: newMachineData(), options: o, clock: o.Clock, now: o.Clock.Now(), random: random, steps: states{}}
+	r.actor.run = r
+	return r
 }
 
 // start records the start and schedules the first state.
-func (r *run) start(input *Payload) {
-	x := r.newRoot(input)
+func (r *run) start(x *execution, input *Payload) {
 	x.limit, x.billed, x.onEvent = r.options.MaxEvents, true, r.options.OnEvent
 	x.begin(&r.machine.Flow, input)
 	r.limitTime()
@@ -84,6 +85,7 @@ func (r *run) start(input *Payload) {
 // restart goes on where the execution stopped.
 func (r *run) restart(failed *Result) {
 	x := failed.root.x
+	r.over, r.broken = false, nil
 	x.run, x.over, x.limit, x.onEvent = r, false, r.options.MaxEvents, r.options.OnEvent
 	r.follow(x)
 	x.redrive()

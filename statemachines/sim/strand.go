@@ -39,6 +39,7 @@ type strand struct {
 	item        map[string]any         // of the Map, while its items are made
 	attempt     interface{ abandon() } // of the Task
 	inner       inside                 // the branches or iterations of the state
+	pause       *pause                 // of a Wait state, or before a retry; nil: none
 	probe       watcher                // of a state that is tested alone
 }
 
@@ -91,9 +92,32 @@ func (s *strand) after(d time.Duration, f func()) {
 	})
 }
 
+// pause is a time for which a strand waits, and what it does then.
+type pause struct {
+	until time.Time
+	end   func()
+}
+
+// wait calls f once d has passed, or when somebody ends the wait.
+func (s *strand) wait(d time.Duration, f func()) {
+	s.x.run.tellWait(d)
+	end := func() {
+		s.pause = nil
+		f()
+	}
+	s.pause = &pause{s.x.run.now.Add(max(d, 0)), end}
+	s.after(d, end)
+}
+
+// skip ends the wait of the strand.
+func (s *strand) skip() {
+	s.pending()
+	s.after(0, s.pause.end)
+}
+
 // kill stops the strand and all inside of it.
 func (s *strand) kill() {
-	s.dead = true
+	s.dead, s.pause = true, nil
 	if s.pending != nil {
 		s.pending()
 		s.pending = nil
@@ -130,7 +154,7 @@ func (s *strand) release() {
 }
 
 // enter enters the state that the strand is at.
-func (s *strand) enter() { s.x.run.steps.enter(s, s.x.run.clock.Now()) }
+func (s *strand) enter() { s.x.run.steps.enter(s, s.x.run.now) }
 
 // jsonata tells whether the strand is in a state in JSONata mode.
 func (s *strand) jsonata() bool { return s.state.QueryLanguage == asl.JSONata }
@@ -195,7 +219,12 @@ func (s *strand) inspectAfter(field string, p *Payload) {
 
 // begin records the start and schedules the first state.
 func (x *execution) begin(flow *asl.Flow, input *Payload) {
-	x.record(ExecutionStarted, 0, Details{Input: input, RoleArn: x.run.options.Role})
+	o := &x.run.options
+	started := Details{Input: input, RoleArn: o.Role}
+	if x == x.run.root {
+		started.VersionArn, started.AliasArn = o.VersionARN, o.AliasARN
+	}
+	x.record(ExecutionStarted, 0, started)
 	s := newStrand(x, flow, newVariables(nil))
 	x.result.root = s
 	x.follow(s)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
@@ -14,7 +15,11 @@ import (
 // evaluated anew.
 func (s *strand) runTask() *failure {
 	t := s.state.Task
-	a := &attempt{strand: s, integration: s.x.run.integrationOf(t.Resource)}
+	r := s.x.run
+	a := &attempt{strand: s, integration: r.shared.integrationOf(t.Resource)}
+	if a.queued = r.queues(s, a.integration); a.queued && !r.world.hasActivity(t.Resource) {
+		return &failure{name: errorRuntime, cause: "The activity " + t.Resource + " does not exist."}
+	}
 	if s.token = ""; a.integration.token {
 		s.token = s.newToken()
 	}
@@ -49,16 +54,16 @@ func (s *strand) runTask() *failure {
 	if !s.alive() {
 		return nil
 	}
-	call := Call{
+	a.call = Call{
 		Resource: t.Resource, State: s.state.Name, Arguments: arguments.Value(), Context: s.context(), RetryCount: s.retryCount,
-		TaskToken: s.token, Answer: a.answer, Iterations: s.iterations, Time: s.x.run.clock.Now(),
+		TaskToken: s.token, Answer: a.answer, Iterations: s.iterations, Time: s.x.run.now,
 	}
 	if credentials != nil {
-		call.Credentials = credentials.Value()
+		a.call.Credentials = credentials.Value()
 	}
 	s.attempt = a
-	s.x.run.root.result.Calls[s.state.Name]++
-	a.start(call)
+	s.x.countCall(s.state)
+	a.start()
 	return nil
 }
 
@@ -71,12 +76,17 @@ func (s *strand) newToken() string {
 type attempt struct {
 	strand             *strand
 	integration        *integration
+	call               Call
 	timeout, heartbeat time.Duration // 0: none
 	submitted          bool          // the handler has returned
 	answered           func()        // what Call.Answer ends the attempt with
+	claimed            atomic.Bool   // an answer is on its way, or none is waited for
 	done               bool
-	cancel             context.CancelFunc // on a real clock
-	stops              []func()           // the timers that wait
+	queued             bool // an activity, which a worker of it takes from the queue of a World
+	waits              bool // for an answer from outside, which holds a virtual clock
+	cancel             context.CancelFunc
+	stops              []func() // the timers that wait
+	beats              func()   // stops the timer of the heartbeat
 }
 
 func (a *attempt) schedule(arguments *Payload, timeout, heartbeat int64, credentials *Payload) {
@@ -87,7 +97,9 @@ func (a *attempt) schedule(arguments *Payload, timeout, heartbeat int64, credent
 		d.Input, d.Resource = arguments, a.integration.resource
 	}
 	a.strand.record(a.integration.scheduled, a.integration.details(d))
-	a.strand.record(a.integration.started, a.integration.details(Details{}))
+	if !a.queued {
+		a.strand.record(a.integration.started, a.integration.details(Details{}))
+	}
 }
 
 // taskCredentials are credentials as the history shows them.
@@ -101,52 +113,115 @@ func taskCredentials(credentials *Payload) *Payload {
 
 // after calls f once d has passed, unless the attempt is over by then.
 func (a *attempt) after(d time.Duration, f func()) {
-	a.stops = append(a.stops, a.strand.x.run.after(d, func() {
+	a.stops = append(a.stops, a.timer(d, f))
+}
+
+func (a *attempt) timer(d time.Duration, f func()) (stop func()) {
+	return a.strand.x.run.after(d, func() {
 		if !a.done && a.strand.alive() {
 			f()
 		}
-	}))
+	})
 }
 
 // abandon ends the attempt without an outcome.
 func (a *attempt) abandon() {
+	if a.done {
+		return
+	}
 	a.done = true
+	a.claimed.Store(true)
 	for _, stop := range a.stops {
 		stop()
+	}
+	if a.beats != nil {
+		a.beats()
 	}
 	if a.cancel != nil {
 		a.cancel()
 	}
+	if w := a.strand.x.run.world; w != nil && a.call.TaskToken != "" {
+		w.forgetToken(a)
+	}
 }
 
-// start calls the handler: on a virtual clock at once, and the reply takes
-// effect when its latency has passed; on a real clock on a goroutine.
-func (a *attempt) start(call Call) {
-	o := &a.strand.x.run.options
-	handler := o.handler(call.State, call.Resource)
+// start calls the handler, or leaves the attempt to the queue of an activity.
+func (a *attempt) start() {
+	r := a.strand.x.run
 	if a.timeout > 0 {
 		// A reply that comes at the very instant still counts.
 		a.after(a.timeout, func() { a.after(0, func() { a.expire(false) }) })
 	}
-	if !a.strand.x.run.clock.Virtual() {
-		a.startReal(handler, call)
+	if r.world != nil && a.call.TaskToken != "" {
+		r.world.keepToken(a)
+	}
+	if a.queued {
+		r.world.queue(a)
 		return
 	}
-	reply, err := a.strand.x.run.handle(handler, call)
+	ctx := r.ctx
+	if r.world != nil || !r.clock.Virtual() {
+		ctx, a.cancel = context.WithCancel(r.ctx)
+	}
+	handler := r.options.handler(a.call.State, a.call.Resource)
+	if handler == nil { // in a World only
+		handler = noHandler
+	}
+	r.handle(ctx, handler, a.call, a.reply)
+}
+
+// queues tells whether the Task of a state waits in the queue of its activity.
+func (r *run) queues(s *strand, i *integration) bool {
+	return r.world != nil && i.activity() && r.options.ownHandler(s.state.Name, s.state.Task.Resource) == nil
+}
+
+// noHandler fails a Task that nothing runs.
+func noHandler(_ context.Context, call Call) (Reply, error) {
+	return Reply{}, &TaskError{Name: asl.ErrorTaskFailed, Cause: "Nothing runs the resource " + call.Resource + ": give it a handler."}
+}
+
+// reply goes on when the handler has returned: what it gave takes effect when its
+// latency has passed.
+func (a *attempt) reply(reply Reply, err error) {
+	r := a.strand.x.run
+	if a.done || !a.strand.alive() {
+		return
+	}
 	latency, submitted := reply.Latency, reply.Submitted
 	if failed, ok := errors.AsType[*TaskError](err); ok {
 		latency, submitted = failed.Latency, failed.Submitted
 	}
 	a.submit(submitted, err)
-	if a.heartbeat > 0 && (reply.HeartbeatEvery == 0 || reply.HeartbeatEvery > a.heartbeat) {
-		a.after(a.heartbeat, func() { a.after(0, func() { a.expire(true) }) })
+	if reply.HeartbeatEvery == 0 || reply.HeartbeatEvery > a.heartbeat {
+		a.watch()
 	}
 	switch {
 	case reply.Never && err == nil:
-	case latency > 0:
+		if r.world != nil && a.integration.token && !reply.Inside {
+			a.wait()
+		}
+	case latency > 0 && (r.world != nil || r.clock.Virtual()):
 		a.after(latency, func() { a.finish(reply, err) })
 	default:
 		a.finish(reply, err)
+	}
+}
+
+// watch ends the attempt if no heartbeat comes in time from now on.
+func (a *attempt) watch() {
+	if a.beats != nil {
+		a.beats()
+	}
+	if a.heartbeat > 0 && !a.done {
+		a.beats = a.timer(a.heartbeat, func() { a.after(0, func() { a.expire(true) }) })
+	}
+}
+
+// wait holds a virtual clock until the attempt is answered.
+func (a *attempt) wait() {
+	if !a.waits {
+		a.waits = true
+		a.strand.x.run.clock.waitForToken(1)
 	}
 }
 
@@ -171,43 +246,21 @@ func (a *attempt) notJSON(what string, err error) error {
 	return fmt.Errorf("state %q: handler of %q: %s is not JSON: %w", a.strand.state.Name, a.strand.state.Task.Resource, what, err)
 }
 
-func (a *attempt) startReal(handler Handler, call Call) {
-	r := a.strand.x.run
-	ctx, cancel := context.WithCancel(r.ctx)
-	a.cancel = cancel
-	r.others.Go(func() {
-		defer cancel()
-		reply, err := handler(ctx, call)
-		r.mailbox.put(func() {
-			if a.done || !a.strand.alive() {
-				return
-			}
-			submitted := reply.Submitted
-			if failed, ok := errors.AsType[*TaskError](err); ok {
-				submitted = failed.Submitted
-			}
-			a.submit(submitted, err)
-			if !reply.Never || err != nil {
-				a.finish(reply, err)
-			}
-		})
-	})
-}
-
 // answer is Call.Answer.
-func (a *attempt) answer(reply Reply, err error) bool {
+func (a *attempt) answer(reply Reply, err error) (waited bool) {
 	r := a.strand.x.run
-	if r.clock.Virtual() {
-		return a.takeAnswer(reply, err)
-	}
-	waits := make(chan bool, 1)
-	r.mailbox.put(func() { waits <- a.takeAnswer(reply, err) })
-	select {
-	case waited := <-waits:
+	if r.world == nil && r.clock.Virtual() {
+		r.locked(r.clock.Now(), func() { waited = a.takeAnswer(reply, err) })
 		return waited
-	case <-r.ctx.Done():
-		return false
 	}
+	if r.world != nil { // whoever calls must not wait: it may be in OnEnd of another execution
+		if !a.claimed.CompareAndSwap(false, true) {
+			return false
+		}
+		r.clock.post(&r.actor, func() { a.takeAnswer(reply, err) })
+		return true
+	}
+	return r.ask(func() { waited = a.takeAnswer(reply, err) }) == nil && waited
 }
 
 // takeAnswer lets an answer end the attempt, once its handler has returned.
@@ -215,6 +268,7 @@ func (a *attempt) takeAnswer(reply Reply, err error) bool {
 	if a.done || a.answered != nil || !a.strand.alive() {
 		return false
 	}
+	a.claimed.Store(true)
 	if a.answered = func() { a.finish(reply, err) }; a.submitted {
 		a.after(0, a.answered)
 	}
@@ -243,6 +297,9 @@ func (a *attempt) finish(reply Reply, err error) {
 				return a.fails(&failure{name: failed.Name, cause: failed.Cause, fromTask: true})
 			}
 			err = fmt.Errorf("a TaskError needs a Name: %w", err)
+		}
+		if r.world != nil {
+			return a.fails(&failure{name: asl.ErrorTaskFailed, cause: cutCause(err.Error()), fromTask: true})
 		}
 		if r.caller.Err() == nil { // else the run is about to be aborted
 			r.fail(fmt.Errorf("state %q: handler of %q: %w", a.strand.state.Name, a.strand.state.Task.Resource, err))

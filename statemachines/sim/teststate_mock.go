@@ -40,7 +40,7 @@ func (p *probe) readMock(m *Mock, s *asl.State, models typecheck.Models) error {
 	if m == nil {
 		return nil
 	}
-	if m.Error != nil && m.Error.Name == "" && (s.Task == nil || !integrationOf(s.Task.Resource).token) {
+	if m.Error != nil && m.Error.Name == "" && (s.Task == nil || !newIntegration(s.Task.Resource).token) {
 		return refuse("The Error of a Mock needs a Name")
 	}
 	value, err := normalize(m.Result)

@@ -16,8 +16,7 @@ func (s *strand) runWait() *failure {
 	if f != nil {
 		return f
 	}
-	s.x.run.tellWait(d)
-	s.after(d, func() { s.failState(s.leave(data{input: input}, input, s.nextState())) })
+	s.wait(d, func() { s.failState(s.leave(data{input: input}, input, s.nextState())) })
 	return nil
 }
 
@@ -51,7 +50,7 @@ func (s *strand) waitTime(input *Payload) (time.Duration, *failure) {
 }
 
 func (s *strand) delayUntil(until time.Time) (time.Duration, *failure) {
-	delay := until.Sub(s.x.run.clock.Now())
+	delay := until.Sub(s.x.run.now)
 	if delay > asl.MaxWaitAhead {
 		return 0, s.runtimeFailure("Wait state delay is too long.")
 	}

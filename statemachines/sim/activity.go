@@ -1,0 +1,104 @@
+package sim
+
+import (
+	"context"
+	"slices"
+)
+
+// queue is what an activity has to do, and the workers that wait for it.
+type queue struct {
+	attempts []*attempt
+	pollers  []chan *attempt // each has room for one
+}
+
+// queue leaves an attempt to the workers of its activity.
+func (w *World) queue(a *attempt) {
+	a.wait()
+	w.tasks.mu.Lock()
+	defer w.tasks.mu.Unlock()
+	w.tasks.offer(a, false)
+}
+
+// offer gives an attempt to the worker that waits longest, or leaves it in the queue.
+func (t *tasks) offer(a *attempt, first bool) {
+	q := t.queueOf(a.call.Resource)
+	switch {
+	case len(q.pollers) > 0:
+		q.pollers[0] <- a
+		q.pollers = q.pollers[1:]
+	case first:
+		q.attempts = slices.Insert(q.attempts, 0, a)
+	default:
+		q.attempts = append(q.attempts, a)
+	}
+}
+
+func (t *tasks) queueOf(activity string) *queue {
+	q := t.queues[activity]
+	if q == nil {
+		q = &queue{}
+		t.queues[activity] = q
+	}
+	return q
+}
+
+// ActivityTask waits for a Task of the activity and hands it to the worker, whose name
+// may be empty. The token is empty if ctx ends first. The error is ErrWorldClosed.
+func (w *World) ActivityTask(ctx context.Context, activity, worker string) (token string, input []byte, err error) {
+	for {
+		a, err := w.nextTask(ctx, activity)
+		if a == nil || err != nil {
+			return "", nil, err
+		}
+		started := false
+		if err := a.strand.x.run.ask(func() { started = a.activityStarted(worker) }); err != nil {
+			return "", nil, err
+		}
+		if started {
+			return a.call.TaskToken, newPayload(a.call.Arguments).JSON(), nil
+		}
+	}
+}
+
+// nextTask waits for an attempt; nil if ctx ends first.
+func (w *World) nextTask(ctx context.Context, activity string) (*attempt, error) {
+	t := &w.tasks
+	t.mu.Lock()
+	q := t.queueOf(activity)
+	if len(q.attempts) > 0 {
+		a := q.attempts[0]
+		q.attempts[0] = nil
+		q.attempts = q.attempts[1:]
+		t.tidy(activity)
+		t.mu.Unlock()
+		return a, nil
+	}
+	poller := make(chan *attempt, 1)
+	q.pollers = append(q.pollers, poller)
+	t.mu.Unlock()
+	var err error
+	select {
+	case a := <-poller:
+		return a, nil
+	case <-ctx.Done():
+	case <-w.ctx.Done():
+		err = ErrWorldClosed
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	select {
+	case a := <-poller: // it came just now: it goes to the next
+		t.offer(a, true)
+	default:
+		q.pollers = slices.DeleteFunc(q.pollers, func(p chan *attempt) bool { return p == poller })
+	}
+	t.tidy(activity)
+	return nil, err
+}
+
+// tidy forgets a queue that is empty.
+func (t *tasks) tidy(activity string) {
+	if q := t.queues[activity]; q != nil && len(q.attempts)+len(q.pollers) == 0 {
+		delete(t.queues, activity)
+	}
+}

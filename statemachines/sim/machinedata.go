@@ -1,0 +1,64 @@
+package sim
+
+import (
+	"sync"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
+)
+
+// machineData is what the executions of one state machine share. It is safe for
+// concurrent use.
+type machineData struct {
+	mu           sync.Mutex
+	apis         map[string]*typecheck.API // by resource
+	integrations map[string]*integration   // by resource
+	checked      [2]bool                   // as a Standard and as an Express workflow
+	problems     [2]error
+}
+
+func newMachineData() *machineData {
+	return &machineData{apis: map[string]*typecheck.API{}, integrations: map[string]*integration{}}
+}
+
+// integrationOf is the integration of a resource, which is read once.
+func (m *machineData) integrationOf(arn string) *integration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.integrations[arn]
+	if known == nil {
+		i := newIntegration(arn)
+		known = &i
+		m.integrations[arn] = known
+	}
+	return known
+}
+
+// api is the API of a Task, which is looked up once.
+func (m *machineData) api(t *asl.Task, models typecheck.Models) (*typecheck.API, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.apis[t.Resource]; known != nil {
+		return known, nil
+	}
+	api, err := typecheck.FindAPI(t.Resource, models)
+	if err != nil {
+		return nil, err
+	}
+	m.apis[t.Resource] = &api
+	return &api, nil
+}
+
+// check refuses a machine that cannot be run, whatever the execution.
+func (m *machineData) check(machine *asl.StateMachine, o *Options) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i := 0
+	if o.Express {
+		i = 1
+	}
+	if !m.checked[i] {
+		m.problems[i], m.checked[i] = definitionProblems(machine, o).Err(), true
+	}
+	return m.problems[i]
+}

@@ -1,0 +1,154 @@
+package sim
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// Progress is how far an execution is, without its data.
+type Progress struct {
+	Status      Status
+	Start, Stop time.Time // Stop is zero while it runs
+	Events      int64     // how many
+	RedriveDate time.Time // of the last redrive; zero: none
+}
+
+// Snapshot is an execution at one moment. It is not to be changed.
+type Snapshot struct {
+	Progress
+
+	ARN, Name, StateMachine string
+	Express                 bool
+	Input                   json.RawMessage
+	Output                  json.RawMessage // of SUCCEEDED
+	Error, Cause            string
+	Transitions             int
+	RedriveCount            int
+	RedriveStatus           RedriveStatus
+	RedriveStatusReason     string   // of NotRedrivable, in AWS's words; AWS has none for Express
+	MapRunARN               string   // of a child execution of a Map
+	MapRuns                 []string // their ARNs, in the order of their start
+	Current                 []Place  // the states that work or wait; empty once it has ended
+}
+
+// Place is a state that works or waits.
+type Place struct {
+	State      string
+	Type       asl.Type
+	Iterations []int     // as in Call
+	Entered    time.Time // AWS's EnteredTime
+	Event      int64     // ID of the event of entering
+	Until      time.Time // the end of a Wait, or of the delay before a retry; zero: neither
+	Token      string    // of a Task that waits for one
+	RetryCount int
+	Input      *Payload
+	Variables  map[string]any // that the state can read; not to be changed
+}
+
+// Start returns when the execution started.
+func (e *Execution) Start() time.Time {
+	defer e.lock()()
+	return e.x.result.Start
+}
+
+// Progress returns how far the execution is.
+func (e *Execution) Progress() Progress {
+	defer e.lock()()
+	return e.x.progress()
+}
+
+func (x *execution) progress() Progress {
+	return Progress{x.status(), x.result.Start, x.result.Stop, x.lastEvent(), x.result.redriveDate}
+}
+
+// Snapshot returns the execution as it is now.
+func (e *Execution) Snapshot() Snapshot {
+	now := e.world.clock.Now()
+	defer e.lock()()
+	x := e.x
+	r, o := x.result, &x.run.options
+	s := Snapshot{
+		Progress: x.progress(), ARN: r.ExecutionARN, StateMachine: o.StateMachine, Express: x.express(), Output: r.Output, Error: r.Error, Cause: r.Cause,
+		RedriveCount: r.redriveCount, Input: newPayload(r.context["Input"]).JSON(),
+	}
+	s.Name, _ = r.context["Name"].(string)
+	s.RedriveStatus, s.RedriveStatusReason = x.redriveStatus(now)
+	s.Transitions = r.Transitions
+	for _, run := range r.MapRuns {
+		s.MapRuns = append(s.MapRuns, run.ARN)
+	}
+	if x.mapRun != nil {
+		s.MapRunARN = x.mapRun.arn
+	}
+	if !x.over && r.root != nil {
+		r.root.places(func(at *strand) bool {
+			s.Current = append(s.Current, at.place())
+			return true
+		})
+	}
+	return s
+}
+
+// express tells whether it is an Express execution.
+func (x *execution) express() bool {
+	if x.mapRun != nil {
+		return !x.billed
+	}
+	return x.run.options.Express
+}
+
+// places yields the innermost strands that are in a state.
+func (s *strand) places(yield func(*strand) bool) bool {
+	if s.over || s.dead {
+		return true
+	}
+	if c, ok := s.inner.(*composite); ok && c.mapRun == nil {
+		for _, b := range c.branches {
+			if b.strand != nil && !b.done && !b.strand.places(yield) {
+				return false
+			}
+		}
+		return true
+	}
+	return !s.inside || yield(s)
+}
+
+func (s *strand) place() Place {
+	p := Place{
+		State: s.state.Name, Type: s.state.Type, Iterations: s.iterations, Entered: s.enteredTime, Event: s.entered, RetryCount: s.retryCount,
+		Input: s.input, Token: s.token, Variables: maps.Clone(s.variables.all()),
+	}
+	if s.pause != nil {
+		p.Until, p.Token = s.pause.until, ""
+	}
+	return p
+}
+
+// ErrNoWait is the error of SkipWait if nothing waits there.
+var ErrNoWait = errors.New("no Wait state, and no retry, waits at this state")
+
+// SkipWait ends the Wait, or the delay before a retry, in which the execution stands at
+// the state; at any state if the name is empty. Errors: ErrNoWait and ErrWorldClosed.
+func (e *Execution) SkipWait(state string) error {
+	skipped := false
+	err := e.x.run.ask(func() {
+		if e.x.over {
+			return
+		}
+		e.x.result.root.places(func(s *strand) bool {
+			if s.pause != nil && (state == "" || state == s.state.Name) {
+				s.skip()
+				skipped = true
+			}
+			return true
+		})
+	})
+	if err == nil && !skipped {
+		return ErrNoWait
+	}
+	return err
+}

@@ -1,0 +1,262 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
+)
+
+// World runs any number of executions at the same time, on one clock. It is safe for
+// concurrent use. Its goroutines end with Close.
+type World struct {
+	options WorldOptions
+	clock   *Clock
+	ctx     context.Context //nolint:containedctx // of all handlers; it ends with Close
+	cancel  context.CancelFunc
+	workers sync.WaitGroup
+	calls   sync.WaitGroup // handlers in flight
+
+	mu         sync.RWMutex
+	closed     bool
+	executions map[string]*Execution // by ARN, child executions with them
+	mapRuns    map[string]*LiveMapRun
+	machines   map[*asl.StateMachine]*machineData
+
+	tasks tasks
+}
+
+// WorldOptions are the circumstances of a World. The zero value is good.
+type WorldOptions struct {
+	Clock   *Clock // nil: NewRealClock
+	Workers int    // goroutines that work on executions; 0: one a processor
+	// OnEvent is called for every event of every execution, child executions with them,
+	// in the order of each. The execution is locked meanwhile: OnEvent must be quick, and
+	// must call neither the execution nor the World. It must not change the event.
+	OnEvent func(*Execution, *Event)
+	// OnEnd is called when an execution has ended, after its last event and as OnEvent.
+	OnEnd func(*Execution)
+	// HasActivity tells whether there is an activity; nil: there is every one. A Task
+	// of one that there is not fails.
+	HasActivity func(arn string) bool
+}
+
+// Errors of a World.
+var (
+	ErrWorldClosed     = errors.New("the world of the execution is closed")
+	ErrExecutionExists = errors.New("there is an execution with this ARN already")
+)
+
+// NewWorld returns a World without executions. Close it.
+func NewWorld(o WorldOptions) *World {
+	if o.Clock == nil {
+		o.Clock = NewRealClock()
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	w := &World{
+		options: o, clock: o.Clock, executions: map[string]*Execution{}, mapRuns: map[string]*LiveMapRun{},
+		machines: map[*asl.StateMachine]*machineData{}, tasks: newTasks(),
+	}
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	w.clock.employ(o.Workers)
+	for range o.Workers {
+		w.workers.Go(func() { w.clock.serve(w.ctx) })
+	}
+	return w
+}
+
+// Close ends all goroutines of the World: executions stand still, handlers are
+// cancelled, and Close waits for them. What is asked of the World then fails with
+// ErrWorldClosed.
+func (w *World) Close() {
+	w.mu.Lock()
+	first := !w.closed
+	w.closed = true
+	w.mu.Unlock()
+	w.cancel()
+	w.clock.rouse()
+	w.workers.Wait()
+	w.calls.Wait()
+	if first {
+		w.clock.employ(-w.options.Workers)
+	}
+}
+
+// Clock returns the clock of the World.
+func (w *World) Clock() *Clock { return w.clock }
+
+// Start starts an execution of the machine, which comes from asl.Parse, with the
+// input, and returns when its start is recorded; an empty input is an empty object.
+// Clock, OnEvent and OnWait of the options play no part. Errors: *InputSizeError,
+// diag.Problems if the input is not JSON or the definition cannot be run as it is,
+// ErrExecutionExists, and ErrWorldClosed.
+func (w *World) Start(m *asl.StateMachine, input []byte, o Options) (*Execution, error) {
+	o.Clock, o.OnEvent, o.OnWait = w.clock, nil, nil
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	shared, err := w.shared(m, &o)
+	if err != nil {
+		return nil, err
+	}
+	payload, err := readInput(input)
+	if err != nil {
+		return nil, err
+	}
+	r := newRun(m, o, newRandom(o.Seed))
+	r.world, r.shared, r.others, r.ctx, r.caller = w, shared, &w.calls, w.ctx, w.ctx
+	x := r.newRoot(payload)
+	e, err := w.add(x)
+	if err != nil {
+		return nil, err
+	}
+	w.clock.begin(&r.actor, func() { r.start(x, payload) })
+	return e, nil
+}
+
+// Execution returns an execution by its ARN, also a child execution of a Map; nil if
+// there is none.
+func (w *World) Execution(arn string) *Execution {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.executions[arn]
+}
+
+// Forget drops an execution that has ended, with its Map Runs and child executions.
+// It tells whether it did.
+func (w *World) Forget(arn string) bool {
+	e := w.Execution(arn)
+	if e == nil {
+		return false
+	}
+	r := e.x.run
+	r.actor.mu.Lock()
+	defer r.actor.mu.Unlock()
+	if !r.over || e.x != r.root {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.executions, arn)
+	for _, run := range e.x.result.MapRuns {
+		delete(w.mapRuns, run.ARN)
+		for _, child := range run.Executions {
+			if child != nil {
+				delete(w.executions, child.ExecutionARN)
+			}
+		}
+	}
+	return true
+}
+
+// add makes an execution known.
+func (w *World) add(x *execution) (*Execution, error) {
+	e := &Execution{world: w, x: x}
+	x.handle = e
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.closed:
+		return nil, ErrWorldClosed
+	case w.executions[x.result.ExecutionARN] != nil:
+		return nil, ErrExecutionExists
+	}
+	w.executions[x.result.ExecutionARN] = e
+	return e, nil
+}
+
+// addChild makes a child execution of a Map known.
+func (w *World) addChild(x *execution) {
+	x.handle = &Execution{world: w, x: x}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.executions[x.result.ExecutionARN] = x.handle
+}
+
+func (w *World) addMapRun(r *mapRun) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mapRuns[r.arn] = &LiveMapRun{r}
+}
+
+// mostMachines is how many machines a World keeps data of.
+const mostMachines = 10_000
+
+// shared is what all executions of a machine share. It checks the machine once.
+func (w *World) shared(m *asl.StateMachine, o *Options) (*machineData, error) {
+	w.mu.RLock()
+	data := w.machines[m]
+	w.mu.RUnlock()
+	if data == nil {
+		data = newMachineData()
+		w.mu.Lock()
+		if known := w.machines[m]; known != nil {
+			data = known
+		} else {
+			if len(w.machines) >= mostMachines {
+				clear(w.machines) // they are made anew
+			}
+			w.machines[m] = data
+		}
+		w.mu.Unlock()
+	}
+	return data, data.check(m, o)
+}
+
+// ask lets f run for the run, behind all that is due for it, and waits for it. Every
+// input from outside to an execution of a World passes here, but for its start and the
+// replies of handlers.
+func (r *run) ask(f func()) error {
+	done := make(chan struct{})
+	r.clock.post(&r.actor, func() {
+		defer close(done)
+		f()
+	})
+	select {
+	case <-done:
+		return nil
+	case <-r.ctx.Done():
+		select {
+		case <-done:
+			return nil
+		default:
+			return ErrWorldClosed
+		}
+	}
+}
+
+// employ counts the workers of a World.
+func (c *Clock) employ(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.workers += n
+}
+
+// serve works on the clock until ctx ends.
+func (c *Clock) serve(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for ctx.Err() == nil {
+		c.step(nil)
+	}
+	c.changed.Broadcast()
+}
+
+// waitForToken counts the Tasks that wait for an answer from outside.
+func (c *Clock) waitForToken(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tokens += n
+	if c.tokens == 0 && c.waiting > 0 {
+		c.changed.Signal()
+	}
+}
+
+// hasActivity tells whether there is an activity.
+func (w *World) hasActivity(arn string) bool {
+	return w.options.HasActivity == nil || w.options.HasActivity(arn)
+}

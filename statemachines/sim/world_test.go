@@ -1,0 +1,148 @@
+package sim_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+func newWorld(t *testing.T, o sim.WorldOptions) *sim.World {
+	t.Helper()
+	w := sim.NewWorld(o)
+	t.Cleanup(w.Close)
+	return w
+}
+
+func start(t *testing.T, w *sim.World, definition, input string, o sim.Options) *sim.Execution {
+	t.Helper()
+	e, err := w.Start(parse(t, definition), []byte(input), o)
+	require.NoError(t, err)
+	return e
+}
+
+func TestWorld(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sim.WorldOptions{Clock: sim.NewVirtualClock(sim.DefaultStart())})
+	for i := range 20 {
+		e := start(t, w, waits, `{"a": 1}`, sim.Options{Execution: fmt.Sprint(i)})
+		require.Same(t, e, w.Execution(e.ARN()))
+		<-e.Done()
+		r := e.Result()
+		require.Equal(t, sim.StatusSucceeded, r.Status)
+		require.Equal(t, time.Minute, r.Duration())
+		require.Len(t, e.Events(0, 0), 6)
+		require.Equal(t, int64(3), e.Events(2, 2)[0].ID)
+		require.Len(t, e.Events(2, 2), 2)
+	}
+	_, err := w.Start(parse(t, waits), nil, sim.Options{Execution: "0"})
+	require.ErrorIs(t, err, sim.ErrExecutionExists)
+}
+
+func TestWorldManual(t *testing.T) {
+	t.Parallel()
+	clock, err := sim.NewClock(sim.DefaultStart(), 0)
+	require.NoError(t, err)
+	w := newWorld(t, sim.WorldOptions{Clock: clock})
+	e := start(t, w, `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 86400, "Next": "V"}, "V": {"Type": "Wait", "Seconds": 60, "End": true}}}`, `{"a": 1}`, sim.Options{})
+	require.NoError(t, clock.Advance(t.Context(), clock.Now()))
+	s := e.Snapshot()
+	require.Equal(t, sim.StatusRunning, s.Status)
+	require.Equal(t, "W", s.Current[0].State)
+	require.Equal(t, at(86400), s.Current[0].Until)
+	require.JSONEq(t, `{"a": 1}`, string(s.Input))
+	require.NoError(t, clock.Advance(t.Context(), at(86399)))
+	require.Equal(t, "W", e.Snapshot().Current[0].State)
+	require.NoError(t, clock.Advance(t.Context(), at(86400)))
+	require.Equal(t, "V", e.Snapshot().Current[0].State)
+	require.ErrorIs(t, e.SkipWait("W"), sim.ErrNoWait)
+	require.NoError(t, e.SkipWait("V"))
+	<-e.Done()
+	require.Equal(t, at(86400), e.Result().Stop)
+}
+
+func TestWorldTokens(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := sim.NewWorld(sim.WorldOptions{})
+		defer w.Close()
+		h := func(context.Context, sim.Call) (sim.Reply, error) { return sim.Reply{Submitted: "m", Never: true}, nil }
+		const definition = `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "` + sendMessage + `", "TimeoutSeconds": 100, "HeartbeatSeconds": 10,
+			"Parameters": {"QueueUrl": "q", "MessageBody.$": "$$.Task.Token"}, "End": true}}}`
+		o := sim.Options{Handlers: map[string]sim.Handler{sendMessage: h}}
+		e := start(t, w, definition, `{}`, o)
+		synctest.Wait()
+		token := e.Snapshot().Current[0].Token
+		for range 3 {
+			<-time.After(9 * time.Second)
+			require.NoError(t, w.SendTaskHeartbeat(token))
+		}
+		require.ErrorIs(t, w.SendTaskSuccess(token, []byte(`{`)), sim.ErrInvalidOutput)
+		require.ErrorIs(t, w.SendTaskSuccess("x", []byte(`{}`)), sim.ErrInvalidToken)
+		require.NoError(t, w.SendTaskSuccess(token, []byte(`{"b": 2}`)))
+		require.ErrorIs(t, w.SendTaskSuccess(token, []byte(`{}`)), sim.ErrTaskTimedOut)
+		<-e.Done()
+		require.JSONEq(t, `{"b": 2}`, string(e.Result().Output))
+		require.Equal(t, 27*time.Second, e.Result().Duration())
+
+		o.Execution = "late"
+		e = start(t, w, definition, `{}`, o)
+		<-e.Done()
+		require.Equal(t, 10*time.Second, e.Result().Duration())
+		require.Equal(t, "States.Timeout", e.Result().Error)
+	})
+}
+
+func TestWorldActivity(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sim.WorldOptions{Clock: sim.NewVirtualClock(sim.DefaultStart())})
+	e := start(t, w, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "`+activity+`", "HeartbeatSeconds": 10, "End": true}}}`, `{"a": 1}`, sim.Options{})
+	token, input, err := w.ActivityTask(t.Context(), activity, "me")
+	require.NoError(t, err)
+	require.JSONEq(t, `{"a": 1}`, string(input))
+	require.NoError(t, w.SendTaskFailure(token, "E", "c"))
+	<-e.Done()
+	text, err := json.Marshal(e.Events(3, 1)[0])
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"workerName":"me"`)
+	require.Equal(t, "E", e.Result().Error)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	token, _, err = w.ActivityTask(ctx, activity, "me")
+	require.NoError(t, err)
+	require.Empty(t, token)
+}
+
+func TestWorldStopAndRedrive(t *testing.T) {
+	t.Parallel()
+	clock, err := sim.NewClock(sim.DefaultStart(), 0)
+	require.NoError(t, err)
+	w := newWorld(t, sim.WorldOptions{Clock: clock})
+	e := start(t, w, waits, `{}`, sim.Options{})
+	_, err = e.Redrive()
+	require.ErrorIs(t, err, sim.ErrRedriveRunning)
+	require.NoError(t, clock.Advance(t.Context(), at(30)))
+	done := e.Done()
+	stopped, err := e.Stop("E", "c")
+	require.NoError(t, err)
+	<-done
+	require.Equal(t, at(30), stopped)
+	s := e.Snapshot()
+	require.Equal(t, []any{sim.StatusAborted, "E", "c", sim.Redrivable}, []any{s.Status, s.Error, s.Cause, s.RedriveStatus})
+	again, err := e.Redrive()
+	require.NoError(t, err)
+	require.Equal(t, at(30), again)
+	require.NoError(t, clock.Advance(t.Context(), at(90)))
+	<-e.Done()
+	require.Equal(t, sim.StatusSucceeded, e.Status())
+	require.Equal(t, at(90), e.Result().Stop)
+	_, err = e.Redrive()
+	require.ErrorIs(t, err, sim.ErrRedriveSucceeded)
+	require.Equal(t, "Execution is SUCCEEDED and cannot be redriven", e.Snapshot().RedriveStatusReason)
+}

@@ -1,0 +1,90 @@
+package sim
+
+import "time"
+
+var closedChannel = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// Execution is an execution of a World. It is safe for concurrent use.
+type Execution struct {
+	world *World
+	x     *execution
+	done  chan struct{} // nil until it is asked for
+}
+
+// ARN returns the ARN of the execution.
+func (e *Execution) ARN() string { return e.x.result.ExecutionARN }
+
+// Status returns the status of the execution, which may be StatusRunning.
+func (e *Execution) Status() Status {
+	defer e.lock()()
+	return e.x.status()
+}
+
+// Done returns a channel that is closed when the execution has ended. That of a
+// redrive is a new one.
+func (e *Execution) Done() <-chan struct{} {
+	defer e.lock()()
+	switch {
+	case e.x.over:
+		return closedChannel
+	case e.done == nil:
+		e.done = make(chan struct{})
+	}
+	return e.done
+}
+
+// Result returns the execution once it has ended, and nil before. It is not to be
+// changed. Visits, Edges and Calls are not counted in a World.
+func (e *Execution) Result() *Result {
+	defer e.lock()()
+	if !e.x.over {
+		return nil
+	}
+	result := *e.x.result
+	return &result
+}
+
+// Events returns the events after the one with the ID, at most n of them; n <= 0: all.
+func (e *Execution) Events(after int64, n int) []Event {
+	defer e.lock()()
+	return e.x.history.after(after, n)
+}
+
+// Stop stops the execution as AWS does, with error and cause, which may be empty, and
+// returns when it ended. Nothing happens to one that has ended.
+func (e *Execution) Stop(name, cause string) (stopped time.Time, err error) {
+	err = e.x.run.ask(func() {
+		e.x.stop(name, cause)
+		stopped = e.x.result.Stop
+	})
+	return stopped, err
+}
+
+// lock locks the execution, with all that it is a part of.
+func (e *Execution) lock() (unlock func()) {
+	mu := &e.x.run.actor.mu
+	mu.Lock()
+	return mu.Unlock
+}
+
+// end tells those who wait that the execution has ended.
+func (e *Execution) end() {
+	if onEnd := e.world.options.OnEnd; onEnd != nil {
+		e.x.run.calling(func() { onEnd(e) })
+	}
+	if e.done != nil {
+		close(e.done)
+		e.done = nil
+	}
+}
+
+func (x *execution) status() Status {
+	if x.result.Status == "" {
+		return StatusRunning
+	}
+	return x.result.Status
+}
