@@ -90,6 +90,8 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 	defer a.mu.Unlock()
 	m := a.machines[in.Name]
 	switch {
+	case m == nil && len(a.machines) >= maxMachines:
+		return nil, refuse("StateMachineLimitExceeded", "The account has %d state machines, the most that there can be", maxMachines)
 	case m == nil:
 		now := r.now()
 		rev.updated = now
@@ -113,6 +115,9 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 	}
 	return out, nil
 }
+
+// maxMachines is how many state machines an account can have. AWS allows more.
+const maxMachines = 10_000
 
 const descriptionWithoutPublish = "Version description can only be set when publish is true"
 
