@@ -2,6 +2,7 @@ package server
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -78,6 +79,9 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 	if err := rev.configure(in.LoggingConfiguration, in.TracingConfiguration, in.EncryptionConfiguration); err != nil {
 		return nil, err
 	}
+	if rev.logging.Level != logOff && !plainName.MatchString(in.Name) {
+		return nil, refuse("InvalidName", "Invalid Name: '%s'", in.Name)
+	}
 	tags, err := newTags(r.arn(machineKind, in.Name), in.Tags)
 	if err != nil {
 		return nil, err
@@ -115,6 +119,9 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 	}
 	return out, nil
 }
+
+// plainName is the name of a state machine that logs.
+var plainName = regexp.MustCompile(`^[0-9A-Za-z._-]+$`)
 
 // maxMachines is how many state machines an account can have. AWS allows more.
 const maxMachines = 10_000
@@ -262,7 +269,7 @@ type describeStateMachineOutput struct {
 	StateMachineARN         string                  `json:"stateMachineArn"`
 	Name                    string                  `json:"name"`
 	Status                  string                  `json:"status"`
-	Definition              string                  `json:"definition"`
+	Definition              string                  `json:"definition,omitempty"`
 	RoleARN                 string                  `json:"roleArn"`
 	Type                    asl.ExecutionType       `json:"type"`
 	CreationDate            epoch                   `json:"creationDate"`
