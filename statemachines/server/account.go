@@ -45,6 +45,8 @@ type account struct {
 	mu         sync.Mutex
 	machines   map[string]*machine  // by name
 	activities map[string]*activity // by name
+
+	executions executions
 }
 
 // maxAccounts bounds the pairs of accounts and regions: whoever can reach the server

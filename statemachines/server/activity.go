@@ -15,6 +15,7 @@ type activity struct {
 	created    time.Time
 	encryption encryptionConfiguration
 	tags       tags
+	workers    int // that wait for a task
 }
 
 type createActivityInput struct {

@@ -2,7 +2,6 @@ package server
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +21,8 @@ type machine struct {
 	// deleting is set from DeleteStateMachine on, until the last execution has ended.
 	deleting bool
 	running  int // executions
+	// executions are all that are known, in the order of their starts.
+	executions []*execution
 
 	current     *revision
 	tags        tags
@@ -36,6 +37,7 @@ type revision struct {
 	id         string // empty for the first one
 	definition string
 	parsed     *asl.StateMachine
+	nested     []string // resources that call Step Functions
 	role       string
 	logging    loggingConfiguration
 	tracing    tracingConfiguration
@@ -79,9 +81,6 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 	if err := rev.configure(in.LoggingConfiguration, in.TracingConfiguration, in.EncryptionConfiguration); err != nil {
 		return nil, err
 	}
-	if rev.logging.Level != logOff && !plainName.MatchString(in.Name) {
-		return nil, refuse("InvalidName", "Invalid Name: '%s'", in.Name)
-	}
 	tags, err := newTags(r.arn(machineKind, in.Name), in.Tags)
 	if err != nil {
 		return nil, err
@@ -89,13 +88,12 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 	if rev.parsed, err = parseDefinition(in.Definition, in.Type); err != nil {
 		return nil, err
 	}
+	rev.nested = nestedOf(rev.parsed)
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	m := a.machines[in.Name]
 	switch {
-	case m == nil && len(a.machines) >= maxMachines:
-		return nil, refuse("StateMachineLimitExceeded", "The account has %d state machines, the most that there can be", maxMachines)
 	case m == nil:
 		now := r.now()
 		rev.updated = now
@@ -119,12 +117,6 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 	}
 	return out, nil
 }
-
-// plainName is the name of a state machine that logs.
-var plainName = regexp.MustCompile(`^[0-9A-Za-z._-]+$`)
-
-// maxMachines is how many state machines an account can have. AWS allows more.
-const maxMachines = 10_000
 
 const descriptionWithoutPublish = "Version description can only be set when publish is true"
 
@@ -223,6 +215,7 @@ func (v *revision) update(in *updateStateMachineInput, kind asl.ExecutionType) (
 		if next.parsed, err = parseDefinition(next.definition, kind); err != nil {
 			return nil, err
 		}
+		next.nested = nestedOf(next.parsed)
 	}
 	if in.RoleARN != nil {
 		next.role = *in.RoleARN
@@ -269,7 +262,7 @@ type describeStateMachineOutput struct {
 	StateMachineARN         string                  `json:"stateMachineArn"`
 	Name                    string                  `json:"name"`
 	Status                  string                  `json:"status"`
-	Definition              string                  `json:"definition,omitempty"`
+	Definition              string                  `json:"definition"`
 	RoleARN                 string                  `json:"roleArn"`
 	Type                    asl.ExecutionType       `json:"type"`
 	CreationDate            epoch                   `json:"creationDate"`

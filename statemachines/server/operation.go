@@ -40,6 +40,20 @@ func allOperations() map[string]operation {
 		"ListTagsForResource": serve(listTagsForResource),
 		"TagResource":         serve(tagResource),
 		"UntagResource":       serve(untagResource),
+
+		"DescribeExecution":                serve(describeExecution),
+		"DescribeStateMachineForExecution": serve(describeMachineForExecution),
+		"GetExecutionHistory":              serve(getExecutionHistory),
+		"ListExecutions":                   serve(listExecutions),
+		"RedriveExecution":                 serve(redriveExecution),
+		"StartExecution":                   serve(startExecution),
+		"StartSyncExecution":               serve(startSyncExecution),
+		"StopExecution":                    serve(stopExecution),
+
+		"GetActivityTask":   serve(getActivityTask),
+		"SendTaskFailure":   serve(sendTaskFailure),
+		"SendTaskHeartbeat": serve(sendTaskHeartbeat),
+		"SendTaskSuccess":   serve(sendTaskSuccess),
 	}
 }
 

@@ -14,20 +14,8 @@ import (
 
 // inWork are the operations of the model that the server does not do yet.
 var inWork = []string{
-	"DescribeExecution",
 	"DescribeMapRun",
-	"DescribeStateMachineForExecution",
-	"GetActivityTask",
-	"GetExecutionHistory",
-	"ListExecutions",
 	"ListMapRuns",
-	"RedriveExecution",
-	"SendTaskFailure",
-	"SendTaskHeartbeat",
-	"SendTaskSuccess",
-	"StartExecution",
-	"StartSyncExecution",
-	"StopExecution",
 	"UpdateMapRun",
 }
 

@@ -35,6 +35,13 @@ type Options struct {
 	Models typecheck.Models
 	// Log is told what the server itself does wrong; nil: nobody is.
 	Log *slog.Logger
+	// Prepare, if not nil, is asked before each start of an execution: it adds handlers
+	// of Tasks to the options. Its error refuses the start. Tasks that call Step
+	// Functions and have no handler call the server.
+	Prepare func(StartInfo, *sim.Options) error
+	// KeepEvents is how many events are kept of an execution that has ended, as in
+	// sim.Options; 0: all.
+	KeepEvents int
 }
 
 // Server answers the operations of Step Functions. It is safe for concurrent use.
@@ -44,6 +51,11 @@ type Server struct {
 	log    *slog.Logger
 	api    *catalog.Service
 	sealer *sealer
+	world  *sim.World
+	hub    hub
+	// prepare is that of the options.
+	prepare    func(StartInfo, *sim.Options) error
+	keepEvents int
 	// operations are by name.
 	operations map[string]operation
 
@@ -51,9 +63,12 @@ type Server struct {
 	accounts map[caller]*account
 }
 
-// New returns a server without state machines.
+// New returns a server without state machines. Close it.
 func New(o Options) *Server {
-	s := &Server{clock: o.Clock, models: o.Models, log: o.Log, operations: allOperations(), accounts: map[caller]*account{}, sealer: newSealer()}
+	s := &Server{
+		clock: o.Clock, models: o.Models, log: o.Log, prepare: o.Prepare, keepEvents: o.KeepEvents,
+		operations: allOperations(), accounts: map[caller]*account{}, sealer: newSealer(),
+	}
 	if s.clock == nil {
 		s.clock = sim.NewRealClock()
 	}
@@ -68,8 +83,17 @@ func New(o Options) *Server {
 		panic(err) // it is part of the program
 	}
 	s.api = api
+	s.world = sim.NewWorld(sim.WorldOptions{
+		Clock: s.clock, OnEvent: s.hub.tell, OnEnd: s.ended, HasActivity: s.hasActivity,
+	})
 	return s
 }
+
+// World is what the executions run in.
+func (s *Server) World() *sim.World { return s.world }
+
+// Close ends all executions' work, and waits for the handlers of Tasks.
+func (s *Server) Close() { s.world.Close() }
 
 // request is one call of an operation.
 type request struct {
@@ -104,7 +128,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(output)))
 	w.WriteHeader(status)
-	_, _ = w.Write(output) // if it fails, the client has gone
+	_, _ = w.Write(output) //nolint:gosec // it is JSON; and if it fails, the client has gone
 }
 
 // answer reads a request and does its operation.
@@ -131,23 +155,32 @@ func (s *Server) answer(w http.ResponseWriter, q *http.Request, id string) (outp
 
 // call does one operation. Input and output are JSON.
 func (s *Server) call(ctx context.Context, who caller, name string, input []byte) ([]byte, error) {
-	operation, model := s.operations[name], s.api.Operations[name]
-	if operation.do == nil || model == nil {
-		return nil, refuse(unknownOperation, "")
-	}
-	members, err := readInput(input, model.Input)
+	r, members, err := s.newRequest(ctx, who, name, input)
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.accountOf(who)
-	if err != nil {
-		return nil, err
-	}
-	output, err := operation.do(&request{caller: who, ctx: ctx, server: s, account: a, operation: name}, members)
+	output, err := s.operations[name].do(r, members)
 	if err != nil {
 		return nil, err
 	}
 	return writeOutput(output)
+}
+
+// newRequest reads the request of an operation.
+func (s *Server) newRequest(ctx context.Context, who caller, name string, input []byte) (*request, map[string]any, error) {
+	operation, model := s.operations[name], s.api.Operations[name]
+	if operation.do == nil || model == nil {
+		return nil, nil, refuse(unknownOperation, "")
+	}
+	members, err := readInput(input, model.Input)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := s.accountOf(who)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &request{caller: who, ctx: ctx, server: s, account: a, operation: name}, members, nil
 }
 
 var errPanic = errors.New("an operation panicked")

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore/diag"
-	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -150,11 +149,7 @@ func refuseTest(in *testStateInput, err error) error {
 		return refuse(t.Code, "%s", t.Message)
 	}
 	if problems, ok := errors.AsType[diag.Problems](err); ok {
-		text := in.Definition
-		if in.StateName == "" && findJSONMistake([]byte(text)).message == "" {
-			text = `{"States":{"` + asl.LoneState + `":` + text + `}}` // where the problems are
-		}
-		return refuseDefinition(text, problems)
+		return refuseDefinition(in.Definition, problems)
 	}
 	if errors.Is(err, context.Canceled) {
 		return err

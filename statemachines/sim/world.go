@@ -36,7 +36,8 @@ type WorldOptions struct {
 	// in the order of each. The execution is locked meanwhile: OnEvent must be quick, and
 	// must call neither the execution nor the World. It must not change the event.
 	OnEvent func(*Execution, *Event)
-	// OnEnd is called when an execution has ended, after its last event and as OnEvent.
+	// OnEnd is called when an execution has ended. It may look at the execution, and
+	// answer Tasks of others; a virtual clock stands still meanwhile. It must be quick.
 	OnEnd func(*Execution)
 	// HasActivity tells whether there is an activity; nil: there is every one. A Task
 	// of one that there is not fails.

@@ -24,6 +24,9 @@ func (e *Execution) Status() Status {
 	return e.x.status()
 }
 
+// Root returns the execution that was started, of which a child execution is a part.
+func (e *Execution) Root() *Execution { return e.x.run.root.handle }
+
 // Done returns a channel that is closed when the execution has ended. That of a
 // redrive is a new one.
 func (e *Execution) Done() <-chan struct{} {
@@ -74,7 +77,7 @@ func (e *Execution) lock() (unlock func()) {
 // end tells those who wait that the execution has ended.
 func (e *Execution) end() {
 	if onEnd := e.world.options.OnEnd; onEnd != nil {
-		e.x.run.calling(func() { onEnd(e) })
+		e.x.run.calls = append(e.x.run.calls, func() { onEnd(e) })
 	}
 	if e.done != nil {
 		close(e.done)

@@ -56,7 +56,7 @@ func FindAPI(resource string, models Models) (API, error) {
 			a.Output = status.Output
 		}
 		if r.Pattern == ".sync:2" {
-			open = append(slices.Clone(open), "Output")
+			open = append(slices.Clone(open), "Input", "Output")
 		}
 	case operation.Name != javasdk.Capitalize(r.Action):
 		a.Output = nil // the integration is not the operation

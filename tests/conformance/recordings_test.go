@@ -1,11 +1,14 @@
 package conformance_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,12 +16,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
-	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/server"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -33,8 +36,6 @@ var recordingSuites = []suite{
 
 // executionDifferences are the cases that differ, with the reason.
 var executionDifferences = map[string]string{
-	"express.express_sync--query_runtime_memory": "the context object of a synchronous Express execution has no RedriveCount; " +
-		"that of an asynchronous one has, and so have all of sim",
 	"scenarios.base_scenarios--lambda_invoke_with_retry_extended_input": "recorded in October 2023, before the context object had RedriveCount",
 }
 
@@ -75,14 +76,17 @@ type attempt struct {
 }
 
 // tokens maps the task tokens of a run to those of its recording.
-type tokens map[string]string
+type tokens struct {
+	mu sync.Mutex // handlers run at the same time
+	of map[string]string
+}
 
-// learn finds the token of a call where the recording has its own.
-func (t tokens) learn(token string, got, want any) {
+// learn finds the token of a call where the recording has its own. Its caller holds mu.
+func (t *tokens) learn(token string, got, want any) {
 	switch got := got.(type) {
 	case string:
 		if recorded, ok := want.(string); ok && got == token && token != "" {
-			t[token] = recorded
+			t.of[token] = recorded
 		}
 	case map[string]any:
 		if want, ok := want.(map[string]any); ok {
@@ -106,7 +110,7 @@ func runExecutions(t *testing.T, folder string) result {
 		var c recording
 		require.NoError(t, json.Unmarshal(text, &c), file)
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
-		got, err := c.execute(t.Context())
+		got, err := c.execute()
 		if err != nil {
 			out.failures[name] = err.Error()
 			continue
@@ -121,55 +125,174 @@ func runExecutions(t *testing.T, folder string) result {
 	return out
 }
 
-// execute runs the recorded machine on a virtual clock.
-func (c *recording) execute(ctx context.Context) (map[string]any, error) {
-	m, err := asl.Parse(c.Definition)
-	if err != nil {
-		return nil, err
-	}
-	parts := strings.Split(c.ExecutionArn, ":")
-	const namePart = 7
-	o := sim.Options{
-		Account: "111111111111", Execution: parts[namePart], StateMachine: c.StateMachine[strings.LastIndexByte(c.StateMachine, ':')+1:],
-		Role: c.RoleArn, Express: c.MachineType == "EXPRESS", StateHandlers: map[string]sim.Handler{},
-		Models: models.Load, Lenient: true, // as the services answered
-	}
+// execute runs the recorded machine on a virtual clock, through the API of the server.
+func (c *recording) execute() (map[string]any, error) {
+	role := c.RoleArn
 	// Some recordings write the role in two ways.
-	if role := recordedRole.FindSubmatch(c.Expect); role != nil {
-		o.Role = string(role[1])
+	if recorded := recordedRole.FindSubmatch(c.Expect); recorded != nil {
+		role = string(recorded[1])
 	}
-	learned := tokens{}
-	for s := range m.All {
-		if s.Task != nil {
-			task := recordedTask{State: s.Name}
-			if i := slices.IndexFunc(c.Tasks, func(r recordedTask) bool { return r.State == s.Name }); i >= 0 {
-				task = c.Tasks[i]
+	learned := &tokens{of: map[string]string{}}
+	s := server.New(server.Options{Clock: sim.NewVirtualClock(sim.DefaultStart()), Prepare: func(start server.StartInfo, o *sim.Options) error {
+		o.Role, o.StateHandlers = role, map[string]sim.Handler{}
+		for state := range start.Machine.All {
+			if state.Task != nil {
+				o.StateHandlers[state.Name] = c.handler(state.Name, learned)
 			}
-			o.StateHandlers[s.Name] = func(_ context.Context, call sim.Call) (sim.Reply, error) { return task.handle(call, learned) }
 		}
+		return nil
+	}})
+	defer s.Close()
+	a := &api{server: s}
+	machine := a.call("CreateStateMachine", map[string]any{
+		"name": afterColon(c.StateMachine), "definition": string(c.Definition), "roleArn": "arn:aws:iam::111111111111:role/r", "type": c.MachineType,
+	})
+	const namePart = 7
+	start := map[string]any{"stateMachineArn": machine["stateMachineArn"], "name": strings.Split(c.ExecutionArn, ":")[namePart], "input": string(c.Input)}
+	got := map[string]any{}
+	isSync := strings.HasPrefix(c.Name, "express.express_sync")
+	switch {
+	case isSync:
+		setResult(got, a.call("StartSyncExecution", start))
+	case c.MachineType == "EXPRESS":
+		// Nothing but logs tells of these.
+		arn, _ := a.call("StartExecution", start)["executionArn"].(string)
+		if x := s.World().Execution(arn); x != nil {
+			<-x.Done()
+			r := x.Snapshot()
+			setResult(got, map[string]any{"executionArn": arn, "status": string(r.Status), "output": string(r.Output), "error": r.Error, "cause": r.Cause})
+		}
+	default:
+		execution := map[string]any{"executionArn": a.call("StartExecution", start)["executionArn"]}
+		if x := s.World().Execution(c.ExecutionArn); x != nil {
+			<-x.Done()
+		}
+		setResult(got, a.call("DescribeExecution", execution))
+		got["events"] = a.history(execution)
 	}
-	r, err := sim.Run(ctx, m, c.Input, o)
+	if a.err != nil {
+		return nil, a.err
+	}
+	out, err := json.Marshal(got)
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(resultMembers(r))
-	if err != nil {
-		return nil, err
-	}
-	for token, recorded := range learned {
-		text = []byte(strings.ReplaceAll(string(text), token, recorded))
+	for token, recorded := range learned.of {
+		out = []byte(strings.ReplaceAll(string(out), token, recorded))
 	}
 	// The id of an Express execution is made up.
-	text = []byte(strings.ReplaceAll(string(text), sim.ExecutionARN(o), c.ExecutionArn))
-	var got map[string]any
-	return got, json.Unmarshal(text, &got)
+	arn, _ := got["executionArn"].(string)
+	delete(got, "executionArn")
+	out = []byte(strings.ReplaceAll(string(out), arn, c.ExecutionArn))
+	got = map[string]any{}
+	return got, json.Unmarshal(out, &got)
+}
+
+func afterColon(arn string) string { return arn[strings.LastIndexByte(arn, ':')+1:] }
+
+// setResult sets the members of "expect" but the events.
+func setResult(got, described map[string]any) {
+	for _, name := range []string{"executionArn", "status", "error", "cause"} {
+		text, _ := described[name].(string)
+		setText(got, name, text)
+	}
+	if output, _ := described["output"].(string); output != "" {
+		got["output"] = json.RawMessage(output)
+	}
+}
+
+// api calls a server. Its first error stays.
+type api struct {
+	server http.Handler
+	err    error
+}
+
+func (a *api) call(operation string, input map[string]any) map[string]any {
+	if a.err != nil {
+		return nil
+	}
+	q := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(text(input)))
+	q.Header.Set("X-Amz-Target", "AWSStepFunctions."+operation)
+	q.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=111111111111/20260101/us-east-1/states/aws4_request, SignedHeaders=host, Signature=00")
+	w := httptest.NewRecorder()
+	a.server.ServeHTTP(w, q)
+	var out map[string]any
+	if w.Code != http.StatusOK {
+		a.err = fmt.Errorf("%s: %s", operation, w.Body)
+	} else if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {
+		a.err = fmt.Errorf("%s: %w: %s", operation, err, w.Body)
+	}
+	return out
+}
+
+// history returns all events as "expect" has them.
+func (a *api) history(execution map[string]any) []map[string]any {
+	var all []map[string]any
+	for page := maps.Clone(execution); ; {
+		answer := a.call("GetExecutionHistory", page)
+		events, _ := answer["events"].([]any)
+		for _, e := range events {
+			event, _ := e.(map[string]any)
+			all = append(all, flat(event))
+		}
+		if page["nextToken"] = answer["nextToken"]; page["nextToken"] == nil {
+			return all
+		}
+	}
+}
+
+// flat is an event with its details among its members, and JSON text as what it says.
+func flat(event map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, value := range event {
+		details, ok := value.(map[string]any)
+		if !ok {
+			out[name] = value
+			continue
+		}
+		for name, value := range details {
+			switch name {
+			case "inputDetails", "outputDetails", "assignedVariablesDetails", "roleArn":
+			case "input", "output", "parameters":
+				out[name] = embedded(value)
+			case "assignedVariables":
+				variables, _ := value.(map[string]any)
+				for name, value := range variables {
+					variables[name] = embedded(value)
+				}
+				out[name] = variables
+			default:
+				out[name] = value
+			}
+		}
+	}
+	delete(out, "timestamp")
+	return out
+}
+
+func embedded(value any) any {
+	s, _ := value.(string)
+	return json.RawMessage(s)
 }
 
 var recordedRole = regexp.MustCompile(`"RoleArn":\s*"([^"]*)"`)
 
+// handler answers the calls of a state.
+func (c *recording) handler(state string, learned *tokens) sim.Handler {
+	task := recordedTask{State: state}
+	if i := slices.IndexFunc(c.Tasks, func(r recordedTask) bool { return r.State == state }); i >= 0 {
+		task = c.Tasks[i]
+	}
+	return func(_ context.Context, call sim.Call) (sim.Reply, error) {
+		learned.mu.Lock()
+		defer learned.mu.Unlock()
+		return task.handle(call, learned)
+	}
+}
+
 // handle answers a call as it was answered at AWS: by the first attempt that
 // fits and was not used.
-func (r recordedTask) handle(call sim.Call, learned tokens) (sim.Reply, error) {
+func (r recordedTask) handle(call sim.Call, learned *tokens) (sim.Reply, error) {
 	var found *attempt
 	for _, a := range r.Attempts {
 		if a.used || a.Iteration != nil && len(call.Iterations) > 0 && *a.Iteration != call.Iterations[len(call.Iterations)-1] {
@@ -186,62 +309,12 @@ func (r recordedTask) handle(call sim.Call, learned tokens) (sim.Reply, error) {
 	learned.learn(call.TaskToken, call.Arguments, found.Parameters)
 	switch {
 	case found.TimedOut, found.Aborted:
-		return sim.Reply{Submitted: found.Submitted, Never: true}, nil
+		return sim.Reply{Submitted: found.Submitted, Never: true, Inside: true}, nil
 	case found.Error != nil:
 		return sim.Reply{}, &sim.TaskError{Name: *found.Error, Cause: found.Cause, Submitted: found.Submitted}
 	default:
 		return sim.Reply{Submitted: found.Submitted, Output: found.Result}, nil
 	}
-}
-
-// resultMembers are the members of "expect".
-func resultMembers(r *sim.Result) map[string]any {
-	events := make([]map[string]any, len(r.Events))
-	for i, e := range r.Events {
-		events[i] = eventMembers(e)
-	}
-	out := map[string]any{"status": r.Status, "events": events}
-	if r.Output != nil {
-		out["output"] = r.Output
-	}
-	setText(out, "error", r.Error)
-	setText(out, "cause", r.Cause)
-	return out
-}
-
-func eventMembers(e sim.Event) map[string]any {
-	d := e.Details()
-	out := map[string]any{"id": e.ID, "previousEventId": e.PreviousEventID, "type": e.Type}
-	for name, p := range map[string]*sim.Payload{"input": d.Input, "output": d.Output, "parameters": d.Parameters, "taskCredentials": d.TaskCredentials} {
-		if p != nil {
-			out[name] = p.Value()
-		}
-	}
-	for name, text := range map[string]string{
-		"name": d.Name, "error": d.Error, "cause": d.Cause, "resource": d.Resource, "resourceType": d.ResourceType, "region": d.Region,
-		"state": d.State, "location": d.Location, "mapRunArn": d.MapRunArn,
-	} {
-		setText(out, name, text)
-	}
-	for name, n := range map[string]int64{"timeoutInSeconds": d.TimeoutInSeconds, "heartbeatInSeconds": d.HeartbeatInSeconds} {
-		if n > 0 {
-			out[name] = n
-		}
-	}
-	if d.Index != nil {
-		out["index"] = *d.Index
-	}
-	if d.Length != nil {
-		out["length"] = *d.Length
-	}
-	if len(d.AssignedVariables) > 0 {
-		values := map[string]any{}
-		for name, p := range d.AssignedVariables {
-			values[name] = p.Value()
-		}
-		out["assignedVariables"] = values
-	}
-	return out
 }
 
 func setText(object map[string]any, name, text string) {

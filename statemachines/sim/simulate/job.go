@@ -286,7 +286,7 @@ func SyncResult(r asl.Resource, answer any, output *catalog.Shape) any {
 		result = map[string]any{rule.name: result}
 	}
 	if object, ok := result.(map[string]any); ok && r.Service == "states" && r.Pattern == ".sync:2" {
-		for _, member := range []string{"Output"} {
+		for _, member := range []string{"Input", "Output"} {
 			var value any
 			if text, isText := object[member].(string); isText && json.Unmarshal([]byte(text), &value) == nil {
 				object[member] = value

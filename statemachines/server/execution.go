@@ -1,0 +1,165 @@
+package server
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jobpoller/jobpoller/statemachines/sim"
+)
+
+// execution is an execution that an account has started. The account's lock guards it.
+type execution struct {
+	run *sim.Execution // nil until its start is recorded
+
+	arn, name string
+	machine   *machine
+	revision  *revision
+	number    uint64        // counts the starts of the account
+	starting  chan struct{} // closed when the start has succeeded or failed; nil then
+	whenEnded []func()      // called at the end, without the lock
+	extra     *startExtra   // nil if there is none: most executions have none
+	redrives  []redrive
+}
+
+// startExtra is what few requests say of a start.
+type startExtra struct{ versionARN, aliasARN, traceHeader string }
+
+// extraOf is what is to be remembered of a start, or nil. startARN is the ARN in the request.
+func extraOf(t *target, startARN, traceHeader string) *startExtra {
+	if t.version == nil && traceHeader == "" {
+		return nil
+	}
+	extra := &startExtra{traceHeader: traceHeader}
+	if t.version != nil {
+		extra.versionARN = t.machine.versionARN(t.version)
+	}
+	if t.alias != nil {
+		extra.aliasARN = startARN
+	}
+	return extra
+}
+
+// executions are those that an account knows.
+type executions struct {
+	byARN  map[string]*execution
+	starts uint64
+}
+
+// reserve takes the name of an execution. If another has it, that is returned.
+func (a *account) reserve(x *execution) (other *execution) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.executions.byARN == nil {
+		a.executions.byARN = map[string]*execution{}
+	}
+	if other = a.executions.byARN[x.arn]; other != nil {
+		return other
+	}
+	a.executions.starts++
+	x.number = a.executions.starts
+	a.executions.byARN[x.arn] = x
+	x.machine.executions = append(x.machine.executions, x)
+	x.machine.running++
+	return nil
+}
+
+// nameLife is for how long the name of an execution that has ended stays taken.
+const nameLife = 90 * 24 * time.Hour
+
+// drop forgets an execution. Its caller holds mu.
+func (a *account) drop(x *execution) {
+	if a.executions.byARN[x.arn] != x {
+		return
+	}
+	delete(a.executions.byARN, x.arn)
+	all := x.machine.executions
+	if i, found := slices.BinarySearchFunc(all, x.number, func(x *execution, n uint64) int { return cmp.Compare(x.number, n) }); found {
+		x.machine.executions = slices.Delete(all, i, i+1)
+	}
+}
+
+// known is an execution with what the account knows of it. A child execution of a Map
+// Run is known by its parent.
+type known struct {
+	*execution
+
+	run *sim.Execution
+}
+
+// findExecution returns the execution of an ARN.
+func (r *request) findExecution(text string) (known, error) {
+	parsed, err := parseARN(text, executionKind)
+	if err != nil {
+		return known{}, err
+	}
+	a := r.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if x := a.executions.byARN[text]; x != nil && x.run != nil {
+		return known{x, x.run}, nil
+	}
+	if child := r.server.world.Execution(text); child != nil && parsed.account == r.accountID && parsed.region == r.region {
+		if k, found := a.findChild(child); found {
+			return k, nil
+		}
+	}
+	return known{}, refuse("ExecutionDoesNotExist", "Execution Does Not Exist: '%s'", text)
+}
+
+// findChild returns a child execution of a Map Run, unless its parent was forgotten.
+func (a *account) findChild(child *sim.Execution) (known, bool) {
+	parent := a.executions.byARN[child.Root().ARN()]
+	return known{parent, child}, parent != nil && parent.run != nil
+}
+
+// ended is told of the end of every execution.
+func (s *Server) ended(run *sim.Execution) {
+	parsed, err := parseARN(run.ARN(), executionKind, expressKind)
+	if err != nil {
+		return
+	}
+	a, err := s.accountOf(caller{parsed.account, parsed.region})
+	if err != nil {
+		return
+	}
+	for _, tell := range a.ended(run.ARN()) {
+		tell()
+	}
+}
+
+// ended counts an execution that has ended, and returns who waits for that.
+func (a *account) ended(executionARN string) (waiting []func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	x := a.executions.byARN[executionARN]
+	if x == nil {
+		return nil // a child of a Map Run
+	}
+	x.machine.running--
+	a.removeUnused(x.machine)
+	waiting, x.whenEnded = x.whenEnded, nil
+	return waiting
+}
+
+// isChild tells whether a Map Run has started the execution.
+func (k known) isChild() bool { return k.run != k.execution.run }
+
+// allExecutions yields what all accounts know, the newest of each first.
+func (s *Server) allExecutions(yield func(*execution) bool) { //nolint:unused // the page lists them
+	s.mu.Lock()
+	accounts := slices.Collect(maps.Values(s.accounts))
+	s.mu.Unlock()
+	for _, a := range accounts {
+		a.mu.Lock()
+		all := slices.Collect(maps.Values(a.executions.byARN))
+		a.mu.Unlock()
+		slices.SortFunc(all, func(x, y *execution) int { return cmp.Compare(y.number, x.number) })
+		for _, x := range all {
+			if !yield(x) {
+				return
+			}
+		}
+	}
+}
