@@ -107,7 +107,7 @@ func testState(r *request, in *testStateInput) (*testStateOutput, error) {
 		if in.InspectionLevel == "DEBUG" {
 			delete(result.Inspection, "variables")
 		}
-		out.InspectionData, err = inspected(result.Inspection)
+		out.InspectionData, err = readInspection(result.Inspection)
 	}
 	return out, err
 }
@@ -157,8 +157,8 @@ func refuseTest(in *testStateInput, err error) error {
 	return refuse(validation, "%s", err)
 }
 
-// inspected gives the data the form of the API.
-func inspected(data map[string]json.RawMessage) (*inspectionData, error) {
+// readInspection gives the data the form of the API.
+func readInspection(data map[string]json.RawMessage) (*inspectionData, error) {
 	members := map[string]any{}
 	for name, text := range data {
 		switch name {
