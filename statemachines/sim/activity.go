@@ -14,6 +14,9 @@ type queue struct {
 // queue leaves an attempt to the workers of its activity.
 func (w *World) queue(a *attempt) {
 	a.wait()
+	if a.strand.x.run.replay != nil {
+		return // until Resume
+	}
 	w.tasks.mu.Lock()
 	defer w.tasks.mu.Unlock()
 	w.tasks.offer(a, false)

@@ -263,6 +263,9 @@ func (c *Clock) schedule(at time.Time, a *actor, f func()) *timer {
 		}
 		return t
 	}
+	if !c.jumps() && len(c.timers) > 0 && !c.timers[0].at.After(at) {
+		c.promote() // what is due before
+	}
 	c.fire(t)
 	return t
 }

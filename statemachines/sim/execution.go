@@ -61,6 +61,7 @@ func (x *execution) record(t EventType, previous int64, d Details) int64 {
 func (x *execution) write(t EventType, previous int64, d Details) int64 {
 	e := x.history.add(previous, x.run.now, t, d)
 	switch w := x.run.world; {
+	case w != nil && x.run.replay != nil: // it was told before
 	case w != nil && w.options.OnEvent != nil:
 		x.run.calling(func() { w.options.OnEvent(x.handle, e) })
 	case x.onEvent != nil:

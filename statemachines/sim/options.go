@@ -114,6 +114,15 @@ type Options struct {
 	Seed          uint64             // of the jitter of retries and all else that is random
 	StartTime     time.Time          // what the context object says of the start, for a run that goes on with another; zero: the clock's time
 	MaxEvents     int                // of the history of an execution; 0: asl.MaxEvents; negative: none
+	// Note is kept with the start of an execution in the journal of its World: JSON.
+	Note []byte
+	// Repeat tells whether Replay calls the handler of a call again: one that is
+	// deterministic and counts its calls, as a mock does. What it returns is dropped if
+	// the journal has the reply.
+	Repeat func(Call) bool
+	// Resume is called after a replay for each Task that waits for its Answer, with the
+	// context of its call and with what its handler returned.
+	Resume func(context.Context, Call, Reply)
 	// KeepEvents is how many events of an execution that has ended its Result keeps:
 	// 0 for all, n for the last n, or KeepNoEvents.
 	KeepEvents int

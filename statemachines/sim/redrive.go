@@ -83,7 +83,7 @@ func (x *execution) redriveStatus(now time.Time) (status RedriveStatus, reason s
 func (e *Execution) Redrive() (redriven time.Time, err error) {
 	r := e.x.run
 	closed := r.ask(func() {
-		if err = e.x.refusal(r.now); err == nil {
+		if err = e.x.refusal(r.now); err == nil && r.keep(record{Kind: redriveRecord}) {
 			redriven = r.now
 			r.restart(e.x.result)
 		}

@@ -29,6 +29,11 @@ type run struct {
 	inCaller bool    // a function of the caller runs
 	root     *execution
 	steps    steps
+	number   int64                     // in the World, by start
+	fired    int64                     // timers
+	called   int                       // handlers
+	attempts int                       // of Tasks
+	replay   *replay                   // while the journal of the World is replayed
 	abort    func()                    // of the root
 	breakOff func(cause error) *Result // of the root; nil before there is one
 	broken   error
@@ -103,11 +108,40 @@ func (r *run) handle(ctx context.Context, h Handler, call Call, reply func(Reply
 		r.calls = append(r.calls, func() { r.handleHere(ctx, h, call, reply) })
 		return
 	}
+	r.called++
+	if r.replay != nil {
+		r.replayCall(r.called, &replayedCall{ctx: ctx, handler: h, call: call, reply: reply})
+		return
+	}
+	r.callHandler(ctx, r.called, h, call, reply)
+}
+
+// callHandler calls a handler on a goroutine of its own.
+func (r *run) callHandler(ctx context.Context, number int, h Handler, call Call, reply func(Reply, error)) {
 	r.clock.hold()
 	r.others.Go(func() {
 		answer, err := r.callSafely(ctx, h, call)
-		r.clock.reply(&r.actor, func() { reply(answer, err) })
+		if r.world != nil && r.ctx.Err() != nil { // the World is closed: the call has no reply
+			r.clock.letGo()
+			return
+		}
+		r.clock.reply(&r.actor, func() { r.takeReply(number, answer, err, reply) })
 	})
+}
+
+// takeReply goes on with what a handler returned.
+func (r *run) takeReply(number int, answer Reply, err error, reply func(Reply, error)) {
+	if r.over {
+		return
+	}
+	if r.keepsJournal() {
+		var data *replyData
+		data, answer, err = replyOf(answer, err)
+		if !r.keep(record{Kind: replyRecord, Number: number, Reply: data}) {
+			return
+		}
+	}
+	reply(answer, err)
 }
 
 func (r *run) handleHere(ctx context.Context, h Handler, call Call, reply func(Reply, error)) {
@@ -153,12 +187,12 @@ func (r *run) after(d time.Duration, f func()) (stop func()) {
 		return func() {}
 	}
 	var t *timer
-	c := r.clock
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t = c.schedule(r.now.Add(max(d, 0)), &r.actor, func() {
+	r.clock.mu.Lock()
+	defer r.clock.mu.Unlock()
+	t = r.clock.schedule(r.now.Add(max(d, 0)), &r.actor, func() {
 		r.forget(t)
 		if !r.over {
+			r.fired++
 			f()
 		}
 	})
@@ -166,9 +200,9 @@ func (r *run) after(d time.Duration, f func()) (stop func()) {
 	r.timers = append(r.timers, t)
 	return func() {
 		r.forget(t)
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.stop(t)
+		r.clock.mu.Lock() // not that of before: a replayed run has changed its clock
+		defer r.clock.mu.Unlock()
+		r.clock.stop(t)
 	}
 }
 

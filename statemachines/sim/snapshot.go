@@ -135,20 +135,30 @@ var ErrNoWait = errors.New("no Wait state, and no retry, waits at this state")
 // the state; at any state if the name is empty. Errors: ErrNoWait and ErrWorldClosed.
 func (e *Execution) SkipWait(state string) error {
 	skipped := false
-	err := e.x.run.ask(func() {
-		if e.x.over {
-			return
-		}
-		e.x.result.root.places(func(s *strand) bool {
-			if s.pause != nil && (state == "" || state == s.state.Name) {
-				s.skip()
-				skipped = true
-			}
-			return true
-		})
-	})
+	err := e.x.run.ask(func() { skipped = e.x.skip(state) })
 	if err == nil && !skipped {
 		return ErrNoWait
 	}
 	return err
+}
+
+// skip ends the waits at a state, and tells whether there were any.
+func (x *execution) skip(state string) bool {
+	if x.over {
+		return false
+	}
+	var waiting []*strand
+	x.result.root.places(func(s *strand) bool {
+		if s.pause != nil && (state == "" || state == s.state.Name) {
+			waiting = append(waiting, s)
+		}
+		return true
+	})
+	if len(waiting) == 0 || !x.run.keep(record{Kind: skipRecord, ARN: x.result.ExecutionARN, Name: state}) {
+		return false
+	}
+	for _, s := range waiting {
+		s.skip()
+	}
+	return true
 }

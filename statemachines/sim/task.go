@@ -16,8 +16,9 @@ import (
 func (s *strand) runTask() *failure {
 	t := s.state.Task
 	r := s.x.run
-	a := &attempt{strand: s, integration: r.shared.integrationOf(t.Resource)}
-	if a.queued = r.queues(s, a.integration); a.queued && !r.world.hasActivity(t.Resource) {
+	r.attempts++
+	a := &attempt{strand: s, number: r.attempts, integration: r.shared.integrationOf(t.Resource)}
+	if a.queued = r.queues(s, a.integration); a.queued && !a.hasActivity() {
 		return &failure{name: errorRuntime, cause: "The activity " + t.Resource + " does not exist."}
 	}
 	if s.token = ""; a.integration.token {
@@ -75,6 +76,7 @@ func (s *strand) newToken() string {
 // attempt is one call of a Task under way.
 type attempt struct {
 	strand             *strand
+	number, callNumber int // in the run
 	integration        *integration
 	call               Call
 	timeout, heartbeat time.Duration // 0: none
@@ -82,8 +84,9 @@ type attempt struct {
 	answered           func()        // what Call.Answer ends the attempt with
 	claimed            atomic.Bool   // an answer is on its way, or none is waited for
 	done               bool
-	queued             bool // an activity, which a worker of it takes from the queue of a World
-	waits              bool // for an answer from outside, which holds a virtual clock
+	queued             bool            // an activity, which a worker of it takes from the queue of a World
+	waits              bool            // for an answer from outside, which holds a virtual clock
+	ctx                context.Context //nolint:containedctx // of the call
 	cancel             context.CancelFunc
 	stops              []func() // the timers that wait
 	beats              func()   // stops the timer of the heartbeat
@@ -155,19 +158,23 @@ func (a *attempt) start() {
 	if r.world != nil && a.call.TaskToken != "" {
 		r.world.keepToken(a)
 	}
+	if r.replay != nil {
+		r.replay.attempts[a.number] = a
+	}
 	if a.queued {
 		r.world.queue(a)
 		return
 	}
-	ctx := r.ctx
+	a.ctx = r.ctx
 	if r.world != nil || !r.clock.Virtual() {
-		ctx, a.cancel = context.WithCancel(r.ctx)
+		a.ctx, a.cancel = context.WithCancel(r.ctx)
 	}
 	handler := r.options.handler(a.call.State, a.call.Resource)
 	if handler == nil { // in a World only
 		handler = noHandler
 	}
-	r.handle(ctx, handler, a.call, a.reply)
+	a.callNumber = r.called + 1
+	r.handle(a.ctx, handler, a.call, a.reply)
 }
 
 // queues tells whether the Task of a state waits in the queue of its activity.
@@ -267,6 +274,13 @@ func (a *attempt) answer(reply Reply, err error) (waited bool) {
 func (a *attempt) takeAnswer(reply Reply, err error) bool {
 	if a.done || a.answered != nil || !a.strand.alive() {
 		return false
+	}
+	if r := a.strand.x.run; r.keepsJournal() {
+		var data *replyData
+		data, reply, err = replyOf(reply, err)
+		if !r.keep(record{Kind: answerRecord, Number: a.number, Reply: data}) {
+			return false
+		}
 	}
 	a.claimed.Store(true)
 	if a.answered = func() { a.finish(reply, err) }; a.submitted {

@@ -117,7 +117,8 @@ func (w *World) SendTaskHeartbeat(token string) error {
 	}
 	alive := false
 	err = a.strand.x.run.ask(func() {
-		if alive = !a.done && a.answered == nil && !a.queued && a.strand.alive(); alive {
+		alive = !a.done && a.answered == nil && !a.queued && a.strand.alive()
+		if alive && a.strand.x.run.keep(record{Kind: heartbeatRecord, Number: a.number}) {
 			a.watch()
 		}
 	})
@@ -144,7 +145,7 @@ func isUUID(text string) bool {
 
 // activityStarted hands an attempt of an activity out to a worker.
 func (a *attempt) activityStarted(worker string) bool {
-	if a.done || !a.queued || !a.strand.alive() {
+	if a.done || !a.queued || !a.strand.alive() || !a.strand.x.run.keep(record{Kind: handOutRecord, Number: a.number, Name: worker}) {
 		return false
 	}
 	a.queued, a.submitted = false, true

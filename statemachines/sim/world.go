@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
@@ -26,6 +27,10 @@ type World struct {
 	machines   map[*asl.StateMachine]*machineData
 
 	tasks tasks
+
+	starts        atomic.Int64
+	journalFailed atomic.Pointer[error]
+	replayed      replayed
 }
 
 // WorldOptions are the circumstances of a World. The zero value is good.
@@ -42,6 +47,8 @@ type WorldOptions struct {
 	// HasActivity tells whether there is an activity; nil: there is every one. A Task
 	// of one that there is not fails.
 	HasActivity func(arn string) bool
+	// Journal keeps what comes from outside, for Replay; nil: nothing does.
+	Journal Journal
 }
 
 // Errors of a World.
@@ -96,26 +103,28 @@ func (w *World) Clock() *Clock { return w.clock }
 // diag.Problems if the input is not JSON or the definition cannot be run as it is,
 // ErrExecutionExists, and ErrWorldClosed.
 func (w *World) Start(m *asl.StateMachine, input []byte, o Options) (*Execution, error) {
-	o.Clock, o.OnEvent, o.OnWait = w.clock, nil, nil
-	if err := o.complete(); err != nil {
-		return nil, err
-	}
-	shared, err := w.shared(m, &o)
+	o.Clock = w.clock
+	r, x, payload, err := w.newRun(m, input, o)
 	if err != nil {
 		return nil, err
 	}
-	payload, err := readInput(input)
-	if err != nil {
-		return nil, err
-	}
-	r := newRun(m, o, newRandom(o.Seed))
-	r.world, r.shared, r.others, r.ctx, r.caller = w, shared, &w.calls, w.ctx, w.ctx
-	x := r.newRoot(payload)
+	r.number = w.starts.Add(1)
 	e, err := w.add(x)
 	if err != nil {
 		return nil, err
 	}
-	w.clock.begin(&r.actor, func() { r.start(x, payload) })
+	kept := false
+	w.clock.begin(&r.actor, func() {
+		if kept = r.keep(record{Kind: startRecord, Start: startOf(&r.options, x.result.ExecutionARN, payload)}); kept {
+			r.start(x, payload)
+		}
+	})
+	if !kept {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.executions, x.result.ExecutionARN)
+		return nil, w.journalError()
+	}
 	return e, nil
 }
 
@@ -137,7 +146,7 @@ func (w *World) Forget(arn string) bool {
 	r := e.x.run
 	r.actor.mu.Lock()
 	defer r.actor.mu.Unlock()
-	if !r.over || e.x != r.root {
+	if !r.over || e.x != r.root || !r.keep(record{Kind: forgetRecord}) {
 		return false
 	}
 	w.mu.Lock()
@@ -152,6 +161,25 @@ func (w *World) Forget(arn string) bool {
 		}
 	}
 	return true
+}
+
+// newRun makes the run of an execution that is to start.
+func (w *World) newRun(m *asl.StateMachine, input []byte, o Options) (*run, *execution, *Payload, error) {
+	o.OnEvent, o.OnWait = nil, nil
+	if err := o.complete(); err != nil {
+		return nil, nil, nil, err
+	}
+	shared, err := w.shared(m, &o)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	payload, err := readInput(input)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	r := newRun(m, o, newRandom(o.Seed))
+	r.world, r.shared, r.others, r.ctx, r.caller = w, shared, &w.calls, w.ctx, w.ctx
+	return r, r.newRoot(payload), payload, nil
 }
 
 // add makes an execution known.
@@ -219,11 +247,11 @@ func (r *run) ask(f func()) error {
 	})
 	select {
 	case <-done:
-		return nil
+		return r.world.journalError()
 	case <-r.ctx.Done():
 		select {
 		case <-done:
-			return nil
+			return r.world.journalError()
 		default:
 			return ErrWorldClosed
 		}
@@ -257,7 +285,14 @@ func (c *Clock) waitForToken(n int) {
 	}
 }
 
-// hasActivity tells whether there is an activity.
-func (w *World) hasActivity(arn string) bool {
-	return w.options.HasActivity == nil || w.options.HasActivity(arn)
+// hasActivity tells whether there is the activity of a Task.
+func (a *attempt) hasActivity() bool {
+	r, arn := a.strand.x.run, a.strand.state.Task.Resource
+	switch has := r.world.options.HasActivity; {
+	case r.replay != nil:
+		return !r.replay.missing[a.number]
+	case has == nil || has(arn):
+		return true
+	}
+	return !r.keep(record{Kind: missingRecord, Number: a.number})
 }

@@ -60,8 +60,11 @@ func (e *Execution) Events(after int64, n int) []Event {
 // Stop stops the execution as AWS does, with error and cause, which may be empty, and
 // returns when it ended. Nothing happens to one that has ended.
 func (e *Execution) Stop(name, cause string) (stopped time.Time, err error) {
-	err = e.x.run.ask(func() {
-		e.x.stop(name, cause)
+	r := e.x.run
+	err = r.ask(func() {
+		if !e.x.over && r.keep(record{Kind: stopRecord, ARN: e.ARN(), Name: name, Cause: cause}) {
+			e.x.stop(name, cause)
+		}
 		stopped = e.x.result.Stop
 	})
 	return stopped, err
