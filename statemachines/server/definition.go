@@ -46,7 +46,7 @@ func diagnoseText(text string, problems diag.Problems) []diagnostic {
 	}
 	m := findJSONMistake([]byte(text))
 	if m.message == "" {
-		return diagnose(problems)
+		return diagnose(text, problems)
 	}
 	// AWS shows no more of a text than this.
 	const shown = 500

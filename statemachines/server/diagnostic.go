@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 )
 
@@ -26,7 +27,7 @@ const (
 )
 
 // wording gives a problem of package asl the code and the words of AWS. In a text, $1 is
-// the first part of the pattern in parentheses. The texts are recorded, or were measured
+// the first part of the pattern in parentheses, and {value} the string at the place. The texts are recorded, or were measured
 // by others; where neither is known, asl's message stands under a code that is.
 type wording struct {
 	pattern *regexp.Regexp
@@ -35,7 +36,7 @@ type wording struct {
 	parent  bool   // AWS names the value around it
 }
 
-const notRecognized = "The resource provided is not recognized. The value is not a valid resource ARN, or the resource is not available in this region."
+const notRecognized = "The resource provided {value} is not recognized. The value is not a valid resource ARN, or the resource is not available in this region."
 
 var wordings = []wording{
 	{regexp.MustCompile(`^there is no state "(.*)"$`), missingTarget, "Missing 'Next' target: $1", false},
@@ -65,6 +66,10 @@ var wordings = []wording{
 	{
 		regexp.MustCompile(`^a state cannot use JSONPath if the state machine uses JSONata`), schemaFailed,
 		"'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine", true,
+	},
+	{
+		regexp.MustCompile(`^a call of .* needs the field "(\w+)"; for a call without`), schemaFailed,
+		"$1 field is required for resource ARN: {value}", false,
 	},
 	{regexp.MustCompile(`^"Credentials" needs the field "(.*)"$`), schemaFailed, "The field '$1' is required but was missing", false},
 	{regexp.MustCompile(`^[\w-]+:\w+ needs the field "(.*)"$`), schemaFailed, "The field '$1' is required but was missing", false},
@@ -99,6 +104,9 @@ var wordings = []wording{
 	{regexp.MustCompile(`^JSONata: `), "INVALID_JSONATA_EXPRESSION", "", false},
 }
 
+// value stands for the string at the place of a problem.
+const value = "{value}"
+
 // computed is a problem of a field whose name says that its value is computed.
 var computed = regexp.MustCompile(`^/.*/((?:[^/])*\.\$)$`)
 
@@ -106,10 +114,11 @@ var computed = regexp.MustCompile(`^/.*/((?:[^/])*\.\$)$`)
 var missingField = regexp.MustCompile(`^(?:a|an|the) .*needs the field "(\w+)"$`)
 
 // diagnose says in AWS's words what is wrong in a definition.
-func diagnose(problems diag.Problems) []diagnostic {
+func diagnose(text string, problems diag.Problems) []diagnostic {
 	out := []diagnostic{}
 	fields := map[string]int{} // the diagnostic of the fields that miss in a value
 	ended := !slices.ContainsFunc(problems, func(p diag.Problem) bool { return strings.HasPrefix(p.Message, "no state ends the state machine") })
+	doc, err := jsontree.Parse([]byte(text))
 	for _, p := range problems {
 		d := diagnostic{Severity: severityError, Code: schemaFailed, Message: p.Message, Location: location(p.Pointer)}
 		if p.Severity != diag.Error {
@@ -126,6 +135,9 @@ func diagnose(problems diag.Problems) []diagnostic {
 			continue
 		}
 		d.reword(p)
+		if err == nil && strings.Contains(d.Message, value) {
+			d.Message = strings.Replace(d.Message, value, doc.Root.Nearest(p.Pointer).Text, 1)
+		}
 		if !ended && d.Code == missingTarget && strings.HasSuffix(d.Message, "is not reachable.") {
 			continue
 		}

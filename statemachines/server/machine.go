@@ -2,6 +2,7 @@ package server
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -81,6 +82,9 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 	if err := rev.configure(in.LoggingConfiguration, in.TracingConfiguration, in.EncryptionConfiguration); err != nil {
 		return nil, err
 	}
+	if rev.logging.Level != logOff && !plainName.MatchString(in.Name) {
+		return nil, refuse("InvalidName", "Invalid Name: '%s'", in.Name)
+	}
 	tags, err := newTags(r.arn(machineKind, in.Name), in.Tags)
 	if err != nil {
 		return nil, err
@@ -94,6 +98,8 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 	defer a.mu.Unlock()
 	m := a.machines[in.Name]
 	switch {
+	case m == nil && len(a.machines) >= maxMachines:
+		return nil, refuse("StateMachineLimitExceeded", "The account has %d state machines, the most that there can be", maxMachines)
 	case m == nil:
 		now := r.now()
 		rev.updated = now
@@ -117,6 +123,12 @@ func createStateMachine(r *request, in *createStateMachineInput) (*createStateMa
 	}
 	return out, nil
 }
+
+// plainName is the name of a state machine that logs.
+var plainName = regexp.MustCompile(`^[0-9A-Za-z._-]+$`)
+
+// maxMachines is how many state machines an account can have. AWS allows more.
+const maxMachines = 10_000
 
 const descriptionWithoutPublish = "Version description can only be set when publish is true"
 
@@ -262,7 +274,7 @@ type describeStateMachineOutput struct {
 	StateMachineARN         string                  `json:"stateMachineArn"`
 	Name                    string                  `json:"name"`
 	Status                  string                  `json:"status"`
-	Definition              string                  `json:"definition"`
+	Definition              string                  `json:"definition,omitempty"`
 	RoleARN                 string                  `json:"roleArn"`
 	Type                    asl.ExecutionType       `json:"type"`
 	CreationDate            epoch                   `json:"creationDate"`

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 )
 
@@ -149,7 +150,11 @@ func refuseTest(in *testStateInput, err error) error {
 		return refuse(t.Code, "%s", t.Message)
 	}
 	if problems, ok := errors.AsType[diag.Problems](err); ok {
-		return refuseDefinition(in.Definition, problems)
+		text := in.Definition
+		if in.StateName == "" && findJSONMistake([]byte(text)).message == "" {
+			text = `{"States":{"` + asl.LoneState + `":` + text + `}}` // where the problems are
+		}
+		return refuseDefinition(text, problems)
 	}
 	if errors.Is(err, context.Canceled) {
 		return err

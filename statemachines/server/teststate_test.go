@@ -1,0 +1,57 @@
+package server_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A test shows as much of a state as it is asked for.
+func TestTestState(t *testing.T) {
+	t.Parallel()
+	c := newCaller(t)
+	in := map[string]any{
+		"definition": `{"Type":"Pass","Parameters":{"b.$":"$.a","v.$":"$v"},"Next":"B"}`, "input": `{"a":1}`, "variables": `{"v":2}`,
+	}
+	want := map[string]any{"status": "SUCCEEDED", "output": `{"b":1,"v":2}`, "nextState": "B"}
+	require.Equal(t, want, c.ok("TestState", in))
+	data := map[string]any{"input": `{"a":1}`, "afterInputPath": `{"a":1}`, "afterParameters": `{"b":1,"v":2}`}
+	require.Subset(t, c.ok("TestState", with(in, map[string]any{"inspectionLevel": "DEBUG"}))["inspectionData"], data)
+	data["variables"] = `{"v":2}`
+	require.Subset(t, c.ok("TestState", with(in, map[string]any{"inspectionLevel": "TRACE"}))["inspectionData"], data)
+}
+
+func TestTestStateRefusals(t *testing.T) {
+	t.Parallel()
+	c := newCaller(t)
+	task := `{"Type":"Task","Resource":"arn:aws:states:::lambda:invoke","Parameters":{"FunctionName":"f"},"End":true}`
+	state := map[string]any{"definition": `{"Type":"Pass","End":true}`}
+	tests := []struct {
+		in            map[string]any
+		code, message string
+	}{
+		{
+			map[string]any{"input": "not json"},
+			"InvalidExecutionInput",
+			"Invalid State Machine Execution Input: 'Unrecognized token 'not': was expecting (JSON String, Number, Array, Object or token 'null', 'true' or 'false')'",
+		},
+		{map[string]any{"variables": "[]"}, "ValidationException", "Variables must be a valid JSON object"},
+		{map[string]any{"context": "null"}, "ValidationException", "Invalid Context object provided: Context must be a valid JSON object"},
+		{map[string]any{"context": `{"Pet":{}}`}, "ValidationException", "Invalid Context object provided: Field 'Pet' is not allowed"},
+		{map[string]any{"definition": task}, "ValidationException", "RoleArn must be specified when testing a Task state"},
+		{map[string]any{"mock": map[string]any{"result": "{}"}}, "ValidationException", "State type 'Pass' is not supported when a mock is specified"},
+		{map[string]any{"definition": pass, "stateName": "Z"}, "ValidationException", "State not found in definition"},
+		{
+			map[string]any{"definition": `{"Type":"Task","Resource":"arn:aws:states:::lambda:bad","Parameters":{},"End":true}`},
+			"InvalidDefinition",
+			"Invalid State Machine Definition: 'SCHEMA_VALIDATION_FAILED: The resource provided arn:aws:states:::lambda:bad is not recognized. " +
+				"The value is not a valid resource ARN, or the resource is not available in this region. at /States/StateName/Resource'",
+		},
+	}
+	for _, tt := range tests {
+		code, message := c.refused("TestState", with(state, tt.in))
+		require.Equal(t, []any{tt.code, tt.message}, []any{code, message}, tt.in)
+	}
+	code, _ := c.refused("TestState", map[string]any{"definition": task, "mock": map[string]any{"result": "{}"}, "revealSecrets": true})
+	require.Equal(t, "ValidationException", code)
+}
