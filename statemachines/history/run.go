@@ -8,16 +8,12 @@ import (
 
 // FromRun returns a run of a state machine here.
 func FromRun(m *asl.StateMachine, r *sim.Result) *Execution {
-	e := &Execution{
-		Status: string(r.Status), Start: r.Start, Stop: r.Stop, Output: string(r.Output), Error: r.Error, Cause: r.Cause,
-		Machine: m, Transitions: r.Transitions, Edges: make(map[graph.Edge]int, len(r.Edges)), Events: make([]Event, len(r.Events)),
-	}
-	e.Identify(r.ExecutionARN)
+	e := FromEvents(m, r.ExecutionARN, r.Events)
+	e.Status, e.Start, e.Stop = string(r.Status), r.Start, r.Stop // the clock went on behind the last event
+	e.Output, e.Error, e.Cause, e.Transitions = string(r.Output), r.Error, r.Cause, r.Transitions
+	e.Edges = make(map[graph.Edge]int, len(r.Edges))
 	for edge, n := range r.Edges {
 		e.Edges[graph.Edge(edge)] = n
-	}
-	for i := range r.Events {
-		e.Events[i] = eventOf(&r.Events[i])
 	}
 	for _, run := range r.MapRuns {
 		for _, child := range run.Executions {
@@ -26,10 +22,18 @@ func FromRun(m *asl.StateMachine, r *sim.Result) *Execution {
 			}
 		}
 	}
-	if len(e.Events) > 0 {
-		status, start, stop := e.Status, e.Start, e.Stop
+	return e
+}
+
+// FromEvents returns a run here, by the events that it has so far.
+func FromEvents(m *asl.StateMachine, arn string, events []sim.Event) *Execution {
+	e := &Execution{Machine: m, Events: make([]Event, len(events))}
+	e.Identify(arn)
+	for i := range events {
+		e.Events[i] = eventOf(&events[i])
+	}
+	if len(events) > 0 {
 		e.settle()
-		e.Status, e.Start, e.Stop = status, start, stop // the clock went on behind the last event
 	}
 	return e
 }

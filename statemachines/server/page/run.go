@@ -88,6 +88,29 @@ type handsView struct {
 	Running          bool
 	Redrivable       bool
 	Reason           string
+	Tasks            []string
+}
+
+// whyNot says why a run that did not succeed cannot be redriven.
+func whyNot(d *Detail) string {
+	if d.Status == history.StatusSucceeded || d.Redrivable {
+		return ""
+	}
+	return d.Reason
+}
+
+// tasksOf are the Tasks of a run whose answers can be set.
+func tasksOf(e *history.Execution) []string {
+	var names []string
+	if e.Machine == nil || e.HasEnded() {
+		return nil
+	}
+	for s := range e.Machine.All {
+		if s.Type == asl.TypeTask {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 // placesView are the states that an execution is in.
@@ -103,7 +126,6 @@ type placeView struct {
 	Place
 
 	Since, Left string
-	Task        bool
 	Path        string // of iterations
 }
 
@@ -126,7 +148,7 @@ func (q *request) fragments(d *Detail) ([]fragment, error) {
 	}
 	var all []fragment
 	f := q.frame("", "")
-	f.Here, f.Clock = q.runPath(d.ARN), newClockView(clock)
+	f.Here, f.Clock = q.runPath(d.ARN), q.newClockView(clock)
 	running := d.Status == history.StatusRunning
 	for _, part := range []struct {
 		id   string
@@ -135,7 +157,7 @@ func (q *request) fragments(d *Detail) ([]fragment, error) {
 		{"clock", f},
 		{"state", stateView{d.Status, report.Mood(d.Status)}},
 		{"places", q.newPlaces(d, f, clock.Now)},
-		{"hands", handsView{f, d.ARN, q.machinePath(d.MachineARN), running, d.Redrivable, d.Reason}},
+		{"hands", handsView{f, d.ARN, q.machinePath(d.MachineARN), running, d.Redrivable, whyNot(d), tasksOf(d.History)}},
 		{"strategies", q.compareStrategies(q.r.Context(), d)},
 	} {
 		text, err := q.fill(part.id, part.data)
@@ -157,7 +179,7 @@ func (q *request) fragments(d *Detail) ([]fragment, error) {
 func (q *request) newPlaces(d *Detail, f frame, now time.Time) placesView {
 	v := placesView{frame: f, ARN: d.ARN, More: max(0, len(d.Places)-mostPlaces)}
 	for _, p := range d.Places[:len(d.Places)-v.More] {
-		place := placeView{Place: p, Since: report.FormatDuration(max(0, now.Sub(p.Entered))), Task: p.Type == asl.TypeTask}
+		place := placeView{Place: p, Since: report.FormatDuration(max(0, now.Sub(p.Entered)))}
 		if !p.Until.IsZero() {
 			place.Left = report.FormatDuration(max(0, p.Until.Sub(now)))
 		}

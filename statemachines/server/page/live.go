@@ -31,6 +31,7 @@ type stream struct {
 	*request
 
 	control *http.ResponseController
+	least   time.Duration // between two looks
 	sent    map[string]uint64
 	drawn   time.Duration // that the last drawing took
 }
@@ -47,7 +48,7 @@ func (q *request) openStream(f func(*stream) error) error {
 		return errTooManyStreams
 	}
 	q.w.Header().Set("Content-Type", "text/event-stream")
-	s := &stream{request: q, control: http.NewResponseController(q.w), sent: map[string]uint64{}}
+	s := &stream{request: q, control: http.NewResponseController(q.w), least: leastPause, sent: map[string]uint64{}}
 	if err := f(s); err != nil && q.r.Context().Err() == nil && errors.Is(err, errNoRun) {
 		return err // nothing was written
 	}
@@ -108,7 +109,7 @@ func (s *stream) write(text []byte) error {
 
 // pause waits as long as a stream does between two looks; false when the reader is gone.
 func (s *stream) pause() bool {
-	timer := time.NewTimer(max(leastPause, share*s.drawn))
+	timer := time.NewTimer(max(s.least, share*s.drawn))
 	defer timer.Stop()
 	select {
 	case <-s.r.Context().Done():
@@ -190,7 +191,7 @@ func (q *request) streamRun() error {
 func (q *request) streamRuns() error {
 	asked := readQuery(q.r.URL.Query())
 	return q.openStream(func(s *stream) error {
-		s.drawn = steadyPause / share
+		s.least = steadyPause
 		var version int64
 		return s.follow(func() (int64, bool) { version++; return version, true }, func() ([]fragment, int64, error) {
 			list, err := q.fill("list", q.listRuns(asked))
@@ -200,7 +201,6 @@ func (q *request) streamRuns() error {
 			f := q.frame("", "")
 			f.Here = q.o.Path + asked.encode(asked.skip)
 			clock, err := q.fill("clock", f)
-			s.drawn = steadyPause / share
 			return []fragment{{ID: "clock", HTML: clock}, {ID: "list", HTML: list}}, version, err
 		})
 	})

@@ -128,7 +128,7 @@ func (q *request) setAnswer(context.Context) (string, error) {
 	}
 	err := q.o.World.Answer(q.field("arn"), q.field("state"), output, name, q.field("cause"))
 	if errors.Is(err, errors.ErrUnsupported) {
-		return "", fmt.Errorf("state %q is not mocked: start the server with mocks for it", q.field("state"))
+		return "", fmt.Errorf("the calls of state %q cannot be answered here: start the execution again", q.field("state"))
 	}
 	return "", err
 }

@@ -52,6 +52,9 @@ type Page struct {
 	templates *template.Template
 	mux       *http.ServeMux
 
+	mu     sync.Mutex
+	resume string // the rate of the clock before its pause
+
 	summaries  summaries
 	strategies strategies
 	streams    chan struct{} // takes one a stream
@@ -63,7 +66,7 @@ const mostStreams = 64
 // New returns the page.
 func New(o Options) *Page {
 	o.Path = cmp.Or(o.Path, "/")
-	p := &Page{o: o, script: report.Script() + pageScript, mux: http.NewServeMux(), streams: make(chan struct{}, mostStreams)}
+	p := &Page{o: o, resume: "1", script: report.Script() + pageScript, mux: http.NewServeMux(), streams: make(chan struct{}, mostStreams)}
 	hash := sha256.Sum256([]byte(p.script))
 	p.policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; " +
 		"frame-ancestors 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'"
@@ -167,7 +170,7 @@ func (q *request) frame(title, live string) frame {
 	return frame{
 		Title: title, Live: live, Style: template.CSS(report.Style() + pageStyle), Marks: template.HTML(report.Marks()), //nolint:gosec // our own
 		Script: template.JS(q.script), Path: q.o.Path, Token: q.o.Token, //nolint:gosec // our own
-		Here: q.r.URL.RequestURI(), Clock: newClockView(q.o.World.Clock()),
+		Here: q.r.URL.RequestURI(), Clock: q.newClockView(q.o.World.Clock()),
 	}
 }
 

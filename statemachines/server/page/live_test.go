@@ -15,7 +15,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/history"
-	"github.com/jobpoller/jobpoller/statemachines/server/internal/page"
+	"github.com/jobpoller/jobpoller/statemachines/server/page"
 )
 
 // patch is a part that a stream sent.

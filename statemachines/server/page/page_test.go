@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
-	"github.com/jobpoller/jobpoller/statemachines/server/internal/page"
+	"github.com/jobpoller/jobpoller/statemachines/server/page"
 )
 
 var update = flag.Bool("update", false, "write the golden pages anew")
@@ -69,7 +69,7 @@ func TestGoldenPages(t *testing.T) {
 		}
 		golden, err := os.ReadFile(file)
 		require.NoError(t, err)
-		require.Equal(t, string(golden), text, "go test ./statemachines/server/internal/page -update writes %s anew", file)
+		require.Equal(t, string(golden), text, "go test ./statemachines/server/page -update writes %s anew", file)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestRefusedActions(t *testing.T) {
 		{"token", "expected success, failure or heartbeat", nil},
 		{"answer", "give the answer as JSON, or the name of an error", nil},
 		{"answer", "the answer is not JSON", url.Values{"output": {"{"}}},
-		{"answer", "is not mocked", url.Values{"state": {"Unmocked"}, "error": {"E"}}},
+		{"answer", "cannot be answered here", url.Values{"state": {"Unmocked"}, "error": {"E"}}},
 		{"nothing", "there is no such action", nil},
 	} {
 		w := newWorld(t)

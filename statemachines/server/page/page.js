@@ -68,7 +68,11 @@ addEventListener('keydown', e => {
 
 const filter = part => {
   const text = byID('filter')?.value.toLowerCase() || '';
-  part.querySelectorAll('tbody tr').forEach(x => x.classList.toggle('filtered', text !== '' && !x.textContent.toLowerCase().includes(text)));
+  let state = ''; // a row with a ditto mark has that of the row above
+  part.querySelectorAll('tbody tr').forEach(x => {
+    if (x.cells[4].textContent !== '″') state = x.cells[4].textContent;
+    x.classList.toggle('filtered', text !== '' && !(x.textContent + ' ' + state).toLowerCase().includes(text));
+  });
 };
 byID('filter')?.addEventListener('input', () => filter(byID('events')));
 })();

@@ -32,7 +32,7 @@ type World interface {
 	// ARN. Its error has the text that a client sees.
 	Call(ctx context.Context, arn, operation string, input any) (json.RawMessage, error)
 	// Answer sets what the next call of a Task gets. It returns errors.ErrUnsupported
-	// if nothing in this world is mocked.
+	// if the calls of the execution do not ask the world.
 	Answer(arn, state string, output json.RawMessage, errorName, cause string) error
 }
 
@@ -99,6 +99,8 @@ type Clock struct {
 type Steering struct {
 	// Rate is the new one, if it is not nil.
 	Rate *float64
+	// Virtual makes the clock virtual.
+	Virtual bool
 	// Advance is how far the clock goes forward.
 	Advance time.Duration
 	// Next goes to the next time at which something happens.
