@@ -121,13 +121,16 @@ func (a *taskAnswers) simulate(options *sim.Options, answered []string) error {
 	return nil
 }
 
-// resources are those that Tasks call, with the states that call them. Readers of
-// the items of a Map are no Tasks.
+// resources are those that Tasks call, with the states that call them, and those that
+// distributed Maps read and write objects with.
 func (a *taskAnswers) resources() map[string][]*asl.State {
 	all := map[string][]*asl.State{}
 	for s := range a.machine.All {
 		if s.Task != nil {
 			all[s.Task.Resource] = append(all[s.Task.Resource], s)
+		}
+		for _, resource := range sim.ObjectResources(s) {
+			all[resource] = append(all[resource], s)
 		}
 	}
 	return all
@@ -168,8 +171,8 @@ func (a *taskAnswers) callServices(
 		}
 		if err != nil {
 			for _, s := range states {
-				where := a.machine.definition.LocatePosition(s.Task.ResourcePosition)
-				terminal.Fprintf(&lacking, "%s:%d:%d: Task %q: %s\n", a.machine.definition.File, where.Line, where.Column, s.Name, err)
+				where := a.machine.definition.LocatePosition(resourcePosition(s))
+				terminal.Fprintf(&lacking, "%s:%d:%d: %s %q: %s\n", a.machine.definition.File, where.Line, where.Column, s.Type, s.Name, err)
 			}
 			continue
 		}
@@ -192,6 +195,14 @@ func (a *taskAnswers) callServices(
 	}
 	a.announce(calls)
 	return called, nil
+}
+
+// resourcePosition is where a state names its resource.
+func resourcePosition(s *asl.State) asl.Position {
+	if s.Task != nil {
+		return s.Task.ResourcePosition
+	}
+	return s.Position
 }
 
 // noteCall notes a call of --aws, for announce.

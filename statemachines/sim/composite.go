@@ -15,6 +15,7 @@ type composite struct {
 	next        int // branch to start
 	running     int
 	failures    int
+	items       int // of a Map
 	ended       bool
 	// last is the last event of the branch that ended last.
 	last int64
@@ -43,6 +44,8 @@ type childExecutions interface {
 	resume(c *composite, b *branch)
 	redrive() Details // counts a redrive, for the history
 	abort()
+	// export writes the results where the state has a ResultWriter.
+	export(c *composite, then func(output *Payload, f *failure) *failure) *failure
 }
 
 // resume goes on with a strand that did not finish: with the branches of its
@@ -205,8 +208,23 @@ func (c *composite) stop(f *failure) *failure {
 	}
 	if c.mapRun != nil {
 		c.mapRun.abort()
-		c.owner.record(MapRunFailed, Details{Error: f.name, Cause: f.cause})
+		if c.exports() && len(c.branches) > 0 && f.name != errorResultWriter {
+			return c.mapRun.export(c, func(*Payload, *failure) *failure { return c.failRun(f) })
+		}
+		return c.failRun(f)
 	}
+	return f
+}
+
+// exports tells whether the results of a Map Run go to S3.
+func (c *composite) exports() bool {
+	w := c.owner.state.Map.ResultWriter
+	return w != nil && w.Resource != ""
+}
+
+// failRun fails a Map Run.
+func (c *composite) failRun(f *failure) *failure {
+	c.owner.record(MapRunFailed, Details{Error: f.name, Cause: f.cause})
 	return f
 }
 
@@ -266,6 +284,20 @@ func (c *composite) complete() *failure {
 			outputs = append(outputs, b.output.Value())
 		}
 	}
+	if c.mapRun != nil && s.state.Map.ResultWriter != nil {
+		return c.mapRun.export(c, func(output *Payload, f *failure) *failure {
+			if f != nil {
+				return c.failRun(f)
+			}
+			return c.succeed(output)
+		})
+	}
+	return c.succeed(newPayload(outputs))
+}
+
+// succeed ends the whole with an output.
+func (c *composite) succeed(output *Payload) *failure {
+	s := c.owner
 	succeeded, previous := ParallelStateSucceeded, s.last
 	if s.state.Type == asl.TypeMap {
 		succeeded = MapStateSucceeded
@@ -277,5 +309,5 @@ func (c *composite) complete() *failure {
 	if !s.alive() {
 		return nil
 	}
-	return s.complete(newPayload(outputs))
+	return s.complete(output)
 }

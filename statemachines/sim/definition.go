@@ -12,22 +12,10 @@ import (
 
 // checkDefinition refuses what cannot be run.
 func checkDefinition(m *asl.StateMachine, o *Options) error {
-	if err := definitionProblems(m, o).Err(); err != nil {
+	if err := openProblems(m, o).Err(); err != nil {
 		return err
 	}
 	return checkResources(m.All, o)
-}
-
-// definitionProblems are what no handler can help with.
-func definitionProblems(m *asl.StateMachine, o *Options) diag.Problems {
-	problems := openProblems(m, o)
-	for s := range m.All {
-		if s.Map != nil && s.Map.ResultWriter != nil {
-			problems = append(problems, m.Problem(s.Position.Pointer+"/ResultWriter",
-				"a result writer cannot be simulated: remove it, and the output of the Map is the array of all results"))
-		}
-	}
-	return problems
 }
 
 // openProblems are what the definition leaves open, and what the type of the
@@ -50,7 +38,8 @@ func checkResources(states iter.Seq[*asl.State], o *Options) error {
 	have = slices.DeleteFunc(have, func(name string) bool { return o.Handlers[name] == nil })
 	e := &ResourceError{Handlers: have}
 	check := func(s *asl.State, resource string, position asl.Position) {
-		if o.handler(s.Name, resource) != nil {
+		own := func(of string) Handler { return o.ownHandler(s.Name, of) }
+		if h, _ := o.objectHandler(resource, own); h != nil && s.Map != nil || o.handler(s.Name, resource) != nil {
 			return
 		}
 		task := ResourceProblem{State: s.Name, Resource: resource, Position: position}

@@ -17,6 +17,7 @@ const (
 	errorQueryEvaluation   = "States.QueryEvaluationError"
 	errorHeartbeatTimeout  = "States.HeartbeatTimeout"
 	errorItemReader        = "States.ItemReaderFailed"
+	errorResultWriter      = "States.ResultWriterFailed"
 	errorToleratedExceeded = "States.ExceedToleratedFailureThreshold"
 )
 

@@ -1,103 +1,224 @@
 package sim
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
-// reading is the call of a handler that stands for the reader of a Map's items.
+// reading reads the items of a distributed Map. A handler gives them, or the objects of S3
+// that they are in.
 type reading struct {
-	strand *strand
-	data   data
-	cancel context.CancelFunc
-	done   bool
+	strand    *strand
+	data      data
+	inside    *composite // nil for a state that is tested alone
+	arguments map[string]any
+	limit     int64 // of items; 0: none
+	items     []any
+	config    *asl.ReaderConfig
+	token     string   // of the next page of a list
+	objects   []object // to be read
 }
 
-// readItems calls the handler that stands for the reader of the items. Its
-// output is what the file holds, as JSON: an array.
+// readItems reads the items, and then goes through them.
 func (s *strand) readItems(d data) *failure {
-	r := s.x.run
 	reader := s.state.Map.ItemReader
 	field := "Parameters"
 	if s.jsonata() {
 		field = "Arguments"
 	}
-	arguments, f := s.applyTemplate(field, reader.Parameters, d, emptyObject())
+	c := &reading{strand: s, data: d, config: &reader.Config}
+	var f *failure
+	if s.probe == nil {
+		if c.inside, f = s.beginReading(d); f != nil || !s.alive() {
+			return f
+		}
+	}
+	return c.stop(c.begin(field))
+}
+
+// beginReading records that the Map and its run have started, as AWS does before it reads.
+func (s *strand) beginReading(d data) (*composite, *failure) {
+	c := &composite{owner: s}
+	if f := s.concurrency(c, d); f != nil {
+		return nil, f
+	}
+	none := 0
+	s.record(MapStateStarted, Details{Length: &none})
+	if !s.alive() {
+		return nil, nil
+	}
+	if f := s.tolerance(c, d); f != nil {
+		return nil, f
+	}
+	run := s.newMapRun()
+	c.mapRun, c.last = run, s.last
+	s.record(MapRunStarted, Details{MapRunArn: run.arn})
+	c.last = s.last
+	return c, nil
+}
+
+// begin makes the first call.
+func (c *reading) begin(field string) *failure {
+	s := c.strand
+	reader := s.state.Map.ItemReader
+	arguments, f := s.applyTemplate(field, reader.Parameters, c.data, emptyObject())
 	if f != nil {
 		return f
 	}
-	handler := r.options.handler(s.state.Name, reader.Resource)
-	if handler == nil { // in a World only
-		handler = noHandler
+	c.arguments, _ = arguments.Value().(map[string]any)
+	if c.limit, f = s.integer(reader.Config.MaxItems, c.data); f != nil {
+		return f
 	}
-	ctx, cancel := context.WithCancel(r.ctx)
-	call := &reading{strand: s, data: d, cancel: cancel}
-	s.attempt = call
-	r.handle(ctx, handler, Call{
-		Resource: reader.Resource, State: s.state.Name, Arguments: arguments.Value(), Context: s.context(), Iterations: s.iterations, Time: r.now,
-	}, call.reply)
+	if c.limit < 0 { // a text of AWS's
+		return &failure{name: errorItemReader, cause: "field MaxItems must be positive"}
+	}
+	return c.call(reader.Resource, arguments.Value(), c.first)
+}
+
+// stop fails the Map Run, if there is a failure and a run.
+func (c *reading) stop(f *failure) *failure {
+	if f == nil || c.inside == nil || !c.strand.alive() {
+		return f
+	}
+	c.inside.last = c.strand.last
+	return c.inside.stop(f)
+}
+
+// call calls the handler of an operation. What take makes of the answer may be a failure
+// of the state.
+func (c *reading) call(resource string, arguments any, take func(answer any) error) *failure {
+	s := c.strand
+	o := &s.x.run.options
+	h, of := o.objectHandler(resource, func(of string) Handler { return o.ownHandler(s.state.Name, of) })
+	if h == nil { // in a World only
+		h = noHandler
+	}
+	s.callObjects(h, of, arguments, func(reply Reply, err error) { s.failState(c.stop(c.reply(take, reply, err))) })
 	return nil
 }
 
-// abandon ends the call without an outcome.
-func (c *reading) abandon() {
-	c.done = true
-	c.cancel()
-}
-
-// reply goes on with the items.
-func (c *reading) reply(reply Reply, err error) {
-	s := c.strand
-	if c.done || !s.alive() {
-		return
-	}
-	c.abandon()
-	s.attempt, s.x.run.current = nil, s
-	items, f := c.items(reply, err)
-	if f == nil && s.alive() {
-		f = s.mapItems(items, c.data)
-	}
-	s.failState(f)
-}
-
-func (c *reading) items(reply Reply, err error) ([]any, *failure) {
+func (c *reading) reply(take func(answer any) error, reply Reply, err error) *failure {
 	s := c.strand
 	reader := s.state.Map.ItemReader
 	if err != nil {
-		return nil, s.readerFailure(err)
+		if _, isTask := errors.AsType[*TaskError](err); !isTask {
+			err = fmt.Errorf("state %q: handler of the item reader: %w", s.state.Name, err)
+		}
+		return s.objectFailure(errorItemReader, err)
 	}
-	value, err := normalize(reply.Output)
-	items, ok := value.([]any)
-	if err != nil || !ok {
-		s.x.run.fail(fmt.Errorf("state %q: handler of the item reader %q: output is not an array of items", s.state.Name, reader.Resource))
-		return nil, &failure{name: errorItemReader}
+	before := len(c.items)
+	answer, err := normalize(reply.Output)
+	if err == nil {
+		err = take(answer)
 	}
-	limit, f := s.integer(reader.Config.MaxItems, c.data)
 	switch {
-	case f != nil:
-		return nil, f
-	case limit < 0: // a text of AWS's
-		return nil, &failure{name: errorItemReader, cause: "field MaxItems must be positive"}
+	case errors.Is(err, errNoAnswer) || answer == nil:
+		s.x.run.fail(fmt.Errorf("state %q: handler of the item reader %q: output is not an array of items and no answer of S3", s.state.Name, reader.Resource))
+		return &failure{name: errorItemReader}
+	case err != nil:
+		return &failure{name: errorItemReader, cause: cutCause(err.Error())}
 	}
-	if limit > 0 && int64(len(items)) > limit {
-		items = items[:limit]
+	if err := s.x.run.options.budget.spend(1+len(c.items)-before, newPayload(c.items[before:]).bytes()); err != nil {
+		s.x.run.fail(err)
+		return sizeFailure(s.state.Name, false)
 	}
-	return items, nil
+	return c.next()
 }
 
-func (s *strand) readerFailure(err error) *failure {
-	r := s.x.run
-	failed, isTask := errors.AsType[*TaskError](err)
+// next reads what is left, or goes through the items.
+func (c *reading) next() *failure {
+	s := c.strand
+	resource := s.state.Map.ItemReader.Resource
+	enough := c.limit > 0 && int64(len(c.items)) >= c.limit
 	switch {
-	case isTask:
-		return &failure{name: errorItemReader, cause: failed.Name + ": " + failed.Cause}
-	case r.world != nil:
-		return &failure{name: errorItemReader, cause: cutCause(err.Error())}
-	case r.caller.Err() != nil:
-		r.abort()
-	default:
-		r.fail(fmt.Errorf("state %q: handler of the item reader: %w", s.state.Name, err))
+	case enough:
+		c.items = c.items[:c.limit]
+	case len(c.objects) > 0:
+		from := c.objects[0]
+		c.objects = c.objects[1:]
+		get := resource[:strings.LastIndexByte(resource, ':')+1] + "getObject"
+		return c.call(get, map[string]any{"Bucket": from.bucket, "Key": from.key}, c.object)
+	case c.token != "":
+		arguments := maps.Clone(c.arguments)
+		arguments["ContinuationToken"] = c.token
+		return c.call(resource, arguments, c.page)
 	}
-	return &failure{name: errorItemReader}
+	if c.inside == nil {
+		return s.mapItems(c.items, c.data)
+	}
+	return s.mapRead(c.inside, c.items, c.data)
+}
+
+// errNoAnswer means that a handler returned something that a reader cannot take.
+var errNoAnswer = errors.New("no answer of S3")
+
+// first takes the items, or the first answer of S3.
+func (c *reading) first(answer any) error {
+	if items, ok := answer.([]any); ok {
+		c.items = items
+		return nil
+	}
+	object, ok := answer.(map[string]any)
+	switch {
+	case !ok:
+		return errNoAnswer
+	case object["Body"] == nil:
+		return c.page(answer)
+	case c.config.InputType != formatManifest && c.config.ManifestType == "":
+		return c.object(answer)
+	}
+	body, err := objectBody(object)
+	if err != nil {
+		return err
+	}
+	c.objects, c.config, err = parseManifest(c.config, body)
+	return err
+}
+
+// object takes the items in an object.
+func (c *reading) object(answer any) error {
+	object, ok := answer.(map[string]any)
+	if !ok {
+		return errNoAnswer
+	}
+	body, err := objectBody(object)
+	if err != nil {
+		return err
+	}
+	items, err := parseItems(c.config, body)
+	c.items = append(c.items, items...)
+	return err
+}
+
+// page takes a page of a list of objects: each is an item, or holds some.
+func (c *reading) page(answer any) error {
+	page, _ := answer.(map[string]any)
+	listed, isList := page["Contents"].([]any)
+	_, counted := page["KeyCount"]
+	if !isList && !counted {
+		return errNoAnswer
+	}
+	for _, l := range listed {
+		one, ok := l.(map[string]any)
+		key, isText := one["Key"].(string)
+		if !ok || !isText {
+			return errNoAnswer
+		}
+		if c.config.Transformation == "LOAD_AND_FLATTEN" {
+			bucket, _ := c.arguments["Bucket"].(string)
+			c.objects = append(c.objects, object{bucket, key})
+			continue
+		}
+		item, err := newListItem(one)
+		if err != nil {
+			return err
+		}
+		c.items = append(c.items, item)
+	}
+	c.token, _ = page["NextContinuationToken"].(string)
+	return nil
 }

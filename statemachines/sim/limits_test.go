@@ -212,16 +212,6 @@ func TestUnsupported(t *testing.T) {
 		pointer, message string
 	}{
 		{
-			"ResultWriter", distributed("STANDARD", `, "ResultWriter": {"Resource": "arn:aws:states:::s3:putObject", "Parameters": {"Bucket": "b"}}`),
-			sim.Options{},
-			"/States/M/ResultWriter", "a result writer cannot be simulated",
-		},
-		{
-			"ResultWriter that only transforms", distributed("STANDARD", `, "ResultWriter": {"WriterConfig": {"Transformation": "FLATTEN"}}`),
-			sim.Options{},
-			"/States/M/ResultWriter", "a result writer cannot be simulated",
-		},
-		{
 			"placeholder for a number", `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": "${Seconds}", "End": true}}}`,
 			sim.Options{},
 			"/States/W/Seconds", `the placeholder "${Seconds}" needs a value`,

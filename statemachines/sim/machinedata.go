@@ -58,7 +58,7 @@ func (m *machineData) check(machine *asl.StateMachine, o *Options) error {
 		i = 1
 	}
 	if !m.checked[i] {
-		m.problems[i], m.checked[i] = definitionProblems(machine, o).Err(), true
+		m.problems[i], m.checked[i] = openProblems(machine, o).Err(), true
 	}
 	return m.problems[i]
 }

@@ -39,9 +39,10 @@ func (s *strand) mapItems(items []any, d data) *failure {
 	if !s.alive() {
 		return nil
 	}
-	if f := s.tolerance(c, d, length); f != nil {
+	if f := s.tolerance(c, d); f != nil {
 		return f
 	}
+	c.items = length
 	if s.probe != nil {
 		return s.probe.mockMap(s, c, items, d)
 	}
@@ -55,12 +56,29 @@ func (s *strand) mapItems(items []any, d data) *failure {
 	if f != nil {
 		return f
 	}
-	for i, batch := range batches {
-		c.branches = append(c.branches, &branch{index: i, flow: m.Processor, items: batch.items, input: batch.input})
-	}
-	run := s.newMapRun(len(batches))
+	run := s.newMapRun()
 	c.mapRun = run
 	s.record(MapRunStarted, Details{MapRunArn: run.arn})
+	return c.beginBatches(run, batches)
+}
+
+// mapRead goes through items that were read.
+func (s *strand) mapRead(c *composite, items []any, d data) *failure {
+	c.items = len(items)
+	batches, f := s.batches(items, d)
+	if f != nil {
+		return f
+	}
+	run, _ := c.mapRun.(*mapRun)
+	return c.beginBatches(run, batches)
+}
+
+// beginBatches starts the child executions that may run.
+func (c *composite) beginBatches(run *mapRun, batches []batch) *failure {
+	for i, batch := range batches {
+		c.branches = append(c.branches, &branch{index: i, flow: c.owner.state.Map.Processor, items: batch.items, input: batch.input})
+	}
+	run.fill(len(batches))
 	return c.begin()
 }
 
@@ -119,7 +137,7 @@ func (s *strand) concurrency(c *composite, d data) *failure {
 }
 
 // tolerance sets how many of the items may fail.
-func (s *strand) tolerance(c *composite, d data, items int) *failure {
+func (s *strand) tolerance(c *composite, d data) *failure {
 	m := s.state.Map
 	count, f := s.whole(m.ToleratedFailureCount, d)
 	if f != nil {
@@ -139,7 +157,7 @@ func (s *strand) tolerance(c *composite, d data, items int) *failure {
 		c.tolerates = func(failures int) bool {
 			const whole = 100
 			return (m.ToleratedFailureCount == nil || int64(failures) <= count) &&
-				(m.ToleratedFailurePercentage == nil || float64(failures)*whole <= share*float64(items))
+				(m.ToleratedFailurePercentage == nil || float64(failures)*whole <= share*float64(c.items))
 		}
 	}
 	return nil

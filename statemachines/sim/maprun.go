@@ -14,23 +14,30 @@ type mapRun struct {
 	children []*execution
 	number   int // in the result's list
 	redriven int // times
+	written  int // results, by a ResultWriter
 }
 
-func (s *strand) newMapRun(length int) *mapRun {
+func (s *strand) newMapRun() *mapRun {
 	label := s.state.Map.Label
 	if label == "" {
 		label = s.state.Name
 	}
 	o := s.x.run.options
-	r := &mapRun{owner: s, label: label, children: make([]*execution, length)}
+	r := &mapRun{owner: s, label: label}
 	r.arn = arn(o, "mapRun") + o.StateMachine + "/" + label + ":" + s.x.run.random.uuid()
 	root := s.x.run.root.result
 	r.number = len(root.MapRuns)
 	if w := s.x.run.world; w != nil {
 		w.addMapRun(r)
 	}
-	root.MapRuns = append(root.MapRuns, MapRun{ARN: r.arn, State: s.state.Name, Executions: make([]*Result, length)})
+	root.MapRuns = append(root.MapRuns, MapRun{ARN: r.arn, State: s.state.Name})
 	return r
+}
+
+// fill makes room for the child executions.
+func (r *mapRun) fill(length int) {
+	r.children = make([]*execution, length)
+	r.owner.x.run.root.result.MapRuns[r.number].Executions = make([]*Result, length)
 }
 
 // start starts the child execution of a branch.
