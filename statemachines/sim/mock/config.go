@@ -135,6 +135,9 @@ func (c *Config) Apply(m *asl.StateMachine, test string, o *sim.Options) error {
 	handlers := map[string]sim.Handler{}
 	for name, steps := range scripts {
 		handlers[name] = (&Script{steps: slices.Clone(steps)}).Handle
+		if chosen != "" && targets.isFunction(name) {
+			handlers[name] = returnPayload(handlers[name])
+		}
 	}
 	for _, config := range c.jobs {
 		if err := config.bind(targets, o, handlers); err != nil {
@@ -149,6 +152,18 @@ func (c *Config) Apply(m *asl.StateMachine, test string, o *sim.Options) error {
 		targets.failOthers(o, chosen)
 	}
 	return nil
+}
+
+// returnPayload lets a Task with the ARN of a function return the payload alone: a
+// MockConfigFile.json has the answer of lambda:invoke for it, too.
+func returnPayload(handle sim.Handler) sim.Handler {
+	return func(ctx context.Context, call sim.Call) (sim.Reply, error) {
+		reply, err := handle(ctx, call)
+		if answer, ok := reply.Output.(map[string]any); ok && answer["StatusCode"] != nil && answer["Payload"] != nil {
+			reply.Output = answer["Payload"]
+		}
+		return reply, err
+	}
 }
 
 // bind puts the calls of a fresh job among the handlers.

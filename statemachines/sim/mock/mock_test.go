@@ -444,3 +444,20 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A Task with the ARN of a function returns the payload of the mocked answer.
+func TestFunctionReturnsThePayload(t *testing.T) {
+	t.Parallel()
+	config, err := mock.Read([]byte(`{"StateMachines": {"m": {"TestCases": {"c": {"F": "r", "I": "r"}}}},
+	  "MockedResponses": {"r": {"0": {"Return": {"StatusCode": 200, "Payload": {"a": 1}}}}}}`))
+	require.NoError(t, err)
+	m, err := asl.Parse([]byte(`{"StartAt": "I", "States": {
+	  "I": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f"}, "OutputPath": "$.Payload", "Next": "F"},
+	  "F": {"Type": "Task", "Resource": "arn:aws:lambda:us-east-1:123456789012:function:f", "End": true}}}`))
+	require.NoError(t, err)
+	var o sim.Options
+	require.NoError(t, config.Apply(m, "m#c", &o))
+	r, err := sim.Run(t.Context(), m, nil, o)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"a": 1}`, string(r.Output))
+}

@@ -110,6 +110,16 @@ func (t *Targets) endsWithJob(name string) bool {
 	return t.Check(name) == nil && strings.HasPrefix(t.pattern(name), ".sync")
 }
 
+// isFunction tells whether a target is a Task with the ARN of a Lambda function.
+func (t *Targets) isFunction(name string) bool {
+	resource := name
+	if t.calling[name] {
+		resource = t.resource[name]
+	}
+	r := asl.ParseResource(resource)
+	return r.Direct && r.Service == "lambda"
+}
+
 // failOthers fails the calls of the states that have no handler.
 func (t *Targets) failOthers(o *sim.Options, testCase string) {
 	for state := range t.calling {
